@@ -1,0 +1,62 @@
+/** Cancels a scheduled call; a second call does nothing. */
+export type Cancel = () => void;
+
+/**
+ * Time as the rest of the program sees it. Deadlines, ages and intervals use the monotonic side only, so
+ * a stepped system clock changes nothing.
+ */
+export interface Clock {
+  /** Milliseconds on a monotonic clock with an arbitrary origin. */
+  now(): number;
+  /** Unix time in milliseconds of a monotonic instant; for timestamps that are shown, never for deadlines. */
+  toUnixMs(monotonicMs: number): number;
+  /** Calls `run` once after `delayMs` milliseconds. */
+  schedule(delayMs: number, run: () => void): Cancel;
+}
+
+/** How far the wall clock may drift from its anchor before it counts as stepped. */
+const STEP_MS = 1_000;
+
+/** The longest delay that `setTimeout` takes; a longer one would fire at once. */
+const MAX_TIMEOUT_MS = 2 ** 31 - 1;
+
+/** The machine's clocks. */
+export class SystemClock implements Clock {
+  #anchorMs = Date.now() - performance.now();
+
+  now(): number {
+    return performance.now();
+  }
+
+  // The offset is anchored, so that a start time computed from an uptime doesn't jitter by the clocks'
+  // slewing; a step of the wall clock moves the anchor.
+  toUnixMs(monotonicMs: number): number {
+    const offset = Date.now() - performance.now();
+    if (Math.abs(offset - this.#anchorMs) > STEP_MS) this.#anchorMs = offset;
+    return this.#anchorMs + monotonicMs;
+  }
+
+  schedule(delayMs: number, run: () => void): Cancel {
+    const timer = setTimeout(run, Math.min(Math.max(0, delayMs), MAX_TIMEOUT_MS));
+    return () => clearTimeout(timer);
+  }
+}
+
+/** Resolves after `delayMs`, or rejects with the signal's reason as soon as it aborts. */
+export function sleep(clock: Clock, delayMs: number, signal: AbortSignal): Promise<void> {
+  return new Promise((resolve, reject) => {
+    if (signal.aborted) {
+      reject(signal.reason as Error);
+      return;
+    }
+    const onAbort = () => {
+      cancel();
+      reject(signal.reason as Error);
+    };
+    const cancel = clock.schedule(delayMs, () => {
+      signal.removeEventListener('abort', onAbort);
+      resolve();
+    });
+    signal.addEventListener('abort', onAbort, { once: true });
+  });
+}

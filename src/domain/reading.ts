@@ -1,0 +1,83 @@
+import type { CollectionStatus } from './collection.ts';
+import type { Sample, SampleSource } from './sample.ts';
+import type { ServerTarget } from './server.ts';
+import type { ServerState } from './state.ts';
+
+/** The highest one-second values of the last minute; a field is absent where no such value was seen. */
+export interface Peaks {
+  readonly cpuCores?: number;
+  readonly memoryBytes?: number;
+  readonly networkReceiveBytesPerSecond?: number;
+  readonly networkTransmitBytesPerSecond?: number;
+}
+
+/** The state of a session's socket; `none` while there is no socket. */
+export const SOCKET_STATES = ['none', 'connecting', 'authenticating', 'streaming', 'refreshing'] as const;
+export type SocketState = (typeof SOCKET_STATES)[number];
+
+/**
+ * All that is known of one server. Metrics and pages read it; only the fleet writes it. It is live: a
+ * reader that yields sees later values. Instants are monotonic milliseconds (`Clock.now`).
+ */
+export interface ServerReading {
+  readonly target: ServerTarget;
+  readonly status: CollectionStatus;
+  readonly socketState: SocketState;
+  /** Which way the newest sample came; undefined before the first. */
+  readonly source: SampleSource | undefined;
+  /** The newest sample that was accepted, limits resolved and counters in order. */
+  readonly sample: Sample | undefined;
+  readonly sampledAt: number | undefined;
+  /** A sample older than this many milliseconds is stale. */
+  readonly stalenessMs: number;
+  /** The newest word on the server's state; meaningful only while a sample is fresh. */
+  readonly state: ServerState;
+  /** When the server started; holds still between samples of one run; undefined when off or unknown. */
+  readonly startedAt: number | undefined;
+  readonly starts: number;
+  readonly consoleLines: number;
+  /** Stops that nobody asked for, seen by `now`. */
+  unexpectedStops(now: number): number;
+  /** Undefined when no one-second value was seen in the last minute. */
+  peaks(now: number): Peaks | undefined;
+  isFresh(now: number): boolean;
+}
+
+/** What a panel's API budget is doing. */
+export interface BudgetReading {
+  /** Calls a minute that the exporter allows itself. */
+  readonly limitPerMinute: number;
+  /** Calls made in the last 60 s. */
+  readonly usedLastMinute: number;
+  readonly queueLength: number;
+  readonly paused: boolean;
+}
+
+/** What the configuration needs of a panel, and what was planned to stay within its budget. */
+export interface PlanReading {
+  readonly sockets: number;
+  readonly polls: number;
+  /** How often each planned poll comes round, in milliseconds. */
+  readonly pollIntervalMs: number;
+  /** Calls a minute that the plan costs. */
+  readonly callsPerMinute: number;
+  /** Calls a minute that would stream every server that may stream. */
+  readonly wantedCallsPerMinute: number;
+}
+
+/** All that is known of one panel. */
+export interface PanelReading {
+  readonly name: string;
+  /** Did the panel's API answer, and accept the key? */
+  readonly up: boolean;
+  readonly budget: BudgetReading;
+  readonly plan: PlanReading;
+}
+
+/** The fleet as metrics and pages see it. */
+export interface FleetReading {
+  /** Panels in the configuration's order. */
+  panels(): readonly PanelReading[];
+  /** A snapshot of the servers in the configuration's order: adding or removing one doesn't change it. */
+  servers(): readonly ServerReading[];
+}
