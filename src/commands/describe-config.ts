@@ -1,0 +1,93 @@
+import type { Config, PanelConfig } from '../config/config.ts';
+import { formatDuration } from '../config/durations.ts';
+import { withoutCredentials } from '../config/quoting.ts';
+import type { Limit, ServerTarget } from '../domain/server.ts';
+
+type Row = readonly string[];
+
+/** A configuration in words and tables, with defaults filled in and without secrets. */
+export function describeConfig(config: Config): string {
+  const log = `log: level ${config.log.level}, format ${config.log.format}`;
+  return [...config.panels.map(describePanel), log].join('\n\n');
+}
+
+function describePanel(panel: PanelConfig): string {
+  return [
+    `panel ${panel.name}`,
+    indent(columns(settingRows(panel))),
+    '',
+    indent(columns(serverRows(panel))),
+  ].join('\n');
+}
+
+function settingRows(panel: PanelConfig): readonly Row[] {
+  const { tls, proxyUrl, socketHosts, requestsPerMinute: rate } = panel;
+  return [
+    ['url', panel.url],
+    ['origin', panel.origin],
+    ['API key', panel.apiKeySource],
+    ['requests', rate === undefined ? "80 % of the panel's limit" : `${rate} a minute`],
+    ['poll interval', formatDuration(panel.pollIntervalMs)],
+    ['staleness', formatDuration(panel.stalenessMs)],
+    ['timeouts', describeTimeouts(panel)],
+    ['socket hosts', socketHosts?.join(', ') ?? 'any public host that the panel names'],
+    ['proxy', proxyUrl === undefined ? 'as in the environment' : withoutCredentials(proxyUrl)],
+    ...(tls === undefined ? [] : [['TLS', describeTls(tls)]]),
+    ...(panel.allowInsecure ? [['insecure', 'http and ws are allowed to any host']] : []),
+  ];
+}
+
+function describeTimeouts(panel: PanelConfig): string {
+  const timeouts = [
+    ['request', panel.requestTimeoutMs],
+    ['connect', panel.connectTimeoutMs],
+    ['auth', panel.authTimeoutMs],
+  ] as const;
+  return timeouts.map(([name, durationMs]) => `${name} ${formatDuration(durationMs)}`).join(', ');
+}
+
+function describeTls(tls: NonNullable<PanelConfig['tls']>): string {
+  const parts = [
+    tls.ca === undefined ? undefined : 'own CA',
+    tls.cert === undefined ? undefined : 'client certificate',
+    tls.serverName === undefined ? undefined : `server name ${tls.serverName}`,
+    tls.insecureSkipVerify ? 'certificates are not verified' : undefined,
+  ];
+  return parts.filter((part) => part !== undefined).join(', ') || 'defaults';
+}
+
+function serverRows({ servers }: PanelConfig): readonly Row[] {
+  return [['NAME', 'ID', 'EXPECT', 'MODE', 'LIMITS', 'LABELS'], ...servers.map(serverRow)];
+}
+
+function serverRow({ name, id, expect, mode, limits, labels }: ServerTarget): Row {
+  const named = [
+    ['memory', inBytes(limits.memoryBytes)],
+    ['disk', inBytes(limits.diskBytes)],
+    ['cpu', limits.cpuCores],
+  ] as const;
+  const limitTexts = named.flatMap(([of, limit]) => (limit === undefined ? [] : [`${of} ${limit}`]));
+  const labelTexts = Object.entries(labels).map(([label, value]) => `${label}=${JSON.stringify(value)}`);
+  return [name, id, expect, mode, limitTexts.join(', ') || '-', labelTexts.join(', ') || '-'];
+}
+
+function inBytes(limit: Limit | undefined): string | undefined {
+  return typeof limit === 'number' ? `${limit} bytes` : limit;
+}
+
+/** Rows as lines whose cells stand below each other. */
+function columns(rows: readonly Row[]): string {
+  const widths = (rows[0] ?? []).map((_, column) => Math.max(...rows.map((row) => row[column]?.length ?? 0)));
+  return rows
+    .map((row) =>
+      row
+        .map((cell, column) => cell.padEnd(widths[column] ?? 0))
+        .join('  ')
+        .trimEnd(),
+    )
+    .join('\n');
+}
+
+function indent(text: string): string {
+  return text.replaceAll(/^(?=.)/gm, '  ');
+}

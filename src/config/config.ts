@@ -1,0 +1,57 @@
+import type { Secret } from '../domain/secret.ts';
+import type { ServerTarget } from '../domain/server.ts';
+
+export const LOG_LEVELS = ['debug', 'info', 'warn', 'error'] as const;
+export type LogLevel = (typeof LOG_LEVELS)[number];
+
+export const LOG_FORMATS = ['json', 'pretty', 'auto'] as const;
+/** `auto` is pretty in a terminal and JSON elsewhere. */
+export type LogFormat = (typeof LOG_FORMATS)[number];
+
+/** What and how much the exporter logs. */
+export interface LogConfig {
+  readonly level: LogLevel;
+  readonly format: LogFormat;
+}
+
+/** TLS towards the panel; `ca`, `cert` and `key` are the files' contents in PEM. */
+export interface TlsConfig {
+  readonly ca?: string;
+  readonly cert?: string;
+  readonly key?: Secret;
+  /** The name that the panel's certificate must be for; REST only, since nodes have names of their own. */
+  readonly serverName?: string;
+  readonly insecureSkipVerify: boolean;
+}
+
+/** One panel entry, with every default filled in and every file read. */
+export interface PanelConfig {
+  readonly name: string;
+  /** The panel's base address, without a trailing slash; a path is kept. */
+  readonly url: string;
+  /** What to send as `Origin` on the socket upgrade. */
+  readonly origin: string;
+  readonly apiKey: Secret;
+  /** How the key was given, in words: `file <path>`, `variable` or `inline`. */
+  readonly apiKeySource: string;
+  /** The pinned rate; absent where it is to be learned. */
+  readonly requestsPerMinute?: number;
+  readonly pollIntervalMs: number;
+  readonly stalenessMs: number;
+  readonly requestTimeoutMs: number;
+  readonly connectTimeoutMs: number;
+  readonly authTimeoutMs: number;
+  readonly allowInsecure: boolean;
+  /** The only hosts that a socket may be opened to, as `URL.hostname` writes them. */
+  readonly socketHosts?: readonly string[];
+  readonly tls?: TlsConfig;
+  /** May hold a user name and a password: not to be logged as it is. */
+  readonly proxyUrl?: string;
+  readonly servers: readonly ServerTarget[];
+}
+
+/** The whole configuration: valid, complete, and with nothing left to read. */
+export interface Config {
+  readonly panels: readonly PanelConfig[];
+  readonly log: LogConfig;
+}

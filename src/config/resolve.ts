@@ -1,0 +1,89 @@
+import { Secret } from '../domain/secret.ts';
+import type { Limits, ServerTarget } from '../domain/server.ts';
+import { apiKeyOfFile } from './api-key.ts';
+import type { Config, PanelConfig, TlsConfig } from './config.ts';
+import { uuidOf } from './identifiers.ts';
+import type { ConfigShape, PanelShape, ServerShape } from './schema.ts';
+
+/** What the files say that the configuration names, by where it names them. */
+export interface FileContents {
+  /** Content by path in the configuration, as `panels[0].api_key_file`. */
+  readonly contents: ReadonlyMap<string, string>;
+  /** Paths of the values that come by a variable. */
+  readonly variables: ReadonlySet<string>;
+}
+
+/** The configuration as the program uses it; every file that it names must be among the contents. */
+export function resolveConfig(shape: ConfigShape, files: FileContents): Config {
+  return {
+    panels: shape.panels.map((panel, index) => resolvePanel(panel, `panels[${index}]`, files)),
+    log: shape.log,
+  };
+}
+
+function resolvePanel(panel: PanelShape, path: string, files: FileContents): PanelConfig {
+  const tls = panel.tls_config === undefined ? undefined : resolveTls(panel.tls_config, path, files);
+  return {
+    name: panel.name,
+    url: panel.url,
+    origin: panel.origin ?? new URL(panel.url).origin,
+    ...resolveKey(panel, path, files),
+    ...(panel.requests_per_minute === undefined ? {} : { requestsPerMinute: panel.requests_per_minute }),
+    pollIntervalMs: panel.poll_interval,
+    stalenessMs: panel.staleness,
+    requestTimeoutMs: panel.request_timeout,
+    connectTimeoutMs: panel.connect_timeout,
+    authTimeoutMs: panel.auth_timeout,
+    allowInsecure: panel.allow_insecure,
+    ...(panel.socket_hosts === undefined ? {} : { socketHosts: panel.socket_hosts }),
+    ...(tls === undefined ? {} : { tls }),
+    ...(panel.proxy_url === undefined ? {} : { proxyUrl: panel.proxy_url }),
+    servers: panel.servers.map((server) => resolveServer(server, panel.name)),
+  };
+}
+
+function resolveKey(panel: PanelShape, path: string, { contents, variables }: FileContents) {
+  if (panel.api_key !== undefined) {
+    const apiKeySource = variables.has(`${path}.api_key`) ? 'variable' : 'inline';
+    return { apiKey: new Secret(panel.api_key), apiKeySource };
+  }
+  const content = contents.get(`${path}.api_key_file`) ?? '';
+  return { apiKey: new Secret(apiKeyOfFile(content)), apiKeySource: `file ${panel.api_key_file ?? ''}` };
+}
+
+function resolveTls(
+  tls: NonNullable<PanelShape['tls_config']>,
+  path: string,
+  { contents }: FileContents,
+): TlsConfig {
+  const ca = contents.get(`${path}.tls_config.ca_file`);
+  const cert = contents.get(`${path}.tls_config.cert_file`);
+  const key = contents.get(`${path}.tls_config.key_file`);
+  return {
+    ...(ca === undefined ? {} : { ca }),
+    ...(cert === undefined ? {} : { cert }),
+    ...(key === undefined ? {} : { key: new Secret(key) }),
+    ...(tls.server_name === undefined ? {} : { serverName: tls.server_name }),
+    insecureSkipVerify: tls.insecure_skip_verify,
+  };
+}
+
+function resolveServer(server: ServerShape, panel: string): ServerTarget {
+  const { memory, disk, cpu_cores: cpuCores } = server.limits;
+  const limits: Limits = {
+    ...(memory === undefined ? {} : { memoryBytes: memory }),
+    ...(disk === undefined ? {} : { diskBytes: disk }),
+    ...(cpuCores === undefined ? {} : { cpuCores }),
+  };
+  const uuid = uuidOf(server.id);
+  return {
+    panel,
+    id: server.id,
+    name: server.name ?? server.id,
+    labels: server.labels,
+    expect: server.expect,
+    mode: server.mode,
+    limits,
+    ...(uuid === undefined ? {} : { uuid }),
+  };
+}

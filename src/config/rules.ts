@@ -1,0 +1,114 @@
+import { isClearText } from './addresses.ts';
+import { labelNameProblem, sharedId } from './identifiers.ts';
+import { quote } from './quoting.ts';
+import type { Path, Tree, TreeMap } from './tree.ts';
+import { formatPath, isTreeMap, mapsIn, textIn } from './tree.ts';
+
+/** Something wrong with a setting, or with its key where `at` says so; the value is quoted by who reports it. */
+export interface Finding {
+  readonly path: Path;
+  readonly message: string;
+  readonly at: 'key' | 'value';
+}
+
+/**
+ * What is wrong between the configuration's settings. Takes the tree as it is in the file, so that it
+ * can speak beside the schema's complaints; passes over what has not the expected shape.
+ */
+export function checkRules(tree: Tree | undefined): readonly Finding[] {
+  if (!isTreeMap(tree)) return [];
+  const panels = mapsIn(tree, 'panels', []);
+  const names = panels.map(({ map, path }) => ({ value: textIn(map, 'name'), path: [...path, 'name'] }));
+  return [
+    ...duplicates(names, (value) => value, 'is the same name as'),
+    ...panels.flatMap(({ map, path }) => checkPanel(map, path)),
+    ...panels.flatMap(({ map, path }) => checkServers(map, path)),
+  ];
+}
+
+function checkPanel(panel: TreeMap, path: Path): readonly Finding[] {
+  return [...checkKeySource(panel, path), ...checkClearText(panel, path), ...checkTls(panel, path)];
+}
+
+function checkKeySource(panel: TreeMap, path: Path): readonly Finding[] {
+  const inline = 'api_key' in panel;
+  const file = 'api_key_file' in panel;
+  if (inline && file) {
+    const message = 'expected either api_key or api_key_file, got both';
+    return [{ path: [...path, 'api_key_file'], message, at: 'key' }];
+  }
+  if (inline || file) return [];
+  const message = 'expected a client API key, or the file that holds it in api_key_file';
+  return [{ path: [...path, 'api_key'], message, at: 'value' }];
+}
+
+function checkClearText(panel: TreeMap, path: Path): readonly Finding[] {
+  const url = textIn(panel, 'url');
+  if (url === undefined || !isClearText(url) || panel['allow_insecure'] === 'true') return [];
+  const message =
+    'expected https, since http sends the API key in clear text (allow_insecure: true permits it)';
+  return [{ path: [...path, 'url'], message, at: 'value' }];
+}
+
+function checkTls(panel: TreeMap, path: Path): readonly Finding[] {
+  const tls = panel['tls_config'];
+  if (!isTreeMap(tls)) return [];
+  const pair = ['cert_file', 'key_file'] as const;
+  return pair
+    .filter((key) => key in tls && pair.some((other) => !(other in tls)))
+    .map((key) => ({
+      path: [...path, 'tls_config', key],
+      message: `expected ${key === 'cert_file' ? 'key_file' : 'cert_file'} beside it: a client certificate needs both`,
+      at: 'key',
+    }));
+}
+
+function checkServers(panel: TreeMap, panelPath: Path): readonly Finding[] {
+  const servers = mapsIn(panel, 'servers', panelPath);
+  const ids = servers.map(({ map, path }) => ({ value: textIn(map, 'id'), path: [...path, 'id'] }));
+  const names = servers.map(({ map, path }) =>
+    'name' in map
+      ? { value: textIn(map, 'name'), path: [...path, 'name'] }
+      : { value: textIn(map, 'id'), path: [...path, 'id'] },
+  );
+  const sameServer = duplicates(ids, sharedId, 'is the same server as');
+  // A server that is there twice has its default name twice, too: that is one mistake, not two.
+  const reported = new Set(sameServer.map(({ path }) => formatPath(path)));
+  const sameName = duplicates(names, (value) => value, 'is the same name as').filter(
+    ({ path }) => !reported.has(formatPath(path)),
+  );
+  return [...sameServer, ...sameName, ...servers.flatMap(({ map, path }) => checkLabels(map, path))];
+}
+
+function checkLabels(server: TreeMap, path: Path): readonly Finding[] {
+  const labels = server['labels'];
+  if (!isTreeMap(labels)) return [];
+  return Object.keys(labels).flatMap((name) => {
+    const problem = labelNameProblem(name);
+    if (problem === undefined) return [];
+    return [{ path: [...path, 'labels', name], message: `${problem}, got ${quote(name)}`, at: 'key' }];
+  });
+}
+
+interface Entry {
+  readonly value: string | undefined;
+  readonly path: Path;
+}
+
+/** A finding for each entry whose value, by what `keyOf` makes of it, came before. */
+function duplicates(
+  entries: readonly Entry[],
+  keyOf: (value: string) => string,
+  is: string,
+): readonly Finding[] {
+  const first = new Map<string, Path>();
+  return entries.flatMap(({ value, path }) => {
+    if (value === undefined) return [];
+    const before = first.get(keyOf(value));
+    if (before === undefined) {
+      first.set(keyOf(value), path);
+      return [];
+    }
+    return [{ path, message: `${is} ${formatPath(before)}`, at: 'value' }];
+  });
+}

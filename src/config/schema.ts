@@ -1,0 +1,154 @@
+import { z } from 'zod';
+import { isOrigin, normalisePanelUrl, panelUrlProblem, parseHost, proxyUrlProblem } from './addresses.ts';
+import { apiKeyProblem } from './api-key.ts';
+import { LOG_FORMATS, LOG_LEVELS } from './config.ts';
+import { name, server } from './server-schema.ts';
+import { count, duration, flag, oneOf, scalar, section } from './setting.ts';
+
+const filePath = () => scalar({ expected: 'the path of a file', read: (text) => text || undefined });
+
+const tlsConfig = section('a map of TLS settings', {
+  ca_file: filePath()
+    .optional()
+    .meta({
+      description:
+        'CA certificates (PEM) to trust instead of the public ones. Relative paths start at this file.',
+      examples: ['/etc/ssl/panel-ca.pem'],
+    }),
+  cert_file: filePath()
+    .optional()
+    .meta({
+      description: 'Client certificate (PEM); needs key_file.',
+      examples: ['/etc/ssl/exporter.pem'],
+    }),
+  key_file: filePath()
+    .optional()
+    .meta({
+      description: "The client certificate's private key (PEM); needs cert_file.",
+      examples: ['/etc/ssl/exporter.key'],
+    }),
+  server_name: scalar({ expected: 'a host name, such as panel.example.com', read: parseHost })
+    .optional()
+    .meta({
+      description:
+        "The name that the panel's certificate must be for. Default: the host of url. Not used for sockets: nodes have names of their own.",
+      examples: ['panel.example.com'],
+    }),
+  insecure_skip_verify: flag().prefault('false').meta({
+    description: 'Accept any certificate: whoever is in between can read the API key.',
+    default: false,
+  }),
+});
+
+const panel = section('a panel, such as `- name: main`', {
+  name: name('panel').meta({ description: 'The `panel` label; unique.', examples: ['main'] }),
+  url: scalar({
+    expected: "the panel's base address, such as https://panel.example.com",
+    problem: panelUrlProblem,
+    read: normalisePanelUrl,
+  }).meta({ description: "The panel's base address.", examples: ['https://panel.example.com'] }),
+  origin: scalar({
+    expected: 'an origin without a trailing slash, such as https://panel.example.com',
+    read: (text) => (isOrigin(text) ? text : undefined),
+  })
+    .optional()
+    .meta({
+      description:
+        "What to send as Origin when a socket is opened; nodes compare it with the panel's own address letter for letter. Default: the origin of url.",
+      examples: ['https://panel.example.com'],
+    }),
+  api_key: scalar({
+    expected: 'a client API key, such as ${PANEL_API_KEY}',
+    problem: apiKeyProblem,
+    read: (text) => text,
+  })
+    .optional()
+    .meta({
+      description:
+        'A client API key (not one for the application API), best by a variable. Give this or api_key_file.',
+      examples: ['${PANEL_API_KEY}'],
+    }),
+  api_key_file: filePath()
+    .optional()
+    .meta({
+      description:
+        'A file that holds the client API key and nothing else. Relative paths start at this file. Give this or api_key.',
+      examples: ['/run/secrets/panel-key'],
+    }),
+  requests_per_minute: count()
+    .optional()
+    .meta({
+      description:
+        'Pins how many API calls a minute may be made. Default: 80 % of the limit that the panel tells.',
+      examples: [120],
+    }),
+  poll_interval: duration({ atLeast: '20s', because: 'the panel caches its answers for that long' })
+    .prefault('30s')
+    .meta({
+      description: 'How often a server without a socket is asked; at least 20s, as the panel caches.',
+    }),
+  staleness: duration().prefault('60s').meta({
+    description: "How old a server's last sample may be before its series leave.",
+  }),
+  request_timeout: duration().prefault('25s').meta({
+    description: 'Deadline of one API call. Panels take up to 20s to find that a node is down.',
+  }),
+  connect_timeout: duration().prefault('10s').meta({ description: 'Deadline of opening a connection.' }),
+  auth_timeout: duration().prefault('12s').meta({
+    description: "Deadline of a socket's auth; under 10s, a throttled node seems to refuse.",
+  }),
+  allow_insecure: flag().prefault('false').meta({
+    description: 'Allow http and ws to other hosts than this one, which sends the API key in clear text.',
+    default: false,
+  }),
+  socket_hosts: z
+    .array(scalar({ expected: 'a host name or an IP address without a port', read: parseHost }), {
+      error: 'expected a list of host names, such as [node1.example.com]',
+    })
+    .min(1, { error: 'expected at least one host name' })
+    .optional()
+    .meta({
+      description:
+        'The only hosts that a socket may be opened to. Default: any public host that the panel names.',
+      examples: [['node1.example.com', 'node2.example.com']],
+    }),
+  tls_config: tlsConfig.optional().meta({ description: 'TLS towards the panel.' }),
+  proxy_url: scalar({
+    expected: 'an http or https address, such as http://proxy.example.com:3128',
+    problem: proxyUrlProblem,
+    read: (text) => text,
+  })
+    .optional()
+    .meta({
+      description:
+        'Proxy for API calls and sockets. Default: the environment (HTTPS_PROXY, HTTP_PROXY, NO_PROXY).',
+      examples: ['http://proxy.example.com:3128'],
+    }),
+  servers: z
+    .array(server, { error: 'expected a list of servers' })
+    .min(1, { error: 'expected at least one server' })
+    .meta({ description: 'The servers to watch.' }),
+});
+
+const log = section('a map with level and format', {
+  level: oneOf(LOG_LEVELS).prefault('info').meta({ description: 'The least severe lines that are logged.' }),
+  format: oneOf(LOG_FORMATS).prefault('auto').meta({
+    description: 'json, pretty, or auto: pretty in a terminal and json elsewhere.',
+  }),
+});
+
+/** The configuration file: types, defaults and descriptions. Its input is a tree of texts. */
+export const configSchema = section('a map with panels', {
+  panels: z
+    .array(panel.meta({ oneOf: [{ required: ['api_key'] }, { required: ['api_key_file'] }] }), {
+      error: 'expected a list of panels',
+    })
+    .min(1, { error: 'expected at least one panel' })
+    .meta({ description: 'The panels whose servers are watched, one entry for each API key.' }),
+  log: log.prefault({}).meta({ description: 'What is logged, and how.' }),
+}).meta({ title: 'gameserver-exporter configuration' });
+
+/** The configuration as it is in the file, with defaults filled in and every text read. */
+export type ConfigShape = z.output<typeof configSchema>;
+export type PanelShape = ConfigShape['panels'][number];
+export type ServerShape = PanelShape['servers'][number];

@@ -1,0 +1,78 @@
+import { z } from 'zod';
+import { isName, isServerId, LABEL_NAME_PATTERN, SERVER_ID_PATTERN, TAKEN_LABELS } from './identifiers.ts';
+import { countLimit, oneOf, scalar, section, sizeLimit } from './setting.ts';
+
+/** The name of a panel or a server. */
+export const name = (of: string) =>
+  scalar({
+    expected: `a name for the ${of} of 1 to 200 printable characters`,
+    read: (text) => (isName(text) ? text : undefined),
+    json: { type: ['string', 'number'] },
+  });
+
+const limits = section('a map of limits', {
+  memory: sizeLimit()
+    .optional()
+    .meta({
+      description: "The server's memory limit. Default: what the panel says.",
+      examples: ['4GiB', 'unlimited'],
+    }),
+  disk: sizeLimit()
+    .optional()
+    .meta({
+      description: "The server's disk limit, for gameserver_disk_limit_bytes.",
+      examples: ['20GiB', 'unlimited'],
+    }),
+  cpu_cores: countLimit()
+    .optional()
+    .meta({
+      description:
+        "The server's CPU limit in cores (the panel's 150 % are 1.5), for gameserver_cpu_limit_cores.",
+      examples: [1.5, 'unlimited'],
+    }),
+});
+
+/** One entry of a panel's `servers`. */
+export const server = section('a server, such as `- id: 1a7ce997`', {
+  id: scalar({
+    expected: "a server's id: its full UUID, or the 8-character short identifier (hexadecimal digits)",
+    read: (text) => (isServerId(text) ? text : undefined),
+    // A short identifier may be all digits, which YAML takes for a number.
+    json: { type: ['string', 'number'], pattern: SERVER_ID_PATTERN },
+  }).meta({
+    description:
+      "The server's full UUID or 8-character short identifier: the last part of its address in the panel.",
+    examples: ['1a7ce997-259b-452e-8b4e-cecc464142ca', 'd3aac109'],
+  }),
+  name: name('server')
+    .optional()
+    .meta({
+      description: 'The `server` label; unique in its panel. Default: the id.',
+      examples: ['survival'],
+    }),
+  labels: z
+    .record(
+      z.string(),
+      scalar({ expected: 'a text', read: (text) => text, json: { type: ['string', 'number', 'boolean'] } }),
+      { error: 'expected a map of labels, such as { game: minecraft }' },
+    )
+    .prefault({})
+    .meta({
+      description: "Labels of your own on every one of the server's series.",
+      examples: [{ game: 'minecraft' }],
+      propertyNames: {
+        pattern: LABEL_NAME_PATTERN,
+        not: { anyOf: [{ pattern: '^__' }, { enum: TAKEN_LABELS }] },
+      },
+    }),
+  expect: oneOf(['running', 'any']).prefault('running').meta({
+    description: 'Whether the server is meant to run all the time, or may be off: what the alerts go by.',
+  }),
+  mode: oneOf(['auto', 'socket', 'poll']).prefault('auto').meta({
+    description:
+      'How samples are had: by console socket with polling as the fallback (auto), or by one of them alone.',
+  }),
+  limits: limits.prefault({}).meta({
+    description: "Limits that the panel's answers don't tell, for the limit metrics.",
+  }),
+});

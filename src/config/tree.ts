@@ -1,0 +1,54 @@
+/** What a YAML file holds: every scalar is kept as its text, so that an id like `1e100000` stays one. */
+export type Tree = string | null | readonly Tree[] | TreeMap;
+
+/** A YAML mapping; without a prototype, so that no key is found that the file doesn't have. */
+export interface TreeMap {
+  readonly [key: string]: Tree;
+}
+
+/** The way from the root to a value: keys and indices. */
+export type Path = readonly (string | number)[];
+
+const PLAIN_KEY = /^[A-Za-z_][\w-]*$/;
+
+/** The path as messages write it: `panels[0].servers[1].labels.game`. */
+export function formatPath(path: Path): string {
+  return path.map(formatStep).join('');
+}
+
+function formatStep(step: string | number, index: number): string {
+  if (typeof step === 'number') return `[${step}]`;
+  if (!PLAIN_KEY.test(step)) return `[${JSON.stringify(step)}]`;
+  return index === 0 ? step : `.${step}`;
+}
+
+export function isTreeMap(tree: Tree | undefined): tree is TreeMap {
+  return typeof tree === 'object' && tree !== null && !Array.isArray(tree);
+}
+
+/** The value at a path; undefined where the file has none. */
+export function valueAt(tree: Tree | undefined, path: Path): Tree | undefined {
+  let value = tree;
+  for (const step of path) value = childOf(value, step);
+  return value;
+}
+
+function childOf(tree: Tree | undefined, step: string | number): Tree | undefined {
+  if (Array.isArray(tree)) return typeof step === 'number' ? (tree as readonly Tree[])[step] : undefined;
+  return isTreeMap(tree) ? tree[step] : undefined;
+}
+
+/** The entries of a list at a key that are mappings, each with its path; none where there is no such list. */
+export function mapsIn(parent: TreeMap, key: string, path: Path): { map: TreeMap; path: Path }[] {
+  const list = parent[key];
+  if (!Array.isArray(list)) return [];
+  return (list as readonly Tree[]).flatMap((map, index) =>
+    isTreeMap(map) ? [{ map, path: [...path, key, index] }] : [],
+  );
+}
+
+/** The text at a key; undefined where there is none, or an empty one. */
+export function textIn(map: TreeMap, key: string): string | undefined {
+  const value = map[key];
+  return typeof value === 'string' && value !== '' ? value : undefined;
+}

@@ -1,0 +1,16 @@
+/** The longest stretch of a stranger's words that is shown. */
+const MAX_LENGTH = 200;
+
+// The whole of an escape sequence goes, so that no "[31m" remains of it.
+// eslint-disable-next-line no-control-regex -- control characters are what is looked for
+const ESCAPES = /\u001b(?:\[[0-?]*[ -/]*[@-~]|\][^\u0007\u001b]*(?:\u0007|\u001b\\)?|.)?/gu;
+
+/** Text from outside on one line that a log or a terminal can show: no escapes, no control characters, bounded. */
+export function printable(text: string): string {
+  const line = text
+    .slice(0, MAX_LENGTH * 8)
+    .replaceAll(ESCAPES, '')
+    .replaceAll(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}]+/gu, ' ')
+    .trim();
+  return line.length <= MAX_LENGTH ? line : `${line.slice(0, MAX_LENGTH - 1)}…`;
+}

@@ -1,0 +1,28 @@
+const SHOWN = '<secret>';
+
+/** A text that only `reveal` gives away; printing, logging or serialising it gives `<secret>`. */
+export class Secret {
+  readonly #value: string;
+
+  constructor(value: string) {
+    this.#value = value;
+  }
+
+  reveal(): string {
+    return this.#value;
+  }
+
+  toString(): string {
+    return SHOWN;
+  }
+
+  toJSON(): string {
+    return SHOWN;
+  }
+
+  // What Node's console and pino's error serialiser print; the symbol is looked up by name so that the
+  // domain imports nothing.
+  [Symbol.for('nodejs.util.inspect.custom')](): string {
+    return SHOWN;
+  }
+}

@@ -1,0 +1,29 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { describe, expect, test } from 'vitest';
+import { formatIssues } from '../../../src/config/issue.ts';
+import { loadConfig } from '../../../src/config/load.ts';
+
+const DIRECTORY = join(dirname(fileURLToPath(import.meta.url)), '../../fixtures/config/bad');
+const ENV = { EMPTY: '', STRAY_SECRET: 'TopSecret3' };
+
+const files = readdirSync(DIRECTORY).filter((name) => name.endsWith('.yaml'));
+
+/** What the file's issues look like to somebody who stands in its directory. */
+async function messagesOf(name: string): Promise<string> {
+  const result = await loadConfig(join(DIRECTORY, name), ENV);
+  return result.ok ? 'no issues' : formatIssues(result.issues).replaceAll(`${DIRECTORY}/`, '');
+}
+
+describe('a bad configuration', () => {
+  test.each(files)('%s gives exactly the messages beside it', async (name) => {
+    const expected = readFileSync(join(DIRECTORY, name.replace(/\.yaml$/, '.expected')), 'utf8');
+    expect(`${await messagesOf(name)}\n`).toBe(expected);
+  });
+
+  // Every fixture's secrets contain the same word, wherever in the file they are.
+  test.each(files)('%s: no message holds a secret', async (name) => {
+    expect(await messagesOf(name)).not.toContain('TopSecret');
+  });
+});

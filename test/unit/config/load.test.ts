@@ -1,0 +1,206 @@
+import { generateKeyPairSync } from 'node:crypto';
+import { copyFile, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { inspect } from 'node:util';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import type { Config } from '../../../src/config/config.ts';
+import { formatIssues } from '../../../src/config/issue.ts';
+import { loadConfig } from '../../../src/config/load.ts';
+
+const CERTIFICATE = 'test/fixtures/config/bad/files/cert.pem';
+const UUID = '1A7CE997-259b-452e-8b4e-cecc464142ca';
+
+let directory: string;
+beforeEach(async () => {
+  directory = await mkdtemp(join(tmpdir(), 'config-'));
+});
+afterEach(() => rm(directory, { recursive: true }));
+
+async function load(text: string | Uint8Array, env: Record<string, string> = {}) {
+  const file = join(directory, 'config.yaml');
+  await writeFile(file, text);
+  return loadConfig(file, env);
+}
+
+async function loadValid(text: string, env: Record<string, string> = {}): Promise<Config> {
+  const result = await load(text, env);
+  if (!result.ok) throw new Error(formatIssues(result.issues));
+  return result.config;
+}
+
+const withKey = (key: string) => `panels:
+  - name: main
+    url: https://panel.example.com/games/
+    ${key}
+    servers:
+      - id: d3aac109
+`;
+
+test('a small configuration is completed by the defaults', async () => {
+  const config = await loadValid(withKey('api_key: TopSecret1'));
+  expect(config).toEqual({
+    log: { level: 'info', format: 'auto' },
+    panels: [
+      {
+        name: 'main',
+        url: 'https://panel.example.com/games',
+        origin: 'https://panel.example.com',
+        apiKey: expect.objectContaining({}),
+        apiKeySource: 'inline',
+        pollIntervalMs: 30_000,
+        stalenessMs: 60_000,
+        requestTimeoutMs: 25_000,
+        connectTimeoutMs: 10_000,
+        authTimeoutMs: 12_000,
+        allowInsecure: false,
+        servers: [
+          {
+            panel: 'main',
+            id: 'd3aac109',
+            name: 'd3aac109',
+            labels: {},
+            expect: 'running',
+            mode: 'auto',
+            limits: {},
+          },
+        ],
+      },
+    ],
+  });
+  expect(config.panels[0]?.apiKey.reveal()).toBe('TopSecret1');
+});
+
+test('every setting comes through', async () => {
+  const { privateKey } = generateKeyPairSync('rsa', {
+    modulusLength: 2048,
+    publicKeyEncoding: { type: 'spki', format: 'pem' },
+    privateKeyEncoding: { type: 'pkcs8', format: 'pem' },
+  });
+  await mkdir(join(directory, 'tls'));
+  await writeFile(join(directory, 'tls/key.pem'), privateKey);
+  await copyFile(CERTIFICATE, join(directory, 'tls/cert.pem'));
+  const { panels, log } = await loadValid(
+    `
+panels:
+  - name: main
+    url: http://panel.example.com:8080
+    origin: https://other.example.com
+    api_key: prefix-\${KEY}
+    requests_per_minute: 100
+    poll_interval: 20s
+    staleness: 1m30s
+    request_timeout: 1s
+    connect_timeout: 2s
+    auth_timeout: 500ms
+    allow_insecure: true
+    socket_hosts: [Node1.example.com, '::1']
+    tls_config:
+      ca_file: tls/cert.pem
+      cert_file: ./tls/cert.pem
+      key_file: ${join(directory, 'tls/key.pem')}
+      server_name: inner.example.com
+      insecure_skip_verify: true
+    proxy_url: http://me:pass@proxy.example.com:3128
+    servers:
+      - id: ${UUID}
+        name: survival
+        labels: { game: minecraft }
+        expect: any
+        mode: poll
+        limits: { memory: 4GiB, disk: unlimited, cpu_cores: 1.5 }
+log: { level: debug, format: pretty }
+`,
+    { KEY: 'x' },
+  );
+  expect(log).toEqual({ level: 'debug', format: 'pretty' });
+  expect(panels[0]).toMatchObject({
+    url: 'http://panel.example.com:8080',
+    origin: 'https://other.example.com',
+    apiKeySource: 'variable',
+    requestsPerMinute: 100,
+    pollIntervalMs: 20_000,
+    stalenessMs: 90_000,
+    requestTimeoutMs: 1_000,
+    connectTimeoutMs: 2_000,
+    authTimeoutMs: 500,
+    allowInsecure: true,
+    socketHosts: ['node1.example.com', '[::1]'],
+    tls: { serverName: 'inner.example.com', insecureSkipVerify: true },
+    proxyUrl: 'http://me:pass@proxy.example.com:3128',
+    servers: [
+      {
+        panel: 'main',
+        id: UUID,
+        uuid: UUID.toLowerCase(),
+        name: 'survival',
+        labels: { game: 'minecraft' },
+        expect: 'any',
+        mode: 'poll',
+        limits: { memoryBytes: 2 ** 32, diskBytes: 'unlimited', cpuCores: 1.5 },
+      },
+    ],
+  });
+  expect(panels[0]?.apiKey.reveal()).toBe('prefix-x');
+  expect(panels[0]?.tls?.ca).toContain('BEGIN CERTIFICATE');
+  expect(panels[0]?.tls?.cert).toBe(panels[0]?.tls?.ca);
+  expect(panels[0]?.tls?.key?.reveal()).toBe(privateKey);
+});
+
+test("a key file's path starts at the configuration's directory, and its last newline is not of the key", async () => {
+  await writeFile(join(directory, 'key'), 'TopSecret1\n');
+  const config = await loadValid(withKey('api_key_file: ./key'));
+  expect(config.panels[0]?.apiKey.reveal()).toBe('TopSecret1');
+  expect(config.panels[0]?.apiKeySource).toBe('file ./key');
+});
+
+test('a key file is read anew at every load', async () => {
+  await writeFile(join(directory, 'key'), 'first');
+  await loadValid(withKey('api_key_file: key'));
+  await writeFile(join(directory, 'key'), 'second');
+  const config = await loadValid(withKey('api_key_file: key'));
+  expect(config.panels[0]?.apiKey.reveal()).toBe('second');
+});
+
+test('a byte order mark and Windows line ends do no harm', async () => {
+  const text = `\u{feff}${withKey('api_key: TopSecret1').replaceAll('\n', '\r\n')}`;
+  const config = await loadValid(text);
+  expect(config.panels[0]?.apiKey.reveal()).toBe('TopSecret1');
+});
+
+test('the configuration shows no secret however it is printed', async () => {
+  const config = await loadValid(withKey('api_key: TopSecret1'));
+  const key = config.panels[0]?.apiKey;
+  for (const printed of [
+    inspect(config, { depth: 9 }),
+    JSON.stringify(config),
+    String(key),
+    `${key?.toString()}`,
+  ]) {
+    expect(printed).toContain('<secret>');
+    expect(printed).not.toContain('TopSecret');
+  }
+});
+
+test('where there is no file, the message says how to make one', async () => {
+  const file = join(directory, 'none.yaml');
+  const result = await loadConfig(file, {});
+  expect(result.ok ? '' : formatIssues(result.issues)).toBe(
+    `${file}: can't be read: there is no such file; copy config.example.yaml there, or name another file with --config`,
+  );
+});
+
+test('a directory is not a configuration', async () => {
+  const result = await loadConfig(directory, {});
+  expect(result.ok ? '' : formatIssues(result.issues)).toContain("can't be read: it is a directory");
+});
+
+test('a file of bytes is not a configuration', async () => {
+  const result = await load(new Uint8Array([0xff, 0xfe, 0x70, 0x00]));
+  expect(result.ok ? '' : formatIssues(result.issues)).toContain("can't be read: it is not UTF-8 text");
+});
+
+test('a path that no file can have is an issue like others', async () => {
+  const result = await load(withKey('api_key_file: "a\\0b"'));
+  expect(result.ok ? '' : formatIssues(result.issues)).toContain("can't be read");
+});

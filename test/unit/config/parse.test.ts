@@ -1,0 +1,186 @@
+import { readFileSync } from 'node:fs';
+import * as fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { stringify } from 'yaml';
+import { formatIssues } from '../../../src/config/issue.ts';
+import type { SchemaNode } from '../../../src/config/json-schema.ts';
+import { configJsonSchema } from '../../../src/config/json-schema.ts';
+import { parseConfig } from '../../../src/config/parse.ts';
+
+const EXAMPLE = readFileSync('config.example.yaml', 'utf8');
+const UNCOMMENTED = EXAMPLE.replaceAll(/^( *)#(?=[a-z-])/gm, '$1');
+const ENV = { PANEL_API_KEY: 'from-the-environment' };
+
+const SMALL = `panels:
+  - name: main
+    url: https://panel.example.com
+    api_key: TopSecret1
+    servers:
+      - id: 1a7ce997
+`;
+
+function parse(text: string, env: Record<string, string> = ENV) {
+  return parseConfig(text, 'c.yaml', env);
+}
+
+/** The servers' lines, in place of the one server of the small configuration. */
+function withServers(...lines: readonly string[]): string {
+  return SMALL.replace(/( +)- id.*\n/, (_, indent: string) =>
+    lines.map((line) => `${indent}${line}\n`).join(''),
+  );
+}
+
+describe('the example', () => {
+  test('is valid as it is', () => {
+    expect(formatIssues(parse(EXAMPLE).issues)).toBe('');
+    expect(parse(EXAMPLE).shape?.panels).toHaveLength(1);
+  });
+
+  test('is valid with every setting uncommented, and the same but for what has no default', () => {
+    const { shape, issues } = parse(UNCOMMENTED);
+    expect(formatIssues(issues)).toBe('');
+    expect(shape?.panels).toHaveLength(2);
+    expect(shape?.log).toEqual(parse(EXAMPLE).shape?.log);
+    // Settings that have a default show it, so uncommenting one changes nothing.
+    expect(shape?.panels[0]).toMatchObject({
+      ...parse(EXAMPLE).shape?.panels[0],
+      servers: [{ id: '1a7ce997-259b-452e-8b4e-cecc464142ca', limits: { cpu_cores: 1.5 } }, {}],
+    });
+  });
+
+  test('names every setting that there is', () => {
+    const missing = settingsOf(configJsonSchema()).filter(
+      (key) => !new RegExp(`\\b${key}:`).test(UNCOMMENTED),
+    );
+    expect(missing).toEqual([]);
+  });
+});
+
+function settingsOf(schema: SchemaNode): readonly string[] {
+  const inner = Object.entries(schema.properties ?? {});
+  return [
+    ...(schema.items === undefined ? [] : settingsOf(schema.items)),
+    ...inner.map(([key]) => key),
+    ...inner.flatMap(([, value]) => settingsOf(value)),
+  ];
+}
+
+describe('texts that YAML takes for something else', () => {
+  test.each(['12345678', '00001234', '12345e67', '1234567e', '1e100000'.slice(0, 8)])(
+    'an id of %s stays as it is',
+    (id) => {
+      expect(parse(withServers(`- id: ${id}`)).shape?.panels[0]?.servers[0]?.id).toBe(id);
+    },
+  );
+
+  test.each(['0123', '1e100000', '1.10', 'true', 'null', '0x1F', '2026-11-01'])(
+    'a name of %s stays as it is',
+    (name) => {
+      const { shape } = parse(
+        withServers('- id: 1a7ce997', `  name: ${name}`, `  labels: { version: ${name} }`),
+      );
+      expect(shape?.panels[0]?.servers[0]).toMatchObject({ name, labels: { version: name } });
+    },
+  );
+});
+
+test('variables work in every kind of value', () => {
+  const text = `${SMALL.replace('TopSecret1', '${KEY}')}log: { level: '\${LEVEL}' }\n`.replace(
+    '    servers',
+    '    allow_insecure: ${YES}\n    poll_interval: ${N}s\n    requests_per_minute: ${N}\n    servers',
+  );
+  const { shape, issues, variables } = parse(text, { KEY: 'k', LEVEL: 'warn', YES: 'true', N: '45' });
+  expect(formatIssues(issues)).toBe('');
+  expect(shape).toMatchObject({
+    panels: [{ api_key: 'k', allow_insecure: true, poll_interval: 45_000, requests_per_minute: 45 }],
+    log: { level: 'warn' },
+  });
+  expect([...variables]).toEqual(['panels[0].api_key']);
+});
+
+test('an anchor is shared by its aliases', () => {
+  const { shape } = parse(
+    withServers(
+      '- id: 1a7ce997',
+      '  labels: &common { game: minecraft }',
+      '- id: d3aac109',
+      '  labels: *common',
+    ),
+  );
+  expect(shape?.panels[0]?.servers.map(({ labels }) => labels)).toEqual([
+    { game: 'minecraft' },
+    { game: 'minecraft' },
+  ]);
+});
+
+test('labels with the names of built-in properties are labels like others', () => {
+  const { shape } = parse(withServers('- id: 1a7ce997', '  labels: { constructor: a, toString: b }'));
+  expect(Object.entries(shape?.panels[0]?.servers[0]?.labels ?? {})).toEqual([
+    ['constructor', 'a'],
+    ['toString', 'b'],
+  ]);
+});
+
+test('the files to read are told also where something else is wrong', () => {
+  const text = SMALL.replace('api_key: TopSecret1', 'api_key_file: key\n    poll_interval: 1s');
+  const { issues, files } = parse(text);
+  expect(issues).toHaveLength(1);
+  expect(files).toEqual([{ path: 'panels[0].api_key_file', file: 'key', line: 4, column: 19 }]);
+});
+
+test('one panel may be there twice with two keys, and one server on two panels', () => {
+  const second = SMALL.replace('panels:\n', '').replace('main', 'second');
+  expect(formatIssues(parse(SMALL + second).issues)).toBe('');
+});
+
+test('ten thousand servers are read', () => {
+  const ids = Array.from({ length: 10_000 }, (_, index) => `- id: ${index.toString(16).padStart(8, '0')}`);
+  expect(parse(withServers(...ids)).shape?.panels[0]?.servers).toHaveLength(10_000);
+});
+
+describe('whatever the file holds', () => {
+  const anyText = fc.oneof(
+    fc.string({ unit: 'binary' }),
+    fc.string({ unit: fc.constantFrom(...Array.from('{}[]:-,#&*!|>\'"%@`?$\n\t ab0~')) }),
+    fc.json().map((json) => `panels: ${json}`),
+    fc
+      .anything({ maxDepth: 4 })
+      .map((value) => stringifyOrEmpty({ panels: [{ servers: [value], tls_config: value }] })),
+  );
+
+  test('there is a shape or an issue, and nothing is thrown', () => {
+    fc.assert(
+      fc.property(anyText, (text) => {
+        const { shape, issues } = parse(text);
+        expect(shape === undefined).toBe(issues.length > 0);
+      }),
+      { numRuns: 500 },
+    );
+  });
+
+  test('no issue holds the key, wherever a slip hits the file', () => {
+    const key = 'TopSecret1';
+    const start = SMALL.indexOf(key);
+    const outside = fc.nat(SMALL.length).filter((at) => at <= start || at >= start + key.length);
+    fc.assert(
+      fc.property(
+        outside,
+        fc.constantFrom('', ...Array.from('x:#-\'"[]{}!&*|>$ \n\t')),
+        fc.nat(1),
+        (at, inserted, removed) => {
+          const text = SMALL.slice(0, at) + inserted + SMALL.slice(at + (at === start ? 0 : removed));
+          expect(formatIssues(parse(text).issues)).not.toContain('Secret');
+        },
+      ),
+      { numRuns: 1_000 },
+    );
+  });
+});
+
+function stringifyOrEmpty(value: unknown): string {
+  try {
+    return stringify(value);
+  } catch {
+    return '';
+  }
+}
