@@ -1,0 +1,78 @@
+/** The headers of an answer that speak of the rate limit, as they came. */
+export interface RateHeaders {
+  readonly limit?: string;
+  readonly remaining?: string;
+  readonly retryAfter?: string;
+  readonly reset?: string;
+  /** The panel's own clock, against which `reset` is held. */
+  readonly date?: string;
+}
+
+/** How long to wait where the panel says nothing: its limits are per minute. */
+export const DEFAULT_WAIT_MS = 60_000;
+
+/** However long the panel says; a wrong header mustn't stop the exporter for a day. */
+const MAX_WAIT_MS = 600_000;
+
+/** A wait of 0 would be a hot loop. */
+const MIN_WAIT_MS = 1_000;
+
+/** A reset further back than this is no instant of this window but some other number. */
+const MAX_RESET_AGE_MS = 60_000;
+
+/** A limit beyond this is no limit. */
+const MAX_LIMIT = 1_000_000;
+
+/**
+ * How long a 429 asks to wait, in milliseconds from 1 s to 10 min: by `Retry-After`, else by the reset header,
+ * else by the seconds in the message's text, else a minute.
+ */
+export function retryAfterMs(headers: RateHeaders, message: string | undefined, nowUnixMs: number): number {
+  const panelNow = httpDateMs(headers.date) ?? nowUnixMs;
+  const waitMs =
+    byRetryAfter(headers.retryAfter, panelNow) ?? byReset(headers.reset, panelNow) ?? byText(message);
+  return Math.min(Math.max(waitMs ?? DEFAULT_WAIT_MS, MIN_WAIT_MS), MAX_WAIT_MS);
+}
+
+/** The limit that the headers name, in calls a minute; undefined where they name none that makes sense. */
+export function limitPerMinute(headers: RateHeaders): number | undefined {
+  const limit = wholeNumber(headers.limit);
+  return limit !== undefined && limit >= 1 && limit <= MAX_LIMIT ? limit : undefined;
+}
+
+/** How many calls the headers say are left in this window. */
+export function remainingCalls(headers: RateHeaders): number | undefined {
+  return wholeNumber(headers.remaining);
+}
+
+function byRetryAfter(value: string | undefined, nowMs: number): number | undefined {
+  const seconds = wholeNumber(value);
+  if (seconds !== undefined) return seconds * 1_000;
+  const at = httpDateMs(value);
+  return at === undefined ? undefined : at - nowMs;
+}
+
+function byReset(value: string | undefined, nowMs: number): number | undefined {
+  const epochSeconds = wholeNumber(value);
+  if (epochSeconds === undefined) return undefined;
+  const waitMs = epochSeconds * 1_000 - nowMs;
+  return waitMs < -MAX_RESET_AGE_MS ? undefined : waitMs;
+}
+
+function byText(message: string | undefined): number | undefined {
+  if (message === undefined) return undefined;
+  const digits = /(\d{1,9})\s*s(?:ec|\b)/i.exec(message)?.[1] ?? /\bsec\D{0,40}(\d{1,9})/i.exec(message)?.[1];
+  return digits === undefined ? undefined : Number(digits) * 1_000;
+}
+
+function wholeNumber(value: string | undefined): number | undefined {
+  const text = value?.trim() ?? '';
+  return /^\d{1,15}$/.test(text) ? Number(text) : undefined;
+}
+
+// `Date.parse` alone takes almost any text for a date.
+function httpDateMs(value: string | undefined): number | undefined {
+  if (value === undefined || !/^[A-Z][a-z]{2,8},? /.test(value)) return undefined;
+  const at = Date.parse(value);
+  return Number.isNaN(at) ? undefined : at;
+}

@@ -1,0 +1,212 @@
+import { connect, createServer, type Socket, type Server as TcpServer } from 'node:net';
+import { createServer as createTlsServer, type TLSSocket } from 'node:tls';
+import { afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
+import { PanelApi, type PanelApiOptions } from '../../../src/panel/api.ts';
+import type { PanelError } from '../../../src/panel/errors.ts';
+import { selfSigned } from './certificate.ts';
+import { apiOptions } from './panel-api.ts';
+import { json, RESOURCES, type ScriptedServer, scriptedServer } from './scripted-server.ts';
+
+type Pem = Awaited<ReturnType<typeof selfSigned>>;
+
+const never = () => new AbortController().signal;
+const closers: (() => Promise<void>)[] = [];
+let ours: Pem;
+let named: Pem;
+
+beforeAll(async () => {
+  [ours, named] = await Promise.all([selfSigned('IP:127.0.0.1'), selfSigned('DNS:panel.example.com')]);
+});
+
+afterEach(async () => {
+  vi.unstubAllEnvs();
+  for (const close of closers.splice(0).reverse()) await close();
+});
+
+async function panel(certificate?: Pem): Promise<ScriptedServer> {
+  const server = await scriptedServer(json(200, RESOURCES), certificate);
+  server.server.on('tlsClientError', () => {});
+  closers.push(() => server.close());
+  return server;
+}
+
+function ask(baseUrl: string, more: Partial<PanelApiOptions> = {}) {
+  const api = new PanelApi(apiOptions(baseUrl, more));
+  closers.push(() => api.close());
+  return api.resources('ab', never());
+}
+
+const answered = { value: { suspended: false } };
+
+describe('TLS', () => {
+  it('refuses a certificate that nobody vouches for, and says what to set', async () => {
+    const error = await ask((await panel(ours)).url).catch((reason: PanelError) => reason);
+    expect(error).toMatchObject({ kind: 'tls' });
+    expect((error as PanelError).message).toMatch(/DEPTH_ZERO_SELF_SIGNED_CERT.*tls_config \(ca_file/);
+  });
+
+  it('takes the certificate of its own CA', async () => {
+    await expect(ask((await panel(ours)).url, { tls: { ca: ours.cert } })).resolves.toMatchObject(answered);
+  });
+
+  it('takes any certificate where it must not verify', async () => {
+    await expect(ask((await panel(ours)).url, { tls: { insecureSkipVerify: true } })).resolves.toMatchObject(
+      answered,
+    );
+  });
+
+  it('refuses a certificate for another name, unless that is the one to expect', async () => {
+    const { url } = await panel(named);
+    const tls = { ca: named.cert };
+    await expect(ask(url, { tls })).rejects.toMatchObject({ kind: 'tls' });
+    await expect(ask(url, { tls: { ...tls, serverName: 'panel.example.com' } })).resolves.toMatchObject(
+      answered,
+    );
+  });
+
+  it('shows a certificate of its own where the panel asks for one', async () => {
+    const server = createTlsServer({ ...ours, ca: named.cert, requestCert: true, rejectUnauthorized: true });
+    const asked: (TLSSocket | Error)[] = [];
+    server.on('secureConnection', (socket) => {
+      asked.push(socket);
+      const body = JSON.stringify(RESOURCES);
+      socket.on('error', () => {});
+      socket.end(`HTTP/1.1 200 OK\r\nContent-Length: ${body.length}\r\nConnection: close\r\n\r\n${body}`);
+    });
+    server.on('tlsClientError', () => {});
+    const port = await listening(server);
+    const url = `https://127.0.0.1:${port}`;
+    const tls = { ca: ours.cert };
+    await expect(ask(url, { tls })).rejects.toMatchObject({ name: 'PanelError' });
+    expect(asked).toEqual([]);
+    await expect(ask(url, { tls: { ...tls, ...named } })).resolves.toMatchObject(answered);
+  });
+
+  it('says so when the peer speaks no TLS', async () => {
+    const { port } = await panel();
+    await expect(ask(`https://127.0.0.1:${port}`)).rejects.toMatchObject({ kind: 'tls' });
+  });
+});
+
+async function listening(server: TcpServer): Promise<number> {
+  const sockets = new Set<Socket>();
+  server.on('connection', (socket) => {
+    sockets.add(socket);
+    socket.on('error', () => {});
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  closers.push(
+    () =>
+      new Promise((resolve) => {
+        server.close(() => resolve());
+        for (const socket of sockets) socket.destroy();
+      }),
+  );
+  const address = server.address();
+  if (address === null || typeof address === 'string') throw new Error('expected a port');
+  return address.port;
+}
+
+/** A proxy that tunnels what is asked of it, and keeps the heads of the requests that it got. */
+async function tunnel(respond: (head: string, client: Socket) => void) {
+  const heads: string[] = [];
+  const server = createServer((client) => {
+    client.once('data', (data) => {
+      const head = data.toString('latin1');
+      heads.push(head);
+      respond(head, client);
+    });
+  });
+  return { heads, url: `http://user:pass@127.0.0.1:${await listening(server)}` };
+}
+
+function forward(head: string, client: Socket): void {
+  const [, target = ''] = head.split(' ');
+  const { hostname, port } = new URL(head.startsWith('CONNECT') ? `http://${target}` : target);
+  const upstream = connect(Number(port), hostname);
+  upstream.on('error', () => client.destroy());
+  upstream.on('close', () => client.destroy());
+  client.on('close', () => upstream.destroy());
+  if (head.startsWith('CONNECT')) client.write('HTTP/1.1 200 Connection established\r\n\r\n');
+  else upstream.write(head.replace(/^GET http:\/\/[^/]+/, 'GET '));
+  client.pipe(upstream).pipe(client);
+}
+
+describe('a proxy', () => {
+  it('carries TLS to the panel in a tunnel, with the options of the panel', async () => {
+    const server = await panel(ours);
+    const proxy = await tunnel(forward);
+    await expect(ask(server.url, { proxyUrl: proxy.url, tls: { ca: ours.cert } })).resolves.toMatchObject(
+      answered,
+    );
+    expect(proxy.heads[0]).toMatch(/^CONNECT 127\.0\.0\.1:\d+ HTTP\/1\.1\r\n/);
+    expect(proxy.heads[0]).toMatch(/^proxy-authorization: Basic dXNlcjpwYXNz\r$/im);
+    expect(proxy.heads.join('')).not.toMatch(/bearer/i);
+    expect(server.requests[0]?.headers).not.toHaveProperty('proxy-authorization');
+    await expect(ask(server.url, { proxyUrl: proxy.url })).rejects.toMatchObject({ kind: 'tls' });
+  });
+
+  it('is asked for plain HTTP in absolute form', async () => {
+    const server = await panel();
+    const proxy = await tunnel(forward);
+    await expect(ask(server.url, { proxyUrl: proxy.url })).resolves.toMatchObject(answered);
+    expect(proxy.heads[0]).toMatch(
+      /^GET http:\/\/127\.0\.0\.1:\d+\/api\/client\/servers\/ab\/resources HTTP/,
+    );
+  });
+
+  it('comes from the environment where none is set, which may except the panel', async () => {
+    const server = await panel();
+    const proxy = await tunnel(forward);
+    for (const name of ['no_proxy', 'NO_PROXY', 'http_proxy']) vi.stubEnv(name, '');
+    vi.stubEnv('HTTP_PROXY', proxy.url);
+    await expect(ask(server.url)).resolves.toMatchObject(answered);
+    expect(proxy.heads).toHaveLength(1);
+    vi.stubEnv('NO_PROXY', '127.0.0.1');
+    await expect(ask(server.url)).resolves.toMatchObject(answered);
+    expect(proxy.heads).toHaveLength(1);
+  });
+
+  it('that refuses, hangs or is not there is trouble with the network', async () => {
+    const server = await panel(ours);
+    const refusing = await tunnel((_head, client) =>
+      client.end('HTTP/1.1 407 Proxy Authentication Required\r\n\r\n'),
+    );
+    const hanging = await tunnel(() => {});
+    const refused = await ask(server.url, { proxyUrl: refusing.url }).catch((error: PanelError) => error);
+    expect(refused).toMatchObject({ kind: 'network' });
+    expect((refused as PanelError).message).toMatch(/407/);
+    expect((refused as PanelError).message).not.toContain('pass');
+    await expect(ask(server.url, { proxyUrl: hanging.url, requestTimeoutMs: 200 })).rejects.toMatchObject({
+      kind: 'timeout',
+    });
+    await expect(ask(server.url, { proxyUrl: 'http://does-not-exist.invalid' })).rejects.toMatchObject({
+      kind: 'dns',
+    });
+  });
+
+  it('whose address is none is refused without repeating it', () => {
+    const options = apiOptions('https://panel.example.com', { proxyUrl: 'http://user:s3cret@' });
+    expect(() => new PanelApi(options)).toThrow('proxy_url is not a URL');
+    expect(() => new PanelApi(options)).not.toThrow('s3cret');
+  });
+});
+
+describe('a hanging handshake', () => {
+  it('is given up when the call is withdrawn', async () => {
+    const port = await listening(createServer(() => {}));
+    const api = new PanelApi(apiOptions(`https://127.0.0.1:${port}`));
+    closers.push(() => api.close());
+    const controller = new AbortController();
+    const call = api.resources('ab', controller.signal);
+    setTimeout(() => controller.abort(new Error('not wanted')), 20);
+    await expect(call).rejects.toThrow('not wanted');
+  });
+
+  it('is given up after the time to connect', async () => {
+    const port = await listening(createServer(() => {}));
+    await expect(ask(`https://127.0.0.1:${port}`, { connectTimeoutMs: 100 })).rejects.toMatchObject({
+      kind: 'timeout',
+    });
+  });
+});

@@ -1,0 +1,347 @@
+import { createServer as createTcpServer, type Server, type Socket } from 'node:net';
+import { gzipSync } from 'node:zlib';
+import { afterEach, describe, expect, it, vi } from 'vitest';
+import { PanelApi, type PanelApiOptions } from '../../../src/panel/api.ts';
+import { PanelError } from '../../../src/panel/errors.ts';
+import { apiOptions, collectingTelemetry, KEY } from './panel-api.ts';
+import {
+  CREDENTIALS,
+  envelope,
+  json,
+  page,
+  RESOURCES,
+  type ScriptedServer,
+  scriptedServer,
+} from './scripted-server.ts';
+
+const never = () => new AbortController().signal;
+const closers: (() => Promise<void>)[] = [];
+
+afterEach(async () => {
+  for (const close of closers.splice(0).reverse()) await close();
+});
+
+async function serve(...answer: Parameters<typeof scriptedServer>): Promise<ScriptedServer> {
+  const server = await scriptedServer(...answer);
+  closers.push(() => server.close());
+  return server;
+}
+
+function apiOf(baseUrl: string, more: Partial<PanelApiOptions> = {}) {
+  const telemetry = collectingTelemetry();
+  const api = new PanelApi(apiOptions(baseUrl, { telemetry, ...more }));
+  closers.push(() => api.close());
+  return { api, telemetry };
+}
+
+async function failureOf(call: Promise<unknown>): Promise<PanelError> {
+  const error: unknown = await call.then(
+    () => new Error('the call succeeded'),
+    (reason: unknown) => reason,
+  );
+  if (!(error instanceof PanelError)) throw new Error('expected a PanelError', { cause: error });
+  expect(error.message).not.toContain(KEY);
+  expect(error.message).not.toMatch(/\n/);
+  return error;
+}
+
+/** A bare TCP server, for peers that don't speak HTTP. */
+async function listen(onConnection: (socket: Socket) => void): Promise<string> {
+  const sockets = new Set<Socket>();
+  const server: Server = createTcpServer((socket) => {
+    sockets.add(socket);
+    socket.on('error', () => {});
+    onConnection(socket);
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  closers.push(
+    () =>
+      new Promise((resolve) => {
+        server.close(() => resolve());
+        for (const socket of sockets) socket.destroy();
+      }),
+  );
+  const address = server.address();
+  return `http://127.0.0.1:${typeof address === 'object' ? address?.port : ''}`;
+}
+
+describe('a call', () => {
+  it('sends exactly the headers of the contract, and nothing of a browser', async () => {
+    const server = await serve(json(200, CREDENTIALS));
+    const { api } = apiOf(`${server.url}/`);
+    await api.credentials('1a7ce997', never());
+    const [request] = server.requests;
+    expect(request?.method).toBe('GET');
+    expect(request?.url).toBe('/api/client/servers/1a7ce997/websocket');
+    expect(request?.headers).toEqual({
+      host: `127.0.0.1:${server.port}`,
+      connection: 'keep-alive',
+      accept: 'application/json',
+      'content-type': 'application/json',
+      authorization: `Bearer ${KEY}`,
+      'user-agent': 'gameserver-exporter/1.2.3',
+    });
+  });
+
+  it('gives what was answered, with what the headers say of the limit', async () => {
+    const server = await serve(
+      json(200, RESOURCES, { 'X-RateLimit-Limit': '240', 'X-RateLimit-Remaining': '239' }),
+    );
+    const { api, telemetry } = apiOf(server.url);
+    await expect(api.resources('ab', never())).resolves.toEqual({
+      value: {
+        sample: {
+          state: 'running',
+          memoryBytes: 7,
+          cpuCores: 1,
+          diskBytes: 1,
+          networkReceiveBytes: 2,
+          networkTransmitBytes: 3,
+        },
+        suspended: false,
+        badFields: 0,
+      },
+      limitPerMinute: 240,
+      remaining: 239,
+    });
+    expect(server.requests[0]?.url).toBe('/api/client/servers/ab/resources');
+    expect(telemetry.calls).toEqual(['resources 200']);
+  });
+
+  it('asks for a page of the listing, below the path of the base address', async () => {
+    const server = await serve(json(200, { data: [], meta: { pagination: { total_pages: 2 } } }));
+    const { api, telemetry } = apiOf(`${server.url}/panel`);
+    await expect(api.listing({ page: 2, perPage: 100, type: 'admin' }, never())).resolves.toEqual({
+      value: { servers: [], totalPages: 2, badEntries: 0 },
+    });
+    expect(server.requests[0]?.url).toBe('/panel/api/client?page=2&per_page=100&include=egg&type=admin');
+    expect(telemetry.calls).toEqual(['listing 200']);
+  });
+
+  it('keeps an id in its place in the path', async () => {
+    const server = await serve(json(200, RESOURCES));
+    const { api } = apiOf(server.url);
+    await api.resources('../a b?c', never());
+    expect(server.requests[0]?.url).toBe('/api/client/servers/%2E%2E%2Fa%20b%3Fc/resources');
+  });
+
+  it('uses the key of the moment', async () => {
+    const server = await serve(json(200, RESOURCES));
+    let key = 'old';
+    const { api } = apiOf(server.url, { apiKey: () => key });
+    await api.resources('ab', never());
+    key = 'new';
+    await api.resources('ab', never());
+    expect(server.requests.map((request) => request.headers.authorization)).toEqual([
+      'Bearer old',
+      'Bearer new',
+    ]);
+  });
+});
+
+describe('an answer that is no success', () => {
+  const flat = { error: 'Trouble', message: 'in the words of the panel' };
+  const forms = [
+    ['the envelope', (status: number) => json(status, envelope('in the words of the panel')), true],
+    ['the flat object', (status: number) => json(status, flat), true],
+    ['a page', page, false],
+  ] as const;
+
+  describe.each(forms)('in %s', (_form, answer, fromPanel) => {
+    it.each([
+      [400, 'bad_request'],
+      [401, 'unauthorized'],
+      [403, 'forbidden'],
+      [404, 'not_found'],
+      [409, 'conflict'],
+      [429, 'rate_limited'],
+      [500, 'server_error'],
+      [502, 'panel_unavailable'],
+      [503, 'panel_unavailable'],
+    ])('%i gives one clear line', async (status, kind) => {
+      const server = await serve(answer(status));
+      const { api, telemetry } = apiOf(server.url);
+      const error = await failureOf(api.credentials('ab', never()));
+      expect(error).toMatchObject({ kind, status, fromPanel });
+      expect(error.message).toContain(`GET /api/client/servers/ab/websocket answered ${status}: "`);
+      expect(error.detail).toBe(fromPanel ? 'in the words of the panel' : `${status} of a proxy`);
+      expect(telemetry.calls).toEqual([`websocket ${status}`]);
+    });
+  });
+
+  it('tells a node out of reach from a panel out of reach by the envelope', async () => {
+    const node = apiOf((await serve(json(504, envelope('node')))).url);
+    const panel = apiOf((await serve(page(504))).url);
+    expect(await failureOf(node.api.resources('ab', never()))).toMatchObject({ kind: 'node_unreachable' });
+    expect(await failureOf(panel.api.resources('ab', never()))).toMatchObject({ kind: 'panel_unavailable' });
+  });
+
+  it('is not followed where it redirects, but named', async () => {
+    const target = await serve(json(200, RESOURCES));
+    const server = await serve((response) =>
+      response.writeHead(302, { location: `${target.url}/login` }).end(),
+    );
+    const error = await failureOf(apiOf(server.url).api.resources('ab', never()));
+    expect(error.kind).toBe('redirect');
+    expect(error.message).toContain(`${target.url}/login`);
+    expect(target.requests).toEqual([]);
+  });
+
+  it('carries what a 429 asks for', async () => {
+    const server = await serve(json(429, {}, { 'Retry-After': '12', 'X-RateLimit-Limit': '5' }));
+    const error = await failureOf(apiOf(server.url).api.credentials('ab', never()));
+    expect(error).toMatchObject({ retryAfterMs: 12_000, limitPerMinute: 5 });
+  });
+
+  it('counts with the words that came before the connection broke', async () => {
+    const server = await serve((response) => {
+      response.writeHead(403, { 'content-length': '100' });
+      response.write('not for you', () => response.destroy());
+    });
+    expect(await failureOf(apiOf(server.url).api.resources('ab', never()))).toMatchObject({
+      kind: 'forbidden',
+      detail: 'not for you',
+    });
+  });
+
+  it('is read no further than its words may stand', async () => {
+    const server = await serve((response) => {
+      response.writeHead(404, { 'content-type': 'text/plain' });
+      const more = () => {
+        while (!response.destroyed && response.write('x'.repeat(65_536)));
+      };
+      response.on('drain', more);
+      more();
+    });
+    const error = await failureOf(apiOf(server.url).api.resources('ab', never()));
+    expect(error.kind).toBe('not_found');
+    expect(error.detail).toHaveLength(200);
+  });
+});
+
+describe('a success that is none', () => {
+  it.each([
+    ['a page', page(200), 'it is a page and not JSON', 'not_json'],
+    ['text', json(200, undefined), 'it is not JSON', 'not_json'],
+    [
+      'JSON cut short',
+      (response: { end: (text: string) => void }) => response.end('{"object":'),
+      'it is not JSON',
+      'not_json',
+    ],
+    ['another shape', json(200, { object: 'stats' }), 'expected an object with "attributes"', 'bad_shape'],
+  ])('%s is a bad answer', async (_name, answer, words, counted) => {
+    const server = await serve(answer);
+    const { api, telemetry } = apiOf(server.url);
+    const error = await failureOf(api.resources('ab', never()));
+    expect(error).toMatchObject({ kind: 'bad_answer', status: 200 });
+    expect(error.message).toContain(words);
+    expect(telemetry.bad).toEqual([counted]);
+    expect(telemetry.calls).toEqual(['resources 200']);
+  });
+
+  it('too long is cut off at 1 MiB, but at 8 MiB in the listing', async () => {
+    const body = { data: [], filler: 'x'.repeat(2 * 1_048_576) };
+    const server = await serve(json(200, body));
+    const { api, telemetry } = apiOf(server.url);
+    const error = await failureOf(api.resources('ab', never()));
+    expect(error.kind).toBe('bad_answer');
+    expect(error.message).toContain('longer than 1048576 bytes');
+    expect(telemetry.bad).toEqual(['oversize']);
+    await expect(api.listing({ page: 1, perPage: 100 }, never())).resolves.toMatchObject({
+      value: { servers: [] },
+    });
+  });
+
+  it('without end is cut off', async () => {
+    const server = await serve((response) => {
+      const more = () => {
+        while (!response.destroyed && response.write(' '.repeat(65_536)));
+      };
+      response.on('drain', more);
+      more();
+    });
+    expect(await failureOf(apiOf(server.url).api.listing({ page: 1, perPage: 1 }, never()))).toMatchObject({
+      kind: 'bad_answer',
+    });
+  });
+
+  it('compressed is not unpacked: a bomb costs only its own length', async () => {
+    const bomb = gzipSync(Buffer.alloc(64 * 1_048_576, ' '));
+    const server = await serve((response) =>
+      response.writeHead(200, { 'content-encoding': 'gzip' }).end(bomb),
+    );
+    const error = await failureOf(apiOf(server.url).api.resources('ab', never()));
+    expect(error.kind).toBe('bad_answer');
+    expect(error.message).toContain('it is compressed (gzip)');
+  });
+});
+
+describe('a call without an answer', () => {
+  it('says that a name does not resolve', async () => {
+    const { api, telemetry } = apiOf('http://does-not-exist.invalid');
+    const error = await failureOf(api.resources('ab', never()));
+    expect(error.kind).toBe('dns');
+    expect(error.message).toContain("the name does-not-exist.invalid can't be resolved");
+    expect(telemetry.calls).toEqual(['resources dns']);
+  });
+
+  it('says that nothing listens', async () => {
+    const server = await scriptedServer(json(200, {}));
+    await server.close();
+    const error = await failureOf(apiOf(server.url).api.resources('ab', never()));
+    expect(error.kind).toBe('network');
+    expect(error.message).toContain('ECONNREFUSED');
+  });
+
+  it.each([
+    ['cuts the connection', (socket: Socket) => void socket.end()],
+    ['speaks something else', (socket: Socket) => void socket.end('SSH-2.0-OpenSSH_9.6\r\n')],
+  ])('says that the peer %s', async (_name, onConnection) => {
+    const url = await listen(onConnection);
+    expect(await failureOf(apiOf(url).api.resources('ab', never()))).toMatchObject({ kind: 'network' });
+  });
+
+  it.each([
+    ['headers', () => {}],
+    ['a body', (response: { write: (text: string) => unknown }) => void response.write('{')],
+  ])('gives up at the deadline when %s hangs', async (_name, answer) => {
+    const server = await serve(answer);
+    const { api, telemetry } = apiOf(server.url, { requestTimeoutMs: 100 });
+    const error = await failureOf(api.resources('ab', never()));
+    expect(error.kind).toBe('timeout');
+    expect(error.message).toContain('within 0.1 s');
+    expect(telemetry.calls).toEqual(['resources timeout']);
+  });
+
+  it('gives up at the deadline however slowly a body drips', async () => {
+    const server = await serve((response) => {
+      const drip = setInterval(() => response.write(' '), 10);
+      response.on('close', () => clearInterval(drip));
+    });
+    const { api } = apiOf(server.url, { requestTimeoutMs: 150 });
+    expect(await failureOf(api.resources('ab', never()))).toMatchObject({ kind: 'timeout' });
+  });
+
+  it('gives up at once, with the reason of its signal, when it is withdrawn', async () => {
+    const server = await serve(() => {});
+    const { api, telemetry } = apiOf(server.url);
+    const controller = new AbortController();
+    const call = api.resources('ab', controller.signal);
+    await vi.waitFor(() => expect(server.requests).toHaveLength(1));
+    controller.abort(new Error('not wanted'));
+    await expect(call).rejects.toThrow('not wanted');
+    await expect(api.resources('ab', controller.signal)).rejects.toThrow('not wanted');
+    expect(telemetry.calls).toEqual(['resources aborted', 'resources aborted']);
+    expect(server.requests).toHaveLength(1);
+  });
+
+  it('ends when the API is closed', async () => {
+    const server = await serve(() => {});
+    const { api } = apiOf(server.url);
+    const call = failureOf(api.resources('ab', never()));
+    await vi.waitFor(() => expect(server.requests).toHaveLength(1));
+    await api.close();
+    expect((await call).kind).toBe('network');
+  });
+});

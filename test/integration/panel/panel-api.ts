@@ -1,0 +1,35 @@
+import { SystemClock } from '../../../src/domain/clock.ts';
+import type { PanelTelemetry } from '../../../src/domain/telemetry.ts';
+import type { PanelApiOptions } from '../../../src/panel/api.ts';
+
+export const KEY = 'ptlc_0123456789abcdefSECRET';
+
+/** Telemetry that keeps what it was told of calls and answers. */
+export function collectingTelemetry(): PanelTelemetry & { readonly calls: string[]; readonly bad: string[] } {
+  const calls: string[] = [];
+  const bad: string[] = [];
+  return {
+    calls,
+    bad,
+    message: () => {},
+    badMessage: (kind) => bad.push(kind),
+    reconnect: () => {},
+    request: (endpoint, status, seconds) => {
+      calls.push(`${endpoint} ${status}${seconds >= 0 ? '' : ' negative'}`);
+    },
+  };
+}
+
+/** Options for a panel at the given address, with deadlines that a test can wait for. */
+export function apiOptions(baseUrl: string, more: Partial<PanelApiOptions> = {}): PanelApiOptions {
+  return {
+    baseUrl,
+    apiKey: () => KEY,
+    requestTimeoutMs: 5_000,
+    connectTimeoutMs: 5_000,
+    userAgent: 'gameserver-exporter/1.2.3',
+    telemetry: collectingTelemetry(),
+    clock: new SystemClock(),
+    ...more,
+  };
+}

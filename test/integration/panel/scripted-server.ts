@@ -1,0 +1,79 @@
+import type { IncomingMessage, RequestListener, Server, ServerResponse } from 'node:http';
+import { createServer } from 'node:http';
+import { createServer as createTlsServer } from 'node:https';
+import type { AddressInfo } from 'node:net';
+
+/** A server whose every answer a test writes itself, on a free port of 127.0.0.1. */
+export interface ScriptedServer {
+  readonly server: Server;
+  readonly port: number;
+  readonly url: string;
+  readonly requests: IncomingMessage[];
+  close(): Promise<void>;
+}
+
+type Answer = (response: ServerResponse, request: IncomingMessage) => void;
+
+/** Starts a server; with a certificate it speaks TLS. */
+export async function scriptedServer(
+  answer: Answer,
+  certificate?: { readonly key: string; readonly cert: string },
+): Promise<ScriptedServer> {
+  const requests: IncomingMessage[] = [];
+  const listener: RequestListener = (request, response) => {
+    requests.push(request);
+    answer(response, request);
+  };
+  const server = certificate === undefined ? createServer(listener) : createTlsServer(certificate, listener);
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const { port } = server.address() as AddressInfo;
+  return {
+    server,
+    port,
+    url: `${certificate === undefined ? 'http' : 'https'}://127.0.0.1:${port}`,
+    requests,
+    close: () =>
+      new Promise((resolve) => {
+        server.close(() => resolve());
+        server.closeAllConnections();
+      }),
+  };
+}
+
+/** Answers with JSON. */
+export function json(status: number, body: unknown, headers: Record<string, string> = {}): Answer {
+  return (response) => {
+    response.writeHead(status, { 'content-type': 'application/json', ...headers });
+    response.end(JSON.stringify(body));
+  };
+}
+
+/** Answers with a page, as a proxy before the panel does. */
+export function page(status: number): Answer {
+  return (response) => {
+    response.writeHead(status, { 'content-type': 'text/html' });
+    response.end(`<html><head><title>${status} of a proxy</title></head></html>`);
+  };
+}
+
+/** The panel's error envelope. */
+export const envelope = (detail: string) => ({ errors: [{ code: 'HttpException', status: '500', detail }] });
+
+/** A body that the resources endpoint may answer with. */
+export const RESOURCES = {
+  object: 'stats',
+  attributes: {
+    current_state: 'running',
+    is_suspended: false,
+    resources: {
+      memory_bytes: 7,
+      cpu_absolute: 100,
+      disk_bytes: 1,
+      network_rx_bytes: 2,
+      network_tx_bytes: 3,
+    },
+  },
+};
+
+/** A body that the credentials endpoint may answer with. */
+export const CREDENTIALS = { data: { token: 'opaque-token', socket: 'wss://node.example.com/ws' } };

@@ -1,0 +1,360 @@
+import { describe, expect, it } from 'vitest';
+import type { Answer } from '../../../src/panel/api.ts';
+import { ApiBudget, type BudgetOptions } from '../../../src/panel/budget.ts';
+import type { CallKind } from '../../../src/panel/call-kind.ts';
+import { PanelError, type PanelErrorFacts } from '../../../src/panel/errors.ts';
+import { collectingLogger } from '../../support/logger.ts';
+import { ManualClock } from '../../support/manual-clock.ts';
+
+const never = () => new AbortController().signal;
+const ok: Answer<string> = { value: 'ok' };
+const throttled = (facts: PanelErrorFacts = {}) =>
+  new PanelError('rate_limited', 'throttled', { fromPanel: true, retryAfterMs: 30_000, ...facts });
+
+function setUp(options: Partial<BudgetOptions> = {}) {
+  const clock = new ManualClock();
+  const log = collectingLogger();
+  const budget = new ApiBudget({ clock, log, panel: 'main', ...options });
+  const origin = clock.now();
+  const started: string[] = [];
+  const open: { name: string; resolve: (answer: Answer<string>) => void; reject: (error: Error) => void }[] =
+    [];
+
+  /** Queues a call that stays in flight until the test ends it. */
+  const hold = (kind: CallKind, name: string, signal: AbortSignal = never()) =>
+    budget.run({ kind, server: name, signal }, () => {
+      started.push(`${name}@${clock.now() - origin}`);
+      return new Promise<Answer<string>>((resolve, reject) => open.push({ name, resolve, reject }));
+    });
+  /** Queues a call that ends at once, as the given steps say; the last is repeated. */
+  const call = (kind: CallKind, name: string, ...ends: (Answer<string> | Error)[]) => {
+    let run = 0;
+    return budget.run({ kind, server: name, signal: never() }, async () => {
+      started.push(`${name}@${clock.now() - origin}`);
+      const end = ends[Math.min(run++, ends.length - 1)] ?? ok;
+      if (end instanceof Error) throw end;
+      return end;
+    });
+  };
+  return { clock, log, budget, started, open, hold, call };
+}
+
+describe('pacing', () => {
+  it('spaces calls evenly at 60 a minute to begin with', async () => {
+    const { clock, started, call } = setUp();
+    const calls = ['a', 'b', 'c'].map((name) => call('connect', name));
+    await clock.advance(0);
+    expect(started).toEqual(['a@0']);
+    await clock.advance(2_000);
+    expect(started).toEqual(['a@0', 'b@1000', 'c@2000']);
+    await expect(Promise.all(calls)).resolves.toEqual(['ok', 'ok', 'ok']);
+  });
+
+  it('follows a quiet time with no burst', async () => {
+    const { clock, started, call } = setUp();
+    await clock.advance(600_000);
+    void call('connect', 'a');
+    void call('connect', 'b');
+    await clock.advance(999);
+    expect(started).toEqual(['a@600000']);
+  });
+
+  it('keeps its pace when the wall clock is stepped', async () => {
+    const { clock, started, call } = setUp();
+    void call('connect', 'a');
+    void call('connect', 'b');
+    clock.unixOffsetMs -= 86_400_000;
+    await clock.advance(1_000);
+    expect(started).toEqual(['a@0', 'b@1000']);
+  });
+
+  it('counts the calls of the last minute, and those that wait', async () => {
+    const { clock, budget, call } = setUp();
+    for (const name of ['a', 'b', 'c']) void call('connect', name);
+    await clock.advance(1_000);
+    expect(budget.reading()).toEqual({
+      limitPerMinute: 60,
+      usedLastMinute: 2,
+      queueLength: 1,
+      paused: false,
+    });
+    await clock.advance(59_000);
+    expect(budget.reading()).toMatchObject({ usedLastMinute: 2, queueLength: 0 });
+    await clock.advance(60_000);
+    expect(budget.reading().usedLastMinute).toBe(0);
+  });
+});
+
+describe('order', () => {
+  it('lets a later call of a higher kind overtake those that wait', async () => {
+    const { clock, started, call } = setUp();
+    void call('listing', 'first');
+    for (const kind of ['listing', 'poll', 'connect', 'refresh'] as const) void call(kind, kind);
+    await clock.advance(3_999);
+    void call('refresh', 'late');
+    await clock.advance(60_000);
+    expect(started.map((entry) => entry.split('@')[0])).toEqual([
+      'first',
+      'refresh',
+      'connect',
+      'poll',
+      'late',
+      'listing',
+    ]);
+  });
+
+  it('has at most 8 calls in flight', async () => {
+    const { clock, started, open, hold } = setUp();
+    for (let n = 0; n < 10; n++) void hold('connect', `c${n}`);
+    await clock.advance(60_000);
+    expect(started).toHaveLength(8);
+    open[0]?.resolve(ok);
+    await clock.advance(0);
+    expect(started).toHaveLength(9);
+  });
+
+  it('has at most 4 polls and listings among them, and lets others pass', async () => {
+    const { clock, started, open, hold } = setUp();
+    for (let n = 0; n < 4; n++) void hold('poll', `p${n}`);
+    void hold('poll', 'p4');
+    void hold('listing', 'l');
+    await clock.advance(60_000);
+    expect(started).toHaveLength(4);
+    void hold('connect', 'c');
+    await clock.advance(0);
+    expect(started.at(-1)).toBe('c@60000');
+    open[0]?.resolve(ok);
+    await clock.advance(1_000);
+    expect(started.at(-1)).toBe('p4@61000');
+  });
+
+  it('refuses a second call of a kind that waits for a server, and only that', async () => {
+    const { clock, started, hold } = setUp();
+    void hold('connect', 'other');
+    void hold('connect', 'a');
+    await expect(hold('connect', 'a')).rejects.toThrow(
+      'panel main: a connect call for server a waits already',
+    );
+    void hold('poll', 'a');
+    await clock.advance(2_000);
+    void hold('connect', 'a');
+    await clock.advance(1_000);
+    expect(started).toEqual(['other@0', 'a@1000', 'a@2000', 'a@3000']);
+  });
+});
+
+describe('withdrawal', () => {
+  it('takes a waiting call out at once, with the reason of its signal', async () => {
+    const { clock, budget, started, hold } = setUp();
+    void hold('connect', 'a');
+    const controller = new AbortController();
+    const waiting = hold('connect', 'b', controller.signal);
+    void hold('connect', 'c');
+    controller.abort(new Error('not wanted'));
+    expect(budget.reading().queueLength).toBe(1);
+    await expect(waiting).rejects.toThrow('not wanted');
+    void hold('connect', 'b');
+    await clock.advance(2_000);
+    expect(started).toEqual(['a@0', 'c@1000', 'b@2000']);
+  });
+
+  it('frees the seat of a running call', async () => {
+    const { clock, budget, started, hold } = setUp();
+    const controller = new AbortController();
+    const polls = [0, 1, 2, 3].map(() =>
+      budget.run({ kind: 'poll', signal: controller.signal }, (signal) => {
+        started.push('held');
+        return new Promise<Answer<string>>((_resolve, reject) => {
+          signal.addEventListener('abort', () => queueMicrotask(() => reject(new Error('ended'))));
+        });
+      }),
+    );
+    void hold('poll', 'next');
+    await clock.advance(60_000);
+    expect(started).toHaveLength(4);
+    controller.abort(new Error('not wanted'));
+    for (const poll of polls) await expect(poll).rejects.toThrow('not wanted');
+    await clock.advance(0);
+    expect(started.at(-1)).toBe('next@60000');
+  });
+
+  it('runs no call whose signal had aborted before', async () => {
+    const { clock, started, hold } = setUp();
+    await expect(hold('connect', 'a', AbortSignal.abort(new Error('gone')))).rejects.toThrow('gone');
+    void hold('connect', 'b');
+    await clock.advance(0);
+    expect(started).toEqual(['b@0']);
+  });
+
+  it('rejects all calls at the stop, and later ones', async () => {
+    const { clock, budget, started, hold } = setUp();
+    const calls = [hold('connect', 'a'), hold('connect', 'b')];
+    await clock.advance(0);
+    expect(started).toEqual(['a@0']);
+    budget.stop();
+    for (const call of [...calls, hold('connect', 'c')]) await expect(call).rejects.toThrow('is stopping');
+    await clock.advance(60_000);
+    expect(started).toEqual(['a@0']);
+    expect(clock.pending).toBe(0);
+  });
+});
+
+describe('the limit', () => {
+  it('is learned from resources and used to four fifths', async () => {
+    const { clock, log, budget, call } = setUp();
+    const rates: number[] = [];
+    budget.onRateChange((perMinute) => rates.push(perMinute));
+    await call('probe', 'a', { value: 'x', limitPerMinute: 240 });
+    expect(budget.knownLimit).toBe(240);
+    expect(budget.reading().limitPerMinute).toBe(192);
+    void call('poll', 'a', { value: 'x', limitPerMinute: 240 });
+    await clock.advance(60_000);
+    void call('listing', 'a', { value: 'x', limitPerMinute: 60 });
+    await clock.advance(60_000);
+    expect(rates).toEqual([192, 48]);
+    expect(log.lines.map((line) => line.level)).toEqual(['info', 'info']);
+  });
+
+  it('is not learned from answers with a token', async () => {
+    const { clock, budget, call } = setUp();
+    void call('connect', 'a', { value: 'x', limitPerMinute: 5 });
+    void call('refresh', 'a', { value: 'x', limitPerMinute: 5 });
+    await clock.advance(2_000);
+    expect(budget.knownLimit).toBeUndefined();
+    expect(budget.reading().limitPerMinute).toBe(60);
+  });
+
+  it('is learned from a refusal too, if the panel itself refused', async () => {
+    const { clock, budget, call } = setUp();
+    const refusal = (fromPanel: boolean, limitPerMinute: number) =>
+      new PanelError('not_found', 'no such server', { fromPanel, limitPerMinute });
+    await Promise.all([
+      expect(call('poll', 'a', refusal(false, 10))).rejects.toThrow('no such'),
+      expect(call('poll', 'b', refusal(true, 100))).rejects.toThrow('no such'),
+      clock.advance(1_000),
+    ]);
+    expect(budget.knownLimit).toBe(100);
+  });
+
+  it('moves the turn that is waited for', async () => {
+    const { clock, started, call, hold, open } = setUp();
+    void hold('poll', 'a');
+    void call('connect', 'b');
+    await clock.advance(100);
+    open[0]?.resolve({ value: 'x', limitPerMinute: 240 });
+    await clock.advance(1_000);
+    expect(started).toEqual(['a@0', 'b@312.5']);
+  });
+
+  it('leaves a pinned rate as it is', async () => {
+    const { budget, call } = setUp({ pinnedPerMinute: 30 });
+    await call('poll', 'a', { value: 'x', limitPerMinute: 240 });
+    expect(budget.reading().limitPerMinute).toBe(30);
+  });
+
+  it('is divided among shards', async () => {
+    const { budget, call } = setUp({ share: 0.25 });
+    expect(budget.reading().limitPerMinute).toBe(15);
+    await call('poll', 'a', { value: 'x', limitPerMinute: 240 });
+    expect(budget.reading().limitPerMinute).toBe(48);
+  });
+});
+
+describe('a 429', () => {
+  it('pauses the whole queue for as long as the panel says, then goes on where it was', async () => {
+    const { clock, log, budget, started, call } = setUp();
+    const calls = [call('poll', 'a', throttled(), ok), call('poll', 'b'), call('poll', 'c')];
+    await clock.advance(0);
+    void call('connect', 'late');
+    expect(budget.reading()).toMatchObject({ paused: true, queueLength: 4 });
+    await clock.advance(29_999);
+    expect(started).toEqual(['a@0']);
+    await clock.advance(60_000);
+    expect(started).toEqual(['a@0', 'late@30000', 'a@31000', 'b@32000', 'c@33000']);
+    await expect(Promise.all(calls)).resolves.toEqual(['ok', 'ok', 'ok']);
+    expect(budget.reading().paused).toBe(false);
+    expect(log.lines).toMatchObject([{ level: 'warn', fields: { panel: 'main', seconds: 30 } }]);
+  });
+
+  it('is logged once for each pause, however many calls meet it', async () => {
+    const { clock, log, open, hold } = setUp();
+    for (const name of ['a', 'b', 'c']) void hold('connect', name);
+    await clock.advance(2_000);
+    for (const { reject } of open.splice(0)) reject(throttled());
+    await clock.advance(60_000);
+    expect(log.lines).toHaveLength(1);
+    open[0]?.reject(throttled());
+    await clock.advance(0);
+    expect(log.lines).toHaveLength(2);
+  });
+
+  it('lengthens a pause but never shortens it', async () => {
+    const { clock, budget, open, hold } = setUp();
+    for (const name of ['a', 'b']) void hold('poll', name);
+    await clock.advance(1_000);
+    open[0]?.reject(throttled({ retryAfterMs: 300_000 }));
+    open[1]?.reject(throttled({ retryAfterMs: 5_000 }));
+    await clock.advance(299_999);
+    expect(budget.reading().paused).toBe(true);
+    await clock.advance(1);
+    expect(budget.reading().paused).toBe(false);
+  });
+
+  it("on a token's endpoint with a limit below the panel's holds back that server alone", async () => {
+    const { clock, log, budget, started, call } = setUp();
+    const refused = call('connect', 'a', throttled({ limitPerMinute: 5 }));
+    void call('connect', 'b');
+    await Promise.all([
+      expect(refused).rejects.toMatchObject({ kind: 'rate_limited', retryAfterMs: 30_000 }),
+      clock.advance(1_000),
+    ]);
+    expect(started).toEqual(['a@0', 'b@1000']);
+    expect(budget.reading().paused).toBe(false);
+    expect(log.lines).toEqual([]);
+  });
+
+  it.each([[undefined], [60], [240]])(
+    "on a token's endpoint with a limit of %j pauses all",
+    async (limitPerMinute) => {
+      const { clock, budget, call } = setUp();
+      void call('refresh', 'a', throttled(limitPerMinute === undefined ? {} : { limitPerMinute }), ok);
+      await clock.advance(0);
+      expect(budget.reading().paused).toBe(true);
+    },
+  );
+
+  it("measures a token's limit by the panel's limit once that is known", async () => {
+    const { clock, budget, call } = setUp();
+    await call('poll', 'x', { value: 'x', limitPerMinute: 720 });
+    const refused = call('connect', 'a', throttled({ limitPerMinute: 100 }));
+    await Promise.all([expect(refused).rejects.toThrow('throttled'), clock.advance(1_000)]);
+    expect(budget.reading().paused).toBe(false);
+  });
+
+  it('lets a paused call be withdrawn', async () => {
+    const { clock, budget } = setUp();
+    const controller = new AbortController();
+    const call = budget.run<string>({ kind: 'poll', server: 'a', signal: controller.signal }, async () => {
+      throw throttled();
+    });
+    await clock.advance(1_000);
+    expect(budget.reading()).toMatchObject({ paused: true, queueLength: 1 });
+    controller.abort(new Error('not wanted'));
+    await expect(call).rejects.toThrow('not wanted');
+    expect(budget.reading().queueLength).toBe(0);
+  });
+});
+
+describe('the gate', () => {
+  it('holds calls back, and lets those choose at the last moment which goes first', async () => {
+    let waitMs = 5_000;
+    const { clock, started, call } = setUp({ gateWaitMs: () => Math.max(0, waitMs) });
+    void call('poll', 'a');
+    await clock.advance(4_999);
+    void call('refresh', 'b');
+    expect(started).toEqual([]);
+    waitMs = 0;
+    await clock.advance(10_000);
+    expect(started.map((entry) => entry.split('@')[0])).toEqual(['b', 'a']);
+  });
+});

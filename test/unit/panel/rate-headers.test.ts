@@ -1,0 +1,73 @@
+import * as fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { limitPerMinute, remainingCalls, retryAfterMs } from '../../../src/panel/rate-headers.ts';
+
+const NOW = Date.UTC(2026, 10, 5, 12, 0, 0);
+const DATE = 'Thu, 05 Nov 2026 12:00:00 GMT';
+const epoch = (offsetSeconds: number) => String(NOW / 1_000 + offsetSeconds);
+
+describe('retryAfterMs', () => {
+  it.each([
+    ['Retry-After in seconds', { retryAfter: '30' }, undefined, 30_000],
+    ['Retry-After as a date', { retryAfter: 'Thu, 05 Nov 2026 12:00:45 GMT' }, undefined, 45_000],
+    ['the reset', { reset: epoch(20) }, undefined, 20_000],
+    [
+      "the reset on the panel's clock, which is an hour behind",
+      { reset: epoch(-3_590), date: 'Thu, 05 Nov 2026 11:00:00 GMT' },
+      undefined,
+      10_000,
+    ],
+    [
+      'Retry-After before reset and text',
+      { retryAfter: '5', reset: epoch(20), date: DATE },
+      '99 seconds',
+      5_000,
+    ],
+    ['the text', {}, 'Too many requests. Please try again in 17 seconds.', 17_000],
+    ['short text', {}, 'retry in 9s', 9_000],
+    ['text with the unit first', {}, 'Retry after (seconds): 12', 12_000],
+    ['the text where the headers are nonsense', { retryAfter: 'soon', reset: '-' }, '3 sec', 3_000],
+    ['the text where the reset is no instant', { reset: '30' }, '3 sec', 3_000],
+    ['a minute where nothing is said', {}, undefined, 60_000],
+    ['a minute where the text has no seconds', {}, 'limit of 240 exceeded', 60_000],
+    ['10 minutes at most', { retryAfter: '86400' }, undefined, 600_000],
+    ['a second at least', { retryAfter: '0' }, undefined, 1_000],
+    ['a second for a reset just past', { reset: epoch(-2) }, undefined, 1_000],
+    ['a minute for a negative number', { retryAfter: '-5' }, undefined, 60_000],
+  ])('waits by %s', (_name, headers, text, waitMs) => {
+    expect(retryAfterMs(headers, text, NOW)).toBe(waitMs);
+  });
+
+  it('stays within its bounds, whatever is said', () => {
+    const header = fc.option(fc.oneof(fc.string(), fc.integer().map(String)), { nil: undefined });
+    fc.assert(
+      fc.property(header, header, header, (retryAfter, reset, text) => {
+        const headers = {
+          ...(retryAfter !== undefined && { retryAfter }),
+          ...(reset !== undefined && { reset }),
+        };
+        const waitMs = retryAfterMs(headers, text, NOW);
+        expect(waitMs >= 1_000 && waitMs <= 600_000).toBe(true);
+      }),
+    );
+  });
+});
+
+describe('limitPerMinute and remainingCalls', () => {
+  it.each([
+    ['240', 240],
+    [' 60 ', 60],
+    ['0', undefined],
+    ['-1', undefined],
+    ['many', undefined],
+    ['9999999', undefined],
+    [undefined, undefined],
+  ])('read a limit of %j as %j', (limit, expected) => {
+    expect(limitPerMinute(limit === undefined ? {} : { limit })).toBe(expected);
+  });
+
+  it('read what is left', () => {
+    expect(remainingCalls({ remaining: '0' })).toBe(0);
+    expect(remainingCalls({})).toBeUndefined();
+  });
+});
