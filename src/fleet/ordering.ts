@@ -1,0 +1,90 @@
+import type { Sample, SampleSource } from '../domain/sample.ts';
+import { isOff } from '../domain/state.ts';
+
+/** A resources answer may be this old: the panel caches it (field notes, REST). */
+export const POLL_CACHE_MS = 20_000;
+
+/** Frames of one socket may overtake each other by moments, not longer. */
+const OVERTAKE_MS = 3_000;
+
+/** How far two instants may disagree because frames took different times to come. */
+const TRANSIT_MS = 1_000;
+
+/** A sample with its instants on the monotonic clock. */
+export interface Observation {
+  readonly sample: Sample;
+  readonly source: SampleSource;
+  readonly receivedAt: number;
+  /** The earliest instant at which the panel can have measured it. */
+  readonly measuredFrom: number;
+}
+
+/** What a new observation is beside the newest one before it. */
+export interface Verdict {
+  /** It was measured before the other: it must not replace it. */
+  readonly older: boolean;
+  /** The server was started between the two, as its uptime shows. */
+  readonly restarted: boolean;
+}
+
+const NEWER: Verdict = { older: false, restarted: false };
+const OLDER: Verdict = { older: true, restarted: false };
+const RESTARTED: Verdict = { older: false, restarted: true };
+
+/**
+ * Tells which of two observations of a server is newer, as far as their uptimes and the ways they came can tell; pure. `offAt`
+ * is when the server was last seen to go off, if it has not been seen on since.
+ */
+export function compareObservations(
+  previous: Observation | undefined,
+  next: Observation,
+  offAt: number | undefined,
+): Verdict {
+  if (previous === undefined) return NEWER;
+  if (restartedBetween(previous, next)) return RESTARTED;
+  if (next.source === 'poll') {
+    return previous.source === 'poll' ||
+      next.measuredFrom >= previous.receivedAt ||
+      isNextOfSameRun(previous, next)
+      ? NEWER
+      : OLDER;
+  }
+  return previous.source === 'socket' && wasOvertaken(previous, next, offAt) ? OLDER : NEWER;
+}
+
+/** The uptime fell, and to no more than what has passed since: nothing but a start explains that. */
+function restartedBetween(previous: Observation, next: Observation): boolean {
+  const before = previous.sample.uptimeMs;
+  const after = next.sample.uptimeMs;
+  if (before === undefined || after === undefined || isOffSample(next.sample)) return false;
+  return before > 0 && after < before && after <= sinceMeasured(previous, next);
+}
+
+function isNextOfSameRun(previous: Observation, next: Observation): boolean {
+  const before = previous.sample.uptimeMs;
+  const after = next.sample.uptimeMs;
+  if (before === undefined || after === undefined) return false;
+  return after > before && after - before <= sinceMeasured(previous, next);
+}
+
+function wasOvertaken(previous: Observation, next: Observation, offAt: number | undefined): boolean {
+  if (next.receivedAt - previous.receivedAt > OVERTAKE_MS || isOffSample(next.sample)) return false;
+  const after = next.sample.uptimeMs;
+  if (after === undefined) return false;
+  // It speaks of a run that began before the server was seen off.
+  if (offAt !== undefined && next.receivedAt - offAt <= OVERTAKE_MS) {
+    return after > next.receivedAt - offAt + TRANSIT_MS;
+  }
+  const before = previous.sample.uptimeMs;
+  if (before === undefined || before === 0) return false;
+  return after < before || after - before > sinceMeasured(previous, next) + OVERTAKE_MS;
+}
+
+/** The longest time that can lie between the measuring of the two, in milliseconds. */
+function sinceMeasured(previous: Observation, next: Observation): number {
+  return next.receivedAt - previous.measuredFrom + TRANSIT_MS;
+}
+
+function isOffSample(sample: Sample): boolean {
+  return sample.state !== undefined && isOff(sample.state);
+}

@@ -1,0 +1,70 @@
+import type { Peaks } from '../domain/reading.ts';
+
+/** How far back a peak is remembered, at least; one bucket longer at most. */
+export const PEAK_WINDOW_MS = 60_000;
+
+/** A minute in steps of five seconds: 416 bytes a server. */
+const BUCKET_MS = 5_000;
+const BUCKETS = PEAK_WINDOW_MS / BUCKET_MS + 1;
+
+const FIELDS = [
+  'cpuCores',
+  'memoryBytes',
+  'networkReceiveBytesPerSecond',
+  'networkTransmitBytesPerSecond',
+] as const satisfies readonly (keyof Peaks)[];
+
+/** The highest values of the last minute, in a ring of buckets. */
+export class PeakWindow {
+  readonly #values = new Float64Array(BUCKETS * FIELDS.length).fill(Number.NaN);
+  #newest = Number.NEGATIVE_INFINITY;
+
+  add(values: Peaks, now: number): void {
+    const bucket = Math.floor(now / BUCKET_MS);
+    this.#forget(bucket);
+    const offset = slot(bucket) * FIELDS.length;
+    for (const [index, field] of FIELDS.entries()) {
+      const value = values[field];
+      if (value === undefined) continue;
+      const known = this.#values[offset + index] ?? Number.NaN;
+      this.#values[offset + index] = Number.isNaN(known) ? value : Math.max(known, value);
+    }
+  }
+
+  read(now: number): Peaks | undefined {
+    this.#forget(Math.floor(now / BUCKET_MS));
+    const peaks: { -readonly [Field in keyof Peaks]: number } = {};
+    let seen = false;
+    for (const [index, field] of FIELDS.entries()) {
+      const value = this.#highest(index);
+      if (value === undefined) continue;
+      peaks[field] = value;
+      seen = true;
+    }
+    return seen ? peaks : undefined;
+  }
+
+  #highest(index: number): number | undefined {
+    let highest: number | undefined;
+    for (let at = index; at < this.#values.length; at += FIELDS.length) {
+      const value = this.#values[at] ?? Number.NaN;
+      if (!Number.isNaN(value) && (highest === undefined || value > highest)) highest = value;
+    }
+    return highest;
+  }
+
+  /** Empties the buckets between the newest one and this. */
+  #forget(bucket: number): void {
+    if (bucket <= this.#newest) return;
+    const steps = Math.min(BUCKETS, bucket - this.#newest);
+    for (let step = 0; step < steps; step += 1) {
+      const offset = slot(bucket - step) * FIELDS.length;
+      this.#values.fill(Number.NaN, offset, offset + FIELDS.length);
+    }
+    this.#newest = bucket;
+  }
+}
+
+function slot(bucket: number): number {
+  return ((bucket % BUCKETS) + BUCKETS) % BUCKETS;
+}

@@ -1,0 +1,191 @@
+import type { CollectionStatus } from '../domain/collection.ts';
+import type { Peaks, ServerReading, SocketState } from '../domain/reading.ts';
+import type { Sample, SampleSource } from '../domain/sample.ts';
+import type { ServerTarget } from '../domain/server.ts';
+import { isOff, type ServerState } from '../domain/state.ts';
+import { CounterMarks } from './counters.ts';
+import { compareObservations, type Observation, POLL_CACHE_MS } from './ordering.ts';
+import { PeakWindow } from './peaks.ts';
+import { PowerHistory } from './power-history.ts';
+
+/** Two samples of one run may disagree on its start by their transit alone; more means another run. */
+const START_JITTER_MS = 5_000;
+
+/** Rates over other gaps are no one-second values. */
+const MIN_RATE_GAP_MS = 500;
+const MAX_RATE_GAP_MS = 5_000;
+
+/** A start seen twice (by its state and by its uptime) is told apart from two starts by this. */
+const SAME_START_MS = 5_000;
+
+/** One server's entry in the store: the newest accepted sample and what was counted on the way to it. */
+export class ServerRecord implements ServerReading {
+  readonly target: ServerTarget;
+  /** How old a sample may become, by the way it came. */
+  staleness: Readonly<Record<SampleSource, number>>;
+  status: CollectionStatus = { condition: 'waiting' };
+  socketState: SocketState = 'none';
+  consoleLines = 0;
+  sample: Sample | undefined;
+  startedAt: number | undefined;
+  #newest: Observation | undefined;
+  #lastStartAt = Number.NEGATIVE_INFINITY;
+  readonly #counters = new CounterMarks();
+  readonly #power = new PowerHistory();
+  readonly #peaks = new PeakWindow();
+
+  constructor(target: ServerTarget, staleness: Readonly<Record<SampleSource, number>>) {
+    this.target = target;
+    this.staleness = staleness;
+  }
+
+  get stalenessMs(): number {
+    return this.staleness[this.source ?? 'socket'];
+  }
+
+  get source(): SampleSource | undefined {
+    return this.#newest?.source;
+  }
+
+  get sampledAt(): number | undefined {
+    return this.#newest?.receivedAt;
+  }
+
+  get state(): ServerState {
+    return this.#power.state;
+  }
+
+  get starts(): number {
+    return this.#power.starts;
+  }
+
+  unexpectedStops(now: number): number {
+    return this.#power.unexpectedStops(now);
+  }
+
+  peaks(now: number): Peaks | undefined {
+    return this.#peaks.read(now);
+  }
+
+  isFresh(now: number): boolean {
+    return this.#newest !== undefined && now - this.#newest.receivedAt <= this.stalenessMs;
+  }
+
+  setCollection(status: CollectionStatus, socket: SocketState): void {
+    this.status = status;
+    this.socketState = socket;
+  }
+
+  socketBegan(): void {
+    this.#power.socketBegan();
+  }
+
+  /** A `status` event: a hint that comes before the sample which will say the same. */
+  stateHint(state: ServerState, now: number): void {
+    const starts = this.#power.starts;
+    this.#power.seenOnSocket(state, now);
+    if (this.#power.starts > starts) this.#lastStartAt = now;
+    if (isOff(state)) this.startedAt = undefined;
+  }
+
+  socketSample(sample: Sample, now: number): void {
+    this.#accept({ sample, source: 'socket', receivedAt: now, measuredFrom: now });
+  }
+
+  pollSample(sample: Sample, requestedAt: number, now: number): void {
+    const measuredFrom = requestedAt - POLL_CACHE_MS;
+    this.#accept({ sample, source: 'poll', receivedAt: now, measuredFrom });
+  }
+
+  consoleLine(): void {
+    this.consoleLines += 1;
+  }
+
+  #accept(next: Observation): void {
+    const previous = this.#newest;
+    const verdict = compareObservations(previous, next, this.#power.offAt);
+    if (verdict.older) return;
+    this.#followPower(previous, next, verdict.restarted);
+    const mayReset = this.#power.takeStartSeen() || verdict.restarted;
+    const counters = this.#counters.apply(next.sample, mayReset, next.receivedAt);
+    if (next.source === 'socket') this.#notePeaks(previous, next, mayReset);
+    // The limit is not part of a resources answer: what the socket said of it holds on.
+    const memoryLimit = next.sample.memoryLimitBytes ?? this.sample?.memoryLimitBytes;
+    this.sample = {
+      ...next.sample,
+      ...counters,
+      ...(memoryLimit === undefined ? {} : { memoryLimitBytes: memoryLimit }),
+    };
+    this.#newest = next;
+    this.#noteStart(next, verdict.restarted);
+  }
+
+  #followPower(previous: Observation | undefined, next: Observation, restarted: boolean): void {
+    const now = next.receivedAt;
+    const { state, uptimeMs } = next.sample;
+    const before = { state: this.#power.state, starts: this.#power.starts };
+    if (state !== undefined) {
+      if (next.source === 'socket') this.#power.seenOnSocket(state, now);
+      else this.#power.seenByPoll(state, now);
+    }
+    const counted = this.#power.starts > before.starts;
+    if (
+      !counted &&
+      previous !== undefined &&
+      state !== undefined &&
+      !isOff(state) &&
+      uptimeMs !== undefined
+    ) {
+      const startedAt = now - uptimeMs;
+      const isNew = startedAt > this.#lastStartAt + SAME_START_MS;
+      const cameOn = isOff(before.state) && !this.#power.runCounted && uptimeMs > 0;
+      if (isNew && (restarted || cameOn)) this.#power.startedUnseen();
+    }
+    if (this.#power.starts > before.starts) this.#lastStartAt = now;
+  }
+
+  #noteStart(next: Observation, restarted: boolean): void {
+    const { uptimeMs } = next.sample;
+    if (isOff(this.#power.state) || uptimeMs === undefined || uptimeMs === 0) {
+      this.startedAt = undefined;
+      return;
+    }
+    const startedAt = next.receivedAt - uptimeMs;
+    const jitter = START_JITTER_MS + (next.receivedAt - next.measuredFrom);
+    if (!restarted && this.startedAt !== undefined && Math.abs(startedAt - this.startedAt) <= jitter) return;
+    this.startedAt = startedAt;
+  }
+
+  #notePeaks(previous: Observation | undefined, next: Observation, wasReset: boolean): void {
+    const { cpuCores, memoryBytes } = next.sample;
+    const gapMs = previous?.source === 'socket' && !wasReset ? gapBetween(previous, next) : undefined;
+    const rate = (field: 'networkReceiveBytes' | 'networkTransmitBytes') => {
+      const from = previous?.sample[field];
+      const to = next.sample[field];
+      if (gapMs === undefined || from === undefined || to === undefined || to < from) return undefined;
+      return ((to - from) * 1_000) / gapMs;
+    };
+    const receive = rate('networkReceiveBytes');
+    const transmit = rate('networkTransmitBytes');
+    this.#peaks.add(
+      {
+        ...(cpuCores === undefined ? {} : { cpuCores }),
+        ...(memoryBytes === undefined ? {} : { memoryBytes }),
+        ...(receive === undefined ? {} : { networkReceiveBytesPerSecond: receive }),
+        ...(transmit === undefined ? {} : { networkTransmitBytesPerSecond: transmit }),
+      },
+      next.receivedAt,
+    );
+  }
+}
+
+/** Milliseconds between two frames, by the server's own clock where it tells; undefined where no rate follows. */
+function gapBetween(previous: Observation, next: Observation): number | undefined {
+  const before = previous.sample.uptimeMs;
+  const after = next.sample.uptimeMs;
+  const gap =
+    before !== undefined && after !== undefined && after > before
+      ? after - before
+      : next.receivedAt - previous.receivedAt;
+  return gap >= MIN_RATE_GAP_MS && gap <= MAX_RATE_GAP_MS ? gap : undefined;
+}

@@ -1,0 +1,54 @@
+import type { CollectionMode } from '../domain/server.ts';
+import type { MachineState } from './machine-model.ts';
+import type { PollPolicy } from './poller.ts';
+
+/** A server whose socket fails is polled once its data is this old. */
+export const FALLBACK_AFTER_MS = 30_000;
+
+/** What a session is to do for its server. */
+export type Role =
+  | { readonly type: 'rest' }
+  /** Hold a socket; `pollIntervalMs` is for the fallback. */
+  | { readonly type: 'stream'; readonly pollIntervalMs: number }
+  /** Be polled only; `firstPollAt` (monotonic) spreads a fleet's first polls. */
+  | { readonly type: 'poll'; readonly pollIntervalMs: number; readonly firstPollAt: number };
+
+/** What the decision to poll depends on; instants are monotonic milliseconds. */
+export interface PollSituation {
+  readonly role: Role;
+  readonly mode: CollectionMode;
+  readonly machine: MachineState;
+  readonly sampledAt: number | undefined;
+  /** When the session began to want a socket. */
+  readonly waitingSince: number;
+}
+
+/** Is the server to be polled, and from when? Pure. */
+export function pollPolicy(situation: PollSituation): PollPolicy {
+  const { role, machine, mode } = situation;
+  if (role.type === 'rest') return OFF;
+  const intervalMs = role.pollIntervalMs;
+  if (role.type === 'poll') return { type: 'on', from: role.firstPollAt, intervalMs };
+  if (mode !== 'auto') return OFF;
+  switch (machine.name) {
+    case 'idle':
+    case 'streaming':
+    case 'refreshing':
+      return OFF;
+    case 'blocked':
+      return machine.pollable ? { type: 'on', from: Number.NEGATIVE_INFINITY, intervalMs } : OFF;
+    case 'fetchingToken':
+    case 'connecting':
+    case 'authenticating':
+    case 'backingOff':
+      // A server that only waits its turn to connect has not failed: a poll would take the turn of another.
+      if (machine.failures === 0) return OFF;
+      return {
+        type: 'on',
+        from: (situation.sampledAt ?? situation.waitingSince) + FALLBACK_AFTER_MS,
+        intervalMs,
+      };
+  }
+}
+
+const OFF: PollPolicy = { type: 'off' };

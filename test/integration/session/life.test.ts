@@ -1,0 +1,309 @@
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import {
+  type ServerSpec,
+  type Simulator,
+  type SimulatorOptions,
+  startSimulator,
+} from '../../../src/simulator/index.ts';
+import {
+  configFor,
+  type ExporterUnderTest,
+  fastClock,
+  SPEED,
+  startExporter,
+} from '../../support/exporter.ts';
+
+const SERVERS: readonly ServerSpec[] = [
+  { name: 'survival', temper: 'steady', limits: { memory: 4_096 } },
+  { name: 'lobby', temper: 'idle' },
+];
+
+const SURVIVAL = { server: 'survival' };
+const LOBBY = { server: 'lobby' };
+
+let panel: Simulator;
+let exporter: ExporterUnderTest;
+let stops: (() => Promise<void>)[];
+
+beforeEach(() => {
+  stops = [];
+});
+
+afterEach(async () => {
+  await Promise.all(stops.map((stop) => stop()));
+});
+
+async function startPanel(options: SimulatorOptions = {}): Promise<void> {
+  const clock = fastClock();
+  panel = await startSimulator({ servers: SERVERS, clock, statsIntervalMs: 1_000, ...options });
+  stops.push(() => panel.stop());
+}
+
+async function startBoth(options: SimulatorOptions = {}, settings: readonly string[] = []): Promise<void> {
+  await startPanel(options);
+  exporter = await startExporter({ yaml: configFor(panel, settings) });
+  stops.push(() => exporter.stop());
+}
+
+const streaming = async (labels = SURVIVAL) => {
+  await exporter.until('gameserver_collection_streaming', labels, 1);
+  await exporter.until('gameserver_collection_up', labels, 1);
+};
+const sockets = (name = 'survival') => panel.record.sockets(panel.server(name).uuid);
+const calls = (endpoint: string, name = 'survival') =>
+  panel.record.calls.filter((call) => call.endpoint === endpoint && call.server === panel.server(name).uuid);
+const until = (check: () => void) => vi.waitFor(check, { timeout: 15_000, interval: 10 });
+const reconnects = (reason: string) => exporter.value('gameserver_exporter_reconnects_total', { reason });
+
+/** The other server goes on as if nothing had happened. */
+async function expectLobbyUntouched(): Promise<void> {
+  expect(await exporter.value('gameserver_collection_streaming', LOBBY)).toBe(1);
+  expect(sockets('lobby').opened).toBe(1);
+}
+
+describe('streaming', () => {
+  it('shows what the frames say', async () => {
+    await startBoth();
+    panel.pin('survival', {
+      memoryBytes: 1_073_741_824,
+      memoryLimitBytes: 4_509_715_660,
+      cpuAbsolute: 153.25,
+      diskBytes: 123_456_789,
+      rxBytes: 4_321,
+      txBytes: 8_765,
+      readBytes: 11,
+      writtenBytes: 22,
+    });
+    await streaming();
+    await exporter.until('gameserver_memory_usage_bytes', SURVIVAL, 1_073_741_824);
+    await exporter.until('gameserver_memory_limit_bytes', SURVIVAL, 4_509_715_660);
+    await exporter.until('gameserver_cpu_usage_cores', SURVIVAL, 1.5325);
+    await exporter.until('gameserver_disk_usage_bytes', SURVIVAL, 123_456_789);
+    await exporter.until('gameserver_network_transmit_bytes_total', SURVIVAL, 8_765);
+    await exporter.until('gameserver_disk_written_bytes_total', SURVIVAL, 22);
+    await exporter.until('gameserver_state', { ...SURVIVAL, state: 'running' }, 1);
+    await exporter.until('gameserver_panel_up', { panel: 'main' }, 1);
+  });
+
+  it('follows the server through stop and start', async () => {
+    await startBoth();
+    await streaming();
+    panel.power('survival', 'stop');
+    await exporter.until('gameserver_state', { ...SURVIVAL, state: 'offline' }, 1);
+    panel.power('survival', 'start');
+    await exporter.until('gameserver_state', { ...SURVIVAL, state: 'running' }, 1);
+    expect(await exporter.value('gameserver_starts_total', SURVIVAL)).toBe(1);
+    expect(await exporter.value('gameserver_unexpected_stops_total', SURVIVAL)).toBe(0);
+  });
+
+  it('counts a crash as an unexpected stop', async () => {
+    await startBoth();
+    await streaming();
+    await exporter.until('gameserver_state', { ...SURVIVAL, state: 'running' }, 1);
+    panel.crash('survival');
+    await exporter.until('gameserver_unexpected_stops_total', SURVIVAL, 1);
+    expect(await exporter.value('gameserver_unexpected_stops_total', LOBBY)).toBe(0);
+  });
+
+  it('keeps an offline server fresh by asking, and asks no oftener than needed', async () => {
+    await startBoth();
+    await streaming();
+    panel.power('survival', 'kill');
+    await exporter.until('gameserver_state', { ...SURVIVAL, state: 'offline' }, 1);
+    await until(() => {
+      const asked = panel.record.frames.filter((frame) => frame.event === 'send stats');
+      expect(asked.length).toBeGreaterThanOrEqual(3);
+    });
+    expect(await exporter.value('gameserver_collection_up', SURVIVAL)).toBe(1);
+    expect(sockets().opened).toBe(1);
+  });
+});
+
+describe('tokens', () => {
+  it('are refreshed on the same socket before they end, without a gap', async () => {
+    await startBoth({ tokenLifetimeSeconds: 60 });
+    await streaming();
+    await until(() => expect(calls('websocket').length).toBeGreaterThanOrEqual(3));
+    expect(sockets().opened).toBe(1);
+    expect(await exporter.value('gameserver_collection_up', SURVIVAL)).toBe(1);
+    const messages = await exporter.scrape();
+    expect(messages).not.toMatch(/messages_total\{[^}]*event="jwt error"[^}]*\} [1-9]/);
+  });
+
+  it('are refreshed at once when the daemon calls them ended', async () => {
+    await startBoth();
+    await streaming();
+    await until(() => expect(calls('websocket').length).toBe(1));
+    // Later than the half minute within which a refusal speaks against the token itself.
+    await vi.waitFor(async () => expect(await uptimeOfSocket()).toBeGreaterThan(40), { timeout: 15_000 });
+    panel.sockets({ kind: 'expire', server: 'survival' });
+    await until(() => expect(calls('websocket').length).toBe(2));
+    await streaming();
+    expect(sockets().opened).toBe(1);
+    await expectLobbyUntouched();
+  });
+
+  it.each(['token expiring', 'token expired'])('are refreshed on "%s"', async (event) => {
+    await startBoth();
+    await streaming();
+    panel.sockets({ kind: 'send', server: 'survival', event });
+    await until(() => expect(calls('websocket').length).toBe(2));
+    expect(sockets().opened).toBe(1);
+  });
+
+  it('lead to the new address after a move', async () => {
+    await startBoth();
+    await streaming();
+    panel.move('survival', 'keep');
+    panel.sockets({ kind: 'send', server: 'survival', event: 'token expiring' });
+    await until(() => expect(sockets().opened).toBe(2));
+    await streaming();
+    expect(await reconnects('moved')).toBe(1);
+    expect(sockets().maxOpen).toBe(1);
+    expect(exporter.lines.some(({ message }) => message.includes('another host'))).toBe(true);
+  });
+
+  it('are asked for twice a minute and server at most, however often the socket drops', async () => {
+    await startBoth();
+    await streaming();
+    panel.failSockets({ kind: 'jwt-error-on-auth', server: 'survival', text: 'token expired' });
+    panel.sockets({ kind: 'drop', server: 'survival' });
+    await until(() => expect(calls('websocket').length).toBeGreaterThanOrEqual(5));
+    const times = calls('websocket').map(({ at }) => at);
+    for (let index = 2; index < times.length; index += 1) {
+      // Half a second of slack for the way of the calls, on the tests' clock.
+      expect((times[index] ?? 0) - (times[index - 2] ?? 0)).toBeGreaterThan(60_000 - 30 * SPEED);
+    }
+    expect(panel.record.counters.websocketLimited).toBe(0);
+    await expectLobbyUntouched();
+  });
+});
+
+describe('a socket that is lost', () => {
+  it.each([
+    ['without a frame', { kind: 'drop' }],
+    ['with 1000', { kind: 'close', code: 1000 }],
+    ['with 1001', { kind: 'close', code: 1001, reason: 'server deleted' }],
+    ['with 1009', { kind: 'close', code: 1009 }],
+    ['with 1011', { kind: 'close', code: 1011 }],
+  ] as const)('%s is opened again with the token that still lives', async (_how, action) => {
+    await startBoth();
+    await streaming();
+    panel.sockets({ ...action, server: 'survival' });
+    await until(() => expect(sockets().opened).toBe(2));
+    await streaming();
+    expect(calls('websocket').length).toBe(1);
+    expect(await reconnects('closed')).toBe(1);
+    await expectLobbyUntouched();
+  });
+
+  it('with 4409 is a suspended server, and not asked again soon', async () => {
+    await startBoth();
+    await streaming();
+    panel.sockets({ kind: 'close', server: 'survival', code: 4409, reason: 'server is suspended' });
+    await exporter.until('gameserver_blocked', { ...SURVIVAL, reason: 'suspended' }, 1);
+    expect(sockets().opened).toBe(1);
+    await expectLobbyUntouched();
+  });
+
+  it('with 4400 is polled meanwhile', async () => {
+    await startBoth();
+    await streaming();
+    panel.sockets({ kind: 'close', server: 'survival', code: 4400 });
+    await until(() => expect(calls('resources').length).toBeGreaterThanOrEqual(1));
+    await exporter.until('gameserver_collection_streaming', SURVIVAL, 0);
+    expect(await exporter.value('gameserver_blocked', SURVIVAL)).toBeUndefined();
+  });
+
+  it('by silence is found out, though TCP says nothing', async () => {
+    await startBoth();
+    await streaming();
+    panel.sockets({ kind: 'half-open', server: 'survival' });
+    await until(() => expect(sockets().opened).toBe(2));
+    await streaming();
+    await expectLobbyUntouched();
+  });
+
+  it('by a restart of the whole panel comes back, with a new token', async () => {
+    await startBoth();
+    await streaming();
+    await panel.stopListening();
+    await exporter.until('gameserver_collection_streaming', SURVIVAL, 0);
+    await panel.startListening();
+    await streaming();
+    await streaming(LOBBY);
+    expect(calls('websocket').length).toBeGreaterThanOrEqual(2);
+  });
+});
+
+describe('a handshake that fails', () => {
+  it('for a wrong Origin names the cause; the server is polled', async () => {
+    await startBoth({ expectedOrigin: 'https://panel.example.com' });
+    await exporter.until('gameserver_collection_up', SURVIVAL, 1);
+    expect(await exporter.value('gameserver_collection_streaming', SURVIVAL)).toBe(0);
+    expect(await exporter.value('gameserver_blocked', SURVIVAL)).toBeUndefined();
+    expect(JSON.stringify(exporter.lines)).toContain('set origin for this panel');
+  });
+
+  it('is polled after half a minute and streams again once it can', async () => {
+    await startPanel();
+    panel.failSockets({ kind: 'refuse-upgrade', status: 500, server: 'survival' });
+    exporter = await startExporter({ yaml: configFor(panel) });
+    stops.push(() => exporter.stop());
+    await until(() => expect(calls('resources').length).toBeGreaterThanOrEqual(2));
+    await exporter.until('gameserver_collection_up', SURVIVAL, 1);
+    expect(await exporter.value('gameserver_collection_streaming', SURVIVAL)).toBe(0);
+    panel.clearFaults();
+    await streaming();
+    expect(await reconnects('upgrade_refused')).toBeGreaterThanOrEqual(1);
+  });
+
+  it('for a full socket table backs off and keeps its token', async () => {
+    await startPanel();
+    panel.failSockets({ kind: 'refuse-upgrade', status: 400, server: 'survival', times: 1 });
+    exporter = await startExporter({ yaml: configFor(panel) });
+    stops.push(() => exporter.stop());
+    await streaming();
+    expect(calls('websocket').length).toBe(1);
+  });
+
+  it.each([
+    ['a hang of the upgrade', { kind: 'hang-upgrade' }, 'connect_failed'],
+    ['a dropped upgrade', { kind: 'drop-upgrade' }, 'connect_failed'],
+    ['an auth that nobody answers', { kind: 'ignore-auth' }, 'auth_timeout'],
+    [
+      'a token that is refused as expired',
+      { kind: 'jwt-error-on-auth', text: 'jwt: exp claim is invalid, expired' },
+      'auth_refused',
+    ],
+  ] as const)('by %s is tried again', async (_what, fault, reason) => {
+    await startPanel();
+    panel.failSockets({ ...fault, server: 'survival', times: 1 });
+    exporter = await startExporter({ yaml: configFor(panel) });
+    stops.push(() => exporter.stop());
+    await streaming();
+    expect(await reconnects(reason)).toBe(1);
+    await streaming(LOBBY);
+    await expectLobbyUntouched();
+  });
+
+  it('for want of permission is polled, and its socket left alone for long', async () => {
+    await startPanel();
+    panel.failSockets({
+      kind: 'jwt-error-on-auth',
+      text: 'jwt: missing connect permission',
+      server: 'survival',
+    });
+    exporter = await startExporter({ yaml: configFor(panel) });
+    stops.push(() => exporter.stop());
+    await exporter.until('gameserver_collection_up', SURVIVAL, 1);
+    await until(() => expect(calls('resources').length).toBeGreaterThanOrEqual(2));
+    expect(sockets().opened).toBe(1);
+  });
+});
+
+/** Seconds, on the tests' clock, since the first frame of the socket was received. */
+async function uptimeOfSocket(): Promise<number> {
+  const frames = await exporter.value('gameserver_exporter_messages_total', { event: 'stats' });
+  return (frames ?? 0) / SERVERS.length;
+}

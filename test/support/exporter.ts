@@ -1,0 +1,118 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect, vi } from 'vitest';
+import { type App, createApp } from '../../src/app.ts';
+import { formatIssues } from '../../src/config/issue.ts';
+import { loadConfig } from '../../src/config/load.ts';
+import type { Simulator } from '../../src/simulator/index.ts';
+import { FastClock } from './fast-clock.ts';
+import { collectingLogger, type LogLine } from './logger.ts';
+
+/** How much faster than real time the exporter and the simulated panel of a test run. */
+export const SPEED = 20;
+
+/** Real milliseconds that a condition may take to come true: generous, since machines are shared. */
+const PATIENCE_MS = 15_000;
+
+/** A clock at the tests' speed, to be given to the exporter and the simulated panel alike. */
+export function fastClock(): FastClock {
+  return new FastClock(SPEED);
+}
+
+/** How to run an exporter in a test. */
+export interface ExporterOptions {
+  /** The configuration file's text. */
+  readonly yaml: string;
+  readonly clock?: FastClock;
+  /** Draws of chance; 0 makes every back-off its shortest. */
+  readonly random?: () => number;
+}
+
+type Labels = Readonly<Record<string, string>>;
+
+/** A whole exporter under test: configuration from a file, metrics over HTTP. */
+export interface ExporterUnderTest {
+  readonly url: string;
+  readonly lines: readonly LogLine[];
+  /** The exposition of now. */
+  scrape(): Promise<string>;
+  /** The value of the one series with this name and at least these labels; undefined where there is none. */
+  value(name: string, labels?: Labels): Promise<number | undefined>;
+  /** Waits until a series has this value; undefined waits for its absence. */
+  until(name: string, labels: Labels, expected: number | undefined): Promise<void>;
+  stop(): Promise<void>;
+}
+
+/** Starts an exporter on a free port of the loopback interface. */
+export async function startExporter(options: ExporterOptions): Promise<ExporterUnderTest> {
+  const folder = await mkdtemp(join(tmpdir(), 'exporter-'));
+  const file = join(folder, 'config.yaml');
+  await writeFile(file, options.yaml);
+  const loaded = await loadConfig(file, {});
+  await rm(folder, { recursive: true });
+  if (!loaded.ok) throw new Error(formatIssues(loaded.issues));
+  const log = collectingLogger();
+  const app: App = createApp({
+    config: loaded.config,
+    listen: { host: '127.0.0.1', port: 0 },
+    log,
+    clock: options.clock ?? fastClock(),
+    random: options.random ?? (() => 0),
+  });
+  const { url } = await app.start();
+  const scrape = async () => (await fetch(`${url}/metrics`)).text();
+  const value = async (name: string, labels: Labels = {}) => find(await scrape(), name, labels);
+  return {
+    url,
+    lines: log.lines,
+    scrape,
+    value,
+    until: (name, labels, expected) =>
+      vi.waitFor(
+        async () => {
+          const text = await scrape();
+          const context = `${name}${JSON.stringify(labels)}\n${mentioning(text, labels)}`;
+          expect(find(text, name, labels), context).toBe(expected);
+        },
+        { timeout: PATIENCE_MS, interval: 20 },
+      ),
+    stop: () => app.stop(),
+  };
+}
+
+/** A configuration for servers of a simulated panel; `settings` are further lines of the panel's entry. */
+export function configFor(
+  panel: Simulator,
+  settings: readonly string[] = [],
+  servers = panel.servers,
+): string {
+  return [
+    'panels:',
+    '  - name: main',
+    `    url: ${panel.url}`,
+    `    api_key: ${panel.apiKey}`,
+    ...settings.map((line) => `    ${line}`),
+    '    servers:',
+    ...servers.map(({ identifier, name }) => `      - { id: "${identifier}", name: "${name}" }`),
+  ].join('\n');
+}
+
+function find(text: string, name: string, labels: Labels): number | undefined {
+  const wanted = Object.entries(labels).map(([key, label]) => `${key}="${label}"`);
+  const found = text
+    .split('\n')
+    .filter((line) => line.startsWith(`${name}{`) || line.startsWith(`${name} `))
+    .filter((line) => wanted.every((pair) => line.includes(pair)));
+  if (found.length > 1) throw new Error(`expected one series, got ${found.length}:\n${found.join('\n')}`);
+  const [line] = found;
+  return line === undefined ? undefined : Number(line.slice(line.lastIndexOf(' ') + 1));
+}
+
+function mentioning(text: string, labels: Labels): string {
+  const { server } = labels;
+  const lines = text
+    .split('\n')
+    .filter((line) => server !== undefined && line.includes(`server="${server}"`));
+  return lines.join('\n');
+}

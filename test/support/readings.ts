@@ -1,0 +1,144 @@
+import type { CollectionStatus } from '../../src/domain/collection.ts';
+import type {
+  BudgetReading,
+  FleetReading,
+  PanelReading,
+  Peaks,
+  PlanReading,
+  ServerReading,
+} from '../../src/domain/reading.ts';
+import type { Sample } from '../../src/domain/sample.ts';
+import type { ServerTarget } from '../../src/domain/server.ts';
+
+/** The monotonic instant at which the readings below were taken; a manual clock starts there too. */
+export const READ_AT = 1_000_000;
+
+/** A target on the panel `main`, expected to run, without labels or limits. */
+export function serverTarget(changes: Partial<ServerTarget> = {}): ServerTarget {
+  return {
+    panel: 'main',
+    id: '1a7ce997',
+    name: 'survival',
+    labels: {},
+    expect: 'running',
+    mode: 'auto',
+    limits: {},
+    ...changes,
+  };
+}
+
+type Fixed = Omit<ServerReading, 'target' | 'status' | 'unexpectedStops' | 'peaks' | 'isFresh'>;
+
+/** What a test says of a server; the rest is as for one that was never sampled. */
+export interface ServerReadingChanges extends Partial<Fixed> {
+  readonly target?: Partial<ServerTarget>;
+  readonly status?: CollectionStatus;
+  readonly unexpectedStops?: number;
+  readonly peaks?: Peaks;
+}
+
+/** A server that was never sampled, with changes; it is fresh while `sampledAt` is within its staleness. */
+export function serverReading(changes: ServerReadingChanges = {}): ServerReading {
+  const { target, unexpectedStops, peaks, ...rest } = changes;
+  const fixed = {
+    status: { condition: 'waiting' } as CollectionStatus,
+    socketState: 'none',
+    source: undefined,
+    sample: undefined,
+    sampledAt: undefined,
+    stalenessMs: 60_000,
+    state: 'unknown',
+    startedAt: undefined,
+    starts: 0,
+    consoleLines: 0,
+    ...rest,
+  } satisfies Fixed & Pick<ServerReading, 'status'>;
+  const { sampledAt, stalenessMs } = fixed;
+  return {
+    ...fixed,
+    target: serverTarget(target),
+    unexpectedStops: () => unexpectedStops ?? 0,
+    peaks: () => peaks,
+    isFresh: (now) => sampledAt !== undefined && now - sampledAt <= stalenessMs,
+  };
+}
+
+/** Everything that a modern panel sends of a running server. */
+export const FULL_SAMPLE: Sample = {
+  state: 'running',
+  memoryBytes: 1_073_741_824,
+  memoryLimitBytes: 4_509_715_660,
+  cpuCores: 1.53217,
+  diskBytes: 123_456_789,
+  networkReceiveBytes: 1_000,
+  networkTransmitBytes: 2_000,
+  diskReadBytes: 3_000,
+  diskWrittenBytes: 4_000,
+  uptimeMs: 86_400_123,
+};
+
+/** A server that streams, runs, and has a value for every metric, sampled half a second ago. */
+export function streamingReading(changes: ServerReadingChanges = {}): ServerReading {
+  return serverReading({
+    status: { condition: 'streaming' },
+    socketState: 'streaming',
+    source: 'socket',
+    sample: FULL_SAMPLE,
+    sampledAt: READ_AT - 500,
+    state: 'running',
+    startedAt: READ_AT - 500 - 86_400_123,
+    starts: 2,
+    consoleLines: 1_234,
+    unexpectedStops: 1,
+    peaks: {
+      cpuCores: 2.5,
+      memoryBytes: 2_147_483_648,
+      networkReceiveBytesPerSecond: 500,
+      networkTransmitBytesPerSecond: 600,
+    },
+    ...changes,
+  });
+}
+
+/** What a test says of a panel. */
+export interface PanelReadingChanges {
+  readonly name?: string;
+  readonly up?: boolean;
+  readonly budget?: Partial<BudgetReading>;
+  readonly plan?: Partial<PlanReading>;
+}
+
+/** The panel `main`, up and idle, with changes. */
+export function panelReading({ budget, plan, ...rest }: PanelReadingChanges = {}): PanelReading {
+  return {
+    name: 'main',
+    up: true,
+    budget: { limitPerMinute: 60, usedLastMinute: 0, queueLength: 0, paused: false, ...budget },
+    plan: {
+      sockets: 0,
+      polls: 0,
+      pollIntervalMs: 30_000,
+      callsPerMinute: 0,
+      wantedCallsPerMinute: 0,
+      ...plan,
+    },
+    ...rest,
+  };
+}
+
+/** A fleet of these readings, with one panel unless said. */
+export function fleetReading(
+  servers: readonly ServerReading[],
+  panels: readonly PanelReading[] = [panelReading()],
+): FleetReading {
+  return { panels: () => panels, servers: () => servers };
+}
+
+/** Many streaming servers with names of their own. */
+export function largeFleet(size: number): FleetReading {
+  return fleetReading(
+    Array.from({ length: size }, (_, index) =>
+      streamingReading({ target: { name: `server-${index}`, id: `id-${index}` } }),
+    ),
+  );
+}

@@ -1,0 +1,15 @@
+import type { ServerTarget } from '../../src/domain/server.ts';
+
+/** A server as the configuration would name it. */
+export function target(overrides: Partial<ServerTarget> = {}): ServerTarget {
+  return {
+    panel: 'main',
+    id: '1a7ce997',
+    name: 'survival',
+    labels: {},
+    expect: 'running',
+    mode: 'auto',
+    limits: {},
+    ...overrides,
+  };
+}

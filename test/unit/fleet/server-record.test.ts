@@ -1,0 +1,327 @@
+import fc from 'fast-check';
+import { beforeEach, describe, expect, it } from 'vitest';
+import type { Sample } from '../../../src/domain/sample.ts';
+import type { ServerState } from '../../../src/domain/state.ts';
+import { ServerRecord } from '../../../src/fleet/server-record.ts';
+import { target } from '../../support/targets.ts';
+
+const SECOND = 1_000;
+let record: ServerRecord;
+let now: number;
+
+beforeEach(() => {
+  record = new ServerRecord(target(), { socket: 60_000, poll: 60_000 });
+  now = 10_000_000;
+});
+
+/** A frame of a server that has run for `uptime` seconds and received `received` bytes. */
+function running(uptime: number, received: number, more: Partial<Sample> = {}): Sample {
+  return { state: 'running', uptimeMs: uptime * SECOND, networkReceiveBytes: received, ...more };
+}
+
+const OFF: Sample = { state: 'offline', uptimeMs: 0, networkReceiveBytes: 0, memoryBytes: 0, diskBytes: 5 };
+
+function frame(sample: Sample, afterMs = SECOND): void {
+  now += afterMs;
+  record.socketSample(sample, now);
+}
+
+/** A poll that is answered at once; its data may be 20 s old. */
+function poll(sample: Sample, afterMs = SECOND): void {
+  now += afterMs;
+  record.pollSample(sample, now, now);
+}
+
+function hint(state: ServerState, afterMs = 0): void {
+  now += afterMs;
+  record.stateHint(state, now);
+}
+
+const received = () => record.sample?.networkReceiveBytes;
+
+describe('order', () => {
+  beforeEach(() => record.socketBegan());
+
+  it('a frame that another overtook does not replace it', () => {
+    frame(running(1_000, 5_000));
+    frame(running(1_001, 6_000));
+    frame(running(1_000, 5_500), 20);
+    expect(record.sample).toMatchObject({ uptimeMs: 1_001 * SECOND, networkReceiveBytes: 6_000 });
+  });
+
+  it('a frame from before the stop that comes after the word of it does not bring the server back', () => {
+    frame(running(1_000, 5_000));
+    hint('offline', 100);
+    frame(running(1_001, 6_000), 20);
+    expect(record.state).toBe('offline');
+    expect(record.starts).toBe(0);
+  });
+
+  it('a daemon that finds the server running after all is believed after a moment', () => {
+    frame(OFF);
+    frame(running(90_000, 7_000), 4 * SECOND);
+    expect(record.state).toBe('running');
+    expect(received()).toBe(7_000);
+  });
+
+  it('a poll does not replace a frame that is younger than its cache', () => {
+    frame(running(1_000, 9_000));
+    poll(running(985, 8_000), 5 * SECOND);
+    expect(record.source).toBe('socket');
+    expect(received()).toBe(9_000);
+  });
+
+  it('a poll that shows a later uptime of the same run is taken at once', () => {
+    frame(running(1_000, 9_000));
+    poll(running(1_004, 9_500), 5 * SECOND);
+    expect(record.source).toBe('poll');
+    expect(received()).toBe(9_500);
+  });
+
+  it('a cached poll of the run before the restart is not taken for the new run', () => {
+    frame(running(3, 10));
+    poll(running(5_000, 9_000), 2 * SECOND);
+    expect(received()).toBe(10);
+  });
+
+  it('socket, poll, socket: each in its turn, counters never down', () => {
+    const seen: (number | undefined)[] = [];
+    const note = () => seen.push(received());
+    frame(running(1_000, 9_000));
+    note();
+    poll(running(1_010, 9_400), 30 * SECOND);
+    note();
+    poll(running(1_050, 9_900), 30 * SECOND);
+    note();
+    record.socketBegan();
+    frame(running(1_065, 9_950), 5 * SECOND);
+    note();
+    expect(seen).toEqual([9_000, 9_400, 9_900, 9_950]);
+  });
+});
+
+describe('counters', () => {
+  beforeEach(() => record.socketBegan());
+
+  it('hold still where one value dips', () => {
+    frame({ state: 'running', networkReceiveBytes: 1_000_000 });
+    frame({ state: 'running', networkReceiveBytes: 999_500 });
+    expect(received()).toBe(1_000_000);
+    frame({ state: 'running', networkReceiveBytes: 1_000_100 });
+    expect(received()).toBe(1_000_100);
+  });
+
+  it('begin anew when the uptime fell', () => {
+    frame(running(5_000, 1_000_000));
+    frame(running(2, 50), 10 * SECOND);
+    expect(received()).toBe(50);
+  });
+
+  it.each(['offline', 'stopped', 'starting'] as const)(
+    'begin anew when the state passed through %s',
+    (state) => {
+      frame({ state: 'running', networkReceiveBytes: 1_000_000 });
+      hint(state, 500);
+      frame({ state: 'running', networkReceiveBytes: 50 }, 4 * SECOND);
+      expect(received()).toBe(50);
+    },
+  );
+
+  it('go to zero with the server', () => {
+    frame(running(5_000, 1_000_000));
+    frame(OFF);
+    expect(received()).toBe(0);
+  });
+
+  it('give in when they stay lower for a minute: then it was a start that nothing told of', () => {
+    frame({ state: 'running', networkReceiveBytes: 1_000_000 });
+    for (let second = 0; second < 60; second += 1)
+      frame({ state: 'running', networkReceiveBytes: 100 + second });
+    expect(received()).toBe(1_000_000);
+    frame({ state: 'running', networkReceiveBytes: 160 });
+    frame({ state: 'running', networkReceiveBytes: 161 });
+    expect(received()).toBe(161);
+  });
+
+  it('never go down unless the server was restarted, whatever comes in whatever order', () => {
+    const step = fc.record({
+      uptime: fc.integer({ min: 1, max: 100_000 }),
+      bytes: fc.integer({ min: 0, max: 1_000_000 }),
+      afterMs: fc.integer({ min: 0, max: 900 }),
+      source: fc.constantFrom('socket', 'poll'),
+    });
+    fc.assert(
+      fc.property(fc.array(step, { maxLength: 50 }), (steps) => {
+        const one = new ServerRecord(target(), { socket: 60_000, poll: 60_000 });
+        let at = 50_000_000;
+        let highest = 0;
+        for (const { uptime, bytes, afterMs, source } of steps) {
+          at += afterMs;
+          const before = one.starts;
+          // An uptime too long for a start between two samples that are less than a second apart.
+          const sample = running(uptime + 30, bytes);
+          if (source === 'socket') one.socketSample(sample, at);
+          else one.pollSample(sample, at, at);
+          if (one.starts > before) highest = 0;
+          expect(one.sample?.networkReceiveBytes ?? 0).toBeGreaterThanOrEqual(highest);
+          highest = one.sample?.networkReceiveBytes ?? 0;
+        }
+      }),
+    );
+  });
+});
+
+describe('starts and unexpected stops', () => {
+  beforeEach(() => record.socketBegan());
+  const stops = (afterMs = 5 * SECOND) => record.unexpectedStops(now + afterMs);
+
+  it.each([
+    ['a crash', ['running', 'offline'], 0, 1],
+    ['a crash at start', ['offline', 'starting', 'offline'], 1, 1],
+    ['a stop that was asked for', ['running', 'stopping', 'offline'], 0, 0],
+    ['a stop whose stopping came late', ['running', 'offline', 'stopping'], 0, 0],
+    ['a restart', ['running', 'stopping', 'offline', 'starting', 'running'], 1, 0],
+    ['a crash and its restart', ['running', 'offline', 'starting', 'running'], 1, 1],
+    ['a start', ['offline', 'starting', 'running'], 1, 0],
+    ['a start that skips a state', ['offline', 'running'], 1, 0],
+    ['the first state of a connect', ['offline'], 0, 0],
+  ] as const)('%s', (_what, states, starts, unexpected) => {
+    for (const state of states) hint(state, 500);
+    expect({ starts: record.starts, unexpected: stops() }).toEqual({ starts, unexpected });
+  });
+
+  it('wait two seconds for a late stopping', () => {
+    hint('running');
+    hint('offline', 500);
+    expect(record.unexpectedStops(now + 2_000)).toBe(0);
+    expect(record.unexpectedStops(now + 2_001)).toBe(1);
+  });
+
+  it('a late stopping leaves the server offline', () => {
+    hint('running');
+    hint('offline', 500);
+    hint('stopping', 100);
+    expect(record.state).toBe('offline');
+  });
+
+  it('what a new socket says first is no transition', () => {
+    hint('running');
+    record.socketBegan();
+    hint('offline', 500);
+    expect(stops()).toBe(0);
+    record.socketBegan();
+    hint('running', 500);
+    expect(record.starts).toBe(0);
+  });
+
+  it('a start that happened between two sockets shows by its uptime', () => {
+    frame(running(5_000, 10));
+    record.socketBegan();
+    frame(running(12, 10), 60 * SECOND);
+    expect(record.starts).toBe(1);
+    frame(running(13, 10));
+    expect(record.starts).toBe(1);
+  });
+
+  it('a start that its state told of is not counted again for its uptime', () => {
+    frame(OFF);
+    hint('starting', 500);
+    // The image is pulled first: the container comes up much later.
+    frame({ state: 'starting', uptimeMs: 0 }, 60 * SECOND);
+    frame({ state: 'running', uptimeMs: 900 });
+    frame({ state: 'running', uptimeMs: 1_900 });
+    expect(record.starts).toBe(1);
+  });
+
+  it('a poll sees a start, but not how the server stopped', () => {
+    poll(running(1_000, 5));
+    poll(OFF, 30 * SECOND);
+    poll(running(10, 5), 30 * SECOND);
+    expect(record.starts).toBe(1);
+    expect(stops()).toBe(0);
+  });
+});
+
+describe('start time', () => {
+  beforeEach(() => record.socketBegan());
+
+  it('holds still between samples of one run', () => {
+    frame({ state: 'running', uptimeMs: 60_000 });
+    const first = record.startedAt;
+    frame({ state: 'running', uptimeMs: 60_930 });
+    frame({ state: 'running', uptimeMs: 62_110 });
+    poll({ state: 'running', uptimeMs: 70_000 }, 30 * SECOND);
+    expect(record.startedAt).toBe(first);
+    expect(first).toBe(10_001_000 - 60_000);
+  });
+
+  it('is absent when offline and new after a start', () => {
+    frame(running(5_000, 1));
+    frame(OFF);
+    expect(record.startedAt).toBeUndefined();
+    frame(running(2, 1), 10 * SECOND);
+    expect(record.startedAt).toBe(now - 2_000);
+  });
+
+  it('is absent where the panel tells no uptime', () => {
+    frame({ state: 'running', memoryBytes: 1 });
+    expect(record.startedAt).toBeUndefined();
+  });
+});
+
+describe('peaks', () => {
+  beforeEach(() => record.socketBegan());
+
+  it('are the highest one-second values of the last minute', () => {
+    frame(running(100, 0, { cpuCores: 0.5, memoryBytes: 10 }));
+    frame(running(101, 4_000, { cpuCores: 3.5, memoryBytes: 12 }));
+    frame(running(102, 4_100, { cpuCores: 0.4, memoryBytes: 11 }));
+    expect(record.peaks(now)).toEqual({
+      cpuCores: 3.5,
+      memoryBytes: 12,
+      networkReceiveBytesPerSecond: 4_000,
+    });
+    expect(record.peaks(now + 55 * SECOND)).toMatchObject({ cpuCores: 3.5 });
+    expect(record.peaks(now + 70 * SECOND)).toBeUndefined();
+  });
+
+  it('take the rate by the server’s own clock: frames that come bunched are no burst', () => {
+    frame(running(100, 0));
+    frame(running(101, 1_000), 1_900);
+    frame(running(102, 2_000), 100);
+    expect(record.peaks(now)).toMatchObject({ networkReceiveBytesPerSecond: 1_000 });
+  });
+
+  it('take no rate over a gap, a restart or a poll', () => {
+    frame(running(100, 0));
+    frame(running(160, 60_000), 60 * SECOND);
+    frame(OFF);
+    frame(running(1, 500), 3 * SECOND);
+    poll(running(31, 90_000), 30 * SECOND);
+    frame(running(32, 90_001), 1 * SECOND);
+    expect(record.peaks(now)?.networkReceiveBytesPerSecond).toBeUndefined();
+  });
+});
+
+describe('freshness and limits', () => {
+  it('a sample is stale past its staleness, each way by its own', () => {
+    record.staleness = { socket: 60_000, poll: 150_000 };
+    frame(running(1, 1));
+    expect(record.isFresh(now + 60_000)).toBe(true);
+    expect(record.isFresh(now + 60_001)).toBe(false);
+    poll(running(101, 1), 100 * SECOND);
+    expect(record.isFresh(now + 150_000)).toBe(true);
+  });
+
+  it('the memory limit of the socket holds on over polls', () => {
+    frame(running(1, 1, { memoryLimitBytes: 4_096 }));
+    poll(running(61, 1, { memoryBytes: 7 }), 60 * SECOND);
+    expect(record.sample).toMatchObject({ memoryLimitBytes: 4_096, memoryBytes: 7 });
+  });
+
+  it('a field that the panel no longer sends is absent', () => {
+    frame(running(1, 1, { diskBytes: 9 }));
+    frame(running(2, 1));
+    expect(record.sample).not.toHaveProperty('diskBytes');
+  });
+});

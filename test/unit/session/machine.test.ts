@@ -1,0 +1,324 @@
+import { describe, expect, it } from 'vitest';
+import type { Failure } from '../../../src/session/failure.ts';
+import { step } from '../../../src/session/machine.ts';
+import type {
+  MachineContext,
+  MachineEffect,
+  MachineEvent,
+  MachineState,
+  Token,
+} from '../../../src/session/machine-model.ts';
+
+const NOW = 1_000_000;
+const CONTEXT: MachineContext = { now: NOW, random: 0.5, connectTimeoutMs: 10_000, authTimeoutMs: 12_000 };
+
+const token = (value: string, socketUrl = 'wss://node-1/ws', livesMs = 600_000): Token => ({
+  value,
+  socketUrl,
+  refreshAt: NOW + livesMs * 0.8,
+  expiresAt: NOW + livesMs,
+});
+const LIVING = token('living');
+const EXPIRING = token('expiring', 'wss://node-1/ws', 10_000);
+const FRESH = token('fresh');
+const ELSEWHERE = token('elsewhere', 'wss://node-2/ws');
+
+const attempt = { epoch: 7, failures: 1 };
+const live = {
+  ...attempt,
+  token: LIVING,
+  since: NOW - 300_000,
+  authenticatedAt: NOW - 300_000,
+  unanswered: 0,
+};
+
+const STATES = {
+  idle: { name: 'idle', epoch: 7 },
+  fetchingToken: { name: 'fetchingToken', ...attempt },
+  connecting: { name: 'connecting', ...attempt, token: LIVING, reused: false },
+  'authenticating, new token': { name: 'authenticating', ...attempt, token: LIVING, reused: false },
+  'authenticating, old token': { name: 'authenticating', ...attempt, token: LIVING, reused: true },
+  streaming: { name: 'streaming', ...live },
+  'streaming, just begun': { name: 'streaming', ...live, since: NOW - 5_000, authenticatedAt: NOW - 5_000 },
+  'streaming, asked twice': { name: 'streaming', ...live, unanswered: 2 },
+  'refreshing, fetching': { name: 'refreshing', ...live, next: undefined },
+  'refreshing, authenticating': { name: 'refreshing', ...live, next: FRESH },
+  'backingOff, token lives': { name: 'backingOff', ...attempt, token: LIVING },
+  'backingOff, token ends': { name: 'backingOff', ...attempt, token: EXPIRING },
+  blocked: { name: 'blocked', ...attempt, reason: 'suspended', pollable: false },
+} as const satisfies Record<string, MachineState>;
+
+const TRANSIENT: Failure = { reason: 'connect_failed', trouble: 'no answer', pollable: true };
+const NO_TOKEN: Failure = { reason: 'no_token', trouble: 'no answer', pollable: true };
+const LASTING: Failure = { reason: 'no_token', trouble: 'gone', pollable: false, lasting: 'not_found' };
+const FORBIDDEN: Failure = {
+  reason: 'upgrade_refused',
+  trouble: 'Origin',
+  pollable: true,
+  lasting: 'forbidden',
+};
+const closed = (code: number): MachineEvent => ({
+  type: 'closed',
+  epoch: 7,
+  code,
+  trouble: `closed ${code}`,
+  reason: 'closed',
+});
+
+const EVENTS = {
+  start: { type: 'start' },
+  stop: { type: 'stop' },
+  wake: { type: 'wake' },
+  tokenFetched: { type: 'tokenFetched', token: FRESH },
+  'tokenFetched elsewhere': { type: 'tokenFetched', token: ELSEWHERE },
+  tokenFailed: { type: 'tokenFailed', failure: NO_TOKEN },
+  'tokenFailed for good': { type: 'tokenFailed', failure: LASTING },
+  opened: { type: 'opened', epoch: 7 },
+  refused: { type: 'refused', epoch: 7, failure: TRANSIENT },
+  'refused for good': { type: 'refused', epoch: 7, failure: FORBIDDEN },
+  'closed 1006': closed(1006),
+  'closed 4400': closed(4400),
+  'closed 4409': closed(4409),
+  authenticated: { type: 'authenticated', epoch: 7 },
+  'jwtError curable': { type: 'jwtError', epoch: 7, curable: true, text: 'token expired' },
+  'jwtError incurable': { type: 'jwtError', epoch: 7, curable: false, text: 'no permission' },
+  tokenEnding: { type: 'tokenEnding', epoch: 7 },
+  heard: { type: 'heard', epoch: 7 },
+  'timer deadline': { type: 'timer', timer: 'deadline' },
+  'timer refresh': { type: 'timer', timer: 'refresh' },
+  'timer expiry': { type: 'timer', timer: 'expiry' },
+  'timer silence': { type: 'timer', timer: 'silence' },
+  'timer retry': { type: 'timer', timer: 'retry' },
+} as const satisfies Record<string, MachineEvent>;
+
+type StateKey = keyof typeof STATES;
+type EventKey = keyof typeof EVENTS;
+
+// Every pair that is not here must change nothing and do nothing.
+const AGAIN = 'fetchingToken: cancelTimers, fetchToken connect';
+const CONNECT = 'connecting: cancelTimers, openSocket 8, setTimer deadline';
+const BACK_OFF = 'backingOff: cancelTimers, setTimer retry';
+const BLOCK = 'blocked: cancelTimers, setTimer retry';
+const COUNTED = (reason: string) => `backingOff: cancelTimers, count ${reason}, setTimer retry`;
+const COUNTED_BLOCK = (reason: string) => `blocked: cancelTimers, count ${reason}, setTimer retry`;
+const DROPPED = (reason: string) => `backingOff: abortFetch, cancelTimers, count ${reason}, setTimer retry`;
+const DROPPED_BLOCK = (reason: string) =>
+  `blocked: abortFetch, cancelTimers, count ${reason}, setTimer retry`;
+const REFRESH = 'refreshing: fetchToken refresh';
+const STREAM = 'streaming: cancelTimers, setTimer refresh, setTimer expiry, setTimer silence';
+const NUDGE = (name: string) => `${name}: requestStats, setTimer silence`;
+const INCURABLE = 'blocked: abortFetch, closeSocket, cancelTimers, count auth_refused, setTimer retry';
+const MOVED = 'connecting: closeSocket, count moved, cancelTimers, openSocket 8, setTimer deadline';
+const STOP = 'idle: cancelTimers, abortFetch';
+const STOP_SOCKET = 'idle: cancelTimers, abortFetch, closeSocket';
+const SILENT = 'backingOff: abortFetch, terminateSocket, cancelTimers, count silent, setTimer retry';
+
+const CLOSES = {
+  'closed 1006': DROPPED('closed'),
+  'closed 4400': DROPPED_BLOCK('closed'),
+  'closed 4409': DROPPED_BLOCK('closed'),
+} as const;
+const EARLY_CLOSES = {
+  'closed 1006': COUNTED('closed'),
+  'closed 4400': COUNTED_BLOCK('closed'),
+  'closed 4409': COUNTED_BLOCK('closed'),
+} as const;
+const AUTHENTICATING = {
+  stop: STOP_SOCKET,
+  authenticated: STREAM,
+  ...EARLY_CLOSES,
+  'jwtError incurable': 'blocked: terminateSocket, cancelTimers, count auth_refused, setTimer retry',
+  'timer deadline': 'backingOff: terminateSocket, cancelTimers, count auth_timeout, setTimer retry',
+} as const;
+const STREAMING = {
+  stop: STOP_SOCKET,
+  ...CLOSES,
+  'jwtError curable': REFRESH,
+  'jwtError incurable': INCURABLE,
+  tokenEnding: REFRESH,
+  'timer refresh': REFRESH,
+  'timer expiry': 'fetchingToken: closeSocket, count token_expired, cancelTimers, fetchToken connect',
+  'timer silence': NUDGE('streaming'),
+} as const;
+
+const TABLE: Record<StateKey, Partial<Record<EventKey, string>>> = {
+  idle: { start: AGAIN },
+  fetchingToken: {
+    stop: STOP,
+    tokenFetched: CONNECT,
+    'tokenFetched elsewhere': CONNECT,
+    tokenFailed: BACK_OFF,
+    'tokenFailed for good': BLOCK,
+  },
+  connecting: {
+    stop: STOP_SOCKET,
+    opened: 'authenticating: authenticate living, setTimer deadline',
+    refused: COUNTED('connect_failed'),
+    'refused for good': COUNTED_BLOCK('upgrade_refused'),
+    ...EARLY_CLOSES,
+    'timer deadline': 'backingOff: terminateSocket, cancelTimers, count connect_failed, setTimer retry',
+  },
+  'authenticating, new token': {
+    ...AUTHENTICATING,
+    'jwtError curable': 'backingOff: terminateSocket, cancelTimers, count auth_refused, setTimer retry',
+  },
+  'authenticating, old token': {
+    ...AUTHENTICATING,
+    'jwtError curable': 'fetchingToken: closeSocket, count auth_refused, cancelTimers, fetchToken connect',
+  },
+  streaming: STREAMING,
+  'streaming, just begun': {
+    ...STREAMING,
+    'jwtError curable':
+      'backingOff: abortFetch, closeSocket, cancelTimers, count auth_refused, setTimer retry',
+  },
+  'streaming, asked twice': { ...STREAMING, 'timer silence': SILENT, heard: 'streaming: ' },
+  'refreshing, fetching': {
+    stop: STOP_SOCKET,
+    ...CLOSES,
+    tokenFetched: 'refreshing: authenticate fresh, setTimer deadline',
+    'tokenFetched elsewhere': MOVED,
+    tokenFailed: 'streaming: setTimer refresh',
+    'tokenFailed for good': 'streaming: ',
+    'jwtError incurable': INCURABLE,
+    'timer expiry': 'fetchingToken: closeSocket, count token_expired, cancelTimers',
+    'timer silence': NUDGE('refreshing'),
+  },
+  'refreshing, authenticating': {
+    stop: STOP_SOCKET,
+    ...CLOSES,
+    authenticated: STREAM,
+    'jwtError incurable': INCURABLE,
+    'timer deadline':
+      'backingOff: abortFetch, terminateSocket, cancelTimers, count auth_timeout, setTimer retry',
+    'timer silence': NUDGE('refreshing'),
+  },
+  'backingOff, token lives': { stop: STOP, wake: CONNECT, 'timer retry': CONNECT },
+  'backingOff, token ends': { stop: STOP, wake: AGAIN, 'timer retry': AGAIN },
+  blocked: { stop: STOP, wake: AGAIN, 'timer retry': AGAIN },
+};
+
+function describeEffect(effect: MachineEffect): string {
+  switch (effect.type) {
+    case 'fetchToken':
+      return `fetchToken ${effect.priority}`;
+    case 'openSocket':
+      return `openSocket ${effect.epoch}`;
+    case 'authenticate':
+      return `authenticate ${effect.token}`;
+    case 'setTimer':
+      return `setTimer ${effect.timer}`;
+    case 'countReconnect':
+      return `count ${effect.reason}`;
+    default:
+      return effect.type;
+  }
+}
+
+const keys = <K extends string>(record: Record<K, unknown>) => Object.keys(record) as K[];
+const PAIRS = keys(STATES).flatMap((state) => keys(EVENTS).map((event) => [state, event] as const));
+
+describe('each state against each event', () => {
+  it.each(PAIRS)('%s · %s', (stateKey, eventKey) => {
+    const before = STATES[stateKey];
+    const { state, effects } = step(before, EVENTS[eventKey], CONTEXT);
+    const expected = TABLE[stateKey][eventKey];
+    if (expected === undefined) {
+      expect(effects).toEqual([]);
+      expect(state).toBe(before);
+    } else {
+      expect(`${state.name}: ${effects.map(describeEffect).join(', ')}`).toBe(expected);
+    }
+  });
+});
+
+describe('events of an older socket', () => {
+  const late = keys(EVENTS).filter((key) => 'epoch' in EVENTS[key]);
+  it.each(keys(STATES))('mean nothing in %s', (stateKey) => {
+    for (const key of late) {
+      const event = { ...EVENTS[key], epoch: 6 } as MachineEvent;
+      expect(step(STATES[stateKey], event, CONTEXT)).toEqual({ state: STATES[stateKey], effects: [] });
+    }
+  });
+});
+
+function after(state: MachineState, event: MachineEvent, context: Partial<MachineContext> = {}) {
+  return step(state, event, { ...CONTEXT, ...context });
+}
+
+function delayOf(effects: readonly MachineEffect[], timer: string): number | undefined {
+  const found = effects.find((effect) => effect.type === 'setTimer' && effect.timer === timer);
+  return found?.type === 'setTimer' ? found.delayMs : undefined;
+}
+
+describe('failures in a row', () => {
+  it('grow with each failed attempt and stretch the ceiling of the wait', () => {
+    const failed = (failures: number) =>
+      after({ name: 'fetchingToken', epoch: 7, failures }, EVENTS.tokenFailed, { random: 0.999_999 });
+    expect(Math.round(delayOf(failed(0).effects, 'retry') ?? 0)).toBe(5_000);
+    expect(Math.round(delayOf(failed(1).effects, 'retry') ?? 0)).toBe(10_000);
+    expect(Math.round((delayOf(failed(20).effects, 'retry') ?? 0) / 1_000)).toBe(300);
+    expect(failed(3).state).toMatchObject({ failures: 4 });
+  });
+
+  it('are forgotten after a minute of streaming, not before: accept-then-drop is no success', () => {
+    const lost = (since: number) =>
+      after({ ...STATES.streaming, failures: 6, since }, EVENTS['closed 1006']).state;
+    expect(lost(NOW - 60_000)).toMatchObject({ failures: 1 });
+    expect(lost(NOW - 59_999)).toMatchObject({ failures: 7 });
+  });
+
+  it('are not forgotten by an accepted token alone', () => {
+    const accepted = (since: number) =>
+      after({ ...STATES['refreshing, authenticating'], failures: 6, since }, EVENTS.authenticated).state;
+    expect(accepted(NOW - 1_000)).toMatchObject({ failures: 6 });
+    expect(accepted(NOW - 60_000)).toMatchObject({ failures: 0 });
+  });
+});
+
+describe('waits', () => {
+  it('are no shorter than the panel asked for', () => {
+    const failure = { ...NO_TOKEN, retryAfterMs: 47_000 };
+    expect(delayOf(after(STATES.fetchingToken, { type: 'tokenFailed', failure }).effects, 'retry')).toBe(
+      47_000,
+    );
+  });
+
+  it('are slow after a lasting refusal', () => {
+    const delay = delayOf(after(STATES.fetchingToken, EVENTS['tokenFailed for good']).effects, 'retry') ?? 0;
+    expect(delay).toBeGreaterThanOrEqual(300_000);
+  });
+
+  it('of a token follow its own instants', () => {
+    const { effects } = after(STATES['authenticating, new token'], EVENTS.authenticated);
+    expect(delayOf(effects, 'refresh')).toBe(480_000);
+    expect(delayOf(effects, 'expiry')).toBe(600_000);
+  });
+});
+
+describe('a token', () => {
+  it('that the daemon calls bad is not used again', () => {
+    const { state } = after(STATES['authenticating, new token'], EVENTS['jwtError curable']);
+    expect(state).toMatchObject({ name: 'backingOff', token: undefined });
+  });
+
+  it('survives a lost socket', () => {
+    expect(after(STATES.streaming, EVENTS['closed 1006']).state).toMatchObject({ token: LIVING });
+  });
+
+  it('that came with a refresh replaces the old one only when it was accepted', () => {
+    const asked = after(STATES['refreshing, fetching'], EVENTS.tokenFetched).state;
+    expect(asked).toMatchObject({ token: LIVING, next: FRESH });
+    expect(after(asked, EVENTS.authenticated).state).toMatchObject({ name: 'streaming', token: FRESH });
+  });
+});
+
+describe('trouble', () => {
+  it('is kept in words until a socket streams again', () => {
+    const { state: failed } = after(STATES.connecting, EVENTS.refused);
+    const { state: again } = after(failed, EVENTS['timer retry']);
+    expect(again).toMatchObject({ trouble: 'no answer' });
+    const { state: open } = after(again, { type: 'opened', epoch: 8 });
+    expect(after(open, { type: 'authenticated', epoch: 8 }).state).not.toHaveProperty('trouble');
+  });
+});
