@@ -17,7 +17,7 @@ export interface ConnectionOptions {
   readonly requestTimeoutMs: number;
   readonly connectTimeoutMs: number;
   readonly tls?: PanelTls;
-  /** Where absent, the environment's `HTTPS_PROXY`, `HTTP_PROXY` and `NO_PROXY` decide. */
+  /** Where absent, the environment's `HTTPS_PROXY`, `HTTP_PROXY` and `NO_PROXY` decide, except for a panel on loopback. */
   readonly proxyUrl?: string;
 }
 
@@ -26,6 +26,8 @@ const CONNECTIONS = 8;
 
 /** The largest body that any endpoint may send. */
 export const MAX_BODY_BYTES = 8 * 1_048_576;
+
+const LOOPBACK = /^(?:localhost|.+\.localhost|127(?:\.\d+){3}|\[::1\])$/;
 
 /**
  * The connections to one panel, through a proxy where one is named.
@@ -57,13 +59,18 @@ export function createDispatcher(options: ConnectionOptions): Dispatcher {
 
 // The value may hold a password and the URL parser's error repeats it, so it is checked before it is used.
 function proxyAddress({ baseUrl, proxyUrl }: ConnectionOptions): string | undefined {
-  const address = proxyUrl ?? getProxyForUrl(baseUrl);
+  const address = proxyUrl ?? environmentProxy(baseUrl);
   if (address === '') return undefined;
   if (!URL.canParse(address)) {
     const source = proxyUrl === undefined ? 'the proxy of the environment (HTTPS_PROXY)' : 'proxy_url';
     throw new Error(`${source} is not a URL: expected the form http://proxy.example.com:3128`);
   }
   return address;
+}
+
+// No proxy leads back to this machine, and few environments think of naming it in NO_PROXY.
+function environmentProxy(baseUrl: string): string {
+  return LOOPBACK.test(new URL(baseUrl).hostname) ? '' : getProxyForUrl(baseUrl);
 }
 
 function tlsOptions(tls: PanelTls = {}) {

@@ -90,6 +90,9 @@ function redirectTarget({ location }: Refusal): string {
   return address === '' ? 'no address' : address;
 }
 
+/** The code of a call's own deadline, beside those of the parts of a call. */
+const DEADLINE = 'DEADLINE';
+
 /** Where a call went, for the words of an error. */
 export interface Destination {
   readonly request: string;
@@ -104,7 +107,7 @@ export function transportError({ request, host, timeoutMs }: Destination, cause:
   const words = {
     dns: `the name ${hostname ?? host} can't be resolved (${code}): check the panel's url, and DNS on this machine`,
     tls: `TLS with ${host} failed (${code}): ${message}: check the certificate, and tls_config (ca_file, server_name)`,
-    timeout: `no answer from ${host} within ${timeoutMs / 1_000} s: ${message}`,
+    timeout: `no answer from ${host}${code === DEADLINE ? ` within ${timeoutMs / 1_000} s` : `: ${message}`}`,
     bad_answer: message,
     network: `${host} can't be reached: ${message}: check the panel's url, and that this machine may connect to it`,
   };
@@ -114,7 +117,7 @@ export function transportError({ request, host, timeoutMs }: Destination, cause:
 const DNS_CODES = new Set(['ENOTFOUND', 'EAI_AGAIN', 'EAI_FAIL', 'EAI_NODATA', 'EAI_NONAME']);
 
 const TIMEOUT_CODES = new Set([
-  'DEADLINE',
+  DEADLINE,
   'ETIMEDOUT',
   'UND_ERR_CONNECT_TIMEOUT',
   'UND_ERR_HEADERS_TIMEOUT',

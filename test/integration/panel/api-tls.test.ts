@@ -20,7 +20,7 @@ beforeAll(async () => {
 
 afterEach(async () => {
   vi.unstubAllEnvs();
-  for (const close of closers.splice(0).reverse()) await close();
+  for (const close of closers.splice(0).toReversed()) await close();
 });
 
 async function panel(certificate?: Pem): Promise<ScriptedServer> {
@@ -156,15 +156,33 @@ describe('a proxy', () => {
   });
 
   it('comes from the environment where none is set, which may except the panel', async () => {
-    const server = await panel();
-    const proxy = await tunnel(forward);
+    const body = JSON.stringify(RESOURCES);
+    const proxy = await tunnel((_head, client) =>
+      client.end(`HTTP/1.1 200 OK\r\nContent-Length: ${body.length}\r\nConnection: close\r\n\r\n${body}`),
+    );
     for (const name of ['no_proxy', 'NO_PROXY', 'http_proxy']) vi.stubEnv(name, '');
     vi.stubEnv('HTTP_PROXY', proxy.url);
-    await expect(ask(server.url)).resolves.toMatchObject(answered);
+    await expect(ask('http://panel.invalid')).resolves.toMatchObject(answered);
     expect(proxy.heads).toHaveLength(1);
-    vi.stubEnv('NO_PROXY', '127.0.0.1');
-    await expect(ask(server.url)).resolves.toMatchObject(answered);
+    vi.stubEnv('NO_PROXY', 'panel.invalid');
+    await expect(ask('http://panel.invalid')).rejects.toMatchObject({ kind: 'dns' });
     expect(proxy.heads).toHaveLength(1);
+  });
+
+  it('of the environment is not used for a panel on this machine', async () => {
+    const server = await panel();
+    for (const name of ['no_proxy', 'NO_PROXY', 'http_proxy']) vi.stubEnv(name, '');
+    vi.stubEnv('HTTP_PROXY', 'http://proxy.invalid');
+    await expect(ask(server.url)).resolves.toMatchObject(answered);
+  });
+
+  it('that takes a tunnel and says nothing is given up after the time to connect', async () => {
+    const server = await panel(ours);
+    const hanging = await tunnel(() => {});
+    const options = { proxyUrl: hanging.url, connectTimeoutMs: 100, requestTimeoutMs: 20_000 };
+    const error = await ask(server.url, options).catch((reason: PanelError) => reason);
+    expect(error).toMatchObject({ kind: 'timeout' });
+    expect((error as PanelError).message).not.toContain('within');
   });
 
   it('that refuses, hangs or is not there is trouble with the network', async () => {
@@ -195,12 +213,18 @@ describe('a proxy', () => {
 describe('a hanging handshake', () => {
   it('is given up when the call is withdrawn', async () => {
     const port = await listening(createServer(() => {}));
-    const api = new PanelApi(apiOptions(`https://127.0.0.1:${port}`));
+    const api = new PanelApi(apiOptions(`https://127.0.0.1:${port}`, { connectTimeoutMs: 3_600_000 }));
     closers.push(() => api.close());
     const controller = new AbortController();
     const call = api.resources('ab', controller.signal);
     setTimeout(() => controller.abort(new Error('not wanted')), 20);
     await expect(call).rejects.toThrow('not wanted');
+  });
+
+  it('is given up at the deadline of the call', async () => {
+    const port = await listening(createServer(() => {}));
+    const timeouts = { connectTimeoutMs: 3_600_000, requestTimeoutMs: 100 };
+    await expect(ask(`https://127.0.0.1:${port}`, timeouts)).rejects.toMatchObject({ kind: 'timeout' });
   });
 
   it('is given up after the time to connect', async () => {

@@ -18,7 +18,7 @@ const never = () => new AbortController().signal;
 const closers: (() => Promise<void>)[] = [];
 
 afterEach(async () => {
-  for (const close of closers.splice(0).reverse()) await close();
+  for (const close of closers.splice(0).toReversed()) await close();
 });
 
 async function serve(...answer: Parameters<typeof scriptedServer>): Promise<ScriptedServer> {

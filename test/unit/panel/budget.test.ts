@@ -158,24 +158,21 @@ describe('withdrawal', () => {
     expect(started).toEqual(['a@0', 'c@1000', 'b@2000']);
   });
 
-  it('frees the seat of a running call', async () => {
-    const { clock, budget, started, hold } = setUp();
+  it('frees the seat of a running call as soon as that has ended', async () => {
+    const { clock, budget, started, open, hold } = setUp();
     const controller = new AbortController();
-    const polls = [0, 1, 2, 3].map(() =>
-      budget.run({ kind: 'poll', signal: controller.signal }, (signal) => {
-        started.push('held');
-        return new Promise<Answer<string>>((_resolve, reject) => {
-          signal.addEventListener('abort', () => queueMicrotask(() => reject(new Error('ended'))));
-        });
-      }),
-    );
+    const polls = ['a', 'b', 'c', 'd'].map((name) => hold('poll', name, controller.signal));
     void hold('poll', 'next');
     await clock.advance(60_000);
     expect(started).toHaveLength(4);
     controller.abort(new Error('not wanted'));
     for (const poll of polls) await expect(poll).rejects.toThrow('not wanted');
     await clock.advance(0);
+    expect(started).toHaveLength(4);
+    open[0]?.reject(new Error('ended'));
+    await clock.advance(0);
     expect(started.at(-1)).toBe('next@60000');
+    expect(budget.reading().queueLength).toBe(0);
   });
 
   it('runs no call whose signal had aborted before', async () => {
