@@ -13,11 +13,11 @@ import { collectingLogger, type LogLine } from './logger.ts';
 export const SPEED = 20;
 
 /** Real milliseconds that a condition may take to come true: generous, since machines are shared. */
-const PATIENCE_MS = 15_000;
+const PATIENCE_MS = 25_000;
 
 /** A clock at the tests' speed, to be given to the exporter and the simulated panel alike. */
-export function fastClock(): FastClock {
-  return new FastClock(SPEED);
+export function fastClock(speed = SPEED): FastClock {
+  return new FastClock(speed);
 }
 
 /** How to run an exporter in a test. */

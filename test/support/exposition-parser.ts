@@ -1,5 +1,5 @@
 /** One line of values. */
-export interface ParsedSeries {
+interface ParsedSeries {
   readonly name: string;
   readonly labels: Readonly<Record<string, string>>;
   readonly value: number;
@@ -48,7 +48,7 @@ export function parseExposition(text: string): ParsedFamily[] {
     const family = families.at(-1);
     if (family === undefined || help !== null) throw new Error(`series without a family: ${line}`);
     const series = parseSeries(line, family);
-    const key = JSON.stringify([series.name, Object.entries(series.labels).sort()]);
+    const key = keyOf(series.name, series.labels);
     if (seen.has(key)) throw new Error(`series twice: ${line}`);
     seen.add(key);
     family.series.push(series);
@@ -62,11 +62,15 @@ export function valueOf(
   name: string,
   labels: Readonly<Record<string, string>> = {},
 ): number | undefined {
-  const wanted = JSON.stringify(Object.entries(labels).sort());
+  const wanted = keyOf(name, labels);
   return families
     .flatMap((family) => family.series)
-    .find((series) => series.name === name && JSON.stringify(Object.entries(series.labels).sort()) === wanted)
-    ?.value;
+    .find((series) => keyOf(series.name, series.labels) === wanted)?.value;
+}
+
+function keyOf(name: string, labels: Readonly<Record<string, string>>): string {
+  const byName = Object.entries(labels).toSorted(([a], [b]) => (a < b ? -1 : 1));
+  return JSON.stringify([name, byName]);
 }
 
 function parseSeries(line: string, family: ParsedFamily): ParsedSeries {

@@ -14,7 +14,7 @@ import type { ServerTarget } from '../../src/domain/server.ts';
 export const READ_AT = 1_000_000;
 
 /** A target on the panel `main`, expected to run, without labels or limits. */
-export function serverTarget(changes: Partial<ServerTarget> = {}): ServerTarget {
+function serverTarget(changes: Partial<ServerTarget> = {}): ServerTarget {
   return {
     panel: 'main',
     id: '1a7ce997',

@@ -1,0 +1,151 @@
+import { setImmediate } from 'node:timers/promises';
+import type { Clock } from '../domain/clock.ts';
+import type { FleetReading } from '../domain/reading.ts';
+import type { ServerTarget } from '../domain/server.ts';
+import { type Family, PANEL_FAMILIES, SERVER_FAMILIES } from './families.ts';
+import { type ServerView, viewOf } from './server-view.ts';
+
+/** The content type of the text format, exactly as Prometheus asks for it. */
+export const CONTENT_TYPE = 'text/plain; version=0.0.4; charset=utf-8';
+
+/**
+ * Subjects in one block of text: enough that the cost of a block vanishes, few enough that its string is
+ * written out before the garbage collector has to move it.
+ */
+const BLOCK_SUBJECTS = 16;
+
+/** Blocks between two turns of the event loop: a millisecond or two of work. */
+const SLICE_BLOCKS = 256;
+
+/** Size of one buffer of encoded text. */
+const CHUNK_BYTES = 512 * 1024;
+
+/** A UTF-16 code unit takes at most this many bytes in UTF-8. */
+const MAX_UTF8_BYTES = 3;
+
+/** A label value as the text format writes it, between its quotes. */
+function escapeLabelValue(value: string): string {
+  if (!/[\\"\n\uD800-\uDFFF]/.test(value)) return value;
+  return value
+    .replace(/\p{Surrogate}/gu, '\uFFFD') // half a pair has no UTF-8
+    .replaceAll('\\', '\\\\')
+    .replaceAll('\n', '\\n')
+    .replaceAll('"', '\\"');
+}
+
+/** A sample value as the text format writes it, in the spelling of prom-client. */
+export function formatValue(value: number): string {
+  if (Number.isFinite(value)) return `${value}`;
+  if (Number.isNaN(value)) return 'Nan';
+  return value < 0 ? '-Inf' : '+Inf';
+}
+
+function label(name: string, value: string): string {
+  return `${name}="${escapeLabelValue(value)}"`;
+}
+
+// A target is never changed, only replaced, so its labels are rendered once; they go when it goes.
+const labelsByTarget = new WeakMap<ServerTarget, string>();
+
+function serverLabels(target: ServerTarget): string {
+  let labels = labelsByTarget.get(target);
+  if (labels === undefined) {
+    labels = [
+      label('panel', target.panel),
+      label('server', target.name),
+      label('server_id', target.id),
+      ...Object.entries(target.labels).map(([name, value]) => label(name, value)),
+    ].join(',');
+    labelsByTarget.set(target, labels);
+  }
+  return labels;
+}
+
+function ownLabels(names: readonly string[], values: readonly (string | undefined)[]): string {
+  let text = '';
+  for (const [index, name] of names.entries()) {
+    const value = values[index];
+    if (value !== undefined) text += `,${label(name, value)}`;
+  }
+  return text;
+}
+
+function header({ name, help, type }: Pick<Family<never>, 'name' | 'help' | 'type'>): string {
+  const text = help.replaceAll('\\', '\\\\').replaceAll('\n', '\\n');
+  return `# HELP ${name} ${text}\n# TYPE ${name} ${type}\n`;
+}
+
+/** Renders one family over subjects whose common labels are given in the same order, block by block. */
+export function* renderFamily<Subject>(
+  family: Family<Subject>,
+  subjects: readonly Subject[],
+  labels: readonly string[],
+): Generator<string, void, undefined> {
+  const { name, read, labels: ownNames = [] } = family;
+  let block = header(family);
+  for (const [index, subject] of subjects.entries()) {
+    if (index % BLOCK_SUBJECTS === 0) {
+      yield block;
+      block = '';
+    }
+    const value = read(subject);
+    if (value === undefined) continue;
+    if (typeof value === 'number') {
+      block += `${name}{${labels[index]}} ${formatValue(value)}\n`;
+      continue;
+    }
+    for (const [ownValues, rowValue] of value) {
+      block += `${name}{${labels[index]}${ownLabels(ownNames, ownValues)}} ${formatValue(rowValue)}\n`;
+    }
+  }
+  yield block;
+}
+
+/**
+ * The fleet's families in the text format, block by block; families are parted by an empty line. A block is
+ * a bounded piece of work and may be empty.
+ */
+export function* renderFleet(fleet: FleetReading, clock: Clock): Generator<string, void, undefined> {
+  const now = clock.now();
+  const panels = fleet.panels();
+  const views: ServerView[] = [];
+  const labels: string[] = [];
+  for (const [index, reading] of fleet.servers().entries()) {
+    if (index % BLOCK_SUBJECTS === 0) yield '';
+    views.push(viewOf(reading, now, clock));
+    labels.push(serverLabels(reading.target));
+  }
+  for (const family of SERVER_FAMILIES) {
+    yield* renderFamily(family, views, labels);
+    yield '\n';
+  }
+  const panelLabels = panels.map((panel) => label('panel', panel.name));
+  for (const [index, family] of PANEL_FAMILIES.entries()) {
+    if (index > 0) yield '\n';
+    yield* renderFamily(family, panels, panelLabels);
+  }
+}
+
+/**
+ * Blocks of text as UTF-8, in chunks of bounded size. The event loop gets its turn after every so many
+ * blocks, so that a large fleet's scrape delays no socket.
+ */
+export async function encodeChunks(blocks: Iterable<string>): Promise<Buffer[]> {
+  const chunks: Buffer[] = [];
+  let chunk = Buffer.allocUnsafe(CHUNK_BYTES);
+  let used = 0;
+  let count = 0;
+  for (const block of blocks) {
+    const room = block.length * MAX_UTF8_BYTES;
+    if (used + room > chunk.length) {
+      if (used > 0) chunks.push(chunk.subarray(0, used));
+      chunk = Buffer.allocUnsafe(Math.max(CHUNK_BYTES, room));
+      used = 0;
+    }
+    used += chunk.write(block, used);
+    count += 1;
+    if (count % SLICE_BLOCKS === 0) await setImmediate();
+  }
+  chunks.push(chunk.subarray(0, used));
+  return chunks;
+}

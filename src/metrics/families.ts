@@ -1,0 +1,198 @@
+import type { PanelReading } from '../domain/reading.ts';
+import type { Limit } from '../domain/server.ts';
+import { SERVER_STATES, type ServerState } from '../domain/state.ts';
+import type { ServerView } from './server-view.ts';
+
+/** One series of a family with labels of its own; a label whose value is undefined is left out. */
+type Row = readonly [labelValues: readonly (string | undefined)[], value: number];
+
+/** A metric family as data. */
+export interface Family<Subject> {
+  readonly name: string;
+  readonly type: 'gauge' | 'counter';
+  readonly help: string;
+  /** Labels beside those that every series of its subject has; `read` gives their values in this order. */
+  readonly labels?: readonly string[];
+  /** The value; undefined where there is none: what is not known is absent, never 0. */
+  readonly read: (subject: Subject) => number | undefined | readonly Row[];
+}
+
+// 0 stands for "no limit" or "never started" on the wire, so it is no ceiling either.
+function ceiling(limit: Limit | undefined): number | undefined {
+  return typeof limit === 'number' && limit > 0 ? limit : undefined;
+}
+
+const flag = (value: boolean): number => (value ? 1 : 0);
+
+/** For each state, the six rows in which that state alone is 1. */
+const STATE_ROWS = new Map<ServerState, readonly Row[]>(
+  SERVER_STATES.map((current) => [current, SERVER_STATES.map((state) => [[state], flag(state === current)])]),
+);
+
+/** Every family that is about a server, in the order in which they are exposed. */
+export const SERVER_FAMILIES: readonly Family<ServerView>[] = [
+  {
+    name: 'gameserver_info',
+    type: 'gauge',
+    help: 'Node, egg and UUID of the server, each where it is known; always 1.',
+    labels: ['node', 'egg', 'uuid'],
+    read: ({ target }) => [[[target.node, target.egg, target.uuid], 1]],
+  },
+  {
+    name: 'gameserver_state',
+    type: 'gauge',
+    help: 'Power state of the server: 1 for the current one, 0 for the others; unknown without a fresh sample.',
+    labels: ['state'],
+    read: ({ state }) => STATE_ROWS.get(state),
+  },
+  {
+    name: 'gameserver_memory_usage_bytes',
+    type: 'gauge',
+    help: 'Memory in use, in bytes.',
+    read: ({ sample }) => sample?.memoryBytes,
+  },
+  {
+    name: 'gameserver_memory_limit_bytes',
+    type: 'gauge',
+    help: 'Memory limit, in bytes; absent where unlimited or unknown.',
+    read: ({ sample, target }) => sample && ceiling(target.limits.memoryBytes ?? sample.memoryLimitBytes),
+  },
+  {
+    name: 'gameserver_cpu_usage_cores',
+    type: 'gauge',
+    help: 'CPU in use, in cores.',
+    read: ({ sample }) => sample?.cpuCores,
+  },
+  {
+    name: 'gameserver_cpu_limit_cores',
+    type: 'gauge',
+    help: 'CPU limit, in cores; absent where unlimited or unknown.',
+    read: ({ sample, target }) => sample && ceiling(target.limits.cpuCores),
+  },
+  {
+    name: 'gameserver_disk_usage_bytes',
+    type: 'gauge',
+    help: 'Disk space in use, in bytes.',
+    read: ({ sample }) => sample?.diskBytes,
+  },
+  {
+    name: 'gameserver_disk_limit_bytes',
+    type: 'gauge',
+    help: 'Disk space limit, in bytes; absent where unlimited or unknown.',
+    read: ({ sample, target }) => sample && ceiling(target.limits.diskBytes),
+  },
+  {
+    name: 'gameserver_network_receive_bytes_total',
+    type: 'counter',
+    help: 'Bytes received over the network since the server started, as the panel counts.',
+    read: ({ sample }) => sample?.networkReceiveBytes,
+  },
+  {
+    name: 'gameserver_network_transmit_bytes_total',
+    type: 'counter',
+    help: 'Bytes sent over the network since the server started, as the panel counts.',
+    read: ({ sample }) => sample?.networkTransmitBytes,
+  },
+  {
+    name: 'gameserver_disk_read_bytes_total',
+    type: 'counter',
+    help: 'Bytes read from disk since the server started, where the panel sends them.',
+    read: ({ sample }) => sample?.diskReadBytes,
+  },
+  {
+    name: 'gameserver_disk_written_bytes_total',
+    type: 'counter',
+    help: 'Bytes written to disk since the server started, where the panel sends them.',
+    read: ({ sample }) => sample?.diskWrittenBytes,
+  },
+  {
+    name: 'gameserver_start_time_seconds',
+    type: 'gauge',
+    help: 'When the server started, in Unix time in seconds; absent while it is off.',
+    read: ({ startTimeSeconds }) => startTimeSeconds,
+  },
+  {
+    name: 'gameserver_cpu_usage_peak_cores',
+    type: 'gauge',
+    help: 'Highest one-second CPU use of the last 60 s, in cores.',
+    read: ({ peaks }) => peaks?.cpuCores,
+  },
+  {
+    name: 'gameserver_memory_usage_peak_bytes',
+    type: 'gauge',
+    help: 'Highest one-second memory use of the last 60 s, in bytes.',
+    read: ({ peaks }) => peaks?.memoryBytes,
+  },
+  {
+    name: 'gameserver_network_receive_peak_bytes_per_second',
+    type: 'gauge',
+    help: 'Highest one-second receive rate of the last 60 s, in bytes per second.',
+    read: ({ peaks }) => peaks?.networkReceiveBytesPerSecond,
+  },
+  {
+    name: 'gameserver_network_transmit_peak_bytes_per_second',
+    type: 'gauge',
+    help: 'Highest one-second transmit rate of the last 60 s, in bytes per second.',
+    read: ({ peaks }) => peaks?.networkTransmitBytesPerSecond,
+  },
+  {
+    name: 'gameserver_starts_total',
+    type: 'counter',
+    help: 'Starts of the server that the exporter saw.',
+    read: ({ starts }) => starts,
+  },
+  {
+    name: 'gameserver_unexpected_stops_total',
+    type: 'counter',
+    help: 'Stops of the server that the exporter saw and that nobody had asked for.',
+    read: ({ unexpectedStops }) => unexpectedStops,
+  },
+  {
+    name: 'gameserver_console_lines_total',
+    type: 'counter',
+    help: 'Console lines received from the server.',
+    read: ({ consoleLines }) => consoleLines,
+  },
+  {
+    name: 'gameserver_expected_running',
+    type: 'gauge',
+    help: 'Whether the server is expected to run (1) or may be in any state (0).',
+    read: ({ target }) => flag(target.expect === 'running'),
+  },
+  {
+    name: 'gameserver_collection_up',
+    type: 'gauge',
+    help: 'Whether there is a fresh sample of the server.',
+    read: ({ sample }) => flag(sample !== undefined),
+  },
+  {
+    name: 'gameserver_collection_streaming',
+    type: 'gauge',
+    help: 'Whether samples come by the console socket (1) or by polling, or not at all (0).',
+    read: ({ status }) => flag(status.condition === 'streaming'),
+  },
+  {
+    name: 'gameserver_blocked',
+    type: 'gauge',
+    help: 'Why the server cannot be observed for now; always 1, and present only while that is so.',
+    labels: ['reason'],
+    read: ({ status }) =>
+      status.condition === 'blocked' && status.blocked !== undefined ? [[[status.blocked], 1]] : undefined,
+  },
+  {
+    name: 'gameserver_last_sample_timestamp_seconds',
+    type: 'gauge',
+    help: 'When the newest sample came, in Unix time in seconds; absent before the first.',
+    read: ({ sampleTimeSeconds }) => sampleTimeSeconds,
+  },
+];
+
+/** Every family that is about a panel; its one common label is `panel`. */
+export const PANEL_FAMILIES: readonly Family<PanelReading>[] = [
+  {
+    name: 'gameserver_panel_up',
+    type: 'gauge',
+    help: "Whether the panel's API last answered and accepted the key.",
+    read: (panel) => flag(panel.up),
+  },
+];

@@ -1,0 +1,107 @@
+import {
+  API_ENDPOINTS,
+  type ApiEndpoint,
+  BAD_MESSAGE_KINDS,
+  type BadMessageKind,
+  type PanelTelemetry,
+  RECONNECT_REASONS,
+  type ReconnectReason,
+} from '../domain/telemetry.ts';
+
+/** Events that a panel's daemon is known to send: those of the contract, then those seen in the field. */
+export const KNOWN_EVENTS: readonly string[] = [
+  'auth success',
+  'status',
+  'console output',
+  'stats',
+  'token expiring',
+  'token expired',
+  'jwt error',
+  'daemon error',
+  'daemon message',
+  'throttled',
+  'install started',
+  'install output',
+  'install completed',
+  'backup completed',
+  'backup restore completed',
+  'transfer logs',
+  'transfer status',
+  'deleted',
+  'feature match',
+];
+
+/** The label value of every event, status or failure that is not known. */
+const OTHER = 'other';
+
+/** An HTTP status, or one of our own words for a failure; an error's text is neither. */
+const STATUS = /^(?:[1-5]\d\d|[a-z][a-z_]{0,31})$/;
+
+interface Count {
+  n: number;
+}
+
+type Counts = ReadonlyMap<string, Count>;
+
+function zeros(keys: readonly string[]): Map<string, Count> {
+  return new Map(keys.map((key) => [key, { n: 0 }]));
+}
+
+/**
+ * One panel's counts since the start, in plain numbers: a fleet sends ten thousand messages a second, and
+ * only a scrape needs them in another form.
+ */
+export class PanelCounts implements PanelTelemetry {
+  readonly #other: Count = { n: 0 };
+  readonly #messages = zeros(KNOWN_EVENTS).set(OTHER, this.#other);
+  readonly #badMessages = zeros(BAD_MESSAGE_KINDS);
+  readonly #reconnects = zeros(RECONNECT_REASONS);
+  readonly #requests = new Map(API_ENDPOINTS.map((endpoint) => [endpoint, new Map<string, Count>()]));
+  readonly #observe: (endpoint: ApiEndpoint, seconds: number) => void;
+
+  /** `observe` is given the duration of every call. */
+  constructor(observe: (endpoint: ApiEndpoint, seconds: number) => void) {
+    this.#observe = observe;
+  }
+
+  get messages(): Counts {
+    return this.#messages;
+  }
+
+  get badMessages(): Counts {
+    return this.#badMessages;
+  }
+
+  get reconnects(): Counts {
+    return this.#reconnects;
+  }
+
+  /** By endpoint, then by status; a status appears with its first call. */
+  get requests(): ReadonlyMap<ApiEndpoint, Counts> {
+    return this.#requests;
+  }
+
+  message(event: string): void {
+    (this.#messages.get(event) ?? this.#other).n += 1;
+  }
+
+  badMessage(kind: BadMessageKind): void {
+    count(this.#badMessages, kind);
+  }
+
+  reconnect(reason: ReconnectReason): void {
+    count(this.#reconnects, reason);
+  }
+
+  request(endpoint: ApiEndpoint, status: string, seconds: number): void {
+    const byStatus = this.#requests.get(endpoint);
+    if (byStatus !== undefined) count(byStatus, STATUS.test(status) ? status : OTHER);
+    this.#observe(endpoint, seconds);
+  }
+}
+
+function count(counts: Map<string, Count>, key: string): void {
+  const found = counts.get(key);
+  if (found === undefined) counts.set(key, { n: 1 });
+  else found.n += 1;
+}

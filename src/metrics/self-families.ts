@@ -1,0 +1,139 @@
+import type { PanelReading } from '../domain/reading.ts';
+
+/** A metric family of the exporter itself, as data. */
+export interface SelfFamily {
+  readonly name: string;
+  readonly type: 'gauge' | 'counter' | 'histogram';
+  readonly help: string;
+  readonly labels: readonly string[];
+  /** Upper bounds of a histogram's buckets, in seconds. */
+  readonly buckets?: readonly number[];
+}
+
+/** Families of the exporter itself, beside the gauges below and the process and Node.js families of prom-client. */
+export const SELF_FAMILIES = {
+  buildInfo: {
+    name: 'gameserver_exporter_build_info',
+    type: 'gauge',
+    help: 'Version and revision of the exporter and version of Node.js; always 1.',
+    labels: ['version', 'revision', 'nodeversion'],
+  },
+  sockets: {
+    name: 'gameserver_exporter_sockets',
+    type: 'gauge',
+    help: 'Console sockets by state.',
+    labels: ['panel', 'state'],
+  },
+  servers: {
+    name: 'gameserver_exporter_servers',
+    type: 'gauge',
+    help: 'Servers by how they are being observed.',
+    labels: ['panel', 'condition'],
+  },
+  reconnects: {
+    name: 'gameserver_exporter_reconnects_total',
+    type: 'counter',
+    help: 'Times that a console socket had to be connected anew, by reason.',
+    labels: ['panel', 'reason'],
+  },
+  messages: {
+    name: 'gameserver_exporter_messages_total',
+    type: 'counter',
+    help: 'Messages received over console sockets, by event; names that are not known count as other.',
+    labels: ['panel', 'event'],
+  },
+  badMessages: {
+    name: 'gameserver_exporter_bad_messages_total',
+    type: 'counter',
+    help: 'Messages and answers that could not be used, wholly or in part, by what was wrong.',
+    labels: ['panel', 'kind'],
+  },
+  apiRequests: {
+    name: 'gameserver_exporter_api_requests_total',
+    type: 'counter',
+    help: "Calls of the panel's API, by endpoint and by HTTP status or kind of failure.",
+    labels: ['panel', 'endpoint', 'status'],
+  },
+  apiRequestDuration: {
+    name: 'gameserver_exporter_api_request_duration_seconds',
+    type: 'histogram',
+    help: "Duration of calls of the panel's API, in seconds.",
+    labels: ['panel', 'endpoint'],
+    // A panel answers from its cache in some 50 ms, and after up to 20 s when a node doesn't; 25 s is the time-out.
+    buckets: [0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 20, 25],
+  },
+  reloadSuccessful: {
+    name: 'gameserver_exporter_config_last_reload_successful',
+    type: 'gauge',
+    help: 'Whether the configuration could be loaded the last time.',
+    labels: [],
+  },
+  reloadSuccessTime: {
+    name: 'gameserver_exporter_config_last_reload_success_timestamp_seconds',
+    type: 'gauge',
+    help: 'When the configuration was last loaded successfully, in Unix time in seconds.',
+    labels: [],
+  },
+  scrapeDuration: {
+    name: 'gameserver_exporter_scrape_duration_seconds',
+    type: 'histogram',
+    help: 'Time that it took to render the metrics, in seconds; scrapes that overlap share one render.',
+    labels: [],
+    buckets: [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5],
+  },
+} as const satisfies Record<string, SelfFamily>;
+
+/** A gauge of one panel's reading; its one label is `panel`. */
+export interface PanelGauge extends SelfFamily {
+  /** The value now; undefined where there is none. */
+  readonly read: (panel: PanelReading) => number | undefined;
+}
+
+function panelGauge(name: string, help: string, read: PanelGauge['read']): PanelGauge {
+  return { name: `gameserver_exporter_${name}`, type: 'gauge', help, labels: ['panel'], read };
+}
+
+/** What each panel's API budget does, and what was planned to stay within it. */
+export const PANEL_GAUGES: readonly PanelGauge[] = [
+  panelGauge(
+    'api_budget_limit_calls_per_minute',
+    "Calls a minute of the panel's API that the exporter allows itself.",
+    ({ budget }) => budget.limitPerMinute,
+  ),
+  panelGauge(
+    'api_budget_used_calls_per_minute',
+    "Calls of the panel's API in the last 60 s.",
+    ({ budget }) => budget.usedLastMinute,
+  ),
+  panelGauge(
+    'api_budget_queue_length',
+    "Calls of the panel's API that wait for their turn.",
+    ({ budget }) => budget.queueLength,
+  ),
+  panelGauge(
+    'api_budget_paused',
+    'Whether all calls are held back because the panel said that its rate limit was exceeded.',
+    ({ budget }) => (budget.paused ? 1 : 0),
+  ),
+  panelGauge(
+    'planned_sockets',
+    'Servers that are planned to be streamed by console socket.',
+    ({ plan }) => plan.sockets,
+  ),
+  panelGauge('planned_polls', 'Servers that are planned to be polled.', ({ plan }) => plan.polls),
+  panelGauge(
+    'planned_poll_interval_seconds',
+    'How often each polled server is planned to be polled, in seconds; absent where none is.',
+    ({ plan }) => (plan.polls > 0 ? plan.pollIntervalMs / 1_000 : undefined),
+  ),
+  panelGauge(
+    'planned_calls_per_minute',
+    "Calls a minute of the panel's API that the plan costs.",
+    ({ plan }) => plan.callsPerMinute,
+  ),
+  panelGauge(
+    'wanted_calls_per_minute',
+    "Calls a minute of the panel's API that would stream every server that may be streamed.",
+    ({ plan }) => plan.wantedCallsPerMinute,
+  ),
+];

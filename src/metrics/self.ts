@@ -1,0 +1,197 @@
+import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
+import { CONDITIONS } from '../domain/collection.ts';
+import { type FleetReading, type PanelReading, SOCKET_STATES } from '../domain/reading.ts';
+import { API_ENDPOINTS, type PanelTelemetry } from '../domain/telemetry.ts';
+import { PanelCounts } from './panel-counts.ts';
+import { PANEL_GAUGES, SELF_FAMILIES, type SelfFamily } from './self-families.ts';
+
+/** Gauges of prom-client whose names end in `_total`, which is for counters only: promtool refuses them. */
+const MISNAMED = [
+  'nodejs_active_handles_total',
+  'nodejs_active_requests_total',
+  'nodejs_active_resources_total',
+];
+
+interface SelfMetricsOptions {
+  readonly version: string;
+  /** The commit that the program was built from, or `unknown`. */
+  readonly revision: string;
+  /** Read at every scrape, never before. */
+  readonly fleet: FleetReading;
+}
+
+/** The exporter's metrics of itself and of its process, in a registry of their own. */
+export class SelfMetrics {
+  readonly #options: SelfMetricsOptions;
+  readonly #registry = new Registry();
+  readonly #panels = new Map<string, PanelCounts>();
+  /** Panels whose durations are in the histogram, be it at 0. */
+  readonly #timed = new Set<string>();
+  #reload: { readonly successful: boolean; readonly successAtMs: number | undefined } | undefined;
+
+  readonly #buildInfo = this.#gauge(SELF_FAMILIES.buildInfo);
+  readonly #sockets = this.#gauge(SELF_FAMILIES.sockets);
+  readonly #servers = this.#gauge(SELF_FAMILIES.servers);
+  readonly #reconnects = this.#counter(SELF_FAMILIES.reconnects);
+  readonly #messages = this.#counter(SELF_FAMILIES.messages);
+  readonly #badMessages = this.#counter(SELF_FAMILIES.badMessages);
+  readonly #apiRequests = this.#counter(SELF_FAMILIES.apiRequests);
+  readonly #apiRequestDuration = this.#histogram(SELF_FAMILIES.apiRequestDuration);
+  readonly #panelGauges = PANEL_GAUGES.map((family) => ({ gauge: this.#gauge(family), read: family.read }));
+  readonly #reloadSuccessful = this.#gauge(SELF_FAMILIES.reloadSuccessful);
+  readonly #reloadSuccessTime = this.#gauge(SELF_FAMILIES.reloadSuccessTime);
+  readonly #scrapeDuration = this.#histogram(SELF_FAMILIES.scrapeDuration);
+
+  constructor(options: SelfMetricsOptions) {
+    this.#options = options;
+    collectDefaultMetrics({ register: this.#registry });
+    for (const name of MISNAMED) this.#registry.removeSingleMetric(name);
+  }
+
+  /** Where what happens to one panel's collection is counted; the same one for the same name. */
+  telemetry(panel: string): PanelTelemetry {
+    return this.#countsOf(panel);
+  }
+
+  /** The configuration was loaded, or could not be, at this Unix time in milliseconds. */
+  configLoaded(successful: boolean, unixMs: number): void {
+    this.#reload = { successful, successAtMs: successful ? unixMs : this.#reload?.successAtMs };
+  }
+
+  /** A render of the metrics took this long. */
+  scraped(seconds: number): void {
+    this.#scrapeDuration.observe(seconds);
+  }
+
+  /** All of them in the text format. */
+  metrics(): Promise<string> {
+    const panels = this.#options.fleet.panels();
+    this.#setBuild();
+    this.#setReload();
+    this.#setFleet(panels);
+    this.#setPanels(panels);
+    this.#setCounts(panels);
+    this.#setTimed(panels);
+    return this.#registry.metrics();
+  }
+
+  #setBuild(): void {
+    const { version, revision } = this.#options;
+    this.#buildInfo.set({ version, revision, nodeversion: process.version }, 1);
+  }
+
+  #setReload(): void {
+    this.#reloadSuccessful.remove();
+    this.#reloadSuccessTime.remove();
+    if (this.#reload === undefined) return;
+    this.#reloadSuccessful.set(this.#reload.successful ? 1 : 0);
+    if (this.#reload.successAtMs !== undefined) {
+      this.#reloadSuccessTime.set(Math.round(this.#reload.successAtMs) / 1_000);
+    }
+  }
+
+  #setFleet(panels: readonly PanelReading[]): void {
+    const sockets = new Tally(panels, SOCKET_STATES);
+    const servers = new Tally(panels, CONDITIONS);
+    for (const { target, socketState, status } of this.#options.fleet.servers()) {
+      sockets.add(target.panel, socketState);
+      servers.add(target.panel, status.condition);
+    }
+    this.#sockets.reset();
+    this.#servers.reset();
+    for (const [panel, state, n] of sockets.rows()) {
+      if (state !== 'none') this.#sockets.set({ panel, state }, n);
+    }
+    for (const [panel, condition, n] of servers.rows()) this.#servers.set({ panel, condition }, n);
+  }
+
+  #setPanels(panels: readonly PanelReading[]): void {
+    for (const { gauge, read } of this.#panelGauges) {
+      gauge.reset();
+      for (const panel of panels) {
+        const value = read(panel);
+        if (value !== undefined) gauge.set({ panel: panel.name }, value);
+      }
+    }
+  }
+
+  // Counts live on when a panel leaves the configuration, for its sessions may still be ending, but they
+  // are shown only while it is in it.
+  #setCounts(panels: readonly PanelReading[]): void {
+    for (const counter of [this.#messages, this.#badMessages, this.#reconnects, this.#apiRequests]) {
+      counter.reset();
+    }
+    for (const { name: panel } of panels) {
+      const counts = this.#countsOf(panel);
+      for (const [event, { n }] of counts.messages) this.#messages.inc({ panel, event }, n);
+      for (const [kind, { n }] of counts.badMessages) this.#badMessages.inc({ panel, kind }, n);
+      for (const [reason, { n }] of counts.reconnects) this.#reconnects.inc({ panel, reason }, n);
+      for (const [endpoint, byStatus] of counts.requests) {
+        for (const [status, { n }] of byStatus) this.#apiRequests.inc({ panel, endpoint, status }, n);
+      }
+    }
+  }
+
+  #setTimed(panels: readonly PanelReading[]): void {
+    const names = new Set(panels.map((panel) => panel.name));
+    for (const panel of this.#panels.keys()) {
+      if (names.has(panel) && !this.#timed.has(panel)) this.#zeroDurations(panel);
+      if (names.has(panel)) continue;
+      for (const endpoint of API_ENDPOINTS) this.#apiRequestDuration.remove({ panel, endpoint });
+      this.#timed.delete(panel);
+    }
+  }
+
+  #zeroDurations(panel: string): void {
+    for (const endpoint of API_ENDPOINTS) this.#apiRequestDuration.zero({ panel, endpoint });
+    this.#timed.add(panel);
+  }
+
+  #countsOf(panel: string): PanelCounts {
+    let counts = this.#panels.get(panel);
+    if (counts === undefined) {
+      this.#zeroDurations(panel);
+      counts = new PanelCounts((endpoint, seconds) => {
+        this.#apiRequestDuration.observe({ panel, endpoint }, seconds);
+      });
+      this.#panels.set(panel, counts);
+    }
+    return counts;
+  }
+
+  #gauge(family: SelfFamily): Gauge {
+    return new Gauge(this.#configuration(family));
+  }
+
+  #counter(family: SelfFamily): Counter {
+    return new Counter(this.#configuration(family));
+  }
+
+  #histogram(family: SelfFamily): Histogram {
+    return new Histogram({ ...this.#configuration(family), buckets: [...(family.buckets ?? [])] });
+  }
+
+  #configuration({ name, help, labels }: SelfFamily) {
+    return { name, help, labelNames: labels, registers: [this.#registry] };
+  }
+}
+
+/** Numbers by panel and word, at 0 for every word of every panel that is configured. */
+class Tally {
+  readonly #counts: ReadonlyMap<string, Map<string, number>>;
+
+  constructor(panels: readonly PanelReading[], words: readonly string[]) {
+    this.#counts = new Map(panels.map(({ name }) => [name, new Map(words.map((word) => [word, 0]))]));
+  }
+
+  add(panel: string, word: string): void {
+    const counts = this.#counts.get(panel);
+    counts?.set(word, (counts.get(word) ?? 0) + 1);
+  }
+
+  *rows(): Generator<readonly [panel: string, word: string, n: number]> {
+    for (const [panel, counts] of this.#counts) {
+      for (const [word, n] of counts) yield [panel, word, n];
+    }
+  }
+}

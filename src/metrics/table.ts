@@ -1,0 +1,34 @@
+import { PANEL_FAMILIES, SERVER_FAMILIES } from './families.ts';
+import { PANEL_GAUGES, SELF_FAMILIES } from './self-families.ts';
+
+const SELF_TABLE = [...Object.values(SELF_FAMILIES), ...PANEL_GAUGES];
+
+/**
+ * The Markdown table of the metrics about servers and panels; ends with a newline. The labels that every
+ * server's series has are left out: the text around the table names them once.
+ */
+export function renderMetricTable(): string {
+  return table([
+    ...SERVER_FAMILIES.map((family) => row(family, family.labels ?? [])),
+    ...PANEL_FAMILIES.map((family) => row(family, ['panel', ...(family.labels ?? [])])),
+  ]);
+}
+
+/** The Markdown table of the exporter's metrics of itself; ends with a newline. */
+export function renderSelfMetricTable(): string {
+  return table(SELF_TABLE.map((family) => row(family, family.labels)));
+}
+
+function row(family: { name: string; type: string; help: string }, labels: readonly string[]): string[] {
+  return [code(family.name), family.type, labels.map(code).join(', '), family.help];
+}
+
+function table(rows: readonly string[][]): string {
+  return [['metric', 'type', 'labels', 'meaning'], ['---', '---', '---', '---'], ...rows]
+    .map((cells) => `| ${cells.map((cell) => cell.replaceAll('|', '\\|')).join(' | ')} |\n`)
+    .join('');
+}
+
+function code(text: string): string {
+  return `\`${text}\``;
+}

@@ -1,0 +1,403 @@
+import { Agent, type IncomingMessage, request } from 'node:http';
+import { connect, type Socket } from 'node:net';
+import { gunzipSync } from 'node:zlib';
+import { afterEach, describe, expect, test, vi } from 'vitest';
+import { type Clock, SystemClock } from '../../../src/domain/clock.ts';
+import type { FleetReading } from '../../../src/domain/reading.ts';
+import { type ListenAddress, ListenError } from '../../../src/http/listen-address.ts';
+import { createRoutes, type RouteDependencies } from '../../../src/http/routes.ts';
+import { HttpServer, type Listening } from '../../../src/http/server.ts';
+import { type Scrape, Scraper } from '../../../src/metrics/scrape.ts';
+import { SelfMetrics } from '../../../src/metrics/self.ts';
+import { parseExposition, valueOf } from '../../support/exposition-parser.ts';
+import { collectingLogger } from '../../support/logger.ts';
+import { ManualClock } from '../../support/manual-clock.ts';
+import { fleetReading, largeFleet, streamingReading } from '../../support/readings.ts';
+
+const started: HttpServer[] = [];
+const sockets: Socket[] = [];
+const agents: Agent[] = [];
+
+afterEach(async () => {
+  for (const socket of sockets.splice(0)) socket.destroy();
+  for (const agent of agents.splice(0)) agent.destroy();
+  await Promise.all(started.splice(0).map((server) => server.stop()));
+});
+
+const systemClock = new SystemClock();
+
+async function serve(changes: Partial<RouteDependencies> = {}, fleet = fleetReading([streamingReading()])) {
+  const clock = changes.clock ?? systemClock;
+  const self = new SelfMetrics({ version: '1.2.3', revision: 'abc', fleet });
+  const scraper = new Scraper({ fleet, self, clock });
+  const logger = collectingLogger();
+  const routes = createRoutes({
+    scrape: () => scraper.scrape(),
+    ready: () => true,
+    fleet,
+    clock,
+    logger,
+    version: '1.2.3',
+    ...changes,
+  });
+  const server = serverOf(routes, clock, logger);
+  return { server, logger, ...(await server.start()) };
+}
+
+function serverOf(
+  routes: Pick<ReturnType<typeof createRoutes>, 'fetch'> = { fetch: () => new Response('') },
+  clock: Clock = systemClock,
+  logger = collectingLogger(),
+  listen: ListenAddress = { host: '127.0.0.1', port: 0 },
+): HttpServer {
+  const server = new HttpServer({ listen, routes, clock, logger });
+  started.push(server);
+  return server;
+}
+
+interface Answer {
+  readonly status: number | undefined;
+  readonly headers: IncomingMessage['headers'];
+  readonly body: Buffer;
+}
+
+interface Ask {
+  readonly method?: string;
+  readonly headers?: Record<string, string>;
+  readonly agent?: Agent;
+}
+
+function ask({ port }: Pick<Listening, 'port'>, path: string, options: Ask = {}): Promise<Answer> {
+  return new Promise((resolve, reject) => {
+    const { method = 'GET', headers = {}, agent } = options;
+    const sent = request(
+      { host: '127.0.0.1', port, path, method, headers, agent: agent ?? false },
+      (response) => {
+        const chunks: Buffer[] = [];
+        response.on('data', (chunk: Buffer) => chunks.push(chunk));
+        response.on('error', reject);
+        response.on('end', () => {
+          resolve({ status: response.statusCode, headers: response.headers, body: Buffer.concat(chunks) });
+        });
+      },
+    );
+    sent.on('error', reject);
+    sent.end();
+  });
+}
+
+/** A connection by hand, with what came over it. */
+async function open({ port }: Pick<Listening, 'port'>): Promise<{ socket: Socket; received: () => string }> {
+  const socket = connect(port, '127.0.0.1');
+  sockets.push(socket);
+  let text = '';
+  socket.on('data', (chunk) => {
+    text += chunk.toString('latin1');
+  });
+  socket.on('error', () => undefined);
+  await new Promise((resolve) => {
+    socket.once('connect', resolve);
+  });
+  return { socket, received: () => text };
+}
+
+/** A promise that a test settles. */
+function deferred<Value>() {
+  let resolve: (value: Value) => void = () => undefined;
+  const promise = new Promise<Value>((settle) => {
+    resolve = settle;
+  });
+  return { promise, resolve };
+}
+
+/** A scrape that a test ends. */
+function held() {
+  const { promise, resolve } = deferred<Scrape>();
+  const scrape = vi.fn<() => Promise<Scrape>>(() => promise);
+  const end = (text = '# held\n') => resolve({ chunks: [Buffer.from(text)], bytes: Buffer.byteLength(text) });
+  /** Ends it with more than fits into the buffers between two sockets. */
+  const endLarge = () => resolve({ chunks: Array.from({ length: 256 }, () => CHUNK), bytes: LARGE_BYTES });
+  return { scrape, end, endLarge };
+}
+
+const CHUNK = Buffer.alloc(64 * 1024, '#');
+const LARGE_BYTES = 256 * CHUNK.length;
+
+describe('/metrics', () => {
+  test('is the exposition, with exactly its content type', async () => {
+    const at = await serve();
+    const { status, headers, body } = await ask(at, '/metrics');
+    expect(status).toBe(200);
+    expect(headers['content-type']).toBe('text/plain; version=0.0.4; charset=utf-8');
+    expect(headers['content-length']).toBe(String(body.length));
+    expect(headers['content-encoding']).toBeUndefined();
+    expect(headers['vary']).toBe('Accept-Encoding');
+    const families = parseExposition(body.toString());
+    expect(valueOf(families, 'gameserver_panel_up', { panel: 'main' })).toBe(1);
+    expect(valueOf(families, 'gameserver_exporter_servers', { panel: 'main', condition: 'streaming' })).toBe(
+      1,
+    );
+  });
+
+  test('has that content type for a client that prefers OpenMetrics, too', async () => {
+    const headers = { Accept: 'application/openmetrics-text;version=1.0.0,text/plain;version=0.0.4;q=0.5' };
+    const answer = await ask(await serve(), '/metrics', { headers });
+    expect(answer.headers['content-type']).toBe('text/plain; version=0.0.4; charset=utf-8');
+  });
+
+  test('is compressed for who asks', async () => {
+    const at = await serve();
+    const { headers, body } = await ask(at, '/metrics', { headers: { 'Accept-Encoding': 'gzip' } });
+    expect(headers['content-encoding']).toBe('gzip');
+    expect(headers['content-type']).toBe('text/plain; version=0.0.4; charset=utf-8');
+    expect(headers['content-length']).toBe(String(body.length));
+    expect(parseExposition(gunzipSync(body).toString()).length).toBeGreaterThan(30);
+  });
+
+  test('is not compressed for who refuses', async () => {
+    const at = await serve();
+    const answer = await ask(at, '/metrics', { headers: { 'Accept-Encoding': 'gzip;q=0, *' } });
+    expect(answer.headers['content-encoding']).toBeUndefined();
+  });
+
+  test('HEAD has the headers alone, and costs no render', async () => {
+    const { scrape } = held();
+    const { status, headers, body } = await ask(await serve({ scrape }), '/metrics', { method: 'HEAD' });
+    expect([status, headers['content-type'], body.length]).toEqual([
+      200,
+      'text/plain; version=0.0.4; charset=utf-8',
+      0,
+    ]);
+    expect(scrape).not.toHaveBeenCalled();
+  });
+
+  test('that can’t be rendered is a 500 that tells nothing, and a line in the log', async () => {
+    const scrape = () => Promise.reject(new Error('inner detail'));
+    const at = await serve({ scrape });
+    const { status, headers, body } = await ask(at, '/metrics');
+    expect([status, body.toString()]).toEqual([500, 'Internal error; the log has the cause.\n']);
+    expect(headers['content-type']).not.toContain('0.0.4');
+    expect(at.logger.lines).toMatchObject([{ level: 'error', message: 'request failed' }]);
+  });
+
+  test('concurrent scrapes share one render, plain and compressed', async () => {
+    const inner = fleetReading([streamingReading()]);
+    const servers = vi.fn<FleetReading['servers']>(() => inner.servers());
+    const fleet = { ...inner, servers };
+    const { promise: gate, resolve: release } = deferred<void>();
+    const scraper = new Scraper({
+      fleet,
+      self: { metrics: () => gate.then(() => '# self\n'), scraped: () => undefined },
+      clock: systemClock,
+    });
+    const scrape = vi.fn<() => Promise<Scrape>>(() => scraper.scrape());
+    const at = await serve({ scrape }, fleet);
+    const scrapes = Array.from({ length: 10 }, (_, index) =>
+      ask(at, '/metrics', { headers: { 'Accept-Encoding': index % 2 === 0 ? 'gzip' : 'identity' } }),
+    );
+    await vi.waitFor(() => expect(scrape).toHaveBeenCalledTimes(10));
+    release();
+    const answers = await Promise.all(scrapes);
+    const texts = answers.map(({ headers, body }) =>
+      (headers['content-encoding'] === 'gzip' ? gunzipSync(body) : body).toString(),
+    );
+    expect(new Set(texts).size).toBe(1);
+    expect(texts[0]).toContain('gameserver_panel_up{panel="main"} 1');
+    expect(servers).toHaveBeenCalledTimes(1);
+  });
+
+  test('other requests are answered while 10,000 servers are rendered', async () => {
+    const at = await serve({}, largeFleet(10_000));
+    const order: string[] = [];
+    const scrape = ask(at, '/metrics').then(({ body }) => {
+      order.push('metrics');
+      return body;
+    });
+    const healthy = ask(at, '/-/healthy').then(() => order.push('healthy'));
+    const [body] = await Promise.all([scrape, healthy]);
+    expect(order).toEqual(['healthy', 'metrics']);
+    expect(body.toString().match(/^gameserver_collection_up\{/gm)).toHaveLength(10_000);
+  });
+
+  test('too many at once are turned away, and clients that leave make room', async () => {
+    const { scrape, endLarge } = held();
+    const at = await serve({ scrape });
+    const leaving = await Promise.all(Array.from({ length: 32 }, () => open(at)));
+    for (const { socket } of leaving) socket.write('GET /metrics HTTP/1.1\r\nHost: a\r\n\r\n');
+    await vi.waitFor(() => expect(scrape).toHaveBeenCalledTimes(32));
+    expect((await ask(at, '/metrics')).status).toBe(503);
+    expect((await ask(at, '/-/healthy')).status).toBe(200);
+    for (const { socket } of leaving.splice(16)) socket.destroy();
+    endLarge();
+    await vi.waitFor(() => expect(leaving.every(({ received }) => received() !== '')).toBe(true));
+    for (const { socket } of leaving) socket.destroy();
+    await vi.waitFor(async () => expect((await ask(at, '/metrics')).status).toBe(200));
+    expect(at.logger.lines).toEqual([]);
+  });
+});
+
+test('/-/healthy', async () => {
+  const { status, body } = await ask(await serve({ ready: () => false }), '/-/healthy');
+  expect([status, body.toString()]).toEqual([200, 'Healthy.\n']);
+});
+
+test('/-/ready is 503 until ready', async () => {
+  let ready = false;
+  const at = await serve({ ready: () => ready });
+  expect((await ask(at, '/-/ready')).status).toBe(503);
+  ready = true;
+  const { status, body } = await ask(at, '/-/ready');
+  expect([status, body.toString()]).toEqual([200, 'Ready.\n']);
+});
+
+test('the start page runs no script and takes nothing from elsewhere', async () => {
+  const { status, headers, body } = await ask(await serve(), '/');
+  expect(status).toBe(200);
+  expect(headers['content-type']).toBe('text/html; charset=UTF-8');
+  expect(headers['content-security-policy']).toMatch(
+    /^default-src 'none'; style-src 'sha256-[\w+/=]+'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'$/,
+  );
+  expect(body.toString()).toContain('<td>survival<td>');
+});
+
+test.each(['/', '/metrics', '/-/healthy', '/-/ready', '/nowhere'])(
+  '%s has security headers',
+  async (path) => {
+    const { headers } = await ask(await serve(), path);
+    expect(headers).toMatchObject({
+      'x-content-type-options': 'nosniff',
+      'x-frame-options': 'DENY',
+      'referrer-policy': 'no-referrer',
+      'cache-control': 'no-store',
+    });
+    expect(headers['x-powered-by']).toBeUndefined();
+  },
+);
+
+test.each(['/', '/-/healthy', '/-/ready'])('HEAD %s has no body', async (path) => {
+  const { status, body } = await ask(await serve(), path, { method: 'HEAD' });
+  expect([status, body.length]).toEqual([200, 0]);
+});
+
+test.each(['/nowhere', '/metrics/', '/-/reload', '/metrics/../etc/passwd', '//metrics'])(
+  '%s is not found, in plain words',
+  async (path) => {
+    const { status, headers, body } = await ask(await serve(), path);
+    expect(status).toBe(404);
+    expect(headers['content-type']).toBe('text/plain; charset=UTF-8');
+    expect(body.toString()).toBe('Not found. There is: / /metrics /-/healthy /-/ready\n');
+  },
+);
+
+test.each(['POST', 'PUT', 'DELETE', 'PATCH', 'OPTIONS'])(
+  '%s is not allowed, in plain words',
+  async (method) => {
+    const { status, headers, body } = await ask(await serve(), '/metrics', { method });
+    expect([status, headers['allow']]).toEqual([405, 'GET, HEAD']);
+    expect(body.toString()).toBe('Method not allowed: /metrics answers GET and HEAD.\n');
+  },
+);
+
+test('an HTTP/1.0 client without a Host header is answered', async () => {
+  const { socket, received } = await open(await serve());
+  socket.write('GET /-/healthy HTTP/1.0\r\n\r\n');
+  await vi.waitFor(() => expect(received()).toMatch(/^HTTP\/1\.1 200 OK\r\n[^]*Healthy\.\n$/));
+});
+
+test('a request that is not HTTP is refused, and the next one served', async () => {
+  const at = await serve();
+  const { socket, received } = await open(at);
+  socket.write('\u0016\u0003\u0001 nonsense\r\n\r\n');
+  await vi.waitFor(() => expect(received()).toMatch(/^HTTP\/1\.1 400 /));
+  expect((await ask(at, '/-/healthy')).status).toBe(200);
+});
+
+describe('listening', () => {
+  test('tells where', async () => {
+    const { address, port, url } = await serve();
+    expect(address).toBe('127.0.0.1');
+    expect(port).toBeGreaterThan(0);
+    expect(url).toBe(`http://127.0.0.1:${port}`);
+  });
+
+  test('on every address is told with a name that a browser can open', async () => {
+    const { url, port } = await serverOf(undefined, undefined, undefined, { port: 0 }).start();
+    expect(url).toBe(`http://localhost:${port}`);
+  });
+
+  test('on a port that is taken is one clear error', async () => {
+    const { port } = await serve();
+    const second = serverOf(undefined, undefined, undefined, { host: '127.0.0.1', port });
+    const error = await second.start().catch((caught: unknown) => caught);
+    expect(error).toBeInstanceOf(ListenError);
+    expect((error as ListenError).message).toBe(
+      `cannot listen on 127.0.0.1:${port}: port ${port} is already in use; ` +
+        'stop what listens there, or choose another with --web.listen-address',
+    );
+  });
+});
+
+describe('stop', () => {
+  test('answers the scrape in flight, closes its connection, and takes no new one', async () => {
+    const { scrape, end } = held();
+    const at = await serve({ scrape });
+    const agent = new Agent({ keepAlive: true });
+    agents.push(agent);
+    const inFlight = ask(at, '/metrics', { agent });
+    await vi.waitFor(() => expect(scrape).toHaveBeenCalledTimes(1));
+    const stopped = at.server.stop();
+    await expect(ask(at, '/-/healthy')).rejects.toThrow('ECONNREFUSED');
+    end('# the answer\n');
+    const { status, headers, body } = await inFlight;
+    expect([status, headers['connection'], body.toString()]).toEqual([200, 'close', '# the answer\n']);
+    await stopped;
+  });
+
+  test('lets a reader that has begun take the rest, then closes its connection', async () => {
+    const { scrape, endLarge } = held();
+    endLarge();
+    // No time passes on this clock, so the grace never ends.
+    const at = await serve({ scrape, clock: new ManualClock() });
+    const { socket, received } = await open(at);
+    socket.once('data', () => socket.pause());
+    socket.write('GET /metrics HTTP/1.1\r\nHost: a\r\n\r\n');
+    await vi.waitFor(() => expect(received()).toContain('Connection: keep-alive'));
+    const stopped = at.server.stop();
+    socket.resume();
+    await stopped;
+    await vi.waitFor(() => expect(socket.closed).toBe(true));
+    expect(received().split('\r\n\r\n')[1]).toHaveLength(LARGE_BYTES);
+  });
+
+  test('closes idle connections at once, used or not', async () => {
+    // No time passes on this clock, so nothing waits for the grace to end.
+    const at = await serve({ clock: new ManualClock() });
+    const [used, unused] = await Promise.all([open(at), open(at)]);
+    used.socket.write('GET /-/healthy HTTP/1.1\r\nHost: a\r\n\r\n');
+    await vi.waitFor(() => expect(used.received()).toContain('Healthy.'));
+    await at.server.stop();
+    await vi.waitFor(() => expect([used.socket.closed, unused.socket.closed]).toEqual([true, true]));
+  });
+
+  test('waits 2 s and no longer for what never ends', async () => {
+    const { scrape } = held();
+    const clock = new ManualClock();
+    const at = await serve({ scrape, clock });
+    const lost = ask(at, '/metrics').catch((error: unknown) => error);
+    await vi.waitFor(() => expect(scrape).toHaveBeenCalledTimes(1));
+    const stopped = vi.fn<() => void>();
+    const stopping = at.server.stop().then(stopped);
+    await clock.advance(1_999);
+    expect(stopped).not.toHaveBeenCalled();
+    await clock.advance(1);
+    await stopping;
+    expect(await lost).toBeInstanceOf(Error);
+    expect(clock.pending).toBe(0);
+  });
+
+  test('twice is once, and without a start is nothing', async () => {
+    const { server } = await serve();
+    await expect(Promise.all([server.stop(), server.stop()])).resolves.toBeDefined();
+    await expect(serverOf().stop()).resolves.toBeUndefined();
+  });
+});

@@ -1,0 +1,55 @@
+import { expect, test } from 'vitest';
+import { renderPage } from '../../../src/http/page.ts';
+import {
+  fleetReading,
+  largeFleet,
+  READ_AT,
+  serverReading,
+  streamingReading,
+} from '../../support/readings.ts';
+
+const page = async (fleet: Parameters<typeof renderPage>[0]) =>
+  String(await renderPage(fleet, '1.2.3', READ_AT));
+
+test('shows name, version, links and each server', async () => {
+  const text = await page(
+    fleetReading([
+      streamingReading({ target: { name: 'survival' }, sampledAt: READ_AT - 2_000 }),
+      serverReading({
+        target: { name: 'creative' },
+        status: { condition: 'blocked', blocked: 'suspended', trouble: 'server is suspended' },
+      }),
+    ]),
+  );
+  expect(text).toContain('<h1>gameserver-exporter 1.2.3</h1>');
+  for (const path of ['/metrics', '/-/healthy', '/-/ready']) expect(text).toContain(`<a href="${path}">`);
+  expect(text).toContain('<td>main<td>survival<td>running<td>streaming<td>2 s ago<td></tr>');
+  expect(text).toContain(
+    '<td>main<td>creative<td>unknown<td>blocked: suspended<td>never<td>server is suspended</tr>',
+  );
+});
+
+test('what is stale has no state', async () => {
+  const text = await page(fleetReading([streamingReading({ sampledAt: READ_AT - 100_000 })]));
+  expect(text).toContain('<td>unknown<td>streaming<td>100 s ago');
+});
+
+test('whatever comes from outside is escaped', async () => {
+  const hostile = '<script>alert("x")</script>&\'';
+  const text = await page(
+    fleetReading([
+      serverReading({
+        target: { panel: hostile, name: hostile },
+        status: { condition: 'failing', trouble: hostile },
+      }),
+    ]),
+  );
+  expect(text).not.toContain('<script');
+  expect(text.split('&lt;script&gt;alert(&quot;x&quot;)&lt;/script&gt;&amp;&#39;')).toHaveLength(4);
+});
+
+test('a large fleet is cut short', async () => {
+  const text = await page(largeFleet(1_234));
+  expect(text.split('<tr><td>')).toHaveLength(201);
+  expect(text).toContain('<p>and 1034 more: see the metrics</p>');
+});

@@ -1,0 +1,185 @@
+import * as fc from 'fast-check';
+import { Counter, Gauge, Registry } from 'prom-client';
+import { expect, test } from 'vitest';
+import { encodeChunks, formatValue, renderFamily, renderFleet } from '../../../src/metrics/exposition.ts';
+import { type Family, PANEL_FAMILIES, SERVER_FAMILIES } from '../../../src/metrics/families.ts';
+import { viewOf } from '../../../src/metrics/server-view.ts';
+import { parseExposition } from '../../support/exposition-parser.ts';
+import { ManualClock } from '../../support/manual-clock.ts';
+import {
+  FULL_SAMPLE,
+  fleetReading,
+  largeFleet,
+  panelReading,
+  serverReading,
+  streamingReading,
+} from '../../support/readings.ts';
+
+const clock = new ManualClock();
+
+const HOSTILE = 'a "quoted" \\ back\\slash\nnew line\r\ttab \u0000 ünïcödé 生存 🎮 }{,=#';
+
+function oneFamily(labels: string[], values: string[], value: number): Family<null> {
+  return { name: 'test_metric', type: 'gauge', help: 'Help.', labels, read: () => [[values, value]] };
+}
+
+test('the text of a family', () => {
+  const family: Family<number> = {
+    name: 'test_metric',
+    type: 'counter',
+    help: 'A back\\slash and\na line.',
+    read: (value) => (value < 0 ? undefined : value),
+  };
+  expect([...renderFamily(family, [1, -1, 2.5], ['a="1"', 'a="2"', 'a="3"'])].join('')).toBe(
+    '# HELP test_metric A back\\\\slash and\\na line.\n' +
+      '# TYPE test_metric counter\n' +
+      'test_metric{a="1"} 1\n' +
+      'test_metric{a="3"} 2.5\n',
+  );
+});
+
+test('hostile labels are escaped', () => {
+  const reading = serverReading({ target: { name: 'a\\b"c\nd\re', labels: { half: '\uD83D.' } } });
+  expect([...renderFleet(fleetReading([reading]), clock)].join('')).toContain(
+    'gameserver_starts_total{panel="main",server="a\\\\b\\"c\\nd\re",server_id="1a7ce997",half="\uFFFD."} 0\n',
+  );
+});
+
+test.each([
+  [0, '0'],
+  [-0, '0'],
+  [1.5, '1.5'],
+  [1e21, '1e+21'],
+  [5e-324, '5e-324'],
+  [Infinity, '+Inf'],
+  [-Infinity, '-Inf'],
+  [Number.NaN, 'Nan'],
+])('the value %d is written %s', (value, text) => {
+  expect(formatValue(value)).toBe(text);
+});
+
+test('any label and any number can be read back', () => {
+  fc.assert(
+    fc.property(
+      fc.array(fc.string({ unit: 'binary' }), { minLength: 1, maxLength: 4 }),
+      fc.double(),
+      (values, value) => {
+        const names = values.map((_, index) => `label_${index}`);
+        const text = [...renderFamily(oneFamily(names, values, value), [null], ['a="1"'])].join('');
+        const labels = Object.fromEntries(names.map((name, index) => [name, values[index]]));
+        expect(parseExposition(text)[0]?.series).toEqual([
+          // + 0: the format has no −0 as prom-client writes it
+          { name: 'test_metric', labels: { a: '1', ...labels }, value: value + 0 },
+        ]);
+      },
+    ),
+  );
+});
+
+test('any two halves of characters make valid UTF-8', async () => {
+  const utf16 = fc.array(fc.integer({ min: 0, max: 0xffff })).map((units) => String.fromCharCode(...units));
+  await fc.assert(
+    fc.asyncProperty(utf16, async (label) => {
+      const text = renderFamily(oneFamily(['label'], [label], 1), [null], ['a="1"']);
+      const bytes = Buffer.concat(await encodeChunks(text));
+      const decoded = new TextDecoder('utf-8', { fatal: true }).decode(bytes);
+      const wellFormed = label.replace(/\p{Surrogate}/gu, '\uFFFD');
+      expect(parseExposition(decoded)[0]?.series[0]?.labels).toEqual({ a: '1', label: wellFormed });
+    }),
+  );
+});
+
+/** The same series by prom-client. */
+function byPromClient(servers: Parameters<typeof fleetReading>[0]): Promise<string> {
+  const registry = new Registry();
+  const add = <Subject>(
+    family: Family<Subject>,
+    subjects: readonly Subject[],
+    labelsOf: (subject: Subject) => Record<string, string>,
+  ) => {
+    const labelNames = [...new Set(subjects.flatMap((subject) => Object.keys(labelsOf(subject))))];
+    const configuration = {
+      name: family.name,
+      help: family.help,
+      labelNames: [...labelNames, ...(family.labels ?? [])],
+      registers: [registry],
+    };
+    const metric = family.type === 'counter' ? new Counter(configuration) : new Gauge(configuration);
+    for (const subject of subjects) {
+      const value = family.read(subject) ?? [];
+      const rows = typeof value === 'number' ? [[[], value] as const] : value;
+      for (const [values, rowValue] of rows) {
+        const own = (family.labels ?? []).map((name, index) => [name, values[index]] as const);
+        const known = Object.fromEntries(own.filter(([, text]) => text !== undefined));
+        metric.inc({ ...labelsOf(subject), ...known }, rowValue);
+      }
+    }
+  };
+  const views = servers.map((server) => viewOf(server, clock.now(), clock));
+  for (const family of SERVER_FAMILIES) {
+    add(family, views, ({ target }) => ({
+      panel: target.panel,
+      server: target.name,
+      server_id: target.id,
+      ...target.labels,
+    }));
+  }
+  for (const family of PANEL_FAMILIES) add(family, [panelReading()], ({ name }) => ({ panel: name }));
+  return registry.metrics();
+}
+
+test('the exposition is byte for byte that of prom-client', async () => {
+  const servers = [
+    streamingReading({ target: { labels: { game: 'minecraft' }, node: 'n1', limits: { cpuCores: 2 } } }),
+    streamingReading({ target: { name: HOSTILE, id: 'b', labels: { note: HOSTILE }, uuid: 'u' } }),
+    streamingReading({ target: { name: 'tiny', id: 'c' }, sample: { ...FULL_SAMPLE, cpuCores: 1e-9 } }),
+    serverReading({ target: { name: 'd', id: 'd' }, status: { condition: 'blocked', blocked: 'not_found' } }),
+    ...largeFleet(50).servers(),
+  ];
+  const ours = [...renderFleet(fleetReading(servers), clock)].join('');
+  expect(ours).toBe(await byPromClient(servers));
+  expect(parseExposition(ours)).toHaveLength(SERVER_FAMILIES.length + PANEL_FAMILIES.length);
+});
+
+test('all series of a server are of one instant, though its reading goes on changing', () => {
+  const live = { ...streamingReading(), isFresh: () => true };
+  const blocks = renderFleet(fleetReading([live]), clock);
+  let text = '';
+  for (const block of blocks) {
+    text += block;
+    if (block.includes('gameserver_memory_usage_bytes')) {
+      live.sample = { ...FULL_SAMPLE, diskBytes: 1 };
+      live.isFresh = () => false;
+    }
+  }
+  expect(text).toContain(' 123456789\n');
+});
+
+test('a replaced target has its new labels', () => {
+  const text = (game: string) =>
+    [...renderFleet(fleetReading([streamingReading({ target: { labels: { game } } })]), clock)].join('');
+  expect(text('minecraft')).toContain('game="minecraft"');
+  expect(text('rust')).toContain('game="rust"');
+});
+
+test('chunks are the blocks, whatever their sizes', async () => {
+  const blocks = ['', 'é'.repeat(400_000), 'x', '', '生'.repeat(10), 'y'.repeat(600_000), 'z'];
+  const chunks = await encodeChunks(blocks);
+  expect(Buffer.concat(chunks).toString()).toBe(blocks.join(''));
+  expect(Math.max(...chunks.map((chunk) => chunk.length))).toBeLessThan(1_000_000);
+});
+
+test('a render of 10,000 servers gives the event loop its turn again and again', async () => {
+  const fleet = largeFleet(10_000);
+  let turns = 0;
+  let done = false;
+  const count = () => {
+    turns += 1;
+    if (!done) setImmediate(count);
+  };
+  setImmediate(count);
+  await encodeChunks(renderFleet(fleet, clock));
+  done = true;
+  // One pass over the servers for each family, and 10,000 servers take more than two turns of a pass.
+  expect(turns).toBeGreaterThan(2 * SERVER_FAMILIES.length);
+});

@@ -1,0 +1,218 @@
+import { describe, expect, test } from 'vitest';
+import { TAKEN_LABELS } from '../../../src/config/identifiers.ts';
+import { BLOCKED_REASONS } from '../../../src/domain/server.ts';
+import { SERVER_STATES } from '../../../src/domain/state.ts';
+import { renderFleet } from '../../../src/metrics/exposition.ts';
+import { SERVER_FAMILIES } from '../../../src/metrics/families.ts';
+import { ManualClock } from '../../support/manual-clock.ts';
+import {
+  FULL_SAMPLE,
+  fleetReading,
+  panelReading,
+  READ_AT,
+  type ServerReadingChanges,
+  serverReading,
+  streamingReading,
+} from '../../support/readings.ts';
+
+const clock = new ManualClock();
+
+/** The series of one server, as `name{own labels} value`: the labels that all of them have are left out. */
+function series(changes: ServerReadingChanges, build = streamingReading): string[] {
+  const text = [...renderFleet(fleetReading([build(changes)], []), clock)].join('');
+  return text
+    .split('\n')
+    .filter((line) => line !== '' && !line.startsWith('#'))
+    .map((line) => {
+      expect(line).toContain('{panel="main",server="survival",server_id="1a7ce997"');
+      return line
+        .replace(/\{panel="main",server="survival",server_id="1a7ce997",?/, '{')
+        .replace('{}', '')
+        .replace(/^gameserver_/, '');
+    });
+}
+
+const state = (current: string) =>
+  SERVER_STATES.map((name) => `state{state="${name}"} ${name === current ? 1 : 0}`);
+
+const LIMITS = { memoryBytes: 8_589_934_592, diskBytes: 53_687_091_200, cpuCores: 4 };
+
+describe('a server that streams', () => {
+  test('has every series', () => {
+    expect(series({ target: { limits: LIMITS, node: 'n1', egg: 'Paper', uuid: 'u-1' } })).toEqual([
+      'info{node="n1",egg="Paper",uuid="u-1"} 1',
+      ...state('running'),
+      'memory_usage_bytes 1073741824',
+      'memory_limit_bytes 8589934592',
+      'cpu_usage_cores 1.53217',
+      'cpu_limit_cores 4',
+      'disk_usage_bytes 123456789',
+      'disk_limit_bytes 53687091200',
+      'network_receive_bytes_total 1000',
+      'network_transmit_bytes_total 2000',
+      'disk_read_bytes_total 3000',
+      'disk_written_bytes_total 4000',
+      'start_time_seconds 1699914599.377',
+      'cpu_usage_peak_cores 2.5',
+      'memory_usage_peak_bytes 2147483648',
+      'network_receive_peak_bytes_per_second 500',
+      'network_transmit_peak_bytes_per_second 600',
+      'starts_total 2',
+      'unexpected_stops_total 1',
+      'console_lines_total 1234',
+      'expected_running 1',
+      'collection_up 1',
+      'collection_streaming 1',
+      'last_sample_timestamp_seconds 1700000999.5',
+    ]);
+  });
+
+  test('has no series for what the panel did not send', () => {
+    expect(series({ sample: { state: 'running' }, peaks: {}, startedAt: undefined })).toEqual([
+      'info 1',
+      ...state('running'),
+      'starts_total 2',
+      'unexpected_stops_total 1',
+      'console_lines_total 1234',
+      'expected_running 1',
+      'collection_up 1',
+      'collection_streaming 1',
+      'last_sample_timestamp_seconds 1700000999.5',
+    ]);
+  });
+
+  test('keeps a value of 0 that the panel did send', () => {
+    const sample = { ...FULL_SAMPLE, memoryBytes: 0, cpuCores: 0, networkReceiveBytes: 0 };
+    expect(series({ sample })).toEqual(
+      expect.arrayContaining(['memory_usage_bytes 0', 'cpu_usage_cores 0', 'network_receive_bytes_total 0']),
+    );
+  });
+});
+
+const WITHOUT_SAMPLE = [
+  'info 1',
+  ...state('unknown'),
+  'starts_total 0',
+  'unexpected_stops_total 0',
+  'console_lines_total 0',
+  'expected_running 1',
+  'collection_up 0',
+  'collection_streaming 0',
+];
+
+test('a server that was never sampled has its own counters at 0 and no timestamp', () => {
+  expect(series({}, serverReading)).toEqual(WITHOUT_SAMPLE);
+});
+
+test('limits, peaks, start time and the panel’s counters leave with the last fresh sample', () => {
+  const stale = { sampledAt: READ_AT - 60_001, target: { limits: LIMITS } };
+  expect(series(stale)).toEqual([
+    'info 1',
+    ...state('unknown'),
+    'starts_total 2',
+    'unexpected_stops_total 1',
+    'console_lines_total 1234',
+    'expected_running 1',
+    'collection_up 0',
+    'collection_streaming 1',
+    'last_sample_timestamp_seconds 1700000939.999',
+  ]);
+});
+
+test('a sample as old as its staleness is still fresh', () => {
+  expect(series({ sampledAt: READ_AT - 60_000 })).toContain('collection_up 1');
+});
+
+test('an offline server has zeros, and no start time', () => {
+  const sample = { ...FULL_SAMPLE, state: 'offline', memoryBytes: 0, cpuCores: 0 } as const;
+  const lines = series({ sample, state: 'offline', startedAt: undefined });
+  expect(lines).toEqual(
+    expect.arrayContaining([...state('offline'), 'memory_usage_bytes 0', 'collection_up 1']),
+  );
+  expect(lines.filter((line) => line.startsWith('start_time'))).toEqual([]);
+});
+
+test.each(SERVER_STATES)('exactly one state is 1: %s', (current) => {
+  const lines = series({ state: current }).filter((line) => line.startsWith('state'));
+  expect(lines).toEqual(state(current));
+});
+
+test.each(BLOCKED_REASONS)('a blocked server says why: %s', (blocked) => {
+  const lines = series({ status: { condition: 'blocked', blocked } }, serverReading);
+  expect(lines).toEqual([...WITHOUT_SAMPLE, `blocked{reason="${blocked}"} 1`]);
+});
+
+test('a reason that is left over from before blocks nothing', () => {
+  const lines = series({ status: { condition: 'polling', blocked: 'forbidden' } });
+  expect(lines.filter((line) => line.startsWith('blocked'))).toEqual([]);
+});
+
+test.each([
+  ['waiting', 0],
+  ['connecting', 0],
+  ['streaming', 1],
+  ['polling', 0],
+  ['failing', 0],
+  ['stopped', 0],
+] as const)('collection_streaming while %s is %i', (condition, value) => {
+  expect(series({ status: { condition } })).toContain(`collection_streaming ${value}`);
+});
+
+test.each([
+  ['the configured one before the panel’s', 5_000, 4_000, ['memory_limit_bytes 5000']],
+  ['the panel’s where none is configured', undefined, 4_000, ['memory_limit_bytes 4000']],
+  ['none where it is configured to be unlimited', 'unlimited', 4_000, []],
+  ['none where the panel says 0', undefined, 0, []],
+  ['none where nobody says', undefined, undefined, []],
+] as const)('memory limit: %s', (_, configured, sent, expected) => {
+  const lines = series({
+    target: { limits: configured === undefined ? {} : { memoryBytes: configured } },
+    sample: sent === undefined ? {} : { memoryLimitBytes: sent },
+  });
+  expect(lines.filter((line) => line.startsWith('memory_limit'))).toEqual(expected);
+});
+
+test('unlimited disk and CPU are absent', () => {
+  const limits = { diskBytes: 'unlimited', cpuCores: 'unlimited' } as const;
+  const lines = series({ target: { limits } });
+  expect(lines.filter((line) => /^(?:disk|cpu)_limit/.test(line))).toEqual([]);
+});
+
+test('a server that may be in any state is not expected to run', () => {
+  expect(series({ target: { expect: 'any' } })).toContain('expected_running 0');
+});
+
+test.each([
+  [{ node: 'n1' }, 'info{node="n1"} 1'],
+  [{ egg: 'Paper', uuid: 'u-1' }, 'info{egg="Paper",uuid="u-1"} 1'],
+])('info has only what is known: %j', (target, line) => {
+  expect(series({ target })).toContain(line);
+});
+
+test('the user’s labels follow ours', () => {
+  expect(series({ target: { labels: { game: 'minecraft', tier: 'gold' } } })).toContain(
+    'memory_usage_bytes{game="minecraft",tier="gold"} 1073741824',
+  );
+});
+
+test('a panel is up or not', () => {
+  const panels = [panelReading({ name: 'main' }), panelReading({ name: 'other', up: false })];
+  expect([...renderFleet(fleetReading([], panels), clock)].join('')).toContain(
+    '# TYPE gameserver_panel_up gauge\n' +
+      'gameserver_panel_up{panel="main"} 1\n' +
+      'gameserver_panel_up{panel="other"} 0\n',
+  );
+});
+
+test('names are unique, and counters alone end in _total', () => {
+  const names = SERVER_FAMILIES.map((family) => family.name);
+  expect(new Set(names).size).toBe(names.length);
+  for (const { name, type } of SERVER_FAMILIES) {
+    expect([name, name.endsWith('_total')]).toEqual([name, type === 'counter']);
+  }
+});
+
+test('the configuration lets no user take a label that is ours', () => {
+  const ours = ['panel', 'server', 'server_id', ...SERVER_FAMILIES.flatMap((family) => family.labels ?? [])];
+  expect(TAKEN_LABELS).toEqual(expect.arrayContaining(ours));
+});

@@ -1,0 +1,205 @@
+import { beforeEach, describe, expect, test } from 'vitest';
+import type { PanelReading, ServerReading } from '../../../src/domain/reading.ts';
+import { BAD_MESSAGE_KINDS, RECONNECT_REASONS } from '../../../src/domain/telemetry.ts';
+import { KNOWN_EVENTS } from '../../../src/metrics/panel-counts.ts';
+import { SelfMetrics } from '../../../src/metrics/self.ts';
+import { parseExposition, valueOf } from '../../support/exposition-parser.ts';
+import { panelReading, serverReading, streamingReading } from '../../support/readings.ts';
+
+let panels: PanelReading[];
+let servers: ServerReading[];
+let self: SelfMetrics;
+
+beforeEach(() => {
+  panels = [panelReading()];
+  servers = [];
+  const fleet = { panels: () => panels, servers: () => servers };
+  self = new SelfMetrics({ version: '1.2.3', revision: 'abc', fleet });
+});
+
+async function value(name: string, labels: Record<string, string> = {}): Promise<number | undefined> {
+  return valueOf(parseExposition(await self.metrics()), `gameserver_exporter_${name}`, labels);
+}
+
+async function seriesOf(name: string): Promise<Record<string, string>[]> {
+  const families = parseExposition(await self.metrics());
+  const family = families.find((found) => found.name === `gameserver_exporter_${name}`);
+  return (family?.series ?? []).map(({ labels }) => labels);
+}
+
+test('the build', async () => {
+  const labels = { version: '1.2.3', revision: 'abc', nodeversion: process.version };
+  expect(await value('build_info', labels)).toBe(1);
+});
+
+test('the process is shown, without gauges that are named as counters', async () => {
+  const families = parseExposition(await self.metrics());
+  const names = families.map((family) => family.name);
+  expect(names).toEqual(
+    expect.arrayContaining(['process_cpu_seconds_total', 'nodejs_eventloop_lag_seconds']),
+  );
+  const misnamed = families.filter(({ name, type }) => name.endsWith('_total') && type !== 'counter');
+  expect(misnamed).toEqual([]);
+});
+
+describe('counts', () => {
+  test('are 0 from the first scrape on, before anything happened', async () => {
+    const events = [...KNOWN_EVENTS, 'other'].map((event) => ({ panel: 'main', event }));
+    expect(await seriesOf('messages_total')).toEqual(events);
+    expect(await seriesOf('reconnects_total')).toEqual(
+      RECONNECT_REASONS.map((reason) => ({ panel: 'main', reason })),
+    );
+    expect(await seriesOf('bad_messages_total')).toEqual(
+      BAD_MESSAGE_KINDS.map((kind) => ({ panel: 'main', kind })),
+    );
+    expect(await value('messages_total', { panel: 'main', event: 'stats' })).toBe(0);
+    expect(await value('api_request_duration_seconds_count', { panel: 'main', endpoint: 'websocket' })).toBe(
+      0,
+    );
+    expect(await value('scrape_duration_seconds_count')).toBe(0);
+  });
+
+  test('go up, each panel for itself, and scrapes don’t change them', async () => {
+    panels.push(panelReading({ name: 'second' }));
+    const main = self.telemetry('main');
+    main.message('stats');
+    main.message('stats');
+    self.telemetry('second').message('stats');
+    main.badMessage('oversize');
+    main.reconnect('pong_timeout');
+    await self.metrics();
+    self.telemetry('main').message('stats');
+    expect(await value('messages_total', { panel: 'main', event: 'stats' })).toBe(3);
+    expect(await value('messages_total', { panel: 'second', event: 'stats' })).toBe(1);
+    expect(await value('bad_messages_total', { panel: 'main', kind: 'oversize' })).toBe(1);
+    expect(await value('reconnects_total', { panel: 'main', reason: 'pong_timeout' })).toBe(1);
+  });
+
+  test.each(['made up', '', '__proto__', 'constructor', 'stats ', 'x'.repeat(10_000)])(
+    'an event that is not known becomes no label: %.20j',
+    async (event) => {
+      self.telemetry('main').message(event);
+      expect(await value('messages_total', { panel: 'main', event: 'other' })).toBe(1);
+      expect(await seriesOf('messages_total')).toHaveLength(KNOWN_EVENTS.length + 1);
+    },
+  );
+
+  test('calls are counted by endpoint and status, and timed by endpoint', async () => {
+    const { request } = bound('main');
+    request('resources', '200', 0.3);
+    request('resources', '504', 21);
+    request('websocket', 'timeout', 25);
+    const resources = { panel: 'main', endpoint: 'resources' };
+    expect(await value('api_requests_total', { ...resources, status: '200' })).toBe(1);
+    expect(await value('api_requests_total', { ...resources, status: '504' })).toBe(1);
+    expect(
+      await value('api_requests_total', { panel: 'main', endpoint: 'websocket', status: 'timeout' }),
+    ).toBe(1);
+    expect(await value('api_request_duration_seconds_bucket', { ...resources, le: '0.5' })).toBe(1);
+    expect(await value('api_request_duration_seconds_bucket', { ...resources, le: '25' })).toBe(2);
+    expect(await value('api_request_duration_seconds_sum', resources)).toBe(21.3);
+  });
+
+  test.each(['connect ECONNREFUSED 10.0.0.1:443', '99', '2000', ''])(
+    'an error’s text becomes no label: %j',
+    async (status) => {
+      self.telemetry('main').request('listing', status, 1);
+      expect(await value('api_requests_total', { panel: 'main', endpoint: 'listing', status: 'other' })).toBe(
+        1,
+      );
+    },
+  );
+
+  test('leave with their panel, and nothing of it remains', async () => {
+    self.telemetry('main').request('listing', '200', 1);
+    await self.metrics();
+    panels = [];
+    self.telemetry('main').request('listing', '200', 1);
+    expect(await self.metrics()).not.toContain('panel="main"');
+    panels = [panelReading()];
+    const listing = { panel: 'main', endpoint: 'listing' };
+    expect(await value('api_requests_total', { ...listing, status: '200' })).toBe(2);
+    expect(await value('api_request_duration_seconds_count', listing)).toBe(0);
+  });
+});
+
+/** The panel's telemetry with its functions apart, as a session may hold them. */
+function bound(panel: string) {
+  const telemetry = self.telemetry(panel);
+  return { request: telemetry.request.bind(telemetry) };
+}
+
+test('sockets by state and servers by condition, each at 0 where there is none', async () => {
+  servers = [
+    streamingReading(),
+    streamingReading({ socketState: 'refreshing' }),
+    serverReading({ status: { condition: 'connecting' }, socketState: 'authenticating' }),
+    serverReading({ status: { condition: 'blocked', blocked: 'suspended' } }),
+  ];
+  const families = parseExposition(await self.metrics());
+  const sockets = (state: string) =>
+    valueOf(families, 'gameserver_exporter_sockets', { panel: 'main', state });
+  const count = (condition: string) =>
+    valueOf(families, 'gameserver_exporter_servers', { panel: 'main', condition });
+  expect(['none', 'connecting', 'authenticating', 'streaming', 'refreshing'].map(sockets)).toEqual([
+    undefined,
+    0,
+    1,
+    1,
+    1,
+  ]);
+  expect(
+    ['waiting', 'connecting', 'streaming', 'polling', 'failing', 'blocked', 'stopped'].map(count),
+  ).toEqual([0, 1, 2, 0, 0, 1, 0]);
+});
+
+test('each panel’s budget and plan', async () => {
+  panels = [
+    panelReading({
+      budget: { limitPerMinute: 192, usedLastMinute: 17, queueLength: 3, paused: true },
+      plan: {
+        sockets: 90,
+        polls: 10,
+        pollIntervalMs: 45_000,
+        callsPerMinute: 24.5,
+        wantedCallsPerMinute: 30,
+      },
+    }),
+  ];
+  const families = parseExposition(await self.metrics());
+  const gauges = families
+    .flatMap((family) => family.series)
+    .filter(({ name, labels }) => Object.keys(labels).join() === 'panel' && !name.includes('duration'))
+    .map((series) => [series.name.replace('gameserver_exporter_', ''), series.value]);
+  expect(gauges).toEqual([
+    ['api_budget_limit_calls_per_minute', 192],
+    ['api_budget_used_calls_per_minute', 17],
+    ['api_budget_queue_length', 3],
+    ['api_budget_paused', 1],
+    ['planned_sockets', 90],
+    ['planned_polls', 10],
+    ['planned_poll_interval_seconds', 45],
+    ['planned_calls_per_minute', 24.5],
+    ['wanted_calls_per_minute', 30],
+  ]);
+});
+
+test('where nothing is polled, there is no poll interval', async () => {
+  expect(await value('planned_poll_interval_seconds', { panel: 'main' })).toBeUndefined();
+});
+
+test('how the configuration was loaded the last time', async () => {
+  const success = 'config_last_reload_successful';
+  const time = 'config_last_reload_success_timestamp_seconds';
+  expect([await value(success), await value(time)]).toEqual([undefined, undefined]);
+  self.configLoaded(true, 1_700_000_000_123.4);
+  expect([await value(success), await value(time)]).toEqual([1, 1_700_000_000.123]);
+  self.configLoaded(false, 1_700_000_009_000);
+  expect([await value(success), await value(time)]).toEqual([0, 1_700_000_000.123]);
+});
+
+test('how long scrapes take', async () => {
+  self.scraped(0.02);
+  expect(await value('scrape_duration_seconds_bucket', { le: '0.01' })).toBe(0);
+  expect(await value('scrape_duration_seconds_bucket', { le: '0.025' })).toBe(1);
+});

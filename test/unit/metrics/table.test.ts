@@ -1,0 +1,25 @@
+import { expect, test } from 'vitest';
+import { PANEL_FAMILIES, SERVER_FAMILIES } from '../../../src/metrics/families.ts';
+import { SelfMetrics } from '../../../src/metrics/self.ts';
+import { renderMetricTable, renderSelfMetricTable } from '../../../src/metrics/table.ts';
+import { parseExposition } from '../../support/exposition-parser.ts';
+import { fleetReading } from '../../support/readings.ts';
+
+const names = (table: string) => [...table.matchAll(/^\| `(\w+)`/gm)].map((match) => match[1]);
+
+test('each metric has a row with its type, its own labels and its help', () => {
+  const table = renderMetricTable();
+  expect(table).toMatch(/^\| metric \| type \| labels \| meaning \|\n\| --- \| --- \| --- \| --- \|\n/);
+  expect(table).toContain('| `gameserver_memory_usage_bytes` | gauge |  | Memory in use, in bytes. |\n');
+  expect(table).toContain('| `gameserver_info` | gauge | `node`, `egg`, `uuid` | ');
+  expect(table).toContain('| `gameserver_panel_up` | gauge | `panel` | ');
+  expect(names(table)).toEqual([...SERVER_FAMILIES, ...PANEL_FAMILIES].map((family) => family.name));
+});
+
+test('the table of self-metrics is what the exporter exposes of itself', async () => {
+  const self = new SelfMetrics({ version: '1', revision: '2', fleet: fleetReading([]) });
+  const exposed = parseExposition(await self.metrics())
+    .map((family) => family.name)
+    .filter((name) => name.startsWith('gameserver_exporter_'));
+  expect(new Set(names(renderSelfMetricTable()))).toEqual(new Set(exposed));
+});
