@@ -6,6 +6,6 @@ const project = (name: string, timeoutMs: number) => ({
 
 export default defineConfig({
   test: {
-    projects: [project('unit', 10_000), project('integration', 30_000), project('e2e', 120_000)],
+    projects: [project('unit', 10_000), project('integration', 60_000), project('e2e', 120_000)],
   },
 });

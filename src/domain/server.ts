@@ -43,8 +43,3 @@ export const BLOCKED_REASONS = [
 
 /** Why a server can't be observed at all for now. */
 export type BlockedReason = (typeof BLOCKED_REASONS)[number];
-
-/** A server's key in maps: names are unique within a panel only. */
-export function serverKey(target: Pick<ServerTarget, 'panel' | 'name'>): string {
-  return JSON.stringify([target.panel, target.name]);
-}

@@ -32,8 +32,8 @@ export interface PanelContext {
   readonly random: () => number;
   readonly gateway: PanelGateway;
   readonly telemetry: PanelTelemetry;
-  openSocket(url: string, listener: SocketListener): ConsoleSocket;
-  addressProblem(url: string): string | undefined;
+  readonly openSocket: (url: string, listener: SocketListener) => ConsoleSocket;
+  readonly addressProblem: (url: string) => string | undefined;
 }
 
 interface Member {

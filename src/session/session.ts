@@ -57,9 +57,9 @@ export interface SessionContext {
   readonly origin: string;
   readonly connectTimeoutMs: number;
   readonly authTimeoutMs: number;
-  openSocket(url: string, listener: SocketListener): ConsoleSocket;
+  readonly openSocket: (url: string, listener: SocketListener) => ConsoleSocket;
   /** The reason why the panel may not send us to this address. */
-  addressProblem(url: string): string | undefined;
+  readonly addressProblem: (url: string) => string | undefined;
   /** Does the panel as a whole refuse the key now? */
   keyRefused(): boolean;
   /** Is a trouble of this session's the panel's own, which is told once for all servers? */

@@ -1,0 +1,97 @@
+import { Command } from 'commander';
+import { type App, createApp } from '../app.ts';
+import type { Config } from '../config/config.ts';
+import { parseConfig } from '../config/parse.ts';
+import { resolveConfig } from '../config/resolve.ts';
+import { ListenError } from '../http/listen-address.ts';
+import { createLogger } from '../log.ts';
+import { DEMO_SERVERS, type Simulator } from '../simulator/index.ts';
+import { CommandFailure } from './failure.ts';
+import { type LogFlags, logFormatOption, logLevelOption } from './log-options.ts';
+import { HIGHEST_PORT, wholeNumber } from './numbers.ts';
+import { runUntilSignal } from './run-until-signal.ts';
+import { portTrouble, simulatorConfig, startSimulatedPanel } from './simulated-panel.ts';
+
+const LOOPBACK = '127.0.0.1';
+
+interface DemoFlags extends LogFlags {
+  readonly port: number;
+  readonly panelPort: number;
+  readonly controlPort: number;
+}
+
+/** `demo`: a simulated panel and the exporter that observes it, in one process. */
+export function demoCommand(): Command {
+  const port = wholeNumber(0, HIGHEST_PORT);
+  return new Command('demo')
+    .description('try it: a simulated panel with a dozen game servers, and the exporter observing them')
+    .option('--port <port>', 'where the exporter serves its metrics (0: any free port)', port, 10_317)
+    .option('--panel-port <port>', 'where the simulated panel listens (0: any free port)', port, 10_318)
+    .option('--control-port <port>', 'where it takes faults and commands (0: any free port)', port, 10_319)
+    .addOption(logLevelOption().default('warn'))
+    .addOption(logFormatOption())
+    .addHelpText(
+      'after',
+      `
+Example:
+  $ gameserver-exporter demo --port 0 --panel-port 0 --control-port 0
+
+Exit codes: 0 stopped by a signal · 1 trouble that the message names · 2 wrong usage`,
+    )
+    .action((flags: DemoFlags) => demo(flags));
+}
+
+async function demo(flags: DemoFlags): Promise<void> {
+  const stops: (() => Promise<void>)[] = [];
+  await runUntilSignal({
+    start: async () => {
+      const panel = await startSimulatedPanel(
+        { port: flags.panelPort, controlPort: flags.controlPort, servers: DEMO_SERVERS },
+        { port: '--panel-port', controlPort: '--control-port' },
+      );
+      stops.push(() => panel.stop());
+      const app = createApp({
+        config: configFor(panel),
+        listen: { host: LOOPBACK, port: flags.port },
+        log: createLogger({ level: flags['log.level'] ?? 'warn', format: flags['log.format'] ?? 'auto' }),
+      });
+      stops.push(() => app.stop());
+      console.log(welcome(panel, await startApp(app, flags.port)));
+    },
+    stop: async () => {
+      await Promise.all(stops.map((stop) => stop()));
+    },
+  });
+}
+
+/** Starts the exporter, and names this command's own flag where its port can't be had. */
+async function startApp(app: App, port: number): Promise<string> {
+  try {
+    return (await app.start()).url;
+  } catch (error) {
+    if (!(error instanceof ListenError)) throw error;
+    const { code } = error.cause as NodeJS.ErrnoException;
+    if (code !== 'EADDRINUSE' && code !== 'EACCES') throw error;
+    throw new CommandFailure(`port ${port} ${portTrouble(code)}; choose another with --port`, {
+      cause: error,
+    });
+  }
+}
+
+function configFor(panel: Simulator): Config {
+  const { shape, variables } = parseConfig(simulatorConfig(panel), 'demo', {});
+  if (shape === undefined) throw new Error('the demo’s own configuration is not valid');
+  return resolveConfig(shape, { contents: new Map(), variables });
+}
+
+function welcome(panel: Simulator, url: string): string {
+  return `A simulated panel with ${panel.servers.length} game servers runs at ${panel.url}
+The exporter observes them and serves at      ${url}
+
+  Open   ${url}/          every server at a glance
+         ${url}/metrics   what Prometheus scrapes
+  Try    curl -s ${url}/metrics | grep gameserver_state
+         curl -d '{"server":"survival"}' ${panel.controlUrl}/control/servers/crash
+
+Ctrl-C stops both.`;
+}

@@ -1,0 +1,135 @@
+import { randomUUID } from 'node:crypto';
+import type { HttpBindings } from '@hono/node-server';
+import { type Context, Hono } from 'hono';
+import type { Clock } from '../domain/clock.ts';
+import { type Answer, CONFLICT_DETAILS, json, refusal, refusalAnswer } from './answers.ts';
+import { backupDocument, listedServerDocument, pageDocument, resourcesDocument } from './documents.ts';
+import type { Fleet } from './fleet.ts';
+import { usageWhenOff } from './game-server.ts';
+import { type ApiGate, pause } from './gate.ts';
+import type { Conflict, Endpoint, Settings } from './schema.ts';
+import { type SimulatedServer, usageOf } from './server.ts';
+import { signToken } from './tokens.ts';
+
+/** What the client API needs of the panel. */
+export interface ClientApiHost {
+  readonly clock: Clock;
+  readonly settings: Settings;
+  readonly fleet: Fleet;
+  readonly tokenKey: Uint8Array;
+  /** Aborts when the panel stops: nothing waits any longer. */
+  readonly stopped: AbortSignal;
+  /** Base of a node's socket addresses. */
+  nodeSocketUrl(node: 0 | 1): string;
+}
+
+type ApiContext = Context<{ Bindings: HttpBindings }>;
+type ServerHandler = (host: ClientApiHost, server: SimulatedServer, context: ApiContext) => Promise<Answer>;
+
+const DEFAULT_PER_PAGE = 50;
+const DEFAULT_BACKUPS_PER_PAGE = 20;
+const MAX_PER_PAGE = 100;
+const LISTING_TYPES: ReadonlySet<string> = new Set(['owner', 'admin', 'admin-all']);
+
+/** The panel's client API as an application. */
+export function clientApi(host: ClientApiHost, gate: ApiGate): Hono<{ Bindings: HttpBindings }> {
+  const app = new Hono<{ Bindings: HttpBindings }>();
+  const serverRoute = (endpoint: Endpoint, handle: ServerHandler) => (context: ApiContext) => {
+    const id = context.req.param('server') ?? '';
+    const server = host.fleet.findById(id);
+    return gate.pass(context, { endpoint, server: server?.uuid ?? id }, () =>
+      server === undefined ? refuse(host, 404) : handle(host, server, context),
+    );
+  };
+  app.get('/api/client', (context) =>
+    gate.pass(context, { endpoint: 'listing' }, () => listing(host, context)),
+  );
+  app.get('/api/client/servers/:server/websocket', serverRoute('websocket', credentials));
+  app.get('/api/client/servers/:server/resources', serverRoute('resources', resources));
+  app.get('/api/client/servers/:server/backups', serverRoute('backups', backups));
+  app.all('*', (context) => gate.pass(context, { endpoint: 'other' }, () => refuse(host, 404)));
+  return app;
+}
+
+async function refuse(host: ClientApiHost, status: number, detail?: string): Promise<Answer> {
+  return refusalAnswer(refusal(status, detail), host.settings.errorShape);
+}
+
+function refuseConflict(host: ClientApiHost, conflict: Conflict): Promise<Answer> {
+  return refuse(host, 409, CONFLICT_DETAILS[conflict]);
+}
+
+async function credentials(host: ClientApiHost, server: SimulatedServer): Promise<Answer> {
+  const { clock, settings } = host;
+  const { conflict } = server;
+  const issue = conflict === 'suspended' && settings.suspendedCredentials === 'issue';
+  if (conflict !== undefined && !issue) return refuseConflict(host, conflict);
+  const issuedAtMs = Math.floor(clock.toUnixMs(clock.now()));
+  const expiresAtMs = issuedAtMs + settings.tokenLifetimeSeconds * 1_000;
+  const claims = { serverUuid: server.uuid, issuedAtMs, expiresAtMs };
+  const token = await signToken(host.tokenKey, claims, randomUUID());
+  const socket = server.advertised ?? `${host.nodeSocketUrl(server.node)}/api/servers/${server.uuid}/ws`;
+  return json(200, { data: { token, socket } });
+}
+
+async function resources(host: ClientApiHost, server: SimulatedServer): Promise<Answer> {
+  const { clock, settings, stopped } = host;
+  if (server.conflict !== undefined && settings.conflictResources === 'refuse') {
+    return refuseConflict(host, server.conflict);
+  }
+  const suspended = server.conflict === 'suspended';
+  if (server.nodeDown) {
+    await pause(clock, settings.unreachableDelayMs, stopped);
+    if (settings.unreachable === '504') return refuse(host, 504);
+    const nothing = usageWhenOff({ memoryLimitBytes: 0, diskBytes: 0 });
+    return json(200, resourcesDocument('missing', nothing, suspended, settings));
+  }
+  const cached = server.resources;
+  if (cached !== undefined && clock.now() - cached.at < settings.resourcesCacheMs) return cached.answer;
+  const document = resourcesDocument(server.game.state, usageOf(server), suspended, settings);
+  const answer = json(200, document);
+  server.resources = { at: clock.now(), answer };
+  return answer;
+}
+
+async function listing(host: ClientApiHost, context: ApiContext): Promise<Answer> {
+  const type = context.req.query('type') ?? 'owner';
+  const place = readPage(context, DEFAULT_PER_PAGE);
+  if (place === undefined) return refuse(host, 400, 'page and per_page must be positive whole numbers.');
+  if (!LISTING_TYPES.has(type)) return refuse(host, 400, `The type "${type}" is unknown.`);
+  const includeEgg = (context.req.query('include') ?? '').split(',').includes('egg');
+  const shown = host.fleet.all.filter(
+    ({ owned }) => type === 'admin-all' || (type === 'owner' ? owned : !owned),
+  );
+  const document = pageDocument(shown, place.page, place.perPage, (server) =>
+    listedServerDocument({ ...server, node: nodeName(server) }, includeEgg),
+  );
+  return json(200, document);
+}
+
+async function backups(host: ClientApiHost, server: SimulatedServer, context: ApiContext): Promise<Answer> {
+  if (server.conflict !== undefined) return refuseConflict(host, server.conflict);
+  const place = readPage(context, DEFAULT_BACKUPS_PER_PAGE);
+  if (place === undefined) return refuse(host, 400, 'page and per_page must be positive whole numbers.');
+  return json(200, pageDocument(server.backups, place.page, place.perPage, backupDocument));
+}
+
+function nodeName(server: SimulatedServer): string {
+  return server.nodeName ?? `node-${server.node + 1}`;
+}
+
+/** The page that is asked for; undefined where the query is malformed. */
+function readPage(
+  context: ApiContext,
+  defaultPerPage: number,
+): { page: number; perPage: number } | undefined {
+  const page = readCount(context.req.query('page'), 1);
+  const perPage = readCount(context.req.query('per_page'), defaultPerPage);
+  if (page === undefined || perPage === undefined) return undefined;
+  return { page, perPage: Math.min(perPage, MAX_PER_PAGE) };
+}
+
+function readCount(text: string | undefined, fallback: number): number | undefined {
+  if (text === undefined) return fallback;
+  return /^[1-9]\d{0,8}$/.test(text) ? Number(text) : undefined;
+}

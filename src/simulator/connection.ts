@@ -1,0 +1,208 @@
+import type { RawData, WebSocket } from 'ws';
+import type { Clock } from '../domain/clock.ts';
+import type { Faults } from './faults.ts';
+import { admitFrame, type FrameBudget, MAX_FRAME_BYTES, newFrameBudget } from './frame-limits.ts';
+import { eventFrame, parseClientFrame } from './frames.ts';
+import type { Recorder } from './recorder.ts';
+import { type PowerAction, powerActionSchema, type Settings } from './schema.ts';
+import type { SimulatedServer } from './server.ts';
+import { expiringThresholdMs } from './settings.ts';
+import { checkToken, EXPIRED_TEXT, NO_TOKEN_TEXT } from './tokens.ts';
+
+/** A reader this many bytes behind loses events, as it does on real nodes. */
+const SLOW_READER_BYTES = 1_048_576;
+
+/** What a console socket needs of the node that it is on. */
+export interface ConsoleHost {
+  readonly clock: Clock;
+  readonly recorder: Recorder;
+  readonly faults: Faults;
+  readonly tokenKey: Uint8Array;
+  readonly settings: Settings;
+  /** Unix milliseconds of the node's last start: older tokens are void. */
+  readonly startedUnixMs: number;
+  power(server: SimulatedServer, action: PowerAction): void;
+  print(server: SimulatedServer, line: string): void;
+  /** A `stats` frame of the moment. */
+  statsFrame(server: SimulatedServer): Buffer;
+}
+
+/** One console socket: authenticates its client, answers it, and passes events on while its token lives. */
+export class ConsoleConnection {
+  readonly #ws: WebSocket;
+  readonly #server: SimulatedServer;
+  readonly #host: ConsoleHost;
+  #budget: FrameBudget;
+  #authenticated = false;
+  #expiresAt = 0;
+  #lifetimeMs = 0;
+  #toldExpired = false;
+  #handling = Promise.resolve();
+  #frozen = false;
+  #endedHere = false;
+
+  constructor(ws: WebSocket, server: SimulatedServer, host: ConsoleHost) {
+    this.#ws = ws;
+    this.#server = server;
+    this.#host = host;
+    this.#budget = newFrameBudget(host.settings.frameBurst, host.clock.now());
+  }
+
+  start(): void {
+    const { recorder } = this.#host;
+    const { uuid } = this.#server;
+    this.#server.connections.add(this);
+    recorder.opened(uuid);
+    this.#ws.on('message', (data, isBinary) => this.#receive(data, isBinary));
+    this.#ws.on('ping', () => recorder.ping(uuid));
+    this.#ws.on('error', () => this.#ws.terminate());
+    this.#ws.on('close', (code) => this.#leave(this.#endedHere ? undefined : code));
+  }
+
+  /** Sends an event's frame, or what the far end sends in its place where the token is gone. */
+  send(frame: Buffer | string): void {
+    if (!this.#authenticated) return;
+    if (this.#isExpired) this.#sendNow('jwt error', [EXPIRED_TEXT]);
+    else this.sendRaw(frame, false);
+  }
+
+  /** Sends anything, token or not. */
+  sendRaw(frame: Buffer | string, binary: boolean): void {
+    if (this.#frozen || this.#ws.bufferedAmount > SLOW_READER_BYTES) return;
+    this.#ws.send(frame, { binary });
+  }
+
+  /** Tells of a token that is about to expire, or has. */
+  checkToken(): void {
+    if (!this.#authenticated) return;
+    if (this.#isExpired) {
+      if (this.#host.settings.sendTokenExpired && !this.#toldExpired) this.#sendNow('token expired', []);
+      this.#toldExpired = true;
+    } else if (this.#expiresAt - this.#host.clock.now() <= expiringThresholdMs(this.#lifetimeMs)) {
+      this.#sendNow('token expiring', []);
+    }
+  }
+
+  expireNow(): void {
+    this.#expiresAt = this.#host.clock.now();
+    this.checkToken();
+  }
+
+  /** Neither reads nor writes from now on, pongs included, and keeps the connection open. */
+  freeze(): void {
+    this.#frozen = true;
+    this.#ws.pause();
+    // What isn't read can't be seen to close, so it no longer counts as open.
+    this.#leave(undefined);
+  }
+
+  close(code: number, reason: string): void {
+    this.#endedHere = true;
+    this.#ws.close(code, reason);
+  }
+
+  /** Ends the connection without a frame. */
+  drop(): void {
+    this.#endedHere = true;
+    this.#ws.terminate();
+  }
+
+  #leave(clientCode: number | undefined): void {
+    const { connections, uuid } = this.#server;
+    if (connections.delete(this)) this.#host.recorder.closed(uuid, clientCode);
+  }
+
+  get #isExpired(): boolean {
+    return this.#host.clock.now() >= this.#expiresAt;
+  }
+
+  #sendNow(event: string, args: readonly string[]): void {
+    this.sendRaw(eventFrame(event, args, this.#host.settings.trailingNewline), false);
+  }
+
+  #receive(data: RawData, isBinary: boolean): void {
+    const { clock, recorder, settings } = this.#host;
+    const server = this.#server.uuid;
+    const bytes = data as Buffer;
+    const frame =
+      isBinary || bytes.length > MAX_FRAME_BYTES ? undefined : parseClientFrame(bytes.toString('utf8'));
+    if (bytes.length > MAX_FRAME_BYTES) recorder.count('oversizeFrames');
+    const event = frame?.event ?? '(unreadable)';
+    const verdict = admitFrame(this.#budget, event, clock.now(), settings);
+    this.#budget = verdict.budget;
+    const accepted = verdict.accepted && frame !== undefined;
+    const args = frame === undefined || event === 'auth' ? undefined : frame.args;
+    recorder.frame({ at: clock.now(), server, event, accepted, ...(args !== undefined && { args }) });
+    if (verdict.crashing) recorder.count('wouldHaveCrashed');
+    if (verdict.tell) this.#sendNow('throttled', [event]);
+    // In the order of arrival: what follows an auth is meant to be seen after it.
+    if (accepted) this.#handling = this.#handling.then(() => this.#handle(event, frame.args[0]));
+  }
+
+  async #handle(event: string, given: unknown): Promise<void> {
+    const argument = typeof given === 'string' ? given : '';
+    if (event === 'auth') {
+      await this.#authenticate(argument);
+      return;
+    }
+    if (!this.#authenticated || this.#isExpired) {
+      this.#sendNow('jwt error', [this.#authenticated ? EXPIRED_TEXT : NO_TOKEN_TEXT]);
+      return;
+    }
+    switch (event) {
+      case 'send stats':
+        this.#sendStats();
+        break;
+      case 'send logs':
+        if (this.#server.game.state === 'offline') break;
+        for (const line of this.#server.log) this.#sendNow('console output', [line]);
+        break;
+      case 'set state': {
+        const action = powerActionSchema.safeParse(argument);
+        if (action.success) this.#host.power(this.#server, action.data);
+        break;
+      }
+      case 'send command':
+        if (this.#server.game.state !== 'offline') this.#host.print(this.#server, `> ${argument}`);
+        break;
+      default:
+        // Real nodes ignore events that they don't know.
+        break;
+    }
+  }
+
+  async #authenticate(token: string): Promise<void> {
+    const { clock, faults, startedUnixMs, tokenKey } = this.#host;
+    const { uuid } = this.#server;
+    const fault = faults.strikeSocket(uuid, ['ignore-auth', 'jwt-error-on-auth']);
+    if (fault?.kind === 'ignore-auth') return;
+    if (fault?.kind === 'jwt-error-on-auth') {
+      this.#sendNow('jwt error', [fault.text ?? EXPIRED_TEXT]);
+      return;
+    }
+    const nowMs = clock.toUnixMs(clock.now());
+    const expected = { serverUuid: uuid, nowMs, validSinceMs: startedUnixMs };
+    const verdict = await checkToken(tokenKey, token, expected);
+    if (!verdict.ok) {
+      this.#sendNow('jwt error', [verdict.text]);
+      return;
+    }
+    const first = !this.#authenticated;
+    this.#authenticated = true;
+    this.#toldExpired = false;
+    this.#lifetimeMs = verdict.claims.expiresAtMs - verdict.claims.issuedAtMs;
+    this.#expiresAt = clock.now() + verdict.claims.expiresAtMs - nowMs;
+    this.#sendNow('auth success', []);
+    if (first) this.#greet();
+  }
+
+  #greet(): void {
+    const { state } = this.#server.game;
+    this.#sendNow('status', [state]);
+    if (state === 'offline') this.#sendStats();
+  }
+
+  #sendStats(): void {
+    if (!this.#host.faults.isSilent(this.#server.uuid)) this.send(this.#host.statsFrame(this.#server));
+  }
+}

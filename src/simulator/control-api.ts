@@ -1,0 +1,117 @@
+import { type Context, Hono } from 'hono';
+import { z } from 'zod';
+import type { Simulator } from './api.ts';
+import {
+  conflictSchema,
+  powerActionSchema,
+  restFaultSchema,
+  serverSpecSchema,
+  settingsChangeSchema,
+  socketActionSchema,
+  socketFaultSchema,
+  usageSchema,
+} from './schema.ts';
+
+const serverSchema = z.strictObject({ server: z.string() });
+
+/**
+ * What can be asked of the simulator over HTTP: each is a POST of a JSON body to `/control/<name>`; a server
+ * in the path is by uuid, short id or name.
+ */
+const OPERATIONS = {
+  'faults/rest': operation(restFaultSchema, (panel, fault) => panel.failRest(fault)),
+  'faults/sockets': operation(socketFaultSchema, (panel, fault) => panel.failSockets(fault)),
+  'faults/clear': operation(z.strictObject({}), (panel) => panel.clearFaults()),
+  sockets: operation(socketActionSchema, (panel, action) => ({ sockets: panel.sockets(action) })),
+  settings: operation(settingsChangeSchema, (panel, changes) => panel.set(changes)),
+  servers: operation(serverSpecSchema, (panel, spec) => panel.addServer(spec)),
+  'servers/:server/delete': operation(serverSchema, (panel, { server }) => panel.deleteServer(server)),
+  'servers/:server/power': operation(
+    serverSchema.extend({ action: powerActionSchema }),
+    (panel, { server, action }) => panel.power(server, action),
+  ),
+  'servers/:server/crash': operation(serverSchema, (panel, { server }) => panel.crash(server)),
+  'servers/:server/move': operation(
+    serverSchema.extend({ sockets: z.enum(['keep', 'drop']).optional() }),
+    (panel, { server, sockets }) => panel.move(server, sockets),
+  ),
+  'servers/:server/advertise': operation(
+    serverSchema.extend({ address: z.string().nullable() }),
+    (panel, { server, address }) => panel.advertise(server, address ?? undefined),
+  ),
+  'servers/:server/suspend': operation(serverSchema, (panel, { server }) => panel.suspend(server)),
+  'servers/:server/unsuspend': operation(serverSchema, (panel, { server }) => panel.unsuspend(server)),
+  'servers/:server/conflict': operation(
+    serverSchema.extend({ conflict: conflictSchema.nullable() }),
+    (panel, { server, conflict }) => panel.setConflict(server, conflict ?? undefined),
+  ),
+  'servers/:server/node-down': operation(
+    serverSchema.extend({ down: z.boolean() }),
+    (panel, { server, down }) => panel.setNodeDown(server, down),
+  ),
+  'servers/:server/pin': operation(
+    serverSchema.extend({ usage: usageSchema.nullable() }),
+    (panel, { server, usage }) => panel.pin(server, usage ?? undefined),
+  ),
+  'keys/accept': operation(z.strictObject({ key: z.string().min(1) }), (panel, { key }) =>
+    panel.acceptKey(key),
+  ),
+  'keys/revoke': operation(z.strictObject({ key: z.string().min(1) }), (panel, { key }) =>
+    panel.revokeKey(key),
+  ),
+  listening: operation(z.strictObject({ listening: z.boolean() }), (panel, { listening }) =>
+    listening ? panel.startListening() : panel.stopListening(),
+  ),
+  'record/clear': operation(z.strictObject({}), (panel) => panel.record.clear()),
+} satisfies Record<string, Operation>;
+
+/** Checks the body and does it; what it gives is the answer's body. */
+type Operation = (panel: Simulator, body: unknown) => unknown;
+
+function operation<Schema extends z.ZodType>(
+  schema: Schema,
+  act: (panel: Simulator, body: z.infer<Schema>) => unknown,
+): Operation {
+  return (panel, body) => act(panel, schema.parse(body));
+}
+
+/** The control endpoint: everything that the in-process API can do, as JSON over HTTP. */
+export function controlApi(panel: Simulator): Hono {
+  const app = new Hono();
+  app.get('/control/record', (context) => context.json(panel.record.snapshot()));
+  app.get('/control/servers', (context) => context.json(panel.servers));
+  for (const [path, operation] of Object.entries(OPERATIONS)) {
+    app.post(`/control/${path}`, async (context) => {
+      const server = context.req.param('server');
+      const body = { ...(await readBody(context)), ...(server !== undefined && { server }) };
+      const result = await operation(panel, body);
+      return context.json(result ?? { ok: true });
+    });
+  }
+  app.notFound((context) =>
+    context.json(
+      { error: 'not found', operations: Object.keys(OPERATIONS).map((path) => `/control/${path}`) },
+      404,
+    ),
+  );
+  app.onError((error, context) => {
+    const message = error instanceof z.ZodError ? z.prettifyError(error) : error.message;
+    return context.json({ error: 'bad request', message }, 400);
+  });
+  return app;
+}
+
+/** The JSON body; no body counts as an empty object. */
+async function readBody(context: Context): Promise<object> {
+  const text = await context.req.text();
+  if (text === '') return {};
+  const quoted = `"${text.slice(0, 80)}"`;
+  let body: unknown;
+  try {
+    body = JSON.parse(text);
+  } catch (error) {
+    throw new Error(`the body is not JSON: ${quoted}`, { cause: error });
+  }
+  if (typeof body === 'object' && body !== null && !Array.isArray(body)) return body;
+  throw new Error(`the body is not a JSON object: ${quoted}`);
+}

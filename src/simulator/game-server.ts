@@ -1,0 +1,198 @@
+import type { Random } from './random.ts';
+import type { PowerAction, UsagePin } from './schema.ts';
+import type { TemperProfile } from './tempers.ts';
+
+/** The states that a game server is in on the wire. */
+export type GameState = 'offline' | 'starting' | 'running' | 'stopping';
+
+/** What a server uses; counters run from its start, `cpuAbsolute` 100 = one core. */
+export interface Usage {
+  readonly memoryBytes: number;
+  readonly memoryLimitBytes: number;
+  readonly cpuAbsolute: number;
+  readonly diskBytes: number;
+  readonly rxBytes: number;
+  readonly txBytes: number;
+  readonly readBytes: number;
+  readonly writtenBytes: number;
+  readonly uptimeMs: number;
+}
+
+/** What a server does by itself at an instant. */
+interface Due {
+  readonly at: number;
+  readonly event: 'up' | 'down' | 'again' | 'revive';
+}
+
+/** One game server at one instant; instants are milliseconds on one clock. */
+export interface GameServer {
+  readonly state: GameState;
+  readonly startedAt: number;
+  readonly usageAt: number;
+  readonly usage: Usage;
+  readonly due: Due | undefined;
+}
+
+/** What doesn't change about a server. */
+export interface GameServerTraits {
+  readonly profile: TemperProfile;
+  readonly memoryLimitBytes: number;
+  readonly startMs: number;
+  readonly stopMs: number;
+  /** Milliseconds until a crashed server starts again; undefined where it stays down. */
+  readonly reviveMs: number | undefined;
+}
+
+/** What befalls a server: somebody's power action, its death, or what it does by itself when due. */
+export type GameEvent = PowerAction | 'crash' | 'due';
+
+/** A server after an event, and the states that it went through on the way, in order. */
+export interface Step {
+  readonly server: GameServer;
+  readonly passed: readonly GameState[];
+}
+
+/** The usage of a server that is off: zeros but for the last memory limit and the disk. */
+export function usageWhenOff(last: Pick<Usage, 'memoryLimitBytes' | 'diskBytes'>): Usage {
+  return {
+    memoryBytes: 0,
+    memoryLimitBytes: last.memoryLimitBytes,
+    cpuAbsolute: 0,
+    diskBytes: last.diskBytes,
+    rxBytes: 0,
+    txBytes: 0,
+    readBytes: 0,
+    writtenBytes: 0,
+    uptimeMs: 0,
+  };
+}
+
+/** A server that was never started: its memory limit is 0 too. */
+export function newServer(diskBytes: number, now: number): GameServer {
+  return {
+    state: 'offline',
+    startedAt: now,
+    usageAt: now,
+    usage: usageWhenOff({ memoryLimitBytes: 0, diskBytes }),
+    due: undefined,
+  };
+}
+
+/** A server that has been running for `uptimeMs`, with counters to match. */
+export function runningServer(
+  diskBytes: number,
+  now: number,
+  uptimeMs: number,
+  traits: GameServerTraits,
+): GameServer {
+  const startedAt = now - uptimeMs;
+  const fresh = start(newServer(diskBytes, startedAt), startedAt, traits);
+  return advance({ ...fresh, state: 'running', due: undefined }, now, traits.profile, () => 0.5);
+}
+
+type Handler = (server: GameServer, now: number, traits: GameServerTraits) => Step;
+
+const EVENTS: Readonly<Record<GameEvent, Handler>> = {
+  start: (server, now, traits) =>
+    server.state === 'offline' ? starting(server, now, traits) : unmoved(server),
+  stop: (server, now, traits) => stop(server, { at: now + traits.stopMs, event: 'down' }),
+  restart: (server, now, traits) =>
+    server.state === 'offline'
+      ? starting(server, now, traits)
+      : stop(server, { at: now + traits.stopMs, event: 'again' }),
+  kill: (server, now) => {
+    if (server.state === 'offline') return unmoved({ ...server, due: undefined });
+    const passed: GameState[] = server.state === 'stopping' ? ['offline'] : ['stopping', 'offline'];
+    return { server: off(server, now), passed };
+  },
+  crash: (server, now, { reviveMs }) => {
+    if (server.state === 'offline') return unmoved(server);
+    const due: Due | undefined = reviveMs === undefined ? undefined : { at: now + reviveMs, event: 'revive' };
+    return { server: { ...off(server, now), due }, passed: ['offline'] };
+  },
+  due: (server, now, traits) =>
+    server.due === undefined || now < server.due.at
+      ? unmoved(server)
+      : DUE[server.due.event](server, now, traits),
+};
+
+const DUE: Readonly<Record<Due['event'], Handler>> = {
+  up: (server) => ({ server: { ...server, state: 'running', due: undefined }, passed: ['running'] }),
+  down: (server, now) => ({ server: off(server, now), passed: ['offline'] }),
+  again: (server, now, traits) => {
+    const step = starting(off(server, now), now, traits);
+    return { ...step, passed: ['offline', ...step.passed] };
+  },
+  revive: (server, now, traits) => starting(server, now, traits),
+};
+
+/** The server after an event; the same server where the event doesn't concern its state. */
+export function step(server: GameServer, event: GameEvent, now: number, traits: GameServerTraits): Step {
+  return EVENTS[event](server, now, traits);
+}
+
+function unmoved(server: GameServer): Step {
+  return { server, passed: [] };
+}
+
+function starting(server: GameServer, now: number, traits: GameServerTraits): Step {
+  return { server: start(server, now, traits), passed: ['starting'] };
+}
+
+function stop(server: GameServer, due: Due): Step {
+  // Whoever stops a crashed server doesn't want it to come back.
+  if (server.state === 'offline') return unmoved({ ...server, due: undefined });
+  if (server.state === 'stopping') return unmoved(server);
+  return { server: { ...server, state: 'stopping', due }, passed: ['stopping'] };
+}
+
+function start(server: GameServer, now: number, traits: GameServerTraits): GameServer {
+  return {
+    state: 'starting',
+    startedAt: now,
+    usageAt: now,
+    usage: { ...usageWhenOff(server.usage), memoryLimitBytes: traits.memoryLimitBytes },
+    due: { at: now + traits.startMs, event: 'up' },
+  };
+}
+
+function off(server: GameServer, now: number): GameServer {
+  return { ...server, state: 'offline', usageAt: now, usage: usageWhenOff(server.usage), due: undefined };
+}
+
+/** The server a while later, its use swinging around what its temper's profile says. */
+export function advance(server: GameServer, now: number, profile: TemperProfile, random: Random): GameServer {
+  if (server.state === 'offline') return server;
+  const seconds = Math.max(0, now - server.usageAt) / 1_000;
+  const swing = 2 * random() - 1;
+  // Traffic varies by ±20 %, in step with the load.
+  const pace = seconds * (1 + 0.2 * swing);
+  const { usage } = server;
+  return {
+    ...server,
+    usageAt: now,
+    usage: {
+      memoryBytes: Math.round(usage.memoryLimitBytes * profile.memory * (1 + 0.02 * swing)),
+      memoryLimitBytes: usage.memoryLimitBytes,
+      cpuAbsolute: Math.round(1_000 * Math.max(0, profile.cpu + profile.cpuSwing * swing)) / 1_000,
+      diskBytes: usage.diskBytes,
+      rxBytes: usage.rxBytes + Math.round(profile.rxPerSecond * pace),
+      txBytes: usage.txBytes + Math.round(profile.txPerSecond * pace),
+      readBytes: usage.readBytes + Math.round(profile.readPerSecond * pace),
+      writtenBytes: usage.writtenBytes + Math.round(profile.writtenPerSecond * pace),
+      uptimeMs: Math.max(0, Math.round(now - server.startedAt)),
+    },
+  };
+}
+
+/** Has a run lasted as long as runs of this temper do? */
+export function diesNow(server: GameServer, now: number, crashEveryMs: number | undefined): boolean {
+  return crashEveryMs !== undefined && server.state === 'running' && now - server.startedAt >= crashEveryMs;
+}
+
+/** What a server reports: its usage, with the values that were fixed for it. */
+export function reported(usage: Usage, pin: UsagePin | undefined): Usage {
+  if (pin === undefined) return usage;
+  const fixed = Object.entries(pin).filter(([, value]) => value !== undefined);
+  return { ...usage, ...(Object.fromEntries(fixed) as Partial<Usage>) };
+}

@@ -1,0 +1,215 @@
+import type { HttpBindings } from '@hono/node-server';
+import type { Context } from 'hono';
+import { type Clock, sleep } from '../domain/clock.ts';
+import { type Answer, refusal, refusalAnswer } from './answers.ts';
+import type { Faults } from './faults.ts';
+import { countCall, type RateVerdict, type RateWindow } from './rate-window.ts';
+import type { Recorder } from './recorder.ts';
+import type { Endpoint, RestFault, Settings } from './schema.ts';
+
+const REFUSED_KEY_PREFIXES = ['ptla_', 'papp_'];
+const GARBAGE = '{"data":{"token":"eyJ0';
+const OVERSIZE_BYTES = 16 * 1_048_576;
+
+/** What stands before every endpoint needs of the panel. */
+export interface GateHost {
+  readonly clock: Clock;
+  readonly settings: Settings;
+  readonly faults: Faults;
+  readonly recorder: Recorder;
+  /** API keys that are accepted now. */
+  readonly keys: ReadonlySet<string>;
+  /** Aborts when the panel stops: nothing waits any longer. */
+  readonly stopped: AbortSignal;
+}
+
+/** Which endpoint a call asks, and of which server (its uuid, or the id as asked where it has none). */
+export interface CallTarget {
+  readonly endpoint: Endpoint | 'other';
+  readonly server?: string;
+}
+
+/** What every call goes through: the record, the key, the limits and the faults. */
+export class ApiGate {
+  readonly #host: GateHost;
+  /** All keys belong to one user, and the panel limits users. */
+  #window: RateWindow | undefined;
+  readonly #serverWindows = new Map<string, RateWindow>();
+
+  constructor(host: GateHost) {
+    this.#host = host;
+  }
+
+  /** Answers a call, by the endpoint unless something before it does. */
+  async pass(
+    context: Context<{ Bindings: HttpBindings }>,
+    target: CallTarget,
+    endpoint: () => Promise<Answer>,
+  ): Promise<Response> {
+    const { clock, faults, recorder } = this.#host;
+    const answered = recorder.call({ ...target, at: clock.now(), method: context.req.method });
+    const limits = this.#headers(target);
+    const send = (answer: Answer): Response => {
+      answered(answer.status);
+      return new Response(answer.body, {
+        status: answer.status,
+        headers: { ...limits(), ...answer.headers },
+      });
+    };
+    const refused = this.#refuse(context, target);
+    if (refused !== undefined) return send(refused);
+    const fault = faults.strikeRest(target.endpoint, target.server);
+    return fault === undefined ? send(await endpoint()) : this.#suffer(fault, context, send, endpoint);
+  }
+
+  #refuse(context: Context, target: CallTarget): Answer | undefined {
+    const { settings } = this.#host;
+    const unauthorized = this.#checkKey(context.req.header('authorization'));
+    if (unauthorized !== undefined) {
+      // A browser without a session is sent to the login page; the panel tells one by its Accept header.
+      if (unauthorized === 401 && !acceptsJson(context)) return redirect('/auth/login');
+      return refusalAnswer(refusal(unauthorized), settings.errorShape);
+    }
+    if (!isWellFormed(context.req.raw.url)) return refusalAnswer(refusal(400), settings.errorShape);
+    return this.#limit(target);
+  }
+
+  #checkKey(header: string | undefined): 401 | 403 | undefined {
+    const key = /^Bearer (\S+)$/.exec(header ?? '')?.[1] ?? '';
+    if (REFUSED_KEY_PREFIXES.some((prefix) => key.startsWith(prefix))) return 403;
+    return this.#host.keys.has(key) ? undefined : 401;
+  }
+
+  #limit({ endpoint, server }: CallTarget): Answer | undefined {
+    const { clock, recorder, settings } = this.#host;
+    const now = clock.now();
+    const panel = countCall(this.#window, settings.rateLimitPerMinute, now);
+    this.#window = panel.window;
+    if (!panel.allowed) {
+      recorder.count('panelLimited');
+      return this.#tooMany(panel);
+    }
+    if (endpoint !== 'websocket' || server === undefined || settings.websocketLimitPerMinute === 0) {
+      return undefined;
+    }
+    const own = countCall(this.#serverWindows.get(server), settings.websocketLimitPerMinute, now);
+    this.#serverWindows.set(server, own.window);
+    if (own.allowed) return undefined;
+    recorder.count('websocketLimited');
+    return this.#tooMany(own);
+  }
+
+  #tooMany({ resetMs }: RateVerdict): Answer {
+    const { clock, settings } = this.#host;
+    const seconds = Math.max(1, Math.ceil(resetMs / 1_000));
+    const resetAt = Math.ceil((clock.toUnixMs(clock.now()) + resetMs) / 1_000);
+    const hints = settings.rateLimitHints;
+    const detail = `You have exceeded the rate limit.${hints.includes('message') ? ` Try again in ${seconds} seconds.` : ''}`;
+    const answer = refusalAnswer(refusal(429, detail), settings.rateLimitShape);
+    return {
+      ...answer,
+      headers: {
+        ...answer.headers,
+        ...(hints.includes('retry-after') && { 'retry-after': String(seconds) }),
+        ...(hints.includes('reset') && { 'x-ratelimit-reset': String(resetAt) }),
+      },
+    };
+  }
+
+  /** The limit headers of an answer, read when it is sent: on credentials they tell of the server's limit. */
+  #headers({ endpoint, server }: CallTarget): () => Record<string, string> {
+    return () => {
+      const { clock, settings } = this.#host;
+      const own = endpoint === 'websocket' && server !== undefined && settings.websocketLimitPerMinute > 0;
+      const limit = own ? settings.websocketLimitPerMinute : settings.rateLimitPerMinute;
+      const window = own ? this.#serverWindows.get(server) : this.#window;
+      const used = window === undefined || clock.now() >= window.endsAt ? 0 : window.used;
+      return {
+        'x-ratelimit-limit': String(limit),
+        'x-ratelimit-remaining': String(Math.max(0, limit - used)),
+      };
+    };
+  }
+
+  async #suffer(
+    fault: RestFault,
+    context: Context<{ Bindings: HttpBindings }>,
+    send: (answer: Answer) => Response,
+    endpoint: () => Promise<Answer>,
+  ): Promise<Response> {
+    const { clock, settings, stopped } = this.#host;
+    switch (fault.kind) {
+      case 'refuse': {
+        const answer = refusalAnswer(refusal(fault.status, fault.detail), fault.shape ?? settings.errorShape);
+        const headers = { ...answer.headers, ...fault.headers };
+        return send({ ...answer, headers, body: fault.body ?? answer.body });
+      }
+      case 'delay':
+        await pause(clock, fault.ms, stopped);
+        return send(await endpoint());
+      case 'hang':
+        if (fault.before === 'body') return unfinishedResponse(stopped);
+        await aborted(stopped);
+        break;
+      case 'garbage':
+        return send({
+          status: 200,
+          headers: { 'content-type': 'application/json' },
+          body: fault.body ?? GARBAGE,
+        });
+      case 'oversize': {
+        const padding = 'x'.repeat(fault.bytes ?? OVERSIZE_BYTES);
+        return send({
+          status: 200,
+          headers: { 'content-type': 'application/json' },
+          body: `{"data":"${padding}"}`,
+        });
+      }
+      case 'redirect':
+        return send(redirect(fault.location ?? '/auth/login'));
+      case 'drop':
+        break;
+    }
+    context.env.incoming.socket.destroy();
+    // Goes nowhere: the connection is gone. It must not count as an answer in the record either.
+    return new Response(null, { status: 500 });
+  }
+}
+
+function redirect(location: string): Answer {
+  return { status: 302, headers: { location, 'content-type': 'text/html; charset=utf-8' }, body: '' };
+}
+
+function acceptsJson(context: Context): boolean {
+  return /[/+]json\b/.test(context.req.header('accept') ?? '');
+}
+
+function isWellFormed(url: string): boolean {
+  try {
+    decodeURIComponent(new URL(url).pathname);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** Waits, but no longer than the panel runs. */
+export async function pause(clock: Clock, delayMs: number, stopped: AbortSignal): Promise<void> {
+  await sleep(clock, delayMs, stopped).catch(() => undefined);
+}
+
+function aborted(signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    if (signal.aborted) resolve();
+    else signal.addEventListener('abort', () => resolve(), { once: true });
+  });
+}
+
+/** Headers and the first bytes of a body that never ends. */
+function unfinishedResponse(stopped: AbortSignal): Response {
+  const body = new ReadableStream<Uint8Array>({
+    start: (controller) => controller.enqueue(new TextEncoder().encode(GARBAGE)),
+    pull: () => aborted(stopped),
+  });
+  return new Response(body, { status: 200, headers: { 'content-type': 'application/json' } });
+}

@@ -1,0 +1,164 @@
+import type { Endpoint } from './schema.ts';
+
+/** One frame that a client sent. `args` are absent for `auth`: they are a secret. */
+export interface FrameRecord {
+  readonly at: number;
+  /** The server's uuid. */
+  readonly server: string;
+  readonly event: string;
+  readonly args?: readonly unknown[];
+  /** False where a limit dropped it. */
+  readonly accepted: boolean;
+}
+
+/** One REST call. `status` is 0 until it was answered: hung and dropped calls keep it. */
+export interface CallRecord {
+  /** Arrival, in milliseconds of the simulator's clock. */
+  readonly at: number;
+  readonly endpoint: Endpoint | 'other';
+  /** The server's uuid, or the id as asked where there is no such server; absent for the listing. */
+  readonly server?: string;
+  readonly method: string;
+  readonly status: number;
+}
+
+/** What a server's sockets saw. */
+export interface SocketRecord {
+  readonly open: number;
+  /** Most sockets that were open at once. */
+  readonly maxOpen: number;
+  /** Sockets ever opened. */
+  readonly opened: number;
+  readonly pings: number;
+  /** Code of the last close that a client began; 1005 without a code, 1006 without a frame. */
+  readonly lastCloseCode: number | undefined;
+}
+
+/** Everything that was recorded, as plain data. */
+export interface RecordSnapshot {
+  readonly frames: readonly FrameRecord[];
+  readonly calls: readonly CallRecord[];
+  readonly sockets: Readonly<Record<string, SocketRecord>>;
+  readonly counters: RecordCounters;
+}
+
+export interface RecordCounters {
+  /** 429s by the panel-wide limit. */
+  readonly panelLimited: number;
+  /** 429s by a server's limit on credentials. */
+  readonly websocketLimited: number;
+  /** Upgrades refused for a wrong `Origin`. */
+  readonly wrongOrigin: number;
+  readonly oversizeFrames: number;
+  /** Bursts of frames that crash real daemons. */
+  readonly wouldHaveCrashed: number;
+}
+
+const NO_COUNTERS: RecordCounters = {
+  panelLimited: 0,
+  websocketLimited: 0,
+  wrongOrigin: 0,
+  oversizeFrames: 0,
+  wouldHaveCrashed: 0,
+};
+
+const NO_SOCKETS: SocketRecord = { open: 0, maxOpen: 0, opened: 0, pings: 0, lastCloseCode: undefined };
+
+/** Keeps what clients did, up to a number of frames and calls; the oldest go first. */
+export class Recorder {
+  readonly #capacity: number;
+  #frames: FrameRecord[] = [];
+  #calls: { -readonly [Key in keyof CallRecord]: CallRecord[Key] }[] = [];
+  #sockets = new Map<string, SocketRecord>();
+  #counters = NO_COUNTERS;
+
+  constructor(capacity = 50_000) {
+    this.#capacity = capacity;
+  }
+
+  get frames(): readonly FrameRecord[] {
+    return this.#frames.slice(-this.#capacity);
+  }
+
+  get calls(): readonly CallRecord[] {
+    return this.#calls.slice(-this.#capacity);
+  }
+
+  get counters(): RecordCounters {
+    return this.#counters;
+  }
+
+  /** By the server's uuid. */
+  sockets(uuid: string): SocketRecord {
+    return this.#sockets.get(uuid) ?? NO_SOCKETS;
+  }
+
+  /** Sockets that are open now, over all servers. */
+  get openSockets(): number {
+    return [...this.#sockets.values()].reduce((sum, { open }) => sum + open, 0);
+  }
+
+  snapshot(): RecordSnapshot {
+    return {
+      frames: this.frames,
+      calls: this.calls,
+      sockets: Object.fromEntries(this.#sockets),
+      counters: this.#counters,
+    };
+  }
+
+  /** Forgets what was recorded; sockets that are open stay counted. */
+  clear(): void {
+    this.#frames = [];
+    this.#calls = [];
+    this.#counters = NO_COUNTERS;
+    for (const [uuid, { open }] of this.#sockets) {
+      this.#sockets.set(uuid, { ...NO_SOCKETS, open, maxOpen: open, opened: open });
+    }
+  }
+
+  frame(frame: FrameRecord): void {
+    push(this.#frames, frame, this.#capacity);
+  }
+
+  /** Records a call that arrived; the function that it gives notes the status of the answer. */
+  call(call: Omit<CallRecord, 'status'>): (status: number) => void {
+    const entry = { ...call, status: 0 };
+    push(this.#calls, entry, this.#capacity);
+    return (status) => {
+      entry.status = status;
+    };
+  }
+
+  count(counter: keyof RecordCounters): void {
+    this.#counters = { ...this.#counters, [counter]: this.#counters[counter] + 1 };
+  }
+
+  opened(uuid: string): void {
+    const last = this.sockets(uuid);
+    const open = last.open + 1;
+    const maxOpen = Math.max(last.maxOpen, open);
+    this.#sockets.set(uuid, { ...last, open, maxOpen, opened: last.opened + 1 });
+  }
+
+  /** `clientCode` is absent where the simulator ended the socket. */
+  closed(uuid: string, clientCode: number | undefined): void {
+    const last = this.sockets(uuid);
+    this.#sockets.set(uuid, {
+      ...last,
+      open: last.open - 1,
+      lastCloseCode: clientCode ?? last.lastCloseCode,
+    });
+  }
+
+  ping(uuid: string): void {
+    const last = this.sockets(uuid);
+    this.#sockets.set(uuid, { ...last, pings: last.pings + 1 });
+  }
+}
+
+/** Cuts at twice the capacity, so that a full record costs no shift for each entry. */
+function push<Entry>(entries: Entry[], entry: Entry, capacity: number): void {
+  entries.push(entry);
+  if (entries.length >= 2 * capacity) entries.splice(0, entries.length - capacity);
+}

@@ -1,0 +1,134 @@
+import type { Cancel } from '../domain/clock.ts';
+import type { Answer } from './answers.ts';
+import type { ConsoleConnection } from './connection.ts';
+import type { ListedServer } from './documents.ts';
+import {
+  type GameServer,
+  type GameServerTraits,
+  newServer,
+  reported,
+  runningServer,
+  type Usage,
+} from './game-server.ts';
+import { type Random, seededRandom, seededUuid } from './random.ts';
+import type { BackupSpec, Conflict, ServerSpec, Settings, Temper, UsagePin } from './schema.ts';
+import { TEMPERS, type TemperProfile } from './tempers.ts';
+
+const MIB = 1_048_576;
+/** What an unlimited server's socket names as its memory limit: the host's RAM. */
+const HOST_MEMORY_BYTES = 64 * 1_024 * MIB;
+/** Nodes grant this much over the limit that the listing names, for the runtime's own needs. */
+const MEMORY_OVERHEAD = 1.05;
+const LONGEST_UPTIME_MS = 3 * 86_400_000;
+const DEFAULT_LIMITS = { memory: 4_096, swap: 0, disk: 20_480, cpu: 200, io: 500 };
+
+/** One simulated server, all that is known of it. */
+export interface SimulatedServer {
+  readonly uuid: string;
+  readonly identifier: string;
+  readonly name: string;
+  readonly temper: Temper;
+  readonly profile: TemperProfile;
+  readonly memoryLimitBytes: number;
+  readonly limits: ListedServer['limits'];
+  readonly egg: string;
+  readonly owned: boolean;
+  readonly backups: readonly BackupSpec[];
+  readonly random: Random;
+  readonly connections: Set<ConsoleConnection>;
+  game: GameServer;
+  pin: UsagePin | undefined;
+  conflict: Conflict | undefined;
+  /** Which node's port its sockets are on. */
+  node: 0 | 1;
+  nodeDown: boolean;
+  /** The node's name in the listing, where the spec gives one. */
+  readonly nodeName: string | undefined;
+  advertised: string | undefined;
+  /** The resources answer that is cached, and when it was made. */
+  resources: { readonly at: number; readonly answer: Answer } | undefined;
+  /** Console lines, newest last, bounded. */
+  readonly log: string[];
+  /** Console lines due, with the fraction that is not a line yet. */
+  linesOwed: number;
+  cancelDue: Cancel;
+}
+
+/** A server as its spec describes it, at `now`; the seed decides what the spec leaves open. */
+export function createServer(
+  spec: ServerSpec,
+  seed: number,
+  now: number,
+  settings: Pick<Settings, 'startMs' | 'stopMs' | 'reviveMs'>,
+): SimulatedServer {
+  const random = seededRandom(seed);
+  const temper = spec.temper ?? 'steady';
+  const profile = profileOf(spec, temper);
+  const uuid = spec.uuid ?? seededUuid(random);
+  const limits = { ...DEFAULT_LIMITS, ...definedOnly(spec.limits ?? {}) };
+  const memoryLimitBytes =
+    limits.memory === 0 ? HOST_MEMORY_BYTES : Math.floor(limits.memory * MIB * MEMORY_OVERHEAD);
+  const diskBytes = Math.round((limits.disk === 0 ? 20_480 : limits.disk) * MIB * (0.2 + 0.5 * random()));
+  const uptimeMs = Math.round(random() * (profile.crashEveryMs ?? LONGEST_UPTIME_MS));
+  const traits = gameTraits(profile, memoryLimitBytes, settings);
+  return {
+    uuid,
+    identifier: uuid.slice(0, 8),
+    name: spec.name,
+    temper,
+    profile,
+    memoryLimitBytes,
+    limits,
+    egg: spec.egg ?? 'Generic',
+    owned: spec.owned ?? true,
+    backups: spec.backups ?? [],
+    random,
+    connections: new Set(),
+    game: profile.startsRunning ? runningServer(diskBytes, now, uptimeMs, traits) : newServer(diskBytes, now),
+    pin: undefined,
+    conflict: temper === 'suspended' ? 'suspended' : undefined,
+    node: 0,
+    nodeDown: false,
+    nodeName: spec.node,
+    advertised: undefined,
+    resources: undefined,
+    log: [],
+    linesOwed: 0,
+    cancelDue: () => undefined,
+  };
+}
+
+function profileOf(spec: ServerSpec, temper: Temper): TemperProfile {
+  const profile = TEMPERS[temper];
+  const crashEveryMs = spec.crashEveryMs ?? profile.crashEveryMs;
+  return {
+    ...profile,
+    consoleLinesPerSecond: spec.consoleLinesPerSecond ?? profile.consoleLinesPerSecond,
+    ...(crashEveryMs !== undefined && { crashEveryMs }),
+  };
+}
+
+function definedOnly<Value extends object>(value: Value): { [Key in keyof Value]: NonNullable<Value[Key]> } {
+  const entries = Object.entries(value).filter(([, part]) => part !== undefined);
+  return Object.fromEntries(entries) as { [Key in keyof Value]: NonNullable<Value[Key]> };
+}
+
+/** A server's traits under the settings of the moment. */
+export function gameTraits(
+  profile: TemperProfile,
+  memoryLimitBytes: number,
+  settings: Pick<Settings, 'startMs' | 'stopMs' | 'reviveMs'>,
+): GameServerTraits {
+  return {
+    profile,
+    memoryLimitBytes,
+    startMs: settings.startMs,
+    stopMs: settings.stopMs,
+    reviveMs: profile.crashEveryMs === undefined ? undefined : settings.reviveMs,
+  };
+}
+
+/** What a server reports at this moment. */
+export function usageOf(server: SimulatedServer): Usage {
+  return reported(server.game.usage, server.pin);
+}

@@ -1,0 +1,280 @@
+import type { RequestListener } from 'node:http';
+import { getRequestListener } from '@hono/node-server';
+import { type Cancel, type Clock, SystemClock } from '../domain/clock.ts';
+import type { ServerInfo, Simulator, SimulatorOptions } from './api.ts';
+import { clientApi } from './client-api.ts';
+import { controlApi } from './control-api.ts';
+import { DEMO_SERVERS, steadyServers } from './demo-servers.ts';
+import { ApiGate } from './gate.ts';
+import { Listener } from './listener.ts';
+import type { Recorder } from './recorder.ts';
+import {
+  type Conflict,
+  type PowerAction,
+  type RestFault,
+  type ServerSpec,
+  type Settings,
+  type SettingsChange,
+  type SocketAction,
+  type SocketFault,
+  settingsSchema,
+  type UsagePin,
+} from './schema.ts';
+import { type SimulatedServer, usageOf } from './server.ts';
+import { DEFAULT_SETTINGS, tokenCheckMs } from './settings.ts';
+import { act } from './socket-actions.ts';
+import { handleUpgrade } from './upgrade.ts';
+import { World } from './world.ts';
+
+const LOOPBACK = '127.0.0.1';
+const DEFAULT_SEED = 1;
+const DEFAULT_STATS_INTERVAL_MS = 1_000;
+
+/** The key that a simulated panel accepts unless told others. */
+export const DEFAULT_API_KEY = 'ptlc_simulated0panel0key0for0demo0and0tests0only';
+
+/** Starts a simulated panel, its two nodes and its control endpoint; rejects where a port is taken. */
+export async function startSimulator(options: SimulatorOptions = {}): Promise<Simulator> {
+  const panel = new SimulatedPanel(options);
+  try {
+    await panel.start();
+  } catch (error) {
+    await panel.stop();
+    throw error;
+  }
+  return panel;
+}
+
+class SimulatedPanel implements Simulator {
+  readonly apiKey: string;
+  readonly #options: SimulatorOptions;
+  readonly #clock: Clock;
+  readonly #world: World;
+  readonly #panel: Listener;
+  readonly #secondNode: Listener;
+  readonly #control: Listener;
+  #cancelTokenCheck: Cancel = () => undefined;
+
+  constructor(options: SimulatorOptions) {
+    const host = options.host ?? LOOPBACK;
+    const keys = options.apiKeys ?? [DEFAULT_API_KEY];
+    this.apiKey = keys[0] ?? DEFAULT_API_KEY;
+    this.#options = options;
+    this.#clock = options.clock ?? new SystemClock();
+    this.#panel = new Listener({ host, port: options.port ?? 0 }, options.tls);
+    this.#secondNode = new Listener({ host, port: options.secondNodePort ?? 0 }, options.tls);
+    this.#control = new Listener({ host: LOOPBACK, port: options.controlPort ?? 0 });
+    this.#world = new World({
+      clock: this.#clock,
+      settings: settingsOf(options),
+      keys,
+      seed: options.seed ?? DEFAULT_SEED,
+      statsIntervalMs: options.statsIntervalMs ?? DEFAULT_STATS_INTERVAL_MS,
+      panelUrl: () => this.#panel.url,
+      nodeSocketUrl: (node) => (node === 0 ? this.#panel : this.#secondNode).socketUrl,
+    });
+  }
+
+  async start(): Promise<void> {
+    const { servers = DEMO_SERVERS } = this.#options;
+    for (const spec of typeof servers === 'number' ? steadyServers(servers) : servers) {
+      this.#world.fleet.add(spec);
+    }
+    const api = clientApi(this.#world, new ApiGate(this.#world));
+    await this.#panel.open(requestListener(api), (request, socket, head) =>
+      handleUpgrade(this.#world, 0, request, socket, head),
+    );
+    await this.#secondNode.open(
+      (_request, response) => response.writeHead(404).end(),
+      (request, socket, head) => handleUpgrade(this.#world, 1, request, socket, head),
+    );
+    await this.#control.open(requestListener(controlApi(this)));
+    this.#world.fleet.start();
+    this.#checkTokens();
+  }
+
+  get url(): string {
+    return this.#panel.url;
+  }
+
+  get secondNodeUrl(): string {
+    return this.#secondNode.url;
+  }
+
+  get controlUrl(): string {
+    return this.#control.url;
+  }
+
+  get record(): Recorder {
+    return this.#world.recorder;
+  }
+
+  get servers(): readonly ServerInfo[] {
+    return this.#world.fleet.all.map(describe);
+  }
+
+  server(ref: string): ServerInfo {
+    return describe(this.#find(ref));
+  }
+
+  set(changes: SettingsChange): void {
+    this.#world.settings = changed(this.#world.settings, changes);
+    this.#cancelTokenCheck();
+    this.#checkTokens();
+  }
+
+  failRest(fault: RestFault): void {
+    this.#world.faults.addRest(this.#resolved(fault));
+  }
+
+  failSockets(fault: SocketFault): void {
+    this.#world.faults.addSocket(this.#resolved(fault));
+  }
+
+  clearFaults(): void {
+    this.#world.faults.clear();
+  }
+
+  sockets(action: SocketAction): number {
+    const servers = action.server === undefined ? this.#world.fleet.all : [this.#find(action.server)];
+    let count = 0;
+    for (const { connections } of servers) {
+      count += connections.size;
+      for (const connection of connections) act(connection, action, this.#world.settings.trailingNewline);
+    }
+    return count;
+  }
+
+  addServer(spec: ServerSpec): ServerInfo {
+    return describe(this.#world.fleet.add(spec));
+  }
+
+  deleteServer(ref: string): void {
+    const server = this.#find(ref);
+    this.sockets({ kind: 'send', server: server.uuid, event: 'deleted' });
+    for (const connection of server.connections) connection.close(1001, 'server deleted');
+    this.#world.fleet.remove(server);
+  }
+
+  power(ref: string, action: PowerAction): void {
+    this.#world.fleet.apply(this.#find(ref), action);
+  }
+
+  crash(ref: string): void {
+    this.#world.fleet.apply(this.#find(ref), 'crash');
+  }
+
+  move(ref: string, sockets: 'keep' | 'drop' = 'drop'): void {
+    const server = this.#find(ref);
+    server.node = server.node === 0 ? 1 : 0;
+    if (sockets === 'drop') dropSockets(server);
+  }
+
+  advertise(ref: string, address: string | undefined): void {
+    this.#find(ref).advertised = address;
+  }
+
+  suspend(ref: string): void {
+    const server = this.#find(ref);
+    server.conflict = 'suspended';
+    dropSockets(server);
+    this.#world.fleet.apply(server, 'kill');
+  }
+
+  unsuspend(ref: string): void {
+    this.#find(ref).conflict = undefined;
+  }
+
+  setConflict(ref: string, conflict: Conflict | undefined): void {
+    this.#find(ref).conflict = conflict;
+  }
+
+  setNodeDown(ref: string, down: boolean): void {
+    const server = this.#find(ref);
+    server.nodeDown = down;
+    if (down) dropSockets(server);
+  }
+
+  pin(ref: string, usage: UsagePin | undefined): void {
+    this.#find(ref).pin = usage;
+  }
+
+  acceptKey(key: string): void {
+    this.#world.keys.add(key);
+  }
+
+  revokeKey(key: string): void {
+    this.#world.keys.delete(key);
+  }
+
+  async stopListening(): Promise<void> {
+    await Promise.all([this.#panel.close(), this.#secondNode.close()]);
+  }
+
+  async startListening(): Promise<void> {
+    this.#world.startedUnixMs = Math.floor(this.#clock.toUnixMs(this.#clock.now()));
+    await Promise.all([this.#panel.reopen(), this.#secondNode.reopen()]);
+  }
+
+  async stop(): Promise<void> {
+    this.#cancelTokenCheck();
+    this.#world.fleet.stop();
+    await Promise.all([this.#panel.close(), this.#secondNode.close(), this.#control.close()]);
+    // After the connections: what waited must find nobody left to answer.
+    this.#world.abort();
+  }
+
+  #find(ref: string): SimulatedServer {
+    const server = this.#world.fleet.find(ref);
+    if (server === undefined) throw new UnknownServerError(ref);
+    return server;
+  }
+
+  /** The same fault with its server's uuid in place of a short id or name. */
+  #resolved<Fault extends { server?: string | undefined }>(fault: Fault): Fault {
+    return fault.server === undefined ? fault : { ...fault, server: this.#find(fault.server).uuid };
+  }
+
+  #checkTokens(): void {
+    this.#cancelTokenCheck = this.#clock.schedule(tokenCheckMs(this.#world.settings), () => {
+      for (const server of this.#world.fleet.all) {
+        for (const connection of server.connections) connection.checkToken();
+      }
+      this.#checkTokens();
+    });
+  }
+}
+
+/** An application as a listener of Node's; it leaves the process' own `Request` and `Response` alone. */
+function requestListener(app: { readonly fetch: Parameters<typeof getRequestListener>[0] }): RequestListener {
+  const listen = getRequestListener(app.fetch, { overrideGlobalObjects: false });
+  return (request, response) => void listen(request, response);
+}
+
+/** Somebody asked for a server that the simulator doesn't have. */
+export class UnknownServerError extends Error {
+  constructor(ref: string) {
+    super(`no server "${ref}": give a uuid, a short id or a name`);
+    this.name = 'UnknownServerError';
+  }
+}
+
+/** The settings among the options, checked, with defaults for the rest. */
+function settingsOf(options: SimulatorOptions): Settings {
+  const given = Object.entries(options).filter(([key]) => key in DEFAULT_SETTINGS);
+  return changed(DEFAULT_SETTINGS, Object.fromEntries(given));
+}
+
+function changed(settings: Settings, changes: SettingsChange): Settings {
+  const given = Object.entries(changes).filter(([, value]) => value !== undefined);
+  return settingsSchema.parse({ ...settings, ...Object.fromEntries(given) });
+}
+
+function dropSockets(server: SimulatedServer): void {
+  for (const connection of server.connections) connection.drop();
+}
+
+function describe(server: SimulatedServer): ServerInfo {
+  const { uuid, identifier, name, temper } = server;
+  return { uuid, identifier, name, temper, state: server.game.state, usage: usageOf(server) };
+}

@@ -1,0 +1,56 @@
+import { errors, jwtVerify, SignJWT } from 'jose';
+
+/** A console token's claims as far as the nodes look at them; times are Unix milliseconds. */
+export interface TokenClaims {
+  readonly serverUuid: string;
+  readonly issuedAtMs: number;
+  readonly expiresAtMs: number;
+}
+
+/** What the nodes make of a token: its claims, or the text of the `jwt error`. */
+export type TokenVerdict =
+  | { readonly ok: true; readonly claims: TokenClaims }
+  | { readonly ok: false; readonly text: string };
+
+export const EXPIRED_TEXT = 'jwt: exp claim is invalid';
+export const DENYLISTED_TEXT = 'jwt: created too far in past (denylist)';
+export const WRONG_SERVER_TEXT = 'jwt: no permission to connect to this server';
+export const NO_TOKEN_TEXT = 'no jwt present';
+
+/** Signs a console token (HS256), as the panel does for its nodes. */
+export function signToken(key: Uint8Array, claims: TokenClaims, tokenId: string): Promise<string> {
+  return new SignJWT({ server_uuid: claims.serverUuid, permissions: ['*'] })
+    .setProtectedHeader({ alg: 'HS256', typ: 'JWT' })
+    .setJti(tokenId)
+    .setIssuedAt(claims.issuedAtMs / 1_000)
+    .setExpirationTime(claims.expiresAtMs / 1_000)
+    .sign(key);
+}
+
+/** Checks a token as a node does; `validSinceMs` is when the node last started: older tokens are void. */
+export async function checkToken(
+  key: Uint8Array,
+  token: string,
+  expected: { readonly serverUuid: string; readonly nowMs: number; readonly validSinceMs: number },
+): Promise<TokenVerdict> {
+  try {
+    const { payload } = await jwtVerify(token, key, { currentDate: new Date(expected.nowMs) });
+    const { iat, exp } = payload;
+    if (iat === undefined || exp === undefined || typeof payload['server_uuid'] !== 'string') {
+      return { ok: false, text: 'jwt: missing claims' };
+    }
+    const claims = {
+      serverUuid: payload['server_uuid'],
+      issuedAtMs: Math.round(iat * 1_000),
+      expiresAtMs: Math.round(exp * 1_000),
+    };
+    // The check above counts in whole seconds; tokens here may live for two.
+    if (expected.nowMs >= claims.expiresAtMs) return { ok: false, text: EXPIRED_TEXT };
+    if (claims.serverUuid !== expected.serverUuid) return { ok: false, text: WRONG_SERVER_TEXT };
+    if (claims.issuedAtMs < expected.validSinceMs) return { ok: false, text: DENYLISTED_TEXT };
+    return { ok: true, claims };
+  } catch (error) {
+    if (error instanceof errors.JWTExpired) return { ok: false, text: EXPIRED_TEXT };
+    return { ok: false, text: 'jwt: malformed or wrongly signed token' };
+  }
+}

@@ -1,0 +1,83 @@
+import { type IncomingMessage, STATUS_CODES } from 'node:http';
+import type { Duplex } from 'node:stream';
+import type { WebSocketServer } from 'ws';
+import { ConsoleConnection, type ConsoleHost } from './connection.ts';
+import type { SimulatedServer } from './server.ts';
+
+/** What the upgrade needs to know beyond what a console does. */
+export interface UpgradeHost extends ConsoleHost {
+  readonly webSockets: WebSocketServer;
+  /** The only `Origin` that may open a socket. */
+  readonly expectedOrigin: string;
+  findByUuid(uuid: string): SimulatedServer | undefined;
+}
+
+const SOCKET_PATH = /^\/api\/servers\/([0-9a-f-]{36})\/ws$/;
+
+/** Opens a console socket on one node's port, or refuses it as a real node does. */
+export function handleUpgrade(
+  host: UpgradeHost,
+  node: 0 | 1,
+  request: IncomingMessage,
+  socket: Duplex,
+  head: Buffer,
+): void {
+  const uuid = SOCKET_PATH.exec(new URL(request.url ?? '/', 'http://node').pathname)?.[1];
+  const server = uuid === undefined ? undefined : host.findByUuid(uuid);
+  if (server === undefined || server.node !== node) {
+    refuse(socket, 404, '{"error":"The requested resource does not exist on this instance."}');
+    return;
+  }
+  if (server.nodeDown) {
+    socket.destroy();
+    return;
+  }
+  if (strikeUpgrade(host, server, socket)) return;
+  if (request.headers.origin !== host.expectedOrigin) {
+    host.recorder.count('wrongOrigin');
+    refuse(socket, 403, 'Forbidden\n');
+    return;
+  }
+  if (server.connections.size >= host.settings.maxSocketsPerServer) {
+    refuse(socket, 400, '{"error":"Too many open websocket connections."}');
+    return;
+  }
+  host.webSockets.handleUpgrade(request, socket, head, (ws) => {
+    const connection = new ConsoleConnection(ws, server, host);
+    connection.start();
+    greet(host, server, connection);
+  });
+}
+
+/** Lets an armed fault have the upgrade; true where one did. */
+function strikeUpgrade(host: UpgradeHost, server: SimulatedServer, socket: Duplex): boolean {
+  const fault = host.faults.strikeSocket(server.uuid, ['refuse-upgrade', 'hang-upgrade', 'drop-upgrade']);
+  if (fault?.kind === 'refuse-upgrade') {
+    refuse(socket, fault.status, 'refused\n', fault.location);
+  } else if (fault?.kind === 'drop-upgrade') {
+    socket.destroy();
+  }
+  return fault !== undefined;
+}
+
+/** Ends at once what was opened only to be ended. */
+function greet(host: UpgradeHost, server: SimulatedServer, connection: ConsoleConnection): void {
+  if (server.conflict === 'suspended') {
+    connection.close(4409, 'server is suspended');
+    return;
+  }
+  const fault = host.faults.strikeSocket(server.uuid, ['close-on-open', 'half-open-on-open']);
+  if (fault?.kind === 'close-on-open') connection.close(fault.code, fault.reason ?? '');
+  if (fault?.kind === 'half-open-on-open') connection.freeze();
+}
+
+function refuse(socket: Duplex, status: number, body: string, location?: string): void {
+  const head = [
+    `HTTP/1.1 ${status} ${STATUS_CODES[status] ?? ''}`,
+    'Connection: close',
+    'Content-Type: text/plain; charset=utf-8',
+    `Content-Length: ${Buffer.byteLength(body)}`,
+    ...(location === undefined ? [] : [`Location: ${location}`]),
+  ];
+  socket.end(`${head.join('\r\n')}\r\n\r\n${body}`);
+}

@@ -1,0 +1,93 @@
+import { createHash } from 'node:crypto';
+import { WebSocketServer } from 'ws';
+import type { Clock } from '../domain/clock.ts';
+import type { ClientApiHost } from './client-api.ts';
+import { Faults } from './faults.ts';
+import { Fleet } from './fleet.ts';
+import type { GateHost } from './gate.ts';
+import { Recorder } from './recorder.ts';
+import type { PowerAction, Settings } from './schema.ts';
+import type { SimulatedServer } from './server.ts';
+import type { UpgradeHost } from './upgrade.ts';
+
+/** Room for any frame that a client may send; the nodes' own limit on frames is far below. */
+const MAX_INCOMING_BYTES = 1_048_576;
+
+/** What the panel, its nodes and the control endpoint share. */
+export class World implements GateHost, ClientApiHost, UpgradeHost {
+  readonly clock: Clock;
+  readonly recorder = new Recorder();
+  readonly faults = new Faults();
+  readonly fleet: Fleet;
+  readonly keys: Set<string>;
+  readonly tokenKey: Uint8Array;
+  readonly webSockets = new WebSocketServer({
+    noServer: true,
+    clientTracking: false,
+    maxPayload: MAX_INCOMING_BYTES,
+  });
+  settings: Settings;
+  startedUnixMs: number;
+  readonly #stopping = new AbortController();
+  readonly #panelUrl: () => string;
+  readonly #nodeSocketUrl: (node: 0 | 1) => string;
+
+  constructor(parts: {
+    readonly clock: Clock;
+    readonly settings: Settings;
+    readonly keys: readonly string[];
+    readonly seed: number;
+    readonly statsIntervalMs: number;
+    readonly panelUrl: () => string;
+    readonly nodeSocketUrl: (node: 0 | 1) => string;
+  }) {
+    this.clock = parts.clock;
+    this.settings = parts.settings;
+    this.keys = new Set(parts.keys);
+    this.tokenKey = createHash('sha256').update(`node token key ${parts.seed}`).digest();
+    this.startedUnixMs = Math.floor(parts.clock.toUnixMs(parts.clock.now()));
+    this.#panelUrl = parts.panelUrl;
+    this.#nodeSocketUrl = parts.nodeSocketUrl;
+    this.fleet = new Fleet({
+      clock: parts.clock,
+      settings: () => this.settings,
+      faults: this.faults,
+      seed: parts.seed,
+      statsIntervalMs: parts.statsIntervalMs,
+    });
+  }
+
+  get stopped(): AbortSignal {
+    return this.#stopping.signal;
+  }
+
+  get expectedOrigin(): string {
+    return this.settings.expectedOrigin === '' ? this.#panelUrl() : this.settings.expectedOrigin;
+  }
+
+  nodeSocketUrl(node: 0 | 1): string {
+    return this.#nodeSocketUrl(node);
+  }
+
+  findByUuid(uuid: string): SimulatedServer | undefined {
+    const server = this.fleet.findById(uuid);
+    return server?.uuid === uuid ? server : undefined;
+  }
+
+  power(server: SimulatedServer, action: PowerAction): void {
+    this.fleet.apply(server, action);
+  }
+
+  print(server: SimulatedServer, line: string): void {
+    this.fleet.print(server, line);
+  }
+
+  statsFrame(server: SimulatedServer): Buffer {
+    return this.fleet.statsFrame(server);
+  }
+
+  /** Lets go of everything that waits. */
+  abort(): void {
+    this.#stopping.abort();
+  }
+}

@@ -1,0 +1,361 @@
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import {
+  type RestFault,
+  type ServerSpec,
+  type Simulator,
+  type SimulatorOptions,
+  startSimulator,
+} from '../../../src/simulator/index.ts';
+import { configFor, type ExporterUnderTest, fastClock, startExporter } from '../../support/exporter.ts';
+
+const SERVERS: readonly ServerSpec[] = [
+  { name: 'survival', temper: 'steady' },
+  { name: 'creative', temper: 'steady' },
+  { name: 'valheim', temper: 'idle' },
+  { name: 'lobby', temper: 'idle' },
+];
+const SURVIVAL = { server: 'survival' };
+const PANEL = { panel: 'main' };
+
+let panel: Simulator;
+let exporter: ExporterUnderTest;
+let stops: (() => Promise<void>)[];
+
+beforeEach(() => {
+  stops = [];
+});
+
+afterEach(async () => {
+  await Promise.all(stops.map((stop) => stop()));
+});
+
+/** Fast enough that a lasting refusal's slow retry of five minutes fits a test. */
+const HURRIED = 80;
+
+async function startPanel(options: SimulatorOptions = {}): Promise<void> {
+  panel = await startSimulator({ servers: SERVERS, clock: fastClock(), ...options });
+  stops.push(() => panel.stop());
+}
+
+async function observe(clock = fastClock()): Promise<void> {
+  exporter = await startExporter({ yaml: configFor(panel), clock });
+  stops.push(() => exporter.stop());
+}
+
+const streaming = (labels: typeof SURVIVAL) => exporter.until('gameserver_collection_streaming', labels, 1);
+const callsTo = (endpoint: string, name = 'survival') =>
+  panel.record.calls.filter((call) => call.endpoint === endpoint && call.server === panel.server(name).uuid);
+const until = (check: () => void) => vi.waitFor(check, { timeout: 15_000, interval: 10 });
+const logged = (part: string) => exporter.lines.filter((line) => line.message.includes(part));
+const messages = (part: string) => exporter.lines.filter((line) => JSON.stringify(line).includes(part));
+
+/** The sockets of the other servers were opened once and live on. */
+async function expectOthersUntouched(): Promise<void> {
+  for (const name of ['creative', 'valheim', 'lobby']) {
+    await streaming({ server: name });
+    expect(panel.record.sockets(panel.server(name).uuid).opened).toBe(1);
+  }
+}
+
+describe('refusals of one server', () => {
+  it.each([
+    ['suspended', 'suspended'],
+    ['installing', 'installing'],
+    ['restoring_backup', 'restoring'],
+    ['transferring', 'transferring'],
+    ['maintenance', 'maintenance'],
+  ] as const)('409 for %s blocks it as %s', async (conflict, reason) => {
+    await startPanel();
+    panel.setConflict('survival', conflict);
+    await observe();
+    await exporter.until('gameserver_blocked', { ...SURVIVAL, reason }, 1);
+    await expectOthersUntouched();
+    expect(callsTo('websocket').length).toBe(1);
+  });
+
+  it('a blocked server is asked once in five minutes, and comes back by itself', async () => {
+    await startPanel({ clock: fastClock(HURRIED) });
+    panel.setConflict('survival', 'installing');
+    await observe(fastClock(HURRIED));
+    await until(() => expect(callsTo('websocket').length).toBe(2));
+    const [first, second] = callsTo('websocket').map(({ at }) => at);
+    expect((second ?? 0) - (first ?? 0)).toBeGreaterThan(290_000);
+    panel.setConflict('survival', undefined);
+    await streaming(SURVIVAL);
+    expect(await exporter.value('gameserver_blocked', SURVIVAL)).toBeUndefined();
+  });
+
+  it('404 blocks it as not_found: access may have been taken away', async () => {
+    await startPanel();
+    panel.failRest({ kind: 'refuse', status: 404, server: 'survival' });
+    await observe();
+    await exporter.until('gameserver_blocked', { ...SURVIVAL, reason: 'not_found' }, 1);
+    expect(await exporter.value('gameserver_state', { ...SURVIVAL, state: 'unknown' })).toBe(1);
+    await expectOthersUntouched();
+  });
+
+  it('403 on credentials alone: it is polled, not blocked', async () => {
+    await startPanel();
+    panel.failRest({ kind: 'refuse', status: 403, endpoint: 'websocket', server: 'survival' });
+    await observe();
+    await exporter.until('gameserver_collection_up', SURVIVAL, 1);
+    await exporter.until('gameserver_exporter_servers', { ...PANEL, condition: 'polling' }, 1);
+    expect(await exporter.value('gameserver_blocked', SURVIVAL)).toBeUndefined();
+    expect(await exporter.value('gameserver_collection_streaming', SURVIVAL)).toBe(0);
+  });
+
+  it('403 on both endpoints blocks it as forbidden', async () => {
+    await startPanel();
+    panel.failRest({ kind: 'refuse', status: 403, server: 'survival' });
+    await observe();
+    await exporter.until('gameserver_blocked', { ...SURVIVAL, reason: 'forbidden' }, 1);
+    await expectOthersUntouched();
+  });
+
+  it('401 for one server only is no refused key', async () => {
+    await startPanel();
+    panel.failRest({ kind: 'refuse', status: 401, server: 'survival' });
+    await observe();
+    await exporter.until('gameserver_blocked', { ...SURVIVAL, reason: 'unauthorized' }, 1);
+    await exporter.until('gameserver_panel_up', PANEL, 1);
+    await expectOthersUntouched();
+  });
+
+  it('suspension while streaming, and its end', async () => {
+    await startPanel({ clock: fastClock(HURRIED) });
+    await observe(fastClock(HURRIED));
+    await streaming(SURVIVAL);
+    panel.suspend('survival');
+    await exporter.until('gameserver_blocked', { ...SURVIVAL, reason: 'suspended' }, 1);
+    panel.unsuspend('survival');
+    await streaming(SURVIVAL);
+  });
+
+  it('deletion while streaming ends as not_found', async () => {
+    await startPanel();
+    await observe();
+    await streaming(SURVIVAL);
+    panel.deleteServer('survival');
+    await exporter.until('gameserver_blocked', { ...SURVIVAL, reason: 'not_found' }, 1);
+    await expectOthersUntouched();
+  });
+});
+
+describe('answers of a panel in trouble, for one server', () => {
+  const faults: readonly [string, RestFault][] = [
+    ...(['errors', 'message', 'html'] as const).map(
+      (shape) =>
+        [`500 as ${shape}`, { kind: 'refuse', status: 500, shape, server: 'survival', times: 1 }] as [
+          string,
+          RestFault,
+        ],
+    ),
+    ['400', { kind: 'refuse', status: 400, server: 'survival', times: 1 }],
+    ['504 of a dead node', { kind: 'refuse', status: 504, shape: 'errors', server: 'survival', times: 1 }],
+    ['a body that is not JSON', { kind: 'garbage', server: 'survival', times: 1 }],
+    ['a body without end', { kind: 'oversize', server: 'survival', times: 1 }],
+    ['a redirect', { kind: 'redirect', server: 'survival', times: 1 }],
+    ['a dropped connection', { kind: 'drop', server: 'survival', times: 1 }],
+  ];
+  it.each(faults)('%s is tried again', async (_what, fault) => {
+    await startPanel();
+    panel.failRest({ ...fault, endpoint: 'websocket' });
+    await observe();
+    await streaming(SURVIVAL);
+    expect(callsTo('websocket').length).toBe(2);
+    await expectOthersUntouched();
+  });
+
+  it('"missing" is no data, never zeros', async () => {
+    await startPanel({ unreachable: 'missing' });
+    panel.setNodeDown('survival', true);
+    await observe();
+    await until(() => expect(callsTo('resources').length).toBeGreaterThanOrEqual(3));
+    expect(await exporter.value('gameserver_collection_up', SURVIVAL)).toBe(0);
+    expect(await exporter.value('gameserver_memory_usage_bytes', SURVIVAL)).toBeUndefined();
+    panel.setNodeDown('survival', false);
+    await streaming(SURVIVAL);
+  });
+});
+
+describe('trouble of the whole panel', () => {
+  it('a refused key: up, blocked, one line, one probe a minute, and back', async () => {
+    await startPanel({ clock: fastClock(HURRIED) });
+    panel.revokeKey(panel.apiKey);
+    await observe(fastClock(HURRIED));
+    await exporter.until('gameserver_panel_up', PANEL, 0);
+    for (const { name } of SERVERS) {
+      await exporter.until('gameserver_blocked', { server: name, reason: 'unauthorized' }, 1);
+    }
+    const before = panel.record.calls.length;
+    await until(() => expect(panel.record.calls.length).toBeGreaterThanOrEqual(before + 3));
+    const [first, second, third] = panel.record.calls.slice(before).map(({ at }) => at);
+    expect((third ?? 0) - (first ?? 0)).toBeGreaterThan(100_000);
+    expect((second ?? 0) - (first ?? 0)).toBeGreaterThan(50_000);
+    const loud = exporter.lines.filter(({ level }) => level === 'warn' || level === 'error');
+    expect(loud.map(({ message }) => message)).toEqual([expect.stringContaining('refuses the API key')]);
+    panel.acceptKey(panel.apiKey);
+    await streaming(SURVIVAL);
+    await exporter.until('gameserver_panel_up', PANEL, 1);
+    expect(await exporter.value('gameserver_blocked', SURVIVAL)).toBeUndefined();
+  });
+
+  it('a panel that is down at the start: metrics answer, servers come up by themselves', async () => {
+    await startPanel();
+    await panel.stopListening();
+    await observe();
+    expect(await exporter.value('gameserver_panel_up', PANEL)).toBe(0);
+    expect(await exporter.value('gameserver_collection_up', SURVIVAL)).toBe(0);
+    await until(() => expect(logged("can't be reached")).toHaveLength(1));
+    await panel.startListening();
+    for (const { name } of SERVERS) await streaming({ server: name });
+    expect(await exporter.value('gameserver_panel_up', PANEL)).toBe(1);
+  });
+
+  it('a panel that goes away leaves live sockets alone', async () => {
+    await startPanel();
+    await observe();
+    for (const { name } of SERVERS) await streaming({ server: name });
+    panel.failRest({ kind: 'refuse', status: 502, shape: 'html' });
+    for (const name of ['survival', 'creative', 'valheim']) {
+      panel.sockets({ kind: 'send', server: name, event: 'token expiring' });
+    }
+    await exporter.until('gameserver_panel_up', PANEL, 0);
+    for (const { name } of SERVERS) {
+      expect(await exporter.value('gameserver_collection_streaming', { server: name })).toBe(1);
+      expect(await exporter.value('gameserver_collection_up', { server: name })).toBe(1);
+    }
+    panel.clearFaults();
+    await exporter.until('gameserver_panel_up', PANEL, 1);
+  });
+
+  it('429 pauses all calls for as long as the panel says, and none is lost', async () => {
+    await startPanel();
+    panel.failRest({
+      kind: 'refuse',
+      status: 429,
+      endpoint: 'resources',
+      headers: { 'X-RateLimit-Limit': '240', 'Retry-After': '30' },
+      times: 1,
+    });
+    await observe();
+    await exporter.until('gameserver_exporter_api_budget_paused', PANEL, 1);
+    for (const { name } of SERVERS) await streaming({ server: name });
+    expect(messages('rate limit is exceeded')).toHaveLength(1);
+  });
+});
+
+describe('frames that are not as they should be', () => {
+  async function streamingOnce(): Promise<void> {
+    await startPanel();
+    await observe();
+    await streaming(SURVIVAL);
+    await exporter.until('gameserver_collection_up', SURVIVAL, 1);
+  }
+  const bad = (kind: string) => exporter.value('gameserver_exporter_bad_messages_total', { kind });
+  const stats = (payload: string) => JSON.stringify({ event: 'stats', args: [payload] });
+
+  it.each([
+    ['text that is no JSON', 'hello', 'not_json'],
+    ['JSON that is no message', '[1,2]', 'bad_shape'],
+    ['a message without event', '{"args":["x"]}', 'bad_shape'],
+    ['stats that are no JSON', stats('{"memory_bytes":'), 'not_json'],
+    ['stats that are a list', stats('[]'), 'bad_shape'],
+    ['stats without args', '{"event":"stats"}', 'bad_shape'],
+    ['a field that is null', stats('{"state":"running","memory_bytes":null}'), 'bad_field'],
+    ['a field that is negative', stats('{"state":"running","disk_bytes":-1}'), 'bad_field'],
+    ['a field that is huge', stats('{"state":"running","memory_bytes":1e300}'), 'bad_field'],
+    ['a field that is text', stats('{"state":"running","cpu_absolute":"12"}'), 'bad_field'],
+  ])('%s is counted and survived', async (_what, text, kind) => {
+    await streamingOnce();
+    panel.sockets({ kind: 'raw', server: 'survival', text });
+    await until(() => expect(panel.record.sockets(panel.server('survival').uuid).opened).toBe(1));
+    await vi.waitFor(async () => expect(await bad(kind)).toBe(1), { timeout: 5_000 });
+    expect(await exporter.value('gameserver_collection_streaming', SURVIVAL)).toBe(1);
+    expect(await exporter.scrape()).not.toMatch(/^gameserver_.*NaN/im);
+  });
+
+  it('binary frames are counted and survived', async () => {
+    await streamingOnce();
+    panel.sockets({ kind: 'binary', server: 'survival', base64: 'AAEC' });
+    await vi.waitFor(async () => expect(await bad('binary')).toBe(1), { timeout: 5_000 });
+    expect(await exporter.value('gameserver_collection_streaming', SURVIVAL)).toBe(1);
+  });
+
+  it('a frame of over 1 MiB costs the socket, which comes back', async () => {
+    await streamingOnce();
+    panel.sockets({ kind: 'oversize', server: 'survival' });
+    await vi.waitFor(async () => expect(await bad('oversize')).toBe(1), { timeout: 5_000 });
+    await until(() => expect(panel.record.sockets(panel.server('survival').uuid).opened).toBe(2));
+    await streaming(SURVIVAL);
+    await expectOthersUntouched();
+  });
+
+  it('unknown events are counted as other', async () => {
+    await streamingOnce();
+    panel.sockets({ kind: 'send', server: 'survival', event: 'feature match', args: ['eula'] });
+    panel.sockets({ kind: 'send', server: 'survival', event: 'something new' });
+    await exporter.until('gameserver_exporter_messages_total', { event: 'other' }, 1);
+    expect(await exporter.value('gameserver_collection_streaming', SURVIVAL)).toBe(1);
+  });
+
+  it('a flood of console lines is counted, never parsed, and leaves the samples alone', async () => {
+    await streamingOnce();
+    const line = JSON.stringify({ event: 'console output', args: ['\u001b[31m[12:00:00] flood'.repeat(5)] });
+    for (let sent = 0; sent < 5_000; sent += 1)
+      panel.sockets({ kind: 'raw', server: 'survival', text: line });
+    await vi.waitFor(
+      async () =>
+        expect(await exporter.value('gameserver_console_lines_total', SURVIVAL)).toBeGreaterThanOrEqual(
+          5_000,
+        ),
+      { timeout: 10_000 },
+    );
+    expect(await exporter.value('gameserver_collection_up', SURVIVAL)).toBe(1);
+    await expectOthersUntouched();
+  });
+});
+
+describe('what the exporter sends', () => {
+  it('is auth and "send stats", and nothing that could change a server', async () => {
+    await startPanel({ tokenLifetimeSeconds: 60 });
+    await observe();
+    panel.power('survival', 'kill');
+    await until(() => {
+      const events = new Set(panel.record.frames.map(({ event }) => event));
+      expect(events).toEqual(new Set(['auth', 'send stats']));
+    });
+    const methods = new Set(panel.record.calls.map(({ method }) => method));
+    expect(methods).toEqual(new Set(['GET']));
+    expect(panel.record.counters).toMatchObject({ wouldHaveCrashed: 0, oversizeFrames: 0 });
+  });
+});
+
+describe('stopping', () => {
+  it('closes every socket with 1000', async () => {
+    await startPanel();
+    await observe();
+    for (const { name } of SERVERS) await streaming({ server: name });
+    await exporter.stop();
+    await until(() => expect(panel.record.openSockets).toBe(0));
+    for (const { uuid } of panel.servers) expect(panel.record.sockets(uuid).lastCloseCode).toBe(1000);
+  });
+
+  it.each([
+    ['calls hang', (): void => panel.failRest({ kind: 'hang' })],
+    ['upgrades hang', (): void => panel.failSockets({ kind: 'hang-upgrade' })],
+    ['auth is not answered', (): void => panel.failSockets({ kind: 'ignore-auth' })],
+    ['the panel is down', (): void => void panel.stopListening()],
+    ['sockets are half open', (): void => panel.failSockets({ kind: 'half-open-on-open' })],
+  ])(
+    'ends while %s',
+    async (_what, arrange) => {
+      await startPanel();
+      arrange();
+      await observe();
+      await until(() => expect(panel.record.calls.length + exporter.lines.length).toBeGreaterThan(0));
+      await exporter.stop();
+    },
+    10_000,
+  );
+});

@@ -1,0 +1,396 @@
+import { afterEach, describe, expect, it } from 'vitest';
+import { type Simulator, type SimulatorOptions, startSimulator } from '../../../src/simulator/index.ts';
+import { attach, ConsoleClient, connect, credentials, refusedUpgrade, until } from './console-client.ts';
+
+let panel: Simulator;
+afterEach(() => panel.stop());
+
+const UUID = '1a7ce997-259b-452e-8b4e-cecc464142ca';
+
+async function start(options: SimulatorOptions = {}): Promise<void> {
+  panel = await startSimulator({
+    servers: [
+      { name: 'survival', uuid: UUID, consoleLinesPerSecond: 0 },
+      { name: 'asleep', temper: 'offline' },
+    ],
+    statsIntervalMs: 20,
+    startMs: 20,
+    stopMs: 20,
+    websocketLimitPerMinute: 0,
+    ...options,
+  });
+}
+
+describe('authentication', () => {
+  it('is answered by success, the state, and stats once a tick while the server runs', async () => {
+    await start();
+    const client = await attach(panel, 'survival');
+    await until(() => expect(client.stats.length).toBeGreaterThan(3));
+    expect(client.events.slice(0, 3)).toEqual(['auth success', 'status running', 'stats']);
+    expect(client.stats[0]).toMatchObject({ state: 'running', memory_limit_bytes: 4_509_715_660 });
+    expect(panel.record.frames).toMatchObject([{ server: UUID, event: 'auth', accepted: true }]);
+    expect(JSON.stringify(panel.record.snapshot())).not.toContain(client.token);
+  });
+
+  it('of an offline server is followed by one stats frame and silence', async () => {
+    await start();
+    panel.pin('asleep', { diskBytes: 7 });
+    const client = await attach(panel, 'asleep');
+    const other = await attach(panel, 'survival');
+    await until(() => expect(other.stats.length).toBeGreaterThan(5));
+    expect(client.events).toEqual(['auth success', 'status offline', 'stats']);
+    expect(client.stats).toMatchObject([{ state: 'offline', disk_bytes: 7, memory_limit_bytes: 0 }]);
+    client.send('send stats', null);
+    await until(() => expect(client.stats).toHaveLength(2));
+  });
+
+  it('again on the same socket answers only success', async () => {
+    await start();
+    const client = await attach(panel, 'asleep');
+    await until(() => expect(client.stats).toHaveLength(1));
+    client.send('auth', (await credentials(panel, 'asleep')).token);
+    client.send('nothing known');
+    client.send('send stats');
+    await until(() => expect(client.stats).toHaveLength(2));
+    expect(client.events.slice(3)).toEqual(['auth success', 'stats']);
+  });
+
+  it('must come before anything else', async () => {
+    await start();
+    const client = await connect(panel, 'survival');
+    client.send('send stats');
+    await until(() => expect(client.events).toEqual(['jwt error no jwt present']));
+  });
+
+  it('is refused with the token of another server', async () => {
+    await start();
+    const client = await connect(panel, 'survival');
+    client.send('auth', (await credentials(panel, 'asleep')).token);
+    await until(() => expect(client.events[0]).toMatch(/^jwt error .*permission/));
+  });
+});
+
+describe('the upgrade', () => {
+  it.each([
+    ['another origin', (url: string) => `${url}/`, 403],
+    ['the right origin and an unknown path', (url: string) => url, 404],
+  ])('is refused for %s', async (_name, origin, status) => {
+    await start();
+    const { socket } = await credentials(panel, 'survival');
+    const address = status === 404 ? socket.replace(UUID, UUID.replace('1', '2')) : socket;
+    expect(await refusedUpgrade(address, origin(panel.url))).toBe(status);
+    expect(panel.record.counters.wrongOrigin).toBe(status === 403 ? 1 : 0);
+  });
+
+  it('is refused with 400 where the server has all the sockets it may', async () => {
+    await start({ maxSocketsPerServer: 2 });
+    await connect(panel, 'survival');
+    const second = await connect(panel, 'survival');
+    const { socket } = await credentials(panel, 'survival');
+    expect(await refusedUpgrade(socket, panel.url)).toBe(400);
+    second.socket.close(1000);
+    await until(() =>
+      expect(panel.record.sockets(UUID)).toMatchObject({ open: 1, maxOpen: 2, lastCloseCode: 1000 }),
+    );
+    await connect(panel, 'survival');
+  });
+
+  it('suffers the faults that are armed', async () => {
+    await start();
+    const { socket } = await credentials(panel, 'survival');
+    panel.failSockets({ kind: 'refuse-upgrade', status: 502, server: 'survival', times: 1 });
+    expect(await refusedUpgrade(socket, panel.url)).toBe(502);
+    panel.failSockets({ kind: 'drop-upgrade', times: 1 });
+    const dropped = new ConsoleClient(socket, panel.url);
+    await until(() => expect(dropped.closed?.code).toBe(1006));
+    panel.failSockets({ kind: 'close-on-open', code: 4409, reason: 'server is suspended', times: 1 });
+    const closed = new ConsoleClient(socket, panel.url);
+    await until(() => expect(closed.closed).toEqual({ code: 4409, reason: 'server is suspended' }));
+    panel.failSockets({ kind: 'hang-upgrade', times: 1 });
+    const hung = new ConsoleClient(socket, panel.url);
+    const next = await attach(panel, 'survival');
+    await until(() => expect(next.stats.length).toBeGreaterThan(0));
+    expect(hung.socket.readyState).toBe(hung.socket.CONNECTING);
+  });
+});
+
+describe('tokens', () => {
+  it('are told of before they expire, and replaced by jwt errors after, on a socket that stays open', async () => {
+    await start({ tokenLifetimeSeconds: 0.4 });
+    const client = await attach(panel, 'survival');
+    await until(() => expect(client.events.at(-1)).toBe('jwt error jwt: exp claim is invalid'));
+    expect(client.events).toContain('token expiring');
+    expect(client.events).not.toContain('token expired');
+    client.send('send stats');
+    panel.set({ tokenLifetimeSeconds: 600 });
+    client.send('auth', (await credentials(panel, 'survival')).token);
+    await until(() => expect(client.events.at(-1)).toBe('stats'));
+    expect(client.closed).toBeUndefined();
+  });
+
+  it('can be made to expire at once, with the event that real nodes leave out', async () => {
+    await start({ sendTokenExpired: true });
+    const client = await attach(panel, 'asleep');
+    await until(() => expect(client.stats).toHaveLength(1));
+    expect(panel.sockets({ kind: 'expire', server: 'asleep' })).toBe(1);
+    client.send('send stats');
+    await until(() =>
+      expect(client.events.slice(3)).toEqual(['token expired', 'jwt error jwt: exp claim is invalid']),
+    );
+  });
+
+  it('are refused after a restart of the daemon, new ones accepted', async () => {
+    await start();
+    const client = await attach(panel, 'survival');
+    await until(() => expect(client.stats.length).toBeGreaterThan(0));
+    const { url } = panel;
+    await panel.stopListening();
+    await until(() => expect(client.closed?.code).toBe(1006));
+    await expect(fetch(url)).rejects.toThrow('fetch failed');
+    await panel.startListening();
+    expect(panel.url).toBe(url);
+    const again = await connect(panel, 'survival');
+    again.send('auth', client.token);
+    await until(() => expect(again.events[0]).toMatch(/^jwt error .*denylist/));
+    again.send('auth', again.token);
+    await until(() => expect(again.events[1]).toBe('auth success'));
+  });
+
+  it.each([
+    ['ignored', { kind: 'ignore-auth' } as const, []],
+    ['refused', { kind: 'jwt-error-on-auth', text: 'why not' } as const, ['jwt error why not']],
+  ])('can be %s once', async (_name, fault, events) => {
+    await start();
+    panel.failSockets({ ...fault, server: 'asleep', times: 1 });
+    const client = await attach(panel, 'asleep');
+    client.send('auth', client.token);
+    await until(() => expect(client.stats).toHaveLength(1));
+    expect(client.events).toEqual([...events, 'auth success', 'status offline', 'stats']);
+  });
+});
+
+describe('power', () => {
+  it('goes through the states on `set state`, with zeros at the end', async () => {
+    await start();
+    const client = await attach(panel, 'survival');
+    await until(() => expect(client.stats.length).toBeGreaterThan(0));
+    client.send('set state', 'stop');
+    await until(() => expect(client.stats.at(-1)?.['state']).toBe('offline'));
+    expect(client.stats.at(-1)).toMatchObject({
+      memory_bytes: 0,
+      cpu_absolute: 0,
+      network: { rx_bytes: 0, tx_bytes: 0 },
+      uptime: 0,
+      memory_limit_bytes: 4_509_715_660,
+    });
+    client.send('set state', 'start');
+    await until(() => expect(panel.server('survival').state).toBe('running'));
+    client.send('set state', 'kill');
+    const states = () => client.events.filter((event) => event.startsWith('status'));
+    await until(() => expect(states()).toHaveLength(7));
+    expect(states().slice(1)).toEqual([
+      'status stopping',
+      'status offline',
+      'status starting',
+      'status running',
+      'status stopping',
+      'status offline',
+    ]);
+    expect(panel.record.frames.map(({ event, args }) => [event, args?.[0]])).toContainEqual([
+      'set state',
+      'kill',
+    ]);
+  });
+
+  it('is lost without `stopping` by a crash, and comes back where the temper says so', async () => {
+    await start({
+      servers: [{ name: 'shaky', temper: 'crashing', consoleLinesPerSecond: 0, crashEveryMs: 60 }],
+      reviveMs: 20,
+    });
+    const client = await attach(panel, 'shaky');
+    const states = () => client.events.filter((event) => event.startsWith('status'));
+    await until(() => expect(states().length).toBeGreaterThan(8));
+    expect(states()).not.toContain('status stopping');
+    expect(states().join()).toContain('status running,status offline,status starting,status running');
+  });
+});
+
+describe('the console', () => {
+  it('echoes commands, keeps 150 lines for `send logs`, and is dumb while the server is off', async () => {
+    await start({ frameBurst: 10 });
+    const client = await attach(panel, 'survival');
+    client.send('send command', 'say hi');
+    await until(() => expect(client.events).toContain('console output > say hi'));
+    client.send('send logs', null);
+    await until(() =>
+      expect(client.events.filter((event) => event === 'console output > say hi')).toHaveLength(2),
+    );
+    const asleep = await attach(panel, 'asleep');
+    for (const event of ['send logs', 'send command', 'send stats']) asleep.send(event, null);
+    await until(() => expect(asleep.stats).toHaveLength(2));
+    expect(asleep.events.join()).not.toContain('console');
+  });
+
+  it('floods where a server is chatty', async () => {
+    await start({ servers: [{ name: 'loud', temper: 'chatty', consoleLinesPerSecond: 5_000 }] });
+    const client = await attach(panel, 'loud');
+    await until(() => expect(client.frames.length).toBeGreaterThan(500));
+  });
+});
+
+describe('frames of clients', () => {
+  it('over the limits are dropped, which is told once; a throttled auth vanishes', async () => {
+    await start();
+    const client = await connect(panel, 'asleep');
+    for (let index = 0; index < 4; index += 1) client.send('send logs');
+    client.send('auth', client.token);
+    client.send('auth', client.token);
+    await until(() => expect(client.frames).toHaveLength(5));
+    expect(client.events.filter((event) => event.startsWith('throttled'))).toEqual(['throttled auth']);
+    expect(client.events).not.toContain('auth success');
+    expect(panel.record.frames.filter(({ accepted }) => !accepted)).toHaveLength(2);
+    expect(panel.record.counters.wouldHaveCrashed).toBe(0);
+    for (let index = 0; index < 6; index += 1) client.send('send logs');
+    await until(() => expect(panel.record.counters.wouldHaveCrashed).toBe(1));
+  });
+
+  it('of over 4,096 bytes are dropped unread', async () => {
+    await start();
+    const client = await attach(panel, 'asleep');
+    client.send('send command', 'x'.repeat(5_000));
+    client.send('send stats');
+    await until(() => expect(client.stats).toHaveLength(2));
+    expect(panel.record.counters.oversizeFrames).toBe(1);
+    expect(panel.record.frames.map(({ event }) => event)).toEqual(['auth', '(unreadable)', 'send stats']);
+  });
+
+  it('are counted when they are pings, which are answered', async () => {
+    await start();
+    const client = await connect(panel, 'survival');
+    client.socket.ping();
+    await until(() => expect(client.pongs).toBe(1));
+    expect(panel.record.sockets(UUID).pings).toBe(1);
+  });
+});
+
+describe('faults of open sockets', () => {
+  it('send anything: events, raw text, binary, garbage and too much', async () => {
+    await start();
+    const client = await connect(panel, 'survival');
+    panel.sockets({ kind: 'send', event: 'daemon error', args: ['oh'] });
+    panel.sockets({ kind: 'send', event: 'deleted' });
+    panel.sockets({ kind: 'raw', text: 'hello' });
+    panel.sockets({ kind: 'binary', base64: 'AAEC' });
+    panel.sockets({ kind: 'garbage' });
+    panel.sockets({ kind: 'oversize' });
+    await until(() => expect(client.frames).toHaveLength(6));
+    expect(client.frames.slice(0, 4)).toEqual([
+      '{"event":"daemon error","args":["oh"]}',
+      '{"event":"deleted"}',
+      'hello',
+      'binary 3',
+    ]);
+    expect(() => JSON.parse(client.frames[4] ?? '{}') as unknown).toThrow('JSON');
+    expect(client.frames[5]?.length).toBeGreaterThan(1_048_576);
+  });
+
+  it('close with a code, or drop without a frame', async () => {
+    await start();
+    const closed = await connect(panel, 'survival');
+    panel.sockets({ kind: 'close', server: 'survival', code: 4400, reason: 'terminal' });
+    await until(() => expect(closed.closed).toEqual({ code: 4400, reason: 'terminal' }));
+    const dropped = await connect(panel, 'survival');
+    panel.sockets({ kind: 'drop' });
+    await until(() => expect(dropped.closed?.code).toBe(1006));
+    expect(panel.record.sockets(UUID)).toMatchObject({ open: 0, opened: 2, lastCloseCode: undefined });
+  });
+
+  it('leave a half-open socket that answers nothing', async () => {
+    await start();
+    const client = await attach(panel, 'survival');
+    const other = await attach(panel, 'survival');
+    await until(() => expect(client.stats.length).toBeGreaterThan(0));
+    panel.failSockets({ kind: 'half-open-on-open', times: 1 });
+    const dead = await attach(panel, 'asleep');
+    dead.socket.ping();
+    panel.sockets({ kind: 'half-open', server: 'survival' });
+    client.socket.ping();
+    other.socket.terminate();
+    const next = await attach(panel, 'survival');
+    const before = client.frames.length;
+    await until(() => expect(next.stats.length).toBeGreaterThan(5));
+    expect([client.pongs, client.closed, dead.frames.length, dead.pongs]).toEqual([0, undefined, 0, 0]);
+    expect(client.frames.length - before).toBeLessThanOrEqual(1);
+  });
+
+  it('silence stats, asked or not, until faults are cleared', async () => {
+    await start();
+    panel.failSockets({ kind: 'silence', server: 'survival' });
+    const client = await attach(panel, 'survival');
+    client.send('send stats');
+    client.send('send command', 'still here');
+    await until(() => expect(client.events).toContain('console output > still here'));
+    expect(client.stats).toEqual([]);
+    panel.clearFaults();
+    await until(() => expect(client.stats.length).toBeGreaterThan(0));
+  });
+});
+
+describe('where servers are', () => {
+  it('changes by a move: the old address refuses, the new one is in the credentials', async () => {
+    await start();
+    const client = await attach(panel, 'survival');
+    const before = await credentials(panel, 'survival');
+    panel.move('survival', 'keep');
+    expect(await refusedUpgrade(before.socket, panel.url)).toBe(404);
+    const after = await credentials(panel, 'survival');
+    expect(new URL(after.socket).host).toBe(new URL(panel.secondNodeUrl).host);
+    expect(client.closed).toBeUndefined();
+    const moved = await attach(panel, 'survival');
+    await until(() => expect(moved.stats.length).toBeGreaterThan(0));
+    panel.move('survival');
+    await until(() => expect([client.closed?.code, moved.closed?.code]).toEqual([1006, 1006]));
+  });
+
+  it('may be advertised wrongly', async () => {
+    await start();
+    panel.advertise('survival', 'ws://169.254.169.254/ws');
+    expect((await credentials(panel, 'survival')).socket).toBe('ws://169.254.169.254/ws');
+  });
+
+  it('is nowhere once they are deleted', async () => {
+    await start();
+    const client = await attach(panel, 'asleep');
+    await until(() => expect(client.stats).toHaveLength(1));
+    panel.deleteServer('asleep');
+    await until(() => expect(client.closed).toEqual({ code: 1001, reason: 'server deleted' }));
+    expect(client.events.at(-1)).toBe('deleted');
+    expect(() => panel.server('asleep')).toThrow('no server "asleep"');
+  });
+
+  it('suspends with a lost socket, and 4409 where credentials are issued all the same', async () => {
+    await start();
+    const client = await attach(panel, 'survival');
+    await until(() => expect(client.stats.length).toBeGreaterThan(0));
+    panel.suspend('survival');
+    await until(() => expect(client.closed?.code).toBe(1006));
+    await expect(credentials(panel, 'survival')).rejects.toThrow('409');
+    panel.set({ suspendedCredentials: 'issue' });
+    const opened = await connect(panel, 'survival');
+    await until(() => expect(opened.closed?.code).toBe(4409));
+    panel.power('survival', 'start');
+    expect(panel.server('survival').state).toBe('offline');
+    panel.unsuspend('survival');
+    panel.power('survival', 'start');
+    expect(panel.server('survival').state).toBe('starting');
+  });
+});
+
+it('ends frames in a newline and shapes stats as it is set', async () => {
+  await start({ trailingNewline: true, statsDiskIo: false, statsUptime: false });
+  const client = await attach(panel, 'survival');
+  await until(() => expect(client.stats.length).toBeGreaterThan(0));
+  expect(client.frames.every((text) => text.endsWith('}\n'))).toBe(true);
+  expect(Object.keys(client.stats[0] ?? {})).not.toContain('uptime');
+  expect(Object.keys(client.stats[0] ?? {})).not.toContain('disk_io');
+});

@@ -1,0 +1,150 @@
+import { describe, expect, it } from 'vitest';
+import { refusal, refusalAnswer } from '../../../src/simulator/answers.ts';
+import { listedServerDocument, pageDocument, resourcesDocument } from '../../../src/simulator/documents.ts';
+import { eventFrame, parseClientFrame, statsPayload } from '../../../src/simulator/frames.ts';
+import { seededRandom, seededUuid } from '../../../src/simulator/random.ts';
+
+// The frame that the field notes show.
+const SEEN =
+  '{"memory_bytes":1073741824,"memory_limit_bytes":4509715660,"cpu_absolute":153.217,' +
+  '"network":{"rx_bytes":1,"tx_bytes":2},"disk_io":{"read_bytes":0,"write_bytes":0},"uptime":86400123,' +
+  '"state":"running","disk_bytes":123456789}';
+const USAGE = {
+  memoryBytes: 1_073_741_824,
+  memoryLimitBytes: 4_509_715_660,
+  cpuAbsolute: 153.217,
+  diskBytes: 123_456_789,
+  rxBytes: 1,
+  txBytes: 2,
+  readBytes: 0,
+  writtenBytes: 0,
+  uptimeMs: 86_400_123,
+};
+const ALL = { statsDiskIo: true, statsUptime: true, statsShuffleKeys: false };
+
+describe('stats payload', () => {
+  it('is the one that was seen in the field', () => {
+    expect(statsPayload('running', USAGE, ALL, Math.random)).toBe(SEEN);
+  });
+
+  it('leaves out what old versions and Pterodactyl leave out', () => {
+    const text = statsPayload(
+      'running',
+      USAGE,
+      { ...ALL, statsDiskIo: false, statsUptime: false },
+      Math.random,
+    );
+    const { disk_io: _io, uptime: _uptime, ...rest } = JSON.parse(SEEN) as Record<string, unknown>;
+    expect(JSON.parse(text)).toEqual(rest);
+  });
+
+  it('changes its key order from frame to frame, and nothing else', () => {
+    const random = seededRandom(7);
+    const texts = Array.from({ length: 10 }, () =>
+      statsPayload('running', USAGE, { ...ALL, statsShuffleKeys: true }, random),
+    );
+    expect(new Set(texts).size).toBeGreaterThan(1);
+    for (const text of texts) expect(JSON.parse(text)).toEqual(JSON.parse(SEEN));
+  });
+});
+
+describe('frames', () => {
+  it('leave out args where there are none, and end in a newline where that is wanted', () => {
+    expect(eventFrame('auth success', [], false)).toBe('{"event":"auth success"}');
+    expect(eventFrame('status', ['running'], true)).toBe('{"event":"status","args":["running"]}\n');
+  });
+
+  it.each([
+    ['{"event":"send stats","args":[null]}', { event: 'send stats', args: [null] }],
+    ['{"event":"send logs"}', { event: 'send logs', args: [] }],
+    ['{"args":["x"]}', undefined],
+    ['null', undefined],
+    ['[1', undefined],
+  ])('of clients are read: %s', (text, frame) => {
+    expect(parseClientFrame(text)).toEqual(frame);
+  });
+});
+
+describe('errors', () => {
+  it.each([
+    ['errors', '{"errors":[{"code":"ServerStateConflictException","status":"409","detail":"suspended"}]}'],
+    ['message', '{"error":"Conflict","message":"suspended"}'],
+  ] as const)('in the shape "%s"', (shape, body) => {
+    expect(refusalAnswer(refusal(409, 'suspended'), shape)).toEqual({
+      status: 409,
+      headers: { 'content-type': 'application/json' },
+      body,
+    });
+  });
+
+  it("as a proxy's page", () => {
+    const { headers, body } = refusalAnswer(refusal(502), 'html');
+    expect(headers['content-type']).toContain('text/html');
+    expect(body).toContain('502 Bad Gateway');
+  });
+});
+
+describe('documents', () => {
+  it('cut a list into pages', () => {
+    const page = (number: number) =>
+      pageDocument([1, 2, 3, 4, 5], number, 2, (item) => ({ item })) as {
+        data: unknown[];
+        meta: { pagination: object };
+      };
+    expect(page(3).data).toEqual([{ item: 5 }]);
+    expect(page(3).meta.pagination).toMatchObject({ total: 5, count: 1, current_page: 3, total_pages: 3 });
+    expect(page(4).data).toEqual([]);
+  });
+
+  it.each([
+    ['suspended', { status: 'suspended', is_suspended: true }],
+    ['installing', { status: 'installing', is_installing: true }],
+    ['restoring_backup', { status: 'restoring_backup', is_suspended: false }],
+    ['transferring', { status: null, is_transferring: true }],
+    ['maintenance', { status: null, is_node_under_maintenance: true }],
+    [undefined, { status: null, is_suspended: false, is_installing: false, is_transferring: false }],
+  ] as const)('list a server that is %s', (conflict, attributes) => {
+    const limits = { memory: 1, swap: -1, disk: 0, cpu: 50, io: 500 };
+    const identity = { uuid: 'u', identifier: 'i', name: 'n', node: 'node-1', egg: 'Paper', owned: true };
+    expect(listedServerDocument({ ...identity, limits, conflict }, true)).toMatchObject({
+      attributes: { ...attributes, limits, relationships: { egg: { attributes: { name: 'Paper' } } } },
+    });
+  });
+
+  it('answer resources with and without the optional fields', () => {
+    const settings = { resourceObject: 'stats', resourceUptime: true, resourceSuspendedFlag: true } as const;
+    expect(resourcesDocument('running', USAGE, false, settings)).toEqual({
+      object: 'stats',
+      attributes: {
+        current_state: 'running',
+        is_suspended: false,
+        resources: {
+          memory_bytes: 1_073_741_824,
+          cpu_absolute: 153.217,
+          disk_bytes: 123_456_789,
+          network_rx_bytes: 1,
+          network_tx_bytes: 2,
+          uptime: 86_400_123,
+        },
+      },
+    });
+    const bare = {
+      resourceObject: 'server_resource',
+      resourceUptime: false,
+      resourceSuspendedFlag: false,
+    } as const;
+    const document = JSON.stringify(resourcesDocument('running', USAGE, false, bare));
+    expect(document).not.toMatch(/uptime|is_suspended/);
+    expect(document).toContain('"object":"server_resource"');
+  });
+});
+
+it('makes valid uuids, the same ones from the same seed', () => {
+  const uuids = (seed: number) =>
+    Array.from({ length: 50 }, (_, index) => seededUuid(seededRandom(seed + index)));
+  for (const uuid of uuids(1)) {
+    expect(uuid).toMatch(/^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/);
+  }
+  expect(uuids(1)).toEqual(uuids(1));
+  expect(new Set(uuids(1)).size).toBe(50);
+});
