@@ -1,0 +1,24 @@
+import { readFileSync, writeFileSync } from 'node:fs';
+import { expect } from 'vitest';
+
+const ROOT = new URL('../../', import.meta.url);
+
+/** Set to 1, generated files are written instead of compared. */
+const UPDATE = process.env['UPDATE_GENERATED'] === '1';
+
+/** Holds the part of a Markdown file between `<!-- begin NAME -->` and `<!-- end NAME -->` to what is generated. */
+export function expectSection(file: string, name: string, generated: string): void {
+  const url = new URL(file, ROOT);
+  const text = readFileSync(url, 'utf8');
+  const pattern = new RegExp(`(<!-- begin ${name} -->\n)([^]*?)(<!-- end ${name} -->)`);
+  const found = pattern.exec(text);
+  if (found === null) throw new Error(`${file}: expected the markers of the section "${name}"`);
+  const section = `\n${generated.trim()}\n\n`;
+  if (UPDATE)
+    writeFileSync(
+      url,
+      text.replace(pattern, (_all, begin, _old, end) => `${begin}${section}${end}`),
+    );
+  else
+    expect(found[2], `${file} is not current: UPDATE_GENERATED=1 npm run test:unit writes it`).toBe(section);
+}
