@@ -1,0 +1,85 @@
+import { afterEach, describe, expect, it, vi } from 'vitest';
+import { SystemClock, sleep } from '../../../src/domain/clock.ts';
+import { ManualClock } from '../../support/manual-clock.ts';
+
+afterEach(() => {
+  vi.restoreAllMocks();
+});
+
+describe('SystemClock', () => {
+  it('tells an instant in Unix time', () => {
+    const clock = new SystemClock();
+    expect(Math.abs(clock.toUnixMs(clock.now()) - Date.now())).toBeLessThan(1_000);
+  });
+
+  it('holds still while the wall clock is slewed, and follows when it is stepped', () => {
+    const realNow = Date.now;
+    const clock = new SystemClock();
+    const instant = clock.now();
+    const shown = clock.toUnixMs(instant);
+    const wall = vi.spyOn(Date, 'now');
+    wall.mockImplementation(() => realNow() + 400);
+    expect(clock.toUnixMs(instant)).toBe(shown);
+    wall.mockImplementation(() => realNow() + 3_600_000);
+    expect(clock.toUnixMs(instant) - shown).toBeGreaterThan(3_590_000);
+  });
+
+  it('does not move its monotonic side when the wall clock is stepped back', () => {
+    const clock = new SystemClock();
+    const before = clock.now();
+    vi.spyOn(Date, 'now').mockReturnValue(0);
+    expect(clock.now()).toBeGreaterThanOrEqual(before);
+  });
+
+  it('calls once after the delay, and not at all once it is cancelled', async () => {
+    const clock = new SystemClock();
+    const run = vi.fn<() => void>();
+    const cancelled = vi.fn<() => void>();
+    const cancel = clock.schedule(1, cancelled);
+    cancel();
+    cancel();
+    clock.schedule(-5, run);
+    await vi.waitFor(() => expect(run).toHaveBeenCalledOnce());
+    await new Promise((resolve) => setTimeout(resolve, 10));
+    expect(cancelled).not.toHaveBeenCalled();
+  });
+
+  it('does not fire at once for a delay that is longer than a timer takes', async () => {
+    const clock = new SystemClock();
+    const run = vi.fn<() => void>();
+    const cancels = [2 ** 31, Number.POSITIVE_INFINITY].map((delay) => clock.schedule(delay, run));
+    await new Promise((resolve) => setTimeout(resolve, 20));
+    for (const cancel of cancels) cancel();
+    expect(run).not.toHaveBeenCalled();
+  });
+});
+
+describe('sleep', () => {
+  it('resolves after its time and leaves no listener behind', async () => {
+    const clock = new ManualClock();
+    const { signal } = new AbortController();
+    const removed = vi.spyOn(signal, 'removeEventListener');
+    let slept = false;
+    const sleeping = sleep(clock, 1_000, signal).then(() => (slept = true));
+    await clock.advance(999);
+    expect(slept).toBe(false);
+    await clock.advance(1);
+    expect(await sleeping).toBe(true);
+    expect(removed).toHaveBeenCalledOnce();
+  });
+
+  it('rejects with the reason as soon as its signal aborts, and leaves no timer behind', async () => {
+    const clock = new ManualClock();
+    const controller = new AbortController();
+    const slept = sleep(clock, 1_000, controller.signal);
+    controller.abort(new Error('no longer wanted'));
+    await expect(slept).rejects.toThrow('no longer wanted');
+    expect(clock.pending).toBe(0);
+  });
+
+  it('rejects at once for a signal that aborted before', async () => {
+    const clock = new ManualClock();
+    await expect(sleep(clock, 1_000, AbortSignal.abort(new Error('too late')))).rejects.toThrow('too late');
+    expect(clock.pending).toBe(0);
+  });
+});

@@ -1,0 +1,106 @@
+import { describe, expect, it } from 'vitest';
+import type { Sample } from '../../../src/domain/sample.ts';
+import {
+  compareObservations,
+  type Observation,
+  POLL_CACHE_MS,
+  type Verdict,
+} from '../../../src/fleet/ordering.ts';
+
+const SECOND = 1_000;
+const DAY = 86_400 * SECOND;
+
+/** A frame received at `at`, of a server that then said it had run for `uptimeMs`. */
+function frame(at: number, uptimeMs: number | undefined, more: Sample = {}): Observation {
+  return { source: 'socket', receivedAt: at, measuredFrom: at, sample: sampleOf(uptimeMs, more) };
+}
+
+/** A poll asked at `at` and answered `tookMs` later. */
+function poll(at: number, uptimeMs: number | undefined, tookMs = 0): Observation {
+  return {
+    source: 'poll',
+    receivedAt: at + tookMs,
+    measuredFrom: at - POLL_CACHE_MS,
+    sample: sampleOf(uptimeMs, {}),
+  };
+}
+
+const sampleOf = (uptimeMs: number | undefined, more: Sample): Sample => ({
+  state: 'running',
+  ...(uptimeMs === undefined ? {} : { uptimeMs }),
+  ...more,
+});
+const off = (at: number) => frame(at, 0, { state: 'offline' });
+
+const NEWER: Verdict = { older: false, restarted: false };
+const OLDER: Verdict = { older: true, restarted: false };
+const RESTARTED: Verdict = { older: false, restarted: true };
+
+type Row = [
+  title: string,
+  previous: Observation | undefined,
+  next: Observation,
+  verdict: Verdict,
+  offAt?: number,
+];
+
+describe('compareObservations', () => {
+  it.each<Row>([
+    ['the first frame', undefined, frame(0, DAY), NEWER],
+    ['the first poll', undefined, poll(0, DAY), NEWER],
+
+    ['frame after frame', frame(0, DAY), frame(1_000, DAY + 1_000), NEWER],
+    ['a frame that came late', frame(0, DAY), frame(1_000, DAY + 200), NEWER],
+    ['a frame that was overtaken', frame(0, DAY), frame(20, DAY - 1_000), OLDER],
+    ['one that was overtaken by long: it is believed', frame(0, DAY), frame(3_001, DAY - 1_000), NEWER],
+    ['frames without uptime', frame(0, undefined), frame(20, undefined), NEWER],
+    ['a frame without uptime behind one with', frame(0, DAY), frame(20, undefined), NEWER],
+    ['a frame of the run before, after a restart', frame(0, 2_000), frame(500, DAY), OLDER],
+    ['a frame of a run that began unseen', frame(0, DAY), frame(10_000, 4_000), RESTARTED],
+    ['the word that it went off', frame(0, DAY), off(20), NEWER],
+    ['the first frame of a new run', off(0), frame(30_000, 1_000), NEWER],
+    ['a frame from before the stop', off(0), frame(20, DAY), OLDER, 0],
+    ['one from before the stop, long after: it is believed', off(0), frame(3_001, DAY), NEWER, 0],
+    ['a new run soon after the stop', off(0), frame(2_500, 1_500), NEWER, 0],
+
+    ['a poll behind a frame, its data perhaps older', frame(0, DAY), poll(1_000, DAY - 5_000), OLDER],
+    ['a poll behind a frame, its data as old as the frame', frame(0, DAY), poll(1_000, DAY), OLDER],
+    ['a poll behind a frame, its uptime further on', frame(0, DAY), poll(5_000, DAY + 3_000), NEWER],
+    [
+      'a poll asked when no cache can be older than the frame',
+      frame(0, DAY),
+      poll(POLL_CACHE_MS, DAY),
+      NEWER,
+    ],
+    ['a poll without uptime, perhaps older', frame(0, undefined), poll(19_999, undefined), OLDER],
+    ['a poll without uptime, surely newer', frame(0, undefined), poll(20_000, undefined), NEWER],
+    [
+      'a slow poll: what counts is when it was asked',
+      frame(0, undefined),
+      poll(10_000, undefined, 25_000),
+      OLDER,
+    ],
+    ['a poll with data of the run before', frame(0, 5_000), poll(1_000, DAY), OLDER],
+    ['a poll that shows a restart', frame(0, DAY), poll(60_000, 30_000), RESTARTED],
+
+    ['poll after poll', poll(0, DAY), poll(30_000, DAY + 30_000), NEWER],
+    ['poll after poll, answered from the same cache', poll(0, DAY), poll(15_000, DAY), NEWER],
+    ['poll after poll, restarted between', poll(0, DAY), poll(30_000, 10_000), RESTARTED],
+    ['a frame after a poll', poll(0, DAY), frame(100, DAY + 15_000), NEWER],
+    ['a frame after a poll, restarted between', poll(0, DAY), frame(30_000, 10_000), RESTARTED],
+  ])('%s', (_, previous, next, verdict, offAt) => {
+    expect(compareObservations(previous, next, offAt)).toEqual(verdict);
+  });
+
+  it('takes an uptime that fell to more than what passed for no restart', () => {
+    expect(compareObservations(frame(0, DAY), frame(10_000, DAY / 2), undefined).restarted).toBe(false);
+  });
+
+  it.fails('takes a frame that was overtaken in the first seconds of a run for no restart', () => {
+    expect(compareObservations(frame(0, 2_000), frame(20, 1_000), undefined)).toEqual(OLDER);
+  });
+
+  it('takes the zeros of a server that is off for no restart', () => {
+    expect(compareObservations(frame(0, DAY), off(10_000), undefined)).toEqual(NEWER);
+  });
+});

@@ -1,0 +1,488 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import type { BudgetReading } from '../../../src/domain/reading.ts';
+import type { ServerTarget } from '../../../src/domain/server.ts';
+import { PanelFleet, type PanelSettings } from '../../../src/fleet/panel-fleet.ts';
+import type { Credentials, Resources } from '../../../src/panel/decode.ts';
+import type { ListingPage } from '../../../src/panel/decode-listing.ts';
+import { PanelError } from '../../../src/panel/errors.ts';
+import type { HealthListener, PanelGateway, PanelHealth } from '../../../src/panel/gateway.ts';
+import type { ClientMessage } from '../../../src/session/protocol.ts';
+import type { ConsoleSocket, SocketListener } from '../../../src/session/socket.ts';
+import { collectingLogger } from '../../support/logger.ts';
+import { ManualClock } from '../../support/manual-clock.ts';
+import { target } from '../../support/targets.ts';
+
+const MINUTE = 60_000;
+const SETTINGS: PanelSettings = {
+  name: 'main',
+  origin: 'https://panel.example.com',
+  pollIntervalMs: 30_000,
+  stalenessMs: 60_000,
+  connectTimeoutMs: 10_000,
+  authTimeoutMs: 12_000,
+  ratePinned: false,
+};
+const RESOURCES: Resources = { sample: { state: 'running', memoryBytes: 7 }, suspended: false, badFields: 0 };
+const REFUSED = new PanelError('unauthorized', 'the API key is refused', { status: 401 });
+
+/** A panel that answers at once, and notes who asked for what. */
+class FakeGateway implements PanelGateway {
+  health: PanelHealth = 'unknown';
+  limitPerMinute = 60;
+  fleetSize = 0;
+  closed = false;
+  readonly calls: string[] = [];
+  answerCredentials: (server: string, signal: AbortSignal) => Promise<Credentials> = (server) =>
+    Promise.resolve({ token: `token of ${server}`, socketUrl: `wss://node/${server}`, lifetimeMs: 600_000 });
+  answerResources: (server: string, signal: AbortSignal) => Promise<Resources> = () =>
+    Promise.resolve(RESOURCES);
+  readonly #healthListeners = new Set<HealthListener>();
+  readonly #rateListeners = new Set<(perMinute: number) => void>();
+
+  credentials(server: string, _priority: 'refresh' | 'connect', signal: AbortSignal): Promise<Credentials> {
+    this.calls.push(`credentials ${server}`);
+    return this.answerCredentials(server, signal);
+  }
+
+  resources(server: string, signal: AbortSignal): Promise<Resources> {
+    this.calls.push(`resources ${server}`);
+    return this.answerResources(server, signal);
+  }
+
+  learn(server: string, signal: AbortSignal): Promise<Resources> {
+    this.calls.push(`learn ${server}`);
+    return this.answerResources(server, signal);
+  }
+
+  listing(): Promise<ListingPage> {
+    throw new Error('expected no listing');
+  }
+
+  budget(): BudgetReading {
+    return { limitPerMinute: this.limitPerMinute, usedLastMinute: 0, queueLength: 0, paused: false };
+  }
+
+  setFleetSize(size: number): void {
+    this.fleetSize = size;
+  }
+
+  onHealthChange(listener: HealthListener): () => void {
+    this.#healthListeners.add(listener);
+    return () => this.#healthListeners.delete(listener);
+  }
+
+  onRateChange(listener: (perMinute: number) => void): () => void {
+    this.#rateListeners.add(listener);
+    return () => this.#rateListeners.delete(listener);
+  }
+
+  close(): Promise<void> {
+    this.closed = true;
+    return Promise.resolve();
+  }
+
+  becomes(health: PanelHealth): void {
+    this.health = health;
+    for (const listener of this.#healthListeners) listener(health);
+  }
+
+  allows(perMinute: number): void {
+    this.limitPerMinute = perMinute;
+    for (const listener of this.#rateListeners) listener(perMinute);
+  }
+
+  asked(what: string): string[] {
+    return this.calls.filter((call) => call.startsWith(what)).map((call) => call.slice(what.length + 1));
+  }
+}
+
+const STATS = String.raw`{"event":"stats","args":["{\"state\":\"running\",\"memory_bytes\":5}"]}`;
+
+/** A socket that opens at once, takes every token and sends stats only when asked. */
+class FakeSocket {
+  ended: 'closed' | 'terminated' | undefined;
+  readonly url: string;
+  readonly #listener: SocketListener;
+
+  constructor(url: string, listener: SocketListener) {
+    this.url = url;
+    this.#listener = listener;
+    queueMicrotask(() => {
+      if (this.ended === undefined) listener.opened();
+    });
+  }
+
+  send(message: ClientMessage): void {
+    const answer = message.event === 'auth' ? '{"event":"auth success"}' : STATS;
+    queueMicrotask(() => this.hears(answer));
+  }
+
+  hears(frame: string): void {
+    if (this.ended === undefined) this.#listener.message(Buffer.from(frame), false);
+  }
+
+  close(): Promise<void> {
+    this.ended = 'closed';
+    return Promise.resolve();
+  }
+
+  terminate(): void {
+    this.ended = 'terminated';
+  }
+}
+
+let clock: ManualClock;
+let gateway: FakeGateway;
+let log: ReturnType<typeof collectingLogger>;
+let sockets: FakeSocket[];
+let fleet: PanelFleet;
+
+beforeEach(() => {
+  clock = new ManualClock();
+  gateway = new FakeGateway();
+  log = collectingLogger();
+  sockets = [];
+});
+
+afterEach(async () => {
+  await fleet.stop();
+});
+
+function start(targets: readonly ServerTarget[], settings: Partial<PanelSettings> = {}): void {
+  fleet = new PanelFleet({ ...SETTINGS, ...settings }, targets, {
+    clock,
+    log,
+    random: () => 0.5,
+    gateway,
+    telemetry: { message: () => {}, badMessage: () => {}, reconnect: () => {}, request: () => {} },
+    openSocket: (url, listener) => {
+      const socket = new FakeSocket(url, listener);
+      sockets.push(socket);
+      // Its class keeps private fields, so that no other object is one; sessions use these three methods alone.
+      return socket as unknown as ConsoleSocket;
+    },
+    addressProblem: () => undefined,
+  });
+  fleet.start();
+}
+
+/** Servers a, b, c, … */
+const servers = (count: number, changes: Partial<ServerTarget> = {}) =>
+  Array.from({ length: count }, (_, index) => named(String.fromCodePoint(97 + index), changes));
+const named = (id: string, changes: Partial<ServerTarget> = {}) =>
+  target({ id, name: `server ${id}`, ...changes });
+
+const conditions = () => fleet.records.map(({ status }) => status.condition);
+const streamed = () => sockets.filter(({ ended }) => ended === undefined).map(({ url }) => url.at(-1));
+const times = <T>(count: number, value: T) => Array.from({ length: count }, () => value);
+const NEVER = (_: string, signal: AbortSignal) =>
+  new Promise<never>((_resolve, reject) => {
+    signal.addEventListener('abort', () => reject(signal.reason as Error));
+  });
+
+describe('the plan', () => {
+  it('that the budget carries gives every server a socket and polls none', async () => {
+    start(servers(3));
+    await clock.advance(1_000);
+    expect(conditions()).toEqual(times(3, 'streaming'));
+    expect(streamed()).toEqual(['a', 'b', 'c']);
+    await clock.advance(MINUTE);
+    expect(gateway.asked('resources')).toEqual([]);
+    expect(gateway.fleetSize).toBe(3);
+    expect(log.lines.filter(({ message }) => message.startsWith('plan:'))).toMatchObject([
+      {
+        level: 'info',
+        fields: { panel: 'main', sockets: 3, polls: 0, callsPerMinute: 0.4, budgetPerMinute: 60 },
+      },
+    ]);
+  });
+
+  it('that is too dear streams the first servers and polls the rest in turn', async () => {
+    gateway.limitPerMinute = 1;
+    start(servers(10));
+    await clock.advance(5 * MINUTE);
+    expect(streamed()).toEqual(['a', 'b', 'c', 'd', 'e', 'f']);
+    expect(gateway.asked('resources')).toEqual(['g', 'h', 'i', 'j']);
+    expect(conditions()).toEqual([...times(6, 'streaming'), ...times(4, 'polling')]);
+    // Four polls with a quarter of a call a minute.
+    await clock.advance(16 * MINUTE);
+    expect(gateway.asked('resources')).toHaveLength(8);
+    expect(log.lines.filter(({ message }) => message.startsWith('plan:'))).toMatchObject([
+      {
+        level: 'warn',
+        fields: { sockets: 6, polls: 4, pollIntervalSeconds: 960, wantedCallsPerMinute: 1.3 },
+      },
+    ]);
+  });
+
+  it('bounds the age of a polled server by its own interval, not by that of the others', async () => {
+    gateway.limitPerMinute = 1;
+    start(servers(10));
+    await clock.advance(5 * MINUTE);
+    const polled = fleet.records.at(-1);
+    expect(polled?.stalenessMs).toBe(2.5 * 16 * MINUTE);
+    expect(polled?.isFresh(clock.now())).toBe(true);
+    sockets[0]?.hears(STATS);
+    expect(fleet.records[0]?.stalenessMs).toBe(60_000);
+  });
+
+  it('heeds the modes, and spends what is left on those that may do both', async () => {
+    gateway.limitPerMinute = 1;
+    start([
+      named('a', { mode: 'poll' }),
+      ...['b', 'c', 'd', 'e', 'f'].map((id) => named(id)),
+      ...['g', 'h', 'i'].map((id) => named(id, { mode: 'socket' })),
+    ]);
+    await clock.advance(10 * MINUTE);
+    expect(streamed()).toEqual(['b', 'c', 'd', 'g', 'h', 'i']);
+    expect(new Set(gateway.asked('resources'))).toEqual(new Set(['a', 'e', 'f']));
+  });
+
+  it('is what the reading shows', () => {
+    gateway.limitPerMinute = 1;
+    start(servers(10));
+    expect(fleet.reading()).toEqual({
+      name: 'main',
+      up: false,
+      budget: { limitPerMinute: 1, usedLastMinute: 0, queueLength: 0, paused: false },
+      plan: {
+        sockets: 6,
+        polls: 4,
+        pollIntervalMs: 16 * MINUTE,
+        callsPerMinute: 1,
+        wantedCallsPerMinute: 1.25,
+      },
+    });
+    gateway.becomes('up');
+    expect(fleet.reading().up).toBe(true);
+  });
+});
+
+describe('a change of the rate', () => {
+  it('upwards turns polled servers to sockets, and leaves the others alone', async () => {
+    gateway.limitPerMinute = 1;
+    start(servers(10));
+    await clock.advance(5 * MINUTE);
+    const before = gateway.asked('resources').length;
+    gateway.allows(48);
+    await clock.advance(1_000);
+    expect(conditions()).toEqual(times(10, 'streaming'));
+    expect(streamed()).toHaveLength(10);
+    expect(sockets).toHaveLength(10);
+    await clock.advance(30 * MINUTE);
+    expect(gateway.asked('resources')).toHaveLength(before);
+  });
+
+  it('downwards closes the sockets of those that are to be polled', async () => {
+    start(servers(10));
+    await clock.advance(1_000);
+    expect(streamed()).toHaveLength(10);
+    gateway.allows(1);
+    expect(streamed()).toEqual(['a', 'b', 'c', 'd', 'e', 'f']);
+    expect(sockets.slice(6).map(({ ended }) => ended)).toEqual(times(4, 'closed'));
+    await clock.advance(17 * MINUTE);
+    expect(new Set(gateway.asked('resources'))).toEqual(new Set(['g', 'h', 'i', 'j']));
+    expect(conditions()).toEqual([...times(6, 'streaming'), ...times(4, 'polling')]);
+  });
+
+  // What a socket said is stale after a minute, however long the interval of the polls is.
+  it.fails('downwards polls soon those whose last word came by socket', async () => {
+    start(servers(10));
+    await clock.advance(1_000);
+    for (const socket of sockets) socket.hears(STATS);
+    gateway.allows(1);
+    await clock.advance(5 * MINUTE);
+    expect(fleet.records.slice(6).map((record) => record.isFresh(clock.now()))).toEqual(times(4, true));
+  });
+
+  it('that changes no plan changes nothing', async () => {
+    start(servers(3));
+    await clock.advance(1_000);
+    gateway.allows(48);
+    gateway.allows(120);
+    await clock.advance(1_000);
+    expect(sockets).toHaveLength(3);
+    expect(streamed()).toHaveLength(3);
+  });
+
+  it.fails('that shortens the interval of polled servers shortens it at once', async () => {
+    gateway.limitPerMinute = 1;
+    start(servers(10, { mode: 'poll' }));
+    await clock.advance(10 * MINUTE);
+    gateway.allows(48);
+    await clock.advance(MINUTE);
+    expect(fleet.records.map((record) => record.isFresh(clock.now()))).toEqual(times(10, true));
+  });
+});
+
+describe('the limit of the panel', () => {
+  it('is asked for before all else, and the answer is a sample too', async () => {
+    start(servers(3));
+    await clock.advance(0);
+    expect(gateway.calls.slice(0, 2)).toEqual(['learn a', 'credentials a']);
+    expect(fleet.records[0]?.sample).toMatchObject({ memoryBytes: 7 });
+  });
+
+  it('is not asked for where the rate is pinned', async () => {
+    start(servers(3), { ratePinned: true });
+    await clock.advance(180 * MINUTE);
+    expect(gateway.asked('learn')).toEqual([]);
+  });
+
+  it('is not asked for again while polls are answered', async () => {
+    start([named('a'), named('b', { mode: 'poll' })]);
+    await clock.advance(180 * MINUTE);
+    expect(gateway.asked('learn')).toEqual(['a']);
+  });
+
+  it('is asked for once an hour where nothing is polled', async () => {
+    start(servers(2));
+    await clock.advance(125 * MINUTE);
+    expect(gateway.asked('learn')).toEqual(['a', 'b', 'a']);
+  });
+});
+
+describe("the panel's health", () => {
+  it('refused shows every server that does not stream as blocked, with no line for each', async () => {
+    start([...servers(2), named('c', { mode: 'poll' }), named('d', { mode: 'poll' })]);
+    await clock.advance(MINUTE);
+    expect(conditions()).toEqual(['streaming', 'streaming', 'polling', 'polling']);
+    const before = log.lines.length;
+    gateway.becomes('refused');
+    const unauthorized = { condition: 'blocked', blocked: 'unauthorized' };
+    expect(fleet.records.map(({ status }) => status)).toMatchObject([
+      { condition: 'streaming' },
+      { condition: 'streaming' },
+      unauthorized,
+      unauthorized,
+    ]);
+    expect(log.lines.slice(before).filter(({ level }) => level !== 'debug')).toEqual([]);
+  });
+
+  it('up wakes those that the key kept out, without their slow retry', async () => {
+    const take = gateway.answerCredentials;
+    gateway.answerCredentials = () => Promise.reject(REFUSED);
+    gateway.answerResources = () => Promise.reject(REFUSED);
+    start([...servers(3), named('d', { mode: 'poll' })]);
+    await clock.advance(MINUTE);
+    gateway.becomes('refused');
+    expect(fleet.records.map(({ status }) => status.blocked)).toEqual(times(4, 'unauthorized'));
+    expect(streamed()).toEqual([]);
+    gateway.answerCredentials = take;
+    gateway.answerResources = () => Promise.resolve(RESOURCES);
+    gateway.becomes('up');
+    await clock.advance(1_000);
+    expect(conditions()).toEqual(['streaming', 'streaming', 'streaming', 'polling']);
+    expect(log.lines.filter(({ level }) => level === 'warn')).toEqual([]);
+  });
+
+  it('up wakes those that wait out a failure', async () => {
+    const take = gateway.answerCredentials;
+    gateway.answerCredentials = () => Promise.reject(new PanelError('network', 'no answer'));
+    start(servers(1));
+    await clock.advance(10 * MINUTE);
+    expect(conditions()).not.toContain('streaming');
+    gateway.answerCredentials = take;
+    gateway.becomes('up');
+    await clock.advance(MINUTE);
+    expect(conditions()).toEqual(['streaming']);
+  });
+
+  it('up does not wake a server that is blocked for a reason of its own', async () => {
+    gateway.answerCredentials = () => Promise.reject(new PanelError('not_found', 'no such server'));
+    start(servers(1));
+    await clock.advance(1_000);
+    expect(fleet.records[0]?.status.blocked).toBe('not_found');
+    gateway.becomes('up');
+    await clock.advance(MINUTE);
+    expect(gateway.asked('credentials')).toHaveLength(1);
+  });
+});
+
+it("one server's trouble leaves the others alone", async () => {
+  const take = gateway.answerCredentials;
+  gateway.answerCredentials = (server, signal) => {
+    if (server === 'a')
+      return Promise.reject(new PanelError('conflict', 'suspended', { detail: 'suspended' }));
+    return server === 'b' ? NEVER(server, signal) : take(server, signal);
+  };
+  start(servers(4));
+  await clock.advance(1_000);
+  expect(conditions()).toEqual(['blocked', 'waiting', 'streaming', 'streaming']);
+});
+
+describe('stop', () => {
+  const failing = () => Promise.reject(new PanelError('network', 'no answer'));
+
+  it.each<[string, number, () => void]>([
+    ['at once after the start', 0, () => {}],
+    ['while all stream', MINUTE, () => {}],
+    ['while some are polled', 5 * MINUTE, () => void (gateway.limitPerMinute = 1)],
+    [
+      'while calls hang',
+      MINUTE,
+      () => {
+        gateway.limitPerMinute = 1;
+        gateway.answerCredentials = NEVER;
+        gateway.answerResources = NEVER;
+      },
+    ],
+    [
+      'while all fail',
+      5 * MINUTE,
+      () => {
+        gateway.answerCredentials = failing;
+        gateway.answerResources = failing;
+      },
+    ],
+    [
+      'while all are blocked',
+      MINUTE,
+      () => {
+        gateway.answerCredentials = () => Promise.reject(REFUSED);
+        gateway.answerResources = () => Promise.reject(REFUSED);
+      },
+    ],
+  ])('%s leaves no timer, no socket and no call behind', async (_, afterMs, arrange) => {
+    arrange();
+    start(servers(10));
+    if (afterMs > 0) await clock.advance(afterMs);
+    await fleet.stop();
+    const calls = gateway.calls.length;
+    expect(clock.pending).toBe(0);
+    expect(gateway.closed).toBe(true);
+    expect(streamed()).toEqual([]);
+    expect(sockets.every(({ ended }) => ended === 'closed')).toBe(true);
+    expect(conditions()).toEqual(times(10, 'stopped'));
+    await clock.advance(60 * MINUTE);
+    expect(clock.pending).toBe(0);
+    expect(gateway.calls).toHaveLength(calls);
+  });
+
+  it('waits for the last socket to close', async () => {
+    start(servers(2));
+    await clock.advance(1_000);
+    const [first] = sockets;
+    if (first === undefined) throw new Error('expected a socket');
+    let close: () => void = () => {};
+    first.close = () => new Promise((resolve) => (close = resolve));
+    let stopped = false;
+    const stopping = fleet.stop().then(() => (stopped = true));
+    await clock.advance(1_000);
+    expect(stopped).toBe(false);
+    close();
+    await stopping;
+    expect(stopped).toBe(true);
+  });
+
+  it.fails('is not undone by what the panel says after it', async () => {
+    start(servers(2));
+    await clock.advance(1_000);
+    await fleet.stop();
+    gateway.allows(48);
+    gateway.becomes('up');
+    await clock.advance(MINUTE);
+    expect(streamed()).toEqual([]);
+    expect(conditions()).toEqual(times(2, 'stopped'));
+  });
+});

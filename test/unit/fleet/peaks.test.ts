@@ -1,0 +1,75 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { PEAK_WINDOW_MS, PeakWindow } from '../../../src/fleet/peaks.ts';
+
+const AT = 1_000_000;
+
+describe('PeakWindow', () => {
+  it('knows nothing at first', () => {
+    expect(new PeakWindow().read(AT)).toBeUndefined();
+  });
+
+  it('keeps the highest of each field, and leaves out those that never came', () => {
+    const window = new PeakWindow();
+    window.add({ cpuCores: 1, memoryBytes: 100 }, AT);
+    window.add({ cpuCores: 3, memoryBytes: 50 }, AT + 1_000);
+    window.add({ cpuCores: 2, networkReceiveBytesPerSecond: 0 }, AT + 2_000);
+    expect(window.read(AT + 3_000)).toEqual({
+      cpuCores: 3,
+      memoryBytes: 100,
+      networkReceiveBytesPerSecond: 0,
+    });
+  });
+
+  it('remembers a peak for a minute and forgets it soon after', () => {
+    const window = new PeakWindow();
+    window.add({ cpuCores: 9 }, AT);
+    window.add({ cpuCores: 1 }, AT + 30_000);
+    expect(window.read(AT + PEAK_WINDOW_MS)).toEqual({ cpuCores: 9 });
+    expect(window.read(AT + PEAK_WINDOW_MS + 5_000)).toEqual({ cpuCores: 1 });
+    expect(window.read(AT + 10 * PEAK_WINDOW_MS)).toBeUndefined();
+  });
+
+  it('forgets all over a long gap, whichever way it is noticed', () => {
+    for (const gap of [65_000, 65_000 * 7, 86_400_000]) {
+      const window = new PeakWindow();
+      window.add({ cpuCores: 9 }, AT);
+      window.add({ cpuCores: 1 }, AT + gap);
+      expect(window.read(AT + gap)).toEqual({ cpuCores: 1 });
+    }
+  });
+
+  it('works from the first milliseconds of a clock, and before its origin', () => {
+    for (const start of [0, -1_000_000]) {
+      const window = new PeakWindow();
+      window.add({ memoryBytes: 5 }, start);
+      expect(window.read(start + 1)).toEqual({ memoryBytes: 5 });
+      expect(window.read(start + 70_000)).toBeUndefined();
+    }
+  });
+
+  it('is never below the last 60 s, nor above the last 65 s', () => {
+    const steps = fc.array(
+      fc.record({ afterMs: fc.nat({ max: 20_000 }), value: fc.nat({ max: 1_000 }), add: fc.boolean() }),
+      { maxLength: 60 },
+    );
+    fc.assert(
+      fc.property(steps, (list) => {
+        const window = new PeakWindow();
+        const added: { at: number; value: number }[] = [];
+        let now = AT;
+        for (const { afterMs, value, add } of list) {
+          now += afterMs;
+          if (add) {
+            window.add({ cpuCores: value }, now);
+            added.push({ at: now, value });
+          }
+          const within = (ms: number) => added.filter(({ at }) => now - at <= ms).map((entry) => entry.value);
+          const peak = window.read(now)?.cpuCores ?? Number.NEGATIVE_INFINITY;
+          expect(peak).toBeGreaterThanOrEqual(Math.max(...within(60_000)));
+          expect(peak).toBeLessThanOrEqual(Math.max(...within(65_000)));
+        }
+      }),
+    );
+  });
+});

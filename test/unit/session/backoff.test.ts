@@ -1,0 +1,40 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { backoffMs, SLOW_RETRY_MS, slowRetryMs } from '../../../src/session/backoff.ts';
+
+const ALMOST_ONE = 1 - Number.EPSILON;
+const uniform = fc.double({ min: 0, max: ALMOST_ONE, noNaN: true });
+
+describe('backoffMs', () => {
+  it.each([
+    [1, 5_000],
+    [2, 10_000],
+    [3, 20_000],
+    [4, 40_000],
+    [5, 80_000],
+    [6, 160_000],
+    [7, 300_000],
+    [8, 300_000],
+    [10_000, 300_000],
+  ])('after %i failures in a row: full jitter under %i ms', (failures, ceiling) => {
+    expect(backoffMs(failures, ALMOST_ONE)).toBeCloseTo(ceiling, 3);
+    expect(backoffMs(failures, 0.5)).toBe(ceiling / 2);
+  });
+
+  it('is never a hot loop and never over five minutes', () => {
+    expect(backoffMs(1, 0)).toBe(500);
+    fc.assert(
+      fc.property(fc.integer({ min: 1 }), uniform, (failures, random) => {
+        const wait = backoffMs(failures, random);
+        expect(wait).toBeGreaterThanOrEqual(500);
+        expect(wait).toBeLessThanOrEqual(300_000);
+      }),
+    );
+  });
+});
+
+it('slowRetryMs is five minutes, spread by a tenth', () => {
+  expect(slowRetryMs(0)).toBe(SLOW_RETRY_MS);
+  expect(slowRetryMs(0.5)).toBeCloseTo(315_000, 6);
+  expect(slowRetryMs(ALMOST_ONE)).toBeLessThanOrEqual(330_000);
+});

@@ -1,0 +1,327 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import type { Failure } from '../../../src/session/failure.ts';
+import { hasSocket, step } from '../../../src/session/machine.ts';
+import {
+  INITIAL_STATE,
+  type MachineContext,
+  type MachineEffect,
+  type MachineEvent,
+  type MachineState,
+  type TimerName,
+  type Token,
+} from '../../../src/session/machine-model.ts';
+
+/** One thing that happens, if it can where the world stands. */
+interface Happening {
+  readonly what:
+    | 'start'
+    | 'stop'
+    | 'wake'
+    | 'fetched'
+    | 'fetch fails'
+    | 'opened'
+    | 'refused'
+    | 'closed'
+    | 'authenticated'
+    | 'jwt error'
+    | 'token ending'
+    | 'heard'
+    | 'timer'
+    | 'late';
+  /** Picks among variants of it. */
+  readonly pick: number;
+  /** How long after the last one it happens, in milliseconds. */
+  readonly afterMs: number;
+  readonly random: number;
+}
+
+const FAILURES: readonly Failure[] = [
+  { reason: 'no_token', trouble: 'no answer', pollable: true },
+  { reason: 'no_token', trouble: 'slow down', pollable: true, retryAfterMs: 120_000 },
+  { reason: 'no_token', trouble: 'gone', pollable: false, lasting: 'not_found' },
+  { reason: 'upgrade_refused', trouble: 'Origin', pollable: true, lasting: 'forbidden' },
+  { reason: 'upgrade_refused', trouble: 'redirect', pollable: true, dropToken: true },
+];
+const CLOSE_CODES = [1000, 1001, 1006, 1009, 4400, 4409];
+const LIFETIMES_MS = [1, 20_000, 600_000, 900_000];
+const URLS = ['wss://node-1/ws', 'wss://node-2/ws'];
+
+/** What a session would hold as the machine's effects say: one socket, one fetch, timers by name. */
+class World {
+  state: MachineState = INITIAL_STATE;
+  now = 1_000_000;
+  socket: { readonly epoch: number; open: boolean } | undefined;
+  fetching = false;
+  readonly timers = new Map<TimerName, number>();
+  #random = 0;
+  #newestEpoch = 0;
+
+  happen({ what, pick, afterMs, random }: Happening): void {
+    this.now += afterMs;
+    this.#random = random;
+    const event = this.#event(what, pick);
+    if (event === undefined) return;
+    this.dispatch(event);
+    if (event.type === 'stop') this.#expectNothingLeft();
+  }
+
+  dispatch(event: MachineEvent): void {
+    const context: MachineContext = {
+      now: this.now,
+      random: this.#random,
+      connectTimeoutMs: 10_000,
+      authTimeoutMs: 12_000,
+    };
+    const before = this.state;
+    const { state, effects } = step(before, event, context);
+    if ('epoch' in event && event.epoch !== before.epoch) {
+      expect(state).toBe(before);
+      expect(effects).toEqual([]);
+    }
+    this.state = state;
+    for (const effect of effects) this.#take(effect);
+    this.#expectSound();
+  }
+
+  /** Time passes and nothing else: the timer that is due first fires. */
+  fireFirstTimer(): void {
+    const [first] = [...this.timers].sort(([, a], [, b]) => a - b);
+    if (first === undefined) return;
+    this.now = Math.max(this.now, first[1]);
+    this.#fire(first[0]);
+  }
+
+  #event(what: Happening['what'], pick: number): MachineEvent | undefined {
+    const { epoch } = this.state;
+    switch (what) {
+      case 'start':
+      case 'stop':
+      case 'wake':
+        return { type: what };
+      case 'fetched':
+      case 'fetch fails':
+        return this.#fetchEvent(what, pick);
+      case 'timer':
+        return this.#timerEvent(pick);
+      case 'late':
+        return this.#socketEvent(pick % 2 === 0 ? 'closed' : 'jwt error', epoch - 1, pick);
+      case 'opened':
+      case 'refused':
+        return this.socket?.open === false ? this.#socketEvent(what, epoch, pick) : undefined;
+      case 'closed':
+        return this.socket === undefined ? undefined : this.#socketEvent(what, epoch, pick);
+      case 'authenticated':
+      case 'jwt error':
+      case 'token ending':
+      case 'heard':
+        return this.socket?.open === true ? this.#socketEvent(what, epoch, pick) : undefined;
+    }
+  }
+
+  #fetchEvent(what: 'fetched' | 'fetch fails', pick: number): MachineEvent | undefined {
+    if (!this.fetching) return undefined;
+    this.fetching = false;
+    if (what === 'fetch fails') return { type: 'tokenFailed', failure: at(FAILURES, pick) };
+    return { type: 'tokenFetched', token: this.token(pick) };
+  }
+
+  token(pick: number): Token {
+    const lifetimeMs = at(LIFETIMES_MS, pick >> 1);
+    return {
+      value: `token ${pick}`,
+      socketUrl: at(URLS, pick),
+      refreshAt: this.now + lifetimeMs * 0.8,
+      expiresAt: this.now + lifetimeMs,
+    };
+  }
+
+  #timerEvent(pick: number): MachineEvent | undefined {
+    const names = [...this.timers.keys()];
+    const timer = names[pick % Math.max(1, names.length)];
+    if (timer === undefined) return undefined;
+    this.now = Math.max(this.now, this.timers.get(timer) ?? 0);
+    this.timers.delete(timer);
+    return { type: 'timer', timer };
+  }
+
+  #fire(timer: TimerName): void {
+    this.timers.delete(timer);
+    this.dispatch({ type: 'timer', timer });
+  }
+
+  #socketEvent(what: Happening['what'], epoch: number, pick: number): MachineEvent | undefined {
+    const isOurs = epoch === this.socket?.epoch;
+    switch (what) {
+      case 'opened':
+        if (this.socket !== undefined) this.socket.open = true;
+        return { type: 'opened', epoch };
+      case 'refused':
+        this.socket = undefined;
+        return { type: 'refused', epoch, failure: at(FAILURES, pick) };
+      case 'closed':
+        if (isOurs) this.socket = undefined;
+        return { type: 'closed', epoch, code: at(CLOSE_CODES, pick), trouble: 'closed', reason: 'closed' };
+      case 'jwt error':
+        return { type: 'jwtError', epoch, curable: pick % 2 === 0, text: 'jwt: exp claim is invalid' };
+      case 'authenticated':
+        return { type: 'authenticated', epoch };
+      case 'token ending':
+        return { type: 'tokenEnding', epoch };
+      case 'heard':
+        return { type: 'heard', epoch };
+      default:
+        return undefined;
+    }
+  }
+
+  #take(effect: MachineEffect): void {
+    switch (effect.type) {
+      case 'fetchToken':
+        expect(this.fetching, 'a second fetch').toBe(false);
+        this.fetching = true;
+        break;
+      case 'abortFetch':
+        this.fetching = false;
+        break;
+      case 'openSocket':
+        expect(this.socket, 'a second socket').toBeUndefined();
+        expect(effect.epoch).toBeGreaterThan(this.#newestEpoch);
+        this.#newestEpoch = effect.epoch;
+        this.socket = { epoch: effect.epoch, open: false };
+        break;
+      case 'closeSocket':
+      case 'terminateSocket':
+        expect(this.socket, 'a socket to end').toBeDefined();
+        this.socket = undefined;
+        break;
+      case 'authenticate':
+      case 'requestStats':
+        expect(this.socket?.open, 'an open socket to send to').toBe(true);
+        break;
+      case 'setTimer':
+        expect(effect.delayMs).toBeGreaterThanOrEqual(0);
+        this.timers.set(effect.timer, this.now + effect.delayMs);
+        break;
+      case 'cancelTimers':
+        this.timers.clear();
+        break;
+      case 'countReconnect':
+        break;
+    }
+  }
+
+  #expectSound(): void {
+    const { state } = this;
+    expect(hasSocket(state), `a socket in ${state.name}`).toBe(this.socket !== undefined);
+    if (this.socket !== undefined) expect(this.socket.epoch).toBe(state.epoch);
+    if (state.name === 'idle') {
+      this.#expectNothingLeft();
+      return;
+    }
+    // A socket may be half-open and never die: that alone is no way out.
+    expect(this.fetching || this.timers.size > 0, `a way out of ${state.name}`).toBe(true);
+    if (state.name === 'streaming' || state.name === 'refreshing') {
+      expect([...this.timers.keys()]).toContain('silence');
+    }
+    if (state.name === 'backingOff' || state.name === 'blocked') {
+      expect([...this.timers.keys()]).toEqual(['retry']);
+      expect(this.fetching).toBe(false);
+    }
+  }
+
+  #expectNothingLeft(): void {
+    expect(this.state.name).toBe('idle');
+    expect({ socket: this.socket, fetching: this.fetching, timers: this.timers.size }).toEqual({
+      socket: undefined,
+      fetching: false,
+      timers: 0,
+    });
+  }
+}
+
+function at<T>(list: readonly T[], index: number): T {
+  const item = list[index % list.length];
+  if (item === undefined) throw new Error('expected a list with something in it');
+  return item;
+}
+
+const happening: fc.Arbitrary<Happening> = fc.record({
+  what: fc.oneof<fc.WeightedArbitrary<Happening['what']>[]>(
+    // What leads to a streaming socket comes more often, so that runs get far.
+    {
+      weight: 12,
+      arbitrary: fc.constantFrom('start', 'fetched', 'opened', 'authenticated', 'timer', 'token ending'),
+    },
+    {
+      weight: 6,
+      arbitrary: fc.constantFrom('wake', 'fetch fails', 'refused', 'closed', 'jwt error', 'heard', 'late'),
+    },
+    { weight: 1, arbitrary: fc.constant('stop') },
+  ),
+  pick: fc.nat({ max: 999 }),
+  afterMs: fc.oneof(fc.constant(0), fc.nat({ max: 1_000 }), fc.nat({ max: 700_000 })),
+  random: fc.double({ min: 0, max: 0.999_999, noNaN: true }),
+});
+
+const history = fc.array(happening, { minLength: 1, maxLength: 80, size: 'max' });
+
+/** The world after a start and a history. */
+function worldAfter(happenings: readonly Happening[]): World {
+  const world = new World();
+  world.dispatch({ type: 'start' });
+  for (const each of happenings) world.happen(each);
+  return world;
+}
+
+describe('whatever happens', () => {
+  it('one socket, one fetch, newer epochs, a way out of every state, nothing left after a stop', () => {
+    fc.assert(
+      fc.property(history, (happenings) => {
+        worldAfter(happenings).dispatch({ type: 'stop' });
+      }),
+      { numRuns: 500 },
+    );
+  });
+
+  it('a session that hears nothing any more tries anew', () => {
+    fc.assert(
+      fc.property(history, (happenings) => {
+        const world = worldAfter(happenings);
+        if (world.state.name === 'idle') return;
+        const { epoch } = world.state;
+        // All that is sure to come in a dead world: timers fire, and a call to the panel ends some time.
+        for (let turn = 0; turn < 20 && world.state.epoch === epoch; turn += 1) {
+          if (world.fetching) {
+            world.fetching = false;
+            world.dispatch({ type: 'tokenFetched', token: world.token(0) });
+          } else world.fireFirstTimer();
+        }
+        expect(world.state.epoch).toBeGreaterThan(epoch);
+      }),
+      { numRuns: 300 },
+    );
+  });
+
+  it('runs get as far as each state', () => {
+    const seen = new Set<string>();
+    for (const happenings of fc.sample(history, { numRuns: 300, seed: 7 })) {
+      const world = new World();
+      world.dispatch({ type: 'start' });
+      for (const each of happenings) {
+        world.happen(each);
+        seen.add(world.state.name);
+      }
+    }
+    expect([...seen].toSorted()).toEqual([
+      'authenticating',
+      'backingOff',
+      'blocked',
+      'connecting',
+      'fetchingToken',
+      'idle',
+      'refreshing',
+      'streaming',
+    ]);
+  });
+});

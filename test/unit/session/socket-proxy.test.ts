@@ -1,0 +1,66 @@
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { proxyAgents } from '../../../src/session/socket-proxy.ts';
+
+const NAMES = ['HTTP_PROXY', 'HTTPS_PROXY', 'ALL_PROXY', 'NO_PROXY', 'WS_PROXY', 'WSS_PROXY'];
+const NODE = 'wss://node.example.com:8080/ws';
+
+beforeEach(() => {
+  for (const name of NAMES) {
+    vi.stubEnv(name, undefined);
+    vi.stubEnv(name.toLowerCase(), undefined);
+  }
+});
+
+afterEach(() => {
+  vi.unstubAllEnvs();
+});
+
+const proxyOf = (agent: unknown) => (agent as { proxy: URL } | undefined)?.proxy.href;
+
+describe('proxyAgents', () => {
+  it('goes straight where no proxy is named', () => {
+    expect(proxyAgents(undefined)(NODE)).toBeUndefined();
+  });
+
+  it('goes through the proxy of the configuration, whatever the environment says', () => {
+    vi.stubEnv('HTTPS_PROXY', 'http://other:3128');
+    vi.stubEnv('NO_PROXY', '*');
+    const agentFor = proxyAgents('http://proxy:3128');
+    expect(proxyOf(agentFor(NODE))).toBe('http://proxy:3128/');
+    expect(proxyOf(agentFor('ws://node.example.com/ws'))).toBe('http://proxy:3128/');
+  });
+
+  it("goes through the environment's proxy of the address' scheme", () => {
+    vi.stubEnv('HTTPS_PROXY', 'http://secure:3128');
+    vi.stubEnv('HTTP_PROXY', 'http://plain:3128');
+    const agentFor = proxyAgents(undefined);
+    expect(proxyOf(agentFor(NODE))).toBe('http://secure:3128/');
+    expect(proxyOf(agentFor('ws://node.example.com/ws'))).toBe('http://plain:3128/');
+  });
+
+  it('heeds NO_PROXY', () => {
+    vi.stubEnv('HTTPS_PROXY', 'http://proxy:3128');
+    vi.stubEnv('NO_PROXY', '.example.com');
+    const agentFor = proxyAgents(undefined);
+    expect(agentFor(NODE)).toBeUndefined();
+    expect(proxyOf(agentFor('wss://node.example.org/ws'))).toBe('http://proxy:3128/');
+  });
+
+  it('takes no proxy of the environment to this machine, but the one of the configuration', () => {
+    vi.stubEnv('HTTP_PROXY', 'http://proxy:3128');
+    for (const node of ['ws://127.0.0.1:9000/ws', 'ws://localhost:9000/ws', 'ws://[::1]:9000/ws']) {
+      expect(proxyAgents(undefined)(node)).toBeUndefined();
+      expect(proxyOf(proxyAgents('http://proxy:3128')(node))).toBe('http://proxy:3128/');
+    }
+  });
+
+  it('keeps one agent for each proxy', () => {
+    const agentFor = proxyAgents('http://proxy:3128');
+    expect(agentFor(NODE)).toBe(agentFor('wss://node-2.example.com/ws'));
+  });
+
+  it.fails('heeds the environment for a scheme in capitals, which the panel may send', () => {
+    vi.stubEnv('HTTPS_PROXY', 'http://proxy:3128');
+    expect(proxyOf(proxyAgents(undefined)('WSS://node.example.com:8080/ws'))).toBe('http://proxy:3128/');
+  });
+});
