@@ -20,9 +20,10 @@ function program(): Command {
     .addCommand(serveCommand(), { isDefault: true })
     .addCommand(checkCommand())
     .addCommand(demoCommand())
-    .addCommand(simulateCommand())
-    .showHelpAfterError('(--help shows what there is)');
-  for (const command of [root, ...root.commands]) command.exitOverride();
+    .addCommand(simulateCommand());
+  for (const command of [root, ...root.commands]) {
+    command.exitOverride().showHelpAfterError('(--help shows what there is)');
+  }
   return root;
 }
 
@@ -40,8 +41,9 @@ async function main(argv: readonly string[]): Promise<number> {
   }
 }
 
+// A configuration may have several faults, a line each.
 function complain(error: Error, exitCode: number): number {
-  console.error(`error: ${error.message}`);
+  console.error(error.message.replaceAll(/^/gm, 'error: '));
   return exitCode;
 }
 

@@ -28,8 +28,8 @@ export function demoCommand(): Command {
     .option('--port <port>', 'where the exporter serves its metrics (0: any free port)', port, 10_317)
     .option('--panel-port <port>', 'where the simulated panel listens (0: any free port)', port, 10_318)
     .option('--control-port <port>', 'where it takes faults and commands (0: any free port)', port, 10_319)
-    .addOption(logLevelOption().default('warn'))
-    .addOption(logFormatOption())
+    .addOption(logLevelOption('warn'))
+    .addOption(logFormatOption('pretty in a terminal and json elsewhere'))
     .addHelpText(
       'after',
       `
@@ -80,7 +80,7 @@ async function startApp(app: App, port: number): Promise<string> {
 
 function configFor(panel: Simulator): Config {
   const { shape, variables } = parseConfig(simulatorConfig(panel), 'demo', {});
-  if (shape === undefined) throw new Error('the demo’s own configuration is not valid');
+  if (shape === undefined) throw new Error("the demo's own configuration is not valid");
   return resolveConfig(shape, { contents: new Map(), variables });
 }
 
@@ -91,7 +91,7 @@ The exporter observes them and serves at      ${url}
   Open   ${url}/          every server at a glance
          ${url}/metrics   what Prometheus scrapes
   Try    curl -s ${url}/metrics | grep gameserver_state
-         curl -d '{"server":"survival"}' ${panel.controlUrl}/control/servers/crash
+         curl -X POST ${panel.controlUrl}/control/servers/survival/crash
 
 Ctrl-C stops both.`;
 }

@@ -7,15 +7,12 @@ export interface LogFlags {
   readonly 'log.format'?: LogFormat;
 }
 
-export function logLevelOption(): Option {
-  return new Option('--log.level <level>', 'what to log (default: the configuration’s, else info)').choices(
-    LOG_LEVELS,
-  );
+export function logLevelOption(otherwise = 'the configuration’s, else info'): Option {
+  return new Option('--log.level <level>', `what to log (default: ${otherwise})`).choices(LOG_LEVELS);
 }
 
-export function logFormatOption(): Option {
-  return new Option(
-    '--log.format <format>',
-    'how to log (default: the configuration’s, else pretty in a terminal and json elsewhere)',
-  ).choices(LOG_FORMATS);
+export function logFormatOption(
+  otherwise = 'the configuration’s, else pretty in a terminal and json elsewhere',
+): Option {
+  return new Option('--log.format <format>', `how to log (default: ${otherwise})`).choices(LOG_FORMATS);
 }

@@ -1,11 +1,11 @@
-import { Command, InvalidArgumentError } from 'commander';
-import { DEMO_SERVERS, mixedServers, type Simulator, startSimulator } from '../simulator/index.ts';
-import { CommandFailure } from './failure.ts';
+import { Command } from 'commander';
+import { DEMO_SERVERS, mixedServers, type Simulator } from '../simulator/index.ts';
+import { HIGHEST_PORT, wholeNumber } from './numbers.ts';
 import { runUntilSignal } from './run-until-signal.ts';
+import { simulatorConfig, startSimulatedPanel } from './simulated-panel.ts';
 
 const DEFAULT_PORT = 10_318;
 const DEFAULT_CONTROL_PORT = 10_319;
-const HIGHEST_PORT = 65_535;
 
 interface SimulateOptions {
   readonly port: number;
@@ -47,9 +47,9 @@ export function simulateCommand(): Command {
     });
 }
 
-async function start(options: SimulateOptions): Promise<Simulator> {
-  try {
-    return await startSimulator({
+function start(options: SimulateOptions): Promise<Simulator> {
+  return startSimulatedPanel(
+    {
       port: options.port,
       controlPort: options.controlPort,
       servers: mixedServers(options.servers),
@@ -57,41 +57,7 @@ async function start(options: SimulateOptions): Promise<Simulator> {
       ...(options.tokenLifetime !== undefined && { tokenLifetimeSeconds: options.tokenLifetime }),
       ...(options.seed !== undefined && { seed: options.seed }),
       ...(options.apiKey !== undefined && { apiKeys: [options.apiKey] }),
-    });
-  } catch (error) {
-    const { code, port } = error as NodeJS.ErrnoException & { port?: number };
-    if ((code !== 'EADDRINUSE' && code !== 'EACCES') || port === undefined) throw error;
-    const option = port === options.port ? '--port' : '--control-port';
-    const trouble = code === 'EADDRINUSE' ? 'is taken by another program' : 'may not be opened by this user';
-    throw new CommandFailure(`port ${port} ${trouble}; choose another with ${option}`, { cause: error });
-  }
-}
-
-/** A configuration for the exporter that collects everything that a simulated panel has. */
-export function simulatorConfig(panel: Simulator): string {
-  const lines = [
-    `# simulated panel: ${panel.url}`,
-    `# second node (moved servers): ${panel.secondNodeUrl}`,
-    `# control endpoint: ${panel.controlUrl}/control`,
-    'panels:',
-    '  - name: simulated',
-    `    url: ${panel.url}`,
-    `    api_key: ${JSON.stringify(panel.apiKey)}`,
-    '    servers:',
-  ];
-  for (const { name, temper, uuid } of panel.servers) {
-    lines.push(`      - id: ${uuid}`, `        name: ${JSON.stringify(name)}`);
-    // Nobody expects these to run, so no alert should say that they don't.
-    if (temper === 'offline' || temper === 'suspended') lines.push('        expect: any');
-  }
-  return lines.join('\n');
-}
-
-function wholeNumber(least: number, most = Number.MAX_SAFE_INTEGER): (text: string) => number {
-  return (text) => {
-    const value = /^\d+$/.test(text) ? Number(text) : Number.NaN;
-    if (value >= least && value <= most) return value;
-    const range = most === Number.MAX_SAFE_INTEGER ? `of at least ${least}` : `from ${least} to ${most}`;
-    throw new InvalidArgumentError(`Expected a whole number ${range}.`);
-  };
+    },
+    { port: '--port', controlPort: '--control-port' },
+  );
 }

@@ -12,5 +12,7 @@ export function printable(text: string): string {
     .replaceAll(ESCAPES, '')
     .replaceAll(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}]+/gu, ' ')
     .trim();
-  return line.length <= MAX_LENGTH ? line : `${line.slice(0, MAX_LENGTH - 1)}…`;
+  if (line.length <= MAX_LENGTH) return line;
+  const cut = line.slice(0, MAX_LENGTH - 1);
+  return `${cut.replace(/[\ud800-\udbff]$/, '')}…`;
 }

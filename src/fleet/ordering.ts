@@ -57,7 +57,10 @@ function restartedBetween(previous: Observation, next: Observation): boolean {
   const before = previous.sample.uptimeMs;
   const after = next.sample.uptimeMs;
   if (before === undefined || after === undefined || isOffSample(next.sample)) return false;
-  return before > 0 && after < before && after <= sinceMeasured(previous, next);
+  const elapsed = next.receivedAt - previous.receivedAt;
+  // Two frames in a row from one socket: the later one of a pair that swapped would pass for a start.
+  const isPair = previous.source === 'socket' && next.source === 'socket' && elapsed <= OVERTAKE_MS;
+  return before > 0 && after < before && after <= (isPair ? elapsed : sinceMeasured(previous, next));
 }
 
 function isNextOfSameRun(previous: Observation, next: Observation): boolean {

@@ -7,7 +7,8 @@ import type { PanelTelemetry } from '../domain/telemetry.ts';
 import { panelTrouble } from '../panel/errors.ts';
 import type { PanelGateway } from '../panel/gateway.ts';
 import type { Role } from '../session/poll-policy.ts';
-import { Session, type SessionContext } from '../session/session.ts';
+import { Session } from '../session/session.ts';
+import type { SessionContext } from '../session/session-ports.ts';
 import type { ConsoleSocket, SocketListener } from '../session/socket.ts';
 import { LimitLearner } from './limit-learner.ts';
 import { type Plan, planCollection, polledStalenessMs } from './plan.ts';
@@ -48,6 +49,7 @@ export class PanelFleet {
   readonly #members: readonly Member[];
   readonly #learner: LimitLearner;
   #plan: Plan;
+  #unsubscribe: readonly (() => void)[] = [];
 
   constructor(settings: PanelSettings, targets: readonly ServerTarget[], context: PanelContext) {
     this.#settings = settings;
@@ -72,8 +74,10 @@ export class PanelFleet {
   start(): void {
     const { gateway } = this.#context;
     gateway.setFleetSize(this.#members.length);
-    gateway.onHealthChange(() => this.#onHealthChange());
-    gateway.onRateChange(() => this.#replan());
+    this.#unsubscribe = [
+      gateway.onHealthChange(() => this.#onHealthChange()),
+      gateway.onRateChange(() => this.#replan()),
+    ];
     // Before the sessions' calls: what the panel allows decides how fast those may follow.
     if (!this.#settings.ratePinned) this.#learner.start();
     this.#applyPlan();
@@ -81,6 +85,7 @@ export class PanelFleet {
 
   /** Resolves when every socket is closed. */
   async stop(): Promise<void> {
+    for (const unsubscribe of this.#unsubscribe) unsubscribe();
     this.#learner.stop();
     await Promise.all([
       ...this.#members.map((member) => member.session.stop()),
@@ -176,8 +181,11 @@ export class PanelFleet {
     const { clock, random, gateway } = this.#context;
     const { pollIntervalMs, polls } = this.#plan;
     const roundMs = Math.min(pollIntervalMs, (polls / gateway.budget().limitPerMinute) * 60_000);
+    const { source, sampledAt } = record;
     const firstPollAt =
-      record.sampledAt === undefined ? clock.now() + roundMs * random() : record.sampledAt + pollIntervalMs;
+      source === 'poll' && sampledAt !== undefined
+        ? sampledAt + pollIntervalMs
+        : clock.now() + roundMs * random();
     return { type: 'poll', pollIntervalMs, firstPollAt };
   }
 
@@ -204,7 +212,7 @@ export class PanelFleet {
     this.#context.log.warn(
       fields,
       'plan: the panel allows fewer calls than this configuration needs, so some servers are polled in turn; ' +
-        'to lift it, raise the panel’s limit, put some servers in a second panels entry with another account’s key, or run shards with keys of their own',
+        "to lift it, raise the panel's limit, put some servers in a second panels entry with another account's key, or run shards with keys of their own",
     );
   }
 }

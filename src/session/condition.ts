@@ -1,14 +1,8 @@
 import type { CollectionStatus, Condition } from '../domain/collection.ts';
 import type { SocketState } from '../domain/reading.ts';
-import type { BlockedReason, CollectionMode } from '../domain/server.ts';
+import type { CollectionMode } from '../domain/server.ts';
 import type { MachineState } from './machine-model.ts';
-
-/** How the last poll since polling began went; `none` before the first. */
-export type PollResult =
-  | { readonly type: 'none' }
-  | { readonly type: 'answered' }
-  | { readonly type: 'failed'; readonly trouble: string }
-  | { readonly type: 'refused'; readonly reason: BlockedReason; readonly trouble: string };
+import type { PollResult } from './poll-result.ts';
 
 /** What one server's condition depends on. */
 export interface Circumstances {

@@ -19,7 +19,9 @@ export class Poller {
   readonly #random: () => number;
   readonly #poll: Poll;
   #policy: PollPolicy = { type: 'off' };
-  #earliest = Number.NEGATIVE_INFINITY;
+  #startedAt = Number.NEGATIVE_INFINITY;
+  /** Until then a refusal rests. */
+  #notBefore = Number.NEGATIVE_INFINITY;
   #cancel: Cancel | undefined;
   #inFlight: AbortController | undefined;
 
@@ -45,9 +47,10 @@ export class Poller {
     if (this.#inFlight === undefined) this.#schedule();
   }
 
-  /** Whatever refused the last poll may be over: the next need not wait for the slow retry. */
+  /** Whatever refused the last poll may be over: the next need not wait. */
   wake(): void {
-    this.#earliest = Number.NEGATIVE_INFINITY;
+    this.#startedAt = Number.NEGATIVE_INFINITY;
+    this.#notBefore = Number.NEGATIVE_INFINITY;
     if (this.#inFlight === undefined) this.#schedule();
   }
 
@@ -55,8 +58,8 @@ export class Poller {
     this.#unschedule();
     const policy = this.#policy;
     if (policy.type === 'off') return;
-    const at = Math.max(policy.from, this.#earliest);
-    this.#cancel = this.#clock.schedule(at - this.#clock.now(), () => void this.#run(policy.intervalMs));
+    const at = Math.max(policy.from, this.#startedAt + policy.intervalMs, this.#notBefore);
+    this.#cancel = this.#clock.schedule(at - this.#clock.now(), () => void this.#run());
   }
 
   #unschedule(): void {
@@ -64,14 +67,14 @@ export class Poller {
     this.#cancel = undefined;
   }
 
-  async #run(intervalMs: number): Promise<void> {
+  async #run(): Promise<void> {
     const controller = new AbortController();
     this.#inFlight = controller;
-    const startedAt = this.#clock.now();
+    this.#startedAt = this.#clock.now();
     const outcome = await this.#poll(controller.signal).catch(() => 'failed' as const);
     if (this.#inFlight !== controller) return;
     this.#inFlight = undefined;
-    this.#earliest = startedAt + (outcome === 'refused' ? slowRetryMs(this.#random()) : intervalMs);
+    if (outcome === 'refused') this.#notBefore = this.#startedAt + slowRetryMs(this.#random());
     this.#schedule();
   }
 }

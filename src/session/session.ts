@@ -1,15 +1,7 @@
-import type { Cancel, Clock } from '../domain/clock.ts';
 import type { CollectionStatus } from '../domain/collection.ts';
-import type { Logger } from '../domain/log.ts';
 import { printable } from '../domain/printable.ts';
-import type { SocketState } from '../domain/reading.ts';
-import type { Sample } from '../domain/sample.ts';
-import type { ServerTarget } from '../domain/server.ts';
-import type { ServerState } from '../domain/state.ts';
-import type { PanelTelemetry } from '../domain/telemetry.ts';
-import type { Credentials, Resources } from '../panel/decode.ts';
-import { lastingRefusal, PanelError } from '../panel/errors.ts';
-import { collectionStatus, type PollResult, socketState } from './condition.ts';
+import { collectionStatus, socketState } from './condition.ts';
+import { tellCondition } from './condition-log.ts';
 import { type FrameHandler, handleFrame } from './frames.ts';
 import { step } from './machine.ts';
 import {
@@ -19,52 +11,17 @@ import {
   type MachineEvent,
   type MachineState,
   type TimerName,
+  type Token,
 } from './machine-model.ts';
 import { pollPolicy, type Role } from './poll-policy.ts';
+import { answeredResult, failedResult, type PollResult } from './poll-result.ts';
 import { Poller, type PollOutcome } from './poller.ts';
+import type { SessionContext, SessionRecord } from './session-ports.ts';
 import type { ConsoleSocket, SocketListener } from './socket.ts';
+import { Timers } from './timers.ts';
 import { TokenSource } from './token.ts';
 import { SILENCE_MS } from './transitions.ts';
 import { addressFailure, tokenFailure, upgradeFailure } from './trouble.ts';
-
-/** What a session needs of its panel; one server's part of `PanelGateway`. */
-export interface SessionPanel {
-  credentials(server: string, priority: 'refresh' | 'connect', signal: AbortSignal): Promise<Credentials>;
-  resources(server: string, signal: AbortSignal): Promise<Resources>;
-}
-
-/** Where a session puts what it learns; one server's entry of the fleet store. */
-export interface SessionRecord {
-  readonly target: ServerTarget;
-  readonly sampledAt: number | undefined;
-  /** A new uninterrupted socket begins: what it says first is no transition. */
-  socketBegan(): void;
-  socketSample(sample: Sample, now: number): void;
-  stateHint(state: ServerState, now: number): void;
-  pollSample(sample: Sample, requestedAt: number, now: number): void;
-  consoleLine(): void;
-  setCollection(status: CollectionStatus, socket: SocketState): void;
-}
-
-/** What all sessions of a panel share. */
-export interface SessionContext {
-  readonly clock: Clock;
-  readonly log: Logger;
-  readonly random: () => number;
-  readonly panel: SessionPanel;
-  readonly telemetry: PanelTelemetry;
-  /** What the sockets send as `Origin`; named when an upgrade is refused. */
-  readonly origin: string;
-  readonly connectTimeoutMs: number;
-  readonly authTimeoutMs: number;
-  readonly openSocket: (url: string, listener: SocketListener) => ConsoleSocket;
-  /** The reason why the panel may not send us to this address. */
-  readonly addressProblem: (url: string) => string | undefined;
-  /** Does the panel as a whole refuse the key now? */
-  keyRefused(): boolean;
-  /** Is a trouble of this session's the panel's own, which is told once for all servers? */
-  toldByPanel(error: unknown): boolean;
-}
 
 /** Keeps one server observed: runs the machine's effects, feeds it what happens, and falls back to polling. */
 export class Session {
@@ -72,7 +29,7 @@ export class Session {
   readonly #record: SessionRecord;
   readonly #tokens: TokenSource;
   readonly #poller: Poller;
-  readonly #timers = new Map<TimerName, Cancel>();
+  readonly #timers: Timers<TimerName>;
   readonly #frames: FrameHandler;
   #machine: MachineState = INITIAL_STATE;
   #role: Role = { type: 'rest' };
@@ -96,6 +53,7 @@ export class Session {
     );
     this.#poller = new Poller(clock, random, (signal) => this.#poll(signal));
     this.#frames = this.#frameHandler();
+    this.#timers = new Timers(clock, (timer) => this.#onTimer(timer));
   }
 
   /** Takes on a role: to stream (polling as the fallback where the mode allows), to be polled, or to rest. */
@@ -172,11 +130,10 @@ export class Session {
         this.#socket?.send({ event: 'send stats' });
         break;
       case 'setTimer':
-        this.#setTimer(effect.timer, effect.delayMs);
+        this.#timers.set(effect.timer, effect.delayMs);
         break;
       case 'cancelTimers':
-        for (const cancel of this.#timers.values()) cancel();
-        this.#timers.clear();
+        this.#timers.cancelAll();
         break;
       case 'countReconnect':
         this.#context.telemetry.reconnect(effect.reason);
@@ -184,42 +141,39 @@ export class Session {
     }
   }
 
-  #setTimer(timer: TimerName, delayMs: number): void {
-    this.#timers.get(timer)?.();
-    this.#timers.set(
-      timer,
-      this.#context.clock.schedule(delayMs, () => {
-        this.#timers.delete(timer);
-        if (timer === 'silence' && this.#rearmSilence()) return;
-        this.#dispatch({ type: 'timer', timer });
-      }),
-    );
+  #onTimer(timer: TimerName): void {
+    if (timer === 'silence' && this.#rearmSilence()) return;
+    this.#dispatch({ type: 'timer', timer });
   }
 
   // One timer in 15 s looks back at the last frame, instead of each frame setting a timer anew.
   #rearmSilence(): boolean {
     const quietMs = this.#context.clock.now() - this.#lastStatsAt;
     if (quietMs >= SILENCE_MS) return false;
-    this.#setTimer('silence', SILENCE_MS - quietMs);
+    this.#timers.set('silence', SILENCE_MS - quietMs);
     return true;
   }
 
   async #fetchToken(priority: 'refresh' | 'connect'): Promise<void> {
     const controller = new AbortController();
     this.#fetch = controller;
-    try {
-      const token = await this.#tokens.next(priority, controller.signal);
-      if (this.#fetch !== controller) return;
-      this.#fetch = undefined;
-      const problem = this.#context.addressProblem(token.socketUrl);
-      if (problem === undefined) this.#dispatch({ type: 'tokenFetched', token });
-      else this.#dispatch({ type: 'tokenFailed', failure: addressFailure(problem) });
-    } catch (error) {
-      if (this.#fetch !== controller) return;
-      this.#fetch = undefined;
-      this.#quiet = this.#context.toldByPanel(error);
-      this.#dispatch({ type: 'tokenFailed', failure: tokenFailure(error) });
-    }
+    const event = await this.#tokens.next(priority, controller.signal).then(
+      (token) => this.#tokenEvent(token),
+      (error: unknown): MachineEvent => {
+        if (!controller.signal.aborted) this.#quiet = this.#context.toldByPanel(error);
+        return { type: 'tokenFailed', failure: tokenFailure(error) };
+      },
+    );
+    if (this.#fetch !== controller) return;
+    this.#fetch = undefined;
+    this.#dispatch(event);
+  }
+
+  #tokenEvent(token: Token): MachineEvent {
+    const problem = this.#context.addressProblem(token.socketUrl);
+    return problem === undefined
+      ? { type: 'tokenFetched', token }
+      : { type: 'tokenFailed', failure: addressFailure(problem) };
   }
 
   #abortFetch(): void {
@@ -245,7 +199,7 @@ export class Session {
     const { host } = new URL(url);
     if (this.#socketHost !== undefined && this.#socketHost !== host) {
       const fields = { ...this.#subject(), from: this.#socketHost, to: host };
-      this.#context.log.info(fields, 'the panel sends this server’s socket to another host');
+      this.#context.log.info(fields, "the panel sends this server's socket to another host");
     }
     this.#socketHost = host;
   }
@@ -303,36 +257,22 @@ export class Session {
   }
 
   async #poll(signal: AbortSignal): Promise<PollOutcome> {
-    const requestedAt = this.#context.clock.now();
-    try {
-      const resources = await this.#context.panel.resources(this.#record.target.id, signal);
-      if (signal.aborted) return 'failed';
-      return this.#takeResources(resources, requestedAt);
-    } catch (error) {
-      if (signal.aborted) return 'failed';
-      this.#quiet = this.#context.toldByPanel(error);
-      const trouble = error instanceof Error ? error.message : String(error);
-      const reason = error instanceof PanelError ? lastingRefusal(error) : undefined;
-      this.#pollResult =
-        reason === undefined ? { type: 'failed', trouble } : { type: 'refused', reason, trouble };
-      this.#settle();
-      return reason === undefined ? 'failed' : 'refused';
+    const { clock, panel, telemetry, toldByPanel } = this.#context;
+    const requestedAt = clock.now();
+    const ended = await panel.resources(this.#record.target.id, signal).then(
+      (resources) => ({ resources, result: answeredResult(resources), quiet: false }),
+      (error: unknown) => ({ resources: undefined, result: failedResult(error), quiet: toldByPanel(error) }),
+    );
+    if (signal.aborted) return 'failed';
+    const { resources, result, quiet } = ended;
+    for (let bad = 0; bad < (resources?.badFields ?? 0); bad += 1) telemetry.badMessage('bad_field');
+    if (result.type === 'answered' && resources?.sample !== undefined) {
+      this.#record.pollSample(resources.sample, requestedAt, clock.now());
     }
-  }
-
-  #takeResources(resources: Resources, requestedAt: number): PollOutcome {
-    for (let bad = 0; bad < resources.badFields; bad += 1) this.#context.telemetry.badMessage('bad_field');
-    this.#quiet = false;
-    if (resources.suspended) {
-      this.#pollResult = { type: 'refused', reason: 'suspended', trouble: 'the server is suspended' };
-    } else if (resources.sample === undefined) {
-      this.#pollResult = { type: 'failed', trouble: 'the panel has no data: it can’t reach the node' };
-    } else {
-      this.#pollResult = { type: 'answered' };
-      this.#record.pollSample(resources.sample, requestedAt, this.#context.clock.now());
-    }
+    this.#quiet = quiet;
+    this.#pollResult = result;
     this.#settle();
-    return resources.suspended ? 'refused' : 'answered';
+    return result.type;
   }
 
   /** Brings polling and the shown condition in line with where the machine stands. */
@@ -348,8 +288,10 @@ export class Session {
     this.#poller.follow(policy);
     const status = this.#currentStatus(policy.type === 'on');
     this.#record.setCollection(status, socketState(this.#machine));
-    if (status.condition !== this.#status.condition || status.blocked !== this.#status.blocked)
-      this.#tell(status);
+    if (status.condition !== this.#status.condition || status.blocked !== this.#status.blocked) {
+      const toldAlready = this.#quiet || this.#context.keyRefused();
+      tellCondition(this.#context.log, { ...this.#subject(), ...status }, toldAlready);
+    }
     this.#status = status;
   }
 
@@ -362,17 +304,6 @@ export class Session {
       mode: this.#record.target.mode,
       keyRefused: this.#context.keyRefused(),
     });
-  }
-
-  #tell(status: CollectionStatus): void {
-    const { log } = this.#context;
-    const fields = { ...this.#subject(), ...status };
-    const told = this.#quiet || this.#context.keyRefused();
-    if (status.condition === 'blocked' && !told) log.warn(fields, `server is blocked: ${status.blocked}`);
-    else if (status.condition === 'failing' && !told) log.warn(fields, 'server can’t be observed for now');
-    else if (status.condition === 'streaming') log.info(fields, 'server is streaming');
-    else if (status.condition === 'polling') log.info(fields, 'server is polled');
-    else log.debug(fields, `server is ${status.condition}`);
   }
 
   #subject(): { readonly panel: string; readonly server: string } {

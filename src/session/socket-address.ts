@@ -1,4 +1,5 @@
 import { BlockList, isIP } from 'node:net';
+import { printable } from '../domain/printable.ts';
 
 /** Which addresses a panel may send a socket to. */
 export interface SocketPolicy {
@@ -14,7 +15,7 @@ export function socketAddressProblem(address: string, policy: SocketPolicy): str
   const url = URL.canParse(address) ? new URL(address) : undefined;
   if (url === undefined)
     return `expected a wss:// socket address from the panel, got "${printable(address)}"`;
-  const shown = `socket address "${url.protocol}//${url.host}"`;
+  const shown = `socket address "${printable(`${url.protocol}//${url.host}`)}"`;
   if (url.protocol !== 'wss:' && url.protocol !== 'ws:') return `${shown}: expected the scheme wss`;
   if (url.username !== '' || url.password !== '') return `${shown}: it carries user info, which is refused`;
   const panelHost = new URL(policy.panelUrl).hostname;
@@ -61,10 +62,6 @@ function sameHost(a: string, b: string): boolean {
 
 function unbracketed(host: string): string {
   return host.startsWith('[') && host.endsWith(']') ? host.slice(1, -1) : host;
-}
-
-function printable(text: string): string {
-  return text.replaceAll(/[^\x20-\x7e]/g, '?').slice(0, 100);
 }
 
 // BlockList matches IPv4-mapped IPv6 addresses against the IPv4 rules as well.

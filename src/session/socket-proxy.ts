@@ -10,7 +10,7 @@ import { isLocalHost } from './socket-address.ts';
 export function proxyAgents(proxyUrl: string | undefined): (url: string) => Agent | undefined {
   const agents = new Map<string, Agent>();
   return (url) => {
-    const proxy = proxyUrl ?? environmentProxy(url.replace(/^ws/, 'http'));
+    const proxy = proxyUrl ?? environmentProxy(url.replace(/^ws/i, 'http'));
     if (proxy === '') return undefined;
     const agent = agents.get(proxy) ?? new HttpsProxyAgent(proxy);
     agents.set(proxy, agent);

@@ -30,9 +30,18 @@ export class TokenSource {
   async next(priority: 'refresh' | 'connect', signal: AbortSignal): Promise<Token> {
     const wait = this.#waitMs();
     if (wait > 0) await sleep(this.#clock, wait, signal);
-    this.#calls = [...this.#calls, this.#clock.now()].slice(-CALLS_PER_WINDOW);
-    const credentials = await this.#fetch(priority, signal);
-    return toToken(credentials, this.#clock.now(), this.#random());
+    const earlier = this.#calls;
+    const stamp = () => {
+      this.#calls = [...earlier, this.#clock.now()].slice(-CALLS_PER_WINDOW);
+    };
+    stamp();
+    try {
+      const credentials = await this.#fetch(priority, signal);
+      return toToken(credentials, this.#clock.now(), this.#random());
+    } finally {
+      // It may have waited long in the budget: what counts is when the panel saw it.
+      stamp();
+    }
   }
 
   #waitMs(): number {

@@ -45,29 +45,32 @@ export function upgradeFailure(
 }
 
 const NETWORK_WORDS: ReadonlyMap<string, string> = new Map([
-  ['ECONNREFUSED', 'nothing listens there; is the node’s daemon up, and its port open?'],
+  ['ECONNREFUSED', "nothing listens there; is the node's daemon up, and its port open?"],
   ['ECONNRESET', 'the connection was cut'],
   ['EHOSTUNREACH', 'there is no route to the node'],
   ['ENETUNREACH', 'there is no route to the node'],
   ['ETIMEDOUT', 'the node did not answer'],
-  ['ENOTFOUND', 'the node’s name does not resolve; check its FQDN in the panel'],
+  ['ENOTFOUND', "the node's name does not resolve; check its FQDN in the panel"],
   ['EAI_AGAIN', 'the name server did not answer'],
   ['EMFILE', 'this process is out of file descriptors; raise its limit (ulimit -n, LimitNOFILE)'],
-  ['CERT_HAS_EXPIRED', 'the node’s certificate has expired'],
-  ['ERR_TLS_CERT_ALTNAME_INVALID', 'the node’s certificate is for another name'],
-  ['DEPTH_ZERO_SELF_SIGNED_CERT', 'the node’s certificate is self-signed; set tls_config.ca_file'],
-  ['SELF_SIGNED_CERT_IN_CHAIN', 'the node’s certificate comes from an unknown CA; set tls_config.ca_file'],
+  ['CERT_HAS_EXPIRED', "the node's certificate has expired"],
+  ['ERR_TLS_CERT_ALTNAME_INVALID', "the node's certificate is for another name"],
+  ['DEPTH_ZERO_SELF_SIGNED_CERT', "the node's certificate is self-signed; set tls_config.ca_file"],
+  ['SELF_SIGNED_CERT_IN_CHAIN', "the node's certificate comes from an unknown CA; set tls_config.ca_file"],
   [
     'UNABLE_TO_VERIFY_LEAF_SIGNATURE',
-    'the node’s certificate comes from an unknown CA; set tls_config.ca_file',
+    "the node's certificate comes from an unknown CA; set tls_config.ca_file",
   ],
   [
     'UNABLE_TO_GET_ISSUER_CERT_LOCALLY',
-    'the node’s certificate comes from an unknown CA; set tls_config.ca_file',
+    "the node's certificate comes from an unknown CA; set tls_config.ca_file",
   ],
 ]);
 
-function networkTrouble(error: Error): string {
+function networkTrouble(failure: Error): string {
+  // A name with several addresses fails once for each; the message of the whole is empty.
+  const error =
+    failure instanceof AggregateError ? ((failure.errors[0] as Error | undefined) ?? failure) : failure;
   const code = (error as NodeJS.ErrnoException).code ?? '';
   const words = NETWORK_WORDS.get(code);
   const said = printable(error.message);

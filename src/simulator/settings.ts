@@ -1,7 +1,7 @@
-import type { Settings } from './schema.ts';
+import { type Settings, type SettingsChange, settingsSchema } from './schema.ts';
 
 /** How a panel behaves unless told otherwise: as the real ones do in the field. */
-export const DEFAULT_SETTINGS: Settings = {
+const DEFAULT_SETTINGS: Settings = {
   rateLimitPerMinute: 240,
   websocketLimitPerMinute: 5,
   rateLimitHints: ['retry-after', 'reset', 'message'],
@@ -30,6 +30,18 @@ export const DEFAULT_SETTINGS: Settings = {
   stopMs: 1_000,
   reviveMs: 5_000,
 };
+
+/** The settings among a simulator's options, with defaults for the rest; throws where one is out of range. */
+export function initialSettings(options: SettingsChange): Settings {
+  const given = Object.entries(options).filter(([key]) => key in DEFAULT_SETTINGS);
+  return changedSettings(DEFAULT_SETTINGS, Object.fromEntries(given));
+}
+
+/** The settings with some of them changed; throws where one is out of range. */
+export function changedSettings(settings: Settings, changes: SettingsChange): Settings {
+  const given = Object.entries(changes).filter(([, value]) => value !== undefined);
+  return settingsSchema.parse({ ...settings, ...Object.fromEntries(given) });
+}
 
 /** `token expiring` is sent when this little of a token's life is left. */
 export function expiringThresholdMs(lifetimeMs: number): number {

@@ -13,15 +13,13 @@ import {
   type PowerAction,
   type RestFault,
   type ServerSpec,
-  type Settings,
   type SettingsChange,
   type SocketAction,
   type SocketFault,
-  settingsSchema,
   type UsagePin,
 } from './schema.ts';
 import { type SimulatedServer, usageOf } from './server.ts';
-import { DEFAULT_SETTINGS, tokenCheckMs } from './settings.ts';
+import { changedSettings, initialSettings, tokenCheckMs } from './settings.ts';
 import { act } from './socket-actions.ts';
 import { handleUpgrade } from './upgrade.ts';
 import { World } from './world.ts';
@@ -66,7 +64,7 @@ class SimulatedPanel implements Simulator {
     this.#control = new Listener({ host: LOOPBACK, port: options.controlPort ?? 0 });
     this.#world = new World({
       clock: this.#clock,
-      settings: settingsOf(options),
+      settings: initialSettings(options),
       keys,
       seed: options.seed ?? DEFAULT_SEED,
       statsIntervalMs: options.statsIntervalMs ?? DEFAULT_STATS_INTERVAL_MS,
@@ -118,7 +116,7 @@ class SimulatedPanel implements Simulator {
   }
 
   set(changes: SettingsChange): void {
-    this.#world.settings = changed(this.#world.settings, changes);
+    this.#world.settings = changedSettings(this.#world.settings, changes);
     this.#cancelTokenCheck();
     this.#checkTokens();
   }
@@ -257,17 +255,6 @@ export class UnknownServerError extends Error {
     super(`no server "${ref}": give a uuid, a short id or a name`);
     this.name = 'UnknownServerError';
   }
-}
-
-/** The settings among the options, checked, with defaults for the rest. */
-function settingsOf(options: SimulatorOptions): Settings {
-  const given = Object.entries(options).filter(([key]) => key in DEFAULT_SETTINGS);
-  return changed(DEFAULT_SETTINGS, Object.fromEntries(given));
-}
-
-function changed(settings: Settings, changes: SettingsChange): Settings {
-  const given = Object.entries(changes).filter(([, value]) => value !== undefined);
-  return settingsSchema.parse({ ...settings, ...Object.fromEntries(given) });
 }
 
 function dropSockets(server: SimulatedServer): void {

@@ -1,7 +1,8 @@
 import { Command } from 'commander';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
-import { simulateCommand, simulatorConfig } from '../../../src/commands/simulate.ts';
+import { simulateCommand } from '../../../src/commands/simulate.ts';
+import { simulatorConfig } from '../../../src/commands/simulated-panel.ts';
 import { type RecordSnapshot, type Simulator, startSimulator } from '../../../src/simulator/index.ts';
 import { ask, attach, until } from './console-client.ts';
 

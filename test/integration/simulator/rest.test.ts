@@ -288,6 +288,17 @@ it('stops while a call hangs, and frees its ports', async () => {
   expect(new URL(panel.url).port).toBe(String(port));
 });
 
+it('has the same servers in every run with one seed', async () => {
+  const identities = async (seed: number) => {
+    panel = await startSimulator({ seed });
+    const { servers } = panel;
+    await panel.stop();
+    return servers.map(({ uuid, name }) => [uuid, name]);
+  };
+  expect(await identities(7)).toEqual(await identities(7));
+  expect(await identities(8)).not.toEqual(await identities(7));
+});
+
 it('rejects where its port is taken, and leaves nothing open', async () => {
   panel = await startSimulator({ servers: 1 });
   const taken = Number(new URL(panel.controlUrl).port);

@@ -39,7 +39,7 @@ describe('printable', () => {
     expect(printable('a'.repeat(1_000_000))).toBe(`${'a'.repeat(199)}…`);
   });
 
-  it.fails('never cuts a character in two', () => {
+  it('never cuts a character in two', () => {
     expect(printable(`${'a'.repeat(198)}${'🎉'.repeat(5)}`)).toBe(`${'a'.repeat(198)}…`);
   });
 

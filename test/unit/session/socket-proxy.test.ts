@@ -59,7 +59,7 @@ describe('proxyAgents', () => {
     expect(agentFor(NODE)).toBe(agentFor('wss://node-2.example.com/ws'));
   });
 
-  it.fails('heeds the environment for a scheme in capitals, which the panel may send', () => {
+  it('heeds the environment for a scheme in capitals, which the panel may send', () => {
     vi.stubEnv('HTTPS_PROXY', 'http://proxy:3128');
     expect(proxyOf(proxyAgents(undefined)('WSS://node.example.com:8080/ws'))).toBe('http://proxy:3128/');
   });

@@ -1,0 +1,22 @@
+import type { CollectionStatus } from '../domain/collection.ts';
+import type { Logger } from '../domain/log.ts';
+
+/** A server's new condition, with what tells it from others. */
+type Subject = CollectionStatus & { readonly panel: string; readonly server: string };
+
+/**
+ * Logs one line for a change of a server's condition. A trouble that was told already, once for the whole panel, is left to
+ * those who look for it.
+ */
+export function tellCondition(log: Logger, subject: Subject, toldAlready: boolean): void {
+  const { server, condition } = subject;
+  if (condition === 'blocked' && !toldAlready) {
+    log.warn(subject, `server ${server} is blocked: ${subject.blocked ?? 'unknown'}`);
+  } else if (condition === 'failing' && !toldAlready) {
+    log.warn(subject, `server ${server} can't be observed for now`);
+  } else if (condition === 'streaming' || condition === 'polling') {
+    log.info(subject, `server ${server} is ${condition === 'polling' ? 'polled' : condition}`);
+  } else {
+    log.debug(subject, `server ${server} is ${condition}`);
+  }
+}

@@ -1,0 +1,274 @@
+import { SERVER_STATES, type ServerState } from '../../src/domain/state.ts';
+import type { ServerSpec, Simulator } from '../../src/simulator/index.ts';
+
+/** Servers of every kind that the metric table tells apart, all on one simulated panel. */
+export const SERVERS = [
+  { name: 'survival', temper: 'steady', consoleLinesPerSecond: 0 },
+  { name: 'lobby', temper: 'idle' },
+  { name: 'valheim', temper: 'steady' },
+  { name: 'skyblock', temper: 'steady' },
+  { name: 'modded', temper: 'steady' },
+  { name: 'arena', temper: 'offline' },
+  { name: 'season', temper: 'suspended' },
+] as const satisfies readonly ServerSpec[];
+
+/** `elsewhere` is on a second panel, which refuses the key. */
+export type ServerName = (typeof SERVERS)[number]['name'] | 'elsewhere';
+
+/** Lines that the test sends to survival's console. */
+export const CONSOLE_LINES = 3;
+
+/** What survival reports until the exporter has seen it, so that it is the peak. */
+export const PEAK_USAGE = {
+  memoryBytes: 2_147_483_648,
+  memoryLimitBytes: 4_509_715_660,
+  cpuAbsolute: 275,
+  diskBytes: 123_000_000,
+  rxBytes: 1_000,
+  txBytes: 2_000,
+  readBytes: 1,
+  writtenBytes: 2,
+};
+
+/** What survival reports from then on. */
+export const LAST_USAGE = {
+  memoryBytes: 1_073_741_824,
+  memoryLimitBytes: 4_509_715_660,
+  cpuAbsolute: 153.25,
+  diskBytes: 123_456_789,
+  rxBytes: 601_000,
+  txBytes: 902_000,
+  readBytes: 11,
+  writtenBytes: 22,
+};
+
+/** What lobby reports: nothing that the configuration names a limit for. */
+export const LOBBY_USAGE = {
+  memoryBytes: 268_435_456,
+  memoryLimitBytes: 1_073_741_824,
+  cpuAbsolute: 3.5,
+  diskBytes: 9_876_543,
+  rxBytes: 111,
+  txBytes: 222,
+  readBytes: 0,
+  writtenBytes: 333,
+};
+
+/** What valheim, which is polled, reports. */
+export const VALHEIM_USAGE = {
+  memoryBytes: 3_221_225_472,
+  memoryLimitBytes: 4_294_967_296,
+  cpuAbsolute: 50,
+  diskBytes: 2_048,
+  rxBytes: 4_321,
+  txBytes: 8_765,
+};
+
+/** A configuration for all of them. */
+export function configuration(panel: Simulator): string {
+  const id = (name: string) => panel.server(name).uuid;
+  return [
+    'panels:',
+    '  - name: main',
+    `    url: ${panel.url}`,
+    `    api_key: ${panel.apiKey}`,
+    '    requests_per_minute: 6000',
+    '    servers:',
+    `      - id: ${id('survival')}`,
+    '        name: survival',
+    `        labels: ${JSON.stringify(SURVIVAL_LABELS)}`,
+    '        limits: { memory: 8GiB, disk: 40GiB, cpu_cores: 3.5 }',
+    `      - { id: "${panel.server('lobby').identifier}", name: lobby }`,
+    `      - { id: ${id('valheim')}, name: valheim, mode: poll, expect: any, limits: { disk: unlimited } }`,
+    `      - { id: ${id('skyblock')}, name: skyblock }`,
+    `      - { id: ${id('modded')}, name: modded }`,
+    `      - { id: ${id('arena')}, name: arena, expect: any }`,
+    `      - { id: ${id('season')}, name: season, expect: any }`,
+    '  - name: other',
+    `    url: ${panel.url}`,
+    '    api_key: ptlc_not_a_key_of_this_panel',
+    '    servers:',
+    `      - { id: "${panel.server('lobby').identifier}", name: elsewhere }`,
+  ].join('\n');
+}
+
+const SURVIVAL_LABELS = { game: 'minecraft', region: 'eu "west" \\ 1' };
+
+/** The labels that Prometheus must know a server's series by, beside its own. */
+export function labelsOf(panel: Simulator, name: ServerName): Readonly<Record<string, string>> {
+  if (name === 'elsewhere') {
+    return { panel: 'other', server: name, server_id: panel.server('lobby').identifier };
+  }
+  const { uuid, identifier } = panel.server(name);
+  return {
+    panel: 'main',
+    server: name,
+    server_id: name === 'lobby' ? identifier : uuid,
+    ...(name === 'survival' ? SURVIVAL_LABELS : {}),
+  };
+}
+
+/** A value, or the range that it must be in. */
+export type Expected = number | { readonly from: number; readonly to: number };
+
+/** One series of a family: whose it is, its value, and the labels that it has beside its server's. */
+type Row = readonly [server: ServerName, value: Expected, labels?: Readonly<Record<string, string>>];
+
+const ANY: Expected = { from: 0, to: Number.MAX_SAFE_INTEGER };
+const GIB = 1_073_741_824;
+
+/** All series that each family about servers must have, by its name; what is not named must not be there. */
+export function expectedSeries(panel: Simulator): Readonly<Record<string, readonly Row[]>> {
+  const usage = (name: ServerName) => panel.server(name).usage;
+  const startOf = (name: ServerName) => about(Date.now() / 1_000 - usage(name).uptimeMs / 1_000, 6);
+  // Samples come every second, of a server that is off every 15 s, and by polls every 30 s.
+  const justNow: Expected = { from: Date.now() / 1_000 - 40, to: Date.now() / 1_000 + 5 };
+  return {
+    // Node and egg come with a listing; the uuid is known where it is configured.
+    gameserver_info: all(1).map(([name, value]) => [
+      name,
+      value,
+      name === 'lobby' || name === 'elsewhere' ? {} : { uuid: panel.server(name).uuid },
+    ]),
+    gameserver_state: [
+      ...states('survival', 'running'),
+      ...states('lobby', 'running'),
+      ...states('valheim', 'running'),
+      ...states('skyblock', 'running'),
+      ...states('modded', 'offline'),
+      ...states('arena', 'offline'),
+      ...states('season', 'unknown'),
+      ...states('elsewhere', 'unknown'),
+    ],
+    gameserver_memory_usage_bytes: [
+      ['survival', LAST_USAGE.memoryBytes],
+      ['lobby', LOBBY_USAGE.memoryBytes],
+      ['valheim', VALHEIM_USAGE.memoryBytes],
+      ['skyblock', ANY],
+      ['modded', 0],
+      ['arena', 0],
+    ],
+    // Survival's is the configuration's; a poll doesn't tell valheim's; arena was never started.
+    gameserver_memory_limit_bytes: [
+      ['survival', 8 * GIB],
+      ['lobby', LOBBY_USAGE.memoryLimitBytes],
+      ['skyblock', usage('skyblock').memoryLimitBytes],
+      ['modded', usage('modded').memoryLimitBytes],
+    ],
+    gameserver_cpu_usage_cores: [
+      ['survival', 1.5325],
+      ['lobby', 0.035],
+      ['valheim', 0.5],
+      ['skyblock', ANY],
+      ['modded', 0],
+      ['arena', 0],
+    ],
+    gameserver_cpu_limit_cores: [['survival', 3.5]],
+    gameserver_disk_usage_bytes: [
+      ['survival', LAST_USAGE.diskBytes],
+      ['lobby', LOBBY_USAGE.diskBytes],
+      ['valheim', VALHEIM_USAGE.diskBytes],
+      ['skyblock', usage('skyblock').diskBytes],
+      ['modded', usage('modded').diskBytes],
+      ['arena', usage('arena').diskBytes],
+    ],
+    gameserver_disk_limit_bytes: [['survival', 40 * GIB]],
+    gameserver_network_receive_bytes_total: [
+      ['survival', LAST_USAGE.rxBytes],
+      ['lobby', LOBBY_USAGE.rxBytes],
+      ['valheim', VALHEIM_USAGE.rxBytes],
+      ['skyblock', ANY],
+      ['modded', 0],
+      ['arena', 0],
+    ],
+    gameserver_network_transmit_bytes_total: [
+      ['survival', LAST_USAGE.txBytes],
+      ['lobby', LOBBY_USAGE.txBytes],
+      ['valheim', VALHEIM_USAGE.txBytes],
+      ['skyblock', ANY],
+      ['modded', 0],
+      ['arena', 0],
+    ],
+    gameserver_disk_read_bytes_total: [
+      ['survival', LAST_USAGE.readBytes],
+      ['lobby', LOBBY_USAGE.readBytes],
+      ['skyblock', ANY],
+      ['modded', 0],
+      ['arena', 0],
+    ],
+    gameserver_disk_written_bytes_total: [
+      ['survival', LAST_USAGE.writtenBytes],
+      ['lobby', LOBBY_USAGE.writtenBytes],
+      ['skyblock', ANY],
+      ['modded', 0],
+      ['arena', 0],
+    ],
+    gameserver_start_time_seconds: (['survival', 'lobby', 'valheim', 'skyblock'] as const).map((name) => [
+      name,
+      startOf(name),
+    ]),
+    gameserver_cpu_usage_peak_cores: [
+      ['survival', PEAK_USAGE.cpuAbsolute / 100],
+      ['lobby', 0.035],
+      ['skyblock', ANY],
+      ['modded', ANY],
+      ['arena', 0],
+    ],
+    gameserver_memory_usage_peak_bytes: [
+      ['survival', PEAK_USAGE.memoryBytes],
+      ['lobby', LOBBY_USAGE.memoryBytes],
+      ['skyblock', ANY],
+      ['modded', ANY],
+      ['arena', 0],
+    ],
+    gameserver_network_receive_peak_bytes_per_second: peakRates('rxBytes'),
+    gameserver_network_transmit_peak_bytes_per_second: peakRates('txBytes'),
+    gameserver_starts_total: all(0, { skyblock: 1 }),
+    gameserver_unexpected_stops_total: all(0, { modded: 1 }),
+    gameserver_console_lines_total: all(0, {
+      survival: CONSOLE_LINES,
+      lobby: ANY,
+      skyblock: ANY,
+      modded: ANY,
+    }),
+    gameserver_expected_running: all(1, { valheim: 0, arena: 0, season: 0 }),
+    gameserver_collection_up: all(1, { season: 0, elsewhere: 0 }),
+    gameserver_collection_streaming: all(1, { valheim: 0, season: 0, elsewhere: 0 }),
+    gameserver_blocked: [
+      ['season', 1, { reason: 'suspended' }],
+      ['elsewhere', 1, { reason: 'unauthorized' }],
+    ],
+    gameserver_last_sample_timestamp_seconds: all(justNow).filter(
+      ([name]) => name !== 'season' && name !== 'elsewhere',
+    ),
+  };
+}
+
+/** All values that each family about panels must have, by its name and by panel. */
+export const EXPECTED_OF_PANELS: Readonly<Record<string, Readonly<Record<string, Expected>>>> = {
+  gameserver_panel_up: { main: 1, other: 0 },
+};
+
+function all(value: Expected, exceptions: Partial<Record<ServerName, Expected>> = {}): Row[] {
+  const names: readonly ServerName[] = [...SERVERS.map(({ name }) => name), 'elsewhere'];
+  return names.map((name) => [name, exceptions[name] ?? value]);
+}
+
+function states(server: ServerName, current: ServerState): Row[] {
+  return SERVER_STATES.map((state) => [server, state === current ? 1 : 0, { state }]);
+}
+
+/** Survival's one leap from the first usage to the last, in a second or so; skyblock's and modded's own traffic. */
+function peakRates(counter: 'rxBytes' | 'txBytes'): readonly Row[] {
+  const leap = LAST_USAGE[counter] - PEAK_USAGE[counter];
+  return [
+    ['survival', { from: leap / 5, to: leap * 2 }],
+    ['lobby', 0],
+    ['skyblock', ANY],
+    ['modded', ANY],
+  ];
+}
+
+function about(value: number, tolerance: number): Expected {
+  return { from: value - tolerance, to: value + tolerance };
+}

@@ -1,0 +1,102 @@
+import { existsSync } from 'node:fs';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { expect, vi } from 'vitest';
+import { type ParsedFamily, parseExposition } from './exposition-parser.ts';
+import { endProcesses, launch, type RunningProcess } from './process.ts';
+
+const CLI = fileURLToPath(new URL('../../dist/cli.js', import.meta.url));
+
+/** Real milliseconds that a condition may take to come true: generous, since machines are shared. */
+const PATIENCE_MS = 40_000;
+
+type Labels = Readonly<Record<string, string>>;
+type Environment = Readonly<Record<string, string>>;
+
+interface RunOptions {
+  readonly cwd?: string;
+  readonly env?: Environment;
+  /** Flags of Node itself. */
+  readonly nodeFlags?: readonly string[];
+}
+
+/** The built program's metrics as they are served. */
+export interface Metrics {
+  readonly url: string;
+  /** The exposition of now, which is read strictly. */
+  scrape(): Promise<readonly ParsedFamily[]>;
+  /** Waits until exactly these values are those of the series with this name and at least these labels. */
+  until(name: string, labels: Labels, values: readonly number[]): Promise<void>;
+}
+
+/** The built program as it serves metrics. */
+export interface ServedProgram extends Metrics {
+  readonly process: RunningProcess;
+}
+
+/** How to run `serve`. */
+export interface ServeOptions extends RunOptions {
+  readonly yaml: string;
+  readonly flags?: readonly string[];
+}
+
+const folders: string[] = [];
+
+/** Runs the built program. */
+export function runProgram(args: readonly string[], options: RunOptions = {}): RunningProcess {
+  if (!existsSync(CLI)) throw new Error('dist/cli.js is missing: run "npm run build" first');
+  return launch(process.execPath, [...(options.nodeFlags ?? []), CLI, ...args], options);
+}
+
+/** Runs the built program on a configuration, on a free port of the loopback interface. */
+export async function serveProgram({ yaml, flags = [], ...options }: ServeOptions): Promise<ServedProgram> {
+  const file = await configFile(yaml);
+  const listen = ['--web.listen-address', '127.0.0.1:0'];
+  const process = runProgram(['serve', '--config', file, ...listen, ...flags], options);
+  const [, url = ''] = await process.printed(/serving metrics on (http:\S+)\/metrics/);
+  return { process, ...metricsAt(url) };
+}
+
+/** Metrics at an address. */
+export function metricsAt(url: string): Metrics {
+  const scrape = async () => parseExposition(await (await fetch(`${url}/metrics`)).text());
+  return {
+    url,
+    scrape,
+    until: (name, labels, values) =>
+      vi.waitFor(async () => expect(valuesIn(await scrape(), name, labels), `${name}`).toEqual(values), {
+        timeout: PATIENCE_MS,
+        interval: 50,
+      }),
+  };
+}
+
+/** Writes a configuration into a folder of its own, which `endPrograms` removes. */
+export async function configFile(yaml: string): Promise<string> {
+  const folder = await mkdtemp(join(tmpdir(), 'exporter-'));
+  folders.push(folder);
+  const file = join(folder, 'config.yaml');
+  await writeFile(file, yaml);
+  return file;
+}
+
+/** Ends every program that still runs and removes what was written for it; for `afterEach`. */
+export async function endPrograms(): Promise<void> {
+  await endProcesses();
+  await Promise.all(folders.splice(0).map((folder) => rm(folder, { recursive: true })));
+}
+
+/** The values of the series with this name and at least these labels. */
+export function valuesIn(
+  families: readonly ParsedFamily[],
+  name: string,
+  labels: Labels = {},
+): readonly number[] {
+  return families
+    .flatMap((family) => family.series)
+    .filter((series) => series.name === name)
+    .filter((series) => Object.entries(labels).every(([label, value]) => series.labels[label] === value))
+    .map((series) => series.value);
+}

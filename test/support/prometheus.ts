@@ -1,0 +1,90 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { launch } from './process.ts';
+
+/** One series of an instant query's answer. */
+export interface QueriedSeries {
+  readonly labels: Readonly<Record<string, string>>;
+  readonly value: number;
+}
+
+/** What Prometheus says of a target. */
+export interface ScrapeTarget {
+  readonly scrapeUrl: string;
+  readonly health: string;
+  readonly lastError: string;
+}
+
+/** A real Prometheus of a test's own. */
+export interface PrometheusUnderTest {
+  readonly url: string;
+  /** All that it logged, debug lines included. */
+  readonly log: string;
+  /** The answer to an instant query. */
+  query(expression: string): Promise<readonly QueriedSeries[]>;
+  targets(): Promise<readonly ScrapeTarget[]>;
+  /** What it knows of each metric's type, by name. */
+  types(): Promise<ReadonlyMap<string, readonly string[]>>;
+  stop(): Promise<void>;
+}
+
+interface VectorItem {
+  readonly metric: Readonly<Record<string, string>>;
+  readonly value: readonly [at: number, value: string];
+}
+
+/** Starts a Prometheus that scrapes one exporter every second; `authority` is the exporter's `host:port`. */
+export async function startPrometheus(authority: string): Promise<PrometheusUnderTest> {
+  const folder = await mkdtemp(join(tmpdir(), 'prometheus-'));
+  const file = join(folder, 'prometheus.yml');
+  await writeFile(file, configuration(authority));
+  const process = launch('prometheus', [
+    `--config.file=${file}`,
+    `--storage.tsdb.path=${join(folder, 'data')}`,
+    '--web.listen-address=127.0.0.1:0',
+    '--log.level=debug',
+  ]);
+  const [, address = ''] = await process.printed(/msg="Listening on" address=(127\.0\.0\.1:\d+)/);
+  await process.printed(/Server is ready/);
+  const url = `http://${address}`;
+  return {
+    url,
+    get log() {
+      return process.stderr;
+    },
+    query: async (expression) => {
+      const answer = await ask<{ result: readonly VectorItem[] }>(url, 'query', { query: expression });
+      return answer.result.map(({ metric, value }) => ({ labels: metric, value: Number(value[1]) }));
+    },
+    targets: async () =>
+      (await ask<{ activeTargets: readonly ScrapeTarget[] }>(url, 'targets')).activeTargets,
+    types: async () => {
+      const known = await ask<Record<string, readonly { type: string }[]>>(url, 'metadata');
+      return new Map(Object.entries(known).map(([name, entries]) => [name, entries.map(({ type }) => type)]));
+    },
+    stop: async () => {
+      process.kill('SIGTERM');
+      await process.ended;
+      await rm(folder, { recursive: true });
+    },
+  };
+}
+
+function configuration(authority: string): string {
+  return [
+    'global: { scrape_interval: 1s, scrape_timeout: 1s }',
+    'scrape_configs:',
+    '  - job_name: gameserver',
+    `    static_configs: [{ targets: ["${authority}"] }]`,
+  ].join('\n');
+}
+
+async function ask<Data>(url: string, path: string, parameters: Record<string, string> = {}): Promise<Data> {
+  const query = new URLSearchParams(parameters).toString();
+  const response = await fetch(`${url}/api/v1/${path}?${query}`);
+  const answer = (await response.json()) as { status: string; error?: string; data: Data };
+  if (answer.status !== 'success')
+    throw new Error(`Prometheus answered ${path}?${query}: ${answer.error ?? '?'}`);
+  return answer.data;
+}
