@@ -7,12 +7,12 @@ export interface LogFlags {
   readonly 'log.format'?: LogFormat;
 }
 
-export function logLevelOption(otherwise = 'the configuration’s, else info'): Option {
+export function logLevelOption(otherwise = "the configuration's, else info"): Option {
   return new Option('--log.level <level>', `what to log (default: ${otherwise})`).choices(LOG_LEVELS);
 }
 
 export function logFormatOption(
-  otherwise = 'the configuration’s, else pretty in a terminal and json elsewhere',
+  otherwise = "the configuration's, else pretty in a terminal and json elsewhere",
 ): Option {
   return new Option('--log.format <format>', `how to log (default: ${otherwise})`).choices(LOG_FORMATS);
 }

@@ -38,10 +38,23 @@ export function simulatorConfig(panel: Simulator): string {
     `    api_key: ${JSON.stringify(panel.apiKey)}`,
     '    servers:',
   ];
-  for (const { name, temper, uuid } of panel.servers) {
-    lines.push(`      - id: ${uuid}`, `        name: ${JSON.stringify(name)}`);
+  for (const { name, temper, uuid, limits } of panel.servers) {
+    lines.push(
+      `      - id: ${uuid}`,
+      `        name: ${JSON.stringify(name)}`,
+      `        limits: { ${limitsText(limits)} }`,
+    );
     // Nobody expects these to run, so no alert should say that they don't.
     if (temper === 'offline' || temper === 'suspended') lines.push('        expect: any');
   }
   return lines.join('\n');
+}
+
+// The memory limit comes by the socket, unless there is none: then the socket tells the node's memory.
+function limitsText({ memory, disk, cpu }: Simulator['servers'][number]['limits']): string {
+  const limits = [
+    `disk: ${disk === 0 ? 'unlimited' : `${disk}MiB`}`,
+    `cpu_cores: ${cpu === 0 ? 'unlimited' : cpu / 100}`,
+  ];
+  return (memory === 0 ? ['memory: unlimited', ...limits] : limits).join(', ');
 }

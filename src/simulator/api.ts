@@ -42,6 +42,8 @@ export interface ServerInfo {
   readonly identifier: string;
   readonly name: string;
   readonly temper: Temper;
+  /** As the listing tells them: MiB and percent of a core; 0 = unlimited. */
+  readonly limits: { readonly memory: number; readonly disk: number; readonly cpu: number };
   readonly state: GameState;
   readonly usage: Usage;
 }

@@ -262,6 +262,6 @@ function dropSockets(server: SimulatedServer): void {
 }
 
 function describe(server: SimulatedServer): ServerInfo {
-  const { uuid, identifier, name, temper } = server;
-  return { uuid, identifier, name, temper, state: server.game.state, usage: usageOf(server) };
+  const { uuid, identifier, name, temper, limits } = server;
+  return { uuid, identifier, name, temper, limits, state: server.game.state, usage: usageOf(server) };
 }
