@@ -2,7 +2,7 @@ import type { Cancel, Clock } from '../domain/clock.ts';
 import type { Logger } from '../domain/log.ts';
 import type { BudgetReading } from '../domain/reading.ts';
 import { type Answer, type ListingQuery, PanelApi, type PanelApiOptions } from './api.ts';
-import { Breaker, outcomeOf, PROBE_INTERVAL_MS, type Trouble } from './breaker.ts';
+import { Breaker, type Outcome, outcomeOf, PROBE_INTERVAL_MS, type Trouble } from './breaker.ts';
 import { ApiBudget } from './budget.ts';
 import type { CallKind } from './call-kind.ts';
 import type { Credentials, Resources } from './decode.ts';
@@ -81,6 +81,9 @@ class Gateway implements PanelGateway {
   #health: PanelHealth = 'unknown';
   #fleetSize = UNKNOWN_FLEET_SIZE;
   #probeServer: string | undefined;
+  /** An endpoint that asks no permission but to see the server took the key, and none refused it since. */
+  #keyAccepted = false;
+  #keyVerifiedAt = Number.NEGATIVE_INFINITY;
   #cancelProbe: Cancel = () => {};
 
   constructor(options: PanelGatewayOptions, api: PanelApi, budget: ApiBudget, breaker: Breaker) {
@@ -150,23 +153,23 @@ class Gateway implements PanelGateway {
     signal: AbortSignal,
     call: (signal: AbortSignal) => Promise<Answer<T>>,
   ): Promise<T> {
-    const { subject } = purpose;
     return this.#budget.run({ ...purpose, signal }, async (scope) => {
       const isProbe = this.#breaker.started();
       try {
         const answer = await call(scope);
-        this.#ended(subject, isProbe);
+        this.#ended(purpose, isProbe);
         return answer;
       } catch (error) {
-        this.#ended(subject, isProbe, error);
+        this.#ended(purpose, isProbe, error);
         throw error;
       }
     });
   }
 
-  #ended(subject: string, isProbe: boolean, error?: unknown): void {
+  #ended(purpose: Purpose, isProbe: boolean, error?: unknown): void {
     if (this.#lifetime.signal.aborted) return;
-    const outcome = error === undefined ? 'success' : outcomeOf(error);
+    const { subject } = purpose;
+    const outcome = this.#outcome(purpose, error);
     const before = this.#breaker.trouble;
     this.#breaker.ended({ outcome, subject, isProbe, fleetSize: this.#fleetSize });
     const { trouble } = this.#breaker;
@@ -175,6 +178,29 @@ class Gateway implements PanelGateway {
     if (trouble !== undefined) this.#changeHealth(trouble, error);
     else if (outcome === 'success' || outcome === 'answered') this.#changeHealth('up');
     else if (before !== undefined) this.#changeHealth('unknown', error);
+  }
+
+  // Where the account may not open consoles, some panels refuse credentials with 401 as they refuse a key: whether
+  // it is the key, another endpoint tells.
+  #outcome({ kind, subject }: Purpose, error: unknown): Outcome {
+    const outcome = error === undefined ? 'success' : outcomeOf(error);
+    const asksForToken = kind === 'connect' || kind === 'refresh';
+    if (!asksForToken) {
+      if (outcome === 'success') this.#keyAccepted = true;
+      if (outcome === 'refused') this.#keyAccepted = false;
+      return outcome;
+    }
+    if (outcome !== 'refused' || !this.#keyAccepted) return outcome;
+    this.#verifyKey(subject);
+    return 'answered';
+  }
+
+  #verifyKey(server: string): void {
+    const now = this.#clock.now();
+    if (now - this.#keyVerifiedAt < PROBE_INTERVAL_MS) return;
+    this.#keyVerifiedAt = now;
+    // Its end is heeded where all calls' ends are.
+    this.learn(server, this.#lifetime.signal).catch(() => {});
   }
 
   #changeHealth(health: PanelHealth, error?: unknown): void {

@@ -1,7 +1,7 @@
 import type { CollectionStatus, Condition } from '../domain/collection.ts';
 import type { SocketState } from '../domain/reading.ts';
 import type { CollectionMode } from '../domain/server.ts';
-import type { MachineState } from './machine-model.ts';
+import type { MachineState, Refusal } from './machine-model.ts';
 import type { PollResult } from './poll-result.ts';
 
 /** What one server's condition depends on. */
@@ -26,7 +26,8 @@ export function collectionStatus(now: Circumstances): CollectionStatus {
   }
   const socketTrouble = machine.name === 'idle' ? undefined : machine.trouble;
   if (now.polling && poll.type === 'answered') return withTrouble('polling', socketTrouble);
-  if (machine.name === 'blocked') return blockedStatus(machine, now);
+  if (machine.name !== 'idle' && machine.refused !== undefined)
+    return refusedStatus(machine.refused, socketTrouble, now);
   if (now.polling && poll.type === 'refused' && machine.name === 'idle') {
     return { condition: 'blocked', blocked: poll.reason, trouble: poll.trouble };
   }
@@ -36,17 +37,13 @@ export function collectionStatus(now: Circumstances): CollectionStatus {
   return { condition: machine.name === 'fetchingToken' ? 'waiting' : 'connecting' };
 }
 
-function blockedStatus(
-  machine: Extract<MachineState, { name: 'blocked' }>,
-  now: Circumstances,
-): CollectionStatus {
+function refusedStatus(refused: Refusal, trouble: string | undefined, now: Circumstances): CollectionStatus {
   // Where the resources endpoint may still answer, a server isn't blocked until that has refused as well.
-  if (machine.pollable && now.mode === 'auto' && now.poll.type !== 'refused') {
-    const trouble = now.poll.type === 'failed' ? now.poll.trouble : machine.trouble;
-    return withTrouble('failing', trouble);
+  if (refused.pollable && now.mode === 'auto' && now.poll.type !== 'refused') {
+    return withTrouble('failing', now.poll.type === 'failed' ? now.poll.trouble : trouble);
   }
-  const reason = now.poll.type === 'refused' ? now.poll.reason : machine.reason;
-  return { ...withTrouble('blocked', machine.trouble), blocked: reason };
+  const reason = now.poll.type === 'refused' ? now.poll.reason : refused.reason;
+  return { ...withTrouble('blocked', trouble), blocked: reason };
 }
 
 function withTrouble(condition: Condition, trouble: string | undefined): CollectionStatus {

@@ -102,7 +102,7 @@ function onJwtError(state: LiveState, event: EventOfType<'jwtError'>, context: M
 /** The credentials ran out: on to new ones, or to those that were asked for already. */
 function expire(state: LiveState, context: MachineContext): Step {
   const trouble = state.trouble ?? 'the token expired before a new one was to be had';
-  const next = fetchToken(state.epoch, failuresAfter(state, context), trouble);
+  const next = fetchToken({ epoch: state.epoch, failures: failuresAfter(state, context), trouble });
   return state.name === 'refreshing' ? { state: next.state, effects: [{ type: 'cancelTimers' }] } : next;
 }
 

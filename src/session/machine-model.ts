@@ -10,6 +10,13 @@ export interface Token {
   readonly expiresAt: number;
 }
 
+/** A refusal that a retry within minutes cures not. */
+export interface Refusal {
+  readonly reason: BlockedReason;
+  /** May the resources endpoint still answer for this server? */
+  readonly pollable: boolean;
+}
+
 export interface Attempt {
   /** The newest socket's number; events of an older one are ignored. */
   readonly epoch: number;
@@ -17,6 +24,8 @@ export interface Attempt {
   readonly failures: number;
   /** What went wrong last, until a socket streams again. */
   readonly trouble?: string;
+  /** The refusal that this attempt is to show lifted or not; it stands until then. */
+  readonly refused?: Refusal;
 }
 
 interface WithToken extends Attempt {
@@ -42,7 +51,7 @@ export type MachineState =
   /** A new token is on its way (`next` undefined) or waits to be accepted. */
   | ({ readonly name: 'refreshing'; readonly next: Token | undefined } & Live)
   | ({ readonly name: 'backingOff'; readonly token: Token | undefined } & Attempt)
-  | ({ readonly name: 'blocked'; readonly reason: BlockedReason; readonly pollable: boolean } & Attempt);
+  | ({ readonly name: 'blocked'; readonly refused: Refusal } & Attempt);
 
 export type TimerName = 'deadline' | 'refresh' | 'expiry' | 'silence' | 'retry';
 

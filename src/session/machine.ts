@@ -30,7 +30,7 @@ export function step(state: MachineState, event: MachineEvent, context: MachineC
   if ('epoch' in event && event.epoch !== state.epoch) return stay(state);
   switch (state.name) {
     case 'idle':
-      return event.type === 'start' ? fetchToken(state.epoch, 0, undefined) : stay(state);
+      return event.type === 'start' ? fetchToken({ epoch: state.epoch, failures: 0 }) : stay(state);
     case 'fetchingToken':
       return whileFetching(state, event, context);
     case 'connecting':
@@ -43,9 +43,7 @@ export function step(state: MachineState, event: MachineEvent, context: MachineC
     case 'backingOff':
       return whileBackingOff(state, event, context);
     case 'blocked':
-      return event.type === 'wake' || isTimer(event, 'retry')
-        ? fetchToken(state.epoch, state.failures, state.trouble)
-        : stay(state);
+      return event.type === 'wake' || isTimer(event, 'retry') ? fetchToken(state) : stay(state);
   }
 }
 
@@ -113,7 +111,7 @@ function whileAuthenticating(
       if (event.curable && state.reused) {
         return prepend(
           [CLOSE_SOCKET, { type: 'countReconnect', reason: 'auth_refused' }],
-          fetchToken(state.epoch, state.failures, jwtTrouble(event.text)),
+          fetchToken({ ...state, trouble: jwtTrouble(event.text) }),
         );
       }
       return failWithSocket(state, undefined, jwtFailure(event), context);
@@ -137,7 +135,7 @@ function whileBackingOff(
   if (token !== undefined && token.expiresAt - context.now > REUSE_MARGIN_MS) {
     return connect(state, token, true, context);
   }
-  return fetchToken(state.epoch, state.failures, state.trouble);
+  return fetchToken(state);
 }
 
 function stop(state: MachineState): Step {

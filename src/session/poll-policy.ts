@@ -36,11 +36,13 @@ export function pollPolicy(situation: PollSituation): PollPolicy {
     case 'refreshing':
       return OFF;
     case 'blocked':
-      return machine.pollable ? { type: 'on', from: Number.NEGATIVE_INFINITY, intervalMs } : OFF;
     case 'fetchingToken':
     case 'connecting':
     case 'authenticating':
     case 'backingOff':
+      if (machine.refused !== undefined) {
+        return machine.refused.pollable ? { type: 'on', from: Number.NEGATIVE_INFINITY, intervalMs } : OFF;
+      }
       // A server that only waits its turn to connect has not failed: a poll would take the turn of another.
       if (machine.failures === 0) return OFF;
       return {

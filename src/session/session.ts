@@ -73,7 +73,7 @@ export class Session {
     const { name } = this.#machine;
     if (
       name === 'backingOff' ||
-      (this.#machine.name === 'blocked' && this.#machine.reason === 'unauthorized')
+      (this.#machine.name === 'blocked' && this.#machine.refused.reason === 'unauthorized')
     ) {
       this.#dispatch({ type: 'wake' });
     }

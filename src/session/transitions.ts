@@ -18,7 +18,7 @@ export const SILENCE_MS = 15_000;
 export function connect(state: Attempt, token: Token, reused: boolean, context: MachineContext): Step {
   const epoch = state.epoch + 1;
   return {
-    state: { name: 'connecting', epoch, failures: state.failures, token, reused, ...troubleOf(state) },
+    state: { name: 'connecting', epoch, failures: state.failures, token, reused, ...carried(state) },
     effects: [
       { type: 'cancelTimers' },
       { type: 'openSocket', epoch, url: token.socketUrl },
@@ -27,9 +27,10 @@ export function connect(state: Attempt, token: Token, reused: boolean, context: 
   };
 }
 
-export function fetchToken(epoch: number, failures: number, trouble: string | undefined): Step {
+/** The step to a call for credentials; what is known of earlier trouble is carried on. */
+export function fetchToken(from: Attempt): Step {
   return {
-    state: { name: 'fetchingToken', epoch, failures, ...troubleOf({ trouble }) },
+    state: { name: 'fetchingToken', epoch: from.epoch, failures: from.failures, ...carried(from) },
     effects: [{ type: 'cancelTimers' }, { type: 'fetchToken', priority: 'connect' }],
   };
 }
@@ -76,7 +77,11 @@ export function fail(
     failure.reason === 'no_token' ? [] : [{ type: 'countReconnect', reason: failure.reason }];
   if (failure.lasting !== undefined) {
     return {
-      state: { name: 'blocked', ...common, reason: failure.lasting, pollable: failure.pollable },
+      state: {
+        name: 'blocked',
+        ...common,
+        refused: { reason: failure.lasting, pollable: failure.pollable },
+      },
       effects: [
         { type: 'cancelTimers' },
         ...counted,
@@ -110,8 +115,8 @@ export function isTimer(event: MachineEvent, timer: TimerName): boolean {
   return event.type === 'timer' && event.timer === timer;
 }
 
-function troubleOf(from: { readonly trouble?: string | undefined }): { readonly trouble?: string } {
-  return from.trouble === undefined ? {} : { trouble: from.trouble };
+function carried({ trouble, refused }: Attempt): Pick<Attempt, 'trouble' | 'refused'> {
+  return { ...(trouble === undefined ? {} : { trouble }), ...(refused === undefined ? {} : { refused }) };
 }
 
 const NO_EFFECTS: readonly MachineEffect[] = [];

@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { setMaxListeners } from 'node:events';
 import { WebSocketServer } from 'ws';
 import type { Clock } from '../domain/clock.ts';
 import type { ClientApiHost } from './client-api.ts';
@@ -33,6 +34,8 @@ export class World implements GateHost, ClientApiHost, UpgradeHost {
   readonly #nodeSocketUrl: (node: 0 | 1) => string;
 
   constructor(parts: {
+    // Every call that hangs waits for it, and thousands may.
+    setMaxListeners(0, this.#stopping.signal);
     readonly clock: Clock;
     readonly settings: Settings;
     readonly keys: readonly string[];

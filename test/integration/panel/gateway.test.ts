@@ -236,3 +236,29 @@ describe('close', () => {
     expect(gateway.health).toBe('unknown');
   });
 });
+
+describe('credentials that are refused with 401', () => {
+  const poll = (server: string) => gateway.resources(server, never());
+
+  it('speak of a permission where another endpoint takes the key', async () => {
+    await ended(poll('a'));
+    answer = (response, request) =>
+      request.url?.endsWith('/websocket') ? refusal(response, request) : healthy(response, request);
+    await ended(connect('a'), connect('b'), connect('c'), connect('d'));
+    await vi.waitFor(() => expect(paths().filter((path) => path?.endsWith('/resources'))).toHaveLength(2));
+    expect(gateway.health).toBe('up');
+    expect(log.lines).toEqual([]);
+  });
+
+  it('speak of the key where that is refused elsewhere too', async () => {
+    await ended(poll('a'));
+    answer = refusal;
+    await ended(connect('a'));
+    await vi.waitFor(async () => {
+      await clock.advance(10);
+      expect(paths().filter((path) => path?.endsWith('/resources'))).toHaveLength(2);
+    });
+    await ended(connect('b'), connect('c'));
+    await vi.waitFor(() => expect(gateway.health).toBe('refused'));
+  });
+});

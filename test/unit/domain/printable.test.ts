@@ -54,3 +54,11 @@ describe('printable', () => {
     );
   });
 });
+
+it.each([
+  ['bad token eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiJ4In0.c2ln', 'bad token <secret>'],
+  ['key ptlc_abcdefghijklmnop0123 is not valid', 'key <secret> is not valid'],
+  ['pacc_abc', '<secret>'],
+])('strikes out a secret that the far end repeats: %s', (text, shown) => {
+  expect(printable(text)).toBe(shown);
+});

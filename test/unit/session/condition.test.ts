@@ -17,8 +17,16 @@ const STREAMING_WITH_TROUBLE: MachineState = { name: 'streaming', ...failed, ...
 const REFRESHING: MachineState = { name: 'refreshing', ...first, ...live, next: undefined };
 const BACKING_OFF: MachineState = { name: 'backingOff', ...failed, token: undefined };
 const FETCHING_AGAIN: MachineState = { name: 'fetchingToken', ...failed };
-const SUSPENDED: MachineState = { name: 'blocked', ...failed, reason: 'suspended', pollable: false };
-const FORBIDDEN: MachineState = { name: 'blocked', ...failed, reason: 'forbidden', pollable: true };
+const SUSPENDED: MachineState = {
+  name: 'blocked',
+  ...failed,
+  refused: { reason: 'suspended', pollable: false },
+};
+const FORBIDDEN: MachineState = {
+  name: 'blocked',
+  ...failed,
+  refused: { reason: 'forbidden', pollable: true },
+};
 
 const NONE = { type: 'none' } as const;
 const ANSWERED = { type: 'answered' } as const;

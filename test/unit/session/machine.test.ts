@@ -45,7 +45,7 @@ const STATES = {
   'refreshing, authenticating': { name: 'refreshing', ...live, next: FRESH },
   'backingOff, token lives': { name: 'backingOff', ...attempt, token: LIVING },
   'backingOff, token ends': { name: 'backingOff', ...attempt, token: EXPIRING },
-  blocked: { name: 'blocked', ...attempt, reason: 'suspended', pollable: false },
+  blocked: { name: 'blocked', ...attempt, refused: { reason: 'suspended', pollable: false } },
 } as const satisfies Record<string, MachineState>;
 
 const TRANSIENT: Failure = { reason: 'connect_failed', trouble: 'no answer', pollable: true };
@@ -320,5 +320,21 @@ describe('trouble', () => {
     expect(again).toMatchObject({ trouble: 'no answer' });
     const { state: open } = after(again, { type: 'opened', epoch: 8 });
     expect(after(open, { type: 'authenticated', epoch: 8 }).state).not.toHaveProperty('trouble');
+  });
+});
+
+describe('a refusal', () => {
+  it('stands while it is tried again, until the socket streams', () => {
+    const { state: again } = after(STATES.blocked, EVENTS['timer retry']);
+    expect(again).toMatchObject({ name: 'fetchingToken', refused: { reason: 'suspended' } });
+    const { state: connecting } = after(again, EVENTS.tokenFetched);
+    expect(connecting).toMatchObject({ name: 'connecting', refused: { reason: 'suspended' } });
+    const { state: open } = after(connecting, { type: 'opened', epoch: 8 });
+    expect(after(open, { type: 'authenticated', epoch: 8 }).state).not.toHaveProperty('refused');
+  });
+
+  it('gives way to another trouble', () => {
+    const { state: again } = after(STATES.blocked, EVENTS['timer retry']);
+    expect(after(again, EVENTS.tokenFailed).state).not.toHaveProperty('refused');
   });
 });

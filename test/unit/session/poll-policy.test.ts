@@ -18,8 +18,8 @@ const STATES = {
   'streaming after failures': { name: 'streaming', ...live, failures: 3 },
   refreshing: { name: 'refreshing', ...live, next: undefined },
   backingOff: { name: 'backingOff', ...failed, token: undefined },
-  'blocked for good': { name: 'blocked', ...failed, reason: 'suspended', pollable: false },
-  'blocked by socket': { name: 'blocked', ...failed, reason: 'forbidden', pollable: true },
+  'blocked for good': { name: 'blocked', ...failed, refused: { reason: 'suspended', pollable: false } },
+  'blocked by socket': { name: 'blocked', ...failed, refused: { reason: 'forbidden', pollable: true } },
 } as const satisfies Record<string, MachineState>;
 
 const OFF = { type: 'off' };
