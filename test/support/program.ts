@@ -26,9 +26,9 @@ interface RunOptions {
 export interface Metrics {
   readonly url: string;
   /** The exposition of now, which is read strictly. */
-  scrape(): Promise<readonly ParsedFamily[]>;
+  readonly scrape: () => Promise<readonly ParsedFamily[]>;
   /** Waits until exactly these values are those of the series with this name and at least these labels. */
-  until(name: string, labels: Labels, values: readonly number[]): Promise<void>;
+  readonly until: (name: string, labels: Labels, values: readonly number[]) => Promise<void>;
 }
 
 /** The built program as it serves metrics. */
@@ -66,7 +66,7 @@ export function metricsAt(url: string): Metrics {
     url,
     scrape,
     until: (name, labels, values) =>
-      vi.waitFor(async () => expect(valuesIn(await scrape(), name, labels), `${name}`).toEqual(values), {
+      vi.waitFor(async () => expect(valuesIn(await scrape(), name, labels), name).toEqual(values), {
         timeout: PATIENCE_MS,
         interval: 50,
       }),

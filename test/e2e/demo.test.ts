@@ -1,0 +1,135 @@
+import { once } from 'node:events';
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { afterEach, describe, expect, it } from 'vitest';
+import { DEMO_SERVERS } from '../../src/simulator/index.ts';
+import {
+  configFile,
+  endPrograms,
+  metricsAt,
+  runProgram,
+  serveProgram,
+  valuesIn,
+} from '../support/program.ts';
+
+const ANY_PORTS = ['--port', '0', '--panel-port', '0', '--control-port', '0'];
+
+/** What nothing of the demo waits longer for, whatever it does. */
+const STOP_MS = 2_000;
+
+afterEach(endPrograms);
+
+/** Calls the control endpoint of a simulated panel. */
+async function control(url: string, operation: string, body: object): Promise<void> {
+  const response = await fetch(`${url}/${operation}`, { method: 'POST', body: JSON.stringify(body) });
+  expect(response.status, await response.text()).toBe(200);
+}
+
+describe('demo', () => {
+  it('shows a dozen servers, and Ctrl-C ends it within two seconds', async () => {
+    const demo = runProgram(['demo', ...ANY_PORTS]);
+    const [, panelUrl] = await demo.printed(/simulated panel with 12 game servers runs at (http:\S+)/);
+    const [, url = ''] = await demo.printed(/serves at +(http:\S+)/);
+    await demo.printed(/Ctrl-C stops both/);
+    expect(demo.stdout).toContain(`${url}/metrics   what Prometheus scrapes`);
+    const listing = await fetch(`${panelUrl}/api/client`, { headers: { accept: 'application/json' } });
+    expect(listing.status).toBe(401);
+    expect(await (await fetch(`${url}/`)).text()).toContain('survival');
+
+    const { scrape, until } = metricsAt(url);
+    await until('gameserver_exporter_servers', { condition: 'streaming' }, [11]);
+    await until('gameserver_blocked', { server: 'old-season', reason: 'suspended' }, [1]);
+    await until('gameserver_state', { server: 'event-arena', state: 'offline' }, [1]);
+    await until('gameserver_state', { server: 'survival', state: 'running' }, [1]);
+    const families = await scrape();
+    expect(valuesIn(families, 'gameserver_info')).toHaveLength(DEMO_SERVERS.length);
+    expect(valuesIn(families, 'gameserver_blocked')).toEqual([1]);
+    expect(valuesIn(families, 'gameserver_panel_up')).toEqual([1]);
+    expect(valuesIn(families, 'gameserver_exporter_sockets', { state: 'streaming' })).toEqual([11]);
+
+    const signalledAt = performance.now();
+    demo.kill('SIGINT');
+    expect(await demo.ended).toEqual({ code: 0, signal: null });
+    expect(performance.now() - signalledAt).toBeLessThan(STOP_MS);
+    // Of twelve servers one is worth a word: the suspended one.
+    expect(demo.stderr).toMatch(/^\{[^\n]*server old-season is blocked: suspended"\}\n$/);
+  });
+
+  it('lets its servers be crashed by the command that it prints', async () => {
+    const demo = runProgram(['demo', ...ANY_PORTS]);
+    const [, crash = '', server = ''] = await demo.printed(/curl -X POST (http:\S+\/(\w+)\/crash)/);
+    const [, url = ''] = await demo.printed(/serves at +(http:\S+)/);
+    const { until } = metricsAt(url);
+    // What a stop is told by: that it runs must have been seen on the socket.
+    await until('gameserver_collection_streaming', { server }, [1]);
+    expect((await fetch(crash, { method: 'POST' })).status).toBe(200);
+    await until('gameserver_unexpected_stops_total', { server }, [1]);
+  });
+});
+
+describe('a port that is taken', () => {
+  let occupant: Server;
+
+  afterEach(async () => {
+    occupant.close();
+    await once(occupant, 'close');
+  });
+
+  it.each([
+    ['demo', '--port', ['--panel-port', '--control-port']],
+    ['demo', '--panel-port', ['--port', '--control-port']],
+    ['demo', '--control-port', ['--port', '--panel-port']],
+    ['simulate', '--port', ['--control-port']],
+    ['simulate', '--control-port', ['--port']],
+  ])('of %s: one line names %s', async (command, flag, others) => {
+    occupant = createServer().listen(0, '127.0.0.1');
+    await once(occupant, 'listening');
+    const { port } = occupant.address() as AddressInfo;
+    const rest = others.flatMap((other) => [other, '0']);
+    const program = runProgram([command, flag, String(port), ...rest]);
+    expect(await program.ended).toEqual({ code: 1, signal: null });
+    expect(program.stdout).toBe('');
+    expect(program.stderr).toBe(
+      `error: port ${port} is taken by another program; choose another with ${flag}\n`,
+    );
+  });
+});
+
+describe('simulate', () => {
+  it('prints a configuration which check accepts and serve streams from', async () => {
+    const flags = ['--servers', '14', '--rate-limit', '6000'];
+    const panel = runProgram(['simulate', '--port', '0', '--control-port', '0', ...flags]);
+    await panel.printed(/name: "server-14"/);
+    const [, controlUrl = ''] = /control endpoint: (\S+)/.exec(panel.stdout) ?? [];
+    const file = await configFile(panel.stdout);
+    const check = runProgram(['check', file]);
+    expect(await check.ended).toMatchObject({ code: 0 });
+    expect(check.stdout).toContain('server-14');
+
+    const exporter = await serveProgram({ yaml: panel.stdout });
+    await exporter.until('gameserver_exporter_servers', { condition: 'streaming' }, [13]);
+    await exporter.until('gameserver_expected_running', { server: 'event-arena' }, [0]);
+    await control(controlUrl, 'servers/lobby/suspend', {});
+    await exporter.until('gameserver_blocked', { server: 'lobby', reason: 'suspended' }, [1]);
+
+    panel.kill('SIGTERM');
+    expect(await panel.ended).toEqual({ code: 0, signal: null });
+    await exporter.until('gameserver_exporter_servers', { condition: 'streaming' }, [0]);
+  });
+
+  it('takes the key, the token lifetime and the limit that it is given', async () => {
+    const flags = ['--api-key', 'ptlc_a_key_of_my_own', '--token-lifetime', '77', '--rate-limit', '99'];
+    const panel = runProgram(['simulate', '--port', '0', '--control-port', '0', '--servers', '1', ...flags]);
+    await panel.printed(/api_key: "ptlc_a_key_of_my_own"/);
+    const [, url = ''] = /simulated panel: (\S+)/.exec(panel.stdout) ?? [];
+    const [, id = ''] = /- id: (\S+)/.exec(panel.stdout) ?? [];
+    const headers = { accept: 'application/json', authorization: 'Bearer ptlc_a_key_of_my_own' };
+    const listing = await fetch(`${url}/api/client`, { headers });
+    expect(listing.headers.get('x-ratelimit-limit')).toBe('99');
+    const credentials = await fetch(`${url}/api/client/servers/${id}/websocket`, { headers });
+    const { data } = (await credentials.json()) as { data: { token: string } };
+    const [, payload = ''] = data.token.split('.');
+    const { exp, iat } = JSON.parse(Buffer.from(payload, 'base64url').toString()) as Record<string, number>;
+    expect((exp ?? 0) - (iat ?? 0)).toBeCloseTo(77);
+  });
+});

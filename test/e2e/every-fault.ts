@@ -1,0 +1,197 @@
+import type { RestFault, ServerSpec, Simulator } from '../../src/simulator/index.ts';
+
+/** The keys that must never be seen: inline, and by a variable of the environment. */
+export const INLINE_KEY = 'ptlc_TopSecretInlineKey0123456789';
+export const VARIABLE_KEY = 'ptlc_TopSecretVariableKey9876543210';
+export const PROXY_PASSWORD = 'TopSecretProxyPassword';
+
+/** What a careless program repeats of a call. */
+const ECHO = `Authorization: Bearer ${INLINE_KEY}`;
+
+/** A token as panels issue them. */
+const TOKEN = 'eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiJUb3BTZWNyZXQifQ.VG9wU2VjcmV0VG9wU2VjcmV0';
+
+type Unscoped<Fault> = Fault extends unknown ? Omit<Fault, 'server' | 'endpoint' | 'times'> : never;
+type AnyRestFault = Unscoped<RestFault>;
+type AnySocketFault = Unscoped<Parameters<Simulator['failSockets']>[0]>;
+type AnySocketAction = Unscoped<Parameters<Simulator['sockets']>[0]>;
+
+const STATUSES = [400, 401, 403, 404, 409, 429, 500, 502, 504, 520];
+
+/** An error in each form that panels and the proxies before them use, the key repeated wherever there are words. */
+const refusals = STATUSES.flatMap((status): [string, AnyRestFault][] => [
+  [`${status}-errors`, { kind: 'refuse', status, shape: 'errors', detail: `suspended. ${ECHO}` }],
+  [`${status}-message`, { kind: 'refuse', status, shape: 'message', detail: `Wait 7 seconds. ${ECHO}` }],
+  [`${status}-html`, { kind: 'refuse', status, shape: 'html' }],
+  [`${status}-page`, { kind: 'refuse', status, body: `<html><title>${ECHO}</title></html>` }],
+  [`${status}-text`, { kind: 'refuse', status, body: ECHO, headers: { 'content-type': 'text/plain' } }],
+]);
+
+const REST_FAULTS: readonly (readonly [string, AnyRestFault])[] = [
+  ...refusals,
+  ['delay', { kind: 'delay', ms: 2_000 }],
+  ['hang', { kind: 'hang' }],
+  ['hang-in-body', { kind: 'hang', before: 'body' }],
+  ['drop', { kind: 'drop' }],
+  ['oversize', { kind: 'oversize' }],
+  ['garbage', { kind: 'garbage' }],
+  ['garbage-echo', { kind: 'garbage', body: ECHO }],
+  ['garbage-token', { kind: 'garbage', body: `{"data":{"token":"${TOKEN}"` }],
+  [
+    'wrong-shape',
+    { kind: 'garbage', body: `{"data":{"token":"${TOKEN}","socket":7,"key":"${INLINE_KEY}"}}` },
+  ],
+  ['redirect', { kind: 'redirect' }],
+  ['redirect-query', { kind: 'redirect', location: `https://login.example.com/?key=${INLINE_KEY}` }],
+];
+
+/** What befalls a server's every attempt to open a socket. */
+const SOCKET_FAULTS: readonly (readonly [string, AnySocketFault])[] = [
+  ...[301, 400, 401, 403, 404, 409, 429, 500, 502].map(
+    (status) => [`upgrade-${status}`, { kind: 'refuse-upgrade', status }] as const,
+  ),
+  [
+    'upgrade-redirect',
+    { kind: 'refuse-upgrade', status: 302, location: `https://login.example.com/?token=${TOKEN}` },
+  ],
+  ['upgrade-hang', { kind: 'hang-upgrade' }],
+  ['upgrade-drop', { kind: 'drop-upgrade' }],
+  ...[1000, 1001, 1008, 1011, 4400, 4409].map(
+    (code) => [`open-close-${code}`, { kind: 'close-on-open', code, reason: 'server is suspended' }] as const,
+  ),
+  ['open-half', { kind: 'half-open-on-open' }],
+  ['auth-ignored', { kind: 'ignore-auth' }],
+  ['auth-expired', { kind: 'jwt-error-on-auth' }],
+  ['auth-denied', { kind: 'jwt-error-on-auth', text: 'jwt: missing connect permission' }],
+  ['auth-echo', { kind: 'jwt-error-on-auth', text: `jwt: malformed token ${TOKEN}` }],
+  ['open-close-echo', { kind: 'close-on-open', code: 1008, reason: `bad token ${TOKEN}` }],
+  ['silent', { kind: 'silence' }],
+];
+
+/** Where the panel sends a server's socket instead of where it is. */
+const ADDRESSES: readonly (readonly [string, string])[] = [
+  ['address-query', `https://127.0.0.1:1/ws?token=${TOKEN}`],
+  ['address-closed', `ws://127.0.0.1:1/ws?token=${TOKEN}`],
+  ['address-user', `ws://me:${INLINE_KEY}@127.0.0.1:1/ws`],
+  ['address-swapped', TOKEN],
+];
+
+/** What is done once to a server's live socket. */
+const SOCKET_ACTIONS: readonly (readonly [string, AnySocketAction])[] = [
+  ['live-drop', { kind: 'drop' }],
+  ['live-half', { kind: 'half-open' }],
+  ['live-expire', { kind: 'expire' }],
+  ['live-garbage', { kind: 'garbage' }],
+  ['live-binary', { kind: 'binary', base64: 'AAEC' }],
+  ['live-oversize', { kind: 'oversize' }],
+  ['live-raw', { kind: 'raw', text: '{"event":"stats","args":["{\\"memory_bytes\\":-1}"]}' }],
+  ...[1000, 1001, 1009, 1011, 4400, 4409].map((code): [string, AnySocketAction] => [
+    `live-close-${code}`,
+    { kind: 'close', code, reason: 'server deleted' },
+  ]),
+  ...['token expiring', 'token expired', 'jwt error', 'daemon error', 'something new'].map(
+    (event): [string, AnySocketAction] => [
+      `live-${event.replaceAll(' ', '-')}`,
+      { kind: 'send', event, args: ['jwt: expired'] },
+    ],
+  ),
+];
+
+const CONFLICTS = ['installing', 'restoring_backup', 'transferring', 'maintenance'] as const;
+const FATES = ['moved', 'moved-unseen', 'suspended', 'deleted', 'node-down', 'crashed'] as const;
+
+/** Servers that nothing befalls but what befalls the whole panel. */
+export const HEALTHY = ['healthy-1', 'healthy-2', 'healthy-3'];
+
+/** Servers on a panel entry whose key is taken away. */
+export const REVOKED = ['revoked-1', 'revoked-2', 'revoked-3'];
+
+const ENDPOINTS = ['websocket', 'resources'] as const;
+const restCases = ENDPOINTS.flatMap((endpoint) =>
+  REST_FAULTS.map(([what, fault]) => ({ name: `${endpoint}-${what}`, endpoint, fault })),
+);
+
+/** Servers on which the same trouble lies from beginning to end. */
+export const TROUBLED: readonly string[] = [
+  ...restCases.map(({ name }) => name),
+  ...SOCKET_FAULTS.map(([name]) => name),
+  ...ADDRESSES.map(([name]) => name),
+];
+
+/** Every server; one for each fault, so that all faults strike at once. */
+export const SERVERS: readonly ServerSpec[] = [
+  ...TROUBLED,
+  ...SOCKET_ACTIONS.map(([name]) => name),
+  ...CONFLICTS,
+  ...FATES,
+  ...HEALTHY,
+  ...REVOKED,
+  'behind-a-proxy',
+].map((name) => ({ name, temper: 'steady' }));
+
+/** Arms the faults that lie on servers from the beginning. */
+export function armFaults(panel: Simulator): void {
+  for (const { name, endpoint, fault } of restCases) panel.failRest({ ...fault, endpoint, server: name });
+  for (const [name, fault] of SOCKET_FAULTS) panel.failSockets({ ...fault, server: name });
+  for (const [name, address] of ADDRESSES) panel.advertise(name, address);
+}
+
+/** Does to live sockets, to servers and to a key what can be done to them. */
+export function strike(panel: Simulator): void {
+  for (const [name, action] of SOCKET_ACTIONS) panel.sockets({ ...action, server: name });
+  for (const conflict of CONFLICTS) {
+    panel.setConflict(conflict, conflict);
+    panel.sockets({ kind: 'drop', server: conflict });
+  }
+  panel.move('moved');
+  panel.move('moved-unseen', 'keep');
+  panel.suspend('suspended');
+  panel.deleteServer('deleted');
+  panel.setNodeDown('node-down', true);
+  panel.crash('crashed');
+  panel.revokeKey(VARIABLE_KEY);
+  for (const server of REVOKED) panel.sockets({ kind: 'send', server, event: 'token expiring' });
+}
+
+/**
+ * A configuration for all of them. Each fault of the API has a panel entry of its own, because some are taken for the whole
+ * panel's and would keep the others from being met.
+ */
+export function configuration(panel: Simulator): string {
+  const own = restCases.map(({ name, endpoint }) =>
+    panelEntry(panel, name, [name], { mode: endpoint === 'resources' ? 'poll' : 'auto' }),
+  );
+  const alone = new Set([...restCases.map(({ name }) => name), ...REVOKED, 'behind-a-proxy']);
+  const together = SERVERS.map(({ name }) => name).filter((name) => !alone.has(name));
+  return [
+    'panels:',
+    ...own,
+    panelEntry(panel, 'main', together),
+    panelEntry(panel, 'revoked', REVOKED, { key: '${VARIABLE_KEY}' }),
+    panelEntry(panel, 'proxied', ['behind-a-proxy'], { proxy: `http://me:${PROXY_PASSWORD}@127.0.0.1:1` }),
+  ].join('\n');
+}
+
+function panelEntry(
+  panel: Simulator,
+  name: string,
+  servers: readonly string[],
+  options: { readonly mode?: string; readonly key?: string; readonly proxy?: string } = {},
+): string {
+  const { mode = 'auto', key = INLINE_KEY, proxy } = options;
+  return [
+    `  - name: ${name}`,
+    `    url: ${panel.url}`,
+    `    api_key: ${key}`,
+    ...(proxy === undefined ? [] : [`    proxy_url: ${proxy}`]),
+    '    requests_per_minute: 6000',
+    // In a hurry the defaults are so short that a busy machine would add faults of its own.
+    ...(name.includes('hang') ? [] : ['    request_timeout: 2m']),
+    '    connect_timeout: 1m',
+    '    auth_timeout: 1m',
+    '    servers:',
+    ...servers.map(
+      (server) => `      - { id: ${panel.server(server).uuid}, name: ${server}, mode: ${mode} }`,
+    ),
+  ].join('\n');
+}

@@ -1,0 +1,185 @@
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { type Simulator, startSimulator } from '../../src/simulator/index.ts';
+import { fastClock, SPEED } from '../support/exporter.ts';
+import { hurriedNode } from '../support/hurried-node.ts';
+import { configFile, endPrograms, runProgram, type ServedProgram, serveProgram } from '../support/program.ts';
+import {
+  armFaults,
+  configuration,
+  HEALTHY,
+  INLINE_KEY,
+  REVOKED,
+  SERVERS,
+  strike,
+  TROUBLED,
+  VARIABLE_KEY,
+} from './every-fault.ts';
+
+/** The keys, the proxy's password, and what every JWT begins with. */
+const SECRET = /TopSecret|eyJ/;
+
+/** Milliseconds, on the run's fast clock, from one try of a blocked server to the next, at most. */
+const SLOW_RETRY_MS = 330_000;
+
+/** Levels as they stand in the log. */
+const INFO = 30;
+const WARN = 40;
+
+interface Line {
+  readonly level: number;
+  readonly msg: string;
+  readonly panel?: string;
+  readonly server?: string;
+  readonly condition?: string;
+}
+
+let panel: Simulator;
+let exporter: ServedProgram;
+let yaml: string;
+/** What the exporter printed until the panel as a whole went away. */
+let printedBeforeOutage: string;
+/** Every page and every exposition that it served, in the middle of things and at the end. */
+let pages: readonly string[] = [];
+
+/** Minutes of an exporter's life among all the trouble that there is, from its start to its end. */
+beforeAll(async () => {
+  const clock = fastClock();
+  panel = await startSimulator({
+    servers: SERVERS,
+    clock,
+    apiKeys: [INLINE_KEY, VARIABLE_KEY],
+    rateLimitPerMinute: 1_000_000,
+    tokenLifetimeSeconds: 120,
+    statsIntervalMs: 5_000,
+  });
+  armFaults(panel);
+  yaml = configuration(panel);
+  exporter = await serveProgram({
+    yaml,
+    flags: ['--log.level', 'debug'],
+    env: { VARIABLE_KEY },
+    nodeFlags: hurriedNode(SPEED, Math.round(clock.toUnixMs(0))),
+  });
+  const startedAt = clock.now();
+  await streaming([...HEALTHY, ...REVOKED]);
+  strike(panel);
+  await exporter.until('gameserver_panel_up', { panel: 'revoked' }, [0]);
+  await keepPages();
+  await until(() => expect(clock.now() - startedAt).toBeGreaterThan(SLOW_RETRY_MS));
+  await keepPages();
+  printedBeforeOutage = exporter.process.stderr;
+  await panel.stopListening();
+  await exporter.until('gameserver_panel_up', { panel: 'main' }, [0]);
+  await panel.startListening();
+  await streaming(HEALTHY);
+  await keepPages();
+  exporter.process.kill('SIGTERM');
+  await exporter.process.ended;
+});
+
+afterAll(async () => {
+  await endPrograms();
+  await panel.stop();
+});
+
+const until = (check: () => void) => vi.waitFor(check, { timeout: 40_000, interval: 50 });
+
+async function streaming(servers: readonly string[]): Promise<void> {
+  for (const server of servers) await exporter.until('gameserver_collection_streaming', { server }, [1]);
+}
+
+async function keepPages(): Promise<void> {
+  const answers = await Promise.all(['/', '/metrics'].map((path) => fetch(`${exporter.url}${path}`)));
+  pages = [...pages, ...(await Promise.all(answers.map((answer) => answer.text())))];
+}
+
+/** The lines that hold a secret, each cut to what may be shown. */
+function leaks(text: string): readonly string[] {
+  return text
+    .split('\n')
+    .filter((line) => SECRET.test(line))
+    .map((line) => line.slice(0, 400));
+}
+
+function linesOf(text: string): readonly Line[] {
+  return text
+    .trimEnd()
+    .split('\n')
+    .map((line) => JSON.parse(line) as Line);
+}
+
+const callsFor = (name: string) =>
+  panel.record.calls.filter((call) => call.server === panel.server(name).uuid);
+
+describe('a whole run with every fault', () => {
+  it('met them all, and issued tokens all the while', () => {
+    const untouched = TROUBLED.filter((name) => callsFor(name).length < 2);
+    expect(untouched).toEqual([]);
+    const issued = panel.record.calls.filter(
+      ({ endpoint, status }) => endpoint === 'websocket' && status === 200,
+    );
+    expect(issued.length).toBeGreaterThan(100);
+    // The panel's echo of the header came as far as the log, where the key is struck out.
+    expect(exporter.process.stderr).toContain('Authorization: Bearer ***');
+    expect(pages.join('')).toContain('Authorization: Bearer ***');
+  });
+
+  it('issues tokens that the search would find', async () => {
+    const url = `${panel.url}/api/client/servers/${panel.server('healthy-1').uuid}/websocket`;
+    const headers = { accept: 'application/json', authorization: `Bearer ${INLINE_KEY}` };
+    const { data } = (await (await fetch(url, { headers })).json()) as { data: { token: string } };
+    expect(leaks(data.token)).toHaveLength(1);
+  });
+
+  it('prints no key, token or password', () => {
+    expect(exporter.process.stdout).toBe('');
+    expect(leaks(exporter.process.stderr)).toEqual([]);
+  });
+
+  it('shows none on a page or among the metrics', () => {
+    const shown = pages.join('\n');
+    for (const { name } of SERVERS) expect(shown).toContain(`<td>${name}<td>`);
+    expect(leaks(shown)).toEqual([]);
+  });
+
+  it('has none in what check prints', async () => {
+    const file = await configFile(yaml);
+    const check = runProgram(['check', file], { env: { VARIABLE_KEY } });
+    expect(await check.ended).toMatchObject({ code: 0 });
+    expect(leaks(`${check.stdout}${check.stderr}`)).toEqual([]);
+  });
+});
+
+/** What the log has of each server's condition for those who don't look for details. */
+function conditionsTold(text: string): ReadonlyMap<string, readonly string[]> {
+  const told = new Map<string, string[]>();
+  for (const { server, condition, level, msg } of linesOf(text)) {
+    if (server === undefined || condition === undefined || level < INFO) continue;
+    told.set(server, [...(told.get(server) ?? []), msg]);
+  }
+  return told;
+}
+
+describe('the log of servers in lasting trouble', () => {
+  // These stream for a while, so that their condition does change.
+  const steady = TROUBLED.filter((name) => name !== 'silent' && name !== 'websocket-delay');
+
+  it('has a line for each change, not one for each retry', () => {
+    const told = conditionsTold(printedBeforeOutage);
+    // At most: it can't be observed; it is polled.
+    const wordy = steady.filter((name) => {
+      const lines = told.get(name) ?? [];
+      return lines.length > 2 || new Set(lines).size < lines.length;
+    });
+    expect(wordy.map((name) => [name, told.get(name)])).toEqual([]);
+    const retries = steady.reduce((sum, name) => sum + callsFor(name).length, 0);
+    expect(retries).toBeGreaterThan(5 * steady.length);
+  });
+
+  it('has one line of a key that is refused, none for each of its servers', () => {
+    const lines = linesOf(printedBeforeOutage).filter(
+      (line) => line.panel === 'revoked' && line.level >= WARN,
+    );
+    expect(lines.map(({ msg }) => msg)).toEqual([expect.stringContaining('refuses the API key')]);
+  });
+});

@@ -1,0 +1,107 @@
+import { once } from 'node:events';
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { afterEach, describe, expect, it } from 'vitest';
+import { configFile, endPrograms, metricsAt, runProgram, serveProgram } from '../support/program.ts';
+
+/** A panel on a port where nothing listens: the lowest, which nobody is given. */
+const YAML = [
+  'panels:',
+  '  - name: main',
+  '    url: http://127.0.0.1:1',
+  '    api_key: ptlc_TopSecretKeyOfThisTest',
+  '    servers: [{ id: 1a7ce997, name: survival }]',
+].join('\n');
+
+let occupant: Server | undefined;
+
+afterEach(async () => {
+  await endPrograms();
+  await leavePort();
+});
+
+async function takePort(): Promise<number> {
+  occupant = createServer().listen(0, '127.0.0.1');
+  await once(occupant, 'listening');
+  return (occupant.address() as AddressInfo).port;
+}
+
+async function leavePort(): Promise<void> {
+  if (occupant === undefined) return;
+  occupant.close();
+  await once(occupant, 'close');
+  occupant = undefined;
+}
+
+describe('serve', () => {
+  it('names a port that is taken, in one line', async () => {
+    const port = await takePort();
+    const file = await configFile(YAML);
+    const listen = ['--web.listen-address', `127.0.0.1:${port}`];
+    const program = runProgram(['serve', '--config', file, ...listen]);
+    expect(await program.ended).toMatchObject({ code: 1 });
+    expect(program.stdout).toBe('');
+    expect(program.stderr).toBe(
+      `error: cannot listen on 127.0.0.1:${port}: port ${port} is already in use; stop what listens there, or choose another with --web.listen-address\n`,
+    );
+  });
+
+  it('answers soon after its start though the panel is down', async () => {
+    const startedAt = performance.now();
+    const { scrape, until } = await serveProgram({ yaml: YAML });
+    await scrape();
+    expect(performance.now() - startedAt).toBeLessThan(5_000);
+    await until('gameserver_panel_up', { panel: 'main' }, [0]);
+    await until('gameserver_collection_up', { server: 'survival' }, [0]);
+  });
+
+  it('is ready once it listens', async () => {
+    const { url } = await serveProgram({ yaml: YAML });
+    for (const path of ['/-/healthy', '/-/ready', '/']) {
+      expect((await fetch(`${url}${path}`)).status, path).toBe(200);
+    }
+  });
+});
+
+describe('logs', () => {
+  const UNREACHABLE = /panel main .* can't be reached/;
+
+  it('are JSON where they don’t go to a terminal', async () => {
+    const { process } = await serveProgram({ yaml: YAML });
+    await process.printed(UNREACHABLE);
+    const lines = process.stderr.trimEnd().split('\n');
+    const messages = lines.map((line) => (JSON.parse(line) as { msg: string }).msg);
+    expect(messages).toContainEqual(expect.stringMatching(UNREACHABLE));
+    expect(process.stdout).toBe('');
+  });
+
+  it('are pretty where that is asked for, and the flag wins over the configuration', async () => {
+    const yaml = `${YAML}\nlog: { format: json }`;
+    const { process } = await serveProgram({ yaml, flags: ['--log.format', 'pretty'] });
+    await process.printed(UNREACHABLE);
+    expect(process.stderr).not.toMatch(/^\{/m);
+    expect(process.stderr).toMatch(/INFO.*serving metrics on/);
+  });
+
+  it('are at the level of the configuration', async () => {
+    const { process } = await serveProgram({ yaml: `${YAML}\nlog: { level: debug }` });
+    await process.printed(UNREACHABLE);
+    expect(process.stderr).toMatch(/^\{"level":20,/m);
+  });
+
+  it('are at the level of the flag, which wins', async () => {
+    const port = await takePort();
+    await leavePort();
+    const file = await configFile(`${YAML}\nlog: { level: debug }`);
+    const listen = ['--web.listen-address', `127.0.0.1:${port}`];
+    const program = runProgram(['serve', '--config', file, ...listen, '--log.level', 'error']);
+    await program.printed(UNREACHABLE);
+    const { until } = metricsAt(`http://127.0.0.1:${port}`);
+    await until('gameserver_panel_up', { panel: 'main' }, [0]);
+    const levels = program.stderr
+      .trimEnd()
+      .split('\n')
+      .map((line) => (JSON.parse(line) as { level: number }).level);
+    expect(new Set(levels)).toEqual(new Set([50]));
+  });
+});

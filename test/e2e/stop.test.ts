@@ -1,0 +1,148 @@
+import { once } from 'node:events';
+import { connect, type Socket } from 'node:net';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { type Simulator, startSimulator } from '../../src/simulator/index.ts';
+import { configFor } from '../support/exporter.ts';
+import { endPrograms, type ServedProgram, serveProgram } from '../support/program.ts';
+
+/** The promise to whoever sends the signal. */
+const STOP_MS = 5_000;
+
+/** So many that a scrape outgrows what lies between two programs unread. */
+const MANY_SERVERS = 6_000;
+
+let panel: Simulator;
+
+beforeEach(async () => {
+  panel = await startSimulator();
+});
+
+afterEach(async () => {
+  await endPrograms();
+  await panel.stop();
+});
+
+function until(check: () => void): Promise<void> {
+  return vi.waitFor(check, { timeout: 20_000, interval: 20 });
+}
+
+/** The calls go out as fast as the test wants its sockets. */
+const serve = () => serveProgram({ yaml: configFor(panel, ['requests_per_minute: 6000']) });
+
+async function expectStop({ process }: ServedProgram, signal: 'SIGTERM' | 'SIGINT'): Promise<void> {
+  const signalledAt = performance.now();
+  process.kill(signal);
+  expect(await process.ended).toEqual({ code: 0, signal: null });
+  expect(performance.now() - signalledAt).toBeLessThan(STOP_MS);
+}
+
+/** Configures servers of which no panel knows: their series are there all the same. */
+function manyServers(): string {
+  const ids = Array.from({ length: MANY_SERVERS }, (_, index) => (index + 0x10_00_00_00).toString(16));
+  return [
+    'panels:',
+    '  - name: main',
+    '    url: http://127.0.0.1:1',
+    '    api_key: ptlc_a_key_of_this_test',
+    '    servers:',
+    ...ids.map((id) => `      - { id: "${id}", name: "server-${id}" }`),
+  ].join('\n');
+}
+
+/** Asks for the metrics and reads no more than the beginning of the answer. */
+async function slowScrape(url: string): Promise<{ socket: Socket; begun: Buffer }> {
+  const { hostname, port } = new URL(url);
+  const socket = connect(Number(port), hostname);
+  socket.write('GET /metrics HTTP/1.1\r\nHost: exporter\r\n\r\n');
+  const [begun] = (await once(socket, 'data')) as [Buffer];
+  socket.pause();
+  return { socket, begun };
+}
+
+/** Waits until the exporter takes no more connections: it is stopping. */
+async function untilStopping({ url }: ServedProgram): Promise<void> {
+  await vi.waitFor(() => expect(fetch(`${url}/-/healthy`)).rejects.toThrow('fetch failed'), {
+    timeout: 5_000,
+    interval: 10,
+  });
+}
+
+describe('a signal', () => {
+  it.each(['SIGTERM', 'SIGINT'] as const)(
+    '%s closes every socket with 1000 and ends with 0',
+    async (signal) => {
+      const exporter = await serve();
+      await exporter.until('gameserver_exporter_sockets', { state: 'streaming' }, [11]);
+      const opened = panel.servers.filter(({ uuid }) => panel.record.sockets(uuid).open > 0);
+      expect(opened).toHaveLength(11);
+      await expectStop(exporter, signal);
+      await until(() => expect(panel.record.openSockets).toBe(0));
+      const codes = opened.map(({ uuid }) => panel.record.sockets(uuid).lastCloseCode);
+      expect(new Set(codes)).toEqual(new Set([1000]));
+      expect(exporter.process.stderr.trimEnd()).toMatch(/"msg":"stopped"\}$/);
+    },
+  );
+
+  it('ends the exporter in time while calls hang', async () => {
+    panel.failRest({ kind: 'hang', endpoint: 'websocket' });
+    panel.failRest({ kind: 'hang', endpoint: 'resources', before: 'body' });
+    const exporter = await serve();
+    await until(() => expect(panel.record.calls.length).toBeGreaterThanOrEqual(8));
+    await expectStop(exporter, 'SIGTERM');
+  });
+
+  it('ends it in time while upgrades hang, auth is ignored and sockets are half open', async () => {
+    panel.failSockets({ kind: 'hang-upgrade', server: 'survival' });
+    panel.failSockets({ kind: 'ignore-auth', server: 'creative' });
+    const exporter = await serve();
+    await exporter.until('gameserver_exporter_sockets', { state: 'streaming' }, [9]);
+    panel.sockets({ kind: 'half-open' });
+    await expectStop(exporter, 'SIGTERM');
+  });
+
+  it('ends it in time while the panel is down', async () => {
+    await panel.stopListening();
+    const exporter = await serve();
+    await exporter.process.printed(/can't be reached/);
+    await expectStop(exporter, 'SIGINT');
+  });
+});
+
+describe('a scrape in flight', () => {
+  it('is answered in full', async () => {
+    const exporter = await serveProgram({ yaml: manyServers() });
+    const { socket, begun } = await slowScrape(exporter.url);
+    exporter.process.kill('SIGTERM');
+    await untilStopping(exporter);
+    const chunks = [begun];
+    socket.on('data', (chunk: Buffer) => chunks.push(chunk));
+    socket.resume();
+    await once(socket, 'close');
+    const answer = Buffer.concat(chunks).toString();
+    const body = answer.slice(answer.indexOf('\r\n\r\n') + 4);
+    const [, length = ''] = /^content-length: (\d+)\r$/im.exec(answer) ?? [];
+    expect(Buffer.byteLength(body)).toBe(Number(length));
+    expect(body.match(/^gameserver_info\{/gm)).toHaveLength(MANY_SERVERS);
+    expect(await exporter.process.ended).toEqual({ code: 0, signal: null });
+  });
+
+  it('that nobody reads holds nothing up for long', async () => {
+    const exporter = await serveProgram({ yaml: manyServers() });
+    const { socket } = await slowScrape(exporter.url);
+    socket.on('error', () => undefined);
+    await expectStop(exporter, 'SIGTERM');
+    socket.destroy();
+  });
+
+  it('is not waited for after a second signal', async () => {
+    const exporter = await serveProgram({ yaml: manyServers() });
+    const { socket } = await slowScrape(exporter.url);
+    socket.on('error', () => undefined);
+    exporter.process.kill('SIGTERM');
+    await untilStopping(exporter);
+    exporter.process.kill('SIGTERM');
+    // Waiting to the end would give 0.
+    expect(await exporter.process.ended).toEqual({ code: 1, signal: null });
+    socket.destroy();
+  });
+});
