@@ -34,8 +34,6 @@ export class World implements GateHost, ClientApiHost, UpgradeHost {
   readonly #nodeSocketUrl: (node: 0 | 1) => string;
 
   constructor(parts: {
-    // Every call that hangs waits for it, and thousands may.
-    setMaxListeners(0, this.#stopping.signal);
     readonly clock: Clock;
     readonly settings: Settings;
     readonly keys: readonly string[];
@@ -44,6 +42,8 @@ export class World implements GateHost, ClientApiHost, UpgradeHost {
     readonly panelUrl: () => string;
     readonly nodeSocketUrl: (node: 0 | 1) => string;
   }) {
+    // Every call that hangs waits for it, and thousands may.
+    setMaxListeners(0, this.#stopping.signal);
     this.clock = parts.clock;
     this.settings = parts.settings;
     this.keys = new Set(parts.keys);
