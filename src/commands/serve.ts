@@ -31,7 +31,13 @@ Examples:
 
 Exit codes: 0 stopped by a signal · 1 trouble that the message names · 2 wrong usage`,
     )
-    .action((flags: ServeFlags) => serve(flags));
+    .allowExcessArguments()
+    .action((flags: ServeFlags, command: Command) => {
+      // As the default command it is given every word that names no command.
+      const [word] = command.args;
+      if (word !== undefined) command.error(`error: unknown command '${word}'`);
+      return serve(flags);
+    });
 }
 
 async function serve(flags: ServeFlags): Promise<void> {

@@ -58,6 +58,8 @@ export class ApiBudget {
   readonly #rateListeners = new Set<(perMinute: number) => void>();
   #slowInFlight = 0;
   #pausedUntil = Number.NEGATIVE_INFINITY;
+  /** The last call to end was throttled: another pause is no news. */
+  #isThrottling = false;
   #knownLimit: number | undefined;
   #cancelTimer: Cancel = () => {};
   #isStopped = false;
@@ -153,6 +155,7 @@ export class ApiBudget {
     if (isSlow(kind)) this.#slowInFlight += 1;
     try {
       const answer = await call(signal);
+      this.#isThrottling = false;
       this.#learn(kind, answer.limitPerMinute);
       return answer.value;
     } catch (error) {
@@ -223,9 +226,11 @@ export class ApiBudget {
     const waitMs = error.retryAfterMs ?? DEFAULT_WAIT_MS;
     const wasPaused = this.#pausedUntil > now;
     this.#pausedUntil = Math.max(this.#pausedUntil, now + waitMs);
+    const wasThrottling = this.#isThrottling;
+    this.#isThrottling = true;
     if (wasPaused) return;
     const seconds = Math.ceil(waitMs / 1_000);
-    log.warn(
+    log[wasThrottling ? 'debug' : 'warn'](
       { panel, seconds },
       `panel ${panel} says that its rate limit is exceeded: no calls for ${seconds} s; everyone who uses the account shares the limit: lower requests_per_minute, or give the exporter an account of its own`,
     );

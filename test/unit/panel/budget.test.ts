@@ -273,7 +273,7 @@ describe('a 429', () => {
     expect(log.lines).toMatchObject([{ level: 'warn', fields: { panel: 'main', seconds: 30 } }]);
   });
 
-  it('is logged once for each pause, however many calls meet it', async () => {
+  it('is logged aloud once until a call gets through, however many meet it', async () => {
     const { clock, log, open, hold } = setUp();
     for (const name of ['a', 'b', 'c']) void hold('connect', name);
     await clock.advance(2_000);
@@ -281,8 +281,13 @@ describe('a 429', () => {
     await clock.advance(60_000);
     expect(log.lines).toHaveLength(1);
     open[0]?.reject(throttled());
+    await clock.advance(60_000);
+    expect(log.lines.map(({ level }) => level)).toEqual(['warn', 'debug']);
+    open[1]?.resolve(ok);
     await clock.advance(0);
-    expect(log.lines).toHaveLength(2);
+    open[2]?.reject(throttled());
+    await clock.advance(0);
+    expect(log.lines.map(({ level }) => level)).toEqual(['warn', 'debug', 'warn']);
   });
 
   it('lengthens a pause but never shortens it', async () => {
