@@ -2,6 +2,7 @@ import type { Config, PanelConfig } from './config/config.ts';
 import { type Clock, SystemClock } from './domain/clock.ts';
 import type { Logger } from './domain/log.ts';
 import { type PanelContext, PanelFleet } from './fleet/panel-fleet.ts';
+import { isInShard, type Shard, WHOLE } from './fleet/shard.ts';
 import { Supervisor } from './fleet/supervisor.ts';
 import type { ListenAddress } from './http/listen-address.ts';
 import { createRoutes } from './http/routes.ts';
@@ -21,6 +22,8 @@ export interface AppOptions {
   readonly log: Logger;
   readonly clock?: Clock;
   readonly random?: () => number;
+  /** Which part of the servers is this exporter's; all where absent. */
+  readonly shard?: Shard;
 }
 
 /** The exporter as one thing that starts and stops. */
@@ -33,15 +36,16 @@ export interface App {
 
 /** Builds the exporter's parts and joins them; nothing is opened before `start`. */
 export function createApp(options: AppOptions): App {
-  const { config, listen, log, clock = new SystemClock(), random = Math.random } = options;
+  const { config, listen, log, clock = new SystemClock(), random = Math.random, shard = WHOLE } = options;
   // The metrics read the fleet and the fleet counts in the metrics: the one is asked at a scrape only.
   const self = new SelfMetrics({
     version: VERSION,
     revision: REVISION,
+    shard,
     fleet: { panels: () => supervisor.panels(), servers: () => supervisor.servers() },
   });
   const supervisor = new Supervisor(
-    config.panels.map((panel) => createPanelFleet(panel, { clock, log, random, self })),
+    panelsOf(config, shard).map((panel) => createPanelFleet(panel, { clock, log, random, self, shard })),
   );
   const scraper = new Scraper({ fleet: supervisor, self, clock });
   let loaded = false;
@@ -68,11 +72,19 @@ export function createApp(options: AppOptions): App {
   };
 }
 
+/** The panels with this shard's servers; one that has none here is another shard's to watch. */
+function panelsOf({ panels }: Config, shard: Shard): readonly PanelConfig[] {
+  return panels
+    .map((panel) => ({ ...panel, servers: panel.servers.filter((server) => isInShard(server, shard)) }))
+    .filter((panel) => panel.servers.length > 0);
+}
+
 interface Shared {
   readonly clock: Clock;
   readonly log: Logger;
   readonly random: () => number;
   readonly self: SelfMetrics;
+  readonly shard: Shard;
 }
 
 function createPanelFleet(panel: PanelConfig, shared: Shared): PanelFleet {
@@ -94,6 +106,7 @@ function createPanelFleet(panel: PanelConfig, shared: Shared): PanelFleet {
       telemetry,
       clock,
       log,
+      share: panel.keyPerShard ? 1 : 1 / shared.shard.total,
       ...optional('pinnedPerMinute', panel.requestsPerMinute),
       ...optional('proxyUrl', panel.proxyUrl),
       ...optional('tls', panelTls(panel)),

@@ -36,6 +36,8 @@ export interface PanelConfig {
   readonly apiKeySource: string;
   /** The pinned rate; absent where it is to be learned. */
   readonly requestsPerMinute?: number;
+  /** Each shard has an account of its own here, so none has to share the panel's limit. */
+  readonly keyPerShard: boolean;
   readonly pollIntervalMs: number;
   readonly stalenessMs: number;
   readonly requestTimeoutMs: number;

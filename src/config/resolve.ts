@@ -28,6 +28,7 @@ function resolvePanel(panel: PanelShape, path: string, files: FileContents): Pan
     url: panel.url,
     origin: panel.origin ?? new URL(panel.url).origin,
     ...resolveKey(panel, path, files),
+    keyPerShard: panel.key_per_shard,
     ...(panel.requests_per_minute === undefined ? {} : { requestsPerMinute: panel.requests_per_minute }),
     pollIntervalMs: panel.poll_interval,
     stalenessMs: panel.staleness,

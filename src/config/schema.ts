@@ -82,6 +82,11 @@ const panel = section('a panel, such as `- name: main`', {
         'Pins how many API calls a minute may be made. Default: 80 % of the limit that the panel tells.',
       examples: [120],
     }),
+  key_per_shard: flag().prefault('false').meta({
+    description:
+      'Where the servers are divided among shards: does each have an API key of another account? Otherwise they share the limit, and each takes its part of it.',
+    default: false,
+  }),
   poll_interval: duration({ atLeast: '20s', because: 'the panel caches its answers for that long' })
     .prefault('30s')
     .meta({

@@ -18,6 +18,18 @@ export const SELF_FAMILIES = {
     help: 'Version and revision of the exporter and version of Node.js; always 1.',
     labels: ['version', 'revision', 'nodeversion'],
   },
+  shardOrdinal: {
+    name: 'gameserver_exporter_shard_ordinal',
+    type: 'gauge',
+    help: 'Which shard of the servers this exporter observes, counted from 0.',
+    labels: [],
+  },
+  totalShards: {
+    name: 'gameserver_exporter_total_shards',
+    type: 'gauge',
+    help: 'How many shards the servers are divided into; 1 where they are not.',
+    labels: [],
+  },
   sockets: {
     name: 'gameserver_exporter_sockets',
     type: 'gauge',

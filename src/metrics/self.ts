@@ -16,6 +16,8 @@ interface SelfMetricsOptions {
   readonly version: string;
   /** The commit that the program was built from, or `unknown`. */
   readonly revision: string;
+  /** Which shard of how many this exporter is; one of one where absent. */
+  readonly shard?: { readonly index: number; readonly total: number };
   /** Read at every scrape, never before. */
   readonly fleet: FleetReading;
 }
@@ -30,6 +32,8 @@ export class SelfMetrics {
   #reload: { readonly successful: boolean; readonly successAtMs: number | undefined } | undefined;
 
   readonly #buildInfo = this.#gauge(SELF_FAMILIES.buildInfo);
+  readonly #shardOrdinal = this.#gauge(SELF_FAMILIES.shardOrdinal);
+  readonly #totalShards = this.#gauge(SELF_FAMILIES.totalShards);
   readonly #sockets = this.#gauge(SELF_FAMILIES.sockets);
   readonly #servers = this.#gauge(SELF_FAMILIES.servers);
   readonly #reconnects = this.#counter(SELF_FAMILIES.reconnects);
@@ -76,8 +80,10 @@ export class SelfMetrics {
   }
 
   #setBuild(): void {
-    const { version, revision } = this.#options;
+    const { version, revision, shard } = this.#options;
     this.#buildInfo.set({ version, revision, nodeversion: process.version }, 1);
+    this.#shardOrdinal.set(shard?.index ?? 0);
+    this.#totalShards.set(shard?.total ?? 1);
   }
 
   #setReload(): void {

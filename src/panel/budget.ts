@@ -25,7 +25,7 @@ export interface BudgetOptions {
   readonly log: Logger;
   /** The panel's name, for logs and errors. */
   readonly panel: string;
-  /** A rate that the operator set; it isn't changed by what the panel says. */
+  /** A rate that the operator set for the whole; it isn't changed by what the panel says. */
   readonly pinnedPerMinute?: number;
   /** The part of the panel's limit that is ours, where shards divide it; 1 by default. */
   readonly share?: number;
@@ -68,7 +68,7 @@ export class ApiBudget {
     this.#options = options;
     this.#pacer = new Pacer(
       options.clock,
-      options.pinnedPerMinute ?? UNLEARNED_PER_MINUTE * (options.share ?? 1),
+      (options.pinnedPerMinute ?? UNLEARNED_PER_MINUTE) * (options.share ?? 1),
     );
     this.#queue.on('next', () => this.#pump());
   }

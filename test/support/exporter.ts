@@ -5,6 +5,7 @@ import { expect, vi } from 'vitest';
 import { type App, createApp } from '../../src/app.ts';
 import { formatIssues } from '../../src/config/issue.ts';
 import { loadConfig } from '../../src/config/load.ts';
+import type { Shard } from '../../src/fleet/shard.ts';
 import type { Simulator } from '../../src/simulator/index.ts';
 import { FastClock } from './fast-clock.ts';
 import { collectingLogger, type LogLine } from './logger.ts';
@@ -27,6 +28,7 @@ export interface ExporterOptions {
   readonly clock?: FastClock;
   /** Draws of chance; 0 makes every back-off its shortest. */
   readonly random?: () => number;
+  readonly shard?: Shard;
 }
 
 type Labels = Readonly<Record<string, string>>;
@@ -59,6 +61,7 @@ export async function startExporter(options: ExporterOptions): Promise<ExporterU
     log,
     clock: options.clock ?? fastClock(),
     random: options.random ?? (() => 0),
+    ...(options.shard === undefined ? {} : { shard: options.shard }),
   });
   const { url } = await app.start();
   const scrape = async () => (await fetch(`${url}/metrics`)).text();

@@ -48,6 +48,7 @@ test('a small configuration is completed by the defaults', async () => {
         origin: 'https://panel.example.com',
         apiKey: expect.objectContaining({}),
         apiKeySource: 'inline',
+        keyPerShard: false,
         pollIntervalMs: 30_000,
         stalenessMs: 60_000,
         requestTimeoutMs: 25_000,

@@ -1,0 +1,56 @@
+import { afterEach, expect, it, vi } from 'vitest';
+import { startSimulator } from '../../../src/simulator/index.ts';
+import { configFor, type ExporterUnderTest, fastClock, startExporter } from '../../support/exporter.ts';
+
+const TOTAL = 3;
+
+let stops: (() => Promise<void>)[] = [];
+
+afterEach(async () => {
+  await Promise.all(stops.map((stop) => stop()));
+  stops = [];
+});
+
+/** The servers that an exporter tells of. */
+async function serversOf(exporter: ExporterUnderTest): Promise<string[]> {
+  const text = await exporter.scrape();
+  return [...text.matchAll(/^gameserver_collection_streaming\{.*server="([^"]+)".*\} 1$/gm)].map(
+    ([, name]) => name ?? '',
+  );
+}
+
+it('shards observe each server exactly once, and share the limit of the key that they share', async () => {
+  const panel = await startSimulator({ servers: 12, clock: fastClock(), rateLimitPerMinute: 240 });
+  stops.push(() => panel.stop());
+  const shards = await Promise.all(
+    [0, 1, 2].map((index) =>
+      startExporter({ yaml: configFor(panel), shard: { index, total: TOTAL }, clock: fastClock() }),
+    ),
+  );
+  stops.push(...shards.map((shard) => () => shard.stop()));
+  const names = panel.servers.map(({ name }) => name).toSorted();
+  await vi.waitFor(
+    async () => expect((await Promise.all(shards.map(serversOf))).flat().toSorted()).toEqual(names),
+    { timeout: 20_000, interval: 50 },
+  );
+  for (const { uuid } of panel.servers) expect(panel.record.sockets(uuid).opened).toBe(1);
+  const limits = await Promise.all(
+    shards.map((shard) => shard.value('gameserver_exporter_api_budget_limit_calls_per_minute')),
+  );
+  // 80 % of 240, divided among those that have servers at all.
+  for (const limit of limits) expect(limit).toBe(64);
+  const ordinals = await Promise.all(shards.map((shard) => shard.value('gameserver_exporter_shard_ordinal')));
+  expect(ordinals).toEqual([0, 1, 2]);
+  expect(await shards[0]?.value('gameserver_exporter_total_shards')).toBe(TOTAL);
+});
+
+it('a shard without a server of a panel does not tell of that panel', async () => {
+  const panel = await startSimulator({ servers: 1, clock: fastClock() });
+  stops.push(() => panel.stop());
+  const shards = await Promise.all(
+    [0, 1, 2].map((index) => startExporter({ yaml: configFor(panel), shard: { index, total: TOTAL } })),
+  );
+  stops.push(...shards.map((shard) => () => shard.stop()));
+  const told = await Promise.all(shards.map((shard) => shard.value('gameserver_panel_up')));
+  expect(told.filter((value) => value !== undefined)).toHaveLength(1);
+});
