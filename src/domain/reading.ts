@@ -55,7 +55,14 @@ export interface BudgetReading {
 
 /** What the configuration needs of a panel, and what was planned to stay within its budget. */
 export interface PlanReading {
+  /** Servers whose socket is held all the time. */
   readonly sockets: number;
+  /** Servers that share sockets by turns, because the budget can't renew one for each. */
+  readonly turns: number;
+  /** Sockets that those share. */
+  readonly turnSockets: number;
+  /** The age that a streamed sample reaches at the most, in milliseconds: between two turns, where there are any. */
+  readonly longestAgeMs: number;
   readonly polls: number;
   /** How often each planned poll comes round, in milliseconds. */
   readonly pollIntervalMs: number;

@@ -11,8 +11,10 @@ import { Session } from '../session/session.ts';
 import type { SessionContext } from '../session/session-ports.ts';
 import type { ConsoleSocket, SocketListener } from '../session/socket.ts';
 import { LimitLearner } from './limit-learner.ts';
-import { type Plan, planCollection, polledStalenessMs } from './plan.ts';
+import { type Plan, planCollection, polledStalenessMs, TURN_MS } from './plan.ts';
+import { tellPlan } from './plan-log.ts';
 import { ServerRecord } from './server-record.ts';
+import { Turns, type TurnTaker } from './turns.ts';
 
 /** What a panel's fleet is told of its panel. */
 export interface PanelSettings {
@@ -37,7 +39,10 @@ export interface PanelContext {
   readonly addressProblem: (url: string) => string | undefined;
 }
 
-interface Member {
+/** How the plan has a server observed. */
+type PlannedRole = 'stream' | 'turns' | 'poll';
+
+interface Member extends TurnTaker {
   readonly record: ServerRecord;
   readonly session: Session;
 }
@@ -48,6 +53,7 @@ export class PanelFleet {
   readonly #context: PanelContext;
   readonly #members: readonly Member[];
   readonly #learner: LimitLearner;
+  readonly #turns = new Turns();
   #plan: Plan;
   #unsubscribe: readonly (() => void)[] = [];
 
@@ -57,8 +63,13 @@ export class PanelFleet {
     this.#plan = this.#planFor(targets);
     const sessions = this.#sessionContext();
     this.#members = targets.map((target) => {
-      const record = new ServerRecord(target, this.#staleness(settings.pollIntervalMs));
-      return { record, session: new Session(sessions, record) };
+      const record = new ServerRecord(target, this.#staleness('stream'));
+      const session = new Session(sessions, record);
+      return {
+        record,
+        session,
+        beginTurn: (onOver) => session.assume({ type: 'turn', pollIntervalMs: this.#cycleMs(), onOver }),
+      };
     });
     this.#learner = new LimitLearner({
       clock: context.clock,
@@ -87,6 +98,7 @@ export class PanelFleet {
   async stop(): Promise<void> {
     for (const unsubscribe of this.#unsubscribe) unsubscribe();
     this.#learner.stop();
+    this.#turns.plan([], 0);
     await Promise.all([
       ...this.#members.map((member) => member.session.stop()),
       this.#context.gateway.close(),
@@ -159,21 +171,45 @@ export class PanelFleet {
       pollOnly: count('poll'),
       callsPerMinute: this.#context.gateway.budget().limitPerMinute,
       pollIntervalMs: this.#settings.pollIntervalMs,
+      stalenessMs: this.#settings.stalenessMs,
     });
   }
 
   #applyPlan(): void {
-    this.#tellPlan();
-    const { pollIntervalMs } = this.#settings;
-    let sockets =
-      this.#plan.sockets - this.#members.filter(({ record }) => record.target.mode === 'socket').length;
-    for (const { record, session } of this.#members) {
-      const { mode } = record.target;
-      const streams = mode === 'socket' || (mode === 'auto' && sockets-- > 0);
-      const intervalMs = streams ? pollIntervalMs : this.#plan.pollIntervalMs;
-      record.staleness = this.#staleness(intervalMs);
-      session.assume(streams ? { type: 'stream', pollIntervalMs } : this.#polledRole(record));
+    const { gateway, log } = this.#context;
+    tellPlan(log, this.#settings.name, this.#plan, gateway.budget().limitPerMinute);
+    const takers: Member[] = [];
+    for (const member of this.#members) {
+      const { record, session } = member;
+      const role = this.#roleOf(record);
+      record.staleness = this.#staleness(role);
+      if (role === 'turns') takers.push(member);
+      else if (role === 'stream') {
+        session.assume({ type: 'stream', pollIntervalMs: this.#settings.pollIntervalMs });
+      } else session.assume(this.#polledRole(record));
     }
+    this.#takeTurns(takers);
+  }
+
+  #roleOf({ target }: ServerRecord): PlannedRole {
+    if (target.mode === 'poll') return 'poll';
+    return target.mode === 'auto' && this.#plan.turns > 0 ? 'turns' : 'stream';
+  }
+
+  // Who has a socket already begins, and needs no new one for it.
+  #takeTurns(takers: readonly Member[]): void {
+    const [begun, waiting] = [true, false].map((isLive) =>
+      takers.filter(({ record }) => (record.status.condition === 'streaming') === isLive),
+    );
+    this.#turns.plan([...(begun ?? []), ...(waiting ?? [])], this.#plan.turnSockets);
+    const pollIntervalMs = this.#cycleMs();
+    for (const taker of takers) if (!this.#turns.has(taker)) taker.session.waitForTurn(pollIntervalMs);
+  }
+
+  /** How long it takes until a server's turn comes round. */
+  #cycleMs(): number {
+    const { turns, turnSockets } = this.#plan;
+    return turnSockets === 0 ? TURN_MS : (turns / turnSockets) * TURN_MS;
   }
 
   // First polls are spread over the time that the budget takes for them, so that they don't stand in line together.
@@ -189,30 +225,10 @@ export class PanelFleet {
     return { type: 'poll', pollIntervalMs, firstPollAt };
   }
 
-  #staleness(pollIntervalMs: number): Readonly<Record<SampleSource, number>> {
-    const { stalenessMs } = this.#settings;
-    return { socket: stalenessMs, poll: polledStalenessMs(stalenessMs, pollIntervalMs) };
-  }
-
-  #tellPlan(): void {
-    const { fits, sockets, polls, pollIntervalMs, callsPerMinute, wantedCallsPerMinute } = this.#plan;
-    const fields = {
-      panel: this.#settings.name,
-      sockets,
-      polls,
-      pollIntervalSeconds: Math.round(pollIntervalMs / 1_000),
-      callsPerMinute: Number(callsPerMinute.toFixed(1)),
-      wantedCallsPerMinute: Number(wantedCallsPerMinute.toFixed(1)),
-      budgetPerMinute: Number(this.#context.gateway.budget().limitPerMinute.toFixed(1)),
-    };
-    if (fits) {
-      this.#context.log.info(fields, 'plan: every server that may stream gets a socket');
-      return;
-    }
-    this.#context.log.warn(
-      fields,
-      'plan: the panel allows fewer calls than this configuration needs, so some servers are polled in turn; ' +
-        "to lift it, raise the panel's limit, put some servers in a second panels entry with another account's key, or run shards with keys of their own",
-    );
+  #staleness(role: PlannedRole): Readonly<Record<SampleSource, number>> {
+    const { stalenessMs, pollIntervalMs } = this.#settings;
+    if (role === 'turns') return { socket: this.#plan.longestAgeMs, poll: this.#plan.longestAgeMs };
+    const intervalMs = role === 'poll' ? this.#plan.pollIntervalMs : pollIntervalMs;
+    return { socket: stalenessMs, poll: polledStalenessMs(stalenessMs, intervalMs) };
   }
 }

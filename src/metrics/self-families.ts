@@ -129,8 +129,23 @@ export const PANEL_GAUGES: readonly PanelGauge[] = [
   ),
   panelGauge(
     'planned_sockets',
-    'Servers that are planned to be streamed by console socket.',
+    'Servers that are planned to have a console socket all the time.',
     ({ plan }) => plan.sockets,
+  ),
+  panelGauge(
+    'planned_turns',
+    "Servers that are planned to share console sockets by turns, because the panel's limit can't renew one for each.",
+    ({ plan }) => plan.turns,
+  ),
+  panelGauge(
+    'planned_turn_sockets',
+    'Console sockets that are planned to be shared by turns.',
+    ({ plan }) => plan.turnSockets,
+  ),
+  panelGauge(
+    'planned_longest_age_seconds',
+    'Age that a streamed sample is planned to reach at the most, in seconds.',
+    ({ plan }) => plan.longestAgeMs / 1_000,
   ),
   panelGauge('planned_polls', 'Servers that are planned to be polled.', ({ plan }) => plan.polls),
   panelGauge(

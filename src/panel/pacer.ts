@@ -30,8 +30,10 @@ export class Pacer {
     return Math.max(0, this.#lastTurnAt + MINUTE_MS / this.#perMinute - this.#clock.now());
   }
 
-  /** Takes the turn. */
+  /** Takes the turn. One taken a moment late, as timers are, doesn't put off those after it. */
   take(): void {
-    this.#lastTurnAt = this.#clock.now();
+    const now = this.#clock.now();
+    const due = this.#lastTurnAt + MINUTE_MS / this.#perMinute;
+    this.#lastTurnAt = now - due < MINUTE_MS / this.#perMinute / 2 ? due : now;
   }
 }

@@ -10,6 +10,10 @@ export type Role =
   | { readonly type: 'rest' }
   /** Hold a socket; `pollIntervalMs` is for the fallback. */
   | { readonly type: 'stream'; readonly pollIntervalMs: number }
+  /** Hold a socket for the life of one token, then say that the turn is over. */
+  | { readonly type: 'turn'; readonly pollIntervalMs: number; readonly onOver: () => void }
+  /** Wait for the next turn. A server whose socket is refused is polled meanwhile, if it may be. */
+  | { readonly type: 'wait'; readonly pollIntervalMs: number; readonly pollable: boolean }
   /** Be polled only; `firstPollAt` (monotonic) spreads a fleet's first polls. */
   | { readonly type: 'poll'; readonly pollIntervalMs: number; readonly firstPollAt: number };
 
@@ -26,9 +30,12 @@ export interface PollSituation {
 /** Is the server to be polled, and from when? Pure. */
 export function pollPolicy(situation: PollSituation): PollPolicy {
   const { role, machine, mode } = situation;
-  if (role.type === 'rest') return OFF;
+  if (role.type === 'rest' || role.type === 'turn') return OFF;
   const intervalMs = role.pollIntervalMs;
   if (role.type === 'poll') return { type: 'on', from: role.firstPollAt, intervalMs };
+  if (role.type === 'wait') {
+    return role.pollable ? { type: 'on', from: Number.NEGATIVE_INFINITY, intervalMs } : OFF;
+  }
   if (mode !== 'auto') return OFF;
   switch (machine.name) {
     case 'idle':

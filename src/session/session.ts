@@ -1,82 +1,65 @@
 import type { CollectionStatus } from '../domain/collection.ts';
-import { printable } from '../domain/printable.ts';
 import { collectionStatus, socketState } from './condition.ts';
-import { tellCondition } from './condition-log.ts';
-import { type FrameHandler, handleFrame } from './frames.ts';
-import { step } from './machine.ts';
-import {
-  INITIAL_STATE,
-  type MachineContext,
-  type MachineEffect,
-  type MachineEvent,
-  type MachineState,
-  type TimerName,
-  type Token,
-} from './machine-model.ts';
+import { subjectOf, tellCondition } from './condition-log.ts';
+import type { MachineState } from './machine-model.ts';
 import { pollPolicy, type Role } from './poll-policy.ts';
 import { answeredResult, failedResult, type PollResult } from './poll-result.ts';
 import { Poller, type PollOutcome } from './poller.ts';
 import type { SessionContext, SessionRecord } from './session-ports.ts';
-import type { ConsoleSocket, SocketListener } from './socket.ts';
-import { Timers } from './timers.ts';
-import { TokenSource } from './token.ts';
-import { SILENCE_MS } from './transitions.ts';
-import { addressFailure, tokenFailure, upgradeFailure } from './trouble.ts';
+import { Streamer } from './streamer.ts';
 
-/** Keeps one server observed: runs the machine's effects, feeds it what happens, and falls back to polling. */
+/** Keeps one server observed in the role that it is given: by its socket, by polls, or by one after the other. */
 export class Session {
   readonly #context: SessionContext;
   readonly #record: SessionRecord;
-  readonly #tokens: TokenSource;
+  readonly #streamer: Streamer;
   readonly #poller: Poller;
-  readonly #timers: Timers<TimerName>;
-  readonly #frames: FrameHandler;
-  #machine: MachineState = INITIAL_STATE;
   #role: Role = { type: 'rest' };
-  #socket: ConsoleSocket | undefined;
-  #fetch: AbortController | undefined;
-  #lastStatsAt = 0;
   #waitingSince = 0;
   #pollResult: PollResult = { type: 'none' };
   #status: CollectionStatus = { condition: 'stopped' };
-  #quiet = false;
-  #socketHost: string | undefined;
-  #closing: Promise<void> = Promise.resolve();
+  /** The trouble that the last turn ended with. */
+  #lastTurn: MachineState | undefined;
+  /** The newest trouble was told by the panel, once for all its servers. */
+  #told = false;
 
   constructor(context: SessionContext, record: SessionRecord) {
-    const { clock, random, panel } = context;
-    const { id } = record.target;
     this.#context = context;
     this.#record = record;
-    this.#tokens = new TokenSource(clock, random, (priority, signal) =>
-      panel.credentials(id, priority, signal),
-    );
-    this.#poller = new Poller(clock, random, (signal) => this.#poll(signal));
-    this.#frames = this.#frameHandler();
-    this.#timers = new Timers(clock, (timer) => this.#onTimer(timer));
+    this.#streamer = new Streamer(context, record, {
+      // A turn lasts as long as its token, to the last second.
+      renews: () => this.#role.type !== 'turn',
+      tokenSpent: () => this.#endTurn(),
+      changed: () => this.#onMachineChange(),
+      troubled: (told) => {
+        this.#told = told;
+      },
+    });
+    this.#poller = new Poller(context.clock, context.random, (signal) => this.#poll(signal));
   }
 
-  /** Takes on a role: to stream (polling as the fallback where the mode allows), to be polled, or to rest. */
+  /** Takes on a role; a socket that is open already serves a role that wants one. */
   assume(role: Role): void {
     this.#role = role;
-    if (role.type === 'stream') {
-      if (this.#machine.name === 'idle') this.#waitingSince = this.#context.clock.now();
-      this.#dispatch({ type: 'start' });
+    if (role.type === 'stream' || role.type === 'turn') {
+      if (this.#streamer.machine.name === 'idle') this.#waitingSince = this.#context.clock.now();
+      this.#streamer.start();
     } else {
-      this.#dispatch({ type: 'stop' });
+      this.#streamer.stop();
     }
     this.#settle();
   }
 
+  /** Takes part in turns, and waits for the first. */
+  waitForTurn(pollIntervalMs: number): void {
+    if (this.#role.type !== 'wait') this.assume({ type: 'wait', pollIntervalMs, pollable: false });
+  }
+
   /** What kept the server from being observed may be over (the panel answers again): try now. */
   wake(): void {
-    const { name } = this.#machine;
-    if (
-      name === 'backingOff' ||
-      (this.#machine.name === 'blocked' && this.#machine.refused.reason === 'unauthorized')
-    ) {
-      this.#dispatch({ type: 'wake' });
-    }
+    const { machine } = this.#streamer;
+    const wasRefused = machine.name === 'blocked' && machine.refused.reason === 'unauthorized';
+    if (machine.name === 'backingOff' || wasRefused) this.#streamer.wake();
     if (this.#pollResult.type === 'failed' || isUnauthorized(this.#pollResult)) this.#poller.wake();
   }
 
@@ -85,191 +68,43 @@ export class Session {
     this.#settle();
   }
 
-  /** Resolves when the socket is closed; the session takes on no role after it. */
+  /** Resolves when the socket is closed. */
   async stop(): Promise<void> {
     this.assume({ type: 'rest' });
-    await this.#closing;
+    await this.#streamer.closing;
   }
 
-  #dispatch(event: MachineEvent): void {
-    const before = this.#machine;
-    const { state, effects } = step(before, event, this.#machineContext());
-    this.#machine = state;
-    for (const effect of effects) this.#run(effect);
-    if (state !== before || effects.length > 0) this.#settle();
+  #onMachineChange(): void {
+    this.#settle();
+    if (this.#role.type === 'turn' && isOverForNow(this.#streamer.machine)) this.#endTurn();
   }
 
-  #machineContext(): MachineContext {
-    const { clock, random, connectTimeoutMs, authTimeoutMs } = this.#context;
-    return { now: clock.now(), random: random(), connectTimeoutMs, authTimeoutMs };
-  }
-
-  #run(effect: MachineEffect): void {
-    switch (effect.type) {
-      case 'fetchToken':
-        void this.#fetchToken(effect.priority);
-        break;
-      case 'abortFetch':
-        this.#abortFetch();
-        break;
-      case 'openSocket':
-        void this.#openSocket(effect.epoch, effect.url);
-        break;
-      case 'closeSocket':
-        this.#closing = Promise.all([this.#closing, this.#socket?.close()]).then(() => undefined);
-        this.#socket = undefined;
-        break;
-      case 'terminateSocket':
-        this.#socket?.terminate();
-        this.#socket = undefined;
-        break;
-      case 'authenticate':
-        this.#socket?.send({ event: 'auth', token: effect.token });
-        break;
-      case 'requestStats':
-        this.#socket?.send({ event: 'send stats' });
-        break;
-      case 'setTimer':
-        this.#timers.set(effect.timer, effect.delayMs);
-        break;
-      case 'cancelTimers':
-        this.#timers.cancelAll();
-        break;
-      case 'countReconnect':
-        this.#context.telemetry.reconnect(effect.reason);
-        break;
-    }
-  }
-
-  #onTimer(timer: TimerName): void {
-    if (timer === 'silence' && this.#rearmSilence()) return;
-    this.#dispatch({ type: 'timer', timer });
-  }
-
-  // One timer in 15 s looks back at the last frame, instead of each frame setting a timer anew.
-  #rearmSilence(): boolean {
-    const quietMs = this.#context.clock.now() - this.#lastStatsAt;
-    if (quietMs >= SILENCE_MS) return false;
-    this.#timers.set('silence', SILENCE_MS - quietMs);
-    return true;
-  }
-
-  async #fetchToken(priority: 'refresh' | 'connect'): Promise<void> {
-    const controller = new AbortController();
-    this.#fetch = controller;
-    const event = await this.#tokens.next(priority, controller.signal).then(
-      (token) => this.#tokenEvent(token),
-      (error: unknown): MachineEvent => {
-        if (!controller.signal.aborted) this.#quiet = this.#context.toldByPanel(error);
-        return { type: 'tokenFailed', failure: tokenFailure(error) };
-      },
-    );
-    if (this.#fetch !== controller) return;
-    this.#fetch = undefined;
-    this.#dispatch(event);
-  }
-
-  #tokenEvent(token: Token): MachineEvent {
-    const problem = this.#context.addressProblem(token.socketUrl);
-    return problem === undefined
-      ? { type: 'tokenFetched', token }
-      : { type: 'tokenFailed', failure: addressFailure(problem) };
-  }
-
-  #abortFetch(): void {
-    this.#fetch?.abort(new Error('the credentials are no longer wanted'));
-    this.#fetch = undefined;
-  }
-
-  // A server never has two sockets: the old one's close is waited for, which takes a second at most.
-  async #openSocket(epoch: number, url: string): Promise<void> {
-    await this.#closing;
-    if (this.#machine.name !== 'connecting' || this.#machine.epoch !== epoch) return;
-    this.#noteHost(url);
-    try {
-      this.#socket = this.#context.openSocket(url, this.#listener(epoch));
-    } catch (error) {
-      // ws refuses some addresses outright; that must not pass for a crash of this program.
-      const failure = upgradeFailure({ error: error as Error }, this.#context.origin);
-      this.#dispatch({ type: 'refused', epoch, failure });
-    }
-  }
-
-  #noteHost(url: string): void {
-    const { host } = new URL(url);
-    if (this.#socketHost !== undefined && this.#socketHost !== host) {
-      const fields = { ...this.#subject(), from: this.#socketHost, to: host };
-      this.#context.log.info(fields, "the panel sends this server's socket to another host");
-    }
-    this.#socketHost = host;
-  }
-
-  #listener(epoch: number): SocketListener {
-    return {
-      opened: () => {
-        this.#record.socketBegan();
-        this.#dispatch({ type: 'opened', epoch });
-      },
-      refused: (problem) => {
-        this.#quiet = false;
-        this.#dispatch({ type: 'refused', epoch, failure: upgradeFailure(problem, this.#context.origin) });
-      },
-      message: (frame, isBinary) => {
-        if (epoch === this.#machine.epoch) handleFrame(frame, isBinary, this.#frames);
-      },
-      closed: ({ code, text, reason, oversize }) => {
-        this.#quiet = false;
-        if (oversize) this.#context.telemetry.badMessage('oversize');
-        const said = printable(text);
-        const words = said === '' ? '' : `: "${said}"`;
-        this.#dispatch({
-          type: 'closed',
-          epoch,
-          code,
-          reason,
-          trouble: `the socket was closed (${code})${words}`,
-        });
-      },
-    };
-  }
-
-  #frameHandler(): FrameHandler {
-    const record = this.#record;
-    return {
-      telemetry: this.#context.telemetry,
-      consoleLine: () => record.consoleLine(),
-      stats: (sample) => {
-        const now = this.#context.clock.now();
-        this.#lastStatsAt = now;
-        record.socketSample(sample, now);
-        if ('unanswered' in this.#machine && this.#machine.unanswered > 0) {
-          this.#dispatch({ type: 'heard', epoch: this.#machine.epoch });
-        }
-      },
-      status: (state) => record.stateHint(state, this.#context.clock.now()),
-      authenticated: () => this.#dispatch({ type: 'authenticated', epoch: this.#machine.epoch }),
-      tokenEnding: () => this.#dispatch({ type: 'tokenEnding', epoch: this.#machine.epoch }),
-      jwtError: (text, curable) => {
-        this.#quiet = false;
-        this.#dispatch({ type: 'jwtError', epoch: this.#machine.epoch, curable, text: printable(text) });
-      },
-    };
+  // What the turn ended with is what is known of the server until the next: its trouble, or a refusal that stands.
+  #endTurn(): void {
+    const role = this.#role;
+    if (role.type !== 'turn') return;
+    const { machine } = this.#streamer;
+    const failed = machine.name === 'blocked' || machine.name === 'backingOff' ? machine : undefined;
+    this.#lastTurn = failed;
+    const pollable = failed?.refused?.pollable === true && this.#record.target.mode === 'auto';
+    this.assume({ type: 'wait', pollIntervalMs: role.pollIntervalMs, pollable });
+    role.onOver();
   }
 
   async #poll(signal: AbortSignal): Promise<PollOutcome> {
     const { clock, panel, telemetry, toldByPanel } = this.#context;
     const requestedAt = clock.now();
     const ended = await panel.resources(this.#record.target.id, signal).then(
-      (resources) => ({ resources, result: answeredResult(resources), quiet: false }),
-      (error: unknown) => ({ resources: undefined, result: failedResult(error), quiet: toldByPanel(error) }),
+      (resources) => ({ resources, result: answeredResult(resources), told: false }),
+      (error: unknown) => ({ resources: undefined, result: failedResult(error), told: toldByPanel(error) }),
     );
     if (signal.aborted) return 'failed';
-    const { resources, result, quiet } = ended;
+    const { resources, result, told } = ended;
     for (let bad = 0; bad < (resources?.badFields ?? 0); bad += 1) telemetry.badMessage('bad_field');
     if (result.type === 'answered' && resources?.sample !== undefined) {
       this.#record.pollSample(resources.sample, requestedAt, clock.now());
     }
-    this.#quiet = quiet;
+    this.#told = told;
     this.#pollResult = result;
     this.#settle();
     return result.type;
@@ -280,35 +115,37 @@ export class Session {
     const policy = pollPolicy({
       role: this.#role,
       mode: this.#record.target.mode,
-      machine: this.#machine,
+      machine: this.#streamer.machine,
       sampledAt: this.#record.sampledAt,
       waitingSince: this.#waitingSince,
     });
     if (policy.type === 'off') this.#pollResult = { type: 'none' };
     this.#poller.follow(policy);
     const status = this.#currentStatus(policy.type === 'on');
-    this.#record.setCollection(status, socketState(this.#machine));
+    this.#record.setCollection(status, socketState(this.#streamer.machine));
     if (status.condition !== this.#status.condition || status.blocked !== this.#status.blocked) {
-      const toldAlready = this.#quiet || this.#context.keyRefused();
-      tellCondition(this.#context.log, { ...this.#subject(), ...status }, toldAlready);
+      const told = this.#told || this.#context.keyRefused();
+      tellCondition(this.#context.log, { ...subjectOf(this.#record.target), ...status }, told);
     }
     this.#status = status;
   }
 
   #currentStatus(polling: boolean): CollectionStatus {
     if (this.#role.type === 'rest') return { condition: 'stopped' };
+    const { machine } = this.#streamer;
     return collectionStatus({
-      machine: this.#machine,
+      machine: this.#role.type === 'wait' ? (this.#lastTurn ?? machine) : machine,
       polling,
       poll: this.#pollResult,
       mode: this.#record.target.mode,
       keyRefused: this.#context.keyRefused(),
     });
   }
+}
 
-  #subject(): { readonly panel: string; readonly server: string } {
-    return { panel: this.#record.target.panel, server: this.#record.target.name };
-  }
+/** Would going on cost another call, or wait for long? Then the place is better given to the next. */
+function isOverForNow(machine: MachineState): boolean {
+  return machine.name === 'blocked' || (machine.name === 'backingOff' && machine.failures > 1);
 }
 
 function isUnauthorized(result: PollResult): boolean {

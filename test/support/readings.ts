@@ -116,6 +116,9 @@ export function panelReading({ budget, plan, ...rest }: PanelReadingChanges = {}
     budget: { limitPerMinute: 60, usedLastMinute: 0, queueLength: 0, paused: false, ...budget },
     plan: {
       sockets: 0,
+      turns: 0,
+      turnSockets: 0,
+      longestAgeMs: 60_000,
       polls: 0,
       pollIntervalMs: 30_000,
       callsPerMinute: 0,

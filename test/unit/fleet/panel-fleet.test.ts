@@ -172,6 +172,7 @@ const servers = (count: number, changes: Partial<ServerTarget> = {}) =>
 const named = (id: string, changes: Partial<ServerTarget> = {}) =>
   target({ id, name: `server ${id}`, ...changes });
 
+const planned = () => log.lines.filter(({ message }) => /^panel main(?::| allows fewer)/.test(message));
 const conditions = () => fleet.records.map(({ status }) => status.condition);
 const streamed = () => sockets.filter(({ ended }) => ended === undefined).map(({ url }) => url.at(-1));
 const times = <T>(count: number, value: T) => Array.from({ length: count }, () => value);
@@ -189,7 +190,7 @@ describe('the plan', () => {
     await clock.advance(MINUTE);
     expect(gateway.asked('resources')).toEqual([]);
     expect(gateway.fleetSize).toBe(3);
-    expect(log.lines.filter(({ message }) => message.startsWith('plan:'))).toMatchObject([
+    expect(planned()).toMatchObject([
       {
         level: 'info',
         fields: { panel: 'main', sockets: 3, polls: 0, callsPerMinute: 0.4, budgetPerMinute: 60 },
@@ -197,59 +198,94 @@ describe('the plan', () => {
     ]);
   });
 
-  it('that is too dear streams the first servers and polls the rest in turn', async () => {
-    gateway.limitPerMinute = 1;
+  it('that is too dear lets servers take turns, each for the life of a token', async () => {
+    gateway.limitPerMinute = 0.5;
     start(servers(10));
     await clock.advance(5 * MINUTE);
-    expect(streamed()).toEqual(['a', 'b', 'c', 'd', 'e', 'f']);
-    expect(gateway.asked('resources')).toEqual(['g', 'h', 'i', 'j']);
-    expect(conditions()).toEqual([...times(6, 'streaming'), ...times(4, 'polling')]);
-    // Four polls with a quarter of a call a minute.
-    await clock.advance(16 * MINUTE);
-    expect(gateway.asked('resources')).toHaveLength(8);
-    expect(log.lines.filter(({ message }) => message.startsWith('plan:'))).toMatchObject([
+    expect(streamed()).toEqual(['a', 'b', 'c', 'd']);
+    await clock.advance(10 * MINUTE);
+    expect(streamed()).toEqual(['e', 'f', 'g', 'h']);
+    await clock.advance(10 * MINUTE);
+    expect(streamed()).toEqual(['i', 'j', 'a', 'b']);
+    expect(gateway.asked('resources')).toEqual([]);
+    expect(planned()).toMatchObject([
       {
         level: 'warn',
-        fields: { sockets: 6, polls: 4, pollIntervalSeconds: 960, wantedCallsPerMinute: 1.3 },
+        fields: {
+          sockets: 0,
+          turns: 10,
+          turnSockets: 4,
+          longestAgeSeconds: 1_560,
+          wantedCallsPerMinute: 1.3,
+        },
       },
     ]);
   });
 
-  it('bounds the age of a polled server by its own interval, not by that of the others', async () => {
-    gateway.limitPerMinute = 1;
+  it('of turns keeps every sample younger than it announced', async () => {
+    gateway.limitPerMinute = 0.5;
     start(servers(10));
-    await clock.advance(5 * MINUTE);
-    const polled = fleet.records.at(-1);
-    expect(polled?.stalenessMs).toBe(2.5 * 16 * MINUTE);
-    expect(polled?.isFresh(clock.now())).toBe(true);
-    sockets[0]?.hears(STATS);
-    expect(fleet.records[0]?.stalenessMs).toBe(60_000);
+    await clock.advance(30 * MINUTE);
+    for (let minute = 0; minute < 60; minute += 1) {
+      await clock.advance(MINUTE);
+      expect(fleet.records.map((record) => record.isFresh(clock.now()))).toEqual(times(10, true));
+    }
+    expect(fleet.records[0]?.stalenessMs).toBeCloseTo(60_000 + 2 * 10 * MINUTE * 1.25, 3);
   });
 
-  it('heeds the modes, and spends what is left on those that may do both', async () => {
+  it('of turns gives the place of one that fails to the next', async () => {
+    gateway.limitPerMinute = 0.5;
+    const answer = gateway.answerCredentials;
+    gateway.answerCredentials = (server, signal) =>
+      server === 'b'
+        ? Promise.reject(new PanelError('not_found', 'there is no such server', { status: 404 }))
+        : answer(server, signal);
+    start(servers(10));
+    await clock.advance(MINUTE);
+    expect(streamed()).toEqual(['a', 'c', 'd', 'e']);
+    expect(fleet.records[1]?.status).toMatchObject({ condition: 'blocked', blocked: 'not_found' });
+  });
+
+  it('of turns polls a server whose socket is refused, if that may be', async () => {
+    gateway.limitPerMinute = 0.5;
+    const answer = gateway.answerCredentials;
+    gateway.answerCredentials = (server, signal) =>
+      server === 'b'
+        ? Promise.reject(new PanelError('forbidden', 'no consoles for you', { status: 403 }))
+        : answer(server, signal);
+    start(servers(10));
+    await clock.advance(MINUTE);
+    expect(gateway.asked('resources')).toEqual(['b']);
+    expect(fleet.records[1]?.status.condition).toBe('polling');
+  });
+
+  it('heeds the modes', async () => {
     gateway.limitPerMinute = 1;
     start([
       named('a', { mode: 'poll' }),
       ...['b', 'c', 'd', 'e', 'f'].map((id) => named(id)),
-      ...['g', 'h', 'i'].map((id) => named(id, { mode: 'socket' })),
+      ...['g', 'h', 'i', 'j'].map((id) => named(id, { mode: 'socket' })),
     ]);
     await clock.advance(10 * MINUTE);
-    expect(streamed()).toEqual(['b', 'c', 'd', 'g', 'h', 'i']);
-    expect(new Set(gateway.asked('resources'))).toEqual(new Set(['a', 'e', 'f']));
+    expect(new Set(gateway.asked('resources'))).toEqual(new Set(['a']));
+    expect(streamed()).toEqual(expect.arrayContaining(['g', 'h', 'i', 'j']));
   });
 
   it('is what the reading shows', () => {
-    gateway.limitPerMinute = 1;
+    gateway.limitPerMinute = 0.5;
     start(servers(10));
     expect(fleet.reading()).toEqual({
       name: 'main',
       up: false,
-      budget: { limitPerMinute: 1, usedLastMinute: 0, queueLength: 0, paused: false },
+      budget: { limitPerMinute: 0.5, usedLastMinute: 0, queueLength: 0, paused: false },
       plan: {
-        sockets: 6,
-        polls: 4,
-        pollIntervalMs: 16 * MINUTE,
-        callsPerMinute: 1,
+        sockets: 0,
+        turns: 10,
+        turnSockets: 4,
+        longestAgeMs: 60_000 + 2 * 10 * MINUTE * 1.25,
+        polls: 0,
+        pollIntervalMs: 30_000,
+        callsPerMinute: 0.4,
         wantedCallsPerMinute: 1.25,
       },
     });
@@ -259,40 +295,36 @@ describe('the plan', () => {
 });
 
 describe('a change of the rate', () => {
-  it('upwards turns polled servers to sockets, and leaves the others alone', async () => {
-    gateway.limitPerMinute = 1;
+  it('upwards gives every server a socket of its own, and leaves those that have one alone', async () => {
+    gateway.limitPerMinute = 0.5;
     start(servers(10));
     await clock.advance(5 * MINUTE);
-    const before = gateway.asked('resources').length;
     gateway.allows(48);
     await clock.advance(1_000);
     expect(conditions()).toEqual(times(10, 'streaming'));
-    expect(streamed()).toHaveLength(10);
     expect(sockets).toHaveLength(10);
     await clock.advance(30 * MINUTE);
-    expect(gateway.asked('resources')).toHaveLength(before);
+    expect(conditions()).toEqual(times(10, 'streaming'));
+    expect(sockets.filter(({ ended }) => ended === undefined)).toHaveLength(10);
   });
 
-  it('downwards closes the sockets of those that are to be polled', async () => {
+  it('downwards closes only the sockets that there is no place for', async () => {
     start(servers(10));
     await clock.advance(1_000);
     expect(streamed()).toHaveLength(10);
-    gateway.allows(1);
-    expect(streamed()).toEqual(['a', 'b', 'c', 'd', 'e', 'f']);
-    expect(sockets.slice(6).map(({ ended }) => ended)).toEqual(times(4, 'closed'));
-    await clock.advance(17 * MINUTE);
-    expect(new Set(gateway.asked('resources'))).toEqual(new Set(['g', 'h', 'i', 'j']));
-    expect(conditions()).toEqual([...times(6, 'streaming'), ...times(4, 'polling')]);
+    gateway.allows(0.5);
+    expect(streamed()).toEqual(['a', 'b', 'c', 'd']);
+    expect(sockets).toHaveLength(10);
+    expect(sockets.slice(4).map(({ ended }) => ended)).toEqual(times(6, 'closed'));
   });
 
-  // What a socket said is stale after a minute, however long the interval of the polls is.
-  it('downwards polls soon those whose last word came by socket', async () => {
+  it('that shows servers streaming past the end of their turn stops nothing', async () => {
+    gateway.limitPerMinute = 0.5;
     start(servers(10));
-    await clock.advance(1_000);
-    for (const socket of sockets) socket.hears(STATS);
-    gateway.allows(1);
     await clock.advance(5 * MINUTE);
-    expect(fleet.records.slice(6).map((record) => record.isFresh(clock.now()))).toEqual(times(4, true));
+    gateway.allows(48);
+    await clock.advance(20 * MINUTE);
+    expect(conditions()).toEqual(times(10, 'streaming'));
   });
 
   it('that changes no plan changes nothing', async () => {

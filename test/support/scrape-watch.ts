@@ -1,0 +1,119 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { expect } from 'vitest';
+import type { ExporterUnderTest } from './exporter.ts';
+import { type ParsedFamily, parseExposition } from './exposition-parser.ts';
+import type { TestClock } from './test-time.ts';
+
+/** Real milliseconds between two scrapes. */
+const EVERY_MS = 15;
+
+/** Real milliseconds that a condition may take to come true, whatever the tests' clock says. */
+const PATIENCE_MS = 30_000;
+
+type Labels = Readonly<Record<string, string>>;
+
+/** One scrape, read strictly. */
+export class Scraped {
+  readonly #families: readonly ParsedFamily[];
+
+  constructor(families: readonly ParsedFamily[]) {
+    this.#families = families;
+  }
+
+  /** The values of the series with this name and at least these labels. */
+  series(name: string, labels: Labels = {}): readonly { readonly labels: Labels; readonly value: number }[] {
+    const series = this.#families.find((family) => family.name === name)?.series ?? [];
+    const wanted = Object.entries(labels);
+    return series.filter((one) => wanted.every(([label, value]) => one.labels[label] === value));
+  }
+
+  /** The value of the one such series; undefined where there is none. */
+  value(name: string, labels: Labels = {}): number | undefined {
+    const found = this.series(name, labels);
+    if (found.length > 1) throw new Error(`expected one series ${name}, got ${found.length}`);
+    return found[0]?.value;
+  }
+}
+
+/** Scrapes an exporter again and again, and keeps an eye on the age of some servers' samples. */
+export class ScrapeWatch {
+  readonly #exporter: ExporterUnderTest;
+  readonly #clock: TestClock;
+  readonly #oldest = new Map<string, number>();
+  readonly #done: Promise<void>;
+  #waiting: { resolve(scraped: Scraped): void; reject(reason: unknown): void } | undefined;
+  #failure: unknown;
+  #ended = false;
+
+  constructor(exporter: ExporterUnderTest, clock: TestClock) {
+    this.#exporter = exporter;
+    this.#clock = clock;
+    this.#done = this.#run();
+  }
+
+  /** The greatest age that a sample of each observed server had, in milliseconds of the tests' clock. */
+  get oldest(): Readonly<Record<string, number>> {
+    return Object.fromEntries(this.#oldest);
+  }
+
+  /** From now on these servers' samples must come without a gap. */
+  observe(servers: readonly string[]): void {
+    for (const server of servers) this.#oldest.set(server, 0);
+  }
+
+  /**
+   * Waits until a scrape passes the check, which throws where it doesn't; fails with what it threw last once `withinMs`
+   * are over on the tests' clock. Gives how long it took on that clock.
+   */
+  async until(check: (scraped: Scraped) => void, withinMs: number): Promise<number> {
+    const startedAt = this.#clock.now();
+    const giveUpAt = performance.now() + PATIENCE_MS;
+    for (;;) {
+      const scraped = await this.#next();
+      const tookMs = this.#clock.now() - startedAt;
+      try {
+        check(scraped);
+        return tookMs;
+      } catch (error) {
+        if (tookMs > withinMs || performance.now() > giveUpAt) throw error;
+      }
+    }
+  }
+
+  async end(): Promise<void> {
+    this.#ended = true;
+    await this.#done;
+    if (this.#failure !== undefined) throw this.#failure;
+  }
+
+  #next(): Promise<Scraped> {
+    return new Promise((resolve, reject) => {
+      if (this.#failure === undefined) this.#waiting = { resolve, reject };
+      else reject(this.#failure as Error);
+    });
+  }
+
+  async #run(): Promise<void> {
+    try {
+      while (!this.#ended) {
+        const { stepMs } = this.#clock;
+        const askedAt = this.#clock.toUnixMs(this.#clock.now());
+        const scraped = new Scraped(parseExposition(await this.#exporter.scrape()));
+        if (stepMs === this.#clock.stepMs) this.#noteAges(scraped, askedAt);
+        this.#waiting?.resolve(scraped);
+        await delay(EVERY_MS);
+      }
+    } catch (error) {
+      this.#failure = error;
+      this.#waiting?.reject(error);
+    }
+  }
+
+  #noteAges(scraped: Scraped, askedAt: number): void {
+    for (const [server, oldest] of this.#oldest) {
+      const at = scraped.value('gameserver_last_sample_timestamp_seconds', { server });
+      expect(at, `${server} has a sample`).toBeDefined();
+      this.#oldest.set(server, Math.max(oldest, askedAt - (at ?? 0) * 1_000));
+    }
+  }
+}

@@ -1,0 +1,216 @@
+import { once } from 'node:events';
+import { type AddressInfo, connect, createServer, type Server, type Socket } from 'node:net';
+import { type Clock, sleep } from '../../src/domain/clock.ts';
+
+/** Bytes that wait on their way; a sender is held back while there are more. */
+const MAX_WAITING_BYTES = 65_536;
+
+/** What the network is like; each may change while connections run. */
+export interface Network {
+  /** How long each byte is on its way, one way. */
+  latencyMs: number;
+  /** In each direction of each connection. */
+  bytesPerSecond: number;
+  /** Connections are taken and nothing is forwarded, in neither direction; what was sent arrives once it ends. */
+  blackHole: boolean;
+}
+
+/** Starts a network between a client and a port of the loopback interface; times are those of the clock. */
+export async function startTcpProxy(clock: Clock, targetPort: number): Promise<TcpProxy> {
+  const proxy = new TcpProxy(clock, targetPort);
+  await proxy.listen();
+  return proxy;
+}
+
+/** A network of the tests' own. */
+export class TcpProxy implements Network {
+  latencyMs = 0;
+  bytesPerSecond = Number.POSITIVE_INFINITY;
+  /** Where connections that are made from now on lead to. */
+  targetPort: number;
+  readonly #clock: Clock;
+  readonly #server: Server = createServer({ allowHalfOpen: true }, (socket) => this.#accept(socket));
+  readonly #links = new Set<Link>();
+  #blackHole = false;
+  #port = 0;
+
+  constructor(clock: Clock, targetPort: number) {
+    this.#clock = clock;
+    this.targetPort = targetPort;
+  }
+
+  get port(): number {
+    return this.#port;
+  }
+
+  get connections(): number {
+    return this.#links.size;
+  }
+
+  get blackHole(): boolean {
+    return this.#blackHole;
+  }
+
+  set blackHole(on: boolean) {
+    this.#blackHole = on;
+    for (const link of this.#links) link.hold(on);
+  }
+
+  /** Takes connections, on the same port as before. */
+  async listen(): Promise<void> {
+    this.#server.listen(this.#port, '127.0.0.1');
+    await once(this.#server, 'listening');
+    this.#port = (this.#server.address() as AddressInfo).port;
+  }
+
+  /** Ends every connection with a FIN, and refuses new ones until `listen`. */
+  async refuse(): Promise<void> {
+    const closed = once(this.#server, 'close');
+    this.#server.close();
+    this.cut();
+    await closed;
+  }
+
+  /** Ends every connection with a FIN, in the middle of whatever it carries. */
+  cut(): void {
+    for (const link of this.#links) link.destroy();
+  }
+
+  /** Ends every connection with a RST. */
+  reset(): void {
+    for (const link of this.#links) link.reset();
+  }
+
+  async close(): Promise<void> {
+    if (this.#server.listening) await this.refuse();
+  }
+
+  #accept(client: Socket): void {
+    const link = new Link(this.#clock, this, client, this.targetPort);
+    this.#links.add(link);
+    link.onGone = () => this.#links.delete(link);
+    link.hold(this.#blackHole);
+  }
+}
+
+/** One connection through the network: two lanes that live and die together. */
+class Link {
+  onGone: () => void = () => undefined;
+  readonly #sockets: readonly [Socket, Socket];
+  readonly #lanes: readonly [Lane, Lane];
+  readonly #gone = new AbortController();
+
+  constructor(clock: Clock, network: Network, client: Socket, targetPort: number) {
+    const target = connect({ port: targetPort, host: '127.0.0.1', allowHalfOpen: true });
+    this.#sockets = [client, target];
+    const road = { clock, network, gone: this.#gone.signal };
+    this.#lanes = [new Lane(road, client, target), new Lane(road, target, client)];
+    for (const socket of this.#sockets) {
+      socket.setNoDelay(true);
+      socket.on('error', () => this.reset());
+      socket.on('close', () => this.destroy());
+    }
+  }
+
+  hold(on: boolean): void {
+    for (const lane of this.#lanes) lane.hold(on);
+  }
+
+  destroy(): void {
+    this.#leave();
+    for (const socket of this.#sockets) socket.destroy();
+  }
+
+  reset(): void {
+    this.#leave();
+    for (const socket of this.#sockets) socket.resetAndDestroy();
+  }
+
+  #leave(): void {
+    if (this.#gone.signal.aborted) return;
+    this.#gone.abort(new Error('the connection is gone'));
+    this.onGone();
+  }
+}
+
+interface Road {
+  readonly clock: Clock;
+  readonly network: Network;
+  readonly gone: AbortSignal;
+}
+
+interface Parcel {
+  readonly bytes: Buffer;
+  readonly sentAt: number;
+}
+
+/** One direction of a connection; its bytes arrive in order, late, and no faster than the network lets them. */
+class Lane {
+  readonly #road: Road;
+  readonly #from: Socket;
+  readonly #to: Socket;
+  readonly #parcels: Parcel[] = [];
+  #waitingBytes = 0;
+  #held = false;
+  #ended = false;
+  #driving = false;
+  #freeAt = 0;
+
+  constructor(road: Road, from: Socket, to: Socket) {
+    this.#road = road;
+    this.#from = from;
+    this.#to = to;
+    from.on('data', (bytes: Buffer) => {
+      this.#parcels.push({ bytes, sentAt: road.clock.now() });
+      this.#waitingBytes += bytes.length;
+      this.#regulate();
+      this.#go();
+    });
+    from.on('end', () => {
+      this.#ended = true;
+      this.#go();
+    });
+  }
+
+  hold(on: boolean): void {
+    this.#held = on;
+    this.#regulate();
+    this.#go();
+  }
+
+  #regulate(): void {
+    if (this.#held || this.#waitingBytes > MAX_WAITING_BYTES) this.#from.pause();
+    else this.#from.resume();
+  }
+
+  #go(): void {
+    if (this.#driving || this.#held) return;
+    this.#driving = true;
+    this.#drive().then(
+      () => {
+        this.#driving = false;
+      },
+      // The connection is gone, and with it what was on its way.
+      () => undefined,
+    );
+  }
+
+  async #drive(): Promise<void> {
+    const { clock, network, gone } = this.#road;
+    while (!this.#held) {
+      const parcel = this.#parcels[0];
+      if (parcel === undefined) break;
+      const onTheWire = (parcel.bytes.length / network.bytesPerSecond) * 1_000;
+      const arrivesAt = Math.max(parcel.sentAt + network.latencyMs, this.#freeAt) + onTheWire;
+      const waitMs = arrivesAt - clock.now();
+      if (waitMs > 0) await sleep(clock, waitMs, gone);
+      if (this.#held) break;
+      this.#freeAt = arrivesAt;
+      this.#parcels.shift();
+      this.#waitingBytes -= parcel.bytes.length;
+      this.#to.write(parcel.bytes);
+      this.#regulate();
+    }
+    if (this.#ended && this.#parcels.length === 0 && !this.#held) this.#to.end();
+  }
+}
