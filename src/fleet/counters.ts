@@ -1,14 +1,12 @@
-import type { Sample } from '../domain/sample.ts';
+import type { Quantity, SampleSlot } from './sample-slot.ts';
 
-/** The fields of a sample that only grow while a server runs. */
-export const COUNTERS = [
+/** The quantities that only grow while a server runs. */
+const COUNTERS = [
   'networkReceiveBytes',
   'networkTransmitBytes',
   'diskReadBytes',
   'diskWrittenBytes',
-] as const satisfies readonly (keyof Sample)[];
-
-type Counter = (typeof COUNTERS)[number];
+] as const satisfies readonly Quantity[];
 
 /** A counter that stays below its mark for this long was reset, whatever the rest says. */
 const HELD_AT_MOST_MS = 60_000;
@@ -18,31 +16,31 @@ const HELD_AT_MOST_MS = 60_000;
  * otherwise read as a reset, and so as a terabyte of traffic.
  */
 export class CounterMarks {
-  readonly #marks = new Map<Counter, { value: number; heldSince: number | undefined }>();
+  /** The highest value of each; NaN before the first. */
+  readonly #marks = new Float64Array(COUNTERS.length).fill(Number.NaN);
+  /** Since when each is held at its mark; NaN while it isn't. */
+  readonly #heldSince = new Float64Array(COUNTERS.length).fill(Number.NaN);
 
-  /** The values to show for a sample; `mayReset` where the server was restarted since the last. */
-  apply(sample: Sample, mayReset: boolean, now: number): Partial<Record<Counter, number>> {
-    const shown: Partial<Record<Counter, number>> = {};
-    for (const counter of COUNTERS) {
-      const value = sample[counter];
-      if (value !== undefined) shown[counter] = this.#apply(counter, value, mayReset, now);
+  /** Puts the values to show in place of a sample's; `mayReset` where the server was restarted since the last. */
+  apply(slot: SampleSlot, mayReset: boolean, now: number): void {
+    for (let index = 0; index < COUNTERS.length; index += 1) {
+      const counter = COUNTERS[index];
+      if (counter === undefined) continue;
+      const value = slot.get(counter);
+      if (!Number.isNaN(value)) slot.set(counter, this.#apply(index, value, mayReset, now));
     }
-    return shown;
   }
 
-  #apply(counter: Counter, value: number, mayReset: boolean, now: number): number {
-    const mark = this.#marks.get(counter);
-    if (mark === undefined) {
-      this.#marks.set(counter, { value, heldSince: undefined });
-      return value;
+  #apply(index: number, value: number, mayReset: boolean, now: number): number {
+    const mark = this.#marks[index] ?? Number.NaN;
+    const heldSince = this.#heldSince[index] ?? Number.NaN;
+    const isHeld = value < mark && !mayReset && !(now - heldSince >= HELD_AT_MOST_MS);
+    if (isHeld) {
+      if (Number.isNaN(heldSince)) this.#heldSince[index] = now;
+      return mark;
     }
-    const heldTooLong = mark.heldSince !== undefined && now - mark.heldSince >= HELD_AT_MOST_MS;
-    if (value >= mark.value || mayReset || heldTooLong) {
-      mark.value = value;
-      mark.heldSince = undefined;
-    } else {
-      mark.heldSince ??= now;
-    }
-    return mark.value;
+    this.#marks[index] = value;
+    this.#heldSince[index] = Number.NaN;
+    return value;
   }
 }

@@ -1,5 +1,5 @@
-import type { Sample, SampleSource } from '../domain/sample.ts';
-import { isOff } from '../domain/state.ts';
+import type { SampleSource } from '../domain/sample.ts';
+import { isOff, type ServerState } from '../domain/state.ts';
 
 /** A resources answer may be this old: the panel caches it (field notes, REST). */
 export const POLL_CACHE_MS = 20_000;
@@ -10,9 +10,10 @@ const OVERTAKE_MS = 3_000;
 /** How far two instants may disagree because frames took different times to come. */
 const TRANSIT_MS = 1_000;
 
-/** A sample with its instants on the monotonic clock. */
+/** What tells when a sample was measured; instants on the monotonic clock. */
 export interface Observation {
-  readonly sample: Sample;
+  readonly state: ServerState | undefined;
+  readonly uptimeMs: number | undefined;
   readonly source: SampleSource;
   readonly receivedAt: number;
   /** The earliest instant at which the panel can have measured it. */
@@ -54,9 +55,9 @@ export function compareObservations(
 
 /** The uptime fell, and to no more than what has passed since: nothing but a start explains that. */
 function restartedBetween(previous: Observation, next: Observation): boolean {
-  const before = previous.sample.uptimeMs;
-  const after = next.sample.uptimeMs;
-  if (before === undefined || after === undefined || isOffSample(next.sample)) return false;
+  const before = previous.uptimeMs;
+  const after = next.uptimeMs;
+  if (before === undefined || after === undefined || saysOff(next)) return false;
   const elapsed = next.receivedAt - previous.receivedAt;
   // Two frames in a row from one socket: the later one of a pair that swapped would pass for a start.
   const isPair = previous.source === 'socket' && next.source === 'socket' && elapsed <= OVERTAKE_MS;
@@ -64,21 +65,21 @@ function restartedBetween(previous: Observation, next: Observation): boolean {
 }
 
 function isNextOfSameRun(previous: Observation, next: Observation): boolean {
-  const before = previous.sample.uptimeMs;
-  const after = next.sample.uptimeMs;
+  const before = previous.uptimeMs;
+  const after = next.uptimeMs;
   if (before === undefined || after === undefined) return false;
   return after > before && after - before <= sinceMeasured(previous, next);
 }
 
 function wasOvertaken(previous: Observation, next: Observation, offAt: number | undefined): boolean {
-  if (next.receivedAt - previous.receivedAt > OVERTAKE_MS || isOffSample(next.sample)) return false;
-  const after = next.sample.uptimeMs;
+  if (next.receivedAt - previous.receivedAt > OVERTAKE_MS || saysOff(next)) return false;
+  const after = next.uptimeMs;
   if (after === undefined) return false;
   // It speaks of a run that began before the server was seen off.
   if (offAt !== undefined && next.receivedAt - offAt <= OVERTAKE_MS) {
     return after > next.receivedAt - offAt + TRANSIT_MS;
   }
-  const before = previous.sample.uptimeMs;
+  const before = previous.uptimeMs;
   if (before === undefined || before === 0) return false;
   return after < before || after - before > sinceMeasured(previous, next) + OVERTAKE_MS;
 }
@@ -88,6 +89,6 @@ function sinceMeasured(previous: Observation, next: Observation): number {
   return next.receivedAt - previous.measuredFrom + TRANSIT_MS;
 }
 
-function isOffSample(sample: Sample): boolean {
-  return sample.state !== undefined && isOff(sample.state);
+function saysOff({ state }: Observation): boolean {
+  return state !== undefined && isOff(state);
 }

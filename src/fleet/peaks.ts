@@ -19,16 +19,15 @@ export class PeakWindow {
   readonly #values = new Float64Array(BUCKETS * FIELDS.length).fill(Number.NaN);
   #newest = Number.NEGATIVE_INFINITY;
 
-  add(values: Peaks, now: number): void {
+  /** Takes on the values of one second, in the order of the fields; NaN where there is none. */
+  add(now: number, cpuCores: number, memoryBytes: number, receiveRate: number, transmitRate: number): void {
     const bucket = Math.floor(now / BUCKET_MS);
     this.#forget(bucket);
     const offset = slot(bucket) * FIELDS.length;
-    for (const [index, field] of FIELDS.entries()) {
-      const value = values[field];
-      if (value === undefined) continue;
-      const known = this.#values[offset + index] ?? Number.NaN;
-      this.#values[offset + index] = Number.isNaN(known) ? value : Math.max(known, value);
-    }
+    this.#raise(offset, cpuCores);
+    this.#raise(offset + 1, memoryBytes);
+    this.#raise(offset + 2, receiveRate);
+    this.#raise(offset + 3, transmitRate);
   }
 
   read(now: number): Peaks | undefined {
@@ -42,6 +41,12 @@ export class PeakWindow {
       seen = true;
     }
     return seen ? peaks : undefined;
+  }
+
+  #raise(at: number, value: number): void {
+    const known = this.#values[at] ?? Number.NaN;
+    // False for NaN on either side: nothing known yields to anything, and no value to nothing.
+    if (!(known >= value) && !Number.isNaN(value)) this.#values[at] = value;
   }
 
   #highest(index: number): number | undefined {

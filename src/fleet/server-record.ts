@@ -7,6 +7,7 @@ import { CounterMarks } from './counters.ts';
 import { compareObservations, type Observation, POLL_CACHE_MS } from './ordering.ts';
 import { PeakWindow } from './peaks.ts';
 import { PowerHistory } from './power-history.ts';
+import { SampleSlot } from './sample-slot.ts';
 
 /** Two samples of one run may disagree on its start by their transit alone; more means another run. */
 const START_JITTER_MS = 5_000;
@@ -26,9 +27,13 @@ export class ServerRecord implements ServerReading {
   status: CollectionStatus = { condition: 'waiting' };
   socketState: SocketState = 'none';
   consoleLines = 0;
-  sample: Sample | undefined;
   startedAt: number | undefined;
   #newest: Observation | undefined;
+  /** The newest sample as it is shown: counters in order, the memory limit kept over polls. */
+  readonly #shown = new SampleSlot();
+  /** Its network counters as they came; NaN where they didn't. */
+  #receivedBytes = Number.NaN;
+  #transmittedBytes = Number.NaN;
   #lastStartAt = Number.NEGATIVE_INFINITY;
   readonly #counters = new CounterMarks();
   readonly #power = new PowerHistory();
@@ -41,6 +46,10 @@ export class ServerRecord implements ServerReading {
 
   get stalenessMs(): number {
     return this.staleness[this.source ?? 'socket'];
+  }
+
+  get sample(): Sample | undefined {
+    return this.#newest === undefined ? undefined : this.#shown.read();
   }
 
   get source(): SampleSource | undefined {
@@ -89,40 +98,40 @@ export class ServerRecord implements ServerReading {
   }
 
   socketSample(sample: Sample, now: number): void {
-    this.#accept({ sample, source: 'socket', receivedAt: now, measuredFrom: now });
+    this.#accept(sample, 'socket', now, now);
   }
 
   pollSample(sample: Sample, requestedAt: number, now: number): void {
-    const measuredFrom = requestedAt - POLL_CACHE_MS;
-    this.#accept({ sample, source: 'poll', receivedAt: now, measuredFrom });
+    this.#accept(sample, 'poll', now, requestedAt - POLL_CACHE_MS);
   }
 
   consoleLine(): void {
     this.consoleLines += 1;
   }
 
-  #accept(next: Observation): void {
+  #accept(sample: Sample, source: SampleSource, receivedAt: number, measuredFrom: number): void {
+    const { state, uptimeMs } = sample;
+    const next: Observation = { state, uptimeMs, source, receivedAt, measuredFrom };
     const previous = this.#newest;
     const verdict = compareObservations(previous, next, this.#power.offAt);
     if (verdict.older) return;
     this.#followPower(previous, next, verdict.restarted);
     const mayReset = this.#power.takeStartSeen() || verdict.restarted;
-    const counters = this.#counters.apply(next.sample, mayReset, next.receivedAt);
-    if (next.source === 'socket') this.#notePeaks(previous, next, mayReset);
+    if (source === 'socket') this.#notePeaks(sample, mayReset ? undefined : previous, next);
     // The limit is not part of a resources answer: what the socket said of it holds on.
-    const memoryLimit = next.sample.memoryLimitBytes ?? this.sample?.memoryLimitBytes;
-    this.sample = {
-      ...next.sample,
-      ...counters,
-      ...(memoryLimit === undefined ? {} : { memoryLimitBytes: memoryLimit }),
-    };
+    const memoryLimit = this.#shown.get('memoryLimitBytes');
+    this.#receivedBytes = sample.networkReceiveBytes ?? Number.NaN;
+    this.#transmittedBytes = sample.networkTransmitBytes ?? Number.NaN;
+    this.#shown.write(sample);
+    if (sample.memoryLimitBytes === undefined) this.#shown.set('memoryLimitBytes', memoryLimit);
+    this.#counters.apply(this.#shown, mayReset, receivedAt);
     this.#newest = next;
     this.#noteStart(next, verdict.restarted);
   }
 
   #followPower(previous: Observation | undefined, next: Observation, restarted: boolean): void {
     const now = next.receivedAt;
-    const { state, uptimeMs } = next.sample;
+    const { state, uptimeMs } = next;
     const before = { state: this.#power.state, starts: this.#power.starts };
     if (state !== undefined) {
       if (next.source === 'socket') this.#power.seenOnSocket(state, now);
@@ -145,7 +154,7 @@ export class ServerRecord implements ServerReading {
   }
 
   #noteStart(next: Observation, restarted: boolean): void {
-    const { uptimeMs } = next.sample;
+    const { uptimeMs } = next;
     if (isOff(this.#power.state) || uptimeMs === undefined || uptimeMs === 0) {
       this.startedAt = undefined;
       return;
@@ -156,33 +165,29 @@ export class ServerRecord implements ServerReading {
     this.startedAt = startedAt;
   }
 
-  #notePeaks(previous: Observation | undefined, next: Observation, wasReset: boolean): void {
-    const { cpuCores, memoryBytes } = next.sample;
-    const gapMs = previous?.source === 'socket' && !wasReset ? gapBetween(previous, next) : undefined;
-    const rate = (field: 'networkReceiveBytes' | 'networkTransmitBytes') => {
-      const from = previous?.sample[field];
-      const to = next.sample[field];
-      if (gapMs === undefined || from === undefined || to === undefined || to < from) return undefined;
-      return ((to - from) * 1_000) / gapMs;
-    };
-    const receive = rate('networkReceiveBytes');
-    const transmit = rate('networkTransmitBytes');
+  /** `previous` is undefined where no rate follows from it. */
+  #notePeaks(sample: Sample, previous: Observation | undefined, next: Observation): void {
+    const gapMs = previous?.source === 'socket' ? gapBetween(previous, next) : undefined;
     this.#peaks.add(
-      {
-        ...(cpuCores === undefined ? {} : { cpuCores }),
-        ...(memoryBytes === undefined ? {} : { memoryBytes }),
-        ...(receive === undefined ? {} : { networkReceiveBytesPerSecond: receive }),
-        ...(transmit === undefined ? {} : { networkTransmitBytesPerSecond: transmit }),
-      },
       next.receivedAt,
+      sample.cpuCores ?? Number.NaN,
+      sample.memoryBytes ?? Number.NaN,
+      rate(this.#receivedBytes, sample.networkReceiveBytes, gapMs),
+      rate(this.#transmittedBytes, sample.networkTransmitBytes, gapMs),
     );
   }
 }
 
+/** Bytes a second between two values of a counter; NaN where none follows. */
+function rate(from: number, to: number | undefined, gapMs: number | undefined): number {
+  if (gapMs === undefined || to === undefined || !(to >= from)) return Number.NaN;
+  return ((to - from) * 1_000) / gapMs;
+}
+
 /** Milliseconds between two frames, by the server's own clock where it tells; undefined where no rate follows. */
 function gapBetween(previous: Observation, next: Observation): number | undefined {
-  const before = previous.sample.uptimeMs;
-  const after = next.sample.uptimeMs;
+  const before = previous.uptimeMs;
+  const after = next.uptimeMs;
   const gap =
     before !== undefined && after !== undefined && after > before
       ? after - before

@@ -6,8 +6,8 @@ import { type App, createApp } from '../../src/app.ts';
 import { formatIssues } from '../../src/config/issue.ts';
 import { loadConfig } from '../../src/config/load.ts';
 import type { Shard } from '../../src/fleet/shard.ts';
+import { FastClock } from '../../src/simulator/fast-clock.ts';
 import type { Simulator } from '../../src/simulator/index.ts';
-import { FastClock } from './fast-clock.ts';
 import { collectingLogger, type LogLine } from './logger.ts';
 
 /** How much faster than real time the exporter and the simulated panel of a test run. */

@@ -1,5 +1,4 @@
 import { describe, expect, it } from 'vitest';
-import type { Sample } from '../../../src/domain/sample.ts';
 import {
   compareObservations,
   type Observation,
@@ -11,8 +10,8 @@ const SECOND = 1_000;
 const DAY = 86_400 * SECOND;
 
 /** A frame received at `at`, of a server that then said it had run for `uptimeMs`. */
-function frame(at: number, uptimeMs: number | undefined, more: Sample = {}): Observation {
-  return { source: 'socket', receivedAt: at, measuredFrom: at, sample: sampleOf(uptimeMs, more) };
+function frame(at: number, uptimeMs: number | undefined, more: Partial<Observation> = {}): Observation {
+  return { source: 'socket', receivedAt: at, measuredFrom: at, state: 'running', uptimeMs, ...more };
 }
 
 /** A poll asked at `at` and answered `tookMs` later. */
@@ -21,15 +20,11 @@ function poll(at: number, uptimeMs: number | undefined, tookMs = 0): Observation
     source: 'poll',
     receivedAt: at + tookMs,
     measuredFrom: at - POLL_CACHE_MS,
-    sample: sampleOf(uptimeMs, {}),
+    state: 'running',
+    uptimeMs,
   };
 }
 
-const sampleOf = (uptimeMs: number | undefined, more: Sample): Sample => ({
-  state: 'running',
-  ...(uptimeMs === undefined ? {} : { uptimeMs }),
-  ...more,
-});
 const off = (at: number) => frame(at, 0, { state: 'offline' });
 
 const NEWER: Verdict = { older: false, restarted: false };

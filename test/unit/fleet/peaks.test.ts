@@ -1,8 +1,20 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import type { Peaks } from '../../../src/domain/reading.ts';
 import { PEAK_WINDOW_MS, PeakWindow } from '../../../src/fleet/peaks.ts';
 
 const AT = 1_000_000;
+
+/** One second's values; what isn't named there was none of. */
+function add(window: PeakWindow, values: Peaks, at: number): void {
+  window.add(
+    at,
+    values.cpuCores ?? Number.NaN,
+    values.memoryBytes ?? Number.NaN,
+    values.networkReceiveBytesPerSecond ?? Number.NaN,
+    values.networkTransmitBytesPerSecond ?? Number.NaN,
+  );
+}
 
 describe('PeakWindow', () => {
   it('knows nothing at first', () => {
@@ -11,9 +23,9 @@ describe('PeakWindow', () => {
 
   it('keeps the highest of each field, and leaves out those that never came', () => {
     const window = new PeakWindow();
-    window.add({ cpuCores: 1, memoryBytes: 100 }, AT);
-    window.add({ cpuCores: 3, memoryBytes: 50 }, AT + 1_000);
-    window.add({ cpuCores: 2, networkReceiveBytesPerSecond: 0 }, AT + 2_000);
+    add(window, { cpuCores: 1, memoryBytes: 100 }, AT);
+    add(window, { cpuCores: 3, memoryBytes: 50 }, AT + 1_000);
+    add(window, { cpuCores: 2, networkReceiveBytesPerSecond: 0 }, AT + 2_000);
     expect(window.read(AT + 3_000)).toEqual({
       cpuCores: 3,
       memoryBytes: 100,
@@ -23,8 +35,8 @@ describe('PeakWindow', () => {
 
   it('remembers a peak for a minute and forgets it soon after', () => {
     const window = new PeakWindow();
-    window.add({ cpuCores: 9 }, AT);
-    window.add({ cpuCores: 1 }, AT + 30_000);
+    add(window, { cpuCores: 9 }, AT);
+    add(window, { cpuCores: 1 }, AT + 30_000);
     expect(window.read(AT + PEAK_WINDOW_MS)).toEqual({ cpuCores: 9 });
     expect(window.read(AT + PEAK_WINDOW_MS + 5_000)).toEqual({ cpuCores: 1 });
     expect(window.read(AT + 10 * PEAK_WINDOW_MS)).toBeUndefined();
@@ -33,8 +45,8 @@ describe('PeakWindow', () => {
   it('forgets all over a long gap, whichever way it is noticed', () => {
     for (const gap of [65_000, 65_000 * 7, 86_400_000]) {
       const window = new PeakWindow();
-      window.add({ cpuCores: 9 }, AT);
-      window.add({ cpuCores: 1 }, AT + gap);
+      add(window, { cpuCores: 9 }, AT);
+      add(window, { cpuCores: 1 }, AT + gap);
       expect(window.read(AT + gap)).toEqual({ cpuCores: 1 });
     }
   });
@@ -42,7 +54,7 @@ describe('PeakWindow', () => {
   it('works from the first milliseconds of a clock, and before its origin', () => {
     for (const start of [0, -1_000_000]) {
       const window = new PeakWindow();
-      window.add({ memoryBytes: 5 }, start);
+      add(window, { memoryBytes: 5 }, start);
       expect(window.read(start + 1)).toEqual({ memoryBytes: 5 });
       expect(window.read(start + 70_000)).toBeUndefined();
     }
@@ -50,7 +62,7 @@ describe('PeakWindow', () => {
 
   it('is never below the last 60 s, nor above the last 65 s', () => {
     const steps = fc.array(
-      fc.record({ afterMs: fc.nat({ max: 20_000 }), value: fc.nat({ max: 1_000 }), add: fc.boolean() }),
+      fc.record({ afterMs: fc.nat({ max: 20_000 }), value: fc.nat({ max: 1_000 }), isAdded: fc.boolean() }),
       { maxLength: 60 },
     );
     fc.assert(
@@ -58,10 +70,10 @@ describe('PeakWindow', () => {
         const window = new PeakWindow();
         const added: { at: number; value: number }[] = [];
         let now = AT;
-        for (const { afterMs, value, add } of list) {
+        for (const { afterMs, value, isAdded } of list) {
           now += afterMs;
-          if (add) {
-            window.add({ cpuCores: value }, now);
+          if (isAdded) {
+            add(window, { cpuCores: value }, now);
             added.push({ at: now, value });
           }
           const within = (ms: number) => added.filter(({ at }) => now - at <= ms).map((entry) => entry.value);

@@ -1,4 +1,4 @@
-import type { Cancel, Clock } from '../../src/domain/clock.ts';
+import type { Cancel, Clock } from '../domain/clock.ts';
 
 /**
  * Real time, run faster: what the program takes for a second passes in a fraction of one. Given to the exporter and to the

@@ -1,0 +1,36 @@
+import type { Program, Question, Reply } from './program-process.ts';
+
+// Each program is loaded alone, so that none pays for another's modules.
+const PROGRAMS: Readonly<
+  Record<string, () => Promise<{ readonly start: (options: never) => Promise<Program> }>>
+> = {
+  'simulated-panel': () => import('./ingest/simulated-panel.ts'),
+  exporter: () => import('./ingest/exporter.ts'),
+  'bare-client': () => import('./ingest/bare-client.ts'),
+  'frame-costs': () => import('./console-flood/frame-costs.ts'),
+  'exposition-render': () => import('./scrape/exposition-render.ts'),
+  'prom-client-render': () => import('./scrape/prom-client-render.ts'),
+};
+
+const [name = '', options = '{}'] = process.argv.slice(2);
+const load = PROGRAMS[name];
+if (load === undefined) throw new Error(`expected one of ${Object.keys(PROGRAMS).join(', ')}, got "${name}"`);
+
+// Whoever started this is gone or wants no more of it.
+process.on('disconnect', () => process.exit(0));
+const { start } = await load();
+const program = await start(JSON.parse(options) as never);
+process.on('message', (question: Question) => void answer(question));
+reply({ id: 0, value: undefined });
+
+async function answer({ id, name: asked, argument }: Question): Promise<void> {
+  try {
+    reply({ id, value: await program[asked]?.(argument as never) });
+  } catch (error) {
+    reply({ id, error: error instanceof Error ? (error.stack ?? error.message) : String(error) });
+  }
+}
+
+function reply(message: Reply): void {
+  process.send?.(message);
+}

@@ -1,0 +1,82 @@
+import { createApp } from '../../src/app.ts';
+import { parseConfig } from '../../src/config/parse.ts';
+import { resolveConfig } from '../../src/config/resolve.ts';
+import { FastClock } from '../../src/simulator/fast-clock.ts';
+import { type Simulator, startSimulator } from '../../src/simulator/index.ts';
+
+/** A fleet whose minutes pass in seconds: the exporter and the simulated panel on one fast clock. */
+export interface CompressedFleetOptions {
+  readonly servers: number;
+  readonly limitPerMinute: number;
+  /** How much faster than real time. */
+  readonly speed: number;
+  /** Seldom frames let many minutes pass quickly; they play no part in what calls are made. */
+  readonly statsIntervalMs: number;
+  readonly mode?: 'auto' | 'poll';
+}
+
+export interface CompressedFleet {
+  readonly panel: Simulator;
+  /** Minutes of the fleet's time since the start. */
+  minutes(): number;
+  /** Resolves when this many minutes of its time have passed since the start. */
+  until(minutes: number): Promise<void>;
+  /** Seconds since each server's newest sample; a server that has none yet is not among them. */
+  sampleAges(): Promise<readonly number[]>;
+  stop(): Promise<void>;
+}
+
+// Deadlines are real work in compressed time: a busy machine must not make them fail.
+const WIDE_DEADLINES = ['connect_timeout: 5m', 'auth_timeout: 5m', 'request_timeout: 10m'];
+
+export async function startCompressedFleet(options: CompressedFleetOptions): Promise<CompressedFleet> {
+  const clock = new FastClock(options.speed);
+  const panel = await startSimulator({
+    servers: options.servers,
+    clock,
+    rateLimitPerMinute: options.limitPerMinute,
+    statsIntervalMs: options.statsIntervalMs,
+  });
+  const yaml = [
+    'panels:',
+    '  - name: main',
+    `    url: ${panel.url}`,
+    `    api_key: ${panel.apiKey}`,
+    ...WIDE_DEADLINES.map((line) => `    ${line}`),
+    '    servers:',
+    ...panel.servers.map(
+      ({ uuid, name }) => `      - { id: "${uuid}", name: "${name}", mode: ${options.mode ?? 'auto'} }`,
+    ),
+  ].join('\n');
+  const { shape, variables } = parseConfig(yaml, 'compressed fleet', {});
+  if (shape === undefined) throw new Error('the configuration of the compressed fleet is not valid');
+  const log = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} };
+  const app = createApp({
+    config: resolveConfig(shape, { contents: new Map(), variables }),
+    listen: { host: '127.0.0.1', port: 0 },
+    log,
+    clock,
+  });
+  const { url } = await app.start();
+  const startedAt = clock.now();
+  const minutes = () => (clock.now() - startedAt) / 60_000;
+  return {
+    panel,
+    minutes,
+    until: (wanted) =>
+      new Promise((resolve) => {
+        clock.schedule((wanted - minutes()) * 60_000, resolve);
+      }),
+    sampleAges: async () => {
+      // Before the scrape, which takes minutes of this clock's time.
+      const now = clock.toUnixMs(clock.now()) / 1_000;
+      const text = await (await fetch(`${url}/metrics`)).text();
+      const samples = text.matchAll(/^gameserver_last_sample_timestamp_seconds\{.*\} (\S+)$/gm);
+      return [...samples].map(([, at]) => Math.max(0, now - Number(at)));
+    },
+    stop: async () => {
+      await app.stop();
+      await panel.stop();
+    },
+  };
+}

@@ -1,0 +1,93 @@
+import type { Benchmark } from '../report/benchmark.ts';
+import { startCompressedFleet } from './compressed-fleet.ts';
+
+const LIMIT_PER_MINUTE = 720;
+const SPEED = 20;
+const STATS_INTERVAL_MS = 5_000;
+const LOOKS_AT_MINUTES = [1, 2, 3, 4, 5];
+
+/** The first renewals are over by then, and the second not begun. */
+const END_MINUTES = 13;
+const BUCKET_SECONDS = 30;
+
+/** A cold start of many servers: how soon there is data, whether the budget holds, and how renewals spread. */
+export const slowStart: Benchmark = {
+  name: 'slow-start',
+  title: '2,000 servers started cold on a panel that allows 720 calls a minute',
+  run: async ({ servers = 2_000, progress }) => {
+    const fleet = await startCompressedFleet({
+      servers,
+      limitPerMinute: LIMIT_PER_MINUTE,
+      speed: SPEED,
+      statsIntervalMs: STATS_INTERVAL_MS,
+    });
+    try {
+      const origin = fleet.panel.record.calls[0]?.at;
+      const started: string[][] = [];
+      for (const minute of LOOKS_AT_MINUTES) {
+        await fleet.until(minute);
+        started.push([String(minute), String((await fleet.sampleAges()).length)]);
+      }
+      progress(`until minute ${END_MINUTES}, at ${SPEED} times real time`);
+      await fleet.until(END_MINUTES);
+      const { calls, counters } = fleet.panel.record;
+      const times = calls.map(({ at }) => at);
+      const first = origin ?? times[0] ?? 0;
+      const perServer = new Map<string, number[]>();
+      for (const { endpoint, server, at } of calls) {
+        if (endpoint !== 'websocket' || server === undefined) continue;
+        perServer.set(server, [...(perServer.get(server) ?? []), (at - first) / 1_000]);
+      }
+      const renewals = [...perServer.values()].flatMap((all) => all.slice(1, 2));
+      return {
+        method: `Compressed time (${SPEED} times). Times count from the exporter's first call; a renewal is a server's second call for credentials.`,
+        tables: [
+          { header: ['minute', 'servers with data'], rows: started },
+          { header: ['renewals from second', 'to', 'how many'], rows: distribution(renewals) },
+        ],
+        targets: [
+          {
+            what: 'calls in the busiest minute',
+            bound: { kind: 'at most', value: LIMIT_PER_MINUTE },
+            unit: '',
+            measured: busiestMinute(times),
+          },
+          {
+            what: '429s that the exporter caused',
+            bound: { kind: 'at most', value: 0 },
+            unit: '',
+            measured: counters.panelLimited + counters.websocketLimited,
+          },
+        ],
+      };
+    } finally {
+      await fleet.stop();
+    }
+  },
+};
+
+/** The most calls that any 60 s held, of ascending times in milliseconds. */
+function busiestMinute(times: readonly number[]): number {
+  let most = 0;
+  let from = 0;
+  for (const [to, time] of times.entries()) {
+    while ((times[from] ?? time) <= time - 60_000) from += 1;
+    most = Math.max(most, to - from + 1);
+  }
+  return most;
+}
+
+function distribution(seconds: readonly number[]): string[][] {
+  const buckets = new Map<number, number>();
+  for (const second of seconds) {
+    const bucket = Math.floor(second / BUCKET_SECONDS);
+    buckets.set(bucket, (buckets.get(bucket) ?? 0) + 1);
+  }
+  return [...buckets]
+    .toSorted(([a], [b]) => a - b)
+    .map(([bucket, count]) => [
+      String(bucket * BUCKET_SECONDS),
+      String((bucket + 1) * BUCKET_SECONDS),
+      String(count),
+    ]);
+}

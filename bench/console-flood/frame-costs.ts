@@ -1,0 +1,136 @@
+import type { Sample } from '../../src/domain/sample.ts';
+import { ServerRecord } from '../../src/fleet/server-record.ts';
+import { PanelCounts } from '../../src/metrics/panel-counts.ts';
+import { type FrameHandler, handleFrame } from '../../src/session/frames.ts';
+import { median } from '../report/statistics.ts';
+
+export type FrameCostsProgram = Awaited<ReturnType<typeof start>>;
+
+/** Nanoseconds a frame. */
+export interface FrameCosts {
+  readonly shortLine: number;
+  readonly longLine: number;
+  readonly stats: number;
+  readonly recordedStats: number;
+}
+
+/** Frames with values of their own, so that nothing can be remembered from the last one. */
+const VARIANTS = 1_024;
+
+/** Frames between two looks at the clock. */
+const BATCH = 8_192;
+
+const LONG_LINE_CHARACTERS = 2_000;
+
+/** Times `handleFrame` on frames that were prepared, the kinds of frames in turn, batch by batch. */
+export async function start() {
+  const line = (text: string, index: number) => frame('console output', `[INFO]: Player${index} ${text}`);
+  const kinds: Readonly<Record<keyof FrameCosts, () => number>> = {
+    shortLine: batchOf(
+      prepare((index) => line('moved to 1234, 64', index)),
+      keepingHandler(),
+    ),
+    longLine: batchOf(
+      prepare((index) => line('x'.repeat(LONG_LINE_CHARACTERS), index)),
+      keepingHandler(),
+    ),
+    stats: batchOf(prepare(statsFrame), keepingHandler()),
+    recordedStats: batchOf(prepare(statsFrame), recordingHandler()),
+  };
+  return {
+    measure: ({ seconds }: { readonly seconds: number }): FrameCosts => {
+      const batches = { shortLine: [], longLine: [], stats: [], recordedStats: [] } as Record<
+        keyof FrameCosts,
+        number[]
+      >;
+      const names = Object.keys(kinds) as (keyof FrameCosts)[];
+      // The first second compiles the code and doesn't count.
+      const countedFrom = performance.now() + 1_000;
+      while (performance.now() < countedFrom + seconds * 1_000) {
+        for (const name of names) {
+          const nanoseconds = kinds[name]();
+          if (performance.now() >= countedFrom) batches[name].push(nanoseconds);
+        }
+      }
+      return {
+        shortLine: median(batches.shortLine),
+        longLine: median(batches.longLine),
+        stats: median(batches.stats),
+        recordedStats: median(batches.recordedStats),
+      };
+    },
+  };
+}
+
+function batchOf(frames: readonly Buffer[], handler: FrameHandler): () => number {
+  return () => {
+    const startedAt = process.hrtime.bigint();
+    for (let done = 0; done < BATCH; done += frames.length) {
+      for (const each of frames) handleFrame(each, false, handler);
+    }
+    return Number(process.hrtime.bigint() - startedAt) / BATCH;
+  };
+}
+
+/** Counts as the exporter does and keeps the last sample. */
+function keepingHandler(): FrameHandler & { last: Sample | undefined; lines: number } {
+  return {
+    telemetry: new PanelCounts(() => undefined),
+    last: undefined,
+    lines: 0,
+    consoleLine() {
+      this.lines += 1;
+    },
+    stats(sample) {
+      this.last = sample;
+    },
+    status: () => undefined,
+    authenticated: () => undefined,
+    tokenEnding: () => undefined,
+    jwtError: () => undefined,
+  };
+}
+
+/** What a session does with a frame: the sample goes into the server's record, once a second. */
+function recordingHandler(): FrameHandler {
+  const target = {
+    panel: 'p',
+    id: 'i',
+    name: 'n',
+    labels: {},
+    expect: 'any',
+    mode: 'auto',
+    limits: {},
+  } as const;
+  const record = new ServerRecord(target, { socket: 60_000, poll: 60_000 });
+  let now = 0;
+  return {
+    ...keepingHandler(),
+    stats: (sample) => {
+      now += 1_000;
+      record.socketSample(sample, now);
+    },
+  };
+}
+
+function prepare(make: (index: number) => Buffer): readonly Buffer[] {
+  return Array.from({ length: VARIANTS }, (_, index) => make(index));
+}
+
+function frame(event: string, argument: string): Buffer {
+  return Buffer.from(JSON.stringify({ event, args: [argument] }));
+}
+
+function statsFrame(index: number): Buffer {
+  const payload = {
+    memory_bytes: 1_073_741_824 + index * 4_096,
+    memory_limit_bytes: 4_509_715_660,
+    cpu_absolute: 153.217 + index / 8,
+    network: { rx_bytes: 91_234_567 + index * 1_500, tx_bytes: 812_345_678 + index * 9_000 },
+    disk_io: { read_bytes: 1_234_567 + index * 512, write_bytes: 7_654_321 + index * 512 },
+    uptime: 86_400_123 + index * 1_000,
+    state: 'running',
+    disk_bytes: 123_456_789,
+  };
+  return frame('stats', JSON.stringify(payload));
+}

@@ -1,0 +1,81 @@
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { ProgramProcess } from '../program-process.ts';
+import type { Benchmark, BenchmarkOptions } from '../report/benchmark.ts';
+import { selfSigned } from './certificate.ts';
+import { type Observation, type Observed, observeBareClient, observeExporter } from './observe.ts';
+import { reportIngest } from './report.ts';
+import type { Scenario, ScenarioRuns } from './scenario.ts';
+import type { PanelAddress, PanelProgram } from './simulated-panel.ts';
+
+const FLEETS = [1_000, 10_000];
+const DEFAULT_SECONDS = 10;
+const DEFAULT_RUNS = 3;
+
+/** So many that the connects are not waited for; what that costs in real life is another question. */
+const REQUESTS_PER_MINUTE = 60_000;
+
+export const ingest: Benchmark = {
+  name: 'ingest',
+  title: 'the exporter against a bare ws + JSON.parse client, one stats frame a second from each server',
+  run: async (options) => {
+    const fleets = options.servers === undefined ? FLEETS : [options.servers];
+    const links = options.tls === undefined ? [false, true] : [options.tls];
+    const scenarios = links.flatMap((tls) => fleets.map((servers) => ({ servers, tls })));
+    const all: ScenarioRuns[] = [];
+    for (const scenario of scenarios) all.push(await runScenario(scenario, options));
+    return reportIngest(all, options.seconds ?? DEFAULT_SECONDS);
+  },
+};
+
+async function runScenario(scenario: Scenario, options: BenchmarkOptions): Promise<ScenarioRuns> {
+  const { servers, tls } = scenario;
+  const { runs = DEFAULT_RUNS, seconds = DEFAULT_SECONDS, profiles, progress } = options;
+  const name = `${servers} servers, ${tls ? 'TLS' : 'plain'}`;
+  const folder = await mkdtemp(join(tmpdir(), 'ingest-'));
+  const panel = new ProgramProcess<PanelProgram>('simulated-panel', {
+    servers,
+    ...(tls && { tls: await selfSigned(folder) }),
+  });
+  const exporter: Observation[] = [];
+  const bareClient: Observation[] = [];
+  try {
+    await panel.start();
+    const { configFile, addressFile } = await writeFiles(folder, await panel.ask('address', undefined), tls);
+    const observed: Observed = { panel, servers, seconds };
+    for (let run = 1; run <= runs; run += 1) {
+      progress(`${name}, run ${run} of ${runs}: the exporter`);
+      const profile = profiles && (await profileFile(profiles, scenario, run));
+      exporter.push(await observeExporter(observed, configFile, profile));
+      progress(`${name}, run ${run} of ${runs}: the bare client`);
+      bareClient.push(await observeBareClient(observed, addressFile));
+    }
+  } finally {
+    await panel.stop();
+    await rm(folder, { recursive: true });
+  }
+  return { scenario, exporter, bareClient };
+}
+
+async function writeFiles(folder: string, address: PanelAddress, tls: boolean) {
+  const [configFile, addressFile] = [join(folder, 'config.yaml'), join(folder, 'panel.json')];
+  await writeFile(addressFile, JSON.stringify(address));
+  const lines = [
+    'panels:',
+    '  - name: bench',
+    `    url: ${address.url}`,
+    `    api_key: ${address.apiKey}`,
+    `    requests_per_minute: ${REQUESTS_PER_MINUTE}`,
+    ...(tls ? ['    tls_config: { insecure_skip_verify: true }'] : []),
+    '    servers:',
+    ...address.servers.flatMap(({ uuid, name }) => [`      - id: ${uuid}`, `        name: ${name}`]),
+  ];
+  await writeFile(configFile, lines.join('\n'));
+  return { configFile, addressFile };
+}
+
+async function profileFile(folder: string, { servers, tls }: Scenario, run: number): Promise<string> {
+  await mkdir(folder, { recursive: true });
+  return resolve(folder, `ingest-${servers}-${tls ? 'tls' : 'plain'}-${run}.cpuprofile`);
+}

@@ -1,0 +1,20 @@
+import { createApp } from '../../src/app.ts';
+import { formatIssues } from '../../src/config/issue.ts';
+import { loadConfig } from '../../src/config/load.ts';
+import { createLogger } from '../../src/log.ts';
+import { watchProcess } from './process-usage.ts';
+
+export type ExporterProgram = Awaited<ReturnType<typeof start>>;
+
+/** The exporter as `serve` runs it, but for its log, which tells of warnings only. */
+export async function start({ configFile }: { readonly configFile: string }) {
+  const loaded = await loadConfig(configFile, {});
+  if (!loaded.ok) throw new Error(formatIssues(loaded.issues));
+  const app = createApp({
+    config: loaded.config,
+    listen: { host: '127.0.0.1', port: 0 },
+    log: createLogger({ level: 'warn', format: 'json' }),
+  });
+  const { url } = await app.start();
+  return { url: () => url, watch: watchProcess };
+}

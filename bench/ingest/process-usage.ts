@@ -1,0 +1,68 @@
+import { writeFile } from 'node:fs/promises';
+import { Session } from 'node:inspector/promises';
+import { monitorEventLoopDelay } from 'node:perf_hooks';
+import { setTimeout as delay } from 'node:timers/promises';
+
+/** What a process used while it was watched. */
+export interface ProcessUsage {
+  readonly seconds: number;
+  /** User and system time, in percent of one core. */
+  readonly cpuPercent: number;
+  /** The most that was seen, in 10^6 bytes. */
+  readonly rssMb: number;
+  /** The most since the process started. */
+  readonly peakRssMb: number;
+  /** How late the event loop served a timer. */
+  readonly loopDelayMs: { readonly p50: number; readonly p99: number; readonly max: number };
+}
+
+export interface UsageWindow {
+  readonly seconds: number;
+  /** File for a CPU profile of the window. */
+  readonly profile?: string;
+}
+
+const LOOP_RESOLUTION_MS = 5;
+const RSS_INTERVAL_MS = 250;
+const PROFILE_INTERVAL_US = 250;
+
+/** Watches this process for a while. */
+export async function watchProcess({ seconds, profile }: UsageWindow): Promise<ProcessUsage> {
+  const stopProfile = profile === undefined ? undefined : await startProfile(profile);
+  const loop = monitorEventLoopDelay({ resolution: LOOP_RESOLUTION_MS });
+  let rss = process.memoryUsage.rss();
+  const rssTimer = setInterval(() => {
+    rss = Math.max(rss, process.memoryUsage.rss());
+  }, RSS_INTERVAL_MS);
+  loop.enable();
+  const startedAt = performance.now();
+  const before = process.cpuUsage();
+  await delay(seconds * 1_000);
+  const { user, system } = process.cpuUsage(before);
+  const elapsedMs = performance.now() - startedAt;
+  loop.disable();
+  clearInterval(rssTimer);
+  await stopProfile?.();
+  // The histogram counts from one timer to the next, so a loop that is on time reads as the resolution.
+  const late = (nanoseconds: number) => Math.max(0, nanoseconds / 1e6 - LOOP_RESOLUTION_MS);
+  return {
+    seconds: elapsedMs / 1_000,
+    cpuPercent: (user + system) / 10 / elapsedMs,
+    rssMb: rss / 1e6,
+    peakRssMb: (process.resourceUsage().maxRSS * 1_024) / 1e6,
+    loopDelayMs: { p50: late(loop.percentile(50)), p99: late(loop.percentile(99)), max: late(loop.max) },
+  };
+}
+
+async function startProfile(file: string): Promise<() => Promise<void>> {
+  const session = new Session();
+  session.connect();
+  await session.post('Profiler.enable');
+  await session.post('Profiler.setSamplingInterval', { interval: PROFILE_INTERVAL_US });
+  await session.post('Profiler.start');
+  return async () => {
+    const { profile } = await session.post('Profiler.stop');
+    session.disconnect();
+    await writeFile(file, JSON.stringify(profile));
+  };
+}

@@ -1,0 +1,79 @@
+import { type ChildProcess, fork } from 'node:child_process';
+import { once } from 'node:events';
+
+/** What a program in a process of its own can be asked: a function a question. */
+export type Program = Readonly<Record<string, (argument: never) => unknown>>;
+
+export interface Question {
+  readonly id: number;
+  readonly name: string;
+  readonly argument: unknown;
+}
+
+export type Reply =
+  | { readonly id: number; readonly value: unknown }
+  | { readonly id: number; readonly error: string };
+
+interface Waiting {
+  readonly resolve: (value: unknown) => void;
+  readonly reject: (error: Error) => void;
+}
+
+/** The reply that says that a program has started. */
+const STARTED = 0;
+
+/** A program that runs in a process of its own, so that what is measured shares neither heap nor event loop. */
+export class ProgramProcess<Asked extends Program> {
+  readonly #name: string;
+  readonly #process: ChildProcess;
+  readonly #waiting = new Map<number, Waiting>();
+  #lastId = STARTED;
+
+  constructor(name: string, options: object) {
+    this.#name = name;
+    this.#process = fork(new URL('./child.js', import.meta.url), [name, JSON.stringify(options)]);
+  }
+
+  /** Resolves when the program has started. */
+  async start(): Promise<this> {
+    this.#process.on('message', (reply: Reply) => this.#take(reply));
+    this.#process.once('exit', (code, signal) => {
+      const error = new Error(`the program ${this.#name} ended by itself (${signal ?? code})`);
+      for (const { reject } of this.#waiting.values()) reject(error);
+    });
+    await this.#reply(STARTED);
+    return this;
+  }
+
+  async ask<Name extends keyof Asked & string>(
+    name: Name,
+    argument: Parameters<Asked[Name]>[0],
+  ): Promise<Awaited<ReturnType<Asked[Name]>>> {
+    this.#lastId += 1;
+    const id = this.#lastId;
+    const reply = this.#reply(id);
+    this.#process.send({ id, name, argument } satisfies Question);
+    return (await reply) as Awaited<ReturnType<Asked[Name]>>;
+  }
+
+  /** Ends the process and resolves when it is gone. */
+  async stop(): Promise<void> {
+    if (this.#process.exitCode !== null || this.#process.signalCode !== null) return;
+    const gone = once(this.#process, 'exit');
+    this.#process.disconnect();
+    await gone;
+  }
+
+  #reply(id: number): Promise<unknown> {
+    return new Promise((resolve, reject) => {
+      this.#waiting.set(id, { resolve, reject });
+    });
+  }
+
+  #take(reply: Reply): void {
+    const waiting = this.#waiting.get(reply.id);
+    this.#waiting.delete(reply.id);
+    if ('error' in reply) waiting?.reject(new Error(`${this.#name}: ${reply.error}`));
+    else waiting?.resolve(reply.value);
+  }
+}

@@ -1,0 +1,53 @@
+import { formatNumber, markdownTable, type Table } from './table.ts';
+
+/** What the command line asks of a benchmark; what it leaves out is the benchmark's to choose. */
+export interface BenchmarkOptions {
+  readonly servers?: number;
+  /** How long one run measures. */
+  readonly seconds?: number;
+  readonly runs?: number;
+  /** Only TLS, only plain, or both where undefined. */
+  readonly tls?: boolean;
+  /** Folder for CPU profiles of what is measured; none are taken without it. */
+  readonly profiles?: string;
+  /** Tells what is being done now, for whoever waits. */
+  readonly progress: (what: string) => void;
+}
+
+/** One of the design's targets, beside what was measured. */
+export interface Target {
+  readonly what: string;
+  readonly bound: { readonly kind: 'at most' | 'at least'; readonly value: number };
+  readonly unit: string;
+  readonly measured: number;
+}
+
+export interface BenchmarkResult {
+  /** How it was measured and what the columns mean, in a few lines. */
+  readonly method: string;
+  readonly tables: readonly Table[];
+  readonly targets: readonly Target[];
+}
+
+export interface Benchmark {
+  readonly name: string;
+  readonly title: string;
+  readonly run: (options: BenchmarkOptions) => Promise<BenchmarkResult>;
+}
+
+/** A result as it is printed. */
+export function formatResult({ method, tables, targets }: BenchmarkResult): string {
+  const header = ['target', 'bound', 'measured', 'met'];
+  const rows = targets.map(({ what, bound, unit, measured }) => [
+    what,
+    `${bound.kind} ${bound.value} ${unit}`.trim(),
+    `${formatNumber(measured, 2)} ${unit}`.trim(),
+    isMet(bound, measured) ? 'yes' : 'NO',
+  ]);
+  const verdict = targets.length === 0 ? [] : [markdownTable({ header, rows })];
+  return [method, ...tables.map(markdownTable), ...verdict].join('\n\n');
+}
+
+function isMet({ kind, value }: Target['bound'], measured: number): boolean {
+  return kind === 'at most' ? measured <= value : measured >= value;
+}

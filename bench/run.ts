@@ -1,0 +1,105 @@
+import { parseArgs } from 'node:util';
+import { apiEconomy } from './compressed/api-economy.ts';
+import { overload } from './compressed/overload.ts';
+import { slowStart } from './compressed/slow-start.ts';
+import { consoleFlood } from './console-flood/benchmark.ts';
+import { ingest } from './ingest/benchmark.ts';
+import { type Benchmark, type BenchmarkOptions, formatResult } from './report/benchmark.ts';
+import { describeMachine } from './report/machine.ts';
+import { scrape } from './scrape/benchmark.ts';
+import { startup } from './startup/benchmark.ts';
+
+const BENCHMARKS: readonly Benchmark[] = [
+  ingest,
+  consoleFlood,
+  scrape,
+  apiEconomy,
+  overload,
+  slowStart,
+  startup,
+];
+
+const USAGE = `Usage: npm run bench -- [NAME …] [--servers N] [--seconds S] [--runs R] [--tls | --no-tls] [--profiles FOLDER]
+
+${BENCHMARKS.map(({ name, title }) => `  ${name.padEnd(14)} ${title}`).join('\n')}
+
+  --servers      this many servers only (default: 1,000 and then 10,000 where it matters)
+  --seconds      how long each run measures
+  --runs         how often each figure is measured; medians are shown
+  --tls, --no-tls   ingest: only over TLS, only in plain (default: both)
+  --profiles     ingest: CPU profiles of the exporter while it is measured`;
+
+const WRONG_USAGE = 2;
+
+class UsageError extends Error {
+  override readonly name = 'UsageError';
+}
+
+interface CommandLine {
+  readonly benchmarks: readonly Benchmark[];
+  readonly options: Omit<BenchmarkOptions, 'progress'>;
+}
+
+function parseCommandLine(args: readonly string[]): CommandLine | 'help' {
+  const { values, positionals } = parseArgs({
+    args: [...args],
+    allowPositionals: true,
+    allowNegative: true,
+    options: {
+      servers: { type: 'string' },
+      seconds: { type: 'string' },
+      runs: { type: 'string' },
+      tls: { type: 'boolean' },
+      profiles: { type: 'string' },
+      help: { type: 'boolean', short: 'h' },
+    },
+  });
+  if (values.help === true) return 'help';
+  const { servers, seconds, runs, tls, profiles } = values;
+  return {
+    benchmarks: positionals.length === 0 ? BENCHMARKS : positionals.map(findBenchmark),
+    options: {
+      ...(servers !== undefined && { servers: wholeNumber('--servers', servers) }),
+      ...(seconds !== undefined && { seconds: wholeNumber('--seconds', seconds) }),
+      ...(runs !== undefined && { runs: wholeNumber('--runs', runs) }),
+      ...(tls !== undefined && { tls }),
+      ...(profiles !== undefined && { profiles }),
+    },
+  };
+}
+
+function findBenchmark(name: string): Benchmark {
+  const found = BENCHMARKS.find((benchmark) => benchmark.name === name);
+  if (found !== undefined) return found;
+  const names = BENCHMARKS.map((benchmark) => benchmark.name).join(', ');
+  throw new UsageError(`there is no benchmark "${name}"; expected one of ${names}`);
+}
+
+function wholeNumber(flag: string, text: string): number {
+  const value = /^\d+$/.test(text) ? Number(text) : 0;
+  if (value > 0) return value;
+  throw new UsageError(`${flag}: expected a whole number of at least 1, got "${text}"`);
+}
+
+async function main(args: readonly string[]): Promise<number> {
+  let commandLine: CommandLine | 'help';
+  try {
+    commandLine = parseCommandLine(args);
+  } catch (error) {
+    console.error(`error: ${(error as Error).message}\n\n${USAGE}`);
+    return WRONG_USAGE;
+  }
+  if (commandLine === 'help') {
+    console.log(USAGE);
+    return 0;
+  }
+  console.log(describeMachine());
+  for (const { name, title, run } of commandLine.benchmarks) {
+    const progress = (what: string) => process.stderr.write(`${name}: ${what}\n`);
+    const result = await run({ ...commandLine.options, progress });
+    console.log(`\n## ${name}: ${title}\n\n${formatResult(result)}`);
+  }
+  return 0;
+}
+
+process.exitCode = await main(process.argv.slice(2));

@@ -1,0 +1,128 @@
+import { ProgramProcess } from '../program-process.ts';
+import type { Benchmark, Target } from '../report/benchmark.ts';
+import { median, ratios } from '../report/statistics.ts';
+import { medianAndSpread, type Table } from '../report/table.ts';
+import type { ExpositionRenderProgram } from './exposition-render.ts';
+import type { PromClientRenderProgram } from './prom-client-render.ts';
+import type { RenderMeasurement } from './render-measurement.ts';
+
+/** The runs over one fleet; those with the same index followed each other. */
+interface FleetRuns {
+  readonly servers: number;
+  readonly exporter: readonly RenderMeasurement[];
+  readonly promClient: readonly RenderMeasurement[];
+}
+
+const FLEETS = [1_000, 10_000];
+const DEFAULT_RUNS = 3;
+const DEFAULT_SECONDS = 8;
+const TARGET_SERVERS = 10_000;
+
+export const scrape: Benchmark = {
+  name: 'scrape',
+  title: 'rendering /metrics, against prom-client with the same series',
+  run: async ({ servers, runs = DEFAULT_RUNS, seconds = DEFAULT_SECONDS, progress }) => {
+    const all: FleetRuns[] = [];
+    for (const fleet of servers === undefined ? FLEETS : [servers]) {
+      const exporter: RenderMeasurement[] = [];
+      const promClient: RenderMeasurement[] = [];
+      for (let run = 1; run <= runs; run += 1) {
+        progress(`${fleet} servers, run ${run} of ${runs}`);
+        const [ours, theirs] = await runBoth(fleet, seconds);
+        exporter.push(ours);
+        promClient.push(theirs);
+      }
+      all.push({ servers: fleet, exporter, promClient });
+    }
+    return {
+      method: `Each renders in a process of its own, one after the other, for ${seconds} s of rendering a run; before every render each server gets a
+new sample with new values, which doesn't count (nor does setting them in prom-client). That both render the same series with the
+same values is checked. "Block" is the longest time in which the event loop got no turn. gzip is level 3, off the event loop, of
+the whole answer. Medians, with the lowest and the highest of ${runs} runs; "×" is prom-client / exporter of the same run.`,
+      tables: [renderTable(all), sizeTable(all)],
+      targets: all.filter((fleet) => fleet.servers === TARGET_SERVERS).flatMap(targetsOf),
+    };
+  },
+};
+
+async function runBoth(
+  servers: number,
+  seconds: number,
+): Promise<readonly [exporter: RenderMeasurement, promClient: RenderMeasurement]> {
+  const ours = await new ProgramProcess<ExpositionRenderProgram>('exposition-render', { servers }).start();
+  const exporter = await ours.ask('measure', { seconds });
+  await ours.stop();
+  const theirs = await new ProgramProcess<PromClientRenderProgram>('prom-client-render', { servers }).start();
+  const promClient = await theirs.ask('measure', { seconds });
+  await theirs.stop();
+  if (exporter.digest !== promClient.digest) {
+    throw new Error(
+      `the two rendered different series: ${exporter.series} by the exporter, ${promClient.series} by prom-client`,
+    );
+  }
+  return [exporter, promClient];
+}
+
+function renderTable(all: readonly FleetRuns[]): Table {
+  return {
+    header: ['servers', 'series', 'by', 'renders', 'p50 ms', 'p99 ms', 'block ms', 'p50 ×'],
+    rows: all.flatMap(({ servers, exporter, promClient }) =>
+      [
+        { by: 'exporter', runs: exporter, ratio: speedUps({ servers, exporter, promClient }) },
+        { by: 'prom-client', runs: promClient, ratio: undefined },
+      ].map(({ by, runs, ratio }) => [
+        String(servers),
+        String(runs[0]?.series ?? 0),
+        by,
+        medianAndSpread(
+          runs.map(({ renders }) => renders),
+          0,
+        ),
+        show(runs, ({ p50Ms }) => p50Ms),
+        show(runs, ({ p99Ms }) => p99Ms),
+        show(runs, ({ blockMs }) => blockMs),
+        ratio === undefined ? '' : medianAndSpread(ratio, 1),
+      ]),
+    ),
+  };
+}
+
+function sizeTable(all: readonly FleetRuns[]): Table {
+  return {
+    header: ['servers', 'bytes', 'gzip bytes', 'gzip ms'],
+    rows: all.map(({ servers, exporter }) => [
+      String(servers),
+      String(exporter[0]?.bytes ?? 0),
+      String(exporter[0]?.gzipBytes ?? 0),
+      show(exporter, ({ gzipMs }) => gzipMs),
+    ]),
+  };
+}
+
+function targetsOf(runs: FleetRuns): readonly Target[] {
+  return [
+    {
+      what: `${runs.servers} servers: how many times faster than prom-client`,
+      bound: { kind: 'at least', value: 5 },
+      unit: '×',
+      measured: median(speedUps(runs)),
+    },
+    {
+      what: `${runs.servers} servers: longest block of the event loop by a render`,
+      bound: { kind: 'at most', value: 25 },
+      unit: 'ms',
+      measured: Math.max(...runs.exporter.map(({ blockMs }) => blockMs)),
+    },
+  ];
+}
+
+function speedUps({ exporter, promClient }: FleetRuns): readonly number[] {
+  return ratios(
+    promClient.map(({ p50Ms }) => p50Ms),
+    exporter.map(({ p50Ms }) => p50Ms),
+  );
+}
+
+function show(runs: readonly RenderMeasurement[], read: (run: RenderMeasurement) => number): string {
+  return medianAndSpread(runs.map(read), 1);
+}

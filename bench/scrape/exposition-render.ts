@@ -1,0 +1,16 @@
+import { Scraper } from '../../src/metrics/scrape.ts';
+import { BenchmarkFleet } from './fleet.ts';
+import { measureRenders } from './render-measurement.ts';
+
+export type ExpositionRenderProgram = Awaited<ReturnType<typeof start>>;
+
+/** The exporter's own exposition, without the self-metrics, which prom-client renders in both. */
+export async function start({ servers }: { readonly servers: number }) {
+  const fleet = new BenchmarkFleet(servers);
+  const self = { metrics: async () => '', scraped: () => undefined };
+  const scraper = new Scraper({ fleet, self, clock: fleet.clock });
+  const renderer = { update: () => fleet.tick(), render: () => scraper.scrape() };
+  return {
+    measure: ({ seconds }: { readonly seconds: number }) => measureRenders(renderer, seconds),
+  };
+}

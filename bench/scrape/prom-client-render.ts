@@ -1,0 +1,66 @@
+import { Counter, Gauge, Registry } from 'prom-client';
+import type { ServerTarget } from '../../src/domain/server.ts';
+import { type Family, PANEL_FAMILIES, SERVER_FAMILIES } from '../../src/metrics/families.ts';
+import { viewOf } from '../../src/metrics/server-view.ts';
+import { BenchmarkFleet } from './fleet.ts';
+import { measureRenders } from './render-measurement.ts';
+
+export type PromClientRenderProgram = Awaited<ReturnType<typeof start>>;
+
+type Labels = Readonly<Record<string, string>>;
+
+/** The yardstick: the same series with the same values in prom-client; setting the values doesn't count. */
+export async function start({ servers }: { readonly servers: number }) {
+  const fleet = new BenchmarkFleet(servers);
+  const registry = new Registry();
+  const serverLabels = fleet.servers().map(({ target }) => labelsOf(target));
+  const panelLabels = fleet.panels().map(({ name }) => ({ panel: name }));
+  const serverMetrics = SERVER_FAMILIES.map((family) => metricOf(family, serverLabels, registry));
+  const panelMetrics = PANEL_FAMILIES.map((family) => metricOf(family, panelLabels, registry));
+  const setAll = () => {
+    const now = fleet.clock.now();
+    const views = fleet.servers().map((server) => viewOf(server, now, fleet.clock));
+    for (const metric of serverMetrics) metric.set(views);
+    for (const metric of panelMetrics) metric.set(fleet.panels());
+  };
+  const update = () => {
+    fleet.tick();
+    setAll();
+  };
+  const render = async () => {
+    const chunk = Buffer.from(await registry.metrics());
+    return { chunks: [chunk], bytes: chunk.length };
+  };
+  setAll();
+  return {
+    measure: ({ seconds }: { readonly seconds: number }) => measureRenders({ update, render }, seconds),
+  };
+}
+
+function labelsOf({ panel, name, id, labels }: ServerTarget): Labels {
+  return { panel, server: name, server_id: id, ...labels };
+}
+
+function metricOf<Subject>(family: Family<Subject>, common: readonly Labels[], registry: Registry) {
+  const { name, help, type, labels: ownNames = [], read } = family;
+  const labelNames = [...Object.keys(common[0] ?? {}), ...ownNames];
+  const configuration = { name, help, labelNames, registers: [registry] };
+  const metric = type === 'counter' ? new Counter(configuration) : new Gauge(configuration);
+  return {
+    set: (subjects: readonly Subject[]) => {
+      // Counters of prom-client can only be set by way of 0.
+      metric.reset();
+      for (const [index, subject] of subjects.entries()) {
+        const value = read(subject) ?? [];
+        const rows = typeof value === 'number' ? [[[], value] as const] : value;
+        for (const [ownValues, rowValue] of rows) {
+          const own = ownNames.flatMap((ownName, at) => {
+            const text = ownValues[at];
+            return text === undefined ? [] : [[ownName, text] as const];
+          });
+          metric.inc({ ...common[index], ...Object.fromEntries(own) }, rowValue);
+        }
+      }
+    },
+  };
+}

@@ -1,0 +1,100 @@
+import { createHash } from 'node:crypto';
+import { gzipped } from '../../src/http/body.ts';
+import type { Scrape } from '../../src/metrics/scrape.ts';
+import { percentile } from '../report/statistics.ts';
+
+/** What one process measured of its way to render. */
+export interface RenderMeasurement {
+  readonly renders: number;
+  readonly p50Ms: number;
+  readonly p99Ms: number;
+  /** The longest time in which the event loop got no turn, over all renders. */
+  readonly blockMs: number;
+  readonly bytes: number;
+  readonly series: number;
+  /** Of the series' lines in order: two processes that rendered the same have the same. */
+  readonly digest: string;
+  readonly gzipBytes: number;
+  readonly gzipMs: number;
+}
+
+/** What is measured: a way to bring the values up to date, which doesn't count, and a way to render them. */
+export interface Renderer {
+  readonly update: () => void;
+  readonly render: () => Promise<Scrape>;
+}
+
+/** A p99 of fewer says nothing. */
+const LEAST_RENDERS = 10;
+
+/** Renders that compile the code and don't count. */
+const WARM_UPS = 5;
+
+/** Renders with new values again and again, for so many seconds of rendering. */
+export async function measureRenders(
+  { update, render }: Renderer,
+  seconds: number,
+): Promise<RenderMeasurement> {
+  const tookMs: number[] = [];
+  let blockMs = 0;
+  let totalMs = 0;
+  // The first state is the same in every process.
+  const first = await render();
+  for (let warmUp = 0; warmUp < WARM_UPS; warmUp += 1) {
+    update();
+    await render();
+  }
+  while (totalMs < seconds * 1_000 || tookMs.length < LEAST_RENDERS) {
+    update();
+    const turns = watchTurns();
+    const startedAt = performance.now();
+    await render();
+    const took = performance.now() - startedAt;
+    blockMs = Math.max(blockMs, await turns.longest());
+    tookMs.push(took);
+    totalMs += took;
+  }
+  const zipStartedAt = performance.now();
+  const zipped = await gzipped(first);
+  return {
+    renders: tookMs.length,
+    p50Ms: percentile(tookMs, 0.5),
+    p99Ms: percentile(tookMs, 0.99),
+    blockMs,
+    bytes: first.bytes,
+    gzipBytes: zipped.bytes,
+    gzipMs: performance.now() - zipStartedAt,
+    ...digest(first),
+  };
+}
+
+/** Notes the longest time between two turns of the event loop, until it is asked for. */
+function watchTurns(): { readonly longest: () => Promise<number> } {
+  let longestMs = 0;
+  let lastTurn = performance.now();
+  let ended: ((longestMs: number) => void) | undefined;
+  const turn = () => {
+    const now = performance.now();
+    longestMs = Math.max(longestMs, now - lastTurn);
+    lastTurn = now;
+    if (ended === undefined) setImmediate(turn);
+    else ended(longestMs);
+  };
+  setImmediate(turn);
+  return {
+    longest: () =>
+      new Promise((resolve) => {
+        ended = resolve;
+      }),
+  };
+}
+
+// prom-client and the exporter may order the families otherwise and part them otherwise.
+function digest({ chunks }: Scrape): { readonly series: number; readonly digest: string } {
+  const lines = Buffer.concat(chunks)
+    .toString()
+    .split('\n')
+    .filter((line) => line !== '' && !line.startsWith('#'))
+    .sort();
+  return { series: lines.length, digest: createHash('sha256').update(lines.join('\n')).digest('hex') };
+}

@@ -1,0 +1,73 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { writeFile } from 'node:fs/promises';
+import { get, type IncomingMessage } from 'node:http';
+import { type AddressInfo, createServer } from 'node:net';
+import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
+import { setTimeout as delay } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
+import type { PanelAddress } from '../ingest/simulated-panel.ts';
+
+/** A configuration, and a folder where it may be put. */
+export interface Launch {
+  readonly folder: string;
+  readonly config: string;
+}
+
+const CLI = fileURLToPath(new URL('../../../dist/cli.js', import.meta.url));
+const BARE = "require('node:http').createServer((q, a) => a.end()).listen(+process.argv[1], '127.0.0.1')";
+
+const RETRY_MS = 2;
+const DEADLINE_MS = 60_000;
+
+export function configText({ apiKey, servers }: PanelAddress, url: string): string {
+  const lines = ['panels:', '  - name: bench', `    url: ${url}`, `    api_key: ${apiKey}`, '    servers:'];
+  return [...lines, ...servers.map(({ uuid, name }) => `      - { id: ${uuid}, name: ${name} }`)].join('\n');
+}
+
+/** Milliseconds from starting a program until it has answered over HTTP; the program is ended after that. */
+export async function timeToAnswer(program: 'exporter' | 'bare', launch: Launch): Promise<number> {
+  const configFile = join(launch.folder, 'config.yaml');
+  await writeFile(configFile, launch.config);
+  const port = await freePort();
+  const serve = ['serve', '--config', configFile, '--web.listen-address', `127.0.0.1:${port}`];
+  const args = program === 'exporter' ? [CLI, ...serve, '--log.level', 'error'] : ['-e', BARE, `${port}`];
+  const startedAt = performance.now();
+  const child = spawn(process.execPath, args, { stdio: ['ignore', 'ignore', 'inherit'] });
+  const gone = once(child, 'exit');
+  try {
+    while (!(await answers(`http://127.0.0.1:${port}/metrics`))) {
+      if (child.exitCode !== null) throw new Error(`the ${program} ended before it answered`);
+      if (performance.now() - startedAt > DEADLINE_MS) throw new Error(`the ${program} never answered`);
+      await delay(RETRY_MS);
+    }
+    return performance.now() - startedAt;
+  } finally {
+    child.kill('SIGKILL');
+    await gone;
+  }
+}
+
+async function answers(url: string): Promise<boolean> {
+  try {
+    const response = await new Promise<IncomingMessage>((resolve, reject) => {
+      get(url, { agent: false }, resolve).on('error', reject);
+    });
+    await text(response);
+    return response.statusCode === 200;
+  } catch {
+    return false;
+  }
+}
+
+/** A port that nothing listens on at this moment. */
+export async function freePort(): Promise<number> {
+  const server = createServer();
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  server.close();
+  await once(server, 'close');
+  return port;
+}
