@@ -16,5 +16,14 @@ export async function start({ configFile }: { readonly configFile: string }) {
     log: createLogger({ level: 'warn', format: 'json' }),
   });
   const { url } = await app.start();
-  return { url: () => url, watch: watchProcess };
+  return {
+    url: () => url,
+    watch: watchProcess,
+    /** Bytes, and how many timers, sockets and the like keep the process alive; garbage is collected first where that can be asked for. */
+    memory: () => {
+      globalThis.gc?.();
+      const { rss, heapUsed } = process.memoryUsage();
+      return { rss, heapUsed, resources: process.getActiveResourcesInfo().length };
+    },
+  };
 }

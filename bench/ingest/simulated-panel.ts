@@ -4,6 +4,8 @@ import { watchProcess } from './process-usage.ts';
 
 export interface PanelOptions {
   readonly servers: number;
+  /** None that a client here would meet, unless said. */
+  readonly rateLimitPerMinute?: number;
   /** PEM certificate and key; plain without them. */
   readonly tls?: { readonly cert: string; readonly key: string };
 }
@@ -11,6 +13,7 @@ export interface PanelOptions {
 /** Where a client finds the panel, and what there is on it. */
 export interface PanelAddress {
   readonly url: string;
+  readonly controlUrl: string;
   readonly apiKey: string;
   readonly servers: readonly { readonly uuid: string; readonly name: string }[];
 }
@@ -23,16 +26,17 @@ const NO_LIMIT_PER_MINUTE = 1_000_000_000;
 const DRAIN_DEADLINE_MS = 60_000;
 
 /** The panel: running servers, one `stats` frame a second each, to every socket that is authenticated. */
-export async function start({ servers, tls }: PanelOptions) {
+export async function start({ servers, tls, rateLimitPerMinute }: PanelOptions) {
   const panel = await startSimulator({
     servers,
-    rateLimitPerMinute: NO_LIMIT_PER_MINUTE,
-    websocketLimitPerMinute: 0,
+    rateLimitPerMinute: rateLimitPerMinute ?? NO_LIMIT_PER_MINUTE,
+    websocketLimitPerMinute: rateLimitPerMinute === undefined ? 0 : 5,
     ...(tls !== undefined && { tls }),
   });
   return {
     address: (): PanelAddress => ({
       url: panel.url,
+      controlUrl: panel.controlUrl,
       apiKey: panel.apiKey,
       servers: panel.servers.map(({ uuid, name }) => ({ uuid, name })),
     }),

@@ -1,0 +1,63 @@
+/** Something bad (or good) to do to the simulated panel, as a POST to its control endpoint. */
+export interface Deed {
+  readonly path: string;
+  readonly body: object;
+  /** What takes it back, and after how many seconds. */
+  readonly undo?: { readonly afterSeconds: number; readonly path: string; readonly body: object };
+}
+
+type Draw = () => number;
+
+/** Deeds to one server. */
+const TO_SERVERS: readonly ((server: string) => Deed)[] = [
+  (server) => ({ path: 'sockets', body: { kind: 'drop', server } }),
+  (server) => ({ path: 'sockets', body: { kind: 'close', server, code: 1001, reason: 'server deleted' } }),
+  (server) => ({ path: 'sockets', body: { kind: 'close', server, code: 1011 } }),
+  (server) => ({ path: 'sockets', body: { kind: 'half-open', server } }),
+  (server) => ({ path: 'sockets', body: { kind: 'garbage', server } }),
+  (server) => ({ path: 'sockets', body: { kind: 'oversize', server } }),
+  (server) => ({ path: 'sockets', body: { kind: 'expire', server } }),
+  (server) => ({ path: 'sockets', body: { kind: 'send', server, event: 'token expiring' } }),
+  (server) => ({ path: `servers/${server}/crash`, body: {} }),
+  (server) => ({ path: `servers/${server}/power`, body: { action: 'restart' } }),
+  (server) => ({ path: `servers/${server}/power`, body: { action: 'start' } }),
+  (server) => ({ path: `servers/${server}/move`, body: {} }),
+  (server) => ({
+    path: `servers/${server}/suspend`,
+    body: {},
+    undo: { afterSeconds: 60, path: `servers/${server}/unsuspend`, body: {} },
+  }),
+  (server) => ({
+    path: `servers/${server}/node-down`,
+    body: { down: true },
+    undo: { afterSeconds: 60, path: `servers/${server}/node-down`, body: { down: false } },
+  }),
+  (server) => ({
+    path: 'faults/rest',
+    body: { kind: 'refuse', server, times: 2, status: 500, shape: 'html' },
+  }),
+  (server) => ({ path: 'faults/rest', body: { kind: 'hang', server, times: 1 } }),
+  (server) => ({ path: 'faults/rest', body: { kind: 'garbage', server, times: 2 } }),
+  (server) => ({ path: 'faults/sockets', body: { kind: 'refuse-upgrade', server, times: 2, status: 500 } }),
+  (server) => ({ path: 'faults/sockets', body: { kind: 'ignore-auth', server, times: 1 } }),
+];
+
+/** Deeds to the whole panel, which are rare. */
+const TO_PANEL: readonly Deed[] = [
+  { path: 'faults/rest', body: { kind: 'refuse', times: 20, status: 502, shape: 'html' } },
+  {
+    path: 'listening',
+    body: { listening: false },
+    undo: { afterSeconds: 15, path: 'listening', body: { listening: true } },
+  },
+];
+
+const PANEL_SHARE = 1 / 300;
+
+/** One deed drawn at random. */
+export function drawDeed(servers: readonly string[], draw: Draw): Deed {
+  const pick = <T>(from: readonly T[]): T | undefined => from[Math.floor(draw() * from.length)];
+  if (draw() < PANEL_SHARE) return pick(TO_PANEL) ?? { path: 'faults/clear', body: {} };
+  const server = pick(servers) ?? '';
+  return pick(TO_SERVERS)?.(server) ?? { path: 'faults/clear', body: {} };
+}

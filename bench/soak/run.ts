@@ -1,0 +1,188 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import { parseArgs } from 'node:util';
+import { seededRandom } from '../../src/simulator/random.ts';
+import type { ExporterProgram } from '../ingest/exporter.ts';
+import type { PanelProgram } from '../ingest/simulated-panel.ts';
+import { ProgramProcess } from '../program-process.ts';
+import { describeMachine } from '../report/machine.ts';
+import { markdownTable } from '../report/table.ts';
+import { drawDeed } from './random-faults.ts';
+import { slope } from './slope.ts';
+
+const LIMIT_PER_MINUTE = 720;
+const LOOK_EVERY_MS = 60_000;
+
+/** Of the run, this much at the beginning is warm-up: connecting, compiling, the first faults. */
+const WARM_UP_SHARE = 1 / 4;
+
+/** A running server's sample is late when it is older than this. */
+const LATE_SECONDS = 5;
+
+interface Look {
+  readonly minute: number;
+  readonly rssMb: number;
+  readonly heapMb: number;
+  readonly resources: number;
+  readonly streaming: number;
+  readonly late: number;
+  readonly lost: number;
+  readonly calls: number;
+  readonly limited: number;
+}
+
+/** A fleet under random faults for as long as was asked for, and what that did to the exporter. */
+async function soak({ minutes, servers, faultsPerMinute, seed }: Plan): Promise<void> {
+  const panel = await new ProgramProcess<PanelProgram>('simulated-panel', {
+    servers,
+    rateLimitPerMinute: LIMIT_PER_MINUTE,
+  }).start();
+  const folder = await mkdtemp(join(tmpdir(), 'soak-'));
+  const address = await panel.ask('address', undefined);
+  const configFile = join(folder, 'config.yaml');
+  const ids = address.servers.map(({ uuid }) => uuid);
+  const lines = ids.map((id) => `      - id: ${id}`);
+  await writeFile(
+    configFile,
+    [
+      'panels:',
+      '  - name: soak',
+      `    url: ${address.url}`,
+      `    api_key: ${address.apiKey}`,
+      '    servers:',
+      ...lines,
+    ].join('\n'),
+  );
+  const exporter = await new ProgramProcess<ExporterProgram>('exporter', { configFile }).start();
+  const looks: Look[] = [];
+  const draw = seededRandom(seed);
+  const until = performance.now() + minutes * LOOK_EVERY_MS;
+  let faults = 0;
+  let nextLook = performance.now() + LOOK_EVERY_MS;
+  try {
+    while (performance.now() < until) {
+      await delay(LOOK_EVERY_MS / faultsPerMinute);
+      const deed = drawDeed(ids, draw);
+      await control(address.controlUrl, deed.path, deed.body);
+      faults += 1;
+      const { undo } = deed;
+      if (undo !== undefined) {
+        setTimeout(
+          () => void control(address.controlUrl, undo.path, undo.body),
+          undo.afterSeconds * 1_000,
+        ).unref();
+      }
+      if (performance.now() < nextLook) continue;
+      nextLook += LOOK_EVERY_MS;
+      const look = await lookAt(exporter, address.controlUrl, looks.length + 1);
+      looks.push(look);
+      process.stderr.write(`minute ${look.minute}: ${JSON.stringify(look)}\n`);
+    }
+  } finally {
+    await exporter.stop();
+    await panel.stop();
+    await rm(folder, { recursive: true });
+  }
+  report(looks, faults, { minutes, servers, faultsPerMinute, seed });
+}
+
+async function control(url: string, path: string, body: object): Promise<void> {
+  const response = await fetch(`${url}/control/${path}`, {
+    method: 'POST',
+    headers: { 'Content-Type': 'application/json' },
+    body: JSON.stringify(body),
+  });
+  await response.body?.cancel();
+  if (!response.ok) throw new Error(`the control endpoint answered ${response.status} to ${path}`);
+}
+
+async function lookAt(
+  exporter: ProgramProcess<ExporterProgram>,
+  controlUrl: string,
+  minute: number,
+): Promise<Look> {
+  const { rss, heapUsed, resources } = await exporter.ask('memory', undefined);
+  const text = await (await fetch(`${await exporter.ask('url', undefined)}/metrics`)).text();
+  const record = (await (await fetch(`${controlUrl}/control/record`)).json()) as {
+    readonly calls: readonly unknown[];
+    readonly counters: { readonly panelLimited: number; readonly websocketLimited: number };
+  };
+  await control(controlUrl, 'record/clear', {});
+  const now = Date.now() / 1_000;
+  const samples = [...text.matchAll(/^gameserver_last_sample_timestamp_seconds\{.*\} (\S+)$/gm)];
+  const count = (pattern: RegExp) => [...text.matchAll(pattern)].length;
+  return {
+    minute,
+    rssMb: rss / 1e6,
+    heapMb: heapUsed / 1e6,
+    resources,
+    streaming: count(/^gameserver_collection_streaming\{.*\} 1$/gm),
+    late: samples.filter(([, at]) => now - Number(at) > LATE_SECONDS).length,
+    lost: count(/^gameserver_collection_up\{.*\} 0$/gm),
+    calls: record.calls.length,
+    limited: record.counters.panelLimited + record.counters.websocketLimited,
+  };
+}
+
+function report(looks: readonly Look[], faults: number, plan: Plan): void {
+  const warm = looks.slice(Math.ceil(looks.length * WARM_UP_SHARE));
+  const perHour = (of: (look: Look) => number) =>
+    (slope(warm.map((look) => [look.minute, of(look)])) * 60).toFixed(1);
+  console.log(describeMachine());
+  console.log(
+    `\n## soak: ${plan.servers} servers for ${plan.minutes} minutes, ${faults} random faults (seed ${plan.seed})\n`,
+  );
+  console.log(
+    `A line a minute. Late: samples older than ${LATE_SECONDS} s at the scrape; lost: servers without a fresh sample (suspended ones and those of dead nodes among them); calls and 429s: in that minute.\n`,
+  );
+  const header = ['minute', 'RSS MB', 'heap MB', 'resources', 'streaming', 'late', 'lost', 'calls', '429s'];
+  const rows = looks.map((look) => [
+    String(look.minute),
+    look.rssMb.toFixed(0),
+    look.heapMb.toFixed(0),
+    String(look.resources),
+    String(look.streaming),
+    String(look.late),
+    String(look.lost),
+    String(look.calls),
+    String(look.limited),
+  ]);
+  console.log(markdownTable({ header, rows }));
+  console.log(
+    `\nSlopes after the first ${Math.ceil(looks.length * WARM_UP_SHARE)} minutes: RSS ${perHour((look) => look.rssMb)} MB an hour, heap ${perHour((look) => look.heapMb)} MB an hour, resources ${perHour((look) => look.resources)} an hour.`,
+  );
+}
+
+interface Plan {
+  readonly minutes: number;
+  readonly servers: number;
+  readonly faultsPerMinute: number;
+  readonly seed: number;
+}
+
+function parsePlan(args: readonly string[]): Plan {
+  const { values } = parseArgs({
+    args: [...args],
+    options: {
+      minutes: { type: 'string', default: '30' },
+      servers: { type: 'string', default: '1000' },
+      'faults-per-minute': { type: 'string', default: '60' },
+      seed: { type: 'string', default: '1' },
+    },
+  });
+  const number = (name: keyof typeof values) => {
+    const value = Number(values[name]);
+    if (Number.isInteger(value) && value > 0) return value;
+    throw new Error(`--${name}: expected a whole number of at least 1, got "${values[name]}"`);
+  };
+  return {
+    minutes: number('minutes'),
+    servers: number('servers'),
+    faultsPerMinute: number('faults-per-minute'),
+    seed: number('seed'),
+  };
+}
+
+await soak(parsePlan(process.argv.slice(2)));
