@@ -44,7 +44,8 @@ const TO_SERVERS: readonly ((server: string) => Deed)[] = [
 
 /** Deeds to the whole panel, which are rare. */
 const TO_PANEL: readonly Deed[] = [
-  { path: 'faults/rest', body: { kind: 'refuse', times: 20, status: 502, shape: 'html' } },
+  // Three open the breaker; the first probe, a minute later, meets one more.
+  { path: 'faults/rest', body: { kind: 'refuse', times: 4, status: 502, shape: 'html' } },
   {
     path: 'listening',
     body: { listening: false },

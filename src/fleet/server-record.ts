@@ -28,7 +28,10 @@ export class ServerRecord implements ServerReading {
   socketState: SocketState = 'none';
   consoleLines = 0;
   startedAt: number | undefined;
-  #newest: Observation | undefined;
+  /** When and how the newest sample came. Numbers in place, not an object for each: see SampleSlot. */
+  #source: SampleSource | undefined;
+  #receivedAt = Number.NaN;
+  #measuredFrom = Number.NaN;
   /** The newest sample as it is shown: counters in order, the memory limit kept over polls. */
   readonly #shown = new SampleSlot();
   /** Its network counters as they came; NaN where they didn't. */
@@ -49,15 +52,15 @@ export class ServerRecord implements ServerReading {
   }
 
   get sample(): Sample | undefined {
-    return this.#newest === undefined ? undefined : this.#shown.read();
+    return this.#source === undefined ? undefined : this.#shown.read();
   }
 
   get source(): SampleSource | undefined {
-    return this.#newest?.source;
+    return this.#source;
   }
 
   get sampledAt(): number | undefined {
-    return this.#newest?.receivedAt;
+    return this.#source === undefined ? undefined : this.#receivedAt;
   }
 
   get state(): ServerState {
@@ -77,7 +80,7 @@ export class ServerRecord implements ServerReading {
   }
 
   isFresh(now: number): boolean {
-    return this.#newest !== undefined && now - this.#newest.receivedAt <= this.stalenessMs;
+    return this.#source !== undefined && now - this.#receivedAt <= this.stalenessMs;
   }
 
   setCollection(status: CollectionStatus, socket: SocketState): void {
@@ -112,7 +115,7 @@ export class ServerRecord implements ServerReading {
   #accept(sample: Sample, source: SampleSource, receivedAt: number, measuredFrom: number): void {
     const { state, uptimeMs } = sample;
     const next: Observation = { state, uptimeMs, source, receivedAt, measuredFrom };
-    const previous = this.#newest;
+    const previous = this.#newest();
     const verdict = compareObservations(previous, next, this.#power.offAt);
     if (verdict.older) return;
     this.#followPower(previous, next, verdict.restarted);
@@ -125,8 +128,22 @@ export class ServerRecord implements ServerReading {
     this.#shown.write(sample);
     if (sample.memoryLimitBytes === undefined) this.#shown.set('memoryLimitBytes', memoryLimit);
     this.#counters.apply(this.#shown, mayReset, receivedAt);
-    this.#newest = next;
+    this.#source = source;
+    this.#receivedAt = receivedAt;
+    this.#measuredFrom = measuredFrom;
     this.#noteStart(next, verdict.restarted);
+  }
+
+  #newest(): Observation | undefined {
+    if (this.#source === undefined) return undefined;
+    const uptimeMs = this.#shown.get('uptimeMs');
+    return {
+      state: this.#shown.state,
+      uptimeMs: Number.isNaN(uptimeMs) ? undefined : uptimeMs,
+      source: this.#source,
+      receivedAt: this.#receivedAt,
+      measuredFrom: this.#measuredFrom,
+    };
   }
 
   #followPower(previous: Observation | undefined, next: Observation, restarted: boolean): void {

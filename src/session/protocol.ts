@@ -65,6 +65,8 @@ export function decodeFrame(frame: Buffer): DecodedFrame {
   if (typeof event !== 'string') return { bad: 'bad_shape' };
   if (args === undefined || args === null) return { event, args: NO_ARGS };
   if (!Array.isArray(args)) return { bad: 'bad_shape' };
+  // Nearly every frame has one argument, a string: it needs no list of its own.
+  if (args.length === 1 && typeof args[0] === 'string') return { event, args: args as readonly string[] };
   return { event, args: args.filter((arg) => typeof arg === 'string') };
 }
 

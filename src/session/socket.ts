@@ -151,6 +151,8 @@ export class ConsoleSocket {
     // ws reports every failure here first and closes after; the close is the one place that reports on.
     ws.on('error', (error) => {
       this.#error ??= error;
+      // Otherwise a node that broke the protocol could keep us waiting for its close.
+      if (this.#opened) ws.terminate();
     });
     ws.on('close', (code, reason) => this.#onClose(code, reason));
   }
