@@ -1,3 +1,4 @@
+import type { HttpBindings } from '@hono/node-server';
 import { type Context, Hono } from 'hono';
 import { secureHeaders } from 'hono/secure-headers';
 import type { Clock } from '../domain/clock.ts';
@@ -6,10 +7,8 @@ import type { FleetReading } from '../domain/reading.ts';
 import { CONTENT_TYPE } from '../metrics/exposition.ts';
 import type { Scrape } from '../metrics/scrape.ts';
 import { acceptsGzip, gzipped, streamOf } from './body.ts';
+import { HELD_BYTES, HeldBodies } from './held-bodies.ts';
 import { PAGE_POLICY, renderPage } from './page.ts';
-
-/** Scrapes answered at once: each may hold a whole exposition until its reader has taken it. */
-const MAX_SCRAPES = 32;
 
 const PATHS = ['/', '/metrics', '/-/healthy', '/-/ready'];
 
@@ -22,11 +21,19 @@ export interface RouteDependencies {
   readonly clock: Clock;
   readonly logger: Logger;
   readonly version: string;
+  /** Bytes of scrapes that readers may hold, 128 MiB unless said. */
+  readonly heldBytes?: number;
+}
+
+/** What a request comes with: the answer's own stream where it came over HTTP. */
+interface Served {
+  readonly Bindings: Partial<Pick<HttpBindings, 'outgoing'>>;
 }
 
 /** Everything that is served over HTTP; nothing in it changes anything. */
-export function createRoutes({ scrape, ready, fleet, clock, logger, version }: RouteDependencies): Hono {
-  const app = new Hono();
+export function createRoutes(dependencies: RouteDependencies): Hono<Served> {
+  const { scrape, ready, fleet, clock, logger, version, heldBytes = HELD_BYTES } = dependencies;
+  const app = new Hono<Served>();
   app.use(
     secureHeaders({
       contentSecurityPolicy: PAGE_POLICY,
@@ -43,7 +50,7 @@ export function createRoutes({ scrape, ready, fleet, clock, logger, version }: R
   app.get('/', (c) => c.html(renderPage(fleet, version, clock.now())));
   app.get('/-/healthy', (c) => c.text('Healthy.\n'));
   app.get('/-/ready', (c) => (ready() ? c.text('Ready.\n') : c.text('Not ready yet.\n', 503)));
-  app.get('/metrics', metricsRoute(scrape));
+  app.get('/metrics', metricsRoute(scrape, heldBytes));
 
   for (const path of PATHS) {
     app.all(path, (c) =>
@@ -58,34 +65,30 @@ export function createRoutes({ scrape, ready, fleet, clock, logger, version }: R
   return app;
 }
 
-function metricsRoute(scrape: () => Promise<Scrape>): (c: Context) => Promise<Response> {
-  // Scrapes that share a render share its compression too.
-  const compressed = new WeakMap<Scrape, Promise<Scrape>>();
-  const compress = (plain: Scrape): Promise<Scrape> => {
-    const known = compressed.get(plain) ?? gzipped(plain);
-    compressed.set(plain, known);
-    return known;
+function metricsRoute(
+  scrape: () => Promise<Scrape>,
+  heldBytes: number,
+): (c: Context<Served>) => Promise<Response> {
+  const held = new HeldBodies(heldBytes);
+  // One at a time, shared as renders are: however many ask, no more than one plain text waits to be compressed.
+  let compressing: Promise<Scrape> | undefined;
+  const compressed = (): Promise<Scrape> => {
+    compressing ??= scrape()
+      .then(gzipped)
+      .finally(() => {
+        compressing = undefined;
+      });
+    return compressing;
   };
-  let open = 0;
 
   return async (c) => {
     const headers: Record<string, string> = { 'Content-Type': CONTENT_TYPE, Vary: 'Accept-Encoding' };
     if (c.req.method === 'HEAD') return c.body(null, 200, headers);
-    if (open >= MAX_SCRAPES) return c.text('Too many scrapes at once.\n', 503);
-    open += 1;
-    const close = () => {
-      open -= 1;
-    };
-    try {
-      const plain = await scrape();
-      const gzip = acceptsGzip(c.req.header('Accept-Encoding'));
-      const body = gzip ? await compress(plain) : plain;
-      if (gzip) headers['Content-Encoding'] = 'gzip';
-      headers['Content-Length'] = String(body.bytes);
-      return c.body(streamOf(body.chunks, close), 200, headers);
-    } catch (error) {
-      close();
-      throw error;
-    }
+    const gzip = acceptsGzip(c.req.header('Accept-Encoding'));
+    const body = gzip ? await compressed() : await scrape();
+    if (gzip) headers['Content-Encoding'] = 'gzip';
+    headers['Content-Length'] = String(body.bytes);
+    const release = held.hold(body, () => c.env.outgoing?.destroy());
+    return c.body(streamOf(body.chunks, release), 200, headers);
   };
 }

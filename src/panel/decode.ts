@@ -32,6 +32,12 @@ const DEFAULT_LIFETIME_MS = 600_000;
 /** A token that claims more is renewed daily all the same. */
 const MAX_LIFETIME_MS = 86_400_000;
 
+/** The far end drops an auth frame of 4,096 bytes or more without a word; this leaves room for what surrounds the token. */
+const MAX_TOKEN_BYTES = 4_000;
+
+/** A hundred years: what claims to have run for longer is no uptime, and would have started before Unix time. */
+const MAX_UPTIME_MS = 100 * 365 * 86_400_000;
+
 /** The wire counts CPU in percent of one core. */
 const PERCENT_PER_CORE = 100;
 
@@ -79,7 +85,7 @@ export function decodeStats(payload: unknown): DecodedStats {
     ['networkTransmitBytes', 'tx_bytes'],
   );
   bad += putPair(sample, stats.disk_io, ['diskReadBytes', 'read_bytes'], ['diskWrittenBytes', 'write_bytes']);
-  bad += put(sample, 'uptimeMs', stats.uptime);
+  bad += putUptime(sample, stats.uptime);
   return { sample, badFields: bad };
 }
 
@@ -114,7 +120,7 @@ function putResources(sample: MutableSample, resources: unknown): number {
     put(sample, 'diskBytes', wire.disk_bytes) +
     put(sample, 'networkReceiveBytes', wire.network_rx_bytes) +
     put(sample, 'networkTransmitBytes', wire.network_tx_bytes) +
-    put(sample, 'uptimeMs', wire.uptime)
+    putUptime(sample, wire.uptime)
   );
 }
 
@@ -130,6 +136,9 @@ export function decodeCredentials(body: unknown): Credentials {
   if (token === undefined || socketUrl === undefined) {
     throw new ShapeError('expected "token" and "socket" in "data"');
   }
+  const bytes = Buffer.byteLength(JSON.stringify(token));
+  if (bytes > MAX_TOKEN_BYTES)
+    throw new ShapeError(`expected a token of at most ${MAX_TOKEN_BYTES} bytes, got ${bytes}`);
   return { token, socketUrl, lifetimeMs: tokenLifetimeMs(token) };
 }
 
@@ -148,6 +157,11 @@ function readClaims(token: string): { readonly iat?: unknown; readonly exp?: unk
   } catch {
     return {};
   }
+}
+
+function putUptime(sample: MutableSample, value: unknown): 0 | 1 {
+  if (typeof value === 'number' && value > MAX_UPTIME_MS) return 1;
+  return put(sample, 'uptimeMs', value);
 }
 
 /** Sets the field if the value can be used; gives 1 for a value that can't, to be counted. */

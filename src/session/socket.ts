@@ -13,6 +13,9 @@ export const MAX_FRAME_BYTES = 1_048_576;
 /** How long a close frame may take to be answered before the connection is cut. */
 const CLOSE_TIMEOUT_MS = 1_000;
 
+/** The same for a close that the far end began; the option is newer than the types of ws. */
+const CLOSING = { closeTimeout: CLOSE_TIMEOUT_MS };
+
 /** Code of ws for a frame over `maxPayload`. */
 const OVERSIZE = 'WS_ERR_UNSUPPORTED_MESSAGE_LENGTH';
 
@@ -48,7 +51,7 @@ export interface SocketListener {
 /** How a socket ended. */
 export interface SocketClosing {
   readonly code: number;
-  /** The far end's own words, as bytes off the wire: to be cleaned before they are shown. */
+  /** Mostly the far end's own words, as bytes off the wire: to be cleaned before they are shown. */
   readonly text: string;
   readonly reason: ReconnectReason;
   readonly oversize: boolean;
@@ -66,6 +69,8 @@ export class ConsoleSocket {
   #lost = false;
   #error: (Error & { code?: string }) | undefined;
   #status: number | undefined;
+  /** What made the token one that can't be sent. */
+  #unusable: string | undefined;
 
   /** Begins to connect; the caller holds the deadline and calls `terminate`. */
   constructor(url: string, options: SocketOptions, listener: SocketListener) {
@@ -76,6 +81,7 @@ export class ConsoleSocket {
       headers: { 'User-Agent': options.userAgent },
       perMessageDeflate: false,
       maxPayload: MAX_FRAME_BYTES,
+      ...CLOSING,
       followRedirects: false,
       // Our JSON parser replaces what is not UTF-8; checking each console line first would cost more than all else.
       skipUTF8Validation: true,
@@ -94,10 +100,25 @@ export class ConsoleSocket {
     this.#listen();
   }
 
-  /** Sends a message, after those before it and no sooner than the far end takes it. */
+  /**
+   * Sends a message, after those before it and no sooner than the far end takes it. Throws a RangeError for one that the far
+   * end would drop for its length; where a token is the cause, it ends the socket instead.
+   */
   send(message: ClientMessage): void {
-    const frame = encodeMessage(message);
-    if (this.#ws.readyState === WebSocket.OPEN) this.#outbox.send(frame);
+    const frame = this.#encode(message);
+    if (frame !== undefined && this.#ws.readyState === WebSocket.OPEN) this.#outbox.send(frame);
+  }
+
+  // A command is its caller's to keep short. A token is the panel's, and what a panel says must never throw in here.
+  #encode(message: ClientMessage): string | undefined {
+    try {
+      return encodeMessage(message);
+    } catch (error) {
+      if (message.event !== 'auth') throw error;
+      this.#unusable = (error as Error).message;
+      this.#ws.terminate();
+      return undefined;
+    }
   }
 
   /** Ends the socket with a close frame; the listener hears no more. Resolves when the connection is gone. */
@@ -167,7 +188,7 @@ export class ConsoleSocket {
     }
     this.#listener.closed({
       code,
-      text: reason.toString('utf8'),
+      text: this.#unusable ?? reason.toString('utf8'),
       reason: this.#lost ? 'pong_timeout' : 'closed',
       oversize: this.#error?.code === OVERSIZE,
     });

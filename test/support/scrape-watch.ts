@@ -89,7 +89,7 @@ export class ScrapeWatch {
   #next(): Promise<Scraped> {
     return new Promise((resolve, reject) => {
       if (this.#failure === undefined) this.#waiting = { resolve, reject };
-      else reject(this.#failure as Error);
+      else reject(this.#failure);
     });
   }
 

@@ -186,13 +186,8 @@ class Lane {
   #go(): void {
     if (this.#driving || this.#held) return;
     this.#driving = true;
-    this.#drive().then(
-      () => {
-        this.#driving = false;
-      },
-      // The connection is gone, and with it what was on its way.
-      () => undefined,
-    );
+    // Rejected where the connection is gone, and with it what was on its way.
+    this.#drive().catch(() => undefined);
   }
 
   async #drive(): Promise<void> {
@@ -211,6 +206,7 @@ class Lane {
       this.#to.write(parcel.bytes);
       this.#regulate();
     }
+    this.#driving = false;
     if (this.#ended && this.#parcels.length === 0 && !this.#held) this.#to.end();
   }
 }

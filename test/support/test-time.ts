@@ -1,11 +1,14 @@
 import type { Cancel } from '../../src/domain/clock.ts';
-import { FastClock } from './fast-clock.ts';
+import { FastClock } from '../../src/simulator/fast-clock.ts';
 
-/** No more real time than this counts between two looks at the clock: what is over, the machine was busy elsewhere. */
-const LONGEST_STEP_MS = 10;
+/** Time moves on by no more than this at once: what passed beyond it, the machine was busy elsewhere. */
+const LONGEST_STEP_MS = 200;
 
-/** How often time is looked at, at least, while somebody waits for it. */
-const LOOK_EVERY_MS = 4;
+/** Real milliseconds after which time moves on at the latest, while somebody waits for it. */
+const STEP_EVERY_MS = 4;
+
+/** How often timers may set timers that are due at once, before time has to move on. */
+const MOST_ROUNDS = 100;
 
 interface Waiting {
   readonly at: number;
@@ -13,13 +16,14 @@ interface Waiting {
 }
 
 /**
- * Time run faster that stands still while the process is held up, so that a busy machine makes a test slow and not
- * wrong: an age of two seconds is one that the program under test let pass. All clocks of one test share it.
+ * Time run faster that moves on in small steps, between which sockets are served. Where the process is held up it passes more
+ * slowly, so that a busy machine makes a test slow and not wrong: an age of two seconds is one that the program under test
+ * let pass. All clocks of one test share it.
  */
 export class TestTime {
   #speed: number;
   #now = 0;
-  #lookedAt = performance.now();
+  #steppedAt = performance.now();
   #nextAt = Number.POSITIVE_INFINITY;
   #disarm: () => void = () => undefined;
   readonly #waiting = new Set<Waiting>();
@@ -31,7 +35,6 @@ export class TestTime {
 
   /** How many of its seconds pass in one, while nothing holds the process up. */
   set speed(speed: number) {
-    this.now();
     this.#speed = speed;
     this.#arm();
   }
@@ -42,14 +45,11 @@ export class TestTime {
   }
 
   now(): number {
-    const real = performance.now();
-    this.#now += Math.min(real - this.#lookedAt, LONGEST_STEP_MS) * this.#speed;
-    this.#lookedAt = real;
     return this.#now;
   }
 
   schedule(delayMs: number, run: () => void): Cancel {
-    const waiting = { at: this.now() + Math.max(0, delayMs), run };
+    const waiting = { at: this.#now + Math.max(0, delayMs), run };
     this.#waiting.add(waiting);
     if (waiting.at < this.#nextAt) {
       this.#nextAt = waiting.at;
@@ -62,27 +62,34 @@ export class TestTime {
   #arm(): void {
     this.#disarm();
     if (this.#waiting.size === 0) return;
-    const waitMs = (this.#nextAt - this.now()) / this.#speed;
+    const waitMs = Math.min((this.#nextAt - this.#now) / this.#speed, STEP_EVERY_MS);
     if (waitMs < 1) {
-      const immediate = setImmediate(() => this.#wake()).unref();
+      const immediate = setImmediate(() => this.#step());
       this.#disarm = () => clearImmediate(immediate);
     } else {
-      const timer = setTimeout(() => this.#wake(), Math.min(waitMs, LOOK_EVERY_MS)).unref();
+      const timer = setTimeout(() => this.#step(), waitMs).unref();
       this.#disarm = () => clearTimeout(timer);
     }
   }
 
-  #wake(): void {
-    const now = this.now();
-    if (now >= this.#nextAt) {
-      const due = [...this.#waiting].filter(({ at }) => at <= now).sort((a, b) => a.at - b.at);
-      for (const waiting of due) {
-        if (this.#waiting.delete(waiting)) waiting.run();
-      }
-      this.#nextAt = Number.POSITIVE_INFINITY;
-      for (const { at } of this.#waiting) this.#nextAt = Math.min(this.#nextAt, at);
+  #step(): void {
+    const real = performance.now();
+    this.#now += Math.min((real - this.#steppedAt) * this.#speed, LONGEST_STEP_MS);
+    this.#steppedAt = real;
+    try {
+      for (let round = 0; round < MOST_ROUNDS && this.#nextAt <= this.#now; round += 1) this.#runDue();
+    } finally {
+      this.#arm();
     }
-    this.#arm();
+  }
+
+  #runDue(): void {
+    const due = [...this.#waiting].filter(({ at }) => at <= this.#now).sort((a, b) => a.at - b.at);
+    this.#nextAt = Number.POSITIVE_INFINITY;
+    for (const waiting of due) {
+      if (this.#waiting.delete(waiting)) waiting.run();
+    }
+    for (const { at } of this.#waiting) this.#nextAt = Math.min(this.#nextAt, at);
   }
 }
 

@@ -213,3 +213,16 @@ describe('decodeCredentials', () => {
     expect(() => decodeCredentials(answer)).toThrow('expected "token" and "socket" in "data"');
   });
 });
+
+it('a token that no auth frame can carry is refused', () => {
+  const body = (length: number) => ({ data: { token: 'x'.repeat(length), socket: 'wss://node/ws' } });
+  expect(decodeCredentials(body(3_900)).token).toHaveLength(3_900);
+  expect(() => decodeCredentials(body(4_001))).toThrow('expected a token of at most 4000 bytes');
+});
+
+it('an uptime of over a hundred years is none', () => {
+  expect(decodeStats({ state: 'running', uptime: 4e12 })).toEqual({
+    sample: { state: 'running' },
+    badFields: 1,
+  });
+});

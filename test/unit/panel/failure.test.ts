@@ -160,6 +160,12 @@ describe('transportError', () => {
     expect(error.message).toContain("the name proxy.example.com can't be resolved");
   });
 
+  it("tells a process without file descriptors from a panel that can't be reached", () => {
+    const { message } = transportError(destination, failure('EMFILE'));
+    expect(message).toContain('this process is out of file descriptors; raise its limit');
+    expect(message).not.toContain("the panel's url");
+  });
+
   it('speaks for the first of several addresses', () => {
     const cause = new AggregateError([failure('ECONNREFUSED')], '');
     expect(transportError(destination, cause)).toMatchObject({ kind: 'network' });

@@ -1,0 +1,63 @@
+import { once } from 'node:events';
+import { connect, type Socket } from 'node:net';
+
+/** A client that writes what a test gives it, and reads when it is told to. */
+export class RawClient {
+  readonly socket: Socket;
+  /** Bytes that came. */
+  bytes = 0;
+  readonly #head: Buffer[] = [];
+
+  constructor(socket: Socket) {
+    this.socket = socket;
+    socket.on('error', () => undefined);
+    socket.on('data', (chunk: Buffer) => {
+      // Only the start is kept: what is thousands of servers long is only counted.
+      if (this.bytes < KEPT_BYTES) this.#head.push(chunk.subarray(0, KEPT_BYTES));
+      this.bytes += chunk.length;
+    });
+  }
+
+  /** The start of what came. */
+  get received(): string {
+    return Buffer.concat(this.#head).toString('latin1');
+  }
+
+  /** The status of each answer in the start of what came. */
+  get statuses(): readonly number[] {
+    return [...this.received.matchAll(/^HTTP\/1\.1 (\d{3}) /gm)].map(([, status]) => Number(status));
+  }
+
+  get closed(): boolean {
+    return this.socket.closed;
+  }
+
+  send(text: string): void {
+    this.socket.write(text, 'latin1');
+  }
+}
+
+const KEPT_BYTES = 1_048_576;
+
+/** A scrape's request, keeping the connection. */
+export const SCRAPE = 'GET /metrics HTTP/1.1\r\nHost: a\r\n\r\n';
+
+/** Connects, and notes every connection in `clients`, whose sockets the test destroys at its end. */
+export async function connectRaw(port: number, clients: RawClient[]): Promise<RawClient> {
+  const socket = connect(port, '127.0.0.1');
+  const client = new RawClient(socket);
+  clients.push(client);
+  await once(socket, 'connect');
+  return client;
+}
+
+/** Asks for a scrape, takes the first piece of it and then no more. */
+export async function stuckReader(port: number, clients: RawClient[]): Promise<RawClient> {
+  const client = await connectRaw(port, clients);
+  const { socket } = client;
+  const begun = Promise.race([once(socket, 'data'), once(socket, 'close')]);
+  socket.once('data', () => socket.pause());
+  client.send(SCRAPE);
+  await begun;
+  return client;
+}

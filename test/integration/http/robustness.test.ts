@@ -1,0 +1,330 @@
+import type { ServerResponse } from 'node:http';
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { SystemClock } from '../../../src/domain/clock.ts';
+import { HELD_BYTES } from '../../../src/http/held-bodies.ts';
+import { createRoutes } from '../../../src/http/routes.ts';
+import { HttpServer, type HttpServerLimits } from '../../../src/http/server.ts';
+import { Scraper } from '../../../src/metrics/scrape.ts';
+import { SelfMetrics } from '../../../src/metrics/self.ts';
+import { parseExposition } from '../../support/exposition-parser.ts';
+import { collectingLogger } from '../../support/logger.ts';
+import { largeFleet } from '../../support/readings.ts';
+import { connectRaw, type RawClient, SCRAPE, stuckReader } from './raw-client.ts';
+
+const FLEET_SIZE = 2_000;
+const MIB = 1_048_576;
+
+let server: HttpServer | undefined;
+let clients: RawClient[];
+let logger: ReturnType<typeof collectingLogger>;
+/** The server's side of every answer. */
+let answers: ServerResponse[];
+let url: string;
+let port: number;
+let printed: ReturnType<typeof vi.spyOn>[];
+
+beforeEach(() => {
+  clients = [];
+  answers = [];
+  logger = collectingLogger();
+  printed = [vi.spyOn(console, 'error'), vi.spyOn(console, 'info')];
+});
+
+// Nothing that a scraper does is worth a line, let alone one that passes by the log.
+afterEach(async () => {
+  for (const { socket } of clients) socket.destroy();
+  await server?.stop();
+  expect(logger.lines).toEqual([]);
+  for (const spy of printed) expect(spy).not.toHaveBeenCalled();
+});
+
+interface Serving {
+  readonly limits?: Partial<HttpServerLimits>;
+  readonly heldBytes?: number;
+  readonly fleetSize?: number;
+}
+
+/** Serves a large fleet's metrics. */
+async function serve({ limits = {}, heldBytes = HELD_BYTES, fleetSize = FLEET_SIZE }: Serving = {}) {
+  const fleet = largeFleet(fleetSize);
+  const clock = new SystemClock();
+  const self = new SelfMetrics({ version: '1.2.3', revision: 'abc', fleet });
+  const scraper = new Scraper({ fleet, self, clock });
+  const scrape = () => scraper.scrape();
+  const routes = createRoutes({
+    scrape,
+    ready: () => true,
+    fleet,
+    clock,
+    logger,
+    version: '1.2.3',
+    heldBytes,
+  });
+  const noted = {
+    fetch: (request: Request, served: { readonly outgoing: ServerResponse }) => {
+      answers.push(served.outgoing);
+      return routes.fetch(request, served);
+    },
+  };
+  server = new HttpServer({ listen: { host: '127.0.0.1', port: 0 }, routes: noted, clock, logger, limits });
+  ({ url, port } = await server.start());
+}
+
+const until = (check: () => void) => vi.waitFor(check, { timeout: 20_000, interval: 10 });
+const connect = () => connectRaw(port, clients);
+const stuck = () => stuckReader(port, clients);
+
+/** A whole scrape; throws where it is cut short. */
+async function scrapeWhole(encoding = 'identity'): Promise<{ status: number; text: string }> {
+  const headers = { 'Accept-Encoding': encoding };
+  const answer = await fetch(`${url}/metrics`, { headers });
+  return { status: answer.status, text: await answer.text() };
+}
+
+async function scrapeBytes(): Promise<number> {
+  return Buffer.byteLength((await scrapeWhole()).text);
+}
+
+async function expectScrape(fleetSize = FLEET_SIZE): Promise<void> {
+  const { status, text } = await scrapeWhole();
+  expect(status).toBe(200);
+  expect(text.match(/^gameserver_collection_up\{/gm)).toHaveLength(fleetSize);
+}
+
+describe('many scrapers', () => {
+  it('50 at once are all answered in full, plain and compressed', async () => {
+    await serve();
+    const scrapes = await Promise.all(
+      Array.from({ length: 50 }, (_, index) => scrapeWhole(index % 2 === 0 ? 'gzip' : 'identity')),
+    );
+    expect(scrapes.map(({ status }) => status)).toEqual(Array.from({ length: 50 }, () => 200));
+    for (const { text } of scrapes)
+      expect(text.match(/^gameserver_collection_up\{/gm)).toHaveLength(FLEET_SIZE);
+    expect(parseExposition(scrapes[0]?.text ?? '').length).toBeGreaterThan(40);
+  });
+
+  it('50 that take nothing of their answers keep no other from its own', async () => {
+    await serve();
+    const readers = await Promise.all(Array.from({ length: 50 }, stuck));
+    expect(readers.map(({ statuses }) => statuses)).toEqual(readers.map(() => [200]));
+    await expectScrape();
+    expect(readers.some(({ closed }) => closed)).toBe(false);
+  });
+
+  it('slow ones get their whole answer, in their own time', async () => {
+    await serve();
+    const readers = await Promise.all(Array.from({ length: 10 }, stuck));
+    await expectScrape();
+    for (const { socket } of readers) socket.resume();
+    await until(() => {
+      for (const reader of readers) {
+        const [, length] = /content-length: (\d+)/i.exec(reader.received) ?? [];
+        const [head = ''] = reader.received.split('\r\n\r\n');
+        expect(reader.bytes).toBe(Number(length) + head.length + 4);
+      }
+    });
+  });
+});
+
+describe('what readers hold of the memory', () => {
+  it('is bounded: those that began first are cut, and a new one is answered', async () => {
+    await serve({ heldBytes: 16 * MIB });
+    expect(await scrapeBytes()).toBeGreaterThan(4 * MIB);
+    const readers: RawClient[] = [];
+    for (let turn = 0; turn < 8; turn += 1) readers.push(await stuck());
+    await expectScrape();
+    // A paused socket sees its end only once it reads on.
+    for (const { socket } of readers) socket.resume();
+    await until(() => expect(readers.slice(0, 5).every(({ closed }) => closed)).toBe(true));
+    expect(readers.at(-1)?.closed).toBe(false);
+  });
+
+  it('is given back by those that hang up in the middle', async () => {
+    await serve();
+    await expectScrape();
+    const before = usedMemory();
+    for (let turn = 0; turn < 20; turn += 1) {
+      const readers = await Promise.all([stuck(), stuck(), stuck()]);
+      for (const { socket } of readers) socket.destroy();
+    }
+    clients.length = 0;
+    await expectScrape();
+    // Generous: one scrape is over 4 MB, and more than twenty were begun.
+    await until(() => expect(usedMemory() - before).toBeLessThan(64 * MIB));
+  });
+});
+
+/** Bytes that the program holds, once what it no longer needs is collected. */
+function usedMemory(): number {
+  setFlagsFromString('--expose-gc');
+  (runInNewContext('gc') as () => void)();
+  const { heapUsed, arrayBuffers } = process.memoryUsage();
+  return heapUsed + arrayBuffers;
+}
+
+describe('connections', () => {
+  it('that are idle beyond the limit make room for a scraper', async () => {
+    await serve({ limits: { connections: 20, headersMs: 60_000, requestMs: 60_000 }, fleetSize: 10 });
+    await Promise.all(Array.from({ length: 60 }, connect));
+    await expectScrape(10);
+    await until(() => expect(clients.filter(({ closed }) => !closed).length).toBeLessThanOrEqual(20));
+  });
+
+  it('that are stuck in the middle of a scrape beyond the limit make room for a scraper', async () => {
+    await serve({ limits: { connections: 8 } });
+    for (let turn = 0; turn < 12; turn += 1) await stuck();
+    await expectScrape();
+  });
+
+  it('that are used stay while older ones go', async () => {
+    await serve({ limits: { connections: 3 }, fleetSize: 10 });
+    const used = await connect();
+    for (let turn = 1; turn < 10; turn += 1) {
+      await connect();
+      used.send('GET /-/healthy HTTP/1.1\r\nHost: a\r\n\r\n');
+      await until(() => expect(used.statuses).toHaveLength(turn));
+    }
+    expect(used.closed).toBe(false);
+  });
+
+  it('whose reader takes nothing for too long are cut', async () => {
+    await serve({ limits: { stalledMs: 100 } });
+    const reader = await stuck();
+    await until(() => expect(answers[0]?.destroyed).toBe(true));
+    reader.socket.resume();
+    await until(() => expect(reader.closed).toBe(true));
+    await expectScrape();
+  });
+});
+
+describe('half requests', () => {
+  const HURRIED = { headersMs: 100, requestMs: 200, checkMs: 20 };
+
+  it.each([
+    ['nothing', ''],
+    ['half a request line', 'GET /met'],
+    ['headers without an end', 'GET /metrics HTTP/1.1\r\nHost: a\r\nX-A: b\r\n'],
+    ['a body that never comes', 'POST /metrics HTTP/1.1\r\nHost: a\r\nContent-Length: 100\r\n\r\n'],
+    ['a chunk that never comes', 'PUT / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nab'],
+  ])('%s: the connection is cut in time, and scrapes go on', async (_what, text) => {
+    await serve({ limits: HURRIED, fleetSize: 10 });
+    const [slow] = await Promise.all(Array.from({ length: 30 }, connect));
+    for (const client of clients) client.send(text);
+    await expectScrape(10);
+    await until(() => expect(slow?.closed).toBe(true));
+  });
+
+  it('headers that drip are cut all the same', async () => {
+    await serve({ limits: HURRIED, fleetSize: 10 });
+    const slow = await connect();
+    slow.send('GET /metrics HTTP/1.1\r\n');
+    const drip = setInterval(() => slow.send('X-A: b\r\n'), 10);
+    try {
+      await until(() => expect(slow.closed).toBe(true));
+    } finally {
+      clearInterval(drip);
+    }
+    expect(slow.statuses).toEqual([408]);
+  });
+});
+
+describe('requests that are not as they should be', () => {
+  const ask = async (text: string) => {
+    const client = await connect();
+    client.send(text);
+    await until(() => expect(client.closed || client.received.includes('\r\n\r\n')).toBe(true));
+    return client;
+  };
+
+  it.each([
+    ['one huge header', `X-A: ${'a'.repeat(100_000)}\r\n`],
+    ['a huge path', undefined],
+    ['a great many headers', Array.from({ length: 20_000 }, (_, index) => `X-${index}: a\r\n`).join('')],
+  ])('%s is refused with 431, and the next request served', async (_what, headers) => {
+    await serve({ fleetSize: 10 });
+    const line = headers === undefined ? `/${'a'.repeat(100_000)}` : '/metrics';
+    const client = await ask(`GET ${line} HTTP/1.1\r\nHost: a\r\n${headers ?? ''}\r\n`);
+    expect(client.statuses).toEqual([431]);
+    await until(() => expect(client.closed).toBe(true));
+    await expectScrape(10);
+  });
+
+  it.each(['POST', 'PUT', 'DELETE', 'PATCH', 'OPTIONS', 'TRACE', 'PROPFIND', 'M-SEARCH', 'PURGE', 'QUERY'])(
+    'the method %s is not allowed',
+    async (method) => {
+      await serve({ fleetSize: 10 });
+      const client = await ask(`${method} /metrics HTTP/1.1\r\nHost: a\r\nContent-Length: 0\r\n\r\n`);
+      expect(client.statuses.every((status) => [400, 405].includes(status))).toBe(true);
+      expect(client.statuses).toHaveLength(1);
+      await expectScrape(10);
+    },
+  );
+
+  it.each([
+    ['CONNECT', 'CONNECT example.com:443 HTTP/1.1\r\nHost: a\r\n\r\n', []],
+    [
+      'an upgrade',
+      'GET /metrics HTTP/1.1\r\nHost: a\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n',
+      [200],
+    ],
+    ['the preface of HTTP/2', 'PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n', [400]],
+    ['a method of its own', 'HACK /metrics HTTP/1.1\r\nHost: a\r\n\r\n', [400]],
+    [
+      'two lengths',
+      'GET /metrics HTTP/1.1\r\nHost: a\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\nab',
+      [400],
+    ],
+    [
+      'a length and chunks',
+      'POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n',
+      [400],
+    ],
+    ['a host that is none', 'GET /metrics HTTP/1.1\r\nHost: a b/@:x\r\n\r\n', [400]],
+    ['no host', 'GET /metrics HTTP/1.1\r\n\r\n', [400]],
+    ['bytes', '\u0000\u00ff\u0001\r\n\r\n', [400]],
+  ])('%s does no harm', async (_what, text, statuses) => {
+    await serve({ fleetSize: 10 });
+    const client = await ask(text);
+    expect(client.statuses).toEqual(statuses);
+    await expectScrape(10);
+  });
+
+  it.each([
+    '/%',
+    '/%00',
+    '/metrics%00',
+    '/metrics%',
+    '/%c3%28',
+    '/..%2f..%2fetc/passwd',
+    '/\\..\\',
+    '*',
+    '//',
+  ])('the path %s is answered in plain words or refused', async (path) => {
+    await serve({ fleetSize: 10 });
+    const client = await ask(`GET ${path} HTTP/1.1\r\nHost: a\r\n\r\n`);
+    expect([400, 404]).toContain(client.statuses[0]);
+    await expectScrape(10);
+  });
+
+  it('pipelined ones are answered in their order, without the memory of each', async () => {
+    await serve();
+    const eachBytes = await scrapeBytes();
+    const client = await connect();
+    const before = usedMemory();
+    const [first, last] = ['/-/healthy', '/nowhere'].map((path) => SCRAPE.replace('/metrics', path));
+    client.send(`${first}${SCRAPE.repeat(25)}${last}`);
+    let tail = '';
+    client.socket.on('data', (chunk: Buffer) => {
+      tail = (tail + chunk.toString('latin1')).slice(-1_000);
+    });
+    await until(() => expect(client.bytes).toBeGreaterThan(2 * eachBytes));
+    client.socket.pause();
+    expect(usedMemory() - before).toBeLessThan(10 * eachBytes);
+    client.socket.resume();
+    await until(() => expect(tail).toContain('Not found.'));
+    expect(client.received).toMatch(/^HTTP\/1\.1 200 OK\r\n[^]*Healthy\.\nHTTP\/1\.1 200 OK\r\n/);
+    expect(client.bytes).toBeGreaterThan(25 * eachBytes);
+  });
+});

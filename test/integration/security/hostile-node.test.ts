@@ -1,0 +1,238 @@
+import { createHash } from 'node:crypto';
+import { once } from 'node:events';
+import { createServer, type IncomingMessage, type Server } from 'node:http';
+import { createServer as createTlsServer } from 'node:https';
+import type { AddressInfo } from 'node:net';
+import type { Duplex } from 'node:stream';
+import fc from 'fast-check';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { SystemClock } from '../../../src/domain/clock.ts';
+import { ConsoleSocket, MAX_FRAME_BYTES, type SocketOptions } from '../../../src/session/socket.ts';
+import { selfSigned } from '../panel/certificate.ts';
+
+type Upgrade = (request: IncomingMessage, socket: Duplex) => void;
+
+interface Told {
+  readonly what: 'opened' | 'refused' | 'closed' | 'message';
+  readonly error?: Error & { readonly code?: string };
+  readonly bytes?: number;
+  readonly text?: string;
+}
+
+let server: Server | undefined;
+let sockets: ConsoleSocket[];
+let connections: Set<Duplex>;
+let upgrades: IncomingMessage[];
+
+beforeEach(() => {
+  sockets = [];
+  connections = new Set();
+  upgrades = [];
+});
+
+afterEach(async () => {
+  for (const socket of sockets) socket.terminate();
+  for (const connection of connections) connection.destroy();
+  if (server === undefined) return;
+  server.close();
+  await once(server, 'close');
+  server = undefined;
+});
+
+/** A node that answers an upgrade as it likes; gives the port. */
+async function startNode(upgrade: Upgrade, certificate?: { key: string; cert: string }): Promise<number> {
+  server = certificate === undefined ? createServer() : createTlsServer(certificate);
+  server.on('connection', (socket: Duplex) => {
+    connections.add(socket);
+    socket.on('error', () => undefined);
+  });
+  server.on('upgrade', (request, socket) => {
+    upgrades.push(request);
+    socket.on('error', () => undefined);
+    upgrade(request, socket);
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  return (server.address() as AddressInfo).port;
+}
+
+/** Takes the upgrade by hand, then sends these bytes. */
+const sending =
+  (...bytes: readonly Uint8Array[]): Upgrade =>
+  (request, socket) => {
+    const key = `${request.headers['sec-websocket-key']}258EAFA5-E914-47DA-95CA-C5AB0DC85B11`;
+    const accept = createHash('sha1').update(key).digest('base64');
+    socket.write(
+      `HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Accept: ${accept}\r\n\r\n`,
+    );
+    for (const each of bytes) socket.write(each);
+  };
+
+function connect(url: string, options: Partial<SocketOptions> = {}): readonly Told[] {
+  const told: Told[] = [];
+  const socket = new ConsoleSocket(
+    url,
+    {
+      origin: 'https://panel.example.com',
+      userAgent: 'test',
+      clock: new SystemClock(),
+      allowLocal: true,
+      ...options,
+    },
+    {
+      opened: () => told.push({ what: 'opened' }),
+      refused: ({ error }) => told.push({ what: 'refused', error }),
+      message: (frame) => told.push({ what: 'message', bytes: frame.length }),
+      closed: ({ text }) => told.push({ what: 'closed', text }),
+    },
+  );
+  sockets.push(socket);
+  return told;
+}
+
+const until = (check: () => void) => vi.waitFor(check, { timeout: 20_000, interval: 5 });
+const whats = (told: readonly Told[]) => told.map(({ what }) => what);
+
+/** A frame as it is on the wire: first byte with flags and kind, then length and content. */
+function wire(first: number, content: string | Buffer = ''): Buffer {
+  const body = Buffer.from(content);
+  const head = Buffer.alloc(body.length < 126 ? 2 : 4);
+  head[0] = first;
+  head[1] = Math.min(body.length, 126);
+  if (body.length >= 126) head.writeUInt16BE(body.length, 2);
+  return Buffer.concat([head, body]);
+}
+
+const TEXT = 0x81;
+const TEXT_BEGINS = 0x01;
+const MORE = 0x00;
+const CLOSE = 0x88;
+const PING = 0x89;
+const COMPRESSED_TEXT = 0xc1;
+
+describe('a node that breaks the protocol loses its socket, and nothing else', () => {
+  it.each<[string, Buffer]>([
+    ['a compressed frame, which was not agreed upon', wire(COMPRESSED_TEXT, 'x')],
+    ['a frame of no kind', wire(0x83, 'x')],
+    ['a masked frame', Buffer.from([TEXT, 0x81, 1, 2, 3, 4, 5])],
+    ['a continuation of nothing', wire(0x80, 'x')],
+    ['a frame within a frame', Buffer.concat([wire(TEXT_BEGINS, 'a'), wire(TEXT, 'b')])],
+    ['a ping in pieces', wire(0x09, 'x')],
+    ['a ping that is too long', wire(PING, 'x'.repeat(200))],
+    ['a close without sense', wire(CLOSE, Buffer.from([0x03]))],
+    ['a close with a code that is none', wire(CLOSE, Buffer.from([0xff, 0xff]))],
+    ['a length beyond all numbers', Buffer.from([TEXT, 127, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff])],
+    ['a length beyond what is taken', Buffer.from([TEXT, 127, 0, 0, 0, 0, 0, 0x10, 0, 1])],
+    ['a message in a hundred thousand pieces', Buffer.concat([wire(TEXT_BEGINS, 'a'), ...pieces(100_000)])],
+  ])('by %s', async (_what, bytes) => {
+    const told = connect(`ws://127.0.0.1:${await startNode(sending(bytes))}/ws`);
+    await until(() => expect(whats(told)).toEqual(['opened', 'closed']));
+  });
+
+  it('by any bytes at all: they end in frames, a close, or nothing', async () => {
+    const bytes = fc.oneof(
+      fc.uint8Array({ maxLength: 80 }),
+      fc
+        .array(fc.tuple(fc.integer({ min: 0, max: 255 }), fc.string({ maxLength: 130 })), { maxLength: 6 })
+        .map((frames) => Buffer.concat(frames.map(([first, content]) => wire(first, content)))),
+    );
+    let next: Uint8Array = Buffer.alloc(0);
+    const port = await startNode((request, socket) => {
+      sending(next)(request, socket);
+      socket.end();
+    });
+    await fc.assert(
+      fc.asyncProperty(bytes, async (sample) => {
+        next = sample;
+        const told = connect(`ws://127.0.0.1:${port}/ws`);
+        await until(() => expect(told.at(-1)?.what).toBe('closed'));
+        expect(whats(told).filter((what) => what !== 'message')).toEqual(['opened', 'closed']);
+      }),
+      { numRuns: 60 },
+    );
+  });
+});
+
+describe('a node that says goodbye and stays', () => {
+  it('is left all the same', async () => {
+    const goodbye = wire(CLOSE, Buffer.from([0x03, 0xe8]));
+    const told = connect(`ws://127.0.0.1:${await startNode(sending(goodbye))}/ws`);
+    await until(() => expect(whats(told)).toEqual(['opened', 'closed']));
+  });
+});
+
+describe('a token that no frame can carry', () => {
+  it('ends the socket with the reason, and throws nothing', async () => {
+    const told = connect(`ws://127.0.0.1:${await startNode(sending())}/ws`);
+    await until(() => expect(whats(told)).toEqual(['opened']));
+    expect(() => sockets[0]?.send({ event: 'auth', token: 'x'.repeat(5_000) })).not.toThrow();
+    await until(() => expect(whats(told)).toEqual(['opened', 'closed']));
+    expect(told[1]?.text).toBe('expected a "auth" frame of at most 4095 bytes, got 5028');
+  });
+});
+
+function pieces(count: number): readonly Buffer[] {
+  return Array.from({ length: count }, () => wire(MORE, 'a'));
+}
+
+describe('a node that sends more than anybody can take', () => {
+  it('by a message that is over 1 MiB only as a whole loses its socket', async () => {
+    const part = wire(MORE, 'a'.repeat(60_000));
+    const parts = Array.from({ length: Math.ceil(MAX_FRAME_BYTES / 60_000) }, () => part);
+    const told = connect(`ws://127.0.0.1:${await startNode(sending(wire(TEXT_BEGINS), ...parts))}/ws`);
+    await until(() => expect(whats(told)).toEqual(['opened', 'closed']));
+  });
+
+  it('by pings, and takes none of the answers, makes no heap of them', async () => {
+    const pings = Buffer.concat(Array.from({ length: 20_000 }, () => wire(PING, 'x'.repeat(125))));
+    const port = await startNode((request, socket) => {
+      sending()(request, socket);
+      socket.pause();
+      let rounds = 0;
+      const more = () => {
+        while (rounds++ < 40 && socket.write(pings));
+      };
+      socket.on('drain', more);
+      more();
+    });
+    const before = process.memoryUsage().arrayBuffers;
+    const told = connect(`ws://127.0.0.1:${port}/ws`);
+    // 100 MB of pings: their answers don't fit into the buffers between two sockets.
+    await until(() => expect(whats(told)).toEqual(['opened', 'closed']));
+    expect(process.memoryUsage().arrayBuffers - before).toBeLessThan(60 * 1_048_576);
+  });
+
+  it.each([
+    ['one header of 1 MB', `HTTP/1.1 101 So\r\nX-A: ${'a'.repeat(1_000_000)}\r\n\r\n`],
+    [
+      '50,000 headers',
+      `HTTP/1.1 101 So\r\n${Array.from({ length: 50_000 }, (_, n) => `X-${n}: a\r\n`).join('')}\r\n`,
+    ],
+    ['bytes that are no answer', '\u0000\u0001\u0002'.repeat(1_000)],
+  ])('with its answer to the upgrade, %s, is refused', async (_what, answer) => {
+    const told = connect(
+      `ws://127.0.0.1:${await startNode((_request, socket) => void socket.write(answer))}/ws`,
+    );
+    await until(() => expect(whats(told)).toEqual(['refused']));
+    expect(told[0]?.error?.code).toMatch(/^HPE_/);
+  });
+});
+
+describe('somebody between the exporter and the node', () => {
+  it.each([
+    ['for another name', 'DNS:other.example.com'],
+    ['that nobody vouches for', 'IP:127.0.0.1'],
+  ])('with a certificate %s is refused before anything is sent', async (_what, name) => {
+    const port = await startNode(sending(), await selfSigned(name));
+    const told = connect(`wss://127.0.0.1:${port}/ws`);
+    await until(() => expect(whats(told)).toEqual(['refused']));
+    expect(upgrades).toEqual([]);
+  });
+
+  it('is trusted only where the configuration says so', async () => {
+    const certificate = await selfSigned('IP:127.0.0.1');
+    const port = await startNode(sending(), certificate);
+    const told = connect(`wss://127.0.0.1:${port}/ws`, { tls: { ca: certificate.cert } });
+    await until(() => expect(whats(told)).toEqual(['opened']));
+  });
+});

@@ -1,0 +1,293 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { gzipSync } from 'node:zlib';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { type ExporterUnderTest, startExporter } from '../../support/exporter.ts';
+import { parseExposition } from '../../support/exposition-parser.ts';
+import { envelope, json } from '../panel/scripted-server.ts';
+import {
+  behave,
+  frame,
+  type HostilePanel,
+  type HostileServer,
+  KEY,
+  startHostilePanel,
+} from './hostile-panel.ts';
+
+/** What harms a terminal, a line of a log, a page, and who reads from right to left. */
+const EVIL =
+  '\u001b[31mred\u001b]0;title\u0007\u009b2J\r\nforged="line"\u2028\u202e<script>alert(1)</script>&\u0000';
+
+const PROTOTYPE =
+  '{"__proto__":{"polluted":"yes"},"constructor":{"prototype":{"polluted":"yes"}},' +
+  '"attributes":{"__proto__":{"current_state":"running"},"current_state":"__proto__",' +
+  '"resources":{"__proto__":{"memory_bytes":666},"constructor":1}},"data":{"__proto__":{"token":"t","socket":"u"}}}';
+
+const text =
+  (status: number, body: string | Buffer, headers: Record<string, string> = {}) =>
+  (response: ServerResponse) =>
+    void response.writeHead(status, headers).end(body);
+
+/** A status whose state is a byte that no UTF-8 has. */
+const NOT_UTF8 = Buffer.from('{"event":"status","args":["\u00ff"]}', 'latin1');
+
+/** Junk frames that one server sends in a burst. */
+const JUNK = 20_000;
+
+const junk = (index: number) =>
+  [
+    `{"event":"made up ${index}","args":["${index}"]}`,
+    '{"event":"stats","args":["{oops"]}',
+    'null',
+    '\u001b[2J',
+  ][index % 4] ?? '';
+
+const SERVERS: readonly HostileServer[] = [
+  { name: 'good' },
+  // Refusals, in words that are meant to end in a log or on a page.
+  { name: 'evil envelope', credentials: json(500, envelope(EVIL)), resources: json(500, envelope(EVIL)) },
+  { name: 'evil message', credentials: json(409, { error: EVIL, message: EVIL }), resources: json(409, {}) },
+  {
+    name: 'evil page',
+    credentials: text(502, `<html><title>${EVIL}</title>`, { 'content-type': 'text/html' }),
+    resources: text(200, EVIL),
+  },
+  {
+    name: 'evil key echo',
+    credentials: json(403, envelope(`${EVIL} ${KEY}`)),
+    resources: json(403, envelope(KEY)),
+  },
+  { name: 'ten megabytes of words', credentials: json(500, envelope('a'.repeat(10_000_000))) },
+  // Bodies that are not what they seem.
+  { name: 'prototype', credentials: text(200, PROTOTYPE), resources: text(200, PROTOTYPE) },
+  {
+    name: 'ten megabytes',
+    credentials: text(200, 'a'.repeat(10_000_000)),
+    resources: text(200, '['.repeat(10_000_000)),
+  },
+  {
+    name: 'bomb',
+    credentials: text(200, gzipSync(Buffer.alloc(50_000_000)), { 'content-encoding': 'gzip' }),
+    resources: text(200, gzipSync(Buffer.alloc(50_000_000)), { 'content-encoding': 'gzip' }),
+  },
+  { name: 'redirect', credentials: text(302, '', { location: 'http://127.0.0.1:9/login?token=x' }) },
+  { name: 'one huge header', credentials: text(200, '{}', { 'x-a': 'a'.repeat(1_000_000) }) },
+  {
+    name: 'many headers',
+    credentials: text(
+      200,
+      '{}',
+      Object.fromEntries(Array.from({ length: 50_000 }, (_, n) => [`x-${n}`, 'a'])),
+    ),
+  },
+  { name: 'hints without end', credentials: (response) => hintWithoutEnd(response) },
+  { name: 'a token too long', credentials: (response, request) => longToken(response, request) },
+  { name: 'a cookie', credentials: json(500, envelope('later'), { 'set-cookie': 'a=b; Path=/' }) },
+  // A node that means harm.
+  { name: 'evil close', node: (socket) => socket.close(4000, EVIL.slice(0, 40)) },
+  {
+    name: 'evil refusal',
+    node: (socket) => {
+      socket.on('message', () => socket.send(frame('jwt error', `${EVIL} permission eyJhbGciOi.x.y`)));
+    },
+  },
+  {
+    name: 'evil state',
+    node: (socket) => {
+      socket.on('message', () => {
+        socket.send(frame('auth success'));
+        for (const state of [EVIL, 'a"} 1\n', '__proto__', 'a'.repeat(1_000_000)]) {
+          socket.send(frame('status', state));
+          socket.send(frame('stats', JSON.stringify({ state })));
+        }
+        socket.send(NOT_UTF8, { binary: false });
+      });
+    },
+  },
+  {
+    name: 'junk',
+    node: (socket) =>
+      behave(socket, () => {
+        for (let index = 0; index < JUNK; index += 1) socket.send(junk(index));
+      }),
+  },
+  {
+    // What a game server prints is its own; the node puts it into a string.
+    name: 'console',
+    node: (socket) =>
+      behave(socket, () => {
+        for (const line of [
+          frame('status', 'offline'),
+          frame('token expired'),
+          `${EVIL}"]}`,
+          '"},"event":"deleted"',
+        ]) {
+          socket.send(frame('console output', line));
+        }
+      }),
+  },
+];
+
+let panel: HostilePanel;
+let exporter: ExporterUnderTest;
+
+/** A token that no frame of the contract can carry. */
+function longToken(response: ServerResponse, { url, headers: { host } }: IncomingMessage): void {
+  const socket = `ws://${host}${url}`;
+  response.end(JSON.stringify({ data: { token: '"'.repeat(5_000), socket } }));
+}
+
+const HINT = 'HTTP/1.1 103 Early Hints\r\nLink: </a>\r\n\r\n';
+
+/** Answers that announce an answer, again and again, for as long as anybody listens. */
+function hintWithoutEnd(response: ServerResponse): void {
+  const { socket } = response;
+  const more = setInterval(() => socket?.write(HINT.repeat(100)), 5);
+  socket?.once('close', () => clearInterval(more));
+}
+
+beforeAll(async () => {
+  panel = await startHostilePanel(SERVERS);
+  const settings = ['request_timeout: 20s', 'staleness: 10m'];
+  exporter = await startExporter({ yaml: panel.yaml(`http://127.0.0.1:${panel.port}`, ...settings) });
+  await exporter.until('gameserver_exporter_servers', { condition: 'waiting' }, 0);
+  await exporter.until('gameserver_collection_streaming', { server: 'good' }, 1);
+  await exporter.until('gameserver_console_lines_total', { server: 'console' }, 4);
+  await expectRow('hints without end', 'within 20 s');
+});
+
+afterAll(async () => {
+  await exporter.stop();
+  await panel.stop();
+});
+
+const PATIENCE = { timeout: 25_000, interval: 20 };
+const page = async () => (await fetch(exporter.url)).text();
+const rowOf = async (name: string) =>
+  (await page()).split('<tr>').find((row) => row.includes(`<td>${name}<td>`)) ?? '';
+
+/** What the page says of a server, some time: on a busy machine a call may end otherwise at first. */
+async function expectRow(name: string, words: string): Promise<void> {
+  await vi.waitFor(async () => expect(await rowOf(name)).toContain(words), PATIENCE);
+}
+
+function callsFor(name: string): number {
+  const id = SERVERS.findIndex((server) => server.name === name)
+    .toString(16)
+    .padStart(8, '0');
+  return panel.calls.filter(({ url }) => url?.includes(id)).length;
+}
+
+/** Every text in a value, however deep, the words of errors among them. */
+function textsIn(value: unknown): readonly string[] {
+  if (typeof value === 'string') return [value];
+  if (typeof value !== 'object' || value === null) return [];
+  const words = value instanceof Error ? [value.message, value.stack ?? '', value.cause] : [];
+  return [...words, ...Object.values(value)].flatMap(textsIn);
+}
+
+const UNCLEAN = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/u;
+
+describe('a hostile panel and its node', () => {
+  it('leave a good server alone: it streams', async () => {
+    expect(await exporter.value('gameserver_collection_streaming', { server: 'good' })).toBe(1);
+    expect(await exporter.value('gameserver_memory_usage_bytes', { server: 'good' })).toBe(1);
+  });
+
+  it('make no series that Prometheus would refuse', async () => {
+    const scrape = await exporter.scrape();
+    expect(parseExposition(scrape).length).toBeGreaterThan(40);
+    expect(scrape.replaceAll('\n', '')).not.toMatch(UNCLEAN);
+    for (const [, server] of scrape.matchAll(/^gameserver_state\{.*server="([^"]*)".*\} 1$/gm)) {
+      expect(SERVERS.map(({ name }) => name)).toContain(server);
+    }
+  });
+
+  it('choose no state but those that there are', async () => {
+    for (const state of ['offline', 'starting', 'running', 'stopping', 'stopped']) {
+      expect(await exporter.value('gameserver_state', { server: 'evil state', state })).toBe(0);
+    }
+    expect(await exporter.value('gameserver_state', { server: 'evil state', state: 'unknown' })).toBe(1);
+  });
+
+  it('choose no label of ours: events and statuses that nobody knows are one', async () => {
+    const scrape = await exporter.scrape();
+    expect(scrape).not.toContain('made up');
+    expect(
+      await exporter.value('gameserver_exporter_messages_total', { event: 'other' }),
+    ).toBeGreaterThanOrEqual(JUNK / 4);
+  });
+
+  it('bring no escape sequence, line break or hidden character into the log', () => {
+    const texts = exporter.lines.flatMap(({ fields, message }) => [message, ...textsIn(fields)]);
+    expect(texts.join(' ')).toContain('forged="line"');
+    expect(texts.filter((line) => UNCLEAN.test(line))).toEqual([]);
+  });
+
+  it('bring no script and no escape sequence onto the page', async () => {
+    const shown = await page();
+    expect(shown).toContain('&lt;script&gt;alert(1)&lt;/script&gt;');
+    expect(shown).not.toContain('<script');
+    expect(shown.replaceAll('\n', '')).not.toMatch(UNCLEAN);
+  });
+
+  it('fill neither log nor page: words are cut, and junk makes no line', async () => {
+    const lines = exporter.lines.filter(({ fields }) => textsIn(fields).includes('junk'));
+    expect(lines.length).toBeLessThan(30);
+    const longest = Math.max(
+      ...exporter.lines.flatMap(({ fields }) => textsIn(fields)).map((line) => line.length),
+    );
+    expect(longest).toBeLessThan(1_000);
+    expect((await rowOf('ten megabytes of words')).length).toBeLessThan(1_000);
+  });
+
+  it('bring the key or a token into neither log, metrics nor page', async () => {
+    const texts = exporter.lines.flatMap(({ fields, message }) => [message, ...textsIn(fields)]);
+    const shown = [...texts, await exporter.scrape(), await page()].join('\n');
+    expect(shown).not.toContain(KEY);
+    expect(shown).not.toContain('eyJ');
+  });
+
+  it('change no object of the program', async () => {
+    expect(callsFor('prototype')).toBeGreaterThan(0);
+    expect(({} as Record<string, unknown>)['polluted']).toBeUndefined();
+    expect(await exporter.value('gameserver_memory_usage_bytes', { server: 'prototype' })).toBeUndefined();
+  });
+
+  it.each([
+    ['ten megabytes', 'longer than 1048576 bytes'],
+    ['bomb', 'it is compressed (gzip), which was not asked for'],
+  ])('cost no more than is read of %s', async (name, words) => {
+    await expectRow(name, words);
+  });
+
+  it.each(['one huge header', 'many headers', 'hints without end'])(
+    'cost one call, and its time, by %s',
+    async (name) => {
+      await exporter.until('gameserver_collection_up', { server: name }, 1);
+      expect(await exporter.value('gameserver_collection_streaming', { server: name })).toBe(0);
+    },
+  );
+
+  it('move the key nowhere by a redirect, and set no cookie', async () => {
+    await expectRow('redirect', 'redirects are not followed');
+    expect(panel.calls.length).toBeGreaterThan(SERVERS.length);
+    for (const { headers } of panel.calls) expect(headers.cookie).toBeUndefined();
+    for (const { headers } of panel.upgrades) {
+      expect(headers.cookie).toBeUndefined();
+      expect(headers.authorization).toBeUndefined();
+    }
+  });
+
+  it('are told apart by what they send that nobody can use: a token too long', async () => {
+    await expectRow('a token too long', 'frame of at most 4095 bytes, got 10028');
+  });
+});
+
+describe('a hostile game server', () => {
+  it('that prints what looks like frames changes nothing but the count of its lines', async () => {
+    const labels = { server: 'console' };
+    expect(await exporter.value('gameserver_console_lines_total', labels)).toBe(4);
+    expect(await exporter.value('gameserver_state', { ...labels, state: 'running' })).toBe(1);
+    expect(await exporter.value('gameserver_collection_streaming', labels)).toBe(1);
+  });
+});

@@ -1,0 +1,117 @@
+import { once } from 'node:events';
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import { createServer as createTlsServer } from 'node:https';
+import type { AddressInfo, Socket } from 'node:net';
+import { type WebSocket, WebSocketServer } from 'ws';
+import { CREDENTIALS, json, RESOURCES } from '../panel/scripted-server.ts';
+
+type Answer = (response: ServerResponse, request: IncomingMessage) => void;
+
+/** One server of a panel and a node that mean harm; what isn't said is done as the contract has it. */
+export interface HostileServer {
+  readonly name: string;
+  /** The address that the credentials name. */
+  readonly socket?: string;
+  readonly credentials?: Answer;
+  readonly resources?: Answer;
+  /** What the node does with a socket once it has opened. */
+  readonly node?: (socket: WebSocket) => void;
+}
+
+/** Such a panel, and its node at the same address. */
+export interface HostilePanel {
+  readonly port: number;
+  /** The headers of every call and of every upgrade. */
+  readonly calls: IncomingMessage[];
+  readonly upgrades: IncomingMessage[];
+  /** A configuration with all its servers; the lines are further settings of the panel. */
+  yaml(url: string, ...settings: readonly string[]): string;
+  stop(): Promise<void>;
+}
+
+/** The key that the configuration holds. */
+export const KEY = 'ptlc_TopSecretKeyOfTheTests';
+
+/** Starts a panel on a free port of the loopback interface; with a certificate it speaks TLS. */
+export async function startHostilePanel(
+  servers: readonly HostileServer[],
+  certificate?: { readonly key: string; readonly cert: string },
+): Promise<HostilePanel> {
+  const calls: IncomingMessage[] = [];
+  const upgrades: IncomingMessage[] = [];
+  const connections = new Set<Socket>();
+  const serverOf = ({ url = '' }: IncomingMessage) => servers[Number.parseInt(idIn(url), 16)];
+
+  const listener = (request: IncomingMessage, response: ServerResponse) => {
+    calls.push(request);
+    const server = serverOf(request);
+    const { host } = request.headers;
+    const socket = server?.socket ?? `ws://${host}/${idIn(request.url ?? '')}/ws`;
+    const credentials = json(200, { data: { ...CREDENTIALS.data, socket } });
+    const answer = request.url?.endsWith('/websocket')
+      ? (server?.credentials ?? credentials)
+      : server?.resources;
+    (answer ?? json(200, RESOURCES))(response, request);
+  };
+  const http = certificate === undefined ? createServer(listener) : createTlsServer(certificate, listener);
+  const acceptor = new WebSocketServer({ noServer: true });
+  http.on('connection', (socket: Socket) => {
+    connections.add(socket);
+    socket.on('error', () => undefined);
+  });
+  http.on('upgrade', (request, socket, head) => {
+    upgrades.push(request);
+    acceptor.handleUpgrade(request, socket, head, (ws) => {
+      ws.on('error', () => undefined);
+      (serverOf(request)?.node ?? behave)(ws);
+    });
+  });
+  http.listen(0, '127.0.0.1');
+  await once(http, 'listening');
+  const { port } = http.address() as AddressInfo;
+
+  return {
+    port,
+    calls,
+    upgrades,
+    yaml: (url, ...settings) =>
+      [
+        'panels:',
+        '  - name: main',
+        `    url: ${url}`,
+        `    api_key: ${KEY}`,
+        '    requests_per_minute: 6000',
+        ...settings.map((line) => `    ${line}`),
+        '    servers:',
+        ...servers.map(({ name }, index) => `      - { id: "${idOf(index)}", name: "${name}" }`),
+      ].join('\n'),
+    stop: async () => {
+      for (const connection of connections) connection.destroy();
+      http.close();
+      await once(http, 'close');
+    },
+  };
+}
+
+const idOf = (index: number) => index.toString(16).padStart(8, '0');
+
+const idIn = (url: string) => /[0-9a-f]{8}/.exec(url)?.[0] ?? '';
+
+const STATS =
+  '{"memory_bytes":1,"memory_limit_bytes":2,"cpu_absolute":100,"network":{"rx_bytes":1,"tx_bytes":2},' +
+  '"uptime":1000,"state":"running","disk_bytes":1}';
+
+/** A frame of the node's. */
+export const frame = (event: string, ...args: readonly unknown[]) => JSON.stringify({ event, args });
+
+/** Takes every token, and answers with stats; does more after the first. */
+export function behave(socket: WebSocket, more: () => void = () => undefined): void {
+  let greeted = false;
+  socket.on('message', (data: Buffer) => {
+    const { event } = JSON.parse(data.toString()) as { event: string };
+    if (event === 'auth') socket.send(frame('auth success'));
+    socket.send(frame('stats', STATS));
+    if (!greeted) more();
+    greeted = true;
+  });
+}

@@ -1,0 +1,78 @@
+import fs from 'node:fs';
+import { inspect } from 'node:util';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { checkCommand } from '../../../src/commands/check.ts';
+import { serveCommand } from '../../../src/commands/serve.ts';
+import { printable } from '../../../src/domain/printable.ts';
+import { Secret } from '../../../src/domain/secret.ts';
+import { createLogger } from '../../../src/log.ts';
+import { tellCondition } from '../../../src/session/condition-log.ts';
+
+const STANDARD_ERROR = 2;
+
+let written: string;
+
+// What is written is what counts, whichever library writes it.
+beforeEach(() => {
+  written = '';
+  const { writeSync } = fs;
+  const write = (fd: number, text: string | Uint8Array, ...rest: unknown[]) => {
+    if (fd !== STANDARD_ERROR) return Reflect.apply(writeSync, fs, [fd, text, ...rest]) as number;
+    written += Buffer.from(text).toString();
+    return Buffer.byteLength(text);
+  };
+  vi.spyOn(fs, 'writeSync').mockImplementation(write);
+});
+
+afterEach(() => {
+  vi.restoreAllMocks();
+});
+
+const EVIL = '\u001b[31mred\u001b]0;title\u0007\u009b2J\r\nforged="line"\u2028\u202e\u0000';
+
+describe.each(['json', 'pretty'] as const)('the %s log', (format) => {
+  it('takes a trouble in the words of a stranger on one line, without a control character', () => {
+    const log = createLogger({ level: 'info', format });
+    const subject = { panel: 'main', server: 'survival', trouble: printable(EVIL) };
+    tellCondition(log, { ...subject, condition: 'failing' }, false);
+    expect(written).toContain('forged=');
+    expect(written.trimEnd().replaceAll('\n', '')).not.toMatch(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/u);
+    expect(written.match(/forged=/g)).toHaveLength(1);
+  });
+
+  it('shows no secret, should one ever be logged by mistake', () => {
+    const log = createLogger({ level: 'info', format });
+    const key = new Secret('TopSecret1');
+    log.info(
+      { key, nested: { key }, apiKey: 'TopSecret1', call: { token: 'TopSecret1' } },
+      `with ${String(key)}`,
+    );
+    log.error({ err: Object.assign(new Error('trouble'), { key, authorization: 'TopSecret1' }) }, 'failed');
+    expect(written).toContain('with <secret>');
+    expect(written).toContain('trouble');
+    expect(written).not.toContain('TopSecret1');
+  });
+});
+
+describe('the command line', () => {
+  it('takes no secret, so that none shows among the processes', () => {
+    const flags = [serveCommand(), checkCommand()].flatMap(({ options }) => options.map(({ long }) => long));
+    expect(flags).toContain('--config');
+    expect(flags.filter((flag) => /key|token|secret|password|auth/i.test(flag ?? ''))).toEqual([]);
+  });
+});
+
+describe('a secret', () => {
+  it('is given away by nothing but reveal', () => {
+    const secret = new Secret('TopSecret1');
+    const shown = [
+      inspect({ secret }, { depth: 9, showHidden: true }),
+      JSON.stringify({ secret }),
+      String(secret),
+      Object.entries(secret).join(),
+      new Error('with', { cause: secret }).stack,
+    ];
+    for (const text of shown) expect(text).not.toContain('TopSecret1');
+    expect(secret.reveal()).toBe('TopSecret1');
+  });
+});

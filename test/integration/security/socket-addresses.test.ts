@@ -1,0 +1,111 @@
+import dns, { type LookupAddress } from 'node:dns';
+import { once } from 'node:events';
+import { syncBuiltinESMExports } from 'node:module';
+import { createServer, type Server } from 'node:net';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { type ExporterUnderTest, startExporter } from '../../support/exporter.ts';
+import { selfSigned } from '../panel/certificate.ts';
+import { type HostilePanel, KEY, startHostilePanel } from './hostile-panel.ts';
+
+let canary: Server;
+let port: number;
+let reached = 0;
+let panel: HostilePanel;
+let exporter: ExporterUnderTest;
+
+/** Where a panel on another machine sends a server's socket, and what is said of it. */
+const ADDRESSES = [
+  ['plain ws', 'ws://203.0.113.7:PORT/ws', 'plain ws is refused'],
+  ['plain ws on this machine', 'ws://127.0.0.1:PORT/ws', 'plain ws is refused'],
+  ['loopback', 'wss://127.0.0.1:PORT/ws', 'a loopback or link-local address'],
+  ['loopback in one number', 'wss://2130706433:PORT/ws', 'a loopback or link-local address'],
+  ['loopback in hexadecimal', 'wss://0x7f.1:PORT/ws', 'a loopback or link-local address'],
+  ['loopback by name', 'wss://LOCALHOST.:PORT/ws', 'a loopback or link-local address'],
+  ['loopback in IPv6', 'wss://[::1]:PORT/ws', 'a loopback or link-local address'],
+  ['loopback mapped into IPv6', 'wss://[::ffff:127.0.0.1]:PORT/ws', 'a loopback or link-local address'],
+  ['any address of this machine', 'wss://0.0.0.0:PORT/ws', 'a loopback or link-local address'],
+  [
+    "a cloud's metadata service",
+    'wss://169.254.169.254/latest/meta-data',
+    'a loopback or link-local address',
+  ],
+  ['link-local in IPv6', 'wss://[fe80::1]:PORT/ws', 'a loopback or link-local address'],
+  ['a name that leads to loopback', 'wss://node.test:PORT/ws', 'leads to 127.0.0.1'],
+  ['https', 'https://127.0.0.1:PORT/ws', 'expected the scheme wss'],
+  ['a file', 'file:///etc/passwd', 'expected the scheme wss'],
+  ['a local socket', 'ws+unix:///var/run/docker.sock:/containers/json', 'expected the scheme wss'],
+  ['user info', 'wss://user:pass@203.0.113.7:PORT/ws', 'it carries user info'],
+  ['no address', 'javascript:alert(1)', 'expected the scheme wss'],
+  ['line breaks', 'not\r\nan address', 'expected a wss:// socket address'],
+] as const;
+
+beforeAll(async () => {
+  canary = createServer((socket) => {
+    reached += 1;
+    socket.destroy();
+  });
+  canary.listen(0, '127.0.0.1');
+  await once(canary, 'listening');
+  const address = canary.address();
+  port = typeof address === 'object' ? (address?.port ?? 0) : 0;
+  leadNamesHere();
+  panel = await startHostilePanel(
+    ADDRESSES.map(([name, socket]) => ({ name, socket: socket.replace('PORT', String(port)) })),
+    await selfSigned('DNS:panel.test'),
+  );
+  const yaml = panel.yaml(`https://panel.test:${panel.port}`, 'tls_config: { insecure_skip_verify: true }');
+  exporter = await startExporter({ yaml });
+});
+
+afterAll(async () => {
+  await exporter.stop();
+  await panel.stop();
+  vi.restoreAllMocks();
+  syncBuiltinESMExports();
+  canary.close();
+});
+
+/** Names under `.test`, which no name server knows, lead to this machine: the panel's is none that says so. */
+function leadNamesHere(): void {
+  const lookup = dns.lookup;
+  const stub = (hostname: string, options: { all?: boolean }, callback: (...found: unknown[]) => void) => {
+    if (!hostname.endsWith('.test')) Reflect.apply(lookup, dns, [hostname, options, callback]);
+    else {
+      const found: LookupAddress = { address: '127.0.0.1', family: 4 };
+      process.nextTick(callback, null, options.all === true ? [found] : found.address, found.family);
+    }
+  };
+  vi.spyOn(dns, 'lookup').mockImplementation(stub as unknown as typeof dns.lookup);
+  syncBuiltinESMExports();
+}
+
+describe('a socket address from a panel on another machine', () => {
+  it.each(ADDRESSES)(
+    'that is %s is refused in words, and nothing is opened',
+    async (name, _address, words) => {
+      await vi.waitFor(
+        async () => {
+          const page = await (await fetch(exporter.url)).text();
+          const row = page
+            .split('<tr>')
+            .find((line) => line.includes(`<td>${name.replace("'", '&#39;')}<td>`));
+          expect(row).toContain(words);
+        },
+        { timeout: 20_000, interval: 50 },
+      );
+      expect(reached).toBe(0);
+      expect(panel.upgrades).toEqual([]);
+    },
+  );
+
+  it('costs the server its socket alone: it is polled', async () => {
+    await exporter.until('gameserver_collection_up', { server: 'loopback' }, 1);
+    expect(reached).toBe(0);
+  });
+
+  it('is no way for the key: it goes to the panel, and is told to nobody', async () => {
+    expect(panel.calls.length).toBeGreaterThan(ADDRESSES.length);
+    const said = `${JSON.stringify(exporter.lines)}${await exporter.scrape()}${await (await fetch(exporter.url)).text()}`;
+    expect(said).not.toContain(KEY);
+  });
+});

@@ -1,0 +1,33 @@
+import { expect } from 'vitest';
+import type { CallRecord } from '../../src/simulator/recorder.ts';
+import type { Scene } from './fault-scene.ts';
+
+const MINUTE_MS = 60_000;
+
+/** At most two tokens a minute are asked for a server. */
+const TOKENS_PER_MINUTE = 2;
+
+/** The panel never saw more calls than the exporter allows itself, over all and for each server. */
+export function expectWithinBudget(
+  { panel, elsewhere }: Pick<Scene, 'panel' | 'elsewhere'>,
+  limit = 60,
+): void {
+  const { calls, counters } = panel.record;
+  expect(mostInMinute(calls), 'calls in one minute').toBeLessThanOrEqual(limit);
+  for (const { uuid, name } of panel.servers) {
+    const own = calls.filter(({ endpoint, server }) => endpoint === 'websocket' && server === uuid);
+    expect(mostInMinute(own), `tokens of ${name} in one minute`).toBeLessThanOrEqual(TOKENS_PER_MINUTE);
+  }
+  expect(counters).toMatchObject({ panelLimited: 0, websocketLimited: 0, wouldHaveCrashed: 0 });
+  expect(elsewhere.record.counters).toMatchObject({ panelLimited: 0, websocketLimited: 0 });
+}
+
+function mostInMinute(calls: readonly CallRecord[]): number {
+  let most = 0;
+  let first = 0;
+  calls.forEach(({ at }, index) => {
+    while ((calls[first]?.at ?? at) <= at - MINUTE_MS) first += 1;
+    most = Math.max(most, index - first + 1);
+  });
+  return most;
+}

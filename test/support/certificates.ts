@@ -1,0 +1,67 @@
+import { execFile } from 'node:child_process';
+import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+
+const run = promisify(execFile);
+
+/** A certificate and its key, as PEM texts. */
+export interface Certificate {
+  readonly cert: string;
+  readonly key: string;
+}
+
+/** A certificate authority of the tests' own. */
+export interface Authority {
+  /** Its certificate's file, for `ca_file`. */
+  readonly file: string;
+  /** A certificate for a subject alternative name, such as `IP:127.0.0.1`. */
+  issue(altName: string, validity?: 'valid' | 'expired'): Promise<Certificate>;
+  /** Removes its files. */
+  end(): Promise<void>;
+}
+
+const CONFIGURATION = `[ca]
+default_ca = own
+[own]
+database = index
+serial = serial
+new_certs_dir = issued
+default_md = sha256
+policy = any
+[any]
+commonName = supplied
+`;
+
+/** As `openssl ca` takes them: times of UTC. */
+const PAST = { from: '200101000000Z', to: '200102000000Z' };
+const PRESENT = { from: '200101000000Z', to: '490101000000Z' };
+
+/** Makes an authority with OpenSSL, in a folder of its own. */
+export async function createAuthority(): Promise<Authority> {
+  const folder = await mkdtemp(join(tmpdir(), 'authority-'));
+  const openssl = (command: string, ...more: string[]) =>
+    run('openssl', [...command.split(' '), ...more], { cwd: folder });
+  const newKey = '-newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes';
+  await mkdir(join(folder, 'issued'));
+  await writeFile(join(folder, 'ca.cnf'), CONFIGURATION);
+  await writeFile(join(folder, 'index'), '');
+  await openssl(`req -x509 ${newKey} -days 1 -subj /CN=authority -keyout ca.key -out ca.pem`);
+  let issued = 0;
+  return {
+    file: join(folder, 'ca.pem'),
+    issue: async (altName, validity = 'valid') => {
+      issued += 1;
+      const name = `leaf-${issued}`;
+      const { from, to } = validity === 'valid' ? PRESENT : PAST;
+      await writeFile(join(folder, `${name}.ext`), `subjectAltName=${altName}\n`);
+      await openssl(`req -new ${newKey} -subj /CN=${name} -keyout ${name}.key -out ${name}.csr`);
+      const how = `ca -batch -notext -create_serial -config ca.cnf -cert ca.pem -keyfile ca.key -startdate ${from} -enddate ${to}`;
+      await openssl(how, '-extfile', `${name}.ext`, '-in', `${name}.csr`, '-out', `${name}.pem`);
+      const read = (kind: string) => readFile(join(folder, `${name}.${kind}`), 'utf8');
+      return { cert: await read('pem'), key: await read('key') };
+    },
+    end: () => rm(folder, { recursive: true }),
+  };
+}

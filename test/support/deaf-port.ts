@@ -1,0 +1,45 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { connect, type Socket } from 'node:net';
+import { setTimeout as delay } from 'node:timers/promises';
+
+/** Real milliseconds after which a connect that was not answered counts as one that never is. */
+const UNANSWERED_MS = 30;
+
+const SCRIPT = `
+  const [port] = process.argv.slice(1);
+  const server = require('node:net').createServer();
+  server.listen({ port: Number(port), host: '127.0.0.1', backlog: 1 }, () => process.stdout.write('listening'));`;
+
+/** A port whose connects nobody answers. */
+export interface DeafPort {
+  /** Gives the port back. */
+  end(): Promise<void>;
+}
+
+/**
+ * Takes a port as a machine does that hangs: a stopped process listens, and its queue is filled until the system answers no more
+ * connects. Linux then drops them, and the client waits.
+ */
+export async function startDeafPort(port: number): Promise<DeafPort> {
+  const listener = spawn(process.execPath, ['-e', SCRIPT, String(port)], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  await once(listener.stdout, 'data');
+  listener.kill('SIGSTOP');
+  const queue: Socket[] = [];
+  for (let answered = true; answered; ) {
+    const socket = connect(port, '127.0.0.1');
+    socket.on('error', () => undefined);
+    queue.push(socket);
+    answered = await Promise.race([once(socket, 'connect').then(() => true), delay(UNANSWERED_MS, false)]);
+  }
+  return {
+    end: async () => {
+      const ended = once(listener, 'close');
+      listener.kill('SIGKILL');
+      for (const socket of queue) socket.destroy();
+      await ended;
+    },
+  };
+}

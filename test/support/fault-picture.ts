@@ -1,0 +1,77 @@
+import { expect } from 'vitest';
+import { CONDITIONS, type Condition } from '../../src/domain/collection.ts';
+import type { BlockedReason } from '../../src/domain/server.ts';
+import type { ServerState } from '../../src/domain/state.ts';
+import { STRUCK } from './fault-stage.ts';
+import type { Scraped } from './scrape-watch.ts';
+
+/** What `/metrics` says of the struck server and its panel. */
+export interface Picture {
+  readonly up: 0 | 1;
+  readonly streaming: 0 | 1;
+  readonly state: ServerState;
+  readonly blocked: BlockedReason | 'no';
+  /** Are there gauges of what it uses? */
+  readonly gauges: boolean;
+  readonly panelUp: 0 | 1;
+  /** How the panel's servers are observed that don't stream. */
+  readonly condition: Condition | 'mixed';
+}
+
+export const STREAMING: Picture = {
+  condition: 'streaming',
+  up: 1,
+  streaming: 1,
+  state: 'running',
+  blocked: 'no',
+  gauges: true,
+  panelUp: 1,
+};
+
+/** Observed by the resources endpoint. */
+export const POLLED: Picture = { ...STREAMING, streaming: 0, condition: 'polling' };
+
+/** Nothing fresh is known; what was known has left. */
+export const DARK: Picture = {
+  ...POLLED,
+  condition: 'failing',
+  up: 0,
+  state: 'unknown',
+  gauges: false,
+};
+
+/** Nothing fresh is known, for a reason that only a person lifts. */
+export const blocked = (reason: BlockedReason): Picture => ({
+  ...DARK,
+  condition: 'blocked',
+  blocked: reason,
+});
+
+/** What a scrape says of the struck server. */
+export function pictureOf(scraped: Scraped): Picture {
+  const server = { server: STRUCK };
+  const one = (name: string) => scraped.value(name, server) as 0 | 1;
+  const state = scraped.series('gameserver_state', server).find(({ value }) => value === 1);
+  const [reason] = scraped.series('gameserver_blocked', server);
+  const conditions = CONDITIONS.filter((condition) => {
+    const labels = { panel: 'main', condition };
+    return condition !== 'streaming' && scraped.value('gameserver_exporter_servers', labels) !== 0;
+  });
+  return {
+    condition: conditions.length > 1 ? 'mixed' : (conditions[0] ?? 'streaming'),
+    up: one('gameserver_collection_up'),
+    streaming: one('gameserver_collection_streaming'),
+    state: state?.labels['state'] as ServerState,
+    blocked: (reason?.labels['reason'] ?? 'no') as BlockedReason | 'no',
+    gauges: one('gameserver_memory_usage_bytes') !== undefined,
+    panelUp: scraped.value('gameserver_panel_up', { panel: 'main' }) as 0 | 1,
+  };
+}
+
+/** These servers stream, and their samples are fresh. */
+export function expectStreaming(scraped: Scraped, servers: readonly string[]): void {
+  for (const server of servers) {
+    expect(scraped.value('gameserver_collection_streaming', { server }), server).toBe(1);
+    expect(scraped.value('gameserver_collection_up', { server }), server).toBe(1);
+  }
+}

@@ -1,0 +1,181 @@
+import type { CollectionMode } from '../../src/domain/server.ts';
+import {
+  type ServerSpec,
+  type Simulator,
+  type SimulatorOptions,
+  startSimulator,
+} from '../../src/simulator/index.ts';
+import { startTcpProxy, type TcpProxy } from './tcp-proxy.ts';
+import type { TestTime } from './test-time.ts';
+
+/** The server that the fault strikes. */
+export const STRUCK = 'struck';
+
+/** Servers on the same panel. */
+export const NEIGHBOURS = ['neighbour-1', 'neighbour-2'];
+
+/** A server on another panel of the same exporter. */
+export const ELSEWHERE = 'elsewhere';
+
+/** How much faster than real time the tests run; more is more than a small machine can simulate. */
+export const FAULT_SPEED = 60;
+
+/** So low that calls which aren't paced are met with 429 at once. */
+const PANEL_LIMIT = 60;
+
+/** So that it can be deleted and made anew. */
+export const STRUCK_UUID = '1a7ce997-259b-452e-8b4e-cecc464142ca';
+
+const SERVERS: readonly ServerSpec[] = [
+  ...NEIGHBOURS.map((name): ServerSpec => ({ name, temper: 'steady' })),
+  { name: STRUCK, temper: 'steady', uuid: STRUCK_UUID },
+];
+
+/** How a fault's surroundings are set up. */
+export interface SceneOptions {
+  readonly speed?: number;
+  /** What the panel is like. */
+  readonly panel?: SimulatorOptions;
+  /** Further lines of the panel's entry in the configuration. */
+  readonly settings?: readonly string[];
+  /** How the struck server is to be observed. */
+  readonly mode?: CollectionMode;
+  /** The panel's API, the struck server's node and the neighbours' node are each behind a network of their own. */
+  readonly networks?: boolean;
+  /** The scheme and host by which the panel is configured; its port is added. */
+  readonly address?: string;
+  /** Another panel with the same servers, for the networks to lead to; it is made before the exporter starts. */
+  readonly impostor?: SimulatorOptions;
+  /** How long each byte is on its way, where there are networks. */
+  readonly latencyMs?: number;
+  /** Draws of chance; the default makes every back-off its shortest. */
+  readonly random?: () => number;
+}
+
+/** What there is before the exporter starts. */
+export interface Setting {
+  readonly time: TestTime;
+  readonly panel: Simulator;
+  readonly networks: Networks;
+  readonly impostorPort: number;
+}
+
+/** The networks between the exporter and the rest. */
+export interface Networks {
+  readonly api: TcpProxy;
+  readonly node: TcpProxy;
+  readonly neighbours: TcpProxy;
+}
+
+const portOf = (url: string) => Number(new URL(url).port);
+
+/** What stands around the exporter. */
+export class Stage {
+  readonly #time: TestTime;
+  readonly #options: SceneOptions;
+  readonly #stops: (() => Promise<void>)[] = [];
+  #panel: Simulator | undefined;
+  #elsewhere: Simulator | undefined;
+  #networks: Networks | undefined;
+  #impostor: Simulator | undefined;
+
+  constructor(time: TestTime, options: SceneOptions) {
+    this.#time = time;
+    this.#options = options;
+  }
+
+  async build(): Promise<void> {
+    const { impostor, latencyMs = 0 } = this.#options;
+    const common = { servers: SERVERS, rateLimitPerMinute: PANEL_LIMIT, ...this.#options.panel };
+    this.#panel = await this.#simulate(common);
+    if (impostor !== undefined) this.#impostor = await this.#simulate({ ...common, ...impostor });
+    this.#elsewhere = await this.#simulate({ servers: [{ name: ELSEWHERE }], seed: 2 });
+    const port = portOf(this.panel.url);
+    const network = async () => {
+      const proxy = await startTcpProxy(this.#time.clock(), port);
+      proxy.latencyMs = latencyMs;
+      this.#stops.push(() => proxy.close());
+      return proxy;
+    };
+    this.#networks = { api: await network(), node: await network(), neighbours: await network() };
+    if (this.#options.networks === true) this.#lead();
+  }
+
+  get panel(): Simulator {
+    return expectBuilt(this.#panel);
+  }
+
+  get elsewhere(): Simulator {
+    return expectBuilt(this.#elsewhere);
+  }
+
+  get networks(): Networks {
+    return expectBuilt(this.#networks);
+  }
+
+  get impostorPort(): number {
+    return this.#impostor === undefined ? 0 : portOf(this.#impostor.url);
+  }
+
+  /** Ports that the exporter connects to. */
+  get ports(): readonly number[] {
+    const { api, node, neighbours } = this.networks;
+    const direct = [this.panel.url, this.panel.secondNodeUrl].map(portOf);
+    const own = this.#options.networks === true ? [] : direct;
+    return [...own, portOf(this.elsewhere.url), api.port, node.port, neighbours.port];
+  }
+
+  configuration(): string {
+    const { settings = [], mode = 'auto' } = this.#options;
+    const entry = (name: string, url: string, panel: Simulator, lines: readonly string[]) => [
+      `  - name: ${name}`,
+      `    url: ${url}`,
+      `    api_key: ${panel.apiKey}`,
+      ...lines.map((line) => `    ${line}`),
+      '    servers:',
+      ...panel.servers.map(({ identifier, name }) => {
+        const rest = name === STRUCK ? `, mode: ${mode}` : '';
+        return `      - { id: "${identifier}", name: "${name}"${rest} }`;
+      }),
+    ];
+    return [
+      'panels:',
+      ...entry('main', this.#url(), this.panel, settings),
+      ...entry('other', this.elsewhere.url, this.elsewhere, []),
+    ].join('\n');
+  }
+
+  async strike(listeners: { end(): void }): Promise<void> {
+    listeners.end();
+    await Promise.all(this.#stops.map((stop) => stop()));
+  }
+
+  async #simulate(options: SimulatorOptions): Promise<Simulator> {
+    const panel = await startSimulator({ clock: this.#time.clock(), ...options });
+    this.#stops.push(() => panel.stop());
+    return panel;
+  }
+
+  #url(): string {
+    const { networks, address } = this.#options;
+    const own = networks === true ? this.networks.api.port : portOf(this.panel.url);
+    const scheme = this.#options.panel?.tls === undefined ? 'http' : 'https';
+    return `${address ?? `${scheme}://127.0.0.1`}:${own}`;
+  }
+
+  /** The panel names the networks' ports in place of its own. */
+  #lead(): void {
+    const { panel } = this;
+    panel.set({ expectedOrigin: this.#url() });
+    for (const { name, uuid } of panel.servers) {
+      const { port } = name === STRUCK ? this.networks.node : this.networks.neighbours;
+      const scheme = this.#options.panel?.tls === undefined ? 'ws' : 'wss';
+      panel.advertise(name, `${scheme}://127.0.0.1:${port}/api/servers/${uuid}/ws`);
+    }
+  }
+}
+
+function expectBuilt<Part>(part: Part | undefined): Part {
+  if (part === undefined) throw new Error('expected build() to have been called');
+  return part;
+}

@@ -1,0 +1,71 @@
+import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import fc from 'fast-check';
+import { describe, it } from 'vitest';
+
+const FIXTURES = new URL('../fixtures/fuzz/', import.meta.url);
+
+/** Runs of each property in place of its own number; a seed and a path of fast-check's, to see one failure again. */
+const { FUZZ_RUNS, FUZZ_SEED, FUZZ_PATH } = process.env;
+
+/** Generous for one run on a slow machine. */
+const MS_PER_RUN = 100;
+const MIN_TIMEOUT_MS = 30_000;
+
+/** Something that holds for every input. */
+export interface FuzzedProperty<Input> {
+  /** The folder of its inputs under `test/fixtures/fuzz`. */
+  readonly folder: string;
+  /** What holds, as the tests' name. */
+  readonly holds: string;
+  /** How many random inputs are tried where `FUZZ_RUNS` names no other number. */
+  readonly runs: number;
+  /** Gives values that JSON can keep. */
+  readonly input: fc.Arbitrary<Input>;
+  /** Throws where it doesn't hold. */
+  readonly expectHeld: (input: Input) => void | Promise<void>;
+}
+
+/**
+ * Tests a property with random inputs, and with those that its folder keeps. An input that fails is put into the folder, so
+ * that it is tried again from then on; the error names it, and the seed.
+ */
+export function describeFuzz<Input>({ folder, holds, runs, input, expectHeld }: FuzzedProperty<Input>): void {
+  const numRuns = FUZZ_RUNS === undefined ? runs : Number(FUZZ_RUNS);
+  const timeout = Math.max(MIN_TIMEOUT_MS, numRuns * MS_PER_RUN);
+
+  describe(`${folder}: ${holds}`, () => {
+    it(`for ${numRuns} random inputs`, { timeout }, async () => {
+      const property = fc.asyncProperty(input, async (value) => expectHeld(value));
+      const details = await fc.check(property, {
+        numRuns,
+        // What was found by then is told rather than lost to the test's own timeout.
+        interruptAfterTimeLimit: timeout * 0.8,
+        markInterruptAsFailure: true,
+        ...(FUZZ_SEED === undefined ? {} : { seed: Number(FUZZ_SEED) }),
+        ...(FUZZ_PATH === undefined ? {} : { path: FUZZ_PATH }),
+      });
+      if (!details.failed) return;
+      const kept =
+        details.counterexample === null ? 'none' : keep(folder, details.seed, details.counterexample[0]);
+      const report = await fc.asyncDefaultReportMessage(details);
+      throw new Error(`${report ?? 'it failed'}\n\nThe input is kept in ${kept}`, {
+        cause: details.errorInstance,
+      });
+    });
+
+    it.each(kept(folder))('for what %s keeps', { timeout: MIN_TIMEOUT_MS }, async (name) => {
+      await expectHeld(JSON.parse(readFileSync(new URL(`${folder}/${name}`, FIXTURES), 'utf8')) as Input);
+    });
+  });
+}
+
+function kept(folder: string): readonly string[] {
+  return readdirSync(new URL(`${folder}/`, FIXTURES)).filter((name) => name.endsWith('.json'));
+}
+
+function keep(folder: string, seed: number, input: unknown): string {
+  const file = new URL(`${folder}/failed-${seed}.json`, FIXTURES);
+  mkdirSync(new URL(`${folder}/`, FIXTURES), { recursive: true });
+  writeFileSync(file, `${JSON.stringify(input, undefined, 2)}\n`);
+  return file.pathname;
+}
