@@ -36,7 +36,7 @@ export function formatNumber(value: number, decimals: number): string {
 /** The median of several runs, with the lowest and the highest behind it. */
 export function medianAndSpread(values: readonly number[], decimals: number): string {
   const middle = formatNumber(median(values), decimals);
-  if (values.length < 2) return middle;
+  if (values.length < 2 || middle === 'n/a') return middle;
   const [lowest, highest] = [Math.min(...values), Math.max(...values)];
   return `${middle} (${formatNumber(lowest, decimals)}–${formatNumber(highest, decimals)})`;
 }

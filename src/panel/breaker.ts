@@ -6,9 +6,10 @@ export type Trouble = 'refused' | 'unreachable';
 
 /**
  * What the end of a call says of the panel: `answered` is a refusal of its own that speaks of one server (so it
- * was reached and took the key), `throttled` is a 429 (it was reached), `unclear` says nothing either way.
+ * was reached and took the key), `throttled` is a 429 (it was reached), `reached` is any other answer that no proxy gives for a
+ * panel which is down, `unclear` says nothing either way.
  */
-export type Outcome = 'success' | 'answered' | 'throttled' | Trouble | 'unclear';
+export type Outcome = 'success' | 'answered' | 'throttled' | 'reached' | Trouble | 'unclear';
 
 /** Closed lets every call out, open none, and probing has one out to see how things stand. */
 export type BreakerState =
@@ -49,7 +50,8 @@ export function stepBreaker(state: BreakerState, event: BreakerEvent): BreakerSt
   if (outcome === 'success' || outcome === 'answered') return CLOSED;
   if (state.kind === 'closed') return count(state, event);
   // A panel that was out of reach has answered, whatever it said. Was it a refusal, then that is counted anew.
-  if (state.trouble === 'unreachable' && (outcome === 'throttled' || outcome === 'refused')) {
+  const wasReached = outcome === 'throttled' || outcome === 'reached' || outcome === 'refused';
+  if (state.trouble === 'unreachable' && wasReached) {
     return count(CLOSED, event);
   }
   return event.isProbe ? { kind: 'open', trouble: state.trouble, probeAt: state.probeAt } : state;
@@ -58,7 +60,7 @@ export function stepBreaker(state: BreakerState, event: BreakerEvent): BreakerSt
 function count(state: Closed, { outcome, subject, fleetSize, now }: Ended): BreakerState {
   const needed = Math.max(1, Math.min(SUBJECTS_TO_OPEN, fleetSize));
   const open = (trouble: Trouble) => ({ kind: 'open', trouble, probeAt: now + PROBE_INTERVAL_MS }) as const;
-  if (outcome === 'throttled') return { ...state, failedBy: [] };
+  if (outcome === 'throttled' || outcome === 'reached') return { ...state, failedBy: [] };
   if (outcome === 'refused') {
     const refusedBy = including(state.refusedBy, subject);
     return refusedBy.length >= needed ? open('refused') : { kind: 'closed', refusedBy, failedBy: [] };
@@ -87,9 +89,10 @@ const TELLING = new Set([
 export function outcomeOf(error: unknown): Outcome {
   const trouble = panelTrouble(error);
   if (trouble !== undefined) return trouble;
-  if (!(error instanceof PanelError) || !error.fromPanel) return 'unclear';
+  if (!(error instanceof PanelError)) return 'unclear';
+  if (!error.fromPanel) return error.status === undefined ? 'unclear' : 'reached';
   if (error.kind === 'rate_limited') return 'throttled';
-  return TELLING.has(error.kind) ? 'answered' : 'unclear';
+  return TELLING.has(error.kind) ? 'answered' : 'reached';
 }
 
 /** Holds calls back from a panel that refuses the key or can't be reached. */

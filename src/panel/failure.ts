@@ -109,12 +109,17 @@ export function transportError({ request, host, timeoutMs }: Destination, cause:
     tls: `TLS with ${host} failed (${code}): ${message}: check the certificate, and tls_config (ca_file, server_name)`,
     timeout: `no answer from ${host}${code === DEADLINE ? ` within ${timeoutMs / 1_000} s` : `: ${message}`}`,
     bad_answer: message,
-    network: `${host} can't be reached: ${message}: check the panel's url, and that this machine may connect to it`,
+    network: OUT_OF_DESCRIPTORS.has(code)
+      ? `no connection to ${host} (${code}): this process is out of file descriptors; raise its limit (ulimit -n, LimitNOFILE)`
+      : `${host} can't be reached: ${message}: check the panel's url, and that this machine may connect to it`,
   };
   return new PanelError(kind, `${request}: ${words[kind]}`, { cause });
 }
 
 const DNS_CODES = new Set(['ENOTFOUND', 'EAI_AGAIN', 'EAI_FAIL', 'EAI_NODATA', 'EAI_NONAME']);
+
+/** Nothing is wrong with the panel or the network then. */
+const OUT_OF_DESCRIPTORS = new Set(['EMFILE', 'ENFILE']);
 
 const TIMEOUT_CODES = new Set([
   DEADLINE,

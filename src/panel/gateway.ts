@@ -83,6 +83,8 @@ class Gateway implements PanelGateway {
   #probeServer: string | undefined;
   /** An endpoint that asks no permission but to see the server took the key, and none refused it since. */
   #keyAccepted = false;
+  /** Servers whose credentials were refused with 401 since then: if it was the key after all, they met it too. */
+  readonly #doubted = new Set<string>();
   #keyVerifiedAt = Number.NEGATIVE_INFINITY;
   #cancelProbe: Cancel = () => {};
 
@@ -171,6 +173,7 @@ class Gateway implements PanelGateway {
     const { subject } = purpose;
     const outcome = this.#outcome(purpose, error);
     const before = this.#breaker.trouble;
+    if (outcome === 'refused') this.#countDoubted();
     this.#breaker.ended({ outcome, subject, isProbe, fleetSize: this.#fleetSize });
     const { trouble } = this.#breaker;
     if (trouble !== undefined && subject !== WHOLE_PANEL) this.#probeServer = subject;
@@ -186,13 +189,24 @@ class Gateway implements PanelGateway {
     const outcome = error === undefined ? 'success' : outcomeOf(error);
     const asksForToken = kind === 'connect' || kind === 'refresh';
     if (!asksForToken) {
-      if (outcome === 'success') this.#keyAccepted = true;
+      if (outcome === 'success') {
+        this.#keyAccepted = true;
+        this.#doubted.clear();
+      }
       if (outcome === 'refused') this.#keyAccepted = false;
       return outcome;
     }
     if (outcome !== 'refused' || !this.#keyAccepted) return outcome;
+    this.#doubted.add(subject);
     this.#verifyKey(subject);
     return 'answered';
+  }
+
+  #countDoubted(): void {
+    for (const subject of this.#doubted) {
+      this.#breaker.ended({ outcome: 'refused', subject, isProbe: false, fleetSize: this.#fleetSize });
+    }
+    this.#doubted.clear();
   }
 
   #verifyKey(server: string): void {

@@ -232,3 +232,24 @@ describe('Breaker', () => {
     expect(breaker.waitMs()).toBe(60_000);
   });
 });
+
+describe('an answer that is no word of the panel on a server', () => {
+  const refused = new PanelError('server_error', 'answered 500 with a page', { status: 500 });
+  const cut = new PanelError('network', 'the connection was cut');
+
+  it('shows that the panel is reached', () => {
+    expect(outcomeOf(refused)).toBe('reached');
+    expect(outcomeOf(cut)).toBe('unreachable');
+    expect(outcomeOf(new Error('withdrawn'))).toBe('unclear');
+  });
+
+  it('closes a breaker that was open for a panel out of reach, and none that is open for a refused key', () => {
+    const probed = (trouble: 'unreachable' | 'refused') =>
+      stepBreaker(
+        { kind: 'probing', trouble, probeAt: 60_000 },
+        { type: 'ended', now: 1_000, outcome: 'reached', subject: 'a', isProbe: true, fleetSize: 5 },
+      );
+    expect(probed('unreachable')).toMatchObject({ kind: 'closed' });
+    expect(probed('refused')).toMatchObject({ kind: 'open', trouble: 'refused' });
+  });
+});

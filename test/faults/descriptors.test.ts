@@ -1,0 +1,71 @@
+import { execFile } from 'node:child_process';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { afterEach, expect, it } from 'vitest';
+import { type Simulator, startSimulator } from '../../src/simulator/index.ts';
+import { configFor, fastClock, SPEED } from '../support/exporter.ts';
+import { hurriedNode } from '../support/hurried-node.ts';
+import { launch } from '../support/process.ts';
+import { configFile, endPrograms, metricsAt } from '../support/program.ts';
+
+const CLI = fileURLToPath(new URL('../../dist/cli.js', import.meta.url));
+
+/** Some 20 are Node's own. */
+const FEW_DESCRIPTORS = 40;
+
+const MANY_DESCRIPTORS = 1_024;
+
+const SERVERS = 60;
+
+const run = promisify(execFile);
+
+let panel: Simulator | undefined;
+
+afterEach(async () => {
+  await endPrograms();
+  await panel?.stop();
+});
+
+/** Changes how many file descriptors a process may have; what Node raised at its start is its soft limit too. */
+const limitDescriptors = (pid: string, count: number) => run('prlimit', ['--pid', pid, `--nofile=${count}:`]);
+
+it('a process that runs out of file descriptors lives on, says so, and recovers', async () => {
+  const clock = fastClock();
+  panel = await startSimulator({ servers: SERVERS, clock, rateLimitPerMinute: 1_000_000 });
+  const file = await configFile(configFor(panel, ['requests_per_minute: 600', 'request_timeout: 2m']));
+  const program = launch('sh', [
+    '-c',
+    'echo pid $$ && exec "$0" "$@"',
+    process.execPath,
+    ...hurriedNode(SPEED, Math.round(clock.toUnixMs(0))),
+    CLI,
+    'serve',
+    '--config',
+    file,
+    '--web.listen-address',
+    '127.0.0.1:0',
+  ]);
+  const [, pid = ''] = await program.printed(/pid (\d+)/);
+  const [, url = ''] = await program.printed(/serving metrics on (http:\S+)\/metrics/);
+  const metrics = metricsAt(url);
+  const streaming = [
+    'gameserver_exporter_sockets',
+    { panel: 'main', state: 'streaming' },
+    [SERVERS],
+  ] as const;
+  await metrics.until(...streaming);
+
+  await limitDescriptors(pid, FEW_DESCRIPTORS);
+  panel.sockets({ kind: 'drop' });
+  await program.printed(
+    /this process is out of file descriptors; raise its limit \(ulimit -n, LimitNOFILE\)/,
+  );
+  // A scrape may find no descriptor left for its connection: that must be all.
+  await fetch(`${url}/metrics`).catch(() => undefined);
+
+  await limitDescriptors(pid, MANY_DESCRIPTORS);
+  await metrics.until(...streaming);
+  await metrics.until('gameserver_panel_up', { panel: 'main' }, [1]);
+  program.kill('SIGTERM');
+  expect(await program.ended).toEqual({ code: 0, signal: null });
+});

@@ -1,0 +1,5 @@
+import { it } from 'vitest';
+import { expectRow } from '../../support/fault-row.ts';
+import { QUICK_ROWS } from '../rows/all.ts';
+
+it.each(QUICK_ROWS)('%s', (_name, row) => expectRow(row));

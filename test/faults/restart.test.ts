@@ -1,0 +1,59 @@
+import { expect, it } from 'vitest';
+import { seededRandom } from '../../src/simulator/random.ts';
+import { expectWithinBudget } from '../support/call-budget.ts';
+import { startScene } from '../support/fault-scene.ts';
+import { ELSEWHERE } from '../support/fault-stage.ts';
+import type { Scraped } from '../support/scrape-watch.ts';
+
+const SERVERS = 200;
+
+/** Of which the exporter takes four fifths. */
+const LIMIT_PER_MINUTE = 240;
+const BUDGET_PER_MINUTE = LIMIT_PER_MINUTE * 0.8;
+
+/** How long the panel is away. */
+const OUTAGE_MS = 20_000;
+
+/** The longest back-off, which a server may come to whose draws were all short, and what the tokens take one after the other. */
+const RECOVERY_MS = 5 * 60_000 + (SERVERS / BUDGET_PER_MINUTE) * 60_000;
+
+const streaming = (scraped: Scraped) =>
+  scraped.value('gameserver_exporter_sockets', { panel: 'main', state: 'streaming' });
+
+it('a panel that restarts, and all sockets are lost at once: new tokens are asked for one after the other', async () => {
+  const servers = Array.from({ length: SERVERS }, (_, index) => ({ name: `server-${index}` }));
+  const scene = await startScene({
+    panel: { servers, rateLimitPerMinute: LIMIT_PER_MINUTE, statsIntervalMs: 5_000 },
+    random: seededRandom(3),
+  });
+  const { watch, panel, clock } = scene;
+  try {
+    await watch.until((scraped) => expect(streaming(scraped)).toBe(SERVERS), RECOVERY_MS);
+    watch.observe([ELSEWHERE]);
+    const before = panel.record.calls.length;
+
+    await panel.stopListening();
+    await watch.until((scraped) => expect(streaming(scraped)).toBe(0), 60_000);
+    const until = clock.now() + OUTAGE_MS;
+    await watch.until(() => expect(clock.now()).toBeGreaterThan(until), 2 * OUTAGE_MS);
+    await panel.startListening();
+    const backAt = clock.now();
+    const tookMs = await watch.until((scraped) => expect(streaming(scraped)).toBe(SERVERS), RECOVERY_MS);
+
+    expect(tookMs).toBeLessThanOrEqual(RECOVERY_MS);
+    const calls = panel.record.calls.slice(before).filter(({ at }) => at >= backAt);
+    const tokens = calls.filter(({ endpoint }) => endpoint === 'websocket');
+    expect(tokens).toHaveLength(SERVERS);
+    // Evenly over the time that the budget takes for them, but for those that were on their way together.
+    expect(mostInTenSeconds(tokens.map(({ at }) => at))).toBeLessThanOrEqual(BUDGET_PER_MINUTE / 6 + 8);
+    expectWithinBudget(scene, BUDGET_PER_MINUTE);
+    expect(watch.oldest[ELSEWHERE]).toBeLessThanOrEqual(2_000);
+    for (const { uuid } of panel.servers) expect(panel.record.sockets(uuid).maxOpen).toBe(1);
+  } finally {
+    await scene.end();
+  }
+});
+
+function mostInTenSeconds(times: readonly number[]): number {
+  return Math.max(...times.map((from) => times.filter((at) => at >= from && at < from + 10_000).length));
+}

@@ -1,0 +1,79 @@
+import { type FaultRow, throughSlowNetworks } from '../../support/fault-row.ts';
+import { NETWORK_ROWS } from './networks.ts';
+import { PANEL_ROWS } from './panels.ts';
+import { REST_ROWS } from './rest.ts';
+import { SERVER_ROWS } from './servers.ts';
+import { SOCKET_ROWS } from './sockets.ts';
+import { TOKEN_ROWS } from './tokens.ts';
+
+/** Faults that are met once more where every byte is on its way for a while. */
+const AGAIN: readonly string[] = [
+  'credentials: 429 as message',
+  'credentials: 500 as errors',
+  'credentials: headers that never come',
+  'resources: 404 as errors',
+  'resources: 503 as html',
+  'upgrades that are refused with 400: the socket table is full',
+  'upgrades that hang',
+  'auth that nobody answers',
+  '"jwt: created too far in past (denylist)" in answer to auth',
+  'sockets that are closed with 1011 as soon as they open',
+  'a socket that is closed with 4409: suspended',
+  'a half-open socket, found out by silence or by a ping',
+  'a server that is suspended and resumed: no more credentials',
+  'a server that dies',
+  'a refresh that is refused with 403: the socket lives as long as its token',
+  'a token that expires while the panel is down',
+  'a key that is refused',
+  '502 from a proxy for every call, while the sockets live',
+];
+
+/** One of each sort, and those that caught something. */
+const QUICK: readonly string[] = [
+  'credentials: 403 as errors',
+  'resources: 504 as html',
+  'upgrades that are answered with 404',
+  'auth that nobody answers',
+  'sockets that are closed with 1000 as soon as they open',
+  'a half-open socket, and no other to be had',
+  'a server that was moved to another node, as its new token tells',
+  'a token that expires while the panel is down',
+  'a wall clock that is stepped by an hour, back',
+  'connections that are refused: the panel is stopped, and its nodes with it',
+  'a key that is revoked, while the sockets live',
+  'a node in a black hole: connections are taken, and nothing comes through',
+  'a node whose connections are reset once',
+];
+
+const GROUPS = {
+  credentials: REST_ROWS.filter(({ name }) => name.startsWith('credentials')),
+  resources: REST_ROWS.filter(({ name }) => name.startsWith('resources')),
+  sockets: SOCKET_ROWS,
+  servers: [...SERVER_ROWS, ...TOKEN_ROWS],
+  panels: PANEL_ROWS,
+  networks: [...NETWORK_ROWS, ...named(AGAIN).map(throughSlowNetworks)],
+};
+
+/** Rows with their names, as tables of tests take them. */
+type Titled = readonly (readonly [name: string, row: FaultRow])[];
+
+/** The rows of `npm test`. */
+export const QUICK_ROWS: Titled = titled(named(QUICK));
+
+/** The rows of one group but those that are among the quick ones. */
+export function slowRows(group: keyof typeof GROUPS): Titled {
+  return titled(GROUPS[group].filter(({ name }) => !QUICK.includes(name)));
+}
+
+function titled(rows: readonly FaultRow[]): Titled {
+  return rows.map((row) => [row.name, row]);
+}
+
+function named(names: readonly string[]): readonly FaultRow[] {
+  const rows = [...REST_ROWS, ...SOCKET_ROWS, ...SERVER_ROWS, ...TOKEN_ROWS, ...PANEL_ROWS, ...NETWORK_ROWS];
+  return names.map((name) => {
+    const found = rows.find((row) => row.name === name);
+    if (found === undefined) throw new Error(`expected a row named "${name}"`);
+    return found;
+  });
+}

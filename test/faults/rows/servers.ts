@@ -1,0 +1,168 @@
+import { expect } from 'vitest';
+import { blocked, DARK, POLLED, STREAMING } from '../../support/fault-picture.ts';
+import { type FaultRow } from '../../support/fault-row.ts';
+import type { Scene } from '../../support/fault-scene.ts';
+import { STRUCK, STRUCK_UUID } from '../../support/fault-stage.ts';
+import type { Scraped } from '../../support/scrape-watch.ts';
+import { AT_ONCE_MS, SLOW_MS } from './bounds.ts';
+
+const server = { server: STRUCK };
+const sockets = ({ panel }: Scene) => panel.record.sockets(STRUCK_UUID);
+const tokens = ({ panel }: Scene) =>
+  panel.record.calls.filter(({ endpoint, server }) => endpoint === 'websocket' && server === STRUCK_UUID);
+
+const moves: readonly FaultRow[] = [
+  {
+    name: 'a server that was moved to another node, and its socket is lost',
+    arrange: ({ panel }) => panel.move(STRUCK, 'drop'),
+    during: STREAMING,
+    shows: (_, scene) => expect(sockets(scene).opened).toBe(2),
+    reconnects: 'upgrade_refused',
+    log: /sends this server's socket to another host/,
+    recoveryMs: AT_ONCE_MS,
+  },
+  {
+    name: 'a server that was moved to another node, as its new token tells',
+    arrange: ({ panel }) => {
+      panel.move(STRUCK, 'keep');
+      panel.sockets({ kind: 'send', server: STRUCK, event: 'token expiring' });
+    },
+    during: STREAMING,
+    reconnects: 'moved',
+    log: /sends this server's socket to another host/,
+    afterwards: (scene) => expect(sockets(scene)).toMatchObject({ opened: 2, maxOpen: 1 }),
+    recoveryMs: AT_ONCE_MS,
+  },
+];
+
+const states: readonly FaultRow[] = [
+  {
+    name: 'a server that is deleted, and made anew',
+    arrange: ({ panel }) => panel.deleteServer(STRUCK),
+    during: blocked('not_found'),
+    reconnects: 'closed',
+    log: /is blocked: not_found/,
+    lift: ({ panel }) => {
+      panel.addServer({ name: STRUCK, uuid: STRUCK_UUID, temper: 'steady' });
+    },
+    recoveryMs: SLOW_MS,
+  },
+  {
+    name: 'a server that is suspended and resumed: no more credentials',
+    arrange: ({ panel }) => panel.suspend(STRUCK),
+    during: blocked('suspended'),
+    log: /is blocked: suspended/,
+    lift: ({ panel }) => {
+      panel.unsuspend(STRUCK);
+      panel.power(STRUCK, 'start');
+    },
+    recoveryMs: SLOW_MS,
+  },
+  {
+    name: 'a server that is suspended and resumed: its socket opens, and is closed with 4409',
+    scene: { panel: { suspendedCredentials: 'issue' } },
+    arrange: ({ panel }) => panel.suspend(STRUCK),
+    during: blocked('suspended'),
+    log: /is blocked: suspended/,
+    lift: ({ panel }) => {
+      panel.unsuspend(STRUCK);
+      panel.power(STRUCK, 'start');
+    },
+    recoveryMs: SLOW_MS,
+  },
+  {
+    name: 'a server that dies',
+    arrange: ({ panel }) => panel.crash(STRUCK),
+    during: { ...STREAMING, state: 'offline' },
+    shows: (scraped) => expect(scraped.value('gameserver_unexpected_stops_total', server)).toBe(1),
+    lift: ({ panel }) => panel.power(STRUCK, 'start'),
+    recoveryMs: AT_ONCE_MS,
+    afterwards: (scene) => expect(sockets(scene).opened).toBe(1),
+  },
+  {
+    name: 'a server that dies every few seconds',
+    scene: { panel: { reviveMs: 3_000 } },
+    before: ({ panel }) => {
+      panel.deleteServer(STRUCK);
+      panel.addServer({ name: STRUCK, uuid: STRUCK_UUID, temper: 'crashing', crashEveryMs: 5_000 });
+    },
+    during: { up: 1, streaming: 1, blocked: 'no', panelUp: 1 },
+    shows: (scraped) => {
+      expect(scraped.value('gameserver_unexpected_stops_total', server)).toBeGreaterThanOrEqual(5);
+      expect(scraped.value('gameserver_starts_total', server)).toBeGreaterThanOrEqual(5);
+    },
+    lift: ({ panel }) => panel.power(STRUCK, 'stop'),
+    after: { ...STREAMING, state: 'offline' },
+    recoveryMs: AT_ONCE_MS,
+    afterwards: (scene) => expect(sockets(scene).opened).toBe(1),
+  },
+];
+
+const nodes: readonly FaultRow[] = [
+  {
+    name: 'a node that is down: 504 after 20 s',
+    scene: { panel: { unreachable: '504', unreachableDelayMs: 20_000 } },
+    arrange: ({ panel }) => panel.setNodeDown(STRUCK, true),
+    during: DARK,
+    reconnects: 'connect_failed',
+    log: /server struck can't be observed for now/,
+    page: /answered 504/,
+    lift: ({ panel }) => panel.setNodeDown(STRUCK, false),
+    recoveryMs: AT_ONCE_MS,
+  },
+  {
+    name: 'a node that is down: the state "missing", which is no data',
+    scene: { panel: { unreachable: 'missing' } },
+    arrange: ({ panel }) => panel.setNodeDown(STRUCK, true),
+    during: DARK,
+    log: /server struck can't be observed for now/,
+    page: /the panel has no data/,
+    lift: ({ panel }) => panel.setNodeDown(STRUCK, false),
+    recoveryMs: AT_ONCE_MS,
+  },
+  {
+    name: 'a polled server whose state is "missing"',
+    scene: { mode: 'poll', panel: { unreachable: 'missing' } },
+    arrange: ({ panel }) => panel.setNodeDown(STRUCK, true),
+    during: DARK,
+    log: /the panel has no data: it can't reach the node/,
+    lift: ({ panel }) => panel.setNodeDown(STRUCK, false),
+    after: POLLED,
+    recoveryMs: 30_000,
+  },
+];
+
+const HOUR_MS = 3_600_000;
+
+/** So short that a test sees several refreshes. */
+const SHORT_LIFE_SECONDS = 60;
+
+/** Samples are stamped with the wall time of now, and age by the monotonic clock. */
+function expectStamped(scraped: Scraped, { clock }: Scene): void {
+  const at = scraped.value('gameserver_last_sample_timestamp_seconds', server) ?? 0;
+  expect(Math.abs(clock.toUnixMs(clock.now()) - at * 1_000)).toBeLessThan(5_000);
+}
+
+const steps = [HOUR_MS, -HOUR_MS].map(
+  (stepMs): FaultRow => ({
+    name: `a wall clock that is stepped by an hour, ${stepMs > 0 ? 'forward' : 'back'}`,
+    scene: { panel: { tokenLifetimeSeconds: SHORT_LIFE_SECONDS } },
+    arrange: ({ clock }) => {
+      clock.stepMs = stepMs;
+    },
+    during: STREAMING,
+    // Through several refreshes, on the sockets that there were.
+    shows: (scraped, scene) => {
+      expectStamped(scraped, scene);
+      expect(tokens(scene).length).toBeGreaterThanOrEqual(3);
+    },
+    lift: ({ clock }) => {
+      clock.stepMs = 0;
+    },
+    recoveryMs: 0,
+    afterwards: (scene) => expect(sockets(scene).opened).toBe(1),
+  }),
+);
+
+/** What befalls a server, its node and the clock. */
+export const SERVER_ROWS: readonly FaultRow[] = [...moves, ...states, ...nodes, ...steps];

@@ -1,0 +1,71 @@
+import { expect } from 'vitest';
+import { blocked, DARK, POLLED, pictureOf, STREAMING } from '../../support/fault-picture.ts';
+import type { FaultRow } from '../../support/fault-row.ts';
+import { loseToken, type Scene } from '../../support/fault-scene.ts';
+import { STRUCK, STRUCK_UUID } from '../../support/fault-stage.ts';
+import { SLOW_MS, TOKENS_MS } from './bounds.ts';
+
+const tokens = ({ panel }: Scene) =>
+  panel.record.calls.filter(({ endpoint, server }) => endpoint === 'websocket' && server === STRUCK_UUID);
+
+/** Lives so short that a test sees several. */
+const SHORT_LIFE_SECONDS = 60;
+
+/** The struck server streams by a token that ends soon; the others' live on. */
+async function giveShortToken(scene: Scene): Promise<void> {
+  scene.panel.set({ tokenLifetimeSeconds: SHORT_LIFE_SECONDS });
+  loseToken(scene.panel);
+  await scene.watch.until((scraped) => {
+    expect(tokens(scene).length).toBe(2);
+    expect(pictureOf(scraped)).toEqual(STREAMING);
+  }, TOKENS_MS);
+}
+
+/** The refresh failed, and the socket that there is goes on. */
+function expectStillStreaming(scene: Scene): Promise<number> {
+  return scene.watch.until((scraped) => {
+    expect(tokens(scene).length).toBeGreaterThanOrEqual(3);
+    expect(pictureOf(scraped)).toEqual(STREAMING);
+  }, SHORT_LIFE_SECONDS * 1_000);
+}
+
+const refreshes = [401, 403, 404, 409, 500, 503].map((status): FaultRow => {
+  const isLasting = status < 500;
+  return {
+    name: `a refresh that is refused with ${status}: the socket lives as long as its token`,
+    arrange: async (scene) => {
+      await giveShortToken(scene);
+      scene.panel.failRest({ kind: 'refuse', status, endpoint: 'websocket', server: STRUCK });
+      await expectStillStreaming(scene);
+    },
+    during: status === 404 ? blocked('not_found') : status === 409 ? blocked('maintenance') : POLLED,
+    reconnects: 'token_expired',
+    log: new RegExp(`/websocket answered ${status}`),
+    lift: ({ panel }) => {
+      panel.set({ tokenLifetimeSeconds: 600 });
+      panel.clearFaults();
+    },
+    recoveryMs: isLasting ? SLOW_MS : TOKENS_MS,
+  };
+});
+
+const expiries: readonly FaultRow[] = [
+  {
+    name: 'a token that expires while the panel is down',
+    arrange: async (scene) => {
+      await giveShortToken(scene);
+      scene.panel.failRest({ kind: 'drop' });
+      await expectStillStreaming(scene);
+    },
+    during: DARK,
+    reconnects: 'token_expired',
+    lift: ({ panel }) => {
+      panel.set({ tokenLifetimeSeconds: 600 });
+      panel.clearFaults();
+    },
+    recoveryMs: TOKENS_MS,
+  },
+];
+
+/** What befalls the renewal of a token. */
+export const TOKEN_ROWS: readonly FaultRow[] = [...refreshes, ...expiries];
