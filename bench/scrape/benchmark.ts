@@ -37,9 +37,9 @@ export const scrape: Benchmark = {
     return {
       method: `Each renders in a process of its own, one after the other, for ${seconds} s of rendering a run; before every render each server gets a
 new sample with new values, which doesn't count (nor does setting them in prom-client). That both render the same series with the
-same values is checked. "Block" is the longest time in which the event loop got no turn
-during a render: in the median render and in the worst; a process that has to wait for a core counts as blocked too. gzip is level 3, off the event loop, of
-the whole answer. Medians, with the lowest and the highest of ${runs} runs; "×" is prom-client / exporter of the same run.`,
+same values is checked. "Block" is the longest time in which the event loop got no turn during a render: in the median render and in
+the worst; a process that has to wait for a core counts as blocked too. gzip is level 3, off the event loop, of the whole answer.
+Medians, with the lowest and the highest of ${runs} runs; "×" is prom-client / exporter of the same run.`,
       tables: [renderTable(all), sizeTable(all)],
       targets: all.filter((fleet) => fleet.servers === TARGET_SERVERS).flatMap(targetsOf),
     };

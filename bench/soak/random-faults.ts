@@ -44,8 +44,12 @@ const TO_SERVERS: readonly ((server: string) => Deed)[] = [
 
 /** Deeds to the whole panel, which are rare. */
 const TO_PANEL: readonly Deed[] = [
-  // Three open the breaker; the first probe, a minute later, meets one more.
-  { path: 'faults/rest', body: { kind: 'refuse', times: 4, status: 502, shape: 'html' } },
+  // By time, not by count: a panel in trouble is asked once a minute, so that counted faults would add up.
+  {
+    path: 'faults/rest',
+    body: { kind: 'refuse', status: 502, shape: 'html' },
+    undo: { afterSeconds: 20, path: 'faults/clear', body: {} },
+  },
   {
     path: 'listening',
     body: { listening: false },
