@@ -57,7 +57,7 @@ describe.concurrent('the command line', () => {
     [['check', '--nope'], "unknown option '--nope'"],
     [['demo', '--nope'], "unknown option '--nope'"],
     [['simulate', '--nope'], "unknown option '--nope'"],
-    [['nope'], 'too many arguments'],
+    [['nope'], "unknown command 'nope'"],
     [['check', 'a.yaml', 'b.yaml'], 'too many arguments'],
     [['serve', '--log.level', 'loud'], "'loud' is invalid. Allowed choices are debug, info, warn, error"],
     [['serve', '--config'], "option '--config <file>' argument missing"],

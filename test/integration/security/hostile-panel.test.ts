@@ -279,7 +279,7 @@ describe('a hostile panel and its node', () => {
   });
 
   it('are told apart by what they send that nobody can use: a token too long', async () => {
-    await expectRow('a token too long', 'frame of at most 4095 bytes, got 10028');
+    await expectRow('a token too long', 'expected a token of at most 4000 bytes, got 10002');
   });
 });
 
