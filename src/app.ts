@@ -50,7 +50,7 @@ export function createApp(options: AppOptions): App {
   const scraper = new Scraper({ fleet: supervisor, self, clock });
   let loaded = false;
   const routes = createRoutes({
-    scrape: () => scraper.scrape(),
+    scrape: (encoding) => scraper.scrape(encoding),
     ready: () => loaded,
     fleet: supervisor,
     clock,

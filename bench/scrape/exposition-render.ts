@@ -1,3 +1,4 @@
+import type { Encoding } from '../../src/metrics/body-writer.ts';
 import { Scraper } from '../../src/metrics/scrape.ts';
 import { BenchmarkFleet } from './fleet.ts';
 import { measureRenders } from './render-measurement.ts';
@@ -9,8 +10,8 @@ export async function start({ servers }: { readonly servers: number }) {
   const fleet = new BenchmarkFleet(servers);
   const self = { metrics: async () => '', scraped: () => undefined };
   const scraper = new Scraper({ fleet, self, clock: fleet.clock });
-  const renderer = { update: () => fleet.tick(), render: () => scraper.scrape() };
   return {
-    measure: ({ seconds }: { readonly seconds: number }) => measureRenders(renderer, seconds),
+    measure: ({ seconds, encoding }: { readonly seconds: number; readonly encoding: Encoding }) =>
+      measureRenders({ update: () => fleet.tick(), render: () => scraper.scrape(encoding) }, seconds),
   };
 }

@@ -1,13 +1,3 @@
-import { pipeline } from 'node:stream/promises';
-import { createGzip } from 'node:zlib';
-import type { Scrape } from '../metrics/scrape.ts';
-
-/** Exposition text repeats itself so much that higher levels save some per cent for thrice the CPU time. */
-const GZIP_LEVEL = 3;
-
-/** Size of the compressor's buffers: few large ones cost less than many of the default 16 KiB. */
-const GZIP_CHUNK_BYTES = 128 * 1024;
-
 /** Does the client take gzip, by its Accept-Encoding header (RFC 9110, 12.5.3)? */
 export function acceptsGzip(header: string | undefined): boolean {
   let gzip: number | undefined;
@@ -26,23 +16,6 @@ function quality(parameters: readonly string[]): number {
   const weight = parameters.find((parameter) => parameter.startsWith('q='));
   if (weight === undefined) return 1;
   return /^q=(?:0(?:\.\d{0,3})?|1(?:\.0{0,3})?)$/.test(weight) ? Number(weight.slice(2)) : 0;
-}
-
-/** The same body compressed, off the event loop. */
-export async function gzipped(body: Scrape): Promise<Scrape> {
-  const chunks: Uint8Array[] = [];
-  let bytes = 0;
-  await pipeline(
-    body.chunks,
-    createGzip({ level: GZIP_LEVEL, chunkSize: GZIP_CHUNK_BYTES }),
-    async (compressed: AsyncIterable<Buffer>) => {
-      for await (const chunk of compressed) {
-        chunks.push(chunk);
-        bytes += chunk.length;
-      }
-    },
-  );
-  return { chunks, bytes };
 }
 
 /**

@@ -4,9 +4,10 @@ import { secureHeaders } from 'hono/secure-headers';
 import type { Clock } from '../domain/clock.ts';
 import type { Logger } from '../domain/log.ts';
 import type { FleetReading } from '../domain/reading.ts';
+import type { Encoding } from '../metrics/body-writer.ts';
 import { CONTENT_TYPE } from '../metrics/exposition.ts';
 import type { Scrape } from '../metrics/scrape.ts';
-import { acceptsGzip, gzipped, streamOf } from './body.ts';
+import { acceptsGzip, streamOf } from './body.ts';
 import { HELD_BYTES, HeldBodies } from './held-bodies.ts';
 import { PAGE_POLICY, renderPage } from './page.ts';
 
@@ -14,7 +15,7 @@ const PATHS = ['/', '/metrics', '/-/healthy', '/-/ready'];
 
 /** What the routes show. */
 export interface RouteDependencies {
-  readonly scrape: () => Promise<Scrape>;
+  readonly scrape: (encoding: Encoding) => Promise<Scrape>;
   /** Is the configuration loaded? */
   readonly ready: () => boolean;
   readonly fleet: FleetReading;
@@ -66,27 +67,16 @@ export function createRoutes(dependencies: RouteDependencies): Hono<Served> {
 }
 
 function metricsRoute(
-  scrape: () => Promise<Scrape>,
+  scrape: RouteDependencies['scrape'],
   heldBytes: number,
 ): (c: Context<Served>) => Promise<Response> {
   const held = new HeldBodies(heldBytes);
-  // One at a time, shared as renders are: however many ask, no more than one plain text waits to be compressed.
-  let compressing: Promise<Scrape> | undefined;
-  const compressed = (): Promise<Scrape> => {
-    compressing ??= scrape()
-      .then(gzipped)
-      .finally(() => {
-        compressing = undefined;
-      });
-    return compressing;
-  };
-
   return async (c) => {
     const headers: Record<string, string> = { 'Content-Type': CONTENT_TYPE, Vary: 'Accept-Encoding' };
     if (c.req.method === 'HEAD') return c.body(null, 200, headers);
-    const gzip = acceptsGzip(c.req.header('Accept-Encoding'));
-    const body = gzip ? await compressed() : await scrape();
-    if (gzip) headers['Content-Encoding'] = 'gzip';
+    const encoding = acceptsGzip(c.req.header('Accept-Encoding')) ? 'gzip' : 'identity';
+    const body = await scrape(encoding);
+    if (encoding === 'gzip') headers['Content-Encoding'] = encoding;
     headers['Content-Length'] = String(body.bytes);
     const release = held.hold(body, () => c.env.outgoing?.destroy());
     return c.body(streamOf(body.chunks, release), 200, headers);

@@ -17,8 +17,8 @@ const BLOCK_SUBJECTS = 16;
 /** Blocks between two turns of the event loop: a millisecond or two of work. */
 const SLICE_BLOCKS = 256;
 
-/** Size of one buffer of encoded text. */
-const CHUNK_BYTES = 512 * 1024;
+/** Size of the buffer for encoded text. */
+const CHUNK_BYTES = 256 * 1024;
 
 /** A UTF-16 code unit takes at most this many bytes in UTF-8. */
 const MAX_UTF8_BYTES = 3;
@@ -127,25 +127,24 @@ export function* renderFleet(fleet: FleetReading, clock: Clock): Generator<strin
 }
 
 /**
- * Blocks of text as UTF-8, in chunks of bounded size. The event loop gets its turn after every so many
- * blocks, so that a large fleet's scrape delays no socket.
+ * Blocks of text as UTF-8, in pieces of bounded size. All pieces share one buffer: each holds good until the next is asked for,
+ * or every scrape of a large fleet would leave tens of megabytes to the collector. The event loop gets its turn
+ * after every so many blocks, so that such a scrape delays no socket.
  */
-export async function encodeChunks(blocks: Iterable<string>): Promise<Buffer[]> {
-  const chunks: Buffer[] = [];
-  let chunk = Buffer.allocUnsafe(CHUNK_BYTES);
+export async function* encodeChunks(blocks: Iterable<string>): AsyncGenerator<Buffer, void, undefined> {
+  let buffer = Buffer.allocUnsafe(CHUNK_BYTES);
   let used = 0;
   let count = 0;
   for (const block of blocks) {
     const room = block.length * MAX_UTF8_BYTES;
-    if (used + room > chunk.length) {
-      if (used > 0) chunks.push(chunk.subarray(0, used));
-      chunk = Buffer.allocUnsafe(Math.max(CHUNK_BYTES, room));
+    if (used + room > buffer.length) {
+      if (used > 0) yield buffer.subarray(0, used);
+      if (room > buffer.length) buffer = Buffer.allocUnsafe(room);
       used = 0;
     }
-    used += chunk.write(block, used);
+    used += buffer.write(block, used);
     count += 1;
     if (count % SLICE_BLOCKS === 0) await setImmediate();
   }
-  chunks.push(chunk.subarray(0, used));
-  return chunks;
+  if (used > 0) yield buffer.subarray(0, used);
 }

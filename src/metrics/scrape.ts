@@ -1,5 +1,6 @@
 import type { Clock } from '../domain/clock.ts';
 import type { FleetReading } from '../domain/reading.ts';
+import { createBodyWriter, type Encoding } from './body-writer.ts';
 import { encodeChunks, renderFleet } from './exposition.ts';
 import type { SelfMetrics } from './self.ts';
 
@@ -15,29 +16,36 @@ interface ScraperOptions {
   readonly clock: Clock;
 }
 
-/** Renders the fleet's and the exporter's own metrics; scrapes that overlap share one render. */
+/** Renders the fleet's and the exporter's own metrics; scrapes of one encoding that overlap share one render. */
 export class Scraper {
   readonly #options: ScraperOptions;
-  #inFlight: Promise<Scrape> | undefined;
+  readonly #inFlight = new Map<Encoding, Promise<Scrape>>();
 
   constructor(options: ScraperOptions) {
     this.#options = options;
   }
 
   /** The exposition of now, or the one that is being rendered. */
-  scrape(): Promise<Scrape> {
-    this.#inFlight ??= this.#render().finally(() => {
-      this.#inFlight = undefined;
-    });
-    return this.#inFlight;
+  scrape(encoding: Encoding): Promise<Scrape> {
+    const inFlight = this.#inFlight.get(encoding);
+    if (inFlight !== undefined) return inFlight;
+    const begun = this.#render(encoding).finally(() => this.#inFlight.delete(encoding));
+    this.#inFlight.set(encoding, begun);
+    return begun;
   }
 
-  async #render(): Promise<Scrape> {
+  async #render(encoding: Encoding): Promise<Scrape> {
     const { fleet, self, clock } = this.#options;
     const startedAt = clock.now();
-    const chunks = await encodeChunks(renderFleet(fleet, clock));
-    chunks.push(Buffer.from(`\n${await self.metrics()}`));
-    self.scraped((clock.now() - startedAt) / 1_000);
-    return { chunks, bytes: chunks.reduce((sum, chunk) => sum + chunk.length, 0) };
+    const writer = createBodyWriter(encoding);
+    try {
+      for await (const piece of encodeChunks(renderFleet(fleet, clock))) await writer.write(piece);
+      await writer.write(Buffer.from(`\n${await self.metrics()}`));
+      const chunks = await writer.end();
+      self.scraped((clock.now() - startedAt) / 1_000);
+      return { chunks, bytes: chunks.reduce((sum, chunk) => sum + chunk.length, 0) };
+    } finally {
+      writer.close();
+    }
   }
 }

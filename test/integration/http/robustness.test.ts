@@ -6,6 +6,7 @@ import { SystemClock } from '../../../src/domain/clock.ts';
 import { HELD_BYTES } from '../../../src/http/held-bodies.ts';
 import { createRoutes } from '../../../src/http/routes.ts';
 import { HttpServer, type HttpServerLimits } from '../../../src/http/server.ts';
+import type { Encoding } from '../../../src/metrics/body-writer.ts';
 import { Scraper } from '../../../src/metrics/scrape.ts';
 import { SelfMetrics } from '../../../src/metrics/self.ts';
 import { parseExposition } from '../../support/exposition-parser.ts';
@@ -52,7 +53,7 @@ async function serve({ limits = {}, heldBytes = HELD_BYTES, fleetSize = FLEET_SI
   const clock = new SystemClock();
   const self = new SelfMetrics({ version: '1.2.3', revision: 'abc', fleet });
   const scraper = new Scraper({ fleet, self, clock });
-  const scrape = () => scraper.scrape();
+  const scrape = (encoding: Encoding) => scraper.scrape(encoding);
   const routes = createRoutes({
     scrape,
     ready: () => true,

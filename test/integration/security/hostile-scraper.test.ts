@@ -2,6 +2,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { SystemClock } from '../../../src/domain/clock.ts';
 import { createRoutes } from '../../../src/http/routes.ts';
 import { HttpServer } from '../../../src/http/server.ts';
+import type { Encoding } from '../../../src/metrics/body-writer.ts';
 import { Scraper } from '../../../src/metrics/scrape.ts';
 import { SelfMetrics } from '../../../src/metrics/self.ts';
 import { collectingLogger } from '../../support/logger.ts';
@@ -21,7 +22,7 @@ beforeEach(async () => {
   const scraper = new Scraper({ fleet, self, clock });
   clients = [];
   logger = collectingLogger();
-  const scrape = () => scraper.scrape();
+  const scrape = (encoding: Encoding) => scraper.scrape(encoding);
   const routes = createRoutes({ scrape, ready: () => true, fleet, clock, logger, version: '1.2.3' });
   server = new HttpServer({ listen: { host: '127.0.0.1', port: 0 }, routes, clock, logger });
   ({ url, port } = await server.start());

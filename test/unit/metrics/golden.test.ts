@@ -87,7 +87,7 @@ describe.skipIf(!hasPromtool)('promtool check metrics', () => {
     self.configLoaded(true, 1_700_000_000_000);
     self.telemetry('main').request('websocket', '200', 0.1);
     const scraper = new Scraper({ fleet, self, clock: new ManualClock() });
-    expect(lint(Buffer.concat((await scraper.scrape()).chunks))).toBe('');
+    expect(lint(Buffer.concat((await scraper.scrape('identity')).chunks))).toBe('');
   });
 
   test('would find a gauge that is named as a counter', () => {
