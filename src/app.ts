@@ -13,6 +13,7 @@ import { createPanelGateway } from './panel/gateway.ts';
 import { ConsoleSocket, type SocketOptions } from './session/socket.ts';
 import { isLocalHost, type SocketPolicy, socketAddressProblem } from './session/socket-address.ts';
 import { proxyAgents } from './session/socket-proxy.ts';
+import { socketTls } from './session/socket-tls.ts';
 import { REVISION, USER_AGENT, VERSION } from './version.ts';
 
 /** What the exporter is made from. */
@@ -131,7 +132,8 @@ function socketAccess(panel: PanelConfig, clock: Clock): Pick<PanelContext, 'ope
     clock,
     agentFor: proxyAgents(panel.proxyUrl),
     allowLocal: panel.socketHosts !== undefined || isLocalHost(new URL(panel.url).hostname),
-    ...optional('tls', socketTls(panel)),
+    // Nodes have names of their own, so the panel's server_name is not for them.
+    tls: socketTls(panel.tls && socketMaterial(panel.tls)),
   };
   return {
     openSocket: (url, listener) => new ConsoleSocket(url, options, listener),
@@ -142,11 +144,6 @@ function socketAccess(panel: PanelConfig, clock: Clock): Pick<PanelContext, 'ope
 function panelTls({ tls }: PanelConfig) {
   if (tls === undefined) return undefined;
   return { ...socketMaterial(tls), ...optional('serverName', tls.serverName) };
-}
-
-// Nodes have names of their own, so the panel's server_name is not for them.
-function socketTls({ tls }: PanelConfig) {
-  return tls === undefined ? undefined : socketMaterial(tls);
 }
 
 function socketMaterial(tls: NonNullable<PanelConfig['tls']>) {

@@ -1,20 +1,24 @@
 import type { Cancel, Clock } from '../domain/clock.ts';
 
-/** Often enough that no proxy's idle timeout (a minute is common) cuts the connection. */
+/** Quiet for longer, and a proxy's idle timeout (a minute is common) may cut the connection. */
 export const PING_INTERVAL_MS = 30_000;
 
 /** What a heartbeat needs of a connection. */
 export interface Pingable {
   ping(): void;
-  /** Called once, when a ping was not answered by the time of the next. */
+  /** Called once, when nothing came between a ping and the time of the next. */
   lost(): void;
 }
 
-/** Pings a connection that sends none itself, and tells when it no longer answers. */
+/**
+ * Pings a connection when nothing came for an interval, and tells when it no longer answers. One that speaks every second needs no
+ * ping to stay open, nor to prove that it is; of 10,000 sockets that spares 700 messages a second.
+ */
 export class Heartbeat {
   readonly #clock: Clock;
   readonly #connection: Pingable;
-  #awaitingPong = false;
+  #heardAt = Number.NEGATIVE_INFINITY;
+  #awaiting = false;
   #cancel: Cancel | undefined;
 
   constructor(clock: Clock, connection: Pingable) {
@@ -23,7 +27,8 @@ export class Heartbeat {
   }
 
   start(): void {
-    this.#cancel = this.#clock.schedule(PING_INTERVAL_MS, () => this.#beat());
+    this.heard();
+    this.#beatIn(PING_INTERVAL_MS);
   }
 
   stop(): void {
@@ -31,18 +36,29 @@ export class Heartbeat {
     this.#cancel = undefined;
   }
 
-  pong(): void {
-    this.#awaitingPong = false;
+  /** Something came, be it a pong. */
+  heard(): void {
+    this.#heardAt = this.#clock.now();
+    this.#awaiting = false;
+  }
+
+  #beatIn(delayMs: number): void {
+    this.#cancel = this.#clock.schedule(delayMs, () => this.#beat());
   }
 
   #beat(): void {
-    if (this.#awaitingPong) {
+    const quietMs = this.#clock.now() - this.#heardAt;
+    if (quietMs < PING_INTERVAL_MS) {
+      this.#beatIn(PING_INTERVAL_MS - quietMs);
+      return;
+    }
+    if (this.#awaiting) {
       this.stop();
       this.#connection.lost();
       return;
     }
-    this.#awaitingPong = true;
+    this.#awaiting = true;
     this.#connection.ping();
-    this.start();
+    this.#beatIn(PING_INTERVAL_MS);
   }
 }

@@ -6,6 +6,7 @@ import { Heartbeat } from './heartbeat.ts';
 import { Outbox } from './outbox.ts';
 import { type ClientMessage, encodeMessage } from './protocol.ts';
 import { guardedLookup } from './socket-lookup.ts';
+import type { SocketTls } from './socket-tls.ts';
 
 /** No frame of the contract comes near; a longer one is an attack or a fault. */
 export const MAX_FRAME_BYTES = 1_048_576;
@@ -19,20 +20,12 @@ const CLOSING = { closeTimeout: CLOSE_TIMEOUT_MS };
 /** Code of ws for a frame over `maxPayload`. */
 const OVERSIZE = 'WS_ERR_UNSUPPORTED_MESSAGE_LENGTH';
 
-/** Material for TLS towards the nodes; PEM texts. */
-export interface SocketTls {
-  readonly ca?: string;
-  readonly cert?: string;
-  readonly key?: string;
-  readonly insecureSkipVerify?: boolean;
-}
-
 /** How sockets of one panel are opened. */
 export interface SocketOptions {
   readonly origin: string;
   readonly userAgent: string;
   readonly clock: Clock;
-  readonly tls?: SocketTls;
+  readonly tls: SocketTls;
   /** The proxy to go through for an address; undefined for none. */
   readonly agentFor?: (url: string) => Agent | undefined;
   /** May a name resolve to a loopback or link-local address? */
@@ -85,7 +78,7 @@ export class ConsoleSocket {
       followRedirects: false,
       // Our JSON parser replaces what is not UTF-8; checking each console line first would cost more than all else.
       skipUTF8Validation: true,
-      ...tlsOptions(options.tls),
+      ...options.tls(),
       ...agentOption(options.agentFor?.(url)),
       ...(options.allowLocal ? {} : { lookup: guardedLookup }),
     });
@@ -161,9 +154,11 @@ export class ConsoleSocket {
       this.#listener.opened();
     });
     ws.on('message', (data, isBinary) => {
-      if (!this.#detached) this.#listener.message(data as Buffer, isBinary);
+      if (this.#detached) return;
+      this.#heartbeat.heard();
+      this.#listener.message(data as Buffer, isBinary);
     });
-    ws.on('pong', () => this.#heartbeat.pong());
+    ws.on('pong', () => this.#heartbeat.heard());
     ws.on('unexpected-response', (_request, response: IncomingMessage) => {
       this.#status = response.statusCode;
       response.destroy();
@@ -193,12 +188,6 @@ export class ConsoleSocket {
       oversize: this.#error?.code === OVERSIZE,
     });
   }
-}
-
-function tlsOptions(tls: SocketTls | undefined): object {
-  if (tls === undefined) return {};
-  const { insecureSkipVerify, ...material } = tls;
-  return { ...material, rejectUnauthorized: insecureSkipVerify !== true };
 }
 
 function agentOption(agent: Agent | undefined): object {

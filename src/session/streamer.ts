@@ -1,7 +1,5 @@
 import type { Clock } from '../domain/clock.ts';
-import { printable } from '../domain/printable.ts';
 import { subjectOf } from './condition-log.ts';
-import { type FrameHandler, handleFrame } from './frames.ts';
 import { step } from './machine.ts';
 import {
   INITIAL_STATE,
@@ -13,33 +11,27 @@ import {
   type Token,
 } from './machine-model.ts';
 import type { SessionContext, SessionRecord } from './session-ports.ts';
-import type { ConsoleSocket, SocketListener } from './socket.ts';
+import type { ConsoleSocket } from './socket.ts';
+import { SocketEvents, type SocketHolder } from './socket-events.ts';
 import { Timers } from './timers.ts';
 import { TokenSource } from './token.ts';
 import { SILENCE_MS } from './transitions.ts';
 import { addressFailure, tokenFailure, upgradeFailure } from './trouble.ts';
 
 /** What a streamer asks and tells the one who owns it. */
-export interface StreamerOwner {
-  /** Is the token to be renewed when it ends? */
-  renews(): boolean;
-  /** The token ended, and is not to be renewed. */
-  tokenSpent(): void;
+export interface StreamerOwner extends Pick<SocketHolder, 'renews' | 'tokenSpent' | 'troubled'> {
   /** The machine moved on. */
   changed(): void;
-  /** Something failed; `told` where the log has it already, once for the whole panel. */
-  troubled(told: boolean): void;
 }
 
 /** Holds one server's console socket: runs the machine's effects and feeds it what happens. */
-export class Streamer {
+export class Streamer implements SocketHolder {
   readonly #context: SessionContext;
   readonly #record: SessionRecord;
   readonly #owner: StreamerOwner;
   readonly #clock: Clock;
   readonly #tokens: TokenSource;
   readonly #timers: Timers<TimerName>;
-  readonly #frames: FrameHandler;
   #machine: MachineState = INITIAL_STATE;
   #socket: ConsoleSocket | undefined;
   #fetch: AbortController | undefined;
@@ -58,7 +50,6 @@ export class Streamer {
       panel.credentials(id, priority, signal),
     );
     this.#timers = new Timers(clock, (timer) => this.#onTimer(timer));
-    this.#frames = this.#frameHandler();
   }
 
   get machine(): MachineState {
@@ -71,18 +62,34 @@ export class Streamer {
   }
 
   start(): void {
-    this.#dispatch({ type: 'start' });
+    this.dispatch({ type: 'start' });
   }
 
   stop(): void {
-    this.#dispatch({ type: 'stop' });
+    this.dispatch({ type: 'stop' });
   }
 
   wake(): void {
-    this.#dispatch({ type: 'wake' });
+    this.dispatch({ type: 'wake' });
   }
 
-  #dispatch(event: MachineEvent): void {
+  renews(): boolean {
+    return this.#owner.renews();
+  }
+
+  tokenSpent(): void {
+    this.#owner.tokenSpent();
+  }
+
+  troubled(told: boolean): void {
+    this.#owner.troubled(told);
+  }
+
+  sampled(now: number): void {
+    this.#lastStatsAt = now;
+  }
+
+  dispatch(event: MachineEvent): void {
     const before = this.#machine;
     const { state, effects } = step(before, event, this.#machineContext());
     this.#machine = state;
@@ -135,7 +142,7 @@ export class Streamer {
   #onTimer(timer: TimerName): void {
     if (timer === 'silence' && this.#rearmSilence()) return;
     if (this.#owner.renews() || (timer !== 'refresh' && timer !== 'expiry')) {
-      this.#dispatch({ type: 'timer', timer });
+      this.dispatch({ type: 'timer', timer });
     } else if (timer === 'expiry') this.#owner.tokenSpent();
   }
 
@@ -159,7 +166,7 @@ export class Streamer {
     );
     if (this.#fetch !== controller) return;
     this.#fetch = undefined;
-    this.#dispatch(event);
+    this.dispatch(event);
   }
 
   #tokenEvent(token: Token): MachineEvent {
@@ -180,11 +187,14 @@ export class Streamer {
     if (this.#machine.name !== 'connecting' || this.#machine.epoch !== epoch) return;
     this.#noteHost(url);
     try {
-      this.#socket = this.#context.openSocket(url, this.#listener(epoch));
+      this.#socket = this.#context.openSocket(
+        url,
+        new SocketEvents(this.#context, this.#record, this, epoch),
+      );
     } catch (error) {
       // ws refuses some addresses outright; that must not pass for a crash of this program.
       const failure = upgradeFailure({ error: error as Error }, this.#context.origin);
-      this.#dispatch({ type: 'refused', epoch, failure });
+      this.dispatch({ type: 'refused', epoch, failure });
     }
   }
 
@@ -195,63 +205,5 @@ export class Streamer {
       this.#context.log.info(fields, "the panel sends this server's socket to another host");
     }
     this.#socketHost = host;
-  }
-
-  #listener(epoch: number): SocketListener {
-    return {
-      opened: () => {
-        this.#record.socketBegan();
-        this.#dispatch({ type: 'opened', epoch });
-      },
-      refused: (problem) => {
-        this.#owner.troubled(false);
-        this.#dispatch({ type: 'refused', epoch, failure: upgradeFailure(problem, this.#context.origin) });
-      },
-      message: (frame, isBinary) => {
-        if (epoch === this.#machine.epoch) handleFrame(frame, isBinary, this.#frames);
-      },
-      closed: ({ code, text, reason, oversize }) => {
-        this.#owner.troubled(false);
-        if (oversize) this.#context.telemetry.badMessage('oversize');
-        const said = printable(text);
-        const words = said === '' ? '' : `: "${said}"`;
-        this.#dispatch({
-          type: 'closed',
-          epoch,
-          code,
-          reason,
-          trouble: `the socket was closed (${code})${words}`,
-        });
-      },
-    };
-  }
-
-  #frameHandler(): FrameHandler {
-    const record = this.#record;
-    return {
-      telemetry: this.#context.telemetry,
-      consoleLine: () => record.consoleLine(),
-      stats: (sample) => {
-        const now = this.#clock.now();
-        this.#lastStatsAt = now;
-        record.socketSample(sample, now);
-        if ('unanswered' in this.#machine && this.#machine.unanswered > 0) {
-          this.#dispatch({ type: 'heard', epoch: this.#machine.epoch });
-        }
-      },
-      status: (state) => record.stateHint(state, this.#clock.now()),
-      authenticated: () => this.#dispatch({ type: 'authenticated', epoch: this.#machine.epoch }),
-      tokenEnding: () => {
-        if (this.#owner.renews()) this.#dispatch({ type: 'tokenEnding', epoch: this.#machine.epoch });
-      },
-      jwtError: (text, curable) => {
-        this.#owner.troubled(false);
-        if (curable && this.#machine.name === 'streaming' && !this.#owner.renews()) {
-          this.#owner.tokenSpent();
-          return;
-        }
-        this.#dispatch({ type: 'jwtError', epoch: this.#machine.epoch, curable, text: printable(text) });
-      },
-    };
   }
 }

@@ -1,10 +1,21 @@
 import type { Cancel, Clock } from '../domain/clock.ts';
 
-/** Named timers that belong to one owner: setting one anew replaces it, and all can be cancelled at once. */
+interface Due<Name> {
+  readonly name: Name;
+  /** A monotonic instant. */
+  readonly at: number;
+}
+
+/**
+ * Named timers that belong to one owner: setting one anew replaces it, and all can be cancelled at once. The clock is asked for
+ * the next of them only: timers that are all running at once would be a quarter of what a server costs.
+ */
 export class Timers<Name extends string> {
   readonly #clock: Clock;
   readonly #onTimer: (name: Name) => void;
-  readonly #running = new Map<Name, Cancel>();
+  /** In the order in which they are due. */
+  #due: readonly Due<Name>[] = [];
+  #cancel: Cancel | undefined;
 
   constructor(clock: Clock, onTimer: (name: Name) => void) {
     this.#clock = clock;
@@ -12,16 +23,31 @@ export class Timers<Name extends string> {
   }
 
   set(name: Name, delayMs: number): void {
-    this.#running.get(name)?.();
-    const cancel = this.#clock.schedule(delayMs, () => {
-      this.#running.delete(name);
-      this.#onTimer(name);
-    });
-    this.#running.set(name, cancel);
+    const timer = { name, at: this.#clock.now() + delayMs };
+    const others = this.#due.filter((other) => other.name !== name);
+    this.#due = [...others, timer].sort((one, other) => one.at - other.at);
+    this.#arm();
   }
 
   cancelAll(): void {
-    for (const cancel of this.#running.values()) cancel();
-    this.#running.clear();
+    this.#due = [];
+    this.#arm();
+  }
+
+  #arm(): void {
+    this.#cancel?.();
+    const [next] = this.#due;
+    this.#cancel = next && this.#clock.schedule(Math.max(0, next.at - this.#clock.now()), () => this.#fire());
+  }
+
+  // What a timer does may set others, or cancel them all: the list is read anew for each.
+  #fire(): void {
+    for (;;) {
+      const [next, ...rest] = this.#due;
+      if (next === undefined || next.at > this.#clock.now()) break;
+      this.#due = rest;
+      this.#onTimer(next.name);
+    }
+    this.#arm();
   }
 }

@@ -8,6 +8,7 @@ import fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { SystemClock } from '../../../src/domain/clock.ts';
 import { ConsoleSocket, MAX_FRAME_BYTES, type SocketOptions } from '../../../src/session/socket.ts';
+import { socketTls } from '../../../src/session/socket-tls.ts';
 import { selfSigned } from '../panel/certificate.ts';
 
 type Upgrade = (request: IncomingMessage, socket: Duplex) => void;
@@ -77,6 +78,7 @@ function connect(url: string, options: Partial<SocketOptions> = {}): readonly To
       userAgent: 'test',
       clock: new SystemClock(),
       allowLocal: true,
+      tls: socketTls(),
       ...options,
     },
     {
@@ -232,7 +234,7 @@ describe('somebody between the exporter and the node', () => {
   it('is trusted only where the configuration says so', async () => {
     const certificate = await selfSigned('IP:127.0.0.1');
     const port = await startNode(sending(), certificate);
-    const told = connect(`wss://127.0.0.1:${port}/ws`, { tls: { ca: certificate.cert } });
+    const told = connect(`wss://127.0.0.1:${port}/ws`, { tls: socketTls({ ca: certificate.cert }) });
     await until(() => expect(whats(told)).toEqual(['opened']));
   });
 });

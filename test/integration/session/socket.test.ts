@@ -10,6 +10,7 @@ import {
   type SocketClosing,
   type SocketOptions,
 } from '../../../src/session/socket.ts';
+import { socketTls } from '../../../src/session/socket-tls.ts';
 import { ManualClock } from '../../support/manual-clock.ts';
 
 type Upgrade = (request: IncomingMessage, socket: Duplex, head: Buffer) => void;
@@ -95,7 +96,14 @@ function connect(address: string, options: Partial<SocketOptions> = {}): Console
   };
   const socket = new ConsoleSocket(
     address,
-    { origin: ORIGIN, userAgent: 'gameserver-exporter/1.2.3', clock, allowLocal: true, ...options },
+    {
+      origin: ORIGIN,
+      userAgent: 'gameserver-exporter/1.2.3',
+      clock,
+      allowLocal: true,
+      tls: socketTls(),
+      ...options,
+    },
     {
       opened: () => tell({ type: 'opened' }),
       refused: (problem) => tell({ type: 'refused', ...problem }),

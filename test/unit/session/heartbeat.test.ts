@@ -13,19 +13,32 @@ beforeEach(() => {
 });
 
 describe('Heartbeat', () => {
-  it('pings every 30 s while it is answered', async () => {
+  it('pings a quiet connection every 30 s while it is answered', async () => {
     heartbeat.start();
     await clock.advance(29_999);
     expect(said).toEqual([]);
     for (let beat = 1; beat <= 4; beat += 1) {
       await clock.advance(beat === 1 ? 1 : 30_000);
       expect(said).toHaveLength(beat);
-      heartbeat.pong();
+      heartbeat.heard();
     }
     expect(new Set(said)).toEqual(new Set(['ping']));
   });
 
-  it('tells once that a ping was not answered by the time of the next, and rests', async () => {
+  it('does not ping one that speaks, and does 30 s after its last word', async () => {
+    heartbeat.start();
+    for (let second = 0; second < 100; second += 1) {
+      await clock.advance(1_000);
+      heartbeat.heard();
+    }
+    expect(said).toEqual([]);
+    await clock.advance(29_999);
+    expect(said).toEqual([]);
+    await clock.advance(1);
+    expect(said).toEqual(['ping']);
+  });
+
+  it('tells once that nothing came in the 30 s after a ping, and rests', async () => {
     heartbeat.start();
     await clock.advance(60_000);
     expect(said).toEqual(['ping', 'lost']);
@@ -37,8 +50,8 @@ describe('Heartbeat', () => {
   it('takes a late pong', async () => {
     heartbeat.start();
     await clock.advance(59_999);
-    heartbeat.pong();
-    await clock.advance(1);
+    heartbeat.heard();
+    await clock.advance(30_000);
     expect(said).toEqual(['ping', 'ping']);
   });
 
