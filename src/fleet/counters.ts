@@ -8,6 +8,9 @@ const COUNTERS = [
   'diskWrittenBytes',
 ] as const satisfies readonly Quantity[];
 
+/** How many numbers the marks take. */
+export const MARKS_SIZE = 2 * COUNTERS.length;
+
 /** A counter that stays below its mark for this long was reset, whatever the rest says. */
 const HELD_AT_MOST_MS = 60_000;
 
@@ -16,10 +19,13 @@ const HELD_AT_MOST_MS = 60_000;
  * otherwise read as a reset, and so as a terabyte of traffic.
  */
 export class CounterMarks {
-  /** The highest value of each; NaN before the first. */
-  readonly #marks = new Float64Array(COUNTERS.length).fill(Number.NaN);
-  /** Since when each is held at its mark; NaN while it isn't. */
-  readonly #heldSince = new Float64Array(COUNTERS.length).fill(Number.NaN);
+  /** The highest value of each, NaN before the first; then since when each is held at its mark, NaN while it isn't. */
+  readonly #marks: Float64Array;
+
+  /** Takes `MARKS_SIZE` numbers for its own, each NaN. */
+  constructor(marks: Float64Array) {
+    this.#marks = marks;
+  }
 
   /** Puts the values to show in place of a sample's; `mayReset` where the server was restarted since the last. */
   apply(slot: SampleSlot, mayReset: boolean, now: number): void {
@@ -33,14 +39,14 @@ export class CounterMarks {
 
   #apply(index: number, value: number, mayReset: boolean, now: number): number {
     const mark = this.#marks[index] ?? Number.NaN;
-    const heldSince = this.#heldSince[index] ?? Number.NaN;
+    const heldSince = this.#marks[COUNTERS.length + index] ?? Number.NaN;
     const isHeld = value < mark && !mayReset && !(now - heldSince >= HELD_AT_MOST_MS);
     if (isHeld) {
-      if (Number.isNaN(heldSince)) this.#heldSince[index] = now;
+      if (Number.isNaN(heldSince)) this.#marks[COUNTERS.length + index] = now;
       return mark;
     }
     this.#marks[index] = value;
-    this.#heldSince[index] = Number.NaN;
+    this.#marks[COUNTERS.length + index] = Number.NaN;
     return value;
   }
 }

@@ -14,10 +14,18 @@ const FIELDS = [
   'networkTransmitBytesPerSecond',
 ] as const satisfies readonly (keyof Peaks)[];
 
+/** How many numbers a window takes. */
+export const WINDOW_SIZE = BUCKETS * FIELDS.length;
+
 /** The highest values of the last minute, in a ring of buckets. */
 export class PeakWindow {
-  readonly #values = new Float64Array(BUCKETS * FIELDS.length).fill(Number.NaN);
+  readonly #values: Float64Array;
   #newest = Number.NEGATIVE_INFINITY;
+
+  /** Takes `WINDOW_SIZE` numbers for its own, each NaN. */
+  constructor(values: Float64Array) {
+    this.#values = values;
+  }
 
   /** Takes on the values of one second, in the order of the fields; NaN where there is none. */
   add(now: number, cpuCores: number, memoryBytes: number, receiveRate: number, transmitRate: number): void {

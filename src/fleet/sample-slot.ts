@@ -20,13 +20,21 @@ const INDEX = Object.fromEntries(QUANTITIES.map((quantity, index) => [quantity, 
   Record<Quantity, number>
 >;
 
+/** How many numbers a slot takes. */
+export const SLOT_SIZE = QUANTITIES.length;
+
 /**
  * Holds one sample's numbers in place. An object kept for each new sample would live just long enough to be moved among the old
  * ones, and at 10,000 a second that garbage outgrew all else (see bench/RESULTS.md). NaN stands for what is absent.
  */
 export class SampleSlot {
-  readonly #values = new Float64Array(QUANTITIES.length).fill(Number.NaN);
+  readonly #values: Float64Array;
   state: ServerState | undefined;
+
+  /** Takes `SLOT_SIZE` numbers for its own, each NaN. */
+  constructor(values: Float64Array) {
+    this.#values = values;
+  }
 
   /** Takes on a sample; what it doesn't say is absent from now on. */
   write(sample: Sample): void {

@@ -3,11 +3,11 @@ import type { Peaks, ServerReading, SocketState } from '../domain/reading.ts';
 import type { Sample, SampleSource } from '../domain/sample.ts';
 import type { ServerTarget } from '../domain/server.ts';
 import { isOff, type ServerState } from '../domain/state.ts';
-import { CounterMarks } from './counters.ts';
+import { CounterMarks, MARKS_SIZE } from './counters.ts';
 import { compareObservations, type Observation, POLL_CACHE_MS } from './ordering.ts';
-import { PeakWindow } from './peaks.ts';
+import { PeakWindow, WINDOW_SIZE } from './peaks.ts';
 import { PowerHistory } from './power-history.ts';
-import { SampleSlot } from './sample-slot.ts';
+import { SampleSlot, SLOT_SIZE } from './sample-slot.ts';
 
 /** Two samples of one run may disagree on its start by their transit alone; more means another run. */
 const START_JITTER_MS = 5_000;
@@ -33,18 +33,23 @@ export class ServerRecord implements ServerReading {
   #receivedAt = Number.NaN;
   #measuredFrom = Number.NaN;
   /** The newest sample as it is shown: counters in order, the memory limit kept over polls. */
-  readonly #shown = new SampleSlot();
+  readonly #shown: SampleSlot;
   /** Its network counters as they came; NaN where they didn't. */
   #receivedBytes = Number.NaN;
   #transmittedBytes = Number.NaN;
   #lastStartAt = Number.NEGATIVE_INFINITY;
-  readonly #counters = new CounterMarks();
+  readonly #counters: CounterMarks;
   readonly #power = new PowerHistory();
-  readonly #peaks = new PeakWindow();
+  readonly #peaks: PeakWindow;
 
   constructor(target: ServerTarget, staleness: Readonly<Record<SampleSource, number>>) {
     this.target = target;
     this.staleness = staleness;
+    // Side by side in one array, since each has its overhead, and every sample touches all of them.
+    const numbers = new Float64Array(SLOT_SIZE + MARKS_SIZE + WINDOW_SIZE).fill(Number.NaN);
+    this.#shown = new SampleSlot(numbers.subarray(0, SLOT_SIZE));
+    this.#counters = new CounterMarks(numbers.subarray(SLOT_SIZE, SLOT_SIZE + MARKS_SIZE));
+    this.#peaks = new PeakWindow(numbers.subarray(SLOT_SIZE + MARKS_SIZE));
   }
 
   get stalenessMs(): number {

@@ -1,9 +1,11 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { Peaks } from '../../../src/domain/reading.ts';
-import { PEAK_WINDOW_MS, PeakWindow } from '../../../src/fleet/peaks.ts';
+import { PEAK_WINDOW_MS, PeakWindow, WINDOW_SIZE } from '../../../src/fleet/peaks.ts';
 
 const AT = 1_000_000;
+
+const emptyWindow = () => new PeakWindow(new Float64Array(WINDOW_SIZE).fill(Number.NaN));
 
 /** One second's values; what isn't named there was none of. */
 function add(window: PeakWindow, values: Peaks, at: number): void {
@@ -18,11 +20,11 @@ function add(window: PeakWindow, values: Peaks, at: number): void {
 
 describe('PeakWindow', () => {
   it('knows nothing at first', () => {
-    expect(new PeakWindow().read(AT)).toBeUndefined();
+    expect(emptyWindow().read(AT)).toBeUndefined();
   });
 
   it('keeps the highest of each field, and leaves out those that never came', () => {
-    const window = new PeakWindow();
+    const window = emptyWindow();
     add(window, { cpuCores: 1, memoryBytes: 100 }, AT);
     add(window, { cpuCores: 3, memoryBytes: 50 }, AT + 1_000);
     add(window, { cpuCores: 2, networkReceiveBytesPerSecond: 0 }, AT + 2_000);
@@ -34,7 +36,7 @@ describe('PeakWindow', () => {
   });
 
   it('remembers a peak for a minute and forgets it soon after', () => {
-    const window = new PeakWindow();
+    const window = emptyWindow();
     add(window, { cpuCores: 9 }, AT);
     add(window, { cpuCores: 1 }, AT + 30_000);
     expect(window.read(AT + PEAK_WINDOW_MS)).toEqual({ cpuCores: 9 });
@@ -44,7 +46,7 @@ describe('PeakWindow', () => {
 
   it('forgets all over a long gap, whichever way it is noticed', () => {
     for (const gap of [65_000, 65_000 * 7, 86_400_000]) {
-      const window = new PeakWindow();
+      const window = emptyWindow();
       add(window, { cpuCores: 9 }, AT);
       add(window, { cpuCores: 1 }, AT + gap);
       expect(window.read(AT + gap)).toEqual({ cpuCores: 1 });
@@ -53,7 +55,7 @@ describe('PeakWindow', () => {
 
   it('works from the first milliseconds of a clock, and before its origin', () => {
     for (const start of [0, -1_000_000]) {
-      const window = new PeakWindow();
+      const window = emptyWindow();
       add(window, { memoryBytes: 5 }, start);
       expect(window.read(start + 1)).toEqual({ memoryBytes: 5 });
       expect(window.read(start + 70_000)).toBeUndefined();
@@ -67,7 +69,7 @@ describe('PeakWindow', () => {
     );
     fc.assert(
       fc.property(steps, (list) => {
-        const window = new PeakWindow();
+        const window = emptyWindow();
         const added: { at: number; value: number }[] = [];
         let now = AT;
         for (const { afterMs, value, isAdded } of list) {
