@@ -75,7 +75,7 @@ function checkServers(panel: TreeMap, panelPath: Path): readonly Finding[] {
   // A server that is there twice has its default name twice, too: that is one mistake, not two.
   const reported = new Set(sameServer.map(({ path }) => formatPath(path)));
   const sameName = duplicates(names, (value) => value, 'is the same name as').filter(
-    ({ path }) => !reported.has(formatPath(path)),
+    ({ path }) => reported.size === 0 || !reported.has(formatPath(path)),
   );
   return [...sameServer, ...sameName, ...servers.flatMap(({ map, path }) => checkLabels(map, path))];
 }
@@ -104,9 +104,10 @@ function duplicates(
   const first = new Map<string, Path>();
   return entries.flatMap(({ value, path }) => {
     if (value === undefined) return [];
-    const before = first.get(keyOf(value));
+    const key = keyOf(value);
+    const before = first.get(key);
     if (before === undefined) {
-      first.set(keyOf(value), path);
+      first.set(key, path);
       return [];
     }
     return [{ path, message: `${is} ${formatPath(before)}`, at: 'value' }];
