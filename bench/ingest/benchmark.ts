@@ -9,18 +9,28 @@ import { reportIngest } from './report.ts';
 import type { Scenario, ScenarioRuns } from './scenario.ts';
 import type { PanelAddress, PanelProgram } from './simulated-panel.ts';
 
-const FLEETS = [1_000, 10_000];
 const DEFAULT_SECONDS = 10;
 const DEFAULT_RUNS = 3;
 
 /** So many that the connects are not waited for; what that costs in real life is another question. */
 const REQUESTS_PER_MINUTE = 60_000;
 
+/** Of a client towards one address, on Linux as it comes. */
+const EPHEMERAL_PORTS = 28_232;
+
+/** For API calls, scrapes and files. */
+const SPARE_DESCRIPTORS = 500;
+
+interface ProcessLimits {
+  /** `unlimited` where there is no limit. */
+  readonly userLimits: { readonly open_files: { readonly soft: number | string } };
+}
+
 export const ingest: Benchmark = {
   name: 'ingest',
   title: 'the exporter against a bare ws + JSON.parse client, one stats frame a second from each server',
   run: async (options) => {
-    const fleets = options.servers === undefined ? FLEETS : [options.servers];
+    const fleets = options.servers === undefined ? [1_000, 10_000, mostServers()] : [options.servers];
     const links = options.tls === undefined ? [false, true] : [options.tls];
     const scenarios = links.flatMap((tls) => fleets.map((servers) => ({ servers, tls })));
     const all: ScenarioRuns[] = [];
@@ -28,6 +38,14 @@ export const ingest: Benchmark = {
     return reportIngest(all, options.seconds ?? DEFAULT_SECONDS);
   },
 };
+
+/** Thousands of servers that this machine has file descriptors and ports for: a socket takes one of each at either end. */
+function mostServers(): number {
+  const { userLimits } = process.report.getReport() as unknown as ProcessLimits;
+  const descriptors = Number(userLimits.open_files.soft);
+  const sockets = Math.min(Number.isNaN(descriptors) ? EPHEMERAL_PORTS : descriptors, EPHEMERAL_PORTS);
+  return Math.floor((sockets - SPARE_DESCRIPTORS) / 1_000) * 1_000;
+}
 
 async function runScenario(scenario: Scenario, options: BenchmarkOptions): Promise<ScenarioRuns> {
   const { servers, tls } = scenario;

@@ -1,4 +1,5 @@
 import { createApp } from '../../src/app.ts';
+import { boundHeapGrowth } from '../../src/commands/heap-growth.ts';
 import { formatIssues } from '../../src/config/issue.ts';
 import { loadConfig } from '../../src/config/load.ts';
 import { createLogger } from '../../src/log.ts';
@@ -8,6 +9,7 @@ export type ExporterProgram = Awaited<ReturnType<typeof start>>;
 
 /** The exporter as `serve` runs it, but for its log, which tells of warnings only. */
 export async function start({ configFile }: { readonly configFile: string }) {
+  boundHeapGrowth();
   const loaded = await loadConfig(configFile, {});
   if (!loaded.ok) throw new Error(formatIssues(loaded.issues));
   const app = createApp({

@@ -29,7 +29,7 @@ const SETTLE_MS = 5_000;
 const CONNECT_DEADLINE_MS = 180_000;
 
 /** Random instants at which samples' ages are looked at. */
-const INSTANTS = 10;
+const INSTANTS = 20;
 
 /** Runs the exporter until all servers stream, watches it unscraped, then scrapes it at random instants. */
 export async function observeExporter(

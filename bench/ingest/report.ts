@@ -1,6 +1,6 @@
 import type { BenchmarkResult, Target } from '../report/benchmark.ts';
-import { median, ratios } from '../report/statistics.ts';
-import { medianAndSpread, type Table } from '../report/table.ts';
+import { median, percentile, ratios } from '../report/statistics.ts';
+import { formatNumber, medianAndSpread, type Table } from '../report/table.ts';
 import type { Observation } from './observe.ts';
 import type { ProcessUsage } from './process-usage.ts';
 import type { Scenario, ScenarioRuns } from './scenario.ts';
@@ -12,10 +12,10 @@ export function reportIngest(all: readonly ScenarioRuns[], seconds: number): Ben
   return {
     method: `The simulated panel, and each client in turn, run in processes of their own; every client run is a new process.
 CPU is user + system time over ${seconds} s in which nobody scrapes, in percent of one core; RSS is the highest in that time, and its
-peak the highest since the start, scrapes included, in 10^6 bytes. "Late" is the share of (server, instant) pairs, at 10 random
+peak the highest since the start, scrapes included, in 10^6 bytes. "Late" is the share of (server, instant) pairs, at 20 random
 instants, whose newest sample was older than that: at scrapes for the exporter, looked up in memory for the bare client. "Scrape" is
-the time of those scrapes over HTTP with gzip, while frames come in. The panel sends in 20 bursts a second. Medians, with the lowest
-and the highest of the runs; "×" is exporter / bare client of the same run.`,
+the time of those scrapes over HTTP with gzip, while frames come in; its p99 is that of all runs together. The panel sends in 20 bursts
+a second. Medians, with the lowest and the highest of the runs; "×" is exporter / bare client of the same run.`,
     tables: [costTable(all), timelinessTable(all)],
     targets: all.filter(({ scenario }) => scenario.servers === TARGET_SERVERS).flatMap(targetsOf),
   };
@@ -63,7 +63,8 @@ function timelinessTable(all: readonly ScenarioRuns[]): Table {
       "panel's max ms",
       'late > 1.2 s %',
       '> 2 s %',
-      'scrape ms',
+      'scrape p50 ms',
+      'p99 ms',
     ],
     rows: all.flatMap((runs) =>
       clientsOf(runs).map(([client, observations]) => [
@@ -78,6 +79,7 @@ function timelinessTable(all: readonly ScenarioRuns[]): Table {
         show(observations, ({ lateness }) => (100 * lateness.over1200Ms) / lateness.samples, 2),
         show(observations, ({ lateness }) => (100 * lateness.over2000Ms) / lateness.samples, 2),
         show(observations, ({ scrapesMs }) => median(scrapesMs), 0),
+        slowest(observations),
       ]),
     ),
   };
@@ -137,6 +139,11 @@ function show(
   decimals: number,
 ): string {
   return medianAndSpread(observations.map(read), decimals);
+}
+
+function slowest(observations: readonly Observation[]): string {
+  const scrapesMs = observations.flatMap((observation) => observation.scrapesMs);
+  return formatNumber(percentile(scrapesMs, 0.99), 0);
 }
 
 function ratiosOf(runs: ScenarioRuns, read: (usage: ProcessUsage) => number): readonly number[] {

@@ -7,6 +7,7 @@ import { parseListenAddress } from '../http/listen-address.ts';
 import { createLogger } from '../log.ts';
 import { VERSION } from '../version.ts';
 import { CommandFailure } from './failure.ts';
+import { boundHeapGrowth } from './heap-growth.ts';
 import { type LogFlags, logFormatOption, logLevelOption } from './log-options.ts';
 import { runUntilSignal } from './run-until-signal.ts';
 import { parseShard } from './shard-flags.ts';
@@ -53,6 +54,7 @@ Exit codes: 0 stopped by a signal · 1 trouble that the message names · 2 wrong
 }
 
 async function serve(flags: ServeFlags, shard: Shard): Promise<void> {
+  boundHeapGrowth();
   const listen = parseListenAddress(flags['web.listenAddress']);
   const loaded = await loadConfig(flags.config, process.env);
   if (!loaded.ok) throw new CommandFailure(formatIssues(loaded.issues));
