@@ -1,8 +1,13 @@
+import type { BackupSettings, ListingSettings } from '../domain/discovery.ts';
 import type { Secret } from '../domain/secret.ts';
 import type { ServerTarget } from '../domain/server.ts';
 
 export const LOG_LEVELS = ['debug', 'info', 'warn', 'error'] as const;
 export type LogLevel = (typeof LOG_LEVELS)[number];
+
+export const COMPATIBILITIES = ['pterodactyl_exporter'] as const;
+/** Another exporter whose metric names are served beside our own. */
+export type Compatibility = (typeof COMPATIBILITIES)[number];
 
 export const LOG_FORMATS = ['json', 'pretty', 'auto'] as const;
 /** `auto` is pretty in a terminal and JSON elsewhere. */
@@ -49,11 +54,18 @@ export interface PanelConfig {
   readonly tls?: TlsConfig;
   /** May hold a user name and a password: not to be logged as it is. */
   readonly proxyUrl?: string;
+  /** Absent where the panel's listing isn't used. */
+  readonly listing?: ListingSettings;
+  /** Absent where backups aren't asked for. */
+  readonly backups?: BackupSettings;
+  /** May be empty where servers are discovered. */
   readonly servers: readonly ServerTarget[];
 }
 
 /** The whole configuration: valid, complete, and with nothing left to read. */
 export interface Config {
   readonly panels: readonly PanelConfig[];
+  /** Absent where our own metric names are all that is wanted. */
+  readonly compatibility?: Compatibility;
   readonly log: LogConfig;
 }

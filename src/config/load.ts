@@ -1,4 +1,3 @@
-import { readFile } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
 import { createSecureContext } from 'node:tls';
 import { apiKeyOfFile, apiKeyProblem } from './api-key.ts';
@@ -8,6 +7,7 @@ import type { FileReference } from './parse.ts';
 import { parseConfig, sortIssues } from './parse.ts';
 import { quote, withoutKeys } from './quoting.ts';
 import { resolveConfig } from './resolve.ts';
+import { readTextFile } from './text-file.ts';
 import type { Environment } from './variables.ts';
 
 /** A configuration that can be used, or everything that is wrong with it. */
@@ -15,15 +15,21 @@ export type LoadResult =
   | { readonly ok: true; readonly config: Config }
   | { readonly ok: false; readonly issues: readonly ConfigIssue[] };
 
-type FileResult =
-  | { readonly ok: true; readonly content: string }
-  | { readonly ok: false; readonly problem: string };
+/** How a configuration is loaded. */
+export interface LoadOptions {
+  /** Leaves the files with API keys alone, for a user who has a key of his own and may not read them: those keys are then empty. */
+  readonly skipKeyFiles?: boolean;
+}
 
 /**
  * Reads the configuration and the files that it names, whose relative paths start at the configuration's
  * directory. Bad input of any kind comes back as issues.
  */
-export async function loadConfig(file: string, env: Environment): Promise<LoadResult> {
+export async function loadConfig(
+  file: string,
+  env: Environment,
+  { skipKeyFiles = false }: LoadOptions = {},
+): Promise<LoadResult> {
   const read = await readTextFile(file);
   if (!read.ok) {
     const message = `can't be read: ${read.problem}; copy config.example.yaml there, or name another file with --config`;
@@ -34,6 +40,7 @@ export async function loadConfig(file: string, env: Environment): Promise<LoadRe
   const fileIssues = await Promise.all(
     files.map(async (reference): Promise<ConfigIssue[]> => {
       const { path, line, column } = reference;
+      if (skipKeyFiles && isKeyFile(path)) return [];
       const secret = await readTextFile(resolve(dirname(file), reference.file));
       const problem = secret.ok
         ? contentProblem(reference, secret.content)
@@ -49,35 +56,12 @@ export async function loadConfig(file: string, env: Environment): Promise<LoadRe
   return { ok: true, config: resolveConfig(shape, { contents, variables }) };
 }
 
-/** Text that is not UTF-8 would go on as replacement characters: a key that nobody can find fault with. */
-async function readTextFile(file: string): Promise<FileResult> {
-  try {
-    return { ok: true, content: new TextDecoder('utf-8', { fatal: true }).decode(await readFile(file)) };
-  } catch (error) {
-    return { ok: false, problem: readProblem(error) };
-  }
-}
-
-function readProblem(error: unknown): string {
-  const code = error instanceof Error && 'code' in error ? error.code : undefined;
-  switch (code) {
-    case 'ENOENT':
-    case 'ENOTDIR':
-      return 'there is no such file';
-    case 'EISDIR':
-      return 'it is a directory';
-    case 'EACCES':
-    case 'EPERM':
-      return 'permission denied';
-    case 'ERR_ENCODING_INVALID_ENCODED_DATA':
-      return 'it is not UTF-8 text';
-    default:
-      return typeof code === 'string' ? code : 'unknown error';
-  }
+function isKeyFile(path: string): boolean {
+  return path.endsWith('.api_key_file');
 }
 
 function contentProblem({ path }: FileReference, content: string): string | undefined {
-  if (path.endsWith('.api_key_file')) {
+  if (isKeyFile(path)) {
     const problem = apiKeyProblem(apiKeyOfFile(content));
     return problem && `is no key: ${problem}`;
   }

@@ -1,15 +1,14 @@
+import { applySchema, locate, toIssue } from './findings.ts';
 import type { ConfigIssue } from './issue.ts';
-import { configJsonSchema, knownKeys } from './json-schema.ts';
-import { nearestOf } from './near-miss.ts';
-import { isSecretPath, quote, withoutKeys } from './quoting.ts';
-import type { Finding } from './rules.ts';
+import { configJsonSchema } from './json-schema.ts';
+import { isSecretPath } from './quoting.ts';
 import { checkRules } from './rules.ts';
 import type { ConfigShape } from './schema.ts';
 import { configSchema } from './schema.ts';
 import type { Path, Tree } from './tree.ts';
-import { formatPath, isTreeMap, mapsIn, textIn, valueAt } from './tree.ts';
+import { formatPath, isTreeMap, mapsIn, textIn } from './tree.ts';
 import type { Environment } from './variables.ts';
-import type { Place, YamlDocument, YamlProblem } from './yaml-document.ts';
+import type { Place, YamlDocument } from './yaml-document.ts';
 import { readYaml } from './yaml-document.ts';
 
 /** A file that the configuration names, and that has to be read before it is complete. */
@@ -41,10 +40,10 @@ export function parseConfig(text: string, file: string, env: Environment): Parse
     const found = problems.length > 0 ? problems : [{ path: [], message: empty, line: 1, column: 1 }];
     return { shape: undefined, issues: found.map(toIssue(file)), files: [], variables: new Set() };
   }
-  const { shape, findings } = applySchema(tree);
+  const { shape, findings } = applySchema(tree, configSchema, configJsonSchema);
   const placed = [...findings, ...checkRules(tree)]
     .filter(({ path }) => !document.isBroken(path))
-    .map((finding) => locate(finding, document));
+    .map((finding) => locate(finding, document, isSecretPath));
   const issues = sortIssues([...problems, ...placed].map(toIssue(file)));
   const keys = (shape?.panels ?? []).map((_, index): Path => ['panels', index, 'api_key']);
   return {
@@ -58,53 +57,6 @@ export function parseConfig(text: string, file: string, env: Environment): Parse
 /** The issues in the order of their places. */
 export function sortIssues(issues: readonly ConfigIssue[]): readonly ConfigIssue[] {
   return issues.toSorted((a, b) => (a.line ?? 0) - (b.line ?? 0) || (a.column ?? 0) - (b.column ?? 0));
-}
-
-function toIssue(file: string) {
-  return ({ path, message, line, column }: YamlProblem): ConfigIssue => ({
-    file,
-    line,
-    column,
-    path: formatPath(path),
-    message: withoutKeys(message),
-  });
-}
-
-interface SchemaResult {
-  readonly shape: ConfigShape | undefined;
-  readonly findings: readonly Finding[];
-}
-
-function applySchema(tree: Tree): SchemaResult {
-  const result = configSchema.safeParse(tree);
-  if (result.success) return { shape: result.data, findings: [] };
-  const schema = configJsonSchema();
-  const findings = result.error.issues.flatMap((issue): Finding[] => {
-    const path = issue.path.filter((step) => typeof step !== 'symbol');
-    if (issue.code === 'unrecognized_keys')
-      return issue.keys.map((key) => unknownKey(path, key, knownKeys(schema, path)));
-    return [{ path, message: issue.message, at: 'value' }];
-  });
-  return { shape: undefined, findings };
-}
-
-function unknownKey(path: Path, key: string, known: readonly string[]): Finding {
-  const meant = nearestOf(key, known);
-  const hint = meant === undefined ? `expected one of ${known.join(', ')}` : `did you mean ${meant}?`;
-  return { path: [...path, key], message: `unknown key, ${hint}`, at: 'key' };
-}
-
-function locate({ path, message, at }: Finding, document: YamlDocument): YamlProblem {
-  if (at === 'key') return { path, message, ...document.placeOfKey(path) };
-  return { path, message: withValue(message, path, document), ...document.placeOf(path) };
-}
-
-function withValue(expectation: string, path: Path, document: YamlDocument): string {
-  const value = valueAt(document.tree, path);
-  if (value === undefined) return `is missing, ${expectation}`;
-  if (isSecretPath(path)) return expectation;
-  // What a variable holds may be a secret that strayed; what the file says is not.
-  return `${expectation}, got ${quote(document.templateOf(path) ?? value)}`;
 }
 
 const TLS_FILES = ['ca_file', 'cert_file', 'key_file'] as const;

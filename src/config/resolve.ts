@@ -1,9 +1,10 @@
+import type { ListingSettings, ServerGlobs } from '../domain/discovery.ts';
 import { Secret } from '../domain/secret.ts';
 import type { Limits, ServerTarget } from '../domain/server.ts';
 import { apiKeyOfFile } from './api-key.ts';
 import type { Config, PanelConfig, TlsConfig } from './config.ts';
 import { uuidOf } from './identifiers.ts';
-import type { ConfigShape, PanelShape, ServerShape } from './schema.ts';
+import type { ConfigShape, GlobsShape, PanelShape, ServerShape } from './schema.ts';
 
 /** What the files say that the configuration names, by where it names them. */
 export interface FileContents {
@@ -17,12 +18,14 @@ export interface FileContents {
 export function resolveConfig(shape: ConfigShape, files: FileContents): Config {
   return {
     panels: shape.panels.map((panel, index) => resolvePanel(panel, `panels[${index}]`, files)),
+    ...(shape.compatibility === undefined ? {} : { compatibility: shape.compatibility }),
     log: shape.log,
   };
 }
 
 function resolvePanel(panel: PanelShape, path: string, files: FileContents): PanelConfig {
   const tls = panel.tls_config === undefined ? undefined : resolveTls(panel.tls_config, path, files);
+  const listing = resolveListing(panel);
   return {
     name: panel.name,
     url: panel.url,
@@ -39,6 +42,8 @@ function resolvePanel(panel: PanelShape, path: string, files: FileContents): Pan
     ...(panel.socket_hosts === undefined ? {} : { socketHosts: panel.socket_hosts }),
     ...(tls === undefined ? {} : { tls }),
     ...(panel.proxy_url === undefined ? {} : { proxyUrl: panel.proxy_url }),
+    ...(listing === undefined ? {} : { listing }),
+    ...(panel.backups === undefined ? {} : { backups: { intervalMs: panel.backups.interval } }),
     servers: panel.servers.map((server) => resolveServer(server, panel.name)),
   };
 }
@@ -66,6 +71,36 @@ function resolveTls(
     ...(key === undefined ? {} : { key: new Secret(key) }),
     ...(tls.server_name === undefined ? {} : { serverName: tls.server_name }),
     insecureSkipVerify: tls.insecure_skip_verify,
+  };
+}
+
+/** How often the listing is read where it only adds to the configured servers. */
+const LIMITS_INTERVAL_MS = 5 * 60_000;
+
+function resolveListing(panel: PanelShape): ListingSettings | undefined {
+  const { discover } = panel;
+  if (discover === undefined)
+    return panel.limits_from_listing ? { intervalMs: LIMITS_INTERVAL_MS } : undefined;
+  const { type, interval, include, exclude, expect, labels, mode } = discover;
+  return {
+    ...(type === undefined ? {} : { type }),
+    intervalMs: interval,
+    discover: {
+      include: resolveGlobs(include),
+      exclude: resolveGlobs(exclude),
+      expect: expect.map(({ match, state }) => ({ match: resolveGlobs(match), state })),
+      labels,
+      mode,
+    },
+  };
+}
+
+function resolveGlobs({ name, id, node, egg }: GlobsShape): ServerGlobs {
+  return {
+    ...(name === undefined ? {} : { name }),
+    ...(id === undefined ? {} : { id }),
+    ...(node === undefined ? {} : { node }),
+    ...(egg === undefined ? {} : { egg }),
   };
 }
 

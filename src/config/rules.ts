@@ -27,7 +27,12 @@ export function checkRules(tree: Tree | undefined): readonly Finding[] {
 }
 
 function checkPanel(panel: TreeMap, path: Path): readonly Finding[] {
-  return [...checkKeySource(panel, path), ...checkClearText(panel, path), ...checkTls(panel, path)];
+  return [
+    ...checkKeySource(panel, path),
+    ...checkClearText(panel, path),
+    ...checkTls(panel, path),
+    ...checkSources(panel, path),
+  ];
 }
 
 function checkKeySource(panel: TreeMap, path: Path): readonly Finding[] {
@@ -61,6 +66,17 @@ function checkTls(panel: TreeMap, path: Path): readonly Finding[] {
       message: `expected ${key === 'cert_file' ? 'key_file' : 'cert_file'} beside it: a client certificate needs both`,
       at: 'key',
     }));
+}
+
+/** Has the panel any servers to watch, listed here or to be discovered? */
+function checkSources(panel: TreeMap, path: Path): readonly Finding[] {
+  const { discover, servers } = panel;
+  if (isTreeMap(discover)) return checkLabels(discover, [...path, 'discover']);
+  const isEmpty = Array.isArray(servers) && servers.length === 0;
+  if (discover !== undefined || (servers !== undefined && !isEmpty)) return [];
+  const what = isEmpty ? 'at least one server' : 'a list of servers';
+  const message = `expected ${what}, or discover to take them from the panel`;
+  return [{ path: [...path, 'servers'], message, at: 'value' }];
 }
 
 function checkServers(panel: TreeMap, panelPath: Path): readonly Finding[] {

@@ -1,7 +1,8 @@
 import { z } from 'zod';
 import { isOrigin, normalisePanelUrl, panelUrlProblem, parseHost, proxyUrlProblem } from './addresses.ts';
 import { apiKeyProblem } from './api-key.ts';
-import { LOG_FORMATS, LOG_LEVELS } from './config.ts';
+import { COMPATIBILITIES, LOG_FORMATS, LOG_LEVELS } from './config.ts';
+import { backups, discover } from './discover-schema.ts';
 import { name, server } from './server-schema.ts';
 import { count, duration, flag, oneOf, scalar, section } from './setting.ts';
 
@@ -12,13 +13,13 @@ const tlsConfig = section('a map of TLS settings', {
     .optional()
     .meta({
       description:
-        'CA certificates (PEM) to trust instead of the public ones. Relative paths start at this file.',
+        'CA certificates (PEM) to trust instead of the public ones: for the panel, its nodes and an https proxy. Relative paths start at this file.',
       examples: ['/etc/ssl/panel-ca.pem'],
     }),
   cert_file: filePath()
     .optional()
     .meta({
-      description: 'Client certificate (PEM); needs key_file.',
+      description: 'Client certificate (PEM) for the panel and its nodes; needs key_file.',
       examples: ['/etc/ssl/exporter.pem'],
     }),
   key_file: filePath()
@@ -35,7 +36,8 @@ const tlsConfig = section('a map of TLS settings', {
       examples: ['panel.example.com'],
     }),
   insecure_skip_verify: flag().prefault('false').meta({
-    description: 'Accept any certificate: whoever is in between can read the API key.',
+    description:
+      'Accept any certificate, of the panel, its nodes and an https proxy: whoever is in between can read the API key.',
     default: false,
   }),
 });
@@ -126,13 +128,27 @@ const panel = section('a panel, such as `- name: main`', {
     .optional()
     .meta({
       description:
-        'Proxy for API calls and sockets. Default: the environment (HTTPS_PROXY, HTTP_PROXY, NO_PROXY).',
+        'http or https proxy for API calls and sockets, with user:password@ where it asks for them. Default: the one of the environment (HTTPS_PROXY, HTTP_PROXY, NO_PROXY), but none for panels and nodes on this machine.',
       examples: ['http://proxy.example.com:3128'],
     }),
+  discover: discover.optional().meta({
+    description:
+      "Watch the servers in the panel's listing, too. Entries in servers win over what the listing says and add to it.",
+    examples: [{ type: 'owner' }],
+  }),
+  limits_from_listing: flag().prefault('false').meta({
+    description:
+      'Take node, egg, limits and states as suspended from the listing for the entries in servers, too; included in discover.',
+    default: false,
+  }),
+  backups: backups.meta({
+    description: "Ask for each server's backups: true for every hour, or how often. Default: false.",
+    examples: [true, { interval: '1h' }],
+  }),
   servers: z
     .array(server, { error: 'expected a list of servers' })
-    .min(1, { error: 'expected at least one server' })
-    .meta({ description: 'The servers to watch.' }),
+    .prefault([])
+    .meta({ description: 'The servers to watch; a panel with discover may have none.' }),
 });
 
 const log = section('a map with level and format', {
@@ -145,11 +161,24 @@ const log = section('a map with level and format', {
 /** The configuration file: types, defaults and descriptions. Its input is a tree of texts. */
 export const configSchema = section('a map with panels', {
   panels: z
-    .array(panel.meta({ oneOf: [{ required: ['api_key'] }, { required: ['api_key_file'] }] }), {
-      error: 'expected a list of panels',
-    })
+    .array(
+      panel.meta({
+        oneOf: [{ required: ['api_key'] }, { required: ['api_key_file'] }],
+        allOf: [{ anyOf: [{ required: ['servers'] }, { required: ['discover'] }] }],
+      }),
+      {
+        error: 'expected a list of panels',
+      },
+    )
     .min(1, { error: 'expected at least one panel' })
     .meta({ description: 'The panels whose servers are watched, one entry for each API key.' }),
+  compatibility: oneOf(COMPATIBILITIES)
+    .optional()
+    .meta({
+      description:
+        'Serve the metrics under the names of another exporter, too, so that its dashboards go on working. Default: our own names alone.',
+      examples: ['pterodactyl_exporter'],
+    }),
   log: log.prefault({}).meta({ description: 'What is logged, and how.' }),
 }).meta({ title: 'gameserver-exporter configuration' });
 
@@ -157,3 +186,4 @@ export const configSchema = section('a map with panels', {
 export type ConfigShape = z.output<typeof configSchema>;
 export type PanelShape = ConfigShape['panels'][number];
 export type ServerShape = PanelShape['servers'][number];
+export type GlobsShape = NonNullable<PanelShape['discover']>['include'];

@@ -10,6 +10,29 @@ export const name = (of: string) =>
     json: { type: ['string', 'number'] },
   });
 
+/** Labels that the user puts on a server's series. */
+export const labels = () =>
+  z
+    .record(
+      z.string(),
+      scalar({ expected: 'a text', read: (text) => text, json: { type: ['string', 'number', 'boolean'] } }),
+      { error: 'expected a map of labels, such as { game: minecraft }' },
+    )
+    .prefault({})
+    .meta({
+      propertyNames: {
+        pattern: LABEL_NAME_PATTERN,
+        not: { anyOf: [{ pattern: '^__' }, { enum: TAKEN_LABELS }] },
+      },
+    });
+
+/** How a server's samples are had. */
+export const mode = () =>
+  oneOf(['auto', 'socket', 'poll']).prefault('auto').meta({
+    description:
+      'How samples are had: by console socket with polling as the fallback (auto), or by one of them alone.',
+  });
+
 const limits = section('a map of limits', {
   memory: sizeLimit()
     .optional()
@@ -50,28 +73,14 @@ export const server = section('a server, such as `- id: 1a7ce997`', {
       description: 'The `server` label; unique in its panel. Default: the id.',
       examples: ['survival'],
     }),
-  labels: z
-    .record(
-      z.string(),
-      scalar({ expected: 'a text', read: (text) => text, json: { type: ['string', 'number', 'boolean'] } }),
-      { error: 'expected a map of labels, such as { game: minecraft }' },
-    )
-    .prefault({})
-    .meta({
-      description: "Labels of your own on every one of the server's series.",
-      examples: [{ game: 'minecraft' }],
-      propertyNames: {
-        pattern: LABEL_NAME_PATTERN,
-        not: { anyOf: [{ pattern: '^__' }, { enum: TAKEN_LABELS }] },
-      },
-    }),
+  labels: labels().meta({
+    description: "Labels of your own on every one of the server's series.",
+    examples: [{ game: 'minecraft' }],
+  }),
   expect: oneOf(['running', 'any']).prefault('running').meta({
     description: 'Whether the server is meant to run all the time, or may be off: what the alerts go by.',
   }),
-  mode: oneOf(['auto', 'socket', 'poll']).prefault('auto').meta({
-    description:
-      'How samples are had: by console socket with polling as the fallback (auto), or by one of them alone.',
-  }),
+  mode: mode(),
   limits: limits.prefault({}).meta({
     description: "Limits that the panel's answers don't tell, for the limit metrics.",
   }),

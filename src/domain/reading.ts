@@ -11,6 +11,18 @@ export interface Peaks {
   readonly networkTransmitBytesPerSecond?: number;
 }
 
+/** What is known of a server's backups. */
+export interface BackupsReading {
+  /** Backups that were completed successfully. */
+  readonly count: number;
+  /** When the newest of them was completed; absent where there is none. */
+  readonly lastSuccessUnixMs?: number;
+  /** The size of that one; absent where the panel doesn't say. */
+  readonly lastSizeBytes?: number;
+  /** It is too old to be shown from this monotonic instant on. */
+  readonly staleAt: number;
+}
+
 /** The state of a session's socket; `none` while there is no socket. */
 export const SOCKET_STATES = ['none', 'connecting', 'authenticating', 'streaming', 'refreshing'] as const;
 export type SocketState = (typeof SOCKET_STATES)[number];
@@ -36,6 +48,8 @@ export interface ServerReading {
   readonly startedAt: number | undefined;
   readonly starts: number;
   readonly consoleLines: number;
+  /** Absent where it isn't known. */
+  readonly backups?: BackupsReading | undefined;
   /** Stops that nobody asked for, seen by `now`. */
   unexpectedStops(now: number): number;
   /** Undefined when no one-second value was seen in the last minute. */
@@ -72,6 +86,16 @@ export interface PlanReading {
   readonly wantedCallsPerMinute: number;
 }
 
+/** What came of a panel's listing. */
+export interface DiscoveryReading {
+  /** Servers that are observed because the listing names them. */
+  readonly servers: number;
+  /** When every page was last read, in Unix milliseconds; undefined before the first time. */
+  readonly succeededUnixMs: number | undefined;
+  /** Walks through the listing that left out a page or an entry. */
+  readonly failures: number;
+}
+
 /** All that is known of one panel. */
 export interface PanelReading {
   readonly name: string;
@@ -79,6 +103,8 @@ export interface PanelReading {
   readonly up: boolean;
   readonly budget: BudgetReading;
   readonly plan: PlanReading;
+  /** Absent where the listing isn't used. */
+  readonly discovery?: DiscoveryReading;
 }
 
 /** The fleet as metrics and pages see it. */

@@ -6,6 +6,12 @@ export interface Limits {
   readonly memoryBytes?: Limit;
   readonly diskBytes?: Limit;
   readonly cpuCores?: Limit;
+  /** Only a listing tells it; 0 where there is no swap. */
+  readonly swapBytes?: Limit;
+  /** Weight of the server's block input and output, 10 to 1000; only a listing tells it. */
+  readonly ioWeight?: number;
+  /** The listing's word; it counts where neither the configuration nor the node names a memory limit, for nodes grant some more. */
+  readonly listedMemoryBytes?: number;
 }
 
 /** Which way a server's samples are to be had: by socket with polling as the fallback, or by one alone. */
@@ -27,6 +33,10 @@ export interface ServerTarget {
   readonly uuid?: string;
   readonly node?: string;
   readonly egg?: string;
+  /** What keeps it from being observed, going by the listing. */
+  readonly blocked?: BlockedReason;
+  /** The listing allows it no backups. */
+  readonly withoutBackups?: true;
 }
 
 /** Every value of the `reason` label of `gameserver_blocked`. */

@@ -1,5 +1,5 @@
 /** Endpoints of the client API, as the `endpoint` label names them. */
-export const API_ENDPOINTS = ['websocket', 'resources', 'listing'] as const;
+export const API_ENDPOINTS = ['websocket', 'resources', 'listing', 'backups'] as const;
 export type ApiEndpoint = (typeof API_ENDPOINTS)[number];
 
 /** Why a frame or an answer could not be used, wholly or in part: the `kind` label. */

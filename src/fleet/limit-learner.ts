@@ -8,8 +8,8 @@ const RETRY_MS = 60_000;
 
 export interface LimitLearnerOptions {
   readonly clock: Clock;
-  /** Ids to ask about, in turn. */
-  readonly servers: readonly string[];
+  /** Ids to ask about, in turn; asked for before each attempt. */
+  readonly servers: () => readonly string[];
   /** Makes one call to the resources endpoint, whose answer carries the panel's limit. */
   readonly ask: (server: string, signal: AbortSignal) => Promise<void>;
 }
@@ -21,6 +21,8 @@ export class LimitLearner {
   #next = 0;
   #cancel: Cancel | undefined;
   #inFlight: AbortController | undefined;
+  /** It is started, and there was nobody to ask. */
+  #wantsServers = false;
 
   constructor(options: LimitLearnerOptions) {
     this.#options = options;
@@ -31,6 +33,7 @@ export class LimitLearner {
   }
 
   stop(): void {
+    this.#wantsServers = false;
     this.#cancel?.();
     this.#inFlight?.abort(new Error('the exporter stops'));
   }
@@ -40,14 +43,20 @@ export class LimitLearner {
     this.#answeredAt = this.#options.clock.now();
   }
 
+  /** There are other servers than before: the first attempt may have waited for one. */
+  serversChanged(): void {
+    if (this.#wantsServers) void this.#ask();
+  }
+
   async #ask(): Promise<void> {
-    const { servers, ask } = this.#options;
+    const servers = this.#options.servers();
     const server = servers[this.#next % servers.length];
+    this.#wantsServers = server === undefined;
     if (server === undefined) return;
     this.#next += 1;
     const controller = new AbortController();
     this.#inFlight = controller;
-    const learnt = await ask(server, controller.signal).then(
+    const learnt = await this.#options.ask(server, controller.signal).then(
       () => true,
       () => false,
     );

@@ -1,20 +1,23 @@
 import type { Clock } from '../domain/clock.ts';
 import type { Logger } from '../domain/log.ts';
 import type { PanelReading } from '../domain/reading.ts';
-import type { SampleSource } from '../domain/sample.ts';
 import type { ServerTarget } from '../domain/server.ts';
 import type { PanelTelemetry } from '../domain/telemetry.ts';
+import type { Resources } from '../panel/decode.ts';
 import { panelTrouble } from '../panel/errors.ts';
 import type { PanelGateway } from '../panel/gateway.ts';
-import type { Role } from '../session/poll-policy.ts';
+import { answeredResult } from '../session/poll-result.ts';
 import { Session } from '../session/session.ts';
 import type { SessionContext } from '../session/session-ports.ts';
 import type { ConsoleSocket, SocketListener } from '../session/socket.ts';
 import { LimitLearner } from './limit-learner.ts';
-import { type Plan, planCollection, polledStalenessMs, TURN_MS } from './plan.ts';
+import { Member, type MemberOwner } from './member.ts';
+import { type Plan, planCollection } from './plan.ts';
 import { tellPlan } from './plan-log.ts';
+import { RoleAssigner } from './role-assigner.ts';
+import { regroup, type TargetChanges } from './roster.ts';
 import { ServerRecord } from './server-record.ts';
-import { Turns, type TurnTaker } from './turns.ts';
+import { type Defer, SlicedWork } from './sliced-work.ts';
 
 /** What a panel's fleet is told of its panel. */
 export interface PanelSettings {
@@ -37,53 +40,64 @@ export interface PanelContext {
   readonly telemetry: PanelTelemetry;
   readonly openSocket: (url: string, listener: SocketListener) => ConsoleSocket;
   readonly addressProblem: (url: string) => string | undefined;
+  /** How long work lets the event loop have its turn; `setImmediate` where absent. */
+  readonly defer?: Defer;
 }
 
-/** How the plan has a server observed. */
-type PlannedRole = 'stream' | 'turns' | 'poll';
+/** A reserve that changes by less, in calls a minute, is no reason to plan anew. */
+const LEAST_RESERVE_CHANGE = 0.1;
 
-interface Member extends TurnTaker {
-  readonly record: ServerRecord;
-  readonly session: Session;
-}
+/** The part of the budget that is reserved at the most. */
+const MOST_RESERVED = 0.25;
 
 /** The servers of one panel: a session each, and the plan that keeps them within the panel's limit. */
 export class PanelFleet {
-  readonly #settings: PanelSettings;
   readonly #context: PanelContext;
-  readonly #members: readonly Member[];
+  readonly #owner: MemberOwner;
   readonly #learner: LimitLearner;
-  readonly #turns = new Turns();
+  readonly #roles: RoleAssigner;
+  /** Tells the sessions of the panel's health. */
+  readonly #telling: SlicedWork;
+  /** Members that left or began anew, while their sockets close. */
+  readonly #closing = new Set<Promise<void>>();
+  #settings: PanelSettings;
+  #members: readonly Member[] = [];
+  #records: readonly ServerRecord[] = [];
   #plan: Plan;
+  /** Calls a minute that are made beside those for samples. */
+  #reserve = 0;
+  #isRunning = false;
+  #isStopped = false;
   #unsubscribe: readonly (() => void)[] = [];
 
   constructor(settings: PanelSettings, targets: readonly ServerTarget[], context: PanelContext) {
     this.#settings = settings;
     this.#context = context;
-    this.#plan = this.#planFor(targets);
     const sessions = this.#sessionContext();
-    this.#members = targets.map((target) => {
-      const record = new ServerRecord(target, this.#staleness('stream'));
-      const session = new Session(sessions, record);
-      return {
-        record,
-        session,
-        beginTurn: (onOver) => session.assume({ type: 'turn', pollIntervalMs: this.#cycleMs(), onOver }),
-      };
-    });
+    this.#owner = {
+      createSession: (record) => new Session(sessions, record),
+      cycleMs: () => this.#roles.cycleMs,
+    };
+    this.#roles = new RoleAssigner(context.clock, context.random, context.defer);
+    this.#telling = new SlicedWork(context.defer);
     this.#learner = new LimitLearner({
       clock: context.clock,
-      servers: targets.map((target) => target.id),
+      servers: () => this.#askable(),
       ask: (server, signal) => this.#learnFrom(server, signal),
     });
+    this.#plan = this.#planFor(targets);
+    this.setTargets(targets);
   }
 
+  /** The servers in the list's order; another array where servers came, went or moved. */
   get records(): readonly ServerRecord[] {
-    return this.#members.map((member) => member.record);
+    return this.#records;
   }
 
   start(): void {
+    if (this.#isRunning || this.#isStopped) return;
     const { gateway } = this.#context;
+    this.#isRunning = true;
     gateway.setFleetSize(this.#members.length);
     this.#unsubscribe = [
       gateway.onHealthChange(() => this.#onHealthChange()),
@@ -91,16 +105,64 @@ export class PanelFleet {
     ];
     // Before the sessions' calls: what the panel allows decides how fast those may follow.
     if (!this.#settings.ratePinned) this.#learner.start();
-    this.#applyPlan();
+    this.#replan();
+  }
+
+  /**
+   * Observes these servers from now on. One that was observed already keeps its session, socket and record whatever else is said
+   * of it; the same list again costs next to nothing. `reserve` calls a minute are left to what is asked beside samples.
+   */
+  setTargets(targets: readonly ServerTarget[], reserve = this.#reserve): TargetChanges {
+    const { members, left, changes, isRegrouped } = regroup(this.#members, targets, (target) =>
+      this.#createMember(target),
+    );
+    const isReserved = Math.abs(reserve - this.#reserve) >= LEAST_RESERVE_CHANGE;
+    if ((!isRegrouped && !isReserved) || this.#isStopped) return changes;
+    this.#reserve = reserve;
+    this.#members = members;
+    if (isRegrouped) this.#records = members.map((member) => member.record);
+    if (!this.#isRunning) {
+      this.#plan = this.#planFor(targets);
+      return changes;
+    }
+    this.#context.gateway.setFleetSize(members.length);
+    this.#replan();
+    for (const member of left) this.#track(member.stop());
+    this.#learner.serversChanged();
+    return changes;
+  }
+
+  /** Takes on how often to poll and when a sample is stale, in milliseconds. */
+  setIntervals(intervals: Pick<PanelSettings, 'pollIntervalMs' | 'stalenessMs'>): void {
+    this.#settings = { ...this.#settings, ...intervals };
+    if (this.#isRunning) this.#replan();
+    else this.#plan = this.#planFor(this.#targets());
+  }
+
+  /** The gateway uses another key: what was refused to the old one is tried with it, and its limit learned. */
+  keyChanged(): void {
+    if (!this.#isRunning) return;
+    for (const member of this.#members) {
+      if (member.record.status.condition === 'blocked') this.#track(member.reset());
+    }
+    if (!this.#settings.ratePinned) {
+      this.#learner.stop();
+      this.#learner.start();
+    }
+    this.#replan();
   }
 
   /** Resolves when every socket is closed. */
   async stop(): Promise<void> {
+    this.#isRunning = false;
+    this.#isStopped = true;
     for (const unsubscribe of this.#unsubscribe) unsubscribe();
+    this.#roles.stop();
+    this.#telling.cancel();
     this.#learner.stop();
-    this.#turns.plan([], 0);
     await Promise.all([
-      ...this.#members.map((member) => member.session.stop()),
+      ...this.#members.map((member) => member.stop()),
+      ...this.#closing,
       this.#context.gateway.close(),
     ]);
   }
@@ -141,94 +203,89 @@ export class PanelFleet {
     };
   }
 
+  #createMember(target: ServerTarget): Member {
+    // Until its role says more.
+    const { stalenessMs } = this.#settings;
+    return new Member(new ServerRecord(target, { socket: stalenessMs, poll: stalenessMs }), this.#owner);
+  }
+
+  #track(closing: Promise<void>): void {
+    this.#closing.add(closing);
+    void closing.finally(() => this.#closing.delete(closing));
+  }
+
+  #targets(): readonly ServerTarget[] {
+    return this.#records.map((record) => record.target);
+  }
+
+  // A server that is blocked likely has no answer that teaches.
+  #askable(): readonly string[] {
+    const ids = (records: readonly ServerRecord[]) => records.map((record) => record.target.id);
+    const listed = this.#records.filter(({ target }) => target.blocked === undefined);
+    const open = listed.filter((record) => !isBlocked(record));
+    return ids(open.length > 0 ? open : listed);
+  }
+
   async #learnFrom(server: string, signal: AbortSignal): Promise<void> {
     const { gateway, clock } = this.#context;
     const requestedAt = clock.now();
     const resources = await gateway.learn(server, signal);
-    if (resources.sample === undefined) return;
-    const member = this.#members.find(({ record }) => record.target.id === server);
-    member?.record.pollSample(resources.sample, requestedAt, clock.now());
+    const record = this.#records.find(({ target }) => target.id === server);
+    if (record === undefined || resources.sample === undefined || !showsPolls(record, resources)) return;
+    record.pollSample(resources.sample, requestedAt, clock.now());
   }
 
   #onHealthChange(): void {
-    const { health } = this.#context.gateway;
-    for (const { session } of this.#members) {
-      session.refresh();
-      if (health === 'up') session.wake();
+    this.#telling.begin(this.#tellHealth());
+  }
+
+  *#tellHealth(): Generator<void, void, void> {
+    const { gateway } = this.#context;
+    for (const member of this.#members) {
+      member.followHealth(gateway.health === 'up');
+      yield;
     }
   }
 
   #replan(): void {
-    this.#plan = this.#planFor(this.#members.map((member) => member.record.target));
-    this.#applyPlan();
+    const { gateway, log } = this.#context;
+    const { name, pollIntervalMs, stalenessMs } = this.#settings;
+    const callsPerMinute = gateway.budget().limitPerMinute;
+    this.#plan = this.#planFor(this.#targets());
+    // A fleet that is yet to be discovered has no plan to tell.
+    if (this.#members.length > 0) tellPlan(log, name, this.#plan, callsPerMinute);
+    this.#roles.apply(this.#members, { plan: this.#plan, pollIntervalMs, stalenessMs, callsPerMinute });
   }
 
   #planFor(targets: readonly ServerTarget[]): Plan {
-    const count = (mode: ServerTarget['mode']) => targets.filter((target) => target.mode === mode).length;
-    return planCollection({
+    // One that the listing says is blocked costs no calls.
+    const count = (mode: ServerTarget['mode']) =>
+      targets.filter((target) => target.mode === mode && target.blocked === undefined).length;
+    const budget = this.#context.gateway.budget().limitPerMinute;
+    const reserve = Math.min(this.#reserve, budget * MOST_RESERVED);
+    const plan = planCollection({
       socketOnly: count('socket'),
       either: count('auto'),
       pollOnly: count('poll'),
-      callsPerMinute: this.#context.gateway.budget().limitPerMinute,
+      callsPerMinute: budget - reserve,
       pollIntervalMs: this.#settings.pollIntervalMs,
       stalenessMs: this.#settings.stalenessMs,
     });
+    return {
+      ...plan,
+      callsPerMinute: plan.callsPerMinute + reserve,
+      wantedCallsPerMinute: plan.wantedCallsPerMinute + this.#reserve,
+    };
   }
+}
 
-  #applyPlan(): void {
-    const { gateway, log } = this.#context;
-    tellPlan(log, this.#settings.name, this.#plan, gateway.budget().limitPerMinute);
-    const takers: Member[] = [];
-    for (const member of this.#members) {
-      const { record, session } = member;
-      const role = this.#roleOf(record);
-      record.staleness = this.#staleness(role);
-      if (role === 'turns') takers.push(member);
-      else if (role === 'stream') {
-        session.assume({ type: 'stream', pollIntervalMs: this.#settings.pollIntervalMs });
-      } else session.assume(this.#polledRole(record));
-    }
-    this.#takeTurns(takers);
-  }
+/** Would a poll of the server be shown, and this answer with it? */
+function showsPolls(record: ServerRecord, resources: Resources): boolean {
+  const isObservable = record.target.mode !== 'socket' && !isBlocked(record);
+  return isObservable && answeredResult(resources).type === 'answered';
+}
 
-  #roleOf({ target }: ServerRecord): PlannedRole {
-    if (target.mode === 'poll') return 'poll';
-    return target.mode === 'auto' && this.#plan.turns > 0 ? 'turns' : 'stream';
-  }
-
-  // Who has a socket already begins, and needs no new one for it.
-  #takeTurns(takers: readonly Member[]): void {
-    const [begun, waiting] = [true, false].map((isLive) =>
-      takers.filter(({ record }) => (record.status.condition === 'streaming') === isLive),
-    );
-    this.#turns.plan([...(begun ?? []), ...(waiting ?? [])], this.#plan.turnSockets);
-    const pollIntervalMs = this.#cycleMs();
-    for (const taker of takers) if (!this.#turns.has(taker)) taker.session.waitForTurn(pollIntervalMs);
-  }
-
-  /** How long it takes until a server's turn comes round. */
-  #cycleMs(): number {
-    const { turns, turnSockets } = this.#plan;
-    return turnSockets === 0 ? TURN_MS : (turns / turnSockets) * TURN_MS;
-  }
-
-  // First polls are spread over the time that the budget takes for them, so that they don't stand in line together.
-  #polledRole(record: ServerRecord): Role {
-    const { clock, random, gateway } = this.#context;
-    const { pollIntervalMs, polls } = this.#plan;
-    const roundMs = Math.min(pollIntervalMs, (polls / gateway.budget().limitPerMinute) * 60_000);
-    const { source, sampledAt } = record;
-    const firstPollAt =
-      source === 'poll' && sampledAt !== undefined
-        ? sampledAt + pollIntervalMs
-        : clock.now() + roundMs * random();
-    return { type: 'poll', pollIntervalMs, firstPollAt };
-  }
-
-  #staleness(role: PlannedRole): Readonly<Record<SampleSource, number>> {
-    const { stalenessMs, pollIntervalMs } = this.#settings;
-    if (role === 'turns') return { socket: this.#plan.longestAgeMs, poll: this.#plan.longestAgeMs };
-    const intervalMs = role === 'poll' ? this.#plan.pollIntervalMs : pollIntervalMs;
-    return { socket: stalenessMs, poll: polledStalenessMs(stalenessMs, intervalMs) };
-  }
+/** Was the server refused, or does the listing say that it would be? */
+function isBlocked({ target, status }: ServerRecord): boolean {
+  return status.condition === 'blocked' || target.blocked !== undefined;
 }

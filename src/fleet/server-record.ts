@@ -1,5 +1,5 @@
 import type { CollectionStatus } from '../domain/collection.ts';
-import type { Peaks, ServerReading, SocketState } from '../domain/reading.ts';
+import type { BackupsReading, Peaks, ServerReading, SocketState } from '../domain/reading.ts';
 import type { Sample, SampleSource } from '../domain/sample.ts';
 import type { ServerTarget } from '../domain/server.ts';
 import { isOff, type ServerState } from '../domain/state.ts';
@@ -21,12 +21,14 @@ const SAME_START_MS = 5_000;
 
 /** One server's entry in the store: the newest accepted sample and what was counted on the way to it. */
 export class ServerRecord implements ServerReading {
-  readonly target: ServerTarget;
+  /** Replaced as a whole where the server is described anew; never changed in place. */
+  target: ServerTarget;
   /** How old a sample may become, by the way it came. */
   staleness: Readonly<Record<SampleSource, number>>;
   status: CollectionStatus = { condition: 'waiting' };
   socketState: SocketState = 'none';
   consoleLines = 0;
+  backups: BackupsReading | undefined;
   startedAt: number | undefined;
   /** When and how the newest sample came. Numbers in place, not an object for each: see SampleSlot. */
   #source: SampleSource | undefined;

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { ServerTarget } from '../domain/server.ts';
+import { identityOf } from './identity.ts';
 
 /** Which of how many exporters this one is; `index` counts from 0. */
 export interface Shard {
@@ -10,15 +11,12 @@ export interface Shard {
 /** An exporter that has all servers for itself. */
 export const WHOLE: Shard = { index: 0, total: 1 };
 
-/** Short and full ids share this much, so both name the same server. */
-const SHARED_ID_LENGTH = 8;
-
 /**
  * The shard that a server belongs to, by rendezvous hashing: each shard draws a number for the server and the highest one has it.
  * So when the count changes, only the servers move that the new shard wins or the gone one had.
  */
 export function shardOf(server: Pick<ServerTarget, 'panel' | 'id'>, total: number): number {
-  const subject = JSON.stringify([server.panel, server.id.slice(0, SHARED_ID_LENGTH).toLowerCase()]);
+  const subject = JSON.stringify([server.panel, identityOf(server)]);
   let winner = 0;
   let highest = '';
   for (let index = 0; index < total; index += 1) {

@@ -1,22 +1,55 @@
 import type { FleetReading, PanelReading, ServerReading } from '../domain/reading.ts';
-import type { PanelFleet } from './panel-fleet.ts';
+
+/** The fleet of one panel. */
+export interface Fleet {
+  /** Another array where servers came, went or moved. */
+  readonly records: readonly ServerReading[];
+  start(): void;
+  /** Resolves when every socket is closed. */
+  stop(): Promise<void>;
+  reading(): PanelReading;
+}
 
 /** The fleets of all panels, as one: started and stopped together, read as a whole. */
 export class Supervisor implements FleetReading {
-  readonly #fleets: readonly PanelFleet[];
-  readonly #servers: readonly ServerReading[];
+  #fleets: readonly Fleet[];
+  #isRunning = false;
+  #isStopped = false;
+  /** Fleets that left, while their sockets close. */
+  readonly #leaving = new Set<Promise<void>>();
+  /** The fleets' records as they were when they were last joined, and the joined list. */
+  #parts: readonly (readonly ServerReading[])[] = [];
+  #servers: readonly ServerReading[] = [];
 
-  constructor(fleets: readonly PanelFleet[]) {
+  constructor(fleets: readonly Fleet[]) {
     this.#fleets = fleets;
-    this.#servers = fleets.flatMap((fleet) => fleet.records);
   }
 
   start(): void {
+    this.#isRunning = true;
     for (const fleet of this.#fleets) fleet.start();
   }
 
+  /**
+   * Goes on with these fleets, in this order: those that are new are started once those that left have stopped, so that no server
+   * has two sockets. Resolves then.
+   */
+  async setFleets(fleets: readonly Fleet[]): Promise<void> {
+    if (this.#isStopped) return;
+    const before = new Set(this.#fleets);
+    const after = new Set(fleets);
+    this.#fleets = fleets;
+    for (const fleet of before) if (!after.has(fleet)) this.#leave(fleet);
+    await Promise.all(this.#leaving);
+    if (!this.#isRunning) return;
+    for (const fleet of fleets) {
+      if (!before.has(fleet) && this.#isObserved(fleet)) fleet.start();
+    }
+  }
+
   async stop(): Promise<void> {
-    await Promise.all(this.#fleets.map((fleet) => fleet.stop()));
+    this.#isStopped = true;
+    await Promise.all([...this.#fleets.map((fleet) => fleet.stop()), ...this.#leaving]);
   }
 
   panels(): readonly PanelReading[] {
@@ -24,6 +57,23 @@ export class Supervisor implements FleetReading {
   }
 
   servers(): readonly ServerReading[] {
+    const parts = this.#fleets.map((fleet) => fleet.records);
+    const isSame = parts.length === this.#parts.length && parts.every((part, i) => part === this.#parts[i]);
+    if (!isSame) {
+      this.#parts = parts;
+      this.#servers = parts.flat();
+    }
     return this.#servers;
+  }
+
+  #leave(fleet: Fleet): void {
+    const leaving = fleet.stop();
+    this.#leaving.add(leaving);
+    void leaving.finally(() => this.#leaving.delete(leaving));
+  }
+
+  // Another change, or the end, may have come while those that left were stopping.
+  #isObserved(fleet: Fleet): boolean {
+    return !this.#isStopped && this.#fleets.includes(fleet);
   }
 }

@@ -2,6 +2,7 @@ import { setImmediate } from 'node:timers/promises';
 import type { Clock } from '../domain/clock.ts';
 import type { FleetReading } from '../domain/reading.ts';
 import type { ServerTarget } from '../domain/server.ts';
+import { COMPATIBILITY_FAMILIES, compatibilityLabels } from './compatibility.ts';
 import { type Family, PANEL_FAMILIES, SERVER_FAMILIES } from './families.ts';
 import { type ServerView, viewOf } from './server-view.ts';
 
@@ -61,6 +62,19 @@ function serverLabels(target: ServerTarget): string {
   return labels;
 }
 
+const otherLabelsByTarget = new WeakMap<ServerTarget, string>();
+
+function otherLabels(target: ServerTarget): string {
+  let labels = otherLabelsByTarget.get(target);
+  if (labels === undefined) {
+    labels = Object.entries(compatibilityLabels(target))
+      .map(([name, value]) => label(name, value))
+      .join(',');
+    otherLabelsByTarget.set(target, labels);
+  }
+  return labels;
+}
+
 function ownLabels(names: readonly string[], values: readonly (string | undefined)[]): string {
   let text = '';
   for (const [index, name] of names.entries()) {
@@ -103,9 +117,13 @@ export function* renderFamily<Subject>(
 
 /**
  * The fleet's families in the text format, block by block; families are parted by an empty line. A block is
- * a bounded piece of work and may be empty.
+ * a bounded piece of work and may be empty. `withCompatibility` adds the names of pterodactyl_exporter.
  */
-export function* renderFleet(fleet: FleetReading, clock: Clock): Generator<string, void, undefined> {
+export function* renderFleet(
+  fleet: FleetReading,
+  clock: Clock,
+  withCompatibility = false,
+): Generator<string, void, undefined> {
   const now = clock.now();
   const panels = fleet.panels();
   const views: ServerView[] = [];
@@ -123,6 +141,24 @@ export function* renderFleet(fleet: FleetReading, clock: Clock): Generator<strin
   for (const [index, family] of PANEL_FAMILIES.entries()) {
     if (index > 0) yield '\n';
     yield* renderFamily(family, panels, panelLabels);
+  }
+  if (withCompatibility) yield* renderCompatibility(views);
+}
+
+/** The families under the names of another exporter, each after an empty line. */
+function* renderCompatibility(views: readonly ServerView[]): Generator<string, void, undefined> {
+  const labels = new Map<string, ServerView>();
+  for (const [index, view] of views.entries()) {
+    if (index % BLOCK_SUBJECTS === 0) yield '';
+    const text = otherLabels(view.target);
+    // Without the panel among its labels, a server that two panels' entries name would have each series twice.
+    if (!labels.has(text)) labels.set(text, view);
+  }
+  const subjects = [...labels.values()];
+  const texts = [...labels.keys()];
+  for (const family of COMPATIBILITY_FAMILIES) {
+    yield '\n';
+    yield* renderFamily(family, subjects, texts);
   }
 }
 

@@ -55,7 +55,9 @@ export const SERVER_FAMILIES: readonly Family<ServerView>[] = [
     name: 'gameserver_memory_limit_bytes',
     type: 'gauge',
     help: 'Memory limit, in bytes; absent where unlimited or unknown.',
-    read: ({ sample, target }) => sample && ceiling(target.limits.memoryBytes ?? sample.memoryLimitBytes),
+    // A socket that never saw the server run says 0.
+    read: ({ sample, target: { limits } }) =>
+      sample && ceiling(limits.memoryBytes ?? (sample.memoryLimitBytes || limits.listedMemoryBytes)),
   },
   {
     name: 'gameserver_cpu_usage_cores',
@@ -174,10 +176,32 @@ export const SERVER_FAMILIES: readonly Family<ServerView>[] = [
   {
     name: 'gameserver_blocked',
     type: 'gauge',
-    help: 'Why the server cannot be observed for now; always 1, and present only while that is so.',
+    help: 'Why the server cannot be observed for now, going by its answers or the listing; always 1, and present only while so.',
     labels: ['reason'],
-    read: ({ status }) =>
-      status.condition === 'blocked' && status.blocked !== undefined ? [[[status.blocked], 1]] : undefined,
+    // A socket that is open may outlive what the listing says of its server.
+    read: ({ status, target }) => {
+      const reason = status.condition === 'blocked' ? status.blocked : target.blocked;
+      return reason === undefined ? undefined : [[[reason], 1]];
+    },
+  },
+  {
+    name: 'gameserver_backups',
+    type: 'gauge',
+    help: 'Backups of the server that were completed successfully; absent where not asked for or not allowed.',
+    read: ({ backups }) => backups?.count,
+  },
+  {
+    name: 'gameserver_backup_last_success_timestamp_seconds',
+    type: 'gauge',
+    help: 'When the newest successful backup was completed, in Unix time in seconds; absent where there is none.',
+    read: ({ backups }) =>
+      backups?.lastSuccessUnixMs === undefined ? undefined : backups.lastSuccessUnixMs / 1_000,
+  },
+  {
+    name: 'gameserver_backup_last_size_bytes',
+    type: 'gauge',
+    help: 'Size of the newest successful backup, in bytes; absent where there is none.',
+    read: ({ backups }) => backups?.lastSizeBytes,
   },
   {
     name: 'gameserver_last_sample_timestamp_seconds',

@@ -14,6 +14,8 @@ interface ScraperOptions {
   readonly fleet: FleetReading;
   readonly self: Pick<SelfMetrics, 'metrics' | 'scraped'>;
   readonly clock: Clock;
+  /** Are the names of pterodactyl_exporter wanted, too? Asked at every render; not unless said. */
+  readonly withCompatibility?: () => boolean;
 }
 
 /** Renders the fleet's and the exporter's own metrics; scrapes of one encoding that overlap share one render. */
@@ -35,11 +37,12 @@ export class Scraper {
   }
 
   async #render(encoding: Encoding): Promise<Scrape> {
-    const { fleet, self, clock } = this.#options;
+    const { fleet, self, clock, withCompatibility } = this.#options;
     const startedAt = clock.now();
+    const blocks = renderFleet(fleet, clock, withCompatibility?.() === true);
     const writer = createBodyWriter(encoding);
     try {
-      for await (const piece of encodeChunks(renderFleet(fleet, clock))) await writer.write(piece);
+      for await (const piece of encodeChunks(blocks)) await writer.write(piece);
       await writer.write(Buffer.from(`\n${await self.metrics()}`));
       const chunks = await writer.end();
       self.scraped((clock.now() - startedAt) / 1_000);

@@ -60,6 +60,12 @@ export const SELF_FAMILIES = {
     help: 'Messages and answers that could not be used, wholly or in part, by what was wrong.',
     labels: ['panel', 'kind'],
   },
+  discoveryFailures: {
+    name: 'gameserver_exporter_discovery_failures_total',
+    type: 'counter',
+    help: "Walks through the panel's listing that left out a page or an entry.",
+    labels: ['panel'],
+  },
   apiRequests: {
     name: 'gameserver_exporter_api_requests_total',
     type: 'counter',
@@ -162,5 +168,16 @@ export const PANEL_GAUGES: readonly PanelGauge[] = [
     'wanted_calls_per_minute',
     "Calls a minute of the panel's API that would stream every server that may be streamed.",
     ({ plan }) => plan.wantedCallsPerMinute,
+  ),
+  panelGauge(
+    'discovered_servers',
+    "Servers that are observed because the panel's listing names them.",
+    ({ discovery }) => discovery?.servers,
+  ),
+  panelGauge(
+    'discovery_last_success_timestamp_seconds',
+    "When every page of the panel's listing was last read, in Unix time in seconds.",
+    ({ discovery }) =>
+      discovery?.succeededUnixMs === undefined ? undefined : Math.round(discovery.succeededUnixMs) / 1_000,
   ),
 ];

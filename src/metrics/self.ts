@@ -39,6 +39,7 @@ export class SelfMetrics {
   readonly #reconnects = this.#counter(SELF_FAMILIES.reconnects);
   readonly #messages = this.#counter(SELF_FAMILIES.messages);
   readonly #badMessages = this.#counter(SELF_FAMILIES.badMessages);
+  readonly #discoveryFailures = this.#counter(SELF_FAMILIES.discoveryFailures);
   readonly #apiRequests = this.#counter(SELF_FAMILIES.apiRequests);
   readonly #apiRequestDuration = this.#histogram(SELF_FAMILIES.apiRequestDuration);
   readonly #panelGauges = PANEL_GAUGES.map((family) => ({ gauge: this.#gauge(family), read: family.read }));
@@ -55,6 +56,12 @@ export class SelfMetrics {
   /** Where what happens to one panel's collection is counted; the same one for the same name. */
   telemetry(panel: string): PanelTelemetry {
     return this.#countsOf(panel);
+  }
+
+  /** Calls of this panel's API that were answered with this status, since the start. */
+  answered(panel: string, status: string): number {
+    const counts = this.#panels.get(panel)?.requests.values() ?? [];
+    return [...counts].reduce((sum, byStatus) => sum + (byStatus.get(status)?.n ?? 0), 0);
   }
 
   /** The configuration was loaded, or could not be, at this Unix time in milliseconds. */
@@ -127,7 +134,9 @@ export class SelfMetrics {
     for (const counter of [this.#messages, this.#badMessages, this.#reconnects, this.#apiRequests]) {
       counter.reset();
     }
-    for (const { name: panel } of panels) {
+    this.#discoveryFailures.reset();
+    for (const { name: panel, discovery } of panels) {
+      if (discovery !== undefined) this.#discoveryFailures.inc({ panel }, discovery.failures);
       const counts = this.#countsOf(panel);
       for (const [event, { n }] of counts.messages) this.#messages.inc({ panel, event }, n);
       for (const [kind, { n }] of counts.badMessages) this.#badMessages.inc({ panel, kind }, n);

@@ -1,6 +1,6 @@
 import type { Clock } from '../domain/clock.ts';
 import type { CollectionStatus } from '../domain/collection.ts';
-import type { Peaks, ServerReading } from '../domain/reading.ts';
+import type { BackupsReading, Peaks, ServerReading } from '../domain/reading.ts';
 import type { Sample } from '../domain/sample.ts';
 import type { ServerTarget } from '../domain/server.ts';
 import type { ServerState } from '../domain/state.ts';
@@ -25,6 +25,8 @@ export interface ServerView {
   readonly starts: number;
   readonly unexpectedStops: number;
   readonly consoleLines: number;
+  /** Only while it is known. */
+  readonly backups?: BackupsReading | undefined;
 }
 
 /** What may be said of a server at the monotonic instant `now`. */
@@ -42,7 +44,13 @@ export function viewOf(reading: ServerReading, now: number, clock: Pick<Clock, '
     starts: reading.starts,
     unexpectedStops: reading.unexpectedStops(now),
     consoleLines: reading.consoleLines,
+    backups: backupsOf(reading, now),
   };
+}
+
+function backupsOf({ backups, target }: ServerReading, now: number): BackupsReading | undefined {
+  const isKnown = backups !== undefined && now < backups.staleAt && target.withoutBackups !== true;
+  return isKnown ? backups : undefined;
 }
 
 // To the millisecond: what is finer is noise of the clocks.

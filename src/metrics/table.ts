@@ -1,3 +1,4 @@
+import { COMPATIBILITY_FAMILIES } from './compatibility.ts';
 import { PANEL_FAMILIES, SERVER_FAMILIES } from './families.ts';
 import { PANEL_GAUGES, SELF_FAMILIES } from './self-families.ts';
 
@@ -19,12 +20,26 @@ export function renderSelfMetricTable(): string {
   return table(SELF_TABLE.map((family) => row(family, family.labels)));
 }
 
+/** The Markdown table of the names of pterodactyl_exporter, and what takes their place; ends with a newline. */
+export function renderCompatibilityTable(): string {
+  const rows = COMPATIBILITY_FAMILIES.map(({ name, help, replacedBy = '', translation = '' }) => [
+    code(name),
+    help,
+    replacedBy === '' ? 'none' : code(replacedBy),
+    translation === '' ? '' : code(translation.replace('METRIC', replacedBy)),
+  ]);
+  return table(rows, ['old name', 'meaning', 'new name', 'the old value in PromQL']);
+}
+
 function row(family: { name: string; type: string; help: string }, labels: readonly string[]): string[] {
   return [code(family.name), family.type, labels.map(code).join(', '), family.help];
 }
 
-function table(rows: readonly string[][]): string {
-  return [['metric', 'type', 'labels', 'meaning'], ['---', '---', '---', '---'], ...rows]
+function table(
+  rows: readonly string[][],
+  header: readonly string[] = ['metric', 'type', 'labels', 'meaning'],
+): string {
+  return [header, header.map(() => '---'), ...rows]
     .map((cells) => `| ${cells.map((cell) => cell.replaceAll('|', '\\|')).join(' | ')} |\n`)
     .join('');
 }

@@ -1,8 +1,10 @@
 import type { Dispatcher } from 'undici';
 import type { Clock } from '../domain/clock.ts';
+import type { ListingType } from '../domain/discovery.ts';
 import { printable } from '../domain/printable.ts';
 import type { ApiEndpoint, PanelTelemetry } from '../domain/telemetry.ts';
 import { type Credentials, decodeCredentials, decodeResources, type Resources } from './decode.ts';
+import { type BackupsPage, decodeBackupsPage } from './decode-backups.ts';
 import { decodeListingPage, type ListingPage } from './decode-listing.ts';
 import { type ConnectionOptions, createDispatcher, MAX_BODY_BYTES } from './dispatcher.ts';
 import { PanelError } from './errors.ts';
@@ -23,8 +25,11 @@ export interface ListingQuery {
   readonly page: number;
   /** At most 100. */
   readonly perPage: number;
-  readonly type?: 'owner' | 'admin' | 'admin-all';
+  readonly type?: ListingType;
 }
+
+/** Panels give no more on one page. */
+const BACKUPS_PER_PAGE = 50;
 
 export interface PanelApiOptions extends ConnectionOptions {
   /** Asked at every call, so that a key that was changed in its file is used at once. */
@@ -95,6 +100,19 @@ export class PanelApi {
         path: `/api/client?${query.toString()}`,
         maxBytes: MAX_BODY_BYTES,
         decode: decodeListingPage,
+      },
+      signal,
+    );
+  }
+
+  /** One page of the server's backups; pages count from 1. */
+  backups(server: string, page: number, signal: AbortSignal): Promise<Answer<BackupsPage>> {
+    return this.#get(
+      {
+        name: 'backups',
+        path: `/api/client/servers/${segment(server)}/backups?page=${page}&per_page=${BACKUPS_PER_PAGE}`,
+        maxBytes: MAX_SMALL_BODY_BYTES,
+        decode: decodeBackupsPage,
       },
       signal,
     );

@@ -1,5 +1,6 @@
 import type { Limit, Limits } from '../domain/server.ts';
 import { asFields, asText, type Fields, ShapeError } from './fields.ts';
+import { pageCount } from './page-count.ts';
 
 /** One server as the panel's listing describes it. */
 export interface ListedServer {
@@ -15,6 +16,9 @@ export interface ListedServer {
   readonly installing: boolean;
   readonly transferring: boolean;
   readonly underMaintenance: boolean;
+  readonly restoring: boolean;
+  /** The panel allows it no backups. */
+  readonly withoutBackups: boolean;
   readonly limits: Limits;
 }
 
@@ -29,9 +33,6 @@ export interface ListingPage {
 const BYTES_PER_MIB = 1_048_576;
 const PERCENT_PER_CORE = 100;
 
-/** A page count beyond this is taken for nonsense: a million servers is more than any panel lists. */
-const MAX_PAGES = 10_000;
-
 /**
  * The servers on one page of the listing, in the panel's order.
  *
@@ -42,10 +43,9 @@ export function decodeListingPage(body: unknown): ListingPage {
   const data = page?.['data'];
   if (!Array.isArray(data)) throw new ShapeError('expected an array "data"');
   const servers = data.map(decodeEntry).filter((server) => server !== undefined);
-  const pagination = asFields(asFields(page?.['meta'])?.['pagination']);
   return {
     servers,
-    totalPages: pageCount(pagination?.['total_pages']),
+    totalPages: pageCount(page),
     badEntries: data.length - servers.length,
   };
 }
@@ -66,9 +66,13 @@ function decodeEntry(entry: unknown): ListedServer | undefined {
     ...(egg !== undefined && { egg }),
     ...(status !== undefined && { status }),
     suspended: attributes['is_suspended'] === true || status === 'suspended',
-    installing: attributes['is_installing'] === true || status === 'installing',
+    // Panels hold a server whose installation failed as they hold one that is being installed.
+    installing:
+      attributes['is_installing'] === true || status === 'installing' || status === 'install_failed',
     transferring: attributes['is_transferring'] === true,
     underMaintenance: attributes['is_node_under_maintenance'] === true,
+    restoring: status === 'restoring_backup',
+    withoutBackups: asFields(attributes['feature_limits'])?.['backups'] === 0,
     limits: decodeLimits(asFields(attributes['limits'])),
   };
 }
@@ -82,10 +86,14 @@ function decodeLimits(limits: Fields | undefined): Limits {
   const memoryBytes = limit(limits?.['memory'], BYTES_PER_MIB);
   const diskBytes = limit(limits?.['disk'], BYTES_PER_MIB);
   const cpuCores = limit(limits?.['cpu'], 1 / PERCENT_PER_CORE);
+  const swapBytes = swapLimit(limits?.['swap']);
+  const ioWeight = limit(limits?.['io'], 1);
   return {
     ...(memoryBytes !== undefined && { memoryBytes }),
     ...(diskBytes !== undefined && { diskBytes }),
     ...(cpuCores !== undefined && { cpuCores }),
+    ...(swapBytes !== undefined && { swapBytes }),
+    ...(typeof ioWeight === 'number' && { ioWeight }),
   };
 }
 
@@ -97,7 +105,8 @@ function limit(value: unknown, basePerUnit: number): Limit | undefined {
   return inBase <= Number.MAX_SAFE_INTEGER ? inBase : undefined;
 }
 
-function pageCount(value: unknown): number {
-  if (typeof value !== 'number' || !(value >= 1)) return 1;
-  return Math.min(Math.floor(value), MAX_PAGES);
+/** For swap the wire says -1 for unlimited, and 0 for none. */
+function swapLimit(value: unknown): Limit | undefined {
+  if (value === -1) return 'unlimited';
+  return value === 0 ? 0 : limit(value, BYTES_PER_MIB);
 }

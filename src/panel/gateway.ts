@@ -6,6 +6,7 @@ import { Breaker, type Outcome, outcomeOf, PROBE_INTERVAL_MS, type Trouble } fro
 import { ApiBudget } from './budget.ts';
 import type { CallKind } from './call-kind.ts';
 import type { Credentials, Resources } from './decode.ts';
+import type { BackupsPage } from './decode-backups.ts';
 import type { ListingPage } from './decode-listing.ts';
 import { PanelError } from './errors.ts';
 
@@ -26,7 +27,10 @@ export interface PanelGateway {
   resources(server: string, signal: AbortSignal): Promise<Resources>;
   /** As `resources`, but before all connects: the answer's headers tell the panel's limit. */
   learn(server: string, signal: AbortSignal): Promise<Resources>;
-  listing(query: ListingQuery, signal: AbortSignal): Promise<ListingPage>;
+  /** Last but for backups; `urgent` goes before all connects. */
+  listing(query: ListingQuery, signal: AbortSignal, urgent?: boolean): Promise<ListingPage>;
+  /** One page of a server's backups, after all other calls. */
+  backups(server: string, page: number, signal: AbortSignal): Promise<BackupsPage>;
   budget(): BudgetReading;
   /** How many servers there are; where they are few, it takes fewer of them to tell that the panel is in trouble. */
   setFleetSize(size: number): void;
@@ -120,9 +124,15 @@ class Gateway implements PanelGateway {
     );
   }
 
-  listing(query: ListingQuery, signal: AbortSignal): Promise<ListingPage> {
-    return this.#run({ kind: 'listing', subject: WHOLE_PANEL }, signal, (scope) =>
+  listing(query: ListingQuery, signal: AbortSignal, urgent = false): Promise<ListingPage> {
+    return this.#run({ kind: urgent ? 'census' : 'listing', subject: WHOLE_PANEL }, signal, (scope) =>
       this.#api.listing(query, scope),
+    );
+  }
+
+  backups(server: string, page: number, signal: AbortSignal): Promise<BackupsPage> {
+    return this.#run({ kind: 'backups', server, subject: server }, signal, (scope) =>
+      this.#api.backups(server, page, scope),
     );
   }
 
@@ -187,6 +197,11 @@ class Gateway implements PanelGateway {
   // it is the key, another endpoint tells.
   #outcome({ kind, subject }: Purpose, error: unknown): Outcome {
     const outcome = error === undefined ? 'success' : outcomeOf(error);
+    if (kind === 'backups' && outcome === 'refused') {
+      // An account that may not read backups is told so with 401 by some panels, too: it takes no part in the doubts.
+      this.#verifyKey(subject);
+      return 'unclear';
+    }
     const asksForToken = kind === 'connect' || kind === 'refresh';
     if (!asksForToken) {
       if (outcome === 'success') {

@@ -1,4 +1,4 @@
-import type { CollectionMode } from '../domain/server.ts';
+import type { BlockedReason, CollectionMode } from '../domain/server.ts';
 import type { MachineState } from './machine-model.ts';
 import type { PollPolicy } from './poller.ts';
 
@@ -8,6 +8,8 @@ export const FALLBACK_AFTER_MS = 30_000;
 /** What a session is to do for its server. */
 export type Role =
   | { readonly type: 'rest' }
+  /** The panel holds the server in a state in which it can't be observed: make no call for it. */
+  | { readonly type: 'held'; readonly reason: BlockedReason }
   /** Hold a socket; `pollIntervalMs` is for the fallback. */
   | { readonly type: 'stream'; readonly pollIntervalMs: number }
   /** Hold a socket for the life of one token, then say that the turn is over. */
@@ -30,7 +32,7 @@ export interface PollSituation {
 /** Is the server to be polled, and from when? Pure. */
 export function pollPolicy(situation: PollSituation): PollPolicy {
   const { role, machine, mode } = situation;
-  if (role.type === 'rest' || role.type === 'turn') return OFF;
+  if (role.type === 'rest' || role.type === 'held' || role.type === 'turn') return OFF;
   const intervalMs = role.pollIntervalMs;
   if (role.type === 'poll') return { type: 'on', from: role.firstPollAt, intervalMs };
   if (role.type === 'wait') {

@@ -27,9 +27,9 @@ export class Session {
     this.#context = context;
     this.#record = record;
     this.#streamer = new Streamer(context, record, {
-      // A turn lasts as long as its token, to the last second.
-      renews: () => this.#role.type !== 'turn',
-      tokenSpent: () => this.#endTurn(),
+      // A turn lasts as long as its token, to the last second, and so does the socket of a server that is held.
+      renews: () => this.#role.type !== 'turn' && this.#role.type !== 'held',
+      tokenSpent: () => this.#onTokenSpent(),
       changed: () => this.#onMachineChange(),
       troubled: (told) => {
         this.#told = told;
@@ -44,7 +44,7 @@ export class Session {
     if (role.type === 'stream' || role.type === 'turn') {
       if (this.#streamer.machine.name === 'idle') this.#waitingSince = this.#context.clock.now();
       this.#streamer.start();
-    } else {
+    } else if (role.type !== 'held' || !isLive(this.#streamer.machine)) {
       this.#streamer.stop();
     }
     this.#settle();
@@ -76,7 +76,13 @@ export class Session {
 
   #onMachineChange(): void {
     this.#settle();
+    if (this.#role.type === 'held' && !isLive(this.#streamer.machine)) this.#streamer.stop();
     if (this.#role.type === 'turn' && isOverForNow(this.#streamer.machine)) this.#endTurn();
+  }
+
+  #onTokenSpent(): void {
+    if (this.#role.type === 'held') this.#streamer.stop();
+    else this.#endTurn();
   }
 
   // What the turn ended with is what is known of the server until the next: its trouble, or a refusal that stands.
@@ -133,6 +139,10 @@ export class Session {
   #currentStatus(polling: boolean): CollectionStatus {
     if (this.#role.type === 'rest') return { condition: 'stopped' };
     const { machine } = this.#streamer;
+    if (this.#role.type === 'held' && !isLive(machine)) {
+      const { reason } = this.#role;
+      return { condition: 'blocked', blocked: reason, trouble: `the panel's listing says: ${reason}` };
+    }
     return collectionStatus({
       machine: this.#role.type === 'wait' ? (this.#lastTurn ?? machine) : machine,
       polling,
@@ -146,6 +156,10 @@ export class Session {
 /** Would going on cost another call, or wait for long? Then the place is better given to the next. */
 function isOverForNow(machine: MachineState): boolean {
   return machine.name === 'blocked' || (machine.name === 'backingOff' && machine.failures > 1);
+}
+
+function isLive(machine: MachineState): boolean {
+  return machine.name === 'streaming' || machine.name === 'refreshing';
 }
 
 function isUnauthorized(result: PollResult): boolean {

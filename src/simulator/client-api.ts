@@ -28,7 +28,6 @@ type ServerHandler = (host: ClientApiHost, server: SimulatedServer, context: Api
 
 const DEFAULT_PER_PAGE = 50;
 const DEFAULT_BACKUPS_PER_PAGE = 20;
-const MAX_PER_PAGE = 100;
 const LISTING_TYPES: ReadonlySet<string> = new Set(['owner', 'admin', 'admin-all']);
 
 /** The panel's client API as an application. */
@@ -67,7 +66,7 @@ async function credentials(host: ClientApiHost, server: SimulatedServer): Promis
   const issuedAtMs = Math.floor(clock.toUnixMs(clock.now()));
   const expiresAtMs = issuedAtMs + settings.tokenLifetimeSeconds * 1_000;
   const claims = { serverUuid: server.uuid, issuedAtMs, expiresAtMs };
-  const token = await signToken(host.tokenKey, claims, randomUUID());
+  const token = await signToken(host.tokenKey, claims, randomUUID(), settings.tokenPermissions);
   const socket = server.advertised ?? `${host.nodeSocketUrl(server.node)}/api/servers/${server.uuid}/ws`;
   return json(200, { data: { token, socket } });
 }
@@ -94,7 +93,7 @@ async function resources(host: ClientApiHost, server: SimulatedServer): Promise<
 
 async function listing(host: ClientApiHost, context: ApiContext): Promise<Answer> {
   const type = context.req.query('type') ?? 'owner';
-  const place = readPage(context, DEFAULT_PER_PAGE);
+  const place = readPage(host, context, DEFAULT_PER_PAGE);
   if (place === undefined) return refuse(host, 400, 'page and per_page must be positive whole numbers.');
   if (!LISTING_TYPES.has(type)) return refuse(host, 400, `The type "${type}" is unknown.`);
   const includeEgg = (context.req.query('include') ?? '').split(',').includes('egg');
@@ -109,7 +108,7 @@ async function listing(host: ClientApiHost, context: ApiContext): Promise<Answer
 
 async function backups(host: ClientApiHost, server: SimulatedServer, context: ApiContext): Promise<Answer> {
   if (server.conflict !== undefined) return refuseConflict(host, server.conflict);
-  const place = readPage(context, DEFAULT_BACKUPS_PER_PAGE);
+  const place = readPage(host, context, DEFAULT_BACKUPS_PER_PAGE);
   if (place === undefined) return refuse(host, 400, 'page and per_page must be positive whole numbers.');
   return json(200, pageDocument(server.backups, place.page, place.perPage, backupDocument));
 }
@@ -120,13 +119,14 @@ function nodeName(server: SimulatedServer): string {
 
 /** The page that is asked for; undefined where the query is malformed. */
 function readPage(
+  { settings }: ClientApiHost,
   context: ApiContext,
   defaultPerPage: number,
 ): { page: number; perPage: number } | undefined {
   const page = readCount(context.req.query('page'), 1);
   const perPage = readCount(context.req.query('per_page'), defaultPerPage);
   if (page === undefined || perPage === undefined) return undefined;
-  return { page, perPage: Math.min(perPage, MAX_PER_PAGE) };
+  return { page, perPage: Math.min(perPage, settings.maxPerPage) };
 }
 
 function readCount(text: string | undefined, fallback: number): number | undefined {

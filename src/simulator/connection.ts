@@ -7,10 +7,17 @@ import type { Recorder } from './recorder.ts';
 import { type PowerAction, powerActionSchema, type Settings } from './schema.ts';
 import type { SimulatedServer } from './server.ts';
 import { expiringThresholdMs } from './settings.ts';
-import { checkToken, EXPIRED_TEXT, NO_TOKEN_TEXT } from './tokens.ts';
+import { allows, checkToken, EXPIRED_TEXT, NO_TOKEN_TEXT } from './tokens.ts';
 
 /** A reader this many bytes behind loses events, as it does on real nodes. */
 const SLOW_READER_BYTES = 1_048_576;
+
+const POWER_PERMISSIONS: Readonly<Record<PowerAction, string>> = {
+  start: 'control.start',
+  stop: 'control.stop',
+  restart: 'control.restart',
+  kill: 'control.stop',
+};
 
 /** What a console socket needs of the node that it is on. */
 export interface ConsoleHost {
@@ -34,6 +41,7 @@ export class ConsoleConnection {
   readonly #host: ConsoleHost;
   #budget: FrameBudget;
   #authenticated = false;
+  #permissions: readonly string[] = [];
   #expiresAt = 0;
   #lifetimeMs = 0;
   #toldExpired = false;
@@ -159,11 +167,14 @@ export class ConsoleConnection {
         break;
       case 'set state': {
         const action = powerActionSchema.safeParse(argument);
-        if (action.success) this.#host.power(this.#server, action.data);
+        // Real nodes say nothing of what a token doesn't allow.
+        if (!action.success || !allows(this.#permissions, POWER_PERMISSIONS[action.data])) break;
+        this.#host.power(this.#server, action.data);
         break;
       }
       case 'send command':
-        if (this.#server.game.state !== 'offline') this.#host.print(this.#server, `> ${argument}`);
+        if (this.#server.game.state === 'offline' || !allows(this.#permissions, 'control.console')) break;
+        this.#host.print(this.#server, `> ${argument}`);
         break;
       default:
         // Real nodes ignore events that they don't know.
@@ -189,6 +200,7 @@ export class ConsoleConnection {
     }
     const first = !this.#authenticated;
     this.#authenticated = true;
+    this.#permissions = verdict.permissions;
     this.#toldExpired = false;
     this.#lifetimeMs = verdict.claims.expiresAtMs - verdict.claims.issuedAtMs;
     this.#expiresAt = clock.now() + verdict.claims.expiresAtMs - nowMs;

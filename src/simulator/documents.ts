@@ -10,6 +10,7 @@ export interface ListedServer {
   readonly egg: string;
   readonly owned: boolean;
   readonly conflict: Conflict | undefined;
+  readonly backupLimit: number;
   readonly limits: Required<{ [Key in keyof WireLimits]: number }>;
 }
 
@@ -65,6 +66,7 @@ export function listedServerDocument(server: ListedServer, includeEgg: boolean):
       is_transferring: conflict === 'transferring',
       is_node_under_maintenance: conflict === 'maintenance',
       limits: { ...server.limits, threads: null, oom_disabled: true },
+      feature_limits: { databases: 0, allocations: 0, backups: server.backupLimit },
       ...(includeEgg && {
         relationships: { egg: { object: 'egg', attributes: { name: server.egg } } },
       }),

@@ -35,12 +35,13 @@ export class Faults {
   }
 
   /** The fault that strikes this call, if any. */
-  strikeRest(endpoint: Endpoint | 'other', server: string | undefined): RestFault | undefined {
+  strikeRest(endpoint: Endpoint | 'other', server: string | undefined, page?: number): RestFault | undefined {
     return strike(
       this.#rest,
       (fault) =>
         (fault.endpoint === undefined || fault.endpoint === endpoint) &&
-        (fault.server === undefined || fault.server === server),
+        (fault.server === undefined || fault.server === server) &&
+        (fault.page === undefined || fault.page === page),
     );
   }
 

@@ -58,7 +58,8 @@ export class ApiGate {
     };
     const refused = this.#refuse(context, target);
     if (refused !== undefined) return send(refused);
-    const fault = faults.strikeRest(target.endpoint, target.server);
+    const page = Number(context.req.query('page') ?? 1);
+    const fault = faults.strikeRest(target.endpoint, target.server, page);
     return fault === undefined ? send(await endpoint()) : this.#suffer(fault, context, send, endpoint);
   }
 

@@ -51,6 +51,8 @@ export const serverSpecSchema = z.strictObject({
   /** Milliseconds that a run lasts before the server dies by itself. */
   crashEveryMs: positive.optional(),
   backups: z.array(backupSchema).optional(),
+  /** How many backups the panel allows it; 0 = none. */
+  backupLimit: count.optional(),
 });
 
 /** Values that a server reports instead of simulated ones. */
@@ -77,8 +79,12 @@ export const settingsSchema = z.strictObject({
   /** Where a 429 says when to come back. */
   rateLimitHints: z.array(z.enum(['retry-after', 'reset', 'message'])),
   tokenLifetimeSeconds: positive,
+  /** What the panel's user may do, as console tokens tell the nodes. */
+  tokenPermissions: z.array(z.string()),
   /** How often sockets' tokens are looked at; 0 derives it from the lifetime. */
   tokenCheckMs: z.number().min(0),
+  /** The most that one page of the listing or of backups holds. */
+  maxPerPage: z.int().min(1).max(100),
   resourcesCacheMs: z.number().min(0),
   resourceObject: z.enum(['stats', 'server_resource']),
   resourceUptime: z.boolean(),
@@ -117,7 +123,13 @@ export const endpointSchema = z.enum(['websocket', 'resources', 'listing', 'back
 const server = z.string().optional();
 /** How many times the fault strikes; without it, until faults are cleared. */
 const times = z.int().positive().optional();
-const restScope = { endpoint: endpointSchema.optional(), server, times };
+const restScope = {
+  endpoint: endpointSchema.optional(),
+  server,
+  times,
+  /** Only calls for this page of a list. */
+  page: z.int().positive().optional(),
+};
 
 export const restFaultSchema = z.discriminatedUnion('kind', [
   z.strictObject({

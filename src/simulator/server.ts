@@ -20,6 +20,7 @@ const HOST_MEMORY_BYTES = 64 * 1_024 * MIB;
 /** Nodes grant this much over the limit that the listing names, for the runtime's own needs. */
 const MEMORY_OVERHEAD = 1.05;
 const LONGEST_UPTIME_MS = 3 * 86_400_000;
+const DEFAULT_BACKUP_LIMIT = 3;
 const DEFAULT_LIMITS = { memory: 4_096, swap: 0, disk: 20_480, cpu: 200, io: 500 };
 
 /** One simulated server, all that is known of it. */
@@ -34,6 +35,7 @@ export interface SimulatedServer {
   readonly egg: string;
   readonly owned: boolean;
   readonly backups: readonly BackupSpec[];
+  readonly backupLimit: number;
   readonly random: Random;
   readonly connections: Set<ConsoleConnection>;
   game: GameServer;
@@ -82,6 +84,7 @@ export function createServer(
     egg: spec.egg ?? 'Generic',
     owned: spec.owned ?? true,
     backups: spec.backups ?? [],
+    backupLimit: spec.backupLimit ?? DEFAULT_BACKUP_LIMIT,
     random,
     connections: new Set(),
     game: profile.startsRunning ? runningServer(diskBytes, now, uptimeMs, traits) : newServer(diskBytes, now),

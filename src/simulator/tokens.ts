@@ -9,17 +9,23 @@ export interface TokenClaims {
 
 /** What the nodes make of a token: its claims, or the text of the `jwt error`. */
 export type TokenVerdict =
-  | { readonly ok: true; readonly claims: TokenClaims }
+  | { readonly ok: true; readonly claims: TokenClaims; readonly permissions: readonly string[] }
   | { readonly ok: false; readonly text: string };
 
 export const EXPIRED_TEXT = 'jwt: exp claim is invalid';
 export const DENYLISTED_TEXT = 'jwt: created too far in past (denylist)';
 export const WRONG_SERVER_TEXT = 'jwt: no permission to connect to this server';
+export const NO_CONNECT_TEXT = 'jwt: missing connect permission';
 export const NO_TOKEN_TEXT = 'no jwt present';
 
 /** Signs a console token (HS256), as the panel does for its nodes. */
-export function signToken(key: Uint8Array, claims: TokenClaims, tokenId: string): Promise<string> {
-  return new SignJWT({ server_uuid: claims.serverUuid, permissions: ['*'] })
+export function signToken(
+  key: Uint8Array,
+  claims: TokenClaims,
+  tokenId: string,
+  permissions: readonly string[] = ['*'],
+): Promise<string> {
+  return new SignJWT({ server_uuid: claims.serverUuid, permissions })
     .setProtectedHeader({ alg: 'HS256', typ: 'JWT' })
     .setJti(tokenId)
     .setIssuedAt(claims.issuedAtMs / 1_000)
@@ -48,9 +54,20 @@ export async function checkToken(
     if (expected.nowMs >= claims.expiresAtMs) return { ok: false, text: EXPIRED_TEXT };
     if (claims.serverUuid !== expected.serverUuid) return { ok: false, text: WRONG_SERVER_TEXT };
     if (claims.issuedAtMs < expected.validSinceMs) return { ok: false, text: DENYLISTED_TEXT };
-    return { ok: true, claims };
+    const permissions = stringsOf(payload['permissions']);
+    if (!allows(permissions, 'websocket.connect')) return { ok: false, text: NO_CONNECT_TEXT };
+    return { ok: true, claims, permissions };
   } catch (error) {
     if (error instanceof errors.JWTExpired) return { ok: false, text: EXPIRED_TEXT };
     return { ok: false, text: 'jwt: malformed or wrongly signed token' };
   }
+}
+
+/** Do a token's permissions hold this one? */
+export function allows(permissions: readonly string[], needed: string): boolean {
+  return permissions.includes(needed) || permissions.includes('*');
+}
+
+function stringsOf(value: unknown): readonly string[] {
+  return Array.isArray(value) ? value.filter((entry) => typeof entry === 'string') : [];
 }

@@ -250,6 +250,17 @@ describe('credentials that are refused with 401', () => {
     expect(log.lines).toEqual([]);
   });
 
+  it('speak of a permission where they are for backups, whatever is known of the key', async () => {
+    answer = (response, request) =>
+      request.url?.includes('/backups') ? refusal(response, request) : healthy(response, request);
+    const backups = (server: string) => gateway.backups(server, 1, never());
+    await ended(backups('a'), backups('b'), backups('c'), backups('d'));
+    await vi.waitFor(() => expect(paths().filter((path) => path?.endsWith('/resources'))).toHaveLength(1));
+    expect(log.lines).toEqual([]);
+    await ended(connect('a'));
+    expect(gateway.health).toBe('up');
+  });
+
   it('speak of the key where that is refused elsewhere too', async () => {
     await ended(poll('a'));
     answer = refusal;

@@ -89,6 +89,45 @@ log: level info, format auto
 `);
 });
 
+test('discovery and backups are shown as they were understood', async () => {
+  const { out } = await check(`panels:
+  - name: main
+    url: https://panel.example.com
+    api_key: TopSecret1
+    discover:
+      type: owner
+      include: { name: [survival-*, creative-*], node: [fra-*] }
+      exclude: { egg: [Velocity] }
+      expect: [{ match: { name: [survival-*], node: [fra-1] } }, { match: {}, state: any }]
+      labels: { team: games }
+      mode: poll
+    backups: { interval: 2h }
+  - name: second
+    url: https://other.example.com
+    api_key: TopSecret2
+    limits_from_listing: true
+    backups: true
+    servers: [{ id: 5b1f0c7e }]
+`);
+  expect(out).toContain(`
+  discover       servers that the account owns, every 5m
+    include      name survival-* or creative-*
+    include      node fra-*
+    exclude      egg Velocity
+    expect       running where name survival-* and node fra-1
+    expect       any where no rule above fits
+    mode         poll
+    labels       team="games"
+  backups        every 2h
+
+  no servers of its own: all are discovered
+`);
+  expect(out).toContain(`
+  listing        for node, egg and limits, every 5m
+  backups        every 1h
+`);
+});
+
 test('all errors go to stderr, and the exit code is 1', async () => {
   const { out, err, exitCode } = await check(
     VALID.replace('1a7ce997', 'nope').replace('any', 'never'),
@@ -100,4 +139,9 @@ test('all errors go to stderr, and the exit code is 1', async () => {
     expect.stringMatching(/^\/config\.yaml:7:13: panels\[0\]\.servers\[0\]\.id: .*, got "nope"$/),
     expect.stringMatching(/^\/config\.yaml:12:17: panels\[0\]\.servers\[1\]\.expect: .*, got "never"$/),
   ]);
+});
+
+test('names of another exporter are told where they are wanted', async () => {
+  const { out } = await check(`compatibility: pterodactyl_exporter\n${VALID}`);
+  expect(out).toContain('\ncompatibility: the names of pterodactyl_exporter, too\nlog: level info');
 });

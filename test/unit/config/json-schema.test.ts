@@ -15,7 +15,7 @@ test('it tells editors the types, defaults and examples of the file', () => {
   expect(panel?.['poll_interval']).toMatchObject({ default: '30s' });
   expect(panel?.['allow_insecure']).toMatchObject({ default: false, anyOf: [{ type: 'boolean' }, {}] });
   expect(panel?.['url']).toMatchObject({ type: 'string', examples: ['https://panel.example.com'] });
-  expect(panels?.items).toMatchObject({ additionalProperties: false, required: ['name', 'url', 'servers'] });
+  expect(panels?.items).toMatchObject({ additionalProperties: false, required: ['name', 'url'] });
   expect(log?.properties?.['level']).toMatchObject({ default: 'info' });
 });
 

@@ -81,7 +81,7 @@ test('every setting comes through', async () => {
   await mkdir(join(directory, 'tls'));
   await writeFile(join(directory, 'tls/key.pem'), privateKey);
   await copyFile(CERTIFICATE, join(directory, 'tls/cert.pem'));
-  const { panels, log } = await loadValid(
+  const { panels, compatibility, log } = await loadValid(
     `
 panels:
   - name: main
@@ -110,10 +110,12 @@ panels:
         expect: any
         mode: poll
         limits: { memory: 4GiB, disk: unlimited, cpu_cores: 1.5 }
+compatibility: pterodactyl_exporter
 log: { level: debug, format: pretty }
 `,
     { KEY: 'x' },
   );
+  expect(compatibility).toBe('pterodactyl_exporter');
   expect(log).toEqual({ level: 'debug', format: 'pretty' });
   expect(panels[0]).toMatchObject({
     url: 'http://panel.example.com:8080',
@@ -146,6 +148,60 @@ log: { level: debug, format: pretty }
   expect(panels[0]?.tls?.ca).toContain('BEGIN CERTIFICATE');
   expect(panels[0]?.tls?.cert).toBe(panels[0]?.tls?.ca);
   expect(panels[0]?.tls?.key?.reveal()).toBe(privateKey);
+});
+
+test('discovery and backups come through', async () => {
+  const { panels } = await loadValid(`
+panels:
+  - name: main
+    url: https://panel.example.com
+    api_key: key
+    discover:
+      type: admin-all
+      interval: 10m
+      include: { name: ['[EU]*', 7], id: [d3aac109], node: [fra-*], egg: [Paper] }
+      exclude: { name: ['*-test'] }
+      expect: [{ match: { name: [prod-*] } }, { match: { egg: [Paper] }, state: any }]
+      labels: { team: games }
+      mode: socket
+    backups: { interval: 2h }
+  - name: small
+    url: https://panel.example.com
+    api_key: key
+    discover: {}
+    backups: true
+  - name: facts
+    url: https://panel.example.com
+    api_key: key
+    limits_from_listing: true
+    backups: false
+    servers: [{ id: d3aac109 }]
+`);
+  expect(panels[0]).toMatchObject({
+    servers: [],
+    backups: { intervalMs: 7_200_000 },
+    listing: {
+      type: 'admin-all',
+      intervalMs: 600_000,
+      discover: {
+        include: { name: ['[EU]*', '7'], id: ['d3aac109'], node: ['fra-*'], egg: ['Paper'] },
+        exclude: { name: ['*-test'] },
+        expect: [
+          { match: { name: ['prod-*'] }, state: 'running' },
+          { match: { egg: ['Paper'] }, state: 'any' },
+        ],
+        labels: { team: 'games' },
+        mode: 'socket',
+      },
+    },
+  });
+  expect(panels[1]?.listing).toEqual({
+    intervalMs: 300_000,
+    discover: { include: {}, exclude: {}, expect: [], labels: {}, mode: 'auto' },
+  });
+  expect(panels[1]?.backups).toEqual({ intervalMs: 3_600_000 });
+  expect(panels[2]?.listing).toEqual({ intervalMs: 300_000 });
+  expect(panels[2]).not.toHaveProperty('backups');
 });
 
 test("a key file's path starts at the configuration's directory, and its last newline is not of the key", async () => {

@@ -18,7 +18,7 @@ function learnerOf(servers: readonly string[]): LimitLearner {
   const startedAt = clock.now();
   return new LimitLearner({
     clock,
-    servers,
+    servers: () => servers,
     ask: (server, signal) => {
       asked.push([(clock.now() - startedAt) / MINUTE, server]);
       return answer(signal);

@@ -1,147 +1,22 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import type { BudgetReading } from '../../../src/domain/reading.ts';
 import type { ServerTarget } from '../../../src/domain/server.ts';
-import { PanelFleet, type PanelSettings } from '../../../src/fleet/panel-fleet.ts';
-import type { Credentials, Resources } from '../../../src/panel/decode.ts';
-import type { ListingPage } from '../../../src/panel/decode-listing.ts';
+import type { PanelFleet, PanelSettings } from '../../../src/fleet/panel-fleet.ts';
 import { PanelError } from '../../../src/panel/errors.ts';
-import type { HealthListener, PanelGateway, PanelHealth } from '../../../src/panel/gateway.ts';
-import type { ClientMessage } from '../../../src/session/protocol.ts';
-import type { ConsoleSocket, SocketListener } from '../../../src/session/socket.ts';
-import { collectingLogger } from '../../support/logger.ts';
-import { ManualClock } from '../../support/manual-clock.ts';
-import { target } from '../../support/targets.ts';
+import { FleetBench, named, RESOURCES, servers } from '../../support/fleet-bench.ts';
 
 const MINUTE = 60_000;
-const SETTINGS: PanelSettings = {
-  name: 'main',
-  origin: 'https://panel.example.com',
-  pollIntervalMs: 30_000,
-  stalenessMs: 60_000,
-  connectTimeoutMs: 10_000,
-  authTimeoutMs: 12_000,
-  ratePinned: false,
-};
-const RESOURCES: Resources = { sample: { state: 'running', memoryBytes: 7 }, suspended: false, badFields: 0 };
 const REFUSED = new PanelError('unauthorized', 'the API key is refused', { status: 401 });
 
-/** A panel that answers at once, and notes who asked for what. */
-class FakeGateway implements PanelGateway {
-  health: PanelHealth = 'unknown';
-  limitPerMinute = 60;
-  fleetSize = 0;
-  closed = false;
-  readonly calls: string[] = [];
-  answerCredentials: (server: string, signal: AbortSignal) => Promise<Credentials> = (server) =>
-    Promise.resolve({ token: `token of ${server}`, socketUrl: `wss://node/${server}`, lifetimeMs: 600_000 });
-  answerResources: (server: string, signal: AbortSignal) => Promise<Resources> = () =>
-    Promise.resolve(RESOURCES);
-  readonly #healthListeners = new Set<HealthListener>();
-  readonly #rateListeners = new Set<(perMinute: number) => void>();
-
-  credentials(server: string, _priority: 'refresh' | 'connect', signal: AbortSignal): Promise<Credentials> {
-    this.calls.push(`credentials ${server}`);
-    return this.answerCredentials(server, signal);
-  }
-
-  resources(server: string, signal: AbortSignal): Promise<Resources> {
-    this.calls.push(`resources ${server}`);
-    return this.answerResources(server, signal);
-  }
-
-  learn(server: string, signal: AbortSignal): Promise<Resources> {
-    this.calls.push(`learn ${server}`);
-    return this.answerResources(server, signal);
-  }
-
-  listing(): Promise<ListingPage> {
-    throw new Error('expected no listing');
-  }
-
-  budget(): BudgetReading {
-    return { limitPerMinute: this.limitPerMinute, usedLastMinute: 0, queueLength: 0, paused: false };
-  }
-
-  setFleetSize(size: number): void {
-    this.fleetSize = size;
-  }
-
-  onHealthChange(listener: HealthListener): () => void {
-    this.#healthListeners.add(listener);
-    return () => this.#healthListeners.delete(listener);
-  }
-
-  onRateChange(listener: (perMinute: number) => void): () => void {
-    this.#rateListeners.add(listener);
-    return () => this.#rateListeners.delete(listener);
-  }
-
-  close(): Promise<void> {
-    this.closed = true;
-    return Promise.resolve();
-  }
-
-  becomes(health: PanelHealth): void {
-    this.health = health;
-    for (const listener of this.#healthListeners) listener(health);
-  }
-
-  allows(perMinute: number): void {
-    this.limitPerMinute = perMinute;
-    for (const listener of this.#rateListeners) listener(perMinute);
-  }
-
-  asked(what: string): string[] {
-    return this.calls.filter((call) => call.startsWith(what)).map((call) => call.slice(what.length + 1));
-  }
-}
-
-const STATS = String.raw`{"event":"stats","args":["{\"state\":\"running\",\"memory_bytes\":5}"]}`;
-
-/** A socket that opens at once, takes every token and sends stats only when asked. */
-class FakeSocket {
-  ended: 'closed' | 'terminated' | undefined;
-  readonly url: string;
-  readonly #listener: SocketListener;
-
-  constructor(url: string, listener: SocketListener) {
-    this.url = url;
-    this.#listener = listener;
-    queueMicrotask(() => {
-      if (this.ended === undefined) listener.opened();
-    });
-  }
-
-  send(message: ClientMessage): void {
-    const answer = message.event === 'auth' ? '{"event":"auth success"}' : STATS;
-    queueMicrotask(() => this.hears(answer));
-  }
-
-  hears(frame: string): void {
-    if (this.ended === undefined) this.#listener.message(Buffer.from(frame), false);
-  }
-
-  close(): Promise<void> {
-    this.ended = 'closed';
-    return Promise.resolve();
-  }
-
-  terminate(): void {
-    this.ended = 'terminated';
-  }
-}
-
-let clock: ManualClock;
-let gateway: FakeGateway;
-let log: ReturnType<typeof collectingLogger>;
-let sockets: FakeSocket[];
+let bench: FleetBench;
+let clock: FleetBench['clock'];
+let gateway: FleetBench['gateway'];
+let log: FleetBench['log'];
+let sockets: FleetBench['sockets'];
 let fleet: PanelFleet;
 
 beforeEach(() => {
-  clock = new ManualClock();
-  gateway = new FakeGateway();
-  log = collectingLogger();
-  sockets = [];
+  bench = new FleetBench();
+  ({ clock, gateway, log, sockets } = bench);
 });
 
 afterEach(async () => {
@@ -149,32 +24,13 @@ afterEach(async () => {
 });
 
 function start(targets: readonly ServerTarget[], settings: Partial<PanelSettings> = {}): void {
-  fleet = new PanelFleet({ ...SETTINGS, ...settings }, targets, {
-    clock,
-    log,
-    random: () => 0.5,
-    gateway,
-    telemetry: { message: () => {}, badMessage: () => {}, reconnect: () => {}, request: () => {} },
-    openSocket: (url, listener) => {
-      const socket = new FakeSocket(url, listener);
-      sockets.push(socket);
-      // Its class keeps private fields, so that no other object is one; sessions use these three methods alone.
-      return socket as unknown as ConsoleSocket;
-    },
-    addressProblem: () => undefined,
-  });
+  fleet = bench.create(targets, settings);
   fleet.start();
 }
 
-/** Servers a, b, c, … */
-const servers = (count: number, changes: Partial<ServerTarget> = {}) =>
-  Array.from({ length: count }, (_, index) => named(String.fromCodePoint(97 + index), changes));
-const named = (id: string, changes: Partial<ServerTarget> = {}) =>
-  target({ id, name: `server ${id}`, ...changes });
-
 const planned = () => log.lines.filter(({ message }) => /^panel main(?::| allows fewer)/.test(message));
 const conditions = () => fleet.records.map(({ status }) => status.condition);
-const streamed = () => sockets.filter(({ ended }) => ended === undefined).map(({ url }) => url.at(-1));
+const streamed = () => bench.streamed();
 const times = <T>(count: number, value: T) => Array.from({ length: count }, () => value);
 const NEVER = (_: string, signal: AbortSignal) =>
   new Promise<never>((_resolve, reject) => {

@@ -20,11 +20,17 @@ function taker(name: string): TurnTaker {
   };
 }
 
+function plan(takers: readonly TurnTaker[], places: number): void {
+  turns.plan(takers, places);
+  let isMore = true;
+  while (isMore) isMore = turns.beginNext();
+}
+
 const end = (name: string) => over.get(name)?.();
 
 describe('turns', () => {
   it('go round, whoever waited longest first', () => {
-    turns.plan(['a', 'b', 'c', 'd'].map(taker), 2);
+    plan(['a', 'b', 'c', 'd'].map(taker), 2);
     expect(begun).toEqual(['a', 'b']);
     end('b');
     end('a');
@@ -33,7 +39,7 @@ describe('turns', () => {
   });
 
   it('follow upon each other where there is a place for each', () => {
-    turns.plan([taker('a')], 3);
+    plan([taker('a')], 3);
     end('a');
     end('a');
     expect(begun).toEqual(['a', 'a', 'a']);
@@ -41,17 +47,28 @@ describe('turns', () => {
 
   it('under way are not begun again by a new plan', () => {
     const [a, b, c] = ['a', 'b', 'c'].map(taker) as [TurnTaker, TurnTaker, TurnTaker];
-    turns.plan([a, b], 1);
-    turns.plan([c, b, a], 2);
+    plan([a, b], 1);
+    plan([c, b, a], 2);
     expect(begun).toEqual(['a', 'b']);
     expect([a, b, c].map((one) => turns.has(one))).toEqual([true, true, false]);
   });
 
   it('of one that is no longer planned end without a next', () => {
     const [a, b] = ['a', 'b'].map(taker) as [TurnTaker, TurnTaker];
-    turns.plan([a, b], 1);
-    turns.plan([], 0);
+    plan([a, b], 1);
+    plan([], 0);
     end('a');
     expect(begun).toEqual(['a']);
+  });
+
+  it('begin one by one, and where one ends early its place is taken at once', () => {
+    turns.plan(['a', 'b', 'c'].map(taker), 2);
+    expect(begun).toEqual([]);
+    expect(turns.beginNext()).toBe(true);
+    expect(begun).toEqual(['a']);
+    end('a');
+    expect(begun).toEqual(['a', 'b']);
+    expect([turns.beginNext(), turns.beginNext()]).toEqual([true, false]);
+    expect(begun).toEqual(['a', 'b', 'c']);
   });
 });

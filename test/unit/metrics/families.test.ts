@@ -142,6 +142,41 @@ test.each(BLOCKED_REASONS)('a blocked server says why: %s', (blocked) => {
   expect(lines).toEqual([...WITHOUT_SAMPLE, `blocked{reason="${blocked}"} 1`]);
 });
 
+test('a server that streams on is told to be what the listing says', () => {
+  const streams = {
+    status: { condition: 'streaming' } as const,
+    target: { blocked: 'maintenance' } as const,
+  };
+  expect(series(streams)).toContain('blocked{reason="maintenance"} 1');
+});
+
+test.each([
+  [
+    'a newest one',
+    { lastSuccessUnixMs: 1_700_000_000_500, lastSizeBytes: 7 },
+    ['backups 3', 'backup_last_success_timestamp_seconds 1700000000.5', 'backup_last_size_bytes 7'],
+  ],
+  ['none', { count: 0 }, ['backups 0']],
+  ['what is too old', { staleAt: READ_AT }, []],
+])('backups: %s', (_what, changes, lines) => {
+  const backups = { count: 3, staleAt: READ_AT + 1, ...changes };
+  expect(series({ backups }).filter((line) => line.startsWith('backup'))).toEqual(lines);
+  const target = { withoutBackups: true } as const;
+  expect(series({ backups, target }).filter((line) => line.startsWith('backup'))).toEqual([]);
+});
+
+test.each([
+  ['the configuration', { memoryBytes: 1, listedMemoryBytes: 3 }, 2, ['memory_limit_bytes 1']],
+  ['the node', { listedMemoryBytes: 3 }, 2, ['memory_limit_bytes 2']],
+  ['the listing, for a node that knows none', { listedMemoryBytes: 3 }, 0, ['memory_limit_bytes 3']],
+  ['the listing, for a poll', { listedMemoryBytes: 3 }, undefined, ['memory_limit_bytes 3']],
+  ['nobody: it is unlimited', { memoryBytes: 'unlimited', listedMemoryBytes: 3 }, 2, []],
+] as const)('the memory limit is told by %s', (_who, limits, ofNode, lines) => {
+  const sample = { state: 'running', ...(ofNode !== undefined && { memoryLimitBytes: ofNode }) } as const;
+  const found = series({ sample, target: { limits } }).filter((line) => line.startsWith('memory_limit'));
+  expect(found).toEqual(lines);
+});
+
 test('a reason that is left over from before blocks nothing', () => {
   const lines = series({ status: { condition: 'polling', blocked: 'forbidden' } });
   expect(lines.filter((line) => line.startsWith('blocked'))).toEqual([]);

@@ -103,6 +103,21 @@ describe('order', () => {
     ]);
   });
 
+  it('asks for backups after all else, and who there is before who is to connect', async () => {
+    const { clock, started, call } = setUp();
+    void call('backups', 'first');
+    for (const kind of ['backups', 'listing', 'connect', 'census', 'refresh'] as const) void call(kind, kind);
+    await clock.advance(60_000);
+    expect(started.map((entry) => entry.split('@')[0])).toEqual([
+      'first',
+      'refresh',
+      'census',
+      'connect',
+      'listing',
+      'backups',
+    ]);
+  });
+
   it('has at most 8 calls in flight', async () => {
     const { clock, started, open, hold } = setUp();
     for (let n = 0; n < 10; n++) void hold('connect', `c${n}`);

@@ -32,6 +32,7 @@ describe('decodeListingPage', () => {
       is_transferring: false,
       is_node_under_maintenance: true,
       limits: { memory: 1024, swap: -1, disk: 0, cpu: 250, io: 500 },
+      feature_limits: { databases: 1, allocations: 1, backups: 0 },
       relationships: { egg: { object: 'egg', attributes: { name: 'Paper' } } },
     };
     expect(decodeListingPage(page([entry(attributes)], 3))).toEqual({
@@ -46,7 +47,15 @@ describe('decodeListingPage', () => {
           installing: false,
           transferring: false,
           underMaintenance: true,
-          limits: { memoryBytes: 1_073_741_824, diskBytes: 'unlimited', cpuCores: 2.5 },
+          restoring: false,
+          withoutBackups: true,
+          limits: {
+            memoryBytes: 1_073_741_824,
+            diskBytes: 'unlimited',
+            cpuCores: 2.5,
+            swapBytes: 'unlimited',
+            ioWeight: 500,
+          },
         },
       ],
       totalPages: 3,
@@ -58,8 +67,14 @@ describe('decodeListingPage', () => {
     [{ status: 'suspended' }, { status: 'suspended', suspended: true, installing: false }],
     [{ status: 'installing' }, { status: 'installing', suspended: false, installing: true }],
     [{ is_installing: true }, { installing: true }],
-    [{ status: 'restoring_backup' }, { status: 'restoring_backup', installing: false }],
-    [{ limits: { memory: -5, disk: '1', cpu: 1e300 } }, { limits: {} }],
+    [{ status: 'install_failed' }, { installing: true }],
+    // Panels let it be used.
+    [{ status: 'reinstall_failed' }, { installing: false }],
+    [{ status: 'restoring_backup' }, { status: 'restoring_backup', installing: false, restoring: true }],
+    [{ feature_limits: { backups: null } }, { withoutBackups: false }],
+    [{ limits: { memory: -5, disk: '1', cpu: 1e300, swap: -2, io: 0 } }, { limits: {} }],
+    [{ limits: { swap: 0 } }, { limits: { swapBytes: 0 } }],
+    [{ limits: { swap: 512 } }, { limits: { swapBytes: 536_870_912 } }],
     [
       { limits: null, name: '' },
       { limits: {}, name: 'ab' },

@@ -107,7 +107,7 @@ describe('tokens', () => {
     });
 
   it('are accepted by their server until they expire, to the millisecond', async () => {
-    await expect(check({})).resolves.toEqual({ ok: true, claims });
+    await expect(check({})).resolves.toEqual({ ok: true, claims, permissions: ['*'] });
     await expect(check({ nowMs: claims.expiresAtMs })).resolves.toEqual({ ok: false, text: EXPIRED_TEXT });
     await expect(check({ nowMs: claims.expiresAtMs + 5_000 })).resolves.toEqual({
       ok: false,

@@ -105,7 +105,8 @@ describe('documents', () => {
     [undefined, { status: null, is_suspended: false, is_installing: false, is_transferring: false }],
   ] as const)('list a server that is %s', (conflict, attributes) => {
     const limits = { memory: 1, swap: -1, disk: 0, cpu: 50, io: 500 };
-    const identity = { uuid: 'u', identifier: 'i', name: 'n', node: 'node-1', egg: 'Paper', owned: true };
+    const names = { uuid: 'u', identifier: 'i', name: 'n', node: 'node-1', egg: 'Paper' };
+    const identity = { ...names, owned: true, backupLimit: 3 };
     expect(listedServerDocument({ ...identity, limits, conflict }, true)).toMatchObject({
       attributes: { ...attributes, limits, relationships: { egg: { attributes: { name: 'Paper' } } } },
     });

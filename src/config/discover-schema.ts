@@ -1,0 +1,99 @@
+import picomatch from 'picomatch';
+import { z } from 'zod';
+import { LISTING_TYPES, MATCH_KEYS } from '../domain/discovery.ts';
+import { labels, mode } from './server-schema.ts';
+import { duration, oneOf, scalar, section } from './setting.ts';
+
+const MAX_GLOB = 200;
+
+const glob = () =>
+  scalar({
+    expected: `a glob of 1 to ${MAX_GLOB} characters, such as prod-*`,
+    problem: globProblem,
+    read: (text) => text,
+    json: { type: ['string', 'number'] },
+  });
+
+/** What keeps a text from being a glob. What is unbalanced would be taken literally, or fit nothing. */
+function globProblem(text: string): string | undefined {
+  if (text.trim() === '' || text.length > MAX_GLOB) {
+    return `expected a glob of 1 to ${MAX_GLOB} characters, such as prod-*`;
+  }
+  try {
+    picomatch.makeRe(text, { debug: true, strictBrackets: true });
+    return undefined;
+  } catch {
+    return 'expected a glob whose brackets are in pairs; a backslash before one makes it literal';
+  }
+}
+
+const globs = (what: string, example: string) =>
+  z
+    .array(glob(), { error: `expected a list of globs, such as ["${example}"]` })
+    .min(1, { error: 'expected at least one glob' })
+    .optional()
+    .meta({ description: `Globs for ${what}, in any case; one has to fit.`, examples: [[example]] });
+
+const matchShape = {
+  name: globs("the server's name", 'survival-*'),
+  id: globs("the server's UUID or short identifier", 'd3aac109'),
+  node: globs("the name of the server's node", 'fra-*'),
+  egg: globs("the name of the server's egg", 'Paper*'),
+};
+
+const match = () => section(`a map with globs for ${MATCH_KEYS.join(', ')}`, matchShape);
+
+const expectRule = section('a rule, such as `- match: { name: ["prod-*"] }`', {
+  match: match().meta({
+    description: 'The servers that the rule is for; every key that is given has to fit.',
+  }),
+  state: oneOf(['running', 'any']).prefault('running').meta({
+    description: 'Whether these servers are meant to run all the time, or may be off.',
+  }),
+});
+
+/** `discover` of a panel: which of the servers in its listing are watched. */
+export const discover = section('a map, such as `discover: { type: owner }`', {
+  type: oneOf(LISTING_TYPES)
+    .optional()
+    .meta({
+      description:
+        "Whose servers: owner, those that the key's account owns; admin, those that it sees only as an administrator; admin-all, every server of the panel (an administrator's key). Default: those that the account owns or was given access to.",
+      examples: ['owner'],
+    }),
+  interval: duration({ atLeast: '1m', because: 'every hundred servers cost a call' })
+    .prefault('5m')
+    .meta({ description: 'How often the listing is read; at least 1m.' }),
+  include: match().prefault({}).meta({
+    description: 'Watch only the servers that fit every key given here.',
+  }),
+  exclude: match().prefault({}).meta({
+    description:
+      'Leave out the servers that fit any key given here. An entry in servers is watched all the same.',
+  }),
+  expect: z
+    .array(expectRule, { error: 'expected a list of rules, such as [{ match: { name: ["prod-*"] } }]' })
+    .prefault([])
+    .meta({
+      description:
+        'Which servers are meant to run all the time; the first rule that fits counts, and a server that none fits may be off.',
+    }),
+  labels: labels().meta({
+    description: 'Labels of your own on every series of these servers. Entries in servers have their own.',
+    examples: [{ team: 'games' }],
+  }),
+  mode: mode(),
+});
+
+/** `backups` of a panel: true, or how often they are asked for. */
+export const backups = z
+  .preprocess(
+    // A scalar is a text here, as in every tree of the file.
+    (value) => (value === 'true' ? {} : value === 'false' ? undefined : value),
+    section('true, false or a map such as { interval: 1h }', {
+      interval: duration({ atLeast: '10m', because: 'every server costs a call' })
+        .prefault('1h')
+        .meta({ description: "How often each server's backups are asked for; at least 10m." }),
+    }).optional(),
+  )
+  .meta({ type: ['object', 'boolean'] });

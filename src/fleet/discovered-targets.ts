@@ -1,0 +1,105 @@
+import type { DiscoverRules } from '../domain/discovery.ts';
+import type { BlockedReason, Limits, ServerTarget } from '../domain/server.ts';
+import type { ListedServer } from '../panel/decode-listing.ts';
+import type { Census } from './census.ts';
+import type { Verdict } from './discovery-filter.ts';
+import { identityOf } from './identity.ts';
+
+/** The rules for discovered servers, with the globs compiled. */
+export interface CompiledRules extends Pick<DiscoverRules, 'labels' | 'mode'> {
+  readonly panel: string;
+  judge(server: ListedServer): Verdict;
+}
+
+/** What is to be observed of a panel. */
+export interface MergedTargets {
+  /** The configured servers in their order, then the discovered ones by name. */
+  readonly targets: readonly ServerTarget[];
+  readonly discovered: number;
+}
+
+/**
+ * The configured servers with what the listing says of them, and the listed ones that the rules add; without rules none is added. No
+ * server is there twice.
+ */
+export function mergeTargets(
+  configured: readonly ServerTarget[],
+  census: Census,
+  rules: CompiledRules | undefined,
+): MergedTargets {
+  const byIdentity = new Map<string, ListedServer>();
+  for (const { server } of census.values()) byIdentity.set(identityOf({ id: server.uuid }), server);
+  const taken = new Set(configured.map(identityOf));
+  const own = configured.map((target) => {
+    const listed = byIdentity.get(identityOf(target));
+    const isSame = target.uuid === undefined || target.uuid === listed?.uuid;
+    return listed !== undefined && isSame ? described(target, listed, rules !== undefined) : target;
+  });
+  if (rules === undefined) return { targets: own, discovered: 0 };
+  const added: ServerTarget[] = [];
+  for (const [identity, server] of byIdentity) {
+    if (taken.has(identity)) continue;
+    const { included, expect } = rules.judge(server);
+    if (included) added.push(discovered(server, expect, rules));
+  }
+  added.sort(byName);
+  return { targets: [...own, ...added], discovered: added.length };
+}
+
+/** Was the server given no name in the configuration, so that the listing may name it? */
+export function isUnnamed({ name, id }: Pick<ServerTarget, 'name' | 'id'>): boolean {
+  return name === id;
+}
+
+function described(target: ServerTarget, listed: ListedServer, renames: boolean): ServerTarget {
+  return {
+    ...target,
+    ...factsOf(listed),
+    ...(renames && isUnnamed(target) && { name: listed.name }),
+    limits: { ...limitsOf(listed), ...target.limits },
+  };
+}
+
+function discovered(
+  server: ListedServer,
+  expect: 'running' | 'any',
+  { panel, labels, mode }: CompiledRules,
+): ServerTarget {
+  const { uuid, name } = server;
+  return { panel, id: uuid, name, labels, expect, mode, ...factsOf(server), limits: limitsOf(server) };
+}
+
+function factsOf(
+  server: ListedServer,
+): Pick<ServerTarget, 'uuid' | 'node' | 'egg' | 'blocked' | 'withoutBackups'> {
+  const { uuid, node, egg } = server;
+  const blocked = blockedByListing(server);
+  return {
+    uuid,
+    ...(node !== undefined && { node }),
+    ...(egg !== undefined && { egg }),
+    ...(blocked !== undefined && { blocked }),
+    ...(server.withoutBackups && { withoutBackups: true }),
+  };
+}
+
+/** The node grants some memory over the limit that the panel lists, so its own word goes before a number, but not before "unlimited". */
+function limitsOf({ limits }: ListedServer): Limits {
+  const { memoryBytes, ...rest } = limits;
+  if (typeof memoryBytes === 'number') return { ...rest, listedMemoryBytes: memoryBytes };
+  return memoryBytes === undefined ? rest : { ...rest, memoryBytes };
+}
+
+/** What keeps a server from being observed, going by its flags in the listing. */
+export function blockedByListing(server: ListedServer): BlockedReason | undefined {
+  if (server.suspended) return 'suspended';
+  if (server.transferring) return 'transferring';
+  if (server.restoring) return 'restoring';
+  if (server.installing) return 'installing';
+  return server.underMaintenance ? 'maintenance' : undefined;
+}
+
+function byName(one: ServerTarget, other: ServerTarget): number {
+  if (one.name !== other.name) return one.name < other.name ? -1 : 1;
+  return one.id < other.id ? -1 : 1;
+}

@@ -1,0 +1,134 @@
+import type { BackupsReading } from '../domain/reading.ts';
+import type { Limit, Limits, ServerTarget } from '../domain/server.ts';
+import type { Family } from './families.ts';
+import type { ServerView } from './server-view.ts';
+
+/** A family by its name in another exporter, with what takes its place in ours. */
+export interface CompatibilityFamily extends Family<ServerView> {
+  /** The metric of this exporter that says the same; undefined where none does. */
+  readonly replacedBy?: string;
+  /** What PromQL makes of that metric to give the old one's value; `METRIC` stands for its name. */
+  readonly translation?: string;
+}
+
+const BYTES_PER_MIB = 1_048_576;
+
+/** The panel sends its percent to three decimals: what is finer comes of the division by 100. */
+const PERCENT_STEPS = 1_000;
+
+function mebibytes(bytes: number | undefined): number | undefined {
+  return bytes === undefined ? undefined : bytes / BYTES_PER_MIB;
+}
+
+function percent(cores: number | undefined): number | undefined {
+  return cores === undefined ? undefined : Math.round(cores * 100 * PERCENT_STEPS) / PERCENT_STEPS;
+}
+
+/** A limit as the panel's listing writes it; `unlimited` is the word for none, which dashboards look for. */
+function listed(
+  limit: Limit | undefined,
+  unlimited: number,
+  convert: (limit: number) => number | undefined,
+): number | undefined {
+  if (limit === 'unlimited') return unlimited;
+  return limit === undefined ? undefined : convert(limit);
+}
+
+// The exporter whose names these are shows what the listing says: the node's own figure has some overhead in it.
+function memoryLimit({ memoryBytes, listedMemoryBytes }: Limits): Limit | undefined {
+  return memoryBytes ?? listedMemoryBytes;
+}
+
+// It says 0 for a server without any backup, which alerts on old backups count on.
+function backupTime(backups: BackupsReading | undefined): number | undefined {
+  return backups && (backups.lastSuccessUnixMs ?? 0) / 1_000;
+}
+
+function gauge(
+  name: string,
+  help: string,
+  read: (view: ServerView) => number | undefined,
+  place: Pick<CompatibilityFamily, 'replacedBy' | 'translation'> = {},
+): CompatibilityFamily {
+  return { name: `pterodactyl_server_${name}`, type: 'gauge', help, read, ...place };
+}
+
+const IN_MIB = 'METRIC / 1024^2';
+const IN_PERCENT = 'METRIC * 100';
+
+/**
+ * The families of pterodactyl_exporter (github.com/LOENS2/pterodactyl_exporter, whose source gives names, labels and
+ * units), so that dashboards made for it go on working. A limit that there is not is 0, as there; what is not known is absent.
+ */
+export const COMPATIBILITY_FAMILIES: readonly CompatibilityFamily[] = [
+  gauge('memory_mebibyte', 'Memory in use, in MiB.', ({ sample }) => mebibytes(sample?.memoryBytes), {
+    replacedBy: 'gameserver_memory_usage_bytes',
+    translation: IN_MIB,
+  }),
+  gauge('cpu_absolute', 'CPU in use, in percent of one core.', ({ sample }) => percent(sample?.cpuCores), {
+    replacedBy: 'gameserver_cpu_usage_cores',
+    translation: IN_PERCENT,
+  }),
+  gauge('disk_mebibyte', 'Disk space in use, in MiB.', ({ sample }) => mebibytes(sample?.diskBytes), {
+    replacedBy: 'gameserver_disk_usage_bytes',
+    translation: IN_MIB,
+  }),
+  gauge(
+    'network_rx_mebibyte',
+    'Received over the network since the server started, in MiB.',
+    ({ sample }) => mebibytes(sample?.networkReceiveBytes),
+    { replacedBy: 'gameserver_network_receive_bytes_total', translation: IN_MIB },
+  ),
+  gauge(
+    'network_tx_mebibyte',
+    'Sent over the network since the server started, in MiB.',
+    ({ sample }) => mebibytes(sample?.networkTransmitBytes),
+    { replacedBy: 'gameserver_network_transmit_bytes_total', translation: IN_MIB },
+  ),
+  gauge(
+    'uptime_milliseconds',
+    'Time since the server started, in milliseconds; 0 while it is off.',
+    ({ sample }) => sample?.uptimeMs,
+    { replacedBy: 'gameserver_start_time_seconds', translation: '(time() - METRIC) * 1000' },
+  ),
+  gauge(
+    'max_memory_mebibyte',
+    'Memory limit, in MiB; 0 where unlimited.',
+    ({ sample, target }) =>
+      sample && listed(memoryLimit(target.limits) ?? (sample.memoryLimitBytes || undefined), 0, mebibytes),
+    { replacedBy: 'gameserver_memory_limit_bytes', translation: IN_MIB },
+  ),
+  gauge(
+    'max_swap_mebibyte',
+    'Swap limit, in MiB; 0 where there is none, -1 where unlimited.',
+    ({ sample, target }) => sample && listed(target.limits.swapBytes, -1, mebibytes),
+  ),
+  gauge(
+    'max_disk_mebibyte',
+    'Disk space limit, in MiB; 0 where unlimited.',
+    ({ sample, target }) => sample && listed(target.limits.diskBytes, 0, mebibytes),
+    { replacedBy: 'gameserver_disk_limit_bytes', translation: IN_MIB },
+  ),
+  gauge(
+    'io',
+    "Weight of the server's block input and output, 10 to 1000.",
+    ({ sample, target }) => sample && target.limits.ioWeight,
+  ),
+  gauge(
+    'max_cpu_absolute',
+    'CPU limit, in percent of one core; 0 where unlimited.',
+    ({ sample, target }) => sample && listed(target.limits.cpuCores, 0, percent),
+    { replacedBy: 'gameserver_cpu_limit_cores', translation: IN_PERCENT },
+  ),
+  gauge(
+    'most_recent_backup_time',
+    'When the newest successful backup was completed, in Unix time in seconds; 0 where there is none.',
+    ({ backups }) => backupTime(backups),
+    { replacedBy: 'gameserver_backup_last_success_timestamp_seconds', translation: 'METRIC' },
+  ),
+];
+
+/** The labels of those families: the server's name, and the short identifier, which is how its UUID begins. */
+export function compatibilityLabels({ name, id, uuid }: ServerTarget): Readonly<Record<string, string>> {
+  return { server_name: name, id: (uuid ?? id).slice(0, 8).toLowerCase() };
+}

@@ -1,0 +1,129 @@
+import { afterEach, beforeEach, expect, it, vi } from 'vitest';
+import { type Simulator, type SimulatorOptions, startSimulator } from '../../../src/simulator/index.ts';
+import { startExporter } from '../../support/exporter.ts';
+import { TestTime } from '../../support/test-time.ts';
+
+/** Far above real time: an hour passes in seconds. */
+const SPEED = 1_000;
+
+const NEWEST = '2026-11-20T04:00:30+00:00';
+const NEWEST_UNIX = Date.UTC(2026, 10, 20, 4, 0, 30) / 1_000;
+
+let time: TestTime;
+let stops: (() => Promise<void>)[] = [];
+
+beforeEach(() => {
+  time = new TestTime(SPEED);
+});
+
+afterEach(async () => {
+  await Promise.all(stops.map((stop) => stop()));
+  stops = [];
+});
+
+const backup = (completed_at: string | null, bytes: number, is_successful = true) => ({
+  completed_at,
+  bytes,
+  is_successful,
+});
+
+const SERVERS: NonNullable<SimulatorOptions['servers']> = [
+  {
+    name: 'survival',
+    backups: [
+      backup('2026-11-18T04:00:00+00:00', 100),
+      backup(NEWEST, 300),
+      backup('2026-11-19T04:00:00+00:00', 200),
+      backup('2026-11-21T04:00:00+00:00', 0, false),
+      backup(null, 0),
+    ],
+  },
+  { name: 'lobby', backups: [] },
+  { name: 'private', backups: [backup(NEWEST, 7)] },
+  { name: 'none allowed', backups: [backup(NEWEST, 7)], backupLimit: 0 },
+];
+
+async function start(settings: readonly string[], options: SimulatorOptions = {}) {
+  const panel = await startSimulator({
+    clock: time.clock(),
+    servers: SERVERS,
+    rateLimitPerMinute: 240,
+    ...options,
+  });
+  stops.push(() => panel.stop());
+  panel.failRest({ kind: 'refuse', endpoint: 'backups', server: 'private', status: 403 });
+  const exporter = await startExporter({
+    yaml: [
+      'panels:',
+      '  - name: main',
+      `    url: ${panel.url}`,
+      `    api_key: ${panel.apiKey}`,
+      '    discover: { type: owner }',
+      ...settings.map((line) => `    ${line}`),
+    ].join('\n'),
+    clock: time.clock(),
+  });
+  stops.push(() => exporter.stop());
+  return { panel, exporter };
+}
+
+const askedOf = (panel: Simulator, name: string) =>
+  panel.record.calls.filter(
+    ({ endpoint, server }) => endpoint === 'backups' && server === panel.server(name).uuid,
+  ).length;
+
+it('tells how many backups there are, and when and how large the newest successful one was', async () => {
+  const { exporter } = await start(['backups: true'], { maxPerPage: 2 });
+  const survival = { server: 'survival' };
+  await exporter.until('gameserver_backups', survival, 3);
+  await exporter.until('gameserver_backup_last_success_timestamp_seconds', survival, NEWEST_UNIX);
+  await exporter.until('gameserver_backup_last_size_bytes', survival, 300);
+  await exporter.until('gameserver_backups', { server: 'lobby' }, 0);
+  const text = await exporter.scrape();
+  expect(text).not.toMatch(/^gameserver_backup_last\w+\{.*server="lobby"/m);
+});
+
+it('asks every interval, and seldom or never where there is nothing to be told', async () => {
+  const { panel, exporter } = await start(['backups: { interval: 10m }']);
+  await vi.waitFor(() => expect(askedOf(panel, 'survival')).toBeGreaterThan(5), {
+    timeout: 25_000,
+    interval: 50,
+  });
+  expect(askedOf(panel, 'lobby')).toBeGreaterThan(2);
+  expect(askedOf(panel, 'private')).toBe(1);
+  expect(askedOf(panel, 'none allowed')).toBe(0);
+  const text = await exporter.scrape();
+  expect(text).not.toMatch(/^gameserver_backup\w*\{.*server="(?:private|none allowed)"/m);
+  // A refusal of backups says nothing of the key.
+  expect(await exporter.value('gameserver_panel_up')).toBe(1);
+  expect(panel.record.counters.panelLimited).toBe(0);
+});
+
+it('leaves room in the plan for the listing and for backups', async () => {
+  const { exporter } = await start(['backups: { interval: 10m }']);
+  // Four sockets, three servers with backups, one page of the listing.
+  const planned = 4 / 8 + 3 / 10 + 1 / 5;
+  await vi.waitFor(
+    async () =>
+      expect(await exporter.value('gameserver_exporter_planned_calls_per_minute')).toBeCloseTo(planned),
+    { timeout: 20_000, interval: 20 },
+  );
+});
+
+it('does not ask unless it is told to', async () => {
+  const { panel, exporter } = await start([]);
+  await exporter.until('gameserver_collection_streaming', { server: 'survival' }, 1);
+  const listings = () => panel.record.calls.filter(({ endpoint }) => endpoint === 'listing').length;
+  await vi.waitFor(() => expect(listings()).toBeGreaterThan(4), { timeout: 20_000, interval: 20 });
+  expect(panel.record.calls.filter(({ endpoint }) => endpoint === 'backups')).toEqual([]);
+  expect(await exporter.scrape()).not.toMatch(/^gameserver_backup\w*\{/m);
+});
+
+it('lets go of what it knew when it can no longer be had', async () => {
+  const { panel, exporter } = await start(['backups: { interval: 10m }']);
+  await exporter.until('gameserver_backups', { server: 'survival' }, 3);
+  panel.failRest({ kind: 'refuse', endpoint: 'backups', status: 500 });
+  await exporter.until('gameserver_backups', { server: 'survival' }, undefined);
+  panel.clearFaults();
+  await exporter.until('gameserver_backups', { server: 'survival' }, 3);
+});

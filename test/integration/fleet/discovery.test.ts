@@ -1,0 +1,293 @@
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { type Simulator, type SimulatorOptions, startSimulator } from '../../../src/simulator/index.ts';
+import { type ExporterUnderTest, startExporter } from '../../support/exporter.ts';
+import { TestTime } from '../../support/test-time.ts';
+
+const SURVIVAL = 'a1a1a1a1-0000-4000-8000-000000000001';
+const LOBBY = 'b2b2b2b2-0000-4000-8000-000000000002';
+const STRANGERS = 'c3c3c3c3-0000-4000-8000-000000000003';
+
+/** Far above real time: a minute between two walks passes in a fraction of a second. */
+const SPEED = 200;
+
+let time: TestTime;
+let stops: (() => Promise<void>)[] = [];
+
+beforeEach(() => {
+  time = new TestTime(SPEED);
+});
+
+afterEach(async () => {
+  await Promise.all(stops.map((stop) => stop()));
+  stops = [];
+});
+
+async function panelWith(options: SimulatorOptions): Promise<Simulator> {
+  const panel = await startSimulator({ clock: time.clock(), rateLimitPerMinute: 6_000, ...options });
+  stops.push(() => panel.stop());
+  return panel;
+}
+
+const SERVERS: NonNullable<SimulatorOptions['servers']> = [
+  {
+    name: 'survival',
+    uuid: SURVIVAL,
+    node: 'fra-1',
+    egg: 'Paper',
+    limits: { memory: 1_024, disk: 0, cpu: 250 },
+  },
+  { name: 'lobby', uuid: LOBBY, node: 'ams-1', egg: 'Velocity', limits: { memory: 0 } },
+  { name: 'not ours', uuid: STRANGERS, owned: false },
+];
+
+function yamlOf(panel: Simulator, lines: readonly string[]): string {
+  const settings = [`url: ${panel.url}`, `api_key: ${panel.apiKey}`, 'staleness: 10m', ...lines];
+  return ['panels:', '  - name: main', ...settings.map((line) => `    ${line}`)].join('\n');
+}
+
+async function observe(panel: Simulator, lines: readonly string[], shard?: { index: number; total: number }) {
+  const exporter = await startExporter({
+    yaml: yamlOf(panel, lines),
+    clock: time.clock(),
+    ...(shard !== undefined && { shard }),
+  });
+  stops.push(() => exporter.stop());
+  return exporter;
+}
+
+/** The servers' names, by what `gameserver_info` says. */
+async function namesOf(exporter: ExporterUnderTest): Promise<string[]> {
+  const text = await exporter.scrape();
+  return [...text.matchAll(/^gameserver_info\{.*?server="([^"]*)"/gm)].map(([, name]) => name ?? '').sort();
+}
+
+function untilNames(exporter: ExporterUnderTest, names: readonly string[]): Promise<void> {
+  return vi.waitFor(async () => expect(await namesOf(exporter)).toEqual(names), {
+    timeout: 20_000,
+    interval: 20,
+  });
+}
+
+const callsOf = (panel: Simulator, endpoint: string) =>
+  panel.record.calls.filter((call) => call.endpoint === endpoint).length;
+
+/** Waits for so many answers of the listing from now on. */
+async function listings(panel: Simulator, more: number): Promise<void> {
+  const before = callsOf(panel, 'listing');
+  await vi.waitFor(() => expect(callsOf(panel, 'listing')).toBeGreaterThanOrEqual(before + more), {
+    timeout: 20_000,
+    interval: 20,
+  });
+}
+
+describe('discovery', () => {
+  it("observes the account's servers with their names, node, egg and limits, and expects nothing of them", async () => {
+    const panel = await panelWith({ servers: SERVERS });
+    const exporter = await observe(panel, ['discover: { type: owner }']);
+    await untilNames(exporter, ['lobby', 'survival']);
+    const survival = { server: 'survival', server_id: SURVIVAL };
+    await exporter.until('gameserver_info', { ...survival, node: 'fra-1', egg: 'Paper', uuid: SURVIVAL }, 1);
+    await exporter.until('gameserver_collection_streaming', survival, 1);
+    await exporter.until('gameserver_cpu_limit_cores', survival, 2.5);
+    expect(await exporter.value('gameserver_disk_limit_bytes', survival)).toBeUndefined();
+    // The node grants 5 % over what is listed, and is the one to ask.
+    const granted = Math.floor(1_024 * 1_048_576 * 1.05);
+    expect(await exporter.value('gameserver_memory_limit_bytes', survival)).toBe(granted);
+    expect(await exporter.value('gameserver_expected_running', survival)).toBe(0);
+    // What the node says of a server without a limit is the memory of the host.
+    await exporter.until('gameserver_collection_up', { server: 'lobby' }, 1);
+    expect(await exporter.value('gameserver_memory_limit_bytes', { server: 'lobby' })).toBeUndefined();
+    expect(await exporter.value('gameserver_exporter_discovered_servers')).toBe(2);
+    expect(await exporter.value('gameserver_exporter_discovery_failures_total')).toBe(0);
+    const succeeded = await exporter.value('gameserver_exporter_discovery_last_success_timestamp_seconds');
+    expect(succeeded).toBeGreaterThan(1_600_000_000);
+  });
+
+  it.each([
+    ['type: admin-all', ['lobby', 'not ours', 'survival']],
+    ['type: admin', ['not ours']],
+    ['include: { node: [FRA-*] }', ['survival']],
+    ['exclude: { egg: [velocity], name: [nobody] }', ['survival']],
+    [`include: { id: [${LOBBY.slice(0, 8)}] }`, ['lobby']],
+  ])('with %s it observes %j', async (setting, names) => {
+    const panel = await panelWith({ servers: SERVERS });
+    const exporter = await observe(panel, [`discover: { ${setting} }`]);
+    await untilNames(exporter, names);
+    expect(await exporter.value('gameserver_exporter_discovered_servers')).toBe(names.length);
+  });
+
+  it('lets the configuration win over what is listed, and add to it', async () => {
+    const panel = await panelWith({ servers: SERVERS });
+    const exporter = await observe(panel, [
+      'discover: { exclude: { name: [lobby] }, labels: { from: panel }, expect: [{ match: { name: [surv*] } }] }',
+      'servers:',
+      `  - { id: ${LOBBY.slice(0, 8)}, labels: { game: proxy }, limits: { cpu_cores: 7 } }`,
+      `  - { id: ${STRANGERS}, name: named here, expect: any }`,
+    ]);
+    await untilNames(exporter, ['lobby', 'named here', 'survival']);
+    const lobby = { server: 'lobby', server_id: LOBBY.slice(0, 8), game: 'proxy' };
+    await exporter.until('gameserver_info', { ...lobby, node: 'ams-1', uuid: LOBBY }, 1);
+    expect(await exporter.value('gameserver_expected_running', lobby)).toBe(1);
+    await exporter.until('gameserver_cpu_limit_cores', lobby, 7);
+    expect(await exporter.value('gameserver_expected_running', { server: 'survival', from: 'panel' })).toBe(
+      1,
+    );
+    expect(panel.record.sockets(LOBBY).opened).toBe(1);
+  });
+
+  it('follows servers as they come and go, and leaves the others their sockets', async () => {
+    const panel = await panelWith({ servers: SERVERS, maxPerPage: 1 });
+    const exporter = await observe(panel, ['discover: { interval: 1m }']);
+    await untilNames(exporter, ['lobby', 'survival']);
+    await exporter.until('gameserver_collection_streaming', { server: 'survival' }, 1);
+    panel.addServer({ name: 'new' });
+    panel.deleteServer('lobby');
+    await untilNames(exporter, ['new', 'survival']);
+    await exporter.until('gameserver_collection_streaming', { server: 'new' }, 1);
+    expect(await exporter.scrape()).not.toContain('server="lobby"');
+    expect(panel.record.sockets(SURVIVAL).opened).toBe(1);
+  });
+
+  it('keeps every server when a page of the listing fails', async () => {
+    const panel = await panelWith({ servers: SERVERS, maxPerPage: 1 });
+    const exporter = await observe(panel, ['discover: { interval: 1m }']);
+    await untilNames(exporter, ['lobby', 'survival']);
+    panel.failRest({ kind: 'refuse', endpoint: 'listing', page: 2, status: 500 });
+    await listings(panel, 8);
+    expect(await namesOf(exporter)).toEqual(['lobby', 'survival']);
+    panel.clearFaults();
+    panel.failRest({ kind: 'refuse', endpoint: 'listing', page: 1, status: 500 });
+    await listings(panel, 4);
+    expect(await namesOf(exporter)).toEqual(['lobby', 'survival']);
+    expect(await exporter.value('gameserver_exporter_discovery_failures_total')).toBeGreaterThan(2);
+    const told = exporter.lines.filter(({ message }) => message.includes('the listing could not be read'));
+    expect(told.filter(({ level }) => level === 'warn')).toHaveLength(1);
+    panel.clearFaults();
+    panel.addServer({ name: 'new' });
+    await untilNames(exporter, ['lobby', 'new', 'survival']);
+  });
+
+  it('tells of a blocked server by its flags, without a call, and tries it at once when they are gone', async () => {
+    const panel = await panelWith({ servers: SERVERS });
+    panel.suspend('survival');
+    const exporter = await observe(panel, ['discover: { interval: 1m, include: { name: [survival] } }']);
+    await exporter.until('gameserver_blocked', { server: 'survival', reason: 'suspended' }, 1);
+    await listings(panel, 4);
+    panel.setConflict('survival', 'transferring');
+    await exporter.until('gameserver_blocked', { server: 'survival', reason: 'transferring' }, 1);
+    expect(callsOf(panel, 'websocket') + callsOf(panel, 'resources')).toBe(0);
+    panel.setConflict('survival', undefined);
+    panel.power('survival', 'start');
+    await exporter.until('gameserver_collection_streaming', { server: 'survival' }, 1);
+    expect(await exporter.value('gameserver_blocked', { server: 'survival' })).toBeUndefined();
+  });
+
+  it('tells of the flag of a server whose socket streams on, and keeps the socket', async () => {
+    const panel = await panelWith({ servers: SERVERS });
+    const exporter = await observe(panel, ['discover: { interval: 1m, include: { name: [survival] } }']);
+    await exporter.until('gameserver_collection_streaming', { server: 'survival' }, 1);
+    panel.setConflict('survival', 'maintenance');
+    await exporter.until('gameserver_blocked', { server: 'survival', reason: 'maintenance' }, 1);
+    panel.setConflict('survival', undefined);
+    await exporter.until('gameserver_blocked', { server: 'survival' }, undefined);
+    expect(panel.record.sockets(SURVIVAL).opened).toBe(1);
+  });
+
+  it('asks no new token for a server that is flagged, and lets its socket go with the old one', async () => {
+    const panel = await panelWith({ servers: SERVERS });
+    const exporter = await observe(panel, ['discover: { interval: 1m, include: { name: [survival] } }']);
+    await exporter.until('gameserver_collection_streaming', { server: 'survival' }, 1);
+    panel.setConflict('survival', 'maintenance');
+    await exporter.until('gameserver_blocked', { server: 'survival', reason: 'maintenance' }, 1);
+    await exporter.until('gameserver_collection_streaming', { server: 'survival' }, 0);
+    expect(await exporter.value('gameserver_blocked', { server: 'survival' })).toBe(1);
+    expect(callsOf(panel, 'websocket')).toBe(1);
+    panel.setConflict('survival', undefined);
+    await exporter.until('gameserver_collection_streaming', { server: 'survival' }, 1);
+  });
+
+  it('gives servers of one name series of their own, and shows hostile names as one line of bounded length', async () => {
+    const panel = await panelWith({
+      servers: [
+        { name: 'twin', uuid: SURVIVAL, node: `a"\n\u001b[31m${'n'.repeat(500)}` },
+        { name: 'twin ', uuid: LOBBY },
+      ],
+    });
+    const exporter = await observe(panel, ['discover: {}']);
+    await untilNames(exporter, ['twin', 'twin']);
+    for (const uuid of [SURVIVAL, LOBBY]) {
+      await exporter.until('gameserver_collection_streaming', { server: 'twin', server_id: uuid }, 1);
+    }
+    const series = (await exporter.scrape())
+      .split('\n')
+      .filter((line) => line !== '' && !line.startsWith('#'));
+    const names = series.map((line) => line.slice(0, line.lastIndexOf(' ')));
+    expect(new Set(names).size).toBe(names.length);
+    const node = /node="((?:[^"\\]|\\.)*)"/.exec(await exporter.scrape())?.[1] ?? '';
+    expect(node).toMatch(/^a\\" n{100,200}…$/);
+  });
+
+  it('begins, changes and ends with a reload, and leaves servers that stay their sockets', async () => {
+    const panel = await panelWith({ servers: SERVERS });
+    const servers = ['servers:', `  - { id: ${SURVIVAL}, name: survival }`];
+    const exporter = await observe(panel, servers);
+    await exporter.until('gameserver_collection_streaming', { server: 'survival' }, 1);
+    await exporter.reload(yamlOf(panel, ['discover: { type: admin-all }', ...servers]));
+    await untilNames(exporter, ['lobby', 'not ours', 'survival']);
+    await exporter.reload(
+      yamlOf(panel, ['discover: { type: admin-all, exclude: { name: [not*] } }', ...servers]),
+    );
+    expect(await namesOf(exporter)).toEqual(['lobby', 'survival']);
+    await exporter.reload(yamlOf(panel, servers));
+    expect(await namesOf(exporter)).toEqual(['survival']);
+    expect(await exporter.value('gameserver_exporter_discovered_servers')).toBeUndefined();
+    expect(panel.record.sockets(SURVIVAL).opened).toBe(1);
+  });
+
+  it('divides discovered servers among shards', async () => {
+    const panel = await panelWith({ servers: 9 });
+    const shards = await Promise.all(
+      [0, 1, 2].map((index) => observe(panel, ['discover: {}'], { index, total: 3 })),
+    );
+    const expected = panel.servers.map(({ name }) => name).toSorted();
+    await vi.waitFor(
+      async () => expect((await Promise.all(shards.map(namesOf))).flat().sort()).toEqual(expected),
+      { timeout: 20_000, interval: 50 },
+    );
+    for (const { uuid } of panel.servers) {
+      await vi.waitFor(() => expect(panel.record.sockets(uuid).opened).toBe(1), {
+        timeout: 20_000,
+        interval: 20,
+      });
+    }
+  });
+
+  it('says what to look at when the listing is empty', async () => {
+    const panel = await panelWith({ servers: [{ name: 'survival' }] });
+    const exporter = await observe(panel, ['discover: { type: admin }']);
+    await vi.waitFor(
+      () =>
+        expect(exporter.lines.map(({ message }) => message).join('\n')).toContain(
+          'the listing holds no server',
+        ),
+      { timeout: 20_000, interval: 20 },
+    );
+    expect(await exporter.value('gameserver_panel_up')).toBe(1);
+  });
+});
+
+describe('limits_from_listing', () => {
+  it('adds to the servers of the configuration and brings no others', async () => {
+    const panel = await panelWith({ servers: SERVERS });
+    const exporter = await observe(panel, [
+      'limits_from_listing: true',
+      'servers:',
+      `  - { id: ${SURVIVAL.slice(0, 8)} }`,
+    ]);
+    const survival = { server: SURVIVAL.slice(0, 8), server_id: SURVIVAL.slice(0, 8) };
+    await exporter.until('gameserver_info', { ...survival, node: 'fra-1', egg: 'Paper', uuid: SURVIVAL }, 1);
+    await exporter.until('gameserver_cpu_limit_cores', survival, 2.5);
+    expect(await namesOf(exporter)).toEqual([SURVIVAL.slice(0, 8)]);
+    expect(await exporter.value('gameserver_exporter_discovered_servers')).toBe(0);
+  });
+});

@@ -1,0 +1,311 @@
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { type Simulator, startSimulator } from '../../../src/simulator/index.ts';
+import { type ExporterUnderTest, startExporter } from '../../support/exporter.ts';
+import { ScrapeWatch } from '../../support/scrape-watch.ts';
+import { TestTime } from '../../support/test-time.ts';
+
+const SPEED = 20;
+
+/** A sample comes every second; this much later and there was a gap. */
+const NO_GAP_MS = 3_000;
+
+const NAMES = ['survival', 'lobby', 'creative'] as const;
+const LINE_OF = /^(?!#).*$/gm;
+
+let stops: (() => Promise<unknown>)[];
+let time: TestTime;
+let panel: Simulator;
+let exporter: ExporterUnderTest;
+
+beforeEach(async () => {
+  stops = [];
+  time = new TestTime(SPEED);
+  panel = await startPanel();
+});
+
+afterEach(async () => {
+  for (const stop of stops.toReversed()) await stop();
+});
+
+async function startPanel(): Promise<Simulator> {
+  const servers = NAMES.map((name) => ({ name, temper: 'steady' as const }));
+  const started = await startSimulator({ servers, clock: time.clock(), statsIntervalMs: 1_000 });
+  stops.push(() => started.stop());
+  return started;
+}
+
+async function start(yaml: string, enableLifecycle = true): Promise<void> {
+  exporter = await startExporter({ yaml, clock: time.clock(), env: { KEY: panel.apiKey }, enableLifecycle });
+  stops.push(() => exporter.stop());
+}
+
+interface PanelEntry {
+  readonly name?: string;
+  readonly at?: Simulator;
+  readonly key?: string;
+  readonly settings?: readonly string[];
+  /** Lines of the servers' list. */
+  readonly servers: readonly string[];
+}
+
+const server = (name: string, more = '', at = panel) =>
+  `{ id: "${at.server(name).identifier}", name: ${name}${more} }`;
+
+function entry({
+  name = 'main',
+  at = panel,
+  key = `api_key: ${at.apiKey}`,
+  settings = [],
+  servers,
+}: PanelEntry) {
+  const lines = [`name: ${name}`, `url: ${at.url}`, key, ...settings, 'servers:'];
+  return [`  - ${lines.join('\n    ')}`, ...servers.map((line) => `      - ${line}`)].join('\n');
+}
+
+const yamlOf = (...panels: readonly PanelEntry[]) => ['panels:', ...panels.map(entry)].join('\n');
+async function streaming(name: string): Promise<void> {
+  await exporter.until('gameserver_collection_streaming', { server: name }, 1);
+  await exporter.until('gameserver_collection_up', { server: name }, 1);
+}
+const opened = (name: string, at = panel) => at.record.sockets(at.server(name).uuid).opened;
+const post = (headers: Record<string, string> = {}, method = 'POST') =>
+  fetch(`${exporter.url}/-/reload`, { method, headers });
+const seriesOf = async (label: string) =>
+  ((await exporter.scrape()).match(LINE_OF) ?? []).filter((line) => line.includes(label));
+const errors = () => exporter.lines.filter(({ level }) => level === 'error').map(({ message }) => message);
+
+/** Does the reload while `names` are watched: their samples come without a gap, over the same sockets. */
+async function unnoticedBy(names: readonly string[], change: () => Promise<void>): Promise<void> {
+  const clock = time.clock();
+  const watch = new ScrapeWatch(exporter, clock);
+  const before = names.map((name) => opened(name));
+  try {
+    watch.observe(names);
+    await change();
+    const changedAt = clock.now();
+    await watch.until(() => expect(clock.now() - changedAt).toBeGreaterThan(5_000), 60_000);
+  } finally {
+    await watch.end();
+  }
+  for (const name of names) expect(watch.oldest[name], name).toBeLessThan(NO_GAP_MS);
+  expect(names.map((name) => opened(name))).toEqual(before);
+}
+
+describe('a reload', () => {
+  it('brings, takes and describes servers anew while the others go on without a gap', async () => {
+    await start(yamlOf({ servers: [server('survival'), server('lobby')] }));
+    await Promise.all([streaming('survival'), streaming('lobby')]);
+    await unnoticedBy(['survival'], async () => {
+      const labels = ', labels: { game: minecraft }, expect: any';
+      const outcome = await exporter.reload(
+        yamlOf({ servers: [server('creative'), server('survival', labels)] }),
+      );
+      expect(outcome).toEqual({
+        ok: true,
+        summary:
+          'configuration reloaded: panels: 1 unchanged; servers: 1 added, 1 removed, 1 changed, 0 unchanged',
+      });
+      await streaming('creative');
+    });
+    expect(await seriesOf('server="lobby"')).toEqual([]);
+    expect(await exporter.value('gameserver_expected_running', { game: 'minecraft' })).toBe(0);
+    const survival = await seriesOf('server="survival"');
+    expect(survival.every((line) => line.includes('game="minecraft"'))).toBe(true);
+    expect(panel.record.sockets(panel.server('lobby').uuid).open).toBe(0);
+    expect(await exporter.value('gameserver_exporter_servers', { condition: 'streaming' })).toBe(2);
+  });
+
+  it('of the same configuration changes nothing', async () => {
+    const yaml = yamlOf({ servers: [server('survival'), server('lobby')] });
+    await start(yaml);
+    await Promise.all([streaming('survival'), streaming('lobby')]);
+    await unnoticedBy(['survival', 'lobby'], async () => {
+      expect(await exporter.reload(yaml)).toMatchObject({
+        summary: expect.stringContaining('nothing changed') as string,
+      });
+    });
+  });
+
+  it('of a bad configuration changes nothing, says why, and shows until one is good', async () => {
+    const yaml = yamlOf({ servers: [server('survival')] });
+    await start(yaml);
+    await streaming('survival');
+    const loadedAt = await exporter.value('gameserver_exporter_config_last_reload_success_timestamp_seconds');
+    await unnoticedBy(['survival'], async () => {
+      const bad = yaml.replace('url:', 'ulr:').replace('name: main', 'name: ""');
+      const outcome = await exporter.reload(bad);
+      expect(outcome.ok).toBe(false);
+    });
+    expect(errors()).toEqual([
+      'reload failed for 3 problems: the configuration stays as it was',
+      expect.stringMatching(/config\.yaml:2:\d+: panels\[0\]\.url: is missing/),
+      expect.stringMatching(/config\.yaml:2:\d+: panels\[0\]\.name: /),
+      expect.stringMatching(/config\.yaml:3:\d+: panels\[0\]\.ulr: unknown key, did you mean url\?/),
+    ]);
+    expect(errors().join('\n')).not.toContain(panel.apiKey);
+    const successful = 'gameserver_exporter_config_last_reload_successful';
+    expect(await exporter.value(successful)).toBe(0);
+    const successAt = 'gameserver_exporter_config_last_reload_success_timestamp_seconds';
+    expect(await exporter.value(successAt)).toBe(loadedAt);
+    await exporter.reload(yaml);
+    expect(await exporter.value(successful)).toBe(1);
+    expect(await exporter.value(successAt)).toBeGreaterThan(loadedAt ?? Number.POSITIVE_INFINITY);
+  });
+
+  it('takes on another key from the same file, and living sockets stay', async () => {
+    await start(yamlOf({ key: 'api_key: ${KEY}', servers: [server('survival')] }));
+    await streaming('survival');
+    await writeFile(join(exporter.folder, 'key'), `${panel.apiKey}\n`);
+    const yaml = yamlOf({ key: 'api_key_file: key', servers: [server('survival'), server('lobby')] });
+    expect(await exporter.reload(yaml)).toMatchObject({ ok: true });
+    await streaming('lobby');
+    const next = 'ptlc_another0key0that0the0panel0takes0from0now0on';
+    panel.acceptKey(next);
+    panel.revokeKey(panel.apiKey);
+    await writeFile(join(exporter.folder, 'key'), next);
+    const outcome = await exporter.reload(
+      yamlOf({ key: 'api_key_file: key', servers: NAMES.map((name) => server(name)) }),
+    );
+    expect(outcome).toMatchObject({ summary: expect.stringContaining('panels: 1 changed') as string });
+    await streaming('creative');
+    expect(opened('survival')).toBe(1);
+    expect(opened('lobby')).toBe(1);
+    expect(JSON.stringify(exporter.lines)).not.toContain(next);
+  });
+
+  it('with the right key in place of one that the panel refuses heals within a minute or two', async () => {
+    await start(
+      yamlOf({
+        key: 'api_key: ptlc_a0key0that0the0panel0refuses0all0of0the0time0',
+        servers: [server('survival')],
+      }),
+    );
+    await exporter.until('gameserver_blocked', { reason: 'unauthorized' }, 1);
+    const clock = time.clock();
+    const reloadedAt = clock.now();
+    expect(await exporter.reload(yamlOf({ servers: [server('survival')] }))).toMatchObject({ ok: true });
+    await streaming('survival');
+    expect(clock.now() - reloadedAt).toBeLessThan(150_000);
+  });
+
+  it('that names a key file which is gone fails, and the key before stays', async () => {
+    await start(yamlOf({ servers: [server('survival')] }));
+    await streaming('survival');
+    const outcome = await exporter.reload(yamlOf({ key: 'api_key_file: gone', servers: [server('lobby')] }));
+    expect(outcome).toEqual({
+      ok: false,
+      problems: expect.stringContaining('there is no such file') as string,
+    });
+    expect(await exporter.value('gameserver_collection_streaming', { server: 'survival' })).toBe(1);
+    expect(await seriesOf('server="lobby"')).toEqual([]);
+  });
+
+  it('brings and takes panels, whose own metrics come and leave with them', async () => {
+    const other = await startPanel();
+    const main: PanelEntry = { servers: [server('survival')] };
+    const second: PanelEntry = { name: 'second', at: other, servers: [server('lobby', '', other)] };
+    await start(yamlOf(main));
+    await streaming('survival');
+    await unnoticedBy(['survival'], async () => {
+      expect(await exporter.reload(yamlOf(second, main))).toMatchObject({ ok: true });
+      await streaming('lobby');
+      expect(await exporter.value('gameserver_panel_up', { panel: 'second' })).toBe(1);
+      expect(await exporter.reload(yamlOf(main))).toMatchObject({
+        summary: 'configuration reloaded: panels: 1 removed, 1 unchanged; servers: 1 removed, 1 unchanged',
+      });
+    });
+    expect(await seriesOf('panel="second"')).toEqual([]);
+    await vi.waitFor(() => expect(other.record.openSockets).toBe(0));
+    const calls = other.record.calls.length;
+    await exporter.until('gameserver_exporter_api_budget_queue_length', { panel: 'main' }, 0);
+    expect(other.record.calls).toHaveLength(calls);
+  });
+
+  it('connects a panel anew whose address changed, and no other', async () => {
+    const moved = await startPanel();
+    const main: PanelEntry = { servers: [server('survival')] };
+    const second: PanelEntry = { name: 'second', servers: [server('lobby')] };
+    await start(yamlOf(main, second));
+    await Promise.all([streaming('survival'), streaming('lobby')]);
+    await unnoticedBy(['survival'], async () => {
+      const outcome = await exporter.reload(
+        yamlOf(main, { ...second, at: moved, servers: [server('lobby', '', moved)] }),
+      );
+      expect(outcome).toMatchObject({ summary: expect.stringContaining('1 rebuilt, 1 unchanged') as string });
+      await vi.waitFor(() => expect(opened('lobby', moved)).toBe(1), { timeout: 15_000 });
+    });
+    await streaming('lobby');
+    expect(panel.record.sockets(panel.server('lobby').uuid).open).toBe(0);
+  });
+
+  it('takes on other intervals without touching a socket', async () => {
+    const servers = [server('survival')];
+    await start(yamlOf({ servers }));
+    await streaming('survival');
+    await unnoticedBy(['survival'], async () => {
+      const outcome = await exporter.reload(
+        yamlOf({ settings: ['staleness: 90s', 'poll_interval: 1m'], servers }),
+      );
+      expect(outcome).toMatchObject({ summary: expect.stringContaining('panels: 1 changed') as string });
+    });
+  });
+
+  it('while another is under way comes after it', async () => {
+    await start(yamlOf({ servers: [server('survival')] }));
+    await exporter.write(yamlOf({ servers: [server('survival'), server('lobby')] }));
+    const outcomes = await Promise.all([exporter.reload(), exporter.reload(), exporter.reload()]);
+    expect(outcomes.map(({ ok }) => ok)).toEqual([true, true, true]);
+    await streaming('lobby');
+    expect(opened('lobby')).toBe(1);
+  });
+});
+
+describe('POST /-/reload', () => {
+  it.each(['POST', 'PUT'])('(as %s) says what changed', async (method) => {
+    await start(yamlOf({ servers: [server('survival')] }));
+    await exporter.write(yamlOf({ servers: [server('survival'), server('lobby')] }));
+    const response = await post({}, method);
+    expect(response.status).toBe(200);
+    expect(await response.text()).toBe(
+      'configuration reloaded: panels: 1 unchanged; servers: 1 added, 1 unchanged\n',
+    );
+  });
+
+  it('of a bad configuration says what is wrong with it', async () => {
+    await start(yamlOf({ servers: [server('survival')] }));
+    await exporter.write(yamlOf({ settings: ['staleness: never'], servers: [server('survival')] }));
+    const response = await post();
+    expect(response.status).toBe(500);
+    const text = await response.text();
+    expect(text).toMatch(/config\.yaml:5:\d+: panels\[0\]\.staleness: /);
+    expect(text).not.toContain(panel.apiKey);
+  });
+
+  it('is refused where it is not enabled', async () => {
+    await start(yamlOf({ servers: [server('survival')] }), false);
+    await exporter.write(yamlOf({ servers: [server('lobby')] }));
+    const response = await post();
+    expect(response.status).toBe(403);
+    expect(await response.text()).toContain('--web.enable-lifecycle');
+    expect(await seriesOf('server="lobby"')).toEqual([]);
+  });
+
+  it.each([{ Origin: 'https://evil.example' }, { 'Sec-Fetch-Site': 'cross-site' }])(
+    "is refused to another site's page: %j",
+    async (headers) => {
+      await start(yamlOf({ servers: [server('survival')] }));
+      await exporter.write(yamlOf({ servers: [server('lobby')] }));
+      expect((await post(headers)).status).toBe(403);
+      expect(await seriesOf('server="lobby"')).toEqual([]);
+    },
+  );
+
+  it('is nothing to GET', async () => {
+    await start(yamlOf({ servers: [server('survival')] }));
+    const response = await post({}, 'GET');
+    expect(response.status).toBe(405);
+    expect(response.headers.get('allow')).toBe('POST, PUT');
+  });
+});

@@ -1,0 +1,51 @@
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { type Simulator, startSimulator } from '../../../src/simulator/index.ts';
+import { configFor, type ExporterUnderTest, fastClock, startExporter } from '../../support/exporter.ts';
+
+const PREFIX = 'pterodactyl_server_';
+
+let panel: Simulator;
+let exporter: ExporterUnderTest | undefined;
+
+beforeEach(async () => {
+  panel = await startSimulator({
+    clock: fastClock(),
+    rateLimitPerMinute: 6_000,
+    servers: [
+      { name: 'survival', limits: { memory: 4_096, swap: -1, disk: 20_480, cpu: 250, io: 300 } },
+      { name: 'lobby', limits: { memory: 512, swap: 0, disk: 0, cpu: 0, io: 500 } },
+    ],
+  });
+});
+
+afterEach(async () => {
+  await exporter?.stop();
+  exporter = undefined;
+  await panel.stop();
+});
+
+test("a dashboard of pterodactyl_exporter finds its metrics, with the panel's own figures", async () => {
+  const yaml = `${configFor(panel, ['limits_from_listing: true'])}\ncompatibility: pterodactyl_exporter\n`;
+  exporter = await startExporter({ yaml });
+  const [survival] = panel.servers;
+  const labels = { server_name: 'survival', id: survival?.identifier ?? '' };
+  await exporter.until(`${PREFIX}max_memory_mebibyte`, labels, 4_096);
+  await exporter.until(`${PREFIX}max_swap_mebibyte`, labels, -1);
+  await exporter.until(`${PREFIX}max_disk_mebibyte`, labels, 20_480);
+  await exporter.until(`${PREFIX}max_cpu_absolute`, labels, 250);
+  await exporter.until(`${PREFIX}io`, labels, 300);
+  await exporter.until(`${PREFIX}max_disk_mebibyte`, { server_name: 'lobby' }, 0);
+  expect(await exporter.value(`${PREFIX}uptime_milliseconds`, labels)).toBeGreaterThan(0);
+  expect(await exporter.value(`${PREFIX}memory_mebibyte`, labels)).toBeGreaterThan(0);
+});
+
+test('the names come and go by a reload', async () => {
+  const yaml = configFor(panel);
+  exporter = await startExporter({ yaml });
+  await exporter.until('gameserver_collection_up', { server: 'survival' }, 1);
+  expect(await exporter.scrape()).not.toContain(PREFIX);
+  await exporter.reload(`${yaml}\ncompatibility: pterodactyl_exporter\n`);
+  expect(await exporter.value(`${PREFIX}memory_mebibyte`, { server_name: 'survival' })).toBeGreaterThan(0);
+  await exporter.reload(yaml);
+  expect(await exporter.scrape()).not.toContain(PREFIX);
+});

@@ -1,0 +1,179 @@
+import type { BudgetReading } from '../../src/domain/reading.ts';
+import type { ServerTarget } from '../../src/domain/server.ts';
+import { PanelFleet, type PanelSettings } from '../../src/fleet/panel-fleet.ts';
+import type { Defer } from '../../src/fleet/sliced-work.ts';
+import type { Credentials, Resources } from '../../src/panel/decode.ts';
+import type { BackupsPage } from '../../src/panel/decode-backups.ts';
+import type { ListingPage } from '../../src/panel/decode-listing.ts';
+import type { HealthListener, PanelGateway, PanelHealth } from '../../src/panel/gateway.ts';
+import type { ClientMessage } from '../../src/session/protocol.ts';
+import type { ConsoleSocket, SocketListener } from '../../src/session/socket.ts';
+import { collectingLogger } from './logger.ts';
+import { ManualClock } from './manual-clock.ts';
+import { target } from './targets.ts';
+
+/** What a panel's fleet is told where a test says nothing else. */
+export const SETTINGS: PanelSettings = {
+  name: 'main',
+  origin: 'https://panel.example.com',
+  pollIntervalMs: 30_000,
+  stalenessMs: 60_000,
+  connectTimeoutMs: 10_000,
+  authTimeoutMs: 12_000,
+  ratePinned: false,
+};
+/** What the panel answers where a test says nothing else. */
+export const RESOURCES: Resources = {
+  sample: { state: 'running', memoryBytes: 7 },
+  suspended: false,
+  badFields: 0,
+};
+
+/** A panel that answers at once, and notes who asked for what. */
+export class FakeGateway implements PanelGateway {
+  health: PanelHealth = 'unknown';
+  limitPerMinute = 60;
+  fleetSize = 0;
+  closed = false;
+  readonly calls: string[] = [];
+  answerCredentials: (server: string, signal: AbortSignal) => Promise<Credentials> = (server) =>
+    Promise.resolve({ token: `token of ${server}`, socketUrl: `wss://node/${server}`, lifetimeMs: 600_000 });
+  answerResources: (server: string, signal: AbortSignal) => Promise<Resources> = () =>
+    Promise.resolve(RESOURCES);
+  readonly #healthListeners = new Set<HealthListener>();
+  readonly #rateListeners = new Set<(perMinute: number) => void>();
+
+  credentials(server: string, _priority: 'refresh' | 'connect', signal: AbortSignal): Promise<Credentials> {
+    this.calls.push(`credentials ${server}`);
+    return this.answerCredentials(server, signal);
+  }
+
+  resources(server: string, signal: AbortSignal): Promise<Resources> {
+    this.calls.push(`resources ${server}`);
+    return this.answerResources(server, signal);
+  }
+
+  learn(server: string, signal: AbortSignal): Promise<Resources> {
+    this.calls.push(`learn ${server}`);
+    return this.answerResources(server, signal);
+  }
+
+  listing(): Promise<ListingPage> {
+    throw new Error('expected no listing');
+  }
+
+  backups(): Promise<BackupsPage> {
+    throw new Error('expected no backups');
+  }
+
+  budget(): BudgetReading {
+    return { limitPerMinute: this.limitPerMinute, usedLastMinute: 0, queueLength: 0, paused: false };
+  }
+
+  setFleetSize(size: number): void {
+    this.fleetSize = size;
+  }
+
+  onHealthChange(listener: HealthListener): () => void {
+    this.#healthListeners.add(listener);
+    return () => this.#healthListeners.delete(listener);
+  }
+
+  onRateChange(listener: (perMinute: number) => void): () => void {
+    this.#rateListeners.add(listener);
+    return () => this.#rateListeners.delete(listener);
+  }
+
+  close(): Promise<void> {
+    this.closed = true;
+    return Promise.resolve();
+  }
+
+  becomes(health: PanelHealth): void {
+    this.health = health;
+    for (const listener of this.#healthListeners) listener(health);
+  }
+
+  allows(perMinute: number): void {
+    this.limitPerMinute = perMinute;
+    for (const listener of this.#rateListeners) listener(perMinute);
+  }
+
+  asked(what: string): string[] {
+    return this.calls.filter((call) => call.startsWith(what)).map((call) => call.slice(what.length + 1));
+  }
+}
+
+const STATS = String.raw`{"event":"stats","args":["{\"state\":\"running\",\"memory_bytes\":5}"]}`;
+
+/** A socket that opens at once, takes every token and sends stats only when asked. */
+export class FakeSocket {
+  ended: 'closed' | 'terminated' | undefined;
+  readonly url: string;
+  readonly #listener: SocketListener;
+
+  constructor(url: string, listener: SocketListener) {
+    this.url = url;
+    this.#listener = listener;
+    queueMicrotask(() => {
+      if (this.ended === undefined) listener.opened();
+    });
+  }
+
+  send(message: ClientMessage): void {
+    const answer = message.event === 'auth' ? '{"event":"auth success"}' : STATS;
+    queueMicrotask(() => this.hears(answer));
+  }
+
+  hears(frame: string): void {
+    if (this.ended === undefined) this.#listener.message(Buffer.from(frame), false);
+  }
+
+  close(): Promise<void> {
+    this.ended = 'closed';
+    return Promise.resolve();
+  }
+
+  terminate(): void {
+    this.ended = 'terminated';
+  }
+}
+
+/** A fleet over a panel and sockets that are made up, on a clock that stands still. */
+export class FleetBench {
+  readonly clock = new ManualClock();
+  readonly gateway = new FakeGateway();
+  readonly log = collectingLogger();
+  readonly sockets: FakeSocket[] = [];
+
+  /** A fleet that is not started. */
+  create(targets: readonly ServerTarget[], settings: Partial<PanelSettings> = {}, defer?: Defer): PanelFleet {
+    const { clock, log, gateway, sockets } = this;
+    return new PanelFleet({ ...SETTINGS, ...settings }, targets, {
+      clock,
+      log,
+      random: () => 0.5,
+      gateway,
+      telemetry: { message: () => {}, badMessage: () => {}, reconnect: () => {}, request: () => {} },
+      openSocket: (url, listener) => {
+        const socket = new FakeSocket(url, listener);
+        sockets.push(socket);
+        // Its class keeps private fields, so that no other object is one; sessions use these three methods alone.
+        return socket as unknown as ConsoleSocket;
+      },
+      addressProblem: () => undefined,
+      ...(defer === undefined ? {} : { defer }),
+    });
+  }
+
+  /** The servers whose sockets are open, by the last letter of their ids. */
+  streamed(): readonly (string | undefined)[] {
+    return this.sockets.filter(({ ended }) => ended === undefined).map(({ url }) => url.at(-1));
+  }
+}
+
+/** Servers a, b, c, … */
+export const servers = (count: number, changes: Partial<ServerTarget> = {}) =>
+  Array.from({ length: count }, (_, index) => named(String.fromCodePoint(97 + index), changes));
+export const named = (id: string, changes: Partial<ServerTarget> = {}) =>
+  target({ id, name: `server ${id}`, ...changes });

@@ -1,0 +1,23 @@
+import type { ListedServer } from '../../src/panel/decode-listing.ts';
+
+/** The UUID of the nth made-up server. */
+export function uuidOf(n: number): string {
+  return `${n.toString(16).padStart(8, '0')}-0000-4000-8000-000000000000`;
+}
+
+/** The nth made-up server as a listing describes it, in no state that blocks it. */
+export function listed(n: number, changes: Partial<ListedServer> = {}): ListedServer {
+  return {
+    identifier: uuidOf(n).slice(0, 8),
+    uuid: uuidOf(n),
+    name: `server-${n}`,
+    suspended: false,
+    installing: false,
+    transferring: false,
+    underMaintenance: false,
+    restoring: false,
+    withoutBackups: false,
+    limits: {},
+    ...changes,
+  };
+}

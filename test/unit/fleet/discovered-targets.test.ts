@@ -1,0 +1,148 @@
+import * as fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import type { ServerTarget } from '../../../src/domain/server.ts';
+import { afterWalk, type Census } from '../../../src/fleet/census.ts';
+import { blockedByListing, type CompiledRules, mergeTargets } from '../../../src/fleet/discovered-targets.ts';
+import type { ListedServer } from '../../../src/panel/decode-listing.ts';
+import { listed, uuidOf } from '../../support/listed.ts';
+import { target } from '../../support/targets.ts';
+
+const ALL: CompiledRules = {
+  panel: 'main',
+  labels: { from: 'panel' },
+  mode: 'auto',
+  judge: () => ({ included: true, expect: 'any' }),
+};
+const NONE: CompiledRules = { ...ALL, judge: () => ({ included: false, expect: 'any' }) };
+
+const census = (...servers: ListedServer[]): Census => afterWalk(new Map(), { servers, complete: true });
+const merged = (
+  configured: ServerTarget[],
+  servers: ListedServer[],
+  rules: CompiledRules | undefined = ALL,
+) => mergeTargets(configured, census(...servers), rules).targets;
+
+describe('a discovered server', () => {
+  it('is known by its UUID, and is as the listing says', () => {
+    const server = listed(7, {
+      name: 'survival',
+      node: 'fra-1',
+      egg: 'Paper',
+      limits: { memoryBytes: 1_024, diskBytes: 'unlimited', cpuCores: 2 },
+    });
+    expect(merged([], [server])).toEqual([
+      {
+        panel: 'main',
+        id: uuidOf(7),
+        uuid: uuidOf(7),
+        name: 'survival',
+        node: 'fra-1',
+        egg: 'Paper',
+        labels: { from: 'panel' },
+        expect: 'any',
+        mode: 'auto',
+        limits: { listedMemoryBytes: 1_024, diskBytes: 'unlimited', cpuCores: 2 },
+      },
+    ]);
+  });
+
+  it('comes after the configured ones, by its name', () => {
+    const servers = [listed(1, { name: 'b' }), listed(2, { name: 'a' }), listed(3, { name: 'b' })];
+    const names = merged([target({ name: 'z' })], servers).map(({ name, id }) => `${name} ${id.slice(0, 8)}`);
+    expect(names).toEqual(['z 1a7ce997', 'a 00000002', 'b 00000001', 'b 00000003']);
+  });
+
+  it('is left out where the rules say so', () => {
+    expect(mergeTargets([], census(listed(1)), NONE)).toEqual({ targets: [], discovered: 0 });
+  });
+});
+
+describe('a configured server that is listed', () => {
+  const short = uuidOf(7).slice(0, 8);
+  const server = listed(7, {
+    name: 'listed',
+    node: 'fra-1',
+    limits: { memoryBytes: 'unlimited', cpuCores: 2 },
+  });
+
+  it.each([
+    ['by its short id', short],
+    ['by its UUID', uuidOf(7)],
+    ['in capitals', short.toUpperCase()],
+  ])('named %s is there once, whatever the rules say', (_what, id) => {
+    for (const rules of [ALL, NONE]) {
+      const configured = target({ id, name: id, ...(id.length > 8 && { uuid: id }) });
+      expect(merged([configured], [server], rules)).toEqual([
+        expect.objectContaining({
+          id,
+          name: 'listed',
+          uuid: uuidOf(7),
+          node: 'fra-1',
+          expect: 'running',
+          labels: {},
+        }),
+      ]);
+    }
+  });
+
+  it('keeps what the configuration says', () => {
+    const configured = target({ id: short, name: 'mine', limits: { cpuCores: 5 }, labels: { a: 'b' } });
+    expect(merged([configured], [server])[0]).toMatchObject({
+      name: 'mine',
+      labels: { a: 'b' },
+      limits: { cpuCores: 5, memoryBytes: 'unlimited' },
+    });
+  });
+
+  it('is described and not renamed where nothing is to be discovered', () => {
+    const result = mergeTargets([target({ id: short, name: short })], census(server, listed(8)), undefined);
+    expect(result).toMatchObject({ targets: [{ id: short, name: short, node: 'fra-1' }], discovered: 0 });
+  });
+
+  it('is not taken for another one with the same short id', () => {
+    const other = `${short}-ffff-4fff-8fff-ffffffffffff`;
+    expect(merged([target({ id: other, uuid: other, name: 'mine' })], [server])).toEqual([
+      target({ id: other, uuid: other, name: 'mine' }),
+    ]);
+  });
+
+  it('stays as it is where it is not listed', () => {
+    expect(merged([target()], [])).toEqual([target()]);
+  });
+});
+
+it.each([
+  [{}, undefined],
+  [{ suspended: true, installing: true }, 'suspended'],
+  [{ installing: true }, 'installing'],
+  [{ transferring: true }, 'transferring'],
+  [{ restoring: true }, 'restoring'],
+  [{ underMaintenance: true }, 'maintenance'],
+])('%j blocks as %s', (flags, reason) => {
+  expect(blockedByListing(listed(1, flags))).toBe(reason);
+  expect(merged([], [listed(1, flags)])[0]?.blocked).toBe(reason);
+});
+
+it('no two servers have the same id, whatever is configured and listed', () => {
+  const id = fc
+    .nat(30)
+    .chain((n) => fc.constantFrom(uuidOf(n), uuidOf(n).slice(0, 8), uuidOf(n).toUpperCase()));
+  const configured = fc.uniqueArray(id, { selector: (text) => text.slice(0, 8).toLowerCase() });
+  fc.assert(
+    fc.property(configured, fc.array(fc.nat(30)), (ids, numbers) => {
+      const own = ids.map((text) => target({ id: text, name: text }));
+      const targets = merged(
+        own,
+        numbers.map((n) => listed(n, { name: 'same' })),
+      );
+      const keys = targets.map((each) => each.id.slice(0, 8).toLowerCase());
+      expect(new Set(keys).size).toBe(keys.length);
+      expect(new Set(keys).size).toBe(
+        new Set([
+          ...ids.map((text) => text.slice(0, 8).toLowerCase()),
+          ...numbers.map((n) => uuidOf(n).slice(0, 8)),
+        ]).size,
+      );
+    }),
+  );
+});

@@ -1,0 +1,119 @@
+import { describe, expect, it } from 'vitest';
+import type { PanelFleet } from '../../../src/fleet/panel-fleet.ts';
+import { Supervisor } from '../../../src/fleet/supervisor.ts';
+import { FleetBench, named } from '../../support/fleet-bench.ts';
+
+const SERVERS = 1_000;
+const many = Array.from({ length: SERVERS }, (_, index) => named(String(10_000_000 + index)));
+
+/** A fleet whose long work goes on only when the test says so. */
+function slowFleet(): { bench: FleetBench; fleet: PanelFleet; later: Set<() => void> } {
+  const bench = new FleetBench();
+  bench.gateway.limitPerMinute = 100_000;
+  const later = new Set<() => void>();
+  const fleet = bench.create(many, { ratePinned: true }, (run) => {
+    const once = () => {
+      later.delete(once);
+      run();
+    };
+    later.add(once);
+    return () => later.delete(once);
+  });
+  return { bench, fleet, later };
+}
+
+function goOn(later: Set<() => void>): void {
+  for (const run of later) run();
+}
+
+describe('a large fleet', () => {
+  it('starts some sessions at a time, and all in the end', async () => {
+    const { bench, fleet, later } = slowFleet();
+    fleet.start();
+    expect(bench.gateway.calls.length).toBeLessThan(200);
+    expect(fleet.records).toHaveLength(SERVERS);
+    goOn(later);
+    await bench.clock.advance(1_000);
+    expect(fleet.records.filter(({ status }) => status.condition === 'streaming')).toHaveLength(SERVERS);
+    await fleet.stop();
+  });
+
+  it('begins turns some at a time as well', async () => {
+    const { bench, fleet, later } = slowFleet();
+    bench.gateway.limitPerMinute = 80;
+    fleet.start();
+    goOn(later);
+    await bench.clock.advance(1_000);
+    expect(bench.streamed()).toHaveLength(720);
+    await fleet.stop();
+  });
+
+  it('that is stopped while it starts begins nothing more, and shows every server as stopped', async () => {
+    const { bench, fleet, later } = slowFleet();
+    fleet.start();
+    await bench.clock.advance(10);
+    const calls = bench.gateway.calls.length;
+    await fleet.stop();
+    expect(later.size).toBe(0);
+    await bench.clock.advance(1_000);
+    expect(bench.gateway.calls).toHaveLength(calls);
+    expect(bench.streamed()).toEqual([]);
+    expect(bench.clock.pending).toBe(0);
+    expect(new Set(fleet.records.map(({ status }) => status.condition))).toEqual(new Set(['stopped']));
+  });
+
+  it('shows servers that wait for their start as waiting, whatever the panel says meanwhile', async () => {
+    const { bench, fleet } = slowFleet();
+    fleet.start();
+    bench.gateway.becomes('up');
+    expect(fleet.records.at(-1)?.status.condition).toBe('waiting');
+    await fleet.stop();
+  });
+
+  it('goes on with a new list that comes while it starts', async () => {
+    const { bench, fleet, later } = slowFleet();
+    fleet.start();
+    fleet.setTargets(many.slice(0, 500));
+    goOn(later);
+    await bench.clock.advance(1_000);
+    expect(bench.streamed()).toHaveLength(500);
+    expect(fleet.records.every(({ status }) => status.condition === 'streaming')).toBe(true);
+    await fleet.stop();
+  });
+});
+
+describe('the fleets of several panels', () => {
+  const benches = () => [new FleetBench(), new FleetBench(), new FleetBench()] as const;
+
+  it('are one list, which is another where a fleet or a server came or went', async () => {
+    const [one, two, three] = benches();
+    const fleets = [one.create([named('a')]), two.create([named('b')]), three.create([named('c')])] as const;
+    const supervisor = new Supervisor([fleets[0], fleets[1]]);
+    supervisor.start();
+    const list = supervisor.servers();
+    expect(supervisor.servers()).toBe(list);
+    fleets[1].setTargets([named('b'), named('d')]);
+    const ids = () => supervisor.servers().map(({ target }) => target.id);
+    expect(ids()).toEqual(['a', 'b', 'd']);
+    await supervisor.setFleets([fleets[2], fleets[1]]);
+    expect(ids()).toEqual(['c', 'b', 'd']);
+    expect(list).toHaveLength(2);
+    expect(one.gateway.closed).toBe(true);
+    await three.clock.advance(1_000);
+    expect(three.streamed()).toEqual(['c']);
+    await supervisor.stop();
+    expect(three.gateway.closed).toBe(true);
+  });
+
+  it('that come are not started where the end comes first', async () => {
+    const [one, two] = benches();
+    const supervisor = new Supervisor([one.create([named('a')])]);
+    supervisor.start();
+    const changing = supervisor.setFleets([two.create([named('b')])]);
+    await supervisor.stop();
+    await changing;
+    await two.clock.advance(1_000);
+    expect(two.gateway.calls).toEqual([]);
+    expect(two.clock.pending).toBe(0);
+  });
+});

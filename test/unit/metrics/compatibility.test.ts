@@ -1,0 +1,247 @@
+import { spawnSync } from 'node:child_process';
+import { Gauge, Registry } from 'prom-client';
+import { describe, expect, it, test } from 'vitest';
+import type { FleetReading, ServerReading } from '../../../src/domain/reading.ts';
+import { COMPATIBILITY_FAMILIES, compatibilityLabels } from '../../../src/metrics/compatibility.ts';
+import { encodeChunks, renderFleet } from '../../../src/metrics/exposition.ts';
+import { PANEL_FAMILIES, SERVER_FAMILIES } from '../../../src/metrics/families.ts';
+import { Scraper } from '../../../src/metrics/scrape.ts';
+import { viewOf } from '../../../src/metrics/server-view.ts';
+import { ensureDebianPackage } from '../../support/debian.ts';
+import { parseExposition } from '../../support/exposition-parser.ts';
+import { ManualClock } from '../../support/manual-clock.ts';
+import {
+  FULL_SAMPLE,
+  fleetReading,
+  largeFleet,
+  READ_AT,
+  type ServerReadingChanges,
+  serverReading,
+  streamingReading,
+} from '../../support/readings.ts';
+
+const GOLDEN = new URL('../../fixtures/golden-compatibility.prom', import.meta.url);
+const clock = new ManualClock();
+
+const BACKUPS = { count: 3, lastSuccessUnixMs: 1_699_990_000_500, lastSizeBytes: 1, staleAt: Infinity };
+
+const LISTED = {
+  listedMemoryBytes: 4_294_967_296,
+  diskBytes: 21_474_836_480,
+  cpuCores: 2,
+  swapBytes: 536_870_912,
+  ioWeight: 500,
+};
+
+/** The part of an exposition that compatibility adds. */
+function added(fleet: FleetReading): string {
+  const own = [...renderFleet(fleet, clock)].join('');
+  const all = [...renderFleet(fleet, clock, true)].join('');
+  expect(all.startsWith(own)).toBe(true);
+  return all.slice(own.length);
+}
+
+function valuesOf(changes: ServerReadingChanges): Record<string, number | undefined> {
+  const families = parseExposition(added(fleetReading([streamingReading(changes)])));
+  return Object.fromEntries(
+    families.map(({ name, series }) => [name.replace('pterodactyl_server_', ''), series[0]?.value]),
+  );
+}
+
+function fleet(): readonly ServerReading[] {
+  return [
+    streamingReading({
+      target: { limits: LISTED, uuid: '1a7ce997-259b-452e-8b4e-cecc464142ca', labels: { game: 'minecraft' } },
+      backups: BACKUPS,
+    }),
+    streamingReading({
+      target: {
+        id: 'D3AAC109-E5A0-4331-B03E-3454F7E136DC',
+        name: 'lobby "night"\\\n',
+        limits: {
+          memoryBytes: 'unlimited',
+          diskBytes: 'unlimited',
+          cpuCores: 'unlimited',
+          swapBytes: 'unlimited',
+        },
+      },
+      sample: { ...FULL_SAMPLE, state: 'offline', memoryBytes: 0, cpuCores: 0, uptimeMs: 0 },
+      state: 'offline',
+      backups: { count: 0, staleAt: Infinity },
+    }),
+    streamingReading({
+      target: { id: '77aa01bc', name: 'polled', limits: { swapBytes: 0 } },
+      source: 'poll',
+      sample: { state: 'running', memoryBytes: 1_024, cpuCores: 0.5, diskBytes: 2_048 },
+    }),
+    serverReading({ target: { id: '0badcafe', name: 'suspended', limits: LISTED } }),
+  ];
+}
+
+test('the golden scrape in the other exporter’s names', async () => {
+  await expect(added(fleetReading(fleet()))).toMatchFileSnapshot(GOLDEN.pathname);
+});
+
+test('they are not served unless they are asked for', async () => {
+  const self = { metrics: () => Promise.resolve('# self\n'), scraped: () => undefined };
+  let wanted = false;
+  const scraper = new Scraper({
+    fleet: fleetReading(fleet()),
+    self,
+    clock,
+    withCompatibility: () => wanted,
+  });
+  const text = async () => Buffer.concat((await scraper.scrape('identity')).chunks).toString();
+  expect(await text()).not.toContain('pterodactyl_');
+  wanted = true;
+  expect(await text()).toContain('pterodactyl_server_io{server_name="survival",id="1a7ce997"} 500\n');
+});
+
+test('they are the names that the other exporter has, all gauges, with its two labels', () => {
+  const families = parseExposition(added(fleetReading(fleet())));
+  expect(families.map(({ name }) => name)).toEqual(
+    [
+      'memory_mebibyte',
+      'cpu_absolute',
+      'disk_mebibyte',
+      'network_rx_mebibyte',
+      'network_tx_mebibyte',
+      'uptime_milliseconds',
+      'max_memory_mebibyte',
+      'max_swap_mebibyte',
+      'max_disk_mebibyte',
+      'io',
+      'max_cpu_absolute',
+      'most_recent_backup_time',
+    ].map((name) => `pterodactyl_server_${name}`),
+  );
+  expect(new Set(families.map(({ type }) => type))).toEqual(new Set(['gauge']));
+  for (const { series } of families) {
+    for (const { labels } of series) expect(Object.keys(labels)).toEqual(['server_name', 'id']);
+  }
+});
+
+describe('values', () => {
+  it('are in the other exporter’s units', () => {
+    expect(valuesOf({ target: { limits: LISTED }, backups: BACKUPS })).toEqual({
+      memory_mebibyte: 1_024,
+      cpu_absolute: 153.217,
+      disk_mebibyte: 123_456_789 / 1_048_576,
+      network_rx_mebibyte: 1_000 / 1_048_576,
+      network_tx_mebibyte: 2_000 / 1_048_576,
+      uptime_milliseconds: 86_400_123,
+      max_memory_mebibyte: 4_096,
+      max_swap_mebibyte: 512,
+      max_disk_mebibyte: 20_480,
+      io: 500,
+      max_cpu_absolute: 200,
+      most_recent_backup_time: 1_699_990_000.5,
+    });
+  });
+
+  it('of CPU are as the panel wrote them, before they were divided', () => {
+    expect(valuesOf({ sample: { cpuCores: 29 / 100 } })['cpu_absolute']).toBe(29);
+    expect(valuesOf({ sample: { cpuCores: 153.217 / 100 } })['cpu_absolute']).toBe(153.217);
+  });
+
+  it.each([
+    ['the configuration', { memoryBytes: 2 ** 30, listedMemoryBytes: 2 ** 31 }, 1_024],
+    ['the listing', { listedMemoryBytes: 2 ** 31 }, 2_048],
+    ['the node', {}, 4_509_715_660 / 1_048_576],
+    ['the word for no limit', { memoryBytes: 'unlimited' }, 0],
+  ] as const)('take the memory limit from %s', (_from, limits, expected) => {
+    expect(valuesOf({ target: { limits } })['max_memory_mebibyte']).toBe(expected);
+  });
+
+  it('are absent where nothing is known, never 0', () => {
+    expect(valuesOf({ sample: { state: 'running' } })).toEqual(
+      Object.fromEntries(
+        COMPATIBILITY_FAMILIES.map(({ name }) => [name.replace('pterodactyl_server_', ''), undefined]),
+      ),
+    );
+    expect(
+      valuesOf({ sample: { ...FULL_SAMPLE, memoryLimitBytes: 0 } })['max_memory_mebibyte'],
+    ).toBeUndefined();
+  });
+
+  it('leave when the sample is stale, limits included', () => {
+    const values = valuesOf({ target: { limits: LISTED }, sampledAt: READ_AT - 60_001 });
+    expect(Object.values(values).filter((value) => value !== undefined)).toEqual([]);
+  });
+
+  it('say 0 for a server that is known to have no backup', () => {
+    expect(valuesOf({ backups: { count: 0, staleAt: Infinity } })['most_recent_backup_time']).toBe(0);
+  });
+});
+
+describe('the label id', () => {
+  const target = streamingReading().target;
+
+  it.each([
+    ['D3AAC109', undefined, 'd3aac109'],
+    ['1a7ce997-259b-452e-8b4e-cecc464142ca', '1a7ce997-259b-452e-8b4e-cecc464142ca', '1a7ce997'],
+  ])('of %s is the short identifier in small letters', (id, uuid, expected) => {
+    const known = uuid === undefined ? {} : { uuid };
+    expect(compatibilityLabels({ ...target, id, ...known })).toEqual({
+      server_name: 'survival',
+      id: expected,
+    });
+  });
+
+  it('makes no series twice where two panels’ entries name one server', () => {
+    const twice = fleetReading(
+      ['first', 'second'].map((panel) => streamingReading({ target: { panel, id: 'd3aac109' } })),
+    );
+    expect(parseExposition(added(twice))[0]?.series).toHaveLength(1);
+  });
+});
+
+test('the text is byte for byte that of prom-client', async () => {
+  const readings = fleet();
+  const registry = new Registry();
+  const labelNames = ['server_name', 'id'];
+  for (const { name, help, read } of COMPATIBILITY_FAMILIES) {
+    const metric = new Gauge({ name, help, labelNames, registers: [registry] });
+    for (const reading of readings) {
+      const value = read(viewOf(reading, clock.now(), clock));
+      if (typeof value === 'number') metric.set(compatibilityLabels(reading.target), value);
+    }
+  }
+  expect(added(fleetReading(readings))).toBe(`\n${await registry.metrics()}`);
+});
+
+test('a render of 10,000 servers gives the event loop its turn in these families, too', async () => {
+  let turns = 0;
+  let done = false;
+  const count = () => {
+    turns += 1;
+    if (!done) setImmediate(count);
+  };
+  setImmediate(count);
+  let bytes = 0;
+  for await (const piece of encodeChunks(renderFleet(largeFleet(10_000), clock, true))) bytes += piece.length;
+  done = true;
+  expect(bytes).toBeGreaterThan(10_000_000);
+  expect(turns).toBeGreaterThan(2 * (SERVER_FAMILIES.length + COMPATIBILITY_FAMILIES.length));
+});
+
+test('each says what takes its place in our own metrics', () => {
+  const known = new Set([...SERVER_FAMILIES, ...PANEL_FAMILIES].map(({ name }) => name));
+  for (const { name, replacedBy, translation } of COMPATIBILITY_FAMILIES) {
+    expect([name, translation === undefined]).toEqual([name, replacedBy === undefined]);
+    if (replacedBy !== undefined) expect(known).toContain(replacedBy);
+  }
+  expect(COMPATIBILITY_FAMILIES.filter(({ replacedBy }) => replacedBy === undefined)).toHaveLength(2);
+});
+
+const hasPromtool = await ensureDebianPackage('prometheus', 'promtool');
+
+test.skipIf(!hasPromtool)('promtool minds nothing but the old name that is in milliseconds', () => {
+  const { stdout, stderr } = spawnSync('promtool', ['check', 'metrics'], {
+    input: added(fleetReading(fleet())),
+    encoding: 'utf8',
+  });
+  expect(`${stdout}${stderr}`.trim().split('\n')).toEqual([
+    'pterodactyl_server_uptime_milliseconds use base unit "seconds" instead of "milliseconds"',
+  ]);
+});

@@ -1,0 +1,158 @@
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { ProxyError, proxyFor, proxyRefused, proxyUnreachable } from '../../../src/panel/proxy.ts';
+import { wantsClientCertificate } from '../../../src/panel/transport-trouble.ts';
+
+const PANEL = 'https://panel.example.com';
+const PLAIN = 'http://panel.example.com';
+const NAMES = ['HTTP_PROXY', 'HTTPS_PROXY', 'ALL_PROXY', 'NO_PROXY'];
+
+beforeEach(() => {
+  for (const name of NAMES) {
+    vi.stubEnv(name, undefined);
+    vi.stubEnv(name.toLowerCase(), undefined);
+  }
+});
+
+afterEach(() => {
+  vi.unstubAllEnvs();
+});
+
+const isLocal = (host: string) => host === 'localhost';
+const find = (address: string, proxyUrl?: string) => proxyFor(address, proxyUrl, isLocal);
+const shown = (address: string, proxyUrl?: string) => {
+  const proxy = find(address, proxyUrl);
+  return proxy && `${proxy.setting} ${proxy.url.href}`;
+};
+
+const credentials = (proxyUrl: string) => {
+  const [, encoded = ''] = (find(PANEL, proxyUrl)?.authorization ?? '').split(' ');
+  return Buffer.from(encoded, 'base64').toString();
+};
+
+describe('the proxy for an address', () => {
+  it.each([
+    ['none', {}, undefined],
+    ['HTTPS_PROXY', { HTTPS_PROXY: 'http://a:1' }, 'HTTPS_PROXY http://a:1/'],
+    [
+      'https_proxy before it',
+      { HTTPS_PROXY: 'http://a:1', https_proxy: 'http://b:1' },
+      'https_proxy http://b:1/',
+    ],
+    ['HTTP_PROXY, which is for others', { HTTP_PROXY: 'http://a:1' }, undefined],
+    ['ALL_PROXY', { ALL_PROXY: 'https://a:1' }, 'ALL_PROXY https://a:1/'],
+    [
+      'ALL_PROXY after HTTPS_PROXY',
+      { ALL_PROXY: 'http://a:1', HTTPS_PROXY: 'http://b:1' },
+      'HTTPS_PROXY http://b:1/',
+    ],
+    ['one without a scheme', { HTTPS_PROXY: 'a:3128' }, 'HTTPS_PROXY http://a:3128/'],
+    ['one that is excepted', { HTTPS_PROXY: 'http://a:1', NO_PROXY: 'panel.example.com' }, undefined],
+    ['an empty one', { HTTPS_PROXY: '' }, undefined],
+  ])('of the environment with %s', (_what, variables, expected) => {
+    for (const [name, value] of Object.entries(variables)) vi.stubEnv(name, value);
+    expect(shown(PANEL)).toBe(expected);
+  });
+
+  it('is HTTP_PROXY for plain http', () => {
+    vi.stubEnv('HTTPS_PROXY', 'http://a:1');
+    vi.stubEnv('HTTP_PROXY', 'http://b:1');
+    expect(shown(PLAIN)).toBe('HTTP_PROXY http://b:1/');
+  });
+
+  it('is none for a local host, unless the configuration names it', () => {
+    vi.stubEnv('HTTPS_PROXY', 'http://a:1');
+    expect(shown('https://localhost')).toBeUndefined();
+    expect(shown('https://localhost', 'http://b:1')).toBe('proxy_url http://b:1/');
+  });
+});
+
+describe('user name and password', () => {
+  it.each([
+    ['http://me:secret@a:1', 'me:secret'],
+    ['http://me@a:1', 'me:'],
+    ['http://:secret@a:1', ':secret'],
+    ['http://m%40e:s%3Acret%2F@a:1', 'm@e:s:cret/'],
+    ['http://me:50%off@a:1', 'me:50%off'],
+    ['http://a:1', ''],
+  ])('of %s', (proxyUrl, expected) => {
+    expect(credentials(proxyUrl)).toBe(expected);
+    expect(find(PANEL, proxyUrl)?.url.href).toBe('http://a:1/');
+  });
+});
+
+describe('an address that is none', () => {
+  it.each([
+    ['http://me:secret@', 'the proxy of the environment (HTTPS_PROXY) is not a URL'],
+    [
+      'socks5://me:secret@a:1',
+      'the proxy of the environment (HTTPS_PROXY) is not the address of an http or https proxy',
+    ],
+  ])('%s is refused in words, without the password', (value, words) => {
+    vi.stubEnv('HTTPS_PROXY', value);
+    const message = `${words}: expected the form http://proxy.example.com:3128`;
+    expect(() => find(PANEL)).toThrow(new ProxyError(message));
+  });
+});
+
+describe('what is said of a proxy', () => {
+  const proxyOf = (url: string) => {
+    const proxy = find(PANEL, url);
+    if (proxy === undefined) throw new Error('expected a proxy');
+    return proxy;
+  };
+  const failing = (code: string) => Object.assign(new Error('it failed'), { code });
+
+  it.each([
+    [
+      'ECONNREFUSED',
+      "the proxy http://a:1 can't be reached: it failed: check proxy_url, and that the proxy is up",
+    ],
+    [
+      'ENOTFOUND',
+      "the name of the proxy http://a:1 can't be resolved (ENOTFOUND): check proxy_url, and DNS on this machine",
+    ],
+    ['ETIMEDOUT', 'the proxy http://a:1 did not answer in time: check proxy_url, and that the proxy is up'],
+  ])('that gives no answer: %s', (code, words) => {
+    const cause = failing(code);
+    const error = proxyUnreachable(proxyOf('http://me:secret@a:1'), cause);
+    expect(error.message).toBe(words);
+    expect(error.cause).toBe(cause);
+  });
+
+  it.each([
+    [
+      'http://a:1',
+      407,
+      'asks for a user name and password (407): give them in proxy_url, as http://user:password@a:1',
+    ],
+    ['http://me:secret@a:1', 407, 'refuses the user name and password (407): correct them in proxy_url'],
+    [
+      'http://a:1',
+      403,
+      'refuses to connect to node:8080 (403): allow it in the proxy, or name another in proxy_url',
+    ],
+    ['http://a:1', 503, "can't connect to node:8080 (503): check that address, and what the proxy can reach"],
+  ])('%s that answers %i', (url, status, words) => {
+    expect(proxyRefused(proxyOf(url), 'node:8080', status).message).toBe(`the proxy http://a:1 ${words}`);
+  });
+
+  it('speaks of the environment where that named it', () => {
+    vi.stubEnv('https_proxy', 'http://a:1');
+    const proxy = find(PANEL);
+    expect(proxy && proxyRefused(proxy, 'node:8080', 403).message).toContain('except the host by NO_PROXY');
+    expect(proxy && proxyUnreachable(proxy, failing('ECONNREFUSED')).message).toContain('check https_proxy,');
+  });
+});
+
+describe('the alerts of a peer that wants a client certificate', () => {
+  it.each([
+    ['ERR_SSL_TLSV13_ALERT_CERTIFICATE_REQUIRED', true],
+    ['ERR_SSL_TLSV1_ALERT_UNKNOWN_CA', true],
+    ['ERR_SSL_SSLV3_ALERT_BAD_CERTIFICATE', true],
+    ['ERR_SSL_WRONG_VERSION_NUMBER', false],
+    ['CERT_HAS_EXPIRED', false],
+    ['unknown', false],
+  ])('%s: %j', (code, expected) => {
+    expect(wantsClientCertificate(code)).toBe(expected);
+  });
+});
