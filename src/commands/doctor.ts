@@ -1,0 +1,115 @@
+import { Command } from 'commander';
+import { formatIssues } from '../config/issue.ts';
+import { loadConfig } from '../config/load.ts';
+import { Cut, STOPPED } from '../doctor/attempt.ts';
+import { examine } from '../doctor/doctor.ts';
+import { LiveProgress } from '../doctor/live-progress.ts';
+import { painter, wantsColours } from '../doctor/paint.ts';
+import type { DoctorPanel } from '../doctor/panel-trial.ts';
+import { type Progress, SILENT_PROGRESS } from '../doctor/progress.ts';
+import { issuesDocument, reportDocument } from '../doctor/render-json.ts';
+import { renderReport } from '../doctor/render-text.ts';
+import { type DoctorReport, isAllWell } from '../doctor/report.ts';
+import { type Selection, select } from '../doctor/selection.ts';
+import { type Clock, SystemClock } from '../domain/clock.ts';
+import { doctorPanels } from './doctor-panels.ts';
+import { CommandFailure } from './failure.ts';
+
+interface DoctorFlags extends Selection {
+  readonly config: string;
+  readonly json?: boolean;
+}
+
+type Write = (text: string) => void;
+
+/** `doctor`: tries every panel and server once and says what is wrong and what to change. */
+export function doctorCommand(): Command {
+  return new Command('doctor')
+    .description('try every panel and server once, step by step, and say what is wrong and what to change')
+    .option('--config <file>', 'configuration file', 'config.yaml')
+    .option('--panel <name>', 'try this panel alone')
+    .option('--server <name|id>', 'try this server alone')
+    .option('--json', 'print one JSON document')
+    .addHelpText(
+      'after',
+      `
+Steps of a panel: reach, key, limit, clock. Of a server: found, credentials, upgrade, auth, stats, resources.
+It stays within the panel's rate limit and changes nothing: it sends auth and send stats alone.
+
+Examples:
+  $ gameserver-exporter doctor --config config.yaml
+  $ gameserver-exporter doctor --panel main --server survival
+  $ gameserver-exporter doctor --json | jq '.panels[].servers[] | select(.ok | not)'
+
+Exit codes: 0 all is well · 1 something failed, or the configuration is no good · 2 wrong usage`,
+    )
+    .action(async (flags: DoctorFlags, command: Command) => {
+      const output = command.configureOutput();
+      process.exitCode = await doctor(
+        flags,
+        (text) => output.writeOut?.(text),
+        (text) => output.writeErr?.(text),
+      );
+    });
+}
+
+async function doctor({ config: file, json = false, ...selection }: DoctorFlags, out: Write, err: Write) {
+  const loaded = await loadConfig(file, process.env);
+  if (!loaded.ok) {
+    err(`${formatIssues(loaded.issues)}\n`);
+    if (json) out(`${JSON.stringify(issuesDocument(loaded.issues), undefined, 2)}\n`);
+    return 1;
+  }
+  const clock = new SystemClock();
+  const panels = select(doctorPanels(loaded.config, clock), selection);
+  if (typeof panels === 'string') throw new CommandFailure(panels);
+  const report = await examineUntilSignal(panels, clock, json, err);
+  out(
+    json
+      ? `${JSON.stringify(reportDocument(report), undefined, 2)}\n`
+      : renderReport(report, painter(wantsColours(process.stdout, process.env))),
+  );
+  return isAllWell(report) ? 0 : 1;
+}
+
+/** Runs until all is tried or somebody stops it; after the first signal, the next ends the process as ever. */
+async function examineUntilSignal(
+  panels: readonly DoctorPanel[],
+  clock: Clock,
+  json: boolean,
+  err: Write,
+): Promise<DoctorReport> {
+  const stop = new AbortController();
+  const onSignal = () => stop.abort(new Cut(STOPPED));
+  const signals = ['SIGINT', 'SIGTERM'] as const;
+  for (const signal of signals) process.once(signal, onSignal);
+  const live = liveProgress(clock, json, err);
+  try {
+    return await examine(panels, { clock, signal: stop.signal, progress: live ?? SILENT_PROGRESS });
+  } finally {
+    live?.end();
+    for (const signal of signals) process.off(signal, onSignal);
+  }
+}
+
+/** What a terminal is taken to have that doesn't tell. */
+const COLUMNS = 80;
+
+// Beside a JSON document progress is for a person who watches, and for nobody's log.
+function liveProgress(
+  clock: Clock,
+  json: boolean,
+  write: Write,
+): (Progress & Pick<LiveProgress, 'end'>) | undefined {
+  const { stderr } = process;
+  if (json && !stderr.isTTY) return undefined;
+  const paint = painter(wantsColours(stderr, process.env));
+  const screen = {
+    write,
+    get columns() {
+      if (!stderr.isTTY) return undefined;
+      return stderr.columns > 0 ? stderr.columns : COLUMNS;
+    },
+  };
+  return new LiveProgress({ screen, clock, paint });
+}

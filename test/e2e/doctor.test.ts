@@ -1,0 +1,117 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { afterEach, describe, expect, it } from 'vitest';
+import { type Simulator, type SimulatorOptions, startSimulator } from '../../src/simulator/index.ts';
+import { configFor } from '../support/exporter.ts';
+import { configFile, endPrograms, runProgram } from '../support/program.ts';
+
+const BAD = fileURLToPath(new URL('../fixtures/config/bad', import.meta.url));
+const closers: (() => Promise<void>)[] = [];
+
+afterEach(async () => {
+  await endPrograms();
+  for (const close of closers.splice(0)) await close();
+});
+
+async function simulated(options: SimulatorOptions = {}): Promise<Simulator> {
+  const servers = [{ name: 'survival' }, { name: 'creative' }];
+  const panel = await startSimulator({ servers, rateLimitPerMinute: 6_000, ...options });
+  closers.push(() => panel.stop());
+  return panel;
+}
+
+/** Runs the doctor until it ends by itself. */
+async function outcome(args: readonly string[], options: Parameters<typeof runProgram>[1] = {}) {
+  const program = runProgram(['doctor', ...args], options);
+  const { code } = await program.ended;
+  return { code, stdout: program.stdout, stderr: program.stderr };
+}
+
+describe('the doctor', () => {
+  it('ends with 0 where all is well; progress goes to standard error', async () => {
+    const panel = await simulated();
+    const file = await configFile(configFor(panel));
+    const { code, stdout, stderr } = await outcome(['--config', file]);
+    expect(code).toBe(0);
+    expect(stdout).toMatch(/│ main +│ creative │ ok +│ ok +│ ok +│ ok +│ ok +│ ok +│/);
+    expect(stdout).toMatch(/\nAll is well: 1 panel, 2 servers \(4 calls in \d+ s\)\.\n$/);
+    expect(stderr).toContain('panel main: key ok: accepted\n');
+    expect(stderr).toContain('main: survival: ok (found, credentials, upgrade, auth, stats, resources)\n');
+    expect(stdout + stderr).not.toContain('\u001b');
+    expect(stdout + stderr).not.toMatch(/ptlc_|eyJ/);
+  });
+
+  it('ends with 1 where something failed, and says what to change', async () => {
+    const panel = await simulated({ expectedOrigin: 'https://games.example.com' });
+    const file = await configFile(configFor(panel));
+    const { code, stdout } = await outcome(['--config', file]);
+    expect(code).toBe(1);
+    expect(stdout).toContain('1. panel main, servers survival, creative: upgrade failed\n');
+    expect(stdout).toContain(`it takes another Origin than "${panel.url}"`);
+    expect(stdout).toContain('What to do:    Set origin for this panel');
+  });
+
+  it('prints one document and nothing else with --json', async () => {
+    const panel = await simulated();
+    panel.setConflict('creative', 'suspended');
+    const file = await configFile(configFor(panel));
+    const { code, stdout, stderr } = await outcome(['--config', file, '--json']);
+    expect({ code, stderr }).toEqual({ code: 1, stderr: '' });
+    const document: unknown = JSON.parse(stdout);
+    expect(document).toMatchObject({
+      ok: false,
+      panels: [
+        {
+          name: 'main',
+          servers: [
+            { name: 'survival', ok: true },
+            { name: 'creative', ok: false },
+          ],
+        },
+      ],
+    });
+  });
+
+  it('tries one server alone', async () => {
+    const panel = await simulated();
+    panel.setConflict('creative', 'suspended');
+    const file = await configFile(configFor(panel));
+    for (const server of ['survival', panel.server('survival').uuid]) {
+      expect(await outcome(['--config', file, '--panel', 'main', '--server', server])).toMatchObject({
+        code: 0,
+      });
+    }
+    expect(await outcome(['--config', file, '--server', 'nothing'])).toEqual({
+      code: 1,
+      stdout: '',
+      stderr: 'error: no server "nothing" in the configuration: there is survival, creative\n',
+    });
+  });
+
+  it.each(['many-at-once', 'api-key-application', 'url-clear-text'])(
+    'shows what is wrong with the configuration %s as check does',
+    async (name) => {
+      const expected = readFileSync(join(BAD, `${name}.expected`), 'utf8');
+      const args = ['--config', `${name}.yaml`];
+      expect(await outcome(args, { cwd: BAD })).toEqual({ code: 1, stdout: '', stderr: expected });
+      const { code, stdout, stderr } = await outcome([...args, '--json'], { cwd: BAD });
+      expect({ code, stderr }).toEqual({ code: 1, stderr: expected });
+      const issues = expected.trimEnd().split('\n').length;
+      const { configuration_issues: told } = JSON.parse(stdout) as { configuration_issues: unknown[] };
+      expect(told.length).toBe(issues);
+    },
+  );
+
+  it('ends soon after Ctrl-C, with what it knows', async () => {
+    const panel = await simulated();
+    panel.failSockets({ kind: 'hang-upgrade', server: 'creative' });
+    const file = await configFile(configFor(panel, ['connect_timeout: 10m']));
+    const program = runProgram(['doctor', '--config', file]);
+    await program.printed(/main: survival: ok/);
+    program.kill('SIGINT');
+    expect(await program.ended).toEqual({ code: 1, signal: null });
+    expect(program.stdout).toMatch(/│ main +│ creative │ ok +│ (?:ok|-) +│ - +│ - +│ - +│ ok +│/);
+    expect(program.stdout).toMatch(/Not all is well: stopped before the end \(4 calls in \d+ s\)\.\n$/);
+  });
+});

@@ -1,0 +1,125 @@
+import dns, { type LookupAddress } from 'node:dns';
+import { syncBuiltinESMExports } from 'node:module';
+import { connect, createServer, type Socket } from 'node:net';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
+import type { Cause } from '../../../src/doctor/causes.ts';
+import { selfSigned } from '../panel/certificate.ts';
+import { type HostilePanel, type HostileServer, startHostilePanel } from '../security/hostile-panel.ts';
+import { examined, panelFinding, results, serverFinding } from './examination.ts';
+
+const closers: (() => Promise<void>)[] = [];
+let certificate: Awaited<ReturnType<typeof selfSigned>>;
+
+beforeAll(async () => {
+  certificate = await selfSigned('DNS:panel.test');
+  leadNamesHere();
+});
+
+afterAll(() => {
+  vi.restoreAllMocks();
+  syncBuiltinESMExports();
+});
+
+beforeEach(() => {
+  for (const name of ['http_proxy', 'HTTP_PROXY', 'https_proxy', 'HTTPS_PROXY', 'no_proxy', 'NO_PROXY']) {
+    vi.stubEnv(name, '');
+  }
+});
+
+afterEach(async () => {
+  vi.unstubAllEnvs();
+  for (const close of closers.splice(0).toReversed()) await close();
+});
+
+/** Names under `.test`, which no name server knows, lead to this machine: the panel's is none that says so. */
+function leadNamesHere(): void {
+  const lookup = dns.lookup;
+  const stub = (hostname: string, options: { all?: boolean }, callback: (...found: unknown[]) => void) => {
+    if (!hostname.endsWith('.test')) Reflect.apply(lookup, dns, [hostname, options, callback]);
+    else {
+      const found: LookupAddress = { address: '127.0.0.1', family: 4 };
+      process.nextTick(callback, null, options.all === true ? [found] : found.address, found.family);
+    }
+  };
+  vi.spyOn(dns, 'lookup').mockImplementation(stub as unknown as typeof dns.lookup);
+  syncBuiltinESMExports();
+}
+
+async function panelWith(server: HostileServer): Promise<HostilePanel> {
+  const panel = await startHostilePanel([server], certificate);
+  closers.push(() => panel.stop());
+  return panel;
+}
+
+const SKIP = 'tls_config: { insecure_skip_verify: true }';
+
+describe('the address that a panel on another machine names', () => {
+  it.each<readonly [Cause, string, RegExp]>([
+    ['socket_address_insecure', 'ws://203.0.113.7:1/ws', /plain ws is refused/],
+    ['socket_address_local', 'wss://127.0.0.1:1/ws', /a loopback or link-local address/],
+    ['socket_address_local', 'wss://localhost:1/ws', /a loopback or link-local address/],
+    ['socket_address_local', 'wss://node.test:1/ws', /leads to 127\.0\.0\.1/],
+    ['socket_address', 'https://node.test/ws', /expected the scheme wss/],
+  ])('%s: %s', async (cause, socket, says) => {
+    const panel = await panelWith({ name: 'survival', socket });
+    const report = await examined({ yaml: panel.yaml(`https://panel.test:${panel.port}`, SKIP) });
+    expect(panelFinding(report, 'reach')).toMatchObject({ result: 'ok' });
+    expect(serverFinding(report, 'upgrade')).toMatchObject({ cause, detail: expect.stringMatching(says) });
+    expect(results(report)).toEqual(['ok', 'ok', 'failed', 'skipped', 'skipped', 'ok']);
+    expect(panel.upgrades).toEqual([]);
+  });
+
+  it('is tried where socket_hosts names it', async () => {
+    const panel = await panelWith({ name: 'survival' });
+    const settings = [SKIP, 'socket_hosts: [panel.test]', 'allow_insecure: true'];
+    const yaml = panel.yaml(`https://panel.test:${panel.port}`, ...settings);
+    const report = await examined({ yaml });
+    // It names plain ws, and the port speaks TLS.
+    expect(serverFinding(report, 'upgrade')).toMatchObject({ cause: 'node_connection' });
+  });
+});
+
+/** A proxy that carries what the panel is asked and answers tunnels to nodes with a status. */
+async function proxyThatAnswersNodes(status: number, panelPort: number): Promise<string> {
+  const open = new Set<Socket>();
+  const server = createServer((client) => {
+    open.add(client);
+    client.on('error', () => undefined);
+    client.once('data', (head) => {
+      const target = head.toString('latin1').split(' ')[1] ?? '';
+      if (!target.startsWith('panel.test')) {
+        client.end(`HTTP/1.1 ${status} No\r\nContent-Length: 0\r\nConnection: close\r\n\r\n`);
+        return;
+      }
+      const upstream = connect(panelPort, '127.0.0.1');
+      open.add(upstream);
+      upstream.on('error', () => client.destroy());
+      client.write('HTTP/1.1 200 Connection established\r\n\r\n');
+      client.pipe(upstream).pipe(client);
+    });
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  closers.push(
+    () =>
+      new Promise((resolve) => {
+        server.close(() => resolve());
+        for (const socket of open) socket.destroy();
+      }),
+  );
+  const address = server.address();
+  return `http://me:TopSecret@127.0.0.1:${typeof address === 'object' ? (address?.port ?? 0) : 0}`;
+}
+
+describe('a proxy that carries calls of the panel and no sockets', () => {
+  it.each([407, 502])('node_proxy or upgrade_error: it answers %i', async (status) => {
+    const panel = await panelWith({ name: 'survival', socket: 'wss://node.example.com/ws' });
+    const proxy = await proxyThatAnswersNodes(status, panel.port);
+    const yaml = panel.yaml(`https://panel.test:${panel.port}`, SKIP, `proxy_url: ${proxy}`);
+    const report = await examined({ yaml });
+    expect(panelFinding(report, 'reach')).toMatchObject({ result: 'ok' });
+    expect(serverFinding(report, 'upgrade')).toMatchObject({
+      cause: expect.stringMatching(status === 407 ? /^node_proxy$/ : /^(?:node_proxy|upgrade_error)$/),
+    });
+    expect(JSON.stringify(report)).not.toContain('TopSecret');
+  });
+});

@@ -1,0 +1,64 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { doctorPanels } from '../../../src/commands/doctor-panels.ts';
+import type { Config } from '../../../src/config/config.ts';
+import { formatIssues } from '../../../src/config/issue.ts';
+import { loadConfig } from '../../../src/config/load.ts';
+import { examine } from '../../../src/doctor/doctor.ts';
+import { type Progress, SILENT_PROGRESS } from '../../../src/doctor/progress.ts';
+import { reportDocument } from '../../../src/doctor/render-json.ts';
+import { renderReport } from '../../../src/doctor/render-text.ts';
+import type { DoctorReport, Finding, PanelStep, ServerStep } from '../../../src/doctor/report.ts';
+import { type Clock, SystemClock } from '../../../src/domain/clock.ts';
+
+/** How to run the doctor in a test. */
+export interface Examination {
+  /** The configuration file's text. */
+  readonly yaml: string;
+  readonly clock?: Clock;
+  readonly signal?: AbortSignal;
+  readonly progress?: Partial<Progress>;
+  /** Changes what the file can't say. */
+  readonly change?: (config: Config) => Config;
+}
+
+/** Runs the doctor on a configuration. */
+export async function examined(options: Examination): Promise<DoctorReport> {
+  const folder = await mkdtemp(join(tmpdir(), 'doctor-'));
+  const file = join(folder, 'config.yaml');
+  await writeFile(file, options.yaml);
+  const loaded = await loadConfig(file, {});
+  await rm(folder, { recursive: true });
+  if (!loaded.ok) throw new Error(formatIssues(loaded.issues));
+  const { change = (config: Config) => config, clock = new SystemClock() } = options;
+  const signal = options.signal ?? new AbortController().signal;
+  const progress = { ...SILENT_PROGRESS, ...options.progress };
+  return examine(doctorPanels(change(loaded.config), clock), { clock, signal, progress });
+}
+
+/** Everything that is shown of a report. */
+export function shownOf(report: DoctorReport): string {
+  return `${renderReport(report, (_format, text) => text)}${JSON.stringify(reportDocument(report))}`;
+}
+
+/** What a panel's step showed; the first panel's. */
+export function panelFinding({ panels }: DoctorReport, step: PanelStep): Finding | undefined {
+  return panels[0]?.steps.find((finding) => finding.step === step);
+}
+
+/** What a server's step showed; the first server's unless another is named. */
+export function serverFinding(
+  { panels }: DoctorReport,
+  step: ServerStep,
+  name?: string,
+): Finding | undefined {
+  const servers = panels.flatMap((panel) => panel.servers);
+  const server = servers.find((one) => name === undefined || one.name === name);
+  return server?.steps.find((finding) => finding.step === step);
+}
+
+/** How each step of the first server went, in order. */
+export function results({ panels }: DoctorReport): readonly string[] {
+  return panels[0]?.servers[0]?.steps.map(({ result }) => result) ?? [];
+}

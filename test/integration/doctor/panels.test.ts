@@ -1,0 +1,428 @@
+import { createServer as createTcpServer, type Socket } from 'node:net';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import type { Cause } from '../../../src/doctor/causes.ts';
+import { REMEDIES } from '../../../src/doctor/causes.ts';
+import type { PanelStep } from '../../../src/doctor/report.ts';
+import { isAllWell } from '../../../src/doctor/report.ts';
+import { SystemClock } from '../../../src/domain/clock.ts';
+import { Secret } from '../../../src/domain/secret.ts';
+import { FastClock } from '../../../src/simulator/fast-clock.ts';
+import { type Simulator, type SimulatorOptions, startSimulator } from '../../../src/simulator/index.ts';
+import { configFor } from '../../support/exporter.ts';
+import { envelope, json, page, RESOURCES, scriptedServer } from '../panel/scripted-server.ts';
+import { type Examination, examined, panelFinding, results, shownOf } from './examination.ts';
+
+const closers: (() => Promise<void>)[] = [];
+
+beforeEach(() => {
+  for (const name of ['http_proxy', 'HTTP_PROXY', 'https_proxy', 'HTTPS_PROXY', 'no_proxy', 'NO_PROXY']) {
+    vi.stubEnv(name, '');
+  }
+});
+
+afterEach(async () => {
+  vi.unstubAllEnvs();
+  for (const close of closers.splice(0).toReversed()) await close();
+});
+
+/** A configuration of one server, on a panel at any address. */
+function yamlFor(url: string, settings: readonly string[] = []): string {
+  const lines = ['panels:', '  - name: main', `    url: ${url}`, '    api_key: ptlc_TopSecretKey'];
+  return [...lines, ...settings.map((line) => `    ${line}`), '    servers: [{ id: 1a7ce997 }]'].join('\n');
+}
+
+async function simulated(options: SimulatorOptions = {}): Promise<Simulator> {
+  const panel = await startSimulator({ servers: [{ name: 'survival' }], ...options });
+  closers.push(() => panel.stop());
+  return panel;
+}
+
+async function scripted(...[answer]: Parameters<typeof scriptedServer>): Promise<string> {
+  const server = await scriptedServer(answer);
+  closers.push(() => server.close());
+  return server.url;
+}
+
+/** A port at which connections are taken, and whatever comes is left or cut. */
+async function tcp(onConnection: (socket: Socket) => void): Promise<number> {
+  const open = new Set<Socket>();
+  const server = createTcpServer((socket) => {
+    open.add(socket);
+    socket.on('error', () => undefined);
+    onConnection(socket);
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  closers.push(
+    () =>
+      new Promise((resolve) => {
+        server.close(() => resolve());
+        for (const socket of open) socket.destroy();
+      }),
+  );
+  const address = server.address();
+  return typeof address === 'object' && address !== null ? address.port : 0;
+}
+
+interface Row {
+  readonly cause: Cause;
+  readonly what: string;
+  readonly step: PanelStep;
+  /** Sets the panel up and gives the configuration for it. */
+  readonly arrange: () => Promise<Examination>;
+  readonly says: RegExp;
+}
+
+const unreached: readonly Row[] = [
+  {
+    cause: 'dns',
+    what: 'its name is unknown',
+    step: 'reach',
+    arrange: async () => ({ yaml: yamlFor('https://panel.invalid') }),
+    says: /can't be resolved/,
+  },
+  {
+    cause: 'connection',
+    what: 'nothing listens on its port',
+    step: 'reach',
+    arrange: async () => ({ yaml: yamlFor('https://127.0.0.1:1') }),
+    says: /ECONNREFUSED/,
+  },
+  {
+    cause: 'timeout',
+    what: 'it takes calls and says nothing',
+    step: 'reach',
+    arrange: async () => ({
+      yaml: yamlFor(`http://127.0.0.1:${await tcp(() => undefined)}`, ['request_timeout: 100ms']),
+    }),
+    says: /no answer from 127/,
+  },
+  {
+    cause: 'tls_plain_port',
+    what: 'https to a port that speaks none',
+    step: 'reach',
+    arrange: async () => ({ yaml: yamlFor((await simulated()).url.replace('http:', 'https:')) }),
+    says: /TLS with .* failed/,
+  },
+  {
+    cause: 'https_needed',
+    what: 'http to a port that hangs up on it',
+    step: 'reach',
+    arrange: async () => ({
+      yaml: yamlFor(`http://127.0.0.1:${await tcp((socket) => socket.once('data', () => socket.destroy()))}`),
+    }),
+    says: /can't be reached/,
+  },
+  {
+    cause: 'https_needed',
+    what: 'http to a port of nginx that speaks TLS',
+    step: 'reach',
+    arrange: async () => ({
+      yaml: yamlFor(
+        await scripted((response) => {
+          response.writeHead(400, { 'content-type': 'text/html' });
+          response.end('<title>400 The plain HTTP request was sent to HTTPS port</title>');
+        }),
+      ),
+    }),
+    says: /answered 400/,
+  },
+  {
+    cause: 'tls_client_certificate',
+    what: 'nginx wants a client certificate',
+    step: 'reach',
+    arrange: async () => ({
+      yaml: yamlFor(
+        await scripted((response) => {
+          response.writeHead(400, { 'content-type': 'text/html' });
+          response.end('<title>400 No required SSL certificate was sent</title>');
+        }),
+      ),
+    }),
+    says: /answered 400/,
+  },
+  {
+    cause: 'https_needed',
+    what: 'a redirect to https',
+    step: 'reach',
+    arrange: async () => ({
+      yaml: yamlFor(
+        await scripted((response) => {
+          response.writeHead(301, { location: 'https://127.0.0.1/api' }).end();
+        }),
+      ),
+    }),
+    says: /redirects to https:/,
+  },
+  {
+    cause: 'proxy',
+    what: 'the proxy is down',
+    step: 'reach',
+    arrange: async () => ({ yaml: yamlFor('https://panel.invalid', ['proxy_url: http://127.0.0.1:1']) }),
+    says: /\S/,
+  },
+  {
+    cause: 'proxy',
+    what: "the environment's proxy is no address",
+    step: 'reach',
+    arrange: async () => {
+      vi.stubEnv('HTTPS_PROXY', 'http://me:TopSecretPassword@');
+      return { yaml: yamlFor('https://panel.example.com') };
+    },
+    says: /HTTPS_PROXY\) is not a URL/,
+  },
+  ...[403, 407].map(
+    (status): Row => ({
+      cause: 'proxy',
+      what: `the proxy answers ${status}`,
+      step: 'reach',
+      arrange: async () => {
+        const port = await tcp((socket) =>
+          socket.once('data', () => socket.end(`HTTP/1.1 ${status} No\r\nContent-Length: 0\r\n\r\n`)),
+        );
+        return {
+          yaml: yamlFor('https://panel.invalid', [
+            `proxy_url: http://me:TopSecretPassword@127.0.0.1:${port}`,
+          ]),
+        };
+      },
+      says: /prox/i,
+    }),
+  ),
+];
+
+const strangers: readonly Row[] = [
+  {
+    cause: 'redirect',
+    what: 'a redirect to a login',
+    step: 'reach',
+    arrange: async () => {
+      const panel = await simulated();
+      panel.failRest({ kind: 'redirect' });
+      return { yaml: configFor(panel) };
+    },
+    says: /redirects to \/auth\/login/,
+  },
+  {
+    cause: 'login_page',
+    what: 'a page in place of JSON',
+    step: 'reach',
+    arrange: async () => ({ yaml: yamlFor(await scripted(page(200))) }),
+    says: /page and not JSON/,
+  },
+  {
+    cause: 'login_page',
+    what: 'basic auth before it',
+    step: 'reach',
+    arrange: async () => ({ yaml: yamlFor(await scripted(page(401))) }),
+    says: /answered 401.*not in the words of a panel/,
+  },
+  {
+    cause: 'challenge_page',
+    what: 'a bot check before it',
+    step: 'reach',
+    arrange: async () => ({
+      yaml: yamlFor(
+        await scripted((response) => {
+          response.writeHead(503, { 'content-type': 'text/html' }).end('<title>Just a moment...</title>');
+        }),
+      ),
+    }),
+    says: /Just a moment/,
+  },
+  {
+    cause: 'challenge_page',
+    what: 'a firewall before it',
+    step: 'reach',
+    arrange: async () => ({ yaml: yamlFor(await scripted(page(403))) }),
+    says: /answered 403/,
+  },
+  {
+    cause: 'not_a_panel',
+    what: 'another web site',
+    step: 'reach',
+    arrange: async () => ({ yaml: yamlFor(await scripted(page(404))) }),
+    says: /answered 404.*check the panel's url/,
+  },
+  {
+    cause: 'panel_down',
+    what: 'the proxy before it has lost it',
+    step: 'reach',
+    arrange: async () => ({ yaml: yamlFor(await scripted(page(502))) }),
+    says: /answered 502/,
+  },
+  {
+    cause: 'panel_error',
+    what: 'a page of PHP errors',
+    step: 'reach',
+    arrange: async () => ({ yaml: yamlFor(await scripted(page(500))) }),
+    says: /answered 500/,
+  },
+  {
+    cause: 'bad_answer',
+    what: 'JSON that is no answer',
+    step: 'reach',
+    arrange: async () => ({ yaml: yamlFor(await scripted(json(200, { hello: 'world' }))) }),
+    says: /not as a panel would/,
+  },
+];
+
+const keys: readonly Row[] = [
+  {
+    cause: 'key_refused',
+    what: '401 to the key',
+    step: 'key',
+    arrange: async () => {
+      const panel = await simulated();
+      panel.revokeKey(panel.apiKey);
+      return { yaml: configFor(panel) };
+    },
+    says: /answered 401.*the API key is refused/,
+  },
+  {
+    cause: 'key_refused',
+    what: '401 of a panel without a listing, for every server that is asked',
+    step: 'key',
+    arrange: async () => {
+      const panel = await simulated({ servers: 4 });
+      panel.failRest({ kind: 'refuse', status: 404, endpoint: 'listing' });
+      panel.failRest({ kind: 'refuse', status: 401 });
+      return { yaml: configFor(panel) };
+    },
+    says: /answered 4/,
+  },
+  {
+    cause: 'application_key',
+    what: 'a key of the application API',
+    step: 'key',
+    arrange: async () => ({
+      yaml: configFor(await simulated()),
+      change: (config) => ({
+        ...config,
+        panels: config.panels.map((panel) => ({ ...panel, apiKey: new Secret('ptla_TopSecretKey') })),
+      }),
+    }),
+    says: /the key is one of the application API/,
+  },
+];
+
+class WrongClock extends SystemClock {
+  readonly #aheadMs: number;
+
+  constructor(aheadMs: number) {
+    super();
+    this.#aheadMs = aheadMs;
+  }
+
+  override toUnixMs(monotonicMs: number): number {
+    return super.toUnixMs(monotonicMs) + this.#aheadMs;
+  }
+}
+
+const warnings: readonly Row[] = [
+  {
+    cause: 'limit_not_told',
+    what: 'no header names it',
+    step: 'limit',
+    arrange: async () => ({
+      yaml: yamlFor(await scripted(json(200, RESOURCES))).replace('1a7ce997', '1a7ce997, mode: poll'),
+    }),
+    says: /names no limit/,
+  },
+  {
+    cause: 'pinned_too_high',
+    what: 'more is pinned than the panel allows',
+    step: 'limit',
+    arrange: async () => ({ yaml: configFor(await simulated(), ['requests_per_minute: 1000']) }),
+    says: /is 1000, but the panel allows 240/,
+  },
+  {
+    cause: 'rate_limited',
+    what: 'others used the limit up, and it is waited for',
+    step: 'limit',
+    arrange: async () => {
+      const clock = new FastClock(10);
+      const panel = await simulated({ clock });
+      panel.failRest({ kind: 'refuse', status: 429, headers: { 'retry-after': '5' }, times: 1 });
+      return { yaml: configFor(panel), clock };
+    },
+    says: /its rate limit is exceeded/,
+  },
+  ...[3_600_000, -3_600_000].map(
+    (aheadMs): Row => ({
+      cause: 'clock_off',
+      what: `our clock is off by ${aheadMs / 1_000} s`,
+      step: 'clock',
+      arrange: async () => ({ yaml: configFor(await simulated()), clock: new WrongClock(aheadMs) }),
+      says: new RegExp(`(?:3599|3600) s ${aheadMs > 0 ? 'behind' : 'ahead of'} this machine`),
+    }),
+  ),
+];
+
+describe('what ails a panel', () => {
+  it.each([...unreached, ...strangers, ...keys])('$cause: $what', async ({ cause, step, arrange, says }) => {
+    const report = await examined(await arrange());
+    expect(panelFinding(report, step)).toMatchObject({
+      result: 'failed',
+      cause,
+      detail: expect.stringMatching(says),
+    });
+    const after = step === 'reach' ? ['key', 'limit', 'clock'] : ['limit', 'clock'];
+    for (const skipped of after as PanelStep[]) {
+      expect(panelFinding(report, skipped)).toMatchObject({ result: 'skipped' });
+    }
+    expect(new Set(results(report))).toEqual(new Set(['skipped']));
+    expect(isAllWell(report)).toBe(false);
+    expect(shownOf(report)).toContain(REMEDIES[cause].change);
+    expect(shownOf(report)).not.toMatch(/ptl[ac]_(?!…)|eyJ|TopSecret/);
+  });
+
+  it.each(warnings)('$cause, a warning: $what', async ({ cause, step, arrange, says }) => {
+    const report = await examined(await arrange());
+    expect(panelFinding(report, step)).toMatchObject({
+      result: 'warning',
+      cause,
+      detail: expect.stringMatching(says),
+    });
+    expect(isAllWell(report)).toBe(true);
+    expect(shownOf(report)).toContain(REMEDIES[cause].change);
+  });
+
+  it('rate_limited, a failure: the panel takes no calls for longer than a server is given', async () => {
+    const clock = new FastClock(40);
+    const url = await scripted((response) => {
+      response.writeHead(429, { 'content-type': 'application/json', 'retry-after': '600' });
+      response.end(JSON.stringify(envelope('Too many attempts.')));
+    });
+    const report = await examined({ yaml: yamlFor(url, ['request_timeout: 60s']), clock });
+    expect(panelFinding(report, 'reach')).toMatchObject({
+      result: 'failed',
+      cause: 'rate_limited',
+      detail: expect.stringMatching(/no call came through within \d+ min: .*its rate limit is exceeded/),
+    });
+  });
+});
+
+describe('one server that leaves the key in doubt', () => {
+  it('is told from a refused key by the others, where the panel has no listing', async () => {
+    const panel = await simulated({ servers: 3 });
+    const [first] = panel.servers;
+    panel.failRest({ kind: 'refuse', status: 404, endpoint: 'listing' });
+    panel.failRest({ kind: 'refuse', status: 401, server: first?.uuid });
+    const report = await examined({ yaml: configFor(panel) });
+    expect(panelFinding(report, 'key')).toMatchObject({ result: 'ok' });
+    expect(results(report)[0]).toBe('failed');
+    expect(
+      report.panels[0]?.servers.slice(1).every(({ steps }) => steps.every(({ result }) => result === 'ok')),
+    ).toBe(true);
+  });
+
+  it('is told from a panel that hangs by the listing', async () => {
+    const panel = await simulated({ servers: 2 });
+    const [first] = panel.servers;
+    panel.failRest({ kind: 'hang', endpoint: 'resources', server: first?.uuid });
+    const report = await examined({ yaml: configFor(panel, ['request_timeout: 1s']) });
+    expect(panelFinding(report, 'reach')).toMatchObject({ result: 'ok' });
+    expect(report.panels[0]?.servers[0]?.steps.at(-1)).toMatchObject({ result: 'failed', cause: 'timeout' });
+    expect(report.panels[0]?.servers[0]?.steps[4]).toMatchObject({ step: 'stats', result: 'ok' });
+  });
+});

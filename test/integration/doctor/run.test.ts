@@ -1,0 +1,203 @@
+import { afterEach, describe, expect, it } from 'vitest';
+import { Cut, STOPPED } from '../../../src/doctor/attempt.ts';
+import { isAllWell, isWell, type ServerReport } from '../../../src/doctor/report.ts';
+import { type Simulator, type SimulatorOptions, startSimulator } from '../../../src/simulator/index.ts';
+import { configFor } from '../../support/exporter.ts';
+import { examined, panelFinding, results } from './examination.ts';
+
+const closers: (() => Promise<void>)[] = [];
+
+afterEach(async () => {
+  for (const close of closers.splice(0).toReversed()) await close();
+});
+
+async function simulated(options: SimulatorOptions): Promise<Simulator> {
+  const panel = await startSimulator({ rateLimitPerMinute: 60_000, ...options });
+  closers.push(() => panel.stop());
+  return panel;
+}
+
+const isWhole = ({ steps }: ServerReport) => steps.every(({ result }) => result === 'ok');
+const callsTo = (panel: Simulator, endpoint: string) =>
+  panel.record.calls.filter((call) => call.endpoint === endpoint);
+
+describe('a fleet that is well', () => {
+  it('costs two calls a server, and is asked for nothing but auth and stats', async () => {
+    const panel = await simulated({ servers: 20 });
+    const report = await examined({ yaml: configFor(panel) });
+    expect(isAllWell(report)).toBe(true);
+    const [only] = report.panels;
+    expect(only?.servers.map(({ name }) => name)).toEqual(panel.servers.map(({ name }) => name));
+    expect(only?.servers.every(isWhole)).toBe(true);
+    expect(only?.steps.map(({ result }) => result)).toEqual(['ok', 'ok', 'ok', 'skipped', 'ok']);
+    expect(only?.calls).toBe(40);
+    expect(callsTo(panel, 'resources').length).toBe(20);
+    expect(callsTo(panel, 'websocket').length).toBe(20);
+    const events = panel.record.frames.map(({ event }) => event);
+    expect(new Set(events)).toEqual(new Set(['auth', 'send stats']));
+    expect(panel.record.frames.every(({ accepted }) => accepted)).toBe(true);
+    for (const { uuid } of panel.servers) {
+      expect(panel.record.sockets(uuid)).toMatchObject({ opened: 1, open: 0 });
+    }
+  });
+
+  it('is tried side by side, and no more than eight servers at once', async () => {
+    const panel = await simulated({ servers: 20 });
+    let [open, most] = [0, 0];
+    const names = new Set<string>();
+    await examined({
+      yaml: configFor(panel),
+      progress: {
+        began: (_panel, server) => {
+          if (!names.has(server)) open += 1;
+          names.add(server);
+          most = Math.max(most, open);
+        },
+        serverDone: () => {
+          open -= 1;
+        },
+      },
+    });
+    expect(most).toBe(8);
+  });
+
+  it('waits for its turns in the budget', async () => {
+    const panel = await simulated({ servers: 3 });
+    const yaml = configFor(panel, ['requests_per_minute: 600']);
+    const { durationMs } = await examined({ yaml });
+    expect(panel.record.calls.length).toBe(6);
+    // A turn comes every 100 ms, and what is up to half of that late doesn't put off the next.
+    expect(durationMs).toBeGreaterThanOrEqual(450);
+  });
+
+  it('of which some are polled or streamed alone is tried in that way', async () => {
+    const panel = await simulated({ servers: 2 });
+    const [first, second] = panel.servers;
+    const yaml = configFor(panel)
+      .replace(`"${first?.name ?? ''}" }`, `"${first?.name ?? ''}", mode: poll }`)
+      .replace(`"${second?.name ?? ''}" }`, `"${second?.name ?? ''}", mode: socket }`);
+    const report = await examined({ yaml });
+    const steps = report.panels[0]?.servers.map((server) => server.steps.map(({ result }) => result));
+    expect(steps).toEqual([
+      ['ok', 'skipped', 'skipped', 'skipped', 'skipped', 'ok'],
+      ['ok', 'ok', 'ok', 'ok', 'ok', 'skipped'],
+    ]);
+    expect(isAllWell(report)).toBe(true);
+    expect(panel.record.calls.length).toBe(2);
+  });
+});
+
+describe('a panel that is lost while its servers are tried', () => {
+  it.each<readonly [string, (panel: Simulator) => void, 'reach' | 'key', string]>([
+    ['out of reach', (panel) => panel.failRest({ kind: 'drop' }), 'reach', 'connection_cut'],
+    ['a key that is deleted', (panel) => panel.revokeKey(panel.apiKey), 'key', 'key_refused'],
+  ])('%s: the rest is not tried', async (_what, lose, step, cause) => {
+    const panel = await simulated({ servers: 60 });
+    let done = 0;
+    const report = await examined({
+      yaml: configFor(panel),
+      progress: {
+        serverDone: () => {
+          done += 1;
+          if (done === 1) lose(panel);
+        },
+      },
+    });
+    expect(panelFinding(report, step)).toMatchObject({ result: 'failed', cause });
+    const servers = report.panels[0]?.servers ?? [];
+    expect(servers.at(-1)?.steps[0]).toMatchObject({
+      result: 'skipped',
+      detail: 'not tried: the panel was lost',
+    });
+    expect(panel.record.calls.length).toBeLessThan(60);
+  });
+});
+
+describe('a doctor that is stopped', () => {
+  it('ends at once with what it knows, and closes its sockets', async () => {
+    const panel = await simulated({ servers: 60 });
+    panel.failSockets({ kind: 'hang-upgrade', server: panel.servers[12]?.uuid });
+    const stop = new AbortController();
+    const report = await examined({
+      yaml: configFor(panel),
+      signal: stop.signal,
+      progress: {
+        began: (_panel, server, step) => {
+          if (server === panel.servers[12]?.name && step === 'upgrade') stop.abort(new Cut(STOPPED));
+        },
+      },
+    });
+    expect(report.stopped).toBe(true);
+    expect(isAllWell(report)).toBe(false);
+    const servers = report.panels[0]?.servers ?? [];
+    expect(servers.length).toBe(60);
+    expect(servers.some(isWhole)).toBe(true);
+    expect(servers[12]?.steps[2]).toMatchObject({ step: 'upgrade', result: 'skipped', detail: STOPPED });
+    expect(servers.at(-1)?.steps[0]).toMatchObject({ result: 'skipped', detail: STOPPED });
+    expect(servers.flatMap(({ steps }) => steps).some(({ result }) => result === 'failed')).toBe(false);
+  });
+
+  it('before the panel answers tells of no failure', async () => {
+    const panel = await simulated({ servers: 1 });
+    panel.failRest({ kind: 'hang' });
+    const stop = new AbortController();
+    const running = examined({ yaml: configFor(panel), signal: stop.signal });
+    await expect.poll(() => panel.record.calls.length).toBe(1);
+    stop.abort(new Cut(STOPPED));
+    const report = await running;
+    expect(report.stopped).toBe(true);
+    expect(panelFinding(report, 'reach')).toMatchObject({ result: 'skipped', detail: STOPPED });
+    expect(new Set(results(report))).toEqual(new Set(['skipped']));
+  });
+});
+
+describe('a panel whose servers are discovered', () => {
+  const discovering = (panel: Simulator, settings: readonly string[]) =>
+    configFor(panel, settings).split('\n    servers:')[0] ?? '';
+
+  it('is walked through, and what is found is tried', async () => {
+    const panel = await simulated({ servers: 120 });
+    const report = await examined({ yaml: discovering(panel, ['discover: { type: owner, mode: poll }']) });
+    expect(panelFinding(report, 'listing')).toMatchObject({
+      result: 'ok',
+      detail: '120 servers listed, 120 to try',
+    });
+    expect(report.panels[0]?.servers.length).toBe(120);
+    expect(report.panels[0]?.servers.every(isWell)).toBe(true);
+    expect(callsTo(panel, 'listing').length).toBe(2);
+  });
+
+  it('keeps to what is wanted, and to the servers in the configuration', async () => {
+    const panel = await simulated({ servers: [{ name: 'a-1' }, { name: 'a-2' }, { name: 'b-1' }] });
+    const own = panel.server('b-1');
+    const yaml = `${discovering(panel, ['discover: { type: owner, include: { name: ["a-*"] } }'])}
+    servers: [{ id: ${own.identifier}, name: mine }]`;
+    const report = await examined({ yaml });
+    expect(report.panels[0]?.servers.map(({ name }) => name)).toEqual(['mine', 'a-1', 'a-2']);
+  });
+
+  it('fails where nothing is found', async () => {
+    const panel = await simulated({ servers: 1 });
+    const yaml = discovering(panel, ['discover: { type: owner, include: { name: [nothing] } }']);
+    const report = await examined({ yaml });
+    expect(panelFinding(report, 'listing')).toMatchObject({ result: 'failed', cause: 'nothing_listed' });
+  });
+
+  it('and whose listing fails on a page is tried as far as it is known', async () => {
+    const panel = await simulated({ servers: 101 });
+    const yaml = discovering(panel, ['discover: { type: owner, mode: poll }']);
+    let isFirst = true;
+    const report = await examined({
+      yaml,
+      progress: {
+        panelStep: (_panel, { step }) => {
+          if (step === 'limit' && isFirst)
+            panel.failRest({ kind: 'refuse', status: 500, endpoint: 'listing' });
+          isFirst = step !== 'limit' && isFirst;
+        },
+      },
+    });
+    expect(panelFinding(report, 'listing')).toMatchObject({ result: 'failed', cause: 'panel_error' });
+    expect(report.panels[0]?.servers.length).toBe(100);
+  });
+});
