@@ -1,0 +1,164 @@
+import { createInterface } from 'node:readline';
+import { Command, InvalidArgumentError, Option } from 'commander';
+import { parseDuration } from '../config/durations.ts';
+import type { Plan } from '../console/console-run.ts';
+import type { Outcome } from '../console/conversation.ts';
+import { lengthProblem } from '../console/messages.ts';
+import { PipeScreen, type Screen } from '../console/screen.ts';
+import { TerminalScreen } from '../console/terminal-screen.ts';
+import { wantsColours } from '../doctor/paint.ts';
+import { SystemClock } from '../domain/clock.ts';
+import { printable } from '../domain/printable.ts';
+import { POWER_ACTIONS, type PowerAction } from '../session/protocol.ts';
+import { KEY_VARIABLE } from './console-key.ts';
+import { findServer, type ServerFlags } from './console-server.ts';
+import { CommandFailure } from './failure.ts';
+import { createConsole, panelApi } from './open-console.ts';
+
+interface ConsoleFlags extends ServerFlags {
+  readonly logs?: boolean;
+  readonly send?: readonly string[];
+  readonly power?: PowerAction;
+  readonly yes?: boolean;
+  readonly for?: number;
+}
+
+/** `console`: one server's live console, with a key of the user's own. */
+export function consoleCommand(): Command {
+  return new Command('console')
+    .description("follow a server's live console, send it commands, start and stop it")
+    .argument('<server>', "the server's name or id, short or full")
+    .option('--config <file>', 'configuration file', 'config.yaml')
+    .option('--panel <name>', 'look on this panel only')
+    .option(
+      '--api-key-file <file>',
+      `the file with your own API key (default: ${KEY_VARIABLE}, else the configuration's key)`,
+    )
+    .option('--logs', 'show the recent lines first')
+    .option('--send <command>', 'send this command and read no input; can be given more than once', collect)
+    .addOption(
+      new Option(
+        '--power <action>',
+        'set the power state, wait until it is reached, and read no input; asks first',
+      ).choices(POWER_ACTIONS),
+    )
+    .option('--yes', "don't ask before --power")
+    .option('--for <duration>', 'end this long after the connection, such as 5s or 10m', duration)
+    .addHelpText(
+      'after',
+      `
+In a terminal, type commands; Ctrl-C or Ctrl-D ends. On a pipe each line of the input is a command, the server's lines
+alone go to the standard output, without colours, and the end of the input ends it once the server falls silent.
+Use a key of your own: the exporter's should belong to an account that may only look.
+
+Examples:
+  $ gameserver-exporter console survival --logs
+  $ gameserver-exporter console survival --api-key-file ~/.config/panel-key
+  $ gameserver-exporter console survival --send "say restart in a minute" --send save-all
+  $ gameserver-exporter console survival --power restart --yes
+  $ gameserver-exporter console survival --for 1m </dev/null | grep -i error
+
+Exit codes: 0 done, or stopped by a signal · 1 trouble that the message names · 2 wrong usage`,
+    )
+    .action(async (server: string, flags: ConsoleFlags, command: Command) => {
+      const problem = usageProblem(flags);
+      if (problem !== undefined) command.error(`error: ${problem}`);
+      const { code, trouble } = await runConsole(server, flags);
+      if (trouble !== undefined) throw new CommandFailure(trouble);
+      process.exitCode = code;
+    });
+}
+
+function collect(command: string, earlier: readonly string[] = []): readonly string[] {
+  return [...earlier, command];
+}
+
+function duration(text: string): number {
+  const ms = parseDuration(text);
+  if (ms !== undefined && ms > 0) return ms;
+  throw new InvalidArgumentError('Expected a duration such as 5s or 10m.');
+}
+
+function usageProblem({ send = [], power, yes = false }: ConsoleFlags): string | undefined {
+  for (const command of send) {
+    if (command.trim() === '') return '--send: expected a command, but it is empty';
+    const problem = lengthProblem(command);
+    if (problem !== undefined) return `--send "${printable(command)}": ${problem}`;
+  }
+  if (power === undefined || yes || canAsk()) return undefined;
+  return `--power ${power} asks first, and here is no terminal to ask in: add --yes`;
+}
+
+function canAsk(): boolean {
+  return process.stdin.isTTY && process.stderr.isTTY;
+}
+
+async function runConsole(server: string, flags: ConsoleFlags): Promise<Outcome> {
+  const clock = new SystemClock();
+  const { panel, target, keySource, isOwnKey } = await findServer(server, flags, clock);
+  const { power, yes = false } = flags;
+  if (power !== undefined && !yes && !(await confirmed(`${power} ${target.name} on panel ${panel.name}?`))) {
+    return { code: 1, trouble: `${power} was not confirmed: nothing was done` };
+  }
+  const plan = planOf(flags);
+  const api = panelApi(panel, clock);
+  let end = (_outcome: Outcome): void => undefined;
+  const screen = openScreen(plan, target.name, () => end({ code: 0 }));
+  if (!isOwnKey) {
+    screen.note(
+      `using the exporter's key from ${keySource}; better use one of your own: --api-key-file or ${KEY_VARIABLE}`,
+    );
+  }
+  const run = createConsole({ panel, target, keySource, plan, screen, clock, random: Math.random }, api);
+  end = (outcome) => run.end(outcome);
+  const release = onEnd(() => end({ code: 0 }));
+  try {
+    return await run.run();
+  } finally {
+    release();
+    await api.close();
+  }
+}
+
+function planOf({ logs = false, power, send = [], for: forMs }: ConsoleFlags): Plan {
+  const isTask = power !== undefined || send.length > 0;
+  return {
+    logs,
+    commands: send,
+    interactive: !isTask && process.stdin.isTTY && process.stdout.isTTY,
+    readsInput: !isTask,
+    ...(power === undefined ? {} : { power }),
+    ...(forMs === undefined ? {} : { forMs }),
+  };
+}
+
+function openScreen({ interactive, readsInput }: Plan, name: string, onInterrupt: () => void): Screen {
+  const { stdin, stdout, stderr } = process;
+  const colour = wantsColours(stdout, process.env);
+  if (interactive)
+    return new TerminalScreen({ stdin, stdout, colour, prompt: `${printable(name)}> `, onInterrupt });
+  return new PipeScreen({ stdout, stderr, colour, ...(readsInput ? { stdin } : {}) });
+}
+
+/** Listens to what ends a console from outside: signals, and a reader that went away. */
+function onEnd(end: () => void): () => void {
+  const signals = ['SIGINT', 'SIGTERM'] as const;
+  // Once: a second one ends the process as ever.
+  for (const signal of signals) process.once(signal, end);
+  process.stdout.on('error', end);
+  return () => {
+    for (const signal of signals) process.off(signal, end);
+  };
+}
+
+/** Asks a yes-or-no question in the terminal; anything but a yes is a no. */
+function confirmed(question: string): Promise<boolean> {
+  const asking = createInterface({ input: process.stdin, output: process.stderr });
+  return new Promise((resolve) => {
+    asking.once('close', () => resolve(false));
+    asking.question(`${printable(question)} [y/N] `, (answer) => {
+      resolve(/^y(?:es)?$/i.test(answer.trim()));
+      asking.close();
+    });
+  });
+}

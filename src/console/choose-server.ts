@@ -1,0 +1,80 @@
+import { printable } from '../domain/printable.ts';
+import type { ServerTarget } from '../domain/server.ts';
+
+/** Where servers are looked for. */
+export interface ServerChoices {
+  readonly name: string;
+  readonly servers: readonly ServerTarget[];
+}
+
+/** A panel and one of its servers. */
+export interface Chosen<Panel> {
+  readonly panel: Panel;
+  readonly target: ServerTarget;
+}
+
+/** How many names a message lists. */
+const LISTED = 10;
+
+const SHORT_LENGTH = 8;
+const SERVER_ID = /^[0-9a-f]{8}(?:(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})?$/i;
+
+/** The panels that are meant, or in words why there are none. */
+export function choosePanels<Panel extends ServerChoices>(
+  panels: readonly Panel[],
+  name: string | undefined,
+): readonly Panel[] | string {
+  if (name === undefined) return panels;
+  const named = panels.filter((panel) => panel.name === name);
+  if (named.length > 0) return named;
+  return `no panel "${printable(name)}" in the configuration: there is ${listed(panels.map((panel) => panel.name))}`;
+}
+
+/**
+ * The server with this name or id, short or full; undefined where there is none, and words where there is more than one. A
+ * name goes before an id.
+ */
+export function chooseServer<Panel extends ServerChoices>(
+  panels: readonly Panel[],
+  wanted: string,
+): Chosen<Panel> | string | undefined {
+  const all = panels.flatMap((panel) => panel.servers.map((target) => ({ panel, target })));
+  const named = all.filter(({ target }) => target.name === wanted);
+  const found = named.length > 0 ? named : all.filter(({ target }) => hasId(target, wanted));
+  if (found.length <= 1) return found[0];
+  const each = found.map(({ panel, target }) => `${shown(target)} on panel ${printable(panel.name)}`);
+  return `"${printable(wanted)}" is the name of more than one server: ${each.join(', ')}; name the panel with --panel, or give an id`;
+}
+
+/** What to say where there is no such server. */
+export function noSuchServer(panels: readonly ServerChoices[], wanted: string): string {
+  const names = panels.flatMap(({ servers }) => servers.map(({ name }) => name));
+  const there = names.length === 0 ? 'it names none' : `there is ${listed(names)}`;
+  return `no server "${printable(wanted)}" in the configuration: ${there}`;
+}
+
+/** Is the text a server's id, short or full? */
+export function isServerId(text: string): boolean {
+  return SERVER_ID.test(text);
+}
+
+function hasId({ id, uuid }: ServerTarget, wanted: string): boolean {
+  return isServerId(wanted) && (isSameId(id, wanted) || (uuid !== undefined && isSameId(uuid, wanted)));
+}
+
+// The short id is how the full one begins.
+function isSameId(one: string, other: string): boolean {
+  const [a, b] = [one.toLowerCase(), other.toLowerCase()];
+  const isShort = a.length === SHORT_LENGTH || b.length === SHORT_LENGTH;
+  return a === b || (isShort && a.slice(0, SHORT_LENGTH) === b.slice(0, SHORT_LENGTH));
+}
+
+function shown({ name, id }: ServerTarget): string {
+  return name === id ? id : `${printable(name)} (${id})`;
+}
+
+function listed(names: readonly string[]): string {
+  const rest = names.length - LISTED;
+  const first = names.slice(0, LISTED).map((name) => printable(name));
+  return `${first.join(', ')}${rest > 0 ? ` and ${rest} more` : ''}`;
+}

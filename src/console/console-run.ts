@@ -1,0 +1,204 @@
+import { sleep } from '../domain/clock.ts';
+import { printable } from '../domain/printable.ts';
+import type { PowerAction } from '../session/protocol.ts';
+import { Conversation, type ConversationOptions, Ending, type Outcome } from './conversation.ts';
+import { commandProblem } from './messages.ts';
+import { lacks, missingPermission, POWER_PERMISSIONS } from './permissions.ts';
+import { isReached, type PowerWatch, powerNeed, sawState, watchPower } from './power.ts';
+
+/** What is to be done at a console. */
+export interface Plan {
+  /** Show the recent lines first. */
+  readonly logs: boolean;
+  readonly power?: PowerAction;
+  /** Sent in this order, after the power action is done. */
+  readonly commands: readonly string[];
+  /** Ends after this many milliseconds of the connection, whatever was done by then. */
+  readonly forMs?: number;
+  /** Is there a person who types? */
+  readonly interactive: boolean;
+  /** Are commands read from the input? */
+  readonly readsInput: boolean;
+}
+
+/** What a node says of the server right after a token is waited for at the most. */
+const FIRST_STATE_MS = 3_000;
+
+/** A lost connection keeps what is to be sent waiting for so long. */
+const PATIENCE_MS = 5 * 60_000;
+
+/** Modded servers take minutes to start. */
+export const POWER_DEADLINE_MS = 5 * 60_000;
+
+/** Without a line for so long, a console has said what it had to. */
+export const SETTLED_MS = 2_000;
+
+/** One that never falls silent is left after so long. */
+export const SETTLED_AT_MOST_MS = 10_000;
+
+/** One run of the `console` command. */
+export class ConsoleRun {
+  readonly #plan: Plan;
+  readonly #options: Omit<ConversationOptions, 'onFirstConnection'>;
+  readonly #conversation: Conversation;
+  /** Commands that are neither sent nor refused yet. */
+  #unsent: number;
+  #unreached: PowerWatch | undefined;
+
+  constructor(plan: Plan, options: Omit<ConversationOptions, 'onFirstConnection'>) {
+    this.#plan = plan;
+    this.#options = options;
+    this.#unsent = plan.commands.length;
+    this.#conversation = new Conversation({ ...options, onFirstConnection: () => this.#startTimer() });
+  }
+
+  /** Ends the run before it is done. */
+  end(outcome: Outcome): void {
+    this.#conversation.end(outcome);
+  }
+
+  /** Does what is planned; resolves when the socket is closed. */
+  async run(): Promise<Outcome> {
+    const conversation = this.#conversation;
+    try {
+      conversation.start();
+      await Promise.race([this.#script(), aborted(conversation.signal)]);
+      return { code: this.#code };
+    } catch (error) {
+      if (error instanceof Ending) return error.outcome;
+      throw error;
+    } finally {
+      // Whatever still waits is to stop waiting.
+      conversation.end({ code: 0 });
+      await conversation.stop();
+      this.#options.screen.close();
+    }
+  }
+
+  // What went wrong in the course of a person's session was seen, and mended or not.
+  get #code(): 0 | 1 {
+    return this.#conversation.failed && !this.#plan.interactive ? 1 : 0;
+  }
+
+  async #script(): Promise<void> {
+    const { logs, power, commands, forMs, interactive } = this.#plan;
+    const { watch } = this.#conversation;
+    const { input } = this.#options.screen;
+    await watch.until(() => this.#conversation.isReady);
+    await watch.until(() => this.#conversation.standing.state !== undefined, FIRST_STATE_MS);
+    if (logs)
+      await this.#conversation.send({ event: 'send logs' }, 'the request for recent lines', PATIENCE_MS);
+    if (power !== undefined) await this.#setPower(power);
+    for (const command of commands) {
+      await this.#command(command);
+      this.#unsent -= 1;
+    }
+    if (input !== undefined) {
+      for await (const line of input) await this.#command(line);
+    }
+    if (forMs !== undefined && !interactive) await watch.until(() => false);
+    const isPowerAlone = power !== undefined && commands.length === 0 && !logs;
+    if (!interactive && !isPowerAlone) await this.#settle();
+  }
+
+  async #command(text: string): Promise<void> {
+    if (text.trim() === '') return;
+    const conversation = this.#conversation;
+    const what = `"${printable(text)}"`;
+    if (this.#plan.interactive && !conversation.isReady) {
+      conversation.note(`${what} was not sent: there is no connection`);
+      return;
+    }
+    const problem = commandProblem(text, conversation.standing);
+    if (problem !== undefined) {
+      const told = `${what} was not sent: ${problem}`;
+      if (this.#plan.interactive) conversation.note(told);
+      else conversation.fail(told);
+    } else if (!(await conversation.send({ event: 'send command', command: text }, what, PATIENCE_MS))) {
+      this.#giveUp(`${what} was not sent: there was no connection for ${minutes(PATIENCE_MS)}`);
+    }
+  }
+
+  async #setPower(action: PowerAction): Promise<void> {
+    const conversation = this.#conversation;
+    const { name } = this.#options;
+    const { permissions, state = 'unknown' } = conversation.standing;
+    const permission = POWER_PERMISSIONS[action];
+    if (lacks(permissions, permission)) this.#giveUp(missingPermission(permission));
+    const need = powerNeed(action, state);
+    if (need === 'done') {
+      conversation.note(`${name} is ${state}: there is nothing to do for ${action}`);
+      return;
+    }
+    this.#unreached = watchPower(action, state);
+    if (need === 'ask') {
+      if (!(await conversation.send({ event: 'set state', action }, action, PATIENCE_MS))) {
+        this.#giveUp(`${action} was not sent: there was no connection for ${minutes(PATIENCE_MS)}`);
+      }
+      conversation.note(`asked for ${action}`);
+    }
+    await this.#powerReached(action);
+  }
+
+  async #powerReached(action: PowerAction): Promise<void> {
+    const conversation = this.#conversation;
+    const { name } = this.#options;
+    const { refusals } = conversation;
+    const isRefused = () => conversation.refusals > refusals;
+    const look = () => {
+      const { state } = conversation.standing;
+      if (this.#unreached !== undefined && state !== undefined)
+        this.#unreached = sawState(this.#unreached, state);
+      return this.#unreached === undefined || isReached(this.#unreached) || isRefused();
+    };
+    const limit = this.#plan.forMs === undefined ? POWER_DEADLINE_MS : undefined;
+    const ended = await conversation.watch.until(look, limit);
+    const state = conversation.standing.state ?? 'in an unknown state';
+    if (!ended)
+      this.#giveUp(`${name} is ${state} ${minutes(POWER_DEADLINE_MS)} after ${action} was asked for`);
+    if (isRefused()) this.#giveUp(`${action} was not done: ${name} is ${state}`);
+    this.#unreached = undefined;
+    conversation.note(`${action} is done: ${name} is ${state}`);
+  }
+
+  async #settle(): Promise<void> {
+    const { clock } = this.#options;
+    const { signal } = this.#conversation;
+    const endsAt = clock.now() + SETTLED_AT_MOST_MS;
+    for (;;) {
+      const quietAt = this.#conversation.activeAt + SETTLED_MS;
+      const waitMs = Math.min(quietAt, endsAt) - clock.now();
+      if (waitMs <= 0) return;
+      await sleep(clock, waitMs, signal);
+    }
+  }
+
+  #startTimer(): void {
+    const { forMs } = this.#plan;
+    if (forMs === undefined) return;
+    const cancel = this.#options.clock.schedule(forMs, () => {
+      if (this.#unreached !== undefined) {
+        this.#conversation.note(`the time is over, and ${this.#unreached.action} is not done yet`);
+      }
+      if (this.#unsent > 0) this.#conversation.fail('the time is over, and not every command was sent');
+      this.end({ code: this.#code });
+    });
+    this.#conversation.signal.addEventListener('abort', cancel, { once: true });
+  }
+
+  #giveUp(why: string): never {
+    throw new Ending({ code: 1, trouble: why });
+  }
+}
+
+function minutes(ms: number): string {
+  return `${ms / 60_000} minutes`;
+}
+
+function aborted(signal: AbortSignal): Promise<never> {
+  return new Promise((_resolve, reject) => {
+    const give = () => reject(signal.reason as Error);
+    if (signal.aborted) give();
+    else signal.addEventListener('abort', give, { once: true });
+  });
+}

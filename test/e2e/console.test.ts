@@ -1,0 +1,267 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import { chmod, writeFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { type Simulator, startSimulator } from '../../src/simulator/index.ts';
+import { configFor } from '../support/exporter.ts';
+import { configFile, endPrograms } from '../support/program.ts';
+
+const CLI = fileURLToPath(new URL('../../dist/cli.js', import.meta.url));
+
+/** Gives a program a terminal; part of every Debian and of util-linux elsewhere. */
+const SCRIPT = '/usr/bin/script';
+
+/** Real milliseconds that a condition may take to come true: generous, since machines are shared. */
+const PATIENCE_MS = 40_000;
+
+const OWN_KEY = 'ptlc_TheUsersOwnKey';
+
+let panel: Simulator;
+let config: string;
+const running = new Set<ChildProcess>();
+
+beforeEach(async () => {
+  panel = await startSimulator({
+    apiKeys: ['ptlc_TheExportersKey', OWN_KEY],
+    servers: [
+      { name: 'survival', temper: 'idle', consoleLinesPerSecond: 0 },
+      { name: 'lobby', temper: 'offline' },
+    ],
+  });
+  config = await configFile(configFor(panel));
+});
+
+afterEach(async () => {
+  for (const child of running) child.kill('SIGKILL');
+  await panel.stop();
+  await endPrograms();
+});
+
+interface Options {
+  /** What is piped in; undefined leaves the pipe open. */
+  readonly input?: string;
+  readonly env?: Readonly<Record<string, string>>;
+}
+
+interface Running {
+  readonly child: ChildProcess;
+  readonly ended: Promise<number | null>;
+  stdout: string;
+  stderr: string;
+}
+
+function run(command: string, args: readonly string[], { input, env = {} }: Options): Running {
+  const child = spawn(command, args, {
+    env: { PATH: process.env['PATH'], TERM: 'xterm', ...env },
+    stdio: ['pipe', 'pipe', 'pipe'],
+  });
+  running.add(child);
+  const ended = new Promise<number | null>((resolve) => {
+    child.once('close', (code) => {
+      running.delete(child);
+      resolve(code);
+    });
+  });
+  const opened: Running = { child, ended, stdout: '', stderr: '' };
+  child.stdout.setEncoding('utf8').on('data', (text: string) => {
+    opened.stdout += text;
+  });
+  child.stderr.setEncoding('utf8').on('data', (text: string) => {
+    opened.stderr += text;
+  });
+  // A program that ends before it read all is none of the test's trouble.
+  child.stdin.on('error', () => undefined);
+  if (input !== undefined) child.stdin.end(input);
+  return opened;
+}
+
+const open = (args: readonly string[], options: Options = {}) =>
+  run(process.execPath, [CLI, 'console', '--config', config, ...args], options);
+
+async function outcome(args: readonly string[], options: Options = { input: '' }) {
+  const opened = open(args, options);
+  const code = await opened.ended;
+  return { code, stdout: opened.stdout, stderr: opened.stderr };
+}
+
+const until = (check: () => void) => vi.waitFor(check, { timeout: PATIENCE_MS, interval: 20 });
+const commands = () =>
+  panel.record.frames.filter(({ event }) => event === 'send command').map(({ args }) => args?.[0]);
+
+const NOTES = '-- connected to survival on panel main\n-- survival is running\n';
+const OWN = { GAMESERVER_CONSOLE_API_KEY: OWN_KEY };
+
+describe('console on a pipe', () => {
+  it('sends each line, and prints what the server prints, and nothing else', async () => {
+    const { code, stdout, stderr } = await outcome(['survival'], { input: 'list\nsave-all\n', env: OWN });
+    expect({ code, stdout, stderr }).toEqual({ code: 0, stdout: '> list\n> save-all\n', stderr: NOTES });
+  });
+
+  it('sends what --send says and reads no input, although the pipe stays open', async () => {
+    const args = ['survival', '--send', 'say hi', '--send', 'list'];
+    expect(await outcome(args, { env: OWN })).toEqual({
+      code: 0,
+      stdout: '> say hi\n> list\n',
+      stderr: NOTES,
+    });
+  });
+
+  it('ends after --for, although the pipe stays open', async () => {
+    expect(await outcome(['survival', '--for', '1s'], { env: OWN })).toMatchObject({
+      code: 0,
+      stderr: NOTES,
+    });
+  });
+
+  it.each(['SIGINT', 'SIGTERM'] as const)('ends with 0 on %s', async (signal) => {
+    const opened = open(['survival'], { env: OWN });
+    await until(() => expect(opened.stderr).toBe(NOTES));
+    opened.child.kill(signal);
+    expect(await opened.ended).toBe(0);
+    await until(() => expect(panel.record.sockets(panel.server('survival').uuid)).toMatchObject({ open: 0 }));
+  });
+
+  it('ends quietly when its reader went away', async () => {
+    const opened = open(['survival'], { env: OWN });
+    await until(() => expect(opened.stderr).toBe(NOTES));
+    opened.child.stdout?.destroy();
+    const line = () => panel.sockets({ kind: 'send', event: 'console output', args: ['x'.repeat(1_000)] });
+    await until(() => {
+      line();
+      expect(opened.child.exitCode).not.toBeNull();
+    });
+    expect(await opened.ended).toBe(0);
+    expect(opened.stderr).toBe(NOTES);
+  });
+
+  it('takes colours and all else out of what the server prints', async () => {
+    const opened = open(['survival'], { env: OWN });
+    await until(() => expect(opened.stderr).toBe(NOTES));
+    const hostile = '\u001b]0;owned\u0007\u001b[31mred\u001b[0m\u001b[2J';
+    panel.sockets({ kind: 'send', event: 'console output', args: [hostile] });
+    await until(() => expect(opened.stdout).toBe('red\n'));
+    opened.child.stdin?.end();
+    expect(await opened.ended).toBe(0);
+  });
+
+  it('stops a server and waits until it has stopped', async () => {
+    const { code, stderr } = await outcome(['survival', '--power', 'stop', '--yes'], { env: OWN });
+    expect(code).toBe(0);
+    expect(stderr).toMatch(/-- stop is done: survival is offline\n$/);
+    expect(panel.server('survival').state).toBe('offline');
+  });
+});
+
+describe('the key of a console', () => {
+  it("is the exporter's where there is no other, which it says", async () => {
+    const { code, stderr } = await outcome(['survival', '--send', 'list']);
+    expect(code).toBe(0);
+    expect(stderr).toContain(
+      "-- using the exporter's key from the configuration (inline); better use one of your own",
+    );
+  });
+
+  it("is the user's own by file or variable, and the exporter's need not even be readable", async () => {
+    const yaml = configFor(panel).replace('api_key: ptlc_TheExportersKey', 'api_key_file: not-for-you');
+    config = await configFile(yaml);
+    const file = join(dirname(config), 'own-key');
+    await writeFile(file, `${OWN_KEY}\n`);
+    await chmod(file, 0o600);
+    expect(await outcome(['survival', '--api-key-file', file])).toMatchObject({ code: 0, stderr: NOTES });
+    expect(await outcome(['survival'], { input: '', env: OWN })).toMatchObject({ code: 0, stderr: NOTES });
+    expect(await outcome(['survival'])).toMatchObject({
+      code: 1,
+      stderr: expect.stringContaining('the file "not-for-you" can\'t be read') as string,
+    });
+  });
+
+  it.each([
+    ['missing', undefined, "can't be read: there is no such file"],
+    ['empty', '', 'expected an API key, but it is empty'],
+    ['for the application API', 'ptla_TopSecretKey', 'this one is for the application API'],
+  ])('that is %s is named', async (_what, content, words) => {
+    const file = join(dirname(config), 'bad-key');
+    if (content !== undefined) await writeFile(file, content);
+    const { code, stderr } = await outcome(['survival', '--api-key-file', file]);
+    expect(code).toBe(1);
+    expect(stderr).toContain(words);
+    expect(stderr).not.toContain('TopSecret');
+  });
+});
+
+describe('a console that has trouble', () => {
+  it.each([
+    [['nobody'], 'error: no server "nobody" in the configuration: there is survival, lobby\n'],
+    [['survival', '--panel', 'nope'], 'error: no panel "nope" in the configuration: there is main\n'],
+    [['deadbeef'], 'error: deadbeef: GET /api/client/servers/deadbeef/websocket answered 404'],
+    [['lobby', '--send', 'list'], '-- "list" was not sent: the server is offline\n'],
+  ])('%j ends with 1', async (args, words) => {
+    const { code, stderr } = await outcome(args, { input: '', env: OWN });
+    expect(code).toBe(1);
+    expect(stderr).toContain(words);
+  });
+
+  it.each([
+    [[], "missing required argument 'server'"],
+    [['survival', 'lobby'], 'too many arguments'],
+    [['survival', '--power', 'explode'], 'Allowed choices are start, stop, restart, kill'],
+    [['survival', '--for', '0s'], 'Expected a duration such as 5s or 10m'],
+    [['survival', '--send', ' '], '--send: expected a command, but it is empty'],
+    [['survival', '--send', 'x'.repeat(4_096)], 'it is too long'],
+    [
+      ['survival', '--power', 'kill'],
+      '--power kill asks first, and here is no terminal to ask in: add --yes',
+    ],
+  ])('%j is wrong usage', async (args, words) => {
+    const { code, stdout, stderr } = await outcome(args);
+    expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
+    expect(stderr).toContain(words);
+    expect(panel.record.calls).toEqual([]);
+  });
+
+  it('--help names its flags and exit codes', async () => {
+    const { code, stdout } = await outcome(['--help']);
+    expect(code).toBe(0);
+    for (const flag of ['--panel', '--api-key-file', '--logs', '--send', '--power', '--yes', '--for']) {
+      expect(stdout).toContain(` ${flag} `);
+    }
+    expect(stdout).toContain('Exit codes: 0 ');
+  });
+});
+
+describe.skipIf(!existsSync(SCRIPT))('console in a terminal', () => {
+  const openInTerminal = (args: readonly string[]) => {
+    const words = [process.execPath, CLI, 'console', '--config', config, ...args];
+    return run(SCRIPT, ['-qec', words.join(' '), '/dev/null'], { env: OWN });
+  };
+
+  it('sends what is typed, keeps colours alone, and ends on Ctrl-D', async () => {
+    const opened = openInTerminal(['survival']);
+    await until(() => expect(opened.stdout).toContain('survival is running'));
+    expect(opened.stdout).toContain('survival> ');
+    opened.child.stdin?.write('list\r');
+    await until(() => expect(commands()).toEqual(['list']));
+    const hostile = '\u001b]0;owned\u0007\u001b[31mred\u001b[?1049h';
+    panel.sockets({ kind: 'send', event: 'console output', args: [hostile] });
+    await until(() => expect(opened.stdout).toContain('\u001b[31mred\u001b[0m\r\n'));
+    opened.child.stdin?.write('\u0004');
+    expect(await opened.ended).toBe(0);
+    expect(opened.stdout).not.toContain('owned');
+    expect(opened.stdout).not.toContain('?1049h');
+  });
+
+  it.each([
+    ['n', 1, 'running', 'stop was not confirmed: nothing was done'],
+    ['y', 0, 'offline', 'stop is done: survival is offline'],
+  ])('asks before it stops a server, and takes %s for an answer', async (answer, code, state, words) => {
+    const opened = openInTerminal(['survival', '--power', 'stop']);
+    await until(() => expect(opened.stdout).toContain('stop survival on panel main? [y/N] '));
+    expect(panel.record.calls).toEqual([]);
+    opened.child.stdin?.write(`${answer}\r`);
+    expect(await opened.ended).toBe(code);
+    expect(opened.stdout).toContain(words);
+    expect(panel.server('survival').state).toBe(state);
+  });
+});

@@ -1,0 +1,151 @@
+import { vi } from 'vitest';
+import { createConsole, panelApi } from '../../../src/commands/open-console.ts';
+import { parseConfig } from '../../../src/config/parse.ts';
+import { resolveConfig } from '../../../src/config/resolve.ts';
+import type { ConsoleRun, Plan } from '../../../src/console/console-run.ts';
+import type { Outcome } from '../../../src/console/conversation.ts';
+import type { Screen } from '../../../src/console/screen.ts';
+import { type Simulator, type SimulatorOptions, startSimulator } from '../../../src/simulator/index.ts';
+import { configFor } from '../../support/exporter.ts';
+import { TestTime } from '../../support/test-time.ts';
+
+const SPEED = 40;
+
+/** Real milliseconds that a condition may take to come true: generous, since machines are shared. */
+const PATIENCE_MS = 25_000;
+
+/** A console under test, and what it showed. */
+export interface ConsoleUnderTest {
+  readonly run: ConsoleRun;
+  /** The server's lines. */
+  readonly lines: readonly string[];
+  readonly notes: readonly string[];
+  readonly isClosed: boolean;
+  readonly outcome: Promise<Outcome>;
+  /** Types a line, or ends the input. */
+  type(line: string | undefined): void;
+  /** Waits until a line or a note is just this, or matches. */
+  shows(wanted: string | RegExp): Promise<void>;
+}
+
+/** A simulated panel with consoles of its servers. */
+export interface ConsoleStage {
+  readonly panel: Simulator;
+  readonly time: TestTime;
+  open(plan?: Partial<Plan>, settings?: readonly string[], colour?: boolean): ConsoleUnderTest;
+  until(check: () => void): Promise<void>;
+  stop(): Promise<void>;
+}
+
+export async function startStage(options: SimulatorOptions = {}): Promise<ConsoleStage> {
+  const time = new TestTime(SPEED);
+  const panel = await startSimulator({
+    servers: [{ name: 'survival', temper: 'idle', consoleLinesPerSecond: 0 }],
+    clock: time.clock(),
+    ...options,
+  });
+  const opened: (ConsoleUnderTest & { readonly close: () => Promise<void> })[] = [];
+  const until = (check: () => void) => vi.waitFor(check, { timeout: PATIENCE_MS, interval: 10 });
+  return {
+    panel,
+    time,
+    until,
+    open: (plan = {}, settings = [], colour = false) => {
+      const made = openConsole(panel, time, { plan, settings, colour }, until);
+      opened.push(made);
+      return made;
+    },
+    stop: async () => {
+      for (const { run } of opened) run.end({ code: 0 });
+      await Promise.all(opened.map(({ outcome }) => outcome));
+      await Promise.all(opened.map(({ close }) => close()));
+      await panel.stop();
+    },
+  };
+}
+
+interface Opening {
+  readonly plan: Partial<Plan>;
+  readonly settings: readonly string[];
+  readonly colour: boolean;
+}
+
+function openConsole(
+  simulator: Simulator,
+  time: TestTime,
+  { plan, settings, colour }: Opening,
+  until: ConsoleStage['until'],
+) {
+  const { shape, variables, issues } = parseConfig(configFor(simulator, settings), 'test', {});
+  const panel = shape && resolveConfig(shape, { contents: new Map<string, string>(), variables }).panels[0];
+  const [target] = panel?.servers ?? [];
+  if (panel === undefined || target === undefined) throw new Error(JSON.stringify(issues));
+  const screen = new RecordingScreen(colour, plan.readsInput === true || plan.interactive === true);
+  const clock = time.clock();
+  const api = panelApi(panel, clock);
+  const full: Plan = { logs: false, commands: [], interactive: false, readsInput: false, ...plan };
+  const run = createConsole(
+    { panel, target, keySource: 'a test', plan: full, screen, clock, random: () => 0 },
+    api,
+  );
+  const outcome = run.run();
+  return {
+    run,
+    outcome,
+    lines: screen.shown,
+    notes: screen.notes,
+    get isClosed() {
+      return screen.isClosed;
+    },
+    type: (line: string | undefined) => screen.type(line),
+    close: () => api.close(),
+    shows: (wanted: string | RegExp) =>
+      until(() => {
+        const all = [...screen.shown, ...screen.notes];
+        const found = all.some((line) => (typeof wanted === 'string' ? line === wanted : wanted.test(line)));
+        if (!found) throw new Error(`expected ${String(wanted)}, got:\n${all.join('\n')}`);
+      }),
+  };
+}
+
+class RecordingScreen implements Screen {
+  readonly colour: boolean;
+  readonly shown: string[] = [];
+  readonly notes: string[] = [];
+  readonly input: AsyncIterable<string> | undefined;
+  isClosed = false;
+  readonly #typed: (string | undefined)[] = [];
+  #wake: () => void = () => undefined;
+
+  constructor(colour: boolean, readsInput: boolean) {
+    this.colour = colour;
+    this.input = readsInput ? { [Symbol.asyncIterator]: () => ({ next: () => this.#next() }) } : undefined;
+  }
+
+  lines(lines: readonly string[]): void {
+    this.shown.push(...lines);
+  }
+
+  note(text: string): void {
+    this.notes.push(text);
+  }
+
+  close(): void {
+    this.isClosed = true;
+  }
+
+  type(line: string | undefined): void {
+    this.#typed.push(line);
+    this.#wake();
+  }
+
+  async #next(): Promise<IteratorResult<string>> {
+    while (this.#typed.length === 0) {
+      await new Promise<void>((resolve) => {
+        this.#wake = resolve;
+      });
+    }
+    const value = this.#typed.shift();
+    return value === undefined ? { done: true, value: undefined } : { done: false, value };
+  }
+}

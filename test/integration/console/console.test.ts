@@ -1,0 +1,407 @@
+import { afterEach, describe, expect, it } from 'vitest';
+import type { SimulatorOptions } from '../../../src/simulator/index.ts';
+import { type ConsoleStage, startStage } from './console-stage.ts';
+
+/** For minutes in which nothing happens. */
+const FAST = 200;
+
+let stage: ConsoleStage;
+
+afterEach(() => stage.stop());
+
+const start = async (options: SimulatorOptions = {}) => {
+  stage = await startStage(options);
+};
+
+const frames = () =>
+  stage.panel.record.frames
+    .filter(({ event }) => event !== 'auth' && event !== 'send stats')
+    .map(({ event, args, accepted }) => [event, args?.[0], accepted]);
+const sockets = () => stage.panel.record.sockets(stage.panel.server('survival').uuid);
+const tokensAsked = () => stage.panel.record.calls.filter(({ endpoint }) => endpoint === 'websocket').length;
+const sends = (event: string, ...args: readonly string[]) =>
+  stage.panel.sockets({ kind: 'send', event, args: [...args] });
+
+describe('a console', () => {
+  it('shows the recent lines, sends commands in order at the pace that nodes take, and ends when all is quiet', async () => {
+    await start({ servers: [{ name: 'survival', temper: 'idle', consoleLinesPerSecond: 3 }] });
+    await stage.until(() => expect(stage.panel.server('survival').usage.uptimeMs).toBeGreaterThan(0));
+    const commands = Array.from({ length: 12 }, (_, i) => `say ${i}`);
+    const opened = stage.open({ logs: true, commands });
+    expect(await opened.outcome).toEqual({ code: 0 });
+    expect(frames()).toEqual([
+      ['send logs', null, true],
+      ...commands.map((command) => ['send command', command, true]),
+    ]);
+    expect(opened.lines.filter((line) => line.startsWith('> say'))).toEqual(
+      commands.map((one) => `> ${one}`),
+    );
+    expect(opened.notes).toEqual(['connected to survival on panel main', 'survival is running']);
+    expect(stage.panel.record.counters.wouldHaveCrashed).toBe(0);
+    expect(opened.isClosed).toBe(true);
+    await stage.until(() => expect(sockets()).toMatchObject({ open: 0, opened: 1, lastCloseCode: 1_000 }));
+  });
+
+  it('reads commands until the input ends, and waits for the answers', async () => {
+    await start();
+    const opened = stage.open({ readsInput: true });
+    for (const line of ['list', '', '  ', 'save-all']) opened.type(line);
+    await opened.shows('> save-all');
+    opened.type(undefined);
+    expect(await opened.outcome).toEqual({ code: 0 });
+    expect(frames()).toEqual([
+      ['send command', 'list', true],
+      ['send command', 'save-all', true],
+    ]);
+  });
+
+  it('says what the node says, and how the state changes', async () => {
+    await start();
+    const opened = stage.open({ readsInput: true });
+    await opened.shows('survival is running');
+    sends('daemon message', 'Checking the disk');
+    sends('install output', 'fetching');
+    sends('transfer logs', '10 %');
+    sends('feature match', 'eula');
+    await opened.shows('the node says: Checking the disk');
+    await opened.shows('fetching');
+    await opened.shows('10 %');
+    stage.panel.power('survival', 'stop');
+    await opened.shows('survival is stopping');
+    await opened.shows('survival is offline');
+    expect(opened.notes.filter((note) => note === 'survival is stopping')).toHaveLength(1);
+  });
+
+  it('renews its token on the open socket, and misses nothing', async () => {
+    await start({ tokenLifetimeSeconds: 80, servers: [{ name: 'survival', consoleLinesPerSecond: 1 }] });
+    const opened = stage.open({ forMs: 200_000 });
+    expect(await opened.outcome).toEqual({ code: 0 });
+    expect(sockets()).toMatchObject({ opened: 1, maxOpen: 1 });
+    expect(tokensAsked()).toBeGreaterThanOrEqual(3);
+    expect(opened.notes).toEqual(['connected to survival on panel main', 'survival is running']);
+    expect(opened.lines.length).toBeGreaterThan(150);
+  });
+
+  it('says when a drop may have swallowed a command, connects again, and goes on', async () => {
+    await start();
+    const opened = stage.open({ readsInput: true });
+    await opened.shows('survival is running');
+    opened.type('list');
+    await opened.shows('> list');
+    stage.panel.sockets({ kind: 'drop' });
+    await opened.shows('no connection, trying again: the socket was closed (1006)');
+    await opened.shows('"list" may not have been heeded: the connection was lost');
+    await opened.shows('connected again');
+    opened.type('save-all');
+    await opened.shows('> save-all');
+    opened.type(undefined);
+    expect(await opened.outcome).toEqual({ code: 1 });
+  });
+
+  it('loses at most one command by a drop, and names it', async () => {
+    await start();
+    const commands = Array.from({ length: 10 }, (_, i) => `say ${i}`);
+    const opened = stage.open({ commands });
+    await opened.shows('> say 2');
+    stage.panel.sockets({ kind: 'drop' });
+    expect(await opened.outcome).toEqual({ code: 1 });
+    const [, doubted] = /^"(say \d)" may not/m.exec(opened.notes.join('\n')) ?? [];
+    const sent = frames().map(([, command]) => command);
+    expect(new Set([...sent, doubted])).toEqual(new Set(commands));
+  });
+
+  it('keeps commands while there is no connection, and gives up on them after five minutes', async () => {
+    await start();
+    const opened = stage.open({ readsInput: true });
+    await opened.shows('survival is running');
+    await stage.panel.stopListening();
+    await opened.shows(/^no connection/);
+    opened.type('list');
+    stage.time.speed = FAST;
+    const outcome = await opened.outcome;
+    expect(outcome).toEqual({
+      code: 1,
+      trouble: '"list" was not sent: there was no connection for 5 minutes',
+    });
+  });
+
+  it('goes where a server was moved to', async () => {
+    await start();
+    const opened = stage.open({ readsInput: true });
+    await opened.shows('survival is running');
+    stage.panel.move('survival');
+    await opened.shows('connected again');
+    opened.type('list');
+    await opened.shows('> list');
+    expect(opened.notes).toContain('no connection, trying again: the socket was closed (1006)');
+  });
+
+  it('tells of a command that was refused with an old token', async () => {
+    await start();
+    const opened = stage.open({ readsInput: true });
+    await opened.shows('survival is running');
+    // A token that is refused this soon after it was taken is not renewed on the same socket.
+    await stage.until(() => expect(stage.time.now()).toBeGreaterThan(40_000));
+    opened.type('first');
+    await opened.shows('> first');
+    stage.panel.sockets({ kind: 'expire' });
+    await opened.shows('"first" may not have been heeded: the token had ended');
+    opened.type('second');
+    await opened.shows('> second');
+    expect(sockets().opened).toBe(1);
+  });
+
+  it('ends after its time, whatever the input does, and says what was left', async () => {
+    await start();
+    expect(await stage.open({ readsInput: true, forMs: 3_000 }).outcome).toEqual({ code: 0 });
+    const many = stage.open({ commands: Array.from({ length: 60 }, () => 'list'), forMs: 3_000 });
+    expect(await many.outcome).toEqual({ code: 1 });
+    expect(many.notes).toContain('the time is over, and not every command was sent');
+  });
+
+  it('ends where the server is deleted or suspended', async () => {
+    await start({ servers: [{ name: 'survival' }] });
+    const suspended = stage.open({ readsInput: true });
+    await suspended.shows('survival is running');
+    stage.panel.sockets({ kind: 'close', code: 4409, reason: 'server is suspended' });
+    expect(await suspended.outcome).toEqual({
+      code: 1,
+      trouble: 'survival: the socket was closed (4409): "server is suspended"',
+    });
+    const deleted = stage.open({ readsInput: true });
+    await deleted.shows('survival is running');
+    stage.panel.deleteServer('survival');
+    expect(await deleted.outcome).toEqual({ code: 1, trouble: 'survival: the server was deleted' });
+  });
+});
+
+describe('a person at a console', () => {
+  it('is told what is not sent, and may go on', async () => {
+    await start();
+    const opened = stage.open({ interactive: true, readsInput: true });
+    await opened.shows('survival is running');
+    opened.type('x'.repeat(5_000));
+    await opened.shows(/^"x+…" was not sent: it is too long: the node takes messages of 4095 bytes at most$/);
+    await stage.panel.stopListening();
+    await opened.shows(/^no connection/);
+    opened.type('list');
+    await opened.shows('"list" was not sent: there is no connection');
+    await stage.panel.startListening();
+    await opened.shows('connected again');
+    stage.panel.power('survival', 'kill');
+    await opened.shows('survival is offline');
+    opened.type('list');
+    await opened.shows('"list" was not sent: the server is offline');
+    opened.type(undefined);
+    expect(await opened.outcome).toEqual({ code: 0 });
+    expect(frames()).toEqual([]);
+  });
+});
+
+describe('a power action', () => {
+  it.each([
+    ['stop', 'running', ['survival is stopping', 'survival is offline', 'stop is done: survival is offline']],
+    ['kill', 'running', ['stop', 'survival is offline', 'kill is done: survival is offline'].slice(1)],
+    [
+      'start',
+      'offline',
+      ['survival is starting', 'survival is running', 'start is done: survival is running'],
+    ],
+    [
+      'restart',
+      'running',
+      [
+        'survival is stopping',
+        'survival is starting',
+        'survival is running',
+        'restart is done: survival is running',
+      ],
+    ],
+    ['restart', 'offline', ['survival is running', 'restart is done: survival is running']],
+  ] as const)('%s of a server that is %s is waited for', async (action, from, notes) => {
+    await start({ servers: [{ name: 'survival', temper: from === 'offline' ? 'offline' : 'idle' }] });
+    const opened = stage.open({ power: action });
+    expect(await opened.outcome).toEqual({ code: 0 });
+    expect(opened.notes).toEqual(expect.arrayContaining([`asked for ${action}`, ...notes]));
+    expect(opened.notes.at(-1)).toBe(notes.at(-1));
+    expect(frames()).toEqual([['set state', action, true]]);
+  });
+
+  it('is not sent where there is nothing to do', async () => {
+    await start();
+    const opened = stage.open({ power: 'start' });
+    expect(await opened.outcome).toEqual({ code: 0 });
+    expect(opened.notes).toContain('survival is running: there is nothing to do for start');
+    expect(frames()).toEqual([]);
+  });
+
+  it('comes before the commands', async () => {
+    await start({ servers: [{ name: 'survival', temper: 'offline', consoleLinesPerSecond: 0 }] });
+    const opened = stage.open({ power: 'start', commands: ['say hi'] });
+    expect(await opened.outcome).toEqual({ code: 0 });
+    expect(opened.lines).toContain('> say hi');
+  });
+
+  it('outlasts a lost connection', async () => {
+    await start({ stopMs: 30_000 });
+    const opened = stage.open({ power: 'stop' });
+    await opened.shows('survival is stopping');
+    stage.panel.sockets({ kind: 'drop' });
+    expect(await opened.outcome).toEqual({ code: 0 });
+    expect(opened.notes).toContain('connected again');
+    expect(frames()).toHaveLength(1);
+  });
+
+  it('that is not done within five minutes is trouble', async () => {
+    await start({ stopMs: 3_600_000 });
+    stage.time.speed = FAST;
+    expect(await stage.open({ power: 'stop' }).outcome).toEqual({
+      code: 1,
+      trouble: 'survival is stopping 5 minutes after stop was asked for',
+    });
+  });
+
+  it('that is not done when the time is over is told of', async () => {
+    await start({ stopMs: 3_600_000 });
+    const opened = stage.open({ power: 'stop', forMs: 3_000 });
+    expect(await opened.outcome).toEqual({ code: 0 });
+    expect(opened.notes.at(-1)).toBe('the time is over, and stop is not done yet');
+  });
+
+  it('that the node refuses is trouble at once', async () => {
+    await start({ stopMs: 3_600_000 });
+    const opened = stage.open({ power: 'stop' });
+    await opened.shows('asked for stop');
+    await opened.shows('survival is stopping');
+    sends('daemon error', 'another power action is being processed');
+    expect(await opened.outcome).toEqual({ code: 1, trouble: 'stop was not done: survival is stopping' });
+    expect(opened.notes).toContain('the node reports an error: another power action is being processed');
+  });
+});
+
+describe('what is refused', () => {
+  it('is a command to a server that is off', async () => {
+    await start({ servers: [{ name: 'survival', temper: 'offline' }] });
+    const opened = stage.open({ commands: ['list'] });
+    expect(await opened.outcome).toEqual({ code: 1 });
+    expect(opened.notes).toContain('"list" was not sent: the server is offline');
+    expect(frames()).toEqual([]);
+  });
+
+  it.each([
+    [
+      'a command',
+      { commands: ['list'] },
+      { code: 1 },
+      ['"list" was not sent: the key\'s account lacks the permission control.console for this server'],
+    ],
+    [
+      'a power action',
+      { power: 'kill' },
+      { code: 1, trouble: "the key's account lacks the permission control.stop for this server" },
+      [],
+    ],
+  ] as const)(
+    'is %s that the account may not send, with the permission named',
+    async (_what, plan, outcome, notes) => {
+      await start({ tokenPermissions: ['websocket.connect'] });
+      const opened = stage.open(plan);
+      expect(await opened.outcome).toEqual(outcome);
+      expect(opened.notes).toEqual(expect.arrayContaining([...notes]));
+      expect(frames()).toEqual([]);
+    },
+  );
+
+  it('is a message that came too soon after others', async () => {
+    await start();
+    const opened = stage.open({ readsInput: true });
+    opened.type('list');
+    await opened.shows('> list');
+    sends('throttled', 'send command');
+    opened.type(undefined);
+    expect(await opened.outcome).toEqual({ code: 1 });
+    expect(opened.notes).toContain('the node dropped a "send command" message: too many at once');
+  });
+});
+
+describe('a console that does not open', () => {
+  it.each<[string, () => void, readonly string[], RegExp]>([
+    [
+      'for want of permission, by the panel',
+      () => stage.panel.failRest({ kind: 'refuse', endpoint: 'websocket', status: 403 }),
+      [],
+      /^survival: .*403.*; the account needs the permission websocket\.connect for this server \(the key came from a test\)$/,
+    ],
+    [
+      'for want of permission, by the node',
+      () => stage.panel.set({ tokenPermissions: ['control.start'] }),
+      [],
+      /lacks the permission websocket\.connect for this server$/,
+    ],
+    [
+      'for its key',
+      () => stage.panel.revokeKey(stage.panel.apiKey),
+      [],
+      /^survival: .*answered 401.*\(the key came from a test\)$/,
+    ],
+    ['for its Origin', () => undefined, ['origin: https://wrong.example.com'], /^survival: .*Origin/],
+    ['for its suspension', () => stage.panel.suspend('survival'), [], /^survival: .*409.*suspended/],
+    [
+      'for a node that drops it',
+      () => stage.panel.failSockets({ kind: 'drop-upgrade' }),
+      [],
+      /^survival: the node could not be reached/,
+    ],
+    [
+      'for a node that takes no token',
+      () => stage.panel.failSockets({ kind: 'ignore-auth' }),
+      [],
+      /^survival: the node did not answer the token in time$/,
+    ],
+  ])('%s ends with the trouble in words', async (_why, cause, settings, words) => {
+    await start();
+    cause();
+    const outcome = await stage.open({ commands: ['list'] }, settings).outcome;
+    expect(outcome.code).toBe(1);
+    expect(outcome.trouble).toMatch(words);
+    expect(outcome.trouble).not.toContain(stage.panel.apiKey);
+  });
+});
+
+describe('what a hostile server prints', () => {
+  const HOSTILE = '\u001b]0;owned\u0007\u001b[2J\u001b[Hred \u001b[31mtext\u001b[?2004h\rover\u202e\u009b6n';
+
+  it('reaches a pipe as text alone', async () => {
+    await start();
+    const opened = stage.open({ readsInput: true });
+    await opened.shows('survival is running');
+    sends('console output', HOSTILE);
+    await opened.shows('over');
+    expect(opened.lines).toEqual(['red text', 'over']);
+  });
+
+  it('reaches a terminal as text and colours', async () => {
+    await start();
+    const opened = stage.open({ readsInput: true }, [], true);
+    await opened.shows('survival is running');
+    sends('console output', HOSTILE);
+    await opened.shows('over');
+    expect(opened.lines).toEqual(['red \u001b[31mtext\u001b[0m', 'over']);
+  });
+
+  it('shows neither the key nor a token, should it have got hold of one', async () => {
+    await start();
+    const opened = stage.open({ readsInput: true });
+    await opened.shows('survival is running');
+    sends('console output', `the key is ${stage.panel.apiKey}!`);
+    sends('daemon message', `the key is ${stage.panel.apiKey}!`);
+    await opened.shows('the key is <secret>!');
+    await opened.shows('the node says: the key is <secret>!');
+    stage.panel.sockets({ kind: 'raw', text: 'not a frame' });
+    stage.panel.sockets({ kind: 'binary', base64: 'AAAA' });
+    stage.panel.sockets({ kind: 'garbage' });
+    sends('console output', 'still here');
+    await opened.shows('still here');
+    expect([...opened.lines, ...opened.notes].join('\n')).not.toContain(stage.panel.apiKey);
+  });
+});

@@ -1,0 +1,102 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { findServer } from '../../../src/commands/console-server.ts';
+import { SystemClock } from '../../../src/domain/clock.ts';
+import { type Simulator, startSimulator } from '../../../src/simulator/index.ts';
+
+const OWN_KEY = 'ptlc_TheUsersOwnKey';
+
+let panel: Simulator;
+let folder: string;
+
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'console-'));
+  panel = await startSimulator({
+    apiKeys: ['ptlc_TheExportersKey', OWN_KEY],
+    servers: [
+      { name: 'survival' },
+      { name: 'lobby' },
+      { name: 'creative' },
+      { name: 'foreign', owned: false },
+    ],
+    maxPerPage: 2,
+  });
+});
+
+afterEach(async () => {
+  await panel.stop();
+  await rm(folder, { recursive: true });
+});
+
+const entry = (name: string, ...lines: readonly string[]) =>
+  [`  - name: ${name}`, `    url: ${panel.url}`, `    api_key: ${panel.apiKey}`, ...lines].join('\n');
+const DISCOVER = '    discover: { type: owner }';
+
+async function find(
+  wanted: string,
+  panels: readonly string[],
+  flags: { own?: boolean; panel?: string } = {},
+) {
+  const config = join(folder, 'config.yaml');
+  await writeFile(config, ['panels:', ...panels].join('\n'));
+  const apiKeyFile = join(folder, 'key');
+  await writeFile(apiKeyFile, OWN_KEY);
+  const key = flags.own === true ? { apiKeyFile } : {};
+  const named = flags.panel === undefined ? {} : { panel: flags.panel };
+  const found = await findServer(wanted, { config, ...key, ...named }, new SystemClock());
+  return { panel: found.panel.name, id: found.target.id, key: found.panel.apiKey.reveal() };
+}
+
+const listings = () => panel.record.calls.filter(({ endpoint }) => endpoint === 'listing').length;
+
+describe('a server that the configuration does not name', () => {
+  it('is found by name among the discovered ones, on any page', async () => {
+    const { uuid } = panel.server('survival');
+    const here = { panel: 'main', id: uuid, key: panel.apiKey };
+    expect(await find('survival', [entry('main', DISCOVER)])).toEqual(here);
+    expect(listings()).toBe(2);
+    await expect(find('foreign', [entry('main', DISCOVER)])).rejects.toThrow(
+      /^no server "foreign" in the configuration: there is /,
+    );
+  });
+
+  it('is not looked for in a listing that is not used, or where it is named', async () => {
+    const servers = `    servers: [{ id: ${panel.server('survival').identifier}, name: mine }]`;
+    await expect(find('survival', [entry('main', servers)])).rejects.toThrow('there is mine');
+    const { identifier } = panel.server('survival');
+    expect(await find('mine', [entry('main', servers, DISCOVER)])).toMatchObject({ id: identifier });
+    expect(listings()).toBe(0);
+  });
+
+  it('is asked for more exactly where there are two of a name', async () => {
+    await expect(find('lobby', [entry('main', DISCOVER), entry('other', DISCOVER)])).rejects.toThrow(
+      /^"lobby" is the name of more than one server: lobby \(\S+\) on panel main, lobby \(\S+\) on panel other; /,
+    );
+  });
+
+  it('is taken by its id where the panel is clear', async () => {
+    expect(await find('deadbeef', [entry('main', DISCOVER)])).toMatchObject({ id: 'deadbeef' });
+    const two = [entry('main', DISCOVER), entry('other', DISCOVER)];
+    expect(await find('deadbeef', two, { panel: 'other' })).toMatchObject({ panel: 'other', id: 'deadbeef' });
+    expect(listings()).toBe(0);
+  });
+
+  it("is looked for with the user's key on one panel alone", async () => {
+    const two = [entry('main', DISCOVER), entry('other', DISCOVER)];
+    await expect(find('survival', two, { own: true })).rejects.toThrow('name the panel with --panel');
+    expect(listings()).toBe(0);
+    expect(await find('survival', two, { own: true, panel: 'other' })).toMatchObject({
+      panel: 'other',
+      key: OWN_KEY,
+    });
+  });
+
+  it('is not found where the panel does not answer, which is said', async () => {
+    panel.failRest({ kind: 'refuse', endpoint: 'listing', status: 500 });
+    await expect(find('survival', [entry('main', DISCOVER)])).rejects.toThrow(
+      /^panel main: GET \/api\/client\S* answered 500/,
+    );
+  });
+});

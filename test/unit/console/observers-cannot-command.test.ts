@@ -1,0 +1,53 @@
+import { readFileSync } from 'node:fs';
+import { dirname, relative, resolve } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { describe, expect, it } from 'vitest';
+
+const SRC = fileURLToPath(new URL('../../../src', import.meta.url));
+
+/** Every module that these bring with them, themselves included; types leave nothing behind, but are followed all the same. */
+function reachable(...entries: readonly string[]): ReadonlyMap<string, string> {
+  const found = new Map<string, string>();
+  const waiting = entries.map((entry) => resolve(SRC, entry));
+  for (let file = waiting.pop(); file !== undefined; file = waiting.pop()) {
+    if (found.has(file)) continue;
+    const text = readFileSync(file, 'utf8');
+    found.set(file, text);
+    for (const [, path = ''] of text.matchAll(/(?:from|import)\s*\(?\s*'(\.{1,2}\/[^']+)'/g)) {
+      if (/\.tsx?$/.test(path)) waiting.push(resolve(dirname(file), path));
+    }
+  }
+  return new Map([...found].map(([file, text]) => [relative(SRC, file), text]));
+}
+
+/** Where the messages that change a server are put into words; only who names one can send it. */
+const ENCODER = 'session/protocol.ts';
+const CHANGING = /['"`](?:set state|send command)['"`]/;
+
+const naming = (modules: ReadonlyMap<string, string>) =>
+  [...modules].filter(([file, text]) => file !== ENCODER && CHANGING.test(text)).map(([file]) => file);
+
+describe.each([
+  ['the daemon', ['app.ts', 'commands/serve.ts']],
+  ['the doctor', ['commands/doctor.ts']],
+])('%s', (_name, entries) => {
+  const modules = reachable(...entries);
+
+  it('brings along no part of the console', () => {
+    expect(modules.size).toBeGreaterThan(50);
+    expect([...modules.keys()].filter((file) => file.startsWith('console/'))).toEqual([]);
+  });
+
+  it('names no message that changes a server', () => {
+    expect(modules.has(ENCODER)).toBe(true);
+    expect(naming(modules)).toEqual([]);
+  });
+});
+
+it('the console is the one that does', () => {
+  expect(naming(reachable('commands/console.ts')).sort()).toEqual([
+    'console/console-run.ts',
+    'console/conversation.ts',
+    'console/messages.ts',
+  ]);
+});
