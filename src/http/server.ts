@@ -1,10 +1,16 @@
 import { once } from 'node:events';
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
-import type { AddressInfo, Socket } from 'node:net';
-import { getRequestListener, type HttpBindings } from '@hono/node-server';
-import type { Clock } from '../domain/clock.ts';
+import { createServer, type Server, type ServerOptions, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { getRequestListener } from '@hono/node-server';
+import type { Cancel, Clock } from '../domain/clock.ts';
 import type { Logger } from '../domain/log.ts';
+import { BcryptWorker } from './bcrypt-worker.ts';
+import { Connections } from './connections.ts';
+import { Guard, type Routes } from './guard.ts';
 import { formatListenAddress, type ListenAddress, ListenError } from './listen-address.ts';
+import { Passwords } from './passwords.ts';
+import { createSecureServer, type RequestHandler, secureWith } from './secure-server.ts';
+import { OPEN, type WebSettingsSource } from './web-settings.ts';
 
 /** What clients may take of the server: connections, and milliseconds. */
 export interface HttpServerLimits {
@@ -36,17 +42,19 @@ const LIMITS: HttpServerLimits = {
 /** How long requests in flight may take to end at a stop. */
 const STOP_GRACE_MS = 2_000;
 
+/** And after a change of who may come in: as long as Prometheus waits for a scrape unless told otherwise. */
+const CHANGE_GRACE_MS = 10_000;
+
 interface HttpServerOptions {
-  readonly listen: ListenAddress;
+  /** One address or several. */
+  readonly listen: ListenAddress | readonly ListenAddress[];
   readonly routes: Routes;
   readonly clock: Clock;
   readonly logger: Logger;
-  /** Other limits than the usual ones. */
+  /** Other limits than the usual ones; all addresses share them. */
   readonly limits?: Partial<HttpServerLimits>;
-}
-
-interface Routes {
-  fetch(request: Request, served: Pick<HttpBindings, 'outgoing'>): Response | Promise<Response>;
+  /** Who may come in, and how; everybody over plain HTTP unless said. Whether there is TLS is settled by the start. */
+  readonly settings?: WebSettingsSource | undefined;
 }
 
 /** Where a server listens. */
@@ -57,25 +65,50 @@ export interface Listening {
   readonly url: string;
 }
 
-/** Serves the routes over HTTP. */
+/** The first address that a server listens on, and the base URLs of all. */
+export interface Started extends Listening {
+  readonly urls: readonly string[];
+}
+
+/** Serves the routes over HTTP, or HTTPS where the settings say so. */
 export class HttpServer {
   readonly #options: HttpServerOptions;
   readonly #limits: HttpServerLimits;
-  #server: Server | undefined;
-  /** Every open connection with the response under way on it; those that asked for nothing for longest come first. */
-  readonly #connections = new Map<Socket, ServerResponse | undefined>();
+  readonly #settings: WebSettingsSource;
+  readonly #connections: Connections;
+  readonly #passwords = new Passwords(new BcryptWorker());
+  readonly #servers: Server[] = [];
+  #forgetSettings: () => void = () => undefined;
+  readonly #graces = new Set<Cancel>();
   #stopping: Promise<void> | undefined;
 
   constructor(options: HttpServerOptions) {
     this.#options = options;
     this.#limits = { ...LIMITS, ...options.limits };
+    this.#settings = options.settings ?? OPEN;
+    this.#connections = new Connections(this.#limits.connections);
   }
 
-  /** Starts to listen; throws a ListenError where that can't be. */
-  async start(): Promise<Listening> {
-    const { listen, logger } = this.#options;
-    const server = this.#createServer();
-    server.on('connection', (socket) => this.#admit(socket));
+  /** Starts to listen on every address; throws a ListenError where one can't be had, and then listens on none. */
+  async start(): Promise<Started> {
+    const handle = this.#requestHandler();
+    const places: Listening[] = [];
+    try {
+      for (const listen of [this.#options.listen].flat()) places.push(await this.#listen(listen, handle));
+    } catch (error) {
+      await this.stop();
+      throw error;
+    }
+    this.#forgetSettings = this.#settings.onChange(() => this.#apply());
+    const [first] = places;
+    if (first === undefined) throw new Error('no address to listen on');
+    return { ...first, urls: places.map(({ url }) => url) };
+  }
+
+  async #listen(listen: ListenAddress, handle: RequestHandler): Promise<Listening> {
+    const { logger } = this.#options;
+    const server = this.#createServer(handle);
+    server.on('connection', (socket) => this.#connections.admit(socket));
     server.listen(listen);
     try {
       await once(server, 'listening');
@@ -84,34 +117,59 @@ export class HttpServer {
     }
     // An accept that fails, as for want of file descriptors, is no reason to end.
     server.on('error', (err) => logger.warn({ err }, 'a connection could not be accepted'));
-    this.#server = server;
-    return listening(server, listen);
+    this.#servers.push(server);
+    return listening(server, listen, this.#settings.current.tls === undefined ? 'http' : 'https');
   }
 
-  #createServer(): Server {
-    const { routes } = this.#options;
+  #createServer(handle: RequestHandler): Server {
     const { headersMs, requestMs, checkMs, stalledMs, keepAliveMs } = this.#limits;
+    const timeouts: ServerOptions = {
+      headersTimeout: headersMs,
+      requestTimeout: requestMs,
+      connectionsCheckingInterval: checkMs,
+      keepAliveTimeout: keepAliveMs,
+    };
+    const server =
+      this.#settings.current.tls === undefined
+        ? createServer(timeouts, handle)
+        : createSecureServer({
+            timeouts,
+            handshakeMs: headersMs,
+            settings: this.#settings,
+            connections: this.#connections,
+            logger: this.#options.logger,
+            handle,
+          });
+    server.timeout = stalledMs;
+    return server;
+  }
+
+  #requestHandler(): RequestHandler {
+    const { routes, clock, logger } = this.#options;
+    const guard = new Guard(routes, { settings: this.#settings, passwords: this.#passwords, clock, logger });
     const respond = getRequestListener(
-      (request, { outgoing }) => routes.fetch(request, { outgoing: outgoing as ServerResponse }),
+      (request, { outgoing }) => guard.fetch(request, { outgoing: outgoing as ServerResponse }),
       {
         hostname: 'localhost', // for requests without a Host header, which HTTP/1.0 allows
         overrideGlobalObjects: false,
       },
     );
-    const server = createServer(
-      {
-        headersTimeout: headersMs,
-        requestTimeout: requestMs,
-        connectionsCheckingInterval: checkMs,
-        keepAliveTimeout: keepAliveMs,
-      },
-      (request, response) => {
-        this.#track(request, response);
-        void respond(request, response);
-      },
-    );
-    server.timeout = stalledMs;
-    return server;
+    return (request, response) => {
+      this.#connections.track(request.socket, response);
+      void respond(request, response);
+    };
+  }
+
+  /** New settings hold for every connection: those that are open are closed when they are answered. */
+  #apply(): void {
+    const { tls } = this.#settings.current;
+    if (tls !== undefined) for (const server of this.#servers) secureWith(server, tls);
+    const cut = this.#connections.end();
+    const cancel = this.#options.clock.schedule(CHANGE_GRACE_MS, () => {
+      this.#graces.delete(cancel);
+      cut();
+    });
+    this.#graces.add(cancel);
   }
 
   /** Takes no new connections, lets requests in flight end, and resolves when every connection is closed. */
@@ -121,52 +179,25 @@ export class HttpServer {
   }
 
   async #stop(): Promise<void> {
-    const server = this.#server;
-    if (server === undefined) return;
-    const closed = new Promise((resolve) => {
-      server.close(resolve);
-    });
-    for (const [socket, response] of this.#connections) {
-      if (response === undefined) socket.destroy();
-      else if (!response.headersSent) response.setHeader('Connection', 'close');
-    }
-    const cancel = this.#options.clock.schedule(STOP_GRACE_MS, () => {
-      for (const socket of this.#connections.keys()) socket.destroy();
-    });
-    await closed;
+    this.#forgetSettings();
+    for (const cancel of this.#graces) cancel();
+    const closed = this.#servers.map(
+      (server) =>
+        new Promise((resolve) => {
+          server.close(resolve);
+        }),
+    );
+    const cut = this.#connections.endAll();
+    const cancel = this.#options.clock.schedule(STOP_GRACE_MS, cut);
+    await Promise.all(closed);
     cancel();
-  }
-
-  #admit(socket: Socket): void {
-    this.#connections.set(socket, undefined);
-    socket.once('close', () => this.#connections.delete(socket));
-    if (this.#connections.size > this.#limits.connections) this.#dropOldest();
-  }
-
-  // Turning the new one away instead would let idle or half-open connections keep every scraper out.
-  #dropOldest(): void {
-    const [oldest] = this.#connections.keys();
-    if (oldest === undefined) return;
-    this.#connections.delete(oldest);
-    oldest.destroy();
-  }
-
-  #track({ socket }: IncomingMessage, response: ServerResponse): void {
-    if (this.#stopping !== undefined) response.setHeader('Connection', 'close');
-    // Taken out first, so that it goes to the end.
-    this.#connections.delete(socket);
-    this.#connections.set(socket, response);
-    response.once('close', () => {
-      if (this.#connections.get(socket) !== response) return;
-      this.#connections.set(socket, undefined);
-      if (this.#stopping !== undefined) socket.destroySoon();
-    });
+    await this.#passwords.stop();
   }
 }
 
-function listening(server: Server, listen: ListenAddress): Listening {
+function listening(server: Server, listen: ListenAddress, scheme: string): Listening {
   const { address, port } = server.address() as AddressInfo;
   const everywhere = listen.host === undefined || address === '::' || address === '0.0.0.0';
   const host = everywhere ? 'localhost' : address;
-  return { address, port, url: `http://${formatListenAddress({ host, port })}` };
+  return { address, port, url: `${scheme}://${formatListenAddress({ host, port })}` };
 }

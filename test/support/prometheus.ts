@@ -3,6 +3,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { launch } from './process.ts';
 
+/** The file of rules, beside the configuration. */
+const RULES = 'rules.yml';
+
 /** One series of an instant query's answer. */
 export interface QueriedSeries {
   readonly labels: Readonly<Record<string, string>>;
@@ -29,16 +32,32 @@ export interface PrometheusUnderTest {
   stop(): Promise<void>;
 }
 
+/** What evaluates every second, and who is told of it. */
+export interface Alerting {
+  /** The text of a file of rules. */
+  readonly rules: string;
+  /** Alertmanager's `host:port`. */
+  readonly alertmanager: string;
+}
+
 interface VectorItem {
   readonly metric: Readonly<Record<string, string>>;
   readonly value: readonly [at: number, value: string];
 }
 
-/** Starts a Prometheus that scrapes one exporter every second; `authority` is the exporter's `host:port`. */
-export async function startPrometheus(authority: string): Promise<PrometheusUnderTest> {
+/**
+ * Starts a Prometheus that scrapes one exporter every second; `authority` is the exporter's `host:port`, `settings` are further lines
+ * of the scrape configuration, and `alerting` lets it evaluate rules.
+ */
+export async function startPrometheus(
+  authority: string,
+  settings: readonly string[] = [],
+  alerting?: Alerting,
+): Promise<PrometheusUnderTest> {
   const folder = await mkdtemp(join(tmpdir(), 'prometheus-'));
   const file = join(folder, 'prometheus.yml');
-  await writeFile(file, configuration(authority));
+  await writeFile(file, configuration(authority, settings, alerting));
+  if (alerting !== undefined) await writeFile(join(folder, RULES), alerting.rules);
   const process = launch('prometheus', [
     `--config.file=${file}`,
     `--storage.tsdb.path=${join(folder, 'data')}`,
@@ -71,13 +90,22 @@ export async function startPrometheus(authority: string): Promise<PrometheusUnde
   };
 }
 
-function configuration(authority: string): string {
+function configuration(authority: string, settings: readonly string[], alerting?: Alerting): string {
   return [
-    'global: { scrape_interval: 1s, scrape_timeout: 1s }',
+    'global: { scrape_interval: 1s, scrape_timeout: 1s, evaluation_interval: 1s }',
+    ...(alerting === undefined ? [] : alertingSettings(alerting)),
     'scrape_configs:',
     '  - job_name: gameserver',
     `    static_configs: [{ targets: ["${authority}"] }]`,
+    ...settings.map((line) => `    ${line}`),
   ].join('\n');
+}
+
+function alertingSettings({ alertmanager }: Alerting): readonly string[] {
+  return [
+    `rule_files: [${RULES}]`,
+    `alerting: { alertmanagers: [{ static_configs: [{ targets: ["${alertmanager}"] }] }] }`,
+  ];
 }
 
 async function ask<Data>(url: string, path: string, parameters: Record<string, string> = {}): Promise<Data> {

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { renderPage } from '../../../src/http/page.ts';
+import { renderPage } from '../../../src/http/page.tsx';
 import {
   fleetReading,
   largeFleet,
@@ -21,17 +21,35 @@ test('shows name, version, links and each server', async () => {
       }),
     ]),
   );
+  expect(text).toMatch(/^<!doctype html>\n<html lang="en" data-version="1.2.3">/);
   expect(text).toContain('<h1>gameserver-exporter 1.2.3</h1>');
-  for (const path of ['/metrics', '/-/healthy', '/-/ready']) expect(text).toContain(`<a href="${path}">`);
-  expect(text).toContain('<td>main<td>survival<td>running<td>streaming<td>2 s ago<td></tr>');
+  expect(text).toContain('2 servers: 1 running, 1 unknown');
   expect(text).toContain(
-    '<td>main<td>creative<td>unknown<td>blocked: suspended<td>never<td>server is suspended</tr>',
+    '<td>main</td><td>survival</td><td>running</td><td>streaming</td><td>2 s ago</td><td></td></tr>',
   );
+  expect(text).toContain(
+    '<td>main</td><td>creative</td><td>unknown</td><td>blocked: suspended</td><td>–</td><td>server is suspended. Unsuspend',
+  );
+});
+
+test('every address is relative, so that it works below the path of a proxy', async () => {
+  const text = await page(fleetReading([streamingReading()]));
+  const addresses = [...text.matchAll(/(?:href|src)="([^"]*)"/g)].map(([, address]) => address);
+  expect(addresses).toEqual([
+    'assets/icon.svg',
+    'assets/uplot.css',
+    'assets/page.css',
+    'assets/web/app.js',
+    'metrics',
+    'api/v1/servers',
+    '-/healthy',
+    '-/ready',
+  ]);
 });
 
 test('what is stale has no state', async () => {
   const text = await page(fleetReading([streamingReading({ sampledAt: READ_AT - 100_000 })]));
-  expect(text).toContain('<td>unknown<td>streaming<td>100 s ago');
+  expect(text).toContain('<td>unknown</td><td>streaming</td><td>100 s ago</td>');
 });
 
 test('whatever comes from outside is escaped', async () => {
@@ -44,7 +62,7 @@ test('whatever comes from outside is escaped', async () => {
       }),
     ]),
   );
-  expect(text).not.toContain('<script');
+  expect(text).not.toContain('<script>');
   expect(text.split('&lt;script&gt;alert(&quot;x&quot;)&lt;/script&gt;&amp;&#39;')).toHaveLength(4);
 });
 

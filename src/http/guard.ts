@@ -1,0 +1,109 @@
+import type { HttpBindings } from '@hono/node-server';
+import type { Clock } from '../domain/clock.ts';
+import type { Logger } from '../domain/log.ts';
+import { basicCredentials } from './credentials.ts';
+import type { Passwords } from './passwords.ts';
+import { TokenBucket } from './token-bucket.ts';
+import type { RateLimit, WebSettingsSource } from './web-settings.ts';
+
+/** What a request comes with besides itself. */
+export type Served = Pick<HttpBindings, 'outgoing'>;
+
+/** Whatever answers requests. */
+export interface Routes {
+  fetch(request: Request, served: Served): Response | Promise<Response>;
+}
+
+interface GuardOptions {
+  readonly settings: WebSettingsSource;
+  readonly passwords: Passwords;
+  readonly clock: Clock;
+  readonly logger: Logger;
+}
+
+/** Our policy only ever gets stricter: a second one stands beside it, and browsers obey both. */
+const ADDED = 'content-security-policy';
+/** Ours forbids every frame, which no value of this header tops. */
+const OURS = 'x-frame-options';
+
+/** Stands before every path: the rate limit first, then who may come in; it also adds the headers of the settings to every answer. */
+export class Guard implements Routes {
+  readonly #routes: Routes;
+  readonly #options: GuardOptions;
+  #bucket: { readonly limit: RateLimit; readonly tokens: TokenBucket } | undefined;
+
+  constructor(routes: Routes, options: GuardOptions) {
+    this.#routes = routes;
+    this.#options = options;
+  }
+
+  async fetch(request: Request, served: Served): Promise<Response> {
+    const { headers } = this.#options.settings.current;
+    const client = served.outgoing.socket?.remoteAddress ?? '';
+    const response =
+      this.#tooMany() ??
+      (await this.#refusal(request.headers.get('Authorization') ?? undefined, client)) ??
+      (await this.#routes.fetch(request, served));
+    return withHeaders(response, headers);
+  }
+
+  #tooMany(): Response | undefined {
+    const limit = this.#options.settings.current.rateLimit;
+    if (limit === undefined) return undefined;
+    const now = this.#options.clock.now();
+    if (this.#bucket?.limit !== limit) this.#bucket = { limit, tokens: new TokenBucket(limit, now) };
+    if (this.#bucket.tokens.take(now)) return undefined;
+    return plain(429, 'Too many requests: rate_limit in the web configuration bounds them.\n');
+  }
+
+  async #refusal(authorization: string | undefined, client: string): Promise<Response | undefined> {
+    const { settings, passwords, logger } = this.#options;
+    const { users } = settings.current;
+    if (users.size === 0) return undefined;
+    const credentials = basicCredentials(authorization);
+    if (credentials === undefined) return unauthorized();
+    try {
+      const verdict = await passwords.check(credentials, users, client);
+      if (verdict === 'right') return undefined;
+      // Without the name, since people type passwords into its place.
+      logger.debug(
+        { client },
+        verdict === 'wrong' ? 'wrong user or password' : 'too many passwords to check',
+      );
+      return verdict === 'wrong' ? unauthorized() : busy();
+    } catch (err) {
+      logger.error({ err }, 'a password could not be checked');
+      return plain(500, 'Internal error; the log has the cause.\n');
+    }
+  }
+}
+
+function unauthorized(): Response {
+  const challenge = 'Basic realm="gameserver-exporter", charset="UTF-8"';
+  return plain(401, 'Unauthorized.\n', { 'WWW-Authenticate': challenge });
+}
+
+function busy(): Response {
+  return plain(503, 'Too many passwords wait to be checked; try again.\n', { 'Retry-After': '1' });
+}
+
+function plain(status: number, text: string, headers: Readonly<Record<string, string>> = {}): Response {
+  return new Response(text, {
+    status,
+    headers: {
+      'Content-Type': 'text/plain; charset=UTF-8',
+      'X-Content-Type-Options': 'nosniff',
+      'Cache-Control': 'no-store',
+      ...headers,
+    },
+  });
+}
+
+function withHeaders(response: Response, headers: Readonly<Record<string, string>>): Response {
+  for (const [name, value] of Object.entries(headers)) {
+    const lower = name.toLowerCase();
+    if (lower === ADDED) response.headers.append(name, value);
+    else if (lower !== OURS || !response.headers.has(name)) response.headers.set(name, value);
+  }
+  return response;
+}

@@ -1,0 +1,206 @@
+import { mkdtemp, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { hashSync } from 'bcryptjs';
+import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
+import { type Simulator, startSimulator } from '../../src/simulator/index.ts';
+import { basic, get, statusOf } from '../integration/http/secure-client.ts';
+import { type Authority, type Certificate, createAuthority } from '../support/certificates.ts';
+import { ensureDebianPackage } from '../support/debian.ts';
+import { configFor } from '../support/exporter.ts';
+import type { RunningProcess } from '../support/process.ts';
+import { configFile, endPrograms, runProgram } from '../support/program.ts';
+import { type PrometheusUnderTest, startPrometheus } from '../support/prometheus.ts';
+
+const hasPrometheus = await ensureDebianPackage('prometheus', 'prometheus');
+
+/** Real milliseconds that a condition may take to come true: generous, since machines are shared. */
+const PATIENCE = { timeout: 40_000, interval: 100 };
+const PASSWORD = 'TopSecretOfAlice';
+
+let authority: Authority;
+let server: Certificate;
+let renewed: Certificate;
+let client: Certificate;
+let ca: string;
+let panel: Simulator;
+let folder: string;
+let web: string;
+
+beforeAll(async () => {
+  authority = await createAuthority();
+  ca = await readFile(authority.file, 'utf8');
+  server = await authority.issue('IP:127.0.0.1,IP:::1');
+  renewed = await authority.issue('IP:127.0.0.1');
+  client = await authority.issue('DNS:prometheus.example.com');
+  panel = await startSimulator({ servers: [{ name: 'survival' }] });
+  folder = await mkdtemp(join(tmpdir(), 'secure-web-'));
+});
+
+afterAll(async () => {
+  await Promise.all([authority.end(), panel.stop(), rm(folder, { recursive: true })]);
+});
+
+const prometheuses: PrometheusUnderTest[] = [];
+afterEach(async () => {
+  await Promise.all(prometheuses.splice(0).map((prometheus) => prometheus.stop()));
+  await endPrograms();
+});
+
+/** Writes the file that asks for TLS, client certificates and a password, and what it names. */
+async function writeWebConfig(): Promise<void> {
+  web = join(folder, 'web.yml');
+  await write({
+    'web.yml': [
+      'tls_server_config:',
+      '  cert_file: server.crt',
+      '  key_file: server.key',
+      '  client_auth_type: RequireAndVerifyClientCert',
+      '  client_ca_file: ca.crt',
+      '  client_allowed_sans: [prometheus.example.com]',
+      '  min_version: TLS13',
+      'http_server_config:',
+      '  headers: { Strict-Transport-Security: max-age=31536000 }',
+      'basic_auth_users:',
+      `  alice: ${hashSync(PASSWORD, 8).replace('$2b$', '$2y$')}`,
+    ].join('\n'),
+    'server.crt': server.cert,
+    'server.key': server.key,
+    'ca.crt': ca,
+    'client.crt': client.cert,
+    'client.key': client.key,
+    password: PASSWORD,
+  });
+}
+
+async function write(contents: Readonly<Record<string, string>>): Promise<void> {
+  for (const [name, content] of Object.entries(contents)) {
+    await writeFile(join(folder, `${name}.new`), content);
+    await rename(join(folder, `${name}.new`), join(folder, name));
+  }
+}
+
+async function serve(...flags: string[]): Promise<{ process: RunningProcess; url: string }> {
+  const config = await configFile(configFor(panel));
+  const listen = ['--web.listen-address', '127.0.0.1:0'];
+  const process = runProgram(['serve', '--config', config, ...listen, '--log.format', 'json', ...flags]);
+  const [, url = ''] = await process.printed(/serving metrics on (https?:\S+)\/metrics/);
+  return { process, url };
+}
+
+const TLS = (names: readonly string[]) => [
+  'scheme: https',
+  'tls_config:',
+  `  ca_file: ${authority.file}`,
+  ...names.map((name) => `  ${name}_file: ${join(folder, `client.${name === 'cert' ? 'crt' : name}`)}`),
+];
+const PASSWORDS = () => ['basic_auth:', '  username: alice', `  password_file: ${join(folder, 'password')}`];
+
+describe.skipIf(!hasPrometheus)('a real Prometheus', () => {
+  async function scrapes(settings: readonly string[], url: string) {
+    const prometheus = await startPrometheus(new URL(url).host, settings);
+    prometheuses.push(prometheus);
+    const state = async () => {
+      const [target] = await prometheus.targets();
+      return { health: target?.health, error: target?.lastError ?? '' };
+    };
+    return { prometheus, state };
+  }
+
+  it('scrapes over TLS with a client certificate and a password, and not without one of them', async () => {
+    await writeWebConfig();
+    const { url } = await serve('--web.config.file', web);
+    const [good, noCertificate, noPassword, clearText] = await Promise.all([
+      scrapes([...TLS(['cert', 'key']), ...PASSWORDS()], url),
+      scrapes([...TLS([]), ...PASSWORDS()], url),
+      scrapes(TLS(['cert', 'key']), url),
+      scrapes(PASSWORDS(), url),
+    ]);
+    await vi.waitFor(async () => expect(await good.state()).toEqual({ health: 'up', error: '' }), PATIENCE);
+    const down = (error: RegExp) => ({ health: 'down', error: expect.stringMatching(error) as string });
+    await vi.waitFor(async () => {
+      expect(await noCertificate.state()).toEqual(down(/EOF|reset|tls|closed/));
+      expect(await noPassword.state()).toEqual(down(/401 Unauthorized/));
+      expect(await clearText.state()).toEqual(down(/EOF|reset|malformed|HTTPS/));
+    }, PATIENCE);
+    const found = await good.prometheus.query('gameserver_state{server="survival"}');
+    expect(found).toHaveLength(6);
+  });
+
+  it('goes on scraping while certificate and password are changed', async () => {
+    await writeWebConfig();
+    const { process, url } = await serve('--web.config.file', web);
+    const { state } = await scrapes([...TLS(['cert', 'key']), ...PASSWORDS()], url);
+    await vi.waitFor(async () => expect(await state()).toEqual({ health: 'up', error: '' }), PATIENCE);
+    await write({ 'server.crt': renewed.cert, 'server.key': renewed.key });
+    await process.printed(/the changed web configuration is in use/);
+    const own = { ca, cert: client.cert, key: client.key, headers: basic('alice', PASSWORD) };
+    expect(await statusOf(`${url}/metrics`, own)).toBe(200);
+    await vi.waitFor(async () => expect(await state()).toEqual({ health: 'up', error: '' }), PATIENCE);
+  });
+});
+
+describe('the program', () => {
+  it('listens on every address, and tells each with its scheme', async () => {
+    await writeWebConfig();
+    const { process, url } = await serve('--web.config.file', web, '--web.listen-address', '[::1]:0');
+    await process.printed(/serving metrics on https:\/\/\[::1\]:\d+\/metrics/);
+    const own = { ca, cert: client.cert, key: client.key, headers: basic('alice', PASSWORD) };
+    expect(url).toMatch(/^https:\/\/127\.0\.0\.1:/);
+    const { status, headers } = await get(`${url}/-/healthy`, own);
+    expect([status, headers['strict-transport-security']]).toEqual([200, 'max-age=31536000']);
+  });
+
+  it('says nothing of hashes, keys and passwords', async () => {
+    await writeWebConfig();
+    const { process, url } = await serve('--web.config.file', web, '--log.level', 'debug');
+    const own = { ca, cert: client.cert, key: client.key };
+    expect(await statusOf(url, { ...own, headers: basic('alice', PASSWORD) })).toBe(200);
+    expect(await statusOf(url, { ...own, headers: basic('alice', `${PASSWORD}?`) })).toBe(401);
+    await process.printed(/wrong user or password/);
+    expect(process.stderr).not.toMatch(/TopSecret|\$2[aby]\$|PRIVATE KEY/);
+  });
+
+  it.each([
+    [
+      'that is not there',
+      () => join(folder, 'missing.yml'),
+      /^error: \S+missing\.yml: can't be read: there is no such file; correct --web\.config\.file\n$/,
+    ],
+    [
+      'with an unknown key',
+      () => web,
+      /^error: \S+web\.yml:1:1: tls: unknown key, did you mean|^error: \S+web\.yml:1:1: tls: unknown key, expected one of/,
+    ],
+  ])('ends with 1 for a web configuration %s', async (_, file, message) => {
+    await writeWebConfig();
+    await writeFile(web, 'tls: {}');
+    const config = await configFile(configFor(panel));
+    const process = runProgram([
+      'serve',
+      '--config',
+      config,
+      '--web.listen-address',
+      '127.0.0.1:0',
+      '--web.config.file',
+      file(),
+    ]);
+    expect(await process.ended).toMatchObject({ code: 1 });
+    expect(process.stderr).toMatch(message);
+    const check = runProgram(['check', config, '--web.config.file', file()]);
+    expect(await check.ended).toMatchObject({ code: 1 });
+    expect(check.stderr).toContain(process.stderr.replace('error: ', ''));
+  });
+
+  it('ends with 1 where one address can’t be had, and names it', async () => {
+    const config = await configFile(configFor(panel));
+    const { port } = new URL(panel.url);
+    const listen = ['--web.listen-address', '127.0.0.1:0', '--web.listen-address', `127.0.0.1:${port}`];
+    const process = runProgram(['serve', '--config', config, ...listen]);
+    expect(await process.ended).toMatchObject({ code: 1 });
+    expect(process.stderr).toContain(
+      `error: cannot listen on 127.0.0.1:${port}: port ${port} is already in use`,
+    );
+    expect(process.stderr).not.toContain('serving metrics');
+  });
+});

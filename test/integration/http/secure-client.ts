@@ -1,0 +1,53 @@
+import { type Agent as HttpAgent, request as httpRequest, type IncomingMessage } from 'node:http';
+import { type Agent, request } from 'node:https';
+import type { SecureVersion } from 'node:tls';
+
+/** What a client brings. */
+export interface Client {
+  readonly ca?: string;
+  readonly cert?: string | undefined;
+  readonly key?: string | undefined;
+  readonly version?: SecureVersion;
+  readonly headers?: Record<string, string>;
+  readonly agent?: Agent | HttpAgent;
+}
+
+/** An answer, read to its end. */
+export interface Answer {
+  readonly status: number | undefined;
+  readonly headers: IncomingMessage['headers'];
+  readonly body: string;
+}
+
+/** Asks once, on a connection of its own unless there is an agent. */
+export function get(url: string, client: Client = {}): Promise<Answer> {
+  const { version, headers = {}, agent = false, ...tls } = client;
+  return new Promise((resolve, reject) => {
+    const versions = version === undefined ? {} : { minVersion: version, maxVersion: version };
+    const options = { ...tls, ...versions, headers, agent };
+    const sent = (url.startsWith('https:') ? request : httpRequest)(url, options, (response) => {
+      let body = '';
+      response.setEncoding('utf8').on('data', (text: string) => {
+        body += text;
+      });
+      response.on('error', reject);
+      response.on('end', () => resolve({ status: response.statusCode, headers: response.headers, body }));
+    });
+    sent.on('error', reject);
+    sent.end();
+  });
+}
+
+/** The status that a client sees; `refused` where it has no answer. */
+export async function statusOf(url: string, client: Client = {}): Promise<number | 'refused' | undefined> {
+  try {
+    return (await get(url, client)).status;
+  } catch {
+    return 'refused';
+  }
+}
+
+/** The Authorization header of the scheme Basic. */
+export function basic(user: string, password: string): { readonly Authorization: string } {
+  return { Authorization: `Basic ${Buffer.from(`${user}:${password}`).toString('base64')}` };
+}

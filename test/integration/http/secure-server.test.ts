@@ -1,0 +1,427 @@
+import { once } from 'node:events';
+import { readFile } from 'node:fs/promises';
+import { Agent } from 'node:https';
+import { connect, type Socket } from 'node:net';
+import { connect as connectTls, type TLSSocket } from 'node:tls';
+import { hashSync } from 'bcryptjs';
+import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
+import { SystemClock } from '../../../src/domain/clock.ts';
+import type { Routes } from '../../../src/http/guard.ts';
+import { ListenError } from '../../../src/http/listen-address.ts';
+import { HttpServer, type HttpServerLimits } from '../../../src/http/server.ts';
+import type { ClientCertificates, WebSettings, WebSettingsSource } from '../../../src/http/web-settings.ts';
+import { type Authority, type Certificate, createAuthority } from '../../support/certificates.ts';
+import { collectingLogger } from '../../support/logger.ts';
+import { ManualClock } from '../../support/manual-clock.ts';
+import { basic, get, statusOf } from './secure-client.ts';
+
+const LOOPBACK = { host: '127.0.0.1', port: 0 };
+const ANYBODY: ClientCertificates = { asked: 'no', verified: false };
+
+let authority: Authority;
+let ca: string;
+let server: Certificate;
+let otherServer: Certificate;
+let client: Certificate;
+let stranger: Certificate;
+let strangers: Authority;
+
+beforeAll(async () => {
+  [authority, strangers] = await Promise.all([createAuthority(), createAuthority()]);
+  ca = await readFile(authority.file, 'utf8');
+  server = await authority.issue('IP:127.0.0.1');
+  otherServer = await authority.issue('IP:127.0.0.1');
+  client = await authority.issue('DNS:scraper.example.com,IP:2001:db8::1');
+  stranger = await strangers.issue('DNS:scraper.example.com');
+});
+
+afterAll(() => Promise.all([authority.end(), strangers.end()]));
+
+const ends: (() => unknown)[] = [];
+afterEach(async () => {
+  await Promise.all(ends.splice(0).map((end) => end()));
+});
+
+/** Settings that a test changes. */
+class Settings implements WebSettingsSource {
+  current: WebSettings;
+  readonly #listeners = new Set<() => void>();
+
+  constructor(current: WebSettings) {
+    this.current = current;
+  }
+
+  onChange(listener: () => void): () => void {
+    this.#listeners.add(listener);
+    return () => this.#listeners.delete(listener);
+  }
+
+  change(next: WebSettings): void {
+    this.current = next;
+    for (const listener of this.#listeners) listener();
+  }
+}
+
+function tlsSettings(clients = ANYBODY, { cert, key } = server): WebSettings {
+  const minVersion = 'TLSv1.2' as const;
+  return { tls: { context: { cert, key, ca, minVersion }, clients }, users: new Map(), headers: {} };
+}
+
+const OK: Routes = { fetch: (request) => new Response(new URL(request.url).pathname) };
+
+interface Serving {
+  readonly routes?: Routes;
+  readonly clock?: ManualClock;
+  readonly limits?: Partial<HttpServerLimits>;
+}
+
+async function serve(current: WebSettings, { routes = OK, clock, limits = {} }: Serving = {}) {
+  const settings = new Settings(current);
+  const logger = collectingLogger();
+  const http = new HttpServer({
+    listen: LOOPBACK,
+    routes,
+    clock: clock ?? new SystemClock(),
+    logger,
+    limits,
+    settings,
+  });
+  ends.push(() => http.stop());
+  return { http, settings, logger, ...(await http.start()) };
+}
+
+/** A TLS connection by hand, after its handshake. */
+async function open(port: number): Promise<{ socket: TLSSocket; received: () => string }> {
+  const socket = connectTls({ port, host: '127.0.0.1', ca });
+  ends.push(() => socket.destroy());
+  let text = '';
+  socket.on('data', (chunk) => {
+    text += chunk.toString('latin1');
+  });
+  socket.on('error', () => undefined);
+  await once(socket, 'secureConnect');
+  return { socket, received: () => text };
+}
+
+/** The same, after an answer. */
+async function openUsed(port: number) {
+  const connection = await open(port);
+  connection.socket.write('GET / HTTP/1.1\r\nHost: a\r\n\r\n');
+  await vi.waitFor(() => expect(connection.received()).toContain('200 OK'));
+  return connection;
+}
+
+/** A TCP connection over which nothing is said. */
+async function openSilent(port: number): Promise<Socket> {
+  const socket = connect(port, '127.0.0.1');
+  ends.push(() => socket.destroy());
+  socket.on('error', () => undefined);
+  await once(socket, 'connect');
+  return socket;
+}
+
+describe('TLS', () => {
+  test('is what is spoken, and told in the URL', async () => {
+    const { url, port } = await serve(tlsSettings());
+    expect(url).toBe(`https://127.0.0.1:${port}`);
+    expect(await get(`${url}/metrics`, { ca })).toMatchObject({ status: 200, body: '/metrics' });
+    expect(await statusOf(`http://127.0.0.1:${port}/metrics`)).toBe('refused');
+  });
+
+  test('is of the versions that are set', async () => {
+    const settings = tlsSettings();
+    const { url } = await serve(settings);
+    expect(await statusOf(url, { ca, version: 'TLSv1.2' })).toBe(200);
+    const { tls, ...rest } = settings;
+    const context = { ...tls?.context, minVersion: 'TLSv1.3' as const };
+    const newer = await serve({ ...rest, tls: { context, clients: ANYBODY } });
+    expect(await statusOf(newer.url, { ca, version: 'TLSv1.2' })).toBe('refused');
+    expect(await statusOf(newer.url, { ca, version: 'TLSv1.3' })).toBe(200);
+  });
+
+  test('a client that never ends its handshake is dropped, as is one that never ends its headers', async () => {
+    const { port, url } = await serve(tlsSettings(), { limits: { headersMs: 1_000, checkMs: 20 } });
+    const silent = await openSilent(port);
+    const { socket } = await open(port);
+    socket.write('GET / HTTP/1.1\r\n');
+    await vi.waitFor(() => expect([silent.closed, socket.closed]).toEqual([true, true]), 10_000);
+    expect(await statusOf(url, { ca })).toBe(200);
+  });
+
+  test('a connection counts once, and one without a handshake makes room like any other', async () => {
+    const { port } = await serve(tlsSettings(), { limits: { connections: 2 } });
+    const silent = await openSilent(port);
+    const first = await openUsed(port);
+    const second = await openUsed(port);
+    await vi.waitFor(() => expect(silent.closed).toBe(true));
+    expect([first.socket.closed, second.socket.closed]).toEqual([false, false]);
+    await open(port);
+    await vi.waitFor(() => expect(first.socket.closed).toBe(true));
+    expect(second.socket.closed).toBe(false);
+  });
+});
+
+describe.each(['TLSv1.2', 'TLSv1.3'] as const)('client certificates over %s', (version) => {
+  const names = ['nobody', 'a stranger', 'a client'] as const;
+  const certificates = () => [undefined, stranger, client];
+  const allowed = { asked: 'required', verified: true, allowedSans: ['scraper.example.com'] } as const;
+
+  test.each<[string, ClientCertificates, (200 | 'refused')[]]>([
+    ['not asked for', ANYBODY, [200, 200, 200]],
+    ['optional', { asked: 'optional', verified: false }, [200, 200, 200]],
+    ['required', { asked: 'required', verified: false }, ['refused', 200, 200]],
+    ['optional and verified', { asked: 'optional', verified: true }, [200, 'refused', 200]],
+    ['required and verified', { asked: 'required', verified: true }, ['refused', 'refused', 200]],
+    ['of an allowed name', allowed, ['refused', 'refused', 200]],
+    ['of an allowed address', { ...allowed, allowedSans: ['2001:db8::1'] }, ['refused', 'refused', 200]],
+    ['of another name', { ...allowed, allowedSans: ['example.com'] }, ['refused', 'refused', 'refused']],
+    ['optional, of an allowed name', { ...allowed, asked: 'optional' }, ['refused', 'refused', 200]],
+  ])('%s', async (_, clients, expected) => {
+    const reached = vi.fn<(request: Request) => Response>(() => new Response(''));
+    const { url } = await serve(tlsSettings(clients), { routes: { fetch: reached } });
+    const seen = await Promise.all(
+      certificates().map((own) => statusOf(url, { ca, version, cert: own?.cert, key: own?.key })),
+    );
+    expect(Object.fromEntries(names.map((name, index) => [name, seen[index]]))).toEqual(
+      Object.fromEntries(names.map((name, index) => [name, expected[index]])),
+    );
+    expect(reached).toHaveBeenCalledTimes(expected.filter((status) => status === 200).length);
+  });
+});
+
+describe('passwords', () => {
+  const users = new Map([['alice', hashSync('secret', 4)]]);
+  const settings: WebSettings = { users, headers: {} };
+
+  test.each(['/', '/metrics', '/-/healthy', '/-/ready', '/-/reload', '/nowhere'])(
+    'cover %s',
+    async (path) => {
+      const { url } = await serve(settings);
+      const { status, headers, body } = await get(url + path);
+      expect([status, body]).toEqual([401, 'Unauthorized.\n']);
+      expect(headers['www-authenticate']).toBe('Basic realm="gameserver-exporter", charset="UTF-8"');
+      expect(await statusOf(url + path, { headers: basic('alice', 'secret') })).toBe(200);
+    },
+  );
+
+  test.each<[string, Record<string, string>]>([
+    ['a wrong password', basic('alice', 'Secret')],
+    ['an unknown user', basic('bob', 'secret')],
+    ['no password', basic('alice', '')],
+    ['the hash itself', basic('alice', users.get('alice') ?? '')],
+    ['a name of every object', basic('constructor', 'secret')],
+    ['another scheme', { Authorization: 'Bearer secret' }],
+    ['no colon', { Authorization: `Basic ${Buffer.from('alice').toString('base64')}` }],
+    ['no base64', { Authorization: 'Basic alice:secret' }],
+  ])('%s is refused, again and again', async (_, headers) => {
+    const { url } = await serve(settings);
+    expect(await statusOf(url, { headers })).toBe(401);
+    expect(await statusOf(url, { headers })).toBe(401);
+  });
+
+  test('are in no log', async () => {
+    const { url, logger } = await serve(settings);
+    await get(url, { headers: basic('alice-typed-here', 'wrong-secret') });
+    expect(logger.lines).toMatchObject([{ level: 'debug', message: 'wrong user or password' }]);
+    expect(JSON.stringify(logger.lines)).not.toMatch(/alice|secret/);
+  });
+
+  test('that come in a flood are answered with 503 before they are checked, and keep nobody out who was in', async () => {
+    const slow = new Map([['alice', hashSync('secret', 8)]]);
+    const { url } = await serve({ users: slow, headers: {} });
+    const right = { headers: basic('alice', 'secret') };
+    expect(await statusOf(url, right)).toBe(200);
+    const flood = Array.from({ length: 40 }, (_, index) =>
+      statusOf(url, { headers: basic('alice', `guess ${index}`) }),
+    );
+    expect(await statusOf(url, right)).toBe(200);
+    const seen = await Promise.all(flood);
+    expect(new Set(seen)).toEqual(new Set([401, 503]));
+  });
+});
+
+test('headers are added to every answer, and loosen none of ours', async () => {
+  const own = { 'X-Frame-Options': 'DENY', 'Content-Security-Policy': "default-src 'none'" };
+  const routes: Routes = { fetch: () => new Response('', { headers: own }) };
+  const headers = {
+    'Strict-Transport-Security': 'max-age=60',
+    'X-Frame-Options': 'sameorigin',
+    'Content-Security-Policy': "script-src 'self'",
+  };
+  const { url } = await serve({ users: new Map(), headers }, { routes });
+  expect((await get(url)).headers).toMatchObject({
+    'strict-transport-security': 'max-age=60',
+    'x-frame-options': 'DENY',
+    'content-security-policy': "default-src 'none', script-src 'self'",
+  });
+  const guarded = await serve({ users: new Map([['a', hashSync('b', 4)]]), headers });
+  expect((await get(guarded.url)).headers).toMatchObject({
+    'strict-transport-security': 'max-age=60',
+    'x-frame-options': 'sameorigin',
+  });
+});
+
+test('a rate limit answers what is beyond it with 429', async () => {
+  const clock = new ManualClock();
+  const rateLimit = { intervalMs: 1_000, burst: 2 };
+  const { url } = await serve({ users: new Map(), headers: {}, rateLimit }, { clock });
+  const ask = () => statusOf(url);
+  expect([await ask(), await ask(), await ask()]).toEqual([200, 200, 429]);
+  await clock.advance(1_000);
+  expect([await ask(), await ask()]).toEqual([200, 429]);
+});
+
+describe('a change of the settings', () => {
+  test('holds for the next handshake, and ends connections that wait for nothing', async () => {
+    const { url, port, settings } = await serve(tlsSettings());
+    const agent = new Agent({ keepAlive: true });
+    ends.push(() => agent.destroy());
+    await get(url, { ca, agent });
+    const { socket } = await open(port);
+    const certificate = socket.getPeerX509Certificate()?.fingerprint256;
+    settings.change(tlsSettings(ANYBODY, otherServer));
+    await vi.waitFor(() => expect(socket.closed).toBe(true));
+    const after = await open(port);
+    expect(after.socket.getPeerX509Certificate()?.fingerprint256).not.toBe(certificate);
+    expect(await statusOf(url, { ca, agent })).toBe(200);
+  });
+
+  test('of who signs clients keeps out those of before, whatever they resume', async () => {
+    const required = { asked: 'required', verified: true } as const;
+    const { url, settings } = await serve(tlsSettings(required));
+    const agent = new Agent({ keepAlive: true });
+    ends.push(() => agent.destroy());
+    const own = { ca, cert: client.cert, key: client.key, agent };
+    expect(await statusOf(url, own)).toBe(200);
+    const next = tlsSettings(required);
+    const others = await readFile(strangers.file, 'utf8');
+    const context = { ...next.tls?.context, ca: others };
+    settings.change({ ...next, tls: { context, clients: required } });
+    await vi.waitFor(async () => expect(await statusOf(url, own)).toBe('refused'));
+    expect(await statusOf(url, { ca, cert: stranger.cert, key: stranger.key })).toBe(200);
+  });
+
+  test('lets requests under way be answered, and cuts after 10 s what never ends', async () => {
+    const clock = new ManualClock();
+    const { port, settings } = await serve(tlsSettings(), { routes: endless(), clock });
+    const stream = await open(port);
+    stream.socket.write('GET / HTTP/1.1\r\nHost: a\r\n\r\n');
+    await vi.waitFor(() => expect(stream.received()).toContain('data: 1'));
+    settings.change(tlsSettings(ANYBODY, otherServer));
+    await clock.advance(9_999);
+    expect(stream.socket.closed).toBe(false);
+    await clock.advance(1);
+    await vi.waitFor(() => expect(stream.socket.closed).toBe(true));
+  });
+
+  test('of the passwords holds at once', async () => {
+    const { url, settings } = await serve({ users: new Map([['alice', hashSync('old', 4)]]), headers: {} });
+    const old = { headers: basic('alice', 'old') };
+    expect(await statusOf(url, old)).toBe(200);
+    settings.change({ users: new Map([['alice', hashSync('new', 4)]]), headers: {} });
+    expect(await statusOf(url, old)).toBe(401);
+    expect(await statusOf(url, { headers: basic('alice', 'new') })).toBe(200);
+  });
+});
+
+/** A stream that sends one event at once, and others when it is told to. */
+function endless(sent: { send?: () => void; ended?: boolean } = {}): Routes {
+  return {
+    fetch: () => {
+      let count = 0;
+      const body = new ReadableStream<Uint8Array>({
+        start: (controller) => {
+          sent.send = () => controller.enqueue(Buffer.from(`data: ${++count}\n\n`));
+          sent.send();
+        },
+        cancel: () => {
+          sent.ended = true;
+        },
+      });
+      return new Response(body, { headers: { 'Content-Type': 'text/event-stream' } });
+    },
+  };
+}
+
+describe('a stream of events', () => {
+  test.each(['http', 'https'])('over %s is not cut while it is written to', async (scheme) => {
+    const sent: { send?: () => void } = {};
+    const settings = scheme === 'https' ? tlsSettings() : { users: new Map<string, string>(), headers: {} };
+    const limits = { stalledMs: 2_000, requestMs: 1_000, headersMs: 1_000, checkMs: 20, keepAliveMs: 1_000 };
+    const { url, port } = await serve(settings, { routes: endless(sent), limits });
+    const request = 'GET / HTTP/1.1\r\nHost: a\r\n\r\n';
+    const socket = url.startsWith('https') ? (await open(port)).socket : await openSilent(port);
+    let text = '';
+    socket.on('data', (chunk: Buffer) => {
+      text += chunk.toString();
+    });
+    socket.write(request);
+    // For longer than a connection may be silent.
+    for (let count = 1; count <= 50; count++) {
+      await vi.waitFor(() => expect(text).toContain(`data: ${count}\n`), 5_000);
+      sent.send?.();
+      await new Promise((resolve) => {
+        setTimeout(resolve, 50);
+      });
+    }
+    expect(socket.closed).toBe(false);
+  });
+
+  test('is ended by stop, and told so', async () => {
+    const clock = new ManualClock();
+    const sent: { ended?: boolean } = {};
+    const { http, port } = await serve(tlsSettings(), { routes: endless(sent), clock });
+    const { socket, received } = await open(port);
+    socket.write('GET / HTTP/1.1\r\nHost: a\r\n\r\n');
+    await vi.waitFor(() => expect(received()).toContain('data: 1'));
+    const stopped = http.stop();
+    await clock.advance(2_000);
+    await stopped;
+    await vi.waitFor(() => expect([socket.closed, sent.ended]).toEqual([true, true]));
+  });
+});
+
+describe('several addresses', () => {
+  function listenOn(listen: ConstructorParameters<typeof HttpServer>[0]['listen'], limits = {}) {
+    const http = new HttpServer({
+      listen,
+      routes: OK,
+      clock: new SystemClock(),
+      logger: collectingLogger(),
+      limits,
+    });
+    ends.push(() => http.stop());
+    return http;
+  }
+
+  test('are all served, IPv6 too, and told', async () => {
+    const { urls } = await listenOn([LOOPBACK, { host: '::1', port: 0 }]).start();
+    expect(urls).toEqual([
+      expect.stringMatching(/^http:\/\/127\.0\.0\.1:\d+$/),
+      expect.stringMatching(/^http:\/\/\[::1\]:\d+$/),
+    ]);
+    expect(await Promise.all(urls.map((url) => statusOf(url)))).toEqual([200, 200]);
+  });
+
+  test('one that is taken is named, and none stays open', async () => {
+    const taken = await listenOn(LOOPBACK).start();
+    const { port: freePort } = await listenOn(LOOPBACK).start();
+    await ends.pop()?.();
+    const http = listenOn([
+      { host: '127.0.0.1', port: freePort },
+      { host: '127.0.0.1', port: taken.port },
+    ]);
+    const error: unknown = await http.start().catch((caught: unknown) => caught);
+    expect(error).toBeInstanceOf(ListenError);
+    expect((error as Error).message).toContain(`cannot listen on 127.0.0.1:${taken.port}: port`);
+    expect(await statusOf(`http://127.0.0.1:${freePort}`)).toBe('refused');
+  });
+
+  test('share the limit of connections', async () => {
+    const { urls } = await listenOn([LOOPBACK, LOOPBACK], { connections: 1 }).start();
+    const [first, second] = urls.map((url) => Number(new URL(url).port));
+    const socket = await openSilent(first ?? 0);
+    await openSilent(second ?? 0);
+    await vi.waitFor(() => expect(socket.closed).toBe(true));
+  });
+});
