@@ -9,9 +9,12 @@ import { CONTENT_TYPE } from '../metrics/exposition.ts';
 import type { Scrape } from '../metrics/scrape.ts';
 import { acceptsGzip, streamOf } from './body.ts';
 import { HELD_BYTES, HeldBodies } from './held-bodies.ts';
-import { PAGE_POLICY, renderPage } from './page.ts';
+import { PAGE_POLICY, renderPage } from './page.tsx';
+import { type Reload, reloadRoute } from './reload-route.ts';
+import { createStatusRoutes, STATUS_PATHS, type StatusDependencies } from './status-routes.ts';
 
 const PATHS = ['/', '/metrics', '/-/healthy', '/-/ready'];
+const RELOAD_PATH = '/-/reload';
 
 /** What the routes show. */
 export interface RouteDependencies {
@@ -22,6 +25,10 @@ export interface RouteDependencies {
   readonly clock: Clock;
   readonly logger: Logger;
   readonly version: string;
+  /** Loads the configuration again; absent where nobody may ask for that by HTTP. */
+  readonly reload?: Reload | undefined;
+  /** What the page lives on; without it the page is a plain table. */
+  readonly board?: Omit<StatusDependencies, 'fleet' | 'clock' | 'version'>;
   /** Bytes of scrapes that readers may hold, 128 MiB unless said. */
   readonly heldBytes?: number;
 }
@@ -31,9 +38,10 @@ interface Served {
   readonly Bindings: Partial<Pick<HttpBindings, 'outgoing'>>;
 }
 
-/** Everything that is served over HTTP; nothing in it changes anything. */
+/** Everything that is served over HTTP; nothing in it changes a server. */
 export function createRoutes(dependencies: RouteDependencies): Hono<Served> {
-  const { scrape, ready, fleet, clock, logger, version, heldBytes = HELD_BYTES } = dependencies;
+  const { scrape, ready, fleet, clock, logger, version, reload, heldBytes = HELD_BYTES } = dependencies;
+  const { board } = dependencies;
   const app = new Hono<Served>();
   app.use(
     secureHeaders({
@@ -44,7 +52,7 @@ export function createRoutes(dependencies: RouteDependencies): Hono<Served> {
     }),
     async (c, next) => {
       await next();
-      c.header('Cache-Control', 'no-store');
+      if (!c.res.headers.has('Cache-Control')) c.header('Cache-Control', 'no-store');
     },
   );
 
@@ -52,13 +60,20 @@ export function createRoutes(dependencies: RouteDependencies): Hono<Served> {
   app.get('/-/healthy', (c) => c.text('Healthy.\n'));
   app.get('/-/ready', (c) => (ready() ? c.text('Ready.\n') : c.text('Not ready yet.\n', 503)));
   app.get('/metrics', metricsRoute(scrape, heldBytes));
+  if (board !== undefined) app.route('/', createStatusRoutes({ fleet, clock, version, ...board }));
 
-  for (const path of PATHS) {
+  app.on(['POST', 'PUT'], RELOAD_PATH, reloadRoute(reload));
+  app.all(RELOAD_PATH, (c) =>
+    c.text(`Method not allowed: ${RELOAD_PATH} answers POST and PUT.\n`, 405, { Allow: 'POST, PUT' }),
+  );
+
+  const paths = board === undefined ? PATHS : [...PATHS, ...STATUS_PATHS];
+  for (const path of paths) {
     app.all(path, (c) =>
       c.text(`Method not allowed: ${path} answers GET and HEAD.\n`, 405, { Allow: 'GET, HEAD' }),
     );
   }
-  app.notFound((c) => c.text(`Not found. There is: ${PATHS.join(' ')}\n`, 404));
+  app.notFound((c) => c.text(`Not found. There is: ${[...paths, RELOAD_PATH].join(' ')}\n`, 404));
   app.onError((error, c) => {
     logger.error({ err: error, path: c.req.path }, 'request failed');
     return c.text('Internal error; the log has the cause.\n', 500);

@@ -1,0 +1,54 @@
+/** What stands for what is not known. */
+export const NOTHING = '–';
+
+const STEPS = ['MiB', 'GiB', 'TiB', 'PiB'] as const;
+
+/** Memory or disk, from MiB. */
+export function mebibytes(value: number): string {
+  let [amount, step] = [value, 0];
+  while (amount >= 1_000 && step < STEPS.length - 1) {
+    amount /= 1_024;
+    step += 1;
+  }
+  return `${step === 0 ? amount.toFixed(0) : digits(amount)} ${STEPS[step] ?? ''}`;
+}
+
+const RATES = ['B/s', 'kB/s', 'MB/s', 'GB/s'] as const;
+
+/** A network rate, from bytes a second. */
+export function rate(value: number): string {
+  let [amount, step] = [value, 0];
+  while (amount >= 1_000 && step < RATES.length - 1) {
+    amount /= 1_000;
+    step += 1;
+  }
+  return `${amount >= 10 || step === 0 ? amount.toFixed(0) : amount.toFixed(1)} ${RATES[step] ?? ''}`;
+}
+
+/** CPU, from hundredths of a core. */
+export function cores(hundredths: number): string {
+  return (hundredths / 100).toFixed(2);
+}
+
+/** A limit of CPU, from hundredths of a core; most are whole. */
+export function coreLimit(hundredths: number): string {
+  return `${Number((hundredths / 100).toFixed(2))} ${hundredths === 100 ? 'core' : 'cores'}`;
+}
+
+/** A time span in one unit, from seconds. */
+export function span(seconds: number): string {
+  if (seconds < 120) return `${Math.max(0, Math.floor(seconds))} s`;
+  if (seconds < 7_200) return `${Math.floor(seconds / 60)} min`;
+  if (seconds < 172_800) return `${Math.floor(seconds / 3_600)} h`;
+  return `${Math.floor(seconds / 86_400)} d`;
+}
+
+/** The share of a limit in percent; undefined where there is none. */
+export function share(used: number, limit: number): number | undefined {
+  return used >= 0 && limit > 0 ? Math.round((used / limit) * 100) : undefined;
+}
+
+// Three digits, as far as they say something.
+function digits(amount: number): string {
+  return amount >= 100 ? amount.toFixed(0) : amount.toFixed(amount >= 10 ? 1 : 2);
+}

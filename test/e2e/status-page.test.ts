@@ -1,0 +1,302 @@
+import { type Browser, type BrowserContextOptions, chromium, type Page } from 'playwright-core';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { mixedServers, type Simulator, startSimulator } from '../../src/simulator/index.ts';
+import { ensureDebianPackage } from '../support/debian.ts';
+import { configFor, type ExporterUnderTest, fastClock, startExporter } from '../support/exporter.ts';
+
+/** Real milliseconds that a condition may take to come true: generous, since machines are shared. */
+const PATIENCE = { timeout: 40_000 };
+
+/** Seconds of the page pass in a fifth of one. */
+const SPEED = 5;
+
+/** Rows that may be drawn, however many servers there are. */
+const MAX_DRAWN = 60;
+
+const HOSTILE = `<img src=x onerror="alert(1)">' &amp; <b>bold</b> \u202egnp.exe`;
+
+const hasChromium = await ensureDebianPackage('chromium', 'chromium');
+
+let browser: Browser;
+let panel: Simulator;
+let exporter: ExporterUnderTest;
+let clock: ReturnType<typeof fastClock>;
+let troubles: string[];
+let pages: Page[];
+
+beforeAll(async () => {
+  if (hasChromium) browser = await launch();
+});
+
+function launch(): Promise<Browser> {
+  return chromium.launch({ executablePath: '/usr/bin/chromium', args: ['--no-sandbox', '--disable-gpu'] });
+}
+
+afterAll(async () => {
+  if (hasChromium) await browser.close();
+});
+
+beforeEach(() => {
+  clock = fastClock(SPEED);
+  [troubles, pages] = [[], []];
+});
+
+afterEach(async () => {
+  await Promise.all(pages.map((page) => page.context().close()));
+  await exporter.stop();
+  await panel.stop();
+});
+
+async function start(servers?: number): Promise<void> {
+  const many = servers === undefined ? {} : { servers: mixedServers(servers), rateLimitPerMinute: 100_000 };
+  panel = await startSimulator({ clock, ...many });
+  exporter = await startExporter({ yaml: configFor(panel), clock });
+}
+
+/** Opens the page; whatever the browser complains of fails the test that asks for `troubles`. */
+async function open(options: BrowserContextOptions = {}): Promise<Page> {
+  const context = await browser.newContext({ viewport: { width: 1_280, height: 800 }, ...options });
+  const page = await context.newPage();
+  pages.push(page);
+  page.setDefaultTimeout(PATIENCE.timeout);
+  page.on('console', (message) => troubles.push(message.text()));
+  page.on('pageerror', (error) => troubles.push(error.message));
+  page.on('dialog', (dialog) => {
+    troubles.push(`dialog: ${dialog.message()}`);
+    void dialog.dismiss();
+  });
+  await page.goto(exporter.url);
+  if (options.javaScriptEnabled !== false) await page.locator('tr.server').first().waitFor();
+  return page;
+}
+
+const row = (page: Page, name: string) => page.locator('tr.server').filter({ hasText: name }).first();
+const names = (page: Page) => page.locator('tr.server .name').allTextContents();
+const link = (page: Page) => page.locator('#link').textContent();
+const focused = (page: Page) =>
+  page.evaluate<string>(`document.activeElement.querySelector('.name')?.textContent`);
+
+describe.skipIf(!hasChromium)('the status page in a browser', () => {
+  it('loads, takes nothing from elsewhere, and lives', async () => {
+    await start();
+    const page = await open();
+    const addresses: string[] = [];
+    page.on('request', (request) => addresses.push(request.url()));
+    await page.reload();
+    await expect
+      .poll(() => row(page, 'survival').locator('td.state').textContent(), PATIENCE)
+      .toBe('runningstreaming');
+    await expect
+      .poll(() => row(page, 'old-season').locator('td.trouble').textContent(), PATIENCE)
+      .toMatch(/suspended.*Unsuspend the server in the panel/);
+    expect(await link(page)).toBe('live');
+    const cpu = row(page, 'survival').locator('td.cpu .main');
+    const before = await cpu.textContent();
+    await expect.poll(() => cpu.textContent(), PATIENCE).not.toBe(before);
+    await expect
+      .poll(() => row(page, 'survival').locator('.spark .line').getAttribute('d'), PATIENCE)
+      .toMatch(/L.*L/);
+    await expect
+      .poll(() => page.locator('.panel dd').first().textContent(), PATIENCE)
+      .toMatch(/^\d+ of 192$/);
+    expect(addresses.filter((address) => !address.startsWith(exporter.url))).toEqual([]);
+    expect(troubles).toEqual([]);
+  });
+
+  it('shows a change of state within seconds, in the row, the summary, and the open row', async () => {
+    await start();
+    const page = await open();
+    await expect.poll(() => row(page, 'survival').locator('.badge').textContent(), PATIENCE).toBe('running');
+    await row(page, 'survival').click();
+    await page.locator('.detail .uplot').nth(2).waitFor();
+    panel.power('survival', 'stop');
+    await expect.poll(() => row(page, 'survival').locator('.badge').textContent(), PATIENCE).toBe('offline');
+    await expect
+      .poll(() => page.locator('.changes .badge').allTextContents(), PATIENCE)
+      .toEqual(expect.arrayContaining(['offline']));
+    expect(await page.locator('.tile[data-state=offline] b').textContent()).toBe('2');
+    panel.power('survival', 'start');
+    await expect.poll(() => page.locator('.changes .badge').first().textContent(), PATIENCE).toBe('running');
+    expect(troubles).toEqual([]);
+  });
+
+  it('sorts by a column, both ways and not at all, and says so', async () => {
+    await start();
+    const page = await open();
+    const configured = await names(page);
+    const heading = page.locator('th.name');
+    const sorted = configured.toSorted((a, b) => a.localeCompare(b, undefined, { numeric: true }));
+    await heading.getByRole('button').click();
+    expect([await names(page), await heading.getAttribute('aria-sort')]).toEqual([sorted, 'ascending']);
+    await heading.getByRole('button').click();
+    expect([await names(page), await heading.getAttribute('aria-sort')]).toEqual([
+      sorted.toReversed(),
+      'descending',
+    ]);
+    await heading.getByRole('button').click();
+    expect([await names(page), await heading.getAttribute('aria-sort')]).toEqual([configured, null]);
+  });
+
+  it('searches, and narrows to what a count of the summary counts', async () => {
+    await start();
+    const page = await open();
+    await page.getByRole('searchbox').fill('VALHEIM');
+    expect(await names(page)).toEqual(['valheim-1', 'valheim-2']);
+    expect(await page.locator('.count').textContent()).toBe('2 of 12');
+    await page.getByRole('searchbox').fill('no such server');
+    expect(await names(page)).toEqual([]);
+    await page.getByRole('searchbox').fill('');
+    const tile = page.locator('.tile[data-condition=blocked]');
+    await expect.poll(() => tile.textContent(), PATIENCE).toBe('1blocked');
+    await tile.click();
+    expect([await names(page), await tile.getAttribute('aria-pressed')]).toEqual([['old-season'], 'true']);
+    await tile.click();
+    expect(await names(page)).toHaveLength(12);
+  });
+
+  it('is used by the keyboard', async () => {
+    await start();
+    const page = await open();
+    await page.keyboard.press('/');
+    await page.keyboard.type('valheim');
+    expect(await page.getByRole('searchbox').inputValue()).toBe('valheim');
+    await page.keyboard.press('ArrowDown');
+    expect(await focused(page)).toBe('valheim-1');
+    await page.keyboard.press('ArrowDown');
+    expect(await focused(page)).toBe('valheim-2');
+    await page.keyboard.press('Enter');
+    await page.locator('.detail .uplot').nth(2).waitFor();
+    expect(await row(page, 'valheim-2').getAttribute('aria-expanded')).toBe('true');
+    await page.keyboard.press('Escape');
+    await expect.poll(() => page.locator('tr.details').count(), PATIENCE).toBe(0);
+    await page.keyboard.press('/');
+    await page.keyboard.press('Escape');
+    expect(await names(page)).toHaveLength(12);
+    await page.locator('th.cpu button').focus();
+    await page.keyboard.press('Enter');
+    expect(await page.locator('th.cpu').getAttribute('aria-sort')).toBe('descending');
+    expect(troubles).toEqual([]);
+  });
+
+  it('survives a restart of the exporter: it says so, tries again, and is live with what is new', async () => {
+    await start();
+    const page = await open();
+    await row(page, 'survival').click();
+    await page.locator('.detail').waitFor();
+    const { port } = new URL(exporter.url);
+    await exporter.stop();
+    await expect.poll(() => link(page), PATIENCE).toBe('connection lost, trying again');
+    const servers = panel.servers.filter(({ name }) => name !== 'lobby');
+    exporter = await startExporter({ yaml: configFor(panel, [], servers), clock, port: Number(port) });
+    await expect.poll(() => link(page), PATIENCE).toBe('live');
+    await expect.poll(() => names(page), PATIENCE).not.toContain('lobby');
+    await expect.poll(() => row(page, 'survival').locator('.badge').textContent(), PATIENCE).toBe('running');
+    expect(await row(page, 'survival').getAttribute('aria-expanded')).toBe('true');
+  });
+
+  it('shows a hostile name as text', async () => {
+    panel = await startSimulator({ clock });
+    const [first, ...others] = panel.servers;
+    if (first === undefined) throw new Error('the panel has no servers');
+    const yaml = configFor(panel, [], others);
+    const entry = `      - { id: "${first.identifier}", name: ${JSON.stringify(HOSTILE)}, labels: { game: "<b>" } }`;
+    exporter = await startExporter({ yaml: `${yaml}\n${entry}`, clock });
+    const page = await open();
+    await page.locator('th.name button').click();
+    const shown = page.locator('tr.server').filter({ hasText: 'gnp.exe' });
+    await expect.poll(() => shown.locator('.name').textContent(), PATIENCE).toBe(HOSTILE);
+    await shown.click();
+    await page.locator('.detail .uplot').nth(2).waitFor();
+    expect(await page.locator('main img, main b:not(.tile b), main script').count()).toBe(0);
+    expect(
+      await page.evaluate<string>(`getComputedStyle(document.querySelector('tr.server .name')).unicodeBidi`),
+    ).toBe('isolate');
+    const plain = await open({ javaScriptEnabled: false });
+    expect(await plain.locator('td').filter({ hasText: 'gnp.exe' }).textContent()).toBe(HOSTILE);
+    expect(troubles).toEqual([]);
+  });
+
+  it('is a plain table without its script', async () => {
+    await start();
+    await exporter.until('gameserver_exporter_servers', { condition: 'streaming' }, 11);
+    const page = await open({ javaScriptEnabled: false });
+    expect(await page.locator('.plain tbody tr').count()).toBe(12);
+    expect(await page.locator('.plain tbody tr').first().textContent()).toContain('survivalrunningstreaming');
+  });
+
+  it('is dark where the system is, and where a person chooses', async () => {
+    await start();
+    const light = 'rgb(244, 246, 249)';
+    const dark = 'rgb(14, 19, 26)';
+    const ground = (page: Page) => page.evaluate<string>('getComputedStyle(document.body).backgroundColor');
+    expect(await ground(await open({ colorScheme: 'light' }))).toBe(light);
+    const page = await open({ colorScheme: 'dark' });
+    expect(await ground(page)).toBe(dark);
+    await page.getByRole('button', { name: 'auto theme' }).click();
+    expect(await ground(page)).toBe(light);
+    await page.reload();
+    expect(await ground(page)).toBe(light);
+    await page.getByRole('button', { name: 'light' }).click();
+    expect(await ground(page)).toBe(dark);
+  });
+
+  it('fits a phone: nothing is wider than the screen, and a list sorts', async () => {
+    await start();
+    const page = await open({ viewport: { width: 360, height: 740 }, isMobile: true, hasTouch: true });
+    const width = () => page.evaluate<number>('document.documentElement.scrollWidth');
+    expect(await width()).toBe(360);
+    await page.getByRole('combobox', { name: 'Sort' }).selectOption({ label: 'Sort: server' });
+    expect((await names(page))[0]).toBe('creative');
+    await row(page, 'creative').tap();
+    await page.locator('.detail .uplot').nth(2).waitFor();
+    expect(await width()).toBe(360);
+    expect(troubles).toEqual([]);
+  });
+
+  it('works below the path of a proxy: every request stays beside the page', async () => {
+    await start();
+    const context = await browser.newContext();
+    const page = await context.newPage();
+    pages.push(page);
+    const { origin } = new URL(exporter.url);
+    await page.route('**/*', async (route) => {
+      const { pathname, search } = new URL(route.request().url());
+      if (!pathname.startsWith('/below/here/')) return route.abort();
+      return route.continue({ url: `${origin}/${pathname.slice('/below/here/'.length)}${search}` });
+    });
+    await page.goto(`${origin}/below/here/`);
+    await page.locator('tr.server').first().waitFor(PATIENCE);
+    await expect.poll(() => link(page), PATIENCE).toBe('live');
+  });
+});
+
+describe.skipIf(!hasChromium)('5,000 servers in a browser', () => {
+  it('are drawn only where seen, scroll to the last, and sort', async () => {
+    await start(5_000);
+    const page = await open();
+    const drawn = () => page.locator('tr.server').count();
+    expect(await page.locator('.total strong').textContent()).toBe('5000');
+    expect(await page.getByRole('table').getAttribute('aria-rowcount')).toBe('5001');
+    expect(await drawn()).toBeLessThan(MAX_DRAWN);
+    await page.evaluate('scrollTo(0, document.body.scrollHeight)');
+    await expect.poll(() => names(page), PATIENCE).toContain('server-5000');
+    expect(await drawn()).toBeLessThan(MAX_DRAWN);
+    await page.evaluate('scrollTo(0, 58 * 2500)');
+    await expect.poll(() => names(page), PATIENCE).toContain('server-2500');
+    expect(await drawn()).toBeLessThan(MAX_DRAWN);
+    const height = await page.evaluate<number>(`document.querySelector('table').offsetHeight`);
+    expect(height).toBeGreaterThan(5_000 * 58);
+    await page.getByRole('searchbox').fill('server-4321');
+    await expect.poll(() => names(page), PATIENCE).toEqual(['server-4321']);
+    await page.getByRole('searchbox').fill('');
+    await page.evaluate('scrollTo(0, 0)');
+    await page.locator('th.name button').click();
+    await page.locator('th.name button').click();
+    await expect.poll(async () => (await names(page))[0], PATIENCE).toBe('valheim-2');
+    await page.locator('tr.server').first().focus();
+    await page.keyboard.press('End');
+    await expect.poll(() => focused(page), PATIENCE).toBe('creative');
+    expect(await drawn()).toBeLessThan(MAX_DRAWN);
+    expect(troubles).toEqual([]);
+  });
+});

@@ -1,0 +1,167 @@
+import { once } from 'node:events';
+import { get, type IncomingMessage } from 'node:http';
+import { connect } from 'node:net';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { type Simulator, startSimulator } from '../../../src/simulator/index.ts';
+import { configFor, type ExporterUnderTest, fastClock, startExporter } from '../../support/exporter.ts';
+
+let panel: Simulator;
+let exporter: ExporterUnderTest;
+
+beforeEach(async () => {
+  const clock = fastClock();
+  panel = await startSimulator({ clock });
+  exporter = await startExporter({ yaml: configFor(panel), clock });
+});
+
+afterEach(async () => {
+  await exporter.stop();
+  await panel.stop();
+});
+
+const at = (path: string) => `${exporter.url}${path}`;
+
+async function watch(): Promise<IncomingMessage> {
+  const request = get(at('/api/v1/stream'));
+  const [response] = (await once(request, 'response')) as [IncomingMessage];
+  return response.setEncoding('utf8');
+}
+
+/** Resolves when this much of the stream matches. */
+function reads(response: IncomingMessage, pattern: RegExp): Promise<string> {
+  let text = '';
+  return new Promise((resolve, reject) => {
+    response.on('data', (piece: string) => {
+      text += piece;
+      if (pattern.test(text)) resolve(text);
+    });
+    response.once('close', () => reject(new Error(`the stream ended before ${String(pattern)}: ${text}`)));
+  });
+}
+
+describe('the JSON view', () => {
+  it('has every server and panel, plain and compressed, and no key', async () => {
+    await exporter.until('gameserver_exporter_servers', { condition: 'streaming' }, 11);
+    for (const encoding of ['identity', 'gzip']) {
+      const response = await fetch(at('/api/v1/servers'), { headers: { 'Accept-Encoding': encoding } });
+      expect(response.headers.get('content-type')).toBe('application/json; charset=utf-8');
+      expect(response.headers.get('content-encoding')).toBe(encoding === 'gzip' ? 'gzip' : null);
+      const text = await response.text();
+      expect(text).not.toContain(panel.apiKey);
+      expect(text).not.toContain(panel.url);
+      const { servers, panels } = JSON.parse(text) as { servers: { state: string }[]; panels: object[] };
+      expect(servers).toHaveLength(panel.servers.length);
+      expect(servers[0]).toMatchObject({ server: 'survival', state: 'running', condition: 'streaming' });
+      expect(panels).toEqual([expect.objectContaining({ panel: 'main', up: 1 })]);
+    }
+  });
+});
+
+describe('a history', () => {
+  it('is given of the servers that are asked for', async () => {
+    const [first, second] = panel.servers.map(({ identifier }) => `server=main/${identifier}`);
+    const query = `${first}&${second}&server=main/nobody&series=cpu_usage_cores`;
+    await vi.waitFor(async () => {
+      const response = await fetch(at(`/api/v1/history?${query}`));
+      const { servers } = (await response.json()) as {
+        servers: { series: { cpu_usage_cores: (number | null)[] } }[];
+      };
+      expect(servers).toHaveLength(2);
+      expect(servers[0]?.series.cpu_usage_cores.at(-1)).toBeGreaterThan(0);
+    });
+  });
+
+  it.each(['', '?series=cpu_usage_cores', '?server=a&series=nothing', `?${'server=a&'.repeat(101)}`])(
+    'is refused in words for "%s"',
+    async (query) => {
+      const response = await fetch(at(`/api/v1/history${query}`));
+      expect(response.status).toBe(400);
+      expect(await response.json()).toEqual({
+        error: expect.stringMatching(/^expected 1 to 100 parameters/),
+      });
+    },
+  );
+});
+
+describe('the stream', () => {
+  it('begins with everything and goes on with what changes, for every viewer', async () => {
+    const viewers = await Promise.all([watch(), watch()]);
+    expect(viewers[0]?.headers['content-type']).toBe('text/event-stream; charset=utf-8');
+    for (const text of await Promise.all(
+      viewers.map((viewer) => reads(viewer, /event: delta\n.*\n\n[^]*event: delta\n.*\n\n/)),
+    )) {
+      expect(text).toMatch(/^event: full\ndata: \{"version":/);
+      expect(text).not.toContain(panel.apiKey);
+    }
+    for (const viewer of viewers) viewer.destroy();
+  });
+
+  it('ends at once when the exporter stops', async () => {
+    const viewer = await watch();
+    await reads(viewer, /event: delta/);
+    const ended = once(viewer, 'end');
+    await exporter.stop();
+    await expect(ended).resolves.toEqual([]);
+  });
+
+  it('is no trouble to the stop where nobody reads it', async () => {
+    const { hostname, port } = new URL(exporter.url);
+    const socket = connect(Number(port), hostname);
+    await once(socket, 'connect');
+    socket.pause();
+    socket.write('GET /api/v1/stream HTTP/1.1\r\nHost: a\r\n\r\n');
+    await reads(await watch(), /event: delta/);
+    await expect(exporter.stop()).resolves.toBeUndefined();
+    socket.destroy();
+  });
+
+  it('has a bounded number of viewers, and room again when some leave', async () => {
+    const viewers = await Promise.all(Array.from({ length: 50 }, watch));
+    const refused = await watch();
+    expect([refused.statusCode, refused.headers['retry-after']]).toEqual([503, '10']);
+    for (const viewer of viewers) viewer.destroy();
+    await vi.waitFor(async () => {
+      const again = await watch();
+      const { statusCode } = again;
+      again.destroy();
+      expect(statusCode).toBe(200);
+    });
+  });
+});
+
+describe('what the page loads', () => {
+  it.each([
+    ['page.css', 'text/css; charset=utf-8'],
+    ['icon.svg', 'image/svg+xml'],
+    ['uplot.js', 'text/javascript; charset=utf-8'],
+    ['uplot.css', 'text/css; charset=utf-8'],
+  ])('%s is %s, and not sent twice', async (name, type) => {
+    const response = await fetch(at(`/assets/${name}`));
+    expect([response.status, response.headers.get('content-type')]).toEqual([200, type]);
+    expect((await response.text()).length).toBeGreaterThan(100);
+    const etag = response.headers.get('etag') ?? '';
+    const again = await fetch(at(`/assets/${name}`), { headers: { 'If-None-Match': etag } });
+    expect([again.status, await again.text()]).toEqual([304, '']);
+  });
+
+  it.each(['/assets/', '/assets/nothing.js', '/assets/../package.json', '/assets/%2e%2e/package.json'])(
+    'is a closed set: %s is not in it',
+    async (path) => {
+      const { hostname, port } = new URL(exporter.url);
+      const request = get({ hostname, port, path });
+      const [response] = (await once(request, 'response')) as [IncomingMessage];
+      response.resume();
+      expect(response.statusCode).toBe(404);
+    },
+  );
+});
+
+it.each(['/api/v1/servers', '/api/v1/history', '/api/v1/stream'])(
+  '%s answers GET and HEAD alone',
+  async (path) => {
+    const post = await fetch(at(path), { method: 'POST' });
+    expect([post.status, post.headers.get('allow')]).toEqual([405, 'GET, HEAD']);
+    const head = await fetch(at(`${path}?server=a`), { method: 'HEAD' });
+    expect([head.status, await head.text()]).toEqual([200, '']);
+  },
+);

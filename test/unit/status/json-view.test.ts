@@ -1,0 +1,110 @@
+import { describe, expect, it } from 'vitest';
+import { jsonView } from '../../../src/status/json-view.ts';
+import { ManualClock } from '../../support/manual-clock.ts';
+import {
+  fleetReading,
+  largeFleet,
+  panelReading,
+  READ_AT,
+  serverReading,
+  streamingReading,
+} from '../../support/readings.ts';
+
+interface View {
+  readonly summary: { readonly servers: number; readonly states: object; readonly conditions: object };
+  readonly panels: readonly Record<string, unknown>[];
+  readonly servers: readonly Record<string, unknown>[];
+}
+
+const pieces = (fleet: Parameters<typeof fleetReading>[0] | ReturnType<typeof fleetReading>) => [
+  ...jsonView({
+    fleet:
+      'servers' in fleet ? fleet : fleetReading(fleet, [panelReading({ budget: { usedLastMinute: 4 } })]),
+    clock: new ManualClock(),
+    version: '1.2.3',
+    rateLimited: () => 2,
+    rates: () => ({ receive: 10.4, transmit: Number.NaN }),
+  }),
+];
+
+const view = (fleet: Parameters<typeof pieces>[0]) => JSON.parse(pieces(fleet).join('')) as View;
+
+describe('the JSON view', () => {
+  it('says of a server what the metrics say, by the same names', () => {
+    const target = { uuid: 'u', node: 'n', labels: { game: 'minecraft' }, limits: { cpuCores: 4 } };
+    const [server] = view([streamingReading({ target })]).servers;
+    expect(server).toEqual({
+      panel: 'main',
+      server: 'survival',
+      server_id: '1a7ce997',
+      uuid: 'u',
+      node: 'n',
+      labels: { game: 'minecraft' },
+      state: 'running',
+      condition: 'streaming',
+      source: 'socket',
+      sample_age_seconds: 0.5,
+      network_receive_bytes_per_second: 10,
+      memory_usage_bytes: 1_073_741_824,
+      memory_limit_bytes: 4_509_715_660,
+      cpu_usage_cores: 1.53217,
+      cpu_limit_cores: 4,
+      disk_usage_bytes: 123_456_789,
+      network_receive_bytes_total: 1_000,
+      network_transmit_bytes_total: 2_000,
+      disk_read_bytes_total: 3_000,
+      disk_written_bytes_total: 4_000,
+      start_time_seconds: expect.any(Number),
+      cpu_usage_peak_cores: 2.5,
+      memory_usage_peak_bytes: 2_147_483_648,
+      network_receive_peak_bytes_per_second: 500,
+      network_transmit_peak_bytes_per_second: 600,
+      starts_total: 2,
+      unexpected_stops_total: 1,
+      console_lines_total: 1_234,
+      expected_running: 1,
+      collection_up: 1,
+      collection_streaming: 1,
+      last_sample_timestamp_seconds: expect.any(Number),
+    });
+  });
+
+  it('says why a server is blocked, and what to do', () => {
+    const status = { condition: 'blocked', blocked: 'suspended', trouble: 'server is suspended' } as const;
+    const [server] = view([serverReading({ status })]).servers;
+    expect(server).toMatchObject({
+      state: 'unknown',
+      blocked: 'suspended',
+      trouble: 'server is suspended',
+      advice: expect.stringContaining('Unsuspend'),
+    });
+    expect(server).not.toHaveProperty('network_receive_bytes_per_second');
+  });
+
+  it('has no value that is stale', () => {
+    const [server] = view([streamingReading({ sampledAt: READ_AT - 100_000 })]).servers;
+    expect(server).toMatchObject({ state: 'unknown', collection_up: 0, sample_age_seconds: 100 });
+    expect(server).not.toHaveProperty('cpu_usage_cores');
+  });
+
+  it('counts, and says of each panel what its budget does', () => {
+    const { summary, panels } = view([streamingReading(), serverReading({ target: { id: 'b' } })]);
+    expect(summary.servers).toBe(2);
+    expect(summary.states).toMatchObject({ running: 1, unknown: 1, offline: 0 });
+    expect(summary.conditions).toMatchObject({ streaming: 1, waiting: 1 });
+    expect(panels).toEqual([
+      expect.objectContaining({
+        panel: 'main',
+        up: 1,
+        api_budget_used_calls_per_minute: 4,
+        api_rate_limited_total: 2,
+      }),
+    ]);
+  });
+
+  it('of a large fleet comes in pieces, and is whole', () => {
+    expect(pieces(largeFleet(1_001)).length).toBeGreaterThan(5);
+    expect(view(largeFleet(1_001)).servers).toHaveLength(1_001);
+    expect(view([]).servers).toEqual([]);
+  });
+});
