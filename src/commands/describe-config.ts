@@ -1,14 +1,19 @@
 import type { Config, PanelConfig } from '../config/config.ts';
 import { formatDuration } from '../config/durations.ts';
 import { withoutCredentials } from '../config/quoting.ts';
+import type { ServerGlobs } from '../domain/discovery.ts';
 import type { Limit, ServerTarget } from '../domain/server.ts';
 
 type Row = readonly string[];
 
 /** A configuration in words and tables, with defaults filled in and without secrets. */
 export function describeConfig(config: Config): string {
-  const log = `log: level ${config.log.level}, format ${config.log.format}`;
-  return [...config.panels.map(describePanel), log].join('\n\n');
+  const { panels, log, compatibility } = config;
+  const rest = [
+    ...(compatibility === undefined ? [] : [`compatibility: the names of ${compatibility}, too`]),
+    `log: level ${log.level}, format ${log.format}`,
+  ];
+  return [...panels.map(describePanel), rest.join('\n')].join('\n\n');
 }
 
 function describePanel(panel: PanelConfig): string {
@@ -33,8 +38,40 @@ function settingRows(panel: PanelConfig): readonly Row[] {
     ['socket hosts', socketHosts?.join(', ') ?? 'any public host that the panel names'],
     ['proxy', proxyUrl === undefined ? 'as in the environment' : withoutCredentials(proxyUrl)],
     ...(tls === undefined ? [] : [['TLS', describeTls(tls)]]),
+    ...discoveryRows(panel),
+    ...(panel.backups === undefined
+      ? []
+      : [['backups', `every ${formatDuration(panel.backups.intervalMs)}`]]),
     ...(panel.allowInsecure ? [['insecure', 'http and ws are allowed to any host']] : []),
   ];
+}
+
+function discoveryRows({ listing }: PanelConfig): readonly Row[] {
+  if (listing === undefined) return [];
+  const every = `every ${formatDuration(listing.intervalMs)}`;
+  const { discover, type } = listing;
+  if (discover === undefined) return [['listing', `for node, egg and limits, ${every}`]];
+  const { include, exclude, expect, labels, mode } = discover;
+  return [
+    ['discover', `${WHOSE[type ?? 'any']}, ${every}`],
+    ...Object.entries(include).map(([key, globs]) => ['  include', `${key} ${globs.join(' or ')}`]),
+    ...Object.entries(exclude).map(([key, globs]) => ['  exclude', `${key} ${globs.join(' or ')}`]),
+    ...expect.map(({ match, state }) => ['  expect', `${state} where ${describeMatch(match)}`]),
+    ...(mode === 'auto' ? [] : [['  mode', mode]]),
+    ...(Object.keys(labels).length === 0 ? [] : [['  labels', describeLabels(labels)]]),
+  ];
+}
+
+const WHOSE = {
+  any: 'servers that the account has access to',
+  owner: 'servers that the account owns',
+  admin: 'servers that the account sees as an administrator only',
+  'admin-all': 'all servers of the panel',
+};
+
+function describeMatch(match: ServerGlobs): string {
+  const parts = Object.entries(match).map(([key, globs]) => `${key} ${globs.join(' or ')}`);
+  return parts.join(' and ') || 'no rule above fits';
 }
 
 function describeTimeouts(panel: PanelConfig): string {
@@ -57,6 +94,7 @@ function describeTls(tls: NonNullable<PanelConfig['tls']>): string {
 }
 
 function serverRows({ servers }: PanelConfig): readonly Row[] {
+  if (servers.length === 0) return [['no servers of its own: all are discovered']];
   return [['NAME', 'ID', 'EXPECT', 'MODE', 'LIMITS', 'LABELS'], ...servers.map(serverRow)];
 }
 
@@ -67,8 +105,13 @@ function serverRow({ name, id, expect, mode, limits, labels }: ServerTarget): Ro
     ['cpu', limits.cpuCores],
   ] as const;
   const limitTexts = named.flatMap(([of, limit]) => (limit === undefined ? [] : [`${of} ${limit}`]));
-  const labelTexts = Object.entries(labels).map(([label, value]) => `${label}=${JSON.stringify(value)}`);
-  return [name, id, expect, mode, limitTexts.join(', ') || '-', labelTexts.join(', ') || '-'];
+  return [name, id, expect, mode, limitTexts.join(', ') || '-', describeLabels(labels) || '-'];
+}
+
+function describeLabels(labels: ServerTarget['labels']): string {
+  return Object.entries(labels)
+    .map(([label, value]) => `${label}=${JSON.stringify(value)}`)
+    .join(', ');
 }
 
 function inBytes(limit: Limit | undefined): string | undefined {

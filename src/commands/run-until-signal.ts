@@ -2,6 +2,8 @@
 export interface Service {
   start(): Promise<void>;
   stop(): Promise<void>;
+  /** What SIGHUP asks for; where absent it ends the program, as it does without us. */
+  reload?(): Promise<unknown>;
 }
 
 /** Stopping takes no longer than this: what hangs is left behind. */
@@ -23,6 +25,8 @@ export async function runUntilSignal(service: Service): Promise<void> {
     if (signals > 1) process.exit(1);
     signalled();
   };
+  const onHangUp = () => void service.reload?.();
+  if (service.reload !== undefined) process.on('SIGHUP', onHangUp);
   process.on('SIGTERM', onSignal);
   process.on('SIGINT', onSignal);
   try {
@@ -30,6 +34,7 @@ export async function runUntilSignal(service: Service): Promise<void> {
     await stopping;
   } finally {
     await withDeadline(service.stop());
+    process.off('SIGHUP', onHangUp);
     process.off('SIGTERM', onSignal);
     process.off('SIGINT', onSignal);
   }

@@ -35,6 +35,16 @@ export function simulateCommand(): Command {
     .option('--token-lifetime <seconds>', 'how long console tokens live', wholeNumber(1))
     .option('--seed <number>', 'the same seed gives the same servers', wholeNumber(0))
     .option('--api-key <key>', 'the API key that the panel accepts')
+    .addHelpText(
+      'after',
+      `
+Examples:
+  $ gameserver-exporter simulate > config.yaml
+  $ gameserver-exporter simulate --servers 500 --rate-limit 240 --seed 1
+  $ curl -X POST http://127.0.0.1:${DEFAULT_CONTROL_PORT}/control/servers/survival/crash
+
+Exit codes: 0 stopped by a signal · 1 trouble that the message names · 2 wrong usage`,
+    )
     .action(async (options: SimulateOptions) => {
       let panel: Simulator | undefined;
       await runUntilSignal({

@@ -33,13 +33,21 @@ describe.concurrent('the command line', () => {
     const { version } = JSON.parse(readFileSync(join(REPOSITORY, 'package.json'), 'utf8')) as {
       version: string;
     };
-    expect(await outcome(['--version'])).toEqual({ code: 0, stdout: `${version}\n`, stderr: '' });
+    const { code, stdout, stderr } = await outcome(['--version']);
+    expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+    expect(stdout.split('\n')[0]).toMatch(
+      /^gameserver-exporter, version \S+ \(revision: (?:[0-9a-f]{40}|unknown)\)$/,
+    );
+    expect(stdout).toContain(`version ${version} `);
+    expect(stdout).toContain(`node version:     ${process.version}\n`);
+    expect(stdout).toContain(`platform:         ${process.platform}/${process.arch}\n`);
   });
 
   it.each([
-    [[], ['serve', 'check', 'demo', 'simulate', '--version']],
+    [[], ['serve', 'check', 'doctor', 'demo', 'simulate', '--version']],
     [['serve'], ['--config', '--web.listen-address', '--log.level', '--log.format']],
     [['check'], ['--config']],
+    [['doctor'], ['--config', '--panel', '--server', '--json']],
     [['demo'], ['--port', '--panel-port', '--control-port', '--log.level', '--log.format']],
     [
       ['simulate'],
@@ -55,6 +63,7 @@ describe.concurrent('the command line', () => {
     [['--nope'], "unknown option '--nope'"],
     [['serve', '--nope'], "unknown option '--nope'"],
     [['check', '--nope'], "unknown option '--nope'"],
+    [['doctor', '--nope'], "unknown option '--nope'"],
     [['demo', '--nope'], "unknown option '--nope'"],
     [['simulate', '--nope'], "unknown option '--nope'"],
     [['nope'], "unknown command 'nope'"],

@@ -5,6 +5,7 @@ import { expect, vi } from 'vitest';
 import { type App, createApp } from '../../src/app.ts';
 import { formatIssues } from '../../src/config/issue.ts';
 import { loadConfig } from '../../src/config/load.ts';
+import type { ReloadOutcome } from '../../src/domain/reload.ts';
 import type { Shard } from '../../src/fleet/shard.ts';
 import { FastClock } from '../../src/simulator/fast-clock.ts';
 import type { Simulator } from '../../src/simulator/index.ts';
@@ -29,6 +30,11 @@ export interface ExporterOptions {
   /** Draws of chance; 0 makes every back-off its shortest. */
   readonly random?: () => number;
   readonly shard?: Shard;
+  /** Any free one unless said. */
+  readonly port?: number;
+  /** What the configuration's variables hold. */
+  readonly env?: Readonly<Record<string, string>>;
+  readonly enableLifecycle?: boolean;
 }
 
 type Labels = Readonly<Record<string, string>>;
@@ -36,7 +42,13 @@ type Labels = Readonly<Record<string, string>>;
 /** A whole exporter under test: configuration from a file, metrics over HTTP. */
 export interface ExporterUnderTest {
   readonly url: string;
+  /** The folder of the configuration file, for files that it names. */
+  readonly folder: string;
   readonly lines: readonly LogLine[];
+  /** Writes another configuration file, without a reload. */
+  write(yaml: string): Promise<void>;
+  /** Reloads, with another configuration file where one is given. */
+  reload(yaml?: string): Promise<ReloadOutcome>;
   /** The exposition of now. */
   scrape(): Promise<string>;
   /** The value of the one series with this name and at least these labels; undefined where there is none. */
@@ -51,25 +63,38 @@ export async function startExporter(options: ExporterOptions): Promise<ExporterU
   const folder = await mkdtemp(join(tmpdir(), 'exporter-'));
   const file = join(folder, 'config.yaml');
   await writeFile(file, options.yaml);
-  const loaded = await loadConfig(file, {});
-  await rm(folder, { recursive: true });
-  if (!loaded.ok) throw new Error(formatIssues(loaded.issues));
+  const load = () => loadConfig(file, options.env ?? {});
+  const removeFolder = () => rm(folder, { recursive: true, force: true });
+  const loaded = await load();
+  if (!loaded.ok) {
+    await removeFolder();
+    throw new Error(formatIssues(loaded.issues));
+  }
   const log = collectingLogger();
   const app: App = createApp({
     config: loaded.config,
-    listen: { host: '127.0.0.1', port: 0 },
+    listen: { host: '127.0.0.1', port: options.port ?? 0 },
     log,
     clock: options.clock ?? fastClock(),
     random: options.random ?? (() => 0),
     ...(options.shard === undefined ? {} : { shard: options.shard }),
+    load,
+    enableLifecycle: options.enableLifecycle === true,
   });
   const { url } = await app.start();
   const scrape = async () => (await fetch(`${url}/metrics`)).text();
   const value = async (name: string, labels: Labels = {}) => find(await scrape(), name, labels);
+  const write = (yaml: string) => writeFile(file, yaml);
   return {
     url,
+    folder,
     lines: log.lines,
     scrape,
+    write,
+    reload: async (yaml) => {
+      if (yaml !== undefined) await write(yaml);
+      return app.reload();
+    },
     value,
     until: (name, labels, expected) =>
       vi.waitFor(
@@ -80,7 +105,10 @@ export async function startExporter(options: ExporterOptions): Promise<ExporterU
         },
         { timeout: PATIENCE_MS, interval: 20 },
       ),
-    stop: () => app.stop(),
+    stop: async () => {
+      await app.stop();
+      await removeFolder();
+    },
   };
 }
 

@@ -85,10 +85,9 @@ describe('a socket address from a panel on another machine', () => {
     async (name, _address, words) => {
       await vi.waitFor(
         async () => {
-          const page = await (await fetch(exporter.url)).text();
-          const row = page
-            .split('<tr>')
-            .find((line) => line.includes(`<td>${name.replace("'", '&#39;')}<td>`));
+          const page = await fetch(`${exporter.url}/api/v1/servers`);
+          const { servers } = (await page.json()) as { servers: { server: string; trouble?: string }[] };
+          const row = servers.find(({ server }) => server === name)?.trouble;
           expect(row).toContain(words);
         },
         { timeout: 20_000, interval: 50 },

@@ -1,0 +1,97 @@
+import { writeFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { afterEach, beforeEach, expect, it } from 'vitest';
+import { type Simulator, startSimulator } from '../../src/simulator/index.ts';
+import { configFile, endPrograms, metricsAt, runProgram, valuesIn } from '../support/program.ts';
+
+const NAMES = ['survival', 'lobby'] as const;
+const SUCCESSFUL = 'gameserver_exporter_config_last_reload_successful';
+
+let panel: Simulator;
+
+beforeEach(async () => {
+  const servers = NAMES.map((name) => ({ name, temper: 'steady' as const }));
+  panel = await startSimulator({ servers, statsIntervalMs: 100 });
+});
+
+afterEach(async () => {
+  await endPrograms();
+  await panel.stop();
+});
+
+function yamlOf(names: readonly string[], level = 'info'): string {
+  return [
+    `log: { level: ${level} }`,
+    'panels:',
+    '  - name: main',
+    `    url: ${panel.url}`,
+    '    api_key_file: key',
+    '    servers:',
+    ...names.map((name) => `      - { id: "${panel.server(name).identifier}", name: ${name} }`),
+  ].join('\n');
+}
+
+async function serve(flags: readonly string[] = []) {
+  const file = await configFile(yamlOf(['survival']));
+  await writeFile(join(dirname(file), 'key'), panel.apiKey);
+  const listen = ['--web.listen-address', '127.0.0.1:0'];
+  const program = runProgram(['serve', '--config', file, ...listen, ...flags]);
+  const [, url = ''] = await program.printed(/serving metrics on (http:\S+)\/metrics/);
+  const metrics = metricsAt(url);
+  await metrics.until('gameserver_collection_up', { server: 'survival' }, [1]);
+  return { file, program, ...metrics };
+}
+
+const opened = (name: string) => panel.record.sockets(panel.server(name).uuid).opened;
+
+it('SIGHUP takes on another configuration, and servers that stay keep their socket', async () => {
+  const { file, program, until, scrape } = await serve();
+  await writeFile(file, yamlOf(['lobby', 'survival'], 'debug'));
+  program.kill('SIGHUP');
+  await program.printed(/configuration reloaded: panels: 1 unchanged; servers: 1 added, 1 unchanged/);
+  await until('gameserver_collection_up', { server: 'lobby' }, [1]);
+  expect(NAMES.map(opened)).toEqual([1, 1]);
+  expect(valuesIn(await scrape(), SUCCESSFUL)).toEqual([1]);
+  // The level is the new one's.
+  program.kill('SIGHUP');
+  await program.printed(/nothing changed/);
+  await writeFile(file, yamlOf(['survival'], 'debug'));
+  program.kill('SIGHUP');
+  await program.printed(/"level":20,.*server lobby is stopped/);
+  await until('gameserver_collection_up', {}, [1]);
+});
+
+it('SIGHUP with a broken configuration changes nothing, and the next good one is taken on', async () => {
+  const { file, program, until } = await serve();
+  await writeFile(file, yamlOf(['lobby']).replace('url:', 'ulr:'));
+  program.kill('SIGHUP');
+  await program.printed(/config\.yaml:4:5: panels\[0\]\.ulr: unknown key, did you mean url\?/);
+  await until(SUCCESSFUL, {}, [0]);
+  await until('gameserver_collection_up', {}, [1]);
+  await until('gameserver_collection_up', { server: 'survival' }, [1]);
+  await writeFile(file, yamlOf(['survival', 'lobby']));
+  program.kill('SIGHUP');
+  await until(SUCCESSFUL, {}, [1]);
+  await until('gameserver_collection_up', { server: 'lobby' }, [1]);
+  expect(opened('survival')).toBe(1);
+  expect(program.stderr).not.toContain(panel.apiKey);
+});
+
+it('POST /-/reload is for those who enabled it', async () => {
+  const closed = await serve();
+  expect((await fetch(`${closed.url}/-/reload`, { method: 'POST' })).status).toBe(403);
+  const open = await serve(['--web.enable-lifecycle']);
+  const response = await fetch(`${open.url}/-/reload`, { method: 'POST' });
+  expect([response.status, await response.text()]).toEqual([
+    200,
+    'configuration reloaded: nothing changed (panels: 1 unchanged; servers: 1 unchanged)\n',
+  ]);
+});
+
+it('SIGTERM right after SIGHUP stops the program cleanly', async () => {
+  const { file, program } = await serve();
+  await writeFile(file, yamlOf(['lobby']));
+  program.kill('SIGHUP');
+  program.kill('SIGTERM');
+  expect(await program.ended).toEqual({ code: 0, signal: null });
+});
