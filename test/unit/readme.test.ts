@@ -1,8 +1,15 @@
-import { it } from 'vitest';
-import { renderMetricTable, renderSelfMetricTable } from '../../src/metrics/table.ts';
-import { expectSection } from '../support/generated.ts';
+import { readFileSync } from 'node:fs';
+import { expect, it } from 'vitest';
+import { documents } from '../support/documents.ts';
 
-it('the metric tables are what the code defines', () => {
-  expectSection('README.md', 'metrics', renderMetricTable());
-  expectSection('README.md', 'self-metrics', renderSelfMetricTable());
+const README = readFileSync('README.md', 'utf8');
+
+it('leads to every page of docs', () => {
+  const pages = documents().filter(({ path }) => /^docs\/[^/]+\.md$/.test(path));
+  expect(pages.length).toBeGreaterThan(7);
+  expect(pages.filter(({ path }) => !README.includes(`](${path})`))).toEqual([]);
+});
+
+it('stays short: what is long is in docs', () => {
+  expect(README.split('\n').length).toBeLessThan(200);
 });

@@ -1,0 +1,88 @@
+import { expect, it } from 'vitest';
+import { serveCommand } from '../../../src/commands/serve.ts';
+import { configJsonSchema } from '../../../src/config/json-schema.ts';
+import { loadConfig } from '../../../src/config/load.ts';
+import { parseConfig } from '../../../src/config/parse.ts';
+import { renderConfigReference } from '../../support/config-reference.ts';
+import { documents, fencedBlocks } from '../../support/documents.ts';
+import { renderFlags } from '../../support/flag-reference.ts';
+import { expectSection } from '../../support/generated.ts';
+
+const FILE = 'docs/configuration.md';
+
+it('the keys are what the schema gives', () => {
+  expectSection(FILE, 'config', renderConfigReference());
+});
+
+it('the flags are those of serve', () => {
+  expectSection(FILE, 'flags', renderFlags(serveCommand()));
+});
+
+interface Node {
+  readonly description?: string;
+  readonly examples?: readonly unknown[];
+  readonly default?: unknown;
+  readonly items?: Node;
+  readonly properties?: Readonly<Record<string, Node>>;
+}
+
+interface Key {
+  readonly path: string;
+  readonly node: Node;
+}
+
+/** Every key below a node. */
+function keysOf(node: Node, path = ''): readonly Key[] {
+  if (node.items !== undefined) return keysOf(node.items, `${path}[]`);
+  return Object.entries(node.properties ?? {}).flatMap(([key, value]) => {
+    const below = `${path}.${key}`;
+    return [{ path: below, node: value }].concat(keysOf(value, below));
+  });
+}
+
+it('every key has a description, and an example, a default, or keys of its own that do', () => {
+  const keys = keysOf(configJsonSchema());
+  expect(keys.length).toBeGreaterThan(40);
+  const undescribed = keys.filter(({ node }) => (node.description ?? '') === '');
+  const bare = keys.filter(
+    ({ node }) => node.examples === undefined && node.default === undefined && keysOf(node).length === 0,
+  );
+  expect([undescribed, bare].map((found) => found.map(({ path }) => path))).toEqual([[], []]);
+});
+
+it('types are in words, a map leads to its keys, and sections that are the same are shown once', () => {
+  const globs = { type: 'object', properties: { name: { type: 'array', items: { type: 'string' } } } };
+  const text = renderConfigReference({
+    properties: {
+      one: { description: 'First | one.', ...globs },
+      two: { ...globs, default: {} },
+      flag: { default: false, anyOf: [{ type: 'boolean' }, { type: 'string', pattern: '\\$\\{' }] },
+      list: {
+        type: 'array',
+        items: { type: 'object', required: ['id'], properties: { id: { examples: [1, '${A}'] } } },
+      },
+    },
+  });
+  expect(text).toContain('| `one` | [map](#one) |  | First \\| one. |  |\n');
+  expect(text).toContain('| `flag` | `true` or `false` | `false` |  |  |\n');
+  expect(text).toContain('| `list` | list of [maps](#list) |  |  |  |\n');
+  expect(text).toContain('### `list[]`\n');
+  expect(text).toContain('| `id` | text | required |  | `1`, `"${A}"` |\n');
+  expect(text).toContain('### `two`\n\nThe keys are those of `one`.\n');
+});
+
+const configurations = documents().flatMap((document) =>
+  fencedBlocks(document, 'yaml')
+    .filter((block) => /^panels:/m.test(block))
+    .map((block) => [document.path, block] as const),
+);
+
+it.each(configurations)('the configuration in %s is a good one', (path, block) => {
+  const env = Object.fromEntries([...block.matchAll(/\$\{(\w+)\}/g)].map(([, name = '']) => [name, 'x']));
+  expect(parseConfig(block, path, env).issues).toEqual([]);
+});
+
+it('there are some', async () => {
+  expect(configurations.length).toBeGreaterThan(3);
+  expect((await loadConfig('config.example.yaml', {})).ok).toBe(false); // its key file is nowhere
+});

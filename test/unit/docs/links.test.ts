@@ -1,0 +1,54 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { documents, proseOf } from '../../support/documents.ts';
+
+/** Targets of links and pictures, but for those in code. */
+function targetsIn(text: string): readonly string[] {
+  const prose = proseOf({ text }).replaceAll(/`[^`\n]*`/g, '`');
+  const links = [...prose.matchAll(/\]\(<?([^)\s>]+)>?(?:\s+"[^"]*")?\)/g)];
+  const attributes = [...prose.matchAll(/\b(?:src|srcset|href)="([^"]+)"/g)];
+  return [...links, ...attributes].map(([, target = '']) => target);
+}
+
+/** The anchors of a page's headings, as GitHub makes them. */
+function anchorsIn(text: string): ReadonlySet<string> {
+  const seen = new Map<string, number>();
+  const headings = [...proseOf({ text }).matchAll(/^#{1,6} +(.+?) *$/gm)];
+  return new Set(
+    headings.map(([, heading = '']) => {
+      const words = heading.replaceAll(/\[([^\]]*)\]\([^)]*\)/g, '$1').toLowerCase();
+      const anchor = words.replaceAll(/[^\p{L}\p{N}\s_-]/gu, '').replaceAll(/\s/g, '-');
+      const before = seen.get(anchor) ?? 0;
+      seen.set(anchor, before + 1);
+      return before === 0 ? anchor : `${anchor}-${before}`;
+    }),
+  );
+}
+
+/** What is wrong with a link from the page; undefined where it leads somewhere, or out of the project. */
+function problemOf(target: string, page: string, text: string): string | undefined {
+  if (/^[a-z][a-z+.-]*:/i.test(target)) return undefined;
+  const [path = '', anchor] = target.split('#');
+  const file = path === '' ? page : join(dirname(page), decodeURI(path));
+  if (!existsSync(file)) return `${target}: there is no ${file}`;
+  if (anchor === undefined) return undefined;
+  const there = path === '' ? text : readFileSync(file, 'utf8');
+  return anchorsIn(there).has(anchor) ? undefined : `${target}: ${file} has no such heading`;
+}
+
+describe('every link leads somewhere', () => {
+  it.each(documents())('in $path', ({ path, text }) => {
+    expect(targetsIn(text).flatMap((target) => problemOf(target, path, text) ?? [])).toEqual([]);
+  });
+
+  it('or would be found', () => {
+    const text = '# A `b`: c\n[x](#a-b-c) [y](#nowhere) [z](nothing.md) <img src="no.png"> `[code](none)`\n';
+    expect(targetsIn(text).map((target) => problemOf(target, 'README.md', text))).toEqual([
+      undefined,
+      '#nowhere: README.md has no such heading',
+      'nothing.md: there is no nothing.md',
+      'no.png: there is no no.png',
+    ]);
+  });
+});
