@@ -57,7 +57,7 @@ const TO_PANEL: readonly Deed[] = [
   },
 ];
 
-const PANEL_SHARE = 1 / 300;
+const PANEL_SHARE = 1 / 600;
 
 /** One deed drawn at random. */
 export function drawDeed(servers: readonly string[], draw: Draw): Deed {

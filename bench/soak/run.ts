@@ -27,6 +27,7 @@ interface Look {
   readonly heapMb: number;
   readonly resources: number;
   readonly streaming: number;
+  readonly off: number;
   readonly late: number;
   readonly lost: number;
   readonly calls: number;
@@ -111,7 +112,10 @@ async function lookAt(
   };
   await control(controlUrl, 'record/clear', {});
   const now = Date.now() / 1_000;
-  const samples = [...text.matchAll(/^gameserver_last_sample_timestamp_seconds\{.*\} (\S+)$/gm)];
+  const running = serversIn(text, /^gameserver_state\{.*server_id="([^"]+)".*state="running"\} 1$/gm);
+  const samples = [
+    ...text.matchAll(/^gameserver_last_sample_timestamp_seconds\{.*server_id="([^"]+)"\} (\S+)$/gm),
+  ];
   const count = (pattern: RegExp) => [...text.matchAll(pattern)].length;
   return {
     minute,
@@ -119,11 +123,16 @@ async function lookAt(
     heapMb: heapUsed / 1e6,
     resources,
     streaming: count(/^gameserver_collection_streaming\{.*\} 1$/gm),
-    late: samples.filter(([, at]) => now - Number(at) > LATE_SECONDS).length,
+    off: count(/^gameserver_state\{.*state="offline"\} 1$/gm),
+    late: samples.filter(([, id = '', at]) => running.has(id) && now - Number(at) > LATE_SECONDS).length,
     lost: count(/^gameserver_collection_up\{.*\} 0$/gm),
     calls: record.calls.length,
     limited: record.counters.panelLimited + record.counters.websocketLimited,
   };
+}
+
+function serversIn(text: string, pattern: RegExp): ReadonlySet<string> {
+  return new Set([...text.matchAll(pattern)].map(([, id = '']) => id));
 }
 
 function report(looks: readonly Look[], faults: number, plan: Plan): void {
@@ -135,15 +144,27 @@ function report(looks: readonly Look[], faults: number, plan: Plan): void {
     `\n## soak: ${plan.servers} servers for ${plan.minutes} minutes, ${faults} random faults (seed ${plan.seed})\n`,
   );
   console.log(
-    `A line a minute. Late: samples older than ${LATE_SECONDS} s at the scrape; lost: servers without a fresh sample (suspended ones and those of dead nodes among them); calls and 429s: in that minute.\n`,
+    `A line a minute. Off: servers that a fault stopped; late: running servers whose sample was older than ${LATE_SECONDS} s at the scrape; lost: servers without a fresh sample (suspended ones and those of dead nodes among them); calls and 429s: in that minute.\n`,
   );
-  const header = ['minute', 'RSS MB', 'heap MB', 'resources', 'streaming', 'late', 'lost', 'calls', '429s'];
+  const header = [
+    'minute',
+    'RSS MB',
+    'heap MB',
+    'resources',
+    'streaming',
+    'off',
+    'late',
+    'lost',
+    'calls',
+    '429s',
+  ];
   const rows = looks.map((look) => [
     String(look.minute),
     look.rssMb.toFixed(0),
     look.heapMb.toFixed(0),
     String(look.resources),
     String(look.streaming),
+    String(look.off),
     String(look.late),
     String(look.lost),
     String(look.calls),
