@@ -1,5 +1,5 @@
-import { getProxyForUrl } from 'proxy-from-env';
-import { type Dispatcher, Pool, ProxyAgent } from 'undici';
+import { buildConnector, type Dispatcher, Pool, ProxyAgent } from 'undici';
+import { type Proxy, ProxyError, proxyFor, proxyRefused, proxyTls, proxyUnreachable } from './proxy.ts';
 
 /** How TLS with the panel is done; certificates and keys are PEM text. */
 export interface PanelTls {
@@ -35,6 +35,8 @@ const LOOPBACK = /^(?:localhost|.+\.localhost|127(?:\.\d+){3}|\[::1\])$/;
  * @throws Error where the proxy's address is none
  */
 export function createDispatcher(options: ConnectionOptions): Dispatcher {
+  const { origin } = new URL(options.baseUrl);
+  const proxy = proxyFor(options.baseUrl, options.proxyUrl, (host) => LOOPBACK.test(host));
   const connect = { ...tlsOptions(options.tls), timeout: options.connectTimeoutMs };
   const common = {
     connections: CONNECTIONS,
@@ -42,35 +44,106 @@ export function createDispatcher(options: ConnectionOptions): Dispatcher {
     bodyTimeout: options.requestTimeoutMs,
     maxResponseSize: MAX_BODY_BYTES,
   };
-  const proxy = proxyAddress(options);
-  if (proxy === undefined) return new Pool(new URL(options.baseUrl).origin, { ...common, connect });
+  if (proxy === undefined) {
+    return new Pool(origin, { ...common, connect: keepingFirstError(buildConnector(connect)) });
+  }
+  const toProxy = proxyConnector(proxy, options);
+  // Many proxies allow CONNECT to port 443 only, so plain HTTP goes in absolute form.
+  if (origin.startsWith('http:')) return new ForwardPool(proxy, origin, { ...common, connect: toProxy });
+  // A proxy that takes the connection and then says nothing would otherwise hold its seat for minutes.
+  const tunnels = { ...common, headersTimeout: options.connectTimeoutMs, connect: toProxy };
   return new ProxyAgent({
     ...common,
-    uri: proxy,
+    uri: proxy.url.origin,
+    ...(proxy.authorization !== undefined && { token: proxy.authorization }),
     requestTls: connect,
-    proxyTls: { timeout: options.connectTimeoutMs },
-    // A proxy that takes the connection and then says nothing would otherwise hold its seat for minutes.
-    clientFactory: (origin, poolOptions) =>
-      new Pool(origin, { ...poolOptions, ...common, headersTimeout: options.connectTimeoutMs }),
-    // Many proxies allow CONNECT to port 443 only, so plain HTTP goes in absolute form.
-    proxyTunnel: false,
+    factory: (panel, { connect, ...pool }: PoolOptions) =>
+      new Pool(panel, { ...pool, connect: keepingFirstError(connect) }),
+    clientFactory: () => new TunnelPool(proxy, tunnels),
   });
 }
 
-// The value may hold a password and the URL parser's error repeats it, so it is checked before it is used.
-function proxyAddress({ baseUrl, proxyUrl }: ConnectionOptions): string | undefined {
-  const address = proxyUrl ?? environmentProxy(baseUrl);
-  if (address === '') return undefined;
-  if (!URL.canParse(address)) {
-    const source = proxyUrl === undefined ? 'the proxy of the environment (HTTPS_PROXY)' : 'proxy_url';
-    throw new Error(`${source} is not a URL: expected the form http://proxy.example.com:3128`);
-  }
-  return address;
+/** What a ProxyAgent makes its pools of. */
+type PoolOptions = Pool.Options & { readonly connect: buildConnector.connector };
+
+// A panel that misses our certificate says so once the handshake is over, and hangs up. undici hears both, and would tell the
+// latter alone.
+function keepingFirstError(connect: buildConnector.connector): buildConnector.connector {
+  return (target, callback) =>
+    connect(target, (...result) => {
+      const [, socket] = result;
+      socket?.once('error', (error) => socket.destroy(error));
+      callback(...result);
+    });
 }
 
-// No proxy leads back to this machine, and few environments think of naming it in NO_PROXY.
-function environmentProxy(baseUrl: string): string {
-  return LOOPBACK.test(new URL(baseUrl).hostname) ? '' : getProxyForUrl(baseUrl);
+function proxyConnector(
+  proxy: Proxy,
+  { connectTimeoutMs, tls }: ConnectionOptions,
+): buildConnector.connector {
+  const connect = buildConnector({ ...proxyTls(tls), timeout: connectTimeoutMs });
+  // The ProxyAgent gives TLS the host as a name even where it is an IP address, which TLS doesn't allow.
+  return (target, callback) =>
+    connect({ ...target, servername: '' }, (...[error, socket]) => {
+      if (error === null) callback(null, socket);
+      else callback(proxyUnreachable(proxy, error), null);
+    });
+}
+
+/** Connections to a proxy that become tunnels; what goes wrong with one names the proxy. */
+class TunnelPool extends Pool {
+  readonly #proxy: Proxy;
+
+  constructor(proxy: Proxy, options: Pool.Options) {
+    super(proxy.url.origin, options);
+    this.#proxy = proxy;
+  }
+
+  override connect(options: Dispatcher.ConnectOptions): Promise<Dispatcher.ConnectData>;
+  override connect(options: Dispatcher.ConnectOptions, callback: ConnectCallback): void;
+  override connect(options: Dispatcher.ConnectOptions, callback?: ConnectCallback) {
+    if (callback !== undefined) {
+      super.connect(options, callback);
+      return undefined;
+    }
+    return this.#tunnel(options);
+  }
+
+  async #tunnel(options: Dispatcher.ConnectOptions): Promise<Dispatcher.ConnectData> {
+    try {
+      const answer = await super.connect(options);
+      if (answer.statusCode === 200) return answer;
+      answer.socket.on('error', () => {}).destroy();
+      throw proxyRefused(this.#proxy, options.path, answer.statusCode);
+    } catch (error) {
+      throw error instanceof ProxyError ? error : proxyUnreachable(this.#proxy, error);
+    }
+  }
+}
+
+type ConnectCallback = (error: Error | null, data: Dispatcher.ConnectData) => void;
+
+/** Connections to a proxy that is asked for the panel's addresses in full. */
+class ForwardPool extends Pool {
+  readonly #proxy: Proxy;
+  readonly #origin: string;
+
+  constructor(proxy: Proxy, origin: string, options: Pool.Options) {
+    super(proxy.url.origin, options);
+    this.#proxy = proxy;
+    this.#origin = origin;
+  }
+
+  override dispatch(options: Dispatcher.DispatchOptions, handler: Dispatcher.DispatchHandler): boolean {
+    const { url, authorization } = this.#proxy;
+    const headers = {
+      ...(options.headers as Record<string, string>),
+      Host: new URL(this.#origin).host,
+      ...(authorization !== undefined && { 'Proxy-Authorization': authorization }),
+    };
+    const path = `${this.#origin}${options.path}`;
+    return super.dispatch({ ...options, origin: url.origin, path, headers }, handler);
+  }
 }
 
 function tlsOptions(tls: PanelTls = {}) {

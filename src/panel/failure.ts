@@ -1,7 +1,9 @@
 import { printable } from '../domain/printable.ts';
 import { decodeErrorBody } from './error-body.ts';
 import { PanelError, type PanelErrorFacts, type PanelErrorKind } from './errors.ts';
+import { ProxyError } from './proxy.ts';
 import { limitPerMinute, type RateHeaders, retryAfterMs } from './rate-headers.ts';
+import { DEADLINE, transportTrouble, wantsClientCertificate } from './transport-trouble.ts';
 
 /** An answer that is not a success, with what is needed to say why. */
 export interface Refusal {
@@ -45,6 +47,8 @@ const KIND_OF_STATUS: Readonly<Record<number, PanelErrorKind>> = {
   401: 'unauthorized',
   403: 'forbidden',
   404: 'not_found',
+  // No panel says this: it is the proxy that calls in clear text go through.
+  407: 'network',
   409: 'conflict',
   429: 'rate_limited',
   502: 'panel_unavailable',
@@ -65,6 +69,7 @@ const ADVICE: Partial<Record<PanelErrorKind, string>> = {
   not_found: "no such server, or the key's account may no longer see it",
   panel_unavailable: "the panel is down, or the proxy before it can't reach it",
   node_unreachable: "the panel can't reach the server's node",
+  network: 'the proxy wants a user name and password: check them in proxy_url (or HTTP_PROXY)',
 };
 
 const NOT_IN_ITS_WORDS: Partial<Record<PanelErrorKind, string>> = {
@@ -90,9 +95,6 @@ function redirectTarget({ location }: Refusal): string {
   return address === '' ? 'no address' : address;
 }
 
-/** The code of a call's own deadline, beside those of the parts of a call. */
-const DEADLINE = 'DEADLINE';
-
 /** Where a call went, for the words of an error. */
 export interface Destination {
   readonly request: string;
@@ -102,11 +104,16 @@ export interface Destination {
 
 /** The error of a call that ended without an answer. */
 export function transportError({ request, host, timeoutMs }: Destination, cause: unknown): PanelError {
-  const { code, hostname, message } = describe(cause);
-  const kind = kindOfCode(code);
+  if (cause instanceof ProxyError) {
+    return new PanelError(transportTrouble(cause.cause).kind, `${request}: ${cause.message}`, { cause });
+  }
+  const { kind, code, hostname, message } = transportTrouble(cause);
+  const check = wantsClientCertificate(code)
+    ? 'it wants a client certificate that it knows: check tls_config (cert_file, key_file)'
+    : 'check the certificate, and tls_config (ca_file, server_name)';
   const words = {
     dns: `the name ${hostname ?? host} can't be resolved (${code}): check the panel's url, and DNS on this machine`,
-    tls: `TLS with ${host} failed (${code}): ${message}: check the certificate, and tls_config (ca_file, server_name)`,
+    tls: `TLS with ${host} failed (${code}): ${message}: ${check}`,
     timeout: `no answer from ${host}${code === DEADLINE ? ` within ${timeoutMs / 1_000} s` : `: ${message}`}`,
     bad_answer: message,
     network: OUT_OF_DESCRIPTORS.has(code)
@@ -116,46 +123,5 @@ export function transportError({ request, host, timeoutMs }: Destination, cause:
   return new PanelError(kind, `${request}: ${words[kind]}`, { cause });
 }
 
-const DNS_CODES = new Set(['ENOTFOUND', 'EAI_AGAIN', 'EAI_FAIL', 'EAI_NODATA', 'EAI_NONAME']);
-
 /** Nothing is wrong with the panel or the network then. */
 const OUT_OF_DESCRIPTORS = new Set(['EMFILE', 'ENFILE']);
-
-const TIMEOUT_CODES = new Set([
-  DEADLINE,
-  'ETIMEDOUT',
-  'UND_ERR_CONNECT_TIMEOUT',
-  'UND_ERR_HEADERS_TIMEOUT',
-  'UND_ERR_BODY_TIMEOUT',
-]);
-
-/** OpenSSL's names for what is wrong with a certificate, and Node's for what is wrong with the handshake. */
-const TLS_CODE =
-  /^(ERR_TLS_|ERR_SSL_|ERR_OSSL_|CERT_|CRL_|UNABLE_TO_|SELF_SIGNED_|DEPTH_ZERO_|INVALID_(CA|PURPOSE)|HOSTNAME_MISMATCH|PATH_LENGTH_|EPROTO$|UND_ERR_PRX_TLS$)/;
-
-const BAD_ANSWER_CODES = new Set(['OVERSIZE', 'UND_ERR_RES_EXCEEDED_MAX_SIZE']);
-
-function kindOfCode(code: string): 'dns' | 'tls' | 'timeout' | 'bad_answer' | 'network' {
-  if (DNS_CODES.has(code)) return 'dns';
-  if (TIMEOUT_CODES.has(code)) return 'timeout';
-  if (TLS_CODE.test(code)) return 'tls';
-  return BAD_ANSWER_CODES.has(code) ? 'bad_answer' : 'network';
-}
-
-interface Description {
-  readonly code: string;
-  readonly hostname: string | undefined;
-  readonly message: string;
-}
-
-// Where a name has several addresses, the error of a refused connect is a bundle without words of its own.
-function describe(cause: unknown): Description {
-  const error: unknown = cause instanceof AggregateError && cause.errors.length > 0 ? cause.errors[0] : cause;
-  if (!(error instanceof Error)) return { code: 'unknown', hostname: undefined, message: 'unknown trouble' };
-  const { code, hostname } = error as { readonly code?: unknown; readonly hostname?: unknown };
-  return {
-    code: typeof code === 'string' ? code : 'unknown',
-    hostname: typeof hostname === 'string' ? hostname : undefined,
-    message: printable(error.message),
-  };
-}

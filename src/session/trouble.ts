@@ -1,6 +1,7 @@
 import { printable } from '../domain/printable.ts';
 import type { BlockedReason } from '../domain/server.ts';
 import { lastingRefusal, PanelError } from '../panel/errors.ts';
+import { wantsClientCertificate } from '../panel/transport-trouble.ts';
 import type { Failure } from './failure.ts';
 
 /** Refusals of the credentials endpoint that say nothing of the resources endpoint. */
@@ -67,12 +68,15 @@ const NETWORK_WORDS: ReadonlyMap<string, string> = new Map([
   ],
 ]);
 
+const CLIENT_CERTIFICATE_WORDS =
+  'the node wants a client certificate that it knows; check tls_config.cert_file and key_file';
+
 function networkTrouble(failure: Error): string {
   // A name with several addresses fails once for each; the message of the whole is empty.
   const error =
     failure instanceof AggregateError ? ((failure.errors[0] as Error | undefined) ?? failure) : failure;
   const code = (error as NodeJS.ErrnoException).code ?? '';
-  const words = NETWORK_WORDS.get(code);
+  const words = wantsClientCertificate(code) ? CLIENT_CERTIFICATE_WORDS : NETWORK_WORDS.get(code);
   const said = printable(error.message);
   return `the node could not be reached: ${words === undefined ? said : `${words} (${said})`}`;
 }

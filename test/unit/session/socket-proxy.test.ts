@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { proxyAgents } from '../../../src/session/socket-proxy.ts';
+import { proxyAgents as agentsOf } from '../../../src/session/socket-proxy.ts';
+import { ManualClock } from '../../support/manual-clock.ts';
 
 const NAMES = ['HTTP_PROXY', 'HTTPS_PROXY', 'ALL_PROXY', 'NO_PROXY', 'WS_PROXY', 'WSS_PROXY'];
 const NODE = 'wss://node.example.com:8080/ws';
@@ -14,6 +15,9 @@ beforeEach(() => {
 afterEach(() => {
   vi.unstubAllEnvs();
 });
+
+const proxyAgents = (proxyUrl: string | undefined) =>
+  agentsOf(proxyUrl, { clock: new ManualClock(), timeoutMs: 8_000 });
 
 const proxyOf = (agent: unknown) => (agent as { proxy: URL } | undefined)?.proxy.href;
 

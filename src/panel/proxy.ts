@@ -1,0 +1,125 @@
+import { getProxyForUrl } from 'proxy-from-env';
+import { printable } from '../domain/printable.ts';
+import { transportTrouble } from './transport-trouble.ts';
+
+/** A proxy on the way to a panel or a node. */
+export interface Proxy {
+  /** Without user name and password. */
+  readonly url: URL;
+  /** The value of `Proxy-Authorization`: a secret. */
+  readonly authorization: string | undefined;
+  /** Where it was named: `proxy_url`, or a variable of the environment. */
+  readonly setting: string;
+}
+
+/** Whom TLS with an https proxy trusts. */
+export interface ProxyTrust {
+  /** CA certificates in PEM, in place of the public ones. */
+  readonly ca?: string;
+  readonly insecureSkipVerify?: boolean;
+}
+
+/** Trouble with a proxy; the message names the proxy, without its password, and what to change. */
+export class ProxyError extends Error {
+  override readonly name = 'ProxyError';
+}
+
+const FORM = 'expected the form http://proxy.example.com:3128';
+
+/**
+ * The proxy for an http or https address: the one that the configuration names, else the one of `HTTPS_PROXY`, `HTTP_PROXY`
+ * and `NO_PROXY`. No environment's proxy leads back to this machine, and few think of naming it in `NO_PROXY`, so that hosts
+ * which are local are excepted.
+ *
+ * @throws Error where what is named is no http or https URL
+ */
+export function proxyFor(
+  address: string,
+  proxyUrl: string | undefined,
+  isLocal: (host: string) => boolean,
+): Proxy | undefined {
+  if (proxyUrl !== undefined) return readProxy(proxyUrl, 'proxy_url', 'proxy_url');
+  if (isLocal(new URL(address).hostname) || getProxyForUrl(address) === '') return undefined;
+  const variable = variableFor(address);
+  if (variable === undefined) return undefined;
+  const [name, value] = variable;
+  // Without a scheme the library takes the address' own, where everybody else takes http.
+  const text = value.includes('://') ? value : `http://${value}`;
+  return readProxy(text, name, `the proxy of the environment (${name})`);
+}
+
+/** The variable that names the proxy, in the library's order. */
+function variableFor(address: string): readonly [string, string] | undefined {
+  const own = `${new URL(address).protocol.replace(':', '')}_proxy`;
+  for (const name of [own, own.toUpperCase(), 'all_proxy', 'ALL_PROXY']) {
+    const value = process.env[name];
+    if (value !== undefined && value !== '') return [name, value];
+  }
+  return undefined;
+}
+
+// The value may hold a password, and the URL parser's error repeats it.
+function readProxy(text: string, setting: string, subject: string): Proxy {
+  if (!URL.canParse(text)) throw new ProxyError(`${subject} is not a URL: ${FORM}`);
+  const url = new URL(text);
+  if (url.protocol !== 'http:' && url.protocol !== 'https:') {
+    throw new ProxyError(`${subject} is not the address of an http or https proxy: ${FORM}`);
+  }
+  const { username, password } = url;
+  const credentials = `${decoded(username)}:${decoded(password)}`;
+  const authorization = `Basic ${Buffer.from(credentials).toString('base64')}`;
+  return {
+    url: new URL(url.origin),
+    authorization: username === '' && password === '' ? undefined : authorization,
+    setting,
+  };
+}
+
+/** A password with a percent sign of its own is taken as it stands. */
+function decoded(part: string): string {
+  try {
+    return decodeURIComponent(part);
+  } catch {
+    return part;
+  }
+}
+
+/** The error of a proxy that gave no answer. */
+export function proxyUnreachable({ url, setting }: Proxy, cause: unknown): ProxyError {
+  const { kind, code, message } = transportTrouble(cause);
+  const isUp = url.protocol === 'https:' ? 'is up and speaks TLS' : 'is up';
+  const words = {
+    dns: `the name of the proxy ${url.origin} can't be resolved (${code}): check ${setting}, and DNS on this machine`,
+    tls: `TLS with the proxy ${url.origin} failed (${code}): check its certificate and tls_config.ca_file, or make it http:// in ${setting} if it speaks no TLS: ${message}`,
+    timeout: `the proxy ${url.origin} did not answer in time: check ${setting}, and that the proxy ${isUp}`,
+    bad_answer: message,
+    network: `the proxy ${url.origin} can't be reached: ${message}: check ${setting}, and that the proxy ${isUp}`,
+  };
+  return new ProxyError(words[kind], { cause });
+}
+
+/** The error of a proxy that answered a CONNECT to `target` with another status than 200. */
+export function proxyRefused(proxy: Proxy, target: string, status: number): ProxyError {
+  return new ProxyError(`the proxy ${proxy.url.origin} ${refusalWords(proxy, printable(target), status)}`);
+}
+
+function refusalWords({ url, authorization, setting }: Proxy, target: string, status: number): string {
+  // Some say 401 where they know neither the name nor the password.
+  if (status === 407 || status === 401) {
+    return authorization === undefined
+      ? `asks for a user name and password (${status}): give them in ${setting}, as ${url.protocol}//user:password@${url.host}`
+      : `refuses the user name and password (${status}): correct them in ${setting}`;
+  }
+  if (status >= 500)
+    return `can't connect to ${target} (${status}): check that address, and what the proxy can reach`;
+  const wayOut = setting === 'proxy_url' ? 'name another in proxy_url' : 'except the host by NO_PROXY';
+  return `refuses to connect to ${target} (${status}): allow it in the proxy, or ${wayOut}`;
+}
+
+/** What `tls.connect` needs to know for an https proxy: a client certificate is for the panel and its nodes alone. */
+export function proxyTls({ ca, insecureSkipVerify }: ProxyTrust = {}) {
+  return {
+    ...(ca !== undefined && { ca }),
+    ...(insecureSkipVerify === true && { rejectUnauthorized: false }),
+  };
+}

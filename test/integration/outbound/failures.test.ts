@@ -1,0 +1,239 @@
+import { once } from 'node:events';
+import { readFile } from 'node:fs/promises';
+import { type AddressInfo, createServer } from 'node:net';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
+import { type Authority, type Certificate, createAuthority } from '../../support/certificates.ts';
+import { ensureDebianPackage } from '../../support/debian.ts';
+import { TINYPROXY } from '../../support/forward-proxy.ts';
+import { OpenSockets } from '../../support/open-sockets.ts';
+import { everythingSaid, expectLine, type PanelOnStage, Stage, setProxyVariables, tlsOf } from './stage.ts';
+
+const hasProxy = await ensureDebianPackage(...TINYPROXY);
+
+const NAMES = 'DNS:panel.test,DNS:node.test,IP:127.0.0.1';
+const PASSWORD = 'Top.Secret';
+const BAD_REQUEST = 'HTTP/1.1 400 Bad Request\r\n\r\n';
+
+const stage = new Stage();
+let authority: Authority;
+let unknown: Authority;
+let good: Certificate;
+let trust: string;
+
+beforeAll(async () => {
+  [authority, unknown] = await Promise.all([createAuthority(), createAuthority()]);
+  good = await authority.issue(NAMES);
+  trust = `tls_config: { ca_file: "${authority.file}" }`;
+});
+
+afterAll(() => Promise.all([authority.end(), unknown.end()]));
+
+beforeEach(() => setProxyVariables());
+
+afterEach(() => stage.clear());
+
+/** A port where connections are taken, and what comes is answered by nothing, by a text, or by the end. */
+async function plainPort(answer?: string): Promise<{ readonly url: string; readonly open: OpenSockets }> {
+  const open = new OpenSockets();
+  const server = createServer((socket) => {
+    open.keep(socket);
+    socket.on('data', () => {
+      if (answer !== undefined) socket.end(answer);
+    });
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  stage.later(() => open.close(server));
+  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, open };
+}
+
+const as = (credentials: string, url: string) => url.replace('//', `//${credentials}@`);
+
+/** How a proxy can be in the way of `panel`; gives its address. */
+interface ProxyTrouble {
+  readonly what: string;
+  readonly arrange: (panel: PanelOnStage) => Promise<string>;
+  /** What is said of it; SETTING stands for what named the proxy. */
+  readonly words: RegExp;
+}
+
+const user = { name: 'me', password: PASSWORD };
+
+const PROXY_TROUBLES: readonly ProxyTrouble[] = [
+  {
+    what: 'is down',
+    arrange: async () => `http://me:${PASSWORD}@127.0.0.1:1`,
+    words: /the proxy http:\/\/127\.0\.0\.1:1 can't be reached: connect ECONNREFUSED .*: check SETTING,/,
+  },
+  {
+    what: 'has a name that nobody knows',
+    arrange: async () => `http://me:${PASSWORD}@proxy.invalid:3128`,
+    words: /the name of the proxy http:\/\/proxy\.invalid:3128 can't be resolved \(\w+\): check SETTING/,
+  },
+  {
+    what: 'asks for a user name and password',
+    arrange: async () => (await stage.proxy({ user })).url,
+    words:
+      /the proxy \S+ asks for a user name and password \(407\): give them in SETTING, as http:\/\/user:password@/,
+  },
+  {
+    what: 'refuses the user name and password',
+    arrange: async () => as(`you:${PASSWORD}`, (await stage.proxy({ user })).url),
+    words: /the proxy \S+ refuses the user name and password \((?:401|407)\): correct them in SETTING/,
+  },
+  {
+    what: 'refuses the tunnel',
+    arrange: async () => as(`me:${PASSWORD}`, (await stage.proxy({ onlyPort: 443 })).url),
+    words: /the proxy \S+ refuses to connect to \w+\.test:\d+ \(403\): allow it in the proxy, or/,
+  },
+  {
+    what: 'hangs up',
+    arrange: async () => as(`me:${PASSWORD}`, (await plainPort('')).url),
+    words: /the proxy \S+ can't be reached: .*: check SETTING,/,
+  },
+  {
+    what: 'has a certificate of an unknown CA',
+    arrange: async () => {
+      const certificate = await unknown.issue('IP:127.0.0.1');
+      return as(`me:${PASSWORD}`, (await stage.proxy({ certificate })).url);
+    },
+    words: /TLS with the proxy https:\S+ failed \(\w+\): check its certificate and tls_config\.ca_file/,
+  },
+  {
+    what: 'speaks no TLS',
+    arrange: async () => as(`me:${PASSWORD}`, (await plainPort(BAD_REQUEST)).url.replace('http:', 'https:')),
+    words:
+      /TLS with the proxy https:\S+ failed \(\w+\): check .* or make it http:\/\/ in SETTING if it speaks no TLS/,
+  },
+];
+
+const withSetting = ({ source }: RegExp, setting: string) => new RegExp(source.replace('SETTING', setting));
+
+describe.skipIf(!hasProxy).each(PROXY_TROUBLES)('a proxy that $what', ({ arrange, words }) => {
+  it("is named where it is in the panel's way", async () => {
+    const panel = await stage.panel(tlsOf(good));
+    const address = await arrange(panel);
+    const exporter = await stage.exporter(panel, [trust, `proxy_url: ${address}`]);
+    const line = await expectLine(exporter, withSetting(words, 'proxy_url'));
+    expect(line).toContain(`panel main (${panel.url}) can't be reached`);
+    await exporter.until('gameserver_panel_up', { panel: 'main' }, 0);
+    expect(panel.calls()).toBe(0);
+    expect(await everythingSaid(exporter)).not.toContain(PASSWORD);
+  });
+
+  it("is named where it is in the nodes' way alone: servers are polled", async () => {
+    const panel = await stage.panel(tlsOf(good), false);
+    panel.sendSocketsTo('node.test');
+    setProxyVariables({ HTTPS_PROXY: await arrange(panel) });
+    const exporter = await stage.exporter(panel, [trust]);
+    await expectLine(exporter, withSetting(words, 'HTTPS_PROXY'));
+    await exporter.until('gameserver_collection_up', { server: 'survival' }, 1);
+    await exporter.until('gameserver_panel_up', { panel: 'main' }, 1);
+    expect(await everythingSaid(exporter)).not.toContain(PASSWORD);
+  });
+});
+
+describe.skipIf(!hasProxy)('a proxy that asks for a user name and password in the way of plain calls', () => {
+  it('is named, as the trouble of the panel', async () => {
+    const panel = await stage.panel();
+    const proxy = await stage.proxy({ user });
+    const exporter = await stage.exporter(panel, [`proxy_url: ${proxy.url}`, 'allow_insecure: true']);
+    await expectLine(
+      exporter,
+      /answered 407.*the proxy wants a user name and password: check them in proxy_url/,
+    );
+    await exporter.until('gameserver_panel_up', { panel: 'main' }, 0);
+    expect(panel.calls()).toBe(0);
+  });
+});
+
+/** What may be wrong with a certificate behind a proxy, and the words for it. */
+const CERTIFICATE_TROUBLES = [
+  {
+    what: 'comes from an unknown CA',
+    issue: () => unknown.issue(NAMES),
+    panel:
+      /TLS with panel\.test:\d+ failed \(UNABLE_TO_\w+\).*check the certificate, and tls_config \(ca_file/,
+    node: /the node's certificate comes from an unknown CA; set tls_config\.ca_file/,
+  },
+  {
+    what: 'has expired',
+    issue: () => authority.issue(NAMES, 'expired'),
+    panel: /TLS with panel\.test:\d+ failed \(CERT_HAS_EXPIRED\).*check the certificate/,
+    node: /the node's certificate has expired/,
+  },
+  {
+    what: 'is for another name, if for the proxy itself',
+    issue: () => authority.issue('DNS:elsewhere.test,DNS:localhost'),
+    panel:
+      /TLS with panel\.test:\d+ failed \(ERR_TLS_CERT_ALTNAME_INVALID\).*tls_config \(ca_file, server_name\)/,
+    node: /the node's certificate is for another name/,
+  },
+];
+
+describe.skipIf(!hasProxy).each(CERTIFICATE_TROUBLES)('a certificate that $what', (trouble) => {
+  it("is the panel's trouble and not the proxy's", async () => {
+    const panel = await stage.panel(tlsOf(await trouble.issue()));
+    const proxy = await stage.proxy();
+    const exporter = await stage.exporter(panel, [trust, `proxy_url: ${proxy.url}`]);
+    expect(await expectLine(exporter, trouble.panel)).not.toContain('the proxy');
+    expect(panel.calls()).toBe(0);
+  });
+
+  it.each(['node.test', '127.0.0.1'])("is the node's trouble and not the proxy's, for %s", async (host) => {
+    const node = await stage.panel(tlsOf(await trouble.issue()));
+    const panel = await stage.panel({}, false);
+    panel.sendSocketsTo(host, node.port, 'wss');
+    const proxy = await stage.proxy();
+    const exporter = await stage.exporter(panel, [trust, `proxy_url: ${proxy.url}`]);
+    expect(await expectLine(exporter, trouble.node)).not.toContain('the proxy');
+    await exporter.until('gameserver_collection_up', { server: 'survival' }, 1);
+    expect(node.simulator.record.sockets(node.simulator.server('survival').uuid).opened).toBe(0);
+  });
+});
+
+describe.skipIf(!hasProxy)('a client certificate that is missing behind a proxy', () => {
+  it("is the panel's trouble and not the proxy's", async () => {
+    const ca = await readFile(authority.file, 'utf8');
+    const panel = await stage.panel(tlsOf(good, { ca, requestCert: true }));
+    const proxy = await stage.proxy();
+    const exporter = await stage.exporter(panel, [trust, `proxy_url: ${proxy.url}`]);
+    const line = await expectLine(
+      exporter,
+      /TLS with panel\.test:\d+ failed .*tls_config \(cert_file, key_file\)/,
+    );
+    expect(line).not.toContain('the proxy');
+  });
+});
+
+describe('a proxy that takes a tunnel and says nothing', () => {
+  it("is named where it is in the nodes' way, and holds no connections", async () => {
+    const panel = await stage.panel(tlsOf(good), false);
+    panel.sendSocketsTo('node.test');
+    const proxy = await plainPort();
+    setProxyVariables({ HTTPS_PROXY: proxy.url });
+    const exporter = await stage.exporter(panel, [trust, 'connect_timeout: 10s']);
+    await expectLine(exporter, /the proxy http:\S+ did not answer in time: check HTTPS_PROXY/);
+    await vi.waitFor(() => expect(proxy.open.total).toBeGreaterThan(6), { timeout: 25_000, interval: 20 });
+    await vi.waitFor(() => expect(proxy.open.size).toBeLessThan(3), { timeout: 5_000, interval: 20 });
+  });
+
+  it('holds none of a socket that is given up', async () => {
+    const panel = await stage.panel(tlsOf(good), false);
+    panel.sendSocketsTo('node.test');
+    const proxy = await plainPort();
+    setProxyVariables({ HTTPS_PROXY: proxy.url });
+    const exporter = await stage.exporter(panel, [trust, 'connect_timeout: 1h']);
+    await vi.waitFor(() => expect(proxy.open.size).toBe(2), { timeout: 20_000, interval: 20 });
+    await exporter.stop();
+    await vi.waitFor(() => expect(proxy.open.size).toBe(0), { timeout: 5_000, interval: 20 });
+  });
+
+  it("is named where it is in the panel's way, after the time that a connect may take", async () => {
+    const panel = await stage.panel(tlsOf(good));
+    const proxy = await plainPort();
+    const settings = [trust, `proxy_url: ${proxy.url}`, 'connect_timeout: 1s'];
+    const exporter = await stage.exporter(panel, settings);
+    await expectLine(exporter, /the proxy http:\S+ did not answer in time: check proxy_url/);
+  });
+});

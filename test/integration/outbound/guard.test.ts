@@ -1,0 +1,74 @@
+import { syncBuiltinESMExports } from 'node:module';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { type Authority, type Certificate, createAuthority } from '../../support/certificates.ts';
+import { ensureDebianPackage } from '../../support/debian.ts';
+import { TINYPROXY } from '../../support/forward-proxy.ts';
+import { startNameService } from '../../support/name-service.ts';
+import { expectLine, Stage, setProxyVariables, streaming, tlsOf } from './stage.ts';
+
+const hasProxy = await ensureDebianPackage(...TINYPROXY);
+
+const stage = new Stage();
+let authority: Authority;
+let certificate: Certificate;
+let trust: string;
+
+beforeAll(async () => {
+  authority = await createAuthority();
+  certificate = await authority.issue('DNS:panel.test,DNS:node.test');
+  trust = `tls_config: { ca_file: "${authority.file}" }`;
+});
+
+afterAll(() => authority.end());
+
+beforeEach(() => setProxyVariables());
+
+afterEach(() => stage.clear());
+
+describe.skipIf(!hasProxy)('a panel behind a proxy', () => {
+  it.each(['127.0.0.1', 'localhost', '[::1]', '169.254.169.254'])(
+    'can send no socket to %s, where the proxy is or could reach',
+    async (host) => {
+      const panel = await stage.panel(tlsOf(certificate));
+      panel.sendSocketsTo(host);
+      const proxy = await stage.proxy();
+      const exporter = await stage.exporter(panel, [trust, `proxy_url: ${proxy.url}`]);
+      await expectLine(exporter, /a loopback or link-local address from a panel that is not there itself/);
+      await exporter.until('gameserver_collection_up', { server: 'survival' }, 1);
+      expect(new Set(await proxy.requests())).toEqual(new Set([`CONNECT ${panel.host}`]));
+    },
+  );
+
+  it('can send a socket to no host that socket_hosts leaves out', async () => {
+    const panel = await stage.panel(tlsOf(certificate));
+    const proxy = await stage.proxy();
+    const settings = [trust, `proxy_url: ${proxy.url}`, 'socket_hosts: [other.test]'];
+    const exporter = await stage.exporter(panel, settings);
+    await expectLine(exporter, /the host is not in socket_hosts/);
+    expect(new Set(await proxy.requests())).toEqual(new Set([`CONNECT ${panel.host}`]));
+  });
+
+  it('can send one to those that it names', async () => {
+    const panel = await stage.panel(tlsOf(certificate));
+    const proxy = await stage.proxy();
+    const settings = [trust, `proxy_url: ${proxy.url}`, 'socket_hosts: [node.test]'];
+    await streaming(await stage.exporter(panel, settings));
+  });
+
+  it('can send no socket past the proxy, by NO_PROXY, to a name that leads to this machine', async () => {
+    const names = startNameService();
+    names.add('node.test');
+    syncBuiltinESMExports();
+    try {
+      const panel = await stage.panel(tlsOf(certificate));
+      const proxy = await stage.proxy();
+      setProxyVariables({ HTTPS_PROXY: proxy.url, NO_PROXY: 'node.test' });
+      const exporter = await stage.exporter(panel, [trust]);
+      await expectLine(exporter, /node\.test.+ leads to 127\.0\.0\.1; name the host in socket_hosts/);
+      expect(new Set(await proxy.requests())).toEqual(new Set([`CONNECT ${panel.host}`]));
+    } finally {
+      names.end();
+      syncBuiltinESMExports();
+    }
+  });
+});

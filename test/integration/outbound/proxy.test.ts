@@ -1,0 +1,149 @@
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { type Authority, type Certificate, createAuthority } from '../../support/certificates.ts';
+import { ensureDebianPackage } from '../../support/debian.ts';
+import { TINYPROXY } from '../../support/forward-proxy.ts';
+import { type NameService, startNameService } from '../../support/name-service.ts';
+import { type PanelOnStage, Stage, setProxyVariables, streaming, tlsOf } from './stage.ts';
+
+const hasProxy = await ensureDebianPackage(...TINYPROXY);
+
+const stage = new Stage();
+let authority: Authority;
+let certificate: Certificate;
+let trust: string;
+
+beforeAll(async () => {
+  authority = await createAuthority();
+  certificate = await authority.issue('DNS:panel.test,DNS:node.test,IP:127.0.0.1');
+  trust = `tls_config: { ca_file: "${authority.file}" }`;
+});
+
+afterAll(() => authority.end());
+
+beforeEach(() => setProxyVariables());
+
+afterEach(() => stage.clear());
+
+const tunnels = ({ port }: PanelOnStage) => [`CONNECT panel.test:${port}`, `CONNECT node.test:${port}`];
+
+describe.skipIf(!hasProxy)('proxy_url', () => {
+  it('takes calls and sockets through the proxy, which resolves their names', async () => {
+    const panel = await stage.panel(tlsOf(certificate));
+    const proxy = await stage.proxy();
+    await streaming(await stage.exporter(panel, [trust, `proxy_url: ${proxy.url}`]));
+    const requests = await proxy.requests();
+    expect(new Set(requests)).toEqual(new Set(tunnels(panel)));
+    expect(requests.filter((line) => line.includes('node.test'))).toHaveLength(2);
+  });
+
+  it('carries the user name and password, which may be percent-encoded', async () => {
+    const panel = await stage.panel(tlsOf(certificate));
+    const proxy = await stage.proxy({ user: { name: 'prometheus', password: 'pass.word-1' } });
+    const address = proxy.url.replace('//', '//prometheus:%70ass%2Eword-1@');
+    await streaming(await stage.exporter(panel, [trust, `proxy_url: ${address}`]));
+    expect(new Set(await proxy.requests())).toEqual(new Set(tunnels(panel)));
+  });
+
+  it('may speak TLS, with a certificate of the same private CA', async () => {
+    const panel = await stage.panel(tlsOf(certificate));
+    const proxy = await stage.proxy({ certificate });
+    await streaming(await stage.exporter(panel, [trust, `proxy_url: ${proxy.url}`]));
+    expect(new Set(await proxy.requests())).toEqual(new Set(tunnels(panel)));
+  });
+
+  it('may speak TLS with any certificate where none is verified', async () => {
+    const panel = await stage.panel(tlsOf(certificate));
+    const proxy = await stage.proxy({ certificate: await authority.issue('DNS:elsewhere.test', 'expired') });
+    const lax = 'tls_config: { insecure_skip_verify: true }';
+    await streaming(await stage.exporter(panel, [lax, `proxy_url: ${proxy.url}`]));
+  });
+
+  it.each([
+    ['http', false],
+    ['https', true],
+  ])('of %s is asked for plain calls in full, and tunnels plain sockets', async (_scheme, secure) => {
+    const panel = await stage.panel();
+    const proxy = await stage.proxy(secure ? { certificate } : {});
+    const settings = [trust, `proxy_url: ${proxy.url}`, 'allow_insecure: true'];
+    await streaming(await stage.exporter(panel, settings));
+    const requests = await proxy.requests();
+    expect(requests).toContain(`CONNECT node.test:${panel.port}`);
+    const calls = requests.filter((line) => line.startsWith(`GET ${panel.url}/api/client/servers/`));
+    expect(calls).toHaveLength(panel.calls());
+  });
+
+  it('is heeded for a panel on this machine, too, and its nodes by address', async () => {
+    const panel = await stage.panel(tlsOf(certificate), false);
+    const proxy = await stage.proxy();
+    await streaming(await stage.exporter(panel, [trust, `proxy_url: ${proxy.url}`]));
+    expect(new Set(await proxy.requests())).toEqual(new Set([`CONNECT ${panel.host}`]));
+  });
+
+  it('goes before the environment', async () => {
+    setProxyVariables({ HTTPS_PROXY: 'http://127.0.0.1:1', NO_PROXY: '*' });
+    const panel = await stage.panel(tlsOf(certificate));
+    const proxy = await stage.proxy();
+    await streaming(await stage.exporter(panel, [trust, `proxy_url: ${proxy.url}`]));
+    expect(new Set(await proxy.requests())).toEqual(new Set(tunnels(panel)));
+  });
+});
+
+describe.skipIf(!hasProxy)("the environment's proxy", () => {
+  let names: NameService;
+
+  beforeEach(() => {
+    names = startNameService();
+  });
+
+  afterEach(() => names.end());
+
+  it.each(['HTTPS_PROXY', 'https_proxy', 'ALL_PROXY'])('of %s takes calls and sockets', async (variable) => {
+    const panel = await stage.panel(tlsOf(certificate));
+    const proxy = await stage.proxy();
+    setProxyVariables({ [variable]: proxy.url });
+    await streaming(await stage.exporter(panel, [trust]));
+    expect(new Set(await proxy.requests())).toEqual(new Set(tunnels(panel)));
+  });
+
+  it('speaks plain HTTP where it is named without a scheme', async () => {
+    const panel = await stage.panel(tlsOf(certificate));
+    const proxy = await stage.proxy({ user: { name: 'me', password: 'secret' } });
+    setProxyVariables({ HTTPS_PROXY: `me:secret@${proxy.host}` });
+    await streaming(await stage.exporter(panel, [trust]));
+    expect(new Set(await proxy.requests())).toEqual(new Set(tunnels(panel)));
+  });
+
+  it.each(['HTTP_PROXY', 'http_proxy'])('of %s takes plain calls and sockets', async (variable) => {
+    const panel = await stage.panel();
+    const proxy = await stage.proxy();
+    setProxyVariables({ [variable]: proxy.url, HTTPS_PROXY: 'http://127.0.0.1:1' });
+    await streaming(await stage.exporter(panel, ['allow_insecure: true']));
+    const requests = await proxy.requests();
+    expect(requests).toContain(`CONNECT node.test:${panel.port}`);
+    expect(requests.filter((line) => line.startsWith('GET '))).toHaveLength(panel.calls());
+  });
+
+  it.each([
+    ['NO_PROXY', 'node.test', ['panel.test']],
+    ['no_proxy', 'panel.test', ['node.test']],
+    ['NO_PROXY', '.test', []],
+  ])('leaves out what %s has: %s', async (variable, exception, proxied) => {
+    const panel = await stage.panel(tlsOf(certificate));
+    const proxy = await stage.proxy();
+    setProxyVariables({ HTTPS_PROXY: proxy.url, [variable]: exception });
+    for (const name of ['panel.test', 'node.test']) {
+      if (!proxied.includes(name)) names.add(name);
+    }
+    await streaming(await stage.exporter(panel, [trust, 'socket_hosts: [node.test]']));
+    const expected = proxied.map((name) => `CONNECT ${name}:${panel.port}`);
+    expect(new Set(await proxy.requests())).toEqual(new Set(expected));
+  });
+
+  it('leads nowhere on this machine', async () => {
+    const panel = await stage.panel(tlsOf(certificate), false);
+    const proxy = await stage.proxy();
+    setProxyVariables({ HTTPS_PROXY: proxy.url, ALL_PROXY: proxy.url });
+    await streaming(await stage.exporter(panel, [trust]));
+    expect(await proxy.requests()).toEqual([]);
+  });
+});

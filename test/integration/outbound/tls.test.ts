@@ -1,0 +1,167 @@
+import { readFile, writeFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { type Authority, type Certificate, createAuthority } from '../../support/certificates.ts';
+import type { ExporterUnderTest } from '../../support/exporter.ts';
+import { type NameService, startNameService } from '../../support/name-service.ts';
+import { everythingSaid, expectLine, Stage, setProxyVariables, streaming, tlsOf } from './stage.ts';
+
+const HERE = 'IP:127.0.0.1';
+
+const stage = new Stage();
+let authority: Authority;
+let stranger: Authority;
+let good: Certificate;
+
+beforeAll(async () => {
+  [authority, stranger] = await Promise.all([createAuthority(), createAuthority()]);
+  good = await authority.issue(HERE);
+});
+
+afterAll(() => Promise.all([authority.end(), stranger.end()]));
+
+beforeEach(() => setProxyVariables());
+
+afterEach(() => stage.clear());
+
+/** A `tls_config` of these settings. */
+const tlsConfig = (settings: Readonly<Record<string, string | boolean>>) =>
+  `tls_config: { ${Object.entries(settings)
+    .map(([key, value]) => `${key}: ${JSON.stringify(value)}`)
+    .join(', ')} }`;
+
+const socketsOpened = (panel: Awaited<ReturnType<Stage['panel']>>) =>
+  panel.simulator.record.sockets(panel.simulator.server('survival').uuid).opened;
+
+/** Nothing was told to the panel, and the line says why. */
+async function expectRefused(exporter: ExporterUnderTest, words: RegExp): Promise<void> {
+  await expectLine(exporter, words);
+  await exporter.until('gameserver_panel_up', { panel: 'main' }, 0);
+}
+
+describe('ca_file', () => {
+  it('is trusted for calls and sockets', async () => {
+    const panel = await stage.panel(tlsOf(good), false);
+    await streaming(await stage.exporter(panel, [tlsConfig({ ca_file: authority.file })]));
+  });
+
+  it('may hold several authorities', async () => {
+    const both = join(dirname(authority.file), 'both.pem');
+    const texts = await Promise.all([stranger.file, authority.file].map((file) => readFile(file, 'utf8')));
+    await writeFile(both, texts.join('\n'));
+    const panel = await stage.panel(tlsOf(good), false);
+    await streaming(await stage.exporter(panel, [tlsConfig({ ca_file: both })]));
+  });
+
+  it.each([
+    ['left out', () => []],
+    ['of another authority', () => [tlsConfig({ ca_file: stranger.file })]],
+  ])('is named where it is %s', async (_what, settings) => {
+    const panel = await stage.panel(tlsOf(good), false);
+    const exporter = await stage.exporter(panel, settings());
+    await expectRefused(exporter, /TLS with 127\.0\.0\.1:\d+ failed \(UNABLE_TO_\w+\).*tls_config \(ca_file/);
+    expect(panel.calls()).toBe(0);
+  });
+});
+
+describe('cert_file and key_file', () => {
+  /** A panel, and nodes, that want a certificate of the stranger's. */
+  async function strictPanel() {
+    const ca = await readFile(stranger.file, 'utf8');
+    return stage.panel(tlsOf(good, { ca, requestCert: true }), false);
+  }
+
+  async function client(): Promise<string> {
+    const { cert, key } = await stranger.issue('DNS:exporter');
+    const folder = dirname(stranger.file);
+    await Promise.all([
+      writeFile(join(folder, 'client.pem'), cert),
+      writeFile(join(folder, 'client.key'), key, { mode: 0o600 }),
+    ]);
+    const [cert_file, key_file] = [join(folder, 'client.pem'), join(folder, 'client.key')];
+    return tlsConfig({ ca_file: authority.file, cert_file, key_file });
+  }
+
+  it('are shown to the panel and its nodes', async () => {
+    const panel = await strictPanel();
+    const exporter = await stage.exporter(panel, [await client()]);
+    await streaming(exporter);
+    const key = await readFile(join(dirname(stranger.file), 'client.key'), 'utf8');
+    expect(await everythingSaid(exporter)).not.toContain(key.split('\n')[1]);
+  });
+
+  it('are named where they are left out', async () => {
+    const panel = await strictPanel();
+    const exporter = await stage.exporter(panel, [tlsConfig({ ca_file: authority.file })]);
+    await expectRefused(exporter, /TLS with 127\.0\.0\.1:\d+ failed .* tls_config \(cert_file, key_file\)/);
+    expect(panel.calls()).toBe(0);
+  });
+
+  it('are named where they are left out and a node wants them', async () => {
+    const node = await strictPanel();
+    const panel = await stage.panel({}, false);
+    panel.sendSocketsTo('127.0.0.1', node.port, 'wss');
+    const exporter = await stage.exporter(panel, [tlsConfig({ ca_file: authority.file })]);
+    await expectLine(
+      exporter,
+      /the node wants a client certificate that it knows; check tls_config\.cert_file/,
+    );
+    await exporter.until('gameserver_collection_up', { server: 'survival' }, 1);
+    expect(socketsOpened(node)).toBe(0);
+  });
+});
+
+describe('server_name', () => {
+  let names: NameService;
+
+  beforeEach(() => {
+    names = startNameService();
+    names.add('node.test');
+  });
+
+  afterEach(() => names.end());
+
+  it("is the name that the panel's certificate is for, and not the nodes'", async () => {
+    const asked = new Set<string>();
+    const SNICallback = (name: string, answer: (error: null) => void) => {
+      asked.add(name);
+      answer(null);
+    };
+    const certificate = await authority.issue('DNS:panel.example.com,DNS:node.test');
+    const panel = await stage.panel(tlsOf(certificate, { SNICallback }), false);
+    panel.sendSocketsTo('node.test');
+    const settings = { ca_file: authority.file, server_name: 'panel.example.com' };
+    await streaming(await stage.exporter(panel, [tlsConfig(settings)]));
+    expect(asked).toEqual(new Set(['panel.example.com', 'node.test']));
+  });
+
+  it('lets no node pass under it', async () => {
+    const panel = await stage.panel(tlsOf(await authority.issue('DNS:panel.example.com')), false);
+    panel.sendSocketsTo('node.test');
+    const settings = { ca_file: authority.file, server_name: 'panel.example.com' };
+    const exporter = await stage.exporter(panel, [tlsConfig(settings)]);
+    await expectLine(exporter, /the node's certificate is for another name/);
+    expect(socketsOpened(panel)).toBe(0);
+  });
+
+  it('is named where the certificate is for another', async () => {
+    const panel = await stage.panel(tlsOf(good), false);
+    const settings = { ca_file: authority.file, server_name: 'panel.example.com' };
+    const exporter = await stage.exporter(panel, [tlsConfig(settings)]);
+    await expectRefused(exporter, /ERR_TLS_CERT_ALTNAME_INVALID.*tls_config \(ca_file, server_name\)/);
+  });
+});
+
+describe('insecure_skip_verify', () => {
+  it('takes any certificate, for calls and sockets', async () => {
+    const panel = await stage.panel(tlsOf(await stranger.issue('DNS:elsewhere.test', 'expired')), false);
+    await streaming(await stage.exporter(panel, [tlsConfig({ insecure_skip_verify: true })]));
+  });
+
+  it('that is false takes none of them', async () => {
+    const panel = await stage.panel(tlsOf(await stranger.issue(HERE, 'expired')), false);
+    const exporter = await stage.exporter(panel, [tlsConfig({ insecure_skip_verify: false })]);
+    await expectRefused(exporter, /TLS with .* failed/);
+    expect(panel.calls()).toBe(0);
+  });
+});

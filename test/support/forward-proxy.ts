@@ -1,0 +1,137 @@
+import { once } from 'node:events';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { type AddressInfo, connect, createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import { createServer as createTlsServer } from 'node:tls';
+import type { Certificate } from './certificates.ts';
+import { startNameProxy } from './name-proxy.ts';
+import { OpenSockets } from './open-sockets.ts';
+import { launch, type RunningProcess } from './process.ts';
+
+/** The Debian package of the proxy, its program, and the flag that makes the program do nothing. */
+export const TINYPROXY = ['tinyproxy-bin', 'tinyproxy', '-v'] as const;
+
+/** How a proxy is set up. */
+export interface ForwardProxyOptions {
+  /** Whom it lets through; all where absent. */
+  readonly user?: { readonly name: string; readonly password: string };
+  /** The only port that it makes tunnels to. */
+  readonly onlyPort?: number;
+  /** It speaks TLS. */
+  readonly certificate?: Certificate;
+}
+
+/** A real proxy, tinyproxy; names under `.test` lead it to the loopback interface. */
+export interface ForwardProxy {
+  /** Its address without user name and password. */
+  readonly url: string;
+  /** `host:port`. */
+  readonly host: string;
+  /** The first lines of the requests that it was sent, as its log has them. */
+  requests(): Promise<readonly string[]>;
+  stop(): Promise<void>;
+}
+
+/** Another program may take a port between the search for a free one and its use. */
+const ATTEMPTS = 5;
+
+/** Real milliseconds between two looks whether it listens. */
+const LOOK_EVERY_MS = 20;
+
+/** Starts a proxy on the loopback interface, with a log and a configuration of its own. */
+export async function startForwardProxy(options: ForwardProxyOptions = {}): Promise<ForwardProxy> {
+  const folder = await mkdtemp(join(tmpdir(), 'forward-proxy-'));
+  const names = await startNameProxy();
+  const log = join(folder, 'log');
+  const { child, port } = await launchTinyproxy(folder, log, names.port, options);
+  const front = options.certificate === undefined ? undefined : await tlsFront(options.certificate, port);
+  const host = `127.0.0.1:${front?.port ?? port}`;
+  return {
+    url: `${front === undefined ? 'http' : 'https'}://${host}`,
+    host,
+    requests: async () => requestsIn(await readFile(log, 'utf8')),
+    stop: async () => {
+      await front?.stop();
+      child.kill('SIGKILL');
+      await child.ended;
+      await names.stop();
+      await rm(folder, { recursive: true });
+    },
+  };
+}
+
+function requestsIn(log: string): readonly string[] {
+  return [...log.matchAll(/Request \(file descriptor \d+\): (\S+ \S+) /g)].map(([, line = '']) => line);
+}
+
+async function launchTinyproxy(
+  folder: string,
+  log: string,
+  namesPort: number,
+  { user, onlyPort }: ForwardProxyOptions,
+): Promise<{ readonly child: RunningProcess; readonly port: number }> {
+  for (let attempt = 1; ; attempt += 1) {
+    const port = await freePort();
+    const lines = [
+      `Port ${port}`,
+      'Listen 127.0.0.1',
+      'Timeout 600',
+      'MaxClients 100',
+      `LogFile "${log}"`,
+      'LogLevel Connect',
+      `Upstream http 127.0.0.1:${namesPort} ".test"`,
+      ...(user === undefined ? [] : [`BasicAuth ${user.name} ${user.password}`]),
+      ...(onlyPort === undefined ? [] : [`ConnectPort ${onlyPort}`]),
+    ];
+    const file = join(folder, 'tinyproxy.conf');
+    await writeFile(file, `${lines.join('\n')}\n`);
+    const child = launch('tinyproxy', ['-d', '-c', file]);
+    if (await listens(child, port)) return { child, port };
+    if (attempt === ATTEMPTS) throw new Error(`tinyproxy doesn't start:\n${child.stdout}${child.stderr}`);
+  }
+}
+
+async function freePort(): Promise<number> {
+  const server = createServer();
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  server.close();
+  await once(server, 'close');
+  return port;
+}
+
+/** Resolves once the port takes connections, or with false once the process has ended. */
+async function listens(child: RunningProcess, port: number): Promise<boolean> {
+  const gone = child.ended.then(() => true);
+  for (;;) {
+    if (await canConnect(port)) return true;
+    if (await Promise.race([gone, delay(LOOK_EVERY_MS, false)])) return false;
+  }
+}
+
+function canConnect(port: number): Promise<boolean> {
+  return new Promise((resolve) => {
+    const socket = connect(port, '127.0.0.1');
+    socket.once('connect', () => {
+      socket.destroy();
+      resolve(true);
+    });
+    socket.once('error', () => resolve(false));
+  });
+}
+
+/** Takes TLS off what is meant for a port: tinyproxy itself speaks none. */
+async function tlsFront(certificate: Certificate, port: number) {
+  const sockets = new OpenSockets();
+  const server = createTlsServer({ cert: certificate.cert, key: certificate.key }, (client) => {
+    sockets.join(client, connect(port, '127.0.0.1'));
+  });
+  server.on('connection', (socket) => sockets.keep(socket));
+  server.on('tlsClientError', () => undefined);
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  return { port: (server.address() as AddressInfo).port, stop: () => sockets.close(server) };
+}

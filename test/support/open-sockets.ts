@@ -1,0 +1,41 @@
+import { once } from 'node:events';
+import type { Server, Socket } from 'node:net';
+
+/** The connections of a server under test, so that it can be closed whatever runs over them. */
+export class OpenSockets {
+  readonly #open = new Set<Socket>();
+
+  #total = 0;
+
+  /** How many there ever were. */
+  get total(): number {
+    return this.#total;
+  }
+
+  /** How many are open. */
+  get size(): number {
+    return this.#open.size;
+  }
+
+  keep(socket: Socket): void {
+    if (!this.#open.has(socket)) this.#total += 1;
+    this.#open.add(socket);
+    socket.on('error', () => socket.destroy());
+    socket.once('close', () => this.#open.delete(socket));
+  }
+
+  /** Lets bytes flow both ways, until either end is gone. */
+  join(one: Socket, other: Socket): void {
+    for (const socket of [one, other]) this.keep(socket);
+    one.once('close', () => other.destroy());
+    other.once('close', () => one.destroy());
+    one.pipe(other).pipe(one);
+  }
+
+  async close(server: Server): Promise<void> {
+    const closed = once(server, 'close');
+    server.close();
+    for (const socket of this.#open) socket.destroy();
+    await closed;
+  }
+}
