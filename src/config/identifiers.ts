@@ -10,7 +10,7 @@ const FULL_UUID = new RegExp(`^${UUID}$`);
 const LABEL_NAME = new RegExp(LABEL_NAME_PATTERN);
 const NAME_MAX = 200;
 
-/** Labels that the exporter sets itself, and those that Prometheus sets at the scrape. */
+/** Labels that the exporter sets itself, and those that Prometheus and the shipped rules set. */
 export const TAKEN_LABELS: readonly string[] = [
   'panel',
   'server',
@@ -22,7 +22,11 @@ export const TAKEN_LABELS: readonly string[] = [
   'uuid',
   'job',
   'instance',
+  'pod',
   'le',
+  'alertname',
+  'alertstate',
+  'severity',
 ];
 
 export function isServerId(text: string): boolean {
@@ -50,6 +54,6 @@ export function labelNameProblem(name: string): string | undefined {
     return 'expected a label name of letters, digits and _, not starting with a digit';
   if (name.startsWith('__')) return 'expected a label name without __ in front, which Prometheus reserves';
   if (TAKEN_LABELS.includes(name))
-    return `expected another label name: ${name} is set by the exporter or by Prometheus`;
+    return `expected another label name: ${name} is set by the exporter, by Prometheus or by its alerts`;
   return undefined;
 }
