@@ -1,0 +1,102 @@
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { type AlertmanagerUnderTest, type SentAlert, startAlertmanager } from '../support/alertmanager.ts';
+import { ensureDebianPackage } from '../support/debian.ts';
+
+const hasAlertmanager = await ensureDebianPackage('prometheus-alertmanager', 'prometheus-alertmanager');
+
+const JOB = { job: 'gameserver' };
+const MAIN = { ...JOB, panel: 'main' };
+const PANEL_DOWN = { alertname: 'GameserverPanelDown', severity: 'critical', ...MAIN };
+const KEY_REFUSED = { alertname: 'GameserverPanelKeyRefused', severity: 'critical', ...MAIN };
+const EXPORTER_DOWN = { alertname: 'GameserverExporterDown', severity: 'critical', ...JOB };
+
+/** 500 servers of a panel, each with an alert. */
+function servers(
+  panel: string,
+  alertname = 'GameserverStopped',
+  severity = 'critical',
+): readonly SentAlert[] {
+  return Array.from({ length: 500 }, (_, index) => ({
+    labels: { alertname, severity, ...JOB, panel, server: `server-${index}`, server_id: `id-${index}` },
+  }));
+}
+
+describe.skipIf(!hasAlertmanager)('a real Alertmanager with the shipped configuration', () => {
+  let alertmanager: AlertmanagerUnderTest;
+
+  beforeEach(async () => {
+    alertmanager = await startAlertmanager();
+  });
+  afterEach(() => alertmanager.stop());
+
+  it('sends one page for a panel that is down with 500 servers, and its servers once it is back', async () => {
+    await alertmanager.send([...servers('main'), { labels: PANEL_DOWN }]);
+    await until(async () => expect(await silenced()).toBe(500));
+    await until(() => expect(pages()).toEqual([{ panel: 'main', alerts: ['GameserverPanelDown'] }]));
+    await alertmanager.send([{ labels: PANEL_DOWN, endsAt: new Date().toISOString() }]);
+    await until(() => expect(firing('GameserverStopped')).toBe(500));
+    // All in one, or in two where the panel's end came between.
+    expect(alertmanager.notifications.length).toBeLessThanOrEqual(3);
+  });
+
+  it('tells of the refused key alone, which takes the panel and its servers with it', async () => {
+    await alertmanager.send([...servers('main'), { labels: PANEL_DOWN }, { labels: KEY_REFUSED }]);
+    await until(async () => expect(await silenced()).toBe(501));
+    await until(() => expect(pages()).toEqual([{ panel: 'main', alerts: ['GameserverPanelKeyRefused'] }]));
+  });
+
+  it('sends one page for an exporter that is down, whatever it observes', async () => {
+    const shards = { alertname: 'GameserverShardMissing', severity: 'critical', ...JOB };
+    const instance = { ...EXPORTER_DOWN, severity: 'warning', instance: 'a' };
+    const others = [PANEL_DOWN, shards, instance].map((labels) => ({ labels }));
+    await alertmanager.send([...servers('main'), ...servers('other'), ...others, { labels: EXPORTER_DOWN }]);
+    await until(async () => expect(await silenced()).toBe(1_003));
+    await until(() => expect(pages()).toEqual([{ panel: '', alerts: ['GameserverExporterDown'] }]));
+  });
+
+  it('silences nothing of another panel or another job', async () => {
+    const elsewhere = { ...MAIN, job: 'staging', alertname: 'GameserverStopped', severity: 'critical' };
+    await alertmanager.send([{ labels: PANEL_DOWN }, ...servers('other'), { labels: elsewhere }]);
+    await until(() => expect(firing('GameserverStopped')).toBe(501));
+    expect(await silenced()).toBe(0);
+    expect(new Set(pages().map(({ panel }) => panel))).toEqual(new Set(['main', 'other']));
+  });
+
+  it('wakes nobody for what is for the day, and tells single stops no more once they are counted', async () => {
+    const [stop] = servers('main', 'GameserverStoppedUnexpectedly', 'warning');
+    const repeated = { ...stop?.labels, alertname: 'GameserverStopsRepeatedly', severity: 'critical' };
+    const cpu = { ...stop?.labels, alertname: 'GameserverCpuNearLimit', severity: 'warning' };
+    await alertmanager.send([{ labels: repeated }, { labels: cpu }, ...(stop === undefined ? [] : [stop])]);
+    await until(() => {
+      const told = alertmanager.notifications.flatMap(({ receiver, alerts }) =>
+        alerts.map(({ labels }) => `${receiver}: ${labels['alertname']}`),
+      );
+      expect(told.toSorted()).toEqual(['notify: GameserverCpuNearLimit', 'page: GameserverStopsRepeatedly']);
+    });
+    expect(await silenced()).toBe(1);
+  });
+
+  /** How many alerts fire and are silenced by others. */
+  async function silenced(): Promise<number> {
+    return (await alertmanager.alerts()).filter(({ status }) => status.inhibitedBy.length > 0).length;
+  }
+
+  function pages() {
+    return alertmanager.notifications.map(({ groupLabels, alerts }) => ({
+      panel: groupLabels['panel'] ?? '',
+      alerts: alerts.map(({ labels }) => labels['alertname']),
+    }));
+  }
+
+  /** How many alerts of this name were told of as firing. */
+  function firing(name: string): number {
+    const told = alertmanager.notifications.flatMap(({ alerts }) => alerts);
+    const own = told.filter(({ status, labels }) => status === 'firing' && labels['alertname'] === name);
+    return new Set(own.map(({ labels }) => `${labels['job']}/${labels['panel']}/${labels['server_id']}`))
+      .size;
+  }
+});
+
+function until(check: () => void | Promise<void>): Promise<void> {
+  return vi.waitFor(check, { timeout: 40_000, interval: 50 });
+}

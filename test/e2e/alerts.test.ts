@@ -1,0 +1,191 @@
+import { readFile } from 'node:fs/promises';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { type Simulator, startSimulator } from '../../src/simulator/index.ts';
+import {
+  type AlertmanagerUnderTest,
+  type NotifiedAlert,
+  startAlertmanager,
+} from '../support/alertmanager.ts';
+import { ensureDebianPackage } from '../support/debian.ts';
+import { type ExporterUnderTest, startExporter } from '../support/exporter.ts';
+import { type PrometheusUnderTest, startPrometheus } from '../support/prometheus.ts';
+import { TestTime } from '../support/test-time.ts';
+
+const RULES = new URL('../../deploy/prometheus/rules/gameserver.yml', import.meta.url);
+
+const hasPrometheus = await ensureDebianPackage('prometheus', 'prometheus');
+const hasAlertmanager = await ensureDebianPackage('prometheus-alertmanager', 'prometheus-alertmanager');
+
+/** How much faster than real time the panel and the exporter run. */
+const SPEED = 10;
+
+/** Real milliseconds that a condition may take to come true: generous, since machines are shared. */
+const PATIENCE_MS = 60_000;
+
+const NAMES = ['survival', 'modded', 'lobby', 'skyblock', 'arena', 'creative'] as const;
+
+/** Alerts on what lasts, and on what happened once, which is all that anybody is to be told of before the panel is cut off. */
+const STATES = ['GameserverCpuNearLimit lobby', 'GameserverStopped modded', 'GameserverStopped survival'];
+const TROUBLES = [...STATES, 'GameserverStoppedUnexpectedly modded'];
+
+describe.skipIf(!hasPrometheus || !hasAlertmanager)('from a simulated panel to a webhook', () => {
+  const time = new TestTime(SPEED);
+  let panel: Simulator;
+  let exporter: ExporterUnderTest;
+  let alertmanager: AlertmanagerUnderTest;
+  let prometheus: PrometheusUnderTest;
+  const stops: (() => Promise<void>)[] = [];
+
+  beforeAll(async () => {
+    const servers = NAMES.map((name) => ({ name, temper: 'steady' as const }));
+    panel = await startSimulator({ servers, startMs: 500, stopMs: 200, clock: time.clock() });
+    stops.unshift(() => panel.stop());
+    exporter = await startObserving();
+    stops.unshift(() => exporter.stop());
+    alertmanager = await startAlertmanager();
+    stops.unshift(() => alertmanager.stop());
+    prometheus = await startPrometheus(new URL(exporter.url).host, [], {
+      rules: hurried(await readFile(RULES, 'utf8')),
+      alertmanager: alertmanager.authority,
+    });
+    stops.unshift(() => prometheus.stop());
+    await until(async () => {
+      expect(await prometheus.query('gameserver_state{state="running"} == 1')).toHaveLength(NAMES.length);
+    });
+  });
+
+  afterAll(async () => {
+    for (const stop of stops) await stop();
+  });
+
+  it('tells of a stopped server, of one that died and of one at its CPU limit, and of no other', async () => {
+    panel.power('survival', 'stop');
+    panel.crash('modded');
+    panel.pin('lobby', { cpuAbsolute: 198 });
+    panel.power('skyblock', 'restart');
+    panel.power('arena', 'stop');
+    await until(() => expect([...told()].toSorted()).toEqual(TROUBLES));
+    expect(fires()).toEqual(expect.arrayContaining(STATES));
+    const cpu = alerts().find(({ labels }) => labels['alertname'] === 'GameserverCpuNearLimit');
+    expect(cpu).toMatchObject({
+      labels: { job: 'gameserver', panel: 'main', server: 'lobby', game: 'minecraft', severity: 'warning' },
+      annotations: {
+        summary: 'lobby on main needs nearly all of its CPU',
+        description: expect.stringMatching(/^It uses 9\d(?:\.\d+)?% of its CPU limit/) as string,
+        runbook_url: 'docs/runbooks/gameserver-cpu-near-limit.md',
+      },
+    });
+    expect(receiversOf('GameserverStopped')).toEqual(['page']);
+    expect(receiversOf('GameserverCpuNearLimit')).toEqual(['notify']);
+  });
+
+  it('tells once that the panel is cut off, and not of each server; stopped servers stay so', async () => {
+    await panel.stopListening();
+    await until(() => expect(fires()).toContain('GameserverPanelDown'));
+    // For longer than it takes to be told of a server without data.
+    await until(async () => {
+      const away = await prometheus.query('time() - server:gameserver_no_data_since:timestamp_seconds > 15');
+      expect(away).toHaveLength(NAMES.length);
+    });
+    expect(await prometheus.query('gameserver_state{state="unknown"} == 1')).toHaveLength(NAMES.length);
+    const known = await alertmanager.alerts();
+    const silenced = known.filter(({ status }) => status.inhibitedBy.length > 0).map(titleOf);
+    expect(silenced).toEqual(expect.arrayContaining(STATES));
+    expect([...told()].toSorted()).toEqual([...TROUBLES, 'GameserverPanelDown'].toSorted());
+    expect(fires()).toEqual(expect.arrayContaining(STATES));
+  });
+
+  it('tells of the end of each once the panel is back and its servers are well, and of nothing else', async () => {
+    for (const name of ['survival', 'modded']) panel.power(name, 'start');
+    panel.pin('lobby', undefined);
+    await panel.startListening();
+    await until(() => expect(fires()).toEqual([]));
+    await until(async () => expect(await alertmanager.alerts()).toEqual([]));
+    expect([...told()].toSorted()).toEqual([...TROUBLES, 'GameserverPanelDown'].toSorted());
+    for (const { groupLabels } of alertmanager.notifications) expect(groupLabels).toEqual({ panel: 'main' });
+  });
+
+  it('tells nobody of a restart of the exporter, and once of its end', async () => {
+    const before = alertmanager.notifications.length;
+    const port = Number(new URL(exporter.url).port);
+    await exporter.stop();
+    exporter = await startObserving(port);
+    await until(async () => {
+      const running = await prometheus.query('gameserver_state{state="running"} == 1');
+      expect(running).toHaveLength(NAMES.length - 1);
+      expect(await prometheus.query('ALERTS')).toEqual([]);
+    });
+    expect(alertmanager.notifications.slice(before)).toEqual([]);
+    await exporter.stop();
+    await until(() => expect(fires()).toEqual(['GameserverExporterDown']));
+    exporter = await startObserving(port);
+    await until(() => expect(fires()).toEqual([]));
+    expect(alertmanager.notifications.slice(before).flatMap((sent) => sent.alerts.map(titleOf))).toEqual([
+      'GameserverExporterDown',
+      'GameserverExporterDown',
+    ]);
+  });
+
+  function startObserving(port = 0): Promise<ExporterUnderTest> {
+    return startExporter({ yaml: configuration(panel), clock: time.clock(), port });
+  }
+
+  const alerts = () => alertmanager.notifications.flatMap((notification) => notification.alerts);
+
+  /** All alerts that anybody was ever told of, each by its name and server. */
+  const told = () => new Set(alerts().map(titleOf));
+
+  /** Those that were last told of as firing. */
+  function fires(): readonly string[] {
+    const last = new Map(alerts().map((alert) => [titleOf(alert), alert.status]));
+    return [...last].flatMap(([title, status]) => (status === 'firing' ? title : [])).toSorted();
+  }
+
+  function receiversOf(name: string): readonly string[] {
+    const own = alertmanager.notifications.filter(({ alerts }) =>
+      alerts.some(({ labels }) => labels['alertname'] === name),
+    );
+    return [...new Set(own.map(({ receiver }) => receiver))];
+  }
+});
+
+/** The arena may be in any state; the lobby has two cores. */
+function configuration(panel: Simulator): string {
+  const settings: Partial<Record<(typeof NAMES)[number], string>> = {
+    arena: ', expect: any',
+    lobby: ', limits: { cpu_cores: 2 }, labels: { game: minecraft }',
+  };
+  return [
+    'panels:',
+    '  - name: main',
+    `    url: ${panel.url}`,
+    `    api_key: ${panel.apiKey}`,
+    '    servers:',
+    ...NAMES.map(
+      (name) => `      - { id: ${panel.server(name).identifier}, name: ${name}${settings[name] ?? ''} }`,
+    ),
+  ].join('\n');
+}
+
+/**
+ * The shipped rules in a hurry: each minute of their ranges and waits is a second here, and each hour a minute. The shipped file stays
+ * as it is.
+ */
+function hurried(rules: string): string {
+  const shorter = (_all: string, before: string, amount: string, unit: string) =>
+    `${before}${amount}${unit === 'h' ? 'm' : 's'}`;
+  return (
+    rules
+      .replaceAll(/(\[|for: )(\d+)([mh])/g, shorter)
+      // A busy machine may not restart the exporter within three seconds.
+      .replace(/(?<before>GameserverExporterDown\n.*\n +for: )3s/, '$<before>15s')
+  );
+}
+
+function titleOf({ labels }: Pick<NotifiedAlert, 'labels'>): string {
+  return [labels['alertname'], labels['server']].filter((word) => word !== undefined).join(' ');
+}
+
+function until(check: () => void | Promise<void>): Promise<void> {
+  return vi.waitFor(check, { timeout: PATIENCE_MS, interval: 100 });
+}

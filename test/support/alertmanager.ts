@@ -1,0 +1,129 @@
+import { once } from 'node:events';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
+import { parse, stringify } from 'yaml';
+import { launch } from './process.ts';
+
+const SHIPPED = new URL('../../deploy/alertmanager/alertmanager.yml', import.meta.url);
+
+/** In place of the shipped half a minute and five minutes. */
+const HURRIED = { group_wait: '1s', group_interval: '1s' };
+
+type Labels = Readonly<Record<string, string>>;
+
+/** One alert of a notification. */
+export interface NotifiedAlert {
+  readonly status: 'firing' | 'resolved';
+  readonly labels: Labels;
+  readonly annotations: Labels;
+}
+
+/** What the webhook was sent at once. */
+export interface Notification {
+  readonly receiver: string;
+  readonly groupLabels: Labels;
+  readonly alerts: readonly NotifiedAlert[];
+}
+
+/** An alert as Alertmanager knows it, notified or not. */
+export interface KnownAlert {
+  readonly labels: Labels;
+  readonly status: { readonly inhibitedBy: readonly string[] };
+}
+
+/** An alert as Prometheus sends it; it fires until `endsAt`. */
+export interface SentAlert {
+  readonly labels: Labels;
+  readonly endsAt?: string;
+}
+
+/** A real Alertmanager of a test's own, and the webhook that it notifies. */
+export interface AlertmanagerUnderTest {
+  /** Its `host:port`. */
+  readonly authority: string;
+  /** All notifications so far, in the order in which they came. */
+  readonly notifications: readonly Notification[];
+  /** All alerts that fire. */
+  alerts(): Promise<readonly KnownAlert[]>;
+  send(alerts: readonly SentAlert[]): Promise<void>;
+  stop(): Promise<void>;
+}
+
+/** Starts an Alertmanager with the shipped configuration, but for its receivers, which are a webhook here, and its waits, which are short. */
+export async function startAlertmanager(): Promise<AlertmanagerUnderTest> {
+  const folder = await mkdtemp(join(tmpdir(), 'alertmanager-'));
+  const webhook = await listen();
+  const file = join(folder, 'alertmanager.yml');
+  await writeFile(file, hurried(await readFile(SHIPPED, 'utf8'), webhook.url));
+  const process = launch('prometheus-alertmanager', [
+    `--config.file=${file}`,
+    `--storage.path=${join(folder, 'data')}`,
+    '--web.listen-address=127.0.0.1:0',
+    '--cluster.listen-address=',
+  ]);
+  const [, authority = ''] = await process.printed(/msg="Listening on" address=(127\.0\.0\.1:\d+)/);
+  const api = `http://${authority}/api/v2/alerts`;
+  return {
+    authority,
+    notifications: webhook.notifications,
+    alerts: async () => (await (await fetch(api)).json()) as readonly KnownAlert[],
+    send: async (alerts) => {
+      const headers = { 'content-type': 'application/json' };
+      const response = await fetch(api, { method: 'POST', headers, body: JSON.stringify(alerts) });
+      if (!response.ok) throw new Error(`Alertmanager answered ${response.status}: ${await response.text()}`);
+    },
+    stop: async () => {
+      process.kill('SIGTERM');
+      await process.ended;
+      await webhook.close();
+      await rm(folder, { recursive: true });
+    },
+  };
+}
+
+interface Configuration {
+  readonly route: object;
+  readonly receivers: readonly { readonly name: string }[];
+}
+
+function hurried(shipped: string, url: string): string {
+  const config = parse(shipped) as Configuration;
+  return stringify({
+    ...config,
+    route: { ...config.route, ...HURRIED },
+    receivers: config.receivers.map(({ name }) => ({ name, webhook_configs: [{ url }] })),
+  });
+}
+
+interface Webhook {
+  readonly url: string;
+  readonly notifications: readonly Notification[];
+  close(): Promise<void>;
+}
+
+async function listen(): Promise<Webhook> {
+  const notifications: Notification[] = [];
+  const server = createServer((request, response) => {
+    const receive = async () => {
+      notifications.push(JSON.parse(await text(request)) as Notification);
+      response.end();
+    };
+    void receive();
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    notifications,
+    close: async () => {
+      const closed = once(server, 'close');
+      server.close();
+      server.closeAllConnections();
+      await closed;
+    },
+  };
+}

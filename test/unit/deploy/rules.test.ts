@@ -1,0 +1,184 @@
+import { execFileSync } from 'node:child_process';
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { describe, expect, it, test } from 'vitest';
+import { parse } from 'yaml';
+import { PANEL_FAMILIES, SERVER_FAMILIES } from '../../../src/metrics/families.ts';
+import { PANEL_GAUGES, SELF_FAMILIES } from '../../../src/metrics/self-families.ts';
+import { ensureDebianPackage } from '../../support/debian.ts';
+
+const ROOT = fileURLToPath(new URL('../../..', import.meta.url));
+const PROMETHEUS = join(ROOT, 'deploy/prometheus');
+const ALERTMANAGER_FILE = join(ROOT, 'deploy/alertmanager/alertmanager.yml');
+
+/** Real milliseconds that promtool may take on a busy machine. */
+const PATIENCE_MS = 60_000;
+
+interface Rule {
+  readonly alert?: string;
+  readonly record?: string;
+  readonly expr: string;
+  readonly labels?: { readonly severity: string };
+  readonly annotations?: Readonly<Record<string, string>>;
+}
+
+interface RuleTest {
+  readonly eval_time: string;
+  readonly alertname: string;
+  readonly exp_alerts: readonly { readonly exp_labels: { readonly severity: string } }[];
+}
+
+interface Inhibition {
+  readonly source_matchers: readonly string[];
+  readonly target_matchers: readonly string[];
+  readonly equal: readonly string[];
+}
+
+const rules = inFolder('rules').flatMap((file) =>
+  (read(file) as { groups: readonly { rules: readonly Rule[] }[] }).groups.flatMap((group) => group.rules),
+);
+const alerts = rules.flatMap(({ alert, labels, annotations, expr }) =>
+  alert === undefined ? [] : [{ name: alert, severity: labels?.severity ?? '', annotations, expr }],
+);
+const names = new Set(alerts.map(({ name }) => name));
+const records = new Set(rules.flatMap(({ record }) => record ?? []));
+const ruleTests = inFolder('tests').flatMap((file) =>
+  (read(file) as { tests: readonly { alert_rule_test: readonly RuleTest[] }[] }).tests.flatMap(
+    (one) => one.alert_rule_test,
+  ),
+);
+const hasPromtool = await ensureDebianPackage('prometheus', 'promtool');
+const hasAmtool = await ensureDebianPackage('prometheus-alertmanager', 'amtool');
+
+describe.skipIf(!hasPromtool)('promtool', { timeout: PATIENCE_MS }, () => {
+  it('finds nothing amiss with the rules', () => {
+    expect(run('promtool', 'check', 'rules', '--lint=all', '--lint-fatal', ...inFolder('rules'))).toContain(
+      'SUCCESS',
+    );
+  });
+
+  it('finds nothing amiss with the example of a configuration', () => {
+    expect(run('promtool', 'check', 'config', join(PROMETHEUS, 'prometheus.yml'))).toContain('SUCCESS');
+  });
+
+  it.each(inFolder('tests').map((file) => [file.slice(PROMETHEUS.length + 1), file]))(
+    'sees each alert of %s fire and not fire as expected',
+    (_name, file) => {
+      expect(run('promtool', 'test', 'rules', file)).toContain('SUCCESS');
+    },
+  );
+});
+
+test.each(alerts)('$name ($severity) is tested firing and not firing', ({ name, severity }) => {
+  const own = ruleTests.filter(({ alertname }) => alertname === name);
+  const firing = own.filter(({ exp_alerts }) =>
+    exp_alerts.some(({ exp_labels }) => exp_labels.severity === severity),
+  );
+  expect(firing.length, 'tests in which it fires').toBeGreaterThan(0);
+  expect(own.length - firing.length, "tests in which it doesn't").toBeGreaterThan(0);
+});
+
+test('no test is about an alert that there is not', () => {
+  expect(ruleTests.map(({ alertname }) => alertname).filter((name) => !names.has(name))).toEqual([]);
+});
+
+test.each(alerts)(
+  '$name ($severity) says what is wrong, how much, and what to read',
+  ({ name, severity, annotations }) => {
+    expect(['critical', 'warning', 'info']).toContain(severity);
+    const { summary, description, runbook_url: runbook = '' } = annotations ?? {};
+    expect(summary).toMatch(/\{\{ (?:if )?\$labels\.(?:server|panel|job|instance) /);
+    expect(description).toMatch(/\$value|\$labels\.reason/);
+    expect(runbook).toMatch(/^docs\/runbooks\/[a-z-]+\.md$/);
+    const page = readFileSync(join(ROOT, runbook), 'utf8');
+    expect(page.split('\n')[0], 'its title').toBe(`# ${name}`);
+    expect(page).toContain('\n## What it means\n');
+    expect(page).toContain('\n## What to do\n');
+  },
+);
+
+test('every runbook is that of an alert, and in the list of them', () => {
+  const pages = readdirSync(join(ROOT, 'docs/runbooks')).filter((file) => file !== 'README.md');
+  const led = alerts.map(({ annotations }) => annotations?.['runbook_url']?.split('/').at(-1));
+  expect(new Set(led)).toEqual(new Set(pages));
+  const list = readFileSync(join(ROOT, 'docs/runbooks/README.md'), 'utf8');
+  for (const { name, severity, annotations } of alerts) {
+    const page = annotations?.['runbook_url']?.split('/').at(-1);
+    expect(list, 'docs/runbooks/README.md').toMatch(
+      new RegExp(`\\| \\[${name}\\]\\(${page}\\) \\|.*\\b${severity}\\b`),
+    );
+  }
+});
+
+test('every metric that the rules name is one of the exporter, of Prometheus, or recorded by them', () => {
+  const families = [...SERVER_FAMILIES, ...PANEL_FAMILIES, ...Object.values(SELF_FAMILIES), ...PANEL_GAUGES];
+  const known = new Set([...families.map(({ name }) => name), ...records, 'up', 'ALERTS']);
+  const named = rules.flatMap(({ expr }) => metricsIn(expr));
+  expect(named.length).toBeGreaterThan(rules.length);
+  expect([...new Set(named)].filter((name) => !known.has(name))).toEqual([]);
+});
+
+test('every recorded series is used by a rule', () => {
+  for (const record of records) {
+    const users = rules.filter((rule) => rule.record !== record && metricsIn(rule.expr).includes(record));
+    expect(users, record).not.toEqual([]);
+  }
+});
+
+test('what the rules ask of alerts is about alerts that there are, in the alert itself or in what is recorded', () => {
+  for (const { alert, record, expr } of rules) {
+    const asked = [...expr.matchAll(/ALERTS\{alertname="(\w+)"/g)].map(([, name = '']) => name);
+    if (record === undefined) expect([...new Set(asked)].filter((name) => name !== alert)).toEqual([]);
+    else expect(asked.filter((name) => !names.has(name))).toEqual([]);
+  }
+});
+
+describe('alertmanager.yml', () => {
+  const config = read(ALERTMANAGER_FILE) as {
+    readonly route: { readonly group_by: readonly string[] };
+    readonly inhibit_rules: readonly Inhibition[];
+  };
+
+  it.skipIf(!hasAmtool)('passes amtool', { timeout: PATIENCE_MS }, () => {
+    expect(run('amtool', 'check-config', ALERTMANAGER_FILE)).toContain('SUCCESS');
+  });
+
+  it('groups by panel', () => {
+    expect(config.route.group_by).toEqual(['panel']);
+  });
+
+  it('names alerts that there are', () => {
+    const named = config.inhibit_rules.flatMap(({ source_matchers, target_matchers }) =>
+      [...source_matchers, ...target_matchers].flatMap(
+        (matcher) => /alertname = (\w+)/.exec(matcher)?.[1] ?? [],
+      ),
+    );
+    expect(named.length).toBeGreaterThan(config.inhibit_rules.length);
+    expect(named.filter((name) => !names.has(name))).toEqual([]);
+  });
+});
+
+/** The names of series in an expression: its words that are no label, no function, no keyword and no text. */
+function metricsIn(expr: string): readonly string[] {
+  const bare = expr
+    .replaceAll(/"[^"]*"/g, '""')
+    .replaceAll(/\{[^}]*\}/g, ' ')
+    .replaceAll(/\b(?:on|by|without|ignoring|group_left|group_right)\s*\([^)]*\)/g, ' ')
+    .replaceAll(/\[\w+\]/g, ' ');
+  const words = bare.matchAll(/(?<![\w:.])[a-zA-Z_][\w:]*(?![\w:]|\s*\()/g);
+  return [...words].map(([word]) => word).filter((word) => !['and', 'or', 'unless', 'bool'].includes(word));
+}
+
+function inFolder(folder: string): readonly string[] {
+  return readdirSync(join(PROMETHEUS, folder)).map((file) => join(PROMETHEUS, folder, file));
+}
+
+function read(file: string): unknown {
+  return parse(readFileSync(file, 'utf8'));
+}
+
+/** What a program printed; throws with all of it where it fails. */
+function run(command: string, ...args: string[]): string {
+  return execFileSync(command, args, { encoding: 'utf8', stdio: 'pipe' });
+}
