@@ -1,0 +1,49 @@
+# The exporter's image: `docker build -t gameserver-exporter .`
+ARG NODE_IMAGE=docker.io/library/node:24.21.0-trixie-slim
+
+# What these two make is the same on every platform, so they run on the one that builds.
+FROM --platform=$BUILDPLATFORM ${NODE_IMAGE} AS build
+WORKDIR /build
+COPY package.json package-lock.json ./
+RUN npm ci --ignore-scripts --no-audit --no-fund
+COPY tsconfig.json tsconfig.build.json ./
+COPY scripts/write-revision.mjs scripts/
+COPY src src
+# The context has no .git: the commit comes from outside.
+ARG REVISION=
+RUN GAMESERVER_EXPORTER_REVISION="$REVISION" npm run build
+
+FROM --platform=$BUILDPLATFORM ${NODE_IMAGE} AS dependencies
+WORKDIR /dependencies
+COPY package.json package-lock.json ./
+RUN npm ci --omit=dev --ignore-scripts --no-audit --no-fund
+
+FROM ${NODE_IMAGE}
+ARG VERSION=
+ARG REVISION=
+ARG CREATED=
+ARG SOURCE=
+LABEL org.opencontainers.image.title="gameserver-exporter" \
+      org.opencontainers.image.description="Prometheus exporter for the game servers of Pterodactyl, Pelican and panels that speak the same client API" \
+      org.opencontainers.image.licenses="Apache-2.0" \
+      org.opencontainers.image.version="$VERSION" \
+      org.opencontainers.image.revision="$REVISION" \
+      org.opencontainers.image.created="$CREATED" \
+      org.opencontainers.image.source="$SOURCE"
+ENV NODE_ENV=production
+WORKDIR /opt/gameserver-exporter
+COPY LICENSE package.json config.example.yaml config.schema.json ./
+COPY scripts/healthcheck.mjs ./
+COPY --from=dependencies /dependencies/node_modules node_modules
+COPY --from=build /build/dist dist
+# Relative paths start here: config.yaml, which `serve` and `check` read unless told otherwise.
+WORKDIR /etc/gameserver-exporter
+# By number, so that Kubernetes can see that it isn't root. Any other user works too: nothing is written.
+USER 65532:65532
+EXPOSE 10317
+# The program handles the signal as process 1, too, and starts no processes that it would have to reap.
+STOPSIGNAL SIGTERM
+HEALTHCHECK --interval=30s --timeout=5s --start-period=10s --retries=3 \
+  CMD ["node", "/opt/gameserver-exporter/healthcheck.mjs"]
+ENTRYPOINT ["node", "/opt/gameserver-exporter/dist/cli.js"]
+CMD ["serve"]

@@ -1,0 +1,49 @@
+// What the image's HEALTHCHECK runs: exits with 0 where the exporter answers on HEALTHCHECK_ADDRESS (default 127.0.0.1:10317),
+// else with 1. It has neither password nor certificate: over TLS, and where a password is asked for, any answer counts.
+import { get } from 'node:http';
+import { connect } from 'node:tls';
+
+const TIMEOUT_MS = 4_000;
+const UNAUTHORIZED = 401;
+
+const { HEALTHCHECK_ADDRESS = '127.0.0.1:10317' } = process.env;
+const { hostname, port } = new URL(`http://${HEALTHCHECK_ADDRESS}`);
+const host = hostname.replace(/^\[(.*)\]$/, '$1');
+
+function overHttp() {
+  return new Promise((resolve, reject) => {
+    const request = get({ host, port, path: '/-/healthy', agent: false }, ({ statusCode }) => {
+      request.destroy();
+      if (statusCode === 200 || statusCode === UNAUTHORIZED) resolve();
+      else reject(new Error(`/-/healthy answers ${statusCode}`));
+    });
+    request.on('error', reject);
+  });
+}
+
+/** A TLS server that turns the client away, for want of a certificate say, has answered as well. */
+function overTls() {
+  return new Promise((resolve, reject) => {
+    const socket = connect({ host, port: Number(port), rejectUnauthorized: false }, () => {
+      socket.destroy();
+      resolve();
+    });
+    socket.on('error', (error) => (/^ERR_SSL_.*ALERT/.test(error.code) ? resolve() : reject(error)));
+  });
+}
+
+function fail(message) {
+  console.error(`${HEALTHCHECK_ADDRESS}: ${message}`);
+  process.exit(1);
+}
+
+setTimeout(() => fail(`no answer within ${TIMEOUT_MS / 1_000} s`), TIMEOUT_MS).unref();
+try {
+  await overHttp().catch((error) =>
+    // A TLS server hangs up on plain HTTP.
+    error.code === 'ECONNRESET' || error.code === 'HPE_INVALID_CONSTANT' ? overTls() : Promise.reject(error),
+  );
+} catch (error) {
+  fail(error.message || error.code);
+}
+process.exit(0);

@@ -1,0 +1,103 @@
+import { execFile } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { readdir, readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { type InstalledPackage, installPackage } from '../support/npm-package.ts';
+import { endProcesses, launch } from '../support/process.ts';
+import { metricsAt } from '../support/program.ts';
+
+const run = promisify(execFile);
+
+interface Manifest {
+  readonly version: string;
+  readonly scripts?: Readonly<Record<string, string>>;
+  readonly gypfile?: boolean;
+}
+
+const manifest = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8')) as Manifest;
+
+/** Of a package itself, not of a folder within one. */
+const MANIFEST = /(?:^|node_modules\/)(?:@[^/]+\/)?[^/@]+\/package\.json$/;
+
+describe('the npm package, installed into an empty folder', () => {
+  let installed: InstalledPackage;
+
+  beforeAll(async () => {
+    installed = await installPackage();
+  });
+
+  afterEach(endProcesses);
+  afterAll(() => installed.remove());
+
+  const program = (...args: string[]) =>
+    launch(join(installed.folder, 'node_modules/.bin/gameserver-exporter'), args, { cwd: installed.folder });
+
+  it('holds the program and what goes with it, and nothing else', () => {
+    const beside = installed.packed.filter((path) => !path.startsWith('dist/')).toSorted();
+    expect(beside).toEqual(
+      [
+        'CHANGELOG.md',
+        'LICENSE',
+        'README.md',
+        'config.example.yaml',
+        'config.schema.json',
+        'package.json',
+      ].toSorted(),
+    );
+    expect(installed.packed).toContain('dist/cli.js');
+    expect(installed.packed.filter((path) => /\.ts$|\.test\.|\.map$/.test(path))).toEqual([]);
+  });
+
+  it('brings no install scripts and no native modules', async () => {
+    const modules = join(installed.folder, 'node_modules');
+    const files = await readdir(modules, { recursive: true });
+    const manifests = files.filter((path) => MANIFEST.test(path));
+    const guilty = files.filter((path) => /\.node$|(?:^|\/)binding\.gyp$/.test(path));
+    for (const path of manifests) {
+      const { scripts = {}, gypfile } = JSON.parse(await readFile(join(modules, path), 'utf8')) as Manifest;
+      const hooks = ['preinstall', 'install', 'postinstall'].filter((name) => name in scripts);
+      if (hooks.length > 0 || gypfile === true) guilty.push(`${path}: ${hooks.join()}`);
+    }
+    expect(manifests.length).toBeGreaterThan(20);
+    expect(guilty).toEqual([]);
+  });
+
+  it('tells its version', async () => {
+    const version = program('--version');
+    expect(await version.ended).toEqual({ code: 0, signal: null });
+    expect(version.stdout).toContain(`gameserver-exporter, version ${manifest.version} `);
+  });
+
+  it('checks the example that it brings', async () => {
+    const example = join(installed.folder, 'node_modules/gameserver-exporter/config.example.yaml');
+    const check = program('check', example);
+    expect(await check.ended).toEqual({ code: 1, signal: null });
+    // All that is missing is the key's file, which is the user's.
+    expect(check.stderr.trim().split('\n')).toHaveLength(1);
+    expect(check.stderr).toContain('/run/secrets/panel-key');
+  });
+
+  it('runs the demo, which serves metrics', async () => {
+    const demo = program('demo', '--port', '0', '--panel-port', '0', '--control-port', '0');
+    const [, url = ''] = await demo.printed(/serves at\s+(http:\S+)/);
+    await metricsAt(url).until('gameserver_state', { server: 'survival', state: 'running' }, [1]);
+    // The page's own files are in the package, too.
+    const page = await (await fetch(`${url}/`)).text();
+    const files = [...page.matchAll(/(?:src|href)="?([^"\s>]+\.(?:js|css))"?/g)].map(([, path = '']) => path);
+    expect(files.length).toBeGreaterThan(0);
+    for (const path of files) expect((await fetch(new URL(path, `${url}/`))).status, path).toBe(200);
+    demo.kill('SIGTERM');
+    expect(await demo.ended).toEqual({ code: 0, signal: null });
+  });
+
+  it('exports the schema for editors', async () => {
+    const script =
+      "import schema from 'gameserver-exporter/config.schema.json' with { type: 'json' }; console.log(schema.type)";
+    const { stdout } = await run(process.execPath, ['--input-type=module', '--eval', script], {
+      cwd: installed.folder,
+    });
+    expect(stdout).toBe('object\n');
+  });
+});

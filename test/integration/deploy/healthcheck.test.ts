@@ -1,0 +1,96 @@
+import { once } from 'node:events';
+import { createServer, type RequestListener, type Server } from 'node:http';
+import { createServer as createTlsServer } from 'node:https';
+import type { AddressInfo } from 'node:net';
+import type { TlsOptions } from 'node:tls';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { type Authority, createAuthority } from '../../support/certificates.ts';
+import { repositoryPath } from '../../support/deploy-files.ts';
+import { endProcesses, launch } from '../../support/process.ts';
+
+const SCRIPT = repositoryPath('scripts/healthcheck.mjs');
+
+const servers: Server[] = [];
+
+/** Listens on a free port of the loopback interface; gives the address. */
+async function listen(server: Server, host = '127.0.0.1'): Promise<string> {
+  servers.push(server);
+  server.listen(0, host);
+  await once(server, 'listening');
+  return `${host.includes(':') ? `[${host}]` : host}:${(server.address() as AddressInfo).port}`;
+}
+
+const answering =
+  (status: number): RequestListener =>
+  (request, response) => {
+    response.statusCode = request.url === '/-/healthy' ? status : 404;
+    response.end();
+  };
+
+async function check(address: string) {
+  const run = launch(process.execPath, [SCRIPT], { env: { HEALTHCHECK_ADDRESS: address } });
+  const { code } = await run.ended;
+  return { code, stderr: run.stderr };
+}
+
+afterEach(async () => {
+  await endProcesses();
+  for (const server of servers.splice(0)) {
+    server.closeAllConnections();
+    server.close();
+    await once(server, 'close');
+  }
+});
+
+describe('the health check of the image', () => {
+  it.each([200, 401])('takes %d for healthy', async (status) => {
+    const address = await listen(createServer(answering(status)));
+    expect(await check(address)).toEqual({ code: 0, stderr: '' });
+  });
+
+  it('takes an IPv6 address', async () => {
+    const address = await listen(createServer(answering(200)), '::1');
+    expect(await check(address)).toEqual({ code: 0, stderr: '' });
+  });
+
+  it.each([404, 503])('takes %d for ill', async (status) => {
+    const address = await listen(createServer(answering(status)));
+    expect(await check(address)).toEqual({ code: 1, stderr: `${address}: /-/healthy answers ${status}\n` });
+  });
+
+  it('takes silence for ill', async () => {
+    const address = await listen(createServer(() => undefined));
+    expect(await check(address)).toEqual({ code: 1, stderr: `${address}: no answer within 4 s\n` });
+  });
+
+  it('takes a closed port for ill', async () => {
+    const server = createServer();
+    const address = await listen(server);
+    server.close();
+    await once(server, 'close');
+    servers.splice(0);
+    const { code, stderr } = await check(address);
+    expect(code).toBe(1);
+    expect(stderr).toContain('ECONNREFUSED');
+  });
+});
+
+describe('over TLS it takes for healthy', () => {
+  let authority: Authority;
+
+  beforeAll(async () => {
+    authority = await createAuthority();
+  });
+
+  afterAll(() => authority.end());
+
+  it.each<[string, TlsOptions]>([
+    ['a server whose certificate it does not know', {}],
+    ['one that asks for a client certificate, by TLS 1.3', { requestCert: true, minVersion: 'TLSv1.3' }],
+    ['one that asks for a client certificate, by TLS 1.2', { requestCert: true, maxVersion: 'TLSv1.2' }],
+  ])('%s', async (_name, options) => {
+    const own = await authority.issue('DNS:exporter.example.com');
+    const address = await listen(createTlsServer({ ...own, ...options }, answering(200)));
+    expect(await check(address)).toEqual({ code: 0, stderr: '' });
+  });
+});

@@ -1,0 +1,54 @@
+import { execFile } from 'node:child_process';
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+
+const run = promisify(execFile);
+const REPOSITORY = fileURLToPath(new URL('../..', import.meta.url));
+
+/** What npm needs of the machine: where its registry is, and what certificates to trust. */
+const NPM_SETTINGS = /^npm_config_(registry|cafile|cache|userconfig|globalconfig|proxy|https_proxy|noproxy)$/;
+
+/** The package as npm packs it, installed into a folder that was empty. */
+export interface InstalledPackage {
+  readonly tarball: string;
+  /** What the tarball holds, as paths without its leading folder. */
+  readonly packed: readonly string[];
+  readonly folder: string;
+  remove(): Promise<void>;
+}
+
+/** Packs the built program, and installs the tarball with its dependencies from the machine's registry. */
+export async function installPackage(): Promise<InstalledPackage> {
+  const root = await mkdtemp(join(tmpdir(), 'npm-package-'));
+  const folder = join(root, 'empty');
+  await mkdir(folder);
+  const output = await npm(REPOSITORY, ['pack', '--json', '--ignore-scripts', '--pack-destination', root]);
+  const [pack] = JSON.parse(output) as { filename: string; files: { path: string }[] }[];
+  if (pack === undefined) throw new Error(`npm pack told of no package: ${output}`);
+  const tarball = join(root, pack.filename);
+  await writeFile(join(folder, 'package.json'), '{ "private": true }');
+  await npm(folder, ['install', '--ignore-scripts', '--prefer-offline', '--no-audit', '--no-fund', tarball]);
+  return {
+    tarball,
+    packed: pack.files.map(({ path }) => path),
+    folder,
+    remove: () => rm(root, { recursive: true }),
+  };
+}
+
+/** The machine's environment without what npm adds to that of its scripts: a folder of its own is a project of its own. */
+export function npmEnvironment(): Record<string, string> {
+  const own = Object.entries(process.env).filter(
+    (entry): entry is [string, string] =>
+      entry[1] !== undefined && (!entry[0].startsWith('npm_') || NPM_SETTINGS.test(entry[0])),
+  );
+  return Object.fromEntries(own);
+}
+
+async function npm(cwd: string, args: readonly string[]): Promise<string> {
+  const { stdout } = await run('npm', args, { cwd, env: npmEnvironment(), maxBuffer: 16 * 1024 * 1024 });
+  return stdout;
+}

@@ -1,0 +1,83 @@
+import { execFile } from 'node:child_process';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { ensureDebianPackage } from '../../support/debian.ts';
+import { readText } from '../../support/deploy-files.ts';
+
+const run = promisify(execFile);
+const UNIT = 'deploy/systemd/gameserver-exporter.service';
+
+/** Exposure by systemd's own scale of 0 to 10, beyond which the unit would have lost something: it is at 1.1. */
+const HIGHEST_EXPOSURE = 1.5;
+
+const text = readText(UNIT);
+const settings = text
+  .split('\n')
+  .filter((line) => /^\w+=/.test(line))
+  .map((line) => [line.slice(0, line.indexOf('=')), line.slice(line.indexOf('=') + 1)] as const);
+const valuesOf = (name: string) => settings.flatMap(([key, value]) => (key === name ? [value] : []));
+
+/** The unit where systemd's tools can look at it, with a program that there is on this machine. */
+async function installed(): Promise<string> {
+  const folder = await mkdtemp(join(tmpdir(), 'unit-'));
+  onTestFinished(() => rm(folder, { recursive: true }));
+  const file = join(folder, 'gameserver-exporter.service');
+  await writeFile(file, text.replaceAll('/usr/local/bin/gameserver-exporter', '/bin/true'));
+  return file;
+}
+
+describe('the systemd unit', () => {
+  it('runs the program, reloads it by HUP, and gives it time to stop and sockets enough', () => {
+    expect(valuesOf('Type')).toEqual(['exec']);
+    expect(valuesOf('ExecStart')[0]).toMatch(
+      /^\/usr\/local\/bin\/gameserver-exporter serve --config \/etc\/gameserver-exporter\/config\.yaml /,
+    );
+    expect(valuesOf('ExecReload')).toEqual([`/bin/sh -c 'kill -HUP "$$MAINPID"'`]);
+    expect(Number(valuesOf('TimeoutStopSec')[0])).toBeGreaterThan(5);
+    expect(Number(valuesOf('LimitNOFILE')[0])).toBeGreaterThanOrEqual(65_536);
+    expect(valuesOf('TasksMax')).toHaveLength(1);
+    expect(valuesOf('WantedBy')).toEqual(['multi-user.target']);
+  });
+
+  it('hands over the key as a credential, as the install text says', () => {
+    expect(valuesOf('LoadCredential')).toEqual(['panel-key:/etc/gameserver-exporter/panel-key']);
+    const guide = readText('docs/install.md');
+    expect(guide).toContain('api_key_file: ${CREDENTIALS_DIRECTORY}/panel-key');
+    expect(guide).toContain('/etc/gameserver-exporter/panel-key');
+    expect(guide).toContain(UNIT);
+  });
+
+  it('lets V8 make code: what would forbid it kills every Node.js', () => {
+    expect(valuesOf('MemoryDenyWriteExecute')).toEqual([]);
+  });
+
+  it.each([
+    ['DynamicUser', 'yes'],
+    ['NoNewPrivileges', 'yes'],
+    ['ProtectSystem', 'strict'],
+    ['RestrictAddressFamilies', 'AF_INET AF_INET6 AF_UNIX'],
+    ['CapabilityBoundingSet', ''],
+  ])('is locked up: %s=%s', (name, value) => {
+    expect(valuesOf(name)).toEqual([value]);
+  });
+
+  it('is one that systemd takes', async ({ skip }) => {
+    if (!(await ensureDebianPackage('systemd', 'systemd-analyze'))) skip();
+    const { stdout, stderr } = await run('systemd-analyze', ['verify', await installed()]);
+    // It tells of other units of the machine, too.
+    const ours = `${stdout}${stderr}`.split('\n').filter((line) => line.includes('gameserver-exporter'));
+    expect(ours).toEqual([]);
+  });
+
+  it('is exposed as little as systemd says of it', async ({ skip }) => {
+    if (!(await ensureDebianPackage('systemd', 'systemd-analyze'))) skip();
+    const file = await installed();
+    const { stdout } = await run('systemd-analyze', ['security', '--offline=yes', '--no-pager', file]);
+    const [, exposure = ''] = /Overall exposure level for \S+: ([\d.]+)/.exec(stdout) ?? [];
+    expect(Number(exposure)).toBeGreaterThan(0);
+    expect(Number(exposure)).toBeLessThanOrEqual(HIGHEST_EXPOSURE);
+  });
+});
