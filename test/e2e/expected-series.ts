@@ -1,9 +1,12 @@
 import { SERVER_STATES, type ServerState } from '../../src/domain/state.ts';
 import type { ServerSpec, Simulator } from '../../src/simulator/index.ts';
 
+/** Survival's backup. */
+const BACKUP = { is_successful: true, completed_at: '2026-11-01T03:04:05+00:00', bytes: 7_654_321 };
+
 /** Servers of every kind that the metric table tells apart, all on one simulated panel. */
 export const SERVERS = [
-  { name: 'survival', temper: 'steady', consoleLinesPerSecond: 0 },
+  { name: 'survival', temper: 'steady', consoleLinesPerSecond: 0, backups: [BACKUP] },
   { name: 'lobby', temper: 'idle' },
   { name: 'valheim', temper: 'steady' },
   { name: 'skyblock', temper: 'steady' },
@@ -12,8 +15,8 @@ export const SERVERS = [
   { name: 'season', temper: 'suspended' },
 ] as const satisfies readonly ServerSpec[];
 
-/** `elsewhere` is on a second panel, which refuses the key. */
-export type ServerName = (typeof SERVERS)[number]['name'] | 'elsewhere';
+/** `elsewhere` is on a second panel, which refuses the key; `kept` is survival in a third entry, which polls it and asks for its backups. */
+export type ServerName = (typeof SERVERS)[number]['name'] | 'elsewhere' | 'kept';
 
 /** Lines that the test sends to survival's console. */
 export const CONSOLE_LINES = 3;
@@ -89,6 +92,13 @@ export function configuration(panel: Simulator): string {
     '    api_key: ptlc_not_a_key_of_this_panel',
     '    servers:',
     `      - { id: "${panel.server('lobby').identifier}", name: elsewhere }`,
+    '  - name: kept',
+    `    url: ${panel.url}`,
+    `    api_key: ${panel.apiKey}`,
+    '    requests_per_minute: 6000',
+    '    backups: true',
+    '    servers:',
+    `      - { id: "${panel.server('survival').identifier}", name: kept, mode: poll, expect: any }`,
   ].join('\n');
 }
 
@@ -98,6 +108,9 @@ const SURVIVAL_LABELS = { game: 'minecraft', region: 'eu "west" \\ 1' };
 export function labelsOf(panel: Simulator, name: ServerName): Readonly<Record<string, string>> {
   if (name === 'elsewhere') {
     return { panel: 'other', server: name, server_id: panel.server('lobby').identifier };
+  }
+  if (name === 'kept') {
+    return { panel: 'kept', server: name, server_id: panel.server('survival').identifier };
   }
   const { uuid, identifier } = panel.server(name);
   return {
@@ -119,7 +132,7 @@ const GIB = 1_073_741_824;
 
 /** All series that each family about servers must have, by its name; what is not named must not be there. */
 export function expectedSeries(panel: Simulator): Readonly<Record<string, readonly Row[]>> {
-  const usage = (name: ServerName) => panel.server(name).usage;
+  const usage = (name: ServerName) => panel.server(name === 'kept' ? 'survival' : name).usage;
   const startOf = (name: ServerName) => about(Date.now() / 1_000 - usage(name).uptimeMs / 1_000, 6);
   // Samples come every second, of a server that is off every 15 s, and by polls every 30 s.
   const justNow: Expected = { from: Date.now() / 1_000 - 40, to: Date.now() / 1_000 + 5 };
@@ -128,7 +141,7 @@ export function expectedSeries(panel: Simulator): Readonly<Record<string, readon
     gameserver_info: all(1).map(([name, value]) => [
       name,
       value,
-      name === 'lobby' || name === 'elsewhere' ? {} : { uuid: panel.server(name).uuid },
+      name === 'lobby' || name === 'elsewhere' || name === 'kept' ? {} : { uuid: panel.server(name).uuid },
     ]),
     gameserver_state: [
       ...states('survival', 'running'),
@@ -139,6 +152,7 @@ export function expectedSeries(panel: Simulator): Readonly<Record<string, readon
       ...states('arena', 'offline'),
       ...states('season', 'unknown'),
       ...states('elsewhere', 'unknown'),
+      ...states('kept', 'running'),
     ],
     gameserver_memory_usage_bytes: [
       ['survival', LAST_USAGE.memoryBytes],
@@ -147,6 +161,7 @@ export function expectedSeries(panel: Simulator): Readonly<Record<string, readon
       ['skyblock', ANY],
       ['modded', 0],
       ['arena', 0],
+      ['kept', ANY],
     ],
     // Survival's is the configuration's; a poll doesn't tell valheim's; arena was never started.
     gameserver_memory_limit_bytes: [
@@ -162,6 +177,7 @@ export function expectedSeries(panel: Simulator): Readonly<Record<string, readon
       ['skyblock', ANY],
       ['modded', 0],
       ['arena', 0],
+      ['kept', ANY],
     ],
     gameserver_cpu_limit_cores: [['survival', 3.5]],
     gameserver_disk_usage_bytes: [
@@ -171,6 +187,7 @@ export function expectedSeries(panel: Simulator): Readonly<Record<string, readon
       ['skyblock', usage('skyblock').diskBytes],
       ['modded', usage('modded').diskBytes],
       ['arena', usage('arena').diskBytes],
+      ['kept', ANY],
     ],
     gameserver_disk_limit_bytes: [['survival', 40 * GIB]],
     gameserver_network_receive_bytes_total: [
@@ -180,6 +197,7 @@ export function expectedSeries(panel: Simulator): Readonly<Record<string, readon
       ['skyblock', ANY],
       ['modded', 0],
       ['arena', 0],
+      ['kept', ANY],
     ],
     gameserver_network_transmit_bytes_total: [
       ['survival', LAST_USAGE.txBytes],
@@ -188,6 +206,7 @@ export function expectedSeries(panel: Simulator): Readonly<Record<string, readon
       ['skyblock', ANY],
       ['modded', 0],
       ['arena', 0],
+      ['kept', ANY],
     ],
     gameserver_disk_read_bytes_total: [
       ['survival', LAST_USAGE.readBytes],
@@ -203,10 +222,9 @@ export function expectedSeries(panel: Simulator): Readonly<Record<string, readon
       ['modded', 0],
       ['arena', 0],
     ],
-    gameserver_start_time_seconds: (['survival', 'lobby', 'valheim', 'skyblock'] as const).map((name) => [
-      name,
-      startOf(name),
-    ]),
+    gameserver_start_time_seconds: (['survival', 'lobby', 'valheim', 'skyblock', 'kept'] as const).map(
+      (name) => [name, startOf(name)],
+    ),
     gameserver_cpu_usage_peak_cores: [
       ['survival', PEAK_USAGE.cpuAbsolute / 100],
       ['lobby', 0.035],
@@ -231,13 +249,16 @@ export function expectedSeries(panel: Simulator): Readonly<Record<string, readon
       skyblock: ANY,
       modded: ANY,
     }),
-    gameserver_expected_running: all(1, { valheim: 0, arena: 0, season: 0 }),
+    gameserver_expected_running: all(1, { valheim: 0, arena: 0, season: 0, kept: 0 }),
     gameserver_collection_up: all(1, { season: 0, elsewhere: 0 }),
-    gameserver_collection_streaming: all(1, { valheim: 0, season: 0, elsewhere: 0 }),
+    gameserver_collection_streaming: all(1, { valheim: 0, season: 0, elsewhere: 0, kept: 0 }),
     gameserver_blocked: [
       ['season', 1, { reason: 'suspended' }],
       ['elsewhere', 1, { reason: 'unauthorized' }],
     ],
+    gameserver_backups: [['kept', 1]],
+    gameserver_backup_last_success_timestamp_seconds: [['kept', Date.parse(BACKUP.completed_at) / 1_000]],
+    gameserver_backup_last_size_bytes: [['kept', BACKUP.bytes]],
     gameserver_last_sample_timestamp_seconds: all(justNow).filter(
       ([name]) => name !== 'season' && name !== 'elsewhere',
     ),
@@ -246,11 +267,11 @@ export function expectedSeries(panel: Simulator): Readonly<Record<string, readon
 
 /** All values that each family about panels must have, by its name and by panel. */
 export const EXPECTED_OF_PANELS: Readonly<Record<string, Readonly<Record<string, Expected>>>> = {
-  gameserver_panel_up: { main: 1, other: 0 },
+  gameserver_panel_up: { main: 1, other: 0, kept: 1 },
 };
 
 function all(value: Expected, exceptions: Partial<Record<ServerName, Expected>> = {}): Row[] {
-  const names: readonly ServerName[] = [...SERVERS.map(({ name }) => name), 'elsewhere'];
+  const names: readonly ServerName[] = [...SERVERS.map(({ name }) => name), 'elsewhere', 'kept'];
   return names.map((name) => [name, exceptions[name] ?? value]);
 }
 
