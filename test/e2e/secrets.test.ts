@@ -89,7 +89,9 @@ async function streaming(servers: readonly string[]): Promise<void> {
 }
 
 async function keepPages(): Promise<void> {
-  const answers = await Promise.all(['/', '/metrics', '/api/v1/servers'].map((path) => fetch(`${exporter.url}${path}`)));
+  const answers = await Promise.all(
+    ['/', '/metrics', '/api/v1/servers'].map((path) => fetch(`${exporter.url}${path}`)),
+  );
   pages = [...pages, ...(await Promise.all(answers.map((answer) => answer.text())))];
 }
 
