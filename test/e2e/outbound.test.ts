@@ -1,0 +1,32 @@
+import { afterEach, describe, expect, it } from 'vitest';
+import { configFile, endPrograms, runProgram } from '../support/program.ts';
+
+const PASSWORD = 'TopSecretProxyPassword';
+
+const YAML = [
+  'panels:',
+  '  - name: main',
+  '    url: https://panel.example.com',
+  '    api_key: ptlc_TopSecretKeyOfThisTest',
+  '    servers: [{ id: 1a7ce997 }]',
+].join('\n');
+
+afterEach(endPrograms);
+
+describe("an environment's proxy that can't be used", () => {
+  it.each([
+    [`http://me:${PASSWORD}@`, 'is not a URL'],
+    [`socks5://me:${PASSWORD}@proxy.example.com:1080`, 'is not the address of an http or https proxy'],
+  ])('ends the start in one line, without the password: %s', async (address, words) => {
+    const args = ['serve', '--config', await configFile(YAML), '--web.listen-address', '127.0.0.1:0'];
+    const program = runProgram(args, { env: { HTTPS_PROXY: address } });
+    const { code } = await program.ended;
+    const form = 'expected the form http://proxy.example.com:3128';
+    const line = `error: the proxy of the environment (HTTPS_PROXY) ${words}: ${form}\n`;
+    expect({ code, stdout: program.stdout, stderr: program.stderr }).toEqual({
+      code: 1,
+      stdout: '',
+      stderr: line,
+    });
+  });
+});
