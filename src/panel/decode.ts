@@ -38,8 +38,9 @@ const MAX_TOKEN_BYTES = 4_000;
 /** A hundred years: what claims to have run for longer is no uptime, and would have started before Unix time. */
 const MAX_UPTIME_MS = 100 * 365 * 86_400_000;
 
-/** The wire counts CPU in percent of one core. */
-const PERCENT_PER_CORE = 100;
+/** The wire counts CPU in percent of one core, to three decimals. */
+const STEPS_PER_PERCENT = 1_000;
+const STEPS_PER_CORE = 100_000;
 
 interface WireStats {
   readonly memory_bytes?: unknown;
@@ -76,7 +77,7 @@ export function decodeStats(payload: unknown): DecodedStats {
   bad += put(sample, 'memoryBytes', stats.memory_bytes);
   // 0 is what a server says that was never started: no limit is known.
   if (stats.memory_limit_bytes !== 0) bad += put(sample, 'memoryLimitBytes', stats.memory_limit_bytes);
-  bad += put(sample, 'cpuCores', stats.cpu_absolute, PERCENT_PER_CORE);
+  bad += putCores(sample, stats.cpu_absolute);
   bad += put(sample, 'diskBytes', stats.disk_bytes);
   bad += putPair(
     sample,
@@ -116,7 +117,7 @@ function putResources(sample: MutableSample, resources: unknown): number {
   if (wire === undefined) return 1;
   return (
     put(sample, 'memoryBytes', wire.memory_bytes) +
-    put(sample, 'cpuCores', wire.cpu_absolute, PERCENT_PER_CORE) +
+    putCores(sample, wire.cpu_absolute) +
     put(sample, 'diskBytes', wire.disk_bytes) +
     put(sample, 'networkReceiveBytes', wire.network_rx_bytes) +
     put(sample, 'networkTransmitBytes', wire.network_tx_bytes) +
@@ -164,12 +165,21 @@ function putUptime(sample: MutableSample, value: unknown): 0 | 1 {
   return put(sample, 'uptimeMs', value);
 }
 
+// In steps of the wire's own: 365.479 divided by 100 would be 3.6547899999999998.
+function putCores(sample: MutableSample, value: unknown): 0 | 1 {
+  const bad = put(sample, 'cpuCores', value);
+  if (sample.cpuCores !== undefined) {
+    sample.cpuCores = Math.round(sample.cpuCores * STEPS_PER_PERCENT) / STEPS_PER_CORE;
+  }
+  return bad;
+}
+
 /** Sets the field if the value can be used; gives 1 for a value that can't, to be counted. */
-function put(sample: MutableSample, field: Quantity, value: unknown, unitsPerBase = 1): 0 | 1 {
+function put(sample: MutableSample, field: Quantity, value: unknown): 0 | 1 {
   if (value === undefined) return 0;
   if (typeof value !== 'number' || !(value >= 0 && value <= Number.MAX_SAFE_INTEGER)) return 1;
   // Adding 0 turns the -0 that JSON can carry into 0.
-  sample[field] = value / unitsPerBase + 0;
+  sample[field] = value + 0;
   return 0;
 }
 
