@@ -70,7 +70,7 @@ export class Reloader {
   #failed(problems: readonly string[]): ReloadOutcome {
     const { log, ended } = this.#options;
     ended(false);
-    const number = problems.length === 1 ? 'a problem' : `${problems.length} problems`;
+    const number = problems.length === 1 ? 'one problem' : `${problems.length} problems`;
     log.error(
       { problems: problems.length },
       `reload failed for ${number}: the configuration stays as it was`,

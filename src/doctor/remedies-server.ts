@@ -7,7 +7,8 @@ const WAIT_FOR_PANEL = 'Wait until it is over, or ask whoever runs the panel.';
 export const BLOCKED_REMEDIES = {
   suspended: {
     likely: 'Somebody suspended the server in the panel.',
-    change: 'Let the panel unsuspend it, or take it out of servers.',
+    change:
+      'Let the panel unsuspend it, or leave it out: take it out of servers, or name it in discover.exclude.',
   },
   installing: {
     likely: 'The server is being installed, or its installation failed.',

@@ -1,6 +1,10 @@
 /** What stands for what is not known. */
 export const NOTHING = '–';
 
+/** What to say of a server that is off and expected to run, where nothing else is wrong with it. */
+export const OFF_WORDS =
+  'It is off, though it is expected to run. Start it in the panel, or set expect: any where that is as it should be.';
+
 const STEPS = ['MiB', 'GiB', 'TiB', 'PiB'] as const;
 
 /** Memory or disk, from MiB. */

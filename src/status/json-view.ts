@@ -4,8 +4,9 @@ import type { FleetReading, PanelReading, ServerReading } from '../domain/readin
 import { SERVER_STATES } from '../domain/state.ts';
 import { type Family, PANEL_FAMILIES, SERVER_FAMILIES } from '../metrics/families.ts';
 import { PANEL_GAUGES } from '../metrics/self-families.ts';
-import { viewOf } from '../metrics/server-view.ts';
+import { type ServerView, viewOf } from '../metrics/server-view.ts';
 import { adviceFor } from './advice.ts';
+import { OFF_WORDS } from './format.ts';
 
 /** Servers between two turns of the event loop. */
 const SLICE = 250;
@@ -85,12 +86,16 @@ function serverObject(server: ServerReading, { clock, rates }: JsonSource) {
     blocked: status.condition === 'blocked' ? status.blocked : undefined,
     source: server.source,
     trouble: status.trouble,
-    advice: adviceFor(status),
+    advice: adviceFor(status) ?? (isDown(view) ? OFF_WORDS : undefined),
     sample_age_seconds: server.sampledAt === undefined ? undefined : seconds(now - server.sampledAt),
     network_receive_bytes_per_second: known(receive),
     network_transmit_bytes_per_second: known(transmit),
     ...scalars(SERVER_FAMILIES, 'gameserver_', view),
   };
+}
+
+function isDown({ state, target }: ServerView): boolean {
+  return target.expect === 'running' && (state === 'offline' || state === 'stopped');
 }
 
 const NO_RATES = { receive: Number.NaN, transmit: Number.NaN };

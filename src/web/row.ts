@@ -1,4 +1,4 @@
-import { coreLimit, cores, mebibytes, NOTHING, rate, share, span } from '../status/format.ts';
+import { coreLimit, cores, mebibytes, NOTHING, OFF_WORDS, rate, share, span } from '../status/format.ts';
 import { drawing, element, setAttribute, setText } from './dom.ts';
 import { type Fleet, isDown } from './fleet.ts';
 import { sparkPaths } from './spark.ts';
@@ -105,6 +105,7 @@ export class Row {
 export function troubleWords(fleet: Fleet, server: number): string {
   const advice = fleet.advice(server);
   const trouble = fleet.trouble[server] ?? '';
+  if (trouble === '' && advice === '') return isDown(fleet, server) ? OFF_WORDS : '';
   if (trouble === '' || advice === '') return trouble || advice;
   return `${trouble}. ${advice}`;
 }

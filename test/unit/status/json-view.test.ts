@@ -81,6 +81,14 @@ describe('the JSON view', () => {
     expect(server).not.toHaveProperty('network_receive_bytes_per_second');
   });
 
+  it.each([
+    ['running', expect.stringContaining('expected to run')],
+    ['any', undefined],
+  ] as const)('says of a server that is off, and expected to be %s, what to do', (expected, advice) => {
+    const [server] = view([streamingReading({ state: 'offline', target: { expect: expected } })]).servers;
+    expect(server?.['advice']).toEqual(advice);
+  });
+
   it('has no value that is stale', () => {
     const [server] = view([streamingReading({ sampledAt: READ_AT - 100_000 })]).servers;
     expect(server).toMatchObject({ state: 'unknown', collection_up: 0, sample_age_seconds: 100 });
