@@ -33,7 +33,8 @@ export function doctorCommand(): Command {
     .addHelpText(
       'after',
       `
-Steps of a panel: reach, key, limit, clock, and listing where it discovers. Of a server: found, credentials, upgrade, auth, stats, resources.
+Steps of a panel: reach, key, limit, clock, and listing where it discovers.
+Of a server: found, credentials, upgrade, auth, stats, resources.
 It stays within the panel's rate limit and changes nothing: it sends auth and send stats alone.
 
 Examples:
