@@ -3,12 +3,14 @@ import { boundHeapGrowth } from '../../src/commands/heap-growth.ts';
 import { formatIssues } from '../../src/config/issue.ts';
 import { loadConfig } from '../../src/config/load.ts';
 import { createLogger } from '../../src/log.ts';
+import { releaseFragments } from '../../src/session/release-fragments.ts';
 import { watchProcess } from './process-usage.ts';
 
 export type ExporterProgram = Awaited<ReturnType<typeof start>>;
 
 /** The exporter as `serve` runs it, but for its log, which tells of warnings only. */
 export async function start({ configFile }: { readonly configFile: string }) {
+  releaseFragments();
   boundHeapGrowth();
   const loaded = await loadConfig(configFile, {});
   if (!loaded.ok) throw new Error(formatIssues(loaded.issues));

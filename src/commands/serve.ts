@@ -4,6 +4,7 @@ import { formatIssues } from '../config/issue.ts';
 import { loadConfig } from '../config/load.ts';
 import type { Shard } from '../fleet/shard.ts';
 import { createLogger } from '../log.ts';
+import { releaseFragments } from '../session/release-fragments.ts';
 import { VERSION } from '../version.ts';
 import { CommandFailure } from './failure.ts';
 import { boundHeapGrowth } from './heap-growth.ts';
@@ -64,6 +65,7 @@ Exit codes: 0 stopped by a signal · 1 trouble that the message names · 2 wrong
 }
 
 async function serve(flags: ServeFlags, shard: Shard): Promise<void> {
+  releaseFragments();
   boundHeapGrowth();
   const load = () => loadConfig(flags.config, process.env);
   const [loaded, loadedWeb] = await Promise.all([load(), loadWebFlags(flags)]);
