@@ -1,12 +1,12 @@
-import type { Quantity, SampleSlot } from './sample-slot.ts';
+import { PLACE, type Place, type SampleSlot } from './sample-slot.ts';
 
 /** The quantities that only grow while a server runs. */
-const COUNTERS = [
-  'networkReceiveBytes',
-  'networkTransmitBytes',
-  'diskReadBytes',
-  'diskWrittenBytes',
-] as const satisfies readonly Quantity[];
+const COUNTERS: readonly Place[] = [
+  PLACE.networkReceiveBytes,
+  PLACE.networkTransmitBytes,
+  PLACE.diskReadBytes,
+  PLACE.diskWrittenBytes,
+];
 
 /** How many numbers the marks take. */
 export const MARKS_SIZE = 2 * COUNTERS.length;
@@ -21,10 +21,12 @@ const HELD_AT_MOST_MS = 60_000;
 export class CounterMarks {
   /** The highest value of each, NaN before the first; then since when each is held at its mark, NaN while it isn't. */
   readonly #marks: Float64Array;
+  readonly #start: number;
 
-  /** Takes `MARKS_SIZE` numbers for its own, each NaN. */
-  constructor(marks: Float64Array) {
+  /** Takes `MARKS_SIZE` of these numbers for its own, from `start` on, each NaN. */
+  constructor(marks: Float64Array, start = 0) {
     this.#marks = marks;
+    this.#start = start;
   }
 
   /** Puts the values to show in place of a sample's; `mayReset` where the server was restarted since the last. */
@@ -33,20 +35,20 @@ export class CounterMarks {
       const counter = COUNTERS[index];
       if (counter === undefined) continue;
       const value = slot.get(counter);
-      if (!Number.isNaN(value)) slot.set(counter, this.#apply(index, value, mayReset, now));
+      if (!Number.isNaN(value)) slot.set(counter, this.#apply(this.#start + index, value, mayReset, now));
     }
   }
 
-  #apply(index: number, value: number, mayReset: boolean, now: number): number {
-    const mark = this.#marks[index] ?? Number.NaN;
-    const heldSince = this.#marks[COUNTERS.length + index] ?? Number.NaN;
+  #apply(at: number, value: number, mayReset: boolean, now: number): number {
+    const mark = this.#marks[at] ?? Number.NaN;
+    const heldSince = this.#marks[at + COUNTERS.length] ?? Number.NaN;
     const isHeld = value < mark && !mayReset && !(now - heldSince >= HELD_AT_MOST_MS);
     if (isHeld) {
-      if (Number.isNaN(heldSince)) this.#marks[COUNTERS.length + index] = now;
+      if (Number.isNaN(heldSince)) this.#marks[at + COUNTERS.length] = now;
       return mark;
     }
-    this.#marks[index] = value;
-    this.#marks[COUNTERS.length + index] = Number.NaN;
+    this.#marks[at] = value;
+    this.#marks[at + COUNTERS.length] = Number.NaN;
     return value;
   }
 }

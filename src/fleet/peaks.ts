@@ -20,18 +20,20 @@ export const WINDOW_SIZE = BUCKETS * FIELDS.length;
 /** The highest values of the last minute, in a ring of buckets. */
 export class PeakWindow {
   readonly #values: Float64Array;
+  readonly #start: number;
   #newest = Number.NEGATIVE_INFINITY;
 
-  /** Takes `WINDOW_SIZE` numbers for its own, each NaN. */
-  constructor(values: Float64Array) {
+  /** Takes `WINDOW_SIZE` of these numbers for its own, from `start` on, each NaN. */
+  constructor(values: Float64Array, start = 0) {
     this.#values = values;
+    this.#start = start;
   }
 
   /** Takes on the values of one second, in the order of the fields; NaN where there is none. */
   add(now: number, cpuCores: number, memoryBytes: number, receiveRate: number, transmitRate: number): void {
     const bucket = Math.floor(now / BUCKET_MS);
     this.#forget(bucket);
-    const offset = slot(bucket) * FIELDS.length;
+    const offset = this.#offsetOf(bucket);
     this.#raise(offset, cpuCores);
     this.#raise(offset + 1, memoryBytes);
     this.#raise(offset + 2, receiveRate);
@@ -59,7 +61,8 @@ export class PeakWindow {
 
   #highest(index: number): number | undefined {
     let highest: number | undefined;
-    for (let at = index; at < this.#values.length; at += FIELDS.length) {
+    const end = this.#start + WINDOW_SIZE;
+    for (let at = this.#start + index; at < end; at += FIELDS.length) {
       const value = this.#values[at] ?? Number.NaN;
       if (!Number.isNaN(value) && (highest === undefined || value > highest)) highest = value;
     }
@@ -71,13 +74,13 @@ export class PeakWindow {
     if (bucket <= this.#newest) return;
     const steps = Math.min(BUCKETS, bucket - this.#newest);
     for (let step = 0; step < steps; step += 1) {
-      const offset = slot(bucket - step) * FIELDS.length;
+      const offset = this.#offsetOf(bucket - step);
       this.#values.fill(Number.NaN, offset, offset + FIELDS.length);
     }
     this.#newest = bucket;
   }
-}
 
-function slot(bucket: number): number {
-  return ((bucket % BUCKETS) + BUCKETS) % BUCKETS;
+  #offsetOf(bucket: number): number {
+    return this.#start + (((bucket % BUCKETS) + BUCKETS) % BUCKETS) * FIELDS.length;
+  }
 }

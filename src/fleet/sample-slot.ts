@@ -1,24 +1,23 @@
 import type { Sample } from '../domain/sample.ts';
 import type { ServerState } from '../domain/state.ts';
 
-/** The numbers of a sample, in the order in which a slot keeps them. */
-const QUANTITIES = [
-  'memoryBytes',
-  'memoryLimitBytes',
-  'cpuCores',
-  'diskBytes',
-  'networkReceiveBytes',
-  'networkTransmitBytes',
-  'diskReadBytes',
-  'diskWrittenBytes',
-  'uptimeMs',
-] as const satisfies readonly Exclude<keyof Sample, 'state'>[];
+/** Where a slot keeps each number of a sample. */
+export const PLACE = {
+  memoryBytes: 0,
+  memoryLimitBytes: 1,
+  cpuCores: 2,
+  diskBytes: 3,
+  networkReceiveBytes: 4,
+  networkTransmitBytes: 5,
+  diskReadBytes: 6,
+  diskWrittenBytes: 7,
+  uptimeMs: 8,
+} as const satisfies Record<Exclude<keyof Sample, 'state'>, number>;
 
-export type Quantity = (typeof QUANTITIES)[number];
+export type Place = (typeof PLACE)[Quantity];
+type Quantity = keyof typeof PLACE;
 
-const INDEX = Object.fromEntries(QUANTITIES.map((quantity, index) => [quantity, index])) as Readonly<
-  Record<Quantity, number>
->;
+const QUANTITIES = Object.keys(PLACE) as readonly Quantity[];
 
 /** How many numbers a slot takes. */
 export const SLOT_SIZE = QUANTITIES.length;
@@ -31,7 +30,7 @@ export class SampleSlot {
   readonly #values: Float64Array;
   state: ServerState | undefined;
 
-  /** Takes `SLOT_SIZE` numbers for its own, each NaN. */
+  /** Takes the first `SLOT_SIZE` of these numbers for its own, each NaN. */
   constructor(values: Float64Array) {
     this.#values = values;
   }
@@ -39,25 +38,25 @@ export class SampleSlot {
   /** Takes on a sample; what it doesn't say is absent from now on. */
   write(sample: Sample): void {
     const values = this.#values;
-    values[INDEX.memoryBytes] = sample.memoryBytes ?? Number.NaN;
-    values[INDEX.memoryLimitBytes] = sample.memoryLimitBytes ?? Number.NaN;
-    values[INDEX.cpuCores] = sample.cpuCores ?? Number.NaN;
-    values[INDEX.diskBytes] = sample.diskBytes ?? Number.NaN;
-    values[INDEX.networkReceiveBytes] = sample.networkReceiveBytes ?? Number.NaN;
-    values[INDEX.networkTransmitBytes] = sample.networkTransmitBytes ?? Number.NaN;
-    values[INDEX.diskReadBytes] = sample.diskReadBytes ?? Number.NaN;
-    values[INDEX.diskWrittenBytes] = sample.diskWrittenBytes ?? Number.NaN;
-    values[INDEX.uptimeMs] = sample.uptimeMs ?? Number.NaN;
+    values[PLACE.memoryBytes] = sample.memoryBytes ?? Number.NaN;
+    values[PLACE.memoryLimitBytes] = sample.memoryLimitBytes ?? Number.NaN;
+    values[PLACE.cpuCores] = sample.cpuCores ?? Number.NaN;
+    values[PLACE.diskBytes] = sample.diskBytes ?? Number.NaN;
+    values[PLACE.networkReceiveBytes] = sample.networkReceiveBytes ?? Number.NaN;
+    values[PLACE.networkTransmitBytes] = sample.networkTransmitBytes ?? Number.NaN;
+    values[PLACE.diskReadBytes] = sample.diskReadBytes ?? Number.NaN;
+    values[PLACE.diskWrittenBytes] = sample.diskWrittenBytes ?? Number.NaN;
+    values[PLACE.uptimeMs] = sample.uptimeMs ?? Number.NaN;
     this.state = sample.state;
   }
 
   /** NaN where the sample doesn't say. */
-  get(quantity: Quantity): number {
-    return this.#values[INDEX[quantity]] ?? Number.NaN;
+  get(place: Place): number {
+    return this.#values[place] ?? Number.NaN;
   }
 
-  set(quantity: Quantity, value: number): void {
-    this.#values[INDEX[quantity]] = value;
+  set(place: Place, value: number): void {
+    this.#values[place] = value;
   }
 
   /** The sample as an object, for those who look now and then. */
@@ -65,7 +64,7 @@ export class SampleSlot {
     const sample: { -readonly [Key in keyof Sample]: Sample[Key] } = {};
     if (this.state !== undefined) sample.state = this.state;
     for (const quantity of QUANTITIES) {
-      const value = this.get(quantity);
+      const value = this.get(PLACE[quantity]);
       if (!Number.isNaN(value)) sample[quantity] = value;
     }
     return sample;

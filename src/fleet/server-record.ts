@@ -7,7 +7,7 @@ import { CounterMarks, MARKS_SIZE } from './counters.ts';
 import { compareObservations, type Observation, POLL_CACHE_MS } from './ordering.ts';
 import { PeakWindow, WINDOW_SIZE } from './peaks.ts';
 import { PowerHistory } from './power-history.ts';
-import { SampleSlot, SLOT_SIZE } from './sample-slot.ts';
+import { PLACE, SampleSlot, SLOT_SIZE } from './sample-slot.ts';
 
 /** Two samples of one run may disagree on its start by their transit alone; more means another run. */
 const START_JITTER_MS = 5_000;
@@ -49,9 +49,9 @@ export class ServerRecord implements ServerReading {
     this.staleness = staleness;
     // Side by side in one array, since each has its overhead, and every sample touches all of them.
     const numbers = new Float64Array(SLOT_SIZE + MARKS_SIZE + WINDOW_SIZE).fill(Number.NaN);
-    this.#shown = new SampleSlot(numbers.subarray(0, SLOT_SIZE));
-    this.#counters = new CounterMarks(numbers.subarray(SLOT_SIZE, SLOT_SIZE + MARKS_SIZE));
-    this.#peaks = new PeakWindow(numbers.subarray(SLOT_SIZE + MARKS_SIZE));
+    this.#shown = new SampleSlot(numbers);
+    this.#counters = new CounterMarks(numbers, SLOT_SIZE);
+    this.#peaks = new PeakWindow(numbers, SLOT_SIZE + MARKS_SIZE);
   }
 
   get stalenessMs(): number {
@@ -129,11 +129,11 @@ export class ServerRecord implements ServerReading {
     const mayReset = this.#power.takeStartSeen() || verdict.restarted;
     if (source === 'socket') this.#notePeaks(sample, mayReset ? undefined : previous, next);
     // The limit is not part of a resources answer: what the socket said of it holds on.
-    const memoryLimit = this.#shown.get('memoryLimitBytes');
+    const memoryLimit = this.#shown.get(PLACE.memoryLimitBytes);
     this.#receivedBytes = sample.networkReceiveBytes ?? Number.NaN;
     this.#transmittedBytes = sample.networkTransmitBytes ?? Number.NaN;
     this.#shown.write(sample);
-    if (sample.memoryLimitBytes === undefined) this.#shown.set('memoryLimitBytes', memoryLimit);
+    if (sample.memoryLimitBytes === undefined) this.#shown.set(PLACE.memoryLimitBytes, memoryLimit);
     this.#counters.apply(this.#shown, mayReset, receivedAt);
     this.#source = source;
     this.#receivedAt = receivedAt;
@@ -143,7 +143,7 @@ export class ServerRecord implements ServerReading {
 
   #newest(): Observation | undefined {
     if (this.#source === undefined) return undefined;
-    const uptimeMs = this.#shown.get('uptimeMs');
+    const uptimeMs = this.#shown.get(PLACE.uptimeMs);
     return {
       state: this.#shown.state,
       uptimeMs: Number.isNaN(uptimeMs) ? undefined : uptimeMs,

@@ -1,7 +1,7 @@
 import { decodeJwt } from 'jose';
 import type { Sample } from '../domain/sample.ts';
 import { parseServerState } from '../domain/state.ts';
-import { asFields, asText, ShapeError } from './fields.ts';
+import { asFields, asText, type Fields, ShapeError } from './fields.ts';
 
 /** A sample, and how many of the fields that the panel sent could not be used. */
 export interface DecodedStats {
@@ -53,6 +53,16 @@ interface WireStats {
   readonly state?: unknown;
 }
 
+interface WireNetwork {
+  readonly rx_bytes?: unknown;
+  readonly tx_bytes?: unknown;
+}
+
+interface WireDisk {
+  readonly read_bytes?: unknown;
+  readonly write_bytes?: unknown;
+}
+
 interface WireResources {
   readonly memory_bytes?: unknown;
   readonly cpu_absolute?: unknown;
@@ -63,31 +73,38 @@ interface WireResources {
 }
 
 type MutableSample = { -readonly [K in keyof Sample]: Sample[K] };
-type Quantity = Exclude<keyof Sample, 'state'>;
+
+/** Counts the fields that could not be used. */
+interface Tally {
+  bad: number;
+}
 
 /**
  * The sample in the payload of a `stats` event. Never throws: a field that can't be used is left out and
  * counted, one that wasn't sent is left out.
  */
 export function decodeStats(payload: unknown): DecodedStats {
-  const stats: WireStats | undefined = asFields(payload);
   const sample: MutableSample = {};
+  const tally: Tally = { bad: 0 };
+  const stats: WireStats | undefined = asFields(payload);
   if (stats === undefined) return { sample, badFields: 1 };
-  let bad = putState(sample, stats.state);
-  bad += put(sample, 'memoryBytes', stats.memory_bytes);
+  putState(sample, stats.state, tally);
+  putMemory(sample, stats.memory_bytes, tally);
   // 0 is what a server says that was never started: no limit is known.
-  if (stats.memory_limit_bytes !== 0) bad += put(sample, 'memoryLimitBytes', stats.memory_limit_bytes);
-  bad += putCores(sample, stats.cpu_absolute);
-  bad += put(sample, 'diskBytes', stats.disk_bytes);
-  bad += putPair(
-    sample,
-    stats.network,
-    ['networkReceiveBytes', 'rx_bytes'],
-    ['networkTransmitBytes', 'tx_bytes'],
-  );
-  bad += putPair(sample, stats.disk_io, ['diskReadBytes', 'read_bytes'], ['diskWrittenBytes', 'write_bytes']);
-  bad += putUptime(sample, stats.uptime);
-  return { sample, badFields: bad };
+  const memoryLimitBytes =
+    stats.memory_limit_bytes === 0 ? undefined : quantity(stats.memory_limit_bytes, tally);
+  if (memoryLimitBytes !== undefined) sample.memoryLimitBytes = memoryLimitBytes;
+  putCores(sample, stats.cpu_absolute, tally);
+  putDisk(sample, stats.disk_bytes, tally);
+  const network: WireNetwork | undefined = nested(stats.network, tally);
+  putNetwork(sample, network?.rx_bytes, network?.tx_bytes, tally);
+  const disk: WireDisk | undefined = nested(stats.disk_io, tally);
+  const diskReadBytes = quantity(disk?.read_bytes, tally);
+  if (diskReadBytes !== undefined) sample.diskReadBytes = diskReadBytes;
+  const diskWrittenBytes = quantity(disk?.write_bytes, tally);
+  if (diskWrittenBytes !== undefined) sample.diskWrittenBytes = diskWrittenBytes;
+  putUptime(sample, stats.uptime, tally);
+  return { sample, badFields: tally.bad };
 }
 
 /**
@@ -107,22 +124,15 @@ export function decodeResources(body: unknown): Resources {
   if (state === 'missing') return { sample: undefined, suspended, badFields: badFlag };
 
   const sample: MutableSample = {};
-  const badState = putState(sample, state);
-  return { sample, suspended, badFields: badFlag + badState + putResources(sample, resources) };
-}
-
-function putResources(sample: MutableSample, resources: unknown): number {
-  if (resources === undefined) return 0;
-  const wire: WireResources | undefined = asFields(resources);
-  if (wire === undefined) return 1;
-  return (
-    put(sample, 'memoryBytes', wire.memory_bytes) +
-    putCores(sample, wire.cpu_absolute) +
-    put(sample, 'diskBytes', wire.disk_bytes) +
-    put(sample, 'networkReceiveBytes', wire.network_rx_bytes) +
-    put(sample, 'networkTransmitBytes', wire.network_tx_bytes) +
-    putUptime(sample, wire.uptime)
-  );
+  const tally: Tally = { bad: badFlag };
+  putState(sample, state, tally);
+  const wire: WireResources | undefined = nested(resources, tally);
+  putMemory(sample, wire?.memory_bytes, tally);
+  putCores(sample, wire?.cpu_absolute, tally);
+  putDisk(sample, wire?.disk_bytes, tally);
+  putNetwork(sample, wire?.network_rx_bytes, wire?.network_tx_bytes, tally);
+  putUptime(sample, wire?.uptime, tally);
+  return { sample, suspended, badFields: tally.bad };
 }
 
 /**
@@ -160,41 +170,52 @@ function readClaims(token: string): { readonly iat?: unknown; readonly exp?: unk
   }
 }
 
-function putUptime(sample: MutableSample, value: unknown): 0 | 1 {
-  if (typeof value === 'number' && value > MAX_UPTIME_MS) return 1;
-  return put(sample, 'uptimeMs', value);
+// Each field is set by name: a name that is only known at run time costs a look-up for every field of every frame.
+function putMemory(sample: MutableSample, value: unknown, tally: Tally): void {
+  const memoryBytes = quantity(value, tally);
+  if (memoryBytes !== undefined) sample.memoryBytes = memoryBytes;
 }
 
 // In steps of the wire's own: 365.479 divided by 100 would be 3.6547899999999998.
-function putCores(sample: MutableSample, value: unknown): 0 | 1 {
-  const bad = put(sample, 'cpuCores', value);
-  if (sample.cpuCores !== undefined) {
-    sample.cpuCores = Math.round(sample.cpuCores * STEPS_PER_PERCENT) / STEPS_PER_CORE;
-  }
-  return bad;
+function putCores(sample: MutableSample, value: unknown, tally: Tally): void {
+  const percent = quantity(value, tally);
+  if (percent !== undefined) sample.cpuCores = Math.round(percent * STEPS_PER_PERCENT) / STEPS_PER_CORE;
 }
 
-/** Sets the field if the value can be used; gives 1 for a value that can't, to be counted. */
-function put(sample: MutableSample, field: Quantity, value: unknown): 0 | 1 {
-  if (value === undefined) return 0;
-  if (typeof value !== 'number' || !(value >= 0 && value <= Number.MAX_SAFE_INTEGER)) return 1;
+function putDisk(sample: MutableSample, value: unknown, tally: Tally): void {
+  const diskBytes = quantity(value, tally);
+  if (diskBytes !== undefined) sample.diskBytes = diskBytes;
+}
+
+function putNetwork(sample: MutableSample, received: unknown, transmitted: unknown, tally: Tally): void {
+  const networkReceiveBytes = quantity(received, tally);
+  if (networkReceiveBytes !== undefined) sample.networkReceiveBytes = networkReceiveBytes;
+  const networkTransmitBytes = quantity(transmitted, tally);
+  if (networkTransmitBytes !== undefined) sample.networkTransmitBytes = networkTransmitBytes;
+}
+
+function putUptime(sample: MutableSample, value: unknown, tally: Tally): void {
+  const uptimeMs = quantity(value, tally, MAX_UPTIME_MS);
+  if (uptimeMs !== undefined) sample.uptimeMs = uptimeMs;
+}
+
+function putState(sample: MutableSample, word: unknown, tally: Tally): void {
+  if (typeof word === 'string') sample.state = parseServerState(word);
+  else if (word !== undefined) tally.bad += 1;
+}
+
+/** A number that can be used; undefined for one that wasn't sent, and for one that can't, which is counted. */
+function quantity(value: unknown, tally: Tally, most = Number.MAX_SAFE_INTEGER): number | undefined {
+  if (value === undefined) return undefined;
   // Adding 0 turns the -0 that JSON can carry into 0.
-  sample[field] = value + 0;
-  return 0;
+  if (typeof value === 'number' && value >= 0 && value <= most) return value + 0;
+  tally.bad += 1;
+  return undefined;
 }
 
-function putState(sample: MutableSample, word: unknown): 0 | 1 {
-  if (word === undefined) return 0;
-  if (typeof word !== 'string') return 1;
-  sample.state = parseServerState(word);
-  return 0;
-}
-
-type NestedField = readonly [field: Quantity, wireName: string];
-
-function putPair(sample: MutableSample, nested: unknown, first: NestedField, second: NestedField): number {
-  if (nested === undefined) return 0;
-  const fields = asFields(nested);
-  if (fields === undefined) return 1;
-  return put(sample, first[0], fields[first[1]]) + put(sample, second[0], fields[second[1]]);
+/** The object in a field; undefined for one that wasn't sent, and for what is none, which is counted. */
+function nested(value: unknown, tally: Tally): Fields | undefined {
+  const fields = asFields(value);
+  if (fields === undefined && value !== undefined) tally.bad += 1;
+  return fields;
 }

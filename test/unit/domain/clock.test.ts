@@ -52,6 +52,17 @@ describe('SystemClock', () => {
     for (const cancel of cancels) cancel();
     expect(run).not.toHaveBeenCalled();
   });
+
+  it.each([
+    { delayMs: 9_999.5, timer: 9_999.5 },
+    { delayMs: 10_000, timer: 10_000 },
+    { delayMs: 14_321.7, timer: 14_400 },
+    { delayMs: 29_400, timer: 29_400 },
+  ])('shares timers among long delays: $delayMs ms take one of $timer', ({ delayMs, timer }) => {
+    const setTimer = vi.spyOn(globalThis, 'setTimeout');
+    new SystemClock().schedule(delayMs, () => {})();
+    expect(setTimer).toHaveBeenCalledExactlyOnceWith(expect.any(Function), timer);
+  });
 });
 
 describe('sleep', () => {
