@@ -1,12 +1,6 @@
 #!/usr/bin/env node
 import { Command, CommanderError } from 'commander';
-import { checkCommand } from './commands/check.ts';
-import { consoleCommand } from './commands/console.ts';
-import { demoCommand } from './commands/demo.ts';
-import { doctorCommand } from './commands/doctor.ts';
 import { CommandFailure } from './commands/failure.ts';
-import { serveCommand } from './commands/serve.ts';
-import { simulateCommand } from './commands/simulate.ts';
 import { ListenAddressError, ListenError } from './http/listen-address.ts';
 import { ProxyError } from './panel/proxy.ts';
 import { VERSION_TEXT } from './version.ts';
@@ -17,18 +11,35 @@ const TROUBLE = 1;
 /** Errors whose message says all. */
 const TROUBLES = [CommandFailure, ListenError, ProxyError];
 
-function program(): Command {
+/** In the order of the help. Each with its own modules, which take longer to load than most commands to run. */
+const COMMANDS = new Map<string, () => Promise<Command>>([
+  ['serve', async () => (await import('./commands/serve.ts')).serveCommand()],
+  ['check', async () => (await import('./commands/check.ts')).checkCommand()],
+  ['doctor', async () => (await import('./commands/doctor.ts')).doctorCommand()],
+  ['console', async () => (await import('./commands/console.ts')).consoleCommand()],
+  ['demo', async () => (await import('./commands/demo.ts')).demoCommand()],
+  ['simulate', async () => (await import('./commands/simulate.ts')).simulateCommand()],
+]);
+
+/** The command for words that begin with none. */
+const DEFAULT_COMMAND = 'serve';
+
+/** Options of the program itself, beside which there is no command. */
+const OWN_OPTIONS = new Set(['-h', '--help', '--version']);
+
+/** The commands that these words are about: one, or all where it takes all to answer. */
+function commandsFor([word = '']: readonly string[]): readonly string[] {
+  if (COMMANDS.has(word)) return [word];
+  const isDefault = word === '' || (word.startsWith('-') && !OWN_OPTIONS.has(word));
+  return isDefault ? [DEFAULT_COMMAND] : [...COMMANDS.keys()];
+}
+
+async function program(words: readonly string[]): Promise<Command> {
   const root = new Command('gameserver-exporter')
     .description(
       'Prometheus exporter for game servers on Pterodactyl, Pelican and panels that speak the same client API',
     )
     .version(VERSION_TEXT, '--version', 'print the version, its commit, and what it runs on')
-    .addCommand(serveCommand(), { isDefault: true })
-    .addCommand(checkCommand())
-    .addCommand(doctorCommand())
-    .addCommand(consoleCommand())
-    .addCommand(demoCommand())
-    .addCommand(simulateCommand())
     .addHelpText(
       'after',
       `
@@ -41,6 +52,10 @@ Examples:
 Exit codes: 0 done, or stopped by a signal · 1 trouble that the message names · 2 wrong usage
 Each command's own --help has more.`,
     );
+  for (const name of commandsFor(words)) {
+    const command = await COMMANDS.get(name)?.();
+    if (command !== undefined) root.addCommand(command, { isDefault: name === DEFAULT_COMMAND });
+  }
   for (const command of [root, ...root.commands]) {
     command.exitOverride().showHelpAfterError('(--help shows what there is)');
   }
@@ -50,7 +65,8 @@ Each command's own --help has more.`,
 /** Runs one command and gives the process's exit code. */
 async function main(argv: readonly string[]): Promise<number> {
   try {
-    await program().parseAsync(argv);
+    const root = await program(argv.slice(2));
+    await root.parseAsync(argv);
     return typeof process.exitCode === 'number' ? process.exitCode : 0;
   } catch (error) {
     if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : USAGE;

@@ -1,5 +1,4 @@
 import { type Logger, pino } from 'pino';
-import pretty from 'pino-pretty';
 
 /** What is logged and in which form; `auto` is pretty in a terminal and JSON elsewhere. */
 export interface LogOptions {
@@ -20,11 +19,13 @@ const SECRET_FIELDS = [
 ];
 
 /** The program's log, on standard error: standard output is for what a command is asked for. */
-export function createLogger({ level, format }: LogOptions): Logger {
+export async function createLogger({ level, format }: LogOptions): Promise<Logger> {
   const options = { level, base: null, redact: SECRET_FIELDS, timestamp: pino.stdTimeFunctions.isoTime };
   if (format === 'json' || (format === 'auto' && !process.stderr.isTTY)) {
     return pino(options, pino.destination({ dest: 2, sync: true }));
   }
+  // Loaded where a person looks on: a service starts the sooner without it.
+  const { default: pretty } = await import('pino-pretty');
   return pino(
     options,
     pretty({ destination: 2, sync: true, colorize: process.stderr.isTTY, ignore: 'pid,hostname' }),

@@ -17,7 +17,7 @@ export async function start({ configFile }: { readonly configFile: string }) {
   const app = createApp({
     config: loaded.config,
     listen: { host: '127.0.0.1', port: 0 },
-    log: createLogger({ level: 'warn', format: 'json' }),
+    log: await createLogger({ level: 'warn', format: 'json' }),
   });
   const { url } = await app.start();
   return {

@@ -53,7 +53,10 @@ async function demo(flags: DemoFlags): Promise<void> {
       const app = createApp({
         config: configFor(panel),
         listen: { host: LOOPBACK, port: flags.port },
-        log: createLogger({ level: flags['log.level'] ?? 'warn', format: flags['log.format'] ?? 'auto' }),
+        log: await createLogger({
+          level: flags['log.level'] ?? 'warn',
+          format: flags['log.format'] ?? 'auto',
+        }),
       });
       stops.push(() => app.stop());
       console.log(welcome(panel, await startApp(app, flags.port)));

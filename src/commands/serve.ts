@@ -66,7 +66,6 @@ Exit codes: 0 stopped by a signal · 1 trouble that the message names · 2 wrong
 
 async function serve(flags: ServeFlags, shard: Shard): Promise<void> {
   releaseFragments();
-  boundHeapGrowth();
   const load = () => loadConfig(flags.config, process.env);
   const [loaded, loadedWeb] = await Promise.all([load(), loadWebFlags(flags)]);
   if (!loaded.ok || loadedWeb?.ok === false) {
@@ -74,7 +73,7 @@ async function serve(flags: ServeFlags, shard: Shard): Promise<void> {
     throw new CommandFailure(formatIssues(issues));
   }
   const { config } = loaded;
-  const log = createLogger({
+  const log = await createLogger({
     level: flags['log.level'] ?? config.log.level,
     format: flags['log.format'] ?? config.log.format,
   });
@@ -97,6 +96,7 @@ async function serve(flags: ServeFlags, shard: Shard): Promise<void> {
   await runUntilSignal({
     start: async () => {
       const { urls } = await app.start();
+      boundHeapGrowth();
       web?.start();
       const servers = config.panels.reduce((sum, panel) => sum + panel.servers.length, 0);
       const fields = { version: VERSION, panels: config.panels.length, servers };

@@ -8,8 +8,9 @@ import { configSchema } from './schema.ts';
 import type { Path, Tree } from './tree.ts';
 import { formatPath, isTreeMap, mapsIn, textIn } from './tree.ts';
 import type { Environment } from './variables.ts';
-import type { Place, YamlDocument } from './yaml-document.ts';
+import type { YamlDocument } from './yaml-document.ts';
 import { readYaml } from './yaml-document.ts';
+import type { Place } from './yaml-places.ts';
 
 /** A file that the configuration names, and that has to be read before it is complete. */
 export interface FileReference extends Place {

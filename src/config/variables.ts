@@ -16,6 +16,7 @@ const CONVENTIONAL_NAME = /^[A-Z_][A-Z0-9_]*$/;
 
 /** Fills in every `${VAR}`, once; `$${` gives a literal `${`. A secret's text is never quoted in a problem. */
 export function expandVariables(text: string, env: Environment, isSecret: boolean): Expansion {
+  if (!text.includes('${')) return { text, usesVariables: false, problems: [] };
   const problems: string[] = [];
   let usesVariables = false;
   const expanded = text.replaceAll(REFERENCE, (match: string, name: string | undefined, close: string) => {

@@ -1,17 +1,12 @@
 import type { Alias, Node, Pair, Scalar, YAMLMap } from 'yaml';
 import { isAlias, isCollection, isMap, isScalar, isSeq, LineCounter } from 'yaml';
-import { isSecretPath, withoutKeys } from './quoting.ts';
+import { isSecretPath } from './quoting.ts';
 import type { Path, Tree } from './tree.ts';
 import { formatPath } from './tree.ts';
 import type { Environment } from './variables.ts';
 import { expandVariables } from './variables.ts';
+import { nameOfKey, type Place, placeAt, placeOf, placeOfKey } from './yaml-places.ts';
 import { parseYaml } from './yaml-syntax.ts';
-
-/** Line and column, counted from 1. */
-export interface Place {
-  readonly line: number;
-  readonly column: number;
-}
 
 /** Something wrong with the YAML itself, before anybody asks what it means. */
 export interface YamlProblem extends Place {
@@ -42,10 +37,9 @@ const MAX_ALIASED_NODES = 200_000;
 interface Walk {
   readonly env: Environment;
   readonly anchors: Map<string, Node>;
+  readonly targets: Map<Alias, Node>;
   /** Targets of the aliases that are being followed. */
   readonly following: Set<Node>;
-  readonly offsets: Map<string, number>;
-  readonly keyOffsets: Map<string, number>;
   readonly templates: Map<string, string>;
   readonly broken: Set<string>;
   aliasedNodes: number;
@@ -55,33 +49,25 @@ interface Walk {
 /** Reads YAML without ever throwing, and fills in `${VAR}` in every value. */
 export function readYaml(text: string, env: Environment): YamlDocument {
   const lines = new LineCounter();
-  const place = (offset: number): Place => {
-    const { line, col } = lines.linePos(offset);
-    return { line: Math.max(1, line), column: Math.max(1, col) };
-  };
   const problems: YamlProblem[] = [];
   const walk: Walk = {
     env,
     anchors: new Map(),
+    targets: new Map(),
     following: new Set(),
-    offsets: new Map(),
-    keyOffsets: new Map(),
     templates: new Map(),
     broken: new Set(),
     aliasedNodes: 0,
-    report: (path, offset, message) => problems.push({ path, message, ...place(offset) }),
+    report: (path, offset, message) => problems.push({ path, message, ...placeAt(offset, lines) }),
   };
   const root = parseYaml(text, lines, (offset, message) => walk.report([], offset, message));
   const tree = root === undefined ? undefined : visit(root, [], walk);
-  const nearest = (path: Path, offsets: ReadonlyMap<string, number>): number => {
-    const offset = offsets.get(formatPath(path));
-    return offset ?? (path.length === 0 ? 0 : nearest(path.slice(0, -1), walk.offsets));
-  };
+  const source = { root, lines, targets: walk.targets };
   return {
     tree: walk.aliasedNodes > MAX_ALIASED_NODES ? undefined : tree,
     problems,
-    placeOf: (path) => place(nearest(path, walk.offsets)),
-    placeOfKey: (path) => place(nearest(path, walk.keyOffsets)),
+    placeOf: (path) => placeOf(path, source),
+    placeOfKey: (path) => placeOfKey(path, source),
     templateOf: (path) => walk.templates.get(formatPath(path)),
     isBroken: (path) =>
       Array.from({ length: path.length + 1 }, (_, length) => formatPath(path.slice(0, length))).some(
@@ -92,9 +78,7 @@ export function readYaml(text: string, env: Environment): YamlDocument {
 
 function visit(node: Node | null, path: Path, walk: Walk): Tree {
   if (node === null) return null;
-  const key = formatPath(path);
   const offset = node.range?.[0] ?? 0;
-  if (!walk.offsets.has(key)) walk.offsets.set(key, offset);
   if (walk.following.size > 0 && ++walk.aliasedNodes > MAX_ALIASED_NODES) {
     if (walk.aliasedNodes === MAX_ALIASED_NODES + 1)
       walk.report([], offset, 'the aliases stand for too many values');
@@ -128,6 +112,7 @@ function visitAlias(alias: Alias, path: Path, walk: Walk): Tree {
       target === undefined ? 'names an anchor that is not set before it' : 'is an alias of itself';
     return fail(path, alias.range?.[0] ?? 0, message, walk);
   }
+  walk.targets.set(alias, target);
   walk.following.add(target);
   const tree = visit(target, path, walk);
   walk.following.delete(target);
@@ -147,18 +132,17 @@ function visitMap(map: YAMLMap<Node | null, Node | null>, path: Path, walk: Walk
   const tree = Object.create(null) as Record<string, Tree>;
   for (const { key, value } of map.items) {
     const offset = key?.range?.[0] ?? map.range?.[0] ?? 0;
-    if (!isScalar(key)) {
+    const name = nameOfKey(key);
+    if (name === undefined) {
       walk.report(path, offset, 'expected a plain key, not an alias, a list or a map');
       continue;
     }
-    const name = withoutKeys(String(key.value));
     const inner = [...path, name];
     if (name === '__proto__') {
       walk.report(inner, offset, 'is no key that this file can have');
     } else if (name in tree) {
       walk.report(inner, offset, 'is given twice; keep one');
     } else {
-      walk.keyOffsets.set(formatPath(inner), offset);
       tree[name] = visit(value, inner, walk);
     }
   }

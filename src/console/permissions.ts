@@ -1,4 +1,4 @@
-import { decodeJwt } from 'jose';
+import { decodeJwt } from 'jose/jwt/decode';
 import type { PowerAction } from '../session/protocol.ts';
 
 /** What a node wants a token to allow for each power action; from Wings' `router/websocket`. */

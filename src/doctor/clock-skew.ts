@@ -1,4 +1,4 @@
-import { decodeJwt } from 'jose';
+import { decodeJwt } from 'jose/jwt/decode';
 import { type Finding, type PanelStep, passed, skipped, warned } from './report.ts';
 
 /** More than this between two clocks is no delay of a call, and shows in the metrics' timestamps. */

@@ -3,8 +3,8 @@ import type { Cancel } from '../domain/clock.ts';
 /** Calls back once the event loop had its turn. */
 export type Defer = (run: () => void) => Cancel;
 
-/** Steps between two turns of the event loop: some milliseconds of work. */
-const SLICE_STEPS = 100;
+/** Steps between two turns of the event loop: less work than a scrape does in one, which is to get the greater part of the time. */
+const SLICE_STEPS = 32;
 
 /** Does long work a slice at a time, so that it delays no socket and no scrape; one work at a time. */
 export class SlicedWork {

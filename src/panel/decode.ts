@@ -1,4 +1,4 @@
-import { decodeJwt } from 'jose';
+import { decodeJwt } from 'jose/jwt/decode';
 import type { Sample } from '../domain/sample.ts';
 import { parseServerState } from '../domain/state.ts';
 import { asFields, asText, type Fields, ShapeError } from './fields.ts';

@@ -22,11 +22,10 @@ export class HistoryStore {
   allocate(): number {
     const slot = this.#free.pop() ?? this.#used++;
     if (this.#blocks.length * BLOCK_SERVERS <= slot) {
-      this.#blocks.push(new Float32Array(BLOCK_SERVERS * NUMBERS_PER_SERVER).fill(Number.NaN));
-    } else {
-      const start = startOf(slot);
-      this.#blockOf(slot).fill(Number.NaN, start, start + NUMBERS_PER_SERVER);
+      this.#blocks.push(new Float32Array(BLOCK_SERVERS * NUMBERS_PER_SERVER));
     }
+    const start = startOf(slot);
+    this.#blockOf(slot).fill(Number.NaN, start, start + NUMBERS_PER_SERVER);
     return slot;
   }
 

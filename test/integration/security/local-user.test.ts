@@ -31,8 +31,8 @@ afterEach(() => {
 const EVIL = '\u001b[31mred\u001b]0;title\u0007\u009b2J\r\nforged="line"\u2028\u202e\u0000';
 
 describe.each(['json', 'pretty'] as const)('the %s log', (format) => {
-  it('takes a trouble in the words of a stranger on one line, without a control character', () => {
-    const log = createLogger({ level: 'info', format });
+  it('takes a trouble in the words of a stranger on one line, without a control character', async () => {
+    const log = await createLogger({ level: 'info', format });
     const subject = { panel: 'main', server: 'survival', trouble: printable(EVIL) };
     tellCondition(log, { ...subject, condition: 'failing' }, false);
     expect(written).toContain('forged=');
@@ -40,8 +40,8 @@ describe.each(['json', 'pretty'] as const)('the %s log', (format) => {
     expect(written.match(/forged=/g)).toHaveLength(1);
   });
 
-  it('shows no secret, should one ever be logged by mistake', () => {
-    const log = createLogger({ level: 'info', format });
+  it('shows no secret, should one ever be logged by mistake', async () => {
+    const log = await createLogger({ level: 'info', format });
     const key = new Secret('TopSecret1');
     log.info(
       { key, nested: { key }, apiKey: 'TopSecret1', call: { token: 'TopSecret1' } },
