@@ -11,7 +11,6 @@ export type ExporterProgram = Awaited<ReturnType<typeof start>>;
 /** The exporter as `serve` runs it, but for its log, which tells of warnings only. */
 export async function start({ configFile }: { readonly configFile: string }) {
   releaseFragments();
-  boundHeapGrowth();
   const loaded = await loadConfig(configFile, {});
   if (!loaded.ok) throw new Error(formatIssues(loaded.issues));
   const app = createApp({
@@ -20,6 +19,7 @@ export async function start({ configFile }: { readonly configFile: string }) {
     log: await createLogger({ level: 'warn', format: 'json' }),
   });
   const { url } = await app.start();
+  boundHeapGrowth();
   return {
     url: () => url,
     watch: watchProcess,

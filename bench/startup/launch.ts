@@ -4,7 +4,6 @@ import { writeFile } from 'node:fs/promises';
 import { get, type IncomingMessage } from 'node:http';
 import { type AddressInfo, createServer } from 'node:net';
 import { join } from 'node:path';
-import { text } from 'node:stream/consumers';
 import { setTimeout as delay } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import type { PanelAddress } from '../ingest/simulated-panel.ts';
@@ -54,7 +53,8 @@ async function answers(url: string): Promise<boolean> {
     const response = await new Promise<IncomingMessage>((resolve, reject) => {
       get(url, { agent: false }, resolve).on('error', reject);
     });
-    await text(response);
+    // Taking the body in is part of the answer; making a text of it is the reader's own affair.
+    for await (const _ of response);
     return response.statusCode === 200;
   } catch {
     return false;

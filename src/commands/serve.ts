@@ -1,27 +1,16 @@
 import { Command } from 'commander';
-import { createApp } from '../app.ts';
 import { formatIssues } from '../config/issue.ts';
-import { loadConfig } from '../config/load.ts';
+import { type LoadOptions, loadConfig } from '../config/load.ts';
+import { parseInThread } from '../config/parse-thread.ts';
 import type { Shard } from '../fleet/shard.ts';
-import { createLogger } from '../log.ts';
-import { releaseFragments } from '../session/release-fragments.ts';
-import { VERSION } from '../version.ts';
 import { CommandFailure } from './failure.ts';
-import { boundHeapGrowth } from './heap-growth.ts';
-import { type LogFlags, logFormatOption, logLevelOption } from './log-options.ts';
-import { runUntilSignal } from './run-until-signal.ts';
+import { logFormatOption, logLevelOption } from './log-options.ts';
+import { type ExporterFlags, runExporter } from './run-exporter.ts';
 import { parseShard } from './shard-flags.ts';
-import {
-  listenAddressOption,
-  loadWebFlags,
-  type WebFlags,
-  watchWebConfig,
-  webConfigOption,
-} from './web-flags.ts';
+import { listenAddressOption, loadWebFlags, webConfigOption } from './web-flags.ts';
 
-interface ServeFlags extends LogFlags, WebFlags {
+interface ServeFlags extends ExporterFlags {
   readonly config: string;
-  readonly 'web.enableLifecycle'?: boolean;
   readonly shard?: string;
   readonly totalShards?: string;
 }
@@ -65,48 +54,17 @@ Exit codes: 0 stopped by a signal · 1 trouble that the message names · 2 wrong
 }
 
 async function serve(flags: ServeFlags, shard: Shard): Promise<void> {
-  releaseFragments();
-  const load = () => loadConfig(flags.config, process.env);
+  const load = (options?: LoadOptions) => loadConfig(flags.config, process.env, options);
   const [loaded, loadedWeb] = await Promise.all([load(), loadWebFlags(flags)]);
   if (!loaded.ok || loadedWeb?.ok === false) {
     const issues = [loaded, loadedWeb].flatMap((result) => (result?.ok === false ? result.issues : []));
     throw new CommandFailure(formatIssues(issues));
   }
-  const { config } = loaded;
-  const log = await createLogger({
-    level: flags['log.level'] ?? config.log.level,
-    format: flags['log.format'] ?? config.log.format,
-  });
-  const web = watchWebConfig(flags, loadedWeb, log);
-  const app = createApp({
-    config,
-    listen: flags['web.listenAddress'],
-    web,
-    log,
+  await runExporter({
+    flags,
     shard,
-    load,
-    reloaded: (next) => {
-      log.level = flags['log.level'] ?? next.log.level;
-      const isOtherFormat = next.log.format !== config.log.format;
-      if (isOtherFormat && flags['log.format'] === undefined)
-        log.warn({}, 'log.format takes effect at the next start');
-    },
-    enableLifecycle: flags['web.enableLifecycle'] === true,
+    config: loaded.config,
+    webConfig: loadedWeb,
+    load: () => load({ parse: parseInThread }),
   });
-  await runUntilSignal({
-    start: async () => {
-      const { urls } = await app.start();
-      boundHeapGrowth();
-      web?.start();
-      const servers = config.panels.reduce((sum, panel) => sum + panel.servers.length, 0);
-      const fields = { version: VERSION, panels: config.panels.length, servers };
-      for (const url of urls) log.info(fields, `serving metrics on ${url}/metrics`);
-    },
-    stop: () => {
-      web?.stop();
-      return app.stop();
-    },
-    reload: () => app.reload(),
-  });
-  log.info({}, 'stopped');
 }

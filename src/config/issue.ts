@@ -19,3 +19,8 @@ function formatIssue({ file, line, column, path, message }: ConfigIssue): string
   const place = line === undefined ? file : `${file}:${line}:${column ?? 1}`;
   return path === '' ? `${place}: ${message}` : `${place}: ${path}: ${message}`;
 }
+
+/** The issues in the order of their places. */
+export function sortIssues(issues: readonly ConfigIssue[]): readonly ConfigIssue[] {
+  return issues.toSorted((a, b) => (a.line ?? 0) - (b.line ?? 0) || (a.column ?? 0) - (b.column ?? 0));
+}

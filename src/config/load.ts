@@ -2,9 +2,8 @@ import { dirname, resolve } from 'node:path';
 import { createSecureContext } from 'node:tls';
 import { apiKeyOfFile, apiKeyProblem } from './api-key.ts';
 import type { Config } from './config.ts';
-import type { ConfigIssue } from './issue.ts';
-import type { FileReference } from './parse.ts';
-import { parseConfig, sortIssues } from './parse.ts';
+import { type ConfigIssue, sortIssues } from './issue.ts';
+import type { FileReference, ParsedConfig } from './parse.ts';
 import { quote, withoutKeys } from './quoting.ts';
 import { resolveConfig } from './resolve.ts';
 import { readTextFile } from './text-file.ts';
@@ -19,6 +18,8 @@ export type LoadResult =
 export interface LoadOptions {
   /** Leaves the files with API keys alone, for a user who has a key of his own and may not read them: those keys are then empty. */
   readonly skipKeyFiles?: boolean;
+  /** Reads the text: here unless said, with modules that are loaded for it. */
+  readonly parse?: (text: string, file: string, env: Environment) => Promise<ParsedConfig>;
 }
 
 /**
@@ -28,14 +29,14 @@ export interface LoadOptions {
 export async function loadConfig(
   file: string,
   env: Environment,
-  { skipKeyFiles = false }: LoadOptions = {},
+  { skipKeyFiles = false, parse = parseHere }: LoadOptions = {},
 ): Promise<LoadResult> {
   const read = await readTextFile(file);
   if (!read.ok) {
     const message = `can't be read: ${read.problem}; copy config.example.yaml there, or name another file with --config`;
     return { ok: false, issues: [{ file: withoutKeys(file), path: '', message }] };
   }
-  const { shape, issues, files, variables } = parseConfig(read.content, file, env);
+  const { shape, issues, files, variables } = await parse(read.content, file, env);
   const contents = new Map<string, string>();
   const fileIssues = await Promise.all(
     files.map(async (reference): Promise<ConfigIssue[]> => {
@@ -54,6 +55,11 @@ export async function loadConfig(
   const all = sortIssues([...issues, ...fileIssues.flat()]);
   if (shape === undefined || all.length > 0) return { ok: false, issues: all };
   return { ok: true, config: resolveConfig(shape, { contents, variables }) };
+}
+
+async function parseHere(text: string, file: string, env: Environment): Promise<ParsedConfig> {
+  const { parseConfig } = await import('./parse.ts');
+  return parseConfig(text, file, env);
 }
 
 function isKeyFile(path: string): boolean {

@@ -1,5 +1,5 @@
 import { applySchema, locate, toIssue } from './findings.ts';
-import type { ConfigIssue } from './issue.ts';
+import { type ConfigIssue, sortIssues } from './issue.ts';
 import { configJsonSchema } from './json-schema.ts';
 import { isSecretPath } from './quoting.ts';
 import { checkRules } from './rules.ts';
@@ -53,11 +53,6 @@ export function parseConfig(text: string, file: string, env: Environment): Parse
     files: fileReferences(tree, document),
     variables: new Set(keys.filter((path) => document.templateOf(path) !== undefined).map(formatPath)),
   };
-}
-
-/** The issues in the order of their places. */
-export function sortIssues(issues: readonly ConfigIssue[]): readonly ConfigIssue[] {
-  return issues.toSorted((a, b) => (a.line ?? 0) - (b.line ?? 0) || (a.column ?? 0) - (b.column ?? 0));
 }
 
 const TLS_FILES = ['ca_file', 'cert_file', 'key_file'] as const;

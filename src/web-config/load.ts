@@ -1,6 +1,6 @@
 import { dirname, resolve } from 'node:path';
-import type { ConfigIssue } from '../config/issue.ts';
-import { type FileReference, sortIssues } from '../config/parse.ts';
+import { type ConfigIssue, sortIssues } from '../config/issue.ts';
+import type { FileReference } from '../config/parse.ts';
 import { quote, withoutKeys } from '../config/quoting.ts';
 import { readTextFile } from '../config/text-file.ts';
 import type { Environment } from '../config/variables.ts';

@@ -1,7 +1,6 @@
 import { applySchema, locate, toIssue } from '../config/findings.ts';
-import type { ConfigIssue } from '../config/issue.ts';
+import { type ConfigIssue, sortIssues } from '../config/issue.ts';
 import type { FileReference } from '../config/parse.ts';
-import { sortIssues } from '../config/parse.ts';
 import { formatPath, isTreeMap, type Path, type Tree, textIn } from '../config/tree.ts';
 import type { Environment } from '../config/variables.ts';
 import { readYaml, type YamlDocument } from '../config/yaml-document.ts';
