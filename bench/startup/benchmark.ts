@@ -8,7 +8,7 @@ import { ratios } from '../report/statistics.ts';
 import { medianAndSpread } from '../report/table.ts';
 import { configText, freePort, type Launch, timeToAnswer } from './launch.ts';
 
-const FLEETS = [100, 10_000];
+const FLEETS = [100, 1_000, 10_000];
 const DEFAULT_RUNS = 7;
 const TARGET_MS = 1_000;
 
