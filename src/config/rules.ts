@@ -11,6 +11,8 @@ export interface Finding {
   readonly at: 'key' | 'value';
 }
 
+const NO_FINDINGS: readonly Finding[] = [];
+
 /**
  * What is wrong between the configuration's settings. Takes the tree as it is in the file, so that it
  * can speak beside the schema's complaints; passes over what has not the expected shape.
@@ -18,9 +20,14 @@ export interface Finding {
 export function checkRules(tree: Tree | undefined): readonly Finding[] {
   if (!isTreeMap(tree)) return [];
   const panels = mapsIn(tree, 'panels', []);
-  const names = panels.map(({ map, path }) => ({ value: textIn(map, 'name'), path: [...path, 'name'] }));
+  const sameName = duplicates(
+    panels,
+    ({ map }) => textIn(map, 'name'),
+    ({ path }) => [...path, 'name'],
+    'is the same name as',
+  );
   return [
-    ...duplicates(names, (value) => value, 'is the same name as'),
+    ...sameName,
     ...panels.flatMap(({ map, path }) => checkPanel(map, path)),
     ...panels.flatMap(({ map, path }) => checkServers(map, path)),
   ];
@@ -81,24 +88,35 @@ function checkSources(panel: TreeMap, path: Path): readonly Finding[] {
 
 function checkServers(panel: TreeMap, panelPath: Path): readonly Finding[] {
   const servers = mapsIn(panel, 'servers', panelPath);
-  const ids = servers.map(({ map, path }) => ({ value: textIn(map, 'id'), path: [...path, 'id'] }));
-  const names = servers.map(({ map, path }) =>
-    'name' in map
-      ? { value: textIn(map, 'name'), path: [...path, 'name'] }
-      : { value: textIn(map, 'id'), path: [...path, 'id'] },
+  const sameServer = duplicates(
+    servers,
+    ({ map }) => optional(textIn(map, 'id'), sharedId),
+    ({ path }) => [...path, 'id'],
+    'is the same server as',
   );
-  const sameServer = duplicates(ids, sharedId, 'is the same server as');
   // A server that is there twice has its default name twice, too: that is one mistake, not two.
   const reported = new Set(sameServer.map(({ path }) => formatPath(path)));
-  const sameName = duplicates(names, (value) => value, 'is the same name as').filter(
-    ({ path }) => reported.size === 0 || !reported.has(formatPath(path)),
-  );
+  const sameName = duplicates(
+    servers,
+    ({ map }) => textIn(map, nameKeyOf(map)),
+    ({ map, path }) => [...path, nameKeyOf(map)],
+    'is the same name as',
+  ).filter(({ path }) => reported.size === 0 || !reported.has(formatPath(path)));
   return [...sameServer, ...sameName, ...servers.flatMap(({ map, path }) => checkLabels(map, path))];
+}
+
+/** A server without a name goes by its id. */
+function nameKeyOf(server: TreeMap): 'name' | 'id' {
+  return 'name' in server ? 'name' : 'id';
+}
+
+function optional(text: string | undefined, of: (text: string) => string): string | undefined {
+  return text === undefined ? undefined : of(text);
 }
 
 function checkLabels(server: TreeMap, path: Path): readonly Finding[] {
   const labels = server['labels'];
-  if (!isTreeMap(labels)) return [];
+  if (!isTreeMap(labels)) return NO_FINDINGS;
   return Object.keys(labels).flatMap((name) => {
     const problem = labelNameProblem(name);
     if (problem === undefined) return [];
@@ -106,26 +124,21 @@ function checkLabels(server: TreeMap, path: Path): readonly Finding[] {
   });
 }
 
-interface Entry {
-  readonly value: string | undefined;
-  readonly path: Path;
-}
-
-/** A finding for each entry whose value, by what `keyOf` makes of it, came before. */
-function duplicates(
+/** A finding for each entry whose key came before; paths are made for those alone, since there may be thousands of entries. */
+function duplicates<Entry>(
   entries: readonly Entry[],
-  keyOf: (value: string) => string,
+  keyOf: (entry: Entry) => string | undefined,
+  pathOf: (entry: Entry) => Path,
   is: string,
 ): readonly Finding[] {
-  const first = new Map<string, Path>();
-  return entries.flatMap(({ value, path }) => {
-    if (value === undefined) return [];
-    const key = keyOf(value);
+  const first = new Map<string, Entry>();
+  const findings: Finding[] = [];
+  for (const entry of entries) {
+    const key = keyOf(entry);
+    if (key === undefined) continue;
     const before = first.get(key);
-    if (before === undefined) {
-      first.set(key, path);
-      return [];
-    }
-    return [{ path, message: `${is} ${formatPath(before)}`, at: 'value' }];
-  });
+    if (before === undefined) first.set(key, entry);
+    else findings.push({ path: pathOf(entry), message: `${is} ${formatPath(pathOf(before))}`, at: 'value' });
+  }
+  return findings;
 }

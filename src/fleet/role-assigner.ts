@@ -43,9 +43,10 @@ export class RoleAssigner {
     const { turns, turnSockets } = planned.plan;
     this.#cycleMs = turnSockets === 0 ? TURN_MS : (turns / turnSockets) * TURN_MS;
     const takers: Member[] = [];
+    const staleness = stalenessByRole(planned);
     for (const member of members) {
       const role = roleOf(member.record, planned.plan);
-      member.record.staleness = stalenessOf(role, planned);
+      member.record.staleness = staleness[role];
       if (role === 'turns') takers.push(member);
     }
     // At once, though they begin later: a turn that ends meanwhile goes to one who takes turns now.
@@ -101,11 +102,20 @@ function roleOf({ target }: ServerRecord, plan: Plan): PlannedRole {
   return target.mode === 'auto' && plan.turns > 0 ? 'turns' : 'stream';
 }
 
-function stalenessOf(role: PlannedRole, planned: Planned): Readonly<Record<SampleSource, number>> {
-  const { plan, stalenessMs } = planned;
-  if (role === 'turns') return { socket: plan.longestAgeMs, poll: plan.longestAgeMs };
-  const intervalMs = role === 'poll' ? plan.pollIntervalMs : planned.pollIntervalMs;
-  return { socket: stalenessMs, poll: polledStalenessMs(stalenessMs, intervalMs) };
+type Staleness = Readonly<Record<SampleSource, number>>;
+
+function stalenessByRole({ plan, pollIntervalMs, stalenessMs }: Planned): Record<PlannedRole, Staleness> {
+  const polledEvery = (intervalMs: number): Staleness => ({
+    socket: stalenessMs,
+    poll: polledStalenessMs(stalenessMs, intervalMs),
+  });
+  const streamed = polledEvery(pollIntervalMs);
+  return {
+    stream: streamed,
+    held: streamed,
+    poll: polledEvery(plan.pollIntervalMs),
+    turns: { socket: plan.longestAgeMs, poll: plan.longestAgeMs },
+  };
 }
 
 /** Who has a socket already begins, and needs no new one for it. */

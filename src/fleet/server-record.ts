@@ -19,6 +19,24 @@ const MAX_RATE_GAP_MS = 5_000;
 /** A start seen twice (by its state and by its uptime) is told apart from two starts by this. */
 const SAME_START_MS = 5_000;
 
+/** What is kept of a server's samples. */
+interface Kept {
+  /** The newest sample as it is shown: counters in order, the memory limit kept over polls. */
+  readonly shown: SampleSlot;
+  readonly counters: CounterMarks;
+  readonly peaks: PeakWindow;
+}
+
+function createKept(): Kept {
+  // Side by side in one array, since each has its overhead, and every sample touches all of them.
+  const numbers = new Float64Array(SLOT_SIZE + MARKS_SIZE + WINDOW_SIZE).fill(Number.NaN);
+  return {
+    shown: new SampleSlot(numbers),
+    counters: new CounterMarks(numbers, SLOT_SIZE),
+    peaks: new PeakWindow(numbers, SLOT_SIZE + MARKS_SIZE),
+  };
+}
+
 /** One server's entry in the store: the newest accepted sample and what was counted on the way to it. */
 export class ServerRecord implements ServerReading {
   /** Replaced as a whole where the server is described anew; never changed in place. */
@@ -34,24 +52,17 @@ export class ServerRecord implements ServerReading {
   #source: SampleSource | undefined;
   #receivedAt = Number.NaN;
   #measuredFrom = Number.NaN;
-  /** The newest sample as it is shown: counters in order, the memory limit kept over polls. */
-  readonly #shown: SampleSlot;
+  /** Undefined before the first sample: a start of thousands has enough to do. */
+  #kept: Kept | undefined;
   /** Its network counters as they came; NaN where they didn't. */
   #receivedBytes = Number.NaN;
   #transmittedBytes = Number.NaN;
   #lastStartAt = Number.NEGATIVE_INFINITY;
-  readonly #counters: CounterMarks;
   readonly #power = new PowerHistory();
-  readonly #peaks: PeakWindow;
 
   constructor(target: ServerTarget, staleness: Readonly<Record<SampleSource, number>>) {
     this.target = target;
     this.staleness = staleness;
-    // Side by side in one array, since each has its overhead, and every sample touches all of them.
-    const numbers = new Float64Array(SLOT_SIZE + MARKS_SIZE + WINDOW_SIZE).fill(Number.NaN);
-    this.#shown = new SampleSlot(numbers);
-    this.#counters = new CounterMarks(numbers, SLOT_SIZE);
-    this.#peaks = new PeakWindow(numbers, SLOT_SIZE + MARKS_SIZE);
   }
 
   get stalenessMs(): number {
@@ -59,7 +70,7 @@ export class ServerRecord implements ServerReading {
   }
 
   get sample(): Sample | undefined {
-    return this.#source === undefined ? undefined : this.#shown.read();
+    return this.#source === undefined ? undefined : this.#kept?.shown.read();
   }
 
   get source(): SampleSource | undefined {
@@ -83,7 +94,7 @@ export class ServerRecord implements ServerReading {
   }
 
   peaks(now: number): Peaks | undefined {
-    return this.#peaks.read(now);
+    return this.#kept?.peaks.read(now);
   }
 
   isFresh(now: number): boolean {
@@ -122,30 +133,31 @@ export class ServerRecord implements ServerReading {
   #accept(sample: Sample, source: SampleSource, receivedAt: number, measuredFrom: number): void {
     const { state, uptimeMs } = sample;
     const next: Observation = { state, uptimeMs, source, receivedAt, measuredFrom };
-    const previous = this.#newest();
+    const kept = (this.#kept ??= createKept());
+    const previous = this.#newest(kept.shown);
     const verdict = compareObservations(previous, next, this.#power.offAt);
     if (verdict.older) return;
     this.#followPower(previous, next, verdict.restarted);
     const mayReset = this.#power.takeStartSeen() || verdict.restarted;
-    if (source === 'socket') this.#notePeaks(sample, mayReset ? undefined : previous, next);
+    if (source === 'socket') this.#notePeaks(kept.peaks, sample, mayReset ? undefined : previous, next);
     // The limit is not part of a resources answer: what the socket said of it holds on.
-    const memoryLimit = this.#shown.get(PLACE.memoryLimitBytes);
+    const memoryLimit = kept.shown.get(PLACE.memoryLimitBytes);
     this.#receivedBytes = sample.networkReceiveBytes ?? Number.NaN;
     this.#transmittedBytes = sample.networkTransmitBytes ?? Number.NaN;
-    this.#shown.write(sample);
-    if (sample.memoryLimitBytes === undefined) this.#shown.set(PLACE.memoryLimitBytes, memoryLimit);
-    this.#counters.apply(this.#shown, mayReset, receivedAt);
+    kept.shown.write(sample);
+    if (sample.memoryLimitBytes === undefined) kept.shown.set(PLACE.memoryLimitBytes, memoryLimit);
+    kept.counters.apply(kept.shown, mayReset, receivedAt);
     this.#source = source;
     this.#receivedAt = receivedAt;
     this.#measuredFrom = measuredFrom;
     this.#noteStart(next, verdict.restarted);
   }
 
-  #newest(): Observation | undefined {
+  #newest(shown: SampleSlot): Observation | undefined {
     if (this.#source === undefined) return undefined;
-    const uptimeMs = this.#shown.get(PLACE.uptimeMs);
+    const uptimeMs = shown.get(PLACE.uptimeMs);
     return {
-      state: this.#shown.state,
+      state: shown.state,
       uptimeMs: Number.isNaN(uptimeMs) ? undefined : uptimeMs,
       source: this.#source,
       receivedAt: this.#receivedAt,
@@ -190,9 +202,9 @@ export class ServerRecord implements ServerReading {
   }
 
   /** `previous` is undefined where no rate follows from it. */
-  #notePeaks(sample: Sample, previous: Observation | undefined, next: Observation): void {
+  #notePeaks(peaks: PeakWindow, sample: Sample, previous: Observation | undefined, next: Observation): void {
     const gapMs = previous?.source === 'socket' ? gapBetween(previous, next) : undefined;
-    this.#peaks.add(
+    peaks.add(
       next.receivedAt,
       sample.cpuCores ?? Number.NaN,
       sample.memoryBytes ?? Number.NaN,
