@@ -83,4 +83,10 @@ function complain(error: Error, exitCode: number): number {
   return exitCode;
 }
 
+// Who read the output has enough, as `head` does: that is an end, and no error.
+process.stdout.on('error', (error: NodeJS.ErrnoException) => {
+  if (error.code !== 'EPIPE') throw error;
+  process.exit();
+});
+
 process.exitCode = await main(process.argv);

@@ -1,11 +1,15 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
+import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
 import { afterAll, describe, expect, it } from 'vitest';
 import { configFile, endPrograms, runProgram } from '../support/program.ts';
 
 const REPOSITORY = fileURLToPath(new URL('../..', import.meta.url));
+const CLI = join(REPOSITORY, 'dist/cli.js');
 const BAD = join(REPOSITORY, 'test/fixtures/config/bad');
 const KEY = 'ptlc_TopSecretKeyOfThisTest';
 const PROXY_PASSWORD = 'TopSecretProxyPassword';
@@ -79,6 +83,14 @@ describe.concurrent('the command line', () => {
     expect(stderr).toMatch(/^error: /);
     expect(stderr).toContain(message);
   });
+});
+
+it('ends quietly where nobody reads what it prints', async () => {
+  const program = spawn(process.execPath, [CLI, '--help'], { stdio: ['ignore', 'pipe', 'pipe'] });
+  program.stdout.destroy();
+  const [stderr, [code]] = await Promise.all([text(program.stderr), once(program, 'exit')]);
+  expect(stderr).toBe('');
+  expect(code).toBe(0);
 });
 
 describe.concurrent('a configuration that is no good', () => {
