@@ -32,7 +32,7 @@ export async function runExporter({ flags, shard, config, webConfig, load }: Exp
     level: flags['log.level'] ?? config.log.level,
     format: flags['log.format'] ?? config.log.format,
   });
-  const web = await watchWebConfig(flags, webConfig, log);
+  const web = watchWebConfig(flags, webConfig, log);
   const app = createApp({
     config,
     listen: flags['web.listenAddress'],

@@ -3,8 +3,8 @@ import { formatIssues } from '../config/issue.ts';
 import { SystemClock } from '../domain/clock.ts';
 import type { Logger } from '../domain/log.ts';
 import { type ListenAddress, parseListenAddress } from '../http/listen-address.ts';
-import type { WebConfigResult } from '../web-config/load.ts';
-import type { WatchedWebConfig } from '../web-config/watched-web-config.ts';
+import { loadWebConfig, type WebConfigResult } from '../web-config/load.ts';
+import { WatchedWebConfig } from '../web-config/watched-web-config.ts';
 
 /** The flags that say where and how is served. */
 export interface WebFlags {
@@ -37,19 +37,16 @@ export function webConfigOption(): Option {
 /** What the web configuration says; undefined where there is none. As with Prometheus' programs, an empty name names none. */
 export async function loadWebFlags(flags: WebFlags): Promise<WebConfigResult | undefined> {
   const file = flags['web.config.file'] ?? '';
-  if (file === '') return undefined;
-  const { loadWebConfig } = await import('../web-config/load.ts');
-  return loadWebConfig(file, process.env);
+  return file === '' ? undefined : loadWebConfig(file, process.env);
 }
 
 /** The web configuration as it is served, and watched for changes; logs what it warns of. */
-export async function watchWebConfig(
+export function watchWebConfig(
   flags: WebFlags,
   loaded: (WebConfigResult & { readonly ok: true }) | undefined,
   log: Logger,
-): Promise<WatchedWebConfig | undefined> {
+): WatchedWebConfig | undefined {
   if (loaded === undefined) return undefined;
-  const { WatchedWebConfig } = await import('../web-config/watched-web-config.ts');
   for (const warning of loaded.warnings) log.warn({}, formatIssues([warning]));
   const file = flags['web.config.file'] ?? '';
   return new WatchedWebConfig({ file, env: process.env, clock: new SystemClock(), log }, loaded);

@@ -3,7 +3,7 @@ import { createSecureContext } from 'node:tls';
 import { apiKeyOfFile, apiKeyProblem } from './api-key.ts';
 import type { Config } from './config.ts';
 import { type ConfigIssue, sortIssues } from './issue.ts';
-import type { FileReference, ParsedConfig } from './parse.ts';
+import { type FileReference, type ParsedConfig, parseConfig } from './parse.ts';
 import { quote, withoutKeys } from './quoting.ts';
 import { resolveConfig } from './resolve.ts';
 import { readTextFile } from './text-file.ts';
@@ -18,8 +18,8 @@ export type LoadResult =
 export interface LoadOptions {
   /** Leaves the files with API keys alone, for a user who has a key of his own and may not read them: those keys are then empty. */
   readonly skipKeyFiles?: boolean;
-  /** Reads the text: here unless said, with modules that are loaded for it. */
-  readonly parse?: (text: string, file: string, env: Environment) => Promise<ParsedConfig>;
+  /** Reads the text; `parseConfig` where absent. */
+  readonly parse?: (text: string, file: string, env: Environment) => ParsedConfig | Promise<ParsedConfig>;
 }
 
 /**
@@ -29,7 +29,7 @@ export interface LoadOptions {
 export async function loadConfig(
   file: string,
   env: Environment,
-  { skipKeyFiles = false, parse = parseHere }: LoadOptions = {},
+  { skipKeyFiles = false, parse = parseConfig }: LoadOptions = {},
 ): Promise<LoadResult> {
   const read = await readTextFile(file);
   if (!read.ok) {
@@ -55,11 +55,6 @@ export async function loadConfig(
   const all = sortIssues([...issues, ...fileIssues.flat()]);
   if (shape === undefined || all.length > 0) return { ok: false, issues: all };
   return { ok: true, config: resolveConfig(shape, { contents, variables }) };
-}
-
-async function parseHere(text: string, file: string, env: Environment): Promise<ParsedConfig> {
-  const { parseConfig } = await import('./parse.ts');
-  return parseConfig(text, file, env);
 }
 
 function isKeyFile(path: string): boolean {

@@ -11,8 +11,6 @@ export interface Finding {
   readonly at: 'key' | 'value';
 }
 
-const NO_FINDINGS: readonly Finding[] = [];
-
 /**
  * What is wrong between the configuration's settings. Takes the tree as it is in the file, so that it
  * can speak beside the schema's complaints; passes over what has not the expected shape.
@@ -90,7 +88,7 @@ function checkServers(panel: TreeMap, panelPath: Path): readonly Finding[] {
   const servers = mapsIn(panel, 'servers', panelPath);
   const sameServer = duplicates(
     servers,
-    ({ map }) => optional(textIn(map, 'id'), sharedId),
+    ({ map }) => sharedIdOf(map),
     ({ path }) => [...path, 'id'],
     'is the same server as',
   );
@@ -110,13 +108,14 @@ function nameKeyOf(server: TreeMap): 'name' | 'id' {
   return 'name' in server ? 'name' : 'id';
 }
 
-function optional(text: string | undefined, of: (text: string) => string): string | undefined {
-  return text === undefined ? undefined : of(text);
+function sharedIdOf(server: TreeMap): string | undefined {
+  const id = textIn(server, 'id');
+  return id === undefined ? undefined : sharedId(id);
 }
 
 function checkLabels(server: TreeMap, path: Path): readonly Finding[] {
   const labels = server['labels'];
-  if (!isTreeMap(labels)) return NO_FINDINGS;
+  if (!isTreeMap(labels)) return [];
   return Object.keys(labels).flatMap((name) => {
     const problem = labelNameProblem(name);
     if (problem === undefined) return [];

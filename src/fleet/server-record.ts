@@ -70,7 +70,7 @@ export class ServerRecord implements ServerReading {
   }
 
   get sample(): Sample | undefined {
-    return this.#source === undefined ? undefined : this.#kept?.shown.read();
+    return this.#kept?.shown.read();
   }
 
   get source(): SampleSource | undefined {

@@ -20,9 +20,10 @@ export interface ReceiverClass {
  * until the next full collection. With 10,000 servers that was a fifth of the CPU (bench/RESULTS.md). Does nothing to a ws that is
  * built in another way.
  */
-export function releaseFragments({ prototype }: ReceiverClass = receiverOfWs()): void {
+export function releaseFragments(receiver: ReceiverClass | undefined = receiverOfWs()): void {
+  if (typeof receiver?.prototype.dataMessage !== 'function') return;
+  const { prototype } = receiver;
   const { dataMessage } = prototype;
-  if (typeof dataMessage !== 'function') return;
   prototype.dataMessage = function (done): void {
     const fragments = this._fragments;
     dataMessage.call(this, done);
@@ -32,6 +33,6 @@ export function releaseFragments({ prototype }: ReceiverClass = receiverOfWs()):
   };
 }
 
-function receiverOfWs(): ReceiverClass {
-  return (ws as unknown as { readonly Receiver: ReceiverClass }).Receiver;
+function receiverOfWs(): ReceiverClass | undefined {
+  return (ws as unknown as { readonly Receiver?: ReceiverClass }).Receiver;
 }
