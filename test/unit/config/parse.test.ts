@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import * as fc from 'fast-check';
-import { describe, expect, test } from 'vitest';
+import { afterEach, describe, expect, test, vi } from 'vitest';
 import { stringify } from 'yaml';
 import { formatIssues } from '../../../src/config/issue.ts';
 import type { SchemaNode } from '../../../src/config/json-schema.ts';
@@ -18,6 +18,11 @@ const SMALL = `panels:
     servers:
       - id: 1a7ce997
 `;
+
+afterEach(() => {
+  vi.restoreAllMocks();
+  vi.unstubAllEnvs();
+});
 
 function parse(text: string, env: Record<string, string> = ENV) {
   return parseConfig(text, 'c.yaml', env);
@@ -139,6 +144,18 @@ test('ten thousand servers are read', () => {
 });
 
 describe('whatever the file holds', () => {
+  test.each(['LOG_TOKENS', 'LOG_STREAM'])('no debugging switch of the YAML library prints it: %s', (name) => {
+    vi.stubEnv(name, '1');
+    const printed = [vi.spyOn(console, 'log'), vi.spyOn(console, 'dir')].map((print) =>
+      print.mockReturnValue(),
+    );
+    const { env } = process;
+    expect(parse(SMALL).issues).toEqual([]);
+    expect(printed.map(({ mock }) => mock.calls)).toEqual([[], []]);
+    expect(process.env).toBe(env);
+    expect(process.env[name]).toBe('1');
+  });
+
   const anyText = fc.oneof(
     fc.string({ unit: 'binary' }),
     fc.string({ unit: fc.constantFrom(...Array.from('{}[]:-,#&*!|>\'"%@`?$\n\t ab0~')) }),
