@@ -1,22 +1,18 @@
 # The exporter's image: `docker build -t gameserver-exporter .`
 ARG NODE_IMAGE=docker.io/library/node:24.21.0-trixie-slim
 
-# What these two make is the same on every platform, so they run on the one that builds.
+# What this makes is the same on every platform, so it runs on the one that builds.
 FROM --platform=$BUILDPLATFORM ${NODE_IMAGE} AS build
 WORKDIR /build
 COPY package.json package-lock.json ./
 RUN npm ci --ignore-scripts --no-audit --no-fund
-COPY tsconfig.json tsconfig.build.json ./
+COPY tsconfig.json rolldown.config.ts ./
+COPY scripts/build scripts/build
 COPY scripts/write-revision.mjs scripts/
 COPY src src
 # The context has no .git: the commit comes from outside.
 ARG REVISION=
 RUN GAMESERVER_EXPORTER_REVISION="$REVISION" npm run build
-
-FROM --platform=$BUILDPLATFORM ${NODE_IMAGE} AS dependencies
-WORKDIR /dependencies
-COPY package.json package-lock.json ./
-RUN npm ci --omit=dev --ignore-scripts --no-audit --no-fund
 
 FROM ${NODE_IMAGE}
 ARG VERSION=
@@ -34,7 +30,6 @@ ENV NODE_ENV=production
 WORKDIR /opt/gameserver-exporter
 COPY LICENSE package.json config.example.yaml config.schema.json ./
 COPY scripts/healthcheck.mjs ./
-COPY --from=dependencies /dependencies/node_modules node_modules
 COPY --from=build /build/dist dist
 # Relative paths start here: config.yaml, which `serve` and `check` read unless told otherwise.
 WORKDIR /etc/gameserver-exporter

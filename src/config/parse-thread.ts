@@ -1,5 +1,6 @@
 import { once } from 'node:events';
 import { Worker } from 'node:worker_threads';
+import { BUILT } from '../built.ts';
 import type { ParsedConfig } from './parse.ts';
 import type { Environment } from './variables.ts';
 
@@ -18,7 +19,7 @@ export interface ParseTask {
  */
 export async function parseInThread(text: string, file: string, env: Environment): Promise<ParsedConfig> {
   const task: ParseTask = { text, file, env: { ...env } };
-  const worker = new Worker(new URL('./parse-worker.js', import.meta.url), {
+  const worker = new Worker(new URL('parse-worker.js', BUILT), {
     name: 'configuration',
     workerData: task,
     execArgv: [],

@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto';
 import { readdir, readFile } from 'node:fs/promises';
-import { createRequire } from 'node:module';
 import { basename } from 'node:path';
 import { promisify } from 'node:util';
 import { gzip } from 'node:zlib';
+import { BUILT } from '../built.ts';
 import { PAGE_ICON, PAGE_STYLE } from './page-style.ts';
 
 const compress = promisify(gzip);
@@ -22,18 +22,12 @@ const STYLE = 'text/css; charset=utf-8';
 /** Modules that the page shares with the server. */
 const SHARED = ['status/protocol.js', 'status/format.js'];
 
-/** Where the built program is: here, or beside the sources when they run as they are. */
-const BUILDS = [new URL('../', import.meta.url), new URL('../../dist/', import.meta.url)];
-
 /** Every file that the page loads, by its name below `assets/`: a closed set, so that no request reaches the file system. */
 export async function loadAssets(): Promise<ReadonlyMap<string, Asset>> {
-  const chart = createRequire(import.meta.url).resolve('uplot/dist/uPlot.esm.js');
   const texts: [name: string, type: string, text: string | Promise<string>][] = [
     ['page.css', STYLE, PAGE_STYLE],
     ['icon.svg', 'image/svg+xml', PAGE_ICON],
-    ['uplot.js', SCRIPT, readFile(chart, 'utf8')],
-    ['uplot.css', STYLE, readFile(chart.replace(/[^/\\]*$/, 'uPlot.min.css'), 'utf8')],
-    ...(await scripts()),
+    ...(await builtAssets()),
   ];
   const assets = texts.map(
     async ([name, type, text]) => [name, await assetOf(type, Buffer.from(await text))] as const,
@@ -41,15 +35,17 @@ export async function loadAssets(): Promise<ReadonlyMap<string, Asset>> {
   return new Map(await Promise.all(assets));
 }
 
-/** The page's own scripts, as built; none where nothing was built, for the page does without. */
-async function scripts(): Promise<[string, string, Promise<string>][]> {
-  for (const build of BUILDS) {
-    const files = await scriptsIn(new URL('web/', build));
-    if (!files.includes('app.js')) continue;
-    const names = [...files.map((file) => `web/${basename(file)}`), ...SHARED];
-    return names.map((name) => [name, SCRIPT, readFile(new URL(name, build), 'utf8')]);
-  }
-  return [];
+/** What a build makes for the page: its own scripts and the chart library; none where nothing was built, for the page does without. */
+async function builtAssets(): Promise<[string, string, Promise<string>][]> {
+  const scripts = await scriptsIn(new URL('web/', BUILT));
+  if (!scripts.includes('app.js')) return [];
+  const read = (path: string) => readFile(new URL(path, BUILT), 'utf8');
+  const names = [...scripts.map((file) => `web/${basename(file)}`), ...SHARED];
+  return [
+    ...names.map((name): [string, string, Promise<string>] => [name, SCRIPT, read(name)]),
+    ['uplot.js', SCRIPT, read('uplot/uPlot.esm.js')],
+    ['uplot.css', STYLE, read('uplot/uPlot.min.css')],
+  ];
 }
 
 async function scriptsIn(folder: URL): Promise<string[]> {

@@ -1,5 +1,5 @@
 import { createHmac, randomBytes } from 'node:crypto';
-import type { PasswordComparer } from './bcrypt-worker.ts';
+import type { PasswordComparer } from './bcrypt-thread.ts';
 import type { Credentials } from './credentials.ts';
 import { FairQueue, type QueueBounds } from './fair-queue.ts';
 

@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { getRequestListener } from '@hono/node-server';
 import type { Cancel, Clock } from '../domain/clock.ts';
 import type { Logger } from '../domain/log.ts';
-import { BcryptWorker } from './bcrypt-worker.ts';
+import { BcryptThread } from './bcrypt-thread.ts';
 import { Connections } from './connections.ts';
 import { Guard, type Routes } from './guard.ts';
 import { formatListenAddress, type ListenAddress, ListenError } from './listen-address.ts';
@@ -76,7 +76,7 @@ export class HttpServer {
   readonly #limits: HttpServerLimits;
   readonly #settings: WebSettingsSource;
   readonly #connections: Connections;
-  readonly #passwords = new Passwords(new BcryptWorker());
+  readonly #passwords = new Passwords(new BcryptThread());
   readonly #servers: Server[] = [];
   #forgetSettings: () => void = () => undefined;
   readonly #graces = new Set<Cancel>();

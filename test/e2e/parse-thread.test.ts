@@ -1,9 +1,6 @@
 import { expect, it } from 'vitest';
 import { parseConfig } from '../../src/config/parse.ts';
-import type { parseInThread as ParseInThread } from '../../src/config/parse-thread.ts';
-
-const BUILT = new URL('../../dist/config/parse-thread.js', import.meta.url);
-const { parseInThread } = (await import(BUILT.href)) as { parseInThread: typeof ParseInThread };
+import { parseInThread } from '../../src/config/parse-thread.ts';
 
 const ENV = { KEY: 'ptlc_key', NAME: 'survival' };
 

@@ -20,7 +20,7 @@ export interface InstalledPackage {
   remove(): Promise<void>;
 }
 
-/** Packs the built program, and installs the tarball with its dependencies from the machine's registry. */
+/** Packs the built program, and installs the tarball: without a network, since all that it needs is in it. */
 export async function installPackage(): Promise<InstalledPackage> {
   const root = await mkdtemp(join(tmpdir(), 'npm-package-'));
   const folder = join(root, 'empty');
@@ -30,7 +30,7 @@ export async function installPackage(): Promise<InstalledPackage> {
   if (pack === undefined) throw new Error(`npm pack told of no package: ${output}`);
   const tarball = join(root, pack.filename);
   await writeFile(join(folder, 'package.json'), '{ "private": true }');
-  await npm(folder, ['install', '--ignore-scripts', '--prefer-offline', '--no-audit', '--no-fund', tarball]);
+  await npm(folder, ['install', '--offline', '--ignore-scripts', '--no-audit', '--no-fund', tarball]);
   return {
     tarball,
     packed: pack.files.map(({ path }) => path),

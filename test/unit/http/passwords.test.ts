@@ -1,6 +1,6 @@
 import { hashSync } from 'bcryptjs';
 import { afterEach, describe, expect, test, vi } from 'vitest';
-import { BcryptWorker, type PasswordComparer } from '../../../src/http/bcrypt-worker.ts';
+import { BcryptThread, type PasswordComparer } from '../../../src/http/bcrypt-thread.ts';
 import { Passwords } from '../../../src/http/passwords.ts';
 
 const HASH = `$2y$10$${'a'.repeat(53)}`;
@@ -97,7 +97,7 @@ describe('an unknown user', () => {
   });
 
   test('really takes the time of a hash', async () => {
-    const worker = new BcryptWorker();
+    const worker = new BcryptThread();
     const compare = vi.fn<PasswordComparer['compare']>((...pair) => worker.compare(...pair));
     const passwords = new Passwords({ compare, stop: () => worker.stop() });
     const users = new Map([['alice', hashSync('secret', 5)]]);
@@ -152,10 +152,10 @@ test('what waits at a stop is not checked any more', async () => {
 });
 
 describe('the thread', () => {
-  let worker = new BcryptWorker();
+  let worker = new BcryptThread();
   afterEach(async () => {
     await worker.stop();
-    worker = new BcryptWorker();
+    worker = new BcryptThread();
   });
 
   test.each([

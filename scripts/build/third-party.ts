@@ -1,0 +1,96 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Plugin } from 'rolldown';
+
+/** A package that is part of a build. */
+export interface Component {
+  readonly name: string;
+  readonly version: string;
+  /** By its SPDX identifier. */
+  readonly license: string;
+  /** What the package says of its licence, word for word. */
+  readonly text: string;
+}
+
+/** Licences under which code may be passed on with ours, as long as their text goes with it. */
+const PERMISSIVE = new Set([
+  '0BSD',
+  'Apache-2.0',
+  'BSD-2-Clause',
+  'BSD-3-Clause',
+  'BlueOak-1.0.0',
+  'ISC',
+  'MIT',
+]);
+
+const PACKAGE_FOLDER = /^(.*[/\\]node_modules[/\\](?:@[^/\\]+[/\\])?[^/\\]+)[/\\]/s;
+const LICENSE_FILE = /^(?:licen[cs]e|copying|notice)/i;
+
+/**
+ * Adds to a build what the packages in it want said of them: `THIRD-PARTY-LICENSES.txt` for people, and a bill of materials
+ * (CycloneDX) for scanners, which find no packages beside a bundle.
+ */
+export function thirdParty(also: readonly string[] = []): Plugin {
+  return {
+    name: 'third-party',
+    generateBundle(_, bundle) {
+      const modules = Object.values(bundle).flatMap((file) => (file.type === 'chunk' ? file.moduleIds : []));
+      const folders = new Set([...also, ...modules.flatMap((id) => PACKAGE_FOLDER.exec(id)?.[1] ?? [])]);
+      const components = [...folders].map(componentIn).toSorted(byNameAndVersion);
+      const own = JSON.parse(readFileSync('package.json', 'utf8')) as Manifest;
+      this.emitFile({ type: 'asset', fileName: 'THIRD-PARTY-LICENSES.txt', source: notices(components) });
+      this.emitFile({
+        type: 'asset',
+        fileName: `${own.name}.cdx.json`,
+        source: `${JSON.stringify(billOfMaterials(own, components), null, 2)}\n`,
+      });
+    },
+  };
+}
+
+type Manifest = Pick<Component, 'name' | 'version' | 'license'>;
+
+function componentIn(folder: string): Component {
+  const { name, version, license } = JSON.parse(
+    readFileSync(join(folder, 'package.json'), 'utf8'),
+  ) as Manifest;
+  if (!PERMISSIVE.has(license)) {
+    throw new Error(`${name} is under ${license}: it may not be part of the build unless PERMISSIVE says so`);
+  }
+  const files = readdirSync(folder).filter((file) => LICENSE_FILE.test(file));
+  const texts = files.map((file) => readFileSync(join(folder, file), 'utf8').trim());
+  return {
+    name,
+    version,
+    license,
+    text: texts.join('\n\n') || `${license}; the package holds no text of it.`,
+  };
+}
+
+function byNameAndVersion(a: Component, b: Component): number {
+  return a.name.localeCompare(b.name, 'en') || a.version.localeCompare(b.version, 'en');
+}
+
+/** The packages' licences as one text. */
+export function notices(components: readonly Component[]): string {
+  const rule = '-'.repeat(80);
+  const entries = components.map(
+    ({ name, version, license, text }) => `${rule}\n${name} ${version} (${license})\n${rule}\n\n${text}\n`,
+  );
+  return `This program holds these packages, each under its own licence.\n\n${entries.join('\n')}`;
+}
+
+/** What a build is made of, as CycloneDX 1.6 (https://cyclonedx.org/docs/1.6/json/). */
+export function billOfMaterials(own: Manifest, components: readonly Component[]) {
+  const entry = (type: string, { name, version, license }: Manifest) => {
+    const purl = `pkg:npm/${name.replace('@', '%40')}@${version}`;
+    return { 'bom-ref': purl, type, name, version, purl, licenses: [{ license: { id: license } }] };
+  };
+  return {
+    bomFormat: 'CycloneDX',
+    specVersion: '1.6',
+    version: 1,
+    metadata: { component: entry('application', own) },
+    components: components.map((component) => entry('library', component)),
+  };
+}
