@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import type { Plugin } from 'rolldown';
 
 /** A package that is part of a build. */
-export interface Component {
+interface Component {
   readonly name: string;
   readonly version: string;
   /** By its SPDX identifier. */
@@ -72,7 +72,7 @@ function byNameAndVersion(a: Component, b: Component): number {
 }
 
 /** The packages' licences as one text. */
-export function notices(components: readonly Component[]): string {
+function notices(components: readonly Component[]): string {
   const rule = '-'.repeat(80);
   const entries = components.map(
     ({ name, version, license, text }) => `${rule}\n${name} ${version} (${license})\n${rule}\n\n${text}\n`,
@@ -81,7 +81,7 @@ export function notices(components: readonly Component[]): string {
 }
 
 /** What a build is made of, as CycloneDX 1.6 (https://cyclonedx.org/docs/1.6/json/). */
-export function billOfMaterials(own: Manifest, components: readonly Component[]) {
+function billOfMaterials(own: Manifest, components: readonly Component[]) {
   const entry = (type: string, { name, version, license }: Manifest) => {
     const purl = `pkg:npm/${name.replace('@', '%40')}@${version}`;
     return { 'bom-ref': purl, type, name, version, purl, licenses: [{ license: { id: license } }] };
