@@ -33,7 +33,6 @@ export class StatusBoard {
   /** While somebody watches. */
   #encoder: LiveEncoder | undefined;
   #cancel: Cancel = () => {};
-  #hasLooked = false;
   #isStopped = false;
 
   constructor(options: BoardOptions) {
@@ -44,9 +43,8 @@ export class StatusBoard {
     );
   }
 
-  /** The first look comes after a second, or for the first who asks: a start has enough to do. */
   start(): void {
-    this.#lookLater();
+    this.#look();
   }
 
   /** Ends the looking, and every viewer's stream. */
@@ -68,7 +66,7 @@ export class StatusBoard {
 
   /** Network rates of a server over its last two steps, in bytes a second; NaN where none is known. */
   rates(key: string): { readonly receive: number; readonly transmit: number } {
-    const entry = this.#known().find(key);
+    const entry = this.#ledger.find(key);
     const { sample, sampledAt } = entry?.reading ?? {};
     if (entry === undefined || sample === undefined || sampledAt === undefined) {
       return { receive: Number.NaN, transmit: Number.NaN };
@@ -82,7 +80,7 @@ export class StatusBoard {
 
   /** The last minutes of one server; undefined where there is none of this key. */
   history(key: string, wanted: readonly HistorySeries[] = HISTORY_SERIES): ServerHistory | undefined {
-    const entry = this.#known().find(key);
+    const entry = this.#ledger.find(key);
     return entry === undefined ? undefined : this.#historyOf(entry, wanted);
   }
 
@@ -104,26 +102,12 @@ export class StatusBoard {
     return series === undefined ? [] : this.#ledger.series(entry, series).map(rounded);
   }
 
-  #lookLater(): void {
-    const { clock } = this.#options;
-    this.#cancel = clock.schedule(untilNextSecond(clock.now()), () => {
-      this.#look();
-      this.#tell();
-      this.#lookLater();
-    });
-  }
-
   #look(): void {
     const { fleet, clock } = this.#options;
     const now = clock.now();
-    this.#hasLooked = true;
     this.#ledger.observe(fleet.servers(), now, clock.toUnixMs(now));
-  }
-
-  /** What is known of the fleet, from the first look on. */
-  #known(): Ledger {
-    if (!this.#hasLooked) this.#look();
-    return this.#ledger;
+    this.#tell();
+    this.#cancel = clock.schedule(untilNextSecond(clock.now()), () => this.#look());
   }
 
   #tell(): void {
@@ -138,7 +122,7 @@ export class StatusBoard {
   }
 
   #picture(): Picture {
-    return { entries: this.#known().entries, panels: this.panels(), now: this.#options.clock.now() };
+    return { entries: this.#ledger.entries, panels: this.panels(), now: this.#options.clock.now() };
   }
 
   #encoderOf(picture: Picture): LiveEncoder {
