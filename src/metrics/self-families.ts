@@ -95,7 +95,7 @@ export const SELF_FAMILIES = {
   scrapeDuration: {
     name: 'gameserver_exporter_scrape_duration_seconds',
     type: 'histogram',
-    help: 'Time that it took to render the metrics, in seconds; scrapes that overlap share one render.',
+    help: 'Time that it took to render the metrics, in seconds; scrapes of the same moment share one render.',
     labels: [],
     buckets: [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5],
   },

@@ -9,6 +9,7 @@ import { createRoutes, type RouteDependencies } from '../../../src/http/routes.t
 import { HttpServer, type Listening } from '../../../src/http/server.ts';
 import { type Scrape, Scraper } from '../../../src/metrics/scrape.ts';
 import { SelfMetrics } from '../../../src/metrics/self.ts';
+import { deferred } from '../../support/deferred.ts';
 import { parseExposition, valueOf } from '../../support/exposition-parser.ts';
 import { collectingLogger } from '../../support/logger.ts';
 import { ManualClock } from '../../support/manual-clock.ts';
@@ -102,15 +103,6 @@ async function open({ port }: Pick<Listening, 'port'>): Promise<{ socket: Socket
   return { socket, received: () => text };
 }
 
-/** A promise that a test settles. */
-function deferred<Value>() {
-  let resolve: (value: Value) => void = () => undefined;
-  const promise = new Promise<Value>((settle) => {
-    resolve = settle;
-  });
-  return { promise, resolve };
-}
-
 /** A scrape that a test ends. */
 function held() {
   const { promise, resolve } = deferred<Scrape>();
@@ -189,7 +181,7 @@ describe('/metrics', () => {
     const scraper = new Scraper({
       fleet,
       self: { metrics: () => gate.then(() => '# self\n'), scraped: () => undefined },
-      clock: systemClock,
+      clock: new ManualClock(),
     });
     const at = await serve({ scrape: (encoding) => scraper.scrape(encoding) }, fleet);
     const scrapes = Array.from({ length: 10 }, (_, index) =>

@@ -1,7 +1,8 @@
 import { gunzipSync } from 'node:zlib';
-import { expect, test } from 'vitest';
+import { describe, expect, test, vi } from 'vitest';
 import type { FleetReading } from '../../../src/domain/reading.ts';
 import { Scraper } from '../../../src/metrics/scrape.ts';
+import { type Deferred, deferred } from '../../support/deferred.ts';
 import { ManualClock } from '../../support/manual-clock.ts';
 import { fleetReading, largeFleet, streamingReading } from '../../support/readings.ts';
 
@@ -20,7 +21,7 @@ const noSelf = { metrics: () => Promise.resolve('# nothing\n'), scraped: () => u
 const ENCODINGS = ['identity', 'gzip'] as const;
 
 test.each(ENCODINGS)(
-  '%s: scrapes that overlap share one render; a later one gets its own',
+  '%s: scrapes of the same moment share one render; a later one gets its own',
   async (encoding) => {
     const { fleet, renders } = counted();
     const scraper = new Scraper({ fleet, self: noSelf, clock: new ManualClock() });
@@ -31,6 +32,67 @@ test.each(ENCODINGS)(
     expect(renders()).toBe(2);
   },
 );
+
+/** A scraper whose renders end when they are let. */
+function gated() {
+  const clock = new ManualClock();
+  const { fleet, renders } = counted();
+  const waiting: Deferred<string>[] = [];
+  const metrics = () => {
+    const gate = deferred<string>();
+    waiting.push(gate);
+    return gate.promise;
+  };
+  const scraper = new Scraper({ fleet, self: { ...noSelf, metrics }, clock });
+  return { clock, renders, waiting, scraper };
+}
+
+describe.each(ENCODINGS)('%s: a render that takes long', (encoding) => {
+  test('is shared with who asks within 50 ms of its begin', async () => {
+    const { clock, renders, waiting, scraper } = gated();
+    const first = scraper.scrape(encoding);
+    await vi.waitFor(() => expect(waiting).toHaveLength(1));
+    await clock.advance(50);
+    const second = scraper.scrape(encoding);
+    waiting[0]?.resolve('# nothing\n');
+    expect(await second).toBe(await first);
+    expect(renders()).toBe(1);
+  });
+
+  test('is followed by one for all who ask later, and never runs beside it', async () => {
+    const { clock, renders, waiting, scraper } = gated();
+    const first = scraper.scrape(encoding);
+    await vi.waitFor(() => expect(waiting).toHaveLength(1));
+    await clock.advance(51);
+    const second = scraper.scrape(encoding);
+    await clock.advance(10_000);
+    const third = scraper.scrape(encoding);
+    expect(renders()).toBe(1);
+    waiting[0]?.resolve('# nothing\n');
+    await first;
+    await vi.waitFor(() => expect(waiting).toHaveLength(2));
+    expect(renders()).toBe(2);
+    const fourth = scraper.scrape(encoding);
+    waiting[1]?.resolve('# nothing\n');
+    expect(await second).not.toBe(await first);
+    expect(await third).toBe(await second);
+    expect(await fourth).toBe(await second);
+    expect(renders()).toBe(2);
+  });
+
+  test('and fails spoils no later one', async () => {
+    const { clock, waiting, scraper } = gated();
+    const first = scraper.scrape(encoding).catch((error: Error) => error.message);
+    await vi.waitFor(() => expect(waiting).toHaveLength(1));
+    await clock.advance(51);
+    const second = scraper.scrape(encoding);
+    waiting[0]?.reject(new Error('broken'));
+    expect(await first).toBe('broken');
+    await vi.waitFor(() => expect(waiting).toHaveLength(2));
+    waiting[1]?.resolve('# nothing\n');
+    expect((await second).bytes).toBeGreaterThan(0);
+  });
+});
 
 test('compressed and plain are the same exposition, however long', async () => {
   const scraper = new Scraper({ fleet: largeFleet(2_000), self: noSelf, clock: new ManualClock() });
