@@ -4,8 +4,8 @@ import type { Program, Question, Reply } from './program-process.ts';
 const PROGRAMS: Readonly<
   Record<string, () => Promise<{ readonly start: (options: never) => Promise<Program> }>>
 > = {
-  'simulated-panel': () => import('./ingest/simulated-panel.ts'),
-  exporter: () => import('./ingest/exporter.ts'),
+  'simulated-panel': () => import('./fleet/simulated-panel.ts'),
+  exporter: () => import('./fleet/exporter.ts'),
   'bare-client': () => import('./ingest/bare-client.ts'),
   'frame-costs': () => import('./console-flood/frame-costs.ts'),
   'exposition-render': () => import('./scrape/exposition-render.ts'),

@@ -8,6 +8,7 @@ import { type Benchmark, type BenchmarkOptions, formatResult } from './report/be
 import { describeMachine } from './report/machine.ts';
 import { scrape } from './scrape/benchmark.ts';
 import { startup } from './startup/benchmark.ts';
+import { stateChange } from './state-change/benchmark.ts';
 
 const BENCHMARKS: readonly Benchmark[] = [
   ingest,
@@ -16,6 +17,7 @@ const BENCHMARKS: readonly Benchmark[] = [
   apiEconomy,
   overload,
   slowStart,
+  stateChange,
   startup,
 ];
 

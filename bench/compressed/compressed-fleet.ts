@@ -3,6 +3,7 @@ import { parseConfig } from '../../src/config/parse.ts';
 import { resolveConfig } from '../../src/config/resolve.ts';
 import { FastClock } from '../../src/simulator/fast-clock.ts';
 import { type Simulator, startSimulator } from '../../src/simulator/index.ts';
+import { configText } from '../fleet/config-text.ts';
 
 /** A fleet whose minutes pass in seconds: the exporter and the simulated panel on one fast clock. */
 export interface CompressedFleetOptions {
@@ -37,17 +38,10 @@ export async function startCompressedFleet(options: CompressedFleetOptions): Pro
     rateLimitPerMinute: options.limitPerMinute,
     statsIntervalMs: options.statsIntervalMs,
   });
-  const yaml = [
-    'panels:',
-    '  - name: main',
-    `    url: ${panel.url}`,
-    `    api_key: ${panel.apiKey}`,
-    ...WIDE_DEADLINES.map((line) => `    ${line}`),
-    '    servers:',
-    ...panel.servers.map(
-      ({ uuid, name }) => `      - { id: "${uuid}", name: "${name}", mode: ${options.mode ?? 'auto'} }`,
-    ),
-  ].join('\n');
+  const yaml = configText(panel, {
+    ofPanel: WIDE_DEADLINES,
+    ofServers: [`mode: ${options.mode ?? 'auto'}`],
+  });
   const { shape, variables } = parseConfig(yaml, 'compressed fleet', {});
   if (shape === undefined) throw new Error('the configuration of the compressed fleet is not valid');
   const log = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} };

@@ -1,4 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
+import type { GameState } from '../../src/simulator/game-server.ts';
 import { startSimulator } from '../../src/simulator/index.ts';
 import { watchProcess } from './process-usage.ts';
 
@@ -10,12 +11,24 @@ export interface PanelOptions {
   readonly tls?: { readonly cert: string; readonly key: string };
 }
 
+export interface ChangePlan {
+  readonly each: number;
+  readonly overMs: number;
+}
+
 /** Where a client finds the panel, and what there is on it. */
 export interface PanelAddress {
   readonly url: string;
   readonly controlUrl: string;
   readonly apiKey: string;
   readonly servers: readonly { readonly uuid: string; readonly name: string }[];
+}
+
+/** A state that a server was put into, and when its frame was written. */
+export interface StateChange {
+  readonly uuid: string;
+  readonly state: GameState;
+  readonly sentUnixMs: number;
 }
 
 export type PanelProgram = Awaited<ReturnType<typeof start>>;
@@ -41,6 +54,25 @@ export async function start({ servers, tls, rateLimitPerMinute }: PanelOptions) 
       servers: panel.servers.map(({ uuid, name }) => ({ uuid, name })),
     }),
     watch: watchProcess,
+    /**
+     * Starts `each` servers that are off and crashes as many that run, at random instants of the next `overMs`; resolves
+     * when the last frame is written. Fewer where there are not as many.
+     */
+    changeStates: async ({ each, overMs }: ChangePlan): Promise<readonly StateChange[]> => {
+      const pick = (state: GameState) =>
+        shuffled(panel.servers.filter((server) => server.state === state)).slice(0, each);
+      const start = pick('offline').map(({ uuid }) => [uuid, 'starting'] as const);
+      const crash = pick('running').map(({ uuid }) => [uuid, 'offline'] as const);
+      return Promise.all(
+        [...start, ...crash].map(async ([uuid, state]) => {
+          await delay(Math.random() * overMs);
+          const sentUnixMs = Date.now();
+          if (state === 'offline') panel.crash(uuid);
+          else panel.power(uuid, 'start');
+          return { uuid, state, sentUnixMs };
+        }),
+      );
+    },
     /** Resolves when the last client's sockets are gone, so that burying them isn't measured with the next. */
     drained: async (): Promise<void> => {
       const deadline = performance.now() + DRAIN_DEADLINE_MS;
@@ -50,4 +82,9 @@ export async function start({ servers, tls, rateLimitPerMinute }: PanelOptions) 
       }
     },
   };
+}
+
+function shuffled<Item>(items: readonly Item[]): readonly Item[] {
+  const drawn = items.map((item) => ({ item, order: Math.random() }));
+  return drawn.sort((a, b) => a.order - b.order).map(({ item }) => item);
 }

@@ -4,9 +4,9 @@ import { Agent as HttpsAgent, get as httpsGet } from 'node:https';
 import { text } from 'node:stream/consumers';
 import { WebSocket } from 'ws';
 import { MAX_FRAME_BYTES } from '../../src/session/socket.ts';
+import { type ProcessUsage, type UsageWindow, watchProcess } from '../fleet/process-usage.ts';
+import type { PanelAddress } from '../fleet/simulated-panel.ts';
 import { type Lateness, lateness } from './lateness.ts';
-import { type ProcessUsage, type UsageWindow, watchProcess } from './process-usage.ts';
-import type { PanelAddress } from './simulated-panel.ts';
 
 export type BareClientProgram = Awaited<ReturnType<typeof start>>;
 

@@ -1,13 +1,14 @@
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
+import { configText } from '../fleet/config-text.ts';
+import type { PanelAddress, PanelProgram } from '../fleet/simulated-panel.ts';
 import { ProgramProcess } from '../program-process.ts';
 import type { Benchmark, BenchmarkOptions } from '../report/benchmark.ts';
 import { selfSigned } from './certificate.ts';
 import { type Observation, type Observed, observeBareClient, observeExporter } from './observe.ts';
 import { reportIngest } from './report.ts';
 import type { Scenario, ScenarioRuns } from './scenario.ts';
-import type { PanelAddress, PanelProgram } from './simulated-panel.ts';
 
 const DEFAULT_SECONDS = 10;
 const DEFAULT_RUNS = 3;
@@ -79,17 +80,11 @@ async function runScenario(scenario: Scenario, options: BenchmarkOptions): Promi
 async function writeFiles(folder: string, address: PanelAddress, tls: boolean) {
   const [configFile, addressFile] = [join(folder, 'config.yaml'), join(folder, 'panel.json')];
   await writeFile(addressFile, JSON.stringify(address));
-  const lines = [
-    'panels:',
-    '  - name: bench',
-    `    url: ${address.url}`,
-    `    api_key: ${address.apiKey}`,
-    `    requests_per_minute: ${REQUESTS_PER_MINUTE}`,
-    ...(tls ? ['    tls_config: { insecure_skip_verify: true }'] : []),
-    '    servers:',
-    ...address.servers.flatMap(({ uuid, name }) => [`      - id: ${uuid}`, `        name: ${name}`]),
+  const ofPanel = [
+    `requests_per_minute: ${REQUESTS_PER_MINUTE}`,
+    ...(tls ? ['tls_config: { insecure_skip_verify: true }'] : []),
   ];
-  await writeFile(configFile, lines.join('\n'));
+  await writeFile(configFile, configText(address, { ofPanel }));
   return { configFile, addressFile };
 }
 

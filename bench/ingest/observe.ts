@@ -1,11 +1,12 @@
 import { setTimeout as delay } from 'node:timers/promises';
+import type { ExporterProgram } from '../fleet/exporter.ts';
+import { allStreaming, randomPause } from '../fleet/exposition.ts';
+import type { ProcessUsage } from '../fleet/process-usage.ts';
+import type { PanelProgram } from '../fleet/simulated-panel.ts';
 import { ProgramProcess } from '../program-process.ts';
 import type { BareClientProgram } from './bare-client.ts';
-import type { ExporterProgram } from './exporter.ts';
 import { addLateness, type Lateness, lateness } from './lateness.ts';
-import type { ProcessUsage } from './process-usage.ts';
 import { scrapeExporter } from './scraped.ts';
-import type { PanelProgram } from './simulated-panel.ts';
 
 /** What came of one client's run. */
 export interface Observation {
@@ -25,8 +26,6 @@ export interface Observed {
 
 /** After the last socket streams: time for the garbage of connecting to go and for the hot code to be compiled. */
 const SETTLE_MS = 5_000;
-
-const CONNECT_DEADLINE_MS = 180_000;
 
 /** Random instants at which samples' ages are looked at. */
 const INSTANTS = 20;
@@ -89,20 +88,4 @@ export async function observeBareClient(
     await client.stop();
     await panel.ask('drained', undefined);
   }
-}
-
-async function allStreaming(url: string, servers: number): Promise<void> {
-  const deadline = performance.now() + CONNECT_DEADLINE_MS;
-  for (;;) {
-    const { streaming } = await scrapeExporter(url, servers);
-    if (streaming === servers) return;
-    if (performance.now() > deadline) {
-      throw new Error(`only ${streaming} of ${servers} servers streamed after ${CONNECT_DEADLINE_MS} ms`);
-    }
-    await delay(1_000);
-  }
-}
-
-function randomPause(): Promise<void> {
-  return delay(200 + Math.random() * 600);
 }

@@ -1,8 +1,8 @@
+import type { ProcessUsage } from '../fleet/process-usage.ts';
 import type { BenchmarkResult, Target } from '../report/benchmark.ts';
 import { median, percentile, ratios } from '../report/statistics.ts';
 import { formatNumber, medianAndSpread, type Table } from '../report/table.ts';
 import type { Observation } from './observe.ts';
-import type { ProcessUsage } from './process-usage.ts';
 import type { Scenario, ScenarioRuns } from './scenario.ts';
 
 /** The fleet that the design's targets are about. */

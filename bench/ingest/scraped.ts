@@ -1,7 +1,4 @@
-import { get, type IncomingMessage } from 'node:http';
-import { buffer } from 'node:stream/consumers';
-import { promisify } from 'node:util';
-import { gunzip } from 'node:zlib';
+import { getExposition } from '../fleet/exposition.ts';
 import { type Lateness, lateness } from './lateness.ts';
 
 /** What one scrape of the exporter says of its ingest. */
@@ -10,13 +7,11 @@ export interface Scraped {
   readonly newestSampleUnixMs: number;
   /** From asking to the last byte of the compressed answer. */
   readonly tookMs: number;
-  readonly streaming: number;
   readonly statsFrames: number;
   readonly lateness: Lateness;
 }
 
 const SAMPLED = 'gameserver_last_sample_timestamp_seconds{';
-const STREAMING = /^gameserver_exporter_servers\{[^}]*condition="streaming"[^}]*\} (\d+)/m;
 const STATS_FRAMES = /^gameserver_exporter_messages_total\{[^}]*event="stats"[^}]*\} (\d+)/m;
 
 /**
@@ -24,37 +19,23 @@ const STATS_FRAMES = /^gameserver_exporter_messages_total\{[^}]*event="stats"[^}
  * the scrape; one that came while the answer was made has no age.
  */
 export async function scrapeExporter(url: string, servers: number): Promise<Scraped> {
-  const askedUnixMs = Date.now();
-  const askedAt = performance.now();
-  const response = await getMetrics(url);
-  const compressed = await buffer(response);
-  const tookMs = performance.now() - askedAt;
-  const exposition = (await promisify(gunzip)(compressed)).toString();
+  const { text, askedUnixMs, tookMs } = await getExposition(url);
   const agesMs: number[] = [];
   let newestSampleUnixMs = 0;
-  for (let from = exposition.indexOf(SAMPLED); from !== -1; ) {
-    const end = exposition.indexOf('\n', from);
-    const line = exposition.slice(from, end);
+  for (let from = text.indexOf(SAMPLED); from !== -1; ) {
+    const end = text.indexOf('\n', from);
+    const line = text.slice(from, end);
     const sampledUnixMs = Number(line.slice(line.lastIndexOf(' ') + 1)) * 1_000;
     newestSampleUnixMs = Math.max(newestSampleUnixMs, sampledUnixMs);
     agesMs.push(Math.max(0, askedUnixMs - sampledUnixMs));
-    from = exposition.startsWith(SAMPLED, end + 1) ? end + 1 : -1;
+    from = text.startsWith(SAMPLED, end + 1) ? end + 1 : -1;
   }
   // A server without a sample is as late as can be.
   while (agesMs.length < servers) agesMs.push(Infinity);
   return {
     newestSampleUnixMs,
     tookMs,
-    streaming: Number(STREAMING.exec(exposition)?.[1] ?? 0),
-    statsFrames: Number(STATS_FRAMES.exec(exposition)?.[1] ?? 0),
+    statsFrames: Number(STATS_FRAMES.exec(text)?.[1] ?? 0),
     lateness: lateness(agesMs),
   };
-}
-
-/** Asks as Prometheus does, with gzip. */
-function getMetrics(url: string): Promise<IncomingMessage> {
-  const headers = { 'Accept-Encoding': 'gzip' };
-  return new Promise((resolve, reject) => {
-    get(`${url}/metrics`, { headers }, resolve).on('error', reject);
-  });
 }

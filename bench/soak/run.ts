@@ -4,8 +4,9 @@ import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 import { seededRandom } from '../../src/simulator/random.ts';
-import type { ExporterProgram } from '../ingest/exporter.ts';
-import type { PanelProgram } from '../ingest/simulated-panel.ts';
+import { configText } from '../fleet/config-text.ts';
+import type { ExporterProgram } from '../fleet/exporter.ts';
+import type { PanelProgram } from '../fleet/simulated-panel.ts';
 import { ProgramProcess } from '../program-process.ts';
 import { describeMachine } from '../report/machine.ts';
 import { markdownTable } from '../report/table.ts';
@@ -44,18 +45,7 @@ async function soak({ minutes, servers, faultsPerMinute, seed }: Plan): Promise<
   const address = await panel.ask('address', undefined);
   const configFile = join(folder, 'config.yaml');
   const ids = address.servers.map(({ uuid }) => uuid);
-  const lines = ids.map((id) => `      - id: ${id}`);
-  await writeFile(
-    configFile,
-    [
-      'panels:',
-      '  - name: soak',
-      `    url: ${address.url}`,
-      `    api_key: ${address.apiKey}`,
-      '    servers:',
-      ...lines,
-    ].join('\n'),
-  );
+  await writeFile(configFile, configText(address));
   const exporter = await new ProgramProcess<ExporterProgram>('exporter', { configFile }).start();
   const looks: Look[] = [];
   const draw = seededRandom(seed);

@@ -1,12 +1,13 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { PanelProgram } from '../ingest/simulated-panel.ts';
+import { configText } from '../fleet/config-text.ts';
+import type { PanelProgram } from '../fleet/simulated-panel.ts';
 import { ProgramProcess } from '../program-process.ts';
 import type { Benchmark } from '../report/benchmark.ts';
 import { ratios } from '../report/statistics.ts';
 import { medianAndSpread } from '../report/table.ts';
-import { configText, freePort, type Launch, timeToAnswer } from './launch.ts';
+import { freePort, type Launch, timeToAnswer } from './launch.ts';
 
 const FLEETS = [100, 1_000, 10_000];
 const DEFAULT_RUNS = 7;
@@ -30,7 +31,7 @@ export const startup: Benchmark = {
     }
     return {
       method: `Milliseconds from the start of \`node dist/cli.js serve\` until /metrics has answered 200 with its whole body, asked anew every 2 ms until
-then; the configuration names a panel that is simulated in another process (up) or whose port is closed (down). The yardstick
+then; the configuration has two lines a server and names a panel that is simulated in another process (up) or whose port is closed (down). The yardstick
 is a node process that does nothing but listen with node:http, started in turn. Medians, with the lowest and the highest of ${runs} runs.`,
       tables: [
         {
@@ -61,8 +62,8 @@ async function runFleet(servers: number, runs: number): Promise<readonly Row[]> 
     await panel.start();
     const address = await panel.ask('address', undefined);
     const launches: readonly (readonly ['up' | 'down', Launch])[] = [
-      ['up', { folder, config: configText(address, address.url) }],
-      ['down', { folder, config: configText(address, `http://127.0.0.1:${await freePort()}`) }],
+      ['up', { folder, config: configText(address) }],
+      ['down', { folder, config: configText({ ...address, url: `http://127.0.0.1:${await freePort()}` }) }],
     ];
     const rows: Row[] = [];
     for (const [state, launch] of launches) {

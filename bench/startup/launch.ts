@@ -6,7 +6,6 @@ import { type AddressInfo, createServer } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
-import type { PanelAddress } from '../ingest/simulated-panel.ts';
 
 /** A configuration, and a folder where it may be put. */
 export interface Launch {
@@ -19,11 +18,6 @@ const BARE = "require('node:http').createServer((q, a) => a.end()).listen(+proce
 
 const RETRY_MS = 2;
 const DEADLINE_MS = 60_000;
-
-export function configText({ apiKey, servers }: PanelAddress, url: string): string {
-  const lines = ['panels:', '  - name: bench', `    url: ${url}`, `    api_key: ${apiKey}`, '    servers:'];
-  return [...lines, ...servers.map(({ uuid, name }) => `      - { id: ${uuid}, name: ${name} }`)].join('\n');
-}
 
 /** Milliseconds from starting a program until it has answered over HTTP; the program is ended after that. */
 export async function timeToAnswer(program: 'exporter' | 'bare', launch: Launch): Promise<number> {

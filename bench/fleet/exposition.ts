@@ -1,0 +1,57 @@
+import { get, type IncomingMessage } from 'node:http';
+import { buffer } from 'node:stream/consumers';
+import { setTimeout as delay } from 'node:timers/promises';
+import { promisify } from 'node:util';
+import { gunzip } from 'node:zlib';
+
+/** An answer of the exporter's `/metrics`. */
+export interface Exposition {
+  readonly text: string;
+  readonly askedUnixMs: number;
+  /** From asking to the last byte of the compressed answer. */
+  readonly tookMs: number;
+}
+
+const CONNECT_DEADLINE_MS = 180_000;
+const STREAMING = /^gameserver_exporter_servers\{[^}]*condition="streaming"[^}]*\} (\d+)/m;
+
+/** Scrapes the exporter as Prometheus does, with gzip. */
+export async function getExposition(url: string): Promise<Exposition> {
+  const askedUnixMs = Date.now();
+  const askedAt = performance.now();
+  const compressed = await buffer(await getMetrics(url));
+  const tookMs = performance.now() - askedAt;
+  return { text: (await promisify(gunzip)(compressed)).toString(), askedUnixMs, tookMs };
+}
+
+/** Resolves when this many servers stream; rejects where that takes too long. */
+export async function allStreaming(url: string, servers: number): Promise<void> {
+  const deadline = performance.now() + CONNECT_DEADLINE_MS;
+  for (;;) {
+    const streaming = Number(STREAMING.exec((await getExposition(url)).text)?.[1] ?? 0);
+    if (streaming === servers) return;
+    if (performance.now() > deadline) {
+      throw new Error(`only ${streaming} of ${servers} servers streamed after ${CONNECT_DEADLINE_MS} ms`);
+    }
+    await delay(1_000);
+  }
+}
+
+/** A pause before a scrape that falls into step with nothing. */
+export function randomPause(): Promise<void> {
+  return delay(200 + Math.random() * 600);
+}
+
+/** Scrapes without a pause until it is aborted, and throws the answers away. */
+export async function keepScraping(url: string, signal: AbortSignal): Promise<void> {
+  while (!signal.aborted) {
+    for await (const _ of await getMetrics(url));
+  }
+}
+
+function getMetrics(url: string): Promise<IncomingMessage> {
+  const headers = { 'Accept-Encoding': 'gzip' };
+  return new Promise((resolve, reject) => {
+    get(`${url}/metrics`, { headers }, resolve).on('error', reject);
+  });
+}

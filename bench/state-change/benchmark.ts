@@ -1,0 +1,139 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { configText } from '../fleet/config-text.ts';
+import type { ExporterProgram } from '../fleet/exporter.ts';
+import { allStreaming, getExposition, keepScraping, randomPause } from '../fleet/exposition.ts';
+import type { PanelProgram } from '../fleet/simulated-panel.ts';
+import { ProgramProcess } from '../program-process.ts';
+import type { Benchmark } from '../report/benchmark.ts';
+import { medianAndSpread } from '../report/table.ts';
+import { BANDS_MS, oldestHiddenMs, type Seen, shownByBand } from './visibility.ts';
+
+const FLEETS = [1_000, 10_000];
+const DEFAULT_RUNS = 3;
+const TARGET_MS = 100;
+
+const SCRAPES = 40;
+
+/** Changes before each scrape: so many starts and so many crashes, at random instants of this time. */
+const CHANGES = { each: 25, overMs: 200 };
+
+/** Who scrapes: the one that looks at the states, by itself or beside one that never pauses. */
+type Scrapers = 1 | 2;
+
+/** A server's state of the moment, as the exposition tells it. */
+const STATE = /^gameserver_state\{[^}]*server_id="([^"]+)",state="([^"]+)"\} 1$/gm;
+
+interface Row {
+  readonly servers: number;
+  readonly scrapers: Scrapers;
+  readonly runs: readonly (readonly Seen[])[];
+}
+
+export const stateChange: Benchmark = {
+  name: 'state-change',
+  title: 'from the frame that tells of a new state to the first scrape that shows it',
+  run: async ({ servers, runs = DEFAULT_RUNS, progress }) => {
+    const rows: Row[] = [];
+    for (const fleet of servers === undefined ? FLEETS : [servers]) {
+      rows.push(...(await runFleet(fleet, runs, progress)));
+    }
+    return {
+      method: `The simulated panel and the exporter run in processes of their own; every server sends a stats frame a second. Before each of ${SCRAPES} scrapes
+a run, up to ${CHANGES.each} servers are started and ${CHANGES.each} crash, at random instants of ${CHANGES.overMs} ms; the scrape, with gzip, is asked for when the last of those frames is
+written. A change's age is counted from writing its frame to asking for the scrape. "Shown" is the share of the changes of that age in ms
+whose new state is in the answer; "oldest not shown" is what the target bounds. Where there are two scrapers, another one asks without a
+pause, so that every scrape begins while one is being answered. Medians, with the lowest and the highest of ${runs} runs.`,
+      tables: [
+        {
+          header: ['servers', 'scrapers', 'changes', 'oldest not shown ms', ...bandNames()],
+          rows: rows.map(({ servers: fleet, scrapers, runs: all }) => [
+            String(fleet),
+            String(scrapers),
+            String(all.flat().length),
+            medianAndSpread(all.map(oldestHiddenMs), 0),
+            ...BANDS_MS.map((_, band) =>
+              medianAndSpread(
+                all.map((seen) => shownByBand(seen)[band] ?? Number.NaN),
+                1,
+              ),
+            ),
+          ]),
+        },
+      ],
+      targets: rows.map(({ servers: fleet, scrapers, runs: all }) => ({
+        what: `${fleet} servers, scrapers: ${scrapers}: age of the oldest change that a scrape did not show, in all runs`,
+        bound: { kind: 'at most', value: TARGET_MS },
+        unit: 'ms',
+        measured: oldestHiddenMs(all.flat()),
+      })),
+    };
+  },
+};
+
+function bandNames(): readonly string[] {
+  return BANDS_MS.map((upTo, band) => {
+    const from = BANDS_MS[band - 1] ?? 0;
+    return upTo === Infinity ? `≥ ${from} ms, shown %` : `${from}–${upTo} ms`;
+  });
+}
+
+async function runFleet(
+  servers: number,
+  runs: number,
+  progress: (what: string) => void,
+): Promise<readonly Row[]> {
+  const folder = await mkdtemp(join(tmpdir(), 'state-change-'));
+  const panel = new ProgramProcess<PanelProgram>('simulated-panel', { servers });
+  try {
+    await panel.start();
+    const configFile = join(folder, 'config.yaml');
+    const address = await panel.ask('address', undefined);
+    await writeFile(configFile, configText(address, { ofPanel: ['requests_per_minute: 60000'] }));
+    const alone: (readonly Seen[])[] = [];
+    const beside: (readonly Seen[])[] = [];
+    for (let run = 1; run <= runs; run += 1) {
+      progress(`${servers} servers, run ${run} of ${runs}`);
+      alone.push(await runOnce(panel, { servers, scrapers: 1 }, configFile));
+      beside.push(await runOnce(panel, { servers, scrapers: 2 }, configFile));
+    }
+    return [
+      { servers, scrapers: 1, runs: alone },
+      { servers, scrapers: 2, runs: beside },
+    ];
+  } finally {
+    await panel.stop();
+    await rm(folder, { recursive: true });
+  }
+}
+
+async function runOnce(
+  panel: ProgramProcess<PanelProgram>,
+  { servers, scrapers }: Pick<Row, 'servers' | 'scrapers'>,
+  configFile: string,
+): Promise<readonly Seen[]> {
+  const end = new AbortController();
+  const exporter = await new ProgramProcess<ExporterProgram>('exporter', { configFile }).start();
+  try {
+    const url = await exporter.ask('url', undefined);
+    await allStreaming(url, servers);
+    const beside = scrapers === 2 ? keepScraping(url, end.signal) : undefined;
+    const seen: Seen[] = [];
+    for (let scrape = 0; scrape < SCRAPES; scrape += 1) {
+      await randomPause();
+      const changes = await panel.ask('changeStates', CHANGES);
+      const { text, askedUnixMs } = await getExposition(url);
+      const states = new Map([...text.matchAll(STATE)].map(([, id, state]) => [id, state]));
+      for (const { uuid, state, sentUnixMs } of changes) {
+        seen.push({ ageMs: askedUnixMs - sentUnixMs, shown: states.get(uuid) === state });
+      }
+    }
+    end.abort();
+    await beside;
+    return seen;
+  } finally {
+    await exporter.stop();
+    await panel.ask('drained', undefined);
+  }
+}
