@@ -2,11 +2,11 @@ import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { configText } from '../fleet/config-text.ts';
-import type { PanelAddress, PanelProgram } from '../fleet/simulated-panel.ts';
+import type { PanelProgram } from '../fleet/simulated-panel.ts';
 import { ProgramProcess } from '../program-process.ts';
 import type { Benchmark, BenchmarkOptions } from '../report/benchmark.ts';
 import { selfSigned } from './certificate.ts';
-import { type Observation, type Observed, observeBareClient, observeExporter } from './observe.ts';
+import { type Observed, observeRun, type Run } from './observe.ts';
 import { reportIngest } from './report.ts';
 import type { Scenario, ScenarioRuns } from './scenario.ts';
 
@@ -51,40 +51,34 @@ function mostServers(): number {
 async function runScenario(scenario: Scenario, options: BenchmarkOptions): Promise<ScenarioRuns> {
   const { servers, tls } = scenario;
   const { runs = DEFAULT_RUNS, seconds = DEFAULT_SECONDS, profiles, progress } = options;
-  const name = `${servers} servers, ${tls ? 'TLS' : 'plain'}`;
   const folder = await mkdtemp(join(tmpdir(), 'ingest-'));
-  const panel = new ProgramProcess<PanelProgram>('simulated-panel', {
-    servers,
-    ...(tls && { tls: await selfSigned(folder) }),
-  });
-  const exporter: Observation[] = [];
-  const bareClient: Observation[] = [];
+  const panelOptions = { servers, ...(tls && { tls: await selfSigned(folder) }) };
+  const newPanel = () => new ProgramProcess<PanelProgram>('simulated-panel', panelOptions);
+  const panels = { exporter: newPanel(), bareClient: newPanel() };
+  const done: Run[] = [];
   try {
-    await panel.start();
-    const { configFile, addressFile } = await writeFiles(folder, await panel.ask('address', undefined), tls);
-    const observed: Observed = { panel, servers, seconds };
+    await Promise.all([panels.exporter.start(), panels.bareClient.start()]);
+    const files = await writeFiles(folder, panels, tls);
     for (let run = 1; run <= runs; run += 1) {
-      progress(`${name}, run ${run} of ${runs}: the exporter`);
+      progress(`${servers} servers, ${tls ? 'TLS' : 'plain'}, run ${run} of ${runs}`);
       const profile = profiles && (await profileFile(profiles, scenario, run));
-      exporter.push(await observeExporter(observed, configFile, profile));
-      progress(`${name}, run ${run} of ${runs}: the bare client`);
-      bareClient.push(await observeBareClient(observed, addressFile));
+      done.push(await observeRun({ panels, servers, seconds, ...files }, profile));
     }
   } finally {
-    await panel.stop();
+    await Promise.all([panels.exporter.stop(), panels.bareClient.stop()]);
     await rm(folder, { recursive: true });
   }
-  return { scenario, exporter, bareClient };
+  return { scenario, runs: done };
 }
 
-async function writeFiles(folder: string, address: PanelAddress, tls: boolean) {
+async function writeFiles(folder: string, panels: Observed['panels'], tls: boolean) {
   const [configFile, addressFile] = [join(folder, 'config.yaml'), join(folder, 'panel.json')];
-  await writeFile(addressFile, JSON.stringify(address));
   const ofPanel = [
     `requests_per_minute: ${REQUESTS_PER_MINUTE}`,
     ...(tls ? ['tls_config: { insecure_skip_verify: true }'] : []),
   ];
-  await writeFile(configFile, configText(address, { ofPanel }));
+  await writeFile(configFile, configText(await panels.exporter.ask('address', undefined), { ofPanel }));
+  await writeFile(addressFile, JSON.stringify(await panels.bareClient.ask('address', undefined)));
   return { configFile, addressFile };
 }
 

@@ -8,7 +8,7 @@ import type { BareClientProgram } from './bare-client.ts';
 import { addLateness, type Lateness, lateness } from './lateness.ts';
 import { scrapeExporter } from './scraped.ts';
 
-/** What came of one client's run. */
+/** What came of one client while it had the machine to itself. */
 export interface Observation {
   readonly usage: ProcessUsage;
   readonly panelUsage: ProcessUsage;
@@ -18,11 +18,28 @@ export interface Observation {
   readonly scrapesMs: readonly number[];
 }
 
+/** What came of both clients in one run. */
+export interface Run {
+  readonly exporter: Observation;
+  readonly bareClient: Observation;
+  /** What each took while they ran at the same time. */
+  readonly together: { readonly exporter: ProcessUsage; readonly bareClient: ProcessUsage };
+}
+
 export interface Observed {
-  readonly panel: ProgramProcess<PanelProgram>;
+  /** Each client has a panel of its own; both send the same. */
+  readonly panels: {
+    readonly exporter: ProgramProcess<PanelProgram>;
+    readonly bareClient: ProgramProcess<PanelProgram>;
+  };
   readonly servers: number;
   readonly seconds: number;
+  readonly configFile: string;
+  readonly addressFile: string;
 }
+
+type Exporter = ProgramProcess<ExporterProgram>;
+type BareClient = ProgramProcess<BareClientProgram>;
 
 /** After the last socket streams: time for the garbage of connecting to go and for the hot code to be compiled. */
 const SETTLE_MS = 5_000;
@@ -30,62 +47,85 @@ const SETTLE_MS = 5_000;
 /** Random instants at which samples' ages are looked at. */
 const INSTANTS = 20;
 
-/** Runs the exporter until all servers stream, watches it unscraped, then scrapes it at random instants. */
-export async function observeExporter(
-  { panel, servers, seconds }: Observed,
-  configFile: string,
-  profile?: string,
-): Promise<Observation> {
-  const exporter = await new ProgramProcess<ExporterProgram>('exporter', { configFile }).start();
+/** Watches both at the same time, then the exporter by itself, then another bare client by itself. */
+export async function observeRun(observed: Observed, profile?: string): Promise<Run> {
+  const { panels, servers, seconds, configFile } = observed;
+  const exporter: Exporter = new ProgramProcess('exporter', { configFile });
   try {
-    const url = await exporter.ask('url', undefined);
-    await allStreaming(url, servers);
-    await delay(SETTLE_MS);
-    const before = await scrapeExporter(url, servers);
-    const [usage, panelUsage] = await Promise.all([
-      exporter.ask('watch', { seconds, ...(profile !== undefined && { profile }) }),
-      panel.ask('watch', { seconds }),
-    ]);
-    const after = await scrapeExporter(url, servers);
-    const scrapesMs: number[] = [];
-    let late = lateness([]);
-    for (let instant = 0; instant < INSTANTS; instant += 1) {
-      await randomPause();
-      const scraped = await scrapeExporter(url, servers);
-      scrapesMs.push(scraped.tookMs);
-      late = addLateness(late, scraped.lateness);
-    }
-    const frames = after.statsFrames - before.statsFrames;
-    const framesPerSecond = (frames * 1_000) / (after.newestSampleUnixMs - before.newestSampleUnixMs);
-    const { peakRssMb } = await exporter.ask('watch', { seconds: 0 });
-    return { usage: { ...usage, peakRssMb }, panelUsage, framesPerSecond, lateness: late, scrapesMs };
+    await exporter.start();
+    const together = await withBareClient(observed, async (bareClient) => {
+      await allStreaming(await exporter.ask('url', undefined), servers);
+      await delay(SETTLE_MS);
+      const both = [exporter.ask('watch', { seconds }), bareClient.ask('watch', { seconds })] as const;
+      const [ours, theirs] = await Promise.all(both);
+      return { exporter: ours, bareClient: theirs };
+    });
+    const exporterAlone = await observeExporter(exporter, observed, profile);
+    await exporter.stop();
+    await panels.exporter.ask('drained', undefined);
+    const bareClientAlone = await withBareClient(observed, async (bareClient) => {
+      await delay(SETTLE_MS);
+      return observeBareClient(bareClient, observed);
+    });
+    return { exporter: exporterAlone, bareClient: bareClientAlone, together };
   } finally {
     await exporter.stop();
-    await panel.ask('drained', undefined);
+    await panels.exporter.ask('drained', undefined);
   }
 }
 
-/** Runs the bare client in the same way. */
-export async function observeBareClient(
-  { panel, seconds }: Observed,
-  addressFile: string,
-): Promise<Observation> {
-  const client = await new ProgramProcess<BareClientProgram>('bare-client', { addressFile }).start();
+/** Runs a new bare client, from when all its sockets stream until what is done with it is done. */
+async function withBareClient<Result>(
+  { panels, addressFile }: Observed,
+  observe: (client: BareClient) => Promise<Result>,
+): Promise<Result> {
+  const client: BareClient = new ProgramProcess('bare-client', { addressFile });
   try {
+    await client.start();
     await client.ask('streaming', undefined);
-    await delay(SETTLE_MS);
-    const [usage, panelUsage] = await Promise.all([
-      client.ask('watch', { seconds }),
-      panel.ask('watch', { seconds }),
-    ]);
-    let late = lateness([]);
-    for (let instant = 0; instant < INSTANTS; instant += 1) {
-      await randomPause();
-      late = addLateness(late, await client.ask('lateness', undefined));
-    }
-    return { usage, panelUsage, framesPerSecond: usage.framesPerSecond, lateness: late, scrapesMs: [] };
+    return await observe(client);
   } finally {
     await client.stop();
-    await panel.ask('drained', undefined);
+    await panels.bareClient.ask('drained', undefined);
   }
+}
+
+/** Watches it unscraped, then scrapes it at random instants. */
+async function observeExporter(
+  exporter: Exporter,
+  { panels, servers, seconds }: Observed,
+  profile: string | undefined,
+): Promise<Observation> {
+  const url = await exporter.ask('url', undefined);
+  const before = await scrapeExporter(url, servers);
+  const [usage, panelUsage] = await Promise.all([
+    exporter.ask('watch', { seconds, ...(profile !== undefined && { profile }) }),
+    panels.exporter.ask('watch', { seconds }),
+  ]);
+  const after = await scrapeExporter(url, servers);
+  const scrapesMs: number[] = [];
+  let late = lateness([]);
+  for (let instant = 0; instant < INSTANTS; instant += 1) {
+    await randomPause();
+    const scraped = await scrapeExporter(url, servers);
+    scrapesMs.push(scraped.tookMs);
+    late = addLateness(late, scraped.lateness);
+  }
+  const frames = after.statsFrames - before.statsFrames;
+  const framesPerSecond = (frames * 1_000) / (after.newestSampleUnixMs - before.newestSampleUnixMs);
+  const { peakRssMb } = await exporter.ask('watch', { seconds: 0 });
+  return { usage: { ...usage, peakRssMb }, panelUsage, framesPerSecond, lateness: late, scrapesMs };
+}
+
+async function observeBareClient(client: BareClient, { panels, seconds }: Observed): Promise<Observation> {
+  const [usage, panelUsage] = await Promise.all([
+    client.ask('watch', { seconds }),
+    panels.bareClient.ask('watch', { seconds }),
+  ]);
+  let late = lateness([]);
+  for (let instant = 0; instant < INSTANTS; instant += 1) {
+    await randomPause();
+    late = addLateness(late, await client.ask('lateness', undefined));
+  }
+  return { usage, panelUsage, framesPerSecond: usage.framesPerSecond, lateness: late, scrapesMs: [] };
 }

@@ -1,4 +1,4 @@
-import type { Observation } from './observe.ts';
+import type { Run } from './observe.ts';
 
 /** One fleet over one kind of connection. */
 export interface Scenario {
@@ -6,9 +6,8 @@ export interface Scenario {
   readonly tls: boolean;
 }
 
-/** The runs of one scenario; those with the same index followed each other. */
+/** The runs of one scenario. */
 export interface ScenarioRuns {
   readonly scenario: Scenario;
-  readonly exporter: readonly Observation[];
-  readonly bareClient: readonly Observation[];
+  readonly runs: readonly Run[];
 }
