@@ -22,8 +22,13 @@ export interface Observation {
 export interface Run {
   readonly exporter: Observation;
   readonly bareClient: Observation;
-  /** What each took while they ran at the same time. */
-  readonly together: { readonly exporter: ProcessUsage; readonly bareClient: ProcessUsage };
+  /** What each took: while they ran at the same time, where the machine has room for both, or each by itself. */
+  readonly compared: Compared;
+}
+
+interface Compared {
+  readonly exporter: ProcessUsage;
+  readonly bareClient: ProcessUsage;
 }
 
 export interface Observed {
@@ -44,22 +49,21 @@ type BareClient = ProgramProcess<BareClientProgram>;
 /** After the last socket streams: time for the garbage of connecting to go and for the hot code to be compiled. */
 const SETTLE_MS = 5_000;
 
+/** The largest fleet of which both clients run at the same time: with TLS, twice as many sockets would keep two cores busy. */
+export const MOST_TOGETHER = 10_000;
+
 /** Random instants at which samples' ages are looked at. */
 const INSTANTS = 20;
 
 /** Watches both at the same time, then the exporter by itself, then another bare client by itself. */
 export async function observeRun(observed: Observed, profile?: string): Promise<Run> {
-  const { panels, servers, seconds, configFile } = observed;
+  const { panels, servers, configFile } = observed;
   const exporter: Exporter = new ProgramProcess('exporter', { configFile });
   try {
     await exporter.start();
-    const together = await withBareClient(observed, async (bareClient) => {
-      await allStreaming(await exporter.ask('url', undefined), servers);
-      await delay(SETTLE_MS);
-      const both = [exporter.ask('watch', { seconds }), bareClient.ask('watch', { seconds })] as const;
-      const [ours, theirs] = await Promise.all(both);
-      return { exporter: ours, bareClient: theirs };
-    });
+    const together = servers <= MOST_TOGETHER ? await observeTogether(exporter, observed) : undefined;
+    await allStreaming(await exporter.ask('url', undefined), servers);
+    await delay(SETTLE_MS);
     const exporterAlone = await observeExporter(exporter, observed, profile);
     await exporter.stop();
     await panels.exporter.ask('drained', undefined);
@@ -67,11 +71,23 @@ export async function observeRun(observed: Observed, profile?: string): Promise<
       await delay(SETTLE_MS);
       return observeBareClient(bareClient, observed);
     });
-    return { exporter: exporterAlone, bareClient: bareClientAlone, together };
+    const compared = together ?? { exporter: exporterAlone.usage, bareClient: bareClientAlone.usage };
+    return { exporter: exporterAlone, bareClient: bareClientAlone, compared };
   } finally {
     await exporter.stop();
     await panels.exporter.ask('drained', undefined);
   }
+}
+
+function observeTogether(exporter: Exporter, observed: Observed): Promise<Compared> {
+  const { servers, seconds } = observed;
+  return withBareClient(observed, async (bareClient) => {
+    await allStreaming(await exporter.ask('url', undefined), servers);
+    await delay(SETTLE_MS);
+    const both = [exporter.ask('watch', { seconds }), bareClient.ask('watch', { seconds })] as const;
+    const [ours, theirs] = await Promise.all(both);
+    return { exporter: ours, bareClient: theirs };
+  });
 }
 
 /** Runs a new bare client, from when all its sockets stream until what is done with it is done. */

@@ -2,7 +2,7 @@ import type { ProcessUsage } from '../fleet/process-usage.ts';
 import type { BenchmarkResult, Target } from '../report/benchmark.ts';
 import { median, percentile } from '../report/statistics.ts';
 import { formatNumber, medianAndSpread, type Table } from '../report/table.ts';
-import type { Observation, Run } from './observe.ts';
+import { MOST_TOGETHER, type Observation, type Run } from './observe.ts';
 import type { Scenario, ScenarioRuns } from './scenario.ts';
 
 /** The fleet that the design's targets are about. */
@@ -17,8 +17,9 @@ export function reportIngest(all: readonly ScenarioRuns[], seconds: number): Ben
   return {
     method: `Each client, and a simulated panel for each, run in processes of their own; every client run is a new process. A run has three parts: both at
 the same time, the exporter by itself, a new bare client by itself. CPU and RSS are of the first, in which both have the same neighbours: measured a
-minute apart, they differ by what else a shared machine does. CPU is user + system time over ${seconds} s in which nobody scrapes, in percent of one
-core; RSS is the highest in that time, in 10^6 bytes. All else is of each by itself: the peak of RSS is the highest since its start, scrapes included. "Late" is the share of (server, instant) pairs, at 20 random
+minute apart, they differ by what else a shared machine does; fleets over ${MOST_TOGETHER} have no such part. CPU is user + system time over ${seconds} s in which nobody
+scrapes, in percent of one core; RSS is the highest in that time, in 10^6 bytes. All else is of each by itself: the peak of RSS is the highest since its
+start, scrapes included. "Late" is the share of (server, instant) pairs, at 20 random
 instants, whose newest sample was older than that: at scrapes for the exporter, looked up in memory for the bare client. "Scrape" is
 the time of those scrapes over HTTP with gzip, while frames come in; its p99 is that of all runs together. The panel sends in 20 bursts
 a second. Medians, with the lowest and the highest of the runs; "×" is exporter / bare client of the same run.`,
@@ -48,14 +49,14 @@ function costTable(all: readonly ScenarioRuns[]): Table {
           String(scenario.servers),
           linkOf(scenario),
           name,
-          show(runs, ({ together }) => together[client].cpuPercent, 1),
+          show(runs, ({ compared }) => compared[client].cpuPercent, 1),
           isExporter
             ? medianAndSpread(
                 ratiosOf(runs, ({ cpuPercent }) => cpuPercent),
                 2,
               )
             : '',
-          show(runs, ({ together }) => together[client].rssMb, 0),
+          show(runs, ({ compared }) => compared[client].rssMb, 0),
           isExporter
             ? medianAndSpread(
                 ratiosOf(runs, ({ rssMb }) => rssMb),
@@ -157,5 +158,5 @@ function slowest(observations: readonly Observation[]): string {
 }
 
 function ratiosOf(runs: readonly Run[], read: (usage: ProcessUsage) => number): readonly number[] {
-  return runs.map(({ together: { exporter, bareClient } }) => read(exporter) / read(bareClient));
+  return runs.map(({ compared: { exporter, bareClient } }) => read(exporter) / read(bareClient));
 }
