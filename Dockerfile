@@ -40,5 +40,6 @@ EXPOSE 10317
 STOPSIGNAL SIGTERM
 HEALTHCHECK --interval=30s --timeout=5s --start-period=10s --retries=3 \
   CMD ["node", "/opt/gameserver-exporter/healthcheck.mjs"]
-ENTRYPOINT ["node", "/opt/gameserver-exporter/dist/cli.js"]
+# No signal opens the inspector, through which a local process could read the key: not even while Node.js itself starts.
+ENTRYPOINT ["node", "--disable-sigusr1", "/opt/gameserver-exporter/dist/cli.js"]
 CMD ["serve"]

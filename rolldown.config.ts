@@ -1,24 +1,39 @@
 import { defineConfig } from 'rolldown';
-import { chartLibrary } from './scripts/build/chart-library.ts';
+import { pageFiles } from './scripts/build/page-files.ts';
 import { thirdParty } from './scripts/build/third-party.ts';
 
-// One file a command instead of hundreds: to find and load those took a third of a start. And who installs the package gets what was
-// tested, with no package beside it. Nothing is minified, for the sake of stack traces.
-export default defineConfig({
-  input: {
-    cli: 'src/cli.ts',
-    // The programs of threads.
-    'parse-worker': 'src/config/parse-worker.ts',
-    'bcrypt-worker': 'src/http/bcrypt-worker.ts',
+// Both builds share it, so that what the second one writes covers the packages of both.
+const packages = thirdParty(['node_modules/uplot']);
+
+// The configurations are built in this order, into the same folder; the first one empties it.
+export default defineConfig([
+  // One file per command instead of hundreds, since finding and loading those took a third of a start. Users of the npm package get
+  // the dependencies that were tested. Nothing is minified, so that stack traces are readable.
+  {
+    input: {
+      cli: 'src/cli.ts',
+      // The programs of threads.
+      'parse-worker': 'src/config/parse-worker.ts',
+      'bcrypt-worker': 'src/http/bcrypt-worker.ts',
+    },
+    platform: 'node',
+    tsconfig: 'tsconfig.json',
+    transform: { target: 'node20.19' },
+    plugins: [packages],
+    output: {
+      dir: 'dist',
+      cleanDir: true,
+      // What is read beside the program is found from where a chunk is (src/build-info.ts), so all chunks are in one folder.
+      chunkFileNames: '[name].js',
+    },
   },
-  platform: 'node',
-  tsconfig: 'tsconfig.json',
-  transform: { target: 'node20.19' },
-  plugins: [chartLibrary(), thirdParty(['node_modules/uplot'])],
-  output: {
-    dir: 'dist',
-    cleanDir: true,
-    // What is read beside the program is found from where a chunk is (src/built.ts), so that all are in one folder.
-    chunkFileNames: '[name].js',
+  // The status page's script. The chart library stays a file of its own, which the script loads when a row is first opened.
+  {
+    input: { page: 'src/status-page/browser/app.ts' },
+    platform: 'browser',
+    tsconfig: 'src/status-page/browser/tsconfig.json',
+    transform: { target: 'es2022' },
+    plugins: [pageFiles(), packages],
+    output: { dir: 'dist', entryFileNames: 'status-page/[name].js', codeSplitting: false },
   },
-});
+]);

@@ -1,8 +1,42 @@
+import { availableParallelism } from 'node:os';
 import { defineConfig } from 'vitest/config';
 
-const project = (name: string, timeoutMs: number, folder = name) => ({
-  test: { name, include: [`test/${folder}/**/*.test.ts`], testTimeout: timeoutMs, hookTimeout: timeoutMs },
+interface Settings {
+  readonly timeoutMs: number;
+  readonly folder?: string;
+  /** Projects with other workers run one after another, in this order. */
+  readonly order: number;
+  readonly maxWorkers: number;
+  readonly isolate?: boolean;
+  readonly setupFiles?: string[];
+}
+
+const project = (
+  name: string,
+  { timeoutMs, folder = name, order, maxWorkers, isolate = true, setupFiles = [] }: Settings,
+) => ({
+  test: {
+    name,
+    include: [`test/${folder}/**/*.test.ts`],
+    testTimeout: timeoutMs,
+    hookTimeout: timeoutMs,
+    maxWorkers,
+    isolate,
+    setupFiles,
+    sequence: { groupOrder: order },
+  },
 });
+
+const cores = availableParallelism();
+
+// Unit tests only compute.
+const COMPUTING = { order: 0, maxWorkers: cores };
+
+// Other tests mostly wait, for a process or for the clock of a simulated panel.
+const WAITING = { order: 1, maxWorkers: 2 * cores };
+
+// A worker keeps its modules for all of its files, instead of loading the program for each.
+const SHARED = { isolate: false };
 
 // Every fault takes minutes: unless all are wanted (`npm run test:faults`), a quick selection stands for them.
 const faults = process.env['FAULTS'] === 'all' ? 'faults' : 'faults/quick';
@@ -13,13 +47,16 @@ const report = process.env['TEST_REPORT'];
 export default defineConfig({
   test: {
     projects: [
-      project('unit', 10_000),
-      project('integration', 60_000),
-      project('faults', 60_000, faults),
-      project('e2e', 120_000),
+      project('unit', {
+        ...COMPUTING,
+        ...SHARED,
+        timeoutMs: 20_000,
+        setupFiles: ['test/support/unit-guard.ts'],
+      }),
+      project('integration', { ...WAITING, ...SHARED, timeoutMs: 60_000 }),
+      project('faults', { ...WAITING, timeoutMs: 60_000, folder: faults }),
+      project('e2e', { ...WAITING, ...SHARED, timeoutMs: 120_000 }),
     ],
-    // By default one core stays idle, and much of the time is spent waiting.
-    maxWorkers: '100%',
     reporters: report === undefined ? ['default'] : ['default', ['json', { outputFile: report }]],
   },
 });

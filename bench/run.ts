@@ -3,6 +3,7 @@ import { apiEconomy } from './compressed/api-economy.ts';
 import { overload } from './compressed/overload.ts';
 import { slowStart } from './compressed/slow-start.ts';
 import { consoleFlood } from './console-flood/benchmark.ts';
+import { fairness } from './fairness/benchmark.ts';
 import { ingest } from './ingest/benchmark.ts';
 import { type Benchmark, type BenchmarkOptions, formatResult } from './report/benchmark.ts';
 import { describeMachine } from './report/machine.ts';
@@ -17,6 +18,7 @@ const BENCHMARKS: readonly Benchmark[] = [
   apiEconomy,
   overload,
   slowStart,
+  fairness,
   stateChange,
   startup,
 ];

@@ -8,7 +8,7 @@ import {
   ThresholdsMode,
   type ValueMap,
 } from '@grafana/grafana-foundation-sdk/dashboard';
-import type { ServerState } from '../src/domain/state.ts';
+import type { ServerState } from '../src/domain/server.ts';
 import { SHOWN, STATE_CODES } from './promql.ts';
 
 /** A part of the SDK that is made of data alone. */

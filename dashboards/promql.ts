@@ -1,4 +1,4 @@
-import { SERVER_STATES, type ServerState } from '../src/domain/state.ts';
+import { SERVER_STATES, type ServerState } from '../src/domain/server.ts';
 
 /**
  * What one server's series are joined by. Two exporters may observe the same server, be it as replicas or while a shard moves, so a

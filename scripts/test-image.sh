@@ -117,7 +117,7 @@ import { deepStrictEqual as same, ok } from 'node:assert';
 import { readFileSync } from 'node:fs';
 const { config } = JSON.parse(readFileSync(process.argv[2], 'utf8')).Docker;
 same(config.User, '65532:65532');
-same(config.Entrypoint, ['node', '/opt/gameserver-exporter/dist/cli.js']);
+same(config.Entrypoint, ['node', '--disable-sigusr1', '/opt/gameserver-exporter/dist/cli.js']);
 same(config.Cmd, ['serve']);
 same(config.WorkingDir, '/etc/gameserver-exporter');
 same(Object.keys(config.ExposedPorts), ['10317/tcp']);

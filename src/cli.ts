@@ -1,92 +1,11 @@
 #!/usr/bin/env node
-import { Command, CommanderError } from 'commander';
-import { CommandFailure } from './commands/failure.ts';
-import { ListenAddressError, ListenError } from './http/listen-address.ts';
-import { ProxyError } from './panel/proxy.ts';
-import { VERSION_TEXT } from './version.ts';
+import { handleEarlySignals } from './commands/signals.ts';
 
-const USAGE = 2;
-const TROUBLE = 1;
+const words = process.argv.slice(2);
 
-/** Errors whose message says all. */
-const TROUBLES = [CommandFailure, ListenError, ProxyError];
+// Before the rest of the program is loaded, which takes longer than an impatient service manager waits.
+handleEarlySignals(words);
 
-/** In the order of the help. Each with its own modules, which take longer to load than most commands to run. */
-const COMMANDS = new Map<string, () => Promise<Command>>([
-  ['serve', async () => (await import('./commands/serve.ts')).serveCommand()],
-  ['check', async () => (await import('./commands/check.ts')).checkCommand()],
-  ['doctor', async () => (await import('./commands/doctor.ts')).doctorCommand()],
-  ['console', async () => (await import('./commands/console.ts')).consoleCommand()],
-  ['demo', async () => (await import('./commands/demo.ts')).demoCommand()],
-  ['simulate', async () => (await import('./commands/simulate.ts')).simulateCommand()],
-]);
-
-/** The command for words that begin with none. */
-const DEFAULT_COMMAND = 'serve';
-
-/** Options of the program itself, beside which there is no command. */
-const OWN_OPTIONS = new Set(['-h', '--help', '--version']);
-
-/** The commands that these words are about: one, or all where it takes all to answer. */
-function commandsFor([word = '']: readonly string[]): readonly string[] {
-  if (COMMANDS.has(word)) return [word];
-  const isDefault = word === '' || (word.startsWith('-') && !OWN_OPTIONS.has(word));
-  return isDefault ? [DEFAULT_COMMAND] : [...COMMANDS.keys()];
-}
-
-async function program(words: readonly string[]): Promise<Command> {
-  const root = new Command('gameserver-exporter')
-    .description(
-      'Prometheus exporter for game servers on Pterodactyl, Pelican and panels that speak the same client API',
-    )
-    .version(VERSION_TEXT, '--version', 'print the version, its commit, and what it runs on')
-    .addHelpText(
-      'after',
-      `
-Examples:
-  $ gameserver-exporter demo                            see it at work, without a panel
-  $ gameserver-exporter check --config config.yaml      is the configuration in order?
-  $ gameserver-exporter doctor --config config.yaml     do panels and servers answer?
-  $ gameserver-exporter serve --config config.yaml      serve their metrics
-
-Exit codes: 0 done, or stopped by a signal · 1 trouble that the message names · 2 wrong usage
-Each command's own --help has more.`,
-    );
-  for (const name of commandsFor(words)) {
-    const command = await COMMANDS.get(name)?.();
-    if (command !== undefined) root.addCommand(command, { isDefault: name === DEFAULT_COMMAND });
-  }
-  for (const command of [root, ...root.commands]) {
-    command.exitOverride().showHelpAfterError('(--help shows what there is)');
-  }
-  return root;
-}
-
-/** Runs one command and gives the process's exit code. */
-async function main(argv: readonly string[]): Promise<number> {
-  try {
-    const root = await program(argv.slice(2));
-    await root.parseAsync(argv);
-    return typeof process.exitCode === 'number' ? process.exitCode : 0;
-  } catch (error) {
-    if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : USAGE;
-    if (error instanceof ListenAddressError) return complain(error, USAGE);
-    if (TROUBLES.some((kind) => error instanceof kind)) return complain(error as Error, TROUBLE);
-    console.error(error);
-    return TROUBLE;
-  }
-}
-
-// A configuration may have several faults, a line each.
-function complain(error: Error, exitCode: number): number {
-  console.error(error.message.replaceAll(/^/gm, 'error: '));
-  return exitCode;
-}
-
-// Who read the output has enough, as `head` does: that is an end, and no error.
-process.stdout.on('error', (error: NodeJS.ErrnoException) => {
-  if (error.code !== 'EPIPE') throw error;
-  process.exit();
-});
+const { main } = await import('./commands/program.ts');
 
 process.exitCode = await main(process.argv);

@@ -1,7 +1,8 @@
-import type { Sample } from '../../src/domain/sample.ts';
+import type { Sample } from '../../src/domain/server.ts';
 import { ServerRecord } from '../../src/fleet/server-record.ts';
 import { PanelCounts } from '../../src/metrics/panel-counts.ts';
-import { type FrameHandler, handleFrame } from '../../src/session/frames.ts';
+import type { FrameHandler } from '../../src/panel/dialect.ts';
+import { PTERODACTYL } from '../../src/panel/dialects/pterodactyl.ts';
 import { median } from '../report/statistics.ts';
 
 export type FrameCostsProgram = Awaited<ReturnType<typeof start>>;
@@ -13,6 +14,8 @@ export interface FrameCosts {
   readonly stats: number;
   readonly recordedStats: number;
 }
+
+const { handleFrame } = PTERODACTYL.socket;
 
 /** Frames with values of their own, so that nothing can be remembered from the last one. */
 const VARIANTS = 1_024;
@@ -88,6 +91,7 @@ function keepingHandler(): FrameHandler & { last: Sample | undefined; lines: num
     authenticated: () => undefined,
     tokenEnding: () => undefined,
     jwtError: () => undefined,
+    daemonError: () => undefined,
   };
 }
 

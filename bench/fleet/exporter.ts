@@ -1,9 +1,9 @@
-import { createApp } from '../../src/app.ts';
-import { boundHeapGrowth } from '../../src/commands/heap-growth.ts';
-import { formatIssues } from '../../src/config/issue.ts';
+import { createApp } from '../../src/app/app.ts';
+import { openLog } from '../../src/app/log.ts';
+import { boundHeapGrowth } from '../../src/commands/service.ts';
 import { loadConfig } from '../../src/config/load.ts';
-import { createLogger } from '../../src/log.ts';
 import { releaseFragments } from '../../src/session/release-fragments.ts';
+import { formatIssues } from '../../src/yaml/issues.ts';
 import { watchProcess } from './process-usage.ts';
 
 export type ExporterProgram = Awaited<ReturnType<typeof start>>;
@@ -16,7 +16,7 @@ export async function start({ configFile }: { readonly configFile: string }) {
   const app = createApp({
     config: loaded.config,
     listen: { host: '127.0.0.1', port: 0 },
-    log: await createLogger({ level: 'warn', format: 'json' }),
+    log: (await openLog({ level: 'warn', format: 'json' })).log,
   });
   const { url } = await app.start();
   boundHeapGrowth();

@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { GameState } from '../../src/simulator/game-server.ts';
-import { startSimulator } from '../../src/simulator/index.ts';
+import { startSimulator } from '../../src/simulator/simulator.ts';
 import { watchProcess } from './process-usage.ts';
 
 export interface PanelOptions {

@@ -1,4 +1,4 @@
-import type { Encoding } from '../../src/metrics/body-writer.ts';
+import type { Encoding } from '../../src/metrics/scrape.ts';
 import { ProgramProcess } from '../program-process.ts';
 import type { Benchmark, Target } from '../report/benchmark.ts';
 import { median, ratios } from '../report/statistics.ts';

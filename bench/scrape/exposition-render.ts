@@ -1,5 +1,4 @@
-import type { Encoding } from '../../src/metrics/body-writer.ts';
-import { Scraper } from '../../src/metrics/scrape.ts';
+import { type Encoding, Scraper } from '../../src/metrics/scrape.ts';
 import { BenchmarkFleet } from './fleet.ts';
 import { measureRenders } from './render-measurement.ts';
 

@@ -1,10 +1,12 @@
 import type { Clock } from '../../src/domain/clock.ts';
 import type { FleetReading, PanelReading } from '../../src/domain/reading.ts';
+import { nodeReadings } from '../../src/fleet/node-watch.ts';
 import { ServerRecord } from '../../src/fleet/server-record.ts';
 
-const PANEL: PanelReading = {
+const PANEL: Omit<PanelReading, 'nodes'> = {
   name: 'main',
   up: true,
+  problems: [],
   budget: { limitPerMinute: 192, usedLastMinute: 125, queueLength: 0, paused: false },
   plan: {
     sockets: 1_000,
@@ -12,6 +14,7 @@ const PANEL: PanelReading = {
     turnSockets: 0,
     longestAgeMs: 60_000,
     polls: 0,
+    unseated: 0,
     pollIntervalMs: 30_000,
     callsPerMinute: 125,
     wantedCallsPerMinute: 125,
@@ -27,7 +30,9 @@ const WARM_UP_SAMPLES = 60;
 /** The store's own records, which get a new sample with new values at every tick; the same in every process. */
 export class BenchmarkFleet implements FleetReading {
   readonly #records: readonly ServerRecord[];
-  readonly #panels: readonly PanelReading[] = [PANEL];
+  readonly #panels: readonly PanelReading[] = [
+    { ...PANEL, nodes: (now) => nodeReadings(this.#records, now) },
+  ];
   #ticks = 0;
 
   constructor(servers: number) {

@@ -1,7 +1,7 @@
 import { Counter, Gauge, Registry } from 'prom-client';
 import type { ServerTarget } from '../../src/domain/server.ts';
 import { type Family, PANEL_FAMILIES, SERVER_FAMILIES } from '../../src/metrics/families.ts';
-import { viewOf } from '../../src/metrics/server-view.ts';
+import { panelViewOf, viewOf } from '../../src/metrics/server-view.ts';
 import { BenchmarkFleet } from './fleet.ts';
 import { measureRenders } from './render-measurement.ts';
 
@@ -21,7 +21,8 @@ export async function start({ servers }: { readonly servers: number }) {
     const now = fleet.clock.now();
     const views = fleet.servers().map((server) => viewOf(server, now, fleet.clock));
     for (const metric of serverMetrics) metric.set(views);
-    for (const metric of panelMetrics) metric.set(fleet.panels());
+    const panels = fleet.panels().map((panel) => panelViewOf(panel, now));
+    for (const metric of panelMetrics) metric.set(panels);
   };
   const update = () => {
     fleet.tick();

@@ -118,6 +118,10 @@ export const api: Section = {
         { name: 'Sockets all the time', expr: ofEachPanel('gameserver_exporter_planned_sockets') },
         { name: 'Servers by turns', expr: ofEachPanel('gameserver_exporter_planned_turns') },
         { name: 'Sockets for them', expr: ofEachPanel('gameserver_exporter_planned_turn_sockets') },
+        {
+          name: 'Without descriptors',
+          expr: ofEachPanel('gameserver_exporter_planned_without_socket'),
+        },
         { name: 'Polled', expr: ofEachPanel('gameserver_exporter_planned_polls') },
         {
           name: 'Polled every',
@@ -140,13 +144,20 @@ export const listing: Section = {
   panels: [
     graph({
       title: 'Servers by discovery',
-      description: "Servers that are observed because the panel's listing names them.",
+      description:
+        "Servers that are observed because the panel's listing names them, and those that are left out because of discover.max_servers.",
       unit: 'short',
       decimals: 0,
       min: 0,
       noValue: 'No panel is listed',
       width: 8,
-      queries: [{ expr: ofEachPanel('gameserver_exporter_discovered_servers'), legend: '{{panel}}' }],
+      queries: [
+        { expr: ofEachPanel('gameserver_exporter_discovered_servers'), legend: '{{panel}}' },
+        {
+          expr: ofEachPanel('gameserver_exporter_discovery_left_out_servers'),
+          legend: '{{panel}}: left out',
+        },
+      ],
     }),
     graph({
       title: 'Age of the listing',

@@ -59,10 +59,25 @@ export const program: Section = {
       unit: 'suffix:cores',
       min: 0,
       noValue: NO_EXPORTER,
-      width: 8,
+      width: 6,
       queries: [
         {
           expr: `max by (job, instance) (rate(${ofExporters('process_cpu_seconds_total')}[$__rate_interval]))`,
+          legend: '{{instance}}',
+        },
+      ],
+    }),
+    graph({
+      title: 'Dropped log lines',
+      description: 'Lines a minute that could not be written: the disk is full, or nothing reads the log.',
+      unit: 'short',
+      min: 0,
+      decimals: 0,
+      noValue: NO_EXPORTER,
+      width: 6,
+      queries: [
+        {
+          expr: `60 * max by (job, instance) (rate(${ofExporters('gameserver_exporter_log_lines_dropped_total')}[$__rate_interval]))`,
           legend: '{{instance}}',
         },
       ],
@@ -73,7 +88,7 @@ export const program: Section = {
       unit: 'percentunit',
       min: 0,
       noValue: 'No collection yet',
-      width: 8,
+      width: 6,
       queries: [
         {
           expr: `sum by (job, instance) (rate(${ofExporters('nodejs_gc_duration_seconds_sum')}[$__rate_interval]))`,
@@ -84,15 +99,19 @@ export const program: Section = {
     graph({
       title: 'File descriptors',
       description:
-        'Open files and sockets, and how many the system allows (dashed). Every console socket takes one.',
+        'Open files and sockets, how many the system allows (dashed), and how many all servers need. Every console socket takes one.',
       unit: 'short',
       decimals: 0,
       min: 0,
       noValue: 'Only Linux tells them',
-      width: 8,
+      width: 6,
       queries: [
         { expr: ofEachExporter('process_open_fds'), legend: '{{instance}}: open' },
         { expr: ofEachExporter('process_max_fds'), legend: '{{instance}}: allowed' },
+        {
+          expr: ofEachExporter('gameserver_exporter_wanted_file_descriptors'),
+          legend: '{{instance}}: needed for all servers',
+        },
       ],
       looks: [['/: allowed$/', DASHED]],
     }),

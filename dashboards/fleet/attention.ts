@@ -1,6 +1,7 @@
 import { MappingType, type ValueMapping } from '@grafana/grafana-foundation-sdk/dashboard';
 import { ROW_TO_SERVER } from '../appearance.ts';
 import type { Section } from '../board.ts';
+import { ofPanels } from '../promql.ts';
 import { table } from '../table.ts';
 import { needAttention, SOON, URGENT } from './problems.ts';
 
@@ -20,6 +21,24 @@ const LEAST_URGENT: ValueMapping = {
 export const attention: Section = {
   title: 'Who needs attention first',
   panels: [
+    table({
+      title: 'Problems of panels and nodes',
+      description:
+        'What is wrong with panels, their API keys and their nodes; the troubleshooting page explains each cause. Alerts of the servers wait until it is fixed.',
+      unit: 'short',
+      noValue: 'No panel and no node has a problem',
+      width: 24,
+      height: 6,
+      labels: { panel: 'Panel', node: 'Node', cause: 'Cause' },
+      columns: [
+        {
+          name: 'Problem',
+          expr: `max by (panel, cause) (${ofPanels('gameserver_panel_problem')}) or max by (panel, node, cause) (${ofPanels('gameserver_node_problem')})`,
+          hidden: true,
+        },
+      ],
+      sortBy: ['Panel', 'ascending'],
+    }),
     table({
       title: 'Who needs attention first',
       description:

@@ -27,15 +27,17 @@ const PACKAGE_FOLDER = /^(.*[/\\]node_modules[/\\](?:@[^/\\]+[/\\])?[^/\\]+)[/\\
 const LICENSE_FILE = /^(?:licen[cs]e|copying|notice)/i;
 
 /**
- * Adds to a build what the packages in it want said of them: `THIRD-PARTY-LICENSES.txt` for people, and a bill of materials
- * (CycloneDX) for scanners, which find no packages beside a bundle.
+ * Writes the licenses of the packages in a build: `THIRD-PARTY-LICENSES.txt` for people, and a bill of materials (CycloneDX) for
+ * scanners, which find no packages beside a bundle. Several builds may share one plugin; each writes the packages of all up to it.
  */
 export function thirdParty(also: readonly string[] = []): Plugin {
+  const folders = new Set(also);
   return {
     name: 'third-party',
     generateBundle(_, bundle) {
       const modules = Object.values(bundle).flatMap((file) => (file.type === 'chunk' ? file.moduleIds : []));
-      const folders = new Set([...also, ...modules.flatMap((id) => PACKAGE_FOLDER.exec(id)?.[1] ?? [])]);
+      for (const [, folder] of modules.map((id) => PACKAGE_FOLDER.exec(id) ?? []))
+        if (folder !== undefined) folders.add(folder);
       const components = [...folders].map(componentIn).toSorted(byNameAndVersion);
       const own = JSON.parse(readFileSync('package.json', 'utf8')) as Manifest;
       this.emitFile({ type: 'asset', fileName: 'THIRD-PARTY-LICENSES.txt', source: notices(components) });

@@ -1,18 +1,24 @@
+import { apiAccess } from '../app/panel-access.ts';
 import type { PanelConfig } from '../config/config.ts';
-import { formatIssues } from '../config/issue.ts';
 import { loadConfig } from '../config/load.ts';
+import { apiKeyOfFile, apiKeyProblem } from '../config/values.ts';
 import {
   type Chosen,
   choosePanels,
   chooseServer,
   isServerId,
+  namesOf,
   noSuchServer,
 } from '../console/choose-server.ts';
 import { listedServers, target } from '../console/find-listed.ts';
 import type { Clock } from '../domain/clock.ts';
-import { type OwnKey, ownKey } from './console-key.ts';
-import { CommandFailure } from './failure.ts';
-import { panelApi } from './open-console.ts';
+import { Secret } from '../domain/secret.ts';
+import { NO_TELEMETRY } from '../domain/telemetry.ts';
+import { PanelApi } from '../panel/api.ts';
+import type { Environment } from '../yaml/document.ts';
+import { formatIssues } from '../yaml/issues.ts';
+import { readTextFile } from '../yaml/settings-file.ts';
+import { CommandFailure } from './command-line.ts';
 
 /** The flags that tell which server is meant, and with whose key. */
 export interface ServerFlags {
@@ -57,11 +63,11 @@ async function findElsewhere(
   if (panels.length === 1 && only !== undefined && isServerId(wanted)) {
     return { panel: only, target: target(only.name, wanted, wanted) };
   }
-  const discovering = panels.filter(({ listing }) => listing?.discover !== undefined);
-  if (own !== undefined && discovering.length > 1) {
-    // A key is shown to its own panel alone, and whose this one is can't be told.
-    return `${noSuchServer(panels, wanted)}; to look among the discovered ones, name the panel with --panel`;
+  if (own !== undefined && panels.length > 1) {
+    // A key is shown to its own panel alone, and neither the key nor the server tells which panel that is.
+    return `${noSuchServer(panels, wanted)}; your own key is only sent to the panel that you name: add --panel <name>, one of ${namesOf(panels)}`;
   }
+  const discovering = panels.filter(({ listing }) => listing?.discover !== undefined);
   const listed = await Promise.all(discovering.map((panel) => withListed(panel, clock)));
   return chooseServer(listed, wanted) ?? noSuchServer([...panels, ...listed], wanted);
 }
@@ -76,4 +82,41 @@ async function withListed(panel: PanelConfig, clock: Clock): Promise<PanelConfig
   } finally {
     await api.close();
   }
+}
+
+/** The client API of a panel; throws a CommandFailure where the environment's proxy is none. */
+export function panelApi(panel: PanelConfig, clock: Clock): PanelApi {
+  try {
+    return new PanelApi({ ...apiAccess(panel), telemetry: NO_TELEMETRY, clock });
+  } catch (error) {
+    throw new CommandFailure((error as Error).message, { cause: error });
+  }
+}
+
+/** The variable that a user's own key is taken from. */
+export const KEY_VARIABLE = 'GAMESERVER_CONSOLE_API_KEY';
+
+/** A key of the user's own. */
+interface OwnKey {
+  readonly key: Secret;
+  /** Where it came from, in words. */
+  readonly source: string;
+}
+
+/** The key in the file, else the one in the variable, else none; throws a CommandFailure for one that can't be used. */
+async function ownKey(file: string | undefined, env: Environment): Promise<OwnKey | undefined> {
+  if (file !== undefined) {
+    const read = await readTextFile(file);
+    const shown = JSON.stringify(file);
+    if (!read.ok) throw new CommandFailure(`--api-key-file ${shown} can't be read: ${read.problem}`);
+    return checked(apiKeyOfFile(read.content), `the file ${shown}`);
+  }
+  const value = env[KEY_VARIABLE];
+  return value === undefined || value === '' ? undefined : checked(value, KEY_VARIABLE);
+}
+
+function checked(key: string, source: string): OwnKey {
+  const problem = apiKeyProblem(key);
+  if (problem !== undefined) throw new CommandFailure(`${source}: ${problem}`);
+  return { key: new Secret(key), source };
 }

@@ -1,19 +1,22 @@
 import { createInterface } from 'node:readline';
 import { Command, InvalidArgumentError, Option } from 'commander';
-import { parseDuration } from '../config/durations.ts';
-import type { Plan } from '../console/console-run.ts';
-import type { Outcome } from '../console/conversation.ts';
-import { lengthProblem } from '../console/messages.ts';
-import { PipeScreen, type Screen } from '../console/screen.ts';
-import { TerminalScreen } from '../console/terminal-screen.ts';
+import { socketAccess } from '../app/panel-access.ts';
+import type { PanelConfig } from '../config/config.ts';
+import { type ConsolePlan, ConsoleRun } from '../console/console-run.ts';
+import type { ConsoleOutcome } from '../console/conversation.ts';
+import { explainProblem } from '../console/messages.ts';
+import { PipeScreen, type Screen, TerminalScreen } from '../console/screen.ts';
+import { lengthProblem } from '../console/server-control.ts';
 import { wantsColours } from '../doctor/paint.ts';
-import { SystemClock } from '../domain/clock.ts';
+import { type Clock, SystemClock } from '../domain/clock.ts';
 import { printable } from '../domain/printable.ts';
-import { POWER_ACTIONS, type PowerAction } from '../session/protocol.ts';
-import { KEY_VARIABLE } from './console-key.ts';
-import { findServer, type ServerFlags } from './console-server.ts';
-import { CommandFailure } from './failure.ts';
-import { createConsole, panelApi } from './open-console.ts';
+import type { ServerTarget } from '../domain/server.ts';
+import type { PanelApi } from '../panel/api.ts';
+import { POWER_ACTIONS, type PowerAction } from '../panel/dialect.ts';
+import { PTERODACTYL } from '../panel/dialects/pterodactyl.ts';
+import { parseDuration } from '../yaml/scalars.ts';
+import { CommandFailure } from './command-line.ts';
+import { findServer, KEY_VARIABLE, panelApi, type ServerFlags } from './console-server.ts';
 
 interface ConsoleFlags extends ServerFlags {
   readonly logs?: boolean;
@@ -82,7 +85,8 @@ function duration(text: string): number {
 function usageProblem({ send = [], power, yes = false }: ConsoleFlags): string | undefined {
   for (const command of send) {
     if (command.trim() === '') return '--send: expected a command, but it is empty';
-    const problem = lengthProblem(command);
+    // Which panel is meant isn't known yet, so the limit of most panels is used.
+    const problem = lengthProblem(command, PTERODACTYL.socket);
     if (problem !== undefined) return `--send "${printable(command)}": ${problem}`;
   }
   if (power === undefined || yes || canAsk()) return undefined;
@@ -93,7 +97,7 @@ function canAsk(): boolean {
   return process.stdin.isTTY && process.stderr.isTTY;
 }
 
-async function runConsole(server: string, flags: ConsoleFlags): Promise<Outcome> {
+async function runConsole(server: string, flags: ConsoleFlags): Promise<ConsoleOutcome> {
   const clock = new SystemClock();
   const { panel, target, keySource, isOwnKey } = await findServer(server, flags, clock);
   const { power, yes = false } = flags;
@@ -102,7 +106,7 @@ async function runConsole(server: string, flags: ConsoleFlags): Promise<Outcome>
   }
   const plan = planOf(flags);
   const api = panelApi(panel, clock);
-  let end = (_outcome: Outcome): void => undefined;
+  let end = (_outcome: ConsoleOutcome): void => undefined;
   const screen = openScreen(plan, target.name, () => end({ code: 0 }));
   if (!isOwnKey) {
     screen.note(
@@ -120,7 +124,7 @@ async function runConsole(server: string, flags: ConsoleFlags): Promise<Outcome>
   }
 }
 
-function planOf({ logs = false, power, send = [], for: forMs }: ConsoleFlags): Plan {
+function planOf({ logs = false, power, send = [], for: forMs }: ConsoleFlags): ConsolePlan {
   const isTask = power !== undefined || send.length > 0;
   return {
     logs,
@@ -132,7 +136,7 @@ function planOf({ logs = false, power, send = [], for: forMs }: ConsoleFlags): P
   };
 }
 
-function openScreen({ interactive, readsInput }: Plan, name: string, onInterrupt: () => void): Screen {
+function openScreen({ interactive, readsInput }: ConsolePlan, name: string, onInterrupt: () => void): Screen {
   const { stdin, stdout, stderr } = process;
   const colour = wantsColours(stdout, process.env);
   if (interactive)
@@ -160,5 +164,32 @@ function confirmed(question: string): Promise<boolean> {
       resolve(/^y(?:es)?$/i.test(answer.trim()));
       asking.close();
     });
+  });
+}
+
+/** Which console is opened, and with whose key. */
+export interface ConsoleOptions {
+  /** With the key that is to be used. */
+  readonly panel: PanelConfig;
+  readonly target: ServerTarget;
+  /** Where the key came from, in words. */
+  readonly keySource: string;
+  readonly plan: ConsolePlan;
+  readonly screen: Screen;
+  readonly clock: Clock;
+  readonly random: () => number;
+}
+
+/** Joins the parts of a console; nothing is opened before it is run. */
+export function createConsole(options: ConsoleOptions, api: PanelApi): ConsoleRun {
+  const { panel, target, keySource, plan, screen, clock, random } = options;
+  const credentials = async (signal: AbortSignal) => (await api.credentials(target.id, signal)).value;
+  return new ConsoleRun(plan, {
+    name: printable(target.name),
+    panel: printable(panel.name),
+    link: { ...socketAccess(panel, clock), settings: panel, target, clock, random, credentials },
+    screen,
+    clock,
+    explain: (problem) => explainProblem(problem, keySource),
   });
 }

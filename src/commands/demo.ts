@@ -1,16 +1,21 @@
 import { Command } from 'commander';
-import { type App, createApp } from '../app.ts';
+import { type App, createApp } from '../app/app.ts';
+import { openLog } from '../app/log.ts';
 import type { Config } from '../config/config.ts';
-import { parseConfig } from '../config/parse.ts';
-import { resolveConfig } from '../config/resolve.ts';
+import { parseConfig, resolveConfig } from '../config/parse.ts';
 import { ListenError } from '../http/listen-address.ts';
-import { createLogger } from '../log.ts';
-import { DEMO_SERVERS, type Simulator } from '../simulator/index.ts';
-import { CommandFailure } from './failure.ts';
-import { type LogFlags, logFormatOption, logLevelOption } from './log-options.ts';
-import { HIGHEST_PORT, wholeNumber } from './numbers.ts';
-import { runUntilSignal } from './run-until-signal.ts';
-import { portTrouble, simulatorConfig, startSimulatedPanel } from './simulated-panel.ts';
+import type { Simulator } from '../simulator/api.ts';
+import { DEMO_SERVERS } from '../simulator/profiles.ts';
+import {
+  CommandFailure,
+  HIGHEST_PORT,
+  type LogFlags,
+  logFormatOption,
+  logLevelOption,
+  wholeNumber,
+} from './command-line.ts';
+import { runUntilSignal } from './service.ts';
+import { portTrouble, simulatorConfig, startSimulatedPanel } from './simulate.ts';
 
 const LOOPBACK = '127.0.0.1';
 
@@ -50,13 +55,15 @@ async function demo(flags: DemoFlags): Promise<void> {
         { port: '--panel-port', controlPort: '--control-port' },
       );
       stops.push(() => panel.stop());
+      const { log, droppedLines } = await openLog({
+        level: flags['log.level'] ?? 'warn',
+        format: flags['log.format'] ?? 'auto',
+      });
       const app = createApp({
         config: configFor(panel),
         listen: { host: LOOPBACK, port: flags.port },
-        log: await createLogger({
-          level: flags['log.level'] ?? 'warn',
-          format: flags['log.format'] ?? 'auto',
-        }),
+        log,
+        droppedLogLines: droppedLines,
       });
       stops.push(() => app.stop());
       console.log(welcome(panel, await startApp(app, flags.port)));

@@ -1,21 +1,24 @@
 import { Command } from 'commander';
-import { formatIssues } from '../config/issue.ts';
+import { apiAccess, socketAccess } from '../app/panel-access.ts';
+import type { Config, PanelConfig } from '../config/config.ts';
 import { loadConfig } from '../config/load.ts';
 import { Cut, STOPPED } from '../doctor/attempt.ts';
-import { examine } from '../doctor/doctor.ts';
-import { LiveProgress } from '../doctor/live-progress.ts';
+import { type DoctorSelection, examine, select } from '../doctor/doctor.ts';
 import { painter, wantsColours } from '../doctor/paint.ts';
+import type { DiscoveryScope } from '../doctor/panel-steps.ts';
 import type { DoctorPanel } from '../doctor/panel-trial.ts';
-import { type Progress, SILENT_PROGRESS } from '../doctor/progress.ts';
-import { issuesDocument, reportDocument } from '../doctor/render-json.ts';
-import { renderReport } from '../doctor/render-text.ts';
+import { LiveProgress, type Progress, SILENT_PROGRESS } from '../doctor/progress.ts';
+import { issuesDocument, renderReport, reportDocument } from '../doctor/render.ts';
 import { type DoctorReport, isAllWell } from '../doctor/report.ts';
-import { type Selection, select } from '../doctor/selection.ts';
 import { type Clock, SystemClock } from '../domain/clock.ts';
-import { doctorPanels } from './doctor-panels.ts';
-import { CommandFailure } from './failure.ts';
+import { KNOWN_SECRETS } from '../domain/known-secrets.ts';
+import { Admission, surplusProblem } from '../fleet/admission.ts';
+import { afterWalk } from '../fleet/census.ts';
+import { compileRules, mergeTargets } from '../fleet/discovered-targets.ts';
+import { formatIssues } from '../yaml/issues.ts';
+import { CommandFailure } from './command-line.ts';
 
-interface DoctorFlags extends Selection {
+interface DoctorFlags extends DoctorSelection {
   readonly config: string;
   readonly json?: boolean;
 }
@@ -48,8 +51,8 @@ Exit codes: 0 all is well · 1 something failed, or the configuration is no good
       const output = command.configureOutput();
       process.exitCode = await doctor(
         flags,
-        (text) => output.writeOut?.(text),
-        (text) => output.writeErr?.(text),
+        (text) => output.writeOut?.(KNOWN_SECRETS.strike(text)),
+        (text) => output.writeErr?.(KNOWN_SECRETS.strike(text)),
       );
     });
 }
@@ -113,4 +116,48 @@ function liveProgress(
     },
   };
   return new LiveProgress({ screen, clock, paint });
+}
+
+/** The panels of a configuration as the doctor takes them. */
+export function doctorPanels({ panels }: Config, clock: Clock): readonly DoctorPanel[] {
+  return panels.map((panel) => doctorPanel(panel, clock));
+}
+
+function doctorPanel(panel: PanelConfig, clock: Clock): DoctorPanel {
+  const { name, url, origin, connectTimeoutMs, authTimeoutMs, requestsPerMinute } = panel;
+  const discovery = discoveryOf(panel);
+  return {
+    name,
+    url,
+    targets: panel.servers,
+    api: apiAccess(panel),
+    sockets: {
+      settings: { origin, connectTimeoutMs, authTimeoutMs },
+      ...socketAccess(panel, clock),
+    },
+    ...(discovery === undefined ? {} : { discovery }),
+    ...(requestsPerMinute === undefined ? {} : { pinnedPerMinute: requestsPerMinute }),
+  };
+}
+
+/** What the daemon would observe, going by one walk through the listing. */
+function discoveryOf({ name, servers, listing }: PanelConfig): DiscoveryScope | undefined {
+  const rules = listing?.discover;
+  if (rules === undefined) return undefined;
+  const compiled = compileRules(name, rules);
+  return {
+    ...(listing?.type === undefined ? {} : { type: listing.type }),
+    select: ({ servers: listed, surplusEntries }) => {
+      const { maxServers } = rules;
+      const admission = new Admission({
+        maxServers,
+        configured: servers,
+        isDiscovered: (server) => compiled.judge(server).included,
+        isObserved: () => false,
+      });
+      const census = afterWalk(new Map(), { servers: admission.reduce(listed), complete: true });
+      const problem = surplusProblem(admission.surplus, surplusEntries, maxServers);
+      return { targets: mergeTargets(servers, census, compiled).targets, problem };
+    },
+  };
 }

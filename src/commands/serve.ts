@@ -1,13 +1,26 @@
 import { Command } from 'commander';
-import { formatIssues } from '../config/issue.ts';
-import { type LoadOptions, loadConfig } from '../config/load.ts';
+import { createApp } from '../app/app.ts';
+import { descriptorLimit } from '../app/descriptor-limit.ts';
+import { openLog } from '../app/log.ts';
+import { VERSION } from '../build-info.ts';
+import type { Config } from '../config/config.ts';
+import { type LoadOptions, type LoadResult, loadConfig } from '../config/load.ts';
 import { parseInThread } from '../config/parse-thread.ts';
 import type { Shard } from '../fleet/shard.ts';
-import { CommandFailure } from './failure.ts';
-import { logFormatOption, logLevelOption } from './log-options.ts';
-import { type ExporterFlags, runExporter } from './run-exporter.ts';
-import { parseShard } from './shard-flags.ts';
-import { listenAddressOption, loadWebFlags, webConfigOption } from './web-flags.ts';
+import type { WebConfigResult } from '../http/web-config/load.ts';
+import { releaseFragments } from '../session/release-fragments.ts';
+import { formatIssues } from '../yaml/issues.ts';
+import { CommandFailure, type LogFlags, logFormatOption, logLevelOption } from './command-line.ts';
+import {
+  externalUrlOption,
+  listenAddressOption,
+  loadWebFlags,
+  parseShard,
+  type WebFlags,
+  watchWebConfig,
+  webConfigOption,
+} from './serve-flags.ts';
+import { boundHeapGrowth, runUntilSignal } from './service.ts';
 
 interface ServeFlags extends ExporterFlags {
   readonly config: string;
@@ -22,6 +35,7 @@ export function serveCommand(): Command {
     .option('--config <file>', 'configuration file', 'config.yaml')
     .addOption(listenAddressOption())
     .addOption(webConfigOption())
+    .addOption(externalUrlOption())
     .option('--web.enable-lifecycle', 'reload the configuration on POST /-/reload, too; SIGHUP always does')
     .option(
       '--shard <ordinal>',
@@ -67,4 +81,64 @@ async function serve(flags: ServeFlags, shard: Shard): Promise<void> {
     webConfig: loadedWeb,
     load: () => load({ parse: parseInThread }),
   });
+}
+
+interface ExporterFlags extends LogFlags, WebFlags {
+  readonly 'web.enableLifecycle'?: boolean;
+  readonly 'web.externalUrl'?: URL;
+}
+
+interface ExporterOptions {
+  readonly flags: ExporterFlags;
+  readonly shard: Shard;
+  readonly config: Config;
+  /** Absent where nothing was named. */
+  readonly webConfig: (WebConfigResult & { readonly ok: true }) | undefined;
+  /** Reads the configuration again. */
+  readonly load: () => Promise<LoadResult>;
+}
+
+/** Runs the exporter until a signal stops it. */
+async function runExporter({ flags, shard, config, webConfig, load }: ExporterOptions): Promise<void> {
+  releaseFragments();
+  const { log, droppedLines } = await openLog({
+    level: flags['log.level'] ?? config.log.level,
+    format: flags['log.format'] ?? config.log.format,
+  });
+  const web = watchWebConfig(flags, webConfig, log);
+  const app = createApp({
+    config,
+    listen: flags['web.listenAddress'],
+    web,
+    log,
+    descriptorLimit: descriptorLimit(),
+    droppedLogLines: droppedLines,
+    shard,
+    load,
+    reloaded: (next) => {
+      log.level = flags['log.level'] ?? next.log.level;
+      const isOtherFormat = next.log.format !== config.log.format;
+      if (isOtherFormat && flags['log.format'] === undefined)
+        log.warn({}, 'log.format takes effect at the next start');
+    },
+    enableLifecycle: flags['web.enableLifecycle'] === true,
+    externalUrl: flags['web.externalUrl'],
+  });
+  await runUntilSignal({
+    start: async () => {
+      const { urls } = await app.start();
+      // Only now: what a start reads and makes is no garbage, and collecting among it again and again takes time.
+      boundHeapGrowth();
+      web?.start();
+      const servers = config.panels.reduce((sum, panel) => sum + panel.servers.length, 0);
+      const fields = { version: VERSION, panels: config.panels.length, servers };
+      for (const url of urls) log.info(fields, `serving metrics on ${url}/metrics`);
+    },
+    stop: () => {
+      web?.stop();
+      return app.stop();
+    },
+    reload: () => app.reload(),
+  });
+  log.info({}, 'stopped');
 }

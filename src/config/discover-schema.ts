@@ -1,8 +1,8 @@
 import picomatch from 'picomatch';
 import { z } from 'zod';
-import { LISTING_TYPES, MATCH_KEYS } from '../domain/discovery.ts';
+import { DEFAULT_MAX_SERVERS, LISTING_TYPES, MATCH_KEYS } from '../domain/discovery.ts';
+import { count, duration, oneOf, scalar, section } from '../yaml/scalars.ts';
 import { labels, mode } from './server-schema.ts';
-import { duration, oneOf, scalar, section } from './setting.ts';
 
 const MAX_GLOB = 200;
 
@@ -64,6 +64,10 @@ export const discover = section('a map, such as `discover: { type: owner }`', {
   interval: duration({ atLeast: '1m', because: 'every hundred servers cost a call' })
     .prefault('5m')
     .meta({ description: 'How often the listing is read; at least 1m.' }),
+  max_servers: count().prefault(String(DEFAULT_MAX_SERVERS)).meta({
+    description:
+      'The most servers that are watched because the listing names them; entries in servers are not counted. Servers that are watched already stay, new ones are admitted in the order of their UUIDs, and the others are reported in the log, on the status page and by a metric.',
+  }),
   include: match().prefault({}).meta({
     description: 'Watch only the servers that fit every key given here.',
   }),

@@ -1,13 +1,10 @@
-import { dirname, resolve } from 'node:path';
 import { createSecureContext } from 'node:tls';
-import { apiKeyOfFile, apiKeyProblem } from './api-key.ts';
+import type { Environment } from '../yaml/document.ts';
+import type { ConfigIssue } from '../yaml/issues.ts';
+import { type FileReference, loadSettings } from '../yaml/settings-file.ts';
 import type { Config } from './config.ts';
-import { type ConfigIssue, sortIssues } from './issue.ts';
-import { type FileReference, type ParsedConfig, parseConfig } from './parse.ts';
-import { quote, withoutKeys } from './quoting.ts';
-import { resolveConfig } from './resolve.ts';
-import { readTextFile } from './text-file.ts';
-import type { Environment } from './variables.ts';
+import { type ParsedConfig, parseConfig, resolveConfig } from './parse.ts';
+import { apiKeyOfFile, apiKeyProblem } from './values.ts';
 
 /** A configuration that can be used, or everything that is wrong with it. */
 export type LoadResult =
@@ -31,30 +28,14 @@ export async function loadConfig(
   env: Environment,
   { skipKeyFiles = false, parse = parseConfig }: LoadOptions = {},
 ): Promise<LoadResult> {
-  const read = await readTextFile(file);
-  if (!read.ok) {
-    const message = `can't be read: ${read.problem}; copy config.example.yaml there, or name another file with --config`;
-    return { ok: false, issues: [{ file: withoutKeys(file), path: '', message }] };
-  }
-  const { shape, issues, files, variables } = await parse(read.content, file, env);
-  const contents = new Map<string, string>();
-  const fileIssues = await Promise.all(
-    files.map(async (reference): Promise<ConfigIssue[]> => {
-      const { path, line, column } = reference;
-      if (skipKeyFiles && isKeyFile(path)) return [];
-      const secret = await readTextFile(resolve(dirname(file), reference.file));
-      const problem = secret.ok
-        ? contentProblem(reference, secret.content)
-        : `can't be read: ${secret.problem}`;
-      if (secret.ok) contents.set(path, secret.content);
-      return problem === undefined
-        ? []
-        : [{ file, line, column, path, message: `the file ${quote(reference.file)} ${problem}` }];
-    }),
-  );
-  const all = sortIssues([...issues, ...fileIssues.flat()]);
-  if (shape === undefined || all.length > 0) return { ok: false, issues: all };
-  return { ok: true, config: resolveConfig(shape, { contents, variables }) };
+  const { parsed, issues, contents } = await loadSettings(file, {
+    parse: (text) => parse(text, file, env),
+    advice: 'copy config.example.yaml there, or name another file with --config',
+    contentProblem,
+    isSkipped: ({ path }) => skipKeyFiles && isKeyFile(path),
+  });
+  if (parsed?.shape === undefined || issues.length > 0) return { ok: false, issues };
+  return { ok: true, config: resolveConfig(parsed.shape, { contents, variables: parsed.variables }) };
 }
 
 function isKeyFile(path: string): boolean {

@@ -1,8 +1,8 @@
 import { once } from 'node:events';
 import { Worker } from 'node:worker_threads';
-import { BUILT } from '../built.ts';
+import { BUILT } from '../build-info.ts';
+import type { Environment } from '../yaml/document.ts';
 import type { ParsedConfig } from './parse.ts';
-import type { Environment } from './variables.ts';
 
 /** What the thread is given: the arguments of `parseConfig`. */
 export interface ParseTask {

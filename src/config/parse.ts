@@ -1,77 +1,173 @@
-import { applySchema, locate, toIssue } from './findings.ts';
-import { type ConfigIssue, sortIssues } from './issue.ts';
-import { configJsonSchema } from './json-schema.ts';
-import { isSecretPath } from './quoting.ts';
+import type { ListingSettings, ServerGlobs } from '../domain/discovery.ts';
+import { KNOWN_SECRETS } from '../domain/known-secrets.ts';
+import { Secret } from '../domain/secret.ts';
+import type { Limits, ServerTarget } from '../domain/server.ts';
+import type { Environment } from '../yaml/document.ts';
+import { type ParsedSettings, parseSettings, type SettingsFormat } from '../yaml/settings-file.ts';
+import { formatPath, isTreeMap, mapsIn, type Path, type Tree } from '../yaml/tree.ts';
+import type { Config, PanelConfig, TlsConfig } from './config.ts';
 import { checkRules } from './rules.ts';
-import type { ConfigShape } from './schema.ts';
-import { configSchema } from './schema.ts';
-import type { Path, Tree } from './tree.ts';
-import { formatPath, isTreeMap, mapsIn, textIn } from './tree.ts';
-import type { Environment } from './variables.ts';
-import type { YamlDocument } from './yaml-document.ts';
-import { readYaml } from './yaml-document.ts';
-import type { Place } from './yaml-places.ts';
+import {
+  type ConfigShape,
+  configJsonSchema,
+  configSchema,
+  type GlobsShape,
+  type PanelShape,
+  type ServerShape,
+} from './schema.ts';
+import { apiKeyOfFile, uuidOf } from './values.ts';
 
-/** A file that the configuration names, and that has to be read before it is complete. */
-export interface FileReference extends Place {
-  /** Where it is named, as `panels[0].api_key_file`. */
-  readonly path: string;
-  /** Its own path, as it is in the configuration. */
-  readonly file: string;
-}
-
-/** What a configuration's text says, whether it is right or wrong. */
-export interface ParsedConfig {
-  /** Undefined where there are issues. */
-  readonly shape: ConfigShape | undefined;
-  /** In the order in which they stand in the file. */
-  readonly issues: readonly ConfigIssue[];
-  /** The files to read, also where there are issues: all problems are told at once. */
-  readonly files: readonly FileReference[];
-  /** Paths of the values that come by a variable. */
+/** What a configuration's text says, whether it is valid or not. */
+export interface ParsedConfig extends ParsedSettings<ConfigShape> {
+  /** Paths of the API keys that come from a variable. */
   readonly variables: ReadonlySet<string>;
 }
 
-/** Reads a configuration's text; `file` is what the issues call it. */
+const FORMAT: SettingsFormat<ConfigShape> = {
+  schema: configSchema,
+  jsonSchema: configJsonSchema,
+  rules: checkRules,
+  isSecret: (path) => path.at(-1) === 'api_key',
+  filePaths,
+  emptyMessage: 'the file is empty; copy config.example.yaml and fill in your panel',
+};
+
+/** Reads a configuration's text; `file` is its name in the issues. */
 export function parseConfig(text: string, file: string, env: Environment): ParsedConfig {
-  const document = readYaml(text, env);
-  const { tree, problems } = document;
-  if (tree === undefined || tree === null) {
-    const empty = 'the file is empty; copy config.example.yaml and fill in your panel';
-    const found = problems.length > 0 ? problems : [{ path: [], message: empty, line: 1, column: 1 }];
-    return { shape: undefined, issues: found.map(toIssue(file)), files: [], variables: new Set() };
-  }
-  const { shape, findings } = applySchema(tree, configSchema, configJsonSchema);
-  const placed = [...findings, ...checkRules(tree)]
-    .filter(({ path }) => !document.isBroken(path))
-    .map((finding) => locate(finding, document, isSecretPath));
-  const issues = sortIssues([...problems, ...placed].map(toIssue(file)));
-  const keys = (shape?.panels ?? []).map((_, index): Path => ['panels', index, 'api_key']);
+  const { document, ...parsed } = parseSettings(text, file, env, FORMAT);
+  const keys = (parsed.shape?.panels ?? []).map((_, index): Path => ['panels', index, 'api_key']);
+  const variables = keys.filter((path) => document.templateOf(path) !== undefined).map(formatPath);
+  return { ...parsed, variables: new Set(variables) };
+}
+
+const FILE_SETTINGS: readonly Path[] = [
+  ['api_key_file'],
+  ['tls_config', 'ca_file'],
+  ['tls_config', 'cert_file'],
+  ['tls_config', 'key_file'],
+];
+
+function filePaths(tree: Tree): readonly Path[] {
+  const panels = isTreeMap(tree) ? mapsIn(tree, 'panels', []) : [];
+  return panels.flatMap(({ path }) => FILE_SETTINGS.map((setting) => path.concat(setting)));
+}
+
+/** What a configuration needs beside its shape. */
+export interface FileContents {
+  /** The content of each file, by the setting that names it, such as `panels[0].api_key_file`. */
+  readonly contents: ReadonlyMap<string, string>;
+  /** Paths of the API keys that come from a variable. */
+  readonly variables: ReadonlySet<string>;
+}
+
+/** The configuration as the program uses it; every file that it names must be among the contents. */
+export function resolveConfig(shape: ConfigShape, files: FileContents): Config {
   return {
-    shape: issues.length === 0 ? shape : undefined,
-    issues,
-    files: fileReferences(tree, document),
-    variables: new Set(keys.filter((path) => document.templateOf(path) !== undefined).map(formatPath)),
+    panels: shape.panels.map((panel, index) => resolvePanel(panel, `panels[${index}]`, files)),
+    ...(shape.compatibility === undefined ? {} : { compatibility: shape.compatibility }),
+    log: shape.log,
   };
 }
 
-const TLS_FILES = ['ca_file', 'cert_file', 'key_file'] as const;
+function resolvePanel(panel: PanelShape, path: string, files: FileContents): PanelConfig {
+  const tls = panel.tls_config === undefined ? undefined : resolveTls(panel.tls_config, path, files);
+  const listing = resolveListing(panel);
+  if (panel.proxy_url !== undefined) KNOWN_SECRETS.addCredentials(new URL(panel.proxy_url));
+  return {
+    name: panel.name,
+    url: panel.url,
+    origin: panel.origin ?? new URL(panel.url).origin,
+    ...resolveKey(panel, path, files),
+    keyPerShard: panel.key_per_shard,
+    ...(panel.requests_per_minute === undefined ? {} : { requestsPerMinute: panel.requests_per_minute }),
+    pollIntervalMs: panel.poll_interval,
+    stalenessMs: panel.staleness,
+    requestTimeoutMs: panel.request_timeout,
+    connectTimeoutMs: panel.connect_timeout,
+    authTimeoutMs: panel.auth_timeout,
+    allowInsecure: panel.allow_insecure,
+    ...(panel.socket_hosts === undefined ? {} : { socketHosts: panel.socket_hosts }),
+    ...(tls === undefined ? {} : { tls }),
+    ...(panel.proxy_url === undefined ? {} : { proxyUrl: panel.proxy_url }),
+    ...(listing === undefined ? {} : { listing }),
+    ...(panel.backups === undefined ? {} : { backups: { intervalMs: panel.backups.interval } }),
+    servers: panel.servers.map((server) => resolveServer(server, panel.name)),
+  };
+}
 
-function fileReferences(tree: Tree, document: YamlDocument): FileReference[] {
-  const panels = isTreeMap(tree) ? mapsIn(tree, 'panels', []) : [];
-  return panels.flatMap(({ map, path }) => {
-    const tls = map['tls_config'];
-    const named = [
-      { file: textIn(map, 'api_key_file'), at: [...path, 'api_key_file'] },
-      ...TLS_FILES.map((key) => ({
-        file: isTreeMap(tls) ? textIn(tls, key) : undefined,
-        at: [...path, 'tls_config', key],
-      })),
-    ];
-    return named.flatMap(({ file, at }) =>
-      file === undefined || document.isBroken(at)
-        ? []
-        : [{ path: formatPath(at), file, ...document.placeOf(at) }],
-    );
-  });
+function resolveKey(panel: PanelShape, path: string, { contents, variables }: FileContents) {
+  if (panel.api_key !== undefined) {
+    const apiKeySource = variables.has(`${path}.api_key`) ? 'variable' : 'inline';
+    return { apiKey: new Secret(panel.api_key), apiKeySource };
+  }
+  const content = contents.get(`${path}.api_key_file`) ?? '';
+  return { apiKey: new Secret(apiKeyOfFile(content)), apiKeySource: `file ${panel.api_key_file ?? ''}` };
+}
+
+function resolveTls(
+  tls: NonNullable<PanelShape['tls_config']>,
+  path: string,
+  { contents }: FileContents,
+): TlsConfig {
+  const ca = contents.get(`${path}.tls_config.ca_file`);
+  const cert = contents.get(`${path}.tls_config.cert_file`);
+  const key = contents.get(`${path}.tls_config.key_file`);
+  return {
+    ...(ca === undefined ? {} : { ca }),
+    ...(cert === undefined ? {} : { cert }),
+    ...(key === undefined ? {} : { key: new Secret(key) }),
+    ...(tls.server_name === undefined ? {} : { serverName: tls.server_name }),
+    insecureSkipVerify: tls.insecure_skip_verify,
+  };
+}
+
+/** How often the listing is read where it only adds to the configured servers. */
+const LIMITS_INTERVAL_MS = 5 * 60_000;
+
+function resolveListing(panel: PanelShape): ListingSettings | undefined {
+  const { discover } = panel;
+  if (discover === undefined)
+    return panel.limits_from_listing ? { intervalMs: LIMITS_INTERVAL_MS } : undefined;
+  const { type, interval, include, exclude, expect, labels, mode, max_servers: maxServers } = discover;
+  return {
+    ...(type === undefined ? {} : { type }),
+    intervalMs: interval,
+    discover: {
+      include: resolveGlobs(include),
+      exclude: resolveGlobs(exclude),
+      expect: expect.map(({ match, state }) => ({ match: resolveGlobs(match), state })),
+      labels,
+      mode,
+      maxServers,
+    },
+  };
+}
+
+function resolveGlobs({ name, id, node, egg }: GlobsShape): ServerGlobs {
+  return {
+    ...(name === undefined ? {} : { name }),
+    ...(id === undefined ? {} : { id }),
+    ...(node === undefined ? {} : { node }),
+    ...(egg === undefined ? {} : { egg }),
+  };
+}
+
+function resolveServer(server: ServerShape, panel: string): ServerTarget {
+  const { memory, disk, cpu_cores: cpuCores } = server.limits;
+  const limits: Limits = {
+    ...(memory === undefined ? {} : { memoryBytes: memory }),
+    ...(disk === undefined ? {} : { diskBytes: disk }),
+    ...(cpuCores === undefined ? {} : { cpuCores }),
+  };
+  const uuid = uuidOf(server.id);
+  return {
+    panel,
+    id: server.id,
+    name: server.name ?? server.id,
+    labels: server.labels,
+    expect: server.expect,
+    mode: server.mode,
+    limits,
+    ...(uuid === undefined ? {} : { uuid }),
+  };
 }

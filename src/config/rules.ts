@@ -1,21 +1,13 @@
-import { isClearText } from './addresses.ts';
-import { labelNameProblem, sharedId } from './identifiers.ts';
-import { quote } from './quoting.ts';
-import type { Path, Tree, TreeMap } from './tree.ts';
-import { formatPath, isTreeMap, mapsIn, textIn } from './tree.ts';
-
-/** Something wrong with a setting, or with its key where `at` says so; the value is quoted by who reports it. */
-export interface Finding {
-  readonly path: Path;
-  readonly message: string;
-  readonly at: 'key' | 'value';
-}
+import { identityOf } from '../domain/server.ts';
+import type { SettingProblem } from '../yaml/issues.ts';
+import { formatPath, isTreeMap, mapsIn, type Path, type Tree, type TreeMap, textIn } from '../yaml/tree.ts';
+import { isClearText, labelNameProblem } from './values.ts';
 
 /**
  * What is wrong between the configuration's settings. Takes the tree as it is in the file, so that it
  * can speak beside the schema's complaints; passes over what has not the expected shape.
  */
-export function checkRules(tree: Tree | undefined): readonly Finding[] {
+export function checkRules(tree: Tree | undefined): readonly SettingProblem[] {
   if (!isTreeMap(tree)) return [];
   const panels = mapsIn(tree, 'panels', []);
   const sameName = duplicates(
@@ -31,7 +23,7 @@ export function checkRules(tree: Tree | undefined): readonly Finding[] {
   ];
 }
 
-function checkPanel(panel: TreeMap, path: Path): readonly Finding[] {
+function checkPanel(panel: TreeMap, path: Path): readonly SettingProblem[] {
   return [
     ...checkKeySource(panel, path),
     ...checkClearText(panel, path),
@@ -40,7 +32,7 @@ function checkPanel(panel: TreeMap, path: Path): readonly Finding[] {
   ];
 }
 
-function checkKeySource(panel: TreeMap, path: Path): readonly Finding[] {
+function checkKeySource(panel: TreeMap, path: Path): readonly SettingProblem[] {
   const inline = 'api_key' in panel;
   const file = 'api_key_file' in panel;
   if (inline && file) {
@@ -52,7 +44,7 @@ function checkKeySource(panel: TreeMap, path: Path): readonly Finding[] {
   return [{ path: [...path, 'api_key'], message, at: 'value' }];
 }
 
-function checkClearText(panel: TreeMap, path: Path): readonly Finding[] {
+function checkClearText(panel: TreeMap, path: Path): readonly SettingProblem[] {
   const url = textIn(panel, 'url');
   if (url === undefined || !isClearText(url) || panel['allow_insecure'] === 'true') return [];
   const message =
@@ -60,7 +52,7 @@ function checkClearText(panel: TreeMap, path: Path): readonly Finding[] {
   return [{ path: [...path, 'url'], message, at: 'value' }];
 }
 
-function checkTls(panel: TreeMap, path: Path): readonly Finding[] {
+function checkTls(panel: TreeMap, path: Path): readonly SettingProblem[] {
   const tls = panel['tls_config'];
   if (!isTreeMap(tls)) return [];
   const pair = ['cert_file', 'key_file'] as const;
@@ -74,7 +66,7 @@ function checkTls(panel: TreeMap, path: Path): readonly Finding[] {
 }
 
 /** Has the panel any servers to watch, listed here or to be discovered? */
-function checkSources(panel: TreeMap, path: Path): readonly Finding[] {
+function checkSources(panel: TreeMap, path: Path): readonly SettingProblem[] {
   const { discover, servers } = panel;
   if (isTreeMap(discover)) return checkLabels(discover, [...path, 'discover']);
   const isEmpty = Array.isArray(servers) && servers.length === 0;
@@ -84,11 +76,11 @@ function checkSources(panel: TreeMap, path: Path): readonly Finding[] {
   return [{ path: [...path, 'servers'], message, at: 'value' }];
 }
 
-function checkServers(panel: TreeMap, panelPath: Path): readonly Finding[] {
+function checkServers(panel: TreeMap, panelPath: Path): readonly SettingProblem[] {
   const servers = mapsIn(panel, 'servers', panelPath);
   const sameServer = duplicates(
     servers,
-    ({ map }) => sharedIdOf(map),
+    ({ map }) => identityIn(map),
     ({ path }) => [...path, 'id'],
     'is the same server as',
   );
@@ -108,36 +100,36 @@ function nameKeyOf(server: TreeMap): 'name' | 'id' {
   return 'name' in server ? 'name' : 'id';
 }
 
-function sharedIdOf(server: TreeMap): string | undefined {
+function identityIn(server: TreeMap): string | undefined {
   const id = textIn(server, 'id');
-  return id === undefined ? undefined : sharedId(id);
+  return id === undefined ? undefined : identityOf({ id });
 }
 
-function checkLabels(server: TreeMap, path: Path): readonly Finding[] {
+function checkLabels(server: TreeMap, path: Path): readonly SettingProblem[] {
   const labels = server['labels'];
   if (!isTreeMap(labels)) return [];
   return Object.keys(labels).flatMap((name) => {
     const problem = labelNameProblem(name);
     if (problem === undefined) return [];
-    return [{ path: [...path, 'labels', name], message: `${problem}, got ${quote(name)}`, at: 'key' }];
+    return [{ path: [...path, 'labels', name], message: problem, at: 'key' }];
   });
 }
 
-/** A finding for each entry whose key came before; paths are made for those alone, since there may be thousands of entries. */
+/** A problem for each entry whose key came before; paths are made for those alone, since there may be thousands of entries. */
 function duplicates<Entry>(
   entries: readonly Entry[],
   keyOf: (entry: Entry) => string | undefined,
   pathOf: (entry: Entry) => Path,
   is: string,
-): readonly Finding[] {
+): readonly SettingProblem[] {
   const first = new Map<string, Entry>();
-  const findings: Finding[] = [];
+  const problems: SettingProblem[] = [];
   for (const entry of entries) {
     const key = keyOf(entry);
     if (key === undefined) continue;
     const before = first.get(key);
     if (before === undefined) first.set(key, entry);
-    else findings.push({ path: pathOf(entry), message: `${is} ${formatPath(pathOf(before))}`, at: 'value' });
+    else problems.push({ path: pathOf(entry), message: `${is} ${formatPath(pathOf(before))}`, at: 'value' });
   }
-  return findings;
+  return problems;
 }

@@ -1,10 +1,17 @@
 import { z } from 'zod';
-import { isOrigin, normalisePanelUrl, panelUrlProblem, parseHost, proxyUrlProblem } from './addresses.ts';
-import { apiKeyProblem } from './api-key.ts';
+import type { SchemaNode } from '../yaml/issues.ts';
+import { count, duration, flag, oneOf, scalar, section } from '../yaml/scalars.ts';
 import { COMPATIBILITIES, LOG_FORMATS, LOG_LEVELS } from './config.ts';
 import { backups, discover } from './discover-schema.ts';
 import { name, server } from './server-schema.ts';
-import { count, duration, flag, oneOf, scalar, section } from './setting.ts';
+import {
+  apiKeyProblem,
+  isOrigin,
+  normalisePanelUrl,
+  panelUrlProblem,
+  parseHost,
+  proxyUrlProblem,
+} from './values.ts';
 
 const filePath = () => scalar({ expected: 'the path of a file', read: (text) => text || undefined });
 
@@ -187,3 +194,25 @@ export type ConfigShape = z.output<typeof configSchema>;
 export type PanelShape = ConfigShape['panels'][number];
 export type ServerShape = PanelShape['servers'][number];
 export type GlobsShape = NonNullable<PanelShape['discover']>['include'];
+
+/** The configuration's JSON schema (draft 7), as editors use it. */
+export function configJsonSchema(): SchemaNode {
+  const schema = z.toJSONSchema(configSchema, {
+    io: 'input',
+    target: 'draft-7',
+    override: ({ zodSchema, jsonSchema }) => {
+      // The program reads texts; a setting whose published type is another says so in `anyOf`.
+      if (jsonSchema.anyOf !== undefined) delete jsonSchema.type;
+      // zod leaves these out where a text is transformed, since they may describe the result; ours
+      // describe what is in the file.
+      const { default: initial, examples } = z.globalRegistry.get(zodSchema) ?? {};
+      Object.assign(jsonSchema, initial === undefined ? {} : { default: initial }, examples && { examples });
+    },
+  });
+  return schema as SchemaNode;
+}
+
+/** The text of `config.schema.json`. */
+export function renderConfigSchema(): string {
+  return `${JSON.stringify(configJsonSchema(), undefined, 2)}\n`;
+}

@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { isName, isServerId, LABEL_NAME_PATTERN, SERVER_ID_PATTERN, TAKEN_LABELS } from './identifiers.ts';
-import { countLimit, oneOf, scalar, section, sizeLimit } from './setting.ts';
+import { countLimit, oneOf, scalar, section, sizeLimit } from '../yaml/scalars.ts';
+import { isName, isServerId, LABEL_NAME_PATTERN, SERVER_ID_PATTERN, TAKEN_LABELS } from './values.ts';
 
 /** The name of a panel or a server. */
 export const name = (of: string) =>

@@ -27,7 +27,7 @@ export function choosePanels<Panel extends ServerChoices>(
   if (name === undefined) return panels;
   const named = panels.filter((panel) => panel.name === name);
   if (named.length > 0) return named;
-  return `no panel "${printable(name)}" in the configuration: there is ${listed(panels.map((panel) => panel.name))}`;
+  return `no panel "${printable(name)}" in the configuration: there is ${namesOf(panels)}`;
 }
 
 /**
@@ -51,6 +51,11 @@ export function noSuchServer(panels: readonly ServerChoices[], wanted: string): 
   const names = panels.flatMap(({ servers }) => servers.map(({ name }) => name));
   const there = names.length === 0 ? 'it names none' : `there is ${listed(names)}`;
   return `no server "${printable(wanted)}" in the configuration: ${there}`;
+}
+
+/** The panels' names, as a message lists them. */
+export function namesOf(panels: readonly ServerChoices[]): string {
+  return listed(panels.map(({ name }) => name));
 }
 
 /** Is the text a server's id, short or full? */

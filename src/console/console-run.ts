@@ -1,13 +1,27 @@
 import { sleep } from '../domain/clock.ts';
 import { printable } from '../domain/printable.ts';
-import type { PowerAction } from '../session/protocol.ts';
-import { Conversation, type ConversationOptions, Ending, type Outcome } from './conversation.ts';
-import { commandProblem } from './messages.ts';
-import { lacks, missingPermission, POWER_PERMISSIONS } from './permissions.ts';
-import { isReached, type PowerWatch, powerNeed, sawState, watchPower } from './power.ts';
+import type { PowerAction } from '../panel/dialect.ts';
+import {
+  type ConsoleOutcome,
+  Conversation,
+  type ConversationOptions,
+  Ending,
+  PATIENCE_MS,
+} from './conversation.ts';
+import {
+  commandProblem,
+  isReached,
+  lacks,
+  missingPermission,
+  POWER_PERMISSIONS,
+  type PowerWatch,
+  powerNeed,
+  sawState,
+  watchPower,
+} from './server-control.ts';
 
 /** What is to be done at a console. */
-export interface Plan {
+export interface ConsolePlan {
   /** Show the recent lines first. */
   readonly logs: boolean;
   readonly power?: PowerAction;
@@ -21,11 +35,8 @@ export interface Plan {
   readonly readsInput: boolean;
 }
 
-/** What a node says of the server right after a token is waited for at the most. */
+/** What a node says of the server right after a token is waited for at most. */
 const FIRST_STATE_MS = 3_000;
-
-/** A lost connection keeps what is to be sent waiting for so long. */
-const PATIENCE_MS = 5 * 60_000;
 
 /** Modded servers take minutes to start. */
 export const POWER_DEADLINE_MS = 5 * 60_000;
@@ -38,14 +49,14 @@ export const SETTLED_AT_MOST_MS = 10_000;
 
 /** One run of the `console` command. */
 export class ConsoleRun {
-  readonly #plan: Plan;
+  readonly #plan: ConsolePlan;
   readonly #options: Omit<ConversationOptions, 'onFirstConnection'>;
   readonly #conversation: Conversation;
   /** Commands that are neither sent nor refused yet. */
   #unsent: number;
   #unreached: PowerWatch | undefined;
 
-  constructor(plan: Plan, options: Omit<ConversationOptions, 'onFirstConnection'>) {
+  constructor(plan: ConsolePlan, options: Omit<ConversationOptions, 'onFirstConnection'>) {
     this.#plan = plan;
     this.#options = options;
     this.#unsent = plan.commands.length;
@@ -53,12 +64,12 @@ export class ConsoleRun {
   }
 
   /** Ends the run before it is done. */
-  end(outcome: Outcome): void {
+  end(outcome: ConsoleOutcome): void {
     this.#conversation.end(outcome);
   }
 
   /** Does what is planned; resolves when the socket is closed. */
-  async run(): Promise<Outcome> {
+  async run(): Promise<ConsoleOutcome> {
     const conversation = this.#conversation;
     try {
       conversation.start();
@@ -109,12 +120,12 @@ export class ConsoleRun {
       conversation.note(`${what} was not sent: there is no connection`);
       return;
     }
-    const problem = commandProblem(text, conversation.standing);
+    const problem = commandProblem(text, conversation.standing, this.#options.link.codec);
     if (problem !== undefined) {
-      const told = `${what} was not sent: ${problem}`;
-      if (this.#plan.interactive) conversation.note(told);
-      else conversation.fail(told);
-    } else if (!(await conversation.send({ event: 'send command', command: text }, what, PATIENCE_MS))) {
+      const refusal = `${what} was not sent: ${problem}`;
+      if (this.#plan.interactive) conversation.note(refusal);
+      else conversation.fail(refusal);
+    } else if (!(await conversation.sendCommand(text, what))) {
       this.#giveUp(`${what} was not sent: there was no connection for ${minutes(PATIENCE_MS)}`);
     }
   }

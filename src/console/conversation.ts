@@ -1,17 +1,17 @@
 import { type Clock, sleep } from '../domain/clock.ts';
-import type { ServerState } from '../domain/state.ts';
-import { FRAME_INTERVAL_MS } from '../session/outbox.ts';
-import type { ClientMessage, ServerMessage } from '../session/protocol.ts';
-import { cleanLines, withoutSecrets } from './clean-text.ts';
+import { KNOWN_SECRETS } from '../domain/known-secrets.ts';
+import type { Problem } from '../domain/problem.ts';
+import type { ServerState } from '../domain/server.ts';
+import type { ClientMessage, ServerMessage } from '../panel/dialect.ts';
+import { FRAME_INTERVAL_MS } from '../session/socket-pacing.ts';
+import { CommandQueue } from './command-queue.ts';
 import { ConsoleLink, type LinkListener, type LinkOptions } from './link.ts';
-import type { Standing } from './messages.ts';
-import { narrate } from './narrate.ts';
-import { permissionsOf } from './permissions.ts';
+import { cleanLines, narrate } from './messages.ts';
 import type { Screen } from './screen.ts';
-import { Watch } from './watch.ts';
+import { permissionsOf, type ServerStanding } from './server-control.ts';
 
-/** How a console ended: 0 done or told to stop, 1 trouble, which is in words where nothing was said of it before. */
-export interface Outcome {
+/** How a console run ended: code 0 if it is done or was stopped, 1 on failure; `trouble` is set if no message was shown before. */
+export interface ConsoleOutcome {
   readonly code: 0 | 1;
   readonly trouble?: string;
 }
@@ -19,9 +19,9 @@ export interface Outcome {
 /** Why all that a console waits for is given up. */
 export class Ending extends Error {
   override readonly name = 'Ending';
-  readonly outcome: Outcome;
+  readonly outcome: ConsoleOutcome;
 
-  constructor(outcome: Outcome) {
+  constructor(outcome: ConsoleOutcome) {
     super('the console has ended');
     this.outcome = outcome;
   }
@@ -34,23 +34,24 @@ export interface ConversationOptions {
   readonly link: LinkOptions;
   readonly screen: Screen;
   readonly clock: Clock;
-  /** What must never be shown, beside the tokens. */
-  readonly secrets: readonly string[];
-  /** The trouble of a first connection, with what may cure it. */
-  readonly explain: (trouble: string) => string;
+  /** The problem of a first connection, with what to do about it. */
+  readonly explain: (problem: Problem) => string;
   readonly onFirstConnection: () => void;
 }
 
 /** Within this time after a message was sent, trouble may mean that it was not heeded. */
 const DOUBT_MS = 2_000;
 
+/** A lost connection keeps what is to be sent waiting for so long. */
+export const PATIENCE_MS = 5 * 60_000;
+
 /** One server's console as it goes on: shows what comes, sends at the node's pace, and knows how things stand. */
 export class Conversation {
   readonly #options: ConversationOptions;
   readonly #link: ConsoleLink;
   readonly #ending = new AbortController();
-  readonly #tokens = new Set<string>();
   readonly watch: Watch;
+  readonly #commands: CommandQueue;
   #state: ServerState | undefined;
   #connectedBefore = false;
   #failed = false;
@@ -63,6 +64,13 @@ export class Conversation {
     this.#options = options;
     this.#link = new ConsoleLink(options.link, this.#listener());
     this.watch = new Watch(options.clock, this.#ending.signal);
+    this.#commands = new CommandQueue({
+      clock: options.clock,
+      signal: this.#ending.signal,
+      send: (command, what) => this.send({ event: 'send command', command }, what, PATIENCE_MS),
+      note: (text) => this.note(text),
+      fail: (text) => this.fail(text),
+    });
   }
 
   /** Aborts with an `Ending`. */
@@ -74,7 +82,7 @@ export class Conversation {
     return this.#link.isReady;
   }
 
-  get standing(): Standing {
+  get standing(): ServerStanding {
     return { state: this.#state, permissions: permissionsOf(this.#link.token) };
   }
 
@@ -102,12 +110,12 @@ export class Conversation {
     return this.#link.stop();
   }
 
-  end(outcome: Outcome): void {
+  end(outcome: ConsoleOutcome): void {
     this.#ending.abort(new Ending(outcome));
   }
 
   note(text: string): void {
-    this.#options.screen.note(this.#withoutSecrets(text));
+    this.#options.screen.note(KNOWN_SECRETS.strike(text));
   }
 
   /** Says what was not done; the console then ends with 1. */
@@ -133,16 +141,18 @@ export class Conversation {
     return true;
   }
 
+  /** Sends a command at the pace that nodes take, and again if the node drops it; false and rejection as for `send`. */
+  sendCommand(command: string, what: string): Promise<boolean> {
+    return this.#commands.send(command, what);
+  }
+
   #listener(): LinkListener {
     return {
       connected: () => this.#onConnected(),
-      changed: () => {
-        this.#tokens.add(this.#link.token);
-        this.watch.poke();
-      },
+      changed: () => this.watch.poke(),
       message: (message) => this.#onMessage(message),
       state: (state) => this.#onState(state),
-      troubled: (trouble, lasting) => this.#onTrouble(trouble, lasting),
+      troubled: (problem, lasting) => this.#onProblem(problem, lasting),
       tokenRefused: () => this.#doubt('the token had ended'),
     };
   }
@@ -159,22 +169,27 @@ export class Conversation {
   }
 
   #onMessage(message: ServerMessage): void {
-    const told = narrate(message);
-    if (told === undefined) return;
+    const narration = narrate(message);
+    if (narration === undefined) return;
     const { screen, clock, name } = this.#options;
-    switch (told.kind) {
+    switch (narration.kind) {
       case 'output':
         this.#activeAt = clock.now();
-        screen.lines(cleanLines(told.text, screen.colour).map((line) => this.#withoutSecrets(line)));
+        screen.lines(cleanLines(narration.text, screen.colour));
         break;
       case 'note':
-        this.#refusals += told.failed ? 1 : 0;
-        if (told.failed) this.fail(told.text);
-        else this.note(told.text);
+        if (isDroppedCommand(message) && this.#commands.dropped()) {
+          // A command that is sent again isn't over.
+          this.#activeAt = clock.now();
+          break;
+        }
+        this.#refusals += narration.failed ? 1 : 0;
+        if (narration.failed) this.fail(narration.text);
+        else this.note(narration.text);
         this.watch.poke();
         break;
       case 'gone':
-        this.end({ code: 1, trouble: `${name}: ${told.text}` });
+        this.end({ code: 1, trouble: `${name}: ${narration.text}` });
         break;
     }
   }
@@ -186,15 +201,15 @@ export class Conversation {
     this.watch.poke();
   }
 
-  #onTrouble(trouble: string, lasting: boolean): void {
+  #onProblem(problem: Problem, lasting: boolean): void {
     const { name, explain } = this.#options;
     if (lasting || !this.#connectedBefore) {
-      this.end({ code: 1, trouble: `${name}: ${this.#withoutSecrets(explain(trouble))}` });
+      this.end({ code: 1, trouble: `${name}: ${KNOWN_SECRETS.strike(explain(problem))}` });
     } else if (this.#link.isLive) {
-      this.note(`the token could not be renewed, trying again: ${trouble}`);
+      this.note(`the token could not be renewed, trying again: ${problem.detail}`);
     } else {
       this.#doubt('the connection was lost');
-      this.note(`no connection, trying again: ${trouble}`);
+      this.note(`no connection, trying again: ${problem.detail}`);
     }
   }
 
@@ -202,13 +217,55 @@ export class Conversation {
     const doubt = this.#inDoubt;
     this.#inDoubt = undefined;
     if (doubt === undefined || this.#options.clock.now() - doubt.at > DOUBT_MS) return;
-    const told = `${doubt.what} may not have been heeded: ${why}`;
-    // Whether a power action was, the server's state will tell.
-    if (doubt.isPower) this.note(told);
-    else this.fail(told);
+    const warning = `${doubt.what} may not have been heeded: ${why}`;
+    // The server's state will show whether a power action was carried out.
+    if (doubt.isPower) this.note(warning);
+    else this.fail(warning);
+  }
+}
+
+function isDroppedCommand({ event, args }: ServerMessage): boolean {
+  return event === 'throttled' && args[0] === 'send command';
+}
+
+/** Waits for conditions, which are looked at whenever something happened. */
+export class Watch {
+  readonly #clock: Clock;
+  readonly #signal: AbortSignal;
+  readonly #looks = new Set<() => void>();
+
+  /** Every wait rejects with the signal's reason when that aborts. */
+  constructor(clock: Clock, signal: AbortSignal) {
+    this.#clock = clock;
+    this.#signal = signal;
   }
 
-  #withoutSecrets(text: string): string {
-    return withoutSecrets(text, [...this.#options.secrets, ...this.#tokens]);
+  /** Something happened. */
+  poke(): void {
+    for (const look of this.#looks) look();
+  }
+
+  /** Resolves with true once the condition holds, or with false after `deadlineMs`. */
+  until(condition: () => boolean, deadlineMs?: number): Promise<boolean> {
+    return new Promise((resolve, reject) => {
+      const end = (settle: () => void) => {
+        cancel();
+        this.#looks.delete(look);
+        this.#signal.removeEventListener('abort', onAbort);
+        settle();
+      };
+      const look = () => {
+        if (condition()) end(() => resolve(true));
+      };
+      const onAbort = () => end(() => reject(this.#signal.reason as Error));
+      const cancel =
+        deadlineMs === undefined
+          ? () => undefined
+          : this.#clock.schedule(deadlineMs, () => end(() => resolve(condition())));
+      this.#looks.add(look);
+      this.#signal.addEventListener('abort', onAbort, { once: true });
+      if (this.#signal.aborted) onAbort();
+      else look();
+    });
   }
 }

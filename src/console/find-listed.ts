@@ -1,12 +1,7 @@
 import type { ListingType } from '../domain/discovery.ts';
-import { printable } from '../domain/printable.ts';
 import type { ServerTarget } from '../domain/server.ts';
 import type { PanelApi } from '../panel/api.ts';
-
-const PER_PAGE = 100;
-
-/** A panel that names ever more pages is not followed for ever. */
-const MAX_PAGES = 100;
+import { walkListing } from '../panel/listing.ts';
 
 /** The servers in a panel's listing, in the form of configured ones; rejects with a PanelError. */
 export async function listedServers(
@@ -15,16 +10,12 @@ export async function listedServers(
   type: ListingType | undefined,
   signal: AbortSignal,
 ): Promise<readonly ServerTarget[]> {
-  const found = new Map<string, ServerTarget>();
-  let pages = 1;
-  for (let page = 1; page <= Math.min(pages, MAX_PAGES); page += 1) {
-    const query = { page, perPage: PER_PAGE, ...(type === undefined ? {} : { type }) };
-    const { value } = await api.listing(query, signal);
-    pages = value.totalPages;
-    // Pages have no stable order: a server may be on two.
-    for (const { uuid, name } of value.servers) found.set(uuid, target(panel, uuid, printable(name)));
-  }
-  return [...found.values()];
+  const { servers, failure } = await walkListing(async (query) => {
+    const { value } = await api.listing(type === undefined ? query : { ...query, type }, signal);
+    return value;
+  });
+  if (failure !== undefined) throw failure.error;
+  return servers.map(({ uuid, name }) => target(panel, uuid, name));
 }
 
 /** A server that the configuration doesn't name. */

@@ -1,30 +1,30 @@
 import type { Clock } from '../domain/clock.ts';
-import type { Logger } from '../domain/log.ts';
-import type { ServerTarget } from '../domain/server.ts';
-import type { ServerState } from '../domain/state.ts';
-import type { PanelTelemetry } from '../domain/telemetry.ts';
-import type { Credentials } from '../panel/decode.ts';
+import { QUIET_LOG } from '../domain/log.ts';
+import type { Problem } from '../domain/problem.ts';
+import type { ServerState, ServerTarget } from '../domain/server.ts';
+import { NO_TELEMETRY } from '../domain/telemetry.ts';
+import type { ClientMessage, Credentials, ServerMessage } from '../panel/dialect.ts';
 import type { MachineState } from '../session/machine-model.ts';
-import { type ClientMessage, decodeFrame, type ServerMessage } from '../session/protocol.ts';
-import type { SessionContext, SessionRecord } from '../session/session-ports.ts';
+import type {
+  SessionContext,
+  SessionRecord,
+  SessionSettings,
+  SocketAccess,
+} from '../session/session-ports.ts';
 import type { ConsoleSocket, SocketListener } from '../session/socket.ts';
 import { Streamer } from '../session/streamer.ts';
 
 /** How one server's console is reached. */
-export interface LinkOptions {
+export interface LinkOptions extends SocketAccess {
   readonly target: ServerTarget;
   readonly clock: Clock;
   readonly random: () => number;
   /** Asks the panel for credentials; rejects with a PanelError. */
   readonly credentials: (signal: AbortSignal) => Promise<Credentials>;
-  readonly origin: string;
-  readonly connectTimeoutMs: number;
-  readonly authTimeoutMs: number;
-  readonly openSocket: (url: string, listener: SocketListener) => ConsoleSocket;
-  readonly addressProblem: (url: string) => string | undefined;
+  readonly settings: SessionSettings;
 }
 
-/** Who is told what happens on a link. */
+/** Receives the events of a link. */
 export interface LinkListener {
   connected(): void;
   /** Something about the connection changed, such as whether messages can be sent. */
@@ -33,8 +33,8 @@ export interface LinkListener {
   message(message: ServerMessage): void;
   /** The newest word on the server's state, which may be the same as before. */
   state(state: ServerState): void;
-  /** There is no connection, or a new token could not be had; `lasting` where trying again within minutes cures nothing. */
-  troubled(trouble: string, lasting: boolean): void;
+  /** There is no connection, or no new token; `lasting` if trying again within minutes is useless. */
+  troubled(problem: Problem, lasting: boolean): void;
   /** The node took our token for an old one: what was sent last may not have been heeded. */
   tokenRefused(): void;
 }
@@ -50,7 +50,7 @@ export class ConsoleLink {
   #socket: ConsoleSocket | undefined;
   #token = '';
   #live = false;
-  #told: string | undefined;
+  #lastProblem: Problem | undefined;
 
   constructor(options: LinkOptions, listener: LinkListener) {
     this.#options = options;
@@ -59,7 +59,6 @@ export class ConsoleLink {
       renews: () => true,
       tokenSpent: () => undefined,
       changed: () => this.#onChange(this.#streamer.machine),
-      troubled: () => undefined,
     });
   }
 
@@ -99,16 +98,11 @@ export class ConsoleLink {
     this.#live = machine.name === 'streaming' || machine.name === 'refreshing';
     if (this.#live && !wasLive) this.#listener.connected();
     if (machine.name === 'idle') return;
-    const trouble =
-      wasLive && !this.#live
-        ? (machine.trouble ?? 'the server was moved to another node')
-        : 'trouble' in machine
-          ? machine.trouble
-          : undefined;
-    if (trouble !== undefined && trouble !== this.#told) {
-      this.#listener.troubled(trouble, machine.name === 'blocked');
+    const problem = machine.problem ?? (wasLive && !this.#live ? MOVED : undefined);
+    if (problem !== undefined && problem.detail !== this.#lastProblem?.detail) {
+      this.#listener.troubled(problem, machine.name === 'blocked');
     }
-    this.#told = trouble;
+    this.#lastProblem = problem;
     this.#listener.changed();
   }
 
@@ -130,12 +124,11 @@ export class ConsoleLink {
         this.#socket = openSocket(url, this.#overhear(listener));
         return this.#socket;
       },
-      keyRefused: () => false,
-      toldByPanel: () => false,
+      keyProblem: () => undefined,
     };
   }
 
-  // The machine hears first: what is told of a message is told of the state that it led to.
+  // The machine handles a message first, so that the listener sees the state that the message led to.
   #overhear(listener: SocketListener): SocketListener {
     return {
       opened: () => listener.opened(),
@@ -149,7 +142,7 @@ export class ConsoleLink {
   }
 
   #onFrame(frame: Buffer): void {
-    const message = decodeFrame(frame);
+    const message = this.#options.codec.decode(frame);
     if ('bad' in message) return;
     if (message.event !== 'jwt error') this.#listener.message(message);
     else if (this.#live) this.#listener.tokenRefused();
@@ -160,28 +153,17 @@ export class ConsoleLink {
       target: this.#options.target,
       sampledAt: undefined,
       socketBegan: () => undefined,
+      eventsWithheld: () => undefined,
       socketSample: ({ state }) => {
         if (state !== undefined) this.#listener.state(state);
       },
       stateHint: (state) => this.#listener.state(state),
       pollSample: () => undefined,
       consoleLine: () => undefined,
+      socketHost: () => undefined,
       setCollection: () => undefined,
     };
   }
 }
 
-const QUIET_LOG: Logger = {
-  debug: () => undefined,
-  info: () => undefined,
-  warn: () => undefined,
-  error: () => undefined,
-};
-
-/** Nobody counts what one person's console does. */
-export const NO_TELEMETRY: PanelTelemetry = {
-  message: () => undefined,
-  badMessage: () => undefined,
-  reconnect: () => undefined,
-  request: () => undefined,
-};
+const MOVED: Problem = { cause: 'closed', detail: 'the server was moved to another node' };

@@ -1,27 +1,131 @@
-import { isOff, type ServerState } from '../domain/state.ts';
-import { encodeMessage, MAX_CLIENT_FRAME_BYTES } from '../session/protocol.ts';
-import { COMMAND_PERMISSION, lacks, missingPermission } from './permissions.ts';
+import { CAUSES } from '../diagnosis/causes.ts';
+import { KNOWN_SECRETS } from '../domain/known-secrets.ts';
+import { printable } from '../domain/printable.ts';
+import type { Problem } from '../domain/problem.ts';
+import type { ServerMessage } from '../panel/dialect.ts';
+import { withoutConcealment } from './colors.ts';
 
-/** What is wrong with a command's length; undefined if nothing is. */
-export function lengthProblem(command: string): string | undefined {
-  try {
-    encodeMessage({ event: 'send command', command });
-    return undefined;
-  } catch {
-    return `it is too long: the node takes messages of ${MAX_CLIENT_FRAME_BYTES} bytes at most`;
+/** A node's message as the console shows it. */
+export type Narration =
+  /** Output, as it came. */
+  | { readonly kind: 'output'; readonly text: string }
+  /** A note, free of control characters. `failed` if a request of ours was not carried out. */
+  | { readonly kind: 'note'; readonly text: string; readonly failed: boolean }
+  /** The server no longer exists. */
+  | { readonly kind: 'gone'; readonly text: string };
+
+/** What to show for a message; undefined if it is of no interest to a person or is reported in another way. */
+export function narrate({ event, args }: ServerMessage): Narration | undefined {
+  const [first = ''] = args;
+  const said = printable(first);
+  switch (event) {
+    case 'console output':
+    case 'install output':
+    case 'transfer logs':
+      return { kind: 'output', text: first };
+    case 'daemon message':
+      return note(`the node says: ${said}`);
+    case 'daemon error':
+      return failure(`the node reports an error: ${said}`);
+    case 'throttled':
+      return failure(`the node dropped a "${said}" message: too many at once`);
+    case 'install started':
+      return note('the installation has begun');
+    case 'install completed':
+      return note('the installation is over');
+    case 'transfer status':
+      return note(`transfer to another node: ${said}`);
+    case 'backup completed':
+      return note('a backup has ended');
+    case 'backup restore completed':
+      return note('a backup was restored');
+    case 'deleted':
+      return { kind: 'gone', text: 'the server was deleted' };
+    default:
+      return undefined;
   }
 }
 
-/** What is known of the server and of what we may do with it. */
-export interface Standing {
-  readonly state: ServerState | undefined;
-  /** Undefined where the token doesn't tell. */
-  readonly permissions: ReadonlySet<string> | undefined;
+function note(text: string): Narration {
+  return { kind: 'note', text, failed: false };
 }
 
-/** Why a command would not be run, were it sent: nodes drop such without a word. Undefined where nothing is known against it. */
-export function commandProblem(command: string, { state, permissions }: Standing): string | undefined {
-  if (lacks(permissions, COMMAND_PERMISSION)) return missingPermission(COMMAND_PERMISSION);
-  if (state !== undefined && isOff(state)) return `the server is ${state}`;
-  return lengthProblem(command);
+function failure(text: string): Narration {
+  return { kind: 'note', text, failed: true };
 }
+
+/** A problem of the connection with what to do about it; it names the source of the key if the key or its account is the reason. */
+export function explainProblem({ cause, detail }: Problem, keySource: string): string {
+  const { scope, lasting, severity, remedy } = CAUSES[cause];
+  // A suspended server is suspended for every key.
+  const isOfAccount = scope === 'key' || (scope === 'server' && lasting && severity !== 'fact');
+  return `${detail}: ${remedy}${isOfAccount ? ` The key came from ${keySource}.` : ''}`;
+}
+
+/** The longest line that is shown, in UTF-16 units. */
+export const MAX_LINE_LENGTH = 4_000;
+
+/** As many lines of one frame are shown: a node sends one at a time. */
+const MAX_LINES = 100;
+
+const RESET = '\u001b[0m';
+
+// Each alternative takes a whole sequence, so that no "[2J" remains of it, and every escape character is taken by one of them.
+const UNPRINTABLE = new RegExp(
+  [
+    // CSI: parameters, intermediate bytes, the final byte; 7 and 8 bit.
+    String.raw`(?:\u001b\[|\u009b)(?<parameters>[0-?]*)(?<intermediate>[ -/]*)(?<final>[@-~]?)`,
+    // Strings for the terminal (OSC, DCS, SOS, PM, APC) up to their terminator; an open one ends with its line.
+    String.raw`(?:\u001b[\]PX^_]|[\u0090\u0098\u009d-\u009f])[^\u0007\u001b\u009c\n]*(?:\u0007|\u001b\\|\u009c)?`,
+    // Any other escape.
+    String.raw`\u001b[ -/]*[0-~]?`,
+    String.raw`(?<lineBreak>\r+\n?)`,
+    String.raw`(?<separator>[\p{Zl}\p{Zp}])`,
+    String.raw`(?<surrogate>\p{Cs})`,
+    String.raw`(?![\t\n])[\p{Cc}\p{Cf}]`,
+  ].join('|'),
+  'gu',
+);
+
+interface Parts {
+  readonly parameters?: string;
+  readonly intermediate?: string;
+  readonly final?: string;
+  readonly lineBreak?: string;
+  readonly separator?: string;
+  readonly surrogate?: string;
+}
+
+/**
+ * A stranger's text as lines that can't do anything to a terminal: printable characters and tabs, and colours (SGR sequences)
+ * where `colour` is wanted, reset at each line's end, without secrets. A carriage return breaks the line, so that nothing is written over; lines
+ * are bounded in length and number.
+ */
+export function cleanLines(text: string, colour: boolean): readonly string[] {
+  const lines = KNOWN_SECRETS.strike(text)
+    .replaceAll(UNPRINTABLE, (...match) => replacement(match.at(-1) as Parts, colour))
+    .replace(/\n+$/, '')
+    .split('\n');
+  const rest = lines.length - MAX_LINES;
+  const shown = lines.slice(0, MAX_LINES).map((line) => bounded(withoutConcealment(line)));
+  return rest > 0 ? [...shown, `… (${rest} more lines)`] : shown;
+}
+
+function replacement(parts: Parts, colour: boolean): string {
+  const { parameters = '', final, intermediate, lineBreak, separator, surrogate } = parts;
+  if (final === 'm' && intermediate === '' && colour && /^[\d;:]{0,64}$/.test(parameters)) {
+    return `\u001b[${parameters}m`;
+  }
+  if (lineBreak !== undefined) return '\n';
+  if (separator !== undefined) return ' ';
+  return surrogate === undefined ? '' : '\ufffd';
+}
+
+function bounded(line: string): string {
+  const shown =
+    line.length <= MAX_LINE_LENGTH ? line : `${line.slice(0, MAX_LINE_LENGTH - 1).replace(PARTIAL_END, '')}…`;
+  return shown.includes('\u001b') ? `${shown}${RESET}` : shown;
+}
+
+/** What a cut may leave of a sequence or of a character. */
+const PARTIAL_END = new RegExp(String.raw`(?:\u001b(?:\[[\d;:]*)?|[\ud800-\udbff])$`);

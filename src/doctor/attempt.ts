@@ -1,6 +1,6 @@
 import { printable } from '../domain/printable.ts';
-import type { Cause } from './causes.ts';
-import { type Contact, panelCause } from './panel-cause.ts';
+import type { CauseCode, Problem } from '../domain/problem.ts';
+import { problemOf } from '../panel/errors.ts';
 import { type Finding, failed, skipped } from './report.ts';
 
 /** How one call ended. */
@@ -11,12 +11,12 @@ export type Attempt<T> =
 /** Why a call was withdrawn before it ended. */
 export class Cut extends Error {
   override readonly name = 'Cut';
-  /** Undefined where somebody stopped the doctor. */
-  readonly remedy: Cause | undefined;
+  /** Undefined if that is no failure of the step: the doctor was stopped, or the panel as a whole failed. */
+  readonly code: CauseCode | undefined;
 
-  constructor(message: string, remedy?: Cause) {
+  constructor(message: string, code?: CauseCode) {
     super(message);
-    this.remedy = remedy;
+    this.code = code;
   }
 }
 
@@ -31,20 +31,35 @@ export async function attempt<T>(call: Promise<T>): Promise<Attempt<T>> {
   }
 }
 
+/** The work's end, or a rejection with the signal's reason as soon as that aborts. */
+export async function untilAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
+  let onAbort: () => void = () => undefined;
+  const aborted = new Promise<never>((_resolve, reject) => {
+    onAbort = () => reject(signal.reason as Error);
+    if (signal.aborted) onAbort();
+    signal.addEventListener('abort', onAbort, { once: true });
+  });
+  try {
+    return await Promise.race([work, aborted]);
+  } finally {
+    signal.removeEventListener('abort', onAbort);
+  }
+}
+
 /** An error in words that can be shown. */
 export function wordsOf(error: unknown): string {
   return error instanceof Error ? printable(error.message) : 'unknown trouble';
 }
 
-/** What a call that failed means for its step; `cause` where it is known better than the call alone tells. */
-export function failedCall<Step extends string>(
-  step: Step,
-  error: unknown,
-  contact: Contact,
-  cause?: Cause,
-): Finding<Step> {
-  if (!(error instanceof Cut)) return failed(step, cause ?? panelCause(error, contact), wordsOf(error));
-  return error.remedy === undefined
-    ? skipped(step, error.message)
-    : failed(step, error.remedy, error.message);
+/** What a call that failed means for its step. */
+export function failedCall<Step extends string>(step: Step, error: unknown): Finding<Step> {
+  return troubled(step, error instanceof Cut ? error : problemOf(error));
+}
+
+/** What a problem, or a cut before the end, means for the step that met it. */
+export function troubled<Step extends string>(step: Step, trouble: Problem | Cut): Finding<Step> {
+  if (!(trouble instanceof Cut)) return failed(step, trouble.cause, trouble.detail);
+  return trouble.code === undefined
+    ? skipped(step, trouble.message)
+    : failed(step, trouble.code, trouble.message);
 }

@@ -1,6 +1,9 @@
-import { type DoctorPanel, PanelTrial, type Tools } from './panel-trial.ts';
-import type { DoctorReport, PanelReport } from './report.ts';
-import { uncallable } from './untried.ts';
+import type { ServerTarget } from '../domain/server.ts';
+import { wordsOf } from './attempt.ts';
+import type { DiscoveryScope } from './panel-steps.ts';
+import { type DoctorPanel, NOT_REACHED, PanelTrial, type Tools } from './panel-trial.ts';
+import { type DoctorReport, failed, PANEL_STEPS, type PanelReport, skipped } from './report.ts';
+import { untried } from './server-steps.ts';
 
 /** Tries every panel, side by side, and every server of each once; ends by itself, and soon after the signal aborts. */
 export async function examine(panels: readonly DoctorPanel[], tools: Tools): Promise<DoctorReport> {
@@ -18,4 +21,82 @@ function examineOne(panel: DoctorPanel, tools: Tools): Promise<PanelReport> {
     return Promise.resolve(uncallable(panel, error));
   }
   return trial.run();
+}
+
+/** The report on a panel that can't be called, because the proxy's address is invalid. */
+function uncallable({ name, url, targets }: DoctorPanel, error: unknown): PanelReport {
+  return {
+    name,
+    url,
+    steps: PANEL_STEPS.map((step) =>
+      step === 'reach' ? failed(step, 'proxy', wordsOf(error)) : skipped(step, NOT_REACHED),
+    ),
+    servers: targets.map((target) => untried(target, NOT_REACHED)),
+    calls: 0,
+    durationMs: 0,
+  };
+}
+
+/** Which panel and server are to be tried; all where absent. */
+export interface DoctorSelection {
+  readonly panel?: string;
+  /** A server's name or id. */
+  readonly server?: string;
+}
+
+/** How many names a message lists. */
+const LISTED = 10;
+
+/** A short id is the first part of the full one. */
+const SHORT_ID = /^[0-9a-f]{8}$/i;
+
+/**
+ * The panels with the servers that are selected, or in words why there are none. A server that is not in the configuration is looked
+ * for in the listings of the panels that discover.
+ */
+export function select(
+  panels: readonly DoctorPanel[],
+  { panel, server }: DoctorSelection,
+): readonly DoctorPanel[] | string {
+  const named = panels.filter(({ name }) => panel === undefined || name === panel);
+  if (named.length === 0) {
+    return `no panel "${panel ?? ''}" in the configuration: there is ${listed(panels.map(({ name }) => name))}`;
+  }
+  if (server === undefined) return named;
+  const wanted = (targets: readonly ServerTarget[]) => targets.filter((target) => isMeant(target, server));
+  const configured = named.flatMap((panel): readonly DoctorPanel[] => {
+    const { discovery: _, ...rest } = panel;
+    const targets = wanted(panel.targets);
+    return targets.length === 0 ? [] : [{ ...rest, targets }];
+  });
+  if (configured.length > 0) return configured;
+  const discovering = named.flatMap((panel): readonly DoctorPanel[] => {
+    const { discovery } = panel;
+    if (discovery === undefined) return [];
+    const scope: DiscoveryScope = {
+      ...discovery,
+      select: (walk) => {
+        const selection = discovery.select(walk);
+        return { ...selection, targets: wanted(selection.targets) };
+      },
+    };
+    return [{ ...panel, targets: [], discovery: scope }];
+  });
+  if (discovering.length > 0) return discovering;
+  const names = named.flatMap(({ targets }) => targets.map(({ name }) => name));
+  return `no server "${server}" in the configuration: there is ${listed(names)}`;
+}
+
+function isMeant({ name, id, uuid }: ServerTarget, text: string): boolean {
+  const wanted = text.toLowerCase();
+  const ids = [id, ...(uuid === undefined ? [] : [uuid])].map((one) => one.toLowerCase());
+  if (name === text || ids.includes(wanted)) return true;
+  return ids.some((one) => shortOf(one) === shortOf(wanted) && (SHORT_ID.test(one) || SHORT_ID.test(wanted)));
+}
+
+const shortOf = (id: string) => id.slice(0, 8);
+
+function listed(names: readonly string[]): string {
+  const rest = names.length - LISTED;
+  return `${names.slice(0, LISTED).join(', ')}${rest > 0 ? ` and ${rest} more` : ''}`;
 }

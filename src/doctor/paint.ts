@@ -10,11 +10,8 @@ export function painter(colours: boolean): Paint {
   return (format, text) => (colours ? styleText(format, text, { validateStream: false }) : text);
 }
 
-/** What a terminal's environment says of it. */
-type Environment = Readonly<Record<string, string | undefined>>;
-
-/** Are colours wanted on this stream? Only in a terminal that knows them, and not against NO_COLOR. */
-export function wantsColours(stream: { readonly isTTY?: boolean }, env: Environment): boolean {
+/** Should this stream be coloured? Only a terminal that supports colours, unless NO_COLOR is set. */
+export function wantsColours(stream: { readonly isTTY?: boolean }, env: NodeJS.ProcessEnv): boolean {
   const refuses = env['NO_COLOR'] !== undefined && env['NO_COLOR'] !== '';
   return stream.isTTY === true && !refuses && env['TERM'] !== 'dumb';
 }

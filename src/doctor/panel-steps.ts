@@ -1,67 +1,100 @@
-import { outcomeOf } from '../panel/breaker.ts';
-import { PanelError } from '../panel/errors.ts';
-import { type Attempt, failedCall, wordsOf } from './attempt.ts';
-import type { Contact } from './panel-cause.ts';
+import { decodeJwt } from 'jose/jwt/decode';
+import { CAUSES } from '../diagnosis/causes.ts';
+import type { ListingType } from '../domain/discovery.ts';
+import type { Problem } from '../domain/problem.ts';
+import type { ServerTarget } from '../domain/server.ts';
+import type { ListingPage, ListingQuery } from '../panel/dialect.ts';
+import type { PanelGateway } from '../panel/gateway.ts';
+import { LISTING_PAGE_SIZE, type ListingWalk, walkListing } from '../panel/listing.ts';
+import { type Attempt, attempt, failedCall, troubled } from './attempt.ts';
 import { type Finding, failed, type PanelStep, passed, skipped, warned } from './report.ts';
 
-/** What was asked of a panel to find out whether it answers and takes the key. */
-export interface PanelProbe {
-  /** Answers of the resources endpoint, for one server each. */
-  readonly resources: readonly Attempt<unknown>[];
-  /** The listing's, where it was asked: it needs a key, and no permission on a server. */
-  readonly listing?: Attempt<unknown>;
+/** How a panel is reached, in words. */
+export interface ReachedBy {
+  readonly url: string;
+  readonly proxied: boolean;
 }
 
-type Refused = Extract<Attempt<unknown>, { ok: false }>;
-
-/** Trouble on the way to the panel that another call would meet as well. */
-const ON_THE_WAY: ReadonlySet<PanelError['kind']> = new Set(['dns', 'network', 'tls', 'redirect']);
-
-/** Does the answer of one server's resources leave open whether the panel is there and takes the key? */
-export function leavesOpen(attempt: Attempt<unknown>): boolean {
-  if (attempt.ok || !(attempt.error instanceof PanelError)) return false;
-  return !ON_THE_WAY.has(attempt.error.kind) && !tellsOfKey(attempt);
+/**
+ * Does the panel itself answer? `panelWide` is what is wrong with it as a whole, its key included; `cut` is why nothing came of the
+ * calls, if they were withdrawn.
+ */
+export function reachFinding(
+  panelWide: Problem | undefined,
+  cut: unknown,
+  { url, proxied }: ReachedBy,
+): Finding<PanelStep> {
+  if (panelWide !== undefined && !isOfKey(panelWide)) return troubled('reach', panelWide);
+  if (panelWide === undefined && cut !== undefined) return failedCall('reach', cut);
+  const parts = url.startsWith('https:') ? 'DNS, TCP, TLS and HTTP' : 'DNS, TCP and HTTP';
+  return passed('reach', `${proxied ? 'through a proxy, ' : ''}${parts} work`);
 }
 
-/** Does the listing's answer settle whether the panel takes the key? A panel without a listing says 404 to any key. */
-export function settlesKey(listing: Attempt<unknown>): boolean {
-  if (listing.ok) return true;
-  const kind = kindOf(listing);
-  return kind === 'unauthorized' || kind === 'forbidden';
+/** Does the panel accept the key? `reach` must have passed; `why` says why it isn't known, if so. */
+export function keyFinding(
+  problems: readonly Problem[],
+  isAccepted: boolean,
+  why: string,
+): Finding<PanelStep> {
+  const problem = problems.find(isOfKey);
+  if (problem !== undefined) return troubled('key', problem);
+  return isAccepted ? passed('key', 'accepted') : skipped('key', `unknown: ${why}`);
 }
 
-/** Did the panel take the key, whatever it said of the server? A 403 may be the key's. */
-function tellsOfKey(attempt: Attempt<unknown>): boolean {
-  if (attempt.ok) return true;
-  return outcomeOf(attempt.error) === 'answered' && kindOf(attempt) !== 'forbidden';
+const isOfKey = ({ cause }: Problem) => CAUSES[cause].scope === 'key';
+
+/** Servers that are found in a panel's listing, beside those in the configuration. */
+export interface DiscoveryScope {
+  readonly type?: ListingType;
+  /** What is to be tried, given the servers that were found in the listing. */
+  readonly select: (walk: Pick<ListingWalk, 'servers' | 'surplusEntries'>) => ListingSelection;
 }
 
-function kindOf({ error }: Refused): PanelError['kind'] | undefined {
-  return error instanceof PanelError && error.fromPanel ? error.kind : undefined;
+/** What comes of a listing. */
+export interface ListingSelection {
+  /** All servers to try. */
+  readonly targets: readonly ServerTarget[];
+  /** The listing holds more than is admitted. */
+  readonly problem?: Problem | undefined;
 }
 
-/** Was the panel reached, in its own words? */
-export function reachFinding({ resources, listing }: PanelProbe, contact: Contact): Finding<PanelStep> {
-  const attempts = listing === undefined ? resources : [...resources, listing];
-  const reached = attempts.some((one) => one.ok || kindOf(one) !== undefined);
-  const way = contact.proxied ? 'through a proxy, ' : '';
-  const parts = contact.url.startsWith('https:') ? 'DNS, TCP, TLS and HTTP' : 'DNS, TCP and HTTP';
-  const first = attempts.find((one): one is Refused => !one.ok);
-  if (reached || first === undefined) return passed('reach', `${way}${parts} work`);
-  return failedCall('reach', first.error, contact);
+/** The listing's first page, which names the number of pages. */
+export function firstPage(
+  gateway: PanelGateway,
+  { type }: DiscoveryScope,
+  signal: AbortSignal,
+): Promise<Attempt<ListingPage>> {
+  return attempt(gateway.listing(typed({ page: 1, perPage: LISTING_PAGE_SIZE }, type), signal, true));
 }
 
-/** Was the key accepted? `reach` must have passed. */
-export function keyFinding({ resources, listing }: PanelProbe): Finding<PanelStep> {
-  if (listing?.ok === true || resources.some(tellsOfKey)) return passed('key', 'accepted');
-  const refusals = resources.filter((one): one is Refused => !one.ok);
-  const listed = listing === undefined || listing.ok ? undefined : kindOf(listing);
-  const [first] = refusals;
-  const words = wordsOf((listing?.ok === false ? listing : first)?.error);
-  if (listed === 'forbidden') return failed('key', 'application_key', words);
-  const allRefused = refusals.length > 0 && refusals.every((one) => kindOf(one) === 'unauthorized');
-  if (listed === 'unauthorized' || allRefused) return failed('key', 'key_refused', words);
-  return skipped('key', `not told: ${words}`);
+/** Every listed server, from the first page on; what was found before a page that failed counts. */
+export function walkOn(
+  gateway: PanelGateway,
+  { type }: DiscoveryScope,
+  first: Attempt<ListingPage>,
+  signal: AbortSignal,
+): Promise<ListingWalk> {
+  return walkListing((query) => {
+    if (query.page > 1) return gateway.listing(typed(query, type), signal, true);
+    return first.ok ? Promise.resolve(first.value) : Promise.reject(first.error);
+  });
+}
+
+function typed(query: ListingQuery, type: ListingType | undefined): ListingQuery {
+  return type === undefined ? query : { ...query, type };
+}
+
+/** What the walk says of the panel, and what came of it. */
+export function listingFinding(
+  { servers, failure }: ListingWalk,
+  { targets, problem }: ListingSelection,
+): Finding<PanelStep> {
+  if (failure !== undefined) return failedCall('listing', failure.error);
+  if (targets.length === 0) {
+    return failed('listing', 'nothing_listed', `${servers.length} servers listed, and none of them to try`);
+  }
+  if (problem !== undefined) return warned('listing', problem.cause, problem.detail);
+  return passed('listing', `${servers.length} servers listed, ${targets.length} to try`);
 }
 
 /** What is known of a panel's rate limit, in calls a minute. */
@@ -72,7 +105,7 @@ export interface LimitFacts {
   readonly pinned: number | undefined;
   /** What is used at most. */
   readonly perMinute: number;
-  /** The words of the last 429 that held all calls back. */
+  /** What the last 429 that held all calls back amounted to, in words. */
   readonly throttled: string | undefined;
 }
 
@@ -91,11 +124,46 @@ export function limitFinding({ known, pinned, perMinute, throttled }: LimitFacts
     return warned(
       'limit',
       'limit_not_told',
-      `the panel names no limit: ${perMinute} calls a minute are assumed`,
+      `the panel names no rate limit: using at most ${perMinute} calls a minute`,
     );
   }
-  return passed(
-    'limit',
-    `${known} calls a minute, of which ${Number(perMinute.toFixed(1))} are used at most`,
-  );
+  return passed('limit', `${known} calls a minute; using at most ${Number(perMinute.toFixed(1))}`);
+}
+
+/** More than this between two clocks is no delay of a call, and shows in the metrics' timestamps. */
+const TOLERANCE_MS = 30_000;
+
+/** When a call was made and answered, in Unix milliseconds. */
+export interface CallSpan {
+  readonly from: number;
+  readonly to: number;
+}
+
+/**
+ * How far the panel's clock is ahead of ours (behind where negative), in milliseconds, told by when it says that it issued a
+ * token; undefined where the token doesn't tell.
+ */
+export function clockSkewMs(token: string, { from, to }: CallSpan): number | undefined {
+  const issuedAt = issuedAtMs(token);
+  if (issuedAt === undefined) return undefined;
+  if (issuedAt > to) return issuedAt - to;
+  return Math.min(0, issuedAt - from);
+}
+
+function issuedAtMs(token: string): number | undefined {
+  try {
+    const { iat } = decodeJwt(token);
+    return iat === undefined ? undefined : iat * 1_000;
+  } catch {
+    return undefined;
+  }
+}
+
+/** Do the clocks of this machine and the panel agree? */
+export function clockFinding(skewMs: number | undefined): Finding<PanelStep> {
+  if (skewMs === undefined) return skipped('clock', 'unknown: no token with a time was issued');
+  if (Math.abs(skewMs) <= TOLERANCE_MS) return passed('clock', "agrees with the panel's");
+  const seconds = Math.round(Math.abs(skewMs) / 1_000);
+  const detail = `the panel's clock is ${seconds} s ${skewMs > 0 ? 'ahead of' : 'behind'} this machine's`;
+  return warned('clock', 'clock_off', detail);
 }

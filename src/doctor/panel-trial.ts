@@ -1,35 +1,49 @@
+import { CAUSES, isPanelWide } from '../diagnosis/causes.ts';
 import type { Clock } from '../domain/clock.ts';
+import { QUIET_LOG } from '../domain/log.ts';
+import type { Problem } from '../domain/problem.ts';
 import type { ServerTarget } from '../domain/server.ts';
+import { NO_TELEMETRY, type PanelTelemetry } from '../domain/telemetry.ts';
 import type { PanelApiOptions } from '../panel/api.ts';
-import type { Resources } from '../panel/decode.ts';
-import type { ListingPage } from '../panel/decode-listing.ts';
-import { type Attempt, attempt, failedCall, STOPPED } from './attempt.ts';
-import { bounded, inParallel } from './bounded.ts';
-import { clockFinding, clockSkewMs } from './clock-skew.ts';
-import { estimateMs, PAUSE_ALLOWANCE_MS, SERVERS_AT_ONCE } from './estimate.ts';
-import { type Discovery, firstPage, listingFinding, walkOn } from './listing-walk.ts';
-import type { Contact } from './panel-cause.ts';
-import { PanelLine } from './panel-line.ts';
+import type { ListingPage, Resources } from '../panel/dialect.ts';
+import { createPanelGateway, type PanelGateway } from '../panel/gateway.ts';
+import { type Attempt, attempt, Cut, STOPPED, untilAborted, wordsOf } from './attempt.ts';
+import type { ConsoleAccess } from './console-trial.ts';
 import {
+  bounded,
+  estimateMs,
+  inParallel,
+  PAUSE_ALLOWANCE_MS,
+  SERVERS_AT_ONCE,
+  spokenDuration,
+} from './deadlines.ts';
+import {
+  type CallSpan,
+  clockFinding,
+  clockSkewMs,
+  type DiscoveryScope,
+  firstPage,
   keyFinding,
-  leavesOpen,
   limitFinding,
-  type PanelProbe,
+  listingFinding,
   reachFinding,
-  settlesKey,
+  walkOn,
 } from './panel-steps.ts';
 import type { Progress } from './progress.ts';
 import {
   type Finding,
-  failed,
   type PanelReport,
   type PanelStep,
   type ServerReport,
+  type ServerStep,
   skipped,
 } from './report.ts';
-import { lateCut, tryServer } from './server-trial.ts';
-import type { SocketTrialOptions } from './socket-trial.ts';
-import { LOST, NO_KEY, NOT_REACHED, untried } from './untried.ts';
+import { untried } from './server-steps.ts';
+import { tryServer } from './server-trial.ts';
+
+export const NOT_REACHED = 'not tried: the panel was not reached';
+const LOST = 'not tried: the panel failed meanwhile';
+const NO_KEY = 'not tried: the key was not accepted';
 
 /** One panel to be tried, as the configuration says. */
 export interface DoctorPanel {
@@ -37,11 +51,11 @@ export interface DoctorPanel {
   readonly url: string;
   /** The servers in the configuration. */
   readonly targets: readonly ServerTarget[];
-  /** Where the listing is to be walked for more. */
-  readonly discovery?: Discovery;
+  /** Set if the listing is to be walked for more. */
+  readonly discovery?: DiscoveryScope;
   readonly pinnedPerMinute?: number;
   readonly api: Omit<PanelApiOptions, 'telemetry' | 'clock'>;
-  readonly sockets: Omit<SocketTrialOptions, 'clock' | 'telemetry' | 'onStep'>;
+  readonly sockets: ConsoleAccess;
 }
 
 /** What every panel's trial works with. */
@@ -52,96 +66,190 @@ export interface Tools {
   readonly progress: Progress;
 }
 
-/** A panel counts as asked once so many servers left open whether the key is taken. */
+/** After so many servers that left open whether the panel works, the panel itself is asked. */
 const SERVERS_ASKED = 3;
 
 /** Tries one panel and its servers; never rejects for what the panel does. */
 export class PanelTrial {
   readonly #panel: DoctorPanel;
   readonly #tools: Tools;
-  readonly #contact: Contact;
-  /** The same, once the panel has answered. */
-  readonly #met: Contact;
-  readonly #line: PanelLine;
+  readonly #gateway: PanelGateway;
+  readonly #telemetry: PanelTelemetry;
+  /** Aborts when the panel turns out to be of no use to any server. */
+  readonly #lost = new AbortController();
+  /** Aborts then, and when the doctor is stopped. */
+  readonly #signal: AbortSignal;
   /** What the servers said that were asked for the panel's sake. */
   readonly #early = new Map<string, Attempt<Resources>>();
   #targets: readonly ServerTarget[];
   #page: Attempt<ListingPage> | undefined;
-  #skewMs: number | undefined;
+  /** What is wrong with the panel or its key as a whole. */
+  #problem: Problem | undefined;
+  #calls = 0;
+  #throttled: string | undefined;
+  /** How long the call took by which the clocks were compared, and by how much they differ; milliseconds. */
+  #clocks: { readonly spanMs: number; readonly skewMs: number } | undefined;
 
-  /** @throws Error where the proxy's address is none */
+  /** @throws Error for an invalid proxy address */
   constructor(panel: DoctorPanel, tools: Tools) {
     this.#panel = panel;
     this.#tools = tools;
     this.#targets = panel.targets;
-    this.#line = new PanelLine({
-      panel: panel.name,
-      api: panel.api,
-      clock: tools.clock,
-      fleetSize: () => this.#targets.length,
-      onThrottled: (words) => tools.progress.note(panel.name, words),
+    this.#signal = AbortSignal.any([tools.signal, this.#lost.signal]);
+    this.#telemetry = {
+      ...NO_TELEMETRY,
+      request: () => {
+        this.#calls += 1;
+      },
+    };
+    this.#gateway = createPanelGateway({
+      ...panel.api,
       ...(panel.pinnedPerMinute === undefined ? {} : { pinnedPerMinute: panel.pinnedPerMinute }),
+      panel: panel.name,
+      clock: tools.clock,
+      log: QUIET_LOG,
+      telemetry: this.#telemetry,
     });
-    // After the line, which says what is wrong with a proxy's address.
-    this.#contact = { url: panel.url, proxied: panel.sockets.isProxied(panel.url) };
-    this.#met = { ...this.#contact, met: true };
   }
 
   async run(): Promise<PanelReport> {
     const { clock } = this.#tools;
     const startedAt = clock.now();
+    this.#watch();
     try {
-      const probe = await this.#probe();
-      const reach = this.#tell(reachFinding(probe, this.#contact));
-      const key = this.#tell(reach.result === 'ok' ? keyFinding(probe) : skipped('key', NOT_REACHED));
+      const cut = await this.#bounded(SERVERS_ASKED + 1, (signal) => this.#ask(signal));
+      const reach = this.#notify(this.#reach(cut));
+      const key = reach.result === 'ok' ? this.#notify(this.#key()) : skipped('key', NOT_REACHED);
       const isOpen = reach.result === 'ok' && key.result !== 'failed';
-      const why = reach.result === 'ok' ? NO_KEY : NOT_REACHED;
-      const limit = isOpen ? this.#tell(this.#limit()) : skipped('limit', why);
-      const listing = isOpen ? await this.#discover() : skipped('listing', why);
-      const servers = isOpen ? await this.#tryServers() : this.#untried(why);
-      const clockStep = isOpen ? this.#tell(clockFinding(this.#skewMs)) : skipped('clock', why);
       return {
         name: this.#panel.name,
         url: this.#panel.url,
-        steps: [...this.#afterwards(reach, key), isOpen ? this.#limit() : limit, listing, clockStep],
-        servers,
-        calls: this.#line.calls,
+        ...(isOpen ? await this.#tryAll(reach, key) : this.#closed(reach, key)),
+        calls: this.#calls,
         durationMs: clock.now() - startedAt,
       };
     } finally {
-      await this.#line.close();
+      await this.#gateway.close();
     }
   }
 
-  #tell(finding: Finding<PanelStep>): Finding<PanelStep> {
+  #watch(): void {
+    const { name, discovery } = this.#panel;
+    const gateway = this.#gateway;
+    gateway.onHealthChange(() => {
+      if (gateway.problem === undefined) return;
+      // Nobody waits for the probe that may find the panel well again, so the first such problem stands.
+      this.#problem ??= gateway.problem;
+      this.#lost.abort(new Cut(LOST));
+    });
+    gateway.onPause((durationMs) => {
+      this.#throttled = `the panel says that its rate limit is exceeded: no calls for ${spokenDuration(durationMs)}`;
+      this.#tools.progress.note(name, this.#throttled);
+    });
+    if (discovery === undefined) this.#countFleet();
+  }
+
+  #countFleet(): void {
+    const consoles = this.#targets.filter(({ mode }) => mode !== 'poll').map(({ id }) => id);
+    this.#gateway.setFleetSize(this.#targets.length, consoles);
+  }
+
+  #notify(finding: Finding<PanelStep>): Finding<PanelStep> {
     this.#tools.progress.panelStep(this.#panel.name, finding);
     return finding;
   }
 
-  /** Asks until it is clear whether the panel answers and takes the key. */
-  #probe(): Promise<PanelProbe> {
-    return this.#bounded(SERVERS_ASKED + 1, (signal) => this.#ask(signal));
-  }
-
   #bounded<T>(calls: number, work: (signal: AbortSignal) => Promise<T>): Promise<T> {
-    const callMs = Math.max(this.#panel.api.requestTimeoutMs, 60_000 / this.#line.perMinute);
+    const callMs = Math.max(this.#panel.api.requestTimeoutMs, 60_000 / this.#perMinute);
     const deadlineMs = calls * callMs + PAUSE_ALLOWANCE_MS;
-    return bounded(this.#tools, deadlineMs, () => lateCut(this.#line, deadlineMs), work);
+    const tools = { clock: this.#tools.clock, signal: this.#signal };
+    return bounded(tools, deadlineMs, () => this.#late(deadlineMs), work);
   }
 
-  async #ask(signal: AbortSignal): Promise<PanelProbe> {
+  /** Why the time is over: the panel held the calls back, or something else is slow. */
+  #late(deadlineMs: number): Cut {
+    const time = spokenDuration(deadlineMs);
+    return this.#gateway.budget().paused
+      ? new Cut(`no call was answered within ${time}: ${this.#throttled ?? ''}`, 'rate_limited')
+      : new Cut(`not done within ${time}`, 'deadline');
+  }
+
+  get #perMinute(): number {
+    return this.#gateway.budget().limitPerMinute;
+  }
+
+  /** Makes calls until it is clear whether the panel answers and accepts the key; gives the reason if they were withdrawn before. */
+  async #ask(signal: AbortSignal): Promise<unknown> {
     const { discovery } = this.#panel;
-    if (discovery !== undefined) this.#page = await firstPage(this.#line, discovery, signal);
-    let listing: PanelProbe['listing'] = this.#page;
-    if (listing !== undefined && settlesKey(listing)) return { resources: [], listing };
-    for (const { id } of this.#targets.slice(0, SERVERS_ASKED)) {
-      const asked = await attempt(this.#line.probe(id, signal));
-      this.#early.set(id, asked);
-      if (!leavesOpen(asked)) break;
-      listing ??= await attempt(this.#line.listing({ page: 1, perPage: 1 }, signal));
-      if (settlesKey(listing)) break;
+    const gateway = this.#gateway;
+    const isSettled = () => gateway.health !== 'unknown' || signal.aborted;
+    if (discovery !== undefined) this.#page = await firstPage(gateway, discovery, signal);
+    const servers = this.#targets.slice(0, SERVERS_ASKED);
+    for (const batch of [servers.slice(0, 1), servers.slice(1)]) {
+      if (isSettled()) break;
+      await Promise.all(
+        batch.map(async ({ id }) => this.#early.set(id, await attempt(gateway.learn(id, signal)))),
+      );
     }
-    return { resources: [...this.#early.values()], ...(listing === undefined ? {} : { listing }) };
+    if (!isSettled()) await attempt(untilAborted(gateway.verify(), signal));
+    return gateway.health === 'unknown' && signal.aborted ? signal.reason : undefined;
+  }
+
+  #reach(cut?: unknown): Finding<PanelStep> {
+    const { url, sockets } = this.#panel;
+    return reachFinding(this.#problem, cut, { url, proxied: sockets.isProxied(url) });
+  }
+
+  #key(): Finding<PanelStep> {
+    const refused = [...this.#early.values(), this.#page].find((one) => one?.ok === false);
+    const problems = this.#problem === undefined ? this.#gateway.problems : [this.#problem];
+    const why = refused?.ok === false ? wordsOf(refused.error) : 'no call was answered';
+    return keyFinding(problems, this.#gateway.health === 'up', why);
+  }
+
+  #limit(): Finding<PanelStep> {
+    const { knownLimitPerMinute: known, limitPerMinute: perMinute } = this.#gateway.budget();
+    return limitFinding({
+      known,
+      perMinute,
+      throttled: this.#throttled,
+      pinned: this.#panel.pinnedPerMinute,
+    });
+  }
+
+  /** The report on a panel that no server can be tried on. */
+  #closed(reach: Finding<PanelStep>, key: Finding<PanelStep>): PanelOutcome {
+    const why = reach.result === 'ok' ? NO_KEY : NOT_REACHED;
+    return {
+      steps: [reach, key, skipped('limit', why), skipped('listing', why), skipped('clock', why)],
+      servers: this.#targets.map((target) => untried(target, why)),
+      ...this.#panelWide(),
+    };
+  }
+
+  async #tryAll(reach: Finding<PanelStep>, key: Finding<PanelStep>): Promise<PanelOutcome> {
+    this.#notify(this.#limit());
+    const listing = await this.#discover();
+    const servers = await this.#tryServers();
+    const clock = this.#notify(clockFinding(this.#clocks?.skewMs));
+    // What is wrong with all servers may have shown only while they were tried.
+    const [reached, accepted] = [this.#reach(), this.#key()];
+    for (const finding of [reached, accepted]) if (finding.result === 'failed') this.#notify(finding);
+    return {
+      steps: [
+        reached.result === 'failed' ? reached : reach,
+        accepted.result === 'failed' ? accepted : key,
+        this.#limit(),
+        listing,
+        clock,
+      ],
+      servers: this.#problem === undefined ? servers : servers.map(withoutPanelWide),
+      ...this.#panelWide(),
+    };
+  }
+
+  #panelWide(): Pick<PanelReport, 'problem'> {
+    return this.#problem === undefined ? {} : { problem: this.#problem };
   }
 
   /** Finds the servers that are to be tried beside the configured ones. */
@@ -150,20 +258,21 @@ export class PanelTrial {
     const page = this.#page;
     if (discovery === undefined || page === undefined) return skipped('listing', 'discover is not set');
     const pages = page.ok ? page.value.totalPages : 1;
-    const walk = await this.#bounded(pages, (signal) => walkOn(this.#line, discovery, page, signal));
-    this.#targets = discovery.targets(walk.listed);
-    return this.#tell(listingFinding(walk, this.#targets.length, this.#met));
+    const walk = await this.#bounded(pages, (signal) => walkOn(this.#gateway, discovery, page, signal));
+    const selection = discovery.select(walk);
+    this.#targets = selection.targets;
+    this.#countFleet();
+    return this.#notify(listingFinding(walk, selection));
   }
 
   async #tryServers(): Promise<readonly ServerReport[]> {
     const { name } = this.#panel;
-    const { progress } = this.#tools;
+    const { progress, signal } = this.#tools;
     const targets = this.#targets;
     const modes = targets.map(({ mode }) => mode);
-    progress.planned(name, targets.length, estimateMs(modes, this.#line.perMinute));
+    progress.planned(name, targets.length, estimateMs(modes, this.#perMinute));
     return inParallel(targets, SERVERS_AT_ONCE, async (target) => {
-      const lost = this.#tools.signal.aborted ? STOPPED : this.#line.lost && LOST;
-      if (lost !== undefined) return untried(target, lost);
+      if (this.#signal.aborted) return untried(target, signal.aborted ? STOPPED : LOST);
       const report = await this.#tryServer(target);
       progress.serverDone(name, report);
       return report;
@@ -171,39 +280,38 @@ export class PanelTrial {
   }
 
   async #tryServer(target: ServerTarget): Promise<ServerReport> {
-    const { clock, signal, progress } = this.#tools;
+    const { clock, progress } = this.#tools;
     const { name, sockets, api } = this.#panel;
     const options = {
       clock,
-      signal,
       sockets,
-      line: this.#line,
-      contact: this.#met,
+      signal: this.#signal,
+      gateway: this.#gateway,
+      telemetry: this.#telemetry,
       requestTimeoutMs: api.requestTimeoutMs,
-      onToken: (token: string, from: number, to: number) => {
-        this.#skewMs ??= clockSkewMs(token, { from, to });
-      },
-      onStep: (server: string, step: ServerReport['steps'][number]['step']) =>
-        progress.began(name, server, step),
+      late: (deadlineMs: number) => this.#late(deadlineMs),
+      onToken: (token: string, from: number, to: number) => this.#compareClocks(token, { from, to }),
+      onStep: (server: string, step: ServerStep) => progress.began(name, server, step),
     };
     return tryServer(target, options, this.#early.get(target.id));
   }
 
-  #untried(why: string): readonly ServerReport[] {
-    return this.#targets.map((target) => untried(target, why));
+  // A call may have waited for its turn: the quicker it was, the more its token tells.
+  #compareClocks(token: string, span: CallSpan): void {
+    const spanMs = span.to - span.from;
+    if (this.#clocks !== undefined && this.#clocks.spanMs <= spanMs) return;
+    const skewMs = clockSkewMs(token, span);
+    if (skewMs !== undefined) this.#clocks = { spanMs, skewMs };
   }
+}
 
-  /** What is to be said of the panel if it was lost while its servers were tried. */
-  #afterwards(reach: Finding<PanelStep>, key: Finding<PanelStep>): readonly Finding<PanelStep>[] {
-    const { lost } = this.#line;
-    if (lost === undefined) return [reach, key];
-    const found = failedCall('reach' as const, lost.error, this.#met);
-    if (lost.trouble === 'unreachable') return [this.#tell(found), key];
-    return [reach, this.#tell(failed('key', 'key_refused', found.detail))];
-  }
+/** What a trial showed of the panel and its servers. */
+type PanelOutcome = Pick<PanelReport, 'steps' | 'servers' | 'problem'>;
 
-  #limit(): Finding<PanelStep> {
-    const { knownLimit: known, perMinute, throttled } = this.#line;
-    return limitFinding({ known, perMinute, throttled, pinned: this.#panel.pinnedPerMinute });
-  }
+/** The report without what is wrong with the panel as a whole, which is reported once for the panel. */
+function withoutPanelWide(report: ServerReport): ServerReport {
+  const steps = report.steps.map((finding) =>
+    finding.cause !== undefined && isPanelWide(CAUSES[finding.cause]) ? skipped(finding.step, LOST) : finding,
+  );
+  return { ...report, steps };
 }

@@ -1,118 +1,134 @@
-import type { CollectionMode } from '../domain/server.ts';
-import type { Credentials, Resources } from '../panel/decode.ts';
-import { PanelError } from '../panel/errors.ts';
-import { answeredResult } from '../session/poll-result.ts';
-import { type Attempt, failedCall } from './attempt.ts';
-import type { Cause } from './causes.ts';
-import type { Contact } from './panel-cause.ts';
-import { type Finding, failed, passed, type ServerStep, skipped } from './report.ts';
-import type { SocketResult } from './socket-result.ts';
-import { socketFindings } from './socket-result.ts';
+import { CAUSES } from '../diagnosis/causes.ts';
+import { weigh } from '../diagnosis/scope.ts';
+import type { Problem } from '../domain/problem.ts';
+import type { CollectionMode, ServerTarget } from '../domain/server.ts';
+import type { ApiEndpoint } from '../domain/telemetry.ts';
+import type { Resources } from '../panel/dialect.ts';
+import { problemOf } from '../panel/errors.ts';
+import { lastingRefusal } from '../session/failure.ts';
+import { answeredResult } from '../session/poller.ts';
+import { type Attempt, Cut, failedCall, troubled, wordsOf } from './attempt.ts';
+import { CONSOLE_STEPS, type ConsoleResult, type ConsoleStep } from './console-trial.ts';
+import {
+  type Finding,
+  failed,
+  passed,
+  SERVER_STEPS,
+  type ServerReport,
+  type ServerStep,
+  skipped,
+} from './report.ts';
 
 /** What was tried of one server; absent is what wasn't. */
 export interface ServerAttempts {
   readonly mode: CollectionMode;
   readonly resources?: Attempt<Resources>;
-  readonly credentials?: Attempt<Credentials>;
-  readonly socket?: SocketResult;
+  readonly console?: ConsoleResult;
 }
-
-type Refused = Extract<Attempt<unknown>, { ok: false }>;
-
-/** Refusals that only a panel gives which knows the server. */
-const KNOWN_BY: ReadonlySet<PanelError['kind']> = new Set(['forbidden', 'conflict', 'node_unreachable']);
 
 /** Is it of no use to ask the panel for anything more of this server? */
 export function endsServer(attempt: Attempt<unknown>): boolean {
   if (attempt.ok) return false;
-  const { error } = attempt;
-  if (!(error instanceof PanelError)) return true;
-  return error.fromPanel && (error.kind === 'not_found' || error.kind === 'conflict');
+  return attempt.error instanceof Cut || lastingRefusal(problemOf(attempt.error))?.pollable === false;
 }
 
 /** What all that was tried of a server showed, in the order in which it is shown. */
-export function serverFindings(tried: ServerAttempts, contact: Contact): readonly Finding<ServerStep>[] {
-  const found = foundFinding(tried, contact);
+export function serverFindings(tried: ServerAttempts): readonly Finding<ServerStep>[] {
+  const found = foundFinding(tried);
   if (found.result === 'failed') {
     const why = `not tried: ${found.cause === 'not_found' ? 'there is no such server' : 'it was refused'}`;
-    const rest = (['credentials', 'upgrade', 'auth', 'stats', 'resources'] as const).map((step) =>
-      skipped(step, why),
-    );
-    return [found, ...rest];
+    return [found, ...SERVER_STEPS.slice(1).map((step) => skipped(step, why))];
   }
-  const credentials = credentialsFinding(tried, contact);
-  return [
-    found,
-    credentials,
-    ...socketFindings(tried.socket, socketSkipped(tried.mode, credentials)),
-    resourcesFinding(tried, contact),
-  ];
+  return [found, ...consoleFindings(tried), resourcesFinding(tried)];
 }
 
-/** Every step of a server of which nothing was tried. */
-export function untriedServer(why: string): readonly Finding<ServerStep>[] {
-  return (['found', 'credentials', 'upgrade', 'auth', 'stats', 'resources'] as const).map((step) =>
-    skipped(step, why),
-  );
+/** The report on a server that was not tried. */
+export function untried({ name, id }: ServerTarget, why: string): ServerReport {
+  return { name, id, steps: SERVER_STEPS.map((step) => skipped(step, why)), durationMs: 0 };
 }
 
-function foundFinding({ resources, credentials }: ServerAttempts, contact: Contact): Finding<ServerStep> {
-  const attempts = [resources, credentials].filter((one) => one !== undefined);
-  const refusals = attempts.filter((one): one is Refused => !one.ok);
-  const missing = refusals.find((one) => kindOf(one) === 'not_found');
-  if (missing !== undefined) return failedCall('found', missing.error, contact);
-  const known = refusals.some((one) => KNOWN_BY.has(kindOf(one) ?? 'network'));
-  if (known || attempts.some(({ ok }) => ok)) return passed('found', 'the panel knows it');
-  const refused = refusals.find((one) => kindOf(one) === 'unauthorized');
-  if (refused !== undefined) return failedCall('found', refused.error, contact);
-  return skipped('found', 'not told: no call was answered');
+/** How a call about the server ended; without a problem it succeeded. */
+interface EndedCall {
+  readonly endpoint: ApiEndpoint;
+  readonly problem?: Problem;
 }
 
-function kindOf({ error }: Refused): PanelError['kind'] | undefined {
-  return error instanceof PanelError && error.fromPanel ? error.kind : undefined;
-}
-
-function credentialsFinding(
-  { mode, resources, credentials }: ServerAttempts,
-  contact: Contact,
-): Finding<ServerStep> {
-  if (mode === 'poll') return skipped('credentials', POLL_MODE);
-  if (credentials === undefined) return skipped('credentials', `not tried: ${heldBy(resources)}`);
-  if (credentials.ok) {
-    const minutes = Math.round(credentials.value.lifetimeMs / 60_000);
-    return passed('credentials', `a token for ${minutes} min`);
+/** The calls that the panel ended; what was cut says nothing. */
+function endedCalls({ resources, console }: ServerAttempts): readonly EndedCall[] {
+  const calls: EndedCall[] = [];
+  if (resources?.ok === true) calls.push({ endpoint: 'resources' });
+  else if (resources !== undefined && !(resources.error instanceof Cut)) {
+    calls.push({ endpoint: 'resources', problem: problemOf(resources.error) });
   }
-  return failedCall('credentials', credentials.error, contact, credentialsCause(credentials));
+  if (console?.credentials !== undefined) calls.push({ endpoint: 'websocket' });
+  else if (console?.failure !== undefined && !(console.failure.trouble instanceof Cut)) {
+    calls.push({ endpoint: 'websocket', problem: console.failure.trouble });
+  }
+  return calls;
 }
 
-// Asked of the endpoint for tokens, these have a meaning of their own.
-function credentialsCause(attempt: Refused): Cause | undefined {
-  const kind = kindOf(attempt);
-  if (kind === 'forbidden' || kind === 'unauthorized') return 'no_console_permission';
-  return kind === 'rate_limited' ? 'console_limit' : undefined;
+function foundFinding(tried: ServerAttempts): Finding<ServerStep> {
+  const calls = endedCalls(tried);
+  const problems = calls.flatMap(({ problem }) => problem ?? []);
+  const missing = problems.find(({ cause }) => cause === 'not_found');
+  if (missing !== undefined) return troubled('found', missing);
+  if (calls.some(({ endpoint, problem }) => weigh(endpoint, problem?.cause) === 'proof')) {
+    return passed('found', 'the panel knows it');
+  }
+  const refused = problems.find(({ cause }) => cause === 'unauthorized' || CAUSES[cause].scope === 'key');
+  return refused === undefined
+    ? skipped('found', 'unknown: no call was answered')
+    : troubled('found', refused);
 }
 
 const POLL_MODE = 'not tried: mode is poll';
 
-function socketSkipped(mode: CollectionMode, credentials: Finding<ServerStep>): string {
-  if (mode === 'poll') return POLL_MODE;
-  return credentials.result === 'failed' ? 'not tried: there is no token' : credentials.detail;
+function consoleFindings({ mode, resources, console }: ServerAttempts): readonly Finding<ServerStep>[] {
+  if (console === undefined) {
+    const why = mode === 'poll' ? POLL_MODE : `not tried: ${heldBy(resources)}`;
+    return CONSOLE_STEPS.map((step) => skipped(step, why));
+  }
+  const { failure } = console;
+  if (failure === undefined) return CONSOLE_STEPS.map((step) => passed(step, passedDetail(step, console)));
+  const { step: failedStep, trouble } = failure;
+  const failedAt = CONSOLE_STEPS.indexOf(failedStep);
+  return CONSOLE_STEPS.map((step, index) => {
+    if (index < failedAt) return passed(step, passedDetail(step, console));
+    if (index === failedAt) return troubled(step, trouble);
+    const isStopped = trouble instanceof Cut && trouble.code === undefined;
+    const why = failedStep === 'credentials' ? 'there is no token' : `the ${failedStep} failed`;
+    return skipped(step, isStopped ? trouble.message : `not tried: ${why}`);
+  });
 }
+
+function passedDetail(step: ConsoleStep, { credentials, origin, state }: ConsoleResult): string {
+  switch (step) {
+    case 'credentials':
+      return `a token for ${Math.round((credentials?.lifetimeMs ?? 0) / 60_000)} min`;
+    case 'upgrade':
+      return `${hostOf(credentials?.socketUrl ?? '')} accepted Origin ${origin}`;
+    case 'auth':
+      return 'the node accepted the token';
+    case 'stats':
+      return state ?? 'received';
+  }
+}
+
+const hostOf = (url: string) => (URL.canParse(url) ? new URL(url).host : 'the node');
 
 function heldBy(resources: Attempt<Resources> | undefined): string {
   if (resources === undefined || resources.ok) return 'the panel said nothing';
-  const { error } = resources;
-  return error instanceof PanelError && error.blocked !== undefined
-    ? `the panel says ${error.blocked}`
-    : (error as Error).message;
+  if (resources.error instanceof Cut) return wordsOf(resources.error);
+  const problem = problemOf(resources.error);
+  const reason = lastingRefusal(problem)?.reason;
+  return reason === undefined ? problem.detail : `the panel says ${reason}`;
 }
 
-function resourcesFinding({ mode, resources }: ServerAttempts, contact: Contact): Finding<ServerStep> {
+function resourcesFinding({ mode, resources }: ServerAttempts): Finding<ServerStep> {
   if (resources === undefined) return skipped('resources', `not tried: mode is ${mode}`);
-  if (!resources.ok) return failedCall('resources', resources.error, contact);
-  const { sample } = resources.value;
+  if (!resources.ok) return failedCall('resources', resources.error);
   const result = answeredResult(resources.value);
-  if (result.type === 'refused') return failed('resources', result.reason, result.trouble);
-  if (result.type === 'failed') return failed('resources', 'node_unreachable', result.trouble);
-  return passed('resources', sample?.state ?? 'answered');
+  return result.type === 'answered'
+    ? passed('resources', resources.value.sample?.state ?? 'answered')
+    : failed('resources', result.problem.cause, result.problem.detail);
 }

@@ -27,7 +27,12 @@ export interface DiscoverRules {
   readonly expect: readonly ExpectRule[];
   readonly labels: Readonly<Record<string, string>>;
   readonly mode: CollectionMode;
+  /** No more servers than this are observed because the listing names them. */
+  readonly maxServers: number;
 }
+
+/** `maxServers` where the configuration doesn't say. */
+export const DEFAULT_MAX_SERVERS = 15_000;
 
 /** What a panel's listing is used for. */
 export interface ListingSettings {

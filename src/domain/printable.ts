@@ -1,3 +1,5 @@
+import { KNOWN_SECRETS } from './known-secrets.ts';
+
 /** The longest stretch of a stranger's words that is shown. */
 const MAX_LENGTH = 200;
 
@@ -5,18 +7,16 @@ const MAX_LENGTH = 200;
 // eslint-disable-next-line no-control-regex -- control characters are what is looked for
 const ESCAPES = /\u001b(?:\[[0-?]*[ -/]*[@-~]|\][^\u0007\u001b]*(?:\u0007|\u001b\\)?|.)?/gu;
 
-// A far end that repeats what it was sent must not bring it into the log: tokens are JWTs, keys have prefixes.
-const SECRETS = /eyJ[\w-]+(?:\.[\w-]*){0,2}|\b(?:ptl|pac|pap)[a-z]_\w+/g;
-
-/** Text from outside on one line that a log or a terminal can show: no escapes, no control characters, no tokens or keys, bounded. */
+/** Text from outside on one line that a log or a terminal can show: no escapes, no control characters, no known secret, bounded. */
 export function printable(text: string): string {
-  const line = text
-    .slice(0, MAX_LENGTH * 8)
+  const struck = KNOWN_SECRETS.strike(text.slice(0, MAX_LENGTH * 8));
+  const line = struck
     .replaceAll(ESCAPES, '')
-    .replaceAll(SECRETS, '<secret>')
     .replaceAll(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}]+/gu, ' ')
     .trim();
-  if (line.length <= MAX_LENGTH) return line;
-  const cut = line.slice(0, MAX_LENGTH - 1);
+  // A password may hold the spaces that were just put in.
+  const shown = line === struck ? line : KNOWN_SECRETS.strike(line);
+  if (shown.length <= MAX_LENGTH) return shown;
+  const cut = shown.slice(0, MAX_LENGTH - 1);
   return `${cut.replace(/[\ud800-\udbff]$/, '')}…`;
 }

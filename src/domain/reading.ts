@@ -1,7 +1,30 @@
-import type { CollectionStatus } from './collection.ts';
-import type { Sample, SampleSource } from './sample.ts';
-import type { ServerTarget } from './server.ts';
-import type { ServerState } from './state.ts';
+import type { Problem } from './problem.ts';
+import type { BlockedReason, Sample, SampleSource, ServerState, ServerTarget } from './server.ts';
+
+/** Where one server's collection stands, in one word; the `condition` label of the self-metrics. */
+export const CONDITIONS = [
+  'waiting',
+  'connecting',
+  'streaming',
+  'polling',
+  'failing',
+  'blocked',
+  'stopped',
+] as const;
+
+/**
+ * How a server is being observed:
+ * `waiting` for its first turn, `connecting`, `streaming` by socket, `polling` by REST, `failing` (retrying
+ * with nothing fresh), `blocked` for a reason that only a person can lift, `stopped`.
+ */
+export type Condition = (typeof CONDITIONS)[number];
+
+/** A session's condition, and the problem behind it. */
+export interface CollectionStatus {
+  readonly condition: Condition;
+  readonly blocked?: BlockedReason;
+  readonly problem?: Problem;
+}
 
 /** The highest one-second values of the last minute; a field is absent where no such value was seen. */
 export interface Peaks {
@@ -34,6 +57,8 @@ export type SocketState = (typeof SOCKET_STATES)[number];
 export interface ServerReading {
   readonly target: ServerTarget;
   readonly status: CollectionStatus;
+  /** The node by its name in the listing, else by the host and port of its console socket; undefined while neither is known. */
+  readonly node: string | undefined;
   readonly socketState: SocketState;
   /** Which way the newest sample came; undefined before the first. */
   readonly source: SampleSource | undefined;
@@ -65,6 +90,8 @@ export interface BudgetReading {
   readonly usedLastMinute: number;
   readonly queueLength: number;
   readonly paused: boolean;
+  /** The panel's own limit in calls a minute; absent until it names one. */
+  readonly knownLimitPerMinute?: number;
 }
 
 /** What the configuration needs of a panel, and what was planned to stay within its budget. */
@@ -75,9 +102,11 @@ export interface PlanReading {
   readonly turns: number;
   /** Sockets that those share. */
   readonly turnSockets: number;
-  /** The age that a streamed sample reaches at the most, in milliseconds: between two turns, where there are any. */
+  /** The age that a streamed sample reaches at most, in milliseconds: between two turns, where there are any. */
   readonly longestAgeMs: number;
   readonly polls: number;
+  /** Servers that may stream, but have no socket because the process may open no more of them. */
+  readonly unseated: number;
   /** How often each planned poll comes round, in milliseconds. */
   readonly pollIntervalMs: number;
   /** Calls a minute that the plan costs. */
@@ -90,10 +119,21 @@ export interface PlanReading {
 export interface DiscoveryReading {
   /** Servers that are observed because the listing names them. */
   readonly servers: number;
+  /** Servers and entries of the listing that are beyond what is admitted. */
+  readonly leftOut: number;
   /** When every page was last read, in Unix milliseconds; undefined before the first time. */
   readonly succeededUnixMs: number | undefined;
   /** Walks through the listing that left out a page or an entry. */
   readonly failures: number;
+}
+
+/** How one node of a panel is. */
+export interface NodeReading {
+  readonly name: string;
+  /** Can its servers be observed? */
+  readonly up: boolean;
+  /** Why not. */
+  readonly problem?: Problem | undefined;
 }
 
 /** All that is known of one panel. */
@@ -101,6 +141,10 @@ export interface PanelReading {
   readonly name: string;
   /** Did the panel's API answer, and accept the key? */
   readonly up: boolean;
+  /** What is wrong with the panel or its key as a whole, or with single paths of a panel that is up; empty if all is well. */
+  readonly problems: readonly Problem[];
+  /** The nodes that are known, as of this instant. */
+  nodes(now: number): readonly NodeReading[];
   readonly budget: BudgetReading;
   readonly plan: PlanReading;
   /** Absent where the listing isn't used. */

@@ -1,11 +1,17 @@
+import { KNOWN_SECRETS } from './known-secrets.ts';
+
 const SHOWN = '<secret>';
 
-/** A text that only `reveal` gives away; printing, logging or serialising it gives `<secret>`. */
+/**
+ * A text that only `reveal` gives away; printing, logging or serialising it gives `<secret>`. It is a known secret from then on:
+ * whoever repeats it finds it struck out of what is shown.
+ */
 export class Secret {
   readonly #value: string;
 
   constructor(value: string) {
     this.#value = value;
+    KNOWN_SECRETS.add(value);
   }
 
   reveal(): string {

@@ -29,3 +29,11 @@ export interface PanelTelemetry {
   /** A call ended; `status` is the HTTP status, or the kind of failure where there was no answer. */
   request(endpoint: ApiEndpoint, status: string, seconds: number): void;
 }
+
+/** Counts nothing. */
+export const NO_TELEMETRY: PanelTelemetry = {
+  message: () => undefined,
+  badMessage: () => undefined,
+  reconnect: () => undefined,
+  request: () => undefined,
+};

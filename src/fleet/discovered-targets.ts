@@ -1,14 +1,19 @@
-import type { DiscoverRules } from '../domain/discovery.ts';
-import type { BlockedReason, Limits, ServerTarget } from '../domain/server.ts';
-import type { ListedServer } from '../panel/decode-listing.ts';
+import picomatch from 'picomatch';
+import { type DiscoverRules, MATCH_KEYS, type MatchKey, type ServerGlobs } from '../domain/discovery.ts';
+import { type BlockedReason, identityOf, type Limits, type ServerTarget } from '../domain/server.ts';
+import type { ListedServer } from '../panel/dialect.ts';
 import type { Census } from './census.ts';
-import type { Verdict } from './discovery-filter.ts';
-import { identityOf } from './identity.ts';
+
+/** What the rules say of one listed server. */
+interface DiscoveryVerdict {
+  readonly included: boolean;
+  readonly expect: 'running' | 'any';
+}
 
 /** The rules for discovered servers, with the globs compiled. */
 export interface CompiledRules extends Pick<DiscoverRules, 'labels' | 'mode'> {
   readonly panel: string;
-  judge(server: ListedServer): Verdict;
+  judge(server: ListedServer): DiscoveryVerdict;
 }
 
 /** What is to be observed of a panel. */
@@ -102,4 +107,39 @@ export function blockedByListing(server: ListedServer): BlockedReason | undefine
 function byName(one: ServerTarget, other: ServerTarget): number {
   if (one.name !== other.name) return one.name < other.name ? -1 : 1;
   return one.id < other.id ? -1 : 1;
+}
+
+type ServerTest = (server: ListedServer) => boolean;
+
+/** A panel's rules, ready to judge each listed server by. */
+export function compileRules(panel: string, rules: DiscoverRules): CompiledRules {
+  const included = testsOf(rules.include);
+  const excluded = testsOf(rules.exclude);
+  const expectations = rules.expect.map(({ match, state }) => ({ tests: testsOf(match), state }));
+  const judge = (server: ListedServer): DiscoveryVerdict => ({
+    included: included.every((fits) => fits(server)) && !excluded.some((fits) => fits(server)),
+    expect: expectations.find(({ tests }) => tests.every((fits) => fits(server)))?.state ?? 'any',
+  });
+  return { panel, labels: rules.labels, mode: rules.mode, judge };
+}
+
+// Names are no paths: a star goes over slashes, and over a dot in front.
+const OPTIONS = { nocase: true, dot: true, bash: true };
+
+/** One test for each key that has globs. */
+function testsOf(globs: ServerGlobs): readonly ServerTest[] {
+  return MATCH_KEYS.flatMap((key) => {
+    const wanted = globs[key];
+    if (wanted === undefined) return [];
+    const matches = wanted.map((glob) => picomatch(glob, OPTIONS));
+    return [
+      (server: ListedServer) => valuesOf(server, key).some((value) => matches.some((fits) => fits(value))),
+    ];
+  });
+}
+
+function valuesOf(server: ListedServer, key: MatchKey): readonly string[] {
+  if (key === 'id') return [server.uuid, server.identifier];
+  const value = server[key];
+  return value === undefined ? [] : [value];
 }

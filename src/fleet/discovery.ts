@@ -1,15 +1,22 @@
+import { CAUSES } from '../diagnosis/causes.ts';
 import type { Cancel, Clock } from '../domain/clock.ts';
-import type { ListingSettings } from '../domain/discovery.ts';
+import { DEFAULT_MAX_SERVERS, type ListingSettings } from '../domain/discovery.ts';
 import type { Logger } from '../domain/log.ts';
 import { printable } from '../domain/printable.ts';
+import type { Problem } from '../domain/problem.ts';
 import type { DiscoveryReading } from '../domain/reading.ts';
-import type { ServerTarget } from '../domain/server.ts';
-import type { ListingQuery } from '../panel/api.ts';
-import type { ListingPage } from '../panel/decode-listing.ts';
+import { identityOf, type ServerTarget } from '../domain/server.ts';
+import type { ListingPage, ListingQuery } from '../panel/dialect.ts';
+import { type ListingWalk, walkListing } from '../panel/listing.ts';
+import { Admission, NO_SURPLUS, type Surplus, surplusProblem } from './admission.ts';
 import { afterWalk, type Census, hasDoubts } from './census.ts';
-import { type CompiledRules, isUnnamed, type MergedTargets, mergeTargets } from './discovered-targets.ts';
-import { compileRules } from './discovery-filter.ts';
-import { type WalkResult, walkListing } from './listing-walk.ts';
+import {
+  type CompiledRules,
+  compileRules,
+  isUnnamed,
+  type MergedTargets,
+  mergeTargets,
+} from './discovered-targets.ts';
 
 /** How soon a walk is repeated that failed, or that passed by a server which was there before. */
 const REPEAT_MS = 60_000;
@@ -20,6 +27,9 @@ const NAMES_WITHIN_MS = 30_000;
 /** The part of the budget that the listing takes at most: a long one is read less often. */
 const LISTING_SHARE = 0.1;
 
+/** After so many pages that failed, the rest is left for another time. */
+const FAILURES_TO_GIVE_UP = 2;
+
 /** What discovery works with. */
 export interface DiscoveryOptions {
   readonly panel: string;
@@ -28,8 +38,10 @@ export interface DiscoveryOptions {
   readonly listing: (query: ListingQuery, signal: AbortSignal, urgent: boolean) => Promise<ListingPage>;
   /** Calls a minute that the panel's budget carries. */
   readonly callsPerMinute: () => number;
+  /** Identities of the servers whose own calls are answered with 404. */
+  readonly notFound: () => ReadonlySet<string>;
   /** Is the server this shard's? */
-  readonly isOurs: (server: ServerTarget) => boolean;
+  readonly isOurs: (server: Pick<ServerTarget, 'panel' | 'id'>) => boolean;
   /** Given what is to be observed, whenever that may have changed. */
   readonly found: (targets: readonly ServerTarget[]) => void;
 }
@@ -41,11 +53,15 @@ export class Discovery {
   #rules: CompiledRules | undefined;
   #configured: readonly ServerTarget[] = [];
   #census: Census = new Map();
+  /** Servers that left the configuration as discovery began: the listing is yet to say whether they are discovered. */
+  #undecided: readonly ServerTarget[] = [];
   #merged: MergedTargets = { targets: [], discovered: 0 };
   /** The configured servers need not wait for their names any longer. */
   #isNamed = false;
   #pages = 1;
   #failures = 0;
+  #surplus: Surplus = NO_SURPLUS;
+  #surplusEntries = 0;
   #hasWalked = false;
   #isFailing = false;
   #succeededUnixMs: number | undefined;
@@ -72,7 +88,21 @@ export class Discovery {
   get reading(): DiscoveryReading | undefined {
     if (this.#settings === undefined) return undefined;
     const { discovered } = this.#merged;
-    return { servers: discovered, succeededUnixMs: this.#succeededUnixMs, failures: this.#failures };
+    return {
+      servers: discovered,
+      leftOut: this.#surplus.servers + this.#surplusEntries,
+      succeededUnixMs: this.#succeededUnixMs,
+      failures: this.#failures,
+    };
+  }
+
+  /** The listing holds more than is admitted; undefined otherwise. */
+  get problem(): Problem | undefined {
+    return surplusProblem(this.#surplus, this.#surplusEntries, this.#maxServers);
+  }
+
+  get #maxServers(): number {
+    return this.#settings?.discover?.maxServers ?? DEFAULT_MAX_SERVERS;
   }
 
   /** Takes on the configured servers, and how the listing is used, if it is; says what is to be observed then. */
@@ -86,8 +116,17 @@ export class Discovery {
       // Those that are observed by their ids already don't leave to wait for a name.
       if (this.#isRunning) this.#isNamed = true;
       this.#settings = settings;
-      this.#rules = this.#compile(settings);
-      if (settings === undefined) this.#census = new Map();
+      const rules = settings?.discover;
+      this.#rules = rules && compileRules(this.#options.panel, rules);
+      const isUnread = this.#isRunning && rules !== undefined && this.#census.size === 0;
+      this.#undecided = isUnread ? this.#merged.targets : [];
+      if (settings === undefined) {
+        this.#census = new Map();
+        this.#surplus = NO_SURPLUS;
+        this.#surplusEntries = 0;
+      }
+      // Other rules may want more of what is remembered.
+      this.#reduceCensus(this.#admission());
     }
     this.#merge();
     if (!isSame) this.restart();
@@ -132,15 +171,60 @@ export class Discovery {
     this.#inFlight = controller;
     const isUrgent = !this.#hasWalked;
     const type = settings.type === undefined ? {} : { type: settings.type };
-    const result = await walkListing((page) => listing({ ...page, ...type }, signal, isUrgent), signal);
+    const admission = this.#admission();
+    const walk = await walkListing((page) => listing({ ...page, ...type }, signal, isUrgent), {
+      maxFailures: FAILURES_TO_GIVE_UP,
+      signal,
+      reduction: { above: this.#maxServers, reduce: (servers) => admission.reduce(servers) },
+    });
     if (signal.aborted) return;
     this.#inFlight = undefined;
     this.#hasWalked = true;
-    this.#pages = result.pages;
-    this.#census = afterWalk(this.#census, result.walk);
-    this.#tellProblem(result);
+    this.#pages = walk.pages;
+    if (walk.complete) this.#undecided = [];
+    this.#census = afterWalk(this.#census, walk, this.#options.notFound());
+    this.#reduceCensus(admission);
+    this.#logProblem(walk);
+    this.#noteSurplus(walk, admission);
     this.#publish();
-    this.#scheduleWalk(settings, result.problem === undefined && !hasDoubts(this.#census));
+    this.#scheduleWalk(settings, walk.complete && !hasDoubts(this.#census));
+  }
+
+  #admission(): Admission {
+    const { isOurs, panel } = this.#options;
+    const rules = this.#rules;
+    const observed = new Set(this.#merged.targets.map(({ uuid }) => uuid));
+    return new Admission({
+      maxServers: this.#maxServers,
+      configured: this.#configured,
+      isDiscovered: (server) => rules?.judge(server).included === true && isOurs({ panel, id: server.uuid }),
+      isObserved: (uuid) => observed.has(uuid),
+    });
+  }
+
+  /** Servers that a walk passed by keep their places, so that the census is reduced as a whole. */
+  #reduceCensus(admission: Admission): void {
+    const known = [...this.#census.values()].map(({ server }) => server);
+    const kept = new Set(admission.reduce(known).map(({ uuid }) => uuid));
+    if (kept.size === known.length) return;
+    this.#census = new Map([...this.#census].filter(([uuid]) => kept.has(uuid)));
+  }
+
+  #noteSurplus({ complete, surplusEntries }: ListingWalk, { surplus }: Admission): void {
+    const { panel, log } = this.#options;
+    const before = this.#surplus.servers;
+    this.#surplusEntries = surplusEntries;
+    // A walk that broke off has seen only a part of those that are left out.
+    if (complete || surplus.servers >= before) this.#surplus = surplus;
+    const now = this.#surplus.servers;
+    const { problem } = this;
+    if (problem !== undefined && now > 0 && before === 0) {
+      const { cause, detail } = problem;
+      const { title, remedy } = CAUSES[cause];
+      log.warn({ panel, cause, detail }, `panel ${panel}: ${title}: ${detail}: ${remedy}`);
+    }
+    if (now === 0 && before > 0)
+      log.info({ panel }, `panel ${panel}: no servers of the listing are left out any longer`);
   }
 
   #scheduleWalk(settings: ListingSettings, isSettled: boolean): void {
@@ -150,22 +234,24 @@ export class Discovery {
     this.#cancelWalk = this.#options.clock.schedule(delayMs, () => void this.#walk(settings));
   }
 
-  #tellProblem({ problem, walk }: WalkResult): void {
+  #logProblem({ problem, complete, servers }: ListingWalk): void {
     const { panel, log, clock } = this.#options;
+    if (complete) {
+      if (servers.length === 0 && problem === undefined && this.#succeededUnixMs === undefined)
+        log.warn({ panel }, emptyListing(panel));
+      this.#succeededUnixMs = clock.toUnixMs(clock.now());
+    }
     if (problem === undefined) {
       if (this.#isFailing) log.info({ panel }, `panel ${panel}: the listing can be read again`);
-      if (walk.servers.length === 0 && this.#succeededUnixMs === undefined)
-        log.warn({ panel }, emptyListing(panel));
       this.#isFailing = false;
-      this.#succeededUnixMs = clock.toUnixMs(clock.now());
       return;
     }
     this.#failures += 1;
     const cause = printable(problem.message);
-    log[this.#isFailing ? 'debug' : 'warn'](
-      { panel, cause },
-      `panel ${panel}: the listing could not be read as a whole, so no server is taken for gone; last: ${cause}`,
-    );
+    const what = complete
+      ? "the listing has entries that can't be read: leaving them out"
+      : 'listing incomplete: keeping the known servers';
+    log[this.#isFailing ? 'debug' : 'warn']({ panel, cause }, `panel ${panel}: ${what}; last: ${cause}`);
     this.#isFailing = true;
   }
 
@@ -193,13 +279,9 @@ export class Discovery {
     const { targets } = mergeTargets(configured, this.#census, this.#rules);
     const own = targets.slice(0, configured.length);
     const added = targets.slice(configured.length).filter(isOurs);
-    this.#merged = { targets: [...own, ...added], discovered: added.length };
-  }
-
-  #compile(settings: ListingSettings | undefined): CompiledRules | undefined {
-    const rules = settings?.discover;
-    if (rules === undefined) return undefined;
-    return { panel: this.#options.panel, labels: rules.labels, mode: rules.mode, judge: compileRules(rules) };
+    const known = new Set([...this.#configured, ...added].map(identityOf));
+    const undecided = this.#undecided.filter((target) => !known.has(identityOf(target)));
+    this.#merged = { targets: [...own, ...added, ...undecided], discovered: added.length };
   }
 
   #intervalMs({ intervalMs }: ListingSettings): number {

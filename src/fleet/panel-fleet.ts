@@ -1,92 +1,113 @@
+import { CAUSES } from '../diagnosis/causes.ts';
 import type { Clock } from '../domain/clock.ts';
+import type { BackupSettings, ListingSettings } from '../domain/discovery.ts';
 import type { Logger } from '../domain/log.ts';
+import type { Problem } from '../domain/problem.ts';
 import type { PanelReading } from '../domain/reading.ts';
-import type { ServerTarget } from '../domain/server.ts';
+import { identityOf, type SampleSource, type ServerTarget } from '../domain/server.ts';
 import type { PanelTelemetry } from '../domain/telemetry.ts';
-import type { Resources } from '../panel/decode.ts';
-import { panelTrouble } from '../panel/errors.ts';
+import type { Resources } from '../panel/dialect.ts';
 import type { PanelGateway } from '../panel/gateway.ts';
-import { answeredResult } from '../session/poll-result.ts';
+import { answeredResult } from '../session/poller.ts';
 import { Session } from '../session/session.ts';
-import type { SessionContext } from '../session/session-ports.ts';
-import type { ConsoleSocket, SocketListener } from '../session/socket.ts';
+import type { SessionContext, SessionSettings, SocketAccess } from '../session/session-ports.ts';
+import { BackupWatch } from './backups.ts';
+import { Discovery } from './discovery.ts';
 import { LimitLearner } from './limit-learner.ts';
-import { Member, type MemberOwner } from './member.ts';
-import { type Plan, planCollection } from './plan.ts';
-import { tellPlan } from './plan-log.ts';
-import { RoleAssigner } from './role-assigner.ts';
-import { regroup, type TargetChanges } from './roster.ts';
+import { nodeReadings } from './node-watch.ts';
+import { Planner } from './planner.ts';
+import { RefreshSlots } from './refresh-slots.ts';
+import { Member, type MemberOwner, regroup, type TargetChanges } from './roster.ts';
+import { ServerLog } from './server-log.ts';
 import { ServerRecord } from './server-record.ts';
 import { type Defer, SlicedWork } from './sliced-work.ts';
+import { SocketLimit } from './socket-limit.ts';
 
 /** What a panel's fleet is told of its panel. */
-export interface PanelSettings {
+export interface PanelSettings extends SessionSettings {
   readonly name: string;
-  readonly origin: string;
   readonly pollIntervalMs: number;
   readonly stalenessMs: number;
-  readonly connectTimeoutMs: number;
-  readonly authTimeoutMs: number;
   /** The rate is pinned by the configuration: there is no limit to learn. */
   readonly ratePinned: boolean;
 }
 
 /** What a panel's fleet works with. */
-export interface PanelContext {
+export interface PanelContext extends SocketAccess {
   readonly clock: Clock;
   readonly log: Logger;
   readonly random: () => number;
   readonly gateway: PanelGateway;
   readonly telemetry: PanelTelemetry;
-  readonly openSocket: (url: string, listener: SocketListener) => ConsoleSocket;
-  readonly addressProblem: (url: string) => string | undefined;
   /** How long work lets the event loop have its turn; `setImmediate` where absent. */
   readonly defer?: Defer;
+  /** Shared by all panels; where absent, there are as many sockets as servers. */
+  readonly socketLimit?: SocketLimit;
+  /** Is the server this shard's? */
+  readonly isOurs: (server: Pick<ServerTarget, 'panel' | 'id'>) => boolean;
+}
+
+/** What a panel is asked for: its configured servers, and what else is to be known. */
+export interface PanelWants {
+  readonly servers: readonly ServerTarget[];
+  readonly listing?: ListingSettings;
+  readonly backups?: BackupSettings;
 }
 
 /** A reserve that changes by less, in calls a minute, is no reason to plan anew. */
 const LEAST_RESERVE_CHANGE = 0.1;
 
-/** The part of the budget that is reserved at the most. */
-const MOST_RESERVED = 0.25;
+/** How often the servers of one node are tried at once because one of them recovered. */
+const NODE_WAKE_INTERVAL_MS = 5 * 60_000;
 
-/** The servers of one panel: a session each, and the plan that keeps them within the panel's limit. */
+/** One panel's servers, configured and discovered: a session each, their backups, and the plan that keeps all calls within the limit. */
 export class PanelFleet {
   readonly #context: PanelContext;
   readonly #owner: MemberOwner;
+  readonly #serverLog: ServerLog;
+  readonly #discovery: Discovery;
+  readonly #backups: BackupWatch;
   readonly #learner: LimitLearner;
-  readonly #roles: RoleAssigner;
-  /** Tells the sessions of the panel's health. */
-  readonly #telling: SlicedWork;
+  readonly #planner: Planner;
+  /** Notifies the sessions of the panel's health. */
+  readonly #notifying: SlicedWork;
+  readonly #slots = new RefreshSlots();
+  /** When the servers of a node were last tried at once, by the way and the node. */
+  readonly #nodesWokenAt = new Map<string, number>();
   /** Members that left or began anew, while their sockets close. */
   readonly #closing = new Set<Promise<void>>();
   #settings: PanelSettings;
   #members: readonly Member[] = [];
   #records: readonly ServerRecord[] = [];
-  #plan: Plan;
-  /** Calls a minute that are made beside those for samples. */
+  /** Calls a minute that the listing and the backups want. */
   #reserve = 0;
   #isRunning = false;
   #isStopped = false;
   #unsubscribe: readonly (() => void)[] = [];
 
-  constructor(settings: PanelSettings, targets: readonly ServerTarget[], context: PanelContext) {
+  constructor(settings: PanelSettings, wants: PanelWants, context: PanelContext) {
     this.#settings = settings;
     this.#context = context;
+    this.#serverLog = new ServerLog(settings.name, context.log, context.clock);
     const sessions = this.#sessionContext();
     this.#owner = {
-      createSession: (record) => new Session(sessions, record),
-      cycleMs: () => this.#roles.cycleMs,
+      createSession: (record, owner) => new Session(sessions, record, owner),
+      fallbackMs: () => this.#planner.plan.pollIntervalMs,
+      standingChanged: () => this.#planner.standingsChanged(),
+      recovered: (member, way) => this.#wakeNodeOf(member, way),
     };
-    this.#roles = new RoleAssigner(context.clock, context.random, context.defer);
-    this.#telling = new SlicedWork(context.defer);
+    this.#notifying = new SlicedWork(context.defer);
     this.#learner = new LimitLearner({
       clock: context.clock,
       servers: () => this.#askable(),
       ask: (server, signal) => this.#learnFrom(server, signal),
     });
-    this.#plan = this.#planFor(targets);
-    this.setTargets(targets);
+    this.#discovery = this.#createDiscovery();
+    this.#backups = this.#createBackupWatch();
+    const targets = this.#discovery.configure(wants.servers, wants.listing);
+    this.#backups.configure(wants.backups);
+    this.#planner = this.#createPlanner();
+    this.#observe(targets);
   }
 
   /** The servers in the list's order; another array where servers came, went or moved. */
@@ -98,21 +119,31 @@ export class PanelFleet {
     if (this.#isRunning || this.#isStopped) return;
     const { gateway } = this.#context;
     this.#isRunning = true;
-    gateway.setFleetSize(this.#members.length);
+    this.#countServers();
     this.#unsubscribe = [
-      gateway.onHealthChange(() => this.#onHealthChange()),
-      gateway.onRateChange(() => this.#replan()),
+      gateway.onHealthChange((isRelieved) => this.#notifying.begin(this.#notifyHealth(isRelieved))),
+      gateway.onRateChange(() => this.#planner.replan()),
     ];
     // Before the sessions' calls: what the panel allows decides how fast those may follow.
     if (!this.#settings.ratePinned) this.#learner.start();
-    this.#replan();
+    this.#planner.start();
+    this.#discovery.start();
+    this.#backups.start();
+  }
+
+  /** Observes these configured servers, and what else is wanted, from now on; what is the same isn't touched. */
+  setWants({ servers, listing, backups }: PanelWants): TargetChanges {
+    const targets = this.#discovery.configure(servers, listing);
+    this.#backups.configure(backups);
+    return this.#observe(targets);
   }
 
   /**
-   * Observes these servers from now on. One that was observed already keeps its session, socket and record whatever else is said
-   * of it; the same list again costs next to nothing. `reserve` calls a minute are left to what is asked beside samples.
+   * Observes these servers from now on. A server that was observed before keeps its session, socket and record, even if its
+   * description changed; the same list again costs next to nothing.
    */
-  setTargets(targets: readonly ServerTarget[], reserve = this.#reserve): TargetChanges {
+  #observe(targets: readonly ServerTarget[]): TargetChanges {
+    const reserve = this.#discovery.callsPerMinute + this.#backups.wantedPerMinute(targets);
     const { members, left, changes, isRegrouped } = regroup(this.#members, targets, (target) =>
       this.#createMember(target),
     );
@@ -121,13 +152,13 @@ export class PanelFleet {
     this.#reserve = reserve;
     this.#members = members;
     if (isRegrouped) this.#records = members.map((member) => member.record);
-    if (!this.#isRunning) {
-      this.#plan = this.#planFor(targets);
-      return changes;
+    if (this.#isRunning) this.#countServers();
+    this.#planner.replan();
+    if (!this.#isRunning) return changes;
+    for (const member of left) {
+      this.#track(member.stop());
+      this.#context.gateway.forget(member.record.target.id);
     }
-    this.#context.gateway.setFleetSize(members.length);
-    this.#replan();
-    for (const member of left) this.#track(member.stop());
     this.#learner.serversChanged();
     return changes;
   }
@@ -135,70 +166,137 @@ export class PanelFleet {
   /** Takes on how often to poll and when a sample is stale, in milliseconds. */
   setIntervals(intervals: Pick<PanelSettings, 'pollIntervalMs' | 'stalenessMs'>): void {
     this.#settings = { ...this.#settings, ...intervals };
-    if (this.#isRunning) this.#replan();
-    else this.#plan = this.#planFor(this.#targets());
+    this.#planner.replan();
   }
 
-  /** The gateway uses another key: what was refused to the old one is tried with it, and its limit learned. */
+  /** The gateway uses another key: what was refused to the old one is tried with it, its limit is learned, and its listing read. */
   keyChanged(): void {
+    this.#context.gateway.keyChanged();
     if (!this.#isRunning) return;
     for (const member of this.#members) {
-      if (member.record.status.condition === 'blocked') this.#track(member.reset());
+      const { condition } = member.record.status;
+      if (condition === 'blocked' || condition === 'failing') this.#track(member.reset());
     }
     if (!this.#settings.ratePinned) {
       this.#learner.stop();
       this.#learner.start();
     }
-    this.#replan();
+    this.#planner.replan();
+    this.#discovery.restart();
   }
 
   /** Resolves when every socket is closed. */
   async stop(): Promise<void> {
     this.#isRunning = false;
     this.#isStopped = true;
+    this.#discovery.stop();
+    this.#backups.stop();
     for (const unsubscribe of this.#unsubscribe) unsubscribe();
-    this.#roles.stop();
-    this.#telling.cancel();
+    this.#planner.stop();
+    this.#notifying.cancel();
     this.#learner.stop();
     await Promise.all([
       ...this.#members.map((member) => member.stop()),
       ...this.#closing,
       this.#context.gateway.close(),
     ]);
+    this.#serverLog.flush();
   }
 
   reading(): PanelReading {
     const { gateway } = this.#context;
-    const { fits: _, ...plan } = this.#plan;
-    return { name: this.#settings.name, up: gateway.health === 'up', budget: gateway.budget(), plan };
+    const { reading: discovery } = this.#discovery;
+    return {
+      name: this.#settings.name,
+      up: gateway.health === 'up',
+      problems: this.#problems(),
+      nodes: (now) => nodeReadings(this.#records, now),
+      budget: gateway.budget(),
+      plan: this.#planner.reading,
+      ...(discovery !== undefined && { discovery }),
+    };
   }
 
-  #sessionContext(): SessionContext {
-    const { clock, log, random, gateway, telemetry, openSocket, addressProblem } = this.#context;
-    const { origin, connectTimeoutMs, authTimeoutMs } = this.#settings;
-    return {
+  /** The gravest first; no cause twice. */
+  #problems(): readonly Problem[] {
+    const problems = [...this.#context.gateway.problems];
+    for (const problem of [this.#planner.problem, this.#discovery.problem]) {
+      if (problem === undefined || problems.some(({ cause }) => cause === problem.cause)) continue;
+      problems.push(problem);
+    }
+    return problems;
+  }
+
+  #createDiscovery(): Discovery {
+    const { clock, log, gateway, isOurs } = this.#context;
+    return new Discovery({
+      panel: this.#settings.name,
+      clock,
+      log,
+      isOurs,
+      callsPerMinute: () => gateway.budget().limitPerMinute,
+      listing: (query, signal, urgent) => gateway.listing(query, signal, urgent),
+      notFound: () =>
+        new Set(
+          this.#records
+            .filter(({ status }) => status.blocked === 'not_found')
+            .map(({ target }) => identityOf(target)),
+        ),
+      found: (targets) => this.#observe(targets),
+    });
+  }
+
+  #createBackupWatch(): BackupWatch {
+    const { clock, log, random, gateway } = this.#context;
+    return new BackupWatch({
+      panel: this.#settings.name,
       clock,
       log,
       random,
+      callsPerMinute: () => this.#planner.plan.backupsPerMinute,
+      backups: (server, page, signal) => gateway.backups(server, page, signal),
+      records: () => this.#records,
+    });
+  }
+
+  #createPlanner(): Planner {
+    const { gateway, socketLimit = new SocketLimit() } = this.#context;
+    return new Planner(
+      { ...this.#context, slots: this.#slots, socketLimit },
+      {
+        panel: () => this.#settings,
+        members: () => this.#members,
+        budgetPerMinute: () => gateway.budget().limitPerMinute,
+        listingPerMinute: () => this.#discovery.callsPerMinute,
+        backupsPerMinute: () => this.#backups.wantedPerMinute(this.#records.map(({ target }) => target)),
+      },
+    );
+  }
+
+  #sessionContext(): SessionContext {
+    const { clock, random, gateway, telemetry, codec, openSocket, addressProblem, isProxied } = this.#context;
+    return {
+      codec,
+      clock,
+      log: this.#serverLog,
+      random,
       telemetry,
-      origin,
-      connectTimeoutMs,
-      authTimeoutMs,
+      settings: this.#settings,
+      slots: this.#slots,
       openSocket,
       addressProblem,
+      isProxied,
       panel: {
-        credentials: (server, priority, signal) => gateway.credentials(server, priority, signal),
+        credentials: (server, purpose, signal) => gateway.credentials(server, purpose, signal),
         resources: async (server, signal) => {
           const resources = await gateway.resources(server, signal);
           this.#learner.answered();
           return resources;
         },
       },
-      keyRefused: () => gateway.health === 'refused',
-      // While the panel is well, a refusal is one server's; before it was ever well, it may be the key's.
-      toldByPanel: (error) => {
-        const trouble = panelTrouble(error);
-        return trouble === 'unreachable' || (trouble === 'refused' && gateway.health !== 'up');
+      keyProblem: () => {
+        const { problem } = gateway;
+        return problem !== undefined && CAUSES[problem.cause].scope === 'key' ? problem : undefined;
       },
     };
   }
@@ -212,10 +310,6 @@ export class PanelFleet {
   #track(closing: Promise<void>): void {
     this.#closing.add(closing);
     void closing.finally(() => this.#closing.delete(closing));
-  }
-
-  #targets(): readonly ServerTarget[] {
-    return this.#records.map((record) => record.target);
   }
 
   // A server that is blocked likely has no answer that teaches.
@@ -235,47 +329,34 @@ export class PanelFleet {
     record.pollSample(resources.sample, requestedAt, clock.now());
   }
 
-  #onHealthChange(): void {
-    this.#telling.begin(this.#tellHealth());
-  }
-
-  *#tellHealth(): Generator<void, void, void> {
-    const { gateway } = this.#context;
+  *#notifyHealth(isRelieved: boolean): Generator<void, void, void> {
     for (const member of this.#members) {
-      member.followHealth(gateway.health === 'up');
+      member.followHealth(isRelieved);
       yield;
     }
   }
 
-  #replan(): void {
-    const { gateway, log } = this.#context;
-    const { name, pollIntervalMs, stalenessMs } = this.#settings;
-    const callsPerMinute = gateway.budget().limitPerMinute;
-    this.#plan = this.#planFor(this.#targets());
-    // A fleet that is yet to be discovered has no plan to tell.
-    if (this.#members.length > 0) tellPlan(log, name, this.#plan, callsPerMinute);
-    this.#roles.apply(this.#members, { plan: this.#plan, pollIntervalMs, stalenessMs, callsPerMinute });
+  #countServers(): void {
+    // Those that the listing calls suspended or the like ask for nothing.
+    const asking = this.#records.map(({ target }) => target).filter(({ blocked }) => blocked === undefined);
+    const consoles = asking.filter(({ mode }) => mode !== 'poll').map(({ id }) => id);
+    this.#context.gateway.setFleetSize(asking.length, consoles);
   }
 
-  #planFor(targets: readonly ServerTarget[]): Plan {
-    // One that the listing says is blocked costs no calls.
-    const count = (mode: ServerTarget['mode']) =>
-      targets.filter((target) => target.mode === mode && target.blocked === undefined).length;
-    const budget = this.#context.gateway.budget().limitPerMinute;
-    const reserve = Math.min(this.#reserve, budget * MOST_RESERVED);
-    const plan = planCollection({
-      socketOnly: count('socket'),
-      either: count('auto'),
-      pollOnly: count('poll'),
-      callsPerMinute: budget - reserve,
-      pollIntervalMs: this.#settings.pollIntervalMs,
-      stalenessMs: this.#settings.stalenessMs,
-    });
-    return {
-      ...plan,
-      callsPerMinute: plan.callsPerMinute + reserve,
-      wantedCallsPerMinute: plan.wantedCallsPerMinute + this.#reserve,
-    };
+  /** Tries the other servers of the node, too. */
+  #wakeNodeOf(member: Member, way: SampleSource): void {
+    const { node } = member.record;
+    if (node === undefined) return;
+    const now = this.#context.clock.now();
+    const key = `${way} ${node}`;
+    const wokenAt = this.#nodesWokenAt.get(key) ?? Number.NEGATIVE_INFINITY;
+    if (now - wokenAt < NODE_WAKE_INTERVAL_MS) return;
+    this.#nodesWokenAt.set(key, now);
+    for (const other of this.#members) {
+      if (other === member || other.record.node !== node) continue;
+      if (way === 'poll') this.#context.gateway.clearSuspicion(other.record.target.id);
+      other.followNode(way);
+    }
   }
 }
 

@@ -1,4 +1,10 @@
+import { CAUSES } from '../diagnosis/causes.ts';
+import type { Logger } from '../domain/log.ts';
+import type { Problem } from '../domain/problem.ts';
 import type { PlanReading } from '../domain/reading.ts';
+import type { ServerTarget } from '../domain/server.ts';
+import { type Shares, sharesOf } from '../panel/fair-share.ts';
+import type { Standing } from '../session/session-ports.ts';
 
 /** A socket costs one call a token's life, which is renewed at about eight of its ten minutes. */
 const CALLS_PER_SOCKET_AND_MINUTE = 1 / 8;
@@ -12,6 +18,26 @@ const TURN_SHARE = 0.9;
 /** Where servers may only be polled, sockets leave this much of the budget to them. */
 const POLL_SHARE = 0.2;
 
+/** What the listing may reserve of the budget, and what backups may reserve even if servers have to wait for that. */
+const LISTING_SHARE = 0.1;
+const BACKUP_SHARE = 0.1;
+
+/** What calls for the credentials of servers whose sockets keep failing may take: most of them are in vain. */
+const RETRY_SHARE = 0.025;
+
+/** How often such a server is retried at most, in calls a minute. */
+const RETRIES_PER_MINUTE = 1 / 5;
+
+/** What polls leave at least to sockets that are yet to be opened. */
+const CONNECT_SHARE = 0.4;
+
+/** Polls have at least this part, for servers that fall back before they are planned as polled. */
+const LEAST_POLL_SHARE = 0.05;
+
+/** The listing and backups are guaranteed more than they need on average, so that they don't run late. */
+const LISTING_HEADROOM = 2;
+const BACKUP_HEADROOM = 1.5;
+
 /** A planned poll or turn may come this much late before its sample counts as stale. */
 const POLLED_STALENESS_INTERVALS = 2.5;
 const TURN_LATENESS = 1.25;
@@ -24,6 +50,12 @@ export interface PlanRequest {
   readonly either: number;
   /** Servers that may only be polled (`mode: poll`). */
   readonly pollOnly: number;
+  /** Servers that are polled because their sockets fail. */
+  readonly fallenBack?: number;
+  /** Calls a minute for sockets that are yet to be opened: polls leave them to those, even if renewals need less. */
+  readonly connects?: number;
+  /** Console sockets that the process has file descriptors for; no limit where absent. */
+  readonly socketLimit?: number;
   /** Calls a minute that the budget carries. */
   readonly callsPerMinute: number;
   readonly pollIntervalMs: number;
@@ -33,6 +65,92 @@ export interface PlanRequest {
 /** What was planned, and whether it is all that was asked for. */
 export interface Plan extends PlanReading {
   readonly fits: boolean;
+  /** How many servers of `mode: auto` may stream while others are polled because the process may open too few files; absent where all may. */
+  readonly streamed?: number;
+}
+
+/** The plan of a panel, and what follows from it for the calls. */
+export interface PanelPlan extends Plan {
+  /** Calls a minute for backups: what they need, unless the budget doesn't carry it. */
+  readonly backupsPerMinute: number;
+  readonly shares: Shares;
+  /** Polls are stretched because sockets are yet to be opened. */
+  readonly isTransitional: boolean;
+}
+
+/** A server as its plan sees it. */
+export interface PlannedServer {
+  readonly target: Pick<ServerTarget, 'mode' | 'blocked'>;
+  readonly standing: Standing;
+  /** Its socket is yet to be opened. */
+  readonly isConnecting: boolean;
+}
+
+/** What a panel's plan is made from beside its servers; calls are counted a minute. */
+interface PanelBudget extends Pick<PlanRequest, 'pollIntervalMs' | 'stalenessMs' | 'socketLimit'> {
+  readonly budgetPerMinute: number;
+  readonly listingPerMinute: number;
+  /** What backups need to be asked for as often as is configured. */
+  readonly backupsPerMinute: number;
+}
+
+/** Plans for these servers of a panel as they stand, and includes the listing, backups and retries in the plan's cost; pure. */
+export function planPanel(servers: readonly PlannedServer[], budget: PanelBudget): PanelPlan {
+  const { budgetPerMinute, pollIntervalMs, stalenessMs, socketLimit = Number.POSITIVE_INFINITY } = budget;
+  const counts = countServers(servers);
+  const listing = Math.min(budget.listingPerMinute, budgetPerMinute * LISTING_SHARE);
+  const retries = Math.min(counts.retrying * RETRIES_PER_MINUTE, budgetPerMinute * RETRY_SHARE);
+  const connects = Math.min(counts.connecting, socketLimit, budgetPerMinute * CONNECT_SHARE);
+  const planWith = (backups: number) =>
+    planCollection({
+      ...counts,
+      connects,
+      callsPerMinute: Math.max(0, budgetPerMinute - listing - retries - backups),
+      pollIntervalMs,
+      stalenessMs,
+      socketLimit,
+    });
+  const left = budgetPerMinute - listing - retries - planWith(0).callsPerMinute;
+  const backups = Math.min(budget.backupsPerMinute, Math.max(left, budgetPerMinute * BACKUP_SHARE));
+  const plan = planWith(backups);
+  return {
+    ...plan,
+    callsPerMinute: plan.callsPerMinute + listing + backups + retries,
+    wantedCallsPerMinute:
+      plan.wantedCallsPerMinute + budget.listingPerMinute + budget.backupsPerMinute + retries,
+    backupsPerMinute: backups,
+    isTransitional: counts.connecting > 0 && plan.polls > 0 && plan.turns === 0,
+    shares: sharesOf(
+      {
+        poll: Math.max(budgetPerMinute * LEAST_POLL_SHARE, (plan.polls * 60_000) / plan.pollIntervalMs),
+        listing: Math.min(budgetPerMinute * LISTING_SHARE, Math.max(1, listing * LISTING_HEADROOM)),
+        backups: Math.max(budgetPerMinute * RETRY_SHARE, backups * BACKUP_HEADROOM),
+        retry: budgetPerMinute * RETRY_SHARE,
+      },
+      budgetPerMinute,
+    ),
+  };
+}
+
+interface ServerCounts extends Pick<PlanRequest, 'socketOnly' | 'either' | 'pollOnly'> {
+  readonly fallenBack: number;
+  readonly retrying: number;
+  readonly connecting: number;
+}
+
+function countServers(servers: readonly PlannedServer[]): ServerCounts {
+  const counts = { socketOnly: 0, either: 0, pollOnly: 0, fallenBack: 0, retrying: 0, connecting: 0 };
+  for (const { target, standing, isConnecting } of servers) {
+    // A server that is blocked according to the listing costs no calls.
+    if (target.blocked !== undefined) continue;
+    if (target.mode === 'poll') counts.pollOnly += 1;
+    else if (standing !== 'planned') counts.retrying += 1;
+    else if (target.mode === 'socket') counts.socketOnly += 1;
+    else counts.either += 1;
+    if (standing === 'fallback') counts.fallenBack += 1;
+    if (isConnecting) counts.connecting += 1;
+  }
+  return counts;
 }
 
 /**
@@ -40,18 +158,31 @@ export interface Plan extends PlanReading {
  * poll one sample, and a turn some 600. Figures of both are in bench/RESULTS.md.
  */
 export function planCollection(request: PlanRequest): Plan {
-  const { socketOnly, either, pollOnly, callsPerMinute, pollIntervalMs } = request;
-  const wantedPolls = (pollOnly * 60_000) / pollIntervalMs;
+  const { socketOnly, either, callsPerMinute, pollIntervalMs } = request;
+  const polls = request.pollOnly + (request.fallenBack ?? 0);
+  const wantedPolls = (polls * 60_000) / pollIntervalMs;
   const renewals = (socketOnly + either) * CALLS_PER_SOCKET_AND_MINUTE;
   const wanted = renewals + wantedPolls;
-  const reserved = pollOnly === 0 ? 0 : Math.min(wantedPolls, callsPerMinute * POLL_SHARE);
-  if (either > 0 && renewals > callsPerMinute - reserved) return planTurns(request, reserved, wanted);
-  const pollCalls = Math.min(wantedPolls, Math.max(callsPerMinute - renewals, reserved));
+  const reserved = polls === 0 ? 0 : Math.min(wantedPolls, callsPerMinute * POLL_SHARE);
+  const takesTurns = either > 0 && renewals > callsPerMinute - reserved;
+  const turns = takesTurns ? planTurns(request, reserved, wanted) : undefined;
+  const { socketLimit = Number.POSITIVE_INFINITY } = request;
+  const streamed = Math.max(0, socketLimit - socketOnly);
+  if (streamed < (turns?.turnSockets ?? either)) {
+    const few = planFew(request, streamed, wanted);
+    if (few.turns === 0) return few;
+    // The budget can't even renew so few sockets and poll the others.
+    return planTurns(request, reserved, wanted, streamed);
+  }
+  if (turns !== undefined) return turns;
+  const forSockets = Math.max(renewals, request.connects ?? 0);
+  const pollCalls = Math.min(wantedPolls, Math.max(callsPerMinute - forSockets, reserved));
   return {
     fits: wanted <= callsPerMinute,
     sockets: socketOnly + either,
-    polls: pollOnly,
-    pollIntervalMs: stretched(pollIntervalMs, pollOnly, pollCalls),
+    polls,
+    unseated: Math.max(0, socketOnly - socketLimit),
+    pollIntervalMs: stretched(pollIntervalMs, polls, pollCalls),
     turns: 0,
     turnSockets: 0,
     longestAgeMs: request.stalenessMs,
@@ -60,16 +191,45 @@ export function planCollection(request: PlanRequest): Plan {
   };
 }
 
-function planTurns(request: PlanRequest, pollCalls: number, wantedCallsPerMinute: number): Plan {
-  const { socketOnly, either, pollOnly, callsPerMinute, pollIntervalMs, stalenessMs } = request;
+/**
+ * Plans for a process that may hold fewer sockets than the budget could renew: those servers keep their sockets, and the others are
+ * polled, since turns at so few places would come round after hours.
+ */
+function planFew(request: PlanRequest, streamed: number, wantedCallsPerMinute: number): Plan {
+  const { socketOnly, either, pollOnly, socketLimit: _, ...rest } = request;
+  const plan = planCollection({
+    ...rest,
+    socketOnly,
+    either: streamed,
+    pollOnly: pollOnly + either - streamed,
+  });
+  const unseated = either - streamed + Math.max(0, socketOnly - (request.socketLimit ?? 0));
+  return {
+    ...plan,
+    fits: wantedCallsPerMinute <= request.callsPerMinute,
+    unseated,
+    streamed,
+    wantedCallsPerMinute,
+  };
+}
+
+function planTurns(
+  request: PlanRequest,
+  pollCalls: number,
+  wantedCallsPerMinute: number,
+  places = request.either,
+): Plan {
+  const { socketOnly, either, callsPerMinute, pollIntervalMs, stalenessMs } = request;
+  const polls = request.pollOnly + (request.fallenBack ?? 0);
   const renewals = socketOnly * CALLS_PER_SOCKET_AND_MINUTE;
   const turnCalls = Math.max(0, callsPerMinute - renewals - pollCalls) * TURN_SHARE;
-  const turnSockets = Math.min(either, Math.max(1, Math.floor((turnCalls * TURN_MS) / 60_000)));
+  const turnSockets = Math.min(places, Math.max(1, Math.floor((turnCalls * TURN_MS) / 60_000)));
   return {
     fits: false,
     sockets: socketOnly,
-    polls: pollOnly,
-    pollIntervalMs: stretched(pollIntervalMs, pollOnly, pollCalls),
+    polls,
+    unseated: 0,
+    pollIntervalMs: stretched(pollIntervalMs, polls, pollCalls),
     turns: either,
     turnSockets,
     longestAgeMs: longestAge(either, turnSockets, stalenessMs),
@@ -84,7 +244,7 @@ function stretched(pollIntervalMs: number, polls: number, callsPerMinute: number
   return Math.max(pollIntervalMs, (polls / callsPerMinute) * 60_000);
 }
 
-/** The age that a server's sample reaches, at the most, between two of its turns. */
+/** The age that a server's sample reaches, at most, between two of its turns. */
 function longestAge(turns: number, places: number, stalenessMs: number): number {
   // Those that began together end together, so a place that is not there costs a whole turn of waiting.
   const pauseMs = (Math.ceil(turns / places) - 1) * TURN_MS;
@@ -94,4 +254,54 @@ function longestAge(turns: number, places: number, stalenessMs: number): number 
 /** Milliseconds after which a polled sample is stale: as configured, unless polls come too seldom for that. */
 export function polledStalenessMs(stalenessMs: number, pollIntervalMs: number): number {
   return pollIntervalMs * 2 > stalenessMs ? pollIntervalMs * POLLED_STALENESS_INTERVALS : stalenessMs;
+}
+
+const CURE =
+  "raise the panel's limit, put some servers in a second panels entry with another account's key, or run shards with keys of their own (key_per_shard)";
+
+/** Logs what was planned for a panel, what it costs, and what would lift its bounds; `problem` says why some servers have no socket. */
+export function logPlan(
+  log: Logger,
+  panel: string,
+  plan: Plan,
+  budgetPerMinute: number,
+  problem?: Problem,
+): void {
+  const { fits, sockets, polls, pollIntervalMs, turns, turnSockets, longestAgeMs } = plan;
+  const fields = {
+    panel,
+    sockets,
+    polls,
+    pollIntervalSeconds: Math.round(pollIntervalMs / 1_000),
+    turns,
+    turnSockets,
+    longestAgeSeconds: Math.round(longestAgeMs / 1_000),
+    callsPerMinute: rounded(plan.callsPerMinute),
+    wantedCallsPerMinute: rounded(plan.wantedCallsPerMinute),
+    budgetPerMinute: rounded(budgetPerMinute),
+  };
+  if (problem !== undefined) {
+    const text = `panel ${panel}: ${CAUSES[problem.cause].title}: ${problem.detail}`;
+    log.warn({ ...fields, cause: problem.cause }, `${text}. ${CAUSES[problem.cause].remedy}`);
+  } else if (fits) log.info(fields, `panel ${panel}: every server that may stream gets a socket`);
+  else
+    log.warn(fields, `panel ${panel} allows fewer calls than its servers need: ${boundsOf(plan)}; ${CURE}`);
+}
+
+function boundsOf({ polls, pollIntervalMs, turns, turnSockets, longestAgeMs }: Plan): string {
+  const parts = [
+    ...(turns > 0
+      ? [`${turns} servers take turns at ${turnSockets} sockets, samples up to ${minutes(longestAgeMs)} old`]
+      : []),
+    ...(polls > 0 ? [`${polls} are polled every ${minutes(pollIntervalMs)}`] : []),
+  ];
+  return parts.join('; ');
+}
+
+function minutes(ms: number): string {
+  return `${rounded(ms / 60_000)} min`;
+}
+
+function rounded(value: number): number {
+  return Number(value.toFixed(1));
 }

@@ -1,4 +1,7 @@
-import { isOff, type ServerState } from '../domain/state.ts';
+import { isOff, SERVER_STATES, type ServerState } from '../domain/server.ts';
+
+/** A `stats` frame that was published this soon after a `status` may still carry the state before it (field notes, What a daemon says). */
+const STATUS_SETTLES_MS = 2_000;
 
 /** A `stopping` that comes this late after `offline` was overtaken by it: the stop was asked for. */
 const LATE_STOPPING_MS = 2_000;
@@ -11,12 +14,17 @@ export class PowerHistory {
   #state: ServerState = 'unknown';
   /** The last state seen on this socket; the first one of a socket is no transition. */
   #onThisSocket: ServerState | undefined;
-  #runCounted = false;
+  /** The server was seen off, and the start that ends this was not counted yet. */
+  #awaitsStart = false;
   #starts = 0;
   #stops = 0;
   #pendingStopAt: number | undefined;
   #offAt: number | undefined;
+  #lastSeenOffAt = Number.NEGATIVE_INFINITY;
   #startSeen = false;
+  #statusAt = Number.NEGATIVE_INFINITY;
+  /** The states that the latest statuses ended, one bit for each. */
+  #endedStates = 0;
 
   get state(): ServerState {
     return this.#state;
@@ -31,6 +39,16 @@ export class PowerHistory {
     return this.#offAt;
   }
 
+  /** When the server was last seen off, at the latest (monotonic milliseconds). */
+  get lastSeenOffAt(): number {
+    return this.#lastSeenOffAt;
+  }
+
+  /** Is the server on after it was seen off, with no start counted in between? */
+  get owesStart(): boolean {
+    return this.#awaitsStart && !isOff(this.#state) && this.#state !== 'unknown';
+  }
+
   /** Has the server been off or starting since this was last asked? Then its counters may begin anew. */
   takeStartSeen(): boolean {
     const seen = this.#startSeen;
@@ -38,8 +56,28 @@ export class PowerHistory {
     return seen;
   }
 
-  socketBegan(): void {
+  /** Events may have been missed until now: the next state is no transition. */
+  interrupted(): void {
     this.#onThisSocket = undefined;
+  }
+
+  /** A `status` event: what it ends is not brought back by a `stats` frame of the same instant. */
+  seenByStatus(next: ServerState, now: number): void {
+    const before = this.#state;
+    // Only a server that starts passes through `starting`, so that it proves a start even when the socket is new.
+    if (next === 'starting' && this.#onThisSocket === undefined && isOff(before) && this.#awaitsStart) {
+      this.#countStart();
+    }
+    this.seenOnSocket(next, now);
+    if (this.#state === before) return;
+    const isBurst = now - this.#statusAt <= STATUS_SETTLES_MS;
+    this.#endedStates = ((isBurst ? this.#endedStates : 0) | bitOf(before)) & ~bitOf(this.#state);
+    this.#statusAt = now;
+  }
+
+  /** May what was measured at this instant or later still show a state that a `status` has ended? */
+  isOutdated(state: ServerState, measuredFrom: number): boolean {
+    return (this.#endedStates & bitOf(state)) !== 0 && measuredFrom - this.#statusAt <= STATUS_SETTLES_MS;
   }
 
   /** A state seen on the socket. */
@@ -60,12 +98,15 @@ export class PowerHistory {
     this.#take(next, now);
   }
 
-  /** A state told by a poll, which sees only now and then: a start is seen, how it stopped is not. */
-  seenByPoll(next: ServerState, now: number): void {
+  /**
+   * A state from a poll, which sees only now and then: it shows that the server started, but not how it stopped. `measuredFrom` is
+   * the earliest instant at which the state can have been measured.
+   */
+  seenByPoll(next: ServerState, now: number, measuredFrom: number): void {
     const previous = this.#state;
     this.#onThisSocket = undefined;
     if (isOff(previous) && isStart(previous, next)) this.#countStart();
-    this.#take(next, now);
+    this.#take(next, now, measuredFrom);
   }
 
   /** The uptime shows a start that no state told of. */
@@ -74,9 +115,9 @@ export class PowerHistory {
     this.#countStart();
   }
 
-  /** Was the start of the present run counted? */
-  get runCounted(): boolean {
-    return this.#runCounted;
+  /** The uptime shows that the server was running when it was seen off: no start is to be counted for that. */
+  neverStopped(): void {
+    this.#awaitsStart = false;
   }
 
   unexpectedStops(now: number): number {
@@ -84,9 +125,10 @@ export class PowerHistory {
     return this.#stops;
   }
 
-  #take(next: ServerState, now: number): void {
+  #take(next: ServerState, now: number, measuredFrom = now): void {
     if (isOff(next)) {
-      this.#runCounted = false;
+      this.#awaitsStart = true;
+      this.#lastSeenOffAt = measuredFrom;
       this.#offAt ??= now;
     } else {
       this.#offAt = undefined;
@@ -110,7 +152,7 @@ export class PowerHistory {
   }
 
   #countStart(): void {
-    this.#runCounted = true;
+    this.#awaitsStart = false;
     this.#starts += 1;
   }
 }
@@ -118,4 +160,9 @@ export class PowerHistory {
 function isStart(previous: ServerState, next: ServerState): boolean {
   if (next === 'starting') return previous !== 'unknown';
   return next === 'running' && isOff(previous);
+}
+
+/** Every state that is known has a bit of its own. */
+function bitOf(state: ServerState): number {
+  return state === 'unknown' ? 0 : 1 << SERVER_STATES.indexOf(state);
 }

@@ -1,23 +1,21 @@
 import type { Clock } from '../domain/clock.ts';
-import type { SampleSource } from '../domain/sample.ts';
-import type { Role } from '../session/poll-policy.ts';
-import type { Member } from './member.ts';
-import { type Plan, polledStalenessMs, TURN_MS } from './plan.ts';
+import type { SampleSource } from '../domain/server.ts';
+import type { Role, TurnEnd } from '../session/session-ports.ts';
+import { type Plan, polledStalenessMs } from './plan.ts';
+import type { Member } from './roster.ts';
 import type { ServerRecord } from './server-record.ts';
 import { type Defer, SlicedWork } from './sliced-work.ts';
-import { Turns } from './turns.ts';
 
 /** A plan, and what it was made from. */
 export interface Planned {
   readonly plan: Plan;
-  readonly pollIntervalMs: number;
   readonly stalenessMs: number;
   /** What the budget carries. */
   readonly callsPerMinute: number;
 }
 
-/** How the plan has a server observed. */
-type PlannedRole = 'stream' | 'turns' | 'poll' | 'held';
+/** How the plan has a server observed; `suspended` if the listing says that it is blocked, for whatever reason. */
+type PlannedRole = 'stream' | 'turns' | 'poll' | 'suspended';
 
 /** Gives members the roles that a plan has for them, some hundred at a time. */
 export class RoleAssigner {
@@ -25,33 +23,26 @@ export class RoleAssigner {
   readonly #random: () => number;
   readonly #turns = new Turns();
   readonly #work: SlicedWork;
-  #cycleMs = TURN_MS;
-
   constructor(clock: Clock, random: () => number, defer: Defer | undefined) {
     this.#clock = clock;
     this.#random = random;
     this.#work = new SlicedWork(defer);
   }
 
-  /** How long it takes until a server's turn comes round, in milliseconds. */
-  get cycleMs(): number {
-    return this.#cycleMs;
-  }
-
   /** Brings these members in line with the plan, and no others; what is left of the plan before is dropped. */
   apply(members: readonly Member[], planned: Planned): void {
-    const { turns, turnSockets } = planned.plan;
-    this.#cycleMs = turnSockets === 0 ? TURN_MS : (turns / turnSockets) * TURN_MS;
+    const { turnSockets } = planned.plan;
     const takers: Member[] = [];
     const staleness = stalenessByRole(planned);
-    for (const member of members) {
-      const role = roleOf(member.record, planned.plan);
+    const roles = rolesOf(members, planned.plan);
+    for (const [index, member] of members.entries()) {
+      const role = roles[index] ?? 'stream';
       member.record.staleness = staleness[role];
       if (role === 'turns') takers.push(member);
     }
     // At once, though they begin later: a turn that ends meanwhile goes to one who takes turns now.
     this.#turns.plan(streamingFirst(takers), turnSockets);
-    this.#work.begin(this.#assign(members, takers, planned));
+    this.#work.begin(this.#assign(members, roles, takers, planned));
   }
 
   stop(): void {
@@ -61,14 +52,15 @@ export class RoleAssigner {
 
   *#assign(
     members: readonly Member[],
+    roles: readonly PlannedRole[],
     takers: readonly Member[],
     planned: Planned,
   ): Generator<void, void, void> {
-    const { pollIntervalMs } = planned;
-    for (const member of members) {
-      const role = roleOf(member.record, planned.plan);
+    const { pollIntervalMs } = planned.plan;
+    for (const [index, member] of members.entries()) {
+      const role = roles[index];
       if (role === 'stream') member.assume({ type: 'stream', pollIntervalMs });
-      else if (role === 'held') hold(member);
+      else if (role === 'suspended') suspend(member);
       else if (role === 'poll') member.assume(this.#polledRole(member.record, planned));
       yield;
     }
@@ -91,29 +83,47 @@ export class RoleAssigner {
   }
 }
 
-function hold(member: Member): void {
+function suspend(member: Member): void {
   const { blocked } = member.record.target;
-  if (blocked !== undefined) member.assume({ type: 'held', reason: blocked });
+  if (blocked !== undefined) member.assume({ type: 'suspended', reason: blocked });
 }
 
-function roleOf({ target }: ServerRecord, plan: Plan): PlannedRole {
-  if (target.blocked !== undefined) return 'held';
+/** The members' roles, in their order. */
+function rolesOf(members: readonly Member[], plan: Plan): readonly PlannedRole[] {
+  const roles = members.map((member) => roleOf(member, plan));
+  if (plan.streamed === undefined) return roles;
+  const auto = members.filter(({ record: { target } }, index) => {
+    return target.mode === 'auto' && roles[index] === 'stream';
+  });
+  // Whose socket fails leaves its place to others.
+  const first = streamingFirst(auto.filter(({ standing }) => standing === 'planned'));
+  const last = auto.filter(({ standing }) => standing !== 'planned');
+  const polled = new Set([...first, ...last].slice(plan.streamed));
+  return roles.map((role, index) => {
+    const member = members[index];
+    return member !== undefined && polled.has(member) ? 'poll' : role;
+  });
+}
+
+function roleOf({ record: { target }, standing }: Member, plan: Plan): PlannedRole {
+  if (target.blocked !== undefined) return 'suspended';
   if (target.mode === 'poll') return 'poll';
-  return target.mode === 'auto' && plan.turns > 0 ? 'turns' : 'stream';
+  // A server whose socket fails takes no turn from others: it is retried by itself until it streams.
+  return target.mode === 'auto' && plan.turns > 0 && standing === 'planned' ? 'turns' : 'stream';
 }
 
 type Staleness = Readonly<Record<SampleSource, number>>;
 
-function stalenessByRole({ plan, pollIntervalMs, stalenessMs }: Planned): Record<PlannedRole, Staleness> {
+function stalenessByRole({ plan, stalenessMs }: Planned): Record<PlannedRole, Staleness> {
   const polledEvery = (intervalMs: number): Staleness => ({
     socket: stalenessMs,
     poll: polledStalenessMs(stalenessMs, intervalMs),
   });
-  const streamed = polledEvery(pollIntervalMs);
+  const streamed = polledEvery(plan.pollIntervalMs);
   return {
     stream: streamed,
-    held: streamed,
-    poll: polledEvery(plan.pollIntervalMs),
+    suspended: streamed,
+    poll: streamed,
     turns: { socket: plan.longestAgeMs, poll: plan.longestAgeMs },
   };
 }
@@ -122,4 +132,50 @@ function stalenessByRole({ plan, pollIntervalMs, stalenessMs }: Planned): Record
 function streamingFirst(takers: readonly Member[]): readonly Member[] {
   const isLive = ({ record }: Member) => record.status.condition === 'streaming';
   return [...takers.filter(isLive), ...takers.filter((taker) => !isLive(taker))];
+}
+
+/** One that takes turns: told to begin, and how to say that its turn is over, which may be its last one. */
+export interface TurnTaker {
+  beginTurn(onOver: (end?: TurnEnd) => void): void;
+}
+
+/** Lets many take turns at few places: whoever waited longest is next. */
+export class Turns {
+  #places = 0;
+  #waiting = new Set<TurnTaker>();
+  #taking = new Set<TurnTaker>();
+
+  /** Has it its turn now? */
+  has(taker: TurnTaker): boolean {
+    return this.#taking.has(taker);
+  }
+
+  /**
+   * Takes on who takes turns, and at how many places. Those who are having their turn go on with it; those who are new wait
+   * behind the others, in the order given. Free places are taken by `beginNext`.
+   */
+  plan(takers: readonly TurnTaker[], places: number): void {
+    const wanted = new Set(takers);
+    this.#waiting = new Set([...this.#waiting].filter((taker) => wanted.has(taker)));
+    this.#taking = new Set([...this.#taking].filter((taker) => wanted.has(taker)));
+    for (const taker of takers) if (!this.#taking.has(taker)) this.#waiting.add(taker);
+    this.#places = places;
+  }
+
+  /** Begins one turn more; false where no place is free or nobody waits. */
+  beginNext(): boolean {
+    if (this.#taking.size >= this.#places) return false;
+    const [next] = this.#waiting;
+    if (next === undefined) return false;
+    this.#waiting.delete(next);
+    this.#taking.add(next);
+    next.beginTurn((end) => this.#over(next, end));
+    return true;
+  }
+
+  #over(taker: TurnTaker, end: TurnEnd = 'spent'): void {
+    if (!this.#taking.delete(taker)) return;
+    if (end === 'spent') this.#waiting.add(taker);
+    this.beginNext();
+  }
 }

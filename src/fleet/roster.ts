@@ -1,6 +1,95 @@
-import type { ServerTarget } from '../domain/server.ts';
-import { identityOf, sameTarget } from './identity.ts';
-import type { Member } from './member.ts';
+import { identityOf, isSameServer, type SampleSource, type ServerTarget } from '../domain/server.ts';
+import type { Session } from '../session/session.ts';
+import type { Role, SessionOwner, Standing, TurnEnd } from '../session/session-ports.ts';
+import type { ServerRecord } from './server-record.ts';
+
+/** What a member asks of its fleet. */
+export interface MemberOwner {
+  createSession(record: ServerRecord, owner: SessionOwner): Session;
+  /** How often servers are polled whose sockets fail, in milliseconds. */
+  fallbackMs(): number;
+  /** A member stands otherwise in the plan than before. */
+  standingChanged(): void;
+  /** What kept a member from being observed is over; that may be true for others of its node. */
+  recovered(member: Member, way: SampleSource): void;
+}
+
+/** One server of a fleet: its record and, from its first role on, its session. */
+export class Member implements SessionOwner {
+  readonly record: ServerRecord;
+  readonly #owner: MemberOwner;
+  #session: Session | undefined;
+  #standing: Standing = 'planned';
+  /** It has no socket in the present plan. */
+  #isPolled = false;
+
+  constructor(record: ServerRecord, owner: MemberOwner) {
+    this.record = record;
+    this.#owner = owner;
+  }
+
+  /** How it stands in the plan. */
+  get standing(): Standing {
+    return this.#standing;
+  }
+
+  /** Is its socket yet to be opened? */
+  get isConnecting(): boolean {
+    const { target, status } = this.record;
+    const isStreamed = target.mode !== 'poll' && target.blocked === undefined;
+    return isStreamed && !this.#isPolled && this.#standing === 'planned' && status.condition !== 'streaming';
+  }
+
+  standingChanged(standing: Standing): void {
+    this.#standing = standing;
+    this.#owner.standingChanged();
+  }
+
+  recovered(way: SampleSource): void {
+    this.#owner.recovered(this, way);
+  }
+
+  assume(role: Role): void {
+    this.#isPolled = role.type === 'poll';
+    this.#session ??= this.#owner.createSession(this.record, this);
+    this.#session.assume(role);
+  }
+
+  beginTurn(onOver: (end: TurnEnd) => void): void {
+    this.assume({ type: 'turn', pollIntervalMs: this.#owner.fallbackMs(), onOver });
+  }
+
+  waitForTurn(): void {
+    this.#session ??= this.#owner.createSession(this.record, this);
+    this.#session.waitForTurn();
+  }
+
+  /** Another server of its node can be observed again in this way. */
+  followNode(way: SampleSource): void {
+    this.#session?.wakeNode(way);
+  }
+
+  /** The panel's health changed; `isRelieved` if what kept servers from being observed may be over. */
+  followHealth(isRelieved: boolean): void {
+    this.#session?.refresh();
+    if (isRelieved) this.#session?.wake();
+  }
+
+  /** Resolves when the socket is closed. */
+  async stop(): Promise<void> {
+    if (this.#session === undefined) this.record.setCollection({ condition: 'stopped' }, 'none');
+    else await this.#session.stop();
+  }
+
+  /** Forgets what the session met so far: the next role begins anew. Resolves when its socket is closed. */
+  async reset(): Promise<void> {
+    const session = this.#session;
+    this.#session = undefined;
+    this.#standing = 'planned';
+    this.#isPolled = false;
+    await session?.stop();
+  }
+}
 
 /** How many servers a new list brought, took, described anew and left as they were. */
 export type TargetChanges = Readonly<Record<'added' | 'removed' | 'changed' | 'unchanged', number>>;
@@ -96,11 +185,37 @@ function isObservedAlike(one: ServerTarget, other: ServerTarget): boolean {
   return one.mode === other.mode && one.blocked === other.blocked;
 }
 
-// A panel gives the same short id to no two servers at a time, but it may to one after the other.
-function isSameServer(one: ServerTarget, other: ServerTarget): boolean {
-  return one.uuid === undefined || other.uuid === undefined || one.uuid === other.uuid;
-}
-
 function isSameOrder(one: readonly Member[], other: readonly Member[]): boolean {
   return one.length === other.length && one.every((member, index) => member === other[index]);
+}
+
+type Scalar = Exclude<keyof ServerTarget, 'labels' | 'limits'>;
+
+// An object, so that the compiler tells of a field that is missing here.
+const SCALARS = Object.keys({
+  panel: true,
+  id: true,
+  name: true,
+  expect: true,
+  mode: true,
+  uuid: true,
+  node: true,
+  egg: true,
+  blocked: true,
+  withoutBackups: true,
+} satisfies Record<Scalar, true>) as readonly Scalar[];
+
+/** Do both say the same of a server? A listing asks this of ten thousand servers at once. */
+function sameTarget(one: ServerTarget, other: ServerTarget): boolean {
+  if (one === other) return true;
+  for (const key of SCALARS) if (one[key] !== other[key]) return false;
+  return sameEntries(one.labels, other.labels) && sameEntries(one.limits, other.limits);
+}
+
+function sameEntries(one: object, other: object): boolean {
+  if (one === other) return true;
+  const keys = Object.keys(one) as (keyof typeof one)[];
+  if (keys.length !== Object.keys(other).length) return false;
+  for (const key of keys) if (one[key] !== other[key]) return false;
+  return true;
 }

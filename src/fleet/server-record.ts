@@ -1,16 +1,21 @@
-import type { CollectionStatus } from '../domain/collection.ts';
-import type { BackupsReading, Peaks, ServerReading, SocketState } from '../domain/reading.ts';
-import type { Sample, SampleSource } from '../domain/sample.ts';
-import type { ServerTarget } from '../domain/server.ts';
-import { isOff, type ServerState } from '../domain/state.ts';
-import { CounterMarks, MARKS_SIZE } from './counters.ts';
-import { compareObservations, type Observation, POLL_CACHE_MS } from './ordering.ts';
+import type {
+  BackupsReading,
+  CollectionStatus,
+  Peaks,
+  ServerReading,
+  SocketState,
+} from '../domain/reading.ts';
+import {
+  isOff,
+  type Sample,
+  type SampleSource,
+  type ServerState,
+  type ServerTarget,
+} from '../domain/server.ts';
+import { compareObservations, type Observation, POLL_CACHE_MS, START_JITTER_MS } from './ordering.ts';
 import { PeakWindow, WINDOW_SIZE } from './peaks.ts';
 import { PowerHistory } from './power-history.ts';
-import { PLACE, SampleSlot, SLOT_SIZE } from './sample-slot.ts';
-
-/** Two samples of one run may disagree on its start by their transit alone; more means another run. */
-const START_JITTER_MS = 5_000;
+import { CounterMarks, FIELD_OFFSET, MARKS_SIZE, SampleSlot, SLOT_SIZE } from './sample-slot.ts';
 
 /** Rates over other gaps are no one-second values. */
 const MIN_RATE_GAP_MS = 500;
@@ -18,6 +23,12 @@ const MAX_RATE_GAP_MS = 5_000;
 
 /** A start seen twice (by its state and by its uptime) is told apart from two starts by this. */
 const SAME_START_MS = 5_000;
+
+/** An uptime that stands still for longer is frozen: a session asks for stats after 15 s of silence, so this is the second answer. */
+const FROZEN_AFTER_MS = 20_000;
+
+/** A sample after such a silence was asked for: nodes whose statistics died answer, but no longer send any unasked. */
+const ASKED_AFTER_MS = 10_000;
 
 /** What is kept of a server's samples. */
 interface Kept {
@@ -46,6 +57,7 @@ export class ServerRecord implements ServerReading {
   status: CollectionStatus = { condition: 'waiting' };
   socketState: SocketState = 'none';
   consoleLines = 0;
+  #socketHost: string | undefined;
   backups: BackupsReading | undefined;
   startedAt: number | undefined;
   /** When and how the newest sample came. Numbers in place, not an object for each: see SampleSlot. */
@@ -58,6 +70,14 @@ export class ServerRecord implements ServerReading {
   #receivedBytes = Number.NaN;
   #transmittedBytes = Number.NaN;
   #lastStartAt = Number.NEGATIVE_INFINITY;
+  /** When the uptime was last seen to move. */
+  #uptimeMovedAt = Number.NEGATIVE_INFINITY;
+  /** The node repeats the newest sample, although the server runs on. */
+  #isFrozen = false;
+  /** When the last sample came by socket, whether it was accepted or not. */
+  #heardAt = Number.NEGATIVE_INFINITY;
+  /** Events may have been missed since the newest sample. */
+  #isInterrupted = false;
   readonly #power = new PowerHistory();
 
   constructor(target: ServerTarget, staleness: Readonly<Record<SampleSource, number>>) {
@@ -67,6 +87,10 @@ export class ServerRecord implements ServerReading {
 
   get stalenessMs(): number {
     return this.staleness[this.source ?? 'socket'];
+  }
+
+  get node(): string | undefined {
+    return this.target.node ?? this.#socketHost;
   }
 
   get sample(): Sample | undefined {
@@ -98,7 +122,7 @@ export class ServerRecord implements ServerReading {
   }
 
   isFresh(now: number): boolean {
-    return this.#source !== undefined && now - this.#receivedAt <= this.stalenessMs;
+    return this.#source !== undefined && !this.#isFrozen && now - this.#receivedAt <= this.stalenessMs;
   }
 
   setCollection(status: CollectionStatus, socket: SocketState): void {
@@ -107,13 +131,17 @@ export class ServerRecord implements ServerReading {
   }
 
   socketBegan(): void {
-    this.#power.socketBegan();
+    this.#interrupt();
+  }
+
+  eventsWithheld(): void {
+    this.#interrupt();
   }
 
   /** A `status` event: a hint that comes before the sample which will say the same. */
   stateHint(state: ServerState, now: number): void {
     const starts = this.#power.starts;
-    this.#power.seenOnSocket(state, now);
+    this.#power.seenByStatus(state, now);
     if (this.#power.starts > starts) this.#lastStartAt = now;
     if (isOff(state)) this.startedAt = undefined;
   }
@@ -126,8 +154,17 @@ export class ServerRecord implements ServerReading {
     this.#accept(sample, 'poll', now, requestedAt - POLL_CACHE_MS);
   }
 
+  socketHost(host: string): void {
+    this.#socketHost = host;
+  }
+
   consoleLine(): void {
     this.consoleLines += 1;
+  }
+
+  #interrupt(): void {
+    this.#isInterrupted = true;
+    this.#power.interrupted();
   }
 
   #accept(sample: Sample, source: SampleSource, receivedAt: number, measuredFrom: number): void {
@@ -135,27 +172,39 @@ export class ServerRecord implements ServerReading {
     const next: Observation = { state, uptimeMs, source, receivedAt, measuredFrom };
     const kept = (this.#kept ??= createKept());
     const previous = this.#newest(kept.shown);
-    const verdict = compareObservations(previous, next, this.#power.offAt);
+    const verdict = compareObservations(previous, next, {
+      offAt: this.#power.offAt,
+      isUninterrupted: !this.#isInterrupted && source === 'socket' && previous?.source === 'socket',
+    });
     if (verdict.older) return;
-    this.#followPower(previous, next, verdict.restarted);
+    // A poll comes so late that another run may have begun since the status; a frame of the next second tells the same of a socket.
+    const showsNewRun = source === 'poll' && verdict.restarted && uptimeMs !== 0;
+    if (state !== undefined && !showsNewRun && this.#power.isOutdated(state, measuredFrom)) return;
+    this.#followPower(next, verdict.restarted);
+    if (uptimeMs !== previous?.uptimeMs) this.#uptimeMovedAt = receivedAt;
+    this.#isFrozen = this.#isStandingStill(next);
+    if (source === 'socket') this.#heardAt = receivedAt;
+    if (this.#isFrozen) return;
+    this.#isInterrupted &&= source === 'poll';
     const mayReset = this.#power.takeStartSeen() || verdict.restarted;
     if (source === 'socket') this.#notePeaks(kept.peaks, sample, mayReset ? undefined : previous, next);
     // The limit is not part of a resources answer: what the socket said of it holds on.
-    const memoryLimit = kept.shown.get(PLACE.memoryLimitBytes);
+    const memoryLimit = kept.shown.get(FIELD_OFFSET.memoryLimitBytes);
     this.#receivedBytes = sample.networkReceiveBytes ?? Number.NaN;
     this.#transmittedBytes = sample.networkTransmitBytes ?? Number.NaN;
     kept.shown.write(sample);
-    if (sample.memoryLimitBytes === undefined) kept.shown.set(PLACE.memoryLimitBytes, memoryLimit);
+    if (sample.memoryLimitBytes === undefined) kept.shown.set(FIELD_OFFSET.memoryLimitBytes, memoryLimit);
     kept.counters.apply(kept.shown, mayReset, receivedAt);
     this.#source = source;
     this.#receivedAt = receivedAt;
     this.#measuredFrom = measuredFrom;
-    this.#noteStart(next, verdict.restarted);
+    // An uptime that stands still says nothing about the start.
+    if (uptimeMs === undefined || uptimeMs !== previous?.uptimeMs) this.#noteStart(next, verdict.restarted);
   }
 
   #newest(shown: SampleSlot): Observation | undefined {
     if (this.#source === undefined) return undefined;
-    const uptimeMs = shown.get(PLACE.uptimeMs);
+    const uptimeMs = shown.get(FIELD_OFFSET.uptimeMs);
     return {
       state: shown.state,
       uptimeMs: Number.isNaN(uptimeMs) ? undefined : uptimeMs,
@@ -165,28 +214,38 @@ export class ServerRecord implements ServerReading {
     };
   }
 
-  #followPower(previous: Observation | undefined, next: Observation, restarted: boolean): void {
-    const now = next.receivedAt;
-    const { state, uptimeMs } = next;
-    const before = { state: this.#power.state, starts: this.#power.starts };
+  /** Does a socket repeat the uptime of a server that runs, as nodes do whose statistics died? Old daemons send no uptime. */
+  #isStandingStill({ source, uptimeMs, receivedAt }: Observation): boolean {
+    const isUp = uptimeMs !== undefined && uptimeMs > 0 && !isOff(this.#power.state);
+    const wasAskedFor = source === 'socket' && receivedAt - this.#heardAt > ASKED_AFTER_MS;
+    return isUp && wasAskedFor && receivedAt - this.#uptimeMovedAt > FROZEN_AFTER_MS;
+  }
+
+  #followPower(next: Observation, restarted: boolean): void {
+    const { state, receivedAt, measuredFrom } = next;
+    const { starts } = this.#power;
     if (state !== undefined) {
-      if (next.source === 'socket') this.#power.seenOnSocket(state, now);
-      else this.#power.seenByPoll(state, now);
+      if (next.source === 'socket') this.#power.seenOnSocket(state, receivedAt);
+      else this.#power.seenByPoll(state, receivedAt, measuredFrom);
+      if (this.#power.starts === starts && !isOff(state)) this.#countUnseenStart(next, restarted);
     }
-    const counted = this.#power.starts > before.starts;
-    if (
-      !counted &&
-      previous !== undefined &&
-      state !== undefined &&
-      !isOff(state) &&
-      uptimeMs !== undefined
-    ) {
-      const startedAt = now - uptimeMs;
-      const isNew = startedAt > this.#lastStartAt + SAME_START_MS;
-      const cameOn = isOff(before.state) && !this.#power.runCounted && uptimeMs > 0;
-      if (isNew && (restarted || cameOn)) this.#power.startedUnseen();
+    if (this.#power.starts > starts) this.#lastStartAt = receivedAt;
+  }
+
+  /** Counts a start that no transition showed: what was off is on, or its uptime is that of another run. */
+  #countUnseenStart({ uptimeMs, receivedAt, measuredFrom }: Observation, restarted: boolean): void {
+    const { owesStart, lastSeenOffAt } = this.#power;
+    // Without an uptime, the states are all that there is.
+    if (uptimeMs === undefined) {
+      if (owesStart) this.#power.startedUnseen();
+      return;
     }
-    if (this.#power.starts > before.starts) this.#lastStartAt = now;
+    if (uptimeMs === 0) return;
+    const startedAt = receivedAt - uptimeMs;
+    const isNew = startedAt > this.#lastStartAt + SAME_START_MS;
+    const beganWhileOff = startedAt + START_JITTER_MS + (receivedAt - measuredFrom) >= lastSeenOffAt;
+    if (isNew && (restarted || (owesStart && beganWhileOff))) this.#power.startedUnseen();
+    else if (owesStart) this.#power.neverStopped();
   }
 
   #noteStart(next: Observation, restarted: boolean): void {

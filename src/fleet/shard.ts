@@ -1,6 +1,5 @@
 import { createHash } from 'node:crypto';
-import type { ServerTarget } from '../domain/server.ts';
-import { identityOf } from './identity.ts';
+import { identityOf, type ServerTarget } from '../domain/server.ts';
 
 /** Which of how many exporters this one is; `index` counts from 0. */
 export interface Shard {

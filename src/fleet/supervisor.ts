@@ -1,18 +1,9 @@
 import type { FleetReading, PanelReading, ServerReading } from '../domain/reading.ts';
-
-/** The fleet of one panel. */
-export interface Fleet {
-  /** Another array where servers came, went or moved. */
-  readonly records: readonly ServerReading[];
-  start(): void;
-  /** Resolves when every socket is closed. */
-  stop(): Promise<void>;
-  reading(): PanelReading;
-}
+import type { PanelFleet } from './panel-fleet.ts';
 
 /** The fleets of all panels, as one: started and stopped together, read as a whole. */
 export class Supervisor implements FleetReading {
-  #fleets: readonly Fleet[];
+  #fleets: readonly PanelFleet[];
   #isRunning = false;
   #isStopped = false;
   /** Fleets that left, while their sockets close. */
@@ -21,7 +12,7 @@ export class Supervisor implements FleetReading {
   #parts: readonly (readonly ServerReading[])[] = [];
   #servers: readonly ServerReading[] = [];
 
-  constructor(fleets: readonly Fleet[]) {
+  constructor(fleets: readonly PanelFleet[]) {
     this.#fleets = fleets;
   }
 
@@ -34,7 +25,7 @@ export class Supervisor implements FleetReading {
    * Goes on with these fleets, in this order: those that are new are started once those that left have stopped, so that no server
    * has two sockets. Resolves then.
    */
-  async setFleets(fleets: readonly Fleet[]): Promise<void> {
+  async setFleets(fleets: readonly PanelFleet[]): Promise<void> {
     if (this.#isStopped) return;
     const before = new Set(this.#fleets);
     const after = new Set(fleets);
@@ -66,14 +57,14 @@ export class Supervisor implements FleetReading {
     return this.#servers;
   }
 
-  #leave(fleet: Fleet): void {
+  #leave(fleet: PanelFleet): void {
     const leaving = fleet.stop();
     this.#leaving.add(leaving);
     void leaving.finally(() => this.#leaving.delete(leaving));
   }
 
   // Another change, or the end, may have come while those that left were stopping.
-  #isObserved(fleet: Fleet): boolean {
+  #isObserved(fleet: PanelFleet): boolean {
     return !this.#isStopped && this.#fleets.includes(fleet);
   }
 }

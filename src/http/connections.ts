@@ -1,7 +1,11 @@
 import type { ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
+import { clientOf } from './client-address.ts';
+import type { RecentRefusals } from './recent-refusals.ts';
 
 interface Connection {
+  /** Whose it is. */
+  readonly client: string;
   /** Where TLS is on: first what it runs over, then TLS' own. */
   readonly socket: Socket;
   /** The response under way. */
@@ -13,16 +17,18 @@ interface Connection {
 /** Every open connection of a server; those that asked for nothing for longest come first. */
 export class Connections {
   readonly #limit: number;
+  readonly #refusals: RecentRefusals;
   readonly #open = new Map<string, Connection>();
   #isEnding = false;
 
-  constructor(limit: number) {
+  constructor(limit: number, refusals: RecentRefusals) {
     this.#limit = limit;
+    this.#refusals = refusals;
   }
 
   /**
-   * Takes a connection in, or TLS in the place of what it runs over. Where there are too many, the oldest makes room: turning the new
-   * one away instead would let idle or half-open connections keep every scraper out.
+   * Takes a connection in, or TLS in the place of what it runs over. When there are too many, the oldest of the client with the most
+   * connections and refusals makes room: turning the new one away instead would let idle or half-open connections keep every scraper out.
    */
   admit(socket: Socket): void {
     const name = nameOf(socket);
@@ -31,11 +37,11 @@ export class Connections {
       return;
     }
     const isEnding = this.#isEnding || this.#open.get(name)?.isEnding === true;
-    this.#put(name, { socket, isEnding });
+    this.#put(name, { client: clientOf(socket.remoteAddress), socket, isEnding });
     socket.once('close', () => {
       if (this.#open.get(name)?.socket === socket) this.#open.delete(name);
     });
-    if (this.#open.size > this.#limit) this.#dropOldest();
+    if (this.#open.size > this.#limit) this.#makeRoom();
   }
 
   /** A request came over a connection. */
@@ -44,12 +50,13 @@ export class Connections {
     if (name === undefined) return;
     const isEnding = this.#isEnding || this.#open.get(name)?.isEnding === true;
     if (isEnding) response.setHeader('Connection', 'close');
-    this.#put(name, { socket, response, isEnding });
+    this.#put(name, { client: clientOf(socket.remoteAddress), socket, response, isEnding });
     response.once('close', () => {
       const connection = this.#open.get(name);
       if (connection?.response !== response) return;
-      this.#open.set(name, { socket, isEnding: connection.isEnding });
-      if (connection.isEnding) socket.destroySoon();
+      const { client, isEnding: isLast } = connection;
+      this.#open.set(name, { client, socket, isEnding: isLast });
+      if (isLast) socket.destroySoon();
     });
   }
 
@@ -87,12 +94,19 @@ export class Connections {
     this.#open.set(name, connection);
   }
 
-  #dropOldest(): void {
-    const [oldest] = this.#open;
-    if (oldest === undefined) return;
-    const [name, { socket }] = oldest;
-    this.#open.delete(name);
-    socket.destroy();
+  #makeRoom(): void {
+    const held = new Map<string, number>();
+    for (const { client } of this.#open.values()) {
+      held.set(client, (held.get(client) ?? this.#refusals.of(client)) + 1);
+    }
+    const most = Math.max(...held.values());
+    for (const [name, { client, socket }] of this.#open) {
+      if (held.get(client) !== most) continue;
+      this.#open.delete(name);
+      this.#refusals.add(client);
+      socket.destroy();
+      return;
+    }
   }
 }
 

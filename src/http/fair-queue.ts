@@ -4,18 +4,29 @@ export interface QueueBounds {
   readonly perClient: number;
 }
 
+interface FairQueueOptions {
+  readonly bounds: QueueBounds;
+  /** How often a client was refused lately; never where absent. */
+  readonly refusalsOf?: (client: string) => number;
+  readonly random?: () => number;
+}
+
 /**
- * What clients wait for, each client in its turn, so that one that asks for much doesn't keep the others waiting. It is bounded:
- * where it is full, the client with the most in it gives way.
+ * What clients wait for, each client in its turn, those first that were refused least: a newcomer doesn't wait for a flood. The queue
+ * is bounded: when it is full, the client with the most refusals and waiting items gives way, a random one among equals.
  */
 export class FairQueue<Item> {
   readonly #bounds: QueueBounds;
-  /** The client whose turn is next comes first; none is without items. */
+  readonly #refusalsOf: (client: string) => number;
+  readonly #random: () => number;
+  /** In the order of their turns; none is without items. */
   readonly #waiting = new Map<string, Item[]>();
   #size = 0;
 
-  constructor(bounds: QueueBounds) {
+  constructor({ bounds, refusalsOf = () => 0, random = Math.random }: FairQueueOptions) {
     this.#bounds = bounds;
+    this.#refusalsOf = refusalsOf;
+    this.#random = random;
   }
 
   /** Takes an item in; gives the one that had to give way, which may be the same. */
@@ -28,11 +39,11 @@ export class FairQueue<Item> {
     return this.#size > this.#bounds.total ? this.#displace() : undefined;
   }
 
-  /** The item whose turn it is; undefined where none waits. */
+  /** The item whose turn it is; undefined if none waits. */
   next(): Item | undefined {
-    const [first] = this.#waiting;
-    if (first === undefined) return undefined;
-    const [client, items] = first;
+    const [client] = leastBy([...this.#waiting.keys()], this.#refusalsOf);
+    if (client === undefined) return undefined;
+    const items = this.#waiting.get(client) ?? [];
     const item = items.shift();
     this.#size -= 1;
     // Taken out and put back, so that the client goes to the end.
@@ -41,14 +52,25 @@ export class FairQueue<Item> {
     return item;
   }
 
+  // If the newest gave way among equals, a flood that came first would keep every newcomer out.
   #displace(): Item | undefined {
-    // Among equals the newest client gives way: whoever was there first keeps its place.
-    let [client, most]: [string, Item[]] = ['', []];
-    for (const [name, items] of this.#waiting)
-      if (items.length >= most.length) [client, most] = [name, items];
-    const item = most.pop();
+    const candidates = leastBy(
+      [...this.#waiting],
+      ([client, items]) => -(this.#refusalsOf(client) + items.length),
+    );
+    const chosen = candidates[Math.floor(this.#random() * candidates.length)];
+    if (chosen === undefined) return undefined;
+    const [client, items] = chosen;
+    const item = items.pop();
     this.#size -= 1;
-    if (most.length === 0) this.#waiting.delete(client);
+    if (items.length === 0) this.#waiting.delete(client);
     return item;
   }
+}
+
+/** Those for which the measure is least, in their order. */
+function leastBy<Value>(values: readonly Value[], measure: (value: Value) => number): readonly Value[] {
+  const measured = values.map((value) => ({ value, amount: measure(value) }));
+  const least = Math.min(...measured.map(({ amount }) => amount));
+  return measured.filter(({ amount }) => amount === least).map(({ value }) => value);
 }

@@ -1,10 +1,10 @@
 import type { HttpBindings } from '@hono/node-server';
 import type { Clock } from '../domain/clock.ts';
 import type { Logger } from '../domain/log.ts';
-import { basicCredentials } from './credentials.ts';
-import type { Passwords } from './passwords.ts';
-import { TokenBucket } from './token-bucket.ts';
-import type { RateLimit, WebSettingsSource } from './web-settings.ts';
+import { clientOf } from './client-address.ts';
+import { basicCredentials, type Passwords } from './passwords.ts';
+import { RequestRates } from './request-rates.ts';
+import type { WebSettingsSource } from './web-settings.ts';
 
 /** What a request comes with besides itself. */
 export type Served = Pick<HttpBindings, 'outgoing'>;
@@ -26,41 +26,40 @@ const ADDED = 'content-security-policy';
 /** Ours forbids every frame, which no value of this header tops. */
 const OURS = 'x-frame-options';
 
-/** Stands before every path: the rate limit first, then who may come in; it also adds the headers of the settings to every answer. */
+/** Stands before every path: who may come in, and how often; it also adds the headers of the settings to every answer. */
 export class Guard implements Routes {
   readonly #routes: Routes;
   readonly #options: GuardOptions;
-  #bucket: { readonly limit: RateLimit; readonly tokens: TokenBucket } | undefined;
+  readonly #rates: RequestRates;
 
   constructor(routes: Routes, options: GuardOptions) {
     this.#routes = routes;
     this.#options = options;
+    this.#rates = new RequestRates(options.clock);
   }
 
   async fetch(request: Request, served: Served): Promise<Response> {
     const { headers } = this.#options.settings.current;
-    const client = served.outgoing.socket?.remoteAddress ?? '';
+    const client = clientOf(served.outgoing.socket?.remoteAddress);
     const response =
-      this.#tooMany() ??
       (await this.#refusal(request.headers.get('Authorization') ?? undefined, client)) ??
       (await this.#routes.fetch(request, served));
     return withHeaders(response, headers);
   }
 
-  #tooMany(): Response | undefined {
-    const limit = this.#options.settings.current.rateLimit;
-    if (limit === undefined) return undefined;
-    const now = this.#options.clock.now();
-    if (this.#bucket?.limit !== limit) this.#bucket = { limit, tokens: new TokenBucket(limit, now) };
-    if (this.#bucket.tokens.take(now)) return undefined;
-    return plain(429, 'Too many requests: rate_limit in the web configuration bounds them.\n');
+  async #refusal(authorization: string | undefined, client: string): Promise<Response | undefined> {
+    const { users, rateLimit } = this.#options.settings.current;
+    const refused = users.size === 0 ? undefined : await this.#strangerRefusal(authorization, client);
+    return refused ?? (this.#rates.takeAdmitted(rateLimit) ? undefined : tooMany());
   }
 
-  async #refusal(authorization: string | undefined, client: string): Promise<Response | undefined> {
+  /** The answer to a request without a right password; it counts in its client's own rate alone. */
+  async #strangerRefusal(authorization: string | undefined, client: string): Promise<Response | undefined> {
     const { settings, passwords, logger } = this.#options;
-    const { users } = settings.current;
-    if (users.size === 0) return undefined;
+    const { users, rateLimit } = settings.current;
     const credentials = basicCredentials(authorization);
+    if (credentials !== undefined && passwords.remembers(credentials, users)) return undefined;
+    if (!this.#rates.takeStranger(rateLimit, client)) return tooMany();
     if (credentials === undefined) return unauthorized();
     try {
       const verdict = await passwords.check(credentials, users, client);
@@ -76,6 +75,10 @@ export class Guard implements Routes {
       return plain(500, 'Internal error; the log has the cause.\n');
     }
   }
+}
+
+function tooMany(): Response {
+  return plain(429, 'Too many requests: rate_limit in the web configuration bounds them.\n');
 }
 
 function unauthorized(): Response {

@@ -1,20 +1,26 @@
 import { once } from 'node:events';
-import { createServer, type Server, type ServerOptions, type ServerResponse } from 'node:http';
+import {
+  createServer,
+  type IncomingMessage,
+  type Server,
+  type ServerOptions,
+  type ServerResponse,
+} from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { getRequestListener } from '@hono/node-server';
 import type { Cancel, Clock } from '../domain/clock.ts';
 import type { Logger } from '../domain/log.ts';
-import { BcryptThread } from './bcrypt-thread.ts';
 import { Connections } from './connections.ts';
 import { Guard, type Routes } from './guard.ts';
 import { formatListenAddress, type ListenAddress, ListenError } from './listen-address.ts';
-import { Passwords } from './passwords.ts';
+import { BcryptThread, Passwords } from './passwords.ts';
+import { RecentRefusals } from './recent-refusals.ts';
 import { createSecureServer, type RequestHandler, secureWith } from './secure-server.ts';
 import { OPEN, type WebSettingsSource } from './web-settings.ts';
 
 /** What clients may take of the server: connections, and milliseconds. */
 export interface HttpServerLimits {
-  /** Connections at once; beyond them the one that has asked for nothing for longest makes room. */
+  /** Connections at once; beyond them, of the client with the most connections and refusals, the one that has asked for nothing for longest makes room. */
   readonly connections: number;
   /** How long a client may take over its headers. */
   readonly headersMs: number;
@@ -76,7 +82,7 @@ export class HttpServer {
   readonly #limits: HttpServerLimits;
   readonly #settings: WebSettingsSource;
   readonly #connections: Connections;
-  readonly #passwords = new Passwords(new BcryptThread());
+  readonly #passwords: Passwords;
   readonly #servers: Server[] = [];
   #forgetSettings: () => void = () => undefined;
   readonly #graces = new Set<Cancel>();
@@ -86,7 +92,9 @@ export class HttpServer {
     this.#options = options;
     this.#limits = { ...LIMITS, ...options.limits };
     this.#settings = options.settings ?? OPEN;
-    this.#connections = new Connections(this.#limits.connections);
+    const refusals = new RecentRefusals(options.clock);
+    this.#connections = new Connections(this.#limits.connections, refusals);
+    this.#passwords = new Passwords(new BcryptThread(), { refusals });
   }
 
   /** Starts to listen on every address; throws a ListenError where one can't be had, and then listens on none. */
@@ -156,7 +164,8 @@ export class HttpServer {
     );
     return (request, response) => {
       this.#connections.track(request.socket, response);
-      void respond(request, response);
+      if (hasSeveralHosts(request)) refuse(response);
+      else void respond(request, response);
     };
   }
 
@@ -193,6 +202,16 @@ export class HttpServer {
     cancel();
     await this.#passwords.stop();
   }
+}
+
+/** Two Host headers (RFC 9112, 3.2): a proxy may have decided by the one that Node drops. */
+function hasSeveralHosts({ rawHeaders }: IncomingMessage): boolean {
+  return rawHeaders.filter((text, index) => index % 2 === 0 && text.toLowerCase() === 'host').length > 1;
+}
+
+function refuse(response: ServerResponse): void {
+  response.writeHead(400, { 'Content-Type': 'text/plain; charset=UTF-8', Connection: 'close' });
+  response.end('Bad request: more than one Host header.\n');
 }
 
 function listening(server: Server, listen: ListenAddress, scheme: string): Listening {

@@ -1,26 +1,27 @@
+import type { HttpBindings } from '@hono/node-server';
 import { type Context, Hono } from 'hono';
-import { createBodyWriter, type Encoding } from '../metrics/body-writer.ts';
-import type { StatusBoard } from '../status/board.ts';
-import { type JsonSource, jsonView } from '../status/json-view.ts';
-import { serverKey } from '../status/ledger.ts';
-import { HISTORY_SERIES, type HistorySeries } from '../status/protocol.ts';
-import { type Asset, loadAssets } from './assets.ts';
-import { acceptsGzip } from './body.ts';
+import { createBodyWriter, type Encoding } from '../metrics/scrape.ts';
+import { type Asset, loadAssets } from '../status-page/assets.ts';
+import type { StatusBoard } from '../status-page/data/board.ts';
+import { HISTORY_SERIES, type HistorySeries } from '../status-page/data/protocol.ts';
+import { acceptsGzip } from './bodies.ts';
+import { clientOf } from './client-address.ts';
 
 /** Paths that answer whatever a request asks for. */
 export const STATUS_PATHS = ['/api/v1/servers', '/api/v1/history', '/api/v1/stream'] as const;
 
+/** What a request comes with: the answer's own stream if it came over HTTP. */
+export interface RouteEnv {
+  readonly Bindings: Partial<Pick<HttpBindings, 'outgoing'>>;
+}
+
 /** Histories that one request may ask for: more than the rows of any screen. */
 const MAX_HISTORIES = 100;
 
-/** What these routes show. */
-export type StatusDependencies = Omit<JsonSource, 'rates'> & { readonly status: StatusBoard };
-
 /** The status page's own paths: its files, the JSON view, histories, and the stream of changes. */
-export function createStatusRoutes(dependencies: StatusDependencies): Hono {
-  const { status } = dependencies;
-  const app = new Hono();
-  const whole = sharedJson(dependencies);
+export function createStatusRoutes(board: StatusBoard): Hono<RouteEnv> {
+  const app = new Hono<RouteEnv>();
+  const whole = sharedJson(board);
   let assets: Promise<ReadonlyMap<string, Asset>> | undefined;
 
   app.get('/assets/*', async (c) => {
@@ -34,8 +35,8 @@ export function createStatusRoutes(dependencies: StatusDependencies): Hono {
     if (c.req.method === 'HEAD') return c.body(null, 200, headers);
     return c.body(await whole(encoding), 200, headers);
   });
-  app.get('/api/v1/history', (c) => history(c, status));
-  app.get('/api/v1/stream', (c) => stream(c, status));
+  app.get('/api/v1/history', (c) => history(c, board));
+  app.get('/api/v1/stream', (c) => stream(c, board));
   return app;
 }
 
@@ -63,14 +64,12 @@ function encodingHeader(encoding: Encoding): Record<string, string> {
 }
 
 /** The JSON view; however many ask at once, there is one for each encoding. */
-function sharedJson(source: StatusDependencies): (encoding: Encoding) => Promise<Uint8Array<ArrayBuffer>> {
-  const { status } = source;
+function sharedJson(board: StatusBoard): (encoding: Encoding) => Promise<Uint8Array<ArrayBuffer>> {
   const inFlight = new Map<Encoding, Promise<Uint8Array<ArrayBuffer>>>();
-  const rates: JsonSource['rates'] = ({ target }) => status.rates(serverKey(target.panel, target.id));
   return (encoding) => {
     let body = inFlight.get(encoding);
     if (body === undefined) {
-      body = encoded(jsonView({ ...source, rates }), encoding).finally(() => inFlight.delete(encoding));
+      body = encoded(board.json(), encoding).finally(() => inFlight.delete(encoding));
       inFlight.set(encoding, body);
     }
     return body;
@@ -90,7 +89,7 @@ async function encoded(pieces: Iterable<string>, encoding: Encoding): Promise<Ui
   }
 }
 
-function history(c: Context, status: StatusBoard): Response {
+function history(c: Context, board: StatusBoard): Response {
   const keys = c.req.queries('server') ?? [];
   const series = c.req.queries('series') ?? HISTORY_SERIES;
   if (keys.length === 0 || keys.length > MAX_HISTORIES || !series.every(isSeries)) {
@@ -99,7 +98,7 @@ function history(c: Context, status: StatusBoard): Response {
       `and any of series=${HISTORY_SERIES.join('|')}`;
     return c.json({ error }, 400);
   }
-  const histories = keys.map((key) => status.history(key, series)).filter((found) => found !== undefined);
+  const histories = keys.map((key) => board.history(key, series)).filter((found) => found !== undefined);
   return c.json({ servers: histories });
 }
 
@@ -107,13 +106,15 @@ function isSeries(name: string): name is HistorySeries {
   return (HISTORY_SERIES as readonly string[]).includes(name);
 }
 
-function stream(c: Context, status: StatusBoard): Response {
+function stream(c: Context<RouteEnv>, board: StatusBoard): Response {
   // The second tells proxies such as nginx to hold nothing back.
   const headers = { 'Content-Type': 'text/event-stream; charset=utf-8', 'X-Accel-Buffering': 'no' };
   if (c.req.method === 'HEAD') return c.body(null, 200, headers);
-  const events = status.watch();
-  if (events === undefined) {
-    return c.text('Too many viewers; try again in a while.\n', 503, { 'Retry-After': '10' });
-  }
+  const { outgoing } = c.env;
+  const events = board.watch({
+    client: clientOf(outgoing?.socket?.remoteAddress),
+    cut: () => outgoing?.destroy(),
+  });
+  if (events === undefined) return c.text('Stopping.\n', 503, { 'Retry-After': '10' });
   return c.body(events, 200, headers);
 }

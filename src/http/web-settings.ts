@@ -31,6 +31,7 @@ export interface WebSettings {
   readonly users: ReadonlyMap<string, string>;
   /** Headers of every answer beside those that the program sends of its own. */
   readonly headers: Readonly<Record<string, string>>;
+  /** Where there are users, of those who are let in together, and of every other client by itself. */
   readonly rateLimit?: RateLimit;
 }
 

@@ -1,5 +1,5 @@
 import type { BackupsReading } from '../domain/reading.ts';
-import type { Limit, Limits, ServerTarget } from '../domain/server.ts';
+import { identityOf, type Limit, type Limits, memoryLimitOf, type ServerTarget } from '../domain/server.ts';
 import type { Family } from './families.ts';
 import type { ServerView } from './server-view.ts';
 
@@ -34,9 +34,16 @@ function listed(
   return limit === undefined ? undefined : convert(limit);
 }
 
-// The exporter whose names these are shows what the listing says: the node's own figure has some overhead in it.
-function memoryLimit({ memoryBytes, listedMemoryBytes }: Limits): Limit | undefined {
-  return memoryBytes ?? listedMemoryBytes;
+/**
+ * The memory limit as pterodactyl_exporter shows it: by the same rule, except that the number in the listing comes before the node's,
+ * which includes some overhead.
+ */
+function listedMemoryLimit(
+  { memoryBytes, listedMemoryBytes }: Limits,
+  reportedBytes: number | undefined,
+): Limit | undefined {
+  const first = memoryBytes ?? listedMemoryBytes;
+  return memoryLimitOf(first === undefined ? {} : { memoryBytes: first }, reportedBytes);
 }
 
 // It says 0 for a server without any backup, which alerts on old backups count on.
@@ -95,7 +102,7 @@ export const COMPATIBILITY_FAMILIES: readonly CompatibilityFamily[] = [
     'max_memory_mebibyte',
     'Memory limit, in MiB; 0 where unlimited.',
     ({ sample, target }) =>
-      sample && listed(memoryLimit(target.limits) ?? (sample.memoryLimitBytes || undefined), 0, mebibytes),
+      sample && listed(listedMemoryLimit(target.limits, sample.memoryLimitBytes), 0, mebibytes),
     { replacedBy: 'gameserver_memory_limit_bytes', translation: IN_MIB },
   ),
   gauge(
@@ -130,5 +137,5 @@ export const COMPATIBILITY_FAMILIES: readonly CompatibilityFamily[] = [
 
 /** The labels of those families: the server's name, and the short identifier, which is how its UUID begins. */
 export function compatibilityLabels({ name, id, uuid }: ServerTarget): Readonly<Record<string, string>> {
-  return { server_name: name, id: (uuid ?? id).slice(0, 8).toLowerCase() };
+  return { server_name: name, id: identityOf({ id: uuid ?? id }) };
 }

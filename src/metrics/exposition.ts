@@ -4,7 +4,7 @@ import type { FleetReading } from '../domain/reading.ts';
 import type { ServerTarget } from '../domain/server.ts';
 import { COMPATIBILITY_FAMILIES, compatibilityLabels } from './compatibility.ts';
 import { type Family, PANEL_FAMILIES, SERVER_FAMILIES } from './families.ts';
-import { type ServerView, viewOf } from './server-view.ts';
+import { panelViewOf, type ServerView, viewOf } from './server-view.ts';
 
 /** The content type of the text format, exactly as Prometheus asks for it. */
 export const CONTENT_TYPE = 'text/plain; version=0.0.4; charset=utf-8';
@@ -125,7 +125,6 @@ export function* renderFleet(
   withCompatibility = false,
 ): Generator<string, void, undefined> {
   const now = clock.now();
-  const panels = fleet.panels();
   const views: ServerView[] = [];
   const labels: string[] = [];
   for (const [index, reading] of fleet.servers().entries()) {
@@ -137,6 +136,7 @@ export function* renderFleet(
     yield* renderFamily(family, views, labels);
     yield '\n';
   }
+  const panels = fleet.panels().map((panel) => panelViewOf(panel, now));
   const panelLabels = panels.map((panel) => label('panel', panel.name));
   for (const [index, family] of PANEL_FAMILIES.entries()) {
     if (index > 0) yield '\n';

@@ -1,10 +1,8 @@
-import type { PanelReading } from '../domain/reading.ts';
-import type { Limit } from '../domain/server.ts';
-import { SERVER_STATES, type ServerState } from '../domain/state.ts';
-import type { ServerView } from './server-view.ts';
+import { finiteLimit, memoryLimitOf, SERVER_STATES, type ServerState } from '../domain/server.ts';
+import type { PanelView, ServerView } from './server-view.ts';
 
 /** One series of a family with labels of its own; a label whose value is undefined is left out. */
-type Row = readonly [labelValues: readonly (string | undefined)[], value: number];
+type FamilyRow = readonly [labelValues: readonly (string | undefined)[], value: number];
 
 /** A metric family as data. */
 export interface Family<Subject> {
@@ -14,18 +12,13 @@ export interface Family<Subject> {
   /** Labels beside those that every series of its subject has; `read` gives their values in this order. */
   readonly labels?: readonly string[];
   /** The value; undefined where there is none: what is not known is absent, never 0. */
-  readonly read: (subject: Subject) => number | undefined | readonly Row[];
-}
-
-// 0 stands for "no limit" or "never started" on the wire, so it is no ceiling either.
-function ceiling(limit: Limit | undefined): number | undefined {
-  return typeof limit === 'number' && limit > 0 ? limit : undefined;
+  readonly read: (subject: Subject) => number | undefined | readonly FamilyRow[];
 }
 
 const flag = (value: boolean): number => (value ? 1 : 0);
 
 /** For each state, the six rows in which that state alone is 1. */
-const STATE_ROWS = new Map<ServerState, readonly Row[]>(
+const STATE_ROWS = new Map<ServerState, readonly FamilyRow[]>(
   SERVER_STATES.map((current) => [current, SERVER_STATES.map((state) => [[state], flag(state === current)])]),
 );
 
@@ -36,7 +29,7 @@ export const SERVER_FAMILIES: readonly Family<ServerView>[] = [
     type: 'gauge',
     help: 'Node, egg and UUID of the server, each where it is known; always 1.',
     labels: ['node', 'egg', 'uuid'],
-    read: ({ target }) => [[[target.node, target.egg, target.uuid], 1]],
+    read: ({ target, node }) => [[[node, target.egg, target.uuid], 1]],
   },
   {
     name: 'gameserver_state',
@@ -55,9 +48,8 @@ export const SERVER_FAMILIES: readonly Family<ServerView>[] = [
     name: 'gameserver_memory_limit_bytes',
     type: 'gauge',
     help: 'Memory limit, in bytes; absent where unlimited or unknown.',
-    // A socket that never saw the server run says 0.
-    read: ({ sample, target: { limits } }) =>
-      sample && ceiling(limits.memoryBytes ?? (sample.memoryLimitBytes || limits.listedMemoryBytes)),
+    read: ({ sample, target }) =>
+      sample && finiteLimit(memoryLimitOf(target.limits, sample.memoryLimitBytes)),
   },
   {
     name: 'gameserver_cpu_usage_cores',
@@ -69,7 +61,7 @@ export const SERVER_FAMILIES: readonly Family<ServerView>[] = [
     name: 'gameserver_cpu_limit_cores',
     type: 'gauge',
     help: 'CPU limit, in cores; absent where unlimited or unknown.',
-    read: ({ sample, target }) => sample && ceiling(target.limits.cpuCores),
+    read: ({ sample, target }) => sample && finiteLimit(target.limits.cpuCores),
   },
   {
     name: 'gameserver_disk_usage_bytes',
@@ -81,7 +73,7 @@ export const SERVER_FAMILIES: readonly Family<ServerView>[] = [
     name: 'gameserver_disk_limit_bytes',
     type: 'gauge',
     help: 'Disk space limit, in bytes; absent where unlimited or unknown.',
-    read: ({ sample, target }) => sample && ceiling(target.limits.diskBytes),
+    read: ({ sample, target }) => sample && finiteLimit(target.limits.diskBytes),
   },
   {
     name: 'gameserver_network_receive_bytes_total',
@@ -176,13 +168,11 @@ export const SERVER_FAMILIES: readonly Family<ServerView>[] = [
   {
     name: 'gameserver_blocked',
     type: 'gauge',
-    help: 'Why the server cannot be observed for now, going by its answers or the listing; always 1, and present only while so.',
+    help: 'Why the server cannot be observed for now, according to its answers or the listing; always 1, present only while it is blocked.',
     labels: ['reason'],
-    // A socket that is open may outlive what the listing says of its server.
-    read: ({ status, target }) => {
-      const reason = status.condition === 'blocked' ? status.blocked : target.blocked;
-      return reason === undefined ? undefined : [[[reason], 1]];
-    },
+    // A server that is observed isn't blocked, whatever the listing says, and neither is one whose panel or key is the problem.
+    read: ({ status }) =>
+      status.condition !== 'blocked' || status.blocked === undefined ? undefined : [[[status.blocked], 1]],
   },
   {
     name: 'gameserver_backups',
@@ -211,12 +201,36 @@ export const SERVER_FAMILIES: readonly Family<ServerView>[] = [
   },
 ];
 
-/** Every family that is about a panel; its one common label is `panel`. */
-export const PANEL_FAMILIES: readonly Family<PanelReading>[] = [
+/** Every family that is about a panel or its nodes; the one label that all have is `panel`. */
+export const PANEL_FAMILIES: readonly Family<PanelView>[] = [
   {
     name: 'gameserver_panel_up',
     type: 'gauge',
     help: "Whether the panel's API last answered and accepted the key.",
     read: (panel) => flag(panel.up),
+  },
+  {
+    name: 'gameserver_panel_problem',
+    type: 'gauge',
+    help: "What is wrong with the panel, its API key, the way there, or the exporter's own limits; always 1, present only while there is such a problem.",
+    labels: ['cause'],
+    read: ({ problems }) => problems.map(({ cause }) => [[cause], 1]),
+  },
+  {
+    name: 'gameserver_node_up',
+    type: 'gauge',
+    help: 'Whether the servers of the node can be observed, for nodes that are known; 0 if several of them met a problem of the node and none is observed.',
+    labels: ['node'],
+    read: ({ nodes }) => nodes.map(({ name, up }) => [[name], flag(up)]),
+  },
+  {
+    name: 'gameserver_node_problem',
+    type: 'gauge',
+    help: 'Why the servers of the node cannot be observed; always 1, present only while the node is down.',
+    labels: ['node', 'cause'],
+    read: ({ nodes }) =>
+      nodes.flatMap(({ name, problem }) =>
+        problem === undefined ? [] : [[[name, problem.cause], 1] as const],
+      ),
   },
 ];

@@ -92,6 +92,18 @@ export const SELF_FAMILIES = {
     help: 'When the configuration was last loaded successfully, in Unix time in seconds.',
     labels: [],
   },
+  wantedDescriptors: {
+    name: 'gameserver_exporter_wanted_file_descriptors',
+    type: 'gauge',
+    help: 'The limit on open files that gives every server that may stream a console socket; compare process_max_fds.',
+    labels: [],
+  },
+  logLinesDropped: {
+    name: 'gameserver_exporter_log_lines_dropped_total',
+    type: 'counter',
+    help: 'Log lines that were dropped because they could not be written: the disk is full, or nothing reads the log.',
+    labels: [],
+  },
   scrapeDuration: {
     name: 'gameserver_exporter_scrape_duration_seconds',
     type: 'histogram',
@@ -160,6 +172,11 @@ export const PANEL_GAUGES: readonly PanelGauge[] = [
     ({ plan }) => (plan.polls > 0 ? plan.pollIntervalMs / 1_000 : undefined),
   ),
   panelGauge(
+    'planned_without_socket',
+    "Servers that may stream, but are planned without a console socket because of the process's limit on open files.",
+    ({ plan }) => plan.unseated,
+  ),
+  panelGauge(
     'planned_calls_per_minute',
     "Calls a minute of the panel's API that the plan costs.",
     ({ plan }) => plan.callsPerMinute,
@@ -173,6 +190,11 @@ export const PANEL_GAUGES: readonly PanelGauge[] = [
     'discovered_servers',
     "Servers that are observed because the panel's listing names them.",
     ({ discovery }) => discovery?.servers,
+  ),
+  panelGauge(
+    'discovery_left_out_servers',
+    "Servers in the panel's listing that are not observed: beyond discover.max_servers, or on a page with more than were asked for.",
+    ({ discovery }) => discovery?.leftOut,
   ),
   panelGauge(
     'discovery_last_success_timestamp_seconds',

@@ -1,6 +1,5 @@
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
-import { CONDITIONS } from '../domain/collection.ts';
-import { type FleetReading, type PanelReading, SOCKET_STATES } from '../domain/reading.ts';
+import { CONDITIONS, type FleetReading, type PanelReading, SOCKET_STATES } from '../domain/reading.ts';
 import { API_ENDPOINTS, type PanelTelemetry } from '../domain/telemetry.ts';
 import { PanelCounts } from './panel-counts.ts';
 import { PANEL_GAUGES, SELF_FAMILIES, type SelfFamily } from './self-families.ts';
@@ -20,6 +19,10 @@ interface SelfMetricsOptions {
   readonly shard?: { readonly index: number; readonly total: number };
   /** Read at every scrape, never before. */
   readonly fleet: FleetReading;
+  /** The limit on open files that gives every server a socket; not shown where absent. */
+  readonly wantedDescriptors?: () => number;
+  /** Log lines that were dropped since the start; none where absent. */
+  readonly droppedLogLines?: () => number;
 }
 
 /** The exporter's metrics of itself and of its process, in a registry of their own. */
@@ -45,6 +48,8 @@ export class SelfMetrics {
   readonly #panelGauges = PANEL_GAUGES.map((family) => ({ gauge: this.#gauge(family), read: family.read }));
   readonly #reloadSuccessful = this.#gauge(SELF_FAMILIES.reloadSuccessful);
   readonly #reloadSuccessTime = this.#gauge(SELF_FAMILIES.reloadSuccessTime);
+  readonly #wantedDescriptors = this.#gauge(SELF_FAMILIES.wantedDescriptors);
+  readonly #logLinesDropped = this.#counter(SELF_FAMILIES.logLinesDropped);
   readonly #scrapeDuration = this.#histogram(SELF_FAMILIES.scrapeDuration);
 
   constructor(options: SelfMetricsOptions) {
@@ -79,6 +84,7 @@ export class SelfMetrics {
     const panels = this.#options.fleet.panels();
     this.#setBuild();
     this.#setReload();
+    this.#setProcess();
     this.#setFleet(panels);
     this.#setPanels(panels);
     this.#setCounts(panels);
@@ -103,9 +109,17 @@ export class SelfMetrics {
     }
   }
 
+  #setProcess(): void {
+    this.#wantedDescriptors.remove();
+    const wanted = this.#options.wantedDescriptors?.();
+    if (wanted !== undefined) this.#wantedDescriptors.set(wanted);
+    this.#logLinesDropped.reset();
+    this.#logLinesDropped.inc(this.#options.droppedLogLines?.() ?? 0);
+  }
+
   #setFleet(panels: readonly PanelReading[]): void {
-    const sockets = new Tally(panels, SOCKET_STATES);
-    const servers = new Tally(panels, CONDITIONS);
+    const sockets = new PanelTally(panels, SOCKET_STATES);
+    const servers = new PanelTally(panels, CONDITIONS);
     for (const { target, socketState, status } of this.#options.fleet.servers()) {
       sockets.add(target.panel, socketState);
       servers.add(target.panel, status.condition);
@@ -192,7 +206,7 @@ export class SelfMetrics {
 }
 
 /** Numbers by panel and word, at 0 for every word of every panel that is configured. */
-class Tally {
+class PanelTally {
   readonly #counts: ReadonlyMap<string, Map<string, number>>;
 
   constructor(panels: readonly PanelReading[], words: readonly string[]) {

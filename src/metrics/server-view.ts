@@ -1,9 +1,14 @@
 import type { Clock } from '../domain/clock.ts';
-import type { CollectionStatus } from '../domain/collection.ts';
-import type { BackupsReading, Peaks, ServerReading } from '../domain/reading.ts';
-import type { Sample } from '../domain/sample.ts';
-import type { ServerTarget } from '../domain/server.ts';
-import type { ServerState } from '../domain/state.ts';
+import type { Problem } from '../domain/problem.ts';
+import type {
+  BackupsReading,
+  CollectionStatus,
+  NodeReading,
+  PanelReading,
+  Peaks,
+  ServerReading,
+} from '../domain/reading.ts';
+import type { Sample, ServerState, ServerTarget } from '../domain/server.ts';
 
 /**
  * What may be said of a server at one instant. A reading is live, and a large scrape yields while it
@@ -12,6 +17,8 @@ import type { ServerState } from '../domain/state.ts';
 export interface ServerView {
   readonly target: ServerTarget;
   readonly status: CollectionStatus;
+  /** The node under the name that `gameserver_node_up` has for it. */
+  readonly node: string | undefined;
   /** The newest sample while it is fresh: absent beats stale. */
   readonly sample: Sample | undefined;
   /** `unknown` without a fresh sample. */
@@ -36,6 +43,7 @@ export function viewOf(reading: ServerReading, now: number, clock: Pick<Clock, '
   return {
     target: reading.target,
     status: reading.status,
+    node: reading.node,
     sample,
     state: fresh ? reading.state : 'unknown',
     startTimeSeconds: fresh ? unixSeconds(reading.startedAt, clock) : undefined,
@@ -46,6 +54,23 @@ export function viewOf(reading: ServerReading, now: number, clock: Pick<Clock, '
     consoleLines: reading.consoleLines,
     backups: backupsOf(reading, now),
   };
+}
+
+/** What the metrics say of a panel at one instant. */
+export interface PanelView {
+  readonly name: string;
+  readonly up: boolean;
+  /** One problem for each cause. */
+  readonly problems: readonly Problem[];
+  readonly nodes: readonly NodeReading[];
+}
+
+/** What the metrics say of a panel at the monotonic instant `now`; looks at each of its servers once, to judge the nodes. */
+export function panelViewOf(panel: PanelReading, now: number): PanelView {
+  const { name, up, problems } = panel;
+  const isFirst = ({ cause }: Problem, at: number) =>
+    problems.findIndex((problem) => problem.cause === cause) === at;
+  return { name, up, problems: problems.filter(isFirst), nodes: panel.nodes(now) };
 }
 
 function backupsOf({ backups, target }: ServerReading, now: number): BackupsReading | undefined {

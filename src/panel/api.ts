@@ -1,49 +1,41 @@
 import type { Dispatcher } from 'undici';
-import type { Clock } from '../domain/clock.ts';
-import type { ListingType } from '../domain/discovery.ts';
+import { KNOWN_SECRETS } from '../domain/known-secrets.ts';
 import { printable } from '../domain/printable.ts';
 import type { ApiEndpoint, PanelTelemetry } from '../domain/telemetry.ts';
-import { type Credentials, decodeCredentials, decodeResources, type Resources } from './decode.ts';
-import { type BackupsPage, decodeBackupsPage } from './decode-backups.ts';
-import { decodeListingPage, type ListingPage } from './decode-listing.ts';
-import { type ConnectionOptions, createDispatcher, MAX_BODY_BYTES } from './dispatcher.ts';
-import { PanelError } from './errors.ts';
-import { exchange, type Reply } from './exchange.ts';
-import { refusalError, transportError } from './failure.ts';
-import { ShapeError } from './fields.ts';
+import {
+  type BackupsPage,
+  type Credentials,
+  type ListingPage,
+  type ListingQuery,
+  type PanelDialect,
+  type PanelRequest,
+  type Resources,
+  ShapeError,
+} from './dialect.ts';
+import { PanelError, refusalError, statusLabel, transportError, unreadableError } from './errors.ts';
 import { limitPerMinute, remainingCalls } from './rate-headers.ts';
+import {
+  type ConnectionOptions,
+  createDispatcher,
+  exchange,
+  MAX_BODY_BYTES,
+  panelProxy,
+  type Reply,
+} from './transport.ts';
 
 /** A decoded answer, and what its headers say of the rate limit. */
-export interface Answer<T> {
+export interface PanelAnswer<T> {
   readonly value: T;
   readonly limitPerMinute?: number;
   readonly remaining?: number;
 }
 
-/** Which page of the listing is wanted, and of whose servers. */
-export interface ListingQuery {
-  readonly page: number;
-  /** At most 100. */
-  readonly perPage: number;
-  readonly type?: ListingType;
-}
-
-/** Panels give no more on one page. */
-const BACKUPS_PER_PAGE = 50;
-
 export interface PanelApiOptions extends ConnectionOptions {
+  readonly dialect: PanelDialect;
   /** Asked at every call, so that a key that was changed in its file is used at once. */
   readonly apiKey: () => string;
   readonly userAgent: string;
   readonly telemetry: PanelTelemetry;
-  readonly clock: Clock;
-}
-
-interface Endpoint<T> {
-  readonly name: ApiEndpoint;
-  readonly path: string;
-  readonly maxBytes: number;
-  readonly decode: (body: unknown) => T;
 }
 
 /** One server's answer is a few hundred bytes. */
@@ -57,107 +49,87 @@ export class PanelApi {
   readonly #options: PanelApiOptions;
   readonly #url: URL;
   readonly #dispatcher: Dispatcher;
+  readonly #closing = new AbortController();
+  readonly #isProxied: boolean;
+  /** The panel answered before, in its own form. */
+  #hasAnswered = false;
 
   constructor(options: PanelApiOptions) {
     this.#options = options;
     this.#url = new URL(options.baseUrl);
-    this.#dispatcher = createDispatcher(options);
+    this.#dispatcher = createDispatcher(options, this.#closing.signal);
+    this.#isProxied = panelProxy(options) !== undefined;
   }
 
   /** A token for the server's console socket, and where that socket is. */
-  credentials(server: string, signal: AbortSignal): Promise<Answer<Credentials>> {
-    return this.#get(
-      {
-        name: 'websocket',
-        path: `/api/client/servers/${segment(server)}/websocket`,
-        maxBytes: MAX_SMALL_BODY_BYTES,
-        decode: decodeCredentials,
-      },
-      signal,
-    );
+  async credentials(server: string, signal: AbortSignal): Promise<PanelAnswer<Credentials>> {
+    const answer = await this.#get('websocket', this.#options.dialect.credentials(server), signal);
+    KNOWN_SECRETS.addToken(answer.value.token);
+    return answer;
   }
 
   /** The server's state and use of resources, up to 20 s old. */
-  resources(server: string, signal: AbortSignal): Promise<Answer<Resources>> {
-    return this.#get(
-      {
-        name: 'resources',
-        path: `/api/client/servers/${segment(server)}/resources`,
-        maxBytes: MAX_SMALL_BODY_BYTES,
-        decode: decodeResources,
-      },
-      signal,
-    );
+  resources(server: string, signal: AbortSignal): Promise<PanelAnswer<Resources>> {
+    return this.#get('resources', this.#options.dialect.resources(server), signal);
   }
 
   /** One page of the servers that the key's account can see, with their eggs. */
-  listing({ page, perPage, type }: ListingQuery, signal: AbortSignal): Promise<Answer<ListingPage>> {
-    const query = new URLSearchParams({ page: String(page), per_page: String(perPage), include: 'egg' });
-    if (type !== undefined) query.set('type', type);
-    return this.#get(
-      {
-        name: 'listing',
-        path: `/api/client?${query.toString()}`,
-        maxBytes: MAX_BODY_BYTES,
-        decode: decodeListingPage,
-      },
-      signal,
-    );
+  listing(query: ListingQuery, signal: AbortSignal): Promise<PanelAnswer<ListingPage>> {
+    return this.#get('listing', this.#options.dialect.listing(query), signal);
   }
 
   /** One page of the server's backups; pages count from 1. */
-  backups(server: string, page: number, signal: AbortSignal): Promise<Answer<BackupsPage>> {
-    return this.#get(
-      {
-        name: 'backups',
-        path: `/api/client/servers/${segment(server)}/backups?page=${page}&per_page=${BACKUPS_PER_PAGE}`,
-        maxBytes: MAX_SMALL_BODY_BYTES,
-        decode: decodeBackupsPage,
-      },
-      signal,
-    );
+  backups(server: string, page: number, signal: AbortSignal): Promise<PanelAnswer<BackupsPage>> {
+    return this.#get('backups', this.#options.dialect.backups(server, page), signal);
   }
 
   /** Drops every connection; calls that run are rejected. */
   async close(): Promise<void> {
+    this.#closing.abort();
     await this.#dispatcher.destroy();
   }
 
-  async #get<T>(endpoint: Endpoint<T>, signal: AbortSignal): Promise<Answer<T>> {
+  async #get<T>(
+    endpoint: ApiEndpoint,
+    request: PanelRequest<T>,
+    signal: AbortSignal,
+  ): Promise<PanelAnswer<T>> {
     const { clock, telemetry } = this.#options;
     const startedAt = clock.now();
     let outcome = 'aborted';
     try {
-      const reply = await this.#exchange(endpoint, signal);
+      const reply = await this.#exchange(endpoint, request.path, signal);
       outcome = String(reply.status);
-      return this.#read(endpoint, reply);
+      return this.#read(endpoint, request, reply);
     } catch (error) {
-      if (error instanceof PanelError) outcome = String(error.status ?? error.kind);
+      if (error instanceof PanelError) outcome = String(error.status ?? statusLabel(error.problem.cause));
       throw error;
     } finally {
-      telemetry.request(endpoint.name, outcome, (clock.now() - startedAt) / 1_000);
+      telemetry.request(endpoint, outcome, (clock.now() - startedAt) / 1_000);
     }
   }
 
-  async #exchange(endpoint: Endpoint<unknown>, signal: AbortSignal): Promise<Reply> {
+  async #exchange(endpoint: ApiEndpoint, path: string, signal: AbortSignal): Promise<Reply> {
     const { clock, requestTimeoutMs, telemetry } = this.#options;
     try {
       return await exchange(this.#dispatcher, {
         origin: this.#url.origin,
-        path: this.#url.pathname.replace(/\/+$/, '') + endpoint.path,
+        path: this.#url.pathname.replace(/\/+$/, '') + path,
         headers: this.#headers(),
         deadlineMs: requestTimeoutMs,
-        maxBytes: endpoint.maxBytes,
+        maxBytes: endpoint === 'listing' ? MAX_BODY_BYTES : MAX_SMALL_BODY_BYTES,
         signal,
         clock,
       });
     } catch (error) {
       if (signal.aborted) throw signal.reason;
+      const { host, protocol } = this.#url;
+      const way = { endpoint, protocol, proxied: this.#isProxied, hasAnswered: this.#hasAnswered };
       const failure = transportError(
-        { request: `GET ${endpoint.path}`, host: this.#url.host, timeoutMs: requestTimeoutMs },
+        { request: `GET ${path}`, host, timeoutMs: requestTimeoutMs, ...way },
         error,
       );
-      if (failure.kind === 'bad_answer') telemetry.badMessage('oversize');
+      if (failure.problem.cause === 'bad_answer') telemetry.badMessage('oversize');
       throw failure;
     }
   }
@@ -172,15 +144,19 @@ export class PanelApi {
     };
   }
 
-  #read<T>({ path, decode }: Endpoint<T>, reply: Reply): Answer<T> {
-    const { apiKey, clock, telemetry } = this.#options;
+  #read<T>(endpoint: ApiEndpoint, { path, decode }: PanelRequest<T>, reply: Reply): PanelAnswer<T> {
+    const { apiKey, baseUrl, clock, dialect, telemetry } = this.#options;
     const request = `GET ${path}`;
     if (reply.status < 200 || reply.status >= 300) {
       const nowUnixMs = clock.toUnixMs(clock.now());
-      throw refusalError({ ...reply, request, apiKey: apiKey(), nowUnixMs });
+      const refusal = { ...reply, endpoint, request, url: baseUrl, apiKey: apiKey(), nowUnixMs };
+      const error = refusalError(refusal, dialect);
+      this.#hasAnswered ||= error.fromPanel;
+      throw error;
     }
     try {
       const value = decode(parseBody(reply));
+      this.#hasAnswered = true;
       const limit = limitPerMinute(reply.rate);
       const remaining = remainingCalls(reply.rate);
       return {
@@ -191,8 +167,9 @@ export class PanelApi {
     } catch (error) {
       if (!(error instanceof ShapeError)) throw error;
       telemetry.badMessage(error instanceof NotJsonError ? 'not_json' : 'bad_shape');
-      const message = `${request} answered ${reply.status}, but not as a panel would: ${error.message}`;
-      throw new PanelError('bad_answer', message, { status: reply.status, cause: error });
+      const { form, detail = '' } = dialect.decodeErrorBody(reply.text, reply.contentType);
+      const isPage = form === 'foreign' && /^\s*</.test(reply.text);
+      throw unreadableError({ request, status: reply.status }, error, isPage ? detail : undefined);
     }
   }
 }
@@ -208,15 +185,6 @@ function parseBody({ contentEncoding, text }: Reply): unknown {
   try {
     return JSON.parse(text);
   } catch {
-    throw new NotJsonError(
-      /^\s*</.test(text)
-        ? "it is a page and not JSON: check that the panel's url is right, and what stands before the panel"
-        : 'it is not JSON',
-    );
+    throw new NotJsonError(/^\s*</.test(text) ? 'it is a page and not JSON' : 'it is not JSON');
   }
-}
-
-/** Dots are encoded too, so that no id can climb out of its place in the path. */
-function segment(server: string): string {
-  return encodeURIComponent(server).replaceAll('.', '%2E');
 }

@@ -1,130 +1,102 @@
+import { CAUSES } from '../diagnosis/causes.ts';
+import { type CallEnd, type Evidence, judge, NO_EVIDENCE, weigh } from '../diagnosis/scope.ts';
 import type { Clock } from '../domain/clock.ts';
-import { PanelError, panelTrouble } from './errors.ts';
-
-/** What ails the panel as a whole: it refuses the key, or it can't be reached. */
-export type Trouble = 'refused' | 'unreachable';
-
-/**
- * What the end of a call says of the panel: `answered` is a refusal of its own that speaks of one server (so it
- * was reached and took the key), `throttled` is a 429 (it was reached), `reached` is any other answer that no proxy gives for a
- * panel which is down, `unclear` says nothing either way.
- */
-export type Outcome = 'success' | 'answered' | 'throttled' | 'reached' | Trouble | 'unclear';
+import type { Problem } from '../domain/problem.ts';
 
 /** Closed lets every call out, open none, and probing has one out to see how things stand. */
 export type BreakerState =
-  | { readonly kind: 'closed'; readonly refusedBy: readonly string[]; readonly failedBy: readonly string[] }
-  | { readonly kind: 'open'; readonly trouble: Trouble; readonly probeAt: number }
-  | { readonly kind: 'probing'; readonly trouble: Trouble; readonly probeAt: number };
+  | { readonly kind: 'closed'; readonly evidence: Evidence }
+  | { readonly kind: 'open'; readonly problem: Problem; readonly probeAt: number }
+  | { readonly kind: 'probing'; readonly problem: Problem; readonly probeAt: number };
 
 export type BreakerEvent =
-  | { readonly type: 'started'; readonly now: number }
-  | {
-      readonly type: 'ended';
-      readonly now: number;
-      readonly outcome: Outcome;
-      /** Whom the call was about: trouble must be met by several before it is the panel's. */
-      readonly subject: string;
-      readonly isProbe: boolean;
-      readonly fleetSize: number;
-    };
-
-type Closed = Extract<BreakerState, { kind: 'closed' }>;
-type Ended = Extract<BreakerEvent, { type: 'ended' }>;
+  | { readonly type: 'probeStarted'; readonly now: number }
+  | { readonly type: 'ended'; readonly now: number; readonly end: CallEnd };
 
 /** How often one call goes out to a panel in trouble. */
 export const PROBE_INTERVAL_MS = 60_000;
 
-/** A panel is in trouble once this many servers met it, or all of them where there are fewer. */
-const SUBJECTS_TO_OPEN = 3;
+export const CLOSED: BreakerState = { kind: 'closed', evidence: NO_EVIDENCE };
 
-export const CLOSED: Closed = { kind: 'closed', refusedBy: [], failedBy: [] };
-
-/** The breaker's next state. */
+/** The breaker's next state; pure. */
 export function stepBreaker(state: BreakerState, event: BreakerEvent): BreakerState {
-  if (event.type === 'started') {
-    if (state.kind !== 'open' || event.now < state.probeAt) return state;
-    return { kind: 'probing', trouble: state.trouble, probeAt: event.now + PROBE_INTERVAL_MS };
+  if (event.type === 'probeStarted') {
+    if (state.kind !== 'open') return state;
+    return { kind: 'probing', problem: state.problem, probeAt: event.now + PROBE_INTERVAL_MS };
   }
-  const { outcome } = event;
-  if (outcome === 'success' || outcome === 'answered') return CLOSED;
-  if (state.kind === 'closed') return count(state, event);
-  // A panel that was out of reach has answered, whatever it said. Was it a refusal, then that is counted anew.
-  const wasReached = outcome === 'throttled' || outcome === 'reached' || outcome === 'refused';
-  if (state.trouble === 'unreachable' && wasReached) {
-    return count(CLOSED, event);
+  const { end, now } = event;
+  if (state.kind === 'closed') {
+    const judgment = judge(state.evidence, end);
+    return judgment.type === 'down'
+      ? { kind: 'open', problem: judgment.problem, probeAt: now + PROBE_INTERVAL_MS }
+      : { kind: 'closed', evidence: judgment.evidence };
   }
-  return event.isProbe ? { kind: 'open', trouble: state.trouble, probeAt: state.probeAt } : state;
+  const weight = weigh(end.endpoint, end.problem?.cause);
+  // A call that was out when the breaker opened may still bring good news; anything else is judged by the probe.
+  if (weight === 'proof') return CLOSED;
+  if (!end.isVerification) return state;
+  const next = judge(NO_EVIDENCE, end);
+  // An answer that may come before the key is looked at doesn't clear a key, but it does show that the panel is there.
+  const isOfKey = CAUSES[state.problem.cause].scope === 'key';
+  if (next.type !== 'down' && weight === 'reached' && !isOfKey) return CLOSED;
+  return {
+    kind: 'open',
+    problem: next.type === 'down' ? next.problem : state.problem,
+    probeAt: state.probeAt,
+  };
 }
 
-function count(state: Closed, { outcome, subject, fleetSize, now }: Ended): BreakerState {
-  const needed = Math.max(1, Math.min(SUBJECTS_TO_OPEN, fleetSize));
-  const open = (trouble: Trouble) => ({ kind: 'open', trouble, probeAt: now + PROBE_INTERVAL_MS }) as const;
-  if (outcome === 'throttled' || outcome === 'reached') return { ...state, failedBy: [] };
-  if (outcome === 'refused') {
-    const refusedBy = including(state.refusedBy, subject);
-    return refusedBy.length >= needed ? open('refused') : { kind: 'closed', refusedBy, failedBy: [] };
-  }
-  if (outcome === 'unreachable') {
-    const failedBy = including(state.failedBy, subject);
-    return failedBy.length >= needed ? open('unreachable') : { ...state, failedBy };
-  }
-  return state;
-}
-
-const including = (subjects: readonly string[], subject: string) =>
-  subjects.includes(subject) ? subjects : [...subjects, subject];
-
-/** Kinds of answer that only a panel which took the key gives; what a proxy says in its place tells nothing. */
-const TELLING = new Set([
-  'forbidden',
-  'not_found',
-  'conflict',
-  'node_unreachable',
-  'server_error',
-  'bad_request',
-]);
-
-/** What the error of a call says of the panel as a whole. */
-export function outcomeOf(error: unknown): Outcome {
-  const trouble = panelTrouble(error);
-  if (trouble !== undefined) return trouble;
-  if (!(error instanceof PanelError)) return 'unclear';
-  if (!error.fromPanel) return error.status === undefined ? 'unclear' : 'reached';
-  if (error.kind === 'rate_limited') return 'throttled';
-  return TELLING.has(error.kind) ? 'answered' : 'reached';
-}
-
-/** Holds calls back from a panel that refuses the key or can't be reached. */
+/** Holds calls back from a panel that is of no use to any server. */
 export class Breaker {
   readonly #clock: Clock;
   #state: BreakerState = CLOSED;
+  #isProbeDue = false;
 
   constructor(clock: Clock) {
     this.#clock = clock;
   }
 
-  /** What ails the panel; undefined while calls go out. */
-  get trouble(): Trouble | undefined {
-    return this.#state.kind === 'closed' ? undefined : this.#state.trouble;
+  /** Why calls are held back; undefined while they go out. */
+  get problem(): Problem | undefined {
+    return this.#state.kind === 'closed' ? undefined : this.#state.problem;
   }
 
-  /** Milliseconds until a call may go out: 0 now, infinite while a probe is out. */
+  /** Do the calls so far leave open whether the trouble is the panel's? */
+  get isDoubtful(): boolean {
+    return this.#state.kind === 'closed' && this.#state.evidence.isDoubtful;
+  }
+
+  /** Milliseconds until the next probe; undefined while calls go out or a probe is out. */
+  get probeInMs(): number | undefined {
+    return this.#state.kind === 'open' ? Math.max(0, this.#state.probeAt - this.#clock.now()) : undefined;
+  }
+
+  /** Milliseconds until a call may go out: 0 now, infinite unless that is a probe. */
   waitMs(): number {
-    if (this.#state.kind === 'closed') return 0;
-    return this.#state.kind === 'probing'
-      ? Number.POSITIVE_INFINITY
-      : Math.max(0, this.#state.probeAt - this.#clock.now());
+    return this.#state.kind === 'closed' || this.#isProbeDue ? 0 : Number.POSITIVE_INFINITY;
   }
 
-  /** A call goes out now; tells whether it is a probe, which `ended` wants to know. */
-  started(): boolean {
-    const before = this.#state;
-    this.#state = stepBreaker(before, { type: 'started', now: this.#clock.now() });
-    return this.#state !== before;
+  /** Lets one call out, which has to be the probe. */
+  admitProbe(): void {
+    this.#isProbeDue = true;
   }
 
-  ended(call: Pick<Ended, 'outcome' | 'subject' | 'isProbe' | 'fleetSize'>): void {
-    this.#state = stepBreaker(this.#state, { ...call, type: 'ended', now: this.#clock.now() });
+  /** The probe goes out now. */
+  probeStarted(): void {
+    this.#isProbeDue = false;
+    this.#state = stepBreaker(this.#state, { type: 'probeStarted', now: this.#clock.now() });
+  }
+
+  ended(end: CallEnd): void {
+    const before = this.#state.kind;
+    this.#state = stepBreaker(this.#state, { type: 'ended', now: this.#clock.now(), end });
+    // The probe that waits may go out with the others, or has to wait like them.
+    if (this.#state.kind !== before) this.#isProbeDue = false;
+  }
+
+  /** What was held against the panel no longer applies: there is another key. */
+  reset(): void {
+    this.#isProbeDue = false;
+    this.#state = CLOSED;
   }
 }

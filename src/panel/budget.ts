@@ -2,29 +2,44 @@ import PQueue from 'p-queue';
 import type { Cancel, Clock } from '../domain/clock.ts';
 import type { Logger } from '../domain/log.ts';
 import type { BudgetReading } from '../domain/reading.ts';
-import type { Answer } from './api.ts';
-import { asksForToken, type CallKind, isSlow, PRIORITY } from './call-kind.ts';
+import type { PanelAnswer } from './api.ts';
+import {
+  CallQueue,
+  MOST_IN_FLIGHT,
+  type PacedOptions,
+  type PacedQueue,
+  type QueuedCall,
+  queueOver,
+} from './call-queue.ts';
 import { PanelError } from './errors.ts';
-import { Pacer } from './pacer.ts';
+import type { CallKind, Shares } from './fair-share.ts';
+import { NodeAnswers, PollCutShort } from './node-answers.ts';
 import { DEFAULT_WAIT_MS } from './rate-headers.ts';
-import { WaitingCalls } from './waiting-calls.ts';
 
-export interface CallRequest {
+/** Calls to the endpoint that has a limit of its own for each server. */
+const asksForToken = (kind: CallKind): boolean =>
+  kind === 'refresh' || kind === 'connect' || kind === 'retry' || kind === 'tokenProbe';
+
+export interface CallRequest<T = unknown> {
   readonly kind: CallKind;
   /** Where named, at most one call of a kind may wait for it. */
   readonly server?: string;
   /** Withdraws the call, waiting or running. */
   readonly signal: AbortSignal;
+  /** The panel answered, but only to say that it can't reach the server's node. */
+  readonly isNodeSilent?: (value: T) => boolean;
 }
 
 /** Makes one call; it must end soon after its signal aborts. */
-type Call<T> = (signal: AbortSignal) => Promise<Answer<T>>;
+type Call<T> = (signal: AbortSignal) => Promise<PanelAnswer<T>>;
 
 export interface BudgetOptions {
   readonly clock: Clock;
   readonly log: Logger;
   /** The panel's name, for logs and errors. */
   readonly panel: string;
+  /** The deadline of one call; polls that take much of it give way to others. */
+  readonly requestTimeoutMs: number;
   /** A rate that the operator set for the whole; it isn't changed by what the panel says. */
   readonly pinnedPerMinute?: number;
   /** The part of the panel's limit that is ours, where shards divide it; 1 by default. */
@@ -39,29 +54,29 @@ const UNLEARNED_PER_MINUTE = 60;
 /** The rest is left to the people who share the account. */
 const PART_OF_LIMIT = 0.8;
 
-const CONCURRENCY = 8;
+const MINUTE_MS = 60_000;
 
-/** A dead node lets each poll hang for 25 s; the other seats stay free for tokens. */
-const MAX_SLOW_IN_FLIGHT = 4;
-
-const USE_WINDOW_MS = 60_000;
+/** How long a poll that was cut short waits for the suspects' seat before it counts as failed; by then its last sample is stale. */
+const SECOND_CHANCE_MS = 60_000;
 
 /** One panel's API budget: which call goes out next, and when. */
 export class ApiBudget {
   readonly #options: BudgetOptions;
   readonly #pacer: Pacer;
   /** Always paused but for the instant in which one task starts, so that the choice falls at the last moment. */
-  readonly #queue = new PQueue({ concurrency: CONCURRENCY, autoStart: false });
+  readonly #queue: PQueue<PacedQueue, PacedOptions>;
+  readonly #calls: CallQueue;
+  readonly #nodes: NodeAnswers;
   readonly #running = new Set<AbortController>();
-  readonly #waiting = new WaitingCalls();
   readonly #startedAt: number[] = [];
   readonly #rateListeners = new Set<(perMinute: number) => void>();
-  #slowInFlight = 0;
+  readonly #pauseListeners = new Set<(durationMs: number) => void>();
   #pausedUntil = Number.NEGATIVE_INFINITY;
   /** The last call to end was throttled: another pause is no news. */
   #isThrottling = false;
   #knownLimit: number | undefined;
   #cancelTimer: Cancel = () => {};
+  #nextId = 0;
   #isStopped = false;
 
   constructor(options: BudgetOptions) {
@@ -70,6 +85,14 @@ export class ApiBudget {
       options.clock,
       (options.pinnedPerMinute ?? UNLEARNED_PER_MINUTE) * (options.share ?? 1),
     );
+    this.#nodes = new NodeAnswers(options.requestTimeoutMs);
+    this.#calls = new CallQueue(
+      () => this.#pacer.perMinute,
+      () => this.#nodes.hasManySuspects,
+      () => this.#nodes.latePolls(options.clock.now()),
+    );
+    const queueClass = queueOver(this.#calls, options.clock);
+    this.#queue = new PQueue({ concurrency: MOST_IN_FLIGHT, autoStart: false, queueClass });
     this.#queue.on('next', () => this.#pump());
   }
 
@@ -84,6 +107,18 @@ export class ApiBudget {
     return () => this.#rateListeners.delete(listener);
   }
 
+  /** Guarantees each kind of call its part of the rate. */
+  setShares(shares: Shares): void {
+    this.#calls.setShares(shares);
+    this.#pump();
+  }
+
+  /** Calls back with the duration in milliseconds whenever a pause of all calls begins; returns what ends that. */
+  onPause(listener: (durationMs: number) => void): () => void {
+    this.#pauseListeners.add(listener);
+    return () => this.#pauseListeners.delete(listener);
+  }
+
   reading(): BudgetReading {
     this.#forgetOldStarts();
     return {
@@ -91,6 +126,7 @@ export class ApiBudget {
       usedLastMinute: this.#startedAt.length,
       queueLength: this.#queue.size,
       paused: this.#pausedUntil > this.#options.clock.now(),
+      ...(this.#knownLimit !== undefined && { knownLimitPerMinute: this.#knownLimit }),
     };
   }
 
@@ -98,7 +134,7 @@ export class ApiBudget {
    * Runs the call when its turn has come, and again after the pause if the panel throttles it. Rejects with
    * the call's error, or with the signal's reason as soon as that aborts.
    */
-  async run<T>(request: CallRequest, call: Call<T>): Promise<T> {
+  async run<T>(request: CallRequest<T>, call: Call<T>): Promise<T> {
     if (this.#isStopped) throw this.#stopError();
     const scope = new AbortController();
     const withdraw = () => scope.abort(request.signal.reason);
@@ -113,6 +149,24 @@ export class ApiBudget {
     }
   }
 
+  /** The server left the fleet: whether its node answered no longer counts. */
+  forget(server: string): void {
+    this.#nodes.forget(server);
+  }
+
+  /** The server's node answered for another one: its polls needn't wait behind those of dead nodes. */
+  clearSuspicion(server: string): void {
+    if (this.#nodes.trustIn(server) !== 'suspect') return;
+    this.#nodes.forget(server);
+    this.#calls.clearSuspicion(server);
+    this.#pump();
+  }
+
+  /** The gate may have opened without a call having ended: look again. */
+  wake(): void {
+    this.#pump();
+  }
+
   /** Rejects all calls, waiting and running, and every later one. */
   stop(): void {
     this.#isStopped = true;
@@ -120,53 +174,106 @@ export class ApiBudget {
     for (const scope of this.#running) scope.abort(this.#stopError());
   }
 
-  async #runUntilTaken<T>(request: CallRequest, signal: AbortSignal, call: Call<T>): Promise<T> {
-    for (let priority = PRIORITY[request.kind]; ; priority = PRIORITY[request.kind] + 1) {
+  async #runUntilTaken<T>(request: CallRequest<T>, signal: AbortSignal, call: Call<T>): Promise<T> {
+    let cut: PollCutShort | undefined;
+    for (let isRepeat = false; ; isRepeat = true) {
       try {
-        return await this.#enqueue(request, signal, priority, call);
+        if (cut === undefined) return await this.#enqueue(request, { signal, isRepeat }, call);
+        return await this.#giveSecondChance(request, signal, call, cut);
       } catch (error) {
-        if (!this.#isThrottled(request.kind, error)) throw error;
+        if (error === cut) throw error;
+        if (error instanceof PollCutShort) cut = error;
+        else if (!this.#isThrottled(request.kind, error)) throw error;
       }
     }
   }
 
-  #enqueue<T>(request: CallRequest, signal: AbortSignal, priority: number, call: Call<T>): Promise<T> {
+  /**
+   * Repeats a poll on the suspects' seat, where nothing cuts it short; rejects with `cut` if that seat stays taken. When a panel or
+   * this machine stalls for a moment, the polls of healthy servers are cut short as well, and none of them is to count as lost.
+   */
+  async #giveSecondChance<T>(
+    request: CallRequest<T>,
+    signal: AbortSignal,
+    call: Call<T>,
+    cut: PollCutShort,
+  ): Promise<T> {
+    const patience = new AbortController();
+    const cancel = this.#options.clock.schedule(SECOND_CHANCE_MS, () => patience.abort(cut));
+    const either = AbortSignal.any([signal, patience.signal]);
+    try {
+      return await this.#enqueue(request, { signal: either, isRepeat: true }, (scope) => {
+        cancel();
+        return call(scope);
+      });
+    } finally {
+      cancel();
+    }
+  }
+
+  #enqueue<T>(
+    request: CallRequest<T>,
+    { signal, isRepeat }: { readonly signal: AbortSignal; readonly isRepeat: boolean },
+    call: Call<T>,
+  ): Promise<T> {
     const { kind, server } = request;
-    // One that is run again was let in before.
-    const isNew = priority === PRIORITY[kind];
-    if (isNew && server !== undefined && this.#waiting.has(kind, server)) {
+    if (!isRepeat && server !== undefined && this.#calls.has(kind, server)) {
       throw new Error(`panel ${this.#options.panel}: a ${kind} call for server ${server} waits already`);
     }
-    const leave = this.#waiting.add(kind, server, signal);
-    const task = async () => {
-      leave();
-      return this.#start(kind, signal, call);
-    };
-    const done = this.#queue.add(task, { priority, signal });
+    const trust = kind === 'poll' ? this.#nodes.trustIn(server) : 'proven';
+    const isFreshSuspect = trust === 'suspect' && this.#nodes.isFreshSuspect(server);
+    const precedence = isRepeat ? 2 : isFreshSuspect ? 1 : 0;
+    const queued: QueuedCall = { kind, server, trust, precedence };
+    const id = String(this.#nextId++);
+    const done = this.#queue.add(() => this.#start(request, queued, signal, call), { id, signal, queued });
     this.#pump();
     return done;
   }
 
-  async #start<T>(kind: CallKind, signal: AbortSignal, call: Call<T>): Promise<T> {
+  async #start<T>(
+    request: CallRequest<T>,
+    queued: QueuedCall,
+    signal: AbortSignal,
+    call: Call<T>,
+  ): Promise<T> {
+    const { kind } = request;
+    const startedAt = this.#options.clock.now();
     this.#queue.pause();
     this.#pacer.take();
     this.#forgetOldStarts();
-    this.#startedAt.push(this.#options.clock.now());
-    if (isSlow(kind)) this.#slowInFlight += 1;
+    this.#startedAt.push(startedAt);
+    // Its own signal, so that a poll which holds up others can be ended.
+    const scope = new AbortController();
+    const end = () => scope.abort(signal.reason);
+    signal.addEventListener('abort', end, { once: true });
+    if (kind === 'poll') this.#nodes.began(scope, { ...queued, startedAt });
     try {
-      const answer = await call(signal);
+      const answer = await call(scope.signal);
       this.#isThrottling = false;
+      this.#nodes.panelAnswered(startedAt);
       this.#learn(kind, answer.limitPerMinute);
+      if (request.isNodeSilent?.(answer.value)) this.#nodes.failed(scope, this.#options.clock.now());
+      else this.#noteAnswer(kind, scope);
       return answer.value;
     } catch (error) {
       // Before the next call may start, or that would run into the same wall.
       this.#heed(kind, error);
+      if (error instanceof PanelError && error.fromPanel) this.#nodes.panelAnswered(startedAt);
+      if (!signal.aborted) this.#nodes.failed(scope, this.#options.clock.now(), error);
       throw error;
     } finally {
-      if (isSlow(kind)) this.#slowInFlight -= 1;
+      signal.removeEventListener('abort', end);
+      this.#nodes.withdrawn(scope);
+      this.#calls.left(queued);
       // A withdrawn call gave its place in the queue back before it ended.
       this.#pump();
     }
+  }
+
+  #noteAnswer(kind: CallKind, poll: AbortController): void {
+    if (kind !== 'poll') return;
+    const isBack = this.#nodes.answered(poll, this.#options.clock.now());
+    if (isBack) this.#calls.nodeAnswered();
   }
 
   /** Starts the next call if its turn has come, and sees to it that this is asked again at the turn after. */
@@ -174,18 +281,25 @@ export class ApiBudget {
     this.#cancelTimer();
     this.#cancelTimer = () => {};
     if (this.#isStopped) return;
-    if (this.#hasSeat() && this.#waitMs() <= 0) {
+    const { clock } = this.#options;
+    if (this.#waitMs() <= 0 && this.#calls.next(clock.now()) !== undefined) {
       this.#queue.start();
       this.#queue.pause();
     }
-    // Without a seat, or with a gate that is shut for now, the end of a call asks again.
-    const waitMs = this.#hasSeat() ? this.#waitMs() : Number.POSITIVE_INFINITY;
-    if (Number.isFinite(waitMs)) this.#cancelTimer = this.#options.clock.schedule(waitMs, () => this.#pump());
+    if (this.#calls.size === 0) return;
+    // With a gate that is shut for now, the end of a call asks again.
+    const waitMs = this.#waitMs();
+    const now = clock.now();
+    const isReady = this.#calls.next(now) !== undefined;
+    const roomMs = isReady ? 0 : Math.min(this.#calls.heldUntil() - now, this.#roomMs(waitMs));
+    const againMs = Math.max(waitMs, roomMs);
+    if (Number.isFinite(againMs)) this.#cancelTimer = clock.schedule(againMs, () => this.#pump());
   }
 
-  #hasSeat(): boolean {
-    if (this.#queue.pending >= CONCURRENCY) return false;
-    return this.#waiting.urgent > 0 || (this.#waiting.slow > 0 && this.#slowInFlight < MAX_SLOW_IN_FLIGHT);
+  /** Milliseconds until a seat is free that a waiting call needs; infinite if only the end of another call tells. */
+  #roomMs(waitMs: number): number {
+    const isNeeded = Number.isFinite(waitMs) && this.#calls.needsPollSeat;
+    return isNeeded ? this.#nodes.makeRoom(this.#options.clock.now()) : Number.POSITIVE_INFINITY;
   }
 
   #waitMs(): number {
@@ -215,7 +329,7 @@ export class ApiBudget {
 
   /** Is it a 429 that is about all calls? Tokens have a limit of their own for each server, which is lower. */
   #isThrottled(kind: CallKind, error: unknown): error is PanelError {
-    if (!(error instanceof PanelError) || error.kind !== 'rate_limited') return false;
+    if (!(error instanceof PanelError) || error.status !== 429) return false;
     const limit = error.limitPerMinute ?? Number.POSITIVE_INFINITY;
     return !asksForToken(kind) || limit >= (this.#knownLimit ?? UNLEARNED_PER_MINUTE);
   }
@@ -223,7 +337,7 @@ export class ApiBudget {
   #pause(error: PanelError): void {
     const { clock, log, panel } = this.#options;
     const now = clock.now();
-    const waitMs = error.retryAfterMs ?? DEFAULT_WAIT_MS;
+    const waitMs = error.problem.retryAfterMs ?? DEFAULT_WAIT_MS;
     const wasPaused = this.#pausedUntil > now;
     this.#pausedUntil = Math.max(this.#pausedUntil, now + waitMs);
     const wasThrottling = this.#isThrottling;
@@ -234,14 +348,51 @@ export class ApiBudget {
       { panel, seconds },
       `panel ${panel} says that its rate limit is exceeded: no calls for ${seconds} s; everyone who uses the account shares the limit: lower requests_per_minute, or give the exporter an account of its own`,
     );
+    for (const listener of this.#pauseListeners) listener(waitMs);
   }
 
   #forgetOldStarts(): void {
-    const horizon = this.#options.clock.now() - USE_WINDOW_MS;
+    const horizon = this.#options.clock.now() - MINUTE_MS;
     while ((this.#startedAt[0] ?? Number.POSITIVE_INFINITY) <= horizon) this.#startedAt.shift();
   }
 
   #stopError(): Error {
     return new Error(`panel ${this.#options.panel}: no more calls, the exporter is stopping`);
+  }
+}
+
+/**
+ * Spaces calls evenly on the monotonic clock. A turn that nobody took is lost, so that a quiet hour is followed
+ * by no burst.
+ */
+class Pacer {
+  readonly #clock: Clock;
+  #perMinute: number;
+  #lastTurnAt = Number.NEGATIVE_INFINITY;
+
+  constructor(clock: Clock, perMinute: number) {
+    this.#clock = clock;
+    this.#perMinute = perMinute;
+  }
+
+  get perMinute(): number {
+    return this.#perMinute;
+  }
+
+  /** Changes the rate; the turn that is waited for moves with it. */
+  setRate(perMinute: number): void {
+    this.#perMinute = perMinute;
+  }
+
+  /** Milliseconds until the next turn; 0 when it is there. */
+  waitMs(): number {
+    return Math.max(0, this.#lastTurnAt + MINUTE_MS / this.#perMinute - this.#clock.now());
+  }
+
+  /** Takes the turn. One taken a moment late, as timers are, doesn't put off those after it. */
+  take(): void {
+    const now = this.#clock.now();
+    const due = this.#lastTurnAt + MINUTE_MS / this.#perMinute;
+    this.#lastTurnAt = now - due < MINUTE_MS / this.#perMinute / 2 ? due : now;
   }
 }

@@ -1,101 +1,139 @@
-import type { BlockedReason } from '../domain/server.ts';
+import { refusalCause, timeoutCause, unreadableCause } from '../diagnosis/panel-answer.ts';
+import { OWN_CODES, type PanelWay, panelTransportCause, readTransportError } from '../diagnosis/transport.ts';
+import { printable } from '../domain/printable.ts';
+import type { CauseCode, Problem } from '../domain/problem.ts';
+import type { ApiEndpoint } from '../domain/telemetry.ts';
+import type { PanelDialect } from './dialect.ts';
+import { ProxyError } from './proxy.ts';
+import { limitPerMinute, type RateHeaders, retryAfterMs } from './rate-headers.ts';
 
-/** The closed set of ways in which a call to the panel can fail. */
-export type PanelErrorKind =
-  | 'network'
-  | 'dns'
-  | 'tls'
-  | 'timeout'
-  | 'redirect'
-  | 'bad_request'
-  | 'unauthorized'
-  | 'forbidden'
-  | 'not_found'
-  | 'conflict'
-  | 'rate_limited'
-  | 'node_unreachable'
-  | 'panel_unavailable'
-  | 'server_error'
-  | 'bad_answer';
-
-/** What is known of a failed call beside its kind; a key is absent where nothing was said. */
+/** What is known of a failed call beside its problem; a key is absent if nothing was said. */
 export interface PanelErrorFacts {
-  /** HTTP status, where there was an answer. */
+  /** HTTP status, if there was an answer. */
   readonly status?: number;
-  /** The panel's own words, as plain text. */
-  readonly detail?: string;
   /** Did the panel itself answer, in one of its JSON forms, and not a proxy before it? */
   readonly fromPanel?: boolean;
-  /** How long a 429 asks to wait, in milliseconds. */
-  readonly retryAfterMs?: number;
   /** The `X-RateLimit-Limit` of the answer, in calls a minute. */
   readonly limitPerMinute?: number;
   readonly cause?: unknown;
 }
 
-/** A call to the panel that failed; the message is one line, says what to do and holds no secret. */
+/** A call to the panel that failed; the message is the problem's detail: one line without a secret. */
 export class PanelError extends Error {
   override readonly name = 'PanelError';
-  readonly kind: PanelErrorKind;
+  readonly problem: Problem;
   readonly status: number | undefined;
-  readonly detail: string | undefined;
   readonly fromPanel: boolean;
-  readonly retryAfterMs: number | undefined;
   readonly limitPerMinute: number | undefined;
 
-  constructor(kind: PanelErrorKind, message: string, facts: PanelErrorFacts = {}) {
-    super(message, facts.cause === undefined ? undefined : { cause: facts.cause });
-    this.kind = kind;
+  constructor(problem: Problem, facts: PanelErrorFacts = {}) {
+    super(problem.detail, facts.cause === undefined ? undefined : { cause: facts.cause });
+    this.problem = problem;
     this.status = facts.status;
-    this.detail = facts.detail;
     this.fromPanel = facts.fromPanel ?? false;
-    this.retryAfterMs = facts.retryAfterMs;
     this.limitPerMinute = facts.limitPerMinute;
   }
-
-  /** The state that the refusal stands for, where only a person or a finished job on the panel can lift it. */
-  get blocked(): BlockedReason | undefined {
-    return blockedReason(this.kind, this.detail);
-  }
 }
 
-/** The reason for a refusal that a retry within minutes won't cure; undefined for every other trouble. */
-export function lastingRefusal(error: unknown): BlockedReason | undefined {
-  return error instanceof PanelError ? error.blocked : undefined;
+/** The problem behind whatever a call was rejected with. */
+export function problemOf(error: unknown): Problem {
+  if (error instanceof PanelError) return error.problem;
+  const words = error instanceof Error ? error.message : String(error);
+  return { cause: 'unexpected', detail: printable(words) };
 }
 
-const PANEL_TROUBLE: Partial<Record<PanelErrorKind, 'refused' | 'unreachable'>> = {
-  unauthorized: 'refused',
-  network: 'unreachable',
-  dns: 'unreachable',
-  tls: 'unreachable',
-  timeout: 'unreachable',
-  panel_unavailable: 'unreachable',
-};
-
-/**
- * Does the error speak of the whole panel and not of one server: the key was refused, or the panel could not
- * be reached? Undefined for every other trouble.
- */
-export function panelTrouble(error: unknown): 'refused' | 'unreachable' | undefined {
-  return error instanceof PanelError ? PANEL_TROUBLE[error.kind] : undefined;
+/** An answer that is not a success, with what is needed to say why. */
+export interface HttpRefusal {
+  readonly endpoint: ApiEndpoint;
+  /** Method and path, as `GET /api/client`. */
+  readonly request: string;
+  readonly status: number;
+  readonly contentType: string;
+  readonly location?: string;
+  readonly rate: RateHeaders;
+  readonly text: string;
+  /** Never shown; its prefix tells an application key, and it is struck out should the panel repeat it. */
+  readonly apiKey: string;
+  /** The panel's address. */
+  readonly url: string;
+  readonly nowUnixMs: number;
 }
 
-function blockedReason(kind: PanelErrorKind, detail: string | undefined): BlockedReason | undefined {
-  if (kind === 'unauthorized' || kind === 'forbidden' || kind === 'not_found') return kind;
-  return kind === 'conflict' ? conflictReason(detail ?? '') : undefined;
+/** What reading a refusal needs to know of the panel's dialect. */
+type ErrorDialect = Pick<PanelDialect, 'apiKeys' | 'decodeErrorBody'>;
+
+/** The error that an answer other than a success stands for. */
+export function refusalError(refusal: HttpRefusal, { apiKeys, decodeErrorBody }: ErrorDialect): PanelError {
+  const { apiKey, request, status, rate, location } = refusal;
+  const text = apiKey === '' ? refusal.text : refusal.text.replaceAll(apiKey, '***');
+  const body = decodeErrorBody(text, refusal.contentType);
+  const { form, detail } = body;
+  const cause = refusalCause({ ...refusal, ...body, isApplicationKey: apiKeys.isApplicationKey(apiKey) });
+  const limit = limitPerMinute(rate);
+  const target = status < 400 ? `it redirects to ${redirectTarget(location)}` : undefined;
+  const words = [`${request} answered ${status}`, detail && `"${detail}"`, target].filter(Boolean).join(': ');
+  const problem: Problem = {
+    cause,
+    detail: words,
+    ...(status === 429 && { retryAfterMs: retryAfterMs(rate, detail, refusal.nowUnixMs) }),
+  };
+  return new PanelError(problem, {
+    status,
+    fromPanel: form !== 'foreign',
+    ...(limit !== undefined && { limitPerMinute: limit }),
+  });
 }
 
-/** Panels word their refusals differently, so only the stem of the telling word is looked for. */
-const CONFLICTS: readonly (readonly [RegExp, BlockedReason])[] = [
-  [/suspen/i, 'suspended'],
-  [/transfer/i, 'transferring'],
-  [/restor|backup/i, 'restoring'],
-  [/install/i, 'installing'],
-];
+/** The redirect's address without its query, which may carry what isn't for logs. */
+function redirectTarget(location: string | undefined): string {
+  const address = printable(location?.split(/[?#]/, 1)[0] ?? '');
+  return address === '' ? 'no address' : address;
+}
 
-// A conflict in words that nobody foresaw is still a state which the panel holds the server in, and
-// "maintenance" is the reason that promises nothing about who will lift it.
-function conflictReason(detail: string): BlockedReason {
-  return CONFLICTS.find(([stem]) => stem.test(detail))?.[1] ?? 'maintenance';
+/** The error of an answer with a success status that can't be used; `page` is the title if it is an HTML page. */
+export function unreadableError(
+  { request, status }: { readonly request: string; readonly status: number },
+  problem: Error,
+  page: string | undefined,
+): PanelError {
+  const titled = page === undefined || page === '' ? '' : `: "${page}"`;
+  const detail = `${request} answered ${status}, but ${problem.message}${titled}`;
+  return new PanelError({ cause: unreadableCause(page), detail }, { status, cause: problem });
+}
+
+/** Where a call went, for the words of an error. */
+export interface Destination extends PanelWay {
+  readonly endpoint: ApiEndpoint;
+  readonly request: string;
+  readonly host: string;
+  readonly timeoutMs: number;
+}
+
+/** The error of a call that ended without an answer. */
+export function transportError(destination: Destination, error: unknown): PanelError {
+  const { request, host, timeoutMs } = destination;
+  const read = readTransportError(error);
+  const { code, message, hostname } = read;
+  const cause = timeoutCause(panelTransportCause(read, destination), destination.endpoint);
+  const named = code === 'unknown' || message.includes(code) ? message : `${message} (${code})`;
+  const words = (): string => {
+    if (error instanceof ProxyError) return error.message;
+    if (read.kind === 'dns') return `resolving ${hostname ?? host} failed (${code})`;
+    if (read.kind === 'timeout')
+      return code === OWN_CODES.deadline
+        ? `no answer from ${host} within ${timeoutMs / 1_000} s`
+        : `no answer from ${host}: ${named}`;
+    if (read.kind === 'oversize') return message;
+    return read.kind.startsWith('tls')
+      ? `TLS with ${host} failed: ${named}`
+      : `connecting to ${host} failed: ${named}`;
+  };
+  return new PanelError({ cause, detail: `${request}: ${words()}` }, { cause: error });
+}
+
+/** The `status` label of a call without an answer. */
+export function statusLabel(cause: CauseCode): string {
+  if (cause === 'node_silent') return 'timeout';
+  if (cause === 'dns' || cause === 'timeout' || cause === 'bad_answer') return cause;
+  return cause.startsWith('tls') ? 'tls' : 'network';
 }

@@ -1,29 +1,40 @@
-import type { Cancel, Clock } from '../domain/clock.ts';
+import { CAUSES } from '../diagnosis/causes.ts';
+import { weigh } from '../diagnosis/scope.ts';
 import type { Logger } from '../domain/log.ts';
+import type { Problem } from '../domain/problem.ts';
 import type { BudgetReading } from '../domain/reading.ts';
-import { type Answer, type ListingQuery, PanelApi, type PanelApiOptions } from './api.ts';
-import { Breaker, type Outcome, outcomeOf, PROBE_INTERVAL_MS, type Trouble } from './breaker.ts';
+import type { ApiEndpoint } from '../domain/telemetry.ts';
+import { type PanelAnswer, PanelApi, type PanelApiOptions } from './api.ts';
+import { Breaker } from './breaker.ts';
 import { ApiBudget } from './budget.ts';
-import type { CallKind } from './call-kind.ts';
-import type { Credentials, Resources } from './decode.ts';
-import type { BackupsPage } from './decode-backups.ts';
-import type { ListingPage } from './decode-listing.ts';
-import { PanelError } from './errors.ts';
+import { ConsoleRefusals } from './console-refusals.ts';
+import type { BackupsPage, Credentials, ListingPage, ListingQuery, Resources } from './dialect.ts';
+import { problemOf } from './errors.ts';
+import type { CallKind, Shares } from './fair-share.ts';
+import { PathProblems } from './path-problems.ts';
+import { type ProbeCalls, Prober } from './prober.ts';
 
 /** Did the panel's API answer, and accept the key? `unknown` until a call has told. */
-export type PanelHealth = 'unknown' | 'up' | Trouble;
+export type PanelHealth = 'unknown' | 'up' | 'down';
 
-/** Told when the health changes, with the error that changed it where there was one. */
-export type HealthListener = (health: PanelHealth, error?: PanelError) => void;
+/** What credentials are for: a socket that streams, a new one, or one that failed several times. */
+export type TokenPurpose = 'refresh' | 'connect' | 'retry';
+
+/** `isRelieved` when what kept servers from being observed may be over. */
+export type HealthListener = (isRelieved: boolean) => void;
 
 /**
- * One panel as sessions use it: every call waits its turn in the panel's budget and is held back while the
- * panel is in trouble. Each rejects with a `PanelError`, or at once with the signal's reason when that aborts.
+ * One panel as sessions use it: every call waits its turn in the panel's budget, and is held back while the panel is of no use to any
+ * server. Each rejects with a `PanelError`, or at once with the signal's reason when that aborts.
  */
 export interface PanelGateway {
   readonly health: PanelHealth;
-  /** `refresh` goes before `connect`. */
-  credentials(server: string, priority: 'refresh' | 'connect', signal: AbortSignal): Promise<Credentials>;
+  /** What is wrong with the panel as a whole, its key included; undefined while calls go out. */
+  readonly problem: Problem | undefined;
+  /** That, or what is wrong with single paths of a panel that works otherwise; the gravest first. */
+  readonly problems: readonly Problem[];
+  /** `refresh` goes before `connect`, and `retry` after all else. */
+  credentials(server: string, purpose: TokenPurpose, signal: AbortSignal): Promise<Credentials>;
   resources(server: string, signal: AbortSignal): Promise<Resources>;
   /** As `resources`, but before all connects: the answer's headers tell the panel's limit. */
   learn(server: string, signal: AbortSignal): Promise<Resources>;
@@ -32,12 +43,24 @@ export interface PanelGateway {
   /** One page of a server's backups, after all other calls. */
   backups(server: string, page: number, signal: AbortSignal): Promise<BackupsPage>;
   budget(): BudgetReading;
-  /** How many servers there are; where they are few, it takes fewer of them to tell that the panel is in trouble. */
-  setFleetSize(size: number): void;
-  /** Returns what ends it, as does `onRateChange`. */
+  /** How many servers there are, and which of them want a console: where they are few, fewer tell that the trouble is the panel's. */
+  setFleetSize(size: number, consoles: readonly string[]): void;
+  /** The server left the fleet, and none of its calls is waiting or running. */
+  forget(server: string): void;
+  /** The server's node answered a poll of another server after it had failed to: it is no longer suspected of being dead. */
+  clearSuspicion(server: string): void;
+  /** Guarantees each kind of call its part of the rate. */
+  setShares(shares: Shares): void;
+  /** There is another key: nothing that was held against the panel or the key before counts any longer. */
+  keyChanged(): void;
+  /** Asks the panel itself, and no node, whether it is of use to any server; resolves when that is judged. */
+  verify(): Promise<void>;
+  /** The listener is called when the health or the problems change. Returns a function that ends it, as do the other two. */
   onHealthChange(listener: HealthListener): () => void;
   /** The listener is given the rate in calls a minute. */
   onRateChange(listener: (perMinute: number) => void): () => void;
+  /** The listener is given how many milliseconds all calls are paused for, because the panel says that its rate limit is exceeded. */
+  onPause(listener: (durationMs: number) => void): () => void;
   /** Rejects every call, waiting or running, and drops the connections. */
   close(): Promise<void>;
 }
@@ -52,15 +75,23 @@ export interface PanelGatewayOptions extends PanelApiOptions {
   readonly share?: number;
 }
 
-/** The way to one panel. */
-export function createPanelGateway(options: PanelGatewayOptions): PanelGateway {
+/** The calls that a gateway makes. */
+export type PanelCalls = Pick<PanelApi, 'credentials' | 'resources' | 'listing' | 'backups' | 'close'>;
+
+/** The way to one panel; `calls` are made over HTTP unless they are given. */
+export function createPanelGateway(
+  options: PanelGatewayOptions,
+  calls: PanelCalls = new PanelApi(options),
+): PanelGateway {
   const breaker = new Breaker(options.clock);
   const budget = new ApiBudget({ ...options, gateWaitMs: () => breaker.waitMs() });
-  return new Gateway(options, new PanelApi(options), budget, breaker);
+  return new Gateway(options, calls, budget, breaker);
 }
 
 interface Purpose {
   readonly kind: CallKind;
+  readonly endpoint: ApiEndpoint;
+  /** At most one call of a kind waits for it. */
   readonly server?: string;
   /** Whom the call's outcome is about. */
   readonly subject: string;
@@ -72,76 +103,117 @@ const UNKNOWN_FLEET_SIZE = 3;
 /** The subject of calls that are about no server in particular; no id is empty. */
 const WHOLE_PANEL = '';
 
+/** The smallest question that needs the key and asks no node. */
+const PROBE_QUERY: ListingQuery = { page: 1, perPage: 1 };
+
 class Gateway implements PanelGateway {
   readonly #panel: string;
   readonly #url: string;
-  readonly #clock: Clock;
   readonly #log: Logger;
-  readonly #api: PanelApi;
+  readonly #api: PanelCalls;
   readonly #budget: ApiBudget;
   readonly #breaker: Breaker;
+  readonly #consoles: ConsoleRefusals;
   readonly #healthListeners = new Set<HealthListener>();
   readonly #lifetime = new AbortController();
+  readonly #paths = new PathProblems();
+  readonly #prober: Prober;
   #health: PanelHealth = 'unknown';
   #fleetSize = UNKNOWN_FLEET_SIZE;
-  #probeServer: string | undefined;
-  /** An endpoint that asks no permission but to see the server took the key, and none refused it since. */
-  #keyAccepted = false;
-  /** Servers whose credentials were refused with 401 since then: if it was the key after all, they met it too. */
-  readonly #doubted = new Set<string>();
-  #keyVerifiedAt = Number.NEGATIVE_INFINITY;
-  #cancelProbe: Cancel = () => {};
-
-  constructor(options: PanelGatewayOptions, api: PanelApi, budget: ApiBudget, breaker: Breaker) {
+  /** Counts the keys: what a call with an earlier one met says nothing about this one. */
+  #keyNumber = 0;
+  #isConsoleProblemLogged = false;
+  constructor(options: PanelGatewayOptions, api: PanelCalls, budget: ApiBudget, breaker: Breaker) {
     this.#panel = options.panel;
     this.#url = withoutUserInfo(options.baseUrl);
-    this.#clock = options.clock;
     this.#log = options.log;
     this.#api = api;
     this.#budget = budget;
     this.#breaker = breaker;
+    this.#consoles = new ConsoleRefusals(options.clock);
+    this.#prober = new Prober(options.clock, breaker, this.#probeCalls());
   }
 
   get health(): PanelHealth {
     return this.#health;
   }
 
-  credentials(server: string, priority: 'refresh' | 'connect', signal: AbortSignal): Promise<Credentials> {
-    return this.#run({ kind: priority, server, subject: server }, signal, (scope) =>
-      this.#api.credentials(server, scope),
-    );
+  get problem(): Problem | undefined {
+    return this.#breaker.problem;
+  }
+
+  get problems(): readonly Problem[] {
+    const { problem } = this.#breaker;
+    if (problem !== undefined) return [problem];
+    const consoles = this.#consoleProblem;
+    return [...(consoles === undefined ? [] : [consoles]), ...this.#paths.problems];
+  }
+
+  async credentials(server: string, kind: TokenPurpose, signal: AbortSignal): Promise<Credentials> {
+    const refusal = this.#consoleProblem && this.#consoles.refuse(server);
+    if (refusal !== undefined) throw refusal;
+    const purpose: Purpose = { kind, endpoint: 'websocket', server, subject: server };
+    const ask = (scope: AbortSignal) =>
+      this.#prober.takeSpare(server) ?? this.#api.credentials(server, scope);
+    return this.#run(purpose, signal, ask);
   }
 
   resources(server: string, signal: AbortSignal): Promise<Resources> {
-    return this.#run({ kind: 'poll', server, subject: server }, signal, (scope) =>
-      this.#api.resources(server, scope),
-    );
+    const purpose: Purpose = { kind: 'poll', endpoint: 'resources', server, subject: server };
+    return this.#run(purpose, signal, (scope) => this.#api.resources(server, scope), isNodeSilent);
   }
 
   learn(server: string, signal: AbortSignal): Promise<Resources> {
-    return this.#run({ kind: 'probe', subject: server }, signal, (scope) =>
-      this.#api.resources(server, scope),
-    );
+    const purpose: Purpose = { kind: 'learn', endpoint: 'resources', subject: server };
+    return this.#run(purpose, signal, (scope) => this.#api.resources(server, scope));
   }
 
   listing(query: ListingQuery, signal: AbortSignal, urgent = false): Promise<ListingPage> {
-    return this.#run({ kind: urgent ? 'census' : 'listing', subject: WHOLE_PANEL }, signal, (scope) =>
-      this.#api.listing(query, scope),
-    );
+    const kind = urgent ? 'firstListing' : 'listing';
+    const purpose: Purpose = { kind, endpoint: 'listing', subject: WHOLE_PANEL };
+    return this.#run(purpose, signal, (scope) => this.#api.listing(query, scope));
   }
 
   backups(server: string, page: number, signal: AbortSignal): Promise<BackupsPage> {
-    return this.#run({ kind: 'backups', server, subject: server }, signal, (scope) =>
-      this.#api.backups(server, page, scope),
-    );
+    const purpose: Purpose = { kind: 'backups', endpoint: 'backups', server, subject: server };
+    return this.#run(purpose, signal, (scope) => this.#api.backups(server, page, scope));
   }
 
   budget(): BudgetReading {
     return this.#budget.reading();
   }
 
-  setFleetSize(size: number): void {
+  setFleetSize(size: number, consoles: readonly string[]): void {
     this.#fleetSize = size;
+    this.#consoles.setServers(consoles);
+    this.#prober.setServers(consoles);
+  }
+
+  forget(server: string): void {
+    this.#budget.forget(server);
+  }
+
+  clearSuspicion(server: string): void {
+    this.#budget.clearSuspicion(server);
+  }
+
+  setShares(shares: Shares): void {
+    this.#budget.setShares(shares);
+  }
+
+  keyChanged(): void {
+    this.#keyNumber += 1;
+    this.#prober.reset(new Error(`panel ${this.#panel}: the API key changed`));
+    this.#breaker.reset();
+    this.#consoles.clear();
+    this.#isConsoleProblemLogged = false;
+    this.#paths.clear();
+    this.#budget.wake();
+    this.#setHealth('unknown', { isNews: true });
+  }
+
+  async verify(): Promise<void> {
+    if (this.problem === undefined) await this.#prober.ask();
   }
 
   onHealthChange(listener: HealthListener): () => void {
@@ -153,129 +225,171 @@ class Gateway implements PanelGateway {
     return this.#budget.onRateChange(listener);
   }
 
+  onPause(listener: (durationMs: number) => void): () => void {
+    return this.#budget.onPause(listener);
+  }
+
   async close(): Promise<void> {
-    this.#cancelProbe();
+    this.#prober.stop();
     this.#lifetime.abort(new Error(`panel ${this.#panel}: closed`));
     this.#budget.stop();
     await this.#api.close();
   }
 
+  /** Nobody can tell yet whether a 401 is the account's or the key's while there are doubts about the panel. */
+  get #consoleProblem(): Problem | undefined {
+    const isJudged = this.#breaker.problem === undefined && !this.#breaker.isDoubtful;
+    return isJudged ? this.#consoles.problem : undefined;
+  }
+
   #run<T>(
     purpose: Purpose,
     signal: AbortSignal,
-    call: (signal: AbortSignal) => Promise<Answer<T>>,
+    call: (signal: AbortSignal) => Promise<PanelAnswer<T>>,
+    isSilent?: (value: T) => boolean,
   ): Promise<T> {
-    return this.#budget.run({ ...purpose, signal }, async (scope) => {
-      const isProbe = this.#breaker.started();
+    const request = { ...purpose, signal, ...(isSilent && { isNodeSilent: isSilent }) };
+    return this.#budget.run(request, async (scope) => {
+      const keyNumber = this.#keyNumber;
+      if (isProbe(purpose)) this.#breaker.probeStarted();
       try {
         const answer = await call(scope);
-        this.#ended(purpose, isProbe);
+        this.#ended(purpose, undefined, keyNumber);
         return answer;
       } catch (error) {
-        this.#ended(purpose, isProbe, error);
+        // A call that was withdrawn says nothing.
+        if (!scope.aborted) this.#ended(purpose, problemOf(error), keyNumber);
         throw error;
       }
     });
   }
 
-  #ended(purpose: Purpose, isProbe: boolean, error?: unknown): void {
-    if (this.#lifetime.signal.aborted) return;
-    const { subject } = purpose;
-    const outcome = this.#outcome(purpose, error);
-    const before = this.#breaker.trouble;
-    if (outcome === 'refused') this.#countDoubted();
-    this.#breaker.ended({ outcome, subject, isProbe, fleetSize: this.#fleetSize });
-    const { trouble } = this.#breaker;
-    if (trouble !== undefined && subject !== WHOLE_PANEL) this.#probeServer = subject;
-    if (trouble !== before) this.#tell(trouble, error);
-    if (trouble !== undefined) this.#changeHealth(trouble, error);
-    else if (outcome === 'success' || outcome === 'answered') this.#changeHealth('up');
-    else if (before !== undefined) this.#changeHealth('unknown', error);
-  }
-
-  // Where the account may not open consoles, some panels refuse credentials with 401 as they refuse a key: whether
-  // it is the key, another endpoint tells.
-  #outcome({ kind, subject }: Purpose, error: unknown): Outcome {
-    const outcome = error === undefined ? 'success' : outcomeOf(error);
-    if (kind === 'backups' && outcome === 'refused') {
-      // An account that may not read backups is told so with 401 by some panels, too: it takes no part in the doubts.
-      this.#verifyKey(subject);
-      return 'unclear';
+  #ended(purpose: Purpose, problem: Problem | undefined, keyNumber: number): void {
+    if (this.#lifetime.signal.aborted || keyNumber !== this.#keyNumber) return;
+    const { endpoint, subject } = purpose;
+    const before = this.#breaker.problem;
+    const consolesBefore = this.#consoleProblem;
+    const isProof = weigh(endpoint, problem?.cause) === 'proof';
+    const opinion =
+      purpose.kind === 'probe' && problem !== undefined ? this.#prober.secondOpinion(problem) : undefined;
+    this.#breaker.ended({
+      endpoint,
+      subject,
+      problem: withoutKeyDoubt(purpose, problem),
+      isVerification: isProbe(purpose) && opinion === undefined,
+      fleetSize: this.#fleetSize,
+    });
+    const now = this.#breaker.problem;
+    if (endpoint === 'websocket') {
+      this.#prober.credentialsEnded(subject, isProof);
+      this.#consoles.ended(subject, problem);
     }
-    const asksForToken = kind === 'connect' || kind === 'refresh';
-    if (!asksForToken) {
-      if (outcome === 'success') {
-        this.#keyAccepted = true;
-        this.#doubted.clear();
-      }
-      if (outcome === 'refused') this.#keyAccepted = false;
-      return outcome;
-    }
-    if (outcome !== 'refused' || !this.#keyAccepted) return outcome;
-    this.#doubted.add(subject);
-    this.#verifyKey(subject);
-    return 'answered';
+    // What was refused while the panel was down was refused for that.
+    if (before !== undefined && now === undefined) this.#consoles.clear();
+    const arePathsChanged = this.#notePaths(purpose, problem);
+    if (now?.cause !== before?.cause) this.#announce(now, before);
+    const consoles = this.#consoleProblem;
+    const areConsolesGranted =
+      endpoint === 'websocket' && problem === undefined && consolesBefore !== undefined;
+    this.#announceConsoles(areConsolesGranted);
+    const health = now !== undefined ? 'down' : isProof ? 'up' : before ? 'unknown' : this.#health;
+    const isLifted = before !== undefined && now === undefined;
+    const isFirstAnswer = health === 'up' && this.#health !== 'up';
+    this.#setHealth(health, {
+      isRelieved: isLifted || areConsolesGranted || isFirstAnswer,
+      isNews: arePathsChanged || consoles?.cause !== consolesBefore?.cause || now?.cause !== before?.cause,
+    });
+    if (now !== undefined) this.#prober.follow();
+    else if (this.#breaker.isDoubtful) this.#prober.verify(opinion === 'ask');
+    else if (isLifted) this.#prober.closed();
   }
 
-  #countDoubted(): void {
-    for (const subject of this.#doubted) {
-      this.#breaker.ended({ outcome: 'refused', subject, isProbe: false, fleetSize: this.#fleetSize });
-    }
-    this.#doubted.clear();
-  }
-
-  #verifyKey(server: string): void {
-    const now = this.#clock.now();
-    if (now - this.#keyVerifiedAt < PROBE_INTERVAL_MS) return;
-    this.#keyVerifiedAt = now;
-    // Its end is heeded where all calls' ends are.
-    this.learn(server, this.#lifetime.signal).catch(() => {});
-  }
-
-  #changeHealth(health: PanelHealth, error?: unknown): void {
-    if (health === this.#health) return;
-    this.#health = health;
-    for (const listener of this.#healthListeners) {
-      if (error instanceof PanelError) listener(health, error);
-      else listener(health);
-    }
-  }
-
-  #tell(trouble: Trouble | undefined, error: unknown): void {
+  /** Logs once that no server's console is granted, and once that one is again. */
+  #announceConsoles(isGranted: boolean): void {
     const fields = { panel: this.#panel, url: this.#url };
-    this.#cancelProbe();
-    if (trouble === undefined) {
-      this.#log.info(fields, `panel ${this.#panel} (${this.#url}) answers again: calls go on`);
-      return;
+    if (isGranted && this.#isConsoleProblemLogged) {
+      this.#isConsoleProblemLogged = false;
+      this.#log.info(fields, `panel ${this.#panel} (${this.#url}) grants consoles again`);
     }
-    this.#scheduleProbe();
-    const cause = error instanceof Error ? error.message : 'unknown';
-    const what =
-      trouble === 'refused'
-        ? 'refuses the API key (401): check api_key or api_key_file, and whether the key was deleted or is limited to other addresses'
-        : "can't be reached: check its url, the network and the panel";
-    this.#log.error(
-      { ...fields, trouble, cause },
-      `panel ${this.#panel} (${this.#url}) ${what}; one probe a minute goes out until it answers; last: ${cause}`,
+    const problem = this.#consoleProblem;
+    if (problem === undefined || this.#isConsoleProblemLogged) return;
+    this.#isConsoleProblemLogged = true;
+    const { title, remedy } = CAUSES[problem.cause];
+    this.#log.warn(
+      { ...fields, cause: problem.cause, detail: problem.detail },
+      `panel ${this.#panel} (${this.#url}): ${title}: ${problem.detail}: ${remedy}`,
     );
   }
 
-  // Sessions that were refused may rest for longer than the time between two probes, so that with few servers
-  // no call would be waiting to be let through.
-  #scheduleProbe(delayMs = PROBE_INTERVAL_MS): void {
-    this.#cancelProbe = this.#clock.schedule(delayMs, () => {
-      const waitMs = this.#breaker.waitMs();
-      if (waitMs === 0) this.#probe();
-      this.#scheduleProbe(waitMs > 0 && Number.isFinite(waitMs) ? waitMs : PROBE_INTERVAL_MS);
-    });
+  /** Notes which paths work while others do not; true if that changed. */
+  #notePaths({ endpoint, subject }: Purpose, problem: Problem | undefined): boolean {
+    if (endpoint === 'listing') this.#prober.listingEnded(problem);
+    if (problem !== undefined && weigh(endpoint, problem.cause) !== 'proof') {
+      // While the panel is down, no path is told apart from another.
+      if (this.#breaker.problem === undefined) this.#paths.failed(endpoint, subject, problem);
+      return false;
+    }
+    const isCured = this.#paths.worked(endpoint);
+    const found = this.#paths.settle(this.#fleetSize);
+    for (const [path, { cause, detail }] of found) {
+      const { title, remedy } = CAUSES[cause];
+      this.#log.warn(
+        { panel: this.#panel, url: this.#url, endpoint: path, cause, detail },
+        `panel ${this.#panel} (${this.#url}): ${title}, for ${path} calls only: ${detail}: ${remedy}`,
+      );
+      if (path === 'listing') this.#prober.watchListing(() => this.#paths.has('listing'));
+    }
+    return isCured || found.length > 0;
   }
 
-  #probe(): void {
-    if (this.#probeServer === undefined || this.#budget.reading().queueLength > 0) return;
-    // Its end is heeded where all calls' ends are.
-    this.learn(this.#probeServer, this.#lifetime.signal).catch(() => {});
+  #setHealth(health: PanelHealth, { isRelieved = false, isNews = false }): void {
+    if (health === this.#health && !isNews) return;
+    this.#health = health;
+    for (const listener of this.#healthListeners) listener(isRelieved);
+  }
+
+  #announce(problem: Problem | undefined, before: Problem | undefined): void {
+    const fields = { panel: this.#panel, url: this.#url };
+    if (problem === undefined) {
+      this.#log.info(fields, `panel ${this.#panel} (${this.#url}) works again: calls go on`);
+      return;
+    }
+    this.#paths.clear();
+    const { title, remedy } = CAUSES[problem.cause];
+    // A panel that breaks down in another way than before is no news that would be worth an error.
+    this.#log[before === undefined ? 'error' : 'warn'](
+      { ...fields, cause: problem.cause, detail: problem.detail },
+      `panel ${this.#panel} (${this.#url}): ${title}: ${problem.detail}: ${remedy} Retrying once a minute.`,
+    );
+  }
+
+  #probeCalls(): ProbeCalls {
+    return {
+      listing: (signal) => {
+        const purpose: Purpose = { kind: 'probe', endpoint: 'listing', subject: WHOLE_PANEL };
+        return this.#run(purpose, signal, (scope) => this.#api.listing(PROBE_QUERY, scope));
+      },
+      credentials: (server, signal) => {
+        const purpose: Purpose = { kind: 'tokenProbe', endpoint: 'websocket', subject: server };
+        return this.#run(purpose, signal, (scope) =>
+          this.#prober.share(server, this.#api.credentials(server, scope)),
+        );
+      },
+      recheckListing: () => this.listing(PROBE_QUERY, this.#lifetime.signal),
+      wake: () => this.#budget.wake(),
+    };
   }
 }
+
+/** An account that may not read backups is told so with 401 by some panels: that says nothing against the key. */
+function withoutKeyDoubt({ endpoint }: Purpose, problem: Problem | undefined): Problem | undefined {
+  const isDoubt = endpoint === 'backups' && problem?.cause === 'unauthorized';
+  return isDoubt ? { ...problem, cause: 'forbidden' } : problem;
+}
+
+/** A panel that can't reach a node may answer without data. */
+const isNodeSilent = ({ sample, suspended }: Resources) => sample === undefined && !suspended;
+const isProbe = ({ kind }: Purpose) => kind === 'probe' || kind === 'tokenProbe';
 
 function withoutUserInfo(address: string): string {
   const url = new URL(address);

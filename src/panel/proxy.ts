@@ -1,6 +1,7 @@
 import { getProxyForUrl } from 'proxy-from-env';
+import { OWN_CODES, readTransportError } from '../diagnosis/transport.ts';
+import { KNOWN_SECRETS } from '../domain/known-secrets.ts';
 import { printable } from '../domain/printable.ts';
-import { transportTrouble } from './transport-trouble.ts';
 
 /** A proxy on the way to a panel or a node. */
 export interface Proxy {
@@ -22,6 +23,7 @@ export interface ProxyTrust {
 /** Trouble with a proxy; the message names the proxy, without its password, and what to change. */
 export class ProxyError extends Error {
   override readonly name = 'ProxyError';
+  readonly code = OWN_CODES.proxy;
 }
 
 const FORM = 'expected the form http://proxy.example.com:3128';
@@ -66,6 +68,7 @@ function readProxy(text: string, setting: string, subject: string): Proxy {
     throw new ProxyError(`${subject} is not the address of an http or https proxy: ${FORM}`);
   }
   const { username, password } = url;
+  KNOWN_SECRETS.addCredentials(url);
   const credentials = `${decoded(username)}:${decoded(password)}`;
   const authorization = `Basic ${Buffer.from(credentials).toString('base64')}`;
   return {
@@ -86,16 +89,21 @@ function decoded(part: string): string {
 
 /** The error of a proxy that gave no answer. */
 export function proxyUnreachable({ url, setting }: Proxy, cause: unknown): ProxyError {
-  const { kind, code, message } = transportTrouble(cause);
+  const { kind, code, message } = readTransportError(cause);
   const isUp = url.protocol === 'https:' ? 'is up and speaks TLS' : 'is up';
-  const words = {
-    dns: `the name of the proxy ${url.origin} can't be resolved (${code}): check ${setting}, and DNS on this machine`,
-    tls: `TLS with the proxy ${url.origin} failed (${code}): check its certificate and tls_config.ca_file, or make it http:// in ${setting} if it speaks no TLS: ${message}`,
-    timeout: `the proxy ${url.origin} did not answer in time: check ${setting}, and that the proxy ${isUp}`,
-    bad_answer: message,
-    network: `the proxy ${url.origin} can't be reached: ${message}: check ${setting}, and that the proxy ${isUp}`,
+  const words = (): string => {
+    if (kind === 'dns')
+      return `the name of the proxy ${url.origin} can't be resolved (${code}): check ${setting}, and DNS on this machine`;
+    if (kind === 'timeout')
+      return `the proxy ${url.origin} did not answer in time: check ${setting}, and that the proxy ${isUp}`;
+    if (kind === 'oversize') return message;
+    if (code === 'HPE_HEADER_OVERFLOW')
+      return `the proxy ${url.origin} answered CONNECT with headers of more than 16 KiB: check ${setting}, and that an HTTP proxy listens there`;
+    if (kind.startsWith('tls'))
+      return `TLS with the proxy ${url.origin} failed (${code}): check its certificate and tls_config.ca_file, or make it http:// in ${setting} if it speaks no TLS: ${message}`;
+    return `the proxy ${url.origin} can't be reached: ${message}: check ${setting}, and that the proxy ${isUp}`;
   };
-  return new ProxyError(words[kind], { cause });
+  return new ProxyError(words(), { cause });
 }
 
 /** The error of a proxy that answered a CONNECT to `target` with another status than 200. */

@@ -1,68 +1,129 @@
+import { CAUSES } from '../diagnosis/causes.ts';
+import {
+  daemonWords,
+  type RefusedUpgrade,
+  type TokenClaims,
+  upgradeCause,
+} from '../diagnosis/node-answer.ts';
+import { blockedReason } from '../diagnosis/panel-answer.ts';
+import { readTransportError } from '../diagnosis/transport.ts';
+import { printable } from '../domain/printable.ts';
+import type { CauseCode, Problem } from '../domain/problem.ts';
 import type { BlockedReason } from '../domain/server.ts';
 import type { ReconnectReason } from '../domain/telemetry.ts';
-import type { EventOfType } from './machine-model.ts';
+import type { SocketCodec } from '../panel/dialect.ts';
+import { problemOf } from '../panel/errors.ts';
 
-/** Close codes that no reconnect cures. */
-const CLOSED_SUSPENDED = 4409;
-const CLOSED_FOR_GOOD = 4400;
-
-/** Why an attempt failed. */
+/** Why an attempt to stream a server failed. */
 export interface Failure {
   readonly reason: ReconnectReason | 'no_token';
-  /** In words, for the log and the status page; never a secret. */
-  readonly trouble: string;
-  /** Set where a retry within minutes cures nothing. */
-  readonly lasting?: BlockedReason;
-  /** May the resources endpoint still answer for this server? */
-  readonly pollable: boolean;
-  /** The panel asked to wait at least this long. */
-  readonly retryAfterMs?: number;
-  /** The token is of no more use. */
+  readonly problem: Problem;
+  /** The token can't be used any more. */
   readonly dropToken?: boolean;
 }
 
-/** What a close of the far end's means. */
-export function closeFailure(event: EventOfType<'closed'>): Failure {
-  const { trouble, reason } = event;
-  switch (event.code) {
-    case CLOSED_SUSPENDED:
-      return { reason, trouble, lasting: 'suspended', pollable: false };
-    case CLOSED_FOR_GOOD:
-      return { reason, trouble, lasting: 'forbidden', pollable: true };
-    default:
-      return { reason, trouble, pollable: true };
-  }
+/** A refusal that retrying within minutes won't fix. */
+export interface LastingRefusal {
+  /** Undefined when the refusal is about the key, which the panel reports for all its servers. */
+  readonly reason: BlockedReason | undefined;
+  /** May the resources endpoint still answer for this server? */
+  readonly pollable: boolean;
 }
 
-/** What a `jwt error` means where the token was not merely old. */
-export function jwtFailure(event: EventOfType<'jwtError'>): Failure {
-  const failure: Failure = {
+/** Refusals that hold for every endpoint of a server. */
+const UNREADABLE: ReadonlySet<CauseCode> = new Set([
+  'suspended',
+  'installing',
+  'transferring',
+  'restoring',
+  'maintenance',
+  'not_found',
+]);
+
+/** Whether a problem is a lasting refusal, and of which kind; undefined when retrying soon makes sense. */
+export function lastingRefusal({ cause }: Problem): LastingRefusal | undefined {
+  if (!CAUSES[cause].lasting) return undefined;
+  return { reason: blockedReason(cause), pollable: !UNREADABLE.has(cause) };
+}
+
+/** The failure of a call for credentials. */
+export function tokenFailure(error: unknown): Failure {
+  return { reason: 'no_token', problem: problemOf(error) };
+}
+
+/** How a socket is reached. */
+export interface UpgradeWay {
+  /** What was sent as `Origin`. */
+  readonly origin: string;
+  readonly proxied: boolean;
+}
+
+/** The failure of a socket that could not be opened. */
+export function upgradeFailure(refused: RefusedUpgrade, { origin, proxied }: UpgradeWay): Failure {
+  const cause = upgradeCause(refused, proxied);
+  const { status } = refused;
+  if (status === undefined) {
+    const { code, message } = readTransportError(refused.error);
+    const named = code === 'unknown' || message.includes(code) ? message : `${message} (${code})`;
+    return {
+      reason: 'connect_failed',
+      problem: { cause, detail: `connecting to the node failed: ${named}` },
+    };
+  }
+  const sent = cause === 'origin' ? `: Origin ${origin} sent` : '';
+  const problem = { cause, detail: `the node rejected the socket upgrade (${status})${sent}` };
+  // A token is for one node: an address that answers as something else may be outdated.
+  const dropToken = status !== 400 && status !== 403 && status < 500;
+  return { reason: 'upgrade_refused', problem, dropToken };
+}
+
+/** The failure of a socket that the far end closed, or that was cut. */
+export function closeFailure(
+  { code, text, reason }: { readonly code: number; readonly text: string; readonly reason: ReconnectReason },
+  { closeCause }: Pick<SocketCodec, 'closeCause'>,
+): Failure {
+  const said = printable(text);
+  const detail = `the socket was closed (${code})${said === '' ? '' : `: "${said}"`}`;
+  return { reason, problem: { cause: closeCause(code), detail } };
+}
+
+/** The failure behind a `jwt error`; `claims` are those of the token that was sent. */
+export function jwtFailure(
+  text: string,
+  { jwtErrorCause }: Pick<SocketCodec, 'jwtErrorCause'>,
+  claims?: TokenClaims,
+): Failure {
+  const words = daemonWords(text);
+  const detail = `the node rejected the token: "${words}"`;
+  return {
     reason: 'auth_refused',
-    trouble: jwtTrouble(event.text),
-    pollable: true,
+    problem: { cause: jwtErrorCause(words, claims), detail },
     dropToken: true,
   };
-  return event.curable ? failure : { ...failure, lasting: 'forbidden' };
 }
 
-export function jwtTrouble(text: string): string {
-  return `the node refused the token: "${text}"`;
+/** The failure behind a `daemon error` in answer to a token: the node could not verify its signature (wings, router/websocket). */
+export function daemonFailure(text: string): Failure {
+  const detail = `the node could not verify the token: "${daemonWords(text)}"`;
+  return { reason: 'auth_refused', problem: { cause: 'node_token_mismatch', detail }, dropToken: true };
 }
 
 export const CONNECT_TIMEOUT: Failure = {
   reason: 'connect_failed',
-  trouble: 'the node did not answer the connect in time',
-  pollable: true,
+  problem: { cause: 'node_timeout', detail: 'connecting to the node timed out' },
 };
 
 export const AUTH_TIMEOUT: Failure = {
   reason: 'auth_timeout',
-  trouble: 'the node did not answer the token in time',
-  pollable: true,
+  problem: { cause: 'auth_unanswered', detail: "the node didn't answer the token in time" },
 };
 
 export const SILENT: Failure = {
   reason: 'silent',
-  trouble: 'the socket was open but silent, even when asked for stats',
-  pollable: true,
+  problem: { cause: 'no_stats', detail: 'the socket is open but silent, even when asked for stats' },
+};
+
+export const TOKEN_EXPIRED: Problem = {
+  cause: 'closed',
+  detail: 'the token expired before a new one was available',
 };

@@ -1,6 +1,8 @@
-import type { BlockedReason } from '../domain/server.ts';
+import type { Problem } from '../domain/problem.ts';
 import type { ReconnectReason } from '../domain/telemetry.ts';
-import type { Failure } from './failure.ts';
+import type { TokenPurpose } from '../panel/gateway.ts';
+import { backoffMs, slowRetryMs } from './backoff.ts';
+import { type Failure, type LastingRefusal, lastingRefusal } from './failure.ts';
 
 /** Credentials for one console socket; instants are monotonic milliseconds. */
 export interface Token {
@@ -10,25 +12,20 @@ export interface Token {
   readonly expiresAt: number;
 }
 
-/** A refusal that a retry within minutes cures not. */
-export interface Refusal {
-  readonly reason: BlockedReason;
-  /** May the resources endpoint still answer for this server? */
-  readonly pollable: boolean;
-}
-
-export interface Attempt {
+export interface AttemptState {
   /** The newest socket's number; events of an older one are ignored. */
   readonly epoch: number;
   /** Failed attempts in a row. */
   readonly failures: number;
   /** What went wrong last, until a socket streams again. */
-  readonly trouble?: string;
+  readonly problem?: Problem;
   /** The refusal that this attempt is to show lifted or not; it stands until then. */
-  readonly refused?: Refusal;
+  readonly refused?: LastingRefusal;
+  /** What made earlier attempts fail is likely over: the attempt counts as a first one. */
+  readonly isPromising?: true;
 }
 
-interface WithToken extends Attempt {
+interface WithToken extends AttemptState {
   readonly token: Token;
 }
 
@@ -39,19 +36,28 @@ export interface Live extends WithToken {
   readonly authenticatedAt: number;
   /** Requests for stats that were not answered. */
   readonly unanswered: number;
+  /** Refreshes in a row that failed; absent if none did. */
+  readonly failedRefreshes?: number;
+  /** The node rejected a renewed token once; another is fetched in a moment. */
+  readonly renewalRejected?: true;
 }
 
 /** Where a session is; every state but `idle` belongs to a server that is to be streamed. */
 export type MachineState =
   | { readonly name: 'idle'; readonly epoch: number }
-  | ({ readonly name: 'fetchingToken' } & Attempt)
+  | ({ readonly name: 'fetchingToken' } & AttemptState)
   | ({ readonly name: 'connecting'; readonly reused: boolean } & WithToken)
   | ({ readonly name: 'authenticating'; readonly reused: boolean } & WithToken)
   | ({ readonly name: 'streaming' } & Live)
   /** A new token is on its way (`next` undefined) or waits to be accepted. */
   | ({ readonly name: 'refreshing'; readonly next: Token | undefined } & Live)
-  | ({ readonly name: 'backingOff'; readonly token: Token | undefined } & Attempt)
-  | ({ readonly name: 'blocked'; readonly refused: Refusal } & Attempt);
+  | ({ readonly name: 'backingOff'; readonly token: Token | undefined } & AttemptState)
+  /** Waits for the slow retry, with the token if that may still be used. */
+  | ({
+      readonly name: 'blocked';
+      readonly refused: LastingRefusal;
+      readonly token?: Token;
+    } & AttemptState);
 
 export type TimerName = 'deadline' | 'refresh' | 'expiry' | 'silence' | 'retry';
 
@@ -65,15 +71,18 @@ export type MachineEvent =
   | { readonly type: 'tokenFailed'; readonly failure: Failure }
   | { readonly type: 'opened'; readonly epoch: number }
   | { readonly type: 'refused'; readonly epoch: number; readonly failure: Failure }
-  | {
-      readonly type: 'closed';
-      readonly epoch: number;
-      readonly code: number;
-      readonly trouble: string;
-      readonly reason: ReconnectReason;
-    }
+  | { readonly type: 'closed'; readonly epoch: number; readonly failure: Failure }
   | { readonly type: 'authenticated'; readonly epoch: number }
-  | { readonly type: 'jwtError'; readonly epoch: number; readonly curable: boolean; readonly text: string }
+  | {
+      readonly type: 'jwtError';
+      readonly epoch: number;
+      readonly curable: boolean;
+      /** It answers a message of ours, which can only be the token that was sent last. */
+      readonly answersToken?: boolean;
+      readonly failure: Failure;
+    }
+  /** The node failed to handle a message: the token, if that was sent last. */
+  | { readonly type: 'daemonError'; readonly epoch: number; readonly failure: Failure }
   /** `token expiring` or `token expired`. */
   | { readonly type: 'tokenEnding'; readonly epoch: number }
   /** A `stats` frame came. */
@@ -82,7 +91,7 @@ export type MachineEvent =
 
 /** What a session is to do. */
 export type MachineEffect =
-  | { readonly type: 'fetchToken'; readonly priority: 'refresh' | 'connect' }
+  | { readonly type: 'fetchToken'; readonly priority: TokenPurpose }
   | { readonly type: 'abortFetch' }
   | { readonly type: 'openSocket'; readonly epoch: number; readonly url: string }
   | { readonly type: 'closeSocket' }
@@ -102,13 +111,167 @@ export interface MachineContext {
   readonly now: number;
   /** Uniform in [0, 1). */
   readonly random: number;
+  readonly timeouts: SocketTimeouts;
+}
+
+/** How long a node may take to answer a connect, and the token that follows. */
+export interface SocketTimeouts {
   readonly connectTimeoutMs: number;
   readonly authTimeoutMs: number;
 }
 
-export interface Step {
+/** The state that follows an event, and what to do on the way. */
+export interface Transition {
   readonly state: MachineState;
   readonly effects: readonly MachineEffect[];
 }
 
 export const INITIAL_STATE: MachineState = { name: 'idle', epoch: 0 };
+
+export const ABORT_FETCH: MachineEffect = { type: 'abortFetch' };
+export const CLOSE_SOCKET: MachineEffect = { type: 'closeSocket' };
+export const TERMINATE: MachineEffect = { type: 'terminateSocket' };
+const NO_EFFECTS: readonly MachineEffect[] = [];
+
+/** After this long without a `stats` frame, one is asked for: an offline server sends nothing unasked. */
+export const SILENCE_MS = 15_000;
+
+/**
+ * A node that revokes tokens rejects those that were issued before, and tokens carry whole seconds: one that was issued in the same
+ * second is rejected as well, one that is fetched this much later is not.
+ */
+export const RENEW_AGAIN_MS = 2_000;
+
+/** The step from waiting for a token to a socket with it. */
+export function connect(
+  state: AttemptState,
+  token: Token,
+  reused: boolean,
+  context: MachineContext,
+): Transition {
+  const epoch = state.epoch + 1;
+  return {
+    state: { name: 'connecting', epoch, failures: state.failures, token, reused, ...carried(state) },
+    effects: [
+      { type: 'cancelTimers' },
+      { type: 'openSocket', epoch, url: token.socketUrl },
+      { type: 'setTimer', timer: 'deadline', delayMs: context.timeouts.connectTimeoutMs },
+    ],
+  };
+}
+
+/** After so many failures in a row the next call for credentials is likely in vain, too: it waits until there is room for it. */
+const FAILURES_TO_RETRY = 3;
+
+/** The step to a call for credentials; what is known of earlier trouble is carried on. */
+export function fetchToken(from: AttemptState): Transition {
+  const isRetry =
+    from.isPromising === undefined && (from.refused !== undefined || from.failures >= FAILURES_TO_RETRY);
+  return {
+    state: { name: 'fetchingToken', epoch: from.epoch, failures: from.failures, ...carried(from) },
+    effects: [{ type: 'cancelTimers' }, { type: 'fetchToken', priority: isRetry ? 'retry' : 'connect' }],
+  };
+}
+
+export function stream(
+  state: AttemptState,
+  token: Token,
+  since: number,
+  context: MachineContext,
+): Transition {
+  const { epoch, failures } = state;
+  return {
+    state: {
+      name: 'streaming',
+      epoch,
+      failures,
+      token,
+      since,
+      authenticatedAt: context.now,
+      unanswered: 0,
+    },
+    effects: [
+      { type: 'cancelTimers' },
+      { type: 'setTimer', timer: 'refresh', delayMs: Math.max(0, token.refreshAt - context.now) },
+      { type: 'setTimer', timer: 'expiry', delayMs: Math.max(0, token.expiresAt - context.now) },
+      { type: 'setTimer', timer: 'silence', delayMs: SILENCE_MS },
+    ],
+  };
+}
+
+export function failWithSocket(
+  state: AttemptState,
+  token: Token | undefined,
+  failure: Failure,
+  context: MachineContext,
+  retryMs?: number,
+): Transition {
+  return prepend([TERMINATE], fail(state, token, failure, context, retryMs));
+}
+
+/** The step to a retry, after `retryMs` if that is given; after a lasting refusal, to the slow retry. */
+export function fail(
+  state: AttemptState,
+  token: Token | undefined,
+  failure: Failure,
+  context: MachineContext,
+  retryMs?: number,
+): Transition {
+  const failures = state.failures + 1;
+  const common = { epoch: state.epoch, failures, problem: failure.problem };
+  const refused = lastingRefusal(failure.problem);
+  const kept = failure.dropToken === true ? undefined : token;
+  const counted: readonly MachineEffect[] =
+    failure.reason === 'no_token' ? [] : [{ type: 'countReconnect', reason: failure.reason }];
+  if (refused !== undefined) {
+    return {
+      state: {
+        name: 'blocked',
+        ...common,
+        refused,
+        ...(kept !== undefined && { token: kept }),
+      },
+      effects: [
+        { type: 'cancelTimers' },
+        ...counted,
+        { type: 'setTimer', timer: 'retry', delayMs: slowRetryMs(context.random) },
+      ],
+    };
+  }
+  return {
+    state: { name: 'backingOff', ...common, token: kept },
+    effects: [
+      { type: 'cancelTimers' },
+      ...counted,
+      { type: 'setTimer', timer: 'retry', delayMs: retryMs ?? retryDelay(failures, failure, context) },
+    ],
+  };
+}
+
+export function retryDelay(failures: number, failure: Failure, context: MachineContext): number {
+  return Math.max(backoffMs(failures, context.random), failure.problem.retryAfterMs ?? 0);
+}
+
+export function stay(state: MachineState): Transition {
+  return { state, effects: NO_EFFECTS };
+}
+
+export function prepend(effects: readonly MachineEffect[], next: Transition): Transition {
+  return { state: next.state, effects: [...effects, ...next.effects] };
+}
+
+export function isTimer(event: MachineEvent, timer: TimerName): boolean {
+  return event.type === 'timer' && event.timer === timer;
+}
+
+function carried({
+  problem,
+  refused,
+  isPromising,
+}: AttemptState): Pick<AttemptState, 'problem' | 'refused' | 'isPromising'> {
+  return {
+    ...(problem !== undefined && { problem }),
+    ...(refused !== undefined && { refused }),
+    ...(isPromising !== undefined && { isPromising }),
+  };
+}

@@ -1,31 +1,59 @@
-import { AUTH_TIMEOUT, CONNECT_TIMEOUT, closeFailure, jwtFailure, jwtTrouble } from './failure.ts';
-import { whileLive } from './machine-live.ts';
-import type {
-  MachineContext,
-  MachineEffect,
-  MachineEvent,
-  MachineState,
-  StateNamed,
-  Step,
-} from './machine-model.ts';
+import { STABLE_AFTER_MS } from './backoff.ts';
+import {
+  AUTH_TIMEOUT,
+  CONNECT_TIMEOUT,
+  type Failure,
+  lastingRefusal,
+  SILENT,
+  TOKEN_EXPIRED,
+} from './failure.ts';
 import {
   ABORT_FETCH,
+  type AttemptState,
   CLOSE_SOCKET,
   connect,
+  type EventOfType,
   fail,
   failWithSocket,
   fetchToken,
   isTimer,
+  type Live,
+  type MachineContext,
+  type MachineEffect,
+  type MachineEvent,
+  type MachineState,
   prepend,
+  RENEW_AGAIN_MS,
+  retryDelay,
+  SILENCE_MS,
+  type StateNamed,
   stay,
   stream,
-} from './transitions.ts';
+  TERMINATE,
+  type TimerName,
+  type Token,
+  type Transition,
+} from './machine-model.ts';
 
 /** A token that lives no longer than this isn't worth a connect: it would expire on the way. */
 const REUSE_MARGIN_MS = 15_000;
 
+/** A socket that left this many requests for stats unanswered is dead, whatever TCP says. */
+const UNANSWERED_LIMIT = 2;
+
+/** A socket without any stats is given up after this long. */
+export const SILENT_AFTER_MS = (UNANSWERED_LIMIT + 1) * SILENCE_MS;
+
+/** A daemon that calls a token expired this soon after taking it won't be cured by another at once. */
+const REFUSED_AFTER_AUTH_MS = 30_000;
+
+/** So many failures in a row may be followed by another token soon. */
+const QUICK_RENEWALS = 2;
+
+type LiveState = StateNamed<'streaming'> | StateNamed<'refreshing'>;
+
 /** The state that follows and what to do on the way; pure. An event that means nothing here changes nothing. */
-export function step(state: MachineState, event: MachineEvent, context: MachineContext): Step {
+export function step(state: MachineState, event: MachineEvent, context: MachineContext): Transition {
   if (event.type === 'stop') return stop(state);
   if ('epoch' in event && event.epoch !== state.epoch) return stay(state);
   switch (state.name) {
@@ -41,9 +69,8 @@ export function step(state: MachineState, event: MachineEvent, context: MachineC
     case 'refreshing':
       return whileLive(state, event, context);
     case 'backingOff':
-      return whileBackingOff(state, event, context);
     case 'blocked':
-      return event.type === 'wake' || isTimer(event, 'retry') ? fetchToken(state) : stay(state);
+      return whileResting(state, event, context);
   }
 }
 
@@ -61,7 +88,7 @@ function whileFetching(
   state: StateNamed<'fetchingToken'>,
   event: MachineEvent,
   context: MachineContext,
-): Step {
+): Transition {
   switch (event.type) {
     case 'tokenFetched':
       return connect(state, event.token, false, context);
@@ -76,20 +103,19 @@ function whileConnecting(
   state: StateNamed<'connecting'>,
   event: MachineEvent,
   context: MachineContext,
-): Step {
+): Transition {
   switch (event.type) {
     case 'opened':
       return {
         state: { ...state, name: 'authenticating' },
         effects: [
           { type: 'authenticate', token: state.token.value },
-          { type: 'setTimer', timer: 'deadline', delayMs: context.authTimeoutMs },
+          { type: 'setTimer', timer: 'deadline', delayMs: context.timeouts.authTimeoutMs },
         ],
       };
     case 'refused':
-      return fail(state, state.token, event.failure, context);
     case 'closed':
-      return fail(state, state.token, closeFailure(event), context);
+      return fail(state, state.token, event.failure, context);
     case 'timer':
       if (event.timer !== 'deadline') return stay(state);
       return failWithSocket(state, state.token, CONNECT_TIMEOUT, context);
@@ -102,21 +128,27 @@ function whileAuthenticating(
   state: StateNamed<'authenticating'>,
   event: MachineEvent,
   context: MachineContext,
-): Step {
+): Transition {
   switch (event.type) {
     case 'authenticated':
       return stream(state, state.token, context.now, context);
     case 'jwtError':
-      // A token that was good before is refused after a daemon's restart: that says nothing of the next.
-      if (event.curable && state.reused) {
+    case 'daemonError':
+      // After a restart, a daemon rejects tokens that it accepted before; that says nothing about a fresh one.
+      if (state.reused && (event.type === 'daemonError' || event.curable)) {
         return prepend(
           [CLOSE_SOCKET, { type: 'countReconnect', reason: 'auth_refused' }],
-          fetchToken({ ...state, trouble: jwtTrouble(event.text) }),
+          // A refusal that this attempt is to show lifted or not stays the problem until then.
+          fetchToken({
+            ...state,
+            ...(state.refused === undefined && { problem: event.failure.problem }),
+            isPromising: true,
+          }),
         );
       }
-      return failWithSocket(state, undefined, jwtFailure(event), context);
+      return rejectToken(state, event, context);
     case 'closed':
-      return fail(state, state.token, closeFailure(event), context);
+      return fail(state, state.token, event.failure, context);
     case 'timer':
       if (event.timer !== 'deadline') return stay(state);
       return failWithSocket(state, state.token, AUTH_TIMEOUT, context);
@@ -125,20 +157,181 @@ function whileAuthenticating(
   }
 }
 
-function whileBackingOff(
-  state: StateNamed<'backingOff'>,
-  event: MachineEvent,
+/** A new token that another may cure is replaced soon, the first times; after that it is retried as any failure is. */
+function rejectToken(
+  state: StateNamed<'authenticating'>,
+  event: EventOfType<'jwtError'> | EventOfType<'daemonError'>,
   context: MachineContext,
-): Step {
-  if (event.type !== 'wake' && !isTimer(event, 'retry')) return stay(state);
-  const { token } = state;
-  if (token !== undefined && token.expiresAt - context.now > REUSE_MARGIN_MS) {
-    return connect(state, token, true, context);
-  }
-  return fetchToken(state);
+): Transition {
+  const isRenewable = event.type === 'jwtError' && event.curable && state.failures < QUICK_RENEWALS;
+  return failWithSocket(state, undefined, event.failure, context, isRenewable ? RENEW_AGAIN_MS : undefined);
 }
 
-function stop(state: MachineState): Step {
+function whileResting(
+  state: StateNamed<'backingOff'> | StateNamed<'blocked'>,
+  event: MachineEvent,
+  context: MachineContext,
+): Transition {
+  if (event.type !== 'wake' && !isTimer(event, 'retry')) return stay(state);
+  const { token } = state;
+  const attempt: AttemptState = event.type === 'wake' ? { ...state, isPromising: true } : state;
+  if (token !== undefined && token.expiresAt - context.now > REUSE_MARGIN_MS) {
+    return connect(attempt, token, true, context);
+  }
+  return fetchToken(attempt);
+}
+
+/** What a session does whose socket streams, with or without a new token on its way. */
+function whileLive(state: LiveState, event: MachineEvent, context: MachineContext): Transition {
+  switch (event.type) {
+    case 'heard':
+      return state.unanswered === 0 ? stay(state) : stay({ ...state, unanswered: 0 });
+    case 'closed':
+      return leaveLive(state, state.token, event.failure, context);
+    case 'tokenFetched':
+      return isFetching(state) ? takeToken(state, event.token, context) : stay(state);
+    case 'tokenFailed':
+      return isFetching(state) ? keepStreaming(state, event.failure, context) : stay(state);
+    case 'authenticated':
+      if (state.name !== 'refreshing' || state.next === undefined) return stay(state);
+      return stream({ ...state, failures: failuresAfter(state, context) }, state.next, state.since, context);
+    case 'tokenEnding':
+      return state.name === 'streaming' ? refresh(state) : stay(state);
+    case 'jwtError':
+      return onJwtError(state, event, context);
+    case 'timer':
+      return onLiveTimer(state, event.timer, context);
+    default:
+      return stay(state);
+  }
+}
+
+function isFetching(state: LiveState): state is StateNamed<'refreshing'> & { readonly next: undefined } {
+  return state.name === 'refreshing' && state.next === undefined;
+}
+
+function onLiveTimer(state: LiveState, timer: TimerName, context: MachineContext): Transition {
+  switch (timer) {
+    case 'silence':
+      if (state.unanswered >= UNANSWERED_LIMIT)
+        return leaveLive(state, state.token, SILENT, context, TERMINATE);
+      return {
+        state: { ...state, unanswered: state.unanswered + 1 },
+        effects: [{ type: 'requestStats' }, { type: 'setTimer', timer: 'silence', delayMs: SILENCE_MS }],
+      };
+    case 'refresh':
+      return state.name === 'streaming' ? refresh(state) : stay(state);
+    case 'expiry':
+      // Nothing comes any more on this socket: a token under way is for the next one.
+      if (state.name === 'refreshing' && state.next !== undefined) return stay(state);
+      return prepend(
+        [CLOSE_SOCKET, { type: 'countReconnect', reason: 'token_expired' }],
+        expire(state, context),
+      );
+    case 'deadline':
+      if (state.name !== 'refreshing' || state.next === undefined) return stay(state);
+      return leaveLive(state, state.next, AUTH_TIMEOUT, context, TERMINATE);
+    case 'retry':
+      return stay(state);
+  }
+}
+
+function onJwtError(state: LiveState, event: EventOfType<'jwtError'>, context: MachineContext): Transition {
+  if (!event.curable) return leaveLive(state, undefined, event.failure, context, CLOSE_SOCKET);
+  if (event.answersToken === true && state.name === 'refreshing' && state.next !== undefined) {
+    return rejectRenewal(state, event.failure, context);
+  }
+  // While a token is on its way, each event that the daemon holds back says so once more.
+  if (state.name === 'refreshing' || state.renewalRejected === true) return stay(state);
+  if (context.now - state.authenticatedAt < REFUSED_AFTER_AUTH_MS) {
+    return leaveLive(state, undefined, event.failure, context, CLOSE_SOCKET);
+  }
+  return refresh(state);
+}
+
+function rejectRenewal(
+  state: StateNamed<'refreshing'>,
+  failure: Failure,
+  context: MachineContext,
+): Transition {
+  if (state.renewalRejected === true) return leaveLive(state, undefined, failure, context, CLOSE_SOCKET);
+  const { next: _, ...live } = state;
+  return {
+    state: { ...live, name: 'streaming', problem: failure.problem, renewalRejected: true },
+    effects: [{ type: 'setTimer', timer: 'refresh', delayMs: RENEW_AGAIN_MS }],
+  };
+}
+
+/** The credentials ran out: on to new ones, or to those that were asked for already. */
+function expire(state: LiveState, context: MachineContext): Transition {
+  const problem = state.problem ?? TOKEN_EXPIRED;
+  const next = fetchToken({ epoch: state.epoch, failures: failuresAfter(state, context), problem });
+  return state.name === 'refreshing' ? { state: next.state, effects: [{ type: 'cancelTimers' }] } : next;
+}
+
+function refresh(state: StateNamed<'streaming'>): Transition {
+  return {
+    state: { ...state, name: 'refreshing', next: undefined },
+    effects: [{ type: 'fetchToken', priority: 'refresh' }],
+  };
+}
+
+function takeToken(state: StateNamed<'refreshing'>, token: Token, context: MachineContext): Transition {
+  // The server was moved to another node: the old one will fall silent.
+  if (token.socketUrl !== state.token.socketUrl) {
+    return prepend(
+      [CLOSE_SOCKET, { type: 'countReconnect', reason: 'moved' }],
+      connect(state, token, false, context),
+    );
+  }
+  return {
+    state: { ...state, next: token },
+    effects: [
+      { type: 'authenticate', token: token.value },
+      { type: 'setTimer', timer: 'deadline', delayMs: context.timeouts.authTimeoutMs },
+    ],
+  };
+}
+
+/** A failed refresh leaves the socket alone while its token lives; a lasting refusal waits for its end. */
+function keepStreaming(
+  state: StateNamed<'refreshing'>,
+  failure: Failure,
+  context: MachineContext,
+): Transition {
+  const { next: _, ...live } = state;
+  const failedRefreshes = (state.failedRefreshes ?? 0) + 1;
+  const streaming: MachineState = {
+    ...live,
+    name: 'streaming',
+    failedRefreshes,
+    problem: failure.problem,
+  };
+  if (lastingRefusal(failure.problem) !== undefined) return stay(streaming);
+  return {
+    state: streaming,
+    effects: [{ type: 'setTimer', timer: 'refresh', delayMs: retryDelay(failedRefreshes, failure, context) }],
+  };
+}
+
+function leaveLive(
+  state: Live,
+  token: Token | undefined,
+  failure: Failure,
+  context: MachineContext,
+  ending?: MachineEffect,
+): Transition {
+  const failures = failuresAfter(state, context);
+  const effects = ending === undefined ? [ABORT_FETCH] : [ABORT_FETCH, ending];
+  return prepend(effects, fail({ ...state, failures }, token, failure, context));
+}
+
+/** A socket that streamed for a while was a success: the failures before it are forgotten. */
+function failuresAfter(state: Live, context: MachineContext): number {
+  return context.now - state.since >= STABLE_AFTER_MS ? 0 : state.failures;
+}
+
+function stop(state: MachineState): Transition {
   if (state.name === 'idle') return stay(state);
   const socket: readonly MachineEffect[] = hasSocket(state) ? [CLOSE_SOCKET] : [];
   return {

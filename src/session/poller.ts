@@ -1,5 +1,15 @@
+import { blockedReason } from '../diagnosis/panel-answer.ts';
 import type { Cancel, Clock } from '../domain/clock.ts';
-import { slowRetryMs } from './backoff.ts';
+import type { Problem } from '../domain/problem.ts';
+import type { BlockedReason, CollectionMode } from '../domain/server.ts';
+import type { Resources } from '../panel/dialect.ts';
+import { problemOf } from '../panel/errors.ts';
+import { pollBackoffMs, slowRetryMs } from './backoff.ts';
+import type { MachineState } from './machine-model.ts';
+import type { Role, Standing } from './session-ports.ts';
+
+/** A server whose socket fails is polled once its data is this old. */
+export const FALLBACK_AFTER_MS = 30_000;
 
 /** When a server's resources are to be asked for: not at all, or from an instant on at an interval. */
 export type PollPolicy =
@@ -7,10 +17,96 @@ export type PollPolicy =
   /** `from` is a monotonic instant. */
   | { readonly type: 'on'; readonly from: number; readonly intervalMs: number };
 
-/** How one poll ended; after a `refused` one the next waits for the slow retry. */
-export type PollOutcome = 'answered' | 'failed' | 'refused';
+const OFF: PollPolicy = { type: 'off' };
 
-/** One poll, with the instant at which it was asked; resolves with its outcome, or rejects when aborted. */
+/** What the decision to poll depends on; instants are monotonic milliseconds. */
+export interface PollSituation {
+  readonly role: Role;
+  readonly mode: CollectionMode;
+  readonly machine: MachineState;
+  readonly sampledAt: number | undefined;
+  /** When the session began to want a socket. */
+  readonly waitingSince: number;
+}
+
+/** Is the server to be polled, and from when? Pure. */
+export function pollPolicy(situation: PollSituation): PollPolicy {
+  const { role, machine, mode } = situation;
+  if (role.type !== 'poll' && role.type !== 'stream') return OFF;
+  const intervalMs = role.pollIntervalMs;
+  if (role.type === 'poll') return { type: 'on', from: role.firstPollAt, intervalMs };
+  if (mode !== 'auto') return OFF;
+  switch (machine.name) {
+    case 'idle':
+    case 'streaming':
+    case 'refreshing':
+      return OFF;
+    case 'blocked':
+    case 'fetchingToken':
+    case 'connecting':
+    case 'authenticating':
+    case 'backingOff':
+      if (machine.refused !== undefined) {
+        return machine.refused.pollable ? { type: 'on', from: Number.NEGATIVE_INFINITY, intervalMs } : OFF;
+      }
+      // A server that only waits its turn to connect has not failed: a poll would take the turn of another.
+      if (machine.failures === 0) return OFF;
+      return {
+        type: 'on',
+        from: (situation.sampledAt ?? situation.waitingSince) + FALLBACK_AFTER_MS,
+        intervalMs,
+      };
+  }
+}
+
+/** How one poll ended; after a `refused` one the next waits for the slow retry. */
+type EndedPoll =
+  | { readonly type: 'answered' }
+  | { readonly type: 'failed'; readonly problem: Problem }
+  | { readonly type: 'refused'; readonly reason: BlockedReason; readonly problem: Problem };
+
+/** How the last poll since polling began went; `none` before the first. */
+export type PollResult = { readonly type: 'none' } | EndedPoll;
+
+export type PollOutcome = EndedPoll['type'];
+
+/** The result of a poll that the panel answered: a suspended server is refused, and without data the node is unreachable. */
+export function answeredResult({ suspended, sample }: Resources): EndedPoll {
+  if (suspended)
+    return failedWith({ cause: 'suspended', detail: 'the panel says that the server is suspended' });
+  if (sample !== undefined) return { type: 'answered' };
+  return failedWith({ cause: 'node_unreachable', detail: "the panel has no data: it can't reach the node" });
+}
+
+/** The result of a poll that failed. */
+export function failedResult(error: unknown): EndedPoll {
+  return failedWith(problemOf(error));
+}
+
+function failedWith(problem: Problem): EndedPoll {
+  const reason = blockedReason(problem.cause);
+  return reason === undefined ? { type: 'failed', problem } : { type: 'refused', reason, problem };
+}
+
+/** One failure may be a moment's; after two in a row a server no longer counts as observed the way it was planned. */
+const FAILURES_THAT_COUNT = 2;
+
+/** How the server stands in its fleet's plan, going by its last poll; pure. */
+export function standingOf(
+  { role, machine }: Pick<PollSituation, 'role' | 'machine'>,
+  policy: PollPolicy,
+  poll: PollResult,
+): Standing {
+  if (role.type !== 'stream' && role.type !== 'turn') return 'planned';
+  if (machine.name === 'idle' || machine.name === 'streaming' || machine.name === 'refreshing')
+    return 'planned';
+  if (machine.isPromising) return 'planned';
+  if (machine.refused === undefined && machine.failures < FAILURES_THAT_COUNT) return 'planned';
+  const isPolled = policy.type === 'on' && (poll.type === 'none' || poll.type === 'answered');
+  return isPolled ? 'fallback' : 'lost';
+}
+
+/** Makes one poll; resolves with its outcome, whatever that is. */
 export type Poll = (signal: AbortSignal) => Promise<PollOutcome>;
 
 /** Asks for one server's resources again and again while its policy says so; never two at once. */
@@ -18,10 +114,12 @@ export class Poller {
   readonly #clock: Clock;
   readonly #random: () => number;
   readonly #poll: Poll;
-  #policy: PollPolicy = { type: 'off' };
+  #policy: PollPolicy = OFF;
   #startedAt = Number.NEGATIVE_INFINITY;
-  /** Until then a refusal rests. */
+  /** Until then a refusal or a failure rests. */
   #notBefore = Number.NEGATIVE_INFINITY;
+  /** Failed polls in a row. */
+  #failures = 0;
   #cancel: Cancel | undefined;
   #inFlight: AbortController | undefined;
 
@@ -47,10 +145,11 @@ export class Poller {
     if (this.#inFlight === undefined) this.#schedule();
   }
 
-  /** Whatever refused the last poll may be over: the next need not wait. */
+  /** Polls now instead of at the next interval or slow retry. */
   wake(): void {
     this.#startedAt = Number.NEGATIVE_INFINITY;
     this.#notBefore = Number.NEGATIVE_INFINITY;
+    this.#failures = 0;
     if (this.#inFlight === undefined) this.#schedule();
   }
 
@@ -74,7 +173,10 @@ export class Poller {
     const outcome = await this.#poll(controller.signal).catch(() => 'failed' as const);
     if (this.#inFlight !== controller) return;
     this.#inFlight = undefined;
+    this.#failures = outcome === 'failed' ? this.#failures + 1 : 0;
     if (outcome === 'refused') this.#notBefore = this.#startedAt + slowRetryMs(this.#random());
+    if (outcome === 'failed')
+      this.#notBefore = this.#clock.now() + pollBackoffMs(this.#failures, this.#random());
     this.#schedule();
   }
 }

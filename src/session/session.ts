@@ -1,39 +1,43 @@
-import type { CollectionStatus } from '../domain/collection.ts';
-import { collectionStatus, socketState } from './condition.ts';
-import { subjectOf, tellCondition } from './condition-log.ts';
+import { CAUSES } from '../diagnosis/causes.ts';
+import type { CollectionStatus } from '../domain/reading.ts';
+import { type BlockedReason, identityOf, type SampleSource } from '../domain/server.ts';
+import { collectionStatus, logCondition, socketState } from './condition.ts';
 import type { MachineState } from './machine-model.ts';
-import { pollPolicy, type Role } from './poll-policy.ts';
-import { answeredResult, failedResult, type PollResult } from './poll-result.ts';
-import { Poller, type PollOutcome } from './poller.ts';
-import type { SessionContext, SessionRecord } from './session-ports.ts';
+import {
+  answeredResult,
+  failedResult,
+  Poller,
+  type PollOutcome,
+  type PollResult,
+  type PollSituation,
+  pollPolicy,
+  standingOf,
+} from './poller.ts';
+import type { Role, SessionContext, SessionOwner, SessionRecord, Standing } from './session-ports.ts';
 import { Streamer } from './streamer.ts';
 
 /** Keeps one server observed in the role that it is given: by its socket, by polls, or by one after the other. */
 export class Session {
   readonly #context: SessionContext;
   readonly #record: SessionRecord;
+  readonly #owner: SessionOwner | undefined;
   readonly #streamer: Streamer;
   readonly #poller: Poller;
   #role: Role = { type: 'rest' };
   #waitingSince = 0;
   #pollResult: PollResult = { type: 'none' };
   #status: CollectionStatus = { condition: 'stopped' };
-  /** The trouble that the last turn ended with. */
-  #lastTurn: MachineState | undefined;
-  /** The newest trouble was told by the panel, once for all its servers. */
-  #told = false;
+  #standing: Standing = 'planned';
 
-  constructor(context: SessionContext, record: SessionRecord) {
+  constructor(context: SessionContext, record: SessionRecord, owner?: SessionOwner) {
+    this.#owner = owner;
     this.#context = context;
     this.#record = record;
     this.#streamer = new Streamer(context, record, {
-      // A turn lasts as long as its token, to the last second, and so does the socket of a server that is held.
-      renews: () => this.#role.type !== 'turn' && this.#role.type !== 'held',
+      // A turn lasts as long as its token, to the last second, and so does the socket of a suspended one.
+      renews: () => this.#role.type !== 'turn' && this.#role.type !== 'suspended',
       tokenSpent: () => this.#onTokenSpent(),
       changed: () => this.#onMachineChange(),
-      troubled: (told) => {
-        this.#told = told;
-      },
     });
     this.#poller = new Poller(context.clock, context.random, (signal) => this.#poll(signal));
   }
@@ -44,23 +48,34 @@ export class Session {
     if (role.type === 'stream' || role.type === 'turn') {
       if (this.#streamer.machine.name === 'idle') this.#waitingSince = this.#context.clock.now();
       this.#streamer.start();
-    } else if (role.type !== 'held' || !isLive(this.#streamer.machine)) {
+    } else if (role.type !== 'suspended' || !isLive(this.#streamer.machine)) {
       this.#streamer.stop();
     }
     this.#settle();
   }
 
   /** Takes part in turns, and waits for the first. */
-  waitForTurn(pollIntervalMs: number): void {
-    if (this.#role.type !== 'wait') this.assume({ type: 'wait', pollIntervalMs, pollable: false });
+  waitForTurn(): void {
+    if (this.#role.type !== 'wait') this.assume({ type: 'wait' });
   }
 
-  /** What kept the server from being observed may be over (the panel answers again): try now. */
+  /** Retries now: the problem of the panel or its key that kept the server from being observed may be over. */
   wake(): void {
     const { machine } = this.#streamer;
-    const wasRefused = machine.name === 'blocked' && machine.refused.reason === 'unauthorized';
-    if (machine.name === 'backingOff' || wasRefused) this.#streamer.wake();
-    if (this.#pollResult.type === 'failed' || isUnauthorized(this.#pollResult)) this.#poller.wake();
+    const wasKey = machine.name === 'blocked' && isOfKey(machine.refused.reason);
+    if (machine.name === 'backingOff' || wasKey) this.#streamer.wake();
+    const poll = this.#pollResult;
+    if (poll.type === 'failed' || (poll.type === 'refused' && isOfKey(poll.reason))) this.#poller.wake();
+  }
+
+  /** Another server of the node can be observed again in this way: try it now. */
+  wakeNode(way: SampleSource): void {
+    const { machine } = this.#streamer;
+    const isWaiting = machine.name === 'backingOff' || machine.name === 'blocked';
+    const isOfNode =
+      isWaiting && machine.problem !== undefined && CAUSES[machine.problem.cause].scope === 'node';
+    if (way === 'socket' && isOfNode) this.#streamer.wake();
+    if (this.#pollResult.type === 'failed') this.#poller.wake();
   }
 
   /** The panel's health changed: the condition may follow from that alone. */
@@ -71,46 +86,44 @@ export class Session {
   /** Resolves when the socket is closed. */
   async stop(): Promise<void> {
     this.assume({ type: 'rest' });
+    this.#context.slots?.release(identityOf(this.#record.target));
     await this.#streamer.closing;
   }
 
   #onMachineChange(): void {
     this.#settle();
-    if (this.#role.type === 'held' && !isLive(this.#streamer.machine)) this.#streamer.stop();
+    if (this.#role.type === 'suspended' && !isLive(this.#streamer.machine)) this.#streamer.stop();
     if (this.#role.type === 'turn' && isOverForNow(this.#streamer.machine)) this.#endTurn();
   }
 
   #onTokenSpent(): void {
-    if (this.#role.type === 'held') this.#streamer.stop();
+    if (this.#role.type === 'suspended') this.#streamer.stop();
     else this.#endTurn();
   }
 
-  // What the turn ended with is what is known of the server until the next: its trouble, or a refusal that stands.
+  // A server whose turn failed isn't given another one: it goes on by itself until its socket streams.
   #endTurn(): void {
     const role = this.#role;
     if (role.type !== 'turn') return;
-    const { machine } = this.#streamer;
-    const failed = machine.name === 'blocked' || machine.name === 'backingOff' ? machine : undefined;
-    this.#lastTurn = failed;
-    const pollable = failed?.refused?.pollable === true && this.#record.target.mode === 'auto';
-    this.assume({ type: 'wait', pollIntervalMs: role.pollIntervalMs, pollable });
-    role.onOver();
+    const { pollIntervalMs } = role;
+    const end = isOverForNow(this.#streamer.machine) ? 'failed' : 'spent';
+    this.assume(end === 'failed' ? { type: 'stream', pollIntervalMs } : { type: 'wait' });
+    role.onOver(end);
   }
 
   async #poll(signal: AbortSignal): Promise<PollOutcome> {
-    const { clock, panel, telemetry, toldByPanel } = this.#context;
+    const { clock, panel, telemetry } = this.#context;
     const requestedAt = clock.now();
     const ended = await panel.resources(this.#record.target.id, signal).then(
-      (resources) => ({ resources, result: answeredResult(resources), told: false }),
-      (error: unknown) => ({ resources: undefined, result: failedResult(error), told: toldByPanel(error) }),
+      (resources) => ({ resources, result: answeredResult(resources) }),
+      (error: unknown) => ({ resources: undefined, result: failedResult(error) }),
     );
     if (signal.aborted) return 'failed';
-    const { resources, result, told } = ended;
+    const { resources, result } = ended;
     for (let bad = 0; bad < (resources?.badFields ?? 0); bad += 1) telemetry.badMessage('bad_field');
     if (result.type === 'answered' && resources?.sample !== undefined) {
       this.#record.pollSample(resources.sample, requestedAt, clock.now());
     }
-    this.#told = told;
     this.#pollResult = result;
     this.#settle();
     return result.type;
@@ -118,39 +131,73 @@ export class Session {
 
   /** Brings polling and the shown condition in line with where the machine stands. */
   #settle(): void {
-    const policy = pollPolicy({
+    const situation: PollSituation = {
       role: this.#role,
       mode: this.#record.target.mode,
       machine: this.#streamer.machine,
       sampledAt: this.#record.sampledAt,
       waitingSince: this.#waitingSince,
-    });
+    };
+    const policy = pollPolicy(situation);
     if (policy.type === 'off') this.#pollResult = { type: 'none' };
     this.#poller.follow(policy);
     const status = this.#currentStatus(policy.type === 'on');
     this.#record.setCollection(status, socketState(this.#streamer.machine));
-    if (status.condition !== this.#status.condition || status.blocked !== this.#status.blocked) {
-      const told = this.#told || this.#context.keyRefused();
-      tellCondition(this.#context.log, { ...subjectOf(this.#record.target), ...status }, told);
+    const { condition, blocked, problem } = this.#status;
+    const isChanged = status.condition !== condition || status.blocked !== blocked;
+    // After a socket was closed, the cause that keeps it from being opened again is news, once no attempt is under way.
+    const { name } = this.#streamer.machine;
+    const isAtRest = name === 'backingOff' || name === 'blocked';
+    const isLost = status.condition === 'failing' || status.condition === 'blocked';
+    const isExplained =
+      isLost && isAtRest && problem?.cause === 'closed' && status.problem?.cause !== 'closed';
+    if (isChanged || isExplained) {
+      logCondition(this.#context.log, this.#record.target, status);
     }
+    const before = this.#status;
     this.#status = status;
+    this.#notifyOwner(before, status, standingOf(situation, policy, this.#pollResult));
+  }
+
+  #notifyOwner(before: CollectionStatus, now: CollectionStatus, standing: Standing): void {
+    const hasChanged = standing !== this.#standing;
+    this.#standing = standing;
+    if (hasChanged && standing !== 'planned') this.#context.slots?.release(identityOf(this.#record.target));
+    if (hasChanged) this.#owner?.standingChanged(standing);
+    const way = recoveredWay(before, now);
+    if (way !== undefined) this.#owner?.recovered(way);
   }
 
   #currentStatus(polling: boolean): CollectionStatus {
     if (this.#role.type === 'rest') return { condition: 'stopped' };
     const { machine } = this.#streamer;
-    if (this.#role.type === 'held' && !isLive(machine)) {
+    if (this.#role.type === 'suspended') {
       const { reason } = this.#role;
-      return { condition: 'blocked', blocked: reason, trouble: `the panel's listing says: ${reason}` };
+      const detail = `the panel's listing says: ${reason}`;
+      // What streams isn't blocked, whatever the listing says.
+      return isLive(machine)
+        ? {
+            condition: 'streaming',
+            problem: { cause: reason, detail: `${detail}, but its console socket streams` },
+          }
+        : { condition: 'blocked', blocked: reason, problem: { cause: reason, detail } };
     }
     return collectionStatus({
-      machine: this.#role.type === 'wait' ? (this.#lastTurn ?? machine) : machine,
+      machine,
       polling,
       poll: this.#pollResult,
       mode: this.#record.target.mode,
-      keyRefused: this.#context.keyRefused(),
+      keyProblem: this.#context.keyProblem(),
     });
   }
+}
+
+/** The way in which the server is observed again, if it is. */
+function recoveredWay(before: CollectionStatus, now: CollectionStatus): SampleSource | undefined {
+  const wasLost = before.condition === 'failing' || before.condition === 'blocked';
+  const wasFallback = before.condition === 'polling' && before.problem !== undefined;
+  if (now.condition === 'streaming') return wasLost || wasFallback ? 'socket' : undefined;
+  return now.condition === 'polling' && wasLost ? 'poll' : undefined;
 }
 
 /** Would going on cost another call, or wait for long? Then the place is better given to the next. */
@@ -162,6 +209,7 @@ function isLive(machine: MachineState): boolean {
   return machine.name === 'streaming' || machine.name === 'refreshing';
 }
 
-function isUnauthorized(result: PollResult): boolean {
-  return result.type === 'refused' && result.reason === 'unauthorized';
+/** May the refusal be about the key? A 401 may, and a problem of the key itself has no reason of the server's. */
+function isOfKey(reason: BlockedReason | undefined): boolean {
+  return reason === undefined || reason === 'unauthorized';
 }

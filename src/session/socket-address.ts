@@ -1,5 +1,9 @@
-import { BlockList, isIP } from 'node:net';
+import dns, { type LookupAddress, type LookupOptions } from 'node:dns';
+import { isIP } from 'node:net';
+import { OWN_CODES } from '../diagnosis/transport.ts';
 import { printable } from '../domain/printable.ts';
+import type { CauseCode, Problem } from '../domain/problem.ts';
+import { isLocalAddress, isMetadataAddress } from './special-addresses.ts';
 
 /** Which addresses a panel may send a socket to. */
 export interface SocketPolicy {
@@ -10,50 +14,99 @@ export interface SocketPolicy {
   readonly socketHosts?: readonly string[];
 }
 
-/** The reason why a socket may not be opened to `address`, with what to change; undefined where it may. */
-export function socketAddressProblem(address: string, policy: SocketPolicy): string | undefined {
+/** Why a socket may not be opened to `address`; undefined if it may. */
+export function socketAddressProblem(address: string, policy: SocketPolicy): Problem | undefined {
   const url = URL.canParse(address) ? new URL(address) : undefined;
-  if (url === undefined)
-    return `expected a wss:// socket address from the panel, got "${printable(address)}"`;
+  if (url === undefined) {
+    const detail = `expected a wss:// socket address from the panel, got "${printable(address)}"`;
+    return { cause: 'socket_address', detail };
+  }
   const shown = `socket address "${printable(`${url.protocol}//${url.host}`)}"`;
-  if (url.protocol !== 'wss:' && url.protocol !== 'ws:') return `${shown}: expected the scheme wss`;
-  if (url.username !== '' || url.password !== '') return `${shown}: it carries user info, which is refused`;
+  const problem = (cause: CauseCode, words: string): Problem => ({ cause, detail: `${shown}: ${words}` });
+  if (url.protocol !== 'wss:' && url.protocol !== 'ws:')
+    return problem('socket_address', 'expected the scheme wss');
+  if (url.username !== '' || url.password !== '')
+    return problem('socket_address', 'user info is not allowed');
   const panelHost = new URL(policy.panelUrl).hostname;
   if (url.protocol === 'ws:' && !policy.allowInsecure && !isLocalHost(panelHost)) {
-    return `${shown}: plain ws is refused; give the node a certificate, or set allow_insecure: true for this panel`;
+    return problem('socket_address_insecure', 'plain ws is not allowed');
   }
-  return hostProblem(url.hostname, panelHost, shown, policy);
+  return hostProblem(url.hostname, panelHost, policy, problem);
 }
 
 function hostProblem(
   host: string,
   panelHost: string,
-  shown: string,
   policy: SocketPolicy,
-): string | undefined {
+  problem: (cause: CauseCode, words: string) => Problem,
+): Problem | undefined {
   if (policy.socketHosts !== undefined) {
     const allowed = policy.socketHosts.some((name) => sameHost(name, host));
-    return allowed ? undefined : `${shown}: the host is not in socket_hosts; add it if it is a node of yours`;
+    return allowed ? undefined : problem('socket_address_not_allowed', 'the host is not in socket_hosts');
   }
-  if (!isLocalHost(host) || isLocalHost(panelHost)) return undefined;
-  return `${shown}: a loopback or link-local address from a panel that is not there itself; name the host in socket_hosts if it is right`;
+  if (isLocalHost(host) && !isLocalHost(panelHost)) {
+    return problem(
+      'socket_address_local',
+      'a loopback or link-local address, from a panel that is not there itself',
+    );
+  }
+  if (!isMetadataAddress(unbracketed(host))) return undefined;
+  return problem('socket_address_local', "the address of a cloud's metadata service");
 }
 
-/**
- * Is the address one that no name of a public panel may lead to: loopback, link-local or unspecified? Takes an IP
- * address as `dns.lookup` gives it.
- */
-export function isLocalAddress(address: string): boolean {
-  const family = isIP(address);
-  return family !== 0 && LOCAL.check(address, family === 6 ? 'ipv6' : 'ipv4');
-}
-
-/** The same for a host name or a bracketed address as a URL has it. */
+/** Is the host, a name or a bracketed address as a URL has it, this machine or a link-local address? */
 export function isLocalHost(host: string): boolean {
   const bare = unbracketed(host);
   if (isIP(bare) !== 0) return isLocalAddress(bare);
   const name = bare.toLowerCase().replace(/\.$/, '');
   return name === 'localhost' || name.endsWith('.localhost');
+}
+
+type LookupCallback = (
+  error: NodeJS.ErrnoException | null,
+  address: string | LookupAddress[],
+  family?: number,
+) => void;
+
+/**
+ * `dns.lookup` that refuses a name if one of its addresses may not be reached: checking the name alone would let a hostile
+ * panel reach what listens there.
+ */
+function lookupWithout(isRefused: (address: string) => boolean) {
+  return (hostname: string, options: LookupOptions, callback: LookupCallback): void => {
+    dns.lookup(hostname, { ...options, all: true }, (error, addresses) => {
+      if (error !== null) {
+        callback(error, []);
+        return;
+      }
+      const refused = addresses.find(({ address }) => isRefused(address));
+      const [first] = addresses;
+      if (refused !== undefined || first === undefined) {
+        const reached = refused?.address ?? 'no address';
+        callback(
+          Object.assign(new Error(`"${hostname}" leads to ${reached}`), { code: OWN_CODES.address }),
+          [],
+        );
+        return;
+      }
+      if (options.all === true) callback(null, addresses);
+      else callback(null, first.address, first.family);
+    });
+  };
+}
+
+/** For the names that a panel on another machine hands out: they may lead to no local address and no metadata service. */
+export const guardedLookup = lookupWithout(
+  (address) => isLocalAddress(address) || isMetadataAddress(address),
+);
+
+/** For the names that a panel on this machine hands out, whose nodes may be here as well. */
+const metadataGuardedLookup = lookupWithout(isMetadataAddress);
+
+/** The lookup for a panel's sockets; undefined if names may lead anywhere, since the operator listed them in `socket_hosts`. */
+export function socketLookup({ panelUrl, socketHosts }: Pick<SocketPolicy, 'panelUrl' | 'socketHosts'>) {
+  if (socketHosts !== undefined) return undefined;
+  return isLocalHost(new URL(panelUrl).hostname) ? metadataGuardedLookup : guardedLookup;
 }
 
 function sameHost(a: string, b: string): boolean {
@@ -63,12 +116,3 @@ function sameHost(a: string, b: string): boolean {
 function unbracketed(host: string): string {
   return host.startsWith('[') && host.endsWith(']') ? host.slice(1, -1) : host;
 }
-
-// BlockList matches IPv4-mapped IPv6 addresses against the IPv4 rules as well.
-const LOCAL = new BlockList();
-LOCAL.addSubnet('127.0.0.0', 8, 'ipv4');
-LOCAL.addSubnet('0.0.0.0', 8, 'ipv4');
-LOCAL.addSubnet('169.254.0.0', 16, 'ipv4');
-LOCAL.addAddress('::1', 'ipv6');
-LOCAL.addAddress('::', 'ipv6');
-LOCAL.addSubnet('fe80::', 10, 'ipv6');

@@ -1,16 +1,10 @@
-import type { Agent, ClientRequest } from 'node:http';
+import type { ClientRequest } from 'node:http';
 import type { Socket } from 'node:net';
-import { checkServerIdentity, type PeerCertificate } from 'node:tls';
-import { HttpsProxyAgent } from 'https-proxy-agent';
+import { type ConnectionOptions, checkServerIdentity, connect as connectTls } from 'node:tls';
+import { Agent, type AgentConnectOpts } from 'agent-base';
 import type { Clock } from '../domain/clock.ts';
-import {
-  type Proxy,
-  type ProxyTrust,
-  proxyFor,
-  proxyRefused,
-  proxyTls,
-  proxyUnreachable,
-} from '../panel/proxy.ts';
+import { type Proxy, type ProxyTrust, proxyFor } from '../panel/proxy.ts';
+import { openTunnel } from '../panel/tunnel.ts';
 import { isLocalHost } from './socket-address.ts';
 
 /** How sockets are taken through proxies. */
@@ -40,84 +34,41 @@ export function proxyAgents(
   };
 }
 
-type Connect = HttpsProxyAgent<string>['connect'];
-
 /** Takes sockets through a proxy, and names the proxy where that fails. */
-class TunnelAgent extends HttpsProxyAgent<string> {
-  readonly #proxy: Proxy;
+class TunnelAgent extends Agent {
+  readonly proxy: Proxy;
   readonly #options: ProxyOptions;
 
   constructor(proxy: Proxy, options: ProxyOptions) {
-    super(proxy.url.href);
-    this.#proxy = proxy;
+    super();
+    this.proxy = proxy;
     this.#options = options;
   }
 
-  override async connect(...[request, options]: Parameters<Connect>): Promise<Socket> {
-    const answered = statusOf(request);
-    const scope = this.#scope(request);
-    try {
-      const socket = await this.#agent(scope.signal).connect(request, withIdentity(options));
-      // For another status the library gives a socket that plays the answer back, as if the node had given it.
-      if (answered() === 200) return socket;
-      socket.destroy();
-    } catch (error) {
-      throw proxyUnreachable(this.#proxy, scope.signal.reason ?? error);
-    } finally {
-      scope.end();
-    }
-    throw proxyRefused(this.#proxy, `${options.host ?? ''}:${options.port}`, answered());
-  }
-
-  // The library neither has a deadline nor notices that nobody waits for the tunnel any more: a proxy that hangs would collect
-  // connections.
-  #scope(request: ClientRequest): { readonly signal: AbortSignal; end(): void } {
-    const { clock, timeoutMs } = this.#options;
-    const controller = new AbortController();
-    const leave = () => controller.abort(new Error('nobody waits for it'));
+  override async connect(request: ClientRequest, options: AgentConnectOpts): Promise<Socket> {
+    const { host = '', port } = options;
+    const given = new AbortController();
+    const leave = () => given.abort();
     if (request.destroyed) leave();
     // Without a connection a request tells no other way that it was given up.
     request.once('abort', leave);
-    const cancel = clock.schedule(timeoutMs, () => controller.abort(new TunnelTimeoutError()));
-    return {
-      signal: controller.signal,
-      end: () => {
-        cancel();
-        request.off('abort', leave);
-      },
-    };
-  }
-
-  #agent(signal: AbortSignal): HttpsProxyAgent<string> {
-    const { url, authorization } = this.#proxy;
-    const headers: Record<string, string> =
-      authorization === undefined ? {} : { 'Proxy-Authorization': authorization };
-    return new HttpsProxyAgent(url.href, { headers, ...proxyTls(this.#options.trust), signal });
+    try {
+      const socket = await openTunnel(this.proxy, { host, port }, { ...this.#options, signal: given.signal });
+      return options.secureEndpoint ? connectTls(overTunnel(options, socket)) : socket;
+    } finally {
+      request.off('abort', leave);
+    }
   }
 }
 
-class TunnelTimeoutError extends Error {
-  readonly code = 'ETIMEDOUT';
-
-  constructor() {
-    super('no tunnel in time');
-  }
-}
-
-/** The status of the proxy's answer, once there is one. */
-function statusOf(request: ClientRequest): () => number {
-  let status = 0;
-  request.once('proxyConnect', (answer: { readonly statusCode: number }) => {
-    status = answer.statusCode;
-  });
-  return () => status;
-}
-
-// For an IP address the library leaves the host away, and Node then compares the certificate with the proxy's name.
-function withIdentity(options: Parameters<Connect>[1]): Parameters<Connect>[1] {
-  const identity = {
-    checkServerIdentity: (_host: string, certificate: PeerCertificate) =>
-      checkServerIdentity(options.host ?? '', certificate),
+/** TLS with the node over a tunnel, whose certificate is compared with the node's name or IP address. */
+function overTunnel(
+  { host = '', port: _port, path: _path, ...tls }: ConnectionOptions,
+  socket: Socket,
+): ConnectionOptions {
+  return {
+    ...tls,
+    socket,
+    checkServerIdentity: (_name, certificate) => checkServerIdentity(host, certificate),
   };
-  return { ...options, ...identity };
 }

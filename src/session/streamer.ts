@@ -1,5 +1,19 @@
+import { answersMessage, type RefusedUpgrade } from '../diagnosis/node-answer.ts';
 import type { Clock } from '../domain/clock.ts';
-import { subjectOf } from './condition-log.ts';
+import { printable } from '../domain/printable.ts';
+import { identityOf, type Sample, type ServerState } from '../domain/server.ts';
+import type { PanelTelemetry } from '../domain/telemetry.ts';
+import type { FrameHandler, SocketCodec } from '../panel/dialect.ts';
+import type { TokenPurpose } from '../panel/gateway.ts';
+import { subjectOf } from './condition.ts';
+import {
+  closeFailure,
+  daemonFailure,
+  jwtFailure,
+  tokenFailure,
+  type UpgradeWay,
+  upgradeFailure,
+} from './failure.ts';
 import { step } from './machine.ts';
 import {
   INITIAL_STATE,
@@ -7,25 +21,27 @@ import {
   type MachineEffect,
   type MachineEvent,
   type MachineState,
+  SILENCE_MS,
   type TimerName,
   type Token,
 } from './machine-model.ts';
 import type { SessionContext, SessionRecord } from './session-ports.ts';
-import type { ConsoleSocket } from './socket.ts';
-import { SocketEvents, type SocketHolder } from './socket-events.ts';
+import type { ConsoleSocket, SocketClosing, SocketListener } from './socket.ts';
 import { Timers } from './timers.ts';
-import { TokenSource } from './token.ts';
-import { SILENCE_MS } from './transitions.ts';
-import { addressFailure, tokenFailure, upgradeFailure } from './trouble.ts';
+import { claimsOf, TokenSource } from './token.ts';
 
-/** What a streamer asks and tells the one who owns it. */
-export interface StreamerOwner extends Pick<SocketHolder, 'renews' | 'tokenSpent' | 'troubled'> {
+/** What a streamer asks its owner, and notifies it of. */
+export interface StreamerOwner {
+  /** Is the token to be renewed when it ends? */
+  renews(): boolean;
+  /** The token ended, and is not to be renewed. */
+  tokenSpent(): void;
   /** The machine moved on. */
   changed(): void;
 }
 
 /** Holds one server's console socket: runs the machine's effects and feeds it what happens. */
-export class Streamer implements SocketHolder {
+export class Streamer {
   readonly #context: SessionContext;
   readonly #record: SessionRecord;
   readonly #owner: StreamerOwner;
@@ -40,14 +56,18 @@ export class Streamer implements SocketHolder {
   #closing: Promise<void> = Promise.resolve();
 
   constructor(context: SessionContext, record: SessionRecord, owner: StreamerOwner) {
-    const { clock, random, panel } = context;
-    const { id } = record.target;
+    const { clock, random, panel, slots } = context;
     this.#context = context;
     this.#record = record;
     this.#owner = owner;
     this.#clock = clock;
-    this.#tokens = new TokenSource(clock, random, (priority, signal) =>
-      panel.credentials(id, priority, signal),
+    this.#tokens = new TokenSource(
+      clock,
+      random,
+      (purpose, signal) => panel.credentials(record.target.id, purpose, signal),
+      // A token that isn't renewed needs no slot.
+      (use, now, lifetimeMs) =>
+        owner.renews() ? slots?.refreshAt(identityOf(record.target), use, now, lifetimeMs) : undefined,
     );
     this.#timers = new Timers(clock, (timer) => this.#onTimer(timer));
   }
@@ -73,22 +93,12 @@ export class Streamer implements SocketHolder {
     this.dispatch({ type: 'wake' });
   }
 
-  renews(): boolean {
-    return this.#owner.renews();
-  }
-
-  tokenSpent(): void {
-    this.#owner.tokenSpent();
-  }
-
-  troubled(told: boolean): void {
-    this.#owner.troubled(told);
-  }
-
+  /** Takes note of a sample that came at this instant. */
   sampled(now: number): void {
     this.#lastStatsAt = now;
   }
 
+  /** Steps the machine and runs its effects. */
   dispatch(event: MachineEvent): void {
     const before = this.#machine;
     const { state, effects } = step(before, event, this.#machineContext());
@@ -98,8 +108,8 @@ export class Streamer implements SocketHolder {
   }
 
   #machineContext(): MachineContext {
-    const { clock, random, connectTimeoutMs, authTimeoutMs } = this.#context;
-    return { now: clock.now(), random: random(), connectTimeoutMs, authTimeoutMs };
+    const { clock, random, settings } = this.#context;
+    return { now: clock.now(), random: random(), timeouts: settings };
   }
 
   #run(effect: MachineEffect): void {
@@ -149,18 +159,18 @@ export class Streamer implements SocketHolder {
   // One timer in 15 s looks back at the last frame, instead of each frame setting a timer anew.
   #rearmSilence(): boolean {
     const quietMs = this.#clock.now() - this.#lastStatsAt;
-    if (quietMs >= SILENCE_MS) return false;
+    // What a rounding error leaves of the wait would never pass.
+    if (SILENCE_MS - quietMs < 1) return false;
     this.#timers.set('silence', SILENCE_MS - quietMs);
     return true;
   }
 
-  async #fetchToken(priority: 'refresh' | 'connect'): Promise<void> {
+  async #fetchToken(purpose: TokenPurpose): Promise<void> {
     const controller = new AbortController();
     this.#fetch = controller;
-    const event = await this.#tokens.next(priority, controller.signal).then(
+    const event = await this.#tokens.next(purpose, controller.signal).then(
       (token) => this.#tokenEvent(token),
       (error: unknown): MachineEvent => {
-        if (!controller.signal.aborted) this.#owner.troubled(this.#context.toldByPanel(error));
         return { type: 'tokenFailed', failure: tokenFailure(error) };
       },
     );
@@ -173,7 +183,7 @@ export class Streamer implements SocketHolder {
     const problem = this.#context.addressProblem(token.socketUrl);
     return problem === undefined
       ? { type: 'tokenFetched', token }
-      : { type: 'tokenFailed', failure: addressFailure(problem) };
+      : { type: 'tokenFailed', failure: { reason: 'no_token', problem } };
   }
 
   #abortFetch(): void {
@@ -189,21 +199,139 @@ export class Streamer implements SocketHolder {
     try {
       this.#socket = this.#context.openSocket(
         url,
-        new SocketEvents(this.#context, this.#record, this, epoch),
+        new SocketEvents(this.#context, this.#record, this.#owner, this, epoch),
       );
     } catch (error) {
       // ws refuses some addresses outright; that must not pass for a crash of this program.
-      const failure = upgradeFailure({ error: error as Error }, this.#context.origin);
-      this.dispatch({ type: 'refused', epoch, failure });
+      this.dispatch({
+        type: 'refused',
+        epoch,
+        failure: upgradeFailure({ error: error as Error }, this.wayTo(url)),
+      });
     }
   }
 
+  /** How the socket at this address, or the current one, is reached. */
+  wayTo(url = this.#socketUrl()): UpgradeWay {
+    const { settings, isProxied } = this.#context;
+    return { origin: settings.origin, proxied: url !== undefined && isProxied(url) };
+  }
+
+  #socketUrl(): string | undefined {
+    return 'token' in this.#machine ? this.#machine.token?.socketUrl : undefined;
+  }
+
   #noteHost(url: string): void {
-    const { host } = new URL(url);
+    const host = printable(new URL(url).host);
     if (this.#socketHost !== undefined && this.#socketHost !== host) {
       const fields = { ...subjectOf(this.#record.target), from: this.#socketHost, to: host };
       this.#context.log.info(fields, "the panel sends this server's socket to another host");
     }
     this.#socketHost = host;
+    this.#record.socketHost(host);
+  }
+}
+
+/** The token that was sent last on the machine's socket. */
+function sentToken(machine: MachineState): Token | undefined {
+  if (machine.name === 'refreshing') return machine.next ?? machine.token;
+  return 'token' in machine ? machine.token : undefined;
+}
+
+/**
+ * Passes what one socket says to the machine and the record. This is a class because closures for each of a dozen events would
+ * cost a kilobyte per server.
+ */
+class SocketEvents implements SocketListener, FrameHandler {
+  readonly telemetry: PanelTelemetry;
+  readonly #context: SessionContext;
+  readonly #record: SessionRecord;
+  readonly #owner: StreamerOwner;
+  readonly #streamer: Streamer;
+  readonly #epoch: number;
+  readonly #codec: SocketCodec;
+  readonly #handleFrame: SocketCodec['handleFrame'];
+
+  constructor(
+    context: SessionContext,
+    record: SessionRecord,
+    owner: StreamerOwner,
+    streamer: Streamer,
+    epoch: number,
+  ) {
+    this.telemetry = context.telemetry;
+    this.#context = context;
+    this.#record = record;
+    this.#owner = owner;
+    this.#streamer = streamer;
+    this.#epoch = epoch;
+    this.#codec = context.codec;
+    this.#handleFrame = context.codec.handleFrame;
+  }
+
+  opened(): void {
+    this.#record.socketBegan();
+    this.#streamer.dispatch({ type: 'opened', epoch: this.#epoch });
+  }
+
+  refused(refused: RefusedUpgrade): void {
+    const failure = upgradeFailure(refused, this.#streamer.wayTo());
+    this.#streamer.dispatch({ type: 'refused', epoch: this.#epoch, failure });
+  }
+
+  message(frame: Buffer, isBinary: boolean): void {
+    if (this.#epoch === this.#streamer.machine.epoch) this.#handleFrame(frame, isBinary, this);
+  }
+
+  closed(closing: SocketClosing): void {
+    if (closing.oversize) this.telemetry.badMessage('oversize');
+    this.#streamer.dispatch({
+      type: 'closed',
+      epoch: this.#epoch,
+      failure: closeFailure(closing, this.#codec),
+    });
+  }
+
+  consoleLine(): void {
+    this.#record.consoleLine();
+  }
+
+  stats(sample: Sample): void {
+    const now = this.#context.clock.now();
+    this.#streamer.sampled(now);
+    this.#record.socketSample(sample, now);
+    const { machine } = this.#streamer;
+    if ('unanswered' in machine && machine.unanswered > 0) {
+      this.#streamer.dispatch({ type: 'heard', epoch: this.#epoch });
+    }
+  }
+
+  status(state: ServerState): void {
+    this.#record.stateHint(state, this.#context.clock.now());
+  }
+
+  authenticated(): void {
+    this.#streamer.dispatch({ type: 'authenticated', epoch: this.#epoch });
+  }
+
+  tokenEnding(): void {
+    if (this.#owner.renews()) this.#streamer.dispatch({ type: 'tokenEnding', epoch: this.#epoch });
+  }
+
+  jwtError(text: string, curable: boolean): void {
+    if (curable) this.#record.eventsWithheld();
+    const { machine } = this.#streamer;
+    if (curable && machine.name === 'streaming' && !this.#owner.renews()) {
+      this.#owner.tokenSpent();
+      return;
+    }
+    const token = sentToken(machine);
+    const failure = jwtFailure(text, this.#codec, token && claimsOf(token.value));
+    const answersToken = answersMessage(text);
+    this.#streamer.dispatch({ type: 'jwtError', epoch: this.#epoch, curable, answersToken, failure });
+  }
+
+  daemonError(text: string): void {
+    this.#streamer.dispatch({ type: 'daemonError', epoch: this.#epoch, failure: daemonFailure(text) });
   }
 }

@@ -1,6 +1,6 @@
 import type { Cancel, Clock } from '../domain/clock.ts';
 
-interface Due<Name> {
+interface NamedTimer<Name> {
   readonly name: Name;
   /** A monotonic instant. */
   readonly at: number;
@@ -14,7 +14,7 @@ export class Timers<Name extends string> {
   readonly #clock: Clock;
   readonly #onTimer: (name: Name) => void;
   /** In the order in which they are due. */
-  #due: readonly Due<Name>[] = [];
+  #due: readonly NamedTimer<Name>[] = [];
   #cancel: Cancel | undefined;
 
   constructor(clock: Clock, onTimer: (name: Name) => void) {

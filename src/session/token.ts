@@ -1,33 +1,53 @@
+import { decodeJwt } from 'jose/jwt/decode';
+import type { TokenClaims } from '../diagnosis/node-answer.ts';
 import { type Clock, sleep } from '../domain/clock.ts';
-import type { Credentials } from '../panel/decode.ts';
+import type { Credentials } from '../panel/dialect.ts';
+import type { TokenPurpose } from '../panel/gateway.ts';
 import type { Token } from './machine-model.ts';
 
 /** People's consoles share the panel's five credential calls a minute and server: we take two at most. */
 const CALLS_PER_WINDOW = 2;
 const WINDOW_MS = 60_000;
 
-/** A token is refreshed at a random point of its life, so that a fleet that started together spreads. */
+/** A token that has no slot is refreshed at a random point of its life. */
 const REFRESH_FROM = 0.75;
 const REFRESH_TO = 0.9;
 
 /** Asks the panel for credentials of one server. */
-export type FetchCredentials = (priority: 'refresh' | 'connect', signal: AbortSignal) => Promise<Credentials>;
+export type FetchCredentials = (purpose: TokenPurpose, signal: AbortSignal) => Promise<Credentials>;
+
+/** Why a token was fetched: for a socket that streams, or for a new one. */
+export type TokenUse = 'refresh' | 'connect';
+
+/** Assigns the instants at which the tokens of a fleet are refreshed. */
+export interface TokenSlots {
+  /** When a token that was received `now` is to be refreshed, as a monotonic instant. */
+  refreshAt(server: string, use: TokenUse, now: number, lifetimeMs: number): number;
+  /** The server's socket is gone. */
+  release(server: string): void;
+}
+
+/** The instant of a token's refresh, by its use, its receipt and its life; undefined if that doesn't matter. */
+type ScheduleRefresh = (use: TokenUse, now: number, lifetimeMs: number) => number | undefined;
 
 /** Gives tokens of one server, and holds back calls that would crowd people out. */
 export class TokenSource {
   readonly #clock: Clock;
   readonly #random: () => number;
   readonly #fetch: FetchCredentials;
+  readonly #schedule: ScheduleRefresh | undefined;
   #calls: readonly number[] = [];
 
-  constructor(clock: Clock, random: () => number, fetch: FetchCredentials) {
+  /** Without a schedule, tokens are refreshed at random. */
+  constructor(clock: Clock, random: () => number, fetch: FetchCredentials, schedule?: ScheduleRefresh) {
+    this.#schedule = schedule;
     this.#clock = clock;
     this.#random = random;
     this.#fetch = fetch;
   }
 
   /** Rejects with a PanelError, or with the signal's reason. */
-  async next(priority: 'refresh' | 'connect', signal: AbortSignal): Promise<Token> {
+  async next(purpose: TokenPurpose, signal: AbortSignal): Promise<Token> {
     const wait = this.#waitMs();
     if (wait > 0) await sleep(this.#clock, wait, signal);
     const earlier = this.#calls;
@@ -36,8 +56,11 @@ export class TokenSource {
     };
     stamp();
     try {
-      const credentials = await this.#fetch(priority, signal);
-      return toToken(credentials, this.#clock.now(), this.#random());
+      const credentials = await this.#fetch(purpose, signal);
+      const now = this.#clock.now();
+      const use = purpose === 'refresh' ? 'refresh' : 'connect';
+      const refreshAt = this.#schedule?.(use, now, credentials.lifetimeMs);
+      return { ...toToken(credentials, now, this.#random()), ...(refreshAt !== undefined && { refreshAt }) };
     } finally {
       // It may have waited long in the budget: what counts is when the panel saw it.
       stamp();
@@ -60,4 +83,15 @@ export function toToken(credentials: Credentials, now: number, random: number): 
     refreshAt: now + lifetimeMs * (REFRESH_FROM + (REFRESH_TO - REFRESH_FROM) * random),
     expiresAt: now + lifetimeMs,
   };
+}
+
+/** What a token grants, as far as its payload can be read; the signature is the node's to verify. */
+export function claimsOf(token: string): TokenClaims {
+  try {
+    const { permissions } = decodeJwt(token);
+    if (!Array.isArray(permissions)) return {};
+    return { permissions: permissions.filter((permission) => typeof permission === 'string') };
+  } catch {
+    return {};
+  }
 }

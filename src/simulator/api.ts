@@ -1,18 +1,17 @@
 import type { Clock } from '../domain/clock.ts';
-import type { GameState, Usage } from './game-server.ts';
+import type { GameState, GameUsage } from './game-server.ts';
 import type { Recorder } from './recorder.ts';
 import type {
   Conflict,
-  PowerAction,
+  PowerCommand,
+  ProfileName,
   RestFault,
   ServerSpec,
-  Settings,
-  SettingsChange,
   SocketAction,
   SocketFault,
-  Temper,
   UsagePin,
 } from './schema.ts';
+import type { Settings, SettingsChange } from './settings.ts';
 
 /** How to start a simulated panel; every setting may be given, and most changed later by `set`. */
 export interface SimulatorOptions extends Partial<Settings> {
@@ -41,11 +40,11 @@ export interface ServerInfo {
   /** The uuid's first eight characters. */
   readonly identifier: string;
   readonly name: string;
-  readonly temper: Temper;
-  /** As the listing tells them: MiB and percent of a core; 0 = unlimited. */
+  readonly profile: ProfileName;
+  /** As in the listing: MiB and percent of a core; 0 = unlimited. */
   readonly limits: { readonly memory: number; readonly disk: number; readonly cpu: number };
   readonly state: GameState;
-  readonly usage: Usage;
+  readonly usage: GameUsage;
 }
 
 /**
@@ -75,7 +74,7 @@ export interface Simulator {
   addServer(spec: ServerSpec): ServerInfo;
   /** Deletes a server: sockets get `deleted` and 1001, REST answers 404. */
   deleteServer(server: string): void;
-  power(server: string, action: PowerAction): void;
+  power(server: string, action: PowerCommand): void;
   crash(server: string): void;
   /** Moves a server to the other node; `keep` leaves its sockets open, to be found at the next refresh. */
   move(server: string, sockets?: 'keep' | 'drop'): void;

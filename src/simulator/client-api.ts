@@ -2,20 +2,30 @@ import { randomUUID } from 'node:crypto';
 import type { HttpBindings } from '@hono/node-server';
 import { type Context, Hono } from 'hono';
 import type { Clock } from '../domain/clock.ts';
-import { type Answer, CONFLICT_DETAILS, json, refusal, refusalAnswer } from './answers.ts';
-import { backupDocument, listedServerDocument, pageDocument, resourcesDocument } from './documents.ts';
-import type { Fleet } from './fleet.ts';
+import {
+  backupDocument,
+  CONFLICT_DETAILS,
+  json,
+  listedServerDocument,
+  pageDocument,
+  refusal,
+  refusalAnswer,
+  resourcesDocument,
+  type SimulatedAnswer,
+} from './answers.ts';
+import type { SimulatedFleet } from './fleet.ts';
 import { usageWhenOff } from './game-server.ts';
 import { type ApiGate, pause } from './gate.ts';
-import type { Conflict, Endpoint, Settings } from './schema.ts';
+import type { Conflict, PanelEndpoint } from './schema.ts';
 import { type SimulatedServer, usageOf } from './server.ts';
+import type { Settings } from './settings.ts';
 import { signToken } from './tokens.ts';
 
 /** What the client API needs of the panel. */
 export interface ClientApiHost {
   readonly clock: Clock;
   readonly settings: Settings;
-  readonly fleet: Fleet;
+  readonly fleet: SimulatedFleet;
   readonly tokenKey: Uint8Array;
   /** Aborts when the panel stops: nothing waits any longer. */
   readonly stopped: AbortSignal;
@@ -24,7 +34,11 @@ export interface ClientApiHost {
 }
 
 type ApiContext = Context<{ Bindings: HttpBindings }>;
-type ServerHandler = (host: ClientApiHost, server: SimulatedServer, context: ApiContext) => Promise<Answer>;
+type ServerHandler = (
+  host: ClientApiHost,
+  server: SimulatedServer,
+  context: ApiContext,
+) => Promise<SimulatedAnswer>;
 
 const DEFAULT_PER_PAGE = 50;
 const DEFAULT_BACKUPS_PER_PAGE = 20;
@@ -33,7 +47,7 @@ const LISTING_TYPES: ReadonlySet<string> = new Set(['owner', 'admin', 'admin-all
 /** The panel's client API as an application. */
 export function clientApi(host: ClientApiHost, gate: ApiGate): Hono<{ Bindings: HttpBindings }> {
   const app = new Hono<{ Bindings: HttpBindings }>();
-  const serverRoute = (endpoint: Endpoint, handle: ServerHandler) => (context: ApiContext) => {
+  const serverRoute = (endpoint: PanelEndpoint, handle: ServerHandler) => (context: ApiContext) => {
     const id = context.req.param('server') ?? '';
     const server = host.fleet.findById(id);
     return gate.pass(context, { endpoint, server: server?.uuid ?? id }, () =>
@@ -50,15 +64,15 @@ export function clientApi(host: ClientApiHost, gate: ApiGate): Hono<{ Bindings: 
   return app;
 }
 
-async function refuse(host: ClientApiHost, status: number, detail?: string): Promise<Answer> {
+async function refuse(host: ClientApiHost, status: number, detail?: string): Promise<SimulatedAnswer> {
   return refusalAnswer(refusal(status, detail), host.settings.errorShape);
 }
 
-function refuseConflict(host: ClientApiHost, conflict: Conflict): Promise<Answer> {
+function refuseConflict(host: ClientApiHost, conflict: Conflict): Promise<SimulatedAnswer> {
   return refuse(host, 409, CONFLICT_DETAILS[conflict]);
 }
 
-async function credentials(host: ClientApiHost, server: SimulatedServer): Promise<Answer> {
+async function credentials(host: ClientApiHost, server: SimulatedServer): Promise<SimulatedAnswer> {
   const { clock, settings } = host;
   const { conflict } = server;
   const issue = conflict === 'suspended' && settings.suspendedCredentials === 'issue';
@@ -71,7 +85,7 @@ async function credentials(host: ClientApiHost, server: SimulatedServer): Promis
   return json(200, { data: { token, socket } });
 }
 
-async function resources(host: ClientApiHost, server: SimulatedServer): Promise<Answer> {
+async function resources(host: ClientApiHost, server: SimulatedServer): Promise<SimulatedAnswer> {
   const { clock, settings, stopped } = host;
   if (server.conflict !== undefined && settings.conflictResources === 'refuse') {
     return refuseConflict(host, server.conflict);
@@ -91,7 +105,7 @@ async function resources(host: ClientApiHost, server: SimulatedServer): Promise<
   return answer;
 }
 
-async function listing(host: ClientApiHost, context: ApiContext): Promise<Answer> {
+async function listing(host: ClientApiHost, context: ApiContext): Promise<SimulatedAnswer> {
   const type = context.req.query('type') ?? 'owner';
   const place = readPage(host, context, DEFAULT_PER_PAGE);
   if (place === undefined) return refuse(host, 400, 'page and per_page must be positive whole numbers.');
@@ -106,7 +120,11 @@ async function listing(host: ClientApiHost, context: ApiContext): Promise<Answer
   return json(200, document);
 }
 
-async function backups(host: ClientApiHost, server: SimulatedServer, context: ApiContext): Promise<Answer> {
+async function backups(
+  host: ClientApiHost,
+  server: SimulatedServer,
+  context: ApiContext,
+): Promise<SimulatedAnswer> {
   if (server.conflict !== undefined) return refuseConflict(host, server.conflict);
   const place = readPage(host, context, DEFAULT_BACKUPS_PER_PAGE);
   if (place === undefined) return refuse(host, 400, 'page and per_page must be positive whole numbers.');

@@ -1,18 +1,32 @@
 import type { RawData, WebSocket } from 'ws';
 import type { Clock } from '../domain/clock.ts';
 import type { Faults } from './faults.ts';
-import { admitFrame, type FrameBudget, MAX_FRAME_BYTES, newFrameBudget } from './frame-limits.ts';
-import { eventFrame, parseClientFrame } from './frames.ts';
+import {
+  admitFrame,
+  eventFrame,
+  type FrameBudget,
+  type FrameVerdict,
+  MAX_FRAME_BYTES,
+  newFrameBudget,
+  parseClientFrame,
+} from './frames.ts';
 import type { Recorder } from './recorder.ts';
-import { type PowerAction, powerActionSchema, type Settings } from './schema.ts';
+import { type PowerCommand, powerCommandSchema, type SocketAction } from './schema.ts';
 import type { SimulatedServer } from './server.ts';
-import { expiringThresholdMs } from './settings.ts';
+import { expiringThresholdMs, type Settings } from './settings.ts';
 import { allows, checkToken, EXPIRED_TEXT, NO_TOKEN_TEXT } from './tokens.ts';
 
 /** A reader this many bytes behind loses events, as it does on real nodes. */
 const SLOW_READER_BYTES = 1_048_576;
 
-const POWER_PERMISSIONS: Readonly<Record<PowerAction, string>> = {
+const GARBAGE = '{"event":"stats","args":["{\\"memory_bytes\\":';
+/** Just over what clients are expected to take. */
+const OVERSIZE_BYTES = 1_048_577;
+
+/** What a node says when something went wrong that it doesn't explain, such as a token that was signed with another secret. */
+const DAEMON_ERROR_TEXT = 'an unexpected error was encountered while handling this request';
+
+const POWER_PERMISSIONS: Readonly<Record<PowerCommand, string>> = {
   start: 'control.start',
   stop: 'control.stop',
   restart: 'control.restart',
@@ -28,7 +42,7 @@ export interface ConsoleHost {
   readonly settings: Settings;
   /** Unix milliseconds of the node's last start: older tokens are void. */
   readonly startedUnixMs: number;
-  power(server: SimulatedServer, action: PowerAction): void;
+  power(server: SimulatedServer, action: PowerCommand): void;
   print(server: SimulatedServer, line: string): void;
   /** A `stats` frame of the moment. */
   statsFrame(server: SimulatedServer): Buffer;
@@ -40,11 +54,13 @@ export class ConsoleConnection {
   readonly #server: SimulatedServer;
   readonly #host: ConsoleHost;
   #budget: FrameBudget;
+  /** What wings calls the limiter of `send command`. */
+  #commandBudget: FrameBudget;
   #authenticated = false;
   #permissions: readonly string[] = [];
   #expiresAt = 0;
   #lifetimeMs = 0;
-  #toldExpired = false;
+  #notifiedExpired = false;
   #handling = Promise.resolve();
   #frozen = false;
   #endedHere = false;
@@ -54,6 +70,7 @@ export class ConsoleConnection {
     this.#server = server;
     this.#host = host;
     this.#budget = newFrameBudget(host.settings.frameBurst, host.clock.now());
+    this.#commandBudget = newFrameBudget(host.settings.commandBurst, host.clock.now());
   }
 
   start(): void {
@@ -84,8 +101,8 @@ export class ConsoleConnection {
   checkToken(): void {
     if (!this.#authenticated) return;
     if (this.#isExpired) {
-      if (this.#host.settings.sendTokenExpired && !this.#toldExpired) this.#sendNow('token expired', []);
-      this.#toldExpired = true;
+      if (this.#host.settings.sendTokenExpired && !this.#notifiedExpired) this.#sendNow('token expired', []);
+      this.#notifiedExpired = true;
     } else if (this.#expiresAt - this.#host.clock.now() <= expiringThresholdMs(this.#lifetimeMs)) {
       this.#sendNow('token expiring', []);
     }
@@ -115,6 +132,41 @@ export class ConsoleConnection {
     this.#ws.terminate();
   }
 
+  /** Carries out an action on the open socket, as a test asks for it. */
+  act(action: SocketAction): void {
+    switch (action.kind) {
+      case 'drop':
+        this.drop();
+        break;
+      case 'half-open':
+        this.freeze();
+        break;
+      case 'close':
+        this.close(action.code, action.reason ?? '');
+        break;
+      case 'send':
+        this.#sendNow(action.event, action.args ?? []);
+        break;
+      case 'raw':
+        this.sendRaw(action.text, false);
+        break;
+      case 'binary':
+        this.sendRaw(Buffer.from(action.base64, 'base64'), true);
+        break;
+      case 'garbage':
+        this.sendRaw(GARBAGE, false);
+        break;
+      case 'oversize': {
+        const line = 'x'.repeat(action.bytes ?? OVERSIZE_BYTES);
+        this.#sendNow('console output', [line]);
+        break;
+      }
+      case 'expire':
+        this.expireNow();
+        break;
+    }
+  }
+
   #leave(clientCode: number | undefined): void {
     const { connections, uuid } = this.#server;
     if (connections.delete(this)) this.#host.recorder.closed(uuid, clientCode);
@@ -138,13 +190,24 @@ export class ConsoleConnection {
     const event = frame?.event ?? '(unreadable)';
     const verdict = admitFrame(this.#budget, event, clock.now(), settings);
     this.#budget = verdict.budget;
-    const accepted = verdict.accepted && frame !== undefined;
+    const command = verdict.accepted && event === 'send command' ? this.#admitCommand() : undefined;
+    const accepted = verdict.accepted && command?.accepted !== false && frame !== undefined;
     const args = frame === undefined || event === 'auth' ? undefined : frame.args;
     recorder.frame({ at: clock.now(), server, event, accepted, ...(args !== undefined && { args }) });
     if (verdict.crashing) recorder.count('wouldHaveCrashed');
-    if (verdict.tell) this.#sendNow('throttled', [event]);
+    if (verdict.notify || command?.notify === true) this.#sendNow('throttled', [event]);
     // In the order of arrival: what follows an auth is meant to be seen after it.
     if (accepted) this.#handling = this.#handling.then(() => this.#handle(event, frame.args[0]));
+  }
+
+  #admitCommand(): FrameVerdict {
+    const { clock, settings } = this.#host;
+    const verdict = admitFrame(this.#commandBudget, 'send command', clock.now(), {
+      framesPerSecond: settings.commandsPerSecond,
+      frameBurst: settings.commandBurst,
+    });
+    this.#commandBudget = verdict.budget;
+    return verdict;
   }
 
   async #handle(event: string, given: unknown): Promise<void> {
@@ -166,7 +229,7 @@ export class ConsoleConnection {
         for (const line of this.#server.log) this.#sendNow('console output', [line]);
         break;
       case 'set state': {
-        const action = powerActionSchema.safeParse(argument);
+        const action = powerCommandSchema.safeParse(argument);
         // Real nodes say nothing of what a token doesn't allow.
         if (!action.success || !allows(this.#permissions, POWER_PERMISSIONS[action.data])) break;
         this.#host.power(this.#server, action.data);
@@ -185,10 +248,14 @@ export class ConsoleConnection {
   async #authenticate(token: string): Promise<void> {
     const { clock, faults, startedUnixMs, tokenKey } = this.#host;
     const { uuid } = this.#server;
-    const fault = faults.strikeSocket(uuid, ['ignore-auth', 'jwt-error-on-auth']);
+    const fault = faults.strikeSocket(uuid, ['ignore-auth', 'jwt-error-on-auth', 'daemon-error-on-auth']);
     if (fault?.kind === 'ignore-auth') return;
     if (fault?.kind === 'jwt-error-on-auth') {
       this.#sendNow('jwt error', [fault.text ?? EXPIRED_TEXT]);
+      return;
+    }
+    if (fault?.kind === 'daemon-error-on-auth') {
+      this.#sendNow('daemon error', [fault.text ?? DAEMON_ERROR_TEXT]);
       return;
     }
     const nowMs = clock.toUnixMs(clock.now());
@@ -201,7 +268,7 @@ export class ConsoleConnection {
     const first = !this.#authenticated;
     this.#authenticated = true;
     this.#permissions = verdict.permissions;
-    this.#toldExpired = false;
+    this.#notifiedExpired = false;
     this.#lifetimeMs = verdict.claims.expiresAtMs - verdict.claims.issuedAtMs;
     this.#expiresAt = clock.now() + verdict.claims.expiresAtMs - nowMs;
     this.#sendNow('auth success', []);

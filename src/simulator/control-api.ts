@@ -3,14 +3,14 @@ import { z } from 'zod';
 import type { Simulator } from './api.ts';
 import {
   conflictSchema,
-  powerActionSchema,
+  powerCommandSchema,
   restFaultSchema,
   serverSpecSchema,
-  settingsChangeSchema,
   socketActionSchema,
   socketFaultSchema,
   usageSchema,
 } from './schema.ts';
+import { settingsChangeSchema } from './settings.ts';
 
 const serverSchema = z.strictObject({ server: z.string() });
 
@@ -27,7 +27,7 @@ const OPERATIONS = {
   servers: operation(serverSpecSchema, (panel, spec) => panel.addServer(spec)),
   'servers/:server/delete': operation(serverSchema, (panel, { server }) => panel.deleteServer(server)),
   'servers/:server/power': operation(
-    serverSchema.extend({ action: powerActionSchema }),
+    serverSchema.extend({ action: powerCommandSchema }),
     (panel, { server, action }) => panel.power(server, action),
   ),
   'servers/:server/crash': operation(serverSchema, (panel, { server }) => panel.crash(server)),

@@ -1,10 +1,18 @@
-import type { Clock } from '../domain/clock.ts';
+import type { Cancel, Clock } from '../domain/clock.ts';
 import type { Faults } from './faults.ts';
 import { eventFrame, statsPayload } from './frames.ts';
-import { advance, diesNow, type GameEvent, step } from './game-server.ts';
-import type { ServerSpec, Settings } from './schema.ts';
-import { createServer, gameTraits, type SimulatedServer, usageOf } from './server.ts';
-import { Ticker } from './ticker.ts';
+import {
+  advance,
+  diesNow,
+  type GameEvent,
+  type GameState,
+  type GameUsage,
+  reported,
+  step,
+} from './game-server.ts';
+import type { ServerSpec } from './schema.ts';
+import { createServer, gameTraits, type SimulatedServer } from './server.ts';
+import type { Settings } from './settings.ts';
 
 /** Lines that `send logs` can go back. */
 const LOG_LINES = 150;
@@ -12,7 +20,7 @@ const LOG_LINES = 150;
 const SMOOTH_FROM_LINES_PER_SECOND = 5;
 
 /** The servers, what they do by themselves, and who hears of it. */
-export class Fleet {
+export class SimulatedFleet {
   readonly #clock: Clock;
   readonly #settings: () => Settings;
   readonly #faults: Faults;
@@ -91,16 +99,21 @@ export class Fleet {
     return this.findById(ref) ?? this.#byName.get(ref);
   }
 
-  /** Lets something happen to a server and tells its sockets. */
+  /** Applies an event to a server and notifies its sockets. */
   apply(server: SimulatedServer, event: GameEvent): void {
     if (event === 'start' && server.conflict === 'suspended') return;
     const now = this.#clock.now();
     const traits = gameTraits(server.profile, server.memoryLimitBytes, this.#settings());
-    const { server: game, passed } = step(server.game, event, now, traits);
+    const before = server.game;
+    const { server: game, passed } = step(before, event, now, traits);
     server.game = game;
+    let last = before.state;
     for (const state of passed) {
       this.print(server, `[daemon] server marked as ${state}`);
       this.broadcast(server, this.#frame('status', [state]));
+      if (this.#faults.isLate(server.uuid))
+        this.broadcast(server, this.#statsFrame(server, last, before.usage));
+      last = state;
     }
     if (passed.at(-1) === 'offline') this.#broadcastStats(server);
     server.cancelDue();
@@ -123,14 +136,18 @@ export class Fleet {
 
   /** A `stats` frame of the moment. */
   statsFrame(server: SimulatedServer): Buffer {
-    const payload = statsPayload(server.game.state, usageOf(server), this.#settings(), server.random);
+    return this.#statsFrame(server, server.game.state, server.game.usage);
+  }
+
+  #statsFrame(server: SimulatedServer, state: GameState, usage: GameUsage): Buffer {
+    const payload = statsPayload(state, reported(usage, server.pin), this.#settings(), server.random);
     return this.#frame('stats', [payload]);
   }
 
   #tick(server: SimulatedServer): void {
     const now = this.#clock.now();
     if (diesNow(server.game, now, server.profile.crashEveryMs)) this.apply(server, 'crash');
-    if (server.game.state === 'offline') return;
+    if (server.game.state === 'offline' || this.#faults.isFrozen(server.uuid)) return;
     server.game = advance(server.game, now, server.profile, server.random);
     if (!this.#talkers.has(server)) this.#talk([server], this.#ticker.intervalMs);
     this.#broadcastStats(server);
@@ -155,5 +172,67 @@ export class Fleet {
   // Bytes, because one frame goes to each of a server's sockets and need be encoded once only.
   #frame(event: string, args: readonly string[]): Buffer {
     return Buffer.from(eventFrame(event, args, this.#settings().trailingNewline));
+  }
+}
+
+const SLICES = 20;
+const SHORTEST_SLICE_MS = 5;
+
+/** Visits every item once an interval by one timer, spread over the interval so that load is even. */
+export class Ticker<Item> {
+  readonly intervalMs: number;
+  readonly #clock: Clock;
+  readonly #visit: (item: Item) => void;
+  readonly #afterSlice: (sliceMs: number) => void;
+  readonly #slices: Set<Item>[];
+  readonly #sliceMs: number;
+  #added = 0;
+  #next = 0;
+  #dueAt = 0;
+  #cancel: Cancel = () => undefined;
+
+  constructor(
+    clock: Clock,
+    intervalMs: number,
+    visit: (item: Item) => void,
+    afterSlice: (sliceMs: number) => void,
+  ) {
+    this.intervalMs = intervalMs;
+    this.#clock = clock;
+    this.#visit = visit;
+    this.#afterSlice = afterSlice;
+    const slices = Math.max(1, Math.min(SLICES, Math.floor(intervalMs / SHORTEST_SLICE_MS)));
+    this.#slices = Array.from({ length: slices }, () => new Set());
+    this.#sliceMs = intervalMs / slices;
+  }
+
+  add(item: Item): void {
+    this.#slices[this.#added++ % this.#slices.length]?.add(item);
+  }
+
+  remove(item: Item): void {
+    for (const slice of this.#slices) slice.delete(item);
+  }
+
+  start(): void {
+    this.#dueAt = this.#clock.now() + this.#sliceMs;
+    this.#arm();
+  }
+
+  stop(): void {
+    this.#cancel();
+  }
+
+  #arm(): void {
+    this.#cancel = this.#clock.schedule(this.#dueAt - this.#clock.now(), () => this.#run());
+  }
+
+  #run(): void {
+    for (const item of this.#slices[this.#next] ?? []) this.#visit(item);
+    this.#next = (this.#next + 1) % this.#slices.length;
+    this.#afterSlice(this.#sliceMs);
+    // Keeps the pace over the long run; a process that was held up doesn't make up for whole intervals.
+    this.#dueAt = Math.max(this.#dueAt + this.#sliceMs, this.#clock.now() - this.intervalMs);
+    this.#arm();
   }
 }

@@ -1,12 +1,12 @@
+import type { ServerProfile } from './profiles.ts';
 import type { Random } from './random.ts';
-import type { PowerAction, UsagePin } from './schema.ts';
-import type { TemperProfile } from './tempers.ts';
+import type { PowerCommand, UsagePin } from './schema.ts';
 
 /** The states that a game server is in on the wire. */
 export type GameState = 'offline' | 'starting' | 'running' | 'stopping';
 
 /** What a server uses; counters run from its start, `cpuAbsolute` 100 = one core. */
-export interface Usage {
+export interface GameUsage {
   readonly memoryBytes: number;
   readonly memoryLimitBytes: number;
   readonly cpuAbsolute: number;
@@ -19,7 +19,7 @@ export interface Usage {
 }
 
 /** What a server does by itself at an instant. */
-interface Due {
+interface DueEvent {
   readonly at: number;
   readonly event: 'up' | 'down' | 'again' | 'revive';
 }
@@ -29,13 +29,13 @@ export interface GameServer {
   readonly state: GameState;
   readonly startedAt: number;
   readonly usageAt: number;
-  readonly usage: Usage;
-  readonly due: Due | undefined;
+  readonly usage: GameUsage;
+  readonly due: DueEvent | undefined;
 }
 
 /** What doesn't change about a server. */
 export interface GameServerTraits {
-  readonly profile: TemperProfile;
+  readonly profile: ServerProfile;
   readonly memoryLimitBytes: number;
   readonly startMs: number;
   readonly stopMs: number;
@@ -44,16 +44,16 @@ export interface GameServerTraits {
 }
 
 /** What befalls a server: somebody's power action, its death, or what it does by itself when due. */
-export type GameEvent = PowerAction | 'crash' | 'due';
+export type GameEvent = PowerCommand | 'crash' | 'due';
 
 /** A server after an event, and the states that it went through on the way, in order. */
-export interface Step {
+export interface GameStep {
   readonly server: GameServer;
   readonly passed: readonly GameState[];
 }
 
 /** The usage of a server that is off: zeros but for the last memory limit and the disk. */
-export function usageWhenOff(last: Pick<Usage, 'memoryLimitBytes' | 'diskBytes'>): Usage {
+export function usageWhenOff(last: Pick<GameUsage, 'memoryLimitBytes' | 'diskBytes'>): GameUsage {
   return {
     memoryBytes: 0,
     memoryLimitBytes: last.memoryLimitBytes,
@@ -90,7 +90,7 @@ export function runningServer(
   return advance({ ...fresh, state: 'running', due: undefined }, now, traits.profile, () => 0.5);
 }
 
-type Handler = (server: GameServer, now: number, traits: GameServerTraits) => Step;
+type Handler = (server: GameServer, now: number, traits: GameServerTraits) => GameStep;
 
 const EVENTS: Readonly<Record<GameEvent, Handler>> = {
   start: (server, now, traits) =>
@@ -107,7 +107,8 @@ const EVENTS: Readonly<Record<GameEvent, Handler>> = {
   },
   crash: (server, now, { reviveMs }) => {
     if (server.state === 'offline') return unmoved(server);
-    const due: Due | undefined = reviveMs === undefined ? undefined : { at: now + reviveMs, event: 'revive' };
+    const due: DueEvent | undefined =
+      reviveMs === undefined ? undefined : { at: now + reviveMs, event: 'revive' };
     return { server: { ...off(server, now), due }, passed: ['offline'] };
   },
   due: (server, now, traits) =>
@@ -116,7 +117,7 @@ const EVENTS: Readonly<Record<GameEvent, Handler>> = {
       : DUE[server.due.event](server, now, traits),
 };
 
-const DUE: Readonly<Record<Due['event'], Handler>> = {
+const DUE: Readonly<Record<DueEvent['event'], Handler>> = {
   up: (server) => ({ server: { ...server, state: 'running', due: undefined }, passed: ['running'] }),
   down: (server, now) => ({ server: off(server, now), passed: ['offline'] }),
   again: (server, now, traits) => {
@@ -127,19 +128,19 @@ const DUE: Readonly<Record<Due['event'], Handler>> = {
 };
 
 /** The server after an event; the same server where the event doesn't concern its state. */
-export function step(server: GameServer, event: GameEvent, now: number, traits: GameServerTraits): Step {
+export function step(server: GameServer, event: GameEvent, now: number, traits: GameServerTraits): GameStep {
   return EVENTS[event](server, now, traits);
 }
 
-function unmoved(server: GameServer): Step {
+function unmoved(server: GameServer): GameStep {
   return { server, passed: [] };
 }
 
-function starting(server: GameServer, now: number, traits: GameServerTraits): Step {
+function starting(server: GameServer, now: number, traits: GameServerTraits): GameStep {
   return { server: start(server, now, traits), passed: ['starting'] };
 }
 
-function stop(server: GameServer, due: Due): Step {
+function stop(server: GameServer, due: DueEvent): GameStep {
   // Whoever stops a crashed server doesn't want it to come back.
   if (server.state === 'offline') return unmoved({ ...server, due: undefined });
   if (server.state === 'stopping') return unmoved(server);
@@ -160,8 +161,8 @@ function off(server: GameServer, now: number): GameServer {
   return { ...server, state: 'offline', usageAt: now, usage: usageWhenOff(server.usage), due: undefined };
 }
 
-/** The server a while later, its use swinging around what its temper's profile says. */
-export function advance(server: GameServer, now: number, profile: TemperProfile, random: Random): GameServer {
+/** The server at a later instant; its usage varies around the profile's values. */
+export function advance(server: GameServer, now: number, profile: ServerProfile, random: Random): GameServer {
   if (server.state === 'offline') return server;
   const seconds = Math.max(0, now - server.usageAt) / 1_000;
   const swing = 2 * random() - 1;
@@ -185,14 +186,14 @@ export function advance(server: GameServer, now: number, profile: TemperProfile,
   };
 }
 
-/** Has a run lasted as long as runs of this temper do? */
+/** Has this run lasted as long as runs of its profile do? */
 export function diesNow(server: GameServer, now: number, crashEveryMs: number | undefined): boolean {
   return crashEveryMs !== undefined && server.state === 'running' && now - server.startedAt >= crashEveryMs;
 }
 
 /** What a server reports: its usage, with the values that were fixed for it. */
-export function reported(usage: Usage, pin: UsagePin | undefined): Usage {
+export function reported(usage: GameUsage, pin: UsagePin | undefined): GameUsage {
   if (pin === undefined) return usage;
   const fixed = Object.entries(pin).filter(([, value]) => value !== undefined);
-  return { ...usage, ...(Object.fromEntries(fixed) as Partial<Usage>) };
+  return { ...usage, ...(Object.fromEntries(fixed) as Partial<GameUsage>) };
 }

@@ -1,13 +1,13 @@
 import type { HttpBindings } from '@hono/node-server';
 import type { Context } from 'hono';
+import { isApplicationKey } from '../domain/api-keys.ts';
 import { type Clock, sleep } from '../domain/clock.ts';
-import { type Answer, refusal, refusalAnswer } from './answers.ts';
+import { refusal, refusalAnswer, type SimulatedAnswer } from './answers.ts';
 import type { Faults } from './faults.ts';
-import { countCall, type RateVerdict, type RateWindow } from './rate-window.ts';
 import type { Recorder } from './recorder.ts';
-import type { Endpoint, RestFault, Settings } from './schema.ts';
+import type { PanelEndpoint, RestFault } from './schema.ts';
+import type { Settings } from './settings.ts';
 
-const REFUSED_KEY_PREFIXES = ['ptla_', 'papp_'];
 const GARBAGE = '{"data":{"token":"eyJ0';
 const OVERSIZE_BYTES = 16 * 1_048_576;
 
@@ -25,7 +25,7 @@ export interface GateHost {
 
 /** Which endpoint a call asks, and of which server (its uuid, or the id as asked where it has none). */
 export interface CallTarget {
-  readonly endpoint: Endpoint | 'other';
+  readonly endpoint: PanelEndpoint | 'other';
   readonly server?: string;
 }
 
@@ -44,12 +44,12 @@ export class ApiGate {
   async pass(
     context: Context<{ Bindings: HttpBindings }>,
     target: CallTarget,
-    endpoint: () => Promise<Answer>,
+    endpoint: () => Promise<SimulatedAnswer>,
   ): Promise<Response> {
     const { clock, faults, recorder } = this.#host;
     const answered = recorder.call({ ...target, at: clock.now(), method: context.req.method });
     const limits = this.#headers(target);
-    const send = (answer: Answer): Response => {
+    const send = (answer: SimulatedAnswer): Response => {
       answered(answer.status);
       return new Response(answer.body, {
         status: answer.status,
@@ -63,7 +63,7 @@ export class ApiGate {
     return fault === undefined ? send(await endpoint()) : this.#suffer(fault, context, send, endpoint);
   }
 
-  #refuse(context: Context, target: CallTarget): Answer | undefined {
+  #refuse(context: Context, target: CallTarget): SimulatedAnswer | undefined {
     const { settings } = this.#host;
     const unauthorized = this.#checkKey(context.req.header('authorization'));
     if (unauthorized !== undefined) {
@@ -77,11 +77,11 @@ export class ApiGate {
 
   #checkKey(header: string | undefined): 401 | 403 | undefined {
     const key = /^Bearer (\S+)$/.exec(header ?? '')?.[1] ?? '';
-    if (REFUSED_KEY_PREFIXES.some((prefix) => key.startsWith(prefix))) return 403;
+    if (isApplicationKey(key)) return 403;
     return this.#host.keys.has(key) ? undefined : 401;
   }
 
-  #limit({ endpoint, server }: CallTarget): Answer | undefined {
+  #limit({ endpoint, server }: CallTarget): SimulatedAnswer | undefined {
     const { clock, recorder, settings } = this.#host;
     const now = clock.now();
     const panel = countCall(this.#window, settings.rateLimitPerMinute, now);
@@ -100,7 +100,7 @@ export class ApiGate {
     return this.#tooMany(own);
   }
 
-  #tooMany({ resetMs }: RateVerdict): Answer {
+  #tooMany({ resetMs }: RateVerdict): SimulatedAnswer {
     const { clock, settings } = this.#host;
     const seconds = Math.max(1, Math.ceil(resetMs / 1_000));
     const resetAt = Math.ceil((clock.toUnixMs(clock.now()) + resetMs) / 1_000);
@@ -135,13 +135,16 @@ export class ApiGate {
   async #suffer(
     fault: RestFault,
     context: Context<{ Bindings: HttpBindings }>,
-    send: (answer: Answer) => Response,
-    endpoint: () => Promise<Answer>,
+    send: (answer: SimulatedAnswer) => Response,
+    endpoint: () => Promise<SimulatedAnswer>,
   ): Promise<Response> {
     const { clock, settings, stopped } = this.#host;
     switch (fault.kind) {
       case 'refuse': {
-        const answer = refusalAnswer(refusal(fault.status, fault.detail), fault.shape ?? settings.errorShape);
+        const answer = refusalAnswer(
+          refusal(fault.status, fault.detail, fault.code),
+          fault.shape ?? settings.errorShape,
+        );
         const headers = { ...answer.headers, ...fault.headers };
         return send({ ...answer, headers, body: fault.body ?? answer.body });
       }
@@ -177,7 +180,7 @@ export class ApiGate {
   }
 }
 
-function redirect(location: string): Answer {
+function redirect(location: string): SimulatedAnswer {
   return { status: 302, headers: { location, 'content-type': 'text/html; charset=utf-8' }, body: '' };
 }
 
@@ -213,4 +216,34 @@ function unfinishedResponse(stopped: AbortSignal): Response {
     pull: () => aborted(stopped),
   });
   return new Response(body, { status: 200, headers: { 'content-type': 'application/json' } });
+}
+
+/** A minute of calls, counted from its first; times are milliseconds on one clock. */
+export interface RateWindow {
+  readonly endsAt: number;
+  readonly used: number;
+}
+
+/** What a limit says of one call. */
+export interface RateVerdict {
+  readonly window: RateWindow;
+  readonly allowed: boolean;
+  readonly remaining: number;
+  /** Milliseconds until the window ends. */
+  readonly resetMs: number;
+}
+
+const WINDOW_MS = 60_000;
+
+/** Counts one call against `limit` calls a minute; a refused call doesn't lengthen the wait. */
+export function countCall(window: RateWindow | undefined, limit: number, now: number): RateVerdict {
+  const open = window === undefined || now >= window.endsAt ? { endsAt: now + WINDOW_MS, used: 0 } : window;
+  const allowed = open.used < limit;
+  const used = allowed ? open.used + 1 : open.used;
+  return {
+    window: { endsAt: open.endsAt, used },
+    allowed,
+    remaining: Math.max(0, limit - used),
+    resetMs: open.endsAt - now,
+  };
 }

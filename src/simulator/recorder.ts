@@ -1,4 +1,4 @@
-import type { Endpoint } from './schema.ts';
+import type { PanelEndpoint } from './schema.ts';
 
 /** One frame that a client sent. `args` are absent for `auth`: they are a secret. */
 export interface FrameRecord {
@@ -15,7 +15,7 @@ export interface FrameRecord {
 export interface CallRecord {
   /** Arrival, in milliseconds of the simulator's clock. */
   readonly at: number;
-  readonly endpoint: Endpoint | 'other';
+  readonly endpoint: PanelEndpoint | 'other';
   /** The server's uuid, or the id as asked where there is no such server; absent for the listing. */
   readonly server?: string;
   readonly method: string;

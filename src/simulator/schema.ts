@@ -1,12 +1,21 @@
 import { z } from 'zod';
+import { bodyShapeSchema } from './settings.ts';
 
 // One schema gives both the types of the in-process API and the checks of the control endpoint.
 
 const count = z.int().min(0);
 const positive = z.number().positive();
 
-/** How a simulated server behaves while nobody touches it. */
-export const temperSchema = z.enum(['steady', 'busy', 'idle', 'offline', 'crashing', 'suspended', 'chatty']);
+/** How a simulated server behaves by itself. */
+export const profileNameSchema = z.enum([
+  'steady',
+  'busy',
+  'idle',
+  'offline',
+  'crashing',
+  'suspended',
+  'chatty',
+]);
 
 /** States in which the panel answers 409 for a server. */
 export const conflictSchema = z.enum([
@@ -19,7 +28,7 @@ export const conflictSchema = z.enum([
   'maintenance',
 ]);
 
-export const powerActionSchema = z.enum(['start', 'stop', 'restart', 'kill']);
+export const powerCommandSchema = z.enum(['start', 'stop', 'restart', 'kill']);
 
 /** Limits as the listing names them: MiB, percent of a core; 0 = unlimited. */
 export const wireLimitsSchema = z.strictObject({
@@ -39,7 +48,7 @@ export const backupSchema = z.strictObject({
 
 export const serverSpecSchema = z.strictObject({
   name: z.string().min(1),
-  temper: temperSchema.optional(),
+  profile: profileNameSchema.optional(),
   uuid: z.uuid().optional(),
   limits: wireLimitsSchema.optional(),
   node: z.string().optional(),
@@ -68,55 +77,6 @@ export const usageSchema = z.strictObject({
   uptimeMs: z.number().optional(),
 });
 
-/** `errors`: the envelope; `message`: `{error, message}`; `html`: a proxy's page. */
-export const bodyShapeSchema = z.enum(['errors', 'message', 'html']);
-
-export const settingsSchema = z.strictObject({
-  /** REST calls a minute that the panel allows its user. */
-  rateLimitPerMinute: z.int().positive(),
-  /** Credential calls a minute per server; 0 turns this limit off. */
-  websocketLimitPerMinute: count,
-  /** Where a 429 says when to come back. */
-  rateLimitHints: z.array(z.enum(['retry-after', 'reset', 'message'])),
-  tokenLifetimeSeconds: positive,
-  /** What the panel's user may do, as console tokens tell the nodes. */
-  tokenPermissions: z.array(z.string()),
-  /** How often sockets' tokens are looked at; 0 derives it from the lifetime. */
-  tokenCheckMs: z.number().min(0),
-  /** The most that one page of the listing or of backups holds. */
-  maxPerPage: z.int().min(1).max(100),
-  resourcesCacheMs: z.number().min(0),
-  resourceObject: z.enum(['stats', 'server_resource']),
-  resourceUptime: z.boolean(),
-  resourceSuspendedFlag: z.boolean(),
-  errorShape: bodyShapeSchema,
-  rateLimitShape: bodyShapeSchema,
-  /** What resources say when the node is down: 504, or 200 with `missing` and zeros. */
-  unreachable: z.enum(['504', 'missing']),
-  unreachableDelayMs: z.number().min(0),
-  /** Credentials of a suspended server: 409, or issued, so that its socket opens and is closed with 4409. */
-  suspendedCredentials: z.enum(['refuse', 'issue']),
-  /** Resources of a server in a 409 state: 409 too, or answered all the same. */
-  conflictResources: z.enum(['refuse', 'answer']),
-  trailingNewline: z.boolean(),
-  sendTokenExpired: z.boolean(),
-  statsDiskIo: z.boolean(),
-  statsUptime: z.boolean(),
-  statsShuffleKeys: z.boolean(),
-  /** The only `Origin` that may open a socket; empty for the panel's own base URL. */
-  expectedOrigin: z.string(),
-  maxSocketsPerServer: z.int().positive(),
-  framesPerSecond: positive,
-  frameBurst: z.int().positive(),
-  startMs: z.number().min(0),
-  stopMs: z.number().min(0),
-  /** Milliseconds from a crash to the restart of a `crashing` server. */
-  reviveMs: z.number().min(0),
-});
-
-/** Some of the settings, to change them while the panel runs. */
-export const settingsChangeSchema = settingsSchema.partial();
-
 export const endpointSchema = z.enum(['websocket', 'resources', 'listing', 'backups']);
 
 /** A server by uuid, short id or name. */
@@ -137,6 +97,8 @@ export const restFaultSchema = z.discriminatedUnion('kind', [
     ...restScope,
     status: z.int().min(200).max(599),
     shape: bodyShapeSchema.optional(),
+    /** The class of the error in the `errors` envelope. */
+    code: z.string().optional(),
     detail: z.string().optional(),
     /** Sent instead of the error's own body. */
     body: z.string().optional(),
@@ -152,13 +114,14 @@ export const restFaultSchema = z.discriminatedUnion('kind', [
 
 const socketScope = { server, times };
 
-/** What befalls sockets that are opened from now on (`silence`: also those that are open). */
+/** What befalls sockets that are opened from now on; the last three befall open ones too, and last until faults are cleared. */
 export const socketFaultSchema = z.discriminatedUnion('kind', [
   z.strictObject({
     kind: z.literal('refuse-upgrade'),
     ...socketScope,
     status: z.int().min(300).max(599),
     location: z.string().optional(),
+    body: z.string().optional(),
   }),
   z.strictObject({ kind: z.literal('hang-upgrade'), ...socketScope }),
   z.strictObject({ kind: z.literal('drop-upgrade'), ...socketScope }),
@@ -171,7 +134,13 @@ export const socketFaultSchema = z.discriminatedUnion('kind', [
   z.strictObject({ kind: z.literal('half-open-on-open'), ...socketScope }),
   z.strictObject({ kind: z.literal('ignore-auth'), ...socketScope }),
   z.strictObject({ kind: z.literal('jwt-error-on-auth'), ...socketScope, text: z.string().optional() }),
+  /** What a node says of a token that it can't verify. */
+  z.strictObject({ kind: z.literal('daemon-error-on-auth'), ...socketScope, text: z.string().optional() }),
   z.strictObject({ kind: z.literal('silence'), server }),
+  /** The node's statistics died: no `stats` come unasked, and `send stats` is answered with the same numbers again and again. */
+  z.strictObject({ kind: z.literal('frozen-stats'), server }),
+  /** Each `status` is followed in the same instant by a `stats` frame with the state before it. */
+  z.strictObject({ kind: z.literal('late-stats'), server }),
 ]);
 
 /** What is done to the sockets that are open now: one server's, or all. */
@@ -197,17 +166,14 @@ export const socketActionSchema = z.discriminatedUnion('kind', [
   z.strictObject({ kind: z.literal('expire'), server }),
 ]);
 
-export type Temper = z.infer<typeof temperSchema>;
+export type ProfileName = z.infer<typeof profileNameSchema>;
 export type Conflict = z.infer<typeof conflictSchema>;
-export type PowerAction = z.infer<typeof powerActionSchema>;
+export type PowerCommand = z.infer<typeof powerCommandSchema>;
 export type WireLimits = z.infer<typeof wireLimitsSchema>;
 export type BackupSpec = z.infer<typeof backupSchema>;
 export type ServerSpec = z.infer<typeof serverSpecSchema>;
 export type UsagePin = z.infer<typeof usageSchema>;
-export type BodyShape = z.infer<typeof bodyShapeSchema>;
-export type Settings = z.infer<typeof settingsSchema>;
-export type SettingsChange = z.infer<typeof settingsChangeSchema>;
-export type Endpoint = z.infer<typeof endpointSchema>;
+export type PanelEndpoint = z.infer<typeof endpointSchema>;
 export type RestFault = z.infer<typeof restFaultSchema>;
 export type SocketFault = z.infer<typeof socketFaultSchema>;
 export type SocketAction = z.infer<typeof socketActionSchema>;

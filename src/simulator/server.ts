@@ -1,18 +1,18 @@
 import type { Cancel } from '../domain/clock.ts';
-import type { Answer } from './answers.ts';
+import type { ListingEntry, SimulatedAnswer } from './answers.ts';
 import type { ConsoleConnection } from './connection.ts';
-import type { ListedServer } from './documents.ts';
 import {
   type GameServer,
   type GameServerTraits,
+  type GameUsage,
   newServer,
   reported,
   runningServer,
-  type Usage,
 } from './game-server.ts';
+import { PROFILES, type ServerProfile } from './profiles.ts';
 import { type Random, seededRandom, seededUuid } from './random.ts';
-import type { BackupSpec, Conflict, ServerSpec, Settings, Temper, UsagePin } from './schema.ts';
-import { TEMPERS, type TemperProfile } from './tempers.ts';
+import type { BackupSpec, Conflict, ProfileName, ServerSpec, UsagePin } from './schema.ts';
+import type { Settings } from './settings.ts';
 
 const MIB = 1_048_576;
 /** What an unlimited server's socket names as its memory limit: the host's RAM. */
@@ -28,10 +28,10 @@ export interface SimulatedServer {
   readonly uuid: string;
   readonly identifier: string;
   readonly name: string;
-  readonly temper: Temper;
-  readonly profile: TemperProfile;
+  readonly profileName: ProfileName;
+  readonly profile: ServerProfile;
   readonly memoryLimitBytes: number;
-  readonly limits: ListedServer['limits'];
+  readonly limits: ListingEntry['limits'];
   readonly egg: string;
   readonly owned: boolean;
   readonly backups: readonly BackupSpec[];
@@ -48,7 +48,7 @@ export interface SimulatedServer {
   readonly nodeName: string | undefined;
   advertised: string | undefined;
   /** The resources answer that is cached, and when it was made. */
-  resources: { readonly at: number; readonly answer: Answer } | undefined;
+  resources: { readonly at: number; readonly answer: SimulatedAnswer } | undefined;
   /** Console lines, newest last, bounded. */
   readonly log: string[];
   /** Console lines due, with the fraction that is not a line yet. */
@@ -64,8 +64,8 @@ export function createServer(
   settings: Pick<Settings, 'startMs' | 'stopMs' | 'reviveMs'>,
 ): SimulatedServer {
   const random = seededRandom(seed);
-  const temper = spec.temper ?? 'steady';
-  const profile = profileOf(spec, temper);
+  const profileName = spec.profile ?? 'steady';
+  const profile = profileOf(spec, profileName);
   const uuid = spec.uuid ?? seededUuid(random);
   const limits = { ...DEFAULT_LIMITS, ...definedOnly(spec.limits ?? {}) };
   const memoryLimitBytes =
@@ -77,7 +77,7 @@ export function createServer(
     uuid,
     identifier: uuid.slice(0, 8),
     name: spec.name,
-    temper,
+    profileName,
     profile,
     memoryLimitBytes,
     limits,
@@ -89,7 +89,7 @@ export function createServer(
     connections: new Set(),
     game: profile.startsRunning ? runningServer(diskBytes, now, uptimeMs, traits) : newServer(diskBytes, now),
     pin: undefined,
-    conflict: temper === 'suspended' ? 'suspended' : undefined,
+    conflict: profileName === 'suspended' ? 'suspended' : undefined,
     node: 0,
     nodeDown: false,
     nodeName: spec.node,
@@ -101,8 +101,8 @@ export function createServer(
   };
 }
 
-function profileOf(spec: ServerSpec, temper: Temper): TemperProfile {
-  const profile = TEMPERS[temper];
+function profileOf(spec: ServerSpec, name: ProfileName): ServerProfile {
+  const profile = PROFILES[name];
   const crashEveryMs = spec.crashEveryMs ?? profile.crashEveryMs;
   return {
     ...profile,
@@ -118,7 +118,7 @@ function definedOnly<Value extends object>(value: Value): { [Key in keyof Value]
 
 /** A server's traits under the settings of the moment. */
 export function gameTraits(
-  profile: TemperProfile,
+  profile: ServerProfile,
   memoryLimitBytes: number,
   settings: Pick<Settings, 'startMs' | 'stopMs' | 'reviveMs'>,
 ): GameServerTraits {
@@ -132,6 +132,6 @@ export function gameTraits(
 }
 
 /** What a server reports at this moment. */
-export function usageOf(server: SimulatedServer): Usage {
+export function usageOf(server: SimulatedServer): GameUsage {
   return reported(server.game.usage, server.pin);
 }

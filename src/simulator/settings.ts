@@ -1,6 +1,65 @@
-import { type Settings, type SettingsChange, settingsSchema } from './schema.ts';
+import { z } from 'zod';
 
-/** How a panel behaves unless told otherwise: as the real ones do in the field. */
+const count = z.int().min(0);
+const positive = z.number().positive();
+
+/** `errors`: the envelope; `message`: `{error, message}`; `html`: a proxy's page. */
+export const bodyShapeSchema = z.enum(['errors', 'message', 'html']);
+
+export const settingsSchema = z.strictObject({
+  /** REST calls a minute that the panel allows its user. */
+  rateLimitPerMinute: z.int().positive(),
+  /** Credential calls a minute per server; 0 turns this limit off. */
+  websocketLimitPerMinute: count,
+  /** Where a 429 says when to come back. */
+  rateLimitHints: z.array(z.enum(['retry-after', 'reset', 'message'])),
+  tokenLifetimeSeconds: positive,
+  /** What the panel's user may do, as console tokens tell the nodes. */
+  tokenPermissions: z.array(z.string()),
+  /** How often sockets' tokens are looked at; 0 derives it from the lifetime. */
+  tokenCheckMs: z.number().min(0),
+  /** The most that one page of the listing or of backups holds. */
+  maxPerPage: z.int().min(1).max(100),
+  resourcesCacheMs: z.number().min(0),
+  resourceObject: z.enum(['stats', 'server_resource']),
+  resourceUptime: z.boolean(),
+  resourceSuspendedFlag: z.boolean(),
+  errorShape: bodyShapeSchema,
+  rateLimitShape: bodyShapeSchema,
+  /** What resources say when the node is down: 504, or 200 with `missing` and zeros. */
+  unreachable: z.enum(['504', 'missing']),
+  unreachableDelayMs: z.number().min(0),
+  /** Credentials of a suspended server: 409, or issued, so that its socket opens and is closed with 4409. */
+  suspendedCredentials: z.enum(['refuse', 'issue']),
+  /** Resources of a server in a 409 state: 409 too, or answered all the same. */
+  conflictResources: z.enum(['refuse', 'answer']),
+  trailingNewline: z.boolean(),
+  sendTokenExpired: z.boolean(),
+  statsDiskIo: z.boolean(),
+  statsUptime: z.boolean(),
+  statsShuffleKeys: z.boolean(),
+  /** The only `Origin` that may open a socket; empty for the panel's own base URL. */
+  expectedOrigin: z.string(),
+  maxSocketsPerServer: z.int().positive(),
+  framesPerSecond: positive,
+  frameBurst: z.int().positive(),
+  /** Daemons limit commands beside all other frames. */
+  commandsPerSecond: positive,
+  commandBurst: z.int().positive(),
+  startMs: z.number().min(0),
+  stopMs: z.number().min(0),
+  /** Milliseconds from a crash to the restart of a `crashing` server. */
+  reviveMs: z.number().min(0),
+});
+
+/** Some of the settings, to change them while the panel runs. */
+export const settingsChangeSchema = settingsSchema.partial();
+
+export type BodyShape = z.infer<typeof bodyShapeSchema>;
+export type Settings = z.infer<typeof settingsSchema>;
+export type SettingsChange = z.infer<typeof settingsChangeSchema>;
+
+/** The defaults: how real panels behave in the field. */
 const DEFAULT_SETTINGS: Settings = {
   rateLimitPerMinute: 240,
   websocketLimitPerMinute: 5,
@@ -28,6 +87,8 @@ const DEFAULT_SETTINGS: Settings = {
   maxSocketsPerServer: 30,
   framesPerSecond: 2,
   frameBurst: 4,
+  commandsPerSecond: 1,
+  commandBurst: 10,
   startMs: 2_000,
   stopMs: 1_000,
   reviveMs: 5_000,

@@ -3,24 +3,23 @@ import { getRequestListener } from '@hono/node-server';
 import { type Cancel, type Clock, SystemClock } from '../domain/clock.ts';
 import type { ServerInfo, Simulator, SimulatorOptions } from './api.ts';
 import { clientApi } from './client-api.ts';
+
 import { controlApi } from './control-api.ts';
-import { DEMO_SERVERS, steadyServers } from './demo-servers.ts';
 import { ApiGate } from './gate.ts';
 import { Listener } from './listener.ts';
+import { DEMO_SERVERS, steadyServers } from './profiles.ts';
 import type { Recorder } from './recorder.ts';
-import {
-  type Conflict,
-  type PowerAction,
-  type RestFault,
-  type ServerSpec,
-  type SettingsChange,
-  type SocketAction,
-  type SocketFault,
-  type UsagePin,
+import type {
+  Conflict,
+  PowerCommand,
+  RestFault,
+  ServerSpec,
+  SocketAction,
+  SocketFault,
+  UsagePin,
 } from './schema.ts';
 import { type SimulatedServer, usageOf } from './server.ts';
-import { changedSettings, initialSettings, tokenCheckMs } from './settings.ts';
-import { act } from './socket-actions.ts';
+import { changedSettings, initialSettings, type SettingsChange, tokenCheckMs } from './settings.ts';
 import { handleUpgrade } from './upgrade.ts';
 import { World } from './world.ts';
 
@@ -28,7 +27,7 @@ const LOOPBACK = '127.0.0.1';
 const DEFAULT_SEED = 1;
 const DEFAULT_STATS_INTERVAL_MS = 1_000;
 
-/** The key that a simulated panel accepts unless told others. */
+/** The key that a simulated panel accepts by default. */
 export const DEFAULT_API_KEY = 'ptlc_simulated0panel0key0for0demo0and0tests0only';
 
 /** Starts a simulated panel, its two nodes and its control endpoint; rejects where a port is taken. */
@@ -138,7 +137,7 @@ class SimulatedPanel implements Simulator {
     let count = 0;
     for (const { connections } of servers) {
       count += connections.size;
-      for (const connection of connections) act(connection, action, this.#world.settings.trailingNewline);
+      for (const connection of connections) connection.act(action);
     }
     return count;
   }
@@ -154,7 +153,7 @@ class SimulatedPanel implements Simulator {
     this.#world.fleet.remove(server);
   }
 
-  power(ref: string, action: PowerAction): void {
+  power(ref: string, action: PowerCommand): void {
     this.#world.fleet.apply(this.#find(ref), action);
   }
 
@@ -262,6 +261,14 @@ function dropSockets(server: SimulatedServer): void {
 }
 
 function describe(server: SimulatedServer): ServerInfo {
-  const { uuid, identifier, name, temper, limits } = server;
-  return { uuid, identifier, name, temper, limits, state: server.game.state, usage: usageOf(server) };
+  const { uuid, identifier, name, profileName, limits, game } = server;
+  return {
+    uuid,
+    identifier,
+    name,
+    profile: profileName,
+    limits,
+    state: game.state,
+    usage: usageOf(server),
+  };
 }

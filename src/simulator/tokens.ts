@@ -1,7 +1,7 @@
 import { errors, jwtVerify, SignJWT } from 'jose';
 
 /** A console token's claims as far as the nodes look at them; times are Unix milliseconds. */
-export interface TokenClaims {
+export interface IssuedClaims {
   readonly serverUuid: string;
   readonly issuedAtMs: number;
   readonly expiresAtMs: number;
@@ -9,7 +9,7 @@ export interface TokenClaims {
 
 /** What the nodes make of a token: its claims, or the text of the `jwt error`. */
 export type TokenVerdict =
-  | { readonly ok: true; readonly claims: TokenClaims; readonly permissions: readonly string[] }
+  | { readonly ok: true; readonly claims: IssuedClaims; readonly permissions: readonly string[] }
   | { readonly ok: false; readonly text: string };
 
 export const EXPIRED_TEXT = 'jwt: exp claim is invalid';
@@ -21,7 +21,7 @@ export const NO_TOKEN_TEXT = 'no jwt present';
 /** Signs a console token (HS256), as the panel does for its nodes. */
 export function signToken(
   key: Uint8Array,
-  claims: TokenClaims,
+  claims: IssuedClaims,
   tokenId: string,
   permissions: readonly string[] = ['*'],
 ): Promise<string> {

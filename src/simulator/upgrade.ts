@@ -53,7 +53,7 @@ export function handleUpgrade(
 function strikeUpgrade(host: UpgradeHost, server: SimulatedServer, socket: Duplex): boolean {
   const fault = host.faults.strikeSocket(server.uuid, ['refuse-upgrade', 'hang-upgrade', 'drop-upgrade']);
   if (fault?.kind === 'refuse-upgrade') {
-    refuse(socket, fault.status, 'refused\n', fault.location);
+    refuse(socket, fault.status, fault.body ?? 'refused\n', fault.location);
   } else if (fault?.kind === 'drop-upgrade') {
     socket.destroy();
   }

@@ -4,11 +4,12 @@ import { WebSocketServer } from 'ws';
 import type { Clock } from '../domain/clock.ts';
 import type { ClientApiHost } from './client-api.ts';
 import { Faults } from './faults.ts';
-import { Fleet } from './fleet.ts';
+import { SimulatedFleet } from './fleet.ts';
 import type { GateHost } from './gate.ts';
 import { Recorder } from './recorder.ts';
-import type { PowerAction, Settings } from './schema.ts';
+import type { PowerCommand } from './schema.ts';
 import type { SimulatedServer } from './server.ts';
+import type { Settings } from './settings.ts';
 import type { UpgradeHost } from './upgrade.ts';
 
 /** Room for any frame that a client may send; the nodes' own limit on frames is far below. */
@@ -19,7 +20,7 @@ export class World implements GateHost, ClientApiHost, UpgradeHost {
   readonly clock: Clock;
   readonly recorder = new Recorder();
   readonly faults = new Faults();
-  readonly fleet: Fleet;
+  readonly fleet: SimulatedFleet;
   readonly keys: Set<string>;
   readonly tokenKey: Uint8Array;
   readonly webSockets = new WebSocketServer({
@@ -51,7 +52,7 @@ export class World implements GateHost, ClientApiHost, UpgradeHost {
     this.startedUnixMs = Math.floor(parts.clock.toUnixMs(parts.clock.now()));
     this.#panelUrl = parts.panelUrl;
     this.#nodeSocketUrl = parts.nodeSocketUrl;
-    this.fleet = new Fleet({
+    this.fleet = new SimulatedFleet({
       clock: parts.clock,
       settings: () => this.settings,
       faults: this.faults,
@@ -77,7 +78,7 @@ export class World implements GateHost, ClientApiHost, UpgradeHost {
     return server?.uuid === uuid ? server : undefined;
   }
 
-  power(server: SimulatedServer, action: PowerAction): void {
+  power(server: SimulatedServer, action: PowerCommand): void {
     this.fleet.apply(server, action);
   }
 

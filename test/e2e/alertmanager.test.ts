@@ -7,6 +7,7 @@ const hasAlertmanager = await ensureDebianPackage('prometheus-alertmanager', 'pr
 const JOB = { job: 'gameserver' };
 const MAIN = { ...JOB, panel: 'main' };
 const PANEL_DOWN = { alertname: 'GameserverPanelDown', severity: 'critical', ...MAIN };
+const NODE_DOWN = { alertname: 'GameserverNodeDown', severity: 'critical', ...MAIN, node: 'fra-1' };
 const KEY_REFUSED = { alertname: 'GameserverPanelKeyRefused', severity: 'critical', ...MAIN };
 const EXPORTER_DOWN = { alertname: 'GameserverExporterDown', severity: 'critical', ...JOB };
 
@@ -37,6 +38,38 @@ describe.skipIf(!hasAlertmanager)('a real Alertmanager with the shipped configur
     await until(() => expect(firing('GameserverStopped')).toBe(500));
     // All in one, or in two where the panel's end came between.
     expect(alertmanager.notifications.length).toBeLessThanOrEqual(3);
+  });
+
+  it('sends one page for a node that is down, which silences the alerts of its own servers alone', async () => {
+    const [stopped] = servers('main');
+    const one = (node?: string, changes = {}): SentAlert => ({
+      labels: {
+        ...stopped?.labels,
+        ...(node !== undefined && { node }),
+        server_id: `on-${node}`,
+        ...changes,
+      },
+    });
+    const away = servers('main').map(({ labels }) => ({ labels: { ...labels, node: 'fra-1' } }));
+    const others = [one('fra-2'), one(), one('fra-1', { panel: 'other' }), one('fra-1', { job: 'staging' })];
+    await alertmanager.send([...away, ...others, { labels: NODE_DOWN }]);
+    await until(async () => expect(await silenced()).toBe(500));
+    await until(() => expect(firing('GameserverStopped')).toBe(others.length));
+    expect(firing('GameserverNodeDown')).toBe(1);
+  });
+
+  it('silences the alert of a node whose panel is down, and its servers', async () => {
+    const away = servers('main').map(({ labels }) => ({ labels: { ...labels, node: 'fra-1' } }));
+    await alertmanager.send([...away, { labels: NODE_DOWN }, { labels: PANEL_DOWN }]);
+    await until(async () => expect(await silenced()).toBe(501));
+    await until(() => expect(pages()).toEqual([{ panel: 'main', alerts: ['GameserverPanelDown'] }]));
+  });
+
+  it('lets a node alert without a name silence nothing, since servers without a node have none either', async () => {
+    const { node: _, ...unnamed } = NODE_DOWN;
+    await alertmanager.send([{ labels: unnamed }, ...servers('main')]);
+    await until(() => expect(firing('GameserverStopped')).toBe(500));
+    expect(await silenced()).toBe(0);
   });
 
   it('tells of the refused key alone, which takes the panel and its servers with it', async () => {

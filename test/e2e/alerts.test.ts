@@ -1,6 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
-import { type Simulator, startSimulator } from '../../src/simulator/index.ts';
+import type { Simulator } from '../../src/simulator/api.ts';
+import { startSimulator } from '../../src/simulator/simulator.ts';
 import {
   type AlertmanagerUnderTest,
   type NotifiedAlert,
@@ -37,7 +38,7 @@ describe.skipIf(!hasPrometheus || !hasAlertmanager)('from a simulated panel to a
   const stops: (() => Promise<void>)[] = [];
 
   beforeAll(async () => {
-    const servers = NAMES.map((name) => ({ name, temper: 'steady' as const }));
+    const servers = NAMES.map((name) => ({ name, profile: 'steady' as const }));
     panel = await startSimulator({ servers, startMs: 500, stopMs: 200, clock: time.clock() });
     stops.unshift(() => panel.stop());
     exporter = await startObserving();

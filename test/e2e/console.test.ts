@@ -4,7 +4,8 @@ import { chmod, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { type Simulator, startSimulator } from '../../src/simulator/index.ts';
+import type { Simulator } from '../../src/simulator/api.ts';
+import { startSimulator } from '../../src/simulator/simulator.ts';
 import { configFor } from '../support/exporter.ts';
 import { configFile, endPrograms } from '../support/program.ts';
 
@@ -26,8 +27,8 @@ beforeEach(async () => {
   panel = await startSimulator({
     apiKeys: ['ptlc_TheExportersKey', OWN_KEY],
     servers: [
-      { name: 'survival', temper: 'idle', consoleLinesPerSecond: 0 },
-      { name: 'lobby', temper: 'offline' },
+      { name: 'survival', profile: 'idle', consoleLinesPerSecond: 0 },
+      { name: 'lobby', profile: 'offline' },
     ],
   });
   config = await configFile(configFor(panel));

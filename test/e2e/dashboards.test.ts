@@ -1,5 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
-import { type ServerSpec, type Simulator, startSimulator } from '../../src/simulator/index.ts';
+import type { Simulator } from '../../src/simulator/api.ts';
+import type { ServerSpec } from '../../src/simulator/schema.ts';
+import { startSimulator } from '../../src/simulator/simulator.ts';
 import { ensureDebianPackage } from '../support/debian.ts';
 import {
   type Chosen,
@@ -35,13 +37,13 @@ const BACKUP = { is_successful: true, completed_at: '2026-01-01T04:00:00Z', byte
 
 /** Servers of every kind that a dashboard tells apart. */
 const SERVERS: readonly ServerSpec[] = [
-  { name: 'survival', temper: 'steady', consoleLinesPerSecond: 2, backups: [BACKUP] },
-  { name: AWKWARD, temper: 'idle' },
-  { name: 'valheim', temper: 'steady' },
-  { name: 'skyblock', temper: 'steady' },
-  { name: 'modded', temper: 'steady' },
-  { name: 'arena', temper: 'offline' },
-  { name: 'season', temper: 'suspended' },
+  { name: 'survival', profile: 'steady', consoleLinesPerSecond: 2, backups: [BACKUP] },
+  { name: AWKWARD, profile: 'idle' },
+  { name: 'valheim', profile: 'steady' },
+  { name: 'skyblock', profile: 'steady' },
+  { name: 'modded', profile: 'steady' },
+  { name: 'arena', profile: 'offline' },
+  { name: 'season', profile: 'suspended' },
 ];
 
 const hasPrometheus = await ensureDebianPackage('prometheus', 'prometheus');
@@ -196,7 +198,9 @@ const FIGURES = [
   ['fleet.json', 'Off, but should run / A', 1],
   ['fleet.json', 'Unexpected stops / A', 2],
   ['fleet.json', 'Without data / A', 3],
-  ['fleet.json', 'Blocked / A', 3],
+  // The suspended server on two panels; the one whose key is refused is not blocked.
+  ['fleet.json', 'Blocked / A', 2],
+  ['fleet.json', 'Nodes down / A', 0],
   ['fleet.json', 'Panels in trouble / A', 1],
   ['exporter.json', 'Panels in trouble / A', 1],
   ['exporter.json', 'Servers with fresh samples / A', 0.8],
@@ -210,7 +214,7 @@ const PROBLEMS = [
   'modded stopped by itself within the last hour, rank 2',
   'survival disk full within a day at this pace, rank 5',
   'season blocked: suspended, rank 8',
-  'elsewhere blocked: unauthorized, rank 8',
+  'elsewhere no data, rank 7',
 ];
 
 function keyOf({ metric }: Series): string {

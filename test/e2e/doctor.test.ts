@@ -2,7 +2,8 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterEach, describe, expect, it } from 'vitest';
-import { type Simulator, type SimulatorOptions, startSimulator } from '../../src/simulator/index.ts';
+import type { Simulator, SimulatorOptions } from '../../src/simulator/api.ts';
+import { startSimulator } from '../../src/simulator/simulator.ts';
 import { configFor } from '../support/exporter.ts';
 import { configFile, endPrograms, runProgram } from '../support/program.ts';
 
@@ -48,7 +49,7 @@ describe('the doctor', () => {
     const { code, stdout } = await outcome(['--config', file]);
     expect(code).toBe(1);
     expect(stdout).toContain('1. panel main, servers survival, creative: upgrade failed\n');
-    expect(stdout).toContain(`it takes another Origin than "${panel.url}"`);
+    expect(stdout).toContain(`(403): Origin ${panel.url} sent`);
     expect(stdout).toContain('What to do:    Set origin for this panel');
   });
 

@@ -1,4 +1,5 @@
-import type { RestFault, ServerSpec, Simulator } from '../../src/simulator/index.ts';
+import type { Simulator } from '../../src/simulator/api.ts';
+import type { RestFault, ServerSpec } from '../../src/simulator/schema.ts';
 
 /** The keys that must never be seen: inline, and by a variable of the environment. */
 export const INLINE_KEY = 'ptlc_TopSecretInlineKey0123456789';
@@ -127,7 +128,7 @@ export const SERVERS: readonly ServerSpec[] = [
   ...HEALTHY,
   ...REVOKED,
   'behind-a-proxy',
-].map((name) => ({ name, temper: 'steady' }));
+].map((name) => ({ name, profile: 'steady' }));
 
 /** Arms the faults that lie on servers from the beginning. */
 export function armFaults(panel: Simulator): void {

@@ -1,18 +1,19 @@
-import { SERVER_STATES, type ServerState } from '../../src/domain/state.ts';
-import type { ServerSpec, Simulator } from '../../src/simulator/index.ts';
+import { SERVER_STATES, type ServerState } from '../../src/domain/server.ts';
+import type { Simulator } from '../../src/simulator/api.ts';
+import type { ServerSpec } from '../../src/simulator/schema.ts';
 
 /** Survival's backup. */
 const BACKUP = { is_successful: true, completed_at: '2026-11-01T03:04:05+00:00', bytes: 7_654_321 };
 
 /** Servers of every kind that the metric table tells apart, all on one simulated panel. */
 export const SERVERS = [
-  { name: 'survival', temper: 'steady', consoleLinesPerSecond: 0, backups: [BACKUP] },
-  { name: 'lobby', temper: 'idle' },
-  { name: 'valheim', temper: 'steady' },
-  { name: 'skyblock', temper: 'steady' },
-  { name: 'modded', temper: 'steady' },
-  { name: 'arena', temper: 'offline' },
-  { name: 'season', temper: 'suspended' },
+  { name: 'survival', profile: 'steady', consoleLinesPerSecond: 0, backups: [BACKUP] },
+  { name: 'lobby', profile: 'idle' },
+  { name: 'valheim', profile: 'steady' },
+  { name: 'skyblock', profile: 'steady' },
+  { name: 'modded', profile: 'steady' },
+  { name: 'arena', profile: 'offline' },
+  { name: 'season', profile: 'suspended' },
 ] as const satisfies readonly ServerSpec[];
 
 /** `elsewhere` is on a second panel, which refuses the key; `kept` is survival in a third entry, which polls it and asks for its backups. */
@@ -137,11 +138,14 @@ export function expectedSeries(panel: Simulator): Readonly<Record<string, readon
   // Samples come every second, of a server that is off every 15 s, and by polls every 30 s.
   const justNow: Expected = { from: Date.now() / 1_000 - 40, to: Date.now() / 1_000 + 5 };
   return {
-    // Node and egg come with a listing; the uuid is known where it is configured.
+    // The egg comes with a listing, the node with a listing or a console socket; the uuid is known if it is configured.
     gameserver_info: all(1).map(([name, value]) => [
       name,
       value,
-      name === 'lobby' || name === 'elsewhere' || name === 'kept' ? {} : { uuid: panel.server(name).uuid },
+      {
+        ...(STREAMED.has(name) && { node: nodeOf(panel) }),
+        ...(name !== 'lobby' && name !== 'elsewhere' && name !== 'kept' && { uuid: panel.server(name).uuid }),
+      },
     ]),
     gameserver_state: [
       ...states('survival', 'running'),
@@ -252,10 +256,8 @@ export function expectedSeries(panel: Simulator): Readonly<Record<string, readon
     gameserver_expected_running: all(1, { valheim: 0, arena: 0, season: 0, kept: 0 }),
     gameserver_collection_up: all(1, { season: 0, elsewhere: 0 }),
     gameserver_collection_streaming: all(1, { valheim: 0, season: 0, elsewhere: 0, kept: 0 }),
-    gameserver_blocked: [
-      ['season', 1, { reason: 'suspended' }],
-      ['elsewhere', 1, { reason: 'unauthorized' }],
-    ],
+    // Elsewhere is not blocked: its key is the problem.
+    gameserver_blocked: [['season', 1, { reason: 'suspended' }]],
     gameserver_backups: [['kept', 1]],
     gameserver_backup_last_success_timestamp_seconds: [['kept', Date.parse(BACKUP.completed_at) / 1_000]],
     gameserver_backup_last_size_bytes: [['kept', BACKUP.bytes]],
@@ -265,10 +267,30 @@ export function expectedSeries(panel: Simulator): Readonly<Record<string, readon
   };
 }
 
-/** All values that each family about panels must have, by its name and by panel. */
-export const EXPECTED_OF_PANELS: Readonly<Record<string, Readonly<Record<string, Expected>>>> = {
-  gameserver_panel_up: { main: 1, other: 0, kept: 1 },
-};
+/** Servers whose console socket has been open, so that their node is known. */
+const STREAMED: ReadonlySet<ServerName> = new Set(['survival', 'lobby', 'skyblock', 'modded', 'arena']);
+
+/** Without a listing, a node is known by the host and port of its sockets. */
+function nodeOf(panel: Simulator): string {
+  return new URL(panel.url).host;
+}
+
+/** One series of a family about panels: all of its labels, and its value. */
+type PanelRow = readonly [labels: Readonly<Record<string, string>>, value: Expected];
+
+/** All series that each family about panels must have, by its name; what is not named must not be there. */
+export function expectedOfPanels(panel: Simulator): Readonly<Record<string, readonly PanelRow[]>> {
+  return {
+    gameserver_panel_up: [
+      [{ panel: 'main' }, 1],
+      [{ panel: 'other' }, 0],
+      [{ panel: 'kept' }, 1],
+    ],
+    gameserver_panel_problem: [[{ panel: 'other', cause: 'key_refused' }, 1]],
+    gameserver_node_up: [[{ panel: 'main', node: nodeOf(panel) }, 1]],
+    gameserver_node_problem: [],
+  };
+}
 
 function all(value: Expected, exceptions: Partial<Record<ServerName, Expected>> = {}): Row[] {
   const names: readonly ServerName[] = [...SERVERS.map(({ name }) => name), 'elsewhere', 'kept'];

@@ -1,15 +1,16 @@
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { PANEL_FAMILIES, SERVER_FAMILIES } from '../../src/metrics/families.ts';
 import { PANEL_GAUGES, SELF_FAMILIES } from '../../src/metrics/self-families.ts';
-import { type Simulator, startSimulator } from '../../src/simulator/index.ts';
+import type { Simulator } from '../../src/simulator/api.ts';
+import { startSimulator } from '../../src/simulator/simulator.ts';
 import { ensureDebianPackage } from '../support/debian.ts';
 import { endPrograms, type ServedProgram, serveProgram, valuesIn } from '../support/program.ts';
 import { type PrometheusUnderTest, startPrometheus } from '../support/prometheus.ts';
 import {
   CONSOLE_LINES,
   configuration,
-  EXPECTED_OF_PANELS,
   type Expected,
+  expectedOfPanels,
   expectedSeries,
   LAST_USAGE,
   LOBBY_USAGE,
@@ -53,7 +54,7 @@ describe.skipIf(!hasPrometheus)('a real Prometheus', () => {
   });
 
   it('is told of every family in the metric table', () => {
-    const named = [...Object.keys(expectedSeries(panel)), ...Object.keys(EXPECTED_OF_PANELS)];
+    const named = [...Object.keys(expectedSeries(panel)), ...Object.keys(expectedOfPanels(panel))];
     const families = [...SERVER_FAMILIES, ...PANEL_FAMILIES].map(({ name }) => name);
     expect(named.toSorted()).toEqual(families.toSorted());
   });
@@ -69,9 +70,7 @@ describe.skipIf(!hasPrometheus)('a real Prometheus', () => {
 
   it.each(PANEL_FAMILIES.map(({ name }) => name))('has the expected series of %s', (name) =>
     until(async () => {
-      const rows = Object.entries(EXPECTED_OF_PANELS[name] ?? {}).map(
-        ([of, value]) => [{ panel: of }, value] as const,
-      );
+      const rows = expectedOfPanels(panel)[name] ?? [];
       expect(await series(name, rows)).toEqual(asShown(rows));
     }),
   );

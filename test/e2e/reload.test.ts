@@ -1,7 +1,10 @@
+import { once } from 'node:events';
 import { writeFile } from 'node:fs/promises';
+import { type IncomingMessage, request } from 'node:http';
 import { dirname, join } from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';
-import { type Simulator, startSimulator } from '../../src/simulator/index.ts';
+import type { Simulator } from '../../src/simulator/api.ts';
+import { startSimulator } from '../../src/simulator/simulator.ts';
 import { configFile, endPrograms, metricsAt, runProgram, valuesIn } from '../support/program.ts';
 
 const NAMES = ['survival', 'lobby'] as const;
@@ -10,7 +13,7 @@ const SUCCESSFUL = 'gameserver_exporter_config_last_reload_successful';
 let panel: Simulator;
 
 beforeEach(async () => {
-  const servers = NAMES.map((name) => ({ name, temper: 'steady' as const }));
+  const servers = NAMES.map((name) => ({ name, profile: 'steady' as const }));
   panel = await startSimulator({ servers, statsIntervalMs: 100 });
 });
 
@@ -65,7 +68,7 @@ it('SIGHUP with a broken configuration changes nothing, and the next good one is
   const { file, program, until } = await serve();
   await writeFile(file, yamlOf(['lobby']).replace('url:', 'ulr:'));
   program.kill('SIGHUP');
-  await program.printed(/config\.yaml:4:5: panels\[0\]\.ulr: unknown key, did you mean url\?/);
+  await program.printed(/config\.yaml:4:5: panels\[0\]: unknown key, did you mean url\?/);
   await until(SUCCESSFUL, {}, [0]);
   await until('gameserver_collection_up', {}, [1]);
   await until('gameserver_collection_up', { server: 'survival' }, [1]);
@@ -86,6 +89,20 @@ it('POST /-/reload is for those who enabled it', async () => {
     200,
     'configuration reloaded: nothing changed (panels: 1 unchanged; servers: 1 unchanged)\n',
   ]);
+});
+
+it('POST /-/reload takes the host of --web.external-url', async () => {
+  const { url } = await serve([
+    '--web.enable-lifecycle',
+    '--web.external-url=https://metrics.example.com/game',
+  ]);
+  const statusFor = async (host: string) => {
+    const sent = request(`${url}/-/reload`, { method: 'POST', headers: { Host: host } }).end();
+    const [answer] = (await once(sent, 'response')) as [IncomingMessage];
+    return answer.resume().statusCode;
+  };
+  expect(await statusFor('metrics.example.com')).toBe(200);
+  expect(await statusFor('evil.example')).toBe(403);
 });
 
 it('SIGTERM right after SIGHUP stops the program cleanly', async () => {

@@ -3,7 +3,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { hashSync } from 'bcryptjs';
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
-import { type Simulator, startSimulator } from '../../src/simulator/index.ts';
+import type { Simulator } from '../../src/simulator/api.ts';
+import { startSimulator } from '../../src/simulator/simulator.ts';
 import { basic, get, statusOf } from '../integration/http/secure-client.ts';
 import { type Authority, type Certificate, createAuthority } from '../support/certificates.ts';
 import { ensureDebianPackage } from '../support/debian.ts';
@@ -170,7 +171,7 @@ describe('the program', () => {
     [
       'with an unknown key',
       () => web,
-      /^error: \S+web\.yml:1:1: tls: unknown key, did you mean|^error: \S+web\.yml:1:1: tls: unknown key, expected one of/,
+      /^error: \S+web\.yml:1:1: unknown key, did you mean|^error: \S+web\.yml:1:1: unknown key, expected one of/,
     ],
   ])('ends with 1 for a web configuration %s', async (_, file, message) => {
     await writeWebConfig();

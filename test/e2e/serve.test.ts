@@ -50,7 +50,7 @@ describe('serve', () => {
     const startedAt = performance.now();
     const { scrape, until } = await serveProgram({ yaml: YAML });
     await scrape();
-    expect(performance.now() - startedAt).toBeLessThan(5_000);
+    expect(performance.now() - startedAt).toBeLessThan(30_000);
     await until('gameserver_panel_up', { panel: 'main' }, [0]);
     await until('gameserver_collection_up', { server: 'survival' }, [0]);
   });
@@ -64,7 +64,7 @@ describe('serve', () => {
 });
 
 describe('logs', () => {
-  const UNREACHABLE = /panel main .* can't be reached/;
+  const UNREACHABLE = /panel main .* panel unreachable/;
 
   it('are JSON where they don’t go to a terminal', async () => {
     const { process } = await serveProgram({ yaml: YAML });

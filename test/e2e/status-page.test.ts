@@ -1,6 +1,8 @@
 import { type Browser, type BrowserContextOptions, chromium, type Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { mixedServers, type Simulator, startSimulator } from '../../src/simulator/index.ts';
+import type { Simulator } from '../../src/simulator/api.ts';
+import { mixedServers } from '../../src/simulator/profiles.ts';
+import { startSimulator } from '../../src/simulator/simulator.ts';
 import { ensureDebianPackage } from '../support/debian.ts';
 import { configFor, type ExporterUnderTest, fastClock, startExporter } from '../support/exporter.ts';
 
@@ -214,6 +216,22 @@ describe.skipIf(!hasChromium)('the status page in a browser', () => {
     const plain = await open({ javaScriptEnabled: false });
     expect(await plain.locator('td').filter({ hasText: 'gnp.exe' }).textContent()).toBe(HOSTILE);
     expect(troubles).toEqual([]);
+  });
+
+  it('shows in the card of a panel why it is down, and what to do, with and without its script', async () => {
+    await start();
+    const page = await open();
+    const problem = page.locator('.panel .problem');
+    expect(await problem.count()).toBe(0);
+    await panel.stopListening();
+    await expect
+      .poll(() => problem.allTextContents(), PATIENCE)
+      .toEqual([expect.stringMatching(/^panel unreachable: .*ECONNREFUSED.*\. Check url and its port/)]);
+    expect(await page.locator('.panel .badge').textContent()).toBe('down');
+    const plain = await open({ javaScriptEnabled: false });
+    expect(await plain.locator('main').textContent()).toMatch(/panel main is down\s*panel unreachable: /);
+    await panel.startListening();
+    await expect.poll(() => problem.count(), PATIENCE).toBe(0);
   });
 
   it('is a plain table without its script', async () => {

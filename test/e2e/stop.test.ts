@@ -1,7 +1,8 @@
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { type Simulator, startSimulator } from '../../src/simulator/index.ts';
+import type { Simulator } from '../../src/simulator/api.ts';
+import { startSimulator } from '../../src/simulator/simulator.ts';
 import { configFor } from '../support/exporter.ts';
 import { endPrograms, type ServedProgram, serveProgram } from '../support/program.ts';
 
@@ -103,7 +104,7 @@ describe('a signal', () => {
   it('ends it in time while the panel is down', async () => {
     await panel.stopListening();
     const exporter = await serve();
-    await exporter.process.printed(/can't be reached/);
+    await exporter.process.printed(/panel unreachable/);
     await expectStop(exporter, 'SIGINT');
   });
 });

@@ -1,7 +1,7 @@
-import { afterAll, beforeAll, describe, it } from 'vitest';
+import { afterAll, beforeAll, it } from 'vitest';
 import { type Authority, createAuthority } from '../support/certificates.ts';
 import { expectRow } from '../support/fault-row.ts';
-import { BAD_CERTIFICATES, badNode, badPanel } from './rows/certificates.ts';
+import { TLS_ROWS } from './rows/certificates.ts';
 
 let trusted: Authority;
 let unknown: Authority;
@@ -14,14 +14,6 @@ afterAll(async () => {
   await Promise.all([trusted.end(), unknown.end()]);
 });
 
-describe.each(BAD_CERTIFICATES)('a certificate that $what', (certificate) => {
-  const material = async () => ({
-    trusted,
-    good: await trusted.issue('IP:127.0.0.1'),
-    bad: await certificate.make(trusted, unknown),
-  });
-
-  it("is the panel's", async () => expectRow(badPanel(certificate, await material())));
-
-  it("is a node's", async () => expectRow(badNode(certificate, await material())));
-});
+it.each(TLS_ROWS.map((row) => [row.name, row] as const))('%s', async (_name, { play, cause }) =>
+  expectRow({ ...(await play({ trusted, unknown })), cause }),
+);

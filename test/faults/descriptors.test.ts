@@ -2,18 +2,15 @@ import { execFile } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { afterEach, expect, it } from 'vitest';
-import { type Simulator, startSimulator } from '../../src/simulator/index.ts';
+import type { Simulator } from '../../src/simulator/api.ts';
+import { startSimulator } from '../../src/simulator/simulator.ts';
 import { configFor, fastClock, SPEED } from '../support/exporter.ts';
 import { hurriedNode } from '../support/hurried-node.ts';
 import { launch } from '../support/process.ts';
 import { configFile, endPrograms, metricsAt } from '../support/program.ts';
+import { DESCRIPTORS_ROW } from './rows/descriptors.ts';
 
 const CLI = fileURLToPath(new URL('../../dist/cli.js', import.meta.url));
-
-/** Some 20 are Node's own. */
-const FEW_DESCRIPTORS = 40;
-
-const MANY_DESCRIPTORS = 1_024;
 
 const SERVERS = 60;
 
@@ -29,7 +26,9 @@ afterEach(async () => {
 /** Changes how many file descriptors a process may have; what Node raised at its start is its soft limit too. */
 const limitDescriptors = (pid: string, count: number) => run('prlimit', ['--pid', pid, `--nofile=${count}:`]);
 
-it('a process that runs out of file descriptors lives on, says so, and recovers', async () => {
+const { name, cause, during, after } = DESCRIPTORS_ROW;
+
+it.each([name])('%s', async () => {
   const clock = fastClock();
   panel = await startSimulator({ servers: SERVERS, clock, rateLimitPerMinute: 1_000_000 });
   const file = await configFile(configFor(panel, ['requests_per_minute: 600', 'request_timeout: 2m']));
@@ -55,15 +54,14 @@ it('a process that runs out of file descriptors lives on, says so, and recovers'
   ] as const;
   await metrics.until(...streaming);
 
-  await limitDescriptors(pid, FEW_DESCRIPTORS);
+  await limitDescriptors(pid, during);
   panel.sockets({ kind: 'drop' });
-  await program.printed(
-    /this process is out of file descriptors; raise its limit \(ulimit -n, LimitNOFILE\)/,
-  );
+  const line = await program.printed(/^.*"cause":"(\w+)".*Raise the limit \(ulimit -n, LimitNOFILE=.*$/m);
+  expect(line[1]).toBe(cause);
   // A scrape may find no descriptor left for its connection: that must be all.
   await fetch(`${url}/metrics`).catch(() => undefined);
 
-  await limitDescriptors(pid, MANY_DESCRIPTORS);
+  await limitDescriptors(pid, after);
   await metrics.until(...streaming);
   await metrics.until('gameserver_panel_up', { panel: 'main' }, [1]);
   program.kill('SIGTERM');

@@ -1,6 +1,6 @@
 import { setImmediate as turn } from 'node:timers/promises';
 import { expect, it } from 'vitest';
-import type { Simulator } from '../../src/simulator/index.ts';
+import type { Simulator } from '../../src/simulator/api.ts';
 import { startScene } from '../support/fault-scene.ts';
 import { ELSEWHERE, NEIGHBOURS, STRUCK, STRUCK_UUID } from '../support/fault-stage.ts';
 import type { Scraped } from '../support/scrape-watch.ts';

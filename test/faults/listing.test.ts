@@ -1,7 +1,10 @@
 import { afterEach, beforeEach, expect, it } from 'vitest';
+import type { CauseCode } from '../../src/domain/problem.ts';
 import { PanelApi } from '../../src/panel/api.ts';
-import { PanelError, type PanelErrorKind } from '../../src/panel/errors.ts';
-import { type RestFault, type Simulator, startSimulator } from '../../src/simulator/index.ts';
+import { PanelError } from '../../src/panel/errors.ts';
+import type { Simulator } from '../../src/simulator/api.ts';
+import type { RestFault } from '../../src/simulator/schema.ts';
+import { startSimulator } from '../../src/simulator/simulator.ts';
 import { apiOptions } from '../integration/panel/panel-api.ts';
 
 let panel: Simulator;
@@ -17,56 +20,57 @@ afterEach(async () => {
   await panel.stop();
 });
 
-const KINDS: readonly (readonly [status: number, kind: PanelErrorKind])[] = [
-  [400, 'bad_request'],
-  [401, 'unauthorized'],
-  [403, 'forbidden'],
-  [404, 'not_found'],
-  [409, 'conflict'],
-  [429, 'rate_limited'],
-  [500, 'server_error'],
-  [502, 'panel_unavailable'],
-  [503, 'panel_unavailable'],
+/** By status: the cause in the panel's own words, and where a page answers in its place. */
+const CAUSES_BY_STATUS: readonly (readonly [status: number, own: CauseCode, page: CauseCode])[] = [
+  [400, 'bad_request', 'not_a_panel'],
+  [401, 'key_refused', 'login_page'],
+  [403, 'key_refused', 'challenge_page'],
+  [404, 'not_found', 'not_a_panel'],
+  [409, 'maintenance', 'not_a_panel'],
+  [429, 'rate_limited', 'rate_limited'],
+  [500, 'panel_error', 'panel_error'],
+  [502, 'panel_down', 'panel_down'],
+  [503, 'panel_down', 'panel_down'],
 ];
 
-const refusals = KINDS.flatMap(([status, kind]) =>
+const refusals = CAUSES_BY_STATUS.flatMap(([status, own, page]) =>
   (['errors', 'message', 'html'] as const).map((shape) => ({
     what: `${status} as ${shape}`,
     fault: { kind: 'refuse', status, shape } as RestFault,
-    kind,
+    cause: shape === 'html' ? page : own,
   })),
 );
 
-const ROWS: readonly { what: string; fault: RestFault; kind: PanelErrorKind }[] = [
+const ROWS: readonly { what: string; fault: RestFault; cause: CauseCode }[] = [
   ...refusals,
   // In the panel's envelope it speaks of a node, otherwise of the panel.
   {
     what: '504 as errors',
     fault: { kind: 'refuse', status: 504, shape: 'errors' },
-    kind: 'node_unreachable',
+    cause: 'node_unreachable',
   },
-  { what: '504 as html', fault: { kind: 'refuse', status: 504, shape: 'html' }, kind: 'panel_unavailable' },
-  { what: 'a redirect to a login page', fault: { kind: 'redirect' }, kind: 'redirect' },
+  { what: '504 as html', fault: { kind: 'refuse', status: 504, shape: 'html' }, cause: 'timeout' },
+  { what: 'a redirect to a login page', fault: { kind: 'redirect' }, cause: 'redirect' },
   {
     what: 'a page',
     fault: { kind: 'garbage', body: '<!doctype html><title>Panel</title>' },
-    kind: 'bad_answer',
+    cause: 'login_page',
   },
-  { what: 'JSON that breaks off', fault: { kind: 'garbage' }, kind: 'bad_answer' },
-  { what: 'a body without end', fault: { kind: 'oversize' }, kind: 'bad_answer' },
-  { what: 'a connection that is dropped', fault: { kind: 'drop' }, kind: 'network' },
-  { what: 'headers that never come', fault: { kind: 'hang' }, kind: 'timeout' },
-  { what: 'a body that never ends', fault: { kind: 'hang', before: 'body' }, kind: 'timeout' },
+  { what: 'JSON that breaks off', fault: { kind: 'garbage' }, cause: 'bad_answer' },
+  { what: 'a body without end', fault: { kind: 'oversize' }, cause: 'bad_answer' },
+  { what: 'a connection that is dropped', fault: { kind: 'drop' }, cause: 'https_needed' },
+  { what: 'headers that never come', fault: { kind: 'hang' }, cause: 'timeout' },
+  { what: 'a body that never ends', fault: { kind: 'hang', before: 'body' }, cause: 'timeout' },
 ];
 
-it.each(ROWS)('the listing: $what is one clear line, and the next call works', async ({ fault, kind }) => {
+it.each(ROWS)('the listing: $what is one clear line, and the next call works', async ({ fault, cause }) => {
   panel.failRest({ ...fault, endpoint: 'listing', times: 1 });
   const ask = () => api.listing({ page: 1, perPage: 50 }, new AbortController().signal);
   const error: unknown = await ask().catch((reason: unknown) => reason);
   expect(error).toBeInstanceOf(PanelError);
-  expect(error).toMatchObject({ kind });
+  expect(error).toMatchObject({ problem: { cause } });
   const { message } = error as PanelError;
-  expect(message).toMatch(/^GET \/api\/client\?\S+( answered \d+[^:]*)?: .{10,}$/);
+  expect(message).toMatch(/^GET \/api\/client\?\S+(?: answered \d+)?(?:: |, but ).{10,}$/);
   expect(message).not.toContain(panel.apiKey);
   expect((await ask()).value.servers).toHaveLength(1);
 });

@@ -1,12 +1,11 @@
-import type { Clock } from '../../src/domain/clock.ts';
-import { sleep } from '../../src/domain/clock.ts';
+import { type Clock, sleep } from '../../src/domain/clock.ts';
 import type { BudgetReading } from '../../src/domain/reading.ts';
-import type { Answer } from '../../src/panel/api.ts';
+import type { PanelAnswer } from '../../src/panel/api.ts';
 import { ApiBudget } from '../../src/panel/budget.ts';
-import type { CallKind } from '../../src/panel/call-kind.ts';
-import type { Credentials } from '../../src/panel/decode.ts';
+import type { Credentials } from '../../src/panel/dialect.ts';
 import { PanelError } from '../../src/panel/errors.ts';
-import { countCall, type RateWindow } from '../../src/simulator/rate-window.ts';
+import type { CallKind } from '../../src/panel/fair-share.ts';
+import { countCall, type RateWindow } from '../../src/simulator/gate.ts';
 import { FakeGateway, RESOURCES } from './fleet-bench.ts';
 import { collectingLogger } from './logger.ts';
 
@@ -36,7 +35,7 @@ export class BudgetedPanel extends FakeGateway {
     super();
     this.#clock = clock;
     this.#limit = limit;
-    this.#budget = new ApiBudget({ clock, log: collectingLogger(), panel: 'main' });
+    this.#budget = new ApiBudget({ clock, requestTimeoutMs: 25_000, log: collectingLogger(), panel: 'main' });
   }
 
   override credentials(
@@ -54,7 +53,7 @@ export class BudgetedPanel extends FakeGateway {
   }
 
   override learn(server: string, signal: AbortSignal) {
-    return this.#call('probe', server, signal, { value: RESOURCES, limitPerMinute: this.#limit });
+    return this.#call('learn', server, signal, { value: RESOURCES, limitPerMinute: this.#limit });
   }
 
   override budget(): BudgetReading {
@@ -70,7 +69,12 @@ export class BudgetedPanel extends FakeGateway {
     return super.close();
   }
 
-  #call<Value>(kind: CallKind, server: string, signal: AbortSignal, answer: Answer<Value>): Promise<Value> {
+  #call<Value>(
+    kind: CallKind,
+    server: string,
+    signal: AbortSignal,
+    answer: PanelAnswer<Value>,
+  ): Promise<Value> {
     return this.#budget.run({ kind, server, signal }, async (scope) => {
       const at = this.#clock.now();
       const { window, allowed } = countCall(this.#window, this.#limit, at);
@@ -79,7 +83,10 @@ export class BudgetedPanel extends FakeGateway {
       await sleep(this.#clock, ANSWER_MS, scope);
       if (allowed) return answer;
       this.refused += 1;
-      throw new PanelError('rate_limited', 'too many calls', { status: 429, fromPanel: true });
+      throw new PanelError(
+        { cause: 'rate_limited', detail: 'too many calls' },
+        { status: 429, fromPanel: true },
+      );
     });
   }
 }

@@ -17,7 +17,7 @@ export interface Authority {
   /** Its certificate's file, for `ca_file`. */
   readonly file: string;
   /** A certificate for a subject alternative name, such as `IP:127.0.0.1`. */
-  issue(altName: string, validity?: 'valid' | 'expired'): Promise<Certificate>;
+  issue(altName: string, validity?: keyof typeof VALIDITY, kind?: keyof typeof KEYS): Promise<Certificate>;
   /** Removes its files. */
   end(): Promise<void>;
 }
@@ -35,31 +35,39 @@ commonName = supplied
 `;
 
 /** As `openssl ca` takes them: times of UTC. */
-const PAST = { from: '200101000000Z', to: '200102000000Z' };
-const PRESENT = { from: '200101000000Z', to: '490101000000Z' };
+const VALIDITY = {
+  valid: { from: '200101000000Z', to: '490101000000Z' },
+  expired: { from: '200101000000Z', to: '200102000000Z' },
+  'not yet valid': { from: '480101000000Z', to: '490101000000Z' },
+} as const;
+
+/** What OpenSSL makes a new key by. */
+const KEYS = {
+  ec: '-newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes',
+  rsa: '-newkey rsa:2048 -nodes',
+} as const;
 
 /** Makes an authority with OpenSSL, in a folder of its own. */
 export async function createAuthority(): Promise<Authority> {
   const folder = await mkdtemp(join(tmpdir(), 'authority-'));
   const openssl = (command: string, ...more: string[]) =>
     run('openssl', [...command.split(' '), ...more], { cwd: folder });
-  const newKey = '-newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes';
   await mkdir(join(folder, 'issued'));
   await writeFile(join(folder, 'ca.cnf'), CONFIGURATION);
   await writeFile(join(folder, 'index'), '');
-  await openssl(`req -x509 ${newKey} -days 1 -subj /CN=authority -keyout ca.key -out ca.pem`);
+  await openssl(`req -x509 ${KEYS.ec} -days 1 -subj /CN=authority -keyout ca.key -out ca.pem`);
   let issued = 0;
   return {
     file: join(folder, 'ca.pem'),
-    issue: async (altName, validity = 'valid') => {
+    issue: async (altName, validity = 'valid', kind = 'ec') => {
       issued += 1;
       const name = `leaf-${issued}`;
-      const { from, to } = validity === 'valid' ? PRESENT : PAST;
+      const { from, to } = VALIDITY[validity];
       await writeFile(join(folder, `${name}.ext`), `subjectAltName=${altName}\n`);
-      await openssl(`req -new ${newKey} -subj /CN=${name} -keyout ${name}.key -out ${name}.csr`);
+      await openssl(`req -new ${KEYS[kind]} -subj /CN=${name} -keyout ${name}.key -out ${name}.csr`);
       const how = `ca -batch -notext -create_serial -config ca.cnf -cert ca.pem -keyfile ca.key -startdate ${from} -enddate ${to}`;
       await openssl(how, '-extfile', `${name}.ext`, '-in', `${name}.csr`, '-out', `${name}.pem`);
-      const read = (kind: string) => readFile(join(folder, `${name}.${kind}`), 'utf8');
+      const read = (ending: string) => readFile(join(folder, `${name}.${ending}`), 'utf8');
       return { cert: await read('pem'), key: await read('key') };
     },
     end: () => rm(folder, { recursive: true }),

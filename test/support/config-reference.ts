@@ -1,8 +1,7 @@
 import { stringify } from 'yaml';
-import { DURATION_PATTERN } from '../../src/config/durations.ts';
-import { SERVER_ID_PATTERN } from '../../src/config/identifiers.ts';
-import { configJsonSchema } from '../../src/config/json-schema.ts';
-import { SIZE_PATTERN } from '../../src/config/sizes.ts';
+import { configJsonSchema } from '../../src/config/schema.ts';
+import { SERVER_ID_PATTERN } from '../../src/config/values.ts';
+import { DURATION_PATTERN, SIZE_PATTERN } from '../../src/yaml/scalars.ts';
 
 /** The part of a JSON schema that a reader of the configuration's reference is told of. */
 interface Node {

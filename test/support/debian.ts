@@ -1,15 +1,25 @@
 import { execFile } from 'node:child_process';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { promisify } from 'node:util';
 
 const run = promisify(execFile);
 
+/** Test files run side by side, and only one apt-get may run at a time. */
+const LOCK = join(tmpdir(), 'gameserver-exporter-apt.lock');
+
 /** apt waits this many seconds for another package manager to finish. */
 const APT_PATIENCE = '-oDPkg::Lock::Timeout=120';
 
+/** Installs the package `$2`, unless another test file has brought its program `$1` in the meantime. */
+const INSTALL = `command -v "$1" || {
+  apt-get ${APT_PATIENCE} update && apt-get ${APT_PATIENCE} install -y --no-install-recommends "$2"
+}`;
+
 /**
- * Is there the program of a Debian package on this machine, installed by apt if need be and possible? Says loudly what is
- * skipped where there is none, and throws where `CI=true`: there a skip is a failure. `flag` makes the program do nothing
- * but end well.
+ * Makes sure that the program of a Debian package is on this machine; root installs a missing package with apt, which one line on
+ * standard error announces. If the program is still missing, standard error says which tests are skipped and the answer is false; with
+ * `CI=true` this throws instead, because there a skip is a failure. `flag` makes the program do nothing but end well.
  */
 export async function ensureDebianPackage(
   name: string,
@@ -17,7 +27,7 @@ export async function ensureDebianPackage(
   flag = '--version',
 ): Promise<boolean> {
   if (await runs(binary, flag)) return true;
-  const trouble = await install(name);
+  const trouble = await install(name, binary);
   if (await runs(binary, flag)) return true;
   const missing = `${binary} (Debian package ${name}) is missing and ${trouble ?? 'its package brought none'}`;
   if (process.env['CI'] === 'true') throw new Error(`${missing}; with CI=true nothing is skipped`);
@@ -25,15 +35,15 @@ export async function ensureDebianPackage(
   return false;
 }
 
-/** Installs a package; gives why that couldn't be done. */
-async function install(name: string): Promise<string | undefined> {
+/** Installs a package; gives why that failed. */
+async function install(name: string, binary: string): Promise<string | undefined> {
   if (process.getuid?.() !== 0) return 'only root can install it';
   if (!(await runs('apt-get', '--version'))) return 'there is no apt to install it with';
-  // A service that the package may start is no trouble: the tests use ports and folders of their own.
+  process.stderr.write(`installing the Debian package ${name}, because the tests need ${binary}\n`);
+  // A service that the package may start does no harm: the tests use ports and folders of their own.
   const env = { ...process.env, DEBIAN_FRONTEND: 'noninteractive' };
   try {
-    await run('apt-get', [APT_PATIENCE, 'update'], { env });
-    await run('apt-get', [APT_PATIENCE, 'install', '-y', '--no-install-recommends', name], { env });
+    await run('flock', [LOCK, 'sh', '-c', INSTALL, 'sh', binary, name], { env });
     return undefined;
   } catch (error) {
     return `apt can't install it: ${error instanceof Error ? error.message : String(error)}`;
@@ -44,7 +54,9 @@ async function runs(binary: string, flag: string): Promise<boolean> {
   try {
     await run(binary, [flag]);
     return true;
-  } catch {
-    return false;
+  } catch (error) {
+    // A program that is missing or fails has a code. Anything else is a mistake of the test, such as a unit test that starts programs.
+    if (error instanceof Error && 'code' in error) return false;
+    throw error;
   }
 }

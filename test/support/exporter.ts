@@ -2,24 +2,30 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, vi } from 'vitest';
-import { type App, createApp } from '../../src/app.ts';
-import { formatIssues } from '../../src/config/issue.ts';
+import { type App, createApp } from '../../src/app/app.ts';
 import { loadConfig } from '../../src/config/load.ts';
-import type { ReloadOutcome } from '../../src/domain/reload.ts';
+import type { FleetReading } from '../../src/domain/reading.ts';
 import type { Shard } from '../../src/fleet/shard.ts';
-import { FastClock } from '../../src/simulator/fast-clock.ts';
-import type { Simulator } from '../../src/simulator/index.ts';
+import type { ReloadOutcome } from '../../src/http/routes.ts';
+import type { Simulator } from '../../src/simulator/api.ts';
+import type { FastClock } from '../../src/simulator/fast-clock.ts';
+import { formatIssues } from '../../src/yaml/issues.ts';
 import { collectingLogger, type LogLine } from './logger.ts';
+import { TestTime } from './test-time.ts';
 
 /** How much faster than real time the exporter and the simulated panel of a test run. */
-export const SPEED = 20;
+export const SPEED = 60;
 
 /** Real milliseconds that a condition may take to come true: generous, since machines are shared. */
 const PATIENCE_MS = 25_000;
 
-/** A clock at the tests' speed, to be given to the exporter and the simulated panel alike. */
+const times = new Map<number, TestTime>();
+
+/** A clock at the tests' speed, for the exporter and the simulated panel alike; all clocks of one speed show the same time. */
 export function fastClock(speed = SPEED): FastClock {
-  return new FastClock(speed);
+  const time = times.get(speed) ?? new TestTime(speed);
+  times.set(speed, time);
+  return time.clock();
 }
 
 /** How to run an exporter in a test. */
@@ -45,6 +51,7 @@ export interface ExporterUnderTest {
   /** The folder of the configuration file, for files that it names. */
   readonly folder: string;
   readonly lines: readonly LogLine[];
+  readonly fleet: FleetReading;
   /** Writes another configuration file, without a reload. */
   write(yaml: string): Promise<void>;
   /** Reloads, with another configuration file where one is given. */
@@ -89,6 +96,7 @@ export async function startExporter(options: ExporterOptions): Promise<ExporterU
     url,
     folder,
     lines: log.lines,
+    fleet: app.fleet,
     scrape,
     write,
     reload: async (yaml) => {

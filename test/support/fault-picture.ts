@@ -1,7 +1,6 @@
 import { expect } from 'vitest';
-import { CONDITIONS, type Condition } from '../../src/domain/collection.ts';
-import type { BlockedReason } from '../../src/domain/server.ts';
-import type { ServerState } from '../../src/domain/state.ts';
+import { CONDITIONS, type Condition } from '../../src/domain/reading.ts';
+import type { BlockedReason, ServerState } from '../../src/domain/server.ts';
 import { STRUCK } from './fault-stage.ts';
 import type { Scraped } from './scrape-watch.ts';
 

@@ -1,7 +1,9 @@
 import { expect, vi } from 'vitest';
+import type { CauseCode } from '../../src/domain/problem.ts';
 import type { ReconnectReason } from '../../src/domain/telemetry.ts';
 import { SLOW_RETRY_MS } from '../../src/session/backoff.ts';
 import { expectWithinBudget } from './call-budget.ts';
+import type { ExporterUnderTest } from './exporter.ts';
 import { expectStreaming, type Picture, POLLED, pictureOf, STREAMING } from './fault-picture.ts';
 import { type Scene, startScene } from './fault-scene.ts';
 import { ELSEWHERE, NEIGHBOURS, type SceneOptions, type Setting, STRUCK } from './fault-stage.ts';
@@ -20,6 +22,8 @@ export interface FaultRow {
   readonly during: Partial<Picture>;
   /** More that `/metrics` says during the fault; throws where it doesn't. */
   readonly shows?: (scraped: Scraped, scene: Scene) => void;
+  /** What is shown as the struck server's problem, or as one of the panel's; the panel's alone where that is down. */
+  readonly cause?: CauseCode;
   /** Counted at least once. */
   readonly reconnects?: ReconnectReason;
   /** A line of the log says so. */
@@ -58,11 +62,11 @@ export const HURRIED = 150;
 const MINUTE_MS = 60_000;
 
 /** No key, no token: what the simulated panel's keys and every JWT begin with. */
-const SECRET = /ptlc_|eyJ/;
+const SECRET = /ptlc_\w|eyJ/;
 
 /** Plays a fault through, from a fleet that streams to one that streams again. */
 export async function expectRow(row: FaultRow): Promise<void> {
-  await (warm ??= warmUp());
+  await warmUp();
   const scene = await startScene(row.scene ?? {}, row.before);
   try {
     await expectFault(row, scene);
@@ -82,7 +86,11 @@ export async function expectRow(row: FaultRow): Promise<void> {
 let warm: Promise<void> | undefined;
 
 /** Code that runs for the first time is slow enough to pass for a gap. */
-async function warmUp(): Promise<void> {
+export function warmUp(): Promise<void> {
+  return (warm ??= playWithoutFaults());
+}
+
+async function playWithoutFaults(): Promise<void> {
   const scene = await startScene({});
   await scene.watch.until(
     (scraped) => expectStreaming(scraped, [STRUCK, ...NEIGHBOURS, ELSEWHERE]),
@@ -114,7 +122,7 @@ async function expectFault(row: FaultRow, scene: Scene): Promise<void> {
   const { watch, exporter } = scene;
   await watch.until((scraped) => expectStreaming(scraped, othersOf(row)), MINUTE_MS);
   watch.observe(othersOf(row));
-  if (row.before === undefined) {
+  if (row.before === undefined || row.arrange !== undefined) {
     const polls = row.scene?.mode === 'poll';
     await watch.until((scraped) => expect(pictureOf(scraped)).toEqual(polls ? POLLED : STREAMING), MINUTE_MS);
     if (row.scope === 'panel')
@@ -124,6 +132,7 @@ async function expectFault(row: FaultRow, scene: Scene): Promise<void> {
   await watch.until((scraped) => {
     expect(pictureOf(scraped)).toMatchObject(row.during);
     row.shows?.(scraped, scene);
+    if (row.cause !== undefined) expect(causesOf(row, exporter)).toContain(row.cause);
     if (row.reconnects !== undefined) {
       const labels = { panel: 'main', reason: row.reconnects };
       expect(scraped.value('gameserver_exporter_reconnects_total', labels)).toBeGreaterThanOrEqual(1);
@@ -138,6 +147,14 @@ async function expectFault(row: FaultRow, scene: Scene): Promise<void> {
     const texts = exporter.lines.map((line) => JSON.stringify([line.message, line.fields]));
     expect(texts.join('\n')).toMatch(row.log);
   }
+}
+
+function causesOf({ during }: FaultRow, { fleet }: ExporterUnderTest): readonly (CauseCode | undefined)[] {
+  const [panel] = fleet.panels();
+  const server = fleet.servers().find(({ target }) => target.name === STRUCK);
+  const ofPanel = panel?.problems ?? [];
+  const problems = during.panelUp === 0 ? ofPanel : [...ofPanel, server?.status.problem];
+  return problems.map((problem) => problem?.cause);
 }
 
 async function expectRecovery(row: FaultRow, scene: Scene): Promise<void> {

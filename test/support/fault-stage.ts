@@ -1,10 +1,8 @@
 import type { CollectionMode } from '../../src/domain/server.ts';
-import {
-  type ServerSpec,
-  type Simulator,
-  type SimulatorOptions,
-  startSimulator,
-} from '../../src/simulator/index.ts';
+import type { Simulator, SimulatorOptions } from '../../src/simulator/api.ts';
+import type { ServerSpec } from '../../src/simulator/schema.ts';
+import { startSimulator } from '../../src/simulator/simulator.ts';
+import { type NameProxy, startNameProxy } from './name-proxy.ts';
 import { startTcpProxy, type TcpProxy } from './tcp-proxy.ts';
 import type { TestTime } from './test-time.ts';
 
@@ -27,8 +25,8 @@ const PANEL_LIMIT = 60;
 export const STRUCK_UUID = '1a7ce997-259b-452e-8b4e-cecc464142ca';
 
 const SERVERS: readonly ServerSpec[] = [
-  ...NEIGHBOURS.map((name): ServerSpec => ({ name, temper: 'steady' })),
-  { name: STRUCK, temper: 'steady', uuid: STRUCK_UUID },
+  ...NEIGHBOURS.map((name): ServerSpec => ({ name, profile: 'steady' })),
+  { name: STRUCK, profile: 'steady', uuid: STRUCK_UUID },
 ];
 
 /** How a fault's surroundings are set up. */
@@ -40,8 +38,12 @@ export interface SceneOptions {
   readonly settings?: readonly string[];
   /** How the struck server is to be observed. */
   readonly mode?: CollectionMode;
+  /** Servers that are to be polled. */
+  readonly polled?: readonly string[];
   /** The panel's API, the struck server's node and the neighbours' node are each behind a network of their own. */
   readonly networks?: boolean;
+  /** The panel's calls and sockets go through a forward proxy, which knows every name. */
+  readonly proxied?: boolean;
   /** The scheme and host by which the panel is configured; its port is added. */
   readonly address?: string;
   /** Another panel with the same servers, for the networks to lead to; it is made before the exporter starts. */
@@ -57,6 +59,8 @@ export interface Setting {
   readonly time: TestTime;
   readonly panel: Simulator;
   readonly networks: Networks;
+  /** The forward proxy behind `networks.proxy`. */
+  readonly proxy: NameProxy;
   readonly impostorPort: number;
 }
 
@@ -65,6 +69,8 @@ export interface Networks {
   readonly api: TcpProxy;
   readonly node: TcpProxy;
   readonly neighbours: TcpProxy;
+  /** The way to the forward proxy. */
+  readonly proxy: TcpProxy;
 }
 
 const portOf = (url: string) => Number(new URL(url).port);
@@ -77,6 +83,7 @@ export class Stage {
   #panel: Simulator | undefined;
   #elsewhere: Simulator | undefined;
   #networks: Networks | undefined;
+  #proxy: NameProxy | undefined;
   #impostor: Simulator | undefined;
 
   constructor(time: TestTime, options: SceneOptions) {
@@ -90,14 +97,22 @@ export class Stage {
     this.#panel = await this.#simulate(common);
     if (impostor !== undefined) this.#impostor = await this.#simulate({ ...common, ...impostor });
     this.#elsewhere = await this.#simulate({ servers: [{ name: ELSEWHERE }], seed: 2 });
-    const port = portOf(this.panel.url);
-    const network = async () => {
+    const names = await startNameProxy();
+    this.#proxy = names;
+    this.#stops.push(() => names.stop());
+    const panelPort = portOf(this.panel.url);
+    const network = async (port = panelPort) => {
       const proxy = await startTcpProxy(this.#time.clock(), port);
       proxy.latencyMs = latencyMs;
       this.#stops.push(() => proxy.close());
       return proxy;
     };
-    this.#networks = { api: await network(), node: await network(), neighbours: await network() };
+    this.#networks = {
+      api: await network(),
+      node: await network(),
+      neighbours: await network(),
+      proxy: await network(names.port),
+    };
     if (this.#options.networks === true) this.#lead();
   }
 
@@ -113,34 +128,40 @@ export class Stage {
     return expectBuilt(this.#networks);
   }
 
+  get proxy(): NameProxy {
+    return expectBuilt(this.#proxy);
+  }
+
   get impostorPort(): number {
     return this.#impostor === undefined ? 0 : portOf(this.#impostor.url);
   }
 
   /** Ports that the exporter connects to. */
   get ports(): readonly number[] {
-    const { api, node, neighbours } = this.networks;
+    const { api, node, neighbours, proxy } = this.networks;
+    if (this.#options.proxied === true) return [portOf(this.elsewhere.url), proxy.port];
     const direct = [this.panel.url, this.panel.secondNodeUrl].map(portOf);
     const own = this.#options.networks === true ? [] : direct;
     return [...own, portOf(this.elsewhere.url), api.port, node.port, neighbours.port];
   }
 
   configuration(): string {
-    const { settings = [], mode = 'auto' } = this.#options;
+    const { settings = [], mode = 'auto', polled = [], proxied = false } = this.#options;
+    const modeOf = (name: string) => (name === STRUCK ? mode : polled.includes(name) ? 'poll' : 'auto');
+    const proxy = proxied ? [`proxy_url: http://127.0.0.1:${this.networks.proxy.port}`] : [];
     const entry = (name: string, url: string, panel: Simulator, lines: readonly string[]) => [
       `  - name: ${name}`,
       `    url: ${url}`,
       `    api_key: ${panel.apiKey}`,
       ...lines.map((line) => `    ${line}`),
       '    servers:',
-      ...panel.servers.map(({ identifier, name }) => {
-        const rest = name === STRUCK ? `, mode: ${mode}` : '';
-        return `      - { id: "${identifier}", name: "${name}"${rest} }`;
-      }),
+      ...panel.servers.map(
+        ({ identifier, name }) => `      - { id: "${identifier}", name: "${name}", mode: ${modeOf(name)} }`,
+      ),
     ];
     return [
       'panels:',
-      ...entry('main', this.#url(), this.panel, settings),
+      ...entry('main', this.#url(), this.panel, [...settings, ...proxy]),
       ...entry('other', this.elsewhere.url, this.elsewhere, []),
     ].join('\n');
   }

@@ -1,12 +1,19 @@
+import type { Problem } from '../../src/domain/problem.ts';
 import type { BudgetReading } from '../../src/domain/reading.ts';
 import type { ServerTarget } from '../../src/domain/server.ts';
 import { PanelFleet, type PanelSettings } from '../../src/fleet/panel-fleet.ts';
 import type { Defer } from '../../src/fleet/sliced-work.ts';
-import type { Credentials, Resources } from '../../src/panel/decode.ts';
-import type { BackupsPage } from '../../src/panel/decode-backups.ts';
-import type { ListingPage } from '../../src/panel/decode-listing.ts';
+import { SocketLimit } from '../../src/fleet/socket-limit.ts';
+import type {
+  BackupsPage,
+  ClientMessage,
+  Credentials,
+  ListingPage,
+  Resources,
+} from '../../src/panel/dialect.ts';
+import { PTERODACTYL } from '../../src/panel/dialects/pterodactyl.ts';
+import type { Shares } from '../../src/panel/fair-share.ts';
 import type { HealthListener, PanelGateway, PanelHealth } from '../../src/panel/gateway.ts';
-import type { ClientMessage } from '../../src/session/protocol.ts';
 import type { ConsoleSocket, SocketListener } from '../../src/session/socket.ts';
 import { collectingLogger } from './logger.ts';
 import { ManualClock } from './manual-clock.ts';
@@ -32,10 +39,16 @@ export const RESOURCES: Resources = {
 /** A panel that answers at once, and notes who asked for what. */
 export class FakeGateway implements PanelGateway {
   health: PanelHealth = 'unknown';
+  problem: Problem | undefined;
+  problems: readonly Problem[] = [];
+  keyChanges = 0;
   limitPerMinute = 60;
   fleetSize = 0;
+  consoles: readonly string[] = [];
   closed = false;
   readonly calls: string[] = [];
+  readonly forgotten: string[] = [];
+  readonly cleared: string[] = [];
   answerCredentials: (server: string, signal: AbortSignal) => Promise<Credentials> = (server) =>
     Promise.resolve({ token: `token of ${server}`, socketUrl: `wss://node/${server}`, lifetimeMs: 600_000 });
   answerResources: (server: string, signal: AbortSignal) => Promise<Resources> = () =>
@@ -70,9 +83,24 @@ export class FakeGateway implements PanelGateway {
     return { limitPerMinute: this.limitPerMinute, usedLastMinute: 0, queueLength: 0, paused: false };
   }
 
-  setFleetSize(size: number): void {
+  setFleetSize(size: number, consoles: readonly string[]): void {
     this.fleetSize = size;
+    this.consoles = consoles;
   }
+
+  keyChanged(): void {
+    this.keyChanges += 1;
+  }
+
+  clearSuspicion(server: string): void {
+    this.cleared.push(server);
+  }
+
+  forget(server: string): void {
+    this.forgotten.push(server);
+  }
+
+  setShares(_shares: Shares): void {}
 
   onHealthChange(listener: HealthListener): () => void {
     this.#healthListeners.add(listener);
@@ -84,14 +112,25 @@ export class FakeGateway implements PanelGateway {
     return () => this.#rateListeners.delete(listener);
   }
 
+  onPause(): () => void {
+    return () => undefined;
+  }
+
+  verify(): Promise<void> {
+    return Promise.resolve();
+  }
+
   close(): Promise<void> {
     this.closed = true;
     return Promise.resolve();
   }
 
-  becomes(health: PanelHealth): void {
+  /** Takes on a health; without a problem of the panel, what kept servers from being observed may be over. */
+  becomes(health: PanelHealth, problem?: Problem): void {
     this.health = health;
-    for (const listener of this.#healthListeners) listener(health);
+    this.problem = problem;
+    this.problems = problem === undefined ? [] : [problem];
+    for (const listener of this.#healthListeners) listener(problem === undefined);
   }
 
   allows(perMinute: number): void {
@@ -129,6 +168,13 @@ export class FakeSocket {
     if (this.ended === undefined) this.#listener.message(Buffer.from(frame), false);
   }
 
+  /** The far end goes without a word. */
+  drops(): void {
+    if (this.ended !== undefined) return;
+    this.ended = 'terminated';
+    this.#listener.closed({ code: 1006, text: '', reason: 'closed', oversize: false });
+  }
+
   close(): Promise<void> {
     this.ended = 'closed';
     return Promise.resolve();
@@ -145,25 +191,35 @@ export class FleetBench {
   readonly gateway = new FakeGateway();
   readonly log = collectingLogger();
   readonly sockets: FakeSocket[] = [];
+  /** Another one limits the sockets of fleets that are created later. */
+  socketLimit = new SocketLimit();
 
   /** A fleet that is not started. */
   create(targets: readonly ServerTarget[], settings: Partial<PanelSettings> = {}, defer?: Defer): PanelFleet {
     const { clock, log, gateway, sockets } = this;
-    return new PanelFleet({ ...SETTINGS, ...settings }, targets, {
-      clock,
-      log,
-      random: () => 0.5,
-      gateway,
-      telemetry: { message: () => {}, badMessage: () => {}, reconnect: () => {}, request: () => {} },
-      openSocket: (url, listener) => {
-        const socket = new FakeSocket(url, listener);
-        sockets.push(socket);
-        // Its class keeps private fields, so that no other object is one; sessions use these three methods alone.
-        return socket as unknown as ConsoleSocket;
+    return new PanelFleet(
+      { ...SETTINGS, ...settings },
+      { servers: targets },
+      {
+        clock,
+        log,
+        random: () => 0.5,
+        gateway,
+        telemetry: { message: () => {}, badMessage: () => {}, reconnect: () => {}, request: () => {} },
+        codec: PTERODACTYL.socket,
+        openSocket: (url, listener) => {
+          const socket = new FakeSocket(url, listener);
+          sockets.push(socket);
+          // Its class keeps private fields, so that no other object is one; sessions use these three methods alone.
+          return socket as unknown as ConsoleSocket;
+        },
+        addressProblem: () => undefined,
+        isProxied: () => false,
+        isOurs: () => true,
+        socketLimit: this.socketLimit,
+        ...(defer === undefined ? {} : { defer }),
       },
-      addressProblem: () => undefined,
-      ...(defer === undefined ? {} : { defer }),
-    });
+    );
   }
 
   /** The servers whose sockets are open, by the last letter of their ids. */

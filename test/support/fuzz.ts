@@ -11,6 +11,12 @@ const { FUZZ_RUNS, FUZZ_SEED, FUZZ_PATH } = process.env;
 const MS_PER_RUN = 100;
 const MIN_TIMEOUT_MS = 30_000;
 
+/** How many random inputs to try, `FUZZ_RUNS` or else this many, and how long that may take. */
+export function fuzzRuns(runs: number): { readonly numRuns: number; readonly timeout: number } {
+  const numRuns = FUZZ_RUNS === undefined ? runs : Number(FUZZ_RUNS);
+  return { numRuns, timeout: Math.max(MIN_TIMEOUT_MS, numRuns * MS_PER_RUN) };
+}
+
 /** Something that holds for every input. */
 export interface FuzzedProperty<Input> {
   /** The folder of its inputs under `test/fixtures/fuzz`. */
@@ -30,8 +36,7 @@ export interface FuzzedProperty<Input> {
  * that it is tried again from then on; the error names it, and the seed.
  */
 export function describeFuzz<Input>({ folder, holds, runs, input, expectHeld }: FuzzedProperty<Input>): void {
-  const numRuns = FUZZ_RUNS === undefined ? runs : Number(FUZZ_RUNS);
-  const timeout = Math.max(MIN_TIMEOUT_MS, numRuns * MS_PER_RUN);
+  const { numRuns, timeout } = fuzzRuns(runs);
 
   describe(`${folder}: ${holds}`, () => {
     it(`for ${numRuns} random inputs`, { timeout }, async () => {

@@ -22,3 +22,13 @@ export function expectSection(file: string, name: string, generated: string): vo
   else
     expect(found[2], `${file} is not current: UPDATE_GENERATED=1 npm run test:unit writes it`).toBe(section);
 }
+
+/** Holds a whole file to what is generated. */
+export function expectFile(file: string, generated: string): void {
+  const url = new URL(file, ROOT);
+  if (UPDATE) writeFileSync(url, generated);
+  else {
+    const hint = `${file} is not current: UPDATE_GENERATED=1 npm run test:unit writes it`;
+    expect(readFileSync(url, 'utf8'), hint).toBe(generated);
+  }
+}

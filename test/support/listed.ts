@@ -1,4 +1,4 @@
-import type { ListedServer } from '../../src/panel/decode-listing.ts';
+import type { ListedServer } from '../../src/panel/dialect.ts';
 
 /** The UUID of the nth made-up server. */
 export function uuidOf(n: number): string {

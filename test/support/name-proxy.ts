@@ -1,11 +1,17 @@
 import { once } from 'node:events';
-import { createServer, type IncomingMessage, request, type ServerResponse } from 'node:http';
+import { createServer, type IncomingMessage, request, type ServerResponse, STATUS_CODES } from 'node:http';
 import { type AddressInfo, connect, type Socket } from 'node:net';
 import { OpenSockets } from './open-sockets.ts';
 
-/** A proxy behind a proxy, for which every name leads to the loopback interface. */
+type Headers = IncomingMessage['headers'];
+
+/** A proxy for which every name leads to the loopback interface. */
 export interface NameProxy {
   readonly port: number;
+  /** The status that a request is refused with, given its target as `host:port`; undefined lets it through. */
+  refusal: (target: string) => number | undefined;
+  /** Changes the headers of the answers to plain requests, which are those of calls to a panel without TLS. */
+  rewrite: (headers: Headers, path: string) => Headers;
   stop(): Promise<void>;
 }
 
@@ -15,9 +21,14 @@ export interface NameProxy {
  */
 export async function startNameProxy(): Promise<NameProxy> {
   const sockets = new OpenSockets();
-  const server = createServer(forward);
+  const server = createServer((message, response) => forward(proxy, message, response));
   server.on('connection', (socket) => sockets.keep(socket));
   server.on('connect', (message, client: Socket, head: Buffer) => {
+    const status = proxy.refusal(message.url ?? '');
+    if (status !== undefined) {
+      client.end(`HTTP/1.1 ${status} ${STATUS_CODES[status] ?? ''}\r\nContent-Length: 0\r\n\r\n`);
+      return;
+    }
     const target = connect(portOf(`http://${message.url ?? ''}`), '127.0.0.1');
     sockets.keep(target);
     target.once('error', () => client.destroy());
@@ -29,17 +40,25 @@ export async function startNameProxy(): Promise<NameProxy> {
   });
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
-  return {
+  const proxy: NameProxy = {
     port: (server.address() as AddressInfo).port,
+    refusal: () => undefined,
+    rewrite: (headers) => headers,
     stop: () => sockets.close(server),
   };
+  return proxy;
 }
 
 const portOf = (url: string) => Number(new URL(url).port);
 
-function forward(message: IncomingMessage, response: ServerResponse): void {
+function forward(proxy: NameProxy, message: IncomingMessage, response: ServerResponse): void {
   const { url = '', method = 'GET', headers } = message;
-  const { pathname, search } = new URL(url);
+  const { host, pathname, search } = new URL(url);
+  const status = proxy.refusal(host);
+  if (status !== undefined) {
+    response.writeHead(status).end();
+    return;
+  }
   const onwards = request({
     host: '127.0.0.1',
     port: portOf(url),
@@ -48,7 +67,7 @@ function forward(message: IncomingMessage, response: ServerResponse): void {
     headers,
   });
   onwards.on('response', (answer) => {
-    response.writeHead(answer.statusCode ?? 502, answer.headers);
+    response.writeHead(answer.statusCode ?? 502, proxy.rewrite(answer.headers, pathname));
     answer.pipe(response);
   });
   onwards.on('error', () => response.destroy());

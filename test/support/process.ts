@@ -11,6 +11,8 @@ export interface Ending {
 
 /** A child process with all that it printed. */
 export interface RunningProcess {
+  /** Undefined where it couldn't be started. */
+  readonly pid: number | undefined;
   readonly stdout: string;
   readonly stderr: string;
   /** Resolves when the process is gone and its output is read to the end. */
@@ -63,6 +65,7 @@ export function launch(
   const output = () => `${stdout}${stderr}`;
   const hasEnded = () => child.exitCode !== null || child.signalCode !== null;
   return {
+    pid: child.pid,
     get stdout() {
       return stdout;
     },

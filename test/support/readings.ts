@@ -1,14 +1,15 @@
-import type { CollectionStatus } from '../../src/domain/collection.ts';
+import type { Problem } from '../../src/domain/problem.ts';
 import type {
   BudgetReading,
+  CollectionStatus,
   FleetReading,
+  NodeReading,
   PanelReading,
   Peaks,
   PlanReading,
   ServerReading,
 } from '../../src/domain/reading.ts';
-import type { Sample } from '../../src/domain/sample.ts';
-import type { ServerTarget } from '../../src/domain/server.ts';
+import type { Sample, ServerTarget } from '../../src/domain/server.ts';
 
 /** The monotonic instant at which the readings below were taken; a manual clock starts there too. */
 export const READ_AT = 1_000_000;
@@ -39,9 +40,10 @@ export interface ServerReadingChanges extends Partial<Fixed> {
 
 /** A server that was never sampled, with changes; it is fresh while `sampledAt` is within its staleness. */
 export function serverReading(changes: ServerReadingChanges = {}): ServerReading {
-  const { target, unexpectedStops, peaks, ...rest } = changes;
+  const { target, node = target?.node, unexpectedStops, peaks, ...rest } = changes;
   const fixed = {
     status: { condition: 'waiting' } as CollectionStatus,
+    node,
     socketState: 'none',
     source: undefined,
     sample: undefined,
@@ -104,15 +106,19 @@ export function streamingReading(changes: ServerReadingChanges = {}): ServerRead
 export interface PanelReadingChanges {
   readonly name?: string;
   readonly up?: boolean;
+  readonly problems?: readonly Problem[];
+  readonly nodes?: readonly NodeReading[];
   readonly budget?: Partial<BudgetReading>;
   readonly plan?: Partial<PlanReading>;
 }
 
 /** The panel `main`, up and idle, with changes. */
-export function panelReading({ budget, plan, ...rest }: PanelReadingChanges = {}): PanelReading {
+export function panelReading({ budget, plan, nodes = [], ...rest }: PanelReadingChanges = {}): PanelReading {
   return {
     name: 'main',
     up: true,
+    problems: [],
+    nodes: () => nodes,
     budget: { limitPerMinute: 60, usedLastMinute: 0, queueLength: 0, paused: false, ...budget },
     plan: {
       sockets: 0,
@@ -120,6 +126,7 @@ export function panelReading({ budget, plan, ...rest }: PanelReadingChanges = {}
       turnSockets: 0,
       longestAgeMs: 60_000,
       polls: 0,
+      unseated: 0,
       pollIntervalMs: 30_000,
       callsPerMinute: 0,
       wantedCallsPerMinute: 0,

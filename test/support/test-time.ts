@@ -4,8 +4,11 @@ import { FastClock } from '../../src/simulator/fast-clock.ts';
 /** Time moves on by no more than this at once: what passed beyond it, the machine was busy elsewhere. */
 const LONGEST_STEP_MS = 200;
 
-/** Real milliseconds after which time moves on at the latest, while somebody waits for it. */
+/** Real milliseconds after which time moves on at the latest, while somebody waits for it; sooner where that would be too long a step. */
 const STEP_EVERY_MS = 4;
+
+/** At higher speeds a millisecond is too long to be late by. */
+const FINE_FROM_SPEED = 100;
 
 /** How often timers may set timers that are due at once, before time has to move on. */
 const MOST_ROUNDS = 100;
@@ -58,12 +61,16 @@ export class TestTime {
     return () => this.#waiting.delete(waiting);
   }
 
-  // Node's own timers are no finer than a millisecond, which is long at high speed.
+  // Node's own timers are no finer than a millisecond, which is long at high speed. Waiting without them keeps a core busy.
   #arm(): void {
     this.#disarm();
-    if (this.#waiting.size === 0) return;
-    const waitMs = Math.min((this.#nextAt - this.#now) / this.#speed, STEP_EVERY_MS);
-    if (waitMs < 1) {
+    if (this.#waiting.size === 0) {
+      this.#nextAt = Number.POSITIVE_INFINITY;
+      return;
+    }
+    const longestMs = Math.min(STEP_EVERY_MS, LONGEST_STEP_MS / this.#speed);
+    const waitMs = Math.min((this.#nextAt - this.#now) / this.#speed, longestMs);
+    if (waitMs < 1 && this.#speed > FINE_FROM_SPEED) {
       const immediate = setImmediate(() => this.#step());
       this.#disarm = () => clearImmediate(immediate);
     } else {

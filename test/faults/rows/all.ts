@@ -1,6 +1,12 @@
+import type { CauseCode } from '../../../src/domain/problem.ts';
 import { type FaultRow, throughSlowNetworks } from '../../support/fault-row.ts';
+import { TLS_ROWS } from './certificates.ts';
+import { DATA_ROWS } from './data.ts';
+import { DESCRIPTORS_ROW } from './descriptors.ts';
+import { DOCTOR_ROWS } from './doctor.ts';
 import { NETWORK_ROWS } from './networks.ts';
 import { PANEL_ROWS } from './panels.ts';
+import { PROXY_ROWS } from './proxies.ts';
 import { REST_ROWS } from './rest.ts';
 import { SERVER_ROWS } from './servers.ts';
 import { SOCKET_ROWS } from './sockets.ts';
@@ -41,8 +47,11 @@ const QUICK: readonly string[] = [
   'a wall clock that is stepped by an hour, back',
   'connections that are refused: the panel is stopped, and its nodes with it',
   'a key that is revoked, while the sockets live',
+  'every call meets a page of a firewall',
+  '"daemon error" in answer to auth: the node and the panel have different daemon tokens',
   'a node in a black hole: connections are taken, and nothing comes through',
   'a node whose connections are reset once',
+  'a proxy that refuses the tunnel to a node',
 ];
 
 const GROUPS = {
@@ -51,6 +60,8 @@ const GROUPS = {
   sockets: SOCKET_ROWS,
   servers: [...SERVER_ROWS, ...TOKEN_ROWS],
   panels: PANEL_ROWS,
+  data: DATA_ROWS,
+  proxies: PROXY_ROWS,
   networks: [...NETWORK_ROWS, ...named(AGAIN).map(throughSlowNetworks)],
 };
 
@@ -59,6 +70,14 @@ type Titled = readonly (readonly [name: string, row: FaultRow])[];
 
 /** The rows of `npm test`. */
 export const QUICK_ROWS: Titled = titled(named(QUICK));
+
+/** The causes that some row plays. */
+export const PLAYED_CAUSES: ReadonlySet<CauseCode> = new Set([
+  ...Object.values(GROUPS)
+    .flat()
+    .flatMap(({ cause }) => cause ?? []),
+  ...[...TLS_ROWS, ...DOCTOR_ROWS, DESCRIPTORS_ROW].map(({ cause }) => cause),
+]);
 
 /** The rows of one group but those that are among the quick ones. */
 export function slowRows(group: keyof typeof GROUPS): Titled {
@@ -70,7 +89,16 @@ function titled(rows: readonly FaultRow[]): Titled {
 }
 
 function named(names: readonly string[]): readonly FaultRow[] {
-  const rows = [...REST_ROWS, ...SOCKET_ROWS, ...SERVER_ROWS, ...TOKEN_ROWS, ...PANEL_ROWS, ...NETWORK_ROWS];
+  const rows = [
+    ...REST_ROWS,
+    ...SOCKET_ROWS,
+    ...SERVER_ROWS,
+    ...TOKEN_ROWS,
+    ...PANEL_ROWS,
+    ...PROXY_ROWS,
+    ...NETWORK_ROWS,
+    ...DATA_ROWS,
+  ];
   return names.map((name) => {
     const found = rows.find((row) => row.name === name);
     if (found === undefined) throw new Error(`expected a row named "${name}"`);

@@ -1,47 +1,106 @@
+import { readFile } from 'node:fs/promises';
+import type { TlsOptions } from 'node:tls';
 import { expect } from 'vitest';
+import { CAUSES } from '../../../src/diagnosis/causes.ts';
+import type { CauseCode } from '../../../src/domain/problem.ts';
 import { PROBE_INTERVAL_MS } from '../../../src/panel/breaker.ts';
 import type { Authority, Certificate } from '../../support/certificates.ts';
 import { DARK, POLLED } from '../../support/fault-picture.ts';
 import { type FaultRow } from '../../support/fault-row.ts';
-import { AT_ONCE_MS, TOKENS_MS } from './bounds.ts';
+import { loseToken } from '../../support/fault-scene.ts';
+import { STRUCK, STRUCK_UUID } from '../../support/fault-stage.ts';
+import { type NameService, startNameService } from '../../support/name-service.ts';
+import { AT_ONCE_MS, SLOW_MS, TOKENS_MS } from './bounds.ts';
 
-/** What there is to be wrong with a certificate, and the words for it. */
-export interface BadCertificate {
+/** What there is to be wrong with a TLS port, and the words for it. */
+interface BadTls {
   readonly what: string;
-  readonly make: (trusted: Authority, unknown: Authority) => Promise<Certificate>;
-  /** OpenSSL's or Node's code, which the line about a panel names. */
+  readonly make: (authorities: Authorities) => Promise<Certificate>;
+  /** OpenSSL's or Node's code, which the log names, or OpenSSL's sentence where it arrives with an EPROTO. */
   readonly code: RegExp;
-  /** What the page says of a node. */
-  readonly words: RegExp;
+  readonly panel: CauseCode;
+  readonly node: CauseCode;
+}
+
+/** Whom the exporter trusts, and another. */
+interface Authorities {
+  readonly trusted: Authority;
+  readonly unknown: Authority;
 }
 
 const HERE = 'IP:127.0.0.1';
 
-export const BAD_CERTIFICATES: readonly BadCertificate[] = [
+/** A certificate, and what else a server of Node's is told of TLS. */
+type Settings = Certificate & Pick<TlsOptions, 'ca' | 'requestCert' | 'minVersion' | 'maxVersion'>;
+
+const BAD_TLS: readonly BadTls[] = [
   {
-    what: 'has expired',
-    make: (trusted) => trusted.issue(HERE, 'expired'),
+    what: 'a certificate that has expired',
+    make: ({ trusted }) => trusted.issue(HERE, 'expired'),
     code: /CERT_HAS_EXPIRED/,
-    words: /certificate has expired/,
+    panel: 'tls_expired',
+    node: 'node_tls_expired',
   },
   {
-    what: 'is for another name',
-    make: (trusted) => trusted.issue('DNS:panel.example.com'),
+    what: 'a certificate that is not yet valid',
+    make: ({ trusted }) => trusted.issue(HERE, 'not yet valid'),
+    code: /CERT_NOT_YET_VALID/,
+    panel: 'tls_not_yet_valid',
+    node: 'node_tls_not_yet_valid',
+  },
+  {
+    what: 'a certificate for another name',
+    make: ({ trusted }) => trusted.issue('DNS:panel.example.com'),
     code: /ERR_TLS_CERT_ALTNAME_INVALID/,
-    words: /certificate is for another name/,
+    panel: 'tls_wrong_name',
+    node: 'node_tls_wrong_name',
   },
   {
-    what: 'comes from an unknown CA',
-    make: (_, unknown) => unknown.issue(HERE),
+    what: 'a certificate from an unknown CA',
+    make: ({ unknown }) => unknown.issue(HERE),
     code: /UNABLE_TO_VERIFY_LEAF_SIGNATURE|UNABLE_TO_GET_ISSUER_CERT_LOCALLY/,
-    words: /certificate comes from an unknown CA; set tls_config\.ca_file/,
+    panel: 'tls_unknown_ca',
+    node: 'node_tls_unknown_ca',
+  },
+  {
+    what: 'TLS that expects a client certificate',
+    make: async ({ trusted }): Promise<Settings> => {
+      const [certificate, ca] = await Promise.all([trusted.issue(HERE), readFile(trusted.file, 'utf8')]);
+      return { ...certificate, ca, requestCert: true };
+    },
+    code: /ERR_SSL_TLSV13_ALERT_CERTIFICATE_REQUIRED|alert certificate required/,
+    panel: 'tls_client_certificate',
+    node: 'node_tls_client_certificate',
+  },
+  {
+    what: 'TLS of an old version only',
+    make: async ({ trusted }): Promise<Settings> => ({
+      ...(await trusted.issue(HERE)),
+      minVersion: 'TLSv1',
+      maxVersion: 'TLSv1.1',
+    }),
+    code: /ERR_SSL_TLSV1_ALERT_PROTOCOL_VERSION|alert protocol version/,
+    panel: 'tls',
+    node: 'node_tls',
   },
 ];
+
+/** A row that takes certificates, which are made when it is played. */
+export interface TlsRow {
+  readonly name: string;
+  readonly cause: CauseCode;
+  readonly play: (authorities: Authorities) => Promise<FaultRow>;
+}
 
 interface Material {
   readonly trusted: Authority;
   readonly good: Certificate;
   readonly bad: Certificate;
+}
+
+async function materialFor({ make }: BadTls, authorities: Authorities): Promise<Material> {
+  const { trusted } = authorities;
+  return { trusted, good: await trusted.issue(HERE), bad: await make(authorities) };
 }
 
 function scene({ trusted, good, bad }: Material): NonNullable<FaultRow['scene']> {
@@ -53,11 +112,10 @@ function scene({ trusted, good, bad }: Material): NonNullable<FaultRow['scene']>
   };
 }
 
-/** The panel shows the bad certificate from the first, until it gets a good one. */
-export function badPanel({ code }: BadCertificate, material: Material): FaultRow {
+/** The panel has bad TLS from the first, until it gets good TLS. */
+function badPanel({ code, panel: cause }: BadTls, material: Material): Omit<FaultRow, 'name'> {
   let port = 0;
   return {
-    name: 'the panel',
     scene: scene(material),
     scope: 'panel',
     before: ({ networks, impostorPort }) => {
@@ -65,7 +123,8 @@ export function badPanel({ code }: BadCertificate, material: Material): FaultRow
       networks.api.targetPort = impostorPort;
     },
     during: { ...DARK, panelUp: 0 },
-    log: new RegExp(`can't be reached.*TLS with .* failed \\((${code.source})\\).*check the certificate`),
+    cause,
+    log: new RegExp(`${CAUSES[cause].title}: .*TLS with .* failed: .*(?:${code.source})`),
     lift: ({ networks }) => {
       networks.api.targetPort = port;
     },
@@ -77,11 +136,10 @@ export function badPanel({ code }: BadCertificate, material: Material): FaultRow
   };
 }
 
-/** The struck server's node gets a bad certificate, and then a good one. */
-export function badNode({ words }: BadCertificate, material: Material): FaultRow {
+/** The struck server's node gets bad TLS, and then good TLS. */
+function badNode({ code, node: cause }: BadTls, material: Material): Omit<FaultRow, 'name'> {
   let port = 0;
   return {
-    name: 'a node',
     scene: scene(material),
     arrange: ({ networks, impostorPort }) => {
       port = networks.node.targetPort;
@@ -90,11 +148,66 @@ export function badNode({ words }: BadCertificate, material: Material): FaultRow
     },
     during: POLLED,
     reconnects: 'connect_failed',
-    page: words,
-    log: words,
+    cause,
+    log: new RegExp(`connecting to the node failed: .*(?:${code.source})`),
     lift: ({ networks }) => {
       networks.node.targetPort = port;
     },
     recoveryMs: AT_ONCE_MS,
   };
 }
+
+/** A panel with TLS under a name that looks remote, and a node that the panel reaches over plain http. */
+function plainNode(trusted: Authority, good: Certificate): Omit<FaultRow, 'name'> {
+  let names: NameService | undefined;
+  return {
+    scene: {
+      address: `https://${REMOTE}`,
+      panel: { tls: good },
+      settings: [`tls_config: { ca_file: "${trusted.file}" }`, 'socket_hosts: [127.0.0.1]'],
+    },
+    before: ({ panel }) => {
+      names = startNameService();
+      names.add(REMOTE);
+      panel.set({ expectedOrigin: `https://${REMOTE}:${new URL(panel.url).port}` });
+    },
+    arrange: ({ panel }) => {
+      const { host } = new URL(panel.url);
+      panel.advertise(STRUCK, `ws://${host}/api/servers/${STRUCK_UUID}/ws`);
+      loseToken(panel);
+    },
+    during: POLLED,
+    log: /plain ws is not allowed/,
+    lift: ({ panel }) => panel.advertise(STRUCK, undefined),
+    recoveryMs: SLOW_MS,
+    clean: () => names?.end(),
+  };
+}
+
+const REMOTE = 'panel.faults.test';
+
+const insecure: TlsRow = {
+  name: 'a node without TLS, of a panel on another machine',
+  cause: 'socket_address_insecure',
+  play: async ({ trusted }) => ({
+    name: insecure.name,
+    ...plainNode(trusted, await trusted.issue(`DNS:${REMOTE},${HERE}`)),
+    cause: insecure.cause,
+  }),
+};
+
+/** What may be wrong with TLS, of the panel and of a node. */
+export const TLS_ROWS: readonly TlsRow[] = [
+  ...BAD_TLS.flatMap((trouble): readonly TlsRow[] => {
+    const row = (whose: string, cause: CauseCode, build: typeof badPanel): TlsRow => {
+      const name = `${whose}: ${trouble.what}`;
+      const play = async (authorities: Authorities) => ({
+        name,
+        ...build(trouble, await materialFor(trouble, authorities)),
+      });
+      return { name, cause, play };
+    };
+    return [row('the panel', trouble.panel, badPanel), row('a node', trouble.node, badNode)];
+  }),
+  insecure,
+];

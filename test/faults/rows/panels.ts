@@ -1,15 +1,20 @@
 import { expect } from 'vitest';
+import type { CauseCode } from '../../../src/domain/problem.ts';
 import { PROBE_INTERVAL_MS } from '../../../src/panel/breaker.ts';
+import type { RestFault } from '../../../src/simulator/schema.ts';
 import { type DeafPort, startDeafPort } from '../../support/deaf-port.ts';
-import { blocked, DARK, STREAMING } from '../../support/fault-picture.ts';
+import { DARK, POLLED, STREAMING } from '../../support/fault-picture.ts';
 import { type FaultRow, HURRIED, ofPanel } from '../../support/fault-row.ts';
 import { type Scene } from '../../support/fault-scene.ts';
 import { NEIGHBOURS, STRUCK } from '../../support/fault-stage.ts';
 import { type NameService, startNameService } from '../../support/name-service.ts';
-import { REQUEST_TIMEOUT_MS, TOKENS_MS } from './bounds.ts';
+import { REQUEST_TIMEOUT_MS, SLOW_MS, TOKENS_MS } from './bounds.ts';
 
 /** The probe that finds the panel well, and then a token for each server. */
 const RECOVERY_MS = PROBE_INTERVAL_MS + TOKENS_MS;
+
+const IP_LIMIT =
+  'This IP address (203.0.113.7) does not have permission to access the API using these credentials.';
 
 const UNREACHABLE = { ...DARK, panelUp: 0 } as const;
 
@@ -32,7 +37,8 @@ const connections: readonly FaultRow[] = [
     arrange: ({ panel }) => panel.stopListening(),
     during: UNREACHABLE,
     reconnects: 'connect_failed',
-    log: /can't be reached.*ECONNREFUSED/,
+    cause: 'connection',
+    log: /panel unreachable: .*ECONNREFUSED/,
     lift: ({ panel }) => panel.startListening(),
     recoveryMs: RECOVERY_MS,
   },
@@ -40,7 +46,8 @@ const connections: readonly FaultRow[] = [
     name: 'connections that are refused from the first',
     before: ({ panel }) => panel.stopListening(),
     during: { ...UNREACHABLE, condition: 'failing' },
-    log: /can't be reached.*ECONNREFUSED/,
+    cause: 'connection',
+    log: /panel unreachable: .*ECONNREFUSED/,
     lift: ({ panel }) => panel.startListening(),
     recoveryMs: RECOVERY_MS,
     afterwards: expectOneLine,
@@ -62,7 +69,8 @@ function unknownName(): FaultRow {
       panel.set({ expectedOrigin: `http://${NAME}:${new URL(panel.url).port}` });
     },
     during: UNREACHABLE,
-    log: /the name panel\.faults\.test can't be resolved \(ENOTFOUND\)/,
+    cause: 'dns',
+    log: /resolving panel\.faults\.test failed \(ENOTFOUND\)/,
     lift: () => names?.add(NAME),
     recoveryMs: RECOVERY_MS,
     afterwards: (scene) => expectOneLine(scene),
@@ -80,7 +88,8 @@ function deaf(): FaultRow {
     },
     during: UNREACHABLE,
     reconnects: 'connect_failed',
-    log: /did not answer the connect in time|no answer from .* within 25 s/,
+    cause: 'timeout',
+    log: /connecting to the node timed out|no answer from .* within 25 s/,
     lift: async ({ panel }) => {
       await port?.end();
       port = undefined;
@@ -96,7 +105,8 @@ const calls: readonly FaultRow[] = [
     name: 'calls whose headers never come',
     before: ({ panel }) => panel.failRest({ kind: 'hang' }),
     during: UNREACHABLE,
-    log: /can't be reached.*no answer from .* within 25 s/,
+    cause: 'timeout',
+    log: /panel timed out: .*no answer from .* within 25 s/,
     lift: ({ panel }) => panel.clearFaults(),
     recoveryMs: REQUEST_TIMEOUT_MS + RECOVERY_MS,
   },
@@ -104,7 +114,8 @@ const calls: readonly FaultRow[] = [
     name: 'calls whose bodies never end',
     before: ({ panel }) => panel.failRest({ kind: 'hang', before: 'body' }),
     during: UNREACHABLE,
-    log: /can't be reached.*no answer from .* within 25 s/,
+    cause: 'timeout',
+    log: /panel timed out: .*no answer from .* within 25 s/,
     lift: ({ panel }) => panel.clearFaults(),
     recoveryMs: REQUEST_TIMEOUT_MS + RECOVERY_MS,
   },
@@ -112,15 +123,18 @@ const calls: readonly FaultRow[] = [
     name: 'redirects to a login page from every endpoint',
     before: ({ panel }) => panel.failRest({ kind: 'redirect' }),
     during: UNREACHABLE,
-    log: /redirects to \/auth\/login; redirects are not followed: check the panel's url/,
+    cause: 'redirect',
+    log: /redirects to \/auth\/login: Set url to the panel's address/,
     lift: ({ panel }) => panel.clearFaults(),
-    recoveryMs: TOKENS_MS,
+    recoveryMs: RECOVERY_MS,
+    afterwards: expectOneLine,
   },
   {
     name: 'a key that is refused',
     before: ({ panel }) => panel.revokeKey(panel.apiKey),
-    during: { ...blocked('unauthorized'), panelUp: 0 },
-    log: /refuses the API key \(401\)/,
+    during: { ...DARK, panelUp: 0 },
+    cause: 'key_refused',
+    log: /API key rejected: .*answered 401/,
     lift: ({ panel }) => panel.acceptKey(panel.apiKey),
     recoveryMs: RECOVERY_MS,
     afterwards: expectOneLine,
@@ -129,17 +143,21 @@ const calls: readonly FaultRow[] = [
 
 const LONG_MS = 15 * 60_000;
 
+/** Five failures are enough to ask for the listing, which settles whose the trouble is. */
+const FINDING_CALLS = 6;
+
 /** Long enough for what each probe might leave behind to gather. */
 const longRefusal: FaultRow = {
   name: 'a key that is refused for a quarter of an hour',
   before: ({ panel }) => panel.revokeKey(panel.apiKey),
-  during: { ...blocked('unauthorized'), panelUp: 0 },
+  during: { ...DARK, panelUp: 0 },
+  cause: 'key_refused',
   lift: async ({ panel, time, clock, watch }) => {
     const until = clock.now() + LONG_MS;
     time.speed = HURRIED;
     await watch.until(() => expect(clock.now()).toBeGreaterThan(until), 2 * LONG_MS);
-    // One probe a minute, after those calls by which the trouble was found.
-    expect(panel.record.calls.length).toBeLessThanOrEqual(LONG_MS / PROBE_INTERVAL_MS + 5);
+    // One probe a minute, after the calls by which the trouble was found.
+    expect(panel.record.calls.length).toBeLessThanOrEqual(LONG_MS / PROBE_INTERVAL_MS + FINDING_CALLS);
     expect(panel.record.calls.length).toBeGreaterThanOrEqual(LONG_MS / PROBE_INTERVAL_MS - 1);
     panel.acceptKey(panel.apiKey);
   },
@@ -156,7 +174,8 @@ const outages = [502, 503, 504].map(
       askForTokens(scene);
     },
     during: { ...STREAMING, panelUp: 0 },
-    log: new RegExp(`can't be reached.*answered ${status}`),
+    cause: status === 504 ? 'timeout' : 'panel_down',
+    log: new RegExp(`panel (?:down|timed out): .*answered ${status}`),
     lift: ({ panel }) => panel.clearFaults(),
     recoveryMs: RECOVERY_MS,
     afterwards: expectOneLine,
@@ -171,9 +190,85 @@ const revocation: FaultRow = {
     askForTokens(scene);
   },
   during: { ...STREAMING, panelUp: 0 },
-  log: /refuses the API key \(401\)/,
+  cause: 'key_refused',
+  log: /API key rejected: .*answered 401/,
   lift: ({ panel }) => panel.acceptKey(panel.apiKey),
   recoveryMs: RECOVERY_MS,
+};
+
+/** Whatever is asked, it answers like this, from the first. */
+const ANSWERS: readonly (readonly [what: string, fault: RestFault, cause: CauseCode])[] = [
+  [
+    'a page of a firewall',
+    { kind: 'refuse', status: 403, shape: 'html', body: '<title>Attention Required! | Cloudflare</title>' },
+    'challenge_page',
+  ],
+  [
+    "a proxy's 404 in plain text",
+    { kind: 'refuse', status: 404, body: '404 page not found\n', headers: { 'content-type': 'text/plain' } },
+    'not_a_panel',
+  ],
+  ['a login page', { kind: 'garbage', body: '<!doctype html><title>Sign in</title>' }, 'login_page'],
+  ["JSON that is no panel's", { kind: 'garbage', body: '{"status":"ok"}' }, 'bad_answer'],
+  ['500 as html', { kind: 'refuse', status: 500, shape: 'html' }, 'panel_error'],
+  ['500 as errors', { kind: 'refuse', status: 500, shape: 'errors' }, 'panel_error'],
+  ['connections that are cut', { kind: 'drop' }, 'https_needed'],
+  ['a redirect to https', { kind: 'redirect', location: 'https://127.0.0.1/auth/login' }, 'https_needed'],
+  [
+    'a key that is limited to other addresses',
+    { kind: 'refuse', status: 403, shape: 'errors', detail: IP_LIMIT },
+    'key_address',
+  ],
+  [
+    'an application key',
+    {
+      kind: 'refuse',
+      status: 403,
+      shape: 'errors',
+      detail:
+        'You are attempting to use an application API key on an endpoint that requires a client API key.',
+    },
+    'application_key',
+  ],
+  [
+    'an account without two-factor authentication',
+    { kind: 'refuse', status: 400, shape: 'errors', code: 'TwoFactorAuthRequiredException' },
+    'key_two_factor',
+  ],
+];
+
+const answers = ANSWERS.map(
+  ([what, fault, cause]): FaultRow => ({
+    name: `every call meets ${what}`,
+    before: ({ panel }) => panel.failRest(fault),
+    during: UNREACHABLE,
+    cause,
+    lift: ({ panel }) => panel.clearFaults(),
+    // Doubts are looked into before the trouble is the panel's.
+    recoveryMs: RECOVERY_MS,
+    afterwards: expectOneLine,
+  }),
+);
+
+/** The trouble is the account's, and the servers are polled. */
+const noConsoles: FaultRow = {
+  name: 'an account without the console permission on any server',
+  before: ({ panel }) => panel.failRest({ kind: 'refuse', status: 403, endpoint: 'websocket' }),
+  during: POLLED,
+  cause: 'key_console_permission',
+  lift: ({ panel }) => panel.clearFaults(),
+  recoveryMs: SLOW_MS + TOKENS_MS,
+};
+
+/** The panel's address is https, and its port speaks none. */
+const noTls: FaultRow = {
+  name: 'a port without TLS behind an https address',
+  scene: { address: 'https://127.0.0.1' },
+  before: () => undefined,
+  during: UNREACHABLE,
+  cause: 'tls_plain_port',
+  after: UNREACHABLE,
+  recoveryMs: 0,
 };
 
 /** What befalls a panel as a whole. */
@@ -185,4 +280,7 @@ export const PANEL_ROWS: readonly FaultRow[] = [
   longRefusal,
   ...outages,
   revocation,
+  ...answers,
+  noConsoles,
+  noTls,
 ].map(ofPanel);

@@ -1,6 +1,10 @@
 import { expect } from 'vitest';
+import { CAUSES } from '../../../src/diagnosis/causes.ts';
+import { timeoutCause } from '../../../src/diagnosis/panel-answer.ts';
+import type { CauseCode } from '../../../src/domain/problem.ts';
 import type { BlockedReason } from '../../../src/domain/server.ts';
-import type { RestFault } from '../../../src/simulator/index.ts';
+import { lastingRefusal } from '../../../src/session/failure.ts';
+import type { RestFault } from '../../../src/simulator/schema.ts';
 import { blocked, DARK, type Picture, POLLED } from '../../support/fault-picture.ts';
 import { type FaultRow } from '../../support/fault-row.ts';
 import { loseToken } from '../../support/fault-scene.ts';
@@ -12,10 +16,39 @@ type Shape = (typeof SHAPES)[number];
 
 const SUSPENDED = 'This server is currently suspended and the functionality requested is unavailable.';
 
-/** The refusals that stand until somebody lifts them; a page of a proxy's doesn't say which conflict it is. */
-function lasting(status: number, shape: Shape): BlockedReason | undefined {
-  if (status === 409) return shape === 'html' ? 'maintenance' : 'suspended';
-  return ({ 401: 'unauthorized', 403: 'forbidden', 404: 'not_found' } as const)[status];
+const CREDENTIALS_CAUSES: Readonly<Record<number, CauseCode>> = {
+  400: 'bad_request',
+  401: 'key_refused',
+  403: 'no_console_permission',
+  404: 'not_found',
+  409: 'suspended',
+  429: 'console_limit',
+  500: 'panel_error',
+  502: 'panel_down',
+  503: 'panel_down',
+  504: 'node_unreachable',
+};
+
+/** What a page says in the place of a panel: nothing of a server. */
+const PAGE_CAUSES: Readonly<Record<number, CauseCode>> = {
+  400: 'not_a_panel',
+  401: 'login_page',
+  403: 'challenge_page',
+  404: 'not_a_panel',
+  409: 'not_a_panel',
+  429: 'rate_limited',
+  504: 'timeout',
+};
+
+/** What a refusal of the struck server's credentials, or of its resources, means. */
+function causeOf({ status, shape }: Refusal, endpoint: 'websocket' | 'resources'): CauseCode {
+  const isPage = shape === 'html';
+  const late = endpoint === 'resources' ? 'node_silent' : 'timeout';
+  if (status === 504 && shape !== 'errors') return late;
+  // Only the envelope names the class of the error: without it, 401 may be a permission's.
+  if (status === 401 && shape === 'message') return 'unauthorized';
+  if (status === 403 && !isPage && endpoint === 'resources') return 'forbidden';
+  return (isPage ? PAGE_CAUSES[status] : undefined) ?? CREDENTIALS_CAUSES[status] ?? 'unexpected';
 }
 
 /** A 429 of the panel's says for how long. */
@@ -30,70 +63,149 @@ interface Refusal {
 
 const refusals: readonly Refusal[] = STATUSES.flatMap((status) => SHAPES.map((shape) => ({ status, shape })));
 
-/** No token is to be had for the server; where the resources endpoint may still answer, it is polled. */
-function withoutToken({ status, shape }: Refusal): FaultRow {
-  const reason = lasting(status, shape);
-  const isBlocked = reason === 'not_found' || status === 409;
+/** No token is available for the server; where the resources endpoint may still answer, it is polled. */
+function withoutToken(refusal: Refusal): FaultRow {
+  const { status, shape } = refusal;
+  const cause = causeOf(refusal, 'websocket');
+  const { reason, pollable } = lastingRefusal({ cause, detail: '' }) ?? {};
+  const isBlocked = reason !== undefined && pollable === false;
   return {
     ...onCredentials(
       `${status} as ${shape}`,
       refuse(status, shape),
-      reason === undefined ? TOKENS_MS : SLOW_MS,
+      CAUSES[cause].lasting ? SLOW_MS : TOKENS_MS,
     ),
-    during: isBlocked && reason !== undefined ? blocked(reason) : POLLED,
+    during: isBlocked ? blocked(reason) : POLLED,
+    cause,
     log: new RegExp(`/websocket answered ${status}`),
   };
 }
 
 /** The server's resources can't be read, and it has no socket. */
-function withoutResources({ status, shape }: Refusal): FaultRow {
-  const reason = lasting(status, shape);
+function withoutResources(refusal: Refusal): FaultRow {
+  const { status, shape } = refusal;
+  const cause = causeOf(refusal, 'resources');
+  const reason = lastingRefusal({ cause, detail: '' })?.reason;
   const recoveryMs = status === 429 ? PAUSE_SECONDS * 1_000 : POLL_INTERVAL_MS;
   return {
     ...onResources(
       `${status} as ${shape}`,
       refuse(status, shape),
-      reason === undefined ? recoveryMs : SLOW_MS,
+      CAUSES[cause].lasting ? SLOW_MS : recoveryMs,
     ),
     during: reason === undefined ? whileRefused(status) : blocked(reason),
     ...(status === 429
       ? { shows: expectPaused, log: /rate limit is exceeded/ }
-      : { log: new RegExp(`/resources answered ${status}`) }),
+      : { cause, log: new RegExp(`/resources answered ${status}`) }),
   };
 }
 
 /** Answers that are no refusals but of no use, and no answers. */
-const OTHERS: readonly { readonly what: string; readonly fault: RestFault; readonly log: RegExp }[] = [
-  { what: 'a redirect to a login page', fault: { kind: 'redirect' }, log: /redirects to \/auth\/login/ },
+const OTHERS: readonly {
+  readonly what: string;
+  readonly fault: RestFault;
+  readonly log: RegExp;
+  readonly cause: CauseCode;
+}[] = [
+  {
+    what: 'a redirect to a login page',
+    fault: { kind: 'redirect' },
+    log: /redirects to \/auth\/login/,
+    cause: 'redirect',
+  },
   {
     what: 'a page in place of JSON',
     fault: { kind: 'garbage', body: '<!doctype html><title>Panel</title>' },
-    log: /it is a page and not JSON/,
+    log: /it is a page and not JSON: \\"Panel/,
+    cause: 'login_page',
   },
-  { what: 'JSON that breaks off', fault: { kind: 'garbage' }, log: /it is not JSON/ },
-  { what: 'JSON of another kind', fault: { kind: 'garbage', body: '[]' }, log: /not as a panel would/ },
-  { what: 'a body without end', fault: { kind: 'oversize' }, log: /longer than|exceeded/ },
-  { what: 'a connection that is dropped', fault: { kind: 'drop' }, log: /can't be reached/ },
-  { what: 'headers that never come', fault: { kind: 'hang' }, log: /no answer from .* within 25 s/ },
+  { what: 'JSON that breaks off', fault: { kind: 'garbage' }, log: /it is not JSON/, cause: 'bad_answer' },
+  {
+    what: 'JSON of another kind',
+    fault: { kind: 'garbage', body: '[]' },
+    log: /answered 200, but expected/,
+    cause: 'bad_answer',
+  },
+  {
+    what: 'a body without end',
+    fault: { kind: 'oversize' },
+    log: /longer than|exceeded/,
+    cause: 'bad_answer',
+  },
+  {
+    what: 'a connection that is dropped',
+    fault: { kind: 'drop' },
+    log: /connecting to \S+ failed/,
+    cause: 'connection_cut',
+  },
+  {
+    what: 'headers that never come',
+    fault: { kind: 'hang' },
+    log: /no answer from .* within 25 s/,
+    cause: 'timeout',
+  },
   {
     what: 'a body that never ends',
     fault: { kind: 'hang', before: 'body' },
     log: /no answer from .* within 25 s/,
+    cause: 'timeout',
   },
 ];
 
 const hangMs = ({ kind }: RestFault) => (kind === 'hang' ? REQUEST_TIMEOUT_MS : 0);
 
-const useless = OTHERS.flatMap(({ what, fault, log }): FaultRow[] => [
-  { ...onCredentials(what, fault, TOKENS_MS + hangMs(fault)), during: POLLED, log },
-  { ...onResources(what, fault, POLL_INTERVAL_MS + hangMs(fault)), during: DARK, log },
+const useless = OTHERS.flatMap(({ what, fault, log, cause }): FaultRow[] => [
+  { ...onCredentials(what, fault, TOKENS_MS + hangMs(fault)), during: POLLED, log, cause },
+  {
+    ...onResources(what, fault, POLL_INTERVAL_MS + hangMs(fault)),
+    during: DARK,
+    log,
+    cause: timeoutCause(cause, 'resources'),
+  },
 ]);
+
+/** What the panel says of the struck server, in its own words: what holds it back, or what its node answered. */
+const WORDED: readonly (readonly [
+  what: string,
+  refusal: object,
+  cause: CauseCode,
+  reason?: BlockedReason,
+])[] = [
+  [
+    'installing',
+    { status: 409, detail: 'has not yet completed its installation' },
+    'installing',
+    'installing',
+  ],
+  ['transferring', { status: 409, detail: 'is currently being transferred' }, 'transferring', 'transferring'],
+  ['restoring', { status: 409, detail: 'is currently restoring from a backup' }, 'restoring', 'restoring'],
+  ['maintenance', { status: 409, detail: 'The node is under maintenance' }, 'maintenance', 'maintenance'],
+  ["the node's 401", { status: 401, code: 'DaemonConnectionException' }, 'node_error'],
+  ["the node's 403", { status: 403, code: 'DaemonConnectionException' }, 'node_error'],
+  ["the node's 404", { status: 404, code: 'DaemonConnectionException' }, 'server_not_on_node'],
+  ["the node's 504", { status: 504, code: 'DaemonConnectionException' }, 'node_unreachable'],
+];
+
+const worded = WORDED.map(wordedRefusal);
+
+function wordedRefusal([what, refusal, cause, reason]: (typeof WORDED)[number]): FaultRow {
+  return {
+    ...onResources(
+      `the panel says: ${what}`,
+      { kind: 'refuse', shape: 'errors', ...refusal } as RestFault,
+      reason === undefined ? POLL_INTERVAL_MS : SLOW_MS,
+    ),
+    during: reason === undefined ? DARK : blocked(reason),
+    cause,
+  };
+}
 
 /** Every refusal on both endpoints that the exporter asks for a server, in every shape. */
 export const REST_ROWS: readonly FaultRow[] = [
   ...refusals.map(withoutToken),
   ...refusals.map(withoutResources),
   ...useless,
+  ...worded,
 ];
 
 function refuse(status: number, shape: Shape): RestFault {

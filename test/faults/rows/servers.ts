@@ -1,10 +1,12 @@
 import { expect } from 'vitest';
+import type { PanelDialect } from '../../../src/panel/dialect.ts';
+import { PTERODACTYL } from '../../../src/panel/dialects/pterodactyl.ts';
 import { blocked, DARK, POLLED, STREAMING } from '../../support/fault-picture.ts';
 import { type FaultRow } from '../../support/fault-row.ts';
 import type { Scene } from '../../support/fault-scene.ts';
 import { STRUCK, STRUCK_UUID } from '../../support/fault-stage.ts';
 import type { Scraped } from '../../support/scrape-watch.ts';
-import { AT_ONCE_MS, SLOW_MS } from './bounds.ts';
+import { AT_ONCE_MS, POLL_INTERVAL_MS, SLOW_MS } from './bounds.ts';
 
 const server = { server: STRUCK };
 const sockets = ({ panel }: Scene) => panel.record.sockets(STRUCK_UUID);
@@ -41,9 +43,10 @@ const states: readonly FaultRow[] = [
     arrange: ({ panel }) => panel.deleteServer(STRUCK),
     during: blocked('not_found'),
     reconnects: 'closed',
+    cause: 'not_found',
     log: /is blocked: not_found/,
     lift: ({ panel }) => {
-      panel.addServer({ name: STRUCK, uuid: STRUCK_UUID, temper: 'steady' });
+      panel.addServer({ name: STRUCK, uuid: STRUCK_UUID, profile: 'steady' });
     },
     recoveryMs: SLOW_MS,
   },
@@ -84,7 +87,7 @@ const states: readonly FaultRow[] = [
     scene: { panel: { reviveMs: 3_000 } },
     before: ({ panel }) => {
       panel.deleteServer(STRUCK);
-      panel.addServer({ name: STRUCK, uuid: STRUCK_UUID, temper: 'crashing', crashEveryMs: 5_000 });
+      panel.addServer({ name: STRUCK, uuid: STRUCK_UUID, profile: 'crashing', crashEveryMs: 5_000 });
     },
     during: { up: 1, streaming: 1, blocked: 'no', panelUp: 1 },
     shows: (scraped) => {
@@ -105,7 +108,8 @@ const nodes: readonly FaultRow[] = [
     arrange: ({ panel }) => panel.setNodeDown(STRUCK, true),
     during: DARK,
     reconnects: 'connect_failed',
-    log: /server struck can't be observed for now/,
+    cause: 'node_unreachable',
+    log: /server struck can't be observed/,
     page: /answered 504/,
     lift: ({ panel }) => panel.setNodeDown(STRUCK, false),
     recoveryMs: AT_ONCE_MS,
@@ -115,7 +119,8 @@ const nodes: readonly FaultRow[] = [
     scene: { panel: { unreachable: 'missing' } },
     arrange: ({ panel }) => panel.setNodeDown(STRUCK, true),
     during: DARK,
-    log: /server struck can't be observed for now/,
+    cause: 'node_unreachable',
+    log: /server struck can't be observed/,
     page: /the panel has no data/,
     lift: ({ panel }) => panel.setNodeDown(STRUCK, false),
     recoveryMs: AT_ONCE_MS,
@@ -125,6 +130,7 @@ const nodes: readonly FaultRow[] = [
     scene: { mode: 'poll', panel: { unreachable: 'missing' } },
     arrange: ({ panel }) => panel.setNodeDown(STRUCK, true),
     during: DARK,
+    cause: 'node_unreachable',
     log: /the panel has no data: it can't reach the node/,
     lift: ({ panel }) => panel.setNodeDown(STRUCK, false),
     after: POLLED,
@@ -164,5 +170,38 @@ const steps = [HOUR_MS, -HOUR_MS].map(
   }),
 );
 
+/**
+ * `unexpected` stands for a fault of this program. By design, no network or panel can cause it: decoders reject whatever they can't read
+ * with an error of their own. The row therefore replaces a decoder by one that throws, as a mistake in it would.
+ */
+function throwingDecoder(): FaultRow {
+  const { resources } = PTERODACTYL;
+  const replace = (replacement: PanelDialect['resources']) =>
+    void Object.assign(PTERODACTYL, { resources: replacement });
+  const restore = () => replace(resources);
+  return {
+    name: 'a mistake of this program in reading an answer',
+    scene: { mode: 'poll' },
+    arrange: ({ panel }) => {
+      const { identifier } = panel.server(STRUCK);
+      replace((server) => ({
+        ...resources(server),
+        ...(server === identifier && {
+          decode: () => {
+            throw new TypeError("Cannot read properties of undefined (reading 'state')");
+          },
+        }),
+      }));
+    },
+    during: DARK,
+    cause: 'unexpected',
+    log: /server struck can't be observed: Cannot read properties of undefined/,
+    lift: restore,
+    after: POLLED,
+    recoveryMs: POLL_INTERVAL_MS,
+    clean: restore,
+  };
+}
+
 /** What befalls a server, its node and the clock. */
-export const SERVER_ROWS: readonly FaultRow[] = [...moves, ...states, ...nodes, ...steps];
+export const SERVER_ROWS: readonly FaultRow[] = [...moves, ...states, ...nodes, ...steps, throwingDecoder()];

@@ -1,12 +1,21 @@
 import { expect } from 'vitest';
-import { PING_INTERVAL_MS } from '../../../src/session/heartbeat.ts';
-import { SILENCE_MS } from '../../../src/session/transitions.ts';
+import type { CauseCode } from '../../../src/domain/problem.ts';
+import { SILENCE_MS } from '../../../src/session/machine-model.ts';
+import { PING_INTERVAL_MS } from '../../../src/session/socket-pacing.ts';
 import type { SocketFault } from '../../../src/simulator/schema.ts';
 import { blocked, POLLED, STREAMING } from '../../support/fault-picture.ts';
 import { type FaultRow } from '../../support/fault-row.ts';
-import { type Scene } from '../../support/fault-scene.ts';
+import { loseToken, type Scene } from '../../support/fault-scene.ts';
 import { STRUCK, STRUCK_UUID } from '../../support/fault-stage.ts';
-import { AT_ONCE_MS, AUTH_TIMEOUT_MS, CONNECT_TIMEOUT_MS, SLOW_MS, TOKENS_MS } from './bounds.ts';
+import { type NameService, startNameService } from '../../support/name-service.ts';
+import {
+  AT_ONCE_MS,
+  AUTH_TIMEOUT_MS,
+  CONNECT_TIMEOUT_MS,
+  SLOW_MS,
+  TOKEN_LIFE_MS,
+  TOKENS_MS,
+} from './bounds.ts';
 
 /** The struck server's socket is lost, and the next ones meet this. */
 function lastingFault(fault: SocketFault): Pick<FaultRow, 'arrange' | 'lift' | 'during'> {
@@ -25,14 +34,16 @@ const upgrades: readonly FaultRow[] = [
     name: 'upgrades that are refused with 403: another Origin is wanted',
     ...lastingFault({ kind: 'refuse-upgrade', status: 403 }),
     reconnects: 'upgrade_refused',
-    log: /set origin for this panel to the panel's own address/,
+    cause: 'origin',
+    log: /"cause":"origin"/,
     recoveryMs: SLOW_MS,
   },
   {
     name: 'upgrades that are refused with 400: the socket table is full',
     ...lastingFault({ kind: 'refuse-upgrade', status: 400 }),
     reconnects: 'upgrade_refused',
-    log: /\(400\): it holds too many sockets of this server/,
+    cause: 'too_many_sockets',
+    log: /rejected the socket upgrade \(400\)/,
     recoveryMs: TOKENS_MS,
   },
   ...[302, 401, 404, 500, 502, 503, 504].map(answeredUpgrade),
@@ -43,7 +54,8 @@ function answeredUpgrade(status: number): FaultRow {
     name: `upgrades that are answered with ${status}`,
     ...lastingFault({ kind: 'refuse-upgrade', status, location: '/auth/login' }),
     reconnects: 'upgrade_refused',
-    log: new RegExp(`refused the socket's upgrade \\(${status}\\)`),
+    cause: status >= 500 ? 'upgrade_error' : status < 400 ? 'upgrade_redirected' : 'upgrade_refused',
+    log: new RegExp(`rejected the socket upgrade \\(${status}\\)`),
     recoveryMs: TOKENS_MS,
   };
 }
@@ -53,21 +65,24 @@ const handshakes: readonly FaultRow[] = [
     name: 'upgrades that hang',
     ...lastingFault({ kind: 'hang-upgrade' }),
     reconnects: 'connect_failed',
-    log: /did not answer the connect in time/,
+    cause: 'node_timeout',
+    log: /connecting to the node timed out/,
     recoveryMs: CONNECT_TIMEOUT_MS + AT_ONCE_MS,
   },
   {
     name: 'upgrades that are dropped',
     ...lastingFault({ kind: 'drop-upgrade' }),
     reconnects: 'connect_failed',
-    log: /the node could not be reached/,
+    cause: 'node_connection',
+    log: /connecting to the node failed/,
     recoveryMs: AT_ONCE_MS,
   },
   {
     name: 'auth that nobody answers',
     ...lastingFault({ kind: 'ignore-auth' }),
     reconnects: 'auth_timeout',
-    log: /did not answer the token in time/,
+    cause: 'auth_unanswered',
+    log: /the node didn't answer the token in time/,
     recoveryMs: AUTH_TIMEOUT_MS + AT_ONCE_MS,
   },
   {
@@ -78,21 +93,128 @@ const handshakes: readonly FaultRow[] = [
   },
 ];
 
-/** What daemons say of tokens, and how long a server is left alone after it. */
-const JWT_ERRORS: readonly (readonly [text: string, recoveryMs: number])[] = [
-  ['jwt: exp claim is invalid', TOKENS_MS],
-  ['jwt: token is expired', TOKENS_MS],
-  ['jwt: created too far in past (denylist)', TOKENS_MS],
-  ['jwt: no permission to connect to this server', SLOW_MS],
-  ['jwt: missing connect permission', SLOW_MS],
-  ['jwt: malformed or wrongly signed token', SLOW_MS],
-  ['no jwt present', SLOW_MS],
+const verification: FaultRow = {
+  name: '"daemon error" in answer to auth: the node and the panel have different daemon tokens',
+  ...lastingFault({ kind: 'daemon-error-on-auth' }),
+  cause: 'node_token_mismatch',
+  reconnects: 'auth_refused',
+  log: /the node could not verify the token: \\"an unexpected error/,
+  recoveryMs: SLOW_MS,
+};
+
+const unknownServer: FaultRow = {
+  name: 'upgrades that are answered with 404: the node has no such server',
+  ...lastingFault({
+    kind: 'refuse-upgrade',
+    status: 404,
+    body: '{"error":"The requested resource does not exist on this instance."}',
+  }),
+  cause: 'server_not_on_node',
+  reconnects: 'upgrade_refused',
+  recoveryMs: TOKENS_MS,
+};
+
+/** Addresses that the panel may name for the struck server's socket; PORT stands for one that speaks no TLS. */
+const ADDRESSES: readonly (readonly [address: string, cause: CauseCode])[] = [
+  ['node one', 'socket_address'],
+  ['ftp://127.0.0.1/ws', 'socket_address'],
+  ['wss://127.0.0.1:1/ws', 'node_connection'],
+  ['wss://127.0.0.1:PORT/ws', 'node_tls_plain_port'],
+  ['wss://node.invalid/ws', 'node_dns'],
+  ['ws://localhost:1/ws', 'socket_address_not_allowed'],
 ];
 
-function refusedToken([text, recoveryMs]: (typeof JWT_ERRORS)[number]): FaultRow {
+const silence: FaultRow = {
+  name: 'a socket on which no stats arrive, even on request',
+  arrange: ({ panel }) => panel.failSockets({ kind: 'silence', server: STRUCK }),
+  during: { panelUp: 1, blocked: 'no' },
+  reconnects: 'silent',
+  log: /"cause":"no_stats"/,
+  lift: ({ panel }) => panel.clearFaults(),
+  recoveryMs: TOKENS_MS,
+};
+
+/** What is shown between two sockets: the next one hangs while it opens, so that there is time to see it. */
+const silenceShown: FaultRow = {
+  name: 'a socket on which no stats arrive, and no other to be had',
+  arrange: ({ panel }) => {
+    panel.failSockets({ kind: 'hang-upgrade', server: STRUCK });
+    panel.failSockets({ kind: 'silence', server: STRUCK });
+  },
+  during: { panelUp: 1, blocked: 'no', streaming: 0 },
+  reconnects: 'silent',
+  cause: 'no_stats',
+  log: /"cause":"no_stats"/,
+  lift: ({ panel }) => panel.clearFaults(),
+  recoveryMs: CONNECT_TIMEOUT_MS + TOKENS_MS,
+};
+
+/** Names are asked for in this process: no lookup of another machine's outlasts the row. */
+function withUnknownName(): Pick<FaultRow, 'before' | 'clean'> {
+  let names: NameService | undefined;
   return {
-    name: `"${text}" in answer to auth`,
-    ...lastingFault({ kind: 'jwt-error-on-auth', text }),
+    before: () => {
+      names = startNameService();
+    },
+    clean: () => names?.end(),
+  };
+}
+
+const addresses = ADDRESSES.map(badAddress);
+
+function badAddress([address, cause]: (typeof ADDRESSES)[number]): FaultRow {
+  return {
+    name: `the socket address ${address}`,
+    scene: { settings: cause === 'socket_address_not_allowed' ? ['socket_hosts: [127.0.0.1]'] : [] },
+    arrange: ({ panel }) => {
+      panel.advertise(STRUCK, address.replace('PORT', new URL(panel.url).port));
+      loseToken(panel);
+    },
+    during: POLLED,
+    cause,
+    lift: ({ panel }) => panel.advertise(STRUCK, undefined),
+    ...(cause === 'node_dns' && withUnknownName()),
+    // A token that is good otherwise is used as long as it lives, and names the address.
+    recoveryMs: TOKEN_LIFE_MS,
+  };
+}
+
+/** What daemons say of tokens, and how long a server is left alone after it. */
+const JWT_ERRORS: readonly (readonly [
+  text: string,
+  recoveryMs: number,
+  cause: CauseCode,
+  permissions?: readonly string[],
+])[] = [
+  ['jwt: exp claim is invalid', TOKENS_MS, 'token_clock'],
+  ['jwt: token is expired', TOKENS_MS, 'token_clock'],
+  ['jwt: created too far in past (denylist)', TOKENS_MS, 'token_clock'],
+  // The simulator's tokens grant everything, unless said: then a node that misses the permission is of another version.
+  ['jwt: no permission to connect to this server', SLOW_MS, 'token_version'],
+  ['jwt: missing connect permission', SLOW_MS, 'token_version'],
+  ['jwt: missing connect permission', SLOW_MS, 'no_console_permission', ['control.console']],
+  ['jwt: server uuid mismatch', SLOW_MS, 'token_wrong_server'],
+  ['jwt: malformed or wrongly signed token', SLOW_MS, 'token_refused'],
+  ['no jwt present', SLOW_MS, 'token_refused'],
+];
+
+function refusedToken([text, recoveryMs, cause, permissions]: (typeof JWT_ERRORS)[number]): FaultRow {
+  const fault = lastingFault({ kind: 'jwt-error-on-auth', text });
+  return {
+    name: `"${text}" in answer to auth${permissions === undefined ? '' : ', and the token grants no console'}`,
+    ...fault,
+    ...(permissions !== undefined && {
+      arrange: (scene) => {
+        scene.panel.set({ tokenPermissions: [...permissions] });
+        loseToken(scene.panel);
+        return fault.arrange?.(scene);
+      },
+      lift: ({ panel }) => {
+        panel.clearFaults();
+        panel.set({ tokenPermissions: ['*'] });
+      },
+    }),
+    cause,
     reconnects: 'auth_refused',
     log: new RegExp(text.replaceAll(/[()]/g, '\\$&')),
     recoveryMs,
@@ -140,6 +262,7 @@ const closes = [1000, 1001, 1009, 1011].map(
     },
     during: POLLED,
     reconnects: 'closed',
+    cause: 'closed',
     log: new RegExp(`the socket was closed \\(${code}\\)`),
     lift: ({ panel }) => panel.clearFaults(),
     recoveryMs: AT_ONCE_MS,
@@ -160,6 +283,7 @@ const losses: readonly FaultRow[] = [
     name: 'a socket that is closed with 4400: for good',
     arrange: ({ panel }) => void panel.sockets({ kind: 'close', server: STRUCK, code: 4400 }),
     during: POLLED,
+    cause: 'closed_for_good',
     reconnects: 'closed',
     recoveryMs: SLOW_MS,
   },
@@ -168,6 +292,7 @@ const losses: readonly FaultRow[] = [
     arrange: ({ panel }) =>
       void panel.sockets({ kind: 'close', server: STRUCK, code: 4409, reason: 'server is suspended' }),
     during: blocked('suspended'),
+    cause: 'suspended',
     reconnects: 'closed',
     log: /4409\): \\"server is suspended/,
     recoveryMs: SLOW_MS,
@@ -207,6 +332,11 @@ const losses: readonly FaultRow[] = [
 export const SOCKET_ROWS: readonly FaultRow[] = [
   ...upgrades,
   ...handshakes,
+  verification,
+  unknownServer,
+  ...addresses,
+  silence,
+  silenceShown,
   ...JWT_ERRORS.map(refusedToken),
   ...revokedTokens,
   ...closes,

@@ -1,11 +1,12 @@
 import { vi } from 'vitest';
-import { createConsole, panelApi } from '../../../src/commands/open-console.ts';
-import { parseConfig } from '../../../src/config/parse.ts';
-import { resolveConfig } from '../../../src/config/resolve.ts';
-import type { ConsoleRun, Plan } from '../../../src/console/console-run.ts';
-import type { Outcome } from '../../../src/console/conversation.ts';
+import { createConsole } from '../../../src/commands/console.ts';
+import { panelApi } from '../../../src/commands/console-server.ts';
+import { parseConfig, resolveConfig } from '../../../src/config/parse.ts';
+import type { ConsolePlan, ConsoleRun } from '../../../src/console/console-run.ts';
+import type { ConsoleOutcome } from '../../../src/console/conversation.ts';
 import type { Screen } from '../../../src/console/screen.ts';
-import { type Simulator, type SimulatorOptions, startSimulator } from '../../../src/simulator/index.ts';
+import type { Simulator, SimulatorOptions } from '../../../src/simulator/api.ts';
+import { startSimulator } from '../../../src/simulator/simulator.ts';
 import { configFor } from '../../support/exporter.ts';
 import { TestTime } from '../../support/test-time.ts';
 
@@ -21,7 +22,7 @@ export interface ConsoleUnderTest {
   readonly lines: readonly string[];
   readonly notes: readonly string[];
   readonly isClosed: boolean;
-  readonly outcome: Promise<Outcome>;
+  readonly outcome: Promise<ConsoleOutcome>;
   /** Types a line, or ends the input. */
   type(line: string | undefined): void;
   /** Waits until a line or a note is just this, or matches. */
@@ -32,7 +33,7 @@ export interface ConsoleUnderTest {
 export interface ConsoleStage {
   readonly panel: Simulator;
   readonly time: TestTime;
-  open(plan?: Partial<Plan>, settings?: readonly string[], colour?: boolean): ConsoleUnderTest;
+  open(plan?: Partial<ConsolePlan>, settings?: readonly string[], colour?: boolean): ConsoleUnderTest;
   until(check: () => void): Promise<void>;
   stop(): Promise<void>;
 }
@@ -40,7 +41,7 @@ export interface ConsoleStage {
 export async function startStage(options: SimulatorOptions = {}): Promise<ConsoleStage> {
   const time = new TestTime(SPEED);
   const panel = await startSimulator({
-    servers: [{ name: 'survival', temper: 'idle', consoleLinesPerSecond: 0 }],
+    servers: [{ name: 'survival', profile: 'idle', consoleLinesPerSecond: 0 }],
     clock: time.clock(),
     ...options,
   });
@@ -65,7 +66,7 @@ export async function startStage(options: SimulatorOptions = {}): Promise<Consol
 }
 
 interface Opening {
-  readonly plan: Partial<Plan>;
+  readonly plan: Partial<ConsolePlan>;
   readonly settings: readonly string[];
   readonly colour: boolean;
 }
@@ -83,7 +84,7 @@ function openConsole(
   const screen = new RecordingScreen(colour, plan.readsInput === true || plan.interactive === true);
   const clock = time.clock();
   const api = panelApi(panel, clock);
-  const full: Plan = { logs: false, commands: [], interactive: false, readsInput: false, ...plan };
+  const full: ConsolePlan = { logs: false, commands: [], interactive: false, readsInput: false, ...plan };
   const run = createConsole(
     { panel, target, keySource: 'a test', plan: full, screen, clock, random: () => 0 },
     api,

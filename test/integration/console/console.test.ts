@@ -1,5 +1,7 @@
 import { afterEach, describe, expect, it } from 'vitest';
-import type { SimulatorOptions } from '../../../src/simulator/index.ts';
+import { CAUSES } from '../../../src/diagnosis/causes.ts';
+import type { CauseCode } from '../../../src/domain/problem.ts';
+import type { SimulatorOptions } from '../../../src/simulator/api.ts';
 import { type ConsoleStage, startStage } from './console-stage.ts';
 
 /** For minutes in which nothing happens. */
@@ -24,7 +26,7 @@ const sends = (event: string, ...args: readonly string[]) =>
 
 describe('a console', () => {
   it('shows the recent lines, sends commands in order at the pace that nodes take, and ends when all is quiet', async () => {
-    await start({ servers: [{ name: 'survival', temper: 'idle', consoleLinesPerSecond: 3 }] });
+    await start({ servers: [{ name: 'survival', profile: 'idle', consoleLinesPerSecond: 3 }] });
     await stage.until(() => expect(stage.panel.server('survival').usage.uptimeMs).toBeGreaterThan(0));
     const commands = Array.from({ length: 12 }, (_, i) => `say ${i}`);
     const opened = stage.open({ logs: true, commands });
@@ -40,6 +42,37 @@ describe('a console', () => {
     expect(stage.panel.record.counters.wouldHaveCrashed).toBe(0);
     expect(opened.isClosed).toBe(true);
     await stage.until(() => expect(sockets()).toMatchObject({ open: 0, opened: 1, lastCloseCode: 1_000 }));
+  });
+
+  it('loses none of 40 piped commands, which is more than nodes take at once', async () => {
+    await start();
+    const opened = stage.open({ readsInput: true });
+    const commands = Array.from({ length: 40 }, (_, i) => `say ${i}`);
+    for (const command of commands) opened.type(command);
+    opened.type(undefined);
+    expect(await opened.outcome).toEqual({ code: 0 });
+    expect(frames()).toEqual(commands.map((command) => ['send command', command, true]));
+    expect(opened.notes).toEqual(['connected to survival on panel main', 'survival is running']);
+    expect(stage.panel.record.counters.wouldHaveCrashed).toBe(0);
+  });
+
+  it('gives up on a command that the node drops five times, and takes the next one', async () => {
+    await start();
+    const opened = stage.open({ readsInput: true });
+    opened.type('list');
+    await opened.shows('> list');
+    for (let times = 1; times <= 5; times += 1) {
+      await stage.until(() =>
+        expect(frames().filter(([, command]) => command === 'list')).toHaveLength(times),
+      );
+      await stage.until(() => expect(opened.lines.filter((line) => line === '> list')).toHaveLength(times));
+      sends('throttled', 'send command');
+    }
+    await opened.shows('"list" was dropped by the node 5 times: send commands more slowly');
+    opened.type('save-all');
+    await opened.shows('> save-all');
+    opened.type(undefined);
+    expect(await opened.outcome).toEqual({ code: 1 });
   });
 
   it('reads commands until the input ends, and waits for the answers', async () => {
@@ -166,7 +199,7 @@ describe('a console', () => {
     stage.panel.sockets({ kind: 'close', code: 4409, reason: 'server is suspended' });
     expect(await suspended.outcome).toEqual({
       code: 1,
-      trouble: 'survival: the socket was closed (4409): "server is suspended"',
+      trouble: `survival: the socket was closed (4409): "server is suspended": ${CAUSES.suspended.remedy}`,
     });
     const deleted = stage.open({ readsInput: true });
     await deleted.shows('survival is running');
@@ -219,7 +252,7 @@ describe('a power action', () => {
     ],
     ['restart', 'offline', ['survival is running', 'restart is done: survival is running']],
   ] as const)('%s of a server that is %s is waited for', async (action, from, notes) => {
-    await start({ servers: [{ name: 'survival', temper: from === 'offline' ? 'offline' : 'idle' }] });
+    await start({ servers: [{ name: 'survival', profile: from === 'offline' ? 'offline' : 'idle' }] });
     const opened = stage.open({ power: action });
     expect(await opened.outcome).toEqual({ code: 0 });
     expect(opened.notes).toEqual(expect.arrayContaining([`asked for ${action}`, ...notes]));
@@ -236,7 +269,7 @@ describe('a power action', () => {
   });
 
   it('comes before the commands', async () => {
-    await start({ servers: [{ name: 'survival', temper: 'offline', consoleLinesPerSecond: 0 }] });
+    await start({ servers: [{ name: 'survival', profile: 'offline', consoleLinesPerSecond: 0 }] });
     const opened = stage.open({ power: 'start', commands: ['say hi'] });
     expect(await opened.outcome).toEqual({ code: 0 });
     expect(opened.lines).toContain('> say hi');
@@ -281,7 +314,7 @@ describe('a power action', () => {
 
 describe('what is refused', () => {
   it('is a command to a server that is off', async () => {
-    await start({ servers: [{ name: 'survival', temper: 'offline' }] });
+    await start({ servers: [{ name: 'survival', profile: 'offline' }] });
     const opened = stage.open({ commands: ['list'] });
     expect(await opened.outcome).toEqual({ code: 1 });
     expect(opened.notes).toContain('"list" was not sent: the server is offline');
@@ -317,53 +350,71 @@ describe('what is refused', () => {
     const opened = stage.open({ readsInput: true });
     opened.type('list');
     await opened.shows('> list');
-    sends('throttled', 'send command');
+    sends('throttled', 'set state');
     opened.type(undefined);
     expect(await opened.outcome).toEqual({ code: 1 });
-    expect(opened.notes).toContain('the node dropped a "send command" message: too many at once');
+    expect(opened.notes).toContain('the node dropped a "set state" message: too many at once');
   });
 });
 
 describe('a console that does not open', () => {
-  it.each<[string, () => void, readonly string[], RegExp]>([
+  it.each<[string, () => void, readonly string[], RegExp, CauseCode]>([
     [
       'for want of permission, by the panel',
       () => stage.panel.failRest({ kind: 'refuse', endpoint: 'websocket', status: 403 }),
       [],
-      /^survival: .*403.*; the account needs the permission websocket\.connect for this server \(the key came from a test\)$/,
+      /^survival: GET .* answered 403: .*: .*websocket\.connect permission\. The key came from a test\.$/,
+      'no_console_permission',
     ],
     [
       'for want of permission, by the node',
       () => stage.panel.set({ tokenPermissions: ['control.start'] }),
       [],
-      /lacks the permission websocket\.connect for this server$/,
+      /^survival: the node rejected the token: "jwt: missing connect permission": .*websocket\.connect permission\. The key/,
+      'no_console_permission',
     ],
     [
       'for its key',
       () => stage.panel.revokeKey(stage.panel.apiKey),
       [],
-      /^survival: .*answered 401.*\(the key came from a test\)$/,
+      /^survival: GET .* answered 401: "Unauthenticated\.": .* The key came from a test\.$/,
+      'key_refused',
     ],
-    ['for its Origin', () => undefined, ['origin: https://wrong.example.com'], /^survival: .*Origin/],
-    ['for its suspension', () => stage.panel.suspend('survival'), [], /^survival: .*409.*suspended/],
+    [
+      'for its Origin',
+      () => undefined,
+      ['origin: https://wrong.example.com'],
+      /^survival: the node rejected the socket upgrade \(403\): Origin https:\/\/wrong\.example\.com sent: /,
+      'origin',
+    ],
+    [
+      'for its suspension',
+      () => stage.panel.suspend('survival'),
+      [],
+      /^survival: .*409.*suspended/,
+      'suspended',
+    ],
     [
       'for a node that drops it',
       () => stage.panel.failSockets({ kind: 'drop-upgrade' }),
       [],
-      /^survival: the node could not be reached/,
+      /^survival: connecting to the node failed: socket hang up \(ECONNRESET\): /,
+      'node_connection',
     ],
     [
       'for a node that takes no token',
       () => stage.panel.failSockets({ kind: 'ignore-auth' }),
       [],
-      /^survival: the node did not answer the token in time$/,
+      /^survival: the node didn't answer the token in time: /,
+      'auth_unanswered',
     ],
-  ])('%s ends with the trouble in words', async (_why, cause, settings, words) => {
+  ])('%s ends with the trouble in words and what to do', async (_why, bring, settings, words, cause) => {
     await start();
-    cause();
+    bring();
     const outcome = await stage.open({ commands: ['list'] }, settings).outcome;
     expect(outcome.code).toBe(1);
     expect(outcome.trouble).toMatch(words);
+    expect(outcome.trouble).toContain(CAUSES[cause].remedy);
     expect(outcome.trouble).not.toContain(stage.panel.apiKey);
   });
 });

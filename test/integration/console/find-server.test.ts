@@ -4,7 +4,8 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { findServer } from '../../../src/commands/console-server.ts';
 import { SystemClock } from '../../../src/domain/clock.ts';
-import { type Simulator, startSimulator } from '../../../src/simulator/index.ts';
+import type { Simulator } from '../../../src/simulator/api.ts';
+import { startSimulator } from '../../../src/simulator/simulator.ts';
 
 const OWN_KEY = 'ptlc_TheUsersOwnKey';
 
@@ -62,6 +63,19 @@ describe('a server that the configuration does not name', () => {
     );
   });
 
+  it('is found on page 150 of a long listing, as by the daemon', async () => {
+    await panel.stop();
+    const others = Array.from({ length: 149 }, (_, n) => ({ name: `server-${n}` }));
+    panel = await startSimulator({
+      servers: [...others, { name: 'last' }],
+      maxPerPage: 1,
+      rateLimitPerMinute: 1_000,
+    });
+    const { uuid } = panel.server('last');
+    expect(await find('last', [entry('main', DISCOVER)])).toMatchObject({ id: uuid });
+    expect(listings()).toBe(150);
+  });
+
   it('is not looked for in a listing that is not used, or where it is named', async () => {
     const servers = `    servers: [{ id: ${panel.server('survival').identifier}, name: mine }]`;
     await expect(find('survival', [entry('main', servers)])).rejects.toThrow('there is mine');
@@ -85,12 +99,38 @@ describe('a server that the configuration does not name', () => {
 
   it("is looked for with the user's key on one panel alone", async () => {
     const two = [entry('main', DISCOVER), entry('other', DISCOVER)];
-    await expect(find('survival', two, { own: true })).rejects.toThrow('name the panel with --panel');
+    await expect(find('survival', two, { own: true })).rejects.toThrow(
+      'add --panel <name>, one of main, other',
+    );
     expect(listings()).toBe(0);
     expect(await find('survival', two, { own: true, panel: 'other' })).toMatchObject({
       panel: 'other',
       key: OWN_KEY,
     });
+  });
+
+  it.each([
+    ['only one of which discovers', 'survivla', [DISCOVER, '    servers: [{ id: deadbeef, name: mine }]']],
+    [
+      'neither of which discovers',
+      'feedbeef',
+      ['    servers: [{ id: deadbeef }]', '    servers: [{ id: deadbee2 }]'],
+    ],
+    ['by an id that neither names', 'feedbeef', [DISCOVER, DISCOVER]],
+  ])("is asked for --panel with the user's key and two panels, %s", async (_, wanted, sources) => {
+    const two = sources.map((source, index) => entry(['main', 'other'][index] ?? '', source));
+    await expect(find(wanted, two, { own: true })).rejects.toThrow(
+      /^no server "\w+" in the configuration: .+; your own key is only sent to the panel that you name: add --panel <name>, one of main, other$/,
+    );
+    expect(panel.record.calls).toEqual([]);
+  });
+
+  it("needs no --panel with the user's key where one panel's configuration names it", async () => {
+    const two = [entry('main', DISCOVER), entry('other', '    servers: [{ id: deadbeef, name: mine }]')];
+    const mine = { panel: 'other', id: 'deadbeef', key: OWN_KEY };
+    expect(await find('mine', two, { own: true })).toEqual(mine);
+    expect(await find('deadbeef', two, { own: true })).toEqual(mine);
+    expect(panel.record.calls).toEqual([]);
   });
 
   it('is not found where the panel does not answer, which is said', async () => {

@@ -2,7 +2,7 @@ import dns, { type LookupAddress } from 'node:dns';
 import { syncBuiltinESMExports } from 'node:module';
 import { connect, createServer, type Socket } from 'node:net';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
-import type { Cause } from '../../../src/doctor/causes.ts';
+import type { CauseCode } from '../../../src/domain/problem.ts';
 import { selfSigned } from '../panel/certificate.ts';
 import { type HostilePanel, type HostileServer, startHostilePanel } from '../security/hostile-panel.ts';
 import { examined, panelFinding, results, serverFinding } from './examination.ts';
@@ -54,8 +54,8 @@ async function panelWith(server: HostileServer): Promise<HostilePanel> {
 const SKIP = 'tls_config: { insecure_skip_verify: true }';
 
 describe('the address that a panel on another machine names', () => {
-  it.each<readonly [Cause, string, RegExp]>([
-    ['socket_address_insecure', 'ws://203.0.113.7:1/ws', /plain ws is refused/],
+  it.each<readonly [CauseCode, string, RegExp]>([
+    ['socket_address_insecure', 'ws://203.0.113.7:1/ws', /plain ws is not allowed/],
     ['socket_address_local', 'wss://127.0.0.1:1/ws', /a loopback or link-local address/],
     ['socket_address_local', 'wss://localhost:1/ws', /a loopback or link-local address/],
     ['socket_address_local', 'wss://node.test:1/ws', /leads to 127\.0\.0\.1/],

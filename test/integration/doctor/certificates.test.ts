@@ -2,8 +2,7 @@ import { once } from 'node:events';
 import type { AddressInfo, Socket } from 'node:net';
 import { createServer as createTlsServer, type TlsOptions } from 'node:tls';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import type { TlsTrouble } from '../../../src/doctor/error-codes.ts';
-import { startSimulator } from '../../../src/simulator/index.ts';
+import { startSimulator } from '../../../src/simulator/simulator.ts';
 import { type Authority, type Certificate, createAuthority } from '../../support/certificates.ts';
 import { configFor } from '../../support/exporter.ts';
 import { examined, panelFinding, results, serverFinding } from './examination.ts';
@@ -44,8 +43,10 @@ async function tlsPort(options: TlsOptions): Promise<number> {
   return (server.address() as AddressInfo).port;
 }
 
+type TlsCause = 'tls_expired' | 'tls_wrong_name' | 'tls_unknown_ca' | 'tls_client_certificate';
+
 /** What can be wrong with the TLS of a panel or a node. */
-const TROUBLES: readonly (readonly [TlsTrouble, string, () => Promise<TlsOptions>])[] = [
+const TROUBLES: readonly (readonly [TlsCause, string, () => Promise<TlsOptions>])[] = [
   ['tls_expired', 'a certificate that has expired', () => trusted.issue(HERE, 'expired')],
   ['tls_wrong_name', 'a certificate for another name', () => trusted.issue('DNS:other.example.com')],
   ['tls_unknown_ca', 'a certificate from an unknown CA', () => unknown.issue(HERE)],

@@ -1,21 +1,22 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { doctorPanels } from '../../../src/commands/doctor-panels.ts';
+import { doctorPanels } from '../../../src/commands/doctor.ts';
 import type { Config } from '../../../src/config/config.ts';
-import { formatIssues } from '../../../src/config/issue.ts';
 import { loadConfig } from '../../../src/config/load.ts';
 import { examine } from '../../../src/doctor/doctor.ts';
 import { type Progress, SILENT_PROGRESS } from '../../../src/doctor/progress.ts';
-import { reportDocument } from '../../../src/doctor/render-json.ts';
-import { renderReport } from '../../../src/doctor/render-text.ts';
+import { renderReport, reportDocument } from '../../../src/doctor/render.ts';
 import type { DoctorReport, Finding, PanelStep, ServerStep } from '../../../src/doctor/report.ts';
-import { type Clock, SystemClock } from '../../../src/domain/clock.ts';
+import type { Clock } from '../../../src/domain/clock.ts';
+import { formatIssues } from '../../../src/yaml/issues.ts';
+import { fastClock } from '../../support/exporter.ts';
 
 /** How to run the doctor in a test. */
 export interface Examination {
   /** The configuration file's text. */
   readonly yaml: string;
+  /** A fast one unless said. */
   readonly clock?: Clock;
   readonly signal?: AbortSignal;
   readonly progress?: Partial<Progress>;
@@ -31,7 +32,7 @@ export async function examined(options: Examination): Promise<DoctorReport> {
   const loaded = await loadConfig(file, {});
   await rm(folder, { recursive: true });
   if (!loaded.ok) throw new Error(formatIssues(loaded.issues));
-  const { change = (config: Config) => config, clock = new SystemClock() } = options;
+  const { change = (config: Config) => config, clock = fastClock() } = options;
   const signal = options.signal ?? new AbortController().signal;
   const progress = { ...SILENT_PROGRESS, ...options.progress };
   return examine(doctorPanels(change(loaded.config), clock), { clock, signal, progress });

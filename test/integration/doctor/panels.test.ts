@@ -1,14 +1,13 @@
 import { createServer as createTcpServer, type Socket } from 'node:net';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import type { Cause } from '../../../src/doctor/causes.ts';
-import { REMEDIES } from '../../../src/doctor/causes.ts';
-import type { PanelStep } from '../../../src/doctor/report.ts';
-import { isAllWell } from '../../../src/doctor/report.ts';
+import { CAUSES } from '../../../src/diagnosis/causes.ts';
+import { isAllWell, type PanelStep } from '../../../src/doctor/report.ts';
 import { SystemClock } from '../../../src/domain/clock.ts';
+import type { CauseCode } from '../../../src/domain/problem.ts';
 import { Secret } from '../../../src/domain/secret.ts';
-import { FastClock } from '../../../src/simulator/fast-clock.ts';
-import { type Simulator, type SimulatorOptions, startSimulator } from '../../../src/simulator/index.ts';
-import { configFor } from '../../support/exporter.ts';
+import type { Simulator, SimulatorOptions } from '../../../src/simulator/api.ts';
+import { startSimulator } from '../../../src/simulator/simulator.ts';
+import { configFor, fastClock } from '../../support/exporter.ts';
 import { envelope, json, page, RESOURCES, scriptedServer } from '../panel/scripted-server.ts';
 import { type Examination, examined, panelFinding, results, shownOf } from './examination.ts';
 
@@ -32,7 +31,11 @@ function yamlFor(url: string, settings: readonly string[] = []): string {
 }
 
 async function simulated(options: SimulatorOptions = {}): Promise<Simulator> {
-  const panel = await startSimulator({ servers: [{ name: 'survival' }], ...options });
+  const panel = await startSimulator({
+    servers: [{ name: 'survival' }],
+    clock: fastClock(),
+    ...options,
+  });
   closers.push(() => panel.stop());
   return panel;
 }
@@ -64,7 +67,7 @@ async function tcp(onConnection: (socket: Socket) => void): Promise<number> {
 }
 
 interface Row {
-  readonly cause: Cause;
+  readonly cause: CauseCode;
   readonly what: string;
   readonly step: PanelStep;
   /** Sets the panel up and gives the configuration for it. */
@@ -77,8 +80,9 @@ const unreached: readonly Row[] = [
     cause: 'dns',
     what: 'its name is unknown',
     step: 'reach',
-    arrange: async () => ({ yaml: yamlFor('https://panel.invalid') }),
-    says: /can't be resolved/,
+    // The name service of the machine takes real time.
+    arrange: async () => ({ yaml: yamlFor('https://panel.invalid'), clock: new SystemClock() }),
+    says: /resolving panel\.invalid failed/,
   },
   {
     cause: 'connection',
@@ -110,7 +114,7 @@ const unreached: readonly Row[] = [
     arrange: async () => ({
       yaml: yamlFor(`http://127.0.0.1:${await tcp((socket) => socket.once('data', () => socket.destroy()))}`),
     }),
-    says: /can't be reached/,
+    says: /connecting to .* failed/,
   },
   {
     cause: 'https_needed',
@@ -214,7 +218,7 @@ const strangers: readonly Row[] = [
     what: 'basic auth before it',
     step: 'reach',
     arrange: async () => ({ yaml: yamlFor(await scripted(page(401))) }),
-    says: /answered 401.*not in the words of a panel/,
+    says: /answered 401/,
   },
   {
     cause: 'challenge_page',
@@ -241,7 +245,7 @@ const strangers: readonly Row[] = [
     what: 'another web site',
     step: 'reach',
     arrange: async () => ({ yaml: yamlFor(await scripted(page(404))) }),
-    says: /answered 404.*check the panel's url/,
+    says: /answered 404/,
   },
   {
     cause: 'panel_down',
@@ -262,7 +266,7 @@ const strangers: readonly Row[] = [
     what: 'JSON that is no answer',
     step: 'reach',
     arrange: async () => ({ yaml: yamlFor(await scripted(json(200, { hello: 'world' }))) }),
-    says: /not as a panel would/,
+    says: /answered 200, but /,
   },
 ];
 
@@ -276,7 +280,7 @@ const keys: readonly Row[] = [
       panel.revokeKey(panel.apiKey);
       return { yaml: configFor(panel) };
     },
-    says: /answered 401.*the API key is refused/,
+    says: /answered 401/,
   },
   {
     cause: 'key_refused',
@@ -301,7 +305,47 @@ const keys: readonly Row[] = [
         panels: config.panels.map((panel) => ({ ...panel, apiKey: new Secret('ptla_TopSecretKey') })),
       }),
     }),
-    says: /the key is one of the application API/,
+    says: /answered 403/,
+  },
+  {
+    cause: 'key_address',
+    what: 'a key that is limited to other addresses',
+    step: 'key',
+    arrange: async () => ({
+      yaml: yamlFor(
+        await scripted(
+          json(
+            403,
+            envelope(
+              'This IP address (203.0.113.7) does not have permission to access the API using these credentials.',
+            ),
+          ),
+        ),
+      ),
+    }),
+    says: /answered 403: "This IP address \(203\.0\.113\.7\)/,
+  },
+  {
+    cause: 'key_two_factor',
+    what: 'an account without the two-factor authentication that the panel requires',
+    step: 'key',
+    arrange: async () => ({
+      yaml: yamlFor(
+        await scripted(
+          json(400, {
+            errors: [
+              {
+                code: 'TwoFactorAuthRequiredException',
+                status: '400',
+                detail:
+                  'Two-factor authentication is required on this account in order to access this endpoint.',
+              },
+            ],
+          }),
+        ),
+      ),
+    }),
+    says: /answered 400: "Two-factor authentication is required/,
   },
 ];
 
@@ -326,7 +370,7 @@ const warnings: readonly Row[] = [
     arrange: async () => ({
       yaml: yamlFor(await scripted(json(200, RESOURCES))).replace('1a7ce997', '1a7ce997, mode: poll'),
     }),
-    says: /names no limit/,
+    says: /names no rate limit/,
   },
   {
     cause: 'pinned_too_high',
@@ -340,10 +384,9 @@ const warnings: readonly Row[] = [
     what: 'others used the limit up, and it is waited for',
     step: 'limit',
     arrange: async () => {
-      const clock = new FastClock(10);
-      const panel = await simulated({ clock });
+      const panel = await simulated();
       panel.failRest({ kind: 'refuse', status: 429, headers: { 'retry-after': '5' }, times: 1 });
-      return { yaml: configFor(panel), clock };
+      return { yaml: configFor(panel) };
     },
     says: /its rate limit is exceeded/,
   },
@@ -352,7 +395,10 @@ const warnings: readonly Row[] = [
       cause: 'clock_off',
       what: `our clock is off by ${aheadMs / 1_000} s`,
       step: 'clock',
-      arrange: async () => ({ yaml: configFor(await simulated()), clock: new WrongClock(aheadMs) }),
+      arrange: async () => {
+        const panel = await simulated({ clock: new SystemClock() });
+        return { yaml: configFor(panel), clock: new WrongClock(aheadMs) };
+      },
       says: new RegExp(`(?:3599|3600) s ${aheadMs > 0 ? 'behind' : 'ahead of'} this machine`),
     }),
   ),
@@ -372,7 +418,7 @@ describe('what ails a panel', () => {
     }
     expect(new Set(results(report))).toEqual(new Set(['skipped']));
     expect(isAllWell(report)).toBe(false);
-    expect(shownOf(report)).toContain(REMEDIES[cause].change);
+    expect(shownOf(report)).toContain(CAUSES[cause].remedy);
     expect(shownOf(report)).not.toMatch(/ptl[ac]_(?!…)|eyJ|TopSecret/);
   });
 
@@ -384,11 +430,11 @@ describe('what ails a panel', () => {
       detail: expect.stringMatching(says),
     });
     expect(isAllWell(report)).toBe(true);
-    expect(shownOf(report)).toContain(REMEDIES[cause].change);
+    expect(shownOf(report)).toContain(CAUSES[cause].remedy);
   });
 
   it('rate_limited, a failure: the panel takes no calls for longer than a server is given', async () => {
-    const clock = new FastClock(40);
+    const clock = fastClock(300);
     const url = await scripted((response) => {
       response.writeHead(429, { 'content-type': 'application/json', 'retry-after': '600' });
       response.end(JSON.stringify(envelope('Too many attempts.')));
@@ -397,7 +443,7 @@ describe('what ails a panel', () => {
     expect(panelFinding(report, 'reach')).toMatchObject({
       result: 'failed',
       cause: 'rate_limited',
-      detail: expect.stringMatching(/no call came through within \d+ min: .*its rate limit is exceeded/),
+      detail: expect.stringMatching(/no call was answered within \d+ min: .*its rate limit is exceeded/),
     });
   });
 });
@@ -407,7 +453,7 @@ describe('one server that leaves the key in doubt', () => {
     const panel = await simulated({ servers: 3 });
     const [first] = panel.servers;
     panel.failRest({ kind: 'refuse', status: 404, endpoint: 'listing' });
-    panel.failRest({ kind: 'refuse', status: 401, server: first?.uuid });
+    panel.failRest({ kind: 'refuse', status: 401, shape: 'message', server: first?.uuid });
     const report = await examined({ yaml: configFor(panel) });
     expect(panelFinding(report, 'key')).toMatchObject({ result: 'ok' });
     expect(results(report)[0]).toBe('failed');
@@ -422,7 +468,48 @@ describe('one server that leaves the key in doubt', () => {
     panel.failRest({ kind: 'hang', endpoint: 'resources', server: first?.uuid });
     const report = await examined({ yaml: configFor(panel, ['request_timeout: 1s']) });
     expect(panelFinding(report, 'reach')).toMatchObject({ result: 'ok' });
-    expect(report.panels[0]?.servers[0]?.steps.at(-1)).toMatchObject({ result: 'failed', cause: 'timeout' });
+    expect(report.panels[0]?.servers[0]?.steps.at(-1)).toMatchObject({
+      result: 'failed',
+      cause: 'node_silent',
+    });
     expect(report.panels[0]?.servers[0]?.steps[4]).toMatchObject({ step: 'stats', result: 'ok' });
+  });
+});
+
+describe('a firewall that blocks one path of a panel', () => {
+  it('fails the listing, while the configured servers are tried and are fine', async () => {
+    const panel = await simulated();
+    const body = '<html><head><title>Attention Required! | Cloudflare</title></head></html>';
+    const headers = { 'content-type': 'text/html' };
+    panel.failRest({ kind: 'refuse', status: 403, endpoint: 'listing', body, headers });
+    const report = await examined({ yaml: configFor(panel, ['discover: { type: owner }']) });
+    expect(panelFinding(report, 'reach')).toMatchObject({ result: 'ok' });
+    expect(panelFinding(report, 'key')).toMatchObject({ result: 'ok' });
+    expect(panelFinding(report, 'listing')).toMatchObject({
+      result: 'failed',
+      cause: 'challenge_page',
+      detail: expect.stringContaining('Attention Required!'),
+    });
+    expect(new Set(results(report))).toEqual(new Set(['ok']));
+    expect(report.panels[0]?.problem).toBeUndefined();
+  });
+
+  it('and is all there is of the panel fails the panel', async () => {
+    const panel = await simulated();
+    panel.failRest({ kind: 'refuse', status: 403, endpoint: 'listing', shape: 'html' });
+    const yaml = configFor(panel, ['discover: { type: owner }']).split('\n    servers:')[0] ?? '';
+    const report = await examined({ yaml });
+    expect(panelFinding(report, 'reach')).toMatchObject({ result: 'failed', cause: 'challenge_page' });
+    expect(report.panels[0]?.problem).toMatchObject({ cause: 'challenge_page' });
+  });
+});
+
+describe('an account without the console permission on any server', () => {
+  it("is the key's problem, while each server's resources are fine", async () => {
+    const panel = await simulated({ servers: 3 });
+    panel.failRest({ kind: 'refuse', status: 403, endpoint: 'websocket' });
+    const report = await examined({ yaml: configFor(panel) });
+    expect(panelFinding(report, 'key')).toMatchObject({ result: 'failed', cause: 'key_console_permission' });
+    expect(results(report).at(-1)).toBe('ok');
   });
 });

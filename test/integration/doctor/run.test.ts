@@ -1,8 +1,9 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import { Cut, STOPPED } from '../../../src/doctor/attempt.ts';
-import { isAllWell, isWell, type ServerReport } from '../../../src/doctor/report.ts';
-import { type Simulator, type SimulatorOptions, startSimulator } from '../../../src/simulator/index.ts';
-import { configFor } from '../../support/exporter.ts';
+import { isAllWell, isWell, problemsOf, type ServerReport } from '../../../src/doctor/report.ts';
+import type { Simulator, SimulatorOptions } from '../../../src/simulator/api.ts';
+import { startSimulator } from '../../../src/simulator/simulator.ts';
+import { configFor, fastClock } from '../../support/exporter.ts';
 import { examined, panelFinding, results } from './examination.ts';
 
 const closers: (() => Promise<void>)[] = [];
@@ -12,7 +13,7 @@ afterEach(async () => {
 });
 
 async function simulated(options: SimulatorOptions): Promise<Simulator> {
-  const panel = await startSimulator({ rateLimitPerMinute: 60_000, ...options });
+  const panel = await startSimulator({ rateLimitPerMinute: 60_000, clock: fastClock(), ...options });
   closers.push(() => panel.stop());
   return panel;
 }
@@ -107,9 +108,11 @@ describe('a panel that is lost while its servers are tried', () => {
     const servers = report.panels[0]?.servers ?? [];
     expect(servers.at(-1)?.steps[0]).toMatchObject({
       result: 'skipped',
-      detail: 'not tried: the panel was lost',
+      detail: 'not tried: the panel failed meanwhile',
     });
     expect(panel.record.calls.length).toBeLessThan(60);
+    expect(problemsOf(report)).toMatchObject([{ steps: [step], cause, servers: [] }]);
+    expect(report.panels[0]?.problem).toMatchObject({ cause });
   });
 });
 

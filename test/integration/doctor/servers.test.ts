@@ -1,10 +1,14 @@
+import { once } from 'node:events';
+import type { AddressInfo } from 'node:net';
 import { afterEach, describe, expect, it } from 'vitest';
-import type { Cause } from '../../../src/doctor/causes.ts';
-import { REMEDIES } from '../../../src/doctor/causes.ts';
-import type { ServerStep } from '../../../src/doctor/report.ts';
-import { FastClock } from '../../../src/simulator/fast-clock.ts';
-import { type Simulator, type SimulatorOptions, startSimulator } from '../../../src/simulator/index.ts';
-import { configFor } from '../../support/exporter.ts';
+import { WebSocketServer } from 'ws';
+import { CAUSES } from '../../../src/diagnosis/causes.ts';
+import { problemsOf, type ServerStep } from '../../../src/doctor/report.ts';
+import { SystemClock } from '../../../src/domain/clock.ts';
+import type { CauseCode } from '../../../src/domain/problem.ts';
+import type { Simulator, SimulatorOptions } from '../../../src/simulator/api.ts';
+import { startSimulator } from '../../../src/simulator/simulator.ts';
+import { configFor, fastClock } from '../../support/exporter.ts';
 import { examined, results, serverFinding, shownOf } from './examination.ts';
 
 const closers: (() => Promise<void>)[] = [];
@@ -15,7 +19,7 @@ afterEach(async () => {
 
 /** One cause: how it comes about, and where and how it shows. */
 interface Row {
-  readonly cause: Cause;
+  readonly cause: CauseCode;
   readonly what: string;
   readonly step: ServerStep;
   readonly options?: SimulatorOptions;
@@ -24,8 +28,6 @@ interface Row {
   readonly says: RegExp;
   /** Of each step, in order: o(k), f(ailed), - (skipped). */
   readonly steps: string;
-  /** Runs so many times as fast, where a deadline of the program's own has to pass. */
-  readonly speed?: number;
 }
 
 const SERVER = 'survival';
@@ -36,7 +38,7 @@ const refusals: readonly Row[] = [
     what: 'a wrong id, or no access',
     step: 'found',
     arrange: (panel) => panel.failRest({ kind: 'refuse', status: 404 }),
-    says: /answered 404: .*no such server/,
+    says: /answered 404: .*could not be found/,
     steps: 'f-----',
   },
   ...(
@@ -76,12 +78,17 @@ const refusals: readonly Row[] = [
     says: /the server is suspended/,
     steps: 'of---f',
   },
-  ...[403, 401].map(
-    (status): Row => ({
-      cause: 'no_console_permission',
+  ...(
+    [
+      [403, 'no_console_permission'],
+      [401, 'unauthorized'],
+    ] as const
+  ).map(
+    ([status, cause]): Row => ({
+      cause,
       what: `${status} on credentials alone`,
       step: 'credentials',
-      arrange: (panel) => panel.failRest({ kind: 'refuse', status, endpoint: 'websocket' }),
+      arrange: (panel) => panel.failRest({ kind: 'refuse', status, shape: 'message', endpoint: 'websocket' }),
       says: new RegExp(`websocket answered ${status}`),
       steps: 'of---o',
     }),
@@ -91,14 +98,14 @@ const refusals: readonly Row[] = [
     what: '403 on its resources, while the listing takes the key',
     step: 'resources',
     arrange: (panel) => panel.failRest({ kind: 'refuse', status: 403, endpoint: 'resources' }),
-    says: /lacks the permission for this server/,
+    says: /resources answered 403/,
     steps: 'ooooof',
   },
   {
     cause: 'unauthorized',
     what: '401 on all that is asked of it, while the listing takes the key',
     step: 'found',
-    arrange: (panel) => panel.failRest({ kind: 'refuse', status: 401, server: SERVER }),
+    arrange: (panel) => panel.failRest({ kind: 'refuse', status: 401, shape: 'message', server: SERVER }),
     says: /answered 401/,
     steps: 'f-----',
   },
@@ -129,7 +136,7 @@ const refusals: readonly Row[] = [
     what: 'credentials that are no JSON',
     step: 'credentials',
     arrange: (panel) => panel.failRest({ kind: 'garbage', endpoint: 'websocket' }),
-    says: /not as a panel would/,
+    says: /answered 200, but /,
     steps: 'of---o',
   },
 ];
@@ -140,7 +147,7 @@ const nodes: readonly Row[] = [
     what: 'the panel answers 504',
     step: 'resources',
     arrange: (panel) => panel.setNodeDown(SERVER, true),
-    says: /answered 504.*can't reach the server's node/,
+    says: /answered 504/,
     steps: 'oof--f',
   },
   {
@@ -157,7 +164,7 @@ const nodes: readonly Row[] = [
     what: 'nothing listens on its port',
     step: 'upgrade',
     arrange: (panel) => panel.advertise(SERVER, 'ws://127.0.0.1:1/api/servers/x/ws'),
-    says: /nothing listens there/,
+    says: /connecting to the node failed: .*ECONNREFUSED/,
     steps: 'oof--o',
   },
   {
@@ -165,15 +172,17 @@ const nodes: readonly Row[] = [
     what: 'the connection is cut',
     step: 'upgrade',
     arrange: (panel) => panel.failSockets({ kind: 'drop-upgrade' }),
-    says: /the node could not be reached/,
+    says: /connecting to the node failed/,
     steps: 'oof--o',
   },
   {
     cause: 'node_dns',
     what: 'its name is unknown',
     step: 'upgrade',
+    // The name service of the machine takes real time.
+    options: { clock: new SystemClock() },
     arrange: (panel) => panel.advertise(SERVER, 'ws://node.invalid/api/servers/x/ws'),
-    says: /name does not resolve|name server did not answer/,
+    says: /connecting to the node failed: .*(?:ENOTFOUND|EAI_AGAIN)/,
     steps: 'oof--o',
   },
   {
@@ -182,7 +191,7 @@ const nodes: readonly Row[] = [
     step: 'upgrade',
     settings: ['connect_timeout: 300ms'],
     arrange: (panel) => panel.failSockets({ kind: 'hang-upgrade' }),
-    says: /did not answer the connect in time/,
+    says: /connecting to the node timed out/,
     steps: 'oof--o',
   },
   {
@@ -190,10 +199,31 @@ const nodes: readonly Row[] = [
     what: 'wss to a port that speaks none',
     step: 'upgrade',
     arrange: (panel) => panel.advertise(SERVER, panel.secondNodeUrl.replace('http:', 'wss:')),
-    says: /the node could not be reached/,
+    says: /connecting to the node failed/,
     steps: 'oof--o',
   },
 ];
+
+/** The envelope in which the panel passes on what a node answered it. */
+const passedOn = (status: number) =>
+  JSON.stringify({
+    errors: [{ code: 'DaemonConnectionException', status: String(status), detail: 'The node refused.' }],
+  });
+
+const daemonAnswers: readonly Row[] = (
+  [
+    [403, 'node_error'],
+    [404, 'server_not_on_node'],
+  ] as const
+).map(([status, cause]) => ({
+  cause,
+  what: `its resources are answered with the node's ${status}`,
+  step: 'resources',
+  arrange: (panel) =>
+    panel.failRest({ kind: 'refuse', status, endpoint: 'resources', body: passedOn(status) }),
+  says: new RegExp(`resources answered ${status}: "The node refused`),
+  steps: 'ooooof',
+}));
 
 const upgrades: readonly Row[] = [
   {
@@ -201,7 +231,7 @@ const upgrades: readonly Row[] = [
     what: 'the panel calls itself something else',
     step: 'upgrade',
     options: { expectedOrigin: 'https://games.example.com' },
-    says: /403.*another Origin than "http:\/\/127\.0\.0\.1:\d+"; set origin/,
+    says: /\(403\): Origin http:\/\/127\.0\.0\.1:\d+ sent/,
     steps: 'oof--o',
   },
   ...(
@@ -249,7 +279,7 @@ const sockets: readonly Row[] = [
     step: 'auth',
     settings: ['auth_timeout: 300ms'],
     arrange: (panel) => panel.failSockets({ kind: 'ignore-auth' }),
-    says: /did not answer the token in time/,
+    says: /didn't answer the token in time/,
     steps: 'ooof-o',
   },
   ...[
@@ -262,13 +292,29 @@ const sockets: readonly Row[] = [
       what: text,
       step: 'auth',
       arrange: (panel) => panel.failSockets({ kind: 'jwt-error-on-auth', text }),
-      says: /the node refused the token: "jwt: /,
+      says: /the node rejected the token: "jwt: /,
       steps: 'ooof-o',
     }),
   ),
   {
     cause: 'token_refused',
-    what: 'a token without the permission',
+    what: 'a token that is rejected for a reason of its own',
+    step: 'auth',
+    arrange: (panel) => panel.failSockets({ kind: 'jwt-error-on-auth', text: 'jwt: out of luck' }),
+    says: /out of luck/,
+    steps: 'ooof-o',
+  },
+  {
+    cause: 'token_wrong_server',
+    what: 'a token for another server',
+    step: 'auth',
+    arrange: (panel) => panel.failSockets({ kind: 'jwt-error-on-auth', text: 'jwt: server uuid mismatch' }),
+    says: /server uuid mismatch/,
+    steps: 'ooof-o',
+  },
+  {
+    cause: 'token_version',
+    what: 'a token with the permission, which the node misses',
     step: 'auth',
     arrange: (panel) =>
       panel.failSockets({ kind: 'jwt-error-on-auth', text: 'jwt: missing connect permission' }),
@@ -284,7 +330,7 @@ const sockets: readonly Row[] = [
     steps: 'ooof-o',
   },
   {
-    cause: 'token_refused',
+    cause: 'closed_for_good',
     what: 'closed for good',
     step: 'auth',
     arrange: (panel) => panel.failSockets({ kind: 'close-on-open', code: 4400 }),
@@ -298,30 +344,83 @@ const sockets: readonly Row[] = [
     arrange: (panel) => panel.failSockets({ kind: 'silence' }),
     says: /open but silent/,
     steps: 'oooofo',
-    speed: 5,
   },
 ];
 
 const letters = { ok: 'o', failed: 'f', skipped: '-', warning: 'w' };
 
 describe('what ails one server', () => {
-  it.each([...refusals, ...nodes, ...upgrades, ...sockets])('$cause: $what', async (row) => {
-    const { options, arrange, settings, step, cause, says, speed } = row;
-    const clock = speed === undefined ? {} : { clock: new FastClock(speed) };
-    const panel = await startSimulator({ servers: [{ name: SERVER }], ...clock, ...options });
+  it.each([...refusals, ...nodes, ...daemonAnswers, ...upgrades, ...sockets])(
+    '$cause: $what',
+    async (row) => {
+      const { options, arrange, settings, step, cause, says } = row;
+      const clock = options?.clock ?? fastClock();
+      const panel = await startSimulator({ servers: [{ name: SERVER }], ...options, clock });
+      closers.push(() => panel.stop());
+      arrange?.(panel);
+      const report = await examined({ yaml: configFor(panel, settings), clock });
+      expect(serverFinding(report, step)).toMatchObject({ step, cause, detail: expect.stringMatching(says) });
+      expect(
+        results(report)
+          .map((result) => letters[result as keyof typeof letters])
+          .join(''),
+      ).toBe(row.steps);
+      const shown = shownOf(report);
+      expect(shown).toContain(CAUSES[cause].remedy);
+      expect(shown).not.toMatch(/ptlc_|eyJ|me:secret/);
+      const tokens = panel.record.calls.filter(({ endpoint }) => endpoint === 'websocket');
+      expect(tokens.length).toBeLessThanOrEqual(1);
+    },
+  );
+});
+
+describe('a node whose daemon token is not the one of the panel', () => {
+  it('is recognized at once by its daemon error', async () => {
+    const clock = new SystemClock();
+    const panel = await startSimulator({ servers: [{ name: SERVER }], clock });
     closers.push(() => panel.stop());
-    arrange?.(panel);
-    const report = await examined({ yaml: configFor(panel, settings), ...clock });
-    expect(serverFinding(report, step)).toMatchObject({ step, cause, detail: expect.stringMatching(says) });
-    expect(
-      results(report)
-        .map((result) => letters[result as keyof typeof letters])
-        .join(''),
-    ).toBe(row.steps);
-    const shown = shownOf(report);
-    expect(shown).toContain(REMEDIES[cause].change);
-    expect(shown).not.toMatch(/ptlc_|eyJ|me:secret/);
-    const tokens = panel.record.calls.filter(({ endpoint }) => endpoint === 'websocket');
-    expect(tokens.length).toBeLessThanOrEqual(1);
+    const node = new WebSocketServer({ port: 0, host: '127.0.0.1' });
+    closers.push(() => new Promise((resolve) => node.close(() => resolve())));
+    await once(node, 'listening');
+    const said = 'an unexpected error was encountered while handling this request';
+    node.on('connection', (socket) => {
+      socket.on('message', () => socket.send(JSON.stringify({ event: 'daemon error', args: [said] })));
+    });
+    panel.advertise(SERVER, `ws://127.0.0.1:${(node.address() as AddressInfo).port}/ws`);
+    const report = await examined({ yaml: configFor(panel), clock });
+    expect(serverFinding(report, 'auth')).toMatchObject({
+      result: 'failed',
+      cause: 'node_token_mismatch',
+      detail: `the node could not verify the token: "${said}"`,
+    });
+    expect(results(report)).toEqual(['ok', 'ok', 'ok', 'failed', 'skipped', 'ok']);
+    // Without the daemon's words, the token's deadline of 12 s would have to pass.
+    expect(report.panels[0]?.servers[0]?.durationMs).toBeLessThan(6_000);
+  });
+});
+
+describe('servers with different refusals', () => {
+  it('stand apart, also if the cause is the same', async () => {
+    const said = [
+      'jwt: server uuid mismatch',
+      'jwt: missing connect permission',
+      'jwt: out of luck',
+      'jwt: out of patience',
+      'jwt: out of patience',
+    ];
+    const clock = fastClock();
+    const panel = await startSimulator({ servers: said.length, rateLimitPerMinute: 60_000, clock });
+    closers.push(() => panel.stop());
+    const names = panel.servers.map(({ name }) => name);
+    for (const [index, text] of said.entries()) {
+      panel.failSockets({ kind: 'jwt-error-on-auth', text, server: panel.servers[index]?.uuid });
+    }
+    const report = await examined({ yaml: configFor(panel), clock });
+    expect(problemsOf(report).map(({ cause, servers }) => [cause, servers])).toEqual([
+      ['token_wrong_server', [names[0]]],
+      ['token_version', [names[1]]],
+      ['token_refused', [names[2]]],
+      ['token_refused', names.slice(3)],
+    ]);
   });
 });

@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
-import { type Simulator, type SimulatorOptions, startSimulator } from '../../../src/simulator/index.ts';
+import type { Simulator, SimulatorOptions } from '../../../src/simulator/api.ts';
+import { startSimulator } from '../../../src/simulator/simulator.ts';
 import { startExporter } from '../../support/exporter.ts';
 import { TestTime } from '../../support/test-time.ts';
 

@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { type Simulator, type SimulatorOptions, startSimulator } from '../../../src/simulator/index.ts';
+import type { Simulator, SimulatorOptions } from '../../../src/simulator/api.ts';
+import { startSimulator } from '../../../src/simulator/simulator.ts';
 import { type ExporterUnderTest, startExporter } from '../../support/exporter.ts';
 import { TestTime } from '../../support/test-time.ts';
 
@@ -160,7 +161,7 @@ describe('discovery', () => {
     await listings(panel, 4);
     expect(await namesOf(exporter)).toEqual(['lobby', 'survival']);
     expect(await exporter.value('gameserver_exporter_discovery_failures_total')).toBeGreaterThan(2);
-    const told = exporter.lines.filter(({ message }) => message.includes('the listing could not be read'));
+    const told = exporter.lines.filter(({ message }) => message.includes('listing incomplete'));
     expect(told.filter(({ level }) => level === 'warn')).toHaveLength(1);
     panel.clearFaults();
     panel.addServer({ name: 'new' });
@@ -182,14 +183,32 @@ describe('discovery', () => {
     expect(await exporter.value('gameserver_blocked', { server: 'survival' })).toBeUndefined();
   });
 
-  it('tells of the flag of a server whose socket streams on, and keeps the socket', async () => {
+  it('shows the flag of a server whose socket streams on without blocking it, and keeps the socket', async () => {
     const panel = await panelWith({ servers: SERVERS });
     const exporter = await observe(panel, ['discover: { interval: 1m, include: { name: [survival] } }']);
     await exporter.until('gameserver_collection_streaming', { server: 'survival' }, 1);
+    const shown = async () => {
+      const { servers } = (await (await fetch(`${exporter.url}/api/v1/servers`)).json()) as {
+        servers: { cause?: string; trouble?: string; condition: string }[];
+      };
+      return servers[0];
+    };
     panel.setConflict('survival', 'maintenance');
-    await exporter.until('gameserver_blocked', { server: 'survival', reason: 'maintenance' }, 1);
+    await vi.waitFor(
+      async () =>
+        expect(await shown()).toMatchObject({
+          condition: 'streaming',
+          cause: 'maintenance',
+          trouble: "the panel's listing says: maintenance, but its console socket streams",
+        }),
+      { timeout: 25_000, interval: 20 },
+    );
+    expect(await exporter.value('gameserver_blocked', { server: 'survival' })).toBeUndefined();
     panel.setConflict('survival', undefined);
-    await exporter.until('gameserver_blocked', { server: 'survival' }, undefined);
+    await vi.waitFor(async () => expect(await shown()).not.toHaveProperty('cause'), {
+      timeout: 25_000,
+      interval: 20,
+    });
     expect(panel.record.sockets(SURVIVAL).opened).toBe(1);
   });
 

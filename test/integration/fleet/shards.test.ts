@@ -1,5 +1,5 @@
 import { afterEach, expect, it, vi } from 'vitest';
-import { startSimulator } from '../../../src/simulator/index.ts';
+import { startSimulator } from '../../../src/simulator/simulator.ts';
 import { configFor, type ExporterUnderTest, fastClock, startExporter } from '../../support/exporter.ts';
 
 const TOTAL = 3;

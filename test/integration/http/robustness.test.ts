@@ -1,18 +1,16 @@
 import type { ServerResponse } from 'node:http';
+import { createConnection } from 'node:net';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { SystemClock } from '../../../src/domain/clock.ts';
-import { HELD_BYTES } from '../../../src/http/held-bodies.ts';
-import { createRoutes } from '../../../src/http/routes.ts';
+import { HELD_BYTES } from '../../../src/http/bodies.ts';
 import { HttpServer, type HttpServerLimits } from '../../../src/http/server.ts';
-import type { Encoding } from '../../../src/metrics/body-writer.ts';
-import { Scraper } from '../../../src/metrics/scrape.ts';
-import { SelfMetrics } from '../../../src/metrics/self.ts';
 import { parseExposition } from '../../support/exposition-parser.ts';
 import { collectingLogger } from '../../support/logger.ts';
 import { largeFleet } from '../../support/readings.ts';
-import { connectRaw, type RawClient, SCRAPE, stuckReader } from './raw-client.ts';
+import { exporterRoutes } from '../../support/routes.ts';
+import { connectRaw, RawClient, SCRAPE, stuckReader } from './raw-client.ts';
 
 const FLEET_SIZE = 2_000;
 const MIB = 1_048_576;
@@ -51,18 +49,7 @@ interface Serving {
 async function serve({ limits = {}, heldBytes = HELD_BYTES, fleetSize = FLEET_SIZE }: Serving = {}) {
   const fleet = largeFleet(fleetSize);
   const clock = new SystemClock();
-  const self = new SelfMetrics({ version: '1.2.3', revision: 'abc', fleet });
-  const scraper = new Scraper({ fleet, self, clock });
-  const scrape = (encoding: Encoding) => scraper.scrape(encoding);
-  const routes = createRoutes({
-    scrape,
-    ready: () => true,
-    fleet,
-    clock,
-    logger,
-    version: '1.2.3',
-    heldBytes,
-  });
+  const { routes } = exporterRoutes({ fleet, clock, logger, heldBytes });
   const noted = {
     fetch: (request: Request, served: { readonly outgoing: ServerResponse }) => {
       answers.push(served.outgoing);
@@ -191,12 +178,28 @@ describe('connections', () => {
   });
 
   it('whose reader takes nothing for too long are cut', async () => {
-    await serve({ limits: { stalledMs: 100 } });
+    await serve({ limits: { stalledMs: 1_000 } });
     const reader = await stuck();
     await until(() => expect(answers[0]?.destroyed).toBe(true));
     reader.socket.resume();
     await until(() => expect(reader.closed).toBe(true));
     await expectScrape();
+  });
+});
+
+describe('a client that opens connections without end', () => {
+  it('loses its own, and not the one of another client', async () => {
+    await serve({ limits: { connections: 10 }, fleetSize: 10 });
+    const scraper = new RawClient(createConnection({ port, host: '127.0.0.1', localAddress: '127.0.0.2' }));
+    clients.push(scraper);
+    scraper.send(SCRAPE);
+    await until(() => expect(scraper.statuses).toEqual([200]));
+    const many: RawClient[] = [];
+    for (let index = 0; index < 50; index += 1) many.push(await connect());
+    await until(() => expect(many.filter(({ closed }) => !closed)).toHaveLength(9));
+    expect(scraper.closed).toBe(false);
+    scraper.send(SCRAPE);
+    await until(() => expect(scraper.statuses).toEqual([200, 200]));
   });
 });
 
@@ -283,6 +286,17 @@ describe('requests that are not as they should be', () => {
       [400],
     ],
     ['a host that is none', 'GET /metrics HTTP/1.1\r\nHost: a b/@:x\r\n\r\n', [400]],
+    ['two hosts', 'GET /metrics HTTP/1.1\r\nHost: a\r\nHost: b\r\n\r\n', [400]],
+    ['the same host twice', 'GET /metrics HTTP/1.1\r\nhost: a\r\nHOST: a\r\n\r\n', [400]],
+    ['two hosts over HTTP/1.0', 'GET /metrics HTTP/1.0\r\nHost: a\r\nHost: b\r\n\r\n', [400]],
+    ['a length with a sign', 'POST / HTTP/1.1\r\nHost: a\r\nContent-Length: +1\r\n\r\na', [400]],
+    ['a blank before a colon', 'GET /metrics HTTP/1.1\r\nHost: a\r\nContent-Length : 1\r\n\r\na', [400]],
+    ['a header that is continued', 'GET /metrics HTTP/1.1\r\nHost: a\r\nX-A: b\r\n c\r\n\r\n', [400]],
+    [
+      'chunks that are not the last coding',
+      'POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked, gzip\r\n\r\n',
+      [400],
+    ],
     ['no host', 'GET /metrics HTTP/1.1\r\n\r\n', [400]],
     ['bytes', '\u0000\u00ff\u0001\r\n\r\n', [400]],
   ])('%s does no harm', async (_what, text, statuses) => {

@@ -8,6 +8,7 @@ export interface Client {
   readonly cert?: string | undefined;
   readonly key?: string | undefined;
   readonly version?: SecureVersion;
+  readonly ciphers?: string;
   readonly headers?: Record<string, string>;
   readonly agent?: Agent | HttpAgent;
 }

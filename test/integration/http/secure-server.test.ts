@@ -9,6 +9,7 @@ import { SystemClock } from '../../../src/domain/clock.ts';
 import type { Routes } from '../../../src/http/guard.ts';
 import { ListenError } from '../../../src/http/listen-address.ts';
 import { HttpServer, type HttpServerLimits } from '../../../src/http/server.ts';
+import { DEFAULT_CIPHER_LIST } from '../../../src/http/web-config/go-values.ts';
 import type { ClientCertificates, WebSettings, WebSettingsSource } from '../../../src/http/web-settings.ts';
 import { type Authority, type Certificate, createAuthority } from '../../support/certificates.ts';
 import { collectingLogger } from '../../support/logger.ts';
@@ -138,6 +139,22 @@ describe('TLS', () => {
     expect(await statusOf(newer.url, { ca, version: 'TLSv1.2' })).toBe('refused');
     expect(await statusOf(newer.url, { ca, version: 'TLSv1.3' })).toBe(200);
   });
+
+  test.each(['AES128-GCM-SHA256', 'AES256-SHA256', 'AES128-SHA', 'kRSA'])(
+    'refuses the static RSA of %s, and takes ECDHE',
+    async (ciphers) => {
+      const rsa = await authority.issue('IP:127.0.0.1', 'valid', 'rsa');
+      const { tls, ...rest } = tlsSettings(ANYBODY, rsa);
+      const own = { ca, version: 'TLSv1.2', ciphers } as const;
+      const lax = await serve({ ...rest, tls: { context: { ...tls?.context }, clients: ANYBODY } });
+      expect(await statusOf(lax.url, own)).toBe(200);
+      const context = { ...tls?.context, ciphers: DEFAULT_CIPHER_LIST };
+      const { url } = await serve({ ...rest, tls: { context, clients: ANYBODY } });
+      expect(await statusOf(url, own)).toBe('refused');
+      expect(await statusOf(url, { ...own, ciphers: 'ECDHE-RSA-AES128-GCM-SHA256' })).toBe(200);
+      expect(await statusOf(url, { ca, version: 'TLSv1.3' })).toBe(200);
+    },
+  );
 
   test('a client that never ends its handshake is dropped, as is one that never ends its headers', async () => {
     const { port, url } = await serve(tlsSettings(), { limits: { headersMs: 1_000, checkMs: 20 } });

@@ -5,15 +5,15 @@ import { afterEach, describe, expect, test, vi } from 'vitest';
 import { type Clock, SystemClock } from '../../../src/domain/clock.ts';
 import type { FleetReading } from '../../../src/domain/reading.ts';
 import { type ListenAddress, ListenError } from '../../../src/http/listen-address.ts';
-import { createRoutes, type RouteDependencies } from '../../../src/http/routes.ts';
+import type { createRoutes, RouteDependencies } from '../../../src/http/routes.ts';
 import { HttpServer, type Listening } from '../../../src/http/server.ts';
 import { type Scrape, Scraper } from '../../../src/metrics/scrape.ts';
-import { SelfMetrics } from '../../../src/metrics/self.ts';
 import { deferred } from '../../support/deferred.ts';
 import { parseExposition, valueOf } from '../../support/exposition-parser.ts';
 import { collectingLogger } from '../../support/logger.ts';
 import { ManualClock } from '../../support/manual-clock.ts';
 import { fleetReading, largeFleet, streamingReading } from '../../support/readings.ts';
+import { exporterRoutes } from '../../support/routes.ts';
 
 const started: HttpServer[] = [];
 const sockets: Socket[] = [];
@@ -29,18 +29,8 @@ const systemClock = new SystemClock();
 
 async function serve(changes: Partial<RouteDependencies> = {}, fleet = fleetReading([streamingReading()])) {
   const clock = changes.clock ?? systemClock;
-  const self = new SelfMetrics({ version: '1.2.3', revision: 'abc', fleet });
-  const scraper = new Scraper({ fleet, self, clock });
   const logger = collectingLogger();
-  const routes = createRoutes({
-    scrape: (encoding) => scraper.scrape(encoding),
-    ready: () => true,
-    fleet,
-    clock,
-    logger,
-    version: '1.2.3',
-    ...changes,
-  });
+  const { routes } = exporterRoutes({ fleet, clock, logger, ...changes });
   const fetched = vi.fn<(typeof routes)['fetch']>((...request) => routes.fetch(...request));
   const server = serverOf({ fetch: fetched }, clock, logger);
   return { server, logger, fetched, ...(await server.start()) };
@@ -262,7 +252,9 @@ test.each(['/nowhere', '/metrics/', '/-/reload/', '/metrics/../etc/passwd', '//m
     const { status, headers, body } = await ask(await serve(), path);
     expect(status).toBe(404);
     expect(headers['content-type']).toBe('text/plain; charset=UTF-8');
-    expect(body.toString()).toBe('Not found. There is: / /metrics /-/healthy /-/ready /-/reload\n');
+    expect(body.toString()).toBe(
+      'Not found. There is: / /metrics /-/healthy /-/ready /api/v1/servers /api/v1/history /api/v1/stream /-/reload\n',
+    );
   },
 );
 

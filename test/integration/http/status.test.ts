@@ -2,7 +2,8 @@ import { once } from 'node:events';
 import { get, type IncomingMessage } from 'node:http';
 import { connect } from 'node:net';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { type Simulator, startSimulator } from '../../../src/simulator/index.ts';
+import type { Simulator } from '../../../src/simulator/api.ts';
+import { startSimulator } from '../../../src/simulator/simulator.ts';
 import { configFor, type ExporterUnderTest, fastClock, startExporter } from '../../support/exporter.ts';
 
 let panel: Simulator;
@@ -115,23 +116,32 @@ describe('the stream', () => {
     socket.destroy();
   });
 
-  it('has a bounded number of viewers, and room again when some leave', async () => {
-    const viewers = await Promise.all(Array.from({ length: 50 }, watch));
-    const refused = await watch();
-    expect([refused.statusCode, refused.headers['retry-after']]).toEqual([503, '10']);
-    for (const viewer of viewers) viewer.destroy();
-    await vi.waitFor(async () => {
-      const again = await watch();
-      const { statusCode } = again;
-      again.destroy();
-      expect(statusCode).toBe(200);
+  it('has a bounded number of viewers, and a newcomer takes the oldest seat of the client that has the most', async () => {
+    const { hostname, port } = new URL(exporter.url);
+    const other = get({
+      host: hostname,
+      port,
+      path: '/api/v1/stream',
+      localAddress: '127.0.0.2',
+      agent: false,
     });
+    const [alone] = (await once(other, 'response')) as [IncomingMessage];
+    const viewers: IncomingMessage[] = [];
+    for (let index = 0; index < 49; index += 1) viewers.push((await watch()).resume());
+    const cuts = viewers.map((viewer) => new Promise((resolve) => viewer.once('error', resolve)));
+    const newcomer = await watch();
+    expect(await cuts[0]).toMatchObject({ message: 'aborted' });
+    await reads(newcomer, /event: full\n/);
+    await reads(alone, /event: delta\n/);
+    expect(viewers.slice(1).filter(({ destroyed }) => destroyed)).toEqual([]);
+    for (const viewer of [alone, newcomer, ...viewers]) viewer.destroy();
   });
 });
 
 describe('what the page loads', () => {
   it.each([
     ['page.css', 'text/css; charset=utf-8'],
+    ['page.js', 'text/javascript; charset=utf-8'],
     ['icon.svg', 'image/svg+xml'],
     ['uplot.js', 'text/javascript; charset=utf-8'],
     ['uplot.css', 'text/css; charset=utf-8'],
@@ -144,16 +154,31 @@ describe('what the page loads', () => {
     expect([again.status, await again.text()]).toEqual([304, '']);
   });
 
-  it.each(['/assets/', '/assets/nothing.js', '/assets/../package.json', '/assets/%2e%2e/package.json'])(
-    'is a closed set: %s is not in it',
-    async (path) => {
-      const { hostname, port } = new URL(exporter.url);
-      const request = get({ hostname, port, path });
-      const [response] = (await once(request, 'response')) as [IncomingMessage];
-      response.resume();
-      expect(response.statusCode).toBe(404);
-    },
-  );
+  it('includes what the script loads later, by an address relative to the script', async () => {
+    const script = await (await fetch(at('/assets/page.js'))).text();
+    const addresses = [...script.matchAll(/new URL\("([^"]+)", import\.meta\.url\)/g)].map(
+      ([, path = '']) => path,
+    );
+    expect(addresses).toEqual(['uplot.js']);
+    for (const address of addresses) {
+      expect((await fetch(new URL(address, at('/assets/page.js')))).status).toBe(200);
+    }
+    expect(script).not.toMatch(/^import /m);
+  });
+
+  it.each([
+    '/assets/',
+    '/assets/nothing.js',
+    '/assets/__proto__',
+    '/assets/../package.json',
+    '/assets/%2e%2e/package.json',
+  ])('is a closed set: %s is not in it', async (path) => {
+    const { hostname, port } = new URL(exporter.url);
+    const request = get({ hostname, port, path });
+    const [response] = (await once(request, 'response')) as [IncomingMessage];
+    response.resume();
+    expect(response.statusCode).toBe(404);
+  });
 });
 
 it.each(['/api/v1/servers', '/api/v1/history', '/api/v1/stream'])(

@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { type Simulator, startSimulator } from '../../../src/simulator/index.ts';
+import type { Simulator } from '../../../src/simulator/api.ts';
+import { startSimulator } from '../../../src/simulator/simulator.ts';
 import { configFor, type ExporterUnderTest, fastClock, startExporter } from '../../support/exporter.ts';
 
 const PREFIX = 'pterodactyl_server_';

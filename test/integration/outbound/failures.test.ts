@@ -115,7 +115,7 @@ describe.skipIf(!hasProxy).each(PROXY_TROUBLES)('a proxy that $what', ({ arrange
     const address = await arrange(panel);
     const exporter = await stage.exporter(panel, [trust, `proxy_url: ${address}`]);
     const line = await expectLine(exporter, withSetting(words, 'proxy_url'));
-    expect(line).toContain(`panel main (${panel.url}) can't be reached`);
+    expect(line).toContain(`panel main (${panel.url}): proxy to the panel failed: GET `);
     await exporter.until('gameserver_panel_up', { panel: 'main' }, 0);
     expect(panel.calls()).toBe(0);
     expect(await everythingSaid(exporter)).not.toContain(PASSWORD);
@@ -140,7 +140,7 @@ describe.skipIf(!hasProxy)('a proxy that asks for a user name and password in th
     const exporter = await stage.exporter(panel, [`proxy_url: ${proxy.url}`, 'allow_insecure: true']);
     await expectLine(
       exporter,
-      /answered 407.*the proxy wants a user name and password: check them in proxy_url/,
+      /"cause":"proxy".*answered 407.*Correct proxy_url \(or HTTPS_PROXY\), with user:password@/,
     );
     await exporter.until('gameserver_panel_up', { panel: 'main' }, 0);
     expect(panel.calls()).toBe(0);
@@ -152,22 +152,20 @@ const CERTIFICATE_TROUBLES = [
   {
     what: 'comes from an unknown CA',
     issue: () => unknown.issue(NAMES),
-    panel:
-      /TLS with panel\.test:\d+ failed \(UNABLE_TO_\w+\).*check the certificate, and tls_config \(ca_file/,
-    node: /the node's certificate comes from an unknown CA; set tls_config\.ca_file/,
+    panel: /TLS with panel\.test:\d+ failed: .*\(UNABLE_TO_\w+\).*Set tls_config\.ca_file/,
+    node: /"cause":"node_tls_unknown_ca".*Set tls_config\.ca_file/,
   },
   {
     what: 'has expired',
     issue: () => authority.issue(NAMES, 'expired'),
-    panel: /TLS with panel\.test:\d+ failed \(CERT_HAS_EXPIRED\).*check the certificate/,
-    node: /the node's certificate has expired/,
+    panel: /TLS with panel\.test:\d+ failed: .*\(CERT_HAS_EXPIRED\).*Renew the certificate/,
+    node: /"cause":"node_tls_expired".*Renew the node's certificate/,
   },
   {
     what: 'is for another name, if for the proxy itself',
     issue: () => authority.issue('DNS:elsewhere.test,DNS:localhost'),
-    panel:
-      /TLS with panel\.test:\d+ failed \(ERR_TLS_CERT_ALTNAME_INVALID\).*tls_config \(ca_file, server_name\)/,
-    node: /the node's certificate is for another name/,
+    panel: /TLS with panel\.test:\d+ failed: .*\(ERR_TLS_CERT_ALTNAME_INVALID\).*set tls_config\.server_name/,
+    node: /"cause":"node_tls_wrong_name".*correct the FQDN/,
   },
 ];
 
@@ -199,7 +197,7 @@ describe.skipIf(!hasProxy)('a client certificate that is missing behind a proxy'
     const exporter = await stage.exporter(panel, [trust, `proxy_url: ${proxy.url}`]);
     const line = await expectLine(
       exporter,
-      /TLS with panel\.test:\d+ failed .*tls_config \(cert_file, key_file\)/,
+      /TLS with panel\.test:\d+ failed: .*tls_config\.cert_file and key_file/,
     );
     expect(line).not.toContain('the proxy');
   });

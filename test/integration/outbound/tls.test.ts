@@ -59,7 +59,10 @@ describe('ca_file', () => {
   ])('is named where it is %s', async (_what, settings) => {
     const panel = await stage.panel(tlsOf(good), false);
     const exporter = await stage.exporter(panel, settings());
-    await expectRefused(exporter, /TLS with 127\.0\.0\.1:\d+ failed \(UNABLE_TO_\w+\).*tls_config \(ca_file/);
+    await expectRefused(
+      exporter,
+      /TLS with 127\.0\.0\.1:\d+ failed: .*\(UNABLE_TO_\w+\).*Set tls_config\.ca_file/,
+    );
     expect(panel.calls()).toBe(0);
   });
 });
@@ -93,7 +96,7 @@ describe('cert_file and key_file', () => {
   it('are named where they are left out', async () => {
     const panel = await strictPanel();
     const exporter = await stage.exporter(panel, [tlsConfig({ ca_file: authority.file })]);
-    await expectRefused(exporter, /TLS with 127\.0\.0\.1:\d+ failed .* tls_config \(cert_file, key_file\)/);
+    await expectRefused(exporter, /TLS with 127\.0\.0\.1:\d+ failed: .*tls_config\.cert_file and key_file/);
     expect(panel.calls()).toBe(0);
   });
 
@@ -104,7 +107,7 @@ describe('cert_file and key_file', () => {
     const exporter = await stage.exporter(panel, [tlsConfig({ ca_file: authority.file })]);
     await expectLine(
       exporter,
-      /the node wants a client certificate that it knows; check tls_config\.cert_file/,
+      /"cause":"node_tls_client_certificate".*Set tls_config\.cert_file and key_file/,
     );
     await exporter.until('gameserver_collection_up', { server: 'survival' }, 1);
     expect(socketsOpened(node)).toBe(0);
@@ -140,7 +143,7 @@ describe('server_name', () => {
     panel.sendSocketsTo('node.test');
     const settings = { ca_file: authority.file, server_name: 'panel.example.com' };
     const exporter = await stage.exporter(panel, [tlsConfig(settings)]);
-    await expectLine(exporter, /the node's certificate is for another name/);
+    await expectLine(exporter, /"cause":"node_tls_wrong_name".*ERR_TLS_CERT_ALTNAME_INVALID/);
     expect(socketsOpened(panel)).toBe(0);
   });
 
@@ -148,7 +151,10 @@ describe('server_name', () => {
     const panel = await stage.panel(tlsOf(good), false);
     const settings = { ca_file: authority.file, server_name: 'panel.example.com' };
     const exporter = await stage.exporter(panel, [tlsConfig(settings)]);
-    await expectRefused(exporter, /ERR_TLS_CERT_ALTNAME_INVALID.*tls_config \(ca_file, server_name\)/);
+    await expectRefused(
+      exporter,
+      /"cause":"tls_wrong_name".*ERR_TLS_CERT_ALTNAME_INVALID.*set tls_config\.server_name/,
+    );
   });
 });
 

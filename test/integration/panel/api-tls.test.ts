@@ -1,6 +1,7 @@
 import { connect, createServer, type Socket, type Server as TcpServer } from 'node:net';
 import { createServer as createTlsServer, type TLSSocket } from 'node:tls';
 import { afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
+import { CAUSES } from '../../../src/diagnosis/causes.ts';
 import { PanelApi, type PanelApiOptions } from '../../../src/panel/api.ts';
 import type { PanelError } from '../../../src/panel/errors.ts';
 import { selfSigned } from './certificate.ts';
@@ -41,8 +42,11 @@ const answered = { value: { suspended: false } };
 describe('TLS', () => {
   it('refuses a certificate that nobody vouches for, and says what to set', async () => {
     const error = await ask((await panel(ours)).url).catch((reason: PanelError) => reason);
-    expect(error).toMatchObject({ kind: 'tls' });
-    expect((error as PanelError).message).toMatch(/DEPTH_ZERO_SELF_SIGNED_CERT.*tls_config \(ca_file/);
+    expect(error).toMatchObject({ problem: { cause: 'tls_unknown_ca' } });
+    expect((error as PanelError).message).toMatch(
+      /TLS with 127\.0\.0\.1:\d+ failed: .*DEPTH_ZERO_SELF_SIGNED_CERT/,
+    );
+    expect(CAUSES.tls_unknown_ca.remedy).toContain('tls_config.ca_file');
   });
 
   it('takes the certificate of its own CA', async () => {
@@ -58,7 +62,7 @@ describe('TLS', () => {
   it('refuses a certificate for another name, unless that is the one to expect', async () => {
     const { url } = await panel(named);
     const tls = { ca: named.cert };
-    await expect(ask(url, { tls })).rejects.toMatchObject({ kind: 'tls' });
+    await expect(ask(url, { tls })).rejects.toMatchObject({ problem: { cause: 'tls_wrong_name' } });
     await expect(ask(url, { tls: { ...tls, serverName: 'panel.example.com' } })).resolves.toMatchObject(
       answered,
     );
@@ -84,7 +88,9 @@ describe('TLS', () => {
 
   it('says so when the peer speaks no TLS', async () => {
     const { port } = await panel();
-    await expect(ask(`https://127.0.0.1:${port}`)).rejects.toMatchObject({ kind: 'tls' });
+    await expect(ask(`https://127.0.0.1:${port}`)).rejects.toMatchObject({
+      problem: { cause: 'tls_plain_port' },
+    });
   });
 });
 
@@ -143,7 +149,9 @@ describe('a proxy', () => {
     expect(proxy.heads[0]).toMatch(/^proxy-authorization: Basic dXNlcjpwYXNz\r$/im);
     expect(proxy.heads.join('')).not.toMatch(/bearer/i);
     expect(server.requests[0]?.headers).not.toHaveProperty('proxy-authorization');
-    await expect(ask(server.url, { proxyUrl: proxy.url })).rejects.toMatchObject({ kind: 'tls' });
+    await expect(ask(server.url, { proxyUrl: proxy.url })).rejects.toMatchObject({
+      problem: { cause: 'tls_unknown_ca' },
+    });
   });
 
   it('is asked for plain HTTP in absolute form', async () => {
@@ -165,7 +173,7 @@ describe('a proxy', () => {
     await expect(ask('http://panel.invalid')).resolves.toMatchObject(answered);
     expect(proxy.heads).toHaveLength(1);
     vi.stubEnv('NO_PROXY', 'panel.invalid');
-    await expect(ask('http://panel.invalid')).rejects.toMatchObject({ kind: 'dns' });
+    await expect(ask('http://panel.invalid')).rejects.toMatchObject({ problem: { cause: 'dns' } });
     expect(proxy.heads).toHaveLength(1);
   });
 
@@ -181,25 +189,26 @@ describe('a proxy', () => {
     const hanging = await tunnel(() => {});
     const options = { proxyUrl: hanging.url, connectTimeoutMs: 100, requestTimeoutMs: 20_000 };
     const error = await ask(server.url, options).catch((reason: PanelError) => reason);
-    expect(error).toMatchObject({ kind: 'timeout' });
+    expect(error).toMatchObject({ problem: { cause: 'proxy' } });
+    expect((error as PanelError).message).toContain('did not answer in time');
     expect((error as PanelError).message).not.toContain('within');
   });
 
-  it('that refuses, hangs or is not there is trouble with the network', async () => {
+  it('that refuses, hangs or is not there is named, and not the panel', async () => {
     const server = await panel(ours);
     const refusing = await tunnel((_head, client) =>
       client.end('HTTP/1.1 407 Proxy Authentication Required\r\n\r\n'),
     );
     const hanging = await tunnel(() => {});
     const refused = await ask(server.url, { proxyUrl: refusing.url }).catch((error: PanelError) => error);
-    expect(refused).toMatchObject({ kind: 'network' });
+    expect(refused).toMatchObject({ problem: { cause: 'proxy' } });
     expect((refused as PanelError).message).toMatch(/407/);
     expect((refused as PanelError).message).not.toContain('user:pass');
     await expect(ask(server.url, { proxyUrl: hanging.url, requestTimeoutMs: 200 })).rejects.toMatchObject({
-      kind: 'timeout',
+      problem: { cause: 'node_silent' },
     });
     await expect(ask(server.url, { proxyUrl: 'http://does-not-exist.invalid' })).rejects.toMatchObject({
-      kind: 'dns',
+      problem: { cause: 'proxy' },
     });
   });
 
@@ -224,13 +233,15 @@ describe('a hanging handshake', () => {
   it('is given up at the deadline of the call', async () => {
     const port = await listening(createServer(() => {}));
     const timeouts = { connectTimeoutMs: 3_600_000, requestTimeoutMs: 100 };
-    await expect(ask(`https://127.0.0.1:${port}`, timeouts)).rejects.toMatchObject({ kind: 'timeout' });
+    await expect(ask(`https://127.0.0.1:${port}`, timeouts)).rejects.toMatchObject({
+      problem: { cause: 'node_silent' },
+    });
   });
 
   it('is given up after the time to connect', async () => {
     const port = await listening(createServer(() => {}));
     await expect(ask(`https://127.0.0.1:${port}`, { connectTimeoutMs: 100 })).rejects.toMatchObject({
-      kind: 'timeout',
+      problem: { cause: 'node_silent' },
     });
   });
 });

@@ -34,6 +34,8 @@ function apiOf(baseUrl: string, more: Partial<PanelApiOptions> = {}) {
   return { api, telemetry };
 }
 
+const causeOf = async (call: Promise<unknown>) => (await failureOf(call)).problem.cause;
+
 async function failureOf(call: Promise<unknown>): Promise<PanelError> {
   const error: unknown = await call.then(
     () => new Error('the call succeeded'),
@@ -112,7 +114,7 @@ describe('a call', () => {
     const server = await serve(json(200, { data: [], meta: { pagination: { total_pages: 2 } } }));
     const { api, telemetry } = apiOf(`${server.url}/panel`);
     await expect(api.listing({ page: 2, perPage: 100, type: 'admin' }, never())).resolves.toEqual({
-      value: { servers: [], totalPages: 2, badEntries: 0 },
+      value: { servers: [], totalPages: 2, badEntries: 0, surplusEntries: 0 },
     });
     expect(server.requests[0]?.url).toBe('/panel/api/client?page=2&per_page=100&include=egg&type=admin');
     expect(telemetry.calls).toEqual(['listing 200']);
@@ -148,23 +150,25 @@ describe('an answer that is no success', () => {
   ] as const;
 
   describe.each(forms)('in %s', (_form, answer, fromPanel) => {
+    // Only an answer in the panel's own form says something about a server; any other concerns the panel.
     it.each([
-      [400, 'bad_request'],
-      [401, 'unauthorized'],
-      [403, 'forbidden'],
-      [404, 'not_found'],
-      [409, 'conflict'],
-      [429, 'rate_limited'],
-      [500, 'server_error'],
-      [502, 'panel_unavailable'],
-      [503, 'panel_unavailable'],
-    ])('%i gives one clear line', async (status, kind) => {
+      [400, 'bad_request', 'not_a_panel'],
+      [401, 'unauthorized', 'login_page'],
+      [403, 'no_console_permission', 'challenge_page'],
+      [404, 'not_found', 'not_a_panel'],
+      [409, 'maintenance', 'not_a_panel'],
+      [429, 'console_limit', 'rate_limited'],
+      [500, 'panel_error', 'panel_error'],
+      [502, 'panel_down', 'panel_down'],
+      [503, 'panel_down', 'panel_down'],
+    ])('%i gives one clear line', async (status, own, foreign) => {
       const server = await serve(answer(status));
       const { api, telemetry } = apiOf(server.url);
       const error = await failureOf(api.credentials('ab', never()));
-      expect(error).toMatchObject({ kind, status, fromPanel });
-      expect(error.message).toContain(`GET /api/client/servers/ab/websocket answered ${status}: "`);
-      expect(error.detail).toBe(fromPanel ? 'in the words of the panel' : `${status} of a proxy`);
+      expect(error).toMatchObject({ status, fromPanel, problem: { cause: fromPanel ? own : foreign } });
+      const words = fromPanel ? 'in the words of the panel' : `${status} of a proxy`;
+      expect(error.message).toBe(`GET /api/client/servers/ab/websocket answered ${status}: "${words}"`);
+      expect(error.problem.detail).toBe(error.message);
       expect(telemetry.calls).toEqual([`websocket ${status}`]);
     });
   });
@@ -172,8 +176,10 @@ describe('an answer that is no success', () => {
   it('tells a node out of reach from a panel out of reach by the envelope', async () => {
     const node = apiOf((await serve(json(504, envelope('node')))).url);
     const panel = apiOf((await serve(page(504))).url);
-    expect(await failureOf(node.api.resources('ab', never()))).toMatchObject({ kind: 'node_unreachable' });
-    expect(await failureOf(panel.api.resources('ab', never()))).toMatchObject({ kind: 'panel_unavailable' });
+    expect(await causeOf(node.api.credentials('ab', never()))).toBe('node_unreachable');
+    expect(await causeOf(panel.api.credentials('ab', never()))).toBe('timeout');
+    // A call for resources waits for a node, whoever gives up.
+    expect(await causeOf(panel.api.resources('ab', never()))).toBe('node_silent');
   });
 
   it('is not followed where it redirects, but named', async () => {
@@ -182,7 +188,7 @@ describe('an answer that is no success', () => {
       response.writeHead(302, { location: `${target.url}/login` }).end(),
     );
     const error = await failureOf(apiOf(server.url).api.resources('ab', never()));
-    expect(error.kind).toBe('redirect');
+    expect(error.problem.cause).toBe('redirect');
     expect(error.message).toContain(`${target.url}/login`);
     expect(target.requests).toEqual([]);
   });
@@ -190,7 +196,7 @@ describe('an answer that is no success', () => {
   it('carries what a 429 asks for', async () => {
     const server = await serve(json(429, {}, { 'Retry-After': '12', 'X-RateLimit-Limit': '5' }));
     const error = await failureOf(apiOf(server.url).api.credentials('ab', never()));
-    expect(error).toMatchObject({ retryAfterMs: 12_000, limitPerMinute: 5 });
+    expect(error).toMatchObject({ problem: { retryAfterMs: 12_000 }, limitPerMinute: 5 });
   });
 
   it('counts with the words that came before the connection broke', async () => {
@@ -198,9 +204,9 @@ describe('an answer that is no success', () => {
       response.writeHead(403, { 'content-length': '100' });
       response.write('not for you', () => response.destroy());
     });
-    expect(await failureOf(apiOf(server.url).api.resources('ab', never()))).toMatchObject({
-      kind: 'forbidden',
-      detail: 'not for you',
+    expect((await failureOf(apiOf(server.url).api.resources('ab', never()))).problem).toEqual({
+      cause: 'challenge_page',
+      detail: 'GET /api/client/servers/ab/resources answered 403: "not for you"',
     });
   });
 
@@ -214,8 +220,8 @@ describe('an answer that is no success', () => {
       more();
     });
     const error = await failureOf(apiOf(server.url).api.resources('ab', never()));
-    expect(error.kind).toBe('not_found');
-    expect(error.detail).toHaveLength(200);
+    expect(error.problem.cause).toBe('not_a_panel');
+    expect(/"([^"]*)"$/.exec(error.problem.detail)?.[1]).toHaveLength(200);
   });
 });
 
@@ -230,11 +236,12 @@ describe('a success that is none', () => {
       'not_json',
     ],
     ['another shape', json(200, { object: 'stats' }), 'expected an object with "attributes"', 'bad_shape'],
-  ])('%s is a bad answer', async (_name, answer, words, counted) => {
+  ])('%s is an answer that cannot be used', async (_name, answer, words, counted) => {
+    const cause = _name === 'a page' ? 'login_page' : 'bad_answer';
     const server = await serve(answer);
     const { api, telemetry } = apiOf(server.url);
     const error = await failureOf(api.resources('ab', never()));
-    expect(error).toMatchObject({ kind: 'bad_answer', status: 200 });
+    expect(error).toMatchObject({ problem: { cause }, status: 200 });
     expect(error.message).toContain(words);
     expect(telemetry.bad).toEqual([counted]);
     expect(telemetry.calls).toEqual(['resources 200']);
@@ -245,7 +252,7 @@ describe('a success that is none', () => {
     const server = await serve(json(200, body));
     const { api, telemetry } = apiOf(server.url);
     const error = await failureOf(api.resources('ab', never()));
-    expect(error.kind).toBe('bad_answer');
+    expect(error.problem.cause).toBe('bad_answer');
     expect(error.message).toContain('longer than 1048576 bytes');
     expect(telemetry.bad).toEqual(['oversize']);
     await expect(api.listing({ page: 1, perPage: 100 }, never())).resolves.toMatchObject({
@@ -261,9 +268,7 @@ describe('a success that is none', () => {
       response.on('drain', more);
       more();
     });
-    expect(await failureOf(apiOf(server.url).api.listing({ page: 1, perPage: 1 }, never()))).toMatchObject({
-      kind: 'bad_answer',
-    });
+    expect(await causeOf(apiOf(server.url).api.listing({ page: 1, perPage: 1 }, never()))).toBe('bad_answer');
   });
 
   it('compressed is not unpacked: a bomb costs only its own length', async () => {
@@ -272,7 +277,7 @@ describe('a success that is none', () => {
       response.writeHead(200, { 'content-encoding': 'gzip' }).end(bomb),
     );
     const error = await failureOf(apiOf(server.url).api.resources('ab', never()));
-    expect(error.kind).toBe('bad_answer');
+    expect(error.problem.cause).toBe('bad_answer');
     expect(error.message).toContain('it is compressed (gzip)');
   });
 });
@@ -281,8 +286,8 @@ describe('a call without an answer', () => {
   it('says that a name does not resolve', async () => {
     const { api, telemetry } = apiOf('http://does-not-exist.invalid');
     const error = await failureOf(api.resources('ab', never()));
-    expect(error.kind).toBe('dns');
-    expect(error.message).toContain("the name does-not-exist.invalid can't be resolved");
+    expect(error.problem.cause).toBe('dns');
+    expect(error.message).toMatch(/resolving does-not-exist\.invalid failed \(E\w+\)/);
     expect(telemetry.calls).toEqual(['resources dns']);
   });
 
@@ -290,16 +295,17 @@ describe('a call without an answer', () => {
     const server = await scriptedServer(json(200, {}));
     await server.close();
     const error = await failureOf(apiOf(server.url).api.resources('ab', never()));
-    expect(error.kind).toBe('network');
+    expect(error.problem.cause).toBe('connection');
     expect(error.message).toContain('ECONNREFUSED');
   });
 
   it.each([
-    ['cuts the connection', (socket: Socket) => void socket.end()],
-    ['speaks something else', (socket: Socket) => void socket.end('SSH-2.0-OpenSSH_9.6\r\n')],
-  ])('says that the peer %s', async (_name, onConnection) => {
+    // A port that speaks TLS hangs up on plain HTTP.
+    ['cuts the connection', (socket: Socket) => void socket.end(), 'https_needed'],
+    ['speaks something else', (socket: Socket) => void socket.end('SSH-2.0-OpenSSH_9.6\r\n'), 'connection'],
+  ])('says that the peer %s', async (_name, onConnection, cause) => {
     const url = await listen(onConnection);
-    expect(await failureOf(apiOf(url).api.resources('ab', never()))).toMatchObject({ kind: 'network' });
+    expect(await causeOf(apiOf(url).api.resources('ab', never()))).toBe(cause);
   });
 
   it.each([
@@ -309,7 +315,7 @@ describe('a call without an answer', () => {
     const server = await serve(answer);
     const { api, telemetry } = apiOf(server.url, { requestTimeoutMs: 100 });
     const error = await failureOf(api.resources('ab', never()));
-    expect(error.kind).toBe('timeout');
+    expect(error.problem.cause).toBe('node_silent');
     expect(error.message).toContain('within 0.1 s');
     expect(telemetry.calls).toEqual(['resources timeout']);
   });
@@ -320,7 +326,7 @@ describe('a call without an answer', () => {
       response.on('close', () => clearInterval(drip));
     });
     const { api } = apiOf(server.url, { requestTimeoutMs: 150 });
-    expect(await failureOf(api.resources('ab', never()))).toMatchObject({ kind: 'timeout' });
+    expect(await causeOf(api.credentials('ab', never()))).toBe('timeout');
   });
 
   it('gives up at once, with the reason of its signal, when it is withdrawn', async () => {
@@ -342,6 +348,6 @@ describe('a call without an answer', () => {
     const call = failureOf(api.resources('ab', never()));
     await vi.waitFor(() => expect(server.requests).toHaveLength(1));
     await api.close();
-    expect((await call).kind).toBe('network');
+    expect((await call).problem.cause).toBe('connection');
   });
 });

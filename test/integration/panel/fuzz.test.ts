@@ -126,10 +126,11 @@ async function expectSound(call: Promise<unknown>): Promise<void> {
   if (!(error instanceof PanelError)) throw new Error('expected a PanelError', { cause: error });
   expect(error.message).toMatch(LINE);
   expect(error.message).not.toContain(KEY);
-  expect(error.detail ?? '').not.toContain(KEY);
-  if (error.retryAfterMs !== undefined) {
-    expect(error.retryAfterMs).toBeGreaterThanOrEqual(1_000);
-    expect(error.retryAfterMs).toBeLessThanOrEqual(600_000);
+  expect(error.problem.detail).not.toContain(KEY);
+  const { retryAfterMs } = error.problem;
+  if (retryAfterMs !== undefined) {
+    expect(retryAfterMs).toBeGreaterThanOrEqual(1_000);
+    expect(retryAfterMs).toBeLessThanOrEqual(600_000);
   }
 }
 

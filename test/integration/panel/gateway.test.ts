@@ -17,9 +17,31 @@ import {
 type Answer = (response: ServerResponse, request: IncomingMessage) => void;
 
 const never = () => new AbortController().signal;
-const refusal = json(401, envelope('Unauthenticated.'));
-const healthy: Answer = (response, request) =>
-  json(200, request.url?.endsWith('/websocket') ? CREDENTIALS : RESOURCES)(response, request);
+/** Says so in so many words, so that it needs no other call to be believed. */
+const refusal = json(
+  403,
+  envelope(
+    'This IP address (203.0.113.7) does not have permission to access the API using these credentials.',
+  ),
+);
+const unauthenticated = json(401, envelope('Unauthenticated.', 'AuthenticationException'));
+/** As some panels refuse an account that lacks a permission; a panel without a key does, too. */
+const unauthorized = json(401, envelope('Unauthorized.'));
+const forbidden = json(403, envelope('This action is unauthorized.'));
+const challenge = page(403, 'Attention Required! | Cloudflare');
+const PROBE = '/api/client?page=1&per_page=1&include=egg';
+const LISTING = { object: 'list', data: [], meta: { pagination: { total_pages: 1 } } };
+const isListing = ({ url = '' }: IncomingMessage) => url.startsWith('/api/client?');
+const isCredentials = ({ url = '' }: IncomingMessage) => url.endsWith('/websocket');
+const healthy: Answer = (response, request) => {
+  const body = isListing(request) ? LISTING : isCredentials(request) ? CREDENTIALS : RESOURCES;
+  json(200, body)(response, request);
+};
+/** One path is answered differently from the others. */
+const except =
+  (isPath: (request: IncomingMessage) => boolean, other: Answer, rest: Answer = healthy): Answer =>
+  (response, request) =>
+    (isPath(request) ? other : rest)(response, request);
 
 let clock: ManualClock;
 let log: ReturnType<typeof collectingLogger>;
@@ -73,7 +95,7 @@ async function meetTrouble(): Promise<void> {
 }
 
 describe('a panel that is well', () => {
-  it('answers calls in the order of their kinds', async () => {
+  it('gives every kind of call a turn, and answers those of one kind by priority', async () => {
     const blocker = connect('first');
     const calls = [
       gateway.listing({ page: 1, perPage: 100 }, never()).catch(() => {}),
@@ -86,11 +108,11 @@ describe('a panel that is well', () => {
     await ended<unknown>(blocker, ...calls);
     expect(paths()).toEqual([
       'first/websocket',
-      'refreshing/websocket',
       'learning/resources',
-      'connecting/websocket',
       'polled/resources',
       '/api/client?page=1&per_page=100&include=egg',
+      'refreshing/websocket',
+      'connecting/websocket',
     ]);
     expect(gateway.health).toBe('up');
     expect(log.lines).toEqual([]);
@@ -99,7 +121,7 @@ describe('a panel that is well', () => {
   it('is up when it refuses one server in its own words', async () => {
     answer = json(404, envelope('No such server.'));
     const changes: string[] = [];
-    gateway.onHealthChange((health) => changes.push(health));
+    gateway.onHealthChange(() => void changes.push(gateway.health));
     await ended(connect('a'), connect('b'));
     expect(changes).toEqual(['up']);
   });
@@ -116,56 +138,76 @@ describe('a panel that is well', () => {
   });
 });
 
-describe('a panel that refuses the key', () => {
+/** The panel meets this many calls more, and has answered them. */
+const answered = (count: number) => vi.waitFor(() => expect(telemetry.calls).toHaveLength(count), 5_000);
+
+describe('a panel that rejects the key', () => {
   it('is told once, with what to check, and asked once a minute', async () => {
     answer = refusal;
     const changes: [string, string | undefined][] = [];
-    gateway.onHealthChange((health, error) => changes.push([health, error?.kind]));
+    gateway.onHealthChange(() => changes.push([gateway.health, gateway.problem?.cause]));
     await meetTrouble();
-    expect(gateway.health).toBe('refused');
-    expect(changes).toEqual([['refused', 'unauthorized']]);
-    const waiting = ['d', 'e', 'f'].map((server) => connect(server).catch(() => 'refused'));
+    expect(gateway.health).toBe('down');
+    expect(gateway.problems).toEqual([gateway.problem]);
+    expect(changes).toEqual([['down', 'key_address']]);
+    let over = 0;
+    const waiting = ['d', 'e', 'f'].map((server) => connect(server).catch(() => (over += 1)));
     await clock.advance(59_000);
     expect(panel.requests).toHaveLength(3);
     for (const minute of [1, 2, 3]) {
       await clock.advance(1_000);
-      await vi.waitFor(() => expect(panel.requests).toHaveLength(3 + minute));
-      await expect(waiting[minute - 1]).resolves.toBe('refused');
+      await answered(3 + minute);
+      expect(paths().at(-1)).toBe(PROBE);
       await clock.advance(59_000);
       expect(panel.requests).toHaveLength(3 + minute);
     }
+    // Servers wait; the probe goes out in their place.
+    expect(over).toBe(0);
     expect(log.lines).toHaveLength(1);
     const [line] = log.lines;
     expect(line).toMatchObject({
       level: 'error',
-      fields: { panel: 'main', url: panel.url, trouble: 'refused' },
+      fields: { panel: 'main', url: panel.url, cause: 'key_address' },
     });
-    expect(line?.message).toContain(`panel main (${panel.url}) refuses the API key (401): check api_key`);
+    expect(line?.message).toContain(`panel main (${panel.url}): API key limited to other addresses: GET`);
+    expect(line?.message).toContain('answered 403: "This IP address (203.0.113.7)');
+    expect(line?.message).toContain('or create a key without any. Retrying once a minute.');
     expect(JSON.stringify(log.lines)).not.toContain(KEY);
+    await Promise.all([gateway.close(), ...waiting]);
   });
 
-  it('is asked once a minute even if no server waits, and tells when it takes the key', async () => {
+  it('is asked once a minute even if no server waits, and tells when it accepts the key', async () => {
     answer = refusal;
     await meetTrouble();
     await clock.advance(60_000);
-    await vi.waitFor(() => expect(panel.requests).toHaveLength(4));
-    expect(paths().at(-1)).toBe('c/resources');
-    await vi.waitFor(() => expect(telemetry.calls).toHaveLength(4));
+    await answered(4);
+    expect(paths().at(-1)).toBe(PROBE);
     answer = healthy;
+    const relieved: boolean[] = [];
+    gateway.onHealthChange((isRelieved) => relieved.push(isRelieved));
     const waiting = ['d', 'e'].map((server) => connect(server));
     await clock.advance(60_000);
     await vi.waitFor(() => expect(gateway.health).toBe('up'));
+    expect(relieved).toEqual([true]);
     const results = await ended(...waiting);
     expect(results.map((result) => result.status)).toEqual(['fulfilled', 'fulfilled']);
     expect(log.lines.map((line) => line.level)).toEqual(['error', 'info']);
-    expect(log.lines[1]?.message).toContain('answers again');
+    expect(log.lines[1]?.message).toContain('works again');
   });
 
   it('is held to be in trouble by fewer servers where there are fewer', async () => {
     answer = refusal;
-    gateway.setFleetSize(1);
+    gateway.setFleetSize(1, ['a']);
     await ended(connect('a'));
-    expect(gateway.health).toBe('refused');
+    expect(gateway.health).toBe('down');
+  });
+
+  it('is found by the failures of the only server that asks, among many', async () => {
+    answer = refusal;
+    gateway.setFleetSize(50, ['a']);
+    for (let attempt = 0; attempt < 5; attempt += 1) await ended(connect('a'));
+    await vi.waitFor(() => expect(gateway.problem?.cause).toBe('key_address'));
+    expect(paths().at(-1)).toBe(PROBE);
   });
 
   it('lets a waiting call be withdrawn', async () => {
@@ -178,12 +220,60 @@ describe('a panel that refuses the key', () => {
   });
 });
 
+describe('another key', () => {
+  it('is tried at once, with nothing held against it that the old one met', async () => {
+    answer = refusal;
+    await meetTrouble();
+    expect(gateway.health).toBe('down');
+    answer = healthy;
+    const waiting = connect('d');
+    gateway.keyChanged();
+    expect(gateway.health).toBe('unknown');
+    expect(gateway.problems).toEqual([]);
+    await ended(waiting);
+    expect(gateway.health).toBe('up');
+    expect(paths().slice(3)).toEqual(['d/websocket']);
+  });
+
+  it('is not judged by calls that were out with the old one', async () => {
+    const held: (() => void)[] = [];
+    answer = (response, request) => void held.push(() => refusal(response, request));
+    gateway.setFleetSize(1, ['a']);
+    const late = connect('a');
+    await vi.waitFor(() => expect(held).toHaveLength(1));
+    answer = healthy;
+    gateway.keyChanged();
+    for (const release of held) release();
+    await ended(late);
+    expect(gateway.health).toBe('unknown');
+    expect(log.lines).toEqual([]);
+    await ended(connect('a'));
+    expect(gateway.health).toBe('up');
+  });
+
+  it('is not judged by a probe that was out with the old one, and probed once it fails itself', async () => {
+    answer = refusal;
+    await meetTrouble();
+    const held: (() => void)[] = [];
+    answer = (response, request) => void held.push(() => refusal(response, request));
+    await clock.advance(60_000);
+    await vi.waitFor(() => expect(held).toHaveLength(1));
+    gateway.keyChanged();
+    answer = refusal;
+    await meetTrouble();
+    expect(gateway.health).toBe('down');
+    await clock.advance(60_000);
+    await vi.waitFor(() => expect(panel.requests).toHaveLength(8));
+    expect(paths().at(-1)).toBe(PROBE);
+  });
+});
+
 describe('a panel out of reach', () => {
   it('is told once and resumes by itself', async () => {
-    answer = page(502);
+    answer = (response) => response.destroy();
     await meetTrouble();
-    expect(gateway.health).toBe('unreachable');
-    expect(log.lines[0]?.message).toMatch(/can't be reached.*answered 502/);
+    expect(gateway.health).toBe('down');
+    expect(log.lines[0]?.message).toMatch(/connecting to \S+ failed/);
     answer = healthy;
     const waiting = connect('d');
     await clock.advance(60_000);
@@ -192,37 +282,169 @@ describe('a panel out of reach', () => {
     expect(log.lines).toHaveLength(2);
   });
 
-  it('that comes back with the key refused is in the other trouble, after as many refusals', async () => {
-    answer = (response) => response.destroy();
-    await meetTrouble();
-    expect(gateway.health).toBe('unreachable');
-    answer = refusal;
-    const calls = ['d', 'e', 'f', 'g'].map((server) => connect(server));
-    let refused = 0;
-    for (const call of calls) {
-      call.catch(() => {
-        refused += 1;
-      });
-    }
-    await clock.advance(60_000);
-    await vi.waitFor(
-      async () => {
-        // While a call is on its way no turn comes: the fourth would ask before the third has its answer.
-        if (gateway.budget().queueLength === calls.length - refused) await clock.advance(10);
-        expect(refused).toBe(3);
-      },
-      { timeout: 5_000, interval: 2 },
-    );
-    expect(gateway.health).toBe('refused');
-    expect(panel.requests).toHaveLength(6);
-    await Promise.all([gateway.close(), expect(calls[3]).rejects.toThrow('is stopping')]);
+  it('that is down behind a proxy is told once another call has confirmed it', async () => {
+    answer = page(502);
+    await ended(connect('a'), connect('b'));
+    expect(gateway.health).toBe('unknown');
+    await ended(connect('c'));
+    await vi.waitFor(async () => {
+      await clock.advance(10);
+      expect(gateway.problem?.cause).toBe('panel_down');
+    });
+    // The credentials of all that could be asked just failed: they have no second opinion.
+    expect(paths().slice(3)).toEqual([PROBE]);
+    expect(log.lines).toHaveLength(1);
+    expect(log.lines[0]?.message).toMatch(/panel down: .*answered 502/);
   });
 
-  it('is not suspected for what a proxy says of single servers', async () => {
-    answer = page(404);
+  it('that comes back with the key rejected is in the other trouble, without a second error', async () => {
+    answer = (response) => response.destroy();
     await meetTrouble();
-    expect(gateway.health).toBe('unknown');
-    expect(log.lines).toEqual([]);
+    answer = refusal;
+    const calls = ['d', 'e', 'f', 'g'].map((server) => connect(server).catch(() => {}));
+    await clock.advance(60_000);
+    await vi.waitFor(() => expect(gateway.problem?.cause).toBe('key_address'));
+    expect(panel.requests).toHaveLength(4);
+    expect(log.lines.map(({ level }) => level)).toEqual(['error', 'warn']);
+    await Promise.all([gateway.close(), ...calls]);
+  });
+
+  it('is not probed twice at once, however slow it is and however often it throttles the probe', async () => {
+    answer = refusal;
+    await meetTrouble();
+    answer = json(429, {}, { 'Retry-After': '600' });
+    await clock.advance(60_000);
+    await answered(4);
+    for (let minute = 0; minute < 8; minute += 1) await clock.advance(60_000);
+    expect(gateway.budget().queueLength).toBe(1);
+    answer = healthy;
+    for (let minute = 0; minute < 3; minute += 1) await clock.advance(60_000);
+    await vi.waitFor(() => expect(gateway.health).toBe('up'));
+    expect(panel.requests).toHaveLength(5);
+  });
+
+  it('is not suspected for what a proxy says of single servers, while the listing answers', async () => {
+    answer = except(isListing, healthy, page(404));
+    await meetTrouble();
+    await vi.waitFor(async () => {
+      await clock.advance(10);
+      expect(gateway.health).toBe('up');
+    });
+    expect(gateway.problem).toBeUndefined();
+    expect(log.lines).toMatchObject([
+      { level: 'warn', fields: { endpoint: 'websocket', cause: 'not_a_panel' } },
+    ]);
+  });
+});
+
+describe('a firewall before one path', () => {
+  it('leaves the panel up while credentials pass, and is shown beside it', async () => {
+    answer = except(isListing, challenge);
+    const listed = gateway.listing({ page: 1, perPage: 100 }, never()).catch(() => {});
+    await ended<unknown>(listed, connect('a'));
+    expect(gateway.health).toBe('up');
+    expect(gateway.problem).toBeUndefined();
+    expect(gateway.problems).toMatchObject([{ cause: 'challenge_page' }]);
+    expect(log.lines).toMatchObject([
+      { level: 'warn', fields: { endpoint: 'listing', cause: 'challenge_page' } },
+    ]);
+  });
+
+  it('is asked about again, even if nothing else reads the listing', async () => {
+    answer = except(isListing, challenge);
+    const listed = gateway.listing({ page: 1, perPage: 100 }, never()).catch(() => {});
+    await ended<unknown>(listed, connect('a'));
+    await clock.advance(300_000);
+    await answered(3);
+    answer = healthy;
+    await clock.advance(300_000);
+    await vi.waitFor(() => expect(gateway.problems).toEqual([]));
+    expect(panel.requests).toHaveLength(4);
+    expect(log.lines).toHaveLength(1);
+    await clock.advance(900_000);
+    expect(panel.requests).toHaveLength(4);
+  });
+
+  it('leaves the panel up while only credentials pass: they are asked before the panel is called down', async () => {
+    answer = except((request) => !isCredentials(request), challenge);
+    await ended(connect('a'));
+    await clock.advance(60_000);
+    const poll = (server: string) => gateway.resources(server, never());
+    await ended(poll('b'), poll('c'), poll('d'));
+    await vi.waitFor(async () => {
+      await clock.advance(10);
+      expect(gateway.problems).toHaveLength(2);
+    });
+    expect(paths().slice(4)).toEqual([PROBE, 'a/websocket']);
+    expect(gateway.health).toBe('up');
+    expect(log.lines.map(({ level }) => level)).toEqual(['warn', 'warn']);
+  });
+
+  it('leaves the panel up while most credentials passed a moment ago, without asking for more of them', async () => {
+    answer = except((request) => !isCredentials(request), challenge);
+    await ended(connect('a'));
+    for (const server of ['b', 'c', 'd']) await ended(gateway.resources(server, never()));
+    await clock.advance(100);
+    await vi.waitFor(() => expect(paths().slice(4)).toEqual([PROBE]));
+    await clock.advance(29_000);
+    expect(panel.requests).toHaveLength(5);
+    expect(gateway.health).toBe('up');
+    for (let step = 0; step < 4; step += 1) {
+      await clock.advance(10_000);
+      await new Promise((resolve) => setTimeout(resolve, 20));
+    }
+    await vi.waitFor(() => expect(paths().at(-1)).toBe('a/websocket'));
+    expect(gateway.health).toBe('up');
+    // Nor does the server itself ask again for what the probe was given, whose life began then.
+    const [shared] = await ended(connect('a'));
+    expect(shared?.status === 'fulfilled' && shared.value.lifetimeMs).toBeLessThan(600_000);
+    expect(paths().filter((path) => path === 'a/websocket')).toHaveLength(2);
+    await ended(connect('a'));
+    expect(paths().filter((path) => path === 'a/websocket')).toHaveLength(3);
+  });
+
+  it('is told from one server whose credentials fail for a reason of its own: another one is asked', async () => {
+    const ofB: Answer = (response, request) =>
+      (request.url?.includes('/b/') ? json(500, envelope('Server Error')) : healthy)(response, request);
+    answer = except((request) => !isCredentials(request), challenge, ofB);
+    await ended(connect('a'), connect('b'));
+    await clock.advance(60_000);
+    for (const server of ['c', 'd']) await ended(gateway.resources(server, never()));
+    await vi.waitFor(async () => {
+      await clock.advance(10);
+      expect(gateway.problems).toMatchObject([{ cause: 'challenge_page' }]);
+    });
+    expect(gateway.health).toBe('up');
+    expect(paths().slice(4)).toEqual([PROBE, 'a/websocket']);
+  });
+
+  it('leaves the panel up while only the listing passes, and is shown beside it', async () => {
+    answer = except(isCredentials, challenge);
+    await meetTrouble();
+    await vi.waitFor(async () => {
+      await clock.advance(10);
+      expect(gateway.health).toBe('up');
+    });
+    expect(gateway.problems).toMatchObject([{ cause: 'challenge_page' }]);
+    answer = healthy;
+    await ended(connect('a'));
+    expect(gateway.problems).toEqual([]);
+  });
+
+  it('that stood before all and lets one path through ends the outage, whichever it is', async () => {
+    for (const passing of [isListing, isCredentials]) {
+      answer = challenge;
+      await ended(connect('a'), connect('b'), connect('c'));
+      await vi.waitFor(async () => {
+        await clock.advance(10_000);
+        expect(gateway.health).toBe('down');
+      });
+      answer = except(passing, healthy, challenge);
+      await clock.advance(60_000);
+      await new Promise((resolve) => setTimeout(resolve, 50));
+      await clock.advance(60_000);
+      await vi.waitFor(() => expect(gateway.health).toBe('up'));
+    }
   });
 });
 
@@ -241,7 +463,7 @@ describe('close', () => {
 
   it('drops a call that hangs, without a word about the panel', async () => {
     answer = () => {};
-    gateway.setFleetSize(1);
+    gateway.setFleetSize(1, ['a']);
     const hanging = connect('a');
     await vi.waitFor(() => expect(panel.requests).toHaveLength(1));
     await Promise.all([expect(hanging).rejects.toThrow('is stopping'), gateway.close()]);
@@ -251,24 +473,39 @@ describe('close', () => {
 });
 
 describe('credentials that are refused with 401', () => {
-  const poll = (server: string) => gateway.resources(server, never());
-
-  it('speak of a permission where another endpoint takes the key', async () => {
-    await ended(poll('a'));
+  it("by the authentication itself are one server's own while the listing accepts the key", async () => {
     answer = (response, request) =>
-      request.url?.endsWith('/websocket') ? refusal(response, request) : healthy(response, request);
+      (request.url?.includes('/websocket') === true ? unauthenticated : healthy)(response, request);
+    gateway.setFleetSize(1, ['a']);
+    await ended(connect('a'));
+    await clock.advance(1_000);
+    await vi.waitFor(() => expect(gateway.health).toBe('up'));
+    expect(gateway.problem).toBeUndefined();
+  });
+
+  const poll = (server: string) => gateway.resources(server, never());
+  const probes = () => paths().filter((path) => path === PROBE);
+
+  it('speak of a permission where the listing accepts the key', async () => {
+    await ended(poll('a'));
+    answer = except(isCredentials, unauthorized);
     await ended(connect('a'), connect('b'), connect('c'), connect('d'));
-    await vi.waitFor(() => expect(paths().filter((path) => path?.endsWith('/resources'))).toHaveLength(2));
+    await vi.waitFor(async () => {
+      await clock.advance(10);
+      expect(telemetry.calls).toContain('listing 200');
+    });
+    expect(probes()).toHaveLength(1);
     expect(gateway.health).toBe('up');
+    expect(gateway.problem).toBeUndefined();
     expect(log.lines).toEqual([]);
   });
 
   it('speak of a permission where they are for backups, whatever is known of the key', async () => {
-    answer = (response, request) =>
-      request.url?.includes('/backups') ? refusal(response, request) : healthy(response, request);
+    answer = except(({ url = '' }) => url.includes('/backups'), unauthorized);
     const backups = (server: string) => gateway.backups(server, 1, never());
     await ended(backups('a'), backups('b'), backups('c'), backups('d'));
-    await vi.waitFor(() => expect(paths().filter((path) => path?.endsWith('/resources'))).toHaveLength(1));
+    expect(gateway.problem).toBeUndefined();
+    expect(probes()).toEqual([]);
     expect(log.lines).toEqual([]);
     await ended(connect('a'));
     expect(gateway.health).toBe('up');
@@ -276,13 +513,139 @@ describe('credentials that are refused with 401', () => {
 
   it('speak of the key where that is refused elsewhere too', async () => {
     await ended(poll('a'));
-    answer = refusal;
-    await ended(connect('a'));
+    answer = unauthorized;
+    await ended(connect('a'), connect('b'), connect('c'));
     await vi.waitFor(async () => {
       await clock.advance(10);
-      expect(paths().filter((path) => path?.endsWith('/resources'))).toHaveLength(2);
+      expect(gateway.problem?.cause).toBe('key_refused');
     });
-    await ended(connect('b'), connect('c'));
-    await vi.waitFor(() => expect(gateway.health).toBe('refused'));
+    expect(probes()).toHaveLength(1);
+    expect(log.lines.map(({ level }) => level)).toEqual(['error']);
+  });
+
+  it('speak of the key where a panel without a listing refuses all of them', async () => {
+    answer = except(isListing, json(404, envelope('Not found.')), unauthorized);
+    await ended(connect('a'), connect('b'), connect('c'));
+    await vi.waitFor(async () => {
+      await clock.advance(10);
+      expect(gateway.problem?.cause).toBe('key_refused');
+    });
+    // The listing, which isn't there, can't tell when the key is accepted: credentials do.
+    answer = except(isListing, json(404, envelope('Not found.')));
+    await clock.advance(60_000);
+    await vi.waitFor(() => expect(gateway.health).toBe('up'));
+    expect(paths().at(-1)).toBe('a/websocket');
+  });
+
+  it('leave servers free to ask at once when it was the key, and that is accepted again', async () => {
+    gateway.setFleetSize(3, ['a', 'b', 'c']);
+    answer = unauthorized;
+    await ended(connect('a'), connect('b'), connect('c'));
+    await vi.waitFor(async () => {
+      await clock.advance(10);
+      expect(gateway.health).toBe('down');
+    });
+    answer = healthy;
+    await clock.advance(60_000);
+    await vi.waitFor(() => expect(gateway.health).toBe('up'));
+    const again = await ended(connect('a'), connect('b'), connect('c'));
+    expect(again.map(({ status }) => status)).toEqual(times(3, 'fulfilled'));
+    expect(log.lines.map(({ level }) => level)).toEqual(['error', 'info']);
+  });
+
+  it('are doubts that are looked into, even if they came right after other doubts', async () => {
+    answer = except(isCredentials, unauthorized);
+    await ended(connect('a'), connect('b'), connect('c'));
+    await vi.waitFor(() => expect(probes()).toHaveLength(1));
+    await vi.waitFor(() => expect(gateway.health).toBe('up'));
+    answer = unauthorized;
+    await ended(connect('d'), connect('e'), connect('f'));
+    expect(gateway.problem).toBeUndefined();
+    await clock.advance(30_000);
+    await vi.waitFor(() => expect(gateway.problem?.cause).toBe('key_refused'));
+  });
+});
+
+const times = <T>(count: number, value: T): T[] => Array.from({ length: count }, () => value);
+
+describe('an account without the console permission', () => {
+  const FLEET = ['a', 'b', 'c', 'd'];
+  const connectAll = () => ended(...FLEET.map((server) => connect(server)));
+  const asked = () => paths().filter((path) => path?.endsWith('/websocket')).length;
+  const warnings = () => log.lines.filter(({ level }) => level === 'warn');
+
+  beforeEach(async () => {
+    gateway.setFleetSize(FLEET.length, FLEET);
+    answer = except(isCredentials, forbidden);
+    await connectAll();
+  });
+
+  it('is told once; one server is tried every five minutes, and the others are refused without a call', async () => {
+    expect(gateway.health).toBe('up');
+    expect(gateway.problem).toBeUndefined();
+    expect(gateway.problems).toMatchObject([{ cause: 'key_console_permission' }]);
+    expect(warnings()).toMatchObject([{ fields: { cause: 'key_console_permission' } }]);
+    for (let minute = 1; minute <= 11; minute += 1) {
+      await clock.advance(60_000);
+      const results = await connectAll();
+      expect(results.map(({ status }) => status)).toEqual(times(4, 'rejected'));
+      expect(asked()).toBe(4 + Math.floor(minute / 5));
+    }
+    expect(warnings()).toHaveLength(1);
+  });
+
+  it('that is granted it streams again at once', async () => {
+    const relieved: boolean[] = [];
+    gateway.onHealthChange((isRelieved) => relieved.push(isRelieved));
+    answer = healthy;
+    await clock.advance(300_000);
+    await ended(connect('b'));
+    expect(relieved).toEqual([true]);
+    expect(gateway.problems).toEqual([]);
+    const results = await connectAll();
+    expect(results.map(({ status }) => status)).toEqual(times(4, 'fulfilled'));
+    expect(log.lines.at(-1)?.message).toContain('grants consoles again');
+  });
+
+  it('lets a server that is added later try', async () => {
+    gateway.setFleetSize(5, [...FLEET, 'e']);
+    expect(gateway.problems).toMatchObject([{ cause: 'key_console_permission' }]);
+    await ended(connect('e'));
+    expect(asked()).toBe(5);
+    await ended(connect('e'), connect('a'));
+    expect(asked()).toBe(5);
+    expect(warnings()).toHaveLength(1);
+  });
+
+  it('is not said to be granted it by a server that is suspended, or by a limit', async () => {
+    answer = except(isCredentials, json(409, envelope('This server is currently suspended.')));
+    await clock.advance(300_000);
+    await ended(connect('a'));
+    answer = except(isCredentials, json(429, envelope('Too many.'), { 'X-RateLimit-Limit': '5' }));
+    await clock.advance(300_000);
+    await ended(connect('b'));
+    expect(gateway.problems).toMatchObject([{ cause: 'key_console_permission' }]);
+    expect(log.lines).toHaveLength(1);
+  });
+
+  it('is judged by the servers that there are, not by those that left', async () => {
+    gateway.setFleetSize(5, ['d', 'e', 'f', 'g', 'h']);
+    expect(gateway.problems).toEqual([]);
+    await ended(connect('e'));
+    expect(gateway.problems).toEqual([]);
+    await ended(connect('f'), connect('g'), connect('h'));
+    expect(gateway.problems).toMatchObject([{ cause: 'key_console_permission' }]);
+  });
+
+  it('on all servers but one has no problem of the key', async () => {
+    answer = except(
+      ({ url = '' }) => isCredentials({ url } as IncomingMessage) && !url.includes('/d/'),
+      forbidden,
+    );
+    gateway.keyChanged();
+    await connectAll();
+    await connectAll();
+    expect(gateway.problems).toEqual([]);
+    expect(asked()).toBe(12);
   });
 });

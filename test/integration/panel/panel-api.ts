@@ -1,6 +1,7 @@
 import { SystemClock } from '../../../src/domain/clock.ts';
 import type { PanelTelemetry } from '../../../src/domain/telemetry.ts';
 import type { PanelApiOptions } from '../../../src/panel/api.ts';
+import { PTERODACTYL } from '../../../src/panel/dialects/pterodactyl.ts';
 
 export const KEY = 'ptlc_0123456789abcdefSECRET';
 
@@ -23,6 +24,7 @@ export function collectingTelemetry(): PanelTelemetry & { readonly calls: string
 /** Options for a panel at the given address, with deadlines that a test can wait for. */
 export function apiOptions(baseUrl: string, more: Partial<PanelApiOptions> = {}): PanelApiOptions {
   return {
+    dialect: PTERODACTYL,
     baseUrl,
     apiKey: () => KEY,
     requestTimeoutMs: 5_000,

@@ -1,5 +1,10 @@
-import type { IncomingMessage, RequestListener, Server, ServerResponse } from 'node:http';
-import { createServer } from 'node:http';
+import {
+  createServer,
+  type IncomingMessage,
+  type RequestListener,
+  type Server,
+  type ServerResponse,
+} from 'node:http';
 import { createServer as createTlsServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
 
@@ -49,15 +54,17 @@ export function json(status: number, body: unknown, headers: Record<string, stri
 }
 
 /** Answers with a page, as a proxy before the panel does. */
-export function page(status: number): Answer {
+export function page(status: number, title = `${status} of a proxy`): Answer {
   return (response) => {
     response.writeHead(status, { 'content-type': 'text/html' });
-    response.end(`<html><head><title>${status} of a proxy</title></head></html>`);
+    response.end(`<html><head><title>${title}</title></head></html>`);
   };
 }
 
 /** The panel's error envelope. */
-export const envelope = (detail: string) => ({ errors: [{ code: 'HttpException', status: '500', detail }] });
+export const envelope = (detail: string, code = 'HttpException') => ({
+  errors: [{ code, status: '500', detail }],
+});
 
 /** A body that the resources endpoint may answer with. */
 export const RESOURCES = {

@@ -7,8 +7,13 @@ import type { Duplex } from 'node:stream';
 import fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { SystemClock } from '../../../src/domain/clock.ts';
-import { ConsoleSocket, MAX_FRAME_BYTES, type SocketOptions } from '../../../src/session/socket.ts';
-import { socketTls } from '../../../src/session/socket-tls.ts';
+import { PTERODACTYL } from '../../../src/panel/dialects/pterodactyl.ts';
+import {
+  ConsoleSocket,
+  MAX_FRAME_BYTES,
+  type SocketOptions,
+  socketTls,
+} from '../../../src/session/socket.ts';
 import { selfSigned } from '../panel/certificate.ts';
 
 type Upgrade = (request: IncomingMessage, socket: Duplex) => void;
@@ -74,10 +79,10 @@ function connect(url: string, options: Partial<SocketOptions> = {}): readonly To
   const socket = new ConsoleSocket(
     url,
     {
+      codec: PTERODACTYL.socket,
       origin: 'https://panel.example.com',
       userAgent: 'test',
       clock: new SystemClock(),
-      allowLocal: true,
       tls: socketTls(),
       ...options,
     },

@@ -97,9 +97,10 @@ const idOf = (index: number) => index.toString(16).padStart(8, '0');
 
 const idIn = (url: string) => /[0-9a-f]{8}/.exec(url)?.[0] ?? '';
 
-const STATS =
+/** The uptime goes on from one answer to the next, as that of a server that runs does. */
+const stats = () =>
   '{"memory_bytes":1,"memory_limit_bytes":2,"cpu_absolute":100,"network":{"rx_bytes":1,"tx_bytes":2},' +
-  '"uptime":1000,"state":"running","disk_bytes":1}';
+  `"uptime":${Math.ceil(performance.now())},"state":"running","disk_bytes":1}`;
 
 /** A frame of the node's. */
 export const frame = (event: string, ...args: readonly unknown[]) => JSON.stringify({ event, args });
@@ -110,7 +111,7 @@ export function behave(socket: WebSocket, more: () => void = () => undefined): v
   socket.on('message', (data: Buffer) => {
     const { event } = JSON.parse(data.toString()) as { event: string };
     if (event === 'auth') socket.send(frame('auth success'));
-    socket.send(frame('stats', STATS));
+    socket.send(frame('stats', stats()));
     if (!greeted) more();
     greeted = true;
   });

@@ -1,15 +1,14 @@
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { SystemClock } from '../../../src/domain/clock.ts';
-import { createRoutes } from '../../../src/http/routes.ts';
 import { HttpServer } from '../../../src/http/server.ts';
-import type { Encoding } from '../../../src/metrics/body-writer.ts';
-import { Scraper } from '../../../src/metrics/scrape.ts';
-import { SelfMetrics } from '../../../src/metrics/self.ts';
+import type { StatusBoard } from '../../../src/status-page/data/board.ts';
 import { collectingLogger } from '../../support/logger.ts';
 import { fleetReading, streamingReading } from '../../support/readings.ts';
+import { exporterRoutes } from '../../support/routes.ts';
 import { connectRaw, type RawClient } from '../http/raw-client.ts';
 
 let server: HttpServer;
+let board: StatusBoard;
 let url: string;
 let port: number;
 let clients: RawClient[];
@@ -18,29 +17,52 @@ let logger: ReturnType<typeof collectingLogger>;
 beforeEach(async () => {
   const clock = new SystemClock();
   const fleet = fleetReading([streamingReading()]);
-  const self = new SelfMetrics({ version: '1.2.3', revision: 'abc', fleet });
-  const scraper = new Scraper({ fleet, self, clock });
   clients = [];
   logger = collectingLogger();
-  const scrape = (encoding: Encoding) => scraper.scrape(encoding);
-  const routes = createRoutes({ scrape, ready: () => true, fleet, clock, logger, version: '1.2.3' });
-  server = new HttpServer({ listen: { host: '127.0.0.1', port: 0 }, routes, clock, logger });
+  const shipped = exporterRoutes({ fleet, clock, logger });
+  ({ board } = shipped);
+  board.start();
+  server = new HttpServer({ listen: { host: '127.0.0.1', port: 0 }, routes: shipped.routes, clock, logger });
   ({ url, port } = await server.start());
 });
 
 afterEach(async () => {
   for (const { socket } of clients) socket.destroy();
+  board.stop();
   await server.stop();
 });
 
-const PATHS = ['/', '/metrics', '/-/healthy', '/-/ready', '/-/reload', '/-/quit', '/nowhere'];
+const PATHS = [
+  '/',
+  '/metrics',
+  '/-/healthy',
+  '/-/ready',
+  '/-/reload',
+  '/-/quit',
+  '/api/v1/servers',
+  '/api/v1/history',
+  '/api/v1/history?server=main/1a7ce997',
+  '/api/v1/stream',
+  '/api/v1/nowhere',
+  '/assets/page.js',
+  '/assets/page.css',
+  '/assets/icon.svg',
+  '/assets/uplot.js',
+  '/assets/nothing.js',
+  '/nowhere',
+];
 const METHODS = ['POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'];
 
 describe('a page of another site, in the browser of somebody who can reach the exporter', () => {
   it.each(PATHS)('can neither read nor embed %s', async (path) => {
-    const { headers } = await fetch(`${url}${path}`, { headers: { Origin: 'https://evil.example.com' } });
+    const { headers, body } = await fetch(`${url}${path}`, {
+      headers: { Origin: 'https://evil.example.com' },
+    });
+    // The stream has no end.
+    await body?.cancel();
     expect(headers.get('access-control-allow-origin')).toBeNull();
     expect(headers.get('cross-origin-resource-policy')).toBe('same-origin');
+    expect(headers.get('x-content-type-options')).toBe('nosniff');
     expect(headers.get('x-frame-options')).toBe('DENY');
     expect(headers.get('content-security-policy')).toContain("frame-ancestors 'none'");
     expect(headers.get('set-cookie')).toBeNull();
@@ -59,12 +81,27 @@ describe('a page of another site, in the browser of somebody who can reach the e
 });
 
 describe('a scraper', () => {
+  const CANARIES = [
+    '/CANARY',
+    '/metrics?CANARY',
+    '/?CANARY',
+    '/%43ANARY',
+    '/api/v1/CANARY',
+    '/api/v1/servers?CANARY',
+    '/api/v1/history?server=CANARY',
+    '/api/v1/history?server=CANARY&series=CANARY',
+    '/api/v1/stream?CANARY',
+    '/assets/CANARY',
+    '/assets/page.js?CANARY',
+  ];
+
   it('finds nothing of its request in an answer or in the log', async () => {
     const answers: string[] = [];
-    for (const path of ['/CANARY', '/metrics?CANARY', '/?CANARY', '/%43ANARY']) {
+    for (const path of CANARIES) {
       const client = await connectRaw(port, clients);
       client.send(`GET ${path} HTTP/1.0\r\nHost: CANARY\r\nUser-Agent: CANARY\r\nReferer: CANARY\r\n\r\n`);
-      await new Promise((resolve) => client.socket.once('close', resolve));
+      // The stream has no end: its first event is an answer.
+      await vi.waitFor(() => expect(client.closed || client.received.includes('event: full\n')).toBe(true));
       answers.push(client.received);
     }
     expect(answers.every((answer) => answer.startsWith('HTTP/1.1 '))).toBe(true);

@@ -1,12 +1,13 @@
 import fs from 'node:fs';
 import { inspect } from 'node:util';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { openLog } from '../../../src/app/log.ts';
 import { checkCommand } from '../../../src/commands/check.ts';
 import { serveCommand } from '../../../src/commands/serve.ts';
 import { printable } from '../../../src/domain/printable.ts';
 import { Secret } from '../../../src/domain/secret.ts';
-import { createLogger } from '../../../src/log.ts';
-import { tellCondition } from '../../../src/session/condition-log.ts';
+import { logCondition } from '../../../src/session/condition.ts';
+import { target } from '../../support/targets.ts';
 
 const STANDARD_ERROR = 2;
 
@@ -32,16 +33,17 @@ const EVIL = '\u001b[31mred\u001b]0;title\u0007\u009b2J\r\nforged="line"\u2028\u
 
 describe.each(['json', 'pretty'] as const)('the %s log', (format) => {
   it('takes a trouble in the words of a stranger on one line, without a control character', async () => {
-    const log = await createLogger({ level: 'info', format });
-    const subject = { panel: 'main', server: 'survival', trouble: printable(EVIL) };
-    tellCondition(log, { ...subject, condition: 'failing' }, false);
+    const { log } = await openLog({ level: 'info', format });
+    const problem = { cause: 'node_connection', detail: printable(EVIL) } as const;
+    logCondition(log, target(), { condition: 'failing', problem });
     expect(written).toContain('forged=');
     expect(written.trimEnd().replaceAll('\n', '')).not.toMatch(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/u);
-    expect(written.match(/forged=/g)).toHaveLength(1);
+    // Once in the message, and once as a field.
+    expect(written.match(/forged=/g)).toHaveLength(2);
   });
 
   it('shows no secret, should one ever be logged by mistake', async () => {
-    const log = await createLogger({ level: 'info', format });
+    const { log } = await openLog({ level: 'info', format });
     const key = new Secret('TopSecret1');
     log.info(
       { key, nested: { key }, apiKey: 'TopSecret1', call: { token: 'TopSecret1' } },

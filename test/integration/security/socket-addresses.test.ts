@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { syncBuiltinESMExports } from 'node:module';
 import { createServer, type Server } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import type { CauseCode } from '../../../src/domain/problem.ts';
 import { type ExporterUnderTest, startExporter } from '../../support/exporter.ts';
 import { selfSigned } from '../panel/certificate.ts';
 import { type HostilePanel, KEY, startHostilePanel } from './hostile-panel.ts';
@@ -15,8 +16,8 @@ let exporter: ExporterUnderTest;
 
 /** Where a panel on another machine sends a server's socket, and what is said of it. */
 const ADDRESSES = [
-  ['plain ws', 'ws://203.0.113.7:PORT/ws', 'plain ws is refused'],
-  ['plain ws on this machine', 'ws://127.0.0.1:PORT/ws', 'plain ws is refused'],
+  ['plain ws', 'ws://203.0.113.7:PORT/ws', 'plain ws is not allowed'],
+  ['plain ws on this machine', 'ws://127.0.0.1:PORT/ws', 'plain ws is not allowed'],
   ['loopback', 'wss://127.0.0.1:PORT/ws', 'a loopback or link-local address'],
   ['loopback in one number', 'wss://2130706433:PORT/ws', 'a loopback or link-local address'],
   ['loopback in hexadecimal', 'wss://0x7f.1:PORT/ws', 'a loopback or link-local address'],
@@ -29,15 +30,30 @@ const ADDRESSES = [
     'wss://169.254.169.254/latest/meta-data',
     'a loopback or link-local address',
   ],
+  ["AWS' metadata service in IPv6", 'wss://[fd00:ec2::254]/latest/meta-data', "a cloud's metadata service"],
+  ["Alibaba's metadata service", 'wss://100.100.100.200/ws', "a cloud's metadata service"],
+  ['a metadata service through NAT64', 'wss://[64:ff9b::a9fe:a9fe]/ws', 'a loopback or link-local address'],
+  ['a name that leads to a metadata service', 'wss://metadata.test/ws', 'leads to fd00:ec2::254'],
   ['link-local in IPv6', 'wss://[fe80::1]:PORT/ws', 'a loopback or link-local address'],
   ['a name that leads to loopback', 'wss://node.test:PORT/ws', 'leads to 127.0.0.1'],
   ['https', 'https://127.0.0.1:PORT/ws', 'expected the scheme wss'],
   ['a file', 'file:///etc/passwd', 'expected the scheme wss'],
   ['a local socket', 'ws+unix:///var/run/docker.sock:/containers/json', 'expected the scheme wss'],
-  ['user info', 'wss://user:pass@203.0.113.7:PORT/ws', 'it carries user info'],
+  ['user info', 'wss://user:pass@203.0.113.7:PORT/ws', 'user info is not allowed'],
   ['no address', 'javascript:alert(1)', 'expected the scheme wss'],
   ['line breaks', 'not\r\nan address', 'expected a wss:// socket address'],
 ] as const;
+
+const CAUSE_BY_WORDS: Readonly<Record<(typeof ADDRESSES)[number][2], CauseCode>> = {
+  'plain ws is not allowed': 'socket_address_insecure',
+  'a loopback or link-local address': 'socket_address_local',
+  "a cloud's metadata service": 'socket_address_local',
+  'leads to fd00:ec2::254': 'socket_address_local',
+  'leads to 127.0.0.1': 'socket_address_local',
+  'expected the scheme wss': 'socket_address',
+  'user info is not allowed': 'socket_address',
+  'expected a wss:// socket address': 'socket_address',
+};
 
 beforeAll(async () => {
   canary = createServer((socket) => {
@@ -71,7 +87,10 @@ function leadNamesHere(): void {
   const stub = (hostname: string, options: { all?: boolean }, callback: (...found: unknown[]) => void) => {
     if (!hostname.endsWith('.test')) Reflect.apply(lookup, dns, [hostname, options, callback]);
     else {
-      const found: LookupAddress = { address: '127.0.0.1', family: 4 };
+      const found: LookupAddress =
+        hostname === 'metadata.test'
+          ? { address: 'fd00:ec2::254', family: 6 }
+          : { address: '127.0.0.1', family: 4 };
       process.nextTick(callback, null, options.all === true ? [found] : found.address, found.family);
     }
   };
@@ -86,9 +105,12 @@ describe('a socket address from a panel on another machine', () => {
       await vi.waitFor(
         async () => {
           const page = await fetch(`${exporter.url}/api/v1/servers`);
-          const { servers } = (await page.json()) as { servers: { server: string; trouble?: string }[] };
-          const row = servers.find(({ server }) => server === name)?.trouble;
-          expect(row).toContain(words);
+          const { servers } = (await page.json()) as {
+            servers: { server: string; cause?: string; trouble?: string }[];
+          };
+          const row = servers.find(({ server }) => server === name);
+          expect(row?.trouble).toContain(words);
+          expect(row?.cause).toBe(CAUSE_BY_WORDS[words]);
         },
         { timeout: 20_000, interval: 50 },
       );

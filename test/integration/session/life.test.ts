@@ -1,10 +1,8 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import {
-  type ServerSpec,
-  type Simulator,
-  type SimulatorOptions,
-  startSimulator,
-} from '../../../src/simulator/index.ts';
+import { CAUSES } from '../../../src/diagnosis/causes.ts';
+import type { Simulator, SimulatorOptions } from '../../../src/simulator/api.ts';
+import type { ServerSpec } from '../../../src/simulator/schema.ts';
+import { startSimulator } from '../../../src/simulator/simulator.ts';
 import {
   configFor,
   type ExporterUnderTest,
@@ -14,8 +12,8 @@ import {
 } from '../../support/exporter.ts';
 
 const SERVERS: readonly ServerSpec[] = [
-  { name: 'survival', temper: 'steady', limits: { memory: 4_096 } },
-  { name: 'lobby', temper: 'idle' },
+  { name: 'survival', profile: 'steady', limits: { memory: 4_096 } },
+  { name: 'lobby', profile: 'idle' },
 ];
 
 const SURVIVAL = { server: 'survival' };
@@ -242,7 +240,15 @@ describe('a handshake that fails', () => {
     await exporter.until('gameserver_collection_up', SURVIVAL, 1);
     expect(await exporter.value('gameserver_collection_streaming', SURVIVAL)).toBe(0);
     expect(await exporter.value('gameserver_blocked', SURVIVAL)).toBeUndefined();
-    expect(JSON.stringify(exporter.lines)).toContain('set origin for this panel');
+    expect(exporter.lines).toContainEqual({
+      level: 'warn',
+      fields: expect.objectContaining({
+        server: 'survival',
+        cause: 'origin',
+        detail: `the node rejected the socket upgrade (403): Origin ${panel.url} sent`,
+      }) as object,
+      message: expect.stringContaining(CAUSES.origin.remedy) as string,
+    });
   });
 
   it('is polled after half a minute and streams again once it can', async () => {

@@ -1,23 +1,30 @@
 import { once } from 'node:events';
-import { createServer, type IncomingMessage, type Server } from 'node:http';
+import { createServer, get, type IncomingMessage, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { type WebSocket, WebSocketServer } from 'ws';
+import { PTERODACTYL } from '../../../src/panel/dialects/pterodactyl.ts';
 import {
   ConsoleSocket,
   MAX_FRAME_BYTES,
   type SocketClosing,
   type SocketOptions,
+  socketTls,
 } from '../../../src/session/socket.ts';
-import { socketTls } from '../../../src/session/socket-tls.ts';
+import { guardedLookup } from '../../../src/session/socket-address.ts';
 import { ManualClock } from '../../support/manual-clock.ts';
 
 type Upgrade = (request: IncomingMessage, socket: Duplex, head: Buffer) => void;
 
-type Told =
+type Reported =
   | { readonly type: 'opened' }
-  | { readonly type: 'refused'; readonly status?: number; readonly error: Error & { code?: string } }
+  | {
+      readonly type: 'refused';
+      readonly status?: number;
+      readonly body?: string;
+      readonly error: Error & { code?: string };
+    }
   | { readonly type: 'message'; readonly text: string; readonly isBinary: boolean }
   | ({ readonly type: 'closed' } & SocketClosing);
 
@@ -30,19 +37,21 @@ let connections: Set<Duplex>;
 let accepted: WebSocket[];
 let received: string[];
 let sockets: ConsoleSocket[];
-let told: Told[];
-let whenTold: (event: Told) => void;
+let reported: Reported[];
+let onReport: (event: Reported) => void;
+let port: number;
 
 beforeEach(() => {
   clock = new ManualClock();
-  server = createServer();
+  // Answers plain requests too, so that `settled` can make one.
+  server = createServer((_request, response) => response.end());
   upgrades = [];
   connections = new Set();
   accepted = [];
   received = [];
   sockets = [];
-  told = [];
-  whenTold = () => {};
+  reported = [];
+  onReport = () => {};
 });
 
 afterEach(async () => {
@@ -55,7 +64,7 @@ afterEach(async () => {
   }
 });
 
-/** A node that answers upgrades as told, else takes them all; gives the port. */
+/** A node that answers upgrades as given, else takes them all; gives the port. */
 async function startNode(upgrade: Upgrade = acceptUpgrade()): Promise<number> {
   server.on('connection', (connection) => connections.add(connection));
   server.on('upgrade', (request, socket, head) => {
@@ -65,7 +74,8 @@ async function startNode(upgrade: Upgrade = acceptUpgrade()): Promise<number> {
   });
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
-  return (server.address() as AddressInfo).port;
+  ({ port } = server.address() as AddressInfo);
+  return port;
 }
 
 function acceptUpgrade(
@@ -90,25 +100,25 @@ function answerUpgrade(status: number, headers: readonly string[] = []): Upgrade
 }
 
 function connect(address: string, options: Partial<SocketOptions> = {}): ConsoleSocket {
-  const tell = (event: Told) => {
-    told.push(event);
-    whenTold(event);
+  const report = (event: Reported) => {
+    reported.push(event);
+    onReport(event);
   };
   const socket = new ConsoleSocket(
     address,
     {
+      codec: PTERODACTYL.socket,
       origin: ORIGIN,
       userAgent: 'gameserver-exporter/1.2.3',
       clock,
-      allowLocal: true,
       tls: socketTls(),
       ...options,
     },
     {
-      opened: () => tell({ type: 'opened' }),
-      refused: (problem) => tell({ type: 'refused', ...problem }),
-      message: (frame, isBinary) => tell({ type: 'message', text: frame.toString(), isBinary }),
-      closed: (closing) => tell({ type: 'closed', ...closing }),
+      opened: () => report({ type: 'opened' }),
+      refused: (problem) => report({ type: 'refused', ...problem }),
+      message: (frame, isBinary) => report({ type: 'message', text: frame.toString(), isBinary }),
+      closed: (closing) => report({ type: 'closed', ...closing }),
     },
   );
   sockets.push(socket);
@@ -116,7 +126,7 @@ function connect(address: string, options: Partial<SocketOptions> = {}): Console
 }
 
 const until = (check: () => void) => vi.waitFor(check, { timeout: 10_000, interval: 5 });
-const types = () => told.map((event) => event.type);
+const types = () => reported.map((event) => event.type);
 
 async function open(
   options: Partial<SocketOptions> = {},
@@ -136,12 +146,22 @@ async function roundTrip(ws: WebSocket): Promise<void> {
   await once(ws, 'pong');
 }
 
-/** The one thing that was told. */
-async function onlyTold(): Promise<Told> {
-  await until(() => expect(told.length).toBeGreaterThan(0));
-  await new Promise((resolve) => setTimeout(resolve, 20));
-  expect(told).toHaveLength(1);
-  return told[0] as Told;
+/**
+ * Resolves when a request to the node that began now is over, refused where the node no longer listens. Whatever follows from
+ * what happened before has been reported by then.
+ */
+async function settled(): Promise<void> {
+  const request = get({ port, host: '127.0.0.1', agent: false }, (response) => response.resume());
+  request.on('error', () => {});
+  await new Promise((resolve) => request.once('close', resolve));
+}
+
+/** The one event that was reported. */
+async function onlyReport(): Promise<Reported> {
+  await until(() => expect(reported.length).toBeGreaterThan(0));
+  await settled();
+  expect(reported).toHaveLength(1);
+  return reported[0] as Reported;
 }
 
 describe('the upgrade', () => {
@@ -162,9 +182,77 @@ describe('the upgrade', () => {
     async (status) => {
       const port = await startNode(answerUpgrade(status));
       connect(`ws://127.0.0.1:${port}/ws`);
-      expect(await onlyTold()).toMatchObject({ type: 'refused', status });
+      expect(await onlyReport()).toMatchObject({ type: 'refused', status });
     },
   );
+
+  describe('that is answered 404', () => {
+    const UNKNOWN = '{"error":"The requested resource does not exist on this instance.","request_id":"1"}';
+    const head = (length: number | 'endless') =>
+      `HTTP/1.1 404 Not Found\r\n${length === 'endless' ? '' : `Content-Length: ${length}\r\n`}Connection: close\r\n\r\n`;
+
+    it('is refused with the words of a daemon that does not know the server', async () => {
+      const port = await startNode((_request, socket) => socket.end(head(UNKNOWN.length) + UNKNOWN));
+      connect(`ws://127.0.0.1:${port}/ws`);
+      expect(await onlyReport()).toMatchObject({ type: 'refused', status: 404, body: UNKNOWN });
+      expect(clock.pending).toBe(0);
+    });
+
+    it('in pieces is put together', async () => {
+      const pieces = [head(UNKNOWN.length), UNKNOWN.slice(0, 30), UNKNOWN.slice(30)];
+      const port = await startNode((_request, socket) => {
+        const next = () => {
+          const piece = pieces.shift();
+          if (piece !== undefined) socket.write(piece, () => setImmediate(next));
+        };
+        next();
+      });
+      connect(`ws://127.0.0.1:${port}/ws`);
+      expect(await onlyReport()).toMatchObject({ status: 404, body: UNKNOWN });
+    });
+
+    it('with a body that is huge is cut at once, and no more than a beginning kept', async () => {
+      let written = 0;
+      const port = await startNode((_request, socket) => {
+        socket.write(head('endless'));
+        const page = Buffer.alloc(65_536, 'x');
+        const write = () => {
+          while (!socket.destroyed && socket.write(page)) written += page.length;
+        };
+        socket.on('drain', write);
+        write();
+      });
+      connect(`ws://127.0.0.1:${port}/ws`);
+      expect(await onlyReport()).toMatchObject({ type: 'refused', status: 404, body: 'x'.repeat(512) });
+      expect(clock.pending).toBe(0);
+      await until(() => expect([...connections].every(({ destroyed }) => destroyed)).toBe(true));
+      expect(written).toBeLessThan(64 * 1_048_576);
+    });
+
+    it.each([
+      ['does not begin', ''],
+      ['stops in its middle', UNKNOWN.slice(0, 20)],
+    ])('with a body that %s is given up after a second', async (_what, beginning) => {
+      const port = await startNode((_request, socket) => socket.write(head('endless') + beginning));
+      connect(`ws://127.0.0.1:${port}/ws`);
+      await until(() => expect(clock.pending).toBe(1));
+      await clock.advance(999);
+      await settled();
+      expect(reported).toEqual([]);
+      await clock.advance(1);
+      expect(await onlyReport()).toMatchObject({ type: 'refused', status: 404 });
+      expect(clock.pending).toBe(0);
+    });
+
+    it('is left alone once the socket is terminated', async () => {
+      const port = await startNode((_request, socket) => socket.write(head('endless')));
+      const socket = connect(`ws://127.0.0.1:${port}/ws`);
+      await until(() => expect(clock.pending).toBe(1));
+      socket.terminate();
+      await until(() => expect(clock.pending).toBe(0));
+      expect(reported).toEqual([]);
+    });
+  });
 
   it('that is redirected is refused, and not followed', async () => {
     const port = await startNode((request, socket, head) => {
@@ -172,7 +260,7 @@ describe('the upgrade', () => {
       answerUpgrade(301, [location])(request, socket, head);
     });
     connect(`ws://127.0.0.1:${port}/ws`);
-    expect(await onlyTold()).toMatchObject({ type: 'refused', status: 301 });
+    expect(await onlyReport()).toMatchObject({ type: 'refused', status: 301 });
     expect(upgrades).toHaveLength(1);
   });
 
@@ -181,7 +269,7 @@ describe('the upgrade', () => {
     server.close();
     await once(server, 'close');
     connect(`ws://127.0.0.1:${port}/ws`);
-    const refused = await onlyTold();
+    const refused = await onlyReport();
     expect(refused).toMatchObject({ type: 'refused', error: { code: 'ECONNREFUSED' } });
     expect(refused).not.toHaveProperty('status');
   });
@@ -189,7 +277,7 @@ describe('the upgrade', () => {
   it('that is cut is refused', async () => {
     const port = await startNode((_request, socket) => socket.destroy());
     connect(`ws://127.0.0.1:${port}/ws`);
-    const refused = await onlyTold();
+    const refused = await onlyReport();
     expect(refused).toMatchObject({ type: 'refused', error: { code: 'ECONNRESET' } });
     expect(refused).not.toHaveProperty('status');
   });
@@ -201,15 +289,15 @@ describe('the upgrade', () => {
       );
     });
     connect(`ws://127.0.0.1:${port}/ws`);
-    expect(await onlyTold()).toMatchObject({ type: 'refused', error: { message: /Sec-WebSocket-Accept/ } });
+    expect(await onlyReport()).toMatchObject({ type: 'refused', error: { message: /Sec-WebSocket-Accept/ } });
   });
 
   it('to a name that leads here is refused unless local addresses are allowed', async () => {
     const port = await startNode();
-    connect(`ws://localhost:${port}/ws`, { allowLocal: false });
-    expect(await onlyTold()).toMatchObject({
+    connect(`ws://localhost:${port}/ws`, { lookup: guardedLookup });
+    expect(await onlyReport()).toMatchObject({
       type: 'refused',
-      error: { message: /leads to .+ socket_hosts/ },
+      error: { message: /leads to (?:127|::1)/, code: 'ERR_SOCKET_ADDRESS' },
     });
     expect(upgrades).toHaveLength(0);
     connect(`ws://localhost:${port}/ws`);
@@ -229,8 +317,8 @@ describe('an upgrade that hangs', () => {
     const gone = connection === undefined ? undefined : once(connection, 'end');
     await socket[how]();
     await gone;
-    await new Promise((resolve) => setTimeout(resolve, 20));
-    expect(told).toEqual([]);
+    await settled();
+    expect(reported).toEqual([]);
     expect(clock.pending).toBe(0);
   });
 });
@@ -277,8 +365,8 @@ describe('frames in', () => {
     const [, ws] = await open();
     ws.send('{"event":"auth success"}');
     ws.send(Buffer.from([1, 2, 3]));
-    await until(() => expect(told).toHaveLength(3));
-    expect(told.slice(1)).toEqual([
+    await until(() => expect(reported).toHaveLength(3));
+    expect(reported.slice(1)).toEqual([
       { type: 'message', text: '{"event":"auth success"}', isBinary: false },
       { type: 'message', text: '\u0001\u0002\u0003', isBinary: true },
     ]);
@@ -288,7 +376,7 @@ describe('frames in', () => {
     const [, ws] = await open();
     ws.send(Buffer.from([0x22, 0xff, 0xfe, 0x22]), { binary: false });
     await roundTrip(ws);
-    expect(told[1]).toEqual({ type: 'message', text: '"\ufffd\ufffd"', isBinary: false });
+    expect(reported[1]).toEqual({ type: 'message', text: '"\ufffd\ufffd"', isBinary: false });
     expect(types()).toEqual(['opened', 'message']);
   });
 
@@ -303,7 +391,7 @@ describe('frames in', () => {
     const closed = once(ws, 'close');
     ws.send('x'.repeat(MAX_FRAME_BYTES + 1));
     await until(() => expect(types()).toEqual(['opened', 'closed']));
-    expect(told[1]).toEqual({ type: 'closed', code: 1006, text: '', reason: 'closed', oversize: true });
+    expect(reported[1]).toEqual({ type: 'closed', code: 1006, text: '', reason: 'closed', oversize: true });
     expect((await closed)[0]).toBe(1009);
   });
 
@@ -324,7 +412,7 @@ describe("the far end's close", () => {
     const [, ws] = await open();
     ws.close(code, text);
     await until(() => expect(types()).toEqual(['opened', 'closed']));
-    expect(told[1]).toEqual({ type: 'closed', code, text, reason: 'closed', oversize: false });
+    expect(reported[1]).toEqual({ type: 'closed', code, text, reason: 'closed', oversize: false });
     expect(clock.pending).toBe(0);
   });
 
@@ -332,7 +420,7 @@ describe("the far end's close", () => {
     const [, ws] = await open();
     ws.terminate();
     await until(() => expect(types()).toEqual(['opened', 'closed']));
-    expect(told[1]).toEqual({ type: 'closed', code: 1006, text: '', reason: 'closed', oversize: false });
+    expect(reported[1]).toEqual({ type: 'closed', code: 1006, text: '', reason: 'closed', oversize: false });
     expect(clock.pending).toBe(0);
   });
 });
@@ -359,7 +447,7 @@ describe('the heartbeat', () => {
     expect(types()).toEqual(['opened']);
     await clock.advance(1);
     await until(() => expect(types()).toEqual(['opened', 'closed']));
-    expect(told[1]).toMatchObject({ code: 1006, reason: 'pong_timeout', oversize: false });
+    expect(reported[1]).toMatchObject({ code: 1006, reason: 'pong_timeout', oversize: false });
     expect(clock.pending).toBe(0);
   });
 });
@@ -408,17 +496,62 @@ describe('close', () => {
   });
 });
 
+describe('a place among the sockets of the process', () => {
+  let taken: number;
+
+  const admit = () => {
+    taken += 1;
+    return () => {
+      taken -= 1;
+    };
+  };
+
+  beforeEach(() => {
+    taken = 0;
+  });
+
+  it('is held until the connection is gone, however the socket ends', async () => {
+    const [socket] = await open({ admit });
+    expect(taken).toBe(1);
+    await socket.close();
+    expect(taken).toBe(0);
+  });
+
+  it('is freed by a refused upgrade, and by a cut', async () => {
+    await startNode(answerUpgrade(403));
+    connect(`ws://127.0.0.1:${port}/api/servers/1a7ce997/ws`, { admit });
+    expect(taken).toBe(1);
+    await until(() => expect(taken).toBe(0));
+    connect(`ws://127.0.0.1:${port}/api/servers/1a7ce997/ws`, { admit }).terminate();
+    await until(() => expect(taken).toBe(0));
+  });
+
+  it('is freed if the connection cannot even begin', () => {
+    expect(() => connect('http://[::1', { admit })).toThrow(SyntaxError);
+    expect(taken).toBe(0);
+  });
+
+  it('must be free before anything is opened', async () => {
+    await startNode();
+    const refuse = () => {
+      throw new Error('no place is free');
+    };
+    expect(() => connect(`ws://127.0.0.1:${port}/ws`, { admit: refuse })).toThrow('no place is free');
+    expect(connections.size).toBe(0);
+  });
+});
+
 describe('after an end from our side', () => {
   it.each(['close', 'terminate'] as const)('by %s no frame is told that came already', async (how) => {
     const three = (ws: WebSocket) => {
       for (const text of ['a', 'b', 'c']) ws.send(text);
     };
-    whenTold = ({ type }) => {
+    onReport = ({ type }) => {
       if (type === 'message') void sockets[0]?.[how]();
     };
     const [, ws] = await open({}, acceptUpgrade({ greet: three }));
     if (ws.readyState !== ws.CLOSED) await once(ws, 'close');
-    await new Promise((resolve) => setTimeout(resolve, 20));
+    await settled();
     expect(types()).toEqual(['opened', 'message']);
     expect(clock.pending).toBe(0);
   });

@@ -1,18 +1,15 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import {
-  type RestFault,
-  type ServerSpec,
-  type Simulator,
-  type SimulatorOptions,
-  startSimulator,
-} from '../../../src/simulator/index.ts';
+import { CAUSES } from '../../../src/diagnosis/causes.ts';
+import type { Simulator, SimulatorOptions } from '../../../src/simulator/api.ts';
+import type { RestFault, ServerSpec } from '../../../src/simulator/schema.ts';
+import { startSimulator } from '../../../src/simulator/simulator.ts';
 import { configFor, type ExporterUnderTest, fastClock, startExporter } from '../../support/exporter.ts';
 
 const SERVERS: readonly ServerSpec[] = [
-  { name: 'survival', temper: 'steady' },
-  { name: 'creative', temper: 'steady' },
-  { name: 'valheim', temper: 'idle' },
-  { name: 'lobby', temper: 'idle' },
+  { name: 'survival', profile: 'steady' },
+  { name: 'creative', profile: 'steady' },
+  { name: 'valheim', profile: 'idle' },
+  { name: 'lobby', profile: 'idle' },
 ];
 const SURVIVAL = { server: 'survival' };
 const PANEL = { panel: 'main' };
@@ -30,7 +27,7 @@ afterEach(async () => {
 });
 
 /** Fast enough that a lasting refusal's slow retry of five minutes fits a test. */
-const HURRIED = 80;
+const HURRIED = 300;
 
 async function startPanel(options: SimulatorOptions = {}): Promise<void> {
   panel = await startSimulator({ servers: SERVERS, clock: fastClock(), ...options });
@@ -47,7 +44,20 @@ const callsTo = (endpoint: string, name = 'survival') =>
   panel.record.calls.filter((call) => call.endpoint === endpoint && call.server === panel.server(name).uuid);
 const until = (check: () => void) => vi.waitFor(check, { timeout: 15_000, interval: 10 });
 const logged = (part: string) => exporter.lines.filter((line) => line.message.includes(part));
+const warnings = () => exporter.lines.filter(({ level }) => level === 'warn' || level === 'error');
 const messages = (part: string) => exporter.lines.filter((line) => JSON.stringify(line).includes(part));
+
+const PATIENCE = { timeout: 15_000, interval: 20 };
+
+/** A server's condition and the problem behind it, as the JSON interface shows them. */
+async function problemOf(name = 'survival'): Promise<object | undefined> {
+  const answer = await fetch(`${exporter.url}/api/v1/servers`);
+  const { servers } = (await answer.json()) as {
+    servers: { server: string; condition: string; cause?: string; trouble?: string }[];
+  };
+  const { condition, cause, trouble } = servers.find(({ server }) => server === name) ?? {};
+  return { condition, cause, trouble };
+}
 
 /** The sockets of the other servers were opened once and live on. */
 async function expectOthersUntouched(): Promise<void> {
@@ -114,11 +124,60 @@ describe('refusals of one server', () => {
 
   it('401 for one server only is no refused key', async () => {
     await startPanel();
-    panel.failRest({ kind: 'refuse', status: 401, server: 'survival' });
+    panel.failRest({ kind: 'refuse', status: 401, shape: 'message', server: 'survival' });
     await observe();
     await exporter.until('gameserver_blocked', { ...SURVIVAL, reason: 'unauthorized' }, 1);
     await exporter.until('gameserver_panel_up', PANEL, 1);
     await expectOthersUntouched();
+  });
+
+  it('401 of the authentication for one server only neither blocks it nor is a refused key', async () => {
+    await startPanel();
+    panel.failRest({ kind: 'refuse', status: 401, shape: 'errors', server: 'survival' });
+    await observe();
+    await vi.waitFor(async () => expect(await problemOf()).toMatchObject({ cause: 'key_refused' }), PATIENCE);
+    await exporter.until('gameserver_panel_up', PANEL, 1);
+    expect(await exporter.value('gameserver_blocked', SURVIVAL)).toBeUndefined();
+    await expectOthersUntouched();
+  });
+
+  it.each([
+    [
+      'a challenge page with 403',
+      { status: 403, body: '<html><head><title>Attention Required! | Cloudflare</title></head></html>' },
+      'challenge_page',
+    ],
+    ['the page of a proxy with 404', { status: 404, shape: 'html' }, 'not_a_panel'],
+    ['a page without a title with 401', { status: 401, body: '<html></html>' }, 'login_page'],
+  ] as const)('%s says nothing about the server: it never blocks it', async (_what, answer, cause) => {
+    await startPanel();
+    panel.failRest({ kind: 'refuse', server: 'survival', ...answer });
+    await observe();
+    await vi.waitFor(async () => expect(await problemOf()).toMatchObject({ cause }), PATIENCE);
+    await until(() => expect(callsTo('websocket').length).toBeGreaterThanOrEqual(3));
+    expect(await exporter.value('gameserver_blocked', SURVIVAL)).toBeUndefined();
+    expect(warnings().filter(({ fields }) => 'server' in fields)).toEqual([]);
+    panel.clearFaults();
+    await streaming(SURVIVAL);
+    await expectOthersUntouched();
+  });
+
+  it('a suspension is a fact and no warning; a refused upgrade is one, with its cause', async () => {
+    await startPanel();
+    panel.suspend('survival');
+    panel.failSockets({ kind: 'refuse-upgrade', status: 500, server: 'creative' });
+    await observe();
+    await exporter.until('gameserver_blocked', { ...SURVIVAL, reason: 'suspended' }, 1);
+    await until(() =>
+      expect(warnings()).toEqual([
+        expect.objectContaining({
+          fields: expect.objectContaining({ server: 'creative', cause: 'upgrade_error' }) as object,
+        }),
+      ]),
+    );
+    expect(logged('server survival is blocked: suspended')).toMatchObject([
+      { level: 'info', fields: { cause: 'suspended' } },
+    ]);
   });
 
   it('suspension while streaming, and its end', async () => {
@@ -166,6 +225,24 @@ describe('answers of a panel in trouble, for one server', () => {
     await expectOthersUntouched();
   });
 
+  it('resources that do not come in time are the silence of the node, and say nothing of the panel', async () => {
+    await startPanel();
+    panel.failSockets({ kind: 'refuse-upgrade', status: 500, server: 'survival' });
+    panel.failRest({ kind: 'hang', endpoint: 'resources', server: 'survival' });
+    await observe();
+    await vi.waitFor(
+      async () =>
+        expect(await problemOf()).toEqual({
+          condition: 'failing',
+          cause: 'node_silent',
+          trouble: expect.stringMatching(/\/resources: no answer from .* within \d+ s$/) as string,
+        }),
+      PATIENCE,
+    );
+    expect(await exporter.value('gameserver_panel_up', PANEL)).toBe(1);
+    await expectOthersUntouched();
+  });
+
   it('"missing" is no data, never zeros', async () => {
     await startPanel({ unreachable: 'missing' });
     panel.setNodeDown('survival', true);
@@ -179,21 +256,32 @@ describe('answers of a panel in trouble, for one server', () => {
 });
 
 describe('trouble of the whole panel', () => {
-  it('a refused key: up, blocked, one line, one probe a minute, and back', async () => {
+  it('a refused key: down, none blocked, one line, one probe a minute, and back', async () => {
     await startPanel({ clock: fastClock(HURRIED) });
     panel.revokeKey(panel.apiKey);
     await observe(fastClock(HURRIED));
     await exporter.until('gameserver_panel_up', PANEL, 0);
+    await exporter.until('gameserver_exporter_servers', { ...PANEL, condition: 'failing' }, SERVERS.length);
     for (const { name } of SERVERS) {
-      await exporter.until('gameserver_blocked', { server: name, reason: 'unauthorized' }, 1);
+      expect(await exporter.value('gameserver_blocked', { server: name })).toBeUndefined();
+      expect(await problemOf(name)).toEqual({
+        condition: 'failing',
+        cause: 'key_refused',
+        trouble: expect.stringContaining('answered 401: "Unauthenticated."') as string,
+      });
     }
     const before = panel.record.calls.length;
     await until(() => expect(panel.record.calls.length).toBeGreaterThanOrEqual(before + 3));
     const [first, second, third] = panel.record.calls.slice(before).map(({ at }) => at);
     expect((third ?? 0) - (first ?? 0)).toBeGreaterThan(100_000);
     expect((second ?? 0) - (first ?? 0)).toBeGreaterThan(50_000);
-    const loud = exporter.lines.filter(({ level }) => level === 'warn' || level === 'error');
-    expect(loud.map(({ message }) => message)).toEqual([expect.stringContaining('refuses the API key')]);
+    expect(warnings()).toMatchObject([
+      {
+        level: 'error',
+        fields: { cause: 'key_refused' },
+        message: expect.stringContaining(CAUSES.key_refused.remedy) as string,
+      },
+    ]);
     panel.acceptKey(panel.apiKey);
     await streaming(SURVIVAL);
     await exporter.until('gameserver_panel_up', PANEL, 1);
@@ -206,7 +294,15 @@ describe('trouble of the whole panel', () => {
     await observe();
     expect(await exporter.value('gameserver_panel_up', PANEL)).toBe(0);
     expect(await exporter.value('gameserver_collection_up', SURVIVAL)).toBe(0);
-    await until(() => expect(logged("can't be reached")).toHaveLength(1));
+    await until(() =>
+      expect(warnings()).toMatchObject([
+        {
+          level: 'error',
+          fields: { cause: 'connection' },
+          message: expect.stringContaining('ECONNREFUSED') as string,
+        },
+      ]),
+    );
     await panel.startListening();
     for (const { name } of SERVERS) await streaming({ server: name });
     expect(await exporter.value('gameserver_panel_up', PANEL)).toBe(1);

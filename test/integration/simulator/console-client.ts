@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { vi } from 'vitest';
 import { WebSocket } from 'ws';
-import type { Simulator } from '../../../src/simulator/index.ts';
+import type { Simulator } from '../../../src/simulator/api.ts';
 
 /** Waits until the check passes; the deadline is generous, for a machine that is busy. */
 export function until(check: () => void): Promise<void> {

@@ -1,9 +1,10 @@
 import { Command } from 'commander';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
-import { simulateCommand } from '../../../src/commands/simulate.ts';
-import { simulatorConfig } from '../../../src/commands/simulated-panel.ts';
-import { type RecordSnapshot, type Simulator, startSimulator } from '../../../src/simulator/index.ts';
+import { simulateCommand, simulatorConfig } from '../../../src/commands/simulate.ts';
+import type { Simulator } from '../../../src/simulator/api.ts';
+import type { RecordSnapshot } from '../../../src/simulator/recorder.ts';
+import { startSimulator } from '../../../src/simulator/simulator.ts';
 import { ask, attach, until } from './console-client.ts';
 
 let panel: Simulator;
@@ -52,7 +53,7 @@ describe('the control endpoint', () => {
     expect((await resources()).headers.get('x-ratelimit-limit')).toBe('3');
     await control('keys/revoke', { key: panel.apiKey });
     expect((await resources()).status).toBe(401);
-    const added = await control('servers', { name: 'new', temper: 'idle' });
+    const added = await control('servers', { name: 'new', profile: 'idle' });
     expect(added.body).toMatchObject({ name: 'new', state: 'running' });
   });
 

@@ -1,5 +1,7 @@
 import { afterEach, describe, expect, it } from 'vitest';
-import { DEMO_SERVERS, type Simulator, startSimulator } from '../../../src/simulator/index.ts';
+import type { Simulator } from '../../../src/simulator/api.ts';
+import { DEMO_SERVERS } from '../../../src/simulator/profiles.ts';
+import { startSimulator } from '../../../src/simulator/simulator.ts';
 import { ask, credentials, until } from './console-client.ts';
 
 let panel: Simulator;
@@ -8,7 +10,7 @@ afterEach(() => panel.stop());
 const UUID = '1a7ce997-259b-452e-8b4e-cecc464142ca';
 const SERVERS = [
   { name: 'survival', uuid: UUID },
-  { name: 'asleep', temper: 'offline' as const },
+  { name: 'asleep', profile: 'offline' as const },
 ];
 const resources = `/servers/${UUID}/resources`;
 
@@ -265,13 +267,19 @@ describe('faults', () => {
     panel = await startSimulator({ servers: SERVERS });
     panel.failRest({ kind: 'hang', before });
     const headers = { accept: 'application/json', authorization: `Bearer ${panel.apiKey}` };
-    const call = fetch(`${panel.url}/api/client${resources}`, { headers, signal: AbortSignal.timeout(50) });
-    const status = call.then(async (response) => {
+    const client = new AbortController();
+    const call = fetch(`${panel.url}/api/client${resources}`, { headers, signal: client.signal });
+    const body = call.then(async (response) => {
       expect(before).toBe('body');
       expect(response.status).toBe(200);
+      client.abort();
       return response.text();
     });
-    await expect(status).rejects.toThrow(/timeout|aborted/);
+    const giveUp = async () => {
+      await until(() => expect(panel.record.calls).toHaveLength(1));
+      client.abort();
+    };
+    await Promise.all([expect(body).rejects.toThrow(/aborted/), before === 'headers' ? giveUp() : undefined]);
     expect(panel.record.calls[0]).toMatchObject({ endpoint: 'resources', server: UUID, status: 0 });
   });
 });

@@ -1,5 +1,6 @@
 import { afterEach, describe, expect, it } from 'vitest';
-import { type Simulator, type SimulatorOptions, startSimulator } from '../../../src/simulator/index.ts';
+import type { Simulator, SimulatorOptions } from '../../../src/simulator/api.ts';
+import { startSimulator } from '../../../src/simulator/simulator.ts';
 import { attach, ConsoleClient, connect, credentials, refusedUpgrade, until } from './console-client.ts';
 
 let panel: Simulator;
@@ -11,7 +12,7 @@ async function start(options: SimulatorOptions = {}): Promise<void> {
   panel = await startSimulator({
     servers: [
       { name: 'survival', uuid: UUID, consoleLinesPerSecond: 0 },
-      { name: 'asleep', temper: 'offline' },
+      { name: 'asleep', profile: 'offline' },
     ],
     statsIntervalMs: 20,
     startMs: 20,
@@ -202,9 +203,9 @@ describe('power', () => {
     ]);
   });
 
-  it('is lost without `stopping` by a crash, and comes back where the temper says so', async () => {
+  it('is lost without `stopping` by a crash, and comes back where the profile says so', async () => {
     await start({
-      servers: [{ name: 'shaky', temper: 'crashing', consoleLinesPerSecond: 0, crashEveryMs: 60 }],
+      servers: [{ name: 'shaky', profile: 'crashing', consoleLinesPerSecond: 0, crashEveryMs: 60 }],
       reviveMs: 20,
     });
     const client = await attach(panel, 'shaky');
@@ -232,7 +233,7 @@ describe('the console', () => {
   });
 
   it('floods where a server is chatty', async () => {
-    await start({ servers: [{ name: 'loud', temper: 'chatty', consoleLinesPerSecond: 5_000 }] });
+    await start({ servers: [{ name: 'loud', profile: 'chatty', consoleLinesPerSecond: 5_000 }] });
     const client = await attach(panel, 'loud');
     await until(() => expect(client.frames.length).toBeGreaterThan(500));
   });

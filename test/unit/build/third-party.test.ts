@@ -1,7 +1,7 @@
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { rolldown } from 'rolldown';
+import { type Plugin, rolldown } from 'rolldown';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { thirdParty } from '../../../scripts/build/third-party.ts';
 
@@ -28,9 +28,13 @@ async function install(name: string, license: string, files: Readonly<Record<str
 
 /** Builds a program that imports these packages, and gives the files that the plugin adds. */
 async function build(...names: readonly string[]) {
+  return buildWith(thirdParty(), names);
+}
+
+async function buildWith(plugin: Plugin, names: readonly string[]) {
   const input = join(folder, 'program.js');
   await writeFile(input, names.map((name) => `import '${name}';`).join('\n'));
-  const bundle = await rolldown({ input, logLevel: 'silent', plugins: [thirdParty()] });
+  const bundle = await rolldown({ input, logLevel: 'silent', plugins: [plugin] });
   try {
     const { output } = await bundle.generate();
     return new Map(
@@ -69,6 +73,16 @@ describe('what a build says of the packages in it', () => {
       ],
     });
   });
+});
+
+it('builds that share the plugin are described together by the last one', async () => {
+  await install('a', 'MIT');
+  await install('d', 'ISC');
+  const shared = thirdParty();
+  await buildWith(shared, ['a']);
+  const notices = (await buildWith(shared, ['d'])).get('THIRD-PARTY-LICENSES.txt');
+  expect(notices).toContain('a 1.2.3 (MIT)');
+  expect(notices).toContain('d 1.2.3 (ISC)');
 });
 
 it('a package that may not be passed on ends the build', async () => {

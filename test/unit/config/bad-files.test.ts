@@ -2,8 +2,8 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, test } from 'vitest';
-import { formatIssues } from '../../../src/config/issue.ts';
 import { loadConfig } from '../../../src/config/load.ts';
+import { formatIssues } from '../../../src/yaml/issues.ts';
 
 const DIRECTORY = join(dirname(fileURLToPath(import.meta.url)), '../../fixtures/config/bad');
 const ENV = { EMPTY: '', STRAY_SECRET: 'TopSecret3' };

@@ -5,8 +5,8 @@ import { join } from 'node:path';
 import { inspect } from 'node:util';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import type { Config } from '../../../src/config/config.ts';
-import { formatIssues } from '../../../src/config/issue.ts';
 import { loadConfig } from '../../../src/config/load.ts';
+import { formatIssues } from '../../../src/yaml/issues.ts';
 
 const CERTIFICATE = 'test/fixtures/config/bad/files/cert.pem';
 const UUID = '1A7CE997-259b-452e-8b4e-cecc464142ca';
@@ -164,6 +164,7 @@ panels:
       expect: [{ match: { name: [prod-*] } }, { match: { egg: [Paper] }, state: any }]
       labels: { team: games }
       mode: socket
+      max_servers: 200
     backups: { interval: 2h }
   - name: small
     url: https://panel.example.com
@@ -192,12 +193,13 @@ panels:
         ],
         labels: { team: 'games' },
         mode: 'socket',
+        maxServers: 200,
       },
     },
   });
   expect(panels[1]?.listing).toEqual({
     intervalMs: 300_000,
-    discover: { include: {}, exclude: {}, expect: [], labels: {}, mode: 'auto' },
+    discover: { include: {}, exclude: {}, expect: [], labels: {}, mode: 'auto', maxServers: 15_000 },
   });
   expect(panels[1]?.backups).toEqual({ intervalMs: 3_600_000 });
   expect(panels[2]?.listing).toEqual({ intervalMs: 300_000 });

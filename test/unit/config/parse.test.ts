@@ -2,10 +2,10 @@ import { readFileSync } from 'node:fs';
 import * as fc from 'fast-check';
 import { afterEach, describe, expect, test, vi } from 'vitest';
 import { stringify } from 'yaml';
-import { formatIssues } from '../../../src/config/issue.ts';
-import type { SchemaNode } from '../../../src/config/json-schema.ts';
-import { configJsonSchema } from '../../../src/config/json-schema.ts';
 import { parseConfig } from '../../../src/config/parse.ts';
+import { configJsonSchema } from '../../../src/config/schema.ts';
+import { formatIssues, type SchemaNode } from '../../../src/yaml/issues.ts';
+import { fuzzRuns } from '../../support/fuzz.ts';
 
 const EXAMPLE = readFileSync('config.example.yaml', 'utf8');
 const UNCOMMENTED = EXAMPLE.replaceAll(/^( *)#(?=[a-z-])/gm, '$1');
@@ -165,17 +165,57 @@ describe('whatever the file holds', () => {
       .map((value) => stringifyOrEmpty({ panels: [{ servers: [value], tls_config: value }] })),
   );
 
-  test('there is a shape or an issue, and nothing is thrown', () => {
+  const anyTextRuns = fuzzRuns(200);
+
+  test('there is a shape or an issue, and nothing is thrown', { timeout: anyTextRuns.timeout }, () => {
     fc.assert(
       fc.property(anyText, (text) => {
         const { shape, issues } = parse(text);
         expect(shape === undefined).toBe(issues.length > 0);
       }),
-      { numRuns: 500 },
+      { numRuns: anyTextRuns.numRuns },
     );
   });
 
-  test('no issue holds the key, wherever a slip hits the file', () => {
+  test('an unknown key is named by its place alone: it may be a secret that was indented wrongly', () => {
+    const key = 'q7Rk2mXw9Tz4Lc8Vb1Np6Hs3Jd5Fg0Ya';
+    const texts = [
+      SMALL.replace('api_key: TopSecret1', `api_key:\n    ${key}: `),
+      SMALL.replace('    servers', `    ${key}: yes\n    ${key}: \${NOT_SET}\n    servers`),
+      SMALL.replace('- id: 1a7ce997', `- id: 1a7ce997\n        labels: { "${key} x": a }`),
+      SMALL.replace('- id: 1a7ce997', `- id: 1a7ce997\n        limits: { ${key}: { ${key}: [${key}] } }`),
+      `${key}:\n  ${key}: 1\n${SMALL}`,
+    ];
+    for (const text of texts) {
+      const { issues } = parse(text);
+      expect(issues.length).toBeGreaterThan(0);
+      expect(formatIssues(issues)).not.toContain(key);
+      expect(issues.every(({ line = 0, column = 0 }) => line > 0 && column > 0)).toBe(true);
+    }
+    const issue = parse(SMALL.replace('api_key:', 'apikey:')).issues.at(-1);
+    expect(issue).toMatchObject({
+      path: 'panels[0]',
+      message: 'unknown key, did you mean api_key?',
+      line: 4,
+      column: 5,
+    });
+  });
+
+  test('the value of a secret is quoted nowhere, not even where it stands in the place of another setting', () => {
+    const key = 'q7Rk2mXw9Tz4Lc8Vb1Np6Hs3Jd5Fg0YaQeUoIiWrTyKxMnEc';
+    const text = SMALL.replace('TopSecret1', '${KEY}').replace(
+      '    servers',
+      `    poll_interval: ${key}\n    origin: "${'x'.repeat(110)}${key}"\n    servers`,
+    );
+    const { issues } = parse(text, { KEY: key });
+    expect(issues.map(({ path }) => path)).toEqual(['panels[0].poll_interval', 'panels[0].origin']);
+    expect(formatIssues(issues)).not.toContain(key.slice(0, 10));
+    expect(issues[0]?.message).toContain('got "<secret>"');
+  });
+
+  const slipRuns = fuzzRuns(400);
+
+  test('no issue holds the key, wherever a slip hits the file', { timeout: slipRuns.timeout }, () => {
     const key = 'TopSecret1';
     const start = SMALL.indexOf(key);
     const outside = fc.nat(SMALL.length).filter((at) => at <= start || at >= start + key.length);
@@ -189,7 +229,7 @@ describe('whatever the file holds', () => {
           expect(formatIssues(parse(text).issues)).not.toContain('Secret');
         },
       ),
-      { numRuns: 1_000 },
+      { numRuns: slipRuns.numRuns },
     );
   });
 });

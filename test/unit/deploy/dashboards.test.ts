@@ -6,7 +6,7 @@ import { parse } from 'yaml';
 import { DASHBOARDS } from '../../../dashboards/all.ts';
 import { render } from '../../../dashboards/board.ts';
 import { STATE_CODES } from '../../../dashboards/promql.ts';
-import { SERVER_STATES } from '../../../src/domain/state.ts';
+import { SERVER_STATES } from '../../../src/domain/server.ts';
 import { PANEL_FAMILIES, SERVER_FAMILIES } from '../../../src/metrics/families.ts';
 import { PANEL_GAUGES, SELF_FAMILIES } from '../../../src/metrics/self-families.ts';
 import {

@@ -49,9 +49,11 @@ describe('the Dockerfile', () => {
     expect(valuesOf(last, 'RUN')).toEqual([]);
   });
 
-  it('runs as a fixed user by number, as process 1 that gets the signals itself', () => {
+  it('runs as a fixed user by number, as process 1 that gets the signals itself, and opens no inspector for one', () => {
     expect(valuesOf(last, 'USER')).toEqual(['65532:65532']);
-    expect(jsonOf('ENTRYPOINT')).toEqual([['node', '/opt/gameserver-exporter/dist/cli.js']]);
+    expect(jsonOf('ENTRYPOINT')).toEqual([
+      ['node', '--disable-sigusr1', '/opt/gameserver-exporter/dist/cli.js'],
+    ]);
     expect(jsonOf('CMD')).toEqual([['serve']]);
     expect(valuesOf(last, 'STOPSIGNAL')).toEqual(['SIGTERM']);
     expect(valuesOf(last, 'EXPOSE')).toEqual(['10317']);

@@ -86,9 +86,7 @@ describe('the egg', () => {
   });
 
   it('is done at the words that the program logs', () => {
-    expect(readText('src/commands/run-exporter.ts')).toContain(
-      `\`${egg.config.startup.done}\${url}/metrics\``,
-    );
+    expect(readText('src/commands/serve.ts')).toContain(`\`${egg.config.startup.done}\${url}/metrics\``);
   });
 
   it('stops by a signal that every daemon knows', () => {

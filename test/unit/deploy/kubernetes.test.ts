@@ -1,9 +1,29 @@
+import { BlockList, isIPv6 } from 'node:net';
 import { describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
 import { z } from 'zod';
-import { parseShard } from '../../../src/commands/shard-flags.ts';
+import { parseShard } from '../../../src/commands/serve-flags.ts';
 import { parseConfig } from '../../../src/config/parse.ts';
 import { isInRepository, readManifest, readText, readYaml } from '../../support/deploy-files.ts';
+
+const LOCAL_ADDRESSES = ['169.254.0.1', '169.254.255.255', 'fe80::1', 'febf::1'];
+
+/** Where clouds answer questions for credentials: AWS, GCP, Azure, Alibaba, and 169.254.169.254 through NAT64. */
+const METADATA_ADDRESSES = [
+  '169.254.169.254',
+  'fd00:ec2::254',
+  'fd20:ce::254',
+  '100.100.100.200',
+  '168.63.129.16',
+  '64:ff9b::a9fe:a9fe',
+];
+
+const familyOf = (address: string) => (isIPv6(address) ? 'ipv6' : 'ipv4');
+
+function subnetOf(cidr: string) {
+  const [address = '', prefix = ''] = cidr.split('/');
+  return [address, familyOf(address), Number(prefix)] as const;
+}
 
 const FOLDER = 'deploy/kubernetes';
 const labels = { 'app.kubernetes.io/name': 'gameserver-exporter' };
@@ -195,6 +215,32 @@ describe('the pods', () => {
     expect(base('network-policy')).toMatchObject({
       spec: { policyTypes: ['Ingress', 'Egress'], ingress: [{ ports: [{ port: 'http', protocol: 'TCP' }] }] },
     });
+  });
+
+  it('reach neither link-local addresses nor the metadata services of clouds', () => {
+    const ipBlock = z.strictObject({ cidr: z.string(), except: z.array(z.string()) });
+    const peer = z.union([
+      z.strictObject({ ipBlock }),
+      z.strictObject({ namespaceSelector: z.looseObject({}) }),
+    ]);
+    // Every rule names whom it lets the pods reach: without `to`, a rule would let them reach every address.
+    const { egress } = z
+      .object({ spec: z.object({ egress: z.array(z.object({ to: z.array(peer).min(1) })) }) })
+      .parse(base('network-policy')).spec;
+    const blocks = egress.flatMap(({ to }) => to.flatMap((one) => ('ipBlock' in one ? [one.ipBlock] : [])));
+    const list = new BlockList();
+    for (const { cidr, except } of blocks) {
+      const [, family] = subnetOf(cidr);
+      for (const subnet of except.map(subnetOf)) {
+        expect(subnet[1], 'Kubernetes takes exceptions of the same family only').toBe(family);
+        list.addSubnet(subnet[0], subnet[2], subnet[1]);
+      }
+    }
+    expect(blocks.map(({ cidr }) => cidr)).toEqual(['0.0.0.0/0', '::/0']);
+    const refused = [...LOCAL_ADDRESSES, ...METADATA_ADDRESSES];
+    expect(refused.filter((address) => !list.check(address, familyOf(address)))).toEqual([]);
+    const allowed = ['10.0.0.7', '192.168.1.2', '100.64.0.1', '203.0.113.9', 'fd12::1', '2001:db8::1'];
+    expect(allowed.filter((address) => list.check(address, familyOf(address)))).toEqual([]);
   });
 
   it('are allowed no more than the restricted standard lets them', () => {

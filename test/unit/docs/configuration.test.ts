@@ -1,8 +1,8 @@
 import { expect, it } from 'vitest';
 import { serveCommand } from '../../../src/commands/serve.ts';
-import { configJsonSchema } from '../../../src/config/json-schema.ts';
 import { loadConfig } from '../../../src/config/load.ts';
 import { parseConfig } from '../../../src/config/parse.ts';
+import { configJsonSchema } from '../../../src/config/schema.ts';
 import { renderConfigReference } from '../../support/config-reference.ts';
 import { documents, fencedBlocks } from '../../support/documents.ts';
 import { renderFlags } from '../../support/flag-reference.ts';

@@ -1,11 +1,13 @@
 import { it } from 'vitest';
-import { REMEDIES } from '../../../src/doctor/causes.ts';
+import { CAUSES } from '../../../src/diagnosis/causes.ts';
 import { expectSection } from '../../support/generated.ts';
 
 it('the table of causes is what the code defines', () => {
-  const rows = Object.entries(REMEDIES).map(
-    ([cause, { likely, change }]) => `| \`${cause}\` | ${likely} | ${change} |`,
+  const rows = Object.values(CAUSES).map(
+    ({ code, scope, meaning, remedy }) => `| \`${code}\` | ${scope} | ${meaning} | ${remedy} |`,
   );
-  const table = ['| cause | likely | what to change |', '| --- | --- | --- |', ...rows].join('\n');
+  const table = ['| cause | concerns | likely | what to do |', '| --- | --- | --- | --- |', ...rows].join(
+    '\n',
+  );
   expectSection('docs/doctor.md', 'causes', table);
 });

@@ -1,9 +1,8 @@
 import { stripVTControlCharacters } from 'node:util';
 import { describe, expect, it } from 'vitest';
 import { painter, wantsColours } from '../../../src/doctor/paint.ts';
-import { problemsOf } from '../../../src/doctor/problems.ts';
-import { issuesDocument, reportDocument } from '../../../src/doctor/render-json.ts';
-import { renderReport } from '../../../src/doctor/render-text.ts';
+import { issuesDocument, renderReport, reportDocument } from '../../../src/doctor/render.ts';
+import { failed, problemsOf } from '../../../src/doctor/report.ts';
 import { doctorReport, panelReport, serverReport } from './reports.ts';
 
 const plain = painter(false);
@@ -37,7 +36,7 @@ All is well: 1 panel, 2 servers (7 calls in 3 s).
     expect(text).toContain(`
 1. panel main, server creative: upgrade failed
    What was seen: creative has trouble
-   Likely cause:  The Origin that was sent is not the panel's own address as its nodes know it.
+   Likely cause:  The Origin header is not the panel's own address as its nodes know it.
    What to do:    Set origin for this panel`);
     expect(text).toContain('\n2. panel main: limit warning\n   What was seen: the limit is odd\n');
     expect(text).toMatch(/Not all is well: 1 of 2 servers with trouble \(7 calls in 3 s\)\.\n$/);
@@ -99,6 +98,57 @@ describe('problems', () => {
       { panel: 'main', cause: 'origin', steps: ['upgrade', 'auth'], servers: ['a', 'b', 'c'] },
       { panel: 'other', cause: 'origin', steps: ['upgrade'], servers: ['a'] },
     ]);
+  });
+});
+
+describe('servers with one cause', () => {
+  const failing = (details: readonly string[], name = (index: number) => `s${index}`) => {
+    const servers = details.map((detail, index) => ({
+      name: name(index),
+      id: `id-${index}`,
+      steps: [failed('auth', 'token_refused', detail)],
+      durationMs: 0,
+    }));
+    return problemsOf(doctorReport(panelReport(servers)));
+  };
+
+  it('are one problem, if their words differ in addresses, ids, numbers and the server itself', () => {
+    const details = Array.from(
+      { length: 1_000 },
+      (_, index) =>
+        `connecting to node${index}.example.com:${8_000 + index} (10.0.0.${index}) for s${index}, 1a7c${index}-e997, failed after ${index + 5_000} ms`,
+    );
+    const problems = failing(details);
+    expect(problems.length).toBe(1);
+    expect(problems[0]?.servers.length).toBe(1_000);
+    expect(problems[0]?.detail).toBe(details[0]);
+  });
+
+  it('are several, if what was said to them differs', () => {
+    const problems = failing([
+      'said: "no way"',
+      'said: "no luck"',
+      'said: "No way."',
+      'answered 403',
+      'answered 500',
+    ]);
+    expect(problems.map(({ servers }) => servers)).toEqual([['s0', 's2'], ['s1'], ['s3'], ['s4']]);
+  });
+
+  it('are not told apart by words without end', () => {
+    const words = Array.from({ length: 100 }, (_, index) => 'x'.repeat(index + 1));
+    const problems = failing(words);
+    expect(problems.length).toBe(10);
+    expect(problems.flatMap(({ servers }) => servers).length).toBe(100);
+  });
+
+  it('are one problem each, although it shows at several steps in different words', () => {
+    const steps = [
+      failed('credentials', 'suspended', 'this'),
+      failed('resources', 'suspended', 'that'),
+    ] as const;
+    const report = doctorReport(panelReport([{ name: 'a', id: 'a', steps, durationMs: 0 }]));
+    expect(problemsOf(report)).toMatchObject([{ steps: ['credentials', 'resources'], servers: ['a'] }]);
   });
 });
 

@@ -1,4 +1,3 @@
-import type { Cause } from '../../../src/doctor/causes.ts';
 import {
   type DoctorReport,
   failed,
@@ -10,12 +9,13 @@ import {
   skipped,
   warned,
 } from '../../../src/doctor/report.ts';
+import type { CauseCode } from '../../../src/domain/problem.ts';
 
 /** A server that is well, or fails at a step for a cause. */
 export function serverReport(
   name: string,
   step?: (typeof SERVER_STEPS)[number],
-  cause?: Cause,
+  cause?: CauseCode,
 ): ServerReport {
   const at = step === undefined ? SERVER_STEPS.length : SERVER_STEPS.indexOf(step);
   const steps = SERVER_STEPS.map((one, index) => {
@@ -28,7 +28,7 @@ export function serverReport(
 }
 
 /** A panel that is reached, with a warning where a cause is given for one. */
-export function panelReport(servers: readonly ServerReport[], warning?: Cause): PanelReport {
+export function panelReport(servers: readonly ServerReport[], warning?: CauseCode): PanelReport {
   const steps = PANEL_STEPS.map((step) =>
     step === 'limit' && warning !== undefined
       ? warned(step, warning, 'the limit is odd')

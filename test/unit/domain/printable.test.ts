@@ -59,6 +59,7 @@ it.each([
   ['bad token eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiJ4In0.c2ln', 'bad token <secret>'],
   ['key ptlc_abcdefghijklmnop0123 is not valid', 'key <secret> is not valid'],
   ['pacc_abc', '<secret>'],
+  ['a kind of key that nobody knows yet: ptlz_abc', 'a kind of key that nobody knows yet: <secret>'],
 ])('strikes out a secret that the far end repeats: %s', (text, shown) => {
   expect(printable(text)).toBe(shown);
 });

@@ -1,9 +1,15 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import type { DiscoverRules, ServerGlobs } from '../../../src/domain/discovery.ts';
 import type { ServerTarget } from '../../../src/domain/server.ts';
 import { afterWalk, type Census } from '../../../src/fleet/census.ts';
-import { blockedByListing, type CompiledRules, mergeTargets } from '../../../src/fleet/discovered-targets.ts';
-import type { ListedServer } from '../../../src/panel/decode-listing.ts';
+import {
+  blockedByListing,
+  type CompiledRules,
+  compileRules,
+  mergeTargets,
+} from '../../../src/fleet/discovered-targets.ts';
+import type { ListedServer } from '../../../src/panel/dialect.ts';
 import { listed, uuidOf } from '../../support/listed.ts';
 import { target } from '../../support/targets.ts';
 
@@ -145,4 +151,79 @@ it('no two servers have the same id, whatever is configured and listed', () => {
       );
     }),
   );
+});
+
+const rules = (changes: Partial<DiscoverRules>): DiscoverRules => ({
+  include: {},
+  exclude: {},
+  expect: [],
+  labels: {},
+  mode: 'auto',
+  maxServers: 100,
+  ...changes,
+});
+
+const SERVER = listed(0xd3aac109, { name: '[EU] Survival / main', node: 'fra-1', egg: 'Paper' });
+const UNKNOWN = listed(1, { name: '.hidden' });
+
+describe('include and exclude', () => {
+  it.each<[ServerGlobs, boolean]>([
+    [{}, true],
+    [{ name: ['*survival*'] }, true],
+    [{ name: ['creative', '*MAIN'] }, true],
+    [{ name: ['survival'] }, false],
+    [{ name: [String.raw`\[eu\] *`] }, true],
+    [{ name: ['!*test*'] }, true],
+    [{ id: ['d3aac109'] }, true],
+    [{ id: [uuidOf(0xd3aac109)] }, true],
+    [{ id: ['d3aac1??'] }, true],
+    [{ node: ['fra-[0-9]'], egg: ['{paper,purpur}'] }, true],
+    [{ node: ['fra-*'], egg: ['velocity'] }, false],
+  ])('%j: every key has to fit', (include, included) => {
+    expect(compileRules('main', rules({ include })).judge(SERVER).included).toBe(included);
+  });
+
+  it.each<[ServerGlobs, boolean]>([
+    [{}, true],
+    [{ node: ['ams-*'], egg: ['paper'] }, false],
+    [{ node: ['ams-*'], egg: ['velocity'] }, true],
+  ])('%j: any key that fits leaves out', (exclude, included) => {
+    expect(compileRules('main', rules({ exclude })).judge(SERVER).included).toBe(included);
+  });
+
+  it('leaves out what is included and excluded', () => {
+    const both = rules({ include: { name: ['*'] }, exclude: { name: ['*survival*'] } });
+    expect(compileRules('main', both).judge(SERVER).included).toBe(false);
+    expect(compileRules('main', both).judge(UNKNOWN).included).toBe(true);
+  });
+
+  it('a server of which the panel names no egg fits no glob for it', () => {
+    expect(compileRules('main', rules({ include: { egg: ['*'] } })).judge(UNKNOWN).included).toBe(false);
+    expect(compileRules('main', rules({ exclude: { egg: ['*'] } })).judge(UNKNOWN).included).toBe(true);
+  });
+});
+
+describe('expect', () => {
+  const compiled = compileRules(
+    'main',
+    rules({
+      expect: [
+        { match: { name: ['*main'] }, state: 'any' },
+        { match: { node: ['fra-*'], egg: ['paper'] }, state: 'running' },
+      ],
+    }),
+  );
+
+  it.each([
+    ['the first rule that fits counts', SERVER, 'any'],
+    ['then the second', { ...SERVER, name: 'creative' }, 'running'],
+    ['any where none fits', { ...SERVER, name: 'creative', egg: 'velocity' }, 'any'],
+  ] as const)('%s', (_what, server, expected) => {
+    expect(compiled.judge(server).expect).toBe(expected);
+  });
+
+  it('a rule that names nothing fits all', () => {
+    const all = compileRules('main', rules({ expect: [{ match: {}, state: 'running' }] }));
+    expect(all.judge(UNKNOWN).expect).toBe('running');
+  });
 });

@@ -1,16 +1,15 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import type { ListingSettings } from '../../../src/domain/discovery.ts';
+import type { DiscoverRules, ListingSettings } from '../../../src/domain/discovery.ts';
 import type { ServerTarget } from '../../../src/domain/server.ts';
-import { Discovery } from '../../../src/fleet/discovery.ts';
-import type { ListingQuery } from '../../../src/panel/api.ts';
-import type { ListedServer, ListingPage } from '../../../src/panel/decode-listing.ts';
+import { Discovery, type DiscoveryOptions } from '../../../src/fleet/discovery.ts';
+import type { ListedServer, ListingPage, ListingQuery } from '../../../src/panel/dialect.ts';
 import { listed } from '../../support/listed.ts';
 import { collectingLogger } from '../../support/logger.ts';
 import { ManualClock } from '../../support/manual-clock.ts';
 import { target } from '../../support/targets.ts';
 
 const MINUTE = 60_000;
-const RULES = { include: {}, exclude: {}, expect: [], labels: {}, mode: 'auto' } as const;
+const RULES = { include: {}, exclude: {}, expect: [], labels: {}, mode: 'auto', maxServers: 100 } as const;
 const SETTINGS: ListingSettings = { type: 'owner', intervalMs: 5 * MINUTE, discover: RULES };
 
 let clock: ManualClock;
@@ -20,6 +19,8 @@ let pages: (readonly ListedServer[] | Error)[];
 let answer: (query: ListingQuery, signal: AbortSignal) => Promise<ListingPage>;
 let found: (readonly ServerTarget[])[];
 let perMinute: number;
+let notFound: ReadonlySet<string>;
+let isOurs: DiscoveryOptions['isOurs'];
 let discovery: Discovery;
 
 beforeEach(() => {
@@ -28,11 +29,13 @@ beforeEach(() => {
   asked = [];
   found = [];
   perMinute = 240;
+  notFound = new Set();
+  isOurs = () => true;
   pages = [[listed(1), listed(2)], [listed(3)]];
   answer = ({ page }) => {
     const servers = pages[page - 1] ?? [];
     if (servers instanceof Error) return Promise.reject(servers);
-    return Promise.resolve({ servers, totalPages: pages.length, badEntries: 0 });
+    return Promise.resolve({ servers, totalPages: pages.length, badEntries: 0, surplusEntries: 0 });
   };
   discovery = new Discovery({
     panel: 'main',
@@ -43,7 +46,8 @@ beforeEach(() => {
       return answer(query, signal);
     },
     callsPerMinute: () => perMinute,
-    isOurs: () => true,
+    notFound: () => notFound,
+    isOurs: (server) => isOurs(server),
     found: (targets) => found.push(targets),
   });
 });
@@ -79,6 +83,16 @@ describe('the walks', () => {
     await clock.advance(5 * MINUTE);
     expect(names()).toContain('server-3');
     await clock.advance(MINUTE);
+    expect(names()).toContain('server-3');
+    await clock.advance(MINUTE);
+    expect(names()).toEqual(['server-1', 'server-2']);
+  });
+
+  it('give up a server after one that passed it by, where its own calls are answered with 404', async () => {
+    await start();
+    pages[1] = [];
+    notFound = new Set(['00000003']);
+    await clock.advance(5 * MINUTE);
     expect(names()).toEqual(['server-1', 'server-2']);
   });
 
@@ -101,12 +115,19 @@ describe('the walks', () => {
     expect(names()).toEqual(['server-1']);
   });
 
-  it('take an entry that names no server for a failure, so that none is given up for it', async () => {
+  it('leave out an entry that names no server: it counts as a failure, but costs no further walks', async () => {
     await start();
-    pages = [[listed(1), listed(2, { uuid: 'nonsense' })], [listed(3)]];
+    pages = [[listed(1), listed(2, { uuid: 'nonsense' })], []];
     await clock.advance(20 * MINUTE);
-    expect(names()).toEqual(['server-1', 'server-2', 'server-3']);
-    expect(discovery.reading?.failures).toBeGreaterThan(2);
+    // The entry still tells by its short id which server is listed.
+    expect(names()).toEqual(['server-1', 'server-2']);
+    const { failures = 0, succeededUnixMs } = discovery.reading ?? {};
+    expect(failures).toBeGreaterThan(2);
+    expect(succeededUnixMs).toBeGreaterThan(clock.toUnixMs(clock.now() - 5 * MINUTE));
+    const walks = asked.length / 2;
+    await clock.advance(50 * MINUTE);
+    expect(asked.length / 2 - walks).toBe(10);
+    expect(log.lines.filter(({ level }) => level === 'warn')).toHaveLength(1);
   });
 
   it('are fewer where the listing is long and the budget small', async () => {
@@ -169,6 +190,93 @@ describe('configured servers', () => {
   });
 });
 
+describe('more servers than max_servers', () => {
+  const limited = (maxServers: number, changes: Partial<DiscoverRules> = {}): ListingSettings => ({
+    ...SETTINGS,
+    discover: { ...RULES, maxServers, ...changes },
+  });
+  const loud = () => log.lines.filter(({ level }) => level === 'warn').map(({ message }) => message);
+
+  it('are left out in the order of their UUIDs, and reported once with their number and first names', async () => {
+    pages = [
+      [listed(5), listed(3)],
+      [listed(1), listed(4), listed(2)],
+    ];
+    await start(limited(2));
+    expect(names()).toEqual(['server-1', 'server-2']);
+    expect(discovery.reading).toMatchObject({ servers: 2, leftOut: 3 });
+    expect(discovery.problem).toEqual({
+      cause: 'listing_too_long',
+      detail: '3 servers left out, max_servers is 2; first: server-3, server-4, server-5',
+    });
+    await clock.advance(30 * MINUTE);
+    expect(loud()).toEqual([
+      expect.stringContaining('panel main: listing too long: 3 servers left out, max_servers is 2'),
+    ]);
+  });
+
+  it('wait for a place: those that are observed keep theirs, even while a walk passes them by', async () => {
+    pages = [[listed(8), listed(9)]];
+    await start(limited(2));
+    pages = [[listed(1), listed(9)]];
+    await clock.advance(5 * MINUTE);
+    expect(names()).toEqual(['server-8', 'server-9']);
+    expect(discovery.reading?.leftOut).toBe(1);
+    await clock.advance(2 * MINUTE);
+    expect(names()).toEqual(['server-1', 'server-9']);
+    expect(discovery.reading?.leftOut).toBe(0);
+    expect(discovery.problem).toBeUndefined();
+    expect(log.lines.at(-1)?.message).toBe('panel main: no servers of the listing are left out any longer');
+  });
+
+  it('come in at once when the setting is raised, and leave when it is lowered', async () => {
+    pages = [[listed(3), listed(1), listed(2)]];
+    await start(limited(2));
+    discovery.configure([], limited(3));
+    await clock.advance(0);
+    expect(names()).toEqual(['server-1', 'server-2', 'server-3']);
+    expect(discovery.problem).toBeUndefined();
+    expect(discovery.configure([], limited(1)).map(({ name }) => name)).toEqual(['server-1']);
+    await clock.advance(0);
+    expect(names()).toEqual(['server-1']);
+    expect(discovery.reading?.leftOut).toBe(2);
+  });
+
+  it('do not count servers that are configured, excluded or of other shards', async () => {
+    pages = [[1, 2, 3, 4, 5, 6].map((n) => listed(n))];
+    isOurs = ({ id }) => !id.startsWith('00000002');
+    const configured = target({ id: '00000001', name: 'mine' });
+    await start(limited(2, { exclude: { name: ['server-3', 'server-4'] } }), [configured]);
+    expect(names()).toEqual(['mine', 'server-5', 'server-6']);
+    expect(discovery.reading?.leftOut).toBe(0);
+  });
+
+  it('are remembered as left out while walks break off', async () => {
+    pages = [
+      [listed(1), listed(2)],
+      [listed(3), listed(4)],
+    ];
+    await start(limited(2));
+    pages[1] = new Error('no answer');
+    await clock.advance(5 * MINUTE);
+    expect(discovery.reading?.leftOut).toBe(2);
+    expect(loud().filter((message) => message.includes('left out'))).toHaveLength(1);
+  });
+
+  it('count with the entries that a page has beyond as many as were asked for', async () => {
+    answer = () =>
+      Promise.resolve({ servers: [listed(1)], totalPages: 1, badEntries: 0, surplusEntries: 99_900 });
+    await start(limited(2));
+    expect(discovery.reading).toMatchObject({ servers: 1, leftOut: 99_900, failures: 1 });
+    expect(discovery.problem).toEqual({
+      cause: 'listing_too_long',
+      detail: '99900 entries left out, on pages with more than the 100 asked for',
+    });
+    await clock.advance(30 * MINUTE);
+    expect(loud()).toHaveLength(1);
+  });
+});
+
 describe('another configuration', () => {
   it('with other rules brings those that fit at once, and reads the listing again', async () => {
     await start();
@@ -193,6 +301,19 @@ describe('another configuration', () => {
     discovery.configure([unnamed], undefined);
     discovery.start();
     expect(discovery.configure([unnamed], SETTINGS)).toEqual([unnamed]);
+  });
+
+  it('that leaves configured servers to discovery keeps them until the listing was read', async () => {
+    const [kept, gone] = [target({ id: '00000002', name: 'two' }), target({ id: '00000009', name: 'nine' })];
+    discovery.configure([kept, gone], undefined);
+    discovery.start();
+    pages = [new Error('no answer')];
+    expect(discovery.configure([], SETTINGS)).toEqual([kept, gone]);
+    await clock.advance(0);
+    expect(names()).toEqual(['two', 'nine']);
+    pages = [[listed(1), listed(2)]];
+    await clock.advance(MINUTE);
+    expect(names()).toEqual(['server-1', 'server-2']);
   });
 
   it('without discovery leaves the configured servers', async () => {

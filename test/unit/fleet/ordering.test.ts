@@ -1,9 +1,10 @@
+import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import {
   compareObservations,
   type Observation,
   POLL_CACHE_MS,
-  type Verdict,
+  type SampleOrder,
 } from '../../../src/fleet/ordering.ts';
 
 const SECOND = 1_000;
@@ -27,15 +28,15 @@ function poll(at: number, uptimeMs: number | undefined, tookMs = 0): Observation
 
 const off = (at: number) => frame(at, 0, { state: 'offline' });
 
-const NEWER: Verdict = { older: false, restarted: false };
-const OLDER: Verdict = { older: true, restarted: false };
-const RESTARTED: Verdict = { older: false, restarted: true };
+const NEWER: SampleOrder = { older: false, restarted: false };
+const OLDER: SampleOrder = { older: true, restarted: false };
+const RESTARTED: SampleOrder = { older: false, restarted: true };
 
 type Row = [
   title: string,
   previous: Observation | undefined,
   next: Observation,
-  verdict: Verdict,
+  verdict: SampleOrder,
   offAt?: number,
 ];
 
@@ -84,18 +85,63 @@ describe('compareObservations', () => {
     ['a frame after a poll', poll(0, DAY), frame(100, DAY + 15_000), NEWER],
     ['a frame after a poll, restarted between', poll(0, DAY), frame(30_000, 10_000), RESTARTED],
   ])('%s', (_, previous, next, verdict, offAt) => {
-    expect(compareObservations(previous, next, offAt)).toEqual(verdict);
+    expect(compareObservations(previous, next, { offAt })).toEqual(verdict);
+  });
+
+  it.each<[title: string, previous: Observation, next: Observation, isRestart: boolean]>([
+    ['a run that outlasts the gap', frame(0, 10_000), frame(300_000, 310_000), false],
+    ['a new run that is longer than the one before', frame(0, 10_000), frame(300_000, 200_000), true],
+    ['one that began as the gap did', frame(0, 10_000), frame(300_000, 299_000), true],
+    ['a run whose frames come late by less than the jitter', frame(0, 4_000), frame(300_000, 299_500), false],
+    ['a clock of the node that was set back', frame(0, DAY), frame(300_000, DAY + 200_000), false],
+    ['an uptime that stands still', frame(0, 10_000), frame(300_000, 10_000), false],
+    ['a poll of the new run', frame(0, 10_000), poll(300_000, 200_000), true],
+    ['a poll of a run that its cache may explain', frame(0, 10_000), poll(30_000, 20_500), false],
+    ['a frame behind a poll of the run before', poll(0, 30_000), frame(300_000, 200_000), true],
+    ['a container that is yet to start', frame(0, 0), frame(300_000, 200_000), false],
+    ['a frame without uptime', frame(0, 10_000), frame(300_000, undefined), false],
+  ])('knows a restart in a gap by the start that moved: %s', (_, previous, next, isRestart) => {
+    expect(compareObservations(previous, next).restarted).toBe(isRestart);
+  });
+
+  it('takes a frame that the network held back for no restart', () => {
+    const context = { isUninterrupted: true };
+    expect(compareObservations(frame(0, 10_000), frame(12_000, 11_000), context).restarted).toBe(false);
+  });
+
+  it('tells a restart in a gap from a run that went on, whatever the gap and the uptimes', () => {
+    const gap = fc.record({
+      ranMs: fc.integer({ min: 1, max: DAY }),
+      gapMs: fc.integer({ min: 10_000, max: DAY }),
+      lateMs: fc.integer({ min: 0, max: 2_000 }),
+      polled: fc.boolean(),
+    });
+    fc.assert(
+      fc.property(
+        gap,
+        fc.double({ min: 0, max: 0.5, noNaN: true }),
+        ({ ranMs, gapMs, lateMs, polled }, share) => {
+          const at = (uptimeMs: number) =>
+            polled ? poll(gapMs + lateMs, uptimeMs) : frame(gapMs + lateMs, uptimeMs);
+          expect(compareObservations(frame(0, ranMs), at(ranMs + gapMs)).restarted).toBe(false);
+          // The old run went on for up to half of the gap; a poll's cache may explain as much again.
+          const offMs = Math.ceil(gapMs * share) + 8_000 + (polled ? POLL_CACHE_MS : 0);
+          fc.pre(offMs < gapMs);
+          expect(compareObservations(frame(0, ranMs), at(gapMs - offMs)).restarted).toBe(true);
+        },
+      ),
+    );
   });
 
   it('takes an uptime that fell to more than what passed for no restart', () => {
-    expect(compareObservations(frame(0, DAY), frame(10_000, DAY / 2), undefined).restarted).toBe(false);
+    expect(compareObservations(frame(0, DAY), frame(10_000, DAY / 2)).restarted).toBe(false);
   });
 
   it('takes a frame that was overtaken in the first seconds of a run for no restart', () => {
-    expect(compareObservations(frame(0, 2_000), frame(20, 1_000), undefined)).toEqual(OLDER);
+    expect(compareObservations(frame(0, 2_000), frame(20, 1_000))).toEqual(OLDER);
   });
 
   it('takes the zeros of a server that is off for no restart', () => {
-    expect(compareObservations(frame(0, DAY), off(10_000), undefined)).toEqual(NEWER);
+    expect(compareObservations(frame(0, DAY), off(10_000))).toEqual(NEWER);
   });
 });

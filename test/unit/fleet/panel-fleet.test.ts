@@ -5,7 +5,7 @@ import { PanelError } from '../../../src/panel/errors.ts';
 import { FleetBench, named, RESOURCES, servers } from '../../support/fleet-bench.ts';
 
 const MINUTE = 60_000;
-const REFUSED = new PanelError('unauthorized', 'the API key is refused', { status: 401 });
+const REFUSED = new PanelError({ cause: 'key_refused', detail: 'the API key is refused' }, { status: 401 });
 
 let bench: FleetBench;
 let clock: FleetBench['clock'];
@@ -46,6 +46,7 @@ describe('the plan', () => {
     await clock.advance(MINUTE);
     expect(gateway.asked('resources')).toEqual([]);
     expect(gateway.fleetSize).toBe(3);
+    expect(gateway.consoles).toEqual(['a', 'b', 'c']);
     expect(planned()).toMatchObject([
       {
         level: 'info',
@@ -94,7 +95,9 @@ describe('the plan', () => {
     const answer = gateway.answerCredentials;
     gateway.answerCredentials = (server, signal) =>
       server === 'b'
-        ? Promise.reject(new PanelError('not_found', 'there is no such server', { status: 404 }))
+        ? Promise.reject(
+            new PanelError({ cause: 'not_found', detail: 'there is no such server' }, { status: 404 }),
+          )
         : answer(server, signal);
     start(servers(10));
     await clock.advance(MINUTE);
@@ -107,12 +110,23 @@ describe('the plan', () => {
     const answer = gateway.answerCredentials;
     gateway.answerCredentials = (server, signal) =>
       server === 'b'
-        ? Promise.reject(new PanelError('forbidden', 'no consoles for you', { status: 403 }))
+        ? Promise.reject(
+            new PanelError(
+              { cause: 'no_console_permission', detail: 'no consoles for you' },
+              { status: 403 },
+            ),
+          )
         : answer(server, signal);
     start(servers(10));
     await clock.advance(MINUTE);
     expect(gateway.asked('resources')).toEqual(['b']);
     expect(fleet.records[1]?.status.condition).toBe('polling');
+  });
+
+  it('counts servers for the panel that ask it for something', () => {
+    start([named('a'), named('b', { mode: 'poll' }), named('c', { blocked: 'suspended' })]);
+    expect(gateway.fleetSize).toBe(2);
+    expect(gateway.consoles).toEqual(['a']);
   });
 
   it('heeds the modes', async () => {
@@ -133,6 +147,8 @@ describe('the plan', () => {
     expect(fleet.reading()).toEqual({
       name: 'main',
       up: false,
+      problems: [],
+      nodes: expect.any(Function) as unknown,
       budget: { limitPerMinute: 0.5, usedLastMinute: 0, queueLength: 0, paused: false },
       plan: {
         sockets: 0,
@@ -140,6 +156,7 @@ describe('the plan', () => {
         turnSockets: 4,
         longestAgeMs: 60_000 + 2 * 10 * MINUTE * 1.25,
         polls: 0,
+        unseated: 0,
         pollIntervalMs: 30_000,
         callsPerMinute: 0.4,
         wantedCallsPerMinute: 1.25,
@@ -231,19 +248,22 @@ describe('the limit of the panel', () => {
 });
 
 describe("the panel's health", () => {
-  it('refused shows every server that does not stream as blocked, with no line for each', async () => {
+  it("shows a key's problem on every server that does not stream, with no line for each", async () => {
     start([...servers(2), named('c', { mode: 'poll' }), named('d', { mode: 'poll' })]);
     await clock.advance(MINUTE);
     expect(conditions()).toEqual(['streaming', 'streaming', 'polling', 'polling']);
     const before = log.lines.length;
-    gateway.becomes('refused');
-    const unauthorized = { condition: 'blocked', blocked: 'unauthorized' };
+    gateway.becomes('down', REFUSED.problem);
+    // Trouble of the key blocks no server.
+    const failing = { condition: 'failing', problem: { cause: 'key_refused' } };
     expect(fleet.records.map(({ status }) => status)).toMatchObject([
       { condition: 'streaming' },
       { condition: 'streaming' },
-      unauthorized,
-      unauthorized,
+      failing,
+      failing,
     ]);
+    expect(fleet.records.map(({ status }) => status.blocked)).toEqual(times(4, undefined));
+    expect(fleet.reading()).toMatchObject({ up: false, problems: [REFUSED.problem] });
     expect(log.lines.slice(before).filter(({ level }) => level !== 'debug')).toEqual([]);
   });
 
@@ -253,8 +273,10 @@ describe("the panel's health", () => {
     gateway.answerResources = () => Promise.reject(REFUSED);
     start([...servers(3), named('d', { mode: 'poll' })]);
     await clock.advance(MINUTE);
-    gateway.becomes('refused');
-    expect(fleet.records.map(({ status }) => status.blocked)).toEqual(times(4, 'unauthorized'));
+    gateway.becomes('down', REFUSED.problem);
+    expect(conditions()).toEqual(times(4, 'failing'));
+    expect(fleet.records.map(({ status }) => status.problem?.cause)).toEqual(times(4, 'key_refused'));
+    expect(fleet.records.map(({ status }) => status.blocked)).toEqual(times(4, undefined));
     expect(streamed()).toEqual([]);
     gateway.answerCredentials = take;
     gateway.answerResources = () => Promise.resolve(RESOURCES);
@@ -266,7 +288,8 @@ describe("the panel's health", () => {
 
   it('up wakes those that wait out a failure', async () => {
     const take = gateway.answerCredentials;
-    gateway.answerCredentials = () => Promise.reject(new PanelError('network', 'no answer'));
+    gateway.answerCredentials = () =>
+      Promise.reject(new PanelError({ cause: 'connection', detail: 'no answer' }));
     start(servers(1));
     await clock.advance(10 * MINUTE);
     expect(conditions()).not.toContain('streaming');
@@ -277,7 +300,8 @@ describe("the panel's health", () => {
   });
 
   it('up does not wake a server that is blocked for a reason of its own', async () => {
-    gateway.answerCredentials = () => Promise.reject(new PanelError('not_found', 'no such server'));
+    gateway.answerCredentials = () =>
+      Promise.reject(new PanelError({ cause: 'not_found', detail: 'no such server' }));
     start(servers(1));
     await clock.advance(1_000);
     expect(fleet.records[0]?.status.blocked).toBe('not_found');
@@ -290,8 +314,7 @@ describe("the panel's health", () => {
 it("one server's trouble leaves the others alone", async () => {
   const take = gateway.answerCredentials;
   gateway.answerCredentials = (server, signal) => {
-    if (server === 'a')
-      return Promise.reject(new PanelError('conflict', 'suspended', { detail: 'suspended' }));
+    if (server === 'a') return Promise.reject(new PanelError({ cause: 'suspended', detail: 'suspended' }));
     return server === 'b' ? NEVER(server, signal) : take(server, signal);
   };
   start(servers(4));
@@ -300,7 +323,7 @@ it("one server's trouble leaves the others alone", async () => {
 });
 
 describe('stop', () => {
-  const failing = () => Promise.reject(new PanelError('network', 'no answer'));
+  const failing = () => Promise.reject(new PanelError({ cause: 'connection', detail: 'no answer' }));
 
   it.each<[string, number, () => void]>([
     ['at once after the start', 0, () => {}],

@@ -142,3 +142,59 @@ describe('the staleness of polled samples', () => {
     expect(polledStalenessMs(staleness, interval)).toBe(expected);
   });
 });
+
+describe('a process with too few file descriptors', () => {
+  it('gives as many servers a socket as it may hold, and polls the others', () => {
+    const plan = planCollection(request({ either: 150, socketLimit: 12 }));
+    expect(plan).toMatchObject({
+      sockets: 12,
+      streamed: 12,
+      polls: 138,
+      unseated: 138,
+      turns: 0,
+      fits: true,
+    });
+    expect(plan.wantedCallsPerMinute).toBe(150 / 8);
+    // The budget carries what polls need beside the renewals, less often than configured.
+    expect(plan.pollIntervalMs).toBeCloseTo((138 / (48 - 12 / 8)) * 60_000, 3);
+    expect(plan.callsPerMinute).toBeCloseTo(48, 6);
+  });
+
+  it('polls all of them if it may hold none', () => {
+    const plan = planCollection(request({ either: 20, socketLimit: 0 }));
+    expect(plan).toMatchObject({ sockets: 0, streamed: 0, polls: 20, unseated: 20, turns: 0 });
+  });
+
+  it('gives the first sockets to servers that may only stream', () => {
+    const plan = planCollection(request({ socketOnly: 10, either: 20, pollOnly: 2, socketLimit: 12 }));
+    expect(plan).toMatchObject({ sockets: 12, streamed: 2, polls: 20, unseated: 18 });
+  });
+
+  it('takes turns where the budget binds more than the descriptors', () => {
+    expect(planCollection(request({ either: 1_000, socketLimit: 500 }))).toEqual(
+      planCollection(request({ either: 1_000 })),
+    );
+    const tight = planCollection(request({ either: 1_000, socketLimit: 400 }));
+    expect(tight).toMatchObject({ turns: 1_000, turnSockets: 400, polls: 0 });
+    const few = planCollection(request({ either: 1_000, socketLimit: 100 }));
+    expect(few).toMatchObject({ turns: 0, sockets: 100, polls: 900, fits: false });
+  });
+
+  it('never plans more sockets than it may hold, nor more calls than the budget has', () => {
+    const count = fc.nat({ max: 3_000 });
+    fc.assert(
+      fc.property(
+        count,
+        count,
+        count,
+        fc.integer({ min: 1, max: 500 }),
+        (either, pollOnly, socketLimit, calls) => {
+          const plan = planCollection(request({ either, pollOnly, socketLimit, callsPerMinute: calls }));
+          expect(plan.sockets + plan.turnSockets).toBeLessThanOrEqual(socketLimit);
+          expect(plan.callsPerMinute).toBeLessThanOrEqual(Math.max(calls, 1) + 1e-6);
+          expect(plan.turns > 0 ? plan.turns : plan.sockets).toBe(either - plan.unseated);
+        },
+      ),
+    );
+  });
+});

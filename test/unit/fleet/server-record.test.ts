@@ -1,7 +1,6 @@
 import fc from 'fast-check';
 import { beforeEach, describe, expect, it } from 'vitest';
-import type { Sample } from '../../../src/domain/sample.ts';
-import type { ServerState } from '../../../src/domain/state.ts';
+import type { Sample, ServerState } from '../../../src/domain/server.ts';
 import { ServerRecord } from '../../../src/fleet/server-record.ts';
 import { target } from '../../support/targets.ts';
 
@@ -223,6 +222,68 @@ describe('starts and unexpected stops', () => {
     expect(record.starts).toBe(1);
   });
 
+  it.each<[title: string, greeting: ServerState, first: Sample]>([
+    ['with status first, as daemons do', 'running', running(12, 10)],
+    ['from a daemon that sends no uptime', 'running', { state: 'running', memoryBytes: 1 }],
+    ['while it starts, before its container is up', 'starting', { state: 'starting', uptimeMs: 0 }],
+    ['while it starts', 'starting', { state: 'starting', uptimeMs: 900 }],
+  ])('a start of a server that was off, between two sockets: %s', (_title, greeting, first) => {
+    frame(OFF);
+    record.socketBegan();
+    hint(greeting, 60 * SECOND);
+    frame(first);
+    frame({ ...first, state: 'running' });
+    expect(record.starts).toBe(1);
+    expect(stops()).toBe(0);
+  });
+
+  it('a server that was never off, whatever one status said, was not started', () => {
+    frame(running(5_000, 10));
+    record.socketBegan();
+    hint('offline', 60 * SECOND);
+    record.socketBegan();
+    hint('running', 5 * SECOND);
+    frame(running(5_066, 20));
+    frame(running(5_067, 20));
+    expect(record.starts).toBe(0);
+  });
+
+  it('a restart in a gap whose run is longer than the one before is counted, and its counters begin anew', () => {
+    frame(running(10, 5_000));
+    record.socketBegan();
+    hint('running', 300 * SECOND);
+    frame(running(200, 100));
+    frame(running(201, 120));
+    expect(record.starts).toBe(1);
+    expect(received()).toBe(120);
+    expect(record.startedAt).toBe(now - 201 * SECOND);
+  });
+
+  it('a run that goes on after a gap is no start', () => {
+    frame(running(10, 5_000));
+    record.socketBegan();
+    hint('running', 300 * SECOND);
+    frame(running(311, 5_100));
+    expect(record.starts).toBe(0);
+    expect(received()).toBe(5_100);
+  });
+
+  it('a stop that the node withheld, since it no longer accepted the token, is not unexpected', () => {
+    frame(running(10, 5_000));
+    record.eventsWithheld();
+    frame(OFF, 20 * SECOND);
+    expect(stops()).toBe(0);
+    expect(record.state).toBe('offline');
+  });
+
+  it('a start that the node withheld is counted once', () => {
+    frame(OFF);
+    record.eventsWithheld();
+    frame(running(5, 10), 20 * SECOND);
+    frame(running(6, 20));
+    expect(record.starts).toBe(1);
+  });
+
   it('a start that its state told of is not counted again for its uptime', () => {
     frame(OFF);
     hint('starting', 500);
@@ -239,6 +300,221 @@ describe('starts and unexpected stops', () => {
     poll(running(10, 5), 30 * SECOND);
     expect(record.starts).toBe(1);
     expect(stops()).toBe(0);
+  });
+});
+
+/** What a server did in one step of a made-up life, and what the node then says of it. */
+const LIFE = ['start', 'crash', 'stop', 'restart', 'gap', 'wait'] as const;
+
+describe('a stats frame in the same instant as a status', () => {
+  beforeEach(() => record.socketBegan());
+  const stops = (afterMs = 5 * SECOND) => record.unexpectedStops(now + afterMs);
+  const stats = (state: ServerState, afterMs: number) => frame({ state, memoryBytes: 1 }, afterMs);
+
+  it('that carries the older state undoes nothing', () => {
+    frame(OFF);
+    hint('starting', SECOND);
+    stats('offline', 0);
+    stats('starting', SECOND);
+    expect({ starts: record.starts, stops: stops(), state: record.state }).toEqual({
+      starts: 1,
+      stops: 0,
+      state: 'starting',
+    });
+  });
+
+  it('that carries a state from earlier in a quick restart undoes nothing', () => {
+    frame(running(100, 5_000));
+    for (const state of ['stopping', 'offline', 'starting'] as const) hint(state, 300);
+    for (const state of ['running', 'stopping', 'offline'] as const) stats(state, 100);
+    stats('starting', SECOND);
+    expect({ starts: record.starts, stops: stops(), state: record.state }).toEqual({
+      starts: 1,
+      stops: 0,
+      state: 'starting',
+    });
+  });
+
+  it('does not bring back what a server that is off used', () => {
+    frame(running(100, 5_000, { memoryBytes: 7 }));
+    hint('offline', SECOND);
+    frame(OFF, 10);
+    stats('running', 10);
+    expect(record.sample).toMatchObject({ state: 'offline', memoryBytes: 0 });
+  });
+
+  it('that is newer than the status is believed', () => {
+    hint('starting');
+    stats('running', SECOND);
+    expect(record.state).toBe('running');
+  });
+
+  it('is believed after two seconds', () => {
+    frame(running(100, 5_000));
+    hint('offline', SECOND);
+    stats('running', 2_001);
+    expect(record.state).toBe('running');
+  });
+
+  it('a cached poll does not undo a status either', () => {
+    frame(running(100, 5_000));
+    hint('offline', 30 * SECOND);
+    poll(running(125, 5_500), SECOND);
+    expect(record.state).toBe('offline');
+    expect(record.starts).toBe(0);
+  });
+
+  it('a poll that shows a run which began after the status is believed', () => {
+    frame(running(100, 5_000));
+    hint('offline', 30 * SECOND);
+    poll(running(3, 5), 10 * SECOND);
+    expect(record.state).toBe('running');
+    expect(record.starts).toBe(1);
+  });
+
+  it('counts every start and every crash once, whatever older frames come within two seconds of a status', () => {
+    const step = fc.record({
+      what: fc.constantFrom(...LIFE),
+      lateMs: fc.array(fc.integer({ min: 0, max: 300 }), { maxLength: 3 }),
+      isMixed: fc.boolean(),
+    });
+    fc.assert(
+      fc.property(fc.array(step, { maxLength: 30 }), fc.boolean(), (steps, tellsUptime) => {
+        const one = new ServerRecord(target(), { socket: 60_000, poll: 60_000 });
+        let at = 50_000_000;
+        let state: ServerState = 'offline';
+        let since = 0;
+        const expected = { starts: 0, stops: 0 };
+        const say = (of: ServerState, uptimeMs: number) =>
+          one.socketSample({ state: of, ...(tellsUptime && { uptimeMs }) }, at);
+        const uptime = () => (state === 'offline' ? 0 : at - since);
+        /** The server moves to a state; the node says so, and then publishes frames with the state before, with its numbers or the new ones. */
+        const turn = (next: ServerState, late: readonly number[], isMixed: boolean) => {
+          const before = { state, uptime: uptime() };
+          at += 500;
+          if (next === 'starting') since = at;
+          state = next;
+          one.stateHint(next, at);
+          for (const ms of late) {
+            at += ms;
+            say(before.state, isMixed ? uptime() : before.uptime);
+          }
+        };
+        one.socketBegan();
+        one.stateHint(state, at);
+        say(state, 0);
+        for (const { what, lateMs, isMixed } of steps) {
+          const isOn = state !== 'offline';
+          if (what === 'gap') {
+            const wasOn = isOn;
+            one.socketBegan();
+            at += 100_000;
+            if (!wasOn) {
+              since = at - 40_000;
+              state = 'running';
+              expected.starts += 1;
+            }
+            one.stateHint(state, at);
+          }
+          if (what === 'start' && !isOn) {
+            turn('starting', lateMs, isMixed);
+            turn('running', lateMs, isMixed);
+            expected.starts += 1;
+          }
+          if (what === 'crash' && isOn) {
+            turn('offline', lateMs, isMixed);
+            expected.stops += 1;
+          }
+          if ((what === 'stop' || what === 'restart') && isOn) {
+            turn('stopping', lateMs, isMixed);
+            turn('offline', lateMs, isMixed);
+          }
+          if (what === 'restart' && isOn) {
+            turn('starting', lateMs, isMixed);
+            expected.starts += 1;
+          }
+          // The node publishes what is the case, and goes on for a while.
+          at += 2_500;
+          say(state, uptime());
+          at += 10_000;
+          say(state, uptime());
+        }
+        expect({ starts: one.starts, stops: one.unexpectedStops(at + 5_000) }).toEqual(expected);
+      }),
+    );
+  });
+});
+
+describe('frozen statistics', () => {
+  beforeEach(() => record.socketBegan());
+  const ASKED_AFTER = 15 * SECOND;
+  const isFresh = () => record.isFresh(now);
+
+  it('a running server whose uptime stands still over two answers has no fresh sample', () => {
+    frame(running(1_000, 5_000));
+    const { startedAt } = record;
+    frame(running(1_000, 5_000), ASKED_AFTER);
+    expect(isFresh()).toBe(true);
+    for (let answer = 0; answer < 10; answer += 1) {
+      frame(running(1_000, 5_000), ASKED_AFTER);
+      expect(isFresh()).toBe(false);
+      expect(record.startedAt).toBe(startedAt);
+    }
+    expect(record.starts).toBe(0);
+  });
+
+  it('has one again when its uptime goes on, and its start time still holds', () => {
+    frame(running(1_000, 5_000));
+    const { startedAt } = record;
+    for (let answer = 0; answer < 4; answer += 1) frame(running(1_000, 5_000), ASKED_AFTER);
+    frame(running(1_061, 5_500));
+    expect(isFresh()).toBe(true);
+    expect(record.startedAt).toBe(startedAt);
+    expect(record.starts).toBe(0);
+    expect(received()).toBe(5_500);
+  });
+
+  it('are no restart, however short the run was when they froze', () => {
+    frame(running(3, 5_000));
+    for (let answer = 0; answer < 4; answer += 1) frame(running(3, 5_000), ASKED_AFTER);
+    record.socketBegan();
+    hint('running', 60 * SECOND);
+    frame(running(3, 5_000));
+    expect(record.starts).toBe(0);
+  });
+
+  it('still tell that the server went off', () => {
+    frame(running(1_000, 5_000));
+    for (let answer = 0; answer < 4; answer += 1) frame(running(1_000, 5_000), ASKED_AFTER);
+    frame(OFF, ASKED_AFTER);
+    expect(isFresh()).toBe(true);
+    expect(record.state).toBe('offline');
+    expect(record.unexpectedStops(now + 5 * SECOND)).toBe(1);
+  });
+
+  it.each<[title: string, sample: Sample]>([
+    ['an old daemon, which sends no uptime', { state: 'running', memoryBytes: 5 }],
+    ['a server that is off', OFF],
+    ['a container that is yet to start', { state: 'starting', uptimeMs: 0 }],
+  ])('are not taken from %s', (_title, sample) => {
+    for (let answer = 0; answer < 10; answer += 1) {
+      frame(sample, ASKED_AFTER);
+      expect(isFresh()).toBe(true);
+    }
+  });
+
+  it('are not taken from a node that sends stats unasked, whatever uptime they repeat', () => {
+    for (let second = 0; second < 60; second += 1) {
+      frame(running(1_000, 5_000));
+      expect(isFresh()).toBe(true);
+    }
+  });
+
+  it('are not taken from polls, which the panel caches', () => {
+    for (let answer = 0; answer < 10; answer += 1) {
+      poll(running(1_000, 5_000), 10 * SECOND);
+      expect(isFresh()).toBe(true);
+    }
   });
 });
 

@@ -1,13 +1,15 @@
+import { CAUSES } from '../../../src/diagnosis/causes.ts';
 import type { Cancel } from '../../../src/domain/clock.ts';
+import type { CauseCode, Problem } from '../../../src/domain/problem.ts';
+import type { CollectionStatus } from '../../../src/domain/reading.ts';
 import { ServerRecord } from '../../../src/fleet/server-record.ts';
-import type { Credentials, Resources } from '../../../src/panel/decode.ts';
+import type { ClientMessage, Credentials, Resources } from '../../../src/panel/dialect.ts';
+import { PTERODACTYL } from '../../../src/panel/dialects/pterodactyl.ts';
 import { PanelError } from '../../../src/panel/errors.ts';
-import { Outbox } from '../../../src/session/outbox.ts';
-import type { Role } from '../../../src/session/poll-policy.ts';
-import { encodeMessage } from '../../../src/session/protocol.ts';
 import { Session } from '../../../src/session/session.ts';
-import type { SessionContext } from '../../../src/session/session-ports.ts';
+import type { Role, SessionContext } from '../../../src/session/session-ports.ts';
 import type { ConsoleSocket, SocketListener } from '../../../src/session/socket.ts';
+import { Outbox } from '../../../src/session/socket-pacing.ts';
 import { collectingLogger } from '../../support/logger.ts';
 import { ManualClock } from '../../support/manual-clock.ts';
 import { target } from '../../support/targets.ts';
@@ -19,8 +21,10 @@ export const PANEL_WAYS = [
   'hangs',
   'fails',
   'refuses the key',
+  'denies the console',
   'forbids',
   'suspended',
+  'shows a challenge page',
   'limits',
   'short tokens',
   'moves the server',
@@ -34,8 +38,10 @@ export const NODE_WAYS = [
   'hangs',
   'refuses',
   'forbids',
+  'has no such server',
   'throws',
   'ignores auth',
+  'fails on the token',
   'calls the token expired',
   'calls the token wrong',
   'asks for tokens',
@@ -119,6 +125,7 @@ export class SessionWorld {
     else if ('close' in happening) this.newest?.closedByNode(happening.close);
     else for (let time = 0; time < happening.times; time += 1) this.newest?.hears(happening.frame);
     await this.clock.advance(0);
+    this.breaches.push(...flawsOf(this.#record.status));
   }
 
   assume(name: (typeof ROLES)[number]): void {
@@ -150,13 +157,15 @@ export class SessionWorld {
         reconnect: () => undefined,
         request: () => undefined,
       },
-      origin: 'https://panel.example.com',
-      connectTimeoutMs: 10_000,
-      authTimeoutMs: 12_000,
+      settings: { origin: 'https://panel.example.com', connectTimeoutMs: 10_000, authTimeoutMs: 12_000 },
+      codec: PTERODACTYL.socket,
       openSocket: (url, listener) => this.#open(url, listener) as unknown as ConsoleSocket,
-      addressProblem: (url) => (url.startsWith('wss:') ? undefined : 'expected a wss:// socket address'),
-      keyRefused: () => this.panelWay === 'refuses the key',
-      toldByPanel: () => this.panelWay === 'refuses the key',
+      addressProblem: (url) =>
+        url.startsWith('wss:')
+          ? undefined
+          : { cause: 'socket_address', detail: 'expected a wss:// socket address' },
+      isProxied: () => false,
+      keyProblem: () => (this.panelWay === 'refuses the key' ? PROBLEMS['refuses the key'] : undefined),
     };
   }
 
@@ -191,8 +200,8 @@ export class SessionWorld {
     const way = this.panelWay;
     if (way === 'hangs') await this.#pass(REQUEST_TIMEOUT_MS, signal);
     else if (way === 'slow') await this.#pass(Math.floor(this.#chance() * 20_000), signal);
-    const error = ERRORS[way];
-    if (error !== undefined) throw error();
+    const problem = PROBLEMS[way];
+    if (problem !== undefined) throw new PanelError(problem);
   }
 
   #pass(ms: number, signal: AbortSignal): Promise<void> {
@@ -212,14 +221,33 @@ export class SessionWorld {
   }
 }
 
-const ERRORS: Partial<Record<(typeof PANEL_WAYS)[number], () => PanelError>> = {
-  hangs: () => new PanelError('timeout', 'no answer within 25 s'),
-  fails: () => new PanelError('server_error', 'answered 500', { status: 500 }),
-  'refuses the key': () => new PanelError('unauthorized', 'answered 401', { status: 401 }),
-  forbids: () => new PanelError('forbidden', 'answered 403', { status: 403 }),
-  suspended: () => new PanelError('conflict', 'answered 409', { status: 409, detail: 'suspended' }),
-  limits: () => new PanelError('rate_limited', 'answered 429', { status: 429, retryAfterMs: 90_000 }),
+const PROBLEMS: Partial<Record<(typeof PANEL_WAYS)[number], Problem>> = {
+  hangs: { cause: 'timeout', detail: 'no answer within 25 s' },
+  fails: { cause: 'panel_error', detail: 'answered 500' },
+  'refuses the key': { cause: 'key_refused', detail: 'answered 401' },
+  'denies the console': { cause: 'key_console_permission', detail: 'answered 403' },
+  forbids: { cause: 'forbidden', detail: 'answered 403' },
+  suspended: { cause: 'suspended', detail: 'answered 409: "suspended"' },
+  'shows a challenge page': { cause: 'challenge_page', detail: 'answered 403: "Just a moment..."' },
+  limits: { cause: 'rate_limited', detail: 'answered 429', retryAfterMs: 90_000 },
 };
+
+/** What a status must never be. */
+function flawsOf({ condition, blocked, problem }: CollectionStatus): readonly string[] {
+  const flaws: string[] = [];
+  if (problem !== undefined && !(problem.cause in CAUSES)) flaws.push(`cause ${problem.cause}`);
+  if ((condition === 'blocked') !== (blocked !== undefined)) flaws.push(`${condition} with ${blocked}`);
+  if (condition === 'blocked' && (problem === undefined || !blocks(problem.cause)))
+    flaws.push(`blocked by ${problem?.cause}`);
+  if (condition === 'failing' && problem === undefined) flaws.push('failing without a problem');
+  return flaws;
+}
+
+/** Only what lasts, and is about the server or its node, blocks a server. */
+function blocks(cause: CauseCode): boolean {
+  const { scope, lasting } = CAUSES[cause];
+  return lasting && (scope === 'server' || scope === 'node');
+}
 
 /** A socket to a node that behaves as the world says at its opening; frames go out through a real outbox. */
 export class MadeUpSocket {
@@ -241,11 +269,11 @@ export class MadeUpSocket {
     if (this.#way !== 'hangs') this.#later(this.#way === 'slow' ? 9_000 : 20, () => this.#answer());
   }
 
-  send(message: Parameters<typeof encodeMessage>[0]): void {
+  send(message: ClientMessage): void {
     if (message.event !== 'auth' && message.event !== 'send stats') {
       this.#world.breaches.push(`the daemon sent "${message.event}"`);
     }
-    if (this.#opened && !this.#detached) this.#outbox.send(encodeMessage(message));
+    if (this.#opened && !this.#detached) this.#outbox.send(PTERODACTYL.socket.encode(message));
   }
 
   close(): Promise<void> {
@@ -285,10 +313,11 @@ export class MadeUpSocket {
 
   #answer(): void {
     if (this.#detached) return;
-    if (this.#way === 'refuses' || this.#way === 'forbids') {
+    const status = UPGRADE_ANSWERS[this.#way];
+    if (status !== undefined) {
       this.terminate();
-      const status = this.#way === 'forbids' ? 403 : 502;
-      this.#listener.refused({ status, error: new Error(`Unexpected server response: ${status}`) });
+      const body = 'The requested resource does not exist on this instance.';
+      this.#listener.refused({ status, body, error: new Error(`Unexpected server response: ${status}`) });
       return;
     }
     this.#opened = true;
@@ -305,10 +334,17 @@ export class MadeUpSocket {
   }
 }
 
+const UPGRADE_ANSWERS: Partial<Record<(typeof NODE_WAYS)[number], number>> = {
+  refuses: 502,
+  forbids: 403,
+  'has no such server': 404,
+};
+
 const SUCCESS = '{"event":"auth success"}';
 
 const AUTH_ANSWERS: Partial<Record<(typeof NODE_WAYS)[number], readonly string[]>> = {
   'ignores auth': [],
+  'fails on the token': ['{"event":"daemon error","args":["an unexpected error was encountered"]}'],
   'calls the token expired': ['{"event":"jwt error","args":["jwt: exp claim is invalid"]}'],
   'calls the token wrong': ['{"event":"jwt error","args":["jwt: missing connect permission"]}'],
   'asks for tokens': [SUCCESS, '{"event":"token expiring"}', '{"event":"token expired"}'],

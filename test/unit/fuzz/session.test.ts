@@ -13,6 +13,7 @@ const frame = fc.oneof(
   fc
     .constantFrom('jwt: exp claim is invalid', 'jwt: missing connect permission')
     .map((text) => JSON.stringify({ event: 'jwt error', args: [text] })),
+  fc.constant(JSON.stringify({ event: 'daemon error', args: ['an unexpected error was encountered'] })),
 );
 
 const happening: fc.Arbitrary<Happening> = fc.oneof(
@@ -38,7 +39,8 @@ const happening: fc.Arbitrary<Happening> = fc.oneof(
 
 describeFuzz({
   folder: 'session',
-  holds: 'one socket, two frames a second, two credential calls a minute, and always a way out',
+  holds:
+    'one socket, two frames a second, two credential calls a minute, a known cause of each problem, and always a way out',
   runs: 250,
   input: fc.record({
     seed: fc.nat({ max: 2_147_483_647 }),

@@ -1,7 +1,37 @@
-import { hashSync } from 'bcryptjs';
-import { afterEach, describe, expect, test, vi } from 'vitest';
-import { BcryptThread, type PasswordComparer } from '../../../src/http/bcrypt-thread.ts';
-import { Passwords } from '../../../src/http/passwords.ts';
+import fc from 'fast-check';
+import { describe, expect, test, vi } from 'vitest';
+import { basicCredentials, type PasswordComparer, Passwords } from '../../../src/http/passwords.ts';
+import { RecentRefusals } from '../../../src/http/recent-refusals.ts';
+import { ManualClock } from '../../support/manual-clock.ts';
+
+describe('basic credentials', () => {
+  const base64 = (text: string) => Buffer.from(text).toString('base64');
+
+  test('are read from the header, whatever they hold', () => {
+    const user = fc.string().filter((name) => !name.includes(':'));
+    fc.assert(
+      fc.property(user, fc.string({ unit: 'grapheme' }), (name, password) => {
+        expect(basicCredentials(`Basic ${base64(`${name}:${password}`)}`)).toEqual({ user: name, password });
+      }),
+    );
+  });
+
+  test.each([
+    [`basic ${base64('a:b')}`, { user: 'a', password: 'b' }],
+    [`BASIC  ${base64('a:b:c')} `, { user: 'a', password: 'b:c' }],
+    [`Basic ${base64(':')}`, { user: '', password: '' }],
+    [undefined, undefined],
+    ['', undefined],
+    ['Basic', undefined],
+    ['Basic ', undefined],
+    [`Bearer ${base64('a:b')}`, undefined],
+    [`Basic ${base64('nothing')}`, undefined],
+    ['Basic a:b', undefined],
+    [`Basic ${base64('a:b')}, Basic ${base64('c:d')}`, undefined],
+  ])('%j gives %j', (header, credentials) => {
+    expect(basicCredentials(header)).toEqual(credentials);
+  });
+});
 
 const HASH = `$2y$10$${'a'.repeat(53)}`;
 const COSTLY = `$2y$12$${'b'.repeat(53)}`;
@@ -27,10 +57,11 @@ function checked(bounds = { total: 4, perClient: 3 }) {
       }),
     stop: () => Promise.resolve(),
   };
-  const passwords = new Passwords(comparer, bounds);
+  const clock = new ManualClock();
+  const passwords = new Passwords(comparer, { refusals: new RecentRefusals(clock), bounds });
   const check = (user: string, password: string, client = 'somebody') =>
     passwords.check({ user, password }, USERS, client);
-  return { passwords, asked, check };
+  return { passwords, asked, check, clock };
 }
 
 /** Lets promises settle. */
@@ -69,6 +100,19 @@ test('wrong ones are remembered too, and never push out a right one', async () =
   expect(asked).toHaveLength(301);
 });
 
+test('a right password is known without a check, a wrong one or one of another hash is not', async () => {
+  const { passwords, asked, check } = checked();
+  const [secret, guess] = ['secret', 'guess'].map((password) => ({ user: 'alice', password }));
+  for (const password of ['secret', 'guess']) {
+    const verdict = check('alice', password);
+    await vi.waitFor(() => expect(asked.at(-1)?.password).toBe(password), { interval: 1 });
+    asked.at(-1)?.answer(password === 'secret');
+    await verdict;
+  }
+  expect([secret, guess].map((one) => one && passwords.remembers(one, USERS))).toEqual([true, false]);
+  expect(secret && passwords.remembers(secret, new Map([['alice', COSTLY]]))).toBe(false);
+});
+
 test('another hash is another result', async () => {
   const { passwords, asked, check } = checked();
   const before = check('alice', 'secret');
@@ -95,18 +139,6 @@ describe('an unknown user', () => {
     expect(costs.slice(0, 40)).toEqual(costs.slice(40));
     expect(asked.every(({ hash }) => hash.length === 60)).toBe(true);
   });
-
-  test('really takes the time of a hash', async () => {
-    const worker = new BcryptThread();
-    const compare = vi.fn<PasswordComparer['compare']>((...pair) => worker.compare(...pair));
-    const passwords = new Passwords({ compare, stop: () => worker.stop() });
-    const users = new Map([['alice', hashSync('secret', 5)]]);
-    expect(await passwords.check({ user: 'bob', password: 'secret' }, users, 'a')).toBe('wrong');
-    // One that bcrypt takes for broken would be answered at once.
-    const [, hash = ''] = compare.mock.calls[0] ?? [];
-    expect(hash).toMatch(/^\$2b\$05\$[./A-Za-z0-9]{53}$/);
-    await passwords.stop();
-  });
 });
 
 describe('a flood', () => {
@@ -118,12 +150,52 @@ describe('a flood', () => {
     expect(asked).toHaveLength(1);
     asked[0]?.answer(false);
     await vi.waitFor(() => expect(asked).toHaveLength(2));
-    asked[1]?.answer(false);
-    await vi.waitFor(() => expect(asked).toHaveLength(3));
-    expect(asked.map(({ password }) => password)).toEqual(['guess 0', 'guess 1', 'secret']);
-    asked[2]?.answer(true);
+    asked[1]?.answer(true);
     expect(await few).toBe('right');
+    await vi.waitFor(() => expect(asked).toHaveLength(3));
+    expect(asked.map(({ password }) => password)).toEqual(['guess 0', 'secret', 'guess 1']);
     expect(await Promise.all(flood.slice(4))).toEqual(Array.from({ length: 6 }, () => 'busy'));
+  });
+});
+
+describe('a client that was refused lately', () => {
+  /** Lets the comparison under way end with this answer, and waits for the next. */
+  async function answer(asked: readonly Asked[], same: boolean): Promise<void> {
+    const count = asked.length;
+    asked.at(-1)?.answer(same);
+    await vi.waitFor(() => expect(asked).toHaveLength(count + 1));
+  }
+
+  /** One client was refused once; then it and a newcomer wait behind a third. Gives whose turn is next. */
+  async function turnAfter(prepare: (set: ReturnType<typeof checked>) => Promise<void>): Promise<string> {
+    const set = checked();
+    const wrong = set.check('alice', 'wrong', 'refused');
+    set.asked[0]?.answer(false);
+    await wrong;
+    await prepare(set);
+    void set.check('alice', 'busy', 'third');
+    void set.check('alice', 'of the refused', 'refused');
+    void set.check('alice', 'of the newcomer', 'newcomer');
+    await answer(set.asked, false);
+    return set.asked.at(-1)?.password ?? '';
+  }
+
+  test('waits behind one that did not', async () => {
+    expect(await turnAfter(async () => undefined)).toBe('of the newcomer');
+  });
+
+  test('is like any other after two minutes', async () => {
+    const turn = turnAfter(({ clock }) => clock.advance(120_000));
+    expect(await turn).toBe('of the refused');
+  });
+
+  test('is like any other once it was right', async () => {
+    const turn = turnAfter(async ({ asked, check }) => {
+      const right = check('alice', 'secret', 'refused');
+      asked.at(-1)?.answer(true);
+      await right;
+    });
+    expect(await turn).toBe('of the refused');
   });
 });
 
@@ -149,40 +221,4 @@ test('what waits at a stop is not checked any more', async () => {
   expect(await first).toBe('wrong');
   await settle();
   expect(asked).toHaveLength(1);
-});
-
-describe('the thread', () => {
-  let worker = new BcryptThread();
-  afterEach(async () => {
-    await worker.stop();
-    worker = new BcryptThread();
-  });
-
-  test.each([
-    ['$2a$', 'secret', true],
-    ['$2b$', 'secret', true],
-    ['$2y$', 'secret', true],
-    ['$2y$', 'Secret', false],
-    ['$2y$', '', false],
-  ])('compares a hash of %s with %j: %j', async (prefix, password, same) => {
-    const hash = hashSync('secret', 4).replace('$2b$', prefix);
-    expect(await worker.compare(password, hash)).toBe(same);
-  });
-
-  test('leaves the event loop to others', async () => {
-    const comparing = worker.compare('secret', hashSync('secret', 4).replace('$04$', '$12$'));
-    const order: string[] = [];
-    const done = comparing.then(() => order.push('compared'));
-    const others = settle().then(() => order.push('others'));
-    await Promise.all([done, others]);
-    expect(order).toEqual(['others', 'compared']);
-  });
-
-  test('that ended is started again by the next comparison', async () => {
-    const hash = hashSync('secret', 4);
-    const lost = worker.compare('secret', hash.replace('$04$', '$14$'));
-    await worker.stop();
-    await expect(lost).rejects.toThrow('the thread that compares passwords ended');
-    expect(await worker.compare('secret', hash)).toBe(true);
-  });
 });

@@ -1,4 +1,3 @@
-import { spawnSync } from 'node:child_process';
 import { Gauge, Registry } from 'prom-client';
 import { describe, expect, it, test } from 'vitest';
 import type { FleetReading, ServerReading } from '../../../src/domain/reading.ts';
@@ -7,7 +6,6 @@ import { encodeChunks, renderFleet } from '../../../src/metrics/exposition.ts';
 import { PANEL_FAMILIES, SERVER_FAMILIES } from '../../../src/metrics/families.ts';
 import { Scraper } from '../../../src/metrics/scrape.ts';
 import { viewOf } from '../../../src/metrics/server-view.ts';
-import { ensureDebianPackage } from '../../support/debian.ts';
 import { parseExposition } from '../../support/exposition-parser.ts';
 import { ManualClock } from '../../support/manual-clock.ts';
 import {
@@ -232,16 +230,4 @@ test('each says what takes its place in our own metrics', () => {
     if (replacedBy !== undefined) expect(known).toContain(replacedBy);
   }
   expect(COMPATIBILITY_FAMILIES.filter(({ replacedBy }) => replacedBy === undefined)).toHaveLength(2);
-});
-
-const hasPromtool = await ensureDebianPackage('prometheus', 'promtool');
-
-test.skipIf(!hasPromtool)('promtool minds nothing but the old name that is in milliseconds', () => {
-  const { stdout, stderr } = spawnSync('promtool', ['check', 'metrics'], {
-    input: added(fleetReading(fleet())),
-    encoding: 'utf8',
-  });
-  expect(`${stdout}${stderr}`.trim().split('\n')).toEqual([
-    'pterodactyl_server_uptime_milliseconds use base unit "seconds" instead of "milliseconds"',
-  ]);
 });

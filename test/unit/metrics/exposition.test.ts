@@ -3,7 +3,7 @@ import { Counter, Gauge, Registry } from 'prom-client';
 import { expect, test } from 'vitest';
 import { encodeChunks, formatValue, renderFamily, renderFleet } from '../../../src/metrics/exposition.ts';
 import { type Family, PANEL_FAMILIES, SERVER_FAMILIES } from '../../../src/metrics/families.ts';
-import { viewOf } from '../../../src/metrics/server-view.ts';
+import { panelViewOf, viewOf } from '../../../src/metrics/server-view.ts';
 import { parseExposition } from '../../support/exposition-parser.ts';
 import { ManualClock } from '../../support/manual-clock.ts';
 import {
@@ -89,6 +89,18 @@ test('any two halves of characters make valid UTF-8', async () => {
   );
 });
 
+const PANEL = panelReading({
+  problems: [
+    { cause: 'challenge_page', detail: 'a page' },
+    { cause: 'rate_limited', detail: 'no calls for 30 s' },
+  ],
+  nodes: [
+    { name: 'fra-1', up: true },
+    { name: 'fra-2', up: false },
+    { name: HOSTILE, up: false, problem: { cause: 'node_dns', detail: 'ENOTFOUND' } },
+  ],
+});
+
 /** The same series by prom-client. */
 function byPromClient(servers: Parameters<typeof fleetReading>[0]): Promise<string> {
   const registry = new Registry();
@@ -124,7 +136,8 @@ function byPromClient(servers: Parameters<typeof fleetReading>[0]): Promise<stri
       ...target.labels,
     }));
   }
-  for (const family of PANEL_FAMILIES) add(family, [panelReading()], ({ name }) => ({ panel: name }));
+  const panels = [PANEL].map((panel) => panelViewOf(panel, clock.now()));
+  for (const family of PANEL_FAMILIES) add(family, panels, ({ name }) => ({ panel: name }));
   return registry.metrics();
 }
 
@@ -136,7 +149,7 @@ test('the exposition is byte for byte that of prom-client', async () => {
     serverReading({ target: { name: 'd', id: 'd' }, status: { condition: 'blocked', blocked: 'not_found' } }),
     ...largeFleet(50).servers(),
   ];
-  const ours = [...renderFleet(fleetReading(servers), clock)].join('');
+  const ours = [...renderFleet(fleetReading(servers, [PANEL]), clock)].join('');
   expect(ours).toBe(await byPromClient(servers));
   expect(parseExposition(ours)).toHaveLength(SERVER_FAMILIES.length + PANEL_FAMILIES.length);
 });

@@ -1,7 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { TAKEN_LABELS } from '../../../src/config/identifiers.ts';
-import { BLOCKED_REASONS } from '../../../src/domain/server.ts';
-import { SERVER_STATES } from '../../../src/domain/state.ts';
+import { TAKEN_LABELS } from '../../../src/config/values.ts';
+import { BLOCKED_REASONS, SERVER_STATES } from '../../../src/domain/server.ts';
 import { renderFleet } from '../../../src/metrics/exposition.ts';
 import { SERVER_FAMILIES } from '../../../src/metrics/families.ts';
 import { ManualClock } from '../../support/manual-clock.ts';
@@ -142,12 +141,25 @@ test.each(BLOCKED_REASONS)('a blocked server says why: %s', (blocked) => {
   expect(lines).toEqual([...WITHOUT_SAMPLE, `blocked{reason="${blocked}"} 1`]);
 });
 
-test('a server that streams on is told to be what the listing says', () => {
+test('a server that streams is not blocked, whatever the listing says', () => {
   const streams = {
     status: { condition: 'streaming' } as const,
     target: { blocked: 'maintenance' } as const,
   };
-  expect(series(streams)).toContain('blocked{reason="maintenance"} 1');
+  expect(series(streams).filter((line) => line.startsWith('blocked'))).toEqual([]);
+});
+
+test('a server is not blocked by a problem of its panel or key', () => {
+  const status = {
+    condition: 'failing',
+    problem: { cause: 'key_address', detail: 'This IP address does not have permission' },
+  } as const;
+  const lines = series({ status, target: { blocked: 'suspended' } }, serverReading);
+  expect(lines.filter((line) => line.startsWith('blocked'))).toEqual([]);
+});
+
+test('info has the node under the name that gameserver_node_up has', () => {
+  expect(series({ node: 'node-1.example.com:8080' })).toContain('info{node="node-1.example.com:8080"} 1');
 });
 
 test.each([
@@ -237,6 +249,46 @@ test('a panel is up or not', () => {
       'gameserver_panel_up{panel="main"} 1\n' +
       'gameserver_panel_up{panel="other"} 0\n',
   );
+});
+
+test('a panel has a series for each cause of its problems, once', () => {
+  const problems = [
+    { cause: 'challenge_page', detail: 'GET /api/client answered 403 with a page' },
+    { cause: 'rate_limited', detail: 'no calls for 30 s' },
+    { cause: 'challenge_page', detail: 'GET /api/client/… answered 403 with a page' },
+  ] as const;
+  const panels = [panelReading({ name: 'main' }), panelReading({ name: 'other', problems })];
+  expect([...renderFleet(fleetReading([], panels), clock)].join('')).toContain(
+    '# TYPE gameserver_panel_problem gauge\n' +
+      'gameserver_panel_problem{panel="other",cause="challenge_page"} 1\n' +
+      'gameserver_panel_problem{panel="other",cause="rate_limited"} 1\n\n',
+  );
+});
+
+test('a panel has a series for each node that is known', () => {
+  const nodes = [
+    { name: 'fra-1', up: true },
+    { name: 'fra-2', up: false, problem: { cause: 'node_connection', detail: 'ECONNREFUSED' } as const },
+  ];
+  expect([...renderFleet(fleetReading([], [panelReading({ nodes })]), clock)].join('')).toContain(
+    '# TYPE gameserver_node_up gauge\n' +
+      'gameserver_node_up{panel="main",node="fra-1"} 1\n' +
+      'gameserver_node_up{panel="main",node="fra-2"} 0\n' +
+      '\n# HELP gameserver_node_problem Why the servers of the node cannot be observed; always 1, present only while the node is down.\n' +
+      '# TYPE gameserver_node_problem gauge\n' +
+      'gameserver_node_problem{panel="main",node="fra-2",cause="node_connection"} 1\n',
+  );
+});
+
+test('the nodes of a panel are judged once per scrape', () => {
+  const asked: number[] = [];
+  const nodes = (now: number) => {
+    asked.push(now);
+    return [];
+  };
+  const text = [...renderFleet(fleetReading([], [{ ...panelReading(), nodes }]), clock)].join('');
+  expect(text).toContain('# TYPE gameserver_node_up gauge\n');
+  expect(asked).toEqual([READ_AT]);
 });
 
 test('names are unique, and counters alone end in _total', () => {

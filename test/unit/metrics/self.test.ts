@@ -182,6 +182,7 @@ test('each panel’s budget and plan', async () => {
     ['planned_longest_age_seconds', 60],
     ['planned_polls', 10],
     ['planned_poll_interval_seconds', 45],
+    ['planned_without_socket', 0],
     ['planned_calls_per_minute', 24.5],
     ['wanted_calls_per_minute', 30],
   ]);

@@ -1,255 +1,315 @@
 import { describe, expect, it } from 'vitest';
-import {
-  Breaker,
-  type BreakerState,
-  CLOSED,
-  type Outcome,
-  outcomeOf,
-  stepBreaker,
-} from '../../../src/panel/breaker.ts';
-import { PanelError } from '../../../src/panel/errors.ts';
+import type { CallEnd } from '../../../src/diagnosis/scope.ts';
+import type { CauseCode, Problem } from '../../../src/domain/problem.ts';
+import { Breaker, type BreakerState, CLOSED, stepBreaker } from '../../../src/panel/breaker.ts';
 import { ManualClock } from '../../support/manual-clock.ts';
 
-type Call = readonly [subject: string, outcome: Outcome];
+/** How a call ended: the cause of its failure, or undefined for a success. */
+type Call = readonly [subject: string, cause: CauseCode | undefined];
+
+const problem = (cause: CauseCode): Problem => ({ cause, detail: `${cause} was met` });
+
+const end = (subject: string, cause: CauseCode | undefined, more: Partial<CallEnd> = {}): CallEnd => ({
+  endpoint: 'websocket',
+  subject,
+  problem: cause && problem(cause),
+  isVerification: false,
+  fleetSize: 10,
+  ...more,
+});
 
 /** The state after calls that ended one after another at instant 0. */
 function after(calls: readonly Call[], fleetSize = 10, state: BreakerState = CLOSED): BreakerState {
-  const end = (before: BreakerState, [subject, outcome]: Call) =>
-    stepBreaker(before, { type: 'ended', now: 0, outcome, subject, isProbe: false, fleetSize });
-  return calls.reduce(end, state);
+  const step = (before: BreakerState, [subject, cause]: Call) =>
+    stepBreaker(before, { type: 'ended', now: 0, end: end(subject, cause, { fleetSize }) });
+  return calls.reduce(step, state);
 }
 
-const open = (trouble: 'refused' | 'unreachable') => ({ kind: 'open', trouble, probeAt: 60_000 }) as const;
-const probing = (trouble: 'refused' | 'unreachable') =>
-  ({ kind: 'probing', trouble, probeAt: 60_000 }) as const;
+const open = (cause: CauseCode): BreakerState => ({
+  kind: 'open',
+  problem: problem(cause),
+  probeAt: 60_000,
+});
+const probing = (cause: CauseCode): BreakerState => ({ ...open(cause), kind: 'probing' }) as BreakerState;
 
 describe('a closed breaker', () => {
-  it.each<[string, readonly Call[], number, string]>([
+  it.each<[string, readonly Call[], number, CauseCode]>([
     [
-      '3 servers are refused',
+      'the key of 3 servers is rejected',
       [
-        ['a', 'refused'],
-        ['b', 'refused'],
-        ['c', 'refused'],
+        ['a', 'key_address'],
+        ['b', 'key_address'],
+        ['c', 'key_address'],
       ],
       10,
-      'refused',
+      'key_address',
     ],
     [
       '3 servers find no panel',
       [
-        ['a', 'unreachable'],
-        ['b', 'unreachable'],
-        ['c', 'unreachable'],
+        ['a', 'connection'],
+        ['b', 'dns'],
+        ['c', 'connection'],
       ],
       10,
-      'unreachable',
+      'connection',
     ],
-    ['the only server is refused', [['a', 'refused']], 1, 'refused'],
+    ['the key of the only server is rejected', [['a', 'key_address']], 1, 'key_address'],
     [
-      'both servers are refused',
+      'the key of both servers is rejected',
       [
-        ['a', 'refused'],
-        ['b', 'refused'],
+        ['a', 'key_address'],
+        ['b', 'key_address'],
       ],
       2,
-      'refused',
+      'key_address',
     ],
-    ['a fleet of none is refused', [['', 'refused']], 0, 'refused'],
+    ['the key is rejected where there are no servers', [['', 'key_address']], 0, 'key_address'],
     [
-      'unclear ends come between',
+      'ends that say nothing come between',
       [
-        ['a', 'refused'],
-        ['b', 'refused'],
-        ['d', 'unclear'],
-        ['c', 'refused'],
+        ['a', 'key_address'],
+        ['b', 'key_address'],
+        ['d', 'unexpected'],
+        ['c', 'key_address'],
       ],
       10,
-      'refused',
+      'key_address',
     ],
     [
-      'throttling comes between refusals',
+      'throttling comes between rejected keys',
       [
-        ['a', 'refused'],
-        ['b', 'refused'],
-        ['d', 'throttled'],
-        ['c', 'refused'],
+        ['a', 'key_address'],
+        ['b', 'key_address'],
+        ['d', 'rate_limited'],
+        ['c', 'key_address'],
       ],
       10,
-      'refused',
+      'key_address',
     ],
-  ])('opens when %s', (_name, calls, fleetSize, trouble) => {
-    expect(after(calls, fleetSize)).toEqual(open(trouble as 'refused'));
+  ])('opens when %s', (_name, calls, fleetSize, cause) => {
+    expect(after(calls, fleetSize)).toEqual(open(cause));
   });
 
   it.each<[string, readonly Call[]]>([
     [
-      'one server is refused thrice',
+      'the key of one server is rejected thrice',
       [
-        ['a', 'refused'],
-        ['a', 'refused'],
-        ['a', 'refused'],
+        ['a', 'key_address'],
+        ['a', 'key_address'],
+        ['a', 'key_address'],
       ],
     ],
     [
       'a success comes between',
       [
-        ['a', 'refused'],
-        ['b', 'refused'],
-        ['d', 'success'],
-        ['c', 'refused'],
+        ['a', 'key_address'],
+        ['b', 'key_address'],
+        ['d', undefined],
+        ['c', 'key_address'],
       ],
     ],
     [
-      'another refusal shows that the key is taken',
+      'another refusal shows that the key is accepted',
       [
-        ['a', 'refused'],
-        ['b', 'refused'],
-        ['d', 'answered'],
-        ['c', 'refused'],
+        ['a', 'key_address'],
+        ['b', 'key_address'],
+        ['d', 'no_console_permission'],
+        ['c', 'key_address'],
       ],
     ],
     [
       'an answer comes between',
       [
-        ['a', 'unreachable'],
-        ['b', 'unreachable'],
-        ['d', 'answered'],
-        ['c', 'unreachable'],
+        ['a', 'connection'],
+        ['b', 'connection'],
+        ['d', 'not_found'],
+        ['c', 'connection'],
       ],
     ],
     [
       'throttling shows that the panel is there',
       [
-        ['a', 'unreachable'],
-        ['b', 'unreachable'],
-        ['d', 'throttled'],
-        ['c', 'unreachable'],
+        ['a', 'connection'],
+        ['b', 'connection'],
+        ['d', 'rate_limited'],
+        ['c', 'connection'],
       ],
     ],
     [
-      'a refusal shows that the panel is there',
+      'a rejected key shows that the panel is there',
       [
-        ['a', 'unreachable'],
-        ['b', 'unreachable'],
-        ['d', 'refused'],
-        ['c', 'unreachable'],
+        ['a', 'connection'],
+        ['b', 'connection'],
+        ['d', 'key_address'],
+        ['c', 'connection'],
       ],
     ],
     [
-      'troubles are mixed',
+      'a key that is rejected and a panel out of reach are mixed',
       [
-        ['a', 'refused'],
-        ['b', 'refused'],
-        ['c', 'unreachable'],
-        ['d', 'unreachable'],
+        ['a', 'key_address'],
+        ['b', 'key_address'],
+        ['c', 'connection'],
+        ['d', 'connection'],
+      ],
+    ],
+    [
+      'a firewall answers, which may stand before one path only',
+      [
+        ['a', 'challenge_page'],
+        ['b', 'challenge_page'],
+        ['c', 'challenge_page'],
+        ['d', 'challenge_page'],
       ],
     ],
   ])('stays closed when %s', (_name, calls) => {
     expect(after(calls).kind).toBe('closed');
   });
+
+  it.each<[string, readonly Call[], boolean]>([
+    [
+      'three servers meet a firewall',
+      [
+        ['a', 'challenge_page'],
+        ['b', 'challenge_page'],
+        ['c', 'panel_error'],
+      ],
+      true,
+    ],
+    [
+      'one server meets it five times in a row: it may be the only one that asks',
+      [
+        ['a', 'challenge_page'],
+        ['a', 'challenge_page'],
+        ['a', 'connection'],
+        ['a', 'challenge_page'],
+        ['a', 'challenge_page'],
+      ],
+      true,
+    ],
+    [
+      'two servers meet it',
+      [
+        ['a', 'challenge_page'],
+        ['b', 'challenge_page'],
+      ],
+      false,
+    ],
+    [
+      'calls succeed in between',
+      [
+        ['a', 'challenge_page'],
+        ['b', undefined],
+        ['a', 'challenge_page'],
+        ['b', undefined],
+        ['a', 'challenge_page'],
+      ],
+      false,
+    ],
+  ])('when %s, doubts are %s', (_name, calls, isDoubtful) => {
+    expect(after(calls)).toMatchObject({ kind: 'closed', evidence: { isDoubtful } });
+  });
 });
 
 describe('an open breaker', () => {
-  it.each<[BreakerState, Outcome, BreakerState['kind']]>([
-    [open('refused'), 'success', 'closed'],
-    [open('refused'), 'answered', 'closed'],
-    [open('refused'), 'throttled', 'open'],
-    [open('refused'), 'refused', 'open'],
-    [open('refused'), 'unreachable', 'open'],
-    [open('refused'), 'unclear', 'open'],
-    [open('unreachable'), 'success', 'closed'],
-    [open('unreachable'), 'answered', 'closed'],
-    [open('unreachable'), 'throttled', 'closed'],
-    [open('unreachable'), 'refused', 'closed'],
-    [open('unreachable'), 'unreachable', 'open'],
-    [open('unreachable'), 'unclear', 'open'],
-    [probing('refused'), 'unclear', 'probing'],
-    [probing('unreachable'), 'success', 'closed'],
-  ])('%j, when a call that ran on ends %s, is %s', (state, outcome, kind) => {
-    expect(after([['a', outcome]], 10, state).kind).toBe(kind);
+  it.each<[BreakerState, CauseCode | undefined, BreakerState['kind']]>([
+    [open('key_address'), undefined, 'closed'],
+    [open('key_address'), 'not_found', 'closed'],
+    [open('key_address'), 'rate_limited', 'open'],
+    [open('key_address'), 'key_address', 'open'],
+    [open('key_address'), 'connection', 'open'],
+    [open('key_address'), 'panel_error', 'open'],
+    [open('connection'), undefined, 'closed'],
+    [open('connection'), 'not_found', 'closed'],
+    [open('connection'), 'connection', 'open'],
+    [open('connection'), 'unexpected', 'open'],
+    [probing('key_address'), 'challenge_page', 'probing'],
+    [probing('connection'), undefined, 'closed'],
+    // The panel's answer says that it is there; whether it is of use, the probe tells.
+    [open('connection'), 'rate_limited', 'open'],
+    [open('connection'), 'key_address', 'open'],
+  ])('%j, when a call that ran on ends with %s, is %s', (state, cause, kind) => {
+    expect(after([['a', cause]], 10, state).kind).toBe(kind);
   });
 
-  it('takes the refusal of the only server, after a panel out of reach, for its new trouble', () => {
-    expect(after([['a', 'refused']], 1, open('unreachable'))).toEqual(open('refused'));
+  it.each<[CauseCode, CauseCode, Partial<BreakerState>]>([
+    ['connection', 'rate_limited', { kind: 'closed' }],
+    ['key_address', 'rate_limited', open('key_address')],
+    ['connection', 'key_address', open('key_address')],
+    ['connection', 'panel_error', open('panel_error')],
+    // A panel's own error may come before it looks at the key.
+    ['key_address', 'panel_error', open('panel_error')],
+    ['key_address', 'unexpected', open('key_address')],
+  ])('for %s, when its probe ends with %s, is %j', (before, cause, state) => {
+    const probed = stepBreaker(probing(before), {
+      type: 'ended',
+      now: 1_000,
+      end: end('', cause, { endpoint: 'listing', isVerification: true }),
+    });
+    expect(probed).toMatchObject(state);
   });
 
   it('lets one probe out a minute', () => {
-    const start = (state: BreakerState, now: number) => stepBreaker(state, { type: 'started', now });
-    expect(start(open('refused'), 59_999)).toEqual(open('refused'));
-    const state = start(open('refused'), 60_000);
-    expect(state).toEqual({ kind: 'probing', trouble: 'refused', probeAt: 120_000 });
+    const state = stepBreaker(open('key_address'), { type: 'probeStarted', now: 60_000 });
+    expect(state).toEqual({ kind: 'probing', problem: problem('key_address'), probeAt: 120_000 });
     expect(
       stepBreaker(state, {
         type: 'ended',
         now: 61_000,
-        outcome: 'refused',
-        subject: 'a',
-        isProbe: true,
-        fleetSize: 9,
+        end: end('', 'key_address', { endpoint: 'listing', isVerification: true }),
       }),
-    ).toEqual({ kind: 'open', trouble: 'refused', probeAt: 120_000 });
+    ).toEqual({ kind: 'open', problem: problem('key_address'), probeAt: 120_000 });
   });
-});
 
-describe('outcomeOf', () => {
-  const fromPanel = { fromPanel: true };
-  it.each<[PanelError | Error, Outcome]>([
-    [new PanelError('unauthorized', 'x'), 'refused'],
-    [new PanelError('dns', 'x'), 'unreachable'],
-    [new PanelError('panel_unavailable', 'x', fromPanel), 'unreachable'],
-    [new PanelError('forbidden', 'x', fromPanel), 'answered'],
-    [new PanelError('forbidden', 'a page of a firewall'), 'unclear'],
-    [new PanelError('not_found', 'x', fromPanel), 'answered'],
-    [new PanelError('conflict', 'x', fromPanel), 'answered'],
-    [new PanelError('node_unreachable', 'x', fromPanel), 'answered'],
-    [new PanelError('server_error', 'x', fromPanel), 'answered'],
-    [new PanelError('server_error', 'a page'), 'unclear'],
-    [new PanelError('rate_limited', 'x', fromPanel), 'throttled'],
-    [new PanelError('redirect', 'x'), 'unclear'],
-    [new PanelError('bad_answer', 'x'), 'unclear'],
-    [new Error('withdrawn'), 'unclear'],
-  ])('%s is %s', (error, outcome) => {
-    expect(outcomeOf(error)).toBe(outcome);
+  it('counts the minute anew from a probe that a timer let out a moment early', () => {
+    const state = stepBreaker(open('connection'), { type: 'probeStarted', now: 59_999 });
+    expect(state).toMatchObject({ kind: 'probing', probeAt: 119_999 });
   });
 });
 
 describe('Breaker', () => {
-  it('tells how long calls must wait', async () => {
+  it('tells how long calls must wait, and lets out nothing but the probe', async () => {
     const clock = new ManualClock();
     const breaker = new Breaker(clock);
     expect(breaker.waitMs()).toBe(0);
-    expect(breaker.started()).toBe(false);
-    breaker.ended({ outcome: 'refused', subject: 'a', isProbe: false, fleetSize: 1 });
-    expect(breaker.trouble).toBe('refused');
+    expect(breaker.probeInMs).toBeUndefined();
+    breaker.ended(end('a', 'key_address', { fleetSize: 1 }));
+    expect(breaker.problem).toEqual(problem('key_address'));
     await clock.advance(20_000);
-    expect(breaker.waitMs()).toBe(40_000);
-    await clock.advance(40_000);
-    expect(breaker.waitMs()).toBe(0);
-    expect(breaker.started()).toBe(true);
+    expect(breaker.probeInMs).toBe(40_000);
     expect(breaker.waitMs()).toBe(Number.POSITIVE_INFINITY);
-    breaker.ended({ outcome: 'unclear', subject: 'a', isProbe: true, fleetSize: 1 });
-    expect(breaker.waitMs()).toBe(60_000);
+    await clock.advance(40_000);
+    expect(breaker.probeInMs).toBe(0);
+    breaker.admitProbe();
+    expect(breaker.waitMs()).toBe(0);
+    breaker.probeStarted();
+    expect(breaker.waitMs()).toBe(Number.POSITIVE_INFINITY);
+    expect(breaker.probeInMs).toBeUndefined();
+    breaker.ended(end('', 'unexpected', { endpoint: 'listing', isVerification: true }));
+    expect(breaker.probeInMs).toBe(60_000);
+  });
+
+  it('forgets all that was held against another key', () => {
+    const breaker = new Breaker(new ManualClock());
+    breaker.ended(end('a', 'key_address', { fleetSize: 1 }));
+    breaker.admitProbe();
+    breaker.reset();
+    expect(breaker.problem).toBeUndefined();
+    expect(breaker.waitMs()).toBe(0);
   });
 });
 
-describe('an answer that is no word of the panel on a server', () => {
-  const refused = new PanelError('server_error', 'answered 500 with a page', { status: 500 });
-  const cut = new PanelError('network', 'the connection was cut');
+describe("an answer that isn't the panel's own", () => {
+  const probed = (before: CauseCode, cause: CauseCode) =>
+    stepBreaker(probing(before), {
+      type: 'ended',
+      now: 1_000,
+      end: end('', cause, { endpoint: 'listing', isVerification: true }),
+    });
 
-  it('shows that the panel is reached', () => {
-    expect(outcomeOf(refused)).toBe('reached');
-    expect(outcomeOf(cut)).toBe('unreachable');
-    expect(outcomeOf(new Error('withdrawn'))).toBe('unclear');
-  });
-
-  it('closes a breaker that was open for a panel out of reach, and none that is open for a refused key', () => {
-    const probed = (trouble: 'unreachable' | 'refused') =>
-      stepBreaker(
-        { kind: 'probing', trouble, probeAt: 60_000 },
-        { type: 'ended', now: 1_000, outcome: 'reached', subject: 'a', isProbe: true, fleetSize: 5 },
-      );
-    expect(probed('unreachable')).toMatchObject({ kind: 'closed' });
-    expect(probed('refused')).toMatchObject({ kind: 'open', trouble: 'refused' });
+  it('does not close the breaker, whatever opened it: a firewall is as bad as no connection', () => {
+    expect(probed('connection', 'challenge_page')).toMatchObject(open('challenge_page'));
+    expect(probed('key_address', 'challenge_page')).toMatchObject(open('challenge_page'));
   });
 });

@@ -1,33 +1,39 @@
 import { describe, expect, it } from 'vitest';
-import type { Answer } from '../../../src/panel/api.ts';
+import type { PanelAnswer } from '../../../src/panel/api.ts';
 import { ApiBudget, type BudgetOptions } from '../../../src/panel/budget.ts';
-import type { CallKind } from '../../../src/panel/call-kind.ts';
 import { PanelError, type PanelErrorFacts } from '../../../src/panel/errors.ts';
+import type { CallKind } from '../../../src/panel/fair-share.ts';
 import { collectingLogger } from '../../support/logger.ts';
 import { ManualClock } from '../../support/manual-clock.ts';
 
 const never = () => new AbortController().signal;
-const ok: Answer<string> = { value: 'ok' };
-const throttled = (facts: PanelErrorFacts = {}) =>
-  new PanelError('rate_limited', 'throttled', { fromPanel: true, retryAfterMs: 30_000, ...facts });
+const ok: PanelAnswer<string> = { value: 'ok' };
+const throttled = ({ retryAfterMs = 30_000, ...facts }: PanelErrorFacts & { retryAfterMs?: number } = {}) =>
+  new PanelError(
+    { cause: 'rate_limited', detail: 'throttled', retryAfterMs },
+    { status: 429, fromPanel: true, ...facts },
+  );
 
 function setUp(options: Partial<BudgetOptions> = {}) {
   const clock = new ManualClock();
   const log = collectingLogger();
-  const budget = new ApiBudget({ clock, log, panel: 'main', ...options });
+  const budget = new ApiBudget({ clock, requestTimeoutMs: 25_000, log, panel: 'main', ...options });
   const origin = clock.now();
   const started: string[] = [];
-  const open: { name: string; resolve: (answer: Answer<string>) => void; reject: (error: Error) => void }[] =
-    [];
+  const open: {
+    name: string;
+    resolve: (answer: PanelAnswer<string>) => void;
+    reject: (error: Error) => void;
+  }[] = [];
 
   /** Queues a call that stays in flight until the test ends it. */
   const hold = (kind: CallKind, name: string, signal: AbortSignal = never()) =>
     budget.run({ kind, server: name, signal }, () => {
       started.push(`${name}@${clock.now() - origin}`);
-      return new Promise<Answer<string>>((resolve, reject) => open.push({ name, resolve, reject }));
+      return new Promise<PanelAnswer<string>>((resolve, reject) => open.push({ name, resolve, reject }));
     });
   /** Queues a call that ends at once, as the given steps say; the last is repeated. */
-  const call = (kind: CallKind, name: string, ...ends: (Answer<string> | Error)[]) => {
+  const call = (kind: CallKind, name: string, ...ends: (PanelAnswer<string> | Error)[]) => {
     let run = 0;
     return budget.run({ kind, server: name, signal: never() }, async () => {
       started.push(`${name}@${clock.now() - origin}`);
@@ -86,19 +92,21 @@ describe('pacing', () => {
 });
 
 describe('order', () => {
-  it('lets a later call of a higher kind overtake those that wait', async () => {
+  it('serves every kind that waits, and lets a later call of a higher kind overtake a second one', async () => {
     const { clock, started, call } = setUp();
     void call('listing', 'first');
     for (const kind of ['listing', 'poll', 'connect', 'refresh'] as const) void call(kind, kind);
+    void call('connect', 'second');
     await clock.advance(3_999);
     void call('refresh', 'late');
     await clock.advance(60_000);
     expect(started.map((entry) => entry.split('@')[0])).toEqual([
       'first',
       'refresh',
-      'connect',
       'poll',
+      'connect',
       'late',
+      'second',
       'listing',
     ]);
   });
@@ -106,12 +114,13 @@ describe('order', () => {
   it('asks for backups after all else, and who there is before who is to connect', async () => {
     const { clock, started, call } = setUp();
     void call('backups', 'first');
-    for (const kind of ['backups', 'listing', 'connect', 'census', 'refresh'] as const) void call(kind, kind);
+    for (const kind of ['backups', 'listing', 'connect', 'firstListing', 'refresh'] as const)
+      void call(kind, kind);
     await clock.advance(60_000);
     expect(started.map((entry) => entry.split('@')[0])).toEqual([
       'first',
       'refresh',
-      'census',
+      'firstListing',
       'connect',
       'listing',
       'backups',
@@ -128,19 +137,24 @@ describe('order', () => {
     expect(started).toHaveLength(9);
   });
 
-  it('has at most 4 polls and listings among them, and lets others pass', async () => {
-    const { clock, started, open, hold } = setUp();
-    for (let n = 0; n < 4; n++) void hold('poll', `p${n}`);
-    void hold('poll', 'p4');
-    void hold('listing', 'l');
-    await clock.advance(60_000);
-    expect(started).toHaveLength(4);
+  it('has at most 3 polls of new servers among them, one page of the listing and one of backups', async () => {
+    const { clock, started, open, hold } = setUp({ pinnedPerMinute: 600 });
+    for (let n = 0; n < 5; n++) void hold('poll', `p${n}`);
+    for (const name of ['l0', 'l1']) void hold('listing', name);
+    for (const name of ['b0', 'b1']) void hold('backups', name);
+    await clock.advance(2_000);
+    expect(new Set(started.map((entry) => entry.split('@')[0]))).toEqual(
+      new Set(['b0', 'l0', 'p0', 'p1', 'p2']),
+    );
     void hold('connect', 'c');
     await clock.advance(0);
-    expect(started.at(-1)).toBe('c@60000');
-    open[0]?.resolve(ok);
-    await clock.advance(1_000);
-    expect(started.at(-1)).toBe('p4@61000');
+    expect(started.at(-1)).toBe('c@2000');
+    open.find(({ name }) => name === 'p0')?.resolve(ok);
+    await clock.advance(100);
+    expect(started.at(-1)).toBe('p3@2100');
+    open.find(({ name }) => name === 'l0')?.resolve(ok);
+    await clock.advance(100);
+    expect(started.at(-1)).toBe('l1@2200');
   });
 
   it('refuses a second call of a kind that waits for a server, and only that', async () => {
@@ -176,14 +190,14 @@ describe('withdrawal', () => {
   it('frees the seat of a running call as soon as that has ended', async () => {
     const { clock, budget, started, open, hold } = setUp();
     const controller = new AbortController();
-    const polls = ['a', 'b', 'c', 'd'].map((name) => hold('poll', name, controller.signal));
-    void hold('poll', 'next');
+    const pages = [hold('listing', 'a', controller.signal)];
+    void hold('listing', 'next');
     await clock.advance(60_000);
-    expect(started).toHaveLength(4);
+    expect(started).toHaveLength(1);
     controller.abort(new Error('not wanted'));
-    for (const poll of polls) await expect(poll).rejects.toThrow('not wanted');
+    for (const page of pages) await expect(page).rejects.toThrow('not wanted');
     await clock.advance(0);
-    expect(started).toHaveLength(4);
+    expect(started).toHaveLength(1);
     open[0]?.reject(new Error('ended'));
     await clock.advance(0);
     expect(started.at(-1)).toBe('next@60000');
@@ -239,7 +253,7 @@ describe('the limit', () => {
   it('is learned from a refusal too, if the panel itself refused', async () => {
     const { clock, budget, call } = setUp();
     const refusal = (fromPanel: boolean, limitPerMinute: number) =>
-      new PanelError('not_found', 'no such server', { fromPanel, limitPerMinute });
+      new PanelError({ cause: 'not_found', detail: 'no such server' }, { fromPanel, limitPerMinute });
     await Promise.all([
       expect(call('poll', 'a', refusal(false, 10))).rejects.toThrow('no such'),
       expect(call('poll', 'b', refusal(true, 100))).rejects.toThrow('no such'),
@@ -322,7 +336,9 @@ describe('a 429', () => {
     const refused = call('connect', 'a', throttled({ limitPerMinute: 5 }));
     void call('connect', 'b');
     await Promise.all([
-      expect(refused).rejects.toMatchObject({ kind: 'rate_limited', retryAfterMs: 30_000 }),
+      expect(refused).rejects.toMatchObject({
+        problem: { cause: 'rate_limited', retryAfterMs: 30_000 },
+      }),
       clock.advance(1_000),
     ]);
     expect(started).toEqual(['a@0', 'b@1000']);
@@ -366,7 +382,7 @@ describe('the gate', () => {
   it('holds calls back, and lets those choose at the last moment which goes first', async () => {
     let waitMs = 5_000;
     const { clock, started, call } = setUp({ gateWaitMs: () => Math.max(0, waitMs) });
-    void call('poll', 'a');
+    void call('connect', 'a');
     await clock.advance(4_999);
     void call('refresh', 'b');
     expect(started).toEqual([]);

@@ -1,6 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { ProxyError, proxyFor, proxyRefused, proxyUnreachable } from '../../../src/panel/proxy.ts';
-import { wantsClientCertificate } from '../../../src/panel/transport-trouble.ts';
 
 const PANEL = 'https://panel.example.com';
 const PLAIN = 'http://panel.example.com';
@@ -111,6 +110,10 @@ describe('what is said of a proxy', () => {
       'ENOTFOUND',
       "the name of the proxy http://a:1 can't be resolved (ENOTFOUND): check proxy_url, and DNS on this machine",
     ],
+    [
+      'HPE_HEADER_OVERFLOW',
+      'the proxy http://a:1 answered CONNECT with headers of more than 16 KiB: check proxy_url, and that an HTTP proxy listens there',
+    ],
     ['ETIMEDOUT', 'the proxy http://a:1 did not answer in time: check proxy_url, and that the proxy is up'],
   ])('that gives no answer: %s', (code, words) => {
     const cause = failing(code);
@@ -141,18 +144,5 @@ describe('what is said of a proxy', () => {
     const proxy = find(PANEL);
     expect(proxy && proxyRefused(proxy, 'node:8080', 403).message).toContain('except the host by NO_PROXY');
     expect(proxy && proxyUnreachable(proxy, failing('ECONNREFUSED')).message).toContain('check https_proxy,');
-  });
-});
-
-describe('the alerts of a peer that wants a client certificate', () => {
-  it.each([
-    ['ERR_SSL_TLSV13_ALERT_CERTIFICATE_REQUIRED', true],
-    ['ERR_SSL_TLSV1_ALERT_UNKNOWN_CA', true],
-    ['ERR_SSL_SSLV3_ALERT_BAD_CERTIFICATE', true],
-    ['ERR_SSL_WRONG_VERSION_NUMBER', false],
-    ['CERT_HAS_EXPIRED', false],
-    ['unknown', false],
-  ])('%s: %j', (code, expected) => {
-    expect(wantsClientCertificate(code)).toBe(expected);
   });
 });

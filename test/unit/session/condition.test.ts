@@ -1,11 +1,24 @@
 import { describe, expect, it } from 'vitest';
-import type { CollectionStatus } from '../../../src/domain/collection.ts';
-import { type Circumstances, collectionStatus, socketState } from '../../../src/session/condition.ts';
+import { CAUSES } from '../../../src/diagnosis/causes.ts';
+import type { CauseCode, Problem } from '../../../src/domain/problem.ts';
+import type { CollectionStatus } from '../../../src/domain/reading.ts';
+import {
+  type Circumstances,
+  collectionStatus,
+  logCondition,
+  socketState,
+} from '../../../src/session/condition.ts';
 import type { MachineState, Token } from '../../../src/session/machine-model.ts';
+import { collectingLogger } from '../../support/logger.ts';
+import { target } from '../../support/targets.ts';
 
 const TOKEN: Token = { value: 'a.b.c', socketUrl: 'wss://node/ws', refreshAt: 0, expiresAt: 0 };
 const first = { epoch: 1, failures: 0 };
-const failed = { epoch: 1, failures: 2, trouble: 'socket trouble' };
+const SOCKET: Problem = { cause: 'node_connection', detail: 'no connection' };
+const POLL: Problem = { cause: 'node_silent', detail: 'no answer' };
+const NO_SERVER: Problem = { cause: 'not_found', detail: 'no such server' };
+const KEY: Problem = { cause: 'key_refused', detail: 'Unauthenticated.' };
+const failed = { epoch: 1, failures: 2, problem: SOCKET };
 const live = { token: TOKEN, since: 0, authenticatedAt: 0, unanswered: 0 };
 
 const IDLE: MachineState = { name: 'idle', epoch: 0 };
@@ -27,16 +40,17 @@ const FORBIDDEN: MachineState = {
   ...failed,
   refused: { reason: 'forbidden', pollable: true },
 };
+const OF_KEY: MachineState = {
+  name: 'blocked',
+  ...failed,
+  problem: KEY,
+  refused: { reason: undefined, pollable: true },
+};
 
 const NONE = { type: 'none' } as const;
 const ANSWERED = { type: 'answered' } as const;
-const FAILED = { type: 'failed', trouble: 'poll trouble' } as const;
-const REFUSED = { type: 'refused', reason: 'not_found', trouble: 'no such server' } as const;
-const KEY_REFUSED: CollectionStatus = {
-  condition: 'blocked',
-  blocked: 'unauthorized',
-  trouble: 'the panel refuses the API key',
-};
+const FAILED = { type: 'failed', problem: POLL } as const;
+const REFUSED = { type: 'refused', reason: 'not_found', problem: NO_SERVER } as const;
 
 type Row = [title: string, changes: Partial<Circumstances>, status: CollectionStatus];
 
@@ -51,82 +65,94 @@ describe('collectionStatus', () => {
     [
       'streams though a refresh failed',
       { machine: STREAMING_WITH_TROUBLE },
-      { condition: 'streaming', trouble: 'socket trouble' },
+      { condition: 'streaming', problem: SOCKET },
     ],
-    ['retries', { machine: BACKING_OFF }, { condition: 'failing', trouble: 'socket trouble' }],
-    [
-      'retries, call under way',
-      { machine: FETCHING_AGAIN },
-      { condition: 'failing', trouble: 'socket trouble' },
-    ],
+    ['retries', { machine: BACKING_OFF }, { condition: 'failing', problem: SOCKET }],
+    ['retries, call under way', { machine: FETCHING_AGAIN }, { condition: 'failing', problem: SOCKET }],
     [
       'is polled while its socket fails',
       { machine: BACKING_OFF, polling: true, poll: ANSWERED },
-      { condition: 'polling', trouble: 'socket trouble' },
+      { condition: 'polling', problem: SOCKET },
     ],
     [
       'is polled while its next connect is under way',
       { machine: FETCHING_AGAIN, polling: true, poll: ANSWERED },
-      { condition: 'polling', trouble: 'socket trouble' },
+      { condition: 'polling', problem: SOCKET },
     ],
     [
       'fails both ways',
       { machine: BACKING_OFF, polling: true, poll: FAILED },
-      { condition: 'failing', trouble: 'poll trouble' },
+      { condition: 'failing', problem: POLL },
     ],
     [
       'waits for the first answer of a poll',
       { machine: BACKING_OFF, polling: true, poll: NONE },
-      { condition: 'failing', trouble: 'socket trouble' },
+      { condition: 'failing', problem: SOCKET },
     ],
-    [
-      'is suspended',
-      { machine: SUSPENDED },
-      { condition: 'blocked', blocked: 'suspended', trouble: 'socket trouble' },
-    ],
+    ['is suspended', { machine: SUSPENDED }, { condition: 'blocked', blocked: 'suspended', problem: SOCKET }],
     [
       'has no socket, but resources',
       { machine: FORBIDDEN, polling: true, poll: ANSWERED },
-      { condition: 'polling', trouble: 'socket trouble' },
+      { condition: 'polling', problem: SOCKET },
     ],
     [
       'has no socket, and was not polled yet',
       { machine: FORBIDDEN, polling: true, poll: NONE },
-      { condition: 'failing', trouble: 'socket trouble' },
+      { condition: 'failing', problem: SOCKET },
     ],
     [
-      'has no socket, and a poll failed',
+      'has no socket, and a poll failed: what lasts is shown',
       { machine: FORBIDDEN, polling: true, poll: FAILED },
-      { condition: 'failing', trouble: 'poll trouble' },
+      { condition: 'failing', problem: SOCKET },
     ],
     [
       'is refused both ways',
       { machine: FORBIDDEN, polling: true, poll: REFUSED },
-      { condition: 'blocked', blocked: 'not_found', trouble: 'socket trouble' },
+      { condition: 'blocked', blocked: 'not_found', problem: NO_SERVER },
+    ],
+    [
+      'is refused both ways for the same reason: the problem of the socket says more',
+      { machine: FORBIDDEN, polling: true, poll: { ...REFUSED, reason: 'forbidden' } },
+      { condition: 'blocked', blocked: 'forbidden', problem: SOCKET },
     ],
     [
       'has no socket and may not be polled',
       { machine: FORBIDDEN, mode: 'socket' },
-      { condition: 'blocked', blocked: 'forbidden', trouble: 'socket trouble' },
+      { condition: 'blocked', blocked: 'forbidden', problem: SOCKET },
+    ],
+    [
+      'has no socket because of the key, and may not be polled',
+      { machine: OF_KEY, mode: 'socket' },
+      { condition: 'failing', problem: KEY },
+    ],
+    [
+      'has no socket because of the key, but resources',
+      { machine: OF_KEY, polling: true, poll: ANSWERED },
+      { condition: 'polling', problem: KEY },
+    ],
+    [
+      'has no socket because of the key, and is refused by the panel as well',
+      { machine: OF_KEY, polling: true, poll: REFUSED },
+      { condition: 'blocked', blocked: 'not_found', problem: NO_SERVER },
     ],
     ['is to be polled and waits for it', { polling: true, mode: 'poll' }, { condition: 'waiting' }],
     ['is to be polled and is', { polling: true, mode: 'poll', poll: ANSWERED }, { condition: 'polling' }],
     [
       'is to be polled and fails',
       { polling: true, mode: 'poll', poll: FAILED },
-      { condition: 'failing', trouble: 'poll trouble' },
+      { condition: 'failing', problem: POLL },
     ],
     [
       'is to be polled and is refused',
       { polling: true, mode: 'poll', poll: REFUSED },
-      { condition: 'blocked', blocked: 'not_found', trouble: 'no such server' },
+      { condition: 'blocked', blocked: 'not_found', problem: NO_SERVER },
     ],
   ])('%s', (_, changes, status) => {
     expect(collectionStatus(circumstances(changes))).toEqual(status);
   });
 });
 
-describe('while the panel refuses the key', () => {
+describe('while the API key has a problem', () => {
   const polled = { polling: true, poll: ANSWERED } as const;
 
   it.each<[string, Partial<Circumstances>]>([
@@ -135,13 +161,84 @@ describe('while the panel refuses the key', () => {
     ['one that retries', { machine: BACKING_OFF }],
     ['one that was polled', { machine: BACKING_OFF, ...polled }],
     ['one that is suspended', { machine: SUSPENDED }],
-  ])('%s is blocked by that', (_, changes) => {
-    expect(collectionStatus(circumstances({ ...changes, keyRefused: true }))).toEqual(KEY_REFUSED);
+    ['one whose access was denied', { machine: FORBIDDEN, mode: 'socket' }],
+  ])('%s fails for that and is not blocked', (_, changes) => {
+    expect(collectionStatus(circumstances({ ...changes, keyProblem: KEY }))).toEqual({
+      condition: 'failing',
+      problem: KEY,
+    });
   });
 
   it('one that streams goes on streaming while its token lives', () => {
-    expect(collectionStatus(circumstances({ machine: STREAMING, keyRefused: true }))).toEqual({
+    expect(collectionStatus(circumstances({ machine: STREAMING, keyProblem: KEY }))).toEqual({
       condition: 'streaming',
+    });
+  });
+});
+
+describe('the log line of a condition', () => {
+  const logged = (status: CollectionStatus) => {
+    const log = collectingLogger();
+    logCondition(log, target(), status);
+    return log.lines.map(({ level, message }) => `${level}: ${message}`);
+  };
+  const failing = (cause: CauseCode) => logged({ condition: 'failing', problem: { cause, detail: 'why' } });
+
+  it.each(Object.values(CAUSES))(
+    'of a server that fails with $code is a warning unless it is a fact, passing, or logged for the panel',
+    ({ code, scope, severity }) => {
+      const isPassing = severity === 'fact' || code === 'closed';
+      const level = scope === 'panel' || scope === 'key' ? 'debug' : isPassing ? 'info' : 'warn';
+      expect(failing(code)).toEqual([expect.stringMatching(new RegExp(`^${level}: `))]);
+    },
+  );
+
+  it.each<[string, CollectionStatus, string]>([
+    ['streams', { condition: 'streaming' }, 'info: server survival is streaming'],
+    [
+      'streams with a problem',
+      { condition: 'streaming', problem: SOCKET },
+      'info: server survival is streaming',
+    ],
+    ['is polled', { condition: 'polling', problem: SOCKET }, 'info: server survival is polled'],
+    ['waits', { condition: 'waiting' }, 'debug: server survival is waiting'],
+    ['connects', { condition: 'connecting', problem: SOCKET }, 'debug: server survival is connecting'],
+    ['is at rest', { condition: 'stopped' }, 'debug: server survival is stopped'],
+    [
+      'fails',
+      { condition: 'failing', problem: SOCKET },
+      `warn: server survival can't be observed: no connection: ${CAUSES.node_connection.remedy}`,
+    ],
+    [
+      'is blocked',
+      { condition: 'blocked', blocked: 'not_found', problem: NO_SERVER },
+      `warn: server survival is blocked: not_found: no such server: ${CAUSES.not_found.remedy}`,
+    ],
+    [
+      'is suspended',
+      {
+        condition: 'blocked',
+        blocked: 'suspended',
+        problem: { cause: 'suspended', detail: 'This server is suspended.' },
+      },
+      `info: server survival is blocked: suspended: This server is suspended.: ${CAUSES.suspended.remedy}`,
+    ],
+    [
+      'fails for the key',
+      { condition: 'failing', problem: KEY },
+      `debug: server survival can't be observed: Unauthenticated.: ${CAUSES.key_refused.remedy}`,
+    ],
+  ])('of one that %s', (_, status, line) => {
+    expect(logged(status)).toEqual([line]);
+  });
+
+  it('carries the cause and its words as fields', () => {
+    const log = collectingLogger();
+    logCondition(log, target(), { condition: 'failing', problem: SOCKET });
+    expect(log.lines[0]?.fields).toMatchObject({
+      condition: 'failing',
+      cause: 'node_connection',
+      detail: 'no connection',
     });
   });
 });
@@ -160,5 +257,5 @@ it.each([
 });
 
 function circumstances(changes: Partial<Circumstances>): Circumstances {
-  return { machine: IDLE, polling: false, poll: NONE, mode: 'auto', keyRefused: false, ...changes };
+  return { machine: IDLE, polling: false, poll: NONE, mode: 'auto', keyProblem: undefined, ...changes };
 }

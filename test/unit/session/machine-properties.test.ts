@@ -1,6 +1,9 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import type { Failure } from '../../../src/session/failure.ts';
+import { CAUSES } from '../../../src/diagnosis/causes.ts';
+import type { CauseCode } from '../../../src/domain/problem.ts';
+import { PTERODACTYL } from '../../../src/panel/dialects/pterodactyl.ts';
+import { closeFailure, daemonFailure, type Failure, jwtFailure } from '../../../src/session/failure.ts';
 import { hasSocket, step } from '../../../src/session/machine.ts';
 import {
   INITIAL_STATE,
@@ -25,6 +28,7 @@ interface Happening {
     | 'closed'
     | 'authenticated'
     | 'jwt error'
+    | 'daemon error'
     | 'token ending'
     | 'heard'
     | 'timer'
@@ -36,12 +40,18 @@ interface Happening {
   readonly random: number;
 }
 
+const ALL_CAUSES = Object.keys(CAUSES) as CauseCode[];
 const FAILURES: readonly Failure[] = [
-  { reason: 'no_token', trouble: 'no answer', pollable: true },
-  { reason: 'no_token', trouble: 'slow down', pollable: true, retryAfterMs: 120_000 },
-  { reason: 'no_token', trouble: 'gone', pollable: false, lasting: 'not_found' },
-  { reason: 'upgrade_refused', trouble: 'Origin', pollable: true, lasting: 'forbidden' },
-  { reason: 'upgrade_refused', trouble: 'redirect', pollable: true, dropToken: true },
+  { reason: 'no_token', problem: { cause: 'timeout', detail: 'no answer' } },
+  { reason: 'no_token', problem: { cause: 'rate_limited', detail: 'slow down', retryAfterMs: 120_000 } },
+  { reason: 'upgrade_refused', problem: { cause: 'upgrade_redirected', detail: '' }, dropToken: true },
+  ...ALL_CAUSES.map((cause): Failure => ({ reason: 'no_token', problem: { cause, detail: 'why' } })),
+];
+const JWT_ERRORS = [
+  'jwt: exp claim is invalid',
+  'jwt: server uuid mismatch',
+  'jwt: missing connect permission',
+  'jwt: something new',
 ];
 const CLOSE_CODES = [1000, 1001, 1006, 1009, 4400, 4409];
 const LIFETIMES_MS = [1, 20_000, 600_000, 900_000];
@@ -70,8 +80,7 @@ class World {
     const context: MachineContext = {
       now: this.now,
       random: this.#random,
-      connectTimeoutMs: 10_000,
-      authTimeoutMs: 12_000,
+      timeouts: { connectTimeoutMs: 10_000, authTimeoutMs: 12_000 },
     };
     const before = this.state;
     const { state, effects } = step(before, event, context);
@@ -105,7 +114,7 @@ class World {
       case 'timer':
         return this.#timerEvent(pick);
       case 'late':
-        return this.#socketEvent(pick % 2 === 0 ? 'closed' : 'jwt error', epoch - 1, pick);
+        return this.#socketEvent(at(['closed', 'jwt error', 'daemon error'] as const, pick), epoch - 1, pick);
       case 'opened':
       case 'refused':
         return this.socket?.open === false ? this.#socketEvent(what, epoch, pick) : undefined;
@@ -113,6 +122,7 @@ class World {
         return this.socket === undefined ? undefined : this.#socketEvent(what, epoch, pick);
       case 'authenticated':
       case 'jwt error':
+      case 'daemon error':
       case 'token ending':
       case 'heard':
         return this.socket?.open === true ? this.#socketEvent(what, epoch, pick) : undefined;
@@ -161,9 +171,21 @@ class World {
         return { type: 'refused', epoch, failure: at(FAILURES, pick) };
       case 'closed':
         if (isOurs) this.socket = undefined;
-        return { type: 'closed', epoch, code: at(CLOSE_CODES, pick), trouble: 'closed', reason: 'closed' };
-      case 'jwt error':
-        return { type: 'jwtError', epoch, curable: pick % 2 === 0, text: 'jwt: exp claim is invalid' };
+        return {
+          type: 'closed',
+          epoch,
+          failure: closeFailure(
+            { code: at(CLOSE_CODES, pick), text: 'closed', reason: 'closed' },
+            PTERODACTYL.socket,
+          ),
+        };
+      case 'jwt error': {
+        const text = at(JWT_ERRORS, pick);
+        const failure = jwtFailure(text, PTERODACTYL.socket);
+        return { type: 'jwtError', epoch, curable: text.includes('exp'), failure };
+      }
+      case 'daemon error':
+        return { type: 'daemonError', epoch, failure: daemonFailure('an unexpected error') };
       case 'authenticated':
         return { type: 'authenticated', epoch };
       case 'token ending':
@@ -219,6 +241,7 @@ class World {
       this.#expectNothingLeft();
       return;
     }
+    this.#expectDiagnosed(state);
     // A socket may be half-open and never die: that alone is no way out.
     expect(this.fetching || this.timers.size > 0, `a way out of ${state.name}`).toBe(true);
     if (state.name === 'streaming' || state.name === 'refreshing') {
@@ -227,6 +250,17 @@ class World {
     if (state.name === 'backingOff' || state.name === 'blocked') {
       expect([...this.timers.keys()]).toEqual(['retry']);
       expect(this.fetching).toBe(false);
+    }
+  }
+
+  #expectDiagnosed(state: Exclude<MachineState, { name: 'idle' }>): void {
+    const { problem, refused } = state;
+    if (problem !== undefined) expect(ALL_CAUSES).toContain(problem.cause);
+    if (state.name === 'backingOff') expect(CAUSES[problem?.cause ?? 'suspended'].lasting).toBe(false);
+    if (state.name === 'blocked') expect(CAUSES[problem?.cause ?? 'closed'].lasting).toBe(true);
+    // A problem of the panel or its key blocks no server.
+    if (refused !== undefined && refused.reason === undefined) {
+      expect(['panel', 'key', 'exporter']).toContain(CAUSES[problem?.cause ?? 'closed'].scope);
     }
   }
 
@@ -255,7 +289,16 @@ const happening: fc.Arbitrary<Happening> = fc.record({
     },
     {
       weight: 6,
-      arbitrary: fc.constantFrom('wake', 'fetch fails', 'refused', 'closed', 'jwt error', 'heard', 'late'),
+      arbitrary: fc.constantFrom(
+        'wake',
+        'fetch fails',
+        'refused',
+        'closed',
+        'jwt error',
+        'daemon error',
+        'heard',
+        'late',
+      ),
     },
     { weight: 1, arbitrary: fc.constant('stop') },
   ),

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import type { Failure } from '../../../src/session/failure.ts';
+import { PTERODACTYL } from '../../../src/panel/dialects/pterodactyl.ts';
+import { closeFailure, daemonFailure, type Failure, jwtFailure } from '../../../src/session/failure.ts';
 import { step } from '../../../src/session/machine.ts';
 import type {
   MachineContext,
@@ -10,7 +11,11 @@ import type {
 } from '../../../src/session/machine-model.ts';
 
 const NOW = 1_000_000;
-const CONTEXT: MachineContext = { now: NOW, random: 0.5, connectTimeoutMs: 10_000, authTimeoutMs: 12_000 };
+const CONTEXT: MachineContext = {
+  now: NOW,
+  random: 0.5,
+  timeouts: { connectTimeoutMs: 10_000, authTimeoutMs: 12_000 },
+};
 
 const token = (value: string, socketUrl = 'wss://node-1/ws', livesMs = 600_000): Token => ({
   value,
@@ -48,21 +53,23 @@ const STATES = {
   blocked: { name: 'blocked', ...attempt, refused: { reason: 'suspended', pollable: false } },
 } as const satisfies Record<string, MachineState>;
 
-const TRANSIENT: Failure = { reason: 'connect_failed', trouble: 'no answer', pollable: true };
-const NO_TOKEN: Failure = { reason: 'no_token', trouble: 'no answer', pollable: true };
-const LASTING: Failure = { reason: 'no_token', trouble: 'gone', pollable: false, lasting: 'not_found' };
-const FORBIDDEN: Failure = {
-  reason: 'upgrade_refused',
-  trouble: 'Origin',
-  pollable: true,
-  lasting: 'forbidden',
+const TRANSIENT: Failure = {
+  reason: 'connect_failed',
+  problem: { cause: 'node_connection', detail: 'no answer' },
 };
+const NO_TOKEN: Failure = { reason: 'no_token', problem: { cause: 'timeout', detail: 'no answer' } };
+const LASTING: Failure = { reason: 'no_token', problem: { cause: 'not_found', detail: 'gone' } };
+const KEY: Failure = { reason: 'no_token', problem: { cause: 'key_refused', detail: 'no key' } };
+const ORIGIN: Failure = { reason: 'upgrade_refused', problem: { cause: 'origin', detail: 'Origin' } };
 const closed = (code: number): MachineEvent => ({
   type: 'closed',
   epoch: 7,
-  code,
-  trouble: `closed ${code}`,
-  reason: 'closed',
+  failure: closeFailure({ code, text: '', reason: 'closed' }, PTERODACTYL.socket),
+});
+const jwtError = (text: string) => ({
+  type: 'jwtError' as const,
+  epoch: 7,
+  failure: jwtFailure(text, PTERODACTYL.socket),
 });
 
 const EVENTS = {
@@ -73,15 +80,17 @@ const EVENTS = {
   'tokenFetched elsewhere': { type: 'tokenFetched', token: ELSEWHERE },
   tokenFailed: { type: 'tokenFailed', failure: NO_TOKEN },
   'tokenFailed for good': { type: 'tokenFailed', failure: LASTING },
+  'tokenFailed for the key': { type: 'tokenFailed', failure: KEY },
   opened: { type: 'opened', epoch: 7 },
   refused: { type: 'refused', epoch: 7, failure: TRANSIENT },
-  'refused for good': { type: 'refused', epoch: 7, failure: FORBIDDEN },
+  'refused for good': { type: 'refused', epoch: 7, failure: ORIGIN },
   'closed 1006': closed(1006),
   'closed 4400': closed(4400),
   'closed 4409': closed(4409),
   authenticated: { type: 'authenticated', epoch: 7 },
-  'jwtError curable': { type: 'jwtError', epoch: 7, curable: true, text: 'token expired' },
-  'jwtError incurable': { type: 'jwtError', epoch: 7, curable: false, text: 'no permission' },
+  'jwtError curable': { ...jwtError('token expired'), curable: true },
+  'jwtError incurable': { ...jwtError('no permission'), curable: false },
+  daemonError: { type: 'daemonError', epoch: 7, failure: daemonFailure('an unexpected error') },
   tokenEnding: { type: 'tokenEnding', epoch: 7 },
   heard: { type: 'heard', epoch: 7 },
   'timer deadline': { type: 'timer', timer: 'deadline' },
@@ -96,6 +105,7 @@ type EventKey = keyof typeof EVENTS;
 
 // Every pair that is not here must change nothing and do nothing.
 const AGAIN = 'fetchingToken: cancelTimers, fetchToken connect';
+const RETRY = 'fetchingToken: cancelTimers, fetchToken retry';
 const CONNECT = 'connecting: cancelTimers, openSocket 8, setTimer deadline';
 const BACK_OFF = 'backingOff: cancelTimers, setTimer retry';
 const BLOCK = 'blocked: cancelTimers, setTimer retry';
@@ -128,6 +138,7 @@ const AUTHENTICATING = {
   authenticated: STREAM,
   ...EARLY_CLOSES,
   'jwtError incurable': 'blocked: terminateSocket, cancelTimers, count auth_refused, setTimer retry',
+  daemonError: 'blocked: terminateSocket, cancelTimers, count auth_refused, setTimer retry',
   'timer deadline': 'backingOff: terminateSocket, cancelTimers, count auth_timeout, setTimer retry',
 } as const;
 const STREAMING = {
@@ -149,6 +160,7 @@ const TABLE: Record<StateKey, Partial<Record<EventKey, string>>> = {
     'tokenFetched elsewhere': CONNECT,
     tokenFailed: BACK_OFF,
     'tokenFailed for good': BLOCK,
+    'tokenFailed for the key': BLOCK,
   },
   connecting: {
     stop: STOP_SOCKET,
@@ -165,6 +177,8 @@ const TABLE: Record<StateKey, Partial<Record<EventKey, string>>> = {
   'authenticating, old token': {
     ...AUTHENTICATING,
     'jwtError curable': 'fetchingToken: closeSocket, count auth_refused, cancelTimers, fetchToken connect',
+    // The node may have been given another token since: only a new one tells.
+    daemonError: 'fetchingToken: closeSocket, count auth_refused, cancelTimers, fetchToken connect',
   },
   streaming: STREAMING,
   'streaming, just begun': {
@@ -180,6 +194,7 @@ const TABLE: Record<StateKey, Partial<Record<EventKey, string>>> = {
     'tokenFetched elsewhere': MOVED,
     tokenFailed: 'streaming: setTimer refresh',
     'tokenFailed for good': 'streaming: ',
+    'tokenFailed for the key': 'streaming: ',
     'jwtError incurable': INCURABLE,
     'timer expiry': 'fetchingToken: closeSocket, count token_expired, cancelTimers',
     'timer silence': NUDGE('refreshing'),
@@ -195,7 +210,7 @@ const TABLE: Record<StateKey, Partial<Record<EventKey, string>>> = {
   },
   'backingOff, token lives': { stop: STOP, wake: CONNECT, 'timer retry': CONNECT },
   'backingOff, token ends': { stop: STOP, wake: AGAIN, 'timer retry': AGAIN },
-  blocked: { stop: STOP, wake: AGAIN, 'timer retry': AGAIN },
+  blocked: { stop: STOP, wake: AGAIN, 'timer retry': RETRY },
 };
 
 function describeEffect(effect: MachineEffect): string {
@@ -278,7 +293,7 @@ describe('failures in a row', () => {
 
 describe('waits', () => {
   it('are no shorter than the panel asked for', () => {
-    const failure = { ...NO_TOKEN, retryAfterMs: 47_000 };
+    const failure = { ...NO_TOKEN, problem: { ...NO_TOKEN.problem, retryAfterMs: 47_000 } };
     expect(delayOf(after(STATES.fetchingToken, { type: 'tokenFailed', failure }).effects, 'retry')).toBe(
       47_000,
     );
@@ -313,13 +328,36 @@ describe('a token', () => {
   });
 });
 
-describe('trouble', () => {
-  it('is kept in words until a socket streams again', () => {
+describe('a problem', () => {
+  it('is kept until a socket streams again', () => {
     const { state: failed } = after(STATES.connecting, EVENTS.refused);
     const { state: again } = after(failed, EVENTS['timer retry']);
-    expect(again).toMatchObject({ trouble: 'no answer' });
+    expect(again).toMatchObject({ problem: TRANSIENT.problem });
     const { state: open } = after(again, { type: 'opened', epoch: 8 });
-    expect(after(open, { type: 'authenticated', epoch: 8 }).state).not.toHaveProperty('trouble');
+    expect(after(open, { type: 'authenticated', epoch: 8 }).state).not.toHaveProperty('problem');
+  });
+});
+
+describe('a daemon that can’t verify the token', () => {
+  const blocked = after(STATES['authenticating, new token'], EVENTS.daemonError);
+
+  it('blocks the socket at once for that cause, and leaves polling open', () => {
+    expect(blocked.state).toMatchObject({
+      name: 'blocked',
+      problem: { cause: 'node_token_mismatch' },
+      refused: { reason: 'forbidden', pollable: true },
+    });
+    expect(delayOf(blocked.effects, 'retry')).toBeGreaterThanOrEqual(300_000);
+  });
+
+  it('is asked with a fresh token before that is believed of a reused one', () => {
+    const { state: fetching } = after(STATES['authenticating, old token'], EVENTS.daemonError);
+    expect(fetching).toMatchObject({ name: 'fetchingToken', failures: 1 });
+    expect(fetching).not.toHaveProperty('refused');
+    const { state: connecting } = after(fetching, EVENTS.tokenFetched);
+    expect(connecting).toMatchObject({ name: 'connecting', reused: false, token: FRESH });
+    const { state: open } = after(connecting, { type: 'opened', epoch: 8 });
+    expect(after(open, { ...EVENTS.daemonError, epoch: 8 }).state).toMatchObject({ name: 'blocked' });
   });
 });
 
@@ -333,7 +371,13 @@ describe('a refusal', () => {
     expect(after(open, { type: 'authenticated', epoch: 8 }).state).not.toHaveProperty('refused');
   });
 
-  it('gives way to another trouble', () => {
+  it('of the key has no reason of the server’s', () => {
+    const { state } = after(STATES.fetchingToken, EVENTS['tokenFailed for the key']);
+    expect(state).toMatchObject({ name: 'blocked', problem: { cause: 'key_refused' } });
+    expect(state).toHaveProperty('refused', { reason: undefined, pollable: true });
+  });
+
+  it('gives way to another problem', () => {
     const { state: again } = after(STATES.blocked, EVENTS['timer retry']);
     expect(after(again, EVENTS.tokenFailed).state).not.toHaveProperty('refused');
   });

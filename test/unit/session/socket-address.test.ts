@@ -1,10 +1,15 @@
+import type { LookupAddress, LookupOptions } from 'node:dns';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { CAUSES } from '../../../src/diagnosis/causes.ts';
+import { readTransportError } from '../../../src/diagnosis/transport.ts';
+import type { CauseCode } from '../../../src/domain/problem.ts';
 import {
-  isLocalAddress,
+  guardedLookup,
   isLocalHost,
   type SocketPolicy,
   socketAddressProblem,
+  socketLookup,
 } from '../../../src/session/socket-address.ts';
 
 const PUBLIC: SocketPolicy = { panelUrl: 'https://panel.example.com', allowInsecure: false };
@@ -35,8 +40,13 @@ describe('an address that may be used', () => {
   });
 });
 
+const LEADS_HERE = {
+  cause: 'socket_address_local',
+  detail: expect.stringContaining('a loopback or link-local address') as string,
+};
+
 describe('an address that is refused', () => {
-  it.each<[string, string, SocketPolicy, string]>([
+  it.each<[string, string, SocketPolicy, string, CauseCode?]>([
     ['nothing', '', PUBLIC, 'expected a wss:// socket address from the panel, got ""'],
     ['no address', 'node 1', PUBLIC, 'expected a wss:// socket address from the panel, got "node 1"'],
     ['a path alone', path, PUBLIC, `expected a wss:// socket address from the panel, got "${path}"`],
@@ -51,46 +61,51 @@ describe('an address that is refused', () => {
       'user info',
       'wss://user:pass@node.example.com/ws',
       PUBLIC,
-      'socket address "wss://node.example.com": it carries user info, which is refused',
+      'socket address "wss://node.example.com": user info is not allowed',
     ],
     [
       'a user alone',
       'wss://user@node.example.com/ws',
       PUBLIC,
-      'socket address "wss://node.example.com": it carries user info, which is refused',
+      'socket address "wss://node.example.com": user info is not allowed',
     ],
     [
       'plain ws',
       'ws://node.example.com:8080/ws',
       PUBLIC,
-      'socket address "ws://node.example.com:8080": plain ws is refused; give the node a certificate, or set allow_insecure: true for this panel',
+      'socket address "ws://node.example.com:8080": plain ws is not allowed',
+      'socket_address_insecure',
     ],
     [
       'loopback',
       'wss://127.0.0.1:8080/ws',
       PUBLIC,
-      'socket address "wss://127.0.0.1:8080": a loopback or link-local address from a panel that is not there itself; name the host in socket_hosts if it is right',
+      'socket address "wss://127.0.0.1:8080": a loopback or link-local address, from a panel that is not there itself',
+      'socket_address_local',
     ],
     [
       'a host that is not in socket_hosts',
       'wss://other.example.com/ws',
       { ...PUBLIC, socketHosts: ['node.example.com'] },
-      'socket address "wss://other.example.com": the host is not in socket_hosts; add it if it is a node of yours',
+      'socket address "wss://other.example.com": the host is not in socket_hosts',
+      'socket_address_not_allowed',
     ],
     [
       'a host that only ends like one in socket_hosts',
       'wss://evil-node.example.com/ws',
       { ...PUBLIC, socketHosts: ['node.example.com'] },
-      'socket address "wss://evil-node.example.com": the host is not in socket_hosts; add it if it is a node of yours',
+      'socket address "wss://evil-node.example.com": the host is not in socket_hosts',
+      'socket_address_not_allowed',
     ],
     [
       'any host where socket_hosts is empty',
       'wss://node.example.com/ws',
       { ...PUBLIC, socketHosts: [] },
-      'socket address "wss://node.example.com": the host is not in socket_hosts; add it if it is a node of yours',
+      'socket address "wss://node.example.com": the host is not in socket_hosts',
+      'socket_address_not_allowed',
     ],
-  ])('%s', (_, address, policy, problem) => {
-    expect(socketAddressProblem(address, policy)).toBe(problem);
+  ])('%s', (_, address, policy, detail, cause = 'socket_address') => {
+    expect(socketAddressProblem(address, policy)).toEqual({ cause, detail });
   });
 
   it.each([
@@ -111,31 +126,36 @@ describe('an address that is refused', () => {
     '[::ffff:127.0.0.1]',
     '[::ffff:a9fe:a9fe]',
   ])('a local host written %s', (host) => {
-    expect(socketAddressProblem(`wss://${host}:8080/ws`, PUBLIC)).toMatch(/loopback or link-local/);
+    expect(socketAddressProblem(`wss://${host}:8080/ws`, PUBLIC)).toMatchObject(LEADS_HERE);
   });
 
   it('allow_insecure does not open the way to loopback', () => {
     const policy = { ...PUBLIC, allowInsecure: true };
-    expect(socketAddressProblem('ws://127.0.0.1:8080/ws', policy)).toMatch(/loopback or link-local/);
+    expect(socketAddressProblem('ws://127.0.0.1:8080/ws', policy)).toMatchObject(LEADS_HERE);
   });
 
   it('socket_hosts does not open the way to plain ws', () => {
     const policy = { ...PUBLIC, socketHosts: ['node.example.com'] };
-    expect(socketAddressProblem('ws://node.example.com/ws', policy)).toMatch(/plain ws is refused/);
+    expect(socketAddressProblem('ws://node.example.com/ws', policy)).toMatchObject({
+      cause: 'socket_address_insecure',
+      detail: expect.stringContaining('plain ws is not allowed') as string,
+    });
   });
 
   it('shows no control characters, and no more than a line of what came', () => {
-    const problem = socketAddressProblem(`\u001b[31m${'x'.repeat(5_000)}\n`, PUBLIC) ?? '';
-    expect(problem).toMatch(/^[\x20-\x7e…]{1,300}$/);
+    const problem = socketAddressProblem(`\u001b[31m${'x'.repeat(5_000)}\n`, PUBLIC);
+    expect(problem?.detail).toMatch(/^[\x20-\x7e…]{1,300}$/);
   });
 
   it('shows no more than a line of an overlong host', () => {
-    const problem = socketAddressProblem(`https://${'x'.repeat(5_000)}/ws`, PUBLIC) ?? '';
-    expect(problem.length).toBeLessThan(300);
+    const problem = socketAddressProblem(`https://${'x'.repeat(5_000)}/ws`, PUBLIC);
+    expect(problem?.detail.length).toBeLessThan(300);
   });
 
   it('shows no path or query, which may carry what is not for logs', () => {
-    expect(socketAddressProblem('https://node.example.com/ws?token=abc', PUBLIC)).not.toContain('abc');
+    const problem = socketAddressProblem('https://node.example.com/ws?token=abc', PUBLIC);
+    expect(problem?.detail).toContain('https://node.example.com');
+    expect(problem?.detail).not.toContain('abc');
   });
 });
 
@@ -152,37 +172,16 @@ it('never throws for any text', () => {
     fc.property(text, policy, (address, settings) => {
       const problem = socketAddressProblem(address, settings);
       if (problem === undefined) expect(new URL(address).protocol).toMatch(/^wss?:$/);
-      else expect(problem).toMatch(/^(expected a wss|socket address ")/);
+      else {
+        expect(problem.detail).toMatch(/^(expected a wss|socket address ")/);
+        const { scope, lasting } = CAUSES[problem.cause];
+        expect(scope === 'node' && lasting).toBe(true);
+      }
     }),
   );
 });
 
-describe('local addresses', () => {
-  it.each([
-    ['127.0.0.1', true],
-    ['127.255.255.254', true],
-    ['128.0.0.1', false],
-    ['0.0.0.0', true],
-    ['169.254.0.1', true],
-    ['169.253.255.255', false],
-    ['192.168.1.1', false],
-    ['::1', true],
-    ['::', true],
-    ['::2', false],
-    ['fe80::1', true],
-    ['fe80::1%eth0', true],
-    ['febf::1', true],
-    ['fec0::1', false],
-    ['::ffff:127.0.0.1', true],
-    ['::ffff:169.254.169.254', true],
-    ['::ffff:8.8.8.8', false],
-    ['2001:db8::1', false],
-    ['localhost', false],
-    ['', false],
-  ])('%s: %s', (address, local) => {
-    expect(isLocalAddress(address)).toBe(local);
-  });
-
+describe('local hosts', () => {
   it.each([
     ['localhost', true],
     ['a.localhost', true],
@@ -194,5 +193,122 @@ describe('local addresses', () => {
     ['', false],
   ])('host %s: %s', (host, local) => {
     expect(isLocalHost(host)).toBe(local);
+  });
+});
+
+interface Found {
+  readonly error: Error | null;
+  readonly address: string | LookupAddress[];
+  readonly family: number | undefined;
+}
+
+// Addresses resolve to themselves, so that no name server is asked.
+function resolve(
+  hostname: string,
+  options: LookupOptions = {},
+  lookup: ReturnType<typeof socketLookup> = guardedLookup,
+): Promise<Found> {
+  return new Promise((done) => {
+    lookup(hostname, options, (error, address, family) => done({ error, address, family }));
+  });
+}
+
+const METADATA_HOSTS = [
+  '[fd00:ec2::254]',
+  '[fd20:ce::254]',
+  '100.100.100.200',
+  '168.63.129.16',
+  '[64:ff9b::169.254.169.254]',
+  '[64:ff9b:1::a9fe:a9fe]',
+  '[64:ff9b:1:a9fe:a9:fe00::]',
+  '[::ffff:100.100.100.200]',
+];
+
+describe("a cloud's metadata service", () => {
+  it.each(METADATA_HOSTS)('is refused at %s, wherever the panel is', (host) => {
+    for (const policy of [PUBLIC, LOCAL, { ...LOCAL, allowInsecure: true }]) {
+      expect(socketAddressProblem(`wss://${host}:8080/ws`, policy)?.cause).toBe('socket_address_local');
+    }
+    expect(socketAddressProblem(`wss://${host}/ws`, LOCAL)?.detail).toContain(
+      ": the address of a cloud's metadata service",
+    );
+  });
+
+  it.each(METADATA_HOSTS)(
+    'may be used at %s where socket_hosts names it, and not where it names another',
+    (host) => {
+      const address = `wss://${host}/ws`;
+      expect(
+        socketAddressProblem(address, { ...PUBLIC, socketHosts: [new URL(address).hostname] }),
+      ).toBeUndefined();
+      const cause = 'socket_address_not_allowed';
+      const others = { ...PUBLIC, socketHosts: ['node.example.com'] };
+      expect(socketAddressProblem(address, others)).toMatchObject({ cause });
+    },
+  );
+
+  it.each(['fd00:ec2::254', '100.100.100.200', '64:ff9b::a9fe:a9fe'])(
+    'is refused as what a name leads to: %s, also from a panel on this machine',
+    async (address) => {
+      for (const { panelUrl } of [PUBLIC, LOCAL]) {
+        const found = await resolve(address, {}, socketLookup({ panelUrl }));
+        expect(found.error?.message).toBe(`"${address}" leads to ${address}`);
+        expect(found.address).toEqual([]);
+      }
+    },
+  );
+
+  it('leaves a panel on this machine its local nodes, and socket_hosts whatever its names lead to', async () => {
+    const { panelUrl } = LOCAL;
+    expect(await resolve('127.0.0.1', {}, socketLookup({ panelUrl }))).toMatchObject({ error: null });
+    expect(socketLookup({ panelUrl, socketHosts: ['node.example.com'] })).toBeUndefined();
+  });
+});
+
+describe('guardedLookup', () => {
+  it('gives one address, as a connect asks for it', async () => {
+    expect(await resolve('203.0.113.7')).toEqual({ error: null, address: '203.0.113.7', family: 4 });
+  });
+
+  it('gives all addresses where all are asked for', async () => {
+    const { address } = await resolve('2001:db8::7', { all: true });
+    expect(address).toEqual([{ address: '2001:db8::7', family: 6 }]);
+  });
+
+  it.each(['localhost', '127.0.0.1', '::1', '169.254.169.254', '::ffff:127.0.0.1'])(
+    'refuses %s, which leads here',
+    async (hostname) => {
+      for (const options of [{}, { all: true }]) {
+        const { error, address } = await resolve(hostname, options);
+        expect(error?.message).toMatch(/" leads to \S+$/);
+        expect(error?.message.startsWith(`"${hostname}" leads to `)).toBe(true);
+        // What to do follows from the cause.
+        expect(readTransportError(error).kind).toBe('address');
+        expect(address).toEqual([]);
+      }
+    },
+  );
+
+  // A label of 64 characters is refused before any name server is asked.
+  it('passes on why a name does not resolve', async () => {
+    const { error } = await resolve(`${'x'.repeat(64)}.example`);
+    expect(error).toMatchObject({ code: expect.stringMatching(/^E/) as string });
+  });
+});
+
+describe('an address that may not be used', () => {
+  const LOOPBACK = { panelUrl: 'http://127.0.0.1', allowInsecure: false };
+  const LIMITED = { ...PUBLIC, socketHosts: ['other.example.com'] };
+  it.each([
+    ['ws://node.example.com', PUBLIC, 'socket_address_insecure'],
+    ['ws://127.0.0.1', { ...PUBLIC, allowInsecure: true }, 'socket_address_local'],
+    ['ws://node.example.com', { ...LOOPBACK, socketHosts: [] }, 'socket_address_not_allowed'],
+    ['wss://node.example.com', LIMITED, 'socket_address_not_allowed'],
+    ['wss://[::1]', PUBLIC, 'socket_address_local'],
+    ['wss://me@node.example.com', PUBLIC, 'socket_address'],
+    ['ftp://node.example.com', PUBLIC, 'socket_address'],
+    ['', PUBLIC, 'socket_address'],
+  ])('%s with %j: %s', (address, policy, cause) => {
+    expect(socketAddressProblem(address, policy)?.cause).toBe(cause);
   });
 });

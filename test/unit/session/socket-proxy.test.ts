@@ -19,7 +19,7 @@ afterEach(() => {
 const proxyAgents = (proxyUrl: string | undefined) =>
   agentsOf(proxyUrl, { clock: new ManualClock(), timeoutMs: 8_000 });
 
-const proxyOf = (agent: unknown) => (agent as { proxy: URL } | undefined)?.proxy.href;
+const proxyOf = (agent: unknown) => (agent as { proxy: { url: URL } } | undefined)?.proxy.url.href;
 
 describe('proxyAgents', () => {
   it('goes straight where no proxy is named', () => {

@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, it } from 'vitest';
-import type { Credentials } from '../../../src/panel/decode.ts';
-import { TokenSource, toToken } from '../../../src/session/token.ts';
+import type { Credentials } from '../../../src/panel/dialect.ts';
+import { claimsOf, TokenSource, toToken } from '../../../src/session/token.ts';
 import { ManualClock } from '../../support/manual-clock.ts';
 
 const CREDENTIALS: Credentials = {
@@ -134,5 +134,27 @@ describe('TokenSource', () => {
     );
     await expect(failing.next('refresh', signal)).rejects.toThrow('the panel says no');
     expect(seen).toEqual(['refresh', signal]);
+  });
+});
+
+describe('claimsOf', () => {
+  const part = (value: unknown) => Buffer.from(JSON.stringify(value)).toString('base64url');
+  const token = (payload: unknown) => `${part({ alg: 'HS256', typ: 'JWT' })}.${part(payload)}.c2lnbmF0dXJl`;
+
+  it.each<[string, string, object]>([
+    ['lists permissions', token({ permissions: ['*'], exp: 1 }), { permissions: ['*'] }],
+    [
+      'lists other things among them',
+      token({ permissions: ['websocket.connect', 7, null] }),
+      { permissions: ['websocket.connect'] },
+    ],
+    ['lists none', token({ permissions: [] }), { permissions: [] }],
+    ['has no list', token({ permissions: 'websocket.connect' }), {}],
+    ['has no such claim', token({ exp: 1 }), {}],
+    ['holds no object', token(['a']), {}],
+    ['is no token', 'a.b.c', {}],
+    ['is empty', '', {}],
+  ])('of one that %s', (_, value, claims) => {
+    expect(claimsOf(value)).toEqual(claims);
   });
 });

@@ -12,11 +12,11 @@ import {
   step,
   usageWhenOff,
 } from '../../../src/simulator/game-server.ts';
+import { PROFILES } from '../../../src/simulator/profiles.ts';
 import { seededRandom } from '../../../src/simulator/random.ts';
-import { TEMPERS } from '../../../src/simulator/tempers.ts';
 
 const TRAITS: GameServerTraits = {
-  profile: TEMPERS.steady,
+  profile: PROFILES.steady,
   memoryLimitBytes: 4_509_715_660,
   startMs: 2_000,
   stopMs: 1_000,

@@ -1,0 +1,116 @@
+import type { Benchmark, Target } from '../report/benchmark.ts';
+import { formatNumber } from '../report/table.ts';
+import { SCENARIOS } from './scenarios.ts';
+import { type Outcome, type Scenario, simulate } from './simulation.ts';
+
+const LEAST_FRESH = 0.99;
+const MOST_WASTED = 0.05;
+const MOST_LISTING_INTERVALS = 2;
+
+/** Refreshes of fewer servers are too few to speak of a mean. */
+const LEAST_REFRESHES_PER_MINUTE = 2;
+
+/** What a scenario's outcome misses; empty if it holds every bound. */
+export function missed(outcome: Outcome): readonly string[] {
+  const { fresh, wasted, listingIntervals, overLimit, busiest } = outcome;
+  return [
+    ...(fresh < LEAST_FRESH ? ['fresh'] : []),
+    ...(wasted > MOST_WASTED ? ['wasted'] : []),
+    ...((listingIntervals ?? 0) > MOST_LISTING_INTERVALS ? ['listing'] : []),
+    ...(busiest.most > (refreshBound(outcome) ?? Number.POSITIVE_INFINITY) ? ['refreshes'] : []),
+    ...(overLimit > 0 ? ['limit'] : []),
+  ];
+}
+
+/** The most refreshes that a minute may hold; undefined where servers take turns, or too few stream. */
+function refreshBound({ busiest: { mean }, hasTurns }: Outcome): number | undefined {
+  if (hasTurns || mean < LEAST_REFRESHES_PER_MINUTE) return undefined;
+  return Math.max(1.3 * mean, mean + 3);
+}
+
+/** The busiest minute of refreshes, as a part of what it may hold. */
+const refreshesOfBound = (outcome: Outcome): number =>
+  outcome.busiest.most / (refreshBound(outcome) ?? Number.POSITIVE_INFINITY);
+
+/** Fair shares of a panel's limit beside servers that can't be observed. */
+export const fairness: Benchmark = {
+  name: 'fairness',
+  title: 'healthy servers beside dead, refused and many ones, in simulated time',
+  run: async ({ progress }) => {
+    const outcomes: { readonly scenario: Scenario; readonly outcome: Outcome }[] = [];
+    for (const scenario of SCENARIOS) {
+      progress(scenario.name);
+      outcomes.push({ scenario, outcome: await simulate(scenario) });
+    }
+    const all = outcomes.map(({ outcome }) => outcome);
+    return {
+      method: `The real fleet, gateway and budget on a virtual clock, with a panel in the same process: tokens of 600 s, answers in 60 to 400 ms, dead nodes after 20 s. Counted after the first pass.
+fresh: servers that can be observed and are fresh, over all minutes, and in the worst of them; wasted: calls that told nothing, retries and probes included, of the budget.
+busiest: most calls for tokens in any 60 s, and its bound, max(1.3 × mean, mean + 3); n/a where servers take turns, which calls for tokens begin as well, or where fewer than ${LEAST_REFRESHES_PER_MINUTE} a minute are refreshed.`,
+      tables: [
+        {
+          header: [
+            'scenario',
+            'limit',
+            'fresh %',
+            'worst %',
+            'oldest min',
+            'wasted %',
+            'listing ×',
+            'backups ×',
+            'tokens/min',
+            'busiest',
+            'bound',
+            'result',
+          ],
+          rows: outcomes.map(({ scenario, outcome }) => rowOf(scenario, outcome)),
+        },
+      ],
+      targets: [
+        target(
+          'the least share of fresh servers',
+          'at least',
+          LEAST_FRESH,
+          Math.min(...all.map(({ fresh }) => fresh)),
+        ),
+        target('the most calls wasted', 'at most', MOST_WASTED, Math.max(...all.map(({ wasted }) => wasted))),
+        target(
+          'the oldest listing, in intervals',
+          'at most',
+          MOST_LISTING_INTERVALS,
+          Math.max(...all.map(({ listingIntervals }) => listingIntervals ?? 0)),
+        ),
+        target(
+          'the busiest minute of refreshes, of its bound',
+          'at most',
+          1,
+          Math.max(...all.map(refreshesOfBound)),
+        ),
+      ],
+    };
+  },
+};
+
+function rowOf(scenario: Scenario, outcome: Outcome): readonly string[] {
+  const { fresh, worstFresh, oldestMinutes, wasted, listingIntervals, backups, busiest } = outcome;
+  const misses = missed(outcome);
+  const bound = refreshBound(outcome);
+  return [
+    scenario.name,
+    String(scenario.limit),
+    formatNumber(fresh * 100, 1),
+    formatNumber(worstFresh * 100, 1),
+    formatNumber(oldestMinutes, 1),
+    formatNumber(wasted * 100, 2),
+    formatNumber(listingIntervals ?? Number.NaN, 2),
+    formatNumber(backups ?? Number.NaN, 2),
+    formatNumber(busiest.mean, 1),
+    busiest.most === 0 ? 'n/a' : String(busiest.most),
+    formatNumber(bound ?? Number.NaN, 1),
+    misses.length === 0 ? 'PASS' : `NO: ${misses.join(', ')}`,
+  ];
+}
+
+function target(what: string, kind: Target['bound']['kind'], value: number, measured: number): Target {
+  return { what, bound: { kind, value }, unit: '', measured };
+}

@@ -1,0 +1,153 @@
+/** One folder (or file) of `src`: what it holds, and which others it may import. */
+export interface Layer {
+  /** Below `src`; the rule covers everything in it that isn't a layer of its own. */
+  readonly path: string;
+  readonly holds: string;
+  readonly mayImport: readonly string[];
+}
+
+const COLLECTION = ['domain', 'panel', 'session'];
+const EVERYTHING = 'everything';
+
+/**
+ * The architecture's only table: the lint rules (`.oxlintrc.layers.json`) and the table in CONTRIBUTING.md are generated from it. A
+ * folder that isn't listed can't be imported from any other.
+ */
+export const LAYERS: readonly Layer[] = [
+  { path: 'domain', holds: 'plain types and ports (clock, log, telemetry)', mayImport: [] },
+  { path: 'build-info.ts', holds: 'the version, and where the built program lies', mayImport: [] },
+  {
+    path: 'yaml',
+    holds: 'YAML text → a tree with places → issues; knows no configuration',
+    mayImport: ['domain'],
+  },
+  {
+    path: 'config',
+    holds: "the exporter's configuration: schema, rules, loading",
+    mayImport: ['domain', 'yaml', 'build-info.ts'],
+  },
+  {
+    path: 'diagnosis',
+    holds:
+      'the causes of trouble as data, and what evidence (errors, answers, close codes) says about them; pure',
+    mayImport: ['domain'],
+  },
+  {
+    path: 'panel',
+    holds: "one panel's API: calls, budget, breaker; `dialects` hold what differs between panels",
+    mayImport: ['domain', 'diagnosis'],
+  },
+  {
+    path: 'session',
+    holds: "one server's socket and polls: `machine.ts` decides, pure; the rest carries it out",
+    mayImport: ['domain', 'diagnosis', 'panel'],
+  },
+  {
+    path: 'fleet',
+    holds: 'all servers of one panel: plan, records, discovery, backups',
+    mayImport: [...COLLECTION, 'diagnosis'],
+  },
+  { path: 'metrics', holds: 'families as data → exposition; self-metrics', mayImport: ['domain'] },
+  {
+    path: 'status-page/data',
+    holds: 'what the status page and `/api/v1` show: history, changes, stream, JSON',
+    mayImport: ['domain', 'diagnosis', 'metrics'],
+  },
+  {
+    path: 'status-page/browser',
+    holds: "the status page's own code and style sheet, which run in a browser",
+    mayImport: ['status-page/data'],
+  },
+  {
+    path: 'status-page',
+    holds: 'the page without a script, and the files that it loads',
+    mayImport: ['domain', 'status-page/data', 'build-info.ts'],
+  },
+  {
+    path: 'http',
+    holds: 'what listens, who may, what is served; `web-config` reads the file of `--web.config.file`',
+    mayImport: ['domain', 'yaml', 'metrics', 'status-page', 'status-page/data', 'build-info.ts'],
+  },
+  {
+    path: 'doctor',
+    holds: 'tries every panel and server once and says what is wrong',
+    mayImport: [...COLLECTION, 'diagnosis'],
+  },
+  {
+    path: 'console',
+    holds: "a server's live console in a terminal",
+    mayImport: [...COLLECTION, 'diagnosis'],
+  },
+  { path: 'simulator', holds: 'a panel that speaks the whole contract', mayImport: ['domain'] },
+  {
+    path: 'app',
+    holds: 'composition: builds the parts, reloads, stops them in order',
+    mayImport: [
+      ...COLLECTION,
+      'yaml',
+      'config',
+      'fleet',
+      'metrics',
+      'status-page/data',
+      'http',
+      'build-info.ts',
+    ],
+  },
+  { path: 'commands', holds: 'one file per command of the command line', mayImport: [EVERYTHING] },
+  { path: 'cli.ts', holds: 'arguments and signals', mayImport: [EVERYTHING] },
+];
+
+/** May modules of the one layer import modules of the other? Entry points are imported by none. */
+export function mayImport(from: Layer, to: Layer): boolean {
+  if (from === to) return true;
+  if (to.path === 'cli.ts') return false;
+  return from.mayImport.includes(EVERYTHING) || from.mayImport.includes(to.path);
+}
+
+/** The text of `.oxlintrc.layers.json`, which `.oxlintrc.json` extends. */
+export function renderLintRules(): string {
+  const overrides = LAYERS.map((layer) => ({
+    files: filesOf(layer),
+    rules: {
+      'no-restricted-imports': ['error', { patterns: LAYERS.flatMap((other) => patternFor(layer, other)) }],
+    },
+  }));
+  return `${JSON.stringify({ overrides }, undefined, 2)}\n`;
+}
+
+/** The table of CONTRIBUTING.md. */
+export function renderLayerTable(): string {
+  const rows = LAYERS.map(
+    ({ path, holds, mayImport: others }) =>
+      `| \`src/${path}\` | ${holds} | ${others.length === 0 ? 'nothing' : others.map((other) => other.replace(/^[^.]*\.ts$/, '`$&`')).join(', ')} |`,
+  );
+  return ['| folder | holds | may import |', '|---|---|---|', ...rows].join('\n');
+}
+
+/** Layers with layers inside them own only the files that lie directly in them. */
+function filesOf({ path }: Layer): readonly string[] {
+  if (path.endsWith('.ts')) return [`src/${path}`];
+  const isOuter = LAYERS.some((other) => other.path.startsWith(`${path}/`));
+  return [isOuter ? `src/${path}/*` : `src/${path}/**`];
+}
+
+// Imports between layers always climb out of a folder, so that a folder of the same name inside a layer isn't meant.
+function patternFor(layer: Layer, other: Layer): readonly { regex: string; message: string }[] {
+  if (mayImport(layer, other)) return [];
+  const message = `src/${layer.path} may not import src/${other.path}: see scripts/layers.ts`;
+  return [{ regex: specifierPattern(layer, other), message }];
+}
+
+function specifierPattern(from: Layer, to: Layer): string {
+  const literal = (text: string) => text.replaceAll('.', '\\.');
+  const [folder = '', inner] = to.path.split('/');
+  const end = to.path.endsWith('.ts') ? '$' : '/';
+  const target = inner === undefined ? `${literal(folder)}${end}` : `${folder}/${inner}/`;
+  const isOuter = LAYERS.some(({ path }) => path.startsWith(`${to.path}/`));
+  const whole = isOuter ? `${folder}/[^/]+$` : target;
+  // Siblings inside one outer folder are written without its name.
+  const sibling = from.path.startsWith(`${folder}/`) || from.path === folder;
+  if (!sibling) return `^(?:\\.\\./)+${whole}`;
+  const short = inner === undefined ? '[^/]+$' : `${inner}/`;
+  return from.path === folder ? `^\\./${short}` : `^\\.\\./${short}`;
+}

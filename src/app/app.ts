@@ -1,0 +1,130 @@
+import { hostname } from 'node:os';
+import { REVISION, VERSION } from '../build-info.ts';
+import type { Config } from '../config/config.ts';
+import type { LoadResult } from '../config/load.ts';
+import { type Clock, SystemClock } from '../domain/clock.ts';
+import type { Logger } from '../domain/log.ts';
+import type { FleetReading } from '../domain/reading.ts';
+import { type Shard, WHOLE } from '../fleet/shard.ts';
+import { SocketLimit } from '../fleet/socket-limit.ts';
+import type { ListenAddress } from '../http/listen-address.ts';
+import { createRoutes, type ReloadOutcome } from '../http/routes.ts';
+import { HttpServer } from '../http/server.ts';
+import type { WebSettingsSource } from '../http/web-settings.ts';
+import { Scraper } from '../metrics/scrape.ts';
+import { SelfMetrics } from '../metrics/self.ts';
+import { StatusBoard } from '../status-page/data/board.ts';
+import { PanelSet } from './panel-set.ts';
+import { Reloader } from './reloader.ts';
+
+/** What the exporter is made from. */
+export interface AppOptions {
+  readonly config: Config;
+  /** One address or several. */
+  readonly listen: ListenAddress | readonly ListenAddress[];
+  /** TLS and who may come in; everybody over plain HTTP where absent. */
+  readonly web?: WebSettingsSource | undefined;
+  readonly log: Logger;
+  /** How many files the process may open; no limit where absent. */
+  readonly descriptorLimit?: number | undefined;
+  /** Lines of the log that couldn't be written so far; none where absent. */
+  readonly droppedLogLines?: () => number;
+  readonly clock?: Clock;
+  readonly random?: () => number;
+  /** Which part of the servers is this exporter's; all where absent. */
+  readonly shard?: Shard;
+  /** Reads the configuration again; without it there is nothing to reload. */
+  readonly load?: () => Promise<LoadResult>;
+  /** Told of a configuration that a reload brought. */
+  readonly reloaded?: (config: Config) => void;
+  /** May a reload be asked for by HTTP? Not unless said. */
+  readonly enableLifecycle?: boolean;
+  /** The URL by which people and programs reach the exporter, if it isn't the machine's name. */
+  readonly externalUrl?: URL | undefined;
+}
+
+/** The exporter as one thing that starts and stops. */
+export interface App {
+  /** What is known of the panels and servers at any moment. */
+  readonly fleet: FleetReading;
+  /** Resolves with the base URLs, the first of them as `url`, once `/metrics` answers, whatever the panels do. */
+  start(): Promise<{ readonly url: string; readonly urls: readonly string[] }>;
+  /** Loads the configuration again and touches only what changed; a bad one changes nothing. Never rejects. */
+  reload(): Promise<ReloadOutcome>;
+  /** Answers scrapes in flight, closes every socket, and resolves. */
+  stop(): Promise<void>;
+}
+
+/** Builds the exporter's parts and joins them; nothing is opened before `start`. */
+export function createApp(options: AppOptions): App {
+  const { config, listen, log, clock = new SystemClock(), random = Math.random, shard = WHOLE } = options;
+  const socketLimit = new SocketLimit(options.descriptorLimit);
+  // The metrics read the fleet and the fleet counts in the metrics: the one is asked at a scrape only.
+  const self = new SelfMetrics({
+    version: VERSION,
+    revision: REVISION,
+    shard,
+    fleet: { panels: () => supervisor.panels(), servers: () => supervisor.servers() },
+    wantedDescriptors: () => socketLimit.wantedDescriptors,
+    droppedLogLines: options.droppedLogLines ?? (() => 0),
+  });
+  const panels = new PanelSet(config, { clock, log, random, self, shard, socketLimit });
+  const { supervisor } = panels;
+  let { compatibility } = config;
+  const reloader = new Reloader({
+    log,
+    ...(options.load === undefined ? {} : { load: options.load }),
+    apply: async (next) => {
+      const changes = await panels.apply(next);
+      ({ compatibility } = next);
+      options.reloaded?.(next);
+      return changes;
+    },
+    ended: (successful) => self.configLoaded(successful, clock.toUnixMs(clock.now())),
+  });
+  const scraper = new Scraper({
+    fleet: supervisor,
+    self,
+    clock,
+    withCompatibility: () => compatibility === 'pterodactyl_exporter',
+  });
+  const rateLimited = (panel: string) => self.answered(panel, '429');
+  const status = new StatusBoard({ fleet: supervisor, clock, version: VERSION, rateLimited });
+  let loaded = false;
+  const routes = createRoutes({
+    scrape: (encoding) => scraper.scrape(encoding),
+    ready: () => loaded,
+    fleet: supervisor,
+    clock,
+    logger: log,
+    version: VERSION,
+    board: status,
+    reload: options.enableLifecycle === true ? () => reloader.reload() : undefined,
+    reloadHosts: [hostname(), ...(options.externalUrl === undefined ? [] : [options.externalUrl.hostname])],
+  });
+  const server = new HttpServer({
+    listen,
+    routes,
+    clock,
+    logger: log,
+    settings: options.web,
+    limits: { connections: socketLimit.connections },
+  });
+  return {
+    fleet: supervisor,
+    start: async () => {
+      self.configLoaded(true, clock.toUnixMs(clock.now()));
+      const { url, urls } = await server.start();
+      supervisor.start();
+      status.start();
+      loaded = true;
+      return { url, urls };
+    },
+    reload: () => reloader.reload(),
+    stop: async () => {
+      reloader.stop();
+      status.stop();
+      await Promise.all([server.stop(), supervisor.stop()]);
+    },
+  };
+}

@@ -1,0 +1,44 @@
+import { type Logger, pino } from 'pino';
+import type { LogConfig } from '../config/config.ts';
+import { KNOWN_SECRETS } from '../domain/known-secrets.ts';
+import { LogOutput } from './log-output.ts';
+
+// Nothing logs these; should something ever do so by mistake, they still don't get out.
+const SECRET_FIELDS = [
+  'apiKey',
+  'api_key',
+  'token',
+  'authorization',
+  'password',
+  '*.apiKey',
+  '*.token',
+  '*.authorization',
+];
+
+const STANDARD_ERROR = 2;
+
+/** The program's log, and how many of its lines couldn't be written. */
+export interface ProgramLog {
+  readonly log: Logger;
+  readonly droppedLines: () => number;
+}
+
+/** Opens the program's log on standard error: standard output is for what a command is asked for. */
+export async function openLog({ level, format }: LogConfig): Promise<ProgramLog> {
+  const output = new LogOutput(STANDARD_ERROR);
+  const options = {
+    level,
+    base: null,
+    redact: SECRET_FIELDS,
+    timestamp: pino.stdTimeFunctions.isoTime,
+    hooks: { streamWrite: (line: string) => KNOWN_SECRETS.strike(line) },
+  };
+  const droppedLines = () => output.dropped;
+  if (format === 'json' || (format === 'auto' && !process.stderr.isTTY)) {
+    return { log: pino(options, output), droppedLines };
+  }
+  // Loaded only when a person reads the log: a service starts faster without it.
+  const { prettyFactory } = await import('pino-pretty');
+  const pretty = prettyFactory({ colorize: process.stderr.isTTY, ignore: 'pid,hostname' });
+  return { log: pino(options, { write: (line) => output.write(pretty(line)) }), droppedLines };
+}

@@ -1,0 +1,76 @@
+import { isSameKey, type PanelConfig } from '../config/config.ts';
+import type { Clock } from '../domain/clock.ts';
+import type { Logger } from '../domain/log.ts';
+import { type PanelContext, PanelFleet } from '../fleet/panel-fleet.ts';
+import type { TargetChanges } from '../fleet/roster.ts';
+import { isInShard, type Shard } from '../fleet/shard.ts';
+import type { SocketLimit } from '../fleet/socket-limit.ts';
+import type { SelfMetrics } from '../metrics/self.ts';
+import { createPanelGateway } from '../panel/gateway.ts';
+import { apiAccess, socketAccess } from './panel-access.ts';
+
+/** What all panels share. */
+export interface PanelShared {
+  readonly clock: Clock;
+  readonly log: Logger;
+  readonly random: () => number;
+  readonly self: SelfMetrics;
+  readonly shard: Shard;
+  readonly socketLimit: SocketLimit;
+}
+
+/** One panel of the configuration at work. */
+export interface PanelUnit {
+  /** The configuration that it works by now. */
+  readonly config: PanelConfig;
+  readonly fleet: PanelFleet;
+  /** Takes on another configuration with the same connection; unchanged servers don't notice. */
+  update(next: PanelConfig): TargetChanges;
+}
+
+/**
+ * Builds the parts of one panel; nothing is opened before its fleet is started.
+ *
+ * @throws Error where the environment's proxy is none
+ */
+export function createPanelUnit(panel: PanelConfig, shared: PanelShared): PanelUnit {
+  const { clock, log, random, self, shard, socketLimit } = shared;
+  let config = panel;
+  const telemetry = self.telemetry(panel.name);
+  const context: PanelContext = {
+    clock,
+    log,
+    random,
+    telemetry,
+    gateway: createPanelGateway({
+      panel: panel.name,
+      ...apiAccess(panel),
+      apiKey: () => config.apiKey.reveal(),
+      telemetry,
+      clock,
+      log,
+      share: panel.keyPerShard ? 1 : 1 / shard.total,
+    }),
+    ...socketAccess(panel, clock, () => socketLimit.take()),
+    socketLimit,
+    isOurs: (server) => isInShard(server, shard),
+  };
+  const ratePinned = panel.requestsPerMinute !== undefined;
+  const fleet = new PanelFleet({ ...panel, ratePinned }, panel, context);
+  return {
+    get config() {
+      return config;
+    },
+    fleet,
+    update: (next) => {
+      const before = config;
+      config = next;
+      if (before.pollIntervalMs !== next.pollIntervalMs || before.stalenessMs !== next.stalenessMs) {
+        fleet.setIntervals(next);
+      }
+      const changes = fleet.setWants(next);
+      if (!isSameKey(before, next)) fleet.keyChanged();
+      return changes;
+    },
+  };
+}

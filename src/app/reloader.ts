@@ -1,0 +1,96 @@
+import type { Config } from '../config/config.ts';
+import type { LoadResult } from '../config/load.ts';
+import { KNOWN_SECRETS } from '../domain/known-secrets.ts';
+import type { Logger } from '../domain/log.ts';
+import type { ReloadOutcome } from '../http/routes.ts';
+import { formatIssues } from '../yaml/issues.ts';
+import type { ConfigChanges } from './panel-set.ts';
+
+export interface ReloaderOptions {
+  readonly log: Logger;
+  /** Reads the configuration and all that it names; absent where it came by no file. */
+  readonly load?: () => Promise<LoadResult>;
+  /** Takes on a configuration; rejects where it can't be, and then has changed nothing. */
+  readonly apply: (config: Config) => Promise<ConfigChanges>;
+  /** Told how each reload ended. */
+  readonly ended: (successful: boolean) => void;
+}
+
+/** Loads the configuration again when it is asked to; one reload at a time. */
+export class Reloader {
+  readonly #options: ReloaderOptions;
+  #running: Promise<ReloadOutcome> | undefined;
+  #waiting: Promise<ReloadOutcome> | undefined;
+  #isStopped = false;
+
+  constructor(options: ReloaderOptions) {
+    this.#options = options;
+  }
+
+  /** A reload that begins after the call; those who ask while one is running share the next. */
+  reload(): Promise<ReloadOutcome> {
+    if (this.#waiting !== undefined) return this.#waiting;
+    if (this.#running === undefined) return this.#begin();
+    this.#waiting = this.#running.then(() => {
+      this.#waiting = undefined;
+      return this.#begin();
+    });
+    return this.#waiting;
+  }
+
+  /** From now on nothing is changed any more. */
+  stop(): void {
+    this.#isStopped = true;
+  }
+
+  #begin(): Promise<ReloadOutcome> {
+    const running = this.#reload().finally(() => {
+      if (this.#running === running) this.#running = undefined;
+    });
+    this.#running = running;
+    return running;
+  }
+
+  async #reload(): Promise<ReloadOutcome> {
+    const { load, apply, ended, log } = this.#options;
+    if (load === undefined) return this.#failed(['there is no configuration file to load again']);
+    try {
+      const loaded = await load();
+      if (this.#isStopped) return { ok: false, problems: 'the exporter is stopping' };
+      if (!loaded.ok) return this.#failed(loaded.issues.map((issue) => formatIssues([issue])));
+      const changes = await apply(loaded.config);
+      ended(true);
+      const summary = `configuration reloaded: ${describeChanges(changes)}`;
+      log.info({ ...changes }, summary);
+      return { ok: true, summary };
+    } catch (error) {
+      return this.#failed([error instanceof Error ? error.message : String(error)]);
+    }
+  }
+
+  #failed(problems: readonly string[]): ReloadOutcome {
+    const { log, ended } = this.#options;
+    ended(false);
+    const number = problems.length === 1 ? 'one problem' : `${problems.length} problems`;
+    log.error(
+      { problems: problems.length },
+      `reload failed for ${number}: the configuration stays as it was`,
+    );
+    for (const problem of problems) log.error({}, problem);
+    return { ok: false, problems: KNOWN_SECRETS.strike(problems.join('\n')) };
+  }
+}
+
+/** What changed, in one line of words. */
+export function describeChanges({ panels, servers }: ConfigChanges): string {
+  const parts = [partOf('panel', panels), partOf('server', servers)];
+  const isSame = [panels, servers].every((counts) =>
+    Object.entries(counts).every(([word, count]) => count === 0 || word === 'unchanged'),
+  );
+  return isSame ? `nothing changed (${parts.join('; ')})` : parts.join('; ');
+}
+
+function partOf(noun: string, counts: Readonly<Record<string, number>>): string {
+  const said = Object.entries(counts).filter(([word, count]) => count > 0 || word === 'unchanged');
+  return `${noun}s: ${said.map(([word, count]) => `${count} ${word}`).join(', ')}`;
+}

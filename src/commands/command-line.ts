@@ -1,0 +1,36 @@
+import { InvalidArgumentError, Option } from 'commander';
+import { LOG_FORMATS, LOG_LEVELS, type LogFormat, type LogLevel } from '../config/config.ts';
+
+/** Trouble that the message names in full: it is shown as it is, without a stack, and the exit code is 1. */
+export class CommandFailure extends Error {
+  override readonly name = 'CommandFailure';
+}
+
+/** The highest port that there is. */
+export const HIGHEST_PORT = 65_535;
+
+/** Reads a flag's whole number from `least` to `most`; commander makes its error one of usage. */
+export function wholeNumber(least: number, most = Number.MAX_SAFE_INTEGER): (text: string) => number {
+  return (text) => {
+    const value = /^\d+$/.test(text) ? Number(text) : Number.NaN;
+    if (value >= least && value <= most) return value;
+    const range = most === Number.MAX_SAFE_INTEGER ? `of at least ${least}` : `from ${least} to ${most}`;
+    throw new InvalidArgumentError(`Expected a whole number ${range}.`);
+  };
+}
+
+/** The flags of every command that logs; where one is absent the configuration decides. */
+export interface LogFlags {
+  readonly 'log.level'?: LogLevel;
+  readonly 'log.format'?: LogFormat;
+}
+
+export function logLevelOption(otherwise = "the configuration's, else info"): Option {
+  return new Option('--log.level <level>', `what to log (default: ${otherwise})`).choices(LOG_LEVELS);
+}
+
+export function logFormatOption(
+  otherwise = "the configuration's, else pretty in a terminal and json elsewhere",
+): Option {
+  return new Option('--log.format <format>', `how to log (default: ${otherwise})`).choices(LOG_FORMATS);
+}

@@ -1,0 +1,114 @@
+import { InvalidArgumentError, Option } from 'commander';
+import { SystemClock } from '../domain/clock.ts';
+import type { Logger } from '../domain/log.ts';
+import { type Shard, WHOLE } from '../fleet/shard.ts';
+import { type ListenAddress, parseListenAddress } from '../http/listen-address.ts';
+import { loadWebConfig, type WebConfigResult } from '../http/web-config/load.ts';
+import { WatchedWebConfig } from '../http/web-config/watched-web-config.ts';
+import type { Environment } from '../yaml/document.ts';
+import { formatIssues } from '../yaml/issues.ts';
+
+/** The flags that say where and how is served. */
+export interface WebFlags extends WebConfigFlag {
+  readonly 'web.listenAddress': readonly ListenAddress[];
+}
+
+/** The flag that names the web configuration. */
+export interface WebConfigFlag {
+  readonly 'web.config.file'?: string;
+}
+
+const DEFAULT_ADDRESS = ':10317';
+const DEFAULT: readonly ListenAddress[] = [parseListenAddress(DEFAULT_ADDRESS)];
+
+export function listenAddressOption(): Option {
+  return new Option(
+    '--web.listen-address <address>',
+    'where to serve metrics, may be given several times; port 0 picks a free one',
+  )
+    .default(DEFAULT, DEFAULT_ADDRESS)
+    .argParser((text: string, before: readonly ListenAddress[]) => {
+      const address = parseListenAddress(text);
+      return before === DEFAULT ? [address] : [...before, address];
+    });
+}
+
+export function webConfigOption(): Option {
+  return new Option(
+    '--web.config.file <file>',
+    'TLS and passwords, in the format that every Prometheus exporter takes',
+  );
+}
+
+export function externalUrlOption(): Option {
+  return new Option(
+    '--web.external-url <url>',
+    'the URL by which the exporter is reached; POST /-/reload accepts its host',
+  ).argParser((text: string) => {
+    if (URL.canParse(text)) {
+      const url = new URL(text);
+      if (url.protocol === 'http:' || url.protocol === 'https:') return url;
+    }
+    throw new InvalidArgumentError('expected an http or https URL, such as https://exporter.example.com');
+  });
+}
+
+/** What the web configuration says; undefined where there is none. As with Prometheus' programs, an empty name names none. */
+export async function loadWebFlags(flags: WebConfigFlag): Promise<WebConfigResult | undefined> {
+  const file = flags['web.config.file'] ?? '';
+  return file === '' ? undefined : loadWebConfig(file, process.env);
+}
+
+/** The web configuration as it is served, and watched for changes; logs what it warns of. */
+export function watchWebConfig(
+  flags: WebConfigFlag,
+  loaded: (WebConfigResult & { readonly ok: true }) | undefined,
+  log: Logger,
+): WatchedWebConfig | undefined {
+  if (loaded === undefined) return undefined;
+  for (const warning of loaded.warnings) log.warn({}, formatIssues([warning]));
+  const file = flags['web.config.file'] ?? '';
+  return new WatchedWebConfig({ file, env: process.env, clock: new SystemClock(), log }, loaded);
+}
+
+/** What says which shard this is: the flags as they were given. */
+export interface ShardFlags {
+  readonly shard?: string;
+  readonly totalShards?: string;
+}
+
+/**
+ * The shard that flags and environment name, or in words what is wrong with them. The flags are those of kube-state-metrics;
+ * `auto` takes the ordinal that ends a StatefulSet's pod name.
+ */
+export function parseShard(flags: ShardFlags, env: Environment): Shard | string {
+  const count = flags.totalShards ?? env['TOTAL_SHARDS'];
+  if (flags.shard === undefined && count === undefined) return WHOLE;
+  if (flags.shard === undefined) return '--total-shards needs --shard: which of them is this one?';
+  if (count === undefined) return '--shard needs --total-shards, or TOTAL_SHARDS in the environment';
+  const total = wholeNumberIn(count);
+  if (total === undefined || total < 1)
+    return `--total-shards: expected a whole number of at least 1, got "${count}"`;
+  const index = flags.shard === 'auto' ? ordinalOf(podName(env)) : wholeNumberIn(flags.shard);
+  if (index === undefined && flags.shard === 'auto') {
+    return `--shard=auto: expected a pod name that ends in an ordinal, such as exporter-2, got "${podName(env)}"; set POD_NAME`;
+  }
+  if (index === undefined || index >= total) {
+    return `--shard: expected auto, or a whole number from 0 to ${total - 1} for ${total} shards, got "${index ?? flags.shard}"`;
+  }
+  return { index, total };
+}
+
+/** Kubernetes names the host after the pod; POD_NAME is for pods that name it otherwise. */
+function podName(env: Environment): string {
+  return env['POD_NAME'] ?? env['HOSTNAME'] ?? '';
+}
+
+function ordinalOf(name: string): number | undefined {
+  const ordinal = /-(\d+)$/.exec(name)?.[1];
+  return ordinal === undefined ? undefined : wholeNumberIn(ordinal);
+}
+
+function wholeNumberIn(text: string): number | undefined {
+  return /^\d{1,6}$/.test(text) ? Number(text) : undefined;
+}

@@ -1,0 +1,138 @@
+import { isApplicationKey } from '../domain/api-keys.ts';
+
+const SHORT_ID = '[0-9a-fA-F]{8}';
+const UUID = `${SHORT_ID}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}`;
+
+/** A full UUID or the 8-character short identifier, which is how a UUID begins. */
+export const SERVER_ID_PATTERN = `^(?:${UUID}|${SHORT_ID})$`;
+export const LABEL_NAME_PATTERN = '^[a-zA-Z_][a-zA-Z0-9_]*$';
+
+const SERVER_ID = new RegExp(SERVER_ID_PATTERN);
+const FULL_UUID = new RegExp(`^${UUID}$`);
+const LABEL_NAME = new RegExp(LABEL_NAME_PATTERN);
+const MAX_NAME_LENGTH = 200;
+
+/** Labels that the exporter sets itself, and those that Prometheus and the shipped rules set. */
+export const TAKEN_LABELS: readonly string[] = [
+  'panel',
+  'server',
+  'server_id',
+  'state',
+  'reason',
+  'node',
+  'egg',
+  'uuid',
+  'job',
+  'instance',
+  'pod',
+  'le',
+  'alertname',
+  'alertstate',
+  'severity',
+];
+
+export function isServerId(text: string): boolean {
+  return SERVER_ID.test(text);
+}
+
+/** The UUID that a configured id is; undefined for a short identifier. */
+export function uuidOf(id: string): string | undefined {
+  return FULL_UUID.test(id) ? id.toLowerCase() : undefined;
+}
+
+/** Can the text name a panel or a server? Names end in labels and log lines. */
+export function isName(text: string): boolean {
+  return text.trim() !== '' && text.length <= MAX_NAME_LENGTH && !/\p{Cc}/u.test(text);
+}
+
+/** What is wrong with a label's name; undefined if nothing is. */
+export function labelNameProblem(name: string): string | undefined {
+  if (!LABEL_NAME.test(name))
+    return 'expected a label name of letters, digits and _, not starting with a digit';
+  if (name.startsWith('__')) return 'expected a label name without __ in front, which Prometheus reserves';
+  if (TAKEN_LABELS.includes(name))
+    return `expected another label name: ${name} is set by the exporter, by Prometheus or by its alerts`;
+  return undefined;
+}
+
+const MAX_KEY_LENGTH = 4_096;
+
+/** What is wrong with an API key, without quoting it; undefined if nothing is. */
+export function apiKeyProblem(key: string): string | undefined {
+  if (key === '') return 'expected an API key, but it is empty';
+  if (isApplicationKey(key)) {
+    return "expected a client API key (from an account's own settings), but this one is for the application API";
+  }
+  if (!/^[\x21-\x7e]+$/.test(key))
+    return 'expected an API key without spaces, line breaks and special characters';
+  return key.length > MAX_KEY_LENGTH ? 'expected an API key, but it is far too long for one' : undefined;
+}
+
+/** The key that a file holds: editors and `echo` end it with a newline. */
+export function apiKeyOfFile(content: string): string {
+  return content.replace(/\r?\n$/, '');
+}
+
+const LOOPBACK = /^(?:localhost|.+\.localhost|127(?:\.\d+){3}|\[::1\])$/;
+const ORIGIN = /^https?:\/\/[^/?#@\s]+$/;
+const API_PATH = /\/api(?:\/client)?$/;
+
+/** Is the host, as `URL.hostname` writes it, the machine itself? */
+function isLoopback(hostname: string): boolean {
+  return LOOPBACK.test(hostname);
+}
+
+/** Would requests to this panel cross a network in clear text? False where it is no panel's address. */
+export function isClearText(text: string): boolean {
+  if (panelUrlProblem(text) !== undefined) return false;
+  const { protocol, hostname } = new URL(text);
+  return protocol === 'http:' && !isLoopback(hostname);
+}
+
+function parseHttpUrl(text: string): URL | undefined {
+  const url = URL.canParse(text) ? new URL(text) : undefined;
+  return /^https?:\/\//i.test(text) && url?.hostname !== '' ? url : undefined;
+}
+
+/** What is wrong with a panel's base address, as the expectation that it fails; undefined if nothing is. */
+export function panelUrlProblem(text: string): string | undefined {
+  const url = parseHttpUrl(text);
+  if (url === undefined) return "expected the panel's base address, such as https://panel.example.com";
+  if (url.username !== '' || url.password !== '') return 'expected an address without user name and password';
+  if (/[?#]/.test(text)) return 'expected an address without query and fragment';
+  if (API_PATH.test(withoutTrailingSlashes(url.pathname))) {
+    return "expected the panel's base address, without /api or /api/client";
+  }
+  return undefined;
+}
+
+/** The address in one spelling, without a trailing slash; a path is kept. */
+export function normalisePanelUrl(text: string): string {
+  const url = new URL(text);
+  return url.origin + withoutTrailingSlashes(url.pathname);
+}
+
+function withoutTrailingSlashes(path: string): string {
+  return path.replace(/\/+$/, '');
+}
+
+/** Can the text be sent as `Origin`? Its spelling is kept: panels compare it letter for letter. */
+export function isOrigin(text: string): boolean {
+  return ORIGIN.test(text) && URL.canParse(text);
+}
+
+/** What is wrong with a proxy's address; undefined if nothing is. */
+export function proxyUrlProblem(text: string): string | undefined {
+  const url = parseHttpUrl(text);
+  if (url === undefined || /[?#]/.test(text) || url.pathname !== '/') {
+    return "expected an http or https proxy's address, such as http://proxy.example.com:3128";
+  }
+  return undefined;
+}
+
+/** The host in the spelling of `URL.hostname`; undefined where the text is not a host name or an IP address alone. */
+export function parseHost(text: string): string | undefined {
+  const host = text.includes(':') && !text.startsWith('[') ? `[${text}]` : text;
+  if (!/^(?:[\w.-]+|\[[0-9a-fA-F:.]+\])$/.test(host) || !URL.canParse(`http://${host}`)) return undefined;
+  return new URL(`http://${host}`).hostname;
+}

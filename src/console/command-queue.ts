@@ -1,0 +1,121 @@
+import { type Clock, sleep } from '../domain/clock.ts';
+import { FRAME_INTERVAL_MS } from '../session/socket-pacing.ts';
+
+/** Daemons take ten commands at once and then one a second (wings, router/websocket/limiter.go); two are left for what travels unevenly. */
+const BURST = 8;
+const REFILL_MS = 1_050;
+
+/** After a drop: long enough that a daemon has room again, and shorter than a console waits for silence. */
+const REST_MS = 1_500;
+
+/** A notice that comes later than this after the last command is not about it. */
+const NOTICE_MS = 5_000;
+
+/** A node that drops a command so often wouldn't take it the next time either. */
+const MAX_TRIES = 5;
+
+/** What a queue needs of the console. */
+export interface CommandQueueOptions {
+  readonly clock: Clock;
+  readonly signal: AbortSignal;
+  /** Sends a command; false if there was no connection for long. Rejects when the console ends. */
+  readonly send: (command: string, what: string) => Promise<boolean>;
+  readonly note: (text: string) => void;
+  readonly fail: (text: string) => void;
+}
+
+interface QueuedCommand {
+  readonly command: string;
+  /** The command in words. */
+  readonly what: string;
+  readonly tries: number;
+  readonly settle: (sent: Promise<boolean>) => void;
+}
+
+/** The commands to one server: sent in order, no faster than daemons take them, and again if the node drops one. */
+export class CommandQueue {
+  readonly #options: CommandQueueOptions;
+  readonly #waiting: QueuedCommand[] = [];
+  #isSending = false;
+  #tokens = BURST;
+  #countedAt: number;
+  #restsUntil = Number.NEGATIVE_INFINITY;
+  #last: { readonly command: QueuedCommand; readonly at: number } | undefined;
+
+  constructor(options: CommandQueueOptions) {
+    this.#options = options;
+    this.#countedAt = options.clock.now();
+  }
+
+  /** Sends a command in its turn; false if there was no connection for long. Rejects when the console ends. */
+  send(command: string, what: string): Promise<boolean> {
+    return new Promise((settle) => {
+      this.#waiting.push({ command, what, tries: 1, settle });
+      void this.#work();
+    });
+  }
+
+  /** The node dropped the last command. True if it is sent again. */
+  dropped(): boolean {
+    const { clock, fail, note } = this.#options;
+    const last = this.#last;
+    this.#last = undefined;
+    // Its limiter has fewer tokens than was thought.
+    this.#tokens = 0;
+    this.#countedAt = clock.now();
+    this.#restsUntil = clock.now() + REST_MS;
+    if (last === undefined || clock.now() - last.at > NOTICE_MS) return false;
+    const { command } = last;
+    if (command.tries >= MAX_TRIES) {
+      fail(`${command.what} was dropped by the node ${MAX_TRIES} times: send commands more slowly`);
+      return true;
+    }
+    note(`the node dropped ${command.what}: too many at once, sending it again`);
+    this.#waiting.unshift({ ...command, tries: command.tries + 1, settle: () => undefined });
+    void this.#work();
+    return true;
+  }
+
+  async #work(): Promise<void> {
+    if (this.#isSending) return;
+    this.#isSending = true;
+    while (this.#waiting.length > 0) {
+      const isOpen = await this.#turn();
+      // Looked at after the wait: a command that was dropped meanwhile goes first.
+      const next = this.#waiting.shift();
+      if (next === undefined) break;
+      const sent = isOpen ? this.#options.send(next.command, next.what) : aborted(this.#options.signal);
+      next.settle(sent);
+      if (await sent.catch(() => false)) {
+        const at = this.#options.clock.now();
+        this.#tokens -= 1;
+        this.#last = { command: next, at };
+        // The wait is here, and not in the next command's way out, where a dropped one could no longer go before it.
+        this.#restsUntil = Math.max(this.#restsUntil, at + FRAME_INTERVAL_MS);
+      }
+    }
+    this.#isSending = false;
+  }
+
+  /** Waits until the daemon takes another command; false if the console ended before. */
+  async #turn(): Promise<boolean> {
+    const { clock, signal } = this.#options;
+    for (;;) {
+      const now = clock.now();
+      this.#tokens = Math.min(BURST, this.#tokens + (now - this.#countedAt) / REFILL_MS);
+      this.#countedAt = now;
+      const waitMs = Math.max(this.#restsUntil - now, (1 - this.#tokens) * REFILL_MS);
+      if (signal.aborted) return false;
+      if (waitMs <= 0.001) return true;
+      try {
+        await sleep(clock, waitMs, signal);
+      } catch {
+        return false;
+      }
+    }
+  }
+}
+
+function aborted(signal: AbortSignal): Promise<never> {
+  return Promise.reject(signal.reason as Error);
+}

@@ -1,0 +1,99 @@
+import { isOff, type ServerState } from '../domain/server.ts';
+import type { PowerAction, SocketCodec } from '../panel/dialect.ts';
+import { claimsOf } from '../session/token.ts';
+
+/** What a node wants a token to allow for each power action; from Wings' `router/websocket`. */
+export const POWER_PERMISSIONS: Readonly<Record<PowerAction, string>> = {
+  start: 'control.start',
+  stop: 'control.stop',
+  restart: 'control.restart',
+  kill: 'control.stop',
+};
+
+/** What it wants for a command. */
+export const COMMAND_PERMISSION = 'control.console';
+
+/**
+ * The permissions that a console token carries; undefined if it doesn't list them. Nodes silently ignore what a token doesn't
+ * allow, so the token is checked first.
+ */
+export function permissionsOf(token: string): ReadonlySet<string> | undefined {
+  const { permissions } = claimsOf(token);
+  return permissions && new Set(permissions);
+}
+
+/** Do the permissions lack this one? Not where they are unknown. */
+export function lacks(permissions: ReadonlySet<string> | undefined, needed: string): boolean {
+  return permissions !== undefined && !permissions.has(needed) && !permissions.has('*');
+}
+
+/** What to say of a permission that is missing. */
+export function missingPermission(needed: string): string {
+  return `the key's account lacks the permission ${needed} for this server`;
+}
+
+/** What is wrong with a command's length; undefined if nothing is. */
+export function lengthProblem(command: string, { encode, maxFrameBytes }: SocketCodec): string | undefined {
+  try {
+    encode({ event: 'send command', command });
+    return undefined;
+  } catch {
+    return `it is too long: the node takes messages of ${maxFrameBytes} bytes at most`;
+  }
+}
+
+/** The server's state and our permissions on it, as far as known. */
+export interface ServerStanding {
+  readonly state: ServerState | undefined;
+  /** Undefined if the token doesn't list them. */
+  readonly permissions: ReadonlySet<string> | undefined;
+}
+
+/** Why a node would silently drop this command; undefined if no reason is known. */
+export function commandProblem(
+  command: string,
+  { state, permissions }: ServerStanding,
+  codec: SocketCodec,
+): string | undefined {
+  if (lacks(permissions, COMMAND_PERMISSION)) return missingPermission(COMMAND_PERMISSION);
+  if (state !== undefined && isOff(state)) return `the server is ${state}`;
+  return lengthProblem(command, codec);
+}
+
+/** A power action, and what was seen of the server since it was asked for. */
+export interface PowerWatch {
+  readonly action: PowerAction;
+  readonly state: ServerState;
+  /** Was the server seen in another state than running since? A restart isn't done before. */
+  readonly left: boolean;
+}
+
+/** How the server's state stands to an action that is wanted: there already, on its way, or to be asked for. */
+export function powerNeed(action: PowerAction, state: ServerState): 'done' | 'wait' | 'ask' {
+  switch (action) {
+    case 'start':
+      if (state === 'running') return 'done';
+      return state === 'starting' ? 'wait' : 'ask';
+    case 'stop':
+      if (isOff(state)) return 'done';
+      return state === 'stopping' ? 'wait' : 'ask';
+    case 'kill':
+      return isOff(state) ? 'done' : 'ask';
+    case 'restart':
+      return 'ask';
+  }
+}
+
+export function watchPower(action: PowerAction, state: ServerState): PowerWatch {
+  return { action, state, left: state !== 'running' };
+}
+
+/** The watch after a word on the server's state. */
+export function sawState(watch: PowerWatch, state: ServerState): PowerWatch {
+  return { ...watch, state, left: watch.left || (state !== 'running' && state !== 'unknown') };
+}
+
+/** Is the state reached that the action leads to? */
+export function isReached({ action, state, left }: PowerWatch): boolean {
+  return action === 'stop' || action === 'kill' ? isOff(state) : state === 'running' && left;
+}

@@ -1,0 +1,152 @@
+import type { CauseCode } from '../domain/problem.ts';
+import type { BlockedReason } from '../domain/server.ts';
+import type { ApiEndpoint } from '../domain/telemetry.ts';
+import { CAUSES } from './causes.ts';
+
+/** An answer of a panel's API that is not a success, decoded. */
+export interface PanelRefusal {
+  readonly endpoint: ApiEndpoint;
+  readonly status: number;
+  /**
+   * Whose form the body has: `envelope` is the panel's list of errors, `message` its flat object, `foreign` everything else: mostly the
+   * page of a proxy or firewall before the panel.
+   */
+  readonly form: 'envelope' | 'message' | 'foreign';
+  /** The class of the panel's error, as the envelope names it. */
+  readonly code?: string;
+  /** The panel passes on what the server's node answered, or that it did not. */
+  readonly fromNode?: boolean;
+  /** The panel's words, or the title of a page. */
+  readonly detail?: string;
+  /** Where a redirect leads to. */
+  readonly location?: string;
+  /** The panel's address in the configuration. */
+  readonly url: string;
+  /** The key is one of the application API, going by its prefix. */
+  readonly isApplicationKey: boolean;
+}
+
+/** Why the panel, or what stands before it, refused a call. Only an answer in the panel's own form says something about a server. */
+export function refusalCause(refusal: PanelRefusal): CauseCode {
+  const { status } = refusal;
+  if (status >= 300 && status < 400) return leadsToHttps(refusal) ? 'https_needed' : 'redirect';
+  const cause = refusal.form === 'foreign' ? foreignCause(refusal) : ownCause(refusal);
+  return timeoutCause(cause, refusal.endpoint);
+}
+
+/** A call for resources waits for the server's node: that it takes too long says more about the node than about the panel. */
+export function timeoutCause(cause: CauseCode, endpoint: ApiEndpoint): CauseCode {
+  return cause === 'timeout' && endpoint === 'resources' ? 'node_silent' : cause;
+}
+
+/** Why an answer with a success status can't be used; `page` is the title of an HTML page, empty where it has none. */
+export function unreadableCause(page: string | undefined): CauseCode {
+  if (page === undefined) return 'bad_answer';
+  return CHALLENGE.test(page) ? 'challenge_page' : 'login_page';
+}
+
+/** Words in the titles of bot checks and firewalls. */
+const CHALLENGE =
+  /just a moment|attention required|checking your browser|captcha|challenge|are you (?:a )?human|ddos|access denied|cloudflare/i;
+
+/** Panels word their refusals differently, so only the stem of the telling word is searched for. */
+const CONFLICTS: readonly (readonly [RegExp, BlockedReason])[] = [
+  [/suspen/i, 'suspended'],
+  [/transfer/i, 'transferring'],
+  [/restor|backup/i, 'restoring'],
+  [/install/i, 'installing'],
+];
+
+function ownCause({
+  endpoint,
+  status,
+  form,
+  code = '',
+  fromNode = false,
+  detail = '',
+  isApplicationKey,
+}: PanelRefusal): CauseCode {
+  if (fromNode) return nodeAnswerCause(status);
+  const isListing = endpoint === 'listing';
+  switch (status) {
+    case 400:
+      return /two-?factor/i.test(`${code} ${detail}`) ? 'key_two_factor' : 'bad_request';
+    case 401:
+      // Some panels say 401 to an account that lacks a permission: only the listing needs none.
+      return isListing || code === 'AuthenticationException' ? 'key_refused' : 'unauthorized';
+    case 403:
+      if (/\bIP address\b/i.test(detail)) return 'key_address';
+      if (isApplicationKey || /application API key/i.test(detail)) return 'application_key';
+      if (isListing) return 'key_refused';
+      return endpoint === 'websocket' ? 'no_console_permission' : 'forbidden';
+    case 404:
+      return 'not_found';
+    case 409:
+      // A conflict in unknown words is still a state which the panel holds the server in.
+      return CONFLICTS.find(([stem]) => stem.test(detail))?.[1] ?? 'maintenance';
+    case 429:
+      return endpoint === 'websocket' ? 'console_limit' : 'rate_limited';
+    case 504:
+      // The panel wraps its node's silence in its envelope.
+      return form === 'envelope' ? 'node_unreachable' : 'timeout';
+    default:
+      if (status < 500) return 'bad_request';
+      return status === 502 || status === 503 ? 'panel_down' : 'panel_error';
+  }
+}
+
+function nodeAnswerCause(status: number): CauseCode {
+  if (status === 404) return 'server_not_on_node';
+  return status === 504 || status === 500 ? 'node_unreachable' : 'node_error';
+}
+
+function foreignCause({ status, detail = '' }: PanelRefusal): CauseCode {
+  if (/plain HTTP request was sent to HTTPS port/i.test(detail)) return 'https_needed';
+  if (/SSL certificate (?:was sent|error)/i.test(detail)) return 'tls_client_certificate';
+  if (CHALLENGE.test(detail)) return 'challenge_page';
+  switch (status) {
+    case 401:
+      return 'login_page';
+    case 403:
+      return 'challenge_page';
+    case 407:
+      return 'proxy';
+    case 429:
+      return 'rate_limited';
+    case 504:
+    case 524:
+      return 'timeout';
+    default:
+      if (status < 500) return 'not_a_panel';
+      return status === 502 || status === 503 || (status >= 520 && status <= 530)
+        ? 'panel_down'
+        : 'panel_error';
+  }
+}
+
+function leadsToHttps({ url, location = '' }: PanelRefusal): boolean {
+  const { protocol, hostname } = new URL(url);
+  if (protocol !== 'http:' || !URL.canParse(location)) return false;
+  const target = new URL(location);
+  return target.protocol === 'https:' && target.hostname === hostname;
+}
+
+/**
+ * The state or refusal that keeps a server from being observed until somebody changes it; undefined for every other cause. What is
+ * wrong with the panel or its key blocks no server: it is reported once, for the panel.
+ */
+export function blockedReason(cause: CauseCode): BlockedReason | undefined {
+  const { scope, lasting } = CAUSES[cause];
+  if (!lasting || scope === 'key' || scope === 'panel') return undefined;
+  return BLOCKED_BY[cause] ?? 'forbidden';
+}
+
+const BLOCKED_BY: Partial<Record<CauseCode, BlockedReason>> = {
+  suspended: 'suspended',
+  installing: 'installing',
+  transferring: 'transferring',
+  restoring: 'restoring',
+  maintenance: 'maintenance',
+  not_found: 'not_found',
+  unauthorized: 'unauthorized',
+};

@@ -1,0 +1,175 @@
+import { printable } from '../domain/printable.ts';
+import type { CauseCode } from '../domain/problem.ts';
+
+/**
+ * Codes of errors that this program raises itself, beside those of Node, undici and OpenSSL: a call's own deadline, an answer that is
+ * too long, a proxy that failed, and a socket address that isn't allowed.
+ */
+export const OWN_CODES = {
+  deadline: 'DEADLINE',
+  oversize: 'OVERSIZE',
+  proxy: 'ERR_PROXY',
+  address: 'ERR_SOCKET_ADDRESS',
+} as const;
+
+/** What ended a connection or a call before there was an answer. */
+export type TransportKind =
+  | 'dns'
+  | 'timeout'
+  | 'proxy'
+  | 'address'
+  | 'oversize'
+  | 'descriptors'
+  | 'cut'
+  | 'refused'
+  | 'connection'
+  | TlsKind;
+
+const TLS_KINDS = [
+  'tls_expired',
+  'tls_not_yet_valid',
+  'tls_wrong_name',
+  'tls_client_certificate',
+  'tls_plain_port',
+  'tls_unknown_ca',
+  'tls',
+] as const;
+type TlsKind = (typeof TLS_KINDS)[number];
+
+/** An error of Node's, undici's or OpenSSL's, read. */
+export interface TransportError {
+  readonly kind: TransportKind;
+  /** `unknown` when the error has none. */
+  readonly code: string;
+  readonly hostname: string | undefined;
+  /** On one line that can be shown. */
+  readonly message: string;
+}
+
+/** Errors are wrapped a few times at most; a ring of causes must not hang the program. */
+const MAX_DEPTH = 8;
+
+/** Codes by what they mean; the first match in the error and everything that caused it decides. */
+const SIGNS: readonly (readonly [RegExp, TransportKind])[] = [
+  [/^ERR_SOCKET_ADDRESS$/, 'address'],
+  [/^(?:EMFILE|ENFILE)$/, 'descriptors'],
+  [/^(?:ERR_PROXY$|UND_ERR_PRX)/, 'proxy'],
+  [/^(?:OVERSIZE|UND_ERR_RES_EXCEEDED_MAX_SIZE)$/, 'oversize'],
+  [/^CERT_HAS_EXPIRED$/, 'tls_expired'],
+  [/^CERT_NOT_YET_VALID$/, 'tls_not_yet_valid'],
+  [/^(?:ERR_TLS_CERT_ALTNAME_INVALID|HOSTNAME_MISMATCH)$/, 'tls_wrong_name'],
+  [
+    /^ERR_SSL_.*(?:CERTIFICATE_REQUIRED|ALERT_(?:BAD|UNKNOWN|UNSUPPORTED|NO)_CERT|ALERT_(?:UNKNOWN_CA|CERTIFICATE_))/,
+    'tls_client_certificate',
+  ],
+  [/^ERR_SSL_.*(?:WRONG_VERSION_NUMBER|PACKET_LENGTH_TOO_LONG|HTTP_REQUEST)/, 'tls_plain_port'],
+  [
+    /SELF_SIGNED|^UNABLE_TO_(?:GET|VERIFY)|^INVALID_CA|^CERT_UNTRUSTED|^CERT_CHAIN_TOO_LONG/,
+    'tls_unknown_ca',
+  ],
+  [/^(?:ERR_TLS_|ERR_SSL_|ERR_OSSL_|CERT_|CRL_|INVALID_PURPOSE|PATH_LENGTH_|UNABLE_TO_|EPROTO$)/, 'tls'],
+  [/^(?:ENOTFOUND|EAI_\w+)$/, 'dns'],
+  [/^(?:DEADLINE|ETIMEDOUT|UND_ERR_(?:CONNECT|HEADERS|BODY)_TIMEOUT)$/, 'timeout'],
+  [/^ECONNREFUSED$/, 'refused'],
+  [/^(?:ECONNRESET|EPIPE|UND_ERR_SOCKET|HPE_\w+)$/, 'cut'],
+];
+
+/** OpenSSL's sentences, for errors whose code only says that the handshake failed. */
+const SENTENCES: readonly (readonly [RegExp, TransportKind])[] = [
+  [
+    /alert (?:(?:bad|unknown|unsupported|no) certificate|certificate (?:required|expired|revoked|unknown)|unknown ca)/i,
+    'tls_client_certificate',
+  ],
+  [/wrong version number/i, 'tls_plain_port'],
+];
+
+/** Reads the error of a connection or a call; never throws. */
+export function readTransportError(error: unknown): TransportError {
+  const errors = withCauses(error);
+  const codes = errors.map(codeOf).filter((code) => code !== undefined);
+  const byCode = SIGNS.find(([sign]) => codes.some((code) => sign.test(code)))?.[1] ?? 'connection';
+  // Only an error of TLS is read as text: any other text may hold words of the far end's.
+  const bySentence =
+    byCode === 'tls' && SENTENCES.find(([sign]) => errors.some(({ message }) => sign.test(message)))?.[1];
+  const hostname = errors.map((one) => (one as { hostname?: unknown }).hostname).find(isText);
+  // The error of a name with several addresses is a bundle without words of its own.
+  const words = errors.map(({ message }) => printable(message)).find((message) => message !== '');
+  return {
+    kind: bySentence || byCode,
+    code: codes[0] ?? 'unknown',
+    hostname,
+    message: words ?? 'unknown error',
+  };
+}
+
+/** How a panel is reached, as far as it tells causes apart. */
+export interface PanelWay {
+  /** `https:` or `http:`. */
+  readonly protocol: string;
+  readonly proxied: boolean;
+  /** The panel answered before, in its own form. */
+  readonly hasAnswered: boolean;
+}
+
+/** Why a call to the panel ended without an answer. */
+export function panelTransportCause({ kind }: TransportError, way: PanelWay): CauseCode {
+  switch (kind) {
+    case 'cut':
+      // A TLS port hangs up on plain HTTP, and most say nothing.
+      return way.protocol === 'http:' && !way.hasAnswered ? 'https_needed' : 'connection_cut';
+    case 'refused':
+      // Through a proxy, it is the proxy that is connected to.
+      return way.proxied ? 'proxy' : 'connection';
+    case 'dns':
+      return way.proxied ? 'proxy' : 'dns';
+    case 'oversize':
+      return 'bad_answer';
+    case 'address':
+    case 'connection':
+      return 'connection';
+    default:
+      return kind;
+  }
+}
+
+/** Why a node's socket could not be opened. */
+export function nodeTransportCause({ kind }: TransportError, proxied: boolean): CauseCode {
+  switch (kind) {
+    case 'address':
+      return 'socket_address_local';
+    case 'descriptors':
+      return kind;
+    case 'dns':
+    case 'refused':
+      return proxied ? 'node_proxy' : kind === 'dns' ? 'node_dns' : 'node_connection';
+    case 'cut':
+    case 'connection':
+    case 'oversize':
+      return 'node_connection';
+    default:
+      return `node_${kind}`;
+  }
+}
+
+function withCauses(error: unknown): readonly Error[] {
+  const found: Error[] = [];
+  let layer: readonly unknown[] = [error];
+  for (let depth = 0; depth < MAX_DEPTH && layer.length > 0; depth += 1) {
+    const errors = layer.filter((one) => one instanceof Error);
+    found.push(...errors);
+    layer = errors.flatMap(innerErrors);
+  }
+  return found;
+}
+
+function innerErrors(error: Error): readonly unknown[] {
+  const bundled = error instanceof AggregateError ? (error.errors as readonly unknown[]) : [];
+  return bundled.concat(error.cause);
+}
+
+function codeOf(error: Error): string | undefined {
+  const { code } = error as { readonly code?: unknown };
+  return isText(code) ? code : undefined;
+}
+
+const isText = (value: unknown): value is string => typeof value === 'string';

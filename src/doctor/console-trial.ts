@@ -1,0 +1,174 @@
+import type { Clock } from '../domain/clock.ts';
+import { QUIET_LOG } from '../domain/log.ts';
+import type { Problem } from '../domain/problem.ts';
+import type { ServerState, ServerTarget } from '../domain/server.ts';
+import type { PanelTelemetry } from '../domain/telemetry.ts';
+import type { Credentials } from '../panel/dialect.ts';
+import type {
+  SessionContext,
+  SessionRecord,
+  SessionSettings,
+  SocketAccess,
+} from '../session/session-ports.ts';
+import type { ConsoleSocket } from '../session/socket.ts';
+import { Streamer } from '../session/streamer.ts';
+import { Cut, wordsOf } from './attempt.ts';
+
+/** The steps to a server's first stats, in order. */
+export const CONSOLE_STEPS = ['credentials', 'upgrade', 'auth', 'stats'] as const;
+export type ConsoleStep = (typeof CONSOLE_STEPS)[number];
+
+/** How one panel's console sockets are tried. */
+export interface ConsoleAccess extends SocketAccess {
+  readonly settings: SessionSettings;
+}
+
+export interface ConsoleTrialOptions extends ConsoleAccess {
+  readonly target: ServerTarget;
+  readonly clock: Clock;
+  readonly telemetry: PanelTelemetry;
+  /** Asks the panel for a token. */
+  readonly credentials: (signal: AbortSignal) => Promise<Credentials>;
+  /** Called when a step begins. */
+  readonly onStep: (step: ConsoleStep) => void;
+}
+
+/** How far a server's console came. */
+export interface ConsoleResult {
+  /** What ended the trial at which step; undefined if all passed. */
+  readonly failure?: { readonly step: ConsoleStep; readonly trouble: Problem | Cut };
+  /** Undefined if the panel gave none. */
+  readonly credentials: Credentials | undefined;
+  /** What was sent as `Origin`. */
+  readonly origin: string;
+  /** The state that the first stats named. */
+  readonly state: ServerState | undefined;
+}
+
+type TrialEnd = { readonly trouble: Problem | Cut } | { readonly state: ServerState | undefined };
+
+/**
+ * Streams a server's console as the exporter does, until the first stats or the first failure. Of the far end, it asks for nothing but
+ * `auth` and `send stats`.
+ */
+export class ConsoleTrial {
+  readonly #options: ConsoleTrialOptions;
+  readonly #streamer: Streamer;
+  #step: ConsoleStep = 'credentials';
+  #credentials: Credentials | undefined;
+  #socket: ConsoleSocket | undefined;
+  #settle: (ending: TrialEnd) => void = () => undefined;
+
+  constructor(options: ConsoleTrialOptions) {
+    this.#options = options;
+    this.#streamer = new Streamer(this.#context(), this.#record(), {
+      renews: () => true,
+      tokenSpent: () => undefined,
+      changed: () => this.#onChange(),
+    });
+  }
+
+  /** Resolves when the socket is closed again: after the machine's own deadlines at the latest, or soon after the signal aborts. */
+  async run(signal: AbortSignal): Promise<ConsoleResult> {
+    const ended = new Promise<TrialEnd>((resolve) => {
+      this.#settle = resolve;
+    });
+    const onAbort = () => this.#settle({ trouble: cutOf(signal.reason) });
+    signal.addEventListener('abort', onAbort, { once: true });
+    if (signal.aborted) onAbort();
+    else this.#streamer.start();
+    const ending = await ended;
+    const step = this.#step;
+    signal.removeEventListener('abort', onAbort);
+    this.#streamer.stop();
+    await this.#streamer.closing;
+    const common = { credentials: this.#credentials, origin: this.#options.settings.origin };
+    return 'trouble' in ending
+      ? { ...common, failure: { step, trouble: ending.trouble }, state: undefined }
+      : { ...common, state: ending.state };
+  }
+
+  #begin(step: ConsoleStep): void {
+    if (this.#step === step) return;
+    this.#step = step;
+    this.#options.onStep(step);
+  }
+
+  #onChange(): void {
+    const { machine } = this.#streamer;
+    switch (machine.name) {
+      case 'authenticating':
+        this.#begin('auth');
+        break;
+      case 'streaming':
+        if (this.#step === 'stats') break;
+        this.#begin('stats');
+        // Otherwise the first ones of a server that is off would be asked for only after a silence.
+        this.#socket?.send({ event: 'send stats' });
+        break;
+      case 'backingOff':
+      case 'blocked':
+        if (machine.problem !== undefined) this.#settle({ trouble: machine.problem });
+        break;
+      case 'idle':
+      case 'fetchingToken':
+      case 'connecting':
+      case 'refreshing':
+        break;
+    }
+  }
+
+  #context(): SessionContext {
+    const { clock, telemetry, settings, codec, addressProblem, isProxied, openSocket } = this.#options;
+    return {
+      clock,
+      telemetry,
+      settings,
+      codec,
+      addressProblem,
+      isProxied,
+      log: QUIET_LOG,
+      random: () => 0.5,
+      panel: {
+        credentials: (_server, _priority, signal) => this.#askCredentials(signal),
+        resources: () => Promise.reject(new Error('a console asks for no resources')),
+      },
+      openSocket: (url, listener) => {
+        this.#socket = openSocket(url, listener);
+        return this.#socket;
+      },
+      keyProblem: () => undefined,
+    };
+  }
+
+  async #askCredentials(signal: AbortSignal): Promise<Credentials> {
+    this.#options.onStep('credentials');
+    const credentials = await this.#options.credentials(signal);
+    this.#credentials = credentials;
+    // An address that may not be used is trouble of the next step.
+    this.#begin('upgrade');
+    return credentials;
+  }
+
+  #record(): SessionRecord {
+    const ignored = () => undefined;
+    return {
+      target: this.#options.target,
+      sampledAt: undefined,
+      socketBegan: ignored,
+      eventsWithheld: ignored,
+      socketSample: ({ state }) => {
+        if (this.#step === 'stats') this.#settle({ state });
+      },
+      stateHint: ignored,
+      pollSample: ignored,
+      consoleLine: ignored,
+      socketHost: ignored,
+      setCollection: ignored,
+    };
+  }
+}
+
+function cutOf(reason: unknown): Cut {
+  return reason instanceof Cut ? reason : new Cut(wordsOf(reason), 'unexpected');
+}

@@ -1,0 +1,89 @@
+import type { Clock } from '../domain/clock.ts';
+import type { CollectionMode } from '../domain/server.ts';
+import type { SocketTimeouts } from '../session/machine-model.ts';
+import type { Cut } from './attempt.ts';
+
+/** Servers of one panel that are tried at once: as many as its budget has calls in flight. */
+export const SERVERS_AT_ONCE = 8;
+
+/** What a server takes beside the wait for its calls: a socket that opens, and stats that come within a second or two. */
+const USUAL_SERVER_MS = 2_000;
+
+/** A panel's limits are per minute: a pause of that length, and what the calls take that were held back. */
+export const PAUSE_ALLOWANCE_MS = 90_000;
+
+const MINUTE_MS = 60_000;
+
+/** Calls of the API that trying a server takes. */
+export function callsFor(mode: CollectionMode): number {
+  return mode === 'auto' ? 2 : 1;
+}
+
+/** How long it is likely to take to try these servers, in milliseconds, at so many calls a minute. */
+export function estimateMs(modes: readonly CollectionMode[], perMinute: number): number {
+  const calls = modes.reduce((sum, mode) => sum + callsFor(mode), 0);
+  const bySockets = (Math.ceil(modes.length / SERVERS_AT_ONCE) || 0) * USUAL_SERVER_MS;
+  return Math.max((calls / perMinute) * MINUTE_MS, bySockets);
+}
+
+/** What bounds the time that one server takes. */
+export interface ServerBounds extends SocketTimeouts {
+  readonly requestTimeoutMs: number;
+  readonly statsTimeoutMs: number;
+  /** Calls a minute that the budget lets out. */
+  readonly perMinute: number;
+}
+
+/** The time after which a server is given up, in milliseconds: all of its deadlines, and the turns of the servers beside it. */
+export function serverDeadlineMs(bounds: ServerBounds): number {
+  const { requestTimeoutMs, connectTimeoutMs, authTimeoutMs, statsTimeoutMs, perMinute } = bounds;
+  const turnsMs = ((2 * SERVERS_AT_ONCE) / perMinute) * MINUTE_MS;
+  return (
+    2 * requestTimeoutMs + connectTimeoutMs + authTimeoutMs + statsTimeoutMs + turnsMs + PAUSE_ALLOWANCE_MS
+  );
+}
+
+/** A duration as one says it: `8 s`, `3 min`, `2 h 5 min`. */
+export function spokenDuration(durationMs: number): string {
+  const seconds = Math.max(1, Math.round(durationMs / 1_000));
+  if (seconds < 100) return `${seconds} s`;
+  const minutes = Math.round(seconds / 60);
+  if (minutes < 100) return `${minutes} min`;
+  const [hours, rest] = [Math.floor(minutes / 60), minutes % 60];
+  return rest === 0 ? `${hours} h` : `${hours} h ${rest} min`;
+}
+
+/** Runs work with a signal that aborts when the outer one does, or with the `Cut` of `late` once the time is over. */
+export async function bounded<T>(
+  { clock, signal }: { readonly clock: Clock; readonly signal: AbortSignal },
+  deadlineMs: number,
+  late: () => Cut,
+  work: (signal: AbortSignal) => Promise<T>,
+): Promise<T> {
+  const scope = new AbortController();
+  const stop = () => scope.abort(signal.reason);
+  if (signal.aborted) stop();
+  signal.addEventListener('abort', stop, { once: true });
+  const cancel = clock.schedule(deadlineMs, () => scope.abort(late()));
+  try {
+    return await work(scope.signal);
+  } finally {
+    cancel();
+    signal.removeEventListener('abort', stop);
+  }
+}
+
+/** Does the work for each item, so many at once, and gives what came of each in the order of the items. */
+export async function inParallel<Item, Result>(
+  items: readonly Item[],
+  atOnce: number,
+  work: (item: Item) => Promise<Result>,
+): Promise<readonly Result[]> {
+  const results: Result[] = [];
+  const queue = items.entries();
+  const worker = async () => {
+    for (const [index, item] of queue) results[index] = await work(item);
+  };
+  await Promise.all(Array.from({ length: Math.min(atOnce, items.length) }, worker));
+  return results;
+}

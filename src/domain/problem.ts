@@ -1,0 +1,97 @@
+/**
+ * Every cause of trouble, by its scope: whom it concerns. `src/diagnosis` says what each one means and what to do; the codes are the
+ * values of `cause` in the log, in `/api/v1`, in doctor's JSON and in the labels of metrics.
+ */
+export const CAUSES_BY_SCOPE = {
+  server: [
+    'suspended',
+    'installing',
+    'transferring',
+    'restoring',
+    'maintenance',
+    'not_found',
+    'unauthorized',
+    'forbidden',
+    'no_console_permission',
+    'console_limit',
+    'too_many_sockets',
+    'server_not_on_node',
+    'token_wrong_server',
+    'closed_for_good',
+    'no_stats',
+    'bad_request',
+  ],
+  node: [
+    'socket_address',
+    'socket_address_insecure',
+    'socket_address_local',
+    'socket_address_not_allowed',
+    'origin',
+    'upgrade_redirected',
+    'upgrade_refused',
+    'upgrade_error',
+    'node_proxy',
+    'node_dns',
+    'node_connection',
+    'node_timeout',
+    'node_tls_unknown_ca',
+    'node_tls_expired',
+    'node_tls_not_yet_valid',
+    'node_tls_wrong_name',
+    'node_tls_client_certificate',
+    'node_tls_plain_port',
+    'node_tls',
+    'auth_unanswered',
+    'node_token_mismatch',
+    'token_clock',
+    'token_version',
+    'token_refused',
+    'closed',
+    'node_silent',
+    'node_unreachable',
+    'node_error',
+  ],
+  panel: [
+    'dns',
+    'connection',
+    'connection_cut',
+    'timeout',
+    'proxy',
+    'tls_unknown_ca',
+    'tls_expired',
+    'tls_not_yet_valid',
+    'tls_wrong_name',
+    'tls_client_certificate',
+    'tls_plain_port',
+    'tls',
+    'https_needed',
+    'redirect',
+    'login_page',
+    'challenge_page',
+    'not_a_panel',
+    'panel_down',
+    'panel_error',
+    'bad_answer',
+    'rate_limited',
+    'limit_not_told',
+    'pinned_too_high',
+    'clock_off',
+    'nothing_listed',
+    'listing_too_long',
+  ],
+  key: ['key_refused', 'key_address', 'application_key', 'key_two_factor', 'key_console_permission'],
+  exporter: ['descriptors', 'deadline', 'unexpected'],
+} as const;
+
+/** Whom a cause concerns: one server, every server of a node, the whole panel, its API key, or this program. */
+export type Scope = keyof typeof CAUSES_BY_SCOPE;
+
+export type CauseCode = (typeof CAUSES_BY_SCOPE)[Scope][number];
+
+/** What went wrong: the cause, and the words of whoever noticed it, on one line and without a secret. */
+export interface Problem {
+  readonly cause: CauseCode;
+  readonly detail: string;
+  /** How long the far end asked to wait, in milliseconds. */
+  readonly retryAfterMs?: number;
+}

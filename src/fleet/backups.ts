@@ -1,0 +1,221 @@
+import type { Cancel, Clock } from '../domain/clock.ts';
+import type { BackupSettings } from '../domain/discovery.ts';
+import type { Logger } from '../domain/log.ts';
+import type { BackupsReading } from '../domain/reading.ts';
+import type { ServerTarget } from '../domain/server.ts';
+import type { Backup, BackupsPage } from '../panel/dialect.ts';
+import { problemOf } from '../panel/errors.ts';
+import type { ServerRecord } from './server-record.ts';
+
+/** Questions are this far apart at most: at the start an hour without a value would be too long. */
+const LONGEST_GAP_MS = 5_000;
+
+/** A server with more pages of backups than this is told of by the first ones. */
+const MAX_PAGES = 20;
+
+/** A refusal is lifted by a person: it is asked about once a day. */
+const REFUSED_RETRY_MS = 24 * 60 * 60_000;
+
+/** What was answered holds on for so many intervals. */
+const STALENESS_INTERVALS = 2.5;
+
+/** How the last question for a server's backups ended; `refused` where the account may not see them. */
+export type BackupOutcome = 'answered' | 'failed' | 'refused';
+
+export interface BackupWatchOptions {
+  readonly panel: string;
+  readonly clock: Clock;
+  readonly log: Logger;
+  readonly random: () => number;
+  readonly backups: (server: string, page: number, signal: AbortSignal) => Promise<BackupsPage>;
+  /** Calls a minute that are planned for backups. */
+  readonly callsPerMinute: () => number;
+  /** The servers of now. */
+  readonly records: () => readonly ServerRecord[];
+}
+
+/** When a server is asked next, as a monotonic instant, and its place in the interval. */
+interface NextAsk {
+  dueAt: number;
+  readonly phase: number;
+}
+
+/** Asks for the backups of one server after the other, again and again, and never for two at once. */
+export class BackupWatch {
+  readonly #options: BackupWatchOptions;
+  readonly #nextAsks = new WeakMap<ServerRecord, NextAsk>();
+  #settings: BackupSettings | undefined;
+  #isRunning = false;
+  #cancel: Cancel = () => {};
+  #inFlight: AbortController | undefined;
+
+  constructor(options: BackupWatchOptions) {
+    this.#options = options;
+  }
+
+  /** Calls a minute that these servers need. */
+  wantedPerMinute(servers: readonly ServerTarget[]): number {
+    if (this.#settings === undefined) return 0;
+    return (servers.filter(isAsked).length * 60_000) / this.#settings.intervalMs;
+  }
+
+  /** Takes on how often to ask, or not to ask at all. */
+  configure(settings: BackupSettings | undefined): void {
+    if (settings?.intervalMs === this.#settings?.intervalMs) return;
+    this.#settings = settings;
+    if (settings === undefined) for (const record of this.#options.records()) record.backups = undefined;
+    if (this.#isRunning) this.#begin();
+  }
+
+  start(): void {
+    this.#isRunning = true;
+    this.#begin();
+  }
+
+  stop(): void {
+    this.#isRunning = false;
+    this.#cancelAll();
+  }
+
+  #begin(): void {
+    this.#cancelAll();
+    if (this.#settings !== undefined) this.#wait(this.#settings, this.#options.clock.now());
+  }
+
+  #cancelAll(): void {
+    this.#cancel();
+    this.#inFlight?.abort(new Error("the servers' backups are no longer wanted"));
+    this.#inFlight = undefined;
+  }
+
+  /** The gap counts from the start of the last question: an answer takes its time. */
+  #wait(settings: BackupSettings, askedAt: number): void {
+    const { clock, callsPerMinute } = this.#options;
+    const gapMs = Math.min(LONGEST_GAP_MS, 60_000 / callsPerMinute());
+    const waitMs = Math.max(0, askedAt + gapMs - clock.now());
+    this.#cancel = clock.schedule(waitMs, () => void this.#askNext(settings));
+  }
+
+  async #askNext(settings: BackupSettings): Promise<void> {
+    const { clock } = this.#options;
+    const askedAt = clock.now();
+    const record = this.#mostOverdue(clock.now());
+    if (record !== undefined) {
+      const controller = new AbortController();
+      this.#inFlight = controller;
+      const outcome = await this.#ask(record, settings, controller.signal);
+      if (controller.signal.aborted) return;
+      this.#inFlight = undefined;
+      const now = clock.now();
+      const nextAsk = this.#nextAskOf(record);
+      nextAsk.dueAt =
+        now + untilNextMs(now, outcome, { phase: nextAsk.phase, intervalMs: this.#intervalMs(settings) });
+    }
+    this.#wait(settings, askedAt);
+  }
+
+  async #ask(record: ServerRecord, settings: BackupSettings, signal: AbortSignal): Promise<BackupOutcome> {
+    const { clock } = this.#options;
+    try {
+      const backups = await this.#readAll(record.target.id, signal);
+      if (signal.aborted) return 'failed';
+      record.backups = readingOf(backups, clock.now(), this.#intervalMs(settings));
+      return 'answered';
+    } catch (error) {
+      if (signal.aborted) return 'failed';
+      return this.#failed(record, error);
+    }
+  }
+
+  async #readAll(server: string, signal: AbortSignal): Promise<readonly Backup[]> {
+    const all: Backup[] = [];
+    let pages = 1;
+    for (let page = 1; page <= pages; page += 1) {
+      const { backups, totalPages } = await this.#options.backups(server, page, signal);
+      all.push(...backups);
+      pages = Math.min(totalPages, MAX_PAGES);
+    }
+    return all;
+  }
+
+  #failed(record: ServerRecord, error: unknown): BackupOutcome {
+    const { panel, log } = this.#options;
+    const { cause, detail } = problemOf(error);
+    const server = record.target.name;
+    const isRefused = cause === 'forbidden' || cause === 'unauthorized' || cause === 'not_found';
+    if (isRefused) record.backups = undefined;
+    const rest = isRefused ? 'may the account read them? Asked again in a day' : 'asked again later';
+    log.debug({ panel, server, cause, detail }, `the backups of server ${server} can't be had: ${rest}`);
+    return isRefused ? 'refused' : 'failed';
+  }
+
+  /** The server that should have been asked longest ago; undefined where none is due. */
+  #mostOverdue(now: number): ServerRecord | undefined {
+    let found: ServerRecord | undefined;
+    let dueAt = now;
+    for (const record of this.#options.records()) {
+      if (!isAsked(record.target)) continue;
+      const nextAsk = this.#nextAskOf(record);
+      if (nextAsk.dueAt > dueAt || (found !== undefined && nextAsk.dueAt === dueAt)) continue;
+      found = record;
+      dueAt = nextAsk.dueAt;
+    }
+    return found;
+  }
+
+  #nextAskOf(record: ServerRecord): NextAsk {
+    let nextAsk = this.#nextAsks.get(record);
+    if (nextAsk === undefined) {
+      nextAsk = { dueAt: this.#options.clock.now(), phase: this.#options.random() };
+      this.#nextAsks.set(record, nextAsk);
+    }
+    return nextAsk;
+  }
+
+  #intervalMs({ intervalMs }: BackupSettings): number {
+    const { callsPerMinute, records } = this.#options;
+    const asked = records().filter(({ target }) => isAsked(target)).length;
+    return backupIntervalMs(intervalMs, asked, callsPerMinute());
+  }
+}
+
+// The panel refuses everything of a server that it holds in another state, and one that may have no backups has none.
+function isAsked({ withoutBackups, blocked }: ServerTarget): boolean {
+  return withoutBackups !== true && blocked === undefined;
+}
+
+/** How often each of so many servers is asked, in milliseconds: as configured, or as often as the calls a minute for it carry. */
+export function backupIntervalMs(intervalMs: number, servers: number, callsPerMinute: number): number {
+  return servers === 0 ? intervalMs : Math.max(intervalMs, (servers / callsPerMinute) * 60_000);
+}
+
+/**
+ * Milliseconds until a server is asked again. Each has a place of its own in the interval (`phase`, from 0 to 1), so that a
+ * fleet which was asked in a row at the start spreads out.
+ */
+export function untilNextMs(
+  now: number,
+  outcome: BackupOutcome,
+  { phase, intervalMs }: { readonly phase: number; readonly intervalMs: number },
+): number {
+  if (outcome === 'refused') return Math.max(REFUSED_RETRY_MS, intervalMs);
+  const earliest = now + intervalMs / 2;
+  const start = phase * intervalMs;
+  const place = start + Math.ceil((earliest - start) / intervalMs) * intervalMs;
+  return place - now;
+}
+
+/** What a server's backups amount to, as of the monotonic instant `now`. */
+export function readingOf(backups: readonly Backup[], now: number, intervalMs: number): BackupsReading {
+  const last = backups.reduce<Backup | undefined>(
+    (newest, backup) =>
+      newest !== undefined && newest.completedAtMs >= backup.completedAtMs ? newest : backup,
+    undefined,
+  );
+  return {
+    count: backups.length,
+    staleAt: now + intervalMs * STALENESS_INTERVALS,
+    ...(last !== undefined && { lastSuccessUnixMs: last.completedAtMs }),
+    ...(last?.bytes !== undefined && { lastSizeBytes: last.bytes }),
+  };
+}

@@ -1,0 +1,198 @@
+import type { Cancel, Clock } from '../domain/clock.ts';
+import type { Logger } from '../domain/log.ts';
+import type { Problem } from '../domain/problem.ts';
+import type { PlanReading } from '../domain/reading.ts';
+import type { PanelGateway } from '../panel/gateway.ts';
+import { logPlan, type PanelPlan, planPanel } from './plan.ts';
+import type { RefreshSlots } from './refresh-slots.ts';
+import { RoleAssigner } from './role-assigner.ts';
+import type { Member } from './roster.ts';
+import type { Defer } from './sliced-work.ts';
+import type { SocketClaim, SocketLimit } from './socket-limit.ts';
+
+/** How soon a plan covers servers that fell back or recovered, and how often it is made anew for them at most. */
+const STANDINGS_PLANNED_AFTER_MS = 15_000;
+
+/** How long polls stay stretched for sockets that were yet to be opened. */
+const TRANSITION_PLANNED_AFTER_MS = 60_000;
+
+/** A plan is worth a line in the log if an interval changed by this much. */
+const NOTABLE_CHANGE = 1.25;
+
+/** What is planned for; calls are counted a minute. */
+export interface PlannedFleet {
+  readonly panel: () => {
+    readonly name: string;
+    readonly pollIntervalMs: number;
+    readonly stalenessMs: number;
+  };
+  readonly members: () => readonly Member[];
+  readonly budgetPerMinute: () => number;
+  readonly listingPerMinute: () => number;
+  /** What backups need to be asked for as often as is configured. */
+  readonly backupsPerMinute: () => number;
+}
+
+/** What a plan is carried out with. */
+export interface PlannerContext {
+  readonly clock: Clock;
+  readonly log: Logger;
+  readonly random: () => number;
+  readonly gateway: Pick<PanelGateway, 'setShares'>;
+  readonly slots: RefreshSlots;
+  readonly socketLimit: SocketLimit;
+  readonly defer?: Defer;
+}
+
+/** Keeps a fleet's plan up to date, and carries it out: roles for the members, shares for the kinds of calls. */
+export class Planner {
+  readonly #context: PlannerContext;
+  readonly #fleet: PlannedFleet;
+  readonly #roles: RoleAssigner;
+  #plan: PanelPlan;
+  #loggedPlan: PanelPlan | undefined;
+  #cancelStandings: Cancel | undefined;
+  #cancelTransition: Cancel | undefined;
+  #isRunning = false;
+  readonly #claim: SocketClaim;
+
+  constructor(context: PlannerContext, fleet: PlannedFleet) {
+    this.#context = context;
+    this.#fleet = fleet;
+    this.#claim = context.socketLimit.join(() => this.replan());
+    this.#roles = new RoleAssigner(context.clock, context.random, context.defer);
+    this.#plan = this.#made();
+  }
+
+  get plan(): PanelPlan {
+    return this.#plan;
+  }
+
+  /** The plan as it is shown. */
+  get reading(): PlanReading {
+    const {
+      fits: _,
+      backupsPerMinute: __,
+      shares: ___,
+      isTransitional: ____,
+      streamed: _____,
+      ...reading
+    } = this.#plan;
+    return reading;
+  }
+
+  /** Why servers that may stream have no socket, if there are any. */
+  get problem(): Problem | undefined {
+    const { sockets, turnSockets, unseated } = this.#plan;
+    if (unseated === 0) return undefined;
+    const { descriptors, wantedDescriptors } = this.#context.socketLimit;
+    const allowed = `the process may open ${descriptors} files, which leaves room for ${sockets + turnSockets} console sockets`;
+    const others = `${unseated} ${unseated === 1 ? 'server has' : 'servers have'} none, and can only be polled`;
+    return { cause: 'descriptors', detail: `${allowed}; ${others}; allow ${wantedDescriptors} open files` };
+  }
+
+  /** Carries the plan out from now on. */
+  start(): void {
+    this.#isRunning = true;
+    this.replan();
+  }
+
+  stop(): void {
+    this.#isRunning = false;
+    this.#cancelStandings?.();
+    this.#cancelTransition?.();
+    this.#roles.stop();
+    this.#claim.leave();
+  }
+
+  /** What the plan is made from has changed. */
+  replan(): void {
+    this.#plan = this.#made();
+    if (!this.#isRunning) return;
+    const { clock, gateway } = this.#context;
+    const callsPerMinute = this.#fleet.budgetPerMinute();
+    const { stalenessMs } = this.#fleet.panel();
+    gateway.setShares(this.#plan.shares);
+    this.#log(callsPerMinute);
+    this.#holdRefreshesBack(callsPerMinute);
+    this.#roles.apply(this.#fleet.members(), { plan: this.#plan, stalenessMs, callsPerMinute });
+    this.#cancelTransition?.();
+    if (this.#plan.isTransitional)
+      this.#cancelTransition = clock.schedule(TRANSITION_PLANNED_AFTER_MS, () => this.replan());
+  }
+
+  /** Servers fell back or recovered: the plan covers them soon, and isn't made anew for each of them. */
+  standingsChanged(): void {
+    if (!this.#isRunning || this.#cancelStandings !== undefined) return;
+    this.#cancelStandings = this.#context.clock.schedule(STANDINGS_PLANNED_AFTER_MS, () => {
+      this.#cancelStandings = undefined;
+      this.replan();
+    });
+  }
+
+  #made(): PanelPlan {
+    const { panel, members, budgetPerMinute, listingPerMinute, backupsPerMinute } = this.#fleet;
+    const { pollIntervalMs, stalenessMs } = panel();
+    const current = members();
+    const servers = current.map(({ record: { target }, standing, isConnecting }) => ({
+      target,
+      standing,
+      isConnecting,
+    }));
+    // Before the start there is nothing to share yet.
+    const socketLimit = this.#isRunning ? this.#claim.claim(countStreamed(current)) : undefined;
+    return planPanel(servers, {
+      ...(socketLimit !== undefined && { socketLimit }),
+      budgetPerMinute: budgetPerMinute(),
+      listingPerMinute: listingPerMinute(),
+      backupsPerMinute: backupsPerMinute(),
+      pollIntervalMs,
+      stalenessMs,
+    });
+  }
+
+  /** Logs the plan unless it is much the same as the one before. */
+  #log(callsPerMinute: number): void {
+    const { log } = this.#context;
+    const { name } = this.#fleet.panel();
+    // A fleet that is yet to be discovered has no plan to tell.
+    if (this.#fleet.members().length === 0) return;
+    if (this.#loggedPlan !== undefined && isAlike(this.#loggedPlan, this.#plan)) return;
+    this.#loggedPlan = this.#plan;
+    logPlan(log, name, this.#plan, callsPerMinute, this.problem);
+    const wanted = this.#fleet.backupsPerMinute();
+    const planned = this.#plan.backupsPerMinute;
+    if (planned >= wanted) return;
+    log.warn(
+      { panel: name, wantedCallsPerMinute: wanted, callsPerMinute: planned },
+      `panel ${name}: backups need ${wanted.toFixed(1)} calls a minute, but the budget leaves ${planned.toFixed(1)}, so that each server is asked ${(wanted / planned).toFixed(1)} times less often: raise the panel's limit or backups.interval`,
+    );
+  }
+
+  /** While sockets are yet to be opened, first refreshes wait, so that they don't delay them. */
+  #holdRefreshesBack(callsPerMinute: number): void {
+    const { clock, slots } = this.#context;
+    const waiting = this.#fleet.members().filter(({ isConnecting }) => isConnecting).length;
+    slots.setQuiet(clock.now() + (waiting / callsPerMinute) * 60_000);
+  }
+}
+
+/** Servers for which there is to be a console socket, if there can be. */
+function countStreamed(members: readonly Member[]): number {
+  return members.filter(({ record: { target } }) => target.mode !== 'poll' && target.blocked === undefined)
+    .length;
+}
+
+/** Do both plans say much the same? */
+function isAlike(one: PanelPlan, other: PanelPlan): boolean {
+  const isNear = (a: number, b: number) => Math.max(a, b) <= Math.min(a, b) * NOTABLE_CHANGE;
+  return (
+    one.fits === other.fits &&
+    one.sockets + one.turns + one.polls === other.sockets + other.turns + other.polls &&
+    one.turns > 0 === other.turns > 0 &&
+    isNear(one.unseated, other.unseated) &&
+    isNear(one.pollIntervalMs, other.pollIntervalMs) &&
+    isNear(one.longestAgeMs, other.longestAgeMs) &&
+    isNear(one.backupsPerMinute, other.backupsPerMinute)
+  );
+}

@@ -1,0 +1,124 @@
+/** What Node.js and the program's files, pipes and listeners take: some 21 are in use before the first connection. */
+const OWN_DESCRIPTORS = 24;
+
+/** Connections of scrapers and browsers: a part of all descriptors, but so many at least, and at most. */
+const CONNECTION_SHARE = 1 / 8;
+const LEAST_CONNECTIONS = 48;
+const MOST_CONNECTIONS = 256;
+
+/** Calls to the first panel, and to each further one: they seldom all make calls at once. */
+const CALLS = 8;
+const CALLS_PER_FURTHER_PANEL = 2;
+
+/** Console sockets of servers whose turn is over are still closing while the next ones open; name lookups take descriptors, too. */
+const OVERLAP = 8;
+
+/** A console socket was opened although the process may hold no more of them; the code is the system's own for this. */
+export class SocketLimitError extends Error {
+  readonly code = 'EMFILE';
+
+  constructor(sockets: number) {
+    super(`the process's limit on open files leaves room for ${sockets} console sockets`);
+  }
+}
+
+/** One panel's part of the console sockets that the process may hold. */
+export interface SocketClaim {
+  /** Claims a console socket for each of so many servers; gives how many the panel may hold. */
+  claim(servers: number): number;
+  /** The panel needs no sockets any more. */
+  leave(): void;
+}
+
+interface Claimant {
+  servers: number;
+  share: number;
+  readonly onChange: () => void;
+}
+
+/**
+ * Divides the process's file descriptors: scrapes and API calls have theirs reserved, and console sockets get the rest, which all
+ * panels share in proportion to their servers.
+ */
+export class SocketLimit {
+  /** How many files the process may open; infinite where that isn't known. */
+  readonly descriptors: number;
+  readonly #claimants = new Set<Claimant>();
+  #open = 0;
+
+  constructor(descriptors = Number.POSITIVE_INFINITY) {
+    this.descriptors = descriptors;
+  }
+
+  /** Connections that the exporter's own server may hold. */
+  get connections(): number {
+    const share = Math.floor(this.descriptors * CONNECTION_SHARE);
+    return Math.min(Math.max(share, LEAST_CONNECTIONS), MOST_CONNECTIONS);
+  }
+
+  /** Console sockets that the process may hold, all panels together. */
+  get sockets(): number {
+    return Math.max(0, this.descriptors - this.#reserve(this.connections));
+  }
+
+  /** The limit on open files that gives every server that may stream a console socket. */
+  get wantedDescriptors(): number {
+    return this.#servers + this.#reserve(MOST_CONNECTIONS);
+  }
+
+  /** Takes a panel in; `onChange` is called when its part changes because of other panels. */
+  join(onChange: () => void): SocketClaim {
+    const claimant: Claimant = { servers: 0, share: Number.POSITIVE_INFINITY, onChange };
+    return {
+      claim: (servers) => {
+        if (!this.#claimants.has(claimant) || claimant.servers !== servers) {
+          this.#claimants.add(claimant);
+          claimant.servers = servers;
+          this.#divide(claimant);
+        }
+        return claimant.share;
+      },
+      leave: () => {
+        if (this.#claimants.delete(claimant)) this.#divide(claimant);
+      },
+    };
+  }
+
+  /**
+   * Takes the place of one console socket; what it gives frees that place again.
+   *
+   * @throws SocketLimitError where no place is free
+   */
+  take(): () => void {
+    if (this.#open >= this.sockets + OVERLAP) throw new SocketLimitError(this.sockets);
+    this.#open += 1;
+    let isTaken = true;
+    return () => {
+      if (isTaken) this.#open -= 1;
+      isTaken = false;
+    };
+  }
+
+  get #servers(): number {
+    return [...this.#claimants].reduce((sum, { servers }) => sum + servers, 0);
+  }
+
+  #reserve(connections: number): number {
+    const furtherPanels = Math.max(0, this.#claimants.size - 1);
+    return OWN_DESCRIPTORS + connections + CALLS + CALLS_PER_FURTHER_PANEL * furtherPanels + OVERLAP;
+  }
+
+  #divide(cause: Claimant): void {
+    const [sockets, servers] = [this.sockets, this.#servers];
+    const isEnough = servers <= sockets;
+    const changed: Claimant[] = [];
+    for (const claimant of this.#claimants) {
+      const share = isEnough
+        ? Number.POSITIVE_INFINITY
+        : Math.floor((sockets * claimant.servers) / Math.max(1, servers));
+      if (share !== claimant.share && claimant !== cause) changed.push(claimant);
+      claimant.share = share;
+    }
+    for (const { onChange } of changed) onChange();
+  }
+}

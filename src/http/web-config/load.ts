@@ -1,0 +1,76 @@
+import { X509Certificate } from 'node:crypto';
+import { createSecureContext, type SecureContextOptions } from 'node:tls';
+import type { Environment } from '../../yaml/document.ts';
+import type { ConfigIssue } from '../../yaml/issues.ts';
+import { quote } from '../../yaml/quoting.ts';
+import { loadSettings } from '../../yaml/settings-file.ts';
+import type { TlsSettings, WebSettings } from '../web-settings.ts';
+import { type ParsedWebConfig, parseWebConfig, resolveWebConfig } from './parse.ts';
+import type { WebConfigShape } from './schema.ts';
+
+/** Settings that can be used, or everything that is wrong with the file. */
+export type WebConfigResult = { readonly files: readonly string[] } & (
+  | { readonly ok: true; readonly settings: WebSettings; readonly warnings: readonly ConfigIssue[] }
+  | { readonly ok: false; readonly issues: readonly ConfigIssue[] }
+);
+
+/** Reads a web configuration and the files that it names, whose relative paths start at its directory. Bad input comes back as issues. */
+export async function loadWebConfig(file: string, env: Environment): Promise<WebConfigResult> {
+  const { parsed, issues, contents, files } = await loadSettings(file, {
+    parse: (text) => parseWebConfig(text, file, env),
+    advice: 'correct --web.config.file',
+  });
+  if (parsed?.shape === undefined || issues.length > 0) return { ok: false, files, issues };
+  const settings = resolveWebConfig(parsed.shape, contents);
+  const problem = settings.tls === undefined ? undefined : materialProblem(settings.tls);
+  if (problem === undefined) return { ok: true, files, settings, warnings: parsed.warnings };
+  return { ok: false, files, issues: [materialIssue(problem, parsed, parsed.shape)] };
+}
+
+function materialIssue(
+  { key, message }: MaterialProblem,
+  { issueAt }: ParsedWebConfig,
+  { tls_server_config: tls }: WebConfigShape,
+): ConfigIssue {
+  const named = tls?.[`${key}_file`];
+  if (named === undefined) return issueAt(['tls_server_config', key], message);
+  return issueAt(['tls_server_config', `${key}_file`], `the file ${quote(named)}: ${message}`);
+}
+
+/** What is wrong with the TLS material, and with which key's. */
+interface MaterialProblem {
+  readonly key: 'cert' | 'key' | 'client_ca';
+  readonly message: string;
+}
+
+/** What is wrong with certificate, key and authorities, the first that is; undefined if nothing is. */
+function materialProblem({ context }: TlsSettings): MaterialProblem | undefined {
+  const { cert, key, ca } = context;
+  if (!isCertificate(cert)) return { key: 'cert', message: 'expected a certificate in PEM' };
+  if (!works({ key })) return { key: 'key', message: 'expected a private key in PEM, without a passphrase' };
+  if (!works({ cert, key }))
+    return { key: 'key', message: 'expected the private key of the certificate, not another' };
+  if (ca !== undefined && !isCertificate(ca))
+    return { key: 'client_ca', message: 'expected certificates in PEM' };
+  return works(context) ? undefined : { key: 'cert', message: 'expected what TLS can be served with' };
+}
+
+const CERTIFICATE = /-----BEGIN CERTIFICATE-----[^-]*-----END CERTIFICATE-----/g;
+
+function isCertificate(pem: SecureContextOptions['cert']): boolean {
+  const blocks = typeof pem === 'string' ? (pem.match(CERTIFICATE) ?? []) : [];
+  try {
+    return blocks.map((block) => new X509Certificate(block)).length > 0;
+  } catch {
+    return false;
+  }
+}
+
+function works(options: SecureContextOptions): boolean {
+  try {
+    createSecureContext(options);
+    return true;
+  } catch {
+    return false;
+  }
+}

@@ -1,0 +1,97 @@
+import type { SecureContextOptions } from 'node:tls';
+import { KNOWN_SECRETS } from '../../domain/known-secrets.ts';
+import type { Environment } from '../../yaml/document.ts';
+import { type ConfigIssue, toIssue } from '../../yaml/issues.ts';
+import { type ParsedSettings, parseSettings, type SettingsFormat } from '../../yaml/settings-file.ts';
+import type { Path } from '../../yaml/tree.ts';
+import type { ClientCertificates, TlsSettings, WebSettings } from '../web-settings.ts';
+import {
+  type ClientAuthType,
+  DEFAULT_CIPHER_LIST,
+  nodeTlsVersion,
+  opensslCiphers,
+  opensslCurves,
+} from './go-values.ts';
+import { checkWebRules, warningsOf } from './rules.ts';
+import {
+  type TlsShape,
+  type WebConfigShape,
+  webConfigJsonSchema,
+  webConfigSchema,
+  withoutBlanks,
+} from './schema.ts';
+
+/** What the text of a web configuration says, whether it is valid or not. */
+export interface ParsedWebConfig extends ParsedSettings<WebConfigShape> {
+  readonly warnings: readonly ConfigIssue[];
+  /** Where something stands in the file, as an issue about it. */
+  readonly issueAt: (path: Path, message: string) => ConfigIssue;
+}
+
+const FORMAT: SettingsFormat<WebConfigShape> = {
+  schema: webConfigSchema,
+  jsonSchema: webConfigJsonSchema,
+  rules: checkWebRules,
+  isSecret: ([section, key]) =>
+    section === 'basic_auth_users' ? key !== undefined : section === 'tls_server_config' && key === 'key',
+  filePaths: () => ['cert_file', 'key_file', 'client_ca_file'].map((key) => ['tls_server_config', key]),
+  prepare: (tree) => withoutBlanks(tree ?? {}),
+};
+
+/** Reads the text of a web configuration; `file` is its name in the issues. */
+export function parseWebConfig(text: string, file: string, env: Environment): ParsedWebConfig {
+  const { document, ...parsed } = parseSettings(text, file, env, FORMAT);
+  const issueOf = toIssue(file, webConfigJsonSchema);
+  const issueAt = (path: Path, message: string) => issueOf({ path, message, ...document.placeOf(path) });
+  const found = parsed.shape === undefined ? [] : warningsOf(parsed.shape);
+  return { ...parsed, warnings: found.map(({ path, message }) => issueAt(path, message)), issueAt };
+}
+
+const CLIENTS: Readonly<Record<ClientAuthType, Pick<ClientCertificates, 'asked' | 'verified'>>> = {
+  NoClientCert: { asked: 'no', verified: false },
+  RequestClientCert: { asked: 'optional', verified: false },
+  RequireAnyClientCert: { asked: 'required', verified: false },
+  RequireClientCert: { asked: 'required', verified: false },
+  VerifyClientCertIfGiven: { asked: 'optional', verified: true },
+  RequireAndVerifyClientCert: { asked: 'required', verified: true },
+};
+
+/**
+ * The settings of a valid configuration. `contents` holds every file that it names, by the setting that names it, such as
+ * `tls_server_config.cert_file`.
+ */
+export function resolveWebConfig(shape: WebConfigShape, contents: ReadonlyMap<string, string>): WebSettings {
+  const {
+    tls_server_config: tls,
+    http_server_config: http,
+    basic_auth_users: users,
+    rate_limit: rate,
+  } = shape;
+  const headers = Object.entries(http.headers).flatMap(([name, value]) =>
+    value === undefined ? [] : [[name, value] as const],
+  );
+  for (const hash of Object.values(users)) KNOWN_SECRETS.add(hash);
+  return {
+    ...(tls === undefined ? {} : { tls: resolveTls(tls, contents) }),
+    users: new Map(Object.entries(users)),
+    headers: Object.fromEntries(headers),
+    ...(rate.interval > 0 ? { rateLimit: { intervalMs: rate.interval, burst: rate.burst } } : {}),
+  };
+}
+
+function resolveTls(tls: TlsShape, contents: ReadonlyMap<string, string>): TlsSettings {
+  const ca = tls.client_ca ?? contents.get('tls_server_config.client_ca_file');
+  const { cipher_suites: ciphers, curve_preferences: curves, client_allowed_sans: allowedSans } = tls;
+  const context: SecureContextOptions = {
+    cert: tls.cert ?? contents.get('tls_server_config.cert_file'),
+    key: tls.key ?? contents.get('tls_server_config.key_file'),
+    ...(ca === undefined ? {} : { ca }),
+    minVersion: nodeTlsVersion(tls.min_version),
+    maxVersion: nodeTlsVersion(tls.max_version),
+    honorCipherOrder: tls.prefer_server_cipher_suites,
+    ciphers: ciphers === undefined ? DEFAULT_CIPHER_LIST : opensslCiphers(ciphers),
+    ...(curves === undefined ? {} : { ecdhCurve: opensslCurves(curves) }),
+  };
+  const clients = { ...CLIENTS[tls.client_auth_type], ...(allowedSans === undefined ? {} : { allowedSans }) };
+  return { context, clients };
+}

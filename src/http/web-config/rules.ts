@@ -1,0 +1,162 @@
+import type { SettingProblem } from '../../yaml/issues.ts';
+import { isTreeMap, type Path, type Tree, type TreeMap, textIn } from '../../yaml/tree.ts';
+import { parseGoDuration, TLS_VERSIONS } from './go-values.ts';
+import { bcryptCost, isSection, type TlsShape, type WebConfigShape } from './schema.ts';
+
+const TLS: Path = ['tls_server_config'];
+
+/** Types that ask for a certificate that somebody vouches for. */
+const VERIFIED: ReadonlySet<string | undefined> = new Set([
+  'VerifyClientCertIfGiven',
+  'RequireAndVerifyClientCert',
+]);
+
+/** What is wrong between the settings of a tree without blanks; passes over what has not the expected shape. */
+export function checkWebRules(tree: Tree): readonly SettingProblem[] {
+  if (!isTreeMap(tree)) return [];
+  const { tls_server_config: tls, basic_auth_users: users, rate_limit: rate } = tree;
+  return [
+    ...checkEmpty(tree),
+    ...(isTreeMap(tls) ? [...checkMaterial(tls), ...checkClients(tls), ...checkVersions(tls)] : []),
+    ...(isTreeMap(users) ? checkUsers(users) : []),
+    ...(isTreeMap(rate) ? checkRate(rate) : []),
+  ];
+}
+
+const NO_USERS =
+  'expected at least one user name with the bcrypt hash of its password: as it is, everybody is let in; remove the key if that is meant';
+const NOTHING =
+  'expected tls_server_config, basic_auth_users or other settings: an empty web configuration protects nothing; fill it in, or start without --web.config.file';
+
+/** What names a protection and gives none, as a template does whose variable is empty. */
+function checkEmpty(tree: TreeMap): readonly SettingProblem[] {
+  const { basic_auth_users: users } = tree;
+  if (isEmptyMap(users)) return [{ path: ['basic_auth_users'], message: NO_USERS, at: 'key' }];
+  const asksForNothing = Object.entries(tree).every(([key, value]) => isSection(key) && isEmptyMap(value));
+  return asksForNothing ? [{ path: [], message: NOTHING, at: 'key' }] : [];
+}
+
+const isEmptyMap = (tree: Tree | undefined) => isTreeMap(tree) && Object.keys(tree).length === 0;
+
+function checkMaterial(tls: TreeMap): readonly SettingProblem[] {
+  const pairs = [
+    { inline: 'cert', file: 'cert_file', needed: "the server's certificate, or cert with it in PEM" },
+    { inline: 'key', file: 'key_file', needed: "the certificate's private key, or key with it in PEM" },
+    { inline: 'client_ca', file: 'client_ca_file', needed: undefined },
+  ];
+  return pairs.flatMap(({ inline, file, needed }): SettingProblem[] => {
+    if (inline in tls && file in tls) {
+      return [
+        { path: [...TLS, inline], message: `expected either ${inline} or ${file}, got both`, at: 'key' },
+      ];
+    }
+    if (inline in tls || file in tls || needed === undefined) return [];
+    return [{ path: [...TLS, file], message: `expected the file with ${needed}`, at: 'value' }];
+  });
+}
+
+function checkClients(tls: TreeMap): readonly SettingProblem[] {
+  const type = textIn(tls, 'client_auth_type');
+  const ca = ['client_ca', 'client_ca_file'].filter((key) => key in tls);
+  const asksNobody = type === undefined || type === 'NoClientCert';
+  const needsType = asksNobody
+    ? [...ca, ...('client_allowed_sans' in tls ? ['client_allowed_sans'] : [])]
+    : [];
+  const problems = needsType.map((key): SettingProblem => {
+    const message =
+      'expected client_auth_type beside it, such as RequireAndVerifyClientCert: as it is, no client is asked for a certificate';
+    return { path: [...TLS, key], message, at: 'key' };
+  });
+  if (!VERIFIED.has(type) || ca.length > 0) return problems;
+  // Go would take the public authorities here, and so let in whoever has a certificate of any web site.
+  const message =
+    'expected client_ca_file or client_ca beside it: who signs the certificates of your clients';
+  return [...problems, { path: [...TLS, 'client_auth_type'], message, at: 'value' }];
+}
+
+function checkVersions(tls: TreeMap): readonly SettingProblem[] {
+  const ageOf = (key: string, otherwise: string) =>
+    TLS_VERSIONS.findIndex((version) => version === (textIn(tls, key) ?? otherwise));
+  const [min, max] = [ageOf('min_version', 'TLS12'), ageOf('max_version', 'TLS13')];
+  if (max < 0) return [];
+  const path = [...TLS, 'max_version'];
+  if (max < TLS_VERSIONS.indexOf('TLS12')) {
+    return [{ path, message: 'expected TLS12 or TLS13: older versions are not served', at: 'value' }];
+  }
+  return max < min
+    ? [{ path, message: 'expected a version that is not below min_version', at: 'value' }]
+    : [];
+}
+
+function checkUsers(users: TreeMap): readonly SettingProblem[] {
+  return Object.keys(users)
+    .filter((name) => name.includes(':'))
+    .map((name) => ({
+      path: ['basic_auth_users', name],
+      message: 'expected a user name without a colon, which ends the name where a client sends it',
+      at: 'key',
+    }));
+}
+
+function checkRate(rate: TreeMap): readonly SettingProblem[] {
+  const interval = parseGoDuration(textIn(rate, 'interval') ?? '0') ?? 0;
+  if (interval === 0 || !/^0*$/.test(textIn(rate, 'burst') ?? '')) return [];
+  const message = 'expected at least 1 where there is an interval: no request would ever be answered';
+  return [{ path: ['rate_limit', 'burst'], message, at: 'value' }];
+}
+
+/** Something that is not as the file says, or less safe than its writer may think. */
+export interface Warning {
+  readonly path: Path;
+  readonly message: string;
+}
+
+/** Above this a password takes seconds to check. */
+const HIGH_COST = 14;
+
+/** What to tell of a file that is valid. */
+export function warningsOf(shape: WebConfigShape): readonly Warning[] {
+  const { tls_server_config: tls, http_server_config: http, basic_auth_users: users } = shape;
+  const warnings = [...(tls === undefined ? [] : tlsWarnings(tls)), ...costWarnings(users)];
+  if (tls === undefined && Object.keys(users).length > 0) {
+    const message = 'passwords cross the network in clear text, since there is no tls_server_config';
+    warnings.push({ path: ['basic_auth_users'], message });
+  }
+  if (http.http2 === true) {
+    const message = 'HTTP/2 is not served: clients use HTTP/1.1';
+    warnings.push({ path: ['http_server_config', 'http2'], message });
+  }
+  if (http.headers['X-Frame-Options'] === 'sameorigin') {
+    const message = 'not applied: the pages here may not be put in a frame at all';
+    warnings.push({ path: ['http_server_config', 'headers', 'X-Frame-Options'], message });
+  }
+  return warnings;
+}
+
+function tlsWarnings(tls: TlsShape): Warning[] {
+  const warnings: Warning[] = [];
+  const warn = (key: keyof TlsShape, message: string) =>
+    warnings.push({ path: ['tls_server_config', key], message });
+  if (tls.min_version === 'TLS10' || tls.min_version === 'TLS11') {
+    warn('min_version', 'versions older than TLS12 are not served: clients that know no other are refused');
+  }
+  if (tls.client_auth_type === 'RequireAnyClientCert' || tls.client_auth_type === 'RequireClientCert') {
+    warn(
+      'client_auth_type',
+      'anybody can make a certificate that this accepts; RequireAndVerifyClientCert checks it',
+    );
+  }
+  if (tls.client_auth_type === 'RequestClientCert') {
+    warn('client_auth_type', 'this keeps nobody out; RequireAndVerifyClientCert does');
+  }
+  return warnings;
+}
+
+function costWarnings(users: WebConfigShape['basic_auth_users']): Warning[] {
+  return Object.entries(users)
+    .filter(([, hash]) => bcryptCost(hash) > HIGH_COST)
+    .map(([name, hash]) => ({
+      path: ['basic_auth_users', name],
+      message: `a hash of cost ${bcryptCost(hash)} takes many seconds to check at the first request; 10 to 12 is usual`,
+    }));
+}

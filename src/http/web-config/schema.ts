@@ -1,0 +1,135 @@
+import { validateHeaderValue } from 'node:http';
+import { z } from 'zod';
+import type { SchemaNode } from '../../yaml/issues.ts';
+import { flag, oneOf, scalar, section } from '../../yaml/scalars.ts';
+import { isTreeMap, type Tree, type TreeMap } from '../../yaml/tree.ts';
+import { CIPHER_SUITES, CLIENT_AUTH_TYPES, CURVES, parseGoDuration, TLS_VERSIONS } from './go-values.ts';
+
+const filePath = () => scalar({ expected: 'the path of a file', read: (text) => text });
+const pem = (what: string) => scalar({ expected: `${what} in PEM`, read: (text) => text });
+const listOf = <Item extends z.ZodType>(item: Item, what: string) =>
+  z
+    .array(item, { error: `expected a list of ${what}` })
+    .min(1, { error: `expected at least one entry in the list of ${what}` });
+
+const tls = section('a map of TLS settings', {
+  cert: pem('a certificate').optional(),
+  cert_file: filePath().optional(),
+  key: pem('a private key').optional(),
+  key_file: filePath().optional(),
+  client_ca: pem('certificates').optional(),
+  client_ca_file: filePath().optional(),
+  client_auth_type: oneOf(CLIENT_AUTH_TYPES).prefault('NoClientCert'),
+  client_allowed_sans: listOf(scalar({ expected: 'a name', read: (text) => text }), 'names').optional(),
+  min_version: oneOf(TLS_VERSIONS).prefault('TLS12'),
+  max_version: oneOf(TLS_VERSIONS).prefault('TLS13'),
+  cipher_suites: listOf(oneOf(CIPHER_SUITES), 'cipher suites').optional(),
+  prefer_server_cipher_suites: flag().prefault('true'),
+  curve_preferences: listOf(oneOf(CURVES), 'curves').optional(),
+});
+
+const headerValue = () =>
+  scalar({
+    expected: "a header's value",
+    read: (text) => {
+      try {
+        validateHeaderValue('value', text);
+        return text;
+      } catch {
+        return undefined;
+      }
+    },
+  });
+
+const headers = section('a map of headers', {
+  'Strict-Transport-Security': headerValue().optional(),
+  'X-Content-Type-Options': oneOf(['nosniff']).optional(),
+  'X-Frame-Options': oneOf(['deny', 'sameorigin']).optional(),
+  'X-XSS-Protection': headerValue().optional(),
+  'Content-Security-Policy': headerValue().optional(),
+});
+
+const http = section('a map with http2 and headers', {
+  http2: flag().optional(),
+  headers: headers.prefault({}),
+});
+
+const rateLimit = section('a map with interval and burst', {
+  interval: scalar({ expected: 'a duration such as 1s or 100ms', read: parseGoDuration }).prefault('0'),
+  burst: scalar({
+    expected: 'a whole number',
+    read: (text) => (/^\d{1,9}$/.test(text) ? Number(text) : undefined),
+  }).prefault('0'),
+});
+
+/** With the cost in it: the logarithm of how many rounds are computed. */
+const BCRYPT_HASH = /^\$2[aby]?\$(0[4-9]|[12]\d|3[01])\$[./A-Za-z0-9]{53}$/;
+
+/** The file in the format of Prometheus' exporter-toolkit (docs/web-configuration.md there). Its input is a tree of texts. */
+export const webConfigSchema = section('a map with tls_server_config, basic_auth_users and others', {
+  tls_server_config: tls.optional(),
+  http_server_config: http.prefault({}),
+  basic_auth_users: z
+    .record(
+      z.string(),
+      scalar({
+        expected: 'the bcrypt hash of a password, such as `htpasswd -nBC 10 ""` prints behind the colon',
+        read: (text) => (BCRYPT_HASH.test(text) ? text : undefined),
+      }),
+      { error: 'expected a map of user names and bcrypt hashes' },
+    )
+    .prefault({}),
+  rate_limit: rateLimit.prefault({}),
+});
+
+/** The file with defaults filled in and every text read. */
+export type WebConfigShape = z.output<typeof webConfigSchema>;
+export type TlsShape = NonNullable<WebConfigShape['tls_server_config']>;
+
+/** bcrypt's cost in a hash that the schema let pass: each step more doubles the time. */
+export function bcryptCost(hash: string): number {
+  return Number(BCRYPT_HASH.exec(hash)?.[1]);
+}
+
+/** The schema as JSON, for the keys that it knows. */
+export function webConfigJsonSchema(): SchemaNode {
+  return z.toJSONSchema(webConfigSchema, { io: 'input', target: 'draft-7' }) as SchemaNode;
+}
+
+const SECTIONS: Readonly<Record<string, readonly string[]>> = {
+  tls_server_config: Object.keys(tls.shape),
+  http_server_config: Object.keys(http.shape),
+  rate_limit: Object.keys(rateLimit.shape),
+};
+
+/** The tree without known keys that have nothing behind them, which the format takes as not given. Blank users become no users. */
+export function withoutBlanks(tree: Tree): Tree {
+  if (!isTreeMap(tree)) return tree;
+  return mapKnown(tree, Object.keys(webConfigSchema.shape), (inner, key) => {
+    if (key === 'basic_auth_users' && isBlank(inner)) return {};
+    if (!isTreeMap(inner)) return inner;
+    const known = mapKnown(inner, SECTIONS[key] ?? [], (value, name) =>
+      name === 'headers' && isTreeMap(value) ? mapKnown(value, Object.keys(headers.shape)) : value,
+    );
+    // A section with nothing in it asks for nothing.
+    return key === 'tls_server_config' && Object.keys(known).length === 0 ? null : known;
+  });
+}
+
+const isBlank = (value: Tree) => value === null || value === '';
+
+/** Is this one of the format's own keys at the top of the file? */
+export function isSection(key: string): boolean {
+  return Object.hasOwn(webConfigSchema.shape, key);
+}
+
+function mapKnown(
+  tree: TreeMap,
+  known: readonly string[],
+  change: (value: Tree, key: string) => Tree = (value) => value,
+): TreeMap {
+  const entries = Object.entries(tree)
+    .map(([key, value]) => [key, known.includes(key) ? change(value, key) : value] as const)
+    .filter(([key, value]) => !(known.includes(key) && isBlank(value)));
+  return Object.assign(Object.create(null) as TreeMap, Object.fromEntries(entries));
+}

@@ -1,0 +1,132 @@
+import { stat } from 'node:fs/promises';
+import type { Cancel, Clock } from '../../domain/clock.ts';
+import type { Logger } from '../../domain/log.ts';
+import type { Environment } from '../../yaml/document.ts';
+import { formatIssues } from '../../yaml/issues.ts';
+import type { WebSettings, WebSettingsSource } from '../web-settings.ts';
+import { loadWebConfig, type WebConfigResult } from './load.ts';
+
+/** How often the files are looked at. What changed is read once it looked the same twice: half a file may be valid, too. */
+export const LOOK_EVERY_MS = 1_000;
+
+interface WatchOptions {
+  readonly file: string;
+  readonly env: Environment;
+  readonly clock: Clock;
+  readonly log: Logger;
+}
+
+/** A web configuration that is read again when it or a file that it names changes. A bad one changes nothing and is told of once. */
+export class WatchedWebConfig implements WebSettingsSource {
+  readonly #options: WatchOptions;
+  readonly #listeners = new Set<() => void>();
+  #current: WebSettings;
+  #files: readonly string[];
+  /** What the files looked like when they were read, and when they were looked at last. */
+  #read: string | undefined;
+  #seen: string | undefined;
+  #complaint = '';
+  #cancel: Cancel = () => undefined;
+  #isWatching = false;
+
+  /** Goes on from what was read of the file at the start. */
+  constructor(options: WatchOptions, loaded: WebConfigResult & { readonly ok: true }) {
+    this.#options = options;
+    this.#current = loaded.settings;
+    this.#files = loaded.files;
+  }
+
+  get current(): WebSettings {
+    return this.#current;
+  }
+
+  onChange(listener: () => void): () => void {
+    this.#listeners.add(listener);
+    return () => this.#listeners.delete(listener);
+  }
+
+  start(): void {
+    this.#isWatching = true;
+    this.#lookLater();
+  }
+
+  stop(): void {
+    this.#isWatching = false;
+    this.#cancel();
+  }
+
+  #lookLater(): void {
+    if (!this.#isWatching) return;
+    this.#cancel = this.#options.clock.schedule(LOOK_EVERY_MS, () => {
+      void this.#look().finally(() => this.#lookLater());
+    });
+  }
+
+  async #look(): Promise<void> {
+    const looks = await looksOf(this.#files);
+    const isSteady = looks === this.#seen;
+    this.#seen = looks;
+    if (!isSteady || looks === this.#read) return;
+    this.#read = looks;
+    await this.#load();
+  }
+
+  async #load(): Promise<void> {
+    const { file, env, log } = this.#options;
+    const loaded = await loadWebConfig(file, env);
+    // A file that a bad configuration names is watched, too: it may be what is missing.
+    this.#files = [...new Set([...loaded.files, ...(loaded.ok ? [] : this.#files)])];
+    const complaint = loaded.ok
+      ? lastingProblem(this.#current, loaded.settings)
+      : formatIssues(loaded.issues);
+    if (complaint !== undefined) {
+      if (complaint !== this.#complaint) {
+        log.error({ file }, `the changed web configuration is not used, the one before stays: ${complaint}`);
+      }
+      this.#complaint = complaint;
+      return;
+    }
+    if (this.#complaint !== '') log.info({ file }, 'the web configuration is in order again');
+    this.#complaint = '';
+    if (!loaded.ok || isSame(loaded.settings, this.#current)) return;
+    this.#current = loaded.settings;
+    log.info({ file }, 'the changed web configuration is in use');
+    for (const warning of loaded.warnings) log.warn({}, formatIssues([warning]));
+    for (const listener of this.#listeners) listener();
+  }
+}
+
+/** Why settings can't take the place of others while the server runs; undefined where they can. */
+function lastingProblem(before: WebSettings, after: WebSettings): string | undefined {
+  if ((before.tls === undefined) !== (after.tls === undefined)) {
+    // Also what a file says that somebody has just emptied: going over to clear text is not for an accident.
+    return `turning TLS ${after.tls === undefined ? 'off' : 'on'} needs a restart`;
+  }
+  if ((before.tls?.clients.asked === 'no') !== (after.tls?.clients.asked === 'no')) {
+    return 'asking clients for certificates, or no longer, needs a restart';
+  }
+  if (before.users.size > 0 && after.users.size === 0) {
+    return 'letting in everybody, without basic_auth_users, needs a restart';
+  }
+  return undefined;
+}
+
+function isSame(a: WebSettings, b: WebSettings): boolean {
+  const plain = ({ users, ...rest }: WebSettings) => JSON.stringify({ ...rest, users: [...users] });
+  return plain(a) === plain(b);
+}
+
+/** What a change of a file changes: symbolic links are followed, as Kubernetes swaps them. */
+async function looksOf(files: readonly string[]): Promise<string> {
+  const looks = await Promise.all(
+    files.map(async (file) => {
+      try {
+        const { ino, size, mtimeMs, ctimeMs } = await stat(file);
+        return [file, ino, size, mtimeMs, ctimeMs].join(' ');
+      } catch {
+        return `${file} is missing`;
+      }
+    }),
+  );
+  return looks.join('\n');
+}

@@ -1,0 +1,89 @@
+import { API_KEY_PREFIXES, isApplicationKey } from '../../domain/api-keys.ts';
+import { printable } from '../../domain/printable.ts';
+import type { ErrorBody, ListingPage, ListingQuery, PanelDialect, PanelRequest } from '../dialect.ts';
+import {
+  asFields,
+  asText,
+  decodeBackupsPage,
+  decodeCredentials,
+  decodeListingPage,
+  decodeResources,
+} from './pterodactyl/decode.ts';
+import { PTERODACTYL_SOCKET } from './pterodactyl/socket.ts';
+
+/** The client API and the console socket of Pterodactyl, which Pelican and panels compatible with them share. */
+export const PTERODACTYL: PanelDialect = {
+  apiKeys: { client: API_KEY_PREFIXES.client.map((prefix) => `${prefix}…`).join(' or '), isApplicationKey },
+  credentials: (server) => ({ path: `${serverPath(server)}/websocket`, decode: decodeCredentials }),
+  resources: (server) => ({ path: `${serverPath(server)}/resources`, decode: decodeResources }),
+  listing,
+  backups: (server, page) => ({
+    path: `${serverPath(server)}/backups?page=${page}&per_page=${BACKUPS_PER_PAGE}`,
+    decode: decodeBackupsPage,
+  }),
+  decodeErrorBody,
+  socket: PTERODACTYL_SOCKET,
+};
+
+/** The most backups that panels return on one page. */
+const BACKUPS_PER_PAGE = 50;
+
+/** Dots are encoded too, so that no id can climb out of its place in the path. */
+function serverPath(server: string): string {
+  return `/api/client/servers/${encodeURIComponent(server).replaceAll('.', '%2E')}`;
+}
+
+function listing({ page, perPage, type }: ListingQuery): PanelRequest<ListingPage> {
+  const query = new URLSearchParams({ page: String(page), per_page: String(perPage), include: 'egg' });
+  if (type !== undefined) query.set('type', type);
+  return { path: `/api/client?${query.toString()}`, decode: (body) => decodeListingPage(body, perPage) };
+}
+
+/** A page's title stands at its front; the rest isn't looked at. */
+const MAX_SCANNED = 4_096;
+
+/** The words of an error answer, in whichever of the forms seen in the field it came. Never throws. */
+function decodeErrorBody(text: string, contentType: string): ErrorBody {
+  const body = asFields(parseJson(text));
+  if (body !== undefined) return decodeJson(body);
+  const isPage = /html/i.test(contentType) || /^\s*</.test(text);
+  return bodyOf('foreign', isPage ? pageTitle(text) : text);
+}
+
+function decodeJson(body: Readonly<Record<string, unknown>>): ErrorBody {
+  if (Array.isArray(body['errors'])) {
+    const first = asFields(body['errors'][0]);
+    const code = asText(first?.['code']);
+    return {
+      ...bodyOf('envelope', asText(first?.['detail']) ?? code),
+      ...(code !== undefined && { code, fromNode: FROM_NODE.test(code) }),
+    };
+  }
+  const words = asText(body['message']) ?? asText(body['error']);
+  return bodyOf(words === undefined ? 'foreign' : 'message', words);
+}
+
+/**
+ * Classes of the panel's errors that pass on what a node answered, or that it did not: Pterodactyl's DaemonConnectionException, which
+ * carries the node's own status, and those of the HTTP clients of both panels.
+ */
+const FROM_NODE =
+  /^(?:Daemon)?Connect(?:ion)?Exception$|^(?:Guzzle|Request|Transfer|BadResponse|Client|Server)Exception$/;
+
+function bodyOf(form: ErrorBody['form'], words: string | undefined): ErrorBody {
+  const detail = words === undefined ? '' : printable(words);
+  return detail === '' ? { form } : { form, detail };
+}
+
+// The bounded repeats keep a hostile page from costing more than its length.
+function pageTitle(page: string): string | undefined {
+  return /<title[^>]{0,100}>([^<]{0,400})/i.exec(page.slice(0, MAX_SCANNED))?.[1];
+}
+
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,357 @@
+import { decodeJwt } from 'jose/jwt/decode';
+import {
+  type Limit,
+  type Limits,
+  parseServerState,
+  type Sample,
+  SHORT_ID_LENGTH,
+} from '../../../domain/server.ts';
+import {
+  type Backup,
+  type BackupsPage,
+  type Credentials,
+  type ListedServer,
+  type ListingPage,
+  type Resources,
+  ShapeError,
+} from '../../dialect.ts';
+
+/** A sample, and how many of the fields that the panel sent could not be used. */
+export interface DecodedStats {
+  readonly sample: Sample;
+  readonly badFields: number;
+}
+
+/** The contract says 10 to 15 minutes; the shorter is assumed of a token that doesn't tell. */
+const DEFAULT_LIFETIME_MS = 600_000;
+
+/** A token that claims more is renewed daily all the same. */
+const MAX_LIFETIME_MS = 86_400_000;
+
+/** The far end drops an auth frame of 4,096 bytes or more without a word; this leaves room for what surrounds the token. */
+const MAX_TOKEN_BYTES = 4_000;
+
+/** A hundred years: what claims to have run for longer is no uptime, and would have started before Unix time. */
+const MAX_UPTIME_MS = 100 * 365 * 86_400_000;
+
+/** The wire counts CPU in percent of one core, to three decimals. */
+const STEPS_PER_PERCENT = 1_000;
+const STEPS_PER_CORE = 100_000;
+
+interface WireStats {
+  readonly memory_bytes?: unknown;
+  readonly memory_limit_bytes?: unknown;
+  readonly cpu_absolute?: unknown;
+  readonly disk_bytes?: unknown;
+  readonly network?: unknown;
+  readonly disk_io?: unknown;
+  readonly uptime?: unknown;
+  readonly state?: unknown;
+}
+
+interface WireNetwork {
+  readonly rx_bytes?: unknown;
+  readonly tx_bytes?: unknown;
+}
+
+interface WireDisk {
+  readonly read_bytes?: unknown;
+  readonly write_bytes?: unknown;
+}
+
+interface WireResources {
+  readonly memory_bytes?: unknown;
+  readonly cpu_absolute?: unknown;
+  readonly disk_bytes?: unknown;
+  readonly network_rx_bytes?: unknown;
+  readonly network_tx_bytes?: unknown;
+  readonly uptime?: unknown;
+}
+
+type MutableSample = { -readonly [K in keyof Sample]: Sample[K] };
+
+/** Counts the fields that could not be used. */
+interface BadFieldCount {
+  bad: number;
+}
+
+/**
+ * The sample in the payload of a `stats` event. Never throws: a field that can't be used is left out and
+ * counted, one that wasn't sent is left out.
+ */
+export function decodeStats(payload: unknown): DecodedStats {
+  const sample: MutableSample = {};
+  const count: BadFieldCount = { bad: 0 };
+  const stats: WireStats | undefined = asFields(payload);
+  if (stats === undefined) return { sample, badFields: 1 };
+  putState(sample, stats.state, count);
+  putMemory(sample, stats.memory_bytes, count);
+  // 0 is what a server says that was never started: no limit is known.
+  const memoryLimitBytes =
+    stats.memory_limit_bytes === 0 ? undefined : quantity(stats.memory_limit_bytes, count);
+  if (memoryLimitBytes !== undefined) sample.memoryLimitBytes = memoryLimitBytes;
+  putCores(sample, stats.cpu_absolute, count);
+  putDisk(sample, stats.disk_bytes, count);
+  const network: WireNetwork | undefined = nested(stats.network, count);
+  putNetwork(sample, network?.rx_bytes, network?.tx_bytes, count);
+  const disk: WireDisk | undefined = nested(stats.disk_io, count);
+  const diskReadBytes = quantity(disk?.read_bytes, count);
+  if (diskReadBytes !== undefined) sample.diskReadBytes = diskReadBytes;
+  const diskWrittenBytes = quantity(disk?.write_bytes, count);
+  if (diskWrittenBytes !== undefined) sample.diskWrittenBytes = diskWrittenBytes;
+  putUptime(sample, stats.uptime, count);
+  return { sample, badFields: count.bad };
+}
+
+/**
+ * The sample in an answer of the resources endpoint; `missing` in place of a state means no data.
+ *
+ * @throws ShapeError where the body holds no resources at all
+ */
+export function decodeResources(body: unknown): Resources {
+  const attributes = asFields(asFields(body)?.['attributes']);
+  if (attributes === undefined) throw new ShapeError('expected an object with "attributes"');
+  const { current_state: state, is_suspended: isSuspended, resources } = attributes;
+  if (state === undefined && resources === undefined) {
+    throw new ShapeError('expected "current_state" and "resources" in "attributes"');
+  }
+  const suspended = isSuspended === true;
+  const badFlag = isSuspended === undefined || typeof isSuspended === 'boolean' ? 0 : 1;
+  if (state === 'missing') return { sample: undefined, suspended, badFields: badFlag };
+
+  const sample: MutableSample = {};
+  const count: BadFieldCount = { bad: badFlag };
+  putState(sample, state, count);
+  const wire: WireResources | undefined = nested(resources, count);
+  putMemory(sample, wire?.memory_bytes, count);
+  putCores(sample, wire?.cpu_absolute, count);
+  putDisk(sample, wire?.disk_bytes, count);
+  putNetwork(sample, wire?.network_rx_bytes, wire?.network_tx_bytes, count);
+  putUptime(sample, wire?.uptime, count);
+  return { sample, suspended, badFields: count.bad };
+}
+
+/**
+ * The token and the address in an answer of the credentials endpoint.
+ *
+ * @throws ShapeError where one of them is missing
+ */
+export function decodeCredentials(body: unknown): Credentials {
+  const data = asFields(asFields(body)?.['data']);
+  const token = asText(data?.['token']);
+  const socketUrl = asText(data?.['socket']);
+  if (token === undefined || socketUrl === undefined) {
+    throw new ShapeError('expected "token" and "socket" in "data"');
+  }
+  const bytes = Buffer.byteLength(JSON.stringify(token));
+  if (bytes > MAX_TOKEN_BYTES)
+    throw new ShapeError(`expected a token of at most ${MAX_TOKEN_BYTES} bytes, got ${bytes}`);
+  return { token, socketUrl, lifetimeMs: tokenLifetimeMs(token) };
+}
+
+// Only the difference of the two claims is used: `exp` alone would have to be held against this machine's
+// wall clock, which may be wrong or stepped.
+function tokenLifetimeMs(token: string): number {
+  const { iat, exp } = readClaims(token);
+  if (typeof iat !== 'number' || typeof exp !== 'number') return DEFAULT_LIFETIME_MS;
+  const lifetimeMs = (exp - iat) * 1_000;
+  return lifetimeMs > 0 ? Math.min(lifetimeMs, MAX_LIFETIME_MS) : DEFAULT_LIFETIME_MS;
+}
+
+function readClaims(token: string): { readonly iat?: unknown; readonly exp?: unknown } {
+  try {
+    return decodeJwt(token);
+  } catch {
+    return {};
+  }
+}
+
+// Each field is set by name: a name that is only known at run time costs a look-up for every field of every frame.
+function putMemory(sample: MutableSample, value: unknown, count: BadFieldCount): void {
+  const memoryBytes = quantity(value, count);
+  if (memoryBytes !== undefined) sample.memoryBytes = memoryBytes;
+}
+
+// In steps of the wire's own: 365.479 divided by 100 would be 3.6547899999999998.
+function putCores(sample: MutableSample, value: unknown, count: BadFieldCount): void {
+  const percent = quantity(value, count);
+  if (percent !== undefined) sample.cpuCores = Math.round(percent * STEPS_PER_PERCENT) / STEPS_PER_CORE;
+}
+
+function putDisk(sample: MutableSample, value: unknown, count: BadFieldCount): void {
+  const diskBytes = quantity(value, count);
+  if (diskBytes !== undefined) sample.diskBytes = diskBytes;
+}
+
+function putNetwork(
+  sample: MutableSample,
+  received: unknown,
+  transmitted: unknown,
+  count: BadFieldCount,
+): void {
+  const networkReceiveBytes = quantity(received, count);
+  if (networkReceiveBytes !== undefined) sample.networkReceiveBytes = networkReceiveBytes;
+  const networkTransmitBytes = quantity(transmitted, count);
+  if (networkTransmitBytes !== undefined) sample.networkTransmitBytes = networkTransmitBytes;
+}
+
+function putUptime(sample: MutableSample, value: unknown, count: BadFieldCount): void {
+  const uptimeMs = quantity(value, count, MAX_UPTIME_MS);
+  if (uptimeMs !== undefined) sample.uptimeMs = uptimeMs;
+}
+
+function putState(sample: MutableSample, word: unknown, count: BadFieldCount): void {
+  if (typeof word === 'string') sample.state = parseServerState(word);
+  else if (word !== undefined) count.bad += 1;
+}
+
+/** A number that can be used; undefined for one that wasn't sent, and for one that can't, which is counted. */
+function quantity(value: unknown, count: BadFieldCount, most = Number.MAX_SAFE_INTEGER): number | undefined {
+  if (value === undefined) return undefined;
+  // Adding 0 turns the -0 that JSON can carry into 0.
+  if (typeof value === 'number' && value >= 0 && value <= most) return value + 0;
+  count.bad += 1;
+  return undefined;
+}
+
+/** The object in a field; undefined for one that wasn't sent, and for what is none, which is counted. */
+function nested(value: unknown, count: BadFieldCount): Fields | undefined {
+  const fields = asFields(value);
+  if (fields === undefined && value !== undefined) count.bad += 1;
+  return fields;
+}
+
+const BYTES_PER_MIB = 1_048_576;
+const PERCENT_PER_CORE = 100;
+
+/**
+ * The servers on one page of the listing, in the panel's order. Of a page with more than `perPage` entries, only the first are
+ * decoded: a page of 8 MiB can hold 100,000.
+ *
+ * @throws ShapeError where the body holds no list
+ */
+export function decodeListingPage(body: unknown, perPage: number): ListingPage {
+  const page = asFields(body);
+  const data = page?.['data'];
+  if (!Array.isArray(data)) throw new ShapeError('expected an array "data"');
+  const entries: readonly unknown[] = data.slice(0, perPage);
+  const servers = entries.map(decodeServer).filter((server) => server !== undefined);
+  return {
+    servers,
+    totalPages: pageCount(page),
+    badEntries: entries.length - servers.length,
+    surplusEntries: data.length - entries.length,
+  };
+}
+
+function decodeServer(entry: unknown): ListedServer | undefined {
+  const attributes = asFields(asFields(entry)?.['attributes']);
+  const given = { uuid: asText(attributes?.['uuid']), identifier: asText(attributes?.['identifier']) };
+  // Either tells which server it is. What names no UUID isn't observed, but isn't missing from the listing either.
+  const uuid = given.uuid ?? given.identifier;
+  const identifier = given.identifier ?? given.uuid?.slice(0, SHORT_ID_LENGTH);
+  if (attributes === undefined || identifier === undefined || uuid === undefined) return undefined;
+  const status = asText(attributes['status']);
+  const node = asText(attributes['node']);
+  const egg = eggName(attributes);
+  return {
+    identifier,
+    uuid,
+    name: asText(attributes['name']) ?? identifier,
+    ...(node !== undefined && { node }),
+    ...(egg !== undefined && { egg }),
+    ...(status !== undefined && { status }),
+    suspended: attributes['is_suspended'] === true || status === 'suspended',
+    // Panels hold a server whose installation failed as they hold one that is being installed.
+    installing:
+      attributes['is_installing'] === true || status === 'installing' || status === 'install_failed',
+    transferring: attributes['is_transferring'] === true,
+    underMaintenance: attributes['is_node_under_maintenance'] === true,
+    restoring: status === 'restoring_backup',
+    withoutBackups: asFields(attributes['feature_limits'])?.['backups'] === 0,
+    limits: decodeLimits(asFields(attributes['limits'])),
+  };
+}
+
+function eggName(attributes: Fields): string | undefined {
+  const egg = asFields(asFields(attributes['relationships'])?.['egg']);
+  return asText(asFields(egg?.['attributes'])?.['name']);
+}
+
+function decodeLimits(limits: Fields | undefined): Limits {
+  const memoryBytes = limit(limits?.['memory'], BYTES_PER_MIB);
+  const diskBytes = limit(limits?.['disk'], BYTES_PER_MIB);
+  const cpuCores = limit(limits?.['cpu'], 1 / PERCENT_PER_CORE);
+  const swapBytes = swapLimit(limits?.['swap']);
+  const ioWeight = limit(limits?.['io'], 1);
+  return {
+    ...(memoryBytes !== undefined && { memoryBytes }),
+    ...(diskBytes !== undefined && { diskBytes }),
+    ...(cpuCores !== undefined && { cpuCores }),
+    ...(swapBytes !== undefined && { swapBytes }),
+    ...(typeof ioWeight === 'number' && { ioWeight }),
+  };
+}
+
+/** The wire says 0 for unlimited. */
+function limit(value: unknown, basePerUnit: number): Limit | undefined {
+  if (typeof value !== 'number' || !(value >= 0)) return undefined;
+  if (value === 0) return 'unlimited';
+  const inBase = value * basePerUnit;
+  return inBase <= Number.MAX_SAFE_INTEGER ? inBase : undefined;
+}
+
+/** For swap the wire says -1 for unlimited, and 0 for none. */
+function swapLimit(value: unknown): Limit | undefined {
+  if (value === -1) return 'unlimited';
+  return value === 0 ? 0 : limit(value, BYTES_PER_MIB);
+}
+
+/**
+ * The backups on one page of a server's list, in the panel's order.
+ *
+ * @throws ShapeError where the body holds no list
+ */
+export function decodeBackupsPage(body: unknown): BackupsPage {
+  const page = asFields(body);
+  const data = page?.['data'];
+  if (!Array.isArray(data)) throw new ShapeError('expected an array "data"');
+  return {
+    backups: data.map(decodeBackup).filter((backup) => backup !== undefined),
+    totalPages: pageCount(page),
+  };
+}
+
+function decodeBackup(entry: unknown): Backup | undefined {
+  const attributes = asFields(asFields(entry)?.['attributes']);
+  const completedAt = asText(attributes?.['completed_at']);
+  if (attributes?.['is_successful'] !== true || completedAt === undefined) return undefined;
+  const completedAtMs = Date.parse(completedAt);
+  if (Number.isNaN(completedAtMs)) return undefined;
+  const bytes = attributes['bytes'];
+  const isSize = typeof bytes === 'number' && bytes >= 0 && bytes <= Number.MAX_SAFE_INTEGER;
+  return { completedAtMs, ...(isSize && { bytes }) };
+}
+
+/** A page count beyond this is taken for nonsense: a million servers is more than any panel lists. */
+const MAX_PAGES = 10_000;
+
+/** How many pages a paged list says that it has; 1 where it doesn't say. */
+export function pageCount(body: Fields | undefined): number {
+  const pages = asFields(asFields(body?.['meta'])?.['pagination'])?.['total_pages'];
+  if (typeof pages !== 'number' || !(pages >= 1)) return 1;
+  return Math.min(Math.floor(pages), MAX_PAGES);
+}
+
+/** An object of unknown fields; JSON's arrays are none. */
+export type Fields = Readonly<Record<string, unknown>>;
+
+/** The value as an object whose fields can be read; undefined for everything else. */
+export function asFields(value: unknown): Fields | undefined {
+  return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Fields) : undefined;
+}
+
+/** The value, if it is a string with something in it. */
+export function asText(value: unknown): string | undefined {
+  return typeof value === 'string' && value !== '' ? value : undefined;
+}

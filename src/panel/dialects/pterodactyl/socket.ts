@@ -1,0 +1,148 @@
+import { closeCause, isCuredByNewToken, jwtErrorCause } from '../../../diagnosis/node-answer.ts';
+import { parseServerState } from '../../../domain/server.ts';
+import type { ClientMessage, DecodedFrame, FrameHandler, ServerMessage, SocketCodec } from '../../dialect.ts';
+import { decodeStats } from './decode.ts';
+
+/** The far end drops longer frames without a word. */
+const MAX_CLIENT_FRAME_BYTES = 4_095;
+
+/** The text of one frame; throws a RangeError when the far end would drop it for its length. */
+export function encodeMessage(message: ClientMessage): string {
+  const text = JSON.stringify({ event: message.event, args: [argumentOf(message)] });
+  const bytes = Buffer.byteLength(text);
+  if (bytes > MAX_CLIENT_FRAME_BYTES) {
+    throw new RangeError(
+      `expected a "${message.event}" frame of at most ${MAX_CLIENT_FRAME_BYTES} bytes, got ${bytes}`,
+    );
+  }
+  return text;
+}
+
+function argumentOf(message: ClientMessage): string | null {
+  switch (message.event) {
+    case 'auth':
+      return message.token;
+    case 'set state':
+      return message.action;
+    case 'send command':
+      return message.command;
+    case 'send stats':
+    case 'send logs':
+      return null;
+  }
+}
+
+const NO_ARGS: readonly string[] = [];
+
+/** Reads one text frame; never throws. */
+export function decodeFrame(frame: Buffer): DecodedFrame {
+  let value: unknown;
+  try {
+    value = JSON.parse(frame.toString('utf8'));
+  } catch {
+    return { bad: 'not_json' };
+  }
+  if (typeof value !== 'object' || value === null) return { bad: 'bad_shape' };
+  const { event, args } = value as { event?: unknown; args?: unknown };
+  if (typeof event !== 'string') return { bad: 'bad_shape' };
+  if (args === undefined || args === null) return { event, args: NO_ARGS };
+  if (!Array.isArray(args)) return { bad: 'bad_shape' };
+  // Nearly every frame has one argument, a string: it needs no list of its own.
+  if (args.length === 1 && typeof args[0] === 'string') return { event, args: args as readonly string[] };
+  return { event, args: args.filter((arg) => typeof arg === 'string') };
+}
+
+const CONSOLE_PREFIX = Buffer.from('{"event":"console output"');
+
+/**
+ * Is this a console line, told by its first bytes? Lines can't be unsubscribed and may come by the thousand:
+ * they must not be parsed only to be dropped. A daemon that orders its keys otherwise is met by `decodeFrame`.
+ */
+export function isConsoleFrame(frame: Buffer): boolean {
+  // From the last byte on: of other events that one differs at once, and a call of Buffer's would cost more than the loop.
+  for (let at = CONSOLE_PREFIX.length - 1; at >= 0; at -= 1) {
+    if (frame[at] !== CONSOLE_PREFIX[at]) return false;
+  }
+  return true;
+}
+
+/** Reads one frame and tells the handler; never throws for what the frame holds. */
+function handleFrame(frame: Buffer, isBinary: boolean, handler: FrameHandler): void {
+  if (isBinary) {
+    handler.telemetry.badMessage('binary');
+    return;
+  }
+  if (isConsoleFrame(frame)) {
+    handler.telemetry.message('console output');
+    handler.consoleLine();
+    return;
+  }
+  const message = decodeFrame(frame);
+  if ('bad' in message) {
+    handler.telemetry.badMessage(message.bad);
+    return;
+  }
+  handler.telemetry.message(message.event);
+  handleMessage(message, handler);
+}
+
+function handleMessage({ event, args }: ServerMessage, handler: FrameHandler): void {
+  const [first] = args;
+  switch (event) {
+    case 'stats':
+      handleStats(first, handler);
+      break;
+    case 'status':
+      if (first === undefined) handler.telemetry.badMessage('bad_shape');
+      else handler.status(parseServerState(first));
+      break;
+    case 'console output':
+      handler.consoleLine();
+      break;
+    case 'auth success':
+      handler.authenticated();
+      break;
+    case 'token expiring':
+    case 'token expired':
+      handler.tokenEnding();
+      break;
+    case 'jwt error':
+      handler.jwtError(first ?? '', isCuredByNewToken(first ?? ''));
+      break;
+    case 'daemon error':
+      handler.daemonError(first ?? '');
+      break;
+    default:
+      break;
+  }
+}
+
+function handleStats(payload: string | undefined, handler: FrameHandler): void {
+  if (payload === undefined) {
+    handler.telemetry.badMessage('bad_shape');
+    return;
+  }
+  let value: unknown;
+  try {
+    value = JSON.parse(payload);
+  } catch {
+    handler.telemetry.badMessage('not_json');
+    return;
+  }
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) {
+    handler.telemetry.badMessage('bad_shape');
+    return;
+  }
+  const { sample, badFields } = decodeStats(value);
+  for (let bad = 0; bad < badFields; bad += 1) handler.telemetry.badMessage('bad_field');
+  handler.stats(sample);
+}
+
+export const PTERODACTYL_SOCKET: SocketCodec = {
+  maxFrameBytes: MAX_CLIENT_FRAME_BYTES,
+  encode: encodeMessage,
+  decode: decodeFrame,
+  handleFrame,
+  closeCause,
+  jwtErrorCause,
+};

@@ -1,0 +1,137 @@
+import type { ProfileName, ServerSpec } from './schema.ts';
+
+/** What a running server uses; rates are bytes a second, cpu is percent of a core. */
+export interface ServerProfile {
+  readonly startsRunning: boolean;
+  readonly cpu: number;
+  /** How far cpu swings to either side, percent of a core. */
+  readonly cpuSwing: number;
+  /** Share of the memory limit. */
+  readonly memory: number;
+  readonly rxPerSecond: number;
+  readonly txPerSecond: number;
+  readonly readPerSecond: number;
+  readonly writtenPerSecond: number;
+  readonly consoleLinesPerSecond: number;
+  /** Milliseconds that a run lasts before the server dies by itself. */
+  readonly crashEveryMs?: number;
+}
+
+const STEADY: ServerProfile = {
+  startsRunning: true,
+  cpu: 60,
+  cpuSwing: 8,
+  memory: 0.45,
+  rxPerSecond: 12_000,
+  txPerSecond: 40_000,
+  readPerSecond: 2_000,
+  writtenPerSecond: 20_000,
+  consoleLinesPerSecond: 0.2,
+};
+
+const IDLE: ServerProfile = {
+  ...STEADY,
+  cpu: 3,
+  cpuSwing: 2,
+  memory: 0.25,
+  rxPerSecond: 150,
+  txPerSecond: 300,
+  readPerSecond: 0,
+  writtenPerSecond: 500,
+  consoleLinesPerSecond: 0,
+};
+
+/** A new profile is one more row here and its name in `profileNameSchema`. */
+export const PROFILES: Readonly<Record<ProfileName, ServerProfile>> = {
+  steady: STEADY,
+  busy: {
+    ...STEADY,
+    cpu: 310,
+    cpuSwing: 90,
+    memory: 0.88,
+    rxPerSecond: 220_000,
+    txPerSecond: 1_400_000,
+    readPerSecond: 60_000,
+    writtenPerSecond: 350_000,
+    consoleLinesPerSecond: 3,
+  },
+  idle: IDLE,
+  offline: { ...IDLE, startsRunning: false },
+  crashing: { ...STEADY, cpu: 120, cpuSwing: 60, memory: 0.7, crashEveryMs: 120_000 },
+  suspended: { ...IDLE, startsRunning: false },
+  chatty: { ...STEADY, consoleLinesPerSecond: 1_000 },
+};
+
+const GIB = 1_024;
+
+/** The twelve servers with different profiles that `demo` shows. */
+export const DEMO_SERVERS: readonly ServerSpec[] = [
+  { name: 'survival', profile: 'busy', egg: 'Paper', limits: { memory: 8 * GIB, disk: 40 * GIB, cpu: 400 } },
+  {
+    name: 'creative',
+    profile: 'steady',
+    egg: 'Paper',
+    limits: { memory: 4 * GIB, disk: 20 * GIB, cpu: 200 },
+  },
+  {
+    name: 'skyblock',
+    profile: 'steady',
+    egg: 'Purpur',
+    limits: { memory: 4 * GIB, disk: 15 * GIB, cpu: 200 },
+  },
+  { name: 'lobby', profile: 'idle', egg: 'Velocity', limits: { memory: GIB, disk: 5 * GIB, cpu: 100 } },
+  {
+    name: 'modded-beta',
+    profile: 'crashing',
+    egg: 'Forge',
+    limits: { memory: 10 * GIB, disk: 60 * GIB, cpu: 400 },
+    crashEveryMs: 90_000,
+  },
+  {
+    name: 'valheim-1',
+    profile: 'steady',
+    egg: 'Valheim',
+    limits: { memory: 4 * GIB, disk: 10 * GIB, cpu: 200 },
+  },
+  {
+    name: 'valheim-2',
+    profile: 'idle',
+    egg: 'Valheim',
+    limits: { memory: 4 * GIB, disk: 10 * GIB, cpu: 200 },
+  },
+  { name: 'rust-weekly', profile: 'busy', egg: 'Rust', limits: { memory: 16 * GIB, disk: 50 * GIB, cpu: 0 } },
+  {
+    name: 'factorio',
+    profile: 'steady',
+    egg: 'Factorio',
+    limits: { memory: 2 * GIB, disk: 8 * GIB, cpu: 150 },
+  },
+  { name: 'terraria', profile: 'idle', egg: 'Terraria', limits: { memory: 0, disk: 0, cpu: 0 } },
+  {
+    name: 'event-arena',
+    profile: 'offline',
+    egg: 'Paper',
+    limits: { memory: 6 * GIB, disk: 20 * GIB, cpu: 300 },
+  },
+  { name: 'old-season', profile: 'suspended', egg: 'Paper', limits: { memory: 4 * GIB, disk: 20 * GIB } },
+];
+
+const MIX: readonly ProfileName[] = ['steady', 'busy', 'idle', 'steady', 'idle', 'steady', 'steady', 'idle'];
+
+/** Any number of servers: the twelve of the demo first, then numbered ones with mixed profiles. */
+export function mixedServers(count: number): ServerSpec[] {
+  const more = Array.from({ length: Math.max(0, count - DEMO_SERVERS.length) }, (_, index) => ({
+    name: `server-${index + DEMO_SERVERS.length + 1}`,
+    profile: MIX[index % MIX.length] ?? 'steady',
+  }));
+  return [...DEMO_SERVERS.slice(0, count), ...more];
+}
+
+/** Any number of alike servers, all running and without console output: what a count in the options gives. */
+export function steadyServers(count: number): ServerSpec[] {
+  return Array.from({ length: count }, (_, index) => ({
+    name: `server-${index + 1}`,
+    profile: 'steady',
+    consoleLinesPerSecond: 0,
+  }));
+}

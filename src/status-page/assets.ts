@@ -1,0 +1,43 @@
+import { createHash } from 'node:crypto';
+import { readFile } from 'node:fs/promises';
+import { promisify } from 'node:util';
+import { gzip } from 'node:zlib';
+import { BUILT } from '../build-info.ts';
+
+/** Where a build puts the page's files. */
+const FOLDER = new URL('status-page/', BUILT);
+
+const SCRIPT = 'text/javascript; charset=utf-8';
+const STYLE = 'text/css; charset=utf-8';
+
+/** Every file that the page loads, with its type: a closed table, so that no request reaches the file system. */
+const TYPES: Readonly<Record<string, string>> = {
+  'page.css': STYLE,
+  'page.js': SCRIPT,
+  'icon.svg': 'image/svg+xml',
+  'uplot.css': STYLE,
+  'uplot.js': SCRIPT,
+};
+
+const compress = promisify(gzip);
+
+/** A file that the page loads. */
+export interface Asset {
+  readonly type: string;
+  readonly plain: Uint8Array<ArrayBuffer>;
+  readonly gzip: Uint8Array<ArrayBuffer>;
+  readonly etag: string;
+}
+
+/** Reads the files of the last build, by their names below `assets/`; rejects if one is missing. */
+export async function loadAssets(): Promise<ReadonlyMap<string, Asset>> {
+  const assets = Object.entries(TYPES).map(
+    async ([name, type]) => [name, await assetOf(type, await readFile(new URL(name, FOLDER)))] as const,
+  );
+  return new Map(await Promise.all(assets));
+}
+
+async function assetOf(type: string, plain: Buffer<ArrayBuffer>): Promise<Asset> {
+  const etag = `"${createHash('sha256').update(plain).digest('base64url').slice(0, 22)}"`;
+  return { type, plain, gzip: Buffer.from(await compress(plain)), etag };
+}

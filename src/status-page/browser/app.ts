@@ -1,0 +1,63 @@
+import type { Delta, Full } from '../data/protocol.ts';
+import { Page } from './page.ts';
+
+const FIRST_RETRY_MS = 1_000;
+const LONGEST_RETRY_MS = 5_000;
+
+/** Without an event for this long a connection is dead, for there is one a second. */
+const SILENCE_MS = 15_000;
+
+/** Receives what the stream brings. */
+interface StreamListener {
+  full(full: Full): void;
+  delta(delta: Delta): void;
+  lost(): void;
+}
+
+/** Listens to the exporter's stream, and reconnects for as long as the page is open. */
+class Stream {
+  readonly #address: string;
+  readonly #listener: StreamListener;
+  #source: EventSource | undefined;
+  #retryMs = FIRST_RETRY_MS;
+  #silence: ReturnType<typeof setTimeout> | undefined;
+
+  constructor(address: string, listener: StreamListener) {
+    this.#address = address;
+    this.#listener = listener;
+  }
+
+  start(): void {
+    const source = new EventSource(this.#address);
+    this.#source = source;
+    this.#expect(source);
+    source.addEventListener('full', ({ data }: MessageEvent<string>) => {
+      this.#retryMs = FIRST_RETRY_MS;
+      this.#expect(source);
+      this.#listener.full(JSON.parse(data) as Full);
+    });
+    source.addEventListener('delta', ({ data }: MessageEvent<string>) => {
+      this.#expect(source);
+      this.#listener.delta(JSON.parse(data) as Delta);
+    });
+    // The browser's own retry gives up at the first answer that is no stream, as a proxy's 502.
+    source.addEventListener('error', () => this.#lose(source));
+  }
+
+  #expect(source: EventSource): void {
+    clearTimeout(this.#silence);
+    this.#silence = setTimeout(() => this.#lose(source), SILENCE_MS);
+  }
+
+  #lose(source: EventSource): void {
+    if (source !== this.#source) return;
+    clearTimeout(this.#silence);
+    source.close();
+    this.#source = undefined;
+    this.#listener.lost();
+    setTimeout(() => this.start(), this.#retryMs);
+    this.#retryMs = Math.min(this.#retryMs * 1.5, LONGEST_RETRY_MS);
+  }
+}
+
+new Stream('api/v1/stream', new Page()).start();

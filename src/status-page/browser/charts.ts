@@ -1,0 +1,193 @@
+import type uPlot from 'uplot';
+import { mebibytes, rate } from '../data/words.ts';
+import { element } from './dom.ts';
+import type { Track } from './tracks.ts';
+
+const MIB = 1_048_576;
+const HEIGHT = 180;
+
+type Plot = typeof uPlot;
+
+let library: Promise<Plot> | undefined;
+
+/** The chart library, loaded when a row is first opened. */
+function loadLibrary(): Promise<Plot> {
+  library ??= import(new URL('uplot.js', import.meta.url).href).then(
+    (module: { readonly default: Plot }) => module.default,
+  );
+  return library;
+}
+
+/** One chart: its lines, and how its numbers are written. */
+interface ChartSpec {
+  readonly title: string;
+  readonly lines: readonly { readonly label: string; readonly color: string; readonly isDashed?: true }[];
+  readonly format: (value: number) => string;
+  /** Steps between two marks of its axis, where powers of ten read badly. */
+  readonly increments?: readonly number[];
+  readonly values: (track: Track, limits: ChartLimits) => readonly (readonly number[])[];
+}
+
+/** What a server may use: cores and bytes; −1 where there is no limit. */
+export interface ChartLimits {
+  readonly cpuCores: number;
+  readonly memoryBytes: number;
+}
+
+const CHARTS: readonly ChartSpec[] = [
+  {
+    title: 'CPU, cores',
+    lines: [
+      { label: 'used', color: '--series-1' },
+      { label: 'limit', color: '--limit', isDashed: true },
+    ],
+    format: (value) => value.toFixed(value < 10 ? 2 : 1),
+    values: (track, { cpuCores }) => withLimit(track.values('cpu_usage_cores'), cpuCores),
+  },
+  {
+    title: 'Memory',
+    lines: [
+      { label: 'used', color: '--series-2' },
+      { label: 'limit', color: '--limit', isDashed: true },
+    ],
+    format: (value) => mebibytes(value / MIB),
+    increments: Array.from({ length: 24 }, (_, power) => MIB * 2 ** power),
+    values: (track, { memoryBytes }) => withLimit(track.values('memory_usage_bytes'), memoryBytes),
+  },
+  {
+    title: 'Network',
+    lines: [
+      { label: 'received', color: '--series-3' },
+      { label: 'sent', color: '--series-1' },
+    ],
+    format: rate,
+    values: (track) => [
+      track.values('network_receive_bytes_per_second'),
+      track.values('network_transmit_bytes_per_second'),
+    ],
+  },
+];
+
+/** A limit far above what is used would press the line flat, so it is left out. */
+const FAR_ABOVE = 5;
+
+function withLimit(used: readonly number[], limit: number): readonly (readonly number[])[] {
+  const highest = Math.max(0, ...used.filter((value) => !Number.isNaN(value)));
+  const isShown = limit > 0 && limit <= highest * FAR_ABOVE;
+  return [used, used.map(() => (isShown ? limit : Number.NaN))];
+}
+
+/** The bigger charts of one server. */
+export class Charts {
+  readonly element = element('div', 'charts');
+  readonly #boxes = CHARTS.map(({ title }) => {
+    const box = element('div', 'chart');
+    box.append(element('h3', '', title));
+    return box;
+  });
+  #plots: { readonly plot: uPlot; readonly spec: ChartSpec; readonly box: HTMLElement }[] = [];
+  #latest: readonly [Track, ChartLimits] | undefined;
+
+  constructor() {
+    this.element.append(...this.#boxes);
+    new ResizeObserver(() => this.#fit()).observe(this.element);
+  }
+
+  /** Draws them anew, for another server or in other colors. */
+  async begin(track: Track, limits: ChartLimits): Promise<void> {
+    this.#latest = [track, limits];
+    const library = await loadLibrary();
+    this.#clear();
+    this.#plots = CHARTS.flatMap((spec, index) => {
+      const box = this.#boxes[index];
+      return box === undefined ? [] : [{ plot: plotIn(box, spec, library), spec, box }];
+    });
+    this.update(...this.#latest);
+  }
+
+  update(track: Track, limits: ChartLimits): void {
+    this.#latest = [track, limits];
+    const times = track.times();
+    for (const { plot, spec } of this.#plots) {
+      const lines = spec.values(track, limits).map((values) => values.map((value) => noNaN(value)));
+      plot.setData([times, ...lines]);
+      // Where nobody points, the legend says what is newest.
+      if (plot.cursor.idx === null || plot.cursor.idx === undefined)
+        plot.setLegend({ idx: times.length - 1 }, false);
+    }
+  }
+
+  end(): void {
+    this.#latest = undefined;
+    this.#clear();
+  }
+
+  /** In the colors that hold now. */
+  async recolor(): Promise<void> {
+    if (this.#plots.length > 0 && this.#latest !== undefined) await this.begin(...this.#latest);
+  }
+
+  #clear(): void {
+    for (const { plot } of this.#plots) plot.destroy();
+    this.#plots = [];
+  }
+
+  #fit(): void {
+    for (const { plot, box } of this.#plots) {
+      if (box.clientWidth > 0 && box.clientWidth !== plot.width) {
+        plot.setSize({ width: box.clientWidth, height: HEIGHT });
+      }
+    }
+  }
+}
+
+function noNaN(value: number): number | null {
+  return Number.isNaN(value) ? null : value;
+}
+
+const clock = new Intl.DateTimeFormat(undefined, { hour: '2-digit', minute: '2-digit' });
+
+function clockTime(seconds: number): string {
+  return clock.format(seconds * 1_000);
+}
+
+function plotIn(box: HTMLElement, spec: ChartSpec, Library: Plot): uPlot {
+  const style = getComputedStyle(box);
+  const color = (name: string) => style.getPropertyValue(name).trim();
+  const axis: uPlot.Axis = {
+    stroke: color('--muted'),
+    grid: { stroke: color('--line'), width: 1 },
+    ticks: { show: false },
+    font: '11px system-ui, sans-serif',
+  };
+  const options: uPlot.Options = {
+    width: Math.max(200, box.clientWidth),
+    height: HEIGHT,
+    cursor: { drag: { x: false, y: false }, points: { size: 6 } },
+    legend: { live: true },
+    scales: { y: { range: (_, __, highest) => [0, highest > 0 ? highest * 1.08 : 1] } },
+    axes: [
+      { ...axis, size: 24, space: 60, values: (_, splits) => splits.map(clockTime) },
+      {
+        ...axis,
+        size: 66,
+        values: (_, splits) => splits.map((value) => spec.format(value)),
+        ...(spec.increments === undefined ? {} : { incrs: [...spec.increments] }),
+      },
+    ],
+    series: [
+      { label: 'time' },
+      ...spec.lines.map(
+        ({ label, color: name, isDashed }): uPlot.Series => ({
+          label,
+          stroke: color(name),
+          width: isDashed === true ? 1 : 1.75,
+          ...(isDashed === true ? { dash: [5, 4] } : {}),
+          points: { show: false },
+          value: (_, value: number | null) => (value === null ? '–' : spec.format(value)),
+        }),
+      ),
+    ],
+  };
+  return new Library(options, [[], ...spec.lines.map(() => [])], box);
+}

@@ -1,0 +1,98 @@
+import {
+  HISTORY_SERIES,
+  type HistorySeries,
+  POINTS,
+  type ServerHistory,
+  STEP_SECONDS,
+} from '../data/protocol.ts';
+
+/** The last minutes of one server's charts: first as the exporter remembers them, then as the stream goes on. */
+export class Track {
+  #lastStep = 0;
+  readonly #series: Readonly<Record<HistorySeries, Float64Array>>;
+
+  constructor() {
+    const series = HISTORY_SERIES.map((name) => [name, new Float64Array(POINTS).fill(Number.NaN)] as const);
+    this.#series = Object.fromEntries(series) as Record<HistorySeries, Float64Array>;
+  }
+
+  /** Adds what the exporter remembers; what came by the stream meanwhile stays. */
+  remember(history: ServerHistory): void {
+    const end = Math.floor(history.end_timestamp_seconds / STEP_SECONDS);
+    this.#reach(end);
+    for (const name of HISTORY_SERIES) {
+      for (const [index, value] of (history.series[name] ?? []).entries()) {
+        const step = end - POINTS + 1 + index;
+        const isShown = step > this.#lastStep - POINTS;
+        if (value !== null && isShown && Number.isNaN(this.#at(name, step))) {
+          this.#series[name][step % POINTS] = value;
+        }
+      }
+    }
+  }
+
+  /** The newest values, at this Unix time in seconds; NaN where nothing is known. */
+  add(time: number, values: Readonly<Record<HistorySeries, number>>): void {
+    const step = Math.floor(time / STEP_SECONDS);
+    if (step <= this.#lastStep - POINTS) return;
+    this.#reach(step);
+    for (const name of HISTORY_SERIES) this.#series[name][step % POINTS] = values[name];
+  }
+
+  /** The oldest first; NaN where nothing is known. */
+  values(name: HistorySeries): number[] {
+    return this.times().map((time) => this.#at(name, time / STEP_SECONDS));
+  }
+
+  /** Unix seconds of the points. */
+  times(): number[] {
+    return Array.from({ length: POINTS }, (_, index) => (this.#lastStep - POINTS + 1 + index) * STEP_SECONDS);
+  }
+
+  #at(name: HistorySeries, step: number): number {
+    return this.#series[name][((step % POINTS) + POINTS) % POINTS] ?? Number.NaN;
+  }
+
+  #reach(step: number): void {
+    for (let at = Math.max(this.#lastStep + 1, step - POINTS + 1); at <= step; at += 1) {
+      for (const name of HISTORY_SERIES) this.#series[name][at % POINTS] = Number.NaN;
+    }
+    this.#lastStep = Math.max(this.#lastStep, step);
+  }
+}
+
+/** Paths of a sparkline. */
+export interface Spark {
+  readonly line: string;
+  /** What is below the line. */
+  readonly area: string;
+}
+
+/** The paths in a box of this size, from values of which NaN are gaps; the highest reaches the top. */
+export function sparkPaths(values: readonly number[], width: number, height: number): Spark {
+  const highest = Math.max(...values.filter((value) => !Number.isNaN(value)), Number.MIN_VALUE);
+  const stepWidth = width / Math.max(1, values.length - 1);
+  let [line, area] = ['', ''];
+  for (const stretch of stretches(values)) {
+    const points = stretch.map(({ index, value }) => {
+      const x = (index * stepWidth).toFixed(1);
+      return { x, text: `${x} ${(height - (value / highest) * height).toFixed(1)}` };
+    });
+    const [first, last] = [points[0], points.at(-1)];
+    if (first === undefined || last === undefined) continue;
+    const path = points.map(({ text }) => text).join('L');
+    line += `M${path}`;
+    area += `M${first.x} ${height}L${path}L${last.x} ${height}Z`;
+  }
+  return { line, area };
+}
+
+/** The values between gaps, with their places. */
+function stretches(values: readonly number[]): { index: number; value: number }[][] {
+  const found: { index: number; value: number }[][] = [[]];
+  for (const [index, value] of values.entries()) {
+    if (Number.isNaN(value)) found.push([]);
+    else found.at(-1)?.push({ index, value });
+  }
+  return found;
+}

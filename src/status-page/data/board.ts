@@ -1,0 +1,178 @@
+import type { Cancel, Clock } from '../../domain/clock.ts';
+import type { FleetReading, PanelReading, ServerReading } from '../../domain/reading.ts';
+import { panelViewOf } from '../../metrics/server-view.ts';
+import { SERIES } from './history.ts';
+import { jsonView, type NetworkRates } from './json-view.ts';
+import { type Entry, Ledger, serverKey } from './ledger.ts';
+import { LiveEncoder, type Picture } from './live-encoder.ts';
+import { explained, nodesDown } from './problems.ts';
+import {
+  HISTORY_SERIES,
+  type HistorySeries,
+  type PanelStatus,
+  type ServerHistory,
+  STEP_SECONDS,
+} from './protocol.ts';
+import { event, Viewers, type Watcher } from './viewers.ts';
+
+const SECOND_MS = 1_000;
+
+interface BoardOptions {
+  readonly fleet: FleetReading;
+  readonly clock: Clock;
+  readonly version: string;
+  /** Calls of this panel that were answered with 429. */
+  readonly rateLimited: (panel: string) => number;
+  /** Viewers at once, 50 unless said. */
+  readonly maxViewers?: number;
+}
+
+/** The data behind the status page: looks at the fleet once a second, keeps histories, and sends changes to the viewers. */
+export class StatusBoard {
+  readonly #options: BoardOptions;
+  readonly #ledger = new Ledger();
+  readonly #viewers: Viewers;
+  /** While somebody watches. */
+  #encoder: LiveEncoder | undefined;
+  #cancel: Cancel = () => {};
+  #isStopped = false;
+
+  constructor(options: BoardOptions) {
+    this.#options = options;
+    this.#viewers = new Viewers(
+      () => event('full', this.#encoderOf(this.#picture()).full()),
+      options.maxViewers,
+    );
+  }
+
+  start(): void {
+    this.#look();
+  }
+
+  /** Ends the looking, and every viewer's stream. */
+  stop(): void {
+    this.#isStopped = true;
+    this.#cancel();
+    this.#viewers.close();
+  }
+
+  /** A stream of events for one more viewer; undefined once it has stopped. */
+  watch(watcher: Watcher): ReadableStream<Uint8Array> | undefined {
+    return this.#isStopped ? undefined : this.#viewers.open(watcher);
+  }
+
+  panels(): readonly PanelStatus[] {
+    const { fleet, rateLimited } = this.#options;
+    const now = this.#options.clock.now();
+    return fleet.panels().map((panel) => panelStatus(panel, rateLimited(panel.name), now));
+  }
+
+  /** Every panel and server as JSON, in pieces of text, each some milliseconds of work. */
+  json(): Generator<string, void, void> {
+    return jsonView({ ...this.#options, rates: (reading) => this.#rates(reading) });
+  }
+
+  #rates({ target }: ServerReading): NetworkRates {
+    const entry = this.#ledger.find(serverKey(target.panel, target.id));
+    const { sample, sampledAt } = entry?.reading ?? {};
+    if (entry === undefined || sample === undefined || sampledAt === undefined) {
+      return { receive: Number.NaN, transmit: Number.NaN };
+    }
+    const { traffic } = entry;
+    return {
+      receive: traffic.receiveRate(sample, sampledAt),
+      transmit: traffic.transmitRate(sample, sampledAt),
+    };
+  }
+
+  /** The last minutes of one server; undefined where there is none of this key. */
+  history(key: string, wanted: readonly HistorySeries[] = HISTORY_SERIES): ServerHistory | undefined {
+    const entry = this.#ledger.find(key);
+    return entry === undefined ? undefined : this.#historyOf(entry, wanted);
+  }
+
+  #historyOf(entry: Entry, wanted: readonly HistorySeries[]): ServerHistory {
+    const { target } = entry.reading;
+    const end = this.#options.clock.toUnixMs(this.#ledger.newestPointAt(entry));
+    return {
+      panel: target.panel,
+      server_id: target.id,
+      step_seconds: STEP_SECONDS,
+      end_timestamp_seconds: Math.round(end / SECOND_MS),
+      series: Object.fromEntries(wanted.map((name) => [name, this.#seriesOf(entry, name)])),
+      state_changes: this.#ledger.changes(entry),
+    };
+  }
+
+  #seriesOf(entry: Entry, name: HistorySeries): (number | null)[] {
+    const series = SERIES[HISTORY_SERIES.indexOf(name)];
+    return series === undefined ? [] : this.#ledger.series(entry, series).map(rounded);
+  }
+
+  #look(): void {
+    const { fleet, clock } = this.#options;
+    const now = clock.now();
+    this.#ledger.observe(fleet.servers(), now, clock.toUnixMs(now));
+    this.#notifyViewers();
+    this.#cancel = clock.schedule(untilNextSecond(clock.now()), () => this.#look());
+  }
+
+  #notifyViewers(): void {
+    if (this.#viewers.count === 0) {
+      this.#encoder = undefined;
+      return;
+    }
+    const picture = this.#picture();
+    const isSame = this.#encoder?.fits(picture.entries) === true;
+    const encoder = this.#encoderOf(picture);
+    this.#viewers.send(isSame ? event('delta', encoder.delta(picture)) : undefined);
+  }
+
+  #picture(): Picture {
+    return { entries: this.#ledger.entries, panels: this.panels(), now: this.#options.clock.now() };
+  }
+
+  #encoderOf(picture: Picture): LiveEncoder {
+    const { version, clock } = this.#options;
+    if (this.#encoder?.fits(picture.entries) !== true) {
+      this.#encoder = new LiveEncoder(picture, version, clock);
+    }
+    return this.#encoder;
+  }
+}
+
+// On the second, so that a late timer makes the next no later; one that came a little early means the second after.
+function untilNextSecond(now: number): number {
+  const half = SECOND_MS / 2;
+  return SECOND_MS + half - ((now + half) % SECOND_MS);
+}
+
+// Seven digits are all that a 32-bit float holds; a chart shows fewer.
+function rounded(value: number | null): number | null {
+  return value === null ? null : Number(value.toPrecision(6));
+}
+
+/** A panel as the page shows it; `rateLimited` counts its answers with 429. */
+function panelStatus(panel: PanelReading, rateLimited: number, now: number): PanelStatus {
+  const { budget, plan } = panel;
+  const { name, up, problems, nodes } = panelViewOf(panel, now);
+  return {
+    name,
+    up,
+    problems: problems.map(explained),
+    nodesDown: nodesDown(nodes),
+    limitPerMinute: Math.round(budget.limitPerMinute),
+    usedLastMinute: budget.usedLastMinute,
+    queueLength: budget.queueLength,
+    paused: budget.paused,
+    rateLimited,
+    sockets: plan.sockets,
+    turns: plan.turns,
+    turnSockets: plan.turnSockets,
+    polls: plan.polls,
+    pollIntervalSeconds: Math.round(plan.pollIntervalMs / 1_000),
+    longestAgeSeconds: Math.round(plan.longestAgeMs / 1_000),
+    callsPerMinute: Math.ceil(plan.callsPerMinute),
+    wantedCallsPerMinute: Math.ceil(plan.wantedCallsPerMinute),
+  };
+}

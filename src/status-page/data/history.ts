@@ -1,0 +1,121 @@
+import type { Sample } from '../../domain/server.ts';
+import { POINTS } from './protocol.ts';
+
+/** What is kept of a server at each step; bytes a second for the last two. */
+export const SERIES = ['cpuCores', 'memoryBytes', 'receiveRate', 'transmitRate'] as const;
+export type Series = (typeof SERIES)[number];
+
+/** Servers for which memory is taken at once. */
+const BLOCK_SERVERS = 256;
+
+const NUMBERS_PER_SERVER = SERIES.length * POINTS;
+
+/**
+ * The last steps of each server's charts: 960 bytes a server, in blocks, so that 10,000 of them are 40 objects. A server has a
+ * slot; a slot that was released is given to the next. NaN stands for what was not known.
+ */
+export class HistoryStore {
+  readonly #blocks: Float32Array[] = [];
+  readonly #free: number[] = [];
+  #used = 0;
+
+  /** A slot in which nothing is known yet. */
+  allocate(): number {
+    const slot = this.#free.pop() ?? this.#used++;
+    if (this.#blocks.length * BLOCK_SERVERS <= slot) {
+      this.#blocks.push(new Float32Array(BLOCK_SERVERS * NUMBERS_PER_SERVER));
+    }
+    const start = startOf(slot);
+    this.#blockOf(slot).fill(Number.NaN, start, start + NUMBERS_PER_SERVER);
+    return slot;
+  }
+
+  release(slot: number): void {
+    this.#free.push(slot);
+  }
+
+  /** Bytes that are taken, used or not. */
+  get bytes(): number {
+    return this.#blocks.length * BLOCK_SERVERS * NUMBERS_PER_SERVER * Float32Array.BYTES_PER_ELEMENT;
+  }
+
+  write(slot: number, step: number, cpu: number, memory: number, receive: number, transmit: number): void {
+    const block = this.#blockOf(slot);
+    const at = startOf(slot) + (step % POINTS);
+    block[at] = cpu;
+    block[at + POINTS] = memory;
+    block[at + 2 * POINTS] = receive;
+    block[at + 3 * POINTS] = transmit;
+  }
+
+  /** The values of the steps up to `lastStep`, the oldest first; null where nothing was known. */
+  read(slot: number, series: Series, lastStep: number): (number | null)[] {
+    const block = this.#blockOf(slot);
+    const start = startOf(slot) + SERIES.indexOf(series) * POINTS;
+    return Array.from({ length: POINTS }, (_, age) => {
+      const value = block[start + ((lastStep + 1 + age) % POINTS)] ?? Number.NaN;
+      return Number.isNaN(value) ? null : value;
+    });
+  }
+
+  #blockOf(slot: number): Float32Array {
+    const block = this.#blocks[Math.floor(slot / BLOCK_SERVERS)];
+    if (block === undefined) throw new RangeError(`no slot ${slot} was allocated`);
+    return block;
+  }
+}
+
+function startOf(slot: number): number {
+  return (slot % BLOCK_SERVERS) * NUMBERS_PER_SERVER;
+}
+
+/**
+ * Network rates of one server over its last two steps: two marks of its counters are kept, and a rate reaches from the older one
+ * to now. One second's rate would jump, and a poll's counters stand still between polls.
+ */
+export class Traffic {
+  #olderAt = Number.NaN;
+  #olderReceived = Number.NaN;
+  #olderSent = Number.NaN;
+  #newerAt = Number.NaN;
+  #newerReceived = Number.NaN;
+  #newerSent = Number.NaN;
+
+  /** Keeps a sample's counters as a mark; the same sample twice is one. */
+  mark(sample: Sample, sampledAt: number): void {
+    if (sampledAt === this.#newerAt) return;
+    const received = sample.networkReceiveBytes ?? Number.NaN;
+    const sent = sample.networkTransmitBytes ?? Number.NaN;
+    // Counters that fell began anew: what was before says nothing.
+    const anew = received < this.#newerReceived || sent < this.#newerSent;
+    this.#olderAt = anew ? Number.NaN : this.#newerAt;
+    this.#olderReceived = this.#newerReceived;
+    this.#olderSent = this.#newerSent;
+    this.#newerAt = sampledAt;
+    this.#newerReceived = received;
+    this.#newerSent = sent;
+  }
+
+  /** Forgets everything: after a gap no rate follows. */
+  clear(): void {
+    this.#olderAt = Number.NaN;
+    this.#newerAt = Number.NaN;
+  }
+
+  /** Bytes received a second, up to this sample; NaN where none follows. */
+  receiveRate(sample: Sample, sampledAt: number): number {
+    return this.#rate(sample.networkReceiveBytes, sampledAt, this.#olderReceived, this.#newerReceived);
+  }
+
+  /** Bytes sent a second, up to this sample; NaN where none follows. */
+  transmitRate(sample: Sample, sampledAt: number): number {
+    return this.#rate(sample.networkTransmitBytes, sampledAt, this.#olderSent, this.#newerSent);
+  }
+
+  #rate(bytes: number | undefined, at: number, older: number, newer: number): number {
+    if (bytes === undefined || bytes < newer) return Number.NaN;
+    const since = Number.isNaN(this.#olderAt) ? this.#newerAt : this.#olderAt;
+    const from = Number.isNaN(this.#olderAt) ? newer : older;
+    return at > since && bytes >= from ? ((bytes - from) * 1_000) / (at - since) : Number.NaN;
+  }
+}

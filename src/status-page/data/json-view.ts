@@ -1,0 +1,150 @@
+import type { Clock } from '../../domain/clock.ts';
+import type { Problem } from '../../domain/problem.ts';
+import {
+  CONDITIONS,
+  type FleetReading,
+  type NodeReading,
+  type PanelReading,
+  type ServerReading,
+} from '../../domain/reading.ts';
+import { SERVER_STATES } from '../../domain/server.ts';
+import { type Family, PANEL_FAMILIES, SERVER_FAMILIES } from '../../metrics/families.ts';
+import { PANEL_GAUGES } from '../../metrics/self-families.ts';
+import { panelViewOf, type ServerView, viewOf } from '../../metrics/server-view.ts';
+import { explained, explainedOf } from './problems.ts';
+import { OFF_WORDS } from './words.ts';
+
+/** Servers between two turns of the event loop. */
+const SLICE = 250;
+
+/** Network rates of a server over its last two steps, in bytes a second; NaN where none is known. */
+export interface NetworkRates {
+  readonly receive: number;
+  readonly transmit: number;
+}
+
+/** What the JSON view is made from. */
+interface JsonSource {
+  readonly fleet: FleetReading;
+  readonly clock: Clock;
+  readonly version: string;
+  readonly rateLimited: (panel: string) => number;
+  readonly rates: (reading: ServerReading) => NetworkRates;
+}
+
+/**
+ * The JSON view in pieces of text, each some milliseconds of work. Numbers are named and measured as in the metrics, whose
+ * families they are read from; what is not known is absent.
+ */
+export function* jsonView(source: JsonSource): Generator<string, void, void> {
+  const { fleet, clock, version } = source;
+  const now = clock.now();
+  const servers = fleet.servers();
+  const head = {
+    version,
+    timestamp_seconds: seconds(clock.toUnixMs(now)),
+    summary: summaryOf(servers, now),
+    panels: fleet.panels().map((panel) => panelObject(panel, source.rateLimited(panel.name), now)),
+  };
+  yield `${JSON.stringify(head).slice(0, -1)},"servers":[`;
+  for (let at = 0; at < servers.length; at += SLICE) {
+    const objects = servers.slice(at, at + SLICE).map((server) => serverObject(server, source));
+    const text = JSON.stringify(objects).slice(1, -1);
+    yield at === 0 ? `\n${text}` : `,\n${text}`;
+  }
+  yield ']}\n';
+}
+
+function summaryOf(servers: readonly ServerReading[], now: number) {
+  const states = new Map<string, number>(SERVER_STATES.map((state) => [state, 0]));
+  const conditions = new Map<string, number>(CONDITIONS.map((condition) => [condition, 0]));
+  for (const server of servers) {
+    const state = server.isFresh(now) ? server.state : 'unknown';
+    states.set(state, (states.get(state) ?? 0) + 1);
+    const { condition } = server.status;
+    conditions.set(condition, (conditions.get(condition) ?? 0) + 1);
+  }
+  return {
+    servers: servers.length,
+    states: Object.fromEntries(states),
+    conditions: Object.fromEntries(conditions),
+  };
+}
+
+function panelObject(panel: PanelReading, rateLimited: number, now: number) {
+  const view = panelViewOf(panel, now);
+  return {
+    panel: panel.name,
+    ...scalars(PANEL_FAMILIES, 'gameserver_panel_', view),
+    problems: view.problems.map(problemObject),
+    nodes: view.nodes.map(nodeObject),
+    ...scalars(PANEL_GAUGES, 'gameserver_exporter_', panel),
+    api_rate_limited_total: rateLimited,
+  };
+}
+
+function problemObject(problem: Problem) {
+  const { cause, detail, remedy } = explained(problem);
+  return { cause, detail, remedy };
+}
+
+function nodeObject({ name, up, problem }: NodeReading) {
+  return { node: name, up: up ? 1 : 0, ...(problem && problemObject(problem)) };
+}
+
+function serverObject(server: ServerReading, { clock, rates }: JsonSource) {
+  const now = clock.now();
+  const view = viewOf(server, now, clock);
+  const { target, status, sample } = view;
+  const problem = explainedOf(status);
+  const { receive, transmit } = sample === undefined ? NO_RATES : rates(server);
+  return {
+    panel: target.panel,
+    server: target.name,
+    server_id: target.id,
+    uuid: target.uuid,
+    node: view.node,
+    egg: target.egg,
+    labels: target.labels,
+    state: view.state,
+    condition: status.condition,
+    blocked: status.condition === 'blocked' ? status.blocked : undefined,
+    source: server.source,
+    cause: problem?.cause,
+    trouble: problem?.detail,
+    advice: problem === undefined ? (isDown(view) ? OFF_WORDS : undefined) : problem.remedy || undefined,
+    sample_age_seconds: server.sampledAt === undefined ? undefined : seconds(now - server.sampledAt),
+    network_receive_bytes_per_second: known(receive),
+    network_transmit_bytes_per_second: known(transmit),
+    ...scalars(SERVER_FAMILIES, 'gameserver_', view),
+  };
+}
+
+function isDown({ state, target }: ServerView): boolean {
+  return target.expect === 'running' && (state === 'offline' || state === 'stopped');
+}
+
+const NO_RATES: NetworkRates = { receive: Number.NaN, transmit: Number.NaN };
+
+/** Every family that has one number, by its name without the prefix. */
+function scalars<Subject>(
+  families: readonly Pick<Family<Subject>, 'name' | 'read'>[],
+  prefix: string,
+  subject: Subject,
+): Record<string, number> {
+  const values: Record<string, number> = {};
+  for (const { name, read } of families) {
+    const value = read(subject);
+    if (typeof value === 'number') values[name.slice(prefix.length)] = value;
+  }
+  return values;
+}
+
+function known(value: number): number | undefined {
+  return Number.isNaN(value) ? undefined : Math.round(value);
+}
+
+// To the millisecond.
+function seconds(ms: number): number {
+  return Math.round(ms) / 1_000;
+}

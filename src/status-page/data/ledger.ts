@@ -1,0 +1,175 @@
+import type { ServerReading } from '../../domain/reading.ts';
+import { identityOf, isSameServer, type ServerState } from '../../domain/server.ts';
+import { HistoryStore, type Series, Traffic } from './history.ts';
+import { POINTS, STEP_SECONDS, type StateChange } from './protocol.ts';
+
+/** State changes that are kept of each server. */
+const MAX_CHANGES = 20;
+
+const NO_CHANGES: readonly StateChange[] = [];
+
+/** What is kept of one server while it is in the fleet. */
+export interface Entry {
+  reading: ServerReading;
+  readonly slot: number;
+  readonly traffic: Traffic;
+  state: ServerState;
+  /** Undefined until its state was known once. */
+  changes: readonly StateChange[] | undefined;
+  /** The last look at the fleet in which it was there. */
+  look: number;
+}
+
+/** A server's name in the history, the same for its short and its full id. */
+export function serverKey(panel: string, id: string): string {
+  return `${panel}/${identityOf({ id })}`;
+}
+
+/**
+ * Follows the fleet for the status page: each second every server's state, and a fifth of the servers' samples, so that each has
+ * a point of its charts every five seconds and no second does much. Servers that leave are forgotten.
+ */
+export class Ledger {
+  readonly #history = new HistoryStore();
+  readonly #byKey = new Map<string, Entry>();
+  #servers: readonly ServerReading[] = [];
+  #entries: readonly Entry[] = [];
+  #looks = 0;
+  #second: number | undefined;
+  /** The newest step of the servers of each turn, by the remainder of their slot. */
+  readonly #lastSteps = Array.from({ length: STEP_SECONDS }, () => -1);
+
+  /** In the order of the fleet as it was last seen. */
+  get entries(): readonly Entry[] {
+    return this.#entries;
+  }
+
+  /** The entry of `<panel>/<id>`, whichever of its ids that is; an id has no slash. */
+  find(key: string): Entry | undefined {
+    const slash = key.lastIndexOf('/');
+    return this.#byKey.get(serverKey(key.slice(0, slash), key.slice(slash + 1)));
+  }
+
+  /** Looks at the fleet's servers as they are at the monotonic instant `now`. */
+  observe(servers: readonly ServerReading[], now: number, unixMs: number): void {
+    if (servers !== this.#servers) this.#follow(servers);
+    const second = Math.floor(now / 1_000);
+    const due = this.#dueTurns(second);
+    for (const entry of this.#entries) {
+      const { reading, slot } = entry;
+      const isFresh = reading.isFresh(now);
+      const state = isFresh ? reading.state : 'unknown';
+      if (state !== entry.state) noteState(entry, state, unixMs);
+      const step = due[slot % STEP_SECONDS];
+      if (step !== undefined) this.#record(entry, step, isFresh);
+    }
+  }
+
+  /** One series of a server, the oldest point first; null where nothing was known. */
+  series(entry: Entry, series: Series): (number | null)[] {
+    return this.#history.read(entry.slot, series, this.#lastStep(entry));
+  }
+
+  /** The monotonic instant of its newest point, in milliseconds. */
+  newestPointAt(entry: Entry): number {
+    return (this.#lastStep(entry) * STEP_SECONDS + (entry.slot % STEP_SECONDS)) * 1_000;
+  }
+
+  changes(entry: Entry): readonly StateChange[] {
+    return entry.changes ?? NO_CHANGES;
+  }
+
+  #lastStep(entry: Entry): number {
+    return Math.max(0, this.#lastSteps[entry.slot % STEP_SECONDS] ?? 0);
+  }
+
+  #follow(servers: readonly ServerReading[]): void {
+    this.#servers = servers;
+    this.#looks += 1;
+    this.#entries = servers.map((reading) => this.#entryOf(reading));
+    for (const [key, { look, slot }] of this.#byKey) {
+      if (look === this.#looks) continue;
+      this.#byKey.delete(key);
+      this.#history.release(slot);
+    }
+  }
+
+  #entryOf(reading: ServerReading): Entry {
+    const key = serverKey(reading.target.panel, reading.target.id);
+    const found = this.#byKey.get(key);
+    if (found !== undefined && !isSameServer(found.reading.target, reading.target)) {
+      this.#history.release(found.slot);
+    } else if (found !== undefined) {
+      found.reading = reading;
+      found.look = this.#looks;
+      return found;
+    }
+    const entry: Entry = {
+      reading,
+      slot: this.#history.allocate(),
+      traffic: new Traffic(),
+      state: 'unknown',
+      changes: undefined,
+      look: this.#looks,
+    };
+    this.#byKey.set(key, entry);
+    return entry;
+  }
+
+  /** The step to be written now, by turn; several turns where the timer was late, and each turn once at most. */
+  #dueTurns(second: number): (number | undefined)[] {
+    const due: (number | undefined)[] = [];
+    const first = Math.max((this.#second ?? second - 1) + 1, second - STEP_SECONDS + 1);
+    for (let at = first; at <= second; at += 1) {
+      const turn = at % STEP_SECONDS;
+      const step = Math.floor(at / STEP_SECONDS);
+      this.#skip(turn, step);
+      this.#lastSteps[turn] = step;
+      due[turn] = step;
+    }
+    this.#second = Math.max(second, this.#second ?? second);
+    return due;
+  }
+
+  // Steps that nobody saw must not show what was there a whole round ago.
+  #skip(turn: number, next: number): void {
+    const last = this.#lastSteps[turn] ?? -1;
+    if (last < 0) return;
+    for (let step = Math.max(last + 1, next - POINTS); step < next; step += 1) {
+      for (const { slot } of this.#entries) {
+        if (slot % STEP_SECONDS === turn) this.#clear(slot, step);
+      }
+    }
+  }
+
+  #clear(slot: number, step: number): void {
+    this.#history.write(slot, step, Number.NaN, Number.NaN, Number.NaN, Number.NaN);
+  }
+
+  #record({ reading, slot, traffic }: Entry, step: number, isFresh: boolean): void {
+    const { sample, sampledAt } = reading;
+    if (!isFresh || sample === undefined || sampledAt === undefined) {
+      traffic.clear();
+      this.#clear(slot, step);
+      return;
+    }
+    const receive = traffic.receiveRate(sample, sampledAt);
+    const transmit = traffic.transmitRate(sample, sampledAt);
+    traffic.mark(sample, sampledAt);
+    const { cpuCores = Number.NaN, memoryBytes = Number.NaN } = sample;
+    this.#history.write(slot, step, cpuCores, memoryBytes, receive, transmit);
+  }
+}
+
+// The first state that is known is no change.
+function noteState(entry: Entry, state: ServerState, unixMs: number): void {
+  const isFirst = entry.state === 'unknown' && entry.changes === undefined;
+  entry.state = state;
+  if (isFirst) {
+    entry.changes = NO_CHANGES;
+    return;
+  }
+  entry.changes = [...(entry.changes ?? []), { timestamp_seconds: Math.round(unixMs / 1_000), state }].slice(
+    -MAX_CHANGES,
+  );
+}

@@ -1,0 +1,249 @@
+import type { Clock } from '../../domain/clock.ts';
+import { CONDITIONS, type ServerReading } from '../../domain/reading.ts';
+import {
+  BLOCKED_REASONS,
+  finiteLimit,
+  type Limits,
+  memoryLimitOf,
+  type Sample,
+  SERVER_STATES,
+  type ServerTarget,
+} from '../../domain/server.ts';
+import type { Entry } from './ledger.ts';
+import { CAUSE_WORDS, placeOf } from './problems.ts';
+import {
+  COLUMNS,
+  type Column,
+  type Delta,
+  type Full,
+  type Identities,
+  LIVE_SECONDS,
+  type PanelStatus,
+  SOURCES,
+} from './protocol.ts';
+
+const WORDS: Full['words'] = {
+  states: SERVER_STATES,
+  conditions: CONDITIONS,
+  blocked: BLOCKED_REASONS,
+  causes: CAUSE_WORDS,
+};
+
+/** What is to be encoded: the fleet at one instant. */
+export interface Picture {
+  readonly entries: readonly Entry[];
+  readonly panels: readonly PanelStatus[];
+  readonly now: number;
+}
+
+/**
+ * Turns the fleet into what viewers are sent: everything once, then what changed since. It keeps what was sent last, so that
+ * any viewer can be given the whole at any time and goes on with the same changes as all others.
+ */
+export class LiveEncoder {
+  readonly #clock: Pick<Clock, 'toUnixMs'>;
+  readonly #version: string;
+  readonly #targets: readonly ServerTarget[];
+  readonly #columns: readonly Float64Array[];
+  readonly #trouble: string[];
+  readonly #nodes: string[];
+  readonly #row = new Float64Array(COLUMNS.length);
+  #panels: readonly PanelStatus[] = [];
+  #panelsText = '';
+  #time = 0;
+
+  /** An encoder for the servers in this picture; other servers need another. */
+  constructor(picture: Picture, version: string, clock: Pick<Clock, 'toUnixMs'>) {
+    const { entries } = picture;
+    this.#clock = clock;
+    this.#version = version;
+    this.#targets = entries.map(({ reading }) => reading.target);
+    this.#columns = COLUMNS.map(() => new Float64Array(entries.length).fill(Number.NaN));
+    this.#trouble = entries.map(({ reading }) => troubleOf(reading));
+    this.#nodes = entries.map(({ reading }) => reading.node ?? '');
+    this.#time = this.#secondOf(picture.now);
+    this.#panelChange(picture.panels);
+    for (const [at, entry] of entries.entries()) this.#compare(at, entry, picture.now);
+  }
+
+  /** Are these the servers that it was made for, named as they were? */
+  fits(entries: readonly Entry[]): boolean {
+    const targets = this.#targets;
+    return (
+      entries.length === targets.length && entries.every(({ reading }, at) => reading.target === targets[at])
+    );
+  }
+
+  /** Takes on a later picture of the same servers, and gives what changed. */
+  delta({ entries, panels, now }: Picture): Delta {
+    this.#time = this.#secondOf(now);
+    const columns = COLUMNS.map(() => new PatchWriter<number>());
+    const trouble = new PatchWriter<string>();
+    const nodes = new PatchWriter<string>();
+    for (const [at, entry] of entries.entries()) {
+      this.#compare(at, entry, now, columns);
+      writeText(this.#trouble, at, troubleOf(entry.reading), trouble);
+      writeText(this.#nodes, at, entry.reading.node ?? '', nodes);
+    }
+    const changed = COLUMNS.flatMap((column, index) => {
+      const patch = columns[index]?.patch;
+      return patch === undefined ? [] : [[column, patch] as const];
+    });
+    return {
+      time: this.#time,
+      ...this.#panelChange(panels),
+      columns: Object.fromEntries(changed),
+      ...(trouble.patch === undefined ? {} : { trouble: trouble.patch }),
+      ...(nodes.patch === undefined ? {} : { node: nodes.patch }),
+    };
+  }
+
+  /** Everything, as of the last picture. */
+  full(): Full {
+    const columns = COLUMNS.map((column, index) => [column, Array.from(this.#columns[index] ?? [])] as const);
+    return {
+      version: this.#version,
+      time: this.#time,
+      words: WORDS,
+      panels: this.#panels,
+      servers: identities(this.#targets),
+      columns: Object.fromEntries(columns) as Record<Column, number[]>,
+      trouble: this.#trouble,
+      node: this.#nodes,
+    };
+  }
+
+  #compare(at: number, entry: Entry, now: number, patches?: readonly PatchWriter<number>[]): void {
+    const row = this.#row;
+    fillRow(row, entry, now, this.#clock);
+    for (let index = 0; index < row.length; index += 1) {
+      const column = this.#columns[index];
+      const value = row[index];
+      if (column === undefined || value === undefined || column[at] === value) continue;
+      column[at] = value;
+      patches?.[index]?.add(at, value);
+    }
+  }
+
+  #secondOf(now: number): number {
+    return Math.round(this.#clock.toUnixMs(now) / 1_000);
+  }
+
+  #panelChange(panels: readonly PanelStatus[]): Pick<Delta, 'panels'> {
+    const text = JSON.stringify(panels);
+    if (text === this.#panelsText) return {};
+    this.#panelsText = text;
+    this.#panels = panels;
+    return { panels };
+  }
+}
+
+function troubleOf({ status }: ServerReading): string {
+  return status.problem?.detail ?? '';
+}
+
+function writeText(sent: string[], at: number, text: string, patch: PatchWriter<string>): void {
+  if (text === sent[at]) return;
+  sent[at] = text;
+  patch.add(at, text);
+}
+
+class PatchWriter<Value> {
+  readonly #runs: number[] = [];
+  readonly #values: Value[] = [];
+  /** The row after the last that changed, and how many did in a row up to it. */
+  #end = 0;
+  #length = 0;
+
+  add(at: number, value: Value): void {
+    if (at > this.#end || this.#length === 0) {
+      this.#endRun();
+      this.#runs.push(at - this.#end);
+      this.#length = 0;
+    }
+    this.#length += 1;
+    this.#end = at + 1;
+    this.#values.push(value);
+  }
+
+  #endRun(): void {
+    if (this.#length > 0) this.#runs.push(this.#length);
+  }
+
+  /** Undefined where nothing was added. */
+  get patch(): readonly [number[], Value[]] | undefined {
+    return this.#length === 0 ? undefined : [[...this.#runs, this.#length], this.#values];
+  }
+}
+
+function identities(targets: readonly ServerTarget[]): Identities {
+  return {
+    panel: targets.map((target) => target.panel),
+    id: targets.map((target) => target.id),
+    name: targets.map((target) => target.name),
+    egg: targets.map((target) => target.egg ?? ''),
+    labels: targets.map(({ labels }) =>
+      Object.entries(labels)
+        .map(([name, value]) => `${name}=${value}`)
+        .join(' '),
+    ),
+    expected: targets.map((target) => (target.expect === 'running' ? 1 : 0)),
+  };
+}
+
+const MIB = 1_048_576;
+const UNKNOWN = -1;
+
+/** What the columns say of a server at the monotonic instant `now`, written into `row` in their order. */
+function fillRow(row: Float64Array, entry: Entry, now: number, clock: Pick<Clock, 'toUnixMs'>): void {
+  const { reading, traffic } = entry;
+  const { target, status, sampledAt } = reading;
+  const sample = reading.isFresh(now) ? reading.sample : undefined;
+  const state = sample === undefined ? 'unknown' : reading.state;
+  const limits = sample === undefined ? NO_LIMITS : limitsOf(target.limits, sample);
+  row[0] = SERVER_STATES.indexOf(state);
+  row[1] = CONDITIONS.indexOf(status.condition);
+  row[2] = status.blocked === undefined ? UNKNOWN : BLOCKED_REASONS.indexOf(status.blocked);
+  row[3] = placeOf(status.problem?.cause);
+  row[4] = reading.source === undefined ? UNKNOWN : SOURCES.indexOf(reading.source);
+  row[5] = scaled(sample?.cpuCores, 100);
+  row[6] = scaled(limits.cpuCores, 100);
+  row[7] = shortened((sample?.memoryBytes ?? Number.NaN) / MIB, 3);
+  row[8] = scaled(limits.memoryBytes, 1 / MIB);
+  row[9] = shortened((sample?.diskBytes ?? Number.NaN) / MIB, 3);
+  row[10] = scaled(limits.diskBytes, 1 / MIB);
+  const at = sampledAt ?? Number.NaN;
+  row[11] = sample === undefined ? UNKNOWN : shortened(traffic.receiveRate(sample, at), 2);
+  row[12] = sample === undefined ? UNKNOWN : shortened(traffic.transmitRate(sample, at), 2);
+  row[13] = sampledSecond(sampledAt, now, clock);
+  const startedAt = sample === undefined ? undefined : reading.startedAt;
+  row[14] = startedAt === undefined ? UNKNOWN : Math.round(clock.toUnixMs(startedAt) / 1_000);
+}
+
+const NO_LIMITS = { cpuCores: undefined, memoryBytes: undefined, diskBytes: undefined };
+
+// As the metrics have them, which a test compares; a whole view of a server would cost more than all the rest.
+function limitsOf(limits: Limits, sample: Sample) {
+  return {
+    cpuCores: finiteLimit(limits.cpuCores),
+    memoryBytes: finiteLimit(memoryLimitOf(limits, sample.memoryLimitBytes)),
+    diskBytes: finiteLimit(limits.diskBytes),
+  };
+}
+
+function scaled(value: number | undefined, factor: number): number {
+  return value === undefined ? UNKNOWN : Math.round(value * factor);
+}
+
+/** A whole number with this many digits that count, as is shown: more would be sent and not seen. */
+export function shortened(value: number, digits: number): number {
+  if (!(value >= 0)) return UNKNOWN;
+  const unit = 10 ** Math.max(0, Math.floor(Math.log10(value)) + 1 - digits);
+  return Math.round(value / unit) * unit;
+}
+
+function sampledSecond(sampledAt: number | undefined, now: number, clock: Pick<Clock, 'toUnixMs'>): number {
+  if (sampledAt === undefined) return UNKNOWN;
+  if (now - sampledAt < LIVE_SECONDS * 1_000) return 0;
+  return Math.floor(clock.toUnixMs(sampledAt) / 1_000);
+}

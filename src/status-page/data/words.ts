@@ -1,0 +1,84 @@
+import type { CauseWords, ExplainedProblem } from './protocol.ts';
+
+/** What stands for what is not known. */
+export const NOTHING = '–';
+
+const STEPS = ['MiB', 'GiB', 'TiB', 'PiB'] as const;
+
+/** Memory or disk, from MiB. */
+export function mebibytes(value: number): string {
+  let [amount, step] = [value, 0];
+  while (amount >= 1_000 && step < STEPS.length - 1) {
+    amount /= 1_024;
+    step += 1;
+  }
+  return `${step === 0 ? amount.toFixed(0) : digits(amount)} ${STEPS[step] ?? ''}`;
+}
+
+const RATES = ['B/s', 'kB/s', 'MB/s', 'GB/s'] as const;
+
+/** A network rate, from bytes a second. */
+export function rate(value: number): string {
+  let [amount, step] = [value, 0];
+  while (amount >= 1_000 && step < RATES.length - 1) {
+    amount /= 1_000;
+    step += 1;
+  }
+  return `${amount >= 10 || step === 0 ? amount.toFixed(0) : amount.toFixed(1)} ${RATES[step] ?? ''}`;
+}
+
+/** CPU, from hundredths of a core. */
+export function cores(hundredths: number): string {
+  return (hundredths / 100).toFixed(2);
+}
+
+/** A limit of CPU, from hundredths of a core; most are whole. */
+export function coreLimit(hundredths: number): string {
+  return `${Number((hundredths / 100).toFixed(2))} ${hundredths === 100 ? 'core' : 'cores'}`;
+}
+
+/** A time span in one unit, from seconds. */
+export function span(seconds: number): string {
+  if (seconds < 120) return `${Math.max(0, Math.floor(seconds))} s`;
+  if (seconds < 7_200) return `${Math.floor(seconds / 60)} min`;
+  if (seconds < 172_800) return `${Math.floor(seconds / 3_600)} h`;
+  return `${Math.floor(seconds / 86_400)} d`;
+}
+
+/** The share of a limit in percent; undefined where there is none. */
+export function share(used: number, limit: number): number | undefined {
+  return used >= 0 && limit > 0 ? Math.round((used / limit) * 100) : undefined;
+}
+
+// Three digits, as far as they say something.
+function digits(amount: number): string {
+  return amount >= 100 ? amount.toFixed(0) : amount.toFixed(amount >= 10 ? 1 : 2);
+}
+
+/** A state as a person reads it. */
+export function stateTitle(state: string): string {
+  return state === 'unknown' ? 'no data' : state;
+}
+
+/** A condition as a person reads it: what is done to the server, not by it. */
+export function conditionTitle(condition: string): string {
+  return condition === 'polling' ? 'polled' : condition;
+}
+
+/** What to say of a server that is off and expected to run, if nothing else is wrong with it. */
+export const OFF_WORDS =
+  'It is off, though it is expected to run. Start it in the panel, or set expect: any if it may be off.';
+
+/** A problem in one text: what it is, what was observed, and what to do. */
+export function problemText({ title, detail, remedy }: Omit<ExplainedProblem, 'cause' | 'severity'>): string {
+  const what = detail === '' ? title : `${title}: ${detail}`;
+  return remedy === '' ? what : `${what}. ${remedy}`;
+}
+
+/** What to do about a server's problem; nothing if it streams all the same and the cause is a fact, such as a listing that says suspended. */
+export function remedyWhile(
+  condition: string,
+  { severity, remedy }: Pick<CauseWords, 'severity' | 'remedy'>,
+): string {
+  return condition === 'streaming' && severity === 'fact' ? '' : remedy;
+}

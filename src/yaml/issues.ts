@@ -1,0 +1,164 @@
+import type { z } from 'zod';
+import { KNOWN_SECRETS } from '../domain/known-secrets.ts';
+import type { YamlDocument, YamlProblem } from './document.ts';
+import { quote } from './quoting.ts';
+import { formatPath, type Path, type Tree, valueAt } from './tree.ts';
+
+/** One thing that is wrong with the configuration. Line and column count from 1. */
+export interface ConfigIssue {
+  readonly file: string;
+  /** Absent where the whole file is meant, as when there is none. */
+  readonly line?: number;
+  readonly column?: number;
+  /** Where in the configuration, as `panels[0].url`; empty for the whole of it. */
+  readonly path: string;
+  /** What is wrong and what was expected; never holds a secret. */
+  readonly message: string;
+}
+
+/** The issues as lines of `file:line:column: path: message`, without a newline at the end. */
+export function formatIssues(issues: readonly ConfigIssue[]): string {
+  return issues.map(formatIssue).join('\n');
+}
+
+function formatIssue({ file, line, column, path, message }: ConfigIssue): string {
+  const place = line === undefined ? file : `${file}:${line}:${column ?? 1}`;
+  return path === '' ? `${place}: ${message}` : `${place}: ${path}: ${message}`;
+}
+
+/** The issues in the order of their places. */
+export function sortIssues(issues: readonly ConfigIssue[]): readonly ConfigIssue[] {
+  return issues.toSorted((a, b) => (a.line ?? 0) - (b.line ?? 0) || (a.column ?? 0) - (b.column ?? 0));
+}
+
+/** Something wrong with a setting, or with its key if `at` says so. The message doesn't quote the value: `locate` does. */
+export interface SettingProblem {
+  readonly path: Path;
+  readonly message: string;
+  readonly at: 'key' | 'value';
+}
+
+/** The part of a JSON schema that is walked by paths. */
+export interface SchemaNode {
+  readonly items?: SchemaNode;
+  readonly properties?: Readonly<Record<string, SchemaNode>>;
+}
+
+/** What a schema makes of a tree. */
+export interface SchemaResult<Shape> {
+  /** Undefined if there are problems. */
+  readonly shape: Shape | undefined;
+  readonly problems: readonly SettingProblem[];
+}
+
+/** Reads a tree by a schema. `jsonSchema` gives the known keys and is only called if a key is unknown. */
+export function applySchema<Shape>(
+  tree: Tree,
+  schema: z.ZodType<Shape>,
+  jsonSchema: () => SchemaNode,
+): SchemaResult<Shape> {
+  const result = schema.safeParse(tree);
+  if (result.success) return { shape: result.data, problems: [] };
+  const problems = result.error.issues.flatMap((issue): SettingProblem[] => {
+    const path = issue.path.filter((step) => typeof step !== 'symbol');
+    if (issue.code === 'unrecognized_keys') {
+      const known = knownKeys(jsonSchema(), path);
+      return issue.keys.map((key) => unknownKey(path, key, known));
+    }
+    return [{ path, message: issue.message, at: 'value' }];
+  });
+  return { shape: undefined, problems };
+}
+
+/** The keys that the section at a path knows. */
+function knownKeys(root: SchemaNode, path: Path): readonly string[] {
+  let schema: SchemaNode | undefined = root;
+  for (const step of path) schema = typeof step === 'number' ? schema?.items : schema?.properties?.[step];
+  return Object.keys(schema?.properties ?? {});
+}
+
+function unknownKey(path: Path, key: string, known: readonly string[]): SettingProblem {
+  const meant = nearestOf(key, known);
+  const hint = meant === undefined ? `expected one of ${known.join(', ')}` : `did you mean ${meant}?`;
+  return { path: [...path, key], message: `unknown key, ${hint}`, at: 'key' };
+}
+
+/** The problem with its place, and with the value unless that is a secret. */
+export function locate(
+  { path, message, at }: SettingProblem,
+  document: YamlDocument,
+  isSecret: (path: Path) => boolean,
+): YamlProblem {
+  if (at === 'key') return { path, message, ...document.placeOfKey(path) };
+  const value = valueAt(document.tree, path);
+  const shown =
+    value === undefined
+      ? `is missing, ${message}`
+      : isSecret(path)
+        ? message
+        : // What a variable holds may be a secret that strayed; what the file says is not.
+          `${message}, got ${quote(document.templateOf(path) ?? value)}`;
+  return { path, message: shown, ...document.placeOf(path) };
+}
+
+/** A problem as an issue of the file that is called `file`; the schema gives the keys that may be shown. */
+export function toIssue(file: string, jsonSchema: () => SchemaNode): (problem: YamlProblem) => ConfigIssue {
+  let schema: SchemaNode | undefined;
+  return ({ path, message, line, column }) => {
+    schema ??= jsonSchema();
+    return {
+      file,
+      line,
+      column,
+      path: formatPath(knownPart(path, schema)),
+      message: KNOWN_SECRETS.strike(message),
+    };
+  };
+}
+
+/**
+ * The path as far as the schema knows its keys. Any other key is the user's own, and may be a secret that was indented wrongly: line
+ * and column say where it is.
+ */
+function knownPart(path: Path, root: SchemaNode): Path {
+  let schema: SchemaNode | undefined = root;
+  const unknown = path.findIndex((step) => {
+    schema = typeof step === 'number' ? schema?.items : schema?.properties?.[step];
+    return typeof step === 'string' && schema === undefined;
+  });
+  return unknown === -1 ? path : path.slice(0, unknown);
+}
+
+/** At this many slips or fewer, a word was probably meant to be the other. */
+const MAX_SLIPS = 2;
+
+/** The known word that was probably meant; undefined where none is near. */
+export function nearestOf(word: string, known: readonly string[]): string | undefined {
+  const plain = plainForm(word);
+  const ranked = known
+    .map((candidate) => ({ candidate, slips: slipsBetween(plain, plainForm(candidate)) }))
+    .sort((a, b) => a.slips - b.slips);
+  const [best] = ranked;
+  return best !== undefined && best.slips <= MAX_SLIPS && best.slips < plain.length
+    ? best.candidate
+    : undefined;
+}
+
+/** `apiKey`, `api-key` and `API_KEY` are slips of style, not of spelling. */
+function plainForm(word: string): string {
+  return word.slice(0, 40).toLowerCase().replaceAll(/[-_ ]/g, '');
+}
+
+/** The Levenshtein distance. */
+function slipsBetween(a: string, b: string): number {
+  let row = Array.from({ length: b.length + 1 }, (_, index) => index);
+  for (let i = 1; i <= a.length; i++) {
+    const next = [i];
+    for (let j = 1; j <= b.length; j++) {
+      const replaced = (row[j - 1] ?? 0) + (a[i - 1] === b[j - 1] ? 0 : 1);
+      next.push(Math.min(replaced, (row[j] ?? 0) + 1, (next[j - 1] ?? 0) + 1));
+    }
+    row = next;
+  }
+  return row[b.length] ?? 0;
+}

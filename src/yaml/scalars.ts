@@ -1,0 +1,172 @@
+import { z } from 'zod';
+import type { Limit } from '../domain/server.ts';
+
+type JsonSchema = Readonly<Record<string, unknown>>;
+
+interface ScalarOptions<T> {
+  /** What the file should hold, as the end of "expected …". */
+  readonly expected: string;
+  /** A more exact complaint than `expected`, where there is one. */
+  readonly problem?: (text: string) => string | undefined;
+  /** What the text stands for; undefined where it stands for nothing. */
+  readonly read: (text: string) => T | undefined;
+  /** The type as editors see it; a text unless said. */
+  readonly json?: JsonSchema;
+}
+
+/** A setting that is one text in the file, and whatever `read` makes of it in the program. */
+export function scalar<T>({ expected, problem, read, json = {} }: ScalarOptions<T>) {
+  return z
+    .string({ error: `expected ${expected}` })
+    .transform((text, context): T => {
+      const wrong = problem?.(text);
+      const value = wrong === undefined ? read(text) : undefined;
+      if (value !== undefined) return value;
+      context.addIssue({ code: 'custom', message: wrong ?? `expected ${expected}` });
+      return z.NEVER;
+    })
+    .meta(json);
+}
+
+/** A mapping with these keys and no others. */
+export function section<T extends z.ZodRawShape>(expected: string, shape: T) {
+  return z.strictObject(shape, { error: `expected ${expected}` });
+}
+
+/** `${VAR}` may stand in every value's place, so the published schema has to let it pass. */
+function orVariable(...alternatives: readonly JsonSchema[]): JsonSchema {
+  return { anyOf: [...alternatives, { type: 'string', pattern: '\\$\\{' }] };
+}
+
+export function oneOf<const T extends string>(words: readonly T[]) {
+  return scalar({
+    expected: `one of ${words.join(', ')}`,
+    read: (text) => words.find((word) => word === text),
+    json: orVariable({ enum: words }),
+  });
+}
+
+export function flag() {
+  return scalar({
+    expected: 'true or false',
+    read: (text) => (text === 'true' ? true : text === 'false' ? false : undefined),
+    json: orVariable({ type: 'boolean' }),
+  });
+}
+
+/** A whole number above 0. */
+export function count() {
+  return scalar({
+    expected: 'a whole number above 0',
+    read: (text) => (/^[1-9]\d{0,8}$/.test(text) ? Number(text) : undefined),
+    json: orVariable({ type: 'integer', minimum: 1 }),
+  });
+}
+
+const UNITS_MS = [
+  ['y', 365 * 86_400_000],
+  ['w', 7 * 86_400_000],
+  ['d', 86_400_000],
+  ['h', 3_600_000],
+  ['m', 60_000],
+  ['s', 1_000],
+  ['ms', 1],
+] as const;
+
+/** Prometheus' syntax: whole numbers with units, the larger unit first, each at most once. */
+export const DURATION_PATTERN = `^(?=\\d)${UNITS_MS.map(([unit]) => `(?:(\\d+)${unit})?`).join('')}$`;
+
+const DURATION = new RegExp(DURATION_PATTERN);
+
+/** Milliseconds of a duration as Prometheus writes it (`15s`, `1h30m`); undefined for any other text. */
+export function parseDuration(text: string): number | undefined {
+  const match = DURATION.exec(text);
+  if (match === null) return undefined;
+  return UNITS_MS.reduce((sum, [, unitMs], index) => sum + Number(match[index + 1] ?? 0) * unitMs, 0);
+}
+
+/** The duration in Prometheus' syntax, such as `1h30m`. */
+export function formatDuration(durationMs: number): string {
+  let rest = durationMs;
+  let text = '';
+  for (const [unit, unitMs] of UNITS_MS) {
+    const count = Math.floor(rest / unitMs);
+    if (count > 0) text += `${count}${unit}`;
+    rest -= count * unitMs;
+  }
+  return text === '' ? '0s' : text;
+}
+
+const MAX_DURATION_MS = 86_400_000;
+
+/** Milliseconds, written as Prometheus writes durations; above 0 and up to a day. */
+export function duration({ atLeast = '1ms', because }: { atLeast?: string; because?: string } = {}) {
+  const minimumMs = parseDuration(atLeast) ?? 0;
+  const range = because === undefined ? 'above 0' : `of at least ${atLeast} (${because})`;
+  return scalar({
+    expected: 'a duration such as 30s or 1m30s',
+    problem: (text) => {
+      const durationMs = parseDuration(text);
+      if (durationMs === undefined) return undefined;
+      if (durationMs < minimumMs) return `expected a duration ${range}`;
+      if (durationMs > MAX_DURATION_MS)
+        return `expected a duration of at most ${formatDuration(MAX_DURATION_MS)}`;
+      return undefined;
+    },
+    read: parseDuration,
+    json: orVariable({ type: 'string', pattern: DURATION_PATTERN }),
+  });
+}
+
+// Binary units only: GB means 10⁹ to some and 2³⁰ to others, and a limit that is 7 % off misleads.
+const UNIT_BYTES: Readonly<Record<string, number>> = {
+  B: 1,
+  KiB: 2 ** 10,
+  MiB: 2 ** 20,
+  GiB: 2 ** 30,
+  TiB: 2 ** 40,
+  PiB: 2 ** 50,
+};
+
+export const SIZE_PATTERN = `^(\\d+(?:\\.\\d+)?) ?(${Object.keys(UNIT_BYTES).join('|')})$`;
+const COUNT_PATTERN = '^\\d+(?:\\.\\d+)?$';
+
+const SIZE = new RegExp(SIZE_PATTERN);
+const COUNT = new RegExp(COUNT_PATTERN);
+
+/** Bytes of a size such as `4GiB`, or `unlimited`; undefined for any other text, and for 0. */
+export function parseSizeLimit(text: string): Limit | undefined {
+  if (text === 'unlimited') return text;
+  const [, count = '', unit = ''] = SIZE.exec(text) ?? [];
+  const bytes = Math.round(Number(count) * (UNIT_BYTES[unit] ?? 0));
+  return bytes > 0 && Number.isSafeInteger(bytes) ? bytes : undefined;
+}
+
+/** A number above 0 such as `1.5`, or `unlimited`; undefined for any other text. */
+export function parseCountLimit(text: string): Limit | undefined {
+  if (text === 'unlimited') return text;
+  const count = COUNT.test(text) ? Number(text) : 0;
+  return count > 0 && Number.isFinite(count) ? count : undefined;
+}
+
+/** Bytes, or `unlimited`. */
+export function sizeLimit() {
+  return scalar({
+    expected: 'a size such as 4GiB or 512MiB, or unlimited',
+    read: parseSizeLimit,
+    json: orVariable({ type: 'string', pattern: SIZE_PATTERN }, { const: 'unlimited' }),
+  });
+}
+
+/** A number above 0, or `unlimited`. */
+export function countLimit() {
+  return scalar({
+    expected: 'a number of cores such as 1.5, or unlimited',
+    read: parseCountLimit,
+    json: orVariable(
+      { type: 'number', exclusiveMinimum: 0 },
+      { type: 'string', pattern: COUNT_PATTERN },
+      { const: 'unlimited' },
+    ),
+  });
+}

@@ -1,0 +1,173 @@
+import { readFile } from 'node:fs/promises';
+import { dirname, resolve } from 'node:path';
+import type { z } from 'zod';
+import { KNOWN_SECRETS } from '../domain/known-secrets.ts';
+import { type Environment, type Place, readYaml, type YamlDocument } from './document.ts';
+import {
+  applySchema,
+  type ConfigIssue,
+  locate,
+  type SchemaNode,
+  type SettingProblem,
+  sortIssues,
+  toIssue,
+} from './issues.ts';
+import { quote } from './quoting.ts';
+import { formatPath, type Path, type Tree, valueAt } from './tree.ts';
+
+/** One kind of configuration file: its schema, its rules, its secrets, and the files that it names. */
+export interface SettingsFormat<Shape> {
+  readonly schema: z.ZodType<Shape>;
+  /** The schema in its JSON form. */
+  readonly jsonSchema: () => SchemaNode;
+  /** What is wrong between settings. The tree may be one that the schema rejects. */
+  readonly rules: (tree: Tree) => readonly SettingProblem[];
+  /** Is the value at this path one that no message may show? */
+  readonly isSecret: (path: Path) => boolean;
+  /** The paths of the settings that name files. */
+  readonly filePaths: (tree: Tree) => readonly Path[];
+  /** Makes the tree that schema, rules and `filePaths` are given; by default they are given the file's own. */
+  readonly prepare?: (tree: Tree) => Tree;
+  /** The message for an empty file; without it, an empty file goes through the schema like any other. */
+  readonly emptyMessage?: string;
+}
+
+/** A file that a configuration names, and that has to be read before the configuration is complete. */
+export interface FileReference extends Place {
+  /** The setting that names it, such as `panels[0].api_key_file`. */
+  readonly path: string;
+  /** The file's own path as the configuration has it. */
+  readonly file: string;
+}
+
+/** What a configuration's text says, whether it is valid or not. */
+export interface ParsedSettings<Shape> {
+  /** Undefined if there are issues. */
+  readonly shape: Shape | undefined;
+  /** In the order in which they stand in the file. */
+  readonly issues: readonly ConfigIssue[];
+  /** The files to read, also if there are issues: all problems are reported at once. */
+  readonly files: readonly FileReference[];
+}
+
+/** Reads a configuration's text; `file` is its name in the issues. */
+export function parseSettings<Shape>(
+  text: string,
+  file: string,
+  env: Environment,
+  format: SettingsFormat<Shape>,
+): ParsedSettings<Shape> & { readonly document: YamlDocument } {
+  const { schema, jsonSchema, rules, isSecret, filePaths, prepare = (tree) => tree, emptyMessage } = format;
+  const document = readYaml(text, env, isSecret);
+  const { tree: written, problems } = document;
+  const isEmpty = written === null && emptyMessage !== undefined;
+  if (written === undefined || isEmpty) {
+    const found =
+      isEmpty && problems.length === 0 ? [{ path: [], message: emptyMessage, line: 1, column: 1 }] : problems;
+    return { shape: undefined, issues: found.map(toIssue(file, jsonSchema)), files: [], document };
+  }
+  const tree = prepare(written);
+  const read = applySchema(tree, schema, jsonSchema);
+  const placed = [...read.problems, ...rules(tree)]
+    .filter(({ path }) => !document.isBroken(path))
+    .map((problem) => locate(problem, document, isSecret));
+  const issues = sortIssues([...problems, ...placed].map(toIssue(file, jsonSchema)));
+  const files = filePaths(tree).flatMap((path): FileReference[] => {
+    const named = valueAt(tree, path);
+    if (typeof named !== 'string' || named === '' || document.isBroken(path)) return [];
+    return [{ path: formatPath(path), file: named, ...document.placeOf(path) }];
+  });
+  return { shape: issues.length === 0 ? read.shape : undefined, issues, files, document };
+}
+
+/** How a configuration file is loaded. */
+export interface LoadSteps<Parsed> {
+  readonly parse: (text: string) => Parsed | Promise<Parsed>;
+  /** What to do if the file itself can't be read; ends the message. */
+  readonly advice: string;
+  /** What is wrong with the content of a named file, following the file's name. */
+  readonly contentProblem?: (reference: FileReference, content: string) => string | undefined;
+  /** Is this named file left unread? */
+  readonly isSkipped?: (reference: FileReference) => boolean;
+}
+
+/** A configuration file, with the content of the files that it names. */
+export interface LoadedSettings<Parsed> {
+  /** Undefined if the file itself can't be read. */
+  readonly parsed: Parsed | undefined;
+  /** Everything that is wrong, in the order in which it stands in the file. */
+  readonly issues: readonly ConfigIssue[];
+  /** By the setting that names the file, such as `panels[0].api_key_file`. */
+  readonly contents: ReadonlyMap<string, string>;
+  /** The file and those that it names, whether they can be read or not. */
+  readonly files: readonly string[];
+}
+
+/**
+ * Reads a configuration file and the files that it names, whose relative paths start at its directory. Bad input of any kind
+ * comes back as issues.
+ */
+export async function loadSettings<Parsed extends ParsedSettings<unknown>>(
+  file: string,
+  { parse, advice, contentProblem, isSkipped }: LoadSteps<Parsed>,
+): Promise<LoadedSettings<Parsed>> {
+  const text = await readTextFile(file);
+  if (!text.ok) {
+    const message = `can't be read: ${text.problem}; ${advice}`;
+    const issues = [{ file: KNOWN_SECRETS.strike(file), path: '', message }];
+    return { parsed: undefined, issues, contents: new Map(), files: [file] };
+  }
+  const parsed = await parse(text.content);
+  const pathOf = (reference: FileReference) => resolve(dirname(file), reference.file);
+  const contents = new Map<string, string>();
+  const fileIssues = await Promise.all(
+    parsed.files.map(async (reference): Promise<ConfigIssue[]> => {
+      if (isSkipped?.(reference) === true) return [];
+      const { path, line, column } = reference;
+      const read = await readTextFile(pathOf(reference));
+      if (read.ok) contents.set(path, read.content);
+      const problem = read.ok ? contentProblem?.(reference, read.content) : `can't be read: ${read.problem}`;
+      if (problem === undefined) return [];
+      return [{ file, line, column, path, message: `the file ${quote(reference.file)} ${problem}` }];
+    }),
+  );
+  return {
+    parsed,
+    issues: sortIssues([...parsed.issues, ...fileIssues.flat()]),
+    contents,
+    files: [file, ...parsed.files.map(pathOf)],
+  };
+}
+
+/** What came of reading a file; `problem` follows "can't be read: ". */
+export type FileResult =
+  | { readonly ok: true; readonly content: string }
+  | { readonly ok: false; readonly problem: string };
+
+/** The file's text, or why it can't be read. */
+export async function readTextFile(file: string): Promise<FileResult> {
+  try {
+    // Text that is not UTF-8 would go on as replacement characters: a key that nobody can find fault with.
+    return { ok: true, content: new TextDecoder('utf-8', { fatal: true }).decode(await readFile(file)) };
+  } catch (error) {
+    return { ok: false, problem: readProblem(error) };
+  }
+}
+
+function readProblem(error: unknown): string {
+  const code = error instanceof Error && 'code' in error ? error.code : undefined;
+  switch (code) {
+    case 'ENOENT':
+    case 'ENOTDIR':
+      return 'there is no such file';
+    case 'EISDIR':
+      return 'it is a directory';
+    case 'EACCES':
+    case 'EPERM':
+      return 'permission denied';
+    case 'ERR_ENCODING_INVALID_ENCODED_DATA':
+      return 'it is not UTF-8 text';
+    default:
+      return typeof code === 'string' ? code : 'unknown error';
+  }
+}

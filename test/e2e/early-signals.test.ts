@@ -1,0 +1,129 @@
+import { readFile } from 'node:fs/promises';
+import { constants } from 'node:os';
+import { afterEach, describe, expect, it, vi } from 'vitest';
+import { configFile, endPrograms, runProgram } from '../support/program.ts';
+
+afterEach(endPrograms);
+
+/** So many servers that loading the configuration takes a while. */
+const SERVERS = 1_000;
+
+function yaml(): string {
+  const ids = Array.from({ length: SERVERS }, (_, index) => (index + 0x10_00_00_00).toString(16));
+  return [
+    'panels:',
+    '  - name: main',
+    '    url: http://127.0.0.1:1',
+    '    api_key: ptlc_a_key_of_this_test',
+    '    servers:',
+    ...ids.map((id) => `      - { id: "${id}" }`),
+  ].join('\n');
+}
+
+/** Does the process handle this signal by now? */
+async function handles(pid: number | undefined, signal: NodeJS.Signals): Promise<boolean> {
+  const status = await readFile(`/proc/${pid ?? 'self'}/status`, 'utf8');
+  const [, mask = '0'] = /^SigCgt:\s*(\w+)$/m.exec(status) ?? [];
+  return ((BigInt(`0x${mask}`) >> BigInt(constants.signals[signal] - 1)) & 1n) === 1n;
+}
+
+function untilHandled(pid: number | undefined, signal: NodeJS.Signals): Promise<void> {
+  return vi.waitFor(async () => expect(await handles(pid, signal)).toBe(true), {
+    timeout: 20_000,
+    interval: 1,
+  });
+}
+
+/** Starts `serve`, and waits for the first instant in which it handles signals. */
+async function serveAtFirstInstant() {
+  const file = await configFile(yaml());
+  const program = runProgram(['serve', '--config', file, '--web.listen-address', '127.0.0.1:0']);
+  // Node.js itself doesn't handle this one.
+  await untilHandled(program.pid, 'SIGHUP');
+  return program;
+}
+
+const dataUrl = (code: string) => `data:text/javascript,${encodeURIComponent(code)}`;
+
+/** Holds up the loading of the program, which is all but its first file, and says so. */
+const HELD_UP = dataUrl(`
+  import { writeSync } from 'node:fs';
+  export async function load(url, context, next) {
+    if (url.endsWith('/program.js')) {
+      writeSync(1, 'loading the program');
+      await new Promise((resolve) => setTimeout(resolve, 1_000));
+    }
+    return next(url, context);
+  }`);
+
+/** Starts `serve`, and waits until all but its first file is yet to be loaded. */
+async function serveBeforeItsProgram() {
+  const file = await configFile(yaml());
+  const hook = dataUrl(`import { register } from 'node:module'; register(${JSON.stringify(HELD_UP)});`);
+  const program = runProgram(['serve', '--config', file, '--web.listen-address', '127.0.0.1:0'], {
+    nodeFlags: ['--import', hook],
+  });
+  await program.printed(/loading the program/);
+  return program;
+}
+
+describe('before the program is loaded', () => {
+  it.each(['SIGTERM', 'SIGINT'] as const)('%s ends it with 0', async (signal) => {
+    const program = await serveBeforeItsProgram();
+    program.kill(signal);
+    expect(await program.ended).toEqual({ code: 0, signal: null });
+    expect(program.stderr).toBe('');
+  });
+
+  it('SIGHUP is remembered until it can reload', async () => {
+    const program = await serveBeforeItsProgram();
+    program.kill('SIGHUP');
+    await program.printed(/serving metrics on [^]*nothing changed \(panels: 1 unchanged/);
+    program.kill('SIGTERM');
+    expect(await program.ended).toEqual({ code: 0, signal: null });
+  });
+});
+
+/** How long after the first instant a signal comes: while modules load, while the configuration is read, and around the start. */
+const DELAYS_MS = [0, 50, 200];
+
+const after = (delayMs: number) => new Promise((resolve) => void setTimeout(resolve, delayMs));
+
+describe.each(DELAYS_MS)('%i ms after the first instant', (delayMs) => {
+  it.each(['SIGTERM', 'SIGINT'] as const)('%s ends the program with 0', async (signal) => {
+    const program = await serveAtFirstInstant();
+    await after(delayMs);
+    program.kill(signal);
+    expect(await program.ended).toEqual({ code: 0, signal: null });
+  });
+
+  it('SIGHUP reloads the configuration once the program has started', async () => {
+    const program = await serveAtFirstInstant();
+    await after(delayMs);
+    program.kill('SIGHUP');
+    await program.printed(/serving metrics on [^]*nothing changed \(panels: 1 unchanged/);
+    program.kill('SIGTERM');
+    expect(await program.ended).toEqual({ code: 0, signal: null });
+  });
+});
+
+it('SIGUSR1 opens no inspector', async () => {
+  const program = await serveAtFirstInstant();
+  program.kill('SIGUSR1');
+  await program.printed(/serving metrics on/);
+  program.kill('SIGUSR1');
+  program.kill('SIGHUP');
+  await program.printed(/nothing changed/);
+  expect(program.stderr).not.toMatch(/debugger|inspector/i);
+  program.kill('SIGTERM');
+  expect(await program.ended).toEqual({ code: 0, signal: null });
+});
+
+it('SIGTERM ends `check` with the code of the signal, since it has no result yet', async () => {
+  const program = runProgram(['check', '--config', await configFile(yaml())]);
+  // Node.js handles it from early on, and the program from its first instant.
+  await untilHandled(program.pid, 'SIGUSR1');
+  await after(50);
+  program.kill('SIGTERM');
+  expect(await program.ended).toEqual({ code: null, signal: 'SIGTERM' });
+});

@@ -1,0 +1,49 @@
+import { expect, it, vi } from 'vitest';
+import {
+  ATTACK_MS,
+  endAfterEach,
+  expectBounds,
+  goodAlone,
+  goodPanel,
+  hostilePanel,
+  hugePage,
+  numbersIn,
+  startGoodPanel,
+  startListingPanel,
+  WALK_MS,
+  Watched,
+  yamlOf,
+} from '../support/hostile-listing.ts';
+
+/** What a scrape beside one page may take; machines are shared, so a few may take longer. */
+const SCRAPE_MS = 1_000;
+const SCRAPE_AT_MOST_MS = 5_000;
+
+endAfterEach();
+
+it('one page of 8 MB with 100,000 servers leaves a good panel beside it alone', async () => {
+  const good = await startGoodPanel();
+  const alone = await goodAlone(good);
+  const hostile = await startListingPanel(hugePage());
+  const yaml = (maxServers: number) => yamlOf(goodPanel(good), hostilePanel(hostile.url, maxServers));
+  const watched = await Watched.start(yaml(15_000));
+  await watched.watch(ATTACK_MS);
+  // Another value of the setting has the listing read again at once.
+  for (const maxServers of [14_999, 14_998]) {
+    const before = hostile.listed();
+    await watched.reload(yaml(maxServers));
+    await vi.waitFor(() => expect(hostile.listed()).toBeGreaterThan(before), { timeout: WALK_MS });
+    await watched.watch(ATTACK_MS / 4);
+  }
+  const scraped = await watched.scrape();
+  const labels = 'panel="hostile"';
+  expect(numbersIn(scraped, 'gameserver_exporter_discovered_servers', labels)).toEqual([100]);
+  expect(numbersIn(scraped, 'gameserver_exporter_discovery_left_out_servers', labels)).toEqual([99_900]);
+  expect(numbersIn(scraped, 'gameserver_panel_problem', `${labels},cause="listing_too_long"`)).toEqual([1]);
+  for (const text of [await watched.page(), await watched.json()]) expect(text).toContain('99900');
+  expect(watched.lines.join('\n')).toContain('100000 entries');
+  await expectBounds(watched, alone);
+  const { durationsMs } = watched;
+  expect(durationsMs[Math.floor(durationsMs.length * 0.9)]).toBeLessThan(SCRAPE_MS);
+  expect(durationsMs.at(-1)).toBeLessThan(SCRAPE_AT_MOST_MS);
+});

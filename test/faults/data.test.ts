@@ -1,0 +1,5 @@
+import { it } from 'vitest';
+import { expectRow } from '../support/fault-row.ts';
+import { slowRows } from './rows/all.ts';
+
+it.each(slowRows('data'))('%s', (_name, row) => expectRow(row));

@@ -1,0 +1,137 @@
+import { expect, it } from 'vitest';
+import { missed } from '../../bench/fairness/benchmark.ts';
+import { simulate } from '../../bench/fairness/simulation.ts';
+import { expectWithinBudget } from '../support/call-budget.ts';
+import { warmUp } from '../support/fault-row.ts';
+import { type Scene, startScene } from '../support/fault-scene.ts';
+import type { Scraped } from '../support/scrape-watch.ts';
+import { FAIRNESS_ROWS, type FairnessRow, SIMULATED_ROWS } from './rows/fairness.ts';
+
+const MINUTE_MS = 60_000;
+
+const LISTING_INTERVAL_MS = MINUTE_MS;
+const MOST_LISTING_INTERVALS = 2;
+
+const LEAST_FRESH = 0.99;
+const MOST_WASTED = 0.05;
+
+/** Backups are read by their interval, of which the measured minutes are a part. */
+const LEAST_BACKUPS = 0.95;
+const MOST_BACKUPS = 1.05;
+
+/** The exporter takes four fifths of the panel's limit. */
+const PART_OF_LIMIT = 0.8;
+
+/** A call that arrives late is followed by one that arrives on time. */
+const LATE_CALLS = 2;
+
+/** The largest simulated fleet takes a minute of a core. */
+const TIMEOUT_MS = 300_000;
+
+const EXTRA = 'extra';
+
+const upOf = (scraped: Scraped, server: string) => scraped.value('gameserver_collection_up', { server });
+
+/** Passes every scrape of these milliseconds to a function. */
+async function eachScrape(
+  { watch, clock }: Scene,
+  forMs: number,
+  see: (scraped: Scraped) => void,
+): Promise<void> {
+  const until = clock.now() + forMs;
+  // A wait is no longer than a minute, since it is limited in real time, too.
+  while (clock.now() < until) {
+    const next = clock.now() + Math.min(MINUTE_MS, until - clock.now());
+    await watch.until((scraped) => {
+      see(scraped);
+      expect(clock.now()).toBeGreaterThanOrEqual(next);
+    }, 2 * MINUTE_MS);
+  }
+}
+
+/** What was scraped in the measured minutes. */
+interface Measured {
+  /** The share of healthy servers that were fresh, over all scrapes, and of the server that was so most seldom. */
+  readonly fresh: number;
+  readonly leastFresh: number;
+  /** The greatest age of the listing. */
+  readonly listingMs: number;
+  /** The share of the budget that went into calls which could tell nothing. */
+  readonly wasted: number;
+}
+
+async function measure({ healthy, limit, isVain, minutes }: FairnessRow, scene: Scene): Promise<Measured> {
+  const { clock, panel } = scene;
+  const fresh = new Map(healthy.map((server) => [server, 0]));
+  let scrapes = 0;
+  let listingMs = 0;
+  const from = clock.now();
+  await eachScrape(scene, minutes * MINUTE_MS, (scraped) => {
+    scrapes += 1;
+    for (const { labels, value } of scraped.series('gameserver_collection_up', { panel: 'main' })) {
+      const before = fresh.get(labels['server'] ?? '');
+      if (before !== undefined) fresh.set(labels['server'] ?? '', before + value);
+    }
+    const listedAt = scraped.value('gameserver_exporter_discovery_last_success_timestamp_seconds') ?? 0;
+    listingMs = Math.max(listingMs, clock.toUnixMs(clock.now()) - listedAt * 1_000);
+  });
+  const names = new Map(panel.servers.map(({ uuid, name }) => [uuid, name]));
+  const vain = panel.record.calls.filter(({ at, endpoint, server = '' }) => {
+    const asksServer = endpoint === 'websocket' || endpoint === 'resources';
+    return at >= from && asksServer && isVain(names.get(server) ?? '', endpoint);
+  });
+  const budget = (limit * PART_OF_LIMIT * (clock.now() - from)) / MINUTE_MS;
+  const counts = [...fresh.values()];
+  return {
+    fresh: counts.reduce((sum, count) => sum + count, 0) / (counts.length * scrapes),
+    leastFresh: Math.min(...counts) / scrapes,
+    listingMs,
+    wasted: vain.length / budget,
+  };
+}
+
+async function expectFound({ panel, watch }: Scene): Promise<void> {
+  panel.addServer({ name: EXTRA });
+  const withinMs = MOST_LISTING_INTERVALS * LISTING_INTERVAL_MS;
+  const tookMs = await watch.until((scraped) => expect(upOf(scraped, EXTRA)).toBeDefined(), withinMs);
+  expect(tookMs, 'how long it took to find a new server').toBeLessThanOrEqual(withinMs);
+}
+
+it.each(FAIRNESS_ROWS.map((row) => [row.name, row] as const))(
+  '%s: the others are fresh, and a new server is found',
+  async (_name, row) => {
+    await warmUp();
+    const scene = await startScene(row.scene, row.before);
+    try {
+      await eachScrape(scene, row.settleMinutes * MINUTE_MS, () => undefined);
+      const measured = await measure(row, scene);
+      const said = JSON.stringify(measured);
+      expect(measured.fresh, said).toBeGreaterThanOrEqual(LEAST_FRESH);
+      expect(measured.leastFresh, said).toBeGreaterThanOrEqual(LEAST_FRESH);
+      expect(measured.wasted, said).toBeLessThanOrEqual(MOST_WASTED);
+      expect(measured.listingMs, said).toBeLessThanOrEqual(MOST_LISTING_INTERVALS * LISTING_INTERVAL_MS);
+      await expectFound(scene);
+      expectWithinBudget(scene, row.limit * PART_OF_LIMIT + LATE_CALLS);
+    } finally {
+      await scene.end();
+    }
+  },
+  TIMEOUT_MS,
+);
+
+it.each(SIMULATED_ROWS.map((scenario) => [scenario.name, scenario] as const))(
+  '%s: every bound holds',
+  async (_name, scenario) => {
+    const outcome = await simulate(scenario);
+    const said = JSON.stringify(outcome);
+    expect(missed(outcome), said).toEqual([]);
+    expect(outcome.oldestMinutes, said).toBeLessThan(Number.POSITIVE_INFINITY);
+    // The budget carries a socket for each of these servers, so that the bound for refreshes applies.
+    if (scenario.groups.every(({ trouble }) => trouble === 'none')) expect(outcome.hasTurns).toBe(false);
+    if (scenario.backupMinutes === undefined) return;
+    expect(outcome.backupsKnown, said).toBe(1);
+    expect(outcome.backups, said).toBeGreaterThanOrEqual(LEAST_BACKUPS);
+    expect(outcome.backups, said).toBeLessThanOrEqual(MOST_BACKUPS);
+  },
+  TIMEOUT_MS,
+);

@@ -1,0 +1,113 @@
+import type { CauseCode } from '../../../src/domain/problem.ts';
+import type { Simulator, SimulatorOptions } from '../../../src/simulator/api.ts';
+import type { NameProxy } from '../../support/name-proxy.ts';
+
+/** A panel, the proxy before it, and its clock. */
+export interface DoctorSetting {
+  readonly panel: Simulator;
+  readonly proxy: NameProxy;
+  /** How far the panel's clock is ahead; milliseconds. */
+  readonly clock: { stepMs: number };
+}
+
+/** Trouble that doctor alone looks for, since the exporter works all the same. */
+export interface DoctorRow {
+  readonly name: string;
+  readonly cause: CauseCode;
+  /** How grave doctor finds it. */
+  readonly result: 'warning' | 'failed';
+  /** The step that reports it. */
+  readonly step: string;
+  readonly panel?: SimulatorOptions;
+  /** Further lines of the panel's entry in the configuration. */
+  readonly settings?: readonly string[];
+  /** The servers come from the panel's listing, by these settings. */
+  readonly discover?: string;
+  /** Brings the trouble about. */
+  readonly arrange: (setting: DoctorSetting) => void;
+  /** Ends it. */
+  readonly lift: (setting: DoctorSetting) => void;
+}
+
+const HOUR_MS = 3_600_000;
+
+const LIMIT_HEADER = 'x-ratelimit-limit';
+
+const asGiven = ({ proxy }: DoctorSetting) => {
+  proxy.rewrite = (headers) => headers;
+};
+
+/** From the second answer about resources on, the panel allows one call a minute: doctor has planned its time by then. */
+function lowerLimit({ proxy }: DoctorSetting): void {
+  let answers = 0;
+  proxy.rewrite = (headers, path) => {
+    if (path.endsWith('/resources')) answers += 1;
+    return answers > 1 ? { ...headers, [LIMIT_HEADER]: '1' } : headers;
+  };
+}
+
+export const DOCTOR_ROWS: readonly DoctorRow[] = [
+  {
+    name: 'a proxy that leaves the rate limit out of the answers',
+    cause: 'limit_not_told',
+    result: 'warning',
+    step: 'limit',
+    arrange: ({ proxy }) => {
+      proxy.rewrite = (headers) => {
+        const { [LIMIT_HEADER]: _, ...others } = headers;
+        return others;
+      };
+    },
+    lift: asGiven,
+  },
+  {
+    name: 'a requests_per_minute above what the panel allows',
+    cause: 'pinned_too_high',
+    result: 'warning',
+    step: 'limit',
+    settings: ['requests_per_minute: 1000'],
+    arrange: ({ panel }) => panel.set({ rateLimitPerMinute: 240 }),
+    lift: ({ panel }) => panel.set({ rateLimitPerMinute: 1_000 }),
+  },
+  {
+    name: 'a panel whose clock is an hour ahead',
+    cause: 'clock_off',
+    result: 'warning',
+    step: 'clock',
+    arrange: ({ clock }) => {
+      clock.stepMs = HOUR_MS;
+    },
+    lift: ({ clock }) => {
+      clock.stepMs = 0;
+    },
+  },
+  {
+    name: 'an account that sees no servers',
+    cause: 'nothing_listed',
+    result: 'failed',
+    step: 'listing',
+    panel: { servers: [{ name: "somebody else's", owned: false }] },
+    discover: 'type: owner',
+    arrange: () => undefined,
+    lift: ({ panel }) => void panel.addServer({ name: 'survival' }),
+  },
+  {
+    name: 'a listing with more servers than discover.max_servers',
+    cause: 'listing_too_long',
+    result: 'warning',
+    step: 'listing',
+    panel: { servers: 3 },
+    discover: 'max_servers: 2',
+    arrange: () => undefined,
+    lift: ({ panel }) => panel.servers.slice(0, 1).forEach(({ uuid }) => panel.deleteServer(uuid)),
+  },
+  {
+    name: 'a rate limit that is lowered while many calls wait',
+    cause: 'deadline',
+    result: 'failed',
+    step: 'credentials',
+    panel: { servers: 8, rateLimitPerMinute: 60_000 },
+    arrange: lowerLimit,
+    lift: asGiven,
+  },
+];

@@ -1,0 +1,92 @@
+import { SCENARIOS } from '../../../bench/fairness/scenarios.ts';
+import type { Scenario } from '../../../bench/fairness/simulation.ts';
+import type { ServerSpec } from '../../../src/simulator/schema.ts';
+import type { SceneOptions, Setting } from '../../support/fault-stage.ts';
+
+/** A fleet of which some servers can't be observed, or not by a console socket, over real HTTP and sockets. */
+export interface FairnessRow {
+  readonly name: string;
+  /** Calls a minute that the panel allows. */
+  readonly limit: number;
+  readonly scene: SceneOptions;
+  readonly before: (setting: Setting) => void;
+  /** Servers that must be fresh. */
+  readonly healthy: readonly string[];
+  /** Is this server's call for this in vain? */
+  readonly isVain: (server: string, endpoint: 'websocket' | 'resources') => boolean;
+  /** The first pass over the fleet, which isn't measured. */
+  readonly settleMinutes: number;
+  readonly minutes: number;
+}
+
+/** How long a dead node lets a poll hang. */
+const DEAD_MS = 20_000;
+
+/** `name-0`, `name-1`, … on one node. */
+const alike = (count: number, name: string): readonly ServerSpec[] =>
+  Array.from({ length: count }, (_, index) => ({
+    name: `${name}-${index}`,
+    profile: 'steady',
+    node: `node of ${name}`,
+  }));
+
+const namesOf = (servers: readonly ServerSpec[]) => servers.map(({ name }) => name);
+
+/** So slow that no answer of a healthy server looks late because the machine is busy. */
+const SPEED_BESIDE_DEAD_NODES = 20;
+
+const discovered = (servers: readonly ServerSpec[], limit: number): SceneOptions => ({
+  panel: { servers, rateLimitPerMinute: limit, unreachableDelayMs: DEAD_MS },
+  settings: ['discover: { interval: 1m }'],
+});
+
+function deadNode(): FairnessRow {
+  const limit = 800;
+  const [dead, healthy] = [alike(60, 'dead'), alike(20, 'healthy')];
+  const polled = namesOf(healthy);
+  return {
+    name: '60 servers on a dead node beside 20 polled ones',
+    limit,
+    scene: { ...discovered([...dead, ...healthy], limit), polled, speed: SPEED_BESIDE_DEAD_NODES },
+    before: ({ panel }) => {
+      for (const { name } of dead) panel.setNodeDown(name, true);
+    },
+    healthy: polled,
+    isVain: (server) => server.startsWith('dead'),
+    settleMinutes: 4,
+    minutes: 8,
+  };
+}
+
+function refusedUpgrades(): FairnessRow {
+  const limit = 120;
+  const servers = alike(200, 'refused');
+  return {
+    name: '200 servers, every upgrade refused with 403',
+    limit,
+    scene: discovered(servers, limit),
+    before: ({ panel }) => panel.failSockets({ kind: 'refuse-upgrade', status: 403 }),
+    healthy: namesOf(servers),
+    isVain: (_, endpoint) => endpoint === 'websocket',
+    settleMinutes: 10,
+    minutes: 8,
+  };
+}
+
+export const FAIRNESS_ROWS: readonly FairnessRow[] = [deadNode(), refusedUpgrades()];
+
+/** A scenario of the benchmark in fewer minutes. */
+function shorter(name: string, settleMinutes: number, minutes: number): Scenario {
+  const found = SCENARIOS.find((scenario) => scenario.name === name);
+  if (found === undefined) throw new Error(`expected a scenario named "${name}"`);
+  return { ...found, settleMinutes, minutes };
+}
+
+/** Fleets that are too large for real sockets, in simulated time. */
+export const SIMULATED_ROWS: readonly Scenario[] = [
+  shorter('400 servers, every upgrade refused', 10, 60),
+  shorter('2,000 in turns, credentials refused to all', 30, 40),
+  shorter('2,000 in turns, credentials refused to a fifth', 45, 30),
+  shorter('3,000 streaming with hourly backups', 65, 15),
+  shorter('500 streaming', 13, 60),
+];

@@ -1,0 +1,51 @@
+import { execFile } from 'node:child_process';
+import { readdirSync } from 'node:fs';
+import { promisify } from 'node:util';
+import { describe, expect, it } from 'vitest';
+import { ensureDebianPackage } from '../../support/debian.ts';
+import { repositoryPath } from '../../support/deploy-files.ts';
+
+const execute = promisify(execFile);
+
+/** Real milliseconds that promtool may take on a busy machine. */
+const PATIENCE_MS = 60_000;
+
+const hasPromtool = await ensureDebianPackage('prometheus', 'promtool');
+const hasAmtool = await ensureDebianPackage('prometheus-alertmanager', 'amtool');
+
+describe.skipIf(!hasPromtool)('promtool', { timeout: PATIENCE_MS }, () => {
+  it('finds nothing amiss with the rules', async () => {
+    expect(
+      await run('promtool', 'check', 'rules', '--lint=all', '--lint-fatal', ...inFolder('rules')),
+    ).toContain('SUCCESS');
+  });
+
+  it('finds nothing amiss with the example of a configuration', async () => {
+    const file = repositoryPath('deploy/prometheus/prometheus.yml');
+    expect(await run('promtool', 'check', 'config', file)).toContain('SUCCESS');
+  });
+
+  it.each(readdirSync(repositoryPath('deploy/prometheus/tests')))(
+    'sees each alert of tests/%s fire and not fire as expected',
+    async (name) => {
+      const file = repositoryPath(`deploy/prometheus/tests/${name}`);
+      expect(await run('promtool', 'test', 'rules', file)).toContain('SUCCESS');
+    },
+  );
+});
+
+it.skipIf(!hasAmtool)('alertmanager.yml passes amtool', { timeout: PATIENCE_MS }, async () => {
+  const file = repositoryPath('deploy/alertmanager/alertmanager.yml');
+  expect(await run('amtool', 'check-config', file)).toContain('SUCCESS');
+});
+
+function inFolder(folder: string): readonly string[] {
+  return readdirSync(repositoryPath(`deploy/prometheus/${folder}`)).map((name) =>
+    repositoryPath(`deploy/prometheus/${folder}/${name}`),
+  );
+}
+
+/** The output of a program; rejects with all of it if the program fails. */
+async function run(command: string, ...args: readonly string[]): Promise<string> {
+  return (await execute(command, args)).stdout;
+}

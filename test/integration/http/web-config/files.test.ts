@@ -1,0 +1,245 @@
+import { mkdtemp, rename, rm, symlink, unlink, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { hashSync } from 'bcryptjs';
+import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
+import { CIPHER_SUITES, CURVES } from '../../../../src/http/web-config/go-values.ts';
+import { loadWebConfig } from '../../../../src/http/web-config/load.ts';
+import { LOOK_EVERY_MS, WatchedWebConfig } from '../../../../src/http/web-config/watched-web-config.ts';
+import { formatIssues } from '../../../../src/yaml/issues.ts';
+import { type Authority, type Certificate, createAuthority } from '../../../support/certificates.ts';
+import { collectingLogger } from '../../../support/logger.ts';
+import { ManualClock } from '../../../support/manual-clock.ts';
+
+const TLS = 'tls_server_config: { cert_file: server.crt, key_file: server.key }\n';
+const [OLD, NEW] = [hashSync('old', 4), hashSync('new', 4)];
+const usersOf = (hash: string) => `basic_auth_users: { alice: "${hash}" }\n`;
+
+let authority: Authority;
+let first: Certificate;
+let second: Certificate;
+let folder: string;
+const ends: (() => void)[] = [];
+
+beforeAll(async () => {
+  authority = await createAuthority();
+  [first, second] = [await authority.issue('IP:127.0.0.1'), await authority.issue('IP:127.0.0.1')];
+});
+afterAll(() => authority.end());
+afterEach(async () => {
+  for (const end of ends.splice(0)) end();
+  await rm(folder, { recursive: true });
+});
+
+/** Writes files into a folder of the test's own; gives the first one's path. */
+async function files(contents: Readonly<Record<string, string>>): Promise<string> {
+  folder = await mkdtemp(join(tmpdir(), 'web-config-'));
+  for (const [name, content] of Object.entries(contents)) await writeFile(join(folder, name), content);
+  return join(folder, Object.keys(contents)[0] ?? '');
+}
+
+const pair = ({ cert, key }: Certificate) => ({ 'server.crt': cert, 'server.key': key });
+
+describe('loading', () => {
+  async function problemsOf(contents: Readonly<Record<string, string>>, file?: string): Promise<string> {
+    const path = await files(contents);
+    const loaded = await loadWebConfig(file ?? path, {});
+    if (loaded.ok) throw new Error('expected problems');
+    return formatIssues(loaded.issues).replaceAll(`${folder}/`, '');
+  }
+
+  test('reads what the file names, from its own folder', async () => {
+    const loaded = await loadWebConfig(await files({ 'web.yml': TLS, ...pair(first) }), {});
+    expect(loaded).toMatchObject({ ok: true, settings: { tls: { context: first } }, warnings: [] });
+    expect(loaded.files.map((file) => file.replace(`${folder}/`, ''))).toEqual([
+      'web.yml',
+      'server.crt',
+      'server.key',
+    ]);
+  });
+
+  test('a file that is not there', async () => {
+    expect(await problemsOf({ other: '' }, '/nowhere/web.yml')).toBe(
+      "/nowhere/web.yml: can't be read: there is no such file; correct --web.config.file",
+    );
+  });
+
+  test('every problem is told at once', async () => {
+    expect(await problemsOf({ 'web.yml': `${TLS}rate_limits: 1\n` })).toBe(
+      [
+        'web.yml:1:33: tls_server_config.cert_file: the file "server.crt" can\'t be read: there is no such file',
+        'web.yml:1:55: tls_server_config.key_file: the file "server.key" can\'t be read: there is no such file',
+        'web.yml:2:1: unknown key, did you mean rate_limit?',
+      ].join('\n'),
+    );
+  });
+
+  test.each([
+    [
+      'no certificate',
+      () => ({ ...pair(first), 'server.crt': 'x' }),
+      '1:33: tls_server_config.cert_file: the file "server.crt": expected a certificate in PEM',
+    ],
+    [
+      'a key in its place',
+      () => ({ ...pair(first), 'server.crt': first.key }),
+      '1:33: tls_server_config.cert_file: the file "server.crt": expected a certificate in PEM',
+    ],
+    [
+      'no key',
+      () => ({ ...pair(first), 'server.key': 'x' }),
+      '1:55: tls_server_config.key_file: the file "server.key": expected a private key in PEM, without a passphrase',
+    ],
+    [
+      "another certificate's key",
+      () => ({ ...pair(first), 'server.key': second.key }),
+      '1:55: tls_server_config.key_file: the file "server.key": expected the private key of the certificate, not another',
+    ],
+  ])('%s', async (_, material, problem) => {
+    expect(await problemsOf({ 'web.yml': TLS, ...material() })).toBe(`web.yml:${problem}`);
+  });
+
+  test('authorities that are none', async () => {
+    const clients = TLS.replace('}', ', client_ca: nobody, client_auth_type: VerifyClientCertIfGiven }');
+    expect(await problemsOf({ 'web.yml': clients, ...pair(first) })).toBe(
+      'web.yml:1:79: tls_server_config.client_ca: expected certificates in PEM',
+    );
+  });
+
+  test('every cipher suite and curve that may be named can be served', async () => {
+    for (const suite of [...CIPHER_SUITES, CIPHER_SUITES.join(', ')]) {
+      const yaml = TLS.replace(
+        '}',
+        `, cipher_suites: [${suite}], curve_preferences: [${CURVES.join(', ')}] }`,
+      );
+      const loaded = await loadWebConfig(await files({ 'web.yml': yaml, ...pair(first) }), {});
+      expect([suite, loaded.ok]).toEqual([suite, true]);
+      await rm(folder, { recursive: true });
+    }
+    await files({ 'web.yml': '' });
+  });
+});
+
+describe('watching', () => {
+  /** A watched configuration, and what lets it look once. */
+  async function watch(contents: Readonly<Record<string, string>>) {
+    const file = await files(contents);
+    const loaded = await loadWebConfig(file, {});
+    if (!loaded.ok) throw new Error(formatIssues(loaded.issues));
+    const clock = new ManualClock();
+    const log = collectingLogger();
+    const web = new WatchedWebConfig({ file, env: {}, clock, log }, loaded);
+    const changed = vi.fn<() => void>();
+    web.onChange(changed);
+    web.start();
+    ends.push(() => web.stop());
+    const look = async (times = 1) => {
+      for (let time = 0; time < times; time++) {
+        await clock.advance(LOOK_EVERY_MS);
+        await vi.waitFor(() => expect(clock.pending).toBe(1), 10_000);
+      }
+    };
+    await look(2);
+    expect(changed).not.toHaveBeenCalled();
+    const messages = () =>
+      log.lines.map(({ level, message }) => `${level}: ${message}`.replaceAll(`${folder}/`, ''));
+    return { file, web, clock, look, changed, messages };
+  }
+
+  test('a change is used once it looked the same twice', async () => {
+    const { file, web, look, changed, messages } = await watch({ 'web.yml': usersOf(OLD) });
+    await writeFile(file, usersOf(NEW));
+    await look();
+    expect(web.current.users.get('alice')).toBe(OLD);
+    await look();
+    expect(web.current.users.get('alice')).toBe(NEW);
+    expect(changed).toHaveBeenCalledTimes(1);
+    await look(3);
+    expect(changed).toHaveBeenCalledTimes(1);
+    expect(messages()).toEqual([
+      'info: the changed web configuration is in use',
+      'warn: web.yml:1:19: basic_auth_users: passwords cross the network in clear text, since there is no tls_server_config',
+    ]);
+  });
+
+  test('a certificate that is renewed is used, also where certificate and key come one after the other', async () => {
+    const { web, look, changed, messages } = await watch({ 'web.yml': TLS, ...pair(first) });
+    await writeFile(join(folder, 'server.crt'), second.cert);
+    await look(3);
+    expect(web.current.tls?.context.cert).toBe(first.cert);
+    expect(messages()).toEqual([
+      'error: the changed web configuration is not used, the one before stays: web.yml:1:55: tls_server_config.key_file: ' +
+        'the file "server.key": expected the private key of the certificate, not another',
+    ]);
+    await writeFile(join(folder, 'server.key'), second.key);
+    await look(2);
+    expect(web.current.tls?.context).toMatchObject(second);
+    expect(changed).toHaveBeenCalledTimes(1);
+    expect(messages().slice(1)).toEqual([
+      'info: the web configuration is in order again',
+      'info: the changed web configuration is in use',
+    ]);
+  });
+
+  test('symbolic links are followed, as Kubernetes swaps them', async () => {
+    const { file, web, look } = await watch({ 'web.yml': usersOf(OLD) });
+    await writeFile(join(folder, 'a'), usersOf(OLD));
+    await writeFile(join(folder, 'b'), usersOf(NEW));
+    await unlink(file);
+    await symlink('a', file);
+    await look(2);
+    await symlink('b', join(folder, 'next'));
+    await rename(join(folder, 'next'), file);
+    await look(2);
+    expect(web.current.users.get('alice')).toBe(NEW);
+  });
+
+  test.each([
+    ['is not YAML', 'basic_auth_users: a: b', /not YAML/],
+    ['has an unknown key', 'nothing: 1', /:1:1: unknown key/],
+    ['is emptied', '', /an empty web configuration protects nothing/],
+    ['has lost its users', TLS, /letting in everybody, without basic_auth_users, needs a restart/],
+    ['has lost its TLS', usersOf(NEW), /turning TLS off needs a restart/],
+    [
+      'asks for certificates all of a sudden',
+      TLS.replace('}', ', client_auth_type: RequireAnyClientCert }') + usersOf(OLD),
+      /asking clients for certificates, or no longer, needs a restart/,
+    ],
+  ])(
+    'a file that %s changes nothing, is told of once, and is used when it is mended',
+    async (_, bad, problem) => {
+      const { file, web, look, changed, messages } = await watch({
+        'web.yml': TLS + usersOf(OLD),
+        ...pair(first),
+      });
+      const before = web.current;
+      await writeFile(file, bad);
+      await look(3);
+      await writeFile(file, `${bad}\n`);
+      await look(3);
+      expect(web.current).toBe(before);
+      expect(changed).not.toHaveBeenCalled();
+      expect(messages()).toEqual([expect.stringMatching(problem)]);
+      await writeFile(file, TLS + usersOf(NEW));
+      await look(2);
+      expect(web.current.users.get('alice')).toBe(NEW);
+    },
+  );
+
+  test('a file that goes away changes nothing, and is used when it is back', async () => {
+    const { file, web, look, messages } = await watch({ 'web.yml': usersOf(OLD) });
+    await unlink(file);
+    await look(4);
+    expect(web.current.users.get('alice')).toBe(OLD);
+    expect(messages()).toEqual([expect.stringContaining("can't be read: there is no such file")]);
+    await writeFile(file, usersOf(NEW));
+    await look(2);
+    expect(web.current.users.get('alice')).toBe(NEW);
+  });
+
+  test('ends with stop', async () => {
+    const { web, clock } = await watch({ 'web.yml': usersOf(OLD) });
+    web.stop();
+    await vi.waitFor(() => expect(clock.pending).toBe(0));
+  });
+});

@@ -1,0 +1,297 @@
+import { describe, expect, it } from 'vitest';
+import type { Simulator } from '../../../src/simulator/api.ts';
+import type { RestFault } from '../../../src/simulator/schema.ts';
+import { type PanelWatch, watchPanel, yamlFor } from '../../support/panel-watch.ts';
+
+const MINUTE_MS = 60_000;
+const SERVERS = 20;
+
+const IP_LIMIT =
+  'This IP address (203.0.113.7) does not have permission to access the API using these credentials.';
+
+const CHALLENGE: RestFault = {
+  kind: 'refuse',
+  status: 403,
+  body: '<!DOCTYPE html><html><head><title>Attention Required! | Cloudflare</title></head></html>',
+  headers: { 'content-type': 'text/html; charset=UTF-8' },
+};
+
+const all = (watch: PanelWatch) => () => expect(watch.streaming).toBe(watch.servers.length);
+const blockedOf = ({ servers }: PanelWatch) => servers.filter(({ status }) => status.blocked !== undefined);
+const messages = (watch: PanelWatch, ...levels: readonly ('warn' | 'error')[]) =>
+  watch.lines(...levels).map(({ message }) => message);
+
+/** Every socket is lost, and every token void: all servers need the panel at once. */
+function loseSockets(panel: Simulator): void {
+  const text = 'jwt: created too far in past (denylist)';
+  panel.failSockets({ kind: 'jwt-error-on-auth', text, times: panel.servers.length });
+  panel.sockets({ kind: 'drop' });
+}
+
+/** What an outage is like: all of the panel, told once, probed once a minute, over soon after its end. */
+interface Outage {
+  readonly fault: RestFault;
+  readonly cause: string;
+  readonly reason: RegExp;
+  /** What its beginning is like for the sockets. */
+  readonly cuts?: boolean;
+}
+
+async function expectOutage(
+  watch: PanelWatch,
+  { fault, cause, reason, cuts = false }: Outage,
+): Promise<void> {
+  const { panel, clock } = watch;
+  panel.failRest(fault);
+  if (cuts) loseSockets(panel);
+  const beganAt = clock.now();
+  await watch.until(() => expect(watch.reading.up).toBe(false), MINUTE_MS);
+  const foundAt = clock.now();
+  expect(watch.causes).toEqual([cause]);
+  while (clock.now() - beganAt < 95_000 || clock.now() - foundAt < 1.2 * MINUTE_MS) {
+    expect(watch.reading.up).toBe(false);
+    expect(blockedOf(watch)).toEqual([]);
+    await watch.during(1_000);
+  }
+  const probes = panel.record.calls.filter(({ at }) => at > foundAt + 2_000);
+  expect(probes.length).toBe(Math.floor((clock.now() - foundAt) / MINUTE_MS));
+  panel.clearFaults();
+  await watch.until(all(watch), 90_000);
+  expect(watch.reading).toMatchObject({ up: true, problems: [] });
+  const errors = messages(watch, 'error');
+  expect(errors).toEqual([expect.stringMatching(reason)]);
+  // What a server meets of it, it doesn't tell; that its socket was lost is its own news.
+  expect(watch.lines('warn').filter(({ fields }) => (fields as { cause?: string }).cause === cause)).toEqual(
+    [],
+  );
+}
+
+describe('an outage of the whole panel', () => {
+  it.each<[string, Outage]>([
+    [
+      'a firewall page while the sockets are cut',
+      {
+        fault: CHALLENGE,
+        cause: 'challenge_page',
+        reason: /firewall or bot check before the panel: .*answered 403: "Attention Required! \| Cloudflare"/,
+        cuts: true,
+      },
+    ],
+    [
+      "a proxy's 404 in plain text while the sockets are cut",
+      {
+        fault: {
+          kind: 'refuse',
+          status: 404,
+          body: '404 page not found\n',
+          headers: { 'content-type': 'text/plain; charset=utf-8' },
+        },
+        cause: 'not_a_panel',
+        reason: /not a panel: .*answered 404: "404 page not found"/,
+        cuts: true,
+      },
+    ],
+    [
+      'an HTML 500',
+      {
+        fault: { kind: 'refuse', status: 500, shape: 'html' },
+        cause: 'panel_error',
+        reason: /panel error \(500\): .*answered 500: "500 Internal Server Error"/,
+        cuts: true,
+      },
+    ],
+    [
+      'an enveloped 500',
+      {
+        fault: { kind: 'refuse', status: 500, shape: 'errors' },
+        cause: 'panel_error',
+        reason: /panel error \(500\): .*answered 500: "An unexpected error/,
+        cuts: true,
+      },
+    ],
+    [
+      'a key that is limited to other addresses',
+      {
+        fault: { kind: 'refuse', status: 403, shape: 'errors', detail: IP_LIMIT },
+        cause: 'key_address',
+        reason: /API key limited to other addresses: .*"This IP address \(203\.0\.113\.7\) does not have/,
+        cuts: true,
+      },
+    ],
+    [
+      'an account without two-factor authentication',
+      {
+        fault: {
+          kind: 'refuse',
+          status: 400,
+          body: JSON.stringify({
+            errors: [
+              {
+                code: 'TwoFactorAuthRequiredException',
+                status: '400',
+                detail:
+                  'Two-factor authentication is required on this account in order to access this endpoint.',
+              },
+            ],
+          }),
+        },
+        cause: 'key_two_factor',
+        reason: /two-factor authentication required: .*answered 400/,
+        cuts: true,
+      },
+    ],
+  ])('is found within a minute and over 90 s after its end: %s', async (_name, outage) => {
+    await watchPanel({}, async (watch) => {
+      await watch.until(all(watch), MINUTE_MS);
+      await expectOutage(watch, outage);
+    });
+  });
+
+  it('a key that is limited to other addresses from the first blocks no server', async () => {
+    const fault: RestFault = { kind: 'refuse', status: 403, shape: 'errors', detail: IP_LIMIT };
+    await watchPanel({ before: (panel) => panel.failRest(fault) }, async (watch) => {
+      await watch.until(() => expect(watch.causes).toEqual(['key_address']), MINUTE_MS);
+      await watch.during(3 * MINUTE_MS, () => {
+        expect(watch.reading.up).toBe(false);
+        expect(blockedOf(watch)).toEqual([]);
+      });
+      expect(watch.calls(2).length).toBeLessThanOrEqual(2);
+      expect(messages(watch, 'warn', 'error')).toHaveLength(1);
+      expect(watch.servers.map(({ status }) => status.problem?.cause)).toEqual(
+        Array.from({ length: SERVERS }, () => 'key_address'),
+      );
+      watch.panel.clearFaults();
+      await watch.until(all(watch), 90_000);
+    });
+  });
+
+  it('ends at once with another key, and the old one is held against nobody', async () => {
+    await watchPanel({ before: (panel) => panel.revokeKey(panel.apiKey) }, async (watch) => {
+      const { panel } = watch;
+      await watch.until(() => expect(watch.causes).toEqual(['key_refused']), MINUTE_MS);
+      const key = 'ptlc_another0key0for0the0same0panel0and0account00';
+      panel.acceptKey(key);
+      await watch.apply(yamlFor(panel, [], key));
+      const tookMs = await watch.until(all(watch), MINUTE_MS);
+      expect(tookMs).toBeLessThan(40_000);
+      expect(watch.reading).toMatchObject({ up: true, problems: [] });
+    });
+  });
+});
+
+describe('trouble of one node', () => {
+  const LOST = 5;
+  const lost = (panel: Simulator) => panel.servers.slice(0, LOST).map(({ name }) => name);
+
+  it('leaves the panel up, although its resources time out, and the servers of other nodes alone', async () => {
+    const before = (panel: Simulator) => {
+      for (const name of lost(panel)) panel.move(name);
+    };
+    await watchPanel({ before }, async (watch) => {
+      const { panel } = watch;
+      await watch.until(all(watch), MINUTE_MS);
+      const dead = `127.0.0.1:${new URL(panel.secondNodeUrl).port}`;
+      for (const server of lost(panel)) {
+        panel.failRest({ kind: 'hang', endpoint: 'resources', server });
+        panel.setNodeDown(server, true);
+      }
+      const stays = () => {
+        expect(watch.reading.up).toBe(true);
+        expect(watch.reading.problems).toEqual([]);
+        expect(watch.streaming).toBeGreaterThanOrEqual(SERVERS - LOST);
+      };
+      await watch.during(90_000, stays);
+      await watch.during(2 * MINUTE_MS, () => {
+        stays();
+        expect(watch.nodes).toEqual(
+          expect.arrayContaining([
+            {
+              name: dead,
+              up: false,
+              problem: expect.objectContaining({
+                cause: expect.stringMatching(/^node_(?:silent|connection)$/) as string,
+              }) as unknown,
+            },
+            { name: `127.0.0.1:${new URL(panel.url).port}`, up: true },
+          ]),
+        );
+      });
+      expect(messages(watch, 'error')).toEqual([]);
+      panel.clearFaults();
+      for (const server of lost(panel)) panel.setNodeDown(server, false);
+      await watch.until(all(watch), 6 * MINUTE_MS);
+      expect(watch.nodes.every(({ up }) => up)).toBe(true);
+    });
+  });
+
+  it.each([
+    [401, 'node_error'],
+    [403, 'node_error'],
+    [404, 'server_not_on_node'],
+    [504, 'node_unreachable'],
+  ])(
+    "a node's %i that the panel passes on is %s: no word on the key or a server's access",
+    async (status, cause) => {
+      const body = JSON.stringify({
+        errors: [{ code: 'DaemonConnectionException', status: String(status), detail: 'The node said no.' }],
+      });
+      const fault: RestFault = { kind: 'refuse', endpoint: 'resources', status, body };
+      await watchPanel({ panel: { servers: 4 } }, async (watch) => {
+        await watch.until(all(watch), MINUTE_MS);
+        watch.panel.failRest(fault);
+        watch.panel.failSockets({ kind: 'drop-upgrade' });
+        watch.panel.sockets({ kind: 'drop' });
+        await watch.until(
+          () => expect(watch.servers.map(({ status: { problem } }) => problem?.cause)).toContain(cause),
+          3 * MINUTE_MS,
+        );
+        await watch.during(2 * MINUTE_MS, () => {
+          expect(blockedOf(watch)).toEqual([]);
+          expect(watch.reading).toMatchObject({ up: true, problems: [] });
+        });
+        expect(messages(watch, 'error')).toEqual([]);
+      });
+    },
+  );
+});
+
+describe('trouble of one path', () => {
+  const DISCOVER = ['discover: { type: owner }'];
+
+  it('a listing behind a firewall is shown while credentials pass, and everything streams', async () => {
+    await watchPanel({ settings: DISCOVER }, async (watch) => {
+      await watch.until(all(watch), MINUTE_MS);
+      watch.panel.failRest({ ...CHALLENGE, endpoint: 'listing' });
+      watch.panel.sockets({ kind: 'drop' });
+      await watch.during(10_000);
+      await watch.until(all(watch), MINUTE_MS);
+      await watch.until(() => expect(watch.causes).toEqual(['challenge_page']), 20 * MINUTE_MS);
+      await watch.during(MINUTE_MS, () => expect(watch.reading.up).toBe(true));
+      const warnings = messages(watch, 'warn').filter((line) => line.includes('for listing calls only'));
+      expect(warnings).toHaveLength(1);
+      expect(messages(watch, 'error')).toEqual([]);
+      watch.panel.clearFaults();
+      await watch.until(() => expect(watch.causes).toEqual([]), 11 * MINUTE_MS);
+    });
+  });
+
+  it('credentials behind a firewall are shown while the listing passes, and servers are polled', async () => {
+    await watchPanel({ panel: { servers: 6 } }, async (watch) => {
+      await watch.until(all(watch), MINUTE_MS);
+      watch.panel.failRest({ ...CHALLENGE, endpoint: 'websocket' });
+      loseSockets(watch.panel);
+      await watch.until(() => {
+        expect(watch.causes).toEqual(['challenge_page']);
+        expect(watch.servers.map(({ status }) => status.condition)).toEqual(
+          Array.from({ length: 6 }, () => 'polling'),
+        );
+      }, 3 * MINUTE_MS);
+      await watch.during(3 * MINUTE_MS, () => expect(watch.reading.up).toBe(true));
+      expect(messages(watch, 'error')).toEqual([]);
+      expect(blockedOf(watch)).toEqual([]);
+      watch.panel.clearFaults();
+      await watch.until(all(watch), 6 * MINUTE_MS);
+      expect(watch.causes).toEqual([]);
+    });
+  });
+});

@@ -1,0 +1,133 @@
+import { once } from 'node:events';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { WebSocketServer } from 'ws';
+import { ECHOES } from '../../support/echoes.ts';
+import { type ExporterUnderTest, startExporter } from '../../support/exporter.ts';
+import { envelope, json, type ScriptedServer, scriptedServer } from '../panel/scripted-server.ts';
+import { frame } from './hostile-panel.ts';
+
+/** 48 characters without a prefix, and a token that is no JWT. */
+const KEY = 'q7Rk2mXw9Tz4Lc8Vb1Np6Hs3Jd5Fg0YaQeUoIiWrTyKxMnEc';
+const TOKEN = 'opaque/Token+"OfTheTests"=9f8e7d6c5b4a';
+
+/** One server for each secret and way of repeating it. */
+const KINDS = [KEY, TOKEN].flatMap((secret) => Object.values(ECHOES).map((echoed) => echoed(secret)));
+
+const uuidOf = (index: number) => `${index.toString(16).padStart(8, '0')}-0000-4000-8000-000000000000`;
+
+let panel: ScriptedServer;
+let exporter: ExporterUnderTest;
+
+/** What the calls of one server are answered with: each kind of words has its turn. */
+function credentials(index: number, echoed: string, host: string) {
+  const token = { token: TOKEN, socket: `ws://${host}/${index}` };
+  const named = { token: TOKEN, socket: `wss://${echoed}.example.com/ws` };
+  const answers = [
+    json(403, envelope(`the key ${echoed} is not valid`)),
+    json(302, {}, { location: `http://127.0.0.1:9/${encodeURI(echoed)}` }),
+    json(200, { data: named }),
+    json(200, { data: token }),
+    json(200, { data: token }),
+  ];
+  return answers[index % answers.length] ?? json(500, {});
+}
+
+function listed(index: number, echoed: string) {
+  return {
+    attributes: {
+      uuid: uuidOf(index),
+      identifier: uuidOf(index).slice(0, 8),
+      name: `server ${index} ${echoed}`,
+      node: `node ${echoed}`,
+      relationships: { egg: { attributes: { name: `egg ${echoed}` } } },
+    },
+  };
+}
+
+function answer(response: ServerResponse, request: IncomingMessage): void {
+  const { url = '', headers } = request;
+  const [, id] = /servers\/([0-9a-f]{8})/.exec(url) ?? [];
+  if (id === undefined) {
+    // The listing comes first: a token that isn't issued yet is no secret.
+    const data = KINDS.map((echoed, index) => listed(index, index < KINDS.length / 2 ? echoed : 'plain'));
+    json(200, { data, meta: { pagination: { total_pages: 1 } } })(response, request);
+    return;
+  }
+  const index = Number.parseInt(id, 16);
+  const echoed = KINDS[index] ?? '';
+  const reply = url.endsWith('/websocket')
+    ? credentials(index, echoed, headers.host ?? '')
+    : json(500, envelope(`it was ${echoed}`));
+  reply(response, request);
+}
+
+const shown = async () => {
+  const paths = ['/', '/metrics', '/api/v1/servers'];
+  const answers = await Promise.all(
+    paths.map(async (path) => (await fetch(`${exporter.url}${path}`)).text()),
+  );
+  return [...answers, JSON.stringify(exporter.lines)].join('\n');
+};
+
+beforeAll(async () => {
+  panel = await scriptedServer(answer);
+  const acceptor = new WebSocketServer({ noServer: true });
+  panel.server.on('upgrade', (request, socket, head) => {
+    acceptor.handleUpgrade(request, socket, head, (ws) => {
+      const echoed = KINDS[Number(request.url?.slice(1))] ?? '';
+      ws.on('error', () => undefined);
+      ws.once('message', () => {
+        if (Number(request.url?.slice(1)) % 2 === 0) ws.close(4000, echoed.slice(0, 30));
+        else ws.send(frame('jwt error', `the token ${echoed} is not valid`));
+      });
+    });
+  });
+  exporter = await startExporter({
+    yaml: [
+      'panels:',
+      '  - name: main',
+      `    url: ${panel.url}`,
+      `    api_key: ${KEY}`,
+      '    requests_per_minute: 60000',
+      '    discover: {}',
+    ].join('\n'),
+  });
+  await vi.waitFor(
+    async () => {
+      const { servers } = (await (await fetch(`${exporter.url}/api/v1/servers`)).json()) as {
+        servers: { trouble?: string }[];
+      };
+      expect(servers).toHaveLength(KINDS.length);
+      expect(servers.filter(({ trouble }) => trouble === undefined)).toEqual([]);
+    },
+    { timeout: 60_000, interval: 100 },
+  );
+});
+
+afterAll(async () => {
+  await exporter.stop();
+  panel.server.closeAllConnections();
+  const closed = once(panel.server, 'close');
+  panel.server.close();
+  await closed;
+});
+
+describe('a panel that repeats the key and the token, in any form', () => {
+  it('brings neither into log, metrics, page or JSON', async () => {
+    const text = await shown();
+    expect(text).toContain('<secret>');
+    const remaining = KINDS.filter((echoed) => text.includes(echoed));
+    expect(remaining).toEqual([]);
+    // Nobody may read it between invisible characters, or put it together from its larger part.
+    const visible = text.replaceAll(/[\p{Cf}\p{Default_Ignorable_Code_Point}\s]/gu, '').toLowerCase();
+    for (const secret of [KEY, TOKEN]) expect(visible).not.toContain(secret.toLowerCase().slice(0, 12));
+  });
+
+  it('says of each server what is wrong all the same', async () => {
+    const text = await shown();
+    expect(text).toContain('the key <secret> is not valid');
+    expect(text).toContain('it redirects to http://127.0.0.1:9/<secret>');
+    expect(text).toContain('the token <secret> is not valid');
+  });
+});

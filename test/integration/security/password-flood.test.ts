@@ -1,0 +1,94 @@
+import { request } from 'node:http';
+import { hashSync } from 'bcryptjs';
+import { afterEach, describe, expect, it, vi } from 'vitest';
+import { SystemClock } from '../../../src/domain/clock.ts';
+import { HttpServer } from '../../../src/http/server.ts';
+import type { WebSettings } from '../../../src/http/web-settings.ts';
+import { collectingLogger } from '../../support/logger.ts';
+import { PasswordFlood } from '../../support/password-flood.ts';
+import { basic } from '../http/secure-client.ts';
+
+const NAMES = Array.from({ length: 10 }, (_, index) => `user ${index}`);
+const HASH = hashSync('secret', 8);
+/** Several users, since a password that was found right once needs no check from then on. */
+const USERS = new Map(NAMES.map((name) => [name, HASH]));
+
+const ends: (() => unknown)[] = [];
+afterEach(async () => {
+  for (const end of ends.splice(0).toReversed()) await end();
+});
+
+/** The exporter's own web server, with passwords that take much longer to check than guesses take to arrive. */
+async function serve(settings: Partial<WebSettings> = {}): Promise<number> {
+  const server = new HttpServer({
+    listen: { host: '127.0.0.1', port: 0 },
+    routes: { fetch: () => new Response('metrics') },
+    clock: new SystemClock(),
+    logger: collectingLogger(),
+    settings: {
+      current: { users: USERS, headers: {}, ...settings },
+      onChange: () => () => undefined,
+    },
+  });
+  const { port } = await server.start();
+  ends.push(() => server.stop());
+  return port;
+}
+
+async function flood(port: number, addresses: number): Promise<PasswordFlood> {
+  const attack = new PasswordFlood(port, addresses);
+  ends.push(() => attack.end());
+  await vi.waitFor(() => expect(attack.refused).toBe(addresses), 60_000);
+  return attack;
+}
+
+/** The status of one request from an address that never asked before. */
+function statusFrom(port: number, localAddress: string, headers: Record<string, string>): Promise<number> {
+  return new Promise((resolve, reject) => {
+    const sent = request({ host: '127.0.0.1', port, localAddress, headers, agent: false }, (response) => {
+      response.resume();
+      resolve(response.statusCode ?? 0);
+    });
+    sent.on('error', reject);
+    sent.end();
+  });
+}
+
+/** The status that each user with the right password sees, each from a new address. */
+async function statusesOfRightUsers(port: number): Promise<readonly number[]> {
+  const statuses: number[] = [];
+  for (const [index, name] of NAMES.entries()) {
+    statuses.push(await statusFrom(port, `127.2.0.${index + 1}`, basic(name, 'secret')).catch(() => 0));
+  }
+  return statuses;
+}
+
+const ALL_IN = NAMES.map(() => 200);
+
+describe('a flood of passwords', () => {
+  it.each([100, 1_000])(
+    'from %i addresses keeps out no user with the right one, at a new address',
+    async (count) => {
+      const port = await serve();
+      const attack = await flood(port, count);
+      expect(await statusesOfRightUsers(port)).toEqual(ALL_IN);
+      expect(new Set(attack.statuses.keys())).toEqual(new Set([401, 503]));
+    },
+  );
+
+  it('uses up the rate of nobody with the right one', async () => {
+    const port = await serve({ rateLimit: { intervalMs: 3_600_000, burst: NAMES.length } });
+    const attack = await flood(port, 100);
+    await vi.waitFor(() => expect(attack.statuses.get(429)).toBeGreaterThan(100));
+    expect(await statusesOfRightUsers(port)).toEqual(ALL_IN);
+    expect(await statusFrom(port, '127.2.0.1', basic('user 0', 'secret'))).toBe(429);
+  });
+});
+
+it('requests without a password use up the rate of nobody with one', async () => {
+  const port = await serve({ rateLimit: { intervalMs: 3_600_000, burst: NAMES.length } });
+  const strangers = Array.from({ length: 3 * NAMES.length }, () => statusFrom(port, '127.3.0.1', {}));
+  const statuses = await Promise.all(strangers);
+  expect([401, 429].map((status) => statuses.filter((one) => one === status).length)).toEqual([10, 20]);
+  expect(await statusesOfRightUsers(port)).toEqual(ALL_IN);
+});

@@ -1,0 +1,524 @@
+import { once } from 'node:events';
+import { readFile } from 'node:fs/promises';
+import { createServer, type IncomingMessage, type Server } from 'node:http';
+import { createServer as createTlsServer } from 'node:https';
+import type { AddressInfo } from 'node:net';
+import type { Duplex } from 'node:stream';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { WebSocketServer } from 'ws';
+import { CAUSES } from '../../../src/diagnosis/causes.ts';
+import type { CauseCode, Problem } from '../../../src/domain/problem.ts';
+import type { CollectionStatus } from '../../../src/domain/reading.ts';
+import type { CollectionMode } from '../../../src/domain/server.ts';
+import { ServerRecord } from '../../../src/fleet/server-record.ts';
+import type { Resources } from '../../../src/panel/dialect.ts';
+import { PTERODACTYL } from '../../../src/panel/dialects/pterodactyl.ts';
+import { PanelError } from '../../../src/panel/errors.ts';
+import { Session } from '../../../src/session/session.ts';
+import type { SessionContext } from '../../../src/session/session-ports.ts';
+import { ConsoleSocket, socketTls, type TlsMaterial } from '../../../src/session/socket.ts';
+import { type Certificate, createAuthority } from '../../support/certificates.ts';
+import { collectingLogger } from '../../support/logger.ts';
+import { ManualClock } from '../../support/manual-clock.ts';
+import { target } from '../../support/targets.ts';
+
+const ORIGIN = 'https://panel.example.com';
+const UNKNOWN_SERVER = '{"error":"The requested resource does not exist on this instance.","request_id":"1"}';
+const RUNNING: Resources = { sample: { state: 'running', memoryBytes: 7 }, suspended: false, badFields: 0 };
+const SUCCESS = '{"event":"auth success","args":null}';
+const STATS = JSON.stringify({ event: 'stats', args: ['{"state":"running","memory_bytes":7}'] });
+const DAEMON_ERROR = JSON.stringify({
+  event: 'daemon error',
+  args: ['an unexpected error was encountered while handling this request'],
+});
+const SLOW_RETRY_MS = 5 * 60_000;
+const STREAM = { type: 'stream', pollIntervalMs: 30_000 } as const;
+
+const jwtError = (text: string) => JSON.stringify({ event: 'jwt error', args: [text] });
+
+/** A token as panels issue it; nothing here looks at its signature. */
+function tokenWith(permissions: readonly string[] | undefined): string {
+  const part = (value: object) => Buffer.from(JSON.stringify(value)).toString('base64url');
+  return `${part({ alg: 'HS256', typ: 'JWT' })}.${part({ permissions, exp: 1 })}.c2lnbmF0dXJl`;
+}
+
+/** One session with a made-up panel and clock, and a node that is real down to its bytes. */
+class Stage {
+  readonly clock = new ManualClock();
+  readonly log = collectingLogger();
+  readonly record: ServerRecord;
+  readonly session: Session;
+  /** What the node answers to each token. */
+  readonly answers: string[][] = [];
+  /** Answers an upgrade in another way than with a socket. */
+  upgrade: ((request: IncomingMessage, socket: Duplex) => void) | undefined;
+  tokens = 0;
+  polls = 0;
+  permissions: readonly string[] | undefined = ['websocket.connect'];
+  tokenProblem: Problem | undefined;
+  pollProblem: Problem | undefined;
+  keyProblem: Problem | undefined;
+  tls: TlsMaterial = {};
+  isProxied = false;
+  sentTokens: string[] = [];
+  readonly #beganAt = this.clock.now();
+  readonly #connections = new Set<Duplex>();
+  #server: Server | undefined;
+  #url = '';
+
+  constructor(mode: CollectionMode = 'auto') {
+    this.record = new ServerRecord(target({ mode }), { socket: 60_000, poll: 75_000 });
+    this.session = new Session(this.#context(), this.record);
+  }
+
+  get status(): CollectionStatus {
+    return this.record.status;
+  }
+
+  /** How much time passed for the session. */
+  get passedMs(): number {
+    return this.clock.now() - this.#beganAt;
+  }
+
+  async startNode(certificate?: Certificate): Promise<void> {
+    const server = certificate === undefined ? createServer() : createTlsServer(certificate);
+    this.#server = server;
+    server.on('connection', (connection: Duplex) => {
+      this.#connections.add(connection);
+      connection.on('error', () => undefined);
+    });
+    const acceptor = new WebSocketServer({ noServer: true });
+    server.on('upgrade', (request, socket, head) => {
+      socket.on('error', () => undefined);
+      if (this.upgrade !== undefined) return this.upgrade(request, socket);
+      acceptor.handleUpgrade(request, socket, head, (ws) => {
+        ws.on('message', (data: Buffer) => {
+          const { event, args } = JSON.parse(data.toString()) as { event: string; args: string[] };
+          if (event !== 'auth') return ws.send(STATS);
+          this.sentTokens.push(args[0] ?? '');
+          for (const frame of this.answers.shift() ?? [SUCCESS, STATS]) ws.send(frame);
+        });
+      });
+    });
+    server.listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    const { port } = server.address() as AddressInfo;
+    this.#url = `${certificate === undefined ? 'ws' : 'wss'}://127.0.0.1:${port}/api/servers/1a7ce997/ws`;
+  }
+
+  /** Nothing listens at the node's port any more. */
+  async stopNode(): Promise<void> {
+    for (const connection of this.#connections) connection.destroy();
+    const server = this.#server;
+    this.#server = undefined;
+    if (server === undefined) return;
+    server.close();
+    await once(server, 'close');
+  }
+
+  /** Cuts the node's connections. */
+  cut(): void {
+    for (const connection of this.#connections) connection.destroy();
+  }
+
+  async stop(): Promise<void> {
+    this.cut();
+    await this.session.stop();
+    await this.stopNode();
+  }
+
+  /** Waits, while no time passes for the session, until the status is as expected. */
+  async until(expected: { readonly [Key in keyof CollectionStatus]?: unknown }): Promise<void> {
+    await this.untilHolds(() => expect(this.status).toMatchObject(expected));
+  }
+
+  async untilHolds(check: () => void): Promise<void> {
+    const look = async () => {
+      await this.clock.advance(0);
+      check();
+    };
+    await vi.waitFor(look, { timeout: 10_000, interval: 5 });
+  }
+
+  #context(): SessionContext {
+    return {
+      clock: this.clock,
+      log: this.log,
+      random: () => 0,
+      codec: PTERODACTYL.socket,
+      settings: { origin: ORIGIN, connectTimeoutMs: 10_000, authTimeoutMs: 12_000 },
+      telemetry: {
+        message: () => undefined,
+        badMessage: () => undefined,
+        reconnect: () => undefined,
+        request: () => undefined,
+      },
+      panel: {
+        credentials: () => {
+          this.tokens += 1;
+          if (this.tokenProblem !== undefined) return Promise.reject(new PanelError(this.tokenProblem));
+          const token = `${tokenWith(this.permissions)}${this.tokens}`;
+          return Promise.resolve({ token, socketUrl: this.#url, lifetimeMs: 600_000 });
+        },
+        resources: () => {
+          this.polls += 1;
+          return this.pollProblem === undefined
+            ? Promise.resolve(RUNNING)
+            : Promise.reject(new PanelError(this.pollProblem));
+        },
+      },
+      openSocket: (url, listener) =>
+        new ConsoleSocket(
+          url,
+          {
+            codec: PTERODACTYL.socket,
+            origin: ORIGIN,
+            userAgent: 'test',
+            clock: this.clock,
+            tls: socketTls(this.tls),
+          },
+          listener,
+        ),
+      addressProblem: () => undefined,
+      isProxied: () => this.isProxied,
+      keyProblem: () => this.keyProblem,
+    };
+  }
+}
+
+let stage: Stage;
+
+beforeEach(async () => {
+  stage = new Stage();
+  await stage.startNode();
+});
+
+afterEach(() => stage.stop());
+
+const refusing = (status: number, body = '') => {
+  const head = `HTTP/1.1 ${status} Refused\r\nContent-Length: ${body.length}\r\nConnection: close\r\n\r\n`;
+  return (_request: IncomingMessage, socket: Duplex) => void socket.end(head + body);
+};
+
+describe('"daemon error" in answer to the token', () => {
+  const MISMATCH = {
+    cause: 'node_token_mismatch',
+    detail:
+      'the node could not verify the token: "an unexpected error was encountered while handling this request"',
+  };
+
+  it('is known at once, polled meanwhile, and tried again after five minutes', async () => {
+    stage.answers.push([DAEMON_ERROR]);
+    stage.session.assume(STREAM);
+    await stage.until({ condition: 'polling', problem: MISMATCH });
+    // Not a moment of the twelve seconds that a node has for its answer went by.
+    expect(stage.passedMs).toBe(0);
+    expect(stage.record.sampledAt).toBe(stage.clock.now());
+    expect(stage.status).not.toHaveProperty('blocked');
+    await stage.clock.advance(SLOW_RETRY_MS - 1_000);
+    expect(stage.tokens).toBe(1);
+    expect(stage.polls).toBeGreaterThanOrEqual(9);
+    expect(stage.status).toMatchObject({ condition: 'polling', problem: MISMATCH });
+    await stage.clock.advance(SLOW_RETRY_MS);
+    await stage.until({ condition: 'streaming' });
+    expect(stage.status).not.toHaveProperty('problem');
+  });
+
+  it('is a warning with what to do where the server may not be polled', async () => {
+    await stage.stop();
+    stage = new Stage('socket');
+    await stage.startNode();
+    stage.answers.push([DAEMON_ERROR]);
+    stage.session.assume(STREAM);
+    await stage.until({ condition: 'blocked', blocked: 'forbidden', problem: MISMATCH });
+    expect(stage.log.lines.filter(({ level }) => level === 'warn')).toEqual([
+      {
+        level: 'warn',
+        fields: expect.objectContaining(MISMATCH) as object,
+        message: `server survival is blocked: forbidden: ${MISMATCH.detail}: ${CAUSES.node_token_mismatch.remedy}`,
+      },
+    ]);
+  });
+
+  it('is not believed of a token that was used before: a fresh one is fetched first', async () => {
+    stage.session.assume(STREAM);
+    await stage.until({ condition: 'streaming' });
+    stage.answers.push([DAEMON_ERROR], [SUCCESS, STATS]);
+    stage.cut();
+    await stage.until({ condition: 'failing' });
+    await stage.clock.advance(10_000);
+    await stage.until({ condition: 'streaming' });
+    expect(stage.tokens).toBe(2);
+    const [first, reused, fresh] = stage.sentTokens;
+    expect(reused).toBe(first);
+    expect(fresh).not.toBe(first);
+    expect(stage.log.lines.filter(({ fields }) => JSON.stringify(fields).includes(MISMATCH.cause))).toEqual(
+      [],
+    );
+  });
+
+  it('to a fresh token after a reused one is believed', async () => {
+    stage.session.assume(STREAM);
+    await stage.until({ condition: 'streaming' });
+    stage.answers.push([DAEMON_ERROR], [DAEMON_ERROR]);
+    stage.cut();
+    await stage.until({ condition: 'failing' });
+    await stage.clock.advance(10_000);
+    await stage.until({ condition: 'polling', problem: MISMATCH });
+    expect(stage.tokens).toBe(2);
+  });
+
+  it('is nothing to a socket that streams: it may be about anything', async () => {
+    stage.answers.push([SUCCESS, STATS, DAEMON_ERROR]);
+    stage.session.assume(STREAM);
+    await stage.untilHolds(() => expect(stage.record.sampledAt).toBe(stage.clock.now()));
+    await stage.clock.advance(14_000);
+    expect(stage.status).toEqual({ condition: 'streaming' });
+  });
+});
+
+describe('"jwt error" in answer to a new token', () => {
+  it.each<[string, readonly string[] | undefined, CauseCode]>([
+    ['jwt: server uuid mismatch', ['websocket.connect'], 'token_wrong_server'],
+    ['jwt: missing connect permission', ['control.start'], 'no_console_permission'],
+    ['jwt: missing connect permission', undefined, 'no_console_permission'],
+    ['jwt: missing connect permission', ['websocket.connect'], 'token_version'],
+    ['jwt: missing connect permission', ['*'], 'token_version'],
+    ['jwt: exp claim is invalid', ['*'], 'token_clock'],
+    ['jwt: created too far in past (denylist)', ['*'], 'token_clock'],
+    ['jwt: something new', ['*'], 'token_refused'],
+  ])('%s, token with %j: %s', async (text, permissions, cause) => {
+    stage.permissions = permissions;
+    stage.answers.push([jwtError(text)]);
+    stage.session.assume(STREAM);
+    const problem = { cause, detail: `the node rejected the token: "${text}"` };
+    await stage.until({ problem });
+    expect(stage.passedMs).toBe(0);
+    await stage.clock.advance(SLOW_RETRY_MS - 1_000);
+    if (CAUSES[cause].lasting) expect(stage.tokens).toBe(1);
+    else expect(stage.tokens).toBeGreaterThan(1);
+  });
+});
+
+describe('a refused upgrade', () => {
+  it.each<[string, number, string, CauseCode]>([
+    ['a daemon that does not know the server', 404, UNKNOWN_SERVER, 'server_not_on_node'],
+    ['a page that is not found', 404, '<html><title>404 Not Found</title></html>', 'upgrade_refused'],
+    ['a 404 without a word', 404, '', 'upgrade_refused'],
+    ['a full socket table', 400, '', 'too_many_sockets'],
+    ['a redirect', 302, '', 'upgrade_redirected'],
+    ['a daemon that is down behind its proxy', 502, UNKNOWN_SERVER, 'upgrade_error'],
+  ])('by %s (%i)', async (_what, status, body, cause) => {
+    stage.upgrade = refusing(status, body);
+    stage.session.assume(STREAM);
+    await stage.until({
+      condition: 'failing',
+      problem: { cause, detail: `the node rejected the socket upgrade (${status})` },
+    });
+    expect(stage.passedMs).toBe(0);
+  });
+
+  it('for the Origin names what was sent', async () => {
+    stage.upgrade = refusing(403, 'Forbidden\n');
+    stage.session.assume(STREAM);
+    await stage.until({
+      condition: 'polling',
+      problem: {
+        cause: 'origin',
+        detail: `the node rejected the socket upgrade (403): Origin ${ORIGIN} sent`,
+      },
+    });
+  });
+
+  it.each([
+    ['whose answer has no end', 'x'.repeat(100)],
+    ['whose answer does not begin', ''],
+  ])('%s is known within a second', async (_what, beginning) => {
+    stage.upgrade = (_request, socket) => void socket.write(`HTTP/1.1 404 Not Found\r\n\r\n${beginning}`);
+    stage.session.assume(STREAM);
+    await stage.untilHolds(() => expect(stage.clock.pending).toBe(2));
+    await stage.clock.advance(1_000);
+    await stage.until({ problem: { cause: 'upgrade_refused' } });
+  });
+
+  it('whose answer is huge is known at once', async () => {
+    stage.upgrade = (_request, socket) => {
+      socket.write('HTTP/1.1 404 Not Found\r\n\r\n');
+      socket.write(Buffer.alloc(8 * 1_048_576, 'x'));
+    };
+    stage.session.assume(STREAM);
+    await stage.until({ problem: { cause: 'upgrade_refused' } });
+    expect(stage.passedMs).toBe(0);
+  });
+});
+
+describe('a connection that fails', () => {
+  it('for an expired certificate', async () => {
+    const authority = await createAuthority();
+    try {
+      await stage.stop();
+      stage = new Stage();
+      stage.tls = { ca: await readFile(authority.file, 'utf8') };
+      await stage.startNode(await authority.issue('IP:127.0.0.1', 'expired'));
+    } finally {
+      await authority.end();
+    }
+    stage.session.assume(STREAM);
+    await stage.until({
+      condition: 'failing',
+      problem: {
+        cause: 'node_tls_expired',
+        detail: 'connecting to the node failed: certificate has expired (CERT_HAS_EXPIRED)',
+      },
+    });
+  });
+
+  it.each<[string, boolean, CauseCode]>([
+    ['for a port that is closed', false, 'node_connection'],
+    ['for a proxy that is down', true, 'node_proxy'],
+  ])('%s', async (_what, isProxied, cause) => {
+    await stage.stopNode();
+    stage.isProxied = isProxied;
+    stage.session.assume(STREAM);
+    await stage.until({
+      condition: 'failing',
+      problem: {
+        cause,
+        detail: expect.stringMatching(
+          /^connecting to the node failed: connect ECONNREFUSED 127\.0\.0\.1:\d+$/,
+        ),
+      },
+    });
+  });
+
+  it('for packets that are dropped, and for a daemon that hangs', async () => {
+    stage.upgrade = () => undefined;
+    stage.session.assume(STREAM);
+    await stage.until({ condition: 'connecting' });
+    await stage.clock.advance(10_000);
+    await stage.until({
+      problem: { cause: 'node_timeout', detail: 'connecting to the node timed out' },
+    });
+  });
+});
+
+describe('a server that the listing calls suspended', () => {
+  const SUSPENDED = { type: 'suspended', reason: 'suspended' } as const;
+
+  it('streams on while its socket does, with the contradiction in words', async () => {
+    stage.session.assume(STREAM);
+    await stage.until({ condition: 'streaming' });
+    stage.session.assume(SUSPENDED);
+    expect(stage.status).toEqual({
+      condition: 'streaming',
+      problem: {
+        cause: 'suspended',
+        detail: "the panel's listing says: suspended, but its console socket streams",
+      },
+    });
+    await stage.clock.advance(30_000);
+    await stage.untilHolds(() => expect(stage.record.isFresh(stage.clock.now())).toBe(true));
+    expect(stage.status.condition).toBe('streaming');
+    stage.session.assume(STREAM);
+    expect(stage.status).toEqual({ condition: 'streaming' });
+  });
+
+  it('is blocked once its socket ends, and no call is made for it', async () => {
+    stage.session.assume(STREAM);
+    await stage.until({ condition: 'streaming' });
+    stage.session.assume(SUSPENDED);
+    stage.cut();
+    await stage.until({
+      condition: 'blocked',
+      blocked: 'suspended',
+      problem: { cause: 'suspended', detail: "the panel's listing says: suspended" },
+    });
+    await stage.clock.advance(3 * SLOW_RETRY_MS);
+    expect({ tokens: stage.tokens, polls: stage.polls }).toEqual({ tokens: 1, polls: 0 });
+  });
+});
+
+describe('a server whose socket is refused for long', () => {
+  it('shows why, though its polls fail too', async () => {
+    stage.upgrade = refusing(403);
+    stage.pollProblem = { cause: 'node_unreachable', detail: 'no answer' };
+    stage.session.assume(STREAM);
+    await stage.untilHolds(() => expect(stage.polls).toBe(1));
+    expect(stage.status).toMatchObject({ condition: 'failing', problem: { cause: 'origin' } });
+    await stage.clock.advance(60_000);
+    expect(stage.polls).toBe(3);
+    expect(stage.status).toMatchObject({ condition: 'failing', problem: { cause: 'origin' } });
+  });
+
+  it('is blocked with the cause of its polls once those are refused for another reason', async () => {
+    stage.upgrade = refusing(403);
+    stage.pollProblem = { cause: 'not_found', detail: 'no such server' };
+    stage.session.assume(STREAM);
+    await stage.until({ condition: 'blocked', blocked: 'not_found', problem: { cause: 'not_found' } });
+  });
+});
+
+describe('the end of a problem of the key', () => {
+  const KEY: Problem = { cause: 'key_refused', detail: 'answered 401' };
+  const end = () => {
+    stage.keyProblem = undefined;
+    stage.tokenProblem = undefined;
+    stage.pollProblem = undefined;
+    stage.session.wake();
+  };
+
+  it.each<[string, Problem]>([
+    ['was refused for the key', KEY],
+    ['was refused with a 401 of its own', { cause: 'unauthorized', detail: 'answered 401' }],
+    ['lacked the console, as all did', { cause: 'key_console_permission', detail: 'answered 403' }],
+    ['failed before the panel was judged', { cause: 'timeout', detail: 'no answer' }],
+  ])('wakes one that %s', async (_what, problem) => {
+    stage.tokenProblem = problem;
+    stage.keyProblem = KEY;
+    stage.session.assume(STREAM);
+    await stage.until({ condition: 'failing', problem: KEY });
+    expect(stage.status).not.toHaveProperty('blocked');
+    const { tokens } = stage;
+    end();
+    await stage.until({ condition: 'streaming' });
+    expect(stage.tokens).toBe(tokens + 1);
+    expect(stage.passedMs).toBe(0);
+  });
+
+  it.each<[string, Problem]>([
+    ['key', KEY],
+    ['server, with a 401', { cause: 'unauthorized', detail: 'answered 401' }],
+  ])('has one polled at once whose polls were refused for the %s', async (_what, problem) => {
+    stage.pollProblem = problem;
+    stage.keyProblem = KEY;
+    stage.session.assume({ type: 'poll', pollIntervalMs: 30_000, firstPollAt: 0 });
+    await stage.untilHolds(() => expect(stage.polls).toBe(1));
+    end();
+    await stage.until({ condition: 'polling' });
+    expect(stage.passedMs).toBe(0);
+  });
+
+  it('has a server tried at once whose turn it ended', async () => {
+    await stage.stop();
+    stage = new Stage('socket');
+    await stage.startNode();
+    stage.tokenProblem = KEY;
+    stage.session.assume({ type: 'turn', pollIntervalMs: 30_000, onOver: () => undefined });
+    await stage.until({ condition: 'failing', problem: KEY });
+    end();
+    await stage.until({ condition: 'streaming' });
+    expect(stage.passedMs).toBeLessThan(1_000);
+  });
+
+  it.each<[string, Problem]>([
+    ['suspended', { cause: 'suspended', detail: 'answered 409: "suspended"' }],
+    ['gone', { cause: 'not_found', detail: 'answered 404' }],
+  ])('leaves one alone that is %s', async (_what, problem) => {
+    stage.tokenProblem = problem;
+    stage.session.assume(STREAM);
+    await stage.until({ condition: 'blocked', problem });
+    end();
+    await stage.clock.advance(60_000);
+    expect({ tokens: stage.tokens, polls: stage.polls }).toEqual({ tokens: 1, polls: 0 });
+  });
+});

@@ -1,0 +1,71 @@
+import fc from 'fast-check';
+
+/** Characters that nobody sees: zero-width, bidirectional, soft hyphen, variation selectors, fillers, tags, control characters. */
+const INVISIBLE = [
+  '\u200b',
+  '\u200d',
+  '\u2060',
+  '\ufeff',
+  '\u00ad',
+  '\u034f',
+  '\u061c',
+  '\u202e',
+  '\u2066',
+  '\u180b',
+  '\u3164',
+  '\u115f',
+  '\ufe0f',
+  '\u{e0041}',
+  '\u{e0101}',
+  '\u0007',
+  '\u0000',
+  '\u2028',
+  '\u001b[31m',
+  '\u009b1m',
+];
+
+const hex = (unit: number, length: number) => unit.toString(16).padStart(length, '0');
+
+const bytesOf = (text: string) => [...new TextEncoder().encode(text)];
+
+/** Ways in which somebody may repeat a secret, each with its name. */
+export const ECHOES: Readonly<Record<string, (secret: string) => string>> = {
+  ...Object.fromEntries(
+    INVISIBLE.map((character) => [
+      `with ${Array.from(character, (one) => `U+${hex(one.codePointAt(0) ?? 0, 4)}`).join(' ')} inside`,
+      (secret: string) => Array.from(secret).join(character),
+    ]),
+  ),
+  plain: (secret) => secret,
+  'in upper case': (secret) => secret.replaceAll(/[a-z]/g, (letter) => letter.toUpperCase()),
+  'in lower case': (secret) => secret.replaceAll(/[A-Z]/g, (letter) => letter.toLowerCase()),
+  'in a URL': (secret) => encodeURIComponent(secret),
+  'in a URL, every character': (secret) =>
+    bytesOf(secret)
+      .map((byte) => `%${hex(byte, 2)}`)
+      .join(''),
+  'in a URL, twice': (secret) => encodeURIComponent(encodeURIComponent(secret)),
+  'in JSON': (secret) => JSON.stringify(secret).slice(1, -1),
+  'in JSON, every character': (secret) =>
+    Array.from({ length: secret.length }, (_, at) => `\\u${hex(secret.charCodeAt(at), 4)}`).join(''),
+  'in JSON, twice': (secret) => JSON.stringify(JSON.stringify(secret).slice(1, -1)).slice(1, -1),
+  'in HTML': (secret) => Array.from(secret, (character) => `&#${character.codePointAt(0) ?? 0};`).join(''),
+};
+
+/** Secrets of any kind that are long enough to be struck out. */
+export const secretText: fc.Arbitrary<string> = fc
+  .oneof(
+    // API keys, tokens and passwords
+    fc.string({
+      unit: fc.constantFrom(...Array.from('ABCDEFabcdef0123456789')),
+      minLength: 8,
+      maxLength: 64,
+    }),
+    fc.string({ unit: 'grapheme-ascii', minLength: 8, maxLength: 40 }),
+    fc.string({ unit: fc.constantFrom(...Array.from('äß€日🔑aB1%\\"&')), minLength: 8, maxLength: 20 }),
+  )
+  // What consists of spaces, or stands in every text, is no secret that a test could look for.
+  .filter((secret) => new Set(secret.replaceAll(' ', '')).size >= 4 && !'<secret>'.includes(secret));
+
+/** One way to repeat a secret. */
+export const echo = fc.constantFrom(...Object.keys(ECHOES));

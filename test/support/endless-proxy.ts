@@ -1,0 +1,47 @@
+import { once } from 'node:events';
+import { type AddressInfo, createServer, type Socket } from 'node:net';
+import { OpenSockets } from './open-sockets.ts';
+
+/** Bytes that one connection is sent at most: an attack that nothing stops must end, too. */
+const MAX_BYTES = 64 * 1_048_576;
+
+/** A hostile proxy, whose answers to CONNECT never end. */
+export interface EndlessProxy {
+  readonly url: string;
+  readonly connections: OpenSockets;
+  /** What each connection was sent until it was cut. */
+  readonly sent: readonly number[];
+  stop(): Promise<void>;
+}
+
+/** Starts one that begins its answers with `start` and goes on with `more`, as fast as it is read. */
+export async function startEndlessProxy(start: string, more: string): Promise<EndlessProxy> {
+  const connections = new OpenSockets();
+  const sent: number[] = [];
+  const chunk = Buffer.from(more.repeat(Math.ceil(65_536 / more.length)));
+  const server = createServer((socket) => {
+    connections.keep(socket);
+    socket.once('data', () => {
+      const place = sent.push(0) - 1;
+      socket.write(start);
+      pump(socket, chunk, (bytes) => (sent[place] = bytes));
+    });
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  return { url: `http://127.0.0.1:${port}`, connections, sent, stop: () => connections.close(server) };
+}
+
+function pump(socket: Socket, chunk: Buffer, note: (bytes: number) => void): void {
+  const write = () => {
+    while (socket.writable && socket.bytesWritten < MAX_BYTES) {
+      note(socket.bytesWritten);
+      if (!socket.write(chunk)) {
+        socket.once('drain', write);
+        return;
+      }
+    }
+  };
+  write();
+}

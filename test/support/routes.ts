@@ -1,0 +1,30 @@
+import type { Clock } from '../../src/domain/clock.ts';
+import type { Logger } from '../../src/domain/log.ts';
+import type { FleetReading } from '../../src/domain/reading.ts';
+import { createRoutes, type RouteDependencies } from '../../src/http/routes.ts';
+import { Scraper } from '../../src/metrics/scrape.ts';
+import { SelfMetrics } from '../../src/metrics/self.ts';
+import { StatusBoard } from '../../src/status-page/data/board.ts';
+
+interface RouteOptions extends Partial<RouteDependencies> {
+  readonly fleet: FleetReading;
+  readonly clock: Clock;
+  readonly logger: Logger;
+}
+
+/** All routes that the exporter serves, over this fleet; the board doesn't look at the fleet until it is started. */
+export function exporterRoutes(options: RouteOptions) {
+  const { fleet, clock } = options;
+  const version = '1.2.3';
+  const self = new SelfMetrics({ version, revision: 'abc', fleet });
+  const scraper = new Scraper({ fleet, self, clock });
+  const board = new StatusBoard({ fleet, clock, version, rateLimited: () => 0 });
+  const routes = createRoutes({
+    scrape: (encoding) => scraper.scrape(encoding),
+    ready: () => true,
+    version,
+    board,
+    ...options,
+  });
+  return { routes, board };
+}

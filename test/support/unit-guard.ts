@@ -1,0 +1,23 @@
+import childProcess from 'node:child_process';
+import { syncBuiltinESMExports } from 'node:module';
+import threads from 'node:worker_threads';
+
+/** Every way to start a program. */
+const STARTERS = ['exec', 'execFile', 'execFileSync', 'execSync', 'fork', 'spawn', 'spawnSync'] as const;
+
+// Setup file of the unit tests: they need no build and change nothing on the machine, so they can start neither a program, such as
+// apt-get, nor a thread, whose program would come from `dist`. `syncBuiltinESMExports` makes this hold for named imports, too.
+for (const name of STARTERS) {
+  Object.assign(childProcess, { [name]: () => refuse('a program') });
+}
+// `new` takes no arrow function.
+Object.assign(threads, {
+  Worker: function Worker() {
+    refuse('a thread');
+  },
+});
+syncBuiltinESMExports();
+
+function refuse(what: string): never {
+  throw new Error(`a unit test can't start ${what}: move it to test/integration or test/e2e`);
+}

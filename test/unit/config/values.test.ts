@@ -1,0 +1,66 @@
+import { describe, expect, test } from 'vitest';
+import {
+  apiKeyOfFile,
+  isClearText,
+  isOrigin,
+  normalisePanelUrl,
+  parseHost,
+} from '../../../src/config/values.ts';
+
+describe('addresses', () => {
+  test.each([
+    ['https://panel.example.com', 'https://panel.example.com'],
+    ['https://Panel.Example.com:443/', 'https://panel.example.com'],
+    ['https://host:8443/panel//', 'https://host:8443/panel'],
+  ])('%s is normalised to %s', (text, url) => {
+    expect(normalisePanelUrl(text)).toBe(url);
+  });
+
+  test.each([
+    ['http://panel.example.com', true],
+    ['http://10.0.0.1', true],
+    ['http://127.0.0.1.example.com', true],
+    ['http://localhost.example.com', true],
+    ['http://0.0.0.0', true],
+    ['https://panel.example.com', false],
+    ['http://localhost:8000', false],
+    ['http://127.0.0.1:8000', false],
+    ['http://127.1', false],
+    ['http://[::1]:8000', false],
+    ['nonsense', false],
+  ])('%s crosses a network in clear text: %s', (text, clear) => {
+    expect(isClearText(text)).toBe(clear);
+  });
+
+  test.each([
+    ['https://panel.example.com', true],
+    ['https://PANEL.example.com:443', true],
+    ['https://panel.example.com/', false],
+    ['https://me@panel.example.com', false],
+    ['panel.example.com', false],
+  ])('%s is an origin: %s', (text, is) => {
+    expect(isOrigin(text)).toBe(is);
+  });
+
+  test.each([
+    ['Node1.example.com', 'node1.example.com'],
+    ['10.0.0.1', '10.0.0.1'],
+    ['::1', '[::1]'],
+    ['[FE80::1]', '[fe80::1]'],
+    ['node1:8080', undefined],
+    ['https://node1', undefined],
+    ['node1/x', undefined],
+    ['', undefined],
+  ])('the host %j is %s', (text, host) => {
+    expect(parseHost(text)).toBe(host);
+  });
+});
+
+test.each([
+  ['key\n', 'key'],
+  ['key\r\n', 'key'],
+  ['key', 'key'],
+  ['key\n\n', 'key\n'],
+])('a key file that holds %j gives %j', (content, key) => {
+  expect(apiKeyOfFile(content)).toBe(key);
+});

@@ -1,0 +1,64 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { withoutConcealment } from '../../../src/console/colors.ts';
+import { cleanLines } from '../../../src/console/messages.ts';
+
+const sgr = (...parameters: readonly string[]) => parameters.map((one) => `\u001b[${one}m`).join('');
+
+describe('colors that hide text', () => {
+  it.each([
+    ['concealed text', '8', ''],
+    ['concealed text among others', '1;8;31', '1;31'],
+    ['black on black', '30;40', '30;40;49'],
+    ['black on black, the other way round', '40;30', '40;30;49'],
+    ['bright red on bright red', '91;101', '91;101;49'],
+    ['a color of the palette on its basic form', '31;48;5;1', '31;48;5;1;49'],
+    ['one color of the palette on itself', '38;5;123;48;5;123', '38;5;123;48;5;123;49'],
+    ['one gray on the next', '38;5;240;48;5;241', '38;5;240;48;5;241;49'],
+    ['RGB on itself', '38;2;10;20;30;48;2;10;20;30', '38;2;10;20;30;48;2;10;20;30;49'],
+    ['RGB on what is near it', '38;2;10;20;30;48;2;12;22;32', '38;2;10;20;30;48;2;12;22;32;49'],
+    ['RGB with colons', '38:2::10:20:30;48:2:10:20:30', '38:2::10:20:30;48:2:10:20:30;49'],
+    ['black of one form on black of another', '38;2;0;0;0;40', '38;2;0;0;0;40;49'],
+  ])('are taken away: %s', (_, before, after) => {
+    expect(withoutConcealment(`a${sgr(before)}b`)).toBe(`a${after === '' ? '' : sgr(after)}b`);
+  });
+
+  it('are taken away if they come one by one, and on the inverse', () => {
+    expect(withoutConcealment(`${sgr('31', '41')}x`)).toBe(`${sgr('31', '41;49')}x`);
+    expect(withoutConcealment(`${sgr('7', '31', '41')}x`)).toBe(`${sgr('7', '31', '41;49')}x`);
+    expect(cleanLines(`${sgr('8')}hidden\n${sgr('30;40')}too`, true)).toEqual([
+      'hidden',
+      `${sgr('30;40;49')}too${sgr('0')}`,
+    ]);
+  });
+
+  it.each([
+    '31',
+    '1;4;31',
+    '0',
+    '',
+    '37;41',
+    '30;47',
+    '38;5;8',
+    '48;5;8',
+    '58;5;8',
+    '38;2;8;8;8',
+    '38;2;255;255;255;48;2;0;0;0',
+    '31;41;0;31',
+    '28',
+  ])('others stay: %s', (parameters) => {
+    const line = `a${sgr(parameters)}b`;
+    expect(withoutConcealment(line)).toBe(line);
+  });
+
+  it('never take a letter with them, whatever the sequence', () => {
+    const parameters = fc.string({ unit: fc.constantFrom(...Array.from('0123458;:')), maxLength: 20 });
+    fc.assert(
+      fc.property(fc.array(parameters, { maxLength: 5 }), (all) => {
+        const shown = withoutConcealment(all.map((one) => `${sgr(one)}x`).join(''));
+        // eslint-disable-next-line no-control-regex -- escape sequences are what is looked for
+        expect(shown.replaceAll(/\u001b\[[\d;:]*m/g, '')).toBe('x'.repeat(all.length));
+      }),
+    );
+  });
+});

@@ -1,0 +1,234 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { cleanLines, explainProblem, MAX_LINE_LENGTH, narrate } from '../../../src/console/messages.ts';
+import { CAUSES } from '../../../src/diagnosis/causes.ts';
+import { KNOWN_SECRETS } from '../../../src/domain/known-secrets.ts';
+import type { CauseCode } from '../../../src/domain/problem.ts';
+
+const ESC = '\u001b';
+const BEL = '\u0007';
+const ST = `${ESC}\\`;
+
+/** Printable text and tabs alone. */
+const PLAIN = /^(?:[^\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}]|\t)*$/u;
+/** The same with colours. */
+// eslint-disable-next-line no-control-regex -- escapes are what is looked for
+const COLOURED = /^(?:[^\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}]|\t|\u001b\[[\d;:]*m)*$/u;
+
+describe('cleanLines', () => {
+  it.each<[string, string, readonly string[]]>([
+    ['plain text', 'Done (3.2s)! For help, type "help"', ['Done (3.2s)! For help, type "help"']],
+    ['tabs, umlauts and emoji', 'a\tżółw 🐢', ['a\tżółw 🐢']],
+    ['nothing', '', ['']],
+    ['a line break at the end', 'one\r\n', ['one']],
+    ['lines', 'one\ntwo\r\nthree', ['one', 'two', 'three']],
+    ['a carriage return, which would write over the line', 'good\rbad', ['good', 'bad']],
+    ['carriage returns before a line break', 'good\r\r\nbad', ['good', 'bad']],
+    ['backspaces', 'good\b\b\b\bevil', ['goodevil']],
+    ['a bell', `ding${BEL}`, ['ding']],
+    ['a title', `${ESC}]0;owned${BEL}text`, ['text']],
+    ['a title that ends with ST', `${ESC}]2;owned${ST}text`, ['text']],
+    ['a title that does not end', `${ESC}]0;owned for ever`, ['']],
+    ['a title that does not end, with a line behind', `${ESC}]0;owned\nnext`, ['', 'next']],
+    ['a link', `${ESC}]8;;http://evil${ST}click${ESC}]8;;${ST}`, ['click']],
+    ['the clipboard', `${ESC}]52;c;cm0gLXJmIC8=${BEL}x`, ['x']],
+    ['clear and home', `${ESC}[2J${ESC}[Hx`, ['x']],
+    ['cursor moves', `a${ESC}[1Ab${ESC}[10;20Hc`, ['abc']],
+    ['bracketed paste', `${ESC}[?2004hx${ESC}[200~y`, ['xy']],
+    ['mouse reports and the alternate screen', `${ESC}[?1000h${ESC}[?1049hx`, ['x']],
+    ['device queries', `${ESC}[c${ESC}[6n${ESC}[>0q${ESC}Zx`, ['x']],
+    ['a DCS query', `${ESC}P$qm${ST}x`, ['x']],
+    ['character sets', `${ESC}(0x${ESC})B`, ['x']],
+    ['a reset', `${ESC}cx`, ['x']],
+    ['C1 CSI', '\u009b2Jx', ['x']],
+    ['C1 OSC', '\u009d0;owned\u009cx', ['x']],
+    ['other C1 controls', 'a\u0084b\u0085c', ['abc']],
+    ['bidi overrides', 'user\u202egnp.exe\u202c\u2066x\u2069', ['usergnp.exex']],
+    ['zero-width and tag characters', 'a\u200bb\ufeffc\u{e0041}d', ['abcd']],
+    ['separators', 'a\u2028b\u2029c', ['a b c']],
+    ['a lone surrogate', 'a\ud800b', ['a\ufffdb']],
+    ['an escape at the end', `x${ESC}`, ['x']],
+    ['a sequence cut off', `x${ESC}[31`, ['x']],
+    ['an escape within an escape', `${ESC}${ESC}[2Jx`, ['x']],
+    ['an escape behind a hidden character', `${ESC}\u200b[2Jx`, ['[2Jx']],
+    ['colours', `${ESC}[1;32mgreen${ESC}[0m`, ['green']],
+  ])('without colours: %s', (_name, text, lines) => {
+    expect(cleanLines(text, false)).toEqual(lines);
+  });
+
+  it.each<[string, string, readonly string[]]>([
+    ['are kept, and reset at the end', `${ESC}[1;32mgreen`, [`${ESC}[1;32mgreen${ESC}[0m`]],
+    ['of 24 bits', `${ESC}[38;2;1;2;3mx`, [`${ESC}[38;2;1;2;3mx${ESC}[0m`]],
+    ['in the form with colons', `${ESC}[38:5:9mx`, [`${ESC}[38:5:9mx${ESC}[0m`]],
+    ['are reset on each line', `${ESC}[31ma\nb`, [`${ESC}[31ma${ESC}[0m`, 'b']],
+    ['alone are kept of several sequences', `${ESC}[2J${ESC}[31mx${ESC}[?25l`, [`${ESC}[31mx${ESC}[0m`]],
+    ['in the 8-bit form are not', '\u009b31mx', [`${ESC}[31mx${ESC}[0m`]],
+    ['are not taken for what only looks like them', `${ESC}[>4;2mx${ESC}[?1my${ESC}[1 mz`, ['xyz']],
+    ['of endless parameters are not', `${ESC}[${'1;'.repeat(100)}mx`, ['x']],
+  ])('colours %s', (_name, text, lines) => {
+    expect(cleanLines(text, true)).toEqual(lines);
+  });
+
+  it('bounds a line, and cuts neither a character nor a sequence', () => {
+    const [line = ''] = cleanLines('🐢'.repeat(5_000), false);
+    expect(line).toMatch(/^(?:🐢)+…$/u);
+    expect(line.length).toBeLessThanOrEqual(MAX_LINE_LENGTH);
+    const [red = ''] = cleanLines(`${'x'.repeat(MAX_LINE_LENGTH - 3)}${ESC}[31mx`, true);
+    expect(red).toBe(`${'x'.repeat(MAX_LINE_LENGTH - 3)}…`);
+  });
+
+  it('bounds the number of lines', () => {
+    const lines = cleanLines('x\n'.repeat(1_000), false);
+    expect(lines).toHaveLength(101);
+    expect(lines.at(-1)).toBe('… (900 more lines)');
+  });
+
+  const fragment = fc.constantFrom(
+    ESC,
+    `${ESC}[`,
+    `${ESC}]`,
+    `${ESC}P`,
+    ST,
+    BEL,
+    '\u009b',
+    '\u009d',
+    '\u009c',
+    '31m',
+    '2J',
+    '?2004h',
+    '\r',
+    '\n',
+    '\t',
+    ';',
+    '\u202e',
+    '\u2028',
+    '\ud83d',
+    '\udc22',
+    'x',
+    'm',
+  );
+  const hostile = fc
+    .array(fc.oneof(fragment, fc.string({ unit: 'binary' }), fc.string()), { maxLength: 40 })
+    .map((parts) => parts.join(''));
+
+  it('gives printable text and tabs alone, and colours where they are wanted, whatever comes in', () => {
+    fc.assert(
+      fc.property(hostile, (text) => {
+        for (const line of cleanLines(text, false)) expect(line).toMatch(PLAIN);
+        for (const line of cleanLines(text, true)) {
+          expect(line).toMatch(COLOURED);
+          if (line.includes(ESC)) expect(line.endsWith(`${ESC}[0m`)).toBe(true);
+        }
+      }),
+      { numRuns: 2_000 },
+    );
+  });
+
+  it('does so for any bytes, and keeps its bounds', () => {
+    fc.assert(
+      fc.property(fc.uint8Array({ maxLength: 20_000 }), fc.boolean(), (bytes, colour) => {
+        const lines = cleanLines(Buffer.from(bytes).toString('latin1'), colour);
+        expect(lines.length).toBeLessThanOrEqual(101);
+        for (const line of lines) {
+          expect(line).toMatch(colour ? COLOURED : PLAIN);
+          expect(line.length).toBeLessThanOrEqual(MAX_LINE_LENGTH + 4);
+        }
+      }),
+    );
+  });
+
+  it('leaves printable text as it is', () => {
+    fc.assert(
+      fc.property(fc.string({ unit: 'grapheme-ascii' }), (text) => {
+        expect(cleanLines(text, true)).toEqual([text]);
+      }),
+    );
+  });
+});
+
+describe('a known secret in a line', () => {
+  const [one, two] = ['Zq8vConsoleOne4', 'Zq8vConsoleTwo4'];
+  for (const secret of [one, two]) KNOWN_SECRETS.add(secret);
+
+  it('is struck out wherever it stands', () => {
+    expect(cleanLines(`a ${one} b ${two}${one}`, false)).toEqual(['a <secret> b <secret><secret>']);
+  });
+
+  it.each([
+    ['colours', one.replace('Con', `${ESC}[31mCon`)],
+    ['a line break', one.replace('Con', '\r\nCon')],
+    ['zero-width characters', Array.from(one).join('\u200b')],
+    ['variation selectors', Array.from(one).join('\ufe0f')],
+  ])('is struck out with %s inside', (_, echoed) => {
+    expect(cleanLines(`it is ${echoed}!`, true)).toEqual(['it is <secret>!']);
+  });
+});
+
+describe('narrate', () => {
+  it.each([
+    ['console output', ['a line'], { kind: 'output', text: 'a line' }],
+    ['install output', ['fetching'], { kind: 'output', text: 'fetching' }],
+    ['transfer logs', ['10 %'], { kind: 'output', text: '10 %' }],
+    ['daemon message', ['Updating'], { kind: 'note', text: 'the node says: Updating', failed: false }],
+    [
+      'daemon error',
+      ['another power action is running'],
+      { kind: 'note', text: 'the node reports an error: another power action is running', failed: true },
+    ],
+    [
+      'throttled',
+      ['send command'],
+      { kind: 'note', text: 'the node dropped a "send command" message: too many at once', failed: true },
+    ],
+    ['install started', [], { kind: 'note', text: 'the installation has begun', failed: false }],
+    ['install completed', [], { kind: 'note', text: 'the installation is over', failed: false }],
+    [
+      'transfer status',
+      ['success'],
+      { kind: 'note', text: 'transfer to another node: success', failed: false },
+    ],
+    ['backup completed', ['{}'], { kind: 'note', text: 'a backup has ended', failed: false }],
+    ['backup restore completed', [], { kind: 'note', text: 'a backup was restored', failed: false }],
+    ['deleted', [], { kind: 'gone', text: 'the server was deleted' }],
+    ['stats', ['{}'], undefined],
+    ['status', ['running'], undefined],
+    ['token expiring', [], undefined],
+    ['feature match', ['eula'], undefined],
+    ['nobody knows', ['x'], undefined],
+  ])('%s', (event, args, told) => {
+    expect(narrate({ event, args })).toEqual(told);
+  });
+
+  it("cleans a node's words", () => {
+    const told = narrate({ event: 'daemon message', args: ['\u001b]0;owned\u0007a\nb'] });
+    expect(told).toMatchObject({ text: 'the node says: a b' });
+  });
+});
+
+describe('explainProblem', () => {
+  it.each<[CauseCode, boolean]>([
+    ['no_console_permission', true],
+    ['forbidden', true],
+    ['unauthorized', true],
+    ['not_found', true],
+    ['key_refused', true],
+    ['key_address', true],
+    ['suspended', false],
+    ['installing', false],
+    ['timeout', false],
+    ['closed', false],
+    ['node_token_mismatch', false],
+    ['token_version', false],
+    ['console_limit', false],
+  ])('%s: says what to do; names the source of the key: %s', (cause, namesKey) => {
+    const { remedy } = CAUSES[cause];
+    expect(explainProblem({ cause, detail: 'no' }, 'KEY')).toBe(
+      `no: ${remedy}${namesKey ? ' The key came from KEY.' : ''}`,
+    );
+  });
+
+  it('names the permission that a console takes', () => {
+    const problem = { cause: 'no_console_permission', detail: 'GET … answered 403' } as const;
+    expect(explainProblem(problem, 'KEY')).toContain('websocket.connect');
+  });
+});

@@ -1,0 +1,99 @@
+import { describe, expect, it } from 'vitest';
+import { DEFAULT_MAX_SERVERS } from '../../../src/domain/discovery.ts';
+import { readText } from '../../support/deploy-files.ts';
+
+const MIB = 1_048_576;
+
+/** One row of the table in docs/install.md. */
+interface Size {
+  readonly servers: number;
+  readonly peakMb: number;
+  readonly limitMib: number;
+  readonly cpuPercent: number;
+  readonly descriptors: number;
+  readonly calls: number;
+}
+
+const results = readText('bench/RESULTS.md');
+const table = /<!-- begin sizing -->([^]*?)<!-- end sizing -->/.exec(readText('docs/install.md'))?.[1] ?? '';
+
+const sizes: readonly Size[] = table
+  .split('\n')
+  .filter((line) => /^\| [\d,]+ \|/.test(line))
+  .map((line) => {
+    const numbers = line.split('|').map((cell) => Number.parseFloat(cell.replaceAll(',', '')));
+    const [, servers = 0, peakMb = 0, limitMib = 0, cpuPercent = 0, descriptors = 0, calls = 0] = numbers;
+    return { servers, peakMb, limitMib, cpuPercent, descriptors, calls };
+  });
+
+/** What the benchmark measured of so many servers over TLS; undefined where it measured none. */
+function measured(servers: number): { readonly cpuPercent: number; readonly peakMb: number } | undefined {
+  const row = new RegExp(`^\\|\\s+${servers} \\| TLS\\s+\\| exporter\\s+\\|(.*)$`, 'm').exec(results)?.[1];
+  if (row === undefined) return undefined;
+  const cells = row.split('|').map((cell) => Number.parseFloat(cell));
+  return { cpuPercent: cells[0] ?? Number.NaN, peakMb: cells[4] ?? Number.NaN };
+}
+
+/** Twice the peak, rounded up to 512 MiB. */
+const limitOf = (peakMb: number) => Math.ceil((2 * peakMb * 1e6) / (512 * MIB)) * 512;
+
+const sizeOf = (servers: number) => sizes.find((size) => size.servers === servers);
+
+/** The value at `servers` on the line between the measured sizes before and after. */
+function between(servers: number, value: (size: Size) => number): number {
+  const known = sizes.filter((size) => measured(size.servers) !== undefined);
+  const after = known.findIndex((size) => size.servers > servers);
+  const [low, high] = [known[after - 1], known[after]];
+  if (low === undefined || high === undefined) return Number.NaN;
+  const share = (servers - low.servers) / (high.servers - low.servers);
+  return value(low) + share * (value(high) - value(low));
+}
+
+describe('the table of sizes in docs/install.md', () => {
+  it('has a row for the default of discover.max_servers', () => {
+    expect(sizes.map(({ servers }) => servers)).toEqual([1_000, 10_000, DEFAULT_MAX_SERVERS, 19_000]);
+  });
+
+  it.each(sizes)('for $servers servers has what was measured, or lies between two such rows', (size) => {
+    const { servers, peakMb, cpuPercent } = size;
+    const expected = measured(servers) ?? {
+      peakMb: Math.round(between(servers, (one) => one.peakMb)),
+      cpuPercent: Number(between(servers, (one) => one.cpuPercent).toFixed(1)),
+    };
+    expect({ peakMb, cpuPercent }).toEqual(expected);
+  });
+
+  it.each(sizes)('for $servers servers has the limits that follow', (size) => {
+    const { servers, peakMb, limitMib, descriptors, calls } = size;
+    expect(limitMib).toBe(limitOf(peakMb));
+    expect(limitMib * MIB).toBeGreaterThan(peakMb * 1e6 + 250 * 1e6);
+    expect(descriptors).toBe(servers + 300);
+    const perServer = Number(
+      /over longer times it is one call in [\d.]+ minutes on average, (0\.\d+)\./.exec(results)?.[1],
+    );
+    expect(calls).toBe(Math.round(servers * perServer));
+  });
+});
+
+describe('the limits of a deployment', () => {
+  it('by systemd are those of the default of discover.max_servers', () => {
+    const unit = readText('deploy/systemd/gameserver-exporter.service');
+    expect(/^MemoryMax=(\d+)M$/m.exec(unit)?.[1]).toBe(String(sizeOf(DEFAULT_MAX_SERVERS)?.limitMib));
+    const files = Number(/^LimitNOFILE=(\d+)$/m.exec(unit)?.[1]);
+    expect(files).toBeGreaterThan(sizeOf(DEFAULT_MAX_SERVERS)?.descriptors ?? Number.NaN);
+  });
+
+  it.each([
+    ['base/stateful-set.yaml', 1_000],
+    ['overlays/many/shards.yaml', 10_000 / 3],
+  ])('on Kubernetes, in %s, are those of %i servers', (file, servers) => {
+    const manifest = readText(`deploy/kubernetes/${file}`);
+    const [, cpu, requested, limit] =
+      /cpu: (\d+)m\s+memory: (\d+)Mi\s+limits:\s+memory: (\d+)[MG]i/.exec(manifest) ?? [];
+    const unit = manifest.includes(`${limit}Gi`) ? 1_024 : 1;
+    const peakMb = between(servers, (size) => size.peakMb);
+    expect(Number(limit) * unit).toBe(limitOf(peakMb));
+    expect(Number(requested) * MIB).toBeGreaterThan(peakMb * 1e6);
+    expect(Number(cpu)).toBeGreaterThan(between(servers, (size) => size.cpuPercent) * 10);
+  });
+});

@@ -1,0 +1,171 @@
+import { describe, expect, it } from 'vitest';
+import {
+  closeCause,
+  daemonWords,
+  isCuredByNewToken,
+  jwtErrorCause,
+  upgradeCause,
+} from '../../../src/diagnosis/node-answer.ts';
+import { type PanelRefusal, refusalCause, unreadableCause } from '../../../src/diagnosis/panel-answer.ts';
+
+const refusal = (facts: Partial<PanelRefusal>): PanelRefusal => ({
+  endpoint: 'resources',
+  status: 403,
+  form: 'envelope',
+  url: 'https://panel.example.com',
+  isApplicationKey: false,
+  ...facts,
+});
+
+const IP_LIMIT =
+  'This IP address (203.0.113.7) does not have permission to access the API using these credentials.';
+
+describe('a refusal in the words of a panel', () => {
+  it.each<[string, Partial<PanelRefusal>, string]>([
+    ['a key limited to other addresses', { detail: IP_LIMIT }, 'key_address'],
+    ['the same on the listing', { detail: IP_LIMIT, endpoint: 'listing' }, 'key_address'],
+    ['an application key by its prefix', { isApplicationKey: true }, 'application_key'],
+    [
+      'an application key by the words',
+      {
+        detail:
+          'You are attempting to use an application API key on an endpoint that requires a client API key.',
+      },
+      'application_key',
+    ],
+    [
+      'an account without two-factor authentication',
+      { status: 400, code: 'TwoFactorAuthRequiredException' },
+      'key_two_factor',
+    ],
+    ['no console permission', { endpoint: 'websocket' }, 'no_console_permission'],
+    ['no access to the resources', {}, 'forbidden'],
+    ['401 by the authentication', { status: 401, code: 'AuthenticationException' }, 'key_refused'],
+    ['401 of the listing', { status: 401, endpoint: 'listing', form: 'message' }, 'key_refused'],
+    ['401 that may be a permission', { status: 401, form: 'message' }, 'unauthorized'],
+    ['404', { status: 404 }, 'not_found'],
+    ['409 suspended', { status: 409, detail: 'This server is currently suspended' }, 'suspended'],
+    ['409 restoring', { status: 409, detail: 'is currently restoring from a backup' }, 'restoring'],
+    ['409 in unknown words', { status: 409, detail: 'no' }, 'maintenance'],
+    ['429', { status: 429 }, 'rate_limited'],
+    ['429 of a token', { status: 429, endpoint: 'websocket' }, 'console_limit'],
+    ['504 in the envelope', { status: 504 }, 'node_unreachable'],
+    ['500', { status: 500, code: 'QueryException' }, 'panel_error'],
+    ['503, maintenance mode', { status: 503, form: 'message' }, 'panel_down'],
+    ['422', { status: 422 }, 'bad_request'],
+  ])('%s', (_, facts, cause) => {
+    expect(refusalCause(refusal(facts))).toBe(cause);
+  });
+});
+
+describe("a node's answer that the panel passes on says nothing about the server's access or the key", () => {
+  it.each<[number, string]>([
+    [401, 'node_error'],
+    [403, 'node_error'],
+    [404, 'server_not_on_node'],
+    [500, 'node_unreachable'],
+    [502, 'node_error'],
+    [504, 'node_unreachable'],
+  ])('%d', (status, cause) => {
+    expect(refusalCause(refusal({ status, fromNode: true }))).toBe(cause);
+  });
+});
+
+describe('an answer in a foreign form never speaks of a server', () => {
+  it.each<[number, string, string]>([
+    [403, 'Attention Required! | Cloudflare', 'challenge_page'],
+    [403, '403 Forbidden', 'challenge_page'],
+    [503, 'Just a moment...', 'challenge_page'],
+    [404, '404 page not found', 'not_a_panel'],
+    [401, '401 Authorization Required', 'login_page'],
+    [407, '', 'proxy'],
+    [429, 'Too Many Requests', 'rate_limited'],
+    [500, 'Server Error', 'panel_error'],
+    [502, '502 Bad Gateway', 'panel_down'],
+    [504, '504 Gateway Time-out', 'timeout'],
+    [521, 'Web server is down', 'panel_down'],
+    [524, 'A timeout occurred', 'timeout'],
+    [400, 'The plain HTTP request was sent to HTTPS port', 'https_needed'],
+    [400, '400 No required SSL certificate was sent', 'tls_client_certificate'],
+    [418, "I'm a teapot", 'not_a_panel'],
+  ])('%d "%s" is %s', (status, detail, cause) => {
+    for (const endpoint of ['websocket', 'resources', 'listing', 'backups'] as const) {
+      // A call for resources waits for the server's node.
+      const expected = cause === 'timeout' && endpoint === 'resources' ? 'node_silent' : cause;
+      expect(refusalCause(refusal({ status, detail, form: 'foreign', endpoint }))).toBe(expected);
+    }
+  });
+
+  it('a redirect to the same host over TLS asks for https, any other is a redirect', () => {
+    const redirect = (location?: string) =>
+      refusalCause(
+        refusal({ status: 302, url: 'http://panel.example.com/base', ...(location && { location }) }),
+      );
+    expect(redirect('https://panel.example.com/auth/login')).toBe('https_needed');
+    expect(redirect('https://other.example.com/')).toBe('redirect');
+    expect(redirect('/auth/login')).toBe('redirect');
+    expect(redirect()).toBe('redirect');
+  });
+
+  it.each([
+    [undefined, 'bad_answer'],
+    ['', 'login_page'],
+    ['Sign in', 'login_page'],
+    ['Just a moment...', 'challenge_page'],
+  ])('a success with the page %s is %s', (page, cause) => {
+    expect(unreadableCause(page)).toBe(cause);
+  });
+});
+
+describe('a node', () => {
+  const failed = new Error('Unexpected server response');
+
+  it.each<[number, string, string]>([
+    [403, '', 'origin'],
+    [400, '', 'too_many_sockets'],
+    [404, '{"error":"The requested resource does not exist on this instance."}', 'server_not_on_node'],
+    [404, '<html>404</html>', 'upgrade_refused'],
+    [407, '', 'node_proxy'],
+    [301, '', 'upgrade_redirected'],
+    [502, '', 'upgrade_error'],
+  ])('that answers the upgrade with %d %s: %s', (status, body, cause) => {
+    expect(upgradeCause({ status, body, error: failed }, false)).toBe(cause);
+  });
+
+  it('that can not be connected to is classified by its error', () => {
+    const error = Object.assign(new Error('x'), { code: 'ECONNREFUSED' });
+    expect(upgradeCause({ error }, false)).toBe('node_connection');
+  });
+
+  it('closes for a suspension, for good, or for no reason', () => {
+    expect([4409, 4400, 1006, 1001].map(closeCause)).toEqual([
+      'suspended',
+      'closed_for_good',
+      'closed',
+      'closed',
+    ]);
+  });
+
+  it('says of a token that it is old, for another server, not permitted, or something else', () => {
+    const granted = { permissions: ['*'] };
+    expect(jwtErrorCause('jwt: exp claim is invalid')).toBe('token_clock');
+    expect(jwtErrorCause('jwt: created too far in past (denylist)')).toBe('token_clock');
+    expect(jwtErrorCause('jwt: server uuid mismatch', granted)).toBe('token_wrong_server');
+    expect(jwtErrorCause('jwt: missing connect permission', { permissions: ['control.console'] })).toBe(
+      'no_console_permission',
+    );
+    expect(jwtErrorCause('jwt: missing connect permission')).toBe('no_console_permission');
+    expect(jwtErrorCause('jwt: missing connect permission', granted)).toBe('token_version');
+    expect(jwtErrorCause('jwt: missing connect permission', { permissions: ['websocket.connect'] })).toBe(
+      'token_version',
+    );
+    expect(jwtErrorCause('jwt: no jwt present')).toBe('token_refused');
+    expect(isCuredByNewToken('JWT has been revoked')).toBe(true);
+  });
+
+  it('is quoted without the identifier that differs each time', () => {
+    const words = 'Error Event [3a1ad8a2-5e34-4b7e-9bb0-0c1f0a3ad9ce]: jwt: missing connect permission';
+    expect(daemonWords(words)).toBe('jwt: missing connect permission');
+    expect(daemonWords('\u001b[31mplain\nwords')).toBe('plain words');
+  });
+});

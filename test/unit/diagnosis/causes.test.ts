@@ -1,0 +1,60 @@
+import { describe, expect, it } from 'vitest';
+import { CAUSES, isPanelWide } from '../../../src/diagnosis/causes.ts';
+import { blockedReason } from '../../../src/diagnosis/panel-answer.ts';
+import { CAUSES_BY_SCOPE, type CauseCode } from '../../../src/domain/problem.ts';
+import { BLOCKED_REASONS } from '../../../src/domain/server.ts';
+
+const ALL = Object.values(CAUSES);
+
+describe('every cause', () => {
+  it('has a code of its own, in one scope', () => {
+    const codes = Object.values(CAUSES_BY_SCOPE).flat();
+    expect(new Set(codes).size).toBe(codes.length);
+    expect(Object.keys(CAUSES)).toEqual(codes);
+  });
+
+  it.each(ALL)(
+    '$code has a short title, and whole sentences that say what it means and what to do',
+    (cause) => {
+      expect(cause.title).toMatch(/^\S.{4,58}\S$/);
+      expect(cause.title).not.toMatch(/\.$/);
+      expect(cause.meaning).toMatch(/^(?:[A-Z]|url is ).*\.$/);
+      expect(cause.remedy).toMatch(/^[A-Z].*\.$/);
+    },
+  );
+
+  it('that is a fact never escalates', () => {
+    expect(ALL.filter(({ severity, escalates }) => severity === 'fact' && escalates)).toEqual([]);
+  });
+});
+
+it('nothing that concerns one server escalates: suspended, not found and forbidden stay with it', () => {
+  expect(ALL.filter(({ scope, escalates }) => scope === 'server' && escalates)).toEqual([]);
+  expect(ALL.filter(isPanelWide).every(({ scope }) => scope === 'panel' || scope === 'key')).toBe(true);
+});
+
+describe('a server is blocked', () => {
+  it.each<[CauseCode, string | undefined]>([
+    ['suspended', 'suspended'],
+    ['maintenance', 'maintenance'],
+    ['not_found', 'not_found'],
+    ['unauthorized', 'unauthorized'],
+    ['forbidden', 'forbidden'],
+    ['no_console_permission', 'forbidden'],
+    ['closed_for_good', 'forbidden'],
+    ['token_wrong_server', 'forbidden'],
+    ['console_limit', undefined],
+    ['challenge_page', undefined],
+    ['key_address', undefined],
+    ['key_console_permission', undefined],
+    ['origin', 'forbidden'],
+    ['node_token_mismatch', 'forbidden'],
+  ])('by %s: %s', (cause, reason) => {
+    expect(blockedReason(cause)).toBe(reason);
+  });
+
+  it('only for reasons that the metric has', () => {
+    const reasons = ALL.map(({ code }) => blockedReason(code)).filter((reason) => reason !== undefined);
+    expect(BLOCKED_REASONS).toEqual(expect.arrayContaining(reasons));
+  });
+});

@@ -1,0 +1,107 @@
+import { describe, expect, it } from 'vitest';
+import {
+  nodeTransportCause,
+  panelTransportCause,
+  readTransportError,
+} from '../../../src/diagnosis/transport.ts';
+
+const error = (code: string, message = `${code} happened`, cause?: unknown) =>
+  Object.assign(new Error(message, { cause }), { code });
+
+const HTTPS = { protocol: 'https:', proxied: false, hasAnswered: false };
+
+describe('an error of the transport', () => {
+  it.each<[string, string, string]>([
+    ['ENOTFOUND', 'dns', 'node_dns'],
+    ['EAI_AGAIN', 'dns', 'node_dns'],
+    ['ECONNREFUSED', 'connection', 'node_connection'],
+    ['EHOSTUNREACH', 'connection', 'node_connection'],
+    ['ECONNRESET', 'connection_cut', 'node_connection'],
+    ['UND_ERR_SOCKET', 'connection_cut', 'node_connection'],
+    ['ETIMEDOUT', 'timeout', 'node_timeout'],
+    ['UND_ERR_CONNECT_TIMEOUT', 'timeout', 'node_timeout'],
+    ['DEADLINE', 'timeout', 'node_timeout'],
+    ['OVERSIZE', 'bad_answer', 'node_connection'],
+    ['EMFILE', 'descriptors', 'descriptors'],
+    ['ERR_PROXY', 'proxy', 'node_proxy'],
+    ['ERR_SOCKET_ADDRESS', 'connection', 'socket_address_local'],
+    ['UND_ERR_PRX_TLS', 'proxy', 'node_proxy'],
+    ['CERT_HAS_EXPIRED', 'tls_expired', 'node_tls_expired'],
+    ['CERT_NOT_YET_VALID', 'tls_not_yet_valid', 'node_tls_not_yet_valid'],
+    ['ERR_TLS_CERT_ALTNAME_INVALID', 'tls_wrong_name', 'node_tls_wrong_name'],
+    ['DEPTH_ZERO_SELF_SIGNED_CERT', 'tls_unknown_ca', 'node_tls_unknown_ca'],
+    ['SELF_SIGNED_CERT_IN_CHAIN', 'tls_unknown_ca', 'node_tls_unknown_ca'],
+    ['UNABLE_TO_VERIFY_LEAF_SIGNATURE', 'tls_unknown_ca', 'node_tls_unknown_ca'],
+    ['UNABLE_TO_GET_ISSUER_CERT_LOCALLY', 'tls_unknown_ca', 'node_tls_unknown_ca'],
+    ['ERR_SSL_TLSV13_ALERT_CERTIFICATE_REQUIRED', 'tls_client_certificate', 'node_tls_client_certificate'],
+    ['ERR_SSL_TLSV1_ALERT_UNKNOWN_CA', 'tls_client_certificate', 'node_tls_client_certificate'],
+    ['ERR_SSL_SSLV3_ALERT_BAD_CERTIFICATE', 'tls_client_certificate', 'node_tls_client_certificate'],
+    ['ERR_SSL_TLSV1_ALERT_PROTOCOL_VERSION', 'tls', 'node_tls'],
+    ['ERR_SSL_WRONG_VERSION_NUMBER', 'tls_plain_port', 'node_tls_plain_port'],
+    ['ERR_SSL_NO_PROTOCOLS_AVAILABLE', 'tls', 'node_tls'],
+    ['EPROTO', 'tls', 'node_tls'],
+  ])('%s is %s for a panel and %s for a node', (code, panel, node) => {
+    const read = readTransportError(error(code));
+    expect([panelTransportCause(read, HTTPS), nodeTransportCause(read, false)]).toEqual([panel, node]);
+  });
+
+  it('is found below others, in bundles, and in a ring', () => {
+    const inner = error('CERT_HAS_EXPIRED');
+    const ring = error('WRAPPED');
+    ring.cause = ring;
+    expect(readTransportError(new Error('fetch failed', { cause: inner })).kind).toBe('tls_expired');
+    expect(readTransportError(new AggregateError([inner, error('X')])).kind).toBe('tls_expired');
+    expect(readTransportError(ring).kind).toBe('connection');
+    expect(readTransportError('a string').kind).toBe('connection');
+  });
+
+  it('is read from the words of OpenSSL where its code tells too little', () => {
+    const words = 'write EPROTO: ssl3_get_record:wrong version number';
+    expect(readTransportError(error('EPROTO', words)).kind).toBe('tls_plain_port');
+    expect(readTransportError(error('ECONNREFUSED', words)).kind).toBe('refused');
+  });
+
+  it.each([
+    ['tlsv13 alert certificate required', 'tls_client_certificate'],
+    ['ssl/tls alert bad certificate', 'tls_client_certificate'],
+    ['sslv3 alert unsupported certificate', 'tls_client_certificate'],
+    ['sslv3 alert certificate expired', 'tls_client_certificate'],
+    ['tlsv1 alert unknown ca', 'tls_client_certificate'],
+    ['tlsv1 alert protocol version', 'tls'],
+  ])('that is an EPROTO with the words "%s" is %s', (words, kind) => {
+    const message = `write EPROTO 806C43F60F7F0000:error:0A00042E:SSL routines:ssl3_read_bytes:${words}:rec_layer_s3.c`;
+    expect(readTransportError(error('EPROTO', message)).kind).toBe(kind);
+  });
+
+  it('that cut plain HTTP before any answer asks for https, and later does not', () => {
+    const cut = readTransportError(error('ECONNRESET'));
+    const plain = { ...HTTPS, protocol: 'http:' };
+    expect(panelTransportCause(cut, plain)).toBe('https_needed');
+    expect(panelTransportCause(cut, { ...plain, hasAnswered: true })).toBe('connection_cut');
+  });
+
+  it.each(['ECONNREFUSED', 'ENOTFOUND'])('%s through a proxy is the proxy', (code) => {
+    const read = readTransportError(error(code));
+    expect(panelTransportCause(read, { ...HTTPS, proxied: true })).toBe('proxy');
+    expect(nodeTransportCause(read, true)).toBe('node_proxy');
+  });
+
+  it('about a certificate is not the proxy', () => {
+    const read = readTransportError(error('CERT_HAS_EXPIRED'));
+    expect(panelTransportCause(read, { ...HTTPS, proxied: true })).toBe('tls_expired');
+    expect(nodeTransportCause(read, true)).toBe('node_tls_expired');
+  });
+});
+
+describe('the alerts of a peer that expects a client certificate', () => {
+  it.each([
+    ['ERR_SSL_TLSV13_ALERT_CERTIFICATE_REQUIRED', true],
+    ['ERR_SSL_TLSV1_ALERT_UNKNOWN_CA', true],
+    ['ERR_SSL_SSLV3_ALERT_BAD_CERTIFICATE', true],
+    ['ERR_SSL_WRONG_VERSION_NUMBER', false],
+    ['CERT_HAS_EXPIRED', false],
+    ['unknown', false],
+  ])('%s: %j', (code, expected) => {
+    expect(readTransportError(error(code)).kind === 'tls_client_certificate').toBe(expected);
+  });
+});

@@ -1,0 +1,74 @@
+import { describe, expect, it } from 'vitest';
+import { CAUSES } from '../../../src/diagnosis/causes.ts';
+import { CAUSES_BY_SCOPE } from '../../../src/domain/problem.ts';
+import { causeTable, RUNBOOK_CAUSES, renderCauses } from '../../support/cause-tables.ts';
+import { documents } from '../../support/documents.ts';
+import { expectSection } from '../../support/generated.ts';
+
+const CODES: ReadonlySet<string> = new Set(Object.keys(CAUSES));
+
+it('the troubleshooting page has every cause of the table', () => {
+  expectSection('docs/troubleshooting.md', 'causes', renderCauses());
+  for (const code of CODES) expect(renderCauses()).toContain(`| \`${code}\` |`);
+});
+
+it.each(Object.entries(RUNBOOK_CAUSES))('the runbook %s has the causes of its alert', (file, causes) => {
+  expect(causes.length).toBeGreaterThan(3);
+  expectSection(`docs/runbooks/${file}`, 'causes', causeTable(causes));
+});
+
+/** Codes that a page names as causes: after the word cause, as the value of a label, and in columns of that name. */
+function codesIn(text: string): readonly string[] {
+  const listed = [...text.matchAll(/\bcauses?:? ((?:`[a-z_]+`(?: \([^)]*\))?(?:,| and| or)?\s*)+)/g)].flatMap(
+    ([, list = '']) => [...list.matchAll(/`([a-z_]+)`/g)].map(([, code = '']) => code),
+  );
+  const labels = [...text.matchAll(/\bcause="([^"]*)"/g)].map(([, code = '']) => code);
+  return [...listed, ...labels, ...columnCodes(text)];
+}
+
+function columnCodes(text: string): readonly string[] {
+  const codes: string[] = [];
+  let columns: readonly number[] = [];
+  for (const line of text.split('\n')) {
+    const cells = line.startsWith('|')
+      ? line
+          .split('|')
+          .slice(1, -1)
+          .map((cell) => cell.trim())
+      : [];
+    const isHeading = cells.some((cell) => /^cause\b/.test(cell));
+    if (cells.length === 0 || isHeading) {
+      columns = cells.flatMap((cell, index) => (/^cause\b/.test(cell) ? [index] : []));
+      continue;
+    }
+    for (const column of columns) {
+      codes.push(...[...(cells[column] ?? '').matchAll(/`([a-z_]+)`/g)].map(([, code = '']) => code));
+    }
+  }
+  return codes;
+}
+
+describe('every code that a page names as a cause is in the table', () => {
+  it.each(documents().filter(({ path }) => path !== 'docs/doctor.md'))('in $path', ({ text }) => {
+    expect(codesIn(text).filter((code) => !CODES.has(code))).toEqual([]);
+  });
+
+  it('or would be found', () => {
+    const text =
+      'the causes `origin`, `gone` (long ago) and `lost`; cause="nothing"\n\n| x | cause for a node |\n| --- | --- |\n| `a` | `none` |\n';
+    expect(codesIn(text).filter((code) => !CODES.has(code))).toEqual(['gone', 'lost', 'nothing', 'none']);
+  });
+});
+
+it('every symptom names causes: those of the key, of tokens and of answers from elsewhere', () => {
+  const page = documents().find(({ path }) => path === 'docs/troubleshooting.md')?.text ?? '';
+  const [symptoms = ''] = page.split('<!-- begin causes -->');
+  for (const code of CAUSES_BY_SCOPE.key) expect(symptoms).toContain(`\`${code}\``);
+  expect(new Set(codesIn(symptoms)).size).toBeGreaterThan(30);
+});
+
+it('the runbook of the refused key says to check its allowed addresses', () => {
+  const page = documents().find(({ path }) => path.endsWith('gameserver-panel-key-refused.md'))?.text ?? '';
+  const [, steps = ''] = page.split('## What to do');
+  expect(steps).toMatch(/`key_address`.*allowed addresses/);
+});

@@ -1,0 +1,97 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { Cut } from '../../../src/doctor/attempt.ts';
+import {
+  bounded,
+  estimateMs,
+  inParallel,
+  serverDeadlineMs,
+  spokenDuration,
+} from '../../../src/doctor/deadlines.ts';
+import { sleep } from '../../../src/domain/clock.ts';
+import { ManualClock } from '../../support/manual-clock.ts';
+
+describe('the estimate', () => {
+  it.each([
+    [Array.from({ length: 2_000 }, () => 'auto' as const), 192, '21 min'],
+    [Array.from({ length: 2_000 }, () => 'poll' as const), 192, '10 min'],
+    [['auto' as const], 192, '2 s'],
+    [Array.from({ length: 80 }, () => 'auto' as const), 60_000, '20 s'],
+    [[], 60, '1 s'],
+  ])('of %# is %s', (modes, perMinute, spoken) => {
+    expect(spokenDuration(estimateMs(modes, perMinute))).toBe(spoken);
+  });
+
+  it.each([
+    [1, '1 s'],
+    [99_000, '99 s'],
+    [100_000, '2 min'],
+    [5_940_000, '99 min'],
+    [7_200_000, '2 h'],
+    [7_500_000, '2 h 5 min'],
+  ])('%i ms is %s', (durationMs, spoken) => {
+    expect(spokenDuration(durationMs)).toBe(spoken);
+  });
+
+  it('bounds a server by all of its deadlines, and by the turns before it where they come seldom', () => {
+    const bounds = {
+      requestTimeoutMs: 25_000,
+      connectTimeoutMs: 10_000,
+      authTimeoutMs: 12_000,
+      statsTimeoutMs: 15_000,
+    };
+    expect(serverDeadlineMs({ ...bounds, perMinute: 960 })).toBe(178_000);
+    expect(serverDeadlineMs({ ...bounds, perMinute: 16 })).toBe(237_000);
+  });
+});
+
+describe('work within bounds', () => {
+  it('is cut at its deadline', async () => {
+    const clock = new ManualClock();
+    const { signal } = new AbortController();
+    const late = new Cut('late', 'deadline');
+    const work = bounded(
+      { clock, signal },
+      1_000,
+      () => late,
+      (scope) => sleep(clock, 5_000, scope),
+    );
+    await Promise.all([expect(work).rejects.toBe(late), clock.advance(1_000)]);
+    expect(clock.pending).toBe(0);
+  });
+
+  it('ends with the one who waits for it', async () => {
+    const clock = new ManualClock();
+    const stop = new AbortController();
+    const work = bounded(
+      { clock, signal: stop.signal },
+      1_000,
+      () => new Cut('late'),
+      (scope) => sleep(clock, 500, scope),
+    );
+    const stopped = new Cut('stopped');
+    stop.abort(stopped);
+    await expect(work).rejects.toBe(stopped);
+  });
+
+  it('gives the results in order, and never does more at once than it may', async () => {
+    await fc.assert(
+      fc.asyncProperty(
+        fc.array(fc.nat(5), { maxLength: 30 }),
+        fc.integer({ min: 1, max: 8 }),
+        async (items, atOnce) => {
+          let [open, most] = [0, 0];
+          const results = await inParallel(items, atOnce, async (item) => {
+            open += 1;
+            most = Math.max(most, open);
+            for (let turn = 0; turn < item; turn += 1) await Promise.resolve();
+            open -= 1;
+            return item * 2;
+          });
+          expect(results).toEqual(items.map((item) => item * 2));
+          expect(most).toBeLessThanOrEqual(atOnce);
+        },
+      ),
+    );
+  });
+});

@@ -1,0 +1,62 @@
+import { beforeEach, describe, expect, it } from 'vitest';
+import type { PanelFleet } from '../../../src/fleet/panel-fleet.ts';
+import { SocketLimit } from '../../../src/fleet/socket-limit.ts';
+import { FleetBench, servers } from '../../support/fleet-bench.ts';
+
+const SERVERS = 20;
+
+/** A limit that leaves room for so many sockets of one panel. */
+function limitFor(sockets: number): SocketLimit {
+  return new SocketLimit(100 - new SocketLimit(100).sockets + sockets);
+}
+
+describe('a fleet whose process may hold fewer sockets than it has servers', () => {
+  let bench: FleetBench;
+  let fleet: PanelFleet;
+
+  beforeEach(() => {
+    bench = new FleetBench();
+    bench.gateway.limitPerMinute = 6_000;
+    bench.socketLimit = limitFor(4);
+    fleet = bench.create(servers(SERVERS));
+  });
+
+  it('streams those that have room, polls the others, and says what to raise', async () => {
+    fleet.start();
+    await bench.clock.advance(120_000);
+    expect(bench.sockets).toHaveLength(4);
+    expect(bench.streamed()).toEqual(['a', 'b', 'c', 'd']);
+    expect(fleet.reading().plan).toMatchObject({ sockets: 4, polls: SERVERS - 4, unseated: SERVERS - 4 });
+    const [problem] = fleet.reading().problems;
+    expect(problem?.cause).toBe('descriptors');
+    expect(problem?.detail).toMatch(
+      /^the process may open \d+ files, which leaves room for 4 console sockets; 16 servers have none, and can only be polled; allow \d+ open files$/,
+    );
+    const warnings = bench.log.lines.filter(({ level }) => level === 'warn');
+    expect(warnings.map(({ message }) => message)).toEqual([
+      expect.stringMatching(/^panel main: out of file descriptors: .*ulimit -n/),
+    ]);
+  });
+
+  it('gives every server its socket again when servers leave', async () => {
+    fleet.start();
+    await bench.clock.advance(60_000);
+    fleet.setWants({ servers: servers(SERVERS).slice(-4) });
+    await bench.clock.advance(60_000);
+    expect(bench.streamed()).toEqual(['q', 'r', 's', 't']);
+    expect(fleet.reading().problems).toEqual([]);
+  });
+
+  it('shares the sockets with the fleets of other panels, in proportion', async () => {
+    fleet.start();
+    const other = bench.create(servers(SERVERS * 3), { name: 'other' });
+    other.start();
+    await bench.clock.advance(60_000);
+    const sockets = () => [fleet, other].map((one) => one.reading().plan.sockets);
+    // A further panel reserves two descriptors for its calls.
+    expect(sockets()).toEqual([0, 1]);
+    await other.stop();
+    await bench.clock.advance(60_000);
+    expect(sockets()[0]).toBe(4);
+  });
+});

@@ -1,0 +1,81 @@
+import * as fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import type { ServerTarget } from '../../../src/domain/server.ts';
+import { Member, type MemberOwner, regroup } from '../../../src/fleet/roster.ts';
+import { ServerRecord } from '../../../src/fleet/server-record.ts';
+import { target } from '../../support/targets.ts';
+
+const UUID = '1a7ce997-259b-452e-8b4e-cecc464142ca';
+const SHORT = UUID.slice(0, 8);
+/** Another server, which was given the short id of the first. */
+const SUCCESSOR = `${SHORT}-0000-4000-8000-000000000000`;
+
+const OWNER: MemberOwner = {
+  createSession: () => {
+    throw new Error('expected no session');
+  },
+  fallbackMs: () => 0,
+  standingChanged: () => {},
+  recovered: () => {},
+};
+const create = (of: ServerTarget) =>
+  new Member(new ServerRecord(of, { socket: 60_000, poll: 60_000 }), OWNER);
+
+/** The ways in which one server comes to be observed. */
+const FORMS = {
+  'its short id': target({ id: SHORT, name: SHORT }),
+  'its UUID': target({ id: UUID, name: UUID, uuid: UUID }),
+  'its UUID in capitals': target({ id: UUID.toUpperCase(), name: 'survival', uuid: UUID }),
+  'its short id, as the listing describes it': target({
+    id: SHORT,
+    name: 'survival',
+    uuid: UUID,
+    node: 'ams-1',
+  }),
+  'the listing alone': target({ id: UUID, name: 'survival', uuid: UUID, node: 'ams-1', expect: 'any' }),
+} as const;
+
+type Form = keyof typeof FORMS;
+const NAMES = Object.keys(FORMS) as Form[];
+
+describe('a server that is named in another way', () => {
+  it.each(NAMES.flatMap((from) => NAMES.filter((to) => to !== from).map((to) => [from, to] as const)))(
+    'keeps its record: %s, then %s',
+    (from, to) => {
+      const before = create(FORMS[from]);
+      before.record.consoleLine();
+      const { members, left, changes } = regroup([before], [FORMS[to]], create);
+      expect(members).toEqual([before]);
+      expect(left).toEqual([]);
+      expect(changes).toMatchObject({ added: 0, removed: 0, changed: 1 });
+      expect(members[0]?.record).toMatchObject({ consoleLines: 1, target: FORMS[to] });
+    },
+  );
+
+  it.each(NAMES.filter((name) => name !== 'its short id'))(
+    'is another server where its short id belongs to another UUID: %s',
+    (name) => {
+      const before = create(FORMS[name]);
+      const next = target({ id: SUCCESSOR, uuid: SUCCESSOR });
+      const { members, left } = regroup([before], [next], create);
+      expect(members[0]).not.toBe(before);
+      expect(left).toEqual([before]);
+    },
+  );
+
+  it('keeps its record through any number of reloads, among any others', () => {
+    const lists = fc.array(fc.tuple(fc.constantFrom(...NAMES), fc.uniqueArray(fc.nat(5))), { minLength: 1 });
+    fc.assert(
+      fc.property(lists, (reloads) => {
+        const first = create(FORMS['its short id']);
+        let members: readonly Member[] = [first];
+        for (const [form, others] of reloads) {
+          const targets = [...others.map((n) => target({ id: `other-${n}` })), FORMS[form]];
+          ({ members } = regroup(members, targets, create));
+          expect(members.at(-1)).toBe(first);
+          expect(members).toHaveLength(targets.length);
+        }
+      }),
+    );
+  });
+});

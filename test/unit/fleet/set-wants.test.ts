@@ -1,0 +1,250 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import type { ServerTarget } from '../../../src/domain/server.ts';
+import type { PanelFleet, PanelSettings } from '../../../src/fleet/panel-fleet.ts';
+import { PanelError } from '../../../src/panel/errors.ts';
+import { FleetBench, named, servers } from '../../support/fleet-bench.ts';
+
+const MINUTE = 60_000;
+
+let bench: FleetBench;
+let clock: FleetBench['clock'];
+let gateway: FleetBench['gateway'];
+let fleet: PanelFleet;
+
+beforeEach(() => {
+  bench = new FleetBench();
+  ({ clock, gateway } = bench);
+});
+
+afterEach(async () => {
+  await fleet.stop();
+});
+
+async function start(targets: readonly ServerTarget[], settings: Partial<PanelSettings> = {}): Promise<void> {
+  fleet = bench.create(targets, settings);
+  fleet.start();
+  await clock.advance(1_000);
+}
+
+const ids = () => fleet.records.map(({ target }) => target.id);
+const conditions = () => fleet.records.map(({ status }) => status.condition);
+
+describe('a new list of servers', () => {
+  it('brings servers, and leaves the others their record and their socket', async () => {
+    await start(servers(2));
+    const [a, b] = fleet.records;
+    expect(fleet.setWants({ servers: [named('a'), named('c'), named('b')] })).toEqual({
+      added: 1,
+      removed: 0,
+      changed: 0,
+      unchanged: 2,
+    });
+    await clock.advance(1_000);
+    expect(ids()).toEqual(['a', 'c', 'b']);
+    expect(fleet.records[0]).toBe(a);
+    expect(fleet.records[2]).toBe(b);
+    expect(bench.streamed()).toEqual(['a', 'b', 'c']);
+    expect(bench.sockets).toHaveLength(3);
+    expect(gateway.fleetSize).toBe(3);
+    expect(fleet.reading().plan.sockets).toBe(3);
+  });
+
+  it('takes servers: their sockets close and no call is made for them', async () => {
+    await start(servers(3));
+    expect(fleet.setWants({ servers: [named('b')] })).toMatchObject({ removed: 2, unchanged: 1 });
+    expect(ids()).toEqual(['b']);
+    expect(bench.streamed()).toEqual(['b']);
+    const before = gateway.calls.length;
+    await clock.advance(30 * MINUTE);
+    expect(gateway.calls.slice(before).filter((call) => !call.endsWith(' b'))).toEqual([]);
+    expect(gateway.fleetSize).toBe(1);
+    expect(gateway.forgotten).toEqual(['a', 'c']);
+  });
+
+  it('changes what is said of a server without touching it', async () => {
+    await start(servers(2));
+    const [record] = fleet.records;
+    const renamed = named('a', {
+      name: 'creative',
+      labels: { game: 'minecraft' },
+      expect: 'any',
+      limits: { memoryBytes: 7 },
+      node: 'n1',
+    });
+    const changes = fleet.setWants({ servers: [renamed, named('b')] });
+    await clock.advance(1_000);
+    expect(changes).toEqual({ added: 0, removed: 0, changed: 1, unchanged: 1 });
+    expect(fleet.records[0]).toBe(record);
+    expect(record?.target).toBe(renamed);
+    expect(bench.sockets).toHaveLength(2);
+    expect(bench.streamed()).toEqual(['a', 'b']);
+  });
+
+  it('knows a server by its short id and by its uuid', async () => {
+    const uuid = '1a7ce997-259b-452e-8b4e-cecc464142ca';
+    await start([named('1a7ce997')]);
+    const [record] = fleet.records;
+    fleet.setWants({ servers: [named(uuid.toUpperCase(), { uuid })] });
+    await clock.advance(1_000);
+    expect(fleet.records[0]).toBe(record);
+    expect(bench.sockets).toHaveLength(1);
+  });
+
+  it('takes another uuid under the same short id for another server', async () => {
+    await start([named('1a7ce997', { uuid: '1a7ce997-259b-452e-8b4e-cecc464142ca' })]);
+    const [record] = fleet.records;
+    fleet.setWants({ servers: [named('1a7ce997', { uuid: '1a7ce997-0000-452e-8b4e-cecc464142ca' })] });
+    await clock.advance(1_000);
+    expect(fleet.records[0]).not.toBe(record);
+    expect(bench.sockets.map(({ ended }) => ended)).toEqual(['closed', undefined]);
+  });
+
+  it('counts a server once that is listed twice', async () => {
+    await start(servers(1));
+    expect(fleet.setWants({ servers: [named('a'), named('a', { name: 'again' })] })).toMatchObject({
+      added: 0,
+      unchanged: 1,
+    });
+    expect(ids()).toEqual(['a']);
+  });
+
+  it('that says the same changes nothing: neither target, list nor plan', async () => {
+    await start(servers(3));
+    const { records } = fleet;
+    const targets = records.map(({ target }) => target);
+    const lines = bench.log.lines.length;
+    expect(fleet.setWants({ servers: servers(3) })).toMatchObject({ unchanged: 3 });
+    expect(fleet.records).toBe(records);
+    expect(fleet.records.map(({ target }) => target)).toEqual(targets);
+    expect(fleet.records.every(({ target }, index) => target === targets[index])).toBe(true);
+    expect(bench.log.lines).toHaveLength(lines);
+  });
+
+  it('leaves a list that was read before as it was', async () => {
+    await start(servers(2));
+    const { records } = fleet;
+    fleet.setWants({ servers: servers(1) });
+    expect(records).toHaveLength(2);
+    expect(fleet.records).toHaveLength(1);
+  });
+
+  it('may be empty, and may fill a fleet that was', async () => {
+    await start([]);
+    expect(gateway.calls).toEqual([]);
+    fleet.setWants({ servers: servers(2) });
+    await clock.advance(1_000);
+    expect(conditions()).toEqual(['streaming', 'streaming']);
+    expect(gateway.calls[0]).toMatch(/^learn|^credentials/);
+    expect(gateway.asked('learn')).toEqual(['a']);
+    fleet.setWants({ servers: [] });
+    expect(bench.streamed()).toEqual([]);
+    expect(fleet.records).toEqual([]);
+  });
+
+  it('changes how a server is observed', async () => {
+    await start(servers(2));
+    fleet.setWants({ servers: [named('a', { mode: 'poll' }), named('b', { mode: 'socket' })] });
+    await clock.advance(MINUTE);
+    expect(conditions()).toEqual(['polling', 'streaming']);
+    expect(bench.streamed()).toEqual(['b']);
+    fleet.setWants({ servers: servers(2) });
+    await clock.advance(MINUTE);
+    expect(conditions()).toEqual(['streaming', 'streaming']);
+  });
+
+  it('gives the place of one that left its turn to the next', async () => {
+    gateway.limitPerMinute = 0.5;
+    await start(servers(10));
+    expect(bench.streamed()).toEqual(['a', 'b', 'c', 'd']);
+    fleet.setWants({ servers: servers(10).slice(1) });
+    await clock.advance(1_000);
+    expect(bench.streamed()).toEqual(['b', 'c', 'd', 'e']);
+  });
+
+  it('before the start is what is started with', async () => {
+    fleet = bench.create(servers(1));
+    fleet.setWants({ servers: servers(2) });
+    fleet.start();
+    await clock.advance(1_000);
+    expect(bench.streamed()).toEqual(['a', 'b']);
+  });
+
+  it('after the end begins nothing', async () => {
+    await start(servers(1));
+    await fleet.stop();
+    fleet.setWants({ servers: servers(2) });
+    await clock.advance(MINUTE);
+    expect(bench.streamed()).toEqual([]);
+    expect(clock.pending).toBe(0);
+  });
+
+  it('has the end wait for the sockets of those that left, too', async () => {
+    await start(servers(2));
+    const [first] = bench.sockets;
+    if (first === undefined) throw new Error('expected a socket');
+    let close: () => void = () => {};
+    first.close = () => new Promise((resolve) => (close = resolve));
+    fleet.setWants({ servers: servers(2).slice(1) });
+    let stopped = false;
+    const stopping = fleet.stop().then(() => (stopped = true));
+    await clock.advance(1_000);
+    expect(stopped).toBe(false);
+    close();
+    await stopping;
+  });
+});
+
+describe('other intervals', () => {
+  it('are taken on by those that are observed already', async () => {
+    await start([named('a'), named('b', { mode: 'poll' })]);
+    await clock.advance(MINUTE);
+    fleet.setIntervals({ pollIntervalMs: 5 * MINUTE, stalenessMs: 20 * MINUTE });
+    const before = gateway.asked('resources').length;
+    await clock.advance(10 * MINUTE);
+    expect(gateway.asked('resources').length - before).toBeLessThanOrEqual(3);
+    expect(fleet.records.map(({ stalenessMs }) => stalenessMs)).toEqual([20 * MINUTE, 20 * MINUTE]);
+    expect(bench.sockets).toHaveLength(1);
+  });
+});
+
+describe('another key', () => {
+  it('is tried at once for those whom the old one was refused for, and learns their limit', async () => {
+    const take = gateway.answerCredentials;
+    gateway.answerCredentials = (server, signal) =>
+      server === 'a'
+        ? Promise.reject(new PanelError({ cause: 'not_found', detail: 'no such server' }))
+        : take(server, signal);
+    await start(servers(2));
+    expect(conditions()).toEqual(['blocked', 'streaming']);
+    gateway.answerCredentials = take;
+    fleet.keyChanged();
+    await clock.advance(1_000);
+    expect(conditions()).toEqual(['streaming', 'streaming']);
+    expect(bench.sockets).toHaveLength(2);
+    expect(gateway.asked('learn')).toHaveLength(2);
+  });
+});
+
+describe("the learning call's answer", () => {
+  it.each<[string, ServerTarget['mode'], boolean]>([
+    ['a server that is observed by socket alone', 'socket', false],
+    ['a server that is suspended', 'auto', true],
+  ])('is no sample of %s', async (_, mode, suspended) => {
+    gateway.answerCredentials = () => new Promise(() => {});
+    gateway.answerResources = () =>
+      Promise.resolve({ sample: { state: 'running', memoryBytes: 7 }, suspended, badFields: 0 });
+    await start([named('a', { mode })]);
+    expect(gateway.asked('learn')).toEqual(['a']);
+    expect(fleet.records[0]?.sample).toBeUndefined();
+  });
+
+  it('is asked of a server that is not blocked, where there is one', async () => {
+    gateway.answerCredentials = (server) =>
+      server === 'b'
+        ? Promise.resolve({ token: 'token', socketUrl: `wss://node/${server}`, lifetimeMs: 600_000 })
+        : Promise.reject(new PanelError({ cause: 'not_found', detail: 'no such server' }));
+    await start(servers(3));
+    await clock.advance(180 * MINUTE);
+    expect(gateway.asked('learn')).toEqual(['a', 'b', 'b', 'b']);
+  });
+});

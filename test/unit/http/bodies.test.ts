@@ -1,0 +1,102 @@
+import { beforeEach, describe, expect, test, vi } from 'vitest';
+import { acceptsGzip, HeldBodies, streamOf } from '../../../src/http/bodies.ts';
+
+test.each([
+  ['gzip', true],
+  ['GZIP', true],
+  ['x-gzip', true],
+  ['deflate, gzip;q=0.5, br', true],
+  ['gzip ; q=1.000', true],
+  ['*', true],
+  ['identity, *;q=0.1', true],
+  [undefined, false],
+  ['', false],
+  ['identity', false],
+  ['br', false],
+  ['gzipped', false],
+  ['gzip;q=0', false],
+  ['gzip;q=0.000', false],
+  ['gzip;q=0, *', false],
+  ['*;q=0', false],
+  ['gzip;q=nonsense', false],
+  ['gzip;q=2', false],
+])('Accept-Encoding %j: gzip %s', (header, expected) => {
+  expect(acceptsGzip(header)).toBe(expected);
+});
+
+test('a stream takes one chunk at a time, and tells its end once', async () => {
+  const ended = vi.fn<() => void>();
+  const chunks = [Buffer.from('a'), Buffer.from('b')];
+  const reader = streamOf(chunks, ended).getReader();
+  expect(await reader.read()).toEqual({ done: false, value: chunks[0] });
+  expect(await reader.read()).toEqual({ done: false, value: chunks[1] });
+  expect(ended).not.toHaveBeenCalled();
+  expect((await reader.read()).done).toBe(true);
+  await reader.cancel();
+  expect(ended).toHaveBeenCalledTimes(1);
+});
+
+test('a reader that goes away ends the stream', async () => {
+  const ended = vi.fn<() => void>();
+  await streamOf([Buffer.from('a'), Buffer.from('b')], ended).cancel();
+  expect(ended).toHaveBeenCalledTimes(1);
+});
+
+describe('held bodies', () => {
+  let held: HeldBodies;
+  let cut: string[];
+
+  beforeEach(() => {
+    held = new HeldBodies(100);
+    cut = [];
+  });
+
+  const body = (bytes: number) => ({ chunks: [], bytes });
+  const hold = (of: ReturnType<typeof body>, name: string) => held.hold(of, () => cut.push(name));
+
+  test('all that fit are held', () => {
+    for (const name of ['a', 'b', 'c', 'd']) hold(body(25), name);
+    expect(cut).toEqual([]);
+  });
+
+  test('the oldest make room for the newest, with all their readers', () => {
+    const first = body(60);
+    hold(first, 'a');
+    hold(body(30), 'b');
+    hold(first, 'c');
+    hold(body(70), 'd');
+    expect(cut).toEqual(['a', 'c']);
+  });
+
+  test('readers of one body cost it once', () => {
+    const shared = body(100);
+    for (let reader = 0; reader < 1_000; reader += 1) hold(shared, `${reader}`);
+    expect(cut).toEqual([]);
+  });
+
+  test('the newest is held however large it is', () => {
+    hold(body(10), 'a');
+    hold(body(1_000), 'b');
+    expect(cut).toEqual(['a']);
+    hold(body(5), 'c');
+    expect(cut).toEqual(['a', 'b']);
+  });
+
+  test('what is released makes room, once', () => {
+    const shared = body(100);
+    const [release, releaseOther] = [hold(shared, 'a'), hold(shared, 'b')];
+    release();
+    release();
+    releaseOther();
+    hold(body(100), 'c');
+    expect(cut).toEqual([]);
+  });
+
+  test('a release after the cut gives nothing back twice', () => {
+    const release = hold(body(100), 'a');
+    hold(body(100), 'b');
+    release();
+    hold(body(100), 'c');
+    expect(cut).toEqual(['a', 'b']);
+  });
+});

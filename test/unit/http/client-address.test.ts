@@ -1,0 +1,33 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { clientOf } from '../../../src/http/client-address.ts';
+
+describe('a client', () => {
+  test.each([
+    ['192.0.2.1', '192.0.2.1'],
+    ['::ffff:192.0.2.1', '192.0.2.1'],
+    ['2001:db8:1:2:3:4:5:6', '2001:db8:1:2::/64'],
+    ['2001:db8:1:2::', '2001:db8:1:2::/64'],
+    ['2001:0db8:0001:0002::ffff', '2001:db8:1:2::/64'],
+    ['2001:db8::1', '2001:db8:0:0::/64'],
+    ['2001:db8::192.0.2.1', '2001:db8:0:0::/64'],
+    ['::1', '0:0:0:0::/64'],
+    ['fe80::1%eth0', 'fe80:0:0:0::/64'],
+    [undefined, ''],
+  ])('of %s is %s', (address, client) => {
+    expect(clientOf(address)).toBe(client);
+  });
+
+  test('is a whole IPv6 /64, and no more than one', () => {
+    const group = fc.nat(0xffff).map((value) => value.toString(16));
+    const half = fc.array(group, { minLength: 4, maxLength: 4 });
+    const plain = (groups: readonly string[]) => groups.join(':');
+    fc.assert(
+      fc.property(half, half, half, half, (network, other, host, neighbor) => {
+        const client = clientOf(plain([...network, ...host]));
+        expect(clientOf(plain([...network, ...neighbor]))).toBe(client);
+        expect(clientOf(plain([...other, ...host])) === client).toBe(plain(other) === plain(network));
+      }),
+    );
+  });
+});

@@ -1,0 +1,340 @@
+import { readFileSync } from 'node:fs';
+import { describe, expect, test } from 'vitest';
+import { DEFAULT_CIPHER_LIST } from '../../../../src/http/web-config/go-values.ts';
+import { parseWebConfig, resolveWebConfig } from '../../../../src/http/web-config/parse.ts';
+import { formatIssues } from '../../../../src/yaml/issues.ts';
+
+const HASH = `$2y$10$${'a'.repeat(53)}`;
+
+function parse(yaml: string, env: Record<string, string> = {}) {
+  return parseWebConfig(yaml, 'web.yml', env);
+}
+
+/** The settings of a valid file whose certificate, key and authorities are these words. */
+function settingsOf(yaml: string, env: Record<string, string> = {}) {
+  const { shape, issues } = parse(yaml, env);
+  expect(formatIssues(issues)).toBe('');
+  if (shape === undefined) throw new Error('no shape');
+  const contents = new Map([
+    ['tls_server_config.cert_file', 'CERT'],
+    ['tls_server_config.key_file', 'KEY'],
+    ['tls_server_config.client_ca_file', 'CA'],
+  ]);
+  return resolveWebConfig(shape, contents);
+}
+
+describe('what asks for nothing', () => {
+  test.each([
+    ['a rate limit of 0', 'rate_limit: { interval: 0, burst: 20 }'],
+    ['blank headers', 'http_server_config: { http2: false, headers: { X-Frame-Options: "" } }'],
+  ])('%s', (_, yaml) => {
+    expect(settingsOf(yaml)).toEqual({ users: new Map(), headers: {} });
+    expect(parse(yaml).warnings).toEqual([]);
+  });
+});
+
+describe('what protects nothing is refused', () => {
+  const EMPTY =
+    /^web\.yml:1:1: expected tls_server_config, basic_auth_users or other settings: an empty web configuration protects nothing; fill it in, or start without --web\.config\.file$/;
+  const NO_USERS =
+    /^web\.yml:\d+:\d+: basic_auth_users: expected at least one user name with the bcrypt hash of its password: as it is, everybody is let in; remove the key if that is meant$/;
+
+  test.each([
+    ['an empty file', '', EMPTY],
+    ['a comment', '# nothing yet\n', EMPTY],
+    ['sections with nothing in them', 'tls_server_config:\nhttp_server_config:\nrate_limit:', EMPTY],
+    ['empty maps', 'tls_server_config: {}\nrate_limit: {}', EMPTY],
+    ['blank values', 'tls_server_config: { cert_file: "", key_file: "", client_ca_file: }', EMPTY],
+    ['users that are blank', 'basic_auth_users:', NO_USERS],
+    ['users that are none', 'basic_auth_users: {}', NO_USERS],
+    ['users that are an empty text', 'basic_auth_users: ""', NO_USERS],
+    ['users that are an empty variable', 'basic_auth_users: ${USERS}', NO_USERS],
+    [
+      'blank users beside TLS',
+      'tls_server_config: { cert_file: c, key_file: k }\nbasic_auth_users:',
+      NO_USERS,
+    ],
+  ])('%s', (_, yaml, words) => {
+    const { shape, issues } = parse(yaml, { USERS: '' });
+    expect(formatIssues(issues)).toMatch(words);
+    expect(shape).toBeUndefined();
+  });
+});
+
+test('everything that the format has is understood', () => {
+  const settings = settingsOf(`
+tls_server_config:
+  cert_file: server.crt
+  key_file: server.key
+  client_auth_type: RequireAndVerifyClientCert
+  client_ca_file: ca.crt
+  client_allowed_sans: [ scraper.example.com, 10.0.0.1 ]
+  min_version: TLS12
+  max_version: TLS13
+  cipher_suites: [ TLS_ECDHE_RSA_WITH_AES_128_GCM_SHA256, TLS_AES_128_GCM_SHA256 ]
+  prefer_server_cipher_suites: false
+  curve_preferences: [ X25519, CurveP256 ]
+http_server_config:
+  http2: false
+  headers:
+    Strict-Transport-Security: max-age=31536000
+    X-Content-Type-Options: nosniff
+    X-Frame-Options: deny
+    X-XSS-Protection: "1"
+    Content-Security-Policy: "default-src 'self'"
+basic_auth_users:
+  alice: ${HASH}
+  "bob builder": ${HASH}
+rate_limit:
+  interval: 500ms
+  burst: 20
+`);
+  expect(settings).toEqual({
+    tls: {
+      context: {
+        cert: 'CERT',
+        key: 'KEY',
+        ca: 'CA',
+        minVersion: 'TLSv1.2',
+        maxVersion: 'TLSv1.3',
+        honorCipherOrder: false,
+        ciphers:
+          'TLS_AES_128_GCM_SHA256:TLS_AES_256_GCM_SHA384:TLS_CHACHA20_POLY1305_SHA256:ECDHE-RSA-AES128-GCM-SHA256',
+        ecdhCurve: 'X25519:P-256',
+      },
+      clients: { asked: 'required', verified: true, allowedSans: ['scraper.example.com', '10.0.0.1'] },
+    },
+    users: new Map([
+      ['alice', HASH],
+      ['bob builder', HASH],
+    ]),
+    headers: {
+      'Strict-Transport-Security': 'max-age=31536000',
+      'X-Content-Type-Options': 'nosniff',
+      'X-Frame-Options': 'deny',
+      'X-XSS-Protection': '1',
+      'Content-Security-Policy': "default-src 'self'",
+    },
+    rateLimit: { intervalMs: 500, burst: 20 },
+  });
+});
+
+test('the example of the docs is in order', () => {
+  const page = readFileSync('docs/web-config.md', 'utf8');
+  const [, example = ''] = /```yaml\n([^`]+)```/.exec(page) ?? [];
+  expect(settingsOf(example)).toMatchObject({ tls: { clients: { asked: 'required', verified: true } } });
+  expect(parse(example).warnings).toEqual([]);
+});
+
+test('certificate, key and authorities may stand in the file itself, or in variables', () => {
+  const { tls } = settingsOf(
+    'tls_server_config: { cert: C, key: "${TLS_KEY}", client_ca: A, client_auth_type: VerifyClientCertIfGiven }',
+    { TLS_KEY: 'K' },
+  );
+  expect(tls?.context).toMatchObject({ cert: 'C', key: 'K', ca: 'A' });
+  expect(tls?.clients).toEqual({ asked: 'optional', verified: true });
+});
+
+test.each([
+  ['NoClientCert', { asked: 'no', verified: false }],
+  ['RequestClientCert', { asked: 'optional', verified: false }],
+  ['RequireAnyClientCert', { asked: 'required', verified: false }],
+  ['RequireClientCert', { asked: 'required', verified: false }],
+])('client_auth_type %s', (type, clients) => {
+  const yaml = `tls_server_config: { cert_file: c, key_file: k, client_auth_type: ${type} }`;
+  expect(settingsOf(yaml).tls?.clients).toEqual(clients);
+});
+
+test('the cipher suites are without static RSA unless others are named', () => {
+  const ciphersOf = (more: string) =>
+    settingsOf(`tls_server_config: { cert_file: c, key_file: k${more} }`).tls?.context.ciphers;
+  expect(ciphersOf('')).toBe(DEFAULT_CIPHER_LIST);
+  expect(ciphersOf(', cipher_suites: [TLS_ECDHE_RSA_WITH_AES_128_GCM_SHA256]')).not.toContain('!kRSA');
+});
+
+const PAIR = 'cert_file: c, key_file: k';
+const VERIFY = 'client_auth_type: RequireAndVerifyClientCert';
+const NO_TYPE =
+  'expected client_auth_type beside it, such as RequireAndVerifyClientCert: as it is, no client is asked for a certificate';
+
+test.each<[string, string[]]>([
+  ['[]', ['1:1: expected a map with tls_server_config, basic_auth_users and others, got an empty list']],
+  [
+    'tls_config: {}',
+    ['1:1: unknown key, expected one of tls_server_config, http_server_config, basic_auth_users, rate_limit'],
+  ],
+  ['basic_auth_user: { a: b }', ['1:1: unknown key, did you mean basic_auth_users?']],
+  [
+    'tls_server_config: { certfile: }',
+    [
+      "1:20: tls_server_config.cert_file: is missing, expected the file with the server's certificate, or cert with it in PEM",
+      "1:20: tls_server_config.key_file: is missing, expected the file with the certificate's private key, or key with it in PEM",
+      '1:22: tls_server_config: unknown key, did you mean cert_file?',
+    ],
+  ],
+  [
+    'tls_server_config: { min_version: TLS13 }',
+    [
+      "1:20: tls_server_config.cert_file: is missing, expected the file with the server's certificate, or cert with it in PEM",
+      "1:20: tls_server_config.key_file: is missing, expected the file with the certificate's private key, or key with it in PEM",
+    ],
+  ],
+  [
+    `tls_server_config: { ${PAIR}, cert: C }`,
+    ['1:49: tls_server_config.cert: expected either cert or cert_file, got both'],
+  ],
+  [
+    `tls_server_config: { ${PAIR}, client_ca_file: a }`,
+    [`1:49: tls_server_config.client_ca_file: ${NO_TYPE}`],
+  ],
+  [
+    `tls_server_config: { ${PAIR}, client_allowed_sans: [a] }`,
+    [`1:49: tls_server_config.client_allowed_sans: ${NO_TYPE}`],
+  ],
+  [
+    `tls_server_config: { ${PAIR}, ${VERIFY} }`,
+    [
+      '1:67: tls_server_config.client_auth_type: expected client_ca_file or client_ca beside it: who signs the certificates of your clients, got "RequireAndVerifyClientCert"',
+    ],
+  ],
+  [
+    `tls_server_config: { ${PAIR}, client_auth_type: Verify }`,
+    [
+      '1:67: tls_server_config.client_auth_type: expected one of NoClientCert, RequestClientCert, RequireAnyClientCert, VerifyClientCertIfGiven, RequireAndVerifyClientCert, RequireClientCert, got "Verify"',
+    ],
+  ],
+  [
+    `tls_server_config: { ${PAIR}, client_ca: A, ${VERIFY}, client_allowed_sans: [] }`,
+    [
+      '1:130: tls_server_config.client_allowed_sans: expected at least one entry in the list of names, got an empty list',
+    ],
+  ],
+  [
+    `tls_server_config: { ${PAIR}, min_version: TLS13, max_version: TLS12 }`,
+    ['1:82: tls_server_config.max_version: expected a version that is not below min_version, got "TLS12"'],
+  ],
+  [
+    `tls_server_config: { ${PAIR}, min_version: TLS10, max_version: TLS11 }`,
+    [
+      '1:82: tls_server_config.max_version: expected TLS12 or TLS13: older versions are not served, got "TLS11"',
+    ],
+  ],
+  [
+    `tls_server_config: { ${PAIR}, min_version: SSL3 }`,
+    ['1:62: tls_server_config.min_version: expected one of TLS10, TLS11, TLS12, TLS13, got "SSL3"'],
+  ],
+  [
+    `tls_server_config: { ${PAIR}, curve_preferences: [P256] }`,
+    [
+      '1:69: tls_server_config.curve_preferences[0]: expected one of X25519, CurveP256, CurveP384, CurveP521, got "P256"',
+    ],
+  ],
+  [
+    `tls_server_config: { ${PAIR}, cipher_suites: [TLS_RSA_WITH_RC4_128_SHA] }`,
+    [
+      expect.stringMatching(
+        /^1:65: tls_server_config\.cipher_suites\[0\]: expected one of TLS_AES_128_GCM_SHA256, .*, got "TLS_RSA_WITH_RC4_128_SHA"$/,
+      ) as string,
+    ],
+  ],
+  [
+    `tls_server_config: { ${PAIR}, prefer_server_cipher_suites: maybe }`,
+    ['1:78: tls_server_config.prefer_server_cipher_suites: expected true or false, got "maybe"'],
+  ],
+  [
+    'http_server_config: { headers: { Server: mine } }',
+    [
+      '1:34: http_server_config.headers: unknown key, expected one of Strict-Transport-Security, X-Content-Type-Options, X-Frame-Options, X-XSS-Protection, Content-Security-Policy',
+    ],
+  ],
+  [
+    'http_server_config: { headers: { X-Frame-Options: DENY } }',
+    ['1:51: http_server_config.headers.X-Frame-Options: expected one of deny, sameorigin, got "DENY"'],
+  ],
+  [
+    'http_server_config: { headers: { X-XSS-Protection: "1\\r\\nSet-Cookie: a" } }',
+    [
+      '1:52: http_server_config.headers.X-XSS-Protection: expected a header\'s value, got "1\\r\\nSet-Cookie: a"',
+    ],
+  ],
+  [
+    'rate_limit: { interval: 1s }',
+    [
+      '1:13: rate_limit.burst: is missing, expected at least 1 where there is an interval: no request would ever be answered',
+    ],
+  ],
+  [
+    'rate_limit: { interval: soon, burst: -1 }',
+    [
+      '1:25: rate_limit.interval: expected a duration such as 1s or 100ms, got "soon"',
+      '1:38: rate_limit.burst: expected a whole number, got "-1"',
+    ],
+  ],
+  [
+    `basic_auth_users: { "a:b": ${HASH} }`,
+    [
+      '1:21: basic_auth_users: expected a user name without a colon, which ends the name where a client sends it',
+    ],
+  ],
+])('%s is refused, with its place', (yaml, expected) => {
+  const { shape, issues } = parse(yaml);
+  expect(shape).toBeUndefined();
+  expect(
+    formatIssues(issues)
+      .replaceAll(/^web\.yml:/gm, '')
+      .split('\n'),
+  ).toEqual(expected);
+});
+
+test.each([
+  'basic_auth_users: { alice: TopSecret }',
+  'basic_auth_users: { alice: [TopSecret] }',
+  'basic_auth_users: { alice: { TopSecret: a } }',
+  `basic_auth_users: { alice: $2y$03$TopSecret${'a'.repeat(44)} }`,
+  'basic_auth_users: TopSecret\n  alice: b',
+  'tls_server_config: { cert: a, key: [TopSecret] }',
+  'tls_server_config: { cert: a, key: { b: TopSecret } }',
+  'tls_server_config: { cert: a, key_file: b, key: TopSecret }',
+  'tls_server_config: { cert: a, key: "TopSecret ${NOT_SET}" }',
+  'basic_auth_users: { alice: "${TopSecret}" }',
+  'basic_auth_users: { alice: { TopSecret: a, TopSecret: b } }',
+])('%s is refused without a word of the secret', (yaml) => {
+  const { issues } = parse(yaml);
+  expect(issues.length).toBeGreaterThan(0);
+  expect(formatIssues(issues)).not.toContain('TopSecret');
+});
+
+test.each([
+  [
+    `basic_auth_users: { a: ${HASH} }`,
+    '1:19: basic_auth_users: passwords cross the network in clear text, since there is no tls_server_config',
+  ],
+  [
+    'http_server_config: { http2: true }',
+    '1:30: http_server_config.http2: HTTP/2 is not served: clients use HTTP/1.1',
+  ],
+  [
+    'http_server_config: { headers: { X-Frame-Options: sameorigin } }',
+    '1:51: http_server_config.headers.X-Frame-Options: not applied: the pages here may not be put in a frame at all',
+  ],
+  [
+    `tls_server_config: { ${PAIR}, min_version: TLS10 }`,
+    '1:62: tls_server_config.min_version: versions older than TLS12 are not served: clients that know no other are refused',
+  ],
+  [
+    `tls_server_config: { ${PAIR}, client_auth_type: RequestClientCert }`,
+    '1:67: tls_server_config.client_auth_type: this keeps nobody out; RequireAndVerifyClientCert does',
+  ],
+  [
+    `tls_server_config: { ${PAIR}, client_auth_type: RequireAnyClientCert }`,
+    '1:67: tls_server_config.client_auth_type: anybody can make a certificate that this accepts; RequireAndVerifyClientCert checks it',
+  ],
+  [
+    `{ tls_server_config: { ${PAIR} }, basic_auth_users: { a: ${HASH.replace('$10$', '$18$')} } }`,
+    '1:76: basic_auth_users: a hash of cost 18 takes many seconds to check at the first request; 10 to 12 is usual',
+  ],
+])('%s is warned of', (yaml, warning) => {
+  const { shape, warnings } = parse(yaml);
+  expect(shape).toBeDefined();
+  expect(formatIssues(warnings)).toBe(`web.yml:${warning}`);
+});

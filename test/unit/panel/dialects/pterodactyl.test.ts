@@ -1,0 +1,84 @@
+import { describe, expect, it } from 'vitest';
+import { PTERODACTYL } from '../../../../src/panel/dialects/pterodactyl.ts';
+
+const { apiKeys, decodeErrorBody } = PTERODACTYL;
+
+const envelope = (detail: string) =>
+  JSON.stringify({ errors: [{ code: 'HttpException', status: '4xx', detail }] });
+const message = (text: string) => JSON.stringify({ error: 'Trouble', message: text });
+const PAGE = '<!doctype html><html><head><title>502 Bad Gateway</title></head><body>nginx</body></html>';
+
+describe('decodeErrorBody', () => {
+  it.each([
+    [
+      'the errors envelope',
+      envelope('No access.'),
+      { form: 'envelope', detail: 'No access.', code: 'HttpException', fromNode: false },
+    ],
+    [
+      'an envelope without detail',
+      '{"errors":[{"code":"AuthException"}]}',
+      { form: 'envelope', detail: 'AuthException', code: 'AuthException', fromNode: false },
+    ],
+    ['an empty envelope', '{"errors":[]}', { form: 'envelope' }],
+    ['the flat object', message('Wait.'), { form: 'message', detail: 'Wait.' }],
+    ['a flat object with error alone', '{"error":"Gone"}', { form: 'message', detail: 'Gone' }],
+    ['a page', PAGE, { form: 'foreign', detail: '502 Bad Gateway' }],
+    ['a page without title', '<html></html>', { form: 'foreign' }],
+    ['plain text', 'upstream timed out\n', { form: 'foreign', detail: 'upstream timed out' }],
+    ['nothing', '', { form: 'foreign' }],
+    ['JSON of another kind', '[1]', { form: 'foreign', detail: '[1]' }],
+    ['an object of another kind', '{"__proto__":{"message":"x"}}', { form: 'foreign' }],
+    ['wrong types', '{"errors":[7],"message":1}', { form: 'envelope' }],
+    [
+      'escapes and line breaks',
+      message('\u001b[31mred\u001b[0m\r\n\u0000line'),
+      { form: 'message', detail: 'red line' },
+    ],
+  ])('%s', (_name, text, body) => {
+    expect(decodeErrorBody(text, text.startsWith('<') ? 'text/html' : 'application/json')).toEqual(body);
+  });
+
+  it('keeps at most 200 characters', () => {
+    expect(decodeErrorBody(message('x'.repeat(5_000)), 'application/json').detail).toHaveLength(200);
+  });
+});
+
+describe('the paths', () => {
+  it.each([
+    ['credentials', PTERODACTYL.credentials('1a7ce997'), '/api/client/servers/1a7ce997/websocket'],
+    ['resources', PTERODACTYL.resources('1a7ce997'), '/api/client/servers/1a7ce997/resources'],
+    [
+      'a page of the listing',
+      PTERODACTYL.listing({ page: 2, perPage: 100 }),
+      '/api/client?page=2&per_page=100&include=egg',
+    ],
+    [
+      'a page of one kind of servers',
+      PTERODACTYL.listing({ page: 1, perPage: 50, type: 'owner' }),
+      '/api/client?page=1&per_page=50&include=egg&type=owner',
+    ],
+    [
+      'a page of backups',
+      PTERODACTYL.backups('1a7ce997', 3),
+      '/api/client/servers/1a7ce997/backups?page=3&per_page=50',
+    ],
+    [
+      'an id that tries to leave its place',
+      PTERODACTYL.resources('../..?x'),
+      '/api/client/servers/%2E%2E%2F%2E%2E%3Fx/resources',
+    ],
+  ])('%s', (_what, request, path) => {
+    expect(request.path).toBe(path);
+  });
+});
+
+it.each([
+  ['ptla_key', true],
+  ['papp_key', true],
+  ['ptlc_key', false],
+  ['pacc_key', false],
+  ['a ptla_ in the middle', false],
+])('the key %j is for the application API: %s', (key, expected) => {
+  expect(apiKeys.isApplicationKey(key)).toBe(expected);
+});

@@ -1,0 +1,430 @@
+import * as fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { ShapeError } from '../../../../../src/panel/dialect.ts';
+import {
+  decodeBackupsPage,
+  decodeCredentials,
+  decodeListingPage,
+  decodeResources,
+  decodeStats,
+} from '../../../../../src/panel/dialects/pterodactyl/decode.ts';
+
+const FIELD_FRAME = {
+  memory_bytes: 1_073_741_824,
+  memory_limit_bytes: 4_509_715_660,
+  cpu_absolute: 153.217,
+  network: { rx_bytes: 1, tx_bytes: 2 },
+  disk_io: { read_bytes: 3, write_bytes: 4 },
+  uptime: 86_400_123,
+  state: 'running',
+  disk_bytes: 123_456_789,
+};
+
+describe('decodeStats', () => {
+  it('reads every field of a frame as seen in the field', () => {
+    expect(decodeStats(FIELD_FRAME)).toEqual({
+      sample: {
+        state: 'running',
+        memoryBytes: 1_073_741_824,
+        memoryLimitBytes: 4_509_715_660,
+        cpuCores: 1.53217,
+        diskBytes: 123_456_789,
+        networkReceiveBytes: 1,
+        networkTransmitBytes: 2,
+        diskReadBytes: 3,
+        diskWrittenBytes: 4,
+        uptimeMs: 86_400_123,
+      },
+      badFields: 0,
+    });
+  });
+
+  it.each([
+    ['an empty object', {}, {}, 0],
+    [
+      'an old version without uptime and disk_io',
+      { state: 'offline', memory_bytes: 0 },
+      { state: 'offline', memoryBytes: 0 },
+      0,
+    ],
+    ['a limit of 0, which a server never started has', { memory_limit_bytes: 0 }, {}, 0],
+    ['a state that nobody knows', { state: 'hibernating' }, { state: 'unknown' }, 0],
+    ['a state that is no word', { state: 1 }, {}, 1],
+    ['null', { memory_bytes: null, network: null, state: null }, {}, 3],
+    ['a negative number', { memory_bytes: -1, disk_bytes: 5 }, { diskBytes: 5 }, 1],
+    ['minus zero', JSON.parse('{"memory_bytes":-0}'), { memoryBytes: 0 }, 0],
+    ['numbers too big to count', JSON.parse('{"memory_bytes":1e308,"uptime":1e999}'), {}, 2],
+    ['NaN', { cpu_absolute: Number.NaN }, {}, 1],
+    ['a number in a string', { memory_bytes: '1024' }, {}, 1],
+    [
+      'wrong types',
+      { memory_bytes: {}, cpu_absolute: [], disk_bytes: true, network: 'x', disk_io: [] },
+      {},
+      5,
+    ],
+    ['half a network', { network: { rx_bytes: 7, tx_bytes: null } }, { networkReceiveBytes: 7 }, 1],
+    [
+      'a poisoned prototype',
+      JSON.parse('{"__proto__":{"memory_bytes":1},"disk_bytes":2}'),
+      { diskBytes: 2 },
+      0,
+    ],
+  ])('%s', (_name, payload: unknown, sample, badFields) => {
+    expect(decodeStats(payload)).toStrictEqual({ sample, badFields });
+  });
+
+  it.each([[undefined], [null], [1], ['x'], [[]], [true]])('finds nothing in %j', (payload) => {
+    expect(decodeStats(payload)).toEqual({ sample: {}, badFields: 1 });
+  });
+
+  it('never throws and never gives a number that is not a finite one from 0 up', () => {
+    const value = fc.oneof(fc.double(), fc.integer(), fc.jsonValue(), fc.constant(undefined));
+    const names = [...Object.keys(FIELD_FRAME), 'rx_bytes', 'tx_bytes', 'read_bytes', '__proto__'];
+    const fields = fc.dictionary(fc.constantFrom(...names), value);
+    const payload = fc.oneof(
+      fc.jsonValue(),
+      fields,
+      fc.record({ network: fields, disk_io: fields }, { requiredKeys: [] }),
+    );
+    fc.assert(
+      fc.property(payload, (input) => {
+        const { sample, badFields } = decodeStats(input);
+        expect(badFields).toBeGreaterThanOrEqual(0);
+        const { state: _, ...quantities } = sample;
+        for (const quantity of Object.values(quantities)) {
+          expect(quantity >= 0 && quantity <= Number.MAX_SAFE_INTEGER && !Object.is(quantity, -0)).toBe(true);
+        }
+      }),
+    );
+  });
+});
+
+describe('decodeResources', () => {
+  const body = (attributes: object, object = 'stats') => ({ object, attributes });
+  const resources = {
+    memory_bytes: 10,
+    cpu_absolute: 50,
+    disk_bytes: 20,
+    network_rx_bytes: 30,
+    network_tx_bytes: 40,
+    uptime: 5_000,
+  };
+  const sample = {
+    state: 'running',
+    memoryBytes: 10,
+    cpuCores: 0.5,
+    diskBytes: 20,
+    networkReceiveBytes: 30,
+    networkTransmitBytes: 40,
+    uptimeMs: 5_000,
+  };
+
+  it.each(['stats', 'server_resource'])('reads an answer whose object is %s', (object) => {
+    expect(
+      decodeResources(body({ current_state: 'running', is_suspended: false, resources }, object)),
+    ).toEqual({
+      sample,
+      suspended: false,
+      badFields: 0,
+    });
+  });
+
+  it('takes missing for no data, not for zeros', () => {
+    const zeros = {
+      memory_bytes: 0,
+      cpu_absolute: 0,
+      disk_bytes: 0,
+      network_rx_bytes: 0,
+      network_tx_bytes: 0,
+    };
+    expect(
+      decodeResources(body({ current_state: 'missing', is_suspended: false, resources: zeros })),
+    ).toEqual({
+      sample: undefined,
+      suspended: false,
+      badFields: 0,
+    });
+  });
+
+  it('tells a suspended server', () => {
+    expect(
+      decodeResources(body({ current_state: 'offline', is_suspended: true, resources: {} })),
+    ).toMatchObject({
+      sample: { state: 'offline' },
+      suspended: true,
+    });
+  });
+
+  it('uses what it can and counts the rest', () => {
+    const attributes = {
+      current_state: null,
+      is_suspended: 'no',
+      resources: { ...resources, disk_bytes: -1 },
+    };
+    const { state: _, diskBytes: __, ...usable } = sample;
+    expect(decodeResources(body(attributes))).toStrictEqual({
+      sample: usable,
+      suspended: false,
+      badFields: 3,
+    });
+    expect(decodeResources(body({ current_state: 'running', resources: null })).badFields).toBe(1);
+  });
+
+  it.each([[null], [[]], [{}], [{ attributes: {} }], ['x']])('refuses %j', (answer) => {
+    expect(() => decodeResources(answer)).toThrow(/expected/);
+  });
+});
+
+describe('decodeCredentials', () => {
+  const socket = 'wss://node.example.com:8080/api/servers/1/ws';
+  const base64 = (value: unknown) => Buffer.from(JSON.stringify(value)).toString('base64url');
+  const jwt = (claims: unknown) => `${base64({ alg: 'HS256' })}.${base64(claims)}.c2ln`;
+  const lifetimeOf = (token: string) => decodeCredentials({ data: { token, socket } }).lifetimeMs;
+
+  it('gives token and address', () => {
+    expect(decodeCredentials({ data: { token: 'abc', socket } })).toMatchObject({
+      token: 'abc',
+      socketUrl: socket,
+    });
+  });
+
+  it.each([
+    ['exp − iat', jwt({ iat: 1_700_000_000, exp: 1_700_000_900 }), 900_000],
+    ['10 min without iat, since exp alone needs a wall clock', jwt({ exp: 1_700_000_900 }), 600_000],
+    ['10 min for claims that run backwards', jwt({ iat: 5, exp: 5 }), 600_000],
+    ['10 min for claims that are no numbers', jwt({ iat: '1', exp: '2' }), 600_000],
+    ['10 min for claims that are no object', jwt(7), 600_000],
+    ['10 min for a token that is no JWT', 'opaque', 600_000],
+    ['10 min for a JWT that is damaged', 'a.%%%.c', 600_000],
+    ['a day at most', jwt({ iat: 0, exp: 1e12 }), 86_400_000],
+  ])('counts a life of %s', (_name, token, lifetimeMs) => {
+    expect(lifetimeOf(token)).toBe(lifetimeMs);
+  });
+
+  it('counts a life from 0 to a day, whatever the token is', () => {
+    fc.assert(
+      fc.property(fc.oneof(fc.string({ minLength: 1 }), fc.jsonValue().map(jwt)), (token) => {
+        expect(lifetimeOf(token)).toBeGreaterThan(0);
+        expect(lifetimeOf(token)).toBeLessThanOrEqual(86_400_000);
+      }),
+    );
+  });
+
+  it.each([
+    [{}],
+    [null],
+    [{ data: { token: '', socket } }],
+    [{ data: { token: 'abc' } }],
+    [{ data: { token: 1, socket } }],
+  ])('refuses %j, without repeating it', (answer) => {
+    expect(() => decodeCredentials(answer)).toThrow('expected "token" and "socket" in "data"');
+  });
+});
+
+it('a token that no auth frame can carry is refused', () => {
+  const body = (length: number) => ({ data: { token: 'x'.repeat(length), socket: 'wss://node/ws' } });
+  expect(decodeCredentials(body(3_900)).token).toHaveLength(3_900);
+  expect(() => decodeCredentials(body(4_001))).toThrow('expected a token of at most 4000 bytes');
+});
+
+it('an uptime of over a hundred years is none', () => {
+  expect(decodeStats({ state: 'running', uptime: 4e12 })).toEqual({
+    sample: { state: 'running' },
+    badFields: 1,
+  });
+});
+
+const serverEntry = (attributes: object) => ({ object: 'server', attributes });
+const listingPage = (data: unknown[], totalPages: unknown = 1) => ({
+  object: 'list',
+  data,
+  meta: { pagination: { total_pages: totalPages } },
+});
+
+function listingProblem(body: unknown): unknown {
+  try {
+    decodeListingPage(body, 100);
+    return undefined;
+  } catch (error) {
+    return error;
+  }
+}
+
+describe('decodeListingPage', () => {
+  it('reads a server with all that the field notes name', () => {
+    const attributes = {
+      identifier: 'd3aac109',
+      uuid: 'd3aac109-e5a0-4331-b03e-3454f7e136dc',
+      name: 'Survival',
+      node: 'fra-1',
+      status: null,
+      is_suspended: false,
+      is_installing: false,
+      is_transferring: false,
+      is_node_under_maintenance: true,
+      limits: { memory: 1024, swap: -1, disk: 0, cpu: 250, io: 500 },
+      feature_limits: { databases: 1, allocations: 1, backups: 0 },
+      relationships: { egg: { object: 'egg', attributes: { name: 'Paper' } } },
+    };
+    expect(decodeListingPage(listingPage([serverEntry(attributes)], 3), 100)).toEqual({
+      servers: [
+        {
+          identifier: 'd3aac109',
+          uuid: 'd3aac109-e5a0-4331-b03e-3454f7e136dc',
+          name: 'Survival',
+          node: 'fra-1',
+          egg: 'Paper',
+          suspended: false,
+          installing: false,
+          transferring: false,
+          underMaintenance: true,
+          restoring: false,
+          withoutBackups: true,
+          limits: {
+            memoryBytes: 1_073_741_824,
+            diskBytes: 'unlimited',
+            cpuCores: 2.5,
+            swapBytes: 'unlimited',
+            ioWeight: 500,
+          },
+        },
+      ],
+      totalPages: 3,
+      badEntries: 0,
+      surplusEntries: 0,
+    });
+  });
+
+  it.each([
+    [{ status: 'suspended' }, { status: 'suspended', suspended: true, installing: false }],
+    [{ status: 'installing' }, { status: 'installing', suspended: false, installing: true }],
+    [{ is_installing: true }, { installing: true }],
+    [{ status: 'install_failed' }, { installing: true }],
+    // Panels let it be used.
+    [{ status: 'reinstall_failed' }, { installing: false }],
+    [{ status: 'restoring_backup' }, { status: 'restoring_backup', installing: false, restoring: true }],
+    [{ feature_limits: { backups: null } }, { withoutBackups: false }],
+    [{ limits: { memory: -5, disk: '1', cpu: 1e300, swap: -2, io: 0 } }, { limits: {} }],
+    [{ limits: { swap: 0 } }, { limits: { swapBytes: 0 } }],
+    [{ limits: { swap: 512 } }, { limits: { swapBytes: 536_870_912 } }],
+    [
+      { limits: null, name: '' },
+      { limits: {}, name: 'ab' },
+    ],
+  ])('reads %j', (attributes, expected) => {
+    const { servers } = decodeListingPage(
+      listingPage([serverEntry({ identifier: 'ab', uuid: 'abc', ...attributes })]),
+      100,
+    );
+    expect(servers[0]).toMatchObject(expected);
+  });
+
+  it('leaves out and counts entries that name no server', () => {
+    const entries = [
+      null,
+      1,
+      serverEntry({ name: 'nameless' }),
+      serverEntry({ identifier: 'ab' }),
+      serverEntry({ uuid: '1a7ce997-259b-452e-8b4e-cecc464142ca' }),
+      serverEntry({ identifier: 'ab', uuid: 'abc' }),
+    ];
+    expect(decodeListingPage(listingPage(entries), 100)).toMatchObject({
+      // One id is enough to tell which server is meant.
+      servers: [{ identifier: 'ab', uuid: 'ab' }, { identifier: '1a7ce997' }, { uuid: 'abc' }],
+      badEntries: 3,
+    });
+  });
+
+  it('decodes as many entries as were asked for, and only counts the others', () => {
+    const decoded: number[] = [];
+    const entries = Array.from({ length: 5 }, (_, n) => ({
+      object: 'server',
+      get attributes() {
+        decoded.push(n);
+        return { identifier: `server${n}`, uuid: `uuid-${n}` };
+      },
+    }));
+    const page = decodeListingPage(listingPage([null, ...entries]), 3);
+    expect(page.servers.map(({ identifier }) => identifier)).toEqual(['server0', 'server1']);
+    expect(page).toMatchObject({ badEntries: 1, surplusEntries: 3 });
+    expect(Math.max(...decoded)).toBe(1);
+  });
+
+  it.each([
+    [undefined, 1],
+    ['7', 1],
+    [-1, 1],
+    [2.5, 2],
+    [1e9, 10_000],
+  ])('takes total_pages %j for %i', (said, totalPages) => {
+    expect(decodeListingPage(listingPage([], said), 100).totalPages).toBe(totalPages);
+  });
+
+  it('throws nothing but a ShapeError', () => {
+    fc.assert(
+      fc.property(
+        fc.oneof(
+          fc.jsonValue(),
+          fc.array(fc.jsonValue()).map((data) => listingPage(data)),
+        ),
+        (body) => {
+          expect(listingProblem(body)).toSatisfy(
+            (problem) => problem === undefined || problem instanceof ShapeError,
+          );
+        },
+      ),
+    );
+  });
+});
+
+const backupsPage = (data: unknown[], meta: unknown = {}) => ({ object: 'list', data, meta });
+const backupEntry = (attributes: object) => ({ object: 'backup', attributes });
+const COMPLETED = { is_successful: true, completed_at: '2026-11-20T04:00:30+00:00', bytes: 1_024 };
+const COMPLETED_AT_MS = Date.UTC(2026, 10, 20, 4, 0, 30);
+
+describe('decodeBackupsPage', () => {
+  it.each([
+    ['a completed one', COMPLETED, { completedAtMs: COMPLETED_AT_MS, bytes: 1_024 }],
+    ['an empty one', { ...COMPLETED, bytes: 0 }, { completedAtMs: COMPLETED_AT_MS, bytes: 0 }],
+    ['one without a size', { ...COMPLETED, bytes: '7' }, { completedAtMs: COMPLETED_AT_MS }],
+    ['one of an impossible size', { ...COMPLETED, bytes: -1 }, { completedAtMs: COMPLETED_AT_MS }],
+  ])('reads %s', (_what, attributes, backup) => {
+    expect(decodeBackupsPage(backupsPage([backupEntry(attributes)]))).toEqual({
+      backups: [backup],
+      totalPages: 1,
+    });
+  });
+
+  it.each([
+    ['that is being made', { ...COMPLETED, completed_at: null }],
+    ['that failed', { ...COMPLETED, is_successful: false }],
+    ['of no known outcome', { completed_at: COMPLETED.completed_at }],
+    ['completed at no time', { ...COMPLETED, completed_at: 'soon' }],
+  ])('passes over one %s', (_what, attributes) => {
+    expect(decodeBackupsPage(backupsPage([backupEntry(attributes), null, 7])).backups).toEqual([]);
+  });
+
+  it('reads how many pages there are', () => {
+    expect(decodeBackupsPage(backupsPage([], { pagination: { total_pages: 4 } })).totalPages).toBe(4);
+  });
+
+  it('throws nothing but a ShapeError', () => {
+    fc.assert(
+      fc.property(
+        fc.oneof(
+          fc.jsonValue(),
+          fc.array(fc.jsonValue()).map((data) => backupsPage(data)),
+        ),
+        (body) => {
+          let problem: unknown;
+          try {
+            decodeBackupsPage(body);
+          } catch (error) {
+            problem = error;
+          }
+          expect(problem === undefined || problem instanceof ShapeError).toBe(true);
+        },
+      ),
+    );
+  });
+});

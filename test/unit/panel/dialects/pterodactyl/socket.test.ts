@@ -1,0 +1,350 @@
+import fc from 'fast-check';
+import { beforeEach, describe, expect, it } from 'vitest';
+import { isCuredByNewToken } from '../../../../../src/diagnosis/node-answer.ts';
+import type { ClientMessage, FrameHandler } from '../../../../../src/panel/dialect.ts';
+import {
+  decodeFrame,
+  encodeMessage,
+  isConsoleFrame,
+  PTERODACTYL_SOCKET,
+} from '../../../../../src/panel/dialects/pterodactyl/socket.ts';
+
+const { closeCause, handleFrame, maxFrameBytes } = PTERODACTYL_SOCKET;
+
+const bytes = (text: string) => Buffer.from(text);
+
+describe('encodeMessage', () => {
+  it.each<[ClientMessage, string]>([
+    [{ event: 'auth', token: 'a.b.c' }, '{"event":"auth","args":["a.b.c"]}'],
+    [{ event: 'send stats' }, '{"event":"send stats","args":[null]}'],
+    [{ event: 'send logs' }, '{"event":"send logs","args":[null]}'],
+    [{ event: 'set state', action: 'restart' }, '{"event":"set state","args":["restart"]}'],
+    [
+      { event: 'send command', command: 'say "hi"' },
+      String.raw`{"event":"send command","args":["say \"hi\""]}`,
+    ],
+  ])('%j', (message, frame) => {
+    expect(encodeMessage(message)).toBe(frame);
+  });
+
+  it('refuses a frame that the far end would drop for its length, counted in bytes', () => {
+    const overhead = encodeMessage({ event: 'send command', command: '' }).length;
+    const fits = 'x'.repeat(maxFrameBytes - overhead);
+    expect(Buffer.byteLength(encodeMessage({ event: 'send command', command: fits }))).toBe(4_095);
+    expect(() => encodeMessage({ event: 'send command', command: `${fits}x` })).toThrow(
+      new RangeError('expected a "send command" frame of at most 4095 bytes, got 4096'),
+    );
+    expect(() => encodeMessage({ event: 'send command', command: 'ż'.repeat(2_100) })).toThrow(RangeError);
+  });
+
+  it('does not repeat a token in its error', () => {
+    const token = 'secret'.repeat(1_000);
+    expect(() => encodeMessage({ event: 'auth', token })).toThrow(/^(?!.*secret).*4095/);
+  });
+});
+
+describe('decodeFrame', () => {
+  it.each([
+    ['args left out', '{"event":"auth success"}', { event: 'auth success', args: [] }],
+    ['args null', '{"event":"token expiring","args":null}', { event: 'token expiring', args: [] }],
+    ['args empty', '{"event":"token expired","args":[]}', { event: 'token expired', args: [] }],
+    ['a newline behind', '{"event":"status","args":["running"]}\n', { event: 'status', args: ['running'] }],
+    [
+      'keys the other way round',
+      '{"args":["offline"],"event":"status"}',
+      { event: 'status', args: ['offline'] },
+    ],
+    ['more keys', '{"event":"deleted","id":7}', { event: 'deleted', args: [] }],
+    [
+      'an event nobody knows',
+      '{"event":"feature match","args":["x"]}',
+      { event: 'feature match', args: ['x'] },
+    ],
+    ['an event with an empty name', '{"event":""}', { event: '', args: [] }],
+    ['args that are no strings', '{"event":"stats","args":[null,7,{},"x"]}', { event: 'stats', args: ['x'] }],
+    [
+      'stats inside a string',
+      String.raw`{"event":"stats","args":["{\"state\":\"offline\"}"]}`,
+      { event: 'stats', args: ['{"state":"offline"}'] },
+    ],
+    ['nothing', '', { bad: 'not_json' }],
+    ['half a frame', '{"event":"stat', { bad: 'not_json' }],
+    ["a proxy's page", '<html>502 Bad Gateway</html>', { bad: 'not_json' }],
+    ['a frame behind another', '{"event":"a"}{"event":"b"}', { bad: 'not_json' }],
+    ['null', 'null', { bad: 'bad_shape' }],
+    ['a number', '7', { bad: 'bad_shape' }],
+    ['a string', '"auth success"', { bad: 'bad_shape' }],
+    ['an array', '["status","running"]', { bad: 'bad_shape' }],
+    ['no event', '{"args":["running"]}', { bad: 'bad_shape' }],
+    ['an event that is no string', '{"event":7,"args":[]}', { bad: 'bad_shape' }],
+    ['args that are no array', '{"event":"status","args":"running"}', { bad: 'bad_shape' }],
+    ['args as an object', '{"event":"status","args":{"0":"running"}}', { bad: 'bad_shape' }],
+  ])('%s', (_, text, decoded) => {
+    expect(decodeFrame(bytes(text))).toEqual(decoded);
+  });
+
+  it('survives nesting that no parser should recurse into', () => {
+    const deep = `{"event":"x","args":${'['.repeat(100_000)}${']'.repeat(100_000)}}`;
+    expect(() => decodeFrame(bytes(deep))).not.toThrow();
+  });
+
+  it('never throws, whatever the bytes', () => {
+    fc.assert(
+      fc.property(fc.uint8Array({ maxLength: 200 }), (data) => {
+        const decoded = decodeFrame(Buffer.from(data));
+        expect('bad' in decoded || typeof decoded.event === 'string').toBe(true);
+      }),
+    );
+  });
+
+  it('gives an event and args that are strings for any JSON, or says what is bad', () => {
+    const frame = fc.oneof(
+      fc.jsonValue(),
+      fc.record({ event: fc.oneof(fc.string(), fc.jsonValue()), args: fc.jsonValue() }),
+    );
+    fc.assert(
+      fc.property(frame, (value) => {
+        const decoded = decodeFrame(bytes(JSON.stringify(value)));
+        if ('bad' in decoded) return decoded.bad === 'bad_shape';
+        return decoded.args.every((arg) => typeof arg === 'string');
+      }),
+    );
+  });
+});
+
+describe('isConsoleFrame', () => {
+  it.each([
+    ['a line', '{"event":"console output","args":["[12:00:01] Done (3.2s)!"]}', true],
+    ['a line with a newline behind', '{"event":"console output","args":["x"]}\n', true],
+    ['nothing but the name', '{"event":"console output"}', true],
+    ['the bare prefix', '{"event":"console output"', true],
+    ['less than the prefix', '{"event":"console output', false],
+    ['a longer name', '{"event":"console outputs","args":[]}', false],
+    ['another event', '{"event":"install output","args":["x"]}', false],
+    ['keys the other way round: left to the parser', '{"args":["x"],"event":"console output"}', false],
+    ['spaces between: left to the parser', '{ "event": "console output" }', false],
+    ['stats that speak of it', String.raw`{"event":"stats","args":["{\"event\":\"console output\""]}`, false],
+    ['nothing', '', false],
+  ])('%s', (_, text, expected) => {
+    expect(isConsoleFrame(bytes(text))).toBe(expected);
+  });
+
+  it('never throws, and agrees with the parser on every frame that is one', () => {
+    const frame = fc.oneof(
+      fc.uint8Array({ maxLength: 60 }).map((data) => Buffer.from(data)),
+      fc
+        .record({ event: fc.constantFrom('console output', 'stats', 'status'), args: fc.array(fc.string()) })
+        .map((message) => bytes(JSON.stringify(message))),
+    );
+    fc.assert(
+      fc.property(frame, (data) => {
+        const decoded = decodeFrame(data);
+        const told = isConsoleFrame(data);
+        if (!('bad' in decoded)) expect(told).toBe(decoded.event === 'console output');
+      }),
+    );
+  });
+});
+
+describe('isCuredByNewToken', () => {
+  it.each([
+    'jwt: token expired',
+    'jwt: token has expired',
+    'JWT is EXPIRED',
+    'jwt: created too far in past (denylist)',
+    'jwt: token is on the deny list',
+    'token is not yet valid',
+    'token was revoked',
+    'jwt: exp claim is invalid',
+    'jwt: iat claim is invalid',
+    'jwt: nbf claim is invalid',
+  ])('%s', (text) => {
+    expect(isCuredByNewToken(text)).toBe(true);
+  });
+
+  it.each([
+    '',
+    'jwt: no jwt present',
+    'jwt: missing connect permission',
+    'jwt: server uuid mismatch',
+    'jwt: aud claim is invalid',
+    'an unexpected error was encountered while handling this request',
+  ])('not: %s', (text) => {
+    expect(isCuredByNewToken(text)).toBe(false);
+  });
+});
+
+describe('the cause of a close', () => {
+  it.each([
+    [1000, 'closed'],
+    [1006, 'closed'],
+    [4400, 'closed_for_good'],
+    [4409, 'suspended'],
+  ] as const)('%i', (code, reason) => {
+    expect(closeCause(code)).toBe(reason);
+  });
+});
+
+let told: unknown[][];
+let counted: string[];
+
+const handler: FrameHandler = {
+  telemetry: {
+    message: (event) => counted.push(event),
+    badMessage: (kind) => counted.push(`bad ${kind}`),
+    reconnect: (reason) => counted.push(`reconnect ${reason}`),
+    request: (endpoint) => counted.push(`request ${endpoint}`),
+  },
+  consoleLine: () => told.push(['consoleLine']),
+  stats: (sample) => told.push(['stats', sample]),
+  status: (state) => told.push(['status', state]),
+  authenticated: () => told.push(['authenticated']),
+  tokenEnding: () => told.push(['tokenEnding']),
+  jwtError: (text, curable) => told.push(['jwtError', text, curable]),
+  daemonError: (text) => told.push(['daemonError', text]),
+};
+
+beforeEach(() => {
+  told = [];
+  counted = [];
+});
+
+const take = (text: string, isBinary = false) => handleFrame(Buffer.from(text), isBinary, handler);
+const frame = (event: string, ...args: unknown[]) => JSON.stringify({ event, args });
+
+const RUNNING =
+  '{"memory_bytes":1073741824,"memory_limit_bytes":4509715660,"cpu_absolute":153.217,' +
+  '"network":{"rx_bytes":1,"tx_bytes":2},"disk_io":{"read_bytes":0,"write_bytes":0},"uptime":86400123,' +
+  '"state":"running","disk_bytes":123456789}';
+
+describe('what a frame tells', () => {
+  it.each<[string, string, unknown[]]>([
+    ['auth success', '{"event":"auth success"}', ['authenticated']],
+    ['a status', frame('status', 'running'), ['status', 'running']],
+    ['a status in a word nobody knows', frame('status', 'hibernating'), ['status', 'unknown']],
+    ['token expiring', '{"event":"token expiring"}\n', ['tokenEnding']],
+    ['token expired', '{"event":"token expired"}', ['tokenEnding']],
+    ['a console line', frame('console output', 'hello'), ['consoleLine']],
+    ['a console line, keys reversed', '{"args":["hello"],"event":"console output"}', ['consoleLine']],
+    [
+      'a refusal that a new token cures',
+      frame('jwt error', 'jwt: created too far in past (denylist)'),
+      ['jwtError', 'jwt: created too far in past (denylist)', true],
+    ],
+    [
+      'a refusal that it does not cure',
+      frame('jwt error', 'jwt: missing connect permission'),
+      ['jwtError', 'jwt: missing connect permission', false],
+    ],
+    ['a refusal without words', '{"event":"jwt error"}', ['jwtError', '', false]],
+  ])('%s', (_, text, expected) => {
+    take(text);
+    expect(told).toEqual([expected]);
+    expect(counted.filter((entry) => entry.startsWith('bad'))).toEqual([]);
+  });
+
+  it('stats as a modern panel sends them', () => {
+    take(frame('stats', RUNNING));
+    expect(told).toEqual([
+      [
+        'stats',
+        {
+          state: 'running',
+          memoryBytes: 1_073_741_824,
+          memoryLimitBytes: 4_509_715_660,
+          cpuCores: 1.53217,
+          diskBytes: 123_456_789,
+          networkReceiveBytes: 1,
+          networkTransmitBytes: 2,
+          diskReadBytes: 0,
+          diskWrittenBytes: 0,
+          uptimeMs: 86_400_123,
+        },
+      ],
+    ]);
+    expect(counted).toEqual(['stats']);
+  });
+
+  it('stats of a server that is off', () => {
+    take(frame('stats', '{"memory_bytes":0,"state":"offline","disk_bytes":5}'));
+    expect(told).toEqual([['stats', { memoryBytes: 0, state: 'offline', diskBytes: 5 }]]);
+  });
+});
+
+it('a daemon error is told in its words, or without any', () => {
+  take(frame('daemon error', 'an unexpected error'));
+  take(frame('daemon error'));
+  expect(counted).toEqual(['daemon error', 'daemon error']);
+  expect(told).toEqual([
+    ['daemonError', 'an unexpected error'],
+    ['daemonError', ''],
+  ]);
+});
+
+describe('what is counted', () => {
+  it.each([
+    'daemon message',
+    'throttled',
+    'install started',
+    'install output',
+    'install completed',
+    'backup completed',
+    'backup restore completed',
+    'transfer logs',
+    'transfer status',
+    'deleted',
+    'feature match',
+    'invented tomorrow',
+  ])('%s, and nothing follows from it', (event) => {
+    take(frame(event, 'words'));
+    expect(counted).toEqual([event]);
+    expect(told).toEqual([]);
+  });
+
+  it.each([
+    ['text that is not JSON', 'garbage', ['bad not_json']],
+    ['a frame that is no message', '[]', ['bad bad_shape']],
+    ['a status without a state', '{"event":"status"}', ['status', 'bad bad_shape']],
+    ['stats without a payload', '{"event":"stats"}', ['stats', 'bad bad_shape']],
+    ['stats as an object', '{"event":"stats","args":[{"memory_bytes":1}]}', ['stats', 'bad bad_shape']],
+    ['stats that are not JSON', frame('stats', '{oops'), ['stats', 'bad not_json']],
+    ['stats that are a number', frame('stats', '7'), ['stats', 'bad bad_shape']],
+    ['stats that are null', frame('stats', 'null'), ['stats', 'bad bad_shape']],
+    ['stats that are an array', frame('stats', '[]'), ['stats', 'bad bad_shape']],
+  ])('%s, and nothing follows from it', (_, text, expected) => {
+    take(text);
+    expect(counted).toEqual(expected);
+    expect(told).toEqual([]);
+  });
+
+  it('each field of stats that cannot be used; the others are', () => {
+    take(
+      frame(
+        'stats',
+        '{"memory_bytes":-1,"cpu_absolute":"12","disk_bytes":null,"uptime":5,"state":"running"}',
+      ),
+    );
+    expect(counted).toEqual(['stats', 'bad bad_field', 'bad bad_field', 'bad bad_field']);
+    expect(told).toEqual([['stats', { state: 'running', uptimeMs: 5 }]]);
+  });
+
+  it('a binary frame, whatever it holds', () => {
+    take('{"event":"auth success"}', true);
+    expect(counted).toEqual(['bad binary']);
+    expect(told).toEqual([]);
+  });
+});
+
+it('never throws, whatever a frame holds', () => {
+  const event = fc.constantFrom('stats', 'status', 'jwt error', 'auth success', '__proto__', 'constructor');
+  const payload = fc.oneof(fc.string(), fc.json(), fc.jsonValue());
+  const text = fc.oneof(
+    fc.string({ unit: 'binary' }),
+    fc.tuple(event, payload).map(([name, value]) => frame(name, value)),
+  );
+  fc.assert(
+    fc.property(text, fc.boolean(), (data, isBinary) => {
+      expect(() => take(data, isBinary)).not.toThrow();
+    }),
+  );
+});

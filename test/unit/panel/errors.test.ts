@@ -1,0 +1,223 @@
+import { describe, expect, it } from 'vitest';
+import { CAUSES } from '../../../src/diagnosis/causes.ts';
+import { blockedReason } from '../../../src/diagnosis/panel-answer.ts';
+import { PTERODACTYL } from '../../../src/panel/dialects/pterodactyl.ts';
+import {
+  type HttpRefusal,
+  PanelError,
+  problemOf,
+  refusalError,
+  statusLabel,
+  transportError,
+  unreadableError,
+} from '../../../src/panel/errors.ts';
+
+const KEY = 'ptlc_0123456789abcdef';
+const envelope = (detail: string, code = 'HttpException') =>
+  JSON.stringify({ errors: [{ code, status: '4xx', detail }] });
+const message = (text: string) => JSON.stringify({ error: 'Trouble', message: text });
+const PAGE = '<!doctype html><html><head><title>502 Bad Gateway</title></head><body>nginx</body></html>';
+
+function refuse(status: number, text: string, more: Partial<HttpRefusal> = {}): PanelError {
+  const contentType = text.startsWith('<') ? 'text/html' : 'application/json';
+  const refusal: HttpRefusal = {
+    endpoint: 'resources',
+    request: 'GET /api/client/servers/ab/resources',
+    status,
+    contentType,
+    rate: {},
+    text,
+    apiKey: KEY,
+    url: 'https://panel.example.com',
+    nowUnixMs: 0,
+    ...more,
+  };
+  return refusalError(refusal, PTERODACTYL);
+}
+
+describe('refusalError', () => {
+  it.each([
+    [400, envelope('x'), 'bad_request', undefined, 'server'],
+    [401, envelope('x'), 'unauthorized', 'unauthorized', 'server'],
+    [403, envelope('x'), 'forbidden', 'forbidden', 'server'],
+    [403, PAGE, 'challenge_page', undefined, 'panel'],
+    [404, envelope('x'), 'not_found', 'not_found', 'server'],
+    [404, '404 page not found', 'not_a_panel', undefined, 'panel'],
+    [418, '', 'not_a_panel', undefined, 'panel'],
+    [429, message('x'), 'rate_limited', undefined, 'panel'],
+    [500, envelope('x'), 'panel_error', undefined, 'panel'],
+    [502, PAGE, 'panel_down', undefined, 'panel'],
+    [503, envelope('x'), 'panel_down', undefined, 'panel'],
+    [504, envelope('x'), 'node_unreachable', undefined, 'node'],
+    // Such a call waits for a node: that it takes too long is no word against the panel.
+    [504, PAGE, 'node_silent', undefined, 'node'],
+    [504, message('x'), 'node_silent', undefined, 'node'],
+    [522, PAGE, 'panel_down', undefined, 'panel'],
+    [302, '', 'redirect', undefined, 'panel'],
+  ] as const)('takes %i with %s for %s', (status, text, cause, blocked, scope) => {
+    const error = refuse(status, text);
+    expect(error).toMatchObject({ status, problem: { cause } });
+    expect(blockedReason(error.problem.cause)).toBe(blocked);
+    expect(CAUSES[error.problem.cause].scope).toBe(scope);
+  });
+
+  it.each([[504, PAGE] as const, [504, message('x')] as const])(
+    '%i with %s is a timeout of the panel where the call asks no node',
+    (status, text) => {
+      expect(refuse(status, text, { endpoint: 'listing' }).problem.cause).toBe('timeout');
+    },
+  );
+
+  it.each([
+    ['This server is currently suspended and the functionality requested is unavailable.', 'suspended'],
+    ['This server has not yet completed its installation process, please try again later.', 'installing'],
+    ['This server is currently restoring from a backup, please try again later.', 'restoring'],
+    ['This server is currently being transferred to a new machine, please try again later.', 'transferring'],
+    [
+      'The node of this server is currently under maintenance and the functionality requested is unavailable.',
+      'maintenance',
+    ],
+    ['The server is in an unsupported state.', 'maintenance'],
+  ] as const)('reads the conflict "%s" as %s', (detail, reason) => {
+    const { cause } = refuse(409, envelope(detail)).problem;
+    expect(cause).toBe(reason);
+    expect(blockedReason(cause)).toBe(reason);
+  });
+
+  it.each([
+    [
+      refuse(401, envelope('Unauthenticated.', 'AuthenticationException')),
+      '"Unauthenticated."',
+      /api_key_file/,
+    ],
+    [refuse(403, envelope('No.'), { apiKey: 'ptla_abc' }), '"No."', /Create a client API key/],
+    [refuse(403, envelope('No.')), '"No."', /websocket\.connect permission/],
+    [refuse(403, PAGE), '"502 Bad Gateway"', /Exempt this machine's address/],
+    [refuse(404, PAGE), '"502 Bad Gateway"', /Correct url/],
+    [
+      refuse(301, '', { location: 'https://www.example.com/login?ticket=s3cret' }),
+      'it redirects to https://www.example.com/login',
+      /Set url to the panel's address/,
+    ],
+    [refuse(302, ''), 'it redirects to no address', /Set url to the panel's address/],
+  ])('says what was answered, and its cause what to do: %s', (error, words, remedy) => {
+    expect(error.message).toContain(words);
+    expect(error.message).toMatch(/^GET \/api\/client\/servers\/ab\/resources answered \d{3}[^\n]*$/);
+    expect(error.message).toBe(error.problem.detail);
+    expect(CAUSES[error.problem.cause].remedy).toMatch(remedy);
+  });
+
+  it.each([401, 403, 404, 500, 504])(
+    "passes on a node's %i: it is neither a refusal of the server nor of the key",
+    (status) => {
+      for (const endpoint of ['resources', 'websocket', 'listing'] as const) {
+        const { cause } = refuse(status, envelope('x', 'DaemonConnectionException'), { endpoint }).problem;
+        expect(['node_error', 'node_unreachable', 'server_not_on_node']).toContain(cause);
+        expect(blockedReason(cause)).toBeUndefined();
+      }
+    },
+  );
+
+  it('repeats neither the key nor the query of a redirect', () => {
+    const echo = refuse(401, envelope(`Bad key ${KEY}, ${KEY}`));
+    const redirect = refuse(302, '', { location: '/login?ticket=s3cret' });
+    expect(JSON.stringify([echo.message, echo.problem])).not.toContain(KEY);
+    expect(redirect.message).not.toContain('s3cret');
+  });
+
+  it('carries what a 429 says of the limit', () => {
+    const error = refuse(429, message('Retry after 7 seconds.'), { rate: { limit: '240' } });
+    expect(error).toMatchObject({ limitPerMinute: 240, fromPanel: true, problem: { retryAfterMs: 7_000 } });
+    expect(refuse(500, PAGE).problem.retryAfterMs).toBeUndefined();
+  });
+});
+
+describe('transportError', () => {
+  const destination = {
+    endpoint: 'listing',
+    request: 'GET /api/client',
+    host: 'panel.example.com',
+    timeoutMs: 25_000,
+    protocol: 'https:',
+    proxied: false,
+    hasAnswered: false,
+  } as const;
+  const failure = (code: string, more: object = {}) =>
+    Object.assign(new Error('it failed'), { code, ...more });
+
+  it.each([
+    ['ENOTFOUND', 'dns', 'dns'],
+    ['EAI_AGAIN', 'dns', 'dns'],
+    ['DEPTH_ZERO_SELF_SIGNED_CERT', 'tls_unknown_ca', 'tls'],
+    ['CERT_HAS_EXPIRED', 'tls_expired', 'tls'],
+    ['ERR_TLS_CERT_ALTNAME_INVALID', 'tls_wrong_name', 'tls'],
+    ['UNABLE_TO_VERIFY_LEAF_SIGNATURE', 'tls_unknown_ca', 'tls'],
+    ['UND_ERR_CONNECT_TIMEOUT', 'timeout', 'timeout'],
+    ['UND_ERR_BODY_TIMEOUT', 'timeout', 'timeout'],
+    ['ECONNREFUSED', 'connection', 'network'],
+    ['ECONNRESET', 'connection_cut', 'network'],
+    ['UND_ERR_SOCKET', 'connection_cut', 'network'],
+    ['UND_ERR_RES_EXCEEDED_MAX_SIZE', 'bad_answer', 'bad_answer'],
+  ] as const)('takes %s for %s, counted as %s', (code, expected, label) => {
+    const cause = failure(code);
+    const error = transportError(destination, cause);
+    expect(error.problem.cause).toBe(expected);
+    expect(error.cause).toBe(cause);
+    expect(error.status).toBeUndefined();
+    expect(statusLabel(error.problem.cause)).toBe(label);
+  });
+
+  it('takes a late answer of a call that waits for a node for the silence of the node', () => {
+    const { problem } = transportError({ ...destination, endpoint: 'resources' }, failure('DEADLINE'));
+    expect(problem).toEqual({
+      cause: 'node_silent',
+      detail: 'GET /api/client: no answer from panel.example.com within 25 s',
+    });
+    expect(statusLabel(problem.cause)).toBe('timeout');
+  });
+
+  it('names the name that could not be resolved', () => {
+    const error = transportError(destination, failure('ENOTFOUND', { hostname: 'proxy.example.com' }));
+    expect(error.message).toContain('resolving proxy.example.com failed (ENOTFOUND)');
+  });
+
+  it("tells a process without file descriptors from a panel that can't be reached", () => {
+    const { problem } = transportError(destination, failure('EMFILE'));
+    expect(problem.cause).toBe('descriptors');
+    expect(CAUSES.descriptors).toMatchObject({ scope: 'exporter', remedy: /Raise the limit/ });
+  });
+
+  it('speaks for the first of several addresses', () => {
+    const cause = new AggregateError([failure('ECONNREFUSED')], '');
+    expect(transportError(destination, cause).problem.cause).toBe('connection');
+    expect(transportError(destination, cause).message).toContain('it failed');
+  });
+
+  it.each([[undefined], ['text'], [{ code: 7 }]])('takes %j as it is', (cause) => {
+    expect(transportError(destination, cause).problem.cause).toBe('connection');
+  });
+});
+
+describe('unreadableError', () => {
+  it.each([
+    [undefined, 'bad_answer', 'GET /api/client answered 200, but it is not JSON'],
+    ['Sign in', 'login_page', 'GET /api/client answered 200, but it is not JSON: "Sign in"'],
+    [
+      'Just a moment...',
+      'challenge_page',
+      'GET /api/client answered 200, but it is not JSON: "Just a moment..."',
+    ],
+  ])('with the page %s is %s', (page, cause, detail) => {
+    const asked = { request: 'GET /api/client', status: 200 };
+    expect(unreadableError(asked, new Error('it is not JSON'), page).problem).toEqual({ cause, detail });
+  });
+});
+
+describe('problemOf', () => {
+  it('gives the problem of a panel, and is at a loss for every other error', () => {
+    const problem = { cause: 'bad_answer', detail: 'x' } as const;
+    expect(problemOf(new PanelError(problem))).toBe(problem);
+    expect(problemOf(new Error('two\nlines'))).toEqual({ cause: 'unexpected', detail: 'two lines' });
+    expect(problemOf(undefined)).toEqual({ cause: 'unexpected', detail: 'undefined' });
+  });
+});

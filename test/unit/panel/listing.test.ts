@@ -1,0 +1,192 @@
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
+import { describe, expect, it } from 'vitest';
+import type { ListedServer, ListingPage } from '../../../src/panel/dialect.ts';
+import { type ReadListingPage, walkListing } from '../../../src/panel/listing.ts';
+import { listed, uuidOf } from '../../support/listed.ts';
+
+type Page = readonly ListedServer[] | Error;
+
+/** Reads made-up pages, and keeps which were asked for. */
+function listingOf(pages: readonly Page[], more: Partial<ListingPage> = {}) {
+  const asked: number[] = [];
+  const read: ReadListingPage = ({ page }) => {
+    asked.push(page);
+    const servers = pages[page - 1] ?? [];
+    if (servers instanceof Error) return Promise.reject(servers);
+    return Promise.resolve({ servers, totalPages: pages.length, badEntries: 0, surplusEntries: 0, ...more });
+  };
+  return { asked, read };
+}
+
+setFlagsFromString('--expose-gc');
+const collectGarbage = runInNewContext('gc') as () => void;
+
+const names = (servers: readonly ListedServer[]) => servers.map(({ name }) => name);
+const GONE = new Error('no answer');
+
+describe('walkListing', () => {
+  it('reads every page, and counts a server on two of them once, as it is described last', async () => {
+    const { asked, read } = listingOf([
+      [listed(1), listed(2)],
+      [listed(2, { name: 'renamed' }), listed(3)],
+    ]);
+    const walk = await walkListing(read);
+    expect(asked).toEqual([1, 2]);
+    expect(names(walk.servers)).toEqual(['server-1', 'renamed', 'server-3']);
+    expect(walk).toMatchObject({ complete: true, pages: 2, problem: undefined, failure: undefined });
+  });
+
+  it('asks for pages of 100', async () => {
+    const perPages: number[] = [];
+    await walkListing(({ perPage }) => {
+      perPages.push(perPage);
+      return Promise.resolve({ servers: [], totalPages: 1, badEntries: 0, surplusEntries: 0 });
+    });
+    expect(perPages).toEqual([100]);
+  });
+
+  it('stops at the first page that fails, and keeps what it found', async () => {
+    const { asked, read } = listingOf([[listed(1)], GONE, [listed(3)]]);
+    const walk = await walkListing(read);
+    expect(asked).toEqual([1, 2]);
+    expect(names(walk.servers)).toEqual(['server-1']);
+    expect(walk).toMatchObject({ complete: false, pages: 3, problem: GONE, failure: { error: GONE } });
+  });
+
+  it('goes on after a failed page where more may fail', async () => {
+    const { asked, read } = listingOf([[listed(1)], GONE, [listed(3)], GONE, [listed(5)]]);
+    const walk = await walkListing(read, { maxFailures: 2 });
+    expect(asked).toEqual([1, 2, 3, 4]);
+    expect(names(walk.servers)).toEqual(['server-1', 'server-3']);
+  });
+
+  it('ends when its signal aborts, and says so', async () => {
+    const controller = new AbortController();
+    const { asked, read } = listingOf([[listed(1)], [listed(2)], [listed(3)]]);
+    const stopping: ReadListingPage = (query) => {
+      if (query.page === 2) controller.abort(GONE);
+      return read(query);
+    };
+    const walk = await walkListing(stopping, { maxFailures: 2, signal: controller.signal });
+    expect(asked).toEqual([1, 2]);
+    expect(walk.failure?.error).toBe(GONE);
+  });
+
+  it('is complete where an entry names no server, and tells which one as far as it can', async () => {
+    const bad = listed(2, { uuid: 'nonsense' });
+    const { read } = listingOf([[listed(1), bad]], { badEntries: 1 });
+    const walk = await walkListing(read);
+    expect(names(walk.servers)).toEqual(['server-1']);
+    expect(walk).toMatchObject({ complete: true, failure: undefined });
+    expect([...walk.unreadable]).toContain('00000002');
+    expect(walk.problem?.message).toBe('2 entries of page 1 name no server by its UUID');
+  });
+
+  it('is not ended by a page that names fewer pages than one before it', async () => {
+    const { asked, read } = listingOf([[listed(1)], [listed(2)], [listed(3)]]);
+    await walkListing(async (query) => {
+      const page = await read(query);
+      return query.page === 2 ? { ...page, totalPages: 1 } : page;
+    });
+    expect(asked).toEqual([1, 2, 3]);
+  });
+
+  it('reads at most 1,000 pages, and is incomplete where there are more', async () => {
+    const { asked, read } = listingOf([], { totalPages: 5_000 });
+    const walk = await walkListing(read);
+    expect(asked).toHaveLength(1_000);
+    expect(walk).toMatchObject({ complete: false, pages: 1_000, failure: undefined });
+    expect(walk.problem?.message).toBe('it is longer than 1000 pages or 100000 servers');
+  });
+
+  it('keeps little more than 100,000 servers', async () => {
+    const full = (from: number) => Array.from({ length: 60_000 }, (_, n) => listed(from + n));
+    const { asked, read } = listingOf([full(0), full(60_000), [listed(120_000)]]);
+    const walk = await walkListing(read);
+    expect(asked).toEqual([1, 2]);
+    expect(walk.complete).toBe(false);
+  });
+});
+
+describe('a page with more entries than were asked for', () => {
+  it('makes the walk incomplete, so that no server counts as gone, and is reported with its number', async () => {
+    const { read } = listingOf([[listed(1)]], { surplusEntries: 99_900 });
+    const walk = await walkListing(read);
+    expect(walk).toMatchObject({ complete: false, surplusEntries: 99_900, failure: undefined });
+    expect(names(walk.servers)).toEqual(['server-1']);
+    expect(walk.problem?.message).toBe(
+      'page 1 has 100000 entries, 100 were asked for: the others are not read',
+    );
+  });
+});
+
+describe('a walk with a reduction', () => {
+  const page = (number: number) => Array.from({ length: 100 }, (_, n) => listed(number * 100 + n));
+
+  it('holds little more than what the reduction keeps', async () => {
+    const reduced: number[] = [];
+    const reduce = (servers: readonly ListedServer[]) => {
+      reduced.push(servers.length);
+      return servers.slice(0, 150);
+    };
+    const { read } = listingOf(Array.from({ length: 40 }, (_, n) => page(n)));
+    const walk = await walkListing(read, { reduction: { above: 150, reduce } });
+    expect(Math.max(...reduced)).toBeLessThanOrEqual(1_300);
+    expect(walk.servers.length).toBeLessThanOrEqual(1_150);
+    expect(walk.servers.slice(0, 150)).toEqual([...page(0), ...page(1).slice(0, 50)]);
+  });
+
+  it('still ends after 100,000 different servers', async () => {
+    const full = (from: number) => Array.from({ length: 60_000 }, (_, n) => listed(from + n));
+    const { asked, read } = listingOf([full(0), full(60_000), full(120_000)]);
+    const reduction = { above: 10, reduce: (servers: readonly ListedServer[]) => servers.slice(0, 10) };
+    expect(await walkListing(read, { reduction })).toMatchObject({ complete: false });
+    expect(asked).toEqual([1, 2]);
+  });
+});
+
+describe('a listed server', () => {
+  const shownAs = async (changes: Partial<ListedServer>, n = 1) => {
+    const { servers } = await walkListing(listingOf([[listed(n, changes)]]).read);
+    return servers[0];
+  };
+
+  it('has one line of bounded length of each word', async () => {
+    const shown = await shownAs({
+      name: ` a\nb${'x'.repeat(1_000)}`,
+      node: '\u001b[2J',
+      egg: 'Pa\u202eper',
+    });
+    expect(shown?.name).toMatch(/^a bx{100,200}…$/);
+    expect(shown?.node).toBeUndefined();
+    expect(shown?.egg).toBe('Pa per');
+  });
+
+  it('does not hold on to the long words that it came with', async () => {
+    const words = () => Buffer.alloc(80_000, 'x').toString();
+    const long = () => ({ name: words(), node: words(), egg: words(), status: words(), identifier: words() });
+    collectGarbage();
+    const before = process.memoryUsage().heapUsed;
+    const walk = await walkListing(() => {
+      const servers = Array.from({ length: 200 }, (_, n) => listed(n, long()));
+      return Promise.resolve({ servers, totalPages: 1, badEntries: 0, surplusEntries: 0 });
+    });
+    collectGarbage();
+    expect(walk.servers).toHaveLength(200);
+    // They came with 80 MB.
+    expect(process.memoryUsage().heapUsed - before).toBeLessThan(10_000_000);
+  });
+
+  it('without a name is named by its short id', async () => {
+    expect((await shownAs({ name: '\u200b' }))?.name).toBe('00000001');
+  });
+
+  it.each(['', 'abc', '../../admin', `${uuidOf(1)}x`])('is passed over with the UUID %j', async (uuid) => {
+    expect(await shownAs({ uuid })).toBeUndefined();
+  });
+
+  it('is the same with its UUID in capitals', async () => {
+    expect((await shownAs({ uuid: uuidOf(0xab).toUpperCase() }, 0xab))?.uuid).toBe(uuidOf(0xab));
+  });
+});

@@ -1,0 +1,248 @@
+import { describe, expect, it } from 'vitest';
+import type { CauseCode } from '../../../src/domain/problem.ts';
+import { PTERODACTYL } from '../../../src/panel/dialects/pterodactyl.ts';
+import { PanelError } from '../../../src/panel/errors.ts';
+import {
+  closeFailure,
+  daemonFailure,
+  jwtFailure,
+  type LastingRefusal,
+  lastingRefusal,
+  tokenFailure,
+  upgradeFailure,
+} from '../../../src/session/failure.ts';
+
+const problem = (cause: CauseCode) => ({ cause, detail: 'the panel says no' });
+
+describe('tokenFailure', () => {
+  it.each<[CauseCode, LastingRefusal | undefined]>([
+    ['connection', undefined],
+    ['timeout', undefined],
+    ['redirect', undefined],
+    ['panel_error', undefined],
+    ['node_unreachable', undefined],
+    ['bad_answer', undefined],
+    ['challenge_page', undefined],
+    ['not_a_panel', undefined],
+    ['unauthorized', { reason: 'unauthorized', pollable: true }],
+    ['forbidden', { reason: 'forbidden', pollable: true }],
+    ['no_console_permission', { reason: 'forbidden', pollable: true }],
+    ['not_found', { reason: 'not_found', pollable: false }],
+    ['suspended', { reason: 'suspended', pollable: false }],
+    ['installing', { reason: 'installing', pollable: false }],
+    ['restoring', { reason: 'restoring', pollable: false }],
+    ['transferring', { reason: 'transferring', pollable: false }],
+    ['maintenance', { reason: 'maintenance', pollable: false }],
+    // What is wrong with the key blocks no server.
+    ['key_refused', { reason: undefined, pollable: true }],
+    ['key_address', { reason: undefined, pollable: true }],
+    ['key_console_permission', { reason: undefined, pollable: true }],
+  ])('%s', (cause, refusal) => {
+    const failure = tokenFailure(new PanelError(problem(cause)));
+    expect(failure).toEqual({ reason: 'no_token', problem: problem(cause) });
+    expect(lastingRefusal(failure.problem)).toEqual(refusal);
+  });
+
+  it('keeps how long a rate limit asks to wait', () => {
+    const limited = { ...problem('rate_limited'), retryAfterMs: 47_000 };
+    const error = new PanelError(limited, { status: 429 });
+    expect(tokenFailure(error)).toEqual({ reason: 'no_token', problem: limited });
+    expect(lastingRefusal(limited)).toBeUndefined();
+  });
+
+  it('takes an error that is not the panel’s as passing, on one line', () => {
+    const unexpected = (detail: string) => ({
+      reason: 'no_token',
+      problem: { cause: 'unexpected', detail },
+    });
+    expect(tokenFailure(new TypeError('a\nb'))).toEqual(unexpected('a b'));
+    expect(tokenFailure('odd')).toEqual(unexpected('odd'));
+    expect(lastingRefusal({ cause: 'unexpected', detail: '' })).toBeUndefined();
+  });
+});
+
+it('a socket address that may not be used rests slowly and leaves polling open', () => {
+  const insecure = {
+    cause: 'socket_address_insecure',
+    detail: 'socket address "ws://x": plain ws is not allowed',
+  } as const;
+  expect(lastingRefusal(insecure)).toEqual({ reason: 'forbidden', pollable: true });
+});
+
+describe('upgradeFailure', () => {
+  const ORIGIN = 'https://panel.example.com';
+  const DIRECT = { origin: ORIGIN, proxied: false };
+  const refused = (status: number, body?: string) =>
+    upgradeFailure(
+      { status, ...(body !== undefined && { body }), error: new Error('Unexpected server response') },
+      DIRECT,
+    );
+
+  it('names the Origin for a 403, the most common mistake, and rests slowly', () => {
+    const failure = refused(403);
+    expect(failure).toEqual({
+      reason: 'upgrade_refused',
+      problem: {
+        cause: 'origin',
+        detail: `the node rejected the socket upgrade (403): Origin ${ORIGIN} sent`,
+      },
+      dropToken: false,
+    });
+    expect(lastingRefusal(failure.problem)).toEqual({ reason: 'forbidden', pollable: true });
+  });
+
+  it('knows a full socket table, and keeps the token for the next attempt', () => {
+    const failure = refused(400);
+    expect(failure.problem).toEqual({
+      cause: 'too_many_sockets',
+      detail: 'the node rejected the socket upgrade (400)',
+    });
+    expect(lastingRefusal(failure.problem)).toBeUndefined();
+    expect(failure.dropToken).not.toBe(true);
+  });
+
+  it.each([301, 302, 308])('follows no redirect (%i)', (status) => {
+    expect(refused(status)).toEqual({
+      reason: 'upgrade_refused',
+      problem: {
+        cause: 'upgrade_redirected',
+        detail: `the node rejected the socket upgrade (${status})`,
+      },
+      dropToken: true,
+    });
+  });
+
+  it.each<[number, boolean, CauseCode]>([
+    [401, true, 'upgrade_refused'],
+    [404, true, 'upgrade_refused'],
+    [407, true, 'node_proxy'],
+    [429, true, 'upgrade_refused'],
+    [500, false, 'upgrade_error'],
+    [502, false, 'upgrade_error'],
+    [503, false, 'upgrade_error'],
+  ])('retries after a %i; drops the token: %s; %s', (status, dropToken, cause) => {
+    const failure = refused(status);
+    expect(failure).toEqual({
+      reason: 'upgrade_refused',
+      problem: { cause, detail: `the node rejected the socket upgrade (${status})` },
+      dropToken,
+    });
+    expect(lastingRefusal(failure.problem)).toBeUndefined();
+  });
+
+  it('tells a daemon that has no such server from a page that has nothing there', () => {
+    const daemon = '{"error":"The requested resource does not exist on this instance.","request_id":"x"}';
+    expect(refused(404, daemon).problem.cause).toBe('server_not_on_node');
+    expect(refused(404, '<html><title>404 Not Found</title></html>').problem.cause).toBe('upgrade_refused');
+    expect(refused(502, daemon).problem.cause).toBe('upgrade_error');
+  });
+
+  const failed = (code: string | undefined, message: string, proxied = false) =>
+    upgradeFailure({ error: Object.assign(new Error(message), { code }) }, { origin: ORIGIN, proxied });
+
+  it.each<[string, string, CauseCode, CauseCode]>([
+    ['ECONNREFUSED', 'connect ECONNREFUSED 203.0.113.7:8080', 'node_connection', 'node_proxy'],
+    ['ECONNRESET', 'read ECONNRESET', 'node_connection', 'node_connection'],
+    ['ENOTFOUND', 'getaddrinfo ENOTFOUND node', 'node_dns', 'node_proxy'],
+    ['EMFILE', 'socket EMFILE', 'descriptors', 'descriptors'],
+    ['CERT_HAS_EXPIRED', 'certificate has expired', 'node_tls_expired', 'node_tls_expired'],
+    ['DEPTH_ZERO_SELF_SIGNED_CERT', 'self-signed certificate', 'node_tls_unknown_ca', 'node_tls_unknown_ca'],
+    ['ETIMEDOUT', 'connect ETIMEDOUT 203.0.113.7:8080', 'node_timeout', 'node_timeout'],
+    ['ERR_PROXY', 'the proxy answered 407', 'node_proxy', 'node_proxy'],
+    ['ERR_SOCKET_ADDRESS', '"node" leads to ::1', 'socket_address_local', 'socket_address_local'],
+  ])('knows the cause behind %s, and repeats what was said', (code, message, cause, throughProxy) => {
+    const failure = failed(code, message);
+    const named = message.includes(code) ? message : `${message} (${code})`;
+    expect(failure).toEqual({
+      reason: 'connect_failed',
+      problem: { cause, detail: `connecting to the node failed: ${named}` },
+    });
+    expect(failed(code, message, true).problem.cause).toBe(throughProxy);
+  });
+
+  it('gives the words of an error that it does not know, on one line', () => {
+    expect(failed(undefined, 'odd\r\nthing').problem).toEqual({
+      cause: 'node_connection',
+      detail: 'connecting to the node failed: odd thing',
+    });
+  });
+
+  // Node bundles the errors of a name with several addresses into one that has a code but no words.
+  it.each(['ECONNREFUSED', 'EPROTO'])(
+    'finds words for a name none of whose addresses answers (%s)',
+    (code) => {
+      const each = ['203.0.113.7', '2001:db8::7'].map((host) =>
+        Object.assign(new Error(`connect ${code} ${host}:8080`), { code }),
+      );
+      const error = Object.assign(new AggregateError(each, ''), { code });
+      expect(upgradeFailure({ error }, DIRECT).problem.detail).toContain(`connect ${code} 203.0.113.7:8080`);
+    },
+  );
+});
+
+describe('closeFailure', () => {
+  it.each<[number, string, CauseCode, LastingRefusal | undefined, string]>([
+    [1000, '', 'closed', undefined, 'the socket was closed (1000)'],
+    [1001, 'server deleted', 'closed', undefined, 'the socket was closed (1001): "server deleted"'],
+    [1006, 'a\r\nb', 'closed', undefined, 'the socket was closed (1006): "a b"'],
+    [4400, '', 'closed_for_good', { reason: 'forbidden', pollable: true }, 'the socket was closed (4400)'],
+    [
+      4409,
+      'server is suspended',
+      'suspended',
+      { reason: 'suspended', pollable: false },
+      'the socket was closed (4409): "server is suspended"',
+    ],
+  ])('%i "%s"', (code, text, cause, refusal, detail) => {
+    const failure = closeFailure({ code, text, reason: 'closed' }, PTERODACTYL.socket);
+    expect(failure).toEqual({ reason: 'closed', problem: { cause, detail } });
+    expect(lastingRefusal(failure.problem)).toEqual(refusal);
+  });
+
+  it('keeps the reason for which the reconnect is counted', () => {
+    const closing = { code: 1006, text: '', reason: 'pong_timeout' } as const;
+    expect(closeFailure(closing, PTERODACTYL.socket).reason).toBe('pong_timeout');
+  });
+});
+
+describe('jwtFailure', () => {
+  const CONSOLE = { permissions: ['websocket.connect', 'control.start'] };
+
+  it.each<[string, object | undefined, CauseCode]>([
+    ['jwt: exp claim is invalid', CONSOLE, 'token_clock'],
+    ['jwt: created too far in past (denylist)', CONSOLE, 'token_clock'],
+    ['jwt: server uuid mismatch', CONSOLE, 'token_wrong_server'],
+    ['jwt: missing connect permission', CONSOLE, 'token_version'],
+    ['jwt: missing connect permission', { permissions: ['*'] }, 'token_version'],
+    ['jwt: missing connect permission', { permissions: ['control.start'] }, 'no_console_permission'],
+    ['jwt: missing connect permission', undefined, 'no_console_permission'],
+    ['jwt: something new', CONSOLE, 'token_refused'],
+  ])('%s (%o)', (text, claims, cause) => {
+    expect(jwtFailure(text, PTERODACTYL.socket, claims)).toEqual({
+      reason: 'auth_refused',
+      problem: { cause, detail: `the node rejected the token: "${text}"` },
+      dropToken: true,
+    });
+  });
+
+  it('leaves out the identifier that makes every event different', () => {
+    const text = 'Error Event [0c1a9c62-0000-4000-8000-000000000000]: jwt: server uuid mismatch\n';
+    expect(jwtFailure(text, PTERODACTYL.socket).problem.detail).toBe(
+      'the node rejected the token: "jwt: server uuid mismatch"',
+    );
+  });
+});
+
+it('daemonFailure: the node has another token than the panel, which lasts', () => {
+  const failure = daemonFailure('an unexpected error was encountered while handling this request');
+  expect(failure).toEqual({
+    reason: 'auth_refused',
+    problem: {
+      cause: 'node_token_mismatch',
+      detail:
+        'the node could not verify the token: "an unexpected error was encountered while handling this request"',
+    },
+    dropToken: true,
+  });
+  expect(lastingRefusal(failure.problem)).toEqual({ reason: 'forbidden', pollable: true });
+});

@@ -1,0 +1,154 @@
+import * as fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { answersMessage } from '../../../src/diagnosis/node-answer.ts';
+import { PTERODACTYL } from '../../../src/panel/dialects/pterodactyl.ts';
+import { jwtFailure } from '../../../src/session/failure.ts';
+import { step } from '../../../src/session/machine.ts';
+import {
+  type MachineContext,
+  type MachineEffect,
+  type MachineEvent,
+  type MachineState,
+  RENEW_AGAIN_MS,
+  type Token,
+} from '../../../src/session/machine-model.ts';
+
+const START = 1_000_000;
+const WITHHELD = 'jwt: created too far in past (denylist)';
+const ANSWERED = `Error Event [0f4b5d2c-0000-4000-8000-000000000000]: ${WITHHELD}`;
+
+const token = (value: string): Token => ({
+  value,
+  socketUrl: 'wss://node-1/ws',
+  refreshAt: START + 480_000,
+  expiresAt: START + 600_000,
+});
+
+/** A machine whose timers a test lets go off. */
+class Driven {
+  state: MachineState;
+  now = START;
+  readonly timers = new Map<string, number>();
+  readonly done: string[] = [];
+
+  constructor(state: MachineState) {
+    this.state = state;
+  }
+
+  dispatch(event: MachineEvent, afterMs = 0): void {
+    this.now += afterMs;
+    const context: MachineContext = {
+      now: this.now,
+      random: 0.99,
+      timeouts: { connectTimeoutMs: 10_000, authTimeoutMs: 10_000 },
+    };
+    const next = step(this.state, event, context);
+    this.state = next.state;
+    for (const effect of next.effects) this.#note(effect);
+  }
+
+  jwtError(text: string, afterMs = 0): void {
+    const failure = jwtFailure(text, PTERODACTYL.socket);
+    const answersToken = answersMessage(text);
+    this.dispatch(
+      { type: 'jwtError', epoch: this.state.epoch, curable: true, answersToken, failure },
+      afterMs,
+    );
+  }
+
+  fetched(value: string, afterMs = 50): void {
+    this.dispatch({ type: 'tokenFetched', token: token(value) }, afterMs);
+  }
+
+  /** Lets one timer go off when it is due. */
+  goOff(timer: 'refresh' | 'retry' | 'deadline'): void {
+    this.now = this.timers.get(timer) ?? Number.NaN;
+    this.timers.delete(timer);
+    this.dispatch({ type: 'timer', timer });
+  }
+
+  #note(effect: MachineEffect): void {
+    this.done.push(effect.type);
+    if (effect.type === 'setTimer') this.timers.set(effect.timer, this.now + effect.delayMs);
+    if (effect.type === 'cancelTimers') this.timers.clear();
+  }
+}
+
+const streaming = () =>
+  new Driven({
+    name: 'streaming',
+    epoch: 7,
+    failures: 0,
+    token: token('old'),
+    since: START - 300_000,
+    authenticatedAt: START - 300_000,
+    unanswered: 0,
+  });
+
+describe('a token that was renewed in the second in which the node revoked the one before', () => {
+  it('is replaced within three seconds, on the socket that there is', () => {
+    const machine = streaming();
+    machine.jwtError(WITHHELD);
+    machine.fetched('same second');
+    machine.jwtError(ANSWERED, 20);
+    expect(machine.state).toMatchObject({ name: 'streaming', problem: { cause: 'token_clock' } });
+    machine.jwtError(WITHHELD, 500);
+    machine.jwtError(WITHHELD, 1_000);
+    machine.goOff('refresh');
+    machine.fetched('a later second');
+    machine.dispatch({ type: 'authenticated', epoch: 7 }, 20);
+    expect(machine.state).toMatchObject({ name: 'streaming', token: { value: 'a later second' } });
+    expect(machine.state).not.toHaveProperty('problem');
+    expect(machine.now - START).toBeLessThan(3_000);
+    expect(machine.done.filter((effect) => effect === 'fetchToken')).toHaveLength(2);
+    expect(machine.done).not.toContain('terminateSocket');
+  });
+
+  it('is given up when the one after it is rejected too', () => {
+    const machine = streaming();
+    machine.jwtError(WITHHELD);
+    machine.fetched('one');
+    machine.jwtError(ANSWERED, 20);
+    machine.goOff('refresh');
+    machine.fetched('two');
+    machine.jwtError(ANSWERED, 20);
+    expect(machine.state).toMatchObject({ name: 'backingOff', token: undefined });
+    expect(machine.done).toContain('closeSocket');
+  });
+
+  it('is not taken for rejected when events are held back while it is on its way', () => {
+    const machine = streaming();
+    machine.jwtError(WITHHELD);
+    machine.fetched('new');
+    machine.jwtError(WITHHELD, 20);
+    expect(machine.state.name).toBe('refreshing');
+    machine.dispatch({ type: 'authenticated', epoch: 7 }, 20);
+    expect(machine.state).toMatchObject({ name: 'streaming', token: { value: 'new' } });
+  });
+
+  it('is replaced soon on a new socket too, the first times', () => {
+    const waits = [0, 1, 2].map((failures) => {
+      const machine = new Driven({
+        name: 'authenticating',
+        epoch: 7,
+        failures,
+        token: token('new'),
+        reused: false,
+      });
+      machine.jwtError(ANSWERED);
+      expect(machine.state.name).toBe('backingOff');
+      return (machine.timers.get('retry') ?? Number.NaN) - START;
+    });
+    expect(waits.slice(0, 2)).toEqual([RENEW_AGAIN_MS, RENEW_AGAIN_MS]);
+    expect(waits[2]).toBeGreaterThan(15_000);
+  });
+
+  it('is of a later second than the revocation, whenever that was', () => {
+    fc.assert(
+      fc.property(fc.integer({ min: 0, max: 1_000_000 }), (revokedAt) => {
+        const issuedAt = Math.floor((revokedAt + RENEW_AGAIN_MS) / 1_000) * 1_000;
+        expect(issuedAt).toBeGreaterThan(revokedAt);
+      }),
+    );
+  });
+});

@@ -1,0 +1,214 @@
+import { describe, expect, it } from 'vitest';
+import type { Problem } from '../../../src/domain/problem.ts';
+import { step } from '../../../src/session/machine.ts';
+import {
+  INITIAL_STATE,
+  type MachineEvent,
+  type MachineState,
+  type Token,
+} from '../../../src/session/machine-model.ts';
+import { standingOf } from '../../../src/session/poller.ts';
+
+const timeouts = { connectTimeoutMs: 10_000, authTimeoutMs: 12_000 };
+const DOWN: Problem = { cause: 'panel_error', detail: 'the panel answered 500' };
+const ORIGIN: Problem = { cause: 'origin', detail: 'the node rejected the socket upgrade (403)' };
+
+/** A machine whose every random number is just below 1, so that waits are their ceilings. */
+class Stepper {
+  now = 0;
+  state: MachineState = INITIAL_STATE;
+  effects: readonly { readonly type: string }[] = [];
+
+  do(...events: readonly MachineEvent[]): this {
+    for (const event of events) {
+      const next = step(this.state, event, { now: this.now, random: 1 - 1e-12, timeouts });
+      this.state = next.state;
+      this.effects = next.effects;
+    }
+    return this;
+  }
+
+  get token(): Token {
+    return {
+      value: 't',
+      socketUrl: 'wss://node/ws',
+      refreshAt: this.now + 450_000,
+      expiresAt: this.now + 600_000,
+    };
+  }
+
+  effect(type: string): unknown {
+    return this.effects.find((effect) => effect.type === type);
+  }
+}
+
+const failed = (problem: Problem): MachineEvent => ({
+  type: 'tokenFailed',
+  failure: { reason: 'no_token', problem },
+});
+const retry: MachineEvent = { type: 'timer', timer: 'retry' };
+
+describe('a refresh that fails', () => {
+  it('backs off by its own failures, not by those from before the socket', () => {
+    const session = new Stepper().do({ type: 'start' });
+    for (let failures = 0; failures < 5; failures += 1) session.do(failed(DOWN), retry);
+    session.do(
+      { type: 'tokenFetched', token: session.token },
+      { type: 'opened', epoch: 1 },
+      { type: 'authenticated', epoch: 1 },
+    );
+    session.now += 30_000;
+    const waits: unknown[] = [];
+    for (let failures = 0; failures < 3; failures += 1) {
+      session.do({ type: 'timer', timer: 'refresh' }, failed(DOWN));
+      waits.push(session.effect('setTimer'));
+    }
+    expect(waits).toEqual(
+      [5_000, 10_000, 20_000].map((delayMs) => ({
+        type: 'setTimer',
+        timer: 'refresh',
+        delayMs: expect.closeTo(delayMs, 3),
+      })),
+    );
+  });
+});
+
+describe('a console that is refused', () => {
+  const refused = () => {
+    const session = new Stepper().do({ type: 'start' });
+    const event: MachineEvent = {
+      type: 'refused',
+      epoch: 1,
+      failure: { reason: 'upgrade_refused', problem: ORIGIN },
+    };
+    return session.do({ type: 'tokenFetched', token: session.token }, event);
+  };
+
+  it('is tried again with the token that still lives', () => {
+    const session = refused();
+    session.now += 300_000;
+    session.do(retry);
+    expect(session.state.name).toBe('connecting');
+    expect(session.effect('fetchToken')).toBeUndefined();
+  });
+
+  it('is tried again with a new token when the old one ends, after all other calls', () => {
+    const session = refused();
+    session.now += 590_000;
+    session.do(retry);
+    expect(session.effect('fetchToken')).toEqual({ type: 'fetchToken', priority: 'retry' });
+  });
+});
+
+describe('a call for credentials', () => {
+  it('is a retry after three failures, unless what caused them may be over', () => {
+    const session = new Stepper().do({ type: 'start' });
+    const priorities: unknown[] = [session.effect('fetchToken')];
+    for (let failures = 0; failures < 3; failures += 1) {
+      session.do(failed(DOWN), retry);
+      priorities.push(session.effect('fetchToken'));
+    }
+    session.do(failed(DOWN), { type: 'wake' });
+    priorities.push(session.effect('fetchToken'));
+    expect(priorities).toEqual(
+      ['connect', 'connect', 'connect', 'retry', 'connect'].map((priority) => ({
+        type: 'fetchToken',
+        priority,
+      })),
+    );
+  });
+});
+
+describe('an attempt that a wake begins', () => {
+  const stream = { type: 'stream', pollIntervalMs: 30_000 } as const;
+  const on = { type: 'on', from: 0, intervalMs: 30_000 } as const;
+  const standing = ({ state }: Stepper) =>
+    standingOf({ role: stream, machine: state }, on, { type: 'answered' });
+
+  /** Its socket was lost, and its node can't be reached. */
+  const lost = () => {
+    const session = new Stepper().do({ type: 'start' });
+    session.do(
+      { type: 'tokenFetched', token: session.token },
+      { type: 'opened', epoch: 1 },
+      { type: 'authenticated', epoch: 1 },
+    );
+    session.do({ type: 'closed', epoch: 1, failure: { reason: 'closed', problem: DOWN } });
+    const refuse = () =>
+      session.do({
+        type: 'refused',
+        epoch: session.state.epoch,
+        failure: { reason: 'connect_failed', problem: DOWN },
+      });
+    for (let attempts = 0; attempts < 5; attempts += 1) {
+      session.do(retry);
+      refuse();
+    }
+    return session;
+  };
+
+  const rejectToken = (session: Stepper) => {
+    const { epoch } = session.state;
+    const failure = { reason: 'auth_refused', problem: DOWN } as const;
+    session.do({ type: 'opened', epoch }, { type: 'jwtError', epoch, curable: true, failure });
+  };
+
+  it('counts as a first one until it fails', () => {
+    const session = lost();
+    expect(standing(session)).toBe('fallback');
+    session.do({ type: 'wake' });
+    expect(session.state.name).toBe('connecting');
+    expect(standing(session)).toBe('planned');
+    const { epoch } = session.state;
+    session.do({ type: 'opened', epoch });
+    expect(standing(session)).toBe('planned');
+    session.do({ type: 'closed', epoch, failure: { reason: 'closed', problem: DOWN } });
+    expect(standing(session)).toBe('fallback');
+  });
+
+  it('fetches a new token ahead of retries if the node rejects the old one', () => {
+    const session = lost().do({ type: 'wake' });
+    rejectToken(session);
+    expect(session.effect('fetchToken')).toEqual({ type: 'fetchToken', priority: 'connect' });
+    expect(standing(session)).toBe('planned');
+  });
+
+  it('is not needed for that: a rejected old token says nothing about a new one', () => {
+    const session = lost().do(retry);
+    expect(standing(session)).toBe('fallback');
+    rejectToken(session);
+    expect(session.effect('fetchToken')).toEqual({ type: 'fetchToken', priority: 'connect' });
+  });
+});
+
+describe('how a server stands in the plan', () => {
+  const stream = { type: 'stream', pollIntervalMs: 30_000 } as const;
+  const on = { type: 'on', from: 0, intervalMs: 30_000 } as const;
+  const off = { type: 'off' } as const;
+  const none = { type: 'none' } as const;
+  const backingOff = (failures: number): MachineState => ({
+    name: 'backingOff',
+    epoch: 1,
+    failures,
+    problem: DOWN,
+    token: undefined,
+  });
+  const blocked: MachineState = {
+    name: 'blocked',
+    epoch: 1,
+    failures: 1,
+    problem: ORIGIN,
+    refused: { reason: 'forbidden', pollable: true },
+  };
+
+  it.each([
+    ['as planned while it waits', INITIAL_STATE, off, none, 'planned'],
+    ['as planned after one failure', backingOff(1), on, none, 'planned'],
+    ['fallen back after two', backingOff(2), on, none, 'fallback'],
+    ['fallen back if its console is refused', blocked, on, { type: 'answered' }, 'fallback'],
+    ['lost if its polls fail, too', backingOff(2), on, { type: 'failed', problem: DOWN }, 'lost'],
+    ['lost if it may not be polled', blocked, off, none, 'lost'],
+  ] as const)('%s', (_, machine, policy, poll, standing) => {
+    expect(standingOf({ role: stream, machine }, policy, poll)).toBe(standing);
+  });
+});

@@ -1,0 +1,155 @@
+import fc from 'fast-check';
+import { beforeEach, describe, expect, it } from 'vitest';
+import { FRAME_INTERVAL_MS, Heartbeat, Outbox } from '../../../src/session/socket-pacing.ts';
+import { ManualClock } from '../../support/manual-clock.ts';
+
+let clock: ManualClock;
+
+beforeEach(() => {
+  clock = new ManualClock();
+});
+
+describe('Outbox', () => {
+  let sent: (readonly [afterMs: number, frame: string])[];
+  let outbox: Outbox;
+
+  beforeEach(() => {
+    sent = [];
+    const startedAt = clock.now();
+    outbox = new Outbox(clock, (frame) => sent.push([clock.now() - startedAt, frame]));
+  });
+
+  it('sends the first frame at once and the others half a second apart, in order', async () => {
+    for (const frame of ['a', 'b', 'c']) outbox.send(frame);
+    expect(sent).toEqual([[0, 'a']]);
+    await clock.advance(5_000);
+    expect(sent).toEqual([
+      [0, 'a'],
+      [500, 'b'],
+      [1_000, 'c'],
+    ]);
+    expect(clock.pending).toBe(0);
+  });
+
+  it('keeps its distance after the queue ran empty', async () => {
+    outbox.send('a');
+    await clock.advance(200);
+    outbox.send('b');
+    await clock.advance(5_000);
+    outbox.send('c');
+    expect(sent).toEqual([
+      [0, 'a'],
+      [500, 'b'],
+      [5_200, 'c'],
+    ]);
+  });
+
+  it('drops what waits when it is stopped', async () => {
+    for (const frame of ['a', 'b', 'c']) outbox.send(frame);
+    outbox.stop();
+    expect(clock.pending).toBe(0);
+    await clock.advance(5_000);
+    expect(sent).toEqual([[0, 'a']]);
+    outbox.send('d');
+    await clock.advance(5_000);
+    expect(sent).toEqual([
+      [0, 'a'],
+      [5_000, 'd'],
+    ]);
+  });
+
+  it('refuses to pile up', () => {
+    for (let frame = 0; frame < 65; frame += 1) outbox.send(String(frame));
+    expect(() => outbox.send('one more')).toThrow(
+      'expected at most 64 frames waiting for one socket; send more slowly',
+    );
+  });
+
+  it('sends all in order and never two within half a second, however they come', async () => {
+    const gaps = fc.array(fc.integer({ min: 0, max: 1_200 }), { maxLength: 20 });
+    await fc.assert(
+      fc.asyncProperty(gaps, async (waits) => {
+        const own = new ManualClock();
+        const at: number[] = [];
+        const frames: string[] = [];
+        const box = new Outbox(own, (frame) => {
+          at.push(own.now());
+          frames.push(frame);
+        });
+        for (const [index, wait] of waits.entries()) {
+          await own.advance(wait);
+          box.send(String(index));
+        }
+        await own.advance(waits.length * FRAME_INTERVAL_MS);
+        expect(frames).toEqual(waits.map((_, index) => String(index)));
+        for (const [index, time] of at.entries()) {
+          expect(time - (at[index - 1] ?? Number.NEGATIVE_INFINITY)).toBeGreaterThanOrEqual(
+            FRAME_INTERVAL_MS,
+          );
+        }
+      }),
+      { numRuns: 30 },
+    );
+  });
+});
+
+describe('Heartbeat', () => {
+  let said: string[];
+  let heartbeat: Heartbeat;
+
+  beforeEach(() => {
+    said = [];
+    heartbeat = new Heartbeat(clock, { ping: () => said.push('ping'), lost: () => said.push('lost') });
+  });
+
+  it('pings a quiet connection every 30 s while it is answered', async () => {
+    heartbeat.start();
+    await clock.advance(29_999);
+    expect(said).toEqual([]);
+    for (let beat = 1; beat <= 4; beat += 1) {
+      await clock.advance(beat === 1 ? 1 : 30_000);
+      expect(said).toHaveLength(beat);
+      heartbeat.heard();
+    }
+    expect(new Set(said)).toEqual(new Set(['ping']));
+  });
+
+  it('does not ping one that speaks, and does 30 s after its last word', async () => {
+    heartbeat.start();
+    for (let second = 0; second < 100; second += 1) {
+      await clock.advance(1_000);
+      heartbeat.heard();
+    }
+    expect(said).toEqual([]);
+    await clock.advance(29_999);
+    expect(said).toEqual([]);
+    await clock.advance(1);
+    expect(said).toEqual(['ping']);
+  });
+
+  it('tells once that nothing came in the 30 s after a ping, and rests', async () => {
+    heartbeat.start();
+    await clock.advance(60_000);
+    expect(said).toEqual(['ping', 'lost']);
+    expect(clock.pending).toBe(0);
+    await clock.advance(120_000);
+    expect(said).toEqual(['ping', 'lost']);
+  });
+
+  it('takes a late pong', async () => {
+    heartbeat.start();
+    await clock.advance(59_999);
+    heartbeat.heard();
+    await clock.advance(30_000);
+    expect(said).toEqual(['ping', 'ping']);
+  });
+
+  it('is still after a stop, before its start too', async () => {
+    heartbeat.stop();
+    heartbeat.start();
+    heartbeat.stop();
+    expect(clock.pending).toBe(0);
+    await clock.advance(120_000);
+    expect(said).toEqual([]);
+  });
+});

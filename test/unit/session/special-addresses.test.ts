@@ -1,0 +1,97 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { isLocalAddress, isMetadataAddress } from '../../../src/session/special-addresses.ts';
+
+describe('local addresses', () => {
+  it.each([
+    ['127.0.0.1', true],
+    ['127.255.255.254', true],
+    ['128.0.0.1', false],
+    ['0.0.0.0', true],
+    ['169.254.0.1', true],
+    ['169.253.255.255', false],
+    ['192.168.1.1', false],
+    ['::1', true],
+    ['::', true],
+    ['::2', false],
+    ['fe80::1', true],
+    ['fe80::1%eth0', true],
+    ['febf::1', true],
+    ['fec0::1', false],
+    ['::ffff:127.0.0.1', true],
+    ['::ffff:169.254.169.254', true],
+    ['::ffff:8.8.8.8', false],
+    ['2001:db8::1', false],
+    ['localhost', false],
+    ['', false],
+  ])('%s: %s', (address, local) => {
+    expect(isLocalAddress(address)).toBe(local);
+  });
+
+  it.each(['64:ff9b::127.0.0.1', '64:ff9b:1::7f00:1', '2002:7f00:1::1', '64:ff9b::10.0.0.1'])(
+    'IPv4 inside of IPv6 is judged as IPv4: %s',
+    (address) => {
+      expect(isLocalAddress(address)).toBe(!address.includes('10.0.0.1'));
+    },
+  );
+});
+
+describe("the addresses of clouds' metadata services", () => {
+  it.each([
+    ['169.254.169.254', true],
+    ['169.254.170.2', true],
+    ['169.254.170.23', true],
+    ['100.100.100.200', true],
+    ['168.63.129.16', true],
+    ['fd00:ec2::254', true],
+    ['FD00:0EC2:0:0:0:0:0:254', true],
+    ['fd00:ec2::23', true],
+    ['fd20:ce::254', true],
+    ['fd20:ce::254%eth0', true],
+    ['::ffff:169.254.169.254', true],
+    ['::ffff:6464:64c8', true],
+    ['64:ff9b::a9fe:a9fe', true],
+    ['64:ff9b::168.63.129.16', true],
+    ['64:ff9b:1::169.254.169.254', true],
+    ['64:ff9b:1:a9fe:a9:fe00::', true],
+    ['64:ff9b:1:a9:fe:a9fe::', true],
+    ['64:ff9b:1:0:a9:fea9:fe00:0', true],
+    ['2002:a9fe:a9fe::', true],
+    ['2001:db8:64::a9fe:a9fe', true],
+    ['::169.254.169.254', true],
+    ['100.100.100.201', false],
+    ['168.63.129.17', false],
+    ['10.0.0.1', false],
+    ['192.168.1.1', false],
+    ['172.17.0.1', false],
+    ['100.64.0.1', false],
+    ['203.0.113.7', false],
+    ['127.0.0.1', false],
+    ['::1', false],
+    ['fd12:3456:789a::1', false],
+    ['fd00::1', false],
+    ['64:ff9b::8.8.8.8', false],
+    ['2001:db8::1', false],
+    ['metadata.google.internal', false],
+    ['', false],
+  ])('%s: %s', (address, isMetadata) => {
+    expect(isMetadataAddress(address)).toBe(isMetadata);
+  });
+
+  it('are found by any spelling, and no address makes the judgment throw', () => {
+    fc.assert(
+      fc.property(fc.oneof(fc.ipV4(), fc.ipV6(), fc.string({ maxLength: 40 })), (address) => {
+        expect([isLocalAddress(address), isMetadataAddress(address)]).toHaveLength(2);
+      }),
+    );
+    fc.assert(
+      fc.property(
+        fc.constantFrom('169.254.169.254', '100.100.100.200', '168.63.129.16'),
+        fc.nat(0xffff),
+        (quad, site) => {
+          expect(isMetadataAddress(`2001:db8:${site.toString(16)}::${quad}`)).toBe(true);
+        },
+      ),
+    );
+  });
+});

@@ -1,0 +1,75 @@
+import { describe, expect, it } from 'vitest';
+import { LiveFleet } from '../../../../src/status-page/browser/live-fleet.ts';
+import { order, type ServerSelection } from '../../../../src/status-page/browser/order.ts';
+import { Ledger } from '../../../../src/status-page/data/ledger.ts';
+import { LiveEncoder } from '../../../../src/status-page/data/live-encoder.ts';
+import {
+  FULL_SAMPLE,
+  READ_AT,
+  type ServerReadingChanges,
+  streamingReading,
+} from '../../../support/readings.ts';
+
+const ALL: ServerSelection = { search: '', state: undefined, condition: undefined, sorting: undefined };
+
+const named = (name: string, cpuCores: number | undefined, changes: ServerReadingChanges = {}) => {
+  const { cpuCores: _, ...rest } = FULL_SAMPLE;
+  const sample = cpuCores === undefined ? rest : { ...rest, cpuCores };
+  return streamingReading({ sample, ...changes, target: { id: name, name, ...changes.target } });
+};
+
+const ledger = new Ledger();
+ledger.observe(
+  [
+    named('lobby-10', 1),
+    named('lobby-2', 3, { target: { node: 'berlin', labels: { game: 'minecraft' } } }),
+    named('arena', undefined, { state: 'offline' }),
+    named('Broken', 2, {
+      status: {
+        condition: 'failing',
+        problem: { cause: 'node_dns', detail: 'the node could not be reached' },
+      },
+    }),
+  ],
+  READ_AT,
+  0,
+);
+const clock = { toUnixMs: (ms: number) => ms };
+const fleet = new LiveFleet(
+  new LiveEncoder({ entries: ledger.entries, panels: [], now: READ_AT }, '1', clock).full(),
+);
+const names = (changes: Partial<ServerSelection>) =>
+  order(fleet, { ...ALL, ...changes }).map((server) => fleet.name(server));
+
+describe('the order', () => {
+  it('is the configuration’s where nobody sorts', () => {
+    expect(names({})).toEqual(['lobby-10', 'lobby-2', 'arena', 'Broken']);
+  });
+
+  it.each([
+    ['name', false, ['arena', 'Broken', 'lobby-2', 'lobby-10']],
+    ['name', true, ['lobby-10', 'lobby-2', 'Broken', 'arena']],
+    ['cpu', true, ['lobby-2', 'Broken', 'lobby-10', 'arena']],
+    ['cpu', false, ['lobby-10', 'Broken', 'lobby-2', 'arena']],
+    ['state', false, ['arena', 'lobby-10', 'lobby-2', 'Broken']],
+    ['trouble', false, ['Broken', 'lobby-10', 'lobby-2', 'arena']],
+  ] as const)('by %s, descending %s', (key, isDescending, expected) => {
+    expect(names({ sorting: { key, isDescending } })).toEqual(expected);
+  });
+
+  it.each([
+    ['LOBBY', ['lobby-10', 'lobby-2']],
+    ['berlin', ['lobby-2']],
+    ['game=mine lobby', ['lobby-2']],
+    ['reached', ['Broken']],
+    ['node_dns', ['Broken']],
+    ['resolved', ['Broken']],
+    ['failing', ['Broken']],
+    ['nobody', []],
+  ])('searched for %s', (search, expected) => expect(names({ search })).toEqual(expected));
+
+  it('narrowed to a state or a condition', () => {
+    expect(names({ state: 'offline' })).toEqual(['arena']);
+    expect(names({ condition: 'failing' })).toEqual(['Broken']);
+  });
+});

@@ -1,0 +1,157 @@
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import type { ServerReading } from '../../../../src/domain/reading.ts';
+import { StatusBoard } from '../../../../src/status-page/data/board.ts';
+import type { Full } from '../../../../src/status-page/data/protocol.ts';
+import { ManualClock } from '../../../support/manual-clock.ts';
+import { FULL_SAMPLE, panelReading, streamingReading } from '../../../support/readings.ts';
+
+const BASE = streamingReading();
+const WATCHER = { client: '192.0.2.1', cut: () => {} };
+
+let clock: ManualClock;
+let servers: readonly ServerReading[];
+let cpuCores: number;
+let asked: number;
+let board: StatusBoard;
+
+/** A server whose samples are always of now. */
+function live(): ServerReading {
+  return {
+    ...BASE,
+    isFresh: () => true,
+    get sampledAt() {
+      return clock.now();
+    },
+    get sample() {
+      asked += 1;
+      return { ...FULL_SAMPLE, cpuCores };
+    },
+  };
+}
+
+beforeEach(() => {
+  clock = new ManualClock();
+  [cpuCores, asked] = [1, 0];
+  servers = [live()];
+  const panels = [
+    panelReading({
+      budget: { queueLength: 3 },
+      problems: [{ cause: 'rate_limited', detail: 'no calls for 30 s' }],
+      nodes: [
+        { name: 'fra-1', up: true },
+        { name: 'fra-2', up: false, problem: { cause: 'node_timeout', detail: 'timed out after 10 s' } },
+      ],
+    }),
+  ];
+  const fleet = { panels: () => panels, servers: () => servers };
+  board = new StatusBoard({ fleet, clock, version: '1.2.3', rateLimited: () => 7, maxViewers: 2 });
+  board.start();
+});
+
+afterEach(() => board.stop());
+
+async function watch() {
+  const reader = board.watch(WATCHER)?.getReader();
+  if (reader === undefined) throw new Error('no room');
+  const decoder = new TextDecoder();
+  return async (): Promise<{ name: string; data: unknown } | undefined> => {
+    const { value } = await reader.read();
+    const [, name = '', data = ''] = /^event: (\w+)\ndata: (.*)\n\n$/.exec(decoder.decode(value)) ?? [];
+    return value === undefined ? undefined : { name, data: JSON.parse(data) };
+  };
+}
+
+describe('the board', () => {
+  it('tells a viewer everything, and then each second what changed', async () => {
+    const next = await watch();
+    const first = await next();
+    const full = first?.data as Full;
+    expect(first?.name).toBe('full');
+    expect(full.version).toBe('1.2.3');
+    expect(full.servers.name).toEqual(['survival']);
+    expect(full.columns.cpu).toEqual([100]);
+    expect(full.panels).toEqual([
+      expect.objectContaining({
+        name: 'main',
+        queueLength: 3,
+        rateLimited: 7,
+        problems: [
+          expect.objectContaining({
+            cause: 'rate_limited',
+            title: 'rate limit reached',
+            severity: 'warning',
+          }),
+        ],
+        nodesDown: [
+          {
+            node: 'fra-2',
+            problem: expect.objectContaining({
+              cause: 'node_timeout',
+              title: 'node timed out',
+              detail: 'timed out after 10 s',
+              remedy: expect.stringContaining('firewall'),
+            }),
+          },
+        ],
+      }),
+    ]);
+    cpuCores = 2;
+    const second = next();
+    await clock.advance(1_000);
+    expect(await second).toMatchObject({
+      name: 'delta',
+      data: { time: full.time + 1, columns: { cpu: [[0, 1], [200]] } },
+    });
+  });
+
+  it('tells everything anew when the fleet is another', async () => {
+    const next = await watch();
+    await next();
+    servers = [...servers, streamingReading({ target: { id: 'another', name: 'another' } })];
+    const second = next();
+    await clock.advance(1_000);
+    expect(await second).toMatchObject({
+      name: 'full',
+      data: { servers: { name: ['survival', 'another'] } },
+    });
+  });
+
+  it('reads a sample every five seconds where nobody watches', async () => {
+    await clock.advance(10_000);
+    asked = 0;
+    await clock.advance(20_000);
+    expect(asked).toBe(4);
+  });
+
+  it('gives a history, as asked for, and none of a server that is not there', async () => {
+    await clock.advance(10_000);
+    const history = board.history('main/1a7ce997', ['cpu_usage_cores']);
+    expect(Object.keys(history?.series ?? {})).toEqual(['cpu_usage_cores']);
+    expect(history?.series.cpu_usage_cores?.slice(-3)).toEqual([1, 1, 1]);
+    expect(history).toMatchObject({
+      panel: 'main',
+      server_id: '1a7ce997',
+      step_seconds: 5,
+      state_changes: [],
+    });
+    expect(board.history('main/nobody')).toBeUndefined();
+  });
+
+  it('has room for so many viewers, and a newcomer takes the place of the oldest', async () => {
+    const cut = vi.fn<() => void>();
+    expect(board.watch({ ...WATCHER, cut })).toBeDefined();
+    expect(board.watch(WATCHER)).toBeDefined();
+    expect(cut).not.toHaveBeenCalled();
+    expect(board.watch(WATCHER)).toBeDefined();
+    expect(cut).toHaveBeenCalledTimes(1);
+  });
+
+  it('leaves no timer and no stream when it stops', async () => {
+    const next = await watch();
+    await next();
+    board.stop();
+    expect(await next()).toBeUndefined();
+    expect(clock.pending).toBe(0);
+    expect(board.watch(WATCHER)).toBeUndefined();
+  });
+});

@@ -1,0 +1,182 @@
+import { describe, expect, it } from 'vitest';
+import { CAUSES } from '../../../../src/diagnosis/causes.ts';
+import { jsonView } from '../../../../src/status-page/data/json-view.ts';
+import { ManualClock } from '../../../support/manual-clock.ts';
+import {
+  fleetReading,
+  largeFleet,
+  panelReading,
+  READ_AT,
+  serverReading,
+  streamingReading,
+} from '../../../support/readings.ts';
+
+interface View {
+  readonly summary: { readonly servers: number; readonly states: object; readonly conditions: object };
+  readonly panels: readonly Record<string, unknown>[];
+  readonly servers: readonly Record<string, unknown>[];
+}
+
+const pieces = (fleet: Parameters<typeof fleetReading>[0] | ReturnType<typeof fleetReading>) => [
+  ...jsonView({
+    fleet:
+      'servers' in fleet ? fleet : fleetReading(fleet, [panelReading({ budget: { usedLastMinute: 4 } })]),
+    clock: new ManualClock(),
+    version: '1.2.3',
+    rateLimited: () => 2,
+    rates: () => ({ receive: 10.4, transmit: Number.NaN }),
+  }),
+];
+
+const view = (fleet: Parameters<typeof pieces>[0]) => JSON.parse(pieces(fleet).join('')) as View;
+
+describe('the JSON view', () => {
+  it('says of a server what the metrics say, by the same names', () => {
+    const target = { uuid: 'u', node: 'n', labels: { game: 'minecraft' }, limits: { cpuCores: 4 } };
+    const [server] = view([streamingReading({ target })]).servers;
+    expect(server).toEqual({
+      panel: 'main',
+      server: 'survival',
+      server_id: '1a7ce997',
+      uuid: 'u',
+      node: 'n',
+      labels: { game: 'minecraft' },
+      state: 'running',
+      condition: 'streaming',
+      source: 'socket',
+      sample_age_seconds: 0.5,
+      network_receive_bytes_per_second: 10,
+      memory_usage_bytes: 1_073_741_824,
+      memory_limit_bytes: 4_509_715_660,
+      cpu_usage_cores: 1.53217,
+      cpu_limit_cores: 4,
+      disk_usage_bytes: 123_456_789,
+      network_receive_bytes_total: 1_000,
+      network_transmit_bytes_total: 2_000,
+      disk_read_bytes_total: 3_000,
+      disk_written_bytes_total: 4_000,
+      start_time_seconds: expect.any(Number),
+      cpu_usage_peak_cores: 2.5,
+      memory_usage_peak_bytes: 2_147_483_648,
+      network_receive_peak_bytes_per_second: 500,
+      network_transmit_peak_bytes_per_second: 600,
+      starts_total: 2,
+      unexpected_stops_total: 1,
+      console_lines_total: 1_234,
+      expected_running: 1,
+      collection_up: 1,
+      collection_streaming: 1,
+      last_sample_timestamp_seconds: expect.any(Number),
+    });
+  });
+
+  it('says why a server is blocked, and what to do', () => {
+    const problem = { cause: 'suspended', detail: 'server is suspended' } as const;
+    const status = { condition: 'blocked', blocked: 'suspended', problem } as const;
+    const [server] = view([serverReading({ status })]).servers;
+    expect(server).toMatchObject({
+      state: 'unknown',
+      blocked: 'suspended',
+      cause: 'suspended',
+      trouble: 'server is suspended',
+      advice: expect.stringContaining('Unsuspend'),
+    });
+    expect(server).not.toHaveProperty('network_receive_bytes_per_second');
+  });
+
+  it.each(['no_console_permission', 'origin', 'node_token_mismatch'] as const)(
+    'takes the advice on %s from the table of causes',
+    (cause) => {
+      const status = { condition: 'polling', problem: { cause, detail: 'a detail' } } as const;
+      const [server] = view([streamingReading({ status })]).servers;
+      expect(server).toMatchObject({ cause, trouble: 'a detail', advice: CAUSES[cause].remedy });
+    },
+  );
+
+  it('shows that a server streams although the listing says that it is suspended, and advises nothing', () => {
+    const detail = "the panel's listing says: suspended, but its console socket streams";
+    const status = { condition: 'streaming', problem: { cause: 'suspended', detail } } as const;
+    const [server] = view([streamingReading({ status, target: { blocked: 'suspended' } })]).servers;
+    expect(server).toMatchObject({ condition: 'streaming', cause: 'suspended', trouble: detail });
+    expect(server).not.toHaveProperty('advice');
+    expect(server).not.toHaveProperty('blocked');
+  });
+
+  it.each([
+    ['running', expect.stringContaining('expected to run')],
+    ['any', undefined],
+  ] as const)('says of a server that is off, and expected to be %s, what to do', (expected, advice) => {
+    const [server] = view([streamingReading({ state: 'offline', target: { expect: expected } })]).servers;
+    expect(server?.['advice']).toEqual(advice);
+  });
+
+  it('has no value that is stale', () => {
+    const [server] = view([streamingReading({ sampledAt: READ_AT - 100_000 })]).servers;
+    expect(server).toMatchObject({ state: 'unknown', collection_up: 0, sample_age_seconds: 100 });
+    expect(server).not.toHaveProperty('cpu_usage_cores');
+  });
+
+  it('counts, and says of each panel what its budget does', () => {
+    const { summary, panels } = view([streamingReading(), serverReading({ target: { id: 'b' } })]);
+    expect(summary.servers).toBe(2);
+    expect(summary.states).toMatchObject({ running: 1, unknown: 1, offline: 0 });
+    expect(summary.conditions).toMatchObject({ streaming: 1, waiting: 1 });
+    expect(panels).toEqual([
+      expect.objectContaining({
+        panel: 'main',
+        up: 1,
+        api_budget_used_calls_per_minute: 4,
+        api_rate_limited_total: 2,
+      }),
+    ]);
+  });
+
+  it('says what is wrong with a panel and with each of its nodes', () => {
+    const panels = [
+      panelReading({
+        up: false,
+        problems: [{ cause: 'key_address', detail: 'This IP address does not have permission' }],
+        nodes: [
+          { name: 'fra-1', up: true },
+          { name: 'fra-2', up: false, problem: { cause: 'node_connection', detail: 'ECONNREFUSED' } },
+          { name: 'fra-3', up: false },
+        ],
+      }),
+    ];
+    expect(view(fleetReading([], panels)).panels).toEqual([
+      expect.objectContaining({
+        panel: 'main',
+        up: 0,
+        problems: [
+          {
+            cause: 'key_address',
+            detail: 'This IP address does not have permission',
+            remedy: expect.stringContaining("key's allowed addresses"),
+          },
+        ],
+        nodes: [
+          { node: 'fra-1', up: 1 },
+          {
+            node: 'fra-2',
+            up: 0,
+            cause: 'node_connection',
+            detail: 'ECONNREFUSED',
+            remedy: CAUSES.node_connection.remedy,
+          },
+          { node: 'fra-3', up: 0 },
+        ],
+      }),
+    ]);
+  });
+
+  it('names the node by its socket if no listing does', () => {
+    const [server] = view([streamingReading({ node: 'node-1.example.com:8080' })]).servers;
+    expect(server?.['node']).toBe('node-1.example.com:8080');
+  });
+
+  it('of a large fleet comes in pieces, and is whole', () => {
+    expect(pieces(largeFleet(1_001)).length).toBeGreaterThan(5);
+    expect(view(largeFleet(1_001)).servers).toHaveLength(1_001);
+    expect(view([]).servers).toEqual([]);
+  });
+});

@@ -1,0 +1,254 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { CAUSES } from '../../../../src/diagnosis/causes.ts';
+import type { Problem } from '../../../../src/domain/problem.ts';
+import type { ServerReading } from '../../../../src/domain/reading.ts';
+import type { ServerTarget } from '../../../../src/domain/server.ts';
+import { SERVER_FAMILIES } from '../../../../src/metrics/families.ts';
+import { viewOf } from '../../../../src/metrics/server-view.ts';
+import { LiveFleet, troubleWords } from '../../../../src/status-page/browser/live-fleet.ts';
+import { Ledger } from '../../../../src/status-page/data/ledger.ts';
+import { LiveEncoder, type Picture, shortened } from '../../../../src/status-page/data/live-encoder.ts';
+import { COLUMNS, type Delta, type Full } from '../../../../src/status-page/data/protocol.ts';
+import {
+  FULL_SAMPLE,
+  READ_AT,
+  type ServerReadingChanges,
+  serverReading,
+  streamingReading,
+} from '../../../support/readings.ts';
+
+const clock = { toUnixMs: (ms: number) => 1_700_000_000_000 + ms };
+
+const PROBLEMS: Readonly<Record<string, Problem>> = {
+  a: { cause: 'closed', detail: 'a' },
+  b: { cause: 'node_error', detail: 'b' },
+};
+
+/** Over the wire and back. */
+const sent = <Value>(value: Value): Value => JSON.parse(JSON.stringify(value)) as Value;
+
+function pictureOf(ledger: Ledger, servers: readonly ServerReading[], now: number): Picture {
+  ledger.observe(servers, now, clock.toUnixMs(now));
+  return { entries: ledger.entries, panels: [], now };
+}
+
+/** A server that is the same one as before, not merely one that is called the same. */
+function withTarget(target: ServerTarget | undefined, changes: ServerReadingChanges): ServerReading {
+  const reading = streamingReading(changes);
+  return target === undefined ? reading : { ...reading, target };
+}
+
+/** What a viewer sees of one server. */
+function seen(reading: ServerReading, now = READ_AT): LiveFleet {
+  const picture = pictureOf(new Ledger(), [reading], now);
+  return new LiveFleet(sent(new LiveEncoder(picture, '1.2.3', clock).full()));
+}
+
+describe('what is said of a server', () => {
+  it('is in the columns, in their units', () => {
+    const fleet = seen(streamingReading({ target: { limits: { cpuCores: 4, diskBytes: 2 ** 30 } } }));
+    const values = Object.fromEntries(COLUMNS.map((column) => [column, fleet.value(column, 0)]));
+    expect(values).toEqual({
+      state: 2,
+      condition: 2,
+      blocked: -1,
+      cause: -1,
+      source: 0,
+      cpu: 153,
+      cpuLimit: 400,
+      memory: 1_020,
+      memoryLimit: 4_301,
+      disk: 118,
+      diskLimit: 1_024,
+      receive: -1,
+      transmit: -1,
+      sampled: 0,
+      started: 1_699_914_599,
+    });
+    expect([fleet.state(0), fleet.condition(0), fleet.age(0), fleet.key(0)]).toEqual([
+      'running',
+      'streaming',
+      0,
+      'main/1a7ce997',
+    ]);
+  });
+
+  it('is nothing where nothing is known', () => {
+    const fleet = seen(serverReading());
+    expect(fleet.state(0)).toBe('unknown');
+    expect(fleet.age(0)).toBeUndefined();
+    expect([fleet.value('cpu', 0), fleet.value('memory', 0), fleet.value('receive', 0)]).toEqual([
+      -1, -1, -1,
+    ]);
+  });
+
+  it('is no value that is stale, but its age', () => {
+    const fleet = seen(streamingReading({ sampledAt: READ_AT - 100_000 }));
+    expect([fleet.state(0), fleet.value('cpu', 0), fleet.age(0)]).toEqual(['unknown', -1, 100]);
+  });
+
+  it('has the limits that the metrics have', () => {
+    const limits = fc.record(
+      {
+        cpuCores: fc.constantFrom<number | 'unlimited'>(1, 2.5, 'unlimited'),
+        memoryBytes: fc.constantFrom<number | 'unlimited'>(2 ** 30, 'unlimited'),
+        diskBytes: fc.constantFrom<number | 'unlimited'>(2 ** 32, 'unlimited'),
+        listedMemoryBytes: fc.constant(2 ** 31),
+      },
+      { requiredKeys: [] },
+    );
+    const metric = (reading: ServerReading, name: string) =>
+      SERVER_FAMILIES.find((family) => family.name === name)?.read(viewOf(reading, READ_AT, clock));
+    fc.assert(
+      fc.property(limits, fc.constantFrom(0, 2 ** 33), (limits, memoryLimitBytes) => {
+        const reading = streamingReading({
+          target: { limits },
+          sample: { ...FULL_SAMPLE, memoryLimitBytes },
+        });
+        const fleet = seen(reading);
+        const shown = (column: 'cpuLimit' | 'memoryLimit' | 'diskLimit', unit: number) => {
+          const value = fleet.value(column, 0);
+          return value < 0 ? undefined : value * unit;
+        };
+        expect(shown('cpuLimit', 0.01)).toBe(metric(reading, 'gameserver_cpu_limit_cores'));
+        expect(shown('memoryLimit', 2 ** 20)).toBe(metric(reading, 'gameserver_memory_limit_bytes'));
+        expect(shown('diskLimit', 2 ** 20)).toBe(metric(reading, 'gameserver_disk_limit_bytes'));
+      }),
+    );
+  });
+});
+
+describe('a problem', () => {
+  it('is shown with the title and remedy of its cause', () => {
+    const problem = { cause: 'origin', detail: 'the node rejected the socket upgrade (403)' } as const;
+    const fleet = seen(serverReading({ status: { condition: 'polling', problem } }));
+    const { title, remedy, severity } = CAUSES.origin;
+    expect(fleet.problem(0)).toEqual({ ...problem, title, remedy, severity });
+    expect(troubleWords(fleet, 0)).toBe(`${title}: ${problem.detail}. ${remedy}`);
+  });
+
+  it('is a fact and no fault if the server is suspended', () => {
+    const problem = { cause: 'suspended', detail: "the panel's listing says: suspended" } as const;
+    const fleet = seen(serverReading({ status: { condition: 'blocked', blocked: 'suspended', problem } }));
+    expect(fleet.problem(0)).toMatchObject({ severity: 'fact', remedy: CAUSES.suspended.remedy });
+  });
+
+  it('of a server that streams although the listing says suspended is the contradiction, without advice', () => {
+    const detail = "the panel's listing says: suspended, but its console socket streams";
+    const problem = { cause: 'suspended', detail } as const;
+    const fleet = seen(streamingReading({ status: { condition: 'streaming', problem } }));
+    expect(troubleWords(fleet, 0)).toBe(`server suspended: ${detail}`);
+  });
+
+  it('is not there if all is well', () => {
+    const fleet = seen(streamingReading());
+    expect([fleet.problem(0), troubleWords(fleet, 0)]).toEqual([undefined, '']);
+  });
+
+  it('has a place for every cause', () => {
+    for (const cause of Object.keys(CAUSES) as (keyof typeof CAUSES)[]) {
+      const status = { condition: 'failing', problem: { cause, detail: 'd' } } as const;
+      expect(seen(serverReading({ status })).problem(0)?.cause).toBe(cause);
+    }
+  });
+});
+
+describe('what changed', () => {
+  const server = fc.record({
+    cpuCores: fc.constantFrom(0, 0.5, 1),
+    memoryBytes: fc.constantFrom(0, 2 ** 30),
+    state: fc.constantFrom('running' as const, 'offline' as const),
+    trouble: fc.constantFrom('', 'a', 'b'),
+    node: fc.constantFrom(undefined, 'fra-1:8080'),
+    age: fc.constantFrom(0, 10_000, 100_000),
+  });
+  const second = fc.array(server, { minLength: 12, maxLength: 12 });
+
+  it('brings a viewer to where one stands that begins now', () => {
+    fc.assert(
+      fc.property(fc.array(second, { minLength: 2, maxLength: 6 }), (seconds) => {
+        const ledger = new Ledger();
+        const targets = seconds[0]?.map(
+          (_, index) => streamingReading({ target: { id: `${index}` } }).target,
+        );
+        // One at a time: what the ledger knows is of its last look.
+        const pictureAt = (index: number) => {
+          const now = READ_AT + index * 1_000;
+          const readings = (seconds[index] ?? []).map(
+            ({ cpuCores, memoryBytes, state, trouble, node, age }, at) =>
+              withTarget(targets?.[at], {
+                state,
+                sampledAt: now - age,
+                sample: { ...FULL_SAMPLE, cpuCores, memoryBytes },
+                status: { condition: 'streaming', ...(trouble === '' ? {} : { problem: PROBLEMS[trouble] }) },
+                node,
+              }),
+          );
+          return pictureOf(ledger, readings, now);
+        };
+        const encoder = new LiveEncoder(pictureAt(0), '1.2.3', clock);
+        const fleet = new LiveFleet(sent<Full>(encoder.full()));
+        for (let index = 1; index < seconds.length; index += 1) {
+          const picture = pictureAt(index);
+          expect(encoder.fits(picture.entries)).toBe(true);
+          fleet.apply(sent<Delta>(encoder.delta(picture)));
+          const anew = new LiveEncoder(picture, '1.2.3', clock);
+          expectSame(fleet, new LiveFleet(sent<Full>(anew.full())));
+        }
+      }),
+    );
+  });
+
+  it('is nothing where nothing did', () => {
+    const ledger = new Ledger();
+    const picture = pictureOf(ledger, [streamingReading()], READ_AT);
+    const encoder = new LiveEncoder(picture, '1.2.3', clock);
+    expect(encoder.delta(picture)).toEqual({ time: 1_700_001_000, columns: {} });
+  });
+
+  it('of a whole fleet takes no place for places', () => {
+    const ledger = new Ledger();
+    const servers = (cpuCores: number) =>
+      BASE.map(({ target }) => withTarget(target, { sample: { ...FULL_SAMPLE, cpuCores } }));
+    const encoder = new LiveEncoder(pictureOf(ledger, servers(1), READ_AT), '1.2.3', clock);
+    const { columns } = encoder.delta(pictureOf(ledger, servers(2), READ_AT));
+    expect(columns).toEqual({ cpu: [[0, 100], Array.from({ length: 100 }, () => 200)] });
+  });
+
+  it('can not be told where the fleet is another', () => {
+    const ledger = new Ledger();
+    const encoder = new LiveEncoder(pictureOf(ledger, [streamingReading()], READ_AT), '1.2.3', clock);
+    const renamed = streamingReading({ target: { name: 'renamed' } });
+    expect(encoder.fits(pictureOf(ledger, [renamed], READ_AT).entries)).toBe(false);
+  });
+});
+
+const BASE = Array.from({ length: 100 }, (_, index) => streamingReading({ target: { id: `${index}` } }));
+
+function expectSame(one: LiveFleet, other: LiveFleet): void {
+  expect(pictureFor(one)).toEqual(pictureFor(other));
+  expect(one.time).toBe(other.time);
+}
+
+/** All that a viewer sees. */
+function pictureFor(fleet: LiveFleet) {
+  return Array.from({ length: fleet.size }, (_, server) => [
+    ...COLUMNS.map((column) => fleet.value(column, server)),
+    fleet.trouble[server],
+    fleet.node[server],
+    fleet.problem(server)?.cause,
+  ]);
+}
+
+it.each([
+  [0, 0],
+  [7.4, 7],
+  [994, 990],
+  [1_049, 1_000],
+  [12_949, 13_000],
+  [1_234_567, 1_200_000],
+  [Number.NaN, -1],
+])('%d with two digits that count is %d', (value, expected) => {
+  expect(shortened(value, 2)).toBe(expected);
+});

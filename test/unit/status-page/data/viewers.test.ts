@@ -1,0 +1,131 @@
+import fc from 'fast-check';
+import { describe, expect, it, vi } from 'vitest';
+import { Viewers } from '../../../../src/status-page/data/viewers.ts';
+
+const decoder = new TextDecoder();
+
+interface Reader {
+  next(): Promise<string | undefined>;
+  leave(): Promise<void>;
+}
+
+function watch(viewers: Viewers, client = 'somebody', cut = () => {}): Reader {
+  const reader = viewers.open({ client, cut }).getReader();
+  return {
+    next: async () => {
+      const { value } = await reader.read();
+      return value === undefined ? undefined : decoder.decode(value);
+    },
+    leave: () => reader.cancel(),
+  };
+}
+
+/** Viewers, and how often the whole was made for them. */
+function setUp(max?: number) {
+  const made = { whole: 0 };
+  const viewers = new Viewers(() => `whole ${(made.whole += 1)}`, max);
+  return { viewers, made };
+}
+
+describe('viewers', () => {
+  it('begin with the whole, and go on with what changes', async () => {
+    const { viewers } = setUp();
+    const one = watch(viewers);
+    expect(await one.next()).toBe('whole 1');
+    const next = one.next();
+    viewers.send('change');
+    expect(await next).toBe('change');
+  });
+
+  it('share the whole while nothing changes', async () => {
+    const { viewers, made } = setUp();
+    await Promise.all([watch(viewers).next(), watch(viewers).next(), watch(viewers).next()]);
+    expect(made.whole).toBe(1);
+  });
+
+  it('that take nothing are sent nothing, and the whole when they go on', async () => {
+    const { viewers } = setUp();
+    const [slow, quick] = [watch(viewers), watch(viewers)];
+    await Promise.all([slow.next(), quick.next()]);
+    for (const change of ['a', 'b', 'c']) {
+      const next = quick.next();
+      viewers.send(change);
+      expect(await next).toBe(change);
+    }
+    expect(await slow.next()).toBe('whole 2');
+    const next = slow.next();
+    viewers.send('d');
+    expect(await next).toBe('d');
+  });
+
+  it('are given the whole where a change can not be told', async () => {
+    const { viewers } = setUp();
+    const one = watch(viewers);
+    await one.next();
+    const next = one.next();
+    viewers.send(undefined);
+    expect(await next).toBe('whole 2');
+  });
+
+  it('are bounded in number, and one that leaves makes room', async () => {
+    const { viewers } = setUp(2);
+    const cut = vi.fn<(client: string) => void>();
+    const [first] = ['a', 'b'].map((client) => watch(viewers, client, () => cut(client)));
+    await first?.leave();
+    watch(viewers, 'c', () => cut('c'));
+    expect([viewers.count, cut.mock.calls]).toEqual([2, []]);
+    watch(viewers, 'd', () => cut('d'));
+    expect([viewers.count, cut.mock.calls]).toEqual([2, [['b']]]);
+  });
+
+  it('lose the oldest stream of the client that has the most, to whoever comes', () => {
+    const { viewers } = setUp(5);
+    const cut: string[] = [];
+    const streams = ['one', 'many 1', 'many 2', 'many 3', 'two 1', 'two 2', 'new', 'many 4', 'last'];
+    for (const name of streams) watch(viewers, name.split(' ')[0], () => cut.push(name));
+    expect(cut).toEqual(['many 1', 'many 2', 'many 3', 'two 1']);
+  });
+
+  it('that give way are at the end of their stream, and are sent no more', async () => {
+    const { viewers } = setUp(1);
+    const first = watch(viewers, 'a');
+    await first.next();
+    const second = watch(viewers, 'b');
+    viewers.send('change');
+    expect(await first.next()).toBeUndefined();
+    await first.leave();
+    expect(await second.next()).toBe('whole 2');
+    expect(viewers.count).toBe(1);
+  });
+
+  it('never keep a newcomer out, and lose streams to a flood of one client only by having more than it', () => {
+    fc.assert(
+      fc.property(fc.integer({ min: 1, max: 9 }), fc.array(fc.nat(4), { maxLength: 60 }), (max, clients) => {
+        const { viewers } = setUp(max);
+        const held = new Map<string, number>();
+        const add = (client: string, by: number) => held.set(client, (held.get(client) ?? 0) + by);
+        for (const number of clients) {
+          const client = `${number}`;
+          add(client, 1);
+          viewers.open({
+            client,
+            cut: () => {
+              expect(held.get(client)).toBe(Math.max(...held.values()));
+              add(client, -1);
+            },
+          });
+          expect(viewers.count).toBeLessThanOrEqual(max);
+        }
+      }),
+    );
+  });
+
+  it('see the end of the stream', async () => {
+    const { viewers } = setUp();
+    const one = watch(viewers);
+    await one.next();
+    viewers.close();
+    expect(await one.next()).toBeUndefined();
+    expect(viewers.count).toBe(0);
+  });
+});

@@ -1,0 +1,41 @@
+import { describe, expect, it } from 'vitest';
+import { coreLimit, cores, mebibytes, rate, share, span } from '../../../../src/status-page/data/words.ts';
+
+describe('numbers', () => {
+  it.each([
+    [0, '0 MiB'],
+    [999, '999 MiB'],
+    [1_024, '1.00 GiB'],
+    [10_240, '10.0 GiB'],
+    [102_400, '100 GiB'],
+    [2_097_152, '2.00 TiB'],
+  ])('%d MiB is written %s', (value, text) => expect(mebibytes(value)).toBe(text));
+
+  it.each([
+    [0, '0 B/s'],
+    [999, '999 B/s'],
+    [1_200, '1.2 kB/s'],
+    [12_000, '12 kB/s'],
+    [1_400_000, '1.4 MB/s'],
+  ])('%d bytes a second is written %s', (value, text) => expect(rate(value)).toBe(text));
+
+  it.each([
+    [0, '0 s'],
+    [119.9, '119 s'],
+    [120, '2 min'],
+    [7_200, '2 h'],
+    [172_800, '2 d'],
+    [-5, '0 s'],
+  ])('%d seconds is written %s', (value, text) => expect(span(value)).toBe(text));
+
+  it('of cores and shares', () => {
+    expect([cores(153), coreLimit(100), coreLimit(150), share(1, 4), share(-1, 4), share(1, -1)]).toEqual([
+      '1.53',
+      '1 core',
+      '1.5 cores',
+      25,
+      undefined,
+      undefined,
+    ]);
+  });
+});

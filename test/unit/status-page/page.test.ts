@@ -1,0 +1,107 @@
+import { expect, test } from 'vitest';
+import { renderPage } from '../../../src/status-page/page.tsx';
+import {
+  fleetReading,
+  largeFleet,
+  panelReading,
+  READ_AT,
+  serverReading,
+  streamingReading,
+} from '../../support/readings.ts';
+
+const page = async (fleet: Parameters<typeof renderPage>[0]) =>
+  String(await renderPage(fleet, '1.2.3', READ_AT));
+
+test('shows name, version, links and each server', async () => {
+  const text = await page(
+    fleetReading([
+      streamingReading({ target: { name: 'survival' }, sampledAt: READ_AT - 2_000 }),
+      serverReading({
+        target: { name: 'creative' },
+        status: {
+          condition: 'blocked',
+          blocked: 'suspended',
+          problem: { cause: 'suspended', detail: "the panel's listing says: suspended" },
+        },
+      }),
+    ]),
+  );
+  expect(text).toMatch(/^<!doctype html>\n<html lang="en" data-version="1.2.3">/);
+  expect(text).toContain('<h1>gameserver-exporter 1.2.3</h1>');
+  expect(text).toContain('2 servers: 1 running, 1 unknown');
+  expect(text).toContain(
+    '<td>main</td><td>survival</td><td>running</td><td>streaming</td><td>2 s ago</td><td></td></tr>',
+  );
+  expect(text).toContain(
+    '<td>main</td><td>creative</td><td>unknown</td><td>blocked: suspended</td><td>–</td><td>server suspended: the panel&#39;s listing says: suspended. Unsuspend the server in the panel',
+  );
+});
+
+test('every address is relative, so that it works below the path of a proxy', async () => {
+  const text = await page(fleetReading([streamingReading()]));
+  const addresses = [...text.matchAll(/(?:href|src)="([^"]*)"/g)].map(([, address]) => address);
+  expect(addresses).toEqual([
+    'assets/icon.svg',
+    'assets/uplot.css',
+    'assets/page.css',
+    'assets/page.js',
+    'metrics',
+    'api/v1/servers',
+    '-/healthy',
+    '-/ready',
+  ]);
+});
+
+test('what is stale has no state', async () => {
+  const text = await page(fleetReading([streamingReading({ sampledAt: READ_AT - 100_000 })]));
+  expect(text).toContain('<td>unknown</td><td>streaming</td><td>100 s ago</td>');
+});
+
+test('shows the problems of a panel, and its nodes that are down', async () => {
+  const text = await page(
+    fleetReading(
+      [],
+      [
+        panelReading({ name: 'well', nodes: [{ name: 'fra-1', up: true }] }),
+        panelReading({
+          name: 'main',
+          up: false,
+          problems: [
+            { cause: 'key_address', detail: 'This IP address (203.0.113.7) does not have permission' },
+          ],
+          nodes: [
+            { name: 'fra-2', up: false, problem: { cause: 'node_tls_expired', detail: 'CERT_HAS_EXPIRED' } },
+            { name: 'fra-3', up: true },
+          ],
+        }),
+      ],
+    ),
+  );
+  expect(text).toContain(
+    '<p>panel main is down</p><ul><li>API key limited to other addresses: This IP address (203.0.113.7) does not have permission. Add that address to the key&#39;s allowed addresses',
+  );
+  expect(text).toContain(
+    '<li>node fra-2 is down: node certificate expired: CERT_HAS_EXPIRED. Renew the node&#39;s certificate',
+  );
+  expect(text).not.toMatch(/panel well|fra-1|fra-3/);
+});
+
+test('whatever comes from outside is escaped', async () => {
+  const hostile = '<script>alert("x")</script>&\'';
+  const text = await page(
+    fleetReading([
+      serverReading({
+        target: { panel: hostile, name: hostile },
+        status: { condition: 'failing', problem: { cause: 'node_error', detail: hostile } },
+      }),
+    ]),
+  );
+  expect(text).not.toContain('<script>');
+  expect(text.split('&lt;script&gt;alert(&quot;x&quot;)&lt;/script&gt;&amp;&#39;')).toHaveLength(4);
+});
+
+test('a large fleet is cut short', async () => {
+  const text = await page(largeFleet(1_234));
+  expect(text.split('<tr><td>')).toHaveLength(201);
+  expect(text).toContain('<p>and 1034 more: see the metrics</p>');
+});

@@ -1,0 +1,17 @@
+import { execFile, spawnSync } from 'node:child_process';
+import { promisify } from 'node:util';
+import { expect, it } from 'vitest';
+import { parseInThread } from '../../src/config/parse-thread.ts';
+import { BcryptThread } from '../../src/http/passwords.ts';
+import { ensureDebianPackage } from '../support/debian.ts';
+
+it('a unit test can install no package and start no program', async () => {
+  await expect(ensureDebianPackage('prometheus', 'promtool')).rejects.toThrow("can't start a program");
+  await expect(async () => promisify(execFile)('true')).rejects.toThrow("can't start a program");
+  expect(() => spawnSync('true')).toThrow("can't start a program");
+});
+
+it('a unit test can start no thread from a build', async () => {
+  await expect(parseInThread('panels: []', 'config.yaml', {})).rejects.toThrow("can't start a thread");
+  await expect(new BcryptThread().compare('secret', 'hash')).rejects.toThrow("can't start a thread");
+});

@@ -1,0 +1,35 @@
+import { describe, expect, test } from 'vitest';
+import { KNOWN_SECRETS } from '../../../src/domain/known-secrets.ts';
+import { expandVariables, readYaml } from '../../../src/yaml/document.ts';
+
+describe('variables', () => {
+  const env = { A: 'x', EMPTY: '', NESTED: '${A}' };
+
+  test.each([
+    ['plain', 'plain'],
+    ['${A}', 'x'],
+    ['<${A}${A}>', '<xx>'],
+    ['$${A}', '${A}'],
+    ['$$${A}', '$${A}'],
+    ['$A $ $$', '$A $ $$'],
+    ['${NESTED}', '${A}'],
+    ['a${EMPTY}b', 'ab'],
+  ])('%j becomes %j', (text, expanded) => {
+    expect(expandVariables(text, env, false)).toMatchObject({ text: expanded, problems: [] });
+  });
+
+  test.each(['${}', '${A', '${A-B}', '${A:-x}', '${1A}', '${ A }', '${constructor}', '${__proto__}', '${B}'])(
+    '%j is a problem',
+    (text) => {
+      expect(expandVariables(text, env, false).problems).toHaveLength(1);
+    },
+  );
+});
+
+test("the name of the prototype is refused as a key, even if it is also somebody's secret", () => {
+  const messages = () => readYaml('a: { __proto__: 1 }', {}, () => false).problems;
+  const refused = [{ path: ['a', '__proto__'], message: 'is no key that this file can have' }];
+  expect(messages()).toMatchObject(refused);
+  KNOWN_SECRETS.add('__proto__');
+  expect(messages()).toMatchObject(refused);
+});
