@@ -8,8 +8,11 @@ const REFILL_MS = 1_050;
 /** After a drop: long enough that a daemon has room again, and shorter than a console waits for silence. */
 const REST_MS = 1_500;
 
-/** A notice that comes later than this after the last command is not about it. */
+/** A notice that comes later than this after the last command was read, or should have been, is not about it. */
 const NOTICE_MS = 5_000;
+
+/** How much later than its pong a daemon's notice may come: it handles each message beside the next (wings, router_server_ws.go). */
+const MARGIN_MS = 200;
 
 /** A node that drops a command so often wouldn't take it the next time either. */
 const MAX_TRIES = 5;
@@ -20,6 +23,8 @@ export interface CommandQueueOptions {
   readonly signal: AbortSignal;
   /** Sends a command; false if there was no connection for long. Rejects when the console ends. */
   readonly send: (command: string, what: string) => Promise<boolean>;
+  /** Resolves once the node has read what was sent last, or the connection has ended. */
+  readonly read: () => Promise<unknown>;
   readonly note: (text: string) => void;
   readonly fail: (text: string) => void;
 }
@@ -87,14 +92,29 @@ export class CommandQueue {
       const sent = isOpen ? this.#options.send(next.command, next.what) : aborted(this.#options.signal);
       next.settle(sent);
       if (await sent.catch(() => false)) {
-        const at = this.#options.clock.now();
         this.#tokens -= 1;
-        this.#last = { command: next, at };
-        // The wait is here, and not in the next command's way out, where a dropped one could no longer go before it.
-        this.#restsUntil = Math.max(this.#restsUntil, at + FRAME_INTERVAL_MS);
+        await this.#heard(next);
       }
     }
     this.#isSending = false;
+  }
+
+  /**
+   * Waits until the node has read a command. Its notice of a drop names none, and comes with the pong: only while no other
+   * command is out is it known which one was dropped.
+   */
+  async #heard(command: QueuedCommand): Promise<void> {
+    const { clock, read, signal } = this.#options;
+    const sentAt = clock.now();
+    this.#last = { command, at: sentAt };
+    const given = new AbortController();
+    // Some proxies let no pong pass.
+    const patience = sleep(clock, NOTICE_MS, AbortSignal.any([signal, given.signal]));
+    await Promise.race([read(), patience.catch(() => undefined)]);
+    given.abort();
+    if (this.#last?.command === command) this.#last = { command, at: clock.now() };
+    // The wait is here, and not in the next command's way out, where a dropped one could no longer go before it.
+    this.#restsUntil = Math.max(this.#restsUntil, sentAt + FRAME_INTERVAL_MS, clock.now() + MARGIN_MS);
   }
 
   /** Waits until the daemon takes another command; false if the console ended before. */

@@ -3,7 +3,7 @@ import { KNOWN_SECRETS } from '../domain/known-secrets.ts';
 import type { Problem } from '../domain/problem.ts';
 import type { ServerState } from '../domain/server.ts';
 import type { ClientMessage, ServerMessage } from '../panel/dialect.ts';
-import { FRAME_INTERVAL_MS } from '../session/socket-pacing.ts';
+import { FRAME_INTERVAL_MS, PING_INTERVAL_MS } from '../session/socket-pacing.ts';
 import { CommandQueue } from './command-queue.ts';
 import { ConsoleLink, type LinkListener, type LinkOptions } from './link.ts';
 import { cleanLines, narrate } from './messages.ts';
@@ -39,8 +39,23 @@ export interface ConversationOptions {
   readonly onFirstConnection: () => void;
 }
 
-/** Within this time after a message was sent, trouble may mean that it was not heeded. */
+/** Within this time after a message was sent, trouble may mean that it was not heeded, although the node read it. */
 const DOUBT_MS = 2_000;
+
+/**
+ * The same for a message that the node is not known to have read. Longer than a heartbeat takes to find a connection dead; not for ever,
+ * since some proxies let no pong pass.
+ */
+const UNREAD_DOUBT_MS = 3 * PING_INTERVAL_MS;
+
+/** A message whose effect isn't known yet. */
+interface MessageInDoubt {
+  readonly what: string;
+  /** When it was sent; monotonic milliseconds. */
+  readonly at: number;
+  readonly isPower: boolean;
+  isRead: boolean;
+}
 
 /** A lost connection keeps what is to be sent waiting for so long. */
 export const PATIENCE_MS = 5 * 60_000;
@@ -58,7 +73,8 @@ export class Conversation {
   #nextAt = Number.NEGATIVE_INFINITY;
   #activeAt = Number.NEGATIVE_INFINITY;
   #refusals = 0;
-  #inDoubt: { readonly what: string; readonly at: number; readonly isPower: boolean } | undefined;
+  #inDoubt: MessageInDoubt | undefined;
+  #lastRead: Promise<boolean> = Promise.resolve(true);
 
   constructor(options: ConversationOptions) {
     this.#options = options;
@@ -68,6 +84,7 @@ export class Conversation {
       clock: options.clock,
       signal: this.#ending.signal,
       send: (command, what) => this.send({ event: 'send command', command }, what, PATIENCE_MS),
+      read: () => this.#lastRead,
       note: (text) => this.note(text),
       fail: (text) => this.fail(text),
     });
@@ -136,8 +153,12 @@ export class Conversation {
     const at = clock.now();
     this.#nextAt = at + FRAME_INTERVAL_MS;
     this.#activeAt = at;
-    this.#inDoubt = { what, at, isPower: message.event === 'set state' };
-    this.#link.send(message);
+    const sent: MessageInDoubt = { what, at, isPower: message.event === 'set state', isRead: false };
+    this.#inDoubt = sent;
+    this.#lastRead = this.#link.send(message).then((isRead) => {
+      sent.isRead = isRead;
+      return isRead;
+    });
     return true;
   }
 
@@ -216,7 +237,8 @@ export class Conversation {
   #doubt(why: string): void {
     const doubt = this.#inDoubt;
     this.#inDoubt = undefined;
-    if (doubt === undefined || this.#options.clock.now() - doubt.at > DOUBT_MS) return;
+    const doubtMs = doubt?.isRead === true ? DOUBT_MS : UNREAD_DOUBT_MS;
+    if (doubt === undefined || this.#options.clock.now() - doubt.at > doubtMs) return;
     const warning = `${doubt.what} may not have been heeded: ${why}`;
     // The server's state will show whether a power action was carried out.
     if (doubt.isPower) this.note(warning);

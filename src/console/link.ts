@@ -87,9 +87,12 @@ export class ConsoleLink {
     await this.#streamer.closing;
   }
 
-  /** Hands a message to the socket; to be called while the link is ready. Throws a RangeError for one that is too long. */
-  send(message: ClientMessage): void {
-    this.#socket?.send(message);
+  /**
+   * Hands a message to the socket; to be called while the link is ready. Resolves with true once the node has read it, with false if the
+   * socket ends before. Throws a RangeError for one that is too long.
+   */
+  send(message: ClientMessage): Promise<boolean> {
+    return this.#socket?.deliver(message) ?? Promise.resolve(false);
   }
 
   #onChange(machine: MachineState): void {

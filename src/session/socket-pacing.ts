@@ -6,11 +6,16 @@ export const FRAME_INTERVAL_MS = 500;
 /** More than this waiting means that the caller doesn't listen to what comes back. */
 const MAX_WAITING = 64;
 
+interface OutgoingFrame {
+  readonly frame: string;
+  readonly written: () => void;
+}
+
 /** Sends frames in order and never faster than the far end takes them. */
 export class Outbox {
   readonly #clock: Clock;
   readonly #write: (frame: string) => void;
-  readonly #waiting: string[] = [];
+  readonly #waiting: OutgoingFrame[] = [];
   #nextAt = Number.NEGATIVE_INFINITY;
   #cancel: Cancel | undefined;
 
@@ -19,12 +24,12 @@ export class Outbox {
     this.#write = write;
   }
 
-  /** Throws when too many frames are waiting. */
-  send(frame: string): void {
+  /** Throws when too many frames are waiting; `written` is called when the frame leaves. */
+  send(frame: string, written: () => void = () => undefined): void {
     if (this.#waiting.length >= MAX_WAITING) {
       throw new Error(`expected at most ${MAX_WAITING} frames waiting for one socket; send more slowly`);
     }
-    this.#waiting.push(frame);
+    this.#waiting.push({ frame, written });
     if (this.#cancel === undefined) this.#pump();
   }
 
@@ -39,13 +44,49 @@ export class Outbox {
     this.#cancel = undefined;
     const wait = this.#nextAt - this.#clock.now();
     if (wait <= 0) {
-      const frame = this.#waiting.shift();
-      if (frame === undefined) return;
+      const next = this.#waiting.shift();
+      if (next === undefined) return;
       this.#nextAt = this.#clock.now() + FRAME_INTERVAL_MS;
-      this.#write(frame);
+      this.#write(next.frame);
+      next.written();
     }
     if (this.#waiting.length === 0) return;
     this.#cancel = this.#clock.schedule(Math.max(wait, this.#nextAt - this.#clock.now()), () => this.#pump());
+  }
+}
+
+/** Tells what the far end has read: it repeats the mark of a ping in its pong, after it read all that came before. */
+export class ReadReceipts {
+  readonly #ping: (mark: string) => void;
+  /** By mark, in the order in which the frames are written. */
+  readonly #waiting = new Map<string, (isRead: boolean) => void>();
+  #asked = 0;
+
+  constructor(ping: (mark: string) => void) {
+    this.#ping = ping;
+  }
+
+  /** A receipt for a frame: `written` is to be called when it leaves; `isRead` is false if the connection ended before it was read. */
+  expect(): { readonly written: () => void; readonly isRead: Promise<boolean> } {
+    this.#asked += 1;
+    const mark = String(this.#asked);
+    const isRead = new Promise<boolean>((resolve) => this.#waiting.set(mark, resolve));
+    return { written: () => this.#ping(mark), isRead };
+  }
+
+  /** A pong came, be it one that nobody asked for. */
+  answered(mark: string): void {
+    if (!this.#waiting.has(mark)) return;
+    for (const [earlier, resolve] of this.#waiting) {
+      this.#waiting.delete(earlier);
+      resolve(true);
+      if (earlier === mark) return;
+    }
+  }
+
+  stop(): void {
+    for (const resolve of this.#waiting.values()) resolve(false);
+    this.#waiting.clear();
   }
 }
 

@@ -6,7 +6,7 @@ import type { Clock } from '../domain/clock.ts';
 import type { ReconnectReason } from '../domain/telemetry.ts';
 import type { ClientMessage, SocketCodec } from '../panel/dialect.ts';
 import type { socketLookup } from './socket-address.ts';
-import { Heartbeat, Outbox } from './socket-pacing.ts';
+import { Heartbeat, Outbox, ReadReceipts } from './socket-pacing.ts';
 
 /** No frame of the contract comes near; a longer one is an attack or a fault. */
 export const MAX_FRAME_BYTES = 1_048_576;
@@ -78,6 +78,7 @@ export class ConsoleSocket {
   readonly #codec: SocketCodec;
   readonly #heartbeat: Heartbeat;
   readonly #outbox: Outbox;
+  readonly #receipts: ReadReceipts;
   #opened = false;
   #detached = false;
   #lost = false;
@@ -95,6 +96,7 @@ export class ConsoleSocket {
     this.#ws = connect(url, options, free);
     if (free !== undefined) this.#ws.once('close', free);
     this.#outbox = new Outbox(options.clock, (frame) => this.#ws.send(frame));
+    this.#receipts = new ReadReceipts((mark) => this.#ws.ping(mark));
     this.#heartbeat = new Heartbeat(options.clock, {
       ping: () => this.#ws.ping(),
       lost: () => {
@@ -112,6 +114,15 @@ export class ConsoleSocket {
   send(message: ClientMessage): void {
     const frame = this.#encode(message);
     if (frame !== undefined && this.#ws.readyState === WebSocket.OPEN) this.#outbox.send(frame);
+  }
+
+  /** Sends a message as `send` does; resolves with true once the far end has read it, with false if the socket ends before. */
+  deliver(message: ClientMessage): Promise<boolean> {
+    const frame = this.#encode(message);
+    if (frame === undefined || this.#ws.readyState !== WebSocket.OPEN) return Promise.resolve(false);
+    const { written, isRead } = this.#receipts.expect();
+    this.#outbox.send(frame, written);
+    return isRead;
   }
 
   // A command is its caller's to keep short. A token is the panel's, and what a panel says must never throw in here.
@@ -155,6 +166,7 @@ export class ConsoleSocket {
     this.#detached = true;
     this.#heartbeat.stop();
     this.#outbox.stop();
+    this.#receipts.stop();
   }
 
   #listen(): void {
@@ -170,7 +182,10 @@ export class ConsoleSocket {
       this.#heartbeat.heard();
       this.#listener.message(data as Buffer, isBinary);
     });
-    ws.on('pong', () => this.#heartbeat.heard());
+    ws.on('pong', (mark) => {
+      this.#heartbeat.heard();
+      this.#receipts.answered(mark.toString());
+    });
     ws.on('unexpected-response', (_request, response: IncomingMessage) => this.#readAnswer(response));
     // ws reports every failure here first and closes after; the close is the one place that reports on.
     ws.on('error', (error) => {

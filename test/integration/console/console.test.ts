@@ -56,6 +56,23 @@ describe('a console', () => {
     expect(stage.panel.record.counters.wouldHaveCrashed).toBe(0);
   });
 
+  it.each([8, 40, 200])(
+    'sends a command again that the node dropped, before the others, at speed %d',
+    async (speed) => {
+      await start({ commandBurst: 3 });
+      stage.time.speed = speed;
+      const commands = Array.from({ length: 8 }, (_, i) => `say ${i}`);
+      const opened = stage.open({ commands });
+      expect(await opened.outcome).toEqual({ code: 0 });
+      const taken = frames().filter(([, , accepted]) => accepted);
+      expect(taken).toEqual(commands.map((command) => ['send command', command, true]));
+      expect(frames().length).toBeGreaterThan(commands.length);
+      expect(opened.notes).toContainEqual(
+        expect.stringMatching(/^the node dropped "say \d": too many at once, sending it again$/),
+      );
+    },
+  );
+
   it('gives up on a command that the node drops five times, and takes the next one', async () => {
     await start();
     const opened = stage.open({ readsInput: true });
@@ -127,6 +144,19 @@ describe('a console', () => {
     await opened.shows('connected again');
     opened.type('save-all');
     await opened.shows('> save-all');
+    opened.type(undefined);
+    expect(await opened.outcome).toEqual({ code: 1 });
+  });
+
+  it('names a command that went into a connection which was dead already', async () => {
+    await start();
+    stage.time.speed = FAST;
+    const opened = stage.open({ readsInput: true });
+    await opened.shows('survival is running');
+    stage.panel.sockets({ kind: 'half-open' });
+    opened.type('list');
+    await opened.shows('"list" may not have been heeded: the connection was lost');
+    await opened.shows('connected again');
     opened.type(undefined);
     expect(await opened.outcome).toEqual({ code: 1 });
   });
