@@ -35,6 +35,8 @@ const COMPUTING = { order: 0, maxWorkers: cores };
 // Other tests mostly wait, for a process or for the clock of a simulated panel.
 const WAITING = { order: 1, maxWorkers: 2 * cores };
 
+const FORGET_SECRETS = 'test/support/forget-secrets.ts';
+
 // A worker keeps its modules for all of its files, instead of loading the program for each.
 const SHARED = { isolate: false };
 
@@ -51,11 +53,11 @@ export default defineConfig({
         ...COMPUTING,
         ...SHARED,
         timeoutMs: 20_000,
-        setupFiles: ['test/support/unit-guard.ts'],
+        setupFiles: ['test/support/unit-guard.ts', FORGET_SECRETS],
       }),
-      project('integration', { ...WAITING, ...SHARED, timeoutMs: 60_000 }),
+      project('integration', { ...WAITING, ...SHARED, timeoutMs: 60_000, setupFiles: [FORGET_SECRETS] }),
       project('faults', { ...WAITING, timeoutMs: 60_000, folder: faults }),
-      project('e2e', { ...WAITING, ...SHARED, timeoutMs: 120_000 }),
+      project('e2e', { ...WAITING, ...SHARED, timeoutMs: 120_000, setupFiles: [FORGET_SECRETS] }),
     ],
     reporters: report === undefined ? ['default'] : ['default', ['json', { outputFile: report }]],
   },

@@ -77,6 +77,14 @@ export class KnownSecrets {
     return struck + text.slice(at);
   }
 
+  /** Forgets everything, for tests that share a process. */
+  clear(): void {
+    this.#lasting.clear();
+    this.#tokens.clear();
+    this.#byStart.clear();
+    this.#firstUnits.clear();
+  }
+
   #index(known: string): void {
     const start = startOf(known);
     const alike = this.#byStart.get(start) ?? new Set();
