@@ -1,0 +1,169 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { readDaemonWords } from '../../../../src/panel/dialects/daemon-words.ts';
+
+const ESC = '\u001b';
+const CRASHED = '---------- Detected server process in a crashed state! ----------';
+const ABORTED = 'Aborting automatic restart, last crash occurred less than 60 seconds ago.';
+const DISABLED = 'Aborting automatic restart, crash detection is disabled for this instance.';
+const DISK_FULL = 'Server is exceeding the assigned disk space limit, stopping process now.';
+
+type Wording = (sentence: string, appName?: string) => string;
+
+/** The colors of `[yellow][bold][%s Daemon]:[default] %s` in server/console.go. */
+const wings: Wording = (sentence, appName = 'Pterodactyl') =>
+  `${ESC}[33m${ESC}[1m[${appName} Daemon]:${ESC}[39m ${sentence}${ESC}[0m`;
+const calagopus: Wording = (sentence, appName = 'Pterodactyl') =>
+  `${ESC}[1;33m[${appName} Daemon]:${ESC}[0m ${ESC}[1m${sentence}${ESC}[0m`;
+const plain: Wording = (sentence, appName = 'Pterodactyl') => `[${appName} Daemon]: ${sentence}`;
+
+const SENTENCES = [
+  [CRASHED, { kind: 'crash detected' }],
+  ['Exit code: 0', { kind: 'exit code', code: 0 }],
+  ['Exit code: 1', { kind: 'exit code', code: 1 }],
+  ['Exit code: 137', { kind: 'exit code', code: 137 }],
+  ['Exit code: 4294967295', { kind: 'exit code', code: 4_294_967_295 }],
+  ['Out of memory: true', { kind: 'out of memory', killed: true }],
+  ['Out of memory: false', { kind: 'out of memory', killed: false }],
+  [ABORTED, { kind: 'restart aborted' }],
+  ['Aborting automatic restart, last crash occurred less than 5 seconds ago.', { kind: 'restart aborted' }],
+  ['Aborting automatic reboot: last crash occurred less than 60 seconds ago.', { kind: 'restart aborted' }],
+  [DISABLED, { kind: 'restart disabled' }],
+  [DISK_FULL, { kind: 'disk full' }],
+] as const;
+
+describe.each([
+  ['Wings', wings],
+  ['calagopus', calagopus],
+  ['no colors', plain],
+])('the wording of %s', (_, wording) => {
+  it.each(SENTENCES)('%s', (sentence, words) => {
+    expect(readDaemonWords(wording(sentence))).toEqual(words);
+  });
+
+  it.each(['pelican', 'Pterodactyl', 'My Host – EU 1', 'Daemon', 'ゲーム', 'x'.repeat(64), ''])(
+    'belongs to a daemon named "%s" too',
+    (appName) => {
+      expect(readDaemonWords(wording(CRASHED, appName))).toEqual({ kind: 'crash detected' });
+    },
+  );
+
+  it.each(['\r', '\n', '\r\n', `${ESC}[0m\r\n`, `\r${ESC}[0m${ESC}[m`])('may end in %j', (end) => {
+    expect(readDaemonWords(`${wording('Exit code: 1')}${end}`)).toEqual({ kind: 'exit code', code: 1 });
+  });
+});
+
+describe('a line that the daemon did not print', () => {
+  it.each([
+    ['an empty line', ''],
+    ['a sentence without the prefix', CRASHED],
+    ['a player who says it', `[12:00:00] [Server thread/INFO]: <Eve> ${plain(CRASHED)}`],
+    ['a prefix that comes later', `x${plain(CRASHED)}`],
+    ['a space before the prefix', ` ${plain(CRASHED)}`],
+    ['a name over 64 characters', plain(CRASHED, 'x'.repeat(65))],
+    ['a name with a bracket', plain(CRASHED, 'a] [b')],
+    ['a name with a bracket and a colon', plain(CRASHED, 'a]: [b')],
+    ['another word than Daemon', '[Pterodactyl daemon]: Exit code: 1'],
+    ['no space before Daemon', '[PterodactylDaemon]: Exit code: 1'],
+    ['no colon', '[Pterodactyl Daemon] Exit code: 1'],
+    ['no space after the colon', '[Pterodactyl Daemon]:Exit code: 1'],
+    ['two spaces after the colon', '[Pterodactyl Daemon]:  Exit code: 1'],
+    ['no bracket at all', `${ESC}[1mPterodactyl Daemon]: Exit code: 1`],
+    ['the prefix alone', '[Pterodactyl Daemon]:'],
+    ['the prefix and a space', '[Pterodactyl Daemon]: '],
+    ['an escape sequence that is no color', `${ESC}[2J${plain('Exit code: 1')}`],
+    ['an unfinished color', `${ESC}[33`],
+    ['an escape alone', ESC],
+    ['another sentence of the daemon', wings('Updating process configuration files...')],
+    ['the throttle', wings('Server is outputting console data too quickly -- throttling...')],
+    ['other case', wings('exit code: 1')],
+    ['text before the sentence', wings('> Exit code: 1')],
+    ['text after the sentence', wings('Exit code: 1 or so')],
+    ['text after the colors', `${wings('Exit code: 1')}x`],
+    ['a second line', `${wings('Exit code: 1')}\n${wings('Exit code: 2')}`],
+    ['a space after the sentence', wings('Exit code: 1 ')],
+    ['a color within the sentence', wings(`Exit ${ESC}[1mcode: 1`)],
+    ['a line break within the sentence', wings('Exit code:\n1')],
+    ['no exit code', wings('Exit code: ')],
+    ['a negative exit code', wings('Exit code: -1')],
+    ['an exit code with a sign', wings('Exit code: +1')],
+    ['a fraction', wings('Exit code: 1.5')],
+    ['a hexadecimal exit code', wings('Exit code: 0x1')],
+    ['a leading zero', wings('Exit code: 01')],
+    ['digits of another script', wings('Exit code: ١')],
+    ['an exit code over 32 bits', wings('Exit code: 4294967296')],
+    ['an endless exit code', wings(`Exit code: ${'1'.repeat(100)}`)],
+    ['neither true nor false', wings('Out of memory: maybe')],
+    ['an interval that is no number', wings(ABORTED.replace('60', 'sixty'))],
+    ['no interval', wings(ABORTED.replace('60 ', ''))],
+    ['a word of Object', wings('constructor')],
+  ])('%s', (_, line) => {
+    expect(readDaemonWords(line)).toBeUndefined();
+  });
+
+  it('is too long for any sentence', () => {
+    const reset = `${ESC}[0m`;
+    const room = 256 - wings(CRASHED).length;
+    const filled = `${wings(CRASHED)}${reset.repeat(Math.floor(room / reset.length))}`;
+    expect(readDaemonWords(filled.padEnd(256, '\r'))).toEqual({ kind: 'crash detected' });
+    expect(readDaemonWords(filled.padEnd(257, '\r'))).toBeUndefined();
+  });
+});
+
+const hostile = fc.oneof(
+  fc.string({ unit: 'binary', maxLength: 400 }),
+  fc
+    .array(
+      fc.constantFrom(
+        ESC,
+        '[',
+        ']',
+        ']:',
+        ' ',
+        ' Daemon',
+        `${ESC}[1m`,
+        ';',
+        '\r',
+        '\n',
+        'Exit code: ',
+        '137',
+        CRASHED,
+      ),
+      { maxLength: 40 },
+    )
+    .map((parts) => parts.join('')),
+);
+
+describe('whatever a game prints', () => {
+  it('never throws, and only the prefix makes it the words of a daemon', () => {
+    fc.assert(
+      fc.property(hostile, (line) => {
+        if (readDaemonWords(line) === undefined) return;
+        // eslint-disable-next-line no-control-regex -- the colors that may precede the prefix
+        expect(line).toMatch(/^(?:\u001b\[[\d;:]*m)*\[[^\]]{0,64} Daemon\]:/);
+      }),
+      { numRuns: 2_000 },
+    );
+  });
+
+  it('reads every exit code of 32 bits behind any name without a bracket', () => {
+    const appName = fc.string({ unit: 'grapheme', maxLength: 20 }).filter((name) => !name.includes(']'));
+    fc.assert(
+      fc.property(appName, fc.nat({ max: 0xff_ff_ff_ff }), (name, code) => {
+        expect(readDaemonWords(wings(`Exit code: ${code}`, name))).toEqual({ kind: 'exit code', code });
+      }),
+    );
+  });
+
+  it.each([
+    ['text', 'x'.repeat(8_000_000)],
+    ['brackets', '['.repeat(8_000_000)],
+    ['escape sequences', `${ESC}[1m`.repeat(2_000_000)],
+    ['prefixes', plain('').repeat(300_000)],
+  ])('a line of megabytes (%s) is refused as fast as a short one', (_, line) => {
+    const startedAt = performance.now();
+    for (let call = 0; call < 1_000; call += 1) expect(readDaemonWords(line)).toBeUndefined();
+    // Reading the line once a call would take seconds.
+    expect(performance.now() - startedAt).toBeLessThan(1_000);
+  });
+});
