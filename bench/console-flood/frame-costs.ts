@@ -15,7 +15,7 @@ export interface FrameCosts {
   readonly recordedStats: number;
 }
 
-const { handleFrame } = PTERODACTYL.socket;
+const { daemonWords, handleFrame } = PTERODACTYL.socket;
 
 /** Frames with values of their own, so that nothing can be remembered from the last one. */
 const VARIANTS = 1_024;
@@ -81,8 +81,9 @@ function keepingHandler(): FrameHandler & { last: Sample | undefined; lines: num
     telemetry: new PanelCounts(() => undefined),
     last: undefined,
     lines: 0,
-    consoleLine() {
+    consoleLine(line) {
       this.lines += 1;
+      daemonWords(line, false);
     },
     stats(sample) {
       this.last = sample;

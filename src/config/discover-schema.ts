@@ -1,6 +1,7 @@
 import picomatch from 'picomatch';
 import { z } from 'zod';
 import { DEFAULT_MAX_SERVERS, LISTING_TYPES, MATCH_KEYS } from '../domain/discovery.ts';
+import { EXPECTS } from '../domain/server.ts';
 import { count, duration, oneOf, scalar, section } from '../yaml/scalars.ts';
 import { labels, mode } from './server-schema.ts';
 
@@ -47,8 +48,9 @@ const expectRule = section('a rule, such as `- match: { name: ["prod-*"] }`', {
   match: match().meta({
     description: 'The servers that the rule is for; every key that is given has to fit.',
   }),
-  state: oneOf(['running', 'any']).prefault('running').meta({
-    description: 'Whether these servers are meant to run all the time, or may be off.',
+  state: oneOf(EXPECTS).prefault('running').meta({
+    description:
+      'Whether these servers are meant to run all the time (running), may be off (any), or are meant to run from the moment they were seen running until somebody stops them (auto).',
   }),
 });
 
@@ -80,7 +82,7 @@ export const discover = section('a map, such as `discover: { type: owner }`', {
     .prefault([])
     .meta({
       description:
-        'Which servers are meant to run all the time; the first rule that fits counts, and a server that none fits may be off.',
+        'Which servers are meant to run all the time; the first rule that fits counts, and for a server that none fits it is auto.',
     }),
   labels: labels().meta({
     description: 'Labels of your own on every series of these servers. Entries in servers have their own.',

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { EXPECTS } from '../domain/server.ts';
 import { countLimit, oneOf, scalar, section, sizeLimit } from '../yaml/scalars.ts';
 import { isName, isServerId, LABEL_NAME_PATTERN, SERVER_ID_PATTERN, TAKEN_LABELS } from './values.ts';
 
@@ -77,8 +78,9 @@ export const server = section('a server, such as `- id: 1a7ce997`', {
     description: "Labels of your own on every one of the server's series.",
     examples: [{ game: 'minecraft' }],
   }),
-  expect: oneOf(['running', 'any']).prefault('running').meta({
-    description: 'Whether the server is meant to run all the time, or may be off: what the alerts go by.',
+  expect: oneOf(EXPECTS).prefault('running').meta({
+    description:
+      'What the alerts go by: running, the server is meant to run all the time; any, it may be off; auto, it is meant to run from the moment it was seen running until somebody stops it.',
   }),
   mode: mode(),
   limits: limits.prefault({}).meta({

@@ -163,6 +163,8 @@ export class ConsoleLink {
       stateHint: (state) => this.#listener.state(state),
       pollSample: () => undefined,
       consoleLine: () => undefined,
+      awaitsWords: false,
+      daemonWords: () => undefined,
       socketHost: () => undefined,
       setCollection: () => undefined,
     };

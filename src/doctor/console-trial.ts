@@ -163,6 +163,8 @@ export class ConsoleTrial {
       stateHint: ignored,
       pollSample: ignored,
       consoleLine: ignored,
+      awaitsWords: false,
+      daemonWords: ignored,
       socketHost: ignored,
       setCollection: ignored,
     };

@@ -1,4 +1,4 @@
-import type { CollectionMode } from './server.ts';
+import type { CollectionMode, Expect } from './server.ts';
 
 /** Whose servers the listing shows: the key's account's own, those that it sees as an admin alone, or all of the panel. */
 export const LISTING_TYPES = ['owner', 'admin', 'admin-all'] as const;
@@ -14,7 +14,7 @@ export type ServerGlobs = { readonly [Key in MatchKey]?: readonly string[] };
 /** What is expected of the listed servers that fit. */
 export interface ExpectRule {
   readonly match: ServerGlobs;
-  readonly state: 'running' | 'any';
+  readonly state: Expect;
 }
 
 /** Which of the listed servers are observed, and how. */

@@ -34,6 +34,44 @@ export interface Peaks {
   readonly networkTransmitBytesPerSecond?: number;
 }
 
+/** Every value of the `reason` label of `gameserver_stops_total`. */
+export const STOP_REASONS = [
+  'requested',
+  'exited',
+  'crashed',
+  'out_of_memory',
+  'disk_full',
+  'unknown',
+] as const;
+
+/**
+ * Why a server stopped: somebody asked for it, it `exited` by itself with code 0, it crashed, the kernel killed it for its memory, the
+ * daemon stopped it for its disk; or nothing tells.
+ */
+export type StopReason = (typeof STOP_REASONS)[number];
+
+/** How often a server stopped, by reason. */
+export type StopCounts = Readonly<Record<StopReason, number>>;
+
+export const NO_STOPS: StopCounts = {
+  requested: 0,
+  exited: 0,
+  crashed: 0,
+  out_of_memory: 0,
+  disk_full: 0,
+  unknown: 0,
+};
+
+/** How long a server was watched, and what it did meanwhile; seconds that only grow. */
+export interface Durations {
+  /** Observed without a gap of more than a minute. */
+  readonly observed: number;
+  readonly running: number;
+  /** With at least 95 % of its CPU limit in use; undefined where there is none. */
+  readonly cpuSaturated: number | undefined;
+  readonly memorySaturated: number | undefined;
+}
+
 /** What is known of a server's backups. */
 export interface BackupsReading {
   /** Backups that were completed successfully. */
@@ -75,8 +113,14 @@ export interface ServerReading {
   readonly consoleLines: number;
   /** Absent where it isn't known. */
   readonly backups?: BackupsReading | undefined;
-  /** Stops that nobody asked for, seen by `now`. */
-  unexpectedStops(now: number): number;
+  readonly stops: StopCounts;
+  /** The newest one that the node named. */
+  readonly lastExitCode: number | undefined;
+  /** The node said that it gives up restarting the server, and it hasn't started since. */
+  readonly isRestartAborted: boolean;
+  readonly durations: Durations;
+  /** Is the server expected to run? Undefined while that isn't known. */
+  expected(now: number): boolean | undefined;
   /** Undefined when no one-second value was seen in the last minute. */
   peaks(now: number): Peaks | undefined;
   isFresh(now: number): boolean;

@@ -33,6 +33,10 @@ export function finiteLimit(limit: Limit | undefined): number | undefined {
 /** Which way a server's samples are to be had: by socket with polling as the fallback, or by one alone. */
 export type CollectionMode = 'auto' | 'socket' | 'poll';
 
+/** Whether a server should run: always, never necessarily, or as long as nobody stops it. */
+export const EXPECTS = ['running', 'any', 'auto'] as const;
+export type Expect = (typeof EXPECTS)[number];
+
 /** One game server as the exporter was told of it: who it is and what is expected of it. */
 export interface ServerTarget {
   /** Name of the panel that it is on. */
@@ -43,7 +47,7 @@ export interface ServerTarget {
   readonly name: string;
   /** The user's own labels. */
   readonly labels: Readonly<Record<string, string>>;
-  readonly expect: 'running' | 'any';
+  readonly expect: Expect;
   readonly mode: CollectionMode;
   readonly limits: Limits;
   readonly uuid?: string;

@@ -1,13 +1,19 @@
 import picomatch from 'picomatch';
 import { type DiscoverRules, MATCH_KEYS, type MatchKey, type ServerGlobs } from '../domain/discovery.ts';
-import { type BlockedReason, identityOf, type Limits, type ServerTarget } from '../domain/server.ts';
+import {
+  type BlockedReason,
+  type Expect,
+  identityOf,
+  type Limits,
+  type ServerTarget,
+} from '../domain/server.ts';
 import type { ListedServer } from '../panel/dialect.ts';
 import type { Census } from './census.ts';
 
 /** What the rules say of one listed server. */
 interface DiscoveryVerdict {
   readonly included: boolean;
-  readonly expect: 'running' | 'any';
+  readonly expect: Expect;
 }
 
 /** The rules for discovered servers, with the globs compiled. */
@@ -67,7 +73,7 @@ function described(target: ServerTarget, listed: ListedServer, renames: boolean)
 
 function discovered(
   server: ListedServer,
-  expect: 'running' | 'any',
+  expect: Expect,
   { panel, labels, mode }: CompiledRules,
 ): ServerTarget {
   const { uuid, name } = server;
@@ -118,7 +124,7 @@ export function compileRules(panel: string, rules: DiscoverRules): CompiledRules
   const expectations = rules.expect.map(({ match, state }) => ({ tests: testsOf(match), state }));
   const judge = (server: ListedServer): DiscoveryVerdict => ({
     included: included.every((fits) => fits(server)) && !excluded.some((fits) => fits(server)),
-    expect: expectations.find(({ tests }) => tests.every((fits) => fits(server)))?.state ?? 'any',
+    expect: expectations.find(({ tests }) => tests.every((fits) => fits(server)))?.state ?? 'auto',
   });
   return { panel, labels: rules.labels, mode: rules.mode, judge };
 }

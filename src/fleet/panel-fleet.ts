@@ -22,6 +22,7 @@ import { ServerLog } from './server-log.ts';
 import { ServerRecord } from './server-record.ts';
 import { type Defer, SlicedWork } from './sliced-work.ts';
 import { SocketLimit } from './socket-limit.ts';
+import { StopWatch } from './stop-watch.ts';
 
 /** What a panel's fleet is told of its panel. */
 export interface PanelSettings extends SessionSettings {
@@ -65,6 +66,7 @@ export class PanelFleet {
   readonly #context: PanelContext;
   readonly #owner: MemberOwner;
   readonly #serverLog: ServerLog;
+  readonly #stopWatch: StopWatch;
   readonly #discovery: Discovery;
   readonly #backups: BackupWatch;
   readonly #learner: LimitLearner;
@@ -89,6 +91,7 @@ export class PanelFleet {
     this.#settings = settings;
     this.#context = context;
     this.#serverLog = new ServerLog(settings.name, context.log, context.clock);
+    this.#stopWatch = new StopWatch(context.clock, this.#serverLog);
     const sessions = this.#sessionContext();
     this.#owner = {
       createSession: (record, owner) => new Session(sessions, record, owner),
@@ -200,6 +203,7 @@ export class PanelFleet {
       ...this.#closing,
       this.#context.gateway.close(),
     ]);
+    this.#stopWatch.stop();
     this.#serverLog.flush();
   }
 
@@ -304,7 +308,8 @@ export class PanelFleet {
   #createMember(target: ServerTarget): Member {
     // Until its role says more.
     const { stalenessMs } = this.#settings;
-    return new Member(new ServerRecord(target, { socket: stalenessMs, poll: stalenessMs }), this.#owner);
+    const staleness = { socket: stalenessMs, poll: stalenessMs };
+    return new Member(new ServerRecord(target, staleness, this.#stopWatch), this.#owner);
   }
 
   #track(closing: Promise<void>): void {

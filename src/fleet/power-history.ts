@@ -1,15 +1,11 @@
 import { isOff, SERVER_STATES, type ServerState } from '../domain/server.ts';
+import { Expectation } from './expectation.ts';
+import { type DecidedStop, StopReasons } from './stop-reasons.ts';
 
 /** A `stats` frame that was published this soon after a `status` may still carry the state before it (field notes, What a daemon says). */
 const STATUS_SETTLES_MS = 2_000;
 
-/** A `stopping` that comes this late after `offline` was overtaken by it: the stop was asked for. */
-const LATE_STOPPING_MS = 2_000;
-
-/**
- * Follows one server's state: counts its starts, and the stops that nobody asked for. A stop counts as unexpected where
- * `running` or `starting` turned `offline` on one uninterrupted socket, with no `stopping` before or shortly after.
- */
+/** Follows one server's state: counts its starts, and its stops by their reasons, and knows whether it should run. */
 export class PowerHistory {
   #state: ServerState = 'unknown';
   /** The last state seen on this socket; the first one of a socket is no transition. */
@@ -17,8 +13,11 @@ export class PowerHistory {
   /** The server was seen off, and the start that ends this was not counted yet. */
   #awaitsStart = false;
   #starts = 0;
-  #stops = 0;
-  #pendingStopAt: number | undefined;
+  readonly stops: StopReasons;
+  readonly #expectation = new Expectation();
+  /** When `stopping` came, and whether the server was still starting then; NaN where it isn't the state on this socket. */
+  #stoppingAt = Number.NaN;
+  #wasStarting = false;
   #offAt: number | undefined;
   #lastSeenOffAt = Number.NEGATIVE_INFINITY;
   #startSeen = false;
@@ -26,8 +25,22 @@ export class PowerHistory {
   /** The states that the latest statuses ended, one bit for each. */
   #endedStates = 0;
 
+  /** `onStopped` hears of each stop once, when its reason is decided. */
+  constructor(onStopped: (stop: DecidedStop) => void = () => undefined) {
+    this.stops = new StopReasons((stop) => {
+      // A stop that only polls saw says nothing about what somebody wants.
+      if (stop.seen !== 'by a poll') this.#expectation.stopped(stop.reason, stop.at);
+      onStopped(stop);
+    });
+  }
+
   get state(): ServerState {
     return this.#state;
+  }
+
+  /** Is the server expected to run, going by what was seen? Undefined while that isn't known. */
+  isExpected(now: number): boolean | undefined {
+    return this.#expectation.read(now);
   }
 
   get starts(): number {
@@ -56,9 +69,10 @@ export class PowerHistory {
     return seen;
   }
 
-  /** Events may have been missed until now: the next state is no transition. */
+  /** Events may have been missed until now: the next state is no transition, and nothing more explains the latest stop. */
   interrupted(): void {
     this.#onThisSocket = undefined;
+    this.stops.settle();
   }
 
   /** A `status` event: what it ends is not brought back by a `stats` frame of the same instant. */
@@ -82,19 +96,20 @@ export class PowerHistory {
 
   /** A state seen on the socket. */
   seenOnSocket(next: ServerState, now: number): void {
-    if (this.#isLateStopping(next, now)) {
-      this.#pendingStopAt = undefined;
-      return;
-    }
+    if (next === 'stopping' && this.stops.lateStopping(now)) return;
     const previous = this.#onThisSocket;
     this.#onThisSocket = next;
-    if (previous !== undefined && previous !== next) {
-      if (next === 'offline' && (previous === 'running' || previous === 'starting')) {
-        this.#commitStop(now);
-        this.#pendingStopAt = now;
-      }
-      if (isStart(previous, next)) this.#countStart();
+    if (isOff(next) && isOn(this.#state)) this.#noteStop(previous, now);
+    // Every event can be lost, `offline` among them.
+    else if (next === 'starting' && (previous === 'running' || previous === 'stopping')) {
+      this.#noteStop(previous, now);
+      this.stops.settle();
     }
+    if (next === 'stopping' && previous !== 'stopping') {
+      this.#stoppingAt = now;
+      this.#wasStarting = previous === 'starting';
+    }
+    if (previous !== undefined && previous !== next && isStart(previous, next)) this.#countStart();
     this.#take(next, now);
   }
 
@@ -105,12 +120,17 @@ export class PowerHistory {
   seenByPoll(next: ServerState, now: number, measuredFrom: number): void {
     const previous = this.#state;
     this.#onThisSocket = undefined;
+    if (isOff(next) && isOn(previous)) this.stops.stopped({ at: now, seen: 'by a poll' });
     if (isOff(previous) && isStart(previous, next)) this.#countStart();
     this.#take(next, now, measuredFrom);
   }
 
-  /** The uptime shows a start that no state told of. */
-  startedUnseen(): void {
+  /** The uptime shows a start that no state told of, and so the stop before it, unless that was seen. */
+  startedUnseen(now: number): void {
+    if (!this.#awaitsStart) {
+      this.stops.stopped({ at: now, seen: 'after a gap' });
+      if (this.#state === 'running') this.#expectation.seenRunning();
+    }
     this.#startSeen = true;
     this.#countStart();
   }
@@ -120,9 +140,13 @@ export class PowerHistory {
     this.#awaitsStart = false;
   }
 
-  unexpectedStops(now: number): number {
-    this.#commitStop(now);
-    return this.#stops;
+  #noteStop(previous: ServerState | undefined, at: number): void {
+    const wasStopping = previous === 'stopping';
+    this.stops.stopped({
+      at,
+      seen: previous === undefined ? 'after a gap' : 'happening',
+      ...(wasStopping && { stoppingAt: this.#stoppingAt, wasStarting: this.#wasStarting }),
+    });
   }
 
   #take(next: ServerState, now: number, measuredFrom = now): void {
@@ -134,27 +158,20 @@ export class PowerHistory {
       this.#offAt = undefined;
     }
     if (isOff(next) || next === 'starting') this.#startSeen = true;
+    if (next === 'running') this.#expectation.seenRunning();
+    if (next === 'starting') this.#expectation.seenStarting();
     this.#state = next;
-  }
-
-  #isLateStopping(next: ServerState, now: number): boolean {
-    return (
-      next === 'stopping' &&
-      this.#pendingStopAt !== undefined &&
-      now - this.#pendingStopAt <= LATE_STOPPING_MS
-    );
-  }
-
-  #commitStop(now: number): void {
-    if (this.#pendingStopAt === undefined || now - this.#pendingStopAt <= LATE_STOPPING_MS) return;
-    this.#pendingStopAt = undefined;
-    this.#stops += 1;
   }
 
   #countStart(): void {
     this.#awaitsStart = false;
     this.#starts += 1;
+    this.stops.started();
   }
+}
+
+function isOn(state: ServerState): boolean {
+  return !isOff(state) && state !== 'unknown';
 }
 
 function isStart(previous: ServerState, next: ServerState): boolean {

@@ -1,21 +1,29 @@
 import type {
   BackupsReading,
   CollectionStatus,
+  Durations,
   Peaks,
   ServerReading,
   SocketState,
+  StopCounts,
 } from '../domain/reading.ts';
 import {
+  type BlockedReason,
+  finiteLimit,
   isOff,
+  memoryLimitOf,
   type Sample,
   type SampleSource,
   type ServerState,
   type ServerTarget,
 } from '../domain/server.ts';
+import type { DaemonWords } from '../panel/dialects/daemon-words.ts';
+import { STOPWATCH_SIZE, Stopwatch } from './durations.ts';
 import { compareObservations, type Observation, POLL_CACHE_MS, START_JITTER_MS } from './ordering.ts';
 import { PeakWindow, WINDOW_SIZE } from './peaks.ts';
 import { PowerHistory } from './power-history.ts';
 import { CounterMarks, FIELD_OFFSET, MARKS_SIZE, SampleSlot, SLOT_SIZE } from './sample-slot.ts';
+import type { DecidedStop } from './stop-reasons.ts';
 
 /** Rates over other gaps are no one-second values. */
 const MIN_RATE_GAP_MS = 500;
@@ -36,16 +44,28 @@ interface Kept {
   readonly shown: SampleSlot;
   readonly counters: CounterMarks;
   readonly peaks: PeakWindow;
+  readonly durations: Stopwatch;
 }
+
+/** Of a server that was never sampled. */
+const UNWATCHED = new Stopwatch(new Float64Array(STOPWATCH_SIZE));
 
 function createKept(): Kept {
   // Side by side in one array, since each has its overhead, and every sample touches all of them.
-  const numbers = new Float64Array(SLOT_SIZE + MARKS_SIZE + WINDOW_SIZE).fill(Number.NaN);
+  const numbers = new Float64Array(SLOT_SIZE + MARKS_SIZE + WINDOW_SIZE + STOPWATCH_SIZE).fill(Number.NaN);
   return {
     shown: new SampleSlot(numbers),
     counters: new CounterMarks(numbers, SLOT_SIZE),
     peaks: new PeakWindow(numbers, SLOT_SIZE + MARKS_SIZE),
+    durations: new Stopwatch(numbers, SLOT_SIZE + MARKS_SIZE + WINDOW_SIZE),
   };
+}
+
+/** Hears of the stops of servers. */
+export interface StopListener {
+  /** The reason is to be decided at this monotonic instant, by `decideStop`. May be called again for an earlier or later one. */
+  awaited(record: ServerRecord, dueAt: number): void;
+  decided(record: ServerRecord, stop: DecidedStop): void;
 }
 
 /** One server's entry in the store: the newest accepted sample and what was counted on the way to it. */
@@ -78,11 +98,19 @@ export class ServerRecord implements ServerReading {
   #heardAt = Number.NEGATIVE_INFINITY;
   /** Events may have been missed since the newest sample. */
   #isInterrupted = false;
-  readonly #power = new PowerHistory();
+  readonly #power: PowerHistory;
+  readonly #stopListener: StopListener | undefined;
+  #stopDueAt: number | undefined;
 
-  constructor(target: ServerTarget, staleness: Readonly<Record<SampleSource, number>>) {
+  constructor(
+    target: ServerTarget,
+    staleness: Readonly<Record<SampleSource, number>>,
+    stopListener?: StopListener,
+  ) {
     this.target = target;
     this.staleness = staleness;
+    this.#stopListener = stopListener;
+    this.#power = new PowerHistory((stop) => stopListener?.decided(this, stop));
   }
 
   get stalenessMs(): number {
@@ -113,8 +141,31 @@ export class ServerRecord implements ServerReading {
     return this.#power.starts;
   }
 
-  unexpectedStops(now: number): number {
-    return this.#power.unexpectedStops(now);
+  get stops(): StopCounts {
+    return this.#power.stops.counts;
+  }
+
+  get lastExitCode(): number | undefined {
+    return this.#power.stops.lastExitCode;
+  }
+
+  get isRestartAborted(): boolean {
+    return this.#power.stops.isRestartAborted;
+  }
+
+  get durations(): Durations {
+    const stopwatch = this.#kept?.durations ?? UNWATCHED;
+    return stopwatch.read(!Number.isNaN(this.#cpuLimit), !Number.isNaN(this.#memoryLimit));
+  }
+
+  expected(now: number): boolean | undefined {
+    const { expect, blocked } = this.target;
+    if (expect !== 'auto') return expect === 'running';
+    return isRebuilt(blocked) || isRebuilt(this.status.blocked) ? false : this.#power.isExpected(now);
+  }
+
+  get awaitsWords(): boolean {
+    return this.#power.stops.isAwaited;
   }
 
   peaks(now: number): Peaks | undefined {
@@ -144,6 +195,23 @@ export class ServerRecord implements ServerReading {
     this.#power.seenByStatus(state, now);
     if (this.#power.starts > starts) this.#lastStartAt = now;
     if (isOff(state)) this.startedAt = undefined;
+    if (this.isFresh(now)) this.#kept?.durations.observed(now, this.#power.state === 'running');
+    this.#noteStop();
+  }
+
+  daemonWords(words: DaemonWords, now: number): void {
+    this.#power.stops.heard(words, now);
+    this.#noteStop();
+  }
+
+  /** Decides the reason of the latest stop if that is due. */
+  decideStop(now: number): void {
+    this.#power.stops.decide(now);
+  }
+
+  /** Decides the reason of the latest stop with what is known. */
+  settleStop(): void {
+    this.#power.stops.settle();
   }
 
   socketSample(sample: Sample, now: number): void {
@@ -160,6 +228,22 @@ export class ServerRecord implements ServerReading {
 
   consoleLine(): void {
     this.consoleLines += 1;
+  }
+
+  get #cpuLimit(): number {
+    return finiteLimit(this.target.limits.cpuCores) ?? Number.NaN;
+  }
+
+  get #memoryLimit(): number {
+    const reported = this.#kept?.shown.get(FIELD_OFFSET.memoryLimitBytes) ?? Number.NaN;
+    const limit = memoryLimitOf(this.target.limits, Number.isNaN(reported) ? undefined : reported);
+    return finiteLimit(limit) ?? Number.NaN;
+  }
+
+  #noteStop(): void {
+    const { dueAt } = this.#power.stops;
+    if (dueAt !== undefined && dueAt !== this.#stopDueAt) this.#stopListener?.awaited(this, dueAt);
+    this.#stopDueAt = dueAt;
   }
 
   #interrupt(): void {
@@ -181,6 +265,7 @@ export class ServerRecord implements ServerReading {
     const showsNewRun = source === 'poll' && verdict.restarted && uptimeMs !== 0;
     if (state !== undefined && !showsNewRun && this.#power.isOutdated(state, measuredFrom)) return;
     this.#followPower(next, verdict.restarted);
+    this.#noteStop();
     if (uptimeMs !== previous?.uptimeMs) this.#uptimeMovedAt = receivedAt;
     this.#isFrozen = this.#isStandingStill(next);
     if (source === 'socket') this.#heardAt = receivedAt;
@@ -195,6 +280,8 @@ export class ServerRecord implements ServerReading {
     kept.shown.write(sample);
     if (sample.memoryLimitBytes === undefined) kept.shown.set(FIELD_OFFSET.memoryLimitBytes, memoryLimit);
     kept.counters.apply(kept.shown, mayReset, receivedAt);
+    kept.durations.observed(receivedAt, this.#power.state === 'running');
+    if (source === 'socket') this.#noteSaturation(kept.durations, sample, receivedAt);
     this.#source = source;
     this.#receivedAt = receivedAt;
     this.#measuredFrom = measuredFrom;
@@ -237,14 +324,14 @@ export class ServerRecord implements ServerReading {
     const { owesStart, lastSeenOffAt } = this.#power;
     // Without an uptime, the states are all that there is.
     if (uptimeMs === undefined) {
-      if (owesStart) this.#power.startedUnseen();
+      if (owesStart) this.#power.startedUnseen(receivedAt);
       return;
     }
     if (uptimeMs === 0) return;
     const startedAt = receivedAt - uptimeMs;
     const isNew = startedAt > this.#lastStartAt + SAME_START_MS;
     const beganWhileOff = startedAt + START_JITTER_MS + (receivedAt - measuredFrom) >= lastSeenOffAt;
-    if (isNew && (restarted || (owesStart && beganWhileOff))) this.#power.startedUnseen();
+    if (isNew && (restarted || (owesStart && beganWhileOff))) this.#power.startedUnseen(receivedAt);
     else if (owesStart) this.#power.neverStopped();
   }
 
@@ -260,6 +347,11 @@ export class ServerRecord implements ServerReading {
     this.startedAt = startedAt;
   }
 
+  #noteSaturation(durations: Stopwatch, sample: Sample, now: number): void {
+    const { cpuCores = Number.NaN, memoryBytes = Number.NaN } = sample;
+    durations.streamed(now, cpuCores, this.#cpuLimit, memoryBytes, this.#memoryLimit);
+  }
+
   /** `previous` is undefined where no rate follows from it. */
   #notePeaks(peaks: PeakWindow, sample: Sample, previous: Observation | undefined, next: Observation): void {
     const gapMs = previous?.source === 'socket' ? gapBetween(previous, next) : undefined;
@@ -271,6 +363,11 @@ export class ServerRecord implements ServerReading {
       rate(this.#transmittedBytes, sample.networkTransmitBytes, gapMs),
     );
   }
+}
+
+/** Is the server being installed or moved, so that it can't run? */
+function isRebuilt(reason: BlockedReason | undefined): boolean {
+  return reason === 'installing' || reason === 'transferring' || reason === 'restoring';
 }
 
 /** Bytes a second between two values of a counter; NaN where none follows. */

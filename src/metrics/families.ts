@@ -1,3 +1,4 @@
+import { NO_STOPS, STOP_REASONS, type StopCounts } from '../domain/reading.ts';
 import { finiteLimit, memoryLimitOf, SERVER_STATES, type ServerState } from '../domain/server.ts';
 import type { PanelView, ServerView } from './server-view.ts';
 
@@ -21,6 +22,14 @@ const flag = (value: boolean): number => (value ? 1 : 0);
 const STATE_ROWS = new Map<ServerState, readonly FamilyRow[]>(
   SERVER_STATES.map((current) => [current, SERVER_STATES.map((state) => [[state], flag(state === current)])]),
 );
+
+const STOP_LABELS = STOP_REASONS.map((reason) => [reason, [reason]] as const);
+
+function stopRows(stops: StopCounts): readonly FamilyRow[] {
+  return STOP_LABELS.map(([reason, labels]) => [labels, stops[reason]]);
+}
+
+const NO_STOP_ROWS = stopRows(NO_STOPS);
 
 /** Every family that is about a server, in the order in which they are exposed. */
 export const SERVER_FAMILIES: readonly Family<ServerView>[] = [
@@ -136,10 +145,47 @@ export const SERVER_FAMILIES: readonly Family<ServerView>[] = [
     read: ({ starts }) => starts,
   },
   {
-    name: 'gameserver_unexpected_stops_total',
+    name: 'gameserver_stops_total',
     type: 'counter',
-    help: 'Stops of the server that the exporter saw and that nobody had asked for.',
-    read: ({ unexpectedStops }) => unexpectedStops,
+    help: 'Stops of the server that the exporter saw, by reason.',
+    labels: ['reason'],
+    read: ({ stops }) => (stops === NO_STOPS ? NO_STOP_ROWS : stopRows(stops)),
+  },
+  {
+    name: 'gameserver_last_exit_code',
+    type: 'gauge',
+    help: 'Exit code that the node named last when the server stopped by itself; absent until known.',
+    read: ({ lastExitCode }) => lastExitCode,
+  },
+  {
+    name: 'gameserver_automatic_restart_aborted',
+    type: 'gauge',
+    help: 'Whether the node gave up restarting the server (1), until it starts again.',
+    read: ({ isRestartAborted }) => flag(isRestartAborted),
+  },
+  {
+    name: 'gameserver_running_seconds_total',
+    type: 'counter',
+    help: 'Seconds for which the server was seen running.',
+    read: ({ durations }) => durations.running,
+  },
+  {
+    name: 'gameserver_observed_seconds_total',
+    type: 'counter',
+    help: 'Seconds for which the server was observed, in any state; gaps of more than 60 s are left out.',
+    read: ({ durations }) => durations.observed,
+  },
+  {
+    name: 'gameserver_cpu_saturated_seconds_total',
+    type: 'counter',
+    help: 'Seconds with CPU use of at least 95 % of the limit; absent without a limit.',
+    read: ({ durations }) => durations.cpuSaturated,
+  },
+  {
+    name: 'gameserver_memory_saturated_seconds_total',
+    type: 'counter',
+    help: 'Seconds with memory use of at least 95 % of the limit; absent without a limit.',
+    read: ({ durations }) => durations.memorySaturated,
   },
   {
     name: 'gameserver_console_lines_total',
@@ -150,8 +196,8 @@ export const SERVER_FAMILIES: readonly Family<ServerView>[] = [
   {
     name: 'gameserver_expected_running',
     type: 'gauge',
-    help: 'Whether the server is expected to run (1) or may be in any state (0).',
-    read: ({ target }) => flag(target.expect === 'running'),
+    help: 'Whether the server is expected to run (1) or may be in any state (0); absent while it is not known.',
+    read: ({ expected }) => (expected === undefined ? undefined : flag(expected)),
   },
   {
     name: 'gameserver_collection_up',

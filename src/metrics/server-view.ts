@@ -3,10 +3,12 @@ import type { Problem } from '../domain/problem.ts';
 import type {
   BackupsReading,
   CollectionStatus,
+  Durations,
   NodeReading,
   PanelReading,
   Peaks,
   ServerReading,
+  StopCounts,
 } from '../domain/reading.ts';
 import type { Sample, ServerState, ServerTarget } from '../domain/server.ts';
 
@@ -30,7 +32,12 @@ export interface ServerView {
   /** Unix time in seconds of the newest sample, be it stale. */
   readonly sampleTimeSeconds: number | undefined;
   readonly starts: number;
-  readonly unexpectedStops: number;
+  readonly stops: StopCounts;
+  readonly lastExitCode: number | undefined;
+  readonly isRestartAborted: boolean;
+  readonly durations: Durations;
+  /** Undefined while it isn't known. */
+  readonly expected: boolean | undefined;
   readonly consoleLines: number;
   /** Only while it is known. */
   readonly backups?: BackupsReading | undefined;
@@ -50,7 +57,11 @@ export function viewOf(reading: ServerReading, now: number, clock: Pick<Clock, '
     peaks: fresh ? reading.peaks(now) : undefined,
     sampleTimeSeconds: unixSeconds(reading.sampledAt, clock),
     starts: reading.starts,
-    unexpectedStops: reading.unexpectedStops(now),
+    stops: reading.stops,
+    lastExitCode: reading.lastExitCode,
+    isRestartAborted: reading.isRestartAborted,
+    durations: reading.durations,
+    expected: reading.expected(now),
     consoleLines: reading.consoleLines,
     backups: backupsOf(reading, now),
   };

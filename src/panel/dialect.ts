@@ -3,6 +3,7 @@ import type { ListingType } from '../domain/discovery.ts';
 import type { CauseCode } from '../domain/problem.ts';
 import type { Limits, Sample, ServerState } from '../domain/server.ts';
 import type { BadMessageKind, PanelTelemetry } from '../domain/telemetry.ts';
+import type { DaemonWords } from './dialects/daemon-words.ts';
 
 /**
  * What differs between families of panels on the wire. Everything else in the program speaks of samples, credentials and states, so
@@ -139,6 +140,11 @@ export interface SocketCodec {
   readonly decode: (frame: Buffer) => DecodedFrame;
   /** Reads one frame and tells the handler; never throws because of what the frame holds. */
   readonly handleFrame: (frame: Buffer, isBinary: boolean, handler: FrameHandler) => void;
+  /**
+   * What the daemon says on the console about a stop, in a frame with a console line; undefined if it says nothing. Unless a stop is to be
+   * explained, the line on a full disk alone is looked for, which comes before one.
+   */
+  readonly daemonWords: (frame: Buffer, isStopToExplain: boolean) => DaemonWords | undefined;
   /** Why the far end closed the socket with this code. */
   readonly closeCause: (code: number) => CauseCode;
   /** Why the node rejected a token with these words; `claims` are the token's. */
@@ -169,7 +175,8 @@ export type DecodedFrame = ServerMessage | { readonly bad: BadMessageKind };
 /** Who is told what a frame says; what a session doesn't act upon is only counted. */
 export interface FrameHandler {
   readonly telemetry: PanelTelemetry;
-  consoleLine(): void;
+  /** A console line, as the frame that carries it: few are ever read. */
+  consoleLine(frame: Buffer): void;
   stats(sample: Sample): void;
   status(state: ServerState): void;
   authenticated(): void;

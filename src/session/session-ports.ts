@@ -5,6 +5,7 @@ import type { CollectionStatus, SocketState } from '../domain/reading.ts';
 import type { BlockedReason, Sample, SampleSource, ServerState, ServerTarget } from '../domain/server.ts';
 import type { PanelTelemetry } from '../domain/telemetry.ts';
 import type { Credentials, Resources, SocketCodec } from '../panel/dialect.ts';
+import type { DaemonWords } from '../panel/dialects/daemon-words.ts';
 import type { TokenPurpose } from '../panel/gateway.ts';
 import type { SocketTimeouts } from './machine-model.ts';
 import type { ConsoleSocket, SocketListener } from './socket.ts';
@@ -75,6 +76,9 @@ export interface SessionRecord {
   stateHint(state: ServerState, now: number): void;
   pollSample(sample: Sample, requestedAt: number, now: number): void;
   consoleLine(): void;
+  /** Has the server stopped just now, so that the daemon may explain it on the console? */
+  readonly awaitsWords: boolean;
+  daemonWords(words: DaemonWords, now: number): void;
   /** The panel names this host and port for the server's socket. */
   socketHost(host: string): void;
   setCollection(status: CollectionStatus, socket: SocketState): void;

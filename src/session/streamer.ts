@@ -251,6 +251,7 @@ class SocketEvents implements SocketListener, FrameHandler {
   readonly #epoch: number;
   readonly #codec: SocketCodec;
   readonly #handleFrame: SocketCodec['handleFrame'];
+  readonly #daemonWords: SocketCodec['daemonWords'];
 
   constructor(
     context: SessionContext,
@@ -267,6 +268,7 @@ class SocketEvents implements SocketListener, FrameHandler {
     this.#epoch = epoch;
     this.#codec = context.codec;
     this.#handleFrame = context.codec.handleFrame;
+    this.#daemonWords = context.codec.daemonWords;
   }
 
   opened(): void {
@@ -292,8 +294,10 @@ class SocketEvents implements SocketListener, FrameHandler {
     });
   }
 
-  consoleLine(): void {
+  consoleLine(frame: Buffer): void {
     this.#record.consoleLine();
+    const words = this.#daemonWords(frame, this.#record.awaitsWords);
+    if (words !== undefined) this.#record.daemonWords(words, this.#context.clock.now());
   }
 
   stats(sample: Sample): void {

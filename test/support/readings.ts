@@ -9,6 +9,7 @@ import type {
   PlanReading,
   ServerReading,
 } from '../../src/domain/reading.ts';
+import { NO_STOPS } from '../../src/domain/reading.ts';
 import type { Sample, ServerTarget } from '../../src/domain/server.ts';
 
 /** The monotonic instant at which the readings below were taken; a manual clock starts there too. */
@@ -28,19 +29,20 @@ function serverTarget(changes: Partial<ServerTarget> = {}): ServerTarget {
   };
 }
 
-type Fixed = Omit<ServerReading, 'target' | 'status' | 'unexpectedStops' | 'peaks' | 'isFresh'>;
+type Fixed = Omit<ServerReading, 'target' | 'status' | 'expected' | 'peaks' | 'isFresh'>;
 
 /** What a test says of a server; the rest is as for one that was never sampled. */
 export interface ServerReadingChanges extends Partial<Fixed> {
   readonly target?: Partial<ServerTarget>;
   readonly status?: CollectionStatus;
-  readonly unexpectedStops?: number;
+  readonly expected?: boolean | undefined;
   readonly peaks?: Peaks;
 }
 
 /** A server that was never sampled, with changes; it is fresh while `sampledAt` is within its staleness. */
 export function serverReading(changes: ServerReadingChanges = {}): ServerReading {
-  const { target, node = target?.node, unexpectedStops, peaks, ...rest } = changes;
+  const { target, node = target?.node, peaks, ...rest } = changes;
+  const expected = 'expected' in changes ? changes.expected : target?.expect !== 'any';
   const fixed = {
     status: { condition: 'waiting' } as CollectionStatus,
     node,
@@ -53,13 +55,17 @@ export function serverReading(changes: ServerReadingChanges = {}): ServerReading
     startedAt: undefined,
     starts: 0,
     consoleLines: 0,
+    stops: NO_STOPS,
+    lastExitCode: undefined,
+    isRestartAborted: false,
+    durations: { observed: 0, running: 0, cpuSaturated: undefined, memorySaturated: undefined },
     ...rest,
   } satisfies Fixed & Pick<ServerReading, 'status'>;
   const { sampledAt, stalenessMs } = fixed;
   return {
     ...fixed,
     target: serverTarget(target),
-    unexpectedStops: () => unexpectedStops ?? 0,
+    expected: () => expected,
     peaks: () => peaks,
     isFresh: (now) => sampledAt !== undefined && now - sampledAt <= stalenessMs,
   };
@@ -91,7 +97,10 @@ export function streamingReading(changes: ServerReadingChanges = {}): ServerRead
     startedAt: READ_AT - 500 - 86_400_123,
     starts: 2,
     consoleLines: 1_234,
-    unexpectedStops: 1,
+    stops: { requested: 1, exited: 2, crashed: 3, out_of_memory: 4, disk_full: 5, unknown: 6 },
+    lastExitCode: 137,
+    isRestartAborted: false,
+    durations: { observed: 86_400.5, running: 80_000, cpuSaturated: 12.5, memorySaturated: 0 },
     peaks: {
       cpuCores: 2.5,
       memoryBytes: 2_147_483_648,

@@ -75,7 +75,7 @@ export class Details {
 }
 
 function factsOf(fleet: LiveFleet, server: number): readonly (readonly [string, string])[] {
-  const { panel, id, egg, labels, expected } = fleet.full.servers;
+  const { panel, id, egg, labels } = fleet.full.servers;
   const started = fleet.value('started', server);
   return [
     ['Panel', panel[server] ?? ''],
@@ -83,10 +83,15 @@ function factsOf(fleet: LiveFleet, server: number): readonly (readonly [string, 
     ['Node', fleet.node[server] ?? ''],
     ['Egg', egg[server] ?? ''],
     ['Labels', labels[server] ?? ''],
-    ['Expected', expected[server] === 1 ? 'running' : 'any state'],
+    ['Expected', expectation(fleet.value('expected', server))],
     ['Up for', started < 0 ? '' : span(fleet.time - started)],
     ['Observed', conditionTitle(fleet.condition(server))],
   ];
+}
+
+function expectation(expected: number): string {
+  if (expected < 0) return 'not known';
+  return expected === 1 ? 'running' : 'any state';
 }
 
 function limitsOf(fleet: LiveFleet, server: number): ChartLimits {

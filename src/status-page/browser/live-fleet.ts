@@ -93,7 +93,7 @@ export class LiveFleet {
 /** Is a server off that is expected to run? */
 export function isDown(fleet: LiveFleet, server: number): boolean {
   const state = fleet.state(server);
-  return fleet.full.servers.expected[server] === 1 && (state === 'offline' || state === 'stopped');
+  return fleet.value('expected', server) === 1 && (state === 'offline' || state === 'stopped');
 }
 
 /** A server's problem and what to do about it, in one text; empty if there is none. */

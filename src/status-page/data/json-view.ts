@@ -116,12 +116,13 @@ function serverObject(server: ServerReading, { clock, rates }: JsonSource) {
     sample_age_seconds: server.sampledAt === undefined ? undefined : seconds(now - server.sampledAt),
     network_receive_bytes_per_second: known(receive),
     network_transmit_bytes_per_second: known(transmit),
+    stops: view.stops,
     ...scalars(SERVER_FAMILIES, 'gameserver_', view),
   };
 }
 
-function isDown({ state, target }: ServerView): boolean {
-  return target.expect === 'running' && (state === 'offline' || state === 'stopped');
+function isDown({ state, expected }: ServerView): boolean {
+  return expected === true && (state === 'offline' || state === 'stopped');
 }
 
 const NO_RATES: NetworkRates = { receive: Number.NaN, transmit: Number.NaN };

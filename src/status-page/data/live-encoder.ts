@@ -187,7 +187,6 @@ function identities(targets: readonly ServerTarget[]): Identities {
         .map(([name, value]) => `${name}=${value}`)
         .join(' '),
     ),
-    expected: targets.map((target) => (target.expect === 'running' ? 1 : 0)),
   };
 }
 
@@ -218,6 +217,8 @@ function fillRow(row: Float64Array, entry: Entry, now: number, clock: Pick<Clock
   row[13] = sampledSecond(sampledAt, now, clock);
   const startedAt = sample === undefined ? undefined : reading.startedAt;
   row[14] = startedAt === undefined ? UNKNOWN : Math.round(clock.toUnixMs(startedAt) / 1_000);
+  const isExpected = reading.expected(now);
+  row[15] = isExpected === undefined ? UNKNOWN : Number(isExpected);
 }
 
 const NO_LIMITS = { cpuCores: undefined, memoryBytes: undefined, diskBytes: undefined };

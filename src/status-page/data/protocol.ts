@@ -26,6 +26,8 @@ export const COLUMNS = [
   /** When the sample came; 0 while samples keep coming, so that a streaming server costs nothing here. */
   'sampled',
   'started',
+  /** 1 if it is expected to run, 0 if it may be in any state. */
+  'expected',
 ] as const;
 
 export type Column = (typeof COLUMNS)[number];
@@ -99,8 +101,6 @@ export interface Identities {
   readonly egg: readonly string[];
   /** The user's own labels in one text. */
   readonly labels: readonly string[];
-  /** 1 where the server is expected to run. */
-  readonly expected: readonly number[];
 }
 
 /** All that a viewer needs to begin: the event `full`. */

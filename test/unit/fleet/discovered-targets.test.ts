@@ -217,7 +217,7 @@ describe('expect', () => {
   it.each([
     ['the first rule that fits counts', SERVER, 'any'],
     ['then the second', { ...SERVER, name: 'creative' }, 'running'],
-    ['any where none fits', { ...SERVER, name: 'creative', egg: 'velocity' }, 'any'],
+    ['auto where none fits', { ...SERVER, name: 'creative', egg: 'velocity' }, 'auto'],
   ] as const)('%s', (_what, server, expected) => {
     expect(compiled.judge(server).expect).toBe(expected);
   });

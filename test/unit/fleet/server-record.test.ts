@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { beforeEach, describe, expect, it } from 'vitest';
+import { NO_STOPS } from '../../../src/domain/reading.ts';
 import type { Sample, ServerState } from '../../../src/domain/server.ts';
 import { ServerRecord } from '../../../src/fleet/server-record.ts';
 import { target } from '../../support/targets.ts';
@@ -34,6 +35,13 @@ function poll(sample: Sample, afterMs = SECOND): void {
 function hint(state: ServerState, afterMs = 0): void {
   now += afterMs;
   record.stateHint(state, now);
+}
+
+/** Stops that nobody is known to have asked for, as decided by an instant. */
+function unaskedStops(of: ServerRecord, at: number): number {
+  of.decideStop(at);
+  const { requested: _, ...unasked } = of.stops;
+  return Object.values(unasked).reduce((sum, count) => sum + count, 0);
 }
 
 const received = () => record.sample?.networkReceiveBytes;
@@ -170,9 +178,9 @@ describe('counters', () => {
   });
 });
 
-describe('starts and unexpected stops', () => {
+describe('starts and stops that nobody asked for', () => {
   beforeEach(() => record.socketBegan());
-  const stops = (afterMs = 5 * SECOND) => record.unexpectedStops(now + afterMs);
+  const stops = (afterMs = 10 * SECOND) => unaskedStops(record, now + afterMs);
 
   it.each([
     ['a crash', ['running', 'offline'], 0, 1],
@@ -189,11 +197,11 @@ describe('starts and unexpected stops', () => {
     expect({ starts: record.starts, unexpected: stops() }).toEqual({ starts, unexpected });
   });
 
-  it('wait two seconds for a late stopping', () => {
+  it('wait two seconds for a late stopping, and ten for the words of the daemon', () => {
     hint('running');
     hint('offline', 500);
-    expect(record.unexpectedStops(now + 2_000)).toBe(0);
-    expect(record.unexpectedStops(now + 2_001)).toBe(1);
+    expect(stops(9_999)).toBe(0);
+    expect(stops(10_000)).toBe(1);
   });
 
   it('a late stopping leaves the server offline', () => {
@@ -207,7 +215,7 @@ describe('starts and unexpected stops', () => {
     hint('running');
     record.socketBegan();
     hint('offline', 500);
-    expect(stops()).toBe(0);
+    expect(record.stops).toEqual({ ...NO_STOPS, unknown: 1 });
     record.socketBegan();
     hint('running', 500);
     expect(record.starts).toBe(0);
@@ -268,11 +276,11 @@ describe('starts and unexpected stops', () => {
     expect(received()).toBe(5_100);
   });
 
-  it('a stop that the node withheld, since it no longer accepted the token, is not unexpected', () => {
+  it('a stop that the node withheld, since it no longer accepted the token, has no known reason', () => {
     frame(running(10, 5_000));
     record.eventsWithheld();
     frame(OFF, 20 * SECOND);
-    expect(stops()).toBe(0);
+    expect(record.stops).toEqual({ ...NO_STOPS, unknown: 1 });
     expect(record.state).toBe('offline');
   });
 
@@ -299,7 +307,7 @@ describe('starts and unexpected stops', () => {
     poll(OFF, 30 * SECOND);
     poll(running(10, 5), 30 * SECOND);
     expect(record.starts).toBe(1);
-    expect(stops()).toBe(0);
+    expect(record.stops).toEqual({ ...NO_STOPS, unknown: 1 });
   });
 });
 
@@ -308,7 +316,7 @@ const LIFE = ['start', 'crash', 'stop', 'restart', 'gap', 'wait'] as const;
 
 describe('a stats frame in the same instant as a status', () => {
   beforeEach(() => record.socketBegan());
-  const stops = (afterMs = 5 * SECOND) => record.unexpectedStops(now + afterMs);
+  const stops = (afterMs = 10 * SECOND) => unaskedStops(record, now + afterMs);
   const stats = (state: ServerState, afterMs: number) => frame({ state, memoryBytes: 1 }, afterMs);
 
   it('that carries the older state undoes nothing', () => {
@@ -439,7 +447,7 @@ describe('a stats frame in the same instant as a status', () => {
           at += 10_000;
           say(state, uptime());
         }
-        expect({ starts: one.starts, stops: one.unexpectedStops(at + 5_000) }).toEqual(expected);
+        expect({ starts: one.starts, stops: unaskedStops(one, at + 10_000) }).toEqual(expected);
       }),
     );
   });
@@ -489,7 +497,7 @@ describe('frozen statistics', () => {
     frame(OFF, ASKED_AFTER);
     expect(isFresh()).toBe(true);
     expect(record.state).toBe('offline');
-    expect(record.unexpectedStops(now + 5 * SECOND)).toBe(1);
+    expect(unaskedStops(record, now + 10 * SECOND)).toBe(1);
   });
 
   it.each<[title: string, sample: Sample]>([

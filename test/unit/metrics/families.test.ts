@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { TAKEN_LABELS } from '../../../src/config/values.ts';
+import { STOP_REASONS } from '../../../src/domain/reading.ts';
 import { BLOCKED_REASONS, SERVER_STATES } from '../../../src/domain/server.ts';
 import { renderFleet } from '../../../src/metrics/exposition.ts';
 import { SERVER_FAMILIES } from '../../../src/metrics/families.ts';
@@ -34,6 +35,9 @@ function series(changes: ServerReadingChanges, build = streamingReading): string
 const state = (current: string) =>
   SERVER_STATES.map((name) => `state{state="${name}"} ${name === current ? 1 : 0}`);
 
+const stopped = (...counts: readonly number[]) =>
+  STOP_REASONS.map((reason, index) => `stops_total{reason="${reason}"} ${counts[index]}`);
+
 const LIMITS = { memoryBytes: 8_589_934_592, diskBytes: 53_687_091_200, cpuCores: 4 };
 
 describe('a server that streams', () => {
@@ -57,7 +61,13 @@ describe('a server that streams', () => {
       'network_receive_peak_bytes_per_second 500',
       'network_transmit_peak_bytes_per_second 600',
       'starts_total 2',
-      'unexpected_stops_total 1',
+      ...stopped(1, 2, 3, 4, 5, 6),
+      'last_exit_code 137',
+      'automatic_restart_aborted 0',
+      'running_seconds_total 80000',
+      'observed_seconds_total 86400.5',
+      'cpu_saturated_seconds_total 12.5',
+      'memory_saturated_seconds_total 0',
       'console_lines_total 1234',
       'expected_running 1',
       'collection_up 1',
@@ -71,7 +81,13 @@ describe('a server that streams', () => {
       'info 1',
       ...state('running'),
       'starts_total 2',
-      'unexpected_stops_total 1',
+      ...stopped(1, 2, 3, 4, 5, 6),
+      'last_exit_code 137',
+      'automatic_restart_aborted 0',
+      'running_seconds_total 80000',
+      'observed_seconds_total 86400.5',
+      'cpu_saturated_seconds_total 12.5',
+      'memory_saturated_seconds_total 0',
       'console_lines_total 1234',
       'expected_running 1',
       'collection_up 1',
@@ -92,12 +108,26 @@ const WITHOUT_SAMPLE = [
   'info 1',
   ...state('unknown'),
   'starts_total 0',
-  'unexpected_stops_total 0',
+  ...stopped(0, 0, 0, 0, 0, 0),
+  'automatic_restart_aborted 0',
+  'running_seconds_total 0',
+  'observed_seconds_total 0',
   'console_lines_total 0',
   'expected_running 1',
   'collection_up 0',
   'collection_streaming 0',
 ];
+
+test('a server has at most 40 series without options', () => {
+  expect(
+    series({ target: { limits: LIMITS, node: 'n1', egg: 'Paper', uuid: 'u-1' } }).length,
+  ).toBeLessThanOrEqual(40);
+});
+
+test('an expectation that is not known has no series, and an exit code that was never named neither', () => {
+  const names = series({ expected: undefined, lastExitCode: undefined }).join(' ');
+  expect(names).not.toMatch(/expected_running|last_exit_code/);
+});
 
 test('a server that was never sampled has its own counters at 0 and no timestamp', () => {
   expect(series({}, serverReading)).toEqual(WITHOUT_SAMPLE);
@@ -109,7 +139,13 @@ test('limits, peaks, start time and the panel’s counters leave with the last f
     'info 1',
     ...state('unknown'),
     'starts_total 2',
-    'unexpected_stops_total 1',
+    ...stopped(1, 2, 3, 4, 5, 6),
+    'last_exit_code 137',
+    'automatic_restart_aborted 0',
+    'running_seconds_total 80000',
+    'observed_seconds_total 86400.5',
+    'cpu_saturated_seconds_total 12.5',
+    'memory_saturated_seconds_total 0',
     'console_lines_total 1234',
     'expected_running 1',
     'collection_up 0',

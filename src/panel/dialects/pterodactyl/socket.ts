@@ -1,6 +1,7 @@
 import { closeCause, isCuredByNewToken, jwtErrorCause } from '../../../diagnosis/node-answer.ts';
 import { parseServerState } from '../../../domain/server.ts';
 import type { ClientMessage, DecodedFrame, FrameHandler, ServerMessage, SocketCodec } from '../../dialect.ts';
+import { type DaemonWords, readDaemonWords } from '../daemon-words.ts';
 import { decodeStats } from './decode.ts';
 
 /** The far end drops longer frames without a word. */
@@ -74,7 +75,7 @@ function handleFrame(frame: Buffer, isBinary: boolean, handler: FrameHandler): v
   }
   if (isConsoleFrame(frame)) {
     handler.telemetry.message('console output');
-    handler.consoleLine();
+    handler.consoleLine(frame);
     return;
   }
   const message = decodeFrame(frame);
@@ -83,10 +84,10 @@ function handleFrame(frame: Buffer, isBinary: boolean, handler: FrameHandler): v
     return;
   }
   handler.telemetry.message(message.event);
-  handleMessage(message, handler);
+  handleMessage(message, handler, frame);
 }
 
-function handleMessage({ event, args }: ServerMessage, handler: FrameHandler): void {
+function handleMessage({ event, args }: ServerMessage, handler: FrameHandler, frame: Buffer): void {
   const [first] = args;
   switch (event) {
     case 'stats':
@@ -97,7 +98,7 @@ function handleMessage({ event, args }: ServerMessage, handler: FrameHandler): v
       else handler.status(parseServerState(first));
       break;
     case 'console output':
-      handler.consoleLine();
+      handler.consoleLine(frame);
       break;
     case 'auth success':
       handler.authenticated();
@@ -115,6 +116,35 @@ function handleMessage({ event, args }: ServerMessage, handler: FrameHandler): v
     default:
       break;
   }
+}
+
+/** A frame with a sentence of the daemon, its prefix and its colors is no longer than this; JSON writes an escape as six bytes. */
+const MAX_WORDS_FRAME_BYTES = 512;
+
+function daemonWords(frame: Buffer, isStopToExplain: boolean): DaemonWords | undefined {
+  if (frame.length > MAX_WORDS_FRAME_BYTES) return undefined;
+  if (!isStopToExplain && isConsoleFrame(frame) && !mayBeDiskFull(frame)) return undefined;
+  const message = decodeFrame(frame);
+  const [line] = 'bad' in message ? NO_ARGS : message.args;
+  const words = line === undefined ? undefined : readDaemonWords(line);
+  return isStopToExplain || words?.kind === 'disk full' ? words : undefined;
+}
+
+/** What closes the text, the list and the object in a frame. */
+const CLOSING = '"]}'.length;
+/** What resets colors, as JSON has it. */
+const RESET = String.raw`\u001b[0m`.length;
+const [W, FULL_STOP, NEWLINE] = Buffer.from('w.\n');
+
+/** Every console line is asked, and so by its end alone: the sentence ends with "now.", and few others do. */
+function mayBeDiskFull(frame: Buffer): boolean {
+  const newline = frame[frame.length - 1] === NEWLINE ? 1 : 0;
+  const last = frame.length - newline - CLOSING - 1;
+  return endsAlike(frame, last) || endsAlike(frame, last - RESET);
+}
+
+function endsAlike(frame: Buffer, at: number): boolean {
+  return frame[at] === FULL_STOP && frame[at - 1] === W;
 }
 
 function handleStats(payload: string | undefined, handler: FrameHandler): void {
@@ -143,6 +173,7 @@ export const PTERODACTYL_SOCKET: SocketCodec = {
   encode: encodeMessage,
   decode: decodeFrame,
   handleFrame,
+  daemonWords,
   closeCause,
   jwtErrorCause,
 };

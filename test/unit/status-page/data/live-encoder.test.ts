@@ -65,6 +65,7 @@ describe('what is said of a server', () => {
       transmit: -1,
       sampled: 0,
       started: 1_699_914_599,
+      expected: 1,
     });
     expect([fleet.state(0), fleet.condition(0), fleet.age(0), fleet.key(0)]).toEqual([
       'running',

@@ -348,3 +348,55 @@ it('never throws, whatever a frame holds', () => {
     }),
   );
 });
+
+describe('daemonWords', () => {
+  const { daemonWords } = PTERODACTYL_SOCKET;
+  const DISK_FULL = 'Server is exceeding the assigned disk space limit, stopping process now.';
+  const line = (text: string, end = '') =>
+    bytes(`${JSON.stringify({ event: 'console output', args: [text] })}${end}`);
+  const said = (sentence: string, reset = '') =>
+    `\u001B[33m\u001B[1m[Pterodactyl Daemon]:\u001B[39m ${sentence}${reset}`;
+
+  it.each([
+    ['as Wings sends it', line(said(DISK_FULL))],
+    ['with a newline behind', line(said(DISK_FULL), '\n')],
+    ['with the colors reset', line(said(DISK_FULL, '\u001B[0m'))],
+    [
+      'with its keys in another order',
+      bytes(JSON.stringify({ args: [said(DISK_FULL)], event: 'console output' })),
+    ],
+  ])('finds the line on a full disk at any time: %s', (_title, frame) => {
+    expect(daemonWords(frame, false)).toEqual({ kind: 'disk full' });
+    expect(daemonWords(frame, true)).toEqual({ kind: 'disk full' });
+  });
+
+  it('reads other words only while a stop is to be explained', () => {
+    const frame = line(said('Exit code: 137'));
+    expect(daemonWords(frame, false)).toBeUndefined();
+    expect(daemonWords(frame, true)).toEqual({ kind: 'exit code', code: 137 });
+  });
+
+  it.each([
+    ['a game that says it without the prefix', line(DISK_FULL)],
+    ['a line that ends alike', line('[12:00:00 INFO]: restarting now.')],
+    ['a frame that is cut', line(said(DISK_FULL)).subarray(0, -2)],
+    ['a line of a megabyte', line(said('x'.repeat(1_000_000)))],
+    ['an empty line', line('')],
+    ['no argument', bytes('{"event":"console output"}')],
+    ['nothing', bytes('')],
+  ])('finds nothing in %s', (_title, frame) => {
+    expect(daemonWords(frame, false)).toBeUndefined();
+    expect(daemonWords(frame, true)).toBeUndefined();
+  });
+
+  it('never throws, and reads nothing but the line on a full disk unless a stop is to be explained', () => {
+    fc.assert(
+      fc.property(fc.uint8Array({ maxLength: 600 }), fc.string(), (noise, text) => {
+        for (const frame of [Buffer.from(noise), line(text), line(said(text))]) {
+          expect([undefined, 'disk full']).toContain(daemonWords(frame, false)?.kind);
+          daemonWords(frame, true);
+        }
+      }),
+    );
+  });
+});

@@ -1,0 +1,52 @@
+import type { Cancel, Clock } from '../domain/clock.ts';
+import type { Logger } from '../domain/log.ts';
+import { subjectOf } from '../session/condition.ts';
+import type { ServerRecord, StopListener } from './server-record.ts';
+import type { DecidedStop } from './stop-reasons.ts';
+
+/** Lets the reasons of a fleet's stops be decided in time, and logs those that somebody has to look at. */
+export class StopWatch implements StopListener {
+  readonly #clock: Clock;
+  readonly #log: Logger;
+  readonly #waiting = new Map<ServerRecord, Cancel>();
+
+  constructor(clock: Clock, log: Logger) {
+    this.#clock = clock;
+    this.#log = log;
+  }
+
+  awaited(record: ServerRecord, dueAt: number): void {
+    this.#waiting.get(record)?.();
+    const cancel = this.#clock.schedule(Math.max(0, dueAt - this.#clock.now()), () => {
+      this.#waiting.delete(record);
+      record.decideStop(this.#clock.now());
+    });
+    this.#waiting.set(record, cancel);
+  }
+
+  decided(record: ServerRecord, stop: DecidedStop): void {
+    this.#waiting.get(record)?.();
+    this.#waiting.delete(record);
+    const message = warningOf(record.target.name, stop);
+    if (message === undefined) return;
+    const { reason, exitCode } = stop;
+    this.#log.warn({ ...subjectOf(record.target), condition: reason, exitCode }, message);
+  }
+
+  /** Decides what is still open with what is known. */
+  stop(): void {
+    for (const record of [...this.#waiting.keys()]) record.settleStop();
+  }
+}
+
+/** What to log of a stop; undefined for one that is nobody's concern. */
+function warningOf(name: string, { reason, exitCode, isRestartAborted }: DecidedStop): string | undefined {
+  if (reason === 'disk_full') return `${name} was stopped by its node: it used more disk space than it may`;
+  if (reason !== 'crashed' && reason !== 'out_of_memory') return undefined;
+  const facts = [
+    ...(exitCode === undefined ? [] : [`exit code ${exitCode}`]),
+    ...(reason === 'out_of_memory' ? ['out of memory'] : []),
+  ];
+  const next = isRestartAborted ? 'the node gave up restarting it' : 'the node is restarting it';
+  return `${name} crashed (${facts.join(', ')}); ${next}`;
+}

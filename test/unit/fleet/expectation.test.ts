@@ -1,0 +1,50 @@
+import { describe, expect, it } from 'vitest';
+import { Expectation } from '../../../src/fleet/expectation.ts';
+
+const AT = 1_000_000;
+
+function runningOne(): Expectation {
+  const one = new Expectation();
+  one.seenRunning();
+  return one;
+}
+
+describe('an expectation', () => {
+  it('is not known before the server was seen running', () => {
+    const one = new Expectation();
+    expect(one.read(AT)).toBeUndefined();
+    one.seenStarting();
+    expect(one.read(AT)).toBeUndefined();
+    one.seenRunning();
+    expect(one.read(AT)).toBe(true);
+  });
+
+  it.each([
+    ['requested', false],
+    ['crashed', true],
+    ['out_of_memory', true],
+    ['disk_full', true],
+    ['unknown', undefined],
+  ] as const)('after a stop that was %s is %s, until the server runs again', (reason, expected) => {
+    const one = runningOne();
+    one.stopped(reason, AT);
+    expect(one.read(AT + 1)).toBe(expected);
+    expect(one.read(AT + 3_600_000)).toBe(expected);
+    one.seenRunning();
+    expect(one.read(AT + 3_600_000)).toBe(true);
+  });
+
+  it('ends a minute after a clean exit that the node leaves as it is', () => {
+    const one = runningOne();
+    one.stopped('exited', AT);
+    expect(one.read(AT + 60_000)).toBe(true);
+    expect(one.read(AT + 60_001)).toBe(false);
+  });
+
+  it('goes on if the node undoes the exit in time', () => {
+    const one = runningOne();
+    one.stopped('exited', AT);
+    one.seenStarting();
+    expect(one.read(AT + 60_001)).toBe(true);
+  });
+});
