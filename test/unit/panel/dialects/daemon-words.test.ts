@@ -67,6 +67,7 @@ describe('a line that the daemon did not print', () => {
     ['no space before Daemon', '[PterodactylDaemon]: Exit code: 1'],
     ['no colon', '[Pterodactyl Daemon] Exit code: 1'],
     ['no space after the colon', '[Pterodactyl Daemon]:Exit code: 1'],
+    ['another character in place of the space', '[Pterodactyl Daemon]:-Exit code: 1'],
     ['two spaces after the colon', '[Pterodactyl Daemon]:  Exit code: 1'],
     ['no bracket at all', `${ESC}[1mPterodactyl Daemon]: Exit code: 1`],
     ['the prefix alone', '[Pterodactyl Daemon]:'],
