@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import type { GameState } from '../../src/simulator/game-server.ts';
+import type { GameState } from '../../src/simulator/schema.ts';
 import { startSimulator } from '../../src/simulator/simulator.ts';
 import { watchProcess } from './process-usage.ts';
 

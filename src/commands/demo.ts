@@ -101,7 +101,7 @@ The exporter observes them and serves at      ${url}
   Open   ${url}/          every server at a glance
          ${url}/metrics   what Prometheus scrapes
   Try    curl -s ${url}/metrics | grep gameserver_state
-         curl -X POST ${panel.controlUrl}/control/servers/survival/crash
+         curl -X POST ${panel.controlUrl}/control/servers/survival/crash -d '{"exit":{"code":1}}'
 
 Ctrl-C stops both.`;
 }

@@ -42,7 +42,7 @@ export function simulateCommand(): Command {
 Examples:
   $ gameserver-exporter simulate > config.yaml
   $ gameserver-exporter simulate --servers 500 --rate-limit 240 --seed 1
-  $ curl -X POST http://127.0.0.1:${DEFAULT_CONTROL_PORT}/control/servers/survival/crash
+  $ curl -X POST http://127.0.0.1:${DEFAULT_CONTROL_PORT}/control/servers/survival/crash -d '{"exit":{"code":1}}'
 
 Exit codes: 0 stopped by a signal · 1 trouble that the message names · 2 wrong usage`,
     )

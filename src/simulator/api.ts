@@ -1,8 +1,10 @@
 import type { Clock } from '../domain/clock.ts';
-import type { GameState, GameUsage } from './game-server.ts';
+import type { GameUsage } from './game-server.ts';
 import type { Recorder } from './recorder.ts';
 import type {
   Conflict,
+  ExitState,
+  GameState,
   PowerCommand,
   ProfileName,
   RestFault,
@@ -75,7 +77,17 @@ export interface Simulator {
   /** Deletes a server: sockets get `deleted` and 1001, REST answers 404. */
   deleteServer(server: string): void;
   power(server: string, action: PowerCommand): void;
-  crash(server: string): void;
+  /**
+   * Ends a server's process without anybody's request: an in-game `/stop` is exit code 0. The daemon says and does about `exit` what the
+   * settings make it; without `exit` it says nothing, and restarts only a server with `crashEveryMs`.
+   */
+  crash(server: string, exit?: ExitState): void;
+  /** Fills a server's disk: the daemon says so, and after `stopsAfterMs` (default 0) it stops the server. */
+  fillDisk(server: string, stopsAfterMs?: number): void;
+  /** Makes a server's next starts fail, whoever asks for them: `starting`, after `startMs` `stopping` and `offline`. */
+  failStarts(server: string, times: number): void;
+  /** Prints a line on a server's console, as its game does. */
+  print(server: string, line: string): void;
   /** Moves a server to the other node; `keep` leaves its sockets open, to be found at the next refresh. */
   move(server: string, sockets?: 'keep' | 'drop'): void;
   /** The socket address that credentials name instead of the true one; undefined takes it back. */

@@ -3,6 +3,7 @@ import { z } from 'zod';
 import type { Simulator } from './api.ts';
 import {
   conflictSchema,
+  exitStateSchema,
   powerCommandSchema,
   restFaultSchema,
   serverSpecSchema,
@@ -30,7 +31,21 @@ const OPERATIONS = {
     serverSchema.extend({ action: powerCommandSchema }),
     (panel, { server, action }) => panel.power(server, action),
   ),
-  'servers/:server/crash': operation(serverSchema, (panel, { server }) => panel.crash(server)),
+  'servers/:server/crash': operation(
+    serverSchema.extend({ exit: exitStateSchema.optional() }),
+    (panel, { server, exit }) => panel.crash(server, exit),
+  ),
+  'servers/:server/fill-disk': operation(
+    serverSchema.extend({ stopsAfterMs: z.number().min(0).optional() }),
+    (panel, { server, stopsAfterMs }) => panel.fillDisk(server, stopsAfterMs),
+  ),
+  'servers/:server/fail-starts': operation(
+    serverSchema.extend({ times: z.int().min(0) }),
+    (panel, { server, times }) => panel.failStarts(server, times),
+  ),
+  'servers/:server/print': operation(serverSchema.extend({ line: z.string() }), (panel, { server, line }) =>
+    panel.print(server, line),
+  ),
   'servers/:server/move': operation(
     serverSchema.extend({ sockets: z.enum(['keep', 'drop']).optional() }),
     (panel, { server, sockets }) => panel.move(server, sockets),

@@ -1,4 +1,4 @@
-import type { PanelEndpoint, RestFault, SocketFault } from './schema.ts';
+import type { DaemonWordsKind, GameState, PanelEndpoint, RestFault, SocketFault } from './schema.ts';
 
 /** A fault whose server, where it names one, is a uuid. */
 interface Armed<Fault> {
@@ -7,15 +7,23 @@ interface Armed<Fault> {
 }
 
 /** Faults that change what sockets carry until they are cleared. */
-const LASTING = ['silence', 'frozen-stats', 'late-stats'] as const;
+const LASTING = [
+  'silence',
+  'frozen-stats',
+  'late-stats',
+  'lost-status',
+  'lost-words',
+  'early-words',
+] as const;
 type LastingKind = (typeof LASTING)[number];
+type LastingFault<Kind extends LastingKind = LastingKind> = Extract<SocketFault, { kind: Kind }>;
 
 /** The faults that are armed; the first that fits strikes, and is spent after its number of times. */
 export class Faults {
   #rest: Armed<RestFault>[] = [];
   #sockets: Armed<SocketFault>[] = [];
-  /** Servers by the lasting fault that befalls them; undefined stands for all servers. */
-  readonly #lasting = new Map<LastingKind, Set<string | undefined>>();
+  /** Lasting faults by their kind and the server that they befall; undefined stands for all servers. */
+  readonly #lasting = new Map<LastingKind, Map<string | undefined, LastingFault>>();
 
   addRest(fault: RestFault): void {
     this.#rest.push({ fault, left: fault.times ?? Number.POSITIVE_INFINITY });
@@ -23,7 +31,7 @@ export class Faults {
 
   addSocket(fault: SocketFault): void {
     if (isLasting(fault)) {
-      this.#lasting.set(fault.kind, new Set(this.#lasting.get(fault.kind)).add(fault.server));
+      this.#lasting.set(fault.kind, new Map(this.#lasting.get(fault.kind)).set(fault.server, fault));
     } else {
       this.#sockets.push({ fault, left: fault.times ?? Number.POSITIVE_INFINITY });
     }
@@ -60,26 +68,43 @@ export class Faults {
 
   /** Do this server's sockets get no stats? */
   isSilent(server: string): boolean {
-    return this.#lasts('silence', server);
+    return this.#lastingFault('silence', server) !== undefined;
   }
 
   /** Do this server's statistics stand still? */
   isFrozen(server: string): boolean {
-    return this.#lasts('frozen-stats', server);
+    return this.#lastingFault('frozen-stats', server) !== undefined;
   }
 
   /** Does a `stats` frame with the state before follow each of this server's statuses? */
   isLate(server: string): boolean {
-    return this.#lasts('late-stats', server);
+    return this.#lastingFault('late-stats', server) !== undefined;
   }
 
-  #lasts(kind: LastingKind, server: string): boolean {
+  /** Is the event lost that tells of this state of the server? */
+  losesStatus(server: string, state: GameState): boolean {
+    const fault = this.#lastingFault('lost-status', server);
+    return fault !== undefined && (fault.states?.includes(state) ?? true);
+  }
+
+  /** Is this sentence of the daemon about the server lost? */
+  losesWords(server: string, kind: DaemonWordsKind): boolean {
+    const fault = this.#lastingFault('lost-words', server);
+    return fault !== undefined && (fault.words?.includes(kind) ?? true);
+  }
+
+  /** Does the daemon speak of this server's crashes before the `offline` that they lead to? */
+  areWordsEarly(server: string): boolean {
+    return this.#lastingFault('early-words', server) !== undefined;
+  }
+
+  #lastingFault<Kind extends LastingKind>(kind: Kind, server: string): LastingFault<Kind> | undefined {
     const servers = this.#lasting.get(kind);
-    return servers !== undefined && (servers.has(undefined) || servers.has(server));
+    return (servers?.get(server) ?? servers?.get(undefined)) as LastingFault<Kind> | undefined;
   }
 }
 
-function isLasting(fault: SocketFault): fault is Extract<SocketFault, { kind: LastingKind }> {
+function isLasting(fault: SocketFault): fault is LastingFault {
   return (LASTING as readonly string[]).includes(fault.kind);
 }
 

@@ -1,16 +1,17 @@
 import type { Cancel, Clock } from '../domain/clock.ts';
+import { crashReport, type DaemonSentence, DISK_FULL, daemonLine } from './daemon.ts';
 import type { Faults } from './faults.ts';
 import { eventFrame, statsPayload } from './frames.ts';
 import {
   advance,
   diesNow,
   type GameEvent,
-  type GameState,
+  type GameServerTraits,
   type GameUsage,
   reported,
   step,
 } from './game-server.ts';
-import type { ServerSpec } from './schema.ts';
+import type { ExitState, GameState, ServerSpec } from './schema.ts';
 import { createServer, gameTraits, type SimulatedServer } from './server.ts';
 import type { Settings } from './settings.ts';
 
@@ -57,7 +58,7 @@ export class SimulatedFleet {
 
   stop(): void {
     this.#ticker.stop();
-    for (const server of this.#byUuid.values()) server.cancelDue();
+    for (const server of this.#byUuid.values()) cancelAll(server);
   }
 
   get all(): readonly SimulatedServer[] {
@@ -81,7 +82,7 @@ export class SimulatedFleet {
   }
 
   remove(server: SimulatedServer): void {
-    server.cancelDue();
+    cancelAll(server);
     this.#byUuid.delete(server.uuid);
     this.#byIdentifier.delete(server.identifier);
     this.#byName.delete(server.name);
@@ -100,17 +101,23 @@ export class SimulatedFleet {
   }
 
   /** Applies an event to a server and notifies its sockets. */
-  apply(server: SimulatedServer, event: GameEvent): void {
+  apply(
+    server: SimulatedServer,
+    event: GameEvent,
+    traits: GameServerTraits = gameTraits(server, this.#settings()),
+  ): void {
     if (event === 'start' && server.conflict === 'suspended') return;
     const now = this.#clock.now();
-    const traits = gameTraits(server.profile, server.memoryLimitBytes, this.#settings());
     const before = server.game;
     const { server: game, passed } = step(before, event, now, traits);
     server.game = game;
+    if (traits.startFails && passed.includes('starting')) server.startsToFail -= 1;
+    if (passed.includes('offline')) server.cancelDaemon();
     let last = before.state;
     for (const state of passed) {
       this.print(server, `[daemon] server marked as ${state}`);
-      this.broadcast(server, this.#frame('status', [state]));
+      if (!this.#faults.losesStatus(server.uuid, state))
+        this.broadcast(server, this.#frame('status', [state]));
       if (this.#faults.isLate(server.uuid))
         this.broadcast(server, this.#statsFrame(server, last, before.usage));
       last = state;
@@ -120,6 +127,47 @@ export class SimulatedFleet {
     // A timer may be a little early; `due` then changes nothing and is set again.
     if (game.due !== undefined) {
       server.cancelDue = this.#clock.schedule(game.due.at - now, () => this.apply(server, 'due'));
+    }
+  }
+
+  /** Ends a server's process; the daemon then says and does what it makes of how it ended. */
+  crash(server: SimulatedServer, exit: ExitState): void {
+    // A process that ends while its server is stopping did what the daemon asked for.
+    if (server.game.state === 'offline' || server.game.state === 'stopping') return;
+    const settings = this.#settings();
+    const now = this.#clock.now();
+    const sinceRestartMs = server.revivedAt === undefined ? undefined : now - server.revivedAt;
+    const { sentences, restarts } = crashReport(exit, sinceRestartMs, settings);
+    if (restarts) server.revivedAt = now;
+    const reviveMs = restarts ? settings.daemonWordsMs + settings.reviveMs : undefined;
+    const isEarly = this.#faults.areWordsEarly(server.uuid);
+    if (isEarly) this.#say(server, sentences);
+    this.apply(server, 'crash', { ...gameTraits(server, settings), reviveMs });
+    if (isEarly) return;
+    this.#later(server, settings.daemonWordsMs, () => {
+      // A daemon looks again, and has nothing to say if somebody started the server meanwhile.
+      if (server.game.state === 'offline') this.#say(server, sentences);
+    });
+  }
+
+  /** Fills a server's disk: the daemon says so, and stops the server. */
+  fillDisk(server: SimulatedServer, stopsAfterMs = 0): void {
+    if (server.game.state !== 'running' && server.game.state !== 'starting') return;
+    this.#say(server, [DISK_FULL]);
+    this.#later(server, stopsAfterMs, () => this.apply(server, 'stop'));
+  }
+
+  #later(server: SimulatedServer, delayMs: number, act: () => void): void {
+    server.cancelDaemon();
+    if (delayMs === 0) act();
+    else server.cancelDaemon = this.#clock.schedule(delayMs, act);
+  }
+
+  /** Sends sentences of the daemon. They aren't part of the game's log. */
+  #say(server: SimulatedServer, sentences: readonly DaemonSentence[]): void {
+    for (const { kind, text } of sentences) {
+      if (this.#faults.losesWords(server.uuid, kind)) continue;
+      this.broadcast(server, this.#frame('console output', [daemonLine(text, this.#settings())]));
     }
   }
 
@@ -146,11 +194,18 @@ export class SimulatedFleet {
 
   #tick(server: SimulatedServer): void {
     const now = this.#clock.now();
-    if (diesNow(server.game, now, server.profile.crashEveryMs)) this.apply(server, 'crash');
+    if (diesNow(server.game, now, server.profile.crashEveryMs)) this.#die(server);
     if (server.game.state === 'offline' || this.#faults.isFrozen(server.uuid)) return;
     server.game = advance(server.game, now, server.profile, server.random);
     if (!this.#talkers.has(server)) this.#talk([server], this.#ticker.intervalMs);
     this.#broadcastStats(server);
+  }
+
+  #die(server: SimulatedServer): void {
+    const { death } = server;
+    if (death === undefined) this.apply(server, 'crash');
+    else if (death === 'disk full') this.fillDisk(server);
+    else this.crash(server, death);
   }
 
   #broadcastStats(server: SimulatedServer): void {
@@ -173,6 +228,11 @@ export class SimulatedFleet {
   #frame(event: string, args: readonly string[]): Buffer {
     return Buffer.from(eventFrame(event, args, this.#settings().trailingNewline));
   }
+}
+
+function cancelAll(server: SimulatedServer): void {
+  server.cancelDue();
+  server.cancelDaemon();
 }
 
 const SLICES = 20;

@@ -1,5 +1,6 @@
-import type { GameState, GameUsage } from './game-server.ts';
+import type { GameUsage } from './game-server.ts';
 import type { Random } from './random.ts';
+import type { GameState } from './schema.ts';
 import type { Settings } from './settings.ts';
 
 /** A frame's text: `args` is left out where there are none. */

@@ -1,9 +1,6 @@
 import type { ServerProfile } from './profiles.ts';
 import type { Random } from './random.ts';
-import type { PowerCommand, UsagePin } from './schema.ts';
-
-/** The states that a game server is in on the wire. */
-export type GameState = 'offline' | 'starting' | 'running' | 'stopping';
+import type { GameState, PowerCommand, UsagePin } from './schema.ts';
 
 /** What a server uses; counters run from its start, `cpuAbsolute` 100 = one core. */
 export interface GameUsage {
@@ -21,7 +18,7 @@ export interface GameUsage {
 /** What a server does by itself at an instant. */
 interface DueEvent {
   readonly at: number;
-  readonly event: 'up' | 'down' | 'again' | 'revive';
+  readonly event: 'up' | 'fail' | 'down' | 'again' | 'revive';
 }
 
 /** One game server at one instant; instants are milliseconds on one clock. */
@@ -41,6 +38,8 @@ export interface GameServerTraits {
   readonly stopMs: number;
   /** Milliseconds until a crashed server starts again; undefined where it stays down. */
   readonly reviveMs: number | undefined;
+  /** Does its next start fail? */
+  readonly startFails: boolean;
 }
 
 /** What befalls a server: somebody's power action, its death, or what it does by itself when due. */
@@ -119,6 +118,8 @@ const EVENTS: Readonly<Record<GameEvent, Handler>> = {
 
 const DUE: Readonly<Record<DueEvent['event'], Handler>> = {
   up: (server) => ({ server: { ...server, state: 'running', due: undefined }, passed: ['running'] }),
+  // A daemon passes through `stopping` so that its own crash detection doesn't try the same start again.
+  fail: (server, now) => ({ server: off(server, now), passed: ['stopping', 'offline'] }),
   down: (server, now) => ({ server: off(server, now), passed: ['offline'] }),
   again: (server, now, traits) => {
     const step = starting(off(server, now), now, traits);
@@ -153,7 +154,7 @@ function start(server: GameServer, now: number, traits: GameServerTraits): GameS
     startedAt: now,
     usageAt: now,
     usage: { ...usageWhenOff(server.usage), memoryLimitBytes: traits.memoryLimitBytes },
-    due: { at: now + traits.startMs, event: 'up' },
+    due: { at: now + traits.startMs, event: traits.startFails ? 'fail' : 'up' },
   };
 }
 

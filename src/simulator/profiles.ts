@@ -64,7 +64,7 @@ export const PROFILES: Readonly<Record<ProfileName, ServerProfile>> = {
 
 const GIB = 1_024;
 
-/** The twelve servers with different profiles that `demo` shows. */
+/** The twelve servers that `demo` shows: different profiles, and different ways to stop. */
 export const DEMO_SERVERS: readonly ServerSpec[] = [
   { name: 'survival', profile: 'busy', egg: 'Paper', limits: { memory: 8 * GIB, disk: 40 * GIB, cpu: 400 } },
   {
@@ -86,6 +86,7 @@ export const DEMO_SERVERS: readonly ServerSpec[] = [
     egg: 'Forge',
     limits: { memory: 10 * GIB, disk: 60 * GIB, cpu: 400 },
     crashEveryMs: 90_000,
+    death: { code: 1 },
   },
   {
     name: 'valheim-1',
@@ -98,15 +99,35 @@ export const DEMO_SERVERS: readonly ServerSpec[] = [
     profile: 'idle',
     egg: 'Valheim',
     limits: { memory: 4 * GIB, disk: 10 * GIB, cpu: 200 },
+    // Players stop it in the game, and its node starts it again.
+    crashEveryMs: 420_000,
+    death: { code: 0 },
   },
-  { name: 'rust-weekly', profile: 'busy', egg: 'Rust', limits: { memory: 16 * GIB, disk: 50 * GIB, cpu: 0 } },
+  {
+    name: 'rust-weekly',
+    profile: 'busy',
+    egg: 'Rust',
+    limits: { memory: 16 * GIB, disk: 50 * GIB, cpu: 0 },
+    crashEveryMs: 600_000,
+    death: { code: 137, outOfMemory: true },
+  },
   {
     name: 'factorio',
     profile: 'steady',
     egg: 'Factorio',
     limits: { memory: 2 * GIB, disk: 8 * GIB, cpu: 150 },
+    crashEveryMs: 300_000,
+    death: 'disk full',
   },
-  { name: 'terraria', profile: 'idle', egg: 'Terraria', limits: { memory: 0, disk: 0, cpu: 0 } },
+  {
+    name: 'terraria',
+    profile: 'idle',
+    egg: 'Terraria',
+    limits: { memory: 0, disk: 0, cpu: 0 },
+    // Twice within a minute, so that its node gives up restarting it.
+    crashEveryMs: 45_000,
+    death: { code: 139 },
+  },
   {
     name: 'event-arena',
     profile: 'offline',

@@ -46,6 +46,25 @@ export const backupSchema = z.strictObject({
   bytes: count,
 });
 
+/** How a process ended. */
+export const exitStateSchema = z.strictObject({
+  code: z.int().min(0).max(0xff_ff_ff_ff),
+  /** Did the system kill it for its use of memory? */
+  outOfMemory: z.boolean().optional(),
+});
+
+/** What a daemon says about the end of a run. */
+export const daemonWordsKindSchema = z.enum([
+  'crash detected',
+  'exit code',
+  'out of memory',
+  'restart aborted',
+  'restart disabled',
+  'disk full',
+]);
+
+export const gameStateSchema = z.enum(['offline', 'starting', 'running', 'stopping']);
+
 export const serverSpecSchema = z.strictObject({
   name: z.string().min(1),
   profile: profileNameSchema.optional(),
@@ -59,6 +78,8 @@ export const serverSpecSchema = z.strictObject({
   consoleLinesPerSecond: z.number().min(0).optional(),
   /** Milliseconds that a run lasts before the server dies by itself. */
   crashEveryMs: positive.optional(),
+  /** What such a death is; without it, the daemon says nothing, and starts the server again each time. */
+  death: z.union([exitStateSchema, z.literal('disk full')]).optional(),
   backups: z.array(backupSchema).optional(),
   /** How many backups the panel allows it; 0 = none. */
   backupLimit: count.optional(),
@@ -114,7 +135,7 @@ export const restFaultSchema = z.discriminatedUnion('kind', [
 
 const socketScope = { server, times };
 
-/** What befalls sockets that are opened from now on; the last three befall open ones too, and last until faults are cleared. */
+/** What befalls sockets that are opened from now on; from `silence` on, faults befall open ones too, and last until they are cleared. */
 export const socketFaultSchema = z.discriminatedUnion('kind', [
   z.strictObject({
     kind: z.literal('refuse-upgrade'),
@@ -141,6 +162,12 @@ export const socketFaultSchema = z.discriminatedUnion('kind', [
   z.strictObject({ kind: z.literal('frozen-stats'), server }),
   /** Each `status` is followed in the same instant by a `stats` frame with the state before it. */
   z.strictObject({ kind: z.literal('late-stats'), server }),
+  /** Events of `status` are lost: those with these states, or all. */
+  z.strictObject({ kind: z.literal('lost-status'), server, states: z.array(gameStateSchema).optional() }),
+  /** What the daemon says is lost: these sentences, or all. */
+  z.strictObject({ kind: z.literal('lost-words'), server, words: z.array(daemonWordsKindSchema).optional() }),
+  /** What the daemon says of a crash comes before the `offline` that it is about. */
+  z.strictObject({ kind: z.literal('early-words'), server }),
 ]);
 
 /** What is done to the sockets that are open now: one server's, or all. */
@@ -171,6 +198,9 @@ export type Conflict = z.infer<typeof conflictSchema>;
 export type PowerCommand = z.infer<typeof powerCommandSchema>;
 export type WireLimits = z.infer<typeof wireLimitsSchema>;
 export type BackupSpec = z.infer<typeof backupSchema>;
+export type ExitState = z.infer<typeof exitStateSchema>;
+export type DaemonWordsKind = z.infer<typeof daemonWordsKindSchema>;
+export type GameState = z.infer<typeof gameStateSchema>;
 export type ServerSpec = z.infer<typeof serverSpecSchema>;
 export type UsagePin = z.infer<typeof usageSchema>;
 export type PanelEndpoint = z.infer<typeof endpointSchema>;

@@ -34,6 +34,7 @@ export interface SimulatedServer {
   readonly limits: ListingEntry['limits'];
   readonly egg: string;
   readonly owned: boolean;
+  readonly death: ServerSpec['death'];
   readonly backups: readonly BackupSpec[];
   readonly backupLimit: number;
   readonly random: Random;
@@ -54,6 +55,12 @@ export interface SimulatedServer {
   /** Console lines due, with the fraction that is not a line yet. */
   linesOwed: number;
   cancelDue: Cancel;
+  /** When the daemon last restarted it after a crash. */
+  revivedAt: number | undefined;
+  /** How many of its next starts fail. */
+  startsToFail: number;
+  /** What the daemon is yet to say or do about the end of a run. */
+  cancelDaemon: Cancel;
 }
 
 /** A server as its spec describes it, at `now`; the seed decides what the spec leaves open. */
@@ -72,7 +79,7 @@ export function createServer(
     limits.memory === 0 ? HOST_MEMORY_BYTES : Math.floor(limits.memory * MIB * MEMORY_OVERHEAD);
   const diskBytes = Math.round((limits.disk === 0 ? 20_480 : limits.disk) * MIB * (0.2 + 0.5 * random()));
   const uptimeMs = Math.round(random() * (profile.crashEveryMs ?? LONGEST_UPTIME_MS));
-  const traits = gameTraits(profile, memoryLimitBytes, settings);
+  const traits = gameTraits({ profile, memoryLimitBytes, startsToFail: 0 }, settings);
   return {
     uuid,
     identifier: uuid.slice(0, 8),
@@ -83,6 +90,7 @@ export function createServer(
     limits,
     egg: spec.egg ?? 'Generic',
     owned: spec.owned ?? true,
+    death: spec.death,
     backups: spec.backups ?? [],
     backupLimit: spec.backupLimit ?? DEFAULT_BACKUP_LIMIT,
     random,
@@ -98,6 +106,9 @@ export function createServer(
     log: [],
     linesOwed: 0,
     cancelDue: () => undefined,
+    revivedAt: undefined,
+    startsToFail: 0,
+    cancelDaemon: () => undefined,
   };
 }
 
@@ -118,8 +129,11 @@ function definedOnly<Value extends object>(value: Value): { [Key in keyof Value]
 
 /** A server's traits under the settings of the moment. */
 export function gameTraits(
-  profile: ServerProfile,
-  memoryLimitBytes: number,
+  {
+    profile,
+    memoryLimitBytes,
+    startsToFail,
+  }: Pick<SimulatedServer, 'profile' | 'memoryLimitBytes' | 'startsToFail'>,
   settings: Pick<Settings, 'startMs' | 'stopMs' | 'reviveMs'>,
 ): GameServerTraits {
   return {
@@ -128,6 +142,7 @@ export function gameTraits(
     startMs: settings.startMs,
     stopMs: settings.stopMs,
     reviveMs: profile.crashEveryMs === undefined ? undefined : settings.reviveMs,
+    startFails: startsToFail > 0,
   };
 }
 

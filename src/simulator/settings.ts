@@ -48,8 +48,20 @@ export const settingsSchema = z.strictObject({
   commandBurst: z.int().positive(),
   startMs: z.number().min(0),
   stopMs: z.number().min(0),
-  /** Milliseconds from a crash to the restart of a `crashing` server. */
+  /** Milliseconds from a crash, or from what the daemon says of it, to the restart. */
   reviveMs: z.number().min(0),
+  /** Whose wording and colors the nodes' consoles have. */
+  daemon: z.enum(['pterodactyl', 'pelican', 'calagopus']),
+  /** The name that the nodes' configuration gives the daemon; empty for the daemon's own default. */
+  appName: z.string(),
+  /** Does the daemon restart a server whose process ended by itself? */
+  crashDetection: z.boolean(),
+  /** Does that hold for exit code 0, too? */
+  cleanExitAsCrash: z.boolean(),
+  /** After a second crash in this time, the daemon doesn't restart a server; 0 makes it always do so. */
+  crashTimeoutSeconds: count,
+  /** Milliseconds from `offline` to what the daemon says of a crash. */
+  daemonWordsMs: z.number().min(0),
 });
 
 /** Some of the settings, to change them while the panel runs. */
@@ -92,6 +104,12 @@ const DEFAULT_SETTINGS: Settings = {
   startMs: 2_000,
   stopMs: 1_000,
   reviveMs: 5_000,
+  daemon: 'pterodactyl',
+  appName: '',
+  crashDetection: true,
+  cleanExitAsCrash: true,
+  crashTimeoutSeconds: 60,
+  daemonWordsMs: 0,
 };
 
 /** The settings among a simulator's options, with defaults for the rest; throws where one is out of range. */

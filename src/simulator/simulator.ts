@@ -11,6 +11,7 @@ import { DEMO_SERVERS, steadyServers } from './profiles.ts';
 import type { Recorder } from './recorder.ts';
 import type {
   Conflict,
+  ExitState,
   PowerCommand,
   RestFault,
   ServerSpec,
@@ -157,8 +158,22 @@ class SimulatedPanel implements Simulator {
     this.#world.fleet.apply(this.#find(ref), action);
   }
 
-  crash(ref: string): void {
-    this.#world.fleet.apply(this.#find(ref), 'crash');
+  crash(ref: string, exit?: ExitState): void {
+    const server = this.#find(ref);
+    if (exit === undefined) this.#world.fleet.apply(server, 'crash');
+    else this.#world.fleet.crash(server, exit);
+  }
+
+  fillDisk(ref: string, stopsAfterMs?: number): void {
+    this.#world.fleet.fillDisk(this.#find(ref), stopsAfterMs);
+  }
+
+  failStarts(ref: string, times: number): void {
+    this.#find(ref).startsToFail = times;
+  }
+
+  print(ref: string, line: string): void {
+    this.#world.fleet.print(this.#find(ref), line);
   }
 
   move(ref: string, sockets: 'keep' | 'drop' = 'drop'): void {

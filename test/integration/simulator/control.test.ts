@@ -3,6 +3,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
 import { simulateCommand, simulatorConfig } from '../../../src/commands/simulate.ts';
 import type { Simulator } from '../../../src/simulator/api.ts';
+import { daemonLine } from '../../../src/simulator/daemon.ts';
 import type { RecordSnapshot } from '../../../src/simulator/recorder.ts';
 import { startSimulator } from '../../../src/simulator/simulator.ts';
 import { ask, attach, until } from './console-client.ts';
@@ -57,6 +58,41 @@ describe('the control endpoint', () => {
     expect(added.body).toMatchObject({ name: 'new', state: 'running' });
   });
 
+  it('ends runs as daemons see them end, and speaks for the game', async () => {
+    await control('settings', { daemon: 'pelican', appName: 'My Host', reviveMs: 0, startMs: 0, stopMs: 0 });
+    const client = await attach(panel, 'survival');
+    await until(() => expect(client.events).toContain('status running'));
+    const heard = () => client.events.filter((event) => /^status|Daemon|Hello/.test(event)).slice(1);
+    await control('servers/survival/print', { line: 'Hello' });
+    await control('servers/survival/crash', { exit: { code: 137, outOfMemory: true } });
+    const daemon = (text: string) =>
+      `console output ${daemonLine(text, { daemon: 'pelican', appName: 'My Host' })}`;
+    const crash = [
+      'console output Hello',
+      'status offline',
+      daemon('---------- Detected server process in a crashed state! ----------'),
+      daemon('Exit code: 137'),
+      daemon('Out of memory: true'),
+      'status starting',
+      'status running',
+    ];
+    await until(() => expect(heard()).toEqual(crash));
+    await control('servers/survival/fail-starts', { times: 1 });
+    await control('servers/survival/fill-disk', {});
+    await until(() => expect(panel.server('survival').state).toBe('offline'));
+    await control('servers/survival/power', { action: 'start' });
+    await until(() =>
+      expect(heard().slice(crash.length)).toEqual([
+        daemon('Server is exceeding the assigned disk space limit, stopping process now.'),
+        'status stopping',
+        'status offline',
+        'status starting',
+        'status stopping',
+        'status offline',
+      ]),
+    );
+  });
+
   it('stops the panel listening and lets it listen again', async () => {
     await control('listening', { listening: false });
     await expect(resources()).rejects.toThrow('fetch failed');
@@ -90,6 +126,10 @@ describe('the control endpoint', () => {
     ['sockets', '{', /not JSON: "{"/],
     ['sockets', '[]', /not a JSON object/],
     ['servers/nobody/crash', {}, /no server "nobody"/],
+    ['servers/survival/crash', { exit: { code: -1 } }, /exit\.code/],
+    ['servers/survival/crash', { code: 1 }, /code/],
+    ['faults/sockets', { kind: 'lost-words', words: ['goodbye'] }, /words/],
+    ['settings', { daemon: 'docker' }, /daemon/],
   ])('refuses a bad body: %s %o', async (path, body, message) => {
     const answer = await control(path, body);
     expect(answer.status).toBe(400);

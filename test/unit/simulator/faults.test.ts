@@ -38,4 +38,21 @@ describe('faults', () => {
     faults.clear();
     expect([faults.isFrozen('a'), faults.isLate('c')]).toEqual([false, false]);
   });
+
+  it('that lose events lose those that they name, or all; the one for a server goes before the one for all', () => {
+    const faults = new Faults();
+    expect(faults.losesStatus('a', 'stopping')).toBe(false);
+    faults.addSocket({ kind: 'lost-status', states: ['stopping'] });
+    faults.addSocket({ kind: 'lost-status', server: 'a' });
+    expect([faults.losesStatus('b', 'stopping'), faults.losesStatus('b', 'offline')]).toEqual([true, false]);
+    expect([faults.losesStatus('a', 'stopping'), faults.losesStatus('a', 'offline')]).toEqual([true, true]);
+    faults.addSocket({ kind: 'lost-words', server: 'a', words: ['exit code'] });
+    expect([faults.losesWords('a', 'exit code'), faults.losesWords('a', 'disk full')]).toEqual([true, false]);
+    expect(faults.losesWords('b', 'exit code')).toBe(false);
+    faults.addSocket({ kind: 'early-words', server: 'b' });
+    expect([faults.areWordsEarly('a'), faults.areWordsEarly('b')]).toEqual([false, true]);
+    faults.clear();
+    expect([faults.losesStatus('a', 'offline'), faults.losesWords('a', 'exit code')]).toEqual([false, false]);
+    expect(faults.areWordsEarly('b')).toBe(false);
+  });
 });

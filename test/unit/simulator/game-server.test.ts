@@ -21,6 +21,7 @@ const TRAITS: GameServerTraits = {
   startMs: 2_000,
   stopMs: 1_000,
   reviveMs: undefined,
+  startFails: false,
 };
 const DISK = 123_456_789;
 const HOUR_MS = 3_600_000;
@@ -70,6 +71,17 @@ describe('states', () => {
       'running',
     ]);
     expect(play(running(), ['crash', 'stop', 'due'], traits).passed).toEqual(['offline']);
+  });
+
+  it('passes through stopping where its start fails', () => {
+    const traits = { ...TRAITS, startFails: true };
+    const failed = ['starting', 'stopping', 'offline'];
+    expect(play(newServer(DISK, 0), ['start', 'due', 'due'], traits).passed).toEqual(failed);
+    expect(play(running(), ['restart', 'due', 'due'], traits).passed).toEqual([
+      'stopping',
+      'offline',
+      ...failed,
+    ]);
   });
 
   it('does nothing that is due before its time', () => {

@@ -1,0 +1,80 @@
+import type { DaemonWordsKind, ExitState } from './schema.ts';
+import type { Settings } from './settings.ts';
+
+/** One sentence of a daemon about the end of a run. */
+export interface DaemonSentence {
+  readonly kind: DaemonWordsKind;
+  readonly text: string;
+}
+
+/** What a daemon makes of a run that ended although nobody asked for it. */
+export interface CrashReport {
+  readonly sentences: readonly DaemonSentence[];
+  readonly restarts: boolean;
+}
+
+interface Daemon {
+  /** `app_name`, where the node's configuration doesn't change it. */
+  readonly appName: string;
+  readonly line: (prefix: string, text: string) => string;
+  /** Does it say so if it restarts nothing because crash detection is off? */
+  readonly namesDisabledDetection: boolean;
+}
+
+/** As server/console.go of both Wings colors a line: `[yellow][bold]…[default] …`, with a reset at the end. */
+function wingsLine(prefix: string, text: string): string {
+  return `\u001b[33m\u001b[1m${prefix}\u001b[39m ${text}\u001b[0m`;
+}
+
+const DAEMONS: Readonly<Record<Settings['daemon'], Daemon>> = {
+  pterodactyl: { appName: 'Pterodactyl', line: wingsLine, namesDisabledDetection: true },
+  pelican: { appName: 'pelican', line: wingsLine, namesDisabledDetection: true },
+  // application/src/server/mod.rs of calagopus/wings.
+  calagopus: {
+    appName: 'Pterodactyl',
+    line: (prefix, text) => `\u001b[1;33m${prefix}\u001b[0m \u001b[1m${text}\u001b[0m`,
+    namesDisabledDetection: false,
+  },
+};
+
+/** What a daemon says before it stops a server that is over its disk limit. */
+export const DISK_FULL: DaemonSentence = {
+  kind: 'disk full',
+  text: 'Server is exceeding the assigned disk space limit, stopping process now.',
+};
+
+/** A console line as a daemon prints it; a game may print the same. */
+export function daemonLine(text: string, node: Pick<Settings, 'daemon' | 'appName'>): string {
+  const { appName, line } = DAEMONS[node.daemon];
+  return line(`[${node.appName === '' ? appName : node.appName} Daemon]:`, text);
+}
+
+/**
+ * What the daemon says and does about a process that ended by itself, as server/crash.go of Wings: `sinceRestartMs` counts from the last
+ * crash after which it restarted the server.
+ */
+export function crashReport(
+  { code, outOfMemory = false }: ExitState,
+  sinceRestartMs: number | undefined,
+  node: Pick<Settings, 'daemon' | 'crashDetection' | 'cleanExitAsCrash' | 'crashTimeoutSeconds'>,
+): CrashReport {
+  if (!node.crashDetection) {
+    const text = 'Aborting automatic restart, crash detection is disabled for this instance.';
+    const { namesDisabledDetection } = DAEMONS[node.daemon];
+    return {
+      sentences: namesDisabledDetection ? [{ kind: 'restart disabled', text }] : [],
+      restarts: false,
+    };
+  }
+  if (code === 0 && !outOfMemory && !node.cleanExitAsCrash) return { sentences: [], restarts: false };
+  const timeout = node.crashTimeoutSeconds;
+  const restarts = sinceRestartMs === undefined || sinceRestartMs >= timeout * 1_000;
+  const report: readonly DaemonSentence[] = [
+    { kind: 'crash detected', text: '---------- Detected server process in a crashed state! ----------' },
+    { kind: 'exit code', text: `Exit code: ${code}` },
+    { kind: 'out of memory', text: `Out of memory: ${outOfMemory}` },
+  ];
+  if (restarts) return { sentences: report, restarts };
+  const text = `Aborting automatic restart, last crash occurred less than ${timeout} seconds ago.`;
+  return { sentences: [...report, { kind: 'restart aborted', text }], restarts };
+}

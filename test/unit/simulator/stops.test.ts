@@ -1,0 +1,230 @@
+import { beforeEach, describe, expect, it } from 'vitest';
+import { readDaemonWords } from '../../../src/panel/dialects/daemon-words.ts';
+import type { ConsoleConnection } from '../../../src/simulator/connection.ts';
+import { Faults } from '../../../src/simulator/faults.ts';
+import { SimulatedFleet } from '../../../src/simulator/fleet.ts';
+import { DEMO_SERVERS } from '../../../src/simulator/profiles.ts';
+import type { ServerSpec } from '../../../src/simulator/schema.ts';
+import type { SimulatedServer } from '../../../src/simulator/server.ts';
+import { initialSettings, type SettingsChange } from '../../../src/simulator/settings.ts';
+import { ManualClock } from '../../support/manual-clock.ts';
+
+let clock: ManualClock;
+let faults: Faults;
+let fleet: SimulatedFleet;
+let server: SimulatedServer;
+/** What the server's socket gets: states and the kinds of the daemon's sentences. */
+let heard: string[];
+
+function open(settings: SettingsChange = {}, statsIntervalMs = 60_000): void {
+  clock = new ManualClock();
+  faults = new Faults();
+  const current = initialSettings({ startMs: 2_000, stopMs: 1_000, reviveMs: 5_000, ...settings });
+  fleet = new SimulatedFleet({ clock, settings: () => current, faults, seed: 1, statsIntervalMs });
+}
+
+function add(spec: ServerSpec): SimulatedServer {
+  const added = fleet.add(spec);
+  heard = [];
+  const send = (frame: Buffer) => hear(heard, frame);
+  added.connections.add({ send } as unknown as ConsoleConnection);
+  return added;
+}
+
+function hear(into: string[], frame: Buffer): void {
+  const { event, args } = JSON.parse(frame.toString()) as { event: string; args: string[] };
+  if (event === 'status') into.push(args[0] ?? '');
+  const words = event === 'console output' ? readDaemonWords(args[0] ?? '') : undefined;
+  if (words !== undefined) into.push(words.kind);
+}
+
+const REPORT = ['crash detected', 'exit code', 'out of memory'];
+
+beforeEach(() => {
+  open();
+  server = add({ name: 'survival', uuid: '1a7ce997-259b-452e-8b4e-cecc464142ca', consoleLinesPerSecond: 0 });
+});
+
+describe('a server that stops', () => {
+  it('by request is not spoken of', async () => {
+    fleet.apply(server, 'stop');
+    await clock.advance(120_000);
+    expect(heard).toEqual(['stopping', 'offline']);
+  });
+
+  it.each([
+    ['an in-game stop', { code: 0 }],
+    ['a crash', { code: 1 }],
+    ['no memory', { code: 137, outOfMemory: true }],
+  ])('by %s is spoken of after it is offline, and started again', async (_, exit) => {
+    fleet.crash(server, exit);
+    expect(heard).toEqual(['offline', ...REPORT]);
+    await clock.advance(6_999);
+    expect(heard.slice(4)).toEqual(['starting']);
+    await clock.advance(1);
+    expect(heard.slice(4)).toEqual(['starting', 'running']);
+  });
+
+  it('a second time within a minute stays off, until somebody starts it', async () => {
+    fleet.crash(server, { code: 1 });
+    await clock.advance(52_000);
+    heard.length = 0;
+    fleet.crash(server, { code: 1 });
+    await clock.advance(5_500);
+    expect(heard).toEqual(['offline', ...REPORT, 'restart aborted']);
+    fleet.apply(server, 'start');
+    await clock.advance(2_500);
+    // The minute counts from the last restart, not from the crash without one.
+    fleet.crash(server, { code: 1 });
+    expect(heard.slice(5)).toEqual(['starting', 'running', 'offline', ...REPORT]);
+  });
+
+  it('without crash detection stays off, and the daemon says why', async () => {
+    open({ crashDetection: false });
+    server = add({ name: 'survival' });
+    fleet.crash(server, { code: 1 });
+    await clock.advance(120_000);
+    expect(heard).toEqual(['offline', 'restart disabled']);
+  });
+
+  it('by a clean exit that is no crash stays off without a word', async () => {
+    open({ cleanExitAsCrash: false });
+    server = add({ name: 'survival' });
+    fleet.crash(server, { code: 0 });
+    await clock.advance(120_000);
+    expect(heard).toEqual(['offline']);
+  });
+
+  it('by its disk limit is stopped by the daemon, at once or later', async () => {
+    fleet.fillDisk(server);
+    expect(heard).toEqual(['disk full', 'stopping']);
+    await clock.advance(1_000);
+    fleet.apply(server, 'start');
+    await clock.advance(2_000);
+    heard.length = 0;
+    fleet.fillDisk(server, 90_000);
+    await clock.advance(89_999);
+    expect(heard).toEqual(['disk full']);
+    await clock.advance(120_000);
+    expect(heard).toEqual(['disk full', 'stopping', 'offline']);
+  });
+
+  it('before the daemon stops it for its disk is not stopped again in its next run', async () => {
+    fleet.fillDisk(server, 60_000);
+    fleet.apply(server, 'kill');
+    fleet.apply(server, 'start');
+    await clock.advance(120_000);
+    expect(heard).toEqual(['disk full', 'stopping', 'offline', 'starting', 'running']);
+  });
+
+  it('while it is stopping or off does nothing more', async () => {
+    fleet.apply(server, 'restart');
+    fleet.crash(server, { code: 1 });
+    fleet.fillDisk(server);
+    await clock.advance(10_000);
+    expect(heard).toEqual(['stopping', 'offline', 'starting', 'running']);
+    fleet.apply(server, 'kill');
+    fleet.crash(server, { code: 1 });
+    fleet.fillDisk(server);
+    expect(heard.slice(4)).toEqual(['stopping', 'offline']);
+  });
+});
+
+describe('a start that fails', () => {
+  it('ends in stopping and offline, as often as it was told to', async () => {
+    fleet.apply(server, 'kill');
+    heard.length = 0;
+    server.startsToFail = 2;
+    for (let start = 0; start < 3; start += 1) {
+      fleet.apply(server, 'start');
+      await clock.advance(2_000);
+    }
+    const failed = ['starting', 'stopping', 'offline'];
+    expect(heard).toEqual([...failed, ...failed, 'starting', 'running']);
+  });
+
+  it('may be the one after a crash', async () => {
+    server.startsToFail = 1;
+    fleet.crash(server, { code: 1 });
+    await clock.advance(120_000);
+    expect(heard).toEqual(['offline', ...REPORT, 'starting', 'stopping', 'offline']);
+  });
+});
+
+describe("a daemon's words", () => {
+  it('may come late, and not at all once somebody started the server', async () => {
+    open({ daemonWordsMs: 3_000 });
+    server = add({ name: 'survival' });
+    fleet.crash(server, { code: 1 });
+    await clock.advance(2_999);
+    expect(heard).toEqual(['offline']);
+    await clock.advance(5_000);
+    expect(heard).toEqual(['offline', ...REPORT]);
+    await clock.advance(5_000);
+    expect(heard).toEqual(['offline', ...REPORT, 'starting', 'running']);
+    await clock.advance(60_000);
+    fleet.crash(server, { code: 1 });
+    fleet.apply(server, 'start');
+    await clock.advance(10_000);
+    expect(heard.slice(6)).toEqual(['offline', 'starting', 'running']);
+  });
+
+  it('may come before the server is offline', () => {
+    faults.addSocket({ kind: 'early-words' });
+    fleet.crash(server, { code: 1 });
+    expect(heard).toEqual([...REPORT, 'offline']);
+  });
+
+  it('may be lost, all or some, and so may the states', async () => {
+    faults.addSocket({ kind: 'lost-words', server: server.uuid, words: ['crash detected', 'exit code'] });
+    fleet.crash(server, { code: 1 });
+    expect(heard).toEqual(['offline', 'out of memory']);
+    await clock.advance(60_000);
+    faults.addSocket({ kind: 'lost-words', server: server.uuid });
+    faults.addSocket({ kind: 'lost-status', states: ['stopping'] });
+    heard.length = 0;
+    fleet.crash(server, { code: 1 });
+    await clock.advance(7_000);
+    fleet.apply(server, 'kill');
+    expect(heard).toEqual(['offline', 'starting', 'running', 'offline']);
+  });
+
+  it("are not part of the game's log", () => {
+    fleet.crash(server, { code: 1 });
+    expect(server.log.filter((line) => readDaemonWords(line) !== undefined)).toEqual([]);
+  });
+
+  it('are not said of a server that was deleted', async () => {
+    open({ daemonWordsMs: 3_000 });
+    server = add({ name: 'survival' });
+    fleet.crash(server, { code: 1 });
+    fleet.remove(server);
+    await clock.advance(10_000);
+    expect(heard).toEqual(['offline']);
+    expect(clock.pending).toBe(0);
+  });
+});
+
+it('the demo shows every way to stop within twelve minutes, and none in the first ten seconds', async () => {
+  open({}, 5_000);
+  const heardOf = new Map<string, string[]>();
+  for (const spec of DEMO_SERVERS) {
+    const into: string[] = [];
+    heardOf.set(spec.name, into);
+    const send = (frame: Buffer) => hear(into, frame);
+    fleet.add(spec).connections.add({ send } as unknown as ConsoleConnection);
+  }
+  fleet.start();
+  await clock.advance(10_000);
+  expect([...heardOf.values()].flat()).toEqual([]);
+  await clock.advance(710_000);
+  fleet.stop();
+  const restarted = ['offline', ...REPORT, 'starting', 'running'];
+  expect(heardOf.get('modded-beta')?.slice(0, 12)).toEqual([...restarted, ...restarted]);
+  expect(heardOf.get('rust-weekly')).toEqual(expect.arrayContaining(restarted));
+  expect(heardOf.get('valheim-2')).toEqual(expect.arrayContaining(restarted));
+  expect(heardOf.get('terraria')).toEqual([...restarted, 'offline', ...REPORT, 'restart aborted']);
+  expect(heardOf.get('factorio')).toEqual(['disk full', 'stopping', 'offline']);
+  const steady = [...heardOf.values()].filter(({ length }) => length === 0);
+  expect(steady).toHaveLength(DEMO_SERVERS.length - 5);
+});
