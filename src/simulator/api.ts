@@ -2,6 +2,7 @@ import type { Clock } from '../domain/clock.ts';
 import type { GameUsage } from './game-server.ts';
 import type { Recorder } from './recorder.ts';
 import type {
+  BackupEnd,
   Conflict,
   ExitState,
   GameState,
@@ -99,6 +100,8 @@ export interface Simulator {
   setConflict(server: string, conflict: Conflict | undefined): void;
   /** Takes a server's node away: no sockets, and resources as `unreachable` says. */
   setNodeDown(server: string, down: boolean): void;
+  /** Ends a backup of a server: it is in the panel's list from now on, and the sockets that may know get `backup completed`. */
+  completeBackup(server: string, backup: BackupEnd): void;
   /** Fixes what a server reports; undefined sets it free. */
   pin(server: string, usage: UsagePin | undefined): void;
 

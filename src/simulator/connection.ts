@@ -84,11 +84,11 @@ export class ConsoleConnection {
     this.#ws.on('close', (code) => this.#leave(this.#endedHere ? undefined : code));
   }
 
-  /** Sends an event's frame, or what the far end sends in its place where the token is gone. */
-  send(frame: Buffer | string): void {
+  /** Sends an event's frame if the token has the permission for it, or what the far end sends in its place where the token is gone. */
+  send(frame: Buffer | string, permission?: string): void {
     if (!this.#authenticated) return;
     if (this.#isExpired) this.#sendNow('jwt error', [EXPIRED_TEXT]);
-    else this.sendRaw(frame, false);
+    else if (permission === undefined || allows(this.#permissions, permission)) this.sendRaw(frame, false);
   }
 
   /** Sends anything, token or not. */

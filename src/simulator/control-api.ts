@@ -2,6 +2,7 @@ import { type Context, Hono } from 'hono';
 import { z } from 'zod';
 import type { Simulator } from './api.ts';
 import {
+  backupEndSchema,
   conflictSchema,
   exitStateSchema,
   powerCommandSchema,
@@ -63,6 +64,10 @@ const OPERATIONS = {
   'servers/:server/node-down': operation(
     serverSchema.extend({ down: z.boolean() }),
     (panel, { server, down }) => panel.setNodeDown(server, down),
+  ),
+  'servers/:server/backups': operation(
+    backupEndSchema.extend({ server: z.string() }),
+    (panel, { server, ...backup }) => panel.completeBackup(server, backup),
   ),
   'servers/:server/pin': operation(
     serverSchema.extend({ usage: usageSchema.nullable() }),

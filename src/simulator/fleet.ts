@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import type { Cancel, Clock } from '../domain/clock.ts';
 import { crashReport, type DaemonSentence, DISK_FULL, daemonLine } from './daemon.ts';
 import type { Faults } from './faults.ts';
@@ -11,7 +12,7 @@ import {
   reported,
   step,
 } from './game-server.ts';
-import type { ExitState, GameState, ServerSpec } from './schema.ts';
+import type { BackupEnd, ExitState, GameState, ServerSpec } from './schema.ts';
 import { createServer, gameTraits, type SimulatedServer } from './server.ts';
 import type { Settings } from './settings.ts';
 
@@ -178,8 +179,24 @@ export class SimulatedFleet {
     if (server.connections.size > 0) this.broadcast(server, this.#frame('console output', [line]));
   }
 
-  broadcast(server: SimulatedServer, frame: Buffer): void {
-    for (const connection of server.connections) connection.send(frame);
+  /** Ends a backup: as on real nodes, the panel knows before the sockets do. */
+  completeBackup(server: SimulatedServer, { is_successful, bytes }: BackupEnd): void {
+    const nowMs = this.#clock.toUnixMs(this.#clock.now());
+    const completed_at = new Date(nowMs).toISOString().replace(/\.\d+Z$/, '+00:00');
+    server.backups.push({ is_successful, completed_at, bytes });
+    const outcome = {
+      checksum: is_successful ? 'da39a3ee5e6b4b0d3255bfef95601890afd80709' : '',
+      checksum_type: 'sha1',
+      file_size: bytes,
+      is_successful,
+      uuid: randomUUID(),
+    };
+    this.broadcast(server, this.#frame('backup completed', [JSON.stringify(outcome)]), 'backup.read');
+  }
+
+  /** Sends a frame to the server's sockets, or to those whose token has the permission. */
+  broadcast(server: SimulatedServer, frame: Buffer, permission?: string): void {
+    for (const connection of server.connections) connection.send(frame, permission);
   }
 
   /** A `stats` frame of the moment. */

@@ -65,6 +65,9 @@ export const daemonWordsKindSchema = z.enum([
 
 export const gameStateSchema = z.enum(['offline', 'starting', 'running', 'stopping']);
 
+/** How a backup ends. */
+export const backupEndSchema = backupSchema.omit({ completed_at: true });
+
 export const serverSpecSchema = z.strictObject({
   name: z.string().min(1),
   profile: profileNameSchema.optional(),
@@ -201,6 +204,7 @@ export type BackupSpec = z.infer<typeof backupSchema>;
 export type ExitState = z.infer<typeof exitStateSchema>;
 export type DaemonWordsKind = z.infer<typeof daemonWordsKindSchema>;
 export type GameState = z.infer<typeof gameStateSchema>;
+export type BackupEnd = z.infer<typeof backupEndSchema>;
 export type ServerSpec = z.infer<typeof serverSpecSchema>;
 export type UsagePin = z.infer<typeof usageSchema>;
 export type PanelEndpoint = z.infer<typeof endpointSchema>;

@@ -35,7 +35,7 @@ export interface SimulatedServer {
   readonly egg: string;
   readonly owned: boolean;
   readonly death: ServerSpec['death'];
-  readonly backups: readonly BackupSpec[];
+  readonly backups: BackupSpec[];
   readonly backupLimit: number;
   readonly random: Random;
   readonly connections: Set<ConsoleConnection>;
@@ -91,7 +91,7 @@ export function createServer(
     egg: spec.egg ?? 'Generic',
     owned: spec.owned ?? true,
     death: spec.death,
-    backups: spec.backups ?? [],
+    backups: [...(spec.backups ?? [])],
     backupLimit: spec.backupLimit ?? DEFAULT_BACKUP_LIMIT,
     random,
     connections: new Set(),

@@ -10,6 +10,7 @@ import { Listener } from './listener.ts';
 import { DEMO_SERVERS, steadyServers } from './profiles.ts';
 import type { Recorder } from './recorder.ts';
 import type {
+  BackupEnd,
   Conflict,
   ExitState,
   PowerCommand,
@@ -205,6 +206,10 @@ class SimulatedPanel implements Simulator {
     const server = this.#find(ref);
     server.nodeDown = down;
     if (down) dropSockets(server);
+  }
+
+  completeBackup(ref: string, backup: BackupEnd): void {
+    this.#world.fleet.completeBackup(this.#find(ref), backup);
   }
 
   pin(ref: string, usage: UsagePin | undefined): void {

@@ -50,6 +50,9 @@ describe('the control endpoint', () => {
     await control('servers/survival/conflict', { conflict: 'installing' });
     expect((await resources()).status).toBe(409);
     await control('servers/survival/conflict', { conflict: null });
+    await control('servers/survival/backups', { is_successful: false, bytes: 0 });
+    const { text } = await ask(panel, `/servers/${panel.server('survival').uuid}/backups`);
+    expect(text).toContain('"is_successful":false');
     await control('settings', { rateLimitPerMinute: 3 });
     expect((await resources()).headers.get('x-ratelimit-limit')).toBe('3');
     await control('keys/revoke', { key: panel.apiKey });

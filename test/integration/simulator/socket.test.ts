@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import type { Simulator, SimulatorOptions } from '../../../src/simulator/api.ts';
 import { startSimulator } from '../../../src/simulator/simulator.ts';
-import { attach, ConsoleClient, connect, credentials, refusedUpgrade, until } from './console-client.ts';
+import { ask, attach, ConsoleClient, connect, credentials, refusedUpgrade, until } from './console-client.ts';
 
 let panel: Simulator;
 afterEach(() => panel.stop());
@@ -68,6 +68,40 @@ describe('authentication', () => {
     const client = await connect(panel, 'survival');
     client.send('auth', (await credentials(panel, 'asleep')).token);
     await until(() => expect(client.events[0]).toMatch(/^jwt error .*permission/));
+  });
+});
+
+describe('a completed backup', () => {
+  it.each([
+    [false, { checksum: '', file_size: 0 }],
+    [true, { checksum: expect.stringMatching(/^[0-9a-f]{40}$/) as string, file_size: 7 }],
+  ])('is in the list when the event comes; successful: %s', async (is_successful, outcome) => {
+    await start();
+    const client = await attach(panel, 'asleep');
+    await until(() => expect(client.stats).toHaveLength(1));
+    panel.completeBackup('asleep', { is_successful, bytes: is_successful ? 7 : 0 });
+    const isEvent = (text: string) => text.startsWith('{"event":"backup completed"');
+    await until(() => expect(client.frames.filter(isEvent)).toHaveLength(1));
+    const { args } = JSON.parse(client.frames.find(isEvent) ?? '') as { args: string[] };
+    expect(JSON.parse(args[0] ?? '')).toEqual({
+      checksum_type: 'sha1',
+      is_successful,
+      uuid: expect.stringMatching(/^[0-9a-f-]{36}$/) as string,
+      ...outcome,
+    });
+    const { text } = await ask(panel, `/servers/${panel.server('asleep').uuid}/backups`);
+    const completed_at = expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\+00:00$/) as string;
+    expect(JSON.parse(text)).toMatchObject({ data: [{ attributes: { is_successful, completed_at } }] });
+  });
+
+  it('is withheld from a token without backup.read', async () => {
+    await start({ tokenPermissions: ['websocket.connect'] });
+    const client = await attach(panel, 'survival');
+    await until(() => expect(client.stats.length).toBeGreaterThan(0));
+    const { length } = client.stats;
+    panel.completeBackup('survival', { is_successful: true, bytes: 7 });
+    await until(() => expect(client.stats.length).toBeGreaterThan(length + 2));
+    expect(client.frames.join('')).not.toContain('backup completed');
   });
 });
 
