@@ -83,7 +83,8 @@ export const runs: Section = {
     }),
     table({
       title: 'Backups',
-      description: 'Successful backups, where the exporter is told to ask for them.',
+      description:
+        'Successful backups and the last one that failed, where the exporter is told to ask for them.',
       unit: 'short',
       noValue: 'No backups, or the exporter is not told to ask for them',
       width: 24,
@@ -97,6 +98,11 @@ export const runs: Section = {
           expr: `time() - ${gauge('gameserver_backup_last_success_timestamp_seconds')}`,
           unit: 'dtdurations',
           thresholds: steps('green', [604_800, 'orange']),
+        },
+        {
+          name: 'Since the last failure',
+          expr: `time() - ${gauge('gameserver_backup_last_failure_timestamp_seconds')}`,
+          unit: 'dtdurations',
         },
         { name: 'Size of the newest', expr: gauge('gameserver_backup_last_size_bytes'), unit: 'bytes' },
       ],

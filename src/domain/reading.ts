@@ -78,7 +78,9 @@ export interface BackupsReading {
   readonly count: number;
   /** When the newest of them was completed; absent where there is none. */
   readonly lastSuccessUnixMs?: number;
-  /** The size of that one; absent where the panel doesn't say. */
+  /** When the newest failed backup in the panel's list ended; absent where there is none. */
+  readonly lastFailureUnixMs?: number;
+  /** The size of the newest successful one; absent where the panel doesn't say. */
   readonly lastSizeBytes?: number;
   /** It is too old to be shown from this monotonic instant on. */
   readonly staleAt: number;

@@ -207,15 +207,22 @@ export function untilNextMs(
 
 /** What a server's backups amount to, as of the monotonic instant `now`. */
 export function readingOf(backups: readonly Backup[], now: number, intervalMs: number): BackupsReading {
-  const last = backups.reduce<Backup | undefined>(
+  const successful = backups.filter(({ isSuccessful }) => isSuccessful);
+  const lastSuccess = newestOf(successful);
+  const lastFailure = newestOf(backups.filter(({ isSuccessful }) => !isSuccessful));
+  return {
+    count: successful.length,
+    staleAt: now + intervalMs * STALENESS_INTERVALS,
+    ...(lastSuccess !== undefined && { lastSuccessUnixMs: lastSuccess.completedAtMs }),
+    ...(lastFailure !== undefined && { lastFailureUnixMs: lastFailure.completedAtMs }),
+    ...(lastSuccess?.bytes !== undefined && { lastSizeBytes: lastSuccess.bytes }),
+  };
+}
+
+function newestOf(backups: readonly Backup[]): Backup | undefined {
+  return backups.reduce<Backup | undefined>(
     (newest, backup) =>
       newest !== undefined && newest.completedAtMs >= backup.completedAtMs ? newest : backup,
     undefined,
   );
-  return {
-    count: backups.length,
-    staleAt: now + intervalMs * STALENESS_INTERVALS,
-    ...(last !== undefined && { lastSuccessUnixMs: last.completedAtMs }),
-    ...(last?.bytes !== undefined && { lastSizeBytes: last.bytes }),
-  };
 }

@@ -234,6 +234,13 @@ export const SERVER_FAMILIES: readonly Family<ServerView>[] = [
       backups?.lastSuccessUnixMs === undefined ? undefined : backups.lastSuccessUnixMs / 1_000,
   },
   {
+    name: 'gameserver_backup_last_failure_timestamp_seconds',
+    type: 'gauge',
+    help: "When the newest failed backup in the panel's list ended, in Unix time in seconds; absent where there is none.",
+    read: ({ backups }) =>
+      backups?.lastFailureUnixMs === undefined ? undefined : backups.lastFailureUnixMs / 1_000,
+  },
+  {
     name: 'gameserver_backup_last_size_bytes',
     type: 'gauge',
     help: 'Size of the newest successful backup, in bytes; absent where there is none.',

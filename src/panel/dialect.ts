@@ -99,9 +99,11 @@ export interface ListingPage {
   readonly surplusEntries: number;
 }
 
-/** A backup that was completed successfully. */
+/** A backup that has ended. */
 export interface Backup {
-  /** Unix time in milliseconds. */
+  /** False if the backup failed. */
+  readonly isSuccessful: boolean;
+  /** When it ended, in Unix milliseconds. */
   readonly completedAtMs: number;
   /** Absent where the panel doesn't say. */
   readonly bytes?: number;
@@ -109,7 +111,7 @@ export interface Backup {
 
 /** One page of a server's backups. */
 export interface BackupsPage {
-  /** Those that were completed successfully; one that is being made or that failed is none. */
+  /** Those that have ended; a backup in progress is left out. */
   readonly backups: readonly Backup[];
   readonly totalPages: number;
 }

@@ -2,12 +2,13 @@ import { SERVER_STATES, type ServerState } from '../../src/domain/server.ts';
 import type { Simulator } from '../../src/simulator/api.ts';
 import type { ServerSpec } from '../../src/simulator/schema.ts';
 
-/** Survival's backup. */
+/** Survival's backups. */
 const BACKUP = { is_successful: true, completed_at: '2026-11-01T03:04:05+00:00', bytes: 7_654_321 };
+const FAILED_BACKUP = { is_successful: false, completed_at: '2026-11-02T03:04:05+00:00', bytes: 0 };
 
 /** Servers of every kind that the metric table tells apart, all on one simulated panel. */
 export const SERVERS = [
-  { name: 'survival', profile: 'steady', consoleLinesPerSecond: 0, backups: [BACKUP] },
+  { name: 'survival', profile: 'steady', consoleLinesPerSecond: 0, backups: [BACKUP, FAILED_BACKUP] },
   { name: 'lobby', profile: 'idle' },
   { name: 'valheim', profile: 'steady' },
   { name: 'skyblock', profile: 'steady' },
@@ -260,6 +261,9 @@ export function expectedSeries(panel: Simulator): Readonly<Record<string, readon
     gameserver_blocked: [['season', 1, { reason: 'suspended' }]],
     gameserver_backups: [['kept', 1]],
     gameserver_backup_last_success_timestamp_seconds: [['kept', Date.parse(BACKUP.completed_at) / 1_000]],
+    gameserver_backup_last_failure_timestamp_seconds: [
+      ['kept', Date.parse(FAILED_BACKUP.completed_at) / 1_000],
+    ],
     gameserver_backup_last_size_bytes: [['kept', BACKUP.bytes]],
     gameserver_last_sample_timestamp_seconds: all(justNow).filter(
       ([name]) => name !== 'season' && name !== 'elsewhere',

@@ -28,13 +28,43 @@ it('asks less often if the servers are too many for the calls that are planned',
   expect(backupIntervalMs(HOUR, 6_000, 20)).toBe(5 * HOUR);
 });
 
-it('reads the newest of the successful ones', () => {
-  const backups = [{ completedAtMs: 2, bytes: 20 }, { completedAtMs: 3 }, { completedAtMs: 1, bytes: 10 }];
-  expect(readingOf(backups, 1_000, HOUR)).toEqual({
-    count: 3,
-    lastSuccessUnixMs: 3,
-    staleAt: 1_000 + 2.5 * HOUR,
-  });
-  expect(readingOf(backups.slice(0, 1), 0, HOUR)).toMatchObject({ lastSuccessUnixMs: 2, lastSizeBytes: 20 });
+const END = fc.record({
+  isSuccessful: fc.boolean(),
+  completedAtMs: fc.nat(1_000_000_000),
+  bytes: fc.nat(1_000_000),
+});
+
+it('reads the newest successful and the newest failed one, and counts the successful ones', () => {
+  fc.assert(
+    fc.property(fc.array(END), fc.nat(1_000_000_000), (backups, now) => {
+      const reading = readingOf(backups, now, HOUR);
+      const endsOf = (successful: boolean) =>
+        backups
+          .filter(({ isSuccessful }) => isSuccessful === successful)
+          .map(({ completedAtMs }) => completedAtMs)
+          .sort((a, b) => b - a);
+      const successes = endsOf(true);
+      expect(reading.count).toBe(successes.length);
+      expect(reading.lastSuccessUnixMs).toBe(successes[0]);
+      expect(reading.lastFailureUnixMs).toBe(endsOf(false)[0]);
+      expect(reading.staleAt).toBe(now + 2.5 * HOUR);
+      const sizes = backups
+        .filter(
+          ({ isSuccessful, completedAtMs }) => isSuccessful && completedAtMs === reading.lastSuccessUnixMs,
+        )
+        .map(({ bytes }) => bytes);
+      expect(sizes.length === 0 ? [undefined] : sizes).toContain(reading.lastSizeBytes);
+    }),
+  );
+});
+
+it('leaves out what it does not know of the backups', () => {
   expect(readingOf([], 0, HOUR)).toEqual({ count: 0, staleAt: 2.5 * HOUR });
+  const sizes = [
+    { isSuccessful: true, completedAtMs: 2, bytes: 20 },
+    { isSuccessful: true, completedAtMs: 3 },
+  ];
+  expect(readingOf(sizes, 0, HOUR)).toEqual({ count: 2, lastSuccessUnixMs: 3, staleAt: 2.5 * HOUR });
+  const failed = [{ isSuccessful: false, completedAtMs: 4, bytes: 0 }];
+  expect(readingOf(failed, 0, HOUR)).toEqual({ count: 0, lastFailureUnixMs: 4, staleAt: 2.5 * HOUR });
 });

@@ -204,6 +204,11 @@ test.each([
     { lastSuccessUnixMs: 1_700_000_000_500, lastSizeBytes: 7 },
     ['backups 3', 'backup_last_success_timestamp_seconds 1700000000.5', 'backup_last_size_bytes 7'],
   ],
+  [
+    'a failed one',
+    { lastFailureUnixMs: 1_700_000_001_500 },
+    ['backups 3', 'backup_last_failure_timestamp_seconds 1700000001.5'],
+  ],
   ['none', { count: 0 }, ['backups 0']],
   ['what is too old', { staleAt: READ_AT }, []],
 ])('backups: %s', (_what, changes, lines) => {

@@ -308,7 +308,9 @@ function swapLimit(value: unknown): Limit | undefined {
 }
 
 /**
- * The backups on one page of a server's list, in the panel's order.
+ * The backups on one page of a server's list that have ended, in the panel's order. A failed backup stays in the list until somebody
+ * deletes it. Pterodactyl's and Pelican's panels write `is_successful: false` and `completed_at` when the node reports the failure, or
+ * when they give up waiting for a report (6 hours by default).
  *
  * @throws ShapeError where the body holds no list
  */
@@ -325,12 +327,14 @@ export function decodeBackupsPage(body: unknown): BackupsPage {
 function decodeBackup(entry: unknown): Backup | undefined {
   const attributes = asFields(asFields(entry)?.['attributes']);
   const completedAt = asText(attributes?.['completed_at']);
-  if (attributes?.['is_successful'] !== true || completedAt === undefined) return undefined;
+  const isSuccessful = attributes?.['is_successful'];
+  // The outcome is false from the beginning: without a time, the backup is in progress.
+  if (typeof isSuccessful !== 'boolean' || completedAt === undefined) return undefined;
   const completedAtMs = Date.parse(completedAt);
   if (Number.isNaN(completedAtMs)) return undefined;
-  const bytes = attributes['bytes'];
+  const bytes = attributes?.['bytes'];
   const isSize = typeof bytes === 'number' && bytes >= 0 && bytes <= Number.MAX_SAFE_INTEGER;
-  return { completedAtMs, ...(isSize && { bytes }) };
+  return { isSuccessful, completedAtMs, ...(isSize && { bytes }) };
 }
 
 /** A page count beyond this is taken for nonsense: a million servers is more than any panel lists. */

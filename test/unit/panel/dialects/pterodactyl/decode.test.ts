@@ -380,25 +380,41 @@ describe('decodeListingPage', () => {
 const backupsPage = (data: unknown[], meta: unknown = {}) => ({ object: 'list', data, meta });
 const backupEntry = (attributes: object) => ({ object: 'backup', attributes });
 const COMPLETED = { is_successful: true, completed_at: '2026-11-20T04:00:30+00:00', bytes: 1_024 };
+// As the panels' sources write it: nothing of a failed backup is kept but its name, and the lock is taken off.
+const FAILED = {
+  uuid: '904df120-a66f-4375-a1ac-8ad77f8f4d31',
+  is_successful: false,
+  is_locked: false,
+  name: 'Backup at 2026-11-20 04:00:00',
+  ignored_files: [],
+  checksum: null,
+  bytes: 0,
+  created_at: '2026-11-20T04:00:00+00:00',
+  completed_at: '2026-11-20T04:00:30+00:00',
+};
 const COMPLETED_AT_MS = Date.UTC(2026, 10, 20, 4, 0, 30);
 
 describe('decodeBackupsPage', () => {
   it.each([
-    ['a completed one', COMPLETED, { completedAtMs: COMPLETED_AT_MS, bytes: 1_024 }],
-    ['an empty one', { ...COMPLETED, bytes: 0 }, { completedAtMs: COMPLETED_AT_MS, bytes: 0 }],
-    ['one without a size', { ...COMPLETED, bytes: '7' }, { completedAtMs: COMPLETED_AT_MS }],
-    ['one of an impossible size', { ...COMPLETED, bytes: -1 }, { completedAtMs: COMPLETED_AT_MS }],
+    ['a completed one', COMPLETED, { isSuccessful: true, bytes: 1_024 }],
+    ['an empty one', { ...COMPLETED, bytes: 0 }, { isSuccessful: true, bytes: 0 }],
+    ['one without a size', { ...COMPLETED, bytes: '7' }, { isSuccessful: true }],
+    ['one of an impossible size', { ...COMPLETED, bytes: -1 }, { isSuccessful: true }],
+    ['one that failed', FAILED, { isSuccessful: false, bytes: 0 }],
+    ['one that failed, without a size', { ...FAILED, bytes: null }, { isSuccessful: false }],
   ])('reads %s', (_what, attributes, backup) => {
     expect(decodeBackupsPage(backupsPage([backupEntry(attributes)]))).toEqual({
-      backups: [backup],
+      backups: [{ completedAtMs: COMPLETED_AT_MS, ...backup }],
       totalPages: 1,
     });
   });
 
   it.each([
-    ['that is being made', { ...COMPLETED, completed_at: null }],
-    ['that failed', { ...COMPLETED, is_successful: false }],
+    ['in progress', { ...FAILED, completed_at: null }],
+    ['in progress, of a panel that expects success', { ...COMPLETED, completed_at: null }],
     ['of no known outcome', { completed_at: COMPLETED.completed_at }],
+    ['of an outcome that is no boolean', { ...COMPLETED, is_successful: 0 }],
+    ['that failed at no time', { ...FAILED, completed_at: '' }],
     ['completed at no time', { ...COMPLETED, completed_at: 'soon' }],
   ])('passes over one %s', (_what, attributes) => {
     expect(decodeBackupsPage(backupsPage([backupEntry(attributes), null, 7])).backups).toEqual([]);
