@@ -93,6 +93,7 @@ function keepingHandler(): FrameHandler & { last: Sample | undefined; lines: num
     tokenEnding: () => undefined,
     jwtError: () => undefined,
     daemonError: () => undefined,
+    backupCompleted: () => undefined,
   };
 }
 

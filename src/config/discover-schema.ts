@@ -97,9 +97,10 @@ export const backups = z
     // A scalar is a text here, as in every tree of the file.
     (value) => (value === 'true' ? {} : value === 'false' ? undefined : value),
     section('true, false or a map such as { interval: 1h }', {
-      interval: duration({ atLeast: '10m', because: 'every server costs a call' })
-        .prefault('1h')
-        .meta({ description: "How often each server's backups are asked for; at least 10m." }),
+      interval: duration({ atLeast: '10m', because: 'every server costs a call' }).prefault('1h').meta({
+        description:
+          "How often each server's backups are asked for; at least 10m. They are also asked for when the console socket says that a backup ended.",
+      }),
     }).optional(),
   )
   .meta({ type: ['object', 'boolean'] });

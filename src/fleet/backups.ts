@@ -5,6 +5,7 @@ import type { BackupsReading } from '../domain/reading.ts';
 import type { ServerTarget } from '../domain/server.ts';
 import type { Backup, BackupsPage } from '../panel/dialect.ts';
 import { problemOf } from '../panel/errors.ts';
+import { CompletedBackups } from './completed-backups.ts';
 import type { ServerRecord } from './server-record.ts';
 
 /** Questions are this far apart at most: at the start an hour without a value would be too long. */
@@ -40,10 +41,23 @@ interface NextAsk {
   readonly phase: number;
 }
 
-/** Asks for the backups of one server after the other, again and again, and never for two at once. */
+/** Why a server is asked: its interval is over, or one of its backups ended. */
+type Occasion = 'interval' | 'event';
+
+/**
+ * Asks for the backups of one server after the other, again and again, and never for two at once. Reads on account of events have a
+ * pace of their own, the same as that of the intervals: a flood of events at most doubles the calls, and no planned read waits for more
+ * than one of them.
+ */
 export class BackupWatch {
   readonly #options: BackupWatchOptions;
   readonly #nextAsks = new WeakMap<ServerRecord, NextAsk>();
+  readonly #completed = new CompletedBackups();
+  /** When a server was last asked, on either occasion. */
+  readonly #askedAt: Record<Occasion, number> = {
+    interval: Number.NEGATIVE_INFINITY,
+    event: Number.NEGATIVE_INFINITY,
+  };
   #settings: BackupSettings | undefined;
   #isRunning = false;
   #cancel: Cancel = () => {};
@@ -77,9 +91,18 @@ export class BackupWatch {
     this.#cancelAll();
   }
 
+  /** The node says that one of the server's backups ended: its list is read again, at once if it wasn't within the last minute. */
+  backupCompleted(server: ServerTarget): void {
+    if (this.#settings === undefined || !this.#isRunning || !isAsked(server)) return;
+    const isNew = this.#completed.add(server.id, this.#options.clock.now());
+    if (isNew && this.#inFlight === undefined) this.#wait(this.#settings);
+  }
+
   #begin(): void {
     this.#cancelAll();
-    if (this.#settings !== undefined) this.#wait(this.#settings, this.#options.clock.now());
+    if (this.#settings === undefined) return;
+    this.#askedAt.interval = this.#options.clock.now();
+    this.#wait(this.#settings);
   }
 
   #cancelAll(): void {
@@ -88,30 +111,41 @@ export class BackupWatch {
     this.#inFlight = undefined;
   }
 
-  /** The gap counts from the start of the last question: an answer takes its time. */
-  #wait(settings: BackupSettings, askedAt: number): void {
+  /** The gaps count from the start of the last question: an answer takes its time. */
+  #wait(settings: BackupSettings): void {
     const { clock, callsPerMinute } = this.#options;
     const gapMs = Math.min(LONGEST_GAP_MS, 60_000 / callsPerMinute());
-    const waitMs = Math.max(0, askedAt + gapMs - clock.now());
-    this.#cancel = clock.schedule(waitMs, () => void this.#askNext(settings));
+    const intervalAt = this.#askedAt.interval + gapMs;
+    const eventAt = Math.max(this.#askedAt.event + gapMs, this.#completed.nextAt);
+    const occasion = eventAt < intervalAt ? 'event' : 'interval';
+    const waitMs = Math.max(0, Math.min(intervalAt, eventAt) - clock.now());
+    this.#cancel();
+    this.#cancel = clock.schedule(waitMs, () => void this.#askNext(settings, occasion));
   }
 
-  async #askNext(settings: BackupSettings): Promise<void> {
+  async #askNext(settings: BackupSettings, occasion: Occasion): Promise<void> {
     const { clock } = this.#options;
     const askedAt = clock.now();
-    const record = this.#mostOverdue(clock.now());
+    this.#askedAt[occasion] = askedAt;
+    const record = occasion === 'event' ? this.#nextCompleted(askedAt) : this.#mostOverdue(askedAt);
     if (record !== undefined) {
+      this.#completed.drop(record.target.id);
       const controller = new AbortController();
       this.#inFlight = controller;
       const outcome = await this.#ask(record, settings, controller.signal);
       if (controller.signal.aborted) return;
       this.#inFlight = undefined;
-      const now = clock.now();
-      const nextAsk = this.#nextAskOf(record);
-      nextAsk.dueAt =
-        now + untilNextMs(now, outcome, { phase: nextAsk.phase, intervalMs: this.#intervalMs(settings) });
+      // A read that an event asked for and that failed puts off none that was planned.
+      if (occasion === 'interval' || outcome !== 'failed') this.#planNext(record, settings, outcome);
     }
-    this.#wait(settings, askedAt);
+    this.#wait(settings);
+  }
+
+  #planNext(record: ServerRecord, settings: BackupSettings, outcome: BackupOutcome): void {
+    const now = this.#options.clock.now();
+    const nextAsk = this.#nextAskOf(record);
+    nextAsk.dueAt =
+      now + untilNextMs(now, outcome, { phase: nextAsk.phase, intervalMs: this.#intervalMs(settings) });
   }
 
   async #ask(record: ServerRecord, settings: BackupSettings, signal: AbortSignal): Promise<BackupOutcome> {
@@ -147,6 +181,12 @@ export class BackupWatch {
     const rest = isRefused ? 'may the account read them? Asked again in a day' : 'asked again later';
     log.debug({ panel, server, cause, detail }, `the backups of server ${server} can't be had: ${rest}`);
     return isRefused ? 'refused' : 'failed';
+  }
+
+  /** The next server one of whose backups ended; undefined if it is no longer asked. */
+  #nextCompleted(now: number): ServerRecord | undefined {
+    const server = this.#completed.take(now);
+    return this.#options.records().find(({ target }) => target.id === server && isAsked(target));
   }
 
   /** The server that should have been asked longest ago; undefined where none is due. */

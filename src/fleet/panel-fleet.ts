@@ -287,6 +287,7 @@ export class PanelFleet {
       telemetry,
       settings: this.#settings,
       slots: this.#slots,
+      backupCompleted: (server) => this.#backups.backupCompleted(server),
       openSocket,
       addressProblem,
       isProxied,

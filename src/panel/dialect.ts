@@ -188,4 +188,6 @@ export interface FrameHandler {
   jwtError(text: string, curable: boolean): void;
   /** The node failed to handle a message, such as the token. */
   daemonError(text: string): void;
+  /** A backup of the server ended, successfully or not. */
+  backupCompleted(): void;
 }

@@ -94,6 +94,8 @@ export interface SessionContext extends SocketAccess {
   readonly settings: SessionSettings;
   /** Where absent, tokens are refreshed at random. */
   readonly slots?: TokenSlots;
+  /** The node says that a backup of the server ended. */
+  readonly backupCompleted?: (server: ServerTarget) => void;
   /** What is wrong with the panel's API key, for every server. */
   keyProblem(): Problem | undefined;
 }

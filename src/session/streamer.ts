@@ -338,4 +338,8 @@ class SocketEvents implements SocketListener, FrameHandler {
   daemonError(text: string): void {
     this.#streamer.dispatch({ type: 'daemonError', epoch: this.#epoch, failure: daemonFailure(text) });
   }
+
+  backupCompleted(): void {
+    this.#context.backupCompleted?.(this.#record.target);
+  }
 }

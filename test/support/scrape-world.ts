@@ -102,6 +102,7 @@ async function recordAfter(
     tokenEnding: () => undefined,
     jwtError: () => undefined,
     daemonError: () => undefined,
+    backupCompleted: () => undefined,
   };
   for (const step of incoming) {
     await clock.advance(step.afterMs);

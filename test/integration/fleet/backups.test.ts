@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, expect, it, vi } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import type { Simulator, SimulatorOptions } from '../../../src/simulator/api.ts';
 import { startSimulator } from '../../../src/simulator/simulator.ts';
 import { startExporter } from '../../support/exporter.ts';
@@ -9,6 +9,8 @@ const SPEED = 1_000;
 
 const NEWEST = '2026-11-20T04:00:30+00:00';
 const NEWEST_UNIX = Date.UTC(2026, 10, 20, 4, 0, 30) / 1_000;
+const FAILED = '2026-11-21T04:00:00+00:00';
+const FAILED_UNIX = Date.UTC(2026, 10, 21, 4) / 1_000;
 
 let time: TestTime;
 let stops: (() => Promise<void>)[] = [];
@@ -35,7 +37,7 @@ const SERVERS: NonNullable<SimulatorOptions['servers']> = [
       backup('2026-11-18T04:00:00+00:00', 100),
       backup(NEWEST, 300),
       backup('2026-11-19T04:00:00+00:00', 200),
-      backup('2026-11-21T04:00:00+00:00', 0, false),
+      backup(FAILED, 0, false),
       backup(null, 0),
     ],
   },
@@ -73,12 +75,13 @@ const askedOf = (panel: Simulator, name: string) =>
     ({ endpoint, server }) => endpoint === 'backups' && server === panel.server(name).uuid,
   ).length;
 
-it('tells how many backups there are, and when and how large the newest successful one was', async () => {
+it('tells how many backups there are, when and how large the newest successful one was, and when one failed', async () => {
   const { exporter } = await start(['backups: true'], { maxPerPage: 2 });
   const survival = { server: 'survival' };
   await exporter.until('gameserver_backups', survival, 3);
   await exporter.until('gameserver_backup_last_success_timestamp_seconds', survival, NEWEST_UNIX);
   await exporter.until('gameserver_backup_last_size_bytes', survival, 300);
+  await exporter.until('gameserver_backup_last_failure_timestamp_seconds', survival, FAILED_UNIX);
   await exporter.until('gameserver_backups', { server: 'lobby' }, 0);
   const text = await exporter.scrape();
   expect(text).not.toMatch(/^gameserver_backup_last\w+\{.*server="lobby"/m);
@@ -127,4 +130,97 @@ it('lets go of what it knew when it can no longer be had', async () => {
   await exporter.until('gameserver_backups', { server: 'survival' }, undefined);
   panel.clearFaults();
   await exporter.until('gameserver_backups', { server: 'survival' }, 3);
+});
+
+describe('when the node says that a backup ended', () => {
+  const LOBBY = { server: 'lobby' };
+  const MINUTE = 60_000;
+  /** Far more than a test takes: what is read before was asked for by an event. */
+  const SELDOM = ['backups: { interval: 24h }'];
+
+  // Slow enough that the next planned read is hours away.
+  beforeEach(() => {
+    time.speed = 60;
+  });
+
+  async function startAndReadAll(options: SimulatorOptions = {}) {
+    const { panel, exporter } = await start(SELDOM, options);
+    await exporter.until('gameserver_collection_streaming', LOBBY, 1);
+    await exporter.until('gameserver_backups', LOBBY, 0);
+    await exporter.until('gameserver_backups', { server: 'survival' }, 3);
+    await vi.waitFor(() => expect(askedOf(panel, 'private')).toBe(1), { timeout: 25_000, interval: 20 });
+    return { panel, exporter };
+  }
+
+  it('shows within moments that it failed, and then that the next one succeeded', async () => {
+    const { panel, exporter } = await startAndReadAll();
+    const startedAt = time.now();
+    const unixSeconds = () => Math.floor((time.unixOriginMs + time.now()) / 1_000);
+    const endedAt = unixSeconds();
+    panel.completeBackup('lobby', { is_successful: false, bytes: 0 });
+    await exporter.until('gameserver_backup_last_failure_timestamp_seconds', LOBBY, endedAt);
+    expect(await exporter.value('gameserver_backups', LOBBY)).toBe(0);
+    expect(await exporter.value('gameserver_backup_last_success_timestamp_seconds', LOBBY)).toBeUndefined();
+    panel.completeBackup('lobby', { is_successful: true, bytes: 12 });
+    await exporter.until('gameserver_backups', LOBBY, 1);
+    await exporter.until('gameserver_backup_last_size_bytes', LOBBY, 12);
+    await exporter.until('gameserver_backup_last_failure_timestamp_seconds', LOBBY, endedAt);
+    // Without the events it would be half a day, at least.
+    expect(time.now() - startedAt).toBeLessThan(60 * MINUTE);
+    expect(askedOf(panel, 'lobby')).toBe(3);
+    expect(askedOf(panel, 'survival')).toBe(1);
+    const messages = { event: 'backup completed' };
+    expect(await exporter.value('gameserver_exporter_messages_total', messages)).toBe(2);
+  });
+
+  it('reads a list once a minute, however many events a node sends', async () => {
+    const { panel, exporter } = await startAndReadAll();
+    time.speed = 300;
+    const startedAt = time.now();
+    const before = panel.record.calls.length;
+    let sent = 0;
+    await vi.waitFor(
+      () => {
+        for (let event = 0; event < 50; event += 1) {
+          panel.sockets({ kind: 'send', event: 'backup completed:6d0b', args: ['{"is_successful":false}'] });
+          sent += 1;
+        }
+        expect(time.now() - startedAt).toBeGreaterThan(10 * MINUTE);
+      },
+      { timeout: 25_000, interval: 20 },
+    );
+    const minutes = (time.now() - startedAt) / MINUTE;
+    for (const name of ['survival', 'lobby']) {
+      expect(askedOf(panel, name) - 1).toBeGreaterThan(minutes / 2);
+      expect(askedOf(panel, name) - 1).toBeLessThanOrEqual(minutes + 1);
+    }
+    expect(askedOf(panel, 'none allowed')).toBe(0);
+    // Three servers have their backups read; the rest are refreshes and the listing.
+    expect(panel.record.calls.length - before).toBeLessThan(5 * minutes);
+    expect(sent).toBeGreaterThan(1_000);
+    expect(panel.record.counters.panelLimited).toBe(0);
+    expect(await exporter.value('gameserver_collection_streaming', LOBBY)).toBe(1);
+  });
+
+  it('hears nothing of it without the permission backup.read', async () => {
+    const { panel, exporter } = await startAndReadAll({ tokenPermissions: ['websocket.connect'] });
+    panel.completeBackup('lobby', { is_successful: false, bytes: 0 });
+    const seenAt = time.now();
+    await vi.waitFor(() => expect(time.now() - seenAt).toBeGreaterThan(2 * MINUTE), { timeout: 25_000 });
+    expect(askedOf(panel, 'lobby')).toBe(1);
+    const messages = { event: 'backup completed' };
+    expect(await exporter.value('gameserver_exporter_messages_total', messages)).toBe(0);
+  });
+});
+
+it('reads no list because of an event unless backups are asked for', async () => {
+  const { panel, exporter } = await start([]);
+  time.speed = 60;
+  await exporter.until('gameserver_collection_streaming', { server: 'lobby' }, 1);
+  panel.completeBackup('lobby', { is_successful: false, bytes: 0 });
+  const messages = { event: 'backup completed' };
+  await exporter.until('gameserver_exporter_messages_total', messages, 1);
+  const heardAt = time.now();
+  await vi.waitFor(() => expect(time.now() - heardAt).toBeGreaterThan(60_000), { timeout: 25_000 });
+  expect(panel.record.calls.filter(({ endpoint }) => endpoint === 'backups')).toEqual([]);
 });

@@ -35,6 +35,11 @@ function argumentOf(message: ClientMessage): string | null {
 
 const NO_ARGS: readonly string[] = [];
 
+const BACKUP_COMPLETED = 'backup completed';
+
+/** Wings up to 1.5 sends the backup's UUID behind the event's name, later ones in the argument only. */
+const BACKUP_COMPLETED_PREFIX = `${BACKUP_COMPLETED}:`;
+
 /** Reads one text frame; never throws. */
 export function decodeFrame(frame: Buffer): DecodedFrame {
   let value: unknown;
@@ -46,11 +51,13 @@ export function decodeFrame(frame: Buffer): DecodedFrame {
   if (typeof value !== 'object' || value === null) return { bad: 'bad_shape' };
   const { event, args } = value as { event?: unknown; args?: unknown };
   if (typeof event !== 'string') return { bad: 'bad_shape' };
-  if (args === undefined || args === null) return { event, args: NO_ARGS };
+  const name = event.startsWith(BACKUP_COMPLETED_PREFIX) ? BACKUP_COMPLETED : event;
+  if (args === undefined || args === null) return { event: name, args: NO_ARGS };
   if (!Array.isArray(args)) return { bad: 'bad_shape' };
   // Nearly every frame has one argument, a string: it needs no list of its own.
-  if (args.length === 1 && typeof args[0] === 'string') return { event, args: args as readonly string[] };
-  return { event, args: args.filter((arg) => typeof arg === 'string') };
+  if (args.length === 1 && typeof args[0] === 'string')
+    return { event: name, args: args as readonly string[] };
+  return { event: name, args: args.filter((arg) => typeof arg === 'string') };
 }
 
 const CONSOLE_PREFIX = Buffer.from('{"event":"console output"');
@@ -112,6 +119,9 @@ function handleMessage({ event, args }: ServerMessage, handler: FrameHandler, fr
       break;
     case 'daemon error':
       handler.daemonError(first ?? '');
+      break;
+    case BACKUP_COMPLETED:
+      handler.backupCompleted();
       break;
     default:
       break;

@@ -202,6 +202,7 @@ const handler: FrameHandler = {
   tokenEnding: () => told.push(['tokenEnding']),
   jwtError: (text, curable) => told.push(['jwtError', text, curable]),
   daemonError: (text) => told.push(['daemonError', text]),
+  backupCompleted: () => told.push(['backupCompleted']),
 };
 
 beforeEach(() => {
@@ -281,6 +282,22 @@ it('a daemon error is told in its words, or without any', () => {
   ]);
 });
 
+it.each([
+  // Wings since 1.6, and Pelican's.
+  [
+    'backup completed',
+    ['{"checksum":"","checksum_type":"sha1","file_size":0,"is_successful":false,"uuid":"6d0b"}'],
+  ],
+  // Wings up to 1.5.
+  ['backup completed:6d0b2ac4-7a21-4b3c-9f59-0e5a5c7f4a11', ['{"is_successful":true}']],
+  ['backup completed:', []],
+  ['backup completed', []],
+])('a completed backup is told whatever stands in the event: %s %j', (event, args) => {
+  take(frame(event, ...args));
+  expect(counted).toEqual(['backup completed']);
+  expect(told).toEqual([['backupCompleted']]);
+});
+
 describe('what is counted', () => {
   it.each([
     'daemon message',
@@ -288,8 +305,8 @@ describe('what is counted', () => {
     'install started',
     'install output',
     'install completed',
-    'backup completed',
     'backup restore completed',
+    'backup completed elsewhere',
     'transfer logs',
     'transfer status',
     'deleted',

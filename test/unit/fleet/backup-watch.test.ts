@@ -1,0 +1,220 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { BackupWatch } from '../../../src/fleet/backups.ts';
+import { ServerRecord } from '../../../src/fleet/server-record.ts';
+import type { BackupsPage } from '../../../src/panel/dialect.ts';
+import { collectingLogger } from '../../support/logger.ts';
+import { ManualClock } from '../../support/manual-clock.ts';
+import { target } from '../../support/targets.ts';
+
+const MINUTE = 60_000;
+const HOUR = 60 * MINUTE;
+const SETTINGS = { intervalMs: HOUR };
+const NONE: BackupsPage = { backups: [], totalPages: 1 };
+
+let clock: ManualClock;
+let records: ServerRecord[];
+let asked: { readonly server: string; readonly at: number }[];
+let answer: (server: string) => Promise<BackupsPage>;
+let perMinute: number;
+/** A server's place in the interval. */
+let phase: () => number;
+let watch: BackupWatch;
+
+beforeEach(() => {
+  clock = new ManualClock();
+  asked = [];
+  answer = () => Promise.resolve(NONE);
+  perMinute = 1;
+  phase = () => 0.5;
+  records = [];
+  watch = new BackupWatch({
+    panel: 'main',
+    clock,
+    log: collectingLogger(),
+    random: () => phase(),
+    backups: (server) => {
+      asked.push({ server, at: clock.now() });
+      return answer(server);
+    },
+    callsPerMinute: () => perMinute,
+    records: () => records,
+  });
+});
+
+afterEach(() => watch.stop());
+
+/** Observes so many servers, and reads each once. */
+async function start(servers: number): Promise<void> {
+  records = Array.from({ length: servers }, (_, index) => {
+    return new ServerRecord(target({ id: `id-${index}` }), { socket: MINUTE, poll: MINUTE });
+  });
+  watch.configure(SETTINGS);
+  watch.start();
+  await clock.advance(servers * 5_000);
+  expect(asked).toHaveLength(servers);
+  asked.length = 0;
+}
+
+/** The server's node says that a backup ended. */
+function completed(index: number): void {
+  const record = records[index];
+  if (record !== undefined) watch.backupCompleted(record.target);
+}
+
+/** One after the other, each once in `everyMs`. */
+async function flood(indexes: readonly number[], forMs: number, everyMs: number): Promise<void> {
+  for (let passed = 0; passed < forMs; passed += everyMs) {
+    for (const index of indexes) completed(index);
+    await clock.advance(everyMs);
+  }
+}
+
+it('reads the list at once when a backup ended', async () => {
+  await start(2);
+  const at = clock.now();
+  completed(1);
+  await clock.advance(0);
+  expect(asked).toEqual([{ server: 'id-1', at }]);
+});
+
+it('reads a list again that was being read when the backup ended', async () => {
+  await start(1);
+  completed(0);
+  let finish: (page: BackupsPage) => void = () => undefined;
+  answer = () => new Promise((resolve) => (finish = resolve));
+  await clock.advance(0);
+  completed(0);
+  answer = () => Promise.resolve({ backups: [{ isSuccessful: false, completedAtMs: 7 }], totalPages: 1 });
+  finish(NONE);
+  await clock.advance(MINUTE);
+  expect(asked).toHaveLength(2);
+  expect(records[0]?.backups?.lastFailureUnixMs).toBe(7);
+});
+
+describe('a flood of events', () => {
+  it('has a list read once a minute', async () => {
+    await start(3);
+    await flood([0], 10 * MINUTE, 1_000);
+    const times = asked.map(({ at }) => at);
+    expect(times).toHaveLength(11);
+    for (const [index, at] of times.entries()) expect(at).toBe((times[0] ?? 0) + index * MINUTE);
+  });
+
+  it('from many servers keeps to the pace of planned reads', async () => {
+    await start(100);
+    await flood([...records.keys()], 10 * MINUTE, 1_000);
+    // One in five seconds.
+    expect(asked.length).toBeLessThanOrEqual(121);
+    expect(new Set(asked.map(({ server }) => server)).size).toBe(100);
+  });
+
+  it('holds up no planned read', async () => {
+    perMinute = 4;
+    let servers = 0;
+    phase = () => (servers++ % 200) / 200;
+    await start(200);
+    const quiet = records.slice(150).map(({ target: { id } }) => id);
+    await flood([...records.keys()].slice(0, 150), 3.5 * HOUR, 2_000);
+    for (const id of quiet) {
+      const times = asked.filter(({ server }) => server === id).map(({ at }) => at);
+      expect(times.length).toBeGreaterThanOrEqual(2);
+      for (const [index, at] of times.slice(1).entries()) {
+        expect(Math.abs(at - (times[index] ?? 0) - HOUR)).toBeLessThan(20_000);
+      }
+    }
+  });
+
+  it('never has two lists read at once', async () => {
+    await start(20);
+    let inFlight = 0;
+    let most = 0;
+    answer = async () => {
+      inFlight += 1;
+      most = Math.max(most, inFlight);
+      await new Promise<void>((resolve) => clock.schedule(7_000, resolve));
+      inFlight -= 1;
+      return NONE;
+    };
+    await flood([...records.keys()], 3 * HOUR, 30_000);
+    expect(most).toBe(1);
+  });
+});
+
+it('reads nothing because of an event where backups are not asked for', async () => {
+  await start(3);
+  const [, allowed, blocked] = records;
+  if (allowed === undefined || blocked === undefined) throw new Error('expected three servers');
+  allowed.target = { ...allowed.target, withoutBackups: true };
+  blocked.target = { ...blocked.target, blocked: 'suspended' };
+  await flood([1, 2], 5 * MINUTE, 1_000);
+  watch.configure(undefined);
+  await flood([0, 1, 2], 5 * MINUTE, 1_000);
+  watch.configure(SETTINGS);
+  watch.stop();
+  await flood([0, 1, 2], 5 * MINUTE, 1_000);
+  expect(asked).toEqual([]);
+});
+
+it('forgets a server that left while it waited', async () => {
+  await start(2);
+  completed(0);
+  await clock.advance(0);
+  completed(0);
+  records = records.slice(1);
+  await clock.advance(10 * MINUTE);
+  expect(asked).toHaveLength(1);
+});
+
+it('reads nothing of a server that was suspended while it waited', async () => {
+  await start(1);
+  completed(0);
+  await clock.advance(0);
+  completed(0);
+  const [record] = records;
+  if (record === undefined) throw new Error('expected a server');
+  record.target = { ...record.target, blocked: 'suspended' };
+  await clock.advance(10 * MINUTE);
+  expect(asked).toHaveLength(1);
+});
+
+it('is not held up by the events of servers whose backups are not asked for', async () => {
+  await start(2);
+  const [record] = records;
+  if (record === undefined) throw new Error('expected two servers');
+  record.target = { ...record.target, withoutBackups: true };
+  completed(0);
+  await clock.advance(0);
+  completed(1);
+  await clock.advance(0);
+  expect(asked).toHaveLength(1);
+});
+
+it('reads no list because of an event that a planned read came before', async () => {
+  // Planned at 90 minutes, as below; the event's own read fails, so that it puts that off by nothing.
+  await start(1);
+  await clock.advance(89.5 * MINUTE - clock.now());
+  answer = () => Promise.reject(new Error('down'));
+  completed(0);
+  await clock.advance(0);
+  answer = () => Promise.resolve(NONE);
+  completed(0);
+  await clock.advance(10 * MINUTE);
+  expect(asked).toHaveLength(2);
+});
+
+it.each([
+  ['puts off the planned one', () => Promise.resolve(NONE), 150],
+  ['puts off none if it fails', () => Promise.reject(new Error('down')), 90],
+])('a read that an event asked for %s', async (_what, outcome, nextAtMinutes) => {
+  // The clock begins at 16.7 minutes; the server's place is at every half hour, and the next one at 90 minutes.
+  await start(1);
+  await clock.advance(80 * MINUTE - clock.now());
+  answer = outcome;
+  completed(0);
+  await clock.advance(0);
+  expect(asked).toHaveLength(1);
+  await clock.advance(nextAtMinutes * MINUTE - clock.now() - 1);
+  expect(asked).toHaveLength(1);
+  await clock.advance(10_000);
+  expect(asked).toHaveLength(2);
+});
