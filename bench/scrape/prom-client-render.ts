@@ -1,5 +1,5 @@
 import { Counter, Gauge, Registry } from 'prom-client';
-import type { ServerTarget } from '../../src/domain/server.ts';
+import { identityOf, type ServerTarget } from '../../src/domain/server.ts';
 import { type Family, PANEL_FAMILIES, SERVER_FAMILIES } from '../../src/metrics/families.ts';
 import { panelViewOf, viewOf } from '../../src/metrics/server-view.ts';
 import { BenchmarkFleet } from './fleet.ts';
@@ -38,8 +38,9 @@ export async function start({ servers }: { readonly servers: number }) {
   };
 }
 
-function labelsOf({ panel, name, id, labels }: ServerTarget): Labels {
-  return { panel, server: name, server_id: id, ...labels };
+function labelsOf(target: ServerTarget): Labels {
+  const { panel, name, labels } = target;
+  return { panel, server: name, server_id: identityOf(target), ...labels };
 }
 
 function metricOf<Subject>(family: Family<Subject>, common: readonly Labels[], registry: Registry) {

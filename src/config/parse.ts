@@ -1,7 +1,7 @@
 import type { ListingSettings, ServerGlobs } from '../domain/discovery.ts';
 import { KNOWN_SECRETS } from '../domain/known-secrets.ts';
 import { Secret } from '../domain/secret.ts';
-import type { Limits, ServerTarget } from '../domain/server.ts';
+import { identityOf, type Limits, type ServerTarget } from '../domain/server.ts';
 import type { Environment } from '../yaml/document.ts';
 import { type ParsedSettings, parseSettings, type SettingsFormat } from '../yaml/settings-file.ts';
 import { formatPath, isTreeMap, mapsIn, type Path, type Tree } from '../yaml/tree.ts';
@@ -163,7 +163,7 @@ function resolveServer(server: ServerShape, panel: string): ServerTarget {
   return {
     panel,
     id: server.id,
-    name: server.name ?? server.id,
+    name: server.name ?? identityOf(server),
     labels: server.labels,
     expect: server.expect,
     mode: server.mode,

@@ -1,4 +1,4 @@
-import { identityOf } from '../domain/server.ts';
+import { identityOf, isSameServer } from '../domain/server.ts';
 import type { SettingProblem } from '../yaml/issues.ts';
 import { formatPath, isTreeMap, mapsIn, type Path, type Tree, type TreeMap, textIn } from '../yaml/tree.ts';
 import { isClearText, labelNameProblem } from './values.ts';
@@ -14,7 +14,7 @@ export function checkRules(tree: Tree | undefined): readonly SettingProblem[] {
     panels,
     ({ map }) => textIn(map, 'name'),
     ({ path }) => [...path, 'name'],
-    'is the same name as',
+    sameNameWords,
   );
   return [
     ...sameName,
@@ -82,24 +82,31 @@ function checkServers(panel: TreeMap, panelPath: Path): readonly SettingProblem[
     servers,
     ({ map }) => identityIn(map),
     ({ path }) => [...path, 'id'],
-    'is the same server as',
+    ({ map }, before, place) =>
+      isSameServer(idsIn(map), idsIn(before.map))
+        ? `is the same server as ${place}`
+        : `is another UUID with the same first 8 characters as ${place}; they tell the servers of a panel apart`,
   );
   // A server that is there twice has its default name twice, too: that is one mistake, not two.
   const reported = new Set(sameServer.map(({ path }) => formatPath(path)));
   const sameName = duplicates(
     servers,
-    ({ map }) => textIn(map, nameKeyOf(map)),
-    ({ map, path }) => [...path, nameKeyOf(map)],
-    'is the same name as',
+    ({ map }) => ('name' in map ? textIn(map, 'name') : identityIn(map)),
+    ({ map, path }) => [...path, 'name' in map ? 'name' : 'id'],
+    sameNameWords,
   ).filter(({ path }) => reported.size === 0 || !reported.has(formatPath(path)));
   return [...sameServer, ...sameName, ...servers.flatMap(({ map, path }) => checkLabels(map, path))];
 }
 
-/** A server without a name goes by its id. */
-function nameKeyOf(server: TreeMap): 'name' | 'id' {
-  return 'name' in server ? 'name' : 'id';
+function sameNameWords(_entry: unknown, _before: unknown, place: string): string {
+  return `is the same name as ${place}`;
 }
 
+function idsIn(server: TreeMap): { readonly id: string } {
+  return { id: textIn(server, 'id') ?? '' };
+}
+
+/** The default of a server's name as well. */
 function identityIn(server: TreeMap): string | undefined {
   const id = textIn(server, 'id');
   return id === undefined ? undefined : identityOf({ id });
@@ -120,7 +127,7 @@ function duplicates<Entry>(
   entries: readonly Entry[],
   keyOf: (entry: Entry) => string | undefined,
   pathOf: (entry: Entry) => Path,
-  is: string,
+  wordsOf: (entry: Entry, before: Entry, place: string) => string,
 ): readonly SettingProblem[] {
   const first = new Map<string, Entry>();
   const problems: SettingProblem[] = [];
@@ -129,7 +136,10 @@ function duplicates<Entry>(
     if (key === undefined) continue;
     const before = first.get(key);
     if (before === undefined) first.set(key, entry);
-    else problems.push({ path: pathOf(entry), message: `${is} ${formatPath(pathOf(before))}`, at: 'value' });
+    else {
+      const message = wordsOf(entry, before, formatPath(pathOf(before)));
+      problems.push({ path: pathOf(entry), message, at: 'value' });
+    }
   }
   return problems;
 }

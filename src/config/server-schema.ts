@@ -71,7 +71,7 @@ export const server = section('a server, such as `- id: 1a7ce997`', {
   name: name('server')
     .optional()
     .meta({
-      description: 'The `server` label; unique in its panel. Default: the id.',
+      description: 'The `server` label; unique in its panel. Default: the 8-character identifier.',
       examples: ['survival'],
     }),
   labels: labels().meta({

@@ -41,7 +41,7 @@ export type Expect = (typeof EXPECTS)[number];
 export interface ServerTarget {
   /** Name of the panel that it is on. */
   readonly panel: string;
-  /** The id as configured, else the uuid: the `{server}` path segment and the `server_id` label. */
+  /** The id as configured, else the uuid: the `{server}` path segment. */
   readonly id: string;
   /** The `server` label. */
   readonly name: string;
@@ -59,10 +59,10 @@ export interface ServerTarget {
   readonly withoutBackups?: true;
 }
 
-/** Length of the short identifier, with which the full id begins. */
+/** Length of the short identifier: panels take the first characters of the UUID (`uuidShort` in their sources). */
 export const SHORT_ID_LENGTH = 8;
 
-/** The key of a server within its panel: the same for its short and its full id. */
+/** The 8-character identifier of a server, for its short and its full id alike: its `server_id`, and its key within its panel. */
 export function identityOf({ id }: Pick<ServerTarget, 'id'>): string {
   return id.slice(0, SHORT_ID_LENGTH).toLowerCase();
 }

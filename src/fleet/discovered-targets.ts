@@ -58,8 +58,8 @@ export function mergeTargets(
 }
 
 /** Was the server given no name in the configuration, so that the listing may name it? */
-export function isUnnamed({ name, id }: Pick<ServerTarget, 'name' | 'id'>): boolean {
-  return name === id;
+export function isUnnamed(target: Pick<ServerTarget, 'name' | 'id'>): boolean {
+  return target.name === identityOf(target);
 }
 
 function described(target: ServerTarget, listed: ListedServer, renames: boolean): ServerTarget {

@@ -1,7 +1,7 @@
 import { setImmediate } from 'node:timers/promises';
 import type { Clock } from '../domain/clock.ts';
 import type { FleetReading } from '../domain/reading.ts';
-import type { ServerTarget } from '../domain/server.ts';
+import { identityOf, type ServerTarget } from '../domain/server.ts';
 import { COMPATIBILITY_FAMILIES, compatibilityLabels } from './compatibility.ts';
 import { type Family, PANEL_FAMILIES, SERVER_FAMILIES } from './families.ts';
 import { panelViewOf, type ServerView, viewOf } from './server-view.ts';
@@ -54,7 +54,7 @@ function serverLabels(target: ServerTarget): string {
     labels = [
       label('panel', target.panel),
       label('server', target.name),
-      label('server_id', target.id),
+      label('server_id', identityOf(target)),
       ...Object.entries(target.labels).map(([name, value]) => label(name, value)),
     ].join(',');
     labelsByTarget.set(target, labels);

@@ -114,11 +114,10 @@ export function labelsOf(panel: Simulator, name: ServerName): Readonly<Record<st
   if (name === 'kept') {
     return { panel: 'kept', server: name, server_id: panel.server('survival').identifier };
   }
-  const { uuid, identifier } = panel.server(name);
   return {
     panel: 'main',
     server: name,
-    server_id: name === 'lobby' ? identifier : uuid,
+    server_id: panel.server(name).identifier,
     ...(name === 'survival' ? SURVIVAL_LABELS : {}),
   };
 }

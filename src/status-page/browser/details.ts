@@ -75,11 +75,11 @@ export class Details {
 }
 
 function factsOf(fleet: LiveFleet, server: number): readonly (readonly [string, string])[] {
-  const { panel, id, egg, labels } = fleet.full.servers;
+  const { panel, id, uuid, egg, labels } = fleet.full.servers;
   const started = fleet.value('started', server);
   return [
     ['Panel', panel[server] ?? ''],
-    ['Id', id[server] ?? ''],
+    ['Id', uuid[server] || id[server] || ''],
     ['Node', fleet.node[server] ?? ''],
     ['Egg', egg[server] ?? ''],
     ['Labels', labels[server] ?? ''],

@@ -51,8 +51,9 @@ function chosenServers(fleet: LiveFleet, { search, state, condition }: ServerSel
 
 /** Every word must be somewhere in what is known of the server. */
 function matches(fleet: LiveFleet, server: number, words: readonly string[]): boolean {
-  const { panel, id, name, egg, labels } = fleet.full.servers;
-  const known = [name, panel, id, fleet.node, egg, labels, fleet.trouble].map((list) => list[server] ?? '');
+  const { panel, id, uuid, name, egg, labels } = fleet.full.servers;
+  const lists = [name, panel, id, uuid, fleet.node, egg, labels, fleet.trouble];
+  const known = lists.map((list) => list[server] ?? '');
   const text = [
     ...known,
     fleet.state(server),

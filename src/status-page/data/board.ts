@@ -1,5 +1,6 @@
 import type { Cancel, Clock } from '../../domain/clock.ts';
 import type { FleetReading, PanelReading, ServerReading } from '../../domain/reading.ts';
+import { identityOf } from '../../domain/server.ts';
 import { panelViewOf } from '../../metrics/server-view.ts';
 import { SERIES } from './history.ts';
 import { jsonView, type NetworkRates } from './json-view.ts';
@@ -96,7 +97,7 @@ export class StatusBoard {
     const end = this.#options.clock.toUnixMs(this.#ledger.newestPointAt(entry));
     return {
       panel: target.panel,
-      server_id: target.id,
+      server_id: identityOf(target),
       step_seconds: STEP_SECONDS,
       end_timestamp_seconds: Math.round(end / SECOND_MS),
       series: Object.fromEntries(wanted.map((name) => [name, this.#seriesOf(entry, name)])),

@@ -7,7 +7,7 @@ import {
   type PanelReading,
   type ServerReading,
 } from '../../domain/reading.ts';
-import { SERVER_STATES } from '../../domain/server.ts';
+import { identityOf, SERVER_STATES } from '../../domain/server.ts';
 import { type Family, PANEL_FAMILIES, SERVER_FAMILIES } from '../../metrics/families.ts';
 import { PANEL_GAUGES } from '../../metrics/self-families.ts';
 import { panelViewOf, type ServerView, viewOf } from '../../metrics/server-view.ts';
@@ -101,7 +101,7 @@ function serverObject(server: ServerReading, { clock, rates }: JsonSource) {
   return {
     panel: target.panel,
     server: target.name,
-    server_id: target.id,
+    server_id: identityOf(target),
     uuid: target.uuid,
     node: view.node,
     egg: target.egg,

@@ -3,6 +3,7 @@ import { CONDITIONS, type ServerReading } from '../../domain/reading.ts';
 import {
   BLOCKED_REASONS,
   finiteLimit,
+  identityOf,
   type Limits,
   memoryLimitOf,
   type Sample,
@@ -179,7 +180,8 @@ class PatchWriter<Value> {
 function identities(targets: readonly ServerTarget[]): Identities {
   return {
     panel: targets.map((target) => target.panel),
-    id: targets.map((target) => target.id),
+    id: targets.map(identityOf),
+    uuid: targets.map((target) => target.uuid ?? ''),
     name: targets.map((target) => target.name),
     egg: targets.map((target) => target.egg ?? ''),
     labels: targets.map(({ labels }) =>

@@ -96,7 +96,10 @@ export interface PanelStatus {
 /** Who the servers are, each list in their order. */
 export interface Identities {
   readonly panel: readonly string[];
+  /** The 8-character identifiers. */
   readonly id: readonly string[];
+  /** Empty where it isn't known. */
+  readonly uuid: readonly string[];
   readonly name: readonly string[];
   readonly egg: readonly string[];
   /** The user's own labels in one text. */

@@ -298,7 +298,7 @@ const ids: readonly FaultRow[] = [
     },
     during: STREAMING,
     shows: (scraped) => {
-      expect(scraped.value('gameserver_starts_total', { server: STRUCK, server_id: STRUCK_UUID })).toBe(1);
+      expect(scraped.value('gameserver_starts_total', { server: STRUCK, server_id: SHORT_ID })).toBe(1);
     },
     lift: (scene) => rename(scene, STRUCK_UUID, SHORT_ID),
     recoveryMs: AT_ONCE_MS,

@@ -86,7 +86,7 @@ describe('discovery', () => {
     const panel = await panelWith({ servers: SERVERS });
     const exporter = await observe(panel, ['discover: { type: owner }']);
     await untilNames(exporter, ['lobby', 'survival']);
-    const survival = { server: 'survival', server_id: SURVIVAL };
+    const survival = { server: 'survival', server_id: SURVIVAL.slice(0, 8) };
     await exporter.until('gameserver_info', { ...survival, node: 'fra-1', egg: 'Paper', uuid: SURVIVAL }, 1);
     await exporter.until('gameserver_collection_streaming', survival, 1);
     await exporter.until('gameserver_cpu_limit_cores', survival, 2.5);
@@ -235,7 +235,11 @@ describe('discovery', () => {
     const exporter = await observe(panel, ['discover: {}']);
     await untilNames(exporter, ['twin', 'twin']);
     for (const uuid of [SURVIVAL, LOBBY]) {
-      await exporter.until('gameserver_collection_streaming', { server: 'twin', server_id: uuid }, 1);
+      await exporter.until(
+        'gameserver_collection_streaming',
+        { server: 'twin', server_id: uuid.slice(0, 8) },
+        1,
+      );
     }
     const series = (await exporter.scrape())
       .split('\n')

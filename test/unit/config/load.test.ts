@@ -206,6 +206,20 @@ panels:
   expect(panels[2]).not.toHaveProperty('backups');
 });
 
+test.each(['d3aac109', 'D3AAC109', 'd3aac109-259b-452e-8b4e-cecc464142ca'])(
+  'the server %s is called by its identifier where it has no name',
+  async (id) => {
+    const { panels } = await loadValid(`
+panels:
+  - name: main
+    url: https://panel.example.com
+    api_key: key
+    servers: [{ id: "${id}" }]
+`);
+    expect(panels[0]?.servers[0]).toMatchObject({ id, name: 'd3aac109' });
+  },
+);
+
 test("a key file's path starts at the configuration's directory, and its last newline is not of the key", async () => {
   await writeFile(join(directory, 'key'), 'TopSecret1\n');
   const config = await loadValid(withKey('api_key_file: ./key'));

@@ -77,7 +77,7 @@ describe('a configured server that is listed', () => {
     ['in capitals', short.toUpperCase()],
   ])('named %s is there once, whatever the rules say', (_what, id) => {
     for (const rules of [ALL, NONE]) {
-      const configured = target({ id, name: id, ...(id.length > 8 && { uuid: id }) });
+      const configured = target({ id, name: short, ...(id.length > 8 && { uuid: id }) });
       expect(merged([configured], [server], rules)).toEqual([
         expect.objectContaining({
           id,

@@ -1,6 +1,7 @@
 import * as fc from 'fast-check';
 import { Counter, Gauge, Registry } from 'prom-client';
 import { expect, test } from 'vitest';
+import { identityOf } from '../../../src/domain/server.ts';
 import { encodeChunks, formatValue, renderFamily, renderFleet } from '../../../src/metrics/exposition.ts';
 import { type Family, PANEL_FAMILIES, SERVER_FAMILIES } from '../../../src/metrics/families.ts';
 import { panelViewOf, viewOf } from '../../../src/metrics/server-view.ts';
@@ -16,6 +17,8 @@ import {
 } from '../../support/readings.ts';
 
 const clock = new ManualClock();
+
+const UUID = '1a7ce997-259b-452e-8b4e-cecc464142ca';
 
 const HOSTILE = 'a "quoted" \\ back\\slash\nnew line\r\ttab \u0000 ünïcödé 生存 🎮 }{,=#';
 
@@ -43,6 +46,18 @@ test('hostile labels are escaped', () => {
   expect([...renderFleet(fleetReading([reading]), clock)].join('')).toContain(
     'gameserver_starts_total{panel="main",server="a\\\\b\\"c\\nd\re",server_id="1a7ce997",half="\uFFFD."} 0\n',
   );
+});
+
+test.each([
+  ['a short id', { id: '1A7CE997' }],
+  ['a UUID', { id: UUID, uuid: UUID }],
+  ['a short id that the listing names a UUID for', { id: '1a7ce997', uuid: UUID }],
+])('a server written as %s has the same series', (_what, ids) => {
+  const line = [...renderFleet(fleetReading([serverReading({ target: ids })]), clock)]
+    .join('')
+    .split('\n')
+    .find((text) => text.startsWith('gameserver_starts_total{'));
+  expect(line).toBe('gameserver_starts_total{panel="main",server="survival",server_id="1a7ce997"} 0');
 });
 
 test.each([
@@ -132,7 +147,7 @@ function byPromClient(servers: Parameters<typeof fleetReading>[0]): Promise<stri
     add(family, views, ({ target }) => ({
       panel: target.panel,
       server: target.name,
-      server_id: target.id,
+      server_id: identityOf(target),
       ...target.labels,
     }));
   }

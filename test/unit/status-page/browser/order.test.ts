@@ -18,12 +18,14 @@ const named = (name: string, cpuCores: number | undefined, changes: ServerReadin
   return streamingReading({ sample, ...changes, target: { id: name, name, ...changes.target } });
 };
 
+const ARENA = '1a7ce997-259b-452e-8b4e-cecc464142ca';
+
 const ledger = new Ledger();
 ledger.observe(
   [
     named('lobby-10', 1),
     named('lobby-2', 3, { target: { node: 'berlin', labels: { game: 'minecraft' } } }),
-    named('arena', undefined, { state: 'offline' }),
+    named('arena', undefined, { state: 'offline', target: { uuid: ARENA } }),
     named('Broken', 2, {
       status: {
         condition: 'failing',
@@ -61,6 +63,7 @@ describe('the order', () => {
     ['LOBBY', ['lobby-10', 'lobby-2']],
     ['berlin', ['lobby-2']],
     ['game=mine lobby', ['lobby-2']],
+    [ARENA.slice(9), ['arena']],
     ['reached', ['Broken']],
     ['node_dns', ['Broken']],
     ['resolved', ['Broken']],

@@ -30,15 +30,23 @@ const pieces = (fleet: Parameters<typeof fleetReading>[0] | ReturnType<typeof fl
 
 const view = (fleet: Parameters<typeof pieces>[0]) => JSON.parse(pieces(fleet).join('')) as View;
 
+const UUID = '1a7ce997-259b-452e-8b4e-cecc464142ca';
+
 describe('the JSON view', () => {
   it('says of a server what the metrics say, by the same names', () => {
-    const target = { uuid: 'u', node: 'n', labels: { game: 'minecraft' }, limits: { cpuCores: 4 } };
+    const target = {
+      id: UUID,
+      uuid: UUID,
+      node: 'n',
+      labels: { game: 'minecraft' },
+      limits: { cpuCores: 4 },
+    };
     const [server] = view([streamingReading({ target })]).servers;
     expect(server).toEqual({
       panel: 'main',
       server: 'survival',
       server_id: '1a7ce997',
-      uuid: 'u',
+      uuid: UUID,
       node: 'n',
       labels: { game: 'minecraft' },
       state: 'running',
