@@ -145,7 +145,7 @@ export const listing: Section = {
     graph({
       title: 'Servers by discovery',
       description:
-        "Servers that are observed because the panel's listing names them, and those that are left out because of discover.max_servers.",
+        "Servers that are observed because the panel's listing names them, and those that are left out because of discover.max_servers, or because another server has the same identifier.",
       unit: 'short',
       decimals: 0,
       min: 0,
@@ -156,6 +156,10 @@ export const listing: Section = {
         {
           expr: ofEachPanel('gameserver_exporter_discovery_left_out_servers'),
           legend: '{{panel}}: left out',
+        },
+        {
+          expr: ofEachPanel('gameserver_exporter_discovery_ambiguous_servers'),
+          legend: '{{panel}}: same identifier',
         },
       ],
     }),

@@ -14,7 +14,7 @@ import { type Clock, SystemClock } from '../domain/clock.ts';
 import { KNOWN_SECRETS } from '../domain/known-secrets.ts';
 import { Admission, surplusProblem } from '../fleet/admission.ts';
 import { afterWalk } from '../fleet/census.ts';
-import { compileRules, mergeTargets } from '../fleet/discovered-targets.ts';
+import { ambiguityProblem, compileRules, mergeTargets } from '../fleet/discovered-targets.ts';
 import { formatIssues } from '../yaml/issues.ts';
 import { CommandFailure } from './command-line.ts';
 
@@ -156,8 +156,10 @@ function discoveryOf({ name, servers, listing }: PanelConfig): DiscoveryScope | 
         isObserved: () => false,
       });
       const census = afterWalk(new Map(), { servers: admission.reduce(listed), complete: true });
-      const problem = surplusProblem(admission.surplus, surplusEntries, maxServers);
-      return { targets: mergeTargets(servers, census, compiled).targets, problem };
+      const { targets, ambiguous } = mergeTargets(servers, census, compiled);
+      const problem =
+        surplusProblem(admission.surplus, surplusEntries, maxServers) ?? ambiguityProblem(ambiguous);
+      return { targets, problem };
     },
   };
 }

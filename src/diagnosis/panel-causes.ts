@@ -189,6 +189,14 @@ export const PANEL_CAUSES: Readonly<Record<(typeof CAUSES_BY_SCOPE.panel)[number
     remedy:
       'Raise discover.max_servers if the machine has the memory, narrow discover.include, or run shards. If these are not your servers, find out what answers in place of the panel.',
   },
+  same_identifier: {
+    ...NOTICE,
+    title: 'servers with the same identifier',
+    meaning:
+      'The panel lists servers whose UUIDs begin with the same 8 characters, by which series are told apart: at most one of them is observed. A panel creates no such UUIDs, but an import or a change in its database can.',
+    remedy:
+      'Write the UUID of the one to observe into servers, and observe the others by a panels entry with another name, or leave them out with discover.exclude.',
+  },
 };
 
 /** Causes that concern the API key and its account. */

@@ -78,6 +78,7 @@ export const CAUSES_BY_SCOPE = {
     'clock_off',
     'nothing_listed',
     'listing_too_long',
+    'same_identifier',
   ],
   key: ['key_refused', 'key_address', 'application_key', 'key_two_factor', 'key_console_permission'],
   exporter: ['descriptors', 'deadline', 'unexpected'],

@@ -167,6 +167,8 @@ export interface DiscoveryReading {
   readonly servers: number;
   /** Servers and entries of the listing that are beyond what is admitted. */
   readonly leftOut: number;
+  /** Listed servers that are not observed because another one has the same 8-character identifier. */
+  readonly ambiguous: number;
   /** When every page was last read, in Unix milliseconds; undefined before the first time. */
   readonly succeededUnixMs: number | undefined;
   /** Walks through the listing that left out a page or an entry. */

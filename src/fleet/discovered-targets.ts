@@ -1,5 +1,6 @@
 import picomatch from 'picomatch';
 import { type DiscoverRules, MATCH_KEYS, type MatchKey, type ServerGlobs } from '../domain/discovery.ts';
+import type { Problem } from '../domain/problem.ts';
 import {
   type BlockedReason,
   type Expect,
@@ -8,6 +9,7 @@ import {
   type ServerTarget,
 } from '../domain/server.ts';
 import type { ListedServer } from '../panel/dialect.ts';
+import { admit } from './admission.ts';
 import type { Census } from './census.ts';
 
 /** What the rules say of one listed server. */
@@ -27,34 +29,83 @@ export interface MergedTargets {
   /** The configured servers in their order, then the discovered ones by name. */
   readonly targets: readonly ServerTarget[];
   readonly discovered: number;
+  /** Listed servers that can't be observed, because another server of the panel has the same 8-character identifier. */
+  readonly ambiguous: readonly ListedServer[];
 }
 
 /**
  * The configured servers with what the listing says of them, and the listed ones that the rules add; without rules none is added. No
- * server is there twice.
+ * identifier is there twice, since series are told apart by it: of servers with the same one, the configured one is observed, else one
+ * that is observed already, else the first by UUID.
  */
 export function mergeTargets(
   configured: readonly ServerTarget[],
   census: Census,
   rules: CompiledRules | undefined,
+  isObserved: (uuid: string) => boolean = () => false,
 ): MergedTargets {
-  const byIdentity = new Map<string, ListedServer>();
-  for (const { server } of census.values()) byIdentity.set(identityOf({ id: server.uuid }), server);
-  const taken = new Set(configured.map(identityOf));
+  const listed = byIdentity(census);
+  const taken = new Map(configured.map((target) => [identityOf(target), target]));
   const own = configured.map((target) => {
-    const listed = byIdentity.get(identityOf(target));
-    const isSame = target.uuid === undefined || target.uuid === listed?.uuid;
-    return listed !== undefined && isSame ? described(target, listed, rules !== undefined) : target;
+    const server = listingOf(target, listed.get(identityOf(target)));
+    return server === undefined ? target : described(target, server, rules !== undefined);
   });
-  if (rules === undefined) return { targets: own, discovered: 0 };
   const added: ServerTarget[] = [];
-  for (const [identity, server] of byIdentity) {
-    if (taken.has(identity)) continue;
-    const { included, expect } = rules.judge(server);
-    if (included) added.push(discovered(server, expect, rules));
+  const ambiguous: ListedServer[] = [];
+  for (const [identity, twins] of listed) {
+    const owner = taken.get(identity);
+    if (owner !== undefined && owner.uuid === undefined) {
+      // The panel answers to a short id for one of them, and doesn't say which.
+      if (twins.length > 1) ambiguous.push(...twins);
+      continue;
+    }
+    if (rules === undefined) continue;
+    const wanted = twins.filter((server) => server.uuid !== owner?.uuid && rules.judge(server).included);
+    const [first, ...others] = wanted.length > 1 ? ranked(wanted, isObserved) : wanted;
+    if (first === undefined) continue;
+    if (owner === undefined) added.push(discovered(first, rules.judge(first).expect, rules));
+    else ambiguous.push(first);
+    ambiguous.push(...others);
   }
   added.sort(byName);
-  return { targets: [...own, ...added], discovered: added.length };
+  return { targets: [...own, ...added], discovered: added.length, ambiguous };
+}
+
+function byIdentity(census: Census): ReadonlyMap<string, readonly ListedServer[]> {
+  const servers = new Map<string, ListedServer[]>();
+  for (const { server } of census.values()) {
+    const identity = identityOf({ id: server.uuid });
+    const twins = servers.get(identity);
+    if (twins === undefined) servers.set(identity, [server]);
+    else twins.push(server);
+  }
+  return servers;
+}
+
+/** The listed server that a configured one is; undefined if there is none, or a short id leaves it open. */
+function listingOf({ uuid }: ServerTarget, twins: readonly ListedServer[] = []): ListedServer | undefined {
+  if (uuid !== undefined) return twins.find((server) => server.uuid === uuid);
+  return twins.length === 1 ? twins[0] : undefined;
+}
+
+/** In the order in which they are to be observed; nothing depends on the order of the listing. */
+function ranked(
+  servers: readonly ListedServer[],
+  isObserved: (uuid: string) => boolean,
+): readonly ListedServer[] {
+  const { admitted, leftOut } = admit(servers, isObserved, 1);
+  return [...admitted, ...leftOut];
+}
+
+const NAMES_REPORTED = 3;
+
+/** The problem with servers that can't be told apart; undefined if there are none. */
+export function ambiguityProblem(ambiguous: readonly ListedServer[]): Problem | undefined {
+  if (ambiguous.length === 0) return undefined;
+  const names = ambiguous.slice(0, NAMES_REPORTED).map(({ name, uuid }) => `${name} (${uuid})`);
+  const what = ambiguous.length === 1 ? 'server not observed, whose' : 'servers not observed, whose';
+  const detail = `${ambiguous.length} ${what} UUID begins with the same 8 characters as another one's; first: ${names.join(', ')}`;
+  return { cause: 'same_identifier', detail };
 }
 
 /** Was the server given no name in the configuration, so that the listing may name it? */

@@ -6,11 +6,12 @@ import { printable } from '../domain/printable.ts';
 import type { Problem } from '../domain/problem.ts';
 import type { DiscoveryReading } from '../domain/reading.ts';
 import { identityOf, type ServerTarget } from '../domain/server.ts';
-import type { ListingPage, ListingQuery } from '../panel/dialect.ts';
+import type { ListedServer, ListingPage, ListingQuery } from '../panel/dialect.ts';
 import { type ListingWalk, walkListing } from '../panel/listing.ts';
 import { Admission, NO_SURPLUS, type Surplus, surplusProblem } from './admission.ts';
 import { afterWalk, type Census, hasDoubts } from './census.ts';
 import {
+  ambiguityProblem,
   type CompiledRules,
   compileRules,
   isUnnamed,
@@ -55,7 +56,7 @@ export class Discovery {
   #census: Census = new Map();
   /** Servers that left the configuration as discovery began: the listing is yet to say whether they are discovered. */
   #undecided: readonly ServerTarget[] = [];
-  #merged: MergedTargets = { targets: [], discovered: 0 };
+  #merged: MergedTargets = { targets: [], discovered: 0, ambiguous: [] };
   /** The configured servers need not wait for their names any longer. */
   #isNamed = false;
   #pages = 1;
@@ -87,18 +88,20 @@ export class Discovery {
   /** Absent where the listing isn't used. */
   get reading(): DiscoveryReading | undefined {
     if (this.#settings === undefined) return undefined;
-    const { discovered } = this.#merged;
+    const { discovered, ambiguous } = this.#merged;
     return {
       servers: discovered,
+      ambiguous: ambiguous.length,
       leftOut: this.#surplus.servers + this.#surplusEntries,
       succeededUnixMs: this.#succeededUnixMs,
       failures: this.#failures,
     };
   }
 
-  /** The listing holds more than is admitted; undefined otherwise. */
-  get problem(): Problem | undefined {
-    return surplusProblem(this.#surplus, this.#surplusEntries, this.#maxServers);
+  /** Why servers of the listing are not observed that should be. */
+  get problems(): readonly Problem[] {
+    const surplus = surplusProblem(this.#surplus, this.#surplusEntries, this.#maxServers);
+    return [surplus, ambiguityProblem(this.#merged.ambiguous)].filter((problem) => problem !== undefined);
   }
 
   get #maxServers(): number {
@@ -217,14 +220,26 @@ export class Discovery {
     // A walk that broke off has seen only a part of those that are left out.
     if (complete || surplus.servers >= before) this.#surplus = surplus;
     const now = this.#surplus.servers;
-    const { problem } = this;
-    if (problem !== undefined && now > 0 && before === 0) {
-      const { cause, detail } = problem;
-      const { title, remedy } = CAUSES[cause];
-      log.warn({ panel, cause, detail }, `panel ${panel}: ${title}: ${detail}: ${remedy}`);
-    }
+    const problem = surplusProblem(this.#surplus, surplusEntries, this.#maxServers);
+    if (problem !== undefined && now > 0 && before === 0) this.#warn(problem);
     if (now === 0 && before > 0)
       log.info({ panel }, `panel ${panel}: no servers of the listing are left out any longer`);
+  }
+
+  /** Says it once for each set of servers. */
+  #noteAmbiguous(before: readonly ListedServer[]): void {
+    const { panel, log } = this.#options;
+    const { ambiguous } = this.#merged;
+    const problem = ambiguityProblem(ambiguous);
+    if (problem === undefined) {
+      if (before.length > 0) log.info({ panel }, `panel ${panel}: no two servers have the same identifier`);
+    } else if (uuidsOf(ambiguous) !== uuidsOf(before)) this.#warn(problem);
+  }
+
+  #warn({ cause, detail }: Problem): void {
+    const { panel, log } = this.#options;
+    const { title, remedy } = CAUSES[cause];
+    log.warn({ panel, cause, detail }, `panel ${panel}: ${title}: ${detail}: ${remedy}`);
   }
 
   #scheduleWalk(settings: ListingSettings, isSettled: boolean): void {
@@ -273,15 +288,24 @@ export class Discovery {
   }
 
   #merge(): void {
-    const { isOurs } = this.#options;
+    const { isOurs, panel } = this.#options;
+    const before = this.#merged;
+    const observed = new Set(before.targets.map(({ uuid }) => uuid));
     const waits = this.#rules !== undefined && !this.#isNamed;
     const configured = waits ? this.#configured.filter((target) => !isUnnamed(target)) : this.#configured;
-    const { targets } = mergeTargets(configured, this.#census, this.#rules);
+    const { targets, ambiguous } = mergeTargets(configured, this.#census, this.#rules, (uuid) =>
+      observed.has(uuid),
+    );
     const own = targets.slice(0, configured.length);
     const added = targets.slice(configured.length).filter(isOurs);
     const known = new Set([...this.#configured, ...added].map(identityOf));
     const undecided = this.#undecided.filter((target) => !known.has(identityOf(target)));
-    this.#merged = { targets: [...own, ...added, ...undecided], discovered: added.length };
+    this.#merged = {
+      targets: [...own, ...added, ...undecided],
+      discovered: added.length,
+      ambiguous: ambiguous.filter(({ uuid }) => isOurs({ panel, id: uuid })),
+    };
+    this.#noteAmbiguous(before.ambiguous);
   }
 
   #intervalMs({ intervalMs }: ListingSettings): number {
@@ -291,6 +315,13 @@ export class Discovery {
   #shortestMs(): number {
     return (this.#pages / (this.#options.callsPerMinute() * LISTING_SHARE)) * 60_000;
   }
+}
+
+function uuidsOf(servers: readonly ListedServer[]): string {
+  return servers
+    .map(({ uuid }) => uuid)
+    .sort()
+    .join(' ');
 }
 
 function emptyListing(panel: string): string {

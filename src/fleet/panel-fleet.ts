@@ -224,7 +224,7 @@ export class PanelFleet {
   /** The gravest first; no cause twice. */
   #problems(): readonly Problem[] {
     const problems = [...this.#context.gateway.problems];
-    for (const problem of [this.#planner.problem, this.#discovery.problem]) {
+    for (const problem of [this.#planner.problem, ...this.#discovery.problems]) {
       if (problem === undefined || problems.some(({ cause }) => cause === problem.cause)) continue;
       problems.push(problem);
     }

@@ -197,6 +197,11 @@ export const PANEL_GAUGES: readonly PanelGauge[] = [
     ({ discovery }) => discovery?.leftOut,
   ),
   panelGauge(
+    'discovery_ambiguous_servers',
+    "Servers in the panel's listing that are not observed because the UUID of another one begins with the same 8 characters.",
+    ({ discovery }) => discovery?.ambiguous,
+  ),
+  panelGauge(
     'discovery_last_success_timestamp_seconds',
     "When every page of the panel's listing was last read, in Unix time in seconds.",
     ({ discovery }) =>

@@ -66,16 +66,16 @@ export class SimulatedFleet {
     return [...this.#byUuid.values()];
   }
 
-  /** Adds a server; throws where its uuid, short id or name is taken. */
+  /** Adds a server; throws where its uuid or name is taken. A short id that is taken finds the server that has had it for longer. */
   add(spec: ServerSpec): SimulatedServer {
     // Numbers in order would give neighbouring seeds; the multiplier sets them apart.
     const seed = this.#seed + Math.imul(++this.#added, 0x01000193);
     const server = createServer(spec, seed, this.#clock.now(), this.#settings());
-    if (this.find(server.uuid) ?? this.find(server.identifier) ?? this.find(server.name)) {
+    if (this.find(server.uuid) ?? this.find(server.name)) {
       throw new Error(`server "${server.name}" (${server.uuid}) exists already`);
     }
     this.#byUuid.set(server.uuid, server);
-    this.#byIdentifier.set(server.identifier, server);
+    if (!this.#byIdentifier.has(server.identifier)) this.#byIdentifier.set(server.identifier, server);
     this.#byName.set(server.name, server);
     this.#ticker.add(server);
     if (server.profile.consoleLinesPerSecond > SMOOTH_FROM_LINES_PER_SECOND) this.#talkers.add(server);
@@ -85,8 +85,10 @@ export class SimulatedFleet {
   remove(server: SimulatedServer): void {
     cancelAll(server);
     this.#byUuid.delete(server.uuid);
-    this.#byIdentifier.delete(server.identifier);
     this.#byName.delete(server.name);
+    this.#byIdentifier.delete(server.identifier);
+    const heir = this.all.find(({ identifier }) => identifier === server.identifier);
+    if (heir !== undefined) this.#byIdentifier.set(heir.identifier, heir);
     this.#ticker.remove(server);
     this.#talkers.delete(server);
   }

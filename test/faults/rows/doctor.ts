@@ -31,6 +31,9 @@ export interface DoctorRow {
 
 const HOUR_MS = 3_600_000;
 
+/** Their first 8 characters are the same. */
+const TWINS = ['a1a1a1a1-0000-4000-8000-000000000001', 'a1a1a1a1-0000-4000-8000-000000000002'] as const;
+
 const LIMIT_HEADER = 'x-ratelimit-limit';
 
 const asGiven = ({ proxy }: DoctorSetting) => {
@@ -100,6 +103,16 @@ export const DOCTOR_ROWS: readonly DoctorRow[] = [
     discover: 'max_servers: 2',
     arrange: () => undefined,
     lift: ({ panel }) => panel.servers.slice(0, 1).forEach(({ uuid }) => panel.deleteServer(uuid)),
+  },
+  {
+    name: 'two servers whose UUIDs begin with the same 8 characters',
+    cause: 'same_identifier',
+    result: 'warning',
+    step: 'listing',
+    panel: { servers: TWINS.map((uuid, n) => ({ name: `twin-${n}`, uuid })) },
+    discover: 'type: owner',
+    arrange: () => undefined,
+    lift: ({ panel }) => panel.deleteServer(TWINS[1]),
   },
   {
     name: 'a rate limit that is lowered while many calls wait',

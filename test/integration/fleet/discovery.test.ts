@@ -225,6 +225,28 @@ describe('discovery', () => {
     await exporter.until('gameserver_collection_streaming', { server: 'survival' }, 1);
   });
 
+  it('observes one of two servers with the same identifier, and names the other', async () => {
+    const second = SURVIVAL.replace(/1$/, '2');
+    const panel = await panelWith({
+      servers: [
+        { name: 'survival', uuid: SURVIVAL },
+        { name: 'impostor', uuid: second },
+      ],
+    });
+    const exporter = await observe(panel, ['discover: {}']);
+    await untilNames(exporter, ['survival']);
+    expect(await exporter.value('gameserver_exporter_discovery_ambiguous_servers')).toBe(1);
+    expect(await exporter.value('gameserver_panel_problem', { cause: 'same_identifier' })).toBe(1);
+    expect(await exporter.value('gameserver_panel_up')).toBe(1);
+    const warnings = exporter.lines.filter(({ level }) => level === 'warn');
+    expect(warnings.map(({ message }) => message)).toEqual([
+      expect.stringContaining(`first: impostor (${second})`),
+    ]);
+    panel.deleteServer(SURVIVAL);
+    await untilNames(exporter, ['impostor']);
+    await exporter.until('gameserver_exporter_discovery_ambiguous_servers', {}, 0);
+  });
+
   it('gives servers of one name series of their own, and shows hostile names as one line of bounded length', async () => {
     const panel = await panelWith({
       servers: [

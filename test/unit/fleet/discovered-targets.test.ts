@@ -1,7 +1,7 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { DiscoverRules, ServerGlobs } from '../../../src/domain/discovery.ts';
-import type { ServerTarget } from '../../../src/domain/server.ts';
+import { identityOf, type ServerTarget } from '../../../src/domain/server.ts';
 import { afterWalk, type Census } from '../../../src/fleet/census.ts';
 import {
   blockedByListing,
@@ -59,7 +59,82 @@ describe('a discovered server', () => {
   });
 
   it('is left out where the rules say so', () => {
-    expect(mergeTargets([], census(listed(1)), NONE)).toEqual({ targets: [], discovered: 0 });
+    expect(mergeTargets([], census(listed(1)), NONE)).toEqual({
+      targets: [],
+      discovered: 0,
+      ambiguous: [],
+    });
+  });
+});
+
+describe('of listed servers with the same identifier', () => {
+  const one = listed(7, { name: 'one', uuid: `${uuidOf(7).slice(0, -1)}1` });
+  const two = listed(7, { name: 'two', uuid: `${uuidOf(7).slice(0, -1)}2` });
+  const short = uuidOf(7).slice(0, 8);
+  const byUuid = ({ uuid }: ListedServer) => target({ id: uuid, uuid, name: 'mine' });
+  const byShortId = target({ id: short, name: 'mine' });
+  const none: ListedServer[] = [];
+  const onlyOne: CompiledRules = {
+    ...ALL,
+    judge: ({ name }) => ({ included: name === 'one', expect: 'any' }),
+  };
+
+  it.each([
+    ['the first by UUID is observed', [], ALL, none, ['one'], ['two']],
+    ['the one that is observed stays', [], ALL, [two], ['two'], ['one']],
+    ['one that is excluded is no question', [], onlyOne, none, ['one'], []],
+    ['the one in the configuration is observed', [byUuid(two)], ALL, [one], ['mine'], ['one']],
+    ['both are reported beside a short id', [byShortId], ALL, none, ['mine'], ['one', 'two']],
+    [
+      'both are reported beside a short id without discover',
+      [byShortId],
+      undefined,
+      none,
+      ['mine'],
+      ['one', 'two'],
+    ],
+    ['a UUID leaves no question without discover', [byUuid(two)], undefined, none, ['mine'], []],
+  ])('%s', (_what, configured, rules, observed, names, ambiguous) => {
+    for (const servers of [
+      [one, two],
+      [two, one],
+    ]) {
+      const result = mergeTargets(configured, census(...servers), rules, (uuid) =>
+        observed.some((server) => server.uuid === uuid),
+      );
+      expect(result.targets.map(({ name }) => name)).toEqual(names);
+      expect(result.ambiguous.map(({ name }) => name).sort()).toEqual(ambiguous);
+    }
+  });
+
+  it('a configured one takes on what is listed of itself alone', () => {
+    const listing = [
+      { ...one, node: 'fra-1' },
+      { ...two, node: 'fra-2' },
+    ];
+    expect(merged([byUuid(two)], listing, undefined)).toMatchObject([{ uuid: two.uuid, node: 'fra-2' }]);
+    expect(merged([byShortId], listing, undefined)).toEqual([byShortId]);
+  });
+
+  it('no identifier is observed twice, and every server that is wanted is observed or reported', () => {
+    const uuids = fc.tuple(fc.integer({ min: 0, max: 3 }), fc.integer({ min: 0, max: 3 }));
+    fc.assert(
+      fc.property(
+        fc.uniqueArray(uuids, { selector: String }),
+        fc.integer({ min: 0, max: 4 }),
+        (pairs, own) => {
+          const servers = pairs.map(([n, end]) =>
+            listed(n, { uuid: `${uuidOf(n).slice(0, -1)}${end}`, name: `${n}-${end}` }),
+          );
+          const configured = servers.filter(({ uuid }) => uuid.endsWith(`${own}`)).map(byUuid);
+          const { targets, ambiguous } = mergeTargets(configured, census(...servers), ALL);
+          const identities = targets.map(identityOf);
+          expect(new Set(identities).size).toBe(identities.length);
+          expect(targets.length + ambiguous.length).toBe(servers.length);
+          expect(new Set([...targets, ...ambiguous].map(({ uuid }) => uuid)).size).toBe(servers.length);
+        },
+      ),
+    );
   });
 });
 

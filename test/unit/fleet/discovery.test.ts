@@ -3,7 +3,7 @@ import type { DiscoverRules, ListingSettings } from '../../../src/domain/discove
 import type { ServerTarget } from '../../../src/domain/server.ts';
 import { Discovery, type DiscoveryOptions } from '../../../src/fleet/discovery.ts';
 import type { ListedServer, ListingPage, ListingQuery } from '../../../src/panel/dialect.ts';
-import { listed } from '../../support/listed.ts';
+import { listed, uuidOf } from '../../support/listed.ts';
 import { collectingLogger } from '../../support/logger.ts';
 import { ManualClock } from '../../support/manual-clock.ts';
 import { target } from '../../support/targets.ts';
@@ -205,10 +205,12 @@ describe('more servers than max_servers', () => {
     await start(limited(2));
     expect(names()).toEqual(['server-1', 'server-2']);
     expect(discovery.reading).toMatchObject({ servers: 2, leftOut: 3 });
-    expect(discovery.problem).toEqual({
-      cause: 'listing_too_long',
-      detail: '3 servers left out, max_servers is 2; first: server-3, server-4, server-5',
-    });
+    expect(discovery.problems).toEqual([
+      {
+        cause: 'listing_too_long',
+        detail: '3 servers left out, max_servers is 2; first: server-3, server-4, server-5',
+      },
+    ]);
     await clock.advance(30 * MINUTE);
     expect(loud()).toEqual([
       expect.stringContaining('panel main: listing too long: 3 servers left out, max_servers is 2'),
@@ -225,7 +227,7 @@ describe('more servers than max_servers', () => {
     await clock.advance(2 * MINUTE);
     expect(names()).toEqual(['server-1', 'server-9']);
     expect(discovery.reading?.leftOut).toBe(0);
-    expect(discovery.problem).toBeUndefined();
+    expect(discovery.problems).toEqual([]);
     expect(log.lines.at(-1)?.message).toBe('panel main: no servers of the listing are left out any longer');
   });
 
@@ -235,7 +237,7 @@ describe('more servers than max_servers', () => {
     discovery.configure([], limited(3));
     await clock.advance(0);
     expect(names()).toEqual(['server-1', 'server-2', 'server-3']);
-    expect(discovery.problem).toBeUndefined();
+    expect(discovery.problems).toEqual([]);
     expect(discovery.configure([], limited(1)).map(({ name }) => name)).toEqual(['server-1']);
     await clock.advance(0);
     expect(names()).toEqual(['server-1']);
@@ -268,12 +270,55 @@ describe('more servers than max_servers', () => {
       Promise.resolve({ servers: [listed(1)], totalPages: 1, badEntries: 0, surplusEntries: 99_900 });
     await start(limited(2));
     expect(discovery.reading).toMatchObject({ servers: 1, leftOut: 99_900, failures: 1 });
-    expect(discovery.problem).toEqual({
-      cause: 'listing_too_long',
-      detail: '99900 entries left out, on pages with more than the 100 asked for',
-    });
+    expect(discovery.problems).toEqual([
+      {
+        cause: 'listing_too_long',
+        detail: '99900 entries left out, on pages with more than the 100 asked for',
+      },
+    ]);
     await clock.advance(30 * MINUTE);
     expect(loud()).toHaveLength(1);
+  });
+});
+
+describe('servers with the same identifier', () => {
+  const twin = (n: number, name: string, end: string) =>
+    listed(n, { name, uuid: `${uuidOf(n).slice(0, -1)}${end}` });
+  const warned = () => log.lines.filter(({ level }) => level === 'warn').map(({ message }) => message);
+
+  it('are reported once by name, in the log, as a problem and as a number', async () => {
+    pages = [[twin(1, 'second', 'b'), twin(1, 'first', 'a'), listed(2)]];
+    await start();
+    expect(names()).toEqual(['first', 'server-2']);
+    expect(discovery.reading).toMatchObject({ servers: 2, ambiguous: 1 });
+    const detail = `1 server not observed, whose UUID begins with the same 8 characters as another one's; first: second (${uuidOf(1).slice(0, -1)}b)`;
+    expect(discovery.problems).toEqual([{ cause: 'same_identifier', detail }]);
+    await clock.advance(30 * MINUTE);
+    expect(warned()).toEqual([expect.stringContaining(`servers with the same identifier: ${detail}`)]);
+  });
+
+  it('take the place of the one that leaves, and the one that is observed keeps its own', async () => {
+    pages = [[twin(1, 'second', 'b')]];
+    await start();
+    pages = [[twin(1, 'first', 'a'), twin(1, 'second', 'b')]];
+    await clock.advance(5 * MINUTE);
+    expect(names()).toEqual(['second']);
+    expect(discovery.reading?.ambiguous).toBe(1);
+    pages = [[twin(1, 'first', 'a')]];
+    await clock.advance(8 * MINUTE);
+    expect(names()).toEqual(['first']);
+    expect(discovery.problems).toEqual([]);
+    expect(log.lines.map(({ message }) => message)).toContain(
+      'panel main: no two servers have the same identifier',
+    );
+  });
+
+  it('are reported by the shard that would observe them', async () => {
+    isOurs = ({ id }) => !id.startsWith('00000001');
+    pages = [[twin(1, 'first', 'a'), twin(1, 'second', 'b')]];
+    await start();
+    expect(discovery.reading?.ambiguous).toBe(0);
+    expect(warned()).toEqual([]);
   });
 });
 
