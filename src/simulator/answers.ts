@@ -77,6 +77,13 @@ export function json(status: number, body: object): SimulatedAnswer {
   return { status, headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) };
 }
 
+/** Where a server is reached, as the wire has it. */
+export interface Allocation {
+  readonly ip: string;
+  readonly ip_alias: string | null;
+  readonly port: number;
+}
+
 /** What the listing says of a server. */
 export interface ListingEntry {
   readonly uuid: string;
@@ -87,6 +94,8 @@ export interface ListingEntry {
   readonly owned: boolean;
   readonly conflict: Conflict | undefined;
   readonly backupLimit: number;
+  /** The default one. */
+  readonly allocation: Allocation | undefined;
   readonly limits: Required<{ [Key in keyof WireLimits]: number }>;
 }
 
@@ -143,11 +152,22 @@ export function listedServerDocument(server: ListingEntry, includeEgg: boolean):
       is_node_under_maintenance: conflict === 'maintenance',
       limits: { ...server.limits, threads: null, oom_disabled: true },
       feature_limits: { databases: 0, allocations: 0, backups: server.backupLimit },
-      ...(includeEgg && {
-        relationships: { egg: { object: 'egg', attributes: { name: server.egg } } },
-      }),
+      relationships: {
+        allocations: { object: 'list', data: allocationDocuments(server.allocation) },
+        ...(includeEgg && { egg: { object: 'egg', attributes: { name: server.egg } } }),
+      },
     },
   };
+}
+
+// Panels list allocations in no order: another one comes before the default.
+function allocationDocuments(allocation: Allocation | undefined): readonly object[] {
+  if (allocation === undefined) return [];
+  const another = { ...allocation, ip_alias: null, port: allocation.port - 1, is_default: false };
+  return [another, { ...allocation, is_default: true }].map((attributes) => ({
+    object: 'allocation',
+    attributes: { id: attributes.port, notes: null, ...attributes },
+  }));
 }
 
 /** A backup as an item of its list. */

@@ -3,6 +3,7 @@ import type { HttpBindings } from '@hono/node-server';
 import { type Context, Hono } from 'hono';
 import type { Clock } from '../domain/clock.ts';
 import {
+  type Allocation,
   backupDocument,
   CONFLICT_DETAILS,
   json,
@@ -115,7 +116,7 @@ async function listing(host: ClientApiHost, context: ApiContext): Promise<Simula
     ({ owned }) => type === 'admin-all' || (type === 'owner' ? owned : !owned),
   );
   const document = pageDocument(shown, place.page, place.perPage, (server) =>
-    listedServerDocument({ ...server, node: nodeName(server) }, includeEgg),
+    listedServerDocument({ ...server, node: nodeName(server), allocation: allocationOf(server) }, includeEgg),
   );
   return json(200, document);
 }
@@ -133,6 +134,20 @@ async function backups(
 
 function nodeName(server: SimulatedServer): string {
   return server.nodeName ?? `node-${server.node + 1}`;
+}
+
+/** The lowest port that a server gets whose spec names none. */
+const FIRST_PORT = 20_000;
+
+/** The server's default allocation; addresses that no spec names are for documentation (RFC 5737) and lead nowhere. */
+function allocationOf({ allocationSpec, identifier, node }: SimulatedServer): Allocation | undefined {
+  if (allocationSpec === null) return undefined;
+  const { ip = `198.51.100.${node + 1}`, alias = null, port } = allocationSpec;
+  return {
+    ip,
+    ip_alias: alias,
+    port: port ?? FIRST_PORT + (Number.parseInt(identifier.slice(0, 4), 16) % 40_000),
+  };
 }
 
 /** The page that is asked for; undefined where the query is malformed. */

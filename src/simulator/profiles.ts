@@ -66,7 +66,13 @@ const GIB = 1_024;
 
 /** The twelve servers that `demo` shows: different profiles, and different ways to stop. */
 export const DEMO_SERVERS: readonly ServerSpec[] = [
-  { name: 'survival', profile: 'busy', egg: 'Paper', limits: { memory: 8 * GIB, disk: 40 * GIB, cpu: 400 } },
+  {
+    name: 'survival',
+    profile: 'busy',
+    egg: 'Paper',
+    limits: { memory: 8 * GIB, disk: 40 * GIB, cpu: 400 },
+    allocation: { alias: 'survival.example.com', port: 25_565 },
+  },
   {
     name: 'creative',
     profile: 'steady',

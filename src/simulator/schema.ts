@@ -68,6 +68,12 @@ export const gameStateSchema = z.enum(['offline', 'starting', 'running', 'stoppi
 /** How a backup ends. */
 export const backupEndSchema = backupSchema.omit({ completed_at: true });
 
+export const allocationSchema = z.strictObject({
+  ip: z.string().optional(),
+  alias: z.string().optional(),
+  port: z.int().positive().optional(),
+});
+
 export const serverSpecSchema = z.strictObject({
   name: z.string().min(1),
   profile: profileNameSchema.optional(),
@@ -86,6 +92,8 @@ export const serverSpecSchema = z.strictObject({
   backups: z.array(backupSchema).optional(),
   /** How many backups the panel allows it; 0 = none. */
   backupLimit: count.optional(),
+  /** Its default allocation: on its node's address, without an alias, unless said; null = none. */
+  allocation: allocationSchema.nullable().optional(),
 });
 
 /** Values that a server reports instead of simulated ones. */
@@ -200,6 +208,7 @@ export type ProfileName = z.infer<typeof profileNameSchema>;
 export type Conflict = z.infer<typeof conflictSchema>;
 export type PowerCommand = z.infer<typeof powerCommandSchema>;
 export type WireLimits = z.infer<typeof wireLimitsSchema>;
+export type AllocationSpec = z.infer<typeof allocationSchema>;
 export type BackupSpec = z.infer<typeof backupSchema>;
 export type ExitState = z.infer<typeof exitStateSchema>;
 export type DaemonWordsKind = z.infer<typeof daemonWordsKindSchema>;

@@ -11,7 +11,7 @@ import {
 } from './game-server.ts';
 import { PROFILES, type ServerProfile } from './profiles.ts';
 import { type Random, seededRandom, seededUuid } from './random.ts';
-import type { BackupSpec, Conflict, ProfileName, ServerSpec, UsagePin } from './schema.ts';
+import type { AllocationSpec, BackupSpec, Conflict, ProfileName, ServerSpec, UsagePin } from './schema.ts';
 import type { Settings } from './settings.ts';
 
 const MIB = 1_048_576;
@@ -37,6 +37,7 @@ export interface SimulatedServer {
   readonly death: ServerSpec['death'];
   readonly backups: BackupSpec[];
   readonly backupLimit: number;
+  readonly allocationSpec: AllocationSpec | null;
   readonly random: Random;
   readonly connections: Set<ConsoleConnection>;
   game: GameServer;
@@ -93,6 +94,7 @@ export function createServer(
     death: spec.death,
     backups: [...(spec.backups ?? [])],
     backupLimit: spec.backupLimit ?? DEFAULT_BACKUP_LIMIT,
+    allocationSpec: spec.allocation === undefined ? {} : spec.allocation,
     random,
     connections: new Set(),
     game: profile.startsRunning ? runningServer(diskBytes, now, uptimeMs, traits) : newServer(diskBytes, now),

@@ -194,10 +194,37 @@ describe('listing', () => {
     expect(list.data[0]?.attributes).toMatchObject({
       node: 'node-1',
       limits: { memory: 4_096, cpu: 200 },
-      relationships: { egg: { attributes: { name: 'Valheim' } } },
+      relationships: {
+        egg: { attributes: { name: 'Valheim' } },
+        allocations: { object: 'list', data: [{ object: 'allocation' }, { object: 'allocation' }] },
+      },
     });
     expect(list.meta).toMatchObject({ pagination: { total: 12, total_pages: 3, current_page: 2 } });
-    expect((await ask(panel, '')).text).not.toContain('relationships');
+    expect((await ask(panel, '')).text).not.toContain('"egg"');
+  });
+
+  it('names the default allocation of each server among others, if it has one', async () => {
+    const allocation = { ip: '203.0.113.7', alias: 'play.example.com', port: 25_565 };
+    panel = await startSimulator({
+      servers: [
+        { name: 'aliased', allocation },
+        { name: 'plain', uuid: UUID },
+        { name: 'none', allocation: null },
+      ],
+    });
+    const list = JSON.parse((await ask(panel, '')).text) as {
+      data: { attributes: { relationships: { allocations: { data: { attributes: object }[] } } } }[];
+    };
+    const allocations = list.data.map(({ attributes }) =>
+      attributes.relationships.allocations.data.map((entry) => entry.attributes),
+    );
+    const given = { ip: '203.0.113.7', ip_alias: 'play.example.com', port: 25_565, is_default: true };
+    expect(allocations[0]).toEqual([
+      expect.objectContaining({ is_default: false }),
+      expect.objectContaining(given),
+    ]);
+    expect(allocations[1]?.[1]).toMatchObject({ ip: '198.51.100.1', ip_alias: null, is_default: true });
+    expect(allocations[2]).toEqual([]);
   });
 
   it("shows others' servers to admins only", async () => {

@@ -60,7 +60,7 @@ describe('documents', () => {
   ] as const)('list a server that is %s', (conflict, attributes) => {
     const limits = { memory: 1, swap: -1, disk: 0, cpu: 50, io: 500 };
     const names = { uuid: 'u', identifier: 'i', name: 'n', node: 'node-1', egg: 'Paper' };
-    const identity = { ...names, owned: true, backupLimit: 3 };
+    const identity = { ...names, owned: true, backupLimit: 3, allocation: undefined };
     expect(listedServerDocument({ ...identity, limits, conflict }, true)).toMatchObject({
       attributes: { ...attributes, limits, relationships: { egg: { attributes: { name: 'Paper' } } } },
     });
