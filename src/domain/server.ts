@@ -53,6 +53,8 @@ export interface ServerTarget {
   readonly uuid?: string;
   readonly node?: string;
   readonly egg?: string;
+  /** `host:port` where players reach it, going by the listing; IPv6 in brackets. */
+  readonly address?: string;
   /** What keeps it from being observed, going by the listing. */
   readonly blocked?: BlockedReason;
   /** The listing allows it no backups. */

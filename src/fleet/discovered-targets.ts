@@ -133,13 +133,14 @@ function discovered(
 
 function factsOf(
   server: ListedServer,
-): Pick<ServerTarget, 'uuid' | 'node' | 'egg' | 'blocked' | 'withoutBackups'> {
-  const { uuid, node, egg } = server;
+): Pick<ServerTarget, 'uuid' | 'node' | 'egg' | 'address' | 'blocked' | 'withoutBackups'> {
+  const { uuid, node, egg, address } = server;
   const blocked = blockedByListing(server);
   return {
     uuid,
     ...(node !== undefined && { node }),
     ...(egg !== undefined && { egg }),
+    ...(address !== undefined && { address }),
     ...(blocked !== undefined && { blocked }),
     ...(server.withoutBackups && { withoutBackups: true }),
   };

@@ -201,6 +201,7 @@ const SCALARS = Object.keys({
   uuid: true,
   node: true,
   egg: true,
+  address: true,
   blocked: true,
   withoutBackups: true,
 } satisfies Record<Scalar, true>) as readonly Scalar[];

@@ -86,6 +86,8 @@ export interface ListedServer {
   readonly restoring: boolean;
   /** The panel allows it no backups. */
   readonly withoutBackups: boolean;
+  /** `host:port` of its default allocation; absent where there is none that can be used. */
+  readonly address?: string;
   readonly limits: Limits;
 }
 

@@ -34,6 +34,7 @@ describe('a discovered server', () => {
       name: 'survival',
       node: 'fra-1',
       egg: 'Paper',
+      address: '203.0.113.7:25565',
       limits: { memoryBytes: 1_024, diskBytes: 'unlimited', cpuCores: 2 },
     });
     expect(merged([], [server])).toEqual([
@@ -44,6 +45,7 @@ describe('a discovered server', () => {
         name: 'survival',
         node: 'fra-1',
         egg: 'Paper',
+        address: '203.0.113.7:25565',
         labels: { from: 'panel' },
         expect: 'any',
         mode: 'auto',
@@ -178,6 +180,14 @@ describe('a configured server that is listed', () => {
   it('is described and not renamed where nothing is to be discovered', () => {
     const result = mergeTargets([target({ id: short, name: short })], census(server, listed(8)), undefined);
     expect(result).toMatchObject({ targets: [{ id: short, name: short, node: 'fra-1' }], discovered: 0 });
+  });
+
+  it('has the address that is listed, whether anything is to be discovered or not', () => {
+    const moved = { ...server, address: 'play.example.com:25565' };
+    for (const rules of [ALL, NONE, undefined]) {
+      const { targets } = mergeTargets([target({ id: short })], census(moved), rules);
+      expect(targets[0]).toMatchObject({ address: 'play.example.com:25565' });
+    }
   });
 
   it('is not taken for another one with the same short id', () => {

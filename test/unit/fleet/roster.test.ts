@@ -63,6 +63,16 @@ describe('a server that is named in another way', () => {
     },
   );
 
+  it.each<Partial<ServerTarget>>([{ address: '203.0.113.7:25565' }, { node: 'ams-2' }, { egg: 'Paper' }])(
+    'is described anew where the listing says %j',
+    (change) => {
+      const before = create(FORMS['the listing alone']);
+      const next = { ...FORMS['the listing alone'], ...change };
+      expect(regroup([before], [next], create).changes).toMatchObject({ changed: 1, unchanged: 0 });
+      expect(before.record.target).toBe(next);
+    },
+  );
+
   it('keeps its record through any number of reloads, among any others', () => {
     const lists = fc.array(fc.tuple(fc.constantFrom(...NAMES), fc.uniqueArray(fc.nat(5))), { minLength: 1 });
     fc.assert(

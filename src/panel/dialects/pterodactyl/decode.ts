@@ -15,6 +15,7 @@ import {
   type Resources,
   ShapeError,
 } from '../../dialect.ts';
+import { serverAddress } from '../../server-address.ts';
 
 /** A sample, and how many of the fields that the panel sent could not be used. */
 export interface DecodedStats {
@@ -254,6 +255,7 @@ function decodeServer(entry: unknown): ListedServer | undefined {
   const status = asText(attributes['status']);
   const node = asText(attributes['node']);
   const egg = eggName(attributes);
+  const address = defaultAddress(attributes);
   return {
     identifier,
     uuid,
@@ -269,6 +271,7 @@ function decodeServer(entry: unknown): ListedServer | undefined {
     underMaintenance: attributes['is_node_under_maintenance'] === true,
     restoring: status === 'restoring_backup',
     withoutBackups: asFields(attributes['feature_limits'])?.['backups'] === 0,
+    ...(address !== undefined && { address }),
     limits: decodeLimits(asFields(attributes['limits'])),
   };
 }
@@ -276,6 +279,17 @@ function decodeServer(entry: unknown): ListedServer | undefined {
 function eggName(attributes: Fields): string | undefined {
   const egg = asFields(asFields(attributes['relationships'])?.['egg']);
   return asText(asFields(egg?.['attributes'])?.['name']);
+}
+
+/** Panels list all allocations of a server, or the default one alone where the account may not see the others. */
+function defaultAddress(attributes: Fields): string | undefined {
+  const allocations = asFields(asFields(attributes['relationships'])?.['allocations'])?.['data'];
+  if (!Array.isArray(allocations)) return undefined;
+  const entries: readonly unknown[] = allocations;
+  const chosen = entries
+    .map((entry) => asFields(asFields(entry)?.['attributes']))
+    .find((allocation) => allocation?.['is_default'] === true);
+  return serverAddress([chosen?.['ip_alias'], chosen?.['ip']], chosen?.['port']);
 }
 
 function decodeLimits(limits: Fields | undefined): Limits {

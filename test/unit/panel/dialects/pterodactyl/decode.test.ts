@@ -234,6 +234,7 @@ it('an uptime of over a hundred years is none', () => {
   });
 });
 
+const allocationEntry = (attributes: object) => ({ object: 'allocation', attributes });
 const serverEntry = (attributes: object) => ({ object: 'server', attributes });
 const listingPage = (data: unknown[], totalPages: unknown = 1) => ({
   object: 'list',
@@ -264,7 +265,21 @@ describe('decodeListingPage', () => {
       is_node_under_maintenance: true,
       limits: { memory: 1024, swap: -1, disk: 0, cpu: 250, io: 500 },
       feature_limits: { databases: 1, allocations: 1, backups: 0 },
-      relationships: { egg: { object: 'egg', attributes: { name: 'Paper' } } },
+      relationships: {
+        allocations: {
+          object: 'list',
+          data: [
+            allocationEntry({ ip: '203.0.113.7', ip_alias: null, port: 25_566, is_default: false }),
+            allocationEntry({
+              ip: '203.0.113.7',
+              ip_alias: 'play.example.com',
+              port: 25_565,
+              is_default: true,
+            }),
+          ],
+        },
+        egg: { object: 'egg', attributes: { name: 'Paper' } },
+      },
     };
     expect(decodeListingPage(listingPage([serverEntry(attributes)], 3), 100)).toEqual({
       servers: [
@@ -280,6 +295,7 @@ describe('decodeListingPage', () => {
           underMaintenance: true,
           restoring: false,
           withoutBackups: true,
+          address: 'play.example.com:25565',
           limits: {
             memoryBytes: 1_073_741_824,
             diskBytes: 'unlimited',
@@ -317,6 +333,35 @@ describe('decodeListingPage', () => {
       100,
     );
     expect(servers[0]).toMatchObject(expected);
+  });
+
+  const DEFAULT = { ip: '203.0.113.7', ip_alias: null, port: 25_565, is_default: true };
+
+  it.each<[string, unknown, string | undefined]>([
+    ['the default one alone', [DEFAULT], '203.0.113.7:25565'],
+    ['an empty alias', [{ ...DEFAULT, ip_alias: '' }], '203.0.113.7:25565'],
+    ['words as the alias', [{ ...DEFAULT, ip_alias: 'the big machine' }], '203.0.113.7:25565'],
+    ['no default', [{ ...DEFAULT, is_default: false }], undefined],
+    ['a default that is no boolean', [{ ...DEFAULT, is_default: 1 }], undefined],
+    ['no port', [{ ...DEFAULT, port: null }], undefined],
+    ['none', [], undefined],
+  ])('reads the address from allocations with %s', (_what, allocations, address) => {
+    const data = (allocations as object[]).map(allocationEntry);
+    const relationships = { allocations: { object: 'list', data } };
+    const entry = serverEntry({ identifier: 'ab', uuid: 'abc', relationships });
+    expect(decodeListingPage(listingPage([entry]), 100).servers[0]?.address).toBe(address);
+  });
+
+  it.each([
+    null,
+    7,
+    [],
+    { allocations: null },
+    { allocations: { data: {} } },
+    { allocations: { data: [null, 7] } },
+  ])('reads no address from the relationships %j', (relationships) => {
+    const entry = serverEntry({ identifier: 'ab', uuid: 'abc', relationships });
+    expect(decodeListingPage(listingPage([entry]), 100).servers[0]).not.toHaveProperty('address');
   });
 
   it('leaves out and counts entries that name no server', () => {

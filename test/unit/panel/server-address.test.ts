@@ -1,0 +1,108 @@
+import * as fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { KNOWN_SECRETS } from '../../../src/domain/known-secrets.ts';
+import { serverAddress } from '../../../src/panel/server-address.ts';
+
+describe('the address of a game server', () => {
+  it.each([
+    [['203.0.113.7'], '203.0.113.7:25565'],
+    [['2001:db8::7'], '[2001:db8::7]:25565'],
+    [['play.example.com'], 'play.example.com:25565'],
+    [['Survival_1'], 'Survival_1:25565'],
+    [['xn--mnchen-3ya.example'], 'xn--mnchen-3ya.example:25565'],
+    [['play.example.com', '203.0.113.7'], 'play.example.com:25565'],
+    // A game server on the machine that Prometheus runs on.
+    [['127.0.0.1'], '127.0.0.1:25565'],
+  ])('at %j is %s', (hosts, address) => {
+    expect(serverAddress(hosts, 25_565)).toBe(address);
+  });
+
+  it.each<unknown>([
+    undefined,
+    null,
+    '',
+    7,
+    {},
+    'our main address',
+    'https://play.example.com',
+    'play.example.com:25565',
+    'play.example.com.',
+    'play..example.com',
+    '-play.example.com',
+    'play-.example.com',
+    `${'a'.repeat(64)}.example.com`,
+    'a.'.repeat(130).slice(0, -1),
+    'münchen.example',
+    'user@example.com',
+    'play.example.com/path',
+    'play.example.com?',
+    'play.example.com\n',
+    'play\u200b.example.com',
+    '\u001b[31mplay',
+    // What resolvers take for an IPv4 address.
+    '203.0.113',
+    '203.0.113.256',
+    '3405803783',
+    '0xcb007107',
+    'play.0x',
+    // Addresses at which no game server is reached.
+    '0.0.0.0',
+    '::',
+    '0:0:0:0:0:0:0:0',
+    '::ffff:0.0.0.0',
+    '169.254.169.254',
+    '::ffff:169.254.169.254',
+    'fe80::1',
+    '2001:db8::7%eth0',
+    '[2001:db8::7]',
+  ])('is at the next host where the first is %j, and unknown where there is no other', (host) => {
+    expect(serverAddress([host, '203.0.113.7'], 1)).toBe('203.0.113.7:1');
+    expect(serverAddress([host], 1)).toBeUndefined();
+  });
+
+  it.each([0, -1, 65_536, 80.5, Number.NaN, '25565', null, undefined])(
+    'is unknown with the port %j',
+    (port) => {
+      expect(serverAddress(['203.0.113.7'], port)).toBeUndefined();
+    },
+  );
+
+  it.each([1, 65_535])('may have the port %i', (port) => {
+    expect(serverAddress(['203.0.113.7'], port)).toBe(`203.0.113.7:${port}`);
+  });
+
+  it('is of one line, and has the same host and port in a URL, whatever a panel sends', () => {
+    const host = fc.oneof(
+      fc.string({ unit: 'binary' }),
+      fc.domain(),
+      fc.ipV4Extended(),
+      fc.ipV6(),
+      fc.jsonValue(),
+    );
+    fc.assert(
+      fc.property(
+        fc.array(host, { maxLength: 3 }),
+        fc.oneof(fc.nat(70_000), fc.jsonValue()),
+        (hosts, port) => {
+          const address = serverAddress(hosts, port);
+          if (address === undefined) return;
+          const url = new URL(`gs://${address}/`);
+          expect(url.host).toBe(address.startsWith('[') ? url.host : address);
+          expect([url.username, url.pathname, url.search, url.hash]).toEqual(['', '/', '', '']);
+        },
+      ),
+    );
+  });
+});
+
+describe('a secret', () => {
+  const secret = 'correct-horse-battery';
+
+  it.each([secret, `${secret}.example.com`, 'ptlc_0123456789abcdef', `eyJhbGciOiJIUzI1NiJ9.e30.sig`])(
+    'is no host: %s',
+    (host) => {
+      KNOWN_SECRETS.add(secret);
+      expect(serverAddress([host, '203.0.113.7'], 1)).toBe('203.0.113.7:1');
+    },
+  );
+});
