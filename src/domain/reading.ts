@@ -163,6 +163,8 @@ export interface PlanReading {
 
 /** What came of a panel's listing. */
 export interface DiscoveryReading {
+  /** What the listing says is not known yet: its first reading may take half a minute. */
+  readonly isPending: boolean;
   /** Servers that are observed because the listing names them. */
   readonly servers: number;
   /** Servers and entries of the listing that are beyond what is admitted. */

@@ -90,6 +90,7 @@ export class Discovery {
     if (this.#settings === undefined) return undefined;
     const { discovered, ambiguous } = this.#merged;
     return {
+      isPending: !this.#isNamed,
       servers: discovered,
       ambiguous: ambiguous.length,
       leftOut: this.#surplus.servers + this.#surplusEntries,

@@ -59,7 +59,7 @@ export function createRoutes(dependencies: RouteDependencies): Hono<RouteEnv> {
   app.get('/-/healthy', (c) => c.text('Healthy.\n'));
   app.get('/-/ready', (c) => (ready() ? c.text('Ready.\n') : c.text('Not ready yet.\n', 503)));
   app.get('/metrics', metricsRoute(scrape, dependencies.heldBytes));
-  app.route('/', createStatusRoutes(board));
+  app.route('/', createStatusRoutes(board, fleet));
 
   app.on(['POST', 'PUT'], RELOAD_PATH, reloadRoute(reload, dependencies.reloadHosts));
   app.all(RELOAD_PATH, (c) =>

@@ -1,14 +1,16 @@
 import type { HttpBindings } from '@hono/node-server';
 import { type Context, Hono } from 'hono';
+import type { FleetReading } from '../domain/reading.ts';
 import { createBodyWriter, type Encoding } from '../metrics/scrape.ts';
 import { type Asset, loadAssets } from '../status-page/assets.ts';
 import type { StatusBoard } from '../status-page/data/board.ts';
 import { HISTORY_SERIES, type HistorySeries } from '../status-page/data/protocol.ts';
+import { isDiscoveryPending, targetGroups } from '../status-page/data/service-discovery.ts';
 import { acceptsGzip } from './bodies.ts';
 import { clientOf } from './client-address.ts';
 
 /** Paths that answer whatever a request asks for. */
-export const STATUS_PATHS = ['/api/v1/servers', '/api/v1/history', '/api/v1/stream'] as const;
+export const STATUS_PATHS = ['/api/v1/servers', '/api/v1/sd', '/api/v1/history', '/api/v1/stream'] as const;
 
 /** What a request comes with: the answer's own stream if it came over HTTP. */
 export interface RouteEnv {
@@ -18,10 +20,10 @@ export interface RouteEnv {
 /** Histories that one request may ask for: more than the rows of any screen. */
 const MAX_HISTORIES = 100;
 
-/** The status page's own paths: its files, the JSON view, histories, and the stream of changes. */
-export function createStatusRoutes(board: StatusBoard): Hono<RouteEnv> {
+/** The status page's own paths (its files, the JSON view, histories, and the stream of changes), and service discovery. */
+export function createStatusRoutes(board: StatusBoard, fleet: FleetReading): Hono<RouteEnv> {
   const app = new Hono<RouteEnv>();
-  const whole = sharedJson(board);
+  const targets = jsonRoute('application/json', () => targetGroups(fleet));
   let assets: Promise<ReadonlyMap<string, Asset>> | undefined;
 
   app.get('/assets/*', async (c) => {
@@ -29,18 +31,31 @@ export function createStatusRoutes(board: StatusBoard): Hono<RouteEnv> {
     const asset = (await assets).get(c.req.path.slice('/assets/'.length));
     return asset === undefined ? c.notFound() : answerAsset(c, asset);
   });
-  app.get('/api/v1/servers', async (c) => {
-    const encoding = encodingFor(c);
-    const headers = { ...JSON_TYPE, Vary: 'Accept-Encoding', ...encodingHeader(encoding) };
-    if (c.req.method === 'HEAD') return c.body(null, 200, headers);
-    return c.body(await whole(encoding), 200, headers);
-  });
+  app.get(
+    '/api/v1/servers',
+    jsonRoute('application/json; charset=utf-8', () => board.json()),
+  );
+  app.get('/api/v1/sd', (c) => (isDiscoveryPending(fleet) ? listingAwaited(c) : targets(c)));
   app.get('/api/v1/history', (c) => history(c, board));
   app.get('/api/v1/stream', (c) => stream(c, board));
   return app;
 }
 
-const JSON_TYPE = { 'Content-Type': 'application/json; charset=utf-8' };
+// On an error Prometheus keeps the targets that it has; a list without the servers of a panel would end their series.
+function listingAwaited(c: Context): Response {
+  return c.text('The listings of the panels are not read yet.\n', 503, { 'Retry-After': '10' });
+}
+
+/** Answers with all of these pieces. */
+function jsonRoute(type: string, pieces: () => Iterable<string>): (c: Context) => Promise<Response> {
+  const whole = sharedBody(pieces);
+  return async (c) => {
+    const encoding = encodingFor(c);
+    const headers = { 'Content-Type': type, Vary: 'Accept-Encoding', ...encodingHeader(encoding) };
+    if (c.req.method === 'HEAD') return c.body(null, 200, headers);
+    return c.body(await whole(encoding), 200, headers);
+  };
+}
 
 function answerAsset(c: Context, asset: Asset): Response {
   const encoding = encodingFor(c);
@@ -63,13 +78,15 @@ function encodingHeader(encoding: Encoding): Record<string, string> {
   return encoding === 'gzip' ? { 'Content-Encoding': 'gzip' } : {};
 }
 
-/** The JSON view; however many ask at once, there is one for each encoding. */
-function sharedJson(board: StatusBoard): (encoding: Encoding) => Promise<Uint8Array<ArrayBuffer>> {
+/** A body of these pieces; however many ask at once, there is one for each encoding. */
+function sharedBody(
+  pieces: () => Iterable<string>,
+): (encoding: Encoding) => Promise<Uint8Array<ArrayBuffer>> {
   const inFlight = new Map<Encoding, Promise<Uint8Array<ArrayBuffer>>>();
   return (encoding) => {
     let body = inFlight.get(encoding);
     if (body === undefined) {
-      body = encoded(board.json(), encoding).finally(() => inFlight.delete(encoding));
+      body = encoded(pieces(), encoding).finally(() => inFlight.delete(encoding));
       inFlight.set(encoding, body);
     }
     return body;

@@ -96,7 +96,7 @@ async function streaming(servers: readonly string[]): Promise<void> {
 
 async function keepPages(): Promise<void> {
   const answers = await Promise.all(
-    ['/', '/metrics', '/api/v1/servers'].map((path) => fetch(`${exporter.url}${path}`)),
+    ['/', '/metrics', '/api/v1/servers', '/api/v1/sd'].map((path) => fetch(`${exporter.url}${path}`)),
   );
   pages = [...pages, ...(await Promise.all(answers.map((answer) => answer.text())))];
 }

@@ -2,6 +2,7 @@ import type { Problem } from '../../src/domain/problem.ts';
 import type {
   BudgetReading,
   CollectionStatus,
+  DiscoveryReading,
   FleetReading,
   NodeReading,
   PanelReading,
@@ -119,6 +120,7 @@ export interface PanelReadingChanges {
   readonly nodes?: readonly NodeReading[];
   readonly budget?: Partial<BudgetReading>;
   readonly plan?: Partial<PlanReading>;
+  readonly discovery?: DiscoveryReading;
 }
 
 /** The panel `main`, up and idle, with changes. */

@@ -210,7 +210,7 @@ describe('passwords', () => {
   const users = new Map([['alice', hashSync('secret', 4)]]);
   const settings: WebSettings = { users, headers: {} };
 
-  test.each(['/', '/metrics', '/-/healthy', '/-/ready', '/-/reload', '/nowhere'])(
+  test.each(['/', '/metrics', '/api/v1/sd', '/-/healthy', '/-/ready', '/-/reload', '/nowhere'])(
     'cover %s',
     async (path) => {
       const { url } = await serve(settings);

@@ -181,7 +181,7 @@ describe('what the page loads', () => {
   });
 });
 
-it.each(['/api/v1/servers', '/api/v1/history', '/api/v1/stream'])(
+it.each(['/api/v1/servers', '/api/v1/sd', '/api/v1/history', '/api/v1/stream'])(
   '%s answers GET and HEAD alone',
   async (path) => {
     const post = await fetch(at(path), { method: 'POST' });

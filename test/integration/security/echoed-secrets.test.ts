@@ -40,7 +40,12 @@ function listed(index: number, echoed: string) {
       identifier: uuidOf(index).slice(0, 8),
       name: `server ${index} ${echoed}`,
       node: `node ${echoed}`,
-      relationships: { egg: { attributes: { name: `egg ${echoed}` } } },
+      relationships: {
+        egg: { attributes: { name: `egg ${echoed}` } },
+        allocations: {
+          data: [{ attributes: { ip: '203.0.113.7', ip_alias: echoed, port: 1, is_default: true } }],
+        },
+      },
     },
   };
 }
@@ -63,7 +68,7 @@ function answer(response: ServerResponse, request: IncomingMessage): void {
 }
 
 const shown = async () => {
-  const paths = ['/', '/metrics', '/api/v1/servers'];
+  const paths = ['/', '/metrics', '/api/v1/servers', '/api/v1/sd'];
   const answers = await Promise.all(
     paths.map(async (path) => (await fetch(`${exporter.url}${path}`)).text()),
   );

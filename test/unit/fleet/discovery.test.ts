@@ -190,6 +190,37 @@ describe('configured servers', () => {
   });
 });
 
+describe('the first reading of the listing', () => {
+  it.each([
+    ['with rules', SETTINGS],
+    ['for what it says of configured servers', { intervalMs: 5 * MINUTE }],
+  ])('is pending until it has ended, %s', async (_what, settings) => {
+    discovery.configure([target()], settings);
+    expect(discovery.reading?.isPending).toBe(true);
+    discovery.start();
+    expect(discovery.reading?.isPending).toBe(true);
+    await clock.advance(0);
+    expect(discovery.reading?.isPending).toBe(false);
+    discovery.restart();
+    expect(discovery.reading?.isPending).toBe(false);
+  });
+
+  it('is pending for half a minute at most', async () => {
+    answer = () => new Promise(() => {});
+    await start();
+    await clock.advance(29_999);
+    expect(discovery.reading?.isPending).toBe(true);
+    await clock.advance(1);
+    expect(discovery.reading?.isPending).toBe(false);
+  });
+
+  it('is no longer pending once it failed', async () => {
+    pages = [new Error('refused')];
+    await start();
+    expect(discovery.reading?.isPending).toBe(false);
+  });
+});
+
 describe('more servers than max_servers', () => {
   const limited = (maxServers: number, changes: Partial<DiscoverRules> = {}): ListingSettings => ({
     ...SETTINGS,

@@ -1,0 +1,54 @@
+import type { FleetReading, ServerReading } from '../../domain/reading.ts';
+import { identityOf } from '../../domain/server.ts';
+
+/** Servers between two turns of the event loop. */
+const SLICE = 250;
+
+/** Targets with labels in common, in the format of Prometheus' HTTP service discovery. */
+interface TargetGroup {
+  readonly targets: readonly string[];
+  readonly labels: Readonly<Record<string, string>>;
+}
+
+/** Is a panel's listing still to be read for the first time? Until then, addresses are missing that were known before a restart. */
+export function isDiscoveryPending(fleet: Pick<FleetReading, 'panels'>): boolean {
+  return fleet.panels().some(({ discovery }) => discovery?.isPending === true);
+}
+
+/**
+ * The servers whose addresses are known as a list of targets, in the order of the fleet; in pieces of text, each some milliseconds
+ * of work.
+ */
+export function* targetGroups(fleet: Pick<FleetReading, 'servers'>): Generator<string, void, void> {
+  const servers = fleet.servers();
+  let isFirst = true;
+  for (let at = 0; at < servers.length; at += SLICE) {
+    const groups = servers.slice(at, at + SLICE).flatMap((server) => groupOf(server) ?? []);
+    if (groups.length === 0) continue;
+    const lines = groups.map((group) => JSON.stringify(group)).join(',\n');
+    yield isFirst ? `[\n${lines}` : `,\n${lines}`;
+    isFirst = false;
+  }
+  yield isFirst ? '[]\n' : '\n]\n';
+}
+
+const META = '__meta_gameserver_';
+
+function groupOf({ target, node }: ServerReading): TargetGroup | undefined {
+  const { address, panel, name, uuid, egg } = target;
+  if (address === undefined) return undefined;
+  return {
+    targets: [address],
+    labels: {
+      [`${META}panel`]: panel,
+      [`${META}server`]: name,
+      [`${META}server_id`]: identityOf(target),
+      ...(uuid !== undefined && { [`${META}uuid`]: uuid }),
+      ...(node !== undefined && { [`${META}node`]: node }),
+      ...(egg !== undefined && { [`${META}egg`]: egg }),
+      ...Object.fromEntries(
+        Object.entries(target.labels).map(([label, value]) => [`${META}label_${label}`, value]),
+      ),
+    },
+  };
+}

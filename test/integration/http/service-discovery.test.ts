@@ -1,0 +1,173 @@
+import { afterEach, describe, expect, it, vi } from 'vitest';
+import { SystemClock } from '../../../src/domain/clock.ts';
+import { HttpServer } from '../../../src/http/server.ts';
+import type { Simulator, SimulatorOptions } from '../../../src/simulator/api.ts';
+import { startSimulator } from '../../../src/simulator/simulator.ts';
+import { configFor, fastClock, startExporter } from '../../support/exporter.ts';
+import { uuidOf } from '../../support/listed.ts';
+import { collectingLogger } from '../../support/logger.ts';
+import { fleetReading, serverReading } from '../../support/readings.ts';
+import { exporterRoutes } from '../../support/routes.ts';
+
+interface Group {
+  readonly targets: readonly string[];
+  readonly labels: Readonly<Record<string, string>>;
+}
+
+const stops: (() => Promise<void>)[] = [];
+
+afterEach(async () => {
+  for (const stop of stops.splice(0).toReversed()) await stop();
+});
+
+async function panelWith(options: SimulatorOptions): Promise<Simulator> {
+  const panel = await startSimulator({ clock: fastClock(), ...options });
+  stops.push(() => panel.stop());
+  return panel;
+}
+
+/** The address of the list, of an exporter with this configuration. */
+async function discoveryOf(yaml: string): Promise<string> {
+  const exporter = await startExporter({ yaml, clock: fastClock() });
+  stops.push(() => exporter.stop());
+  return `${exporter.url}/api/v1/sd`;
+}
+
+/** A configuration for discovered servers; `settings` are further lines of the panel's entry. */
+function discovering(panel: Simulator, settings: readonly string[] = ['discover: { interval: 1m }']): string {
+  const lines = [`url: ${panel.url}`, `api_key: ${panel.apiKey}`, ...settings];
+  return ['panels:', '  - name: main', ...lines.map((line) => `    ${line}`)].join('\n');
+}
+
+async function groupsAt(url: string): Promise<readonly Group[]> {
+  const response = await fetch(url);
+  expect(response.status).toBe(200);
+  return (await response.json()) as readonly Group[];
+}
+
+const until = (check: () => Promise<void>) => vi.waitFor(check, { timeout: 20_000, interval: 20 });
+
+const untilTargets = (url: string, targets: readonly string[]) =>
+  until(async () => expect((await groupsAt(url)).flatMap((group) => group.targets)).toEqual(targets));
+
+const SERVERS = [
+  {
+    name: 'aliased',
+    egg: 'Paper',
+    allocation: { ip: '203.0.113.7', alias: 'play.example.com', port: 25_565 },
+  },
+  { name: 'plain', node: 'fra-1', allocation: { ip: '203.0.113.7', port: 25_566 } },
+  { name: 'six', allocation: { ip: '2001:db8::7', port: 1 } },
+  { name: 'wordy', allocation: { ip: '203.0.113.8', alias: 'the big machine', port: 65_535 } },
+  { name: 'x-everywhere', allocation: { ip: '0.0.0.0', port: 25_565 } },
+  { name: 'x-none', allocation: null },
+  { name: 'x-port', allocation: { ip: '203.0.113.7', port: 65_536 } },
+  { name: 'x-words', allocation: { ip: 'here?', alias: 'there:1/', port: 25_565 } },
+];
+
+describe('the targets of the observed servers', () => {
+  it('are the default allocations, with what is known of each server', async () => {
+    const panel = await panelWith({ servers: SERVERS });
+    const url = await discoveryOf(discovering(panel, ['discover: { labels: { team: games } }']));
+    await untilTargets(url, [
+      'play.example.com:25565',
+      '203.0.113.7:25566',
+      '[2001:db8::7]:1',
+      '203.0.113.8:65535',
+    ]);
+    const { uuid, identifier } = panel.server('aliased');
+    expect((await groupsAt(url))[0]?.labels).toEqual({
+      __meta_gameserver_panel: 'main',
+      __meta_gameserver_server: 'aliased',
+      __meta_gameserver_server_id: identifier,
+      __meta_gameserver_uuid: uuid,
+      __meta_gameserver_node: 'node-1',
+      __meta_gameserver_egg: 'Paper',
+      __meta_gameserver_label_team: 'games',
+    });
+  });
+
+  it('have the labels and the order of the configuration for the servers in it', async () => {
+    const panel = await panelWith({ servers: SERVERS });
+    const settings = [
+      'limits_from_listing: true',
+      'servers:',
+      `  - { id: ${panel.server('plain').uuid}, name: mine, labels: { game: minecraft } }`,
+      `  - { id: "${panel.server('aliased').identifier}" }`,
+      `  - { id: "${panel.server('x-none').identifier}" }`,
+    ];
+    const url = await discoveryOf(discovering(panel, settings));
+    await untilTargets(url, ['203.0.113.7:25566', 'play.example.com:25565']);
+    expect((await groupsAt(url))[0]?.labels).toMatchObject({
+      __meta_gameserver_server: 'mine',
+      __meta_gameserver_server_id: panel.server('plain').identifier,
+      __meta_gameserver_label_game: 'minecraft',
+    });
+  });
+
+  it('follow the listing', async () => {
+    const panel = await panelWith({ servers: SERVERS.slice(0, 1) });
+    const url = await discoveryOf(discovering(panel));
+    await untilTargets(url, ['play.example.com:25565']);
+    panel.addServer({ name: 'another', allocation: { ip: '203.0.113.9', port: 7 } });
+    panel.deleteServer('aliased');
+    await untilTargets(url, ['203.0.113.9:7']);
+    const { identifier } = panel.server('another');
+    expect((await groupsAt(url))[0]?.labels).toMatchObject({ __meta_gameserver_server_id: identifier });
+  });
+
+  it('are none without a listing', async () => {
+    const panel = await panelWith({ servers: SERVERS });
+    const yaml = configFor(panel, ['limits_from_listing: false']);
+    expect(await groupsAt(await discoveryOf(yaml))).toEqual([]);
+  });
+});
+
+describe('the answer', () => {
+  it('is the JSON that Prometheus takes, plain and compressed, without the key', async () => {
+    const panel = await panelWith({ servers: SERVERS });
+    const url = await discoveryOf(discovering(panel));
+    await until(async () => expect(await groupsAt(url)).toHaveLength(4));
+    for (const encoding of ['identity', 'gzip']) {
+      const response = await fetch(url, { headers: { 'Accept-Encoding': encoding } });
+      expect(response.headers.get('content-type')).toBe('application/json');
+      expect(response.headers.get('content-encoding')).toBe(encoding === 'gzip' ? 'gzip' : null);
+      const text = await response.text();
+      expect(text).not.toContain(panel.apiKey);
+      expect(JSON.parse(text)).toHaveLength(4);
+    }
+  });
+
+  it('is 503 while a listing is read for the first time, so that Prometheus keeps its targets', async () => {
+    const panel = await panelWith({ servers: SERVERS });
+    panel.failRest({ kind: 'hang', endpoint: 'listing' });
+    const url = await discoveryOf(discovering(panel));
+    const response = await fetch(url);
+    expect([response.status, response.headers.get('retry-after')]).toEqual([503, '10']);
+    expect(await response.text()).toBe('The listings of the panels are not read yet.\n');
+    panel.clearFaults();
+    await until(async () => expect((await fetch(url)).status).toBe(200));
+    await until(async () => expect(await groupsAt(url)).toHaveLength(4));
+  });
+
+  it('lets other requests through while 10,000 servers are written', async () => {
+    const clock = new SystemClock();
+    const logger = collectingLogger();
+    const servers = Array.from({ length: 10_000 }, (_, n) =>
+      serverReading({ target: { id: uuidOf(n), address: `192.0.2.1:${n}` } }),
+    );
+    const { routes } = exporterRoutes({ fleet: fleetReading(servers), clock, logger });
+    const server = new HttpServer({ listen: { host: '127.0.0.1', port: 0 }, routes, clock, logger });
+    const { url } = await server.start();
+    stops.push(() => server.stop());
+    const order: string[] = [];
+    const list = groupsAt(`${url}/api/v1/sd`).then((groups) => {
+      order.push('sd');
+      return groups;
+    });
+    const healthy = fetch(`${url}/-/healthy`).then(() => order.push('healthy'));
+    const [groups] = await Promise.all([list, healthy]);
+    expect(order).toEqual(['healthy', 'sd']);
+    expect(groups).toHaveLength(10_000);
+  });
+});

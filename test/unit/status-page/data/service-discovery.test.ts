@@ -1,0 +1,102 @@
+import { describe, expect, it } from 'vitest';
+import { isDiscoveryPending, targetGroups } from '../../../../src/status-page/data/service-discovery.ts';
+import { uuidOf } from '../../../support/listed.ts';
+import {
+  fleetReading,
+  panelReading,
+  type ServerReadingChanges,
+  serverReading,
+} from '../../../support/readings.ts';
+
+const UUID = '1a7ce997-259b-452e-8b4e-cecc464142ca';
+
+const fleetOf = (...servers: ServerReadingChanges[]) => fleetReading(servers.map(serverReading));
+const textOf = (fleet: ReturnType<typeof fleetOf>) => [...targetGroups(fleet)].join('');
+const groupsOf = (...servers: ServerReadingChanges[]): unknown => JSON.parse(textOf(fleetOf(...servers)));
+
+describe('the list of targets', () => {
+  it('has a server with all that is known of it', () => {
+    const target = {
+      id: UUID,
+      uuid: UUID,
+      egg: 'Paper',
+      address: '203.0.113.7:25565',
+      labels: { game: 'minecraft', metrics_port: '9940' },
+    };
+    expect(groupsOf({ target, node: 'fra-1' })).toEqual([
+      {
+        targets: ['203.0.113.7:25565'],
+        labels: {
+          __meta_gameserver_panel: 'main',
+          __meta_gameserver_server: 'survival',
+          __meta_gameserver_server_id: '1a7ce997',
+          __meta_gameserver_uuid: UUID,
+          __meta_gameserver_node: 'fra-1',
+          __meta_gameserver_egg: 'Paper',
+          __meta_gameserver_label_game: 'minecraft',
+          __meta_gameserver_label_metrics_port: '9940',
+        },
+      },
+    ]);
+  });
+
+  it('leaves out what is not known', () => {
+    expect(groupsOf({ target: { address: '[2001:db8::7]:1' } })).toEqual([
+      {
+        targets: ['[2001:db8::7]:1'],
+        labels: {
+          __meta_gameserver_panel: 'main',
+          __meta_gameserver_server: 'survival',
+          __meta_gameserver_server_id: '1a7ce997',
+        },
+      },
+    ]);
+  });
+
+  it.each([
+    ['short', '1A7CE997'],
+    ['full', UUID],
+  ])('names a server by its identifier where the configuration has a %s id', (_what, id) => {
+    expect(groupsOf({ target: { id, address: 'a:1' } })).toMatchObject([
+      { labels: { __meta_gameserver_server_id: '1a7ce997' } },
+    ]);
+  });
+
+  it('is empty where no server has an address', () => {
+    expect(textOf(fleetOf())).toBe('[]\n');
+    expect(textOf(fleetOf({}, {}))).toBe('[]\n');
+  });
+
+  it.each([1, 250, 251, 1_000, 10_000])(
+    'is in the order of the fleet, in small pieces: %i servers',
+    (size) => {
+      // Every third has no address, and so have the first 300.
+      const hasAddress = (n: number) => n % 3 > 0 && (n >= 300 || size < 300);
+      const servers = Array.from({ length: size }, (_, n) => ({
+        target: { id: uuidOf(n), ...(hasAddress(n) && { address: `192.0.2.1:${n}` }) },
+      }));
+      const fleet = fleetOf(...servers);
+      const pieces = [...targetGroups(fleet)];
+      const groups = JSON.parse(pieces.join('')) as { targets: string[] }[];
+      const expected = servers.flatMap(({ target: { address } }) => address ?? []);
+      expect(groups.flatMap(({ targets }) => targets)).toEqual(expected);
+      expect(Math.max(...pieces.map((piece) => piece.length))).toBeLessThan(100_000);
+      expect(textOf(fleet)).toBe(pieces.join(''));
+    },
+  );
+});
+
+it.each([
+  ['is read for the first time', [true], true],
+  ['was read', [false], false],
+  ['of another panel is read for the first time', [false, true], true],
+  ['is not used', [undefined], false],
+])('the list is pending while the listing %s', (_what, panels, expected) => {
+  const readings = panels.map((isPending) => {
+    if (isPending === undefined) return panelReading();
+    return panelReading({
+      discovery: { isPending, servers: 0, leftOut: 0, succeededUnixMs: undefined, failures: 0 },
+    });
+  });
+  expect(isDiscoveryPending(fleetReading([], readings))).toBe(expected);
+});
