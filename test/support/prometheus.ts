@@ -14,6 +14,7 @@ export interface QueriedSeries {
 
 /** What Prometheus says of a target. */
 export interface ScrapeTarget {
+  readonly labels: Readonly<Record<string, string>>;
   readonly scrapeUrl: string;
   readonly health: string;
   readonly lastError: string;
@@ -54,10 +55,15 @@ export async function startPrometheus(
   settings: readonly string[] = [],
   alerting?: Alerting,
 ): Promise<PrometheusUnderTest> {
+  return startPrometheusWith(configuration(authority, settings, alerting), alerting?.rules);
+}
+
+/** Starts a Prometheus with this configuration, and the rules for the file that it names, if it names one. */
+export async function startPrometheusWith(text: string, rules?: string): Promise<PrometheusUnderTest> {
   const folder = await mkdtemp(join(tmpdir(), 'prometheus-'));
   const file = join(folder, 'prometheus.yml');
-  await writeFile(file, configuration(authority, settings, alerting));
-  if (alerting !== undefined) await writeFile(join(folder, RULES), alerting.rules);
+  await writeFile(file, text);
+  if (rules !== undefined) await writeFile(join(folder, RULES), rules);
   const process = launch('prometheus', [
     `--config.file=${file}`,
     `--storage.tsdb.path=${join(folder, 'data')}`,

@@ -1,0 +1,228 @@
+import { once } from 'node:events';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { createServer as createHttpServer } from 'node:http';
+import { type AddressInfo, createServer, type Server } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { parse, stringify } from 'yaml';
+import type { Simulator } from '../../src/simulator/api.ts';
+import { startSimulator } from '../../src/simulator/simulator.ts';
+import { ensureDebianPackage } from '../support/debian.ts';
+import { fencedBlocks } from '../support/documents.ts';
+import { launch } from '../support/process.ts';
+import { endPrograms, type ServedProgram, serveProgram } from '../support/program.ts';
+import { type PrometheusUnderTest, startPrometheusWith } from '../support/prometheus.ts';
+
+const hasPrograms =
+  (await ensureDebianPackage('prometheus', 'prometheus')) &&
+  (await ensureDebianPackage('prometheus-blackbox-exporter', 'prometheus-blackbox-exporter'));
+
+const PAGE = await readFile('docs/service-discovery.md', 'utf8');
+
+interface ScrapeConfig {
+  readonly job_name: string;
+}
+
+/** The scrape configuration of this job, as the page has it. */
+function jobOf(name: string): ScrapeConfig {
+  const jobs = fencedBlocks({ text: PAGE }, 'yaml')
+    .filter((block) => block.startsWith('scrape_configs:'))
+    .flatMap((block) => (parse(block) as { scrape_configs: readonly ScrapeConfig[] }).scrape_configs);
+  const job = jobs.find(({ job_name }) => job_name === name);
+  if (job === undefined) throw new Error(`the page has no job ${name}`);
+  return job;
+}
+
+const stops: (() => Promise<unknown>)[] = [];
+
+async function portOf(server: Server): Promise<number> {
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  stops.push(async () => {
+    const closed = once(server, 'close');
+    server.close();
+    await closed;
+  });
+  return (server.address() as AddressInfo).port;
+}
+
+/** Something that is scraped: it serves these series, whichever are there by then. */
+function serving(series: () => readonly string[]): Promise<number> {
+  const server = createHttpServer((_request, response) => {
+    response.setHeader('Connection', 'close');
+    response.setHeader('Content-Type', 'text/plain; version=0.0.4');
+    response.end(series().join('\n').concat('\n'));
+  });
+  return portOf(server);
+}
+
+const acceptAll = () => createServer((socket) => socket.on('error', () => undefined).end());
+
+async function closedPort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  const closed = once(server, 'close');
+  server.close();
+  await closed;
+  return port;
+}
+
+/** A blackbox_exporter with the page's configuration; gives its `host:port`. */
+async function startBlackbox(): Promise<string> {
+  const folder = await mkdtemp(join(tmpdir(), 'blackbox-'));
+  const file = join(folder, 'blackbox.yml');
+  const modules = fencedBlocks({ text: PAGE }, 'yaml').find((block) => block.startsWith('modules:'));
+  await writeFile(file, modules ?? '');
+  const flags = [`--config.file=${file}`, '--web.listen-address=127.0.0.1:0'];
+  const process = launch('prometheus-blackbox-exporter', flags);
+  stops.push(async () => {
+    process.kill('SIGTERM');
+    await process.ended;
+    await rm(folder, { recursive: true });
+  });
+  const [, address = ''] = await process.printed(/msg="Listening on" address=(127\.0\.0\.1:\d+)/);
+  return address;
+}
+
+describe.skipIf(!hasPrograms)('a real Prometheus that discovers servers by the exporter', () => {
+  let panel: Simulator;
+  let exporter: ServedProgram;
+  let prometheus: PrometheusUnderTest;
+  const games = { open: 0, closed: 0, inGame: 0 };
+
+  beforeAll(async () => {
+    games.open = await portOf(acceptAll());
+    games.closed = await closedPort();
+    games.inGame = await serving(() => ['mc_players_total 7']);
+    const monitored = [games.open, games.closed].flatMap((port) => {
+      const labels = `server_edition="java",server_host="127.0.0.1",server_port="${port}",server_version=""`;
+      return [`minecraft_status_players_online_count{${labels}} ${port}`, `go_goroutines 9`];
+    });
+    const monitor = await serving(() => [...new Set(monitored)]);
+    panel = await startSimulator({
+      servers: [
+        {
+          name: 'survival',
+          egg: 'Paper',
+          allocation: { alias: '127.0.0.1', ip: '203.0.113.7', port: games.open },
+        },
+        { name: 'lobby', allocation: { ip: '127.0.0.1', port: games.closed } },
+        { name: 'nowhere', allocation: null },
+      ],
+    });
+    stops.push(() => panel.stop());
+    exporter = await serveProgram({ yaml: configuration() });
+    stops.push(endPrograms);
+    await until(async () => expect((await fetch(`${exporter.url}/api/v1/sd`)).status).toBe(200));
+    prometheus = await startPrometheusWith(prometheusYaml(`127.0.0.1:${monitor}`, await startBlackbox()));
+    stops.push(() => prometheus.stop());
+  });
+
+  afterAll(async () => {
+    for (const stop of stops.toReversed()) await stop();
+  });
+
+  function configuration(): string {
+    const lines = [
+      `url: ${panel.url}`,
+      `api_key: ${panel.apiKey}`,
+      'limits_from_listing: true',
+      'servers:',
+      `  - { id: ${idOf('survival')}, name: survival, labels: { game: minecraft, metrics_port: "${games.inGame}" } }`,
+      `  - { id: ${idOf('lobby')}, name: lobby, labels: { game: minecraft } }`,
+      `  - { id: ${idOf('nowhere')}, name: nowhere }`,
+    ];
+    return ['panels:', '  - name: main', ...lines.map((line) => `    ${line}`)].join('\n');
+  }
+
+  /** The page's jobs, with this test's addresses in place of the page's and without long waits. */
+  function prometheusYaml(monitor: string, blackbox: string): string {
+    const jobs = ['in-game', 'gameserver-tcp', 'mc-monitor'].map((name) =>
+      Object.assign(jobOf(name), { scrape_interval: '1s' }),
+    );
+    const all = { job_name: 'mc-monitor-all', static_configs: [{ targets: ['localhost:8080'] }] };
+    const own = { job_name: 'gameserver', static_configs: [{ targets: ['localhost:10317'] }] };
+    return stringify({
+      global: { scrape_interval: '1s', scrape_timeout: '1s' },
+      scrape_configs: [...jobs, all, own],
+    })
+      .replaceAll('localhost:10317', new URL(exporter.url).host)
+      .replaceAll('localhost:8080', monitor)
+      .replaceAll('localhost:9115', blackbox);
+  }
+
+  const idOf = (name: string) => panel.server(name).uuid;
+  const labelsOf = (name: string) => ({
+    panel: 'main',
+    server: name,
+    server_id: panel.server(name).identifier,
+  });
+
+  /** The series of a query, with the labels that say which server they are about. */
+  async function found(expression: string) {
+    const series = await prometheus.query(expression);
+    return series
+      .map(({ labels: { panel: of, server, server_id, instance }, value }) => ({
+        labels: { panel: of, server, server_id },
+        instance,
+        value,
+      }))
+      .toSorted((one, other) => (one.labels.server ?? '').localeCompare(other.labels.server ?? ''));
+  }
+
+  it('has the targets, under the labels of the exporter', async () => {
+    await until(async () => {
+      const targets = (await prometheus.targets()).filter(({ labels }) => labels['job'] === 'in-game');
+      expect(targets).toMatchObject([
+        {
+          scrapeUrl: `http://127.0.0.1:${games.inGame}/metrics`,
+          health: 'up',
+          labels: { ...labelsOf('survival'), instance: `127.0.0.1:${games.inGame}` },
+        },
+      ]);
+    });
+  });
+
+  it('scrapes an in-game exporter', () =>
+    until(async () =>
+      expect(await found('mc_players_total')).toEqual([
+        { labels: labelsOf('survival'), instance: `127.0.0.1:${games.inGame}`, value: 7 },
+      ]),
+    ));
+
+  it('probes by blackbox_exporter', () =>
+    until(async () =>
+      expect(await found('probe_success')).toEqual([
+        { labels: labelsOf('lobby'), instance: `127.0.0.1:${games.closed}`, value: 0 },
+        { labels: labelsOf('survival'), instance: `127.0.0.1:${games.open}`, value: 1 },
+      ]),
+    ));
+
+  const monitored = () => [
+    { labels: labelsOf('lobby'), instance: `127.0.0.1:${games.closed}`, value: games.closed },
+    { labels: labelsOf('survival'), instance: `127.0.0.1:${games.open}`, value: games.open },
+  ];
+
+  it("keeps each server's own series of mc-monitor", async () => {
+    await until(async () =>
+      expect(await found('minecraft_status_players_online_count{job="mc-monitor"}')).toEqual(monitored()),
+    );
+    expect(await found('{__tmp_address!=""}')).toEqual([]);
+    expect(await found('go_goroutines{job="mc-monitor"}')).toEqual([]);
+  });
+
+  it('joins what mc-monitor says of all servers at once', async () => {
+    const query = fencedBlocks({ text: PAGE }, 'promql').find((block) => block.includes('mc-monitor-all'));
+    await until(async () => expect(await found(query ?? '')).toEqual(monitored()));
+  });
+
+  it('took in all samples', () => {
+    expect(prometheus.log).not.toMatch(/Error on ingesting|Append failed|level=error|Unable to refresh/);
+  });
+});
+
+function until(check: () => Promise<void>): Promise<void> {
+  return vi.waitFor(check, { timeout: 20_000, interval: 50 });
+}
