@@ -99,6 +99,8 @@ export const DEMO_SERVERS: readonly ServerSpec[] = [
     profile: 'steady',
     egg: 'Valheim',
     limits: { memory: 4 * GIB, disk: 10 * GIB, cpu: 200 },
+    crashEveryMs: 300_000,
+    death: 'disk full',
   },
   {
     name: 'valheim-2',
@@ -122,18 +124,11 @@ export const DEMO_SERVERS: readonly ServerSpec[] = [
     profile: 'steady',
     egg: 'Factorio',
     limits: { memory: 2 * GIB, disk: 8 * GIB, cpu: 150 },
-    crashEveryMs: 300_000,
-    death: 'disk full',
-  },
-  {
-    name: 'terraria',
-    profile: 'idle',
-    egg: 'Terraria',
-    limits: { memory: 0, disk: 0, cpu: 0 },
     // Twice within a minute, so that its node gives up restarting it.
     crashEveryMs: 45_000,
     death: { code: 139 },
   },
+  { name: 'terraria', profile: 'idle', egg: 'Terraria', limits: { memory: 0, disk: 0, cpu: 0 } },
   {
     name: 'event-arena',
     profile: 'offline',

@@ -57,12 +57,14 @@ describe('demo', () => {
 
   it('lets its servers be crashed by the command that it prints', async () => {
     const demo = runProgram(['demo', ...ANY_PORTS]);
-    const [, crash = '', server = ''] = await demo.printed(/curl -X POST (http:\S+\/(\w+)\/crash)/);
+    const [, crash = '', server = '', body = ''] = await demo.printed(
+      /curl -X POST (http:\S+\/(\w+)\/crash) -d '(.+)'/,
+    );
     const [, url = ''] = await demo.printed(/serves at +(http:\S+)/);
     const { until } = metricsAt(url);
     // What a stop is told by: that it runs must have been seen on the socket.
     await until('gameserver_collection_streaming', { server }, [1]);
-    expect((await fetch(crash, { method: 'POST' })).status).toBe(200);
+    expect((await fetch(crash, { method: 'POST', body })).status).toBe(200);
     await until('gameserver_unexpected_stops_total', { server }, [1]);
   });
 });

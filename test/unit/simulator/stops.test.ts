@@ -205,7 +205,7 @@ describe("a daemon's words", () => {
   });
 });
 
-it('the demo shows every way to stop within twelve minutes, and none in the first ten seconds', async () => {
+it('the demo shows every way to stop within twelve minutes, and none in its first half minute', async () => {
   open({}, 5_000);
   const heardOf = new Map<string, string[]>();
   for (const spec of DEMO_SERVERS) {
@@ -215,16 +215,16 @@ it('the demo shows every way to stop within twelve minutes, and none in the firs
     fleet.add(spec).connections.add({ send } as unknown as ConsoleConnection);
   }
   fleet.start();
-  await clock.advance(10_000);
+  await clock.advance(30_000);
   expect([...heardOf.values()].flat()).toEqual([]);
-  await clock.advance(710_000);
+  await clock.advance(690_000);
   fleet.stop();
   const restarted = ['offline', ...REPORT, 'starting', 'running'];
   expect(heardOf.get('modded-beta')?.slice(0, 12)).toEqual([...restarted, ...restarted]);
   expect(heardOf.get('rust-weekly')).toEqual(expect.arrayContaining(restarted));
   expect(heardOf.get('valheim-2')).toEqual(expect.arrayContaining(restarted));
-  expect(heardOf.get('terraria')).toEqual([...restarted, 'offline', ...REPORT, 'restart aborted']);
-  expect(heardOf.get('factorio')).toEqual(['disk full', 'stopping', 'offline']);
+  expect(heardOf.get('factorio')).toEqual([...restarted, 'offline', ...REPORT, 'restart aborted']);
+  expect(heardOf.get('valheim-1')).toEqual(['disk full', 'stopping', 'offline']);
   const steady = [...heardOf.values()].filter(({ length }) => length === 0);
   expect(steady).toHaveLength(DEMO_SERVERS.length - 5);
 });
