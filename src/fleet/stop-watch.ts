@@ -35,7 +35,7 @@ export class StopWatch implements StopListener {
 
   /** Decides what is still open with what is known. */
   stop(): void {
-    for (const record of [...this.#waiting.keys()]) record.settleStop();
+    for (const record of this.#waiting.keys()) record.settleStop();
   }
 }
 

@@ -1,6 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect } from 'vitest';
+import { NO_STOPS, type StopCounts } from '../../../src/domain/reading.ts';
 import { SILENCE_MS } from '../../../src/session/machine-model.ts';
 import { DARK, pictureOf, STREAMING } from '../../support/fault-picture.ts';
 import type { FaultRow } from '../../support/fault-row.ts';
@@ -11,19 +12,24 @@ import { AT_ONCE_MS, TOKENS_MS } from './bounds.ts';
 
 const MINUTE_MS = 60_000;
 
-/** A daemon's late words, and a stop that is counted two seconds after it, are over by then. */
-const SETTLES_MS = 5_000;
+/** A daemon's late words, and a stop whose reason is decided ten seconds after it, are over by then. */
+const SETTLES_MS = 12_000;
 
 const valueOf = (scraped: Scraped, name: string, server = STRUCK) => scraped.value(name, { server });
 
 /** What was counted of the struck server, once nothing more is to come. */
-async function expectCounted(scene: Scene, counted: { starts: number; stops: number }): Promise<void> {
+async function expectCounted(
+  scene: Scene,
+  { starts, ...stops }: { starts: number } & Partial<StopCounts>,
+): Promise<void> {
   await waitFor(scene, SETTLES_MS);
   await scene.watch.until((scraped) => {
-    expect({
-      starts: valueOf(scraped, 'gameserver_starts_total'),
-      stops: valueOf(scraped, 'gameserver_unexpected_stops_total'),
-    }).toEqual(counted);
+    expect(valueOf(scraped, 'gameserver_starts_total')).toBe(starts);
+    const counted = scraped.series('gameserver_stops_total', { server: STRUCK });
+    expect(Object.fromEntries(counted.map(({ labels, value }) => [labels['reason'], value]))).toEqual({
+      ...NO_STOPS,
+      ...stops,
+    });
   }, SETTLES_MS);
 }
 
@@ -65,14 +71,14 @@ const gaps: readonly FaultRow[] = [
     during: { condition: 'failing', streaming: 0 },
     lift: clearFaults,
     recoveryMs: TOKENS_MS,
-    afterwards: (scene) => expectCounted(scene, { starts: 1, stops: 0 }),
+    afterwards: (scene) => expectCounted(scene, { starts: 1, requested: 1 }),
   },
   {
     name: 'a restart in a socket gap, of a run that was shorter than the next',
     scene: { mode: 'socket' },
     arrange: async (scene) => {
       scene.panel.power(STRUCK, 'restart');
-      await expectCounted(scene, { starts: 1, stops: 0 });
+      await expectCounted(scene, { starts: 1, requested: 1 });
       loseSockets(scene);
       scene.panel.power(STRUCK, 'restart');
       await untilTrue(scene, 'running');
@@ -81,7 +87,8 @@ const gaps: readonly FaultRow[] = [
     during: { condition: 'failing', streaming: 0 },
     lift: clearFaults,
     recoveryMs: TOKENS_MS,
-    afterwards: (scene) => expectCounted(scene, { starts: 2, stops: 0 }),
+    // Nobody saw how the second run ended.
+    afterwards: (scene) => expectCounted(scene, { starts: 2, requested: 1, unknown: 1 }),
   },
 ];
 
@@ -106,7 +113,7 @@ const lateStates: readonly FaultRow[] = [
     during: STREAMING,
     lift: clearFaults,
     recoveryMs: AT_ONCE_MS,
-    afterwards: (scene) => expectCounted(scene, { starts: 2, stops: 0 }),
+    afterwards: (scene) => expectCounted(scene, { starts: 2, requested: 2 }),
   },
 ];
 
@@ -131,7 +138,7 @@ function frozenStatistics(): FaultRow {
         expect(valueOf(scraped, 'gameserver_start_time_seconds')).toBe(startedAt);
       }, MINUTE_MS);
       expect(socketsOpened(scene)).toBe(1);
-      await expectCounted(scene, { starts: 0, stops: 0 });
+      await expectCounted(scene, { starts: 0 });
     },
   };
 }
@@ -193,7 +200,7 @@ const tokens: readonly FaultRow[] = [
     after: { ...STREAMING, state: 'offline' },
     recoveryMs: AT_ONCE_MS,
     afterwards: async (scene) => {
-      await expectCounted(scene, { starts: 0, stops: 0 });
+      await expectCounted(scene, { starts: 0, unknown: 1 });
       expect(socketsOpened(scene)).toBe(1);
     },
   },
@@ -293,7 +300,7 @@ const ids: readonly FaultRow[] = [
     name: 'a short id that becomes a UUID at a reload, and back',
     arrange: async (scene) => {
       scene.panel.power(STRUCK, 'restart');
-      await expectCounted(scene, { starts: 1, stops: 0 });
+      await expectCounted(scene, { starts: 1, requested: 1 });
       await rename(scene, SHORT_ID, STRUCK_UUID);
     },
     during: STREAMING,
@@ -303,7 +310,7 @@ const ids: readonly FaultRow[] = [
     lift: (scene) => rename(scene, STRUCK_UUID, SHORT_ID),
     recoveryMs: AT_ONCE_MS,
     afterwards: async (scene) => {
-      await expectCounted(scene, { starts: 1, stops: 0 });
+      await expectCounted(scene, { starts: 1, requested: 1 });
       expect(socketsOpened(scene)).toBe(1);
     },
   },

@@ -9,6 +9,8 @@ import type { Scraped } from '../../support/scrape-watch.ts';
 import { AT_ONCE_MS, POLL_INTERVAL_MS, SLOW_MS } from './bounds.ts';
 
 const server = { server: STRUCK };
+const stopsOf = (scraped: Scraped) =>
+  scraped.value('gameserver_stops_total', { ...server, reason: 'unknown' });
 const sockets = ({ panel }: Scene) => panel.record.sockets(STRUCK_UUID);
 const tokens = ({ panel }: Scene) =>
   panel.record.calls.filter(({ endpoint, server }) => endpoint === 'websocket' && server === STRUCK_UUID);
@@ -77,7 +79,7 @@ const states: readonly FaultRow[] = [
     name: 'a server that dies',
     arrange: ({ panel }) => panel.crash(STRUCK),
     during: { ...STREAMING, state: 'offline' },
-    shows: (scraped) => expect(scraped.value('gameserver_unexpected_stops_total', server)).toBe(1),
+    shows: (scraped) => expect(stopsOf(scraped)).toBe(1),
     lift: ({ panel }) => panel.power(STRUCK, 'start'),
     recoveryMs: AT_ONCE_MS,
     afterwards: (scene) => expect(sockets(scene).opened).toBe(1),
@@ -91,7 +93,7 @@ const states: readonly FaultRow[] = [
     },
     during: { up: 1, streaming: 1, blocked: 'no', panelUp: 1 },
     shows: (scraped) => {
-      expect(scraped.value('gameserver_unexpected_stops_total', server)).toBeGreaterThanOrEqual(5);
+      expect(stopsOf(scraped)).toBeGreaterThanOrEqual(5);
       expect(scraped.value('gameserver_starts_total', server)).toBeGreaterThanOrEqual(5);
     },
     lift: ({ panel }) => panel.power(STRUCK, 'stop'),

@@ -91,16 +91,18 @@ describe('streaming', () => {
     panel.power('survival', 'start');
     await exporter.until('gameserver_state', { ...SURVIVAL, state: 'running' }, 1);
     expect(await exporter.value('gameserver_starts_total', SURVIVAL)).toBe(1);
-    expect(await exporter.value('gameserver_unexpected_stops_total', SURVIVAL)).toBe(0);
+    for (const reason of ['crashed', 'unknown']) {
+      expect(await exporter.value('gameserver_stops_total', { ...SURVIVAL, reason })).toBe(0);
+    }
   });
 
-  it('counts a crash as an unexpected stop', async () => {
+  it('counts a crash that the node does not explain as a stop of unknown reason', async () => {
     await startBoth();
     await streaming();
     await exporter.until('gameserver_state', { ...SURVIVAL, state: 'running' }, 1);
     panel.crash('survival');
-    await exporter.until('gameserver_unexpected_stops_total', SURVIVAL, 1);
-    expect(await exporter.value('gameserver_unexpected_stops_total', LOBBY)).toBe(0);
+    await exporter.until('gameserver_stops_total', { ...SURVIVAL, reason: 'unknown' }, 1);
+    expect(await exporter.value('gameserver_stops_total', { ...LOBBY, reason: 'unknown' })).toBe(0);
   });
 
   it('keeps an offline server fresh by asking, and asks no oftener than needed', async () => {

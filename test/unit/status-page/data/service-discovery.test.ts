@@ -95,7 +95,7 @@ it.each([
   const readings = panels.map((isPending) => {
     if (isPending === undefined) return panelReading();
     return panelReading({
-      discovery: { isPending, servers: 0, leftOut: 0, succeededUnixMs: undefined, failures: 0 },
+      discovery: { isPending, servers: 0, leftOut: 0, ambiguous: 0, succeededUnixMs: undefined, failures: 0 },
     });
   });
   expect(isDiscoveryPending(fleetReading([], readings))).toBe(expected);

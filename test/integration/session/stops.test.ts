@@ -1,0 +1,151 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { STOP_REASONS, type StopReason } from '../../../src/domain/reading.ts';
+import type { Simulator, SimulatorOptions } from '../../../src/simulator/api.ts';
+import { daemonLine } from '../../../src/simulator/daemon.ts';
+import { startSimulator } from '../../../src/simulator/simulator.ts';
+import { configFor, type ExporterUnderTest, fastClock, startExporter } from '../../support/exporter.ts';
+
+const SURVIVAL = { server: 'survival' };
+const LOBBY = { server: 'lobby' };
+
+let panel: Simulator;
+let exporter: ExporterUnderTest;
+let stops: (() => Promise<void>)[];
+
+beforeEach(() => {
+  stops = [];
+});
+
+afterEach(async () => {
+  await Promise.all(stops.map((stop) => stop()));
+});
+
+async function start(options: SimulatorOptions = {}): Promise<void> {
+  const servers = ['survival', 'lobby'].map((name) => ({ name, profile: 'idle' as const }));
+  panel = await startSimulator({ servers, clock: fastClock(), ...options });
+  stops.push(() => panel.stop());
+  exporter = await startExporter({ yaml: configFor(panel).replaceAll(' }', ', expect: auto }') });
+  stops.push(() => exporter.stop());
+  await exporter.until('gameserver_state', { ...SURVIVAL, state: 'running' }, 1);
+}
+
+const count = (reason: StopReason, times = 1, labels = SURVIVAL) =>
+  exporter.until('gameserver_stops_total', { ...labels, reason }, times);
+
+/** The server stopped once in all, for this reason alone, and no other server did. */
+async function expectOnly(wanted: StopReason, times = 1): Promise<void> {
+  await count(wanted, times);
+  for (const reason of STOP_REASONS) {
+    const counted = await exporter.value('gameserver_stops_total', { ...SURVIVAL, reason });
+    expect(counted, reason).toBe(reason === wanted ? times : 0);
+    expect(await exporter.value('gameserver_stops_total', { ...LOBBY, reason }), reason).toBe(0);
+  }
+}
+
+const expected = () => exporter.value('gameserver_expected_running', SURVIVAL);
+const running = () => exporter.until('gameserver_state', { ...SURVIVAL, state: 'running' }, 1);
+const offline = () => exporter.until('gameserver_state', { ...SURVIVAL, state: 'offline' }, 1);
+
+describe.each([
+  { daemon: 'pterodactyl' },
+  { daemon: 'pelican' },
+  { daemon: 'calagopus', appName: 'My Games' },
+] as const)('a stop, as $daemon tells of it', (node) => {
+  it('that somebody asked for', async () => {
+    await start(node);
+    panel.power('survival', 'stop');
+    await expectOnly('requested');
+    expect(await expected()).toBe(0);
+    expect(await exporter.value('gameserver_last_exit_code', SURVIVAL)).toBeUndefined();
+  });
+
+  it('from inside the game, which the node undoes', async () => {
+    await start(node);
+    panel.crash('survival', { code: 0 });
+    await expectOnly('exited');
+    await running();
+    expect(await expected()).toBe(1);
+    expect(await exporter.value('gameserver_last_exit_code', SURVIVAL)).toBe(0);
+  });
+
+  it('by a crash, and a second one after which the node gives up', async () => {
+    await start({ ...node, crashTimeoutSeconds: 3_600 });
+    panel.crash('survival', { code: 1 });
+    await count('crashed');
+    await running();
+    expect(await exporter.value('gameserver_automatic_restart_aborted', SURVIVAL)).toBe(0);
+    panel.crash('survival', { code: 1 });
+    await expectOnly('crashed', 2);
+    expect(await exporter.value('gameserver_automatic_restart_aborted', SURVIVAL)).toBe(1);
+    expect(await expected()).toBe(1);
+    panel.power('survival', 'start');
+    await exporter.until('gameserver_automatic_restart_aborted', SURVIVAL, 0);
+  });
+
+  it('for its memory', async () => {
+    await start(node);
+    panel.crash('survival', { code: 137, outOfMemory: true });
+    await expectOnly('out_of_memory');
+    expect(await exporter.value('gameserver_last_exit_code', SURVIVAL)).toBe(137);
+  });
+
+  it('for its disk, most of a minute after the daemon said so', async () => {
+    await start(node);
+    panel.fillDisk('survival', 50_000);
+    await expectOnly('disk_full');
+    expect(await expected()).toBe(1);
+  });
+});
+
+describe('a stop', () => {
+  it('of which all is lost but that the server is off is of unknown reason, and leaves the expectation open', async () => {
+    await start();
+    panel.failSockets({ kind: 'lost-words' });
+    panel.failSockets({ kind: 'lost-status', states: ['stopping'] });
+    panel.crash('survival', { code: 1 });
+    await expectOnly('unknown');
+  });
+
+  it('whose first and last lines are lost still has its exit code', async () => {
+    await start();
+    panel.failSockets({ kind: 'lost-words', words: ['crash detected', 'out of memory'] });
+    panel.crash('survival', { code: 3 });
+    await expectOnly('crashed');
+    expect(await exporter.value('gameserver_last_exit_code', SURVIVAL)).toBe(3);
+  });
+
+  it('is told from what a game prints before it, and among thousands of lines', async () => {
+    await start({
+      appName: 'Panel',
+      servers: [{ name: 'survival', consoleLinesPerSecond: 200 }, { name: 'lobby' }],
+    });
+    for (const text of ['Exit code: 0', 'Out of memory: true', 'Exit code: 137']) {
+      panel.print('survival', daemonLine(text, { daemon: 'pterodactyl', appName: 'Panel' }));
+      panel.print('survival', text);
+    }
+    panel.crash('survival', { code: 1 });
+    await expectOnly('crashed');
+    expect(await exporter.value('gameserver_last_exit_code', SURVIVAL)).toBe(1);
+  });
+
+  it('that a game dresses up as another is still counted once', async () => {
+    await start({ daemonWordsMs: 1_000 });
+    panel.crash('survival', { code: 1 });
+    await offline();
+    panel.print('survival', daemonLine('Exit code: 0', { daemon: 'pterodactyl', appName: '' }));
+    await expectOnly('exited');
+  });
+
+  it('is one line in the log', async () => {
+    await start();
+    panel.crash('survival', { code: 137, outOfMemory: true });
+    await count('out_of_memory');
+    const lines = exporter.lines.filter(({ message }) => message.includes('crashed'));
+    expect(lines).toMatchObject([
+      {
+        level: 'warn',
+        message: 'survival crashed (exit code 137, out of memory); the node is restarting it',
+      },
+    ]);
+  });
+});
