@@ -108,6 +108,7 @@ export function simulatorConfig(panel: Simulator): string {
     '  - name: simulated',
     `    url: ${panel.url}`,
     `    api_key: ${JSON.stringify(panel.apiKey)}`,
+    '    backups: { interval: 10m }',
     '    servers:',
   ];
   for (const { name, profile, uuid, limits } of panel.servers) {

@@ -1,5 +1,5 @@
-import { randomUUID } from 'node:crypto';
 import type { Cancel, Clock } from '../domain/clock.ts';
+import { endBackup, scheduledEnd } from './backups.ts';
 import { crashReport, type DaemonSentence, DISK_FULL, daemonLine } from './daemon.ts';
 import type { Faults } from './faults.ts';
 import { eventFrame, statsPayload } from './frames.ts';
@@ -182,18 +182,9 @@ export class SimulatedFleet {
   }
 
   /** Ends a backup: as on real nodes, the panel knows before the sockets do. */
-  completeBackup(server: SimulatedServer, { is_successful, bytes }: BackupEnd): void {
-    const nowMs = this.#clock.toUnixMs(this.#clock.now());
-    const completed_at = new Date(nowMs).toISOString().replace(/\.\d+Z$/, '+00:00');
-    server.backups.push({ is_successful, completed_at, bytes });
-    const outcome = {
-      checksum: is_successful ? 'da39a3ee5e6b4b0d3255bfef95601890afd80709' : '',
-      checksum_type: 'sha1',
-      file_size: bytes,
-      is_successful,
-      uuid: randomUUID(),
-    };
-    this.broadcast(server, this.#frame('backup completed', [JSON.stringify(outcome)]), 'backup.read');
+  completeBackup(server: SimulatedServer, backup: BackupEnd): void {
+    const outcome = endBackup(server.backups, backup, this.#clock.toUnixMs(this.#clock.now()));
+    this.broadcast(server, this.#frame('backup completed', [outcome]), 'backup.read');
   }
 
   /** Sends a frame to the server's sockets, or to those whose token has the permission. */
@@ -213,6 +204,7 @@ export class SimulatedFleet {
 
   #tick(server: SimulatedServer): void {
     const now = this.#clock.now();
+    this.#backUp(server, now);
     if (diesNow(server.game, now, server.profile.crashEveryMs)) this.#die(server);
     if (server.game.state === 'offline' || this.#faults.isFrozen(server.uuid)) return;
     server.game = advance(server.game, now, server.profile, server.random);
@@ -225,6 +217,13 @@ export class SimulatedFleet {
     if (death === undefined) this.apply(server, 'crash');
     else if (death === 'disk full') this.fillDisk(server);
     else this.crash(server, death);
+  }
+
+  #backUp(server: SimulatedServer, now: number): void {
+    const { backupEveryMs, backedUpAt } = server;
+    if (backupEveryMs === undefined || now - backedUpAt < backupEveryMs) return;
+    server.backedUpAt = now;
+    this.completeBackup(server, scheduledEnd(now, backupEveryMs));
   }
 
   #broadcastStats(server: SimulatedServer): void {

@@ -72,6 +72,7 @@ export const DEMO_SERVERS: readonly ServerSpec[] = [
     egg: 'Paper',
     limits: { memory: 8 * GIB, disk: 40 * GIB, cpu: 400 },
     allocation: { alias: 'survival.example.com', port: 25_565 },
+    backupEveryMs: 120_000,
   },
   {
     name: 'creative',

@@ -94,6 +94,8 @@ export const serverSpecSchema = z.strictObject({
   backupLimit: count.optional(),
   /** Its default allocation: on its node's address, without an alias, unless said; null = none. */
   allocation: allocationSchema.nullable().optional(),
+  /** Milliseconds between the backups that it makes by itself, a third of which fail. */
+  backupEveryMs: positive.optional(),
 });
 
 /** Values that a server reports instead of simulated ones. */

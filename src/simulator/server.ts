@@ -38,6 +38,9 @@ export interface SimulatedServer {
   readonly backups: BackupSpec[];
   readonly backupLimit: number;
   readonly allocationSpec: AllocationSpec | null;
+  readonly backupEveryMs: number | undefined;
+  /** When it last made a backup by itself. */
+  backedUpAt: number;
   readonly random: Random;
   readonly connections: Set<ConsoleConnection>;
   game: GameServer;
@@ -95,6 +98,8 @@ export function createServer(
     backups: [...(spec.backups ?? [])],
     backupLimit: spec.backupLimit ?? DEFAULT_BACKUP_LIMIT,
     allocationSpec: spec.allocation === undefined ? {} : spec.allocation,
+    backupEveryMs: spec.backupEveryMs,
+    backedUpAt: now,
     random,
     connections: new Set(),
     game: profile.startsRunning ? runningServer(diskBytes, now, uptimeMs, traits) : newServer(diskBytes, now),

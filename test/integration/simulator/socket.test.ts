@@ -94,6 +94,17 @@ describe('a completed backup', () => {
     expect(JSON.parse(text)).toMatchObject({ data: [{ attributes: { is_successful, completed_at } }] });
   });
 
+  it('comes by itself where the server makes them, and every third fails', async () => {
+    await start({ servers: [{ name: 'survival', uuid: UUID, backupEveryMs: 20 }] });
+    const client = await attach(panel, 'survival');
+    const outcomes = () =>
+      client.frames
+        .filter((text) => text.startsWith('{"event":"backup completed"'))
+        .map((text) => text.includes('\\"is_successful\\":true'));
+    await until(() => expect(outcomes()).toContain(false));
+    await until(() => expect(outcomes()).toContain(true));
+  });
+
   it('is withheld from a token without backup.read', async () => {
     await start({ tokenPermissions: ['websocket.connect'] });
     const client = await attach(panel, 'survival');
