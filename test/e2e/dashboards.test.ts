@@ -34,10 +34,11 @@ const ALL: Readonly<Record<string, Chosen>> = {
 const AWKWARD = String.raw`vanilla (1.21)+? [a|b] \d`;
 
 const BACKUP = { is_successful: true, completed_at: '2026-01-01T04:00:00Z', bytes: 1_000_000_000 };
+const FAILED_BACKUP = { is_successful: false, completed_at: '2026-01-02T04:00:00Z', bytes: 0 };
 
 /** Servers of every kind that a dashboard tells apart. */
 const SERVERS: readonly ServerSpec[] = [
-  { name: 'survival', profile: 'steady', consoleLinesPerSecond: 2, backups: [BACKUP] },
+  { name: 'survival', profile: 'steady', consoleLinesPerSecond: 2, backups: [BACKUP, FAILED_BACKUP] },
   { name: AWKWARD, profile: 'idle' },
   { name: 'valheim', profile: 'steady' },
   { name: 'skyblock', profile: 'steady' },
