@@ -3,7 +3,7 @@ import type { Config, PanelConfig } from '../config/config.ts';
 import { loadConfig } from '../config/load.ts';
 import { DEFAULT_MAX_SERVERS, type ServerGlobs } from '../domain/discovery.ts';
 import { KNOWN_SECRETS } from '../domain/known-secrets.ts';
-import type { Limit, ServerTarget } from '../domain/server.ts';
+import { countExpectations, type Limit, type ServerTarget } from '../domain/server.ts';
 import { formatIssues } from '../yaml/issues.ts';
 import { withoutCredentials } from '../yaml/quoting.ts';
 import { formatDuration } from '../yaml/scalars.ts';
@@ -37,8 +37,11 @@ Exit codes: 0 all is valid · 1 something is not: each problem with its file, li
       const webFile = options['web.config.file'] ?? '';
       const web = await loadWebFlags(options);
       const result = await loadConfig(path, process.env);
-      if (result.ok) print(`${path} is valid\n\n${describeConfig(result.config)}\n`);
-      else complain(`${formatIssues(result.issues)}\n`);
+      if (result.ok) {
+        print(`${path} is valid\n\n${describeConfig(result.config)}\n`);
+        for (const { name } of result.config.panels.filter(expectsNothing))
+          complain(neverExpected(path, name));
+      } else complain(`${formatIssues(result.issues)}\n`);
       if (web?.ok === true) print(`\n${webFile} is valid\n`);
       const remarks = web === undefined ? [] : web.ok ? web.warnings : web.issues;
       if (remarks.length > 0) complain(`${formatIssues(remarks)}\n`);
@@ -80,6 +83,9 @@ function settingRows(panel: PanelConfig): readonly Cells[] {
     ['timeouts', describeTimeouts(panel)],
     ['socket hosts', socketHosts?.join(', ') ?? 'any public host that the panel names'],
     ['proxy', proxyUrl === undefined ? 'as in the environment' : withoutCredentials(proxyUrl)],
+    ...(panel.servers.length === 0
+      ? []
+      : [['expect', `${countExpectations(panel.servers)} of the servers below`]]),
     ...(tls === undefined ? [] : [['TLS', describeTls(tls)]]),
     ...discoveryRows(panel),
     ...(panel.backups === undefined
@@ -100,6 +106,9 @@ function discoveryRows({ listing }: PanelConfig): readonly Cells[] {
     ...Object.entries(include).map(([key, globs]) => ['  include', `${key} ${globs.join(' or ')}`]),
     ...Object.entries(exclude).map(([key, globs]) => ['  exclude', `${key} ${globs.join(' or ')}`]),
     ...expect.map(({ match, state }) => ['  expect', `${state} where ${describeMatch(match)}`]),
+    ...(expect.some(fitsEveryServer)
+      ? []
+      : [['  expect', `auto where ${expect.length === 0 ? 'nothing else is said' : 'no rule above fits'}`]]),
     ...(mode === 'auto' ? [] : [['  mode', mode]]),
     ...(maxServers === DEFAULT_MAX_SERVERS ? [] : [['  max_servers', String(maxServers)]]),
     ...(Object.keys(labels).length === 0 ? [] : [['  labels', describeLabels(labels)]]),
@@ -135,6 +144,25 @@ function describeTls(tls: NonNullable<PanelConfig['tls']>): string {
     tls.insecureSkipVerify ? 'certificates are not verified' : undefined,
   ];
   return parts.filter((part) => part !== undefined).join(', ') || 'defaults';
+}
+
+function fitsEveryServer({ match }: { readonly match: ServerGlobs }): boolean {
+  return Object.keys(match).length === 0;
+}
+
+/** Can no server of the panel ever be expected to run, so that no alert fires when one stops? */
+function expectsNothing({ servers, listing }: PanelConfig): boolean {
+  const rules = listing?.discover?.expect;
+  const fitsAll = rules?.findIndex(fitsEveryServer) ?? -1;
+  const reached = fitsAll === -1 ? rules : rules?.slice(0, fitsAll + 1);
+  // What no rule fits is expected by what is seen of it.
+  const isOpen = listing?.discover !== undefined && fitsAll === -1;
+  const states = [...servers.map(({ expect }) => expect), ...(reached ?? []).map(({ state }) => state)];
+  return !isOpen && states.every((state) => state === 'any');
+}
+
+function neverExpected(path: string, panel: string): string {
+  return `${path}: panel ${panel}: no server can ever be expected to run, so that no alert fires when one stops: set expect to running or auto where that matters\n`;
 }
 
 function serverRows({ servers }: PanelConfig): readonly Cells[] {

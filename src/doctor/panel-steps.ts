@@ -2,7 +2,7 @@ import { decodeJwt } from 'jose/jwt/decode';
 import { CAUSES } from '../diagnosis/causes.ts';
 import type { ListingType } from '../domain/discovery.ts';
 import type { Problem } from '../domain/problem.ts';
-import type { ServerTarget } from '../domain/server.ts';
+import { countExpectations, type ServerTarget } from '../domain/server.ts';
 import type { ListingPage, ListingQuery } from '../panel/dialect.ts';
 import type { PanelGateway } from '../panel/gateway.ts';
 import { LISTING_PAGE_SIZE, type ListingWalk, walkListing } from '../panel/listing.ts';
@@ -94,7 +94,11 @@ export function listingFinding(
     return failed('listing', 'nothing_listed', `${servers.length} servers listed, and none of them to try`);
   }
   if (problem !== undefined) return warned('listing', problem.cause, problem.detail);
-  return passed('listing', `${servers.length} servers listed, ${targets.length} to try`);
+  const expectations = countExpectations(targets);
+  return passed(
+    'listing',
+    `${servers.length} servers listed, ${targets.length} to try; expect: ${expectations}`,
+  );
 }
 
 /** What is known of a panel's rate limit, in calls a minute. */

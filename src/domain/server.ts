@@ -37,6 +37,17 @@ export type CollectionMode = 'auto' | 'socket' | 'poll';
 export const EXPECTS = ['running', 'any', 'auto'] as const;
 export type Expect = (typeof EXPECTS)[number];
 
+/** How many servers there are of each expectation, as `running 2, auto 40`. */
+export function countExpectations(servers: readonly Pick<ServerTarget, 'expect'>[]): string {
+  const counts = EXPECTS.map(
+    (wanted) => [wanted, servers.filter(({ expect }) => expect === wanted).length] as const,
+  );
+  return counts
+    .filter(([, count]) => count > 0)
+    .map(([wanted, count]) => `${wanted} ${count}`)
+    .join(', ');
+}
+
 /** One game server as the exporter was told of it: who it is and what is expected of it. */
 export interface ServerTarget {
   /** Name of the panel that it is on. */

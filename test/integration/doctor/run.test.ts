@@ -163,7 +163,7 @@ describe('a panel whose servers are discovered', () => {
     const report = await examined({ yaml: discovering(panel, ['discover: { type: owner, mode: poll }']) });
     expect(panelFinding(report, 'listing')).toMatchObject({
       result: 'ok',
-      detail: '120 servers listed, 120 to try',
+      detail: '120 servers listed, 120 to try; expect: auto 120',
     });
     expect(report.panels[0]?.servers.length).toBe(120);
     expect(report.panels[0]?.servers.every(isWell)).toBe(true);

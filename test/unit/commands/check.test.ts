@@ -66,6 +66,7 @@ panel main
   timeouts       request 25s, connect 10s, auth 12s
   socket hosts   any public host that the panel names
   proxy          http://<secret>@proxy.example.com:3128
+  expect         running 1, any 1 of the servers below
 
   NAME      ID        EXPECT   MODE  LIMITS                    LABELS
   survival  1a7ce997  running  auto  memory 1024 bytes, cpu 2  game="minecraft"
@@ -81,6 +82,7 @@ panel second
   timeouts       request 25s, connect 10s, auth 12s
   socket hosts   any public host that the panel names
   proxy          as in the environment
+  expect         running 1 of the servers below
 
   NAME      ID        EXPECT   MODE  LIMITS  LABELS
   5b1f0c7e  5b1f0c7e  running  auto  -       -
@@ -144,4 +146,48 @@ test('all errors go to stderr, and the exit code is 1', async () => {
 test('names of another exporter are told where they are wanted', async () => {
   const { out } = await check(`compatibility: pterodactyl_exporter\n${VALID}`);
   expect(out).toContain('\ncompatibility: the names of pterodactyl_exporter, too\nlog: level info');
+});
+
+const panel = (more: string) => `panels:
+  - name: main
+    url: https://panel.example.com
+    api_key: TopSecret1
+    ${more}
+`;
+
+test.each([
+  [
+    'servers that may all be off',
+    'servers: [{ id: 1a7ce997, expect: any }, { id: d3aac109, expect: any }]',
+    true,
+  ],
+  ['a rule for all that they may be off', 'discover: { expect: [{ match: {}, state: any }] }', true],
+  [
+    'a rule that is never reached',
+    'discover: { expect: [{ match: {}, state: any }, { match: { name: [a] } }] }',
+    true,
+  ],
+  [
+    'one server that should run',
+    'servers: [{ id: 1a7ce997, expect: any }, { id: d3aac109, expect: auto }]',
+    false,
+  ],
+  [
+    'a rule that comes first',
+    'discover: { expect: [{ match: { name: [a] } }, { match: {}, state: any }] }',
+    false,
+  ],
+  ['no rules', 'discover: {}', false],
+])('warns of a panel none of whose servers is ever expected to run: %s', async (_title, more, warned) => {
+  const { err, exitCode } = await check(panel(more));
+  expect(exitCode).toBe(0);
+  expect(err === '').toBe(!warned);
+  if (warned)
+    expect(err).toMatch(/^\/config\.yaml: panel main: no server can ever be expected to run, .*expect/);
+});
+
+test('says what holds where no rule fits', async () => {
+  expect((await check(panel('discover: {}'))).out).toContain('expect       auto where nothing else is said');
+  const { out } = await check(panel('discover: { expect: [{ match: { name: [a] } }] }'));
+  expect(out).toContain('expect       auto where no rule above fits');
 });
