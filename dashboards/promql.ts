@@ -63,7 +63,32 @@ export function rate(counter: string): string {
  * happened, which `increase` over a longer window isn't; a counter that began anew counts from the next step on.
  */
 export function growth(counter: string): string {
-  return `${perServer(`${ofServers(counter)} - ${ofServers(counter)} offset $__interval`)} > 0`;
+  return grown(ofServers(counter));
+}
+
+function grown(series: string, ...labels: readonly string[]): string {
+  return `${perServer(`${series} - ${series} offset $__interval`, ...labels)} > 0`;
+}
+
+/** The stops that are crashes, by their reason. */
+export const CRASHES = 'reason=~"crashed|out_of_memory|disk_full"';
+
+/** One series a server and reason: its stops since the step before, only where it stopped. */
+export function stopsByReason(...matchers: readonly string[]): string {
+  return grown(ofServers('gameserver_stops_total', ...matchers), 'reason');
+}
+
+/** One series a server: the share of the observed time of the time range in which it ran. */
+export function uptime(): string {
+  const seconds = (kind: string) =>
+    perServer(`increase(${ofServers(`gameserver_${kind}_seconds_total`)}[$__range])`);
+  return `${seconds('running')} / (${seconds('observed')} > 0)`;
+}
+
+/** One series a server: whether it is expected to run, as last known; the exporter doesn't always know. */
+export function expected(): string {
+  const known = 'gameserver_expected_running';
+  return `(${gauge(known)} or ${perServer(`last_over_time(${ofServers(known)}[$__range])`)})`;
 }
 
 /** One series a server: the first vector where the second has the same server. */

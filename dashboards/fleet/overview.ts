@@ -1,7 +1,7 @@
 import { NO_SERVERS, NONE_IS_GOOD, STATE_COLORS, steps } from '../appearance.ts';
 import type { Section } from '../board.ts';
 import { colored, figure, graph } from '../panels.ts';
-import { gauge, ofPanels, ofServers, perServer, serversByState } from '../promql.ts';
+import { CRASHES, expected, gauge, ofPanels, ofServers, perServer, serversByState } from '../promql.ts';
 
 const BY_STATE = Object.entries(STATE_COLORS).map(
   ([state, color]) => [`/^${state}$/`, colored(color)] as const,
@@ -27,14 +27,14 @@ export const overview: Section = {
       thresholds: NONE_IS_GOOD,
       queries: [
         {
-          expr: `sum(${gauge('gameserver_expected_running')} * ${perServer(ofServers('gameserver_state', 'state=~"offline|stopped|stopping"'))})`,
+          expr: `sum(${expected()} * ${perServer(ofServers('gameserver_state', 'state=~"offline|stopped|stopping"'))})`,
         },
       ],
     }),
     figure({
-      title: 'Unexpected stops',
+      title: 'Crashes',
       description:
-        'Stops in the time range that nobody had asked for. They are seen over console sockets only.',
+        'Crashes in the time range, including those for lack of memory or disk space. They are seen over console sockets only.',
       unit: 'short',
       decimals: 0,
       noValue: NO_SERVERS,
@@ -42,7 +42,7 @@ export const overview: Section = {
       thresholds: NONE_IS_GOOD,
       queries: [
         {
-          expr: `sum(round(${perServer(`increase(${ofServers('gameserver_unexpected_stops_total')}[$__range])`)}))`,
+          expr: `sum(round(${perServer(`increase(${ofServers('gameserver_stops_total', CRASHES)}[$__range])`, 'reason')}))`,
         },
       ],
     }),

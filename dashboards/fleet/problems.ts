@@ -1,4 +1,14 @@
-import { gauge, ofServers, perServer, secondsToFullDisk, share, unless, whereAlso } from '../promql.ts';
+import {
+  CRASHES,
+  expected,
+  gauge,
+  ofServers,
+  perServer,
+  secondsToFullDisk,
+  share,
+  unless,
+  whereAlso,
+} from '../promql.ts';
 
 /** Something that a server needs a person for. */
 interface Problem {
@@ -10,24 +20,37 @@ interface Problem {
 }
 
 const DOWN = perServer(ofServers('gameserver_state', 'state=~"offline|stopped|stopping"'));
+const FAILED_BACKUP = gauge('gameserver_backup_last_failure_timestamp_seconds');
 const BLOCKED = perServer(ofServers('gameserver_blocked'), 'reason');
 
 /** Most urgent first: what players notice, then what they are about to notice, then what may be meant so. */
 const PROBLEMS: readonly Problem[] = [
   {
     words: 'should run, but is off',
-    servers: whereAlso(`${DOWN} == 1`, `${gauge('gameserver_expected_running')} == 1`),
+    servers: whereAlso(`${DOWN} == 1`, `${expected()} == 1`),
   },
   {
-    words: 'stopped by itself within the last hour',
-    servers: `${perServer(`increase(${ofServers('gameserver_unexpected_stops_total')}[1h])`)} > 0`,
+    words: 'crashed, and its node no longer restarts it',
+    servers: `${gauge('gameserver_automatic_restart_aborted')} == 1`,
+  },
+  {
+    words: 'crashed within the last hour: $1',
+    of: 'reason',
+    servers: `${perServer(`increase(${ofServers('gameserver_stops_total', CRASHES)}[1h])`, 'reason')} > 0`,
   },
   { words: 'disk used to 95 % or more', servers: `${share('disk')} >= 0.95` },
   { words: 'memory used to 95 % or more', servers: `${share('memory')} >= 0.95` },
   { words: 'disk full within a day at this pace', servers: `${secondsToFullDisk()} < 86400` },
   {
-    words: 'CPU used to 95 % or more over the last five minutes',
-    servers: `${perServer(`avg_over_time(${ofServers('gameserver_cpu_usage_cores')}[5m])`)} / ${gauge('gameserver_cpu_limit_cores')} >= 0.95`,
+    words: 'at its CPU limit for half of the last ten minutes',
+    servers: `${perServer(`increase(${ofServers('gameserver_cpu_saturated_seconds_total')}[10m])`)} > 300`,
+  },
+  {
+    words: 'the newest backup failed',
+    servers: unless(
+      FAILED_BACKUP,
+      `${gauge('gameserver_backup_last_success_timestamp_seconds')} >= ${FAILED_BACKUP}`,
+    ),
   },
   {
     words: 'no data',
@@ -37,8 +60,8 @@ const PROBLEMS: readonly Problem[] = [
 ];
 
 /** Ranks up to this one are red, those up to the next are orange. */
-export const URGENT = 2;
-export const SOON = 6;
+export const URGENT = 3;
+export const SOON = 8;
 
 /** The most rows that are shown: who has more problems than that has one of another kind. */
 const MOST = 50;

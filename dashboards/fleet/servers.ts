@@ -6,10 +6,11 @@ import {
   SERIES_TO_SERVER,
   SOURCE_WORDS,
   STATE_WORDS,
+  steps,
 } from '../appearance.ts';
 import type { Section } from '../board.ts';
-import { timeline } from '../panels.ts';
-import { dataSource, gauge, sampleAge, share, stateCode } from '../promql.ts';
+import { graph, ranking, timeline } from '../panels.ts';
+import { dataSource, gauge, SHOWN, sampleAge, share, stateCode, stopsByReason, uptime } from '../promql.ts';
 import { table } from '../table.ts';
 
 export const states: Section = {
@@ -26,6 +27,30 @@ export const states: Section = {
       mappings: [STATE_WORDS],
       links: [SERIES_TO_SERVER],
       queries: [{ expr: stateCode(), legend: NAME }],
+    }),
+    graph({
+      title: 'Stops by reason',
+      description:
+        'Stops that the exporter saw. exited: the server ended by itself with code 0; unknown: nothing said why.',
+      unit: 'short',
+      decimals: 0,
+      noValue: 'No stop in this time range',
+      width: 14,
+      bars: true,
+      stacked: true,
+      queries: [{ expr: `sum by (reason) (${stopsByReason()})`, legend: '{{reason}}' }],
+    }),
+    ranking({
+      title: 'Lowest uptime',
+      description: `The ${SHOWN} servers that ran for the smallest share of the time range. Time in which nothing was known of a server doesn't count.`,
+      unit: 'percentunit',
+      min: 0,
+      max: 1,
+      noValue: 'No server was observed in this time range',
+      width: 10,
+      thresholds: steps('red', [0.95, 'yellow'], [0.99, 'green']),
+      links: [SERIES_TO_SERVER],
+      query: { expr: `bottomk(${SHOWN}, ${uptime()})`, legend: NAME },
     }),
   ],
 };

@@ -2,7 +2,7 @@ import type { Builder } from '@grafana/grafana-foundation-sdk/cog';
 import type { AnnotationQuery } from '@grafana/grafana-foundation-sdk/dashboard';
 import * as prometheus from '@grafana/grafana-foundation-sdk/prometheus';
 import { DATASOURCE } from '../appearance.ts';
-import { gauge, growth, ofServers, perServer } from '../promql.ts';
+import { CRASHES, gauge, ofServers, perServer, stopsByReason } from '../promql.ts';
 
 /** Events of more servers than this would hide what they are written on. */
 const MOST = 20;
@@ -11,12 +11,7 @@ const MOST = 20;
 export function serverEvents(): Builder<AnnotationQuery>[] {
   return [
     annotation('State changes', 'blue', '{{server}} · {{panel}}: {{state}}', stateChanges()),
-    annotation(
-      'Unexpected stops',
-      'red',
-      '{{server}} · {{panel}} stopped by itself',
-      growth('gameserver_unexpected_stops_total'),
-    ),
+    annotation('Crashes', 'red', '{{server}} · {{panel}}: {{reason}}', stopsByReason(CRASHES)),
   ];
 }
 

@@ -3,6 +3,7 @@ import type { Section } from '../board.ts';
 import { timeline } from '../panels.ts';
 import {
   dataSource,
+  expected,
   gauge,
   ofServers,
   perServer,
@@ -10,6 +11,7 @@ import {
   secondsToFullDisk,
   share,
   stateCode,
+  uptime,
 } from '../promql.ts';
 import { table } from '../table.ts';
 
@@ -27,8 +29,10 @@ export const now: Section = {
       hiddenLabels: ['server_id', 'uuid'],
       columns: [
         { name: 'State', expr: stateCode(), mappings: [STATE_WORDS] },
-        { name: 'Should run', expr: gauge('gameserver_expected_running'), mappings: [YES_NO] },
+        { name: 'Should run', expr: expected(), mappings: [YES_NO] },
         { name: 'Up for', expr: `time() - ${gauge('gameserver_start_time_seconds')}`, unit: 'dtdurations' },
+        { name: 'Uptime', expr: uptime(), unit: 'percentunit' },
+        { name: 'Last exit code', expr: gauge('gameserver_last_exit_code') },
         { name: 'CPU', expr: gauge('gameserver_cpu_usage_cores'), unit: 'suffix:cores', decimals: 2 },
         { name: 'CPU of limit', expr: share('cpu'), unit: 'percentunit', thresholds: NEAR_LIMIT },
         { name: 'Memory', expr: gauge('gameserver_memory_usage_bytes'), unit: 'bytes' },

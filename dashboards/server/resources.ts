@@ -53,6 +53,31 @@ export const cpuAndMemory: Section = {
         ['/ limit$/', DASHED],
       ],
     }),
+    graph({
+      title: 'Time at the limit',
+      description: `The share of time with 95 % of the CPU limit (upwards) or memory limit (downwards) in use, by the second. Only for servers that stream and have a limit. ${LIMITED}`,
+      unit: 'percentunit',
+      noValue: 'No data: it needs a limit and a console socket',
+      width: 24,
+      height: 7,
+      queries: [
+        {
+          expr: top(
+            rate('gameserver_cpu_saturated_seconds_total'),
+            byGrowth('gameserver_cpu_saturated_seconds_total'),
+          ),
+          legend: `${NAME} CPU`,
+        },
+        {
+          expr: top(
+            rate('gameserver_memory_saturated_seconds_total'),
+            byGrowth('gameserver_memory_saturated_seconds_total'),
+          ),
+          legend: `${NAME} memory`,
+        },
+      ],
+      looks: [['/ memory$/', DOWNWARDS]],
+    }),
   ],
 };
 

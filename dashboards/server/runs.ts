@@ -10,6 +10,7 @@ import {
   perServer,
   SHOWN,
   sampleAge,
+  stopsByReason,
   top,
   whereAlso,
 } from '../promql.ts';
@@ -19,11 +20,11 @@ export const runs: Section = {
   title: 'Restarts and data',
   panels: [
     graph({
-      title: 'Starts and unexpected stops',
-      description: `When the exporter saw the server start, and stop without being asked to (downwards). ${LIMITED}`,
+      title: 'Starts and stops',
+      description: `When the exporter saw the server start, and stop for which reason (downwards). ${LIMITED}`,
       unit: 'short',
       decimals: 0,
-      noValue: 'No start and no unexpected stop in this time range',
+      noValue: 'No start and no stop in this time range',
       width: 12,
       bars: true,
       queries: [
@@ -32,14 +33,11 @@ export const runs: Section = {
           legend: `${NAME} started`,
         },
         {
-          expr: top(
-            growth('gameserver_unexpected_stops_total'),
-            byGrowth('gameserver_unexpected_stops_total'),
-          ),
-          legend: `${NAME} stopped by itself`,
+          expr: top(stopsByReason(), byGrowth('gameserver_stops_total')),
+          legend: `${NAME} stopped: {{reason}}`,
         },
       ],
-      looks: [['/ stopped by itself$/', DOWNWARDS]],
+      looks: [['/ stopped: /', DOWNWARDS]],
     }),
     timeline({
       title: 'Data source',
@@ -83,8 +81,7 @@ export const runs: Section = {
     }),
     table({
       title: 'Backups',
-      description:
-        'Successful backups and the last one that failed, where the exporter is told to ask for them.',
+      description: 'Successful backups and the newest failed one, where the exporter reads them.',
       unit: 'short',
       noValue: 'No backups, or the exporter is not told to ask for them',
       width: 24,
@@ -105,6 +102,11 @@ export const runs: Section = {
           unit: 'dtdurations',
         },
         { name: 'Size of the newest', expr: gauge('gameserver_backup_last_size_bytes'), unit: 'bytes' },
+        {
+          name: 'Last failure',
+          expr: `time() - ${gauge('gameserver_backup_last_failure_timestamp_seconds')}`,
+          unit: 'dtdurations',
+        },
       ],
       sortBy: ['Age of the newest', 'descending'],
     }),

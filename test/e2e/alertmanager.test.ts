@@ -22,6 +22,13 @@ function servers(
   }));
 }
 
+/** An alert of one server; a crash has a reason. */
+function of(server: string, alertname: string, isWarning = false): SentAlert {
+  const reason = alertname === 'GameserverCrashed' ? { reason: 'crashed' } : {};
+  const severity = isWarning ? 'warning' : 'critical';
+  return { labels: { alertname, severity, ...MAIN, server, server_id: `id-${server}`, ...reason } };
+}
+
 describe.skipIf(!hasAlertmanager)('a real Alertmanager with the shipped configuration', () => {
   let alertmanager: AlertmanagerUnderTest;
 
@@ -95,18 +102,26 @@ describe.skipIf(!hasAlertmanager)('a real Alertmanager with the shipped configur
     expect(new Set(pages().map(({ panel }) => panel))).toEqual(new Set(['main', 'other']));
   });
 
-  it('wakes nobody for what is for the day, and tells single stops no more once they are counted', async () => {
-    const [stop] = servers('main', 'GameserverStoppedUnexpectedly', 'warning');
-    const repeated = { ...stop?.labels, alertname: 'GameserverStopsRepeatedly', severity: 'critical' };
-    const cpu = { ...stop?.labels, alertname: 'GameserverCpuNearLimit', severity: 'warning' };
-    await alertmanager.send([{ labels: repeated }, { labels: cpu }, ...(stop === undefined ? [] : [stop])]);
+  it.each([
+    ['GameserverAutomaticRestartAborted', ['Crashed', 'StopsRepeatedly', 'Stopped']],
+    ['GameserverStopsRepeatedly', ['Crashed', 'Stopped']],
+    ['GameserverStopped', ['Crashed']],
+  ])('sends one page for a crash that ends in %s, and wakes nobody for its CPU', async (page, others) => {
+    const crashes = others.map((name) => of('lobby', `Gameserver${name}`, name === 'Crashed'));
+    const elsewhere = of('modded', 'GameserverCrashed', true);
+    const cpu = of('lobby', 'GameserverCpuSaturated', true);
+    await alertmanager.send([...crashes, elsewhere, cpu, of('lobby', page)]);
     await until(() => {
       const told = alertmanager.notifications.flatMap(({ receiver, alerts }) =>
-        alerts.map(({ labels }) => `${receiver}: ${labels['alertname']}`),
+        alerts.map(({ labels }) => `${receiver}: ${labels['alertname']} ${labels['server']}`),
       );
-      expect(told.toSorted()).toEqual(['notify: GameserverCpuNearLimit', 'page: GameserverStopsRepeatedly']);
+      expect(told.toSorted()).toEqual([
+        'notify: GameserverCpuSaturated lobby',
+        'notify: GameserverCrashed modded',
+        `page: ${page} lobby`,
+      ]);
     });
-    expect(await silenced()).toBe(1);
+    expect(await silenced()).toBe(others.length);
   });
 
   /** How many alerts fire and are silenced by others. */

@@ -26,8 +26,8 @@ const PATIENCE_MS = 60_000;
 const NAMES = ['survival', 'modded', 'lobby', 'skyblock', 'arena', 'creative'] as const;
 
 /** Alerts on what lasts, and on what happened once, which is all that anybody is to be told of before the panel is cut off. */
-const STATES = ['GameserverCpuNearLimit lobby', 'GameserverStopped modded', 'GameserverStopped survival'];
-const TROUBLES = [...STATES, 'GameserverStoppedUnexpectedly modded'];
+const STATES = ['GameserverCpuSaturated lobby', 'GameserverStopped modded', 'GameserverStopped survival'];
+const TROUBLES = [...STATES, 'GameserverCrashed modded'];
 
 describe.skipIf(!hasPrometheus || !hasAlertmanager)('from a simulated panel to a webhook', () => {
   const time = new TestTime(SPEED);
@@ -67,17 +67,17 @@ describe.skipIf(!hasPrometheus || !hasAlertmanager)('from a simulated panel to a
     panel.power('arena', 'stop');
     await until(() => expect([...told()].toSorted()).toEqual(TROUBLES));
     expect(fires()).toEqual(expect.arrayContaining(STATES));
-    const cpu = alerts().find(({ labels }) => labels['alertname'] === 'GameserverCpuNearLimit');
+    const cpu = alerts().find(({ labels }) => labels['alertname'] === 'GameserverCpuSaturated');
     expect(cpu).toMatchObject({
       labels: { job: 'gameserver', panel: 'main', server: 'lobby', game: 'minecraft', severity: 'warning' },
       annotations: {
-        summary: 'lobby on main needs nearly all of its CPU',
-        description: expect.stringMatching(/^It uses 9\d(?:\.\d+)?% of its CPU limit/) as string,
-        runbook_url: 'docs/runbooks/gameserver-cpu-near-limit.md',
+        summary: 'lobby on main needs more CPU than its limit allows',
+        description: expect.stringMatching(/^It was at its CPU limit in [\d.]+% of the last/) as string,
+        runbook_url: 'docs/runbooks/gameserver-cpu-saturated.md',
       },
     });
     expect(receiversOf('GameserverStopped')).toEqual(['page']);
-    expect(receiversOf('GameserverCpuNearLimit')).toEqual(['notify']);
+    expect(receiversOf('GameserverCpuSaturated')).toEqual(['notify']);
   });
 
   it('tells once that the panel is cut off, and not of each server; stopped servers stay so', async () => {

@@ -197,7 +197,7 @@ const FIGURES = [
   // Seven by configuration, the same seven by discovery, and one on the panel that refuses the key.
   ['fleet.json', 'Servers / A', 15],
   ['fleet.json', 'Off, but should run / A', 1],
-  ['fleet.json', 'Unexpected stops / A', 2],
+  ['fleet.json', 'Crashes / A', 2],
   ['fleet.json', 'Without data / A', 3],
   // The suspended server on two panels; the one whose key is refused is not blocked.
   ['fleet.json', 'Blocked / A', 2],
@@ -212,10 +212,10 @@ const FIGURES = [
 
 const PROBLEMS = [
   'modded should run, but is off, rank 1',
-  'modded stopped by itself within the last hour, rank 2',
-  'survival disk full within a day at this pace, rank 5',
-  'season blocked: suspended, rank 8',
-  'elsewhere no data, rank 7',
+  'modded crashed within the last hour: crashed, rank 3',
+  'survival disk full within a day at this pace, rank 6',
+  'season blocked: suspended, rank 10',
+  'elsewhere no data, rank 9',
 ];
 
 function keyOf({ metric }: Series): string {
@@ -285,7 +285,7 @@ async function letThingsHappen(
   panel.crash('modded');
   panel.power('skyblock', 'restart');
   for (const { until } of replicas) {
-    await until('gameserver_unexpected_stops_total', { panel: 'main', server: 'modded' }, [1]);
+    await until('gameserver_stops_total', { panel: 'main', server: 'modded', reason: 'crashed' }, [1]);
     await until('gameserver_starts_total', { panel: 'main', server: 'skyblock' }, [1]);
   }
 }

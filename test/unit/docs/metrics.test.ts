@@ -1,3 +1,5 @@
+import { readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
 import { COMPATIBILITY_FAMILIES } from '../../../src/metrics/compatibility.ts';
 import { PANEL_FAMILIES, SERVER_FAMILIES } from '../../../src/metrics/families.ts';
@@ -28,9 +30,18 @@ const NAMES = new Set([
 
 const METRIC = /\b(?:gameserver|pterodactyl_server)_[a-z0-9_]+/g;
 
+/** A series that rules record, as `server:gameserver_uptime:ratio30d`. */
+const RECORDED = /\b[a-z]+:gameserver_[a-z0-9_]+:[a-z0-9_]+/g;
+const RULES = readFileSync(
+  fileURLToPath(new URL('../../../deploy/prometheus/rules/gameserver.yml', import.meta.url)),
+  'utf8',
+);
+
 describe('every metric that a page names is there', () => {
   it.each(documents())('in $path', ({ text }) => {
-    const named = [...text.matchAll(METRIC)].map(([name]) => name);
+    const recorded = text.match(RECORDED) ?? [];
+    expect(recorded.filter((name) => !RULES.includes(`- record: ${name}\n`))).toEqual([]);
+    const named = [...text.replaceAll(RECORDED, '').matchAll(METRIC)].map(([name]) => name);
     // A name that ends in _ stands for those that begin so.
     expect(named.filter((name) => !NAMES.has(name) && !name.endsWith('_'))).toEqual([]);
   });
