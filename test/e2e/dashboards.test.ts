@@ -58,6 +58,7 @@ describe.skipIf(!hasPrometheus)('the dashboards, of a real Prometheus', () => {
       servers: SERVERS,
       startMs: 500,
       stopMs: 500,
+      reviveMs: 3_600_000,
       websocketLimitPerMinute: 0,
     });
     stops.unshift(() => panel.stop());
@@ -282,7 +283,7 @@ async function letThingsHappen(
   });
   panel.sockets({ kind: 'expire', server: 'survival' });
   panel.sockets({ kind: 'drop', server: AWKWARD });
-  panel.crash('modded');
+  panel.crash('modded', { code: 1 });
   panel.power('skyblock', 'restart');
   for (const { until } of replicas) {
     await until('gameserver_stops_total', { panel: 'main', server: 'modded', reason: 'crashed' }, [1]);

@@ -65,7 +65,7 @@ describe('demo', () => {
     // What a stop is told by: that it runs must have been seen on the socket.
     await until('gameserver_collection_streaming', { server }, [1]);
     expect((await fetch(crash, { method: 'POST', body })).status).toBe(200);
-    await until('gameserver_unexpected_stops_total', { server }, [1]);
+    await until('gameserver_stops_total', { server, reason: 'crashed' }, [1]);
   });
 });
 

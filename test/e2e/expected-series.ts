@@ -1,3 +1,4 @@
+import { STOP_REASONS } from '../../src/domain/reading.ts';
 import { SERVER_STATES, type ServerState } from '../../src/domain/server.ts';
 import type { Simulator } from '../../src/simulator/api.ts';
 import type { ServerSpec } from '../../src/simulator/schema.ts';
@@ -246,7 +247,22 @@ export function expectedSeries(panel: Simulator): Readonly<Record<string, readon
     gameserver_network_receive_peak_bytes_per_second: peakRates('rxBytes'),
     gameserver_network_transmit_peak_bytes_per_second: peakRates('txBytes'),
     gameserver_starts_total: all(0, { skyblock: 1 }),
-    gameserver_unexpected_stops_total: all(0, { modded: 1 }),
+    gameserver_stops_total: STOP_REASONS.flatMap((reason) =>
+      all(0, reason === 'crashed' ? { modded: 1 } : reason === 'requested' ? { skyblock: 1 } : {}).map(
+        ([name, value]): Row => [name, value, { reason }],
+      ),
+    ),
+    gameserver_last_exit_code: [['modded', 1]],
+    gameserver_automatic_restart_aborted: all(0),
+    gameserver_running_seconds_total: all(ANY),
+    gameserver_observed_seconds_total: all(ANY),
+    gameserver_cpu_saturated_seconds_total: [['survival', ANY]],
+    gameserver_memory_saturated_seconds_total: [
+      ['survival', ANY],
+      ['lobby', ANY],
+      ['skyblock', ANY],
+      ['modded', ANY],
+    ],
     gameserver_console_lines_total: all(0, {
       survival: CONSOLE_LINES,
       lobby: ANY,

@@ -29,7 +29,7 @@ describe.skipIf(!hasPrometheus)('a real Prometheus', () => {
   const stops: (() => Promise<void>)[] = [];
 
   beforeAll(async () => {
-    panel = await startSimulator({ servers: SERVERS, startMs: 500, stopMs: 500 });
+    panel = await startSimulator({ servers: SERVERS, startMs: 500, stopMs: 500, reviveMs: 3_600_000 });
     stops.unshift(() => panel.stop());
     panel.pin('survival', PEAK_USAGE);
     panel.pin('lobby', LOBBY_USAGE);
@@ -149,8 +149,8 @@ async function letThingsHappen(panel: Simulator, exporter: ServedProgram): Promi
   for (let line = 0; line < CONSOLE_LINES; line += 1) {
     panel.sockets({ kind: 'send', server: 'survival', event: 'console output', args: [`line ${line}`] });
   }
-  panel.crash('modded');
+  panel.crash('modded', { code: 1 });
   panel.power('skyblock', 'restart');
-  await exporter.until('gameserver_unexpected_stops_total', { server: 'modded' }, [1]);
+  await exporter.until('gameserver_stops_total', { server: 'modded', reason: 'crashed' }, [1]);
   await exporter.until('gameserver_starts_total', { server: 'skyblock' }, [1]);
 }
