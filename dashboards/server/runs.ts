@@ -81,7 +81,7 @@ export const runs: Section = {
     }),
     table({
       title: 'Backups',
-      description: 'Successful backups and the newest failed one, where the exporter reads them.',
+      description: 'Successful backups, where the exporter is told to ask for them.',
       unit: 'short',
       noValue: 'No backups, or the exporter is not told to ask for them',
       width: 24,
@@ -102,11 +102,6 @@ export const runs: Section = {
           unit: 'dtdurations',
         },
         { name: 'Size of the newest', expr: gauge('gameserver_backup_last_size_bytes'), unit: 'bytes' },
-        {
-          name: 'Last failure',
-          expr: `time() - ${gauge('gameserver_backup_last_failure_timestamp_seconds')}`,
-          unit: 'dtdurations',
-        },
       ],
       sortBy: ['Age of the newest', 'descending'],
     }),
