@@ -143,10 +143,10 @@ const panel = section('a panel, such as `- name: main`', {
       "Watch the servers in the panel's listing, too. Entries in servers win over what the listing says and add to it.",
     examples: [{ type: 'owner' }],
   }),
-  limits_from_listing: flag().prefault('false').meta({
+  limits_from_listing: flag().prefault('true').meta({
     description:
-      'Take node, egg, limits and states as suspended from the listing for the entries in servers, too; included in discover.',
-    default: false,
+      'Take node, egg, limits and states as suspended from the listing for the entries in servers, too; included in discover. What servers say themselves wins, and a panel that refuses the listing loses only this.',
+    default: true,
   }),
   backups: backups.meta({
     description: "Ask for each server's backups: true for every hour, or how often. Default: false.",

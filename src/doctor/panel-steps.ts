@@ -64,7 +64,9 @@ export function firstPage(
   { type }: DiscoveryScope,
   signal: AbortSignal,
 ): Promise<Attempt<ListingPage>> {
-  return attempt(gateway.listing(typed({ page: 1, perPage: LISTING_PAGE_SIZE }, type), signal, true));
+  return attempt(
+    gateway.listing(typed({ page: 1, perPage: LISTING_PAGE_SIZE }, type), signal, { urgent: true }),
+  );
 }
 
 /** Every listed server, from the first page on; what was found before a page that failed counts. */
@@ -75,7 +77,7 @@ export function walkOn(
   signal: AbortSignal,
 ): Promise<ListingWalk> {
   return walkListing((query) => {
-    if (query.page > 1) return gateway.listing(typed(query, type), signal, true);
+    if (query.page > 1) return gateway.listing(typed(query, type), signal, { urgent: true });
     return first.ok ? Promise.resolve(first.value) : Promise.reject(first.error);
   });
 }

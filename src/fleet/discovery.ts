@@ -1,13 +1,15 @@
 import { CAUSES } from '../diagnosis/causes.ts';
 import type { Cancel, Clock } from '../domain/clock.ts';
-import { DEFAULT_MAX_SERVERS, type ListingSettings } from '../domain/discovery.ts';
+import type { ListingSettings } from '../domain/discovery.ts';
 import type { Logger } from '../domain/log.ts';
 import { printable } from '../domain/printable.ts';
 import type { Problem } from '../domain/problem.ts';
 import type { DiscoveryReading } from '../domain/reading.ts';
 import { identityOf, type ServerTarget } from '../domain/server.ts';
 import type { ListedServer, ListingPage, ListingQuery } from '../panel/dialect.ts';
-import { type ListingWalk, walkListing } from '../panel/listing.ts';
+import { PanelError } from '../panel/errors.ts';
+import { LISTING_PAGE_SIZE, type ListingWalk, walkListing } from '../panel/listing.ts';
+import type { ListingCall } from '../panel/purpose.ts';
 import { Admission, NO_SURPLUS, type Surplus, surplusProblem } from './admission.ts';
 import { afterWalk, type Census, hasDoubts } from './census.ts';
 import {
@@ -28,15 +30,29 @@ const NAMES_WITHIN_MS = 30_000;
 /** The part of the budget that the listing takes at most: a long one is read less often. */
 const LISTING_SHARE = 0.1;
 
+/**
+ * Calls a minute that a listing may take where it adds nothing but facts about the configured servers, unless their own pages need more:
+ * an account may see thousands of others.
+ */
+const FACTS_CALLS_PER_MINUTE = 1;
+
+/** So many servers that are not observed are remembered where none is discovered: one may be added to the configuration. */
+const FACTS_REMEMBERED = 1_000;
+
 /** After so many pages that failed, the rest is left for another time. */
 const FAILURES_TO_GIVE_UP = 2;
+
+/** The names that a report of servers begins with. */
+const NAMES_REPORTED = 3;
 
 /** What discovery works with. */
 export interface DiscoveryOptions {
   readonly panel: string;
   readonly clock: Clock;
   readonly log: Logger;
-  readonly listing: (query: ListingQuery, signal: AbortSignal, urgent: boolean) => Promise<ListingPage>;
+  readonly listing: (query: ListingQuery, signal: AbortSignal, call: ListingCall) => Promise<ListingPage>;
+  /** Does the panel answer, and accept the key? */
+  readonly isPanelUp: () => boolean;
   /** Calls a minute that the panel's budget carries. */
   readonly callsPerMinute: () => number;
   /** Identities of the servers whose own calls are answered with 404. */
@@ -106,7 +122,7 @@ export class Discovery {
   }
 
   get #maxServers(): number {
-    return this.#settings?.discover?.maxServers ?? DEFAULT_MAX_SERVERS;
+    return this.#settings?.discover?.maxServers ?? FACTS_REMEMBERED;
   }
 
   /** Takes on the configured servers, and how the listing is used, if it is; says what is to be observed then. */
@@ -173,14 +189,18 @@ export class Discovery {
     const controller = new AbortController();
     const { signal } = controller;
     this.#inFlight = controller;
-    const isUrgent = !this.#hasWalked;
+    const optional = settings.discover === undefined;
+    const urgentPages = this.#hasWalked ? 0 : optional ? this.#ownPages : Number.POSITIVE_INFINITY;
     const type = settings.type === undefined ? {} : { type: settings.type };
     const admission = this.#admission();
-    const walk = await walkListing((page) => listing({ ...page, ...type }, signal, isUrgent), {
-      maxFailures: FAILURES_TO_GIVE_UP,
-      signal,
-      reduction: { above: this.#maxServers, reduce: (servers) => admission.reduce(servers) },
-    });
+    const walk = await walkListing(
+      (query) => listing({ ...query, ...type }, signal, { urgent: query.page <= urgentPages, optional }),
+      {
+        maxFailures: FAILURES_TO_GIVE_UP,
+        signal,
+        reduction: { above: this.#maxServers, reduce: (servers) => admission.reduce(servers) },
+      },
+    );
     if (signal.aborted) return;
     this.#inFlight = undefined;
     this.#hasWalked = true;
@@ -188,10 +208,11 @@ export class Discovery {
     if (walk.complete) this.#undecided = [];
     this.#census = afterWalk(this.#census, walk, this.#options.notFound());
     this.#reduceCensus(admission);
-    this.#logProblem(walk);
+    this.#logProblem(walk, settings);
     this.#noteSurplus(walk, admission);
     this.#publish();
-    this.#scheduleWalk(settings, walk.complete && !hasDoubts(this.#census));
+    const isRefused = optional && this.#options.isPanelUp() && isRefusal(walk.failure?.error);
+    this.#scheduleWalk(settings, isRefused || (walk.complete && !hasDoubts(this.#census)));
   }
 
   #admission(): Admission {
@@ -217,11 +238,12 @@ export class Discovery {
   #noteSurplus({ complete, surplusEntries }: ListingWalk, { surplus }: Admission): void {
     const { panel, log } = this.#options;
     const before = this.#surplus.servers;
-    this.#surplusEntries = surplusEntries;
+    // Nothing is missed where no server is observed because the listing names it.
+    this.#surplusEntries = this.#rules === undefined ? 0 : surplusEntries;
     // A walk that broke off has seen only a part of those that are left out.
     if (complete || surplus.servers >= before) this.#surplus = surplus;
     const now = this.#surplus.servers;
-    const problem = surplusProblem(this.#surplus, surplusEntries, this.#maxServers);
+    const problem = surplusProblem(this.#surplus, this.#surplusEntries, this.#maxServers);
     if (problem !== undefined && now > 0 && before === 0) this.#warn(problem);
     if (now === 0 && before > 0)
       log.info({ panel }, `panel ${panel}: no servers of the listing are left out any longer`);
@@ -250,11 +272,13 @@ export class Discovery {
     this.#cancelWalk = this.#options.clock.schedule(delayMs, () => void this.#walk(settings));
   }
 
-  #logProblem({ problem, complete, servers }: ListingWalk): void {
-    const { panel, log, clock } = this.#options;
+  #logProblem({ problem, complete, servers, failure }: ListingWalk, { discover }: ListingSettings): void {
+    const { panel, log, clock, isPanelUp } = this.#options;
     if (complete) {
-      if (servers.length === 0 && problem === undefined && this.#succeededUnixMs === undefined)
-        log.warn({ panel }, emptyListing(panel));
+      if (problem === undefined && this.#succeededUnixMs === undefined) {
+        if (discover === undefined) this.#logUnlisted();
+        else if (servers.length === 0) log.warn({ panel }, emptyListing(panel));
+      }
       this.#succeededUnixMs = clock.toUnixMs(clock.now());
     }
     if (problem === undefined) {
@@ -263,12 +287,29 @@ export class Discovery {
       return;
     }
     this.#failures += 1;
+    // What is wrong with the panel or its key is reported once, by the servers' own calls.
+    if (discover === undefined && !isPanelUp()) return;
     const cause = printable(problem.message);
-    const what = complete
-      ? "the listing has entries that can't be read: leaving them out"
-      : 'listing incomplete: keeping the known servers';
+    const isRefused = discover === undefined && isRefusal(failure?.error);
+    const what = isRefused
+      ? 'the listing is refused: going without node, egg and limits, unless servers have limits of their own; limits_from_listing: false ends the attempts'
+      : complete
+        ? "the listing has entries that can't be read: leaving them out"
+        : 'listing incomplete: keeping the known servers';
     log[this.#isFailing ? 'debug' : 'warn']({ panel, cause }, `panel ${panel}: ${what}; last: ${cause}`);
     this.#isFailing = true;
+  }
+
+  #logUnlisted(): void {
+    const { panel, log } = this.#options;
+    const listed = new Set([...this.#census.keys()].map((uuid) => identityOf({ id: uuid })));
+    const unlisted = this.#configured.filter((target) => !listed.has(identityOf(target)));
+    if (unlisted.length === 0) return;
+    const names = unlisted.slice(0, NAMES_REPORTED).map(({ name }) => name);
+    log.info(
+      { panel, servers: unlisted.length },
+      `panel ${panel}: ${unlisted.length} of ${this.#configured.length} servers are not in the listing of the key's account: their limits come from the configuration alone; first: ${names.join(', ')}`,
+    );
   }
 
   /** What the listing names is known, or has been waited for long enough. */
@@ -314,9 +355,30 @@ export class Discovery {
   }
 
   #shortestMs(): number {
-    return (this.#pages / (this.#options.callsPerMinute() * LISTING_SHARE)) * 60_000;
+    return (this.#pages / this.#mostPerMinute) * 60_000;
+  }
+
+  /** Calls a minute that the listing takes at most. */
+  get #mostPerMinute(): number {
+    const most = this.#options.callsPerMinute() * LISTING_SHARE;
+    const settings = this.#settings;
+    if (settings === undefined || settings.discover !== undefined) return most;
+    const own = (this.#ownPages * 60_000) / settings.intervalMs;
+    return Math.min(most, Math.max(own, FACTS_CALLS_PER_MINUTE));
+  }
+
+  /** Pages that the configured servers take. */
+  get #ownPages(): number {
+    return Math.ceil(this.#configured.length / LISTING_PAGE_SIZE);
   }
 }
+
+/** Is it the panel's, or a firewall's, answer to an account that may not read the listing, or a panel without one? */
+function isRefusal(error: unknown): boolean {
+  return error instanceof PanelError && REFUSALS.has(error.status ?? 0);
+}
+
+const REFUSALS: ReadonlySet<number> = new Set([401, 403, 404]);
 
 function uuidsOf(servers: readonly ListedServer[]): string {
   return servers

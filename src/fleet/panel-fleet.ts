@@ -238,8 +238,9 @@ export class PanelFleet {
       clock,
       log,
       isOurs,
+      isPanelUp: () => gateway.health === 'up',
       callsPerMinute: () => gateway.budget().limitPerMinute,
-      listing: (query, signal, urgent) => gateway.listing(query, signal, urgent),
+      listing: (query, signal, call) => gateway.listing(query, signal, call),
       notFound: () =>
         new Set(
           this.#records

@@ -3,16 +3,25 @@ import { weigh } from '../diagnosis/scope.ts';
 import type { Logger } from '../domain/log.ts';
 import type { Problem } from '../domain/problem.ts';
 import type { BudgetReading } from '../domain/reading.ts';
-import type { ApiEndpoint } from '../domain/telemetry.ts';
 import { type PanelAnswer, PanelApi, type PanelApiOptions } from './api.ts';
 import { Breaker } from './breaker.ts';
 import { ApiBudget } from './budget.ts';
 import { ConsoleRefusals } from './console-refusals.ts';
 import type { BackupsPage, Credentials, ListingPage, ListingQuery, Resources } from './dialect.ts';
 import { problemOf } from './errors.ts';
-import type { CallKind, Shares } from './fair-share.ts';
+import type { Shares } from './fair-share.ts';
 import { PathProblems } from './path-problems.ts';
 import { type ProbeCalls, Prober } from './prober.ts';
+import {
+  isNodeSilent,
+  isProbe,
+  LISTING_PROBE,
+  type ListingCall,
+  listingPurpose,
+  PROBE_QUERY,
+  type Purpose,
+  withoutKeyDoubt,
+} from './purpose.ts';
 
 /** Did the panel's API answer, and accept the key? `unknown` until a call has told. */
 export type PanelHealth = 'unknown' | 'up' | 'down';
@@ -38,8 +47,7 @@ export interface PanelGateway {
   resources(server: string, signal: AbortSignal): Promise<Resources>;
   /** As `resources`, but before all connects: the answer's headers tell the panel's limit. */
   learn(server: string, signal: AbortSignal): Promise<Resources>;
-  /** Last but for backups; `urgent` goes before all connects. */
-  listing(query: ListingQuery, signal: AbortSignal, urgent?: boolean): Promise<ListingPage>;
+  listing(query: ListingQuery, signal: AbortSignal, call?: ListingCall): Promise<ListingPage>;
   /** One page of a server's backups, after all other calls. */
   backups(server: string, page: number, signal: AbortSignal): Promise<BackupsPage>;
   budget(): BudgetReading;
@@ -88,23 +96,8 @@ export function createPanelGateway(
   return new Gateway(options, calls, budget, breaker);
 }
 
-interface Purpose {
-  readonly kind: CallKind;
-  readonly endpoint: ApiEndpoint;
-  /** At most one call of a kind waits for it. */
-  readonly server?: string;
-  /** Whom the call's outcome is about. */
-  readonly subject: string;
-}
-
 /** Assumed until `setFleetSize`: enough that one server's trouble isn't taken for the panel's. */
 const UNKNOWN_FLEET_SIZE = 3;
-
-/** The subject of calls that are about no server in particular; no id is empty. */
-const WHOLE_PANEL = '';
-
-/** The smallest question that needs the key and asks no node. */
-const PROBE_QUERY: ListingQuery = { page: 1, perPage: 1 };
 
 class Gateway implements PanelGateway {
   readonly #panel: string;
@@ -120,6 +113,8 @@ class Gateway implements PanelGateway {
   readonly #prober: Prober;
   #health: PanelHealth = 'unknown';
   #fleetSize = UNKNOWN_FLEET_SIZE;
+  /** Nothing but facts about the servers is read from the listing. */
+  #isListingOptional = false;
   /** Counts the keys: what a call with an earlier one met says nothing about this one. */
   #keyNumber = 0;
   #isConsoleProblemLogged = false;
@@ -168,10 +163,9 @@ class Gateway implements PanelGateway {
     return this.#run(purpose, signal, (scope) => this.#api.resources(server, scope));
   }
 
-  listing(query: ListingQuery, signal: AbortSignal, urgent = false): Promise<ListingPage> {
-    const kind = urgent ? 'firstListing' : 'listing';
-    const purpose: Purpose = { kind, endpoint: 'listing', subject: WHOLE_PANEL };
-    return this.#run(purpose, signal, (scope) => this.#api.listing(query, scope));
+  listing(query: ListingQuery, signal: AbortSignal, call: ListingCall = {}): Promise<ListingPage> {
+    this.#isListingOptional = call.optional === true;
+    return this.#run(listingPurpose(call), signal, (scope) => this.#api.listing(query, scope));
   }
 
   backups(server: string, page: number, signal: AbortSignal): Promise<BackupsPage> {
@@ -267,6 +261,10 @@ class Gateway implements PanelGateway {
   #ended(purpose: Purpose, problem: Problem | undefined, keyNumber: number): void {
     if (this.#lifetime.signal.aborted || keyNumber !== this.#keyNumber) return;
     const { endpoint, subject } = purpose;
+    if (problem !== undefined && purpose.isOptional === true && this.#fleetSize > 0) {
+      this.#prober.listingMissed(problem);
+      return;
+    }
     const before = this.#breaker.problem;
     const consolesBefore = this.#consoleProblem;
     const isProof = weigh(endpoint, problem?.cause) === 'proof';
@@ -275,7 +273,7 @@ class Gateway implements PanelGateway {
     this.#breaker.ended({
       endpoint,
       subject,
-      problem: withoutKeyDoubt(purpose, problem),
+      problem: withoutKeyDoubt(purpose, problem, opinion !== undefined),
       isVerification: isProbe(purpose) && opinion === undefined,
       fleetSize: this.#fleetSize,
     });
@@ -325,8 +323,9 @@ class Gateway implements PanelGateway {
   #notePaths({ endpoint, subject }: Purpose, problem: Problem | undefined): boolean {
     if (endpoint === 'listing') this.#prober.listingEnded(problem);
     if (problem !== undefined && weigh(endpoint, problem.cause) !== 'proof') {
+      const isMissed = endpoint !== 'listing' || !this.#isListingOptional;
       // While the panel is down, no path is told apart from another.
-      if (this.#breaker.problem === undefined) this.#paths.failed(endpoint, subject, problem);
+      if (isMissed && this.#breaker.problem === undefined) this.#paths.failed(endpoint, subject, problem);
       return false;
     }
     const isCured = this.#paths.worked(endpoint);
@@ -365,31 +364,19 @@ class Gateway implements PanelGateway {
 
   #probeCalls(): ProbeCalls {
     return {
-      listing: (signal) => {
-        const purpose: Purpose = { kind: 'probe', endpoint: 'listing', subject: WHOLE_PANEL };
-        return this.#run(purpose, signal, (scope) => this.#api.listing(PROBE_QUERY, scope));
-      },
+      listing: (signal) => this.#run(LISTING_PROBE, signal, (scope) => this.#api.listing(PROBE_QUERY, scope)),
       credentials: (server, signal) => {
         const purpose: Purpose = { kind: 'tokenProbe', endpoint: 'websocket', subject: server };
         return this.#run(purpose, signal, (scope) =>
           this.#prober.share(server, this.#api.credentials(server, scope)),
         );
       },
-      recheckListing: () => this.listing(PROBE_QUERY, this.#lifetime.signal),
+      recheckListing: () =>
+        this.listing(PROBE_QUERY, this.#lifetime.signal, { optional: this.#isListingOptional }),
       wake: () => this.#budget.wake(),
     };
   }
 }
-
-/** An account that may not read backups is told so with 401 by some panels: that says nothing against the key. */
-function withoutKeyDoubt({ endpoint }: Purpose, problem: Problem | undefined): Problem | undefined {
-  const isDoubt = endpoint === 'backups' && problem?.cause === 'unauthorized';
-  return isDoubt ? { ...problem, cause: 'forbidden' } : problem;
-}
-
-/** A panel that can't reach a node may answer without data. */
-const isNodeSilent = ({ sample, suspended }: Resources) => sample === undefined && !suspended;
-const isProbe = ({ kind }: Purpose) => kind === 'probe' || kind === 'tokenProbe';
 
 function withoutUserInfo(address: string): string {
   const url = new URL(address);

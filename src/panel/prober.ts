@@ -76,6 +76,13 @@ export class Prober {
     else if (mayBeOfListing(problem.cause)) this.#listing = 'unfit';
   }
 
+  /** A call for a listing that the servers can do without failed: a panel may refuse it to a key whose servers it gives credentials for. */
+  listingMissed(problem: Problem): void {
+    const isKeyAccepted = [...this.#asked.values()].some(({ isProof }) => isProof);
+    if (problem.cause === 'key_refused' && isKeyAccepted) this.#listing = 'unfit';
+    else this.listingEnded(problem);
+  }
+
   /** A call for a server's credentials ended. */
   credentialsEnded(server: string, isProof: boolean): void {
     this.#asked.delete(server);
@@ -107,7 +114,8 @@ export class Prober {
    * panel's? `ask` for some, or `wait` because most passed a moment ago; undefined if nothing else can tell.
    */
   secondOpinion({ cause }: Problem): 'ask' | 'wait' | undefined {
-    if (this.#breaker.problem !== undefined || !mayBeOfListing(cause)) return undefined;
+    const isListings = mayBeOfListing(cause) || (cause === 'key_refused' && this.#listing === 'unfit');
+    if (this.#breaker.problem !== undefined || !isListings) return undefined;
     if (this.#candidate() !== undefined) return 'ask';
     const recent = [...this.#asked.values()].filter(({ at }) => !this.#isLongAgo(at));
     const passed = recent.filter(({ isProof }) => isProof).length;

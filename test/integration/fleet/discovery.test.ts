@@ -274,7 +274,7 @@ describe('discovery', () => {
 
   it('begins, changes and ends with a reload, and leaves servers that stay their sockets', async () => {
     const panel = await panelWith({ servers: SERVERS });
-    const servers = ['servers:', `  - { id: ${SURVIVAL}, name: survival }`];
+    const servers = ['limits_from_listing: false', 'servers:', `  - { id: ${SURVIVAL}, name: survival }`];
     const exporter = await observe(panel, servers);
     await exporter.until('gameserver_collection_streaming', { server: 'survival' }, 1);
     await exporter.reload(yamlOf(panel, ['discover: { type: admin-all }', ...servers]));
@@ -324,15 +324,31 @@ describe('discovery', () => {
 describe('limits_from_listing', () => {
   it('adds to the servers of the configuration and brings no others', async () => {
     const panel = await panelWith({ servers: SERVERS });
-    const exporter = await observe(panel, [
-      'limits_from_listing: true',
-      'servers:',
-      `  - { id: ${SURVIVAL.slice(0, 8)} }`,
-    ]);
+    const exporter = await observe(panel, ['servers:', `  - { id: ${SURVIVAL.slice(0, 8)} }`]);
     const survival = { server: SURVIVAL.slice(0, 8), server_id: SURVIVAL.slice(0, 8) };
     await exporter.until('gameserver_info', { ...survival, node: 'fra-1', egg: 'Paper', uuid: SURVIVAL }, 1);
     await exporter.until('gameserver_cpu_limit_cores', survival, 2.5);
     expect(await namesOf(exporter)).toEqual([SURVIVAL.slice(0, 8)]);
     expect(await exporter.value('gameserver_exporter_discovered_servers')).toBe(0);
   });
+
+  it.each([401, 403, 404])(
+    'is all that a panel which refuses the listing with %i takes away',
+    async (status) => {
+      const panel = await panelWith({ servers: SERVERS });
+      panel.failRest({ kind: 'refuse', status, shape: 'errors', endpoint: 'listing' });
+      const exporter = await observe(panel, ['servers:', `  - { id: ${SURVIVAL}, name: survival }`]);
+      await exporter.until('gameserver_collection_streaming', { server: 'survival' }, 1);
+      await listings(panel, 4);
+      expect(await exporter.value('gameserver_panel_up')).toBe(1);
+      expect(await exporter.scrape()).not.toMatch(/^gameserver_panel_problem\{/m);
+      expect(await exporter.value('gameserver_cpu_limit_cores')).toBeUndefined();
+      const loud = exporter.lines.filter(({ level }) => level === 'warn' || level === 'error');
+      expect(loud.map(({ message }) => message)).toEqual([
+        expect.stringMatching(/^panel main: the listing is refused: .*limits_from_listing: false/),
+      ]);
+      panel.clearFaults();
+      await exporter.until('gameserver_cpu_limit_cores', { server: 'survival' }, 2.5);
+    },
+  );
 });

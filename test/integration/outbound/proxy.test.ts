@@ -68,7 +68,7 @@ describe.skipIf(!hasProxy)('proxy_url', () => {
     await streaming(await stage.exporter(panel, settings));
     const requests = await proxy.requests();
     expect(requests).toContain(`CONNECT node.test:${panel.port}`);
-    const calls = requests.filter((line) => line.startsWith(`GET ${panel.url}/api/client/servers/`));
+    const calls = requests.filter((line) => line.startsWith(`GET ${panel.url}/api/client`));
     expect(calls).toHaveLength(panel.calls());
   });
 

@@ -472,6 +472,71 @@ describe('close', () => {
   });
 });
 
+describe('a listing that the servers can do without', () => {
+  const list = () => gateway.listing({ page: 1, perPage: 100 }, never(), { optional: true }).catch(() => {});
+
+  it.each([
+    ['401', unauthenticated],
+    ['403', forbidden],
+    ['404', json(404, envelope('Not found.'))],
+    ['403 of a firewall', challenge],
+    ['500', json(500, envelope('Server error.'))],
+  ])('says nothing against the panel when it is refused with %s', async (_what, refused) => {
+    answer = except(isListing, refused);
+    gateway.setFleetSize(1, ['a']);
+    await ended(list(), list(), list());
+    expect(gateway.health).toBe('unknown');
+    await ended(connect('a'));
+    await ended(list());
+    expect(gateway.health).toBe('up');
+    expect(gateway.problems).toEqual([]);
+    expect(log.lines).toEqual([]);
+  });
+
+  it('speaks for the panel when it can be read', async () => {
+    gateway.setFleetSize(1, ['a']);
+    await ended(list());
+    expect(gateway.health).toBe('up');
+  });
+
+  it('is judged where no server makes calls of its own', async () => {
+    answer = unauthenticated;
+    gateway.setFleetSize(0, []);
+    await ended(list());
+    expect(gateway.problem?.cause).toBe('key_refused');
+  });
+
+  it('is no proof against a key that gets credentials: one server that got some is asked again', async () => {
+    const isOfA = ({ url = '' }: IncomingMessage) => url.includes('/a/');
+    gateway.setFleetSize(4, ['a', 'b', 'c', 'd']);
+    answer = except(isListing, forbidden);
+    await ended(connect('a'));
+    await ended(list());
+    await clock.advance(60_000);
+    answer = except(isOfA, healthy, except(isListing, forbidden, unauthorized));
+    await ended(connect('b'), connect('c'), connect('d'));
+    await vi.waitFor(async () => {
+      await clock.advance(10);
+      expect(paths().slice(-2)).toEqual([PROBE, 'a/websocket']);
+    });
+    await ended(connect('a'));
+    expect(gateway.health).toBe('up');
+    expect(gateway.problems).toEqual([]);
+    expect(log.lines).toEqual([]);
+  });
+
+  it('leaves a key that everything refuses to be found out', async () => {
+    gateway.setFleetSize(3, ['a', 'b', 'c']);
+    answer = unauthenticated;
+    await ended<unknown>(list(), connect('a'), connect('b'), connect('c'));
+    await vi.waitFor(async () => {
+      await clock.advance(10);
+      expect(gateway.problem?.cause).toBe('key_refused');
+    });
+    expect(log.lines.map(({ level }) => level)).toEqual(['error']);
+  });
+});
+
 describe('credentials that are refused with 401', () => {
   it("by the authentication itself are one server's own while the listing accepts the key", async () => {
     answer = (response, request) =>

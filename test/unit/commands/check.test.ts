@@ -67,6 +67,7 @@ panel main
   socket hosts   any public host that the panel names
   proxy          http://<secret>@proxy.example.com:3128
   expect         running 1, any 1 of the servers below
+  listing        for node, egg and limits, every 5m
 
   NAME      ID        EXPECT   MODE  LIMITS                    LABELS
   survival  1a7ce997  running  auto  memory 1024 bytes, cpu 2  game="minecraft"
@@ -83,6 +84,7 @@ panel second
   socket hosts   any public host that the panel names
   proxy          as in the environment
   expect         running 1 of the servers below
+  listing        for node, egg and limits, every 5m
 
   NAME      ID        EXPECT   MODE  LIMITS  LABELS
   5b1f0c7e  5b1f0c7e  running  auto  -       -

@@ -51,6 +51,7 @@ test('a small configuration is completed by the defaults', async () => {
         keyPerShard: false,
         pollIntervalMs: 30_000,
         stalenessMs: 60_000,
+        listing: { intervalMs: 300_000 },
         requestTimeoutMs: 25_000,
         connectTimeoutMs: 10_000,
         authTimeoutMs: 12_000,
@@ -174,8 +175,12 @@ panels:
   - name: facts
     url: https://panel.example.com
     api_key: key
-    limits_from_listing: true
     backups: false
+    servers: [{ id: d3aac109 }]
+  - name: alone
+    url: https://panel.example.com
+    api_key: key
+    limits_from_listing: false
     servers: [{ id: d3aac109 }]
 `);
   expect(panels[0]).toMatchObject({
@@ -204,6 +209,7 @@ panels:
   expect(panels[1]?.backups).toEqual({ intervalMs: 3_600_000 });
   expect(panels[2]?.listing).toEqual({ intervalMs: 300_000 });
   expect(panels[2]).not.toHaveProperty('backups');
+  expect(panels[3]).not.toHaveProperty('listing');
 });
 
 test.each(['d3aac109', 'D3AAC109', 'd3aac109-259b-452e-8b4e-cecc464142ca'])(

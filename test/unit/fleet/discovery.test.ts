@@ -3,6 +3,8 @@ import type { DiscoverRules, ListingSettings } from '../../../src/domain/discove
 import type { ServerTarget } from '../../../src/domain/server.ts';
 import { Discovery, type DiscoveryOptions } from '../../../src/fleet/discovery.ts';
 import type { ListedServer, ListingPage, ListingQuery } from '../../../src/panel/dialect.ts';
+import { PanelError } from '../../../src/panel/errors.ts';
+import type { ListingCall } from '../../../src/panel/purpose.ts';
 import { listed, uuidOf } from '../../support/listed.ts';
 import { collectingLogger } from '../../support/logger.ts';
 import { ManualClock } from '../../support/manual-clock.ts';
@@ -14,11 +16,12 @@ const SETTINGS: ListingSettings = { type: 'owner', intervalMs: 5 * MINUTE, disco
 
 let clock: ManualClock;
 let log: ReturnType<typeof collectingLogger>;
-let asked: (ListingQuery & { readonly urgent: boolean })[];
+let asked: (ListingQuery & ListingCall)[];
 let pages: (readonly ListedServer[] | Error)[];
 let answer: (query: ListingQuery, signal: AbortSignal) => Promise<ListingPage>;
 let found: (readonly ServerTarget[])[];
 let perMinute: number;
+let isPanelUp: boolean;
 let notFound: ReadonlySet<string>;
 let isOurs: DiscoveryOptions['isOurs'];
 let discovery: Discovery;
@@ -29,6 +32,7 @@ beforeEach(() => {
   asked = [];
   found = [];
   perMinute = 240;
+  isPanelUp = true;
   notFound = new Set();
   isOurs = () => true;
   pages = [[listed(1), listed(2)], [listed(3)]];
@@ -41,10 +45,11 @@ beforeEach(() => {
     panel: 'main',
     clock,
     log,
-    listing: (query, signal, urgent) => {
-      asked.push({ ...query, urgent });
+    listing: (query, signal, { urgent = false, optional = false }) => {
+      asked.push({ ...query, urgent, ...(optional && { optional }) });
       return answer(query, signal);
     },
+    isPanelUp: () => isPanelUp,
     callsPerMinute: () => perMinute,
     notFound: () => notFound,
     isOurs: (server) => isOurs(server),
@@ -350,6 +355,94 @@ describe('servers with the same identifier', () => {
     await start();
     expect(discovery.reading?.ambiguous).toBe(0);
     expect(warned()).toEqual([]);
+  });
+});
+
+describe('a listing that only adds to the configured servers', () => {
+  const FACTS: ListingSettings = { intervalMs: 5 * MINUTE };
+  const configured = [target({ id: '00000001', name: 'mine' }), target({ id: 'ffffffff', name: 'unlisted' })];
+  const refused = (status: number) =>
+    new PanelError({ cause: 'key_refused', detail: `GET /api/client answered ${status}` }, { status });
+  const of = (level: string) =>
+    log.lines.filter((line) => line.level === level).map(({ message }) => message);
+
+  it('adds limits, and leaves a server alone that it does not hold', async () => {
+    pages = [[listed(1, { limits: { cpuCores: 2 } }), listed(2)]];
+    await start(FACTS, configured);
+    expect(found.at(-1)).toEqual([expect.objectContaining({ limits: { cpuCores: 2 } }), configured[1]]);
+    await clock.advance(30 * MINUTE);
+    expect(found.at(-1)?.[1]).toEqual(configured[1]);
+    expect(of('warn')).toEqual([]);
+    expect(of('info')).toEqual([
+      "panel main: 1 of 2 servers are not in the listing of the key's account: their limits come from the configuration alone; first: unlisted",
+    ]);
+  });
+
+  it.each([401, 403, 404])(
+    'that is refused with %i is asked for every five minutes, and one line says so',
+    async (status) => {
+      pages = [refused(status)];
+      await start(FACTS, configured);
+      await clock.advance(30 * MINUTE);
+      expect(asked).toHaveLength(7);
+      expect(of('warn')).toEqual([
+        `panel main: the listing is refused: going without node, egg and limits, unless servers have limits of their own; limits_from_listing: false ends the attempts; last: GET /api/client answered ${status}`,
+      ]);
+      expect(discovery.targets).toEqual(configured);
+      expect(discovery.problems).toEqual([]);
+      pages = [[listed(1, { limits: { cpuCores: 2 } })]];
+      await clock.advance(5 * MINUTE);
+      expect(discovery.targets[0]?.limits).toEqual({ cpuCores: 2 });
+      expect(of('info')).toContain('panel main: the listing can be read again');
+    },
+  );
+
+  it('that fails is no news before the panel is known to work, and is tried again within a minute', async () => {
+    isPanelUp = false;
+    pages = [refused(401)];
+    await start(FACTS, configured);
+    await clock.advance(MINUTE);
+    expect(asked).toHaveLength(2);
+    expect(log.lines).toEqual([]);
+    isPanelUp = true;
+    await clock.advance(MINUTE);
+    expect(of('warn')).toHaveLength(1);
+  });
+
+  it('lets the connects go before the pages of strangers, however many there are', async () => {
+    pages = Array.from({ length: 40 }, (_, n) => [listed(n)]);
+    await start(FACTS, configured);
+    expect(asked.map(({ urgent }) => urgent)).toEqual([true, ...Array.from({ length: 39 }, () => false)]);
+    expect(asked.every(({ optional }) => optional)).toBe(true);
+  });
+
+  it.each([
+    ['few servers', 2, 40, 1],
+    ['few servers and a small budget', 2, 5, 0.5],
+    ['as many servers as it has pages for', 1_000, 10, 2],
+    ['one page', 2, 1, 0.2],
+  ])(
+    'costs a call a minute or what the configured servers need: %s',
+    async (_what, servers, length, calls) => {
+      if (calls === 0.5) perMinute = 5;
+      pages = Array.from({ length }, (_, n) => [listed(n)]);
+      const many = Array.from({ length: servers }, (_, n) => target({ id: uuidOf(n).slice(0, 8) }));
+      await start(FACTS, many);
+      expect(discovery.callsPerMinute).toBeCloseTo(calls);
+      await clock.advance(120 * MINUTE);
+      expect(asked.length - length).toBeLessThanOrEqual(120 * calls);
+      expect(asked.length - length).toBeGreaterThanOrEqual(120 * calls - length);
+    },
+  );
+
+  it('remembers a thousand strangers at most', async () => {
+    pages = Array.from({ length: 30 }, (_, page) =>
+      Array.from({ length: 100 }, (_entry, n) => listed(page * 100 + n)),
+    );
+    await start(FACTS, [target({ id: uuidOf(2_999).slice(0, 8), name: 'mine' })]);
+    expect(found.at(-1)).toMatchObject([{ name: 'mine', uuid: uuidOf(2_999) }]);
+    discovery.configure([], { ...FACTS, discover: { ...RULES, maxServers: 10_000 } });
+    expect(discovery.targets).toHaveLength(1_001);
   });
 });
 
