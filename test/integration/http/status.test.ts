@@ -186,7 +186,10 @@ it.each(['/api/v1/servers', '/api/v1/sd', '/api/v1/history', '/api/v1/stream'])(
   async (path) => {
     const post = await fetch(at(path), { method: 'POST' });
     expect([post.status, post.headers.get('allow')]).toEqual([405, 'GET, HEAD']);
-    const head = await fetch(at(`${path}?server=a`), { method: 'HEAD' });
-    expect([head.status, await head.text()]).toEqual([200, '']);
+    // The list of targets waits for the listing.
+    await vi.waitFor(async () => {
+      const head = await fetch(at(`${path}?server=a`), { method: 'HEAD' });
+      expect([head.status, await head.text()]).toEqual([200, '']);
+    }, 20_000);
   },
 );
