@@ -79,6 +79,8 @@ export function configuration(panel: Simulator): string {
     `    url: ${panel.url}`,
     `    api_key: ${panel.apiKey}`,
     '    requests_per_minute: 6000',
+    // The table's limits and nodes are those that the configuration and the sockets tell.
+    '    limits_from_listing: false',
     '    servers:',
     `      - id: ${id('survival')}`,
     '        name: survival',
@@ -93,6 +95,7 @@ export function configuration(panel: Simulator): string {
     '  - name: other',
     `    url: ${panel.url}`,
     '    api_key: ptlc_not_a_key_of_this_panel',
+    '    limits_from_listing: false',
     '    servers:',
     `      - { id: "${panel.server('lobby').identifier}", name: elsewhere }`,
     '  - name: kept',
@@ -100,6 +103,7 @@ export function configuration(panel: Simulator): string {
     `    api_key: ${panel.apiKey}`,
     '    requests_per_minute: 6000',
     '    backups: true',
+    '    limits_from_listing: false',
     '    servers:',
     `      - { id: "${panel.server('survival').identifier}", name: kept, mode: poll, expect: any }`,
   ].join('\n');
