@@ -27,7 +27,7 @@ const NAMES = ['survival', 'modded', 'lobby', 'skyblock', 'arena', 'creative'] a
 
 /** Alerts on what lasts, and on what happened once, which is all that anybody is to be told of before the panel is cut off. */
 const STATES = ['GameserverCpuSaturated lobby', 'GameserverStopped modded', 'GameserverStopped survival'];
-const TROUBLES = [...STATES, 'GameserverCrashed modded'];
+const TROUBLES = [...STATES, 'GameserverCrashed modded'].toSorted();
 
 describe.skipIf(!hasPrometheus || !hasAlertmanager)('from a simulated panel to a webhook', () => {
   const time = new TestTime(SPEED);
