@@ -19,7 +19,8 @@ export class StopWatch implements StopListener {
     this.#waiting.get(record)?.();
     const cancel = this.#clock.schedule(Math.max(0, dueAt - this.#clock.now()), () => {
       this.#waiting.delete(record);
-      record.decideStop(this.#clock.now());
+      // Not at the clock's instant: timers of Node fire up to a millisecond early.
+      record.decideStop(dueAt);
     });
     this.#waiting.set(record, cancel);
   }

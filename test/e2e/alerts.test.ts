@@ -39,7 +39,13 @@ describe.skipIf(!hasPrometheus || !hasAlertmanager)('from a simulated panel to a
 
   beforeAll(async () => {
     const servers = NAMES.map((name) => ({ name, profile: 'steady' as const }));
-    panel = await startSimulator({ servers, startMs: 500, stopMs: 200, clock: time.clock() });
+    panel = await startSimulator({
+      servers,
+      startMs: 500,
+      stopMs: 200,
+      reviveMs: 3_600_000,
+      clock: time.clock(),
+    });
     stops.unshift(() => panel.stop());
     exporter = await startObserving();
     stops.unshift(() => exporter.stop());
@@ -61,7 +67,7 @@ describe.skipIf(!hasPrometheus || !hasAlertmanager)('from a simulated panel to a
 
   it('tells of a stopped server, of one that died and of one at its CPU limit, and of no other', async () => {
     panel.power('survival', 'stop');
-    panel.crash('modded');
+    panel.crash('modded', { code: 1 });
     panel.pin('lobby', { cpuAbsolute: 198 });
     panel.power('skyblock', 'restart');
     panel.power('arena', 'stop');

@@ -197,7 +197,8 @@ interface Series {
 const FIGURES = [
   // Seven by configuration, the same seven by discovery, and one on the panel that refuses the key.
   ['fleet.json', 'Servers / A', 15],
-  ['fleet.json', 'Off, but should run / A', 1],
+  // The server that crashed, by configuration and, since it ran before, by discovery.
+  ['fleet.json', 'Off, but should run / A', 2],
   ['fleet.json', 'Crashes / A', 2],
   ['fleet.json', 'Without data / A', 3],
   // The suspended server on two panels; the one whose key is refused is not blocked.
@@ -215,6 +216,7 @@ const PROBLEMS = [
   'modded should run, but is off, rank 1',
   'modded crashed within the last hour: crashed, rank 3',
   'survival disk full within a day at this pace, rank 6',
+  'survival the newest backup failed, rank 8',
   'season blocked: suspended, rank 10',
   'elsewhere no data, rank 9',
 ];

@@ -1,0 +1,82 @@
+import { beforeEach, describe, expect, it } from 'vitest';
+import { NO_STOPS } from '../../../src/domain/reading.ts';
+import { ServerRecord } from '../../../src/fleet/server-record.ts';
+import { StopWatch } from '../../../src/fleet/stop-watch.ts';
+import { collectingLogger } from '../../support/logger.ts';
+import { ManualClock } from '../../support/manual-clock.ts';
+import { target } from '../../support/targets.ts';
+
+/** As Node's timers are now and then. */
+class EarlyClock extends ManualClock {
+  override schedule(delayMs: number, run: () => void) {
+    return super.schedule(delayMs - 0.5, run);
+  }
+}
+
+let clock: ManualClock;
+let log: ReturnType<typeof collectingLogger>;
+let watch: StopWatch;
+let record: ServerRecord;
+
+beforeEach(() => {
+  clock = new EarlyClock();
+  log = collectingLogger();
+  watch = new StopWatch(clock, log);
+  record = new ServerRecord(target({ name: 'creative' }), { socket: 60_000, poll: 60_000 }, watch);
+  record.socketBegan();
+  record.stateHint('running', clock.now());
+});
+
+const messages = () => log.lines.map(({ level, message }) => `${level} ${message}`);
+
+async function crash(code: number, killed: boolean, isAborted = false): Promise<void> {
+  record.stateHint('offline', clock.now());
+  record.daemonWords({ kind: 'exit code', code }, clock.now());
+  record.daemonWords({ kind: 'out of memory', killed }, clock.now());
+  if (isAborted) record.daemonWords({ kind: 'restart aborted' }, clock.now());
+  await clock.advance(2_000);
+}
+
+describe('a stop', () => {
+  it('whose words are complete is decided two seconds after it, although the timer fires early', async () => {
+    await crash(1, false);
+    expect(record.stops).toEqual({ ...NO_STOPS, crashed: 1 });
+    expect(clock.pending).toBe(0);
+  });
+
+  it('without words is decided after ten seconds, and is nobody’s concern', async () => {
+    record.stateHint('offline', clock.now());
+    await clock.advance(9_000);
+    expect(record.stops).toBe(NO_STOPS);
+    await clock.advance(1_000);
+    expect(record.stops).toEqual({ ...NO_STOPS, unknown: 1 });
+    expect(messages()).toEqual([]);
+  });
+
+  it('is decided with what is known when the fleet stops', () => {
+    record.stateHint('offline', clock.now());
+    watch.stop();
+    expect(record.stops).toEqual({ ...NO_STOPS, unknown: 1 });
+    expect(clock.pending).toBe(0);
+  });
+
+  it.each([
+    [1, false, false, 'warn creative crashed (exit code 1); the node is restarting it'],
+    [137, true, false, 'warn creative crashed (exit code 137, out of memory); the node is restarting it'],
+    [1, false, true, 'warn creative crashed (exit code 1); the node gave up restarting it'],
+  ])(
+    'that was a crash is one line in the log: code %d, out of memory %s, given up %s',
+    async (code, killed, aborted, line) => {
+      await crash(code, killed, aborted);
+      expect(messages()).toEqual([line]);
+    },
+  );
+
+  it('for a full disk is told', () => {
+    record.daemonWords({ kind: 'disk full' }, clock.now());
+    record.stateHint('offline', clock.now());
+    expect(messages()).toEqual([
+      'warn creative was stopped by its node: it used more disk space than it may',
+    ]);
+  });
+});
