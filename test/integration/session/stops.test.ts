@@ -113,18 +113,38 @@ describe('a stop', () => {
     expect(await exporter.value('gameserver_last_exit_code', SURVIVAL)).toBe(3);
   });
 
-  it('is told from what a game prints before it, and among thousands of lines', async () => {
-    await start({
-      appName: 'Panel',
-      servers: [{ name: 'survival', consoleLinesPerSecond: 200 }, { name: 'lobby' }],
-    });
+  it('is told from what a game prints, with 10,000 lines around it', async () => {
+    await start({ appName: 'Panel' });
     for (const text of ['Exit code: 0', 'Out of memory: true', 'Exit code: 137']) {
       panel.print('survival', daemonLine(text, { daemon: 'pterodactyl', appName: 'Panel' }));
       panel.print('survival', text);
     }
+    const flood = () => {
+      for (let line = 0; line < 5_000; line += 1) panel.print('survival', `Exit code: ${line}`);
+    };
+    flood();
     panel.crash('survival', { code: 1 });
+    flood();
     await expectOnly('crashed');
     expect(await exporter.value('gameserver_last_exit_code', SURVIVAL)).toBe(1);
+    expect(await exporter.value('gameserver_console_lines_total', SURVIVAL)).toBeGreaterThan(10_000);
+  });
+
+  it('whose words come before it is of unknown reason: they are not read then', async () => {
+    await start();
+    panel.failSockets({ kind: 'early-words' });
+    panel.crash('survival', { code: 1 });
+    await expectOnly('unknown');
+  });
+
+  it('of a server that fails to start is no crash, and no request, unless the daemon says so', async () => {
+    await start({ startMs: 1_000 });
+    panel.power('survival', 'stop');
+    await count('requested');
+    panel.failStarts('survival', 1);
+    panel.power('survival', 'start');
+    await count('unknown');
+    await count('crashed', 0);
   });
 
   it('that a game dresses up as another is still counted once', async () => {

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { NO_STOPS } from '../../../src/domain/reading.ts';
-import type { Sample, ServerState } from '../../../src/domain/server.ts';
+import type { BlockedReason, Expect, Sample, ServerState } from '../../../src/domain/server.ts';
 import { ServerRecord } from '../../../src/fleet/server-record.ts';
 import { target } from '../../support/targets.ts';
 
@@ -607,5 +607,72 @@ describe('freshness and limits', () => {
     frame(running(1, 1, { diskBytes: 9 }));
     frame(running(2, 1));
     expect(record.sample).not.toHaveProperty('diskBytes');
+  });
+});
+
+describe('the expectation', () => {
+  const create = (expect: Expect, blocked?: BlockedReason) =>
+    new ServerRecord(target({ expect, ...(blocked && { blocked }) }), { socket: 60_000, poll: 60_000 });
+
+  it.each<[expect: Expect, seen: readonly (ServerState | 'polled offline')[], expected: boolean | undefined]>(
+    [
+      ['running', [], true],
+      ['running', ['running', 'stopping', 'offline'], true],
+      ['any', ['running'], false],
+      ['auto', [], undefined],
+      ['auto', ['offline'], undefined],
+      ['auto', ['offline', 'starting'], undefined],
+      ['auto', ['offline', 'starting', 'running'], true],
+      ['auto', ['running', 'stopping', 'offline'], false],
+      ['auto', ['running', 'offline'], undefined],
+      ['auto', ['running', 'polled offline'], true],
+    ],
+  )('%s, of a server that was seen %j, is %s', (wanted, seen, expected) => {
+    const one = create(wanted);
+    one.socketBegan();
+    for (const state of seen) {
+      now += SECOND;
+      if (state === 'polled offline') one.pollSample(OFF, now, now);
+      else one.stateHint(state, now);
+    }
+    one.decideStop(now + 60 * SECOND);
+    expect(one.expected(now + 60 * SECOND)).toBe(expected);
+  });
+
+  it.each<[reason: BlockedReason, expected: boolean]>([
+    ['installing', false],
+    ['transferring', false],
+    ['restoring', false],
+    ['suspended', true],
+    ['maintenance', true],
+  ])('auto of a server that is %s, by the listing or its answers, is %s', (reason, expected) => {
+    for (const one of [create('auto', reason), create('auto')]) {
+      one.socketBegan();
+      one.stateHint('running', now);
+      if (one.target.blocked === undefined)
+        one.setCollection({ condition: 'blocked', blocked: reason }, 'none');
+      expect(one.expected(now)).toBe(expected);
+      expect(create('running', reason).expected(now)).toBe(true);
+    }
+  });
+});
+
+describe('saturation and uptime', () => {
+  it('go by the limits that the metrics show, and by the time between samples', () => {
+    const limits = { cpuCores: 2, memoryBytes: 1_000 };
+    record = new ServerRecord(target({ limits }), { socket: 60_000, poll: 60_000 });
+    record.socketBegan();
+    for (let second = 1; second <= 10; second += 1) {
+      frame(running(second, 0, { cpuCores: second <= 4 ? 1.9 : 1, memoryBytes: 950 }));
+    }
+    frame(OFF, 2 * SECOND);
+    expect(record.durations).toEqual({ observed: 11, running: 11, cpuSaturated: 3, memorySaturated: 9 });
+    poll(OFF, 30 * SECOND);
+    expect(record.durations).toMatchObject({ observed: 41, running: 11 });
+  });
+
+  it('know no saturation without a limit', () => {
+    frame(running(1, 0, { cpuCores: 9 }));
+    expect(record.durations).toMatchObject({ cpuSaturated: undefined, memorySaturated: undefined });
   });
 });
