@@ -158,9 +158,10 @@ export class PowerHistory {
       this.#offAt = undefined;
     }
     if (isOff(next) || next === 'starting') this.#startSeen = true;
+    if (next === this.#state) return;
+    this.#state = next;
     if (next === 'running') this.#expectation.seenRunning();
     if (next === 'starting') this.#expectation.seenStarting();
-    this.#state = next;
   }
 
   #countStart(): void {

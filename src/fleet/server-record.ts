@@ -18,7 +18,7 @@ import {
   type ServerTarget,
 } from '../domain/server.ts';
 import type { DaemonWords } from '../panel/dialects/daemon-words.ts';
-import { STOPWATCH_SIZE, Stopwatch } from './durations.ts';
+import { Stopwatch } from './durations.ts';
 import { compareObservations, type Observation, POLL_CACHE_MS, START_JITTER_MS } from './ordering.ts';
 import { PeakWindow, WINDOW_SIZE } from './peaks.ts';
 import { PowerHistory } from './power-history.ts';
@@ -48,16 +48,16 @@ interface Kept {
 }
 
 /** Of a server that was never sampled. */
-const UNWATCHED = new Stopwatch(new Float64Array(STOPWATCH_SIZE));
+const UNWATCHED = new Stopwatch();
 
 function createKept(): Kept {
   // Side by side in one array, since each has its overhead, and every sample touches all of them.
-  const numbers = new Float64Array(SLOT_SIZE + MARKS_SIZE + WINDOW_SIZE + STOPWATCH_SIZE).fill(Number.NaN);
+  const numbers = new Float64Array(SLOT_SIZE + MARKS_SIZE + WINDOW_SIZE).fill(Number.NaN);
   return {
     shown: new SampleSlot(numbers),
     counters: new CounterMarks(numbers, SLOT_SIZE),
     peaks: new PeakWindow(numbers, SLOT_SIZE + MARKS_SIZE),
-    durations: new Stopwatch(numbers, SLOT_SIZE + MARKS_SIZE + WINDOW_SIZE),
+    durations: new Stopwatch(),
   };
 }
 
@@ -235,9 +235,8 @@ export class ServerRecord implements ServerReading {
   }
 
   get #memoryLimit(): number {
-    const reported = this.#kept?.shown.get(FIELD_OFFSET.memoryLimitBytes) ?? Number.NaN;
-    const limit = memoryLimitOf(this.target.limits, Number.isNaN(reported) ? undefined : reported);
-    return finiteLimit(limit) ?? Number.NaN;
+    const reported = this.#kept?.shown.get(FIELD_OFFSET.memoryLimitBytes);
+    return finiteLimit(memoryLimitOf(this.target.limits, reported)) ?? Number.NaN;
   }
 
   #noteStop(): void {

@@ -128,29 +128,30 @@ function handleMessage({ event, args }: ServerMessage, handler: FrameHandler, fr
   }
 }
 
-/** A frame with a sentence of the daemon, its prefix and its colors is no longer than this; JSON writes an escape as six bytes. */
+/** Frames with a sentence of the daemon, its prefix and its colors are no longer than this; JSON writes an escape as six bytes. */
 const MAX_WORDS_FRAME_BYTES = 512;
 
 function daemonWords(frame: Buffer, isStopToExplain: boolean): DaemonWords | undefined {
-  if (frame.length > MAX_WORDS_FRAME_BYTES) return undefined;
-  if (!isStopToExplain && isConsoleFrame(frame) && !mayBeDiskFull(frame)) return undefined;
+  if (frame.length > MAX_WORDS_FRAME_BYTES || !(isStopToExplain || mayBeDiskFull(frame))) return undefined;
   const message = decodeFrame(frame);
   const [line] = 'bad' in message ? NO_ARGS : message.args;
   const words = line === undefined ? undefined : readDaemonWords(line);
   return isStopToExplain || words?.kind === 'disk full' ? words : undefined;
 }
 
-/** What closes the text, the list and the object in a frame. */
-const CLOSING = '"]}'.length;
+/** The sentence on a full disk alone is longer. */
+const MIN_DISK_FULL_FRAME_BYTES = 100;
 /** What resets colors, as JSON has it. */
 const RESET = String.raw`\u001b[0m`.length;
-const [W, FULL_STOP, NEWLINE] = Buffer.from('w.\n');
+const [W, FULL_STOP, LIST_END, NEWLINE] = Buffer.from('w.]\n');
 
 /** Every console line is asked, and so by its end alone: the sentence ends with "now.", and few others do. */
 function mayBeDiskFull(frame: Buffer): boolean {
-  const newline = frame[frame.length - 1] === NEWLINE ? 1 : 0;
-  const last = frame.length - newline - CLOSING - 1;
-  return endsAlike(frame, last) || endsAlike(frame, last - RESET);
+  if (frame.length < MIN_DISK_FULL_FRAME_BYTES) return false;
+  const end = frame[frame.length - 1] === NEWLINE ? frame.length - 2 : frame.length - 1;
+  // A daemon that orders its keys otherwise has the text elsewhere.
+  if (frame[end - 1] !== LIST_END) return true;
+  return endsAlike(frame, end - 3) || endsAlike(frame, end - 3 - RESET);
 }
 
 function endsAlike(frame: Buffer, at: number): boolean {
