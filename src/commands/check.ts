@@ -1,16 +1,20 @@
 import { Command } from 'commander';
 import type { Config, PanelConfig } from '../config/config.ts';
 import { loadConfig } from '../config/load.ts';
-import { DEFAULT_MAX_SERVERS, type ServerGlobs } from '../domain/discovery.ts';
+import { type Clock, SystemClock } from '../domain/clock.ts';
+import { DEFAULT_MAX_SERVERS, type DiscoverRules, type ServerGlobs } from '../domain/discovery.ts';
 import { KNOWN_SECRETS } from '../domain/known-secrets.ts';
 import { countExpectations, type Limit, type ServerTarget } from '../domain/server.ts';
+import { compileRules } from '../fleet/discovered-targets.ts';
 import { formatIssues } from '../yaml/issues.ts';
 import { withoutCredentials } from '../yaml/quoting.ts';
 import { formatDuration } from '../yaml/scalars.ts';
+import { listing } from './console-server.ts';
 import { loadWebFlags, type WebConfigFlag, webConfigOption } from './serve-flags.ts';
 
 interface CheckFlags extends WebConfigFlag {
   readonly config: string;
+  readonly listing?: boolean;
 }
 
 /** `check`: says what a configuration was understood to mean, or everything that is wrong with it. */
@@ -19,12 +23,17 @@ export function checkCommand(): Command {
     .description('check a configuration and print what it was understood to mean, without secrets')
     .argument('[config]', 'the configuration file (default: that of --config)')
     .option('--config <file>', 'the configuration file', 'config.yaml')
+    .option(
+      '--listing',
+      'ask the panels that discover for their listings, and count the servers that each rule covers',
+    )
     .addOption(webConfigOption())
     .addHelpText(
       'after',
       `
 Examples:
   $ gameserver-exporter check config.yaml
+  $ gameserver-exporter check config.yaml --listing
   $ gameserver-exporter check config.yaml --web.config.file web.yml
 
 Exit codes: 0 all is valid · 1 something is not: each problem with its file, line and column · 2 wrong usage`,
@@ -39,8 +48,9 @@ Exit codes: 0 all is valid · 1 something is not: each problem with its file, li
       const result = await loadConfig(path, process.env);
       if (result.ok) {
         print(`${path} is valid\n\n${describeConfig(result.config)}\n`);
-        for (const { name } of result.config.panels.filter(expectsNothing))
-          complain(neverExpected(path, name));
+        const { panels } = result.config;
+        for (const { name } of panels.filter(expectsNothing)) complain(neverExpected(path, name));
+        if (options.listing === true) print(`\n${await describeListings(panels)}\n`);
       } else complain(`${formatIssues(result.issues)}\n`);
       if (web?.ok === true) print(`\n${webFile} is valid\n`);
       const remarks = web === undefined ? [] : web.ok ? web.warnings : web.issues;
@@ -148,6 +158,33 @@ function describeTls(tls: NonNullable<PanelConfig['tls']>): string {
 
 function fitsEveryServer({ match }: { readonly match: ServerGlobs }): boolean {
   return Object.keys(match).length === 0;
+}
+
+/** How many listed servers each rule of each panel covers; throws a CommandFailure where a listing can't be read. */
+async function describeListings(panels: readonly PanelConfig[]): Promise<string> {
+  const clock = new SystemClock();
+  const described = await Promise.all(
+    panels.flatMap((panel) => {
+      const discover = panel.listing?.discover;
+      return discover === undefined ? [] : [describeListing(panel, discover, clock)];
+    }),
+  );
+  return described.join('\n\n') || 'no panel discovers servers: there are no rules to count by';
+}
+
+async function describeListing(panel: PanelConfig, discover: DiscoverRules, clock: Clock): Promise<string> {
+  const servers = await listing(panel, clock);
+  const rules = compileRules(panel.name, discover);
+  const watched = servers.map((server) => rules.judge(server)).filter(({ included }) => included);
+  const covered = (wanted: number) => String(watched.filter(({ rule }) => rule === wanted).length);
+  const rows = [
+    ...discover.expect.map(
+      ({ match, state }, rule): Cells => [`${state} where ${describeMatch(match)}`, covered(rule)],
+    ),
+    ...(discover.expect.some(fitsEveryServer) ? [] : [['auto where nothing else is said', covered(-1)]]),
+  ];
+  const head = `panel ${panel.name}: ${servers.length} servers listed, ${watched.length} of them watched`;
+  return `${head}\n\n${indent(columns([['EXPECT', 'SERVERS'], ...rows]))}`;
 }
 
 /** Can no server of the panel ever be expected to run, so that no alert fires when one stops? */

@@ -15,6 +15,7 @@ import type { Clock } from '../domain/clock.ts';
 import { Secret } from '../domain/secret.ts';
 import { NO_TELEMETRY } from '../domain/telemetry.ts';
 import { PanelApi } from '../panel/api.ts';
+import type { ListedServer } from '../panel/dialect.ts';
 import type { Environment } from '../yaml/document.ts';
 import { formatIssues } from '../yaml/issues.ts';
 import { readTextFile } from '../yaml/settings-file.ts';
@@ -73,10 +74,15 @@ async function findElsewhere(
 }
 
 async function withListed(panel: PanelConfig, clock: Clock): Promise<PanelConfig> {
+  const servers = await listing(panel, clock);
+  return { ...panel, servers: servers.map(({ uuid, name }) => target(panel.name, uuid, name)) };
+}
+
+/** The servers in a panel's listing; throws a CommandFailure where it can't be read. */
+export async function listing(panel: PanelConfig, clock: Clock): Promise<readonly ListedServer[]> {
   const api = panelApi(panel, clock);
   try {
-    const { signal } = new AbortController();
-    return { ...panel, servers: await listedServers(api, panel.name, panel.listing?.type, signal) };
+    return await listedServers(api, panel.listing?.type, new AbortController().signal);
   } catch (error) {
     throw new CommandFailure(`panel ${panel.name}: ${(error as Error).message}`, { cause: error });
   } finally {

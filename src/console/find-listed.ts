@@ -1,21 +1,21 @@
 import type { ListingType } from '../domain/discovery.ts';
 import type { ServerTarget } from '../domain/server.ts';
 import type { PanelApi } from '../panel/api.ts';
+import type { ListedServer } from '../panel/dialect.ts';
 import { walkListing } from '../panel/listing.ts';
 
-/** The servers in a panel's listing, in the form of configured ones; rejects with a PanelError. */
+/** The servers in a panel's listing; rejects with a PanelError. */
 export async function listedServers(
   api: Pick<PanelApi, 'listing'>,
-  panel: string,
   type: ListingType | undefined,
   signal: AbortSignal,
-): Promise<readonly ServerTarget[]> {
+): Promise<readonly ListedServer[]> {
   const { servers, failure } = await walkListing(async (query) => {
     const { value } = await api.listing(type === undefined ? query : { ...query, type }, signal);
     return value;
   });
   if (failure !== undefined) throw failure.error;
-  return servers.map(({ uuid, name }) => target(panel, uuid, name));
+  return servers;
 }
 
 /** A server that the configuration doesn't name. */

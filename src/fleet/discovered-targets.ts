@@ -16,6 +16,8 @@ import type { Census } from './census.ts';
 interface DiscoveryVerdict {
   readonly included: boolean;
   readonly expect: Expect;
+  /** Which of the rules for expectations fits first, counted from 0; -1 if none does. */
+  readonly rule: number;
 }
 
 /** The rules for discovered servers, with the globs compiled. */
@@ -174,10 +176,14 @@ export function compileRules(panel: string, rules: DiscoverRules): CompiledRules
   const included = testsOf(rules.include);
   const excluded = testsOf(rules.exclude);
   const expectations = rules.expect.map(({ match, state }) => ({ tests: testsOf(match), state }));
-  const judge = (server: ListedServer): DiscoveryVerdict => ({
-    included: included.every((fits) => fits(server)) && !excluded.some((fits) => fits(server)),
-    expect: expectations.find(({ tests }) => tests.every((fits) => fits(server)))?.state ?? 'auto',
-  });
+  const judge = (server: ListedServer): DiscoveryVerdict => {
+    const rule = expectations.findIndex(({ tests }) => tests.every((fits) => fits(server)));
+    return {
+      included: included.every((fits) => fits(server)) && !excluded.some((fits) => fits(server)),
+      expect: expectations[rule]?.state ?? 'auto',
+      rule,
+    };
+  };
   return { panel, labels: rules.labels, mode: rules.mode, judge };
 }
 

@@ -17,9 +17,9 @@ const ALL: CompiledRules = {
   panel: 'main',
   labels: { from: 'panel' },
   mode: 'auto',
-  judge: () => ({ included: true, expect: 'any' }),
+  judge: () => ({ included: true, expect: 'any', rule: -1 }),
 };
-const NONE: CompiledRules = { ...ALL, judge: () => ({ included: false, expect: 'any' }) };
+const NONE: CompiledRules = { ...ALL, judge: () => ({ included: false, expect: 'any', rule: -1 }) };
 
 const census = (...servers: ListedServer[]): Census => afterWalk(new Map(), { servers, complete: true });
 const merged = (
@@ -78,7 +78,7 @@ describe('of listed servers with the same identifier', () => {
   const none: ListedServer[] = [];
   const onlyOne: CompiledRules = {
     ...ALL,
-    judge: ({ name }) => ({ included: name === 'one', expect: 'any' }),
+    judge: ({ name }) => ({ included: name === 'one', expect: 'any', rule: -1 }),
   };
 
   it.each([
