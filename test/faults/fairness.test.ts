@@ -72,7 +72,8 @@ async function measure({ healthy, limit, isVain, minutes }: FairnessRow, scene: 
       const before = fresh.get(labels['server'] ?? '');
       if (before !== undefined) fresh.set(labels['server'] ?? '', before + value);
     }
-    const listedAt = scraped.value('gameserver_exporter_discovery_last_success_timestamp_seconds') ?? 0;
+    const listedAt =
+      scraped.value('gameserver_exporter_discovery_last_success_timestamp_seconds', { panel: 'main' }) ?? 0;
     listingMs = Math.max(listingMs, clock.toUnixMs(clock.now()) - listedAt * 1_000);
   });
   const names = new Map(panel.servers.map(({ uuid, name }) => [uuid, name]));
