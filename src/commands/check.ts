@@ -116,9 +116,7 @@ function discoveryRows({ listing }: PanelConfig): readonly Cells[] {
     ...Object.entries(include).map(([key, globs]) => ['  include', `${key} ${globs.join(' or ')}`]),
     ...Object.entries(exclude).map(([key, globs]) => ['  exclude', `${key} ${globs.join(' or ')}`]),
     ...expect.map(({ match, state }) => ['  expect', `${state} where ${describeMatch(match)}`]),
-    ...(expect.some(fitsEveryServer)
-      ? []
-      : [['  expect', `auto where ${expect.length === 0 ? 'nothing else is said' : 'no rule above fits'}`]]),
+    ...(expect.some(fitsEveryServer) ? [] : [['  expect', `auto where ${describeMatch({})}`]]),
     ...(mode === 'auto' ? [] : [['  mode', mode]]),
     ...(maxServers === DEFAULT_MAX_SERVERS ? [] : [['  max_servers', String(maxServers)]]),
     ...(Object.keys(labels).length === 0 ? [] : [['  labels', describeLabels(labels)]]),
@@ -181,7 +179,7 @@ async function describeListing(panel: PanelConfig, discover: DiscoverRules, cloc
     ...discover.expect.map(
       ({ match, state }, rule): Cells => [`${state} where ${describeMatch(match)}`, covered(rule)],
     ),
-    ...(discover.expect.some(fitsEveryServer) ? [] : [['auto where nothing else is said', covered(-1)]]),
+    ...(discover.expect.some(fitsEveryServer) ? [] : [[`auto where ${describeMatch({})}`, covered(-1)]]),
   ];
   const head = `panel ${panel.name}: ${servers.length} servers listed, ${watched.length} of them watched`;
   return `${head}\n\n${indent(columns([['EXPECT', 'SERVERS'], ...rows]))}`;

@@ -66,6 +66,8 @@ export class PanelFleet {
   readonly #context: PanelContext;
   readonly #owner: MemberOwner;
   readonly #serverLog: ServerLog;
+  /** Crashes are logged beside the other changes of servers, which would hold them back in a busy minute. */
+  readonly #stopLog: ServerLog;
   readonly #stopWatch: StopWatch;
   readonly #discovery: Discovery;
   readonly #backups: BackupWatch;
@@ -91,7 +93,8 @@ export class PanelFleet {
     this.#settings = settings;
     this.#context = context;
     this.#serverLog = new ServerLog(settings.name, context.log, context.clock);
-    this.#stopWatch = new StopWatch(context.clock, this.#serverLog);
+    this.#stopLog = new ServerLog(settings.name, context.log, context.clock);
+    this.#stopWatch = new StopWatch(context.clock, this.#stopLog);
     const sessions = this.#sessionContext();
     this.#owner = {
       createSession: (record, owner) => new Session(sessions, record, owner),
@@ -204,6 +207,7 @@ export class PanelFleet {
       this.#context.gateway.close(),
     ]);
     this.#stopWatch.stop();
+    this.#stopLog.flush();
     this.#serverLog.flush();
   }
 

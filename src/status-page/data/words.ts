@@ -67,7 +67,7 @@ export function conditionTitle(condition: string): string {
 
 /** What to say of a server that is off and expected to run, if nothing else is wrong with it. */
 export const OFF_WORDS =
-  'It is off, though it is expected to run. Start it in the panel, or set expect: any if it may be off.';
+  'It is off, though it is expected to run. See why in its console, then start it in the panel; or set expect: any if it may be off.';
 
 /** A problem in one text: what it is, what was observed, and what to do. */
 export function problemText({ title, detail, remedy }: Omit<ExplainedProblem, 'cause' | 'severity'>): string {

@@ -189,7 +189,7 @@ test.each([
 });
 
 test('says what holds where no rule fits', async () => {
-  expect((await check(panel('discover: {}'))).out).toContain('expect       auto where nothing else is said');
+  expect((await check(panel('discover: {}'))).out).toContain('expect       auto where no rule above fits');
   const { out } = await check(panel('discover: { expect: [{ match: { name: [a] } }] }'));
   expect(out).toContain('expect       auto where no rule above fits');
 });
