@@ -79,7 +79,7 @@ export interface PortFlags {
   readonly controlPort: string;
 }
 
-/** Starts a simulated panel; a port that can't be had is a CommandFailure that names the flag to change. */
+/** Starts a simulated panel; throws a CommandFailure that names the flag to change if it can't listen on the port. */
 export async function startSimulatedPanel(options: SimulatorOptions, flags: PortFlags): Promise<Simulator> {
   try {
     return await startSimulator(options);
@@ -93,7 +93,7 @@ export async function startSimulatedPanel(options: SimulatorOptions, flags: Port
   }
 }
 
-/** Why a port can't be had, in words. */
+/** Why it can't listen on a port, in words. */
 export function portTrouble(code: 'EADDRINUSE' | 'EACCES'): string {
   return code === 'EADDRINUSE' ? 'is taken by another program' : 'may not be opened by this user';
 }

@@ -39,7 +39,7 @@ export interface ConversationOptions {
   readonly onFirstConnection: () => void;
 }
 
-/** Within this time after a message was sent, trouble may mean that it was not heeded, although the node read it. */
+/** Within this time after a message was sent, trouble may mean that it was not carried out, although the node read it. */
 const DOUBT_MS = 2_000;
 
 /**
@@ -239,7 +239,7 @@ export class Conversation {
     this.#inDoubt = undefined;
     const doubtMs = doubt?.isRead === true ? DOUBT_MS : UNREAD_DOUBT_MS;
     if (doubt === undefined || this.#options.clock.now() - doubt.at > doubtMs) return;
-    const warning = `${doubt.what} may not have been heeded: ${why}`;
+    const warning = `${doubt.what} may not have been carried out: ${why}`;
     // The server's state will show whether a power action was carried out.
     if (doubt.isPower) this.note(warning);
     else this.fail(warning);

@@ -35,7 +35,7 @@ export interface LinkListener {
   state(state: ServerState): void;
   /** There is no connection, or no new token; `lasting` if trying again within minutes is useless. */
   troubled(problem: Problem, lasting: boolean): void;
-  /** The node took our token for an old one: what was sent last may not have been heeded. */
+  /** The node took our token for an old one: what was sent last may not have been carried out. */
   tokenRefused(): void;
 }
 

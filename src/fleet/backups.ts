@@ -11,7 +11,7 @@ import type { ServerRecord } from './server-record.ts';
 /** Questions are this far apart at most: at the start an hour without a value would be too long. */
 const LONGEST_GAP_MS = 5_000;
 
-/** A server with more pages of backups than this is told of by the first ones. */
+/** Of a server with more pages of backups, only this many are read. */
 const MAX_PAGES = 20;
 
 /** A refusal is lifted by a person: it is asked about once a day. */
@@ -179,7 +179,7 @@ export class BackupWatch {
     const isRefused = cause === 'forbidden' || cause === 'unauthorized' || cause === 'not_found';
     if (isRefused) record.backups = undefined;
     const rest = isRefused ? 'may the account read them? Asked again in a day' : 'asked again later';
-    log.debug({ panel, server, cause, detail }, `the backups of server ${server} can't be had: ${rest}`);
+    log.debug({ panel, server, cause, detail }, `the backups of server ${server} can't be read: ${rest}`);
     return isRefused ? 'refused' : 'failed';
   }
 

@@ -50,6 +50,7 @@ describe('a reference to a test', () => {
     expect(flaw(source, 'a suite')).toBeUndefined();
   });
 
+  // Source texts that the checker has to refuse: what says skip, only or todo here is data, and no test of this file is skipped.
   it.each([
     ['is missing', `describe('a suite', () => { it('another test', ${BODY}); });`],
     ['is only a part of a name', `describe('a suite', () => { it('a test of more', ${BODY}); });`],

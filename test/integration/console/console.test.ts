@@ -140,7 +140,7 @@ describe('a console', () => {
     await opened.shows('> list');
     stage.panel.sockets({ kind: 'drop' });
     await opened.shows('no connection, trying again: the socket was closed (1006)');
-    await opened.shows('"list" may not have been heeded: the connection was lost');
+    await opened.shows('"list" may not have been carried out: the connection was lost');
     await opened.shows('connected again');
     opened.type('save-all');
     await opened.shows('> save-all');
@@ -155,7 +155,7 @@ describe('a console', () => {
     await opened.shows('survival is running');
     stage.panel.sockets({ kind: 'half-open' });
     opened.type('list');
-    await opened.shows('"list" may not have been heeded: the connection was lost');
+    await opened.shows('"list" may not have been carried out: the connection was lost');
     await opened.shows('connected again');
     opened.type(undefined);
     expect(await opened.outcome).toEqual({ code: 1 });
@@ -208,7 +208,7 @@ describe('a console', () => {
     opened.type('first');
     await opened.shows('> first');
     stage.panel.sockets({ kind: 'expire' });
-    await opened.shows('"first" may not have been heeded: the token had ended');
+    await opened.shows('"first" may not have been carried out: the token had ended');
     opened.type('second');
     await opened.shows('> second');
     expect(sockets().opened).toBe(1);

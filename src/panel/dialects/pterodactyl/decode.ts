@@ -351,7 +351,7 @@ function decodeBackup(entry: unknown): Backup | undefined {
   return { isSuccessful, completedAtMs, ...(isSize && { bytes }) };
 }
 
-/** A page count beyond this is taken for nonsense: a million servers is more than any panel lists. */
+/** A page count beyond this is an error of the panel: no panel lists a million servers. */
 const MAX_PAGES = 10_000;
 
 /** How many pages a paged list says that it has; 1 where it doesn't say. */
