@@ -197,6 +197,25 @@ test('chunks are the blocks, whatever their sizes', async () => {
   expect(Math.max(...chunks.map((chunk) => chunk.length))).toBeLessThan(1_000_000);
 });
 
+test('the event loop gets its turn after two milliseconds, however few blocks they took', async () => {
+  let turns = 0;
+  const blocks = function* () {
+    for (let block = 0; block < 10; block += 1) {
+      setImmediate(() => {
+        turns += 1;
+      });
+      yield 'slow';
+    }
+  };
+  let elapsedMs = 0;
+  const now = () => {
+    elapsedMs += 2;
+    return elapsedMs;
+  };
+  await copiesOf(encodeChunks(blocks(), now));
+  expect(turns).toBe(10);
+});
+
 test('a render of 10,000 servers gives the event loop its turn again and again', async () => {
   const fleet = largeFleet(10_000);
   let turns = 0;
@@ -206,7 +225,13 @@ test('a render of 10,000 servers gives the event loop its turn again and again',
     if (!done) setImmediate(count);
   };
   setImmediate(count);
-  await copiesOf(encodeChunks(renderFleet(fleet, clock)));
+  // A block of 16 servers takes 0.1 ms here, whatever the machine.
+  let elapsedMs = 0;
+  const now = () => {
+    elapsedMs += 0.1;
+    return elapsedMs;
+  };
+  await copiesOf(encodeChunks(renderFleet(fleet, clock), now));
   done = true;
   // One pass over the servers for each family, and 10,000 servers take more than two turns of a pass.
   expect(turns).toBeGreaterThan(2 * SERVER_FAMILIES.length);
