@@ -18,7 +18,7 @@ import {
   type ServerTarget,
 } from '../domain/server.ts';
 import type { DaemonWords } from '../panel/dialects/daemon-words.ts';
-import { Stopwatch } from './durations.ts';
+import { STOPWATCH_SIZE, Stopwatch } from './durations.ts';
 import { compareObservations, type Observation, POLL_CACHE_MS, START_JITTER_MS } from './ordering.ts';
 import { PeakWindow, WINDOW_SIZE } from './peaks.ts';
 import { PowerHistory } from './power-history.ts';
@@ -52,12 +52,12 @@ const UNWATCHED = new Stopwatch();
 
 function createKept(): Kept {
   // Side by side in one array, since each has its overhead, and every sample touches all of them.
-  const numbers = new Float64Array(SLOT_SIZE + MARKS_SIZE + WINDOW_SIZE).fill(Number.NaN);
+  const numbers = new Float64Array(SLOT_SIZE + MARKS_SIZE + STOPWATCH_SIZE + WINDOW_SIZE).fill(Number.NaN);
   return {
     shown: new SampleSlot(numbers),
     counters: new CounterMarks(numbers, SLOT_SIZE),
-    peaks: new PeakWindow(numbers, SLOT_SIZE + MARKS_SIZE),
-    durations: new Stopwatch(),
+    durations: new Stopwatch(numbers, SLOT_SIZE + MARKS_SIZE),
+    peaks: new PeakWindow(numbers, SLOT_SIZE + MARKS_SIZE + STOPWATCH_SIZE),
   };
 }
 
@@ -70,8 +70,7 @@ export interface StopListener {
 
 /** One server's entry in the store: the newest accepted sample and what was counted on the way to it. */
 export class ServerRecord implements ServerReading {
-  /** Replaced as a whole where the server is described anew; never changed in place. */
-  target: ServerTarget;
+  #target: ServerTarget;
   /** How old a sample may become, by the way it came. */
   staleness: Readonly<Record<SampleSource, number>>;
   status: CollectionStatus = { condition: 'waiting' };
@@ -107,10 +106,20 @@ export class ServerRecord implements ServerReading {
     staleness: Readonly<Record<SampleSource, number>>,
     stopListener?: StopListener,
   ) {
-    this.target = target;
+    this.#target = target;
     this.staleness = staleness;
     this.#stopListener = stopListener;
     this.#power = new PowerHistory((stop) => stopListener?.decided(this, stop));
+  }
+
+  get target(): ServerTarget {
+    return this.#target;
+  }
+
+  /** Replaced as a whole where the server is described anew; never changed in place. */
+  set target(target: ServerTarget) {
+    this.#target = target;
+    if (this.#kept !== undefined) this.#noteLimits(this.#kept);
   }
 
   get stalenessMs(): number {
@@ -239,6 +248,17 @@ export class ServerRecord implements ServerReading {
     return finiteLimit(memoryLimitOf(this.target.limits, reported)) ?? Number.NaN;
   }
 
+  #keep(): Kept {
+    const kept = createKept();
+    this.#kept = kept;
+    this.#noteLimits(kept);
+    return kept;
+  }
+
+  #noteLimits({ durations }: Kept): void {
+    durations.limit(this.#cpuLimit, this.#memoryLimit);
+  }
+
   #noteStop(): void {
     const { dueAt } = this.#power.stops;
     if (dueAt !== undefined && dueAt !== this.#stopDueAt) this.#stopListener?.awaited(this, dueAt);
@@ -253,7 +273,7 @@ export class ServerRecord implements ServerReading {
   #accept(sample: Sample, source: SampleSource, receivedAt: number, measuredFrom: number): void {
     const { state, uptimeMs } = sample;
     const next: Observation = { state, uptimeMs, source, receivedAt, measuredFrom };
-    const kept = (this.#kept ??= createKept());
+    const kept = this.#kept ?? this.#keep();
     const previous = this.#newest(kept.shown);
     const verdict = compareObservations(previous, next, {
       offAt: this.#power.offAt,
@@ -278,9 +298,12 @@ export class ServerRecord implements ServerReading {
     this.#transmittedBytes = sample.networkTransmitBytes ?? Number.NaN;
     kept.shown.write(sample);
     if (sample.memoryLimitBytes === undefined) kept.shown.set(FIELD_OFFSET.memoryLimitBytes, memoryLimit);
+    else if (sample.memoryLimitBytes !== memoryLimit) this.#noteLimits(kept);
     kept.counters.apply(kept.shown, mayReset, receivedAt);
     kept.durations.observed(receivedAt, this.#power.state === 'running');
-    if (source === 'socket') this.#noteSaturation(kept.durations, sample, receivedAt);
+    if (source === 'socket') {
+      kept.durations.streamed(receivedAt, sample.cpuCores ?? Number.NaN, sample.memoryBytes ?? Number.NaN);
+    }
     this.#source = source;
     this.#receivedAt = receivedAt;
     this.#measuredFrom = measuredFrom;
@@ -344,11 +367,6 @@ export class ServerRecord implements ServerReading {
     const jitter = START_JITTER_MS + (next.receivedAt - next.measuredFrom);
     if (!restarted && this.startedAt !== undefined && Math.abs(startedAt - this.startedAt) <= jitter) return;
     this.startedAt = startedAt;
-  }
-
-  #noteSaturation(durations: Stopwatch, sample: Sample, now: number): void {
-    const { cpuCores = Number.NaN, memoryBytes = Number.NaN } = sample;
-    durations.streamed(now, cpuCores, this.#cpuLimit, memoryBytes, this.#memoryLimit);
   }
 
   /** `previous` is undefined where no rate follows from it. */

@@ -53,17 +53,21 @@ describe('saturated time', () => {
     ['without a value', NONE, 2, 0],
   ])('%s', (_title, used, limit, seconds) => {
     const watch = create();
-    watch.streamed(0, used, limit, used, limit);
-    watch.streamed(1_000, used, limit, NONE, NONE);
-    watch.streamed(2_000, NONE, NONE, used, limit);
+    watch.limit(limit, limit);
+    watch.streamed(0, used, used);
+    watch.limit(limit, NONE);
+    watch.streamed(1_000, used, NONE);
+    watch.limit(NONE, limit);
+    watch.streamed(2_000, NONE, used);
     expect(watch.read(true, true)).toMatchObject({ cpuSaturated: seconds, memorySaturated: seconds });
   });
 
   it('counts gaps of five seconds, and none that are longer', () => {
     const watch = create();
-    watch.streamed(0, 2, 2, 2, 2);
-    watch.streamed(5_000, 2, 2, 1, 2);
-    watch.streamed(10_001, 2, 2, 2, 2);
+    watch.limit(2, 2);
+    watch.streamed(0, 2, 2);
+    watch.streamed(5_000, 2, 1);
+    watch.streamed(10_001, 2, 2);
     expect(watch.read(true, true)).toMatchObject({ cpuSaturated: 5, memorySaturated: 0 });
   });
 });

@@ -671,6 +671,21 @@ describe('saturation and uptime', () => {
     expect(record.durations).toMatchObject({ observed: 41, running: 11 });
   });
 
+  it('go by a new limit from the moment that it is known, be it configured or reported', () => {
+    const atItsLimits = (second: number, memoryLimitBytes: number) =>
+      running(second, 0, { cpuCores: 2, memoryBytes: 1_000, memoryLimitBytes });
+    record = new ServerRecord(target({ limits: { cpuCores: 4 } }), { socket: 60_000, poll: 60_000 });
+    record.socketBegan();
+    frame(atItsLimits(1, 2_000));
+    frame(atItsLimits(2, 2_000));
+    expect(record.durations).toMatchObject({ cpuSaturated: 0, memorySaturated: 0 });
+    frame(atItsLimits(3, 1_000));
+    expect(record.durations).toMatchObject({ cpuSaturated: 0, memorySaturated: 1 });
+    record.target = target({ limits: { cpuCores: 2, memoryBytes: 4_000 } });
+    frame(atItsLimits(4, 1_000));
+    expect(record.durations).toMatchObject({ cpuSaturated: 1, memorySaturated: 1 });
+  });
+
   it('know no saturation without a limit', () => {
     frame(running(1, 0, { cpuCores: 9 }));
     expect(record.durations).toMatchObject({ cpuSaturated: undefined, memorySaturated: undefined });
