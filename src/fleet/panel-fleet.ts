@@ -137,8 +137,12 @@ export class PanelFleet {
     this.#backups.start();
   }
 
-  /** Observes these configured servers, and what else is wanted, from now on; what is the same isn't touched. */
+  /**
+   * Observes these configured servers, and what else is wanted, from now on; what is the same isn't touched. A stop whose reason is
+   * still awaited is counted with what is known.
+   */
   setWants({ servers, listing, backups }: PanelWants): TargetChanges {
+    this.#stopWatch.settle();
     const targets = this.#discovery.configure(servers, listing);
     this.#backups.configure(backups);
     return this.#observe(targets);
@@ -206,7 +210,7 @@ export class PanelFleet {
       ...this.#closing,
       this.#context.gateway.close(),
     ]);
-    this.#stopWatch.stop();
+    this.#stopWatch.settle();
     this.#stopLog.flush();
     this.#serverLog.flush();
   }

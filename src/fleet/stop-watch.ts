@@ -34,8 +34,8 @@ export class StopWatch implements StopListener {
     this.#log.warn({ ...subjectOf(record.target), condition: reason, exitCode }, message);
   }
 
-  /** Decides what is still open with what is known. */
-  stop(): void {
+  /** Decides what is still open with what is known; what the daemon hasn't explained by now is of unknown reason. */
+  settle(): void {
     for (const record of this.#waiting.keys()) record.settleStop();
   }
 }

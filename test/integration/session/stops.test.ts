@@ -105,6 +105,16 @@ describe('a stop', () => {
     await expectOnly('unknown');
   });
 
+  it('that waits for its reason when the configuration is loaded anew is of unknown reason', async () => {
+    await start();
+    panel.failSockets({ kind: 'lost-words' });
+    panel.crash('survival', { code: 1 });
+    await exporter.until('gameserver_state', { ...SURVIVAL, state: 'running' }, 0);
+    await exporter.reload();
+    expect(await exporter.value('gameserver_stops_total', { ...SURVIVAL, reason: 'unknown' })).toBe(1);
+    await expectOnly('unknown');
+  });
+
   it('whose first and last lines are lost still has its exit code', async () => {
     await start();
     panel.failSockets({ kind: 'lost-words', words: ['crash detected', 'out of memory'] });

@@ -53,9 +53,9 @@ describe('a stop', () => {
     expect(messages()).toEqual([]);
   });
 
-  it('is decided with what is known when the fleet stops', () => {
+  it('is decided with what is known when the fleet stops or its configuration is loaded anew', () => {
     record.stateHint('offline', clock.now());
-    watch.stop();
+    watch.settle();
     expect(record.stops).toEqual({ ...NO_STOPS, unknown: 1 });
     expect(clock.pending).toBe(0);
   });

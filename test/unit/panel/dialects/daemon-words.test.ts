@@ -28,6 +28,7 @@ const SENTENCES = [
   [ABORTED, { kind: 'restart aborted' }],
   ['Aborting automatic restart, last crash occurred less than 5 seconds ago.', { kind: 'restart aborted' }],
   ['Aborting automatic reboot: last crash occurred less than 60 seconds ago.', { kind: 'restart aborted' }],
+  ['Server crash was detected but an error occurred while handling it.', { kind: 'restart aborted' }],
   [DISABLED, { kind: 'restart disabled' }],
   [DISK_FULL, { kind: 'disk full' }],
 ] as const;
