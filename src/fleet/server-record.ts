@@ -18,11 +18,11 @@ import {
   type ServerTarget,
 } from '../domain/server.ts';
 import type { DaemonWords } from '../panel/dialects/daemon-words.ts';
-import { STOPWATCH_SIZE, Stopwatch } from './durations.ts';
+import { Stopwatch } from './durations.ts';
+import { type Arrival, createKept, type Kept } from './kept.ts';
 import { compareObservations, type Observation, POLL_CACHE_MS, START_JITTER_MS } from './ordering.ts';
-import { PeakWindow, WINDOW_SIZE } from './peaks.ts';
 import { PowerHistory } from './power-history.ts';
-import { CounterMarks, FIELD_OFFSET, MARKS_SIZE, SampleSlot, SLOT_SIZE } from './sample-slot.ts';
+import { FIELD_OFFSET } from './sample-slot.ts';
 import type { DecidedStop } from './stop-reasons.ts';
 
 /** Rates over other gaps are no one-second values. */
@@ -38,28 +38,8 @@ const FROZEN_AFTER_MS = 20_000;
 /** A sample after such a silence was asked for: nodes whose statistics died answer, but no longer send any unasked. */
 const ASKED_AFTER_MS = 10_000;
 
-/** What is kept of a server's samples. */
-interface Kept {
-  /** The newest sample as it is shown: counters in order, the memory limit kept over polls. */
-  readonly shown: SampleSlot;
-  readonly counters: CounterMarks;
-  readonly peaks: PeakWindow;
-  readonly durations: Stopwatch;
-}
-
 /** Of a server that was never sampled. */
 const UNWATCHED = new Stopwatch();
-
-function createKept(): Kept {
-  // Side by side in one array, since each has its overhead, and every sample touches all of them.
-  const numbers = new Float64Array(SLOT_SIZE + MARKS_SIZE + STOPWATCH_SIZE + WINDOW_SIZE).fill(Number.NaN);
-  return {
-    shown: new SampleSlot(numbers),
-    counters: new CounterMarks(numbers, SLOT_SIZE),
-    durations: new Stopwatch(numbers, SLOT_SIZE + MARKS_SIZE),
-    peaks: new PeakWindow(numbers, SLOT_SIZE + MARKS_SIZE + STOPWATCH_SIZE),
-  };
-}
 
 /** Hears of the stops of servers. */
 export interface StopListener {
@@ -79,22 +59,13 @@ export class ServerRecord implements ServerReading {
   #socketHost: string | undefined;
   backups: BackupsReading | undefined;
   startedAt: number | undefined;
-  /** When and how the newest sample came. Numbers in place, not an object for each: see SampleSlot. */
+  /** How the newest sample came. */
   #source: SampleSource | undefined;
-  #receivedAt = Number.NaN;
-  #measuredFrom = Number.NaN;
   /** Undefined before the first sample: a start of thousands has enough to do. */
   #kept: Kept | undefined;
-  /** Its network counters as they came; NaN where they didn't. */
-  #receivedBytes = Number.NaN;
-  #transmittedBytes = Number.NaN;
   #lastStartAt = Number.NEGATIVE_INFINITY;
-  /** When the uptime was last seen to move. */
-  #uptimeMovedAt = Number.NEGATIVE_INFINITY;
   /** The node repeats the newest sample, although the server runs on. */
   #isFrozen = false;
-  /** When the last sample came by socket, whether it was accepted or not. */
-  #heardAt = Number.NEGATIVE_INFINITY;
   /** Events may have been missed since the newest sample. */
   #isInterrupted = false;
   readonly #power: PowerHistory;
@@ -139,7 +110,7 @@ export class ServerRecord implements ServerReading {
   }
 
   get sampledAt(): number | undefined {
-    return this.#source === undefined ? undefined : this.#receivedAt;
+    return this.#source === undefined ? undefined : this.#kept?.arrival.receivedAt;
   }
 
   get state(): ServerState {
@@ -182,7 +153,8 @@ export class ServerRecord implements ServerReading {
   }
 
   isFresh(now: number): boolean {
-    return this.#source !== undefined && !this.#isFrozen && now - this.#receivedAt <= this.stalenessMs;
+    const receivedAt = this.#kept?.arrival.receivedAt ?? Number.NaN;
+    return this.#source !== undefined && !this.#isFrozen && now - receivedAt <= this.stalenessMs;
   }
 
   setCollection(status: CollectionStatus, socket: SocketState): void {
@@ -274,7 +246,7 @@ export class ServerRecord implements ServerReading {
     const { state, uptimeMs } = sample;
     const next: Observation = { state, uptimeMs, source, receivedAt, measuredFrom };
     const kept = this.#kept ?? this.#keep();
-    const previous = this.#newest(kept.shown);
+    const previous = this.#newest(kept);
     const verdict = compareObservations(previous, next, {
       offAt: this.#power.offAt,
       isUninterrupted: !this.#isInterrupted && source === 'socket' && previous?.source === 'socket',
@@ -285,17 +257,18 @@ export class ServerRecord implements ServerReading {
     if (state !== undefined && !showsNewRun && this.#power.isOutdated(state, measuredFrom)) return;
     this.#followPower(next, verdict.restarted);
     this.#noteStop();
-    if (uptimeMs !== previous?.uptimeMs) this.#uptimeMovedAt = receivedAt;
-    this.#isFrozen = this.#isStandingStill(next);
-    if (source === 'socket') this.#heardAt = receivedAt;
+    const { arrival } = kept;
+    if (uptimeMs !== previous?.uptimeMs) arrival.uptimeMovedAt = receivedAt;
+    this.#isFrozen = this.#isStandingStill(arrival, next);
+    if (source === 'socket') arrival.heardAt = receivedAt;
     if (this.#isFrozen) return;
     this.#isInterrupted &&= source === 'poll';
     const mayReset = this.#power.takeStartSeen() || verdict.restarted;
-    if (source === 'socket') this.#notePeaks(kept.peaks, sample, mayReset ? undefined : previous, next);
+    if (source === 'socket') this.#notePeaks(kept, sample, mayReset ? undefined : previous, next);
     // The limit is not part of a resources answer: what the socket said of it holds on.
     const memoryLimit = kept.shown.get(FIELD_OFFSET.memoryLimitBytes);
-    this.#receivedBytes = sample.networkReceiveBytes ?? Number.NaN;
-    this.#transmittedBytes = sample.networkTransmitBytes ?? Number.NaN;
+    arrival.receivedBytes = sample.networkReceiveBytes ?? Number.NaN;
+    arrival.transmittedBytes = sample.networkTransmitBytes ?? Number.NaN;
     kept.shown.write(sample);
     if (sample.memoryLimitBytes === undefined) kept.shown.set(FIELD_OFFSET.memoryLimitBytes, memoryLimit);
     else if (sample.memoryLimitBytes !== memoryLimit) this.#noteLimits(kept);
@@ -305,29 +278,29 @@ export class ServerRecord implements ServerReading {
       kept.durations.streamed(receivedAt, sample.cpuCores ?? Number.NaN, sample.memoryBytes ?? Number.NaN);
     }
     this.#source = source;
-    this.#receivedAt = receivedAt;
-    this.#measuredFrom = measuredFrom;
+    arrival.receivedAt = receivedAt;
+    arrival.measuredFrom = measuredFrom;
     // An uptime that stands still says nothing about the start.
     if (uptimeMs === undefined || uptimeMs !== previous?.uptimeMs) this.#noteStart(next, verdict.restarted);
   }
 
-  #newest(shown: SampleSlot): Observation | undefined {
+  #newest({ shown, arrival }: Kept): Observation | undefined {
     if (this.#source === undefined) return undefined;
     const uptimeMs = shown.get(FIELD_OFFSET.uptimeMs);
     return {
       state: shown.state,
       uptimeMs: Number.isNaN(uptimeMs) ? undefined : uptimeMs,
       source: this.#source,
-      receivedAt: this.#receivedAt,
-      measuredFrom: this.#measuredFrom,
+      receivedAt: arrival.receivedAt,
+      measuredFrom: arrival.measuredFrom,
     };
   }
 
   /** Does a socket repeat the uptime of a server that runs, as nodes do whose statistics died? Old daemons send no uptime. */
-  #isStandingStill({ source, uptimeMs, receivedAt }: Observation): boolean {
+  #isStandingStill(arrival: Arrival, { source, uptimeMs, receivedAt }: Observation): boolean {
     const isUp = uptimeMs !== undefined && uptimeMs > 0 && !isOff(this.#power.state);
-    const wasAskedFor = source === 'socket' && receivedAt - this.#heardAt > ASKED_AFTER_MS;
-    return isUp && wasAskedFor && receivedAt - this.#uptimeMovedAt > FROZEN_AFTER_MS;
+    const wasAskedFor = source === 'socket' && receivedAt - arrival.heardAt > ASKED_AFTER_MS;
+    return isUp && wasAskedFor && receivedAt - arrival.uptimeMovedAt > FROZEN_AFTER_MS;
   }
 
   #followPower(next: Observation, restarted: boolean): void {
@@ -370,14 +343,15 @@ export class ServerRecord implements ServerReading {
   }
 
   /** `previous` is undefined where no rate follows from it. */
-  #notePeaks(peaks: PeakWindow, sample: Sample, previous: Observation | undefined, next: Observation): void {
+  #notePeaks(kept: Kept, sample: Sample, previous: Observation | undefined, next: Observation): void {
     const gapMs = previous?.source === 'socket' ? gapBetween(previous, next) : undefined;
+    const { peaks, arrival } = kept;
     peaks.add(
       next.receivedAt,
       sample.cpuCores ?? Number.NaN,
       sample.memoryBytes ?? Number.NaN,
-      rate(this.#receivedBytes, sample.networkReceiveBytes, gapMs),
-      rate(this.#transmittedBytes, sample.networkTransmitBytes, gapMs),
+      rate(arrival.receivedBytes, sample.networkReceiveBytes, gapMs),
+      rate(arrival.transmittedBytes, sample.networkTransmitBytes, gapMs),
     );
   }
 }

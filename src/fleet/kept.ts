@@ -1,0 +1,117 @@
+import { STOPWATCH_SIZE, Stopwatch } from './durations.ts';
+import { PeakWindow, WINDOW_SIZE } from './peaks.ts';
+import { CounterMarks, MARKS_SIZE, SampleSlot, SLOT_SIZE } from './sample-slot.ts';
+
+/** Where an arrival keeps its numbers. */
+const AT = {
+  receivedAt: 0,
+  measuredFrom: 1,
+  heardAt: 2,
+  uptimeMovedAt: 3,
+  receivedBytes: 4,
+  transmittedBytes: 5,
+} as const;
+
+/** How many numbers an arrival takes. */
+const ARRIVAL_SIZE = Object.keys(AT).length;
+
+/** When a server's newest sample came, and its network counters as they came; instants on the monotonic clock. */
+export class Arrival {
+  readonly #values: Float64Array;
+  readonly #start: number;
+
+  /** Takes `ARRIVAL_SIZE` of these numbers for its own, from `start` on, each NaN. */
+  constructor(values: Float64Array, start: number) {
+    this.#values = values;
+    this.#start = start;
+    this.heardAt = Number.NEGATIVE_INFINITY;
+    this.uptimeMovedAt = Number.NEGATIVE_INFINITY;
+  }
+
+  get receivedAt(): number {
+    return this.#get(AT.receivedAt);
+  }
+
+  set receivedAt(instant: number) {
+    this.#values[this.#start + AT.receivedAt] = instant;
+  }
+
+  /** The earliest instant at which the panel can have measured it. */
+  get measuredFrom(): number {
+    return this.#get(AT.measuredFrom);
+  }
+
+  set measuredFrom(instant: number) {
+    this.#values[this.#start + AT.measuredFrom] = instant;
+  }
+
+  /** When the last sample came by socket, whether it was accepted or not. */
+  get heardAt(): number {
+    return this.#get(AT.heardAt);
+  }
+
+  set heardAt(instant: number) {
+    this.#values[this.#start + AT.heardAt] = instant;
+  }
+
+  /** When the uptime was last seen to move. */
+  get uptimeMovedAt(): number {
+    return this.#get(AT.uptimeMovedAt);
+  }
+
+  set uptimeMovedAt(instant: number) {
+    this.#values[this.#start + AT.uptimeMovedAt] = instant;
+  }
+
+  /** NaN where the sample doesn't say, as is the other. */
+  get receivedBytes(): number {
+    return this.#get(AT.receivedBytes);
+  }
+
+  set receivedBytes(bytes: number) {
+    this.#values[this.#start + AT.receivedBytes] = bytes;
+  }
+
+  get transmittedBytes(): number {
+    return this.#get(AT.transmittedBytes);
+  }
+
+  set transmittedBytes(bytes: number) {
+    this.#values[this.#start + AT.transmittedBytes] = bytes;
+  }
+
+  #get(at: number): number {
+    return this.#values[this.#start + at] ?? Number.NaN;
+  }
+}
+
+/** What is kept of a server's samples. */
+export interface Kept {
+  /** The newest sample as it is shown: counters in order, the memory limit kept over polls. */
+  readonly shown: SampleSlot;
+  readonly counters: CounterMarks;
+  readonly peaks: PeakWindow;
+  readonly durations: Stopwatch;
+  readonly arrival: Arrival;
+}
+
+/** Where the numbers of each begin. */
+const STARTS = {
+  counters: SLOT_SIZE,
+  arrival: SLOT_SIZE + MARKS_SIZE,
+  durations: SLOT_SIZE + MARKS_SIZE + ARRIVAL_SIZE,
+  peaks: SLOT_SIZE + MARKS_SIZE + ARRIVAL_SIZE + STOPWATCH_SIZE,
+  end: SLOT_SIZE + MARKS_SIZE + ARRIVAL_SIZE + STOPWATCH_SIZE + WINDOW_SIZE,
+};
+
+/** Side by side in one array: every sample touches all of them, and numbers in fields would each cost it a cache miss. */
+export function createKept(): Kept {
+  const numbers = new Float64Array(STARTS.end).fill(Number.NaN);
+  return {
+    shown: new SampleSlot(numbers),
+    counters: new CounterMarks(numbers, STARTS.counters),
+    arrival: new Arrival(numbers, STARTS.arrival),
+    durations: new Stopwatch(numbers, STARTS.durations),
+    peaks: new PeakWindow(numbers, STARTS.peaks),
+  };
+}
