@@ -1,5 +1,5 @@
 import { readdirSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { join, relative } from 'node:path';
 import type { Plugin } from 'rolldown';
 
 /** A package that is part of a build. */
@@ -10,6 +10,8 @@ interface Component {
   readonly license: string;
   /** What the package says of its licence, word for word. */
   readonly text: string;
+  /** Of the archive that npm installed it from, in hexadecimal; undefined for a package that the lockfile doesn't know. */
+  readonly sha512: string | undefined;
 }
 
 /** Licences under which code may be passed on with ours, as long as their text goes with it. */
@@ -38,7 +40,8 @@ export function thirdParty(also: readonly string[] = []): Plugin {
       const modules = Object.values(bundle).flatMap((file) => (file.type === 'chunk' ? file.moduleIds : []));
       for (const [, folder] of modules.map((id) => PACKAGE_FOLDER.exec(id) ?? []))
         if (folder !== undefined) folders.add(folder);
-      const components = [...folders].map(componentIn).toSorted(byNameAndVersion);
+      const hashes = lockedHashes();
+      const components = [...folders].map((folder) => componentIn(folder, hashes)).toSorted(byNameAndVersion);
       const own = JSON.parse(readFileSync('package.json', 'utf8')) as Manifest;
       this.emitFile({ type: 'asset', fileName: 'THIRD-PARTY-LICENSES.txt', source: notices(components) });
       this.emitFile({
@@ -52,7 +55,22 @@ export function thirdParty(also: readonly string[] = []): Plugin {
 
 type Manifest = Pick<Component, 'name' | 'version' | 'license'>;
 
-function componentIn(folder: string): Component {
+interface Lockfile {
+  readonly packages: Readonly<Record<string, { readonly integrity?: string }>>;
+}
+
+/** The hash of each installed package's archive, by its folder (https://w3c.github.io/webappsec-subresource-integrity/). */
+function lockedHashes(): ReadonlyMap<string, string> {
+  const { packages } = JSON.parse(readFileSync('package-lock.json', 'utf8')) as Lockfile;
+  return new Map(
+    Object.entries(packages).flatMap(([folder, { integrity }]) => {
+      const base64 = /^sha512-(\S+)$/.exec(integrity ?? '')?.[1];
+      return base64 === undefined ? [] : [[folder, Buffer.from(base64, 'base64').toString('hex')] as const];
+    }),
+  );
+}
+
+function componentIn(folder: string, hashes: ReadonlyMap<string, string>): Component {
   const { name, version, license } = JSON.parse(
     readFileSync(join(folder, 'package.json'), 'utf8'),
   ) as Manifest;
@@ -66,6 +84,7 @@ function componentIn(folder: string): Component {
     version,
     license,
     text: texts.join('\n\n') || `${license}; the package holds no text of it.`,
+    sha512: hashes.get(relative('.', folder).replaceAll('\\', '/')),
   };
 }
 
@@ -93,6 +112,9 @@ function billOfMaterials(own: Manifest, components: readonly Component[]) {
     specVersion: '1.6',
     version: 1,
     metadata: { component: entry('application', own) },
-    components: components.map((component) => entry('library', component)),
+    components: components.map((component) => ({
+      ...entry('library', component),
+      ...(component.sha512 !== undefined && { hashes: [{ alg: 'SHA-512', content: component.sha512 }] }),
+    })),
   };
 }

@@ -17,11 +17,15 @@ interface Manifest {
 
 /** A bill of materials, as CycloneDX. */
 interface Bill {
-  readonly components: readonly { readonly name: string; readonly version: string }[];
+  readonly components: readonly {
+    readonly name: string;
+    readonly version: string;
+    readonly hashes?: readonly { readonly alg: string; readonly content: string }[];
+  }[];
 }
 
 interface Lock {
-  readonly packages: Readonly<Record<string, { readonly version?: string }>>;
+  readonly packages: Readonly<Record<string, { readonly version?: string; readonly integrity?: string }>>;
 }
 
 const LOCK = new URL('../../package-lock.json', import.meta.url);
@@ -77,6 +81,12 @@ describe('the npm package, installed into an empty folder', () => {
     const held = new Set(bill.components.map(({ name, version }) => `${name} ${version}`));
     for (const name of ['prom-client', 'ws', 'undici', 'yaml', 'pino', 'p-queue', 'uplot']) {
       expect(held).toContain(`${name} ${locked.packages[`node_modules/${name}`]?.version}`);
+    }
+    for (const { name, hashes = [] } of bill.components) {
+      const [hash] = hashes;
+      const integrity = `sha512-${Buffer.from(hash?.content ?? '', 'hex').toString('base64')}`;
+      expect(hash?.alg, name).toBe('SHA-512');
+      expect(locked.packages[`node_modules/${name}`]?.integrity, name).toBe(integrity);
     }
     for (const name of held) expect(notices).toContain(`\n${name} (`);
   });
