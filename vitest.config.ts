@@ -48,6 +48,12 @@ const report = process.env['TEST_REPORT'];
 
 export default defineConfig({
   test: {
+    coverage: {
+      include: ['src/**'],
+      // The page's script runs in a browser.
+      exclude: ['src/status-page/browser/**'],
+      reporter: ['text-summary', ['text-summary', { file: 'summary.txt' }]],
+    },
     projects: [
       project('unit', {
         ...COMPUTING,

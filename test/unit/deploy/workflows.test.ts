@@ -1,3 +1,4 @@
+import { readdirSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { readText, readYaml } from '../../support/deploy-files.ts';
@@ -6,10 +7,10 @@ const stepSchema = z
   .strictObject({
     id: z.string().optional(),
     name: z.string().optional(),
-    // By major version.
+    // By commit: a tag can be moved to other code.
     uses: z
       .string()
-      .regex(/^[\w-]+\/[\w-]+@v\d+$/)
+      .regex(/^[\w-]+\/[\w-]+(?:\/[\w-]+)?@[0-9a-f]{40}$/)
       .optional(),
     run: z.string().optional(),
     with: z.record(z.string(), z.unknown()).optional(),
@@ -29,7 +30,7 @@ const workflowSchema = z.strictObject({
     z.string(),
     z.strictObject({
       if: z.string().optional(),
-      needs: z.string().optional(),
+      needs: z.union([z.string(), z.array(z.string())]).optional(),
       'runs-on': z.string().regex(/^ubuntu-\d+\.\d+$/),
       'timeout-minutes': z.int(),
       strategy: z
@@ -37,6 +38,7 @@ const workflowSchema = z.strictObject({
         .optional(),
       container: z.string().optional(),
       permissions: z.record(z.string(), access).optional(),
+      outputs: z.record(z.string(), z.string()).optional(),
       steps: z.array(stepSchema),
     }),
   ),
@@ -47,7 +49,15 @@ const { scripts } = z
   .object({ scripts: z.record(z.string(), z.string()) })
   .parse(JSON.parse(readText('package.json')));
 
-describe.each(['test', 'release'])('the workflow %s', (name) => {
+const WORKFLOWS = ['codeql', 'release', 'scorecard', 'test'];
+
+it('covers every workflow', () => {
+  expect(readdirSync(new URL('../../../.github/workflows', import.meta.url)).toSorted()).toEqual(
+    WORKFLOWS.map((name) => `${name}.yml`),
+  );
+});
+
+describe.each(WORKFLOWS)('the workflow %s', (name) => {
   const { jobs } = workflow(name);
   const steps = Object.values(jobs).flatMap((job) => job.steps);
 
@@ -56,12 +66,18 @@ describe.each(['test', 'release'])('the workflow %s', (name) => {
       for (const [, script = ''] of run.matchAll(/npm (?:run ([\w:]+))/g)) {
         expect(Object.keys(scripts)).toContain(script);
       }
+      for (const [, file = ''] of run.matchAll(/(?:node|bash) (scripts\/\S+)/g)) readText(file);
     }
+  });
+
+  it('says which version of an action a commit is', () => {
+    const lines = readText(`.github/workflows/${name}.yml`).match(/^.*\buses:.*$/gm) ?? [];
+    expect(lines).toHaveLength(steps.filter(({ uses }) => uses !== undefined).length);
+    for (const line of lines) expect(line).toMatch(/@[0-9a-f]{40} # v\d+\.\d+\.\d+$/);
   });
 
   it('keeps no credentials in the checkout', () => {
     const checkouts = steps.filter(({ uses }) => uses?.startsWith('actions/checkout@'));
-    expect(checkouts).toHaveLength(Object.keys(jobs).length);
     for (const checkout of checkouts) expect(checkout.with).toEqual({ 'persist-credentials': false });
   });
 
@@ -73,33 +89,70 @@ describe.each(['test', 'release'])('the workflow %s', (name) => {
 describe('the workflow test', () => {
   const { on, jobs } = workflow('test');
 
-  it('runs all tests on both versions of Node.js for every change', () => {
+  it('runs all tests on every supported version of Node.js for every change', () => {
     expect(Object.keys(on)).toEqual(['push', 'pull_request', 'schedule']);
-    expect(jobs['test']?.strategy?.matrix).toEqual({ node: ['20', '24'] });
+    expect(jobs['test']?.strategy?.matrix).toEqual({ node: ['20', '22', '24', '26'] });
     expect(jobs['test']?.steps.map(({ run }) => run)).toEqual([undefined, 'npm ci', 'npm test']);
   });
 
   it('runs what takes long at night', () => {
     expect(jobs['nightly']?.if).toBe("github.event_name == 'schedule'");
     const runs = jobs['nightly']?.steps.flatMap(({ run = '' }) => [run]).join('\n');
-    expect(runs).toContain('npm run test:faults');
-    expect(runs).toContain('npm run test:image');
+    for (const command of ['npm audit', 'npm run test:fuzz', 'npm run test:faults', 'npm run test:image']) {
+      expect(runs).toContain(command);
+    }
   });
 });
 
 describe('the workflow release', () => {
   const { on, jobs } = workflow('release');
+  const runsOf = (job: string) => jobs[job]?.steps.flatMap(({ run }) => (run === undefined ? [] : [run]));
+  const signers = Object.entries(jobs).filter(([, { permissions }]) => permissions?.['id-token'] === 'write');
 
-  it('runs for a tag that names a version, after all tests', () => {
-    expect(on).toEqual({ push: { tags: ['v[0-9]+.[0-9]+.[0-9]+'] } });
-    const runs = jobs['npm']?.steps.flatMap(({ run }) => (run === undefined ? [] : [run]));
-    expect(runs?.slice(1)).toEqual(['npm ci', 'npm test', 'npm publish --provenance --access public']);
-    expect(jobs['image']?.needs).toBe('npm');
+  it('runs for a tag that names a version or a candidate for one, after all tests', () => {
+    expect(on).toEqual({ push: { tags: ['v[0-9]+.[0-9]+.[0-9]+', 'v[0-9]+.[0-9]+.[0-9]+-*'] } });
+    expect(runsOf('build')?.slice(1)).toEqual([
+      'npm ci',
+      'npm test',
+      'node scripts/release/name-repository.mjs "$GITHUB_SERVER_URL" "$GITHUB_REPOSITORY"',
+      'bash scripts/release/pack.sh release',
+    ]);
+    expect(jobs['npm']?.needs).toBe('build');
+    expect(jobs['image']?.needs).toBe('build');
   });
 
-  it('may sign and push packages, each job what it needs', () => {
-    expect(jobs['npm']?.permissions).toEqual({ contents: 'read', 'id-token': 'write' });
-    expect(jobs['image']?.permissions).toEqual({ contents: 'read', packages: 'write' });
+  it('signs in jobs that check out and build nothing', () => {
+    expect(signers.map(([name]) => name)).toEqual(['npm', 'image-attestation']);
+    for (const [name, { steps, permissions }] of signers) {
+      expect(permissions?.['contents'], name).toBeUndefined();
+      expect(steps.filter(({ uses }) => /^(?:actions\/checkout|docker\/build)/.test(uses ?? ''))).toEqual([]);
+      for (const { run = '' } of steps)
+        expect(run).not.toMatch(/npm (?:ci|install|run|test|exec)|\bnpx\b|\bnode\b/);
+    }
+  });
+
+  it('publishes the tarball that was tested, without running its scripts', () => {
+    const [check, publish] = runsOf('npm') ?? [];
+    expect(check).toBe('sha256sum --check --strict SHA256SUMS');
+    expect(publish).toMatch(
+      /npm publish \.\/gameserver-exporter-\*\.tgz --provenance --access public --ignore-scripts/,
+    );
+  });
+
+  it('attests the package and the image', () => {
+    const attested = signers.flatMap(([, { steps }]) =>
+      steps
+        .filter(({ uses }) => uses?.startsWith('actions/attest-build-provenance@'))
+        .map((step) => step.with),
+    );
+    expect(attested).toEqual([
+      { 'subject-checksums': 'SHA256SUMS' },
+      {
+        'subject-name': '${{ needs.image.outputs.name }}',
+        'subject-digest': '${{ needs.image.outputs.digest }}',
+        'push-to-registry': true,
+      },
+    ]);
   });
 
   it('gives the image what its labels tell', () => {

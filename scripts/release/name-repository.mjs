@@ -1,0 +1,67 @@
+// Writes the repository that a release is made in where it has to be named: `node scripts/release/name-repository.mjs
+// https://github.com owner/name`. npm publishes a package with its provenance only if the package names the repository, and a fork's
+// release must not lead to another's image or runbooks.
+import { readFileSync, writeFileSync } from 'node:fs';
+
+const [server, repository, ...rest] = process.argv.slice(2);
+if (
+  server === undefined ||
+  !URL.canParse(server) ||
+  !/^[\w.-]+\/[\w.-]+$/.test(repository ?? '') ||
+  rest.length > 0
+) {
+  console.error(
+    'Usage: node scripts/release/name-repository.mjs <server, such as https://github.com> <owner/name>',
+  );
+  process.exit(2);
+}
+
+const address = `${server.replace(/\/$/, '')}/${repository}`;
+const image = `ghcr.io/${repository.toLowerCase()}`;
+
+const manifest = JSON.parse(readFileSync('package.json', 'utf8'));
+const { version } = manifest;
+
+edit('package.json', (text) => {
+  const { name, version: ownVersion, description, keywords, ...others } = JSON.parse(text);
+  const named = {
+    name,
+    version: ownVersion,
+    description,
+    keywords,
+    homepage: `${address}#readme`,
+    bugs: `${address}/issues`,
+    repository: { type: 'git', url: `git+${address}.git` },
+    ...others,
+  };
+  return `${JSON.stringify(named, null, 2)}\n`;
+});
+
+const OVERLAYS = ['one', 'many'].map((name) => `deploy/kubernetes/overlays/${name}/kustomization.yaml`);
+for (const file of OVERLAYS) {
+  edit(file, (text) =>
+    replace(file, text, [
+      [/^( +newName: ).*$/m, `$1${image}`],
+      [/^( +newTag: ).*$/m, `$1${version}`],
+    ]),
+  );
+}
+
+const RULES = [
+  'deploy/prometheus/rules/gameserver.yml',
+  'deploy/kubernetes/components/alerts/kustomization.yaml',
+];
+for (const file of RULES) {
+  edit(file, (text) => replace(file, text, [[/^( +runbooks: )''$/m, `$1'${address}/blob/v${version}'`]]));
+}
+
+function edit(file, change) {
+  writeFileSync(file, change(readFileSync(file, 'utf8')));
+}
+
+function replace(file, text, replacements) {
+  return replacements.reduce((changed, [pattern, replacement]) => {
+    if (!pattern.test(changed)) throw new Error(`${file}: nothing matches ${pattern}`);
+    return changed.replace(pattern, replacement);
+  }, text);
+}

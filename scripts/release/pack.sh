@@ -1,0 +1,21 @@
+#!/usr/bin/env bash
+# Puts what a release consists of into a folder: `bash scripts/release/pack.sh FOLDER`. The package, its bill of materials, the deployment
+# files and their checksums, and this version's part of the changelog.
+set -euo pipefail
+cd "$(dirname "$0")/../.."
+
+folder=${1:?usage: bash scripts/release/pack.sh FOLDER}
+version=$(node --print "require('./package.json').version")
+name=gameserver-exporter
+
+mkdir -p "$folder"
+folder=$(cd "$folder" && pwd)
+npm run build
+npm pack --ignore-scripts --pack-destination "$folder"
+cp "dist/$name.cdx.json" "$folder/$name-$version.cdx.json"
+# The same bytes for the same commit, whoever packs them.
+tar --create --sort=name --owner=0 --group=0 --numeric-owner --mtime='2000-01-01T00:00:00Z' deploy |
+  gzip --no-name > "$folder/$name-deploy-$version.tar.gz"
+node scripts/release/changes.mjs "$version" > "$folder/CHANGES.md"
+cd "$folder"
+sha256sum "$name"-* > SHA256SUMS
