@@ -4,6 +4,9 @@ import { ensureDebianPackage } from '../support/debian.ts';
 
 const hasAlertmanager = await ensureDebianPackage('prometheus-alertmanager', 'prometheus-alertmanager');
 
+/** Sixty times as fast, but no wait is shorter than a second. */
+const HURRY = { factor: 60, leastMs: 1_000 };
+
 const JOB = { job: 'gameserver' };
 const MAIN = { ...JOB, panel: 'main' };
 const PANEL_DOWN = { alertname: 'GameserverPanelDown', severity: 'critical', ...MAIN };
@@ -29,11 +32,14 @@ function of(server: string, alertname: string, isWarning = false): SentAlert {
   return { labels: { alertname, severity, ...MAIN, server, server_id: `id-${server}`, ...reason } };
 }
 
+/** Silenced by the lobby's other alert for as long as it fires. */
+const NEVER_SENT = of('lobby', 'GameserverCrashed', true);
+
 describe.skipIf(!hasAlertmanager)('a real Alertmanager with the shipped configuration', () => {
   let alertmanager: AlertmanagerUnderTest;
 
   beforeEach(async () => {
-    alertmanager = await startAlertmanager();
+    alertmanager = await startAlertmanager(HURRY);
   });
   afterEach(() => alertmanager.stop());
 
@@ -43,8 +49,52 @@ describe.skipIf(!hasAlertmanager)('a real Alertmanager with the shipped configur
     await until(() => expect(pages()).toEqual([{ panel: 'main', alerts: ['GameserverPanelDown'] }]));
     await alertmanager.send([{ labels: PANEL_DOWN, endsAt: new Date().toISOString() }]);
     await until(() => expect(firing('GameserverStopped')).toBe(500));
-    // All in one, or in two where the panel's end came between.
-    expect(alertmanager.notifications.length).toBeLessThanOrEqual(3);
+  });
+
+  it('sends each page as a notification of its own, once, and once its end, whatever else fires', async () => {
+    const lobby = of('lobby', 'GameserverStopped');
+    const modded = of('modded', 'GameserverStopped');
+    await alertmanager.send([lobby, NEVER_SENT]);
+    await until(() => expect(sent()).toEqual(['page firing lobby']));
+    await alertmanager.send([lobby, modded]);
+    await until(() => expect(sent()).toEqual(['page firing lobby', 'page firing modded']));
+    await alertmanager.send([ended(lobby), ended(NEVER_SENT), modded]);
+    const all = ['page firing lobby', 'page firing modded', 'page resolved lobby'];
+    await until(() => expect(sent()).toEqual(all));
+    await alertmanager.send([lobby, modded]);
+    await until(() => expect(sent()).toEqual([...all, 'page firing lobby']));
+  });
+
+  it('sends a crash once, and not its end; the same one again later is sent again', async () => {
+    const crash = of('lobby', 'GameserverCrashed', true);
+    const page = of('modded', 'GameserverStopped');
+    await alertmanager.send([crash]);
+    await until(() => expect(sent()).toEqual(['crash firing lobby']));
+    await alertmanager.send([ended(crash)]);
+    // What is sent after the end of the crash shows that it was not.
+    await alertmanager.send([page]);
+    await until(() => expect(sent()).toEqual(['crash firing lobby', 'page firing modded']));
+    await alertmanager.send([ended(page)]);
+    await until(() => expect(sent().at(-1)).toBe('page resolved modded'));
+    await alertmanager.send([crash]);
+    await until(() => expect(sent().slice(2)).toEqual(['page resolved modded', 'crash firing lobby']));
+  });
+
+  it('sends what can wait, and alerts that it knows nothing of, as lists by their kind and panel', async () => {
+    const lists = ['GameserverDiskFilling', 'GameserverOfTomorrow'].flatMap((name) =>
+      servers('main', name, 'warning'),
+    );
+    await alertmanager.send([...lists, ...servers('main', 'GameserverPageOfTomorrow')]);
+    await until(() => {
+      const all = alertmanager.notifications.map(
+        ({ receiver, groupLabels, alerts }) => `${receiver} ${groupLabels['alertname']} ${alerts.length}`,
+      );
+      expect(all.toSorted()).toEqual([
+        'notify GameserverDiskFilling 500',
+        'notify GameserverOfTomorrow 500',
+        'page GameserverPageOfTomorrow 500',
+      ]);
+    });
   });
 
   it('sends one page for a node that is down, which silences the alerts of its own servers alone', async () => {
@@ -116,8 +166,8 @@ describe.skipIf(!hasAlertmanager)('a real Alertmanager with the shipped configur
         alerts.map(({ labels }) => `${receiver}: ${labels['alertname']} ${labels['server']}`),
       );
       expect(told.toSorted()).toEqual([
+        'crash: GameserverCrashed modded',
         'notify: GameserverCpuSaturated lobby',
-        'notify: GameserverCrashed modded',
         `page: ${page} lobby`,
       ]);
     });
@@ -127,6 +177,14 @@ describe.skipIf(!hasAlertmanager)('a real Alertmanager with the shipped configur
   /** How many alerts fire and are silenced by others. */
   async function silenced(): Promise<number> {
     return (await alertmanager.alerts()).filter(({ status }) => status.inhibitedBy.length > 0).length;
+  }
+
+  /** Each notification, by the server of its only alert. */
+  function sent(): readonly string[] {
+    return alertmanager.notifications.map(({ receiver, alerts }) => {
+      const servers = alerts.map(({ status, labels }) => `${status} ${labels['server']}`);
+      return `${receiver} ${servers.join(', ')}`;
+    });
   }
 
   function pages() {
@@ -144,6 +202,11 @@ describe.skipIf(!hasAlertmanager)('a real Alertmanager with the shipped configur
       .size;
   }
 });
+
+/** The same alert, which is over. */
+function ended({ labels }: SentAlert): SentAlert {
+  return { labels, endsAt: new Date().toISOString() };
+}
 
 function until(check: () => void | Promise<void>): Promise<void> {
   return vi.waitFor(check, { timeout: 40_000, interval: 50 });

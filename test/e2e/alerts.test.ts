@@ -9,6 +9,7 @@ import {
 } from '../support/alertmanager.ts';
 import { ensureDebianPackage } from '../support/debian.ts';
 import { type ExporterUnderTest, startExporter } from '../support/exporter.ts';
+import { hurriedRules } from '../support/hurried-alerting.ts';
 import { type PrometheusUnderTest, startPrometheus } from '../support/prometheus.ts';
 import { TestTime } from '../support/test-time.ts';
 
@@ -20,8 +21,16 @@ const hasAlertmanager = await ensureDebianPackage('prometheus-alertmanager', 'pr
 /** How much faster than real time the panel and the exporter run. */
 const SPEED = 10;
 
+/** Each minute of the rules' and routes' ranges and waits is a second. */
+const HURRY = { factor: 60, leastMs: 1_000 };
+
 /** Real milliseconds that a condition may take to come true: generous, since machines are shared. */
 const PATIENCE_MS = 60_000;
+
+const LINKS = {
+  runbooks: 'https://git.example.com/exporter/blob/main',
+  grafana: 'https://grafana.example.com',
+};
 
 const NAMES = ['survival', 'modded', 'lobby', 'skyblock', 'arena', 'creative'] as const;
 
@@ -49,10 +58,10 @@ describe.skipIf(!hasPrometheus || !hasAlertmanager)('from a simulated panel to a
     stops.unshift(() => panel.stop());
     exporter = await startObserving();
     stops.unshift(() => exporter.stop());
-    alertmanager = await startAlertmanager();
+    alertmanager = await startAlertmanager(HURRY);
     stops.unshift(() => alertmanager.stop());
     prometheus = await startPrometheus(new URL(exporter.url).host, [], {
-      rules: hurried(await readFile(RULES, 'utf8')),
+      rules: patient(hurriedRules(linked(await readFile(RULES, 'utf8')), HURRY)),
       alertmanager: alertmanager.authority,
     });
     stops.unshift(() => prometheus.stop());
@@ -79,7 +88,8 @@ describe.skipIf(!hasPrometheus || !hasAlertmanager)('from a simulated panel to a
       annotations: {
         summary: 'lobby on main needs more CPU than its limit allows',
         description: expect.stringMatching(/^It was at its CPU limit in [\d.]+% of the last/) as string,
-        runbook_url: 'docs/runbooks/gameserver-cpu-saturated.md',
+        runbook_url: `${LINKS.runbooks}/docs/runbooks/gameserver-cpu-saturated.md`,
+        dashboard_url: `${LINKS.grafana}/d/gameserver-server?var-job=gameserver&var-panel=main&var-server=lobby`,
       },
     });
     expect(receiversOf('GameserverStopped')).toEqual(['page']);
@@ -109,7 +119,9 @@ describe.skipIf(!hasPrometheus || !hasAlertmanager)('from a simulated panel to a
     await until(() => expect(fires()).toEqual([]));
     await until(async () => expect(await alertmanager.alerts()).toEqual([]));
     expect([...told()].toSorted()).toEqual([...TROUBLES, 'GameserverPanelDown'].toSorted());
-    for (const { groupLabels } of alertmanager.notifications) expect(groupLabels).toEqual({ panel: 'main' });
+    for (const { groupLabels } of alertmanager.notifications) {
+      expect(groupLabels).toMatchObject({ job: 'gameserver', panel: 'main' });
+    }
   });
 
   it('tells nobody of a restart of the exporter, and once of its end', async () => {
@@ -142,9 +154,10 @@ describe.skipIf(!hasPrometheus || !hasAlertmanager)('from a simulated panel to a
   /** All alerts that anybody was ever told of, each by its name and server. */
   const told = () => new Set(alerts().map(titleOf));
 
-  /** Those that were last told of as firing. */
+  /** Those that were last told of as firing, and whose end is told. */
   function fires(): readonly string[] {
-    const last = new Map(alerts().map((alert) => [titleOf(alert), alert.status]));
+    const lasting = alerts().filter(({ labels }) => labels['alertname'] !== 'GameserverCrashed');
+    const last = new Map(lasting.map((alert) => [titleOf(alert), alert.status]));
     return [...last].flatMap(([title, status]) => (status === 'firing' ? title : [])).toSorted();
   }
 
@@ -174,19 +187,16 @@ function configuration(panel: Simulator): string {
   ].join('\n');
 }
 
-/**
- * The shipped rules in a hurry: each minute of their ranges and waits is a second here, and each hour a minute. The shipped file stays
- * as it is.
- */
-function hurried(rules: string): string {
-  const shorter = (_all: string, before: string, amount: string, unit: string) =>
-    `${before}${amount}${unit === 'h' ? 'm' : 's'}`;
-  return (
-    rules
-      .replaceAll(/(\[|for: )(\d+)([mh])/g, shorter)
-      // A busy machine may not restart the exporter within three seconds.
-      .replace(/(?<before>GameserverExporterDown\n.*\n +for: )3s/, '$<before>15s')
-  );
+/** The rules with the one setting of where links lead to. */
+function linked(rules: string): string {
+  return rules
+    .replace("runbooks: ''", `runbooks: ${LINKS.runbooks}`)
+    .replace("grafana: ''", `grafana: ${LINKS.grafana}`);
+}
+
+/** A busy machine may not restart the exporter within three seconds. */
+function patient(rules: string): string {
+  return rules.replace(/(?<before>GameserverExporterDown\n.*\n +for: )3000ms/, '$<before>15s');
 }
 
 function titleOf({ labels }: Pick<NotifiedAlert, 'labels'>): string {

@@ -5,13 +5,10 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
-import { parse, stringify } from 'yaml';
+import { type Hurry, hurriedRouting } from './hurried-alerting.ts';
 import { launch } from './process.ts';
 
-const SHIPPED = new URL('../../deploy/alertmanager/alertmanager.yml', import.meta.url);
-
-/** In place of the shipped half a minute and five minutes. */
-const HURRIED = { group_wait: '1s', group_interval: '1s' };
+const SHIPPED = new URL('../../deploy/alertmanager/webhook.yml', import.meta.url);
 
 type Labels = Readonly<Record<string, string>>;
 
@@ -24,6 +21,8 @@ export interface NotifiedAlert {
 
 /** What the webhook was sent at once. */
 export interface Notification {
+  /** When it came, as `performance.now()`. */
+  readonly at: number;
   readonly receiver: string;
   readonly groupLabels: Labels;
   readonly alerts: readonly NotifiedAlert[];
@@ -53,12 +52,12 @@ export interface AlertmanagerUnderTest {
   stop(): Promise<void>;
 }
 
-/** Starts an Alertmanager with the shipped configuration, but for its receivers, which are a webhook here, and its waits, which are short. */
-export async function startAlertmanager(): Promise<AlertmanagerUnderTest> {
+/** Starts an Alertmanager with the shipped webhooks, which are all one here, and its waits in a hurry. */
+export async function startAlertmanager(hurry: Hurry): Promise<AlertmanagerUnderTest> {
   const folder = await mkdtemp(join(tmpdir(), 'alertmanager-'));
   const webhook = await listen();
   const file = join(folder, 'alertmanager.yml');
-  await writeFile(file, hurried(await readFile(SHIPPED, 'utf8'), webhook.url));
+  await writeFile(file, hurriedRouting(await readFile(SHIPPED, 'utf8'), webhook.url, hurry));
   const process = launch('prometheus-alertmanager', [
     `--config.file=${file}`,
     `--storage.path=${join(folder, 'data')}`,
@@ -85,20 +84,6 @@ export async function startAlertmanager(): Promise<AlertmanagerUnderTest> {
   };
 }
 
-interface Configuration {
-  readonly route: object;
-  readonly receivers: readonly { readonly name: string }[];
-}
-
-function hurried(shipped: string, url: string): string {
-  const config = parse(shipped) as Configuration;
-  return stringify({
-    ...config,
-    route: { ...config.route, ...HURRIED },
-    receivers: config.receivers.map(({ name }) => ({ name, webhook_configs: [{ url }] })),
-  });
-}
-
 interface Webhook {
   readonly url: string;
   readonly notifications: readonly Notification[];
@@ -109,7 +94,8 @@ async function listen(): Promise<Webhook> {
   const notifications: Notification[] = [];
   const server = createServer((request, response) => {
     const receive = async () => {
-      notifications.push(JSON.parse(await text(request)) as Notification);
+      const sent = JSON.parse(await text(request)) as Omit<Notification, 'at'>;
+      notifications.push({ ...sent, at: performance.now() });
       response.end();
     };
     void receive();

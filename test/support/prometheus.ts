@@ -33,12 +33,14 @@ export interface PrometheusUnderTest {
   stop(): Promise<void>;
 }
 
-/** What evaluates every second, and who is told of it. */
+/** What is evaluated, and who is told of it. */
 export interface Alerting {
   /** The text of a file of rules. */
   readonly rules: string;
   /** Alertmanager's `host:port`. */
   readonly alertmanager: string;
+  /** How often exporters are scraped. Default: every second. */
+  readonly scrapeInterval?: string;
 }
 
 interface VectorItem {
@@ -97,8 +99,9 @@ export async function startPrometheusWith(text: string, rules?: string): Promise
 }
 
 function configuration(authority: string, settings: readonly string[], alerting?: Alerting): string {
+  const interval = alerting?.scrapeInterval ?? '1s';
   return [
-    'global: { scrape_interval: 1s, scrape_timeout: 1s, evaluation_interval: 1s }',
+    `global: { scrape_interval: ${interval}, scrape_timeout: ${interval}, evaluation_interval: ${interval} }`,
     ...(alerting === undefined ? [] : alertingSettings(alerting)),
     'scrape_configs:',
     '  - job_name: gameserver',

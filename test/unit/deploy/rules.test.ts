@@ -1,20 +1,19 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { describe, expect, it, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { parse } from 'yaml';
 import { PANEL_FAMILIES, SERVER_FAMILIES } from '../../../src/metrics/families.ts';
 import { PANEL_GAUGES, SELF_FAMILIES } from '../../../src/metrics/self-families.ts';
 
 const ROOT = fileURLToPath(new URL('../../..', import.meta.url));
 const PROMETHEUS = join(ROOT, 'deploy/prometheus');
-const ALERTMANAGER_FILE = join(ROOT, 'deploy/alertmanager/alertmanager.yml');
 
 interface Rule {
   readonly alert?: string;
   readonly record?: string;
   readonly expr: string;
-  readonly labels?: { readonly severity: string };
+  readonly labels?: Readonly<Record<string, string>>;
   readonly annotations?: Readonly<Record<string, string>>;
 }
 
@@ -24,20 +23,17 @@ interface RuleTest {
   readonly exp_alerts: readonly { readonly exp_labels: { readonly severity: string } }[];
 }
 
-interface Inhibition {
-  readonly source_matchers: readonly string[];
-  readonly target_matchers: readonly string[];
-  readonly equal: readonly string[];
-}
-
 const rules = inFolder('rules').flatMap((file) =>
   (read(file) as { groups: readonly { rules: readonly Rule[] }[] }).groups.flatMap((group) => group.rules),
 );
 const alerts = rules.flatMap(({ alert, labels, annotations, expr }) =>
-  alert === undefined ? [] : [{ name: alert, severity: labels?.severity ?? '', annotations, expr }],
+  alert === undefined ? [] : [{ name: alert, severity: labels?.['severity'] ?? '', annotations, expr }],
 );
 const names = new Set(alerts.map(({ name }) => name));
 const records = new Set(rules.flatMap(({ record }) => record ?? []));
+const dashboards = readdirSync(join(ROOT, 'deploy/grafana/dashboards')).map(
+  (file) => (read(join(ROOT, 'deploy/grafana/dashboards', file)) as { uid: string }).uid,
+);
 const ruleTests = inFolder('tests').flatMap((file) =>
   (read(file) as { tests: readonly { alert_rule_test?: readonly RuleTest[] }[] }).tests.flatMap(
     (one) => one.alert_rule_test ?? [],
@@ -61,10 +57,12 @@ test.each(alerts)(
   '$name ($severity) says what is wrong, how much, and what to read',
   ({ name, severity, annotations }) => {
     expect(['critical', 'warning', 'info']).toContain(severity);
-    const { summary, description, runbook_url: runbook = '' } = annotations ?? {};
+    const { summary, description, runbook_url: link = '', dashboard_url: dashboard = '' } = annotations ?? {};
     expect(summary).toMatch(/\{\{ (?:if )?\$labels\.(?:server|panel|job|instance) /);
     expect(description).toMatch(/\$value|\$labels\.reason|\$problem\.Labels\.cause/);
+    const runbook = pathAfter(link, 'runbooks');
     expect(runbook).toMatch(/^docs\/runbooks\/[a-z-]+\.md$/);
+    expect(dashboards).toContain(/^d\/([\w-]+)\?/.exec(pathAfter(dashboard, 'grafana'))?.[1]);
     const page = readFileSync(join(ROOT, runbook), 'utf8');
     expect(page.split('\n')[0], 'its title').toBe(`# ${name}`);
     expect(page).toContain('\n## What it means\n');
@@ -97,7 +95,11 @@ test('every metric that the rules name is one of the exporter or its process, of
 test('every recorded series is used by a rule, or is for people and in docs/metrics.md', () => {
   const page = readFileSync(join(ROOT, 'docs/metrics.md'), 'utf8');
   for (const record of records) {
-    const users = rules.filter((rule) => rule.record !== record && metricsIn(rule.expr).includes(record));
+    const users = rules.filter(
+      (rule) =>
+        (rule.record !== record && metricsIn(rule.expr).includes(record)) ||
+        Object.values(rule.annotations ?? {}).some((text) => text.includes(`query "${record}{`)),
+    );
     expect(users.length > 0 || page.includes(`| \`${record}\` |`), record).toBe(true);
   }
 });
@@ -110,26 +112,17 @@ test('what the rules ask of alerts is about alerts that there are, in the alert 
   }
 });
 
-describe('alertmanager.yml', () => {
-  const config = read(ALERTMANAGER_FILE) as {
-    readonly route: { readonly group_by: readonly string[] };
-    readonly inhibit_rules: readonly Inhibition[];
-  };
-
-  it('groups by panel', () => {
-    expect(config.route.group_by).toEqual(['panel']);
-  });
-
-  it('names alerts that there are', () => {
-    const named = config.inhibit_rules.flatMap(({ source_matchers, target_matchers }) =>
-      [...source_matchers, ...target_matchers].flatMap(
-        (matcher) => /alertname = (\w+)/.exec(matcher)?.[1] ?? [],
-      ),
-    );
-    expect(named.length).toBeGreaterThan(config.inhibit_rules.length);
-    expect(named.filter((name) => !names.has(name))).toEqual([]);
-  });
+test('links lead to where one rule says, which names nothing by default', () => {
+  const links = rules.find(({ record }) => record === 'gameserver:links:info');
+  expect(links?.labels).toEqual({ runbooks: '', grafana: '' });
 });
+
+/** The path of a link, which begins with the address that the rule of links has under this label. */
+function pathAfter(link: string, label: string): string {
+  const address = `{{ range query "gameserver:links:info{${label}!=''}" }}{{ .Labels.${label} }}/{{ end }}`;
+  expect(link.startsWith(address), `${link} begins with ${address}`).toBe(true);
+  return link.slice(address.length);
+}
 
 /** The names of series in an expression: its words that are no label, no function, no keyword and no text. */
 function metricsIn(expr: string): readonly string[] {

@@ -1,0 +1,290 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { SimulatorOptions } from '../../src/simulator/api.ts';
+import { AlertChain } from '../support/alert-chain.ts';
+import type { Notification } from '../support/alertmanager.ts';
+import { ensureDebianPackage } from '../support/debian.ts';
+import { endPrograms } from '../support/program.ts';
+
+const hasPrometheus = await ensureDebianPackage('prometheus', 'prometheus');
+const hasAlertmanager = await ensureDebianPackage('prometheus-alertmanager', 'prometheus-alertmanager');
+
+interface Plan {
+  /** How much faster than real time. */
+  readonly factor: number;
+  /** How many servers crash within a minute. */
+  readonly stormServers: number;
+  /** How many times everything happens, an hour apart. */
+  readonly rounds: number;
+  /** Are times compared to what was promised? A busy machine is too late for that in a hurry. */
+  readonly isTimed: boolean;
+}
+
+const PLANS: Readonly<Record<string, Plan>> = {
+  quick: { factor: 60, stormServers: 60, rounds: 1, isTimed: false },
+  all: { factor: 10, stormServers: 500, rounds: 2, isTimed: true },
+  real: { factor: 1, stormServers: 500, rounds: 2, isTimed: true },
+};
+const PLAN = PLANS[process.env['ALERTS'] ?? 'quick'] ?? fail(`ALERTS is one of ${Object.keys(PLANS).join()}`);
+
+const NODE_SERVERS = 40;
+
+/** Minutes for which faults last: longer than tokens live, so that servers lose their data. */
+const FAULT_MINUTES = 12;
+
+/** Minutes until all alerts have ended, at the longest. */
+const DRAIN_MINUTES = 40;
+
+const HOUR = 60;
+
+/** Real milliseconds of a round and what comes before it. */
+const PATIENCE_MS = ((3 * HOUR * 60_000) / PLAN.factor) * 2 + 120_000;
+
+/** An alert that somebody was told of. */
+interface Told {
+  readonly minute: number;
+  readonly receiver: string;
+  readonly status: 'firing' | 'resolved';
+  readonly name: string;
+  readonly panel: string;
+  readonly subject: string;
+}
+
+interface Round {
+  /** When the faults began. */
+  readonly begun: number;
+  /** When the node gave up. */
+  readonly gaveUp: number;
+  readonly exporterStopped: number;
+  readonly notifications: readonly Notification[];
+}
+
+describe.skipIf(!hasPrometheus || !hasAlertmanager)('alerts from panels to a webhook', () => {
+  let chain: AlertChain;
+
+  beforeAll(async () => {
+    chain = await AlertChain.start(
+      new Map([
+        ['crashes', panelOf(6)],
+        ['storm', panelOf(PLAN.stormServers)],
+        ['node', panelOf(NODE_SERVERS + 4)],
+        ['down', panelOf(5)],
+        ['key', panelOf(5)],
+      ]),
+      { factor: PLAN.factor },
+    );
+    for (const { name } of onNode()) chain.panel('node').move(name);
+    await everythingRuns();
+  }, PATIENCE_MS);
+
+  afterAll(async () => {
+    await chain.stop();
+    await endPrograms();
+  });
+
+  describe.each(Array.from({ length: PLAN.rounds }, (_, index) => index + 1))('time %i', (time) => {
+    let round: Round;
+
+    beforeAll(async () => {
+      if (time > 1) await chain.pass(HOUR);
+      round = await play();
+      report(time);
+    }, PATIENCE_MS);
+
+    it('tells once, as a warning, of a crash after which the node restarted the server', () => {
+      const lobby = told('crashes', 'lobby');
+      expect(lobby).toEqual(['crash firing GameserverCrashed']);
+      promised(first('GameserverCrashed', 'crashes') - round.begun, 2);
+    });
+
+    it('pages once for a server that the node gave up restarting', () => {
+      const page = 'page firing GameserverAutomaticRestartAborted';
+      expect(told('crashes', 'modded')).toEqual([page, page.replace('firing', 'resolved')]);
+      promised(first('GameserverAutomaticRestartAborted', 'crashes') - round.gaveUp, 1.5);
+    });
+
+    it('tells of many crashes within a minute in at most five notifications', () => {
+      const storm = alerts().filter(({ panel }) => panel === 'storm');
+      const names = new Set(storm.map(({ receiver, status, name }) => `${receiver} ${status} ${name}`));
+      expect(names).toContain('crash firing GameserverManyCrashed');
+      expect(sentWithin('storm', 10).length).toBeLessThanOrEqual(5);
+      expect(sentWithin('storm', HOUR).length).toBeLessThanOrEqual(5);
+      const perAlert = new Set(storm.map(({ name, subject, status }) => `${name} ${subject} ${status}`));
+      expect(storm).toHaveLength(perAlert.size);
+    });
+
+    it.each([
+      ['node', 'GameserverNodeDown'],
+      ['down', 'GameserverPanelDown'],
+      ['key', 'GameserverPanelKeyRefused'],
+    ])('tells once of panel %s: %s, of its end, and of no server', (panel, name) => {
+      const everything = alerts().filter((alert) => alert.panel === panel);
+      const page = { receiver: 'page', name, panel };
+      expect(everything).toMatchObject([
+        { ...page, status: 'firing' },
+        { ...page, status: 'resolved' },
+      ]);
+    });
+
+    it('tells once of an exporter that is down, of its end, and of no server or panel', () => {
+      const name = 'GameserverExporterDown';
+      const after = alerts().filter(({ minute }) => minute > round.exporterStopped);
+      expect(after).toMatchObject([
+        { receiver: 'page', name, status: 'firing' },
+        { receiver: 'page', name, status: 'resolved' },
+      ]);
+    });
+
+    it('tells of nothing else', () => {
+      const known = new Set(['crashes', 'storm', 'node', 'down', 'key']);
+      const others = alerts().filter(
+        ({ panel, subject }) => panel === 'crashes' && !/lobby|modded/.test(subject),
+      );
+      expect(others).toEqual([]);
+      const elsewhere = alerts()
+        .filter(({ panel }) => !known.has(panel))
+        .map(({ name }) => name);
+      expect(new Set(elsewhere)).toEqual(new Set(['GameserverExporterDown']));
+    });
+
+    function alerts(): readonly Told[] {
+      return round.notifications.flatMap(read);
+    }
+
+    /** What was told of a server of a panel, in order. */
+    function told(panel: string, server: string): readonly string[] {
+      return alerts()
+        .filter((alert) => alert.panel === panel && alert.subject === server)
+        .map(({ receiver, status, name }) => `${receiver} ${status} ${name}`);
+    }
+
+    /** The minute in which an alert was told of first. */
+    function first(name: string, panel: string): number {
+      return alerts().find((alert) => alert.name === name && alert.panel === panel)?.minute ?? Number.NaN;
+    }
+
+    function sentWithin(panel: string, minutes: number): readonly Notification[] {
+      return round.notifications.filter(
+        (sent) =>
+          sent.alerts[0]?.labels['panel'] === panel && chain.minuteAt(sent.at) <= round.begun + minutes,
+      );
+    }
+
+    function promised(minutes: number, most: number): void {
+      expect(minutes).toBeGreaterThan(0);
+      if (PLAN.isTimed) expect(minutes).toBeLessThanOrEqual(most);
+    }
+
+    /** Writes down when what was told, where times count. */
+    function report(number: number): void {
+      if (!PLAN.isTimed) return;
+      const lines = alerts().map(
+        ({ minute, receiver, status, name, panel, subject }) =>
+          `${(minute - round.begun).toFixed(2).padStart(7)} min  ${receiver} ${status} ${name} ${panel} ${subject}`,
+      );
+      const marks = `gave up ${(round.gaveUp - round.begun).toFixed(2)}, exporter stopped ${(round.exporterStopped - round.begun).toFixed(2)}`;
+      process.stderr.write(`\ntime ${number} (x${PLAN.factor}), ${marks}\n${lines.join('\n')}\n`);
+    }
+  });
+
+  /** All faults, their end, and the exporter's restart. */
+  async function play(): Promise<Round> {
+    const from = chain.notifications.length;
+    const begun = chain.minute;
+    strike();
+    const gaveUp = await giveUp();
+    await chain.pass(FAULT_MINUTES - (chain.minute - begun));
+    await mend();
+    await everythingIsQuiet();
+    const exporterStopped = chain.minute;
+    await chain.stopExporter();
+    await chain.until(10, () => {
+      const names = chain.notifications
+        .slice(from)
+        .flatMap(read)
+        .map(({ name }) => name);
+      expect(names).toContain('GameserverExporterDown');
+    });
+    await chain.pass(2);
+    await chain.startExporter();
+    await everythingRuns();
+    await everythingIsQuiet();
+    return { begun, gaveUp, exporterStopped, notifications: chain.notifications.slice(from) };
+  }
+
+  function strike(): void {
+    chain.panel('crashes').crash('lobby', { code: 1 });
+    const storm = chain.panel('storm').servers;
+    for (const [index, { name }] of storm.entries()) {
+      chain.later(index / storm.length, () => chain.panel('storm').crash(name, { code: 1 }));
+    }
+    for (const { name } of onNode()) chain.panel('node').setNodeDown(name, true);
+    chain.panel('key').revokeKey(chain.panel('key').apiKey);
+    void chain.panel('down').stopListening();
+  }
+
+  /** Lets a server crash again right after its node restarted it; gives when. */
+  async function giveUp(): Promise<number> {
+    const panel = chain.panel('crashes');
+    panel.crash('modded', { code: 1 });
+    await chain.until(1, () => expect(panel.server('modded').state).toBe('running'));
+    const at = chain.minute;
+    panel.crash('modded', { code: 1 });
+    return at;
+  }
+
+  async function mend(): Promise<void> {
+    chain.panel('crashes').power('modded', 'start');
+    for (const { name } of onNode()) chain.panel('node').setNodeDown(name, false);
+    chain.panel('key').acceptKey(chain.panel('key').apiKey);
+    await chain.panel('down').startListening();
+  }
+
+  function onNode() {
+    return chain.panel('node').servers.slice(0, NODE_SERVERS);
+  }
+
+  async function everythingRuns(): Promise<void> {
+    const servers = [...chain.panels.values()].flatMap((panel) => panel.servers);
+    await chain.until(DRAIN_MINUTES, async () => {
+      const running = await chain.prometheus.query('count(gameserver_state{state="running"} == 1)');
+      expect(running[0]?.value).toBe(servers.length);
+    });
+  }
+
+  /** Waits until no alert is left, and the end of each was sent. */
+  async function everythingIsQuiet(): Promise<void> {
+    await chain.until(DRAIN_MINUTES, async () => expect(await chain.prometheus.query('ALERTS')).toEqual([]));
+    await chain.pass(1);
+  }
+
+  function read({ at, receiver, alerts }: Notification): readonly Told[] {
+    const minute = chain.minuteAt(at);
+    return alerts.map(({ status, labels }) => ({
+      minute,
+      receiver,
+      status,
+      name: labels['alertname'] ?? '',
+      panel: labels['panel'] ?? '',
+      subject: labels['server'] ?? labels['node'] ?? '',
+    }));
+  }
+});
+
+/** A panel that lets all of its servers be connected at once. */
+function panelOf(count: number): SimulatorOptions {
+  const named = ['lobby', 'modded'];
+  return {
+    servers: Array.from({ length: count }, (_, index) => ({
+      name: named[index] ?? `server-${index}`,
+      profile: 'idle' as const,
+    })),
+    rateLimitPerMinute: 6_000,
+    statsIntervalMs: PLAN.factor > 1 ? 5_000 : 1_000,
+    startMs: 10_000,
+    reviveMs: 1_000,
+  };
+}
+
+function fail(message: string): never {
+  throw new Error(message);
+}

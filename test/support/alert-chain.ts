@@ -1,0 +1,161 @@
+import { readFile } from 'node:fs/promises';
+import { vi } from 'vitest';
+import type { Simulator, SimulatorOptions } from '../../src/simulator/api.ts';
+import { startSimulator } from '../../src/simulator/simulator.ts';
+import { type AlertmanagerUnderTest, type Notification, startAlertmanager } from './alertmanager.ts';
+import { startExporter } from './exporter.ts';
+import { type Hurry, hurriedDuration, hurriedRules } from './hurried-alerting.ts';
+import { configFile, runProgram } from './program.ts';
+import { type PrometheusUnderTest, startPrometheus } from './prometheus.ts';
+import { TestTime } from './test-time.ts';
+
+const RULES = new URL('../../deploy/prometheus/rules/gameserver.yml', import.meta.url);
+
+/** As in deploy/prometheus/prometheus.yml. */
+const SCRAPE_INTERVAL = '15s';
+
+const MINUTE_MS = 60_000;
+
+/** Real milliseconds that conditions may be late by, beside the minutes of the chain: generous, since machines are shared. */
+const LATE_MS = 30_000;
+
+interface RunningExporter {
+  readonly port: number;
+  stop(): Promise<void>;
+}
+
+/** Simulated panels, an exporter, Prometheus and Alertmanager with the shipped rules and routes, all faster than real time. */
+export class AlertChain {
+  readonly panels: ReadonlyMap<string, Simulator>;
+  readonly prometheus: PrometheusUnderTest;
+  readonly #hurry: Hurry;
+  readonly #time: TestTime;
+  readonly #alertmanager: AlertmanagerUnderTest;
+  readonly #startedAt = performance.now();
+  #exporter: RunningExporter;
+
+  private constructor(parts: {
+    readonly panels: ReadonlyMap<string, Simulator>;
+    readonly prometheus: PrometheusUnderTest;
+    readonly hurry: Hurry;
+    readonly time: TestTime;
+    readonly alertmanager: AlertmanagerUnderTest;
+    readonly exporter: RunningExporter;
+  }) {
+    this.panels = parts.panels;
+    this.prometheus = parts.prometheus;
+    this.#hurry = parts.hurry;
+    this.#time = parts.time;
+    this.#alertmanager = parts.alertmanager;
+    this.#exporter = parts.exporter;
+  }
+
+  /** Starts it with panels of these names; at a factor of 1 the exporter is the built program. */
+  static async start(panels: ReadonlyMap<string, SimulatorOptions>, hurry: Hurry): Promise<AlertChain> {
+    const time = new TestTime(hurry.factor);
+    const simulators = new Map<string, Simulator>();
+    for (const [name, options] of panels) {
+      simulators.set(name, await startSimulator({ ...options, clock: time.clock() }));
+    }
+    const exporter = await startObserving(simulators, hurry, time);
+    const alertmanager = await startAlertmanager(hurry);
+    const prometheus = await startPrometheus(`127.0.0.1:${exporter.port}`, [], {
+      rules: hurriedRules(await readFile(RULES, 'utf8'), hurry),
+      alertmanager: alertmanager.authority,
+      scrapeInterval: hurriedDuration(SCRAPE_INTERVAL, hurry),
+    });
+    return new AlertChain({ panels: simulators, prometheus, hurry, time, alertmanager, exporter });
+  }
+
+  panel(name: string): Simulator {
+    const panel = this.panels.get(name);
+    if (panel === undefined) throw new Error(`no panel "${name}"`);
+    return panel;
+  }
+
+  /** The chain's minutes since its start. */
+  get minute(): number {
+    return this.minuteAt(performance.now());
+  }
+
+  /** The chain's minute of an instant of `performance.now()`. */
+  minuteAt(at: number): number {
+    return ((at - this.#startedAt) * this.#hurry.factor) / MINUTE_MS;
+  }
+
+  get notifications(): readonly Notification[] {
+    return this.#alertmanager.notifications;
+  }
+
+  /** Does something after some of the chain's minutes. */
+  later(minutes: number, act: () => void): void {
+    this.#time.clock().schedule(minutes * MINUTE_MS, act);
+  }
+
+  /** Waits until some of the chain's minutes have passed. */
+  pass(minutes: number): Promise<void> {
+    const end = this.minute + minutes;
+    return this.until(minutes, () => {
+      if (this.minute < end) throw new Error(`minute ${this.minute} of ${end}`);
+    });
+  }
+
+  /** Waits until a check passes, at most for some of the chain's minutes. */
+  until(minutes: number, check: () => void | Promise<void>): Promise<void> {
+    const timeout = (minutes * MINUTE_MS) / this.#hurry.factor + LATE_MS;
+    return vi.waitFor(check, { timeout, interval: 50 });
+  }
+
+  async stopExporter(): Promise<void> {
+    await this.#exporter.stop();
+  }
+
+  /** Starts the exporter again where it was. */
+  async startExporter(): Promise<void> {
+    this.#exporter = await startObserving(this.panels, this.#hurry, this.#time, this.#exporter.port);
+  }
+
+  async stop(): Promise<void> {
+    await this.prometheus.stop();
+    await this.#alertmanager.stop();
+    await this.#exporter.stop();
+    for (const panel of this.panels.values()) await panel.stop();
+  }
+}
+
+async function startObserving(
+  panels: ReadonlyMap<string, Simulator>,
+  { factor }: Hurry,
+  time: TestTime,
+  port = 0,
+): Promise<RunningExporter> {
+  const yaml = configuration(panels);
+  if (factor > 1) {
+    const exporter = await startExporter({ yaml, clock: time.clock(), port });
+    return { port: Number(new URL(exporter.url).port), stop: () => exporter.stop() };
+  }
+  const file = await configFile(yaml);
+  const program = runProgram(['serve', '--config', file, '--web.listen-address', `127.0.0.1:${port}`]);
+  const [, url = ''] = await program.printed(/serving metrics on (http:\S+)\/metrics/);
+  return {
+    port: Number(new URL(url).port),
+    stop: async () => {
+      program.kill('SIGTERM');
+      await program.ended;
+    },
+  };
+}
+
+function configuration(panels: ReadonlyMap<string, Simulator>): string {
+  return ['panels:', ...[...panels].map(([name, panel]) => entryOf(name, panel))].join('\n');
+}
+
+function entryOf(name: string, panel: Simulator): string {
+  return [
+    `  - name: ${name}`,
+    `    url: ${panel.url}`,
+    `    api_key: ${panel.apiKey}`,
+    '    servers:',
+    ...panel.servers.map((server) => `      - { id: ${server.identifier}, name: ${server.name} }`),
+  ].join('\n');
+}

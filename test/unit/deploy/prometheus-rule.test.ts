@@ -1,0 +1,41 @@
+import { expect, test } from 'vitest';
+import { stringify } from 'yaml';
+import { z } from 'zod';
+import { isInRepository, readYaml } from '../../support/deploy-files.ts';
+import { expectFile } from '../../support/generated.ts';
+
+const COMPONENT = 'deploy/kubernetes/components/alerts';
+
+const HEAD = `# Generated from deploy/prometheus/rules, which explains each rule: change that and run UPDATE_GENERATED=1 npm run test:unit.
+`;
+
+const rulesSchema = z.object({ groups: z.array(z.looseObject({ rules: z.array(z.looseObject({})) })) });
+const componentSchema = z.object({
+  kind: z.literal('Component'),
+  resources: z.array(z.string()),
+  patches: z.array(z.object({ target: z.object({ kind: z.string(), name: z.string() }), patch: z.string() })),
+});
+
+const { groups } = rulesSchema.parse(readYaml('deploy/prometheus/rules/gameserver.yml')[0]);
+
+test('the PrometheusRule has the shipped rules, all of them and nothing else', () => {
+  const manifest = {
+    apiVersion: 'monitoring.coreos.com/v1',
+    kind: 'PrometheusRule',
+    metadata: { name: 'gameserver-exporter' },
+    spec: { groups },
+  };
+  const text = stringify(manifest, { aliasDuplicateObjects: false, lineWidth: 0 });
+  expectFile(`${COMPONENT}/prometheus-rule.yaml`, `${HEAD}${text}`);
+});
+
+test('the component takes it, and sets its links where they are', () => {
+  const component = componentSchema.parse(readYaml(`${COMPONENT}/kustomization.yaml`)[0]);
+  expect(component.resources).toEqual(['prometheus-rule.yaml']);
+  expect(isInRepository(`${COMPONENT}/prometheus-rule.yaml`)).toBe(true);
+  for (const { target } of component.patches) {
+    expect(target).toEqual({ kind: 'PrometheusRule', name: 'gameserver-exporter' });
+  }
+  expect(component.patches[0]?.patch).toContain('path: /spec/groups/0/rules/0/labels');
+  expect(groups[0]?.rules[0]).toMatchObject({ record: 'gameserver:links:info' });
+});
