@@ -58,7 +58,7 @@ describe.skipIf(!hasPrometheus || !hasAlertmanager)('from a simulated panel to a
     stops.unshift(() => panel.stop());
     exporter = await startObserving();
     stops.unshift(() => exporter.stop());
-    alertmanager = await startAlertmanager(HURRY);
+    alertmanager = await startAlertmanager({ ...HURRY, factor: 2 * HURRY.factor });
     stops.unshift(() => alertmanager.stop());
     prometheus = await startPrometheus(new URL(exporter.url).host, [], {
       rules: patient(hurriedRules(linked(await readFile(RULES, 'utf8')), HURRY)),

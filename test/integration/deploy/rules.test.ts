@@ -34,9 +34,13 @@ describe.skipIf(!hasPromtool)('promtool', { timeout: PATIENCE_MS }, () => {
   );
 });
 
-it.skipIf(!hasAmtool)('alertmanager.yml passes amtool', { timeout: PATIENCE_MS }, async () => {
-  const file = repositoryPath('deploy/alertmanager/alertmanager.yml');
-  expect(await run('amtool', 'check-config', file)).toContain('SUCCESS');
+describe.skipIf(!hasAmtool)('amtool', { timeout: PATIENCE_MS }, () => {
+  const files = readdirSync(repositoryPath('deploy/alertmanager')).filter((name) => name.endsWith('.yml'));
+
+  it.each(files)('finds nothing amiss with %s', async (name) => {
+    const file = repositoryPath(`deploy/alertmanager/${name}`);
+    expect(await run('amtool', 'check-config', file)).toContain('SUCCESS');
+  });
 });
 
 function inFolder(folder: string): readonly string[] {

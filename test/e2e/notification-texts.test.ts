@@ -1,0 +1,189 @@
+import { cp, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { ensureDebianPackage } from '../support/debian.ts';
+import { repositoryPath } from '../support/deploy-files.ts';
+import { httpInbox, type Inbox, mailInbox } from '../support/inbox.ts';
+import { launch } from '../support/process.ts';
+
+const hasAlertmanager = await ensureDebianPackage('prometheus-alertmanager', 'prometheus-alertmanager');
+
+const RUNBOOK = 'https://git.example.com/exporter/blob/main/docs/runbooks/gameserver-stopped.md';
+const DASHBOARD = 'https://grafana.example.com/d/gameserver-server?var-panel=main&var-server=lobby';
+
+/** What somebody may name a server so that it says more than its name. */
+const HOSTILE = '<!channel> [free](https://evil.example) *now*';
+
+/** An alert that pages, and one of a list. */
+const PAGE = {
+  labels: { alertname: 'GameserverStopped', severity: 'critical', panel: 'main', server: 'lobby' },
+  annotations: {
+    summary: 'lobby on main is stopped, though it is expected to run',
+    description: 'It has been off for 3m 0s.',
+    runbook_url: RUNBOOK,
+    dashboard_url: DASHBOARD,
+  },
+  startsAt: '2026-03-01T19:00:07Z',
+};
+const LIST = Array.from({ length: 12 }, (_, index) => ({
+  labels: { alertname: 'GameserverDiskFilling', severity: 'warning', panel: 'main', server: `s${index}` },
+  annotations: {
+    summary: `${index === 0 ? HOSTILE : `s${index}`} is full`,
+    description: 'It uses 99% of its disk_limit.',
+    runbook_url: 'docs/runbooks/gameserver-disk-filling.md',
+    dashboard_url: 'd/gameserver-server?var-server=s',
+  },
+  startsAt: '2026-03-01T18:00:00Z',
+}));
+
+const TEXT = 'It has been off for 3m 0s. Since 2026-03-01 19:00 UTC.';
+const LINKS = `What to do: ${RUNBOOK}\nDashboard: ${DASHBOARD}`;
+
+/** The shipped configurations' secrets, in files of the test. */
+const SECRETS = ['slack-url', 'smtp-password', 'webhook-token'];
+
+describe.skipIf(!hasAlertmanager)('what a notification says', () => {
+  const stops: (() => Promise<unknown> | void)[] = [];
+  let folder: string;
+
+  beforeAll(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'notifications-'));
+    stops.push(() => rm(folder, { recursive: true }));
+    await cp(repositoryPath('deploy/alertmanager/templates'), join(folder, 'templates'), { recursive: true });
+  });
+
+  afterAll(async () => {
+    for (const stop of stops.toReversed()) await stop();
+  });
+
+  it('in Discord: title, what, since when and what to do; a list is cut, and names are no Markdown', async () => {
+    const inbox = await open(httpInbox());
+    await notify('discord', (config) => config.replaceAll(/https:\/\/discord\.com\S+/g, urlOf(inbox)));
+    const [page] = embedsIn(await message(inbox, 'is stopped'));
+    expect(page).toMatchObject({ title: PAGE.annotations.summary, description: `${TEXT}\n${LINKS}` });
+    const [list] = embedsIn(await message(inbox, 'is full'));
+    expect(list?.title).toBe('GameserverDiskFilling on main: 12 firing');
+    expect(list?.description).toContain(
+      '**\\<!channel\\> \\[free\\](https://evil.example) \\*now\\* is full**',
+    );
+    expect(list?.description).toContain(
+      'disk\\_limit. Since 2026-03-01 18:00 UTC.\nWhat to do: docs/runbooks/',
+    );
+    expect(list?.description.match(/is full/g)).toHaveLength(10);
+    expect(list?.description).toMatch(/\nand more: http:\S+$/);
+    // It is a path until the rules say where dashboards are.
+    expect(list?.description).not.toContain('Dashboard');
+  });
+
+  it('in Slack: the same, and a name mentions nobody', async () => {
+    const inbox = await open(httpInbox());
+    await notify('slack', (config) => config, urlOf(inbox));
+    const [page] = attachmentsIn(await message(inbox, 'is stopped'));
+    expect(page).toMatchObject({ title: PAGE.annotations.summary, text: `${TEXT}\n${LINKS}` });
+    expect(page?.fallback).toBe(PAGE.annotations.summary);
+    const [list] = attachmentsIn(await message(inbox, 'is full'));
+    expect(list?.text).toContain('*&lt;!channel&gt; [free](https://evil.example) *now* is full*');
+  });
+
+  it('in an e-mail: the title is the subject, and the rest is plain text', async () => {
+    const inbox = await open(mailInbox());
+    await notify('email', (config) =>
+      config.replace('smtp.example.com:587', `127.0.0.1:${inbox.port}\n  smtp_require_tls: false`),
+    );
+    const page = await message(inbox, 'is stopped');
+    expect(page).toContain(`Subject: ${PAGE.annotations.summary}\r\n`);
+    expect(unquoted(page)).toContain(`${TEXT}\n${LINKS}`);
+    expect(page).not.toContain('text/html');
+  });
+
+  it('at a webhook: the token of the file, and the links', async () => {
+    const inbox = await open(httpInbox());
+    await notify('webhook', (config) => config.replaceAll('http://localhost:8080/alerts', urlOf(inbox)));
+    const page = await message(inbox, 'is stopped');
+    expect(page).toMatch(/^Bearer the-secret\n/);
+    expect(bodyOf(page)).toMatchObject({ receiver: 'page', alerts: [{ annotations: PAGE.annotations }] });
+  });
+
+  async function open(opening: Promise<Inbox>): Promise<Inbox> {
+    const inbox = await opening;
+    stops.push(() => inbox.close());
+    return inbox;
+  }
+
+  /** Lets an Alertmanager with a shipped configuration, changed so that it sends to the test, tell of the alerts. */
+  async function notify(
+    name: string,
+    change: (config: string) => string,
+    secret = 'the-secret',
+  ): Promise<void> {
+    for (const file of SECRETS) await writeFile(join(folder, file), secret);
+    const shipped = await readFile(repositoryPath(`deploy/alertmanager/${name}.yml`), 'utf8');
+    const file = join(folder, `${name}.yml`);
+    const hasty = shipped
+      .replaceAll('/etc/alertmanager', folder)
+      .replaceAll(/group_wait: \S+/g, 'group_wait: 1s');
+    await writeFile(file, change(hasty));
+    const alertmanager = launch('prometheus-alertmanager', [
+      `--config.file=${file}`,
+      `--storage.path=${join(folder, `data-${name}`)}`,
+      '--web.listen-address=127.0.0.1:0',
+      '--cluster.listen-address=',
+    ]);
+    stops.push(async () => {
+      alertmanager.kill('SIGTERM');
+      await alertmanager.ended;
+    });
+    const [, authority = ''] = await alertmanager.printed(/msg="Listening on" address=(127\.0\.0\.1:\d+)/);
+    const response = await fetch(`http://${authority}/api/v2/alerts`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify([PAGE, ...LIST]),
+    });
+    expect(response.status).toBe(200);
+  }
+});
+
+function urlOf(inbox: Inbox): string {
+  return `http://127.0.0.1:${inbox.port}/`;
+}
+
+/** The first message that contains these words, once it is there. */
+function message({ messages }: Inbox, words: string): Promise<string> {
+  return vi.waitFor(
+    () =>
+      messages.find((one) => one.includes(words)) ?? Promise.reject(new Error(`no message says "${words}"`)),
+    { timeout: 40_000, interval: 50 },
+  );
+}
+
+interface Embed {
+  readonly title: string;
+  readonly description: string;
+}
+
+function embedsIn(request: string): readonly Embed[] {
+  return (bodyOf(request) as { embeds: readonly Embed[] }).embeds;
+}
+
+interface Attachment {
+  readonly title: string;
+  readonly fallback: string;
+  readonly text: string;
+}
+
+function attachmentsIn(request: string): readonly Attachment[] {
+  return (bodyOf(request) as { attachments: readonly Attachment[] }).attachments;
+}
+
+function bodyOf(request: string): unknown {
+  return JSON.parse(request.slice(request.indexOf('\n') + 1));
+}
+
+/** The text of a mail in quoted-printable (RFC 2045). */
+function unquoted(mail: string): string {
+  return mail
+    .replaceAll('=\r\n', '')
+    .replaceAll('\r\n', '\n')
+    .replaceAll(/=([0-9A-F]{2})/g, (_all, code: string) => String.fromCharCode(Number.parseInt(code, 16)));
+}
