@@ -2,6 +2,7 @@ import { type Logger, pino } from 'pino';
 import type { LogConfig } from '../config/config.ts';
 import { KNOWN_SECRETS } from '../domain/known-secrets.ts';
 import { LogOutput } from './log-output.ts';
+import { prettyMessage } from './pretty-message.ts';
 
 // Nothing logs these; should something ever do so by mistake, they still don't get out.
 const SECRET_FIELDS = [
@@ -31,6 +32,7 @@ export async function openLog({ level, format }: LogConfig): Promise<ProgramLog>
     base: null,
     redact: SECRET_FIELDS,
     timestamp: pino.stdTimeFunctions.isoTime,
+    formatters: { level: (label: string) => ({ level: label }) },
     hooks: { streamWrite: (line: string) => KNOWN_SECRETS.strike(line) },
   };
   const droppedLines = () => output.dropped;
@@ -39,6 +41,10 @@ export async function openLog({ level, format }: LogConfig): Promise<ProgramLog>
   }
   // Loaded only when a person reads the log: a service starts faster without it.
   const { prettyFactory } = await import('pino-pretty');
-  const pretty = prettyFactory({ colorize: process.stderr.isTTY, ignore: 'pid,hostname' });
+  const pretty = prettyFactory({
+    colorize: process.stderr.isTTY,
+    hideObject: true,
+    messageFormat: (line, messageKey) => prettyMessage(line, messageKey),
+  });
   return { log: pino(options, { write: (line) => output.write(pretty(line)) }), droppedLines };
 }

@@ -1,3 +1,5 @@
+import type { CauseCode } from './problem.ts';
+
 /** The part of a pino logger that the program uses; tests pass one that collects. */
 export interface Logger {
   debug(fields: object, message: string): void;
@@ -13,3 +15,33 @@ export const QUIET_LOG: Logger = {
   warn: () => undefined,
   error: () => undefined,
 };
+
+/** What the log says happened to one server: the field `event` of its lines. */
+export const SERVER_EVENTS = [
+  'streaming',
+  'streaming_again',
+  'polling',
+  'polling_again',
+  'closed',
+  'failing',
+  'fallback',
+  'blocked',
+  'moved',
+  'crashed',
+  'out_of_memory',
+  'disk_full',
+] as const;
+
+export type ServerEvent = (typeof SERVER_EVENTS)[number];
+
+/** The fields of a line about something that happened to one server. */
+export interface ServerEventFields {
+  readonly panel: string;
+  /** Its name, as in the label `server`. */
+  readonly server: string;
+  /** As in the label `server_id`: two servers may have one name. */
+  readonly server_id: string;
+  readonly node?: string | undefined;
+  readonly event: ServerEvent;
+  readonly cause?: CauseCode | undefined;
+}

@@ -1,4 +1,4 @@
-import { CAUSES } from '../diagnosis/causes.ts';
+import { CAUSES, isPanelWide } from '../diagnosis/causes.ts';
 import type { Cancel, Clock } from '../domain/clock.ts';
 import type { ListingSettings } from '../domain/discovery.ts';
 import type { Logger } from '../domain/log.ts';
@@ -7,7 +7,7 @@ import type { Problem } from '../domain/problem.ts';
 import type { DiscoveryReading } from '../domain/reading.ts';
 import { identityOf, type ServerTarget } from '../domain/server.ts';
 import type { ListedServer, ListingPage, ListingQuery } from '../panel/dialect.ts';
-import { PanelError } from '../panel/errors.ts';
+import { PanelError, problemOf } from '../panel/errors.ts';
 import { LISTING_PAGE_SIZE, type ListingWalk, walkListing } from '../panel/listing.ts';
 import type { ListingCall } from '../panel/purpose.ts';
 import { Admission, NO_SURPLUS, type Surplus, surplusProblem } from './admission.ts';
@@ -277,7 +277,7 @@ export class Discovery {
     if (complete) {
       if (problem === undefined && this.#succeededUnixMs === undefined) {
         if (discover === undefined) this.#logUnlisted();
-        else if (servers.length === 0) log.warn({ panel }, emptyListing(panel));
+        else if (servers.length === 0) log.warn({ panel, cause: 'nothing_listed' }, emptyListing(panel));
       }
       this.#succeededUnixMs = clock.toUnixMs(clock.now());
     }
@@ -287,16 +287,20 @@ export class Discovery {
       return;
     }
     this.#failures += 1;
+    const detail = printable(problem.message);
+    const cause = failure === undefined ? 'bad_answer' : problemOf(failure.error).cause;
     // What is wrong with the panel or its key is reported once, by the servers' own calls.
-    if (discover === undefined && !isPanelUp()) return;
-    const cause = printable(problem.message);
+    if (!isPanelUp() && (discover === undefined || isPanelWide(CAUSES[cause]))) return;
     const isRefused = discover === undefined && isRefusal(failure?.error);
     const what = isRefused
       ? 'the listing is refused: going without node, egg and limits, unless servers have limits of their own; limits_from_listing: false ends the attempts'
       : complete
         ? "the listing has entries that can't be read: leaving them out"
         : 'listing incomplete: keeping the known servers';
-    log[this.#isFailing ? 'debug' : 'warn']({ panel, cause }, `panel ${panel}: ${what}; last: ${cause}`);
+    log[this.#isFailing ? 'debug' : 'warn'](
+      { panel, cause, detail },
+      `panel ${panel}: ${what}; last: ${detail}`,
+    );
     this.#isFailing = true;
   }
 
@@ -321,7 +325,8 @@ export class Discovery {
     this.#merge();
     const { discovered, targets } = this.#merged;
     if (discovered !== before) {
-      log.info(
+      // How many there are at the start is told with what is planned for them.
+      log[before === 0 ? 'debug' : 'info'](
         { panel, discovered, before },
         `panel ${panel}: ${discovered} servers discovered, ${before} before`,
       );

@@ -18,7 +18,7 @@ import { nodeReadings } from './node-watch.ts';
 import { Planner } from './planner.ts';
 import { RefreshSlots } from './refresh-slots.ts';
 import { Member, type MemberOwner, regroup, type TargetChanges } from './roster.ts';
-import { ServerLog } from './server-log.ts';
+import { EACH_CRASH, ServerLog } from './server-log.ts';
 import { ServerRecord } from './server-record.ts';
 import { type Defer, SlicedWork } from './sliced-work.ts';
 import { SocketLimit } from './socket-limit.ts';
@@ -85,6 +85,8 @@ export class PanelFleet {
   #records: readonly ServerRecord[] = [];
   /** Calls a minute that the listing and the backups want. */
   #reserve = 0;
+  /** The gateway's, when it last told of its health. */
+  #hadProblems = false;
   #isRunning = false;
   #isStopped = false;
   #unsubscribe: readonly (() => void)[] = [];
@@ -93,7 +95,7 @@ export class PanelFleet {
     this.#settings = settings;
     this.#context = context;
     this.#serverLog = new ServerLog(settings.name, context.log, context.clock);
-    this.#stopLog = new ServerLog(settings.name, context.log, context.clock);
+    this.#stopLog = new ServerLog(settings.name, context.log, context.clock, EACH_CRASH);
     this.#stopWatch = new StopWatch(context.clock, this.#stopLog);
     const sessions = this.#sessionContext();
     this.#owner = {
@@ -127,7 +129,7 @@ export class PanelFleet {
     this.#isRunning = true;
     this.#countServers();
     this.#unsubscribe = [
-      gateway.onHealthChange((isRelieved) => this.#notifying.begin(this.#notifyHealth(isRelieved))),
+      gateway.onHealthChange((isRelieved) => this.#healthChanged(isRelieved)),
       gateway.onRateChange(() => this.#planner.replan()),
     ];
     // Before the sessions' calls: what the panel allows decides how fast those may follow.
@@ -280,6 +282,8 @@ export class PanelFleet {
         panel: () => this.#settings,
         members: () => this.#members,
         budgetPerMinute: () => gateway.budget().limitPerMinute,
+        knownLimit: () =>
+          gateway.budget().knownLimitPerMinute ?? (this.#settings.ratePinned ? 'none' : undefined),
         listingPerMinute: () => this.#discovery.callsPerMinute,
         backupsPerMinute: () => this.#backups.wantedPerMinute(this.#records.map(({ target }) => target)),
       },
@@ -342,6 +346,12 @@ export class PanelFleet {
     const record = this.#records.find(({ target }) => target.id === server);
     if (record === undefined || resources.sample === undefined || !showsPolls(record, resources)) return;
     record.pollSample(resources.sample, requestedAt, clock.now());
+  }
+
+  #healthChanged(isRelieved: boolean): void {
+    if (isRelieved && this.#hadProblems) this.#serverLog.recoveryLogged();
+    this.#hadProblems = this.#context.gateway.problems.length > 0;
+    this.#notifying.begin(this.#notifyHealth(isRelieved));
   }
 
   *#notifyHealth(isRelieved: boolean): Generator<void, void, void> {

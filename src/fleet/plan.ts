@@ -259,15 +259,22 @@ export function polledStalenessMs(stalenessMs: number, pollIntervalMs: number): 
 const CURE =
   "raise the panel's limit, put some servers in a second panels entry with another account's key, or run shards with keys of their own (key_per_shard)";
 
-/** Logs what was planned for a panel, what it costs, and what would lift its bounds; `problem` says why some servers have no socket. */
-export function logPlan(
-  log: Logger,
-  panel: string,
-  plan: Plan,
-  budgetPerMinute: number,
-  problem?: Problem,
-): void {
+/** What a plan was made for, as far as its line in the log tells. */
+export interface PlanContext {
+  readonly panel: string;
+  readonly servers: number;
+  readonly budgetPerMinute: number;
+  /** The panel's own limit in calls a minute, where it named one. */
+  readonly limit: number | 'none' | undefined;
+  /** Why some servers have no socket. */
+  readonly problem: Problem | undefined;
+}
+
+/** Logs what was planned for a panel, what it costs, and what would lift its bounds. */
+export function logPlan(log: Logger, plan: Plan, context: PlanContext): void {
   const { fits, sockets, polls, pollIntervalMs, turns, turnSockets, longestAgeMs } = plan;
+  const { panel, servers, problem, limit } = context;
+  const budgetPerMinute = rounded(context.budgetPerMinute);
   const fields = {
     panel,
     sockets,
@@ -278,13 +285,16 @@ export function logPlan(
     longestAgeSeconds: Math.round(longestAgeMs / 1_000),
     callsPerMinute: rounded(plan.callsPerMinute),
     wantedCallsPerMinute: rounded(plan.wantedCallsPerMinute),
-    budgetPerMinute: rounded(budgetPerMinute),
+    budgetPerMinute,
   };
+  const rate = `${typeof limit === 'number' ? `rate limit ${limit}/min, ` : ''}using at most ${budgetPerMinute}/min`;
   if (problem !== undefined) {
     const text = `panel ${panel}: ${CAUSES[problem.cause].title}: ${problem.detail}`;
     log.warn({ ...fields, cause: problem.cause }, `${text}. ${CAUSES[problem.cause].remedy}`);
-  } else if (fits) log.info(fields, `panel ${panel}: every server that may stream gets a socket`);
-  else
+  } else if (fits) {
+    const what = `${servers} ${servers === 1 ? 'server' : 'servers'}, a socket for each that may stream`;
+    log.info(fields, `panel ${panel}: ${what}; ${rate}`);
+  } else
     log.warn(fields, `panel ${panel} allows fewer calls than its servers need: ${boundsOf(plan)}; ${CURE}`);
 }
 

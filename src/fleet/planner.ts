@@ -19,6 +19,12 @@ const TRANSITION_PLANNED_AFTER_MS = 60_000;
 /** A plan is worth a line in the log if an interval changed by this much. */
 const NOTABLE_CHANGE = 1.25;
 
+/** The first plan is logged once the panel's limit is known, or after so long without it. */
+const LIMIT_KNOWN_WITHIN_MS = 10_000;
+
+/** Servers that fall back change the plan: that is logged if it lasts, since a node's restart passes. */
+const LASTS_MS = 120_000;
+
 /** What is planned for; calls are counted a minute. */
 export interface PlannedFleet {
   readonly panel: () => {
@@ -28,6 +34,8 @@ export interface PlannedFleet {
   };
   readonly members: () => readonly Member[];
   readonly budgetPerMinute: () => number;
+  /** The panel's own limit: undefined as long as it may yet name one. */
+  readonly knownLimit: () => number | 'none' | undefined;
   readonly listingPerMinute: () => number;
   /** What backups need to be asked for as often as is configured. */
   readonly backupsPerMinute: () => number;
@@ -50,7 +58,8 @@ export class Planner {
   readonly #fleet: PlannedFleet;
   readonly #roles: RoleAssigner;
   #plan: PanelPlan;
-  #loggedPlan: PanelPlan | undefined;
+  #logged: { readonly plan: PanelPlan; readonly servers: number } | undefined;
+  #cancelLog: Cancel | undefined;
   #cancelStandings: Cancel | undefined;
   #cancelTransition: Cancel | undefined;
   #isRunning = false;
@@ -101,6 +110,7 @@ export class Planner {
     this.#isRunning = false;
     this.#cancelStandings?.();
     this.#cancelTransition?.();
+    this.#cancelLog?.();
     this.#roles.stop();
     this.#claim.leave();
   }
@@ -113,7 +123,7 @@ export class Planner {
     const callsPerMinute = this.#fleet.budgetPerMinute();
     const { stalenessMs } = this.#fleet.panel();
     gateway.setShares(this.#plan.shares);
-    this.#log(callsPerMinute);
+    this.#logInTime();
     this.#holdRefreshesBack(callsPerMinute);
     this.#roles.apply(this.#fleet.members(), { plan: this.#plan, stalenessMs, callsPerMinute });
     this.#cancelTransition?.();
@@ -151,15 +161,41 @@ export class Planner {
     });
   }
 
-  /** Logs the plan unless it is much the same as the one before. */
-  #log(callsPerMinute: number): void {
+  /** Logs the plan when it is known, and when another one is there to stay. */
+  #logInTime(): void {
+    const servers = this.#fleet.members().length;
+    // A fleet that is yet to be discovered has no plan to tell.
+    if (servers === 0) return;
+    const isDue =
+      this.#logged === undefined ? this.#fleet.knownLimit() !== undefined : this.#logged.servers !== servers;
+    if (isDue || !this.#isNews) {
+      this.#cancelLog?.();
+      this.#cancelLog = undefined;
+      if (this.#isNews) this.#log(servers);
+      return;
+    }
+    const delayMs = this.#logged === undefined ? LIMIT_KNOWN_WITHIN_MS : LASTS_MS;
+    this.#cancelLog ??= this.#context.clock.schedule(delayMs, () => {
+      this.#cancelLog = undefined;
+      this.#log(this.#fleet.members().length);
+    });
+  }
+
+  get #isNews(): boolean {
+    return this.#logged === undefined || !isAlike(this.#logged.plan, this.#plan);
+  }
+
+  #log(servers: number): void {
     const { log } = this.#context;
     const { name } = this.#fleet.panel();
-    // A fleet that is yet to be discovered has no plan to tell.
-    if (this.#fleet.members().length === 0) return;
-    if (this.#loggedPlan !== undefined && isAlike(this.#loggedPlan, this.#plan)) return;
-    this.#loggedPlan = this.#plan;
-    logPlan(log, name, this.#plan, callsPerMinute, this.problem);
+    this.#logged = { plan: this.#plan, servers };
+    logPlan(log, this.#plan, {
+      panel: name,
+      servers,
+      budgetPerMinute: this.#fleet.budgetPerMinute(),
+      limit: this.#fleet.knownLimit(),
+      problem: this.problem,
+    });
     const wanted = this.#fleet.backupsPerMinute();
     const planned = this.#plan.backupsPerMinute;
     if (planned >= wanted) return;
@@ -188,7 +224,6 @@ function isAlike(one: PanelPlan, other: PanelPlan): boolean {
   const isNear = (a: number, b: number) => Math.max(a, b) <= Math.min(a, b) * NOTABLE_CHANGE;
   return (
     one.fits === other.fits &&
-    one.sockets + one.turns + one.polls === other.sockets + other.turns + other.polls &&
     one.turns > 0 === other.turns > 0 &&
     isNear(one.unseated, other.unseated) &&
     isNear(one.pollIntervalMs, other.pollIntervalMs) &&

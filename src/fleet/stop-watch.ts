@@ -30,8 +30,8 @@ export class StopWatch implements StopListener {
     this.#waiting.delete(record);
     const message = warningOf(record.target.name, stop);
     if (message === undefined) return;
-    const { reason, exitCode } = stop;
-    this.#log.warn({ ...subjectOf(record.target), condition: reason, exitCode }, message);
+    const { reason: event, exitCode } = stop;
+    this.#log.warn({ ...subjectOf(record.target, record.node), event, exitCode }, message);
   }
 
   /** Decides what is still open with what is known; what the daemon hasn't explained by now is of unknown reason. */

@@ -310,12 +310,14 @@ export class ApiBudget {
   #learn(kind: CallKind, limit: number | undefined): void {
     // Answers with a token name the limit of that endpoint and server.
     if (limit === undefined || asksForToken(kind) || limit === this.#knownLimit) return;
+    const isFirst = this.#knownLimit === undefined;
     this.#knownLimit = limit;
     const { log, panel, pinnedPerMinute, share = 1 } = this.#options;
     if (pinnedPerMinute !== undefined) return;
     const perMinute = limit * PART_OF_LIMIT * share;
     this.#pacer.setRate(perMinute);
-    log.info(
+    // The first is told with what was planned for it.
+    log[isFirst ? 'debug' : 'info'](
       { panel, limit, perMinute },
       `panel ${panel} allows ${limit} calls a minute, of which ${perMinute.toFixed(1)} are used at most`,
     );
@@ -345,7 +347,7 @@ export class ApiBudget {
     if (wasPaused) return;
     const seconds = Math.ceil(waitMs / 1_000);
     log[wasThrottling ? 'debug' : 'warn'](
-      { panel, seconds },
+      { panel, cause: 'rate_limited', seconds },
       `panel ${panel} says that its rate limit is exceeded: no calls for ${seconds} s; everyone who uses the account shares the limit: lower requests_per_minute, or give the exporter an account of its own`,
     );
     for (const listener of this.#pauseListeners) listener(waitMs);

@@ -1,8 +1,8 @@
 import { CAUSES } from '../diagnosis/causes.ts';
-import type { Logger } from '../domain/log.ts';
+import type { Logger, ServerEvent } from '../domain/log.ts';
 import type { Problem } from '../domain/problem.ts';
 import type { CollectionStatus, Condition, SocketState } from '../domain/reading.ts';
-import type { CollectionMode, ServerTarget } from '../domain/server.ts';
+import { type CollectionMode, identityOf, type SampleSource, type ServerTarget } from '../domain/server.ts';
 import type { LastingRefusal } from './failure.ts';
 import type { MachineState } from './machine-model.ts';
 import type { PollResult } from './poller.ts';
@@ -81,32 +81,100 @@ export function socketState(machine: MachineState): SocketState {
 export interface LogSubject {
   readonly panel: string;
   readonly server: string;
+  readonly server_id: string;
+  readonly node?: string;
 }
 
-export function subjectOf({ panel, name }: ServerTarget): LogSubject {
-  return { panel, server: name };
+/** The fields of a server, and of its node where that is known. */
+export function subjectOf(target: ServerTarget, node: string | undefined): LogSubject {
+  return {
+    panel: target.panel,
+    server: target.name,
+    server_id: identityOf(target),
+    ...(node !== undefined && { node }),
+  };
+}
+
+/** The way in which a server is observed again after such a change, if it is. */
+export function recoveredWay(before: CollectionStatus, now: CollectionStatus): SampleSource | undefined {
+  const wasLost = before.condition === 'failing' || before.condition === 'blocked';
+  const wasFallback = before.condition === 'polling' && before.problem !== undefined;
+  if (now.condition === 'streaming') return wasLost || wasFallback ? 'socket' : undefined;
+  return now.condition === 'polling' && wasLost ? 'poll' : undefined;
+}
+
+/** What a line about a condition tells beside it. */
+export interface ConditionContext {
+  readonly node?: string | undefined;
+  /** The condition that it follows. */
+  readonly before?: CollectionStatus;
+  /** The server's socket was open once. */
+  readonly hasStreamed?: boolean;
+  /** The server only does what is planned, such as taking its turn. */
+  readonly isRoutine?: boolean;
 }
 
 /**
  * Logs one line for a change of a server's condition. A problem of the panel or its key is logged once for all servers, so that the
  * line of one server is for debugging only; a fact such as a suspension is no warning.
  */
-export function logCondition(log: Logger, target: ServerTarget, status: CollectionStatus): void {
-  const { condition, blocked, problem } = status;
+export function logCondition(
+  log: Logger,
+  target: ServerTarget,
+  status: CollectionStatus,
+  context: ConditionContext = {},
+): void {
+  const { condition, problem } = status;
+  const event = eventOf(status, context);
   const fields = {
-    ...subjectOf(target),
+    ...subjectOf(target, context.node),
+    ...(event !== undefined && { event }),
     condition,
     ...(problem && { cause: problem.cause, detail: problem.detail }),
   };
   const server = `server ${target.name}`;
   if (condition === 'streaming' || condition === 'polling') {
-    log.info(fields, `${server} is ${condition === 'polling' ? 'polled' : condition}`);
+    const again = event === 'streaming_again' || event === 'polling_again' ? ' again' : '';
+    const level = context.isRoutine === true ? 'debug' : 'info';
+    log[level](fields, `${server} is ${condition === 'polling' ? 'polled' : condition}${again}`);
   } else if (problem !== undefined && (condition === 'blocked' || condition === 'failing')) {
-    const { scope, severity, title, remedy } = CAUSES[problem.cause];
-    const state = condition === 'blocked' ? `is blocked: ${blocked ?? title}` : "can't be observed";
-    // A socket that was closed is connected again at once: if that fails, its cause is the warning.
-    const isPassing = severity === 'fact' || problem.cause === 'closed';
-    const level = scope === 'panel' || scope === 'key' ? 'debug' : isPassing ? 'info' : 'warn';
-    log[level](fields, `${server} ${state}: ${problem.detail}: ${remedy}`);
+    log[levelOf(problem)](fields, `${server} ${troubleText(status, problem)}`);
   } else log.debug(fields, `${server} is ${condition}`);
+}
+
+/** What happened to the server, going by its condition and the one before; undefined for what nobody has to know. */
+function eventOf(
+  status: CollectionStatus,
+  { before = { condition: 'waiting' }, hasStreamed = false }: ConditionContext,
+): ServerEvent | undefined {
+  const isAgain = recoveredWay(before, status) !== undefined;
+  switch (status.condition) {
+    case 'streaming':
+      return isAgain || hasStreamed ? 'streaming_again' : 'streaming';
+    case 'polling':
+      if (status.problem !== undefined) return 'fallback';
+      return isAgain ? 'polling_again' : 'polling';
+    case 'failing':
+      return before.condition === 'streaming' ? 'closed' : 'failing';
+    case 'blocked':
+      return 'blocked';
+    case 'waiting':
+    case 'connecting':
+    case 'stopped':
+      return undefined;
+  }
+}
+
+function levelOf({ cause }: Problem): 'debug' | 'info' | 'warn' {
+  const { scope, severity } = CAUSES[cause];
+  if (scope === 'panel' || scope === 'key') return 'debug';
+  // A socket that was closed is connected again at once: if that fails, its cause is the warning.
+  return severity === 'fact' || cause === 'closed' ? 'info' : 'warn';
+}
+
+function troubleText({ condition, blocked }: CollectionStatus, { cause, detail }: Problem): string {
+  const { title, remedy } = CAUSES[cause];
+  if (condition === 'failing' && cause === 'closed') return `lost its socket: ${detail}; reconnecting`;
+  const state = condition === 'blocked' ? `is blocked: ${blocked ?? title}` : "can't be observed";
+  return `${state}: ${detail}: ${remedy}`;
 }

@@ -67,6 +67,8 @@ export interface SessionPanel {
 /** Where a session puts what it learns; one server's entry of the fleet store. */
 export interface SessionRecord {
   readonly target: ServerTarget;
+  /** Named in the log, where it is known. */
+  readonly node?: string | undefined;
   readonly sampledAt: number | undefined;
   /** A new uninterrupted socket begins: what it says first is no transition. */
   socketBegan(): void;

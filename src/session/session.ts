@@ -1,7 +1,7 @@
 import { CAUSES } from '../diagnosis/causes.ts';
 import type { CollectionStatus } from '../domain/reading.ts';
 import { type BlockedReason, identityOf, type SampleSource } from '../domain/server.ts';
-import { collectionStatus, logCondition, socketState } from './condition.ts';
+import { collectionStatus, logCondition, recoveredWay, socketState } from './condition.ts';
 import type { MachineState } from './machine-model.ts';
 import {
   answeredResult,
@@ -28,6 +28,7 @@ export class Session {
   #pollResult: PollResult = { type: 'none' };
   #status: CollectionStatus = { condition: 'stopped' };
   #standing: Standing = 'planned';
+  #hasStreamed = false;
 
   constructor(context: SessionContext, record: SessionRecord, owner?: SessionOwner) {
     this.#owner = owner;
@@ -151,12 +152,23 @@ export class Session {
     const isLost = status.condition === 'failing' || status.condition === 'blocked';
     const isExplained =
       isLost && isAtRest && problem?.cause === 'closed' && status.problem?.cause !== 'closed';
-    if (isChanged || isExplained) {
-      logCondition(this.#context.log, this.#record.target, status);
-    }
+    if (isChanged || isExplained) this.#log(status, isExplained ? { condition: 'streaming' } : this.#status);
     const before = this.#status;
     this.#status = status;
+    this.#hasStreamed ||= status.condition === 'streaming';
     this.#notifyOwner(before, status, standingOf(situation, policy, this.#pollResult));
+  }
+
+  #log(status: CollectionStatus, before: CollectionStatus): void {
+    const { type } = this.#role;
+    const waitsForSocket = status.condition === 'polling' && status.problem === undefined && type !== 'poll';
+    const takesTurn = type === 'turn' && before.condition === 'waiting';
+    logCondition(this.#context.log, this.#record.target, status, {
+      node: this.#record.node,
+      before,
+      hasStreamed: this.#hasStreamed,
+      isRoutine: waitsForSocket || takesTurn,
+    });
   }
 
   #notifyOwner(before: CollectionStatus, now: CollectionStatus, standing: Standing): void {
@@ -190,14 +202,6 @@ export class Session {
       keyProblem: this.#context.keyProblem(),
     });
   }
-}
-
-/** The way in which the server is observed again, if it is. */
-function recoveredWay(before: CollectionStatus, now: CollectionStatus): SampleSource | undefined {
-  const wasLost = before.condition === 'failing' || before.condition === 'blocked';
-  const wasFallback = before.condition === 'polling' && before.problem !== undefined;
-  if (now.condition === 'streaming') return wasLost || wasFallback ? 'socket' : undefined;
-  return now.condition === 'polling' && wasLost ? 'poll' : undefined;
 }
 
 /** Would going on cost another call, or wait for long? Then the place is better given to the next. */

@@ -224,7 +224,8 @@ export class Streamer {
   #noteHost(url: string): void {
     const host = printable(new URL(url).host);
     if (this.#socketHost !== undefined && this.#socketHost !== host) {
-      const fields = { ...subjectOf(this.#record.target), from: this.#socketHost, to: host };
+      const { target, node } = this.#record;
+      const fields = { ...subjectOf(target, node), event: 'moved', from: this.#socketHost, to: host };
       this.#context.log.info(fields, "the panel sends this server's socket to another host");
     }
     this.#socketHost = host;

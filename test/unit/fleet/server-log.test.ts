@@ -1,5 +1,7 @@
 import { beforeEach, describe, expect, it } from 'vitest';
-import { ServerLog } from '../../../src/fleet/server-log.ts';
+import type { ServerEvent } from '../../../src/domain/log.ts';
+import type { CauseCode } from '../../../src/domain/problem.ts';
+import { EACH_CRASH, ServerLog } from '../../../src/fleet/server-log.ts';
 import { collectingLogger } from '../../support/logger.ts';
 import { ManualClock } from '../../support/manual-clock.ts';
 
@@ -16,73 +18,131 @@ beforeEach(() => {
 const loud = () => log.lines.filter(({ level }) => level !== 'debug');
 const messages = () => loud().map(({ message }) => message);
 
+interface Change {
+  readonly count: number;
+  readonly event: ServerEvent;
+  readonly cause?: CauseCode;
+  readonly level?: 'info' | 'warn';
+}
+
 /** Lines about so many servers, as sessions write them. */
-function change(count: number, level: 'info' | 'warn', condition: string, cause?: string): void {
+function change({ count, event, cause, level = 'info' }: Change): void {
   for (let n = 1; n <= count; n += 1) {
-    const server = `${condition}-${n}`;
-    servers[level]({ panel: 'main', server, condition, cause }, `server ${server} is ${condition}`);
+    const server = `server-${n}`;
+    const fields = { panel: 'main', server, server_id: `id-${n}`, node: 'fra-1', event, cause };
+    servers[level](fields, `${server} ${event}`);
   }
 }
 
-describe('lines about single servers', () => {
-  it('are logged as they come while they are few', async () => {
-    change(5, 'info', 'streaming');
-    await clock.advance(600_000);
-    change(5, 'info', 'polling');
-    await clock.advance(600_000);
-    expect(loud()).toHaveLength(10);
-    expect(loud()[0]).toEqual({
-      level: 'info',
-      fields: { panel: 'main', server: 'streaming-1', condition: 'streaming', cause: undefined },
-      message: 'server streaming-1 is streaming',
-    });
+describe('what happens to one server at a time', () => {
+  it('is logged as it comes', async () => {
+    for (const event of ['streaming', 'closed', 'streaming_again', 'closed'] as const) {
+      change({ count: 1, event });
+      expect(loud().at(-1)).toMatchObject({ fields: { panel: 'main', server: 'server-1', event } });
+      await clock.advance(60_000);
+    }
+    expect(loud()).toHaveLength(4);
+    expect(clock.pending).toBe(0);
   });
 
-  it('become one line with their number and the first names where they are many', async () => {
-    change(150, 'info', 'streaming');
-    await clock.advance(9_000);
-    expect(loud()).toHaveLength(5);
-    await clock.advance(1_000);
-    expect(messages().slice(5)).toEqual([
-      'panel main: 145 more changes of servers: 145 streaming: streaming-6, streaming-7, streaming-8, …',
+  it('twice in a minute is logged within ten seconds, as it was', async () => {
+    change({ count: 2, event: 'closed', cause: 'closed' });
+    expect(messages()).toEqual(['server-1 closed']);
+    await clock.advance(10_000);
+    expect(messages()).toEqual(['server-1 closed', 'server-2 closed']);
+    expect(loud()[1]?.fields).toMatchObject({ server: 'server-2', cause: 'closed' });
+  });
+
+  it('of no known kind, and what is about no server, is passed on', () => {
+    servers.info({ panel: 'main' }, 'panel main works again');
+    servers.warn({ panel: 'main', server: 'survival' }, 'something else');
+    servers.error({}, 'this');
+    servers.debug({ server_id: '1', event: 'closed' }, 'that');
+    expect(log.lines.map(({ level }) => level)).toEqual(['info', 'warn', 'error', 'debug']);
+  });
+});
+
+describe('what happens to many servers at a time', () => {
+  it('is a line for the first, and one for the others', async () => {
+    change({ count: 150, event: 'streaming' });
+    expect(messages()).toEqual(['server-1 streaming']);
+    await clock.advance(10_000);
+    expect(loud().slice(1)).toEqual([
+      {
+        level: 'info',
+        fields: {
+          panel: 'main',
+          event: 'streaming',
+          cause: undefined,
+          node: 'fra-1',
+          servers: 149,
+          events: 149,
+          first: ['server-2', 'server-3', 'server-4'],
+        },
+        message: '149 sockets open: server-2, server-3, server-4, …',
+      },
     ]);
   });
 
-  it('are told by condition and cause, the most severe first, and so is the level', async () => {
-    change(20, 'info', 'streaming');
-    change(2, 'warn', 'blocked', 'not_found');
-    await clock.advance(10_000);
-    expect(loud().at(-1)).toEqual({
-      level: 'warn',
-      fields: { panel: 'main', changes: 17 },
-      message:
-        'panel main: 17 more changes of servers: 2 blocked (not_found): blocked-1, blocked-2; ' +
-        '15 streaming: streaming-6, streaming-7, streaming-8, …',
-    });
+  it('is four lines for an outage and its end, with the cause that was found meanwhile', async () => {
+    change({ count: 150, event: 'closed', cause: 'closed' });
+    await clock.advance(3_000);
+    change({ count: 150, event: 'closed', cause: 'node_connection', level: 'warn' });
+    await clock.advance(17_000);
+    change({ count: 150, event: 'streaming_again' });
+    await clock.advance(120_000);
+    expect(loud().map(({ level, message }) => `${level}: ${message}`)).toEqual([
+      'info: server-1 closed',
+      'warn: 150 sockets closed (node fra-1 unreachable); reconnecting: server-2, server-3, server-4, …',
+      'info: server-1 streaming_again',
+      'info: 149 sockets open again: server-2, server-3, server-4, …',
+    ]);
   });
 
-  it('are seven a minute at most, however many changes there are and of however many kinds', async () => {
+  it('is told with its end where that comes before the summary', async () => {
+    change({ count: 150, event: 'closed', cause: 'closed' });
+    await clock.advance(2_000);
+    change({ count: 150, event: 'streaming_again' });
+    await clock.advance(60_000);
+    expect(messages().slice(2)).toEqual([
+      '149 sockets closed (node fra-1); open again: server-2, server-3, server-4, …',
+    ]);
+  });
+
+  it('is four lines a minute at most, however much it is', async () => {
     for (let second = 0; second < 600; second += 1) {
-      for (let kind = 0; kind < 50; kind += 1) change(2, 'warn', `kind-${kind}`, 'cause');
+      for (const event of ['closed', 'blocked', 'failing', 'streaming', 'fallback'] as const)
+        change({ count: 10, event, cause: 'closed', level: 'warn' });
       await clock.advance(1_000);
     }
-    expect(loud().length).toBeLessThanOrEqual(70);
+    expect(loud().length).toBeLessThanOrEqual(40);
     expect(Math.max(...messages().map((message) => message.length))).toBeLessThan(500);
   });
 
-  it('lose none to the summary: each is still logged at the level debug', async () => {
-    change(150, 'warn', 'failing', 'closed');
+  it('is still logged line by line at the level debug', async () => {
+    change({ count: 150, event: 'closed', cause: 'closed' });
     await clock.advance(60_000);
-    expect(log.lines.filter(({ message }) => message.startsWith('server '))).toHaveLength(150);
+    expect(log.lines.filter(({ message }) => message.endsWith(' closed'))).toHaveLength(150);
   });
 
-  it('that are held back at the end are flushed once', async () => {
-    change(7, 'info', 'stopped');
+  it('is flushed once at the end', async () => {
+    change({ count: 7, event: 'streaming' });
     servers.flush();
     servers.flush();
     await clock.advance(60_000);
-    expect(messages().slice(5)).toEqual([
-      'panel main: 2 more changes of servers: 2 stopped: stopped-6, stopped-7',
+    expect(messages().slice(1)).toEqual(['6 sockets open: server-2, server-3, server-4, …']);
+    expect(clock.pending).toBe(0);
+  });
+});
+
+describe('crashes', () => {
+  it('are told one by one, but 500 at a time are summed up', async () => {
+    servers = new ServerLog('main', log, clock, EACH_CRASH);
+    change({ count: 500, event: 'crashed', level: 'warn' });
+    expect(loud()).toHaveLength(5);
+    await clock.advance(10_000);
+    expect(loud().slice(5)).toMatchObject([
+      { level: 'warn', message: '495 servers crashed: server-6, server-7, server-8, …' },
     ]);
   });
 });

@@ -238,7 +238,8 @@ describe('the limit', () => {
     void call('listing', 'a', { value: 'x', limitPerMinute: 60 });
     await clock.advance(60_000);
     expect(rates).toEqual([192, 48]);
-    expect(log.lines.map((line) => line.level)).toEqual(['info', 'info']);
+    // The first limit is logged with the plan.
+    expect(log.lines.map((line) => line.level)).toEqual(['debug', 'info']);
   });
 
   it('is not learned from answers with a token', async () => {

@@ -1,0 +1,26 @@
+/** Fields that messages leave out, and a person needs. */
+const SHOWN = ['cause', 'client', 'path', 'code'];
+
+/** A line of the log as a person reads it: its message, and what that leaves out of the fields, on one line. */
+export function prettyMessage(line: Readonly<Record<string, unknown>>, messageKey: string): string {
+  const { [messageKey]: text, panel } = line;
+  const message = typeof text === 'string' ? text : '';
+  const isOfPanel = typeof panel === 'string' && !message.includes(`panel ${panel}`);
+  const fields = [...(isOfPanel ? ['panel'] : []), ...SHOWN].flatMap((name) => {
+    const value = line[name];
+    return typeof value === 'string' ? [`${name}=${value}`] : [];
+  });
+  return onOneLine([message, ...fields, errorText(line['err'])].filter((part) => part !== '').join(' '));
+}
+
+/** An error as pino serializes it, with its stack where it has one. */
+function errorText(err: unknown): string {
+  if (typeof err !== 'object' || err === null) return '';
+  const { message, stack } = err as { readonly message?: unknown; readonly stack?: unknown };
+  return `err="${String(stack ?? message)}"`;
+}
+
+/** No character that ends the line or steers the terminal gets through, whoever sent it. */
+function onOneLine(text: string): string {
+  return text.replaceAll(/[\p{Cc}\p{Zl}\p{Zp}]+\s*/gu, ' ');
+}

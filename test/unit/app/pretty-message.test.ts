@@ -1,0 +1,45 @@
+import { describe, expect, it } from 'vitest';
+import { prettyMessage } from '../../../src/app/pretty-message.ts';
+
+const pretty = (line: Readonly<Record<string, unknown>>) => prettyMessage(line, 'msg');
+
+describe('a pretty line', () => {
+  it.each([
+    [
+      { msg: 'serving metrics on http://localhost:10317/metrics', version: '0.1.0' },
+      'serving metrics on http://localhost:10317/metrics',
+    ],
+    [
+      { msg: 'server survival lost its socket', panel: 'main', server: 'survival', cause: 'closed' },
+      'server survival lost its socket panel=main cause=closed',
+    ],
+    [
+      { msg: 'panel main (https://panel.example.com): panel down', panel: 'main', cause: 'panel_down' },
+      'panel main (https://panel.example.com): panel down cause=panel_down',
+    ],
+    [
+      { msg: 'TLS handshake failed', client: '::1', code: 'ECONNRESET' },
+      'TLS handshake failed client=::1 code=ECONNRESET',
+    ],
+    [{ msg: 'reloaded', panels: { added: 1 }, servers: 7 }, 'reloaded'],
+  ])('has the message and what that leaves out: %j', (line, expected) => {
+    expect(pretty(line)).toBe(expected);
+  });
+
+  it('has an error with its stack', () => {
+    const err = {
+      type: 'TypeError',
+      message: 'no',
+      stack: 'TypeError: no\n    at f (a.js:1:2)\n    at g (b.js:3:4)',
+    };
+    expect(pretty({ msg: 'request failed', path: '/x', err })).toBe(
+      'request failed path=/x err="TypeError: no at f (a.js:1:2) at g (b.js:3:4)"',
+    );
+    expect(pretty({ msg: 'request failed', err: { message: 'no' } })).toBe('request failed err="no"');
+  });
+
+  it('is one line, and steers no terminal', () => {
+    const line = pretty({ msg: 'a\nb\r\nc\u2028d\u001b[2Je\u0085f', cause: 'x\ny' });
+    expect(line).toBe('a b c d [2Je f cause=x y');
+  });
+});
