@@ -50,11 +50,11 @@ interface Patience {
 
 /** Trouble is told soon, all else once it is complete. */
 const FOR_TROUBLE: Patience = { quietMs: 5_000, longestMs: 10_000 };
-const FOR_NEWS: Patience = { quietMs: 10_000, longestMs: 120_000 };
+const FOR_NEWS: Patience = { quietMs: 20_000, longestMs: 120_000 };
 
-/** While servers are yet to recover, and once there was a summary, less often is enough. */
+/** While servers are yet to recover, for facts, and once there was a summary, less often is enough. */
 const FOR_STRAGGLERS_MS = 60_000;
-const FOR_MORE_MS = 300_000;
+const FOR_MORE_MS = 600_000;
 
 /** With so many servers in trouble, what follows for each of them within so long is the same story. */
 const CROWD = 4;
@@ -98,6 +98,8 @@ export class EventDigest {
   #heldSince = 0;
   #heldAt = 0;
   #isUrgent = false;
+  /** Nothing but facts is held back. */
+  #hasOnlyFacts = true;
   #summedUpAt = Number.NEGATIVE_INFINITY;
   #hasSummary = false;
 
@@ -145,6 +147,7 @@ export class EventDigest {
     if (first === undefined) return undefined;
     this.#held = new Map();
     this.#isUrgent = false;
+    this.#hasOnlyFacts = true;
     this.#summedUpAt = now;
     this.#hasSummary = true;
     if (held.length === 1 && first.events === 1 && first.latest === first.first)
@@ -156,7 +159,7 @@ export class EventDigest {
   get #patience(): Patience {
     if (this.#isUrgent) return FOR_TROUBLE;
     return {
-      quietMs: this.#troubled.size > 0 ? FOR_STRAGGLERS_MS : FOR_NEWS.quietMs,
+      quietMs: this.#troubled.size > 0 || this.#hasOnlyFacts ? FOR_STRAGGLERS_MS : FOR_NEWS.quietMs,
       longestMs: this.#hasSummary ? FOR_MORE_MS : FOR_NEWS.longestMs,
     };
   }
@@ -187,6 +190,7 @@ export class EventDigest {
     this.#heldAt = now;
     // A server that is polled meanwhile is observed again.
     this.#isUrgent ||= isTrouble(line) && event !== 'fallback';
+    this.#hasOnlyFacts &&= event === 'blocked' && !isTrouble(line);
     if (held === undefined) {
       const trouble = TROUBLE.has(event) ? line : undefined;
       this.#held.set(server, { first: line, latest: line, trouble, level: line.level, events: 1 });

@@ -1,0 +1,91 @@
+import { vi } from 'vitest';
+import type { Simulator } from '../../src/simulator/api.ts';
+import { FastClock } from '../../src/simulator/fast-clock.ts';
+import { startSimulator } from '../../src/simulator/simulator.ts';
+import { hurriedNode } from './hurried-node.ts';
+import { type ServedProgram, serveProgram } from './program.ts';
+
+export const SERVERS = 150;
+
+/** What a start, or a blip of every socket, may write. */
+export const MOST_LINES = 5;
+
+/** Deadlines of ten seconds must still be met where the machine is busy. */
+const SPEED = 4;
+const PATIENCE = { timeout: 100_000, interval: 50 };
+
+/** One line of the JSON log. */
+export interface JsonLine {
+  readonly level: string;
+  readonly time: string;
+  readonly msg: string;
+  readonly panel?: string;
+  readonly server?: string;
+  readonly event?: string;
+  readonly cause?: string;
+  readonly events?: number;
+}
+
+/** The built program, hurried, with 150 servers on two nodes at the rate that panels allow by default, a few suspended ones beside them. */
+export class LogStage {
+  readonly clock: FastClock;
+  readonly panel: Simulator;
+  readonly exporter: ServedProgram;
+
+  private constructor(clock: FastClock, panel: Simulator, exporter: ServedProgram) {
+    this.clock = clock;
+    this.panel = panel;
+    this.exporter = exporter;
+  }
+
+  static async start(format: 'json' | 'pretty'): Promise<LogStage> {
+    const clock = new FastClock(SPEED);
+    const steady = Array.from({ length: SERVERS }, (_, n) => ({
+      name: `server-${n + 1}`,
+      profile: 'steady' as const,
+      node: `fra-${(n % 2) + 1}`,
+      consoleLinesPerSecond: 0,
+    }));
+    const suspended = ['old-1', 'old-2', 'old-3'].map((name) => ({ name, profile: 'suspended' as const }));
+    const panel = await startSimulator({
+      clock,
+      servers: [...steady, ...suspended],
+      statsIntervalMs: 5_000,
+      tokenLifetimeSeconds: 180,
+    });
+    const access = [`url: ${panel.url}`, `api_key: ${panel.apiKey}`, 'discover: {}'];
+    const exporter = await serveProgram({
+      yaml: ['panels:', '  - name: main', ...access.map((line) => `    ${line}`)].join('\n'),
+      flags: ['--log.format', format],
+      nodeFlags: hurriedNode(SPEED, Math.round(clock.toUnixMs(0))),
+    });
+    return new LogStage(clock, panel, exporter);
+  }
+
+  /** What was written so far. */
+  get lines(): readonly string[] {
+    return this.exporter.process.stderr.trimEnd().split('\n');
+  }
+
+  /** Waits on the fast clock. */
+  pass(ms: number): Promise<void> {
+    return new Promise((resolve) => void this.clock.schedule(ms, resolve));
+  }
+
+  /** Waits until so many sockets are open. */
+  async opened(sockets: number): Promise<void> {
+    await this.until(() => this.panel.record.openSockets === sockets);
+  }
+
+  until(check: () => boolean): Promise<void> {
+    return vi.waitFor(() => {
+      if (!check()) throw new Error(`expected it by now:\n${this.lines.slice(-20).join('\n')}`);
+    }, PATIENCE);
+  }
+
+  /** Takes the nodes of all servers away, or brings them back. */
+  setNodesDown(down: boolean): void {
+    for (const { uuid, profile } of this.panel.servers)
+      if (profile === 'steady') this.panel.setNodeDown(uuid, down);
+  }
+}
