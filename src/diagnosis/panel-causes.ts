@@ -167,6 +167,13 @@ export const PANEL_CAUSES: Readonly<Record<(typeof CAUSES_BY_SCOPE.panel)[number
     meaning: 'The rate in requests_per_minute is higher than the panel allows.',
     remedy: "Lower requests_per_minute, or remove it: then 80 % of the panel's limit is used.",
   },
+  budget_too_small: {
+    ...NOTICE,
+    title: 'budget too small',
+    meaning: "The panel's rate limit, or requests_per_minute, allows fewer calls than the servers need.",
+    remedy:
+      "Raise the panel's limit. Or put some servers in a second panels entry with another account's key, or run shards with keys of their own (key_per_shard).",
+  },
   clock_off: {
     ...NOTICE,
     title: 'clocks differ',

@@ -75,6 +75,7 @@ export const CAUSES_BY_SCOPE = {
     'rate_limited',
     'limit_not_told',
     'pinned_too_high',
+    'budget_too_small',
     'clock_off',
     'nothing_listed',
     'listing_too_long',

@@ -256,8 +256,7 @@ export function polledStalenessMs(stalenessMs: number, pollIntervalMs: number): 
   return pollIntervalMs * 2 > stalenessMs ? pollIntervalMs * POLLED_STALENESS_INTERVALS : stalenessMs;
 }
 
-const CURE =
-  "raise the panel's limit, put some servers in a second panels entry with another account's key, or run shards with keys of their own (key_per_shard)";
+const BUDGET = CAUSES.budget_too_small;
 
 /** What a plan was made for, as far as its line in the log tells. */
 export interface PlanContext {
@@ -294,8 +293,10 @@ export function logPlan(log: Logger, plan: Plan, context: PlanContext): void {
   } else if (fits) {
     const what = `${servers} ${servers === 1 ? 'server' : 'servers'}, a socket for each that may stream`;
     log.info(fields, `panel ${panel}: ${what}; ${rate}`);
-  } else
-    log.warn(fields, `panel ${panel} allows fewer calls than its servers need: ${boundsOf(plan)}; ${CURE}`);
+  } else {
+    const text = `panel ${panel} allows fewer calls than its servers need: ${boundsOf(plan)}`;
+    log.warn({ ...fields, cause: BUDGET.code }, `${text}. ${BUDGET.remedy}`);
+  }
 }
 
 function boundsOf({ polls, pollIntervalMs, turns, turnSockets, longestAgeMs }: Plan): string {

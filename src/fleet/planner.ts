@@ -200,7 +200,12 @@ export class Planner {
     const planned = this.#plan.backupsPerMinute;
     if (planned >= wanted) return;
     log.warn(
-      { panel: name, wantedCallsPerMinute: wanted, callsPerMinute: planned },
+      {
+        panel: name,
+        cause: 'budget_too_small',
+        wantedCallsPerMinute: wanted,
+        callsPerMinute: planned,
+      },
       `panel ${name}: backups need ${wanted.toFixed(1)} calls a minute, but the budget leaves ${planned.toFixed(1)}, so that each server is asked ${(wanted / planned).toFixed(1)} times less often: raise the panel's limit or backups.interval`,
     );
   }

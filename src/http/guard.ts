@@ -71,7 +71,7 @@ export class Guard implements Routes {
       );
       return verdict === 'wrong' ? unauthorized() : busy();
     } catch (err) {
-      logger.error({ err }, 'a password could not be checked');
+      logger.error({ err, cause: 'unexpected' }, 'a password could not be checked');
       return plain(500, 'Internal error; the log has the cause.\n');
     }
   }

@@ -73,7 +73,7 @@ export function createRoutes(dependencies: RouteDependencies): Hono<RouteEnv> {
   }
   app.notFound((c) => c.text(`Not found. There is: ${[...PATHS, RELOAD_PATH].join(' ')}\n`, 404));
   app.onError((error, c) => {
-    logger.error({ err: error, path: c.req.path }, 'request failed');
+    logger.error({ err: error, cause: 'unexpected', path: c.req.path }, 'request failed');
     return c.text('Internal error; the log has the cause.\n', 500);
   });
   return app;

@@ -10,6 +10,7 @@ import type { AddressInfo } from 'node:net';
 import { getRequestListener } from '@hono/node-server';
 import type { Cancel, Clock } from '../domain/clock.ts';
 import type { Logger } from '../domain/log.ts';
+import type { CauseCode } from '../domain/problem.ts';
 import { Connections } from './connections.ts';
 import { Guard, type Routes } from './guard.ts';
 import { formatListenAddress, type ListenAddress, ListenError } from './listen-address.ts';
@@ -124,7 +125,9 @@ export class HttpServer {
       throw new ListenError(listen, error as NodeJS.ErrnoException);
     }
     // An accept that fails, as for want of file descriptors, is no reason to end.
-    server.on('error', (err) => logger.warn({ err }, 'a connection could not be accepted'));
+    server.on('error', (err) =>
+      logger.warn({ err, cause: causeOf(err) }, 'a connection could not be accepted'),
+    );
     this.#servers.push(server);
     return listening(server, listen, this.#settings.current.tls === undefined ? 'http' : 'https');
   }
@@ -219,4 +222,9 @@ function listening(server: Server, listen: ListenAddress, scheme: string): Liste
   const everywhere = listen.host === undefined || address === '::' || address === '0.0.0.0';
   const host = everywhere ? 'localhost' : address;
   return { address, port, url: `${scheme}://${formatListenAddress({ host, port })}` };
+}
+
+/** Why the system gives no connection; the codes are those of trouble with panels and nodes. */
+function causeOf({ code }: NodeJS.ErrnoException): CauseCode {
+  return code === 'EMFILE' || code === 'ENFILE' ? 'descriptors' : 'unexpected';
 }

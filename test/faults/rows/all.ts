@@ -1,5 +1,6 @@
 import type { CauseCode } from '../../../src/domain/problem.ts';
 import { type FaultRow, throughSlowNetworks } from '../../support/fault-row.ts';
+import { BUDGET_ROW } from './budget.ts';
 import { TLS_ROWS } from './certificates.ts';
 import { DATA_ROWS } from './data.ts';
 import { DESCRIPTORS_ROW } from './descriptors.ts';
@@ -76,7 +77,7 @@ export const PLAYED_CAUSES: ReadonlySet<CauseCode> = new Set([
   ...Object.values(GROUPS)
     .flat()
     .flatMap(({ cause }) => cause ?? []),
-  ...[...TLS_ROWS, ...DOCTOR_ROWS, DESCRIPTORS_ROW].map(({ cause }) => cause),
+  ...[...TLS_ROWS, ...DOCTOR_ROWS, DESCRIPTORS_ROW, BUDGET_ROW].map(({ cause }) => cause),
 ]);
 
 /** The rows of one group but those that are among the quick ones. */

@@ -1,0 +1,34 @@
+import { afterEach, expect, it, vi } from 'vitest';
+import type { Simulator } from '../../src/simulator/api.ts';
+import { startSimulator } from '../../src/simulator/simulator.ts';
+import { configFor, type ExporterUnderTest, fastClock, startExporter } from '../support/exporter.ts';
+import { BUDGET_ROW } from './rows/budget.ts';
+
+let panel: Simulator | undefined;
+let exporter: ExporterUnderTest | undefined;
+
+afterEach(async () => {
+  await exporter?.stop();
+  await panel?.stop();
+});
+
+const { name, cause } = BUDGET_ROW;
+
+it.each([name])('%s', async () => {
+  const clock = fastClock();
+  const simulated = await startSimulator({ servers: 40, clock, rateLimitPerMinute: 1_000_000 });
+  panel = simulated;
+  const started = await startExporter({ yaml: configFor(simulated, ['requests_per_minute: 2']), clock });
+  exporter = started;
+  await vi.waitFor(() =>
+    expect(started.lines.filter(({ level }) => level === 'warn')).toEqual([
+      expect.objectContaining({ fields: expect.objectContaining({ panel: 'main', cause }) as object }),
+    ]),
+  );
+  await started.reload(configFor(simulated, ['requests_per_minute: 6000']));
+  await vi.waitFor(() =>
+    expect(started.lines.map(({ message }) => message)).toContain(
+      'panel main: 40 servers, a socket for each that may stream; using at most 6000/min',
+    ),
+  );
+});
