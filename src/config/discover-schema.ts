@@ -54,8 +54,7 @@ const expectRule = section('a rule, such as `- match: { name: ["prod-*"] }`', {
   }),
 });
 
-/** `discover` of a panel: which of the servers in its listing are watched. */
-export const discover = section('a map, such as `discover: { type: owner }`', {
+const discoverSettings = section('true, false or a map such as { type: owner }', {
   type: oneOf(LISTING_TYPES)
     .optional()
     .meta({
@@ -91,16 +90,26 @@ export const discover = section('a map, such as `discover: { type: owner }`', {
   mode: mode(),
 });
 
+const backupSettings = section('true, false or a map such as { interval: 1h }', {
+  interval: duration({ atLeast: '10m', because: 'every server costs a call' }).prefault('1h').meta({
+    description:
+      "How often each server's backups are asked for; at least 10m. They are also asked for when the console socket says that a backup ended.",
+  }),
+});
+
+/** A section that may also be switched: true is the section with all its defaults, false is none. */
+function orSwitch<T extends z.ZodType>(settings: T) {
+  return z
+    .preprocess(
+      // A scalar is a text here, as in every tree of the file.
+      (value) => (value === 'true' ? {} : value === 'false' ? undefined : value),
+      settings.optional(),
+    )
+    .meta({ type: ['object', 'boolean'] });
+}
+
+/** `discover` of a panel: true, or which of the servers in its listing are watched. */
+export const discover = orSwitch(discoverSettings);
+
 /** `backups` of a panel: true, or how often they are asked for. */
-export const backups = z
-  .preprocess(
-    // A scalar is a text here, as in every tree of the file.
-    (value) => (value === 'true' ? {} : value === 'false' ? undefined : value),
-    section('true, false or a map such as { interval: 1h }', {
-      interval: duration({ atLeast: '10m', because: 'every server costs a call' }).prefault('1h').meta({
-        description:
-          "How often each server's backups are asked for; at least 10m. They are also asked for when the console socket says that a backup ended.",
-      }),
-    }).optional(),
-  )
-  .meta({ type: ['object', 'boolean'] });
+export const backups = orSwitch(backupSettings);

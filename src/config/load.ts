@@ -1,3 +1,4 @@
+import { dirname, resolve } from 'node:path';
 import { createSecureContext } from 'node:tls';
 import type { Environment } from '../yaml/document.ts';
 import type { ConfigIssue } from '../yaml/issues.ts';
@@ -10,6 +11,21 @@ import { apiKeyOfFile, apiKeyProblem } from './values.ts';
 export type LoadResult =
   | { readonly ok: true; readonly config: Config }
   | { readonly ok: false; readonly issues: readonly ConfigIssue[] };
+
+/** The same, with the files that hold keys. */
+export type LoadedConfig =
+  | (LoadResult & { readonly ok: true; readonly secretFiles: readonly SecretFile[] })
+  | (LoadResult & { readonly ok: false });
+
+/** A file with a key, as the configuration names it. */
+export interface SecretFile {
+  /** Its path for this process. */
+  readonly file: string;
+  /** Its path as the configuration has it. */
+  readonly shown: string;
+  /** `file:line:column` and the path of the setting that names it. */
+  readonly place: string;
+}
 
 /** How a configuration is loaded. */
 export interface LoadOptions {
@@ -27,7 +43,7 @@ export async function loadConfig(
   file: string,
   env: Environment,
   { skipKeyFiles = false, parse = parseConfig }: LoadOptions = {},
-): Promise<LoadResult> {
+): Promise<LoadedConfig> {
   const { parsed, issues, contents } = await loadSettings(file, {
     parse: (text) => parse(text, file, env),
     advice: 'copy config.example.yaml there, or name another file with --config',
@@ -35,7 +51,19 @@ export async function loadConfig(
     isSkipped: ({ path }) => skipKeyFiles && isKeyFile(path),
   });
   if (parsed?.shape === undefined || issues.length > 0) return { ok: false, issues };
-  return { ok: true, config: resolveConfig(parsed.shape, { contents, variables: parsed.variables }) };
+  return {
+    ok: true,
+    config: resolveConfig(parsed.shape, { contents, variables: parsed.variables }),
+    secretFiles: parsed.files.filter(holdsSecret).map(({ path, file: shown, line, column }) => ({
+      file: resolve(dirname(file), shown),
+      shown,
+      place: `${file}:${line}:${column}: ${path}`,
+    })),
+  };
+}
+
+function holdsSecret({ path }: FileReference): boolean {
+  return isKeyFile(path) || path.endsWith('.key_file');
 }
 
 function isKeyFile(path: string): boolean {

@@ -70,7 +70,7 @@ function checkSources(panel: TreeMap, path: Path): readonly SettingProblem[] {
   const { discover, servers } = panel;
   if (isTreeMap(discover)) return checkLabels(discover, [...path, 'discover']);
   const isEmpty = Array.isArray(servers) && servers.length === 0;
-  if (discover !== undefined || (servers !== undefined && !isEmpty)) return [];
+  if ((discover !== undefined && discover !== 'false') || (servers !== undefined && !isEmpty)) return [];
   const what = isEmpty ? 'at least one server' : 'a list of servers';
   const message = `expected ${what}, or discover to take them from the panel`;
   return [{ path: [...path, 'servers'], message, at: 'value' }];

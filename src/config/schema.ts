@@ -138,10 +138,10 @@ const panel = section('a panel, such as `- name: main`', {
         'http or https proxy for API calls and sockets, with user:password@ where it asks for them. Default: the one of the environment (HTTPS_PROXY, HTTP_PROXY, NO_PROXY), but none for panels and nodes on this machine.',
       examples: ['http://proxy.example.com:3128'],
     }),
-  discover: discover.optional().meta({
+  discover: discover.meta({
     description:
-      "Watch the servers in the panel's listing, too. Entries in servers win over what the listing says and add to it.",
-    examples: [{ type: 'owner' }],
+      "Watch the servers in the panel's listing, too: true for all of them, or which. Entries in servers win over what the listing says and add to it. Default: false.",
+    examples: [true, { type: 'owner' }],
   }),
   limits_from_listing: flag().prefault('true').meta({
     description:
