@@ -1,21 +1,26 @@
 import { Command } from 'commander';
 import type { Config, PanelConfig } from '../config/config.ts';
 import { loadConfig } from '../config/load.ts';
-import { type Clock, SystemClock } from '../domain/clock.ts';
-import { DEFAULT_MAX_SERVERS, type DiscoverRules, type ServerGlobs } from '../domain/discovery.ts';
+import { DEFAULT_MAX_SERVERS } from '../domain/discovery.ts';
 import { KNOWN_SECRETS } from '../domain/known-secrets.ts';
 import { countExpectations, type Limit, type ServerTarget } from '../domain/server.ts';
-import { compileRules } from '../fleet/discovered-targets.ts';
+import { isLocalHost } from '../session/socket-address.ts';
 import { formatIssues } from '../yaml/issues.ts';
 import { withoutCredentials } from '../yaml/quoting.ts';
 import { formatDuration } from '../yaml/scalars.ts';
-import { listing } from './console-server.ts';
+import { describeListings, describeMatch } from './check-listing.ts';
+import { fitsEveryServer, panelWarnings, readableByOthers } from './check-warnings.ts';
+import { neededPerMinute } from './fleet-needs.ts';
 import { loadWebFlags, type WebConfigFlag, webConfigOption } from './serve-flags.ts';
+import { type Cells, columns, indent } from './text-table.ts';
 
 interface CheckFlags extends WebConfigFlag {
   readonly config: string;
   readonly listing?: boolean;
 }
+
+/** Ends with the configuration's path. */
+const UNTRIED = 'The panels were not asked. To try them: gameserver-exporter doctor --config ';
 
 /** `check`: says what a configuration was understood to mean, or everything that is wrong with it. */
 export function checkCommand(): Command {
@@ -47,10 +52,16 @@ Exit codes: 0 all is valid · 1 something is not: each problem with its file, li
       const web = await loadWebFlags(options);
       const result = await loadConfig(path, process.env);
       if (result.ok) {
-        print(`${path} is valid\n\n${describeConfig(result.config)}\n`);
+        print(`${path} is valid\n\n${describeConfig(result.config)}\n\n${UNTRIED}${path}\n`);
         const { panels } = result.config;
-        for (const { name } of panels.filter(expectsNothing)) complain(neverExpected(path, name));
-        if (options.listing === true) print(`\n${await describeListings(panels)}\n`);
+        const warn = (panel: string, warning: string) => complain(`${path}: panel ${panel}: ${warning}\n`);
+        for (const panel of panels) for (const warning of panelWarnings(panel)) warn(panel.name, warning);
+        for (const line of await readableByOthers(result.secretFiles)) complain(`${line}\n`);
+        if (options.listing === true) {
+          const { text, warnings } = await describeListings(panels);
+          print(`\n${text}\n`);
+          for (const { panel, warning } of warnings) warn(panel, warning);
+        }
       } else complain(`${formatIssues(result.issues)}\n`);
       if (web?.ok === true) print(`\n${webFile} is valid\n`);
       const remarks = web === undefined ? [] : web.ok ? web.warnings : web.issues;
@@ -58,9 +69,6 @@ Exit codes: 0 all is valid · 1 something is not: each problem with its file, li
       process.exitCode = result.ok && web?.ok !== false ? 0 : 1;
     });
 }
-
-/** The cells of one line. */
-type Cells = readonly string[];
 
 /** A configuration in words and tables, with defaults filled in and without secrets. */
 function describeConfig(config: Config): string {
@@ -88,10 +96,11 @@ function settingRows(panel: PanelConfig): readonly Cells[] {
     ['origin', panel.origin],
     ['API key', panel.apiKeySource],
     ['requests', rate === undefined ? "80 % of the panel's limit" : `${rate} a minute`],
+    ...needsRow(panel),
     ['poll interval', formatDuration(panel.pollIntervalMs)],
     ['staleness', formatDuration(panel.stalenessMs)],
     ['timeouts', describeTimeouts(panel)],
-    ['socket hosts', socketHosts?.join(', ') ?? 'any public host that the panel names'],
+    ['socket hosts', socketHosts?.join(', ') ?? `${anyHost(panel.url)} that the panel names`],
     ['proxy', proxyUrl === undefined ? 'as in the environment' : withoutCredentials(proxyUrl)],
     ...(panel.servers.length === 0
       ? []
@@ -130,11 +139,6 @@ const WHOSE = {
   'admin-all': 'all servers of the panel',
 };
 
-function describeMatch(match: ServerGlobs): string {
-  const parts = Object.entries(match).map(([key, globs]) => `${key} ${globs.join(' or ')}`);
-  return parts.join(' and ') || 'no rule above fits';
-}
-
 function describeTimeouts(panel: PanelConfig): string {
   const timeouts = [
     ['request', panel.requestTimeoutMs],
@@ -154,52 +158,6 @@ function describeTls(tls: NonNullable<PanelConfig['tls']>): string {
   return parts.filter((part) => part !== undefined).join(', ') || 'defaults';
 }
 
-function fitsEveryServer({ match }: { readonly match: ServerGlobs }): boolean {
-  return Object.keys(match).length === 0;
-}
-
-/** How many listed servers each rule of each panel covers; throws a CommandFailure where a listing can't be read. */
-async function describeListings(panels: readonly PanelConfig[]): Promise<string> {
-  const clock = new SystemClock();
-  const described = await Promise.all(
-    panels.flatMap((panel) => {
-      const discover = panel.listing?.discover;
-      return discover === undefined ? [] : [describeListing(panel, discover, clock)];
-    }),
-  );
-  return described.join('\n\n') || 'no panel discovers servers: there are no rules to count by';
-}
-
-async function describeListing(panel: PanelConfig, discover: DiscoverRules, clock: Clock): Promise<string> {
-  const servers = await listing(panel, clock);
-  const rules = compileRules(panel.name, discover);
-  const watched = servers.map((server) => rules.judge(server)).filter(({ included }) => included);
-  const covered = (wanted: number) => String(watched.filter(({ rule }) => rule === wanted).length);
-  const rows = [
-    ...discover.expect.map(
-      ({ match, state }, rule): Cells => [`${state} where ${describeMatch(match)}`, covered(rule)],
-    ),
-    ...(discover.expect.some(fitsEveryServer) ? [] : [[`auto where ${describeMatch({})}`, covered(-1)]]),
-  ];
-  const head = `panel ${panel.name}: ${servers.length} servers listed, ${watched.length} of them watched`;
-  return `${head}\n\n${indent(columns([['EXPECT', 'SERVERS'], ...rows]))}`;
-}
-
-/** Can no server of the panel ever be expected to run, so that no alert fires when one stops? */
-function expectsNothing({ servers, listing }: PanelConfig): boolean {
-  const rules = listing?.discover?.expect;
-  const fitsAll = rules?.findIndex(fitsEveryServer) ?? -1;
-  const reached = fitsAll === -1 ? rules : rules?.slice(0, fitsAll + 1);
-  // What no rule fits is expected by what is seen of it.
-  const isOpen = listing?.discover !== undefined && fitsAll === -1;
-  const states = [...servers.map(({ expect }) => expect), ...(reached ?? []).map(({ state }) => state)];
-  return !isOpen && states.every((state) => state === 'any');
-}
-
-function neverExpected(path: string, panel: string): string {
-  return `${path}: panel ${panel}: no server can ever be expected to run, so that no alert fires when one stops: set expect to running or auto where that matters\n`;
-}
-
 function serverRows({ servers }: PanelConfig): readonly Cells[] {
   if (servers.length === 0) return [['no servers of its own: all are discovered']];
   return [['NAME', 'ID', 'EXPECT', 'MODE', 'LIMITS', 'LABELS'], ...servers.map(serverRow)];
@@ -207,9 +165,9 @@ function serverRows({ servers }: PanelConfig): readonly Cells[] {
 
 function serverRow({ name, id, expect, mode, limits, labels }: ServerTarget): Cells {
   const named = [
-    ['memory', inBytes(limits.memoryBytes)],
-    ['disk', inBytes(limits.diskBytes)],
-    ['cpu', limits.cpuCores],
+    ['memory', spoken(limits.memoryBytes, spokenSize)],
+    ['disk', spoken(limits.diskBytes, spokenSize)],
+    ['cpu', spoken(limits.cpuCores, spokenCores)],
   ] as const;
   const limitTexts = named.flatMap(([of, limit]) => (limit === undefined ? [] : [`${of} ${limit}`]));
   return [name, id, expect, mode, limitTexts.join(', ') || '-', describeLabels(labels) || '-'];
@@ -221,23 +179,33 @@ function describeLabels(labels: ServerTarget['labels']): string {
     .join(', ');
 }
 
-function inBytes(limit: Limit | undefined): string | undefined {
-  return typeof limit === 'number' ? `${limit} bytes` : limit;
+function spoken(limit: Limit | undefined, words: (limit: number) => string): string | undefined {
+  return typeof limit === 'number' ? words(limit) : limit;
 }
 
-/** Rows as lines whose cells stand below each other. */
-function columns(rows: readonly Cells[]): string {
-  const widths = (rows[0] ?? []).map((_, column) => Math.max(...rows.map((row) => row[column]?.length ?? 0)));
-  return rows
-    .map((row) =>
-      row
-        .map((cell, column) => cell.padEnd(widths[column] ?? 0))
-        .join('  ')
-        .trimEnd(),
-    )
-    .join('\n');
+const UNITS = ['bytes', 'KiB', 'MiB', 'GiB', 'TiB', 'PiB'] as const;
+
+/** A size in the largest unit of which there is at least one, such as `40 GiB`; rounded to two decimals. */
+function spokenSize(bytes: number): string {
+  // What would be rounded to 1024 of a unit is one of the next.
+  const power = UNITS.findIndex((_, at) => Math.round((bytes / 1_024 ** at) * 100) < 102_400);
+  const at = power === -1 ? UNITS.length - 1 : power;
+  return `${Number((bytes / 1_024 ** at).toFixed(2))} ${UNITS[at] ?? ''}`;
 }
 
-function indent(text: string): string {
-  return text.replaceAll(/^(?=.)/gm, '  ');
+function spokenCores(cores: number): string {
+  return `${cores} ${cores === 1 ? 'core' : 'cores'}`;
+}
+
+/** The hosts that sockets may be opened to where the configuration names none. */
+function anyHost(panelUrl: string): string {
+  return isLocalHost(new URL(panelUrl).hostname) ? 'any host, this machine included,' : 'any public host';
+}
+
+/** What the configured servers cost; what is discovered is known by the listing alone. */
+function needsRow(panel: PanelConfig): readonly Cells[] {
+  const { servers, listing } = panel;
+  if (servers.length === 0) return [];
+  const needed = `${neededPerMinute(panel, servers).toFixed(1)} a minute for the servers below`;
+  return [['calls', listing?.discover === undefined ? needed : `${needed}, and those of discovered servers`]];
 }

@@ -294,9 +294,14 @@ export function logPlan(log: Logger, plan: Plan, context: PlanContext): void {
     const what = `${servers} ${servers === 1 ? 'server' : 'servers'}, a socket for each that may stream`;
     log.info(fields, `panel ${panel}: ${what}; ${rate}`);
   } else {
-    const text = `panel ${panel} allows fewer calls than its servers need: ${boundsOf(plan)}`;
-    log.warn({ ...fields, cause: BUDGET.code }, `${text}. ${BUDGET.remedy}`);
+    const text = `panel ${panel} allows fewer calls than its servers need: ${shortfallWords(plan)}`;
+    log.warn({ ...fields, cause: BUDGET.code }, text);
   }
+}
+
+/** What a plan for too few calls leads to, and what lifts its bounds. */
+export function shortfallWords(plan: Plan): string {
+  return [boundsOf(plan), BUDGET.remedy].filter(Boolean).join('. ');
 }
 
 function boundsOf({ polls, pollIntervalMs, turns, turnSockets, longestAgeMs }: Plan): string {

@@ -52,7 +52,7 @@ export interface BudgetOptions {
 const UNLEARNED_PER_MINUTE = 60;
 
 /** The rest is left to the people who share the account. */
-const PART_OF_LIMIT = 0.8;
+export const PART_OF_LIMIT = 0.8;
 
 const MINUTE_MS = 60_000;
 

@@ -1,4 +1,4 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { chmod, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
@@ -13,7 +13,7 @@ const VALID = `panels:
       - id: 1a7ce997
         name: survival
         labels: { game: minecraft }
-        limits: { memory: 1KiB, cpu_cores: 2 }
+        limits: { memory: 40GiB, disk: 1536MiB, cpu_cores: 4 }
       - id: d3aac109
         expect: any
   - name: second
@@ -25,7 +25,7 @@ const VALID = `panels:
 let directory: string;
 beforeEach(async () => {
   directory = await mkdtemp(join(tmpdir(), 'check-'));
-  await writeFile(join(directory, 'key'), 'TopSecret1\n');
+  await writeFile(join(directory, 'key'), 'TopSecret1\n', { mode: 0o600 });
 });
 afterEach(async () => {
   process.exitCode = undefined;
@@ -61,6 +61,7 @@ panel main
   origin         https://panel.example.com
   API key        file key
   requests       80 % of the panel's limit
+  calls          0.5 a minute for the servers below
   poll interval  30s
   staleness      1m
   timeouts       request 25s, connect 10s, auth 12s
@@ -69,15 +70,16 @@ panel main
   expect         running 1, any 1 of the servers below
   listing        for node, egg and limits, every 5m
 
-  NAME      ID        EXPECT   MODE  LIMITS                    LABELS
-  survival  1a7ce997  running  auto  memory 1024 bytes, cpu 2  game="minecraft"
-  d3aac109  d3aac109  any      auto  -                         -
+  NAME      ID        EXPECT   MODE  LIMITS                                    LABELS
+  survival  1a7ce997  running  auto  memory 40 GiB, disk 1.5 GiB, cpu 4 cores  game="minecraft"
+  d3aac109  d3aac109  any      auto  -                                         -
 
 panel second
   url            https://other.example.com
   origin         https://other.example.com
   API key        inline
   requests       80 % of the panel's limit
+  calls          0.3 a minute for the servers below
   poll interval  30s
   staleness      1m
   timeouts       request 25s, connect 10s, auth 12s
@@ -90,6 +92,8 @@ panel second
   5b1f0c7e  5b1f0c7e  running  auto  -       -
 
 log: level info, format auto
+
+The panels were not asked. To try them: gameserver-exporter doctor --config /config.yaml
 `);
 });
 
@@ -192,4 +196,88 @@ test('says what holds where no rule fits', async () => {
   expect((await check(panel('discover: {}'))).out).toContain('expect       auto where no rule above fits');
   const { out } = await check(panel('discover: { expect: [{ match: { name: [a] } }] }'));
   expect(out).toContain('expect       auto where no rule above fits');
+});
+
+test.each([
+  ['1536MiB', 'memory 1.5 GiB'],
+  ['40GiB', 'memory 40 GiB'],
+  ['1023.999KiB', 'memory 1 MiB'],
+  ['1000B', 'memory 1000 bytes'],
+  ['3TiB', 'memory 3 TiB'],
+  ['unlimited', 'memory unlimited'],
+])('a limit of %s is shown as %s', async (limit, shown) => {
+  const { out } = await check(
+    panel(`servers: [{ id: 1a7ce997, limits: { memory: ${limit}, cpu_cores: 1 } }]`),
+  );
+  expect(out).toContain(`  ${shown}, cpu 1 core `);
+});
+
+test('a panel on this machine may name this machine for sockets', async () => {
+  const { out } = await check(
+    panel('discover: true').replace('https://panel.example.com', 'http://127.0.0.1:8080'),
+  );
+  expect(out).toContain('any host, this machine included, that the panel names\n');
+});
+
+test('discover: true is discover with its defaults, and false is none', async () => {
+  const full = await check(panel('discover: {}'));
+  expect(full.out).toContain('discover       servers that the account has access to, every 5m');
+  expect(await check(panel('discover: true'))).toEqual(full);
+  const none = await check(panel('discover: false'));
+  expect(none.exitCode).toBe(1);
+  expect(none.err).toContain('expected a list of servers, or discover to take them from the panel');
+});
+
+const some = (count: number, more = '') =>
+  Array.from({ length: count }, (_, n) => `{ id: ${String(n).padStart(8, '0')}${more} }`).join(', ');
+
+test.each([
+  [
+    'a rate that is too low for sockets',
+    `requests_per_minute: 20\n    servers: [${some(400)}]`,
+    /panel main: its 400 servers need 50\.8 calls a minute, and requests_per_minute allows 20: 400 servers take turns at \d+ sockets, .* old; .* or raise requests_per_minute/,
+  ],
+  [
+    'a rate that is too low for polls',
+    `requests_per_minute: 20\n    servers: [${some(60, ', mode: poll')}]`,
+    /its 60 servers need 120\.2 calls a minute, and requests_per_minute allows 20: 60 are polled every /,
+  ],
+  [
+    'limits that nobody tells',
+    'limits_from_listing: false\n    servers: [{ id: 1a7ce997, name: a, limits: { cpu_cores: 1 } }, { id: d3aac109, name: b, mode: poll }]',
+    /no CPU limit is set for b, so .*\n.*no disk limit is set for a, b, so .*\n.*no memory limit is set for b, so that no alert on the limit can fire: set limits_from_listing: true, or limits\n$/,
+  ],
+  [
+    'a rule behind one that fits every server',
+    'discover: { expect: [{ match: {}, state: auto }, { match: { name: [a] } }] }',
+    /the last rule of discover\.expect is never reached, since rule 1 fits every server: move it to the end/,
+  ],
+])('warns of %s', async (_title, more, expected) => {
+  const { err, exitCode } = await check(panel(more));
+  expect(err).toMatch(expected);
+  expect(exitCode).toBe(0);
+});
+
+test.each([
+  ['a rate that is enough', `requests_per_minute: 60\n    servers: [${some(400)}]`],
+  ['limits from the listing', `servers: [${some(3)}]`],
+])('says nothing of %s', async (_title, more) => {
+  expect((await check(panel(more))).err).toBe('');
+});
+
+test.each([
+  [0o644, 'mode 0644'],
+  [0o640, 'mode 0640'],
+  [0o604, 'mode 0604'],
+  [0o600, undefined],
+  [0o400, undefined],
+])('warns of a key file that others may read: %o', async (mode, shown) => {
+  await chmod(join(directory, 'key'), mode);
+  const { err, exitCode } = await check(VALID);
+  expect(exitCode).toBe(0);
+  expect(err).toBe(
+    shown === undefined
+      ? ''
+      : `/config.yaml:4:19: panels[0].api_key_file: other users of this machine may read the file "key" (${shown}): chmod 600 key\n`,
+  );
 });

@@ -1,0 +1,128 @@
+import type { PanelConfig } from '../config/config.ts';
+import { CAUSES } from '../diagnosis/causes.ts';
+import { type Clock, SystemClock } from '../domain/clock.ts';
+import type { DiscoverRules, ServerGlobs } from '../domain/discovery.ts';
+import { afterWalk } from '../fleet/census.ts';
+import { compileRules, mergeTargets } from '../fleet/discovered-targets.ts';
+import { PART_OF_LIMIT } from '../panel/budget.ts';
+import type { ListedServer } from '../panel/dialect.ts';
+import { problemOf } from '../panel/errors.ts';
+import { walkListing } from '../panel/listing.ts';
+import { fitsEveryServer } from './check-warnings.ts';
+import { CommandFailure } from './command-line.ts';
+import { panelApi } from './console-server.ts';
+import { rateProblem } from './fleet-needs.ts';
+import { type Cells, columns, indent } from './text-table.ts';
+
+/** What the panels' listings say of the rules of `discover`. */
+export interface ListingReport {
+  /** How many listed servers each rule of each panel covers. */
+  readonly text: string;
+  /** What can't work, by panel. */
+  readonly warnings: readonly { readonly panel: string; readonly warning: string }[];
+}
+
+/** Reads the listings of the panels that discover; throws a CommandFailure where one can't be read. */
+export async function describeListings(panels: readonly PanelConfig[]): Promise<ListingReport> {
+  const clock = new SystemClock();
+  const described = await Promise.all(
+    panels.flatMap((panel) => {
+      const discover = panel.listing?.discover;
+      return discover === undefined ? [] : [describeListing(panel, discover, clock)];
+    }),
+  );
+  return {
+    text:
+      described.map(({ text }) => text).join('\n\n') ||
+      'no panel discovers servers: there are no rules to count by',
+    warnings: described.flatMap(({ warnings }) => warnings),
+  };
+}
+
+async function describeListing(
+  panel: PanelConfig,
+  discover: DiscoverRules,
+  clock: Clock,
+): Promise<ListingReport> {
+  const { servers, limitPerMinute } = await read(panel, clock);
+  const rules = compileRules(panel.name, discover);
+  const watched = servers.map((server) => rules.judge(server)).filter(({ included }) => included);
+  const covered = (wanted: number) => {
+    const fitting = watched.filter(({ rule }) => rule === wanted).length;
+    return fitting === 0 && wanted !== -1 ? '0: fits no server' : String(fitting);
+  };
+  const rows = [
+    ...discover.expect.map(
+      ({ match, state }, rule): Cells => [`${state} where ${describeMatch(match)}`, covered(rule)],
+    ),
+    ...(discover.expect.some(fitsEveryServer) ? [] : [[`auto where ${describeMatch({})}`, covered(-1)]]),
+  ];
+  const head = `panel ${panel.name}: ${servers.length} servers listed, ${watched.length} of them watched`;
+  const census = afterWalk(new Map(), { servers, complete: true });
+  const { targets } = mergeTargets(panel.servers, census, rules);
+  const perMinute = panel.requestsPerMinute ?? (limitPerMinute ?? 0) * PART_OF_LIMIT;
+  const source =
+    panel.requestsPerMinute === undefined
+      ? `80 % of the panel's limit of ${limitPerMinute}`
+      : 'requests_per_minute';
+  const rate = perMinute === 0 ? undefined : rateProblem(panel, targets, { perMinute, source });
+  return {
+    text: `${head}\n\n${indent(columns([['EXPECT', 'SERVERS'], ...rows]))}`,
+    warnings: [...idleGlobs(panel.name, discover, servers), ...(rate === undefined ? [] : [rate])].map(
+      (warning) => ({ panel: panel.name, warning }),
+    ),
+  };
+}
+
+async function read(panel: PanelConfig, clock: Clock) {
+  const api = panelApi(panel, clock);
+  const type = panel.listing?.type;
+  let limitPerMinute: number | undefined;
+  try {
+    const { servers, failure } = await walkListing(async (query) => {
+      const answer = await api.listing(type === undefined ? query : { ...query, type }, unaborted());
+      limitPerMinute = answer.limitPerMinute ?? limitPerMinute;
+      return answer.value;
+    });
+    if (failure === undefined) return { servers, limitPerMinute };
+    const { cause, detail } = problemOf(failure.error);
+    const words = `panel ${panel.name}: ${detail}: ${CAUSES[cause].remedy}`;
+    throw new CommandFailure(words, { cause: failure.error });
+  } finally {
+    await api.close();
+  }
+}
+
+const unaborted = () => new AbortController().signal;
+
+/** The globs that fit none of the listed servers, which is most often a mistyped one. */
+function idleGlobs(panel: string, discover: DiscoverRules, servers: readonly ListedServer[]) {
+  if (servers.length === 0) return [];
+  const settings: readonly (readonly [string, ServerGlobs])[] = [
+    ['include', discover.include],
+    ['exclude', discover.exclude],
+    ...discover.expect.map(({ match }) => ['expect', match] as const),
+  ];
+  return settings.flatMap(([setting, match]) =>
+    Object.entries(match).flatMap(([key, globs]) =>
+      globs
+        .filter((glob) => {
+          const alone = compileRules(panel, {
+            ...discover,
+            include: { [key]: [glob] },
+            exclude: {},
+            expect: [],
+          });
+          return !servers.some((server) => alone.judge(server).included);
+        })
+        .map(
+          (glob) => `discover.${setting}: ${key} ${glob} fits none of the ${servers.length} listed servers`,
+        ),
+    ),
+  );
+}
+
+export function describeMatch(match: ServerGlobs): string {
+  const parts = Object.entries(match).map(([key, globs]) => `${key} ${globs.join(' or ')}`);
+  return parts.join(' and ') || 'no rule above fits';
+}

@@ -1,0 +1,99 @@
+import { stat } from 'node:fs/promises';
+import type { PanelConfig } from '../config/config.ts';
+import type { SecretFile } from '../config/load.ts';
+import type { ExpectRule } from '../domain/discovery.ts';
+import type { ServerTarget } from '../domain/server.ts';
+import { quote } from '../yaml/quoting.ts';
+import { rateProblem } from './fleet-needs.ts';
+
+/** What a panel's settings can't do although its user is likely to think so. */
+export function panelWarnings(panel: PanelConfig): readonly string[] {
+  return [
+    ...(expectsNothing(panel) ? [NEVER_EXPECTED] : []),
+    ...unreachedRules(panel),
+    ...unknownLimits(panel),
+    ...lowRate(panel),
+  ];
+}
+
+const NEVER_EXPECTED =
+  'no server can ever be expected to run, so that no alert fires when one stops: set expect to running or auto where that matters';
+
+/** Does the rule fit whatever is listed, so that none after it is reached? */
+export function fitsEveryServer({ match }: Pick<ExpectRule, 'match'>): boolean {
+  return Object.keys(match).length === 0;
+}
+
+/** Can no server of the panel ever be expected to run, so that no alert fires when one stops? */
+function expectsNothing({ servers, listing }: PanelConfig): boolean {
+  const rules = listing?.discover?.expect;
+  const fitsAll = rules?.findIndex(fitsEveryServer) ?? -1;
+  const reached = fitsAll === -1 ? rules : rules?.slice(0, fitsAll + 1);
+  // What no rule fits is expected by what is seen of it.
+  const isOpen = listing?.discover !== undefined && fitsAll === -1;
+  const states = [...servers.map(({ expect }) => expect), ...(reached ?? []).map(({ state }) => state)];
+  return !isOpen && states.every((state) => state === 'any');
+}
+
+function unreachedRules({ listing }: PanelConfig): readonly string[] {
+  const rules = listing?.discover?.expect ?? [];
+  const fitsAll = rules.findIndex(fitsEveryServer);
+  const unreached = fitsAll === -1 ? 0 : rules.length - fitsAll - 1;
+  if (unreached === 0) return [];
+  const which = unreached === 1 ? 'the last rule' : `the last ${unreached} rules`;
+  return [
+    `${which} of discover.expect ${unreached === 1 ? 'is' : 'are'} never reached, since rule ${fitsAll + 1} fits every server: move it to the end`,
+  ];
+}
+
+/** How many servers a warning names. */
+const NAMED_SERVERS = 5;
+
+/** Without the listing, limits are known from the configuration alone, but for the memory of a server with a console socket. */
+function unknownLimits({ servers, listing }: PanelConfig): readonly string[] {
+  if (listing !== undefined) return [];
+  const lacks = [
+    ['CPU', servers.filter(({ limits }) => limits.cpuCores === undefined)],
+    ['disk', servers.filter(({ limits }) => limits.diskBytes === undefined)],
+    ['memory', servers.filter(({ limits, mode }) => mode === 'poll' && limits.memoryBytes === undefined)],
+  ] as const;
+  return lacks
+    .filter(([, lacking]) => lacking.length > 0)
+    .map(
+      ([what, lacking]) =>
+        `limits_from_listing is off, and no ${what} limit is set for ${named(lacking)}, so that no alert on the limit can fire: set limits_from_listing: true, or limits`,
+    );
+}
+
+function named(servers: readonly Pick<ServerTarget, 'name'>[]): string {
+  const some = servers.slice(0, NAMED_SERVERS).map(({ name }) => name);
+  const rest = servers.length - some.length;
+  return `${some.join(', ')}${rest > 0 ? ` and ${rest} more` : ''}`;
+}
+
+function lowRate(panel: PanelConfig): readonly string[] {
+  const { requestsPerMinute: perMinute, servers } = panel;
+  if (perMinute === undefined) return [];
+  const problem = rateProblem(panel, servers, { perMinute, source: 'requests_per_minute' });
+  return problem === undefined ? [] : [`${problem}; or raise requests_per_minute if the panel allows more`];
+}
+
+/** Permissions of everybody but the owner. */
+const OTHERS = 0o077;
+
+/** The files with keys that other users of this machine can read, each as a line. */
+export async function readableByOthers(files: readonly SecretFile[]): Promise<readonly string[]> {
+  // There, the mode says nothing about who may read a file.
+  if (process.platform === 'win32') return [];
+  const found = await Promise.all(
+    files.map(async ({ file, shown, place }) => {
+      const mode = (await stat(file)).mode & 0o777;
+      if ((mode & OTHERS) === 0) return [];
+      const octal = mode.toString(8).padStart(4, '0');
+      return [
+        `${place}: other users of this machine may read the file ${quote(shown)} (mode ${octal}): chmod 600 ${shown}`,
+      ];
+    }),
+  );
+  return found.flat();
+}
