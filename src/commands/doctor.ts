@@ -119,7 +119,7 @@ function liveProgress(
 }
 
 /** The panels of a configuration as the doctor takes them. */
-export function doctorPanels({ panels }: Config, clock: Clock): readonly DoctorPanel[] {
+export function doctorPanels({ panels }: Pick<Config, 'panels'>, clock: Clock): readonly DoctorPanel[] {
   return panels.map((panel) => doctorPanel(panel, clock));
 }
 

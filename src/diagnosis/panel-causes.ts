@@ -51,14 +51,14 @@ export const PANEL_CAUSES: Readonly<Record<(typeof CAUSES_BY_SCOPE.panel)[number
     title: 'proxy to the panel failed',
     meaning: "The proxy is down, expects a user name and password, or rejects the panel's address.",
     remedy:
-      "Correct proxy_url (or HTTPS_PROXY), with user:password@ if the proxy expects them; allow the panel's address in the proxy, or name its host in NO_PROXY if it needs no proxy.",
+      "Correct proxy_url or HTTPS_PROXY, with user:password@ where it is expected. Allow the panel's address in the proxy, or name its host in NO_PROXY if it needs no proxy.",
   },
   tls_unknown_ca: {
     ...DOWN,
     title: 'panel certificate from an unknown CA',
     meaning:
       "The panel's certificate is self-signed or from a CA that this machine doesn't know, or the web server leaves out an intermediate certificate.",
-    remedy: "Set tls_config.ca_file to the CA's certificate, or let the web server send its whole chain.",
+    remedy: "Set tls_config.ca_file to the CA's certificate. Or let the web server send its whole chain.",
   },
   tls_expired: {
     ...DOWN,
@@ -82,7 +82,7 @@ export const PANEL_CAUSES: Readonly<Record<(typeof CAUSES_BY_SCOPE.panel)[number
     ...DOWN,
     title: 'client certificate rejected by the panel',
     meaning: 'The panel expects a client certificate, or rejects the one that was sent.',
-    remedy: 'Set tls_config.cert_file and key_file to a certificate that the panel accepts.',
+    remedy: 'Set tls_config.cert_file and key_file to a certificate that it accepts.',
   },
   tls_plain_port: {
     ...DOWN,
@@ -115,13 +115,13 @@ export const PANEL_CAUSES: Readonly<Record<(typeof CAUSES_BY_SCOPE.panel)[number
     meaning:
       'A login (single sign-on, basic auth) stands before the panel, or url is the address of something else.',
     remedy:
-      'Let requests to /api/client pass without the login, or set url to an address of the panel that has none.',
+      'Let requests to /api/client pass without the login. Or set url to an address of the panel that has none.',
   },
   challenge_page: {
     ...DOWN,
     title: 'firewall or bot check before the panel',
     meaning: 'A bot check or firewall before the panel rejects programs.',
-    remedy: "Exempt this machine's address, or /api/client/*, from it.",
+    remedy: "Exempt this machine's address, or /api/client/*, from the firewall's check.",
   },
   not_a_panel: {
     ...DOWN,
@@ -153,7 +153,8 @@ export const PANEL_CAUSES: Readonly<Record<(typeof CAUSES_BY_SCOPE.panel)[number
     title: 'rate limit reached',
     meaning:
       "The limit is the account's: browser tabs and other programs that use the same account share it.",
-    remedy: "Give the exporter its own account, lower requests_per_minute, or raise the panel's limit.",
+    remedy:
+      "Give the exporter an account of its own, or lower requests_per_minute. Or raise the panel's limit.",
   },
   limit_not_told: {
     ...NOTICE,
@@ -165,7 +166,7 @@ export const PANEL_CAUSES: Readonly<Record<(typeof CAUSES_BY_SCOPE.panel)[number
     ...NOTICE,
     title: 'requests_per_minute too high',
     meaning: 'The rate in requests_per_minute is higher than the panel allows.',
-    remedy: "Lower requests_per_minute, or remove it: then 80 % of the panel's limit is used.",
+    remedy: "Lower requests_per_minute, or remove it. Without it, 80 % of the panel's limit is used.",
   },
   budget_too_small: {
     ...NOTICE,
@@ -178,7 +179,7 @@ export const PANEL_CAUSES: Readonly<Record<(typeof CAUSES_BY_SCOPE.panel)[number
     ...NOTICE,
     title: 'clocks differ',
     meaning: "This machine's clock or the panel's is wrong.",
-    remedy: `${NTP} on both.`,
+    remedy: `${NTP} on this machine and on the panel.`,
   },
   nothing_listed: {
     ...NOTICE,
@@ -186,7 +187,16 @@ export const PANEL_CAUSES: Readonly<Record<(typeof CAUSES_BY_SCOPE.panel)[number
     title: 'no servers listed',
     meaning: "The key's account sees no servers, or discover leaves all of them out.",
     remedy:
-      'Add the account to the servers as a subuser, or use the key of an account that has them; check discover.',
+      'Add the account to the servers as a subuser. Or use the key of an account that has them, and check discover.',
+  },
+  listing_refused: {
+    ...NOTICE,
+    severity: 'error',
+    title: 'listing refused',
+    meaning:
+      'The panel accepts the key, but not for the list of servers (/api/client), from which discover takes them.',
+    remedy:
+      'Name the servers under servers, in place of discover. Or use the key of an account that may list its servers.',
   },
   listing_too_long: {
     ...NOTICE,
@@ -194,7 +204,7 @@ export const PANEL_CAUSES: Readonly<Record<(typeof CAUSES_BY_SCOPE.panel)[number
     meaning:
       'The panel lists more servers than discover.max_servers admits, or more on a page than were asked for.',
     remedy:
-      'Raise discover.max_servers if the machine has the memory, narrow discover.include, or run shards. If these are not your servers, find out what answers in place of the panel.',
+      'Raise discover.max_servers if the machine has the memory. Or narrow discover.include, or run shards. If these are not your servers, find out what answers in place of the panel.',
   },
   same_identifier: {
     ...NOTICE,
@@ -202,7 +212,7 @@ export const PANEL_CAUSES: Readonly<Record<(typeof CAUSES_BY_SCOPE.panel)[number
     meaning:
       'The panel lists servers whose UUIDs begin with the same 8 characters, by which series are told apart: at most one of them is observed. A panel creates no such UUIDs, but an import or a change in its database can.',
     remedy:
-      'Write the UUID of the one to observe into servers, and observe the others by a panels entry with another name, or leave them out with discover.exclude.',
+      'Write the UUID of the one to observe into servers. Observe the others by a panels entry with another name, or leave them out with discover.exclude.',
   },
 };
 
@@ -213,26 +223,26 @@ export const KEY_CAUSES: Readonly<Record<(typeof CAUSES_BY_SCOPE.key)[number], C
     title: 'API key rejected',
     meaning: 'The key is mistyped or was deleted.',
     remedy:
-      'Create a client API key in the panel (account → API credentials), and put it into api_key or api_key_file.',
+      'Create a client API key in the panel (account → API credentials). Put it into api_key or api_key_file.',
   },
   key_address: {
     ...KEY,
     title: 'API key limited to other addresses',
     meaning: "The key's allowed addresses don't include the one that the panel sees this machine under.",
     remedy:
-      "Add that address to the key's allowed addresses (account → API credentials), or create a key without any.",
+      "Add this machine's address to the key's allowed addresses. The panel's answer names it; the list is under account → API credentials, and a key without any is accepted from everywhere.",
   },
   application_key: {
     ...KEY,
     title: 'application API key',
     meaning: `The key is for the application API (${prefixes('application')}), which the client API rejects.`,
-    remedy: `Create a client API key (${prefixes('client')}): in the account settings of a user who sees the servers, not in the admin area.`,
+    remedy: `Create a client API key (${prefixes('client')}) in the account settings. Use the account of a user who sees the servers, not the admin area.`,
   },
   key_two_factor: {
     ...KEY,
     title: 'two-factor authentication required',
     meaning: "The panel requires two-factor authentication, and the key's account has not set it up.",
-    remedy: "Set up two-factor authentication for the key's account, or exempt the account in the panel.",
+    remedy: "Set up two-factor authentication for the key's account. Or exempt the account in the panel.",
   },
   key_console_permission: {
     ...KEY,
@@ -240,6 +250,6 @@ export const KEY_CAUSES: Readonly<Record<(typeof CAUSES_BY_SCOPE.key)[number], C
     title: 'no console permission on any server',
     meaning: "The key's account lacks the websocket.connect permission on every server.",
     remedy:
-      'Give the account the websocket.connect permission on the servers; until then they are polled, and one of them is tried every five minutes.',
+      'Give the account the websocket.connect permission on the servers. Until then they are polled, and one of them is tried every five minutes.',
   },
 };

@@ -12,7 +12,7 @@ const PASSING = { severity: 'warning', lasting: false, escalates: false } as con
 
 const WAIT = 'Wait until it is done; the exporter tries again by itself.';
 const GRANT =
-  "In the panel, open the server → Users, and give the key's account access with the websocket.connect permission.";
+  "Give the key's account access with the websocket.connect permission. In the panel: open the server → Users.";
 
 /** Causes that concern one server. */
 export const SERVER_CAUSES: Readonly<Record<(typeof CAUSES_BY_SCOPE.server)[number], CauseFacts>> = {
@@ -21,7 +21,7 @@ export const SERVER_CAUSES: Readonly<Record<(typeof CAUSES_BY_SCOPE.server)[numb
     title: 'server suspended',
     meaning: 'Somebody suspended the server in the panel.',
     remedy:
-      'Unsuspend the server in the panel, or stop observing it: remove it from servers, or name it in discover.exclude.',
+      'Unsuspend the server in the panel, or set expect: any for it. To stop observing it, remove it from servers, or name it in discover.exclude.',
   },
   installing: {
     ...STATE,
@@ -52,7 +52,7 @@ export const SERVER_CAUSES: Readonly<Record<(typeof CAUSES_BY_SCOPE.server)[numb
     title: 'server not found',
     meaning: "The id is wrong, the server was deleted, or the key's account has no access to it.",
     remedy:
-      "Copy the id from the server's address in the panel, or add the key's account to the server as a subuser.",
+      "Copy the id from the server's address in the panel. If it is right, add the key's account to the server as a subuser.",
   },
   unauthorized: {
     ...REFUSAL,
@@ -90,20 +90,20 @@ export const SERVER_CAUSES: Readonly<Record<(typeof CAUSES_BY_SCOPE.server)[numb
     title: 'server unknown to its node',
     meaning: 'The node answers, but says that it has no such server.',
     remedy:
-      "Look at the server's node in the panel; restart the node's daemon so that it loads its servers again.",
+      "Restart the node's daemon, so that it loads its servers again. Look at the server's node in the panel.",
   },
   token_wrong_server: {
     ...REFUSAL,
     title: 'token for another server',
     meaning: 'The node says that the token is for another server than the one of this socket.',
     remedy:
-      "Check that the node's FQDN and port in the panel lead to that node, and that no proxy mixes two nodes up.",
+      "Check that the node's FQDN and port in the panel lead to that node. A proxy may mix two nodes up, too.",
   },
   closed_for_good: {
     ...REFUSAL,
     title: 'socket closed for good (4400)',
     meaning: 'The node closed the socket with a code that asks clients not to reconnect.',
-    remedy: "Check the account's permissions on the server, and look at the daemon's log on the node.",
+    remedy: "Check the account's permissions on the server. Look at the daemon's log on the node.",
   },
   no_stats: {
     ...PASSING,

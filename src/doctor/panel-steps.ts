@@ -1,12 +1,13 @@
 import { decodeJwt } from 'jose/jwt/decode';
 import { CAUSES } from '../diagnosis/causes.ts';
 import type { ListingType } from '../domain/discovery.ts';
-import type { Problem } from '../domain/problem.ts';
+import type { CauseCode, Problem } from '../domain/problem.ts';
 import { countExpectations, type ServerTarget } from '../domain/server.ts';
 import type { ListingPage, ListingQuery } from '../panel/dialect.ts';
+import { problemOf } from '../panel/errors.ts';
 import type { PanelGateway } from '../panel/gateway.ts';
 import { LISTING_PAGE_SIZE, type ListingWalk, walkListing } from '../panel/listing.ts';
-import { type Attempt, attempt, failedCall, troubled } from './attempt.ts';
+import { type Attempt, attempt, Cut, failedCall, troubled } from './attempt.ts';
 import { type Finding, failed, type PanelStep, passed, skipped, warned } from './report.ts';
 
 /** How a panel is reached, in words. */
@@ -86,11 +87,18 @@ function typed(query: ListingQuery, type: ListingType | undefined): ListingQuery
   return type === undefined ? query : { ...query, type };
 }
 
-/** What the walk says of the panel, and what came of it. */
+/** Answers in the panel's own form that refuse the listing: while the key is accepted otherwise, it is not the key that is wrong. */
+const REFUSALS: ReadonlySet<CauseCode> = new Set(['key_refused', 'unauthorized', 'forbidden', 'not_found']);
+
+/** What the walk says of a panel that accepts the key, and what came of it. */
 export function listingFinding(
   { servers, failure }: ListingWalk,
   { targets, problem }: ListingSelection,
 ): Finding<PanelStep> {
+  if (failure !== undefined && !(failure.error instanceof Cut)) {
+    const { cause, detail } = problemOf(failure.error);
+    return failed('listing', REFUSALS.has(cause) ? 'listing_refused' : cause, detail);
+  }
   if (failure !== undefined) return failedCall('listing', failure.error);
   if (targets.length === 0) {
     return failed('listing', 'nothing_listed', `${servers.length} servers listed, and none of them to try`);

@@ -1,10 +1,10 @@
 import { CAUSES, isPanelWide } from '../diagnosis/causes.ts';
 import type { Clock } from '../domain/clock.ts';
 import { QUIET_LOG } from '../domain/log.ts';
-import type { Problem } from '../domain/problem.ts';
+import type { CauseCode, Problem } from '../domain/problem.ts';
 import type { ServerTarget } from '../domain/server.ts';
 import { NO_TELEMETRY, type PanelTelemetry } from '../domain/telemetry.ts';
-import type { PanelApiOptions } from '../panel/api.ts';
+import { PanelApi, type PanelApiOptions } from '../panel/api.ts';
 import type { ListingPage, Resources } from '../panel/dialect.ts';
 import { createPanelGateway, type PanelGateway } from '../panel/gateway.ts';
 import { type Attempt, attempt, Cut, STOPPED, untilAborted, wordsOf } from './attempt.ts';
@@ -51,6 +51,8 @@ export interface DoctorPanel {
   readonly url: string;
   /** The servers in the configuration. */
   readonly targets: readonly ServerTarget[];
+  /** False if the panel and its listing are all that is to be tried. */
+  readonly triesServers?: false;
   /** Set if the listing is to be walked for more. */
   readonly discovery?: DiscoveryScope;
   readonly pinnedPerMinute?: number;
@@ -68,6 +70,16 @@ export interface Tools {
 
 /** After so many servers that left open whether the panel works, the panel itself is asked. */
 const SERVERS_ASKED = 3;
+
+/** What an address that isn't the panel's may look like. */
+const MISLEADING: ReadonlySet<CauseCode> = new Set([
+  'key_refused',
+  'redirect',
+  'login_page',
+  'not_a_panel',
+  'bad_answer',
+  'panel_error',
+]);
 
 /** Tries one panel and its servers; never rejects for what the panel does. */
 export class PanelTrial {
@@ -192,7 +204,33 @@ export class PanelTrial {
       );
     }
     if (!isSettled()) await attempt(untilAborted(gateway.verify(), signal));
+    await this.#lookAtRoot();
     return gateway.health === 'unknown' && signal.aborted ? signal.reason : undefined;
+  }
+
+  /**
+   * A panel answers to a path that it doesn't have as to an unknown key or server: where nothing was answered below a path, and the panel is
+   * at the root of its host, it is `url` that is wrong.
+   */
+  async #lookAtRoot(): Promise<void> {
+    const { url } = this.#panel;
+    const { origin, pathname } = new URL(url);
+    const wasAnswered = [...this.#early.values(), this.#page].some((one) => one?.ok === true);
+    const isTelling = this.#problem === undefined || MISLEADING.has(this.#problem.cause);
+    if (pathname === '/' || wasAnswered || !isTelling) return;
+    if ((await this.#listsAt(url)) || !(await this.#listsAt(origin))) return;
+    const detail = `the panel is at ${origin}, where it accepts the key, and not at ${url}`;
+    this.#problem = { cause: 'not_a_panel', detail };
+    this.#lost.abort(new Cut(LOST));
+  }
+
+  /** Does a panel at this address list servers to the key? */
+  async #listsAt(baseUrl: string): Promise<boolean> {
+    const { clock, signal } = this.#tools;
+    const api = new PanelApi({ ...this.#panel.api, baseUrl, telemetry: this.#telemetry, clock });
+    const { ok } = await attempt(api.listing({ page: 1, perPage: 1 }, signal));
+    await api.close();
+    return ok;
   }
 
   #reach(cut?: unknown): Finding<PanelStep> {
@@ -230,7 +268,7 @@ export class PanelTrial {
   async #tryAll(reach: Finding<PanelStep>, key: Finding<PanelStep>): Promise<PanelOutcome> {
     this.#notify(this.#limit());
     const listing = await this.#discover();
-    const servers = await this.#tryServers();
+    const servers = this.#panel.triesServers === false ? [] : await this.#tryServers();
     const clock = this.#notify(clockFinding(this.#clocks?.skewMs));
     // What is wrong with all servers may have shown only while they were tried.
     const [reached, accepted] = [this.#reach(), this.#key()];

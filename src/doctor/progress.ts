@@ -1,5 +1,6 @@
 import type { Clock } from '../domain/clock.ts';
 import { spokenDuration } from './deadlines.ts';
+import { wrapped } from './layout.ts';
 import { type Paint, paintResult } from './paint.ts';
 import type { Finding, PanelStep, ServerReport, ServerStep } from './report.ts';
 
@@ -98,7 +99,8 @@ export class LiveProgress implements Progress {
 
   #line(text: string): void {
     const { screen } = this.#options;
-    screen.write(screen.columns === undefined ? `${text}\n` : `${CLEAR_LINE}${text}\n`);
+    const lines = wrapped(text, { first: '', others: '  ' }, screen.columns);
+    screen.write(screen.columns === undefined ? `${lines}\n` : `${CLEAR_LINE}${lines}\n`);
     this.#redraw();
   }
 
@@ -151,10 +153,11 @@ export function stepLine(subject: string, { step, result, detail }: Finding, pai
 }
 
 /** A finished server as a line: the first failure, or how far all is well. */
-export function serverLine(panel: string, { name, steps }: ServerReport, paint: Paint): string {
+export function serverLine(panel: string, { name, steps, held }: ServerReport, paint: Paint): string {
   const failure = steps.find(({ result }) => result === 'failed');
   const subject = `${panel}: ${name}`;
   if (failure !== undefined) return stepLine(subject, failure, paint);
+  if (held !== undefined) return `${subject}: ${held}`;
   const tried = steps.filter(({ result }) => result === 'ok').map(({ step }) => step);
   if (tried.length === 0) return `${subject}: ${paint('dim', 'not tried')}`;
   return `${subject}: ${paintResult('ok', paint)} (${tried.join(', ')})`;

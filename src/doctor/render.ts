@@ -1,94 +1,205 @@
-import Table from 'cli-table3';
 import { CAUSES } from '../diagnosis/causes.ts';
+import { printable } from '../domain/printable.ts';
+import { type Advice, adviceOn } from './advice.ts';
 import { spokenDuration } from './deadlines.ts';
+import { padded, widthOf, wrapped } from './layout.ts';
 import { type Paint, paintResult } from './paint.ts';
 import {
   type DoctorReport,
   type Finding,
   isAllWell,
   isWell,
-  PANEL_STEPS,
   type PanelReport,
   problemsOf,
-  SERVER_STEPS,
   type ServerReport,
   type SharedProblem,
+  type StepResult,
 } from './report.ts';
 
-/** Of more servers than this, those that are well are left out of the table. */
+/** Of more servers than this, those that are well are left out. */
 const MOST_ROWS = 100;
 
-/** Longer names are cut in tables. */
-const MAX_NAME = 40;
+/** A longer name has a line of its own. */
+const MAX_NAME = 30;
 
 /** How many servers a problem names. */
 const NAMED_SERVERS = 5;
 
-/** The report for a person: the tables, each problem with what to do about it, and a last line that sums up. */
+/**
+ * The report for a person, in 80 columns: first each problem, headed by what to do about it, then how the steps went, and a last line that
+ * sums up.
+ */
 export function renderReport(report: DoctorReport, paint: Paint): string {
-  const problems = problemsOf(report).map((problem, index) => renderProblem(problem, index + 1, paint));
   const parts = [
-    panelTable(report, paint),
-    ...serverTables(report, paint),
-    ...problems,
-    summary(report, paint),
+    ...problemBlocks(problemsOf(report), paint),
+    ...report.panels.map((panel) => panelBlock(panel, paint)),
+    wrapped(summary(report, paint), { first: '' }),
   ];
   return `${parts.join('\n\n')}\n`;
 }
 
-function panelTable({ panels }: DoctorReport, paint: Paint): string {
-  const rows = panels.map(({ name, url, steps }) => row([name, url], steps, paint));
-  return table(['panel', 'url', ...PANEL_STEPS], rows);
+/** A block for each advice, with all problems that it is for. */
+function problemBlocks(problems: readonly SharedProblem[], paint: Paint): readonly string[] {
+  const alike = new Map<string, SharedProblem[]>();
+  for (const problem of problems) {
+    const { remedy } = CAUSES[problem.cause];
+    const others = alike.get(remedy);
+    if (others === undefined) alike.set(remedy, [problem]);
+    else others.push(problem);
+  }
+  return [...alike.values()].map((group, index) => problemBlock(group, index + 1, paint));
 }
 
-interface ReportRow {
-  readonly panel: string;
-  readonly server: ServerReport;
-}
-
-function serverTables({ panels }: DoctorReport, paint: Paint): readonly string[] {
-  const all = panels.flatMap(({ name, servers }) =>
-    servers.map((server): ReportRow => ({ panel: name, server })),
-  );
-  const shown = all.length <= MOST_ROWS ? all : all.filter(({ server }) => !isWholly(server));
-  const left = all.length - shown.length;
-  const rows = shown.map(({ panel, server }) => row([panel, server.name], server.steps, paint));
+function problemBlock(group: readonly SharedProblem[], number: number, paint: Paint): string {
+  const first = `${number}. `;
+  const others = ' '.repeat(first.length);
+  const [{ cause }] = group as readonly [SharedProblem];
+  const { headline, rest }: Advice = adviceOn(cause);
+  const labelled = (label: string, text: string) => wrapped(text, { first: others + label });
+  const meanings = new Set<string>();
+  const lines = group.flatMap((problem) => {
+    const { meaning } = CAUSES[problem.cause];
+    const isNew = !meanings.has(meaning);
+    meanings.add(meaning);
+    return [
+      labelled('Where:         ', whereOf(problem, paint)),
+      labelled('What was seen: ', problem.detail),
+      ...(isNew ? [labelled('Likely cause:  ', meaning)] : []),
+    ];
+  });
   return [
-    ...(rows.length === 0 ? [] : [table(['panel', 'server', ...SERVER_STEPS], rows)]),
-    ...(left === 0 ? [] : [`${count(left, 'server')} more: all well, and not shown.`]),
-  ];
-}
-
-const isWholly = ({ steps }: ServerReport) => steps.every(({ result }) => result === 'ok');
-
-function row(names: readonly string[], steps: readonly Finding[], paint: Paint): readonly string[] {
-  return [...names.map(cut), ...steps.map(({ result }) => paintResult(result, paint))];
-}
-
-function table(head: readonly string[], rows: readonly (readonly string[])[]): string {
-  const drawn = new Table({ head: [...head], style: { head: [], border: [], compact: true } });
-  drawn.push(...rows.map((row) => [...row]));
-  return drawn.toString();
-}
-
-function renderProblem(problem: SharedProblem, number: number, paint: Paint): string {
-  const { panel, servers, steps, result, detail, cause } = problem;
-  const { meaning, remedy } = CAUSES[cause];
-  const whom = servers.length === 0 ? '' : `, ${named(servers)}`;
-  const title = `${number}. panel ${panel}${whom}: ${steps.join(', ')}`;
-  return [
-    `${paint('bold', title)} ${paint(result === 'failed' ? 'red' : 'yellow', result)}`,
-    `   What was seen: ${detail}`,
-    `   Likely cause:  ${meaning}`,
-    `   What to do:    ${remedy}`,
+    wrapped(paint('bold', headline), { first, others }),
+    ...(rest === '' ? [] : [wrapped(rest, { first: others })]),
+    ...lines,
   ].join('\n');
 }
 
+function whereOf({ panel, servers, steps, result }: SharedProblem, paint: Paint): string {
+  const whom = servers.length === 0 ? '' : `, ${named(servers)}`;
+  return `panel ${printable(panel)}${whom}: ${steps.join(', ')} ${paint(result === 'failed' ? 'red' : 'yellow', result)}`;
+}
+
 function named(servers: readonly string[]): string {
-  const some = servers.slice(0, NAMED_SERVERS).join(', ');
+  const some = servers.slice(0, NAMED_SERVERS).map(printable).join(', ');
   const rest = servers.length - NAMED_SERVERS;
   if (rest > 0) return `servers ${some} and ${rest} more`;
   return `${servers.length === 1 ? 'server' : 'servers'} ${some}`;
+}
+
+/** One line of a panel's block. */
+interface Row {
+  readonly name: string;
+  readonly result: StepResult;
+  readonly words: string;
+}
+
+function panelBlock(panel: PanelReport, paint: Paint): string {
+  const { name, url, servers } = panel;
+  const steps = rowsOf(stepRows(panel.steps), paint);
+  const shown = serverLines(servers, paint);
+  return [
+    wrapped(`${paint('bold', `panel ${printable(name)}`)}: ${printable(url)}`, { first: '', others: '  ' }),
+    ...steps,
+    ...(shown.length === 0 ? [] : ['', ...shown]),
+  ].join('\n');
+}
+
+/** The steps of a panel; those that were skipped one after the other for the same reason are one row. */
+function stepRows(steps: readonly Finding[]): readonly Row[] {
+  const rows: Row[] = [];
+  for (const { step, result, detail, cause } of steps) {
+    const words = cause === undefined ? detail : CAUSES[cause].title;
+    const last = rows.at(-1);
+    if (last !== undefined && result === 'skipped' && last.result === result && last.words === words) {
+      rows.splice(-1, 1, { ...last, name: `${last.name}, ${step}` });
+    } else rows.push({ name: step, result, words });
+  }
+  return rows;
+}
+
+/** Of servers with the same trouble, so many are a row each. */
+const MOST_ALIKE = 20;
+
+/** The servers of a panel: a row each, but one for those that were not tried, and one for many that are well or have the same trouble. */
+function serverLines(servers: readonly ServerReport[], paint: Paint): readonly string[] {
+  const untried = new Map<string, number>();
+  const rows: Row[] = [];
+  for (const server of servers) {
+    const why = untriedWhy(server);
+    if (why === undefined) rows.push(serverRow(server));
+    else untried.set(why, (untried.get(why) ?? 0) + 1);
+  }
+  const told = servers.length <= MOST_ROWS ? rows : rows.filter(({ result }) => result !== 'ok');
+  const left = rows.length - told.length;
+  const shown = servers.length <= MOST_ROWS ? told : joined(told);
+  const line = (text: string) => wrapped(text, { first: '  ' });
+  return [
+    ...rowsOf(shown, paint),
+    ...[...untried].map(([why, many]) => line(`${count(many, 'server')} not tried: ${why}`)),
+    ...(left === 0 ? [] : [line(`${count(left, 'server')} more: all well, and not shown.`)]),
+  ];
+}
+
+/** The rows, with one in place of many that say the same. */
+function joined(rows: readonly Row[]): readonly Row[] {
+  const alike = new Map<string, Row[]>();
+  for (const row of rows) {
+    const key = `${row.result} ${row.words}`;
+    const others = alike.get(key);
+    if (others === undefined) alike.set(key, [row]);
+    else others.push(row);
+  }
+  return [...alike.values()].flatMap((group) => {
+    const [first] = group;
+    return first === undefined || group.length <= MOST_ALIKE
+      ? group
+      : [{ ...first, name: `${group.length} servers` }];
+  });
+}
+
+/** Why nothing of a server was tried; undefined if something was. */
+function untriedWhy({ steps }: ServerReport): string | undefined {
+  const [first] = steps;
+  if (first === undefined) return undefined;
+  return steps.every(({ result, detail }) => result === 'skipped' && detail === first.detail)
+    ? first.detail.replace(/^not tried: /, '')
+    : undefined;
+}
+
+const GRAVEST: readonly StepResult[] = ['failed', 'warning', 'ok', 'skipped'];
+
+function serverRow({ name, steps, held }: ServerReport): Row {
+  const result = GRAVEST.find((one) => steps.some((step) => step.result === one)) ?? 'skipped';
+  if (held !== undefined && result !== 'failed') return { name, result: 'skipped', words: held };
+  const met = steps.filter((step) => step.result === result);
+  if (result === 'ok' || result === 'skipped') {
+    return { name, result, words: met.map(({ step }) => step).join(', ') };
+  }
+  const titles = new Map<string, string[]>();
+  for (const { step, cause } of met) {
+    const title = cause === undefined ? '' : CAUSES[cause].title;
+    titles.set(title, [...(titles.get(title) ?? []), step]);
+  }
+  return {
+    name,
+    result,
+    words: [...titles].map(([title, at]) => `${at.join(', ')}: ${title}`).join('; '),
+  };
+}
+
+const RESULT_COLUMNS = 9;
+
+/** Rows whose cells stand below each other; the cells of a name that is too long stand on a line below it. */
+function rowsOf(rows: readonly Row[], paint: Paint): readonly string[] {
+  const names = rows.map(({ name }) => printable(name));
+  const columns = Math.min(MAX_NAME, Math.max(0, ...names.map((name) => widthOf(name)))) + 2;
+  return rows.map(({ result, words }, index) => {
+    const name = names[index] ?? '';
+    const isLong = widthOf(name) > MAX_NAME;
+    const head = isLong ? ' '.repeat(2 + columns) : `  ${padded(name, columns)}`;
+    const row = wrapped(words, { first: head + padded(paintResult(result, paint), RESULT_COLUMNS) });
+    return isLong ? `${wrapped(name, { first: '  ' })}\n${row}` : row;
+  });
 }
 
 function summary(report: DoctorReport, paint: Paint): string {
@@ -114,10 +225,6 @@ function summary(report: DoctorReport, paint: Paint): string {
 
 export function count(number: number, noun: string): string {
   return `${number} ${noun}${number === 1 ? '' : 's'}`;
-}
-
-function cut(name: string): string {
-  return name.length <= MAX_NAME ? name : `${name.slice(0, MAX_NAME - 1)}…`;
 }
 
 /** A place in the configuration, and what is wrong there. */

@@ -26,6 +26,8 @@ export interface ServerReport {
   readonly id: string;
   /** One for each of `SERVER_STEPS`, in their order. */
   readonly steps: readonly Finding<ServerStep>[];
+  /** In words, what the panel holds the server in; set if its expectation allows that, so that nothing is wrong. */
+  readonly held?: string;
   readonly durationMs: number;
 }
 

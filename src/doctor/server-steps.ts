@@ -1,7 +1,7 @@
 import { CAUSES } from '../diagnosis/causes.ts';
 import { weigh } from '../diagnosis/scope.ts';
 import type { Problem } from '../domain/problem.ts';
-import type { CollectionMode, ServerTarget } from '../domain/server.ts';
+import type { CollectionMode, Expect, ServerTarget } from '../domain/server.ts';
 import type { ApiEndpoint } from '../domain/telemetry.ts';
 import type { Resources } from '../panel/dialect.ts';
 import { problemOf } from '../panel/errors.ts';
@@ -22,6 +22,7 @@ import {
 /** What was tried of one server; absent is what wasn't. */
 export interface ServerAttempts {
   readonly mode: CollectionMode;
+  readonly expect: Expect;
   readonly resources?: Attempt<Resources>;
   readonly console?: ConsoleResult;
 }
@@ -32,8 +33,19 @@ export function endsServer(attempt: Attempt<unknown>): boolean {
   return attempt.error instanceof Cut || lastingRefusal(problemOf(attempt.error))?.pollable === false;
 }
 
-/** What all that was tried of a server showed, in the order in which it is shown. */
-export function serverFindings(tried: ServerAttempts): readonly Finding<ServerStep>[] {
+/** What all that was tried of a server showed; the steps are in the order in which they are shown. */
+export function serverOutcome(tried: ServerAttempts): Pick<ServerReport, 'steps' | 'held'> {
+  const steps = serverFindings(tried);
+  // Where a server may be off, a state that the panel holds it in is normal.
+  const isNormal = ({ cause }: Finding) =>
+    tried.expect !== 'running' && cause !== undefined && CAUSES[cause].severity === 'fact';
+  const cause = steps.find(isNormal)?.cause;
+  if (cause === undefined) return { steps };
+  const held = `${CAUSES[cause].title}, which expect: ${tried.expect} allows`;
+  return { held, steps: steps.map((finding) => (isNormal(finding) ? skipped(finding.step, held) : finding)) };
+}
+
+function serverFindings(tried: ServerAttempts): readonly Finding<ServerStep>[] {
   const found = foundFinding(tried);
   if (found.result === 'failed') {
     const why = `not tried: ${found.cause === 'not_found' ? 'there is no such server' : 'it was refused'}`;

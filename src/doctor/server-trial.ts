@@ -8,7 +8,7 @@ import { type Attempt, attempt, type Cut } from './attempt.ts';
 import { type ConsoleAccess, ConsoleTrial } from './console-trial.ts';
 import { bounded, serverDeadlineMs } from './deadlines.ts';
 import type { ServerReport, ServerStep } from './report.ts';
-import { endsServer, type ServerAttempts, serverFindings } from './server-steps.ts';
+import { endsServer, type ServerAttempts, serverOutcome } from './server-steps.ts';
 
 /** What the trials of one panel's servers share. */
 export interface ServerTrialOptions {
@@ -48,7 +48,7 @@ export async function tryServer(
   return {
     name: target.name,
     id: target.id,
-    steps: serverFindings(tried),
+    ...serverOutcome(tried),
     durationMs: clock.now() - startedAt,
   };
 }
@@ -60,10 +60,10 @@ async function tryAll(
   known: Attempt<Resources> | undefined,
 ): Promise<ServerAttempts> {
   const { clock, gateway, telemetry, sockets, onStep } = options;
-  const { id, name, mode } = target;
+  const { id, name, mode, expect } = target;
   onStep(name, 'resources');
   const resources = known ?? (mode === 'socket' ? undefined : await attempt(gateway.resources(id, signal)));
-  const asked = { mode, ...(resources === undefined ? {} : { resources }) };
+  const asked = { mode, expect, ...(resources === undefined ? {} : { resources }) };
   if (mode === 'poll' || (resources !== undefined && endsServer(resources))) return asked;
   const trial = new ConsoleTrial({
     ...sockets,

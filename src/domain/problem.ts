@@ -78,6 +78,7 @@ export const CAUSES_BY_SCOPE = {
     'budget_too_small',
     'clock_off',
     'nothing_listed',
+    'listing_refused',
     'listing_too_long',
     'same_identifier',
   ],

@@ -54,9 +54,17 @@ export class PathProblems {
       const isMetByMany = subjects.size >= neededSubjects(fleetSize) && failures >= FAILURES_NEEDED;
       if (path !== 'listing' && !isMetByMany) continue;
       this.#doubts.delete(path);
-      if (this.#problems.get(path)?.cause !== problem.cause) found.push([path, problem]);
-      this.#problems.set(path, problem);
+      const told = ofPath(path, problem);
+      if (this.#problems.get(path)?.cause !== told.cause) found.push([path, told]);
+      this.#problems.set(path, told);
     }
     return found;
   }
+}
+
+/** The problem of a path that fails while another one works: it isn't the key that is refused then. */
+function ofPath(path: ApiEndpoint, problem: Problem): Problem {
+  return path === 'listing' && problem.cause === 'key_refused'
+    ? { ...problem, cause: 'listing_refused' }
+    : problem;
 }

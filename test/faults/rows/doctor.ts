@@ -95,6 +95,15 @@ export const DOCTOR_ROWS: readonly DoctorRow[] = [
     lift: ({ panel }) => void panel.addServer({ name: 'survival' }),
   },
   {
+    name: 'a listing that is refused to a key which servers accept',
+    cause: 'listing_refused',
+    result: 'failed',
+    step: 'listing',
+    settings: ['discover: true'],
+    arrange: ({ panel }) => panel.failRest({ kind: 'refuse', status: 403, endpoint: 'listing' }),
+    lift: ({ panel }) => panel.clearFaults(),
+  },
+  {
     name: 'a listing with more servers than discover.max_servers',
     cause: 'listing_too_long',
     result: 'warning',

@@ -1,8 +1,22 @@
 import { stripVTControlCharacters } from 'node:util';
+import fc from 'fast-check';
+import stringWidth from 'fast-string-width';
 import { describe, expect, it } from 'vitest';
+import { CAUSES } from '../../../src/diagnosis/causes.ts';
 import { painter, wantsColours } from '../../../src/doctor/paint.ts';
+import { NOT_REACHED } from '../../../src/doctor/panel-trial.ts';
 import { issuesDocument, renderReport, reportDocument } from '../../../src/doctor/render.ts';
-import { failed, problemsOf } from '../../../src/doctor/report.ts';
+import {
+  failed,
+  PANEL_STEPS,
+  passed,
+  problemsOf,
+  SERVER_STEPS,
+  skipped,
+} from '../../../src/doctor/report.ts';
+import { untried } from '../../../src/doctor/server-steps.ts';
+import type { CauseCode } from '../../../src/domain/problem.ts';
+import { target } from '../../support/targets.ts';
 import { doctorReport, panelReport, serverReport } from './reports.ts';
 
 const plain = painter(false);
@@ -12,33 +26,38 @@ const TROUBLED = doctorReport(
 );
 
 describe('the report for a person', () => {
-  it('shows tables and a last line where all is well', () => {
+  it('shows every panel with its servers, and a last line, where all is well', () => {
     expect(renderReport(ALL_WELL, plain)).toBe(`\
-┌───────┬───────────────────────────┬───────┬─────┬───────┬─────────┬───────┐
-│ panel │ url                       │ reach │ key │ limit │ listing │ clock │
-├───────┼───────────────────────────┼───────┼─────┼───────┼─────────┼───────┤
-│ main  │ https://panel.example.com │ ok    │ ok  │ ok    │ ok      │ ok    │
-└───────┴───────────────────────────┴───────┴─────┴───────┴─────────┴───────┘
+panel main: https://panel.example.com
+  reach    ok       fine
+  key      ok       fine
+  limit    ok       fine
+  listing  ok       fine
+  clock    ok       fine
 
-┌───────┬──────────┬───────┬─────────────┬─────────┬──────┬───────┬───────────┐
-│ panel │ server   │ found │ credentials │ upgrade │ auth │ stats │ resources │
-├───────┼──────────┼───────┼─────────────┼─────────┼──────┼───────┼───────────┤
-│ main  │ survival │ ok    │ ok          │ ok      │ ok   │ ok    │ ok        │
-│ main  │ creative │ ok    │ ok          │ ok      │ ok   │ ok    │ ok        │
-└───────┴──────────┴───────┴─────────────┴─────────┴──────┴───────┴───────────┘
+  survival  ok       found, credentials, upgrade, auth, stats, resources
+  creative  ok       found, credentials, upgrade, auth, stats, resources
 
 All is well: 1 panel, 2 servers (7 calls in 3 s).
 `);
   });
 
-  it('says of each problem what was seen, why, and what to do; failures first', () => {
+  it('begins with what to do about each problem, where it is and what was seen; failures first', () => {
     const text = renderReport(TROUBLED, plain);
+    expect(text).toMatch(
+      /^1\. Set origin for this panel to APP_URL in its \.env, without a trailing slash\.\n {3}Nodes/,
+    );
     expect(text).toContain(`
-1. panel main, server creative: upgrade failed
+   Where:         panel main, server creative: upgrade failed
    What was seen: creative has trouble
-   Likely cause:  The Origin header is not the panel's own address as its nodes know it.
-   What to do:    Set origin for this panel`);
-    expect(text).toContain('\n2. panel main: limit warning\n   What was seen: the limit is odd\n');
+   Likely cause:  The Origin header is not the panel's own address as its nodes
+                  know it.
+
+2. Set requests_per_minute if the panel allows more.
+   Where:         panel main: limit warning
+   What was seen: the limit is odd
+`);
+    expect(text).toContain('\n  creative  failed   upgrade: Origin rejected by the node\n');
     expect(text).toMatch(/Not all is well: 1 of 2 servers with trouble \(7 calls in 3 s\)\.\n$/);
   });
 
@@ -47,7 +66,10 @@ All is well: 1 panel, 2 servers (7 calls in 3 s).
       serverReport(`s${index}`, 'upgrade', 'origin'),
     );
     const text = renderReport(doctorReport(panelReport(servers)), plain);
-    expect(text).toContain('\n1. panel main, servers s0, s1, s2, s3, s4 and 1995 more: upgrade failed\n');
+    expect(text.replaceAll(/\n {18}/g, ' ')).toContain(
+      '\n   Where:         panel main, servers s0, s1, s2, s3, s4 and 1995 more: upgrade failed\n',
+    );
+    expect(text).toContain('\n  2000 servers  failed   upgrade: Origin rejected by the node\n');
     expect(text).not.toContain('\n2. ');
   });
 
@@ -57,9 +79,87 @@ All is well: 1 panel, 2 servers (7 calls in 3 s).
       doctorReport(panelReport([...servers, serverReport('odd', 'auth', 'closed')])),
       plain,
     );
-    expect(text).toContain('│ odd ');
-    expect(text).not.toContain('│ s149 ');
+    expect(text).toContain('\n  odd  failed   auth: socket closed\n');
+    expect(text).not.toContain('  s149 ');
     expect(text).toContain('150 servers more: all well, and not shown.');
+  });
+
+  it('is one block for a panel that fails as a whole, however many servers it has', () => {
+    const servers = Array.from({ length: 150 }, (_, index) =>
+      untried(target({ name: `s${index}` }), NOT_REACHED),
+    );
+    const why = 'not tried: the panel was not reached';
+    const steps = PANEL_STEPS.map((step) =>
+      step === 'reach' ? failed(step, 'dns', 'resolving panel.example.com failed') : skipped(step, why),
+    );
+    const text = renderReport(doctorReport({ ...panelReport(servers), steps }), plain);
+    expect(text).toBe(`\
+1. Correct url, or fix DNS on this machine.
+   Where:         panel main: reach failed
+   What was seen: resolving panel.example.com failed
+   Likely cause:  The name in url is misspelled, or this machine's name server
+                  doesn't know it.
+
+panel main: https://panel.example.com
+  reach                       failed   panel name not resolved
+  key, limit, listing, clock  -        not tried: the panel was not reached
+
+  150 servers not tried: the panel was not reached
+
+Not all is well: 1 of 1 panel with trouble, 150 servers not tried (7 calls in 3
+s).
+`);
+  });
+
+  it('gives each advice once, for all problems that it is for', () => {
+    const one = serverReport('a', 'credentials', 'unauthorized');
+    const other = serverReport('b', 'credentials', 'no_console_permission');
+    const report = doctorReport(panelReport([one, other]), { ...panelReport([one]), name: 'second' });
+    const text = renderReport(report, plain);
+    expect(
+      text.match(/websocket\.connect permission\. In the panel|websocket\.connect permission\.\n/g),
+    ).toHaveLength(1);
+    expect(text.match(/^ {3}Where: /gm)).toHaveLength(3);
+    expect(text.match(/^ {3}Likely cause: /gm)).toHaveLength(2);
+    expect(text).not.toContain('\n2. ');
+  });
+
+  it('shows a server that the panel holds, and may, as no trouble', () => {
+    const held = 'server suspended, which expect: any allows';
+    const server = { ...serverReport('lobby'), held };
+    const text = renderReport(doctorReport(panelReport([server])), plain);
+    expect(text).toContain(`\n  lobby  -        ${held}\n`);
+    expect(text).toContain('All is well');
+  });
+
+  it('fits 80 columns, whatever things are called and whatever was said', () => {
+    const words = fc.oneof(
+      fc.string({ unit: 'grapheme', maxLength: 120 }),
+      fc.constantFrom('服务器'.repeat(40), '🎮'.repeat(60), 'x'.repeat(199), 'a b '.repeat(60)),
+    );
+    const cause = fc.constantFrom(...(Object.keys(CAUSES) as CauseCode[]));
+    const server = fc.record({ name: words, at: fc.constantFrom(...SERVER_STEPS), cause, detail: words });
+    fc.assert(
+      fc.property(
+        words,
+        words,
+        fc.array(server, { maxLength: 30 }),
+        fc.boolean(),
+        (name, url, some, colors) => {
+          const servers = some.map((one) => ({
+            name: one.name,
+            id: 'a',
+            durationMs: 0,
+            steps: SERVER_STEPS.map((step) =>
+              step === one.at ? failed(step, one.cause, one.detail) : passed(step, one.detail),
+            ),
+          }));
+          const report = doctorReport({ ...panelReport(servers, 'limit_not_told'), name, url });
+          const text = stripVTControlCharacters(renderReport(report, painter(colors)));
+          for (const line of text.split('\n')) expect(stringWidth(line), line).toBeLessThanOrEqual(80);
+        },
+      ),
+    );
   });
 
   it('says so when it was stopped', () => {

@@ -1,0 +1,19 @@
+import { CAUSES } from '../diagnosis/causes.ts';
+import type { CauseCode } from '../domain/problem.ts';
+
+/** What to do about a cause: first what usually helps, in one short sentence, then the rest. */
+export interface Advice {
+  readonly headline: string;
+  /** Empty where the headline says all. */
+  readonly rest: string;
+}
+
+/** The first sentence, or what stands before a semicolon in it. */
+const HEADLINE = /^(.+?)(?:[.!?](?=\s+[(A-Z]|$)|;(?=\s))\s*(.*)$/s;
+
+/** A cause's remedy, with what to do first in front. */
+export function adviceOn(cause: CauseCode): Advice {
+  const { remedy } = CAUSES[cause];
+  const [, headline = remedy, rest = ''] = HEADLINE.exec(remedy) ?? [];
+  return { headline: `${headline}.`, rest: rest.charAt(0).toUpperCase() + rest.slice(1) };
+}

@@ -1,0 +1,18 @@
+import { describe, expect, it } from 'vitest';
+import { CAUSES } from '../../../src/diagnosis/causes.ts';
+import { adviceOn } from '../../../src/doctor/advice.ts';
+import type { CauseCode } from '../../../src/domain/problem.ts';
+
+describe('the advice on a cause', () => {
+  it.each(Object.keys(CAUSES) as CauseCode[])(
+    '%s: what to do first fits the first line of the report',
+    (cause) => {
+      const { headline, rest } = adviceOn(cause);
+      expect(`1. ${headline}`.length).toBeLessThanOrEqual(80);
+      expect(headline).toMatch(/^[A-Z].*[^.]\.$/);
+      if (rest !== '') expect(rest).toMatch(/^[A-Z].*\.$/s);
+      const letters = (text: string) => text.toLowerCase().replaceAll(/[^a-z]/g, '');
+      expect(letters(headline + rest)).toBe(letters(CAUSES[cause].remedy));
+    },
+  );
+});
