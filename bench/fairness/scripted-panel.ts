@@ -52,6 +52,7 @@ const LATENCY_MS: Readonly<Record<ApiEndpoint, number>> = {
   resources: 150,
   listing: 400,
   backups: 100,
+  account: 100,
 };
 const AUTH_SUCCESS = Buffer.from('{"event":"auth success"}');
 

@@ -15,6 +15,7 @@ const TROUBLES = [CommandFailure, ListenError, ProxyError];
 /** In the order of the help. Each with its own modules, which take longer to load than most commands to run. */
 const COMMANDS = new Map<string, () => Promise<Command>>([
   ['serve', async () => (await import('./serve.ts')).serveCommand()],
+  ['init', async () => (await import('./init.ts')).initCommand()],
   ['check', async () => (await import('./check.ts')).checkCommand()],
   ['doctor', async () => (await import('./doctor.ts')).doctorCommand()],
   ['console', async () => (await import('./console.ts')).consoleCommand()],
@@ -46,6 +47,7 @@ async function program(words: readonly string[]): Promise<Command> {
       `
 Examples:
   $ gameserver-exporter demo                            see it at work, without a panel
+  $ gameserver-exporter init                            write a configuration for your panel
   $ gameserver-exporter check --config config.yaml      is the configuration in order?
   $ gameserver-exporter doctor --config config.yaml     do panels and servers answer?
   $ gameserver-exporter serve --config config.yaml      serve their metrics
@@ -58,7 +60,10 @@ Each command's own --help has more.`,
     if (command !== undefined) root.addCommand(command, { isDefault: name === DEFAULT_COMMAND });
   }
   for (const command of [root, ...root.commands]) {
-    command.exitOverride().showHelpAfterError('(--help shows what there is)');
+    command
+      .exitOverride()
+      .showHelpAfterError('(--help shows what there is)')
+      .configureOutput({ writeErr: (text) => process.stderr.write(KNOWN_SECRETS.strike(text)) });
   }
   return root;
 }

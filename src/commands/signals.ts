@@ -1,5 +1,5 @@
 /** Commands that do one thing and end: a signal ends them with the code of that signal, unless they handle it themselves. */
-const ONE_SHOT_COMMANDS = new Set(['check', 'doctor', 'console']);
+const ONE_SHOT_COMMANDS = new Set(['init', 'check', 'doctor', 'console']);
 
 /** Did SIGHUP arrive before a service could reload? */
 let hasHungUp = false;

@@ -1,6 +1,7 @@
-/** Endpoints of the client API, as the `endpoint` label names them. */
+/** Endpoints of the client API that the exporter calls, as the `endpoint` label names them. */
 export const API_ENDPOINTS = ['websocket', 'resources', 'listing', 'backups'] as const;
-export type ApiEndpoint = (typeof API_ENDPOINTS)[number];
+/** Those, and the key's account, which `init` alone asks for. */
+export type ApiEndpoint = (typeof API_ENDPOINTS)[number] | 'account';
 
 /** Why a frame or an answer could not be used, wholly or in part: the `kind` label. */
 export const BAD_MESSAGE_KINDS = ['not_json', 'bad_shape', 'bad_field', 'binary', 'oversize'] as const;

@@ -56,7 +56,9 @@ export class PanelCounts implements PanelTelemetry {
   readonly #messages = zeros(KNOWN_EVENTS).set(OTHER, this.#other);
   readonly #badMessages = zeros(BAD_MESSAGE_KINDS);
   readonly #reconnects = zeros(RECONNECT_REASONS);
-  readonly #requests = new Map(API_ENDPOINTS.map((endpoint) => [endpoint, new Map<string, Count>()]));
+  readonly #requests = new Map<ApiEndpoint, Map<string, Count>>(
+    API_ENDPOINTS.map((endpoint) => [endpoint, new Map()]),
+  );
   readonly #observe: (endpoint: ApiEndpoint, seconds: number) => void;
 
   /** `observe` is given the duration of every call. */

@@ -3,6 +3,7 @@ import { KNOWN_SECRETS } from '../domain/known-secrets.ts';
 import { printable } from '../domain/printable.ts';
 import type { ApiEndpoint, PanelTelemetry } from '../domain/telemetry.ts';
 import {
+  type Account,
   type BackupsPage,
   type Credentials,
   type ListingPage,
@@ -76,6 +77,11 @@ export class PanelApi {
   /** One page of the servers that the key's account can see, with their eggs. */
   listing(query: ListingQuery, signal: AbortSignal): Promise<PanelAnswer<ListingPage>> {
     return this.#get('listing', this.#options.dialect.listing(query), signal);
+  }
+
+  /** Whose key it is. */
+  account(signal: AbortSignal): Promise<PanelAnswer<Account>> {
+    return this.#get('account', this.#options.dialect.account(), signal);
   }
 
   /** One page of the server's backups; pages count from 1. */

@@ -16,6 +16,8 @@ export interface PanelDialect {
   readonly resources: (server: string) => PanelRequest<Resources>;
   /** One page of the servers that the key's account can see. */
   readonly listing: (query: ListingQuery) => PanelRequest<ListingPage>;
+  /** Whose key it is. */
+  readonly account: () => PanelRequest<Account>;
   /** One page of the server's backups; pages count from 1. */
   readonly backups: (server: string, page: number) => PanelRequest<BackupsPage>;
   /** The words of an error answer, in whichever form it came. Never throws. */
@@ -42,6 +44,13 @@ export interface PanelRequest<T> {
 /** An answer that is JSON but not of the shape that the contract gives; the message says what was expected. */
 export class ShapeError extends Error {
   override readonly name = 'ShapeError';
+}
+
+/** The account of an API key. */
+export interface Account {
+  readonly username: string;
+  /** It may do everything on the panel. */
+  readonly isAdmin: boolean;
 }
 
 /** Which page of the listing is wanted, and of whose servers. */

@@ -45,6 +45,20 @@ const DEFAULT_PER_PAGE = 50;
 const DEFAULT_BACKUPS_PER_PAGE = 20;
 const LISTING_TYPES: ReadonlySet<string> = new Set(['owner', 'admin', 'admin-all']);
 
+/** The account that all keys belong to. */
+const ACCOUNT = {
+  object: 'user',
+  attributes: {
+    id: 1,
+    admin: false,
+    username: 'operator',
+    email: 'operator@example.com',
+    first_name: 'The',
+    last_name: 'Operator',
+    language: 'en',
+  },
+};
+
 /** The panel's client API as an application. */
 export function clientApi(host: ClientApiHost, gate: ApiGate): Hono<{ Bindings: HttpBindings }> {
   const app = new Hono<{ Bindings: HttpBindings }>();
@@ -57,6 +71,9 @@ export function clientApi(host: ClientApiHost, gate: ApiGate): Hono<{ Bindings: 
   };
   app.get('/api/client', (context) =>
     gate.pass(context, { endpoint: 'listing' }, () => listing(host, context)),
+  );
+  app.get('/api/client/account', (context) =>
+    gate.pass(context, { endpoint: 'other' }, async () => json(200, ACCOUNT)),
   );
   app.get('/api/client/servers/:server/websocket', serverRoute('websocket', credentials));
   app.get('/api/client/servers/:server/resources', serverRoute('resources', resources));

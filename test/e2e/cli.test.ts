@@ -48,7 +48,8 @@ describe.concurrent('the command line', () => {
   });
 
   it.each([
-    [[], ['serve', 'check', 'doctor', 'demo', 'simulate', '--version']],
+    [[], ['serve', 'init', 'check', 'doctor', 'demo', 'simulate', '--version']],
+    [['init'], ['--url', '--key-file', '--key-variable', '--config', '--force']],
     [['serve'], ['--config', '--web.listen-address', '--log.level', '--log.format']],
     [['check'], ['--config']],
     [['doctor'], ['--config', '--panel', '--server', '--json']],
@@ -67,6 +68,7 @@ describe.concurrent('the command line', () => {
     [['--nope'], "unknown option '--nope'"],
     [['serve', '--nope'], "unknown option '--nope'"],
     [['check', '--nope'], "unknown option '--nope'"],
+    [['init', '--nope'], "unknown option '--nope'"],
     [['doctor', '--nope'], "unknown option '--nope'"],
     [['demo', '--nope'], "unknown option '--nope'"],
     [['simulate', '--nope'], "unknown option '--nope'"],
@@ -177,7 +179,7 @@ describe('check', () => {
     const file = await configFile(example);
     const key = join(dirname(file), 'panel-key');
     expect((await outcome(['check', file])).stderr).toContain('the file "panel-key" can\'t be read');
-    await writeFile(key, `${KEY}\n`);
+    await writeFile(key, `${KEY}\n`, { mode: 0o600 });
     expect(await outcome(['check', file])).toMatchObject({ code: 0, stderr: '' });
   });
 

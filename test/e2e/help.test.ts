@@ -14,7 +14,7 @@ const COMMANDS = [...(await helpOf([])).matchAll(/^ {2}(?<name>[a-z]+)(?: \S+)* 
 
 it('knows the commands', () => {
   expect(COMMANDS).toEqual(
-    expect.arrayContaining(['serve', 'check', 'doctor', 'console', 'demo', 'simulate']),
+    expect.arrayContaining(['serve', 'init', 'check', 'doctor', 'console', 'demo', 'simulate']),
   );
 });
 

@@ -4,6 +4,7 @@ import type { ErrorBody, ListingPage, ListingQuery, PanelDialect, PanelRequest }
 import {
   asFields,
   asText,
+  decodeAccount,
   decodeBackupsPage,
   decodeCredentials,
   decodeListingPage,
@@ -17,6 +18,7 @@ export const PTERODACTYL: PanelDialect = {
   credentials: (server) => ({ path: `${serverPath(server)}/websocket`, decode: decodeCredentials }),
   resources: (server) => ({ path: `${serverPath(server)}/resources`, decode: decodeResources }),
   listing,
+  account: () => ({ path: '/api/client/account', decode: decodeAccount }),
   backups: (server, page) => ({
     path: `${serverPath(server)}/backups?page=${page}&per_page=${BACKUPS_PER_PAGE}`,
     decode: decodeBackupsPage,

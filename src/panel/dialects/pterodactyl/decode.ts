@@ -7,6 +7,7 @@ import {
   SHORT_ID_LENGTH,
 } from '../../../domain/server.ts';
 import {
+  type Account,
   type Backup,
   type BackupsPage,
   type Credentials,
@@ -130,6 +131,19 @@ export function decodeResources(body: unknown): Resources {
   putNetwork(sample, wire?.network_rx_bytes, wire?.network_tx_bytes, count);
   putUptime(sample, wire?.uptime, count);
   return { sample, suspended, badFields: count.bad };
+}
+
+/**
+ * The account in an answer of the account endpoint.
+ *
+ * @throws ShapeError where it has no name
+ */
+export function decodeAccount(body: unknown): Account {
+  const attributes = asFields(asFields(body)?.['attributes']);
+  const username = asText(attributes?.['username']);
+  if (username === undefined) throw new ShapeError('expected "username" in "attributes"');
+  // Newer versions of Pelican call it root_admin (app/Transformers/Api/Client/UserTransformer.php).
+  return { username, isAdmin: attributes?.['admin'] === true || attributes?.['root_admin'] === true };
 }
 
 /**

@@ -1,0 +1,119 @@
+import { text as readAll } from 'node:stream/consumers';
+import { apiKeyOfFile, apiKeyProblem, isClearText, panelUrlProblem } from '../config/values.ts';
+import { CAUSES } from '../diagnosis/causes.ts';
+import { isApplicationKey } from '../domain/api-keys.ts';
+import { Secret } from '../domain/secret.ts';
+import type { Environment } from '../yaml/document.ts';
+import { readTextFile } from '../yaml/settings-file.ts';
+import { CommandFailure } from './command-line.ts';
+
+/** The flags that answer what `init` would ask. */
+export interface AnswerFlags {
+  readonly url?: string;
+  readonly keyFile?: string;
+  readonly keyVariable?: string;
+  readonly allowInsecure?: boolean;
+}
+
+/** What `init` has to know. */
+export interface Answers {
+  /** The panel's base address. */
+  readonly url: string;
+  readonly key: Secret;
+}
+
+/** Checks an answer: what is wrong with it, or undefined. */
+export type Validate = (answer: string) => string | undefined;
+
+/** Asks a person; rejects with a CommandFailure where the person stops it. */
+export interface Asker {
+  text(question: string, example: string, validate: Validate): Promise<string>;
+  /** Nothing of the answer is shown. */
+  hidden(question: string, validate: Validate): Promise<string>;
+  /** Anything but a yes is a no. */
+  confirms(question: string): Promise<boolean>;
+}
+
+/** Where answers come from beside the flags. */
+export interface AnswerSources {
+  readonly env: Environment;
+  /** The standard input, which `--key-file -` reads. */
+  readonly input: NodeJS.ReadableStream;
+  /** Undefined where there is nobody to ask. */
+  readonly asker: Asker | undefined;
+}
+
+/** Flags that are missing, where there is nobody to ask; undefined if none is. */
+export function missingFlags({ url, keyFile, keyVariable }: AnswerFlags): string | undefined {
+  const missing = [
+    ...(url === undefined ? ['--url <address>'] : []),
+    ...(keyFile === undefined && keyVariable === undefined
+      ? ['--key-file <file> (or --key-variable <name>)']
+      : []),
+  ];
+  if (missing.length === 0) return undefined;
+  return `missing ${missing.join(' and ')}: there is no terminal to ask in`;
+}
+
+/** The answers, from the flags or else by asking; throws a CommandFailure for one that can't be used. */
+export async function readAnswers(flags: AnswerFlags, sources: AnswerSources): Promise<Answers> {
+  const { asker } = sources;
+  const problem = (text: string) => urlProblem(text, flags.allowInsecure === true);
+  const given = flags.url ?? (await asker?.text(URL_QUESTION, URL_EXAMPLE, problem)) ?? '';
+  const wrong = problem(given);
+  if (wrong !== undefined) throw new CommandFailure(`--url: ${wrong}`);
+  return { url: withScheme(given), key: await readKey(flags, sources) };
+}
+
+const URL_QUESTION = "The panel's address, as you open it in the browser";
+const URL_EXAMPLE = 'https://panel.example.com';
+const KEY_QUESTION = 'A client API key (in the panel: account → API credentials), not shown';
+
+/** An address without a scheme is one for https, as in a browser. */
+function withScheme(text: string): string {
+  const address = text.trim();
+  return address.includes('://') ? address : `https://${address}`;
+}
+
+function urlProblem(text: string, allowInsecure: boolean): string | undefined {
+  const url = withScheme(text);
+  const problem = panelUrlProblem(url);
+  if (problem !== undefined) return problem;
+  return isClearText(url) && !allowInsecure
+    ? 'expected https, since http sends the API key in clear text (--allow-insecure permits it)'
+    : undefined;
+}
+
+async function readKey(flags: AnswerFlags, { env, input, asker }: AnswerSources): Promise<Secret> {
+  const { keyFile, keyVariable } = flags;
+  if (keyFile !== undefined) return checked(await keyIn(keyFile, input), '--key-file');
+  if (keyVariable !== undefined) {
+    const value = env[keyVariable];
+    if (value !== undefined) return checked(value, '--key-variable');
+    throw new CommandFailure(`--key-variable: ${JSON.stringify(keyVariable)} isn't set`);
+  }
+  return checked(((await asker?.hidden(KEY_QUESTION, keyProblem)) ?? '').trim(), 'the key');
+}
+
+async function keyIn(file: string, input: NodeJS.ReadableStream): Promise<string> {
+  if (file === '-') return apiKeyOfFile(await readAll(input));
+  const read = await readTextFile(file);
+  if (read.ok) return apiKeyOfFile(read.content);
+  throw new CommandFailure(`--key-file: ${JSON.stringify(file)} can't be read: ${read.problem}`);
+}
+
+function checked(key: string, source: string): Secret {
+  // Known before anything is said of it.
+  const secret = new Secret(key);
+  const problem = keyProblem(key);
+  if (problem !== undefined) throw new CommandFailure(`${source}: ${problem}`);
+  return secret;
+}
+
+/** What is wrong with a key, and what to do about one for the application API. */
+function keyProblem(text: string): string | undefined {
+  const key = text.trim();
+  const problem = apiKeyProblem(key);
+  if (problem === undefined || !isApplicationKey(key)) return problem;
+  return `${problem}. ${CAUSES.application_key.remedy}`;
+}

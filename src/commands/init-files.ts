@@ -1,0 +1,109 @@
+import { randomUUID } from 'node:crypto';
+import {
+  chmodSync,
+  closeSync,
+  constants,
+  copyFileSync,
+  fsyncSync,
+  linkSync,
+  openSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
+import { CommandFailure } from './command-line.ts';
+
+/** A file to write; its path is shown as it is. */
+export interface NewFile {
+  readonly path: string;
+  readonly text: string;
+}
+
+/** What only its owner may read. */
+const PRIVATE = 0o600;
+
+/**
+ * Writes files that only their owner can read: all of them, or none where one can't be created. They appear whole at their places, and only
+ * with `replaces` instead of what is there. Throws a CommandFailure.
+ */
+export function writePrivately(files: readonly NewFile[], replaces: boolean): void {
+  const unplaced = new Map<string, NewFile>();
+  const placed: NewFile[] = [];
+  try {
+    for (const file of files) {
+      const draft = `${file.path}.${randomUUID()}.tmp`;
+      attempting(file, () => writeDraft(draft, file.text, () => unplaced.set(draft, file)));
+    }
+    for (const [draft, file] of unplaced) {
+      attempting(file, () => place(draft, file.path, replaces));
+      placed.push(file);
+      unplaced.delete(draft);
+    }
+  } catch (error) {
+    for (const draft of unplaced.keys()) rmSync(draft, { force: true });
+    if (!replaces) for (const { path } of placed) rmSync(path, { force: true });
+    throw error;
+  }
+}
+
+/** Lets only its owner read a file that is there; throws a CommandFailure. */
+export function makePrivate(path: string): void {
+  attempting({ path }, () => chmodSync(path, PRIVATE));
+}
+
+function writeDraft(draft: string, text: string, onCreated: () => void): void {
+  // Nobody else can read it from its first instant on.
+  const descriptor = openSync(draft, 'wx', PRIVATE);
+  onCreated();
+  try {
+    writeFileSync(descriptor, text);
+    fsyncSync(descriptor);
+  } finally {
+    closeSync(descriptor);
+  }
+}
+
+function place(draft: string, path: string, replaces: boolean): void {
+  if (replaces) {
+    renameSync(draft, path);
+    return;
+  }
+  // Unlike a rename, a link fails where a file came into being meanwhile, as does the copy on file systems without links.
+  try {
+    linkSync(draft, path);
+  } catch (error) {
+    if (!WITHOUT_LINKS.has((error as NodeJS.ErrnoException).code ?? '')) throw error;
+    copyFileSync(draft, path, constants.COPYFILE_EXCL);
+  }
+  rmSync(draft);
+}
+
+const WITHOUT_LINKS: ReadonlySet<string> = new Set(['EPERM', 'ENOSYS', 'ENOTSUP', 'EOPNOTSUPP']);
+
+function attempting({ path }: Pick<NewFile, 'path'>, work: () => void): void {
+  try {
+    work();
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    if (code === 'EEXIST') throw new CommandFailure(existsWords([path]), { cause: error });
+    const reason = code === undefined ? 'unknown error' : (REASONS[code] ?? code);
+    throw new CommandFailure(`${path} can't be written: ${reason}`, { cause: error });
+  }
+}
+
+const REASONS: Readonly<Record<string, string>> = {
+  ENOENT: 'there is no such folder',
+  ENOTDIR: 'there is no such folder',
+  EISDIR: 'it is a directory',
+  EACCES: 'permission denied',
+  EPERM: 'permission denied',
+  EROFS: 'the file system is read-only',
+  ENOSPC: 'the disk is full',
+};
+
+/** That files are there which would have to be overwritten. */
+export function existsWords(paths: readonly string[]): string {
+  const what = paths.length === 1 ? 'exists' : 'exist';
+  const them = paths.length === 1 ? 'it' : 'them';
+  return `${paths.join(' and ')} ${what}: add --force to overwrite ${them}, or name other files with --config and --save-key-to`;
+}

@@ -1,0 +1,302 @@
+import { existsSync, realpathSync } from 'node:fs';
+import { basename, dirname, isAbsolute, join, relative, resolve } from 'node:path';
+import { Command } from 'commander';
+import { stringify } from 'yaml';
+import type { Config, PanelConfig } from '../config/config.ts';
+import { parseConfig, resolveConfig } from '../config/parse.ts';
+import { Cut } from '../doctor/attempt.ts';
+import { examine } from '../doctor/doctor.ts';
+import { painter, wantsColours } from '../doctor/paint.ts';
+import type { DoctorPanel } from '../doctor/panel-trial.ts';
+import { SILENT_PROGRESS } from '../doctor/progress.ts';
+import { renderReport } from '../doctor/render.ts';
+import type { DoctorReport, Finding, PanelStep } from '../doctor/report.ts';
+import { type Clock, SystemClock } from '../domain/clock.ts';
+import { KNOWN_SECRETS } from '../domain/known-secrets.ts';
+import { printable } from '../domain/printable.ts';
+import type { Account, ListedServer } from '../panel/dialect.ts';
+import { formatIssues } from '../yaml/issues.ts';
+import { CommandFailure } from './command-line.ts';
+import { panelApi } from './console-server.ts';
+import { doctorPanels } from './doctor.ts';
+import { type AnswerFlags, type Answers, type Asker, missingFlags, readAnswers } from './init-answers.ts';
+import { existsWords, makePrivate, type NewFile, writePrivately } from './init-files.ts';
+import { STOPPED, terminalAsker } from './init-terminal.ts';
+
+interface InitFlags extends AnswerFlags {
+  readonly config: string;
+  readonly name: string;
+  readonly saveKeyTo?: string;
+  readonly force?: boolean;
+}
+
+/** `init`: asks for a panel and its key, tries both, and writes the configuration. */
+export function initCommand(): Command {
+  return new Command('init')
+    .description("ask for the panel's address and a client API key, try both, and write the configuration")
+    .option('--url <address>', "the panel's address, as you open it in the browser (default: asked for)")
+    .option(
+      '--key-file <file>',
+      'read the client API key from this file, - for the standard input (default: asked for)',
+    )
+    .option('--key-variable <name>', 'take the key from this environment variable')
+    .option('--config <file>', 'the configuration file to write', 'config.yaml')
+    .option(
+      '--save-key-to <file>',
+      'the file to write the key to (default: panel-key beside the configuration)',
+    )
+    .option('--name <name>', 'the name of the panel, its label in the metrics', 'main')
+    .option('--allow-insecure', 'accept an http address, which sends the key in clear text')
+    .option('--force', 'overwrite files without asking')
+    .addHelpText(
+      'after',
+      `
+In a terminal it asks for what no flag says; the key isn't shown. Nothing is written unless the panel accepts the key.
+The configuration watches every server that the key's account has access to (discover: true). Only you can read the files.
+
+Examples:
+  $ gameserver-exporter init
+  $ gameserver-exporter init --url https://panel.example.com --key-file ~/new-key
+  $ PANEL_KEY=… gameserver-exporter init --url https://panel.example.com --key-variable PANEL_KEY --force
+
+Exit codes: 0 both files are written · 1 trouble that the message names, and nothing is written · 2 wrong usage`,
+    )
+    .action(async (flags: InitFlags, command: Command) => {
+      const canAsk = process.stdin.isTTY && process.stderr.isTTY;
+      const problem = usageProblem(flags, canAsk);
+      if (problem !== undefined) command.error(`error: ${problem}`);
+      const stop = new AbortController();
+      const onSignal = () => stop.abort(new Cut(STOPPED));
+      const signals = ['SIGINT', 'SIGTERM'] as const;
+      for (const signal of signals) process.once(signal, onSignal);
+      try {
+        const asker = canAsk ? await terminalAsker(stop.signal) : undefined;
+        const output = command.configureOutput();
+        await init(flags, {
+          asker,
+          signal: stop.signal,
+          print: (text) => output.writeOut?.(KNOWN_SECRETS.strike(text)),
+          note: (text) => output.writeErr?.(KNOWN_SECRETS.strike(text)),
+        });
+      } finally {
+        for (const signal of signals) process.off(signal, onSignal);
+      }
+    });
+}
+
+function usageProblem(flags: InitFlags, canAsk: boolean): string | undefined {
+  const { keyFile, keyVariable } = flags;
+  if (keyFile !== undefined && keyVariable !== undefined) {
+    return 'expected either --key-file or --key-variable, got both';
+  }
+  return canAsk ? undefined : missingFlags(flags);
+}
+
+/** How `init` talks, and what stops it. */
+interface InitContext {
+  readonly asker: Asker | undefined;
+  readonly signal: AbortSignal;
+  readonly print: (text: string) => void;
+  readonly note: (text: string) => void;
+}
+
+async function init(flags: InitFlags, { asker, signal, print, note }: InitContext): Promise<void> {
+  const targets = targetsOf(flags);
+  const replaces = await mayReplace(targets, flags, asker);
+  const answers = await readAnswers(flags, { env: process.env, input: process.stdin, asker });
+  const text = configText(flags, answers, targets);
+  const panel = panelIn(text, flags.config, answers);
+  note(`Asking ${panel.url} …\n`);
+  const seen = await look(panel, signal);
+  if (signal.aborted) throw new CommandFailure(STOPPED);
+  if (!isUsable(seen.report)) {
+    note(renderReport(seen.report, painter(wantsColours(process.stderr, process.env))));
+    throw new CommandFailure('nothing was written');
+  }
+  write(targets, { text, key: answers.key.reveal() }, replaces);
+  print(written(seen, panel, targets));
+}
+
+/** The files that are written. */
+interface Targets {
+  readonly config: string;
+  readonly key: string;
+  /** The key is in its place already. */
+  readonly keepsKey: boolean;
+}
+
+function targetsOf({ config, saveKeyTo, keyFile }: InitFlags): Targets {
+  const key = saveKeyTo ?? join(dirname(config), 'panel-key');
+  const keepsKey = keyFile !== undefined && keyFile !== '-' && isSameFile(keyFile, key);
+  return { config, key, keepsKey };
+}
+
+function isSameFile(one: string, other: string): boolean {
+  try {
+    return realpathSync(one) === realpathSync(other);
+  } catch {
+    // One of them isn't there.
+    return false;
+  }
+}
+
+/** May files that are there be overwritten? Throws a CommandFailure where they are needed and may not. */
+async function mayReplace(
+  { config, key, keepsKey }: Targets,
+  { force = false }: InitFlags,
+  asker: Asker | undefined,
+): Promise<boolean> {
+  const taken = [config, ...(keepsKey ? [] : [key])].filter((path) => existsSync(path));
+  if (taken.length === 0 || force) return force;
+  if (asker === undefined) throw new CommandFailure(existsWords(taken));
+  const question = `${taken.join(' and ')} ${taken.length === 1 ? 'exists' : 'exist'}. Overwrite?`;
+  if (await asker.confirms(question)) return true;
+  throw new CommandFailure(STOPPED);
+}
+
+/** The text of the configuration. */
+function configText({ name, allowInsecure = false }: InitFlags, { url }: Answers, targets: Targets): string {
+  const from = resolve(dirname(targets.config));
+  const near = relative(from, resolve(targets.key));
+  const keyFile = near.startsWith('..') || isAbsolute(near) ? resolve(targets.key) : near;
+  return `# Every key: docs/configuration.md and config.example.yaml. After a change: check, doctor.
+panels:
+  - name: ${scalar(name)}
+    url: ${scalar(url)}
+    api_key_file: ${scalar(keyFile)}
+${allowInsecure && url.startsWith('http:') ? '    allow_insecure: true\n' : ''}    # Watches every server that the key's account has access to. To choose: include, exclude, expect.
+    discover: true
+`;
+}
+
+function scalar(text: string): string {
+  return stringify(text.replaceAll('${', '$${'), { lineWidth: 0 }).trim();
+}
+
+/** The panel as the exporter will read it. */
+function panelIn(text: string, file: string, { key }: Answers): PanelConfig {
+  const { shape, issues, variables } = parseConfig(text, file, {});
+  if (shape === undefined) throw new CommandFailure(formatIssues(issues));
+  const contents = new Map([['panels[0].api_key_file', key.reveal()]]);
+  const config: Config = resolveConfig(shape, { contents, variables });
+  const [panel] = config.panels;
+  if (panel === undefined) throw new Error('the configuration that was made has no panel');
+  return panel;
+}
+
+/** What the key sees of the panel. */
+interface Seen {
+  readonly report: DoctorReport;
+  readonly servers: readonly ListedServer[];
+  /** Undefined where the panel doesn't tell. */
+  readonly account: Account | undefined;
+}
+
+/** Tries the panel and the key, and reads the listing and the account. */
+async function look(panel: PanelConfig, signal: AbortSignal): Promise<Seen> {
+  const clock = new SystemClock();
+  let servers: readonly ListedServer[] = [];
+  const panels = doctorPanels({ panels: [panel] }, clock).map(
+    (tried): DoctorPanel =>
+      onlyPanel(tried, (listed) => {
+        servers = listed;
+      }),
+  );
+  const report = await examine(panels, { clock, signal, progress: SILENT_PROGRESS });
+  return { report, servers, account: isUsable(report) ? await accountOf(panel, clock, signal) : undefined };
+}
+
+/** The panel without its servers, of which `onListed` is told. */
+function onlyPanel(panel: DoctorPanel, onListed: (servers: readonly ListedServer[]) => void): DoctorPanel {
+  const { discovery } = panel;
+  if (discovery === undefined) return panel;
+  const select: typeof discovery.select = (walk) => {
+    onListed(walk.servers);
+    return discovery.select(walk);
+  };
+  return { ...panel, triesServers: false, discovery: { ...discovery, select } };
+}
+
+async function accountOf(
+  panel: PanelConfig,
+  clock: Clock,
+  signal: AbortSignal,
+): Promise<Account | undefined> {
+  const api = panelApi(panel, clock);
+  try {
+    return (await api.account(signal)).value;
+  } catch {
+    // Only a name is missing then.
+    return undefined;
+  } finally {
+    await api.close();
+  }
+}
+
+/** Can the exporter work with it? An account may be given its servers later. */
+function isUsable({ panels, stopped }: DoctorReport): boolean {
+  const findings = panels.flatMap(({ steps }) => steps);
+  return !stopped && findings.every(({ result, cause }) => result !== 'failed' || cause === 'nothing_listed');
+}
+
+function write(targets: Targets, { text, key }: { text: string; key: string }, replaces: boolean): void {
+  const config: NewFile = { path: targets.config, text };
+  if (targets.keepsKey) makePrivate(targets.key);
+  // The key first: a configuration is never there without it.
+  const files = targets.keepsKey ? [config] : [{ path: targets.key, text: `${key}\n` }, config];
+  writePrivately(files, replaces);
+}
+
+/** How many servers are named. */
+const NAMED_SERVERS = 5;
+
+function written({ report, servers, account }: Seen, panel: PanelConfig, targets: Targets): string {
+  const steps = report.panels.flatMap(({ steps }) => steps);
+  const file = shellWord(targets.config);
+  const run = program();
+  return `The panel at ${panel.url} accepts the key.
+
+  account  ${account === undefined ? 'not told by the panel' : accountWords(account)}
+  servers  ${serverWords(servers)}
+  limit    ${detailOf(steps, 'limit')}
+
+Written, for you alone to read: ${targets.config}, ${targets.key}
+
+Next:
+  ${run} check ${file}
+  ${run} doctor --config ${file}
+  ${run} serve --config ${file}
+`;
+}
+
+function accountWords({ username, isAdmin }: Account): string {
+  const name = printable(username);
+  return isAdmin
+    ? `${name}, an administrator: its key may do everything; better use an account that may only look`
+    : name;
+}
+
+function serverWords(servers: readonly ListedServer[]): string {
+  if (servers.length === 0)
+    return 'none yet: add the account to servers as a subuser; they are found by themselves';
+  const names = servers.slice(0, NAMED_SERVERS).map(({ name }) => name);
+  const rest = servers.length - names.length;
+  return `${servers.length}: ${names.join(', ')}${rest > 0 ? ` and ${rest} more` : ''}`;
+}
+
+function detailOf(steps: readonly Finding<PanelStep>[], step: PanelStep): string {
+  return steps.find((finding) => finding.step === step)?.detail ?? 'unknown';
+}
+
+/** How this program was called, as one types it. */
+function program(): string {
+  if (process.env['npm_lifecycle_event'] === 'start') return 'npm start --';
+  const [, script = ''] = process.argv;
+  const near = relative('', script);
+  const path = near.length < script.length ? near : script;
+  return basename(script) === 'cli.js' ? `node ${shellWord(path)}` : 'gameserver-exporter';
+}
+
+function shellWord(text: string): string {
+  return /^[\w./-]+$/.test(text) ? text : `'${text.replaceAll("'", String.raw`'\''`)}'`;
+}
