@@ -20,7 +20,7 @@ export function rateProblem(
   const plan = planFor(panel, servers, budget.perMinute);
   const needed = plan.wantedCallsPerMinute;
   if (needed <= budget.perMinute) return undefined;
-  const [needs, has] = [needed, budget.perMinute].map((calls) => String(Number(calls.toFixed(1))));
+  const [needs, has] = [needed, budget.perMinute].map((calls) => Number(calls.toFixed(calls < 10 ? 2 : 1)));
   const count = `${servers.length} ${servers.length === 1 ? 'server needs' : 'servers need'}`;
   return `its ${count} ${needs} calls a minute, and ${budget.source} allows ${has}: ${shortfallWords(plan)}`;
 }

@@ -76,6 +76,10 @@ export function apiKeyOfFile(content: string): string {
 const LOOPBACK = /^(?:localhost|.+\.localhost|127(?:\.\d+){3}|\[::1\])$/;
 const ORIGIN = /^https?:\/\/[^/?#@\s]+$/;
 const API_PATH = /\/api(?:\/client)?$/;
+/** Where a panel's own pages are (routes/base.php of Pterodactyl): addresses as one copies them from the browser. */
+const PAGE_PATH = new RegExp(
+  String.raw`(?:/auth)?/login$|/(?:account|admin)(?:/.*)?$|/server/(?:${UUID}|${SHORT_ID})(?:/.*)?$`,
+);
 
 /** Is the host, as `URL.hostname` writes it, the machine itself? */
 function isLoopback(hostname: string): boolean {
@@ -103,6 +107,8 @@ export function panelUrlProblem(text: string): string | undefined {
   if (API_PATH.test(withoutTrailingSlashes(url.pathname))) {
     return "expected the panel's base address, without /api or /api/client";
   }
+  const [page] = PAGE_PATH.exec(withoutTrailingSlashes(url.pathname)) ?? [];
+  if (page !== undefined) return `expected the panel's base address, without ${page}`;
   return undefined;
 }
 

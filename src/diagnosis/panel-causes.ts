@@ -107,7 +107,8 @@ export const PANEL_CAUSES: Readonly<Record<(typeof CAUSES_BY_SCOPE.panel)[number
     ...DOWN,
     title: 'panel redirects',
     meaning: 'url is an old address of the panel, or a login page stands before it.',
-    remedy: "Set url to the panel's address as a browser shows it once the panel is open.",
+    remedy:
+      "Set url to the panel's address as a browser shows it once the panel is open. If a login page stands before it, let requests to /api/client pass without the login.",
   },
   login_page: {
     ...DOWN,
@@ -127,7 +128,7 @@ export const PANEL_CAUSES: Readonly<Record<(typeof CAUSES_BY_SCOPE.panel)[number
     ...DOWN,
     title: 'not a panel',
     meaning: 'url is not the base address of a panel, or something before it answers in its place.',
-    remedy: 'Correct url: it is the address of the panel without /api.',
+    remedy: "Correct url: it is the panel's base address, without /api or another path.",
   },
   panel_down: {
     ...DOWN,

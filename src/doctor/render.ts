@@ -208,8 +208,13 @@ function summary(report: DoctorReport, paint: Paint): string {
   const calls = panels.reduce((sum, panel) => sum + panel.calls, 0);
   const cost = `${count(calls, 'call')} in ${spokenDuration(durationMs)}`;
   if (isAllWell(report)) {
-    const words = `All is well: ${count(panels.length, 'panel')}, ${count(servers.length, 'server')}`;
-    return `${paint('green', words)} (${cost}).`;
+    const warnings = problemsOf(report).length;
+    const parts = [
+      count(panels.length, 'panel'),
+      count(servers.length, 'server'),
+      ...(warnings === 0 ? [] : [count(warnings, 'warning')]),
+    ];
+    return `${paint('green', `All is well: ${parts.join(', ')}`)} (${cost}).`;
   }
   const badPanels = panels.filter((panel) => !isWell(panel)).length;
   const badServers = servers.filter((server) => !isWell(server)).length;

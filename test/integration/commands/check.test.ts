@@ -21,6 +21,8 @@ afterEach(async () => {
   await rm(folder, { recursive: true });
 });
 
+let warnings = '';
+
 async function check(discover: string, key = panel.apiKey): Promise<string> {
   const file = join(folder, 'config.yaml');
   await writeFile(
@@ -28,7 +30,11 @@ async function check(discover: string, key = panel.apiKey): Promise<string> {
     `panels: [{ name: main, url: ${panel.url}, api_key: ${key}, ${discover} }, { name: other, url: ${panel.url}, api_key: ${key}, servers: [{ id: 1a7ce997 }] }]`,
   );
   let out = '';
-  const command = checkCommand().configureOutput({ writeOut: (text) => (out += text) });
+  warnings = '';
+  const command = checkCommand().configureOutput({
+    writeOut: (text) => (out += text),
+    writeErr: (text) => (warnings += text.replaceAll(`${folder}/`, '')),
+  });
   await command.parseAsync(['--listing', file], { from: 'user' });
   return out.slice(out.indexOf('\nlog: '));
 }
@@ -62,5 +68,38 @@ panel main: 5 servers listed, 4 of them watched
 
   it('says so where no panel discovers', async () => {
     expect(await check('servers: [{ id: d3aac109 }]')).toContain('no panel discovers servers');
+  });
+
+  it('marks rules and globs that fit no server, which are mistyped most often', async () => {
+    const text = await check(
+      'discover: { exclude: { name: ["*-tset", "*-test"] }, include: { name: ["*"], node: ["node-*"] }, expect: [{ match: { name: [survivall] } }] }',
+    );
+    expect(text).toMatch(/running where name survivall +0: fits no server\n/);
+    expect(warnings.trimEnd().split('\n')).toEqual([
+      'config.yaml: panel main: discover.exclude: name *-tset fits none of the 5 listed servers',
+      'config.yaml: panel main: discover.expect: name survivall fits none of the 5 listed servers',
+    ]);
+    expect(process.exitCode).toBe(0);
+  });
+
+  it("warns where the panel's limit, or a pinned rate, is too low for the discovered servers", async () => {
+    panel.set({ rateLimitPerMinute: 1 });
+    await check('discover: true, poll_interval: 20s');
+    expect(warnings).toMatch(
+      /^config\.yaml: panel main: its 5 servers need 0\.82 calls a minute, and 80 % of the panel's limit of 1 allows 0\.8: /,
+    );
+    panel.set({ rateLimitPerMinute: 6_000 });
+    await check('discover: { mode: poll }, requests_per_minute: 5');
+    expect(warnings).toMatch(
+      /^config\.yaml: panel main: its 5 servers need 10\.2 calls a minute, and requests_per_minute allows 5: 5 are polled every /,
+    );
+    await check('discover: true');
+    expect(warnings).toBe('');
+  });
+
+  it('says in its first line what to do where a listing can not be read', async () => {
+    await expect(check('discover: true', 'ptlc_not_a_key_of_this_panel_at_all')).rejects.toThrow(
+      /^panel main: GET [^\n]*: Create a client API key in the panel/,
+    );
   });
 });

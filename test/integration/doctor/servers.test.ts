@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net';
 import { afterEach, describe, expect, it } from 'vitest';
 import { WebSocketServer } from 'ws';
 import { CAUSES } from '../../../src/diagnosis/causes.ts';
-import { problemsOf, type ServerStep } from '../../../src/doctor/report.ts';
+import { isAllWell, problemsOf, type ServerStep } from '../../../src/doctor/report.ts';
 import { SystemClock } from '../../../src/domain/clock.ts';
 import type { CauseCode } from '../../../src/domain/problem.ts';
 import type { Simulator, SimulatorOptions } from '../../../src/simulator/api.ts';
@@ -422,5 +422,48 @@ describe('servers with different refusals', () => {
       ['token_refused', [names[2]]],
       ['token_refused', names.slice(3)],
     ]);
+  });
+});
+
+describe('a server that the panel holds', () => {
+  async function held(expected: string, arrange: (panel: Simulator) => void, options: SimulatorOptions = {}) {
+    const clock = fastClock();
+    const panel = await startSimulator({ servers: [{ name: SERVER }], clock, ...options });
+    closers.push(() => panel.stop());
+    arrange(panel);
+    const yaml = configFor(panel).replace(`"${SERVER}" }`, `"${SERVER}", expect: ${expected} }`);
+    return examined({ yaml, clock });
+  }
+
+  it.each([
+    ['any', 'suspended'],
+    ['auto', 'suspended'],
+    ['any', 'installing'],
+    ['any', 'transferring'],
+    ['auto', 'restoring_backup'],
+    ['any', 'maintenance'],
+  ] as const)('is no failure where expect is %s: %s', async (expected, conflict) => {
+    const report = await held(expected, (panel) => panel.setConflict(SERVER, conflict));
+    expect(isAllWell(report)).toBe(true);
+    expect(problemsOf(report)).toEqual([]);
+    expect(results(report)).toEqual(['ok', 'skipped', 'skipped', 'skipped', 'skipped', 'skipped']);
+    expect(shownOf(report)).toMatch(new RegExp(`which expect: ${expected} allows\\n`));
+  });
+
+  it.each<readonly [string, SimulatorOptions]>([
+    ['its socket', { suspendedCredentials: 'issue', conflictResources: 'answer' }],
+    ['its resources', { conflictResources: 'answer' }],
+  ])('is no failure if %s alone tells', async (_what, options) => {
+    expect(isAllWell(await held('any', (panel) => panel.suspend(SERVER), options))).toBe(true);
+  });
+
+  it('is a failure where it is expected to run', async () => {
+    const report = await held('running', (panel) => panel.setConflict(SERVER, 'suspended'));
+    expect(isAllWell(report)).toBe(false);
+  });
+
+  it('hides no other trouble', async () => {
+    const report = await held('any', (panel) => panel.failRest({ kind: 'refuse', status: 404 }));
+    expect(isAllWell(report)).toBe(false);
   });
 });

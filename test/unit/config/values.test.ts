@@ -4,10 +4,35 @@ import {
   isClearText,
   isOrigin,
   normalisePanelUrl,
+  panelUrlProblem,
   parseHost,
 } from '../../../src/config/values.ts';
 
 describe('addresses', () => {
+  test.each([
+    ['https://panel.example.com/server/1a7ce997', '/server/1a7ce997'],
+    [
+      'https://panel.example.com/server/1a7ce997-259b-452e-8b4e-cecc464142ca/files/',
+      '/server/1a7ce997-259b-452e-8b4e-cecc464142ca/files',
+    ],
+    ['https://example.com/panel/auth/login', '/auth/login'],
+    ['https://panel.example.com/login', '/login'],
+    ['https://panel.example.com/account', '/account'],
+    ['https://panel.example.com/admin', '/admin'],
+    ['https://panel.example.com/admin/servers/view/3', '/admin/servers/view/3'],
+  ])('%s is a page of the panel and not its address', (text, page) => {
+    const problem = panelUrlProblem(text);
+    expect(problem).toBe(`expected the panel's base address, without ${page}`);
+  });
+
+  test.each([
+    'https://panel.example.com/panel',
+    'https://example.com/server',
+    'https://example.com/administration',
+  ])('%s may be the address of a panel', (text) => {
+    expect(panelUrlProblem(text)).toBeUndefined();
+  });
+
   test.each([
     ['https://panel.example.com', 'https://panel.example.com'],
     ['https://Panel.Example.com:443/', 'https://panel.example.com'],

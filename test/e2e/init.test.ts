@@ -1,0 +1,196 @@
+import { spawn } from 'node:child_process';
+import { mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { stripVTControlCharacters } from 'node:util';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
+import type { Simulator } from '../../src/simulator/api.ts';
+import { startSimulator } from '../../src/simulator/simulator.ts';
+import { ensureDebianPackage } from '../support/debian.ts';
+import { endPrograms, metricsAt, runProgram } from '../support/program.ts';
+
+const CLI = fileURLToPath(new URL('../../dist/cli.js', import.meta.url));
+const PATIENCE_MS = 40_000;
+const hasTerminal = await ensureDebianPackage('bsdutils', 'script');
+
+let panel: Simulator;
+let folder: string;
+
+beforeAll(async () => {
+  const names = ['survival', 'creative', 'lobby', 'skyblock', 'hub', 'test', 'arena'];
+  panel = await startSimulator({ servers: names.map((name) => ({ name })), rateLimitPerMinute: 6_000 });
+});
+afterAll(() => panel.stop());
+
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'init-'));
+  await writeFile(join(folder, 'given'), `${panel.apiKey}\n`);
+});
+afterEach(async () => {
+  await endPrograms();
+  await rm(folder, { recursive: true });
+});
+
+async function outcome(args: readonly string[], env: Readonly<Record<string, string>> = {}) {
+  const program = runProgram(args, { cwd: folder, env });
+  const { code } = await program.ended;
+  expect(program.stdout + program.stderr).not.toContain(panel.apiKey);
+  return { code, stdout: program.stdout, stderr: program.stderr };
+}
+
+const written = async () => (await readdir(folder)).filter((name) => name !== 'given').toSorted();
+const init = (...more: readonly string[]) => outcome(['init', '--url', panel.url, ...more]);
+
+describe('init without a terminal', () => {
+  it('writes a configuration that check and serve take, and shows what the key sees', async () => {
+    const { code, stdout } = await init('--key-file', 'given');
+    expect(code).toBe(0);
+    expect(stdout).toContain(`The panel at ${panel.url} accepts the key.
+
+  account  operator
+  servers  7: survival, creative, lobby, skyblock, hub and 2 more
+  limit    6000 calls a minute; using at most 4800
+
+Written, for you alone to read: config.yaml, panel-key
+`);
+    expect(stdout).toMatch(
+      /\nNext:\n {2}node \S+ check config\.yaml\n.* doctor --config config\.yaml\n.* serve --config config\.yaml\n$/,
+    );
+    for (const name of ['config.yaml', 'panel-key']) {
+      expect((await stat(join(folder, name))).mode & 0o777).toBe(0o600);
+    }
+    expect(await readFile(join(folder, 'panel-key'), 'utf8')).toBe(`${panel.apiKey}\n`);
+    expect(await outcome(['check', 'config.yaml'])).toMatchObject({ code: 0, stderr: '' });
+    const program = runProgram(['serve', '--web.listen-address', '127.0.0.1:0'], { cwd: folder });
+    const [, url = ''] = await program.printed(/serving metrics on (http:\S+)\/metrics/);
+    await metricsAt(url).until('gameserver_collection_up', { server: 'survival' }, [1]);
+  });
+
+  it.each([
+    ['a variable', ['--key-variable', 'PANEL_KEY']],
+    ['a file that is the key file already', ['--key-file', 'given', '--save-key-to', 'given']],
+  ])('takes the key from %s', async (_source, args) => {
+    expect(await outcome(['init', '--url', panel.url, ...args], { PANEL_KEY: panel.apiKey })).toMatchObject({
+      code: 0,
+    });
+    const [, keyFile = ''] =
+      /api_key_file: (.*)/.exec(await readFile(join(folder, 'config.yaml'), 'utf8')) ?? [];
+    expect((await stat(join(folder, keyFile))).mode & 0o777).toBe(0o600);
+    expect(await outcome(['check'])).toMatchObject({ code: 0, stderr: '' });
+  });
+
+  it('overwrites nothing without --force', async () => {
+    await writeFile(join(folder, 'config.yaml'), 'mine');
+    expect(await init('--key-file', 'given')).toMatchObject({
+      code: 1,
+      stderr:
+        'error: config.yaml exists: add --force to overwrite it, or name other files with --config and --save-key-to\n',
+    });
+    expect(await written()).toEqual(['config.yaml']);
+    expect(await readFile(join(folder, 'config.yaml'), 'utf8')).toBe('mine');
+    expect(await init('--key-file', 'given', '--force')).toMatchObject({ code: 0 });
+    expect(await readFile(join(folder, 'config.yaml'), 'utf8')).toContain(panel.url);
+  });
+
+  it('writes nothing where the panel rejects the key, and says what to do', async () => {
+    await writeFile(join(folder, 'given'), 'ptlc_TopSecretKeyOfNobody');
+    const { code, stdout, stderr } = await init('--key-file', 'given');
+    expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
+    expect(stderr).toContain('1. Create a client API key in the panel (account → API credentials).\n');
+    expect(stderr).toMatch(/error: nothing was written\n$/);
+    expect(stderr).not.toContain('TopSecret');
+    expect(await written()).toEqual([]);
+  });
+
+  it.each([
+    [
+      [],
+      'error: missing --url <address> and --key-file <file> (or --key-variable <name>): there is no terminal',
+    ],
+    [['--key-file', 'given', '--key-variable', 'KEY'], 'error: expected either --key-file or --key-variable'],
+  ])('%j is wrong usage', async (args, message) => {
+    const { code, stderr } = await outcome(['init', ...args]);
+    expect(code).toBe(2);
+    expect(stderr).toContain(message);
+  });
+
+  it('repeats no key that was given as a flag', async () => {
+    const { code, stderr } = await outcome(['init', '--key=ptlc_TopSecretKeyOfThisTest']);
+    expect(code).toBe(2);
+    expect(stderr).toContain("unknown option '--key=<secret>'");
+  });
+});
+
+/** Runs `init` in a terminal of its own. */
+function inTerminal(args: string) {
+  const command = `${process.execPath} ${CLI} init ${args}`;
+  const child = spawn('script', ['-q', '-e', '-c', command, '/dev/null'], {
+    cwd: folder,
+    env: { PATH: process.env['PATH'], TERM: 'xterm', SHELL: '/bin/sh' },
+  });
+  let output = '';
+  let seen = 0;
+  for (const stream of [child.stdout, child.stderr]) {
+    stream.setEncoding('utf8').on('data', (text: string) => (output += text));
+  }
+  const ended = new Promise<number | null>((resolve) => child.once('close', (code) => resolve(code)));
+  return {
+    get output() {
+      return stripVTControlCharacters(output);
+    },
+    get raw() {
+      return output;
+    },
+    ended,
+    /** Types keys once the terminal shows the text, after what was waited for before. */
+    async type(after: string, keys: string) {
+      await vi.waitFor(() => expect(output.slice(seen)).toContain(after), {
+        timeout: PATIENCE_MS,
+        interval: 20,
+      });
+      seen = output.length;
+      child.stdin.write(keys);
+    },
+  };
+}
+
+describe.runIf(hasTerminal)('init in a terminal', () => {
+  it('asks for the address and the key, of which it shows nothing', async () => {
+    const terminal = inTerminal('');
+    await terminal.type("The panel's address", `${panel.url}\r`);
+    await terminal.type('A client API key', 'ptla_TopSecretKeyOfAnAdministrator\r');
+    await terminal.type('Create a client API key (ptlc_…, pacc_…)', `\u0015${panel.apiKey}\r`);
+    expect(await terminal.ended).toBe(0);
+    expect(terminal.output).toContain('servers  7: survival');
+    expect(terminal.raw).not.toContain('TopSecret');
+    expect(terminal.raw).not.toContain(panel.apiKey.slice(0, 12));
+    expect(await written()).toEqual(['config.yaml', 'panel-key']);
+    expect(await readFile(join(folder, 'panel-key'), 'utf8')).toBe(`${panel.apiKey}\n`);
+    expect(await outcome(['check'])).toMatchObject({ code: 0, stderr: '' });
+  });
+
+  it.each([
+    ['y', 0, true],
+    ['n', 1, false],
+    ['\r', 1, false],
+  ])('overwrites after a yes alone: %j', async (answer, code, isOverwritten) => {
+    await writeFile(join(folder, 'config.yaml'), 'mine');
+    const terminal = inTerminal(`--url ${panel.url} --key-file given`);
+    await terminal.type('config.yaml exists. Overwrite?', answer);
+    expect(await terminal.ended).toBe(code);
+    expect((await readFile(join(folder, 'config.yaml'), 'utf8')) !== 'mine').toBe(isOverwritten);
+    expect((await written()).includes('panel-key')).toBe(isOverwritten);
+  });
+
+  it.each(["The panel's address", 'A client API key'])(
+    'leaves nothing after Ctrl-C at: %s',
+    async (question) => {
+      const terminal = inTerminal(question.includes('key') ? `--url ${panel.url}` : '');
+      await terminal.type(question, '\u0003');
+      expect(await terminal.ended).toBe(1);
+      expect(terminal.output).toContain('error: stopped: nothing was written');
+      expect(await written()).toEqual([]);
+    },
+  );
+});

@@ -1,0 +1,248 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import type { AddressInfo } from 'node:net';
+import { createServer as createTcpServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createServer as createTlsServer } from 'node:tls';
+import type { Command } from 'commander';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
+import { checkCommand } from '../../../src/commands/check.ts';
+import { doctorCommand } from '../../../src/commands/doctor.ts';
+import { SystemClock } from '../../../src/domain/clock.ts';
+import type { Simulator, SimulatorOptions } from '../../../src/simulator/api.ts';
+import { startSimulator } from '../../../src/simulator/simulator.ts';
+import { type Authority, type Certificate, createAuthority } from '../../support/certificates.ts';
+import { startDeafPort } from '../../support/deaf-port.ts';
+import { expectFile } from '../../support/generated.ts';
+
+const HERE = 'IP:127.0.0.1';
+const UUID = '1a7ce997-259b-452e-8b4e-cecc464142ca';
+const closers: (() => Promise<void>)[] = [];
+let authority: Authority;
+let folder: string;
+
+beforeAll(async () => {
+  authority = await createAuthority();
+});
+
+afterAll(() => authority.end());
+
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'setup-'));
+  for (const name of ['http_proxy', 'HTTP_PROXY', 'https_proxy', 'HTTPS_PROXY', 'no_proxy', 'NO_PROXY']) {
+    vi.stubEnv(name, '');
+  }
+});
+
+afterEach(async () => {
+  vi.unstubAllEnvs();
+  process.exitCode = undefined;
+  for (const close of closers.splice(0).toReversed()) await close();
+  await rm(folder, { recursive: true });
+});
+
+async function simulated(options: SimulatorOptions = {}): Promise<Simulator> {
+  const servers = [{ name: 'survival', uuid: UUID }];
+  const panel = await startSimulator({ servers, rateLimitPerMinute: 6_000, ...options });
+  closers.push(() => panel.stop());
+  return panel;
+}
+
+/** A setup as a user has it: the panel's address, the key, and further lines of the panel's entry. */
+interface Setup {
+  readonly url: string;
+  readonly key: string;
+  readonly lines?: readonly string[];
+}
+
+interface WrongSetup {
+  readonly name: string;
+  readonly arrange: () => Promise<Setup>;
+  /** What the first line says that is to be done. */
+  readonly fix: RegExp;
+  /** `check` sees it, too. */
+  readonly seenByCheck?: true;
+}
+
+const of = ({ url, apiKey }: Simulator, ...lines: readonly string[]): Setup => ({ url, key: apiKey, lines });
+
+/** A panel that answers every call in the same wrong way. */
+async function refusing(fault: Omit<Parameters<Simulator['failRest']>[0] & { kind: 'refuse' }, 'kind'>) {
+  const panel = await simulated();
+  panel.failRest({ kind: 'refuse', ...fault });
+  return of(panel);
+}
+
+const page = (title: string) => `<!doctype html><html><head><title>${title}</title></head></html>`;
+const HTML = { 'content-type': 'text/html' };
+
+async function expiredNode(): Promise<Setup> {
+  const [good, expired] = await Promise.all([authority.issue(HERE), authority.issue(HERE, 'expired')]);
+  const panel = await simulated({ tls: good });
+  panel.advertise(UUID, `wss://127.0.0.1:${await tlsPort(expired)}/ws`);
+  return of(panel, `tls_config: { ca_file: "${authority.file}" }`);
+}
+
+async function tlsPort(certificate: Certificate): Promise<number> {
+  const server = createTlsServer(certificate, (socket) => socket.end());
+  server.on('tlsClientError', () => undefined);
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  closers.push(() => new Promise((resolve) => void server.close(() => resolve())));
+  return (server.address() as AddressInfo).port;
+}
+
+async function blockedNode(): Promise<Setup> {
+  const panel = await simulated();
+  const port = await freePort();
+  const deaf = await startDeafPort(port);
+  closers.push(() => deaf.end());
+  panel.advertise(UUID, `ws://127.0.0.1:${port}/ws`);
+  return of(panel, 'connect_timeout: 300ms');
+}
+
+async function freePort(): Promise<number> {
+  const server = createTcpServer();
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const { port } = server.address() as AddressInfo;
+  await new Promise<void>((resolve) => void server.close(() => resolve()));
+  return port;
+}
+
+class FastClock extends SystemClock {
+  override toUnixMs(monotonicMs: number): number {
+    return super.toUnixMs(monotonicMs) + 10 * 60_000;
+  }
+}
+
+const SETUPS: readonly WrongSetup[] = [
+  {
+    name: 'application-key',
+    arrange: async () => ({ url: (await simulated()).url, key: 'ptla_TopSecretKeyOfAnAdministrator' }),
+    fix: /expected a client API key \(from an account's own settings\)/,
+    seenByCheck: true,
+  },
+  {
+    name: 'key-limited-to-addresses',
+    arrange: () =>
+      refusing({
+        status: 403,
+        detail:
+          'This IP address (203.0.113.7) does not have permission to access the API using these credentials.',
+      }),
+    fix: /Add this machine's address to the key's allowed addresses\./,
+  },
+  {
+    name: 'wrong-url-path',
+    arrange: async () => {
+      const { url, key } = of(await simulated());
+      return { url: `${url}/panel`, key };
+    },
+    fix: /Correct url: it is the panel's base address, without \/api or another path\./,
+  },
+  {
+    name: 'address-of-a-page',
+    arrange: async () => {
+      const { url, key } = of(await simulated());
+      return { url: `${url}/server/1a7ce997`, key };
+    },
+    fix: /expected the panel's base address, without \/server\/1a7ce997/,
+    seenByCheck: true,
+  },
+  {
+    name: 'plain-http',
+    arrange: async () => ({ url: 'http://panel.example.com', key: 'ptlc_TopSecretKey' }),
+    fix: /expected https, since http sends the API key in clear text \(allow_insecure: true permits it\)/,
+    seenByCheck: true,
+  },
+  {
+    name: 'challenge-page',
+    arrange: () => refusing({ status: 403, body: page('Just a moment...'), headers: HTML }),
+    fix: /Exempt this machine's address, or \/api\/client\/\*, from the firewall's check\./,
+  },
+  {
+    name: 'login-page',
+    arrange: () => refusing({ status: 200, body: page('Sign in'), headers: HTML }),
+    fix: /Let requests to \/api\/client pass without the login\./,
+  },
+  {
+    name: 'no-console-permission',
+    arrange: () => refusing({ status: 403, endpoint: 'websocket' }),
+    fix: /Give the key's account access with the websocket\.connect permission\./,
+  },
+  {
+    name: 'expired-node-certificate',
+    arrange: expiredNode,
+    fix: /Renew the node's certificate, and restart the daemon\./,
+  },
+  {
+    name: 'blocked-node-port',
+    arrange: blockedNode,
+    fix: /Open the node's port to this machine in the firewall\./,
+  },
+  {
+    name: 'wrong-origin',
+    arrange: async () => of(await simulated({ expectedOrigin: 'https://games.example.com' })),
+    fix: /Set origin for this panel to APP_URL in its \.env, without a trailing slash\./,
+  },
+  {
+    name: 'clock-off-by-ten-minutes',
+    arrange: async () => of(await simulated({ clock: new FastClock() })),
+    fix: /Turn on time synchronization \(NTP\) on this machine and on the panel\./,
+  },
+  {
+    name: 'listing-refused',
+    arrange: async () => ({
+      ...(await refusing({ status: 403, endpoint: 'listing' })),
+      lines: ['discover: true'],
+    }),
+    fix: /Name the servers under servers, in place of discover\./,
+  },
+];
+
+async function outcome(command: Command, args: readonly string[]): Promise<string> {
+  const texts = { out: '', err: '' };
+  command.configureOutput({
+    writeOut: (text) => (texts.out += text),
+    writeErr: (text) => (texts.err += text),
+  });
+  await command.parseAsync(args, { from: 'user' });
+  // Beside a report, the standard error has its progress.
+  return `${texts.out === '' ? texts.err : texts.out}exit code ${process.exitCode}\n`;
+}
+
+/** With the same ports and times in every run. */
+function settled(text: string): string {
+  return text
+    .replaceAll(`${folder}/`, '')
+    .replaceAll(authority.file, 'ca.pem')
+    .replaceAll(/127\.0\.0\.1:\d{5}\b/g, '127.0.0.1:12345')
+    .replaceAll(/clock is (?:599|600|601) s/g, 'clock is 600 s')
+    .replaceAll(/calls in\s\d+ s/g, 'calls in 1 s');
+}
+
+describe('a wrong setup: check and doctor say what to do in their first line', () => {
+  it.each(SETUPS)('$name', async ({ name, arrange, fix, seenByCheck = false }) => {
+    const { url, key, lines = [] } = await arrange();
+    const file = join(folder, 'config.yaml');
+    await writeFile(join(folder, 'panel-key'), `${key}\n`, { mode: 0o600 });
+    const entry = [
+      `url: ${url}`,
+      'api_key_file: panel-key',
+      ...lines,
+      'servers: [{ id: 1a7ce997, name: survival }]',
+    ];
+    await writeFile(file, ['panels:', '  - name: main', ...entry.map((line) => `    ${line}`)].join('\n'));
+    const checked = settled(await outcome(checkCommand(), [file]));
+    const examined = settled(await outcome(doctorCommand(), ['--config', file]));
+    const [head = ''] = examined.split('\n');
+    expect(head).toMatch(fix);
+    expect(checked).toMatch(seenByCheck ? /exit code 1\n$/ : /exit code 0\n$/);
+    if (seenByCheck) expect(checked).toBe(examined);
+    else for (const line of examined.split('\n')) expect(line.length, line).toBeLessThanOrEqual(80);
+    expect(checked + examined).not.toContain(key);
+    expectFile(
+      `test/fixtures/wrong-setups/${name}.txt`,
+      `$ gameserver-exporter check config.yaml\n${checked}\n$ gameserver-exporter doctor --config config.yaml\n${examined}`,
+    );
+  });
+});

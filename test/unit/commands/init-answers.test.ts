@@ -1,0 +1,126 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Readable } from 'node:stream';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import {
+  type AnswerFlags,
+  type Asker,
+  missingFlags,
+  readAnswers,
+  type Validate,
+} from '../../../src/commands/init-answers.ts';
+
+const KEY = 'ptlc_TopSecretKeyOfThisTest';
+const URL = 'https://panel.example.com';
+let folder: string;
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'init-'));
+  await writeFile(join(folder, 'key'), `${KEY}\n`);
+});
+afterEach(() => rm(folder, { recursive: true }));
+
+/** Gives these answers one after the other, each until one is accepted. */
+function person(...answers: readonly string[]) {
+  const asked: string[] = [];
+  const refused: string[] = [];
+  const left = [...answers];
+  const answer = (kind: string, validate: Validate) => {
+    asked.push(kind);
+    for (;;) {
+      const next = left.shift();
+      if (next === undefined) throw new Error('nothing more to say');
+      const problem = validate(next);
+      if (problem === undefined) return Promise.resolve(next);
+      refused.push(problem);
+    }
+  };
+  const asker: Asker = {
+    text: (_question, _example, validate) => answer('text', validate),
+    hidden: (_question, validate) => answer('hidden', validate),
+    confirms: () => Promise.resolve(false),
+  };
+  return { asker, asked, refused };
+}
+
+async function answersTo(flags: AnswerFlags, { asker, input = '' }: { asker?: Asker; input?: string } = {}) {
+  const env = { PANEL_KEY: KEY, EMPTY: '' };
+  const answers = await readAnswers(flags, { env, input: Readable.from([input]), asker });
+  return [answers.url, answers.key.reveal()];
+}
+
+describe('answers', () => {
+  it.each([
+    ['a file', () => ({ keyFile: join(folder, 'key') })],
+    ['a variable', () => ({ keyVariable: 'PANEL_KEY' })],
+    ['the standard input', () => ({ keyFile: '-' })],
+  ])('come from flags, the key from %s, and nobody is asked', async (_source, flags) => {
+    const { asker, asked } = person();
+    expect(await answersTo({ url: URL, ...flags() }, { asker, input: `${KEY}\r\n` })).toEqual([URL, KEY]);
+    expect(asked).toEqual([]);
+  });
+
+  it('are asked for, and again while they are no good', async () => {
+    const { asker, asked, refused } = person(
+      'https://panel.example.com/server/1a7ce997',
+      'http://panel.example.com',
+      ' panel.example.com ',
+      '',
+      'two words',
+      'ptla_TopSecretKeyOfAnAdministrator',
+      ` ${KEY} `,
+    );
+    expect(await answersTo({}, { asker })).toEqual([URL, KEY]);
+    expect(asked).toEqual(['text', 'hidden']);
+    expect(refused).toEqual([
+      "expected the panel's base address, without /server/1a7ce997",
+      'expected https, since http sends the API key in clear text (--allow-insecure permits it)',
+      'expected an API key, but it is empty',
+      'expected an API key without spaces, line breaks and special characters',
+      expect.stringMatching(
+        /but this one is for the application API\. Create a client API key \(ptlc_…, pacc_…\)/,
+      ),
+    ]);
+  });
+
+  it.each<readonly [AnswerFlags, string]>([
+    [{ url: 'ftp://panel' }, "--url: expected the panel's base address, such as https://panel.example.com"],
+    [{ url: 'http://panel.example.com' }, '--url: expected https'],
+    [{ url: URL, keyVariable: 'NONE' }, '--key-variable: "NONE" isn\'t set'],
+    [{ url: URL, keyVariable: 'EMPTY' }, '--key-variable: expected an API key, but it is empty'],
+    [
+      { url: URL, keyFile: '/nowhere/key' },
+      '--key-file: "/nowhere/key" can\'t be read: there is no such file',
+    ],
+  ])('of flags that are no good are told: %j', async (flags, message) => {
+    await expect(answersTo(flags)).rejects.toThrow(message);
+  });
+
+  it('never name a key', async () => {
+    const failure = answersTo({ url: URL, keyFile: '-' }, { input: 'papp_TopSecretKeyOfAnAdministrator' });
+    await expect(failure).rejects.toThrow('this one is for the application API. Create a client API key');
+    await expect(failure).rejects.not.toThrow('TopSecret');
+  });
+
+  it.each([
+    ['http://panel.example.com', 'http://panel.example.com'],
+    ['http://localhost:8080', 'http://localhost:8080'],
+  ])('may be an http address if that is permitted: %s', async (url, expected) => {
+    const flags = { url, allowInsecure: true, keyVariable: 'PANEL_KEY' };
+    expect(await answersTo(flags)).toEqual([expected, KEY]);
+  });
+});
+
+describe('flags that are missing without a terminal', () => {
+  it.each<readonly [AnswerFlags, string | undefined]>([
+    [
+      {},
+      'missing --url <address> and --key-file <file> (or --key-variable <name>): there is no terminal to ask in',
+    ],
+    [{ url: URL }, 'missing --key-file <file> (or --key-variable <name>): there is no terminal to ask in'],
+    [{ keyFile: 'key' }, 'missing --url <address>: there is no terminal to ask in'],
+    [{ url: URL, keyVariable: 'KEY' }, undefined],
+  ])('of %j', (flags, expected) => {
+    expect(missingFlags(flags)).toBe(expected);
+  });
+});

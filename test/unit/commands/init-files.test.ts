@@ -1,0 +1,80 @@
+import { chmod, mkdir, mkdtemp, readdir, readFile, rm, stat, symlink, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { makePrivate, writePrivately } from '../../../src/commands/init-files.ts';
+
+let folder: string;
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'init-'));
+});
+afterEach(() => rm(folder, { recursive: true }));
+
+const at = (name: string) => join(folder, name);
+const files = () => [
+  { path: at('panel-key'), text: 'secret\n' },
+  { path: at('config.yaml'), text: 'panels: []\n' },
+];
+const modeOf = async (name: string) => (await stat(at(name))).mode & 0o777;
+
+describe('private files', () => {
+  it.each([0o022, 0o000, 0o077])('can be read by their owner alone under umask %o', async (umask) => {
+    const before = process.umask(umask);
+    try {
+      writePrivately(files(), false);
+    } finally {
+      process.umask(before);
+    }
+    expect(await readFile(at('panel-key'), 'utf8')).toBe('secret\n');
+    expect(await readFile(at('config.yaml'), 'utf8')).toBe('panels: []\n');
+    expect([await modeOf('panel-key'), await modeOf('config.yaml')]).toEqual([0o600, 0o600]);
+    expect((await readdir(folder)).toSorted()).toEqual(['config.yaml', 'panel-key']);
+  });
+
+  it.each(['panel-key', 'config.yaml'])('are not written at all where %s is there already', async (name) => {
+    await writeFile(at(name), 'mine');
+    expect(() => writePrivately(files(), false)).toThrow(
+      `${at(name)} exists: add --force to overwrite it, or name other files with --config and --save-key-to`,
+    );
+    expect(await readdir(folder)).toEqual([name]);
+    expect(await readFile(at(name), 'utf8')).toBe('mine');
+  });
+
+  it('never follow a link that somebody left at their place', async () => {
+    await symlink(at('elsewhere'), at('panel-key'));
+    expect(() => writePrivately(files(), false)).toThrow('exists');
+    writePrivately(files(), true);
+    expect((await readdir(folder)).toSorted()).toEqual(['config.yaml', 'panel-key']);
+  });
+
+  it('replace what is there on request, and its mode', async () => {
+    await writeFile(at('panel-key'), 'old', { mode: 0o644 });
+    writePrivately(files(), true);
+    expect(await readFile(at('panel-key'), 'utf8')).toBe('secret\n');
+    expect(await modeOf('panel-key')).toBe(0o600);
+    expect((await readdir(folder)).toSorted()).toEqual(['config.yaml', 'panel-key']);
+  });
+
+  it('need their folder, and leave nothing behind without it', async () => {
+    const [key] = files();
+    const config = { path: at('nowhere/config.yaml'), text: '' };
+    expect(() => writePrivately([...(key === undefined ? [] : [key]), config], false)).toThrow(
+      `${config.path} can't be written: there is no such folder`,
+    );
+    expect(await readdir(folder)).toEqual([]);
+  });
+
+  it('are no directories', async () => {
+    await mkdir(at('config.yaml'));
+    expect(() => writePrivately(files(), true)).toThrow(
+      `${at('config.yaml')} can't be written: it is a directory`,
+    );
+  });
+
+  it('may be made of what is there', async () => {
+    await writeFile(at('panel-key'), 'mine');
+    await chmod(at('panel-key'), 0o644);
+    makePrivate(at('panel-key'));
+    expect(await modeOf('panel-key')).toBe(0o600);
+  });
+});
