@@ -231,7 +231,7 @@ export const KEY_CAUSES: Readonly<Record<(typeof CAUSES_BY_SCOPE.key)[number], C
     title: 'API key limited to other addresses',
     meaning: "The key's allowed addresses don't include the one that the panel sees this machine under.",
     remedy:
-      "Add this machine's address to the key's allowed addresses. The panel's answer names it; the list is under account → API credentials, and a key without any is accepted from everywhere.",
+      "Add that address to the key's allowed addresses (it is in the answer). Edit the key in the panel (account → API credentials), or create a key without any.",
   },
   application_key: {
     ...KEY,

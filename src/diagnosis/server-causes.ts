@@ -12,7 +12,7 @@ const PASSING = { severity: 'warning', lasting: false, escalates: false } as con
 
 const WAIT = 'Wait until it is done; the exporter tries again by itself.';
 const GRANT =
-  "Give the key's account access with the websocket.connect permission. In the panel: open the server → Users.";
+  "Let the key's account open the server's console (websocket.connect). In the panel: open the server → Users, and give the account the websocket.connect permission.";
 
 /** Causes that concern one server. */
 export const SERVER_CAUSES: Readonly<Record<(typeof CAUSES_BY_SCOPE.server)[number], CauseFacts>> = {

@@ -129,7 +129,7 @@ const SETUPS: readonly WrongSetup[] = [
         detail:
           'This IP address (203.0.113.7) does not have permission to access the API using these credentials.',
       }),
-    fix: /Add this machine's address to the key's allowed addresses\./,
+    fix: /Add that address to the key's allowed addresses \(it is in the answer\)\./,
   },
   {
     name: 'wrong-url-path',
@@ -167,7 +167,7 @@ const SETUPS: readonly WrongSetup[] = [
   {
     name: 'no-console-permission',
     arrange: () => refusing({ status: 403, endpoint: 'websocket' }),
-    fix: /Give the key's account access with the websocket\.connect permission\./,
+    fix: /Let the key's account open the server's console \(websocket\.connect\)\./,
   },
   {
     name: 'expired-node-certificate',

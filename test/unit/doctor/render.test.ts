@@ -116,9 +116,7 @@ s).
     const other = serverReport('b', 'credentials', 'no_console_permission');
     const report = doctorReport(panelReport([one, other]), { ...panelReport([one]), name: 'second' });
     const text = renderReport(report, plain);
-    expect(
-      text.match(/websocket\.connect permission\. In the panel|websocket\.connect permission\.\n/g),
-    ).toHaveLength(1);
+    expect(text.match(/Let the key's account open the server's console/g)).toHaveLength(1);
     expect(text.match(/^ {3}Where: /gm)).toHaveLength(3);
     expect(text.match(/^ {3}Likely cause: /gm)).toHaveLength(2);
     expect(text).not.toContain('\n2. ');
