@@ -52,7 +52,8 @@ export function initCommand(): Command {
       'after',
       `
 In a terminal it asks for what no flag says; the key isn't shown. Nothing is written unless the panel accepts the key.
-The configuration watches every server that the key's account has access to (discover: true). Only you can read the files.
+The configuration watches every server that the key's account has access to (discover: true). Only you can read
+the files.
 
 Examples:
   $ gameserver-exporter init
