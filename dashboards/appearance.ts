@@ -8,8 +8,8 @@ import {
   ThresholdsMode,
   type ValueMap,
 } from '@grafana/grafana-foundation-sdk/dashboard';
-import type { ServerState } from '../src/domain/server.ts';
-import { SHOWN, STATE_CODES } from './promql.ts';
+import type { Condition, SocketState, StopReason } from '../src/domain/reading.ts';
+import { SHOWN } from './promql.ts';
 
 /** A part of the SDK that is made of data alone. */
 interface Made<Part> {
@@ -28,59 +28,95 @@ export const NAME = '{{server}} · {{panel}}';
 /** Why a graph doesn't show every server that was chosen. */
 export const LIMITED = `Where more than ${SHOWN} servers are chosen, those with most of it.`;
 
-// Texts for panels that have no data.
+// What a panel without data says. A tile has room for a few words, a graph or a table for a sentence.
+export const NOTHING = 'No data';
 export const NO_SERVERS = 'No servers: is the exporter scraped, and is something chosen above?';
 export const NO_SAMPLES = 'No samples: nothing was known of these servers in this time range';
 export const NO_PANELS = 'No panels: is the exporter scraped, and is something chosen above?';
 export const NO_EXPORTER = 'No exporter: is it scraped, and is its job chosen above?';
 
-/** Every state's colour, wherever it is shown. */
-export const STATE_COLORS: Readonly<Record<ServerState, string>> = {
-  running: 'green',
-  starting: 'light-blue',
-  stopping: 'yellow',
-  offline: 'red',
-  stopped: 'dark-red',
-  unknown: '#808080',
+// Colors by what they mean, wherever something is shown.
+export const GOOD = 'green';
+export const WARNING = 'orange';
+export const TROUBLE = 'red';
+/** Neither good nor bad. */
+export const INFORMATION = 'blue';
+/** Neither good nor bad, in the color of text. */
+export const PLAIN = 'text';
+/** Nobody knows whether it is good or bad. */
+export const NO_DATA = '#808080';
+
+/** Why a server stopped. */
+export const STOP_COLORS: Readonly<Record<StopReason, string>> = {
+  requested: INFORMATION,
+  exited: 'light-blue',
+  crashed: TROUBLE,
+  out_of_memory: 'dark-red',
+  disk_full: WARNING,
+  unknown: NO_DATA,
 };
 
-/** What numbers stand for, as text and colour. */
-export function wordsFor(words: Readonly<Record<number, readonly [text: string, color: string]>>): ValueMap {
+/** How a server is being observed. */
+export const CONDITION_COLORS: Readonly<Record<Condition, string>> = {
+  streaming: GOOD,
+  polling: 'yellow',
+  connecting: 'light-blue',
+  waiting: INFORMATION,
+  failing: TROUBLE,
+  blocked: 'purple',
+  stopped: NO_DATA,
+};
+
+export const SOCKET_COLORS: Readonly<Record<SocketState, string>> = {
+  streaming: GOOD,
+  refreshing: 'light-green',
+  connecting: 'light-blue',
+  authenticating: INFORMATION,
+  none: NO_DATA,
+};
+
+/** What numbers or words stand for, as text and color. */
+export function wordsFor(words: Readonly<Record<string, readonly [text: string, color: string]>>): ValueMap {
   const options = Object.entries(words).map(
     ([value, [text, color]], index) => [value, { text, color, index }] as const,
   );
   return { type: MappingType.ValueToText, options: Object.fromEntries(options) };
 }
 
-export const STATE_WORDS: ValueMap = wordsFor(
-  Object.fromEntries(
-    Object.entries(STATE_CODES).map(([state, code]) => [code, [state, STATE_COLORS[state as ServerState]]]),
-  ),
-);
-
 export const SOURCE_WORDS: ValueMap = wordsFor({
-  0: ['no data', 'red'],
+  0: ['no data', NO_DATA],
   1: ['polling', 'yellow'],
-  2: ['console socket', 'green'],
+  2: ['streaming', GOOD],
 });
 
-export const YES_NO: ValueMap = wordsFor({ 0: ['no', '#808080'], 1: ['yes', 'green'] });
+/** For what should be so. */
+export const YES_OR_TROUBLE: ValueMap = wordsFor({ 0: ['no', TROUBLE], 1: ['yes', GOOD] });
 
-/** Colours from a value on; the first counts below all others. */
+/** For what may be so or not. */
+export const YES_NO: ValueMap = wordsFor({ 0: ['no', INFORMATION], 1: ['yes', INFORMATION] });
+
+export const UP_OR_DOWN: ValueMap = wordsFor({ 0: ['down', TROUBLE], 1: ['up', GOOD] });
+
+/** Colors from a value on, for values that are never negative: `first` from 0 on. Grafana gives what has no value the color below. */
 export function steps(
-  base: string,
+  first: string,
   ...above: readonly (readonly [from: number, color: string])[]
 ): Made<ThresholdsConfig> {
-  const rest: Threshold[] = above.map(([value, color]) => ({ value, color }));
+  const rest: Threshold[] = [[0, first] as const, ...above].map(([value, color]) => ({ value, color }));
   return {
-    build: () => ({ mode: ThresholdsMode.Absolute, steps: [{ value: null, color: base }, ...rest] }),
+    build: () => ({ mode: ThresholdsMode.Absolute, steps: [{ value: null, color: NO_DATA }, ...rest] }),
   };
 }
 
 /** Of a limit that is used up: from four fifths on it is worth a look. */
-export const NEAR_LIMIT = steps('green', [0.8, 'yellow'], [0.95, 'red']);
+export const NEAR_LIMIT = steps(GOOD, [0.8, 'yellow'], [0.95, TROUBLE]);
 
-export const NONE_IS_GOOD = steps('green', [1, 'red']);
+export const NONE_IS_GOOD = steps(GOOD, [1, TROUBLE]);
+
+export const NEUTRAL = steps(PLAIN);
+
+/** Of times until something is used up. */
+export const TIME_LEFT = steps(TROUBLE, [86_400, WARNING], [604_800, GOOD]);
 
 /** Names the chosen data source wherever one is asked for. */
 export const DATASOURCE: common.DataSourceRef = { type: 'prometheus', uid: '${datasource}' };
@@ -102,7 +138,10 @@ function link(title: string, url: string): Made<DashboardLink> {
   };
 }
 
-const CARRIED = '${datasource:queryparam}&${job:queryparam}&${__url_time_range}';
+/** Also taken apart by import.ts: a dashboard that is imported has no variable for its data source. */
+export const CARRIED_DATASOURCE = '${datasource:queryparam}&';
+
+const CARRIED = `${CARRIED_DATASOURCE}\${job:queryparam}&\${__url_time_range}`;
 
 /** From a row of a table to its server. */
 export const ROW_TO_SERVER = link(

@@ -4,16 +4,20 @@ import {
   type Dashboard,
   DashboardBuilder,
   DashboardCursorSync,
+  type Panel,
   RowBuilder,
+  type RowPanel,
 } from '@grafana/grafana-foundation-sdk/dashboard';
 import { TO_THE_OTHERS } from './appearance.ts';
 import type { PanelBuilder } from './panel.ts';
-import { variables } from './variables.ts';
+import { type Servers, variables } from './variables.ts';
 
 /** A heading and the panels under it, each line of which has to fill the width. */
 export interface Section {
   readonly title: string;
   readonly panels: readonly PanelBuilder[];
+  /** Closed at first, and asks for nothing until it is opened: it is empty where a feature isn't used. */
+  readonly collapsed?: true;
 }
 
 export interface Board {
@@ -22,6 +26,7 @@ export interface Board {
   readonly description: string;
   /** How far back it shows at first, as in `now-6h`. */
   readonly from: string;
+  readonly servers: Servers;
   readonly sections: readonly Section[];
   readonly annotations?: readonly Builder<AnnotationQuery>[];
 }
@@ -35,18 +40,41 @@ export function dashboard(board: Board): Dashboard {
     .time({ from: board.from, to: 'now' })
     .refresh('30s')
     .tooltip(DashboardCursorSync.Crosshair)
-    .variables(variables())
+    .variables(variables(board.servers))
     .annotations([...(board.annotations ?? [])])
     .link(TO_THE_OTHERS);
   let id = 0;
-  for (const { title, panels } of board.sections) {
-    builder.withRow(new RowBuilder(title).id((id += 1)));
-    for (const panel of panels) {
-      panel.id((id += 1));
-      builder.withPanel(panel);
+  for (const { title, panels, collapsed } of board.sections) {
+    const row = new RowBuilder(title).id((id += 1));
+    for (const panel of panels) panel.id((id += 1));
+    if (collapsed) {
+      row.collapsed(true);
+      for (const panel of panels) row.withPanel(panel);
     }
+    builder.withRow(row);
+    if (!collapsed) for (const panel of panels) builder.withPanel(panel);
   }
-  return { ...builder.build(), id: null };
+  const built = builder.build();
+  return { ...built, id: null, panels: closedUp(built.panels ?? []) };
+}
+
+/** The SDK leaves room below a collapsed row for the panels in it; Grafana expects none. */
+function closedUp(panels: readonly (Panel | RowPanel)[]): (Panel | RowPanel)[] {
+  let up = 0;
+  return panels.map((panel) => {
+    const moved = shifted(panel, up);
+    if (!('panels' in moved)) return moved;
+    const panels = moved.panels.map((inner) => shifted(inner, up));
+    const bottoms = panels.map(({ gridPos }) => (gridPos?.y ?? 0) + (gridPos?.h ?? 0));
+    up += Math.max(0, ...bottoms.map((bottom) => bottom - (moved.gridPos?.y ?? 0) - 1));
+    return { ...moved, panels };
+  });
+}
+
+function shifted<Kind extends Panel | RowPanel>(panel: Kind, up: number): Kind {
+  return panel.gridPos === undefined
+    ? panel
+    : { ...panel, gridPos: { ...panel.gridPos, y: panel.gridPos.y - up } };
 }
 
 /** The file that Grafana is given. */

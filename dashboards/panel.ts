@@ -7,7 +7,7 @@ import type {
   ValueMapping,
 } from '@grafana/grafana-foundation-sdk/dashboard';
 import * as prometheus from '@grafana/grafana-foundation-sdk/prometheus';
-import { DATASOURCE, steps } from './appearance.ts';
+import { DATASOURCE, GOOD, steps } from './appearance.ts';
 
 /** A panel that has no id yet. */
 export interface PanelBuilder extends Builder<Panel> {
@@ -71,7 +71,7 @@ export function configured<Kind extends Configurable>(
     .unit(basics.unit)
     .noValue(basics.noValue)
     // Without any, Grafana shows everything above 80 in red.
-    .thresholds(basics.thresholds ?? steps('green'));
+    .thresholds(basics.thresholds ?? steps(GOOD));
   if (basics.decimals !== undefined) panel.decimals(basics.decimals);
   if (basics.min !== undefined) panel.min(basics.min);
   if (basics.max !== undefined) panel.max(basics.max);

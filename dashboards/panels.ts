@@ -1,21 +1,35 @@
 import * as bargauge from '@grafana/grafana-foundation-sdk/bargauge';
 import type { Builder } from '@grafana/grafana-foundation-sdk/cog';
 import * as common from '@grafana/grafana-foundation-sdk/common';
-import { type DynamicConfigValue, FieldColorModeId } from '@grafana/grafana-foundation-sdk/dashboard';
+import {
+  type DashboardLink,
+  type DynamicConfigValue,
+  FieldColorModeId,
+} from '@grafana/grafana-foundation-sdk/dashboard';
 import * as stat from '@grafana/grafana-foundation-sdk/stat';
 import * as statetimeline from '@grafana/grafana-foundation-sdk/statetimeline';
 import * as timeseries from '@grafana/grafana-foundation-sdk/timeseries';
+import { NEUTRAL, NOTHING } from './appearance.ts';
 import { type Basics, configured, type PanelBuilder, type Query, target } from './panel.ts';
+
+/** How the series look whose name matches a regular expression. */
+export type Look = readonly [name: string, look: readonly DynamicConfigValue[]];
 
 export interface Graph extends Basics {
   readonly queries: readonly Query[];
   readonly stacked?: boolean;
+  /** Draws what happened within each step as a bar; values have to be there at every step, and never below zero. */
   readonly bars?: boolean;
   /** Draws a dashed line at each threshold. */
   readonly thresholdLines?: boolean;
-  /** Looks of the series whose name matches. */
-  readonly looks?: readonly (readonly [name: string, look: readonly DynamicConfigValue[]])[];
+  readonly looks?: readonly Look[];
 }
+
+/** Stands in the tooltip alone: its server is in the legend once. */
+const NOT_IN_LEGEND: DynamicConfigValue = {
+  id: 'custom.hideFrom',
+  value: { legend: true, tooltip: false, viz: false },
+};
 
 export const DASHED: readonly DynamicConfigValue[] = [
   { id: 'custom.lineStyle', value: { fill: 'dash', dash: [8, 8] } },
@@ -28,28 +42,37 @@ export const THIN: readonly DynamicConfigValue[] = [
   { id: 'custom.fillOpacity', value: 0 },
 ];
 
+/** What a server may use. */
+export const LIMIT: readonly DynamicConfigValue[] = [...DASHED, ...colored('red'), NOT_IN_LEGEND];
+
+/** What a server used for an instant, or will use. */
+export const EXTREME: readonly DynamicConfigValue[] = [...THIN, NOT_IN_LEGEND];
+
 export const DOWNWARDS: readonly DynamicConfigValue[] = [{ id: 'custom.transform', value: 'negative-Y' }];
 
-/** Values over time. The legend is a table with the highest on top, which scrolls, however many series there are. */
+/** Bars in a graph: enough to tell when, few enough to be seen at a width of 400 pixels. */
+const BARS = 60;
+
+/** Values over time. The legend is a list below, of names alone: values are in the tooltip. */
 export function graph(spec: Graph): PanelBuilder {
+  const bars = spec.bars === true;
   const queries = spec.queries.map((query, place) => target(query, place).range());
   const panel = configured(new timeseries.PanelBuilder(), spec, queries)
-    .lineWidth(spec.bars === true ? 0 : 1)
-    .drawStyle(spec.bars === true ? common.GraphDrawStyle.Bars : common.GraphDrawStyle.Line)
+    .lineWidth(bars ? 0 : 1)
+    .drawStyle(bars ? common.GraphDrawStyle.Bars : common.GraphDrawStyle.Line)
     .fillOpacity(fill(spec))
-    .showPoints(common.VisibilityMode.Auto)
-    .tooltip(tooltip())
-    .legend({
+    .showPoints(bars ? common.VisibilityMode.Never : common.VisibilityMode.Auto)
+    .tooltip({
       build: () => ({
-        displayMode: common.LegendDisplayMode.Table,
-        placement: common.LegendPlacement.Bottom,
-        showLegend: true,
-        calcs: spec.bars === true ? ['sum'] : ['lastNotNull', 'max'],
-        sortBy: spec.bars === true ? 'Total' : 'Max',
-        sortDesc: true,
+        mode: common.TooltipDisplayMode.Multi,
+        sort: common.SortOrder.Descending,
+        maxHeight: 400,
+        hideZeros: bars,
       }),
-    });
-  if (spec.stacked === true) {
+    })
+    .legend(legend());
+  if (bars) panel.maxDataPoints(BARS).min(0).barAlignment(common.BarAlignment.Before);
+  if (spec.stacked === true || bars) {
     panel.stacking({ build: () => ({ mode: common.StackingMode.Normal, group: 'A' }) });
   }
   if (spec.thresholdLines === true) {
@@ -64,12 +87,13 @@ function fill({ bars, stacked }: Graph): number {
   return stacked === true ? 40 : 8;
 }
 
-function tooltip(): Builder<common.VizTooltipOptions> {
+function legend(): Builder<common.VizLegendOptions> {
   return {
     build: () => ({
-      mode: common.TooltipDisplayMode.Multi,
-      sort: common.SortOrder.Descending,
-      maxHeight: 400,
+      displayMode: common.LegendDisplayMode.List,
+      placement: common.LegendPlacement.Bottom,
+      showLegend: true,
+      calcs: [],
     }),
   };
 }
@@ -78,7 +102,7 @@ export interface Timeline extends Basics {
   readonly queries: readonly Query[];
 }
 
-/** One band a series, coloured by what its value stands for; a page of 25 at a time. */
+/** One band a series, colored by what its value stands for, which the legend tells; a page of 25 at a time. */
 export function timeline(spec: Timeline): PanelBuilder {
   const queries = spec.queries.map((query, place) => target(query, place).range());
   return configured(new statetimeline.PanelBuilder(), spec, queries)
@@ -90,18 +114,12 @@ export function timeline(spec: Timeline): PanelBuilder {
     .perPage(25)
     .maxDataPoints(300)
     .tooltip({ build: () => ({ mode: common.TooltipDisplayMode.Single, sort: common.SortOrder.None }) })
-    .legend({
-      build: () => ({
-        displayMode: common.LegendDisplayMode.List,
-        placement: common.LegendPlacement.Bottom,
-        showLegend: false,
-        calcs: [],
-      }),
-    });
+    .legend(legend());
 }
 
 export interface Ranking extends Basics {
   readonly query: Query;
+  readonly links?: readonly Builder<DashboardLink>[];
 }
 
 /** One bar a series, as many as the query gives, as of the end of the time range. */
@@ -113,19 +131,20 @@ export function ranking(spec: Ranking): PanelBuilder {
     .reduceOptions(LAST);
 }
 
-export interface Figure extends Basics {
+export interface Figure extends Omit<Basics, 'noValue'> {
   readonly queries: readonly Query[];
-  readonly looks?: readonly (readonly [name: string, look: readonly DynamicConfigValue[]])[];
+  readonly looks?: readonly Look[];
 }
 
-/** One or a few numbers as of the end of the time range. */
+/** One or a few numbers as of the end of the time range, gray where there is none. */
 export function figure(spec: Figure): PanelBuilder {
   const queries = spec.queries.map((query, place) => target(query, place).instant());
-  const panel = configured(new stat.PanelBuilder(), { height: 4, ...spec }, queries)
+  const basics = { height: 4, thresholds: NEUTRAL, noValue: NOTHING, ...spec };
+  const panel = configured(new stat.PanelBuilder(), basics, queries)
     .graphMode(common.BigValueGraphMode.None)
     .colorMode(common.BigValueColorMode.Value)
     .textMode(
-      queries.length > 1 || spec.queries[0]?.legend !== undefined
+      spec.queries.some(({ legend }) => legend !== undefined)
         ? common.BigValueTextMode.ValueAndName
         : common.BigValueTextMode.Value,
     )
@@ -138,7 +157,12 @@ const LAST: Builder<common.ReduceDataOptions> = {
   build: () => ({ values: false, calcs: ['lastNotNull'], fields: '' }),
 };
 
-/** A series in one colour. */
+/** A series in one color. */
 export function colored(color: string): readonly DynamicConfigValue[] {
   return [{ id: 'color', value: { mode: FieldColorModeId.Fixed, fixedColor: color } }];
+}
+
+/** Series in the colors of their names; `before` is what precedes a name. */
+export function coloredByName(colors: Readonly<Record<string, string>>, before = ''): readonly Look[] {
+  return Object.entries(colors).map(([name, color]) => [`/^${before}${name}$/`, colored(color)]);
 }

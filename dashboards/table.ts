@@ -9,80 +9,109 @@ import * as prometheus from '@grafana/grafana-foundation-sdk/prometheus';
 import * as grafanaTable from '@grafana/grafana-foundation-sdk/table';
 import { type Basics, configured, type PanelBuilder, target } from './panel.ts';
 
-/** A column of numbers. */
-export interface Column {
+interface AnyColumn {
   readonly name: string;
+  readonly mappings?: readonly ValueMapping[];
+  /**
+   * Pixels. All columns together have to fit a window of 1,000 pixels (`TABLE_WIDTH`); those that can grow share what a wider one has
+   * left.
+   */
+  readonly width: number;
+  readonly grows?: true;
+  /** Breaks long text into lines, instead of cutting it off. */
+  readonly wraps?: true;
+}
+
+/** A column of the values of a label; rows are told apart by all of these. */
+export interface LabelColumn extends AnyColumn {
+  readonly label: string;
+  readonly link?: Builder<DashboardLink>;
+}
+
+/** A column of numbers. */
+export interface NumberColumn extends AnyColumn {
   readonly expr: string;
   readonly unit?: string;
   readonly decimals?: number;
-  readonly mappings?: readonly ValueMapping[];
-  /** Colours of the cells. */
+  /** Colors of the cells. */
   readonly thresholds?: Builder<ThresholdsConfig>;
-  /** The number says nothing beside its labels, which are columns of their own. */
-  readonly hidden?: true;
 }
 
-export interface Table extends Omit<Basics, 'links' | 'thresholds' | 'mappings'> {
-  /** Labels that the rows are told apart by, and those that are shown beside them, as they are to be called. */
-  readonly labels: Readonly<Record<string, string>>;
+export type Column = LabelColumn | NumberColumn;
+
+export interface Table extends Omit<Basics, 'links' | 'thresholds' | 'mappings' | 'width'> {
+  readonly columns: readonly Column[];
+  /** A query for its labels alone. */
+  readonly rows?: string;
   /** Labels that are not shown. */
   readonly hiddenLabels?: readonly string[];
-  readonly columns: readonly Column[];
-  readonly sortBy: readonly [column: string, order: 'ascending' | 'descending'];
-  /** Where the cells of these labels lead to. */
-  readonly links?: { readonly on: readonly string[]; readonly to: Builder<DashboardLink> };
+  readonly sortBy: readonly (readonly [column: string, order: 'ascending' | 'descending'])[];
 }
 
-/** A row for each set of labels, a column for each query, as of the end of the time range. */
+/** What a table over the whole width has for its columns in a window of 1,000 pixels, a scroll bar included. */
+export const TABLE_WIDTH = 940;
+
+/** Stands in cells that have no value. */
+const EMPTY = '–';
+
+/** A row for each set of labels, a column for each label and each query, as of the end of the time range. */
 export function table(spec: Table): PanelBuilder {
-  const { links, ...basics } = spec;
-  const queries = spec.columns.map((column, place) =>
-    target(column, place).instant().format(prometheus.PromQueryFormat.Table),
+  const numbers = spec.columns.filter((column) => 'expr' in column);
+  const exprs = [...numbers.map(({ expr }) => expr), ...(spec.rows === undefined ? [] : [spec.rows])];
+  const queries = exprs.map((expr, place) =>
+    target({ expr }, place).instant().format(prometheus.PromQueryFormat.Table),
   );
-  const [sorted, order] = spec.sortBy;
-  const panel = configured(new grafanaTable.PanelBuilder(), basics, queries)
-    .filterable(true)
-    .sortBy([{ build: () => ({ displayName: sorted, desc: order === 'descending' }) }])
+  const panel = configured(new grafanaTable.PanelBuilder(), { ...spec, width: 24 }, queries)
+    .sortBy(
+      spec.sortBy.map(([displayName, order]) => ({
+        build: () => ({ displayName, desc: order === 'descending' }),
+      })),
+    )
     .withTransformation({ id: 'merge', options: {} })
-    .withTransformation({ id: 'organize', options: arrangement(spec) });
-  for (const column of spec.columns) {
-    const look = appearance(column);
-    if (look.length > 0) panel.overrideByName(column.name, look);
-  }
-  for (const label of links?.on ?? []) {
-    panel.overrideByName(spec.labels[label] ?? label, [{ id: 'links', value: [links?.to.build()] }]);
-  }
+    .withTransformation({ id: 'organize', options: arrangement(spec, exprs.length) })
+    // The panel's own sentence is for a table without rows.
+    .overrideByRegexp('/.*/', [{ id: 'noValue', value: EMPTY }]);
+  for (const column of spec.columns) panel.overrideByName(column.name, appearance(column));
   return panel;
 }
 
 /** What Grafana calls a query's values: by the query's letter, unless it is the only one. */
-function fieldOf(place: number, columns: readonly Column[]): string {
-  return columns.length === 1 ? 'Value' : `Value #${String.fromCodePoint(65 + place)}`;
+function fieldOf(place: number, queries: number): string {
+  return queries === 1 ? 'Value' : `Value #${String.fromCodePoint(65 + place)}`;
 }
 
-function arrangement({ labels, hiddenLabels = [], columns }: Table) {
-  const fields = columns.map((column, place) => ({ ...column, field: fieldOf(place, columns) }));
-  const hidden = [
-    'Time',
-    ...hiddenLabels,
-    ...fields.filter((column) => column.hidden).map(({ field }) => field),
-  ];
-  const shown = [...Object.keys(labels), ...fields.map(({ field }) => field)];
+function arrangement({ columns, rows, hiddenLabels = [] }: Table, queries: number) {
+  let place = 0;
+  const shown = columns.map((column) => {
+    const field = 'expr' in column ? fieldOf(place, queries) : column.label;
+    if ('expr' in column) place += 1;
+    return [field, column.name] as const;
+  });
+  const hidden = ['Time', ...hiddenLabels, ...(rows === undefined ? [] : [fieldOf(place, queries)])];
   return {
     excludeByName: Object.fromEntries(hidden.map((field) => [field, true])),
-    indexByName: Object.fromEntries(shown.map((field, index) => [field, index])),
-    renameByName: { ...labels, ...Object.fromEntries(fields.map(({ field, name }) => [field, name])) },
+    indexByName: Object.fromEntries(shown.map(([field], index) => [field, index])),
+    renameByName: Object.fromEntries(shown),
   };
 }
 
-function appearance({ unit, decimals, mappings, thresholds }: Column): DynamicConfigValue[] {
-  const look: DynamicConfigValue[] = [];
-  if (unit !== undefined) look.push({ id: 'unit', value: unit });
-  if (decimals !== undefined) look.push({ id: 'decimals', value: decimals });
+function appearance(column: Column): DynamicConfigValue[] {
+  const { mappings, width, grows, wraps } = column;
+  const look: DynamicConfigValue[] = [{ id: grows ? 'custom.minWidth' : 'custom.width', value: width }];
+  let colored = mappings !== undefined;
   if (mappings !== undefined) look.push({ id: 'mappings', value: mappings });
-  if (thresholds !== undefined) look.push({ id: 'thresholds', value: thresholds.build() });
-  if (mappings !== undefined || thresholds !== undefined) {
-    look.push({ id: 'custom.cellOptions', value: { type: 'color-text' } });
+  if ('expr' in column) {
+    const { unit, decimals, thresholds } = column;
+    if (unit !== undefined) look.push({ id: 'unit', value: unit });
+    if (decimals !== undefined) look.push({ id: 'decimals', value: decimals });
+    if (thresholds !== undefined) look.push({ id: 'thresholds', value: thresholds.build() });
+    colored ||= thresholds !== undefined;
+  } else {
+    // The panel's unit would turn a server that is named 123 into two minutes.
+    look.push({ id: 'unit', value: 'string' }, { id: 'custom.filterable', value: true });
+    if (column.link !== undefined) look.push({ id: 'links', value: [column.link.build()] });
   }
+  const type = colored ? 'color-text' : 'auto';
+  if (colored || wraps) look.push({ id: 'custom.cellOptions', value: { type, wrapText: wraps === true } });
   return look;
 }

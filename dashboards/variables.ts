@@ -10,35 +10,53 @@ import { ofExporters, ofPanels } from './promql.ts';
 /** Grafana's number for a variable whose query asks for the values of a label. */
 const LABEL_VALUES = 1;
 
-/** What is chosen at the top of every dashboard: the data source, then jobs, panels and servers, each among what was chosen before. */
-export function variables() {
+/** The variable that names the data source. */
+export const DATASOURCE_VARIABLE = 'datasource';
+
+/** What a dashboard's `Server` offers: all of them at first, or the first one and no way to choose all. */
+export type Servers = 'all' | 'one';
+
+/**
+ * What is chosen at the top of every dashboard: the data source, then jobs, panels, nodes, eggs and servers, each among what was chosen
+ * before. Not every server has a node and an egg.
+ */
+export function variables(servers: Servers) {
+  const info = ofPanels('gameserver_info');
+  const narrowed = ofPanels('gameserver_info', 'node=~"$node"', 'egg=~"$egg"');
+  const server = choice('server', 'Server', narrowed).description('Game servers.');
   return [
-    new DatasourceVariableBuilder('datasource')
+    new DatasourceVariableBuilder(DATASOURCE_VARIABLE)
       .label('Data source')
       .description('The Prometheus that scrapes the exporter.')
       .type('prometheus'),
-    choice('job', 'Job', 'gameserver_exporter_build_info').description('Scrape jobs of the exporter.'),
-    choice('panel', 'Panel', ofExporters('gameserver_panel_up')).description(
+    all(choice('job', 'Job', 'gameserver_exporter_build_info'), '.+').description(
+      'Scrape jobs of the exporter.',
+    ),
+    all(choice('panel', 'Panel', ofExporters('gameserver_panel_up')), '.+').description(
       'Hosting panels, as the configuration names them.',
     ),
-    choice('server', 'Server', ofPanels('gameserver_collection_up')).description('Game servers.'),
+    all(choice('node', 'Node', info), '.*').description('Nodes of the panels, where they are known.'),
+    all(choice('egg', 'Egg', info), '.*').description('Eggs of the servers, where they are known.'),
+    servers === 'all' ? all(server, '.+') : server.includeAll(false),
   ];
 }
 
 function choice(name: string, label: string, series: string): QueryVariableBuilder {
   const query = `label_values(${series}, ${name})`;
-  return (
-    new QueryVariableBuilder(name)
-      .label(label)
-      .datasource(DATASOURCE)
-      .query({ qryType: LABEL_VALUES, query, refId: 'PrometheusVariableQueryEditor-VariableQuery' })
-      .definition(query)
-      .refresh(VariableRefresh.OnTimeRangeChanged)
-      .sort(VariableSort.NaturalAsc)
-      .multi(true)
-      .includeAll(true)
-      // Without it, All becomes the names of all: with 500 servers a query of ten thousand letters.
-      .allValue('.+')
-      .current({ text: ['All'], value: ['$__all'] })
-  );
+  return new QueryVariableBuilder(name)
+    .label(label)
+    .datasource(DATASOURCE)
+    .query({ qryType: LABEL_VALUES, query, refId: 'PrometheusVariableQueryEditor-VariableQuery' })
+    .definition(query)
+    .refresh(VariableRefresh.OnTimeRangeChanged)
+    .sort(VariableSort.NaturalAsc)
+    .multi(true);
+}
+
+/** Without a value of its own, All becomes the names of all: with 500 servers a query of ten thousand letters. */
+function all(variable: QueryVariableBuilder, value: string): QueryVariableBuilder {
+  return variable
+    .includeAll(true)
+    .allValue(value)
+    .current({ text: ['All'], value: ['$__all'] });
 }

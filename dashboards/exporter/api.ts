@@ -1,8 +1,18 @@
-import { NO_PANELS, wordsFor } from '../appearance.ts';
+import { GOOD, INFORMATION, NO_PANELS, TROUBLE, WARNING, wordsFor } from '../appearance.ts';
 import type { Section } from '../board.ts';
-import { DASHED, graph, THIN, timeline } from '../panels.ts';
+import { colored, DASHED, graph, type Look, THIN, timeline } from '../panels.ts';
 import { growthOfSparse, ofEachPanel, ofPanels, perMinute, quantile } from '../promql.ts';
-import { table } from '../table.ts';
+import { type Column, table } from '../table.ts';
+
+/** By HTTP status; a word stands for a call that got no answer. */
+const ANSWER_COLORS: readonly Look[] = [
+  ['/^2/', colored(GOOD)],
+  ['/^3/', colored(INFORMATION)],
+  ['/^4/', colored('yellow')],
+  ['/^429$/', colored(WARNING)],
+  ['/^5/', colored(TROUBLE)],
+  ['/^[a-z]/', colored('dark-red')],
+];
 
 export const api: Section = {
   title: "The panels' API",
@@ -11,7 +21,7 @@ export const api: Section = {
       title: 'API budget',
       description:
         'Calls a minute: made, allowed (dashed), planned, and what it would take to stream every server all the time (dotted).',
-      unit: 'cpm',
+      unit: 'suffix:/min',
       min: 0,
       noValue: NO_PANELS,
       width: 12,
@@ -36,7 +46,7 @@ export const api: Section = {
     graph({
       title: 'Calls that wait',
       description: 'Calls that wait for their turn in the budget. A long queue makes samples old.',
-      unit: 'short',
+      unit: 'none',
       decimals: 0,
       min: 0,
       noValue: NO_PANELS,
@@ -47,11 +57,11 @@ export const api: Section = {
     timeline({
       title: 'Paused by a 429',
       description: 'When all calls were held back, because the panel said that its rate limit was exceeded.',
-      unit: 'short',
+      unit: 'none',
       noValue: NO_PANELS,
       width: 6,
       height: 9,
-      mappings: [wordsFor({ 0: ['goes on', 'green'], 1: ['paused', 'orange'] })],
+      mappings: [wordsFor({ 0: ['goes on', GOOD], 1: ['paused', WARNING] })],
       queries: [
         {
           expr: `max by (panel) (${ofPanels('gameserver_exporter_api_budget_paused')})`,
@@ -62,7 +72,7 @@ export const api: Section = {
     graph({
       title: 'Calls by answer',
       description: 'Calls a minute by HTTP status, or by kind of failure where no answer came.',
-      unit: 'cpm',
+      unit: 'suffix:/min',
       min: 0,
       noValue: 'No call was made',
       width: 8,
@@ -70,11 +80,12 @@ export const api: Section = {
       queries: [
         { expr: perMinute('gameserver_exporter_api_requests_total', 'status'), legend: '{{status}}' },
       ],
+      looks: ANSWER_COLORS,
     }),
     graph({
       title: 'Answers of 429',
       description: 'Calls that the panel refused because its rate limit was exceeded, by panel and endpoint.',
-      unit: 'short',
+      unit: 'none',
       decimals: 0,
       min: 0,
       noValue: 'The panel never said that its rate limit was exceeded',
@@ -82,7 +93,13 @@ export const api: Section = {
       bars: true,
       queries: [
         {
-          expr: growthOfSparse('gameserver_exporter_api_requests_total', 'status="429"', 'panel', 'endpoint'),
+          expr: growthOfSparse(
+            'gameserver_exporter_api_requests_total',
+            'status="429"',
+            ofPanels('gameserver_exporter_api_requests_total'),
+            'panel',
+            'endpoint',
+          ),
           legend: '{{panel}} {{endpoint}}',
         },
       ],
@@ -107,46 +124,51 @@ export const api: Section = {
       ],
     }),
     table({
-      title: 'What was planned',
+      title: 'Plan',
       description: 'How the servers of each panel are to be observed within its limit.',
-      unit: 'short',
+      unit: 'none',
       noValue: NO_PANELS,
-      width: 24,
       height: 6,
-      labels: { panel: 'Panel' },
       columns: [
-        { name: 'Sockets all the time', expr: ofEachPanel('gameserver_exporter_planned_sockets') },
-        { name: 'Servers by turns', expr: ofEachPanel('gameserver_exporter_planned_turns') },
-        { name: 'Sockets for them', expr: ofEachPanel('gameserver_exporter_planned_turn_sockets') },
-        {
-          name: 'Without descriptors',
-          expr: ofEachPanel('gameserver_exporter_planned_without_socket'),
-        },
-        { name: 'Polled', expr: ofEachPanel('gameserver_exporter_planned_polls') },
+        { label: 'panel', name: 'Panel', width: 100, grows: true },
+        planned('Own sockets', 'sockets', 110),
+        planned('Servers by turns', 'turns', 140),
+        planned('Turn sockets', 'turn_sockets', 110),
+        planned('No descriptor', 'without_socket', 115),
+        planned('Polled', 'polls', 75),
         {
           name: 'Polled every',
           expr: `max by (panel) (${ofPanels('gameserver_exporter_planned_poll_interval_seconds')})`,
+          width: 105,
           unit: 's',
+          decimals: 0,
         },
         {
-          name: 'Oldest streamed sample',
+          name: 'Oldest streamed',
           expr: `max by (panel) (${ofPanels('gameserver_exporter_planned_longest_age_seconds')})`,
+          width: 130,
           unit: 's',
+          decimals: 0,
         },
       ],
-      sortBy: ['Panel', 'ascending'],
+      sortBy: [['Panel', 'ascending']],
     }),
   ],
 };
 
+function planned(name: string, what: string, width: number): Column {
+  return { name, expr: ofEachPanel(`gameserver_exporter_planned_${what}`), width };
+}
+
 export const listing: Section = {
   title: 'Discovery',
+  collapsed: true,
   panels: [
     graph({
       title: 'Servers by discovery',
       description:
         "Servers that are observed because the panel's listing names them, and those that are left out because of discover.max_servers, or because another server has the same identifier.",
-      unit: 'short',
+      unit: 'none',
       decimals: 0,
       min: 0,
       noValue: 'No panel is listed',
@@ -181,7 +203,7 @@ export const listing: Section = {
     graph({
       title: 'Listings that failed',
       description: "Walks through the panel's listing, a minute, that left out a page or an entry.",
-      unit: 'cpm',
+      unit: 'suffix:/min',
       min: 0,
       noValue: 'No panel is listed',
       width: 8,

@@ -1,65 +1,66 @@
-import { NO_EXPORTER, NO_PANELS, steps, YES_NO } from '../appearance.ts';
+import {
+  GOOD,
+  NO_EXPORTER,
+  NONE_IS_GOOD,
+  steps,
+  TROUBLE,
+  UP_OR_DOWN,
+  WARNING,
+  YES_OR_TROUBLE,
+} from '../appearance.ts';
 import type { Section } from '../board.ts';
+import { exportersUp, panelsDown } from '../infrastructure.ts';
 import { figure } from '../panels.ts';
-import { gauge, ofEachExporter, ofExporters, ofPanels, totalOfSparse } from '../promql.ts';
+import {
+  exporterUp,
+  gauge,
+  missingShards,
+  ofEachExporter,
+  ofExporters,
+  totalOfSparse,
+  unless,
+} from '../promql.ts';
+import { HELD } from '../status.ts';
 import { table } from '../table.ts';
 
 export const overview: Section = {
   title: 'Overview',
   panels: [
+    exportersUp(4),
     figure({
-      title: 'Servers with fresh samples',
-      description: 'Part of the servers that there is a fresh sample of; blocked ones count as without.',
+      title: 'Fresh samples',
+      description:
+        'Share of the servers that there is a fresh sample of. Those that the panel holds, as suspended ones, do not count.',
       unit: 'percentunit',
       decimals: 1,
-      noValue: NO_PANELS,
-      width: 5,
-      thresholds: steps('red', [0.8, 'yellow'], [0.95, 'green']),
-      queries: [{ expr: `avg(${gauge('gameserver_collection_up')})` }],
-    }),
-    figure({
-      title: 'Panels in trouble',
-      description: 'Panels whose API does not answer or does not accept the key.',
-      unit: 'short',
-      noValue: NO_PANELS,
-      width: 5,
-      thresholds: steps('green', [1, 'red']),
-      queries: [{ expr: `sum(1 - min by (panel) (${ofPanels('gameserver_panel_up')}))` }],
-    }),
-    figure({
-      title: 'Calls refused with 429',
-      description: 'Calls in the time range that the panel refused because its rate limit was exceeded.',
-      unit: 'short',
-      decimals: 0,
-      noValue: NO_PANELS,
-      width: 5,
-      thresholds: steps('green', [1, 'orange']),
-      queries: [
-        {
-          expr: totalOfSparse('gameserver_exporter_api_requests_total', 'status="429"'),
-        },
-      ],
-    }),
-    figure({
-      title: 'Shards that are missing',
-      description: 'Shards that no exporter observes: their servers are not on these dashboards.',
-      unit: 'short',
-      noValue: NO_EXPORTER,
-      width: 5,
-      thresholds: steps('green', [1, 'red']),
-      queries: [
-        {
-          expr: `sum(max by (job) (${ofExporters('gameserver_exporter_total_shards')}) - count by (job) (count_values by (job) ("shard", ${ofExporters('gameserver_exporter_shard_ordinal')})))`,
-        },
-      ],
-    }),
-    figure({
-      title: 'Configurations refused',
-      description: 'Exporters that run on an older configuration, because the newest could not be loaded.',
-      unit: 'short',
-      noValue: NO_EXPORTER,
       width: 4,
-      thresholds: steps('green', [1, 'red']),
+      thresholds: steps(TROUBLE, [0.8, 'yellow'], [0.95, GOOD]),
+      queries: [{ expr: `avg(${unless(gauge('gameserver_collection_up'), HELD)})` }],
+    }),
+    panelsDown(4),
+    figure({
+      title: 'Calls refused (429)',
+      description: 'Calls in the time range that the panel refused because its rate limit was exceeded.',
+      unit: 'none',
+      decimals: 0,
+      width: 4,
+      thresholds: steps(GOOD, [1, WARNING]),
+      queries: [{ expr: totalOfSparse('gameserver_exporter_api_requests_total', 'status="429"') }],
+    }),
+    figure({
+      title: 'Missing shards',
+      description: 'Shards that no exporter observes: their servers are not on these dashboards.',
+      unit: 'none',
+      width: 4,
+      thresholds: NONE_IS_GOOD,
+      queries: [{ expr: `sum(${missingShards()})` }],
+    }),
+    figure({
+      title: 'Refused configs',
+      description: 'Exporters that run on an older configuration, because the newest could not be loaded.',
+      unit: 'none',
+      width: 4,
+      thresholds: NONE_IS_GOOD,
       queries: [{ expr: `sum(1 - ${ofEachExporter('gameserver_exporter_config_last_reload_successful')})` }],
     }),
     table({
@@ -67,40 +68,39 @@ export const overview: Section = {
       description: 'Every exporter of the chosen jobs.',
       unit: 'short',
       noValue: NO_EXPORTER,
-      width: 24,
       height: 6,
-      labels: {
-        instance: 'Instance',
-        job: 'Job',
-        version: 'Version',
-        revision: 'Revision',
-        nodeversion: 'Node.js',
-      },
       columns: [
-        {
-          name: 'Build',
-          expr: `max by (job, instance, version, revision, nodeversion) (${ofExporters('gameserver_exporter_build_info')})`,
-          hidden: true,
-        },
-        { name: 'Shard', expr: ofEachExporter('gameserver_exporter_shard_ordinal') },
-        { name: 'of', expr: ofEachExporter('gameserver_exporter_total_shards') },
+        { label: 'instance', name: 'Instance', width: 140, grows: true },
+        { label: 'job', name: 'Job', width: 90, grows: true },
+        { name: 'Exporter is', expr: exporterUp(), width: 100, mappings: [UP_OR_DOWN] },
+        { label: 'version', name: 'Version', width: 80 },
+        { label: 'revision', name: 'Revision', width: 90 },
+        { label: 'nodeversion', name: 'Node.js', width: 85 },
+        { name: 'Shard', expr: ofEachExporter('gameserver_exporter_shard_ordinal'), width: 65, unit: 'none' },
+        { name: 'of', expr: ofEachExporter('gameserver_exporter_total_shards'), width: 45, unit: 'none' },
         {
           name: 'Up for',
           expr: `time() - ${ofEachExporter('process_start_time_seconds')}`,
-          unit: 'dtdurations',
+          width: 85,
+          unit: 's',
+          decimals: 1,
         },
         {
-          name: 'Newest configuration loaded',
+          name: 'Config',
           expr: ofEachExporter('gameserver_exporter_config_last_reload_successful'),
-          mappings: [YES_NO],
+          width: 65,
+          mappings: [YES_OR_TROUBLE],
         },
         {
-          name: 'Configured since',
+          name: 'Loaded',
           expr: `time() - ${ofEachExporter('gameserver_exporter_config_last_reload_success_timestamp_seconds')}`,
-          unit: 'dtdurations',
+          width: 85,
+          unit: 's',
+          decimals: 1,
         },
       ],
-      sortBy: ['Instance', 'ascending'],
+      rows: `max by (job, instance, version, revision, nodeversion) (${ofExporters('gameserver_exporter_build_info')})`,
+      sortBy: [['Instance', 'ascending']],
     }),
   ],
 };

@@ -1,7 +1,7 @@
 import { NO_EXPORTER, steps } from '../appearance.ts';
 import type { Section } from '../board.ts';
 import { DASHED, graph } from '../panels.ts';
-import { ofEachExporter, ofExporters, quantile } from '../promql.ts';
+import { BUILD, ofEachExporter, ofExporters, quantile } from '../promql.ts';
 
 export const program: Section = {
   title: 'The program',
@@ -62,7 +62,7 @@ export const program: Section = {
       width: 6,
       queries: [
         {
-          expr: `max by (job, instance) (rate(${ofExporters('process_cpu_seconds_total')}[$__rate_interval]))`,
+          expr: `max by (job, instance) (rate(${ofExporters('process_cpu_seconds_total')}[$__rate_interval]) and on (job, instance) ${BUILD})`,
           legend: '{{instance}}',
         },
       ],
@@ -70,7 +70,7 @@ export const program: Section = {
     graph({
       title: 'Dropped log lines',
       description: 'Lines a minute that could not be written: the disk is full, or nothing reads the log.',
-      unit: 'short',
+      unit: 'none',
       min: 0,
       decimals: 0,
       noValue: NO_EXPORTER,
@@ -91,7 +91,7 @@ export const program: Section = {
       width: 6,
       queries: [
         {
-          expr: `sum by (job, instance) (rate(${ofExporters('nodejs_gc_duration_seconds_sum')}[$__rate_interval]))`,
+          expr: `sum by (job, instance) (rate(${ofExporters('nodejs_gc_duration_seconds_sum')}[$__rate_interval]) and on (job, instance) ${BUILD})`,
           legend: '{{instance}}',
         },
       ],
@@ -100,7 +100,7 @@ export const program: Section = {
       title: 'File descriptors',
       description:
         'Open files and sockets, how many the system allows (dashed), and how many all servers need. Every console socket takes one.',
-      unit: 'short',
+      unit: 'none',
       decimals: 0,
       min: 0,
       noValue: 'Only Linux tells them',

@@ -1,7 +1,7 @@
-import { NO_PANELS, wordsFor } from '../appearance.ts';
+import { CONDITION_COLORS, GOOD, NO_PANELS, SOCKET_COLORS, TROUBLE, wordsFor } from '../appearance.ts';
 import type { Section } from '../board.ts';
-import { DASHED, graph, timeline } from '../panels.ts';
-import { gauge, ofPanels, ofServers, perMinute, perServer, SHOWN, sampleAge, whereAlso } from '../promql.ts';
+import { coloredByName, DASHED, graph, timeline } from '../panels.ts';
+import { gauge, ofPanels, ofServers, overRange, perMinute, SHOWN, sampleAge, whereAlso } from '../promql.ts';
 
 export const sockets: Section = {
   title: 'Sockets',
@@ -9,19 +9,20 @@ export const sockets: Section = {
     graph({
       title: 'Sockets by state',
       description: 'Console sockets by state. Nearly all should stream.',
-      unit: 'short',
+      unit: 'none',
       decimals: 0,
       min: 0,
       noValue: NO_PANELS,
       width: 8,
       stacked: true,
       queries: [{ expr: `sum by (state) (${ofPanels('gameserver_exporter_sockets')})`, legend: '{{state}}' }],
+      looks: coloredByName(SOCKET_COLORS),
     }),
     graph({
       title: 'Servers by condition',
       description:
         'How servers are observed: streaming by socket, polling, waiting for their turn, connecting, failing, blocked.',
-      unit: 'short',
+      unit: 'none',
       decimals: 0,
       min: 0,
       noValue: NO_PANELS,
@@ -30,12 +31,13 @@ export const sockets: Section = {
       queries: [
         { expr: `sum by (condition) (${ofPanels('gameserver_exporter_servers')})`, legend: '{{condition}}' },
       ],
+      looks: coloredByName(CONDITION_COLORS),
     }),
     graph({
       title: 'Reconnects',
       description:
         'Sockets that had to be connected anew, a minute, by reason. A steady stream means trouble on the way.',
-      unit: 'cpm',
+      unit: 'suffix:/min',
       min: 0,
       noValue: NO_PANELS,
       width: 8,
@@ -46,7 +48,7 @@ export const sockets: Section = {
       title: 'Messages',
       description:
         'Messages over console sockets a second, by event. A running server sends stats once a second.',
-      unit: 'cps',
+      unit: 'suffix:/s',
       min: 0,
       noValue: NO_PANELS,
       width: 8,
@@ -60,7 +62,7 @@ export const sockets: Section = {
     graph({
       title: 'Bad messages',
       description: 'Messages and answers a minute that could not be used, by what was wrong.',
-      unit: 'cpm',
+      unit: 'suffix:/min',
       min: 0,
       noValue: NO_PANELS,
       width: 8,
@@ -69,10 +71,10 @@ export const sockets: Section = {
     timeline({
       title: 'Panels',
       description: "Whether each panel's API answers and accepts the key.",
-      unit: 'short',
+      unit: 'none',
       noValue: NO_PANELS,
       width: 8,
-      mappings: [wordsFor({ 0: ['down, or refuses the key', 'red'], 1: ['answers', 'green'] })],
+      mappings: [wordsFor({ 0: ['down, or refuses the key', TROUBLE], 1: ['answers', GOOD] })],
       queries: [{ expr: `min by (panel) (${ofPanels('gameserver_panel_up')})`, legend: '{{panel}}' }],
     }),
   ],
@@ -113,7 +115,7 @@ export const freshness: Section = {
         {
           expr: whereAlso(
             sampleAge(),
-            `bottomk(${SHOWN}, ${perServer(`${ofServers('gameserver_last_sample_timestamp_seconds')} @ end()`)})`,
+            `bottomk(${SHOWN}, ${overRange(`${ofServers('gameserver_last_sample_timestamp_seconds')} @ end()`)})`,
           ),
           legend: '{{server}} · {{panel}}',
         },

@@ -1,57 +1,57 @@
-import { MappingType, type ValueMapping } from '@grafana/grafana-foundation-sdk/dashboard';
-import { ROW_TO_SERVER } from '../appearance.ts';
+import {
+  MappingType,
+  type SpecialValueMap,
+  SpecialValueMatch,
+} from '@grafana/grafana-foundation-sdk/dashboard';
+import { PLAIN, ROW_TO_SERVER, wordsFor } from '../appearance.ts';
 import type { Section } from '../board.ts';
-import { ofPanels } from '../promql.ts';
 import { table } from '../table.ts';
-import { needAttention, SOON, URGENT } from './problems.ts';
+import { PROBLEM_WORDS, REMEDY_WORDS, URGENCY_WORDS } from './advice.ts';
+import { LONG_AGO, needAttention } from './problems.ts';
 
-const URGENCY: ValueMapping = {
-  type: MappingType.RangeToText,
-  options: { from: 1, to: URGENT, result: { text: 'now', color: 'red', index: 0 } },
-};
-const LESS_URGENT: ValueMapping = {
-  type: MappingType.RangeToText,
-  options: { from: URGENT + 1, to: SOON, result: { text: 'soon', color: 'orange', index: 1 } },
-};
-const LEAST_URGENT: ValueMapping = {
-  type: MappingType.RangeToText,
-  options: { from: SOON + 1, to: null, result: { text: 'look into it', color: 'blue', index: 2 } },
+const NOT_KNOWN: SpecialValueMap = {
+  type: MappingType.SpecialValue,
+  options: { match: SpecialValueMatch.NotANumber, result: { text: '–', color: PLAIN, index: 1 } },
 };
 
 export const attention: Section = {
-  title: 'Who needs attention first',
+  title: 'Who needs attention',
   panels: [
     table({
-      title: 'Problems of panels and nodes',
+      title: 'Who needs attention',
       description:
-        'What is wrong with panels, their API keys and their nodes; the troubleshooting page explains each cause. Alerts of the servers wait until it is fixed.',
-      unit: 'short',
-      noValue: 'No panel and no node has a problem',
-      width: 24,
-      height: 6,
-      labels: { panel: 'Panel', node: 'Node', cause: 'Cause' },
+        'Exporters, panels and nodes that are down, then one row for each server, with its most urgent problem. Servers of a panel or node that is down have no rows of their own. Servers that are suspended, or off as expected, need nobody.',
+      unit: 's',
+      noValue: 'Nothing that is observed needs attention',
+      height: 11,
       columns: [
+        { label: 'urgency', name: 'Urgency', width: 90, mappings: [URGENCY_WORDS] },
         {
+          label: 'problem',
           name: 'Problem',
-          expr: `max by (panel, cause) (${ofPanels('gameserver_panel_problem')}) or max by (panel, node, cause) (${ofPanels('gameserver_node_problem')})`,
-          hidden: true,
+          width: 150,
+          grows: true,
+          wraps: true,
+          mappings: [PROBLEM_WORDS],
         },
+        { label: 'server', name: 'Server', width: 120, grows: true, link: ROW_TO_SERVER },
+        { label: 'node', name: 'Node or exporter', width: 140 },
+        { label: 'panel', name: 'Panel', width: 90 },
+        {
+          expr: needAttention(),
+          name: 'For',
+          width: 100,
+          unit: 's',
+          decimals: 0,
+          mappings: [wordsFor({ [LONG_AGO]: ['over a day', PLAIN] }), NOT_KNOWN],
+        },
+        { label: 'todo', name: 'What to do', width: 240, grows: true, wraps: true, mappings: [REMEDY_WORDS] },
       ],
-      sortBy: ['Panel', 'ascending'],
-    }),
-    table({
-      title: 'Who needs attention first',
-      description:
-        'Servers with a problem, most urgent first; a server has a row for each of its problems. At most 50 rows.',
-      unit: 'short',
-      noValue: 'No server needs attention',
-      width: 24,
-      height: 9,
-      labels: { problem: 'Problem', server: 'Server', panel: 'Panel' },
-      hiddenLabels: ['server_id', 'reason'],
-      columns: [{ name: 'Urgency', expr: needAttention(), mappings: [URGENCY, LESS_URGENT, LEAST_URGENT] }],
-      sortBy: ['Urgency', 'ascending'],
-      links: { on: ['server'], to: ROW_TO_SERVER },
+      hiddenLabels: ['server_id', 'reason', 'cause', 'job', 'instance'],
+      sortBy: [
+        ['Urgency', 'ascending'],
+        ['For', 'ascending'],
+      ],
     }),
   ],
 };

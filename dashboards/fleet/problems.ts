@@ -1,76 +1,182 @@
 import {
   CRASHES,
-  expected,
+  exporterUp,
   gauge,
+  missingShards,
+  noExporter,
+  ofEachExporter,
+  ofExporters,
+  ofNodes,
+  ofPanels,
   ofServers,
   perServer,
+  type Resource,
+  resourceMetric,
+  SERVER,
   secondsToFullDisk,
   share,
   unless,
-  whereAlso,
+  withInfo,
 } from '../promql.ts';
+import { DOWN, NOT_ANSWERING, REFUSED, WITHOUT_DATA } from '../status.ts';
+import type { ProblemCode, Urgency } from './advice.ts';
 
-/** Something that a server needs a person for. */
-interface Problem {
-  /** What is wrong; `$1` stands for the value of the label in `of`. */
-  readonly words: string;
-  readonly of?: string;
-  /** A series for each server that has it. */
-  readonly servers: string;
+/** A row that began before the last day: its time is given as this many seconds. */
+export const LONG_AGO = 86_400;
+
+/** How to tell since when something is wrong. */
+interface Beginning {
+  /** Labels that tell its subjects apart. */
+  readonly by: string;
+  /** Its series are there while nothing is wrong, or at the instant that counts. */
+  readonly cleared: string;
+  /** A metric that is there for every subject that is observed. */
+  readonly observed: string;
+  /** The last day is looked through in steps of two hours. */
+  readonly costly?: true;
 }
 
-const DOWN = perServer(ofServers('gameserver_state', 'state=~"offline|stopped|stopping"'));
-const FAILED_BACKUP = gauge('gameserver_backup_last_failure_timestamp_seconds');
-const BLOCKED = perServer(ofServers('gameserver_blocked'), 'reason');
+/** The vector with the seconds for which something has been wrong; NaN where that began before its subject was observed. */
+function since(vector: string, { by, cleared, observed, costly }: Beginning): string {
+  const last = (range: string) => `max by (${by}) (max_over_time((0 * (${cleared}) + time())[${range}]))`;
+  const newest = costly ? last('1d:2h') : `(${last('1h:1m')} or ${last('1d:15m')})`;
+  return [
+    `(time() - (0 * (${vector}) + on (${by}) group_left () ${newest}))`,
+    `(0 * (${vector}) + ${LONG_AGO} and on (${by}) ${observed} offset 1d)`,
+    unknownSince(vector),
+  ].join(' or ');
+}
 
-/** Most urgent first: what players notice, then what they are about to notice, then what may be meant so. */
-const PROBLEMS: readonly Problem[] = [
-  {
-    words: 'should run, but is off',
-    servers: whereAlso(`${DOWN} == 1`, `${expected()} == 1`),
-  },
-  {
-    words: 'crashed, and its node no longer restarts it',
-    servers: `${gauge('gameserver_automatic_restart_aborted')} == 1`,
-  },
-  {
-    words: 'crashed within the last hour: $1',
-    of: 'reason',
-    servers: `${perServer(`increase(${ofServers('gameserver_stops_total', CRASHES)}[1h])`, 'reason')} > 0`,
-  },
-  { words: 'disk used to 95 % or more', servers: `${share('disk')} >= 0.95` },
-  { words: 'memory used to 95 % or more', servers: `${share('memory')} >= 0.95` },
-  { words: 'disk full within a day at this pace', servers: `${secondsToFullDisk()} < 86400` },
-  {
-    words: 'at its CPU limit for half of the last ten minutes',
-    servers: `${perServer(`increase(${ofServers('gameserver_cpu_saturated_seconds_total')}[10m])`)} > 300`,
-  },
-  {
-    words: 'the newest backup failed',
-    servers: unless(
-      FAILED_BACKUP,
-      `${gauge('gameserver_backup_last_success_timestamp_seconds')} >= ${FAILED_BACKUP}`,
+function unknownSince(vector: string): string {
+  return `(0 * (${vector}) + NaN)`;
+}
+
+/** Gives rows the code of their problem: that of the table of advice, or a cause's, which a label tells. */
+function rows(urgency: Urgency, code: ProblemCode | { readonly label: string }, vector: string): string {
+  const [words, label, found] = typeof code === 'string' ? [code, '', ''] : ['$1', code.label, '(.*)'];
+  const coded = `label_replace(${vector}, "problem", "${words}", "${label}", "${found}")`;
+  return `label_replace(${coded}, "urgency", "${urgency}", "", "")`;
+}
+
+const CAUSE = { label: 'cause' };
+const UP = ofExporters('up');
+const PANEL_UP = ofPanels('gameserver_panel_up');
+const NODE_UP = ofNodes('gameserver_node_up');
+
+/** Panels that no exporter reaches, and those that some exporter doesn't. */
+const PANELS_DOWN = `max by (panel) (${PANEL_UP}) == 0`;
+const PANELS_IN_TROUBLE = `min by (panel) (${PANEL_UP}) == 0`;
+const NODES_DOWN = `max by (panel, node) (${NODE_UP}) == 0`;
+
+/** What has trouble that is nobody else's: exporters, panels and nodes. */
+function infrastructure(): readonly string[] {
+  const instance = (vector: string) => `label_replace(${vector}, "node", "$1", "instance", "(.*)")`;
+  const loaded = 'gameserver_exporter_config_last_reload_successful';
+  const panelProblem = `max by (panel, cause) (${ofPanels('gameserver_panel_problem')})`;
+  const nodeProblem = `max by (panel, node, cause) (${ofNodes('gameserver_node_problem')})`;
+  const exporter = { by: 'job, instance', observed: UP };
+  return [
+    rows(1, 'nothing_observed', unknownSince(noExporter())),
+    rows(1, 'exporter_down', instance(since(`${exporterUp()} == 0`, { ...exporter, cleared: `${UP} == 1` }))),
+    rows(
+      1,
+      'shard_missing',
+      since(`${missingShards()} > 0`, { by: 'job', observed: UP, cleared: `${missingShards()} == 0` }),
     ),
-  },
-  {
-    words: 'no data',
-    servers: unless(`${gauge('gameserver_collection_up')} == 0`, BLOCKED),
-  },
-  { words: 'blocked: $1', of: 'reason', servers: BLOCKED },
-];
+    rows(
+      1,
+      CAUSE,
+      since(whereOn('panel', panelProblem, PANELS_IN_TROUBLE), {
+        by: 'panel',
+        observed: PANEL_UP,
+        cleared: `min by (panel) (${PANEL_UP}) == 1`,
+      }),
+    ),
+    rows(
+      1,
+      CAUSE,
+      since(`${whereOn('panel, node', nodeProblem, NODES_DOWN)} unless on (panel) (${PANELS_DOWN})`, {
+        by: 'panel, node',
+        observed: NODE_UP,
+        cleared: `${NODE_UP} == 1`,
+      }),
+    ),
+    rows(2, CAUSE, unknownSince(`${panelProblem} unless on (panel) (${PANELS_IN_TROUBLE})`)),
+    rows(
+      3,
+      'config_refused',
+      instance(
+        since(`${ofEachExporter(loaded)} == 0`, { ...exporter, cleared: `${ofExporters(loaded)} == 1` }),
+      ),
+    ),
+  ];
+}
 
-/** Ranks up to this one are red, those up to the next are orange. */
-export const URGENT = 3;
-export const SOON = 8;
+function whereOn(labels: string, vector: string, condition: string): string {
+  return `${vector} and on (${labels}) (${condition})`;
+}
 
-/** The most rows that are shown: who has more problems than that has one of another kind. */
-const MOST = 50;
+const COLLECTED = ofServers('gameserver_collection_up');
 
-/** A series for each server and problem, labelled `problem`; its value is the problem's rank, from 1 on. */
+function ofServer(vector: string, cleared: string, costly?: true): string {
+  return since(vector, { by: SERVER, observed: COLLECTED, cleared, ...(costly && { costly }) });
+}
+
+const RAN = `${ofServers('gameserver_state', 'state="running"')} == 1`;
+const STOPS = ofServers('gameserver_stops_total', CRASHES);
+const CRASHED_AT = `${STOPS} - ${STOPS} offset 1m > 0`;
+const CRASHES_OF_AN_HOUR = `sum by (${SERVER}) (round(${perServer(`increase(${STOPS}[1h])`, 'reason')}))`;
+const SATURATED = `increase(${ofServers('gameserver_cpu_saturated_seconds_total')}[10m])`;
+const FAILED_BACKUP = gauge('gameserver_backup_last_failure_timestamp_seconds');
+const GOOD_BACKUP = gauge('gameserver_backup_last_success_timestamp_seconds');
+const EXPECTED_OFF = `${gauge('gameserver_expected_running')} == 0`;
+
+function nearlyFull(resource: Resource): string {
+  const [usage, limit] = (['usage', 'limit'] as const).map((kind) =>
+    ofServers(resourceMetric(resource, kind)),
+  );
+  return ofServer(`${share(resource)} >= 0.95`, `${usage} / ${limit} < 0.95`);
+}
+
+/** What is wrong with servers, the most urgent first: what players notice, then what they are about to notice. */
+function servers(): readonly string[] {
+  return [
+    rows(
+      1,
+      'gave_up',
+      ofServer(unless(`${gauge('gameserver_automatic_restart_aborted')} == 1`, EXPECTED_OFF), RAN),
+    ),
+    rows(1, 'down', ofServer(DOWN, RAN)),
+    rows(1, 'crash_loop', ofServer(`${CRASHES_OF_AN_HOUR} >= 3`, CRASHED_AT)),
+    rows(1, { label: 'reason' }, ofServer(REFUSED, `${COLLECTED} == 1`)),
+    rows(1, 'no_data', ofServer(WITHOUT_DATA, `${COLLECTED} == 1`)),
+    rows(1, 'not_answering', ofServer(NOT_ANSWERING, `${ofServers('gameserver_query_up')} == 1`)),
+    rows(2, 'cpu_saturated', ofServer(`${perServer(SATURATED)} > 300`, `${SATURATED} <= 300`)),
+    rows(2, 'disk_full', nearlyFull('disk')),
+    rows(
+      2,
+      'disk_filling',
+      ofServer(
+        `${secondsToFullDisk()} < 86400`,
+        `deriv(${ofServers('gameserver_disk_usage_bytes')}[6h]) <= 0`,
+        true,
+      ),
+    ),
+    rows(2, 'memory_full', nearlyFull('memory')),
+    rows(2, 'backup_failed', `(time() - (${unless(FAILED_BACKUP, `${GOOD_BACKUP} >= ${FAILED_BACKUP}`)}))`),
+    rows(3, 'crashed', ofServer(`${CRASHES_OF_AN_HOUR} >= 1`, CRASHED_AT)),
+  ];
+}
+
+/**
+ * A series for each row: exporters, panels and nodes in trouble, then one for each server that has trouble of its own. Its value is since
+ * when, in seconds; its labels `problem` and `todo` are the code of its most urgent problem.
+ */
 export function needAttention(): string {
-  const ranked = PROBLEMS.map(({ words, of = '', servers }, index) => {
-    const found = of === '' ? '' : '(.*)';
-    return `label_replace(0 * (${servers}) + ${index + 1}, "problem", "${words}", "${of}", "${found}")`;
-  });
-  return `bottomk(${MOST},\n  ${ranked.join('\n  or ')}\n)`;
+  // A server has the row of its first problem.
+  const mostUrgent = servers().join(`\n  or on (${SERVER}) `);
+  const onNodesDown = whereOn('panel, node', ofServers('gameserver_info'), NODES_DOWN);
+  const own = `(${mostUrgent}) unless on (panel) (${PANELS_DOWN}) unless on (${SERVER}) (${onNodesDown})`;
+  const all = [...infrastructure(), withInfo(own, 'node')].join('\n  or ');
+  return `label_replace(${all}, "todo", "$1", "problem", "(.*)")`;
 }

@@ -1,11 +1,22 @@
-import { NAME, NEAR_LIMIT, SERIES_TO_SERVER, steps } from '../appearance.ts';
+import { NAME, NEAR_LIMIT, SERIES_TO_SERVER, TIME_LEFT } from '../appearance.ts';
 import type { Section } from '../board.ts';
 import { graph, ranking } from '../panels.ts';
-import { byGrowth, byMean, gauge, rate, SHOWN, secondsToFullDisk, share, top } from '../promql.ts';
+import {
+  byGrowth,
+  byMean,
+  gauge,
+  type Resource,
+  rate,
+  resourceMetric,
+  SHOWN,
+  secondsToFullDisk,
+  share,
+  top,
+} from '../promql.ts';
 
 /** The servers that use most of something over time, and those that use most of their limit now. */
-function usage(resource: 'cpu' | 'memory' | 'disk', called: string, unit: string, inUnit: string) {
-  const metric = `gameserver_${resource}_usage_${resource === 'cpu' ? 'cores' : 'bytes'}`;
+function usage(resource: Resource, called: string, unit: string, inUnit: string) {
+  const metric = resourceMetric(resource, 'usage');
   return [
     graph({
       title: `Most ${called}`,
@@ -22,6 +33,7 @@ function usage(resource: 'cpu' | 'memory' | 'disk', called: string, unit: string
       title: `Nearest to their ${called} limit`,
       description: `The ${SHOWN} servers that now use the largest part of their ${called} limit; those without a limit are not in it.`,
       unit: 'percentunit',
+      decimals: 0,
       min: 0,
       max: 1,
       noValue: `No server has a known ${called} limit and a fresh sample`,
@@ -71,7 +83,7 @@ export const networkAndDisk: Section = {
       noValue: 'No disk with a known limit is full within 30 days at this pace',
       width: 24,
       height: 7,
-      thresholds: steps('red', [86_400, 'orange'], [604_800, 'green']),
+      thresholds: TIME_LEFT,
       links: [SERIES_TO_SERVER],
       query: { expr: `bottomk(${SHOWN}, ${secondsToFullDisk()} < 2592000)`, legend: NAME },
     }),

@@ -11,7 +11,7 @@ const MOST = 20;
 export function serverEvents(): Builder<AnnotationQuery>[] {
   return [
     annotation('State changes', 'blue', '{{server}} · {{panel}}: {{state}}', stateChanges()),
-    annotation('Crashes', 'red', '{{server}} · {{panel}}: {{reason}}', stopsByReason(CRASHES)),
+    annotation('Crashes', 'red', '{{server}} · {{panel}}: {{reason}}', `${stopsByReason(CRASHES)} > 0`),
   ];
 }
 

@@ -1,69 +1,120 @@
-import { NAME, NEAR_LIMIT, NO_SERVERS, SOURCE_WORDS, STATE_WORDS, steps, YES_NO } from '../appearance.ts';
+import {
+  NAME,
+  NEAR_LIMIT,
+  NO_SERVERS,
+  SOURCE_WORDS,
+  steps,
+  TIME_LEFT,
+  TROUBLE,
+  YES_NO,
+} from '../appearance.ts';
 import type { Section } from '../board.ts';
 import { timeline } from '../panels.ts';
 import {
   dataSource,
   expected,
   gauge,
-  ofServers,
-  perServer,
+  info,
+  type Resource,
+  resourceMetric,
   sampleAge,
   secondsToFullDisk,
   share,
-  stateCode,
   uptime,
+  uptimeOf30Days,
 } from '../promql.ts';
+import { STATUS_WORDS, statusCode } from '../status.ts';
 import { table } from '../table.ts';
+
+const UPTIME = {
+  width: 75,
+  unit: 'percentunit',
+  thresholds: steps(TROUBLE, [0.95, 'yellow'], [0.99, 'green']),
+};
+
+function columns(resource: Resource, called: string, unit: string, decimals: number) {
+  const [usage, limit] = (['usage', 'limit'] as const).map((kind) => gauge(resourceMetric(resource, kind)));
+  return [
+    { name: called, expr: usage ?? '', width: 80, unit, decimals },
+    { name: `${called} limit`, expr: limit ?? '', width: 105, unit, decimals },
+    {
+      name: `of ${called}`,
+      expr: share(resource),
+      width: 82,
+      unit: 'percentunit',
+      decimals: 0,
+      thresholds: NEAR_LIMIT,
+    },
+  ];
+}
 
 export const now: Section = {
   title: 'Now',
   panels: [
     table({
-      title: 'Servers',
+      title: 'State',
       description: 'The chosen servers as of the end of the time range. Columns sort by a click.',
       unit: 'short',
       noValue: NO_SERVERS,
-      width: 24,
-      height: 7,
-      labels: { server: 'Server', panel: 'Panel', node: 'Node', egg: 'Egg' },
-      hiddenLabels: ['server_id', 'uuid'],
+      height: 5,
       columns: [
-        { name: 'State', expr: stateCode(), mappings: [STATE_WORDS] },
-        { name: 'Should run', expr: expected(), mappings: [YES_NO] },
-        { name: 'Up for', expr: `time() - ${gauge('gameserver_start_time_seconds')}`, unit: 'dtdurations' },
-        { name: 'Uptime', expr: uptime(), unit: 'percentunit' },
-        { name: 'Last exit code', expr: gauge('gameserver_last_exit_code') },
-        { name: 'CPU', expr: gauge('gameserver_cpu_usage_cores'), unit: 'suffix:cores', decimals: 2 },
-        { name: 'CPU of limit', expr: share('cpu'), unit: 'percentunit', thresholds: NEAR_LIMIT },
-        { name: 'Memory', expr: gauge('gameserver_memory_usage_bytes'), unit: 'bytes' },
-        { name: 'Memory of limit', expr: share('memory'), unit: 'percentunit', thresholds: NEAR_LIMIT },
-        { name: 'Disk', expr: gauge('gameserver_disk_usage_bytes'), unit: 'bytes' },
-        { name: 'Disk of limit', expr: share('disk'), unit: 'percentunit', thresholds: NEAR_LIMIT },
+        { label: 'server', name: 'Server', width: 120, grows: true },
+        { label: 'panel', name: 'Panel', width: 75, grows: true },
+        { label: 'node', name: 'Node', width: 75, grows: true },
+        { label: 'egg', name: 'Egg', width: 75, grows: true },
+        { name: 'State', expr: statusCode(), width: 115, mappings: [STATUS_WORDS] },
+        { name: 'Expected', expr: expected(), width: 85, mappings: [YES_NO] },
         {
-          name: 'Disk full in',
-          expr: secondsToFullDisk(),
+          name: 'Up for',
+          expr: `time() - ${gauge('gameserver_start_time_seconds')}`,
+          width: 80,
           unit: 's',
-          thresholds: steps('red', [86_400, 'orange'], [604_800, 'green']),
+          decimals: 1,
         },
-        { name: 'Data', expr: dataSource(), mappings: [SOURCE_WORDS] },
-        { name: 'Sample age', expr: sampleAge(), unit: 's', decimals: 1 },
-        {
-          name: 'Known',
-          expr: perServer(ofServers('gameserver_info'), 'node', 'egg', 'uuid'),
-          hidden: true,
-        },
+        { ...UPTIME, name: 'Uptime', expr: uptime(), decimals: 1 },
+        { ...UPTIME, name: '30 days', expr: uptimeOf30Days(), decimals: 2 },
+        { name: 'Exit code', expr: gauge('gameserver_last_exit_code'), width: 82, unit: 'none' },
+        { name: 'Data', expr: dataSource(), width: 80, mappings: [SOURCE_WORDS] },
       ],
-      sortBy: ['Server', 'ascending'],
+      rows: info('node', 'egg'),
+      hiddenLabels: ['server_id'],
+      sortBy: [['Server', 'ascending']],
+    }),
+    table({
+      title: 'Use',
+      description:
+        'What the chosen servers use of their limits, as of the end of the time range. Full in: when the disk is full if it fills as in the last six hours.',
+      unit: 'short',
+      noValue: NO_SERVERS,
+      height: 5,
+      columns: [
+        { label: 'server', name: 'Server', width: 100, grows: true },
+        ...columns('cpu', 'CPU', 'none', 2).filter(({ name }) => name !== 'CPU limit'),
+        ...columns('memory', 'Memory', 'bytes', 1),
+        ...columns('disk', 'Disk', 'bytes', 1),
+        {
+          name: 'Full in',
+          expr: secondsToFullDisk(),
+          width: 75,
+          unit: 's',
+          decimals: 0,
+          thresholds: TIME_LEFT,
+        },
+        { name: 'Sample', expr: sampleAge(), width: 60, unit: 's', decimals: 0 },
+      ],
+      rows: gauge('gameserver_collection_up'),
+      hiddenLabels: ['panel', 'server_id'],
+      sortBy: [['Server', 'ascending']],
     }),
     timeline({
-      title: 'State',
-      description: 'The state over time, 25 servers a page; unknown without a fresh sample.',
+      title: 'State over time',
+      description: 'What the server did over time, 25 servers a page.',
       unit: 'short',
       noValue: NO_SERVERS,
       width: 24,
       height: 6,
-      mappings: [STATE_WORDS],
-      queries: [{ expr: stateCode(), legend: NAME }],
+      mappings: [STATUS_WORDS],
+      queries: [{ expr: statusCode(), legend: NAME }],
     }),
   ],
 };

@@ -1,6 +1,6 @@
 import { LIMITED, NAME, NO_SAMPLES, NO_SERVERS } from '../appearance.ts';
 import type { Section } from '../board.ts';
-import { DASHED, DOWNWARDS, graph, THIN } from '../panels.ts';
+import { DOWNWARDS, EXTREME, graph, LIMIT } from '../panels.ts';
 import { byGrowth, byMean, gauge, ofServers, perServer, rate, top } from '../promql.ts';
 
 const byCpu = byMean('gameserver_cpu_usage_cores');
@@ -31,8 +31,8 @@ export const cpuAndMemory: Section = {
         { expr: top(gauge('gameserver_cpu_limit_cores'), byCpu), legend: `${NAME} limit` },
       ],
       looks: [
-        ['/ peak$/', THIN],
-        ['/ limit$/', DASHED],
+        ['/ peak$/', EXTREME],
+        ['/ limit$/', LIMIT],
       ],
     }),
     graph({
@@ -49,8 +49,8 @@ export const cpuAndMemory: Section = {
         { expr: top(gauge('gameserver_memory_limit_bytes'), byMemory), legend: `${NAME} limit` },
       ],
       looks: [
-        ['/ peak$/', THIN],
-        ['/ limit$/', DASHED],
+        ['/ peak$/', EXTREME],
+        ['/ limit$/', LIMIT],
       ],
     }),
     graph({
@@ -104,8 +104,8 @@ export const disk: Section = {
         { expr: top(gauge('gameserver_disk_limit_bytes'), byDisk), legend: `${NAME} limit` },
       ],
       looks: [
-        ['/ in 24 h$/', THIN],
-        ['/ limit$/', DASHED],
+        ['/ in 24 h$/', EXTREME],
+        ['/ limit$/', LIMIT],
       ],
     }),
     graph({

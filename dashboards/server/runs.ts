@@ -1,12 +1,23 @@
-import { LIMITED, NAME, NO_SERVERS, SOURCE_WORDS, steps, wordsFor } from '../appearance.ts';
+import {
+  GOOD,
+  LIMITED,
+  NAME,
+  NO_SERVERS,
+  SOURCE_WORDS,
+  STOP_COLORS,
+  steps,
+  WARNING,
+  wordsFor,
+} from '../appearance.ts';
 import type { Section } from '../board.ts';
-import { DOWNWARDS, graph, timeline } from '../panels.ts';
+import { coloredByName, graph, timeline } from '../panels.ts';
 import {
   byGrowth,
   dataSource,
   gauge,
   growth,
   ofServers,
+  overRange,
   perServer,
   SHOWN,
   sampleAge,
@@ -20,24 +31,28 @@ export const runs: Section = {
   title: 'Restarts and data',
   panels: [
     graph({
-      title: 'Starts and stops',
-      description: `When the exporter saw the server start, and stop for which reason (downwards). ${LIMITED}`,
-      unit: 'short',
+      title: 'Starts',
+      description: `Starts that the exporter saw. ${LIMITED}`,
+      unit: 'none',
       decimals: 0,
-      noValue: 'No start and no stop in this time range',
-      width: 12,
+      noValue: NO_SERVERS,
+      width: 6,
       bars: true,
       queries: [
-        {
-          expr: top(growth('gameserver_starts_total'), byGrowth('gameserver_starts_total')),
-          legend: `${NAME} started`,
-        },
-        {
-          expr: top(stopsByReason(), byGrowth('gameserver_stops_total')),
-          legend: `${NAME} stopped: {{reason}}`,
-        },
+        { expr: top(growth('gameserver_starts_total'), byGrowth('gameserver_starts_total')), legend: NAME },
       ],
-      looks: [['/ stopped: /', DOWNWARDS]],
+    }),
+    graph({
+      title: 'Stops by reason',
+      description:
+        'Stops that the exporter saw, of all chosen servers. exited: the server ended by itself with code 0; unknown: nothing said why.',
+      unit: 'none',
+      decimals: 0,
+      noValue: NO_SERVERS,
+      width: 6,
+      bars: true,
+      queries: [{ expr: `sum by (reason) (${stopsByReason()})`, legend: '{{reason}}' }],
+      looks: coloredByName(STOP_COLORS),
     }),
     timeline({
       title: 'Data source',
@@ -62,7 +77,7 @@ export const runs: Section = {
         {
           expr: whereAlso(
             sampleAge(),
-            `bottomk(${SHOWN}, ${perServer(`last_over_time(${ofServers('gameserver_last_sample_timestamp_seconds')}[$__range] @ end())`)})`,
+            `bottomk(${SHOWN}, ${overRange(`last_over_time(${ofServers('gameserver_last_sample_timestamp_seconds')}[$__range] @ end())`)})`,
           ),
           legend: NAME,
         },
@@ -79,31 +94,48 @@ export const runs: Section = {
         { expr: perServer(ofServers('gameserver_blocked'), 'reason'), legend: `${NAME}: {{reason}}` },
       ],
     }),
+  ],
+};
+
+export const backups: Section = {
+  title: 'Backups',
+  collapsed: true,
+  panels: [
     table({
       title: 'Backups',
       description: 'Successful backups, where the exporter is told to ask for them.',
       unit: 'short',
       noValue: 'No backups, or the exporter is not told to ask for them',
-      width: 24,
       height: 6,
-      labels: { server: 'Server', panel: 'Panel' },
-      hiddenLabels: ['server_id'],
       columns: [
-        { name: 'Backups', expr: gauge('gameserver_backups') },
+        { label: 'server', name: 'Server', width: 140, grows: true },
+        { label: 'panel', name: 'Panel', width: 100, grows: true },
+        { name: 'Backups', expr: gauge('gameserver_backups'), width: 100, unit: 'none' },
         {
           name: 'Age of the newest',
           expr: `time() - ${gauge('gameserver_backup_last_success_timestamp_seconds')}`,
-          unit: 'dtdurations',
-          thresholds: steps('green', [604_800, 'orange']),
+          width: 150,
+          unit: 's',
+          decimals: 1,
+          thresholds: steps(GOOD, [604_800, WARNING]),
         },
         {
-          name: 'Since the last failure',
+          name: 'Since a failure',
           expr: `time() - ${gauge('gameserver_backup_last_failure_timestamp_seconds')}`,
-          unit: 'dtdurations',
+          width: 170,
+          unit: 's',
+          decimals: 1,
         },
-        { name: 'Size of the newest', expr: gauge('gameserver_backup_last_size_bytes'), unit: 'bytes' },
+        {
+          name: 'Size of the newest',
+          expr: gauge('gameserver_backup_last_size_bytes'),
+          width: 150,
+          unit: 'bytes',
+          decimals: 1,
+        },
       ],
-      sortBy: ['Age of the newest', 'descending'],
+      hiddenLabels: ['server_id'],
+      sortBy: [['Age of the newest', 'descending']],
     }),
   ],
 };

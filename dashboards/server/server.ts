@@ -2,14 +2,16 @@ import { UIDS } from '../appearance.ts';
 import { dashboard } from '../board.ts';
 import { serverEvents } from './annotations.ts';
 import { now } from './now.ts';
+import { players } from './players.ts';
 import { cpuAndMemory, disk, network } from './resources.ts';
-import { runs } from './runs.ts';
+import { backups, runs } from './runs.ts';
 
 export const server = dashboard({
   uid: UIDS.server,
   title: 'Game servers: server',
   description: 'One server, or a few side by side: what it does, what it uses, and how it is observed.',
   from: 'now-6h',
-  sections: [now, cpuAndMemory, disk, network, runs],
+  servers: 'one',
+  sections: [now, cpuAndMemory, disk, network, runs, players, backups],
   annotations: serverEvents(),
 });

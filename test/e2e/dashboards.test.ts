@@ -1,10 +1,20 @@
+import { readFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import type { Simulator } from '../../src/simulator/api.ts';
 import type { ServerSpec } from '../../src/simulator/schema.ts';
 import { startSimulator } from '../../src/simulator/simulator.ts';
-import { ensureDebianPackage } from '../support/debian.ts';
 import {
-  type Chosen,
+  ALL,
+  askFor,
+  type Choices,
+  labelValuesOf,
+  type Series,
+  settled,
+  TIMING,
+} from '../support/dashboard-queries.ts';
+import { ensureDebianPackage } from '../support/debian.ts';
+import { expositionOf, serveExposition } from '../support/exposition-target.ts';
+import {
   type DashboardQuery,
   dashboardFiles,
   dashboardIn,
@@ -12,23 +22,15 @@ import {
   labelValues,
   queriesOf,
 } from '../support/grafana.ts';
-import { configFile, endPrograms, type ServedProgram, serveProgram } from '../support/program.ts';
-import { type PrometheusUnderTest, startPrometheus } from '../support/prometheus.ts';
+import { endPrograms, type ServedProgram, serveProgram } from '../support/program.ts';
+import { type PrometheusUnderTest, startPrometheusWith } from '../support/prometheus.ts';
+import { fleetReading, panelReading, streamingReading } from '../support/readings.ts';
 
 /** Real milliseconds that data may take to come: generous, since machines are shared. */
 const PATIENCE_MS = 60_000;
 
-/**
- * A quarter of an hour in steps of some scrapes. Every attempt begins at another second, so that a scrape that a busy machine missed
- * hides no event for good.
- */
-const TIMING = { range: 900, step: 5, scrapeInterval: 1 };
-
-const ALL: Readonly<Record<string, Chosen>> = {
-  job: { all: '.+' },
-  panel: { all: '.+' },
-  server: { all: '.+' },
-};
+/** What the program itself exposes. */
+const OWN: Choices = { ...ALL, job: ['gameserver'] };
 
 /** A name that means something else as a regular expression. */
 const AWKWARD = String.raw`vanilla (1.21)+? [a|b] \d`;
@@ -69,11 +71,22 @@ describe.skipIf(!hasPrometheus)('the dashboards, of a real Prometheus', () => {
       await serveProgram({ yaml: configuration(panel) }),
       await serveProgram({ yaml: configuration(panel) }),
     ];
-    const [first = '', second = ''] = replicas.map(({ url }) => new URL(url).host);
-    const further = await configFile(`- targets: ["${second}"]`);
-    prometheus = await startPrometheus(first, [`file_sd_configs: [{ files: ["${further}"] }]`]);
+    const queried = await serveExposition(QUERIED);
+    stops.unshift(() => queried.close());
+    const targets = replicas.map(({ url }) => `"${new URL(url).host}"`).join(', ');
+    prometheus = await startPrometheusWith(
+      [
+        'global: { scrape_interval: 1s, scrape_timeout: 1s, evaluation_interval: 1s }',
+        'rule_files: [rules.yml]',
+        'scrape_configs:',
+        `  - { job_name: gameserver, static_configs: [{ targets: [${targets}] }] }`,
+        `  - { job_name: queried, static_configs: [{ targets: ["${queried.authority}"] }] }`,
+      ].join('\n'),
+      rules(),
+    );
     stops.unshift(() => prometheus.stop());
     await letThingsHappen(panel, replicas, prometheus);
+    queried.text = QUERIED.replace(/(server="lobby".*reason="crashed".*) 3$/m, '$1 4');
   });
 
   afterAll(async () => {
@@ -87,18 +100,18 @@ describe.skipIf(!hasPrometheus)('the dashboards, of a real Prometheus', () => {
     it.each(queries)('%s has data, and the same for all and for each by name', async (_place, query) => {
       const at = await vi.waitFor(
         async () => {
-          const now = await settled();
+          const now = settled();
           expect(await ask(query, ALL, now), query.expr).not.toEqual([]);
           return now;
         },
         { timeout: PATIENCE_MS, interval: 200 },
       );
-      expect(await ask(query, await everyName(), at)).toEqual(await ask(query, ALL, at));
+      expect(rounded(await ask(query, await everyName(), at))).toEqual(rounded(await ask(query, ALL, at)));
     });
 
     it.each(queries)('%s narrows to one server', async (_place, query) => {
-      const one = { job: ['gameserver'], panel: ['main'], server: [AWKWARD] };
-      const found = await ask(query, one, await settled());
+      const one = { ...OWN, panel: ['main'], server: [AWKWARD] };
+      const found = await ask(query, one, settled());
       const others = found.filter(
         ({ metric: { server = AWKWARD, panel = 'main' } }) => server !== AWKWARD || panel !== 'main',
       );
@@ -108,8 +121,14 @@ describe.skipIf(!hasPrometheus)('the dashboards, of a real Prometheus', () => {
     const variables = dashboard.templating.list.filter(({ type }) => type === 'query');
     it.each(variables)('$name offers choices', async (variable) => {
       const { series, label } = labelValues(variable);
-      const values = await valuesOf(label, interpolate(series, ALL, TIMING));
-      const expected = { job: ['gameserver'], panel: ['listed', 'main', 'other'], server: NAMES };
+      const values = await labelValuesOf(prometheus.url, label, interpolate(series, ALL, TIMING));
+      const expected = {
+        job: ['gameserver', 'queried'],
+        panel: ['listed', 'main', 'other', 'queried'],
+        node: expect.arrayContaining(['fra-1']),
+        egg: expect.arrayContaining(['Paper']),
+        server: NAMES,
+      };
       expect(values).toEqual(expected[label as keyof typeof expected]);
     });
   });
@@ -119,7 +138,7 @@ describe.skipIf(!hasPrometheus)('the dashboards, of a real Prometheus', () => {
     if (query === undefined) throw new Error(`expected "${place}" in ${file}`);
     await vi.waitFor(
       async () => {
-        const found = await ask(query, ALL, await settled());
+        const found = await ask(query, OWN, settled());
         expect(found).toEqual([{ metric: {}, value: [expect.anything(), expect.anything()] }]);
         expect(Number(found[0]?.value?.[1])).toBeCloseTo(expected);
       },
@@ -127,15 +146,16 @@ describe.skipIf(!hasPrometheus)('the dashboards, of a real Prometheus', () => {
     );
   });
 
-  it('name the problem of each server that has one', async () => {
+  it('name the panel in trouble, and the first problem of each server that has one', async () => {
     const query = queriesOf(dashboardIn('fleet.json')).find(({ expr }) => expr.includes('"problem"'));
     if (query === undefined) throw new Error('expected a query that names problems');
-    const main = { job: { all: '.+' }, panel: ['main', 'other'], server: { all: '.+' } };
+    const main = { ...OWN, panel: ['main', 'other'] };
     await vi.waitFor(
       async () => {
-        const found = await ask(query, main, await settled());
+        const found = await ask(query, main, settled());
         const problems = found.map(
-          ({ metric, value }) => `${metric['server']} ${metric['problem']}, rank ${value?.[1]}`,
+          ({ metric }) =>
+            `${metric['server'] ?? metric['panel']}: ${metric['problem']}, urgency ${metric['urgency']}`,
         );
         expect(problems.toSorted()).toEqual(PROBLEMS.toSorted());
       },
@@ -143,89 +163,77 @@ describe.skipIf(!hasPrometheus)('the dashboards, of a real Prometheus', () => {
     );
   });
 
-  /** A time for which Prometheus has all samples, and will have no others later. */
-  async function settled(): Promise<number> {
-    return Math.floor(Date.now() / 1_000) - 3;
+  function ask(query: DashboardQuery, chosen: Choices, at: number) {
+    return askFor(prometheus.url, query, chosen, at);
   }
 
-  async function ask(query: DashboardQuery, chosen: Readonly<Record<string, Chosen>>, at: number) {
-    const expr = interpolate(query.expr, chosen, TIMING);
-    const time = query.instant
-      ? { time: `${at}` }
-      : { start: `${at - TIMING.range}`, end: `${at}`, step: `${TIMING.step}` };
-    const path = query.instant ? 'query' : 'query_range';
-    const { result } = await answer<{ result: readonly Series[] }>(path, { query: expr, ...time });
-    return result.toSorted((a, b) => (keyOf(a) < keyOf(b) ? -1 : 1));
-  }
-
-  async function everyName() {
+  async function everyName(): Promise<Choices> {
     return {
-      job: await valuesOf('job', 'gameserver_exporter_build_info'),
-      panel: await valuesOf('panel', 'gameserver_panel_up'),
-      server: await valuesOf('server', 'gameserver_collection_up'),
+      ...ALL,
+      job: await labelValuesOf(prometheus.url, 'job', 'gameserver_exporter_build_info'),
+      panel: await labelValuesOf(prometheus.url, 'panel', 'gameserver_panel_up'),
+      server: await labelValuesOf(prometheus.url, 'server', 'gameserver_collection_up'),
     };
-  }
-
-  function valuesOf(label: string, series: string): Promise<readonly string[]> {
-    return answer(`label/${label}/values`, { 'match[]': series }, 'GET');
-  }
-
-  async function answer<Data>(
-    path: string,
-    parameters: Record<string, string>,
-    method = 'POST',
-  ): Promise<Data> {
-    const form = new URLSearchParams(parameters);
-    const url = `${prometheus.url}/api/v1/${path}`;
-    const response =
-      method === 'POST'
-        ? await fetch(url, { method: 'POST', body: form })
-        : await fetch(`${url}?${form.toString()}`);
-    const body = (await response.json()) as { status: string; error?: string; data: Data };
-    expect(body, parameters['query']).toMatchObject({ status: 'success' });
-    return body.data;
   }
 });
 
-interface Series {
-  readonly metric: Readonly<Record<string, string>>;
-  /** Of an instant query. */
-  readonly value?: readonly [at: number, value: string];
+/** Sums of fractions depend on the order in which Prometheus finds them. */
+function rounded(series: readonly Series[]): unknown {
+  const round = ([at, value]: readonly [number, string]) => [at, Number(value).toPrecision(9)];
+  return series.map(({ metric, value, values }) => [metric, value && round(value), values?.map(round)]);
 }
 
 /** What single figures have to say after all that happened. */
 const FIGURES = [
+  ['fleet.json', 'Exporters up / A', 2],
+  ['fleet.json', 'Exporters up / B', 0],
   // Seven by configuration, the same seven by discovery, and one on the panel that refuses the key.
   ['fleet.json', 'Servers / A', 15],
+  ['fleet.json', 'Running / A', 8],
   // The server that crashed, by configuration and, since it ran before, by discovery.
-  ['fleet.json', 'Off, but should run / A', 2],
+  ['fleet.json', 'Off, should run / A', 2],
   ['fleet.json', 'Crashes / A', 2],
-  ['fleet.json', 'Without data / A', 3],
-  // The suspended server on two panels; the one whose key is refused is not blocked.
-  ['fleet.json', 'Blocked / A', 2],
+  // The one whose key is refused; the suspended server on two panels is counted apart.
+  ['fleet.json', 'Without data / A', 1],
+  ['fleet.json', 'Held by the panel / A', 2],
+  ['fleet.json', 'Off as expected / A', 2],
   ['fleet.json', 'Nodes down / A', 0],
-  ['fleet.json', 'Panels in trouble / A', 1],
-  ['exporter.json', 'Panels in trouble / A', 1],
-  ['exporter.json', 'Servers with fresh samples / A', 0.8],
-  ['exporter.json', 'Calls refused with 429 / A', 1],
-  ['exporter.json', 'Shards that are missing / A', 0],
-  ['exporter.json', 'Configurations refused / A', 0],
+  ['fleet.json', 'Panels down / A', 1],
+  ['exporter.json', 'Panels down / A', 1],
+  ['exporter.json', 'Fresh samples / A', 12 / 13],
+  ['exporter.json', 'Calls refused (429) / A', 1],
+  ['exporter.json', 'Missing shards / A', 0],
+  ['exporter.json', 'Refused configs / A', 0],
 ] as const;
 
 const PROBLEMS = [
-  'modded should run, but is off, rank 1',
-  'modded crashed within the last hour: crashed, rank 3',
-  'survival disk full within a day at this pace, rank 6',
-  'survival the newest backup failed, rank 8',
-  'season blocked: suspended, rank 10',
-  'elsewhere no data, rank 9',
+  'other: key_refused, urgency 1',
+  'modded: down, urgency 1',
+  'survival: disk_filling, urgency 2',
 ];
 
-function keyOf({ metric }: Series): string {
-  return JSON.stringify(Object.entries(metric).toSorted(([a], [b]) => (a < b ? -1 : 1)));
+const NAMES = [...SERVERS.map(({ name }) => name), 'elsewhere', 'lobby', 'maze'].toSorted();
+
+/** The recording rules, those for figures over days as often as the others. */
+function rules(): string {
+  const file = new URL('../../deploy/prometheus/rules/gameserver.yml', import.meta.url);
+  return readFileSync(file, 'utf8').replaceAll('interval: 5m', 'interval: 1s');
 }
 
-const NAMES = [...SERVERS.map(({ name }) => name), 'elsewhere'].toSorted();
+/** Two servers that are queried for their players; one of them doesn't answer. */
+const QUERIED = expositionOf(
+  fleetReading(
+    ['lobby', 'maze'].map((name) =>
+      streamingReading({ target: { panel: 'queried', name, id: name, node: 'fra-1', egg: 'Paper' } }),
+    ),
+    [panelReading({ name: 'queried', nodes: [{ name: 'fra-1', up: true }] })],
+  ),
+  'gameserver_players{panel="queried",server="lobby",server_id="lobby"} 12',
+  'gameserver_players_max{panel="queried",server="lobby",server_id="lobby"} 40',
+  'gameserver_query_duration_seconds{panel="queried",server="lobby",server_id="lobby"} 0.02',
+  'gameserver_query_up{panel="queried",server="lobby",server_id="lobby"} 1',
+  'gameserver_query_up{panel="queried",server="maze",server_id="maze"} 0',
+);
 
 /** One panel with everything, one that refuses the key, and one whose servers are discovered. */
 function configuration(panel: Simulator): string {

@@ -19,6 +19,7 @@ export interface Target {
   readonly refId: string;
   readonly expr: string;
   readonly instant?: boolean;
+  readonly legendFormat?: string;
   readonly datasource: DatasourceRef;
 }
 
@@ -30,7 +31,49 @@ export interface GrafanaPanel {
   readonly gridPos: GridPos;
   readonly targets?: readonly Target[];
   readonly datasource?: DatasourceRef;
-  readonly fieldConfig?: { readonly defaults: { readonly unit?: string; readonly noValue?: string } };
+  readonly fieldConfig?: {
+    readonly defaults: FieldLook & { readonly unit?: string; readonly noValue?: string };
+    readonly overrides: readonly Override[];
+  };
+  readonly options?: Readonly<Record<string, unknown>>;
+  readonly transformations?: readonly { readonly id: string; readonly options: Arrangement }[];
+  readonly maxDataPoints?: number;
+  readonly collapsed?: boolean;
+  /** Of a row that is collapsed. */
+  readonly panels?: readonly GrafanaPanel[];
+}
+
+/** What a table makes of the names of its fields. */
+interface Arrangement {
+  readonly excludeByName?: Readonly<Record<string, boolean>>;
+  readonly renameByName?: Readonly<Record<string, string>>;
+}
+
+interface Override {
+  readonly matcher: { readonly id: string; readonly options: string };
+  readonly properties: readonly { readonly id: string; readonly value: unknown }[];
+}
+
+interface MappingResult {
+  readonly text?: string;
+  readonly color?: string;
+}
+
+type Mapping =
+  | { readonly type: 'value'; readonly options: Readonly<Record<string, MappingResult>> }
+  | {
+      readonly type: 'special';
+      readonly options: { readonly match: string; readonly result: MappingResult };
+    };
+
+/** What decides on the text and the color of a value. */
+interface FieldLook {
+  readonly mappings?: readonly Mapping[];
+  readonly thresholds?: {
+    readonly steps: readonly { readonly value: number | null; readonly color: string }[];
+  };
+  readonly color?: { readonly mode: string; readonly fixedColor?: string };
+  readonly custom?: Readonly<Record<string, unknown>>;
 }
 
 interface Variable {
@@ -53,13 +96,69 @@ export interface GrafanaDashboard {
   readonly annotations: { readonly list: readonly { readonly name: string; readonly target: Target }[] };
 }
 
+/** Where dashboards lie: those that Grafana loads at its start, and those that a person imports. */
+export type DashboardFolder = 'dashboards' | 'import';
+
 /** The names of the dashboards' files. */
-export function dashboardFiles(): readonly string[] {
-  return readdirSync(new URL('dashboards/', FOLDER)).toSorted();
+export function dashboardFiles(folder: DashboardFolder = 'dashboards'): readonly string[] {
+  return readdirSync(new URL(`${folder}/`, FOLDER)).toSorted();
 }
 
-export function dashboardText(file: string): string {
-  return readFileSync(new URL(`dashboards/${file}`, FOLDER), 'utf8');
+export function dashboardText(file: string, folder: DashboardFolder = 'dashboards'): string {
+  return readFileSync(new URL(`${folder}/${file}`, FOLDER), 'utf8');
+}
+
+/** Every panel that isn't a row, those in collapsed rows included. */
+export function panelsOf({ panels }: Pick<GrafanaDashboard, 'panels'>): readonly GrafanaPanel[] {
+  return panels.flatMap((panel) => (panel.type === 'row' ? (panel.panels ?? []) : [panel]));
+}
+
+/** How a value looks. */
+export interface Appearance {
+  /** Of a mapping, else the number. */
+  readonly text: string;
+  readonly color: string;
+}
+
+/**
+ * How Grafana shows a value of a field (`getDisplayProcessor` of @grafana/data): a mapping comes first, then a fixed color, then the highest
+ * threshold that isn't above it. What is no number has the color of the lowest threshold.
+ */
+export function appearanceOf(panel: GrafanaPanel, field: string, value: number | string | null): Appearance {
+  const look = lookOf(panel, field);
+  const mapped = mappedTo(look.mappings ?? [], value);
+  const steps = look.thresholds?.steps ?? [];
+  const numeric = value === null || Number.isNaN(Number(value)) ? Number.NEGATIVE_INFINITY : Number(value);
+  const step = steps.findLast((step) => (step.value ?? Number.NEGATIVE_INFINITY) <= numeric);
+  const color = look.color?.mode === 'fixed' ? look.color.fixedColor : step?.color;
+  return {
+    text: mapped?.text ?? (value === null ? (panel.fieldConfig?.defaults.noValue ?? '') : `${value}`),
+    color: mapped?.color ?? color ?? '',
+  };
+}
+
+/** The defaults of a panel's fields with what overrides them for one of these. */
+export function lookOf(panel: GrafanaPanel, field: string): FieldLook {
+  const { defaults = {}, overrides = [] } = panel.fieldConfig ?? {};
+  const properties = overrides
+    .filter(({ matcher }) => matches(matcher, field))
+    .flatMap(({ properties }) => properties)
+    .map(({ id, value }) => [id, value] as const);
+  return { ...defaults, ...Object.fromEntries(properties) };
+}
+
+function matches({ id, options }: Override['matcher'], field: string): boolean {
+  return id === 'byRegexp' ? new RegExp(options.replace(/^\/(.*)\/$/, '$1')).test(field) : options === field;
+}
+
+function mappedTo(mappings: readonly Mapping[], value: number | string | null): MappingResult | undefined {
+  for (const mapping of mappings) {
+    if (mapping.type === 'value') {
+      const result = value === null ? undefined : mapping.options[`${value}`];
+      if (result !== undefined) return result;
+    } else if (mapping.options.match === 'nan' && Number.isNaN(value)) return mapping.options.result;
+  }
+  return undefined;
 }
 
 export function dashboardIn(file: string): GrafanaDashboard {
@@ -87,9 +186,23 @@ export function queriesOf({ title, panels, annotations }: GrafanaDashboard): rea
     instant: instant === true,
   });
   return [
-    ...panels.flatMap((panel) => (panel.targets ?? []).map((target) => query(panel.title, target))),
+    ...panelsOf({ panels }).flatMap((panel) =>
+      (panel.targets ?? []).map((target) => query(panel.title, target)),
+    ),
     ...annotations.list.map(({ name, target }) => query(name, target)),
   ];
+}
+
+/** What Grafana calls a field of a query's answer: a table by the name of its column, other panels by the query's legend. */
+export function fieldName(
+  { type, targets = [], transformations = [] }: GrafanaPanel,
+  { refId, legendFormat = '' }: Target,
+  labels: Readonly<Record<string, string>> = {},
+): string {
+  if (type !== 'table')
+    return legendFormat.replaceAll(/\{\{(\w+)\}\}/g, (_all, label: string) => labels[label] ?? '');
+  const { renameByName = {} } = transformations.find(({ id }) => id === 'organize')?.options ?? {};
+  return renameByName[targets.length === 1 ? 'Value' : `Value #${refId}`] ?? '';
 }
 
 /** What a variable asks Prometheus for: the values of a label of some series. */

@@ -4,17 +4,22 @@ import { collectDefaultMetrics, Registry } from 'prom-client';
 import { describe, expect, test } from 'vitest';
 import { parse } from 'yaml';
 import { DASHBOARDS } from '../../../dashboards/all.ts';
+import { NO_DATA } from '../../../dashboards/appearance.ts';
 import { render } from '../../../dashboards/board.ts';
-import { STATE_CODES } from '../../../dashboards/promql.ts';
-import { SERVER_STATES } from '../../../src/domain/server.ts';
+import { forImport } from '../../../dashboards/import.ts';
+import { TABLE_WIDTH } from '../../../dashboards/table.ts';
 import { PANEL_FAMILIES, SERVER_FAMILIES } from '../../../src/metrics/families.ts';
 import { PANEL_GAUGES, SELF_FAMILIES } from '../../../src/metrics/self-families.ts';
 import {
   dashboardFiles,
   dashboardIn,
   dashboardText,
+  type GrafanaDashboard,
+  type GrafanaPanel,
   type GridPos,
   labelValues,
+  lookOf,
+  panelsOf,
   provisioning,
   queriesOf,
 } from '../../support/grafana.ts';
@@ -22,36 +27,41 @@ import {
 const ROOT = new URL('../../../', import.meta.url);
 const FILES = Object.keys(DASHBOARDS);
 
-/** Panels of these types have no queries. */
-const HEADINGS = new Set(['row']);
+/** The recorded series that dashboards use; without the rules, their panels say so. */
+const RECORDED = ['server:gameserver_uptime:ratio30d'];
+
+/** Of servers that are queried for their players. */
+const OF_QUERIES = ['players', 'players_max', 'query_up', 'query_duration_seconds'].map(
+  (name) => `gameserver_${name}`,
+);
+
+/** What each file has to be, by where it lies. */
+const GENERATED = Object.entries(DASHBOARDS).flatMap(([file, dashboard]) => [
+  ['dashboards', file, dashboard] as const,
+  ['import', file, forImport(dashboard)] as const,
+]);
 
 // The files are read where tests are collected, so they are written before.
 if (process.env['UPDATE_GENERATED'] === '1') {
-  for (const [file, dashboard] of Object.entries(DASHBOARDS)) {
-    writeFileSync(new URL(`deploy/grafana/dashboards/${file}`, ROOT), render(dashboard));
+  for (const [folder, file, dashboard] of GENERATED) {
+    writeFileSync(new URL(`deploy/grafana/${folder}/${file}`, ROOT), render(dashboard));
   }
 }
 
-test.each(Object.entries(DASHBOARDS))(
-  '%s is what the code gives (UPDATE_GENERATED=1 writes it)',
-  (file, dashboard) => {
-    expect(dashboardText(file)).toBe(render(dashboard));
+test.each(GENERATED)(
+  '%s/%s is what the code gives (UPDATE_GENERATED=1 writes it)',
+  (folder, file, dashboard) => {
+    expect(dashboardText(file, folder)).toBe(render(dashboard));
   },
 );
 
-test('no other dashboards lie there', () => {
-  expect(dashboardFiles()).toEqual(FILES.toSorted());
-});
-
-test('every state has a code of its own, and a known one beats unknown', () => {
-  expect(Object.keys(STATE_CODES).toSorted()).toEqual([...SERVER_STATES].toSorted());
-  expect(new Set(Object.values(STATE_CODES)).size).toBe(SERVER_STATES.length);
-  expect(Math.min(...Object.values(STATE_CODES))).toBe(STATE_CODES.unknown);
+test.each(['dashboards', 'import'] as const)('no other dashboards lie in %s', (folder) => {
+  expect(dashboardFiles(folder)).toEqual(FILES.toSorted());
 });
 
 describe.each(FILES)('%s', (file) => {
   const dashboard = dashboardIn(file);
-  const panels = dashboard.panels.filter(({ type }) => !HEADINGS.has(type));
+  const panels = panelsOf(dashboard);
 
   test('loads from a file: a fixed uid, no id, the classic schema, nothing to be filled in', () => {
     expect(dashboard).toMatchObject({ uid: expect.stringMatching(/^gameserver-[a-z]+$/), id: null });
@@ -60,29 +70,32 @@ describe.each(FILES)('%s', (file) => {
     expect(dashboard).not.toHaveProperty('elements');
   });
 
-  test('asks for data source, jobs, panels and servers, any number of each, or all', () => {
+  test('asks for data source, jobs, panels, nodes, eggs and servers, any number of each', () => {
     const { list } = dashboard.templating;
-    expect(list.map(({ name }) => name)).toEqual(['datasource', 'job', 'panel', 'server']);
+    const names = ['datasource', 'job', 'panel', 'node', 'egg', 'server'];
+    expect(list.map(({ name }) => name)).toEqual(names);
     const [datasource, ...chosen] = list;
     expect(datasource).toMatchObject({ type: 'datasource', query: 'prometheus' });
     for (const variable of chosen) {
-      expect(variable).toMatchObject({ type: 'query', multi: true, includeAll: true, allValue: '.+' });
+      expect(variable).toMatchObject({ type: 'query', multi: true });
       expect(labelValues(variable).label).toBe(variable.name);
+      // A server without a node or an egg is among all of them.
+      const all = ['node', 'egg'].includes(variable.name) ? '.*' : '.+';
+      if (file === 'server.json' && variable.name === 'server') expect(variable.includeAll).toBe(false);
+      else
+        expect(variable).toMatchObject({ includeAll: true, allValue: all, current: { value: ['$__all'] } });
     }
   });
 
   test('numbers its panels each in its own way', () => {
-    const ids = dashboard.panels.map(({ id }) => id);
-    expect(new Set(ids).size).toBe(ids.length);
+    const ids = [...dashboard.panels, ...panels].map(({ id }) => id);
+    expect(new Set(ids).size).toBe(new Set([...dashboard.panels, ...panels]).size);
     expect(ids.every((id) => Number.isInteger(id) && id > 0)).toBe(true);
   });
 
   test('places panels side by side within the 24 columns, without gaps in a line', () => {
-    const cells = dashboard.panels.flatMap(({ gridPos }) => cellsOf(gridPos));
-    expect(new Set(cells).size, 'panels overlap').toBe(cells.length);
-    const bottom = Math.max(...dashboard.panels.map(({ gridPos: { y, h } }) => y + h));
-    expect(cells.length, 'cells that are taken').toBe(bottom * 24);
-    expect(dashboard.panels.every(({ gridPos: { x, w } }) => x >= 0 && x + w <= 24)).toBe(true);
+    expectFilled(dashboard.panels, 0);
+    for (const { panels: inner = [], gridPos } of dashboard.panels) expectFilled(inner, gridPos.y + 1);
   });
 
   test.each(panels.map((panel) => [panel.title, panel] as const))('explains "%s"', (_title, panel) => {
@@ -107,12 +120,96 @@ describe.each(FILES)('%s', (file) => {
     expect(new Set(titles).size).toBe(titles.length);
   });
 
+  test.each(panels.map((panel) => [panel.title, panel] as const))(
+    'gives no good color to what is not there in "%s"',
+    (_title, panel) => {
+      for (const name of ['anything', ...overriddenNames(panel)]) {
+        const [lowest, ...others] = lookOf(panel, name).thresholds?.steps ?? [];
+        expect(lowest).toEqual({ value: null, color: NO_DATA });
+        expect(others[0]?.value).toBe(0);
+      }
+    },
+  );
+
+  const tables = panels.filter(({ type }) => type === 'table').map((panel) => [panel.title, panel] as const);
+  test.each(tables)(
+    'the columns of "%s" fit a window of 1,000 pixels, and one grows in a wider one',
+    (_title, panel) => {
+      const { excludeByName = {}, renameByName = {} } = arrangementOf(panel);
+      const columns = Object.entries(renameByName).filter(([field]) => excludeByName[field] !== true);
+      const widths = columns.map(([, name]) => {
+        const look: Readonly<Record<string, unknown>> = { ...lookOf(panel, name) };
+        return {
+          name,
+          width: Number(look['custom.width'] ?? look['custom.minWidth']),
+          grows: 'custom.minWidth' in look,
+        };
+      });
+      // Bold letters of 14 pixels, and the mark of the sorted column.
+      for (const { name, width } of widths)
+        expect(width, name).toBeGreaterThanOrEqual(name.length * 7.5 + 14);
+      expect(widths.reduce((sum, { width }) => sum + width, 0)).toBeLessThanOrEqual(TABLE_WIDTH);
+      expect(widths.some(({ grows }) => grows)).toBe(true);
+      expect(panel.gridPos.w).toBe(24);
+    },
+  );
+
+  test.each(tables)('an empty cell of "%s" is a dash, and an empty table a sentence', (_title, panel) => {
+    expect(lookOf(panel, 'anything')).toMatchObject({ noValue: '–' });
+    expect(panel.fieldConfig?.defaults.noValue).toMatch(/^[A-Z].{10,}/);
+  });
+
+  test.each(tables)('"%s" hides or names every label that its queries give', (_title, panel) => {
+    const { excludeByName = {}, renameByName = {} } = arrangementOf(panel);
+    const letters = (panel.targets ?? []).map(({ refId }) => `Value #${refId}`);
+    const values = letters.length === 1 ? ['Value'] : letters;
+    for (const value of values) expect({ ...renameByName, ...excludeByName }).toHaveProperty([value]);
+  });
+
+  const graphs = panels.filter(({ type }) => /timeseries|state-timeline/.test(type));
+  test.each(graphs.map((panel) => [panel.title, panel] as const))(
+    '"%s" has a legend of one line a name, below',
+    (_title, panel) => {
+      expect(panel.options).toMatchObject({
+        legend: { showLegend: true, displayMode: 'list', placement: 'bottom', calcs: [] },
+      });
+    },
+  );
+
+  test('bars are of one width, and never below zero', () => {
+    for (const panel of panels) {
+      const { defaults, overrides = [] } = panel.fieldConfig ?? {};
+      if (defaults?.custom?.['drawStyle'] !== 'bars') continue;
+      expect(panel.maxDataPoints, panel.title).toBeLessThanOrEqual(60);
+      expect(defaults, panel.title).toMatchObject({ min: 0 });
+      expect(overrides.flatMap(({ properties }) => properties.map(({ id }) => id))).not.toContain(
+        'custom.transform',
+      );
+      // A value at every step: a filter would leave gaps, and bars as wide as these.
+      for (const { expr } of panel.targets ?? []) {
+        expect(expr).toContain('clamp_min(');
+        expect(expr).not.toMatch(/> 0\)*$/);
+      }
+    }
+  });
+
+  test('what processes of all kinds expose is asked of exporters only', () => {
+    for (const { place, expr } of queriesOf(dashboard)) {
+      const processes = expr.match(/\b(?:process|nodejs)_\w+\{[^}]*\}/g) ?? [];
+      const joined =
+        expr.match(
+          /\b(?:process|nodejs)_\w+\{[^}]*\}(?:\[[^\]]*\]\))? and on \(job, instance\) gameserver_exporter_build_info/g,
+        ) ?? [];
+      expect(joined.length, place).toBe(processes.length);
+    }
+  });
+
   const queries = queriesOf(dashboard).map((query) => [query.place, query] as const);
 
   test.each(queries)('%s asks only for what was chosen', (_place, { expr }) => {
     for (const { metric, matchers } of selectorsIn(expr)) {
       const labels = METRICS.get(metric);
-      expect(labels, `${metric} is no metric of the exporter`).toBeDefined();
+      expect(labels, `${metric} is neither a metric nor recorded`).toBeDefined();
       expect(matchers).toContain('job=~"$job"');
       if (labels?.includes('panel')) expect(matchers).toContain('panel=~"$panel"');
       if (labels?.includes('server')) expect(matchers).toContain('server=~"$server"');
@@ -141,7 +238,7 @@ test('every family is on a dashboard or in a rule', () => {
 
 test('the other dashboards are a link away, and servers lead to theirs', () => {
   const uids = FILES.map((file) => dashboardIn(file).uid);
-  const text = FILES.map(dashboardText).join('\n');
+  const text = FILES.map((file) => dashboardText(file)).join('\n');
   const linked = [...text.matchAll(/"url": "\/d\/([\w-]+)\?/g)].map(([, uid]) => uid);
   expect(new Set(linked)).toEqual(new Set(['gameserver-server']));
   expect(uids).toEqual(expect.arrayContaining(linked));
@@ -163,6 +260,57 @@ test('the provisioning files name a Prometheus and the folder of the dashboards'
   expect(provisioning('dashboards/gameserver-exporter.yaml')).toMatchObject({
     apiVersion: 1,
     providers: [{ type: 'file', options: { path: '/var/lib/grafana/dashboards' } }],
+  });
+});
+
+test('rows that are empty where a feature is not used are closed', () => {
+  const closed = FILES.flatMap((file) => dashboardIn(file).panels.filter(({ collapsed }) => collapsed));
+  expect(closed.map(({ title }) => title)).toEqual([
+    'Uptime of 30 days',
+    'Players',
+    'Players',
+    'Backups',
+    'Discovery',
+  ]);
+});
+
+describe.each(FILES)('import/%s', (file) => {
+  const text = dashboardText(file, 'import');
+  const { __requires: requirements, ...dashboard } = JSON.parse(text) as GrafanaDashboard & {
+    readonly __requires: readonly { readonly type: string; readonly id: string }[];
+  };
+
+  test('asks for the data source, and names what it is made for', () => {
+    expect(dashboard).toMatchObject({
+      __inputs: [
+        { name: 'DS_PROMETHEUS', type: 'datasource', pluginId: 'prometheus', pluginName: 'Prometheus' },
+      ],
+      __elements: {},
+      id: null,
+    });
+    const panels = new Set(panelsOf(dashboard).map(({ type }) => type));
+    expect(requirements.map(({ type, id }) => `${type} ${id}`)).toEqual([
+      'grafana grafana',
+      'datasource prometheus',
+      ...[...panels].toSorted().map((id) => `panel ${id}`),
+    ]);
+  });
+
+  test('has that data source everywhere, and no variable for one', () => {
+    expect(text).not.toContain('${datasource');
+    expect(dashboard.templating.list.map(({ name }) => name)).toEqual([
+      'job',
+      'panel',
+      'node',
+      'egg',
+      'server',
+    ]);
+    const uids = [...text.matchAll(/"uid": "([^"]+)"/g)].map(([, uid]) => uid);
+    expect(new Set(uids)).toEqual(new Set(['${DS_PROMETHEUS}', dashboardIn(file).uid]));
+  });
+
+  test('asks what the provisioned one asks', () => {
+    expect(queriesOf(dashboard)).toEqual(queriesOf(dashboardIn(file)));
   });
 });
 
@@ -191,6 +339,9 @@ function allMetrics(): Map<string, readonly string[]> {
   for (const family of PANEL_FAMILIES) add(family, ['panel', ...(family.labels ?? [])]);
   for (const family of [...PANEL_GAUGES, ...Object.values(SELF_FAMILIES)]) add(family, family.labels);
   const registry = new Registry();
+  // Of Prometheus itself, and of the recording rules.
+  add({ name: 'up', type: 'gauge' }, []);
+  for (const name of [...RECORDED, ...OF_QUERIES]) add({ name, type: 'gauge' }, ['panel', 'server']);
   collectDefaultMetrics({ register: registry });
   for (const { name, type } of registry.getMetricsAsArray()) add({ name, type: String(type) }, []);
   return metrics;
@@ -215,7 +366,27 @@ function selectorsIn(expr: string): readonly Selector[] {
 }
 
 function namesIn(expr: string): readonly string[] {
-  return expr.match(/\b(?:gameserver|process|nodejs)_\w+/g) ?? [];
+  return expr.match(/(?:\w+:)?\b(?:gameserver|process|nodejs)_[\w:]+|\bup(?=\{)/g) ?? [];
+}
+
+/** Names of the other fields that a panel treats in a way of their own. */
+function overriddenNames({ fieldConfig }: GrafanaPanel): readonly string[] {
+  return (fieldConfig?.overrides ?? [])
+    .filter(({ matcher }) => matcher.id === 'byName')
+    .map(({ matcher }) => matcher.options);
+}
+
+function arrangementOf({ transformations = [] }: GrafanaPanel) {
+  return transformations.find(({ id }) => id === 'organize')?.options ?? {};
+}
+
+/** Expects the panels to cover whole lines from `top` on, each cell once. */
+function expectFilled(panels: readonly GrafanaPanel[], top: number): void {
+  const cells = panels.flatMap(({ gridPos }) => cellsOf(gridPos));
+  expect(new Set(cells).size, 'panels overlap').toBe(cells.length);
+  const bottom = Math.max(top, ...panels.map(({ gridPos: { y, h } }) => y + h));
+  expect(cells.length, 'cells that are taken').toBe((bottom - top) * 24);
+  expect(panels.every(({ gridPos: { x, w } }) => x >= 0 && x + w <= 24)).toBe(true);
 }
 
 interface RuleFile {

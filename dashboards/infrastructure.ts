@@ -1,0 +1,45 @@
+import { NONE_IS_GOOD, steps, TROUBLE } from './appearance.ts';
+import type { PanelBuilder } from './panel.ts';
+import { figure } from './panels.ts';
+import { exporterUp, ofNodes, ofPanels } from './promql.ts';
+
+/** How many exporters Prometheus can scrape, and how many it can't. */
+export function exportersUp(width: number): PanelBuilder {
+  return figure({
+    title: 'Exporters up',
+    description:
+      'Exporters that Prometheus can scrape, and those that it can not. While one is down, nothing is known of its servers.',
+    unit: 'none',
+    width,
+    thresholds: NONE_IS_GOOD,
+    queries: [
+      { expr: `sum(${exporterUp()})`, legend: 'up' },
+      { expr: `sum(1 - ${exporterUp()})`, legend: 'down' },
+    ],
+    looks: [['/^up$/', [{ id: 'thresholds', value: steps(TROUBLE, [1, 'green']).build() }]]],
+  });
+}
+
+/** How many panels the exporters can't use. */
+export function panelsDown(width: number): PanelBuilder {
+  return figure({
+    title: 'Panels down',
+    description: 'Panels whose API does not answer, or does not accept the key.',
+    unit: 'none',
+    width,
+    thresholds: NONE_IS_GOOD,
+    queries: [{ expr: `sum(1 - min by (panel) (${ofPanels('gameserver_panel_up')}))` }],
+  });
+}
+
+/** How many nodes can't be observed. */
+export function nodesDown(width: number): PanelBuilder {
+  return figure({
+    title: 'Nodes down',
+    description: 'Nodes whose servers cannot be observed because of a problem of the node.',
+    unit: 'none',
+    width,
+    thresholds: NONE_IS_GOOD,
+    queries: [{ expr: `sum(1 - max by (panel, node) (${ofNodes('gameserver_node_up')}))` }],
+  });
+}

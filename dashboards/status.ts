@@ -1,0 +1,108 @@
+import type { ValueMap } from '@grafana/grafana-foundation-sdk/dashboard';
+import { GOOD, INFORMATION, NO_DATA, TROUBLE, wordsFor } from './appearance.ts';
+import { byGrowth, CRASHES, expected, gauge, ofServers, perServer, SERVER, unless } from './promql.ts';
+
+/** What a server's power state means, given what is expected of it and what the panel does with it. */
+interface Status {
+  /** As a number: what a graph can draw, and the highest of which counts where two exporters disagree. */
+  readonly code: number;
+  readonly words: string;
+  readonly color: string;
+}
+
+/** Every status of a server; codes up to 2 are trouble. */
+export const STATUSES = {
+  noData: { code: 1, words: 'no data', color: NO_DATA },
+  down: { code: 2, words: 'off, should run', color: TROUBLE },
+  held: { code: 3, words: 'held by the panel', color: 'purple' },
+  off: { code: 4, words: 'off as expected', color: INFORMATION },
+  stopping: { code: 5, words: 'stopping', color: 'yellow' },
+  starting: { code: 6, words: 'starting', color: 'light-green' },
+  running: { code: 7, words: 'running', color: GOOD },
+} as const satisfies Readonly<Record<string, Status>>;
+
+const TROUBLE_UP_TO = STATUSES.down.code;
+
+export const STATUS_WORDS: ValueMap = wordsFor(
+  Object.fromEntries(Object.values(STATUSES).map(({ code, words, color }) => [code, [words, color]])),
+);
+
+/** The color of each status, by its words. */
+export const STATUS_COLORS: Readonly<Record<string, string>> = Object.fromEntries(
+  Object.values(STATUSES).map(({ words, color }) => [words, color]),
+);
+
+/** Reasons for which the panel holds a server, which is nobody's trouble: it ends without the exporter. */
+const HELD_REASONS = ['suspended', 'installing', 'transferring', 'restoring', 'maintenance'];
+
+/** Servers that the panel holds. */
+export const HELD = perServer(ofServers('gameserver_blocked', `reason=~"${HELD_REASONS.join('|')}"`));
+
+/** Servers whose observation the panel refuses, until a person changes something; by reason. */
+export const REFUSED = perServer(
+  ofServers('gameserver_blocked', `reason!~"${HELD_REASONS.join('|')}"`),
+  'reason',
+);
+
+function inState(states: string): string {
+  return `${perServer(ofServers('gameserver_state', `state=~"${states}"`))} == 1`;
+}
+
+/** Servers that run. */
+export const RUNNING = inState('running');
+const OFF = inState('offline|stopped|stopping');
+
+/** Servers that are expected to run and don't. */
+export const DOWN = `(${OFF}) and on (${SERVER}) (${expected()} == 1)`;
+
+/** Servers that are off, and not known to be expected to run. */
+export const OFF_AS_EXPECTED = unless(OFF, `${expected()} == 1`);
+
+/** Servers without a fresh sample, for whatever reason but that the panel holds them. */
+export const WITHOUT_DATA = unless(`${gauge('gameserver_collection_up')} == 0`, HELD);
+
+/** Servers that run and don't answer the query of their game. */
+export const NOT_ANSWERING = `(${gauge('gameserver_query_up')} == 0) and on (${SERVER}) (${RUNNING})`;
+
+/** One series a server: its status' code. */
+export function statusCode(): string {
+  const state = (name: string) => `(${ofServers('gameserver_state', `state=~"${name}"`)} == 1)`;
+  const should = `(last_over_time(${ofServers('gameserver_expected_running')}[1h]) == 1)`;
+  const held = ofServers('gameserver_blocked', `reason=~"${HELD_REASONS.join('|')}"`);
+  const { noData, down, off, stopping, starting, running } = STATUSES;
+  return perServer(
+    [
+      `${state('running')} * ${running.code}`,
+      `${state('starting')} * ${starting.code}`,
+      `${state('stopping')} * ${stopping.code}`,
+      `(${state('offline|stopped')} and on (${SERVER}) ${should}) * ${down.code}`,
+      `${state('offline|stopped')} * ${off.code}`,
+      `(${state('unknown')} and on (${SERVER}) ${held}) * ${STATUSES.held.code}`,
+      `${state('unknown')} * ${noData.code}`,
+    ].join(' or '),
+  );
+}
+
+/** How many servers have each status, by its words. */
+export function serversByStatus(): string {
+  return Object.values(STATUSES).reduce(
+    (vector, { code, words }) => `label_replace(${vector}, "status", "${words}", "status", "${code}")`,
+    `count_values("status", ${statusCode()})`,
+  );
+}
+
+/**
+ * The statuses over time as three vectors, those to look at first in front: servers in trouble at the end of the time range, those that
+ * crashed within it, and the others.
+ */
+export function statusesTroubleFirst(): readonly [now: string, before: string, others: string] {
+  const code = statusCode();
+  // The last seconds of the range: a subquery can be fixed there as a whole, a vector only selector by selector.
+  const trouble = `(last_over_time((${code})[10s:5s] @ end()) <= ${TROUBLE_UP_TO})`;
+  const crashed = `(${byGrowth('gameserver_stops_total', CRASHES)} > 0)`;
+  return [
+    `${code} and on (${SERVER}) ${trouble}`,
+    `${code} and on (${SERVER}) ${crashed} unless on (${SERVER}) ${trouble}`,
+    `${code} unless on (${SERVER}) (${trouble} or ${crashed})`,
+  ];
+}

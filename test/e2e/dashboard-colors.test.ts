@@ -1,0 +1,347 @@
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { GOOD, INFORMATION, NO_DATA, PLAIN, TROUBLE, WARNING } from '../../dashboards/appearance.ts';
+import { startSimulator } from '../../src/simulator/simulator.ts';
+import { ALL, askFor, type Choices, settled } from '../support/dashboard-queries.ts';
+import { ensureDebianPackage } from '../support/debian.ts';
+import { serveExposition } from '../support/exposition-target.ts';
+import {
+  type Appearance,
+  appearanceOf,
+  type DashboardQuery,
+  dashboardIn,
+  fieldName,
+  type GrafanaPanel,
+  lookOf,
+  panelsOf,
+  queriesOf,
+  type Target,
+} from '../support/grafana.ts';
+import { endPrograms, serveProgram } from '../support/program.ts';
+import { type PrometheusUnderTest, startPrometheusWith } from '../support/prometheus.ts';
+import { FINE, NEEDS_ATTENTION, TROUBLED } from '../support/troubled-fleet.ts';
+
+/** Real milliseconds that data may take to come: generous, since machines are shared. */
+const PATIENCE_MS = 60_000;
+
+const FILES = ['fleet.json', 'server.json', 'exporter.json'];
+
+const hasPrometheus = await ensureDebianPackage('prometheus', 'prometheus');
+
+describe.skipIf(!hasPrometheus)('what the dashboards look like, of a real Prometheus', () => {
+  let prometheus: PrometheusUnderTest;
+  const stops: (() => unknown)[] = [];
+
+  beforeAll(async () => {
+    const panel = await startSimulator({
+      servers: [
+        { name: 'survival', profile: 'idle' },
+        { name: 'lobby', profile: 'idle' },
+        { name: 'season', profile: 'offline' },
+        { name: 'unpaid', profile: 'suspended' },
+      ],
+      websocketLimitPerMinute: 0,
+    });
+    stops.unshift(() => panel.stop(), endPrograms);
+    const id = (name: string) => panel.server(name).uuid;
+    const healthy = await serveProgram({
+      yaml: [
+        'panels:',
+        '  - name: main',
+        `    url: ${panel.url}`,
+        `    api_key: ${panel.apiKey}`,
+        '    requests_per_minute: 6000',
+        '    servers:',
+        ...['survival', 'lobby', 'unpaid'].map((name) => `      - { id: ${id(name)}, name: ${name} }`),
+        `      - { id: ${id('season')}, name: season, expect: any }`,
+      ].join('\n'),
+    });
+    for (const server of ['survival', 'lobby', 'season']) {
+      await healthy.until('gameserver_collection_up', { server }, [1]);
+    }
+    await healthy.until('gameserver_blocked', { server: 'unpaid', reason: 'suspended' }, [1]);
+    // What was healthy before it died.
+    const dead = await serveExposition(await (await fetch(`${healthy.url}/metrics`)).text());
+    const troubled = await serveExposition(FINE);
+    const other = await serveExposition('process_resident_memory_bytes 1\nprocess_cpu_seconds_total 1\n');
+    const targets = {
+      healthy: new URL(healthy.url).host,
+      dead: dead.authority,
+      troubled: troubled.authority,
+      other: other.authority,
+    };
+    prometheus = await startPrometheusWith(
+      [
+        'global: { scrape_interval: 1s, scrape_timeout: 1s }',
+        'scrape_configs:',
+        ...Object.entries(targets).map(
+          ([job, target]) => `  - { job_name: ${job}, static_configs: [{ targets: ["${target}"] }] }`,
+        ),
+      ].join('\n'),
+    );
+    stops.unshift(
+      () => prometheus.stop(),
+      () => troubled.close(),
+      () => other.close(),
+    );
+    await until('count(count_over_time(up[1m]) >= 2) == 4');
+    await dead.close();
+    troubled.text = TROUBLED;
+    await until('up{job="dead"} == 0');
+    await until('count_over_time((up{job="dead"} == 0)[1m:1s]) >= 5');
+  });
+
+  afterAll(async () => {
+    for (const stop of stops) await stop();
+  });
+
+  async function until(condition: string): Promise<void> {
+    await vi.waitFor(async () => expect(await prometheus.query(condition)).not.toEqual([]), {
+      timeout: PATIENCE_MS,
+      interval: 100,
+    });
+  }
+
+  const chosen = (job: string): Choices => ({ ...ALL, job: [job] });
+
+  /** Every color of a figure, a bar or a table's cell, as of now. */
+  async function colorsIn(
+    panel: GrafanaPanel,
+    choices: Choices,
+  ): Promise<readonly (Appearance & { field: string })[]> {
+    const all = (panel.targets ?? []).map(async (target) => {
+      const found = await askFor(prometheus.url, queryOf(panel, target), choices, settled());
+      if (found.length === 0 && panel.type !== 'table') {
+        const field = fieldName(panel, target);
+        return [{ field, ...appearanceOf(panel, field, null) }];
+      }
+      return found.flatMap(({ metric, value }) => {
+        const field = fieldName(panel, target, metric);
+        const number = { field, ...appearanceOf(panel, field, Number(value?.[1])) };
+        return (isColored(panel, field) ? [number] : []).concat(labelColors(panel, metric));
+      });
+    });
+    return (await Promise.all(all)).flat();
+  }
+
+  const shown = FILES.flatMap((file) =>
+    panelsOf(dashboardIn(file))
+      .filter(({ type }) => /^(stat|bargauge|table)$/.test(type))
+      .map((panel) => [file, panel.title, panel] as const),
+  );
+
+  describe('of a healthy fleet', () => {
+    it.each(shown)('%s: nothing in "%s" is a warning', async (_file, title, panel) => {
+      await vi.waitFor(
+        async () => {
+          const colors = await colorsIn(panel, chosen('healthy'));
+          const bad = colors.filter(({ color }) => [TROUBLE, WARNING, 'yellow', 'dark-red'].includes(color));
+          expect(bad).toEqual([]);
+          // What is without data belongs to what this fleet doesn't use.
+          if (panel.type === 'stat' && !UNUSED.has(title)) {
+            expect(colors.map(({ color }) => color)).not.toContain(NO_DATA);
+          }
+        },
+        { timeout: PATIENCE_MS, interval: 500 },
+      );
+    });
+
+    it.each(HEALTHY)('%s: "%s" is %s', async (file, title, ...expected) => {
+      await vi.waitFor(
+        async () => {
+          const colors = await colorsIn(panelNamed(file, title), chosen('healthy'));
+          expect(colors.map(({ text, color }) => `${text} ${color}`)).toEqual(expected);
+        },
+        { timeout: PATIENCE_MS, interval: 500 },
+      );
+    });
+
+    it('nobody needs attention', async () => {
+      const query = queryNamed('fleet.json', 'Who needs attention');
+      expect(await askFor(prometheus.url, query, chosen('healthy'), settled())).toEqual([]);
+    });
+  });
+
+  describe('of an exporter that died', () => {
+    it.each(shown)('%s: nothing in "%s" is green', async (_file, _title, panel) => {
+      const colors = await colorsIn(panel, chosen('dead'));
+      expect(colors.filter(({ color }) => /green/.test(color))).toEqual([]);
+      if (panel.type === 'stat') {
+        expect(colors).not.toEqual([]);
+        for (const { color } of colors) expect([NO_DATA, TROUBLE]).toContain(color);
+      }
+    });
+
+    it('shows in red that it is down', async () => {
+      const colors = await colorsIn(panelNamed('fleet.json', 'Exporters up'), chosen('dead'));
+      expect(colors).toEqual([
+        { field: 'up', text: '0', color: TROUBLE },
+        { field: 'down', text: '1', color: TROUBLE },
+      ]);
+    });
+
+    it('is the one row of who needs attention', async () => {
+      const rows = await attention(chosen('dead'));
+      expect(rows).toEqual([`1 exporter_down: ${await instanceOf('dead')}`]);
+    });
+  });
+
+  describe('where no exporter is scraped', () => {
+    it.each(shown)('%s: nothing in "%s" is green', async (_file, _title, panel) => {
+      const colors = await colorsIn(panel, chosen('nobody'));
+      expect(colors.filter(({ color }) => /green/.test(color))).toEqual([]);
+      if (panel.type === 'stat') for (const { color } of colors) expect(color).toBe(NO_DATA);
+    });
+
+    it('who needs attention says so', async () => {
+      expect(await attention(chosen('nobody'))).toEqual(['1 nothing_observed: ']);
+    });
+  });
+
+  describe('of a fleet in trouble', () => {
+    it('who needs attention lists what is down, then a row for each server', async () => {
+      await vi.waitFor(
+        async () => expect(await attention(chosen('troubled'))).toEqual(NEEDS_ATTENTION.toSorted()),
+        { timeout: PATIENCE_MS, interval: 500 },
+      );
+    });
+
+    it.each(IN_TROUBLE)('%s: "%s" is %s', async (file, title, ...expected) => {
+      await vi.waitFor(
+        async () => {
+          const colors = await colorsIn(panelNamed(file, title), chosen('troubled'));
+          expect(colors.map(({ text, color }) => `${text} ${color}`)).toEqual(expected);
+        },
+        { timeout: PATIENCE_MS, interval: 500 },
+      );
+    });
+
+    it('the states begin with the servers in trouble, and each server is in one place', async () => {
+      const panel = panelNamed('fleet.json', 'States of all servers');
+      const at = settled();
+      const [now = [], before = [], others = []] = await Promise.all(
+        (panel.targets ?? []).map(async (target) => {
+          const found = await askFor(prometheus.url, queryOf(panel, target), chosen('troubled'), at);
+          return found.map(({ metric }) => `${metric['server']}`);
+        }),
+      );
+      expect(now).toEqual(expect.arrayContaining(['off', 'gave-up', 'silent', 'dark-1']));
+      expect(before).toEqual(['crashed', 'looping']);
+      expect(others).toEqual(expect.arrayContaining(['fine', 'unpaid', 'season']));
+      const all = [...now, ...before, ...others];
+      expect(new Set(all).size).toBe(all.length);
+    });
+
+    const perServer = FILES.flatMap((file) => queriesOf(dashboardIn(file))).map(
+      (query) => [query.place, query] as const,
+    );
+    it.each(perServer)('%s narrows to a node and an egg', async (_place, query) => {
+      const one = { ...chosen('troubled'), node: ['node-1'], egg: ['Valheim'] };
+      const found = await askFor(prometheus.url, query, one, settled());
+      const servers = found.flatMap(({ metric }) => metric['server'] ?? []);
+      expect(servers.filter((server) => server !== 'viking')).toEqual([]);
+      const nodes = found.flatMap(({ metric }) => (metric['instance'] ? [] : (metric['node'] ?? [])));
+      expect(nodes.filter((node) => node !== 'node-1')).toEqual([]);
+    });
+  });
+
+  const ofProcesses = queriesOf(dashboardIn('exporter.json'))
+    .filter(({ expr }) => /\b(?:process|nodejs)_/.test(expr))
+    .map((query) => [query.place, query] as const);
+  it.each(ofProcesses)('%s leaves out processes that are no exporters', async (_place, query) => {
+    const found = await askFor(prometheus.url, query, ALL, settled());
+    const instances = found.map(({ metric }) => metric['instance']);
+    expect(instances).toContain(await instanceOf('healthy'));
+    expect(instances).not.toContain(await instanceOf('other'));
+  });
+
+  async function attention(choices: Choices): Promise<readonly string[]> {
+    const query = queryNamed('fleet.json', 'Who needs attention');
+    const rows = await askFor(prometheus.url, query, choices, settled());
+    for (const { metric } of rows) expect(metric['todo']).toBe(metric['problem']);
+    return rows
+      .map(({ metric: { urgency, problem, server, node, panel } }) => {
+        return `${urgency} ${problem}: ${[server, node, panel].filter(Boolean).join(' · ')}`;
+      })
+      .toSorted();
+  }
+
+  async function instanceOf(job: string): Promise<string | undefined> {
+    const [target] = await prometheus.query(`up{job="${job}"}`);
+    return target?.labels['instance'];
+  }
+});
+
+/** Figures of what the healthy fleet doesn't use. */
+const UNUSED = new Set([
+  'Players',
+  'Slots in use',
+  'Running, but not answering',
+  'Nodes down',
+  'CPU',
+  'disk',
+]);
+
+const HEALTHY = [
+  ['fleet.json', 'Exporters up', `1 ${GOOD}`, `0 ${GOOD}`],
+  ['fleet.json', 'Panels down', `0 ${GOOD}`],
+  ['fleet.json', 'Crashes', `0 ${GOOD}`],
+  ['fleet.json', 'Servers', `4 ${PLAIN}`],
+  ['fleet.json', 'Running', `2 ${PLAIN}`],
+  ['fleet.json', 'Off, should run', `0 ${GOOD}`],
+  ['fleet.json', 'Without data', `0 ${GOOD}`],
+  ['fleet.json', 'Off as expected', `1 ${INFORMATION}`],
+  ['fleet.json', 'Held by the panel', `1 ${INFORMATION}`],
+  ['exporter.json', 'Fresh samples', `1 ${GOOD}`],
+  ['exporter.json', 'Calls refused (429)', `0 ${GOOD}`],
+  ['exporter.json', 'Missing shards', `0 ${GOOD}`],
+  ['exporter.json', 'Refused configs', `0 ${GOOD}`],
+] as const;
+
+const IN_TROUBLE = [
+  ['fleet.json', 'Exporters up', `1 ${GOOD}`, `0 ${GOOD}`],
+  ['fleet.json', 'Panels down', `1 ${TROUBLE}`],
+  ['fleet.json', 'Nodes down', `1 ${TROUBLE}`],
+  ['fleet.json', 'Crashes', `4 ${WARNING}`],
+  ['fleet.json', 'Off, should run', `2 ${TROUBLE}`],
+  // Silent and forbidden ones, and those of the node and the panel that are down.
+  ['fleet.json', 'Without data', `5 ${TROUBLE}`],
+  ['fleet.json', 'Off as expected', `1 ${INFORMATION}`],
+  ['fleet.json', 'Held by the panel', `1 ${INFORMATION}`],
+  ['fleet.json', 'Running, but not answering', `1 ${TROUBLE}`],
+  ['fleet.json', 'Players', `12 ${PLAIN}`],
+] as const;
+
+function panelNamed(file: string, title: string): GrafanaPanel {
+  const panel = panelsOf(dashboardIn(file)).find((panel) => panel.title === title);
+  if (panel === undefined) throw new Error(`expected "${title}" in ${file}`);
+  return panel;
+}
+
+function queryNamed(file: string, title: string): DashboardQuery {
+  const panel = panelNamed(file, title);
+  const [target] = panel.targets ?? [];
+  if (target === undefined) throw new Error(`expected a query in "${title}"`);
+  return queryOf(panel, target);
+}
+
+function queryOf(panel: GrafanaPanel, { expr, instant, refId }: Target): DashboardQuery {
+  return { place: `${panel.title} / ${refId}`, expr, instant: instant === true };
+}
+
+/** Colors of a table's numbers count only where its cells show them. */
+function isColored(panel: GrafanaPanel, field: string): boolean {
+  if (panel.type !== 'table') return true;
+  const look: Readonly<Record<string, unknown>> = { ...lookOf(panel, field) };
+  return JSON.stringify(look['custom.cellOptions'] ?? '').includes('color-text');
+}
+
+function labelColors(panel: GrafanaPanel, labels: Readonly<Record<string, string>>) {
+  if (panel.type !== 'table') return [];
+  const { renameByName = {} } = panel.transformations?.find(({ id }) => id === 'organize')?.options ?? {};
+  return Object.entries(labels).flatMap(([label, value]) => {
+    const field = renameByName[label];
+    return field !== undefined && isColored(panel, field)
+      ? [{ field, ...appearanceOf(panel, field, value) }]
+      : [];
+  });
+}
