@@ -7,6 +7,7 @@ import type {
 } from '@grafana/grafana-foundation-sdk/dashboard';
 import * as prometheus from '@grafana/grafana-foundation-sdk/prometheus';
 import * as grafanaTable from '@grafana/grafana-foundation-sdk/table';
+import { NEUTRAL } from './appearance.ts';
 import { type Basics, configured, type PanelBuilder, target } from './panel.ts';
 
 interface AnyColumn {
@@ -61,7 +62,11 @@ export function table(spec: Table): PanelBuilder {
   const queries = exprs.map((expr, place) =>
     target({ expr }, place).instant().format(prometheus.PromQueryFormat.Table),
   );
-  const panel = configured(new grafanaTable.PanelBuilder(), { ...spec, width: 24 }, queries)
+  const panel = configured(
+    new grafanaTable.PanelBuilder(),
+    { thresholds: NEUTRAL, ...spec, width: 24 },
+    queries,
+  )
     .sortBy(
       spec.sortBy.map(([displayName, order]) => ({
         build: () => ({ displayName, desc: order === 'descending' }),

@@ -32,7 +32,7 @@ export interface GrafanaPanel {
   readonly targets?: readonly Target[];
   readonly datasource?: DatasourceRef;
   readonly fieldConfig?: {
-    readonly defaults: FieldLook & { readonly unit?: string; readonly noValue?: string };
+    readonly defaults: FieldLook;
     readonly overrides: readonly Override[];
   };
   readonly options?: Readonly<Record<string, unknown>>;
@@ -74,6 +74,8 @@ interface FieldLook {
   };
   readonly color?: { readonly mode: string; readonly fixedColor?: string };
   readonly custom?: Readonly<Record<string, unknown>>;
+  readonly unit?: string;
+  readonly noValue?: string;
 }
 
 interface Variable {
@@ -128,7 +130,8 @@ export function appearanceOf(panel: GrafanaPanel, field: string, value: number |
   const look = lookOf(panel, field);
   const mapped = mappedTo(look.mappings ?? [], value);
   const steps = look.thresholds?.steps ?? [];
-  const numeric = value === null || Number.isNaN(Number(value)) ? Number.NEGATIVE_INFINITY : Number(value);
+  const isNumber = look.unit !== 'string' && value !== null && !Number.isNaN(Number(value));
+  const numeric = isNumber ? Number(value) : Number.NEGATIVE_INFINITY;
   const step = steps.findLast((step) => (step.value ?? Number.NEGATIVE_INFINITY) <= numeric);
   const color = look.color?.mode === 'fixed' ? look.color.fixedColor : step?.color;
   return {

@@ -1,0 +1,125 @@
+import { execFile } from 'node:child_process';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { stringify } from 'yaml';
+import { ALL, TIMING } from '../../support/dashboard-queries.ts';
+import { ensureDebianPackage } from '../../support/debian.ts';
+import { dashboardIn, interpolate, queriesOf } from '../../support/grafana.ts';
+
+const run = promisify(execFile);
+
+const MINUTE = 60;
+const HOUR = 60 * MINUTE;
+
+/** When it is looked, in minutes from the first sample on. */
+const NOW = 2 * 24 * 60;
+
+/** A value a minute, from the first one to the last one. */
+const always = (value: number) => `${value}x${NOW}`;
+
+/** One value, then another for the last minutes. */
+function since(minutes: number, before: number, then: number): string {
+  return `${before}x${NOW - minutes} ${then}x${minutes - 1}`;
+}
+
+/** There for the last minutes only. */
+const only = (minutes: number, value: number) => `_x${NOW - minutes} ${value}x${minutes - 1}`;
+
+const EXPORTER = 'job="gameserver", instance="one"';
+const ofServer = (server: string) => `${EXPORTER}, panel="main", server="${server}", server_id="${server}"`;
+
+/** A server on `fra-1` that is expected to run, and since when it is off. */
+function server(name: string, there: (value: number) => string, running: string, offline: string) {
+  const of = ofServer(name);
+  return [
+    [`gameserver_info{${of}, node="fra-1", egg="Paper", uuid="u"}`, there(1)],
+    [`gameserver_collection_up{${of}}`, there(1)],
+    [`gameserver_expected_running{${of}}`, there(1)],
+    [`gameserver_state{${of}, state="running"}`, running],
+    [`gameserver_state{${of}, state="offline"}`, offline],
+  ] as const;
+}
+
+const off = (name: string, minutes: number) =>
+  server(name, always, since(minutes, 1, 0), since(minutes, 0, 1));
+
+const SERIES = [
+  [`gameserver_exporter_build_info{${EXPORTER}}`, always(1)],
+  [`up{${EXPORTER}}`, always(1)],
+  ['up{job="gameserver", instance="two"}', since(20, 1, 0)],
+  [`gameserver_panel_up{${EXPORTER}, panel="main"}`, always(1)],
+  [`gameserver_panel_up{${EXPORTER}, panel="other"}`, since(187, 1, 0)],
+  [`gameserver_panel_problem{${EXPORTER}, panel="other", cause="timeout"}`, only(187, 1)],
+  [`gameserver_node_up{${EXPORTER}, panel="main", node="ams-2"}`, since(5, 1, 0)],
+  [`gameserver_node_problem{${EXPORTER}, panel="main", node="ams-2", cause="node_connection"}`, only(5, 1)],
+  ...off('minutes', 7),
+  ...off('hours', 153),
+  ...off('days', 30 * 60),
+  ...server('unseen', (value) => only(10, value), only(10, 0), only(10, 1)),
+  ...server('fine', always, always(1), always(0)),
+] as const;
+
+const row = (labels: Readonly<Record<string, string>>) =>
+  `{${Object.entries({ ...labels, todo: labels['problem'] ?? '' })
+    .map(([label, value]) => `${label}="${value}"`)
+    .join(', ')}}`;
+
+const down = (name: string) =>
+  row({ urgency: '1', problem: 'down', panel: 'main', server: name, server_id: name, node: 'fra-1' });
+
+const ROWS = [
+  [
+    row({ urgency: '1', problem: 'exporter_down', job: 'gameserver', instance: 'two', node: 'two' }),
+    20 * MINUTE,
+  ],
+  // Further back than an hour, the last quarter of an hour counts in which nothing was wrong.
+  [row({ urgency: '1', problem: 'timeout', cause: 'timeout', panel: 'other' }), 3 * HOUR + 15 * MINUTE],
+  [
+    row({ urgency: '1', problem: 'node_connection', cause: 'node_connection', panel: 'main', node: 'ams-2' }),
+    5 * MINUTE,
+  ],
+  [down('minutes'), 7 * MINUTE],
+  [down('hours'), 165 * MINUTE],
+  [down('days'), 24 * HOUR],
+] as const;
+
+/** One that was never seen running is among them, without a time. */
+const ROWS_BY_SERVER = [
+  ['{}', 3],
+  ...['minutes', 'hours', 'days', 'unseen'].map((name) => [`{server="${name}"}`, 1] as const),
+] as const;
+
+function samples(rows: readonly (readonly [labels: string, value: number])[]) {
+  return rows.map(([labels, value]) => ({ labels, value }));
+}
+
+const hasPromtool = await ensureDebianPackage('prometheus', 'promtool');
+
+describe.skipIf(!hasPromtool)('who needs attention', () => {
+  it('has its rows with the time for which something has been wrong, by promtool', async () => {
+    const query = queriesOf(dashboardIn('fleet.json')).find(({ expr }) => expr.includes('"urgency"'));
+    const expr = interpolate(query?.expr ?? '', ALL, TIMING);
+    const at = { eval_time: `${NOW}m` };
+    const folder = await mkdtemp(join(tmpdir(), 'promtool-'));
+    onTestFinished(() => rm(folder, { recursive: true }));
+    const file = join(folder, 'attention.yml');
+    const tests = {
+      tests: [
+        {
+          interval: '1m',
+          input_series: SERIES.map(([series, values]) => ({ series, values })),
+          promql_expr_test: [
+            // promtool takes NaN for equal to nothing, so rows without a time are counted.
+            { ...at, expr: `(${expr}) >= 0`, exp_samples: samples(ROWS) },
+            { ...at, expr: `count by (server) (${expr})`, exp_samples: samples(ROWS_BY_SERVER) },
+          ],
+        },
+      ],
+    };
+    await writeFile(file, stringify(tests, { lineWidth: 0 }));
+    expect((await run('promtool', ['test', 'rules', file])).stdout).toContain('SUCCESS');
+  });
+});
