@@ -38,7 +38,7 @@ export function dashboard(board: Board): Dashboard {
     .description(board.description)
     .tags(['gameserver-exporter'])
     .time({ from: board.from, to: 'now' })
-    .refresh('30s')
+    .refresh('1m')
     .tooltip(DashboardCursorSync.Crosshair)
     .variables(variables(board.servers))
     .annotations([...(board.annotations ?? [])])

@@ -1,6 +1,16 @@
 import type { ValueMap } from '@grafana/grafana-foundation-sdk/dashboard';
 import { GOOD, INFORMATION, NO_DATA, TROUBLE, wordsFor } from './appearance.ts';
-import { byGrowth, CRASHES, expected, gauge, ofServers, perServer, SERVER, unless } from './promql.ts';
+import {
+  byGrowth,
+  CRASHES,
+  expected,
+  gauge,
+  ofServers,
+  overRange,
+  perServer,
+  SERVER,
+  unless,
+} from './promql.ts';
 
 /** What a server's power state means, given what is expected of it and what the panel does with it. */
 interface Status {
@@ -66,21 +76,24 @@ export const NOT_ANSWERING = `(${gauge('gameserver_query_up')} == 0) and on (${S
 
 /** One series a server: its status' code. */
 export function statusCode(): string {
+  return perServer(statusOfEach());
+}
+
+/** The status of each server as each exporter sees it. */
+function statusOfEach(): string {
   const state = (name: string) => `(${ofServers('gameserver_state', `state=~"${name}"`)} == 1)`;
   const should = `(last_over_time(${ofServers('gameserver_expected_running')}[1h]) == 1)`;
   const held = ofServers('gameserver_blocked', `reason=~"${HELD_REASONS.join('|')}"`);
   const { noData, down, off, stopping, starting, running } = STATUSES;
-  return perServer(
-    [
-      `${state('running')} * ${running.code}`,
-      `${state('starting')} * ${starting.code}`,
-      `${state('stopping')} * ${stopping.code}`,
-      `(${state('offline|stopped')} and on (${SERVER}) ${should}) * ${down.code}`,
-      `${state('offline|stopped')} * ${off.code}`,
-      `(${state('unknown')} and on (${SERVER}) ${held}) * ${STATUSES.held.code}`,
-      `${state('unknown')} * ${noData.code}`,
-    ].join(' or '),
-  );
+  return [
+    `${state('running')} * ${running.code}`,
+    `${state('starting')} * ${starting.code}`,
+    `${state('stopping')} * ${stopping.code}`,
+    `(${state('offline|stopped')} and on (${SERVER}) ${should}) * ${down.code}`,
+    `${state('offline|stopped')} * ${off.code}`,
+    `(${state('unknown')} and on (${SERVER}) ${held}) * ${STATUSES.held.code}`,
+    `${state('unknown')} * ${noData.code}`,
+  ].join(' or ');
 }
 
 /** How many servers have each status, by its words. */
@@ -91,18 +104,12 @@ export function serversByStatus(): string {
   );
 }
 
-/**
- * The statuses over time as three vectors, those to look at first in front: servers in trouble at the end of the time range, those that
- * crashed within it, and the others.
- */
-export function statusesTroubleFirst(): readonly [now: string, before: string, others: string] {
-  const code = statusCode();
+/** The statuses over time as two vectors: servers in trouble at the end of the time range or that crashed within it, then the others. */
+export function statusesTroubleFirst(): readonly [first: string, others: string] {
+  const code = `max by (${SERVER}) (${statusOfEach()})`;
   // The last seconds of the range: a subquery can be fixed there as a whole, a vector only selector by selector.
-  const trouble = `(last_over_time((${code})[10s:5s] @ end()) <= ${TROUBLE_UP_TO})`;
-  const crashed = `(${byGrowth('gameserver_stops_total', CRASHES)} > 0)`;
-  return [
-    `${code} and on (${SERVER}) ${trouble}`,
-    `${code} and on (${SERVER}) ${crashed} unless on (${SERVER}) ${trouble}`,
-    `${code} unless on (${SERVER}) (${trouble} or ${crashed})`,
-  ];
+  const trouble = `last_over_time((${code})[10s:5s] @ end()) <= ${TROUBLE_UP_TO}`;
+  const first = overRange(`(${trouble}) or ${byGrowth('gameserver_stops_total', CRASHES)} > 0`);
+  const all = overRange(`last_over_time(${ofServers('gameserver_collection_up')}[$__range] @ end())`);
+  return [`${code} and on (${SERVER}) ${first}`, `${code} and on (${SERVER}) (${all} unless ${first})`];
 }

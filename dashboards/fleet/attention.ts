@@ -40,10 +40,10 @@ export const attention: Section = {
         {
           expr: needAttention(),
           name: 'For',
-          width: 100,
+          width: 110,
           unit: 's',
           decimals: 0,
-          mappings: [wordsFor({ [LONG_AGO]: ['over a day', PLAIN] }), NOT_KNOWN],
+          mappings: [wordsFor({ [LONG_AGO]: ['over 12 hours', PLAIN] }), NOT_KNOWN],
         },
         { label: 'todo', name: 'What to do', width: 240, grows: true, wraps: true, mappings: [REMEDY_WORDS] },
       ],

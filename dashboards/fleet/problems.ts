@@ -21,8 +21,15 @@ import {
 import { DOWN, NOT_ANSWERING, REFUSED, WITHOUT_DATA } from '../status.ts';
 import type { ProblemCode, Urgency } from './advice.ts';
 
-/** A row that began before the last day: its time is given as this many seconds. */
-export const LONG_AGO = 86_400;
+/** What began longer ago is given as this many seconds: every server's samples are read that far back. */
+export const LONG_AGO = 43_200;
+
+/** Steps in which the time before is looked through: the longer ago, the coarser, since every step costs the same. */
+const STEPS = {
+  fine: ['15m:1m', '2h:10m', '12h:1h'],
+  coarse: ['12h:1h'],
+  lastHour: ['1h:2m'],
+} as const;
 
 /** How to tell since when something is wrong. */
 interface Beginning {
@@ -32,19 +39,18 @@ interface Beginning {
   readonly cleared: string;
   /** A metric that is there for every subject that is observed. */
   readonly observed: string;
-  /** The last day is looked through in steps of two hours. */
-  readonly costly?: true;
+  readonly steps?: keyof typeof STEPS;
 }
 
 /** The vector with the seconds for which something has been wrong; NaN where that began before its subject was observed. */
-function since(vector: string, { by, cleared, observed, costly }: Beginning): string {
-  const last = (range: string) => `max by (${by}) (max_over_time((0 * (${cleared}) + time())[${range}]))`;
-  const newest = costly ? last('1d:2h') : `(${last('1h:1m')} or ${last('1d:15m')})`;
-  return [
-    `(time() - (0 * (${vector}) + on (${by}) group_left () ${newest}))`,
-    `(0 * (${vector}) + ${LONG_AGO} and on (${by}) ${observed} offset 1d)`,
-    unknownSince(vector),
-  ].join(' or ');
+function since(vector: string, { by, cleared, observed, steps = 'fine' }: Beginning): string {
+  const last = STEPS[steps].map(
+    (range) => `max by (${by}) (max_over_time((0 * (${cleared}) + time())[${range}]))`,
+  );
+  const longAgo = `0 * max by (${by}) (${observed} offset 12h) + time() - ${LONG_AGO}`;
+  const unknown = `0 * max by (${by}) (${observed}) + NaN`;
+  const times = [...last, longAgo, unknown].join(' or ');
+  return `(time() - (0 * (${vector}) + on (${by}) group_left () (${times})))`;
 }
 
 function unknownSince(vector: string): string {
@@ -60,6 +66,7 @@ function rows(urgency: Urgency, code: ProblemCode | { readonly label: string }, 
 
 const CAUSE = { label: 'cause' };
 const UP = ofExporters('up');
+const DOWN_EXPORTERS = `${exporterUp()} == 0`;
 const PANEL_UP = ofPanels('gameserver_panel_up');
 const NODE_UP = ofNodes('gameserver_node_up');
 
@@ -77,7 +84,12 @@ function infrastructure(): readonly string[] {
   const exporter = { by: 'job, instance', observed: UP };
   return [
     rows(1, 'nothing_observed', unknownSince(noExporter())),
-    rows(1, 'exporter_down', instance(since(`${exporterUp()} == 0`, { ...exporter, cleared: `${UP} == 1` }))),
+    rows(
+      1,
+      'exporter_down',
+      // A job that lost all its targets has no `up`.
+      `${instance(since(DOWN_EXPORTERS, { ...exporter, cleared: `${UP} == 1` }))} or ${unknownSince(`${DOWN_EXPORTERS} unless on (job) ${UP}`)}`,
+    ),
     rows(
       1,
       'shard_missing',
@@ -116,55 +128,56 @@ function whereOn(labels: string, vector: string, condition: string): string {
   return `${vector} and on (${labels}) (${condition})`;
 }
 
+/** Joins rows of servers: a server has that of its first problem. */
+const FIRST_ROW = `\n  or on (${SERVER}) `;
+
 const COLLECTED = ofServers('gameserver_collection_up');
 
-function ofServer(vector: string, cleared: string, costly?: true): string {
-  return since(vector, { by: SERVER, observed: COLLECTED, cleared, ...(costly && { costly }) });
+/** Rows of servers with the time since which that is so; of a server that has several, the first one. */
+function timed(vectors: readonly string[], cleared: string, steps?: Beginning['steps']): string {
+  const vector = vectors.join(FIRST_ROW);
+  return since(vector, { by: SERVER, observed: COLLECTED, cleared, ...(steps && { steps }) });
 }
 
 const RAN = `${ofServers('gameserver_state', 'state="running"')} == 1`;
 const STOPS = ofServers('gameserver_stops_total', CRASHES);
-const CRASHED_AT = `${STOPS} - ${STOPS} offset 1m > 0`;
+const CRASHED_AT = `${STOPS} - ${STOPS} offset 2m > 0`;
 const CRASHES_OF_AN_HOUR = `sum by (${SERVER}) (round(${perServer(`increase(${STOPS}[1h])`, 'reason')}))`;
 const SATURATED = `increase(${ofServers('gameserver_cpu_saturated_seconds_total')}[10m])`;
 const FAILED_BACKUP = gauge('gameserver_backup_last_failure_timestamp_seconds');
 const GOOD_BACKUP = gauge('gameserver_backup_last_success_timestamp_seconds');
 const EXPECTED_OFF = `${gauge('gameserver_expected_running')} == 0`;
 
-function nearlyFull(resource: Resource): string {
+function nearlyFull(code: ProblemCode, resource: Resource): string {
   const [usage, limit] = (['usage', 'limit'] as const).map((kind) =>
     ofServers(resourceMetric(resource, kind)),
   );
-  return ofServer(`${share(resource)} >= 0.95`, `${usage} / ${limit} < 0.95`);
+  return timed([rows(2, code, `${share(resource)} >= 0.95`)], `${usage} / ${limit} < 0.95`, 'coarse');
 }
 
 /** What is wrong with servers, the most urgent first: what players notice, then what they are about to notice. */
 function servers(): readonly string[] {
   return [
-    rows(
-      1,
-      'gave_up',
-      ofServer(unless(`${gauge('gameserver_automatic_restart_aborted')} == 1`, EXPECTED_OFF), RAN),
+    timed(
+      [
+        rows(1, 'gave_up', unless(`${gauge('gameserver_automatic_restart_aborted')} == 1`, EXPECTED_OFF)),
+        rows(1, 'down', DOWN),
+      ],
+      RAN,
     ),
-    rows(1, 'down', ofServer(DOWN, RAN)),
-    rows(1, 'crash_loop', ofServer(`${CRASHES_OF_AN_HOUR} >= 3`, CRASHED_AT)),
-    rows(1, { label: 'reason' }, ofServer(REFUSED, `${COLLECTED} == 1`)),
-    rows(1, 'no_data', ofServer(WITHOUT_DATA, `${COLLECTED} == 1`)),
-    rows(1, 'not_answering', ofServer(NOT_ANSWERING, `${ofServers('gameserver_query_up')} == 1`)),
-    rows(2, 'cpu_saturated', ofServer(`${perServer(SATURATED)} > 300`, `${SATURATED} <= 300`)),
-    rows(2, 'disk_full', nearlyFull('disk')),
-    rows(
-      2,
-      'disk_filling',
-      ofServer(
-        `${secondsToFullDisk()} < 86400`,
-        `deriv(${ofServers('gameserver_disk_usage_bytes')}[6h]) <= 0`,
-        true,
-      ),
+    timed([rows(1, 'crash_loop', `${CRASHES_OF_AN_HOUR} >= 3`)], CRASHED_AT, 'lastHour'),
+    timed([rows(1, { label: 'reason' }, REFUSED), rows(1, 'no_data', WITHOUT_DATA)], `${COLLECTED} == 1`),
+    timed([rows(1, 'not_answering', NOT_ANSWERING)], `${ofServers('gameserver_query_up')} == 1`),
+    timed([rows(2, 'cpu_saturated', `${perServer(SATURATED)} > 300`)], `${SATURATED} <= 300`, 'coarse'),
+    nearlyFull('disk_full', 'disk'),
+    timed(
+      [rows(2, 'disk_filling', `${secondsToFullDisk()} < 86400`)],
+      `deriv(${ofServers('gameserver_disk_usage_bytes')}[6h]) <= 0`,
+      'coarse',
     ),
-    rows(2, 'memory_full', nearlyFull('memory')),
+    nearlyFull('memory_full', 'memory'),
     rows(2, 'backup_failed', `(time() - (${unless(FAILED_BACKUP, `${GOOD_BACKUP} >= ${FAILED_BACKUP}`)}))`),
-    rows(3, 'crashed', ofServer(`${CRASHES_OF_AN_HOUR} >= 1`, CRASHED_AT)),
+    timed([rows(3, 'crashed', `${CRASHES_OF_AN_HOUR} >= 1`)], CRASHED_AT, 'lastHour'),
   ];
 }
 
@@ -173,8 +186,9 @@ function servers(): readonly string[] {
  * when, in seconds; its labels `problem` and `todo` are the code of its most urgent problem.
  */
 export function needAttention(): string {
-  // A server has the row of its first problem.
-  const mostUrgent = servers().join(`\n  or on (${SERVER}) `);
+  const mostUrgent = servers()
+    .map((rows) => `(${rows})`)
+    .join(FIRST_ROW);
   const onNodesDown = whereOn('panel, node', ofServers('gameserver_info'), NODES_DOWN);
   const own = `(${mostUrgent}) unless on (panel) (${PANELS_DOWN}) unless on (${SERVER}) (${onNodesDown})`;
   const all = [...infrastructure(), withInfo(own, 'node')].join('\n  or ');

@@ -34,7 +34,7 @@ export const states: Section = {
     timeline({
       title: 'States of all servers',
       description:
-        'What each server did over time, 25 servers a page: first those in trouble now, then those that crashed in the time range, then the others. A click on a band leads to its server.',
+        'What each server did over time, 25 servers a page: first those in trouble at its end and those that crashed in the time range, then the others. A click on a band leads to its server.',
       unit: 'short',
       noValue: NO_SERVERS,
       width: 24,

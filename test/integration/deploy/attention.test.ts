@@ -75,15 +75,15 @@ const ROWS = [
     row({ urgency: '1', problem: 'exporter_down', job: 'gameserver', instance: 'two', node: 'two' }),
     20 * MINUTE,
   ],
-  // Further back than an hour, the last quarter of an hour counts in which nothing was wrong.
-  [row({ urgency: '1', problem: 'timeout', cause: 'timeout', panel: 'other' }), 3 * HOUR + 15 * MINUTE],
+  // Further back than two hours, the last full hour counts at which nothing was wrong.
+  [row({ urgency: '1', problem: 'timeout', cause: 'timeout', panel: 'other' }), 4 * HOUR],
   [
     row({ urgency: '1', problem: 'node_connection', cause: 'node_connection', panel: 'main', node: 'ams-2' }),
     5 * MINUTE,
   ],
   [down('minutes'), 7 * MINUTE],
-  [down('hours'), 165 * MINUTE],
-  [down('days'), 24 * HOUR],
+  [down('hours'), 3 * HOUR],
+  [down('days'), 12 * HOUR],
 ] as const;
 
 /** One that was never seen running is among them, without a time. */
