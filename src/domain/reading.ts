@@ -62,6 +62,15 @@ export const NO_STOPS: StopCounts = {
   unknown: 0,
 };
 
+/** A stop of a server, its reason decided. */
+export interface LastStop {
+  /** Monotonic milliseconds. */
+  readonly at: number;
+  readonly reason: StopReason;
+  /** Absent where the node named none. */
+  readonly exitCode?: number | undefined;
+}
+
 /** How long a server was watched, and what it did meanwhile; seconds that only grow. */
 export interface Durations {
   /** Observed without a gap of more than a minute. */
@@ -116,6 +125,8 @@ export interface ServerReading {
   /** Absent where it isn't known. */
   readonly backups?: BackupsReading | undefined;
   readonly stops: StopCounts;
+  /** The newest of them, one object as long as there is no other; absent before the first. */
+  readonly lastStop?: LastStop | undefined;
   /** The newest one that the node named. */
   readonly lastExitCode: number | undefined;
   /** The node said that it gives up restarting the server, and it hasn't started since. */

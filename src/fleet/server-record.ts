@@ -2,6 +2,7 @@ import type {
   BackupsReading,
   CollectionStatus,
   Durations,
+  LastStop,
   Peaks,
   ServerReading,
   SocketState,
@@ -123,6 +124,10 @@ export class ServerRecord implements ServerReading {
 
   get stops(): StopCounts {
     return this.#power.stops.counts;
+  }
+
+  get lastStop(): LastStop | undefined {
+    return this.#power.stops.last;
   }
 
   get lastExitCode(): number | undefined {

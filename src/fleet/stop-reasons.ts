@@ -1,4 +1,4 @@
-import { NO_STOPS, type StopCounts, type StopReason } from '../domain/reading.ts';
+import { type LastStop, NO_STOPS, type StopCounts, type StopReason } from '../domain/reading.ts';
 import type { DaemonWords } from '../panel/dialects/daemon-words.ts';
 
 /** Between the daemon's line about the disk and `offline`: it gives the server a minute to stop, and needs some time itself. */
@@ -29,9 +29,7 @@ export interface ObservedStop {
 }
 
 /** A stop whose reason is known, or no longer awaited. */
-export interface DecidedStop extends Pick<ObservedStop, 'at' | 'seen'> {
-  readonly reason: StopReason;
-  readonly exitCode?: number | undefined;
+export interface DecidedStop extends LastStop, Pick<ObservedStop, 'seen'> {
   /** The daemon said that it doesn't start the server again. */
   readonly isRestartAborted: boolean;
 }
@@ -53,6 +51,7 @@ interface PendingStop {
  */
 export class StopReasons {
   counts: StopCounts = NO_STOPS;
+  last: DecidedStop | undefined;
   /** The newest exit code that the daemon named. */
   lastExitCode: number | undefined;
   /** The daemon said that it doesn't start the server again, and it hasn't started since. */
@@ -152,6 +151,7 @@ export class StopReasons {
 
   #count(stop: DecidedStop): void {
     this.counts = { ...this.counts, [stop.reason]: this.counts[stop.reason] + 1 };
+    this.last = stop;
     if (stop.exitCode !== undefined) this.lastExitCode = stop.exitCode;
     this.#onDecided(stop);
   }

@@ -42,8 +42,9 @@ describe('a stop that no stopping came before', () => {
   ])('is explained by the words on it: %s', (_title, words, reason) => {
     reasons.stopped({ at: AT, seen: 'happening' });
     for (const one of words) reasons.heard(one, AT + 50);
-    expect(reasons.counts).toBe(NO_STOPS);
+    expect([reasons.counts, reasons.last]).toEqual([NO_STOPS, undefined]);
     reasons.decide(AT + 10_000);
+    expect(reasons.last).toMatchObject({ at: AT, reason });
     expect(reasons.counts).toEqual({ ...NO_STOPS, [reason]: 1 });
     expect(reasons.dueAt).toBeUndefined();
     reasons.decide(AT + 20_000);
