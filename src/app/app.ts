@@ -89,7 +89,13 @@ export function createApp(options: AppOptions): App {
     withCompatibility: () => compatibility === 'pterodactyl_exporter',
   });
   const rateLimited = (panel: string) => self.answered(panel, '429');
-  const status = new StatusBoard({ fleet: supervisor, clock, version: VERSION, rateLimited });
+  const status = new StatusBoard({
+    fleet: supervisor,
+    clock,
+    version: VERSION,
+    rateLimited,
+    panelUrl: (panel) => panels.publicUrlOf(panel),
+  });
   let loaded = false;
   const routes = createRoutes({
     scrape: (encoding) => scraper.scrape(encoding),

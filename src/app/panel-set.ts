@@ -33,6 +33,13 @@ export class PanelSet {
     this.supervisor = new Supervisor(this.#units.map((unit) => unit.fleet));
   }
 
+  /** Where people open a panel; undefined if there is none of this name. */
+  publicUrlOf(panel: string): string | undefined {
+    const config = this.#units.find(({ config }) => config.name === panel)?.config;
+    // The exporter may reach the panel by an internal address; the origin that nodes expect is the panel's own.
+    return config && config.origin + new URL(config.url).pathname.replace(/\/+$/, '');
+  }
+
   /**
    * Takes on another configuration and touches only what differs. Resolves when panels that left have stopped.
    *

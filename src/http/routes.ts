@@ -55,7 +55,7 @@ export function createRoutes(dependencies: RouteDependencies): Hono<RouteEnv> {
     },
   );
 
-  app.get('/', (c) => c.html(renderPage(fleet, version, clock.now())));
+  app.get('/', (c) => c.html(renderPage(fleet, version, clock.now(), (server) => board.triage(server))));
   app.get('/-/healthy', (c) => c.text('Healthy.\n'));
   app.get('/-/ready', (c) => (ready() ? c.text('Ready.\n') : c.text('Not ready yet.\n', 503)));
   app.get('/metrics', metricsRoute(scrape, dependencies.heldBytes));

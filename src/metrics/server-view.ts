@@ -84,7 +84,8 @@ export function panelViewOf(panel: PanelReading, now: number): PanelView {
   return { name, up, problems: problems.filter(isFirst), nodes: panel.nodes(now) };
 }
 
-function backupsOf({ backups, target }: ServerReading, now: number): BackupsReading | undefined {
+/** What is known of the server's backups; undefined once it is too old. */
+export function backupsOf({ backups, target }: ServerReading, now: number): BackupsReading | undefined {
   const isKnown = backups !== undefined && now < backups.staleAt && target.withoutBackups !== true;
   return isKnown ? backups : undefined;
 }

@@ -1,7 +1,9 @@
 import { html } from 'hono/html';
 import type { FleetReading, PanelReading, ServerReading } from '../domain/reading.ts';
 import { SERVER_STATES } from '../domain/server.ts';
+import type { Triage } from './data/board.ts';
 import { explained, explainedOf, nodesDown } from './data/problems.ts';
+import { troubleText } from './data/trouble.ts';
 import { NOTHING, problemText, span } from './data/words.ts';
 
 /** Servers that the page shows without its script; more would make a page that nobody reads and that takes long to build. */
@@ -21,10 +23,15 @@ export const PAGE_POLICY = {
 };
 
 /**
- * The start page as of the monotonic instant `now`: links, and the servers in a plain table, which the page's script replaces by
- * one that lives. Addresses are relative, so that it works below any path of a proxy.
+ * The start page as of the monotonic instant `now`: links, what needs attention, and the servers in a plain table, which the page's
+ * script replaces by one that lives. Addresses are relative, so that it works below any path of a proxy.
  */
-export function renderPage(fleet: FleetReading, version: string, now: number) {
+export function renderPage(
+  fleet: FleetReading,
+  version: string,
+  now: number,
+  triage: (server: ServerReading) => Triage | undefined = () => undefined,
+) {
   const servers = fleet.servers();
   const hidden = servers.length - MAX_ROWS;
   const counts = SERVER_STATES.map((state) => ({ state, count: countIn(servers, state, now) }));
@@ -62,6 +69,7 @@ ${(
         {fleet.panels().map((panel) => (
           <PlainPanel panel={panel} now={now} />
         ))}
+        <PlainUrgent servers={servers} triage={triage} />
         <table class="plain">
           <thead>
             <tr>
@@ -70,7 +78,7 @@ ${(
               <th>state</th>
               <th>condition</th>
               <th>last sample</th>
-              <th>last trouble</th>
+              <th>trouble</th>
             </tr>
           </thead>
           <tbody>
@@ -107,6 +115,34 @@ function PlainPanel({ panel, now }: { readonly panel: PanelReading; readonly now
       <ul>
         {lines.map((line) => (
           <li>{line}</li>
+        ))}
+      </ul>
+    </section>
+  );
+}
+
+interface PlainUrgentProps {
+  readonly servers: readonly ServerReading[];
+  readonly triage: (server: ServerReading) => Triage | undefined;
+}
+
+/** The servers that need attention, the most urgent first; nothing if none does. */
+function PlainUrgent({ servers, triage }: PlainUrgentProps) {
+  const urgent = servers
+    .flatMap((server) => {
+      const found = triage(server);
+      return found === undefined ? [] : [{ target: server.target, ...found }];
+    })
+    .sort((one, other) => one.urgency - other.urgency);
+  if (urgent.length === 0) return null;
+  return (
+    <section>
+      <h2>{urgent.length} need attention</h2>
+      <ul>
+        {urgent.slice(0, MAX_ROWS).map(({ target, trouble }) => (
+          <li>
+            {target.panel}/{target.name}: {troubleText(trouble)}
+          </li>
         ))}
       </ul>
     </section>

@@ -25,6 +25,8 @@ interface ChartSpec {
   readonly format: (value: number) => string;
   /** Steps between two marks of its axis, where powers of ten read badly. */
   readonly increments?: readonly number[];
+  /** Is it left out where nothing is known? */
+  readonly isOptional?: true;
   readonly values: (track: Track, limits: ChartLimits) => readonly (readonly number[])[];
 }
 
@@ -61,10 +63,19 @@ const CHARTS: readonly ChartSpec[] = [
       { label: 'sent', color: '--series-1' },
     ],
     format: rate,
+    increments: Array.from({ length: 40 }, (_, power) => 2 ** power),
     values: (track) => [
       track.values('network_receive_bytes_per_second'),
       track.values('network_transmit_bytes_per_second'),
     ],
+  },
+  {
+    title: 'Players',
+    lines: [{ label: 'online', color: '--series-2' }],
+    format: (value) => String(Math.round(value)),
+    increments: [1, 2, 5].flatMap((step) => [step, step * 10, step * 100]).sort((a, b) => a - b),
+    isOptional: true,
+    values: (track) => [track.values('players')],
   },
 ];
 
@@ -108,8 +119,10 @@ export class Charts {
   update(track: Track, limits: ChartLimits): void {
     this.#latest = [track, limits];
     const times = track.times();
-    for (const { plot, spec } of this.#plots) {
+    for (const { plot, spec, box } of this.#plots) {
       const lines = spec.values(track, limits).map((values) => values.map((value) => noNaN(value)));
+      box.hidden =
+        spec.isOptional === true && lines.every((values) => values.every((value) => value === null));
       plot.setData([times, ...lines]);
       // Where nobody points, the legend says what is newest.
       if (plot.cursor.idx === null || plot.cursor.idx === undefined)
@@ -165,6 +178,8 @@ function plotIn(box: HTMLElement, spec: ChartSpec, Library: Plot): uPlot {
     height: HEIGHT,
     cursor: { drag: { x: false, y: false }, points: { size: 6 } },
     legend: { live: true },
+    // The last label of the time axis reaches beyond the last point.
+    padding: [8, 32, 0, 0],
     scales: { y: { range: (_, __, highest) => [0, highest > 0 ? highest * 1.08 : 1] } },
     axes: [
       { ...axis, size: 24, space: 60, values: (_, splits) => splits.map(clockTime) },

@@ -1,9 +1,4 @@
-import {
-  HISTORY_SERIES,
-  type HistorySeries,
-  type ServerHistory,
-  type StateChange,
-} from '../data/protocol.ts';
+import type { AnySeries, ServerHistory } from '../data/protocol.ts';
 import type { LiveFleet } from './live-fleet.ts';
 import { Track } from './tracks.ts';
 
@@ -70,10 +65,10 @@ export class HistoryCache {
     if (this.#waiting.length > 0) this.#timer = setTimeout(() => void this.#ask(), SETTLE_MS);
   }
 
-  /** Asks for all of one server; gives its changes of state, or undefined where it can't be had. */
-  async changes(key: string): Promise<readonly StateChange[] | undefined> {
-    const [history] = await this.#fetch([key], HISTORY_SERIES);
-    return history?.state_changes;
+  /** Asks for all that is remembered of one server; undefined where it can't be had. */
+  async refresh(key: string): Promise<ServerHistory | undefined> {
+    const [history] = await this.#fetch([key]);
+    return history;
   }
 
   async #ask(): Promise<void> {
@@ -83,7 +78,10 @@ export class HistoryCache {
     if (histories.length === 0) for (const key of keys) this.#asked.delete(key);
   }
 
-  async #fetch(keys: readonly string[], series: readonly HistorySeries[]): Promise<readonly ServerHistory[]> {
+  async #fetch(
+    keys: readonly string[],
+    series: readonly AnySeries[] = [],
+  ): Promise<readonly ServerHistory[]> {
     const query = new URLSearchParams();
     for (const key of keys) query.append('server', key);
     for (const name of series) query.append('series', name);
@@ -101,12 +99,13 @@ export class HistoryCache {
   }
 }
 
-function valuesOf(fleet: LiveFleet, server: number): Readonly<Record<HistorySeries, number>> {
+function valuesOf(fleet: LiveFleet, server: number): Readonly<Record<AnySeries, number>> {
   const known = (value: number, factor = 1) => (value < 0 ? Number.NaN : value * factor);
   return {
     cpu_usage_cores: known(fleet.value('cpu', server), 1 / 100),
     memory_usage_bytes: known(fleet.value('memory', server), MIB),
     network_receive_bytes_per_second: known(fleet.value('receive', server)),
     network_transmit_bytes_per_second: known(fleet.value('transmit', server)),
+    players: known(fleet.value('players', server)),
   };
 }

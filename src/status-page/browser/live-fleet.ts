@@ -1,3 +1,4 @@
+import type { Attention } from '../data/attention.ts';
 import {
   COLUMNS,
   type Column,
@@ -7,7 +8,11 @@ import {
   type PanelStatus,
   type Patch,
 } from '../data/protocol.ts';
-import { OFF_WORDS, problemText, remedyWhile } from '../data/words.ts';
+import { stopWords, type Trouble, troubleOf, troubleText } from '../data/trouble.ts';
+import { problemText, remedyWhile, share } from '../data/words.ts';
+
+/** What began, or was last seen, with the last stop. */
+const STOP_TROUBLE: ReadonlySet<Attention> = new Set<Attention>(['crashed', 'gave_up', 'crash_loop']);
 
 /** The fleet as the stream describes it, in columns of numbers; a server is an index into them. */
 export class LiveFleet {
@@ -19,6 +24,8 @@ export class LiveFleet {
   /** The detail of each server's problem. */
   readonly trouble: string[];
   readonly node: string[];
+  /** How many servers each panel has, by its name. */
+  readonly panelSizes: ReadonlyMap<string, number>;
   readonly #columns: Readonly<Record<Column, number[]>>;
   readonly #places: ReadonlyMap<string, number>;
 
@@ -29,6 +36,9 @@ export class LiveFleet {
     this.panels = full.panels;
     this.trouble = [...full.trouble];
     this.node = [...full.node];
+    const sizes = new Map<string, number>();
+    for (const panel of full.servers.panel) sizes.set(panel, (sizes.get(panel) ?? 0) + 1);
+    this.panelSizes = sizes;
     const columns = COLUMNS.map((column) => [column, [...full.columns[column]]] as const);
     this.#columns = Object.fromEntries(columns) as Record<Column, number[]>;
     this.#places = new Map(full.servers.id.map((_, server) => [this.key(server), server]));
@@ -45,6 +55,11 @@ export class LiveFleet {
   /** −1 where it is not known. */
   value(column: Column, server: number): number {
     return this.#columns[column][server] ?? -1;
+  }
+
+  /** Is a column known of any server? */
+  has(column: Column): boolean {
+    return this.#columns[column].some((value) => value >= 0);
   }
 
   name(server: number): string {
@@ -82,6 +97,50 @@ export class LiveFleet {
     return { ...words, remedy, detail: this.trouble[server] ?? '' };
   }
 
+  /** Why it needs attention; undefined if it doesn't. */
+  attention(server: number): Attention | undefined {
+    return this.full.words.attention[this.value('attention', server)];
+  }
+
+  /** What its row says: the cause, and what to do; undefined if there is nothing to say. */
+  troubleAt(server: number): Trouble | undefined {
+    const expected = this.value('expected', server);
+    return troubleOf({
+      attention: this.attention(server),
+      problem: this.problem(server),
+      expected: expected < 0 ? undefined : expected === 1,
+      lastStop: this.#lastStop(server),
+      stoppedMsAgo: (this.time - this.value('stopped', server)) * 1_000,
+      crashes: this.value('crashes', server),
+      diskPercent: share(this.value('disk', server), this.value('diskLimit', server)),
+    });
+  }
+
+  /** The reason and exit code of its last stop; empty if none was seen. */
+  lastStopWords(server: number): string {
+    const stop = this.#lastStop(server);
+    return stop === undefined ? '' : stopWords(stop);
+  }
+
+  #lastStop(server: number) {
+    const reason = this.full.words.stopReasons[this.value('stopReason', server)];
+    const exitCode = this.value('exitCode', server);
+    return reason && { reason, exitCode: exitCode < 0 ? undefined : exitCode };
+  }
+
+  /** Since when its trouble has been there, in Unix seconds; undefined where nothing tells. */
+  troubleSince(server: number): number | undefined {
+    const attention = this.attention(server);
+    const isOfStop =
+      attention === undefined ? this.problem(server) === undefined : STOP_TROUBLE.has(attention);
+    const since = isOfStop
+      ? this.value('stopped', server)
+      : attention === 'no_data'
+        ? this.value('sampled', server)
+        : -1;
+    return since > 0 ? since : undefined;
+  }
+
   /** Seconds since its newest sample; 0 while samples keep coming, undefined before the first. */
   age(server: number): number | undefined {
     const sampled = this.value('sampled', server);
@@ -90,17 +149,12 @@ export class LiveFleet {
   }
 }
 
-/** Is a server off that is expected to run? */
-export function isDown(fleet: LiveFleet, server: number): boolean {
-  const state = fleet.state(server);
-  return fleet.value('expected', server) === 1 && (state === 'offline' || state === 'stopped');
-}
-
-/** A server's problem and what to do about it, in one text; empty if there is none. */
+/** A server's problem and what to do about it in one text, with all that was observed; empty if there is nothing to say. */
 export function troubleWords(fleet: LiveFleet, server: number): string {
   const problem = fleet.problem(server);
   if (problem !== undefined) return problemText(problem);
-  return isDown(fleet, server) ? OFF_WORDS : '';
+  const trouble = fleet.troubleAt(server);
+  return trouble === undefined ? '' : troubleText(trouble);
 }
 
 function applyPatch<Value>(values: Value[], patch: Patch<Value> | undefined): void {

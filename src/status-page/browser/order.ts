@@ -1,91 +1,151 @@
-import type { LiveFleet } from './live-fleet.ts';
+import { ATTENTION } from '../data/attention.ts';
+import { troubleText } from '../data/trouble.ts';
+import { conditionTitle, stateTitle } from '../data/words.ts';
+import { type LiveFleet, troubleWords } from './live-fleet.ts';
+import type { Filter, ServerSelection } from './view.ts';
 
-/** What the table can be sorted by. */
-export const SORT_KEYS = ['name', 'state', 'cpu', 'memory', 'disk', 'network', 'age', 'trouble'] as const;
-export type SortKey = (typeof SORT_KEYS)[number];
+/** What the table can be sorted by: words and numbers, whatever a row or its details show. */
+const WORD_KEYS = ['name', 'panel', 'node', 'egg', 'labels', 'condition', 'trouble'] as const;
+const NUMBER_KEYS = [
+  'state',
+  'cpu',
+  'memory',
+  'disk',
+  'network',
+  'players',
+  'age',
+  'uptime',
+  'starts',
+  'crashes',
+] as const;
+export const SORT_KEYS = [...WORD_KEYS, ...NUMBER_KEYS] as const;
 
-/** How the table is sorted; as configured where it isn't. */
+type WordKey = (typeof WORD_KEYS)[number];
+type NumberKey = (typeof NUMBER_KEYS)[number];
+export type SortKey = WordKey | NumberKey;
+
+/** How the table is sorted; by attention where it isn't. */
 export interface Sorting {
   readonly key: SortKey;
   readonly isDescending: boolean;
 }
 
-/** Which servers are shown, in which order. */
-export interface ServerSelection {
-  readonly search: string;
-  /** Words that a server must show as its state or condition; any where there is none. */
-  readonly state: string | undefined;
-  readonly condition: string | undefined;
-  readonly sorting: Sorting | undefined;
-}
-
-const names = new Intl.Collator(undefined, { numeric: true, sensitivity: 'base' });
+const collator = new Intl.Collator(undefined, { numeric: true, sensitivity: 'base' });
 
 /** The servers of a selection, in its order. Those of which nothing is known come last, either way. */
 export function order(fleet: LiveFleet, selection: ServerSelection): number[] {
-  const { sorting } = selection;
   const chosen = chosenServers(fleet, selection);
-  if (sorting === undefined) return chosen;
-  const { key } = sorting;
+  const { sorting } = selection;
+  if (sorting === undefined) return byAttention(fleet, chosen);
   const sign = sorting.isDescending ? -1 : 1;
-  if (key === 'name' || key === 'trouble') {
-    const words = key === 'name' ? fleet.full.servers.name : fleet.trouble;
-    return chosen.sort((a, b) => byWords(words[a] ?? '', words[b] ?? '', sign) || a - b);
+  const word = WORD_KEYS.find((key) => key === sorting.key);
+  if (word !== undefined) {
+    const texts = chosen.map((server) => ({ server, text: wordOf(fleet, server, word) }));
+    texts.sort((a, b) => compareWords(a.text, b.text, sign) || a.server - b.server);
+    return texts.map(({ server }) => server);
   }
-  const values = chosen.map((server) => ({ server, value: measure(fleet, server, key) }));
-  values.sort((a, b) => byNumbers(a.value, b.value, sign) || a.server - b.server);
+  const values = chosen.map((server) => ({
+    server,
+    value: measure(fleet, server, sorting.key as NumberKey),
+  }));
+  values.sort((a, b) => compareNumbers(a.value, b.value, sign) || a.server - b.server);
   return values.map(({ server }) => server);
 }
 
-function chosenServers(fleet: LiveFleet, { search, state, condition }: ServerSelection): number[] {
+/** What needs attention first, by its urgency; within that as configured. */
+function byAttention(fleet: LiveFleet, servers: readonly number[]): number[] {
+  const groups: number[][] = [...ATTENTION, undefined].map(() => []);
+  for (const server of servers) {
+    const place = fleet.value('attention', server);
+    groups[place < 0 ? ATTENTION.length : place]?.push(server);
+  }
+  return groups.flat();
+}
+
+function chosenServers(fleet: LiveFleet, { search, filter }: ServerSelection): number[] {
   const words = search.toLowerCase().split(/\s+/).filter(Boolean);
   const chosen: number[] = [];
   for (let server = 0; server < fleet.size; server += 1) {
-    if (state !== undefined && fleet.state(server) !== state) continue;
-    if (condition !== undefined && fleet.condition(server) !== condition) continue;
+    if (filter !== undefined && !passes(fleet, server, filter)) continue;
     if (words.length > 0 && !matches(fleet, server, words)) continue;
     chosen.push(server);
   }
   return chosen;
 }
 
-/** Every word must be somewhere in what is known of the server. */
+function passes(fleet: LiveFleet, server: number, { kind, word }: Filter): boolean {
+  switch (kind) {
+    case 'attention': {
+      const attention = fleet.attention(server);
+      return word === 'any' ? attention !== undefined : attention === word;
+    }
+    case 'state':
+      return fleet.state(server) === word;
+    case 'condition':
+      return fleet.condition(server) === word;
+    case 'panel':
+      return fleet.full.servers.panel[server] === word;
+  }
+}
+
+/** Every word must be somewhere in what is shown of the server in words. */
 function matches(fleet: LiveFleet, server: number, words: readonly string[]): boolean {
   const { panel, id, uuid, name, egg, labels } = fleet.full.servers;
-  const lists = [name, panel, id, uuid, fleet.node, egg, labels, fleet.trouble];
+  const lists = [name, panel, id, uuid, fleet.node, egg, labels];
   const known = lists.map((list) => list[server] ?? '');
-  const text = [
-    ...known,
-    fleet.state(server),
-    fleet.condition(server),
-    fleet.blocked(server) ?? '',
-    causeText(fleet, server),
-  ]
-    .join('\n')
-    .toLowerCase();
+  const text = [...known, ...shownWords(fleet, server)].join('\n').toLowerCase();
   return words.every((word) => text.includes(word));
 }
 
-/** What the page says of the server's cause, beside the detail. */
-function causeText(fleet: LiveFleet, server: number): string {
-  const problem = fleet.problem(server);
-  return problem === undefined ? '' : `${problem.cause} ${problem.title}`;
+/** State, condition and trouble: their codes, for the page and the metrics call some of them by other words, and what is shown. */
+function shownWords(fleet: LiveFleet, server: number): readonly string[] {
+  const [state, condition] = [fleet.state(server), fleet.condition(server)];
+  const trouble = fleet.troubleAt(server);
+  return [
+    state,
+    stateTitle(state),
+    condition,
+    conditionTitle(condition),
+    fleet.blocked(server) ?? '',
+    fleet.attention(server) ?? '',
+    fleet.problem(server)?.cause ?? '',
+    trouble === undefined ? '' : troubleText(trouble),
+    troubleWords(fleet, server),
+    fleet.lastStopWords(server),
+  ];
 }
 
-function measure(fleet: LiveFleet, server: number, key: Exclude<SortKey, 'name' | 'trouble'>): number {
+function wordOf(fleet: LiveFleet, server: number, key: WordKey): string {
+  switch (key) {
+    case 'node':
+      return fleet.node[server] ?? '';
+    case 'condition':
+      return fleet.blocked(server) ?? conditionTitle(fleet.condition(server));
+    case 'trouble':
+      return fleet.troubleAt(server)?.title ?? '';
+    default:
+      return fleet.full.servers[key][server] ?? '';
+  }
+}
+
+function measure(fleet: LiveFleet, server: number, key: NumberKey): number {
   if (key === 'age') return fleet.age(server) ?? -1;
+  if (key === 'uptime') {
+    const started = fleet.value('started', server);
+    return started < 0 ? -1 : Math.max(0, fleet.time - started);
+  }
   if (key !== 'network') return fleet.value(key, server);
   const receive = fleet.value('receive', server);
   const transmit = fleet.value('transmit', server);
   return receive < 0 && transmit < 0 ? -1 : Math.max(0, receive) + Math.max(0, transmit);
 }
 
-function byNumbers(a: number, b: number, sign: number): number {
+function compareNumbers(a: number, b: number, sign: number): number {
   if (a < 0 || b < 0) return a < 0 && b < 0 ? 0 : a < 0 ? 1 : -1;
   return (a - b) * sign;
 }
 
-function byWords(a: string, b: string, sign: number): number {
+function compareWords(a: string, b: string, sign: number): number {
   if (a === '' || b === '') return a === b ? 0 : a === '' ? 1 : -1;
-  return names.compare(a, b) * sign;
+  return collator.compare(a, b) * sign;
 }

@@ -1,11 +1,15 @@
 import type { Delta, Full } from '../data/protocol.ts';
 import { Details } from './details.ts';
 import { element, setText } from './dom.ts';
+import { Heading } from './heading.ts';
 import { HistoryCache } from './history-cache.ts';
 import { LiveFleet } from './live-fleet.ts';
-import { order, type ServerSelection } from './order.ts';
-import { Panels, Summary } from './summary.ts';
-import { Heading, ServerTable } from './table.ts';
+import { order } from './order.ts';
+import { Panels } from './panels.ts';
+import { Summary } from './summary.ts';
+import { ServerTable } from './table.ts';
+import { themeButton } from './theme.ts';
+import { readView, type View, writeView } from './view.ts';
 
 /** Rows keep their places for this many seconds while values change, so that they can be read and hit. */
 const SETTLED_SECONDS = 5;
@@ -15,59 +19,68 @@ export class Page {
   readonly #link = document.querySelector<HTMLElement>('#link');
   readonly #search = element('input', 'search');
   readonly #count = element('p', 'count');
-  readonly #summary = new Summary((filter) => {
-    this.#select({
-      state: filter?.kind === 'state' ? filter.word : undefined,
-      condition: filter?.kind === 'condition' ? filter.word : undefined,
-    });
-  });
-  readonly #panels = new Panels();
+  readonly #nothing = element('p', 'nothing');
+  readonly #clear = element('button', 'clear', 'Show all servers');
+  readonly #summary = new Summary((filter) => this.#choose({ filter }));
+  readonly #panels = new Panels((filter) => this.#choose({ filter }));
   readonly #details = new Details();
   readonly #histories = new HistoryCache(() => this.#table.render());
-  readonly #heading = new Heading((sorting) => this.#select({ sorting }));
+  readonly #heading = new Heading((sorting) => this.#choose({ sorting }));
   readonly #table = new ServerTable({
     head: this.#heading.head,
     details: this.#details.element,
-    opened: (server) => void this.#opened(server),
+    opened: (server) => this.#choose({ open: server === undefined ? undefined : this.#fleet?.key(server) }),
     shown: (servers) => this.#histories.want(servers.map((server) => this.#fleet?.key(server) ?? '')),
     sparkOf: (server) => this.#histories.find(this.#fleet?.key(server) ?? '')?.values('cpu_usage_cores'),
   });
   #fleet: LiveFleet | undefined;
-  #selection: ServerSelection = { search: '', state: undefined, condition: undefined, sorting: undefined };
+  #view: View = readView(location.search);
   #orderedAt = 0;
-  #openKey: string | undefined;
+  /** The server that the details are of. */
+  #detailed: string | undefined;
+  /** What the changes in the details were asked for. */
+  #changesOf: string | undefined;
 
   constructor() {
     this.#search.type = 'search';
-    this.#search.placeholder = 'Search name, node, egg, label, trouble   ( / )';
+    this.#search.placeholder = 'Search   ( / )';
     this.#search.ariaLabel = 'Search';
     this.#count.role = 'status';
-    this.#search.addEventListener('input', () => this.#select({ search: this.#search.value }));
+    this.#clear.type = 'button';
+    this.#clear.addEventListener('click', () => {
+      this.#search.value = '';
+      this.#choose({ search: '', filter: undefined });
+    });
+    this.#search.addEventListener('input', () => this.#choose({ search: this.#search.value }, 'in place'));
     this.#search.addEventListener('keydown', (event) => this.#onSearchKey(event));
     document.addEventListener('keydown', (event) => this.#onKey(event));
+    window.addEventListener('popstate', () => {
+      this.#view = readView(location.search);
+      this.#search.value = this.#view.search;
+      this.#apply();
+    });
     document.querySelector('nav')?.append(themeButton(() => void this.#details.recolor()));
   }
 
   full(full: Full): void {
     if (isOtherProgram(full.version)) return;
-    const fleet = new LiveFleet(full);
     const isFirst = this.#fleet === undefined;
-    this.#fleet = fleet;
+    this.#fleet = new LiveFleet(full);
     if (isFirst) this.#build();
     this.#histories.reconnected();
+    this.#changesOf = undefined;
     this.#showLink('live', 'live');
-    const open = this.#openKey === undefined ? undefined : fleet.find(this.#openKey);
-    if (open !== this.#table.open) this.#table.toggle(undefined);
-    this.#arrange();
-    if (open !== undefined && this.#table.open === undefined) this.#table.toggle(open);
+    this.#apply();
     this.#update();
+    if (isFirst) this.#table.reveal();
   }
 
   delta(delta: Delta): void {
     const fleet = this.#fleet;
     if (fleet === undefined) return;
     fleet.apply(delta);
-    if (fleet.time - this.#orderedAt >= SETTLED_SECONDS) this.#arrange();
+    const isUrgent = this.#view.sorting === undefined && delta.columns.attention !== undefined;
+    if (isUrgent || fleet.time - this.#orderedAt >= SETTLED_SECONDS) this.#arrange(false);
     this.#update();
   }
 
@@ -76,10 +89,26 @@ export class Page {
   }
 
   #build(): void {
-    const tools = element('div', 'tools', this.#search, this.#heading.choice, this.#count);
+    this.#search.value = this.#view.search;
+    const tools = element(
+      'div',
+      'tools',
+      this.#search,
+      this.#heading.choice,
+      this.#heading.turn,
+      this.#count,
+    );
+    const servers = element('h2', 'unseen', 'Servers');
     document
       .querySelector('#status')
-      ?.replaceChildren(this.#summary.element, this.#panels.element, tools, this.#table.element);
+      ?.replaceChildren(
+        this.#summary.element,
+        this.#panels.element,
+        servers,
+        tools,
+        this.#table.element,
+        element('div', 'none', this.#nothing, this.#clear),
+      );
   }
 
   #showLink(kind: 'live' | 'lost', words: string): void {
@@ -90,19 +119,39 @@ export class Page {
     document.body.classList.toggle('lost', kind === 'lost');
   }
 
-  #select(change: Partial<ServerSelection>): void {
-    this.#selection = { ...this.#selection, ...change };
-    this.#arrange();
+  /** Takes on what a person chose, and keeps it in the page's address: as a step back, or in place of the last one. */
+  #choose(change: Partial<View>, step: 'new' | 'in place' = 'new'): void {
+    this.#view = { ...this.#view, ...change };
+    const query = writeView(this.#view, location.search);
+    if (query !== location.search) {
+      const address = query === '' ? location.pathname : query;
+      if (step === 'new') history.pushState(null, '', address);
+      else history.replaceState(null, '', address);
+    }
+    this.#apply();
   }
 
-  #arrange(): void {
+  #apply(): void {
+    const { filter, sorting } = this.#view;
+    this.#heading.show(sorting);
+    this.#summary.choose(filter);
+    this.#panels.choose(filter);
+    this.#arrange(true);
+    void this.#showOpen();
+  }
+
+  /** Puts the servers in order; `isChosen` says that a person asked for another one. */
+  #arrange(isChosen: boolean): void {
     const fleet = this.#fleet;
     if (fleet === undefined) return;
     this.#orderedAt = fleet.time;
-    const servers = order(fleet, this.#selection);
+    const servers = order(fleet, this.#view);
     const isNarrowed = servers.length !== fleet.size;
     setText(this.#count, isNarrowed ? `${servers.length} of ${fleet.size}` : '');
-    this.#table.show(fleet, servers);
+    setText(this.#nothing, nothingWords(fleet.size, servers.length));
+    this.#nothing.hidden = servers.length > 0;
+    this.#clear.hidden = servers.length > 0 || fleet.size === 0;
+    this.#table.show(fleet, servers, isChosen);
   }
 
   #update(): void {
@@ -110,7 +159,8 @@ export class Page {
     if (fleet === undefined) return;
     this.#histories.follow(fleet);
     this.#summary.show(fleet);
-    this.#panels.show(fleet.panels);
+    this.#panels.show(fleet.panels, fleet.panelSizes);
+    this.#table.element.classList.toggle('with-players', fleet.has('players'));
     this.#table.render();
     const { open } = this.#table;
     if (open === undefined) return;
@@ -118,31 +168,33 @@ export class Page {
     void this.#followChanges(fleet, open);
   }
 
-  async #opened(server: number | undefined): Promise<void> {
+  async #showOpen(): Promise<void> {
     const fleet = this.#fleet;
-    if (fleet === undefined || server === undefined) {
-      this.#openKey = undefined;
+    if (fleet === undefined) return;
+    const key = this.#view.open;
+    const server = key === undefined ? undefined : fleet.find(key);
+    this.#table.setOpen(server);
+    if (server === undefined || key === undefined) {
+      this.#detailed = undefined;
       this.#details.close();
       return;
     }
-    const key = fleet.key(server);
-    this.#openKey = key;
-    this.#stateShown = undefined;
+    if (key === this.#detailed) return;
+    this.#detailed = key;
+    this.#changesOf = undefined;
     await this.#details.open(fleet, server, this.#histories.track(key));
     await this.#followChanges(fleet, server);
   }
 
-  /** The state for which the changes were asked. */
-  #stateShown: string | undefined;
-
-  // The stream tells the state; how it came to that is asked for when it has changed.
+  // The stream tells the state and the last stop; how it came to that is asked for when they have changed.
   async #followChanges(fleet: LiveFleet, server: number): Promise<void> {
-    const state = `${fleet.key(server)} ${fleet.state(server)}`;
-    if (state === this.#stateShown) return;
-    this.#stateShown = state;
-    const changes = await this.#histories.changes(fleet.key(server));
-    if (changes === undefined) this.#stateShown = undefined;
-    else if (this.#openKey === fleet.key(server)) this.#details.changed(changes, fleet.time);
+    const key = fleet.key(server);
+    const changesOf = [key, fleet.state(server), fleet.value('stopped', server)].join(' ');
+    if (changesOf === this.#changesOf) return;
+    this.#changesOf = changesOf;
+    const history = await this.#histories.refresh(key);
+    if (history === undefined) this.#changesOf = undefined;
+    else if (this.#detailed === key) this.#details.changed(history, fleet.time);
   }
 
   #onSearchKey(event: KeyboardEvent): void {
@@ -152,7 +204,7 @@ export class Page {
     } else if (event.key === 'Escape') {
       this.#search.value = '';
       this.#search.blur();
-      this.#select({ search: '' });
+      this.#choose({ search: '' }, 'in place');
     }
   }
 
@@ -164,12 +216,17 @@ export class Page {
       this.#search.focus();
       this.#search.select();
     } else if (event.key === 'Escape' && !event.defaultPrevented && this.#table.open !== undefined) {
-      this.#table.toggle(undefined);
+      this.#choose({ open: undefined });
     } else if (event.key === 'ArrowDown' && event.target === document.body) {
       event.preventDefault();
       this.#table.focusFirst();
     }
   }
+}
+
+function nothingWords(all: number, shown: number): string {
+  if (all === 0) return 'No servers yet. Name them under servers in the configuration, or turn on discover.';
+  return shown === 0 ? 'No server matches.' : '';
 }
 
 /** Another version's page may speak another language: it is loaded, once. */
@@ -180,48 +237,4 @@ function isOtherProgram(version: string): boolean {
   sessionStorage.setItem(tried, version);
   location.reload();
   return true;
-}
-
-const THEMES = ['auto', 'light', 'dark'] as const;
-type Theme = (typeof THEMES)[number];
-
-const STORED = 'gameserver-exporter-theme';
-
-/** A button that goes through the system's colors, light ones and dark ones; `onChange` is called when they are other ones. */
-function themeButton(onChange: () => void): HTMLButtonElement {
-  const button = element('button', 'theme');
-  button.type = 'button';
-  let theme = stored();
-  const show = () => {
-    if (theme === 'auto') delete document.documentElement.dataset['theme'];
-    else document.documentElement.dataset['theme'] = theme;
-    button.textContent = theme === 'auto' ? 'auto theme' : theme;
-    button.title = 'Change between light, dark, and what the system prefers';
-  };
-  button.addEventListener('click', () => {
-    theme = THEMES[(THEMES.indexOf(theme) + 1) % THEMES.length] ?? 'auto';
-    store(theme);
-    show();
-    onChange();
-  });
-  matchMedia('(prefers-color-scheme: dark)').addEventListener('change', onChange);
-  show();
-  return button;
-}
-
-// Storage may be forbidden; the choice then lasts as long as the page.
-function stored(): Theme {
-  try {
-    return THEMES.find((theme) => theme === localStorage.getItem(STORED)) ?? 'auto';
-  } catch {
-    return 'auto';
-  }
-}
-
-function store(theme: Theme): void {
-  try {
-    localStorage.setItem(STORED, theme);
-  } catch {
-    // As above.
-  }
 }

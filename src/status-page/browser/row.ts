@@ -2,6 +2,7 @@ import {
   conditionTitle,
   coreLimit,
   cores,
+  mebibyteLimit,
   mebibytes,
   NOTHING,
   rate,
@@ -10,7 +11,8 @@ import {
   stateTitle,
 } from '../data/words.ts';
 import { drawing, element, setAttribute, setText } from './dom.ts';
-import { isDown, type LiveFleet, troubleWords } from './live-fleet.ts';
+import type { LiveFleet } from './live-fleet.ts';
+import { ago, setTime } from './times.ts';
 import { sparkPaths } from './tracks.ts';
 
 const SPARK = { width: 96, height: 24 };
@@ -23,38 +25,41 @@ export class ServerRow {
   readonly #place = element('span', 'sub');
   readonly #state = element('span', 'badge');
   readonly #condition = element('span', 'sub');
+  readonly #trouble = new TroubleLines();
   readonly #cpu = new UsageMeter('CPU');
-  readonly #memory = new UsageMeter('Memory');
+  readonly #memory = new UsageMeter('Mem');
   readonly #disk = new UsageMeter('Disk');
   readonly #receive = element('span', 'main');
   readonly #transmit = element('span', 'main');
-  readonly #age = element('span', 'main');
+  readonly #players = element('span', 'main');
+  readonly #age = element('time', 'main');
   readonly #source = element('span', 'sub');
-  readonly #trouble = element('span', 'words');
   readonly #line = drawing('path', { class: 'line' });
   readonly #area = drawing('path', { class: 'area' });
 
   constructor() {
     this.element.setAttribute('role', 'row');
+    this.element.ariaLevel = '1';
     this.element.tabIndex = -1;
     const { width, height } = SPARK;
     const spark = drawing('svg', {
       viewBox: `0 0 ${width} ${height}`,
+      preserveAspectRatio: 'none',
       class: 'spark',
       'aria-hidden': 'true',
     });
     spark.append(this.#area, this.#line);
-    const usage = this.#cpu.element;
-    usage.append(spark);
+    this.#cpu.element.append(spark);
     this.element.append(
       cell('who', this.#name, this.#place),
       cell('state', this.#state, this.#condition),
-      cell('cpu', usage),
+      cell('trouble', ...this.#trouble.elements),
+      cell('cpu', this.#cpu.element),
       cell('memory', this.#memory.element),
       cell('disk', this.#disk.element),
       cell('network', this.#receive, this.#transmit),
+      cell('players', this.#players),
       cell('age', this.#age, this.#source),
-      cell('trouble', this.#trouble),
     );
   }
 
@@ -62,16 +67,18 @@ export class ServerRow {
     this.server = server;
     this.#showName(fleet, server);
     this.#showState(fleet, server);
+    const isTroubled = this.#trouble.show(fleet, server);
+    setAttribute(this.element, 'data-troubled', isTroubled ? '' : undefined);
     const value = (column: Parameters<LiveFleet['value']>[0]) => fleet.value(column, server);
     this.#cpu.show(value('cpu'), value('cpuLimit'), cores, coreLimit);
-    this.#memory.show(value('memory'), value('memoryLimit'), mebibytes, mebibytes);
-    this.#disk.show(value('disk'), value('diskLimit'), mebibytes, mebibytes);
+    this.#memory.show(value('memory'), value('memoryLimit'), mebibytes, mebibyteLimit);
+    this.#disk.show(value('disk'), value('diskLimit'), mebibytes, mebibyteLimit);
     setText(this.#receive, `↓ ${known(value('receive'), rate)}`);
     setText(this.#transmit, `↑ ${known(value('transmit'), rate)}`);
+    const players = playerWords(value('players'), value('playersMax'));
+    setText(this.#players, players);
+    setAttribute(this.element, 'data-players', players === '' ? undefined : '');
     this.#showAge(fleet, server);
-    const trouble = troubleWords(fleet, server);
-    setText(this.#trouble, trouble);
-    setAttribute(this.#trouble, 'title', trouble === '' ? undefined : trouble);
   }
 
   /** Draws these values, of which NaN are gaps. */
@@ -84,30 +91,74 @@ export class ServerRow {
   #showName(fleet: LiveFleet, server: number): void {
     const { panel, egg } = fleet.full.servers;
     setText(this.#name, fleet.name(server));
-    setAttribute(this.#name, 'title', fleet.name(server));
-    const place = [panel[server], fleet.node[server], egg[server]].filter(
-      (word) => word !== undefined && word !== '',
-    );
-    setText(this.#place, place.join(' · '));
+    const place = [panel[server], fleet.node[server], egg[server]]
+      .filter((word) => word !== undefined && word !== '')
+      .join(' · ');
+    setText(this.#place, place);
+    setAttribute(this.element.cells[0] ?? this.element, 'title', `${fleet.name(server)}\n${place}`);
   }
 
   #showState(fleet: LiveFleet, server: number): void {
     const state = fleet.state(server);
     const condition = fleet.condition(server);
     setText(this.#state, stateTitle(state));
-    setAttribute(this.#state, 'data-state', isDown(fleet, server) ? 'down' : state);
-    setText(this.#condition, fleet.blocked(server) ?? conditionTitle(condition));
+    setAttribute(this.#state, 'data-state', isAlarming(fleet, server) ? 'down' : state);
+    setText(this.#condition, observedWords(fleet, server));
     setAttribute(this.element, 'data-condition', condition);
     setAttribute(this.element, 'data-severity', fleet.problem(server)?.severity);
+    setAttribute(this.element, 'data-attention', fleet.attention(server));
   }
 
   #showAge(fleet: LiveFleet, server: number): void {
     const age = fleet.age(server);
     const source = ['socket', 'poll'][fleet.value('source', server)] ?? '';
     const isLive = age === 0 && source === 'socket';
-    setText(this.#age, age === undefined ? NOTHING : isLive ? 'live' : `${span(age)} ago`);
+    const sampled = fleet.value('sampled', server);
+    const at = age === undefined ? undefined : sampled === 0 ? fleet.time : sampled;
+    setTime(this.#age, at, age === undefined ? NOTHING : isLive ? 'live' : `${span(age)} ago`);
     setAttribute(this.#age, 'data-live', isLive ? '' : undefined);
     setText(this.#source, source);
+  }
+}
+
+/** Who plays, of how many that may: 12/40; empty while that isn't known. */
+export function playerWords(players: number, most: number): string {
+  if (players < 0) return '';
+  return most < 0 ? String(players) : `${players}/${most}`;
+}
+
+/** How the server is observed; a polled one's sample may be some time old. */
+function observedWords(fleet: LiveFleet, server: number): string {
+  const condition = fleet.condition(server);
+  const words = fleet.blocked(server) ?? conditionTitle(condition);
+  const age = fleet.age(server) ?? 0;
+  return condition === 'polling' && age > 0 ? `${words} · ${span(age)}` : words;
+}
+
+/** Is its state what is wrong with the server? */
+function isAlarming(fleet: LiveFleet, server: number): boolean {
+  const attention = fleet.attention(server);
+  return attention === 'crashed' || attention === 'gave_up' || attention === 'off' || attention === 'no_data';
+}
+
+/** What is wrong with a server, and since when; below it what to do. */
+class TroubleLines {
+  readonly #title = element('span', 'cause');
+  readonly #since = element('time', 'sub since');
+  readonly #action = element('span', 'words');
+  readonly elements = [element('span', 'what', this.#title, this.#since), this.#action];
+
+  /** Is there anything to say? */
+  show(fleet: LiveFleet, server: number): boolean {
+    const trouble = fleet.troubleAt(server);
+    const since = trouble && fleet.troubleSince(server);
+    setText(this.#title, trouble?.title ?? '');
+    setAttribute(this.#title, 'title', trouble?.title);
+    setTime(this.#since, since, since === undefined ? '' : ago(since, fleet.time));
+    setText(this.#action, trouble?.action ?? '');
+    const [what] = this.elements;
+    if (what !== undefined) setAttribute(what, 'data-severity', trouble?.severity);
+    return trouble !== undefined;
   }
 }
 
@@ -123,7 +174,7 @@ class UsageMeter {
     this.#bar.append(this.#fill);
     this.#bar.ariaHidden = 'true';
     this.element = element('div', 'usage', this.#amount, this.#limit, this.#bar);
-    this.element.dataset['label'] = label;
+    this.#amount.dataset['label'] = label;
   }
 
   show(
@@ -157,6 +208,6 @@ function known(value: number, format: (value: number) => string): string {
 // Roles are said aloud, since on a phone the rows are no table to the browser.
 function cell(className: string, ...children: readonly Node[]): HTMLTableCellElement {
   const made = element('td', className, ...children);
-  made.setAttribute('role', 'cell');
+  made.setAttribute('role', 'gridcell');
   return made;
 }

@@ -1,25 +1,48 @@
-import type { ExplainedProblem, PanelStatus } from '../data/protocol.ts';
-import { conditionTitle, problemText, span, stateTitle } from '../data/words.ts';
+import { ATTENTION, type Attention } from '../data/attention.ts';
+import type { Column } from '../data/protocol.ts';
+import { conditionTitle, stateTitle } from '../data/words.ts';
 import { element, setAttribute, setText } from './dom.ts';
-import { isDown, type LiveFleet } from './live-fleet.ts';
-
-/** What the table is narrowed to by a count of the summary. */
-export interface Filter {
-  readonly kind: 'state' | 'condition';
-  readonly word: string;
-}
+import type { LiveFleet } from './live-fleet.ts';
+import type { Filter } from './view.ts';
 
 /** Always shown, be they 0; others only when there are some. */
-const ALWAYS: ReadonlySet<string> = new Set(['running', 'offline', 'streaming', 'polling', 'blocked']);
+const ALWAYS: ReadonlySet<string> = new Set([
+  'attention:any',
+  'state:running',
+  'state:offline',
+  'condition:streaming',
+  'condition:polling',
+  'condition:blocked',
+]);
 
-/** How many servers are in each state, and how they are observed; each count narrows the table to those servers. */
+const ATTENTION_TITLES: Readonly<Record<Attention, string>> = {
+  crashed: 'crashed',
+  gave_up: 'gave up',
+  crash_loop: 'crash loop',
+  off: 'off, expected to run',
+  no_data: 'lost',
+  cpu_saturated: 'CPU at limit',
+  disk_nearly_full: 'disk over 95 %',
+};
+
+interface Tile {
+  readonly filter: Filter;
+  readonly button: HTMLButtonElement;
+  readonly count: HTMLElement;
+}
+
+type Kind = 'attention' | 'state' | 'condition';
+
+/** How many servers need attention and why, are in each state, and how they are observed; each count narrows the table to those servers. */
 export class Summary {
   readonly element = element('section', 'summary');
   readonly #total = element('strong');
-  readonly #tiles = new Map<string, { readonly button: HTMLButtonElement; readonly count: HTMLElement }>();
-  readonly #groups = {
-    state: element('div', 'tiles'),
-    condition: element('div', 'tiles'),
+  readonly #all = element('button', 'total', this.#total, element('span', '', 'servers'));
+  readonly #tiles = new Map<string, Tile>();
+  readonly #groups: Readonly<Record<Kind, HTMLElement>> = {
+    attention: tileGroup('Needs attention'),
+    state: tileGroup('State'),
+    condition: tileGroup('Observed'),
   };
   readonly #onFilter: (filter: Filter | undefined) => void;
   #filter: Filter | undefined;
@@ -27,144 +50,95 @@ export class Summary {
   constructor(onFilter: (filter: Filter | undefined) => void) {
     this.#onFilter = onFilter;
     this.element.ariaLabel = 'Summary';
-    const total = element('p', 'total', this.#total, element('span', '', 'servers'));
-    this.element.append(total, this.#groups.state, this.#groups.condition);
+    this.#all.type = 'button';
+    this.#all.addEventListener('click', () => onFilter(undefined));
+    const { attention, state, condition } = this.#groups;
+    this.#showTile({ kind: 'attention', word: 'any' }, 0);
+    this.element.append(this.#all, attention, state, condition);
   }
 
   show(fleet: LiveFleet): void {
-    const { states, conditions } = fleet.full.words;
     setText(this.#total, String(fleet.size));
-    const counts = { state: new Map<string, number>(), condition: new Map<string, number>() };
-    let down = 0;
-    let faultyBlocks = 0;
-    for (let server = 0; server < fleet.size; server += 1) {
-      if (isDown(fleet, server)) down += 1;
-      count(counts.state, fleet.state(server));
-      const condition = fleet.condition(server);
-      count(counts.condition, condition);
-      if (condition === 'blocked' && fleet.problem(server)?.severity !== 'fact') faultyBlocks += 1;
+    const { words } = fleet.full;
+    const states = countsOf(fleet, 'state');
+    const attention = this.#showTiles('attention', words.attention, countsOf(fleet, 'attention'));
+    this.#showTile({ kind: 'attention', word: 'any' }, attention);
+    this.#showTiles('state', words.states, states);
+    this.#showTiles('condition', words.conditions, countsOf(fleet, 'condition'));
+    const running = states.get(words.states.indexOf('running')) ?? 0;
+    const title = `${running}/${fleet.size} running · gameserver-exporter`;
+    document.title = attention === 0 ? title : `(${attention}) ${title}`;
+  }
+
+  /** Shows which count the table is narrowed to. */
+  choose(filter: Filter | undefined): void {
+    this.#filter = filter;
+    this.#all.ariaPressed = String(filter === undefined);
+    for (const { filter: own, button } of this.#tiles.values())
+      button.ariaPressed = String(isSame(own, filter));
+  }
+
+  /** Shows a tile for each word, by its place in the list, and gives the sum of their counts. */
+  #showTiles(kind: Kind, words: readonly string[], counts: ReadonlyMap<number, number>): number {
+    let sum = 0;
+    for (const [place, word] of words.entries()) {
+      const amount = counts.get(place) ?? 0;
+      this.#showTile({ kind, word }, amount);
+      sum += amount;
     }
-    for (const word of states) this.#showTile('state', word, counts.state.get(word) ?? 0);
-    for (const word of conditions) this.#showTile('condition', word, counts.condition.get(word) ?? 0);
-    setAttribute(this.#tileOf('state', 'offline').button, 'data-bad', down > 0 ? '' : undefined);
-    setAttribute(this.#tileOf('condition', 'blocked').button, 'data-bad', faultyBlocks > 0 ? '' : undefined);
-    document.title = `${counts.state.get('running') ?? 0}/${fleet.size} running · gameserver-exporter`;
+    return sum;
   }
 
-  #showTile(kind: Filter['kind'], word: string, amount: number): void {
-    const { button, count } = this.#tileOf(kind, word);
-    setText(count, String(amount));
-    button.hidden = amount === 0 && !ALWAYS.has(word) && this.#filter?.word !== word;
-    setAttribute(button, 'data-none', amount === 0 ? '' : undefined);
+  #showTile(filter: Filter & { readonly kind: Kind }, amount: number): void {
+    const key = `${filter.kind}:${filter.word}`;
+    let tile = this.#tiles.get(key);
+    // A tile that is not always there is made when it is needed first.
+    if (tile === undefined) {
+      tile = this.#tileOf(filter);
+      this.#tiles.set(key, tile);
+      this.#groups[filter.kind].append(tile.button);
+    }
+    setText(tile.count, String(amount));
+    tile.button.hidden = amount === 0 && !ALWAYS.has(key) && !isSame(filter, this.#filter);
+    setAttribute(tile.button, 'data-none', amount === 0 ? '' : undefined);
   }
 
-  #tileOf(kind: Filter['kind'], word: string) {
-    const found = this.#tiles.get(word);
-    if (found !== undefined) return found;
-    const title = kind === 'state' ? stateTitle : conditionTitle;
+  #tileOf(filter: Filter): Tile {
+    const { kind, word } = filter;
     const count = element('b');
-    const button = element('button', 'tile', count, element('span', '', title(word)));
+    const button = element('button', 'tile', count, element('span', '', titleOf(filter)));
     button.type = 'button';
     button.dataset[kind] = word;
-    button.ariaPressed = 'false';
-    button.addEventListener('click', () => this.#choose({ kind, word }));
-    this.#groups[kind].append(button);
-    const tile = { button, count };
-    this.#tiles.set(word, tile);
-    return tile;
-  }
-
-  #choose(filter: Filter): void {
-    this.#filter = this.#filter?.word === filter.word ? undefined : filter;
-    for (const [word, { button }] of this.#tiles) button.ariaPressed = String(word === this.#filter?.word);
-    this.#onFilter(this.#filter);
+    button.ariaPressed = String(isSame(filter, this.#filter));
+    button.addEventListener('click', () => this.#onFilter(isSame(filter, this.#filter) ? undefined : filter));
+    return { filter, button, count };
   }
 }
 
-function count(counts: Map<string, number>, word: string): void {
-  counts.set(word, (counts.get(word) ?? 0) + 1);
-}
-
-/** Panels that are shown at once; more are folded away. */
-const MAX_OPEN = 6;
-
-/** The panels: whether they answer, what is used of their API's budget, and what is planned within it. */
-export class Panels {
-  readonly element = element('details', 'panels');
-  readonly #grid = element('div', 'grid');
-  readonly #title = element('summary');
-  #panels: readonly PanelStatus[] = [];
-  #isFirst = true;
-
-  constructor() {
-    this.element.append(this.#title, this.#grid);
+/** How many servers have each value of a column, by that value. */
+function countsOf(fleet: LiveFleet, column: Column): ReadonlyMap<number, number> {
+  const counts = new Map<number, number>();
+  for (let server = 0; server < fleet.size; server += 1) {
+    const value = fleet.value(column, server);
+    counts.set(value, (counts.get(value) ?? 0) + 1);
   }
-
-  show(panels: readonly PanelStatus[]): void {
-    if (panels === this.#panels) return;
-    this.#panels = panels;
-    if (this.#isFirst) this.element.open = panels.length <= MAX_OPEN;
-    this.#isFirst = false;
-    const down = panels.filter((panel) => !panel.up).length;
-    this.#title.textContent = `${panels.length === 1 ? '1 panel' : `${panels.length} panels`}${down > 0 ? `, ${down} down` : ''}`;
-    this.#grid.replaceChildren(...panels.map(panelCard));
-  }
+  return counts;
 }
 
-function panelCard(panel: PanelStatus): HTMLElement {
-  const badge = element('span', 'badge', panel.up ? 'up' : 'down');
-  badge.dataset['state'] = panel.up ? 'running' : 'down';
-  const head = element('h3', '', element('bdi', '', panel.name), badge);
-  const facts = element('dl');
-  const fact = (term: string, text: string, isBad = false) => {
-    const value = element('dd', '', text);
-    if (isBad) value.dataset['bad'] = '';
-    facts.append(element('div', '', element('dt', '', term), value));
-  };
-  fact('API calls a minute', `${panel.usedLastMinute} of ${panel.limitPerMinute}`);
-  fact('waiting', String(panel.queueLength));
-  fact('answered 429', String(panel.rateLimited), panel.rateLimited > 0);
-  if (panel.paused) fact('paused', 'the panel says that its limit is exceeded', true);
-  const plan = element('p', 'sub', planWords(panel));
-  return element('article', 'panel', head, ...problemLines(panel), budgetBar(panel), facts, plan);
+function titleOf({ kind, word }: Filter): string {
+  if (kind === 'state') return stateTitle(word);
+  if (kind === 'condition') return conditionTitle(word);
+  const attention = ATTENTION.find((name) => name === word);
+  return attention === undefined ? 'need attention' : ATTENTION_TITLES[attention];
 }
 
-/** What is wrong with the panel, and the nodes whose servers can't be observed. */
-function problemLines({ problems, nodesDown }: PanelStatus): readonly HTMLElement[] {
-  const ofNodes = nodesDown.map(({ node, problem }) =>
-    problemLine(problem, `node ${node} is down${problem === undefined ? '' : ': '}`),
-  );
-  return [...problems.map((problem) => problemLine(problem)), ...ofNodes];
+function isSame(one: Filter, other: Filter | undefined): boolean {
+  return one.kind === other?.kind && one.word === other.word;
 }
 
-function problemLine(problem: ExplainedProblem | undefined, subject = ''): HTMLElement {
-  const text = problem === undefined ? subject : `${subject}${problemText(problem)}`;
-  const line = element('p', 'problem', element('bdi', '', text));
-  if (problem !== undefined) line.dataset['severity'] = problem.severity;
-  return line;
-}
-
-function budgetBar({ usedLastMinute, limitPerMinute }: PanelStatus): HTMLElement {
-  const fill = element('span', 'fill');
-  const percent = limitPerMinute > 0 ? Math.min(100, (usedLastMinute / limitPerMinute) * 100) : 0;
-  fill.style.width = `${percent.toFixed(0)}%`;
-  if (percent >= 95) fill.dataset['level'] = 'high';
-  const bar = element('span', 'bar', fill);
-  bar.ariaHidden = 'true';
-  return bar;
-}
-
-/** The plan in one sentence or two. */
-function planWords(panel: PanelStatus): string {
-  const parts: string[] = [];
-  if (panel.sockets > 0) parts.push(`${panel.sockets} by socket`);
-  if (panel.turns > 0) {
-    parts.push(
-      `${panel.turns} sharing ${panel.turnSockets} sockets, up to ${span(panel.longestAgeSeconds)} old`,
-    );
-  }
-  if (panel.polls > 0) parts.push(`${panel.polls} polled every ${span(panel.pollIntervalSeconds)}`);
-  const plan = `Plan: ${parts.join(', ') || 'no servers'}; ${panel.callsPerMinute} calls a minute.`;
-  const isShort = panel.wantedCallsPerMinute > panel.limitPerMinute;
-  return isShort ? `${plan} Streaming all would take ${panel.wantedCallsPerMinute}.` : plan;
+function tileGroup(label: string): HTMLElement {
+  const group = element('div', 'tiles');
+  group.setAttribute('role', 'group');
+  group.ariaLabel = label;
+  return group;
 }

@@ -1,18 +1,17 @@
 import { element, setAttribute } from './dom.ts';
+import { COLUMNS } from './heading.ts';
 import type { LiveFleet } from './live-fleet.ts';
-import { SORT_KEYS, type Sorting, type SortKey } from './order.ts';
 import { ServerRow } from './row.ts';
 
 /** Rows that are drawn above and below what is seen, so that scrolling meets no blank. */
 const OVERSCAN = 8;
-
-const COLUMN_COUNT = 8;
 
 /** What the table asks for and tells. */
 interface TableOptions {
   readonly head: HTMLTableSectionElement;
   /** Draws what belongs below an open row. */
   readonly details: HTMLElement;
+  /** A person opens this server's row, or closes the open one. */
   readonly opened: (server: number | undefined) => void;
   /** The servers whose rows are drawn, whenever these change. */
   readonly shown: (servers: readonly number[]) => void;
@@ -38,11 +37,16 @@ export class ServerTable {
 
   constructor(options: TableOptions) {
     this.#options = options;
-    this.element.setAttribute('role', 'table');
+    // Of the roles of tables only this one knows rows that open.
+    this.element.setAttribute('role', 'treegrid');
     this.element.ariaLabel = 'Servers';
+    this.#body.setAttribute('role', 'rowgroup');
     const cell = element('td', '', options.details);
-    cell.colSpan = COLUMN_COUNT;
+    cell.colSpan = COLUMNS.length;
+    cell.setAttribute('role', 'gridcell');
     this.#details = element('tr', 'details', cell);
+    this.#details.setAttribute('role', 'row');
+    this.#details.ariaLevel = '2';
     this.element.append(options.head, this.#body);
     this.#body.append(this.#above, this.#below);
     this.#body.addEventListener('click', (event) => this.#onClick(event));
@@ -56,23 +60,44 @@ export class ServerTable {
     return this.#open;
   }
 
-  /** Shows these servers of a fleet in this order. */
-  show(fleet: LiveFleet, order: readonly number[]): void {
-    if (fleet !== this.#fleet) {
+  /** Shows these servers of a fleet in this order. Where that only follows the values, the open row stays where it is on the screen. */
+  show(fleet: LiveFleet, order: readonly number[], isSettled: boolean): void {
+    const isSame = fleet === this.#fleet;
+    const shift = isSame && !isSettled ? this.#shiftOfOpen(order) : 0;
+    if (!isSame) {
       this.#fleet = fleet;
       this.#active = undefined;
       for (const row of this.#rows.values()) row.server = -1;
     }
     this.#order = order;
+    this.element.hidden = order.length === 0;
     setAttribute(this.element, 'aria-rowcount', String(order.length + 1));
+    this.render();
+    if (shift !== 0) window.scrollBy(0, shift);
+  }
+
+  /** By how much another order moves the open row, in pixels; 0 if it isn't in view. */
+  #shiftOfOpen(order: readonly number[]): number {
+    if (this.#open === undefined) return 0;
+    const [from, to] = [this.#order.indexOf(this.#open), order.indexOf(this.#open)];
+    if (from < 0 || to < 0) return 0;
+    const height = this.#rowHeight();
+    const top = this.#body.getBoundingClientRect().top + from * height;
+    const isInView = top < window.innerHeight && top + height + this.#details.offsetHeight > 0;
+    return isInView ? (to - from) * height : 0;
+  }
+
+  /** Opens a server's row, and closes what was open; undefined only closes. */
+  setOpen(server: number | undefined): void {
+    if (server === this.#open) return;
+    this.#open = server;
     this.render();
   }
 
-  /** Opens a server's row, and closes what was open. */
-  toggle(server: number | undefined): void {
-    this.#open = server === this.#open ? undefined : server;
-    this.#options.opened(this.#open);
-    this.render();
+  /** Scrolls to the open row. */
+  reveal(): void {
+    const at = this.#open === undefined ? -1 : this.#order.indexOf(this.#open);
+    if (at >= 0) this.#bringIntoView(at);
   }
 
   /** Moves the keyboard to the first row. */
@@ -134,12 +159,17 @@ export class ServerTable {
       if (node === next) next = node.nextElementSibling;
       else this.#body.insertBefore(node, next);
     };
+    const focused = document.activeElement;
     if (open === undefined) this.#details.remove();
     next = this.#above.nextElementSibling;
     for (const server of servers) {
       put(this.#rowOf(server).element);
       if (server === open) put(this.#details);
     }
+    // A row that is moved loses the keyboard's focus.
+    const isLost =
+      focused !== document.activeElement && focused instanceof HTMLElement && focused.isConnected;
+    if (isLost) focused.focus({ preventScroll: true });
   }
 
   #rowOf(server: number): ServerRow {
@@ -166,7 +196,11 @@ export class ServerTable {
     const server = this.#serverAt(target);
     if (server === undefined || String(getSelection()) !== '') return;
     this.#active = server;
-    this.toggle(server);
+    this.#toggle(server);
+  }
+
+  #toggle(server: number): void {
+    this.#options.opened(server === this.#open ? undefined : server);
   }
 
   #onKey(event: KeyboardEvent): void {
@@ -184,8 +218,10 @@ export class ServerTable {
     };
     const to = moves[event.key];
     if (to !== undefined) this.#focus(to);
-    else if (event.key === 'Enter' || event.key === ' ') this.toggle(server);
-    else if (event.key === 'Escape' && this.#open !== undefined) this.toggle(undefined);
+    else if (event.key === 'Enter' || event.key === ' ') this.#toggle(server);
+    else if (event.key === 'ArrowRight') this.#options.opened(server);
+    else if (event.key === 'ArrowLeft' && server === this.#open) this.#options.opened(undefined);
+    else if (event.key === 'Escape' && this.#open !== undefined) this.#options.opened(undefined);
     else return;
     event.preventDefault();
   }
@@ -220,7 +256,7 @@ export class ServerTable {
 
 function gap(): HTMLTableRowElement {
   const cell = element('td');
-  cell.colSpan = COLUMN_COUNT;
+  cell.colSpan = COLUMNS.length;
   const row = element('tr', 'gap', cell);
   row.ariaHidden = 'true';
   return row;
@@ -231,70 +267,4 @@ function setHeight(row: HTMLTableRowElement, pixels: number): void {
   const [cell] = row.cells;
   if (cell !== undefined && cell.style.height !== height) cell.style.height = height;
   row.hidden = pixels <= 0;
-}
-
-/** The columns, in their order. */
-const TITLES: Readonly<Record<SortKey, string>> = {
-  name: 'Server',
-  state: 'State',
-  cpu: 'CPU',
-  memory: 'Memory',
-  disk: 'Disk',
-  network: 'Network',
-  age: 'Sample',
-  trouble: 'Last trouble',
-};
-
-/** Columns of which the highest are wanted first. */
-const HIGHEST_FIRST: ReadonlySet<SortKey> = new Set(['cpu', 'memory', 'disk', 'network', 'age']);
-
-/** The sorting after a column was chosen: first its own way, then the other, then none. */
-function nextSorting(now: Sorting | undefined, key: SortKey): Sorting | undefined {
-  const first = HIGHEST_FIRST.has(key);
-  if (now?.key !== key) return { key, isDescending: first };
-  return now.isDescending === first ? { key, isDescending: !first } : undefined;
-}
-
-/** The table's head, and the same as a list to choose from where the table has no head: on a phone. */
-export class Heading {
-  readonly head = element('thead');
-  readonly choice = element('select', 'sort');
-  readonly #cells = new Map<SortKey, HTMLTableCellElement>();
-
-  constructor(onChoice: (sorting: Sorting | undefined) => void) {
-    const row = element('tr');
-    row.setAttribute('role', 'row');
-    let sorting: Sorting | undefined;
-    const choose = (next: Sorting | undefined) => {
-      sorting = next;
-      this.#show(next);
-      onChoice(next);
-    };
-    this.choice.append(new Option('Sort: as configured', ''));
-    for (const key of SORT_KEYS) {
-      const button = element('button', '', TITLES[key]);
-      button.type = 'button';
-      button.addEventListener('click', () => choose(nextSorting(sorting, key)));
-      const cell = element('th', key, button);
-      cell.setAttribute('role', 'columnheader');
-      cell.scope = 'col';
-      this.#cells.set(key, cell);
-      row.append(cell);
-      this.choice.append(new Option(`Sort: ${TITLES[key].toLowerCase()}`, key));
-    }
-    this.choice.ariaLabel = 'Sort';
-    this.choice.addEventListener('change', () => {
-      const key = SORT_KEYS.find((name) => name === this.choice.value);
-      choose(key === undefined ? undefined : nextSorting(undefined, key));
-    });
-    this.head.append(row);
-  }
-
-  #show(sorting: Sorting | undefined): void {
-    this.choice.value = sorting?.key ?? '';
-    for (const [key, cell] of this.#cells) {
-      const way = sorting?.isDescending === true ? 'descending' : 'ascending';
-      setAttribute(cell, 'aria-sort', sorting?.key === key ? way : undefined);
-    }
-  }
 }

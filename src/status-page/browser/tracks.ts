@@ -1,26 +1,20 @@
-import {
-  HISTORY_SERIES,
-  type HistorySeries,
-  POINTS,
-  type ServerHistory,
-  STEP_SECONDS,
-} from '../data/protocol.ts';
+import { ALL_SERIES, type AnySeries, POINTS, type ServerHistory, STEP_SECONDS } from '../data/protocol.ts';
 
 /** The last minutes of one server's charts: first as the exporter remembers them, then as the stream goes on. */
 export class Track {
   #lastStep = 0;
-  readonly #series: Readonly<Record<HistorySeries, Float64Array>>;
+  readonly #series: Readonly<Record<AnySeries, Float64Array>>;
 
   constructor() {
-    const series = HISTORY_SERIES.map((name) => [name, new Float64Array(POINTS).fill(Number.NaN)] as const);
-    this.#series = Object.fromEntries(series) as Record<HistorySeries, Float64Array>;
+    const series = ALL_SERIES.map((name) => [name, new Float64Array(POINTS).fill(Number.NaN)] as const);
+    this.#series = Object.fromEntries(series) as Record<AnySeries, Float64Array>;
   }
 
   /** Adds what the exporter remembers; what came by the stream meanwhile stays. */
   remember(history: ServerHistory): void {
     const end = Math.floor(history.end_timestamp_seconds / STEP_SECONDS);
     this.#reach(end);
-    for (const name of HISTORY_SERIES) {
+    for (const name of ALL_SERIES) {
       for (const [index, value] of (history.series[name] ?? []).entries()) {
         const step = end - POINTS + 1 + index;
         const isShown = step > this.#lastStep - POINTS;
@@ -32,15 +26,15 @@ export class Track {
   }
 
   /** The newest values, at this Unix time in seconds; NaN where nothing is known. */
-  add(time: number, values: Readonly<Record<HistorySeries, number>>): void {
+  add(time: number, values: Readonly<Record<AnySeries, number>>): void {
     const step = Math.floor(time / STEP_SECONDS);
     if (step <= this.#lastStep - POINTS) return;
     this.#reach(step);
-    for (const name of HISTORY_SERIES) this.#series[name][step % POINTS] = values[name];
+    for (const name of ALL_SERIES) this.#series[name][step % POINTS] = values[name];
   }
 
   /** The oldest first; NaN where nothing is known. */
-  values(name: HistorySeries): number[] {
+  values(name: AnySeries): number[] {
     return this.times().map((time) => this.#at(name, time / STEP_SECONDS));
   }
 
@@ -49,13 +43,13 @@ export class Track {
     return Array.from({ length: POINTS }, (_, index) => (this.#lastStep - POINTS + 1 + index) * STEP_SECONDS);
   }
 
-  #at(name: HistorySeries, step: number): number {
+  #at(name: AnySeries, step: number): number {
     return this.#series[name][((step % POINTS) + POINTS) % POINTS] ?? Number.NaN;
   }
 
   #reach(step: number): void {
     for (let at = Math.max(this.#lastStep + 1, step - POINTS + 1); at <= step; at += 1) {
-      for (const name of HISTORY_SERIES) this.#series[name][at % POINTS] = Number.NaN;
+      for (const name of ALL_SERIES) this.#series[name][at % POINTS] = Number.NaN;
     }
     this.#lastStep = Math.max(this.#lastStep, step);
   }

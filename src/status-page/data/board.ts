@@ -2,6 +2,7 @@ import type { Cancel, Clock } from '../../domain/clock.ts';
 import type { FleetReading, PanelReading, ServerReading } from '../../domain/reading.ts';
 import { identityOf } from '../../domain/server.ts';
 import { panelViewOf } from '../../metrics/server-view.ts';
+import { ATTENTION } from './attention.ts';
 import { SERIES } from './history.ts';
 import { jsonView, type NetworkRates } from './json-view.ts';
 import { type Entry, Ledger, serverKey } from './ledger.ts';
@@ -14,6 +15,8 @@ import {
   type ServerHistory,
   STEP_SECONDS,
 } from './protocol.ts';
+import { serverAttention, serverTrouble } from './server-attention.ts';
+import type { Trouble } from './trouble.ts';
 import { event, Viewers, type Watcher } from './viewers.ts';
 
 const SECOND_MS = 1_000;
@@ -24,8 +27,17 @@ interface BoardOptions {
   readonly version: string;
   /** Calls of this panel that were answered with 429. */
   readonly rateLimited: (panel: string) => number;
+  /** Where people open this panel, if that is known. */
+  readonly panelUrl?: (panel: string) => string | undefined;
   /** Viewers at once, 50 unless said. */
   readonly maxViewers?: number;
+}
+
+/** How soon a person should look at a server, and why. */
+export interface Triage {
+  /** The place of its reason among all reasons for attention. */
+  readonly urgency: number;
+  readonly trouble: Trouble;
 }
 
 /** The data behind the status page: looks at the fleet once a second, keeps histories, and sends changes to the viewers. */
@@ -63,18 +75,37 @@ export class StatusBoard {
   }
 
   panels(): readonly PanelStatus[] {
-    const { fleet, rateLimited } = this.#options;
+    const { fleet, rateLimited, panelUrl } = this.#options;
     const now = this.#options.clock.now();
-    return fleet.panels().map((panel) => panelStatus(panel, rateLimited(panel.name), now));
+    return fleet
+      .panels()
+      .map((panel) => panelStatus(panel, rateLimited(panel.name), panelUrl?.(panel.name), now));
   }
 
   /** Every panel and server as JSON, in pieces of text, each some milliseconds of work. */
   json(): Generator<string, void, void> {
-    return jsonView({ ...this.#options, rates: (reading) => this.#rates(reading) });
+    return jsonView({
+      ...this.#options,
+      rates: (reading) => this.#rates(reading),
+      followed: (reading) => this.#entryOf(reading),
+    });
   }
 
-  #rates({ target }: ServerReading): NetworkRates {
-    const entry = this.#ledger.find(serverKey(target.panel, target.id));
+  /** How urgent a server is, and what is wrong with it; undefined if it needs no attention. */
+  triage(reading: ServerReading): Triage | undefined {
+    const now = this.#options.clock.now();
+    const followed = this.#entryOf(reading);
+    const attention = serverAttention(reading, now, followed);
+    const trouble = attention && serverTrouble(reading, now, followed);
+    return attention && trouble && { urgency: ATTENTION.indexOf(attention), trouble };
+  }
+
+  #entryOf({ target }: ServerReading): Entry | undefined {
+    return this.#ledger.find(serverKey(target.panel, target.id));
+  }
+
+  #rates(server: ServerReading): NetworkRates {
+    const entry = this.#entryOf(server);
     const { sample, sampledAt } = entry?.reading ?? {};
     if (entry === undefined || sample === undefined || sampledAt === undefined) {
       return { receive: Number.NaN, transmit: Number.NaN };
@@ -102,6 +133,7 @@ export class StatusBoard {
       end_timestamp_seconds: Math.round(end / SECOND_MS),
       series: Object.fromEntries(wanted.map((name) => [name, this.#seriesOf(entry, name)])),
       state_changes: this.#ledger.changes(entry),
+      stops: entry.reading.stops,
     };
   }
 
@@ -153,12 +185,18 @@ function rounded(value: number | null): number | null {
   return value === null ? null : Number(value.toPrecision(6));
 }
 
-/** A panel as the page shows it; `rateLimited` counts its answers with 429. */
-function panelStatus(panel: PanelReading, rateLimited: number, now: number): PanelStatus {
+/** A panel as the page shows it; `rateLimited` counts its answers with 429, and people open it at `url`. */
+function panelStatus(
+  panel: PanelReading,
+  rateLimited: number,
+  url: string | undefined,
+  now: number,
+): PanelStatus {
   const { budget, plan } = panel;
   const { name, up, problems, nodes } = panelViewOf(panel, now);
   return {
     name,
+    url,
     up,
     problems: problems.map(explained),
     nodesDown: nodesDown(nodes),

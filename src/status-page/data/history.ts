@@ -58,6 +58,20 @@ export class HistoryStore {
     });
   }
 
+  /** The mean of the newest values up to `lastStep`; NaN if half of them are unknown. */
+  mean(slot: number, series: Series, lastStep: number, count: number): number {
+    const block = this.#blockOf(slot);
+    const start = startOf(slot) + SERIES.indexOf(series) * POINTS;
+    let [sum, known] = [0, 0];
+    for (let age = 0; age < count; age += 1) {
+      const value = block[start + ((lastStep + POINTS - age) % POINTS)] ?? Number.NaN;
+      if (Number.isNaN(value)) continue;
+      sum += value;
+      known += 1;
+    }
+    return known * 2 > count ? sum / known : Number.NaN;
+  }
+
   #blockOf(slot: number): Float32Array {
     const block = this.#blocks[Math.floor(slot / BLOCK_SERVERS)];
     if (block === undefined) throw new RangeError(`no slot ${slot} was allocated`);

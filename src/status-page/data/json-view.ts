@@ -10,9 +10,10 @@ import {
 import { identityOf, SERVER_STATES } from '../../domain/server.ts';
 import { type Family, PANEL_FAMILIES, SERVER_FAMILIES } from '../../metrics/families.ts';
 import { PANEL_GAUGES } from '../../metrics/self-families.ts';
-import { panelViewOf, type ServerView, viewOf } from '../../metrics/server-view.ts';
+import { panelViewOf, viewOf } from '../../metrics/server-view.ts';
 import { explained, explainedOf } from './problems.ts';
-import { OFF_WORDS } from './words.ts';
+import { type Followed, serverAttention, serverTrouble } from './server-attention.ts';
+import { troubleText } from './trouble.ts';
 
 /** Servers between two turns of the event loop. */
 const SLICE = 250;
@@ -30,6 +31,8 @@ interface JsonSource {
   readonly version: string;
   readonly rateLimited: (panel: string) => number;
   readonly rates: (reading: ServerReading) => NetworkRates;
+  /** What following the server showed; undefined where it isn't followed. */
+  readonly followed?: (reading: ServerReading) => Followed | undefined;
 }
 
 /**
@@ -92,11 +95,14 @@ function nodeObject({ name, up, problem }: NodeReading) {
   return { node: name, up: up ? 1 : 0, ...(problem && problemObject(problem)) };
 }
 
-function serverObject(server: ServerReading, { clock, rates }: JsonSource) {
+function serverObject(server: ServerReading, { clock, rates, followed }: JsonSource) {
   const now = clock.now();
   const view = viewOf(server, now, clock);
   const { target, status, sample } = view;
   const problem = explainedOf(status);
+  const following = followed?.(server);
+  const attention = serverAttention(server, now, following);
+  const trouble = attention && serverTrouble(server, now, following);
   const { receive, transmit } = sample === undefined ? NO_RATES : rates(server);
   return {
     panel: target.panel,
@@ -112,17 +118,21 @@ function serverObject(server: ServerReading, { clock, rates }: JsonSource) {
     source: server.source,
     cause: problem?.cause,
     trouble: problem?.detail,
-    advice: problem === undefined ? (isDown(view) ? OFF_WORDS : undefined) : problem.remedy || undefined,
+    advice: problem === undefined ? trouble && troubleText(trouble) : problem.remedy || undefined,
+    attention,
     sample_age_seconds: server.sampledAt === undefined ? undefined : seconds(now - server.sampledAt),
     network_receive_bytes_per_second: known(receive),
     network_transmit_bytes_per_second: known(transmit),
     stops: view.stops,
+    last_stop: lastStopObject(server, clock),
     ...scalars(SERVER_FAMILIES, 'gameserver_', view),
   };
 }
 
-function isDown({ state, expected }: ServerView): boolean {
-  return expected === true && (state === 'offline' || state === 'stopped');
+function lastStopObject({ lastStop }: ServerReading, clock: Pick<Clock, 'toUnixMs'>) {
+  if (lastStop === undefined) return undefined;
+  const { at, reason, exitCode } = lastStop;
+  return { timestamp_seconds: seconds(clock.toUnixMs(at)), reason, exit_code: exitCode };
 }
 
 const NO_RATES: NetworkRates = { receive: Number.NaN, transmit: Number.NaN };

@@ -1,11 +1,17 @@
-import type { ServerReading } from '../../domain/reading.ts';
-import { identityOf, isSameServer, type ServerState } from '../../domain/server.ts';
+import type { LastStop, ServerReading } from '../../domain/reading.ts';
+import { identityOf, isOff, isSameServer, type ServerState } from '../../domain/server.ts';
+import { unwantedStops } from './attention.ts';
 import { HistoryStore, type Series, Traffic } from './history.ts';
 import { POINTS, STEP_SECONDS, type StateChange } from './protocol.ts';
+import { withState, withStop } from './state-changes.ts';
 
-/** State changes that are kept of each server. */
-const MAX_CHANGES = 20;
+/** Points of the charts over which CPU use must be high to count as saturated: the last minute. */
+const CPU_POINTS = 12;
 
+/** Unwanted stops that are kept of each server. */
+const MAX_STOPS = 20;
+
+const NO_STOPS: readonly LastStop[] = [];
 const NO_CHANGES: readonly StateChange[] = [];
 
 /** What is kept of one server while it is in the fleet. */
@@ -16,6 +22,13 @@ export interface Entry {
   state: ServerState;
   /** Undefined until its state was known once. */
   changes: readonly StateChange[] | undefined;
+  /** The monotonic instant since which it is off, as far as that was seen; undefined while it is on. */
+  offSince: number | undefined;
+  lastStop: LastStop | undefined;
+  /** Stops that nobody wanted, or that nothing explains, the newest last; some may be too old to count. */
+  unwantedStops: readonly LastStop[];
+  /** Cores over the last minute; NaN where that isn't known. */
+  cpuMean: number;
   /** The last look at the fleet in which it was there. */
   look: number;
 }
@@ -59,7 +72,8 @@ export class Ledger {
       const { reading, slot } = entry;
       const isFresh = reading.isFresh(now);
       const state = isFresh ? reading.state : 'unknown';
-      if (state !== entry.state) noteState(entry, state, unixMs);
+      if (state !== entry.state) noteState(entry, state, now, unixMs);
+      if (reading.lastStop !== entry.lastStop) noteStop(entry, now, unixMs);
       const step = due[slot % STEP_SECONDS];
       if (step !== undefined) this.#record(entry, step, isFresh);
     }
@@ -110,6 +124,10 @@ export class Ledger {
       traffic: new Traffic(),
       state: 'unknown',
       changes: undefined,
+      offSince: undefined,
+      lastStop: undefined,
+      unwantedStops: NO_STOPS,
+      cpuMean: Number.NaN,
       look: this.#looks,
     };
     this.#byKey.set(key, entry);
@@ -146,11 +164,13 @@ export class Ledger {
     this.#history.write(slot, step, Number.NaN, Number.NaN, Number.NaN, Number.NaN);
   }
 
-  #record({ reading, slot, traffic }: Entry, step: number, isFresh: boolean): void {
+  #record(entry: Entry, step: number, isFresh: boolean): void {
+    const { reading, slot, traffic } = entry;
     const { sample, sampledAt } = reading;
     if (!isFresh || sample === undefined || sampledAt === undefined) {
       traffic.clear();
       this.#clear(slot, step);
+      entry.cpuMean = Number.NaN;
       return;
     }
     const receive = traffic.receiveRate(sample, sampledAt);
@@ -158,18 +178,23 @@ export class Ledger {
     traffic.mark(sample, sampledAt);
     const { cpuCores = Number.NaN, memoryBytes = Number.NaN } = sample;
     this.#history.write(slot, step, cpuCores, memoryBytes, receive, transmit);
+    entry.cpuMean = this.#history.mean(slot, 'cpuCores', step, CPU_POINTS);
   }
 }
 
 // The first state that is known is no change.
-function noteState(entry: Entry, state: ServerState, unixMs: number): void {
+function noteState(entry: Entry, state: ServerState, now: number, unixMs: number): void {
   const isFirst = entry.state === 'unknown' && entry.changes === undefined;
   entry.state = state;
-  if (isFirst) {
-    entry.changes = NO_CHANGES;
-    return;
-  }
-  entry.changes = [...(entry.changes ?? []), { timestamp_seconds: Math.round(unixMs / 1_000), state }].slice(
-    -MAX_CHANGES,
-  );
+  if (isOff(state)) entry.offSince ??= now;
+  else if (state !== 'unknown') entry.offSince = undefined;
+  entry.changes = isFirst ? NO_CHANGES : withState(entry.changes ?? NO_CHANGES, state, unixMs);
+}
+
+function noteStop(entry: Entry, now: number, unixMs: number): void {
+  const { lastStop } = entry.reading;
+  entry.lastStop = lastStop;
+  if (lastStop === undefined) return;
+  entry.unwantedStops = unwantedStops([...entry.unwantedStops, lastStop], now).slice(-MAX_STOPS);
+  entry.changes = withStop(entry.changes ?? NO_CHANGES, lastStop, unixMs - (now - lastStop.at), entry.state);
 }

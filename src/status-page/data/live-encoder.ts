@@ -1,5 +1,5 @@
 import type { Clock } from '../../domain/clock.ts';
-import { CONDITIONS, type ServerReading } from '../../domain/reading.ts';
+import { CONDITIONS, type ServerReading, STOP_REASONS } from '../../domain/reading.ts';
 import {
   BLOCKED_REASONS,
   finiteLimit,
@@ -10,6 +10,8 @@ import {
   SERVER_STATES,
   type ServerTarget,
 } from '../../domain/server.ts';
+import { backupsOf } from '../../metrics/server-view.ts';
+import { ATTENTION, unwantedStops } from './attention.ts';
 import type { Entry } from './ledger.ts';
 import { CAUSE_WORDS, placeOf } from './problems.ts';
 import {
@@ -22,12 +24,15 @@ import {
   type PanelStatus,
   SOURCES,
 } from './protocol.ts';
+import { serverAttention } from './server-attention.ts';
 
 const WORDS: Full['words'] = {
   states: SERVER_STATES,
   conditions: CONDITIONS,
   blocked: BLOCKED_REASONS,
   causes: CAUSE_WORDS,
+  attention: ATTENTION,
+  stopReasons: STOP_REASONS,
 };
 
 /** What is to be encoded: the fleet at one instant. */
@@ -202,6 +207,7 @@ function fillRow(row: Float64Array, entry: Entry, now: number, clock: Pick<Clock
   const sample = reading.isFresh(now) ? reading.sample : undefined;
   const state = sample === undefined ? 'unknown' : reading.state;
   const limits = sample === undefined ? NO_LIMITS : limitsOf(target.limits, sample);
+  row.fill(UNKNOWN);
   row[0] = SERVER_STATES.indexOf(state);
   row[1] = CONDITIONS.indexOf(status.condition);
   row[2] = status.blocked === undefined ? UNKNOWN : BLOCKED_REASONS.indexOf(status.blocked);
@@ -221,6 +227,30 @@ function fillRow(row: Float64Array, entry: Entry, now: number, clock: Pick<Clock
   row[14] = startedAt === undefined ? UNKNOWN : Math.round(clock.toUnixMs(startedAt) / 1_000);
   const isExpected = reading.expected(now);
   row[15] = isExpected === undefined ? UNKNOWN : Number(isExpected);
+  fillStops(row, entry, now, clock);
+  fillBackups(row, reading, now);
+}
+
+const PLACES = Object.fromEntries(COLUMNS.map((column, place) => [column, place])) as Record<Column, number>;
+
+function fillStops(row: Float64Array, entry: Entry, now: number, clock: Pick<Clock, 'toUnixMs'>): void {
+  const { reading } = entry;
+  const { lastStop } = reading;
+  const attention = serverAttention(reading, now, entry);
+  row[PLACES.attention] = attention === undefined ? UNKNOWN : ATTENTION.indexOf(attention);
+  row[PLACES.stopReason] = lastStop === undefined ? UNKNOWN : STOP_REASONS.indexOf(lastStop.reason);
+  row[PLACES.stopped] = lastStop === undefined ? UNKNOWN : Math.round(clock.toUnixMs(lastStop.at) / 1_000);
+  row[PLACES.exitCode] = lastStop?.exitCode ?? UNKNOWN;
+  row[PLACES.crashes] = unwantedStops(entry.unwantedStops, now).length;
+  row[PLACES.starts] = reading.starts;
+}
+
+function fillBackups(row: Float64Array, reading: ServerReading, now: number): void {
+  const backups = backupsOf(reading, now);
+  row[PLACES.backups] = backups?.count ?? UNKNOWN;
+  row[PLACES.backedUp] = scaled(backups?.lastSuccessUnixMs, 1 / 1_000);
+  row[PLACES.backupFailed] = scaled(backups?.lastFailureUnixMs, 1 / 1_000);
+  row[PLACES.backupSize] = shortened((backups?.lastSizeBytes ?? Number.NaN) / MIB, 3);
 }
 
 const NO_LIMITS = { cpuCores: undefined, memoryBytes: undefined, diskBytes: undefined };

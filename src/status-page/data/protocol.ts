@@ -1,11 +1,12 @@
 import type { Severity } from '../../diagnosis/causes.ts';
 import type { CauseCode } from '../../domain/problem.ts';
-import type { Condition } from '../../domain/reading.ts';
+import type { Condition, StopCounts, StopReason } from '../../domain/reading.ts';
 import type { BlockedReason, ServerState } from '../../domain/server.ts';
+import type { Attention } from './attention.ts';
 
 /**
- * What the page is told of each server once a second, all as numbers, in this order. CPU is in hundredths of a core, memory and
- * disk in MiB, rates in bytes a second, instants in Unix seconds; words are places in the lists of `Full`. −1 stands for what is
+ * What the page is told of each server once a second, all as numbers, in this order. CPU is in hundredths of a core, memory,
+ * disk and backups in MiB, rates in bytes a second, instants in Unix seconds; words are places in the lists of `Full`. −1 stands for what is
  * not known.
  */
 export const COLUMNS = [
@@ -28,6 +29,22 @@ export const COLUMNS = [
   'started',
   /** 1 if it is expected to run, 0 if it may be in any state. */
   'expected',
+  'players',
+  'playersMax',
+  /** Why it needs attention, as a place in the list of these reasons. */
+  'attention',
+  /** Why it stopped last, when, and with which exit code. */
+  'stopReason',
+  'stopped',
+  'exitCode',
+  /** Stops of the last 15 minutes that nobody wanted. */
+  'crashes',
+  'starts',
+  /** Backups that succeeded, when the newest one and the newest failure ended, and the size of the newest one. */
+  'backups',
+  'backedUp',
+  'backupFailed',
+  'backupSize',
 ] as const;
 
 export type Column = (typeof COLUMNS)[number];
@@ -73,6 +90,8 @@ export interface NodeDown {
 /** One panel as the page shows it. */
 export interface PanelStatus {
   readonly name: string;
+  /** Where people open it, going by the configuration; without a slash at its end. */
+  readonly url?: string | undefined;
   readonly up: boolean;
   /** What is wrong with the panel, its key or the way there; a panel that is up may have some. */
   readonly problems: readonly ExplainedProblem[];
@@ -116,6 +135,8 @@ export interface Full {
     readonly conditions: readonly Condition[];
     readonly blocked: readonly BlockedReason[];
     readonly causes: readonly CauseWords[];
+    readonly attention: readonly Attention[];
+    readonly stopReasons: readonly StopReason[];
   };
   readonly panels: readonly PanelStatus[];
   readonly servers: Identities;
@@ -145,6 +166,14 @@ export const HISTORY_SERIES = [
 
 export type HistorySeries = (typeof HISTORY_SERIES)[number];
 
+/** The series of a history that only servers have whose game is queried. */
+const QUERY_SERIES = ['players'] as const;
+
+/** Every series that can be asked for. */
+export const ALL_SERIES = [...HISTORY_SERIES, ...QUERY_SERIES] as const;
+
+export type AnySeries = (typeof ALL_SERIES)[number];
+
 /** The last five minutes of one server, as `api/v1/history` answers. */
 export interface ServerHistory {
   readonly panel: string;
@@ -153,13 +182,18 @@ export interface ServerHistory {
   /** Unix time in seconds of the newest point. */
   readonly end_timestamp_seconds: number;
   /** The oldest first; null where nothing fresh was known. */
-  readonly series: Readonly<Partial<Record<HistorySeries, readonly (number | null)[]>>>;
+  readonly series: Readonly<Partial<Record<AnySeries, readonly (number | null)[]>>>;
   /** The newest last. */
   readonly state_changes: readonly StateChange[];
+  /** How often it stopped since the exporter started, by reason. */
+  readonly stops: StopCounts;
 }
 
 /** The server was seen to be in another state than before; `unknown` when its samples stayed away. */
 export interface StateChange {
   readonly timestamp_seconds: number;
   readonly state: ServerState;
+  /** Why it stopped, once that is known. */
+  readonly reason?: StopReason;
+  readonly exit_code?: number;
 }

@@ -15,13 +15,20 @@ export function mebibytes(value: number): string {
   return `${step === 0 ? amount.toFixed(0) : digits(amount)} ${STEPS[step] ?? ''}`;
 }
 
-const RATES = ['B/s', 'kB/s', 'MB/s', 'GB/s'] as const;
+/** A limit of memory or disk, from MiB; most are whole. */
+export function mebibyteLimit(value: number): string {
+  return mebibytes(value).replace(/\.(\d*?)0+ /, (_, digits: string) =>
+    digits === '' ? ' ' : `.${digits} `,
+  );
+}
+
+const RATES = ['B/s', 'KiB/s', 'MiB/s', 'GiB/s'] as const;
 
 /** A network rate, from bytes a second. */
 export function rate(value: number): string {
   let [amount, step] = [value, 0];
   while (amount >= 1_000 && step < RATES.length - 1) {
-    amount /= 1_000;
+    amount /= 1_024;
     step += 1;
   }
   return `${amount >= 10 || step === 0 ? amount.toFixed(0) : amount.toFixed(1)} ${RATES[step] ?? ''}`;
@@ -64,10 +71,6 @@ export function stateTitle(state: string): string {
 export function conditionTitle(condition: string): string {
   return condition === 'polling' ? 'polled' : condition;
 }
-
-/** What to say of a server that is off and expected to run, if nothing else is wrong with it. */
-export const OFF_WORDS =
-  'It is off, though it is expected to run. See why in its console, then start it in the panel; or set expect: any if it may be off.';
 
 /** A problem in one text: what it is, what was observed, and what to do. */
 export function problemText({ title, detail, remedy }: Omit<ExplainedProblem, 'cause' | 'severity'>): string {

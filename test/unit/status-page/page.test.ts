@@ -37,6 +37,21 @@ test('shows name, version, links and each server', async () => {
   );
 });
 
+test('begins with the servers that need attention, the most urgent first, though the table is cut', async () => {
+  const fleet = largeFleet(300);
+  const [, first, second] = fleet.servers().toReversed();
+  const trouble = (title: string) => ({ title, action: 'See why.', severity: 'error' }) as const;
+  const text = String(
+    await renderPage(fleet, '1.2.3', READ_AT, (server) => {
+      if (server === first) return { urgency: 0, trouble: trouble('crashed') };
+      return server === second ? { urgency: 1, trouble: trouble('off') } : undefined;
+    }),
+  );
+  expect(text).toContain(
+    '<h2>2 need attention</h2><ul><li>main/server-298: crashed. See why.</li><li>main/server-297: off. See why.</li></ul>',
+  );
+});
+
 test('every address is relative, so that it works below the path of a proxy', async () => {
   const text = await page(fleetReading([streamingReading()]));
   const addresses = [...text.matchAll(/(?:href|src)="([^"]*)"/g)].map(([, address]) => address);

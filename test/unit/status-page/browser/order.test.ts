@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { LiveFleet } from '../../../../src/status-page/browser/live-fleet.ts';
-import { order, type ServerSelection } from '../../../../src/status-page/browser/order.ts';
+import { order, SORT_KEYS } from '../../../../src/status-page/browser/order.ts';
+import type { ServerSelection } from '../../../../src/status-page/browser/view.ts';
 import { Ledger } from '../../../../src/status-page/data/ledger.ts';
 import { LiveEncoder } from '../../../../src/status-page/data/live-encoder.ts';
 import {
@@ -10,7 +11,7 @@ import {
   streamingReading,
 } from '../../../support/readings.ts';
 
-const ALL: ServerSelection = { search: '', state: undefined, condition: undefined, sorting: undefined };
+const ALL: ServerSelection = { search: '', filter: undefined, sorting: undefined };
 
 const named = (name: string, cpuCores: number | undefined, changes: ServerReadingChanges = {}) => {
   const { cpuCores: _, ...rest } = FULL_SAMPLE;
@@ -25,8 +26,16 @@ ledger.observe(
   [
     named('lobby-10', 1),
     named('lobby-2', 3, { target: { node: 'berlin', labels: { game: 'minecraft' } } }),
-    named('arena', undefined, { state: 'offline', target: { uuid: ARENA } }),
+    named('arena', undefined, {
+      state: 'offline',
+      startedAt: undefined,
+      starts: 1,
+      lastStop: { at: READ_AT - 90_000_000, reason: 'crashed', exitCode: 137 },
+      target: { uuid: ARENA },
+    }),
     named('Broken', 2, {
+      starts: 9,
+      startedAt: READ_AT - 5_000,
       status: {
         condition: 'failing',
         problem: { cause: 'node_dns', detail: 'the node could not be reached' },
@@ -44,8 +53,8 @@ const names = (changes: Partial<ServerSelection>) =>
   order(fleet, { ...ALL, ...changes }).map((server) => fleet.name(server));
 
 describe('the order', () => {
-  it('is the configuration’s where nobody sorts', () => {
-    expect(names({})).toEqual(['lobby-10', 'lobby-2', 'arena', 'Broken']);
+  it('begins with what needs attention, and is the configuration’s otherwise', () => {
+    expect(names({})).toEqual(['arena', 'lobby-10', 'lobby-2', 'Broken']);
   });
 
   it.each([
@@ -54,9 +63,20 @@ describe('the order', () => {
     ['cpu', true, ['lobby-2', 'Broken', 'lobby-10', 'arena']],
     ['cpu', false, ['lobby-10', 'Broken', 'lobby-2', 'arena']],
     ['state', false, ['arena', 'lobby-10', 'lobby-2', 'Broken']],
-    ['trouble', false, ['Broken', 'lobby-10', 'lobby-2', 'arena']],
+    ['trouble', false, ['Broken', 'arena', 'lobby-10', 'lobby-2']],
+    ['node', false, ['lobby-2', 'lobby-10', 'arena', 'Broken']],
+    ['labels', false, ['lobby-2', 'lobby-10', 'arena', 'Broken']],
+    ['condition', true, ['lobby-10', 'lobby-2', 'arena', 'Broken']],
+    ['starts', true, ['Broken', 'lobby-10', 'lobby-2', 'arena']],
+    ['uptime', false, ['Broken', 'lobby-10', 'lobby-2', 'arena']],
   ] as const)('by %s, descending %s', (key, isDescending, expected) => {
     expect(names({ sorting: { key, isDescending } })).toEqual(expected);
+  });
+
+  it('knows a way to sort by everything that can be chosen', () => {
+    for (const key of SORT_KEYS) {
+      expect(names({ sorting: { key, isDescending: true } })).toHaveLength(4);
+    }
   });
 
   it.each([
@@ -68,11 +88,23 @@ describe('the order', () => {
     ['node_dns', ['Broken']],
     ['resolved', ['Broken']],
     ['failing', ['Broken']],
+    // The words of the row, and those that the page shows in place of a code.
+    ['fix DNS on this machine', ['Broken']],
+    ['though expected to run', ['arena']],
+    ['start it', ['arena']],
+    ['exit code 137', ['arena']],
     ['nobody', []],
   ])('searched for %s', (search, expected) => expect(names({ search })).toEqual(expected));
 
-  it('narrowed to a state or a condition', () => {
-    expect(names({ state: 'offline' })).toEqual(['arena']);
-    expect(names({ condition: 'failing' })).toEqual(['Broken']);
+  it.each([
+    ['attention', 'any', ['arena']],
+    ['attention', 'off', ['arena']],
+    ['attention', 'crashed', []],
+    ['state', 'offline', ['arena']],
+    ['condition', 'failing', ['Broken']],
+    ['panel', 'main', ['arena', 'lobby-10', 'lobby-2', 'Broken']],
+    ['panel', 'other', []],
+  ] as const)('narrowed to %s %s', (kind, word, expected) => {
+    expect(names({ filter: { kind, word } })).toEqual(expected);
   });
 });

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { NO_STOPS } from '../../../../src/domain/reading.ts';
 import { sparkPaths, Track } from '../../../../src/status-page/browser/tracks.ts';
 
 describe('a track', () => {
@@ -7,6 +8,7 @@ describe('a track', () => {
     memory_usage_bytes: value,
     network_receive_bytes_per_second: value,
     network_transmit_bytes_per_second: value,
+    players: value,
   });
   const remembered = (end: number, values: readonly (number | null)[]) => ({
     panel: 'main',
@@ -15,6 +17,7 @@ describe('a track', () => {
     end_timestamp_seconds: end,
     series: { cpu_usage_cores: [...Array.from({ length: 60 - values.length }, () => null), ...values] },
     state_changes: [],
+    stops: NO_STOPS,
   });
 
   it('goes on from what the exporter remembers', () => {

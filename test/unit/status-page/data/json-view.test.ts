@@ -124,6 +124,16 @@ describe('the JSON view', () => {
     expect(server?.['advice']).toEqual(advice);
   });
 
+  it('says what a server needs attention for, and how it stopped last', () => {
+    const lastStop = { at: READ_AT - 60_000, reason: 'out_of_memory', exitCode: 137 } as const;
+    const [server] = view([streamingReading({ state: 'offline', lastStop })]).servers;
+    expect(server).toMatchObject({
+      attention: 'crashed',
+      advice: expect.stringContaining('Raise its memory limit'),
+      last_stop: { timestamp_seconds: expect.any(Number), reason: 'out_of_memory', exit_code: 137 },
+    });
+  });
+
   it('has no value that is stale', () => {
     const [server] = view([streamingReading({ sampledAt: READ_AT - 100_000 })]).servers;
     expect(server).toMatchObject({ state: 'unknown', collection_up: 0, sample_age_seconds: 100 });

@@ -66,6 +66,18 @@ describe('what is said of a server', () => {
       sampled: 0,
       started: 1_699_914_599,
       expected: 1,
+      players: -1,
+      playersMax: -1,
+      attention: -1,
+      stopReason: -1,
+      stopped: -1,
+      exitCode: -1,
+      crashes: 0,
+      starts: 2,
+      backups: -1,
+      backedUp: -1,
+      backupFailed: -1,
+      backupSize: -1,
     });
     expect([fleet.state(0), fleet.condition(0), fleet.age(0), fleet.key(0)]).toEqual([
       'running',
@@ -87,6 +99,42 @@ describe('what is said of a server', () => {
   it('is no value that is stale, but its age', () => {
     const fleet = seen(streamingReading({ sampledAt: READ_AT - 100_000 }));
     expect([fleet.state(0), fleet.value('cpu', 0), fleet.age(0)]).toEqual(['unknown', -1, 100]);
+  });
+
+  it('is its last stop, what it needs attention for, and its backups', () => {
+    const fleet = seen(
+      streamingReading({
+        state: 'offline',
+        isRestartAborted: true,
+        lastStop: { at: READ_AT - 30_000, reason: 'crashed', exitCode: 139 },
+        backups: {
+          count: 3,
+          lastSuccessUnixMs: 1_700_000_000_000,
+          lastFailureUnixMs: 1_700_000_060_000,
+          lastSizeBytes: 5 * 2 ** 30,
+          staleAt: READ_AT + 1,
+        },
+      }),
+    );
+    expect(fleet.attention(0)).toBe('gave_up');
+    expect(fleet.troubleAt(0)).toEqual({
+      title: 'node gave up, exit code 139',
+      action: 'See the cause in its console. Then start it.',
+      severity: 'error',
+    });
+    expect([fleet.lastStopWords(0), fleet.troubleSince(0)]).toEqual([
+      'crashed, exit code 139',
+      1_700_000_970,
+    ]);
+    const backups = (['backups', 'backedUp', 'backupFailed', 'backupSize'] as const).map((column) =>
+      fleet.value(column, 0),
+    );
+    expect(backups).toEqual([3, 1_700_000_000, 1_700_000_060, 5_120]);
+  });
+
+  it('is no backup that is stale', () => {
+    const fleet = seen(streamingReading({ backups: { count: 3, staleAt: READ_AT } }));
+    expect(fleet.value('backups', 0)).toBe(-1);
   });
 
   it('has the limits that the metrics have', () => {

@@ -1,5 +1,13 @@
 import { describe, expect, it } from 'vitest';
-import { coreLimit, cores, mebibytes, rate, share, span } from '../../../../src/status-page/data/words.ts';
+import {
+  coreLimit,
+  cores,
+  mebibyteLimit,
+  mebibytes,
+  rate,
+  share,
+  span,
+} from '../../../../src/status-page/data/words.ts';
 
 describe('numbers', () => {
   it.each([
@@ -14,9 +22,10 @@ describe('numbers', () => {
   it.each([
     [0, '0 B/s'],
     [999, '999 B/s'],
-    [1_200, '1.2 kB/s'],
-    [12_000, '12 kB/s'],
-    [1_400_000, '1.4 MB/s'],
+    [1_000, '1.0 KiB/s'],
+    [1_229, '1.2 KiB/s'],
+    [12_288, '12 KiB/s'],
+    [1_468_006, '1.4 MiB/s'],
   ])('%d bytes a second is written %s', (value, text) => expect(rate(value)).toBe(text));
 
   it.each([
@@ -27,6 +36,15 @@ describe('numbers', () => {
     [172_800, '2 d'],
     [-5, '0 s'],
   ])('%d seconds is written %s', (value, text) => expect(span(value)).toBe(text));
+
+  it.each([
+    [512, '512 MiB'],
+    [4_096, '4 GiB'],
+    [10_752, '10.5 GiB'],
+    [40_960, '40 GiB'],
+    [102_400, '100 GiB'],
+    [1_075, '1.05 GiB'],
+  ])('a limit of %d MiB is written %s', (value, text) => expect(mebibyteLimit(value)).toBe(text));
 
   it('of cores and shares', () => {
     expect([cores(153), coreLimit(100), coreLimit(150), share(1, 4), share(-1, 4), share(1, -1)]).toEqual([

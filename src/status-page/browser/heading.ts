@@ -1,0 +1,100 @@
+import { element, setAttribute } from './dom.ts';
+import type { Sorting, SortKey } from './order.ts';
+
+/** The table's columns in their order, with what each sorts by. */
+export const COLUMNS = [
+  ['name', 'Server'],
+  ['state', 'State'],
+  ['trouble', 'Trouble'],
+  ['cpu', 'CPU'],
+  ['memory', 'Memory'],
+  ['disk', 'Disk'],
+  ['network', 'Network'],
+  ['players', 'Players'],
+  ['age', 'Sample'],
+] as const satisfies readonly (readonly [SortKey, string])[];
+
+/** What else can be chosen from the list. */
+const MORE: readonly (readonly [SortKey, string])[] = [
+  ['panel', 'Panel'],
+  ['node', 'Node'],
+  ['egg', 'Egg'],
+  ['labels', 'Labels'],
+  ['condition', 'Observed'],
+  ['uptime', 'Uptime'],
+  ['starts', 'Starts'],
+  ['crashes', 'Crashes'],
+];
+
+/** What is sorted from the highest down at first. */
+const HIGHEST_FIRST: ReadonlySet<SortKey> = new Set([
+  'cpu',
+  'memory',
+  'disk',
+  'network',
+  'players',
+  'age',
+  'uptime',
+  'starts',
+  'crashes',
+]);
+
+/** The sorting after a column was chosen: first its own way, then the other, then none. */
+function nextSorting(now: Sorting | undefined, key: SortKey): Sorting | undefined {
+  const first = HIGHEST_FIRST.has(key);
+  if (now?.key !== key) return { key, isDescending: first };
+  return now.isDescending === first ? { key, isDescending: !first } : undefined;
+}
+
+/** The table's head, and a list that sorts by all else that is shown, also where the table has no head: on a phone. */
+export class Heading {
+  readonly head = element('thead');
+  readonly choice = element('select', 'sort');
+  readonly turn = element('button', 'turn');
+  readonly #cells = new Map<SortKey, HTMLTableCellElement>();
+  #sorting: Sorting | undefined;
+
+  constructor(onChoice: (sorting: Sorting | undefined) => void) {
+    const row = element('tr');
+    row.setAttribute('role', 'row');
+    this.head.setAttribute('role', 'rowgroup');
+    for (const [key, title] of COLUMNS) {
+      const button = element('button', '', title);
+      button.type = 'button';
+      button.addEventListener('click', () => onChoice(nextSorting(this.#sorting, key)));
+      const cell = element('th', key, button);
+      cell.setAttribute('role', 'columnheader');
+      cell.scope = 'col';
+      this.#cells.set(key, cell);
+      row.append(cell);
+    }
+    this.choice.append(new Option('Sort: attention', ''));
+    for (const [key, title] of [...COLUMNS, ...MORE]) {
+      this.choice.append(new Option(`Sort: ${title === 'CPU' ? title : title.toLowerCase()}`, key));
+    }
+    this.choice.ariaLabel = 'Sort';
+    this.choice.addEventListener('change', () => {
+      const key = [...COLUMNS, ...MORE].find(([name]) => name === this.choice.value)?.[0];
+      onChoice(key === undefined ? undefined : nextSorting(undefined, key));
+    });
+    this.turn.type = 'button';
+    this.turn.addEventListener('click', () => {
+      const { key, isDescending } = this.#sorting ?? {};
+      if (key !== undefined) onChoice({ key, isDescending: isDescending !== true });
+    });
+    this.head.append(row);
+    this.show(undefined);
+  }
+
+  show(sorting: Sorting | undefined): void {
+    this.#sorting = sorting;
+    this.choice.value = sorting?.key ?? '';
+    const way = sorting?.isDescending === true ? 'descending' : 'ascending';
+    for (const [key, cell] of this.#cells) {
+      setAttribute(cell, 'aria-sort', sorting?.key === key ? way : undefined);
+    }
+    this.turn.hidden = sorting === undefined;
+    this.turn.textContent = way === 'ascending' ? '↑' : '↓';
+    this.turn.ariaLabel = `Sorted ${way}: reverse`;
+  }
+}

@@ -1,0 +1,45 @@
+import { element } from './dom.ts';
+
+const THEMES = ['auto', 'light', 'dark'] as const;
+type Theme = (typeof THEMES)[number];
+
+const STORED = 'gameserver-exporter-theme';
+
+/** A button that goes through the system's colors, light ones and dark ones; `onChange` is called when they are other ones. */
+export function themeButton(onChange: () => void): HTMLButtonElement {
+  const button = element('button', 'theme');
+  button.type = 'button';
+  let theme = stored();
+  const show = () => {
+    if (theme === 'auto') delete document.documentElement.dataset['theme'];
+    else document.documentElement.dataset['theme'] = theme;
+    button.textContent = theme === 'auto' ? 'auto theme' : theme;
+    button.title = 'Change between light, dark, and what the system prefers';
+  };
+  button.addEventListener('click', () => {
+    theme = THEMES[(THEMES.indexOf(theme) + 1) % THEMES.length] ?? 'auto';
+    store(theme);
+    show();
+    onChange();
+  });
+  matchMedia('(prefers-color-scheme: dark)').addEventListener('change', onChange);
+  show();
+  return button;
+}
+
+// Storage may be forbidden; the choice then lasts as long as the page.
+function stored(): Theme {
+  try {
+    return THEMES.find((theme) => theme === localStorage.getItem(STORED)) ?? 'auto';
+  } catch {
+    return 'auto';
+  }
+}
+
+function store(theme: Theme): void {
+  try {
+    localStorage.setItem(STORED, theme);
+  } catch {
+    // As above.
+  }
+}

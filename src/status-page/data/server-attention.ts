@@ -1,0 +1,74 @@
+import { CAUSES } from '../../diagnosis/causes.ts';
+import type { LastStop, ServerReading } from '../../domain/reading.ts';
+import { finiteLimit, isOff } from '../../domain/server.ts';
+import { type Attention, attentionOf, isCrashLoop, unwantedStops } from './attention.ts';
+import { explainedOf } from './problems.ts';
+import { type Trouble, troubleOf } from './trouble.ts';
+import { share } from './words.ts';
+
+/** Between a stop and the look at the fleet that sees the server off, with some to spare. */
+const SEEN_WITHIN_MS = 3_000;
+
+/** What following a server adds to its newest reading. */
+export interface Followed {
+  /** The monotonic instant since which it is off, as far as that was seen. */
+  readonly offSince: number | undefined;
+  readonly unwantedStops: readonly LastStop[];
+  /** Cores over the last minute; NaN where that isn't known. */
+  readonly cpuMean: number;
+}
+
+const NOT_FOLLOWED: Followed = { offSince: undefined, unwantedStops: [], cpuMean: Number.NaN };
+
+/** Why a server needs attention at the monotonic instant `now`; undefined if it doesn't. */
+export function serverAttention(
+  reading: ServerReading,
+  now: number,
+  followed: Followed = NOT_FOLLOWED,
+): Attention | undefined {
+  const { target, status, state, lastStop, isRestartAborted, sampledAt } = reading;
+  const isFresh = reading.isFresh(now);
+  const sample = isFresh ? reading.sample : undefined;
+  return attentionOf({
+    state: isFresh ? state : 'unknown',
+    isFresh,
+    expected: reading.expected(now),
+    isHeld: isHeld(reading),
+    isMissed: sampledAt !== undefined || status.problem !== undefined || status.condition === 'blocked',
+    isRestartAborted,
+    stop: isOff(state) && isStopOf(lastStop, followed.offSince) ? lastStop?.reason : undefined,
+    stoppedMsAgo: now - (lastStop?.at ?? Number.NaN),
+    isLooping: isCrashLoop(unwantedStops(followed.unwantedStops, now)),
+    cpuShare: followed.cpuMean / (finiteLimit(target.limits.cpuCores) ?? Number.NaN),
+    diskShare: (sample?.diskBytes ?? Number.NaN) / (finiteLimit(target.limits.diskBytes) ?? Number.NaN),
+  });
+}
+
+/** What is wrong with a server and what to do, at the monotonic instant `now`; undefined if there is nothing to say. */
+export function serverTrouble(
+  reading: ServerReading,
+  now: number,
+  followed: Followed = NOT_FOLLOWED,
+): Trouble | undefined {
+  const { target, status, lastStop } = reading;
+  return troubleOf({
+    attention: serverAttention(reading, now, followed),
+    problem: explainedOf(status),
+    expected: reading.expected(now),
+    lastStop,
+    stoppedMsAgo: now - (lastStop?.at ?? Number.NaN),
+    crashes: unwantedStops(followed.unwantedStops, now).length,
+    diskPercent: share(reading.sample?.diskBytes ?? -1, finiteLimit(target.limits.diskBytes) ?? -1),
+  });
+}
+
+/** Does the panel hold the server in a state that is normal and no fault of anything? */
+function isHeld({ status: { problem, blocked } }: ServerReading): boolean {
+  const cause = problem?.cause ?? blocked;
+  return cause !== undefined && CAUSES[cause].severity === 'fact';
+}
+
+/** Is this the stop that the server is off since? The reason of the present one may not be decided yet. */
+function isStopOf(stop: LastStop | undefined, offSince: number | undefined): boolean {
+  return stop !== undefined && (offSince === undefined || stop.at >= offSince - SEEN_WITHIN_MS);
+}

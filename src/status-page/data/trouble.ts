@@ -1,0 +1,131 @@
+import type { Severity } from '../../diagnosis/causes.ts';
+import type { CauseCode } from '../../domain/problem.ts';
+import type { LastStop, StopReason } from '../../domain/reading.ts';
+import { type Attention, CRASH_WINDOW_MS, isCrash } from './attention.ts';
+import type { ExplainedProblem } from './protocol.ts';
+
+/** What is wrong with a server in words that fit a table's cell. */
+export interface Trouble {
+  /** The cause in a few words. */
+  readonly title: string;
+  /** What to do; empty if there is nothing to do. */
+  readonly action: string;
+  readonly severity: Severity;
+}
+
+/** What the words go by. */
+export interface TroubleFacts {
+  readonly attention: Attention | undefined;
+  readonly problem: ExplainedProblem | undefined;
+  /** Undefined while it isn't known. */
+  readonly expected: boolean | undefined;
+  readonly lastStop: Omit<LastStop, 'at'> | undefined;
+  /** How long ago that was, in milliseconds. */
+  readonly stoppedMsAgo: number;
+  /** Unwanted stops of the last 15 minutes. */
+  readonly crashes: number;
+  /** Share of the disk limit. */
+  readonly diskPercent: number | undefined;
+}
+
+/** Each reason of a stop in a few words. */
+export const STOP_TITLES: Readonly<Record<StopReason, string>> = {
+  requested: 'stopped on request',
+  exited: 'exited by itself',
+  crashed: 'crashed',
+  out_of_memory: 'out of memory',
+  disk_full: 'stopped, disk full',
+  unknown: 'stopped, reason unknown',
+};
+
+/** A stop in a few words: its reason and the exit code. */
+export function stopWords({ reason, exitCode }: Omit<LastStop, 'at'>): string {
+  return exitCode === undefined ? STOP_TITLES[reason] : `${STOP_TITLES[reason]}, exit code ${exitCode}`;
+}
+
+/** Characters of an action that fit two lines of a table's cell. */
+const LONGEST_ACTION = 90;
+
+/** Actions of causes whose remedy begins with something else than what to do. */
+const ACTIONS: Partial<Readonly<Record<CauseCode, string>>> = {
+  unauthorized: "Give the key's account the websocket.connect permission on this server.",
+  forbidden: "Give the key's account the websocket.connect permission on this server.",
+  no_console_permission: "Give the key's account the websocket.connect permission on this server.",
+  node_token_mismatch: "Copy the node's configuration from the panel to the node, and restart the daemon.",
+};
+
+/** What to do about a problem in a few words: its remedy, as far as that fits; the rest is for the open row. */
+export function actionOf({ cause, remedy }: Pick<ExplainedProblem, 'cause' | 'remedy'>): string {
+  if (remedy.length <= LONGEST_ACTION) return remedy;
+  const clause = ACTIONS[cause] ?? `${remedy.split(/[.:;] /, 1).join('')}.`;
+  if (clause.length <= LONGEST_ACTION) return clause;
+  const end = Math.max(
+    ...[', or ', ', and ', ', '].map((joint) => clause.lastIndexOf(joint, LONGEST_ACTION - 1)),
+  );
+  return end < 0 ? clause : `${clause.slice(0, end)}.`;
+}
+
+/** What is wrong with a server and what to do; undefined if there is nothing to say. */
+export function troubleOf(facts: TroubleFacts): Trouble | undefined {
+  const { attention, problem, lastStop, stoppedMsAgo } = facts;
+  if (attention !== undefined && !(attention === 'no_data' && problem !== undefined)) {
+    return WORDS[attention](facts);
+  }
+  if (problem !== undefined) {
+    return { title: problem.title, action: actionOf(problem), severity: problem.severity };
+  }
+  const isNews = isCrash(lastStop?.reason) && stoppedMsAgo < CRASH_WINDOW_MS;
+  return isNews ? { title: crashTitle(facts), action: '', severity: 'fact' } : undefined;
+}
+
+/** The same in one text. */
+export function troubleText({ title, action }: Trouble): string {
+  return action === '' ? title : `${title}. ${action}`;
+}
+
+const WORDS: Readonly<Record<Attention, (facts: TroubleFacts) => Trouble>> = {
+  crashed: (facts) => error(crashTitle(facts), `${remedyOf(facts)} Start it if its node doesn't.`),
+  gave_up: (facts) => error(gaveUpTitle(facts), `${remedyOf(facts)} Then start it.`),
+  crash_loop: (facts) => error(`crash loop: ${facts.crashes} stops in 15 min`, remedyOf(facts)),
+  off: ({ expected }) =>
+    expected === true
+      ? error(
+          'off, though expected to run',
+          'See why in its console, then start it; or set expect: any if it may be off.',
+        )
+      : error('stopped, reason unknown', 'Start it if it should run; or set expect: any if it may be off.'),
+  no_data: () => error('no data', 'Check the server and its node in the panel.'),
+  cpu_saturated: () => warning('CPU at its limit', 'Raise its CPU limit, or find out what uses so much.'),
+  disk_nearly_full: ({ diskPercent }) =>
+    warning(
+      diskPercent === undefined ? 'disk nearly full' : `disk ${diskPercent} % full`,
+      'Delete files or raise its disk limit: a node stops servers that exceed it.',
+    ),
+};
+
+function crashTitle({ lastStop }: TroubleFacts): string {
+  return lastStop === undefined ? STOP_TITLES.crashed : stopWords(lastStop);
+}
+
+function gaveUpTitle({ lastStop }: TroubleFacts): string {
+  if (lastStop?.reason === 'crashed' && lastStop.exitCode !== undefined) {
+    return `node gave up, exit code ${lastStop.exitCode}`;
+  }
+  return isCrash(lastStop?.reason) && lastStop?.reason !== 'crashed'
+    ? `node gave up, ${STOP_TITLES[lastStop?.reason ?? 'crashed']}`
+    : 'node gave up restarting it';
+}
+
+function remedyOf({ lastStop }: TroubleFacts): string {
+  if (lastStop?.reason === 'out_of_memory') return 'Raise its memory limit, or lower what it uses.';
+  if (lastStop?.reason === 'disk_full') return 'Delete files, or raise its disk limit.';
+  return 'See the cause in its console.';
+}
+
+function error(title: string, action: string): Trouble {
+  return { title, action, severity: 'error' };
+}
+
+function warning(title: string, action: string): Trouble {
+  return { title, action, severity: 'warning' };
+}

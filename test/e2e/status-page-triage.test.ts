@@ -1,0 +1,296 @@
+import axe from 'axe-core';
+import type { Browser, Page } from 'playwright-core';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import type { Simulator } from '../../src/simulator/api.ts';
+import { startSimulator } from '../../src/simulator/simulator.ts';
+import { hasChromium, launchChromium } from '../support/chromium.ts';
+import { configFor, type ExporterUnderTest, fastClock, startExporter } from '../support/exporter.ts';
+
+/** Real milliseconds that a condition may take to come true: generous, since machines are shared. */
+const PATIENCE = { timeout: 40_000 };
+
+/** Seconds of the page pass in a tenth of one. */
+const SPEED = 10;
+
+const GIB = 2 ** 30;
+const WIDTHS = [375, 768, 1_000, 1_280];
+
+/** In the order of the configuration, which is not that of the page. */
+const SERVERS = [
+  { name: 'calm', profile: 'steady' },
+  { name: 'spare', profile: 'offline' },
+  { name: 'old-season', profile: 'suspended' },
+  { name: 'full', profile: 'steady', limits: { disk: 10 * 1_024 } },
+  { name: 'hot', profile: 'steady', limits: { cpu: 200 } },
+  { name: 'lost', profile: 'steady' },
+  { name: 'forgotten', profile: 'offline' },
+  { name: 'broken', profile: 'steady' },
+] as const;
+
+const URGENT = ['broken', 'forgotten', 'lost', 'hot', 'full'];
+const NEUTRAL = ['calm', 'spare', 'old-season'];
+
+let browser: Browser;
+let panel: Simulator;
+let exporter: ExporterUnderTest;
+let page: Page;
+let complaints: string[];
+
+beforeAll(async () => {
+  if (!hasChromium) return;
+  const clock = fastClock(SPEED);
+  browser = await launchChromium();
+  panel = await startSimulator({ clock, servers: SERVERS });
+  panel.pin('full', { diskBytes: 9.7 * GIB });
+  panel.pin('hot', { cpuAbsolute: 199 });
+  panel.setNodeDown('lost', true);
+  const yaml = configFor(panel).replace('name: "spare"', 'name: "spare", expect: any');
+  exporter = await startExporter({ yaml, clock });
+  const isOff = { server: 'broken', reason: 'crashed' };
+  await exporter.until('gameserver_collection_up', { server: 'broken' }, 1);
+  // The node restarts it once, and gives up when it crashes again within a minute.
+  panel.crash('broken', { code: 139 });
+  await exporter.until('gameserver_stops_total', isOff, 1);
+  await exporter.until('gameserver_state', { server: 'broken', state: 'running' }, 1);
+  panel.crash('broken', { code: 139 });
+  await exporter.until('gameserver_stops_total', isOff, 2);
+  await exporter.until('gameserver_automatic_restart_aborted', { server: 'broken' }, 1);
+}, 90_000);
+
+afterAll(async () => {
+  if (!hasChromium) return;
+  await browser.close();
+  await exporter.stop();
+  await panel.stop();
+});
+
+beforeEach(async () => {
+  if (!hasChromium) return;
+  complaints = [];
+  page = await openPage(exporter.url);
+});
+
+afterEach(async () => {
+  if (!hasChromium) return;
+  await page.context().close();
+  expect(complaints).toEqual([]);
+});
+
+async function openPage(address: string): Promise<Page> {
+  const context = await browser.newContext({
+    viewport: { width: 1_280, height: 900 },
+    timezoneId: 'Asia/Tokyo',
+    locale: 'en-GB',
+  });
+  const opened = await context.newPage();
+  opened.setDefaultTimeout(PATIENCE.timeout);
+  opened.on('console', (message) => complaints.push(message.text()));
+  opened.on('pageerror', (error) => complaints.push(error.message));
+  await opened.goto(address);
+  await opened.locator('#link[data-link=live]').waitFor();
+  return opened;
+}
+
+const names = () => page.locator('tr.server .name').allTextContents();
+const row = (name: string) =>
+  page.locator('tr.server').filter({ has: page.locator(`.name:text-is("${name}")`) });
+const tile = (name: string | RegExp) => page.locator('.summary').getByRole('button', { name });
+const query = () => new URL(page.url()).search;
+const untilUrgent = async () => {
+  await expect.poll(names, PATIENCE).toEqual([...URGENT, ...NEUTRAL]);
+};
+
+describe.skipIf(!hasChromium)('what needs attention', () => {
+  it('comes first, is counted, and every count is a filter', async () => {
+    await untilUrgent();
+    const attention = tile('5 need attention');
+    expect(await attention.getAttribute('aria-pressed')).toBe('false');
+    await attention.click();
+    expect([await names(), await attention.getAttribute('aria-pressed')]).toEqual([URGENT, 'true']);
+    for (const [count, shown] of [
+      ['1 gave up', ['broken']],
+      ['1 off, expected to run', ['forgotten']],
+      ['1 lost', ['lost']],
+      ['1 CPU at limit', ['hot']],
+      ['1 disk over 95 %', ['full']],
+      [/^3 ?offline$/, ['broken', 'forgotten', 'spare']],
+      [/^1 ?blocked$/, ['old-season']],
+      [/^8 ?servers$/, [...URGENT, ...NEUTRAL]],
+    ] as const) {
+      await tile(count).click();
+      expect([count, await names()]).toEqual([count, shown]);
+      expect(await tile(count).getAttribute('aria-pressed')).toBe('true');
+    }
+    await page.locator('.panel').getByRole('button', { name: '8 servers' }).click();
+    expect(query()).toBe('?show=panel%3Amain');
+    expect(await page.title()).toBe('(5) 3/8 running · gameserver-exporter');
+  });
+
+  it('says the cause and what to do in its row; method and address are in the opened one', async () => {
+    await untilUrgent();
+    expect(await row('broken').locator('td.trouble').textContent()).toMatch(
+      /^node gave up, exit code 139\d+ (s|min) agoSee the cause in its console\. Then start it\.$/,
+    );
+    const lost = await row('lost').locator('td.trouble').textContent();
+    expect(lost).not.toMatch(/https?:|wss?:|\d{3}\.\d/);
+    await row('lost').click();
+    await expect.poll(() => page.locator('.troubles .observed').textContent(), PATIENCE).toMatch(/\S+ \S+/);
+  });
+
+  it('leaves servers alone that are suspended, or off as they may be', async () => {
+    await untilUrgent();
+    for (const name of NEUTRAL) expect(await row(name).getAttribute('data-attention')).toBeNull();
+    expect(await row('spare').locator('.badge').getAttribute('data-state')).toBe('offline');
+    expect(await row('old-season').locator('.badge').getAttribute('data-state')).toBe('unknown');
+    expect(await row('old-season').locator('.what').getAttribute('data-severity')).toBe('fact');
+    expect(await row('broken').locator('.badge').getAttribute('data-state')).toBe('down');
+  });
+
+  it('is on a phone too, with the disk; below 1,000 px servers are cards, and nothing is cut', async () => {
+    await untilUrgent();
+    const display = () => page.evaluate(`getComputedStyle(document.querySelector('tr.server')).display`);
+    await page.setViewportSize({ width: 1_000, height: 900 });
+    expect(await display()).toBe('table-row');
+    await page.setViewportSize({ width: 999, height: 900 });
+    expect(await display()).toBe('grid');
+    for (const width of WIDTHS) {
+      await page.setViewportSize({ width, height: 900 });
+      for (const column of ['trouble', 'disk', 'state']) {
+        expect(await row('broken').locator(`td.${column}`).isVisible()).toBe(true);
+      }
+      expect(await page.evaluate(CUT)).toEqual([]);
+      expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(width);
+    }
+  });
+});
+
+/** The texts of badges and of troubles that don't fit their place, or stick out of their row. */
+const CUT = `[...document.querySelectorAll('tr.server .badge, tr.server .cause, tr.server .words')]
+  .filter((part) => {
+    const [own, row] = [part.getBoundingClientRect(), part.closest('tr').getBoundingClientRect()];
+    return part.scrollWidth > part.clientWidth + 1 || part.scrollHeight > part.clientHeight + 1
+      || own.right > row.right || own.bottom > row.bottom || own.left < row.left || own.top < row.top;
+  })
+  .map((part) => part.textContent)`;
+
+describe.skipIf(!hasChromium)('an open row', () => {
+  it('has stop reasons, exit codes, uptime, starts, and a link to the server in the panel', async () => {
+    await untilUrgent();
+    await row('broken').click();
+    const facts = page.locator('.facts');
+    await expect.poll(() => facts.textContent(), PATIENCE).toMatch(/Stops seen2 crashed/);
+    expect(await facts.textContent()).toMatch(/Last stopcrashed, exit code 139\d+ (s|min) ago/);
+    expect(await facts.textContent()).toMatch(/Starts seen1/);
+    const crash = page.locator('.changes li').first();
+    expect(await crash.locator('.badge').getAttribute('data-state')).toBe('down');
+    expect(await crash.textContent()).toMatch(/^offlinecrashed, exit code 139/);
+    const link = page.getByRole('link', { name: 'Open in the panel' });
+    const { identifier } = panel.server('broken');
+    expect(await link.getAttribute('href')).toBe(`${panel.url}/server/${identifier}`);
+    expect(await link.getAttribute('rel')).toBe('noopener noreferrer');
+    await row('calm').click();
+    await expect.poll(() => facts.textContent(), PATIENCE).toMatch(/Up for\d+ (s|min|h|d)/);
+  });
+
+  it('tells times by the viewer’s clock on hover, and amounts in KiB and MiB', async () => {
+    await row('broken').click();
+    const time = page.locator('.changes time').first();
+    await expect.poll(() => time.getAttribute('datetime'), PATIENCE).toMatch(/^\d{4}-\d\d-\d\dT[\d:.]+Z$/);
+    const instant = await time.getAttribute('datetime');
+    const shown = await page.evaluate<string>(
+      `new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'long' }).format(new Date('${instant}'))`,
+    );
+    expect(shown).toContain('GMT+9');
+    expect(await time.getAttribute('title')).toBe(shown);
+    await expect
+      .poll(() => row('calm').locator('td.network').textContent(), PATIENCE)
+      .toMatch(/KiB\/s.*KiB\/s/);
+  });
+});
+
+describe.skipIf(!hasChromium)('the address', () => {
+  it('keeps filter, search, sort and open row, over a reload and back and forward', async () => {
+    await untilUrgent();
+    await tile('5 need attention').click();
+    await page.locator('th.cpu').getByRole('button').click();
+    await page.getByRole('searchbox').fill('lost');
+    await row('lost').click();
+    const { identifier } = panel.server('lost');
+    const all = `?show=attention%3Aany&sort=-cpu&q=lost&open=main%2F${identifier}`;
+    expect(query()).toBe(all);
+    await page.reload();
+    await page.locator('tr.details').waitFor();
+    expect(await page.getByRole('searchbox').inputValue()).toBe('lost');
+    expect(await page.locator('th.cpu').getAttribute('aria-sort')).toBe('descending');
+    expect(await names()).toEqual(['lost']);
+    expect(await row('lost').getAttribute('aria-expanded')).toBe('true');
+    await page.goBack();
+    await expect.poll(() => page.locator('tr.details').count(), PATIENCE).toBe(0);
+    await page.goBack();
+    await expect.poll(() => page.locator('th.cpu').getAttribute('aria-sort'), PATIENCE).toBeNull();
+    await page.goBack();
+    await expect.poll(names, PATIENCE).toHaveLength(SERVERS.length);
+    expect(query()).toBe('');
+    for (let step = 0; step < 3; step += 1) await page.goForward();
+    await expect.poll(() => row('lost').getAttribute('aria-expanded'), PATIENCE).toBe('true');
+    expect(query()).toBe(all);
+  });
+
+  it('of nothing that there is shows that no server matches, and the way back', async () => {
+    await page.goto(`${exporter.url}/?q=nobody&show=state%3Arunning`);
+    const none = page.getByText('No server matches.');
+    await none.waitFor();
+    await page.getByRole('button', { name: 'Show all servers' }).click();
+    await expect.poll(names, PATIENCE).toHaveLength(SERVERS.length);
+    expect([await none.isVisible(), query()]).toEqual([false, '']);
+  });
+});
+
+/** What axe finds in the page as it is, in both themes and every width. */
+async function violations(): Promise<readonly string[]> {
+  const found: string[] = [];
+  await page.evaluate(axe.source);
+  for (const colorScheme of ['light', 'dark'] as const) {
+    await page.emulateMedia({ colorScheme });
+    for (const width of WIDTHS) {
+      await page.setViewportSize({ width, height: 900 });
+      const result = await page.evaluate<axe.AxeResults>('axe.run()');
+      expect(result.passes.length).toBeGreaterThan(10);
+      for (const { id, nodes } of result.violations) {
+        found.push(`${colorScheme} ${width} ${id}: ${nodes.map(({ html }) => html).join(' ')}`);
+      }
+    }
+  }
+  return found;
+}
+
+describe.skipIf(!hasChromium)('axe finds no violation', () => {
+  it('in a troubled fleet with an open row', async () => {
+    await untilUrgent();
+    await tile('5 need attention').click();
+    await row('broken').click();
+    await page.locator('.detail .uplot').nth(2).waitFor();
+    await page.locator('.changes li').first().waitFor();
+    expect(await violations()).toEqual([]);
+  }, 120_000);
+
+  it('where no server matches', async () => {
+    await page.getByRole('searchbox').fill('nobody');
+    await page.getByText('No server matches.').waitFor();
+    expect(await violations()).toEqual([]);
+  }, 120_000);
+
+  it('where there are no servers', async () => {
+    const empty = await startSimulator({ clock: fastClock(SPEED), servers: [] });
+    const yaml = `panels: [{ name: main, url: "${empty.url}", api_key: "${empty.apiKey}", discover: {} }]`;
+    const other = await startExporter({ yaml, clock: fastClock(SPEED) });
+    try {
+      await page.goto(other.url);
+      await page.getByText('No servers yet.').waitFor();
+      expect(await violations()).toEqual([]);
+    } finally {
+      await other.stop();
+      await empty.stop();
+    }
+  }, 120_000);
+});

@@ -1,0 +1,145 @@
+import { describe, expect, it } from 'vitest';
+import { CAUSES } from '../../../../src/diagnosis/causes.ts';
+import { STOP_REASONS } from '../../../../src/domain/reading.ts';
+import { ATTENTION } from '../../../../src/status-page/data/attention.ts';
+import { explained } from '../../../../src/status-page/data/problems.ts';
+import {
+  actionOf,
+  stopWords,
+  type TroubleFacts,
+  troubleOf,
+  troubleText,
+} from '../../../../src/status-page/data/trouble.ts';
+
+const NOTHING: TroubleFacts = {
+  attention: undefined,
+  problem: undefined,
+  expected: true,
+  lastStop: undefined,
+  stoppedMsAgo: Number.NaN,
+  crashes: 0,
+  diskPercent: undefined,
+};
+
+const ORIGIN = explained({ cause: 'origin', detail: 'GET https://fra-1:8080 answered 403' });
+
+const words = (facts: Partial<TroubleFacts>) => {
+  const trouble = troubleOf({ ...NOTHING, ...facts });
+  return trouble && [trouble.title, trouble.action];
+};
+
+describe('what a row says', () => {
+  it('is nothing if nothing is wrong', () => expect(words({})).toBeUndefined());
+
+  it.each<[Partial<TroubleFacts>, string, string]>([
+    [
+      { attention: 'crashed', lastStop: { reason: 'crashed', exitCode: 1 } },
+      'crashed, exit code 1',
+      "See the cause in its console. Start it if its node doesn't.",
+    ],
+    [
+      { attention: 'crashed', lastStop: { reason: 'out_of_memory', exitCode: 137 } },
+      'out of memory, exit code 137',
+      "Raise its memory limit, or lower what it uses. Start it if its node doesn't.",
+    ],
+    [
+      { attention: 'crashed', lastStop: { reason: 'disk_full' } },
+      'stopped, disk full',
+      "Delete files, or raise its disk limit. Start it if its node doesn't.",
+    ],
+    [
+      { attention: 'gave_up', lastStop: { reason: 'crashed', exitCode: 139 } },
+      'node gave up, exit code 139',
+      'See the cause in its console. Then start it.',
+    ],
+    [
+      { attention: 'gave_up', lastStop: { reason: 'out_of_memory', exitCode: 137 } },
+      'node gave up, out of memory',
+      'Raise its memory limit, or lower what it uses. Then start it.',
+    ],
+    [{ attention: 'gave_up' }, 'node gave up restarting it', 'See the cause in its console. Then start it.'],
+    [
+      { attention: 'crash_loop', crashes: 4, lastStop: { reason: 'crashed', exitCode: 1 } },
+      'crash loop: 4 stops in 15 min',
+      'See the cause in its console.',
+    ],
+    [
+      { attention: 'off' },
+      'off, though expected to run',
+      'See why in its console, then start it; or set expect: any if it may be off.',
+    ],
+    [
+      { attention: 'off', expected: undefined, lastStop: { reason: 'unknown' } },
+      'stopped, reason unknown',
+      'Start it if it should run; or set expect: any if it may be off.',
+    ],
+    [{ attention: 'no_data' }, 'no data', 'Check the server and its node in the panel.'],
+    [
+      { attention: 'cpu_saturated' },
+      'CPU at its limit',
+      'Raise its CPU limit, or find out what uses so much.',
+    ],
+    [
+      { attention: 'disk_nearly_full', diskPercent: 97 },
+      'disk 97 % full',
+      'Delete files or raise its disk limit: a node stops servers that exceed it.',
+    ],
+  ])('of %j', (facts, title, action) => expect(words(facts)).toEqual([title, action]));
+
+  it('is the problem of a server without data, and the crash of one with a problem', () => {
+    expect(words({ attention: 'no_data', problem: ORIGIN })?.[0]).toBe(CAUSES.origin.title);
+    expect(words({ problem: ORIGIN })?.[0]).toBe(CAUSES.origin.title);
+    expect(words({ attention: 'off', problem: ORIGIN })?.[0]).toBe('off, though expected to run');
+  });
+
+  it('is a crash for 15 minutes after the server runs again, without alarm', () => {
+    const lastStop = { reason: 'crashed', exitCode: 1 } as const;
+    expect(troubleOf({ ...NOTHING, lastStop, stoppedMsAgo: 899_999 })).toEqual({
+      title: 'crashed, exit code 1',
+      action: '',
+      severity: 'fact',
+    });
+    expect(words({ lastStop, stoppedMsAgo: 900_000 })).toBeUndefined();
+    expect(words({ lastStop: { reason: 'requested' }, stoppedMsAgo: 1_000 })).toBeUndefined();
+  });
+
+  it('fits two lines of a cell, whatever the cause', () => {
+    for (const cause of Object.values(CAUSES)) {
+      const action = actionOf({ cause: cause.code, remedy: cause.remedy });
+      expect(action.length, `${cause.code}: ${action}`).toBeLessThanOrEqual(90);
+      expect(action, cause.code).toMatch(/^[A-Z].*\.$/);
+      expect(cause.title.length, cause.title).toBeLessThanOrEqual(45);
+    }
+    for (const attention of ATTENTION) {
+      for (const reason of STOP_REASONS) {
+        const [title = '', action = ''] =
+          words({ attention, lastStop: { reason, exitCode: 4_294_967_295 } }) ?? [];
+        expect(title.length, title).toBeLessThanOrEqual(45);
+        expect(action.length, action).toBeLessThanOrEqual(90);
+      }
+    }
+  });
+});
+
+describe('an action', () => {
+  const action = (remedy: string) => actionOf({ cause: 'origin', remedy });
+  const MORE = 'and this is so much more that the whole of it takes more place than a cell has for it.';
+
+  it.each([
+    ['Short remedies stay; all of them.', 'Short remedies stay; all of them.'],
+    [`Do this. Then that, ${MORE}`, 'Do this.'],
+    [`Set origin to this: that, ${MORE}`, 'Set origin to this.'],
+    [`Do this; or that, ${MORE}`, 'Do this.'],
+    [`Do this one thing here, or that, ${MORE}`, 'Do this one thing here, or that.'],
+  ])('of %j', (remedy, expected) => expect(action(remedy)).toBe(expected));
+});
+
+it('a stop is told by its reason and the exit code that the node named', () => {
+  expect(stopWords({ reason: 'exited', exitCode: 0 })).toBe('exited by itself, exit code 0');
+  expect(stopWords({ reason: 'requested' })).toBe('stopped on request');
+});
+
+it('one text has cause and action', () => {
+  expect(troubleText({ title: 'a', action: 'B.', severity: 'error' })).toBe('a. B.');
+  expect(troubleText({ title: 'a', action: '', severity: 'error' })).toBe('a');
+});
