@@ -35,9 +35,8 @@ export class PanelSet {
 
   /** Where people open a panel; undefined if there is none of this name. */
   publicUrlOf(panel: string): string | undefined {
-    const config = this.#units.find(({ config }) => config.name === panel)?.config;
-    // The exporter may reach the panel by an internal address; the origin that nodes expect is the panel's own.
-    return config && config.origin + new URL(config.url).pathname.replace(/\/+$/, '');
+    const unit = this.#units.find(({ config }) => config.name === panel);
+    return unit && publicUrl(unit.config);
   }
 
   /**
@@ -81,6 +80,14 @@ export class PanelSet {
       throw error;
     }
   }
+}
+
+/**
+ * Where people open a panel, without a slash at the end. The exporter may reach it by an internal address, but the origin that its nodes
+ * expect is the panel's own.
+ */
+export function publicUrl({ origin, url }: Pick<PanelConfig, 'origin' | 'url'>): string {
+  return origin + new URL(url).pathname.replace(/\/+$/, '');
 }
 
 /** The panels with this shard's servers; one that has none here, and discovers none, is another shard's to watch. */

@@ -227,16 +227,22 @@ function fillRow(row: Float64Array, entry: Entry, now: number, clock: Pick<Clock
   row[14] = startedAt === undefined ? UNKNOWN : Math.round(clock.toUnixMs(startedAt) / 1_000);
   const isExpected = reading.expected(now);
   row[15] = isExpected === undefined ? UNKNOWN : Number(isExpected);
-  fillStops(row, entry, now, clock);
+  fillStops(row, entry, sample, now, clock);
   fillBackups(row, reading, now);
 }
 
 const PLACES = Object.fromEntries(COLUMNS.map((column, place) => [column, place])) as Record<Column, number>;
 
-function fillStops(row: Float64Array, entry: Entry, now: number, clock: Pick<Clock, 'toUnixMs'>): void {
+function fillStops(
+  row: Float64Array,
+  entry: Entry,
+  sample: Sample | undefined,
+  now: number,
+  clock: Pick<Clock, 'toUnixMs'>,
+): void {
   const { reading } = entry;
   const { lastStop } = reading;
-  const attention = serverAttention(reading, now, entry);
+  const attention = serverAttention(reading, now, entry, sample);
   row[PLACES.attention] = attention === undefined ? UNKNOWN : ATTENTION.indexOf(attention);
   row[PLACES.stopReason] = lastStop === undefined ? UNKNOWN : STOP_REASONS.indexOf(lastStop.reason);
   row[PLACES.stopped] = lastStop === undefined ? UNKNOWN : Math.round(clock.toUnixMs(lastStop.at) / 1_000);

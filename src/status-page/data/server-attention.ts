@@ -1,6 +1,6 @@
 import { CAUSES } from '../../diagnosis/causes.ts';
 import type { LastStop, ServerReading } from '../../domain/reading.ts';
-import { finiteLimit, isOff } from '../../domain/server.ts';
+import { finiteLimit, isOff, type Sample } from '../../domain/server.ts';
 import { type Attention, attentionOf, isCrashLoop, unwantedStops } from './attention.ts';
 import { explainedOf } from './problems.ts';
 import { type Trouble, troubleOf } from './trouble.ts';
@@ -20,18 +20,20 @@ export interface Followed {
 
 const NOT_FOLLOWED: Followed = { offSince: undefined, unwantedStops: [], cpuMean: Number.NaN };
 
-/** Why a server needs attention at the monotonic instant `now`; undefined if it doesn't. */
+/**
+ * Why a server needs attention at the monotonic instant `now`; undefined if it doesn't. `sample` is its newest one while that is
+ * fresh: reading it takes some time, and who asks about thousands has it already.
+ */
 export function serverAttention(
   reading: ServerReading,
   now: number,
   followed: Followed = NOT_FOLLOWED,
+  sample: Sample | undefined = reading.isFresh(now) ? reading.sample : undefined,
 ): Attention | undefined {
   const { target, status, state, lastStop, isRestartAborted, sampledAt } = reading;
-  const isFresh = reading.isFresh(now);
-  const sample = isFresh ? reading.sample : undefined;
   return attentionOf({
-    state: isFresh ? state : 'unknown',
-    isFresh,
+    state: sample === undefined ? 'unknown' : state,
+    isFresh: sample !== undefined,
     expected: reading.expected(now),
     isHeld: isHeld(reading),
     isMissed: sampledAt !== undefined || status.problem !== undefined || status.condition === 'blocked',

@@ -44,7 +44,14 @@ beforeEach(() => {
     }),
   ];
   const fleet = { panels: () => panels, servers: () => servers };
-  board = new StatusBoard({ fleet, clock, version: '1.2.3', rateLimited: () => 7, maxViewers: 2 });
+  board = new StatusBoard({
+    fleet,
+    clock,
+    version: '1.2.3',
+    rateLimited: () => 7,
+    panelUrl: (panel) => `https://${panel}.example.com`,
+    maxViewers: 2,
+  });
   board.start();
 });
 
@@ -73,6 +80,7 @@ describe('the board', () => {
     expect(full.panels).toEqual([
       expect.objectContaining({
         name: 'main',
+        url: 'https://main.example.com',
         queueLength: 3,
         rateLimited: 7,
         problems: [
@@ -133,8 +141,17 @@ describe('the board', () => {
       server_id: '1a7ce997',
       step_seconds: 5,
       state_changes: [],
+      stops: BASE.stops,
     });
     expect(board.history('main/nobody')).toBeUndefined();
+  });
+
+  it('knows how urgent a server is, and what is wrong with it; one that is well is not', () => {
+    expect(board.triage(live())).toBeUndefined();
+    expect(board.triage({ ...live(), state: 'offline' })).toMatchObject({
+      urgency: 3,
+      trouble: { title: 'off, though expected to run' },
+    });
   });
 
   it('has room for so many viewers, and a newcomer takes the place of the oldest', async () => {
