@@ -110,7 +110,7 @@ describe.skipIf(!hasChromium)('what needs attention', () => {
     for (const [count, shown] of [
       ['1 gave up', ['broken']],
       ['1 off, expected to run', ['forgotten']],
-      ['1 lost', ['lost']],
+      ['1 without data', ['lost']],
       ['1 CPU at limit', ['hot']],
       ['1 disk over 95 %', ['full']],
       [/^3 ?offline$/, ['broken', 'forgotten', 'spare']],

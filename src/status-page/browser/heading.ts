@@ -24,6 +24,8 @@ const MORE: readonly (readonly [SortKey, string])[] = [
   ['uptime', 'Uptime'],
   ['starts', 'Starts'],
   ['crashes', 'Crashes'],
+  ['stopped', 'Last stop'],
+  ['backups', 'Backups'],
 ];
 
 /** What is sorted from the highest down at first. */
@@ -37,6 +39,8 @@ const HIGHEST_FIRST: ReadonlySet<SortKey> = new Set([
   'uptime',
   'starts',
   'crashes',
+  'stopped',
+  'backups',
 ]);
 
 /** The sorting after a column was chosen: first its own way, then the other, then none. */

@@ -1,4 +1,5 @@
 import { ATTENTION } from '../data/attention.ts';
+import { SOURCES } from '../data/protocol.ts';
 import { troubleText } from '../data/trouble.ts';
 import { conditionTitle, stateTitle } from '../data/words.ts';
 import { type LiveFleet, troubleWords } from './live-fleet.ts';
@@ -17,6 +18,8 @@ const NUMBER_KEYS = [
   'uptime',
   'starts',
   'crashes',
+  'stopped',
+  'backups',
 ] as const;
 export const SORT_KEYS = [...WORD_KEYS, ...NUMBER_KEYS] as const;
 
@@ -107,6 +110,7 @@ function shownWords(fleet: LiveFleet, server: number): readonly string[] {
     condition,
     conditionTitle(condition),
     fleet.blocked(server) ?? '',
+    SOURCES[fleet.value('source', server)] ?? '',
     fleet.attention(server) ?? '',
     fleet.problem(server)?.cause ?? '',
     trouble === undefined ? '' : troubleText(trouble),

@@ -1,3 +1,4 @@
+import { SOURCES } from '../data/protocol.ts';
 import {
   conditionTitle,
   coreLimit,
@@ -111,7 +112,7 @@ export class ServerRow {
 
   #showAge(fleet: LiveFleet, server: number): void {
     const age = fleet.age(server);
-    const source = ['socket', 'poll'][fleet.value('source', server)] ?? '';
+    const source = SOURCES[fleet.value('source', server)] ?? '';
     const isLive = age === 0 && source === 'socket';
     const sampled = fleet.value('sampled', server);
     const at = age === undefined ? undefined : sampled === 0 ? fleet.time : sampled;

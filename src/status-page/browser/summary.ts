@@ -20,7 +20,7 @@ const ATTENTION_TITLES: Readonly<Record<Attention, string>> = {
   gave_up: 'gave up',
   crash_loop: 'crash loop',
   off: 'off, expected to run',
-  no_data: 'lost',
+  no_data: 'without data',
   cpu_saturated: 'CPU at limit',
   disk_nearly_full: 'disk over 95 %',
 };

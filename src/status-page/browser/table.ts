@@ -60,10 +60,10 @@ export class ServerTable {
     return this.#open;
   }
 
-  /** Shows these servers of a fleet in this order. Where that only follows the values, the open row stays where it is on the screen. */
-  show(fleet: LiveFleet, order: readonly number[], isSettled: boolean): void {
+  /** Shows these servers of a fleet in this order. Unless a person chose it, the open row stays where it is on the screen. */
+  show(fleet: LiveFleet, order: readonly number[], isChosen: boolean): void {
     const isSame = fleet === this.#fleet;
-    const shift = isSame && !isSettled ? this.#shiftOfOpen(order) : 0;
+    const shift = isSame && !isChosen ? this.#shiftOfOpen(order) : 0;
     if (!isSame) {
       this.#fleet = fleet;
       this.#active = undefined;

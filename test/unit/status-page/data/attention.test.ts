@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { LastStop, StopReason } from '../../../../src/domain/reading.ts';
 import {
+  ATTENTION,
   type AttentionFacts,
   attentionOf,
   CRASH_WINDOW_MS,
@@ -26,6 +27,18 @@ const WELL: AttentionFacts = {
 const OFF: Partial<AttentionFacts> = { state: 'offline', stoppedMsAgo: 60_000 };
 const LOST: Partial<AttentionFacts> = { state: 'unknown', isFresh: false };
 const LONG_AGO = { stoppedMsAgo: CRASH_WINDOW_MS };
+
+it('the most urgent comes first', () => {
+  expect(ATTENTION).toEqual([
+    'crashed',
+    'gave_up',
+    'crash_loop',
+    'off',
+    'no_data',
+    'cpu_saturated',
+    'disk_nearly_full',
+  ]);
+});
 
 describe('attention', () => {
   it.each([

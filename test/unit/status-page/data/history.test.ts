@@ -12,6 +12,19 @@ describe('a history', () => {
     expect(points.slice(-5)).toEqual([null, 100, 101, null, 103]);
   });
 
+  it('has a mean of the newest points, if more than half of them are known', () => {
+    const store = new HistoryStore();
+    const slot = store.allocate();
+    store.write(slot, 58, 8, 0, 0, 0);
+    store.write(slot, 59, 1, 0, 0, 0);
+    expect(store.mean(slot, 'cpuCores', 61, 4)).toBeNaN();
+    store.write(slot, 60, 3, 0, 0, 0);
+    store.write(slot, 61, 4, 0, 0, 0);
+    expect(store.mean(slot, 'cpuCores', 61, 4)).toBe(4);
+    expect(store.mean(slot, 'cpuCores', 61, 2)).toBe(3.5);
+    expect(store.mean(slot, 'cpuCores', 62, 4)).toBeCloseTo(8 / 3);
+  });
+
   it('keeps the four series of neighbours apart', () => {
     const store = new HistoryStore();
     const [a, b] = [store.allocate(), store.allocate()];

@@ -39,6 +39,15 @@ describe('a stop', () => {
     ]);
   });
 
+  it('is another one than that of seconds before, which nothing has explained yet', () => {
+    expect(withStop([at(97, 'offline'), at(98, 'running')], CRASH, 100_000, 'running')).toEqual([
+      at(97, 'offline'),
+      at(98, 'running'),
+      { ...at(100, 'offline'), ...WHY },
+      at(100, 'running'),
+    ]);
+  });
+
   it('has its own change: one that is told already is another stop', () => {
     const told = { ...at(100, 'offline'), ...WHY } as StateChange;
     expect(withStop([told, at(101, 'starting')], CRASH, 102_000, 'starting')).toEqual([
