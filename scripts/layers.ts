@@ -24,7 +24,12 @@ export const LAYERS: readonly Layer[] = [
   {
     path: 'config',
     holds: "the exporter's configuration: schema, rules, loading",
-    mayImport: ['domain', 'yaml', 'build-info.ts'],
+    mayImport: ['domain', 'yaml', 'query', 'build-info.ts'],
+  },
+  {
+    path: 'query',
+    holds: 'asks game servers for their players: the types, and the guarded client of gamedig; `client.ts` loads it on demand',
+    mayImport: ['domain'],
   },
   {
     path: 'diagnosis',
@@ -45,7 +50,7 @@ export const LAYERS: readonly Layer[] = [
   {
     path: 'fleet',
     holds: 'all servers of one panel: plan, records, discovery, backups',
-    mayImport: [...COLLECTION, 'diagnosis'],
+    mayImport: [...COLLECTION, 'query', 'diagnosis'],
   },
   { path: 'metrics', holds: 'families as data → exposition; self-metrics', mayImport: ['domain'] },
   {
@@ -71,7 +76,7 @@ export const LAYERS: readonly Layer[] = [
   {
     path: 'doctor',
     holds: 'tries every panel and server once and says what is wrong',
-    mayImport: [...COLLECTION, 'diagnosis'],
+    mayImport: [...COLLECTION, 'query', 'diagnosis'],
   },
   {
     path: 'console',
@@ -86,6 +91,7 @@ export const LAYERS: readonly Layer[] = [
       ...COLLECTION,
       'yaml',
       'config',
+      'query',
       'fleet',
       'metrics',
       'status-page/data',
