@@ -28,7 +28,8 @@ export const LAYERS: readonly Layer[] = [
   },
   {
     path: 'query',
-    holds: 'asks game servers for their players: the types, and the guarded client of gamedig; `client.ts` loads it on demand',
+    holds:
+      'asks game servers for their players: the types, and the guarded client of gamedig; `client.ts` loads it on demand',
     mayImport: ['domain'],
   },
   {

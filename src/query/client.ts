@@ -1,3 +1,5 @@
+import { type Clock, SystemClock } from '../domain/clock.ts';
+
 /** What is queried. */
 export interface QueryTarget {
   /** One of `QUERY_TYPES`. */
@@ -51,7 +53,7 @@ export interface QueryClient {
 }
 
 /** Loads the query protocols, which nothing else does: a program that queries no server does without their code and memory. */
-export async function loadQueryClient(): Promise<QueryClient> {
+export async function loadQueryClient(clock: Clock = new SystemClock()): Promise<QueryClient> {
   const { GameQueryClient } = await import('./game-query-client.ts');
-  return new GameQueryClient();
+  return new GameQueryClient(clock);
 }

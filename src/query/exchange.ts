@@ -1,0 +1,293 @@
+import { createSocket, type Socket as UdpSocket } from 'node:dgram';
+import { connect, isIPv6, type Socket } from 'node:net';
+import type { Cancel, Clock } from '../domain/clock.ts';
+import type { QueryFailure } from './client.ts';
+
+/** Bounds of what one attempt takes from a server. */
+export const ANSWER_BOUNDS = {
+  /** Quake 3 sends up to 16 KiB at once, and no game more. */
+  datagramBytes: 16 * 1024,
+  /** Ten times what the longest answers in several datagrams take. */
+  datagrams: 256,
+  /** Minecraft's status has 32,767 characters at most, which is less than 128 KiB. */
+  bytes: 256 * 1024,
+  /** Pieces of a stream: protocols look at all that has arrived whenever more does. */
+  pieces: 1_024,
+} as const;
+
+/** A request by UDP that nothing came back for is sent again after this time: datagrams get lost. */
+const RESEND_MS = 1_000;
+const RESENDS = 2;
+
+/** After this time without a datagram, an answer that may have any number of them is complete, and one that a server may leave out is left out. */
+const SILENCE_MS = 800;
+
+/** Why an attempt failed. The message is in our own words: nothing that the server sent. */
+export class AttemptError extends Error {
+  override readonly name = 'AttemptError';
+  readonly failure: QueryFailure;
+
+  constructor(failure: QueryFailure, message: string) {
+    super(message);
+    this.failure = failure;
+  }
+}
+
+/** Codes of errors that say that nothing listens on the port. */
+const REFUSALS: ReadonlySet<string> = new Set(['ECONNREFUSED']);
+
+/**
+ * The network as one attempt may use it: one address, bounded answers. Whatever a protocol of the library asks for goes through here,
+ * in place of the library's own sockets: its UDP socket is shared, takes datagrams of any size and number, and doesn't learn that a
+ * port is closed; its TCP connections take bytes without end.
+ *
+ * A UDP socket is connected to the server, so that the kernel drops datagrams from any other address or port.
+ */
+export class Exchange {
+  readonly #ip: string;
+  readonly #port: number;
+  readonly #clock: Clock;
+  readonly #closers = new Set<() => void>();
+  #udp: Promise<UdpSocket> | undefined;
+  #takeDatagram: ((datagram: Buffer) => void) | undefined;
+  #failure: AttemptError | undefined;
+  #datagrams = 0;
+  #bytes = 0;
+  #pieces = 0;
+  #steps = 0;
+  #isConnected = false;
+  readonly #failed: Promise<never>;
+  #reject: (error: AttemptError) => void = () => {};
+
+  constructor(ip: string, port: number, clock: Clock) {
+    this.#ip = ip;
+    this.#port = port;
+    this.#clock = clock;
+    this.#failed = new Promise((_, reject) => {
+      this.#reject = reject;
+    });
+    // Whoever waits is told by a race; an attempt that waits for nothing isn't told at all.
+    this.#failed.catch(() => {});
+  }
+
+  /**
+   * Asks, and closes the sockets when that is done.
+   *
+   * @throws AttemptError if there is no answer, whatever went wrong
+   */
+  async run<Result>(ask: () => Promise<Result>): Promise<Result> {
+    try {
+      return await this.#race(ask());
+    } catch (error) {
+      // Its words may hold what the server sent.
+      throw (
+        this.#failure ??
+        (error instanceof AttemptError
+          ? error
+          : new AttemptError('query_wrong_protocol', "the answer can't be read"))
+      );
+    } finally {
+      this.close();
+    }
+  }
+
+  /** What is known at the deadline. */
+  #overdue(): AttemptError {
+    if (this.#steps > 0) return new AttemptError('query_timed_out', 'the answer was not complete in time');
+    if (this.#datagrams > 0)
+      return new AttemptError('query_wrong_protocol', "answered, but not in the game's protocol");
+    if (this.#bytes > 0) return new AttemptError('query_timed_out', 'the answer was not complete in time');
+    if (this.#isConnected) return new AttemptError('query_timed_out', 'connected, but nothing was answered');
+    return new AttemptError('query_no_answer', 'no answer');
+  }
+
+  /** Ends the attempt: closes its sockets, and rejects what it waits for with what is known so far. */
+  close(error = this.#overdue()): void {
+    if (this.#failure !== undefined) return;
+    this.#failure = error;
+    this.#takeDatagram = undefined;
+    this.#reject(error);
+    for (const close of this.#closers) close();
+    this.#closers.clear();
+  }
+
+  /**
+   * Sends a datagram; resolves with what `onDatagram` makes of the datagrams that come back, once that isn't undefined. After a silence
+   * `onSilence` may end it instead. Without either, nothing is waited for.
+   */
+  async udpSend<Result>(
+    request: Buffer | string,
+    onDatagram?: (datagram: Buffer) => Result | undefined,
+    onSilence?: () => Result | undefined,
+  ): Promise<Result | null> {
+    const bytes = typeof request === 'string' ? Buffer.from(request, 'binary') : request;
+    const socket = await this.#race(this.#udpSocket());
+    const send = () => socket.send(bytes, (error) => error !== null && this.#fail(error));
+    send();
+    if (onDatagram === undefined) return null;
+    const timers = new Set<Cancel>();
+    let cancelSilence: Cancel | undefined;
+    const answer = new Promise<Result>((resolve, reject) => {
+      const settle = (decide: () => Result | undefined) => {
+        try {
+          const result = decide();
+          if (result !== undefined) resolve(result);
+        } catch (error) {
+          reject(error);
+        }
+      };
+      const awaitSilence = () => {
+        cancelSilence?.();
+        if (onSilence !== undefined)
+          cancelSilence = this.#clock.schedule(SILENCE_MS, () => settle(onSilence));
+      };
+      let unanswered = true;
+      for (let time = 1; time <= RESENDS; time += 1)
+        timers.add(this.#clock.schedule(time * RESEND_MS, () => unanswered && send()));
+      this.#takeDatagram = (datagram) => {
+        unanswered = false;
+        awaitSilence();
+        settle(() => onDatagram(datagram));
+      };
+      awaitSilence();
+    });
+    try {
+      const result = await this.#race(answer);
+      this.#steps += 1;
+      return result;
+    } finally {
+      this.#takeDatagram = undefined;
+      cancelSilence?.();
+      for (const cancel of timers) cancel();
+    }
+  }
+
+  /** Connects, by default to the attempt's port, and closes the connection when `talk` is done. */
+  async withTcp<Result>(talk: (connection: Socket) => Promise<Result>, port = this.#port): Promise<Result> {
+    this.#expectOpen();
+    const socket = connect({ host: this.#ip, port, noDelay: true });
+    const close = () => socket.destroy();
+    this.#closers.add(close);
+    const onError = (error: Error) => this.#fail(error);
+    socket.on('error', onError);
+    try {
+      await this.#race(new Promise<void>((resolve) => socket.once('connect', () => resolve())));
+      this.#isConnected = true;
+      return await this.#race(talk(socket));
+    } finally {
+      this.#closers.delete(close);
+      // The connection is of no interest any more, however it ends.
+      socket.off('error', onError).on('error', () => {});
+      socket.destroy();
+    }
+  }
+
+  /** Sends bytes; resolves with what `onBytes` makes of all that have come back, once that isn't undefined. */
+  async tcpSend<Result>(
+    connection: Socket,
+    request: Buffer | string,
+    onBytes: (bytes: Buffer) => Result | undefined,
+  ): Promise<Result> {
+    this.#expectOpen();
+    const received = new ReceivedBytes();
+    const onEnd = () => this.#fail();
+    let onData: ((piece: Buffer) => void) | undefined;
+    const answer = new Promise<Result>((resolve, reject) => {
+      onData = (piece) => {
+        if (!this.count(piece)) return;
+        try {
+          const result = onBytes(received.with(piece));
+          if (result !== undefined) resolve(result);
+        } catch (error) {
+          reject(error);
+        }
+      };
+      connection.on('data', onData).once('close', onEnd);
+      connection.write(request);
+    });
+    try {
+      const result = await this.#race(answer);
+      this.#steps += 1;
+      return result;
+    } finally {
+      connection.off('close', onEnd);
+      if (onData !== undefined) connection.off('data', onData);
+    }
+  }
+
+  /** Counts a piece of an answer; false, and the end of the attempt, when it was one too many. */
+  count(piece: Buffer): boolean {
+    this.#bytes += piece.length;
+    this.#pieces += 1;
+    if (this.#bytes <= ANSWER_BOUNDS.bytes && this.#pieces <= ANSWER_BOUNDS.pieces) return true;
+    this.close(new AttemptError('query_wrong_protocol', 'the answer is too long'));
+    return false;
+  }
+
+  async #udpSocket(): Promise<UdpSocket> {
+    this.#expectOpen();
+    this.#udp ??= new Promise((resolve) => {
+      const socket = createSocket(isIPv6(this.#ip) ? 'udp6' : 'udp4');
+      this.#closers.add(() => socket.close());
+      socket.on('error', (error) => this.#fail(error));
+      socket.on('message', (datagram) => this.#onDatagram(datagram));
+      socket.once('connect', () => resolve(socket));
+      socket.connect(this.#port, this.#ip);
+    });
+    return this.#udp;
+  }
+
+  #onDatagram(datagram: Buffer): void {
+    if (this.#failure !== undefined) return;
+    this.#datagrams += 1;
+    this.#bytes += datagram.length;
+    if (
+      datagram.length > ANSWER_BOUNDS.datagramBytes ||
+      this.#datagrams > ANSWER_BOUNDS.datagrams ||
+      this.#bytes > ANSWER_BOUNDS.bytes
+    )
+      this.close(new AttemptError('query_wrong_protocol', 'the answer is too long'));
+    else this.#takeDatagram?.(datagram);
+  }
+
+  /** An error of a socket, or none where the server closed the connection. */
+  #fail(error?: Error): void {
+    const code = error !== undefined && 'code' in error ? String(error.code) : undefined;
+    this.close(this.#judge(code));
+  }
+
+  #judge(code: string | undefined): AttemptError {
+    if (code !== undefined && REFUSALS.has(code) && this.#bytes === 0)
+      return new AttemptError('query_refused', 'nothing listens on the port');
+    if (this.#isConnected || this.#bytes > 0)
+      return new AttemptError('query_wrong_protocol', 'the connection was closed without a complete answer');
+    return new AttemptError('query_no_answer', `can't be reached (${code ?? 'closed'})`);
+  }
+
+  #expectOpen(): void {
+    if (this.#failure !== undefined) throw this.#failure;
+  }
+
+  #race<Result>(work: Promise<Result>): Promise<Result> {
+    return Promise.race([work, this.#failed]);
+  }
+}
+
+/** Bytes that arrive piece by piece, copied a bounded number of times. */
+class ReceivedBytes {
+  #buffer = Buffer.alloc(0);
+  #length = 0;
+
+  /** All bytes up to this piece. */
+  with(piece: Buffer): Buffer {
+    const length = this.#length + piece.length;
+    if (length > this.#buffer.length) {
+      const larger = Buffer.allocUnsafe(2 * length);
+      this.#buffer.copy(larger, 0, 0, this.#length);
+      this.#buffer = larger;
+    }
+    piece.copy(this.#buffer, this.#length);
+    this.#length = length;
+    return this.#buffer.subarray(0, length);
+  }
+}

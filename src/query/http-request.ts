@@ -1,0 +1,87 @@
+import { type IncomingMessage, request as requestHttp } from 'node:http';
+import type { Socket } from 'node:net';
+import { connect as connectTls } from 'node:tls';
+import type { HttpParameters } from 'gamedig';
+import { AttemptError, type Exchange } from './exchange.ts';
+
+const MAX_HEADER_BYTES = 16 * 1024;
+
+/** Interim answers (1xx) that may come before the answer. */
+const MAX_INTERIM = 8;
+
+/**
+ * One HTTP request as an attempt may make it, in place of the library's own client: over a connection to the attempt's address, wherever
+ * the URL leads; no redirect is followed, nothing is unpacked, and headers and body are bounded.
+ *
+ * @throws AttemptError where anything but a 200 in plain text comes back
+ */
+export async function requestOver(
+  exchange: Exchange,
+  { url, method = 'GET', headers = {}, json, responseType }: HttpParameters,
+): Promise<unknown> {
+  const { protocol, host, pathname, search } = new URL(url);
+  const body = json === undefined ? undefined : JSON.stringify(json);
+  const text = await exchange.withTcp(async (connection) => {
+    // Game servers sign their certificates themselves. Nothing secret is sent.
+    const isEncrypted = protocol === 'https:';
+    const channel = isEncrypted ? connectTls({ socket: connection, rejectUnauthorized: false }) : connection;
+    const options = {
+      path: `${pathname}${search}`,
+      method,
+      headers: { ...headers, host, 'accept-encoding': 'identity', connection: 'close' },
+    };
+    return readBody(exchange, await answerTo(channel, options, body));
+  });
+  return responseType === 'json' ? JSON.parse(text) : text;
+}
+
+interface RequestOptions {
+  readonly path: string;
+  readonly method: string;
+  readonly headers: Readonly<Record<string, string>>;
+}
+
+function answerTo(
+  channel: Socket,
+  options: RequestOptions,
+  body: string | undefined,
+): Promise<IncomingMessage> {
+  return new Promise((resolve, reject) => {
+    let interim = 0;
+    const request = requestHttp({
+      ...options,
+      createConnection: () => channel,
+      maxHeaderSize: MAX_HEADER_BYTES,
+    });
+    request.on('error', () => reject(wrong('the answer is no HTTP')));
+    request.on('information', () => {
+      interim += 1;
+      if (interim > MAX_INTERIM) reject(wrong('the answer is no HTTP'));
+    });
+    request.on('response', (response) => {
+      const { statusCode, headers } = response;
+      // A response that nobody reads may still fail.
+      response.on('error', () => {});
+      if (statusCode !== 200) reject(wrong(`HTTP status ${statusCode}`));
+      else if (headers['content-encoding'] !== undefined && headers['content-encoding'] !== 'identity')
+        reject(wrong('the answer is compressed'));
+      else resolve(response);
+    });
+    request.end(body);
+  });
+}
+
+function readBody(exchange: Exchange, response: IncomingMessage): Promise<string> {
+  return new Promise((resolve, reject) => {
+    const pieces: Buffer[] = [];
+    response.on('data', (piece: Buffer) => {
+      if (exchange.count(piece)) pieces.push(piece);
+    });
+    response.on('end', () => resolve(Buffer.concat(pieces).toString('utf8')));
+    response.on('close', () => reject(wrong('the connection was closed without a complete answer')));
+  });
+}
+
+function wrong(message: string): AttemptError {
+  return new AttemptError('query_wrong_protocol', message);
+}

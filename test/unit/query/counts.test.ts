@@ -1,0 +1,62 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { toCount, toLimit } from '../../../src/query/counts.ts';
+
+const MAX = 2 ** 31 - 1;
+
+describe('a number of players', () => {
+  it.each([
+    [0, 0],
+    [12, 12],
+    [MAX, MAX],
+    ['12', 12],
+    ['0', 0],
+  ])('%j is %j', (value, count) => {
+    expect(toCount(value)).toBe(count);
+  });
+
+  it.each([
+    Number.NaN,
+    Number.POSITIVE_INFINITY,
+    -1,
+    1.5,
+    MAX + 1,
+    2 ** 53,
+    '',
+    '-1',
+    '1e3',
+    ' 1',
+    '99999999999',
+    null,
+    undefined,
+    true,
+    [],
+    [3],
+    {},
+  ])('%j is none', (value) => {
+    expect(toCount(value)).toBeUndefined();
+  });
+
+  it('is a whole number with 31 bits, whatever a server says', () => {
+    fc.assert(
+      fc.property(fc.anything(), (value) => {
+        const count = toCount(value);
+        expect(count === undefined || (Number.isInteger(count) && count >= 0 && count <= MAX)).toBe(true);
+      }),
+    );
+  });
+});
+
+describe('a limit', () => {
+  it.each([
+    [20, 20],
+    ['40', 40],
+    [0, undefined],
+    [-1, undefined],
+    [MAX, undefined],
+    [Number.NaN, undefined],
+    [undefined, undefined],
+  ])('%j is %j', (value, limit) => {
+    expect(toLimit(value)).toBe(limit);
+  });
+});
