@@ -1,6 +1,18 @@
+import { fileURLToPath } from 'node:url';
 import { defineConfig } from 'rolldown';
 import { pageFiles } from './scripts/build/page-files.ts';
 import { thirdParty } from './scripts/build/third-party.ts';
+
+/** Packages that gamedig imports and no query reaches; src/query/left-out.ts says why. */
+const LEFT_OUT = ['got', 'gbxremote', 'seek-bzip', 'telnet-client'];
+const LEFT_OUT_FILE = fileURLToPath(new URL('src/query/left-out.ts', import.meta.url));
+
+/** What the build makes of the packages that the query client takes in. */
+export const QUERY_PACKAGES = {
+  resolve: { alias: Object.fromEntries(LEFT_OUT.map((name) => [name, LEFT_OUT_FILE])) },
+  // Protocols that aren't offered stay out as well, with what only they import.
+  treeshake: { moduleSideEffects: [{ test: /node_modules[/\\]gamedig[/\\]/, sideEffects: false }] },
+};
 
 // Both builds share it, so that what the second one writes covers the packages of both.
 const packages = thirdParty(['node_modules/uplot']);
@@ -18,6 +30,7 @@ export default defineConfig([
     },
     platform: 'node',
     tsconfig: 'tsconfig.json',
+    ...QUERY_PACKAGES,
     transform: { target: 'node20.19' },
     plugins: [packages],
     output: {

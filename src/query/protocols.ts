@@ -30,7 +30,7 @@ const POSITIONAL: Reading = { isPositional: true };
 
 /**
  * The protocols of the library that ask the given host and nobody else, need no account there, and can't be kept busy by a short answer:
- * all have been read with that in mind, and a test notices when one changes. Those left out are in test/unit/query/left-out.ts.
+ * all have been read with that in mind, and a test notices when one changes. docs/query-types.md says which are left out and why.
  */
 const LIBRARY = {
   armagetron: [protocols.armagetron, POSITIONAL],

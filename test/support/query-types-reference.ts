@@ -1,0 +1,82 @@
+import { type Game, games } from 'gamedig';
+import { PROTOCOLS } from '../../src/query/protocols.ts';
+
+/** Why protocols of the library aren't offered. */
+const LEFT_OUT_BY_REASON: Readonly<Record<string, readonly string[]>> = {
+  'asks a third party, such as a list of servers, instead of the server': [
+    'altvmp',
+    'asa',
+    'beammp',
+    'brokeprotocol',
+    'discord',
+    'factorio',
+    'geneshift',
+    'hawakening',
+    'minetest',
+    'ragemp',
+    'renegadex',
+    'renown',
+    'scpsl',
+    'squad',
+    'theisleevrima',
+    'vintagestory',
+  ],
+  'needs an account or a token on the server': ['farmingsimulator', 'nadeo', 'palworld', 'terraria'],
+  'a short answer keeps the library busy for minutes': ['battlefield', 'mumble'],
+  'the library counts wrongly': ['kspdmp'],
+};
+
+/** Each protocol of the library that isn't offered, with the reason. */
+export const LEFT_OUT: ReadonlyMap<string, string> = new Map(
+  Object.entries(LEFT_OUT_BY_REASON).flatMap(([reason, protocols]) =>
+    protocols.map((protocol): [string, string] => [protocol, reason]),
+  ),
+);
+
+/** What the library calls a protocol and we ask by several. */
+const SPLIT: ReadonlySet<string> = new Set(['minecraft']);
+
+/** Can a game's protocol be asked? */
+export function isOffered(protocol: string): boolean {
+  return PROTOCOLS.has(protocol) || SPLIT.has(protocol);
+}
+
+/** A game beside the library's. */
+const OWN: Readonly<Record<string, Game>> = {
+  teeworlds: { name: 'Teeworlds, DDNet', options: { protocol: 'teeworlds', port: 8303 } },
+};
+
+const byType = ([a]: [string, Game], [b]: [string, Game]) => (a < b ? -1 : 1);
+
+/** All types that are offered, in their order. */
+export const OFFERED: readonly (readonly [string, Game])[] = Object.entries({ ...games, ...OWN })
+  .filter(([type, { options }]) => type in OWN || isOffered(options.protocol))
+  .sort(byType);
+
+/** The types that are offered, as Markdown. */
+export function renderQueryTypes(): string {
+  const rows = OFFERED.map(
+    ([type, { name, options }]) =>
+      `| \`${type}\` | ${name} | ${options.port ?? '–'} | ${queryPort(options)} |`,
+  );
+  return ['| type | game | players connect to | answers queries |', '|---|---|---|---|', ...rows].join('\n');
+}
+
+function queryPort({ port, port_query, port_query_offset }: Game['options']): string {
+  if (port_query !== undefined) return `${port_query}`;
+  if (port_query_offset === undefined) return `${port ?? '–'}`;
+  const offsets = typeof port_query_offset === 'number' ? [port_query_offset] : port_query_offset;
+  return offsets.map((offset) => `port ${offset < 0 ? '−' : '+'} ${Math.abs(offset)}`).join(', ');
+}
+
+/** The library's types that aren't offered, as Markdown. */
+export function renderLeftOut(): string {
+  const rows = Object.entries(LEFT_OUT_BY_REASON).map(([reason, protocols]) => {
+    const types = Object.entries(games)
+      .filter(([, { options }]) => protocols.includes(options.protocol))
+      .sort(byType)
+      .map(([type]) => `\`${type}\``);
+    return `| ${reason} | ${types.join(', ')} |`;
+  });
+  return ['| reason | types |', '|---|---|', ...rows].join('\n');
+}

@@ -1,0 +1,96 @@
+import { createHash } from 'node:crypto';
+import { readdirSync, readFileSync } from 'node:fs';
+import { games } from 'gamedig';
+import { describe, expect, it } from 'vitest';
+import { PROTOCOLS } from '../../../src/query/protocols.ts';
+import { isQueryType, QUERY_TYPES } from '../../../src/query/types.ts';
+import { expectFile, expectSection } from '../../support/generated.ts';
+import {
+  isOffered,
+  LEFT_OUT,
+  OFFERED,
+  renderLeftOut,
+  renderQueryTypes,
+} from '../../support/query-types-reference.ts';
+
+const LIBRARY = new URL('../../../node_modules/gamedig/', import.meta.url);
+
+const sourceOf = (file: string) => readFileSync(new URL(file, LIBRARY), 'utf8');
+
+/** The source of a protocol and of those that it extends, but for the base class, whose network is replaced. */
+function sourcesOf(protocol: string): readonly string[] {
+  const source = sourceOf(`protocols/${protocol}.js`);
+  const [, parent] = /^import (?:\w+) from '\.\/(\w+)\.js'/m.exec(source) ?? [];
+  return parent === undefined || parent === 'core' ? [source] : [source, ...sourcesOf(parent)];
+}
+
+const asked = [...PROTOCOLS.keys()].filter((protocol) => !protocol.startsWith('teeworlds'));
+
+describe('the types that can be queried', () => {
+  it("are the library's whose protocol is offered, and our own", () => {
+    expect([...QUERY_TYPES]).toEqual(OFFERED.map(([type]) => type));
+  });
+
+  it('are in the docs, with those that are left out', () => {
+    expectSection('docs/query-types.md', 'query-types', renderQueryTypes());
+    expectSection('docs/query-types.md', 'left-out', renderLeftOut());
+  });
+
+  it.each(['asa', 'discord', 'minetest', 'factorio', 'squad', 'toString', '__proto__', ''])(
+    'are not %j',
+    (type) => {
+      expect(isQueryType(type)).toBe(false);
+    },
+  );
+});
+
+describe("the library's protocols", () => {
+  it('are each offered, or left out for a reason', () => {
+    const used = new Set(Object.values(games).map(({ options }) => options.protocol));
+    for (const protocol of used)
+      expect([protocol, isOffered(protocol), LEFT_OUT.has(protocol)]).toEqual([
+        protocol,
+        !LEFT_OUT.has(protocol),
+        LEFT_OUT.has(protocol),
+      ]);
+  });
+
+  it.each(asked)('%s reaches the network through its base class alone', (protocol) => {
+    for (const source of sourcesOf(protocol)) {
+      const imported = [...source.matchAll(/^import .* from '(.*)'/gm)].map(([, from]) => from);
+      const harmless = [
+        /^\.\/\w+\.js$/,
+        /^node:buffer$/,
+        /^seek-bzip$/,
+        /^varint$/,
+        /^\.\.\/lib\/Results\.js$/,
+      ];
+      for (const from of imported) expect(harmless.some((pattern) => pattern.test(from ?? ''))).toBe(true);
+      expect(source).not.toMatch(/\b(?:fetch|require|import)\(|\bprocess\b|\bconsole\b/);
+    }
+  });
+
+  it.each(asked)('%s asks no host but the given one by HTTP', (protocol) => {
+    for (const source of sourcesOf(protocol)) {
+      const urls = [...source.matchAll(/url\w* ?[:=] ?(['`]https?:.{0,40})/g)].map(([, url = '']) => url);
+      for (const url of urls)
+        expect(url).toMatch(
+          /^(?:`https?:\/\/\$\{this\.options\.|'http:\/\/' \+ this\.options\.)(?:host|address)/,
+        );
+    }
+  });
+
+  // A change in the library is read before it is taken over: what the protocols do with an answer bounds what a server can do.
+  it('are those that have been read', () => {
+    const files = ['protocols', 'lib'].flatMap((folder) =>
+      readdirSync(new URL(folder, LIBRARY))
+        .sort()
+        .map((file) => `${folder}/${file}`),
+    );
+    const hashes = files.map((file) => [file, createHash('sha256').update(sourceOf(file)).digest('hex')]);
+    expectFile(
+      'test/fixtures/gamedig-sources.json',
+      `${JSON.stringify(Object.fromEntries(hashes), undefined, 2)}\n`,
+    );
+  });
+});
