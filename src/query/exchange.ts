@@ -7,8 +7,8 @@ import type { QueryFailure } from './client.ts';
 export const ANSWER_BOUNDS = {
   /** Quake 3 sends up to 16 KiB at once, and no game more. */
   datagramBytes: 16 * 1024,
-  /** Ten times what the longest answers in several datagrams take. */
-  datagrams: 256,
+  /** Several times what the longest answers take; the system holds some 250 for us. */
+  datagrams: 128,
   /** Minecraft's status has 32,767 characters at most, which is less than 128 KiB. */
   bytes: 256 * 1024,
   /** Pieces of a stream: protocols look at all that has arrived whenever more does. */

@@ -22,6 +22,8 @@ interface Reading {
   readonly isPositional?: true;
   /** What the library takes for the limit is none. */
   readonly hasNoLimit?: true;
+  /** What is in an answer: the library takes one without it for 0 players. */
+  readonly expects?: RegExp;
   /** What the library asks for by HTTP on top holds no number, but names. */
   readonly skipsHttp?: true;
 }
@@ -67,7 +69,7 @@ const LIBRARY = {
   satisfactory: [protocols.satisfactory, {}],
   savage2: [protocols.savage2, POSITIONAL],
   sdtd: [protocols.sdtd, POSITIONAL],
-  soldat: [protocols.soldat, {}],
+  soldat: [protocols.soldat, { expects: /^Players: *\d/m }],
   starmade: [protocols.starmade, {}],
   starsiege: [protocols.starsiege, { ...POSITIONAL, counts: 'number or list' }],
   teamspeak2: [protocols.teamspeak2, {}],
@@ -106,6 +108,8 @@ async function ask(
   useExchange(protocol, reading, exchange, answer);
   await protocol.run(answer);
   const { numplayers, maxplayers, players } = answer;
+  if (reading.expects?.test(String(answer.raw['response'])) === false)
+    throw new AttemptError('query_wrong_protocol', 'the answer holds no number of players');
   const listed = reading.counts === 'list' || (reading.counts !== undefined && numplayers === undefined);
   return {
     players: listed ? players.length : numplayers,
