@@ -4,7 +4,7 @@ import { pageFiles } from './scripts/build/page-files.ts';
 import { thirdParty } from './scripts/build/third-party.ts';
 
 /** Packages that gamedig imports and no query reaches; src/query/left-out.ts says why. */
-const LEFT_OUT = ['got', 'gbxremote', 'seek-bzip', 'telnet-client'];
+const LEFT_OUT = ['got', 'seek-bzip', 'telnet-client'];
 const LEFT_OUT_FILE = fileURLToPath(new URL('src/query/left-out.ts', import.meta.url));
 
 /** What the build makes of the packages that the query client takes in. */

@@ -1,4 +1,5 @@
 import { execFile } from 'node:child_process';
+import { access } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
@@ -12,23 +13,25 @@ const LOCK = join(tmpdir(), 'gameserver-exporter-apt.lock');
 const APT_PATIENCE = '-oDPkg::Lock::Timeout=120';
 
 /** Installs the package `$2`, unless another test file has brought its program `$1` in the meantime. */
-const INSTALL = `command -v "$1" || {
+const INSTALL = `command -v "$1" || test -f "$1" || {
   apt-get ${APT_PATIENCE} update && apt-get ${APT_PATIENCE} install -y --no-install-recommends "$2"
 }`;
 
 /**
  * Makes sure that the program of a Debian package is on this machine; root installs a missing package with apt, which one line on
  * standard error announces. If the program is still missing, standard error says which tests are skipped and the answer is false; with
- * `CI=true` this throws instead, because there a skip is a failure. `flag` makes the program do nothing but end well.
+ * `CI=true` this throws instead, because there a skip is a failure. `flag` makes the program do nothing but end well; what has no such flag
+ * is named by its path, and only looked for.
  */
 export async function ensureDebianPackage(
   name: string,
   binary: string,
-  flag = '--version',
+  flag: string | null = '--version',
 ): Promise<boolean> {
-  if (await runs(binary, flag)) return true;
+  const isThere = () => (flag === null ? exists(binary) : runs(binary, flag));
+  if (await isThere()) return true;
   const trouble = await install(name, binary);
-  if (await runs(binary, flag)) return true;
+  if (await isThere()) return true;
   const missing = `${binary} (Debian package ${name}) is missing and ${trouble ?? 'its package brought none'}`;
   if (process.env['CI'] === 'true') throw new Error(`${missing}; with CI=true nothing is skipped`);
   process.stderr.write(`\nSKIPPED: ${missing}; the tests that need it are skipped\n\n`);
@@ -48,6 +51,13 @@ async function install(name: string, binary: string): Promise<string | undefined
   } catch (error) {
     return `apt can't install it: ${error instanceof Error ? error.message : String(error)}`;
   }
+}
+
+async function exists(file: string): Promise<boolean> {
+  return access(file).then(
+    () => true,
+    () => false,
+  );
 }
 
 async function runs(binary: string, flag: string): Promise<boolean> {

@@ -1,11 +1,12 @@
 import { once } from 'node:events';
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
-import { type AddressInfo, connect, createServer } from 'node:net';
+import { type AddressInfo, connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { createServer as createTlsServer } from 'node:tls';
 import type { Certificate } from './certificates.ts';
+import { freePort } from './free-port.ts';
 import { startNameProxy } from './name-proxy.ts';
 import { OpenSockets } from './open-sockets.ts';
 import { launch, type RunningProcess } from './process.ts';
@@ -91,16 +92,6 @@ async function launchTinyproxy(
     if (await listens(child, port)) return { child, port };
     if (attempt === ATTEMPTS) throw new Error(`tinyproxy doesn't start:\n${child.stdout}${child.stderr}`);
   }
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer();
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as AddressInfo;
-  server.close();
-  await once(server, 'close');
-  return port;
 }
 
 /** Resolves once the port takes connections, or with false once the process has ended. */

@@ -1,0 +1,57 @@
+import { fileURLToPath } from 'node:url';
+import { type OutputChunk, rolldown } from 'rolldown';
+import { beforeAll, describe, expect, it } from 'vitest';
+import { QUERY_PACKAGES } from '../../../rolldown.config.ts';
+
+const ENTRY = fileURLToPath(new URL('../../../src/query/client.ts', import.meta.url));
+
+/** Bytes of source that a program without queries does without. */
+const MAX_CHUNK_BYTES = 600_000;
+
+let chunks: readonly OutputChunk[];
+
+/** The packages in a chunk. */
+const packagesIn = ({ moduleIds }: OutputChunk) =>
+  new Set(moduleIds.flatMap((id) => /node_modules[/\\]((?:@[^/\\]+[/\\])?[^/\\]+)/.exec(id)?.[1] ?? []));
+
+beforeAll(async () => {
+  const bundle = await rolldown({
+    input: ENTRY,
+    platform: 'node',
+    tsconfig: 'tsconfig.json',
+    ...QUERY_PACKAGES,
+  });
+  const { output } = await bundle.generate({ format: 'esm' });
+  await bundle.close();
+  chunks = output.filter((file) => file.type === 'chunk');
+});
+
+describe('the query protocols in the build', () => {
+  it('are a chunk of their own, which is imported on demand alone', () => {
+    const [library, ...others] = chunks.filter((chunk) => packagesIn(chunk).size > 0);
+    expect(others).toEqual([]);
+    expect(library?.isEntry).toBe(false);
+    const importers = chunks.filter(({ imports }) => imports.includes(library?.fileName ?? ''));
+    expect(importers).toEqual([]);
+    expect(chunks.flatMap(({ dynamicImports }) => dynamicImports)).toEqual([library?.fileName]);
+  });
+
+  it('bring the packages that they need, and no clients of HTTP or telnet and no decompressor', () => {
+    const packages = new Set(chunks.flatMap((chunk) => [...packagesIn(chunk)]));
+    expect([...packages].sort()).toEqual(['gamedig', 'iconv-lite', 'long', 'safer-buffer', 'varint']);
+  });
+
+  it('hold no protocol that asks a third party', () => {
+    const modules = chunks.flatMap(({ moduleIds }) => moduleIds);
+    expect(modules.some((id) => id.endsWith('protocols/valve.js'))).toBe(true);
+    for (const left of ['epic', 'asa', 'discord', 'factorio', 'beammpmaster', 'nadeo', 'battlefield'])
+      expect(modules.some((id) => id.endsWith(`protocols/${left}.js`))).toBe(false);
+    const code = chunks.map((chunk) => chunk.code).join('\n');
+    expect(code).not.toMatch(/clientSecret|api\.epicgames|multiplayer\.factorio/);
+  });
+
+  it('stay within their size', () => {
+    const bytes = chunks.reduce((sum, { code }) => sum + code.length, 0);
+    expect(bytes).toBeLessThan(MAX_CHUNK_BYTES);
+  });
+});

@@ -1,0 +1,127 @@
+import type { Socket } from 'node:net';
+import fc from 'fast-check';
+import { expect } from 'vitest';
+import { loadQueryClient, type QueryFailure } from '../../../src/query/client.ts';
+import { FastClock } from '../../../src/simulator/fast-clock.ts';
+import { describeFuzz } from '../../support/fuzz.ts';
+import { Answerer, type Incoming, LOOPBACK } from '../../support/game-answers.ts';
+import { FAMILIES, FAMILIES_WITHOUT_LIMIT, type Family, TEEWORLDS } from '../../support/game-families.ts';
+
+/** The deadline of 5 s passes in 20 ms, so that silence costs little. */
+const client = await loadQueryClient(new FastClock(250));
+
+/** Real milliseconds that a query may take at most: generous, but far below what decoding without bounds takes. */
+const PATIENCE_MS = 5_000;
+
+const MAX_GROWTH_BYTES = 64 * 1024 * 1024;
+
+const FAILURES: readonly QueryFailure[] = [
+  'query_no_answer',
+  'query_refused',
+  'query_wrong_protocol',
+  'query_timed_out',
+];
+
+const families: Readonly<Record<string, Family>> = {
+  ...Object.fromEntries([...FAMILIES, ...FAMILIES_WITHOUT_LIMIT].map((family) => [family.type, family])),
+  ...Object.fromEntries(
+    Object.entries(TEEWORLDS).map(([version, udp]) => [`Teeworlds ${version}`, { type: 'teeworlds', udp }]),
+  ),
+};
+
+/** What is done to a right answer; places are parts of its length, and bytes are in Base64. */
+interface Change {
+  readonly kind: 'cut' | 'insert' | 'overwrite' | 'replace' | 'repeat';
+  readonly at: number;
+  readonly bytes: string;
+  readonly times: number;
+}
+
+interface Input {
+  readonly family: string;
+  readonly changes: readonly Change[];
+}
+
+const change: fc.Arbitrary<Change> = fc.record({
+  kind: fc.constantFrom('cut', 'insert', 'overwrite', 'replace', 'repeat'),
+  at: fc.double({ min: 0, max: 1, noNaN: true }),
+  bytes: fc
+    .oneof(
+      fc.uint8Array({ minLength: 1, maxLength: 64 }),
+      // Lengths and counts at their extremes, and what separates fields.
+      fc.constantFrom(
+        ...[
+          '\0',
+          '\xff\xff\xff\xff',
+          '\xff\xff\xff\x7f',
+          '\xfe\xff\xff\xff',
+          '\\',
+          '\n',
+          '"',
+          '<',
+          '^',
+          '-1',
+          '99999999999',
+        ].map((text) => Buffer.from(text, 'latin1')),
+      ),
+    )
+    .map((bytes) => Buffer.from(bytes).toString('base64')),
+  times: fc.oneof(fc.constant(1), fc.integer({ min: 1, max: 40_000 })),
+});
+
+function changed(answer: Buffer, { kind, at, bytes, times }: Change): Buffer {
+  const place = Math.floor(at * answer.length);
+  const other = Buffer.from(bytes, 'base64');
+  const filler = Buffer.alloc(Math.min(other.length * times, 60_000), other);
+  if (kind === 'cut') return answer.subarray(0, place);
+  if (kind === 'insert') return Buffer.concat([answer.subarray(0, place), filler, answer.subarray(place)]);
+  if (kind === 'overwrite')
+    return Buffer.concat([answer.subarray(0, place), other, answer.subarray(place + other.length)]);
+  if (kind === 'replace') return filler;
+  return Buffer.concat(Array.from({ length: Math.min(times, 20) }, () => answer));
+}
+
+function serve(family: Family, spoil: (answer: Buffer) => Buffer): Promise<Answerer> {
+  if ('udp' in family) {
+    return Answerer.udp((incoming: Incoming) =>
+      family.udp({
+        ...incoming,
+        // Loopback takes no longer datagrams.
+        reply: (...datagrams) => incoming.reply(...datagrams.map((one) => spoil(one).subarray(0, 60_000))),
+      }),
+    );
+  }
+  return Answerer.tcp((connection: Socket) => {
+    const write = connection.write.bind(connection);
+    connection.write = (bytes: string | Uint8Array) => write(spoil(Buffer.from(bytes)));
+    family.tcp(connection);
+  });
+}
+
+describeFuzz<Input>({
+  folder: 'query',
+  holds: 'whatever a game server answers is a number of players, or a failure with a name',
+  runs: 150,
+  input: fc.record({
+    family: fc.constantFrom(...Object.keys(families)),
+    changes: fc.array(change, { minLength: 1, maxLength: 4 }),
+  }),
+  expectHeld: async ({ family: name, changes }) => {
+    const family = families[name];
+    if (family === undefined) throw new Error(`there is no family ${name}`);
+    const memory = process.memoryUsage().rss;
+    const startedAt = performance.now();
+    await using server = await serve(family, (answer) => changes.reduce(changed, answer));
+    const target = { type: family.type, ip: LOOPBACK, port: server.port, isQueryPort: true };
+    const outcome = await client.query(target, new AbortController().signal);
+    expect(performance.now() - startedAt).toBeLessThan(PATIENCE_MS);
+    expect(process.memoryUsage().rss - memory).toBeLessThan(MAX_GROWTH_BYTES);
+    if (outcome.ok) {
+      for (const count of [outcome.players, outcome.maxPlayers ?? 0])
+        expect(Number.isInteger(count) && count >= 0 && count < 2 ** 31).toBe(true);
+    } else {
+      expect(FAILURES).toContain(outcome.failure);
+      expect(outcome.detail).toMatch(/^127\.0\.0\.1, port \d+: [\w ,'()]+$/);
+    }
+  },
+});

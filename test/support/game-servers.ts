@@ -1,0 +1,230 @@
+import { createSocket } from 'node:dgram';
+import { once } from 'node:events';
+import { chmod, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { connect } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { connect as connectTls } from 'node:tls';
+import minecraft from 'minecraft-protocol';
+import { ensureDebianPackage } from './debian.ts';
+import { freePort } from './free-port.ts';
+import { LOOPBACK, text, uint8, uint16, uint16BE, uint32, uint32BE } from './game-answers.ts';
+import { launch } from './process.ts';
+
+/** Takes a seat on a server; the result leaves it. */
+export type Join = () => Promise<() => Promise<void>>;
+
+/** A game server that nobody here wrote, on a port of its own of the loopback interface. */
+export interface GameServer {
+  /** What it is queried as. */
+  readonly type: string;
+  readonly port: number;
+  /** How many may play at once, by its configuration. */
+  readonly seats: number;
+  readonly join: Join;
+  stop(): Promise<void>;
+}
+
+/** Starts a game server with so many seats; undefined where its package is missing, which standard error says. */
+export type StartGameServer = (seats: number) => Promise<GameServer | undefined>;
+
+interface Program {
+  readonly type: string;
+  /** Debian's packages, each with a file of it. */
+  readonly packages: readonly (readonly [name: string, file: string])[];
+  readonly command: string;
+  /** The files that it reads, and its arguments. */
+  readonly configure: (
+    port: number,
+    seats: number,
+    folder: string,
+  ) => { readonly files?: Readonly<Record<string, string>>; readonly args: readonly string[] };
+  /** What it prints when it is ready. */
+  readonly ready: RegExp;
+  readonly join: (port: number) => ReturnType<Join>;
+}
+
+/** Starts one of Debian's servers in a folder of its own. */
+function debianServer({ type, packages, command, configure, ready, join: enter }: Program): StartGameServer {
+  return async (seats) => {
+    for (const [name, file] of packages) if (!(await ensureDebianPackage(name, file, null))) return undefined;
+    const [port, folder] = [await freePort(), await mkdtemp(join(tmpdir(), `${type}-`))];
+    // Mumble's server gives up root's rights, and then needs its folder.
+    await chmod(folder, 0o777);
+    const { files = {}, args } = configure(port, seats, folder);
+    for (const [name, content] of Object.entries(files)) await writeFile(join(folder, name), content);
+    const server = launch(command, args, { cwd: folder, env: { HOME: folder } });
+    await server.printed(ready);
+    return {
+      type,
+      port,
+      seats,
+      join: () => enter(port),
+      stop: async () => {
+        server.kill('SIGKILL');
+        await server.ended;
+        await rm(folder, { recursive: true, force: true });
+      },
+    };
+  };
+}
+
+export const startTeeworlds = debianServer({
+  type: 'teeworlds',
+  packages: [['teeworlds-server', '/usr/games/teeworlds-server']],
+  command: '/usr/games/teeworlds-server',
+  configure: (port, seats) => ({
+    args: [`sv_port ${port}`, `bindaddr ${LOOPBACK}`, 'sv_register 0', `sv_max_clients ${seats}`],
+  }),
+  ready: /rcon password/,
+  join: joinTeeworlds,
+});
+
+// A client of version 0.7 has its seat as soon as it has connected with a token.
+async function joinTeeworlds(port: number) {
+  const socket = createSocket('udp4');
+  socket.connect(port, LOOPBACK);
+  await once(socket, 'connect');
+  const ours = Buffer.from('join');
+  const control = (token: Buffer, message: number, payload: Buffer) =>
+    Buffer.concat([uint8(0x04, 0, 0), token, uint8(message), payload], 8 + 512);
+  socket.send(control(Buffer.alloc(4, 0xff), 5, ours));
+  const [answer] = (await once(socket, 'message')) as [Buffer];
+  const theirs = answer.subarray(8, 12);
+  socket.send(control(theirs, 1, ours));
+  await once(socket, 'message');
+  return async () => {
+    socket.send(control(theirs, 4, Buffer.alloc(0)));
+    socket.close();
+    await once(socket, 'close');
+  };
+}
+
+export const startOpenttd = debianServer({
+  type: 'openttd',
+  packages: [
+    ['openttd', '/usr/games/openttd'],
+    ['openttd-opengfx', '/usr/share/games/openttd/baseset/opengfx/opengfx.obg'],
+  ],
+  command: '/usr/games/openttd',
+  configure: (port, seats, folder) => ({
+    files: { 'openttd.cfg': `[network]\nmax_clients = ${seats}\n[game_creation]\nmap_x = 6\nmap_y = 6\n` },
+    args: ['-D', `${LOOPBACK}:${port}`, '-x', '-c', join(folder, 'openttd.cfg')],
+  }),
+  ready: /Map generated/,
+  join: joinOpenttd,
+});
+
+/** OpenTTD 13.0, as Debian 12 has it: a server lets in its own version alone. */
+const OPENTTD = { revision: '13.0', newGrf: 0x1d_08_6d_64, spectator: 255 };
+
+async function joinOpenttd(port: number) {
+  const body = Buffer.concat([
+    uint8(2),
+    text(OPENTTD.revision),
+    uint32(OPENTTD.newGrf),
+    text('ann'),
+    uint8(OPENTTD.spectator, 0),
+  ]);
+  const connection = connect(port, LOOPBACK);
+  connection.write(Buffer.concat([uint16(body.length + 2), body]));
+  // The welcome.
+  await once(connection, 'data');
+  return async () => {
+    const closed = once(connection, 'close');
+    connection.destroy();
+    await closed;
+  };
+}
+
+/** Where version 1.3 is, as Debian 12 has it. */
+const MURMUR = '/usr/sbin/murmurd';
+
+export const startMumble = debianServer({
+  type: 'mumble',
+  packages: [['mumble-server', MURMUR]],
+  command: MURMUR,
+  configure: (port, seats, folder) => ({
+    files: {
+      'server.ini': `host=${LOOPBACK}\nport=${port}\nusers=${seats}\ndatabase=${join(folder, 'server.sqlite')}\nlogfile=\nbonjour=false\n`,
+    },
+    args: ['-fg', '-ini', join(folder, 'server.ini')],
+  }),
+  ready: /Not registering server/,
+  join: joinMumble,
+});
+
+// https://mumble-protocol.readthedocs.io: type and length, then protocol buffers.
+async function joinMumble(port: number) {
+  const connection = connectTls({ host: LOOPBACK, port, rejectUnauthorized: false });
+  await once(connection, 'secureConnect');
+  const message = (type: number, payload: Buffer) =>
+    connection.write(Buffer.concat([uint16BE(type), uint32BE(payload.length), payload]));
+  // A version, 1.3.0, and a name that nobody else has.
+  message(0, Buffer.concat([uint8(0x08), Buffer.from([0x80, 0x86, 0x04])]));
+  const name = Buffer.from(`user${connection.localPort}`);
+  message(2, Buffer.concat([uint8(0x0a, name.length), name]));
+  let received = Buffer.alloc(0);
+  await new Promise<void>((resolve) => {
+    connection.on('data', (bytes) => {
+      received = Buffer.concat([received, bytes]);
+      // The last message of a login, ServerSync, has type 5.
+      if (hasMessage(received, 5)) resolve();
+    });
+  });
+  return async () => {
+    const closed = once(connection, 'close');
+    connection.end();
+    await closed;
+  };
+}
+
+function hasMessage(bytes: Buffer, type: number): boolean {
+  for (let at = 0; at + 6 <= bytes.length; at += 6 + bytes.readUInt32BE(at + 2))
+    if (bytes.readUInt16BE(at) === type) return true;
+  return false;
+}
+
+/** The server of npm's minecraft-protocol, with its own clients. */
+export const startMinecraft: StartGameServer = async (seats) => {
+  const version = '1.16.5';
+  const server = minecraft.createServer({
+    'online-mode': false,
+    host: LOOPBACK,
+    port: 0,
+    version,
+    maxPlayers: seats,
+  });
+  await once(server, 'listening');
+  const address = (
+    server as unknown as { socketServer: { address(): { port: number } } }
+  ).socketServer.address();
+  let joined = 0;
+  return {
+    type: 'minecraft',
+    port: address.port,
+    seats,
+    join: async () => {
+      joined += 1;
+      const entered = once(server, 'playerJoin');
+      const client = minecraft.createClient({
+        host: LOOPBACK,
+        port: address.port,
+        username: `user${joined}`,
+        version,
+        auth: 'offline',
+      });
+      await entered;
+      return async () => {
+        const left = once(client, 'end');
+        client.end('leaving');
+        await left;
+      };
+    },
+    stop: async () => {
+      const closed = once(server, 'close');
+      server.close();
+      await closed;
+    },
+  };
+};
