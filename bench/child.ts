@@ -9,6 +9,8 @@ const PROGRAMS: Readonly<
   'bare-client': () => import('./ingest/bare-client.ts'),
   'frame-costs': () => import('./console-flood/frame-costs.ts'),
   'exposition-render': () => import('./scrape/exposition-render.ts'),
+  'game-answerers': () => import('./query/answerers.ts'),
+  'query-asker': () => import('./query/asker.ts'),
   'prom-client-render': () => import('./scrape/prom-client-render.ts'),
 };
 

@@ -5,6 +5,7 @@ import { slowStart } from './compressed/slow-start.ts';
 import { consoleFlood } from './console-flood/benchmark.ts';
 import { fairness } from './fairness/benchmark.ts';
 import { ingest } from './ingest/benchmark.ts';
+import { query } from './query/benchmark.ts';
 import { type Benchmark, type BenchmarkOptions, formatResult } from './report/benchmark.ts';
 import { describeMachine } from './report/machine.ts';
 import { scrape } from './scrape/benchmark.ts';
@@ -21,6 +22,7 @@ const BENCHMARKS: readonly Benchmark[] = [
   fairness,
   stateChange,
   startup,
+  query,
 ];
 
 const USAGE = `Usage: npm run bench -- [NAME …] [--servers N] [--seconds S] [--runs R] [--tls | --no-tls] [--profiles FOLDER]

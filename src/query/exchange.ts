@@ -33,6 +33,9 @@ export class AttemptError extends Error {
   }
 }
 
+/** What an attempt that is over rejects with; made once, since an error costs more than all else of a query. */
+const OVER = new AttemptError('query_no_answer', 'the query is over');
+
 /** Codes of errors that say that nothing listens on the port. */
 const REFUSALS: ReadonlySet<string> = new Set(['ECONNREFUSED']);
 
@@ -87,7 +90,7 @@ export class Exchange {
           : new AttemptError('query_wrong_protocol', "the answer can't be read"))
       );
     } finally {
-      this.close();
+      this.close(OVER);
     }
   }
 

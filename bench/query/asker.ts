@@ -1,0 +1,52 @@
+import { SystemClock } from '../../src/domain/clock.ts';
+import { loadQueryClient, type QueryOutcome } from '../../src/query/client.ts';
+import { type ProcessUsage, watchProcess } from '../fleet/process-usage.ts';
+
+/** What asking cost. */
+export interface QueryCosts {
+  readonly usage: ProcessUsage;
+  readonly answers: number;
+  /** Queries without the right answer. */
+  readonly failures: number;
+}
+
+/** A process that does nothing but query. */
+export type AskerProgram = {
+  /** Asks all servers once in each interval, evenly spread, for some seconds. */
+  readonly measure: (window: { readonly seconds: number }) => Promise<QueryCosts>;
+};
+
+export interface AskerOptions {
+  readonly type: string;
+  readonly ports: readonly number[];
+  readonly intervalSeconds: number;
+  /** Without them, the same process is measured with its timers alone. */
+  readonly asks: boolean;
+}
+
+export async function start({ type, ports, intervalSeconds, asks }: AskerOptions): Promise<AskerProgram> {
+  const client = await loadQueryClient(new SystemClock());
+  const signal = new AbortController().signal;
+  let [answers, failures] = [0, 0];
+  const count = (outcome: QueryOutcome) => {
+    if (outcome.ok && outcome.players === 12) answers += 1;
+    else failures += 1;
+  };
+  let next = 0;
+  const ask = async () => {
+    const port = ports[next % ports.length] ?? 0;
+    next += 1;
+    if (asks) count(await client.query({ type, ip: '127.0.0.1', port, isQueryPort: true }, signal));
+  };
+  return {
+    measure: async ({ seconds }) => {
+      const timer = setInterval(() => void ask(), (intervalSeconds * 1_000) / ports.length);
+      // What is compiled once, and asked in other ways once, is no part of the cost.
+      await watchProcess({ seconds: seconds / 2 });
+      [answers, failures] = [0, 0];
+      const usage = await watchProcess({ seconds });
+      clearInterval(timer);
+      return { usage, answers, failures };
+    },
+  };
+}
