@@ -9,6 +9,8 @@ export const ANSWER_BOUNDS = {
   datagramBytes: 16 * 1024,
   /** Several times what the longest answers take; the system holds some 250 for us. */
   datagrams: 128,
+  /** Of all datagrams: a player list of several hundred names is a quarter of it. */
+  datagramBytesInAll: 64 * 1024,
   /** Minecraft's status has 32,767 characters at most, which is less than 128 KiB. */
   bytes: 256 * 1024,
   /** Pieces of a stream: protocols look at all that has arrived whenever more does. */
@@ -247,7 +249,7 @@ export class Exchange {
     if (
       datagram.length > ANSWER_BOUNDS.datagramBytes ||
       this.#datagrams > ANSWER_BOUNDS.datagrams ||
-      this.#bytes > ANSWER_BOUNDS.bytes
+      this.#bytes > ANSWER_BOUNDS.datagramBytesInAll
     )
       this.close(new AttemptError('query_wrong_protocol', 'the answer is too long'));
     else this.#takeDatagram?.(datagram);

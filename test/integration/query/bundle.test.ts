@@ -2,6 +2,7 @@ import { fileURLToPath } from 'node:url';
 import { type OutputChunk, rolldown } from 'rolldown';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { QUERY_PACKAGES } from '../../../rolldown.config.ts';
+import { thirdParty } from '../../../scripts/build/third-party.ts';
 
 const ENTRY = fileURLToPath(new URL('../../../src/query/client.ts', import.meta.url));
 
@@ -9,6 +10,7 @@ const ENTRY = fileURLToPath(new URL('../../../src/query/client.ts', import.meta.
 const MAX_CHUNK_BYTES = 600_000;
 
 let chunks: readonly OutputChunk[];
+let licences: string;
 
 /** The packages in a chunk. */
 const packagesIn = ({ moduleIds }: OutputChunk) =>
@@ -20,10 +22,13 @@ beforeAll(async () => {
     platform: 'node',
     tsconfig: 'tsconfig.json',
     ...QUERY_PACKAGES,
+    plugins: [thirdParty()],
   });
   const { output } = await bundle.generate({ format: 'esm' });
   await bundle.close();
   chunks = output.filter((file) => file.type === 'chunk');
+  const notices = output.find(({ fileName }) => fileName === 'THIRD-PARTY-LICENSES.txt');
+  licences = notices?.type === 'asset' ? String(notices.source) : '';
 });
 
 describe('the query protocols in the build', () => {
@@ -38,7 +43,10 @@ describe('the query protocols in the build', () => {
 
   it('bring the packages that they need, and no clients of HTTP or telnet and no decompressor', () => {
     const packages = new Set(chunks.flatMap((chunk) => [...packagesIn(chunk)]));
-    expect([...packages].sort()).toEqual(['gamedig', 'iconv-lite', 'long', 'safer-buffer', 'varint']);
+    const needed = ['gamedig', 'iconv-lite', 'long', 'safer-buffer', 'varint'];
+    expect([...packages].sort()).toEqual(needed);
+    const named = [...licences.matchAll(/^(\S+) \S+ \((?:MIT|Apache-2\.0)\)$/gm)].map(([, name]) => name);
+    expect(named).toEqual(needed);
   });
 
   it('hold no protocol that asks a third party', () => {
