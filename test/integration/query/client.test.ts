@@ -4,7 +4,6 @@ import type { Socket } from 'node:net';
 import { gzipSync } from 'node:zlib';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { loadQueryClient, type QueryOutcome, type QueryTarget } from '../../../src/query/client.ts';
-import { FastClock } from '../../../src/simulator/fast-clock.ts';
 import { startDeafPort } from '../../support/deaf-port.ts';
 import {
   Answerer,
@@ -16,11 +15,13 @@ import {
   valveInfo,
 } from '../../support/game-answers.ts';
 import { activeResources, expectResources } from '../../support/leaks.ts';
+import { TestTime } from '../../support/test-time.ts';
 
-/** The deadline of 5 s passes in a quarter of one. */
-const SPEED = 20;
+/** The deadline of 5 s passes in a tenth of one. */
+const SPEED = 50;
 
-const client = await loadQueryClient(new FastClock(SPEED));
+const clock = new TestTime(SPEED).clock();
+const client = await loadQueryClient(clock);
 const never = new AbortController().signal;
 
 const ask = (type: string, port: number, more: Partial<QueryTarget> = {}) =>
@@ -37,10 +38,11 @@ const failed = (failure: string, words: string | RegExp = /./) =>
 const counted = (players: number, maxPlayers?: number) =>
   ({ ok: true, players, maxPlayers, durationSeconds: expect.any(Number) }) as const;
 
-/** What a query took, by the client's clock; a busy machine may be late for the deadline. */
+/** What a query took, by the client's clock. */
 const seconds = ({ durationSeconds }: QueryOutcome) => durationSeconds;
 
-const IN_TIME = 5 + 0.5 * SPEED;
+/** The deadline, and a step of the clock. */
+const IN_TIME = 5.5;
 
 /** A TCP server that does this once it has been asked. */
 const onceAsked = (answer: (connection: Socket) => void) =>
@@ -407,6 +409,7 @@ describe('nothing of a query remains', () => {
       ...['rust', 'minecraft'].map((type) => ask(type, 1)),
     ]);
     for (const server of [flood, silent, held]) await server[Symbol.asyncDispose]();
+    expect(clock.pending).toBe(0);
     await expectResources(before);
   });
 

@@ -2,13 +2,13 @@ import type { Socket } from 'node:net';
 import fc from 'fast-check';
 import { expect } from 'vitest';
 import { loadQueryClient, type QueryFailure } from '../../../src/query/client.ts';
-import { FastClock } from '../../../src/simulator/fast-clock.ts';
 import { describeFuzz } from '../../support/fuzz.ts';
 import { Answerer, type Incoming, LOOPBACK } from '../../support/game-answers.ts';
 import { FAMILIES, FAMILIES_WITHOUT_LIMIT, type Family, TEEWORLDS } from '../../support/game-families.ts';
+import { TestTime } from '../../support/test-time.ts';
 
 /** The deadline of 5 s passes in 20 ms, so that silence costs little. */
-const client = await loadQueryClient(new FastClock(250));
+const client = await loadQueryClient(new TestTime(250).clock());
 
 /** Real milliseconds that a query may take at most: generous, but far below what decoding without bounds takes. */
 const PATIENCE_MS = 5_000;
