@@ -33,7 +33,7 @@ interface Program {
   /** Debian's packages, each with a file of it. */
   readonly packages: readonly (readonly [name: string, file: string])[];
   readonly command: string;
-  /** The files that it reads, and its arguments. */
+  /** The files that it reads, and its arguments. Clients of a test do nothing, so servers are told not to lose patience with them. */
   readonly configure: (
     port: number,
     seats: number,
@@ -74,7 +74,13 @@ export const startTeeworlds = debianServer({
   packages: [['teeworlds-server', '/usr/games/teeworlds-server']],
   command: '/usr/games/teeworlds-server',
   configure: (port, seats) => ({
-    args: [`sv_port ${port}`, `bindaddr ${LOOPBACK}`, 'sv_register 0', `sv_max_clients ${seats}`],
+    args: [
+      `sv_port ${port}`,
+      `bindaddr ${LOOPBACK}`,
+      'sv_register 0',
+      `sv_max_clients ${seats}`,
+      'conn_timeout 100',
+    ],
   }),
   ready: /rcon password/,
   join: joinTeeworlds,
@@ -108,7 +114,9 @@ export const startOpenttd = debianServer({
   ],
   command: '/usr/games/openttd',
   configure: (port, seats, folder) => ({
-    files: { 'openttd.cfg': `[network]\nmax_clients = ${seats}\n[game_creation]\nmap_x = 6\nmap_y = 6\n` },
+    files: {
+      'openttd.cfg': `[network]\nmax_clients = ${seats}\nmax_init_time = 32000\n[game_creation]\nmap_x = 6\nmap_y = 6\n`,
+    },
     args: ['-D', `${LOOPBACK}:${port}`, '-x', '-c', join(folder, 'openttd.cfg')],
   }),
   ready: /Map generated/,
@@ -146,7 +154,7 @@ export const startMumble = debianServer({
   command: MURMUR,
   configure: (port, seats, folder) => ({
     files: {
-      'server.ini': `host=${LOOPBACK}\nport=${port}\nusers=${seats}\ndatabase=${join(folder, 'server.sqlite')}\nlogfile=\nbonjour=false\n`,
+      'server.ini': `host=${LOOPBACK}\nport=${port}\nusers=${seats}\ndatabase=${join(folder, 'server.sqlite')}\nlogfile=\nbonjour=false\ntimeout=300\n`,
     },
     args: ['-fg', '-ini', join(folder, 'server.ini')],
   }),
