@@ -1,5 +1,8 @@
+import { once } from 'node:events';
+import { createServer } from 'node:https';
 import { describe, expect, it } from 'vitest';
 import { loadQueryClient, type QueryTarget } from '../../../src/query/client.ts';
+import { createAuthority } from '../../support/certificates.ts';
 import { Answerer, LOOPBACK } from '../../support/game-answers.ts';
 import {
   FAMILIES,
@@ -10,6 +13,9 @@ import {
   TEAMSPEAK,
   TEEWORLDS,
 } from '../../support/game-families.ts';
+
+/** An address of this machine that no other test uses, for ports that can't be chosen. */
+const ELSEWHERE = '127.0.0.8';
 
 const client = await loadQueryClient();
 
@@ -39,9 +45,48 @@ describe('players are counted', () => {
   });
 
   it.each(Object.entries(TEAMSPEAK))('of %s, without those who only ask', async (type, { tcp, port }) => {
-    await using server = await Answerer.tcp(tcp, LOOPBACK, port);
+    await using server = await Answerer.tcp(tcp, ELSEWHERE, port);
     expect(server.port).toBe(port);
-    expect(await ask(type, 9987)).toEqual(counted(type === 'teamspeak3' ? SEATS : undefined));
+    expect(await ask(type, 9987, { ip: ELSEWHERE })).toEqual(
+      counted(type === 'teamspeak3' ? SEATS : undefined),
+    );
+  });
+
+  it('of satisfactory, which answers by UDP and by HTTPS with a certificate of its own', async () => {
+    await using state = await Answerer.udp(({ datagram, reply }) =>
+      reply(Buffer.concat([datagram.subarray(0, 2), Buffer.from([1, 1]), Buffer.alloc(40)])),
+    );
+    const authority = await createAuthority();
+    const certificate = await authority.issue('IP:192.0.2.1');
+    const asked: string[] = [];
+    const https = createServer(certificate, (request, response) => {
+      request.on('data', (bytes: Buffer) => {
+        const isLogin = bytes.toString().includes('PasswordlessLogin');
+        asked.push(isLogin ? 'login' : String(request.headers.authorization));
+        const game = { serverGameState: { numConnectedPlayers: PLAYERS, playerLimit: SEATS } };
+        response.end(JSON.stringify({ data: isLogin ? { authenticationToken: 'a-token' } : game }));
+      });
+    });
+    https.listen(state.port, LOOPBACK);
+    await once(https, 'listening');
+    expect(await ask('satisfactory', state.port)).toEqual(counted(SEATS));
+    expect(asked).toEqual(['login', 'Bearer a-token']);
+    https.close();
+    https.closeAllConnections();
+    await authority.end();
+    expect(await ask('satisfactory', state.port)).toMatchObject({
+      ok: false,
+      failure: 'query_wrong_protocol',
+    });
+    await using garbage = await Answerer.tcp(
+      (connection) => connection.end('nonsense'),
+      LOOPBACK,
+      state.port,
+    );
+    expect(await ask('satisfactory', garbage.port)).toMatchObject({
+      ok: false,
+      failure: 'query_wrong_protocol',
+    });
   });
 
   it('over IPv6', async () => {
