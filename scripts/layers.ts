@@ -30,7 +30,7 @@ export const LAYERS: readonly Layer[] = [
     path: 'query',
     holds:
       'asks game servers for their players: the types, and the guarded client of gamedig; `client.ts` loads it on demand',
-    mayImport: ['domain'],
+    mayImport: ['domain', 'diagnosis', 'session'],
   },
   {
     path: 'diagnosis',
@@ -50,7 +50,7 @@ export const LAYERS: readonly Layer[] = [
   },
   {
     path: 'fleet',
-    holds: 'all servers of one panel: plan, records, discovery, backups',
+    holds: 'all servers of one panel: plan, records, discovery, backups, queries',
     mayImport: [...COLLECTION, 'query', 'diagnosis'],
   },
   { path: 'metrics', holds: 'families as data → exposition; self-metrics', mayImport: ['domain'] },

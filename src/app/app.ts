@@ -13,8 +13,10 @@ import { HttpServer } from '../http/server.ts';
 import type { WebSettingsSource } from '../http/web-settings.ts';
 import { Scraper } from '../metrics/scrape.ts';
 import { SelfMetrics } from '../metrics/self.ts';
+import type { QueryClient } from '../query/client.ts';
 import { StatusBoard } from '../status-page/data/board.ts';
 import { PanelSet } from './panel-set.ts';
+import { queryAccess } from './query-access.ts';
 import { Reloader } from './reloader.ts';
 
 /** What the exporter is made from. */
@@ -31,6 +33,8 @@ export interface AppOptions {
   readonly droppedLogLines?: () => number;
   readonly clock?: Clock;
   readonly random?: () => number;
+  /** Loads what asks game servers for their players; the real one where absent. Called only if one is to be asked. */
+  readonly queryClient?: () => Promise<QueryClient>;
   /** Which part of the servers is this exporter's; all where absent. */
   readonly shard?: Shard;
   /** Reads the configuration again; without it there is nothing to reload. */
@@ -68,7 +72,8 @@ export function createApp(options: AppOptions): App {
     wantedDescriptors: () => socketLimit.wantedDescriptors,
     droppedLogLines: options.droppedLogLines ?? (() => 0),
   });
-  const panels = new PanelSet(config, { clock, log, random, self, shard, socketLimit });
+  const queries = queryAccess(clock, options.queryClient);
+  const panels = new PanelSet(config, { clock, log, random, self, shard, socketLimit, queries });
   const { supervisor } = panels;
   let { compatibility } = config;
   const reloader = new Reloader({

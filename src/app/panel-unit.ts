@@ -2,6 +2,7 @@ import { isSameKey, type PanelConfig } from '../config/config.ts';
 import type { Clock } from '../domain/clock.ts';
 import type { Logger } from '../domain/log.ts';
 import { type PanelContext, PanelFleet } from '../fleet/panel-fleet.ts';
+import type { QueryAccess } from '../fleet/query-watch.ts';
 import type { TargetChanges } from '../fleet/roster.ts';
 import { isInShard, type Shard } from '../fleet/shard.ts';
 import type { SocketLimit } from '../fleet/socket-limit.ts';
@@ -17,6 +18,7 @@ export interface PanelShared {
   readonly self: SelfMetrics;
   readonly shard: Shard;
   readonly socketLimit: SocketLimit;
+  readonly queries: QueryAccess;
 }
 
 /** One panel of the configuration at work. */
@@ -34,7 +36,7 @@ export interface PanelUnit {
  * @throws Error where the environment's proxy is none
  */
 export function createPanelUnit(panel: PanelConfig, shared: PanelShared): PanelUnit {
-  const { clock, log, random, self, shard, socketLimit } = shared;
+  const { clock, log, random, self, shard, socketLimit, queries } = shared;
   let config = panel;
   const telemetry = self.telemetry(panel.name);
   const context: PanelContext = {
@@ -53,6 +55,7 @@ export function createPanelUnit(panel: PanelConfig, shared: PanelShared): PanelU
     }),
     ...socketAccess(panel, clock, () => socketLimit.take()),
     socketLimit,
+    queries: { ...queries, panelUrl: panel.url },
     isOurs: (server) => isInShard(server, shard),
   };
   const ratePinned = panel.requestsPerMinute !== undefined;

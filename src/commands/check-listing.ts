@@ -2,12 +2,14 @@ import type { PanelConfig } from '../config/config.ts';
 import { CAUSES } from '../diagnosis/causes.ts';
 import { type Clock, SystemClock } from '../domain/clock.ts';
 import type { DiscoverRules, ServerGlobs } from '../domain/discovery.ts';
+import type { QuerySettings } from '../domain/query.ts';
 import { afterWalk } from '../fleet/census.ts';
 import { compileRules, mergeTargets } from '../fleet/discovered-targets.ts';
 import { PART_OF_LIMIT } from '../panel/budget.ts';
 import type { ListedServer } from '../panel/dialect.ts';
 import { problemOf } from '../panel/errors.ts';
 import { walkListing } from '../panel/listing.ts';
+import { formatDuration } from '../yaml/scalars.ts';
 import { fitsEveryServer } from './check-warnings.ts';
 import { CommandFailure } from './command-line.ts';
 import { panelApi } from './console-server.ts';
@@ -57,6 +59,16 @@ async function describeListing(
     ),
     ...(discover.expect.some(fitsEveryServer) ? [] : [[`auto where ${describeMatch({})}`, covered(-1)]]),
   ];
+  const queryRows = (discover.query ?? []).map(
+    ({ match, query }): Cells => [
+      `${describeQuery(query)} where ${describeMatch(match)}`,
+      String(watched.filter((verdict) => verdict.query === query).length),
+    ],
+  );
+  const tables = [
+    [['EXPECT', 'SERVERS'], ...rows],
+    ...(queryRows.length === 0 ? [] : [[['QUERY', 'SERVERS'], ...queryRows]]),
+  ];
   const head = `panel ${panel.name}: ${servers.length} servers listed, ${watched.length} of them watched`;
   const census = afterWalk(new Map(), { servers, complete: true });
   const { targets } = mergeTargets(panel.servers, census, rules);
@@ -67,7 +79,7 @@ async function describeListing(
       : 'requests_per_minute';
   const rate = perMinute === 0 ? undefined : rateProblem(panel, targets, { perMinute, source });
   return {
-    text: `${head}\n\n${indent(columns([['EXPECT', 'SERVERS'], ...rows]))}`,
+    text: [head, ...tables.map((table) => indent(columns(table)))].join('\n\n'),
     warnings: [...idleGlobs(panel.name, discover, servers), ...(rate === undefined ? [] : [rate])].map(
       (warning) => ({ panel: panel.name, warning }),
     ),
@@ -102,6 +114,7 @@ function idleGlobs(panel: string, discover: DiscoverRules, servers: readonly Lis
     ['include', discover.include],
     ['exclude', discover.exclude],
     ...discover.expect.map(({ match }) => ['expect', match] as const),
+    ...(discover.query ?? []).map(({ match }) => ['query', match] as const),
   ];
   return settings.flatMap(([setting, match]) =>
     Object.entries(match).flatMap(([key, globs]) =>
@@ -125,4 +138,9 @@ function idleGlobs(panel: string, discover: DiscoverRules, servers: readonly Lis
 export function describeMatch(match: ServerGlobs): string {
   const parts = Object.entries(match).map(([key, globs]) => `${key} ${globs.join(' or ')}`);
   return parts.join(' and ') || 'no rule above fits';
+}
+
+export function describeQuery({ type, address, intervalMs }: QuerySettings): string {
+  const at = address === undefined ? '' : ` at ${address}`;
+  return `${type}${at} every ${formatDuration(intervalMs)}`;
 }

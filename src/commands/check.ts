@@ -8,7 +8,7 @@ import { isLocalHost } from '../session/socket-address.ts';
 import { formatIssues } from '../yaml/issues.ts';
 import { withoutCredentials } from '../yaml/quoting.ts';
 import { formatDuration } from '../yaml/scalars.ts';
-import { describeListings, describeMatch } from './check-listing.ts';
+import { describeListings, describeMatch, describeQuery } from './check-listing.ts';
 import { fitsEveryServer, panelWarnings, readableByOthers } from './check-warnings.ts';
 import { neededPerMinute } from './fleet-needs.ts';
 import { loadWebFlags, type WebConfigFlag, webConfigOption } from './serve-flags.ts';
@@ -101,6 +101,7 @@ function settingRows(panel: PanelConfig): readonly Cells[] {
     ['staleness', formatDuration(panel.stalenessMs)],
     ['timeouts', describeTimeouts(panel)],
     ['socket hosts', socketHosts?.join(', ') ?? `${anyHost(panel.url)} that the panel names`],
+    ...(panel.queryHosts === undefined ? [] : [['query hosts', panel.queryHosts.join(', ')]]),
     ['proxy', proxyUrl === undefined ? 'as in the environment' : withoutCredentials(proxyUrl)],
     ...(panel.servers.length === 0
       ? []
@@ -119,13 +120,14 @@ function discoveryRows({ listing }: PanelConfig): readonly Cells[] {
   const every = `every ${formatDuration(listing.intervalMs)}`;
   const { discover, type } = listing;
   if (discover === undefined) return [['listing', `for node, egg and limits, ${every}`]];
-  const { include, exclude, expect, labels, mode, maxServers } = discover;
+  const { include, exclude, expect, query = [], labels, mode, maxServers } = discover;
   return [
     ['discover', `${WHOSE[type ?? 'any']}, ${every}`],
     ...Object.entries(include).map(([key, globs]) => ['  include', `${key} ${globs.join(' or ')}`]),
     ...Object.entries(exclude).map(([key, globs]) => ['  exclude', `${key} ${globs.join(' or ')}`]),
     ...expect.map(({ match, state }) => ['  expect', `${state} where ${describeMatch(match)}`]),
     ...(expect.some(fitsEveryServer) ? [] : [['  expect', `auto where ${describeMatch({})}`]]),
+    ...query.map((rule) => ['  query', `${describeQuery(rule.query)} where ${describeMatch(rule.match)}`]),
     ...(mode === 'auto' ? [] : [['  mode', mode]]),
     ...(maxServers === DEFAULT_MAX_SERVERS ? [] : [['  max_servers', String(maxServers)]]),
     ...(Object.keys(labels).length === 0 ? [] : [['  labels', describeLabels(labels)]]),
@@ -160,17 +162,23 @@ function describeTls(tls: NonNullable<PanelConfig['tls']>): string {
 
 function serverRows({ servers }: PanelConfig): readonly Cells[] {
   if (servers.length === 0) return [['no servers of its own: all are discovered']];
-  return [['NAME', 'ID', 'EXPECT', 'MODE', 'LIMITS', 'LABELS'], ...servers.map(serverRow)];
+  const isQueried = servers.some(({ query }) => query !== undefined);
+  const heads = ['NAME', 'ID', 'EXPECT', 'MODE', 'LIMITS', ...(isQueried ? ['QUERY'] : []), 'LABELS'];
+  return [heads, ...servers.map((server) => serverRow(server, isQueried))];
 }
 
-function serverRow({ name, id, expect, mode, limits, labels }: ServerTarget): Cells {
+function serverRow(
+  { name, id, expect, mode, limits, labels, query }: ServerTarget,
+  isQueried: boolean,
+): Cells {
   const named = [
     ['memory', spoken(limits.memoryBytes, spokenSize)],
     ['disk', spoken(limits.diskBytes, spokenSize)],
     ['cpu', spoken(limits.cpuCores, spokenCores)],
   ] as const;
   const limitTexts = named.flatMap(([of, limit]) => (limit === undefined ? [] : [`${of} ${limit}`]));
-  return [name, id, expect, mode, limitTexts.join(', ') || '-', describeLabels(labels) || '-'];
+  const queried = isQueried ? [query === undefined ? '-' : describeQuery(query)] : [];
+  return [name, id, expect, mode, limitTexts.join(', ') || '-', ...queried, describeLabels(labels) || '-'];
 }
 
 function describeLabels(labels: ServerTarget['labels']): string {

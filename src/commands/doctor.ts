@@ -10,11 +10,14 @@ import type { DoctorPanel } from '../doctor/panel-trial.ts';
 import { LiveProgress, type Progress, SILENT_PROGRESS } from '../doctor/progress.ts';
 import { issuesDocument, renderReport, reportDocument } from '../doctor/render.ts';
 import { type DoctorReport, isAllWell } from '../doctor/report.ts';
+import type { QueryTools } from '../doctor/server-trial.ts';
 import { type Clock, SystemClock } from '../domain/clock.ts';
 import { KNOWN_SECRETS } from '../domain/known-secrets.ts';
 import { Admission, surplusProblem } from '../fleet/admission.ts';
 import { afterWalk } from '../fleet/census.ts';
 import { ambiguityProblem, compileRules, mergeTargets } from '../fleet/discovered-targets.ts';
+import { loadQueryClient, type QueryClient } from '../query/client.ts';
+import { resolveName } from '../query/place.ts';
 import { formatIssues } from '../yaml/issues.ts';
 import { CommandFailure } from './command-line.ts';
 
@@ -37,7 +40,7 @@ export function doctorCommand(): Command {
       'after',
       `
 Steps of a panel: reach, key, limit, clock, and listing where it discovers.
-Of a server: found, credentials, upgrade, auth, stats, resources.
+Of a server: found, credentials, upgrade, auth, stats, resources, and query where its game is queried.
 It stays within the panel's rate limit and changes nothing: it sends auth and send stats alone.
 
 Examples:
@@ -119,13 +122,19 @@ function liveProgress(
 }
 
 /** The panels of a configuration as the doctor takes them. */
-export function doctorPanels({ panels }: Pick<Config, 'panels'>, clock: Clock): readonly DoctorPanel[] {
-  return panels.map((panel) => doctorPanel(panel, clock));
+export function doctorPanels(
+  { panels }: Pick<Config, 'panels'>,
+  clock: Clock,
+  load: () => Promise<QueryClient> = () => loadQueryClient(clock),
+): readonly DoctorPanel[] {
+  let loaded: Promise<QueryClient> | undefined;
+  return panels.map((panel) => doctorPanel(panel, clock, () => (loaded ??= load())));
 }
 
-function doctorPanel(panel: PanelConfig, clock: Clock): DoctorPanel {
+function doctorPanel(panel: PanelConfig, clock: Clock, client: QueryTools['client']): DoctorPanel {
   const { name, url, origin, connectTimeoutMs, authTimeoutMs, requestsPerMinute } = panel;
   const discovery = discoveryOf(panel);
+  const allocations = allocationsOf(panel);
   return {
     name,
     url,
@@ -135,7 +144,13 @@ function doctorPanel(panel: PanelConfig, clock: Clock): DoctorPanel {
       settings: { origin, connectTimeoutMs, authTimeoutMs },
       ...socketAccess(panel, clock),
     },
+    queries: {
+      client,
+      policy: { panelUrl: url, queryHosts: panel.queryHosts },
+      resolve: resolveName,
+    },
     ...(discovery === undefined ? {} : { discovery }),
+    ...(allocations === undefined ? {} : { allocations }),
     ...(requestsPerMinute === undefined ? {} : { pinnedPerMinute: requestsPerMinute }),
   };
 }
@@ -161,5 +176,18 @@ function discoveryOf({ name, servers, listing }: PanelConfig): DiscoveryScope | 
         surplusProblem(admission.surplus, surplusEntries, maxServers) ?? ambiguityProblem(ambiguous);
       return { targets, problem };
     },
+  };
+}
+
+/** Where queries go whose address isn't configured, as the daemon takes it from the listing. */
+function allocationsOf({ servers, listing }: PanelConfig): DiscoveryScope | undefined {
+  const isRead = listing !== undefined && listing.discover === undefined;
+  const isNeeded = servers.some(({ query }) => query !== undefined && query.address === undefined);
+  if (!isRead || !isNeeded) return undefined;
+  return {
+    select: ({ servers: listed }) => ({
+      targets: mergeTargets(servers, afterWalk(new Map(), { servers: listed, complete: true }), undefined)
+        .targets,
+    }),
   };
 }

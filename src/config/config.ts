@@ -52,6 +52,8 @@ export interface PanelConfig {
   readonly allowInsecure: boolean;
   /** The only hosts that a socket may be opened to, as `URL.hostname` writes them. */
   readonly socketHosts?: readonly string[];
+  /** Hosts at which games may be queried although they are local or metadata addresses, as `URL.hostname` writes them. */
+  readonly queryHosts?: readonly string[];
   readonly tls?: TlsConfig;
   /** May hold a user name and a password: not to be logged as it is. */
   readonly proxyUrl?: string;
@@ -79,6 +81,7 @@ const LIVE: ReadonlySet<string> = new Set<keyof PanelConfig>([
   'stalenessMs',
   'listing',
   'backups',
+  'queryHosts',
   'servers',
 ]);
 
@@ -87,13 +90,16 @@ export function isSameConnection(before: PanelConfig, after: PanelConfig): boole
   return isDeepStrictEqual(connectionOf(before), connectionOf(after));
 }
 
-/** Are key, intervals, discovery and backups the same? */
+/** Are key, intervals, discovery, backups and the hosts of queries the same? */
 export function isSameSettings(before: PanelConfig, after: PanelConfig): boolean {
   return (
     isSameKey(before, after) &&
     before.pollIntervalMs === after.pollIntervalMs &&
     before.stalenessMs === after.stalenessMs &&
-    isDeepStrictEqual([before.listing, before.backups], [after.listing, after.backups])
+    isDeepStrictEqual(
+      [before.listing, before.backups, before.queryHosts],
+      [after.listing, after.backups, after.queryHosts],
+    )
   );
 }
 

@@ -3,6 +3,7 @@ import { z } from 'zod';
 import { DEFAULT_MAX_SERVERS, LISTING_TYPES, MATCH_KEYS } from '../domain/discovery.ts';
 import { EXPECTS } from '../domain/server.ts';
 import { count, duration, oneOf, scalar, section } from '../yaml/scalars.ts';
+import { queryShape } from './query-schema.ts';
 import { labels, mode } from './server-schema.ts';
 
 const MAX_GLOB = 200;
@@ -54,6 +55,13 @@ const expectRule = section('a rule, such as `- match: { name: ["prod-*"] }`', {
   }),
 });
 
+const queryRule = section("a rule, such as `- { match: { egg: ['Paper*'] }, type: minecraft }`", {
+  match: match().meta({
+    description: 'The servers that the rule is for; every key that is given has to fit.',
+  }),
+  ...queryShape,
+});
+
 const discoverSettings = section('true, false or a map such as { type: owner }', {
   type: oneOf(LISTING_TYPES)
     .optional()
@@ -82,6 +90,15 @@ const discoverSettings = section('true, false or a map such as { type: owner }',
     .meta({
       description:
         'Which servers are meant to run all the time; the first rule that fits counts, and for a server that none fits it is auto.',
+    }),
+  query: z
+    .array(queryRule, {
+      error: 'expected a list of rules, such as [{ match: { egg: ["Paper*"] }, type: minecraft }]',
+    })
+    .prefault([])
+    .meta({
+      description:
+        'Which of these servers are asked for their players ([more](players.md)); the first rule that fits counts, and a server that none fits is not asked. Entries in servers have a query of their own.',
     }),
   labels: labels().meta({
     description: 'Labels of your own on every series of these servers. Entries in servers have their own.',

@@ -1,5 +1,6 @@
 import type { ListingSettings, ServerGlobs } from '../domain/discovery.ts';
 import { KNOWN_SECRETS } from '../domain/known-secrets.ts';
+import type { QuerySettings } from '../domain/query.ts';
 import { Secret } from '../domain/secret.ts';
 import { identityOf, type Limits, type ServerTarget } from '../domain/server.ts';
 import type { Environment } from '../yaml/document.ts';
@@ -13,6 +14,7 @@ import {
   configSchema,
   type GlobsShape,
   type PanelShape,
+  type QueryShape,
   type ServerShape,
 } from './schema.ts';
 import { apiKeyOfFile, uuidOf } from './values.ts';
@@ -87,6 +89,7 @@ function resolvePanel(panel: PanelShape, path: string, files: FileContents): Pan
     authTimeoutMs: panel.auth_timeout,
     allowInsecure: panel.allow_insecure,
     ...(panel.socket_hosts === undefined ? {} : { socketHosts: panel.socket_hosts }),
+    ...(panel.query_hosts === undefined ? {} : { queryHosts: panel.query_hosts }),
     ...(tls === undefined ? {} : { tls }),
     ...(panel.proxy_url === undefined ? {} : { proxyUrl: panel.proxy_url }),
     ...(listing === undefined ? {} : { listing }),
@@ -129,6 +132,10 @@ function resolveListing(panel: PanelShape): ListingSettings | undefined {
   if (discover === undefined)
     return panel.limits_from_listing ? { intervalMs: LIMITS_INTERVAL_MS } : undefined;
   const { type, interval, include, exclude, expect, labels, mode, max_servers: maxServers } = discover;
+  const query = discover.query.map((rule) => ({
+    match: resolveGlobs(rule.match),
+    query: resolveQuery(rule),
+  }));
   return {
     ...(type === undefined ? {} : { type }),
     intervalMs: interval,
@@ -136,6 +143,7 @@ function resolveListing(panel: PanelShape): ListingSettings | undefined {
       include: resolveGlobs(include),
       exclude: resolveGlobs(exclude),
       expect: expect.map(({ match, state }) => ({ match: resolveGlobs(match), state })),
+      ...(query.length === 0 ? {} : { query }),
       labels,
       mode,
       maxServers,
@@ -150,6 +158,10 @@ function resolveGlobs({ name, id, node, egg }: GlobsShape): ServerGlobs {
     ...(node === undefined ? {} : { node }),
     ...(egg === undefined ? {} : { egg }),
   };
+}
+
+function resolveQuery({ type, address, interval }: QueryShape): QuerySettings {
+  return { type, ...(address === undefined ? {} : { address }), intervalMs: interval };
 }
 
 function resolveServer(server: ServerShape, panel: string): ServerTarget {
@@ -169,5 +181,6 @@ function resolveServer(server: ServerShape, panel: string): ServerTarget {
     mode: server.mode,
     limits,
     ...(uuid === undefined ? {} : { uuid }),
+    ...(server.query === undefined ? {} : { query: resolveQuery(server.query) }),
   };
 }

@@ -29,6 +29,7 @@ function checkPanel(panel: TreeMap, path: Path): readonly SettingProblem[] {
     ...checkClearText(panel, path),
     ...checkTls(panel, path),
     ...checkSources(panel, path),
+    ...checkQueries(panel, path),
   ];
 }
 
@@ -74,6 +75,19 @@ function checkSources(panel: TreeMap, path: Path): readonly SettingProblem[] {
   const what = isEmpty ? 'at least one server' : 'a list of servers';
   const message = `expected ${what}, or discover to take them from the panel`;
   return [{ path: [...path, 'servers'], message, at: 'value' }];
+}
+
+/** Without the listing, nothing but the file tells where a game is queried. */
+function checkQueries(panel: TreeMap, path: Path): readonly SettingProblem[] {
+  if (panel['limits_from_listing'] !== 'false' || panel['discover'] !== undefined) return [];
+  const message =
+    'expected the address to query, with its port, since the listing is not read (limits_from_listing: false)';
+  return mapsIn(panel, 'servers', path).flatMap(({ map, path: serverPath }): SettingProblem[] => {
+    const { query } = map;
+    const address = isTreeMap(query) ? (textIn(query, 'address') ?? '') : undefined;
+    const hasPort = address === undefined || /:\d+$/.test(address);
+    return hasPort ? [] : [{ path: [...serverPath, 'query', 'address'], message, at: 'value' }];
+  });
 }
 
 function checkServers(panel: TreeMap, panelPath: Path): readonly SettingProblem[] {

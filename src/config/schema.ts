@@ -126,6 +126,17 @@ const panel = section('a panel, such as `- name: main`', {
         'The only hosts that a socket may be opened to. Default: any public host that the panel names.',
       examples: [['node1.example.com', 'node2.example.com']],
     }),
+  query_hosts: z
+    .array(scalar({ expected: 'a host name or an IP address without a port', read: parseHost }), {
+      error: 'expected a list of host names, such as [127.0.0.1]',
+    })
+    .min(1, { error: 'expected at least one host name' })
+    .optional()
+    .meta({
+      description:
+        'Hosts at which games may be queried although they are loopback, link-local or cloud metadata addresses, or lead to one. Default: none, but loopback and link-local ones if the panel itself is at such an address.',
+      examples: [['127.0.0.1', 'games.local']],
+    }),
   tls_config: tlsConfig.optional().meta({ description: 'TLS towards the panel.' }),
   proxy_url: scalar({
     expected: 'an http or https address, such as http://proxy.example.com:3128',
@@ -193,6 +204,7 @@ export const configSchema = section('a map with panels', {
 export type ConfigShape = z.output<typeof configSchema>;
 export type PanelShape = ConfigShape['panels'][number];
 export type ServerShape = PanelShape['servers'][number];
+export type QueryShape = NonNullable<ServerShape['query']>;
 export type GlobsShape = NonNullable<PanelShape['discover']>['include'];
 
 /** The configuration's JSON schema (draft 7), as editors use it. */

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { EXPECTS } from '../domain/server.ts';
 import { countLimit, oneOf, scalar, section, sizeLimit } from '../yaml/scalars.ts';
+import { query } from './query-schema.ts';
 import { isName, isServerId, LABEL_NAME_PATTERN, SERVER_ID_PATTERN, TAKEN_LABELS } from './values.ts';
 
 /** The name of a panel or a server. */
@@ -83,6 +84,10 @@ export const server = section('a server, such as `- id: 1a7ce997`', {
       'What the alerts go by: running, the server is meant to run all the time; any, it may be off; auto, it is meant to run from the moment it was seen running until somebody stops it.',
   }),
   mode: mode(),
+  query: query.optional().meta({
+    description: 'Ask the game for its players ([more](players.md)). Default: not asked.',
+    examples: [{ type: 'minecraft' }],
+  }),
   limits: limits.prefault({}).meta({
     description: "Limits that the panel's answers don't tell, for the limit metrics.",
   }),

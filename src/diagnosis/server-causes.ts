@@ -117,6 +117,55 @@ export const SERVER_CAUSES: Readonly<Record<(typeof CAUSES_BY_SCOPE.server)[numb
     meaning: "The panel rejected the request in its own words, for a reason that the exporter doesn't know.",
     remedy: "Look at the panel's words and its version; please report it if nothing explains it.",
   },
+  query_no_answer: {
+    ...PASSING,
+    title: 'no answer to the query',
+    meaning:
+      'The server is running, but its game sent nothing back: it is still loading or hangs, its query port is another one, queries are disabled, or a firewall drops them.',
+    remedy:
+      "Try to join. If players can, compare query.address with the game's query port, enable queries in the game's settings, and let this machine through the firewall.",
+  },
+  query_refused: {
+    ...PASSING,
+    title: 'query refused',
+    meaning:
+      'Nothing listens on the queried port: the game is still loading, or its query port is another one.',
+    remedy:
+      "Compare query.address, or the server's default allocation, with the port that the game listens on.",
+  },
+  query_wrong_protocol: {
+    ...PASSING,
+    title: 'answer in another protocol',
+    meaning: "What answers on the queried port doesn't speak the protocol of query.type.",
+    remedy: "Compare query.type with the game, and query.address with the game's query port.",
+  },
+  query_timed_out: {
+    ...PASSING,
+    title: 'query timed out',
+    meaning: 'The game began to answer, and the answer was not complete within five seconds.',
+    remedy: "Look at the server's CPU and network use; a game that hangs answers like that, too.",
+  },
+  query_dns: {
+    ...PASSING,
+    title: 'name of the game server not resolved',
+    meaning: "The name in query.address, or the alias of the server's default allocation, can't be resolved.",
+    remedy: 'Correct the name, or the DNS of this machine.',
+  },
+  query_address_missing: {
+    ...PASSING,
+    title: 'no address to query',
+    meaning:
+      "The server's default allocation is not known, or names no address: it is 0.0.0.0 or ::, without an alias.",
+    remedy: 'Give the address in query.address, or an alias to the allocation in the panel.',
+  },
+  query_address_not_allowed: {
+    ...PASSING,
+    title: 'address not allowed for queries',
+    meaning:
+      'The address is a loopback, link-local or cloud metadata one, and the panel is not there itself; or it belongs to no single machine.',
+    remedy:
+      "Correct the server's default allocation or query.address; if the game really is there, name the host in query_hosts.",
+  },
 };
 
 /** Causes that lie in this program or its machine. */

@@ -39,7 +39,7 @@ import {
   skipped,
 } from './report.ts';
 import { untried } from './server-steps.ts';
-import { tryServer } from './server-trial.ts';
+import { type QueryTools, tryServer } from './server-trial.ts';
 
 export const NOT_REACHED = 'not tried: the panel was not reached';
 const LOST = 'not tried: the panel failed meanwhile';
@@ -55,7 +55,10 @@ export interface DoctorPanel {
   readonly triesServers?: false;
   /** Set if the listing is to be walked for more. */
   readonly discovery?: DiscoveryScope;
+  /** Set if the listing is read for the default allocations of the configured servers, which their queries need. */
+  readonly allocations?: DiscoveryScope;
   readonly pinnedPerMinute?: number;
+  readonly queries: QueryTools;
   readonly api: Omit<PanelApiOptions, 'telemetry' | 'clock'>;
   readonly sockets: ConsoleAccess;
 }
@@ -294,13 +297,25 @@ export class PanelTrial {
   async #discover(): Promise<Finding<PanelStep>> {
     const { discovery } = this.#panel;
     const page = this.#page;
-    if (discovery === undefined || page === undefined) return skipped('listing', 'discover is not set');
+    if (discovery === undefined || page === undefined) {
+      await this.#readAllocations();
+      return skipped('listing', 'discover is not set');
+    }
     const pages = page.ok ? page.value.totalPages : 1;
     const walk = await this.#bounded(pages, (signal) => walkOn(this.#gateway, discovery, page, signal));
     const selection = discovery.select(walk);
     this.#targets = selection.targets;
     this.#countFleet();
     return this.#notify(listingFinding(walk, selection));
+  }
+
+  async #readAllocations(): Promise<void> {
+    const { allocations } = this.#panel;
+    if (allocations === undefined) return;
+    const page = await this.#bounded(1, (signal) => firstPage(this.#gateway, allocations, signal));
+    const pages = page.ok ? page.value.totalPages : 1;
+    const walk = await this.#bounded(pages, (signal) => walkOn(this.#gateway, allocations, page, signal));
+    this.#targets = allocations.select(walk).targets;
   }
 
   async #tryServers(): Promise<readonly ServerReport[]> {
@@ -319,10 +334,11 @@ export class PanelTrial {
 
   async #tryServer(target: ServerTarget): Promise<ServerReport> {
     const { clock, progress } = this.#tools;
-    const { name, sockets, api } = this.#panel;
+    const { name, sockets, api, queries } = this.#panel;
     const options = {
       clock,
       sockets,
+      queries,
       signal: this.#signal,
       gateway: this.#gateway,
       telemetry: this.#telemetry,

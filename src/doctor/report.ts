@@ -6,7 +6,10 @@ export type PanelStep = (typeof PANEL_STEPS)[number];
 
 /** What is tried of each server, in the order in which it is shown. */
 export const SERVER_STEPS = ['found', 'credentials', 'upgrade', 'auth', 'stats', 'resources'] as const;
-export type ServerStep = (typeof SERVER_STEPS)[number];
+
+/** Tried last, of the servers alone whose game is to be queried. */
+export const QUERY_STEP = 'query';
+export type ServerStep = (typeof SERVER_STEPS)[number] | typeof QUERY_STEP;
 
 /** How a step went; a warning is no failure, and what was skipped says nothing either way. */
 export type StepResult = 'ok' | 'warning' | 'failed' | 'skipped';
@@ -24,7 +27,7 @@ export interface Finding<Step extends string = PanelStep | ServerStep> {
 export interface ServerReport {
   readonly name: string;
   readonly id: string;
-  /** One for each of `SERVER_STEPS`, in their order. */
+  /** One for each of `SERVER_STEPS`, in their order, and one for the query if there is to be one. */
   readonly steps: readonly Finding<ServerStep>[];
   /** In words, what the panel holds the server in; set if its expectation allows that, so that nothing is wrong. */
   readonly held?: string;

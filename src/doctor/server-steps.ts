@@ -1,10 +1,11 @@
 import { CAUSES } from '../diagnosis/causes.ts';
 import { weigh } from '../diagnosis/scope.ts';
 import type { Problem } from '../domain/problem.ts';
-import type { CollectionMode, Expect, ServerTarget } from '../domain/server.ts';
+import type { CollectionMode, Expect, ServerState, ServerTarget } from '../domain/server.ts';
 import type { ApiEndpoint } from '../domain/telemetry.ts';
 import type { Resources } from '../panel/dialect.ts';
 import { problemOf } from '../panel/errors.ts';
+import type { Asked } from '../query/ask.ts';
 import { lastingRefusal } from '../session/failure.ts';
 import { answeredResult } from '../session/poller.ts';
 import { type Attempt, Cut, failedCall, troubled, wordsOf } from './attempt.ts';
@@ -13,6 +14,7 @@ import {
   type Finding,
   failed,
   passed,
+  QUERY_STEP,
   SERVER_STEPS,
   type ServerReport,
   type ServerStep,
@@ -25,6 +27,8 @@ export interface ServerAttempts {
   readonly expect: Expect;
   readonly resources?: Attempt<Resources>;
   readonly console?: ConsoleResult;
+  /** What the query of the game brought, or why there was none; absent where there is to be none. */
+  readonly query?: Asked | string;
 }
 
 /** Is it of no use to ask the panel for anything more of this server? */
@@ -47,16 +51,23 @@ export function serverOutcome(tried: ServerAttempts): Pick<ServerReport, 'steps'
 
 function serverFindings(tried: ServerAttempts): readonly Finding<ServerStep>[] {
   const found = foundFinding(tried);
+  const query = tried.query === undefined ? [] : [queryFinding(tried.query)];
   if (found.result === 'failed') {
     const why = `not tried: ${found.cause === 'not_found' ? 'there is no such server' : 'it was refused'}`;
-    return [found, ...SERVER_STEPS.slice(1).map((step) => skipped(step, why))];
+    return [found, ...SERVER_STEPS.slice(1).map((step) => skipped(step, why)), ...query];
   }
-  return [found, ...consoleFindings(tried), resourcesFinding(tried)];
+  return [found, ...consoleFindings(tried), resourcesFinding(tried), ...query];
+}
+
+/** The power state that the server was found in; undefined if nothing told. */
+export function stateOf({ resources, console }: ServerAttempts): ServerState | undefined {
+  return console?.state ?? (resources?.ok === true ? resources.value.sample?.state : undefined);
 }
 
 /** The report on a server that was not tried. */
-export function untried({ name, id }: ServerTarget, why: string): ServerReport {
-  return { name, id, steps: SERVER_STEPS.map((step) => skipped(step, why)), durationMs: 0 };
+export function untried({ name, id, query }: ServerTarget, why: string): ServerReport {
+  const steps: readonly ServerStep[] = query === undefined ? SERVER_STEPS : [...SERVER_STEPS, QUERY_STEP];
+  return { name, id, steps: steps.map((step) => skipped(step, why)), durationMs: 0 };
 }
 
 /** How a call about the server ended; without a problem it succeeded. */
@@ -143,4 +154,15 @@ function resourcesFinding({ mode, resources }: ServerAttempts): Finding<ServerSt
   return result.type === 'answered'
     ? passed('resources', resources.value.sample?.state ?? 'answered')
     : failed('resources', result.problem.cause, result.problem.detail);
+}
+
+function queryFinding(query: Asked | string): Finding<ServerStep> {
+  if (typeof query === 'string') return skipped(QUERY_STEP, query);
+  const { problem, players, playersMax, durationSeconds } = query;
+  if (problem !== undefined) return troubled(QUERY_STEP, problem);
+  const of = playersMax === undefined ? '' : ` of ${playersMax}`;
+  return passed(
+    QUERY_STEP,
+    `${players ?? 0}${of} players; answered in ${Math.round(durationSeconds * 1_000)} ms`,
+  );
 }

@@ -3,12 +3,16 @@ import type { ServerTarget } from '../domain/server.ts';
 import type { PanelTelemetry } from '../domain/telemetry.ts';
 import type { Credentials, Resources } from '../panel/dialect.ts';
 import type { PanelGateway } from '../panel/gateway.ts';
+import { type AskOptions, askPlayers } from '../query/ask.ts';
 import { SILENT_AFTER_MS } from '../session/machine.ts';
 import { type Attempt, attempt, type Cut } from './attempt.ts';
 import { type ConsoleAccess, ConsoleTrial } from './console-trial.ts';
 import { bounded, serverDeadlineMs } from './deadlines.ts';
-import type { ServerReport, ServerStep } from './report.ts';
-import { endsServer, type ServerAttempts, serverOutcome } from './server-steps.ts';
+import { QUERY_STEP, type ServerReport, type ServerStep } from './report.ts';
+import { endsServer, type ServerAttempts, serverOutcome, stateOf } from './server-steps.ts';
+
+/** What games are queried with. */
+export type QueryTools = Omit<AskOptions, 'clock'>;
 
 /** What the trials of one panel's servers share. */
 export interface ServerTrialOptions {
@@ -18,6 +22,7 @@ export interface ServerTrialOptions {
   readonly telemetry: PanelTelemetry;
   readonly requestTimeoutMs: number;
   readonly sockets: ConsoleAccess;
+  readonly queries: QueryTools;
   /** What ends a server's trial after so many milliseconds. */
   readonly late: (deadlineMs: number) => Cut;
   /** Given the token that the panel issued, and when it was asked for and given, in Unix milliseconds. */
@@ -43,7 +48,7 @@ export async function tryServer(
     options,
     deadlineMs,
     () => late(deadlineMs),
-    (signal) => tryAll(target, options, signal, known),
+    async (signal) => withQuery(await tryAll(target, options, signal, known), target, options, signal),
   );
   return {
     name: target.name,
@@ -86,4 +91,19 @@ async function askCredentials(
   const credentials = await gateway.credentials(server, 'connect', signal);
   onToken(credentials.token, from, unixNow());
   return credentials;
+}
+
+/** Queries the game of a server that is running, as the exporter does. */
+async function withQuery(
+  tried: ServerAttempts,
+  target: ServerTarget,
+  { clock, queries, onStep }: ServerTrialOptions,
+  signal: AbortSignal,
+): Promise<ServerAttempts> {
+  if (target.query === undefined) return tried;
+  const state = stateOf(tried);
+  if (signal.aborted || state === undefined) return { ...tried, query: 'not tried: the state is not known' };
+  if (state !== 'running') return { ...tried, query: `not tried: the server is ${state}` };
+  onStep(target.name, QUERY_STEP);
+  return { ...tried, query: await askPlayers(target, { ...queries, clock }, signal) };
 }

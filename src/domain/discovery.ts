@@ -1,3 +1,4 @@
+import type { QuerySettings } from './query.ts';
 import type { CollectionMode, Expect } from './server.ts';
 
 /** Whose servers the listing shows: the key's account's own, those that it sees as an admin alone, or all of the panel. */
@@ -17,6 +18,12 @@ export interface ExpectRule {
   readonly state: Expect;
 }
 
+/** How the listed servers that fit are asked for their players. */
+export interface QueryRule {
+  readonly match: ServerGlobs;
+  readonly query: QuerySettings;
+}
+
 /** Which of the listed servers are observed, and how. */
 export interface DiscoverRules {
   /** A server has to fit every key that is named here. */
@@ -25,6 +32,8 @@ export interface DiscoverRules {
   readonly exclude: ServerGlobs;
   /** The first rule that fits counts; a server that none fits may be in any state. */
   readonly expect: readonly ExpectRule[];
+  /** The first rule that fits counts; a server that none fits isn't queried. */
+  readonly query?: readonly QueryRule[];
   readonly labels: Readonly<Record<string, string>>;
   readonly mode: CollectionMode;
   /** No more servers than this are observed because the listing names them. */

@@ -30,6 +30,8 @@ export const SERVER_EVENTS = [
   'crashed',
   'out_of_memory',
   'disk_full',
+  'query_failed',
+  'query_answered',
 ] as const;
 
 export type ServerEvent = (typeof SERVER_EVENTS)[number];

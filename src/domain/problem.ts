@@ -20,6 +20,13 @@ export const CAUSES_BY_SCOPE = {
     'closed_for_good',
     'no_stats',
     'bad_request',
+    'query_no_answer',
+    'query_refused',
+    'query_wrong_protocol',
+    'query_timed_out',
+    'query_dns',
+    'query_address_missing',
+    'query_address_not_allowed',
   ],
   node: [
     'socket_address',

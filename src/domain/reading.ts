@@ -95,6 +95,19 @@ export interface BackupsReading {
   readonly staleAt: number;
 }
 
+/** What the newest query of a server's game brought. */
+export interface QueryReading {
+  /** Why it failed; absent if the game answered. */
+  readonly problem?: Problem;
+  /** Absent where the query failed. */
+  readonly players?: number;
+  /** Absent where the game names no limit. */
+  readonly playersMax?: number;
+  readonly durationSeconds: number;
+  /** It is too old to be shown from this monotonic instant on. */
+  readonly staleAt: number;
+}
+
 /** The state of a session's socket; `none` while there is no socket. */
 export const SOCKET_STATES = ['none', 'connecting', 'authenticating', 'streaming', 'refreshing'] as const;
 export type SocketState = (typeof SOCKET_STATES)[number];
@@ -124,6 +137,8 @@ export interface ServerReading {
   readonly consoleLines: number;
   /** Absent where it isn't known. */
   readonly backups?: BackupsReading | undefined;
+  /** The newest query of the present run; `shownQuery` says whether it may be shown. Absent where there is none. */
+  readonly query?: QueryReading | undefined;
   readonly stops: StopCounts;
   /** The newest of them, one object as long as there is no other; absent before the first. */
   readonly lastStop?: LastStop | undefined;
@@ -137,6 +152,24 @@ export interface ServerReading {
   /** Undefined when no one-second value was seen in the last minute. */
   peaks(now: number): Peaks | undefined;
   isFresh(now: number): boolean;
+}
+
+/** What the newest query brought while it may be shown: the server is known to be running, and the answer is not stale. */
+export function shownQuery(
+  server: Pick<ServerReading, 'query' | 'state' | 'isFresh'>,
+  now: number,
+): QueryReading | undefined {
+  const { query } = server;
+  const isShown = query !== undefined && now < query.staleAt;
+  return isShown && server.state === 'running' && server.isFresh(now) ? query : undefined;
+}
+
+/** What is wrong with a server: what keeps it from being observed, else why its game can't be queried. */
+export function shownProblem(
+  server: Pick<ServerReading, 'status' | 'query' | 'state' | 'isFresh'>,
+  now: number,
+): Problem | undefined {
+  return server.status.problem ?? shownQuery(server, now)?.problem;
 }
 
 /** What a panel's API budget is doing. */

@@ -1,3 +1,5 @@
+import type { QuerySettings } from './query.ts';
+
 /** A ceiling that the configuration or the listing names; `unlimited` where there is none. */
 export type Limit = number | 'unlimited';
 
@@ -66,6 +68,13 @@ export interface ServerTarget {
   readonly egg?: string;
   /** `host:port` where players reach it, going by the listing; IPv6 in brackets. */
   readonly address?: string;
+  /**
+   * Its default allocation where no `address` follows from it: `host:port` of an address that only its own machine or network segment
+   * reaches, or `:port` where it names no host.
+   */
+  readonly allocation?: string;
+  /** Absent where the game isn't asked for its players. */
+  readonly query?: QuerySettings;
   /** What keeps it from being observed, going by the listing. */
   readonly blocked?: BlockedReason;
   /** The listing allows it no backups. */

@@ -1,6 +1,7 @@
 import picomatch from 'picomatch';
 import { type DiscoverRules, MATCH_KEYS, type MatchKey, type ServerGlobs } from '../domain/discovery.ts';
 import type { Problem } from '../domain/problem.ts';
+import type { QuerySettings } from '../domain/query.ts';
 import {
   type BlockedReason,
   type Expect,
@@ -18,6 +19,8 @@ interface DiscoveryVerdict {
   readonly expect: Expect;
   /** Which of the rules for expectations fits first, counted from 0; -1 if none does. */
   readonly rule: number;
+  /** How its game is queried, the very settings of the first rule that fits; undefined if it isn't. */
+  readonly query?: QuerySettings | undefined;
 }
 
 /** The rules for discovered servers, with the globs compiled. */
@@ -65,7 +68,7 @@ export function mergeTargets(
     const wanted = twins.filter((server) => server.uuid !== owner?.uuid && rules.judge(server).included);
     const [first, ...others] = wanted.length > 1 ? ranked(wanted, isObserved) : wanted;
     if (first === undefined) continue;
-    if (owner === undefined) added.push(discovered(first, rules.judge(first).expect, rules));
+    if (owner === undefined) added.push(discovered(first, rules.judge(first), rules));
     else ambiguous.push(first);
     ambiguous.push(...others);
   }
@@ -126,23 +129,25 @@ function described(target: ServerTarget, listed: ListedServer, renames: boolean)
 
 function discovered(
   server: ListedServer,
-  expect: Expect,
+  { expect, query }: DiscoveryVerdict,
   { panel, labels, mode }: CompiledRules,
 ): ServerTarget {
   const { uuid, name } = server;
-  return { panel, id: uuid, name, labels, expect, mode, ...factsOf(server), limits: limitsOf(server) };
+  const facts = { ...factsOf(server), limits: limitsOf(server), ...(query !== undefined && { query }) };
+  return { panel, id: uuid, name, labels, expect, mode, ...facts };
 }
 
 function factsOf(
   server: ListedServer,
-): Pick<ServerTarget, 'uuid' | 'node' | 'egg' | 'address' | 'blocked' | 'withoutBackups'> {
-  const { uuid, node, egg, address } = server;
+): Pick<ServerTarget, 'uuid' | 'node' | 'egg' | 'address' | 'allocation' | 'blocked' | 'withoutBackups'> {
+  const { uuid, node, egg, address, allocation } = server;
   const blocked = blockedByListing(server);
   return {
     uuid,
     ...(node !== undefined && { node }),
     ...(egg !== undefined && { egg }),
     ...(address !== undefined && { address }),
+    ...(allocation !== undefined && { allocation }),
     ...(blocked !== undefined && { blocked }),
     ...(server.withoutBackups && { withoutBackups: true }),
   };
@@ -176,12 +181,16 @@ export function compileRules(panel: string, rules: DiscoverRules): CompiledRules
   const included = testsOf(rules.include);
   const excluded = testsOf(rules.exclude);
   const expectations = rules.expect.map(({ match, state }) => ({ tests: testsOf(match), state }));
+  const queries = (rules.query ?? []).map(({ match, query }) => ({ tests: testsOf(match), query }));
   const judge = (server: ListedServer): DiscoveryVerdict => {
-    const rule = expectations.findIndex(({ tests }) => tests.every((fits) => fits(server)));
+    const isFor = ({ tests }: { readonly tests: readonly ServerTest[] }) =>
+      tests.every((fits) => fits(server));
+    const rule = expectations.findIndex(isFor);
     return {
       included: included.every((fits) => fits(server)) && !excluded.some((fits) => fits(server)),
       expect: expectations[rule]?.state ?? 'auto',
       rule,
+      query: queries.find(isFor)?.query,
     };
   };
   return { panel, labels: rules.labels, mode: rules.mode, judge };

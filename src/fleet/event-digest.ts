@@ -70,6 +70,7 @@ const TROUBLE: ReadonlySet<ServerEvent> = new Set([
   'crashed',
   'out_of_memory',
   'disk_full',
+  'query_failed',
 ]);
 
 /** What is held back of one server. */

@@ -42,6 +42,8 @@ export const EVENT_WORDS: Readonly<Record<ServerEvent, EventWords>> = {
     one: 'server stopped by its node (disk full)',
     many: 'servers stopped by their nodes (disk full)',
   },
+  query_failed: { one: 'running server not answering queries', many: 'running servers not answering queries' },
+  query_answered: { one: 'server answers queries again', many: 'servers answer queries again' },
 };
 
 /** How it ended, after what happened. */
@@ -50,6 +52,7 @@ const ENDS: Partial<Readonly<Record<ServerEvent, string>>> = {
   streaming_again: 'open again',
   polling: 'polled again',
   polling_again: 'polled again',
+  query_answered: 'answering again',
 };
 
 /** A summary tells of so many kinds of events, and of so many nodes by name. */

@@ -1,4 +1,7 @@
 import type { Cancel, Clock } from '../domain/clock.ts';
+import type { Resources } from '../panel/dialect.ts';
+import { answeredResult } from '../session/poller.ts';
+import type { ServerRecord } from './server-record.ts';
 
 /** Limits change seldom; one call an hour notices. */
 const RELEARN_MS = 60 * 60_000;
@@ -73,4 +76,15 @@ export class LimitLearner {
       else void this.#ask();
     });
   }
+}
+
+/** Would a poll of the server be shown, and this answer with it? */
+export function showsPolls(record: ServerRecord, resources: Resources): boolean {
+  const isObservable = record.target.mode !== 'socket' && !isBlocked(record);
+  return isObservable && answeredResult(resources).type === 'answered';
+}
+
+/** Was the server refused, or does the listing say that it would be? */
+export function isBlocked({ target, status }: ServerRecord): boolean {
+  return status.condition === 'blocked' || target.blocked !== undefined;
 }

@@ -6,16 +6,16 @@ import type { Problem } from '../domain/problem.ts';
 import type { PanelReading } from '../domain/reading.ts';
 import { identityOf, type SampleSource, type ServerTarget } from '../domain/server.ts';
 import type { PanelTelemetry } from '../domain/telemetry.ts';
-import type { Resources } from '../panel/dialect.ts';
 import type { PanelGateway } from '../panel/gateway.ts';
-import { answeredResult } from '../session/poller.ts';
+import type { QueryPolicy } from '../query/place.ts';
 import { Session } from '../session/session.ts';
 import type { SessionContext, SessionSettings, SocketAccess } from '../session/session-ports.ts';
 import { BackupWatch } from './backups.ts';
 import { Discovery } from './discovery.ts';
-import { LimitLearner } from './limit-learner.ts';
+import { isBlocked, LimitLearner, showsPolls } from './limit-learner.ts';
 import { nodeReadings } from './node-watch.ts';
 import { Planner } from './planner.ts';
+import { type QueryAccess, QueryWatch } from './query-watch.ts';
 import { RefreshSlots } from './refresh-slots.ts';
 import { Member, type MemberOwner, regroup, type TargetChanges } from './roster.ts';
 import { EACH_CRASH, ServerLog } from './server-log.ts';
@@ -44,6 +44,8 @@ export interface PanelContext extends SocketAccess {
   readonly defer?: Defer;
   /** Shared by all panels; where absent, there are as many sockets as servers. */
   readonly socketLimit?: SocketLimit;
+  /** Shared by all panels; where absent, no game is queried. */
+  readonly queries?: QueryAccess & Pick<QueryPolicy, 'panelUrl'>;
   /** Is the server this shard's? */
   readonly isOurs: (server: Pick<ServerTarget, 'panel' | 'id'>) => boolean;
 }
@@ -53,6 +55,8 @@ export interface PanelWants {
   readonly servers: readonly ServerTarget[];
   readonly listing?: ListingSettings;
   readonly backups?: BackupSettings;
+  /** Hosts at which games may be queried although they are local or metadata addresses. */
+  readonly queryHosts?: readonly string[];
 }
 
 /** A reserve that changes by less, in calls a minute, is no reason to plan anew. */
@@ -71,6 +75,7 @@ export class PanelFleet {
   readonly #stopWatch: StopWatch;
   readonly #discovery: Discovery;
   readonly #backups: BackupWatch;
+  readonly #queries: QueryWatch | undefined;
   readonly #learner: LimitLearner;
   readonly #planner: Planner;
   /** Notifies the sessions of the panel's health. */
@@ -112,8 +117,8 @@ export class PanelFleet {
     });
     this.#discovery = this.#createDiscovery();
     this.#backups = this.#createBackupWatch();
-    const targets = this.#discovery.configure(wants.servers, wants.listing);
-    this.#backups.configure(wants.backups);
+    this.#queries = this.#createQueryWatch();
+    const targets = this.#configure(wants);
     this.#planner = this.#createPlanner();
     this.#observe(targets);
   }
@@ -137,17 +142,23 @@ export class PanelFleet {
     this.#planner.start();
     this.#discovery.start();
     this.#backups.start();
+    this.#queries?.start();
   }
 
   /**
    * Observes these configured servers, and what else is wanted, from now on; what is the same isn't touched. A stop whose reason is
    * still awaited is counted with what is known.
    */
-  setWants({ servers, listing, backups }: PanelWants): TargetChanges {
+  setWants(wants: PanelWants): TargetChanges {
     this.#stopWatch.settle();
+    return this.#observe(this.#configure(wants));
+  }
+
+  #configure({ servers, listing, backups, queryHosts }: PanelWants): readonly ServerTarget[] {
     const targets = this.#discovery.configure(servers, listing);
     this.#backups.configure(backups);
-    return this.#observe(targets);
+    this.#queries?.configure(queryHosts);
+    return targets;
   }
 
   /**
@@ -155,6 +166,12 @@ export class PanelFleet {
    * description changed; the same list again costs next to nothing.
    */
   #observe(targets: readonly ServerTarget[]): TargetChanges {
+    const changes = this.#regroup(targets);
+    this.#queries?.follow();
+    return changes;
+  }
+
+  #regroup(targets: readonly ServerTarget[]): TargetChanges {
     const reserve = this.#discovery.callsPerMinute + this.#backups.wantedPerMinute(targets);
     const { members, left, changes, isRegrouped } = regroup(this.#members, targets, (target) =>
       this.#createMember(target),
@@ -203,6 +220,7 @@ export class PanelFleet {
     this.#isStopped = true;
     this.#discovery.stop();
     this.#backups.stop();
+    this.#queries?.stop();
     for (const unsubscribe of this.#unsubscribe) unsubscribe();
     this.#planner.stop();
     this.#notifying.cancel();
@@ -271,6 +289,18 @@ export class PanelFleet {
       callsPerMinute: () => this.#planner.plan.backupsPerMinute,
       backups: (server, page, signal) => gateway.backups(server, page, signal),
       records: () => this.#records,
+    });
+  }
+
+  #createQueryWatch(): QueryWatch | undefined {
+    const { clock, log, queries } = this.#context;
+    if (queries === undefined) return undefined;
+    return new QueryWatch({
+      ...queries,
+      clock,
+      log: new ServerLog(this.#settings.name, log, clock),
+      records: () => this.#records,
+      isListingPending: () => this.#discovery.reading?.isPending === true,
     });
   }
 
@@ -383,15 +413,4 @@ export class PanelFleet {
       other.followNode(way);
     }
   }
-}
-
-/** Would a poll of the server be shown, and this answer with it? */
-function showsPolls(record: ServerRecord, resources: Resources): boolean {
-  const isObservable = record.target.mode !== 'socket' && !isBlocked(record);
-  return isObservable && answeredResult(resources).type === 'answered';
-}
-
-/** Was the server refused, or does the listing say that it would be? */
-function isBlocked({ target, status }: ServerRecord): boolean {
-  return status.condition === 'blocked' || target.blocked !== undefined;
 }

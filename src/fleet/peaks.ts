@@ -1,4 +1,5 @@
 import type { Peaks } from '../domain/reading.ts';
+import type { Observation } from './ordering.ts';
 
 /** How far back a peak is remembered, at least; one bucket longer at most. */
 export const PEAK_WINDOW_MS = 60_000;
@@ -83,4 +84,25 @@ export class PeakWindow {
   #offsetOf(bucket: number): number {
     return this.#start + (((bucket % BUCKETS) + BUCKETS) % BUCKETS) * FIELDS.length;
   }
+}
+
+/** Rates over other gaps are no one-second values. */
+const MIN_RATE_GAP_MS = 500;
+const MAX_RATE_GAP_MS = 5_000;
+
+/** Bytes a second between two values of a counter; NaN where none follows. */
+export function rate(from: number, to: number | undefined, gapMs: number | undefined): number {
+  if (gapMs === undefined || to === undefined || !(to >= from)) return Number.NaN;
+  return ((to - from) * 1_000) / gapMs;
+}
+
+/** Milliseconds between two frames, by the server's own clock where it tells; undefined where no rate follows. */
+export function gapBetween(previous: Observation, next: Observation): number | undefined {
+  const before = previous.uptimeMs;
+  const after = next.uptimeMs;
+  const gap =
+    before !== undefined && after !== undefined && after > before
+      ? after - before
+      : next.receivedAt - previous.receivedAt;
+  return gap >= MIN_RATE_GAP_MS && gap <= MAX_RATE_GAP_MS ? gap : undefined;
 }

@@ -189,7 +189,7 @@ function isSameOrder(one: readonly Member[], other: readonly Member[]): boolean 
   return one.length === other.length && one.every((member, index) => member === other[index]);
 }
 
-type Scalar = Exclude<keyof ServerTarget, 'labels' | 'limits'>;
+type Scalar = Exclude<keyof ServerTarget, 'labels' | 'limits' | 'query'>;
 
 // An object, so that the compiler tells of a field that is missing here.
 const SCALARS = Object.keys({
@@ -202,6 +202,7 @@ const SCALARS = Object.keys({
   node: true,
   egg: true,
   address: true,
+  allocation: true,
   blocked: true,
   withoutBackups: true,
 } satisfies Record<Scalar, true>) as readonly Scalar[];
@@ -210,8 +211,14 @@ const SCALARS = Object.keys({
 function sameTarget(one: ServerTarget, other: ServerTarget): boolean {
   if (one === other) return true;
   for (const key of SCALARS) if (one[key] !== other[key]) return false;
-  return sameEntries(one.labels, other.labels) && sameEntries(one.limits, other.limits);
+  return (
+    sameEntries(one.labels, other.labels) &&
+    sameEntries(one.limits, other.limits) &&
+    sameEntries(one.query ?? NOTHING, other.query ?? NOTHING)
+  );
 }
+
+const NOTHING = {};
 
 function sameEntries(one: object, other: object): boolean {
   if (one === other) return true;

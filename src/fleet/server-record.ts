@@ -4,6 +4,7 @@ import type {
   Durations,
   LastStop,
   Peaks,
+  QueryReading,
   ServerReading,
   SocketState,
   StopCounts,
@@ -22,13 +23,10 @@ import type { DaemonWords } from '../panel/dialects/daemon-words.ts';
 import { Stopwatch } from './durations.ts';
 import { type Arrival, createKept, type Kept } from './kept.ts';
 import { compareObservations, type Observation, POLL_CACHE_MS, START_JITTER_MS } from './ordering.ts';
+import { gapBetween, rate } from './peaks.ts';
 import { PowerHistory } from './power-history.ts';
 import { FIELD_OFFSET } from './sample-slot.ts';
 import type { DecidedStop } from './stop-reasons.ts';
-
-/** Rates over other gaps are no one-second values. */
-const MIN_RATE_GAP_MS = 500;
-const MAX_RATE_GAP_MS = 5_000;
 
 /** A start seen twice (by its state and by its uptime) is told apart from two starts by this. */
 const SAME_START_MS = 5_000;
@@ -60,6 +58,9 @@ export class ServerRecord implements ServerReading {
   #socketHost: string | undefined;
   backups: BackupsReading | undefined;
   startedAt: number | undefined;
+  #query: QueryReading | undefined;
+  /** The run that was queried. */
+  #queriedRun: number | undefined;
   /** How the newest sample came. */
   #source: SampleSource | undefined;
   /** Undefined before the first sample: a start of thousands has enough to do. */
@@ -136,6 +137,26 @@ export class ServerRecord implements ServerReading {
 
   get isRestartAborted(): boolean {
     return this.#power.stops.isRestartAborted;
+  }
+
+  /** Tells the runs of the server apart, as far as starts are seen; undefined unless it is known to be running. */
+  runAt(now: number): number | undefined {
+    return this.state === 'running' && this.isFresh(now) ? this.starts : undefined;
+  }
+
+  get query(): QueryReading | undefined {
+    return this.#queriedRun === this.starts ? this.#query : undefined;
+  }
+
+  /** Takes on what a query of this run brought, unless another run has begun. */
+  queried(run: number, reading: QueryReading): void {
+    if (run !== this.starts) return;
+    this.#query = reading;
+    this.#queriedRun = run;
+  }
+
+  dropQuery(): void {
+    this.#query = undefined;
   }
 
   get durations(): Durations {
@@ -364,21 +385,4 @@ export class ServerRecord implements ServerReading {
 /** Is the server being installed or moved, so that it can't run? */
 function isRebuilt(reason: BlockedReason | undefined): boolean {
   return reason === 'installing' || reason === 'transferring' || reason === 'restoring';
-}
-
-/** Bytes a second between two values of a counter; NaN where none follows. */
-function rate(from: number, to: number | undefined, gapMs: number | undefined): number {
-  if (gapMs === undefined || to === undefined || !(to >= from)) return Number.NaN;
-  return ((to - from) * 1_000) / gapMs;
-}
-
-/** Milliseconds between two frames, by the server's own clock where it tells; undefined where no rate follows. */
-function gapBetween(previous: Observation, next: Observation): number | undefined {
-  const before = previous.uptimeMs;
-  const after = next.uptimeMs;
-  const gap =
-    before !== undefined && after !== undefined && after > before
-      ? after - before
-      : next.receivedAt - previous.receivedAt;
-  return gap >= MIN_RATE_GAP_MS && gap <= MAX_RATE_GAP_MS ? gap : undefined;
 }

@@ -4,7 +4,7 @@ import type { FleetReading } from '../domain/reading.ts';
 import { createBodyWriter, type Encoding } from '../metrics/scrape.ts';
 import { type Asset, loadAssets } from '../status-page/assets.ts';
 import type { StatusBoard } from '../status-page/data/board.ts';
-import { HISTORY_SERIES, type HistorySeries } from '../status-page/data/protocol.ts';
+import { ALL_SERIES, type AnySeries } from '../status-page/data/protocol.ts';
 import { isDiscoveryPending, targetGroups } from '../status-page/data/service-discovery.ts';
 import { acceptsGzip } from './bodies.ts';
 import { clientOf } from './client-address.ts';
@@ -108,19 +108,19 @@ async function encoded(pieces: Iterable<string>, encoding: Encoding): Promise<Ui
 
 function history(c: Context, board: StatusBoard): Response {
   const keys = c.req.queries('server') ?? [];
-  const series = c.req.queries('series') ?? HISTORY_SERIES;
+  const series = c.req.queries('series') ?? ALL_SERIES;
   if (keys.length === 0 || keys.length > MAX_HISTORIES || !series.every(isSeries)) {
     const error =
       `expected 1 to ${MAX_HISTORIES} parameters server=<panel>/<server_id>, ` +
-      `and any of series=${HISTORY_SERIES.join('|')}`;
+      `and any of series=${ALL_SERIES.join('|')}`;
     return c.json({ error }, 400);
   }
   const histories = keys.map((key) => board.history(key, series)).filter((found) => found !== undefined);
   return c.json({ servers: histories });
 }
 
-function isSeries(name: string): name is HistorySeries {
-  return (HISTORY_SERIES as readonly string[]).includes(name);
+function isSeries(name: string): name is AnySeries {
+  return (ALL_SERIES as readonly string[]).includes(name);
 }
 
 function stream(c: Context<RouteEnv>, board: StatusBoard): Response {

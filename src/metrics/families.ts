@@ -247,6 +247,30 @@ export const SERVER_FAMILIES: readonly Family<ServerView>[] = [
     read: ({ backups }) => backups?.lastSizeBytes,
   },
   {
+    name: 'gameserver_players',
+    type: 'gauge',
+    help: 'Players on the server, according to its game; absent where it is not queried, not running or does not answer.',
+    read: ({ query }) => query?.players,
+  },
+  {
+    name: 'gameserver_players_max',
+    type: 'gauge',
+    help: 'Players that the game admits at most; absent where it names no limit.',
+    read: ({ query }) => query?.playersMax,
+  },
+  {
+    name: 'gameserver_query_up',
+    type: 'gauge',
+    help: 'Whether the game answered the newest query; absent where it is not queried or not running.',
+    read: ({ query }) => query && flag(query.problem === undefined),
+  },
+  {
+    name: 'gameserver_query_duration_seconds',
+    type: 'gauge',
+    help: 'How long the newest query took, answered or not, in seconds.',
+    read: ({ query }) => query?.durationSeconds,
+  },
+  {
     name: 'gameserver_last_sample_timestamp_seconds',
     type: 'gauge',
     help: 'When the newest sample came, in Unix time in seconds; absent before the first.',

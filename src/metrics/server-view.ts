@@ -1,14 +1,16 @@
 import type { Clock } from '../domain/clock.ts';
 import type { Problem } from '../domain/problem.ts';
-import type {
-  BackupsReading,
-  CollectionStatus,
-  Durations,
-  NodeReading,
-  PanelReading,
-  Peaks,
-  ServerReading,
-  StopCounts,
+import {
+  type BackupsReading,
+  type CollectionStatus,
+  type Durations,
+  type NodeReading,
+  type PanelReading,
+  type Peaks,
+  type QueryReading,
+  type ServerReading,
+  type StopCounts,
+  shownQuery,
 } from '../domain/reading.ts';
 import type { Sample, ServerState, ServerTarget } from '../domain/server.ts';
 
@@ -41,6 +43,8 @@ export interface ServerView {
   readonly consoleLines: number;
   /** Only while it is known. */
   readonly backups?: BackupsReading | undefined;
+  /** Only while the server is running, and the answer isn't stale. */
+  readonly query?: QueryReading | undefined;
 }
 
 /** What may be said of a server at the monotonic instant `now`. */
@@ -64,6 +68,7 @@ export function viewOf(reading: ServerReading, now: number, clock: Pick<Clock, '
     expected: reading.expected(now),
     consoleLines: reading.consoleLines,
     backups: backupsOf(reading, now),
+    query: shownQuery(reading, now),
   };
 }
 

@@ -97,6 +97,8 @@ export interface ListedServer {
   readonly withoutBackups: boolean;
   /** `host:port` of its default allocation; absent where there is none that can be used. */
   readonly address?: string;
+  /** What is left of the allocation otherwise: `host:port` of a link-local address, or `:port`. */
+  readonly allocation?: string;
   readonly limits: Limits;
 }
 

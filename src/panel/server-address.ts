@@ -1,4 +1,5 @@
 import { BlockList, isIP } from 'node:net';
+import { formatEndpoint } from '../domain/endpoint.ts';
 import { printable } from '../domain/printable.ts';
 
 const MAX_PORT = 65_535;
@@ -8,10 +9,21 @@ const MAX_PORT = 65_535;
  * name. Takes values as they came from a panel; undefined where no host or no port can be used.
  */
 export function serverAddress(hosts: readonly unknown[], port: unknown): string | undefined {
-  if (typeof port !== 'number' || !Number.isInteger(port) || port < 1 || port > MAX_PORT) return undefined;
-  const host = hosts.find(isHost);
-  if (host === undefined) return undefined;
-  return isIP(host) === 6 ? `[${host}]:${port}` : `${host}:${port}`;
+  const host = hosts.find((value) => isHost(value) && !isUnreachable(value));
+  return isPort(port) && isHost(host) ? formatEndpoint({ host, port }) : undefined;
+}
+
+/**
+ * What is left of an allocation without a `serverAddress`: `host:port` of a link-local address, or `:port` where no host is named;
+ * undefined without a port.
+ */
+export function localAllocation(hosts: readonly unknown[], port: unknown): string | undefined {
+  const host = hosts.find((value) => isHost(value) && !isUnspecified(value));
+  return isPort(port) ? formatEndpoint({ host: isHost(host) ? host : '', port }) : undefined;
+}
+
+function isPort(value: unknown): value is number {
+  return typeof value === 'number' && Number.isInteger(value) && value >= 1 && value <= MAX_PORT;
 }
 
 const LABEL = '[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9_])?';
@@ -20,12 +32,28 @@ const HOST_NAME = new RegExp(String.raw`^(?:${LABEL}\.)*${LABEL}$`, 'i');
 /** Resolvers take a name whose last label is a number for an IPv4 address in an old spelling. */
 const ENDS_IN_NUMBER = /(?:^|\.)(?:\d+|0x[0-9a-f]*)$/i;
 
-/** No game server is reached at an address that stands for all of a machine's own, or only within one network segment. */
-const UNREACHABLE = new BlockList();
-UNREACHABLE.addSubnet('0.0.0.0', 8, 'ipv4');
-UNREACHABLE.addSubnet('169.254.0.0', 16, 'ipv4');
-UNREACHABLE.addAddress('::', 'ipv6');
-UNREACHABLE.addSubnet('fe80::', 10, 'ipv6');
+/** Addresses that stand for all of a machine's own. */
+const UNSPECIFIED = new BlockList();
+UNSPECIFIED.addSubnet('0.0.0.0', 8, 'ipv4');
+UNSPECIFIED.addAddress('::', 'ipv6');
+
+/** Addresses at which a game server is reached only within one network segment. */
+const LINK_LOCAL = new BlockList();
+LINK_LOCAL.addSubnet('169.254.0.0', 16, 'ipv4');
+LINK_LOCAL.addSubnet('fe80::', 10, 'ipv6');
+
+function isUnspecified(host: string): boolean {
+  return isIn(UNSPECIFIED, host);
+}
+
+function isUnreachable(host: string): boolean {
+  return isUnspecified(host) || isIn(LINK_LOCAL, host);
+}
+
+function isIn(list: BlockList, host: string): boolean {
+  const family = isIP(host);
+  return family !== 0 && list.check(host, family === 6 ? 'ipv6' : 'ipv4');
+}
 
 function isHost(value: unknown): value is string {
   // A secret, or a text that is too long, can't be shown in part.
@@ -33,5 +61,5 @@ function isHost(value: unknown): value is string {
   const family = isIP(value);
   if (family === 0) return HOST_NAME.test(value) && !ENDS_IN_NUMBER.test(value);
   // A zone belongs to one machine.
-  return !value.includes('%') && !UNREACHABLE.check(value, family === 6 ? 'ipv6' : 'ipv4');
+  return !value.includes('%');
 }

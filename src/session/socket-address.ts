@@ -1,6 +1,7 @@
 import dns, { type LookupAddress, type LookupOptions } from 'node:dns';
 import { isIP } from 'node:net';
 import { OWN_CODES } from '../diagnosis/transport.ts';
+import { unbracketed } from '../domain/endpoint.ts';
 import { printable } from '../domain/printable.ts';
 import type { CauseCode, Problem } from '../domain/problem.ts';
 import { isLocalAddress, isMetadataAddress } from './special-addresses.ts';
@@ -111,8 +112,4 @@ export function socketLookup({ panelUrl, socketHosts }: Pick<SocketPolicy, 'pane
 
 function sameHost(a: string, b: string): boolean {
   return unbracketed(a).toLowerCase() === unbracketed(b).toLowerCase();
-}
-
-function unbracketed(host: string): string {
-  return host.startsWith('[') && host.endsWith(']') ? host.slice(1, -1) : host;
 }

@@ -1,5 +1,5 @@
 import { html } from 'hono/html';
-import type { FleetReading, PanelReading, ServerReading } from '../domain/reading.ts';
+import { type FleetReading, type PanelReading, type ServerReading, shownProblem } from '../domain/reading.ts';
 import { SERVER_STATES } from '../domain/server.ts';
 import type { Triage } from './data/board.ts';
 import { explained, explainedOf, nodesDown } from './data/problems.ts';
@@ -155,7 +155,7 @@ function PlainRow({ server, now }: { readonly server: ServerReading; readonly no
   const condition =
     status.blocked === undefined ? status.condition : `${status.condition}: ${status.blocked}`;
   const age = sampledAt === undefined ? NOTHING : `${span((now - sampledAt) / 1_000)} ago`;
-  const problem = explainedOf(status);
+  const problem = explainedOf({ condition: status.condition, problem: shownProblem(server, now) });
   return (
     <tr>
       <td>{target.panel}</td>

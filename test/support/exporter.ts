@@ -7,6 +7,7 @@ import { loadConfig } from '../../src/config/load.ts';
 import type { FleetReading } from '../../src/domain/reading.ts';
 import type { Shard } from '../../src/fleet/shard.ts';
 import type { ReloadOutcome } from '../../src/http/routes.ts';
+import type { QueryClient } from '../../src/query/client.ts';
 import type { Simulator } from '../../src/simulator/api.ts';
 import type { FastClock } from '../../src/simulator/fast-clock.ts';
 import { formatIssues } from '../../src/yaml/issues.ts';
@@ -41,6 +42,8 @@ export interface ExporterOptions {
   /** What the configuration's variables hold. */
   readonly env?: Readonly<Record<string, string>>;
   readonly enableLifecycle?: boolean;
+  /** What asks game servers for their players; nothing can be asked unless said. */
+  readonly queryClient?: QueryClient;
 }
 
 type Labels = Readonly<Record<string, string>>;
@@ -52,6 +55,8 @@ export interface ExporterUnderTest {
   readonly folder: string;
   readonly lines: readonly LogLine[];
   readonly fleet: FleetReading;
+  /** How often the client that asks game servers was loaded. */
+  clientLoads(): number;
   /** Writes another configuration file, without a reload. */
   write(yaml: string): Promise<void>;
   /** Reloads, with another configuration file where one is given. */
@@ -78,6 +83,7 @@ export async function startExporter(options: ExporterOptions): Promise<ExporterU
     throw new Error(formatIssues(loaded.issues));
   }
   const log = collectingLogger();
+  let clientLoads = 0;
   const app: App = createApp({
     config: loaded.config,
     listen: { host: '127.0.0.1', port: options.port ?? 0 },
@@ -87,6 +93,13 @@ export async function startExporter(options: ExporterOptions): Promise<ExporterU
     ...(options.shard === undefined ? {} : { shard: options.shard }),
     load,
     enableLifecycle: options.enableLifecycle === true,
+    queryClient: () => {
+      clientLoads += 1;
+      const { queryClient } = options;
+      return queryClient === undefined
+        ? Promise.reject(new Error('no client'))
+        : Promise.resolve(queryClient);
+    },
   });
   const { url } = await app.start();
   const scrape = async () => (await fetch(`${url}/metrics`)).text();
@@ -97,6 +110,7 @@ export async function startExporter(options: ExporterOptions): Promise<ExporterU
     folder,
     lines: log.lines,
     fleet: app.fleet,
+    clientLoads: () => clientLoads,
     scrape,
     write,
     reload: async (yaml) => {

@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { PanelSet } from '../../src/app/panel-set.ts';
+import { queryAccess } from '../../src/app/query-access.ts';
 import type { Config } from '../../src/config/config.ts';
 import { loadConfig } from '../../src/config/load.ts';
 import type { CauseCode } from '../../src/domain/problem.ts';
@@ -150,6 +151,7 @@ export async function watchPanel(
     });
     const set = new PanelSet(await configOf(yamlFor(panel, settings)), {
       socketLimit: new SocketLimit(),
+      queries: queryAccess(clock),
       clock,
       log,
       random: () => 0,

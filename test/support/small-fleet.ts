@@ -20,6 +20,7 @@ export function smallFleet(): FleetReading {
           node: 'fra-1',
           egg: 'Paper',
         },
+        query: { players: 12, playersMax: 40, durationSeconds: 0.05, staleAt: READ_AT + 60_000 },
       }),
       streamingReading({
         target: { id: 'd3aac109', name: 'lobby "night"\\\n' },

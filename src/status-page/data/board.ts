@@ -9,6 +9,8 @@ import { type Entry, Ledger, serverKey } from './ledger.ts';
 import { LiveEncoder, type Picture } from './live-encoder.ts';
 import { explained, nodesDown } from './problems.ts';
 import {
+  ALL_SERIES,
+  type AnySeries,
   HISTORY_SERIES,
   type HistorySeries,
   type PanelStatus,
@@ -118,12 +120,12 @@ export class StatusBoard {
   }
 
   /** The last minutes of one server; undefined where there is none of this key. */
-  history(key: string, wanted: readonly HistorySeries[] = HISTORY_SERIES): ServerHistory | undefined {
+  history(key: string, wanted: readonly AnySeries[] = ALL_SERIES): ServerHistory | undefined {
     const entry = this.#ledger.find(key);
     return entry === undefined ? undefined : this.#historyOf(entry, wanted);
   }
 
-  #historyOf(entry: Entry, wanted: readonly HistorySeries[]): ServerHistory {
+  #historyOf(entry: Entry, wanted: readonly AnySeries[]): ServerHistory {
     const { target } = entry.reading;
     const end = this.#options.clock.toUnixMs(this.#ledger.newestPointAt(entry));
     return {
@@ -131,7 +133,12 @@ export class StatusBoard {
       server_id: identityOf(target),
       step_seconds: STEP_SECONDS,
       end_timestamp_seconds: Math.round(end / SECOND_MS),
-      series: Object.fromEntries(wanted.map((name) => [name, this.#seriesOf(entry, name)])),
+      series: Object.fromEntries(
+        wanted.flatMap((name) => {
+          const values = name === 'players' ? this.#ledger.players(entry) : this.#seriesOf(entry, name);
+          return values === undefined ? [] : [[name, values] as const];
+        }),
+      ),
       state_changes: this.#ledger.changes(entry),
       stops: entry.reading.stops,
     };

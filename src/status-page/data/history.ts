@@ -51,11 +51,7 @@ export class HistoryStore {
   /** The values of the steps up to `lastStep`, the oldest first; null where nothing was known. */
   read(slot: number, series: Series, lastStep: number): (number | null)[] {
     const block = this.#blockOf(slot);
-    const start = startOf(slot) + SERIES.indexOf(series) * POINTS;
-    return Array.from({ length: POINTS }, (_, age) => {
-      const value = block[start + ((lastStep + 1 + age) % POINTS)] ?? Number.NaN;
-      return Number.isNaN(value) ? null : value;
-    });
+    return lastPoints(block, startOf(slot) + SERIES.indexOf(series) * POINTS, lastStep);
   }
 
   /** The mean of the newest values up to `lastStep`; NaN if half of them are unknown. */
@@ -77,6 +73,27 @@ export class HistoryStore {
     if (block === undefined) throw new RangeError(`no slot ${slot} was allocated`);
     return block;
   }
+}
+
+/** The last steps of one more chart of a server, which few servers have. */
+export class SparseHistory {
+  readonly #values = new Float32Array(POINTS).fill(Number.NaN);
+
+  write(step: number, value: number): void {
+    this.#values[step % POINTS] = value;
+  }
+
+  /** The values of the steps up to `lastStep`, the oldest first; null where nothing was known. */
+  read(lastStep: number): (number | null)[] {
+    return lastPoints(this.#values, 0, lastStep);
+  }
+}
+
+function lastPoints(values: Float32Array, start: number, lastStep: number): (number | null)[] {
+  return Array.from({ length: POINTS }, (_, age) => {
+    const value = values[start + ((lastStep + 1 + age) % POINTS)] ?? Number.NaN;
+    return Number.isNaN(value) ? null : value;
+  });
 }
 
 function startOf(slot: number): number {

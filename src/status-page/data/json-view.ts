@@ -6,6 +6,7 @@ import {
   type NodeReading,
   type PanelReading,
   type ServerReading,
+  shownProblem,
 } from '../../domain/reading.ts';
 import { identityOf, SERVER_STATES } from '../../domain/server.ts';
 import { type Family, PANEL_FAMILIES, SERVER_FAMILIES } from '../../metrics/families.ts';
@@ -99,7 +100,7 @@ function serverObject(server: ServerReading, { clock, rates, followed }: JsonSou
   const now = clock.now();
   const view = viewOf(server, now, clock);
   const { target, status, sample } = view;
-  const problem = explainedOf(status);
+  const problem = explainedOf({ condition: status.condition, problem: shownProblem(server, now) });
   const following = followed?.(server);
   const attention = serverAttention(server, now, following);
   const trouble = attention && serverTrouble(server, now, following);
@@ -125,6 +126,8 @@ function serverObject(server: ServerReading, { clock, rates, followed }: JsonSou
     network_transmit_bytes_per_second: known(transmit),
     stops: view.stops,
     last_stop: lastStopObject(server, clock),
+    // Named apart as well: what keeps the server from being observed comes first above.
+    query_problem: view.query?.problem && problemObject(view.query.problem),
     ...scalars(SERVER_FAMILIES, 'gameserver_', view),
   };
 }

@@ -1,7 +1,7 @@
-import type { LastStop, ServerReading } from '../../domain/reading.ts';
+import { type LastStop, type ServerReading, shownQuery } from '../../domain/reading.ts';
 import { identityOf, isOff, isSameServer, type ServerState } from '../../domain/server.ts';
 import { unwantedStops } from './attention.ts';
-import { HistoryStore, type Series, Traffic } from './history.ts';
+import { HistoryStore, type Series, SparseHistory, Traffic } from './history.ts';
 import { POINTS, STEP_SECONDS, type StateChange } from './protocol.ts';
 import { withState, withStop } from './state-changes.ts';
 
@@ -19,6 +19,8 @@ export interface Entry {
   reading: ServerReading;
   readonly slot: number;
   readonly traffic: Traffic;
+  /** Undefined until the game was queried. */
+  players: SparseHistory | undefined;
   state: ServerState;
   /** Undefined until its state was known once. */
   changes: readonly StateChange[] | undefined;
@@ -75,13 +77,20 @@ export class Ledger {
       if (state !== entry.state) noteState(entry, state, now, unixMs);
       if (reading.lastStop !== entry.lastStop) noteStop(entry, now, unixMs);
       const step = due[slot % STEP_SECONDS];
-      if (step !== undefined) this.#record(entry, step, isFresh);
+      if (step === undefined) continue;
+      this.#record(entry, step, isFresh);
+      recordPlayers(entry, step, now);
     }
   }
 
   /** One series of a server, the oldest point first; null where nothing was known. */
   series(entry: Entry, series: Series): (number | null)[] {
     return this.#history.read(entry.slot, series, this.#lastStep(entry));
+  }
+
+  /** The numbers of players, the oldest first; undefined where the game was never queried. */
+  players(entry: Entry): (number | null)[] | undefined {
+    return entry.players?.read(this.#lastStep(entry));
   }
 
   /** The monotonic instant of its newest point, in milliseconds. */
@@ -122,6 +131,7 @@ export class Ledger {
       reading,
       slot: this.#history.allocate(),
       traffic: new Traffic(),
+      players: undefined,
       state: 'unknown',
       changes: undefined,
       offSince: undefined,
@@ -154,8 +164,10 @@ export class Ledger {
     const last = this.#lastSteps[turn] ?? -1;
     if (last < 0) return;
     for (let step = Math.max(last + 1, next - POINTS); step < next; step += 1) {
-      for (const { slot } of this.#entries) {
-        if (slot % STEP_SECONDS === turn) this.#clear(slot, step);
+      for (const { slot, players } of this.#entries) {
+        if (slot % STEP_SECONDS !== turn) continue;
+        this.#clear(slot, step);
+        players?.write(step, Number.NaN);
       }
     }
   }
@@ -180,6 +192,12 @@ export class Ledger {
     this.#history.write(slot, step, cpuCores, memoryBytes, receive, transmit);
     entry.cpuMean = this.#history.mean(slot, 'cpuCores', step, CPU_POINTS);
   }
+}
+
+function recordPlayers(entry: Entry, step: number, now: number): void {
+  const query = shownQuery(entry.reading, now);
+  if (query !== undefined) entry.players ??= new SparseHistory();
+  entry.players?.write(step, query?.players ?? Number.NaN);
 }
 
 // The first state that is known is no change.

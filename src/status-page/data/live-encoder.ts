@@ -1,5 +1,11 @@
 import type { Clock } from '../../domain/clock.ts';
-import { CONDITIONS, type ServerReading, STOP_REASONS } from '../../domain/reading.ts';
+import {
+  CONDITIONS,
+  type ServerReading,
+  STOP_REASONS,
+  shownProblem,
+  shownQuery,
+} from '../../domain/reading.ts';
 import {
   BLOCKED_REASONS,
   finiteLimit,
@@ -65,7 +71,7 @@ export class LiveEncoder {
     this.#version = version;
     this.#targets = entries.map(({ reading }) => reading.target);
     this.#columns = COLUMNS.map(() => new Float64Array(entries.length).fill(Number.NaN));
-    this.#trouble = entries.map(({ reading }) => troubleOf(reading));
+    this.#trouble = entries.map(({ reading }) => troubleOf(reading, picture.now));
     this.#nodes = entries.map(({ reading }) => reading.node ?? '');
     this.#time = this.#secondOf(picture.now);
     this.#panelChange(picture.panels);
@@ -88,7 +94,7 @@ export class LiveEncoder {
     const nodes = new PatchWriter<string>();
     for (const [at, entry] of entries.entries()) {
       this.#compare(at, entry, now, columns);
-      writeText(this.#trouble, at, troubleOf(entry.reading), trouble);
+      writeText(this.#trouble, at, troubleOf(entry.reading, now), trouble);
       writeText(this.#nodes, at, entry.reading.node ?? '', nodes);
     }
     const changed = COLUMNS.flatMap((column, index) => {
@@ -144,8 +150,8 @@ export class LiveEncoder {
   }
 }
 
-function troubleOf({ status }: ServerReading): string {
-  return status.problem?.detail ?? '';
+function troubleOf(reading: ServerReading, now: number): string {
+  return shownProblem(reading, now)?.detail ?? '';
 }
 
 function writeText(sent: string[], at: number, text: string, patch: PatchWriter<string>): void {
@@ -211,7 +217,7 @@ function fillRow(row: Float64Array, entry: Entry, now: number, clock: Pick<Clock
   row[0] = SERVER_STATES.indexOf(state);
   row[1] = CONDITIONS.indexOf(status.condition);
   row[2] = status.blocked === undefined ? UNKNOWN : BLOCKED_REASONS.indexOf(status.blocked);
-  row[3] = placeOf(status.problem?.cause);
+  row[3] = placeOf(shownProblem(reading, now)?.cause);
   row[4] = reading.source === undefined ? UNKNOWN : SOURCES.indexOf(reading.source);
   row[5] = scaled(sample?.cpuCores, 100);
   row[6] = scaled(limits.cpuCores, 100);
@@ -227,6 +233,9 @@ function fillRow(row: Float64Array, entry: Entry, now: number, clock: Pick<Clock
   row[14] = startedAt === undefined ? UNKNOWN : Math.round(clock.toUnixMs(startedAt) / 1_000);
   const isExpected = reading.expected(now);
   row[15] = isExpected === undefined ? UNKNOWN : Number(isExpected);
+  const query = shownQuery(reading, now);
+  row[PLACES.players] = query?.players ?? UNKNOWN;
+  row[PLACES.playersMax] = query?.playersMax ?? UNKNOWN;
   fillStops(row, entry, sample, now, clock);
   fillBackups(row, reading, now);
 }

@@ -1,6 +1,6 @@
 import { CAUSES } from '../../diagnosis/causes.ts';
 import type { CauseCode, Problem } from '../../domain/problem.ts';
-import type { CollectionStatus, NodeReading } from '../../domain/reading.ts';
+import type { Condition, NodeReading } from '../../domain/reading.ts';
 import type { CauseWords, ExplainedProblem, NodeDown } from './protocol.ts';
 import { remedyWhile } from './words.ts';
 
@@ -23,7 +23,13 @@ export function explained({ cause, detail }: Problem): ExplainedProblem {
 }
 
 /** A server's problem with the words of its cause; undefined if it has none. */
-export function explainedOf({ condition, problem }: CollectionStatus): ExplainedProblem | undefined {
+export function explainedOf({
+  condition,
+  problem,
+}: {
+  readonly condition: Condition;
+  readonly problem?: Problem | undefined;
+}): ExplainedProblem | undefined {
   if (problem === undefined) return undefined;
   const words = explained(problem);
   return { ...words, remedy: remedyWhile(condition, words) };

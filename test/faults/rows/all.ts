@@ -8,6 +8,7 @@ import { DOCTOR_ROWS } from './doctor.ts';
 import { NETWORK_ROWS } from './networks.ts';
 import { PANEL_ROWS } from './panels.ts';
 import { PROXY_ROWS } from './proxies.ts';
+import { QUERY_ROWS } from './queries.ts';
 import { REST_ROWS } from './rest.ts';
 import { SERVER_ROWS } from './servers.ts';
 import { SOCKET_ROWS } from './sockets.ts';
@@ -77,7 +78,7 @@ export const PLAYED_CAUSES: ReadonlySet<CauseCode> = new Set([
   ...Object.values(GROUPS)
     .flat()
     .flatMap(({ cause }) => cause ?? []),
-  ...[...TLS_ROWS, ...DOCTOR_ROWS, DESCRIPTORS_ROW, BUDGET_ROW].map(({ cause }) => cause),
+  ...[...TLS_ROWS, ...DOCTOR_ROWS, ...QUERY_ROWS, DESCRIPTORS_ROW, BUDGET_ROW].map(({ cause }) => cause),
 ]);
 
 /** The rows of one group but those that are among the quick ones. */

@@ -4,7 +4,7 @@ import type { DoctorPanel } from '../../../src/doctor/panel-trial.ts';
 import { target } from '../../support/targets.ts';
 
 const UUID = '1a7ce997-259b-452e-8b4e-cecc464142ca';
-const unused = {} as Pick<DoctorPanel, 'api' | 'sockets' | 'url'>;
+const unused = {} as Pick<DoctorPanel, 'api' | 'queries' | 'sockets' | 'url'>;
 const discovered = target({ id: 'eeeeeeee', name: 'lobby' });
 
 const PANELS: readonly DoctorPanel[] = [

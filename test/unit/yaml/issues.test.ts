@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { nearestOf } from '../../../src/yaml/issues.ts';
+import { nearestOf, nearOnes } from '../../../src/yaml/near-words.ts';
 
 test.each([
   ['poll_intervall', 'poll_interval'],
@@ -10,4 +10,22 @@ test.each([
   ['x', undefined],
 ])('%s was probably meant to be %s', (word, meant) => {
   expect(nearestOf(word, ['name', 'url', 'api_key', 'poll_interval'])).toBe(meant);
+});
+
+test.each([
+  ['minecraf', ['minecraft', 'minecraftbe']],
+  ['minecraft-java', ['minecraft']],
+  ['Valheim', ['valheim']],
+  ['ark', []],
+  ['cs2', ['csgo']],
+])('%s may have meant %j', (word, meant) => {
+  expect(nearOnes(word, ['minecraftbe', 'minecraft', 'valheim', 'csgo'])).toEqual(meant);
+});
+
+test('no more than three words are offered', () => {
+  expect(nearOnes('arma', ['arma2', 'arma3', 'armareforger', 'armaresistance'])).toEqual([
+    'arma2',
+    'arma3',
+    'armareforger',
+  ]);
 });

@@ -16,7 +16,7 @@ import {
   type Resources,
   ShapeError,
 } from '../../dialect.ts';
-import { serverAddress } from '../../server-address.ts';
+import { localAllocation, serverAddress } from '../../server-address.ts';
 
 /** A sample, and how many of the fields that the panel sent could not be used. */
 export interface DecodedStats {
@@ -269,7 +269,6 @@ function decodeServer(entry: unknown): ListedServer | undefined {
   const status = asText(attributes['status']);
   const node = asText(attributes['node']);
   const egg = eggName(attributes);
-  const address = defaultAddress(attributes);
   return {
     identifier,
     uuid,
@@ -285,7 +284,7 @@ function decodeServer(entry: unknown): ListedServer | undefined {
     underMaintenance: attributes['is_node_under_maintenance'] === true,
     restoring: status === 'restoring_backup',
     withoutBackups: asFields(attributes['feature_limits'])?.['backups'] === 0,
-    ...(address !== undefined && { address }),
+    ...defaultAllocation(attributes),
     limits: decodeLimits(asFields(attributes['limits'])),
   };
 }
@@ -296,14 +295,18 @@ function eggName(attributes: Fields): string | undefined {
 }
 
 /** Panels list all allocations of a server, or the default one alone where the account may not see the others. */
-function defaultAddress(attributes: Fields): string | undefined {
+function defaultAllocation(attributes: Fields): Pick<ListedServer, 'address' | 'allocation'> {
   const allocations = asFields(asFields(attributes['relationships'])?.['allocations'])?.['data'];
-  if (!Array.isArray(allocations)) return undefined;
+  if (!Array.isArray(allocations)) return {};
   const entries: readonly unknown[] = allocations;
   const chosen = entries
     .map((entry) => asFields(asFields(entry)?.['attributes']))
     .find((allocation) => allocation?.['is_default'] === true);
-  return serverAddress([chosen?.['ip_alias'], chosen?.['ip']], chosen?.['port']);
+  const [hosts, port] = [[chosen?.['ip_alias'], chosen?.['ip']], chosen?.['port']];
+  const address = serverAddress(hosts, port);
+  if (address !== undefined) return { address };
+  const allocation = localAllocation(hosts, port);
+  return allocation === undefined ? {} : { allocation };
 }
 
 function decodeLimits(limits: Fields | undefined): Limits {

@@ -1,0 +1,59 @@
+import { isIPv6 } from 'node:net';
+import { formatEndpoint, parseEndpoint, unbracketed } from '../domain/endpoint.ts';
+import { isQueryType, QUERY_TYPES } from '../query/types.ts';
+import { nearOnes } from '../yaml/near-words.ts';
+import { duration, scalar, section } from '../yaml/scalars.ts';
+import { parseHost } from './values.ts';
+
+const TYPES = [...QUERY_TYPES];
+
+/** What keeps a text from being a query type, with the types that may have been meant. */
+function typeProblem(text: string): string | undefined {
+  if (isQueryType(text)) return undefined;
+  const near = nearOnes(text, TYPES);
+  const hint = near.length === 0 ? 'docs/query-types.md lists them' : `did you mean ${near.join(' or ')}?`;
+  return `expected a query type (${hint})`;
+}
+
+/** The address in one spelling; undefined where it isn't a host with or without a port. */
+function readAddress(text: string): string | undefined {
+  const endpoint = parseEndpoint(isIPv6(text) ? `[${text}]` : text);
+  const host = endpoint === undefined ? undefined : parseHost(endpoint.host);
+  return host === undefined ? undefined : formatEndpoint({ ...endpoint, host: unbracketed(host) });
+}
+
+const ADDRESS = 'a host name or an IP address, with or without a port, such as play.example.com:2457';
+
+/** Stands for every address of a machine, and so leads nowhere. */
+const UNSPECIFIED: ReadonlySet<string> = new Set(['0.0.0.0', '[::]']);
+
+function addressProblem(text: string): string | undefined {
+  const address = readAddress(text) ?? '';
+  const isNowhere = UNSPECIFIED.has(address.replace(/:\d+$/, ''));
+  return isNowhere ? 'expected the address of one machine, such as play.example.com:2457' : undefined;
+}
+
+/** The keys of a query, of a server's own and of a rule. */
+export const queryShape = {
+  type: scalar({
+    expected: 'a query type such as minecraft',
+    problem: typeProblem,
+    read: (text) => text,
+  }).meta({
+    description: 'The game, or the protocol that it answers: one of the [types](players.md#types).',
+    examples: ['minecraft'],
+  }),
+  address: scalar({ expected: ADDRESS, problem: addressProblem, read: readAddress })
+    .optional()
+    .meta({
+      description:
+        "Where the game is queried: `host:port`, or a host with the port of the default allocation. Default: the server's default allocation in the listing (its alias, else its IP address, and its port).",
+      examples: ['play.example.com:2457'],
+    }),
+  interval: duration({ atLeast: '10s', because: 'each query is work for the game server' })
+    .prefault('30s')
+    .meta({ description: 'How often the game is queried while the server is running; at least 10s.' }),
+};
+
+/** `query` of a server. */
+export const query = section('a map, such as `query: { type: minecraft }`', queryShape);

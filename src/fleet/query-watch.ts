@@ -1,0 +1,166 @@
+import { CAUSES } from '../diagnosis/causes.ts';
+import type { Clock } from '../domain/clock.ts';
+import type { Problem } from '../domain/problem.ts';
+import type { QuerySettings } from '../domain/query.ts';
+import type { ServerTarget } from '../domain/server.ts';
+import { type AskOptions, askPlayers, QUERY_CUT_MS } from '../query/ask.ts';
+import type { QueryClient } from '../query/client.ts';
+import { queryPlace } from '../query/place.ts';
+import { subjectOf } from '../session/condition.ts';
+import type { NameLookups } from './name-lookups.ts';
+import type { QueryEnd, QueryScheduler, QueryTask } from './query-scheduler.ts';
+import type { ServerLog } from './server-log.ts';
+import type { ServerRecord } from './server-record.ts';
+
+/** An answer holds on for so many intervals. */
+const STALENESS_INTERVALS = 2.5;
+
+/** What the queries of all panels share. */
+export interface QueryAccess {
+  readonly scheduler: QueryScheduler;
+  readonly lookups: NameLookups;
+  /** The query protocols, which are loaded once. */
+  readonly client: () => Promise<QueryClient>;
+}
+
+export interface QueryWatchOptions extends QueryAccess {
+  readonly clock: Clock;
+  readonly log: ServerLog;
+  readonly panelUrl: string;
+  /** The servers of now. */
+  readonly records: () => readonly ServerRecord[];
+  /** Is the listing, which names the default allocations, still to be read? */
+  readonly isListingPending: () => boolean;
+}
+
+/** A server that is queried. */
+interface Watched {
+  /** What the queries go by: while it stays the same, so does the task. */
+  readonly terms: string;
+  readonly task: QueryTask;
+}
+
+/** Queries those of a panel's servers that are to be queried, while they are running, and keeps the answers in their records. */
+export class QueryWatch {
+  readonly #options: QueryWatchOptions;
+  readonly #watched = new Map<ServerRecord, Watched>();
+  /** Servers whose failure was logged, and that haven't answered since. */
+  readonly #reported = new WeakSet<ServerRecord>();
+  #queryHosts: readonly string[] | undefined;
+  #isRunning = false;
+
+  constructor(options: QueryWatchOptions) {
+    this.#options = options;
+  }
+
+  /** Takes on the hosts that may be queried whatever they lead to; `follow` does the rest. */
+  configure(queryHosts: readonly string[] | undefined): void {
+    this.#queryHosts = queryHosts;
+  }
+
+  start(): void {
+    this.#isRunning = true;
+    this.follow();
+  }
+
+  /** Withdraws every query. */
+  stop(): void {
+    this.#isRunning = false;
+    for (const record of this.#watched.keys()) this.#leave(record);
+    this.#options.log.flush();
+  }
+
+  /** Queries the servers of now as their targets say by now; nothing changes for those that stay as they were. */
+  follow(): void {
+    if (!this.#isRunning) return;
+    const left = new Set(this.#watched.keys());
+    for (const record of this.#options.records()) {
+      const { query } = record.target;
+      if (query === undefined) continue;
+      const terms = termsOf(record.target, this.#queryHosts);
+      left.delete(record);
+      if (this.#watched.get(record)?.terms !== terms) this.#watch(record, query, terms);
+    }
+    for (const record of left) this.#leave(record);
+  }
+
+  #watch(record: ServerRecord, settings: QuerySettings, terms: string): void {
+    this.#leave(record);
+    const task: QueryTask = {
+      intervalMs: settings.intervalMs,
+      run: () => this.#runOf(record),
+      query: (signal, isSilent) => this.#query(record, settings, signal, isSilent),
+    };
+    this.#watched.set(record, { terms, task });
+    this.#options.scheduler.add(task);
+  }
+
+  #leave(record: ServerRecord): void {
+    const watched = this.#watched.get(record);
+    if (watched === undefined) return;
+    this.#watched.delete(record);
+    record.dropQuery();
+    this.#options.scheduler.remove(watched.task);
+  }
+
+  #runOf(record: ServerRecord): number | undefined {
+    const { clock, isListingPending } = this.#options;
+    const run = record.runAt(clock.now());
+    if (run === undefined) {
+      record.dropQuery();
+      return undefined;
+    }
+    return 'cause' in queryPlace(record.target) && isListingPending() ? undefined : run;
+  }
+
+  async #query(
+    record: ServerRecord,
+    { intervalMs }: QuerySettings,
+    signal: AbortSignal,
+    isSilent: boolean,
+  ): Promise<QueryEnd> {
+    const { clock, client, lookups, panelUrl } = this.#options;
+    const run = record.starts;
+    const options: AskOptions = {
+      clock,
+      client,
+      policy: { panelUrl, queryHosts: this.#queryHosts },
+      resolve: (name) => lookups.resolve(name, isSilent),
+    };
+    const asked = await askPlayers(record.target, options, signal);
+    if (signal.aborted) return 'failed';
+    const { problem } = asked;
+    // A failure holds on until the next query, which comes later and later.
+    const lifeMs =
+      problem === undefined ? intervalMs * STALENESS_INTERVALS + QUERY_CUT_MS : Number.POSITIVE_INFINITY;
+    record.queried(run, { ...asked, staleAt: clock.now() + lifeMs });
+    this.#report(record, problem);
+    return problem === undefined ? 'answered' : 'failed';
+  }
+
+  /** Logs the first failure, and the first answer after it. */
+  #report(record: ServerRecord, problem: Problem | undefined): void {
+    const { log } = this.#options;
+    const { name } = record.target;
+    const subject = subjectOf(record.target, record.node);
+    if (problem === undefined) {
+      if (!this.#reported.delete(record)) return;
+      log.info({ ...subject, event: 'query_answered' }, `server ${name} answers queries again`);
+      return;
+    }
+    const { cause, detail } = problem;
+    const fields = { ...subject, event: 'query_failed', cause, detail };
+    const { title, remedy } = CAUSES[cause];
+    const level = this.#reported.has(record) ? 'debug' : 'warn';
+    this.#reported.add(record);
+    log[level](fields, `server ${name} is running, but can't be queried: ${title}: ${detail}: ${remedy}`);
+  }
+}
+
+/** What the queries of a server go by, as one text. */
+function termsOf(
+  { query, address, allocation }: ServerTarget,
+  queryHosts: readonly string[] | undefined,
+): string {
+  return JSON.stringify([query, address, allocation, queryHosts]);
+}

@@ -1,0 +1,94 @@
+import { readTransportError } from '../diagnosis/transport.ts';
+import type { Clock } from '../domain/clock.ts';
+import type { Problem } from '../domain/problem.ts';
+import type { QueryReading } from '../domain/reading.ts';
+import type { ServerTarget } from '../domain/server.ts';
+import { QUERY_DEADLINE_MS, type QueryClient, type QueryOutcome, type QueryTarget } from './client.ts';
+import { allowedAddress, type QueryPolicy, queryPlace, type ResolveName } from './place.ts';
+
+/** A query is over by then, the look-up of a name included: the client itself takes no longer than its own deadline. */
+export const QUERY_CUT_MS = QUERY_DEADLINE_MS + 500;
+
+/** What queries are made with. */
+export interface AskOptions {
+  readonly clock: Clock;
+  /** The query protocols, which are loaded once. */
+  readonly client: () => Promise<QueryClient>;
+  readonly policy: QueryPolicy;
+  /** The IP addresses of a name. */
+  readonly resolve: ResolveName;
+}
+
+/** What one query brought. */
+export type Asked = Omit<QueryReading, 'staleAt'>;
+
+/** Asks a server's game for its players, once; never rejects, and ends in time. After an abort, the end means nothing. */
+export async function askPlayers(
+  target: ServerTarget,
+  options: AskOptions,
+  signal: AbortSignal,
+): Promise<Asked> {
+  const { clock } = options;
+  const startedAt = clock.now();
+  const scope = new AbortController();
+  const withdraw = () => scope.abort(signal.reason);
+  if (signal.aborted) withdraw();
+  signal.addEventListener('abort', withdraw, { once: true });
+  const cancel = clock.schedule(QUERY_CUT_MS, () => scope.abort(new Error('the deadline passed')));
+  const failed = (problem: Problem): Asked => ({
+    problem,
+    durationSeconds: (clock.now() - startedAt) / 1_000,
+  });
+  try {
+    const queried = await targetOf(target, options, scope.signal);
+    if ('cause' in queried) return failed(queried);
+    const query = options.client().then((client) => client.query(queried, scope.signal));
+    return askedOf(await untilAborted(query, scope.signal));
+  } catch (error) {
+    return failed(
+      scope.signal.aborted
+        ? { cause: 'query_timed_out', detail: `no answer within ${QUERY_DEADLINE_MS / 1_000} s` }
+        : { cause: 'unexpected', detail: readTransportError(error).message },
+    );
+  } finally {
+    cancel();
+    signal.removeEventListener('abort', withdraw);
+  }
+}
+
+/** What to query, or why nothing can be. */
+async function targetOf(
+  server: ServerTarget,
+  { policy, resolve }: AskOptions,
+  signal: AbortSignal,
+): Promise<QueryTarget | Problem> {
+  const place = queryPlace(server);
+  if ('cause' in place) return place;
+  const { host, port, isQueryPort } = place;
+  const ip = await allowedAddress(host, policy, (name) => untilAborted(resolve(name), signal));
+  return typeof ip === 'string'
+    ? { type: server.query?.type ?? '', ip, hostname: host, port, isQueryPort }
+    : ip;
+}
+
+function askedOf(outcome: QueryOutcome): Asked {
+  const { durationSeconds } = outcome;
+  if (!outcome.ok) return { problem: { cause: outcome.failure, detail: outcome.detail }, durationSeconds };
+  const { players, maxPlayers } = outcome;
+  return { players, ...(maxPlayers !== undefined && { playersMax: maxPlayers }), durationSeconds };
+}
+
+/** The end of the work, or a rejection with the signal's reason as soon as that aborts. */
+async function untilAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
+  let onAbort: () => void = () => undefined;
+  const aborted = new Promise<never>((_resolve, reject) => {
+    onAbort = () => reject(signal.reason as Error);
+    if (signal.aborted) onAbort();
+    signal.addEventListener('abort', onAbort, { once: true });
+  });
+  try {
+    return await Promise.race([work, aborted]);
+  } finally {
+    signal.removeEventListener('abort', onAbort);
+  }
+}

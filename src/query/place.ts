@@ -1,0 +1,122 @@
+import { lookup } from 'node:dns/promises';
+import { BlockList, isIP } from 'node:net';
+import { readTransportError } from '../diagnosis/transport.ts';
+import { type Endpoint, parseEndpoint, unbracketed } from '../domain/endpoint.ts';
+import { printable } from '../domain/printable.ts';
+import type { Problem } from '../domain/problem.ts';
+import type { ServerTarget } from '../domain/server.ts';
+import { isLocalHost } from '../session/socket-address.ts';
+import { isLocalAddress, isMetadataAddress } from '../session/special-addresses.ts';
+
+/** Which addresses may be queried for a panel's servers. */
+export interface QueryPolicy {
+  readonly panelUrl: string;
+  /** Hosts that may be queried whatever they lead to. */
+  readonly queryHosts?: readonly string[] | undefined;
+}
+
+/** Where a server is queried. */
+export interface QueryPlace extends Required<Endpoint> {
+  /** The port was configured as the one that answers queries; otherwise players connect to it. */
+  readonly isQueryPort: boolean;
+}
+
+/** Where a server is queried, going by its configuration and its default allocation; or why nowhere. */
+export function queryPlace({
+  query,
+  address,
+  allocation = address,
+}: Pick<ServerTarget, 'query' | 'address' | 'allocation'>): QueryPlace | Problem {
+  const configured = query?.address === undefined ? undefined : parseEndpoint(query.address);
+  const listed = allocation === undefined ? undefined : parseEndpoint(allocation);
+  const host = configured?.host ?? listed?.host ?? '';
+  const port = configured?.port ?? listed?.port;
+  if (host !== '' && port !== undefined) {
+    return { host, port, isQueryPort: configured?.port !== undefined };
+  }
+  return { cause: 'query_address_missing', detail: missingWords(configured, listed) };
+}
+
+function missingWords(configured: Endpoint | undefined, listed: Endpoint | undefined): string {
+  if (configured !== undefined) return 'query.address names no port, and the listing no default allocation';
+  if (listed === undefined) return 'the listing names no default allocation';
+  return 'the default allocation is 0.0.0.0 or ::, without an alias';
+}
+
+/** Finds the IP addresses of a name. */
+export type ResolveName = (name: string) => Promise<readonly string[]>;
+
+/** The system's resolver, in its order. */
+export const resolveName: ResolveName = async (name) => {
+  const addresses = await lookup(name, { all: true });
+  return addresses.map(({ address }) => address);
+};
+
+/**
+ * The IP address to query for a host, or why there is none. A name is resolved once, and what it leads to is judged and used: where it
+ * leads a moment later doesn't matter.
+ */
+export async function allowedAddress(
+  host: string,
+  policy: QueryPolicy,
+  resolve: ResolveName,
+): Promise<string | Problem> {
+  const addresses = isIP(host) === 0 ? await resolved(host, resolve) : [host];
+  if ('cause' in addresses) return addresses;
+  const [first = host] = addresses;
+  if (isNamed(host, policy)) return first;
+  for (const address of addresses) {
+    const words = isNamed(address, policy) ? undefined : refusal(address, policy);
+    if (words === undefined) continue;
+    const shown = address === host ? address : `"${printable(host)}" leads to ${address}`;
+    return { cause: 'query_address_not_allowed', detail: `${shown}: ${words}` };
+  }
+  return first;
+}
+
+async function resolved(name: string, resolve: ResolveName): Promise<readonly string[] | Problem> {
+  try {
+    const addresses = await resolve(name);
+    if (addresses.length > 0) return addresses;
+  } catch (error) {
+    const { code } = readTransportError(error);
+    // Without a code, the wait for the resolver was given up.
+    const words = code === 'unknown' ? 'not resolved in time' : code;
+    return { cause: 'query_dns', detail: `"${printable(name)}": ${words}` };
+  }
+  return { cause: 'query_dns', detail: `"${printable(name)}" has no address` };
+}
+
+/** Addresses at which many machines listen, or none. */
+const MANY = new BlockList();
+MANY.addSubnet('224.0.0.0', 4, 'ipv4');
+MANY.addSubnet('240.0.0.0', 4, 'ipv4');
+MANY.addSubnet('ff00::', 8, 'ipv6');
+
+function refusal(address: string, { panelUrl }: QueryPolicy): string | undefined {
+  const panelHost = new URL(panelUrl).hostname;
+  if (isMetadataAddress(address) && !isSameHost(address, panelHost)) {
+    return "the address of a cloud's metadata service";
+  }
+  if (isLocalAddress(address) && !isLocalHost(panelHost)) {
+    return 'a loopback or link-local address, from a panel that is not there itself';
+  }
+  return MANY.check(address, isIP(address) === 6 ? 'ipv6' : 'ipv4')
+    ? 'a multicast or reserved address'
+    : undefined;
+}
+
+function isNamed(host: string, { queryHosts = [] }: QueryPolicy): boolean {
+  return queryHosts.some((named) => isSameHost(named, host));
+}
+
+function isSameHost(one: string, other: string): boolean {
+  return spelling(one) === spelling(other);
+}
+
+/** A host in the one spelling that URLs have for it. */
+function spelling(host: string): string {
+  const bare = unbracketed(host);
+  const url = `http://${isIP(bare) === 6 ? `[${bare}]` : bare}`;
+  return URL.canParse(url) ? unbracketed(new URL(url).hostname) : bare;
+}

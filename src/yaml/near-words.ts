@@ -1,0 +1,62 @@
+/** At this many slips or fewer, a word was probably meant to be the other. */
+const MAX_SLIPS = 2;
+
+/** A shorter word is a part of too many others. */
+const SHORTEST_PART = 3;
+
+/** How many words are offered at most. */
+const MAX_OFFERED = 3;
+
+/** The known word that was probably meant; undefined where none is near. */
+export function nearestOf(word: string, known: readonly string[]): string | undefined {
+  const [best] = ranked(word, known);
+  return best !== undefined && isNear(best, word) ? best.candidate : undefined;
+}
+
+/** The known words that may have been meant, the likeliest first: those with few slips, and those that one is a part of the other. */
+export function nearOnes(word: string, known: readonly string[]): readonly string[] {
+  return ranked(word, known)
+    .filter((one) => isNear(one, word) || isPart(plainForm(word), plainForm(one.candidate)))
+    .slice(0, MAX_OFFERED)
+    .map(({ candidate }) => candidate);
+}
+
+interface Ranked {
+  readonly candidate: string;
+  readonly slips: number;
+}
+
+function ranked(word: string, known: readonly string[]): readonly Ranked[] {
+  const plain = plainForm(word);
+  return known
+    .map((candidate) => ({ candidate, slips: slipsBetween(plain, plainForm(candidate)) }))
+    .sort((a, b) => a.slips - b.slips);
+}
+
+function isNear({ slips }: Ranked, word: string): boolean {
+  return slips <= MAX_SLIPS && slips < plainForm(word).length;
+}
+
+function isPart(one: string, other: string): boolean {
+  const [short, long] = one.length < other.length ? [one, other] : [other, one];
+  return short.length >= SHORTEST_PART && long.includes(short);
+}
+
+/** `apiKey`, `api-key` and `API_KEY` are slips of style, not of spelling. */
+function plainForm(word: string): string {
+  return word.slice(0, 40).toLowerCase().replaceAll(/[-_ ]/g, '');
+}
+
+/** The Levenshtein distance. */
+function slipsBetween(a: string, b: string): number {
+  let row = Array.from({ length: b.length + 1 }, (_, index) => index);
+  for (let i = 1; i <= a.length; i++) {
+    const next = [i];
+    for (let j = 1; j <= b.length; j++) {
+      const replaced = (row[j - 1] ?? 0) + (a[i - 1] === b[j - 1] ? 0 : 1);
+      next.push(Math.min(replaced, (row[j] ?? 0) + 1, (next[j - 1] ?? 0) + 1));
+    }
+    row = next;
+  }
+  return row[b.length] ?? 0;
+}

@@ -1,0 +1,56 @@
+import type { CauseCode } from '../../../src/domain/problem.ts';
+import type { QueryOutcome } from '../../../src/query/client.ts';
+import type { AllocationSpec } from '../../../src/simulator/schema.ts';
+
+/** A game server that can't be queried, while it is running. */
+export interface QueryRow {
+  readonly name: string;
+  readonly cause: CauseCode;
+  /** Its default allocation; a public address unless said. */
+  readonly allocation?: AllocationSpec | null;
+  /** What comes of the query, if there is one. */
+  readonly outcome?: QueryOutcome;
+}
+
+const failed = (failure: Extract<QueryOutcome, { ok: false }>['failure'], detail: string): QueryOutcome => ({
+  ok: false,
+  failure,
+  detail,
+  durationSeconds: 0.25,
+});
+
+export const QUERY_ROWS: readonly QueryRow[] = [
+  { name: 'a game that hangs', cause: 'query_no_answer', outcome: failed('query_no_answer', 'no answer') },
+  {
+    name: 'a port that nothing listens on',
+    cause: 'query_refused',
+    outcome: failed('query_refused', 'nothing listens there'),
+  },
+  {
+    name: 'another game on the port',
+    cause: 'query_wrong_protocol',
+    outcome: failed('query_wrong_protocol', "answered, but not in the game's protocol"),
+  },
+  {
+    name: 'a game that answers a byte a second',
+    cause: 'query_timed_out',
+    outcome: failed('query_timed_out', 'the answer was not complete in time'),
+  },
+  { name: 'a server without an allocation', cause: 'query_address_missing', allocation: null },
+  {
+    name: 'an allocation of 0.0.0.0',
+    cause: 'query_address_missing',
+    allocation: { ip: '0.0.0.0', port: 25_565 },
+  },
+  { name: 'an allocation of ::', cause: 'query_address_missing', allocation: { ip: '::', port: 25_565 } },
+  {
+    name: 'an alias that leads nowhere',
+    cause: 'query_dns',
+    allocation: { alias: 'nobody.invalid', port: 25_565 },
+  },
+  {
+    name: "an alias that is a cloud's metadata service",
+    cause: 'query_address_not_allowed',
+    allocation: { alias: '100.100.100.200', port: 80 },
+  },
+];

@@ -1,0 +1,237 @@
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import type { QueryClient, QueryOutcome, QueryTarget } from '../../../src/query/client.ts';
+import type { Simulator } from '../../../src/simulator/api.ts';
+import type { ServerSpec } from '../../../src/simulator/schema.ts';
+import { startSimulator } from '../../../src/simulator/simulator.ts';
+import { QUERY_ROWS } from '../../faults/rows/queries.ts';
+import { type ExporterUnderTest, fastClock, startExporter } from '../../support/exporter.ts';
+
+const PAPER: ServerSpec = {
+  name: 'survival',
+  profile: 'steady',
+  egg: 'Paper',
+  allocation: { ip: '203.0.113.7', port: 25_565 },
+};
+const TWELVE: QueryOutcome = { ok: true, players: 12, maxPlayers: 40, durationSeconds: 0.05 };
+const SERVER = { server: 'survival' };
+const FAMILIES = /^gameserver_(?:players|players_max|query_\w+)\{/m;
+
+let panel: Simulator | undefined;
+let exporter: ExporterUnderTest | undefined;
+let queried: QueryTarget[];
+let answer: (target: QueryTarget, signal: AbortSignal) => Promise<QueryOutcome>;
+
+const client: QueryClient = {
+  query: (target, signal) => {
+    queried.push(target);
+    return answer(target, signal);
+  },
+};
+
+beforeEach(() => {
+  queried = [];
+  answer = () => Promise.resolve(TWELVE);
+});
+
+afterEach(async () => {
+  await exporter?.stop();
+  await panel?.stop();
+  exporter = undefined;
+  panel = undefined;
+});
+
+/** A configuration of one server, with these further lines of its entry. */
+function yamlOf(
+  { url, apiKey, servers }: Simulator,
+  lines: readonly string[] = [],
+  settings: readonly string[] = [],
+) {
+  return [
+    'panels:',
+    '  - name: main',
+    `    url: ${url}`,
+    `    api_key: ${apiKey}`,
+    ...settings.map((line) => `    ${line}`),
+    '    servers:',
+    ...servers.flatMap(({ uuid, name }) => [
+      `      - id: ${uuid}`,
+      `        name: ${name}`,
+      ...lines.map((line) => `        ${line}`),
+    ]),
+  ].join('\n');
+}
+
+const QUERY = ['query: { type: minecraft }'];
+
+async function observe(
+  spec: ServerSpec = PAPER,
+  yaml: (panel: Simulator) => string = (simulated) => yamlOf(simulated, QUERY),
+): Promise<ExporterUnderTest> {
+  const clock = fastClock();
+  panel = await startSimulator({ clock, servers: [spec] });
+  exporter = await startExporter({ yaml: yaml(panel), clock, queryClient: client });
+  return exporter;
+}
+
+async function serverObject({ url }: ExporterUnderTest): Promise<Record<string, unknown>> {
+  const { servers } = (await (await fetch(`${url}/api/v1/servers`)).json()) as {
+    servers: Record<string, unknown>[];
+  };
+  return servers[0] ?? {};
+}
+
+describe('a server with a query', () => {
+  it('shows what its game says, in the metrics and in the JSON', async () => {
+    const shown = await observe();
+    await shown.until('gameserver_players', SERVER, 12);
+    expect(await shown.value('gameserver_players_max', SERVER)).toBe(40);
+    expect(await shown.value('gameserver_query_up', SERVER)).toBe(1);
+    expect(await shown.value('gameserver_query_duration_seconds', SERVER)).toBe(0.05);
+    expect(await serverObject(shown)).toMatchObject({ players: 12, players_max: 40, query_up: 1 });
+    expect(queried[0]).toEqual({
+      type: 'minecraft',
+      ip: '203.0.113.7',
+      hostname: '203.0.113.7',
+      port: 25_565,
+      isQueryPort: false,
+    });
+    expect(shown.clientLoads()).toBe(1);
+  });
+
+  it('has a history of its players', async () => {
+    const shown = await observe();
+    await shown.until('gameserver_players', SERVER, 12);
+    const id = panel?.servers[0]?.identifier ?? '';
+    const read = async () => {
+      const reply = await fetch(`${shown.url}/api/v1/history?server=main/${id}&series=players`);
+      const { servers } = (await reply.json()) as { servers: { series: { players?: number[] } }[] };
+      return servers[0]?.series.players?.at(-1);
+    };
+    await vi.waitFor(async () => expect(await read()).toBe(12), { timeout: 20_000, interval: 20 });
+  });
+
+  it('is queried no longer once it stops, and nothing of the query is shown', async () => {
+    const shown = await observe();
+    await shown.until('gameserver_players', SERVER, 12);
+    panel?.power('survival', 'stop');
+    await shown.until('gameserver_state', { ...SERVER, state: 'offline' }, 1);
+    expect(await shown.scrape()).not.toMatch(FAMILIES);
+    queried.length = 0;
+    panel?.power('survival', 'start');
+    await shown.until('gameserver_state', { ...SERVER, state: 'running' }, 1);
+    await shown.until('gameserver_players', SERVER, 12);
+    expect(queried.length).toBeGreaterThanOrEqual(1);
+  });
+
+  it('holds up no scrape, and no stop, with a query that hangs', async () => {
+    answer = () => new Promise(() => undefined);
+    const shown = await observe();
+    await vi.waitFor(() => expect(queried).not.toEqual([]), { timeout: 20_000, interval: 5 });
+    expect(await shown.value('gameserver_collection_up', SERVER)).toBe(1);
+    expect(await shown.value('gameserver_query_up', SERVER)).toBeUndefined();
+    await shown.stop();
+    exporter = undefined;
+  });
+});
+
+describe('a server that can not be queried', () => {
+  it.each(QUERY_ROWS.map((row) => [row.name, row] as const))(
+    '%s',
+    async (_, { cause, allocation, outcome }) => {
+      answer = () =>
+        outcome === undefined ? Promise.reject(new Error('queried')) : Promise.resolve(outcome);
+      const shown = await observe({ ...PAPER, ...(allocation !== undefined && { allocation }) });
+      await shown.until('gameserver_query_up', SERVER, 0);
+      expect(await shown.value('gameserver_players', SERVER)).toBeUndefined();
+      expect(await shown.value('gameserver_players_max', SERVER)).toBeUndefined();
+      if (outcome === undefined) expect(queried).toEqual([]);
+      expect(await serverObject(shown)).toMatchObject({
+        condition: 'streaming',
+        cause,
+        advice: expect.any(String) as string,
+        query_problem: { cause },
+      });
+      const lines = () => shown.lines.filter(({ level, fields }) => level === 'warn' && 'cause' in fields);
+      expect(lines().map(({ fields }) => fields)).toEqual([
+        expect.objectContaining({ panel: 'main', server: 'survival', cause }) as object,
+      ]);
+      if (outcome === undefined) return;
+      answer = () => Promise.resolve(TWELVE);
+      await shown.until('gameserver_players', SERVER, 12);
+      expect((await serverObject(shown))['cause']).toBeUndefined();
+      expect(lines()).toHaveLength(1);
+      expect(shown.lines.filter(({ message }) => /answers queries again/.test(message))).toHaveLength(1);
+    },
+  );
+});
+
+describe('a reload', () => {
+  it('begins and ends queries', async () => {
+    const shown = await observe(PAPER, yamlOf);
+    await shown.until('gameserver_state', { ...SERVER, state: 'running' }, 1);
+    expect(await shown.scrape()).not.toMatch(FAMILIES);
+    expect(shown.clientLoads()).toBe(0);
+    if (panel === undefined) return;
+    await shown.reload(yamlOf(panel, QUERY));
+    await shown.until('gameserver_players', SERVER, 12);
+    await shown.reload(
+      yamlOf(panel, ['query: { type: valheim, address: "203.0.113.9:2457", interval: 10s }']),
+    );
+    expect(await shown.scrape()).not.toMatch(FAMILIES);
+    await shown.until('gameserver_players', SERVER, 12);
+    expect(queried.at(-1)).toMatchObject({
+      type: 'valheim',
+      ip: '203.0.113.9',
+      port: 2_457,
+      isQueryPort: true,
+    });
+    await shown.reload(yamlOf(panel));
+    expect(await shown.scrape()).not.toMatch(FAMILIES);
+    expect(panel.record.sockets(panel.servers[0]?.uuid ?? '')).toMatchObject({ opened: 1 });
+  });
+
+  it('takes on query_hosts without a new connection', async () => {
+    const metadata = { ...PAPER, allocation: { ip: '100.100.100.200', port: 25_565 } };
+    const shown = await observe(metadata);
+    await shown.until('gameserver_query_up', SERVER, 0);
+    if (panel === undefined) return;
+    await shown.reload(yamlOf(panel, QUERY, ['query_hosts: [100.100.100.200]']));
+    await shown.until('gameserver_players', SERVER, 12);
+    expect(panel.record.sockets(panel.servers[0]?.uuid ?? '')).toMatchObject({ opened: 1 });
+  });
+});
+
+describe('discovered servers', () => {
+  const discovering = (rules: string) => (simulated: Simulator) =>
+    [
+      'panels:',
+      '  - name: main',
+      `    url: ${simulated.url}`,
+      `    api_key: ${simulated.apiKey}`,
+      '    discover:',
+      `      query: ${rules}`,
+    ].join('\n');
+
+  it('are queried by the first rule that fits', async () => {
+    const rules =
+      '[{ match: { egg: [Valheim] }, type: valheim }, { match: { egg: ["paper*"] }, type: minecraft }, { match: {}, type: rust }]';
+    const shown = await observe(PAPER, discovering(rules));
+    await shown.until('gameserver_players', SERVER, 12);
+    expect(new Set(queried.map(({ type }) => type))).toEqual(new Set(['minecraft']));
+  });
+
+  it('that no rule fits are not queried', async () => {
+    const shown = await observe(PAPER, discovering('[{ match: { egg: [Valheim] }, type: valheim }]'));
+    await shown.until('gameserver_state', { ...SERVER, state: 'running' }, 1);
+    expect(shown.clientLoads()).toBe(0);
+    expect(await shown.scrape()).not.toMatch(FAMILIES);
+  });
+
+  it('at 0.0.0.0 are queried at the host that a rule names, on the port of the allocation', async () => {
+    const everywhere = { ...PAPER, allocation: { ip: '0.0.0.0', port: 25_571 } };
+    const rules = '[{ match: {}, type: minecraft, address: 203.0.113.8 }]';
+    const shown = await observe(everywhere, discovering(rules));
+    await shown.until('gameserver_players', SERVER, 12);
+    expect(queried[0]).toMatchObject({ ip: '203.0.113.8', port: 25_571, isQueryPort: false });
+  });
+});

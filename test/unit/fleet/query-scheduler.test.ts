@@ -1,0 +1,284 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import {
+  LONGEST_BACKOFF_MS,
+  QUERY_SEATS,
+  QueryScheduler,
+  type QueryTask,
+  restMs,
+  SILENT_SEATS,
+} from '../../../src/fleet/query-scheduler.ts';
+import { QueuedClock } from '../../support/queued-clock.ts';
+
+const SECOND = 1_000;
+const MINUTE = 60 * SECOND;
+const INTERVAL = 30 * SECOND;
+const DEADLINE = 5 * SECOND;
+
+/** A server in virtual time. */
+class FakeServer implements QueryTask {
+  readonly intervalMs: number;
+  readonly #world: World;
+  /** How long an answer takes; undefined while it answers nothing. */
+  answersAfterMs: number | undefined;
+  currentRun: number | undefined = 0;
+  /** When it was queried. */
+  readonly asked: number[] = [];
+  /** When it answered. */
+  readonly answered: number[] = [];
+
+  constructor(world: World, answersAfterMs: number | undefined, intervalMs = INTERVAL) {
+    this.#world = world;
+    this.answersAfterMs = answersAfterMs;
+    this.intervalMs = intervalMs;
+  }
+
+  run(): number | undefined {
+    return this.currentRun;
+  }
+
+  query(signal: AbortSignal, isSilent: boolean): Promise<'answered' | 'failed'> {
+    const { clock } = this.#world;
+    this.asked.push(clock.now());
+    this.#world.begin(isSilent);
+    const tookMs = this.answersAfterMs ?? DEADLINE;
+    const isAnswered = this.answersAfterMs !== undefined && this.answersAfterMs < DEADLINE;
+    return new Promise((resolve) => {
+      const end = (word: 'answered' | 'failed') => {
+        this.#world.end(isSilent);
+        resolve(word);
+      };
+      const cancel = clock.schedule(Math.min(tookMs, DEADLINE), () => {
+        signal.removeEventListener('abort', onAbort);
+        if (isAnswered) this.answered.push(clock.now());
+        end(isAnswered ? 'answered' : 'failed');
+      });
+      const onAbort = () => {
+        cancel();
+        end('failed');
+      };
+      signal.addEventListener('abort', onAbort, { once: true });
+    });
+  }
+}
+
+class World {
+  readonly clock = new QueuedClock();
+  readonly scheduler = new QueryScheduler(this.clock);
+  atOnce = 0;
+  silentAtOnce = 0;
+  mostAtOnce = 0;
+  mostSilentAtOnce = 0;
+
+  begin(isSilent: boolean): void {
+    this.atOnce += 1;
+    if (isSilent) this.silentAtOnce += 1;
+    this.mostAtOnce = Math.max(this.mostAtOnce, this.atOnce);
+    this.mostSilentAtOnce = Math.max(this.mostSilentAtOnce, this.silentAtOnce);
+  }
+
+  end(isSilent: boolean): void {
+    this.atOnce -= 1;
+    if (isSilent) this.silentAtOnce -= 1;
+  }
+
+  add(count: number, answersAfterMs: number | undefined, intervalMs = INTERVAL): readonly FakeServer[] {
+    return Array.from({ length: count }, () => {
+      const server = new FakeServer(this, answersAfterMs, intervalMs);
+      this.scheduler.add(server);
+      return server;
+    });
+  }
+}
+
+const gapsOf = (times: readonly number[]) => times.slice(1).map((at, index) => at - (times[index] ?? 0));
+
+describe('a server that answers', () => {
+  it('is queried once in its interval', async () => {
+    const world = new World();
+    const [server] = world.add(1, 50);
+    await world.clock.advance(10 * MINUTE);
+    expect(server?.asked.length).toBeGreaterThanOrEqual(20);
+    for (const gap of gapsOf(server?.asked ?? [])) expect(gap).toBeCloseTo(INTERVAL, 0);
+  });
+
+  it('has its place in time among a thousand others: no second has many more queries than another', async () => {
+    const world = new World();
+    const servers = world.add(1_000, 50);
+    await world.clock.advance(2 * INTERVAL);
+    const from = INTERVAL;
+    const bySecond = Array.from({ length: INTERVAL / SECOND }, () => 0);
+    for (const at of servers.flatMap(({ asked }) => asked)) {
+      const second = Math.floor((at - from) / SECOND);
+      if (second >= 0 && second < bySecond.length) bySecond[second] = (bySecond[second] ?? 0) + 1;
+    }
+    expect(bySecond.reduce((sum, count) => sum + count, 0)).toBeGreaterThanOrEqual(995);
+    expect(Math.max(...bySecond)).toBeLessThanOrEqual(37);
+    expect(Math.min(...bySecond)).toBeGreaterThanOrEqual(30);
+  });
+});
+
+describe('a server that does not answer', () => {
+  it('is queried less and less often, down to every five minutes', async () => {
+    const world = new World();
+    const [server] = world.add(1, undefined);
+    await world.clock.advance(60 * MINUTE);
+    const gaps = gapsOf(server?.asked ?? []).map((gap) => Math.round(gap / SECOND));
+    expect(gaps.slice(0, 5)).toEqual([30, 60, 120, 240, 300]);
+    expect(new Set(gaps.slice(4))).toEqual(new Set([300]));
+  });
+
+  it('is queried in its interval again once it answers', async () => {
+    const world = new World();
+    const [server] = world.add(1, undefined);
+    await world.clock.advance(30 * MINUTE);
+    if (server !== undefined) server.answersAfterMs = 50;
+    await world.clock.advance(6 * MINUTE);
+    const before = server?.asked.length ?? 0;
+    await world.clock.advance(5 * MINUTE);
+    expect((server?.asked.length ?? 0) - before).toBeGreaterThanOrEqual(9);
+  });
+
+  it('begins anew with its next run', async () => {
+    const world = new World();
+    const [server] = world.add(1, undefined);
+    await world.clock.advance(30 * MINUTE);
+    const before = server?.asked.length ?? 0;
+    if (server !== undefined) server.currentRun = 1;
+    await world.clock.advance(INTERVAL);
+    expect(server?.asked.length).toBe(before + 1);
+  });
+
+  it.each([
+    [1, INTERVAL, 0],
+    [2, INTERVAL, INTERVAL],
+    [5, INTERVAL, LONGEST_BACKOFF_MS - INTERVAL],
+    [500, INTERVAL, LONGEST_BACKOFF_MS - INTERVAL],
+    [500, LONGEST_BACKOFF_MS, 0],
+  ])(
+    'rests after %i failures with an interval of %i ms for %i ms before its next slot',
+    (failures, interval, rest) => {
+      expect(restMs(failures, interval)).toBe(rest);
+    },
+  );
+});
+
+describe('a server that is not running', () => {
+  it('is never queried', async () => {
+    const world = new World();
+    const [server] = world.add(1, 50);
+    if (server !== undefined) server.currentRun = undefined;
+    await world.clock.advance(10 * MINUTE);
+    expect(server?.asked).toEqual([]);
+  });
+
+  it('is queried within an interval once it runs', async () => {
+    const world = new World();
+    const [server] = world.add(1, 50);
+    if (server !== undefined) server.currentRun = undefined;
+    await world.clock.advance(10 * MINUTE);
+    if (server !== undefined) server.currentRun = 1;
+    await world.clock.advance(INTERVAL);
+    expect(server?.asked).toHaveLength(1);
+  });
+
+  it('is passed over where it stopped while it waited for a seat', async () => {
+    const world = new World();
+    const slow = world.add(2_000, 4_900);
+    await world.clock.advance(INTERVAL / 2);
+    for (const server of slow) server.currentRun = undefined;
+    const before = slow.flatMap(({ asked }) => asked).length;
+    await world.clock.advance(10 * MINUTE);
+    expect(slow.flatMap(({ asked }) => asked)).toHaveLength(before);
+  });
+});
+
+it('a server that is removed is withdrawn, and never queried again', async () => {
+  const world = new World();
+  const [server] = world.add(1, undefined);
+  await world.clock.advance(INTERVAL);
+  expect(world.atOnce).toBeLessThanOrEqual(1);
+  while (world.atOnce === 0) await world.clock.advance(SECOND);
+  if (server !== undefined) world.scheduler.remove(server);
+  await world.clock.advance(0);
+  expect(world.atOnce).toBe(0);
+  const { length } = server?.asked ?? [];
+  await world.clock.advance(30 * MINUTE);
+  expect(server?.asked).toHaveLength(length);
+});
+
+describe('dead servers', () => {
+  it('delay no other: healthy ones beside 500 dead ones are queried as if they were alone', async () => {
+    const world = new World();
+    world.add(500, undefined);
+    const healthy = world.add(200, 50);
+    await world.clock.advance(10 * MINUTE);
+    for (const { asked } of healthy) {
+      expect(asked.length).toBeGreaterThanOrEqual(19);
+      for (const gap of gapsOf(asked)) expect(gap).toBeLessThanOrEqual(INTERVAL + SECOND);
+    }
+  });
+
+  it('delay no other when they all die at once', async () => {
+    const world = new World();
+    const dying = world.add(500, 50);
+    const healthy = world.add(200, 50);
+    await world.clock.advance(5 * MINUTE);
+    for (const server of dying) server.answersAfterMs = undefined;
+    await world.clock.advance(10 * MINUTE);
+    for (const { asked } of healthy)
+      for (const gap of gapsOf(asked)) expect(gap).toBeLessThanOrEqual(INTERVAL + 2 * SECOND);
+  });
+
+  it('are each queried again and again all the same', async () => {
+    const world = new World();
+    const dead = world.add(300, undefined);
+    world.add(700, 50);
+    await world.clock.advance(30 * MINUTE);
+    for (const { asked } of dead) expect(asked.length).toBeGreaterThanOrEqual(5);
+  });
+
+  it('are not confused with slow ones: an answer that always takes long is waited for', async () => {
+    const world = new World();
+    world.add(100, undefined);
+    const slow = world.add(20, 3_000);
+    world.add(300, 50);
+    await world.clock.advance(10 * MINUTE);
+    for (const { answered } of slow) expect(answered.length).toBeGreaterThanOrEqual(15);
+  });
+});
+
+it('keeps its bounds, whatever the servers do', async () => {
+  const server = fc.record({
+    answersAfterMs: fc.option(fc.integer({ min: 1, max: 7_000 }), { nil: undefined }),
+    intervalMs: fc.integer({ min: 10 * SECOND, max: 2 * MINUTE }),
+    count: fc.integer({ min: 1, max: 120 }),
+  });
+  await fc.assert(
+    fc.asyncProperty(
+      fc.array(server, { minLength: 1, maxLength: 5 }),
+      fc.array(fc.nat(4)),
+      async (kinds, changes) => {
+        const world = new World();
+        const groups = kinds.map(({ count, answersAfterMs, intervalMs }) =>
+          world.add(count, answersAfterMs, intervalMs),
+        );
+        for (const change of changes.slice(0, 4)) {
+          await world.clock.advance(MINUTE);
+          const group = groups[change % groups.length] ?? [];
+          for (const one of group) {
+            if (change === 0) one.currentRun = one.currentRun === undefined ? 1 : undefined;
+            else one.answersAfterMs = one.answersAfterMs === undefined ? 50 : undefined;
+          }
+        }
+        await world.clock.advance(2 * MINUTE);
+        expect(world.mostAtOnce).toBeLessThanOrEqual(QUERY_SEATS);
+        expect(world.mostSilentAtOnce).toBeLessThanOrEqual(SILENT_SEATS);
+        for (const one of groups.flat()) world.scheduler.remove(one);
+        await world.clock.advance(0);
+        expect(world.atOnce).toBe(0);
+      },
+    ),
+    { numRuns: 15 },
+  );
+});

@@ -1,0 +1,177 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { allowedAddress, type QueryPolicy, queryPlace } from '../../../src/query/place.ts';
+
+const PUBLIC: QueryPolicy = { panelUrl: 'https://panel.example.com' };
+const LOCAL: QueryPolicy = { panelUrl: 'http://127.0.0.1:8080' };
+const naming = (...queryHosts: string[]): QueryPolicy => ({ ...PUBLIC, queryHosts });
+
+/** A resolver that knows these names. */
+const names = (known: Readonly<Record<string, readonly string[]>>) => (name: string) => {
+  const addresses = known[name];
+  return addresses === undefined
+    ? Promise.reject(Object.assign(new Error(`getaddrinfo ENOTFOUND ${name}`), { code: 'ENOTFOUND' }))
+    : Promise.resolve(addresses);
+};
+
+const unused = names({});
+
+describe('the place of a query', () => {
+  const query = (address?: string) => ({
+    query: { type: 'minecraft', intervalMs: 30_000, ...(address !== undefined && { address }) },
+  });
+
+  it.each([
+    ['the default allocation', query(), '203.0.113.7:25565', undefined, '203.0.113.7', 25_565, false],
+    ['an IPv6 allocation', query(), '[2001:db8::7]:25565', undefined, '2001:db8::7', 25_565, false],
+    ['its alias', query(), 'play.example.com:25565', undefined, 'play.example.com', 25_565, false],
+    ['a link-local allocation', query(), undefined, '169.254.7.7:25565', '169.254.7.7', 25_565, false],
+    [
+      'the configured address',
+      query('a.example.com:2457'),
+      '203.0.113.7:2456',
+      undefined,
+      'a.example.com',
+      2457,
+      true,
+    ],
+    [
+      'the configured host',
+      query('a.example.com'),
+      '203.0.113.7:2456',
+      undefined,
+      'a.example.com',
+      2456,
+      false,
+    ],
+    ['the configured host, beside 0.0.0.0', query('[::1]'), undefined, ':2456', '::1', 2456, false],
+    ['the configured IPv6 address', query('[::1]:2457'), undefined, undefined, '::1', 2457, true],
+  ])('is %s', (_, settings, address, allocation, host, port, isQueryPort) => {
+    const target = {
+      ...settings,
+      ...(address !== undefined && { address }),
+      ...(allocation !== undefined && { allocation }),
+    };
+    expect(queryPlace(target)).toEqual({ host, port, isQueryPort });
+  });
+
+  it.each([
+    ['there is no allocation', query(), undefined, 'the listing names no default allocation'],
+    [
+      'the allocation is 0.0.0.0',
+      query(),
+      ':25565',
+      'the default allocation is 0.0.0.0 or ::, without an alias',
+    ],
+    [
+      'the configured address has no port, and there is no allocation',
+      query('a.example.com'),
+      undefined,
+      'query.address names no port, and the listing no default allocation',
+    ],
+  ])('is missing where %s', (_, settings, allocation, detail) => {
+    const target = { ...settings, ...(allocation !== undefined && { allocation }) };
+    expect(queryPlace(target)).toEqual({ cause: 'query_address_missing', detail });
+  });
+});
+
+describe('an address that may be queried', () => {
+  it.each<[string, string, QueryPolicy]>([
+    ['a public one', '203.0.113.7', PUBLIC],
+    ['a public IPv6 one', '2001:db8::7', PUBLIC],
+    ['a private one (RFC 1918)', '10.0.0.7', PUBLIC],
+    ['a private one (RFC 1918)', '172.16.0.7', PUBLIC],
+    ['a private one (RFC 1918)', '192.168.1.7', PUBLIC],
+    ['a unique local IPv6 one', 'fd12:3456::7', PUBLIC],
+    ['loopback, if the panel is there', '127.0.0.1', LOCAL],
+    ['loopback, if the panel is at localhost', '::1', { panelUrl: 'http://localhost' }],
+    ['link-local, if the panel is local', '169.254.7.7', { panelUrl: 'http://169.254.1.1' }],
+    ['loopback in query_hosts', '127.0.0.1', naming('127.0.0.1')],
+    ['IPv6 loopback in query_hosts', '::1', naming('[::1]')],
+    ['IPv6 in another spelling', '0:0:0:0:0:0:0:1', naming('[::1]')],
+    ['link-local in query_hosts', '169.254.7.7', naming('169.254.7.7')],
+    ['a metadata address in query_hosts', '169.254.169.254', naming('169.254.169.254')],
+    ['a metadata address that is the panel', '100.100.100.200', { panelUrl: 'http://100.100.100.200' }],
+  ])('%s: %s', async (_, address, policy) => {
+    expect(await allowedAddress(address, policy, unused)).toBe(address);
+  });
+
+  it.each<[string, string, readonly string[], QueryPolicy, string]>([
+    ['a name', 'play.example.com', ['203.0.113.7', '2001:db8::7'], PUBLIC, '203.0.113.7'],
+    ['a name with IPv6 alone', 'play.example.com', ['2001:db8::7'], PUBLIC, '2001:db8::7'],
+    ['a named name that leads here', 'games.local', ['127.0.0.1'], naming('GAMES.local'), '127.0.0.1'],
+    ['a name that leads to a named address', 'games.local', ['127.0.0.1'], naming('127.0.0.1'), '127.0.0.1'],
+    ['a name that leads here, where the panel is', 'localhost', ['127.0.0.1'], LOCAL, '127.0.0.1'],
+  ])('%s', async (_, name, addresses, policy, address) => {
+    expect(await allowedAddress(name, policy, names({ [name]: addresses }))).toBe(address);
+  });
+});
+
+describe('an address that is not queried', () => {
+  const LOCAL_WORDS = /a loopback or link-local address/;
+
+  it.each<[string, QueryPolicy, RegExp]>([
+    ['127.0.0.1', PUBLIC, LOCAL_WORDS],
+    ['127.99.0.1', PUBLIC, LOCAL_WORDS],
+    ['::1', PUBLIC, LOCAL_WORDS],
+    ['::ffff:127.0.0.1', PUBLIC, LOCAL_WORDS],
+    ['64:ff9b::7f00:1', PUBLIC, LOCAL_WORDS],
+    ['169.254.7.7', PUBLIC, LOCAL_WORDS],
+    ['fe80::7', PUBLIC, LOCAL_WORDS],
+    ['0.0.0.0', PUBLIC, LOCAL_WORDS],
+    ['127.0.0.1', naming('127.0.0.2'), LOCAL_WORDS],
+    ['169.254.169.254', PUBLIC, /metadata/],
+    ['169.254.169.254', LOCAL, /metadata/],
+    ['100.100.100.200', LOCAL, /metadata/],
+    ['fd00:ec2::254', LOCAL, /metadata/],
+    ['::ffff:169.254.169.254', LOCAL, /metadata/],
+    ['224.0.0.251', LOCAL, /multicast/],
+    ['255.255.255.255', LOCAL, /multicast/],
+    ['ff02::1', LOCAL, /multicast/],
+  ])('%s (%j)', async (address, policy, words) => {
+    const problem = { cause: 'query_address_not_allowed', detail: expect.stringMatching(words) as string };
+    expect(await allowedAddress(address, policy, unused)).toEqual(problem);
+    // The same holds for a name that leads there, be it beside others.
+    const resolve = names({ 'play.example.com': ['203.0.113.7', address] });
+    expect(await allowedAddress('play.example.com', policy, resolve)).toEqual(problem);
+  });
+
+  it('is never a literal that the resolver is asked about', async () => {
+    const asked: string[] = [];
+    const resolve = (name: string) => {
+      asked.push(name);
+      return Promise.resolve(['203.0.113.7']);
+    };
+    await allowedAddress('127.0.0.1', PUBLIC, resolve);
+    await allowedAddress('::1', PUBLIC, resolve);
+    expect(asked).toEqual([]);
+  });
+});
+
+describe('a name that does not resolve', () => {
+  it.each([
+    ['is unknown', names({}), '"play.example.com": ENOTFOUND'],
+    ['has no address', names({ 'play.example.com': [] }), '"play.example.com" has no address'],
+  ])('is a problem of its own where it %s', async (_, resolve, detail) => {
+    expect(await allowedAddress('play.example.com', PUBLIC, resolve)).toEqual({ cause: 'query_dns', detail });
+  });
+});
+
+it('resolves a name once, and gives one of the addresses that were judged', async () => {
+  // A hostile DNS server answers a second question otherwise.
+  await fc.assert(
+    fc.asyncProperty(
+      fc.array(fc.oneof(fc.ipV4(), fc.ipV6()), { minLength: 1, maxLength: 4 }),
+      async (found) => {
+        let questions = 0;
+        const answer = await allowedAddress('play.example.com', PUBLIC, () => {
+          questions += 1;
+          return Promise.resolve(questions === 1 ? found : ['127.0.0.1']);
+        });
+        expect(questions).toBe(1);
+        if (typeof answer === 'string') expect(found).toContain(answer);
+        else expect(answer.cause).toBe('query_address_not_allowed');
+      },
+    ),
+  );
+});
