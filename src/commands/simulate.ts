@@ -111,12 +111,14 @@ export function simulatorConfig(panel: Simulator): string {
     '    backups: { interval: 10m }',
     '    servers:',
   ];
-  for (const { name, profile, uuid, limits } of panel.servers) {
+  for (const { name, profile, uuid, limits, gamePort } of panel.servers) {
     lines.push(
       `      - id: ${uuid}`,
       `        name: ${JSON.stringify(name)}`,
       `        limits: { ${limitsText(limits)} }`,
     );
+    if (gamePort !== undefined)
+      lines.push(`        query: { type: minecraft, address: "127.0.0.1:${gamePort}", interval: 10s }`);
     // Nobody expects these to run, so no alert should say that they don't.
     if (profile === 'offline' || profile === 'suspended') lines.push('        expect: any');
   }

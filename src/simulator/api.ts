@@ -48,6 +48,8 @@ export interface ServerInfo {
   readonly limits: { readonly memory: number; readonly disk: number; readonly cpu: number };
   readonly state: GameState;
   readonly usage: GameUsage;
+  /** Where its game can be queried, on 127.0.0.1; undefined if it can't. */
+  readonly gamePort: number | undefined;
 }
 
 /**

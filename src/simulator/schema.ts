@@ -96,6 +96,8 @@ export const serverSpecSchema = z.strictObject({
   allocation: allocationSchema.nullable().optional(),
   /** Milliseconds between the backups that it makes by itself, a third of which fail. */
   backupEveryMs: positive.optional(),
+  /** Its game can be queried: how many players it admits, and how many are on (as many as come, unless said). Servers that are added later have none. */
+  players: z.strictObject({ max: z.int().positive(), online: count.optional() }).optional(),
 });
 
 /** Values that a server reports instead of simulated ones. */

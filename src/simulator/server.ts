@@ -39,6 +39,7 @@ export interface SimulatedServer {
   readonly backupLimit: number;
   readonly allocationSpec: AllocationSpec | null;
   readonly backupEveryMs: number | undefined;
+  readonly players: ServerSpec['players'];
   /** When it last made a backup by itself. */
   backedUpAt: number;
   readonly random: Random;
@@ -99,6 +100,7 @@ export function createServer(
     backupLimit: spec.backupLimit ?? DEFAULT_BACKUP_LIMIT,
     allocationSpec: spec.allocation === undefined ? {} : spec.allocation,
     backupEveryMs: spec.backupEveryMs,
+    players: spec.players,
     backedUpAt: now,
     random,
     connections: new Set(),

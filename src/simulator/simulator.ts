@@ -5,6 +5,7 @@ import type { ServerInfo, Simulator, SimulatorOptions } from './api.ts';
 import { clientApi } from './client-api.ts';
 
 import { controlApi } from './control-api.ts';
+import { GamePort, playersAt } from './game-port.ts';
 import { ApiGate } from './gate.ts';
 import { Listener } from './listener.ts';
 import { DEMO_SERVERS, steadyServers } from './profiles.ts';
@@ -52,6 +53,8 @@ class SimulatedPanel implements Simulator {
   readonly #panel: Listener;
   readonly #secondNode: Listener;
   readonly #control: Listener;
+  /** By the uuids of their servers. */
+  readonly #gamePorts = new Map<string, GamePort>();
   #cancelTokenCheck: Cancel = () => undefined;
 
   constructor(options: SimulatorOptions) {
@@ -88,6 +91,7 @@ class SimulatedPanel implements Simulator {
       (request, socket, head) => handleUpgrade(this.#world, 1, request, socket, head),
     );
     await this.#control.open(requestListener(controlApi(this)));
+    await this.#openGamePorts();
     this.#world.fleet.start();
     this.#checkTokens();
   }
@@ -109,11 +113,11 @@ class SimulatedPanel implements Simulator {
   }
 
   get servers(): readonly ServerInfo[] {
-    return this.#world.fleet.all.map(describe);
+    return this.#world.fleet.all.map((server) => this.#describe(server));
   }
 
   server(ref: string): ServerInfo {
-    return describe(this.#find(ref));
+    return this.#describe(this.#find(ref));
   }
 
   set(changes: SettingsChange): void {
@@ -145,7 +149,7 @@ class SimulatedPanel implements Simulator {
   }
 
   addServer(spec: ServerSpec): ServerInfo {
-    return describe(this.#world.fleet.add(spec));
+    return this.#describe(this.#world.fleet.add(spec));
   }
 
   deleteServer(ref: string): void {
@@ -153,6 +157,8 @@ class SimulatedPanel implements Simulator {
     this.sockets({ kind: 'send', server: server.uuid, event: 'deleted' });
     for (const connection of server.connections) connection.close(1001, 'server deleted');
     this.#world.fleet.remove(server);
+    void this.#gamePorts.get(server.uuid)?.close();
+    this.#gamePorts.delete(server.uuid);
   }
 
   power(ref: string, action: PowerCommand): void {
@@ -236,9 +242,33 @@ class SimulatedPanel implements Simulator {
   async stop(): Promise<void> {
     this.#cancelTokenCheck();
     this.#world.fleet.stop();
-    await Promise.all([this.#panel.close(), this.#secondNode.close(), this.#control.close()]);
+    await Promise.all([
+      this.#panel.close(),
+      this.#secondNode.close(),
+      this.#control.close(),
+      ...[...this.#gamePorts.values()].map((port) => port.close()),
+    ]);
     // After the connections: what waited must find nobody left to answer.
     this.#world.abort();
+  }
+
+  async #openGamePorts(): Promise<void> {
+    for (const server of this.#world.fleet.all) {
+      const { players } = server;
+      if (players === undefined) continue;
+      const phase = server.random();
+      const port = new GamePort(() => {
+        if (server.game.state !== 'running') return undefined;
+        const { max, online = playersAt(this.#clock.now(), max, phase) } = players;
+        return { online, max };
+      });
+      this.#gamePorts.set(server.uuid, port);
+      await port.open();
+    }
+  }
+
+  #describe(server: SimulatedServer): ServerInfo {
+    return describe(server, this.#gamePorts.get(server.uuid)?.port);
   }
 
   #find(ref: string): SimulatedServer {
@@ -280,7 +310,7 @@ function dropSockets(server: SimulatedServer): void {
   for (const connection of server.connections) connection.drop();
 }
 
-function describe(server: SimulatedServer): ServerInfo {
+function describe(server: SimulatedServer, gamePort: number | undefined): ServerInfo {
   const { uuid, identifier, name, profileName, limits, game } = server;
   return {
     uuid,
@@ -290,5 +320,6 @@ function describe(server: SimulatedServer): ServerInfo {
     limits,
     state: game.state,
     usage: usageOf(server),
+    gamePort,
   };
 }

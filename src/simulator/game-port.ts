@@ -1,0 +1,98 @@
+import { once } from 'node:events';
+import { type AddressInfo, createServer, type Server, type Socket } from 'node:net';
+
+/** Who is on a game server. */
+export interface PlayerCount {
+  readonly online: number;
+  readonly max: number;
+}
+
+/** A client that sends more than this without a request for the status is no client of the game. */
+const MAX_REQUEST_BYTES = 1_024;
+
+/** The port of a simulated game: it tells its number of players as Minecraft (Java Edition) does, while its server is running. */
+export class GamePort {
+  readonly #server: Server;
+  readonly #connections = new Set<Socket>();
+  readonly #players: () => PlayerCount | undefined;
+
+  /** `players` gives who is there; undefined while the server isn't running. */
+  constructor(players: () => PlayerCount | undefined) {
+    this.#players = players;
+    this.#server = createServer((socket) => this.#serve(socket));
+  }
+
+  /** Takes a free port of the loopback interface. */
+  async open(): Promise<void> {
+    this.#server.listen(0, '127.0.0.1');
+    await once(this.#server, 'listening');
+  }
+
+  /** Undefined while it isn't open. */
+  get port(): number | undefined {
+    return (this.#server.address() as AddressInfo | null)?.port;
+  }
+
+  async close(): Promise<void> {
+    if (!this.#server.listening) return;
+    const closed = once(this.#server, 'close');
+    this.#server.close();
+    for (const socket of this.#connections) socket.destroy();
+    await closed;
+  }
+
+  #serve(socket: Socket): void {
+    this.#connections.add(socket);
+    socket.on('error', () => socket.destroy());
+    socket.once('close', () => this.#connections.delete(socket));
+    let received = Buffer.alloc(0);
+    socket.on('data', (data) => {
+      received = Buffer.concat([received, data]);
+      const players = this.#players();
+      if (players === undefined || received.length > MAX_REQUEST_BYTES) socket.destroy();
+      else if (asksForStatus(received)) socket.end(statusPacket(players));
+    });
+  }
+}
+
+/** A handshake for the status, and the request for it after that: packets with their lengths before them, numbers 0 and 0. */
+function asksForStatus(bytes: Buffer): boolean {
+  const handshake = packetAt(bytes, 0);
+  const request = handshake && packetAt(bytes, handshake.end);
+  return handshake?.id === 0 && request?.id === 0;
+}
+
+// No packet of a client is as long as 128 bytes, but for the name of a host: lengths are one byte or two.
+function packetAt(bytes: Buffer, at: number): { readonly id: number; readonly end: number } | undefined {
+  const [first, second = 0] = bytes.subarray(at, at + 2);
+  if (first === undefined) return undefined;
+  const isLong = first >= 0x80;
+  const length = isLong ? (first & 0x7f) | (second << 7) : first;
+  const start = at + (isLong ? 2 : 1);
+  const id = bytes[start];
+  return id === undefined || start + length > bytes.length ? undefined : { id, end: start + length };
+}
+
+function statusPacket({ online, max }: PlayerCount): Buffer {
+  const status = JSON.stringify({
+    version: { name: 'simulated', protocol: 47 },
+    players: { online, max },
+    description: { text: 'a simulated game' },
+  });
+  const text = Buffer.from(status);
+  const body = Buffer.concat([Buffer.from([0]), lengthOf(text), text]);
+  return Buffer.concat([lengthOf(body), body]);
+}
+
+/** A length below 16,384 as a varint. */
+function lengthOf({ length }: Buffer): Buffer {
+  return Buffer.from(length < 0x80 ? [length] : [(length & 0x7f) | 0x80, length >> 7]);
+}
+
+/** How long a day of the players takes, from few to many and back. */
+const WAVE_MS = 10 * 60_000;
+
+/** How many of `max` players are on at a monotonic instant; `phase` from 0 to 1 sets servers apart. */
+export function playersAt(now: number, max: number, phase: number): number {
+  return Math.round(max * (0.45 + 0.4 * Math.sin(2 * Math.PI * (now / WAVE_MS + phase))));
+}

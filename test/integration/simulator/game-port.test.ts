@@ -1,0 +1,59 @@
+import { afterEach, expect, it } from 'vitest';
+import { loadQueryClient } from '../../../src/query/client.ts';
+import type { Simulator } from '../../../src/simulator/api.ts';
+import { playersAt } from '../../../src/simulator/game-port.ts';
+import { startSimulator } from '../../../src/simulator/simulator.ts';
+
+let panel: Simulator | undefined;
+
+afterEach(async () => {
+  await panel?.stop();
+  panel = undefined;
+});
+
+/** Starts a panel with one game server, and queries its game. */
+async function players(online?: number) {
+  const spec = { max: 40, ...(online !== undefined && { online }) };
+  panel = await startSimulator({ servers: [{ name: 'survival', players: spec }] });
+  return query(panel);
+}
+
+async function query(simulated: Simulator) {
+  const port = simulated.server('survival').gamePort ?? 0;
+  const client = await loadQueryClient();
+  const target = { type: 'minecraft', ip: '127.0.0.1', port, isQueryPort: true };
+  return client.query(target, new AbortController().signal);
+}
+
+it('a simulated game tells who is on it, in the protocol of the real one', async () => {
+  expect(await players(12)).toMatchObject({ ok: true, players: 12, maxPlayers: 40 });
+});
+
+it('it has players that come and go, never more than it admits', async () => {
+  const counts = Array.from({ length: 600 }, (_, second) => playersAt(second * 1_000, 40, 0.3));
+  expect(Math.min(...counts)).toBeGreaterThanOrEqual(0);
+  expect(Math.max(...counts)).toBeLessThanOrEqual(40);
+  expect(new Set(counts).size).toBeGreaterThan(20);
+});
+
+it('it answers nothing while its server is off', async () => {
+  panel = await startSimulator({ servers: [{ name: 'survival', profile: 'offline', players: { max: 40 } }] });
+  expect(await query(panel)).toMatchObject({ ok: false });
+});
+
+it('a server without players has no port', async () => {
+  panel = await startSimulator({ servers: [{ name: 'survival' }] });
+  expect(panel.server('survival').gamePort).toBeUndefined();
+});
+
+it('the port is given back when the server is deleted', async () => {
+  await players(12);
+  const port = panel?.server('survival').gamePort ?? 0;
+  panel?.deleteServer('survival');
+  const client = await loadQueryClient();
+  const target = { type: 'minecraft', ip: '127.0.0.1', port, isQueryPort: true };
+  expect(await client.query(target, new AbortController().signal)).toMatchObject({
+    ok: false,
+    failure: 'query_refused',
+  });
+});
