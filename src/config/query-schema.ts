@@ -40,7 +40,7 @@ export const queryShape = {
     problem: typeProblem,
     read: (text) => text,
   }).meta({
-    description: 'The game, or the protocol that it answers: one of the [types](players.md#types).',
+    description: 'The game, or the protocol that it answers: one of the [query types](query-types.md).',
     examples: ['minecraft'],
   }),
   address: scalar({ expected: ADDRESS, problem: addressProblem, read: readAddress })
