@@ -37,7 +37,7 @@ export async function askPlayers(
   const cancel = clock.schedule(QUERY_CUT_MS, () => scope.abort(new Error('the deadline passed')));
   const failed = (problem: Problem): Asked => ({
     problem,
-    durationSeconds: (clock.now() - startedAt) / 1_000,
+    durationSeconds: toMicroseconds((clock.now() - startedAt) / 1_000),
   });
   try {
     const queried = await targetOf(target, options, scope.signal);
@@ -72,10 +72,15 @@ async function targetOf(
 }
 
 function askedOf(outcome: QueryOutcome): Asked {
-  const { durationSeconds } = outcome;
+  const durationSeconds = toMicroseconds(outcome.durationSeconds);
   if (!outcome.ok) return { problem: { cause: outcome.failure, detail: outcome.detail }, durationSeconds };
   const { players, maxPlayers } = outcome;
   return { players, ...(maxPlayers !== undefined && { playersMax: maxPlayers }), durationSeconds };
+}
+
+// What is finer is noise.
+function toMicroseconds(seconds: number): number {
+  return Math.round(seconds * 1e6) / 1e6;
 }
 
 /** The end of the work, or a rejection with the signal's reason as soon as that aborts. */

@@ -9,6 +9,7 @@ import { type Progress, SILENT_PROGRESS } from '../../../src/doctor/progress.ts'
 import { renderReport, reportDocument } from '../../../src/doctor/render.ts';
 import type { DoctorReport, Finding, PanelStep, ServerStep } from '../../../src/doctor/report.ts';
 import type { Clock } from '../../../src/domain/clock.ts';
+import type { QueryClient } from '../../../src/query/client.ts';
 import { formatIssues } from '../../../src/yaml/issues.ts';
 import { fastClock } from '../../support/exporter.ts';
 
@@ -22,6 +23,8 @@ export interface Examination {
   readonly progress?: Partial<Progress>;
   /** Changes what the file can't say. */
   readonly change?: (config: Config) => Config;
+  /** What asks game servers for their players; the real one unless said. */
+  readonly queryClient?: QueryClient;
 }
 
 /** Runs the doctor on a configuration. */
@@ -35,7 +38,13 @@ export async function examined(options: Examination): Promise<DoctorReport> {
   const { change = (config: Config) => config, clock = fastClock() } = options;
   const signal = options.signal ?? new AbortController().signal;
   const progress = { ...SILENT_PROGRESS, ...options.progress };
-  return examine(doctorPanels(change(loaded.config), clock), { clock, signal, progress });
+  const { queryClient } = options;
+  const panels = doctorPanels(
+    change(loaded.config),
+    clock,
+    queryClient && (() => Promise.resolve(queryClient)),
+  );
+  return examine(panels, { clock, signal, progress });
 }
 
 /** Everything that is shown of a report. */

@@ -281,3 +281,32 @@ test.each([
       : `/config.yaml:4:19: panels[0].api_key_file: other users of this machine may read the file "key" (${shown}): chmod 600 key\n`,
   );
 });
+
+test('queries are shown: of servers, of rules, and the hosts that may be queried', async () => {
+  const { out, err } = await check(`panels:
+  - name: main
+    url: https://panel.example.com
+    api_key: TopSecret3
+    query_hosts: [127.0.0.1]
+    discover:
+      query:
+        - match: { egg: ["Paper*", "Vanilla*"], node: [fra-1] }
+          type: minecraft
+        - match: {}
+          type: rust
+          address: 203.0.113.7
+          interval: 2m
+    servers:
+      - { id: 1a7ce997, query: { type: valheim, address: "play.example.com:2457", interval: 10s } }
+      - { id: d3aac109 }
+`);
+  expect(err).toBe('');
+  expect(out).toContain('  query hosts    127.0.0.1\n');
+  expect(out).toContain('    query        minecraft every 30s where node fra-1 and egg Paper* or Vanilla*\n');
+  expect(out).toContain('    query        rust at 203.0.113.7 every 2m where no rule above fits\n');
+  expect(out).toContain('NAME      ID        EXPECT   MODE  LIMITS  QUERY');
+  expect(out).toMatch(
+    /1a7ce997 +1a7ce997 +running +auto +- +valheim at play\.example\.com:2457 every 10s +-\n/,
+  );
+  expect(out).toMatch(/d3aac109 +d3aac109 +running +auto +- +- +-\n/);
+});

@@ -283,3 +283,31 @@ test('a path that no file can have is an issue like others', async () => {
   const result = await load(withKey('api_key_file: "a\\0b"'));
   expect(result.ok ? '' : formatIssues(result.issues)).toContain("can't be read");
 });
+
+test('queries are read, with their defaults', async () => {
+  const { panels } = await loadValid(`panels:
+  - name: main
+    url: https://panel.example.com
+    api_key: key
+    query_hosts: [LOCALHOST, '::1']
+    discover:
+      query:
+        - match: { egg: ['Paper*'] }
+          type: minecraft
+    servers:
+      - { id: 1a7ce997, query: { type: minecraft } }
+      - { id: d3aac109, query: { type: valheim, address: 'Play.Example.com:2457', interval: 10s } }
+      - { id: 5b1f0c7e, query: { type: rust, address: '2001:DB8::7' } }
+      - { id: 0f0f0f0f }
+`);
+  expect(panels[0]?.queryHosts).toEqual(['localhost', '[::1]']);
+  expect(panels[0]?.listing?.discover?.query).toEqual([
+    { match: { egg: ['Paper*'] }, query: { type: 'minecraft', intervalMs: 30_000 } },
+  ]);
+  expect(panels[0]?.servers.map(({ query }) => query)).toEqual([
+    { type: 'minecraft', intervalMs: 30_000 },
+    { type: 'valheim', address: 'play.example.com:2457', intervalMs: 10_000 },
+    { type: 'rust', address: '[2001:db8::7]', intervalMs: 30_000 },
+    undefined,
+  ]);
+});

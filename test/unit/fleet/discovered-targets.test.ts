@@ -312,3 +312,47 @@ describe('expect', () => {
     expect(all.judge(UNKNOWN).expect).toBe('running');
   });
 });
+
+describe('the query of a discovered server', () => {
+  const minecraft = { type: 'minecraft', intervalMs: 30_000 };
+  const rust = { type: 'rust', address: '203.0.113.7', intervalMs: 60_000 };
+  const rules = compileRules('main', {
+    include: {},
+    exclude: {},
+    expect: [],
+    query: [
+      { match: { egg: ['paper*'], node: ['fra-*'] }, query: minecraft },
+      { match: { node: ['fra-*'] }, query: rust },
+    ],
+    labels: {},
+    mode: 'auto',
+    maxServers: 100,
+  });
+
+  it.each([
+    ['the first rule that fits', { egg: 'Paper 1.21', node: 'fra-1' }, minecraft],
+    ['the next one', { egg: 'Rust', node: 'fra-1' }, rust],
+  ])('is that of %s', (_, changes, query) => {
+    expect(merged([], [listed(7, changes)], rules)[0]?.query).toBe(query);
+  });
+
+  it('is none where no rule fits', () => {
+    expect(merged([], [listed(7, { egg: 'Paper', node: 'ams-1' })], rules)[0]).not.toHaveProperty('query');
+  });
+
+  it('is not that of a configured one, which has its own or none', () => {
+    const server = listed(7, { egg: 'Paper', node: 'fra-1' });
+    const own = { type: 'mumble', intervalMs: 30_000 };
+    expect(merged([target({ id: uuidOf(7), uuid: uuidOf(7) })], [server], rules)[0]).not.toHaveProperty(
+      'query',
+    );
+    const queried = target({ id: uuidOf(7), uuid: uuidOf(7), query: own });
+    expect(merged([queried], [server], rules)[0]?.query).toBe(own);
+  });
+});
+
+it('what is left of an allocation is known of configured and discovered servers', () => {
+  const server = listed(7, { allocation: ':25565' });
+  const own = merged([target({ id: uuidOf(7), uuid: uuidOf(7) })], [server]);
+  for (const known of [own, merged([], [server])]) expect(known[0]?.allocation).toBe(':25565');
+});

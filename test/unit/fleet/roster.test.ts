@@ -89,3 +89,27 @@ describe('a server that is named in another way', () => {
     );
   });
 });
+
+describe('a server whose query changes', () => {
+  const minecraft = { type: 'minecraft', intervalMs: 30_000 };
+  const before = target({ query: minecraft, address: '203.0.113.7:25565' });
+
+  it.each<[string, ServerTarget]>([
+    ['by its type', { ...before, query: { ...minecraft, type: 'valheim' } }],
+    ['by its interval', { ...before, query: { ...minecraft, intervalMs: 10_000 } }],
+    ['by its address', { ...before, query: { ...minecraft, address: 'play.example.com' } }],
+    ['by the allocation in the listing', target({ query: minecraft, allocation: ':25565' })],
+    ['because it has none any longer', target({ address: '203.0.113.7:25565' })],
+  ])('is described anew, %s', (_, after) => {
+    const member = create(before);
+    expect(regroup([member], [after], create).changes).toMatchObject({ changed: 1, unchanged: 0 });
+    expect(member.record.target).toBe(after);
+  });
+
+  it('stays as it is where a new configuration says the same', () => {
+    const member = create(before);
+    const same = { ...before, query: { ...minecraft } };
+    expect(regroup([member], [same], create).changes).toMatchObject({ changed: 0, unchanged: 1 });
+    expect(member.record.target).toBe(before);
+  });
+});

@@ -344,3 +344,44 @@ test('the configuration lets no user take a label that is ours', () => {
   const ours = ['panel', 'server', 'server_id', ...SERVER_FAMILIES.flatMap((family) => family.labels ?? [])];
   expect(TAKEN_LABELS).toEqual(expect.arrayContaining(ours));
 });
+
+describe('a game that is queried', () => {
+  const STALE_AT = READ_AT + 10_000;
+  const answered = { players: 0, playersMax: 40, durationSeconds: 0.05, staleAt: STALE_AT };
+  const ofQuery = (changes: ServerReadingChanges) =>
+    series(changes).filter((line) => /^(?:players|query)/.test(line));
+
+  test('has its players, none of them included, and how long it took to answer', () => {
+    expect(ofQuery({ query: answered })).toEqual([
+      'players 0',
+      'players_max 40',
+      'query_up 1',
+      'query_duration_seconds 0.05',
+    ]);
+  });
+
+  test('has no limit where it names none', () => {
+    expect(ofQuery({ query: { players: 3, durationSeconds: 0.05, staleAt: STALE_AT } })).toEqual([
+      'players 3',
+      'query_up 1',
+      'query_duration_seconds 0.05',
+    ]);
+  });
+
+  test('and does not answer has no players', () => {
+    const problem = { cause: 'query_no_answer', detail: 'no answer' } as const;
+    expect(ofQuery({ query: { problem, durationSeconds: 5, staleAt: Number.POSITIVE_INFINITY } })).toEqual([
+      'query_up 0',
+      'query_duration_seconds 5',
+    ]);
+  });
+
+  test.each<[string, ServerReadingChanges]>([
+    ['is not running', { state: 'starting' }],
+    ['is off', { state: 'offline' }],
+    ['has no fresh sample', { sampledAt: READ_AT - 60_001 }],
+    ['was queried too long ago', { query: { ...answered, staleAt: READ_AT } }],
+  ])('has no series of the query while its server %s', (_, changes) => {
+    expect(ofQuery({ query: answered, ...changes })).toEqual([]);
+  });
+});

@@ -1,7 +1,7 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { KNOWN_SECRETS } from '../../../src/domain/known-secrets.ts';
-import { serverAddress } from '../../../src/panel/server-address.ts';
+import { localAllocation, serverAddress } from '../../../src/panel/server-address.ts';
 
 describe('the address of a game server', () => {
   it.each([
@@ -105,4 +105,21 @@ describe('a secret', () => {
       expect(serverAddress([host, '203.0.113.7'], 1)).toBe('203.0.113.7:1');
     },
   );
+});
+
+describe('what is left of an allocation without an address', () => {
+  it.each<[string, unknown[], unknown, string | undefined]>([
+    ['a link-local address', [null, '169.254.7.7'], 25_565, '169.254.7.7:25565'],
+    ['an IPv6 link-local address', ['fe80::7'], 25_565, '[fe80::7]:25565'],
+    ['a metadata address', ['169.254.169.254'], 80, '169.254.169.254:80'],
+    ['the port beside 0.0.0.0', [null, '0.0.0.0'], 25_565, ':25565'],
+    ['the port beside ::', [null, '::'], 25_565, ':25565'],
+    ['the port beside no host', [null, undefined], 25_565, ':25565'],
+    ['the port beside words', ['our main address', '0.0.0.0'], 25_565, ':25565'],
+    ['nothing without a port', ['169.254.7.7'], undefined, undefined],
+    ['nothing with a bad port', ['169.254.7.7'], 65_536, undefined],
+  ])('is %s', (_, hosts, port, allocation) => {
+    expect(serverAddress(hosts, port)).toBeUndefined();
+    expect(localAllocation(hosts, port)).toBe(allocation);
+  });
 });

@@ -204,3 +204,42 @@ describe('the JSON view', () => {
     expect(view([]).servers).toEqual([]);
   });
 });
+
+describe('the query of a game', () => {
+  const failed = {
+    problem: { cause: 'query_refused', detail: 'nothing listens there' },
+    durationSeconds: 0.01,
+    staleAt: Number.POSITIVE_INFINITY,
+  } as const;
+
+  it('is told by the names of the metrics', () => {
+    const query = { players: 12, playersMax: 40, durationSeconds: 0.05, staleAt: READ_AT + 1 };
+    const [server] = view([streamingReading({ query })]).servers;
+    expect(server).toMatchObject({ players: 12, players_max: 40, query_up: 1, query_duration_seconds: 0.05 });
+    expect(server).not.toHaveProperty('query_problem');
+  });
+
+  it('that fails is what is wrong with a server that is well otherwise', () => {
+    const [server] = view([streamingReading({ query: failed })]).servers;
+    const { remedy } = CAUSES.query_refused;
+    expect(server).toMatchObject({
+      query_up: 0,
+      cause: 'query_refused',
+      trouble: 'nothing listens there',
+      advice: remedy,
+      query_problem: { cause: 'query_refused', detail: 'nothing listens there', remedy },
+    });
+    expect(server).not.toHaveProperty('players');
+  });
+
+  it('that fails comes after what keeps the server from being observed', () => {
+    const status = { condition: 'polling', problem: { cause: 'origin', detail: '403' } } as const;
+    const [server] = view([streamingReading({ query: failed, status })]).servers;
+    expect(server).toMatchObject({ cause: 'origin', query_problem: { cause: 'query_refused' } });
+  });
+
+  it('is not told of a server that is not running', () => {
+    const [server] = view([streamingReading({ query: failed, state: 'offline' })]).servers;
+    for (const field of ['query_up', 'query_problem', 'cause']) expect(server).not.toHaveProperty(field);
+  });
+});

@@ -155,3 +155,41 @@ describe('a fleet that changes', () => {
     expect(entryOf(ledger, 'main/d').slot).toBeLessThan(2);
   });
 });
+
+describe('the chart of the players', () => {
+  const queried = (now: number, players: number, changes: ServerReadingChanges = {}) =>
+    reading(now, {
+      query: { players, durationSeconds: 0.05, staleAt: now + SECOND },
+      ...changes,
+    });
+
+  it('has a point every five seconds', () => {
+    const ledger = new Ledger();
+    look(ledger, range(1_000, 1_020), (now) => [queried(now, now / SECOND)]);
+    expect(ledger.players(entryOf(ledger))?.slice(-5)).toEqual([null, 1_000, 1_005, 1_010, 1_015]);
+  });
+
+  it('has gaps where nothing is known: the game does not answer, or the server is off', () => {
+    const ledger = new Ledger();
+    const problem = { cause: 'query_no_answer', detail: 'no answer' } as const;
+    look(ledger, range(1_000, 1_005), (now) => [queried(now, 1)]);
+    look(ledger, range(1_005, 1_010), (now) => [
+      reading(now, { query: { problem, durationSeconds: 5, staleAt: now + SECOND } }),
+    ]);
+    look(ledger, range(1_010, 1_015), (now) => [queried(now, 1, { state: 'offline' })]);
+    look(ledger, range(1_015, 1_020), (now) => [queried(now, 4)]);
+    expect(ledger.players(entryOf(ledger))?.slice(-4)).toEqual([1, null, null, 4]);
+  });
+
+  it('has gaps where nobody looked', () => {
+    const ledger = new Ledger();
+    look(ledger, [1_000, 1_005, 1_030], (now) => [queried(now, 7)]);
+    expect(ledger.players(entryOf(ledger))?.slice(-7)).toEqual([7, 7, null, null, null, null, 7]);
+  });
+
+  it('is none of a server that was never queried', () => {
+    const ledger = new Ledger();
+    look(ledger, range(1_000, 1_020), (now) => [reading(now)]);
+    expect(ledger.players(entryOf(ledger))).toBeUndefined();
+  });
+});

@@ -301,3 +301,51 @@ it.each([
 ])('%d with two digits that count is %d', (value, expected) => {
   expect(shortened(value, 2)).toBe(expected);
 });
+
+describe('the query of a game', () => {
+  const query = { players: 12, playersMax: 40, durationSeconds: 0.05, staleAt: READ_AT + 10_000 };
+  const problem = { cause: 'query_refused', detail: 'nothing listens there' } as const;
+  const failed = { problem, durationSeconds: 0.01, staleAt: READ_AT + 10_000 };
+
+  it('is in the columns', () => {
+    const fleet = seen(streamingReading({ query }));
+    expect([fleet.value('players', 0), fleet.value('playersMax', 0)]).toEqual([12, 40]);
+    expect(fleet.problem(0)).toBeUndefined();
+  });
+
+  it.each<[string, ServerReadingChanges, number?]>([
+    ['is not running', { query, state: 'stopping' }],
+    ['was queried too long ago', { query: { ...query, staleAt: READ_AT } }],
+    ['does not answer', { query: failed }],
+  ])('is nothing where the server %s', (_, changes) => {
+    const fleet = seen(streamingReading(changes));
+    expect([fleet.value('players', 0), fleet.value('playersMax', 0)]).toEqual([-1, -1]);
+  });
+
+  it('that fails is the problem of the server', () => {
+    expect(seen(streamingReading({ query: failed })).problem(0)).toMatchObject({
+      cause: 'query_refused',
+      detail: 'nothing listens there',
+      remedy: expect.stringContaining('query.address') as string,
+    });
+    const status = { condition: 'polling', problem: { cause: 'node_error', detail: '' } } as const;
+    expect(seen(streamingReading({ query: failed, status })).problem(0)?.cause).toBe('node_error');
+  });
+
+  it('is told as it changes, and goes with the run', () => {
+    const ledger = new Ledger();
+    const server = streamingReading({ query });
+    const encoder = new LiveEncoder(pictureOf(ledger, [server], READ_AT), '1.2.3', clock);
+    const live = new LiveFleet(sent(encoder.full()));
+    for (const [changes, players, cause] of [
+      [{ query: { ...query, players: 13 } }, 13, undefined],
+      [{ query: failed }, -1, 'query_refused'],
+      [{ query, state: 'offline' }, -1, undefined],
+    ] as const) {
+      const next = withTarget(server.target, changes);
+      live.apply(sent(encoder.delta(pictureOf(ledger, [next], READ_AT))));
+      expect(live.value('players', 0)).toBe(players);
+      expect(live.problem(0)?.cause).toBe(cause);
+    }
+  });
+});

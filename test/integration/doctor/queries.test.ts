@@ -1,0 +1,127 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { isAllWell, problemsOf } from '../../../src/doctor/report.ts';
+import type { QueryClient, QueryOutcome, QueryTarget } from '../../../src/query/client.ts';
+import type { Simulator } from '../../../src/simulator/api.ts';
+import type { ServerSpec } from '../../../src/simulator/schema.ts';
+import { startSimulator } from '../../../src/simulator/simulator.ts';
+import { fastClock } from '../../support/exporter.ts';
+import { examined, serverFinding, shownOf } from './examination.ts';
+
+const SPEC: ServerSpec = { name: 'survival', allocation: { ip: '203.0.113.7', port: 25_565 } };
+const TWELVE: QueryOutcome = { ok: true, players: 12, maxPlayers: 40, durationSeconds: 0.05 };
+
+let panel: Simulator | undefined;
+let queried: QueryTarget[];
+let outcome: QueryOutcome;
+
+const queryClient: QueryClient = {
+  query: (target) => {
+    queried.push(target);
+    return Promise.resolve(outcome);
+  },
+};
+
+beforeEach(() => {
+  queried = [];
+  outcome = TWELVE;
+});
+
+afterEach(async () => {
+  await panel?.stop();
+  panel = undefined;
+});
+
+/** Runs the doctor on a panel of one server, with this query of it and these settings of the panel. */
+async function examineServer(query: string, spec: ServerSpec = SPEC, settings: readonly string[] = []) {
+  const clock = fastClock();
+  panel = await startSimulator({ clock, servers: [spec] });
+  const [server] = panel.servers;
+  const yaml = [
+    'panels:',
+    '  - name: main',
+    `    url: ${panel.url}`,
+    `    api_key: ${panel.apiKey}`,
+    ...settings.map((line) => `    ${line}`),
+    '    servers:',
+    `      - { id: "${server?.uuid ?? ''}", name: survival${query} }`,
+  ].join('\n');
+  return examined({ yaml, clock, queryClient });
+}
+
+const MINECRAFT = ', query: { type: minecraft }';
+
+describe('the step query', () => {
+  it('passes where the game answers at the default allocation', async () => {
+    const report = await examineServer(MINECRAFT);
+    expect(serverFinding(report, 'query')).toEqual({
+      step: 'query',
+      result: 'ok',
+      detail: '12 of 40 players; answered in 50 ms',
+    });
+    expect(queried).toEqual([
+      { type: 'minecraft', ip: '203.0.113.7', hostname: '203.0.113.7', port: 25_565, isQueryPort: false },
+    ]);
+    expect(isAllWell(report)).toBe(true);
+    expect(shownOf(report)).toMatch(/resources.*query/);
+  });
+
+  it('passes for a server that is polled', async () => {
+    const report = await examineServer(`${MINECRAFT}, mode: poll`);
+    expect(serverFinding(report, 'query')?.result).toBe('ok');
+  });
+
+  it('reads no listing where the address is configured', async () => {
+    await examineServer(', query: { type: valheim, address: "203.0.113.9:2457" }');
+    expect(queried[0]).toMatchObject({ ip: '203.0.113.9', port: 2_457, isQueryPort: true });
+    expect(panel?.record.calls.filter(({ endpoint }) => endpoint === 'listing')).toEqual([]);
+  });
+
+  it.each(['query_no_answer', 'query_refused', 'query_wrong_protocol', 'query_timed_out'] as const)(
+    'fails with the cause of the query: %s',
+    async (failure) => {
+      outcome = { ok: false, failure, detail: 'some words', durationSeconds: 0.1 };
+      const report = await examineServer(MINECRAFT);
+      expect(serverFinding(report, 'query')).toMatchObject({
+        result: 'failed',
+        cause: failure,
+        detail: 'some words',
+      });
+      expect(problemsOf(report).map(({ cause, steps }) => [cause, steps])).toEqual([[failure, ['query']]]);
+      expect(isAllWell(report)).toBe(false);
+    },
+  );
+
+  it.each<[string, ServerSpec]>([
+    ['query_address_missing', { ...SPEC, allocation: null }],
+    ['query_address_missing', { ...SPEC, allocation: { ip: '0.0.0.0' } }],
+    ['query_address_not_allowed', { ...SPEC, allocation: { ip: '100.100.100.200', port: 80 } }],
+  ])('fails without a query where there is no address to ask: %s', async (cause, spec) => {
+    const report = await examineServer(MINECRAFT, spec);
+    expect(serverFinding(report, 'query')).toMatchObject({ result: 'failed', cause });
+    expect(queried).toEqual([]);
+  });
+
+  it('asks where query_hosts says so', async () => {
+    const spec = { ...SPEC, allocation: { ip: '100.100.100.200', port: 80 } };
+    const report = await examineServer(MINECRAFT, spec, ['query_hosts: [100.100.100.200]']);
+    expect(serverFinding(report, 'query')?.result).toBe('ok');
+  });
+
+  it('is skipped while the server is off, which is no failure', async () => {
+    const report = await examineServer(MINECRAFT, { ...SPEC, profile: 'offline' });
+    expect(serverFinding(report, 'query')).toEqual({
+      step: 'query',
+      result: 'skipped',
+      detail: 'not tried: the server is offline',
+    });
+    expect(queried).toEqual([]);
+    expect(isAllWell(report)).toBe(true);
+  });
+
+  it('is not there for a server without a query', async () => {
+    const report = await examineServer('');
+    expect(serverFinding(report, 'query')).toBeUndefined();
+    expect(shownOf(report)).not.toContain('query');
+    expect(queried).toEqual([]);
+  });
+});
