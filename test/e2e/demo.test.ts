@@ -41,6 +41,8 @@ describe('demo', () => {
     await until('gameserver_blocked', { server: 'old-season', reason: 'suspended' }, [1]);
     await until('gameserver_state', { server: 'event-arena', state: 'offline' }, [1]);
     await until('gameserver_state', { server: 'survival', state: 'running' }, [1]);
+    await until('gameserver_query_up', { server: 'survival' }, [1]);
+    expect(valuesIn(await scrape(), 'gameserver_players_max', { server: 'survival' })).toEqual([40]);
     const families = await scrape();
     expect(valuesIn(families, 'gameserver_info')).toHaveLength(DEMO_SERVERS.length);
     expect(valuesIn(families, 'gameserver_blocked')).toEqual([1]);
