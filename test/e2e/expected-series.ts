@@ -9,7 +9,13 @@ const FAILED_BACKUP = { is_successful: false, completed_at: '2026-11-02T03:04:05
 
 /** Servers of every kind that the metric table tells apart, all on one simulated panel. */
 export const SERVERS = [
-  { name: 'survival', profile: 'steady', consoleLinesPerSecond: 0, backups: [BACKUP, FAILED_BACKUP] },
+  {
+    name: 'survival',
+    profile: 'steady',
+    consoleLinesPerSecond: 0,
+    backups: [BACKUP, FAILED_BACKUP],
+    players: { online: 12, max: 40 },
+  },
   { name: 'lobby', profile: 'idle' },
   { name: 'valheim', profile: 'steady' },
   { name: 'skyblock', profile: 'steady' },
@@ -18,7 +24,7 @@ export const SERVERS = [
   { name: 'season', profile: 'suspended' },
 ] as const satisfies readonly ServerSpec[];
 
-/** `elsewhere` is on a second panel, which refuses the key; `kept` is survival in a third entry, which polls it and asks for its backups. */
+/** `elsewhere` is on a second panel, which refuses the key; `kept` is survival in a third entry, which polls it, queries its game, and asks for its backups. */
 export type ServerName = (typeof SERVERS)[number]['name'] | 'elsewhere' | 'kept';
 
 /** Lines that the test sends to survival's console. */
@@ -105,7 +111,11 @@ export function configuration(panel: Simulator): string {
     '    backups: true',
     '    limits_from_listing: false',
     '    servers:',
-    `      - { id: "${panel.server('survival').identifier}", name: kept, mode: poll, expect: any }`,
+    `      - id: "${panel.server('survival').identifier}"`,
+    '        name: kept',
+    '        mode: poll',
+    '        expect: any',
+    `        query: { type: minecraft, address: "127.0.0.1:${panel.server('survival').gamePort}", interval: 10s }`,
   ].join('\n');
 }
 
@@ -284,6 +294,10 @@ export function expectedSeries(panel: Simulator): Readonly<Record<string, readon
       ['kept', Date.parse(FAILED_BACKUP.completed_at) / 1_000],
     ],
     gameserver_backup_last_size_bytes: [['kept', BACKUP.bytes]],
+    gameserver_players: [['kept', 12]],
+    gameserver_players_max: [['kept', 40]],
+    gameserver_query_up: [['kept', 1]],
+    gameserver_query_duration_seconds: [['kept', { from: 0, to: 5 }]],
     gameserver_last_sample_timestamp_seconds: all(justNow).filter(
       ([name]) => name !== 'season' && name !== 'elsewhere',
     ),
