@@ -148,9 +148,8 @@ export class ServerRecord implements ServerReading {
     return this.#queriedRun === this.starts ? this.#query : undefined;
   }
 
-  /** Takes on what a query of this run brought, unless another run has begun. */
+  /** Takes on what a query of this run brought. */
   queried(run: number, reading: QueryReading): void {
-    if (run !== this.starts) return;
     this.#query = reading;
     this.#queriedRun = run;
   }

@@ -26,6 +26,8 @@ class FakeServer implements QueryTask {
   readonly asked: number[] = [];
   /** When it answered. */
   readonly answered: number[] = [];
+  /** Whether each query was one of a server that didn't answer last. */
+  readonly asSilent: boolean[] = [];
 
   constructor(world: World, answersAfterMs: number | undefined, intervalMs = INTERVAL) {
     this.#world = world;
@@ -40,6 +42,7 @@ class FakeServer implements QueryTask {
   query(signal: AbortSignal, isSilent: boolean): Promise<'answered' | 'failed'> {
     const { clock } = this.#world;
     this.asked.push(clock.now());
+    this.asSilent.push(isSilent);
     this.#world.begin(isSilent);
     const tookMs = this.answersAfterMs ?? DEADLINE;
     const isAnswered = this.answersAfterMs !== undefined && this.answersAfterMs < DEADLINE;
@@ -137,6 +140,17 @@ describe('a server that does not answer', () => {
     const before = server?.asked.length ?? 0;
     await world.clock.advance(5 * MINUTE);
     expect((server?.asked.length ?? 0) - before).toBeGreaterThanOrEqual(9);
+  });
+
+  it('is one of the silent from its first failure to its next answer', async () => {
+    const world = new World();
+    const [server] = world.add(1, 50);
+    await world.clock.advance(2 * INTERVAL);
+    if (server !== undefined) server.answersAfterMs = undefined;
+    await world.clock.advance(4 * INTERVAL);
+    if (server !== undefined) server.answersAfterMs = 50;
+    await world.clock.advance(7 * INTERVAL);
+    expect(server?.asSilent.slice(0, 8)).toEqual([false, false, false, true, true, true, false, false]);
   });
 
   it('begins anew with its next run', async () => {
@@ -245,6 +259,17 @@ describe('dead servers', () => {
     world.add(300, 50);
     await world.clock.advance(10 * MINUTE);
     for (const { answered } of slow) expect(answered.length).toBeGreaterThanOrEqual(15);
+  });
+
+  it('are not confused with slow ones where seats are short, either', async () => {
+    const world = new World();
+    world.add(50, undefined);
+    const slow = world.add(450, 2_000);
+    await world.clock.advance(3 * MINUTE);
+    const before = slow.map(({ answered }) => answered.length);
+    await world.clock.advance(10 * MINUTE);
+    for (const [index, { answered }] of slow.entries())
+      expect(answered.length - (before[index] ?? 0)).toBeGreaterThanOrEqual(15);
   });
 });
 

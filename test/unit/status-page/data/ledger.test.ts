@@ -183,7 +183,9 @@ describe('the chart of the players', () => {
 
   it('has gaps where nobody looked', () => {
     const ledger = new Ledger();
-    look(ledger, [1_000, 1_005, 1_030], (now) => [queried(now, 7)]);
+    // Longer than a chart, so that older points lie beneath the gap.
+    look(ledger, range(600, 1_006), (now) => [queried(now, 7)]);
+    look(ledger, [1_030], (now) => [queried(now, 7)]);
     expect(ledger.players(entryOf(ledger))?.slice(-7)).toEqual([7, 7, null, null, null, null, 7]);
   });
 
