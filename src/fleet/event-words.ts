@@ -42,7 +42,10 @@ export const EVENT_WORDS: Readonly<Record<ServerEvent, EventWords>> = {
     one: 'server stopped by its node (disk full)',
     many: 'servers stopped by their nodes (disk full)',
   },
-  query_failed: { one: 'running server not answering queries', many: 'running servers not answering queries' },
+  query_failed: {
+    one: 'running server not answering queries',
+    many: 'running servers not answering queries',
+  },
   query_answered: { one: 'server answers queries again', many: 'servers answer queries again' },
 };
 
