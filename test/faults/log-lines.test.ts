@@ -35,7 +35,7 @@ const OUTAGES: readonly (readonly [string, () => Promise<void>, RegExp])[] = [
     'the nodes are gone for minutes',
     async () => {
       stage.setNodesDown(true);
-      await stage.pass(180_000);
+      await stage.pass(120_000);
       stage.setNodesDown(false);
     },
     /1[45]\d sockets closed \(node unreachable, 2 nodes: .*\); reconnecting: /,

@@ -51,7 +51,6 @@ export class LogStage {
       clock,
       servers: [...steady, ...suspended],
       statsIntervalMs: 5_000,
-      tokenLifetimeSeconds: 180,
     });
     const access = [`url: ${panel.url}`, `api_key: ${panel.apiKey}`, 'discover: {}'];
     const exporter = await serveProgram({
