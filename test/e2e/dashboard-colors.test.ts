@@ -241,6 +241,28 @@ describe.skipIf(!hasPrometheus)('what the dashboards look like, of a real Promet
       );
     });
 
+    it('nodes have the sums of what their servers use and of what they were promised', async () => {
+      const panel = panelNamed('fleet.json', 'Nodes');
+      const found = await Promise.all(
+        (panel.targets ?? []).map(async (target) => {
+          const series = await askFor(prometheus.url, queryOf(panel, target), chosen('troubled'), settled());
+          const node = series.find(({ metric }) => metric['node'] === 'node-1' && metric['panel'] === 'main');
+          return [`${target.refId} ${fieldName(panel, target)}`, Number(node?.value?.[1])] as const;
+        }),
+      );
+      // Eleven have samples, of which eight run; the memory of one is nearly used up.
+      expect(Object.fromEntries(found)).toMatchObject({
+        'A Node is': 1,
+        'B Servers': 14,
+        'C Running': 8,
+        'D Memory': 10 * 1e9 + 3.9e9,
+        'E promised': 11 * 4e9,
+        'F of Memory': expect.closeTo(13.9 / 44),
+        'G CPU': expect.closeTo(11 * 1.53217),
+        'H promised': 11 * 4,
+      });
+    });
+
     const perServer = FILES.flatMap((file) => queriesOf(dashboardIn(file))).map(
       (query) => [query.place, query] as const,
     );
