@@ -84,7 +84,7 @@ export function troubleText({ title, action }: Trouble): string {
 }
 
 const WORDS: Readonly<Record<Attention, (facts: TroubleFacts) => Trouble>> = {
-  crashed: (facts) => error(crashTitle(facts), `${remedyOf(facts)} Start it if its node doesn't.`),
+  crashed: (facts) => error(crashTitle(facts), `${remedyOf(facts)} ${restartOf(facts)}`),
   gave_up: (facts) => error(gaveUpTitle(facts), `${remedyOf(facts)} Then start it.`),
   crash_loop: (facts) => error(`crash loop: ${facts.crashes} stops in 15 min`, remedyOf(facts)),
   off: ({ expected }) =>
@@ -105,6 +105,11 @@ const WORDS: Readonly<Record<Attention, (facts: TroubleFacts) => Trouble>> = {
 
 function crashTitle({ lastStop }: TroubleFacts): string {
   return lastStop === undefined ? STOP_TITLES.crashed : stopWords(lastStop);
+}
+
+// A node restarts what crashed, but not what it stopped for its disk.
+function restartOf({ lastStop }: TroubleFacts): string {
+  return lastStop?.reason === 'disk_full' ? 'Then start it.' : "Start it if its node doesn't.";
 }
 
 function gaveUpTitle({ lastStop }: TroubleFacts): string {

@@ -45,7 +45,7 @@ describe('what a row says', () => {
     [
       { attention: 'crashed', lastStop: { reason: 'disk_full' } },
       'stopped, disk full',
-      "Delete files, or raise its disk limit. Start it if its node doesn't.",
+      'Delete files, or raise its disk limit. Then start it.',
     ],
     [
       { attention: 'gave_up', lastStop: { reason: 'crashed', exitCode: 139 } },
