@@ -513,3 +513,50 @@ describe('an account without the console permission on any server', () => {
     expect(results(report).at(-1)).toBe('ok');
   });
 });
+
+describe('a url with a path', () => {
+  const LISTING = { object: 'list', data: [], meta: { pagination: { total_pages: 1 } } };
+  const UNAUTHENTICATED = {
+    errors: [{ code: 'AuthenticationException', status: '401', detail: 'Unauthenticated.' }],
+  };
+  const NOT_FOUND = { errors: [{ code: 'NotFoundHttpException', status: '404', detail: 'Not found.' }] };
+
+  /** A host whose paths that begin so answer like this; all others have a listing, and no servers. */
+  async function hostWhere(path: string, wrong: Parameters<typeof scriptedServer>[0]): Promise<string> {
+    return scripted((response, request) => {
+      const url = request.url ?? '';
+      if (url.startsWith(path)) wrong(response, request);
+      else if (url.includes('/api/client?')) json(200, LISTING)(response, request);
+      else json(404, NOT_FOUND)(response, request);
+    });
+  }
+
+  // As a panel answers to a path that it leaves to its own page (routes/base.php and the exception handler of Pterodactyl).
+  it.each([
+    ['as to a key that it rejects', json(401, UNAUTHENTICATED)],
+    ['as to an unknown server', json(404, NOT_FOUND)],
+    ['with a page', page(200)],
+    ['with a page that is not found', page(404)],
+  ])('is wrong if the panel is at the root and answers there %s', async (_what, wrong) => {
+    const host = await hostWhere('/games', wrong);
+    const report = await examined({ yaml: yamlFor(`${host}/games`) });
+    expect(panelFinding(report, 'reach')).toMatchObject({
+      cause: 'not_a_panel',
+      detail: `the panel is at ${host}, where it accepts the key, and not at ${host}/games`,
+    });
+  });
+
+  it('is right if the panel is there, whatever is at the root', async () => {
+    const host = await hostWhere('/nowhere', page(404));
+    const report = await examined({ yaml: yamlFor(`${host}/games`) });
+    expect(panelFinding(report, 'reach')).toMatchObject({ result: 'ok' });
+    expect(panelFinding(report, 'key')).toMatchObject({ result: 'ok' });
+    expect(report.panels[0]?.servers[0]?.steps[0]).toMatchObject({ cause: 'not_found' });
+  });
+
+  it('leaves a rejected key what it is if the root knows no better', async () => {
+    const host = await hostWhere('/', json(401, UNAUTHENTICATED));
+    const report = await examined({ yaml: yamlFor(`${host}/games`) });
+    expect(panelFinding(report, 'key')).toMatchObject({ cause: 'key_refused' });
+  });
+});
