@@ -24,10 +24,8 @@ export interface QueryTask {
   readonly intervalMs: number;
   /** Which run of the server may be queried now; undefined while it isn't running. In another run, nothing counts of the one before. */
   run(): number | undefined;
-  /**
-   * Queries the server once. An abort withdraws the query: what comes of it doesn't count. `isSilent` if the server didn't answer last.
-   */
-  query(signal: AbortSignal, isSilent: boolean): Promise<QueryEnd>;
+  /** Queries the server once. An abort withdraws the query: what comes of it doesn't count. */
+  query(signal: AbortSignal): Promise<QueryEnd>;
 }
 
 /** Where a task stands between its slots. */
@@ -199,7 +197,7 @@ export class QueryScheduler {
   }
 
   async #hear(entry: Entry, controller: AbortController): Promise<void> {
-    const end = await entry.task.query(controller.signal, entry.isSilent);
+    const end = await entry.task.query(controller.signal);
     if (entry.controller === controller) this.#ended(entry, end);
   }
 

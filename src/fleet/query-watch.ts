@@ -89,7 +89,7 @@ export class QueryWatch {
     const task: QueryTask = {
       intervalMs: settings.intervalMs,
       run: () => this.#runOf(record),
-      query: (signal, isSilent) => this.#query(record, settings, signal, isSilent),
+      query: (signal) => this.#query(record, settings, signal),
     };
     this.#watched.set(record, { terms, task });
     this.#options.scheduler.add(task);
@@ -113,19 +113,14 @@ export class QueryWatch {
     return 'cause' in queryPlace(record.target) && isListingPending() ? undefined : run;
   }
 
-  async #query(
-    record: ServerRecord,
-    { intervalMs }: QuerySettings,
-    signal: AbortSignal,
-    isSilent: boolean,
-  ): Promise<QueryEnd> {
+  async #query(record: ServerRecord, { intervalMs }: QuerySettings, signal: AbortSignal): Promise<QueryEnd> {
     const { clock, client, lookups, panelUrl } = this.#options;
     const run = record.starts;
     const options: AskOptions = {
       clock,
       client,
       policy: { panelUrl, queryHosts: this.#queryHosts },
-      resolve: (name) => lookups.resolve(name, isSilent),
+      resolve: (name) => lookups.resolve(name),
     };
     const asked = await askPlayers(record.target, options, signal);
     if (signal.aborted) return 'failed';

@@ -220,6 +220,18 @@ describe('discovered servers', () => {
     expect(new Set(queried.map(({ type }) => type))).toEqual(new Set(['minecraft']));
   });
 
+  it('follow the rules of a reload, and keep their sockets', async () => {
+    const shown = await observe(PAPER, discovering('[{ match: {}, type: minecraft }]'));
+    await shown.until('gameserver_players', SERVER, 12);
+    if (panel === undefined) return;
+    await shown.reload(discovering('[{ match: {}, type: rust }]')(panel));
+    await shown.until('gameserver_players', SERVER, 12);
+    expect(queried.at(-1)?.type).toBe('rust');
+    await shown.reload(discovering('[]')(panel));
+    await shown.until('gameserver_query_up', SERVER, undefined);
+    expect(panel.record.sockets(panel.servers[0]?.uuid ?? '')).toMatchObject({ opened: 1 });
+  });
+
   it('that no rule fits are not queried', async () => {
     const shown = await observe(PAPER, discovering('[{ match: { egg: [Valheim] }, type: valheim }]'));
     await shown.until('gameserver_state', { ...SERVER, state: 'running' }, 1);

@@ -25,18 +25,18 @@ async function query(simulated: Simulator) {
   return client.query(target, new AbortController().signal);
 }
 
-it('a simulated game tells who is on it, in the protocol of the real one', async () => {
+it('tells who is on a simulated game, in the protocol of the real one', async () => {
   expect(await players(12)).toMatchObject({ ok: true, players: 12, maxPlayers: 40 });
 });
 
-it('it has players that come and go, never more than it admits', async () => {
+it('has players that come and go, never more than it admits', async () => {
   const counts = Array.from({ length: 600 }, (_, second) => playersAt(second * 1_000, 40, 0.3));
   expect(Math.min(...counts)).toBeGreaterThanOrEqual(0);
   expect(Math.max(...counts)).toBeLessThanOrEqual(40);
   expect(new Set(counts).size).toBeGreaterThan(20);
 });
 
-it('it answers nothing while its server is off', async () => {
+it('answers nothing while its server is off', async () => {
   panel = await startSimulator({ servers: [{ name: 'survival', profile: 'offline', players: { max: 40 } }] });
   expect(await query(panel)).toMatchObject({ ok: false });
 });
