@@ -75,7 +75,7 @@ function lowRate(panel: PanelConfig): readonly string[] {
   const { requestsPerMinute: perMinute, servers } = panel;
   if (perMinute === undefined) return [];
   const problem = rateProblem(panel, servers, { perMinute, source: 'requests_per_minute' });
-  return problem === undefined ? [] : [`${problem}; or raise requests_per_minute if the panel allows more`];
+  return problem === undefined ? [] : [`${problem} Or raise requests_per_minute if the panel allows more.`];
 }
 
 /** Permissions of everybody but the owner. */

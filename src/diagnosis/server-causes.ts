@@ -131,13 +131,13 @@ export const SERVER_CAUSES: Readonly<Record<(typeof CAUSES_BY_SCOPE.server)[numb
     meaning:
       'Nothing listens on the queried port: the game is still loading, or its query port is another one.',
     remedy:
-      "Compare query.address, or the server's default allocation, with the port that the game listens on.",
+      "Compare the queried port with the one that the game answers queries on. It is the one in query.address, or that of the server's default allocation.",
   },
   query_wrong_protocol: {
     ...PASSING,
     title: 'answer in another protocol',
     meaning: "What answers on the queried port doesn't speak the protocol of query.type.",
-    remedy: "Compare query.type with the game, and query.address with the game's query port.",
+    remedy: "Compare query.type with the game. Then compare query.address with the game's query port.",
   },
   query_timed_out: {
     ...PASSING,
@@ -156,7 +156,7 @@ export const SERVER_CAUSES: Readonly<Record<(typeof CAUSES_BY_SCOPE.server)[numb
     title: 'no address to query',
     meaning:
       "The server's default allocation is not known, or names no address: it is 0.0.0.0 or ::, without an alias.",
-    remedy: 'Give the address in query.address, or an alias to the allocation in the panel.',
+    remedy: 'Write the address into query.address. Or give the allocation an alias in the panel.',
   },
   query_address_not_allowed: {
     ...PASSING,

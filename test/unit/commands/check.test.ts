@@ -235,7 +235,7 @@ test.each([
   [
     'a rate that is too low for sockets',
     `requests_per_minute: 20\n    servers: [${some(400)}]`,
-    /panel main: its 400 servers need 50\.8 calls a minute, and requests_per_minute allows 20: 400 servers take turns at \d+ sockets, .* old; .* or raise requests_per_minute/,
+    /panel main: its 400 servers need 50\.8 calls a minute, and requests_per_minute allows 20: 400 servers take turns at \d+ sockets, .* old\. .* Or raise requests_per_minute/,
   ],
   [
     'a rate that is too low for polls',
