@@ -74,13 +74,7 @@ export const startTeeworlds = debianServer({
   packages: [['teeworlds-server', '/usr/games/teeworlds-server']],
   command: '/usr/games/teeworlds-server',
   configure: (port, seats) => ({
-    args: [
-      `sv_port ${port}`,
-      `bindaddr ${LOOPBACK}`,
-      'sv_register 0',
-      `sv_max_clients ${seats}`,
-      'conn_timeout 100',
-    ],
+    args: [`sv_port ${port}`, `bindaddr ${LOOPBACK}`, 'sv_register 0', `sv_max_clients ${seats}`],
   }),
   ready: /rcon password/,
   join: joinTeeworlds,
@@ -98,8 +92,12 @@ async function joinTeeworlds(port: number) {
   const [answer] = (await once(socket, 'message')) as [Buffer];
   const theirs = answer.subarray(8, 12);
   socket.send(control(theirs, 1, ours));
-  await once(socket, 'message');
+  const [accepted] = (await once(socket, 'message')) as [Buffer];
+  if (accepted[7] !== 2) throw new Error('expected the server to accept the client');
+  // A seat is lost after ten seconds without a packet; this one has nothing in it.
+  const alive = setInterval(() => socket.send(Buffer.concat([uint8(0, 0, 0), theirs])), 1_000);
   return async () => {
+    clearInterval(alive);
     socket.send(control(theirs, 4, Buffer.alloc(0)));
     socket.close();
     await once(socket, 'close');
