@@ -1,5 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { loadQueryClient, type QueryClient } from '../../src/query/client.ts';
+import type { Simulator } from '../../src/simulator/api.ts';
+import { startSimulator } from '../../src/simulator/simulator.ts';
 import { LOOPBACK } from '../support/game-answers.ts';
 import {
   type GameServer,
@@ -9,7 +11,7 @@ import {
   startOpenttd,
   startTeeworlds,
 } from '../support/game-servers.ts';
-import { endProcesses } from '../support/process.ts';
+import { endPrograms, type ServedProgram, serveProgram } from '../support/program.ts';
 
 const SEATS = 7;
 
@@ -20,24 +22,44 @@ const SERVERS: Readonly<Record<string, StartGameServer>> = {
   'minecraft-protocol': startMinecraft,
 };
 
+const NAMES = Object.keys(SERVERS);
+
+const running = new Map<string, GameServer>();
 let client: QueryClient;
+let panel: Simulator;
+let program: ServedProgram;
 
 beforeAll(async () => {
   client = await loadQueryClient();
+  panel = await startSimulator({ servers: NAMES.map((name) => ({ name, profile: 'steady' })) });
+  for (const [name, start] of Object.entries(SERVERS)) {
+    const server = await start(SEATS);
+    if (server !== undefined) running.set(name, server);
+  }
+  const servers = [...running].map(([name, { type, port }]) => {
+    const query = `{ type: ${type}, address: '${LOOPBACK}:${port}', interval: 10s }`;
+    return `      - { id: "${panel.server(name).identifier}", name: ${name}, query: ${query} }`;
+  });
+  const yaml = [
+    'panels:',
+    '  - name: main',
+    `    url: ${panel.url}`,
+    `    api_key: ${panel.apiKey}`,
+    '    servers:',
+    ...servers,
+  ];
+  program = await serveProgram({ yaml: yaml.join('\n') });
 });
 
-afterAll(endProcesses);
+afterAll(async () => {
+  await endPrograms();
+  for (const server of running.values()) await server.stop();
+  await panel.stop();
+});
 
-describe.each(Object.entries(SERVERS))('%s', (_, start) => {
-  let server: GameServer | undefined;
-
-  beforeAll(async () => {
-    server = await start(SEATS);
-  });
-
-  afterAll(() => server?.stop());
-
-  it('has as many players as have joined and not left, and is not up once it has stopped', async (context) => {
+describe.each(NAMES)('%s', (name) => {
+  it('has as many players as have joined and not left', async (context) => {
+    const server = running.get(name);
     if (server === undefined) return context.skip();
     const { type, port } = server;
     const query = () =>
@@ -57,8 +79,31 @@ describe.each(Object.entries(SERVERS))('%s', (_, start) => {
     await expectPlayers(1);
     await leaveSecond();
     await expectPlayers(0);
-    await server.stop();
-    server = undefined;
-    expect(await query()).toMatchObject({ ok: false, failure: 'query_refused' });
+  });
+});
+
+describe('/metrics', () => {
+  const until = (metric: string, name: string, values: readonly number[]) =>
+    program.until(`gameserver_${metric}`, { server: name }, values);
+
+  it('shows how many players each server has, and then that it answers no more', async () => {
+    const leaves = new Map<string, () => Promise<void>>();
+    const joined = new Map([...running.keys()].map((name, index) => [name, (index % 3) + 1]));
+    for (const [name, server] of running) {
+      await until('query_up', name, [1]);
+      await until('players', name, [0]);
+      await until('players_max', name, [SEATS]);
+      for (let player = 0; player < (joined.get(name) ?? 0); player += 1)
+        leaves.set(`${name} ${player}`, await server.join());
+    }
+    for (const [name, players] of joined) await until('players', name, [players]);
+    for (const leave of leaves.values()) await leave();
+    for (const name of joined.keys()) await until('players', name, [0]);
+    for (const server of running.values()) await server.stop();
+    running.clear();
+    for (const name of joined.keys()) {
+      await until('query_up', name, [0]);
+      await until('players', name, []);
+    }
   });
 });

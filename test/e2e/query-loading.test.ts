@@ -1,0 +1,76 @@
+import { readFile, writeFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { afterEach, describe, expect, it } from 'vitest';
+import { startSimulator } from '../../src/simulator/simulator.ts';
+import { freePort } from '../support/free-port.ts';
+import { configFile, endPrograms, serveProgram } from '../support/program.ts';
+
+const DIST = new URL('../../dist/', import.meta.url);
+
+/** Writes the URL of every module that is loaded into a file, one a line. */
+const HOOKS = `import { appendFileSync } from 'node:fs';
+let file;
+export const initialize = (data) => { file = data; };
+export async function load(url, context, next) {
+  appendFileSync(file, url + '\\n');
+  return next(url, context);
+}`;
+
+const asUrl = (script: string) => `data:text/javascript,${encodeURIComponent(script)}`;
+
+/** Flags of Node that make it write down what it loads. */
+const writingTo = (file: string) => [
+  '--import',
+  asUrl(
+    `import { register } from 'node:module'; register(${JSON.stringify(asUrl(HOOKS))}, { data: ${JSON.stringify(file)} });`,
+  ),
+];
+
+afterEach(endPrograms);
+
+/** The modules of the build that a program has loaded when its one server streams, and is queried if that is asked for. */
+async function loadedWith(query: string): Promise<readonly string[]> {
+  const panel = await startSimulator({ servers: [{ name: 'survival', profile: 'steady' }] });
+  try {
+    const list = join(dirname(await configFile('')), 'modules');
+    await writeFile(list, '');
+    const server = `{ id: "${panel.server('survival').identifier}", name: survival${query} }`;
+    const lines = [
+      'panels:',
+      '  - name: main',
+      `    url: ${panel.url}`,
+      `    api_key: ${panel.apiKey}`,
+      `    servers: [${server}]`,
+    ];
+    const { until } = await serveProgram({ yaml: lines.join('\n'), nodeFlags: writingTo(list) });
+    await until('gameserver_collection_streaming', { server: 'survival' }, [1]);
+    if (query !== '') await until('gameserver_query_up', { server: 'survival' }, [0]);
+    return (await readFile(list, 'utf8')).split('\n').filter((url) => url.startsWith(DIST.href));
+  } finally {
+    await panel.stop();
+  }
+}
+
+/** The modules of the build that hold code of the library. */
+async function withLibrary(modules: readonly string[]): Promise<readonly string[]> {
+  const held = await Promise.all(
+    modules.map(async (url) => (await readFile(fileURLToPath(url), 'utf8')).includes('Abiotic Factor')),
+  );
+  return modules.filter((_, index) => held[index]);
+}
+
+describe('the query protocols', () => {
+  it('are not loaded where no query is configured', async () => {
+    const modules = await loadedWith('');
+    expect(modules.length).toBeGreaterThan(3);
+    expect(await withLibrary(modules)).toEqual([]);
+  });
+
+  it('are loaded where one is', async () => {
+    const modules = await loadedWith(
+      `, query: { type: rust, address: '127.0.0.1:${await freePort()}', interval: 10s }`,
+    );
+    expect(await withLibrary(modules)).toHaveLength(1);
+  });
+});

@@ -1,0 +1,128 @@
+import { execFile } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import { cp, mkdir, mkdtemp, readFile, rm, symlink } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { promisify } from 'node:util';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { parse } from 'yaml';
+import { readManifest, repositoryPath } from '../support/deploy-files.ts';
+import { npmEnvironment } from '../support/npm-package.ts';
+
+const run = promisify(execFile);
+const { version } = readManifest();
+const PACKAGE = `gameserver-exporter-${version}.tgz`;
+
+interface NamedManifest {
+  readonly homepage: string;
+  readonly bugs: string;
+  readonly repository: { readonly type: string; readonly url: string };
+}
+
+interface RuleFile {
+  readonly groups: readonly { readonly rules: readonly object[] }[];
+}
+
+/** Every step of a release that needs no network, in a copy of the project. */
+describe('a release made in a repository', () => {
+  let root: string;
+  let project: string;
+  let release: string;
+
+  const at = (command: string, args: readonly string[], cwd = project) =>
+    run(command, args, { cwd, env: npmEnvironment(), maxBuffer: 16 * 1024 * 1024 });
+
+  beforeAll(async () => {
+    root = await mkdtemp(join(tmpdir(), 'release-'));
+    project = join(root, 'project');
+    release = join(root, 'release');
+    const { stdout } = await at(
+      'git',
+      ['ls-files', '-z', '--cached', '--others', '--exclude-standard'],
+      repositoryPath('.'),
+    );
+    for (const file of stdout.split('\0').filter((name) => name !== '' && !name.startsWith('test/'))) {
+      await mkdir(dirname(join(project, file)), { recursive: true });
+      await cp(repositoryPath(file), join(project, file));
+    }
+    await symlink(repositoryPath('node_modules'), join(project, 'node_modules'));
+    await at('node', ['scripts/release/name-repository.mjs', 'https://github.com', 'Some-Host/exporter']);
+    await at('sed', ['-i', `s/^## Unreleased$/## ${version}/`, 'CHANGELOG.md']);
+    await at('bash', ['scripts/release/pack.sh', release]);
+  });
+
+  afterAll(() => rm(root, { recursive: true, force: true }));
+
+  it('has a package that names the repository, without which npm refuses its provenance', async () => {
+    const { stdout } = await at('tar', ['-xzOf', join(release, PACKAGE), 'package/package.json']);
+    const { homepage, bugs, repository } = JSON.parse(stdout) as NamedManifest;
+    expect({ homepage, bugs, repository }).toEqual({
+      homepage: 'https://github.com/Some-Host/exporter#readme',
+      bugs: 'https://github.com/Some-Host/exporter/issues',
+      repository: { type: 'git', url: 'git+https://github.com/Some-Host/exporter.git' },
+    });
+  });
+
+  it('has a package that npm would publish as it is', async () => {
+    const { stderr } = await at(
+      'npm',
+      ['publish', `./${PACKAGE}`, '--dry-run', '--access', 'public', '--ignore-scripts', '--tag', 'next'],
+      release,
+    );
+    expect(stderr).toContain(`gameserver-exporter@${version}`);
+    // npm says so of what it would change in a manifest.
+    expect(stderr).not.toContain('auto-corrected');
+  });
+
+  it('leads alerts to the runbooks of this version, and Kubernetes to the image', async () => {
+    const deploy = join(root, 'unpacked');
+    await mkdir(deploy);
+    await at('tar', ['-xzf', join(release, `gameserver-exporter-deploy-${version}.tar.gz`)], deploy);
+    const links = `https://github.com/Some-Host/exporter/blob/v${version}`;
+    const rules = await readFile(join(deploy, 'deploy/prometheus/rules/gameserver.yml'), 'utf8');
+    const { groups } = parse(rules) as RuleFile;
+    expect(groups[0]?.rules[0]).toMatchObject({
+      record: 'gameserver:links:info',
+      labels: { runbooks: links },
+    });
+    for (const overlay of ['one', 'many']) {
+      const file = join(deploy, `deploy/kubernetes/overlays/${overlay}/kustomization.yaml`);
+      expect(parse(await readFile(file, 'utf8')), overlay).toMatchObject({
+        images: [{ name: 'gameserver-exporter', newName: 'ghcr.io/some-host/exporter', newTag: version }],
+      });
+    }
+  });
+
+  it('has checksums of all that is published', async () => {
+    const sums = await readFile(join(release, 'SHA256SUMS'), 'utf8');
+    const files = [
+      PACKAGE,
+      `gameserver-exporter-${version}.cdx.json`,
+      `gameserver-exporter-deploy-${version}.tar.gz`,
+    ];
+    const lines = await Promise.all(
+      files.map(async (file) => {
+        const sum = createHash('sha256')
+          .update(await readFile(join(release, file)))
+          .digest('hex');
+        return `${sum}  ${file}`;
+      }),
+    );
+    expect(sums.trim().split('\n').toSorted()).toEqual(lines.toSorted());
+  });
+
+  it('tells what changed in this version, and nothing else', async () => {
+    const changes = await readFile(join(release, 'CHANGES.md'), 'utf8');
+    expect(changes).toMatch(/^- \[/);
+    expect(changes).not.toMatch(/^## /m);
+  });
+
+  it('is refused without a part of the changelog, or without a repository', async () => {
+    await expect(at('node', ['scripts/release/changes.mjs', '9.9.9'])).rejects.toThrow(
+      'move the entries of Unreleased',
+    );
+    await expect(at('node', ['scripts/release/name-repository.mjs', 'https://github.com'])).rejects.toThrow(
+      'Usage',
+    );
+  });
+});
