@@ -22,5 +22,5 @@ function errorText(err: unknown): string {
 
 /** No character that ends the line or steers the terminal gets through, whoever sent it. */
 function onOneLine(text: string): string {
-  return text.replaceAll(/[\p{Cc}\p{Zl}\p{Zp}]+\s*/gu, ' ');
+  return text.replaceAll(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]+\s*/gu, ' ');
 }

@@ -38,8 +38,8 @@ describe.each(['json', 'pretty'] as const)('the %s log', (format) => {
     logCondition(log, target(), { condition: 'failing', problem });
     expect(written).toContain('forged=');
     expect(written.trimEnd().replaceAll('\n', '')).not.toMatch(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/u);
-    // Once in the message, and once as a field.
-    expect(written.match(/forged=/g)).toHaveLength(2);
+    // Once in the message, and once as a field, which pretty lines leave out.
+    expect(written.match(/forged=/g)).toHaveLength(format === 'json' ? 2 : 1);
   });
 
   it('shows no secret, should one ever be logged by mistake', async () => {
