@@ -1,0 +1,84 @@
+import { beforeEach, describe, expect, it } from 'vitest';
+import { PanelError } from '../../../src/panel/errors.ts';
+import { FleetBench, servers } from '../../support/fleet-bench.ts';
+
+const MINUTE = 60_000;
+const DOWN = new PanelError({ cause: 'connection', detail: 'no connection' });
+
+let bench: FleetBench;
+
+beforeEach(() => {
+  bench = new FleetBench();
+});
+
+const told = () => bench.log.lines.filter(({ level }) => level !== 'debug').map(({ message }) => message);
+
+describe('the plan in the log', () => {
+  const PLAN = /a socket for each that may stream/;
+
+  it('waits until the panel names its limit, and names it', async () => {
+    let limit: number | undefined;
+    const { budget } = bench.gateway;
+    bench.gateway.budget = () => ({
+      ...budget.call(bench.gateway),
+      ...(limit !== undefined && { knownLimitPerMinute: limit }),
+    });
+    const fleet = bench.create(servers(3));
+    fleet.start();
+    await bench.clock.advance(1_000);
+    expect(told().filter((message) => PLAN.test(message))).toEqual([]);
+    limit = 240;
+    bench.gateway.allows(192);
+    expect(told().filter((message) => PLAN.test(message))).toEqual([
+      'panel main: 3 servers, a socket for each that may stream; rate limit 240/min, using at most 192/min',
+    ]);
+    await bench.clock.advance(MINUTE);
+    expect(told().filter((message) => PLAN.test(message))).toHaveLength(1);
+    await fleet.stop();
+  });
+
+  it('comes within ten seconds where the panel names none', async () => {
+    const fleet = bench.create(servers(1));
+    fleet.start();
+    await bench.clock.advance(10_000);
+    expect(told()).toContain('panel main: 1 server, a socket for each that may stream; using at most 60/min');
+    await fleet.stop();
+  });
+
+  it('has nothing of polls that take the place of sockets for a minute', async () => {
+    bench.gateway.limitPerMinute = 10;
+    const fleet = bench.create(servers(20), { ratePinned: true });
+    fleet.start();
+    await bench.clock.advance(5 * MINUTE);
+    const before = told().length;
+    const take = bench.gateway.answerCredentials;
+    bench.gateway.answerCredentials = () =>
+      Promise.reject(new PanelError({ cause: 'node_error', detail: 'no' }, { status: 502, fromPanel: true }));
+    for (const socket of bench.sockets) socket.drops();
+    await bench.clock.advance(MINUTE);
+    bench.gateway.answerCredentials = take;
+    await bench.clock.advance(5 * MINUTE);
+    expect(told().slice(before).join('\n')).not.toMatch(/allows fewer calls|a socket for each/);
+    await fleet.stop();
+  });
+});
+
+it('servers that stream again after the panel was said to work again are one line', async () => {
+  const take = bench.gateway.answerCredentials;
+  bench.gateway.answerCredentials = () => Promise.reject(DOWN);
+  bench.gateway.answerResources = () => Promise.reject(DOWN);
+  bench.gateway.limitPerMinute = 1_000;
+  const fleet = bench.create(servers(20), { ratePinned: true });
+  fleet.start();
+  bench.gateway.becomes('down', DOWN.problem);
+  await bench.clock.advance(MINUTE);
+  const before = told().length;
+  bench.gateway.answerCredentials = take;
+  bench.gateway.becomes('up');
+  await bench.clock.advance(1_000);
+  expect(told().slice(before)).toEqual([]);
+  await bench.clock.advance(MINUTE);
+  expect(told().slice(before)).toEqual([expect.stringMatching(/^20 sockets open again: /)]);
+  await fleet.stop();
+  expect(bench.clock.pending).toBe(0);
+});
