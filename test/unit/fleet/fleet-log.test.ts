@@ -17,17 +17,12 @@ describe('the plan in the log', () => {
   const PLAN = /a socket for each that may stream/;
 
   it('waits until the panel names its limit, and names it', async () => {
-    let limit: number | undefined;
-    const { budget } = bench.gateway;
-    bench.gateway.budget = () => ({
-      ...budget.call(bench.gateway),
-      ...(limit !== undefined && { knownLimitPerMinute: limit }),
-    });
+    const before = bench.gateway.budget();
     const fleet = bench.create(servers(3));
     fleet.start();
     await bench.clock.advance(1_000);
     expect(told().filter((message) => PLAN.test(message))).toEqual([]);
-    limit = 240;
+    bench.gateway.budget = () => ({ ...before, limitPerMinute: 192, knownLimitPerMinute: 240 });
     bench.gateway.allows(192);
     expect(told().filter((message) => PLAN.test(message))).toEqual([
       'panel main: 3 servers, a socket for each that may stream; rate limit 240/min, using at most 192/min',
