@@ -208,6 +208,25 @@ describe.skipIf(!hasChromium)('an open row', () => {
   });
 });
 
+describe.skipIf(!hasChromium)('when servers change places', () => {
+  it('the open row stays where it is on the screen, and the keyboard on its row', async () => {
+    await untilUrgent();
+    await row('calm').click();
+    await page.locator('.detail .uplot').nth(2).waitFor();
+    await page.evaluate('scrollBy(0, 200)');
+    await row('calm').focus();
+    const top = async () => Math.round((await row('calm').boundingBox())?.y ?? Number.NaN);
+    const before = await top();
+    panel.power('forgotten', 'start');
+    await expect.poll(async () => (await names()).indexOf('calm'), PATIENCE).toBe(URGENT.length - 1);
+    expect(Math.abs((await top()) - before)).toBeLessThan(3);
+    expect(await page.evaluate(`document.activeElement.querySelector('.name')?.textContent`)).toBe('calm');
+    panel.power('forgotten', 'stop');
+    await untilUrgent();
+    expect(Math.abs((await top()) - before)).toBeLessThan(3);
+  });
+});
+
 describe.skipIf(!hasChromium)('the address', () => {
   it('keeps filter, search, sort and open row, over a reload and back and forward', async () => {
     await untilUrgent();
