@@ -68,7 +68,7 @@ export const NODE_CAUSES: Readonly<Record<(typeof CAUSES_BY_SCOPE.node)[number],
     title: 'proxy to the node failed',
     meaning: "The proxy is down, expects a user name and password, or rejects the node's address and port.",
     remedy:
-      'Correct proxy_url or HTTPS_PROXY, with user:password@ where it is expected. Allow the nodes in the proxy, or name them in NO_PROXY if they need no proxy.',
+      'Correct proxy_url (or HTTPS_PROXY), with user:password@ where expected. Allow the nodes in the proxy, or name them in NO_PROXY if they need no proxy.',
   },
   node_dns: {
     ...DOWN,
@@ -111,7 +111,7 @@ export const NODE_CAUSES: Readonly<Record<(typeof CAUSES_BY_SCOPE.node)[number],
     ...DOWN,
     title: 'node certificate for another name',
     meaning: "The node's certificate is not for its FQDN in the panel.",
-    remedy: `${CERTIFICATE}, or correct its FQDN in the panel. The setting server_name is for the panel only.`,
+    remedy: `${CERTIFICATE}, or correct the FQDN of the node in the panel. The setting server_name is for the panel only.`,
   },
   node_tls_client_certificate: {
     ...DOWN,

@@ -51,7 +51,7 @@ export const PANEL_CAUSES: Readonly<Record<(typeof CAUSES_BY_SCOPE.panel)[number
     title: 'proxy to the panel failed',
     meaning: "The proxy is down, expects a user name and password, or rejects the panel's address.",
     remedy:
-      "Correct proxy_url or HTTPS_PROXY, with user:password@ where it is expected. Allow the panel's address in the proxy, or name its host in NO_PROXY if it needs no proxy.",
+      "Correct proxy_url (or HTTPS_PROXY), with user:password@ where expected. Allow the panel's address in the proxy, or name its host in NO_PROXY if it needs no proxy.",
   },
   tls_unknown_ca: {
     ...DOWN,
