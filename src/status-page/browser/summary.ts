@@ -21,6 +21,7 @@ const ATTENTION_TITLES: Readonly<Record<Attention, string>> = {
   crash_loop: 'crash loop',
   off: 'off, expected to run',
   no_data: 'without data',
+  not_answering: 'not answering',
   cpu_saturated: 'CPU at limit',
   disk_nearly_full: 'disk over 95 %',
 };

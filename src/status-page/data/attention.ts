@@ -8,6 +8,7 @@ export const ATTENTION = [
   'crash_loop',
   'off',
   'no_data',
+  'not_answering',
   'cpu_saturated',
   'disk_nearly_full',
 ] as const;
@@ -52,6 +53,8 @@ export interface AttentionFacts {
   /** How long ago that was, in milliseconds. */
   readonly stoppedMsAgo: number;
   readonly isLooping: boolean;
+  /** Its game can't be queried, although it had the time to start. */
+  readonly isNotAnswering: boolean;
   /** Shares of the limits; NaN where there is no limit, or nothing is known. */
   readonly cpuShare: number;
   readonly diskShare: number;
@@ -59,7 +62,7 @@ export interface AttentionFacts {
 
 /** Why a server needs attention; undefined if it doesn't. What is normal doesn't: held by the panel, off as expected, not reached yet. */
 export function attentionOf(facts: AttentionFacts): Attention | undefined {
-  const { state, isFresh, isHeld, isMissed, isLooping, cpuShare, diskShare } = facts;
+  const { state, isFresh, isHeld, isMissed, isLooping, isNotAnswering, cpuShare, diskShare } = facts;
   if (!isFresh) return isMissed && !isHeld ? 'no_data' : undefined;
   if (isOff(state)) {
     if (isHeld) return undefined;
@@ -67,6 +70,7 @@ export function attentionOf(facts: AttentionFacts): Attention | undefined {
     if (reason !== undefined) return reason;
   } else {
     if (isLooping) return 'crash_loop';
+    if (isNotAnswering) return 'not_answering';
     if (cpuShare >= CPU_SHARE) return 'cpu_saturated';
   }
   return diskShare > DISK_SHARE ? 'disk_nearly_full' : undefined;

@@ -1,5 +1,5 @@
 import { CAUSES } from '../../diagnosis/causes.ts';
-import type { LastStop, ServerReading } from '../../domain/reading.ts';
+import { type LastStop, type ServerReading, shownProblem, shownQuery } from '../../domain/reading.ts';
 import { finiteLimit, isOff, type Sample } from '../../domain/server.ts';
 import { type Attention, attentionOf, isCrashLoop, unwantedStops } from './attention.ts';
 import { explainedOf } from './problems.ts';
@@ -8,6 +8,9 @@ import { share } from './words.ts';
 
 /** Between a stop and the look at the fleet that sees the server off, with some to spare. */
 const SEEN_WITHIN_MS = 3_000;
+
+/** A game may take this long to load before its queries are answered; the alert waits as long. */
+const LOADING_MS = 600_000;
 
 /** What following a server adds to its newest reading. */
 export interface Followed {
@@ -41,6 +44,7 @@ export function serverAttention(
     stop: isOff(state) && isStopOf(lastStop, followed.offSince) ? lastStop?.reason : undefined,
     stoppedMsAgo: now - (lastStop?.at ?? Number.NaN),
     isLooping: isCrashLoop(unwantedStops(followed.unwantedStops, now)),
+    isNotAnswering: isNotAnswering(reading, now),
     cpuShare: followed.cpuMean / (finiteLimit(target.limits.cpuCores) ?? Number.NaN),
     diskShare: (sample?.diskBytes ?? Number.NaN) / (finiteLimit(target.limits.diskBytes) ?? Number.NaN),
   });
@@ -55,13 +59,18 @@ export function serverTrouble(
   const { target, status, lastStop } = reading;
   return troubleOf({
     attention: serverAttention(reading, now, followed),
-    problem: explainedOf(status),
+    problem: explainedOf({ condition: status.condition, problem: shownProblem(reading, now) }),
     expected: reading.expected(now),
     lastStop,
     stoppedMsAgo: now - (lastStop?.at ?? Number.NaN),
     crashes: unwantedStops(followed.unwantedStops, now).length,
     diskPercent: share(reading.sample?.diskBytes ?? -1, finiteLimit(target.limits.diskBytes) ?? -1),
   });
+}
+
+function isNotAnswering(reading: ServerReading, now: number): boolean {
+  const { startedAt = Number.NaN } = reading;
+  return shownQuery(reading, now)?.problem !== undefined && now - startedAt >= LOADING_MS;
 }
 
 /** Does the panel hold the server in a state that is normal and no fault of anything? */

@@ -95,6 +95,8 @@ const WORDS: Readonly<Record<Attention, (facts: TroubleFacts) => Trouble>> = {
         )
       : error('stopped, reason unknown', 'Start it if it should run; or set expect: any if it may be off.'),
   no_data: () => error('no data', 'Check the server and its node in the panel.'),
+  not_answering: ({ problem }) =>
+    warning("running, but doesn't answer", problem === undefined ? '' : actionOf(problem)),
   cpu_saturated: () => warning('CPU at its limit', 'Raise its CPU limit, or find out what uses so much.'),
   disk_nearly_full: ({ diskPercent }) =>
     warning(

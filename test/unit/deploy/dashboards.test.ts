@@ -30,11 +30,6 @@ const FILES = Object.keys(DASHBOARDS);
 /** The recorded series that dashboards use; without the rules, their panels say so. */
 const RECORDED = ['server:gameserver_uptime:ratio30d'];
 
-/** Of servers that are queried for their players. */
-const OF_QUERIES = ['players', 'players_max', 'query_up', 'query_duration_seconds'].map(
-  (name) => `gameserver_${name}`,
-);
-
 /** What each file has to be, by where it lies. */
 const GENERATED = Object.entries(DASHBOARDS).flatMap(([file, dashboard]) => [
   ['dashboards', file, dashboard] as const,
@@ -341,7 +336,7 @@ function allMetrics(): Map<string, readonly string[]> {
   const registry = new Registry();
   // Of Prometheus itself, and of the recording rules.
   add({ name: 'up', type: 'gauge' }, []);
-  for (const name of [...RECORDED, ...OF_QUERIES]) add({ name, type: 'gauge' }, ['panel', 'server']);
+  for (const name of RECORDED) add({ name, type: 'gauge' }, ['panel', 'server']);
   collectDefaultMetrics({ register: registry });
   for (const { name, type } of registry.getMetricsAsArray()) add({ name, type: String(type) }, []);
   return metrics;

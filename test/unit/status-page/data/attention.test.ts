@@ -20,6 +20,7 @@ const WELL: AttentionFacts = {
   stop: undefined,
   stoppedMsAgo: Number.NaN,
   isLooping: false,
+  isNotAnswering: false,
   cpuShare: 0.5,
   diskShare: 0.5,
 };
@@ -35,6 +36,7 @@ it('the most urgent comes first', () => {
     'crash_loop',
     'off',
     'no_data',
+    'not_answering',
     'cpu_saturated',
     'disk_nearly_full',
   ]);
@@ -79,6 +81,8 @@ describe('attention', () => {
     ['a state that is no known word', { state: 'unknown' }, undefined],
     ['a suspended server without data', { ...LOST, isHeld: true }, undefined],
     ['a suspended server that is off', { ...OFF, isHeld: true, stop: 'crashed', diskShare: 1 }, undefined],
+    ['a game that does not answer', { isNotAnswering: true, cpuShare: 1 }, 'not_answering'],
+    ['a crash loop whose game does not answer', { isLooping: true, isNotAnswering: true }, 'crash_loop'],
     ['all of the CPU', { cpuShare: 0.95 }, 'cpu_saturated'],
     ['nearly all of the CPU', { cpuShare: 0.949 }, undefined],
     ['the disk nearly full', { diskShare: 0.951 }, 'disk_nearly_full'],

@@ -103,6 +103,18 @@ describe('a server that is followed', () => {
     expect(story.attention).toBeUndefined();
   });
 
+  it('is not answering when its game, which had ten minutes to load, fails its queries', () => {
+    const problem = { cause: 'query_no_answer', detail: 'nothing came back' } as const;
+    const query = { problem, durationSeconds: 5, staleAt: Number.POSITIVE_INFINITY };
+    const startedAt = 1_000 * SECOND;
+    const story = new Story().see({ query, startedAt }, 599);
+    expect([story.attention, story.trouble]).toEqual([undefined, 'no answer to the query']);
+    story.see({ query, startedAt });
+    expect([story.attention, story.trouble]).toEqual(['not_answering', "running, but doesn't answer"]);
+    story.see({ query: { players: 3, durationSeconds: 0.1, staleAt: Number.POSITIVE_INFINITY }, startedAt });
+    expect(story.attention).toBeUndefined();
+  });
+
   it('has a nearly full disk', () => {
     const diskBytes = 10 * 2 ** 30;
     const story = new Story().see({
