@@ -43,6 +43,9 @@ const SHARED = { isolate: false };
 // Every fault takes minutes: unless all are wanted (`npm run test:faults`), a quick selection stands for them.
 const faults = process.env['FAULTS'] === 'all' ? 'faults' : 'faults/quick';
 
+// Alerts are timed, which takes minutes and a machine that does nothing else: `npm run test:alerts`.
+const timesAlerts = process.env['ALERTS'] !== undefined;
+
 // Where a run's counts are wanted by a program, it names the file for them.
 const report = process.env['TEST_REPORT'];
 
@@ -63,6 +66,7 @@ export default defineConfig({
       }),
       project('integration', { ...WAITING, ...SHARED, timeoutMs: 60_000, setupFiles: [FORGET_SECRETS] }),
       project('faults', { ...WAITING, timeoutMs: 60_000, folder: faults }),
+      ...(timesAlerts ? [project('alerts', { ...WAITING, timeoutMs: 120_000 })] : []),
       project('e2e', { ...WAITING, ...SHARED, timeoutMs: 120_000, setupFiles: [FORGET_SECRETS] }),
     ],
     reporters: report === undefined ? ['default'] : ['default', ['json', { outputFile: report }]],

@@ -60,7 +60,7 @@ it('SIGHUP takes on another configuration, and servers that stay keep their sock
   await program.printed(/nothing changed/);
   await writeFile(file, yamlOf(['survival'], 'debug'));
   program.kill('SIGHUP');
-  await program.printed(/"level":20,.*server lobby is stopped/);
+  await program.printed(/"level":"debug",.*server lobby is stopped/);
   await until('gameserver_collection_up', {}, [1]);
 });
 

@@ -98,7 +98,13 @@ describe('the workflow test', () => {
   it('runs what takes long at night', () => {
     expect(jobs['nightly']?.if).toBe("github.event_name == 'schedule'");
     const runs = jobs['nightly']?.steps.flatMap(({ run = '' }) => [run]).join('\n');
-    for (const command of ['npm audit', 'npm run test:fuzz', 'npm run test:faults', 'npm run test:image']) {
+    for (const command of [
+      'npm audit',
+      'npm run test:fuzz',
+      'npm run test:faults',
+      'npm run test:alerts',
+      'npm run test:image',
+    ]) {
       expect(runs).toContain(command);
     }
   });

@@ -24,7 +24,7 @@ const PLANS: Readonly<Record<string, Plan>> = {
   all: { factor: 10, stormServers: 500, rounds: 2, isTimed: true },
   real: { factor: 1, stormServers: 500, rounds: 2, isTimed: true },
 };
-const PLAN = PLANS[process.env['ALERTS'] ?? 'quick'] ?? fail(`ALERTS is one of ${Object.keys(PLANS).join()}`);
+const PLAN = PLANS[process.env['ALERTS'] ?? 'all'] ?? fail(`ALERTS is one of ${Object.keys(PLANS).join()}`);
 
 const NODE_SERVERS = 40;
 
