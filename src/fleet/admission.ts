@@ -3,15 +3,15 @@ import { identityOf, type ServerTarget } from '../domain/server.ts';
 import type { ListedServer } from '../panel/dialect.ts';
 import { LISTING_PAGE_SIZE } from '../panel/listing.ts';
 
-/** Servers by whether they are admitted. */
+/** Servers, divided into those that are admitted and those that are not. */
 export interface Admitted<Server> {
   readonly admitted: readonly Server[];
   readonly leftOut: readonly Server[];
 }
 
 /**
- * Admits at most `most` of these servers, each of which is there once; pure. Those that are observed already stay, and the places left
- * go to the others in the order of their UUIDs, so that the choice depends neither on the order of the listing nor on chance.
+ * Admits at most `most` of these distinct servers; pure. Servers that are already observed stay; the remaining places go to the
+ * others in order of UUID, so the choice depends on neither the order of the listing nor chance.
  */
 export function admit<Server extends Pick<ListedServer, 'uuid'>>(
   servers: readonly Server[],
@@ -37,7 +37,9 @@ export interface Surplus {
 
 export const NO_SURPLUS: Surplus = { servers: 0, firstNames: [] };
 
-/** The problem with a listing that holds more than is admitted; `entries` are those that no page was asked for. */
+/**
+ * The problem of a listing that holds more servers than are admitted; `entries` counts those on pages that were never requested.
+ */
 export function surplusProblem(
   { servers, firstNames }: Surplus,
   entries: number,
@@ -54,23 +56,23 @@ export function surplusProblem(
   return parts.length === 0 ? undefined : { cause: 'listing_too_long', detail: parts.join('; ') };
 }
 
-/** What listed servers are admitted by. */
+/** The rules by which listed servers are admitted. */
 export interface AdmissionRules {
-  /** The most servers that are observed because the listing names them. */
+  /** The maximum number of discovered servers (observed because the listing contains them). */
   readonly maxServers: number;
   readonly configured: readonly ServerTarget[];
-  /** Would the server be observed because the listing names it, if it isn't configured? */
+  /** Would the server be discovered if it isn't configured? */
   readonly isDiscovered: (server: ListedServer) => boolean;
-  /** Is the server with this UUID observed because the listing names it? */
+  /** Is the server with this UUID observed because it was discovered? */
   readonly isObserved: (uuid: string) => boolean;
 }
 
-/** The names that a report of servers begins with. */
+/** How many names a report of servers lists. */
 const NAMES_REPORTED = 3;
 
 /**
- * The admission of listed servers to what is remembered of a listing, over one walk. Configured servers and servers that aren't
- * observed here are remembered too, for another configuration may need them at once: each kind has as many places of its own.
+ * Decides which listed servers are remembered over one walk of the listing. Configured servers and servers that aren't observed
+ * here are remembered too, since another configuration may need them at once: each kind has its own places.
  */
 export class Admission {
   readonly #rules: AdmissionRules;
@@ -83,12 +85,12 @@ export class Admission {
     this.#configured = new Set(rules.configured.map(identityOf));
   }
 
-  /** The servers that were left out so far, though they would be observed if there were places for them. */
+  /** The servers left out so far that would be observed if there were places for them. */
   get surplus(): Surplus {
     return { servers: this.#leftOut.size, firstNames: this.#names };
   }
 
-  /** The servers of these that are remembered; each may be there once. */
+  /** Those of the (distinct) servers that are remembered. */
   reduce(servers: readonly ListedServer[]): readonly ListedServer[] {
     const { maxServers, configured, isDiscovered, isObserved } = this.#rules;
     if (servers.length <= maxServers) return servers;

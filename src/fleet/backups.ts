@@ -8,19 +8,19 @@ import { problemOf } from '../panel/errors.ts';
 import { CompletedBackups } from './completed-backups.ts';
 import type { ServerRecord } from './server-record.ts';
 
-/** Questions are this far apart at most: at the start an hour without a value would be too long. */
+/** The longest gap between requests: without it, values could be missing for up to an hour after the start. */
 const LONGEST_GAP_MS = 5_000;
 
-/** Of a server with more pages of backups, only this many are read. */
+/** If a server has more pages of backups than this, the rest is not read. */
 const MAX_PAGES = 20;
 
-/** A refusal is lifted by a person: it is asked about once a day. */
+/** Only a person can lift a refusal, so it is retried about once a day. */
 const REFUSED_RETRY_MS = 24 * 60 * 60_000;
 
-/** What was answered holds on for so many intervals. */
+/** An answer stays valid for this many intervals. */
 const STALENESS_INTERVALS = 2.5;
 
-/** How the last question for a server's backups ended; `refused` where the account may not see them. */
+/** How the last request for a server's backups ended; `refused` if the account may not see them. */
 export type BackupOutcome = 'answered' | 'failed' | 'refused';
 
 export interface BackupWatchOptions {
@@ -31,23 +31,22 @@ export interface BackupWatchOptions {
   readonly backups: (server: string, page: number, signal: AbortSignal) => Promise<BackupsPage>;
   /** Calls a minute that are planned for backups. */
   readonly callsPerMinute: () => number;
-  /** The servers of now. */
+  /** The current servers. */
   readonly records: () => readonly ServerRecord[];
 }
 
-/** When a server is asked next, as a monotonic instant, and its place in the interval. */
+/** When a server is asked next (monotonic milliseconds), and its place in the interval. */
 interface NextAsk {
   dueAt: number;
   readonly phase: number;
 }
 
-/** Why a server is asked: its interval is over, or one of its backups ended. */
+/** Why a server is asked: its interval is over, or one of its backups completed. */
 type Occasion = 'interval' | 'event';
 
 /**
- * Asks for the backups of one server after the other, again and again, and never for two at once. Reads on account of events have a
- * pace of their own, the same as that of the intervals: a flood of events at most doubles the calls, and no planned read waits for more
- * than one of them.
+ * Requests the backups of one server after another, never of two at once. Reads triggered by events have their own pace, equal to
+ * that of the planned reads, so a flood of events at most doubles the calls, and a planned read waits for at most one of them.
  */
 export class BackupWatch {
   readonly #options: BackupWatchOptions;
@@ -73,7 +72,7 @@ export class BackupWatch {
     return (servers.filter(isAsked).length * 60_000) / this.#settings.intervalMs;
   }
 
-  /** Takes on how often to ask, or not to ask at all. */
+  /** Applies new settings; undefined stops the requests. */
   configure(settings: BackupSettings | undefined): void {
     if (settings?.intervalMs === this.#settings?.intervalMs) return;
     this.#settings = settings;
@@ -91,7 +90,7 @@ export class BackupWatch {
     this.#cancelAll();
   }
 
-  /** The node says that one of the server's backups ended: its list is read again, at once if it wasn't within the last minute. */
+  /** The node reported a completed backup: reads the server's list again, at once unless it was read within the last minute. */
   backupCompleted(server: ServerTarget): void {
     if (this.#settings === undefined || !this.#isRunning || !isAsked(server)) return;
     const isNew = this.#completed.add(server.id, this.#options.clock.now());
@@ -111,7 +110,7 @@ export class BackupWatch {
     this.#inFlight = undefined;
   }
 
-  /** The gaps count from the start of the last question: an answer takes its time. */
+  /** Gaps are counted from the start of the last request, because an answer takes time. */
   #wait(settings: BackupSettings): void {
     const { clock, callsPerMinute } = this.#options;
     const gapMs = Math.min(LONGEST_GAP_MS, 60_000 / callsPerMinute());
@@ -135,7 +134,7 @@ export class BackupWatch {
       const outcome = await this.#ask(record, settings, controller.signal);
       if (controller.signal.aborted) return;
       this.#inFlight = undefined;
-      // A read that an event asked for and that failed puts off none that was planned.
+      // A failed read that was triggered by an event doesn't postpone the planned one.
       if (occasion === 'interval' || outcome !== 'failed') this.#planNext(record, settings, outcome);
     }
     this.#wait(settings);
@@ -183,13 +182,13 @@ export class BackupWatch {
     return isRefused ? 'refused' : 'failed';
   }
 
-  /** The next server one of whose backups ended; undefined if it is no longer asked. */
+  /** The next server with a completed backup; undefined if that server is no longer asked. */
   #nextCompleted(now: number): ServerRecord | undefined {
     const server = this.#completed.take(now);
     return this.#options.records().find(({ target }) => target.id === server && isAsked(target));
   }
 
-  /** The server that should have been asked longest ago; undefined where none is due. */
+  /** The server that is most overdue; undefined if none is due. */
   #mostOverdue(now: number): ServerRecord | undefined {
     let found: ServerRecord | undefined;
     let dueAt = now;
@@ -219,19 +218,19 @@ export class BackupWatch {
   }
 }
 
-// The panel refuses everything of a server that it holds in another state, and one that may have no backups has none.
+// The panel rejects every call for a blocked server, and a server that may have no backups has none.
 function isAsked({ withoutBackups, blocked }: ServerTarget): boolean {
   return withoutBackups !== true && blocked === undefined;
 }
 
-/** How often each of so many servers is asked, in milliseconds: as configured, or as often as the calls a minute for it carry. */
+/** How often each of `servers` servers is asked, in milliseconds: as configured, or as often as `callsPerMinute` allows. */
 export function backupIntervalMs(intervalMs: number, servers: number, callsPerMinute: number): number {
   return servers === 0 ? intervalMs : Math.max(intervalMs, (servers / callsPerMinute) * 60_000);
 }
 
 /**
- * Milliseconds until a server is asked again. Each has a place of its own in the interval (`phase`, from 0 to 1), so that a
- * fleet which was asked in a row at the start spreads out.
+ * Milliseconds until a server is asked again. Each server has its own place in the interval (`phase`, from 0 to 1), so a fleet
+ * that was asked in one go at the start spreads out.
  */
 export function untilNextMs(
   now: number,
@@ -245,7 +244,7 @@ export function untilNextMs(
   return place - now;
 }
 
-/** What a server's backups amount to, as of the monotonic instant `now`. */
+/** Summarizes a server's backups as of `now` (monotonic milliseconds). */
 export function readingOf(backups: readonly Backup[], now: number, intervalMs: number): BackupsReading {
   const successful = backups.filter(({ isSuccessful }) => isSuccessful);
   const lastSuccess = newestOf(successful);

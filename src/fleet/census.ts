@@ -2,30 +2,30 @@ import { identityOf } from '../domain/server.ts';
 import type { ListedServer } from '../panel/dialect.ts';
 import type { ListingWalk } from '../panel/listing.ts';
 
-/** A listed server, and how many complete walks in a row were without it. */
+/** A listed server, and how many complete walks in a row did not find it. */
 export interface CensusEntry {
   readonly server: ListedServer;
   readonly missed: number;
 }
 
-/** Every server that the listing is known to hold, by UUID. */
+/** All servers known to be in the listing, by UUID. */
 export type Census = ReadonlyMap<string, CensusEntry>;
 
 /**
- * Walks in a row that have to be without a server before it is gone. The listing has no stable order and pages shift while they are
- * read, so that a single walk may pass a server by.
+ * A server is gone once this many walks in a row did not find it. The listing has no stable order and pages shift while they are
+ * read, so a single walk can miss a server.
  */
 const WALKS_TO_VANISH = 3;
 
-/** What a walk says of the census. */
+/** The parts of a walk's result that update the census. */
 export type CensusWalk = Pick<ListingWalk, 'servers' | 'complete'> & Partial<Pick<ListingWalk, 'unreadable'>>;
 
 const NONE: ReadonlySet<string> = new Set();
 
 /**
- * The census after a walk. A server that was found is there, with what is said of it now. One that an incomplete walk didn't find
- * stays as it was, and so does one whose entry can't be read. `notFound` holds the identities of servers whose own calls are answered
- * with 404: of these, one complete walk without them is enough.
+ * The census after a walk. A server that was found gets its new description. A server stays as it was if an incomplete walk did
+ * not find it or if its entry can't be read. `notFound` holds the identities of servers whose own calls are answered with 404:
+ * for these, one complete walk without them is enough.
  */
 export function afterWalk(
   census: Census,
@@ -43,7 +43,7 @@ export function afterWalk(
   return next;
 }
 
-/** Is there a server that the last walks passed by, so that another should tell whether it is gone? */
+/** Did the last walks miss a server, so that another walk should tell whether it is gone? */
 export function hasDoubts(census: Census): boolean {
   for (const { missed } of census.values()) if (missed > 0) return true;
   return false;

@@ -1,23 +1,24 @@
-/** One server's list is read on account of events this often at most: a hostile node can send thousands of them a second. */
+/** The shortest gap between event-triggered reads of one server's list: a hostile node can send thousands of events a second. */
 const LEAST_GAP_MS = 60_000;
 
 /**
- * Servers whose list of backups is out of date, because the node said that a backup ended. Each waits once, however many events come;
- * one whose list was just read on that account waits until a minute has passed. Instants are monotonic milliseconds.
+ * Servers whose list of backups is out of date because the node reported a completed backup. Each server waits only once, however
+ * many events arrive; a server whose list was just read for that reason waits until a minute has passed. Instants are monotonic
+ * milliseconds.
  */
 export class CompletedBackups {
-  /** From when on each waiting server may be read. */
+  /** When each waiting server may be read at the earliest. */
   readonly #waiting = new Map<string, number>();
-  /** Reads of the last minute, the oldest first. */
+  /** Reads of the last minute, oldest first. */
   readonly #lastReads = new Map<string, number>();
   #nextAt = Number.POSITIVE_INFINITY;
 
-  /** From when on the next server may be read; infinite while none waits. */
+  /** When the next server may be read; infinite if none is waiting. */
   get nextAt(): number {
     return this.#nextAt;
   }
 
-  /** Takes note of an event; false if the server waits already. */
+  /** Records an event; false if the server is already waiting. */
   add(server: string, now: number): boolean {
     if (this.#waiting.has(server)) return false;
     const readAt = this.#lastReads.get(server) ?? Number.NEGATIVE_INFINITY;
@@ -27,7 +28,7 @@ export class CompletedBackups {
     return true;
   }
 
-  /** The server that has been due for longest; its list counts as read from now on. */
+  /** The server that has been due longest; its list then counts as read. */
   take(now: number): string | undefined {
     let next: string | undefined;
     for (const [server, dueAt] of this.#waiting) if (dueAt === this.#nextAt) next ??= server;
@@ -41,7 +42,7 @@ export class CompletedBackups {
     return next;
   }
 
-  /** The server's list is read for another reason. */
+  /** Forgets a waiting server, because its list is read for another reason. */
   drop(server: string): void {
     if (!this.#waiting.delete(server)) return;
     this.#nextAt = Number.POSITIVE_INFINITY;

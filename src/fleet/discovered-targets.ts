@@ -13,13 +13,13 @@ import type { ListedServer } from '../panel/dialect.ts';
 import { admit } from './admission.ts';
 import type { Census } from './census.ts';
 
-/** What the rules say of one listed server. */
+/** What the rules decide about one listed server. */
 interface DiscoveryVerdict {
   readonly included: boolean;
   readonly expect: Expect;
-  /** Which of the rules for expectations fits first, counted from 0; -1 if none does. */
+  /** The index of the first expectation rule that matches; -1 if none does. */
   readonly rule: number;
-  /** How its game is queried, the very settings of the first rule that fits; undefined if it isn't. */
+  /** The query settings of the first rule that matches (the same object); undefined if the game isn't queried. */
   readonly query?: QuerySettings | undefined;
 }
 
@@ -29,19 +29,19 @@ export interface CompiledRules extends Pick<DiscoverRules, 'labels' | 'mode'> {
   judge(server: ListedServer): DiscoveryVerdict;
 }
 
-/** What is to be observed of a panel. */
+/** The servers of a panel that are to be observed. */
 export interface MergedTargets {
   /** The configured servers in their order, then the discovered ones by name. */
   readonly targets: readonly ServerTarget[];
   readonly discovered: number;
-  /** Listed servers that can't be observed, because another server of the panel has the same 8-character identifier. */
+  /** Listed servers that can't be observed because another server of the panel has the same 8-character identifier. */
   readonly ambiguous: readonly ListedServer[];
 }
 
 /**
- * The configured servers with what the listing says of them, and the listed ones that the rules add; without rules none is added. No
- * identifier is there twice, since series are told apart by it: of servers with the same one, the configured one is observed, else one
- * that is observed already, else the first by UUID.
+ * Merges the configured servers, completed from the listing, with the listed servers that the rules add; without rules none is
+ * added. No identifier occurs twice, since it distinguishes the series: among servers that share one, the configured one wins,
+ * then one that is already observed, then the first by UUID.
  */
 export function mergeTargets(
   configured: readonly ServerTarget[],
@@ -60,7 +60,7 @@ export function mergeTargets(
   for (const [identity, twins] of listed) {
     const owner = taken.get(identity);
     if (owner !== undefined && owner.uuid === undefined) {
-      // The panel answers to a short id for one of them, and doesn't say which.
+      // The panel answers for one of the servers with this short id and doesn't say which.
       if (twins.length > 1) ambiguous.push(...twins);
       continue;
     }
@@ -87,13 +87,13 @@ function byIdentity(census: Census): ReadonlyMap<string, readonly ListedServer[]
   return servers;
 }
 
-/** The listed server that a configured one is; undefined if there is none, or a short id leaves it open. */
+/** The listing's entry for a configured server; undefined if there is none or a short id is ambiguous. */
 function listingOf({ uuid }: ServerTarget, twins: readonly ListedServer[] = []): ListedServer | undefined {
   if (uuid !== undefined) return twins.find((server) => server.uuid === uuid);
   return twins.length === 1 ? twins[0] : undefined;
 }
 
-/** In the order in which they are to be observed; nothing depends on the order of the listing. */
+/** Sorted by precedence for observation; independent of the order of the listing. */
 function ranked(
   servers: readonly ListedServer[],
   isObserved: (uuid: string) => boolean,
@@ -104,7 +104,7 @@ function ranked(
 
 const NAMES_REPORTED = 3;
 
-/** The problem with servers that can't be told apart; undefined if there are none. */
+/** The problem of servers that can't be told apart; undefined if there are none. */
 export function ambiguityProblem(ambiguous: readonly ListedServer[]): Problem | undefined {
   if (ambiguous.length === 0) return undefined;
   const names = ambiguous.slice(0, NAMES_REPORTED).map(({ name, uuid }) => `${name} (${uuid})`);
@@ -113,7 +113,7 @@ export function ambiguityProblem(ambiguous: readonly ListedServer[]): Problem | 
   return { cause: 'same_identifier', detail };
 }
 
-/** Was the server given no name in the configuration, so that the listing may name it? */
+/** Has the configuration given the server no name, so that the listing may name it? */
 export function isUnnamed(target: Pick<ServerTarget, 'name' | 'id'>): boolean {
   return target.name === identityOf(target);
 }
@@ -153,14 +153,17 @@ function factsOf(
   };
 }
 
-/** The node grants some memory over the limit that the panel lists, so its own word goes before a number, but not before "unlimited". */
+/**
+ * The node grants somewhat more memory than the panel lists, so the node's own figure takes precedence over a number, but not
+ * over "unlimited".
+ */
 function limitsOf({ limits }: ListedServer): Limits {
   const { memoryBytes, ...rest } = limits;
   if (typeof memoryBytes === 'number') return { ...rest, listedMemoryBytes: memoryBytes };
   return memoryBytes === undefined ? rest : { ...rest, memoryBytes };
 }
 
-/** What keeps a server from being observed, going by its flags in the listing. */
+/** Why a server can't be observed, according to its flags in the listing. */
 export function blockedByListing(server: ListedServer): BlockedReason | undefined {
   if (server.suspended) return 'suspended';
   if (server.transferring) return 'transferring';
@@ -176,7 +179,7 @@ function byName(one: ServerTarget, other: ServerTarget): number {
 
 type ServerTest = (server: ListedServer) => boolean;
 
-/** A panel's rules, ready to judge each listed server by. */
+/** Compiles a panel's rules, so that each listed server can be matched against them. */
 export function compileRules(panel: string, rules: DiscoverRules): CompiledRules {
   const included = testsOf(rules.include);
   const excluded = testsOf(rules.exclude);
@@ -196,7 +199,7 @@ export function compileRules(panel: string, rules: DiscoverRules): CompiledRules
   return { panel, labels: rules.labels, mode: rules.mode, judge };
 }
 
-// Names are no paths: a star goes over slashes, and over a dot in front.
+// Names are not paths: a star also matches slashes and a leading dot.
 const OPTIONS = { nocase: true, dot: true, bash: true };
 
 /** One test for each key that has globs. */

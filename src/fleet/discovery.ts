@@ -21,59 +21,62 @@ import {
   mergeTargets,
 } from './discovered-targets.ts';
 
-/** How soon a walk is repeated that failed, or that passed by a server which was there before. */
+/** Delay before repeating a walk that failed or that missed a known server. */
 const REPEAT_MS = 60_000;
 
-/** Configured servers that the listing is to name wait this long for it, so that their series don't change names at every start. */
+/** How long configured servers wait for the listing to name them, so that their series don't change names at every start. */
 const NAMES_WITHIN_MS = 30_000;
 
-/** The part of the budget that the listing takes at most: a long one is read less often. */
+/** The maximum share of the budget for the listing: a long one is read less often. */
 const LISTING_SHARE = 0.1;
 
 /**
- * Calls a minute that a listing may take where it adds nothing but facts about the configured servers, unless their own pages need more:
- * an account may see thousands of others.
+ * Calls a minute for a listing that only adds facts about configured servers, unless their own pages need more: an account may
+ * see thousands of other servers.
  */
 const FACTS_CALLS_PER_MINUTE = 1;
 
-/** So many servers that are not observed are remembered where none is discovered: one may be added to the configuration. */
+/** How many unobserved servers are remembered when discovery is off: one of them may be added to the configuration. */
 const FACTS_REMEMBERED = 1_000;
 
-/** After so many pages that failed, the rest is left for another time. */
+/** A walk stops after this many failed pages and leaves the rest for later. */
 const FAILURES_TO_GIVE_UP = 2;
 
-/** The names that a report of servers begins with. */
+/** How many names a report of servers lists. */
 const NAMES_REPORTED = 3;
 
-/** What discovery works with. */
+/** What discovery depends on. */
 export interface DiscoveryOptions {
   readonly panel: string;
   readonly clock: Clock;
   readonly log: Logger;
   readonly listing: (query: ListingQuery, signal: AbortSignal, call: ListingCall) => Promise<ListingPage>;
-  /** Does the panel answer, and accept the key? */
+  /** Does the panel answer and accept the API key? */
   readonly isPanelUp: () => boolean;
-  /** Calls a minute that the panel's budget carries. */
+  /** Calls a minute that the panel's budget allows. */
   readonly callsPerMinute: () => number;
   /** Identities of the servers whose own calls are answered with 404. */
   readonly notFound: () => ReadonlySet<string>;
-  /** Is the server this shard's? */
+  /** Does the server belong to this shard? */
   readonly isOurs: (server: Pick<ServerTarget, 'panel' | 'id'>) => boolean;
-  /** Given what is to be observed, whenever that may have changed. */
+  /** Called with the servers to observe, whenever they may have changed. */
   readonly found: (targets: readonly ServerTarget[]) => void;
 }
 
-/** Reads a panel's listing again and again, and says what is to be observed. */
+/** Reads a panel's listing periodically and determines which servers to observe. */
 export class Discovery {
   readonly #options: DiscoveryOptions;
   #settings: ListingSettings | undefined;
   #rules: CompiledRules | undefined;
   #configured: readonly ServerTarget[] = [];
   #census: Census = new Map();
-  /** Servers that left the configuration as discovery began: the listing is yet to say whether they are discovered. */
+  /**
+   * Servers that were removed from the configuration when discovery began: the listing has yet to show whether they are
+   * discovered.
+   */
   #undecided: readonly ServerTarget[] = [];
   #merged: MergedTargets = { targets: [], discovered: 0, ambiguous: [] };
-  /** The configured servers need not wait for their names any longer. */
+  /** The configured servers no longer wait for their names. */
   #isNamed = false;
   #pages = 1;
   #failures = 0;
@@ -91,17 +94,17 @@ export class Discovery {
     this.#options = options;
   }
 
-  /** What is to be observed, as far as it is known by now. */
+  /** The servers to observe, as far as they are known yet. */
   get targets(): readonly ServerTarget[] {
     return this.#merged.targets;
   }
 
-  /** Calls a minute that it makes. */
+  /** Calls a minute that the listing makes. */
   get callsPerMinute(): number {
     return this.#settings === undefined ? 0 : (this.#pages * 60_000) / this.#intervalMs(this.#settings);
   }
 
-  /** Absent where the listing isn't used. */
+  /** Undefined if the listing isn't used. */
   get reading(): DiscoveryReading | undefined {
     if (this.#settings === undefined) return undefined;
     const { discovered, ambiguous } = this.#merged;
@@ -115,7 +118,7 @@ export class Discovery {
     };
   }
 
-  /** Why servers of the listing are not observed that should be. */
+  /** Why servers of the listing that should be observed are not. */
   get problems(): readonly Problem[] {
     const surplus = surplusProblem(this.#surplus, this.#surplusEntries, this.#maxServers);
     return [surplus, ambiguityProblem(this.#merged.ambiguous)].filter((problem) => problem !== undefined);
@@ -125,7 +128,10 @@ export class Discovery {
     return this.#settings?.discover?.maxServers ?? FACTS_REMEMBERED;
   }
 
-  /** Takes on the configured servers, and how the listing is used, if it is; says what is to be observed then. */
+  /**
+   * Applies new configured servers and new settings for the listing (undefined if it isn't used), then publishes the servers to
+   * observe.
+   */
   configure(
     configured: readonly ServerTarget[],
     settings: ListingSettings | undefined,
@@ -133,7 +139,7 @@ export class Discovery {
     const isSame = JSON.stringify(settings) === JSON.stringify(this.#settings);
     this.#configured = configured;
     if (!isSame) {
-      // Those that are observed by their ids already don't leave to wait for a name.
+      // Servers that are already observed by their ids are not dropped to wait for a name.
       if (this.#isRunning) this.#isNamed = true;
       this.#settings = settings;
       const rules = settings?.discover;
@@ -145,7 +151,7 @@ export class Discovery {
         this.#surplus = NO_SURPLUS;
         this.#surplusEntries = 0;
       }
-      // Other rules may want more of what is remembered.
+      // Other rules may need more of the remembered servers.
       this.#reduceCensus(this.#admission());
     }
     this.#merge();
@@ -163,7 +169,7 @@ export class Discovery {
     this.#cancelAll();
   }
 
-  /** Reads the listing at once: it may be another one. */
+  /** Reads the listing at once, because it may have changed completely. */
   restart(): void {
     if (this.#isRunning) this.#begin();
   }
@@ -227,7 +233,7 @@ export class Discovery {
     });
   }
 
-  /** Servers that a walk passed by keep their places, so that the census is reduced as a whole. */
+  /** Reduces the census as a whole, because servers that a walk missed keep their places. */
   #reduceCensus(admission: Admission): void {
     const known = [...this.#census.values()].map(({ server }) => server);
     const kept = new Set(admission.reduce(known).map(({ uuid }) => uuid));
@@ -238,9 +244,9 @@ export class Discovery {
   #noteSurplus({ complete, surplusEntries }: ListingWalk, { surplus }: Admission): void {
     const { panel, log } = this.#options;
     const before = this.#surplus.servers;
-    // Nothing is missed where no server is observed because the listing names it.
+    // Without discovery, no server is missing from what is observed.
     this.#surplusEntries = this.#rules === undefined ? 0 : surplusEntries;
-    // A walk that broke off has seen only a part of those that are left out.
+    // An aborted walk has seen only some of the servers that are left out.
     if (complete || surplus.servers >= before) this.#surplus = surplus;
     const now = this.#surplus.servers;
     const problem = surplusProblem(this.#surplus, this.#surplusEntries, this.#maxServers);
@@ -249,7 +255,7 @@ export class Discovery {
       log.info({ panel }, `panel ${panel}: no servers of the listing are left out any longer`);
   }
 
-  /** Says it once for each set of servers. */
+  /** Logs each set of ambiguous servers once. */
   #noteAmbiguous(before: readonly ListedServer[]): void {
     const { panel, log } = this.#options;
     const { ambiguous } = this.#merged;
@@ -289,7 +295,7 @@ export class Discovery {
     this.#failures += 1;
     const detail = printable(problem.message);
     const cause = failure === undefined ? 'bad_answer' : problemOf(failure.error).cause;
-    // What is wrong with the panel or its key is reported once, by the servers' own calls.
+    // Problems with the panel or its API key are reported once, by the servers' own calls.
     if (!isPanelUp() && (discover === undefined || isPanelWide(CAUSES[cause]))) return;
     const isRefused = discover === undefined && isRefusal(failure?.error);
     const what = isRefused
@@ -316,7 +322,7 @@ export class Discovery {
     );
   }
 
-  /** What the listing names is known, or has been waited for long enough. */
+  /** The names from the listing are known, or the wait for them is over. */
   #publish(): void {
     const { panel, log, found } = this.#options;
     this.#cancelPatience();
@@ -325,7 +331,7 @@ export class Discovery {
     this.#merge();
     const { discovered, targets } = this.#merged;
     if (discovered !== before) {
-      // How many there are at the start is told with what is planned for them.
+      // The number of servers at the start is logged with their plan.
       log[before === 0 ? 'debug' : 'info'](
         { panel, discovered, before },
         `panel ${panel}: ${discovered} servers discovered, ${before} before`,
@@ -363,7 +369,7 @@ export class Discovery {
     return (this.#pages / this.#mostPerMinute) * 60_000;
   }
 
-  /** Calls a minute that the listing takes at most. */
+  /** The most calls a minute that the listing may make. */
   get #mostPerMinute(): number {
     const most = this.#options.callsPerMinute() * LISTING_SHARE;
     const settings = this.#settings;
@@ -372,13 +378,13 @@ export class Discovery {
     return Math.min(most, Math.max(own, FACTS_CALLS_PER_MINUTE));
   }
 
-  /** Pages that the configured servers take. */
+  /** Pages that the configured servers fill. */
   get #ownPages(): number {
     return Math.ceil(this.#configured.length / LISTING_PAGE_SIZE);
   }
 }
 
-/** Is it the panel's, or a firewall's, answer to an account that may not read the listing, or a panel without one? */
+/** Did the panel or a firewall deny the account access to the listing, or does the panel have none? */
 function isRefusal(error: unknown): boolean {
   return error instanceof PanelError && REFUSALS.has(error.status ?? 0);
 }

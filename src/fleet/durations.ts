@@ -1,15 +1,15 @@
 import type { Durations } from '../domain/reading.ts';
 
-/** A longer gap counts as neither observed nor running. */
+/** After a longer gap between samples, the gap counts as neither observed nor running time. */
 const MAX_OBSERVED_GAP_MS = 60_000;
 
-/** What a server uses is known from second to second alone. */
+/** The longest gap that counts toward saturation, because usage is only known at one-second resolution. */
 const MAX_SATURATED_GAP_MS = 5_000;
 
-/** At this share of a limit, a server has reached it: nodes round, and grant a little more or less. */
+/** Usage from this share of a limit on counts as saturated: nodes round, and grant slightly more or less than the limit. */
 const SATURATED_FROM = 0.95;
 
-/** Where a stopwatch keeps its numbers. */
+/** The offset of each of a stopwatch's numbers. */
 const AT = {
   observedMs: 0,
   runningMs: 1,
@@ -25,22 +25,22 @@ const AT = {
 export const STOPWATCH_SIZE = Object.keys(AT).length;
 
 /**
- * Counts how long one server was observed, ran, and used up its limits; on the monotonic clock. Its numbers lie side by side: as
- * fields, or fetched from where the limits are configured, each would cost every sample a cache miss (see bench/RESULTS.md).
+ * Counts how long one server was observed, was running, and was at its limits, on the monotonic clock. Its numbers lie side by
+ * side: as separate fields, or looked up in the configuration, each would cost every sample a cache miss (see bench/RESULTS.md).
  */
 export class Stopwatch {
   readonly #values: Float64Array;
   readonly #start: number;
   #wasRunning = false;
 
-  /** Takes `STOPWATCH_SIZE` of these numbers for its own, from `start` on, each NaN. */
+  /** Uses `STOPWATCH_SIZE` numbers of the array from `start` on; all must be NaN. */
   constructor(values = new Float64Array(STOPWATCH_SIZE).fill(Number.NaN), start = 0) {
     this.#values = values;
     this.#start = start;
     values.fill(0, start + AT.observedMs, start + AT.observedAt);
   }
 
-  /** The server was observed, and runs from now on or doesn't. */
+  /** Records that the server was observed, and whether it is running. */
   observed(now: number, isRunning: boolean): void {
     const gapMs = now - this.#get(AT.observedAt);
     if (gapMs <= MAX_OBSERVED_GAP_MS) {
@@ -51,13 +51,13 @@ export class Stopwatch {
     this.#wasRunning = isRunning;
   }
 
-  /** What the server may use from now on; NaN stands for a limit that there isn't. */
+  /** Sets the limits that apply from now on; NaN for a limit that doesn't exist. */
   limit(cpuLimit: number, memoryLimit: number): void {
     this.#values[this.#start + AT.cpuLimit] = cpuLimit;
     this.#values[this.#start + AT.memoryLimit] = memoryLimit;
   }
 
-  /** A sample came over the socket; NaN stands for a value that there isn't. */
+  /** Records a sample from the socket; NaN for a missing value. */
   streamed(now: number, cpuUsed: number, memoryUsed: number): void {
     const gapMs = now - this.#get(AT.streamedAt);
     this.#values[this.#start + AT.streamedAt] = now;
@@ -66,7 +66,7 @@ export class Stopwatch {
     if (memoryUsed >= SATURATED_FROM * this.#get(AT.memoryLimit)) this.#add(AT.memorySaturatedMs, gapMs);
   }
 
-  /** What was counted; saturation only for limits that there are. */
+  /** The totals so far; saturation only for limits that exist. */
   read(hasCpuLimit: boolean, hasMemoryLimit: boolean): Durations {
     return {
       observed: this.#get(AT.observedMs) / 1_000,

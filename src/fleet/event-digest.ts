@@ -4,59 +4,59 @@ import type { CauseCode } from '../domain/problem.ts';
 export const EVENT_LEVELS = ['info', 'warn', 'error'] as const;
 export type EventLevel = (typeof EVENT_LEVELS)[number];
 
-/** A line about one server, as its session wrote it. */
+/** A log line about one server, as its session wrote it. */
 export interface EventLine {
   readonly level: EventLevel;
   readonly fields: ServerEventFields;
   readonly message: string;
 }
 
-/** Which lines are written as they come. */
+/** Which lines are logged immediately. */
 export interface DigestPolicy {
-  /** So many a minute at most. */
+  /** The most immediate lines a minute. */
   readonly atOnce: number;
-  /** The first of each kind only, or each until there were as many. */
+  /** `kind` logs only the first event of each kind, `event` logs each event up to the maximum. */
   readonly each: 'kind' | 'event';
 }
 
-/** Servers to which the same happened since the last summary. */
+/** Servers that had the same event since the last summary. */
 export interface EventGroup {
   readonly level: EventLevel;
   readonly event: ServerEvent;
-  /** How it ended meanwhile, if it did. */
+  /** The event that ended it meanwhile, if any. */
   readonly end: ServerEvent | undefined;
   readonly cause: CauseCode | undefined;
   readonly servers: number;
   readonly events: number;
-  /** The first few. */
+  /** The first few names. */
   readonly names: readonly string[];
-  /** How many of the servers each node has. */
+  /** The number of affected servers for each node. */
   readonly nodes: ReadonlyMap<string, number>;
 }
 
-/** What was held back: one line as it was, or groups, the gravest and largest first. */
+/** What was held back: a single unchanged line, or groups, the most severe and largest first. */
 export type Digest =
   | { readonly type: 'line'; readonly line: EventLine }
   | { readonly type: 'groups'; readonly groups: readonly EventGroup[]; readonly events: number };
 
-/** Kinds that were not seen for so long are new, and what was logged at once so long ago no longer counts. */
+/** A kind of event that was not seen for this long is new again; immediate lines older than this no longer count. */
 const WINDOW_MS = 60_000;
 
-/** How long a summary waits for more: until nothing came for so long, or the first event that it tells of is so old. */
+/** How long a summary waits for more events: until none has come for `quietMs`, or until its first event is `longestMs` old. */
 interface Patience {
   readonly quietMs: number;
   readonly longestMs: number;
 }
 
-/** Trouble is told soon, all else once it is complete. */
+/** Trouble is summarized soon, everything else once it is complete. */
 const FOR_TROUBLE: Patience = { quietMs: 5_000, longestMs: 10_000 };
 const FOR_NEWS: Patience = { quietMs: 20_000, longestMs: 120_000 };
 
-/** While servers are yet to recover, for facts, and once there was a summary, less often is enough. */
+/** A longer wait is enough for facts, for servers that have yet to recover, and after a first summary. */
 const FOR_STRAGGLERS_MS = 60_000;
 const FOR_MORE_MS = 600_000;
 
-/** With so many servers in trouble, what follows for each of them within so long is the same story. */
+/** When this many servers are in trouble, events that follow for them within the window belong to the same incident. */
 const CROWD = 4;
 const STORY_MS = 300_000;
 
@@ -73,33 +73,33 @@ const TROUBLE: ReadonlySet<ServerEvent> = new Set([
   'query_failed',
 ]);
 
-/** What is held back of one server. */
+/** What is held back for one server. */
 interface Held {
   readonly first: EventLine;
   latest: EventLine;
-  /** The newest trouble that no line told of. */
+  /** The newest trouble that has not been logged. */
   trouble: EventLine | undefined;
   level: EventLevel;
   events: number;
 }
 
-/** Decides which events are logged as they come, and digests the others; pure, on the instants that it is given. */
+/** Decides which events are logged immediately and digests the others; pure, on the instants passed in. */
 export class EventDigest {
   readonly #policy: DigestPolicy;
   /** By server. */
   #held = new Map<string, Held>();
-  /** When each kind was last seen. */
+  /** When each kind of event was last seen. */
   readonly #seenAt = new Map<string, number>();
-  /** When something last happened to each server that is in trouble; the one that waits longest comes first. */
+  /** When each server in trouble last had an event; the least recent first. */
   readonly #troubled = new Map<string, number>();
-  /** When there was last a crowd of them. */
+  /** When there was last a crowd of servers in trouble. */
   #crowdAt = Number.NEGATIVE_INFINITY;
   #loggedAt: readonly number[] = [];
   #lastAt = Number.NEGATIVE_INFINITY;
   #heldSince = 0;
   #heldAt = 0;
   #isUrgent = false;
-  /** Nothing but facts is held back. */
+  /** Only facts are held back. */
   #hasOnlyFacts = true;
   #summedUpAt = Number.NEGATIVE_INFINITY;
   #hasSummary = false;
@@ -118,7 +118,7 @@ export class EventDigest {
     );
   }
 
-  /** Takes in an event; true if it is to be logged at once. */
+  /** Adds an event; true if it is to be logged immediately. */
   add(line: EventLine, now: number): boolean {
     if (now - this.#lastAt >= STORY_MS) this.#hasSummary = false;
     this.#lastAt = now;
@@ -136,12 +136,12 @@ export class EventDigest {
     return isAtOnce;
   }
 
-  /** The recovery of the panel was logged: that of its servers is no news. */
+  /** The recovery of the panel was logged, so the recovery of its servers is no news. */
   recoveryLogged(now: number): void {
     for (const event of ['streaming_again', 'polling_again'] as const) this.#seenAt.set(event, now);
   }
 
-  /** What was held back, which is forgotten then; undefined if nothing was. */
+  /** Returns what was held back and clears it; undefined if nothing was. */
   take(now: number): Digest | undefined {
     const held = [...this.#held.values()];
     const [first] = held;
@@ -178,7 +178,7 @@ export class EventDigest {
     return now - seenAt >= WINDOW_MS && !isSameStory;
   }
 
-  /** A line that is logged at once is held back no more than by what it says of the server's end. */
+  /** A line that is logged immediately is held back only for what it says about the end of the server's trouble. */
   #note(line: EventLine, now: number, isLogged: boolean): void {
     const { server_id: server, event } = line.fields;
     const held = this.#held.get(server);
@@ -189,7 +189,7 @@ export class EventDigest {
     if (isLogged) return;
     if (this.#held.size === 0) this.#heldSince = now;
     this.#heldAt = now;
-    // A server that is polled meanwhile is observed again.
+    // A fallback is not urgent, because the server is observed again by polling.
     this.#isUrgent ||= isTrouble(line) && event !== 'fallback';
     this.#hasOnlyFacts &&= event === 'blocked' && !isTrouble(line);
     if (held === undefined) {
@@ -202,12 +202,12 @@ export class EventDigest {
   }
 }
 
-/** A fact such as a suspension is no trouble: it can wait, and nobody waits for its end. */
+/** A fact such as a suspension is not trouble: it can wait, and nobody waits for its end. */
 function isTrouble({ level, fields: { event } }: EventLine): boolean {
   return TROUBLE.has(event) && (event !== 'blocked' || level !== 'info');
 }
 
-/** The servers by what happened to them, why, and how it ended. */
+/** Groups the servers by what happened, why, and how it ended. */
 function groupsOf(held: readonly Held[]): readonly EventGroup[] {
   const groups = new Map<string, Held[]>();
   for (const one of held) {

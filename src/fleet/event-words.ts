@@ -2,13 +2,13 @@ import { CAUSES } from '../diagnosis/causes.ts';
 import type { ServerEvent } from '../domain/log.ts';
 import { type Digest, type EventGroup, type EventLevel, SERVERS_NAMED } from './event-digest.ts';
 
-/** What a summary says of one server, and of several. */
+/** The words of a summary for one server and for several. */
 interface EventWords {
   readonly one: string;
   readonly many: string;
   /** What the exporter does about it. */
   readonly next?: string;
-  /** If it is over: where the same words would say that it goes on. */
+  /** The words to use once it is over, if the usual ones would suggest that it continues. */
   readonly past?: { readonly one: string; readonly many: string };
 }
 
@@ -49,7 +49,7 @@ export const EVENT_WORDS: Readonly<Record<ServerEvent, EventWords>> = {
   query_answered: { one: 'server answers queries again', many: 'servers answer queries again' },
 };
 
-/** How it ended, after what happened. */
+/** How an event ended, appended to what happened. */
 const ENDS: Partial<Readonly<Record<ServerEvent, string>>> = {
   streaming: 'open again',
   streaming_again: 'open again',
@@ -58,18 +58,18 @@ const ENDS: Partial<Readonly<Record<ServerEvent, string>>> = {
   query_answered: 'answering again',
 };
 
-/** A summary tells of so many kinds of events, and of so many nodes by name. */
+/** The most kinds of events, and the most nodes by name, that a summary mentions. */
 const KINDS_TOLD = 3;
 const NODES_NAMED = 3;
 
-/** A summary as a line of the log. */
+/** A summary as a log line. */
 export interface SummaryLine {
   readonly level: EventLevel;
   readonly fields: object;
   readonly message: string;
 }
 
-/** One line for all that was held back of a panel's servers. */
+/** One line for everything that was held back about a panel's servers. */
 export function summaryLine(panel: string, { groups, events }: Digest & { type: 'groups' }): SummaryLine {
   const told = groups.slice(0, KINDS_TOLD);
   const rest = events - told.reduce((sum, group) => sum + group.events, 0);
@@ -101,7 +101,7 @@ function describe(group: EventGroup): string {
   return `${servers} ${servers === 1 ? one : many}${reasonOf(group)}${next === undefined ? '' : `; ${next}`}: ${told}`;
 }
 
-/** Why it happened, in brackets, with the nodes that a problem of nodes is about. */
+/** The reason, in parentheses, with the nodes affected if the problem concerns nodes. */
 function reasonOf({ event, cause, nodes }: EventGroup): string {
   if (cause === undefined) return '';
   const { scope, title } = CAUSES[cause];

@@ -1,11 +1,11 @@
 import type { StopReason } from '../domain/reading.ts';
 
-/** A node restarts what exited by itself within moments, unless its configuration says otherwise. */
+/** A node restarts a server that exited by itself within moments, unless its configuration says otherwise. */
 const RESTART_MS = 60_000;
 
 /**
- * Whether one server should run, going by what was seen of it: from the moment it runs until somebody stops it, or until it exits by
- * itself and the node leaves it so.
+ * Whether one server should be running, judged by what was observed: from when it runs until someone stops it, or until it exits
+ * by itself and the node doesn't restart it.
  */
 export class Expectation {
   #isExpected: boolean | undefined;
@@ -38,7 +38,7 @@ export class Expectation {
     }
   }
 
-  /** Undefined while it isn't known. */
+  /** Undefined while unknown. */
   read(now: number): boolean | undefined {
     return now - this.#exitedAt > RESTART_MS ? false : this.#isExpected;
   }

@@ -2,7 +2,7 @@ import { STOPWATCH_SIZE, Stopwatch } from './durations.ts';
 import { PeakWindow, WINDOW_SIZE } from './peaks.ts';
 import { CounterMarks, MARKS_SIZE, SampleSlot, SLOT_SIZE } from './sample-slot.ts';
 
-/** Where an arrival keeps its numbers. */
+/** The offset of each of an arrival's numbers. */
 const AT = {
   receivedAt: 0,
   measuredFrom: 1,
@@ -15,12 +15,12 @@ const AT = {
 /** How many numbers an arrival takes. */
 const ARRIVAL_SIZE = Object.keys(AT).length;
 
-/** When a server's newest sample came, and its network counters as they came; instants on the monotonic clock. */
+/** When a server's newest sample arrived, and its network counters as received; instants are monotonic milliseconds. */
 export class Arrival {
   readonly #values: Float64Array;
   readonly #start: number;
 
-  /** Takes `ARRIVAL_SIZE` of these numbers for its own, from `start` on, each NaN. */
+  /** Uses `ARRIVAL_SIZE` numbers of the array from `start` on; all must be NaN. */
   constructor(values: Float64Array, start: number) {
     this.#values = values;
     this.#start = start;
@@ -45,7 +45,7 @@ export class Arrival {
     this.#values[this.#start + AT.measuredFrom] = instant;
   }
 
-  /** When the last sample came by socket, whether it was accepted or not. */
+  /** When the last sample arrived over the socket, whether or not it was accepted. */
   get heardAt(): number {
     return this.#get(AT.heardAt);
   }
@@ -54,7 +54,7 @@ export class Arrival {
     this.#values[this.#start + AT.heardAt] = instant;
   }
 
-  /** When the uptime was last seen to move. */
+  /** When the uptime last changed. */
   get uptimeMovedAt(): number {
     return this.#get(AT.uptimeMovedAt);
   }
@@ -63,7 +63,7 @@ export class Arrival {
     this.#values[this.#start + AT.uptimeMovedAt] = instant;
   }
 
-  /** NaN where the sample doesn't say, as is the other. */
+  /** NaN if the sample doesn't contain it; so is `transmittedBytes`. */
   get receivedBytes(): number {
     return this.#get(AT.receivedBytes);
   }
@@ -85,9 +85,9 @@ export class Arrival {
   }
 }
 
-/** What is kept of a server's samples. */
+/** Everything kept from a server's samples. */
 export interface Kept {
-  /** The newest sample as it is shown: counters in order, the memory limit kept over polls. */
+  /** The newest sample as exported: counters never decrease without a restart, and the memory limit survives polls. */
   readonly shown: SampleSlot;
   readonly counters: CounterMarks;
   readonly peaks: PeakWindow;
@@ -95,7 +95,7 @@ export interface Kept {
   readonly arrival: Arrival;
 }
 
-/** Where the numbers of each begin. */
+/** The offset at which each part's numbers begin. */
 const STARTS = {
   counters: SLOT_SIZE,
   arrival: SLOT_SIZE + MARKS_SIZE,
@@ -104,7 +104,10 @@ const STARTS = {
   end: SLOT_SIZE + MARKS_SIZE + ARRIVAL_SIZE + STOPWATCH_SIZE + WINDOW_SIZE,
 };
 
-/** Side by side in one array: every sample touches all of them, and numbers in fields would each cost it a cache miss. */
+/**
+ * All numbers lie side by side in one array: every sample touches all of them, and in separate fields each would cost it a cache
+ * miss.
+ */
 export function createKept(): Kept {
   const numbers = new Float64Array(STARTS.end).fill(Number.NaN);
   return {

@@ -3,28 +3,28 @@ import type { Resources } from '../panel/dialect.ts';
 import { answeredResult } from '../session/poller.ts';
 import type { ServerRecord } from './server-record.ts';
 
-/** Limits change seldom; one call an hour notices. */
+/** Limits rarely change; one call an hour is enough to notice. */
 const RELEARN_MS = 60 * 60_000;
 
-/** How soon a failed attempt is repeated, with the next server. */
+/** Delay before retrying a failed attempt, with the next server. */
 const RETRY_MS = 60_000;
 
 export interface LimitLearnerOptions {
   readonly clock: Clock;
-  /** Ids to ask about, in turn; asked for before each attempt. */
+  /** Ids of the servers to use in turn; called before each attempt. */
   readonly servers: () => readonly string[];
-  /** Makes one call to the resources endpoint, whose answer carries the panel's limit. */
+  /** Calls the resources endpoint once; its answer carries the panel's rate limit. */
   readonly ask: (server: string, signal: AbortSignal) => Promise<void>;
 }
 
-/** Asks the resources endpoint at the start, and whenever nothing else asked it for an hour. */
+/** Calls the resources endpoint at the start, and whenever no other call used it for an hour. */
 export class LimitLearner {
   readonly #options: LimitLearnerOptions;
   #answeredAt = Number.NEGATIVE_INFINITY;
   #next = 0;
   #cancel: Cancel | undefined;
   #inFlight: AbortController | undefined;
-  /** It is started, and there was nobody to ask. */
+  /** The learner was started but has had no server to use. */
   #wantsServers = false;
 
   constructor(options: LimitLearnerOptions) {
@@ -41,12 +41,12 @@ export class LimitLearner {
     this.#inFlight?.abort(new Error('the exporter stops'));
   }
 
-  /** The resources endpoint answered somebody. */
+  /** The resources endpoint answered a call. */
   answered(): void {
     this.#answeredAt = this.#options.clock.now();
   }
 
-  /** There are other servers than before: the first attempt may have waited for one. */
+  /** The servers changed: the first attempt may have waited for one. */
   serversChanged(): void {
     if (this.#wantsServers) void this.#ask();
   }
@@ -78,13 +78,13 @@ export class LimitLearner {
   }
 }
 
-/** Would a poll of the server be shown, and this answer with it? */
+/** Would a poll of the server be exported, and this answer with it? */
 export function showsPolls(record: ServerRecord, resources: Resources): boolean {
   const isObservable = record.target.mode !== 'socket' && !isBlocked(record);
   return isObservable && answeredResult(resources).type === 'answered';
 }
 
-/** Was the server refused, or does the listing say that it would be? */
+/** Was the server's call refused, or does the listing say that it would be? */
 export function isBlocked({ target, status }: ServerRecord): boolean {
   return status.condition === 'blocked' || target.blocked !== undefined;
 }

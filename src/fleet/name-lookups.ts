@@ -2,20 +2,20 @@ import PQueue from 'p-queue';
 import type { ResolveName } from '../query/place.ts';
 
 /**
- * Look-ups at once. The system's resolver holds one of Node's four threads for each, for seconds where a DNS server is dead, and scrapes
- * are compressed on the same threads.
+ * Concurrent lookups of names that did and did not resolve last time. Each occupies one of Node's four threads in the system
+ * resolver, for seconds if a DNS server is down, and scrapes are compressed on the same threads.
  */
 const PROVEN_LOOKUPS = 1;
 const UNPROVEN_LOOKUPS = 2;
 
 /**
- * Resolves the names of game servers, few at a time. Names that were resolved last time wait for no others, since those may take long.
- * Servers that share a name share a look-up that is under way; no answer is kept.
+ * Resolves the names of game servers, a few at a time. Names that resolved last time don't wait for others, since those may take
+ * long. Servers that share a name share a pending lookup; no answer is cached.
  */
 export class NameLookups {
   readonly #resolve: ResolveName;
   readonly #underWay = new Map<string, Promise<readonly string[]>>();
-  /** Names that were resolved last time. */
+  /** Names that resolved last time. */
   readonly #proven = new Set<string>();
   readonly #provenLookups = new PQueue({ concurrency: PROVEN_LOOKUPS });
   readonly #unprovenLookups = new PQueue({ concurrency: UNPROVEN_LOOKUPS });

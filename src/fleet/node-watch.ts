@@ -2,22 +2,23 @@ import { CAUSES } from '../diagnosis/causes.ts';
 import type { Problem } from '../domain/problem.ts';
 import type { NodeReading, ServerReading } from '../domain/reading.ts';
 
-/** A node is in trouble once so many of its servers met it, or all of them when there are fewer. */
+/** A node is in trouble once this many of its servers report it, or all of them if there are fewer. */
 const SERVERS_NEEDED = 2;
 
-/** What is known of one server, as far as it concerns its node. */
+/** The parts of a server's reading that concern its node. */
 type ServerOfNode = Pick<ServerReading, 'node' | 'status' | 'isFresh'>;
 
 interface Tally {
   fresh: number;
-  /** Servers that could say something: not those that the panel holds in a state, such as suspended ones. */
+  /** Servers whose state says something about the node: not those that the panel blocks, such as suspended ones. */
   telling: number;
   readonly problems: Problem[];
 }
 
 /**
- * How the nodes of a panel are, judged by their servers; pure. A node is up while any of its servers is observed, and down when several
- * of them, or its only one, met trouble of a node and none is observed. Otherwise nobody knows, which counts as up.
+ * The state of a panel's nodes, judged by their servers; pure. A node is up while any of its servers is observed, and down if
+ * several of them, or its only one, report a node problem and none is observed. Otherwise its state is unknown, which counts as
+ * up.
  */
 export function nodeReadings(servers: readonly ServerOfNode[], now: number): readonly NodeReading[] {
   const tallies = new Map<string, Tally>();
@@ -48,7 +49,7 @@ function judged(name: string, { fresh, telling, problems }: Tally): NodeReading 
   return { name, up: false, problem: mostCommon(problems) };
 }
 
-/** The problem whose cause most servers met; the first of those. */
+/** The problem whose cause is most common among the servers; the first problem with that cause. */
 function mostCommon(problems: readonly Problem[]): Problem | undefined {
   const counts = new Map<string, number>();
   for (const { cause } of problems) counts.set(cause, (counts.get(cause) ?? 0) + 1);

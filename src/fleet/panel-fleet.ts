@@ -24,53 +24,56 @@ import { type Defer, SlicedWork } from './sliced-work.ts';
 import { SocketLimit } from './socket-limit.ts';
 import { StopWatch } from './stop-watch.ts';
 
-/** What a panel's fleet is told of its panel. */
+/** The settings of a panel's fleet. */
 export interface PanelSettings extends SessionSettings {
   readonly name: string;
   readonly pollIntervalMs: number;
   readonly stalenessMs: number;
-  /** The rate is pinned by the configuration: there is no limit to learn. */
+  /** The rate is pinned by the configuration, so there is no limit to learn. */
   readonly ratePinned: boolean;
 }
 
-/** What a panel's fleet works with. */
+/** What a panel's fleet depends on. */
 export interface PanelContext extends SocketAccess {
   readonly clock: Clock;
   readonly log: Logger;
   readonly random: () => number;
   readonly gateway: PanelGateway;
   readonly telemetry: PanelTelemetry;
-  /** How long work lets the event loop have its turn; `setImmediate` where absent. */
+  /** How long-running work yields to the event loop; `setImmediate` by default. */
   readonly defer?: Defer;
-  /** Shared by all panels; where absent, there are as many sockets as servers. */
+  /** Shared by all panels; if absent, the number of sockets is not limited. */
   readonly socketLimit?: SocketLimit;
-  /** Shared by all panels; where absent, no game is queried. */
+  /** Shared by all panels; if absent, no game is queried. */
   readonly queries?: QueryAccess & Pick<QueryPolicy, 'panelUrl'>;
-  /** Is the server this shard's? */
+  /** Does the server belong to this shard? */
   readonly isOurs: (server: Pick<ServerTarget, 'panel' | 'id'>) => boolean;
 }
 
-/** What a panel is asked for: its configured servers, and what else is to be known. */
+/** What to observe on a panel: its configured servers, and what else is requested. */
 export interface PanelWants {
   readonly servers: readonly ServerTarget[];
   readonly listing?: ListingSettings;
   readonly backups?: BackupSettings;
-  /** Hosts at which games may be queried although they are local or metadata addresses. */
+  /** Hosts at which games may be queried even though they are local or metadata addresses. */
   readonly queryHosts?: readonly string[];
 }
 
-/** A reserve that changes by less, in calls a minute, is no reason to plan anew. */
+/** A smaller change of the reserve, in calls a minute, doesn't trigger a new plan. */
 const LEAST_RESERVE_CHANGE = 0.1;
 
-/** How often the servers of one node are tried at once because one of them recovered. */
+/** The shortest gap between retries of all servers of a node because one of them recovered. */
 const NODE_WAKE_INTERVAL_MS = 5 * 60_000;
 
-/** One panel's servers, configured and discovered: a session each, their backups, and the plan that keeps all calls within the limit. */
+/**
+ * The servers of one panel, configured and discovered: a session for each, their backups, and the plan that keeps all calls
+ * within the limit.
+ */
 export class PanelFleet {
   readonly #context: PanelContext;
   readonly #owner: MemberOwner;
   readonly #serverLog: ServerLog;
-  /** Crashes are logged beside the other changes of servers, which would hold them back in a busy minute. */
+  /** Crashes have a log of their own, so that other server events don't hold them back in a busy minute. */
   readonly #stopLog: ServerLog;
   readonly #stopWatch: StopWatch;
   readonly #discovery: Discovery;
@@ -78,19 +81,19 @@ export class PanelFleet {
   readonly #queries: QueryWatch | undefined;
   readonly #learner: LimitLearner;
   readonly #planner: Planner;
-  /** Notifies the sessions of the panel's health. */
+  /** Notifies the sessions of changes in the panel's health. */
   readonly #notifying: SlicedWork;
   readonly #slots = new RefreshSlots();
-  /** When the servers of a node were last tried at once, by the way and the node. */
+  /** When the servers of a node were last retried together, by sample source and node. */
   readonly #nodesWokenAt = new Map<string, number>();
-  /** Members that left or began anew, while their sockets close. */
+  /** Members that were removed or reset, while their sockets close. */
   readonly #closing = new Set<Promise<void>>();
   #settings: PanelSettings;
   #members: readonly Member[] = [];
   #records: readonly ServerRecord[] = [];
-  /** Calls a minute that the listing and the backups want. */
+  /** Calls a minute that the listing and the backups need. */
   #reserve = 0;
-  /** The gateway's, when it last told of its health. */
+  /** Whether the gateway reported problems in its last health update. */
   #hadProblems = false;
   #isRunning = false;
   #isStopped = false;
@@ -123,7 +126,7 @@ export class PanelFleet {
     this.#observe(targets);
   }
 
-  /** The servers in the list's order; another array where servers came, went or moved. */
+  /** The servers in the order of the list; a new array whenever servers were added, removed or moved. */
   get records(): readonly ServerRecord[] {
     return this.#records;
   }
@@ -137,7 +140,7 @@ export class PanelFleet {
       gateway.onHealthChange((isRelieved) => this.#healthChanged(isRelieved)),
       gateway.onRateChange(() => this.#planner.replan()),
     ];
-    // Before the sessions' calls: what the panel allows decides how fast those may follow.
+    // Before the sessions' calls, because the panel's limit determines their pace.
     if (!this.#settings.ratePinned) this.#learner.start();
     this.#planner.start();
     this.#discovery.start();
@@ -146,8 +149,8 @@ export class PanelFleet {
   }
 
   /**
-   * Observes these configured servers, and what else is wanted, from now on; what is the same isn't touched. A stop whose reason is
-   * still awaited is counted with what is known.
+   * Observes these configured servers, and what else is requested, from now on; anything unchanged isn't touched. A stop whose
+   * reason is still pending is decided with what is known.
    */
   setWants(wants: PanelWants): TargetChanges {
     this.#stopWatch.settle();
@@ -162,8 +165,8 @@ export class PanelFleet {
   }
 
   /**
-   * Observes these servers from now on. A server that was observed before keeps its session, socket and record, even if its
-   * description changed; the same list again costs next to nothing.
+   * Observes these servers from now on. A server that was already observed keeps its session, socket and record, even if its
+   * description changed; applying the same list again costs next to nothing.
    */
   #observe(targets: readonly ServerTarget[]): TargetChanges {
     const changes = this.#regroup(targets);
@@ -192,13 +195,13 @@ export class PanelFleet {
     return changes;
   }
 
-  /** Takes on how often to poll and when a sample is stale, in milliseconds. */
+  /** Applies a new poll interval and a new staleness, in milliseconds. */
   setIntervals(intervals: Pick<PanelSettings, 'pollIntervalMs' | 'stalenessMs'>): void {
     this.#settings = { ...this.#settings, ...intervals };
     this.#planner.replan();
   }
 
-  /** The gateway uses another key: what was refused to the old one is tried with it, its limit is learned, and its listing read. */
+  /** The gateway uses another API key: retries what the old key was refused, and learns the limit and reads the listing again. */
   keyChanged(): void {
     this.#context.gateway.keyChanged();
     if (!this.#isRunning) return;
@@ -214,7 +217,7 @@ export class PanelFleet {
     this.#discovery.restart();
   }
 
-  /** Resolves when every socket is closed. */
+  /** Resolves when all sockets are closed. */
   async stop(): Promise<void> {
     this.#isRunning = false;
     this.#isStopped = true;
@@ -249,7 +252,7 @@ export class PanelFleet {
     };
   }
 
-  /** The gravest first; no cause twice. */
+  /** Most severe first; each cause once. */
   #problems(): readonly Problem[] {
     const problems = [...this.#context.gateway.problems];
     for (const problem of [this.#planner.problem, ...this.#discovery.problems]) {
@@ -350,7 +353,7 @@ export class PanelFleet {
   }
 
   #createMember(target: ServerTarget): Member {
-    // Until its role says more.
+    // Applies until its role says otherwise.
     const { stalenessMs } = this.#settings;
     const staleness = { socket: stalenessMs, poll: stalenessMs };
     return new Member(new ServerRecord(target, staleness, this.#stopWatch), this.#owner);
@@ -361,7 +364,7 @@ export class PanelFleet {
     void closing.finally(() => this.#closing.delete(closing));
   }
 
-  // A server that is blocked likely has no answer that teaches.
+  // A blocked server is unlikely to give an answer that contains the limit.
   #askable(): readonly string[] {
     const ids = (records: readonly ServerRecord[]) => records.map((record) => record.target.id);
     const listed = this.#records.filter(({ target }) => target.blocked === undefined);
@@ -392,13 +395,13 @@ export class PanelFleet {
   }
 
   #countServers(): void {
-    // Those that the listing calls suspended or the like ask for nothing.
+    // Servers that the listing marks as suspended or otherwise blocked need no calls.
     const asking = this.#records.map(({ target }) => target).filter(({ blocked }) => blocked === undefined);
     const consoles = asking.filter(({ mode }) => mode !== 'poll').map(({ id }) => id);
     this.#context.gateway.setFleetSize(asking.length, consoles);
   }
 
-  /** Tries the other servers of the node, too. */
+  /** Retries the other servers of the node. */
   #wakeNodeOf(member: Member, way: SampleSource): void {
     const { node } = member.record;
     if (node === undefined) return;

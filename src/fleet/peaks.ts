@@ -1,7 +1,7 @@
 import type { Peaks } from '../domain/reading.ts';
 import type { Observation } from './ordering.ts';
 
-/** How far back a peak is remembered, at least; one bucket longer at most. */
+/** How long a peak is remembered, at least; at most one bucket longer. */
 export const PEAK_WINDOW_MS = 60_000;
 
 /** A minute in steps of five seconds: 416 bytes a server. */
@@ -24,13 +24,13 @@ export class PeakWindow {
   readonly #start: number;
   #newest = Number.NEGATIVE_INFINITY;
 
-  /** Takes `WINDOW_SIZE` of these numbers for its own, from `start` on, each NaN. */
+  /** Uses `WINDOW_SIZE` numbers of the array from `start` on; all must be NaN. */
   constructor(values: Float64Array, start = 0) {
     this.#values = values;
     this.#start = start;
   }
 
-  /** Takes on the values of one second, in the order of the fields; NaN where there is none. */
+  /** Adds the values of one second, in the order of the fields; NaN for a missing value. */
   add(now: number, cpuCores: number, memoryBytes: number, receiveRate: number, transmitRate: number): void {
     const bucket = Math.floor(now / BUCKET_MS);
     this.#forget(bucket);
@@ -56,7 +56,8 @@ export class PeakWindow {
 
   #raise(at: number, value: number): void {
     const known = this.#values[at] ?? Number.NaN;
-    // False for NaN on either side: nothing known yields to anything, and no value to nothing.
+    // The comparison is false for NaN on either side: an unknown peak is replaced by any value, and a missing value replaces
+    // nothing.
     if (!(known >= value) && !Number.isNaN(value)) this.#values[at] = value;
   }
 
@@ -70,7 +71,7 @@ export class PeakWindow {
     return highest;
   }
 
-  /** Empties the buckets between the newest one and this. */
+  /** Clears the buckets between the newest one and this one. */
   #forget(bucket: number): void {
     if (bucket <= this.#newest) return;
     const steps = Math.min(BUCKETS, bucket - this.#newest);
@@ -86,17 +87,17 @@ export class PeakWindow {
   }
 }
 
-/** Rates over other gaps are no one-second values. */
+/** Rates over other gaps are not one-second values. */
 const MIN_RATE_GAP_MS = 500;
 const MAX_RATE_GAP_MS = 5_000;
 
-/** Bytes a second between two values of a counter; NaN where none follows. */
+/** Bytes a second between two values of a counter; NaN if no rate can be computed. */
 export function rate(from: number, to: number | undefined, gapMs: number | undefined): number {
   if (gapMs === undefined || to === undefined || !(to >= from)) return Number.NaN;
   return ((to - from) * 1_000) / gapMs;
 }
 
-/** Milliseconds between two frames, by the server's own clock where it tells; undefined where no rate follows. */
+/** Milliseconds between two frames, by the server's own clock if available; undefined if no rate can be computed. */
 export function gapBetween(previous: Observation, next: Observation): number | undefined {
   const before = previous.uptimeMs;
   const after = next.uptimeMs;

@@ -6,43 +6,46 @@ import type { ServerTarget } from '../domain/server.ts';
 import { type Shares, sharesOf } from '../panel/fair-share.ts';
 import type { Standing } from '../session/session-ports.ts';
 
-/** A socket costs one call a token's life, which is renewed at about eight of its ten minutes. */
+/** A socket costs one call per token, and a token is renewed after about eight of its ten minutes. */
 const CALLS_PER_SOCKET_AND_MINUTE = 1 / 8;
 
-/** How long a turn lasts: a token's life, used to its end. */
+/** How long a turn lasts: a token's whole lifetime. */
 export const TURN_MS = 10 * 60_000;
 
-/** Of what turns may cost, this much is planned; the rest is for those that fail and are tried again. */
+/** The share of the turns' calls that is planned; the rest is for turns that fail and are retried. */
 const TURN_SHARE = 0.9;
 
-/** Where servers may only be polled, sockets leave this much of the budget to them. */
+/** The share of the budget that sockets leave to servers that can only be polled. */
 const POLL_SHARE = 0.2;
 
-/** What the listing may reserve of the budget, and what backups may reserve even if servers have to wait for that. */
+/**
+ * The share of the budget that the listing may reserve, and the share that backups may reserve even if servers have to wait for
+ * it.
+ */
 const LISTING_SHARE = 0.1;
 const BACKUP_SHARE = 0.1;
 
-/** What calls for the credentials of servers whose sockets keep failing may take: most of them are in vain. */
+/** The share of the budget for credentials of servers whose sockets keep failing: most of these calls are in vain. */
 const RETRY_SHARE = 0.025;
 
-/** How often such a server is retried at most, in calls a minute. */
+/** The most retries of such a server, in calls a minute. */
 const RETRIES_PER_MINUTE = 1 / 5;
 
-/** What polls leave at least to sockets that are yet to be opened. */
+/** The share that polls leave, at least, to sockets that are yet to be opened. */
 const CONNECT_SHARE = 0.4;
 
-/** Polls have at least this part, for servers that fall back before they are planned as polled. */
+/** Polls keep at least this share, for servers that fall back before they are planned as polled. */
 const LEAST_POLL_SHARE = 0.05;
 
-/** The listing and backups are guaranteed more than they need on average, so that they don't run late. */
+/** The listing and the backups are guaranteed more than their average need, so that they don't run late. */
 const LISTING_HEADROOM = 2;
 const BACKUP_HEADROOM = 1.5;
 
-/** A planned poll or turn may come this much late before its sample counts as stale. */
+/** By this factor, a planned poll or turn may be late before its sample counts as stale. */
 const POLLED_STALENESS_INTERVALS = 2.5;
 const TURN_LATENESS = 1.25;
 
-/** What the configuration asks of one panel. */
+/** What the configuration requests for one panel. */
 export interface PlanRequest {
   /** Servers that may only stream (`mode: socket`). */
   readonly socketOnly: number;
@@ -52,26 +55,29 @@ export interface PlanRequest {
   readonly pollOnly: number;
   /** Servers that are polled because their sockets fail. */
   readonly fallenBack?: number;
-  /** Calls a minute for sockets that are yet to be opened: polls leave them to those, even if renewals need less. */
+  /** Calls a minute for sockets that are yet to be opened: polls leave these calls to them even if renewals need fewer. */
   readonly connects?: number;
-  /** Console sockets that the process has file descriptors for; no limit where absent. */
+  /** Console sockets for which the process has file descriptors; unlimited if absent. */
   readonly socketLimit?: number;
-  /** Calls a minute that the budget carries. */
+  /** Calls a minute that the budget allows. */
   readonly callsPerMinute: number;
   readonly pollIntervalMs: number;
   readonly stalenessMs: number;
 }
 
-/** What was planned, and whether it is all that was asked for. */
+/** The plan, and whether it covers everything that was requested. */
 export interface Plan extends PlanReading {
   readonly fits: boolean;
-  /** How many servers of `mode: auto` may stream while others are polled because the process may open too few files; absent where all may. */
+  /**
+   * How many servers of `mode: auto` may stream while the others are polled because the process's file descriptor limit is too
+   * low; absent if all may.
+   */
   readonly streamed?: number;
 }
 
-/** The plan of a panel, and what follows from it for the calls. */
+/** A panel's plan and the resulting shares of calls. */
 export interface PanelPlan extends Plan {
-  /** Calls a minute for backups: what they need, unless the budget doesn't carry it. */
+  /** Calls a minute for backups: what they need, unless the budget doesn't allow it. */
   readonly backupsPerMinute: number;
   readonly shares: Shares;
   /** Polls are stretched because sockets are yet to be opened. */
@@ -86,15 +92,15 @@ export interface PlannedServer {
   readonly isConnecting: boolean;
 }
 
-/** What a panel's plan is made from beside its servers; calls are counted a minute. */
+/** The input of a panel's plan besides its servers, in calls a minute. */
 interface PanelBudget extends Pick<PlanRequest, 'pollIntervalMs' | 'stalenessMs' | 'socketLimit'> {
   readonly budgetPerMinute: number;
   readonly listingPerMinute: number;
-  /** What backups need to be asked for as often as is configured. */
+  /** Calls needed to request backups as often as configured. */
   readonly backupsPerMinute: number;
 }
 
-/** Plans for these servers of a panel as they stand, and includes the listing, backups and retries in the plan's cost; pure. */
+/** Plans for the current servers of a panel, and includes the listing, backups and retries in the plan's cost; pure. */
 export function planPanel(servers: readonly PlannedServer[], budget: PanelBudget): PanelPlan {
   const { budgetPerMinute, pollIntervalMs, stalenessMs, socketLimit = Number.POSITIVE_INFINITY } = budget;
   const counts = countServers(servers);
@@ -154,8 +160,8 @@ function countServers(servers: readonly PlannedServer[]): ServerCounts {
 }
 
 /**
- * Divides a panel's budget; pure. Where it can't renew a socket for every server, those of `mode: auto` take turns: a call buys a
- * poll one sample, and a turn some 600. Figures of both are in bench/RESULTS.md.
+ * Divides a panel's budget; pure. If it can't renew a socket for every server, those of `mode: auto` take turns: one call yields
+ * one sample when polling, and some 600 samples in a turn. Figures for both are in bench/RESULTS.md.
  */
 export function planCollection(request: PlanRequest): Plan {
   const { socketOnly, either, callsPerMinute, pollIntervalMs } = request;
@@ -171,7 +177,7 @@ export function planCollection(request: PlanRequest): Plan {
   if (streamed < (turns?.turnSockets ?? either)) {
     const few = planFew(request, streamed, wanted);
     if (few.turns === 0) return few;
-    // The budget can't even renew so few sockets and poll the others.
+    // The budget can't even renew this few sockets and poll the others.
     return planTurns(request, reserved, wanted, streamed);
   }
   if (turns !== undefined) return turns;
@@ -192,8 +198,8 @@ export function planCollection(request: PlanRequest): Plan {
 }
 
 /**
- * Plans for a process that may hold fewer sockets than the budget could renew: those servers keep their sockets, and the others are
- * polled, since turns at so few places would come round after hours.
+ * Plans for a process that may hold fewer sockets than the budget could renew: the servers that fit keep their sockets and the
+ * others are polled, since with so few places a turn would come round only after hours.
  */
 function planFew(request: PlanRequest, streamed: number, wantedCallsPerMinute: number): Plan {
   const { socketOnly, either, pollOnly, socketLimit: _, ...rest } = request;
@@ -238,38 +244,38 @@ function planTurns(
   };
 }
 
-/** The interval at which so many calls a minute poll so many servers in turn. */
+/** The interval at which `callsPerMinute` polls all servers in turn. */
 function stretched(pollIntervalMs: number, polls: number, callsPerMinute: number): number {
   if (polls === 0 || callsPerMinute <= 0) return pollIntervalMs;
   return Math.max(pollIntervalMs, (polls / callsPerMinute) * 60_000);
 }
 
-/** The age that a server's sample reaches, at most, between two of its turns. */
+/** The maximum age of a server's sample between two of its turns. */
 function longestAge(turns: number, places: number, stalenessMs: number): number {
-  // Those that began together end together, so a place that is not there costs a whole turn of waiting.
+  // Turns that began together end together, so each missing place costs a whole turn of waiting.
   const pauseMs = (Math.ceil(turns / places) - 1) * TURN_MS;
   return stalenessMs + pauseMs * TURN_LATENESS;
 }
 
-/** Milliseconds after which a polled sample is stale: as configured, unless polls come too seldom for that. */
+/** Milliseconds after which a polled sample is stale: as configured, or longer if polls come too rarely for that. */
 export function polledStalenessMs(stalenessMs: number, pollIntervalMs: number): number {
   return pollIntervalMs * 2 > stalenessMs ? pollIntervalMs * POLLED_STALENESS_INTERVALS : stalenessMs;
 }
 
 const BUDGET = CAUSES.budget_too_small;
 
-/** What a plan was made for, as far as its line in the log tells. */
+/** The circumstances of a plan that its log line mentions. */
 export interface PlanContext {
   readonly panel: string;
   readonly servers: number;
   readonly budgetPerMinute: number;
-  /** The panel's own limit in calls a minute, where it named one. */
+  /** The panel's own limit in calls a minute, if it reported one. */
   readonly limit: number | 'none' | undefined;
   /** Why some servers have no socket. */
   readonly problem: Problem | undefined;
 }
 
-/** Logs what was planned for a panel, what it costs, and what would lift its bounds. */
+/** Logs a panel's plan, its cost, and what would lift its constraints. */
 export function logPlan(log: Logger, plan: Plan, context: PlanContext): void {
   const { fits, sockets, polls, pollIntervalMs, turns, turnSockets, longestAgeMs } = plan;
   const { panel, servers, problem, limit } = context;
@@ -299,7 +305,7 @@ export function logPlan(log: Logger, plan: Plan, context: PlanContext): void {
   }
 }
 
-/** What a plan for too few calls leads to, and what lifts its bounds. */
+/** What a plan with too few calls leads to, and what would lift its constraints. */
 export function shortfallWords(plan: Plan): string {
   return [boundsOf(plan), BUDGET.remedy].filter(Boolean).join('. ');
 }

@@ -10,22 +10,22 @@ import type { Member } from './roster.ts';
 import type { Defer } from './sliced-work.ts';
 import type { SocketClaim, SocketLimit } from './socket-limit.ts';
 
-/** How soon a plan covers servers that fell back or recovered, and how often it is made anew for them at most. */
+/** The delay until a plan covers servers that fell back or recovered, and the shortest gap between such plans. */
 const STANDINGS_PLANNED_AFTER_MS = 15_000;
 
-/** How long polls stay stretched for sockets that were yet to be opened. */
+/** How long polls stay stretched for sockets that are yet to be opened. */
 const TRANSITION_PLANNED_AFTER_MS = 60_000;
 
-/** A plan is worth a line in the log if an interval changed by this much. */
+/** A plan is logged if an interval changed by this factor. */
 const NOTABLE_CHANGE = 1.25;
 
-/** The first plan is logged once the panel's limit is known, or after so long without it. */
+/** The first plan is logged once the panel's limit is known, or after this long without it. */
 const LIMIT_KNOWN_WITHIN_MS = 10_000;
 
-/** Servers that fall back change the plan: that is logged if it lasts, since a node's restart passes. */
+/** A plan that changed because servers fell back is logged only after this long, since a node's restart passes. */
 const LASTS_MS = 120_000;
 
-/** What is planned for; calls are counted a minute. */
+/** What the planner plans for, in calls a minute. */
 export interface PlannedFleet {
   readonly panel: () => {
     readonly name: string;
@@ -34,14 +34,14 @@ export interface PlannedFleet {
   };
   readonly members: () => readonly Member[];
   readonly budgetPerMinute: () => number;
-  /** The panel's own limit: undefined as long as it may yet name one. */
+  /** The panel's own limit: undefined while the panel may still report one. */
   readonly knownLimit: () => number | 'none' | undefined;
   readonly listingPerMinute: () => number;
-  /** What backups need to be asked for as often as is configured. */
+  /** Calls needed to request backups as often as configured. */
   readonly backupsPerMinute: () => number;
 }
 
-/** What a plan is carried out with. */
+/** What the planner depends on. */
 export interface PlannerContext {
   readonly clock: Clock;
   readonly log: Logger;
@@ -52,7 +52,7 @@ export interface PlannerContext {
   readonly defer?: Defer;
 }
 
-/** Keeps a fleet's plan up to date, and carries it out: roles for the members, shares for the kinds of calls. */
+/** Keeps a fleet's plan up to date and applies it: roles for the members, shares for the kinds of calls. */
 export class Planner {
   readonly #context: PlannerContext;
   readonly #fleet: PlannedFleet;
@@ -77,7 +77,7 @@ export class Planner {
     return this.#plan;
   }
 
-  /** The plan as it is shown. */
+  /** The plan as exported. */
   get reading(): PlanReading {
     const {
       fits: _,
@@ -100,7 +100,7 @@ export class Planner {
     return { cause: 'descriptors', detail: `${allowed}; ${others}; allow ${wantedDescriptors} open files` };
   }
 
-  /** Carries the plan out from now on. */
+  /** Applies the plan from now on. */
   start(): void {
     this.#isRunning = true;
     this.replan();
@@ -115,7 +115,7 @@ export class Planner {
     this.#claim.leave();
   }
 
-  /** What the plan is made from has changed. */
+  /** Makes a new plan, because its input changed. */
   replan(): void {
     this.#plan = this.#made();
     if (!this.#isRunning) return;
@@ -131,7 +131,7 @@ export class Planner {
       this.#cancelTransition = clock.schedule(TRANSITION_PLANNED_AFTER_MS, () => this.replan());
   }
 
-  /** Servers fell back or recovered: the plan covers them soon, and isn't made anew for each of them. */
+  /** Servers fell back or recovered: a new plan covers them soon, but isn't made for each of them. */
   standingsChanged(): void {
     if (!this.#isRunning || this.#cancelStandings !== undefined) return;
     this.#cancelStandings = this.#context.clock.schedule(STANDINGS_PLANNED_AFTER_MS, () => {
@@ -161,10 +161,10 @@ export class Planner {
     });
   }
 
-  /** Logs the plan when it is known, and when another one is there to stay. */
+  /** Logs the plan once it is known, and again once a changed plan has lasted. */
   #logInTime(): void {
     const servers = this.#fleet.members().length;
-    // A fleet that is yet to be discovered has no plan to tell.
+    // There is no plan to log until servers are discovered.
     if (servers === 0) return;
     const isDue =
       this.#logged === undefined ? this.#fleet.knownLimit() !== undefined : this.#logged.servers !== servers;
@@ -210,7 +210,7 @@ export class Planner {
     );
   }
 
-  /** While sockets are yet to be opened, first refreshes wait, so that they don't delay them. */
+  /** While sockets are yet to be opened, first refreshes wait so that they don't delay them. */
   #holdRefreshesBack(callsPerMinute: number): void {
     const { clock, slots } = this.#context;
     const waiting = this.#fleet.members().filter(({ isConnecting }) => isConnecting).length;
@@ -218,7 +218,7 @@ export class Planner {
   }
 }
 
-/** Servers for which there is to be a console socket, if there can be. */
+/** Servers that should have a console socket, if one is available. */
 function countStreamed(members: readonly Member[]): number {
   return members.filter(({ record: { target } }) => target.mode !== 'poll' && target.blocked === undefined)
     .length;

@@ -2,33 +2,33 @@ import { isOff, SERVER_STATES, type ServerState } from '../domain/server.ts';
 import { Expectation } from './expectation.ts';
 import { type DecidedStop, StopReasons } from './stop-reasons.ts';
 
-/** A `stats` frame that was published this soon after a `status` may still carry the state before it (field notes, What a daemon says). */
+/** A `stats` frame published this soon after a `status` may still carry the state before it (field notes, What a daemon says). */
 const STATUS_SETTLES_MS = 2_000;
 
-/** Follows one server's state: counts its starts, and its stops by their reasons, and knows whether it should run. */
+/** Tracks one server's state: counts its starts and its stops by reason, and determines whether it should be running. */
 export class PowerHistory {
   #state: ServerState = 'unknown';
-  /** The last state seen on this socket; the first one of a socket is no transition. */
+  /** The last state seen on this socket; the first state on a socket is not a transition. */
   #onThisSocket: ServerState | undefined;
-  /** The server was seen off, and the start that ends this was not counted yet. */
+  /** The server was seen off, and the start that ends this has not been counted yet. */
   #awaitsStart = false;
   #starts = 0;
   readonly stops: StopReasons;
   readonly #expectation = new Expectation();
-  /** When `stopping` came, and whether the server was still starting then; NaN where it isn't the state on this socket. */
+  /** When `stopping` came, in monotonic milliseconds; NaN if that isn't the state on this socket. */
   #stoppingAt = Number.NaN;
   #wasStarting = false;
   #offAt: number | undefined;
   #lastSeenOffAt = Number.NEGATIVE_INFINITY;
   #startSeen = false;
   #statusAt = Number.NEGATIVE_INFINITY;
-  /** The states that the latest statuses ended, one bit for each. */
+  /** The states that the latest `status` events ended, one bit each. */
   #endedStates = 0;
 
-  /** `onStopped` hears of each stop once, when its reason is decided. */
+  /** `onStopped` is called once for each stop, when its reason is decided. */
   constructor(onStopped: (stop: DecidedStop) => void = () => undefined) {
     this.stops = new StopReasons((stop) => {
-      // A stop that only polls saw says nothing about what somebody wants.
+      // A stop seen only by polls says nothing about anyone's intention.
       if (stop.seen !== 'by a poll') this.#expectation.stopped(stop.reason, stop.at);
       onStopped(stop);
     });
@@ -38,7 +38,7 @@ export class PowerHistory {
     return this.#state;
   }
 
-  /** Is the server expected to run, going by what was seen? Undefined while that isn't known. */
+  /** Is the server expected to be running, judged by what was observed? Undefined while unknown. */
   isExpected(now: number): boolean | undefined {
     return this.#expectation.read(now);
   }
@@ -47,38 +47,38 @@ export class PowerHistory {
     return this.#starts;
   }
 
-  /** When the server was seen to go off, while it has not been seen on since (monotonic milliseconds). */
+  /** When the server was seen to go off, if it has not been on since (monotonic milliseconds). */
   get offAt(): number | undefined {
     return this.#offAt;
   }
 
-  /** When the server was last seen off, at the latest (monotonic milliseconds). */
+  /** The latest instant at which the server was seen off (monotonic milliseconds). */
   get lastSeenOffAt(): number {
     return this.#lastSeenOffAt;
   }
 
-  /** Is the server on after it was seen off, with no start counted in between? */
+  /** Is the server on again after it was seen off, without a start counted in between? */
   get owesStart(): boolean {
     return this.#awaitsStart && !isOff(this.#state) && this.#state !== 'unknown';
   }
 
-  /** Has the server been off or starting since this was last asked? Then its counters may begin anew. */
+  /** Has the server been off or starting since the last call? If so, its counters may restart. */
   takeStartSeen(): boolean {
     const seen = this.#startSeen;
     this.#startSeen = this.#state === 'starting' || isOff(this.#state);
     return seen;
   }
 
-  /** Events may have been missed until now: the next state is no transition, and nothing more explains the latest stop. */
+  /** Events may have been missed until now: the next state is not a transition, and nothing further explains the latest stop. */
   interrupted(): void {
     this.#onThisSocket = undefined;
     this.stops.settle();
   }
 
-  /** A `status` event: what it ends is not brought back by a `stats` frame of the same instant. */
+  /** Records a `status` event: a `stats` frame of the same instant doesn't bring back the state that it ended. */
   seenByStatus(next: ServerState, now: number): void {
     const before = this.#state;
-    // Only a server that starts passes through `starting`, so that it proves a start even when the socket is new.
+    // Only a server that starts passes through `starting`, so it proves a start even on a new socket.
     if (next === 'starting' && this.#onThisSocket === undefined && isOff(before) && this.#awaitsStart) {
       this.#countStart();
     }
@@ -89,18 +89,18 @@ export class PowerHistory {
     this.#statusAt = now;
   }
 
-  /** May what was measured at this instant or later still show a state that a `status` has ended? */
+  /** May a measurement from this instant or later still show a state that a `status` has ended? */
   isOutdated(state: ServerState, measuredFrom: number): boolean {
     return (this.#endedStates & bitOf(state)) !== 0 && measuredFrom - this.#statusAt <= STATUS_SETTLES_MS;
   }
 
-  /** A state seen on the socket. */
+  /** Records a state seen on the socket. */
   seenOnSocket(next: ServerState, now: number): void {
     if (next === 'stopping' && this.stops.lateStopping(now)) return;
     const previous = this.#onThisSocket;
     this.#onThisSocket = next;
     if (isOff(next) && isOn(this.#state)) this.#noteStop(previous, now);
-    // Every event can be lost, `offline` among them.
+    // Any event can be lost, including `offline`.
     else if (next === 'starting' && (previous === 'running' || previous === 'stopping')) {
       this.#noteStop(previous, now);
       this.stops.settle();
@@ -114,8 +114,8 @@ export class PowerHistory {
   }
 
   /**
-   * A state from a poll, which sees only now and then: it shows that the server started, but not how it stopped. `measuredFrom` is
-   * the earliest instant at which the state can have been measured.
+   * Records a state from a poll, which sees the server only now and then: it shows that the server started, but not how it
+   * stopped. `measuredFrom` is the earliest instant at which the state can have been measured.
    */
   seenByPoll(next: ServerState, now: number, measuredFrom: number): void {
     const previous = this.#state;
@@ -125,7 +125,7 @@ export class PowerHistory {
     this.#take(next, now, measuredFrom);
   }
 
-  /** The uptime shows a start that no state told of, and so the stop before it, unless that was seen. */
+  /** The uptime reveals a start that no state reported, and therefore the stop before it, unless that was seen. */
   startedUnseen(now: number): void {
     if (!this.#awaitsStart) {
       this.stops.stopped({ at: now, seen: 'after a gap' });
@@ -135,7 +135,7 @@ export class PowerHistory {
     this.#countStart();
   }
 
-  /** The uptime shows that the server was running when it was seen off: no start is to be counted for that. */
+  /** The uptime shows that the server was running when it was seen off, so no start is counted for that. */
   neverStopped(): void {
     this.#awaitsStart = false;
   }
@@ -180,7 +180,7 @@ function isStart(previous: ServerState, next: ServerState): boolean {
   return next === 'running' && isOff(previous);
 }
 
-/** Every state that is known has a bit of its own. */
+/** Each known state has its own bit. */
 function bitOf(state: ServerState): number {
   return state === 'unknown' ? 0 : 1 << SERVER_STATES.indexOf(state);
 }

@@ -1,37 +1,43 @@
 import type { Cancel, Clock } from '../domain/clock.ts';
 
-/** Queries at once, of all panels together. */
+/** Concurrent queries, across all panels. */
 export const QUERY_SEATS = 32;
 
-/** Of those, so many for servers that didn't answer last: dead ones must never delay the others. */
+/** Seats for servers that didn't answer their last query: unresponsive servers must never delay the others. */
 export const SILENT_SEATS = QUERY_SEATS / 4;
 
-/** A server that doesn't answer is asked less often, down to this. */
+/** A server that doesn't answer is queried less and less often, down to once in this time. */
 export const LONGEST_BACKOFF_MS = 5 * 60_000;
 
-/** While others wait for a seat, a query keeps its own for this long at least, and for so many times what the last answer took. */
+/**
+ * While others wait for a seat, a query keeps its own for at least this long, and for a multiple of the time that the last answer
+ * took.
+ */
 const SHORTEST_PATIENCE_MS = 1_000;
 const PATIENCE_FACTOR = 4;
 
-/** Spreads slots evenly, however many there are: the golden ratio's multiples are never close to each other. */
+/** Spreads slots evenly, however many there are: multiples of the golden ratio are never close to each other. */
 const SPREAD = 0.618_034;
 
-/** How a query ended, for the scheduler. */
+/** The outcome of a query for the scheduler. */
 export type QueryEnd = 'answered' | 'failed';
 
-/** One server that is queried again and again. */
+/** One server that is queried repeatedly. */
 export interface QueryTask {
   readonly intervalMs: number;
-  /** Which run of the server may be queried now; undefined while it isn't running. In another run, nothing counts of the one before. */
+  /**
+   * The run of the server that may be queried now; undefined while it isn't running. A new run starts without the history of the
+   * last.
+   */
   run(): number | undefined;
-  /** Queries the server once. An abort withdraws the query: what comes of it doesn't count. */
+  /** Queries the server once. Aborting withdraws the query: its result doesn't count. */
   query(signal: AbortSignal): Promise<QueryEnd>;
 }
 
-/** Where a task stands between its slots. */
+/** A task's stage between its slots. */
 type Stage = 'resting' | 'waiting' | 'asking';
 
-/** A task with what is known of it. */
+/** A task and its scheduling state. */
 class Entry {
   readonly task: QueryTask;
   /** Its place in the interval, from 0 to 1. */
@@ -39,13 +45,13 @@ class Entry {
   stage: Stage = 'resting';
   run: number | undefined;
   failures = 0;
-  /** It didn't answer last, or holds others up: it shares the seats of the silent ones. */
+  /** The last query had no answer or held others up, so the task shares the seats for silent servers. */
   isSilent = false;
   restsUntil = Number.NEGATIVE_INFINITY;
   askedAt = 0;
-  /** What the last answer took, in milliseconds. */
+  /** How long the last answer took, in milliseconds. */
   tookMs = 0;
-  /** While it is being asked. */
+  /** Set while the query is under way. */
   controller: AbortController | undefined;
   isOverdue = false;
   cancelSlot: Cancel = () => {};
@@ -62,9 +68,9 @@ class Entry {
 }
 
 /**
- * Gives each task its turn: once in its interval, in a slot of its own, so that the queries of many servers are spread evenly. A server
- * that doesn't answer is asked less often and waits for one of the few seats of the silent ones. While others wait, even the first query
- * of a server that takes much longer than it used to gives up its seat, and is repeated among those.
+ * Gives each task one slot per interval, so that the queries of many servers are spread evenly. A server that doesn't answer is
+ * queried less often and waits for one of the few seats for silent servers. While others wait, a query that takes much longer
+ * than the server's last one gives up its seat, even if it is the first, and is repeated in those seats.
  */
 export class QueryScheduler {
   readonly #clock: Pick<Clock, 'now' | 'schedule'>;
@@ -87,7 +93,7 @@ export class QueryScheduler {
     this.#awaitSlot(entry, this.#clock.now());
   }
 
-  /** A query of the task that is under way is withdrawn. */
+  /** Removes the task; a query under way is withdrawn. */
   remove(task: QueryTask): void {
     const entry = this.#entries.get(task);
     if (entry === undefined) return;
@@ -97,14 +103,14 @@ export class QueryScheduler {
     this.#fillSeats();
   }
 
-  /** Waits for the first of its slots from a monotonic instant on. */
+  /** Waits for the task's first slot after a monotonic instant. */
   #awaitSlot(entry: Entry, from: number): void {
     const now = this.#clock.now();
     const { intervalMs } = entry.task;
     const start = entry.phase * intervalMs;
     const at = start + Math.ceil((from - start) / intervalMs) * intervalMs;
     entry.cancelSlot = this.#clock.schedule(at - now, () => {
-      // A timer may be a little early, and its slot is not to come twice.
+      // A timer can fire slightly early, and the same slot must not come twice.
       this.#awaitSlot(entry, this.#clock.now() + intervalMs / 2);
       this.#slotCame(entry);
     });
@@ -150,7 +156,7 @@ export class QueryScheduler {
     return count;
   }
 
-  /** Takes the seat of a query that is overdue, if there is one. */
+  /** Frees the seat of an overdue query, if there is one. */
   #vacateSeat(): boolean {
     for (const entry of this.#asking) {
       if (!entry.isOverdue) continue;
@@ -182,7 +188,7 @@ export class QueryScheduler {
     this.#waiting.delete(entry);
     this.#silentWaiting.delete(entry);
     if (entry.task.run() !== entry.run) {
-      // It stopped while it waited; its next slot sees to the rest.
+      // The server stopped while it waited; its next slot continues from here.
       entry.stage = 'resting';
       return;
     }
@@ -221,9 +227,12 @@ export class QueryScheduler {
   }
 }
 
-/** How long a server rests after so many queries in a row without an answer; the next slot after that is its next. */
+/**
+ * How long, in milliseconds, a server rests after `failures` consecutive queries without an answer; it is then queried at its
+ * next slot.
+ */
 export function restMs(failures: number, intervalMs: number): number {
   const intervals = 2 ** Math.min(failures - 1, 16);
-  // Its slots come round once in an interval: what is over is the time up to the last one.
+  // Slots come round once per interval, so the rest covers the time up to the last slot before the query.
   return Math.min(intervals * intervalMs, LONGEST_BACKOFF_MS) - intervalMs;
 }

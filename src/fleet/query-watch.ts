@@ -12,14 +12,14 @@ import type { QueryEnd, QueryScheduler, QueryTask } from './query-scheduler.ts';
 import type { ServerLog } from './server-log.ts';
 import type { ServerRecord } from './server-record.ts';
 
-/** An answer holds on for so many intervals. */
+/** An answer stays valid for this many intervals. */
 const STALENESS_INTERVALS = 2.5;
 
 /** What the queries of all panels share. */
 export interface QueryAccess {
   readonly scheduler: QueryScheduler;
   readonly lookups: NameLookups;
-  /** The query protocols, which are loaded once. */
+  /** The query protocols, loaded once. */
   readonly client: () => Promise<QueryClient>;
 }
 
@@ -27,24 +27,24 @@ export interface QueryWatchOptions extends QueryAccess {
   readonly clock: Clock;
   readonly log: ServerLog;
   readonly panelUrl: string;
-  /** The servers of now. */
+  /** The current servers. */
   readonly records: () => readonly ServerRecord[];
-  /** Is the listing, which names the default allocations, still to be read? */
+  /** Has the listing, which contains the default allocations, yet to be read? */
   readonly isListingPending: () => boolean;
 }
 
 /** A server that is queried. */
 interface Watched {
-  /** What the queries go by: while it stays the same, so does the task. */
+  /** The settings of the queries as one text: the task is kept while it stays the same. */
   readonly terms: string;
   readonly task: QueryTask;
 }
 
-/** Queries those of a panel's servers that are to be queried, while they are running, and keeps the answers in their records. */
+/** Queries the servers of a panel that should be queried, while they are running, and stores the answers in their records. */
 export class QueryWatch {
   readonly #options: QueryWatchOptions;
   readonly #watched = new Map<ServerRecord, Watched>();
-  /** Servers whose failure was logged, and that haven't answered since. */
+  /** Servers whose failure was logged and that haven't answered since. */
   readonly #reported = new WeakSet<ServerRecord>();
   #queryHosts: readonly string[] | undefined;
   #isRunning = false;
@@ -53,7 +53,7 @@ export class QueryWatch {
     this.#options = options;
   }
 
-  /** Takes on the hosts that may be queried whatever they lead to; `follow` does the rest. */
+  /** Sets the hosts that may be queried whatever address they resolve to; takes effect with `follow`. */
   configure(queryHosts: readonly string[] | undefined): void {
     this.#queryHosts = queryHosts;
   }
@@ -70,7 +70,7 @@ export class QueryWatch {
     this.#options.log.flush();
   }
 
-  /** Queries the servers of now as their targets say by now; nothing changes for those that stay as they were. */
+  /** Updates the tasks to the current servers and their targets; unchanged servers are not touched. */
   follow(): void {
     if (!this.#isRunning) return;
     const left = new Set(this.#watched.keys());
@@ -125,7 +125,7 @@ export class QueryWatch {
     const asked = await askPlayers(record.target, options, signal);
     if (signal.aborted) return 'failed';
     const { problem } = asked;
-    // A failure holds on until the next query, which comes later and later.
+    // A failure stays valid until the next query, and those come less and less often.
     const lifeMs =
       problem === undefined ? intervalMs * STALENESS_INTERVALS + QUERY_CUT_MS : Number.POSITIVE_INFINITY;
     record.queried(run, { ...asked, staleAt: clock.now() + lifeMs });
@@ -152,7 +152,7 @@ export class QueryWatch {
   }
 }
 
-/** What the queries of a server go by, as one text. */
+/** The settings of a server's queries as one text. */
 function termsOf(
   { query, address, allocation }: ServerTarget,
   queryHosts: readonly string[] | undefined,

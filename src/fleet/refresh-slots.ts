@@ -1,41 +1,44 @@
 import type { TokenSlots, TokenUse } from '../session/token.ts';
 
-/** A token is refreshed within this part of its life: early enough to try again, late enough to cost few calls. */
+/** A token is refreshed in the part of its life from this point on: early enough to retry, late enough to cost few calls. */
 const REFRESH_FROM = 0.75;
 const REFRESH_TO = 0.9;
 
-/** The first refresh of a socket may come earlier, so that a fleet which started together spreads at once. */
+/** The first refresh of a socket may come earlier, so that a fleet that started together spreads quickly. */
 const FIRST_REFRESH_FROM = 0.1;
 
 /** A slot comes round after this part of a token's life, so that a server that keeps its slot refreshes within the bounds. */
 const CYCLE = 0.825;
 
-/** How finely a cycle is divided: some five seconds for tokens of ten minutes. */
+/** The number of slots in a cycle: about five seconds each for tokens of ten minutes. */
 const SLOTS = 100;
 
 const MINUTE_MS = 60_000;
 
-/** A server moves to another slot only if that has so many refreshes less around it. */
+/** A server moves to another slot only if that slot has at least this many fewer refreshes around it. */
 const WORTH_MOVING = 2;
 
-/** Spreads the refreshes of one slot over its length: the golden ratio's multiples are never close to each other. */
+/** Spreads the refreshes of one slot over its length: multiples of the golden ratio are never close to each other. */
 const SPREAD = 0.618_034;
 
 /** A server's place in the cycle. */
 interface SlotPlace {
   readonly cycle: Cycle;
   readonly slot: number;
-  /** Where in the slot, from 0 to 1. */
+  /** The position in the slot, from 0 to 1. */
   readonly offset: number;
 }
 
-/** What tokens of one lifetime have in common. */
+/** The slots shared by tokens of one lifetime. */
 class Cycle {
   readonly lifetimeMs: number;
   readonly slotMs: number;
-  /** Around each slot: its own refreshes whole, those of its neighbors less with each step, down to none half a minute away. */
+  /**
+   * The load around each slot: its own refreshes count fully, those of its neighbors less with each step, down to zero half a
+   * minute away.
+   */
   readonly #loads = new Int32Array(SLOTS);
-  /** Slots to either side within half a minute; a refresh weighs one more than that in its own slot. */
+  /** Slots to either side within half a minute; a refresh weighs one more than this in its own slot. */
   readonly #reach: number;
   #added = 0;
 
@@ -45,19 +48,19 @@ class Cycle {
     this.#reach = Math.min(Math.floor(SLOTS / 2) - 1, Math.max(1, Math.ceil(MINUTE_MS / this.slotMs / 2)));
   }
 
-  /** The first instant from `from` on at which a place comes round. */
+  /** The first instant at or after `from` at which a place comes round. */
   instantOf({ slot, offset }: Pick<SlotPlace, 'slot' | 'offset'>, from: number): number {
     const cycleMs = this.slotMs * SLOTS;
     const phase = (slot + offset) * this.slotMs;
     return from + ((((phase - from) % cycleMs) + cycleMs) % cycleMs);
   }
 
-  /** Refreshes around a slot, weighed by how near they are. */
+  /** Refreshes around a slot, weighted by how near they are. */
   loadOf(slot: number): number {
     return (this.#loads[slot] ?? 0) / (this.#reach + 1);
   }
 
-  /** The slot with the fewest refreshes around it among those that come round between two instants; the latest of these. */
+  /** The slot with the fewest refreshes around it among those that come round between two instants; the latest if several do. */
   emptiest(from: number, to: number): number {
     const first = Math.ceil(from / this.slotMs);
     const last = Math.max(first, Math.floor(to / this.slotMs) - 1);
@@ -93,18 +96,20 @@ class Cycle {
 
 const modulo = (index: number) => ((index % SLOTS) + SLOTS) % SLOTS;
 
-/** Spreads the refreshes of a fleet's tokens evenly: each server has a slot in a cycle that is as long as a refreshed token is used. */
+/**
+ * Spreads the token refreshes of a fleet evenly: each server has a slot in a cycle that is as long as a refreshed token is used.
+ */
 export class RefreshSlots implements TokenSlots {
   readonly #cycles = new Map<number, Cycle>();
   readonly #places = new Map<string, SlotPlace>();
   #quietUntil = Number.NEGATIVE_INFINITY;
 
-  /** First refreshes wait until this monotonic instant, if they can: the fleet is still being connected. */
+  /** Delays first refreshes until this monotonic instant if possible, because the fleet is still being connected. */
   setQuiet(until: number): void {
     this.#quietUntil = until;
   }
 
-  /** When a token that was received `now` is to be refreshed, as a monotonic instant. */
+  /** When a token received at `now` is to be refreshed, in monotonic milliseconds. */
   refreshAt(server: string, use: TokenUse, now: number, lifetimeMs: number): number {
     const cycle = this.#cycleOf(lifetimeMs);
     const latest = now + lifetimeMs * REFRESH_TO;
@@ -116,7 +121,7 @@ export class RefreshSlots implements TokenSlots {
     return Math.floor(Math.min(latest, at));
   }
 
-  /** The server's socket is gone for now, or for good. */
+  /** Frees the server's slot, because its socket is gone, temporarily or permanently. */
   release(server: string): void {
     const place = this.#places.get(server);
     if (place === undefined) return;
@@ -124,12 +129,12 @@ export class RefreshSlots implements TokenSlots {
     this.#places.delete(server);
   }
 
-  /** The place that the server has, or a better one that comes round between one of these instants and the latest one. */
+  /** The server's current place, or a better one that comes round between one of the `earliest` instants and `latest`. */
   #placeFor(server: string, cycle: Cycle, earliest: readonly number[], latest: number): SlotPlace {
     const before = this.#places.get(server);
     this.release(server);
     const slot = cycle.emptiest(earliest[0] ?? latest, latest);
-    // A refresh that was late comes earlier the next time, and so gets back to its slot.
+    // A late refresh comes earlier the next time and so returns to its slot.
     const isInReach =
       before?.cycle === cycle && earliest.some((from) => cycle.instantOf(before, from) <= latest);
     const isWorthIt = isInReach && cycle.loadOf(before.slot) - cycle.loadOf(slot) >= WORTH_MOVING;
@@ -144,7 +149,7 @@ export class RefreshSlots implements TokenSlots {
   }
 
   #cycleOf(lifetimeMs: number): Cycle {
-    // Lifetimes of one panel differ by the seconds that calls take.
+    // Token lifetimes of one panel differ by the seconds that calls take.
     const seconds = Math.max(1, Math.round(lifetimeMs / 10_000)) * 10;
     let cycle = this.#cycles.get(seconds);
     if (cycle === undefined) {

@@ -6,18 +6,18 @@ import type { Member } from './roster.ts';
 import type { ServerRecord } from './server-record.ts';
 import { type Defer, SlicedWork } from './sliced-work.ts';
 
-/** A plan, and what it was made from. */
+/** A plan and its input. */
 export interface Planned {
   readonly plan: Plan;
   readonly stalenessMs: number;
-  /** What the budget carries. */
+  /** Calls a minute that the budget allows. */
   readonly callsPerMinute: number;
 }
 
 /** How the plan has a server observed; `suspended` if the listing says that it is blocked, for whatever reason. */
 type PlannedRole = 'stream' | 'turns' | 'poll' | 'suspended';
 
-/** Gives members the roles that a plan has for them, some hundred at a time. */
+/** Gives members the roles that the plan has for them, some hundred at a time. */
 export class RoleAssigner {
   readonly #clock: Clock;
   readonly #random: () => number;
@@ -29,7 +29,7 @@ export class RoleAssigner {
     this.#work = new SlicedWork(defer);
   }
 
-  /** Brings these members in line with the plan, and no others; what is left of the plan before is dropped. */
+  /** Applies the plan to these members and no others; the rest of an unfinished plan is dropped. */
   apply(members: readonly Member[], planned: Planned): void {
     const { turnSockets } = planned.plan;
     const takers: Member[] = [];
@@ -40,7 +40,7 @@ export class RoleAssigner {
       member.record.staleness = staleness[role];
       if (role === 'turns') takers.push(member);
     }
-    // At once, though they begin later: a turn that ends meanwhile goes to one who takes turns now.
+    // Turns are planned at once, though they begin later: a turn that ends meanwhile goes to a member that takes turns now.
     this.#turns.plan(streamingFirst(takers), turnSockets);
     this.#work.begin(this.#assign(members, roles, takers, planned));
   }
@@ -71,7 +71,7 @@ export class RoleAssigner {
     }
   }
 
-  // First polls are spread over the time that the budget takes for them, so that they don't stand in line together.
+  // First polls are spread over the time that the budget takes for them, so that they don't all queue at once.
   #polledRole({ source, sampledAt }: ServerRecord, { plan, callsPerMinute }: Planned): Role {
     const { pollIntervalMs, polls } = plan;
     const roundMs = Math.min(pollIntervalMs, (polls / callsPerMinute) * 60_000);
@@ -88,14 +88,14 @@ function suspend(member: Member): void {
   if (blocked !== undefined) member.assume({ type: 'suspended', reason: blocked });
 }
 
-/** The members' roles, in their order. */
+/** The roles of the members, in the same order. */
 function rolesOf(members: readonly Member[], plan: Plan): readonly PlannedRole[] {
   const roles = members.map((member) => roleOf(member, plan));
   if (plan.streamed === undefined) return roles;
   const auto = members.filter(({ record: { target } }, index) => {
     return target.mode === 'auto' && roles[index] === 'stream';
   });
-  // Whose socket fails leaves its place to others.
+  // A server whose socket fails leaves its place to others.
   const first = streamingFirst(auto.filter(({ standing }) => standing === 'planned'));
   const last = auto.filter(({ standing }) => standing !== 'planned');
   const polled = new Set([...first, ...last].slice(plan.streamed));
@@ -108,7 +108,7 @@ function rolesOf(members: readonly Member[], plan: Plan): readonly PlannedRole[]
 function roleOf({ record: { target }, standing }: Member, plan: Plan): PlannedRole {
   if (target.blocked !== undefined) return 'suspended';
   if (target.mode === 'poll') return 'poll';
-  // A server whose socket fails takes no turn from others: it is retried by itself until it streams.
+  // A server whose socket fails takes no turn from others: it is retried separately until it streams.
   return target.mode === 'auto' && plan.turns > 0 && standing === 'planned' ? 'turns' : 'stream';
 }
 
@@ -128,31 +128,33 @@ function stalenessByRole({ plan, stalenessMs }: Planned): Record<PlannedRole, St
   };
 }
 
-/** Who has a socket already begins, and needs no new one for it. */
+/** A member that already has a socket comes first, because it needs no new one. */
 function streamingFirst(takers: readonly Member[]): readonly Member[] {
   const isLive = ({ record }: Member) => record.status.condition === 'streaming';
   return [...takers.filter(isLive), ...takers.filter((taker) => !isLive(taker))];
 }
 
-/** One that takes turns: told to begin, and how to say that its turn is over, which may be its last one. */
+/**
+ * A member that takes turns: it is told to begin, and is told how to report that its turn, which may be its last one, is over.
+ */
 export interface TurnTaker {
   beginTurn(onOver: (end?: TurnEnd) => void): void;
 }
 
-/** Lets many take turns at few places: whoever waited longest is next. */
+/** Lets many take turns at a few places: whoever has waited longest is next. */
 export class Turns {
   #places = 0;
   #waiting = new Set<TurnTaker>();
   #taking = new Set<TurnTaker>();
 
-  /** Has it its turn now? */
+  /** Does it have a turn now? */
   has(taker: TurnTaker): boolean {
     return this.#taking.has(taker);
   }
 
   /**
-   * Takes on who takes turns, and at how many places. Those who are having their turn go on with it; those who are new wait
-   * behind the others, in the order given. Free places are taken by `beginNext`.
+   * Sets who takes turns, and at how many places. Turns under way continue; new members queue behind the others, in the given
+   * order. `beginNext` fills free places.
    */
   plan(takers: readonly TurnTaker[], places: number): void {
     const wanted = new Set(takers);
@@ -162,7 +164,7 @@ export class Turns {
     this.#places = places;
   }
 
-  /** Begins one turn more; false where no place is free or nobody waits. */
+  /** Begins one more turn; false if no place is free or nobody is waiting. */
   beginNext(): boolean {
     if (this.#taking.size >= this.#places) return false;
     const [next] = this.#waiting;

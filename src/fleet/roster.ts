@@ -3,14 +3,14 @@ import type { Session } from '../session/session.ts';
 import type { Role, SessionOwner, Standing, TurnEnd } from '../session/session-ports.ts';
 import type { ServerRecord } from './server-record.ts';
 
-/** What a member asks of its fleet. */
+/** What a member needs from its fleet. */
 export interface MemberOwner {
   createSession(record: ServerRecord, owner: SessionOwner): Session;
-  /** How often servers are polled whose sockets fail, in milliseconds. */
+  /** How often servers whose sockets fail are polled, in milliseconds. */
   fallbackMs(): number;
-  /** A member stands otherwise in the plan than before. */
+  /** The member's standing in the plan changed. */
   standingChanged(): void;
-  /** What kept a member from being observed is over; that may be true for others of its node. */
+  /** The member can be observed again; this may hold for others of its node. */
   recovered(member: Member, way: SampleSource): void;
 }
 
@@ -20,7 +20,7 @@ export class Member implements SessionOwner {
   readonly #owner: MemberOwner;
   #session: Session | undefined;
   #standing: Standing = 'planned';
-  /** It has no socket in the present plan. */
+  /** The current plan gives it no socket. */
   #isPolled = false;
 
   constructor(record: ServerRecord, owner: MemberOwner) {
@@ -28,7 +28,7 @@ export class Member implements SessionOwner {
     this.#owner = owner;
   }
 
-  /** How it stands in the plan. */
+  /** Its standing in the plan. */
   get standing(): Standing {
     return this.#standing;
   }
@@ -64,12 +64,12 @@ export class Member implements SessionOwner {
     this.#session.waitForTurn();
   }
 
-  /** Another server of its node can be observed again in this way. */
+  /** Another server of its node can be observed again through this source. */
   followNode(way: SampleSource): void {
     this.#session?.wakeNode(way);
   }
 
-  /** The panel's health changed; `isRelieved` if what kept servers from being observed may be over. */
+  /** The panel's health changed; `isRelieved` if the reason why servers could not be observed may be gone. */
   followHealth(isRelieved: boolean): void {
     this.#session?.refresh();
     if (isRelieved) this.#session?.wake();
@@ -81,7 +81,7 @@ export class Member implements SessionOwner {
     else await this.#session.stop();
   }
 
-  /** Forgets what the session met so far: the next role begins anew. Resolves when its socket is closed. */
+  /** Discards the session's state, so that the next role starts afresh. Resolves when its socket is closed. */
   async reset(): Promise<void> {
     const session = this.#session;
     this.#session = undefined;
@@ -91,23 +91,23 @@ export class Member implements SessionOwner {
   }
 }
 
-/** How many servers a new list brought, took, described anew and left as they were. */
+/** How many servers a new list added, removed, changed and left unchanged. */
 export type TargetChanges = Readonly<Record<'added' | 'removed' | 'changed' | 'unchanged', number>>;
 
-/** What a new list makes of the members. */
+/** The effect of a new list on the members. */
 export interface Regrouping {
   /** In the list's order. */
   readonly members: readonly Member[];
   /** Those that are no longer in the list. */
   readonly left: readonly Member[];
   readonly changes: TargetChanges;
-  /** Who is there, in which order, or how they may be observed is not as it was. */
+  /** The members, their order, or how they may be observed changed. */
   readonly isRegrouped: boolean;
 }
 
 /**
- * Brings members in line with a list of servers: those that stay get their new target, new ones are created. Of a server that is
- * listed twice the first entry counts.
+ * Updates members to a list of servers: remaining ones get their new target, and new ones are created. If a server is listed
+ * twice, the first entry counts.
  */
 export function regroup(
   current: readonly Member[],
@@ -117,7 +117,7 @@ export function regroup(
   return isSameRoster(current, targets) ? redescribe(current, targets) : rearrange(current, targets, create);
 }
 
-// Most listings bring nothing new, and then ten thousand ids need no map.
+// Most listings change nothing, and then ten thousand ids need no map.
 function isSameRoster(current: readonly Member[], targets: readonly ServerTarget[]): boolean {
   return (
     current.length === targets.length &&
@@ -173,14 +173,14 @@ function rearrange(
   };
 }
 
-// The old object stays where nothing changed: what was made of it, as its labels, is still good.
+// Without a change the old object is kept, so that everything derived from it, such as its labels, stays valid.
 function describeAnew({ record }: Member, target: ServerTarget): 'changed' | 'unchanged' {
   if (sameTarget(record.target, target)) return 'unchanged';
   record.target = target;
   return 'changed';
 }
 
-/** Does the plan treat both the same? */
+/** Does the plan treat both the same way? */
 function isObservedAlike(one: ServerTarget, other: ServerTarget): boolean {
   return one.mode === other.mode && one.blocked === other.blocked;
 }
@@ -191,7 +191,7 @@ function isSameOrder(one: readonly Member[], other: readonly Member[]): boolean 
 
 type Scalar = Exclude<keyof ServerTarget, 'labels' | 'limits' | 'query'>;
 
-// An object, so that the compiler tells of a field that is missing here.
+// An object, so that the compiler reports a field that is missing here.
 const SCALARS = Object.keys({
   panel: true,
   id: true,
@@ -207,7 +207,7 @@ const SCALARS = Object.keys({
   withoutBackups: true,
 } satisfies Record<Scalar, true>) as readonly Scalar[];
 
-/** Do both say the same of a server? A listing asks this of ten thousand servers at once. */
+/** Are both descriptions of a server the same? A listing compares ten thousand servers at once. */
 function sameTarget(one: ServerTarget, other: ServerTarget): boolean {
   if (one === other) return true;
   for (const key of SCALARS) if (one[key] !== other[key]) return false;

@@ -1,9 +1,9 @@
 import type { Sample } from '../domain/server.ts';
 
-/** The fields of a sample that are numbers. */
+/** The numeric fields of a sample. */
 type NumericField = Exclude<keyof Sample, 'state'>;
 
-/** Where a slot keeps each of them; a field that is missing here or in `SampleSlot.write` doesn't compile. */
+/** The offset of each field in a slot; a field missing here or in `SampleSlot.write` doesn't compile. */
 export const FIELD_OFFSET = {
   memoryBytes: 0,
   memoryLimitBytes: 1,
@@ -24,23 +24,23 @@ const NUMERIC_FIELDS = Object.keys(FIELD_OFFSET) as readonly NumericField[];
 export const SLOT_SIZE = NUMERIC_FIELDS.length;
 
 /**
- * Holds one sample's numbers in place. An object kept for each new sample would live just long enough to be moved among the old
- * ones, and at 10,000 a second that garbage outgrew all else (see bench/RESULTS.md). NaN stands for what is absent.
+ * Holds one sample's numbers in place. An object kept for each new sample would live just long enough to be promoted to the old
+ * generation, and at 10,000 a second that garbage outgrew everything else (see bench/RESULTS.md). NaN stands for a missing value.
  */
 export class SampleSlot {
   readonly #values: Float64Array;
   state: Sample['state'];
 
-  /** Takes the first `SLOT_SIZE` of these numbers for its own, each NaN. */
+  /** Uses the first `SLOT_SIZE` numbers of the array; all must be NaN. */
   constructor(values: Float64Array) {
     this.#values = values;
   }
 
-  /** Takes on a sample; what it doesn't say is absent from now on. */
+  /** Replaces the contents with a sample; fields that it doesn't have become absent. */
   write(sample: Sample): void {
     const values = this.#values;
-    // The object is there for the type check, which fails if a field is missing; it is optimized away, since nothing reads it. Fields
-    // are read by name, because a loop over the names costs a property lookup for each field of each sample.
+    // The object exists for the type check, which fails if a field is missing; it is optimized away, since nothing reads it.
+    // Fields are read by name, because a loop over the names costs a property lookup for each field of each sample.
     void ({
       memoryBytes: put(values, FIELD_OFFSET.memoryBytes, sample.memoryBytes),
       memoryLimitBytes: put(values, FIELD_OFFSET.memoryLimitBytes, sample.memoryLimitBytes),
@@ -55,7 +55,7 @@ export class SampleSlot {
     this.state = sample.state;
   }
 
-  /** NaN where the sample doesn't say. */
+  /** NaN if the sample doesn't have the field. */
   get(offset: FieldOffset): number {
     return this.#values[offset] ?? Number.NaN;
   }
@@ -64,7 +64,7 @@ export class SampleSlot {
     this.#values[offset] = value;
   }
 
-  /** The sample as an object, for those who look now and then. */
+  /** The sample as an object, for occasional readers. */
   read(): Sample {
     const sample: { -readonly [Key in keyof Sample]: Sample[Key] } = {};
     if (this.state !== undefined) sample.state = this.state;
@@ -80,7 +80,7 @@ function put(values: Float64Array, offset: FieldOffset, value: number | undefine
   values[offset] = value ?? Number.NaN;
 }
 
-/** Whether a field only grows while a server runs; a field that is missing here doesn't compile. */
+/** Whether a field only grows while a server runs; a field missing here doesn't compile. */
 const IS_COUNTER = {
   memoryBytes: false,
   memoryLimitBytes: false,
@@ -100,25 +100,25 @@ const COUNTERS: readonly FieldOffset[] = NUMERIC_FIELDS.filter((field) => IS_COU
 /** How many numbers the marks take. */
 export const MARKS_SIZE = 2 * COUNTERS.length;
 
-/** A counter that stays below its mark for this long was reset, whatever the rest says. */
+/** A counter that stays below its mark for this long was reset, whatever else is known. */
 const HELD_AT_MOST_MS = 60_000;
 
 /**
- * Holds a server's counters in order: one goes down only when the server was restarted. A single value that came late would
- * otherwise read as a reset, and so as a terabyte of traffic.
+ * Keeps a server's counters monotonic: a counter decreases only if the server was restarted. Otherwise a single late value would
+ * look like a reset, and so like a terabyte of traffic.
  */
 export class CounterMarks {
-  /** The highest value of each, NaN before the first; then since when each is held at its mark, NaN while it isn't. */
+  /** The highest value of each counter, NaN before the first; then since when each is held at its mark, NaN if it isn't. */
   readonly #marks: Float64Array;
   readonly #start: number;
 
-  /** Takes `MARKS_SIZE` of these numbers for its own, from `start` on, each NaN. */
+  /** Uses `MARKS_SIZE` numbers of the array from `start` on; all must be NaN. */
   constructor(marks: Float64Array, start = 0) {
     this.#marks = marks;
     this.#start = start;
   }
 
-  /** Puts the values to show in place of a sample's; `mayReset` where the server was restarted since the last. */
+  /** Replaces a sample's counters with the values to export; `mayReset` if the server was restarted since the last sample. */
   apply(slot: SampleSlot, mayReset: boolean, now: number): void {
     for (let index = 0; index < COUNTERS.length; index += 1) {
       const counter = COUNTERS[index];

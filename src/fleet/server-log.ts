@@ -3,15 +3,16 @@ import type { Logger, ServerEventFields } from '../domain/log.ts';
 import { type DigestPolicy, EventDigest, type EventLevel } from './event-digest.ts';
 import { summaryLine } from './event-words.ts';
 
-/** The first event of a kind is logged as it comes. */
+/** The first event of each kind is logged immediately. */
 export const FIRST_OF_A_KIND: DigestPolicy = { atOnce: 3, each: 'kind' };
 
-/** Crashes are told one by one, unless there are many. */
+/** Crashes are logged one by one, unless there are many. */
 export const EACH_CRASH: DigestPolicy = { atOnce: 5, each: 'event' };
 
 /**
- * The log of a panel's servers. What happens to many of them at a time is a line for the first and a summary of the others with their
- * number and first names, so that neither thousands of servers nor their outage fills the disk. At the level debug every line is logged.
+ * The log of a panel's servers. When something happens to many servers at a time, the first is logged in full and the others are
+ * summarized with their number and the first names, so that neither thousands of servers nor their outage fills the disk. At
+ * level debug every line is logged.
  */
 export class ServerLog implements Logger {
   readonly #panel: string;
@@ -44,12 +45,12 @@ export class ServerLog implements Logger {
     this.#add('error', fields, message);
   }
 
-  /** The recovery of the panel was logged: that of its servers is only summed up. */
+  /** The recovery of the panel was logged, so that of its servers is only summarized. */
   recoveryLogged(): void {
     this.#digest.recoveryLogged(this.#clock.now());
   }
 
-  /** Logs the summary of what is held back, if anything is. */
+  /** Logs the summary of what is held back, if there is anything. */
   flush(): void {
     this.#sleep();
     const digest = this.#digest.take(this.#clock.now());
@@ -71,7 +72,7 @@ export class ServerLog implements Logger {
 
   #wakeInTime(): void {
     const dueAt = this.#digest.dueAt ?? Number.POSITIVE_INFINITY;
-    // A timer that comes too soon looks again: most events only put the summary off.
+    // A timer that fires too soon checks again: most events only postpone the summary.
     if (dueAt >= this.#wakesAt || dueAt === Number.POSITIVE_INFINITY) return;
     this.#sleep();
     this.#wakesAt = dueAt;
@@ -81,7 +82,7 @@ export class ServerLog implements Logger {
   #wake(): void {
     this.#sleep();
     const { dueAt } = this.#digest;
-    // Timers of Node fire up to a millisecond early.
+    // Node timers fire up to a millisecond early.
     if (dueAt !== undefined && this.#clock.now() < dueAt - 1) this.#wakeInTime();
     else this.flush();
   }

@@ -28,29 +28,36 @@ import { PowerHistory } from './power-history.ts';
 import { FIELD_OFFSET } from './sample-slot.ts';
 import type { DecidedStop } from './stop-reasons.ts';
 
-/** A start seen twice (by its state and by its uptime) is told apart from two starts by this. */
+/** Two signs of a start (state and uptime) within this time count as one start. */
 const SAME_START_MS = 5_000;
 
-/** An uptime that stands still for longer is frozen: a session asks for stats after 15 s of silence, so this is the second answer. */
+/**
+ * An uptime that stays the same for longer is frozen: a session requests stats after 15 s of silence, so this is the second
+ * answer.
+ */
 const FROZEN_AFTER_MS = 20_000;
 
-/** A sample after such a silence was asked for: nodes whose statistics died answer, but no longer send any unasked. */
+/**
+ * A sample after such a silence was requested: nodes whose statistics died still answer, but no longer send samples on their own.
+ */
 const ASKED_AFTER_MS = 10_000;
 
-/** Of a server that was never sampled. */
+/** For servers that were never sampled. */
 const UNWATCHED = new Stopwatch();
 
-/** Hears of the stops of servers. */
+/** Is notified of the stops of servers. */
 export interface StopListener {
-  /** The reason is to be decided at this monotonic instant, by `decideStop`. May be called again for an earlier or later one. */
+  /**
+   * The reason is due to be decided, by `decideStop`, at this monotonic instant. May be called again for an earlier or later one.
+   */
   awaited(record: ServerRecord, dueAt: number): void;
   decided(record: ServerRecord, stop: DecidedStop): void;
 }
 
-/** One server's entry in the store: the newest accepted sample and what was counted on the way to it. */
+/** One server's entry in the store: the newest accepted sample and everything counted so far. */
 export class ServerRecord implements ServerReading {
   #target: ServerTarget;
-  /** How old a sample may become, by the way it came. */
+  /** The maximum age of a sample in milliseconds, by source. */
   staleness: Readonly<Record<SampleSource, number>>;
   status: CollectionStatus = { condition: 'waiting' };
   socketState: SocketState = 'none';
@@ -61,12 +68,12 @@ export class ServerRecord implements ServerReading {
   #query: QueryReading | undefined;
   /** The run that was queried. */
   #queriedRun: number | undefined;
-  /** How the newest sample came. */
+  /** The source of the newest sample. */
   #source: SampleSource | undefined;
-  /** Undefined before the first sample: a start of thousands has enough to do. */
+  /** Undefined before the first sample, because starting thousands of servers is work enough. */
   #kept: Kept | undefined;
   #lastStartAt = Number.NEGATIVE_INFINITY;
-  /** The node repeats the newest sample, although the server runs on. */
+  /** The node repeats the newest sample although the server continues to run. */
   #isFrozen = false;
   /** Events may have been missed since the newest sample. */
   #isInterrupted = false;
@@ -89,7 +96,7 @@ export class ServerRecord implements ServerReading {
     return this.#target;
   }
 
-  /** Replaced as a whole where the server is described anew; never changed in place. */
+  /** Replaced as a whole when the server's description changes; never modified in place. */
   set target(target: ServerTarget) {
     this.#target = target;
     if (this.#kept !== undefined) this.#noteLimits(this.#kept);
@@ -139,7 +146,7 @@ export class ServerRecord implements ServerReading {
     return this.#power.stops.isRestartAborted;
   }
 
-  /** Tells the runs of the server apart, as far as starts are seen; undefined unless it is known to be running. */
+  /** Identifies the current run of the server, as far as starts are seen; undefined unless it is known to be running. */
   runAt(now: number): number | undefined {
     return this.state === 'running' && this.isFresh(now) ? this.starts : undefined;
   }
@@ -148,7 +155,7 @@ export class ServerRecord implements ServerReading {
     return this.#queriedRun === this.starts ? this.#query : undefined;
   }
 
-  /** Takes on what a query of this run brought. */
+  /** Records the result of a query of this run. */
   queried(run: number, reading: QueryReading): void {
     this.#query = reading;
     this.#queriedRun = run;
@@ -195,7 +202,7 @@ export class ServerRecord implements ServerReading {
     this.#interrupt();
   }
 
-  /** A `status` event: a hint that comes before the sample which will say the same. */
+  /** Records a `status` event: a hint that precedes the sample with the same state. */
   stateHint(state: ServerState, now: number): void {
     const starts = this.#power.starts;
     this.#power.seenByStatus(state, now);
@@ -210,7 +217,7 @@ export class ServerRecord implements ServerReading {
     this.#noteStop();
   }
 
-  /** Decides the reason of the latest stop if that is due. */
+  /** Decides the reason of the latest stop if it is due. */
   decideStop(now: number): void {
     this.#power.stops.decide(now);
   }
@@ -277,7 +284,8 @@ export class ServerRecord implements ServerReading {
       isUninterrupted: !this.#isInterrupted && source === 'socket' && previous?.source === 'socket',
     });
     if (verdict.older) return;
-    // A poll comes so late that another run may have begun since the status; a frame of the next second tells the same of a socket.
+    // A poll can come so late that another run has begun since the status; for a socket, the frame of the next second shows the
+    // same.
     const showsNewRun = source === 'poll' && verdict.restarted && uptimeMs !== 0;
     if (state !== undefined && !showsNewRun && this.#power.isOutdated(state, measuredFrom)) return;
     this.#followPower(next, verdict.restarted);
@@ -290,7 +298,7 @@ export class ServerRecord implements ServerReading {
     this.#isInterrupted &&= source === 'poll';
     const mayReset = this.#power.takeStartSeen() || verdict.restarted;
     if (source === 'socket') this.#notePeaks(kept, sample, mayReset ? undefined : previous, next);
-    // The limit is not part of a resources answer: what the socket said of it holds on.
+    // A resources answer doesn't contain the limit, so the value from the socket is kept.
     const memoryLimit = kept.shown.get(FIELD_OFFSET.memoryLimitBytes);
     arrival.receivedBytes = sample.networkReceiveBytes ?? Number.NaN;
     arrival.transmittedBytes = sample.networkTransmitBytes ?? Number.NaN;
@@ -305,7 +313,7 @@ export class ServerRecord implements ServerReading {
     this.#source = source;
     arrival.receivedAt = receivedAt;
     arrival.measuredFrom = measuredFrom;
-    // An uptime that stands still says nothing about the start.
+    // An unchanged uptime says nothing about the start.
     if (uptimeMs === undefined || uptimeMs !== previous?.uptimeMs) this.#noteStart(next, verdict.restarted);
   }
 
@@ -321,7 +329,7 @@ export class ServerRecord implements ServerReading {
     };
   }
 
-  /** Does a socket repeat the uptime of a server that runs, as nodes do whose statistics died? Old daemons send no uptime. */
+  /** Does a socket repeat the uptime of a running server, as nodes with dead statistics do? Old daemons send no uptime. */
   #isStandingStill(arrival: Arrival, { source, uptimeMs, receivedAt }: Observation): boolean {
     const isUp = uptimeMs !== undefined && uptimeMs > 0 && !isOff(this.#power.state);
     const wasAskedFor = source === 'socket' && receivedAt - arrival.heardAt > ASKED_AFTER_MS;
@@ -339,10 +347,10 @@ export class ServerRecord implements ServerReading {
     if (this.#power.starts > starts) this.#lastStartAt = receivedAt;
   }
 
-  /** Counts a start that no transition showed: what was off is on, or its uptime is that of another run. */
+  /** Counts a start that no transition showed: the server was off and is on, or its uptime is that of another run. */
   #countUnseenStart({ uptimeMs, receivedAt, measuredFrom }: Observation, restarted: boolean): void {
     const { owesStart, lastSeenOffAt } = this.#power;
-    // Without an uptime, the states are all that there is.
+    // Without an uptime, only the states can show a start.
     if (uptimeMs === undefined) {
       if (owesStart) this.#power.startedUnseen(receivedAt);
       return;
@@ -367,7 +375,7 @@ export class ServerRecord implements ServerReading {
     this.startedAt = startedAt;
   }
 
-  /** `previous` is undefined where no rate follows from it. */
+  /** `previous` is undefined if no rate can be computed from it. */
   #notePeaks(kept: Kept, sample: Sample, previous: Observation | undefined, next: Observation): void {
     const gapMs = previous?.source === 'socket' ? gapBetween(previous, next) : undefined;
     const { peaks, arrival } = kept;
@@ -381,7 +389,7 @@ export class ServerRecord implements ServerReading {
   }
 }
 
-/** Is the server being installed or moved, so that it can't run? */
+/** Is the server being installed or transferred, so that it can't run? */
 function isRebuilt(reason: BlockedReason | undefined): boolean {
   return reason === 'installing' || reason === 'transferring' || reason === 'restoring';
 }

@@ -7,12 +7,12 @@ export interface Shard {
   readonly total: number;
 }
 
-/** An exporter that has all servers for itself. */
+/** A single exporter for all servers. */
 export const WHOLE: Shard = { index: 0, total: 1 };
 
 /**
- * The shard that a server belongs to, by rendezvous hashing: each shard draws a number for the server and the highest one has it.
- * So when the count changes, only the servers move that the new shard wins or the gone one had.
+ * The shard that a server belongs to, by rendezvous hashing: each shard draws a number for the server, and the highest wins. When
+ * the number of shards changes, only the servers that the new shard wins or the removed shard had are moved.
  */
 export function shardOf(server: Pick<ServerTarget, 'panel' | 'id'>, total: number): number {
   const subject = JSON.stringify([server.panel, identityOf(server)]);
@@ -28,7 +28,7 @@ export function shardOf(server: Pick<ServerTarget, 'panel' | 'id'>, total: numbe
   return winner;
 }
 
-/** Is the server this shard's? */
+/** Does the server belong to this shard? */
 export function isInShard(server: Pick<ServerTarget, 'panel' | 'id'>, shard: Shard): boolean {
   return shard.total === 1 || shardOf(server, shard.total) === shard.index;
 }

@@ -1,12 +1,14 @@
 import type { Cancel } from '../domain/clock.ts';
 
-/** Calls back once the event loop had its turn. */
+/** Calls back after the event loop has had a turn. */
 export type Defer = (run: () => void) => Cancel;
 
-/** Steps between two turns of the event loop: less work than a scrape does in one, which is to get the greater part of the time. */
+/**
+ * Steps between two turns of the event loop: less work per turn than a scrape does, because scrapes should get most of the time.
+ */
 const SLICE_STEPS = 32;
 
-/** Does long work a slice at a time, so that it delays no socket and no scrape; one work at a time. */
+/** Does long-running work in slices so that it delays no socket and no scrape; one task at a time. */
 export class SlicedWork {
   readonly #defer: Defer;
   #work: Iterator<void> | undefined;
@@ -16,7 +18,7 @@ export class SlicedWork {
     this.#defer = defer;
   }
 
-  /** Does the first slice at once and the others later; what is left of the work before is dropped. */
+  /** Does the first slice at once and the others later; the rest of any previous work is dropped. */
   begin(work: Iterator<void>): void {
     this.cancel();
     this.#work = work;
@@ -31,7 +33,7 @@ export class SlicedWork {
   #slice(work: Iterator<void>): void {
     for (let step = 0; step < SLICE_STEPS; step += 1) {
       const { done } = work.next();
-      // A step may have brought on other work, or the end of all.
+      // A step may have started other work or stopped everything.
       if (this.#work !== work) return;
       if (done === true) {
         this.#work = undefined;

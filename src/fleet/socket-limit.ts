@@ -1,19 +1,19 @@
-/** What Node.js and the program's files, pipes and listeners take: some 21 are in use before the first connection. */
+/** Descriptors of Node.js and the program's files, pipes and listeners: some 21 are in use before the first connection. */
 const OWN_DESCRIPTORS = 24;
 
-/** Connections of scrapers and browsers: a part of all descriptors, but so many at least, and at most. */
+/** Connections of scrapers and browsers: a share of all descriptors, within a minimum and a maximum. */
 const CONNECTION_SHARE = 1 / 8;
 const LEAST_CONNECTIONS = 48;
 const MOST_CONNECTIONS = 256;
 
-/** Calls to the first panel, and to each further one: they seldom all make calls at once. */
+/** Calls to the first panel and to each further one: panels rarely all make calls at once. */
 const CALLS = 8;
 const CALLS_PER_FURTHER_PANEL = 2;
 
-/** Console sockets of servers whose turn is over are still closing while the next ones open; name lookups take descriptors, too. */
+/** Console sockets of servers whose turn is over are still closing while the next ones open; name lookups use descriptors too. */
 const OVERLAP = 8;
 
-/** A console socket was opened although the process may hold no more of them; the code is the system's own for this. */
+/** A console socket was opened although the process may hold no more of them; the code is the system's own for this error. */
 export class SocketLimitError extends Error {
   readonly code = 'EMFILE';
 
@@ -22,11 +22,11 @@ export class SocketLimitError extends Error {
   }
 }
 
-/** One panel's part of the console sockets that the process may hold. */
+/** One panel's share of the console sockets that the process may hold. */
 export interface SocketClaim {
-  /** Claims a console socket for each of so many servers; gives how many the panel may hold. */
+  /** Claims a console socket for each of `servers` servers; returns how many the panel may hold. */
   claim(servers: number): number;
-  /** The panel needs no sockets any more. */
+  /** The panel no longer needs sockets. */
   leave(): void;
 }
 
@@ -37,11 +37,11 @@ interface Claimant {
 }
 
 /**
- * Divides the process's file descriptors: scrapes and API calls have theirs reserved, and console sockets get the rest, which all
+ * Divides the process's file descriptors: scrapes and API calls have reserved ones, and console sockets get the rest, which all
  * panels share in proportion to their servers.
  */
 export class SocketLimit {
-  /** How many files the process may open; infinite where that isn't known. */
+  /** How many files the process may open; infinite if unknown. */
   readonly descriptors: number;
   readonly #claimants = new Set<Claimant>();
   #open = 0;
@@ -50,23 +50,23 @@ export class SocketLimit {
     this.descriptors = descriptors;
   }
 
-  /** Connections that the exporter's own server may hold. */
+  /** Connections that the exporter's own HTTP server may hold. */
   get connections(): number {
     const share = Math.floor(this.descriptors * CONNECTION_SHARE);
     return Math.min(Math.max(share, LEAST_CONNECTIONS), MOST_CONNECTIONS);
   }
 
-  /** Console sockets that the process may hold, all panels together. */
+  /** Console sockets that the process may hold, across all panels. */
   get sockets(): number {
     return Math.max(0, this.descriptors - this.#reserve(this.connections));
   }
 
-  /** The limit on open files that gives every server that may stream a console socket. */
+  /** The limit on open files that would give a console socket to every server that may stream. */
   get wantedDescriptors(): number {
     return this.#servers + this.#reserve(MOST_CONNECTIONS);
   }
 
-  /** Takes a panel in; `onChange` is called when its part changes because of other panels. */
+  /** Adds a panel; `onChange` is called when its share changes because of other panels. */
   join(onChange: () => void): SocketClaim {
     const claimant: Claimant = { servers: 0, share: Number.POSITIVE_INFINITY, onChange };
     return {
@@ -85,9 +85,9 @@ export class SocketLimit {
   }
 
   /**
-   * Takes the place of one console socket; what it gives frees that place again.
+   * Takes the place of one console socket; the returned function frees it.
    *
-   * @throws SocketLimitError where no place is free
+   * @throws SocketLimitError if no place is free
    */
   take(): () => void {
     if (this.#open >= this.sockets + OVERLAP) throw new SocketLimitError(this.sockets);

@@ -1,43 +1,49 @@
 import { type LastStop, NO_STOPS, type StopCounts, type StopReason } from '../domain/reading.ts';
 import type { DaemonWords } from '../panel/dialects/daemon-words.ts';
 
-/** Between the daemon's line about the disk and `offline`: it gives the server a minute to stop, and needs some time itself. */
+/**
+ * The longest time between the daemon's line about the disk and `offline`: the daemon gives the server a minute to stop, and
+ * needs some time itself.
+ */
 const DISK_FULL_MS = 90_000;
 
-/** A `stopping` that comes this late after `offline` was overtaken by it: the stop was asked for. */
+/** A `stopping` this soon after `offline` was overtaken by it: the stop was requested. */
 const LATE_STOPPING_MS = 2_000;
 
-/** So long after `offline` the daemon's words on a stop are waited for. */
+/** How long after `offline` the exporter waits for the daemon's words on a stop. */
 const WORDS_MS = 10_000;
 
-/** The line on a restart that is given up follows the others at once; so much later at most. */
+/** The line about an aborted restart follows the others at once, at most this much later. */
 const LAST_WORD_MS = 500;
 
-/** A start that the daemon gives up passes through `stopping` in an instant; a person's stop takes a container's time to end. */
+/**
+ * A start that the daemon gives up passes through `stopping` in an instant; a stop by a person takes as long as the container
+ * needs to end.
+ */
 const FAILED_START_MS = 250;
 
-/** How a server went off, as far as its states tell. */
+/** How a server went off, as far as its states show. */
 export interface ObservedStop {
   /** Monotonic milliseconds. */
   readonly at: number;
-  /** When `stopping` was seen before it on the same uninterrupted socket; undefined where it wasn't. */
+  /** When `stopping` was seen before it on the same uninterrupted socket; undefined if it wasn't. */
   readonly stoppingAt?: number | undefined;
   /** The server was still starting. */
   readonly wasStarting?: boolean;
-  /** Whether the stop itself was seen, on an uninterrupted socket, or only that the server is off, after a gap or by a poll. */
+  /** Whether the stop itself was seen on an uninterrupted socket, or only that the server is off, after a gap or by a poll. */
   readonly seen: 'happening' | 'after a gap' | 'by a poll';
 }
 
-/** A stop whose reason is known, or no longer awaited. */
+/** A stop whose reason is known or no longer awaited. */
 export interface DecidedStop extends LastStop, Pick<ObservedStop, 'seen'> {
-  /** The daemon said that it doesn't start the server again. */
+  /** The daemon said that it won't start the server again. */
   readonly isRestartAborted: boolean;
 }
 
 /** A stop that the daemon may still explain. */
 interface PendingStop {
   readonly at: number;
-  /** What it counts as if the daemon says nothing. */
+  /** The reason if the daemon says nothing. */
   readonly otherwise: StopReason;
   exitCode: number | undefined;
   isKilled: boolean | undefined;
@@ -46,15 +52,15 @@ interface PendingStop {
 }
 
 /**
- * Decides why one server stopped, once for each stop: by the daemon's line about a full disk, else by a `stopping` that shows that
- * somebody asked for it, else by the daemon's words after it.
+ * Decides why one server stopped, once for each stop: by the daemon's line about a full disk, else by a `stopping` that shows
+ * that someone requested it, else by the daemon's words after it.
  */
 export class StopReasons {
   counts: StopCounts = NO_STOPS;
   last: DecidedStop | undefined;
-  /** The newest exit code that the daemon named. */
+  /** The latest exit code that the daemon reported. */
   lastExitCode: number | undefined;
-  /** The daemon said that it doesn't start the server again, and it hasn't started since. */
+  /** The daemon said that it won't start the server again, and it hasn't started since. */
   isRestartAborted = false;
   readonly #onDecided: (stop: DecidedStop) => void;
   #pending: PendingStop | undefined;
@@ -69,7 +75,7 @@ export class StopReasons {
     return this.#pending !== undefined;
   }
 
-  /** When the reason of the latest stop is decided at the latest, with what is known by then; undefined where it is. */
+  /** The latest instant at which the reason of the latest stop is decided with what is known; undefined if it is decided. */
   get dueAt(): number | undefined {
     const pending = this.#pending;
     if (pending === undefined) return undefined;
@@ -97,7 +103,7 @@ export class StopReasons {
     };
   }
 
-  /** A `stopping` came; true if it belongs to the stop that was already seen. */
+  /** Records a late `stopping`; true if it belongs to the stop that was already seen. */
   lateStopping(now: number): boolean {
     const pending = this.#pending;
     if (pending === undefined || now - pending.at > LATE_STOPPING_MS) return false;
@@ -124,13 +130,13 @@ export class StopReasons {
     this.isRestartAborted = false;
   }
 
-  /** Decides the pending stop if its time has come. */
+  /** Decides the pending stop if it is due. */
   decide(now: number): void {
     const due = this.dueAt;
     if (due !== undefined && now >= due) this.settle();
   }
 
-  /** Decides the pending stop with what is known: nothing more can be heard of it. */
+  /** Decides the pending stop with what is known, because nothing more can arrive about it. */
   settle(): void {
     const pending = this.#pending;
     if (pending === undefined) return;
@@ -139,13 +145,13 @@ export class StopReasons {
     this.#count({ at, seen: 'happening', reason: reasonOf(pending), exitCode, isRestartAborted });
   }
 
-  /** The reason that no word of the daemon's would change. */
+  /** The reason, if no words of the daemon could change it. */
   #knownReason({ at, stoppingAt, wasStarting, seen }: ObservedStop): StopReason | undefined {
     const wasDiskFull = at - this.#diskFullAt <= DISK_FULL_MS;
     this.#diskFullAt = Number.NEGATIVE_INFINITY;
     if (wasDiskFull) return 'disk_full';
     if (seen !== 'happening') return 'unknown';
-    // The daemon also gives up a start by itself, and then it may say why.
+    // The daemon can also give up a start by itself, and then it may say why.
     return stoppingAt !== undefined && wasStarting !== true ? 'requested' : undefined;
   }
 

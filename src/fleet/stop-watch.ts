@@ -4,7 +4,7 @@ import { subjectOf } from '../session/condition.ts';
 import type { ServerRecord, StopListener } from './server-record.ts';
 import type { DecidedStop } from './stop-reasons.ts';
 
-/** Lets the reasons of a fleet's stops be decided in time, and logs those that somebody has to look at. */
+/** Has the reasons of a fleet's stops decided on time, and logs those that need attention. */
 export class StopWatch implements StopListener {
   readonly #clock: Clock;
   readonly #log: Logger;
@@ -19,7 +19,7 @@ export class StopWatch implements StopListener {
     this.#waiting.get(record)?.();
     const cancel = this.#clock.schedule(Math.max(0, dueAt - this.#clock.now()), () => {
       this.#waiting.delete(record);
-      // Not at the clock's instant: timers of Node fire up to a millisecond early.
+      // Passes `dueAt` instead of the clock's time: Node timers fire up to a millisecond early.
       record.decideStop(dueAt);
     });
     this.#waiting.set(record, cancel);
@@ -34,13 +34,13 @@ export class StopWatch implements StopListener {
     this.#log.warn({ ...subjectOf(record.target, record.node), event, exitCode }, message);
   }
 
-  /** Decides what is still open with what is known; what the daemon hasn't explained by now is of unknown reason. */
+  /** Decides all open stops with what is known; a stop that the daemon hasn't explained by now has an unknown reason. */
   settle(): void {
     for (const record of this.#waiting.keys()) record.settleStop();
   }
 }
 
-/** What to log of a stop; undefined for one that is nobody's concern. */
+/** What to log about a stop; undefined if it needs no attention. */
 function warningOf(name: string, { reason, exitCode, isRestartAborted }: DecidedStop): string | undefined {
   if (reason === 'disk_full') return `${name} was stopped by its node: it used more disk space than it may`;
   if (reason !== 'crashed' && reason !== 'out_of_memory') return undefined;

@@ -1,14 +1,14 @@
 import type { FleetReading, PanelReading, ServerReading } from '../domain/reading.ts';
 import type { PanelFleet } from './panel-fleet.ts';
 
-/** The fleets of all panels, as one: started and stopped together, read as a whole. */
+/** The fleets of all panels as one: started and stopped together, read as a whole. */
 export class Supervisor implements FleetReading {
   #fleets: readonly PanelFleet[];
   #isRunning = false;
   #isStopped = false;
-  /** Fleets that left, while their sockets close. */
+  /** Removed fleets whose sockets are closing. */
   readonly #leaving = new Set<Promise<void>>();
-  /** The fleets' records as they were when they were last joined, and the joined list. */
+  /** The fleets' records when they were last joined, and the joined list. */
   #parts: readonly (readonly ServerReading[])[] = [];
   #servers: readonly ServerReading[] = [];
 
@@ -22,8 +22,8 @@ export class Supervisor implements FleetReading {
   }
 
   /**
-   * Goes on with these fleets, in this order: those that are new are started once those that left have stopped, so that no server
-   * has two sockets. Resolves then.
+   * Continues with these fleets, in this order: new ones are started once the removed ones have stopped, so that no server has
+   * two sockets. Resolves then.
    */
   async setFleets(fleets: readonly PanelFleet[]): Promise<void> {
     if (this.#isStopped) return;
@@ -63,7 +63,7 @@ export class Supervisor implements FleetReading {
     void leaving.finally(() => this.#leaving.delete(leaving));
   }
 
-  // Another change, or the end, may have come while those that left were stopping.
+  // Another change, or shutdown, may have come while the removed fleets were stopping.
   #isObserved(fleet: PanelFleet): boolean {
     return !this.#isStopped && this.#fleets.includes(fleet);
   }
