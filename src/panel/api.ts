@@ -24,7 +24,7 @@ import {
   type Reply,
 } from './transport.ts';
 
-/** A decoded answer, and what its headers say of the rate limit. */
+/** A decoded answer, and what its headers say about the rate limit. */
 export interface PanelAnswer<T> {
   readonly value: T;
   readonly limitPerMinute?: number;
@@ -33,7 +33,7 @@ export interface PanelAnswer<T> {
 
 export interface PanelApiOptions extends ConnectionOptions {
   readonly dialect: PanelDialect;
-  /** Asked at every call, so that a key that was changed in its file is used at once. */
+  /** Called for every request, so that an API key changed in its file is used at once. */
   readonly apiKey: () => string;
   readonly userAgent: string;
   readonly telemetry: PanelTelemetry;
@@ -43,8 +43,8 @@ export interface PanelApiOptions extends ConnectionOptions {
 const MAX_SMALL_BODY_BYTES = 1_048_576;
 
 /**
- * The panel's client API: one method an endpoint. Each makes one call, and rejects with a `PanelError`, or with
- * the signal's reason when that aborts.
+ * The panel's client API, with one method per endpoint. Each makes one call, and rejects with a `PanelError`, or with the
+ * signal's reason if that aborts.
  */
 export class PanelApi {
   readonly #options: PanelApiOptions;
@@ -52,7 +52,7 @@ export class PanelApi {
   readonly #dispatcher: Dispatcher;
   readonly #closing = new AbortController();
   readonly #isProxied: boolean;
-  /** The panel answered before, in its own form. */
+  /** The panel has answered before, in its own form. */
   #hasAnswered = false;
 
   constructor(options: PanelApiOptions) {
@@ -62,24 +62,24 @@ export class PanelApi {
     this.#isProxied = panelProxy(options) !== undefined;
   }
 
-  /** A token for the server's console socket, and where that socket is. */
+  /** A token for the server's console socket, and the socket's address. */
   async credentials(server: string, signal: AbortSignal): Promise<PanelAnswer<Credentials>> {
     const answer = await this.#get('websocket', this.#options.dialect.credentials(server), signal);
     KNOWN_SECRETS.addToken(answer.value.token);
     return answer;
   }
 
-  /** The server's state and use of resources, up to 20 s old. */
+  /** The server's state and resource usage, up to 20 s old. */
   resources(server: string, signal: AbortSignal): Promise<PanelAnswer<Resources>> {
     return this.#get('resources', this.#options.dialect.resources(server), signal);
   }
 
-  /** One page of the servers that the key's account can see, with their eggs. */
+  /** One page of the servers that the API key's account can see, with their eggs. */
   listing(query: ListingQuery, signal: AbortSignal): Promise<PanelAnswer<ListingPage>> {
     return this.#get('listing', this.#options.dialect.listing(query), signal);
   }
 
-  /** Whose key it is. */
+  /** The account that the API key belongs to. */
   account(signal: AbortSignal): Promise<PanelAnswer<Account>> {
     return this.#get('account', this.#options.dialect.account(), signal);
   }
@@ -89,7 +89,7 @@ export class PanelApi {
     return this.#get('backups', this.#options.dialect.backups(server, page), signal);
   }
 
-  /** Drops every connection; calls that run are rejected. */
+  /** Closes all connections; calls in progress are rejected. */
   async close(): Promise<void> {
     this.#closing.abort();
     await this.#dispatcher.destroy();
@@ -140,7 +140,7 @@ export class PanelApi {
     }
   }
 
-  // No Origin, Referer or cookie: with one, panels take the call for a browser's and want a CSRF token.
+  // No Origin, Referer or cookie: with any of them, panels treat the call as a browser's and require a CSRF token.
   #headers(): Record<string, string> {
     return {
       Accept: 'application/json',
@@ -182,8 +182,8 @@ export class PanelApi {
 
 class NotJsonError extends ShapeError {}
 
-// We ask for no compression. Unpacking what comes compressed all the same would let a few kilobytes fill the
-// memory, and no panel sends it.
+// The exporter doesn't request compression, and no panel compresses anyway. Decompressing would let a few kilobytes fill the
+// memory.
 function parseBody({ contentEncoding, text }: Reply): unknown {
   if (contentEncoding !== '' && contentEncoding !== 'identity') {
     throw new NotJsonError(`it is compressed (${printable(contentEncoding)}), which was not asked for`);

@@ -3,7 +3,7 @@ import { type CallEnd, type Evidence, judge, NO_EVIDENCE, weigh } from '../diagn
 import type { Clock } from '../domain/clock.ts';
 import type { Problem } from '../domain/problem.ts';
 
-/** Closed lets every call out, open none, and probing has one out to see how things stand. */
+/** `closed` lets every call through, `open` none, and `probing` has one in progress to check the panel. */
 export type BreakerState =
   | { readonly kind: 'closed'; readonly evidence: Evidence }
   | { readonly kind: 'open'; readonly problem: Problem; readonly probeAt: number }
@@ -13,7 +13,7 @@ export type BreakerEvent =
   | { readonly type: 'probeStarted'; readonly now: number }
   | { readonly type: 'ended'; readonly now: number; readonly end: CallEnd };
 
-/** How often one call goes out to a panel in trouble. */
+/** How often a panel in trouble is probed. */
 export const PROBE_INTERVAL_MS = 60_000;
 
 export const CLOSED: BreakerState = { kind: 'closed', evidence: NO_EVIDENCE };
@@ -32,11 +32,11 @@ export function stepBreaker(state: BreakerState, event: BreakerEvent): BreakerSt
       : { kind: 'closed', evidence: judgment.evidence };
   }
   const weight = weigh(end.endpoint, end.problem?.cause);
-  // A call that was out when the breaker opened may still bring good news; anything else is judged by the probe.
+  // A call that was in progress when the breaker opened may still succeed; anything else is left to the probe.
   if (weight === 'proof') return CLOSED;
   if (!end.isVerification) return state;
   const next = judge(NO_EVIDENCE, end);
-  // An answer that may come before the key is looked at doesn't clear a key, but it does show that the panel is there.
+  // An answer that may precede the key check doesn't clear the key, but it shows that the panel is up.
   const isOfKey = CAUSES[state.problem.cause].scope === 'key';
   if (next.type !== 'down' && weight === 'reached' && !isOfKey) return CLOSED;
   return {
@@ -46,7 +46,7 @@ export function stepBreaker(state: BreakerState, event: BreakerEvent): BreakerSt
   };
 }
 
-/** Holds calls back from a panel that is of no use to any server. */
+/** Holds back calls while the panel can't serve any server. */
 export class Breaker {
   readonly #clock: Clock;
   #state: BreakerState = CLOSED;
@@ -56,32 +56,32 @@ export class Breaker {
     this.#clock = clock;
   }
 
-  /** Why calls are held back; undefined while they go out. */
+  /** Why calls are held back; undefined while they are let through. */
   get problem(): Problem | undefined {
     return this.#state.kind === 'closed' ? undefined : this.#state.problem;
   }
 
-  /** Do the calls so far leave open whether the trouble is the panel's? */
+  /** Do the calls so far leave it open whether the panel itself is in trouble? */
   get isDoubtful(): boolean {
     return this.#state.kind === 'closed' && this.#state.evidence.isDoubtful;
   }
 
-  /** Milliseconds until the next probe; undefined while calls go out or a probe is out. */
+  /** Milliseconds until the next probe; undefined while calls are let through or a probe is in progress. */
   get probeInMs(): number | undefined {
     return this.#state.kind === 'open' ? Math.max(0, this.#state.probeAt - this.#clock.now()) : undefined;
   }
 
-  /** Milliseconds until a call may go out: 0 now, infinite unless that is a probe. */
+  /** Milliseconds until a call may start: 0 if it may now, else infinite. */
   waitMs(): number {
     return this.#state.kind === 'closed' || this.#isProbeDue ? 0 : Number.POSITIVE_INFINITY;
   }
 
-  /** Lets one call out, which has to be the probe. */
+  /** Lets one call through, which has to be the probe. */
   admitProbe(): void {
     this.#isProbeDue = true;
   }
 
-  /** The probe goes out now. */
+  /** The probe has started. */
   probeStarted(): void {
     this.#isProbeDue = false;
     this.#state = stepBreaker(this.#state, { type: 'probeStarted', now: this.#clock.now() });
@@ -90,11 +90,11 @@ export class Breaker {
   ended(end: CallEnd): void {
     const before = this.#state.kind;
     this.#state = stepBreaker(this.#state, { type: 'ended', now: this.#clock.now(), end });
-    // The probe that waits may go out with the others, or has to wait like them.
+    // A waiting probe may now start along with the other calls, or has to wait like them.
     if (this.#state.kind !== before) this.#isProbeDue = false;
   }
 
-  /** What was held against the panel no longer applies: there is another key. */
+  /** Forgets everything held against the panel, because the API key changed. */
   reset(): void {
     this.#isProbeDue = false;
     this.#state = CLOSED;

@@ -16,15 +16,15 @@ import type { CallKind, Shares } from './fair-share.ts';
 import { NodeAnswers, PollCutShort } from './node-answers.ts';
 import { DEFAULT_WAIT_MS } from './rate-headers.ts';
 
-/** Calls to the endpoint that has a limit of its own for each server. */
+/** Calls to the endpoint that has its own limit for each server. */
 const asksForToken = (kind: CallKind): boolean =>
   kind === 'refresh' || kind === 'connect' || kind === 'retry' || kind === 'tokenProbe';
 
 export interface CallRequest<T = unknown> {
   readonly kind: CallKind;
-  /** Where named, at most one call of a kind may wait for it. */
+  /** If set, at most one call of a kind may wait for this server. */
   readonly server?: string;
-  /** Withdraws the call, waiting or running. */
+  /** Withdraws the call, whether it is waiting or running. */
   readonly signal: AbortSignal;
   /** The panel answered, but only to say that it can't reach the server's node. */
   readonly isNodeSilent?: (value: T) => boolean;
@@ -38,17 +38,17 @@ export interface BudgetOptions {
   readonly log: Logger;
   /** The panel's name, for logs and errors. */
   readonly panel: string;
-  /** The deadline of one call; polls that take much of it give way to others. */
+  /** The timeout of one call; polls that use much of it give way to others. */
   readonly requestTimeoutMs: number;
-  /** A rate that the operator set for the whole; it isn't changed by what the panel says. */
+  /** A fixed rate set by the operator; it isn't changed by the panel's headers. */
   readonly pinnedPerMinute?: number;
-  /** The part of the panel's limit that is ours, where shards divide it; 1 by default. */
+  /** This shard's share of the panel's limit; 1 by default. */
   readonly share?: number;
-  /** Milliseconds until the panel takes calls at all, asked before each one. */
+  /** Milliseconds until the panel takes calls at all; called before each call. */
   readonly gateWaitMs?: () => number;
 }
 
-/** The rate until the panel names its limit: the lowest limit that was seen in the field. */
+/** The rate until the panel reports its limit: the lowest limit seen in the field. */
 const UNLEARNED_PER_MINUTE = 60;
 
 /** The rest is left to the people who share the account. */
@@ -56,14 +56,16 @@ export const PART_OF_LIMIT = 0.8;
 
 const MINUTE_MS = 60_000;
 
-/** How long a poll that was cut short waits for the suspects' seat before it counts as failed; by then its last sample is stale. */
+/**
+ * How long a poll that was cut short waits for the suspects' seat before it counts as failed; by then its last sample is stale.
+ */
 const SECOND_CHANCE_MS = 60_000;
 
-/** One panel's API budget: which call goes out next, and when. */
+/** One panel's API budget: decides which call starts next, and when. */
 export class ApiBudget {
   readonly #options: BudgetOptions;
   readonly #pacer: Pacer;
-  /** Always paused but for the instant in which one task starts, so that the choice falls at the last moment. */
+  /** Paused except for the instant in which one task starts, so that the choice is made at the last moment. */
   readonly #queue: PQueue<PacedQueue, PacedOptions>;
   readonly #calls: CallQueue;
   readonly #nodes: NodeAnswers;
@@ -72,7 +74,7 @@ export class ApiBudget {
   readonly #rateListeners = new Set<(perMinute: number) => void>();
   readonly #pauseListeners = new Set<(durationMs: number) => void>();
   #pausedUntil = Number.NEGATIVE_INFINITY;
-  /** The last call to end was throttled: another pause is no news. */
+  /** The last call to end was throttled, so another pause isn't logged again. */
   #isThrottling = false;
   #knownLimit: number | undefined;
   #cancelTimer: Cancel = () => {};
@@ -96,24 +98,24 @@ export class ApiBudget {
     this.#queue.on('next', () => this.#pump());
   }
 
-  /** The panel's limit in calls a minute, once it named it. */
+  /** The panel's limit in calls a minute, once the panel has reported it. */
   get knownLimit(): number | undefined {
     return this.#knownLimit;
   }
 
-  /** Calls back with the new rate, in calls a minute, whenever it changes; returns what ends that. */
+  /** Calls back with the new rate, in calls a minute, whenever it changes; returns a function that unsubscribes. */
   onRateChange(listener: (perMinute: number) => void): () => void {
     this.#rateListeners.add(listener);
     return () => this.#rateListeners.delete(listener);
   }
 
-  /** Guarantees each kind of call its part of the rate. */
+  /** Guarantees each kind of call its share of the rate. */
   setShares(shares: Shares): void {
     this.#calls.setShares(shares);
     this.#pump();
   }
 
-  /** Calls back with the duration in milliseconds whenever a pause of all calls begins; returns what ends that. */
+  /** Calls back with the duration in milliseconds whenever a pause of all calls begins; returns a function that unsubscribes. */
   onPause(listener: (durationMs: number) => void): () => void {
     this.#pauseListeners.add(listener);
     return () => this.#pauseListeners.delete(listener);
@@ -131,8 +133,8 @@ export class ApiBudget {
   }
 
   /**
-   * Runs the call when its turn has come, and again after the pause if the panel throttles it. Rejects with
-   * the call's error, or with the signal's reason as soon as that aborts.
+   * Runs the call when it is its turn, and again after the pause if the panel throttles it. Rejects with the call's error, or
+   * with the signal's reason as soon as that aborts.
    */
   async run<T>(request: CallRequest<T>, call: Call<T>): Promise<T> {
     if (this.#isStopped) throw this.#stopError();
@@ -149,12 +151,12 @@ export class ApiBudget {
     }
   }
 
-  /** The server left the fleet: whether its node answered no longer counts. */
+  /** The server left the fleet, so whether its node answered no longer counts. */
   forget(server: string): void {
     this.#nodes.forget(server);
   }
 
-  /** The server's node answered for another one: its polls needn't wait behind those of dead nodes. */
+  /** The server's node answered for another server, so this server's polls needn't wait behind those of dead nodes. */
   clearSuspicion(server: string): void {
     if (this.#nodes.trustIn(server) !== 'suspect') return;
     this.#nodes.forget(server);
@@ -162,12 +164,12 @@ export class ApiBudget {
     this.#pump();
   }
 
-  /** The gate may have opened without a call having ended: look again. */
+  /** Checks again, because the gate may have opened without a call having ended. */
   wake(): void {
     this.#pump();
   }
 
-  /** Rejects all calls, waiting and running, and every later one. */
+  /** Rejects all calls, whether waiting, running or made later. */
   stop(): void {
     this.#isStopped = true;
     this.#cancelTimer();
@@ -189,8 +191,8 @@ export class ApiBudget {
   }
 
   /**
-   * Repeats a poll on the suspects' seat, where nothing cuts it short; rejects with `cut` if that seat stays taken. When a panel or
-   * this machine stalls for a moment, the polls of healthy servers are cut short as well, and none of them is to count as lost.
+   * Repeats a poll in the suspects' seat, where nothing cuts it short; rejects with `cut` if that seat stays taken. If a panel or
+   * this machine stalls for a moment, the polls of healthy servers are cut short as well, and none of them should count as lost.
    */
   async #giveSecondChance<T>(
     request: CallRequest<T>,
@@ -242,7 +244,7 @@ export class ApiBudget {
     this.#pacer.take();
     this.#forgetOldStarts();
     this.#startedAt.push(startedAt);
-    // Its own signal, so that a poll which holds up others can be ended.
+    // Has its own signal, so that a poll that holds up others can be ended.
     const scope = new AbortController();
     const end = () => scope.abort(signal.reason);
     signal.addEventListener('abort', end, { once: true });
@@ -256,7 +258,7 @@ export class ApiBudget {
       else this.#noteAnswer(kind, scope);
       return answer.value;
     } catch (error) {
-      // Before the next call may start, or that would run into the same wall.
+      // Before the next call may start, or it would be throttled as well.
       this.#heed(kind, error);
       if (error instanceof PanelError && error.fromPanel) this.#nodes.panelAnswered(startedAt);
       if (!signal.aborted) this.#nodes.failed(scope, this.#options.clock.now(), error);
@@ -265,7 +267,7 @@ export class ApiBudget {
       signal.removeEventListener('abort', end);
       this.#nodes.withdrawn(scope);
       this.#calls.left(queued);
-      // A withdrawn call gave its place in the queue back before it ended.
+      // A withdrawn call gave up its place in the queue before it ended.
       this.#pump();
     }
   }
@@ -276,7 +278,7 @@ export class ApiBudget {
     if (isBack) this.#calls.nodeAnswered();
   }
 
-  /** Starts the next call if its turn has come, and sees to it that this is asked again at the turn after. */
+  /** Starts the next call if it is due, and schedules a check for the turn after it. */
   #pump(): void {
     this.#cancelTimer();
     this.#cancelTimer = () => {};
@@ -287,7 +289,7 @@ export class ApiBudget {
       this.#queue.pause();
     }
     if (this.#calls.size === 0) return;
-    // With a gate that is shut for now, the end of a call asks again.
+    // If the gate is closed, the end of a call triggers the next check.
     const waitMs = this.#waitMs();
     const now = clock.now();
     const isReady = this.#calls.next(now) !== undefined;
@@ -296,7 +298,7 @@ export class ApiBudget {
     if (Number.isFinite(againMs)) this.#cancelTimer = clock.schedule(againMs, () => this.#pump());
   }
 
-  /** Milliseconds until a seat is free that a waiting call needs; infinite if only the end of another call tells. */
+  /** Milliseconds until a seat that a waiting call needs becomes free; infinite if that depends on the end of another call. */
   #roomMs(waitMs: number): number {
     const isNeeded = Number.isFinite(waitMs) && this.#calls.needsPollSeat;
     return isNeeded ? this.#nodes.makeRoom(this.#options.clock.now()) : Number.POSITIVE_INFINITY;
@@ -308,7 +310,7 @@ export class ApiBudget {
   }
 
   #learn(kind: CallKind, limit: number | undefined): void {
-    // Answers with a token name the limit of that endpoint and server.
+    // Answers that contain a token report the limit of that endpoint and server.
     if (limit === undefined || asksForToken(kind) || limit === this.#knownLimit) return;
     const isFirst = this.#knownLimit === undefined;
     this.#knownLimit = limit;
@@ -316,7 +318,7 @@ export class ApiBudget {
     if (pinnedPerMinute !== undefined) return;
     const perMinute = limit * PART_OF_LIMIT * share;
     this.#pacer.setRate(perMinute);
-    // The first is told with what was planned for it.
+    // The first limit is logged with the plan that is based on it.
     log[isFirst ? 'debug' : 'info'](
       { panel, limit, perMinute },
       `panel ${panel} allows ${limit} calls a minute, of which ${perMinute.toFixed(1)} are used at most`,
@@ -329,7 +331,7 @@ export class ApiBudget {
     if (this.#isThrottled(kind, error)) this.#pause(error);
   }
 
-  /** Is it a 429 that is about all calls? Tokens have a limit of their own for each server, which is lower. */
+  /** Is it a 429 that concerns all calls? Tokens have their own, lower limit for each server. */
   #isThrottled(kind: CallKind, error: unknown): error is PanelError {
     if (!(error instanceof PanelError) || error.status !== 429) return false;
     const limit = error.limitPerMinute ?? Number.POSITIVE_INFINITY;
@@ -363,10 +365,7 @@ export class ApiBudget {
   }
 }
 
-/**
- * Spaces calls evenly on the monotonic clock. A turn that nobody took is lost, so that a quiet hour is followed
- * by no burst.
- */
+/** Spaces calls evenly on the monotonic clock. An unused turn is lost, so that no burst follows a quiet hour. */
 class Pacer {
   readonly #clock: Clock;
   #perMinute: number;
@@ -381,17 +380,17 @@ class Pacer {
     return this.#perMinute;
   }
 
-  /** Changes the rate; the turn that is waited for moves with it. */
+  /** Changes the rate; the pending turn moves accordingly. */
   setRate(perMinute: number): void {
     this.#perMinute = perMinute;
   }
 
-  /** Milliseconds until the next turn; 0 when it is there. */
+  /** Milliseconds until the next turn; 0 if it is due. */
   waitMs(): number {
     return Math.max(0, this.#lastTurnAt + MINUTE_MS / this.#perMinute - this.#clock.now());
   }
 
-  /** Takes the turn. One taken a moment late, as timers are, doesn't put off those after it. */
+  /** Takes the turn. Taking it slightly late, as timers do, doesn't delay the turns after it. */
   take(): void {
     const now = this.#clock.now();
     const due = this.#lastTurnAt + MINUTE_MS / this.#perMinute;

@@ -18,7 +18,7 @@ export interface QueuedCall {
   readonly server: string | undefined;
   /** Changes if the server is cleared of suspicion while the call waits. */
   trust: NodeTrust;
-  /** Calls with more of it go before others of their kind; 0 for most. */
+  /** Calls with a higher value go before others of their kind; 0 for most. */
   readonly precedence: number;
 }
 
@@ -31,32 +31,34 @@ interface WaitingCall {
   readonly run: Run;
 }
 
-/** Calls in flight at most, scouts aside. */
+/** The most calls in flight, not counting scouts. */
 const CONCURRENCY = 8;
 
-/** Polls that may run beyond the seats while those in the seats are late: they tell a panel that stalls from nodes that are dead. */
+/**
+ * Polls that may run beyond the seats while the polls in the seats are late: they distinguish a stalled panel from dead nodes.
+ */
 const SCOUTS = 2;
 
-/** What p-queue may have in flight at most. */
+/** The most calls that p-queue may have in flight. */
 export const MOST_IN_FLIGHT = CONCURRENCY + SCOUTS;
 
 /**
- * A dead node lets a poll hang for 20 s, and a long listing takes its time: each kind of slow call has its own seats, and all of them
- * together leave one to tokens.
+ * A dead node makes a poll hang for 20 s, and a long listing takes time: each kind of slow call has its own seats, and together
+ * they leave one to tokens.
  */
 const SEATS = { poll: 4, newPoll: 3, suspectPoll: 1, listing: 1, backups: 1 } as const;
 
-/** The part of the rate that polls of suspects take while they fail, if there are many. */
+/** The share of the rate that polls of suspects may take while they fail, if there are many suspects. */
 const SUSPECT_SHARE = 0.02;
 
-/** Calls that wait for a turn, and which of them goes next: what p-queue needs of its queue. */
+/** The calls that wait for a turn, and the choice of the next one, in the form that p-queue needs. */
 export class CallQueue {
   readonly #perMinute: () => number;
   readonly #areManySuspects: () => boolean;
   readonly #latePolls: () => number;
   /** In order of arrival, repeated calls first. */
   readonly #waiting = new Map<CallKind, Map<string, WaitingCall>>();
-  /** Polls of servers whose nodes failed to answer, which share a seat. */
+  /** Polls of servers whose nodes failed to answer; they share a seat. */
   readonly #suspects = new Map<string, WaitingCall>();
   readonly #keys = new Set<string>();
   readonly #inFlight = new Map<CallKind, number>();
@@ -68,7 +70,7 @@ export class CallQueue {
   #turns = NO_TURNS;
   #order = 0;
 
-  /** `perMinute` is the rate that is shared. */
+  /** `perMinute` is the rate that all calls share. */
   constructor(perMinute: () => number, areManySuspects: () => boolean, latePolls: () => number) {
     this.#perMinute = perMinute;
     this.#areManySuspects = areManySuspects;
@@ -85,7 +87,7 @@ export class CallQueue {
     this.#shares = shares;
   }
 
-  /** Does a call of that kind wait for that server? */
+  /** Is a call of this kind waiting for this server? */
   has(kind: CallKind, server: string): boolean {
     return this.#keys.has(keyOf(kind, server));
   }
@@ -111,12 +113,12 @@ export class CallQueue {
     }
   }
 
-  /** The call that goes next, if one may go now. */
+  /** The next call, if one may start now. */
   next(now: number): QueuedCall | undefined {
     return this.#next(now)?.call;
   }
 
-  /** Takes that call out of the queue; it has its seat until `left`. */
+  /** Takes the next call out of the queue; it keeps its seat until `left`. */
   take(now: number): Run | undefined {
     const entry = this.#next(now);
     if (entry === undefined) return undefined;
@@ -136,12 +138,12 @@ export class CallQueue {
     return run;
   }
 
-  /** The call that was taken has ended. */
+  /** A call that was taken has ended. */
   left(call: QueuedCall): void {
     this.#count(call, -1);
   }
 
-  /** A poll of that server waits among those of suspects, and no longer belongs there. */
+  /** Moves a waiting poll of the server from the suspects to the others. */
   clearSuspicion(server: string): void {
     for (const [id, entry] of this.#suspects) {
       if (entry.call.server !== server) continue;
@@ -151,19 +153,19 @@ export class CallQueue {
     }
   }
 
-  /** A node answered: others may have come back with it. */
+  /** A node answered, so others may have recovered with it. */
   nodeAnswered(): void {
     this.#suspectDueAt = Number.NEGATIVE_INFINITY;
   }
 
-  /** Does a call wait for the seat of a poll? */
+  /** Is a call waiting for a poll's seat? */
   get needsPollSeat(): boolean {
     if (this.#isFull) return this.size > 0;
     const head = this.#head('poll');
     return head !== undefined && !this.#hasSeat(head.call);
   }
 
-  /** When a call may go that is held back for now, as a monotonic instant; infinite if only the end of another makes room. */
+  /** When a call that is held back may start, in monotonic milliseconds; infinite if that depends on the end of another call. */
   heldUntil(): number {
     if (this.#isFull) return Number.POSITIVE_INFINITY;
     const retryAt = this.#head('retry') === undefined ? Number.POSITIVE_INFINITY : this.#turns.retry;
@@ -201,7 +203,7 @@ export class CallQueue {
     return suspect;
   }
 
-  /** The first call of a kind, by arrival; of polls, the first that has a seat, if any has. */
+  /** The first call of a kind, by arrival; for polls, the first that has a seat, if any has. */
   #head(kind: CallKind): WaitingCall | undefined {
     const line = this.#waiting.get(kind);
     if (line === undefined) return undefined;
@@ -260,7 +262,7 @@ export class CallQueue {
   }
 }
 
-/** Puts a call before those that take less precedence. */
+/** Puts a call ahead of those with lower precedence. */
 function putAhead(line: Map<string, WaitingCall>, entry: WaitingCall): void {
   const { precedence } = entry.call;
   const behind = [...line.values()].filter(({ call }) => call.precedence < precedence);
@@ -271,14 +273,14 @@ function putAhead(line: Map<string, WaitingCall>, entry: WaitingCall): void {
 
 const keyOf = (kind: CallKind, server: string) => `${kind} ${server}`;
 
-/** What p-queue passes on with a call. */
+/** What p-queue passes along with a call. */
 export interface PacedOptions extends QueueAddOptions {
   readonly queued?: QueuedCall;
 }
 
 export type PacedQueue = Queue<Run, PacedOptions>;
 
-/** The queue that p-queue makes its calls from: the choice is the budget's. */
+/** The queue from which p-queue takes its calls; the budget makes the choice. */
 export function queueOver(calls: CallQueue, clock: Clock): new () => PacedQueue {
   return class {
     get size(): number {

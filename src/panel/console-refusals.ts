@@ -3,25 +3,25 @@ import type { Clock } from '../domain/clock.ts';
 import type { CauseCode, Problem } from '../domain/problem.ts';
 import { PanelError } from './errors.ts';
 
-/** Refusals of a console that may be about the account and not about the server. */
+/** Reasons for refusing a console that may concern the account rather than the server. */
 const OF_ACCOUNT: ReadonlySet<CauseCode> = new Set(['no_console_permission', 'unauthorized']);
 
-/** While every console is refused, one server is tried this often. */
+/** How often one server is tried while every console is refused. */
 export const CONSOLE_TRIAL_INTERVAL_MS = 5 * 60_000;
 
-/** With one server alone, nobody can tell whether the account or the server is refused. */
+/** With a single server, it is impossible to tell whether the account or the server is refused. */
 const REFUSALS_NEEDED = 2;
 
 /**
- * Notices when the panel refuses the console of every server because a permission is missing. The trouble is then the account's: calls for
- * further credentials are refused on the panel's behalf, but for one every five minutes.
+ * Detects that the panel refuses the console of every server because a permission is missing. The problem then lies with the
+ * account: further calls for credentials are refused on the panel's behalf, except for one every five minutes.
  */
 export class ConsoleRefusals {
   readonly #clock: Clock;
   readonly #refused = new Set<string>();
-  /** Servers that the panel holds in a state, or doesn't know: they say nothing about the account. */
+  /** Servers that the panel blocks or doesn't know: they say nothing about the account. */
   readonly #held = new Set<string>();
-  /** Servers that want a console; undefined before the first count. */
+  /** Servers that need a console; undefined until they are first set. */
   #servers: ReadonlySet<string> | undefined;
   #isOfAccount = false;
   #detail = '';
@@ -31,12 +31,12 @@ export class ConsoleRefusals {
     this.#clock = clock;
   }
 
-  /** What is wrong with the account, from when no server's console was granted until one is. */
+  /** The account's problem, from when no server's console is granted until one is. */
   get problem(): Problem | undefined {
     return this.#isOfAccount ? { cause: 'key_console_permission', detail: this.#detail } : undefined;
   }
 
-  /** These servers want a console from now on; the others are forgotten. */
+  /** Sets the servers that need a console; others are forgotten. */
   setServers(servers: readonly string[]): void {
     const wanted = new Set(servers);
     this.#servers = wanted;
@@ -53,7 +53,7 @@ export class ConsoleRefusals {
     this.#isOfAccount = false;
   }
 
-  /** The refusal of a call that needn't be made; undefined if it should be. */
+  /** The error for a call that isn't worth making; undefined if it should be made. */
   refuse(server: string): PanelError | undefined {
     const { problem } = this;
     if (problem === undefined || !this.#refused.has(server)) return undefined;
@@ -65,7 +65,7 @@ export class ConsoleRefusals {
     return new PanelError(problem, { fromPanel: true });
   }
 
-  /** A call for a server's credentials ended; undefined is a success. */
+  /** Records the outcome of a call for a server's credentials; `problem` is undefined on success. */
   ended(server: string, problem: Problem | undefined): void {
     if (problem === undefined) {
       this.clear();

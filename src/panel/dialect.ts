@@ -6,42 +6,42 @@ import type { BadMessageKind, PanelTelemetry } from '../domain/telemetry.ts';
 import type { DaemonWords } from './dialects/daemon-words.ts';
 
 /**
- * What differs between families of panels on the wire. Everything else in the program speaks of samples, credentials and states, so
- * that a new family is one more object of this form.
+ * What differs on the wire between families of panels. Everything else in the program uses samples, credentials and states, so a
+ * new family is one more object of this type.
  */
 export interface PanelDialect {
   readonly apiKeys: ApiKeyForms;
   /** A token for the server's console socket, and the socket's address. */
   readonly credentials: (server: string) => PanelRequest<Credentials>;
   readonly resources: (server: string) => PanelRequest<Resources>;
-  /** One page of the servers that the key's account can see. */
+  /** One page of the servers that the API key's account can see. */
   readonly listing: (query: ListingQuery) => PanelRequest<ListingPage>;
-  /** Whose key it is. */
+  /** The account that the API key belongs to. */
   readonly account: () => PanelRequest<Account>;
   /** One page of the server's backups; pages count from 1. */
   readonly backups: (server: string, page: number) => PanelRequest<BackupsPage>;
-  /** The words of an error answer, in whichever form it came. Never throws. */
+  /** Decodes the body of an error answer in any form. Never throws. */
   readonly decodeErrorBody: (text: string, contentType: string) => ErrorBody;
   readonly socket: SocketCodec;
 }
 
-/** How the panel's API keys are told apart. */
+/** How to distinguish the panel's kinds of API keys. */
 export interface ApiKeyForms {
-  /** The forms of the keys that the client API takes, in words. */
+  /** The forms of the keys that the client API accepts, in words. */
   readonly client: string;
   /** Whether the key is for the application API, which can't read what the exporter needs. */
   readonly isApplicationKey: (key: string) => boolean;
 }
 
-/** A GET request, and how its answer is read. */
+/** A GET request and the decoder of its answer. */
 export interface PanelRequest<T> {
   /** Path and query below the panel's base address. */
   readonly path: string;
-  /** Throws a ShapeError for an answer of another shape. */
+  /** Throws a ShapeError if the answer has another shape. */
   readonly decode: (body: unknown) => T;
 }
 
-/** An answer that is JSON but not of the shape that the contract gives; the message says what was expected. */
+/** An answer that is JSON but doesn't have the shape that the contract specifies; the message says what was expected. */
 export class ShapeError extends Error {
   override readonly name = 'ShapeError';
 }
@@ -49,11 +49,11 @@ export class ShapeError extends Error {
 /** The account of an API key. */
 export interface Account {
   readonly username: string;
-  /** It may do everything on the panel. */
+  /** Whether the account may do everything on the panel. */
   readonly isAdmin: boolean;
 }
 
-/** Which page of the listing is wanted, and of whose servers. */
+/** Which page of the listing to request, and of whose servers. */
 export interface ListingQuery {
   readonly page: number;
   /** At most 100. */
@@ -61,20 +61,20 @@ export interface ListingQuery {
   readonly type?: ListingType;
 }
 
-/** What the resources endpoint says of a server. */
+/** What the resources endpoint says about a server. */
 export interface Resources {
-  /** Undefined where the panel has no data, which is not the same as zeros. */
+  /** Undefined if the panel has no data, which is not the same as zeros. */
   readonly sample: Sample | undefined;
   readonly suspended: boolean;
   readonly badFields: number;
 }
 
-/** What it takes to open a server's console socket. */
+/** What is needed to open a server's console socket. */
 export interface Credentials {
-  /** A secret: it must appear in no log, error or page. */
+  /** A secret: it must not appear in any log, error or page. */
   readonly token: string;
   readonly socketUrl: string;
-  /** How long the token lives from its receipt, in milliseconds. */
+  /** The token's lifetime from its receipt, in milliseconds. */
   readonly lifetimeMs: number;
 }
 
@@ -86,18 +86,18 @@ export interface ListedServer {
   readonly name: string;
   readonly node?: string;
   readonly egg?: string;
-  /** The panel's word where it has one, as `installing` or `restoring_backup`. */
+  /** The panel's own status, if any, such as `installing` or `restoring_backup`. */
   readonly status?: string;
   readonly suspended: boolean;
   readonly installing: boolean;
   readonly transferring: boolean;
   readonly underMaintenance: boolean;
   readonly restoring: boolean;
-  /** The panel allows it no backups. */
+  /** The panel allows the server no backups. */
   readonly withoutBackups: boolean;
-  /** `host:port` of its default allocation; absent where there is none that can be used. */
+  /** `host:port` of its default allocation; absent if it has no usable one. */
   readonly address?: string;
-  /** What is left of the allocation otherwise: `host:port` of a link-local address, or `:port`. */
+  /** The rest of an otherwise unusable allocation: `host:port` of a link-local address, or `:port`. */
   readonly allocation?: string;
   readonly limits: Limits;
 }
@@ -106,71 +106,72 @@ export interface ListedServer {
 export interface ListingPage {
   readonly servers: readonly ListedServer[];
   readonly totalPages: number;
-  /** Entries that name no server and were left out. */
+  /** Entries that were left out because they identify no server. */
   readonly badEntries: number;
-  /** Entries beyond as many as were asked for, which are not decoded. */
+  /** Entries beyond the number requested, which are not decoded. */
   readonly surplusEntries: number;
 }
 
-/** A backup that has ended. */
+/** A completed backup. */
 export interface Backup {
   /** False if the backup failed. */
   readonly isSuccessful: boolean;
-  /** When it ended, in Unix milliseconds. */
+  /** When it completed, in Unix milliseconds. */
   readonly completedAtMs: number;
-  /** Absent where the panel doesn't say. */
+  /** Absent if the panel doesn't say. */
   readonly bytes?: number;
 }
 
 /** One page of a server's backups. */
 export interface BackupsPage {
-  /** Those that have ended; a backup in progress is left out. */
+  /** Completed backups only; a backup in progress is left out. */
   readonly backups: readonly Backup[];
   readonly totalPages: number;
 }
 
-/** What the body of a refused call is, and its words as plain text where it has any. */
+/** The form of the body of a refused call, and its message as plain text if it has one. */
 export interface ErrorBody {
   /**
-   * `envelope` is the panel's `errors` list, `message` its flat object, `foreign` everything else: mostly the page of a proxy or
-   * firewall before the panel.
+   * `envelope` is the panel's `errors` list, `message` its flat object, `foreign` everything else: usually the page of a proxy or
+   * firewall in front of the panel.
    */
   readonly form: 'envelope' | 'message' | 'foreign';
   /** The class of the panel's error. */
   readonly code?: string;
-  /** The panel passes on what the server's node answered, or that it did not. */
+  /** The panel passes on the answer of the server's node, or reports that there was none. */
   readonly fromNode?: boolean;
   readonly detail?: string;
 }
 
 /**
- * The messages of the console socket. Functions without `this`: a session takes the ones that it calls for every frame from here once.
+ * The messages of the console socket. The functions don't use `this`, so a session can take the ones that it calls for every
+ * frame out once.
  */
 export interface SocketCodec {
-  /** The far end drops longer frames without a word. */
+  /** The far end silently drops longer frames. */
   readonly maxFrameBytes: number;
-  /** The text of one frame; throws a RangeError for a frame longer than `maxFrameBytes`. */
+  /** The text of one frame; throws a RangeError if the frame is longer than `maxFrameBytes`. */
   readonly encode: (message: ClientMessage) => string;
   /** Reads any text frame; never throws. */
   readonly decode: (frame: Buffer) => DecodedFrame;
-  /** Reads one frame and tells the handler; never throws because of what the frame holds. */
+  /** Reads one frame and calls the handler; never throws because of the frame's content. */
   readonly handleFrame: (frame: Buffer, isBinary: boolean, handler: FrameHandler) => void;
   /**
-   * What the daemon says on the console about a stop, in a frame with a console line; undefined if it says nothing. Unless a stop is to be
-   * explained, the line on a full disk alone is looked for, which comes before one.
+   * What the daemon says about a stop in a frame with a console line; undefined if it says nothing. Unless a stop needs an
+   * explanation, only the line about a full disk is recognized, because that one precedes the stop.
    */
   readonly daemonWords: (frame: Buffer, isStopToExplain: boolean) => DaemonWords | undefined;
   /** Why the far end closed the socket with this code. */
   readonly closeCause: (code: number) => CauseCode;
-  /** Why the node rejected a token with these words; `claims` are the token's. */
+  /** Why the node rejected a token, judged by its message; `claims` are the token's. */
   readonly jwtErrorCause: (words: string, claims?: TokenClaims) => CauseCode;
 }
 
-/** What the far end may be asked to do with a server (`set state`). */
+/** What the far end can be asked to do with a server (`set state`). */
 export const POWER_ACTIONS = ['start', 'stop', 'restart', 'kill'] as const;
 export type PowerAction = (typeof POWER_ACTIONS)[number];
 
-/** Every message of the contract that a client may send. */
+/** All messages of the contract that a client may send. */
 export type ClientMessage =
   | { readonly event: 'auth'; readonly token: string }
   | { readonly event: 'send stats' }
@@ -178,19 +179,19 @@ export type ClientMessage =
   | { readonly event: 'set state'; readonly action: PowerAction }
   | { readonly event: 'send command'; readonly command: string };
 
-/** A frame of the far end: the event's name as it came, and those of its args that are strings. */
+/** A frame from the far end: the event's name as received, and those of its args that are strings. */
 export interface ServerMessage {
   readonly event: string;
   readonly args: readonly string[];
 }
 
-/** A message, or the reason why a frame holds none. */
+/** A message, or the reason why a frame contains none. */
 export type DecodedFrame = ServerMessage | { readonly bad: BadMessageKind };
 
-/** Who is told what a frame says; what a session doesn't act upon is only counted. */
+/** Is told what a frame says; messages that a session doesn't act on are only counted. */
 export interface FrameHandler {
   readonly telemetry: PanelTelemetry;
-  /** A console line, as the frame that carries it: few are ever read. */
+  /** A console line, passed as the raw frame because few lines are ever read. */
   consoleLine(frame: Buffer): void;
   stats(sample: Sample): void;
   status(state: ServerState): void;
@@ -201,6 +202,6 @@ export interface FrameHandler {
   jwtError(text: string, curable: boolean): void;
   /** The node failed to handle a message, such as the token. */
   daemonError(text: string): void;
-  /** A backup of the server ended, successfully or not. */
+  /** A backup of the server completed, successfully or not. */
   backupCompleted(): void;
 }

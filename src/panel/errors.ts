@@ -7,18 +7,18 @@ import type { PanelDialect } from './dialect.ts';
 import { ProxyError } from './proxy.ts';
 import { limitPerMinute, type RateHeaders, retryAfterMs } from './rate-headers.ts';
 
-/** What is known of a failed call beside its problem; a key is absent if nothing was said. */
+/** What is known about a failed call besides its problem; a key is absent if unknown. */
 export interface PanelErrorFacts {
   /** HTTP status, if there was an answer. */
   readonly status?: number;
-  /** Did the panel itself answer, in one of its JSON forms, and not a proxy before it? */
+  /** Whether the panel itself answered, in one of its JSON forms, and not a proxy in front of it. */
   readonly fromPanel?: boolean;
   /** The `X-RateLimit-Limit` of the answer, in calls a minute. */
   readonly limitPerMinute?: number;
   readonly cause?: unknown;
 }
 
-/** A call to the panel that failed; the message is the problem's detail: one line without a secret. */
+/** A failed call to the panel; the message is the problem's detail: one line without secrets. */
 export class PanelError extends Error {
   override readonly name = 'PanelError';
   readonly problem: Problem;
@@ -35,34 +35,34 @@ export class PanelError extends Error {
   }
 }
 
-/** The problem behind whatever a call was rejected with. */
+/** The problem behind any rejection of a call. */
 export function problemOf(error: unknown): Problem {
   if (error instanceof PanelError) return error.problem;
   const words = error instanceof Error ? error.message : String(error);
   return { cause: 'unexpected', detail: printable(words) };
 }
 
-/** An answer that is not a success, with what is needed to say why. */
+/** An answer other than success, with what is needed to explain it. */
 export interface HttpRefusal {
   readonly endpoint: ApiEndpoint;
-  /** Method and path, as `GET /api/client`. */
+  /** Method and path, such as `GET /api/client`. */
   readonly request: string;
   readonly status: number;
   readonly contentType: string;
   readonly location?: string;
   readonly rate: RateHeaders;
   readonly text: string;
-  /** Never shown; its prefix tells an application key, and it is struck out should the panel repeat it. */
+  /** Never shown: its prefix identifies an application key, and it is redacted if the panel repeats it. */
   readonly apiKey: string;
   /** The panel's address. */
   readonly url: string;
   readonly nowUnixMs: number;
 }
 
-/** What reading a refusal needs to know of the panel's dialect. */
+/** The parts of the panel's dialect that are needed to read a refusal. */
 type ErrorDialect = Pick<PanelDialect, 'apiKeys' | 'decodeErrorBody'>;
 
-/** The error that an answer other than a success stands for. */
+/** The error for an answer other than success. */
 export function refusalError(refusal: HttpRefusal, { apiKeys, decodeErrorBody }: ErrorDialect): PanelError {
   const { apiKey, request, status, rate, location } = refusal;
   const text = apiKey === '' ? refusal.text : refusal.text.replaceAll(apiKey, '***');
@@ -84,13 +84,13 @@ export function refusalError(refusal: HttpRefusal, { apiKeys, decodeErrorBody }:
   });
 }
 
-/** The redirect's address without its query, which may carry what isn't for logs. */
+/** The redirect's address without its query, which may contain secrets. */
 function redirectTarget(location: string | undefined): string {
   const address = printable(location?.split(/[?#]/, 1)[0] ?? '');
   return address === '' ? 'no address' : address;
 }
 
-/** The error of an answer with a success status that can't be used; `page` is the title if it is an HTML page. */
+/** The error for an answer with a success status that can't be used; `page` is the title if it is an HTML page. */
 export function unreadableError(
   { request, status }: { readonly request: string; readonly status: number },
   problem: Error,
@@ -101,7 +101,7 @@ export function unreadableError(
   return new PanelError({ cause: unreadableCause(page), detail }, { status, cause: problem });
 }
 
-/** Where a call went, for the words of an error. */
+/** Where a call went, for error messages. */
 export interface Destination extends PanelWay {
   readonly endpoint: ApiEndpoint;
   readonly request: string;
@@ -109,7 +109,7 @@ export interface Destination extends PanelWay {
   readonly timeoutMs: number;
 }
 
-/** The error of a call that ended without an answer. */
+/** The error for a call that ended without an answer. */
 export function transportError(destination: Destination, error: unknown): PanelError {
   const { request, host, timeoutMs } = destination;
   const read = readTransportError(error);
@@ -131,7 +131,7 @@ export function transportError(destination: Destination, error: unknown): PanelE
   return new PanelError({ cause, detail: `${request}: ${words()}` }, { cause: error });
 }
 
-/** The `status` label of a call without an answer. */
+/** The `status` label for a call without an answer. */
 export function statusLabel(cause: CauseCode): string {
   if (cause === 'node_silent') return 'timeout';
   if (cause === 'dns' || cause === 'timeout' || cause === 'bad_answer') return cause;

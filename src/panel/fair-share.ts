@@ -1,7 +1,7 @@
 /**
- * What a call is for. `probe` and `tokenProbe` find out whether the panel is of use at all; `learn` asks for one server's resources to
- * learn the panel's limit; `firstListing` asks for a page of the listing before the listing was ever read completely; `retry` asks for
- * the credentials of a server whose console socket failed or was refused several times.
+ * What a call is for. `probe` and `tokenProbe` check whether the panel can serve any server; `learn` requests one server's
+ * resources to learn the panel's limit; `firstListing` requests a page of the listing before the listing has been read completely
+ * once; `retry` requests the credentials of a server whose console socket failed or was refused several times.
  */
 export type CallKind =
   | 'probe'
@@ -15,17 +15,17 @@ export type CallKind =
   | 'backups'
   | 'retry';
 
-/** The kinds that share one guaranteed part of the rate. */
+/** The groups of call kinds, each with a guaranteed share of the rate. */
 export const LANES = ['socket', 'poll', 'listing', 'backups', 'retry'] as const;
 export type Lane = (typeof LANES)[number];
 
-/** Each lane's part of the rate; together they are at most 1. */
+/** Each lane's share of the rate; at most 1 in total. */
 export type Shares = Readonly<Record<Lane, number>>;
 
-/** Until there is a plan. */
+/** Applies until there is a plan. */
 export const DEFAULT_SHARES: Shares = { socket: 0.5, poll: 0.28, listing: 0.1, backups: 0.1, retry: 0.02 };
 
-/** The lane of each kind; probes have none, because there is one at a time and everything else waits for its result. */
+/** The lane of each kind; probes have none, because only one runs at a time and everything else waits for its result. */
 const LANE: Readonly<Record<CallKind, Lane | undefined>> = {
   probe: undefined,
   tokenProbe: undefined,
@@ -39,13 +39,13 @@ const LANE: Readonly<Record<CallKind, Lane | undefined>> = {
   retry: 'retry',
 };
 
-/** Who takes a turn that is guaranteed to nobody: the first of these. */
+/** The order in which kinds take turns that are guaranteed to no lane. */
 const BY_PRIORITY: readonly CallKind[] = [
   'probe',
   'tokenProbe',
   'learn',
   'refresh',
-  // Who there is to connect is known after a few of these; behind the connects they would wait for half an hour.
+  // A few of these reveal which servers to connect; behind the connects they would wait for half an hour.
   'firstListing',
   'connect',
   'poll',
@@ -54,10 +54,10 @@ const BY_PRIORITY: readonly CallKind[] = [
   'retry',
 ];
 
-/** A lane that could not be served for long, as during a pause, catches up on this much at most. */
+/** A lane that could not be served for a while, for example during a pause, catches up on at most this much. */
 const MOST_BEHIND_MS = 5_000;
 
-/** When each lane's next guaranteed turn is due, as monotonic instants. */
+/** When each lane's next guaranteed turn is due, in monotonic milliseconds. */
 export type LaneTurns = Readonly<Record<Lane, number>>;
 
 export const NO_TURNS: LaneTurns = {
@@ -73,9 +73,9 @@ export function laneOf(kind: CallKind): Lane | undefined {
 }
 
 /**
- * The kind of call that goes next; pure. A lane whose guaranteed turn is due goes first, the one that has been due for longest before
- * the others; turns that no lane is due for go by priority. A retry never goes before its turn: most of them are in vain. Undefined if
- * no kind of call may go now.
+ * The kind of call that goes next; pure. A lane whose guaranteed turn is due goes first, the one due longest before the others;
+ * turns for which no lane is due go by priority. A retry never goes before its turn, because most retries are in vain. Undefined
+ * if no kind of call may go now.
  */
 export function nextKind(turns: LaneTurns, waiting: readonly CallKind[], now: number): CallKind | undefined {
   let chosen: CallKind | undefined;
@@ -84,7 +84,7 @@ export function nextKind(turns: LaneTurns, waiting: readonly CallKind[], now: nu
     if (!waiting.includes(kind)) continue;
     const lane = LANE[kind];
     if (lane === undefined) return kind;
-    // What isn't due yet goes by priority.
+    // Lanes that are not due yet go by priority.
     const isDue = turns[lane] <= now;
     if (!isDue && kind === 'retry') continue;
     const dueAt = isDue ? turns[lane] : Number.MAX_VALUE;
@@ -95,21 +95,21 @@ export function nextKind(turns: LaneTurns, waiting: readonly CallKind[], now: nu
   return chosen;
 }
 
-/** A lane without a waiting call has one now: what it didn't use before is lost. */
+/** The turns after a call arrived in an empty lane: turns that the lane didn't use before are lost. */
 export function began(turns: LaneTurns, lane: Lane, now: number): LaneTurns {
   return turns[lane] >= now ? turns : { ...turns, [lane]: now };
 }
 
-/** The turns after a call of this lane started; `perMinute` is the rate that the lane is guaranteed. */
+/** The turns after a call of this lane started; `perMinute` is the lane's guaranteed rate. */
 export function served(turns: LaneTurns, lane: Lane, perMinute: number, now: number): LaneTurns {
   const periodMs = 60_000 / perMinute;
   const dueAt = turns[lane];
-  // A late turn doesn't put off those after it; a turn taken early counts as well.
+  // A late turn doesn't delay the turns after it; a turn taken early counts as well.
   const next = dueAt <= now ? dueAt + periodMs : now + periodMs;
   return { ...turns, [lane]: Math.max(next, now - MOST_BEHIND_MS) };
 }
 
-/** Parts of the rate for calls a minute that were planned; what is left over goes to the sockets. */
+/** Shares of the rate for the planned calls a minute; the remainder goes to the sockets. */
 export function sharesOf(
   planned: Readonly<Record<Exclude<Lane, 'socket'>, number>>,
   perMinute: number,

@@ -23,53 +23,59 @@ import {
   withoutKeyDoubt,
 } from './purpose.ts';
 
-/** Did the panel's API answer, and accept the key? `unknown` until a call has told. */
+/** Does the panel's API answer and accept the API key? `unknown` until a call has shown it. */
 export type PanelHealth = 'unknown' | 'up' | 'down';
 
-/** What credentials are for: a socket that streams, a new one, or one that failed several times. */
+/** What credentials are for: a socket that is streaming, a new one, or one that failed several times. */
 export type TokenPurpose = 'refresh' | 'connect' | 'retry';
 
-/** `isRelieved` when what kept servers from being observed may be over. */
+/** `isRelieved` if the reason why servers could not be observed may be gone. */
 export type HealthListener = (isRelieved: boolean) => void;
 
 /**
- * One panel as sessions use it: every call waits its turn in the panel's budget, and is held back while the panel is of no use to any
- * server. Each rejects with a `PanelError`, or at once with the signal's reason when that aborts.
+ * One panel as sessions use it: every call waits for its turn in the panel's budget, and is held back while the panel can't serve
+ * any server. Calls reject with a `PanelError`, or at once with the signal's reason when that aborts.
  */
 export interface PanelGateway {
   readonly health: PanelHealth;
-  /** What is wrong with the panel as a whole, its key included; undefined while calls go out. */
+  /** The problem of the panel as a whole, including its API key; undefined while calls are let through. */
   readonly problem: Problem | undefined;
-  /** That, or what is wrong with single paths of a panel that works otherwise; the gravest first. */
+  /** The panel's problem, or the problems of single paths of a panel that otherwise works; most severe first. */
   readonly problems: readonly Problem[];
-  /** `refresh` goes before `connect`, and `retry` after all else. */
+  /** `refresh` goes before `connect`, and `retry` after everything else. */
   credentials(server: string, purpose: TokenPurpose, signal: AbortSignal): Promise<Credentials>;
   resources(server: string, signal: AbortSignal): Promise<Resources>;
-  /** As `resources`, but before all connects: the answer's headers tell the panel's limit. */
+  /** Like `resources`, but before all connects: the answer's headers contain the panel's limit. */
   learn(server: string, signal: AbortSignal): Promise<Resources>;
   listing(query: ListingQuery, signal: AbortSignal, call?: ListingCall): Promise<ListingPage>;
   /** One page of a server's backups, after all other calls. */
   backups(server: string, page: number, signal: AbortSignal): Promise<BackupsPage>;
   budget(): BudgetReading;
-  /** How many servers there are, and which of them want a console: where they are few, fewer tell that the trouble is the panel's. */
+  /**
+   * Sets the number of servers and which of them need a console: in a small fleet, fewer failures show that the panel is in
+   * trouble.
+   */
   setFleetSize(size: number, consoles: readonly string[]): void;
   /** The server left the fleet, and none of its calls is waiting or running. */
   forget(server: string): void;
-  /** The server's node answered a poll of another server after it had failed to: it is no longer suspected of being dead. */
+  /** The server's node answered a poll of another server after it had failed to, so it is no longer suspected of being dead. */
   clearSuspicion(server: string): void;
-  /** Guarantees each kind of call its part of the rate. */
+  /** Guarantees each kind of call its share of the rate. */
   setShares(shares: Shares): void;
-  /** There is another key: nothing that was held against the panel or the key before counts any longer. */
+  /** The API key changed: everything held against the panel or the old key is forgotten. */
   keyChanged(): void;
-  /** Asks the panel itself, and no node, whether it is of use to any server; resolves when that is judged. */
+  /** Checks the panel itself, without involving a node; resolves once its health is judged. */
   verify(): Promise<void>;
-  /** The listener is called when the health or the problems change. Returns a function that ends it, as do the other two. */
+  /** Calls the listener when the health or the problems change. Returns a function that unsubscribes, as do the next two. */
   onHealthChange(listener: HealthListener): () => void;
-  /** The listener is given the rate in calls a minute. */
+  /** Calls the listener with the rate in calls a minute. */
   onRateChange(listener: (perMinute: number) => void): () => void;
-  /** The listener is given how many milliseconds all calls are paused for, because the panel says that its rate limit is exceeded. */
+  /**
+   * Calls the listener with the milliseconds for which all calls are paused because the panel says that its rate limit is
+   * exceeded.
+   */
   onPause(listener: (durationMs: number) => void): () => void;
-  /** Rejects every call, waiting or running, and drops the connections. */
+  /** Rejects every call, whether waiting or running, and closes the connections. */
   close(): Promise<void>;
 }
 
@@ -77,16 +83,16 @@ export interface PanelGatewayOptions extends PanelApiOptions {
   /** The panel's name. */
   readonly panel: string;
   readonly log: Logger;
-  /** The rate, where the operator set one; otherwise it is learned. */
+  /** The rate, if the operator set one; otherwise it is learned. */
   readonly pinnedPerMinute?: number;
-  /** The part of the panel's limit that is ours, where shards divide it. */
+  /** This shard's share of the panel's limit. */
   readonly share?: number;
 }
 
 /** The calls that a gateway makes. */
 export type PanelCalls = Pick<PanelApi, 'credentials' | 'resources' | 'listing' | 'backups' | 'close'>;
 
-/** The way to one panel; `calls` are made over HTTP unless they are given. */
+/** Creates the gateway to one panel; calls go over HTTP unless `calls` is given. */
 export function createPanelGateway(
   options: PanelGatewayOptions,
   calls: PanelCalls = new PanelApi(options),
@@ -96,7 +102,7 @@ export function createPanelGateway(
   return new Gateway(options, calls, budget, breaker);
 }
 
-/** Assumed until `setFleetSize`: enough that one server's trouble isn't taken for the panel's. */
+/** Assumed until `setFleetSize`: enough that one server's trouble isn't mistaken for the panel's. */
 const UNKNOWN_FLEET_SIZE = 3;
 
 class Gateway implements PanelGateway {
@@ -113,9 +119,9 @@ class Gateway implements PanelGateway {
   readonly #prober: Prober;
   #health: PanelHealth = 'unknown';
   #fleetSize = UNKNOWN_FLEET_SIZE;
-  /** Nothing but facts about the servers is read from the listing. */
+  /** Only facts about the servers are read from the listing. */
   #isListingOptional = false;
-  /** Counts the keys: what a call with an earlier one met says nothing about this one. */
+  /** Counts the API keys: the outcome of a call with an earlier key says nothing about the current one. */
   #keyNumber = 0;
   #isConsoleProblemLogged = false;
   constructor(options: PanelGatewayOptions, api: PanelCalls, budget: ApiBudget, breaker: Breaker) {
@@ -230,7 +236,7 @@ class Gateway implements PanelGateway {
     await this.#api.close();
   }
 
-  /** Nobody can tell yet whether a 401 is the account's or the key's while there are doubts about the panel. */
+  /** While there are doubts about the panel, it is unclear whether a 401 concerns the account or the key. */
   get #consoleProblem(): Problem | undefined {
     const isJudged = this.#breaker.problem === undefined && !this.#breaker.isDoubtful;
     return isJudged ? this.#consoles.problem : undefined;
@@ -251,7 +257,7 @@ class Gateway implements PanelGateway {
         this.#ended(purpose, undefined, keyNumber);
         return answer;
       } catch (error) {
-        // A call that was withdrawn says nothing.
+        // A withdrawn call says nothing.
         if (!scope.aborted) this.#ended(purpose, problemOf(error), keyNumber);
         throw error;
       }
@@ -282,7 +288,7 @@ class Gateway implements PanelGateway {
       this.#prober.credentialsEnded(subject, isProof);
       this.#consoles.ended(subject, problem);
     }
-    // What was refused while the panel was down was refused for that.
+    // Anything refused while the panel was down was refused for that reason.
     if (before !== undefined && now === undefined) this.#consoles.clear();
     const arePathsChanged = this.#notePaths(purpose, problem);
     if (now?.cause !== before?.cause) this.#announce(now, before);
@@ -302,7 +308,7 @@ class Gateway implements PanelGateway {
     else if (isLifted) this.#prober.closed();
   }
 
-  /** Logs once that no server's console is granted, and once that one is again. */
+  /** Logs once when no server's console is granted, and once when one is granted again. */
   #announceConsoles(isGranted: boolean): void {
     const fields = { panel: this.#panel, url: this.#url };
     if (isGranted && this.#isConsoleProblemLogged) {
@@ -319,12 +325,12 @@ class Gateway implements PanelGateway {
     );
   }
 
-  /** Notes which paths work while others do not; true if that changed. */
+  /** Records which paths work while others don't; true if that changed. */
   #notePaths({ endpoint, subject }: Purpose, problem: Problem | undefined): boolean {
     if (endpoint === 'listing') this.#prober.listingEnded(problem);
     if (problem !== undefined && weigh(endpoint, problem.cause) !== 'proof') {
       const isMissed = endpoint !== 'listing' || !this.#isListingOptional;
-      // While the panel is down, no path is told apart from another.
+      // While the panel is down, paths are not distinguished.
       if (isMissed && this.#breaker.problem === undefined) this.#paths.failed(endpoint, subject, problem);
       return false;
     }
@@ -355,7 +361,7 @@ class Gateway implements PanelGateway {
     }
     this.#paths.clear();
     const { title, remedy } = CAUSES[problem.cause];
-    // A panel that breaks down in another way than before is no news that would be worth an error.
+    // If a panel that is already down fails in another way, that isn't worth another error.
     this.#log[before === undefined ? 'error' : 'warn'](
       { ...fields, cause: problem.cause, detail: problem.detail },
       `panel ${this.#panel} (${this.#url}): ${title}: ${problem.detail}: ${remedy} Retrying once a minute.`,

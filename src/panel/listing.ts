@@ -5,7 +5,7 @@ import type { ListedServer, ListingPage, ListingQuery } from './dialect.ts';
 /** The most servers that panels return on one page. */
 export const LISTING_PAGE_SIZE = 100;
 
-/** Far more than any panel has, and not enough to fill the memory. */
+/** Far more pages than any panel has, and too few to fill the memory. */
 const MAX_PAGES = 1_000;
 const MAX_SERVERS = 100_000;
 
@@ -17,41 +17,41 @@ export type ReadListingPage = (query: Pick<ListingQuery, 'page' | 'perPage'>) =>
 
 /** When a walk ends before the last page. */
 export interface WalkLimits {
-  /** Failed pages after which the rest isn't read; 1 by default. */
+  /** The number of failed pages after which the rest isn't read; 1 by default. */
   readonly maxFailures?: number;
   /** Ends the walk between two pages. */
   readonly signal?: AbortSignal;
   readonly reduction?: ListingReduction;
 }
 
-/** Bounds what a walk holds while it goes on. */
+/** Limits what a walk holds while it is in progress. */
 export interface ListingReduction {
-  /** Up to so many servers, nothing is reduced. */
+  /** Nothing is reduced up to this many servers. */
   readonly above: number;
-  /** The servers to keep of those found so far. */
+  /** Which of the servers found so far to keep. */
   readonly reduce: (servers: readonly ListedServer[]) => readonly ListedServer[];
 }
 
-/** What a walk through the pages of a listing found. */
+/** The result of a walk through the pages of a listing. */
 export interface ListingWalk {
-  /** One entry for each UUID, presentable; without those that were reduced away. */
+  /** One entry per UUID, with printable texts; without the servers that were reduced away. */
   readonly servers: readonly ListedServer[];
-  /** Every page was read, whatever single entries on them hold. */
+  /** Every page was read, even if single entries could not be. */
   readonly complete: boolean;
-  /** Identities of servers that are listed in entries which can't be read, as far as those tell. */
+  /** Identities of servers whose entries can't be read, if those reveal them. */
   readonly unreadable: ReadonlySet<string>;
-  /** Entries on pages with more of them than were asked for: they were not read. */
+  /** Entries beyond the number requested for a page: they were not read. */
   readonly surplusEntries: number;
-  /** How many pages there are, as far as the panel said. */
+  /** The number of pages, as far as the panel reported it. */
   readonly pages: number;
-  /** The latest reason why a page or an entry is left out. */
+  /** The latest reason why a page or an entry was left out. */
   readonly problem: Error | undefined;
-  /** What `read` rejected with last; also set when the signal ended the walk. */
+  /** The last rejection of `read`; also set if the signal ended the walk. */
   readonly failure: { readonly error: unknown } | undefined;
 }
 
 /**
- * Reads every page of a listing, one after the other. Pages have no stable order, so that a server may be on two of them: it counts
+ * Reads every page of a listing, one after the other. Pages have no stable order, so a server may be on two of them: it counts
  * once. Never rejects: what was found before a failure is kept.
  */
 export async function walkListing(
@@ -87,7 +87,7 @@ export async function walkListing(
         problem = new Error(surplusWords(page, answer.surplusEntries));
       }
       servers.reduce();
-      // A later page that names fewer pages doesn't end the walk: servers on pages that were not read may still exist.
+      // A later page that reports fewer pages doesn't end the walk: servers on unread pages may still exist.
       pages = Math.max(pages, answer.totalPages);
       const isTooLong = servers.seen + unreadable.size > MAX_SERVERS;
       if (pages > MAX_PAGES || isTooLong) {
@@ -119,7 +119,7 @@ function surplusWords(page: number, surplus: number): string {
   return `page ${page} has ${entries} entries, ${LISTING_PAGE_SIZE} were asked for: the others are not read`;
 }
 
-/** The servers that a walk found so far, or what a reduction left of them. */
+/** The servers found so far in a walk, or what a reduction left of them. */
 class FoundServers {
   readonly #reduction: ListingReduction | undefined;
   readonly #seen = new Set<string>();
@@ -131,7 +131,7 @@ class FoundServers {
     this.#reduceAbove = reduction?.above ?? Number.POSITIVE_INFINITY;
   }
 
-  /** How many different servers were added. */
+  /** How many distinct servers were added. */
   get seen(): number {
     return this.#seen.size;
   }
@@ -149,17 +149,17 @@ class FoundServers {
     if (this.#reduction === undefined || this.#kept.size <= this.#reduceAbove) return;
     const left = this.#reduction.reduce(this.kept);
     this.#kept = new Map(left.map((server) => [server.uuid, server]));
-    // Not after every page: each reduction looks at all of them.
+    // Not after every page, because each reduction looks at all servers.
     this.#reduceAbove = Math.max(this.#reduction.above, left.length) + REDUCTION_STEP;
   }
 }
 
 const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 
-/** The server with words that can be labels; undefined if its UUID isn't one. */
+/** The server with texts that can be used as labels; undefined if its UUID isn't valid. */
 function presentable(server: ListedServer): ListedServer | undefined {
   const uuid = server.uuid.toLowerCase();
-  // An API key may have the form of a UUID, and an id can't be shown in part.
+  // An API key may look like a UUID, and an id can't be partly redacted.
   if (!UUID.test(uuid) || printable(uuid) !== uuid) return undefined;
   const { node, egg, status, ...rest } = server;
   const shown = { node: shownText(node), egg: shownText(egg), status: shownText(status) };
@@ -177,7 +177,7 @@ function presentable(server: ListedServer): ListedServer | undefined {
 function shownText(text: string | undefined): string | undefined {
   if (text === undefined) return undefined;
   const shown = printable(text);
-  // A part of a long string holds on to the whole of it in V8: a name of 80 KB would cost 80 KB, cut or not.
+  // In V8, a substring keeps the whole string alive: a name of 80 KB would cost 80 KB even if cut.
   return (text.length > shown.length ? copied(shown) : shown) || undefined;
 }
 

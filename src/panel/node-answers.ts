@@ -1,25 +1,25 @@
 import { CAUSES } from '../diagnosis/causes.ts';
 import { PanelError } from './errors.ts';
 
-/** Whether a server's node answers, going by the last `/resources` call: `new` before the first one. */
+/** Whether a server's node answers, judged by the last `/resources` call: `new` before the first one. */
 export type NodeTrust = 'proven' | 'new' | 'suspect';
 
 /** With more suspects than this, most of their polls are in vain. */
 const FEW_SUSPECTS = 3;
 
-/** A poll that takes no longer than this part of the request timeout is prompt, whatever polls usually take: 3 s of the default. */
+/** A poll within this part of the request timeout is prompt, however long polls usually take: 3 s by default. */
 const PROMPT_PART = 0.12;
 
-/** A poll is late once it takes this many times as long as polls usually do. */
+/** A poll is late once it takes this many times as long as usual. */
 const LATE_TIMES = 4;
 
-/** A poll that takes longer than this part of the request timeout is late in any case: 15 s of the default. */
+/** A poll that takes longer than this part of the request timeout is always late: 15 s by default. */
 const LATE_PART = 0.6;
 
-/** How much of each call's time goes into what is usual. */
+/** The weight of each call's duration in the usual duration. */
 const USUAL_WEIGHT = 0.1;
 
-/** A poll was ended early because other calls needed its seat: its node is suspected, and not judged yet. */
+/** A poll was ended early because other calls needed its seat: its node is suspected, but not judged yet. */
 export class PollCutShort extends PanelError {
   constructor(seconds: number) {
     super({
@@ -37,19 +37,19 @@ interface RunningPoll {
   readonly startedAt: number;
 }
 
-/** Which servers' nodes answer and how long that usually takes, and the polls that wait for one. */
+/** Which servers' nodes answer, how long that usually takes, and which polls are waiting for one. */
 export class NodeAnswers {
   readonly #proven = new Set<string>();
-  /** How often in a row each one's node failed to answer. */
+  /** How many times in a row each server's node failed to answer. */
   readonly #suspects = new Map<string, number>();
-  /** The oldest first. */
+  /** Oldest first. */
   readonly #running = new Map<AbortController, RunningPoll>();
   readonly #requestTimeoutMs: number;
   #usualMs: number | undefined;
-  /** When the last call that was answered had started; a monotonic instant. */
+  /** The start of the last call that was answered, in monotonic milliseconds. */
   #lastAnsweredStart = Number.NEGATIVE_INFINITY;
 
-  /** `requestTimeoutMs` says how patient the operator is with this panel. */
+  /** `requestTimeoutMs` shows how long the operator is willing to wait for this panel. */
   constructor(requestTimeoutMs: number) {
     this.#requestTimeoutMs = requestTimeoutMs;
   }
@@ -64,28 +64,28 @@ export class NodeAnswers {
     return this.#suspects.size > FEW_SUSPECTS;
   }
 
-  /** Did the server's node fail to answer only once so far? */
+  /** Has the server's node failed to answer only once so far? */
   isFreshSuspect(server: string | undefined): boolean {
     return server !== undefined && this.#suspects.get(server) === 1;
   }
 
-  /** What was learned of the server's node no longer counts. */
+  /** Forgets what was learned about the server's node. */
   forget(server: string): void {
     this.#proven.delete(server);
     this.#suspects.delete(server);
   }
 
-  /** A poll began; its controller ends it. */
+  /** A poll began; its controller can end it. */
   began(poll: AbortController, facts: RunningPoll): void {
     this.#running.set(poll, facts);
   }
 
-  /** The poll was withdrawn, which says nothing of its node. */
+  /** The poll was withdrawn, which says nothing about its node. */
   withdrawn(poll: AbortController): void {
     this.#running.delete(poll);
   }
 
-  /** True if the node had failed to answer for this server before. */
+  /** The poll was answered; true if the node had failed to answer for this server before. */
   answered(poll: AbortController, now: number): boolean {
     const facts = this.#ended(poll);
     if (facts?.server === undefined) return false;
@@ -97,7 +97,7 @@ export class NodeAnswers {
     return facts.trust === 'suspect';
   }
 
-  /** The panel answered without data, if there is no error. */
+  /** The poll failed; without an error, the panel answered without data. */
   failed(poll: AbortController, now: number, error?: unknown): void {
     const facts = this.#ended(poll);
     if (facts?.server === undefined) return;
@@ -112,7 +112,7 @@ export class NodeAnswers {
     this.#lastAnsweredStart = Math.max(this.#lastAnsweredStart, startedAt);
   }
 
-  /** How many polls are late, those of suspects aside: they have a seat of their own. */
+  /** How many polls are late, except those of suspects, which have their own seat. */
   latePolls(now: number): number {
     let count = 0;
     for (const poll of this.#running.values()) if (this.#isLate(poll, now)) count += 1;
@@ -120,8 +120,9 @@ export class NodeAnswers {
   }
 
   /**
-   * Ends late polls, because another call needs a seat; returns the milliseconds until there is more to do. As long as the panel answers
-   * nothing else either, the panel or this machine stalls rather than a node, and late polls are left alone.
+   * Ends late polls, because another call needs a seat; returns the milliseconds until there is more to do. As long as the panel
+   * doesn't answer any other call either, it is the panel or this machine that stalls and not a node, and late polls are left
+   * alone.
    */
   makeRoom(now: number): number {
     const lateAfterMs = this.#lateAfterMs;

@@ -3,17 +3,17 @@ import { neededSubjects, weigh } from '../diagnosis/scope.ts';
 import type { Problem } from '../domain/problem.ts';
 import type { ApiEndpoint } from '../domain/telemetry.ts';
 
-/** So many failures on a path tell that it doesn't work while another one does. */
+/** After this many failures a path counts as broken while another one works. */
 const FAILURES_NEEDED = 3;
 
-/** A path that failed since it last worked, while no other path has vouched for the panel. */
+/** A path that has failed since it last worked, while no other path has yet proved the panel to be working. */
 interface PathDoubt {
   readonly problem: Problem;
   readonly subjects: ReadonlySet<string>;
   readonly failures: number;
 }
 
-/** Which paths of a panel don't work while another one does, as when a firewall stands before one of them. */
+/** Tracks which paths of a panel fail while another one works, for example because a firewall blocks one of them. */
 export class PathProblems {
   readonly #problems = new Map<ApiEndpoint, Problem>();
   readonly #doubts = new Map<ApiEndpoint, PathDoubt>();
@@ -32,7 +32,7 @@ export class PathProblems {
     this.#doubts.clear();
   }
 
-  /** A call failed on its path, without a word that the panel accepted the key. */
+  /** A call failed on its path without showing that the panel accepted the API key. */
   failed(endpoint: ApiEndpoint, subject: string, problem: Problem): void {
     if (weigh(endpoint, problem.cause) === 'proof' || !isPanelWide(CAUSES[problem.cause])) return;
     const before = this.#doubts.get(endpoint);
@@ -40,17 +40,17 @@ export class PathProblems {
     this.#doubts.set(endpoint, { problem, subjects, failures: (before?.failures ?? 0) + 1 });
   }
 
-  /** The path works; true if it did not. */
+  /** The path works; true if it didn't before. */
   worked(endpoint: ApiEndpoint): boolean {
     this.#doubts.delete(endpoint);
     return this.#problems.delete(endpoint);
   }
 
-  /** Some path works: gives those that are therefore known not to, with a cause that is new for them. */
+  /** Some path works, so the doubtful ones are known to be broken: returns those whose cause is new. */
   settle(fleetSize: number): readonly (readonly [ApiEndpoint, Problem])[] {
     const found: [ApiEndpoint, Problem][] = [];
     for (const [path, { problem, subjects, failures }] of this.#doubts) {
-      // One of many servers may fail for any reason; the listing is one for all of them.
+      // A single server can fail for any reason; the listing is shared by all of them.
       const isMetByMany = subjects.size >= neededSubjects(fleetSize) && failures >= FAILURES_NEEDED;
       if (path !== 'listing' && !isMetByMany) continue;
       this.#doubts.delete(path);
@@ -62,7 +62,7 @@ export class PathProblems {
   }
 }
 
-/** The problem of a path that fails while another one works: it isn't the key that is refused then. */
+/** The problem of a path that fails while another one works: in that case it isn't the key that is refused. */
 function ofPath(path: ApiEndpoint, problem: Problem): Problem {
   return path === 'listing' && problem.cause === 'key_refused'
     ? { ...problem, cause: 'listing_refused' }

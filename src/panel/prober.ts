@@ -5,55 +5,55 @@ import type { PanelAnswer } from './api.ts';
 import type { Breaker } from './breaker.ts';
 import type { Credentials } from './dialect.ts';
 
-/** How often doubts about a panel that works otherwise are worth a call. */
+/** The shortest gap between calls that settle doubts about a panel that otherwise works. */
 const VERIFY_INTERVAL_MS = 30_000;
 
-/** How often the listing is tried while it is the only path that fails: nothing else may ask for it. */
+/** How often the listing is tried while it is the only failing path, because nothing else may request it. */
 const RECHECK_INTERVAL_MS = 5 * 60_000;
 
-/** A server's credentials are no probe while so much has not passed since they were last asked for: people share their limit. */
+/** A server's credentials are not used for a probe within this time of their last request, because people share their limit. */
 const CREDENTIALS_INTERVAL_MS = 60_000;
 
-/** When a server's credentials were last asked for, and whether the panel proved to work then. */
+/** When a server's credentials were last requested, and whether that proved the panel to be working. */
 interface Asked {
   readonly at: number;
   readonly isProof: boolean;
 }
 
-/** A probe's outcome, for the server's own call that would ask the same. */
+/** A probe's outcome, kept for the server's own identical call. */
 interface Spare {
   readonly server: string;
   readonly at: number;
   readonly answer: Promise<PanelAnswer<Credentials>>;
 }
 
-/** The calls that tell how a panel is; the gateway judges how they end, like any other call's end. */
+/** The calls that show a panel's health; the gateway judges their outcome like that of any other call. */
 export interface ProbeCalls {
-  /** Asks for one entry of the listing, to probe. */
+  /** Requests one entry of the listing as a probe. */
   listing(signal: AbortSignal): Promise<unknown>;
-  /** Asks for a server's credentials, to probe. */
+  /** Requests a server's credentials as a probe. */
   credentials(server: string, signal: AbortSignal): Promise<unknown>;
-  /** Asks for one entry of the listing, when its turn comes. */
+  /** Requests one entry of the listing as an ordinary call. */
   recheckListing(): Promise<unknown>;
-  /** Lets the probe out that waits. */
+  /** Starts the waiting probe. */
   wake(): void;
 }
 
 /**
- * Asks a panel how it is: once a minute while the breaker is open, and when calls raised doubts. The question asks no node: one entry of
- * the listing, or the credentials of a server where the listing can't vouch for the panel.
+ * Checks a panel's health: once a minute while the breaker is open, and when calls raise doubts. The probe involves no node: it
+ * requests one entry of the listing, or a server's credentials if the listing can't prove the panel to be working.
  */
 export class Prober {
   readonly #clock: Clock;
   readonly #breaker: Breaker;
   readonly #calls: ProbeCalls;
-  /** A listing that is `absent` never vouches for the panel; one that is `unfit` may again. */
+  /** An `absent` listing never proves the panel to be working; an `unfit` one may again. */
   #listing: 'fit' | 'unfit' | 'absent' = 'fit';
   #wasListingAsked = false;
-  /** By server, those that were asked longest ago first. */
+  /** By server, least recently requested first. */
   readonly #asked = new Map<string, Asked>();
   #spare: Spare | undefined;
-  /** The probe that waits or is out; it never rejects. */
+  /** The probe that is waiting or in progress; it never rejects. */
   #probing: Promise<void> | undefined;
   /** Withdraws the probe. */
   #withdrawal = new AbortController();
@@ -72,11 +72,11 @@ export class Prober {
   listingEnded(problem: Problem | undefined): void {
     if (problem === undefined || weigh('listing', problem.cause) === 'proof') this.#listing = 'fit';
     else if (problem.cause === 'not_found') this.#listing = 'absent';
-    // A listing that refuses the key, or that no connection leads to, fails for the reason that everything else fails for.
+    // If the listing refuses the key or can't be connected to, the reason is the same for every other path.
     else if (mayBeOfListing(problem.cause)) this.#listing = 'unfit';
   }
 
-  /** A call for a listing that the servers can do without failed: a panel may refuse it to a key whose servers it gives credentials for. */
+  /** A call for an optional listing failed: a panel may refuse the listing to a key to which it grants credentials. */
   listingMissed(problem: Problem): void {
     const isKeyAccepted = [...this.#asked.values()].some(({ isProof }) => isProof);
     if (problem.cause === 'key_refused' && isKeyAccepted) this.#listing = 'unfit';
@@ -89,13 +89,13 @@ export class Prober {
     this.#asked.set(server, { at: this.#clock.now(), isProof });
   }
 
-  /** Makes a call for a server's credentials whose outcome serves the server's own next call as well. */
+  /** Makes a call for a server's credentials whose outcome is also used for the server's own next call. */
   share(server: string, answer: Promise<PanelAnswer<Credentials>>): Promise<PanelAnswer<Credentials>> {
     this.#spare = { server, at: this.#clock.now(), answer };
     return answer;
   }
 
-  /** What a probe was just answered for this server; gives it once. */
+  /** A recent probe's answer for this server; returned only once. */
   takeSpare(server: string): Promise<PanelAnswer<Credentials>> | undefined {
     const spare = this.#spare;
     if (spare === undefined || spare.server !== server) return undefined;
@@ -110,8 +110,8 @@ export class Prober {
   }
 
   /**
-   * A firewall or a slow database may be in the way of the listing alone: can credentials tell whether this failure of a probe is the
-   * panel's? `ask` for some, or `wait` because most passed a moment ago; undefined if nothing else can tell.
+   * A firewall or a slow database may affect the listing alone: can credentials show whether this probe's failure is the panel's?
+   * `ask` to request some, or `wait` because most succeeded recently; undefined if nothing else can show it.
    */
   secondOpinion({ cause }: Problem): 'ask' | 'wait' | undefined {
     const isListings = mayBeOfListing(cause) || (cause === 'key_refused' && this.#listing === 'unfit');
@@ -122,7 +122,7 @@ export class Prober {
     return passed > 0 && passed * 2 >= recent.length ? 'wait' : undefined;
   }
 
-  /** Probes when the breaker's time has come. */
+  /** Probes when the breaker says that it is time. */
   follow(): void {
     const { probeInMs } = this.#breaker;
     if (probeInMs === undefined) return;
@@ -133,7 +133,7 @@ export class Prober {
     });
   }
 
-  /** Settles doubts, but not all the time unless `isUrgent`. */
+  /** Settles doubts, at a limited rate unless `isUrgent`. */
   verify(isUrgent: boolean): void {
     if (this.#cancelVerification !== undefined) {
       if (!isUrgent) return;
@@ -147,19 +147,19 @@ export class Prober {
     });
   }
 
-  /** Asks now; resolves when the panel's answer is judged. */
+  /** Probes now; resolves when the panel's answer is judged. */
   ask(): Promise<void> {
     this.#verifiedAt = this.#clock.now();
     return this.#probe();
   }
 
-  /** The breaker closed: no probe is due, but a listing that failed is asked what it is like now. */
+  /** The breaker closed: no probe is due, but a listing that failed is tried again. */
   closed(): void {
     this.#cancelProbe();
     if (this.#listing === 'unfit') this.#recheck();
   }
 
-  /** Asks for the listing now and then, for as long as `isFailing`. */
+  /** Requests the listing from time to time, as long as `isFailing`. */
   watchListing(isFailing: () => boolean): void {
     this.#cancelRecheck();
     this.#cancelRecheck = this.#clock.schedule(RECHECK_INTERVAL_MS, () => {
@@ -169,7 +169,7 @@ export class Prober {
     });
   }
 
-  /** Nothing that was met before counts any longer. */
+  /** Forgets everything recorded so far. */
   reset(reason: Error): void {
     this.stop();
     this.#withdrawal.abort(reason);
@@ -192,7 +192,7 @@ export class Prober {
   }
 
   #probe(): Promise<void> {
-    // A probe that waits is as good as another one.
+    // A waiting probe is as good as a new one.
     if (this.#probing !== undefined) {
       this.#calls.wake();
       return this.#probing;
@@ -206,14 +206,14 @@ export class Prober {
   }
 
   #ask(signal: AbortSignal): Promise<unknown> {
-    // Where both may be in trouble, they are asked by turns: either may work again first.
+    // If both may be in trouble, they alternate: either may recover first.
     const isListingsTurn = this.#listing === 'unfit' && !this.#wasListingAsked;
     const server = this.#listing === 'fit' || isListingsTurn ? undefined : this.#candidate();
     this.#wasListingAsked = server === undefined;
     return server === undefined ? this.#calls.listing(signal) : this.#calls.credentials(server, signal);
   }
 
-  /** A token's life is counted from its receipt, which for this one was a moment ago. */
+  /** A token's lifetime counts from its receipt, which was a moment ago for this one. */
   async #aged({ at, answer }: Spare): Promise<PanelAnswer<Credentials>> {
     const ageMs = this.#clock.now() - at;
     const { value, ...rest } = await answer;
@@ -224,12 +224,12 @@ export class Prober {
     return this.#clock.now() - at >= CREDENTIALS_INTERVAL_MS;
   }
 
-  /** The server whose credentials to ask for: one of its own may fail for a reason of its own, so the best is one that worked. */
+  /** The server whose credentials to request: a server can fail for a reason of its own, so one that worked is best. */
   #candidate(): string | undefined {
     const free = [...this.#asked].filter(([, { at }]) => this.#isLongAgo(at));
     return (free.find(([, { isProof }]) => isProof) ?? free[0])?.[0];
   }
 }
 
-/** May the listing alone be in trouble: a firewall before it, or a query that takes too long? */
+/** Can the problem concern the listing alone, such as a firewall in front of it or a slow query? */
 const mayBeOfListing = (cause: CauseCode) => cause === 'timeout' || weigh('listing', cause) === 'doubt';

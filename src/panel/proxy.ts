@@ -3,24 +3,24 @@ import { OWN_CODES, readTransportError } from '../diagnosis/transport.ts';
 import { KNOWN_SECRETS } from '../domain/known-secrets.ts';
 import { printable } from '../domain/printable.ts';
 
-/** A proxy on the way to a panel or a node. */
+/** A proxy between the exporter and a panel or node. */
 export interface Proxy {
-  /** Without user name and password. */
+  /** Without username and password. */
   readonly url: URL;
-  /** The value of `Proxy-Authorization`: a secret. */
+  /** The value of `Proxy-Authorization`, a secret. */
   readonly authorization: string | undefined;
-  /** Where it was named: `proxy_url`, or a variable of the environment. */
+  /** Where it is configured: `proxy_url`, or an environment variable. */
   readonly setting: string;
 }
 
-/** Whom TLS with an https proxy trusts. */
+/** What TLS with an https proxy trusts. */
 export interface ProxyTrust {
   /** CA certificates in PEM, in place of the public ones. */
   readonly ca?: string;
   readonly insecureSkipVerify?: boolean;
 }
 
-/** Trouble with a proxy; the message names the proxy, without its password, and what to change. */
+/** A problem with a proxy; the message names the proxy without its password, and says what to change. */
 export class ProxyError extends Error {
   override readonly name = 'ProxyError';
   readonly code = OWN_CODES.proxy;
@@ -29,11 +29,11 @@ export class ProxyError extends Error {
 const FORM = 'expected the form http://proxy.example.com:3128';
 
 /**
- * The proxy for an http or https address: the one that the configuration names, else the one of `HTTPS_PROXY`, `HTTP_PROXY`
- * and `NO_PROXY`. No environment's proxy leads back to this machine, and few think of naming it in `NO_PROXY`, so that hosts
- * which are local are excepted.
+ * The proxy for an http or https address: the configured one, else the one from `HTTPS_PROXY`, `HTTP_PROXY` and `NO_PROXY`. The
+ * environment's proxy is never used for local hosts: it could not lead back to this machine, and few people think of listing them
+ * in `NO_PROXY`.
  *
- * @throws Error where what is named is no http or https URL
+ * @throws Error if the configured value is not an http or https URL
  */
 export function proxyFor(
   address: string,
@@ -45,12 +45,12 @@ export function proxyFor(
   const variable = variableFor(address);
   if (variable === undefined) return undefined;
   const [name, value] = variable;
-  // Without a scheme the library takes the address' own, where everybody else takes http.
+  // Without a scheme, the library assumes that of the address, while other programs assume http.
   const text = value.includes('://') ? value : `http://${value}`;
   return readProxy(text, name, `the proxy of the environment (${name})`);
 }
 
-/** The variable that names the proxy, in the library's order. */
+/** The variable that names the proxy, in the library's order of precedence. */
 function variableFor(address: string): readonly [string, string] | undefined {
   const own = `${new URL(address).protocol.replace(':', '')}_proxy`;
   for (const name of [own, own.toUpperCase(), 'all_proxy', 'ALL_PROXY']) {
@@ -60,7 +60,7 @@ function variableFor(address: string): readonly [string, string] | undefined {
   return undefined;
 }
 
-// The value may hold a password, and the URL parser's error repeats it.
+// The value may contain a password, and the URL parser's error repeats it.
 function readProxy(text: string, setting: string, subject: string): Proxy {
   if (!URL.canParse(text)) throw new ProxyError(`${subject} is not a URL: ${FORM}`);
   const url = new URL(text);
@@ -78,7 +78,7 @@ function readProxy(text: string, setting: string, subject: string): Proxy {
   };
 }
 
-/** A password with a percent sign of its own is taken as it stands. */
+/** A password that contains a bare percent sign is used as it is. */
 function decoded(part: string): string {
   try {
     return decodeURIComponent(part);
@@ -87,7 +87,7 @@ function decoded(part: string): string {
   }
 }
 
-/** The error of a proxy that gave no answer. */
+/** The error for a proxy that didn't answer. */
 export function proxyUnreachable({ url, setting }: Proxy, cause: unknown): ProxyError {
   const { kind, code, message } = readTransportError(cause);
   const isUp = url.protocol === 'https:' ? 'is up and speaks TLS' : 'is up';
@@ -106,13 +106,13 @@ export function proxyUnreachable({ url, setting }: Proxy, cause: unknown): Proxy
   return new ProxyError(words(), { cause });
 }
 
-/** The error of a proxy that answered a CONNECT to `target` with another status than 200. */
+/** The error for a proxy that answered a CONNECT to `target` with a status other than 200. */
 export function proxyRefused(proxy: Proxy, target: string, status: number): ProxyError {
   return new ProxyError(`the proxy ${proxy.url.origin} ${refusalWords(proxy, printable(target), status)}`);
 }
 
 function refusalWords({ url, authorization, setting }: Proxy, target: string, status: number): string {
-  // Some say 401 where they know neither the name nor the password.
+  // Some proxies answer 401 if the username or password is wrong.
   if (status === 407 || status === 401) {
     return authorization === undefined
       ? `asks for a user name and password (${status}): give them in ${setting}, as ${url.protocol}//user:password@${url.host}`
@@ -124,7 +124,7 @@ function refusalWords({ url, authorization, setting }: Proxy, target: string, st
   return `refuses to connect to ${target} (${status}): allow it in the proxy, or ${wayOut}`;
 }
 
-/** What `tls.connect` needs to know for an https proxy: a client certificate is for the panel and its nodes alone. */
+/** What `tls.connect` needs for an https proxy: a client certificate is only for the panel and its nodes. */
 export function proxyTls({ ca, insecureSkipVerify }: ProxyTrust = {}) {
   return {
     ...(ca !== undefined && { ca }),

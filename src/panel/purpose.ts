@@ -7,26 +7,26 @@ import type { CallKind } from './fair-share.ts';
 export interface Purpose {
   readonly kind: CallKind;
   readonly endpoint: ApiEndpoint;
-  /** At most one call of a kind waits for it. */
+  /** If set, at most one call of a kind waits for this server. */
   readonly server?: string;
-  /** Whom the call's outcome is about. */
+  /** What the call's outcome is about. */
   readonly subject: string;
-  /** A failure says nothing against the panel while servers make calls of their own. */
+  /** A failure doesn't count against the panel while servers make calls of their own. */
   readonly isOptional?: boolean;
 }
 
-/** How a page of the listing is asked for. */
+/** How a page of the listing is requested. */
 export interface ListingCall {
-  /** Before all connects; otherwise last but for backups. */
+  /** Before all connects; otherwise after everything but backups. */
   readonly urgent?: boolean;
-  /** Servers are observed without it: a failure says nothing against the panel while they make calls of their own. */
+  /** Servers can be observed without it: a failure doesn't count against the panel while they make calls of their own. */
   readonly optional?: boolean;
 }
 
-/** The subject of calls that are about no server in particular; no id is empty. */
+/** The subject of calls that concern no particular server; no id is empty. */
 export const WHOLE_PANEL = '';
 
-/** The smallest question that needs the key and asks no node. */
+/** The smallest request that needs the API key and involves no node. */
 export const PROBE_QUERY: ListingQuery = { page: 1, perPage: 1 };
 
 export const LISTING_PROBE: Purpose = { kind: 'probe', endpoint: 'listing', subject: WHOLE_PANEL };
@@ -40,14 +40,14 @@ export function isProbe({ kind }: Purpose): boolean {
   return kind === 'probe' || kind === 'tokenProbe';
 }
 
-/** A panel that can't reach a node may answer without data. */
+/** Did the panel answer without data? It may do so if it can't reach a node. */
 export function isNodeSilent({ sample, suspended }: Resources): boolean {
   return sample === undefined && !suspended;
 }
 
 /**
- * The problem without a doubt of the key that is none: a panel may say 401 to an account that may not read backups, and refuse the
- * listing to a key whose other calls it answers (`isQuestioned`).
+ * The problem without unfounded doubt about the API key: a panel may answer 401 to an account that may not read backups, and
+ * refuse the listing to a key whose other calls it answers (`isQuestioned`).
  */
 export function withoutKeyDoubt(
   { endpoint }: Purpose,

@@ -1,31 +1,31 @@
-/** The headers of an answer that speak of the rate limit, as they came. */
+/** The rate limit headers of an answer, as received. */
 export interface RateHeaders {
   readonly limit?: string;
   readonly remaining?: string;
   readonly retryAfter?: string;
   readonly reset?: string;
-  /** The panel's own clock, against which `reset` is held. */
+  /** The panel's own clock, with which `reset` is compared. */
   readonly date?: string;
 }
 
-/** How long to wait where the panel says nothing: its limits are per minute. */
+/** How long to wait if the panel doesn't say: its limits are per minute. */
 export const DEFAULT_WAIT_MS = 60_000;
 
-/** However long the panel says; a wrong header mustn't stop the exporter for a day. */
+/** The longest wait, whatever the panel says: a wrong header must not stop the exporter for a day. */
 const MAX_WAIT_MS = 600_000;
 
-/** A wait of 0 would be a hot loop. */
+/** The shortest wait, because 0 would be a hot loop. */
 const MIN_WAIT_MS = 1_000;
 
-/** A reset further back than this is no instant of this window but some other number. */
+/** A reset further in the past is not an instant of this window but some other number. */
 const MAX_RESET_AGE_MS = 60_000;
 
-/** A limit beyond this is no limit. */
+/** A higher limit counts as no limit. */
 const MAX_LIMIT = 1_000_000;
 
 /**
- * How long a 429 asks to wait, in milliseconds from 1 s to 10 min: by `Retry-After`, else by the reset header,
- * else by the seconds in the message's text, else a minute.
+ * How long a 429 asks to wait, in milliseconds from 1 s to 10 min: by `Retry-After`, else by the reset header, else by the
+ * seconds in the message's text, else a minute.
  */
 export function retryAfterMs(headers: RateHeaders, message: string | undefined, nowUnixMs: number): number {
   const panelNow = httpDateMs(headers.date) ?? nowUnixMs;
@@ -34,13 +34,13 @@ export function retryAfterMs(headers: RateHeaders, message: string | undefined, 
   return Math.min(Math.max(waitMs ?? DEFAULT_WAIT_MS, MIN_WAIT_MS), MAX_WAIT_MS);
 }
 
-/** The limit that the headers name, in calls a minute; undefined where they name none that makes sense. */
+/** The limit in the headers, in calls a minute; undefined if there is none or it is implausible. */
 export function limitPerMinute(headers: RateHeaders): number | undefined {
   const limit = wholeNumber(headers.limit);
   return limit !== undefined && limit >= 1 && limit <= MAX_LIMIT ? limit : undefined;
 }
 
-/** How many calls the headers say are left in this window. */
+/** How many calls are left in this window according to the headers. */
 export function remainingCalls(headers: RateHeaders): number | undefined {
   return wholeNumber(headers.remaining);
 }
@@ -70,7 +70,7 @@ function wholeNumber(value: string | undefined): number | undefined {
   return /^\d{1,15}$/.test(text) ? Number(text) : undefined;
 }
 
-// `Date.parse` alone takes almost any text for a date.
+// `Date.parse` alone accepts almost any text as a date.
 function httpDateMs(value: string | undefined): number | undefined {
   if (value === undefined || !/^[A-Z][a-z]{2,8},? /.test(value)) return undefined;
   const at = Date.parse(value);

@@ -5,8 +5,8 @@ import { printable } from '../domain/printable.ts';
 const MAX_PORT = 65_535;
 
 /**
- * Where players reach a game server, as `host:port` with IPv6 in brackets: at the first of the hosts that is an IP address or a host
- * name. Takes values as they came from a panel; undefined where no host or no port can be used.
+ * Where players reach a game server, as `host:port` with IPv6 in brackets: uses the first of the hosts that is an IP address or a
+ * host name. Takes values as received from a panel; undefined if no host or no port is usable.
  */
 export function serverAddress(hosts: readonly unknown[], port: unknown): string | undefined {
   const host = hosts.find((value) => isHost(value) && !isUnreachable(value));
@@ -14,7 +14,7 @@ export function serverAddress(hosts: readonly unknown[], port: unknown): string 
 }
 
 /**
- * What is left of an allocation without a `serverAddress`: `host:port` of a link-local address, or `:port` where no host is named;
+ * The rest of an allocation without a `serverAddress`: `host:port` of a link-local address, or `:port` if there is no host;
  * undefined without a port.
  */
 export function localAllocation(hosts: readonly unknown[], port: unknown): string | undefined {
@@ -29,15 +29,15 @@ function isPort(value: unknown): value is number {
 const LABEL = '[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9_])?';
 const HOST_NAME = new RegExp(String.raw`^(?:${LABEL}\.)*${LABEL}$`, 'i');
 
-/** Resolvers take a name whose last label is a number for an IPv4 address in an old spelling. */
+/** Resolvers read a name whose last label is a number as an IPv4 address in an old notation. */
 const ENDS_IN_NUMBER = /(?:^|\.)(?:\d+|0x[0-9a-f]*)$/i;
 
-/** Addresses that stand for all of a machine's own. */
+/** Addresses that stand for all addresses of a machine. */
 const UNSPECIFIED = new BlockList();
 UNSPECIFIED.addSubnet('0.0.0.0', 8, 'ipv4');
 UNSPECIFIED.addAddress('::', 'ipv6');
 
-/** Addresses at which a game server is reached only within one network segment. */
+/** Addresses at which a game server can be reached only within one network segment. */
 const LINK_LOCAL = new BlockList();
 LINK_LOCAL.addSubnet('169.254.0.0', 16, 'ipv4');
 LINK_LOCAL.addSubnet('fe80::', 10, 'ipv6');
@@ -60,6 +60,6 @@ function isHost(value: unknown): value is string {
   if (typeof value !== 'string' || printable(value) !== value) return false;
   const family = isIP(value);
   if (family === 0) return HOST_NAME.test(value) && !ENDS_IN_NUMBER.test(value);
-  // A zone belongs to one machine.
+  // A zone is meaningful only on one machine.
   return !value.includes('%');
 }

@@ -5,24 +5,24 @@ import { type Proxy, proxyFor, proxyTls, proxyUnreachable } from './proxy.ts';
 import type { RateHeaders } from './rate-headers.ts';
 import { openTunnel } from './tunnel.ts';
 
-/** How TLS with the panel is done; certificates and keys are PEM text. */
+/** TLS settings for the panel; certificates and keys are PEM text. */
 export interface PanelTls {
   readonly ca?: string;
   readonly cert?: string;
   readonly key?: string;
-  /** The name that the panel's certificate must carry, where it isn't the one in the url. */
+  /** The name that the panel's certificate must carry, if it differs from the one in the URL. */
   readonly serverName?: string;
   readonly insecureSkipVerify?: boolean;
 }
 
-/** What the connections to one panel are made of. */
+/** The settings of the connections to one panel. */
 export interface ConnectionOptions {
   readonly baseUrl: string;
   readonly requestTimeoutMs: number;
   readonly connectTimeoutMs: number;
   readonly clock: Clock;
   readonly tls?: PanelTls;
-  /** Where absent, the environment's `HTTPS_PROXY`, `HTTP_PROXY` and `NO_PROXY` decide, except for a panel on loopback. */
+  /** If absent, the environment's `HTTPS_PROXY`, `HTTP_PROXY` and `NO_PROXY` decide, except for a panel on loopback. */
   readonly proxyUrl?: string;
 }
 
@@ -35,18 +35,18 @@ export const MAX_BODY_BYTES = 8 * 1_048_576;
 const LOOPBACK = /^(?:localhost|.+\.localhost|127(?:\.\d+){3}|\[::1\])$/;
 
 /**
- * The proxy on the way to the panel, if there is one.
+ * The proxy between the exporter and the panel, if there is one.
  *
- * @throws Error if its address is no URL of a proxy
+ * @throws Error if its address is not a proxy URL
  */
 export function panelProxy({ baseUrl, proxyUrl }: ConnectionOptions): Proxy | undefined {
   return proxyFor(baseUrl, proxyUrl, (host) => LOOPBACK.test(host));
 }
 
 /**
- * The connections to one panel, through a proxy where one is named. `signal` ends attempts to connect through it.
+ * The connections to one panel, through a proxy if one is configured. `signal` ends attempts to connect through it.
  *
- * @throws Error where the proxy's address is none
+ * @throws Error if the proxy's address is invalid
  */
 export function createDispatcher(options: ConnectionOptions, signal: AbortSignal): Dispatcher {
   const { origin } = new URL(options.baseUrl);
@@ -58,7 +58,7 @@ export function createDispatcher(options: ConnectionOptions, signal: AbortSignal
     maxResponseSize: MAX_BODY_BYTES,
   };
   if (proxy === undefined) return new Pool(origin, { ...common, connect: panelConnector(options) });
-  // Many proxies allow CONNECT to port 443 only, so plain HTTP goes in absolute form.
+  // Many proxies allow CONNECT to port 443 only, so plain HTTP is sent with absolute URLs.
   if (origin.startsWith('http:'))
     return new ForwardPool(proxy, origin, { ...common, connect: proxyConnector(proxy, options) });
   return new Pool(origin, { ...common, connect: tunnelConnector(proxy, options, signal) });
@@ -68,7 +68,7 @@ function panelConnector({ tls, connectTimeoutMs }: ConnectionOptions): buildConn
   return keepingFirstError(buildConnector({ ...tlsOptions(tls), timeout: connectTimeoutMs }));
 }
 
-/** Connects to the panel through a tunnel; a proxy that gives none is named. */
+/** Connects to the panel through a tunnel; if the proxy refuses, the error names the proxy. */
 function tunnelConnector(
   proxy: Proxy,
   options: ConnectionOptions,
@@ -89,8 +89,8 @@ function tunnelConnector(
   return (target, callback) => void begin(target, callback);
 }
 
-// A panel that misses our certificate says so once the handshake is over, and hangs up. undici hears both, and would tell the
-// latter alone.
+// A panel that misses the client certificate says so after the handshake and then closes the connection. undici receives both,
+// and would report only the latter.
 function keepingFirstError(connect: buildConnector.connector): buildConnector.connector {
   return (target, callback) =>
     connect(target, (...result) => {
@@ -112,7 +112,7 @@ function proxyConnector(
     });
 }
 
-/** Connections to a proxy that is asked for the panel's addresses in full. */
+/** Connections to a proxy that receives requests with absolute URLs. */
 class ForwardPool extends Pool {
   readonly #proxy: Proxy;
   readonly #origin: string;
@@ -145,19 +145,19 @@ function tlsOptions(tls: PanelTls = {}) {
   };
 }
 
-/** One GET. */
+/** One GET request. */
 export interface Exchange {
   readonly origin: string;
   readonly path: string;
   readonly headers: Record<string, string>;
-  /** The whole call must be over by then, from the first look-up of a name to the last byte. */
+  /** The deadline of the whole call, from the first name lookup to the last byte. */
   readonly deadlineMs: number;
   readonly maxBytes: number;
   readonly signal: AbortSignal;
   readonly clock: Clock;
 }
 
-/** An answer with its whole body as text; of an error's body only as much as came and is worth reading. */
+/** An answer with its whole body as text; of an error's body, only what arrived and is worth reading. */
 export interface Reply {
   readonly status: number;
   readonly contentType: string;
@@ -167,7 +167,7 @@ export interface Reply {
   readonly text: string;
 }
 
-/** Trouble that is ours to detect; `code` sits beside the codes of Node and undici. */
+/** A problem that the exporter itself detects; its `code` is used like those of Node and undici. */
 class ExchangeError extends Error {
   readonly code: string;
 
@@ -177,16 +177,13 @@ class ExchangeError extends Error {
   }
 }
 
-/** Of an error's page no more is read than this. */
+/** The most that is read of an error page. */
 const MAX_ERROR_BYTES = 65_536;
 
-/**
- * The answer to one GET. Rejects with the signal's reason when that aborts, and with whatever the transport
- * throws.
- */
+/** The answer to one GET request. Rejects with the signal's reason when that aborts, and with whatever the transport throws. */
 export async function exchange(dispatcher: Dispatcher, request: Exchange): Promise<Reply> {
   request.signal.throwIfAborted();
-  // Not AbortSignal.any: on Node 20 each call would leave a trace on a signal that lives for long.
+  // Not AbortSignal.any: on Node 20 each call would leave a reference on a long-lived signal.
   const scope = new AbortController();
   const withdraw = () => scope.abort(request.signal.reason);
   request.signal.addEventListener('abort', withdraw, { once: true });
@@ -194,7 +191,7 @@ export async function exchange(dispatcher: Dispatcher, request: Exchange): Promi
     scope.abort(new ExchangeError(OWN_CODES.deadline, 'the deadline passed')),
   );
   try {
-    // undici looks at the signal only once it has a connection, so a hanging connect has to be left by a race.
+    // undici checks the signal only once it has a connection, so a hanging connect has to be abandoned by a race.
     return await Promise.race([send(dispatcher, request, scope.signal), rejection(scope.signal)]);
   } finally {
     cancelDeadline();
@@ -233,7 +230,7 @@ async function readWhole(body: AsyncIterable<Buffer>, maxBytes: number): Promise
   return decodeText(chunks);
 }
 
-/** What the status says is known already, so that trouble with the body of an error costs only its words. */
+/** The status is already known, so if reading an error's body fails, only its message is lost. */
 async function readSome(body: AsyncIterable<Buffer>, maxBytes: number): Promise<string> {
   const chunks: Buffer[] = [];
   let length = 0;
@@ -244,7 +241,7 @@ async function readSome(body: AsyncIterable<Buffer>, maxBytes: number): Promise<
       if (length >= maxBytes) break;
     }
   } catch {
-    // The words that came before the trouble will do.
+    // The part read before the failure is enough.
   }
   return decodeText(chunks).slice(0, maxBytes);
 }

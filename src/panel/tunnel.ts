@@ -17,9 +17,9 @@ export const MAX_TUNNEL_ANSWER_BYTES = 16_384;
 /** How a tunnel is opened. */
 export interface TunnelOptions {
   readonly clock: Clock;
-  /** How long it may take, from the first look-up of the proxy's name on. */
+  /** The timeout, counted from the first lookup of the proxy's name. */
   readonly timeoutMs: number;
-  /** Aborts when nobody waits for the tunnel any more. */
+  /** Aborts when the tunnel is no longer needed. */
   readonly signal: AbortSignal;
   readonly trust?: ProxyTrust | undefined;
 }
@@ -30,7 +30,7 @@ export interface TunnelTarget {
   readonly port: number;
 }
 
-/** Opens a connection to `target` through a proxy, by CONNECT. Rejects with a ProxyError that names the proxy. */
+/** Opens a connection to `target` through a proxy, with CONNECT. Rejects with a ProxyError that names the proxy. */
 export async function openTunnel(
   proxy: Proxy,
   target: TunnelTarget,
@@ -58,7 +58,7 @@ export async function openTunnel(
   }
 }
 
-/** Why a proxy gave no tunnel, where it is ours to detect. */
+/** Why a proxy provided no tunnel, if the exporter itself detects it. */
 class TunnelError extends Error {
   readonly code: string;
 
@@ -83,11 +83,11 @@ function connectRequest({ url, authorization }: Proxy, address: string, trust?: 
     },
     agent: false,
     maxHeaderSize: MAX_TUNNEL_ANSWER_BYTES,
-    // Node would take the far end's name for the proxy's, and TLS allows no IP address as a name.
+    // Node would use the far end's name as the proxy's, and TLS allows no IP address as a server name.
     servername: isIP(host) === 0 ? host : '',
     ...proxyTls(trust),
   });
-  // Some proxies take a Connection header for one about the tunnel.
+  // Some proxies apply a Connection header to the tunnel.
   request.removeHeader('Connection');
   return request;
 }
@@ -95,7 +95,7 @@ function connectRequest({ url, authorization }: Proxy, address: string, trust?: 
 function answerTo(request: ClientRequest): Promise<{ readonly status: number; readonly socket: Socket }> {
   return new Promise((resolve, reject) => {
     let received = 0;
-    // Node's parser counts what it keeps; a proxy could go on forever with what it skips, such as blanks.
+    // Node's parser counts only what it keeps; a proxy could send what it skips, such as blanks, forever.
     const count = (chunk: Buffer) => {
       received += chunk.length;
       if (received >= MAX_TUNNEL_ANSWER_BYTES)
@@ -108,7 +108,7 @@ function answerTo(request: ClientRequest): Promise<{ readonly status: number; re
       resolve({ status: answer.statusCode ?? 0, socket });
     });
     request.on('error', reject);
-    // Without an answer and without an error.
+    // Closed without an answer and without an error.
     request.once('close', () =>
       reject(new TunnelError('ECONNRESET', 'the connection ended before the answer')),
     );

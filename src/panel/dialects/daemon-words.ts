@@ -7,7 +7,7 @@ export type DaemonWords =
   | { readonly kind: 'restart disabled' }
   | { readonly kind: 'disk full' };
 
-/** No sentence below is longer than this with its prefix and colors, so longer lines are not read at all. */
+/** No sentence below is longer than this, including its prefix and colors, so longer lines are not read at all. */
 const MAX_LINE_LENGTH = 256;
 const MAX_APP_NAME_LENGTH = 64;
 const PREFIX_END = ' Daemon';
@@ -17,7 +17,7 @@ const MAX_EXIT_CODE = 0xff_ff_ff_ff;
 const ESCAPE = 0x1b;
 const BRACKET = 0x5b;
 
-// These match from one place on, match always, and never backtrack.
+// Sticky patterns that always match and never backtrack.
 // eslint-disable-next-line no-control-regex -- escape sequences are what is looked for
 const COLORS = /(?:\u001b\[[\d;:]*m)*/y;
 // eslint-disable-next-line no-control-regex -- escape sequences are what is looked for
@@ -50,11 +50,11 @@ const RESTART_ABORTED =
   /^Aborting automatic restart, last crash occurred less than [1-9]\d{0,9} seconds ago\.$/;
 
 /**
- * What a console line says about the end of a run, if the daemon printed it: one of its sentences to the letter, behind
- * `[<app_name> Daemon]:`. The colors differ between daemons: server/console.go of Wings, `log_daemon_with_prelude` of calagopus/wings.
+ * What a console line says about the end of a run, if the daemon printed it: exactly one of its sentences, after `[<app_name>
+ * Daemon]:`. The colors differ between daemons: server/console.go of Wings, `log_daemon_with_prelude` of calagopus/wings.
  */
 export function readDaemonWords(line: string): DaemonWords | undefined {
-  // Most lines of a game end here.
+  // Most lines of a game are rejected here.
   const first = line.charCodeAt(0);
   if ((first !== ESCAPE && first !== BRACKET) || line.length > MAX_LINE_LENGTH) return undefined;
   const open = endOf(COLORS, line, 0);
@@ -67,7 +67,7 @@ export function readDaemonWords(line: string): DaemonWords | undefined {
   return endOf(LINE_END, line, end) === line.length ? readSentence(line.slice(start, end)) : undefined;
 }
 
-/** Is this the daemon's name, without the closing bracket? The node's configuration names what comes before `Daemon`. */
+/** Is this the daemon's name, without the closing bracket? The node's configuration determines what precedes `Daemon`. */
 function isPrefix(text: string): boolean {
   const appNameLength = text.length - 1 - PREFIX_END.length;
   return (
@@ -88,7 +88,7 @@ function readSentence(sentence: string): DaemonWords | undefined {
     : { kind: 'exit code', code: Number(code) };
 }
 
-/** Where a sticky pattern that matches always stops matching. */
+/** Where the match of a sticky pattern that always matches ends. */
 function endOf(pattern: RegExp, text: string, from: number): number {
   pattern.lastIndex = from;
   pattern.test(text);

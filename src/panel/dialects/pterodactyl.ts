@@ -12,7 +12,7 @@ import {
 } from './pterodactyl/decode.ts';
 import { PTERODACTYL_SOCKET } from './pterodactyl/socket.ts';
 
-/** The client API and the console socket of Pterodactyl, which Pelican and panels compatible with them share. */
+/** The client API and the console socket of Pterodactyl, shared by Pelican and compatible panels. */
 export const PTERODACTYL: PanelDialect = {
   apiKeys: { client: API_KEY_PREFIXES.client.map((prefix) => `${prefix}…`).join(' or '), isApplicationKey },
   credentials: (server) => ({ path: `${serverPath(server)}/websocket`, decode: decodeCredentials }),
@@ -30,7 +30,7 @@ export const PTERODACTYL: PanelDialect = {
 /** The most backups that panels return on one page. */
 const BACKUPS_PER_PAGE = 50;
 
-/** Dots are encoded too, so that no id can climb out of its place in the path. */
+/** Dots are encoded too, so that an id can't escape its place in the path. */
 function serverPath(server: string): string {
   return `/api/client/servers/${encodeURIComponent(server).replaceAll('.', '%2E')}`;
 }
@@ -41,10 +41,10 @@ function listing({ page, perPage, type }: ListingQuery): PanelRequest<ListingPag
   return { path: `/api/client?${query.toString()}`, decode: (body) => decodeListingPage(body, perPage) };
 }
 
-/** A page's title stands at its front; the rest isn't looked at. */
+/** A page's title is near its start; the rest isn't scanned. */
 const MAX_SCANNED = 4_096;
 
-/** The words of an error answer, in whichever of the forms seen in the field it came. Never throws. */
+/** The message of an error answer, in any form seen in the field. Never throws. */
 function decodeErrorBody(text: string, contentType: string): ErrorBody {
   const body = asFields(parseJson(text));
   if (body !== undefined) return decodeJson(body);
@@ -66,8 +66,8 @@ function decodeJson(body: Readonly<Record<string, unknown>>): ErrorBody {
 }
 
 /**
- * Classes of the panel's errors that pass on what a node answered, or that it did not: Pterodactyl's DaemonConnectionException, which
- * carries the node's own status, and those of the HTTP clients of both panels.
+ * Classes of panel errors that pass on a node's answer, or report that there was none: Pterodactyl's DaemonConnectionException,
+ * which carries the node's own status, and those of the HTTP clients of both panels.
  */
 const FROM_NODE =
   /^(?:Daemon)?Connect(?:ion)?Exception$|^(?:Guzzle|Request|Transfer|BadResponse|Client|Server)Exception$/;
@@ -77,7 +77,7 @@ function bodyOf(form: ErrorBody['form'], words: string | undefined): ErrorBody {
   return detail === '' ? { form } : { form, detail };
 }
 
-// The bounded repeats keep a hostile page from costing more than its length.
+// Bounded repeats keep the cost of a hostile page proportional to its length.
 function pageTitle(page: string): string | undefined {
   return /<title[^>]{0,100}>([^<]{0,400})/i.exec(page.slice(0, MAX_SCANNED))?.[1];
 }

@@ -18,25 +18,25 @@ import {
 } from '../../dialect.ts';
 import { localAllocation, serverAddress } from '../../server-address.ts';
 
-/** A sample, and how many of the fields that the panel sent could not be used. */
+/** A sample, and how many of the received fields could not be used. */
 export interface DecodedStats {
   readonly sample: Sample;
   readonly badFields: number;
 }
 
-/** The contract says 10 to 15 minutes; the shorter is assumed of a token that doesn't tell. */
+/** The contract says 10 to 15 minutes; the shorter is assumed for a token that doesn't tell. */
 const DEFAULT_LIFETIME_MS = 600_000;
 
-/** A token that claims more is renewed daily all the same. */
+/** A token that claims a longer lifetime is still renewed daily. */
 const MAX_LIFETIME_MS = 86_400_000;
 
-/** The far end drops an auth frame of 4,096 bytes or more without a word; this leaves room for what surrounds the token. */
+/** The far end silently drops an auth frame of 4,096 bytes or more; this leaves room for what surrounds the token. */
 const MAX_TOKEN_BYTES = 4_000;
 
-/** A hundred years: what claims to have run for longer is no uptime, and would have started before Unix time. */
+/** A hundred years: a longer value is not an uptime, and would mean a start before the Unix epoch. */
 const MAX_UPTIME_MS = 100 * 365 * 86_400_000;
 
-/** The wire counts CPU in percent of one core, to three decimals. */
+/** On the wire, CPU is in percent of one core with three decimals. */
 const STEPS_PER_PERCENT = 1_000;
 const STEPS_PER_CORE = 100_000;
 
@@ -78,8 +78,8 @@ interface BadFieldCount {
 }
 
 /**
- * The sample in the payload of a `stats` event. Never throws: a field that can't be used is left out and
- * counted, one that wasn't sent is left out.
+ * The sample in the payload of a `stats` event. Never throws: an unusable field is left out and counted, a missing one is left
+ * out.
  */
 export function decodeStats(payload: unknown): DecodedStats {
   const sample: MutableSample = {};
@@ -88,7 +88,7 @@ export function decodeStats(payload: unknown): DecodedStats {
   if (stats === undefined) return { sample, badFields: 1 };
   putState(sample, stats.state, count);
   putMemory(sample, stats.memory_bytes, count);
-  // 0 is what a server says that was never started: no limit is known.
+  // A server that was never started reports 0: its limit is unknown.
   const memoryLimitBytes =
     stats.memory_limit_bytes === 0 ? undefined : quantity(stats.memory_limit_bytes, count);
   if (memoryLimitBytes !== undefined) sample.memoryLimitBytes = memoryLimitBytes;
@@ -106,9 +106,9 @@ export function decodeStats(payload: unknown): DecodedStats {
 }
 
 /**
- * The sample in an answer of the resources endpoint; `missing` in place of a state means no data.
+ * The sample in an answer of the resources endpoint; a state of `missing` means no data.
  *
- * @throws ShapeError where the body holds no resources at all
+ * @throws ShapeError if the body holds no resources at all
  */
 export function decodeResources(body: unknown): Resources {
   const attributes = asFields(asFields(body)?.['attributes']);
@@ -136,7 +136,7 @@ export function decodeResources(body: unknown): Resources {
 /**
  * The account in an answer of the account endpoint.
  *
- * @throws ShapeError where it has no name
+ * @throws ShapeError if it has no name
  */
 export function decodeAccount(body: unknown): Account {
   const attributes = asFields(asFields(body)?.['attributes']);
@@ -149,7 +149,7 @@ export function decodeAccount(body: unknown): Account {
 /**
  * The token and the address in an answer of the credentials endpoint.
  *
- * @throws ShapeError where one of them is missing
+ * @throws ShapeError if either is missing
  */
 export function decodeCredentials(body: unknown): Credentials {
   const data = asFields(asFields(body)?.['data']);
@@ -164,8 +164,8 @@ export function decodeCredentials(body: unknown): Credentials {
   return { token, socketUrl, lifetimeMs: tokenLifetimeMs(token) };
 }
 
-// Only the difference of the two claims is used: `exp` alone would have to be held against this machine's
-// wall clock, which may be wrong or stepped.
+// Only the difference of the two claims is used: `exp` alone would have to be compared with this machine's wall clock, which may
+// be wrong or stepped.
 function tokenLifetimeMs(token: string): number {
   const { iat, exp } = readClaims(token);
   if (typeof iat !== 'number' || typeof exp !== 'number') return DEFAULT_LIFETIME_MS;
@@ -181,13 +181,13 @@ function readClaims(token: string): { readonly iat?: unknown; readonly exp?: unk
   }
 }
 
-// Each field is set by name: a name that is only known at run time costs a look-up for every field of every frame.
+// Each field is set by name: a name known only at run time costs a lookup for every field of every frame.
 function putMemory(sample: MutableSample, value: unknown, count: BadFieldCount): void {
   const memoryBytes = quantity(value, count);
   if (memoryBytes !== undefined) sample.memoryBytes = memoryBytes;
 }
 
-// In steps of the wire's own: 365.479 divided by 100 would be 3.6547899999999998.
+// Computed in the wire's own steps: 365.479 divided by 100 would be 3.6547899999999998.
 function putCores(sample: MutableSample, value: unknown, count: BadFieldCount): void {
   const percent = quantity(value, count);
   if (percent !== undefined) sample.cpuCores = Math.round(percent * STEPS_PER_PERCENT) / STEPS_PER_CORE;
@@ -220,16 +220,16 @@ function putState(sample: MutableSample, word: unknown, count: BadFieldCount): v
   else if (word !== undefined) count.bad += 1;
 }
 
-/** A number that can be used; undefined for one that wasn't sent, and for one that can't, which is counted. */
+/** A usable number; undefined if it wasn't sent or is unusable, which is counted. */
 function quantity(value: unknown, count: BadFieldCount, most = Number.MAX_SAFE_INTEGER): number | undefined {
   if (value === undefined) return undefined;
-  // Adding 0 turns the -0 that JSON can carry into 0.
+  // Adding 0 turns -0, which JSON can carry, into 0.
   if (typeof value === 'number' && value >= 0 && value <= most) return value + 0;
   count.bad += 1;
   return undefined;
 }
 
-/** The object in a field; undefined for one that wasn't sent, and for what is none, which is counted. */
+/** The object in a field; undefined if it wasn't sent or isn't an object, which is counted. */
 function nested(value: unknown, count: BadFieldCount): Fields | undefined {
   const fields = asFields(value);
   if (fields === undefined && value !== undefined) count.bad += 1;
@@ -240,10 +240,10 @@ const BYTES_PER_MIB = 1_048_576;
 const PERCENT_PER_CORE = 100;
 
 /**
- * The servers on one page of the listing, in the panel's order. Of a page with more than `perPage` entries, only the first are
- * decoded: a page of 8 MiB can hold 100,000.
+ * The servers on one page of the listing, in the panel's order. If a page has more than `perPage` entries, only the first
+ * `perPage` are decoded: a page of 8 MiB can hold 100,000.
  *
- * @throws ShapeError where the body holds no list
+ * @throws ShapeError if the body holds no list
  */
 export function decodeListingPage(body: unknown, perPage: number): ListingPage {
   const page = asFields(body);
@@ -262,7 +262,7 @@ export function decodeListingPage(body: unknown, perPage: number): ListingPage {
 function decodeServer(entry: unknown): ListedServer | undefined {
   const attributes = asFields(asFields(entry)?.['attributes']);
   const given = { uuid: asText(attributes?.['uuid']), identifier: asText(attributes?.['identifier']) };
-  // Either tells which server it is. What names no UUID isn't observed, but isn't missing from the listing either.
+  // Either one identifies the server. An entry without a UUID isn't observed, but isn't missing from the listing either.
   const uuid = given.uuid ?? given.identifier;
   const identifier = given.identifier ?? given.uuid?.slice(0, SHORT_ID_LENGTH);
   if (attributes === undefined || identifier === undefined || uuid === undefined) return undefined;
@@ -277,7 +277,7 @@ function decodeServer(entry: unknown): ListedServer | undefined {
     ...(egg !== undefined && { egg }),
     ...(status !== undefined && { status }),
     suspended: attributes['is_suspended'] === true || status === 'suspended',
-    // Panels hold a server whose installation failed as they hold one that is being installed.
+    // Panels treat a server whose installation failed like one that is being installed.
     installing:
       attributes['is_installing'] === true || status === 'installing' || status === 'install_failed',
     transferring: attributes['is_transferring'] === true,
@@ -294,7 +294,7 @@ function eggName(attributes: Fields): string | undefined {
   return asText(asFields(egg?.['attributes'])?.['name']);
 }
 
-/** Panels list all allocations of a server, or the default one alone where the account may not see the others. */
+/** Panels list all allocations of a server, or only the default one if the account may not see the others. */
 function defaultAllocation(attributes: Fields): Pick<ListedServer, 'address' | 'allocation'> {
   const allocations = asFields(asFields(attributes['relationships'])?.['allocations'])?.['data'];
   if (!Array.isArray(allocations)) return {};
@@ -324,7 +324,7 @@ function decodeLimits(limits: Fields | undefined): Limits {
   };
 }
 
-/** The wire says 0 for unlimited. */
+/** On the wire, 0 means unlimited. */
 function limit(value: unknown, basePerUnit: number): Limit | undefined {
   if (typeof value !== 'number' || !(value >= 0)) return undefined;
   if (value === 0) return 'unlimited';
@@ -332,18 +332,18 @@ function limit(value: unknown, basePerUnit: number): Limit | undefined {
   return inBase <= Number.MAX_SAFE_INTEGER ? inBase : undefined;
 }
 
-/** For swap the wire says -1 for unlimited, and 0 for none. */
+/** For swap, -1 means unlimited on the wire, and 0 means none. */
 function swapLimit(value: unknown): Limit | undefined {
   if (value === -1) return 'unlimited';
   return value === 0 ? 0 : limit(value, BYTES_PER_MIB);
 }
 
 /**
- * The backups on one page of a server's list that have ended, in the panel's order. A failed backup stays in the list until somebody
- * deletes it. Pterodactyl's and Pelican's panels write `is_successful: false` and `completed_at` when the node reports the failure, or
- * when they give up waiting for a report (6 hours by default).
+ * The completed backups on one page of a server's list, in the panel's order. A failed backup stays in the list until someone
+ * deletes it. Pterodactyl and Pelican panels write `is_successful: false` and `completed_at` when the node reports the failure,
+ * or when they give up waiting for a report (after 6 hours by default).
  *
- * @throws ShapeError where the body holds no list
+ * @throws ShapeError if the body holds no list
  */
 export function decodeBackupsPage(body: unknown): BackupsPage {
   const page = asFields(body);
@@ -359,7 +359,7 @@ function decodeBackup(entry: unknown): Backup | undefined {
   const attributes = asFields(asFields(entry)?.['attributes']);
   const completedAt = asText(attributes?.['completed_at']);
   const isSuccessful = attributes?.['is_successful'];
-  // The outcome is false from the beginning: without a time, the backup is in progress.
+  // The outcome is false from the start: without a completion time, the backup is in progress.
   if (typeof isSuccessful !== 'boolean' || completedAt === undefined) return undefined;
   const completedAtMs = Date.parse(completedAt);
   if (Number.isNaN(completedAtMs)) return undefined;
@@ -368,25 +368,25 @@ function decodeBackup(entry: unknown): Backup | undefined {
   return { isSuccessful, completedAtMs, ...(isSize && { bytes }) };
 }
 
-/** A page count beyond this is an error of the panel: no panel lists a million servers. */
+/** A higher page count is an error of the panel: no panel lists a million servers. */
 const MAX_PAGES = 10_000;
 
-/** How many pages a paged list says that it has; 1 where it doesn't say. */
+/** How many pages a paged list reports; 1 if it reports none. */
 export function pageCount(body: Fields | undefined): number {
   const pages = asFields(asFields(body?.['meta'])?.['pagination'])?.['total_pages'];
   if (typeof pages !== 'number' || !(pages >= 1)) return 1;
   return Math.min(Math.floor(pages), MAX_PAGES);
 }
 
-/** An object of unknown fields; JSON's arrays are none. */
+/** An object with unknown fields; JSON arrays are excluded. */
 export type Fields = Readonly<Record<string, unknown>>;
 
-/** The value as an object whose fields can be read; undefined for everything else. */
+/** The value as an object whose fields can be read; undefined for anything else. */
 export function asFields(value: unknown): Fields | undefined {
   return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Fields) : undefined;
 }
 
-/** The value, if it is a string with something in it. */
+/** The value if it is a non-empty string. */
 export function asText(value: unknown): string | undefined {
   return typeof value === 'string' && value !== '' ? value : undefined;
 }

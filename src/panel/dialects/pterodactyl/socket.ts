@@ -4,10 +4,10 @@ import type { ClientMessage, DecodedFrame, FrameHandler, ServerMessage, SocketCo
 import { type DaemonWords, readDaemonWords } from '../daemon-words.ts';
 import { decodeStats } from './decode.ts';
 
-/** The far end drops longer frames without a word. */
+/** The far end silently drops longer frames. */
 const MAX_CLIENT_FRAME_BYTES = 4_095;
 
-/** The text of one frame; throws a RangeError when the far end would drop it for its length. */
+/** The text of one frame; throws a RangeError if the frame is so long that the far end would drop it. */
 export function encodeMessage(message: ClientMessage): string {
   const text = JSON.stringify({ event: message.event, args: [argumentOf(message)] });
   const bytes = Buffer.byteLength(text);
@@ -37,7 +37,7 @@ const NO_ARGS: readonly string[] = [];
 
 const BACKUP_COMPLETED = 'backup completed';
 
-/** Wings up to 1.5 sends the backup's UUID behind the event's name, later ones in the argument only. */
+/** Wings up to 1.5 appends the backup's UUID to the event's name; later versions send it only as an argument. */
 const BACKUP_COMPLETED_PREFIX = `${BACKUP_COMPLETED}:`;
 
 /** Reads one text frame; never throws. */
@@ -54,7 +54,7 @@ export function decodeFrame(frame: Buffer): DecodedFrame {
   const name = event.startsWith(BACKUP_COMPLETED_PREFIX) ? BACKUP_COMPLETED : event;
   if (args === undefined || args === null) return { event: name, args: NO_ARGS };
   if (!Array.isArray(args)) return { bad: 'bad_shape' };
-  // Nearly every frame has one argument, a string: it needs no list of its own.
+  // Nearly every frame has a single string argument, which needs no new list.
   if (args.length === 1 && typeof args[0] === 'string')
     return { event: name, args: args as readonly string[] };
   return { event: name, args: args.filter((arg) => typeof arg === 'string') };
@@ -63,18 +63,18 @@ export function decodeFrame(frame: Buffer): DecodedFrame {
 const CONSOLE_PREFIX = Buffer.from('{"event":"console output"');
 
 /**
- * Is this a console line, told by its first bytes? Lines can't be unsubscribed and may come by the thousand:
- * they must not be parsed only to be dropped. A daemon that orders its keys otherwise is met by `decodeFrame`.
+ * Is this a console line, judged by its first bytes? Lines can't be unsubscribed and may come by the thousand, so they must not
+ * be parsed just to be dropped. If a daemon orders its keys differently, `decodeFrame` handles the line.
  */
 export function isConsoleFrame(frame: Buffer): boolean {
-  // From the last byte on: of other events that one differs at once, and a call of Buffer's would cost more than the loop.
+  // Starts at the last byte, where other events differ at once; a call of a Buffer method would cost more than the loop.
   for (let at = CONSOLE_PREFIX.length - 1; at >= 0; at -= 1) {
     if (frame[at] !== CONSOLE_PREFIX[at]) return false;
   }
   return true;
 }
 
-/** Reads one frame and tells the handler; never throws for what the frame holds. */
+/** Reads one frame and calls the handler; never throws because of the frame's content. */
 function handleFrame(frame: Buffer, isBinary: boolean, handler: FrameHandler): void {
   if (isBinary) {
     handler.telemetry.badMessage('binary');
@@ -128,7 +128,7 @@ function handleMessage({ event, args }: ServerMessage, handler: FrameHandler, fr
   }
 }
 
-/** Frames with a sentence of the daemon, its prefix and its colors are no longer than this; JSON writes an escape as six bytes. */
+/** Frames with a daemon's sentence, including prefix and colors, are no longer than this; JSON writes an escape as six bytes. */
 const MAX_WORDS_FRAME_BYTES = 512;
 
 function daemonWords(frame: Buffer, isStopToExplain: boolean): DaemonWords | undefined {
@@ -139,17 +139,17 @@ function daemonWords(frame: Buffer, isStopToExplain: boolean): DaemonWords | und
   return isStopToExplain || words?.kind === 'disk full' ? words : undefined;
 }
 
-/** The sentence on a full disk alone is longer. */
+/** Only the sentence about a full disk is longer than this. */
 const MIN_DISK_FULL_FRAME_BYTES = 100;
-/** What resets colors, as JSON has it. */
+/** The color reset, as written in JSON. */
 const RESET = String.raw`\u001b[0m`.length;
 const [W, FULL_STOP, LIST_END, NEWLINE] = Buffer.from('w.]\n');
 
-/** Every console line is asked, and so by its end alone: the sentence ends with "now.", and few others do. */
+/** Checked for every console line, and therefore only by its end: the sentence ends with "now.", and few others do. */
 function mayBeDiskFull(frame: Buffer): boolean {
   if (frame.length < MIN_DISK_FULL_FRAME_BYTES) return false;
   const end = frame[frame.length - 1] === NEWLINE ? frame.length - 2 : frame.length - 1;
-  // A daemon that orders its keys otherwise has the text elsewhere.
+  // A daemon that orders its keys differently has the text elsewhere.
   if (frame[end - 1] !== LIST_END) return true;
   return endsAlike(frame, end - 3) || endsAlike(frame, end - 3 - RESET);
 }
