@@ -10,11 +10,11 @@ import type { PollResult } from './poller.ts';
 /** What one server's condition depends on. */
 export interface Circumstances {
   readonly machine: MachineState;
-  /** Is polling wanted now? */
+  /** Whether the server should be polled now. */
   readonly polling: boolean;
   readonly poll: PollResult;
   readonly mode: CollectionMode;
-  /** What is wrong with the panel's API key, for every server. */
+  /** The problem of the panel's API key, which affects every server. */
   readonly keyProblem: Problem | undefined;
 }
 
@@ -34,7 +34,7 @@ export function collectionStatus(now: Circumstances): CollectionStatus {
   }
   if (now.polling && poll.type === 'failed') return statusOf('failing', poll.problem);
   if (machine.name === 'idle') return { condition: 'waiting' };
-  // A socket that moved to another node soon after a failure connects anew without one.
+  // A socket that was moved to another node soon after a failure reconnects without a problem of its own.
   if (machine.failures > 0 && socketProblem !== undefined) return statusOf('failing', socketProblem);
   return { condition: machine.name === 'fetchingToken' ? 'waiting' : 'connecting' };
 }
@@ -46,12 +46,12 @@ function refusedStatus(
 ): CollectionStatus {
   const { poll } = now;
   if (poll.type === 'refused') {
-    // The problem shown has to be the one behind the reason; of two, the socket's is the more specific.
+    // The problem shown has to be the one behind the reason; if there are two, the socket's is more specific.
     const shown = poll.reason === refused.reason ? problem : poll.problem;
     return { ...statusOf('blocked', shown), blocked: poll.reason };
   }
-  // If the resources endpoint may still answer, a server isn't blocked until that has refused as well. The socket's problem is shown
-  // even if a poll fails: it lasts, and is the more specific one.
+  // If the resources endpoint may still answer, a server isn't blocked until that has refused as well. The socket's problem is
+  // shown even if a poll fails, because it lasts and is more specific.
   if (refused.reason === undefined || (refused.pollable && now.mode === 'auto'))
     return statusOf('failing', problem);
   return { ...statusOf('blocked', problem), blocked: refused.reason };
@@ -77,7 +77,7 @@ export function socketState(machine: MachineState): SocketState {
   }
 }
 
-/** The fields that name the server in a log line. */
+/** The fields that identify the server in a log line. */
 export interface LogSubject {
   readonly panel: string;
   readonly server: string;
@@ -85,7 +85,7 @@ export interface LogSubject {
   readonly node?: string;
 }
 
-/** The fields of a server, and of its node where that is known. */
+/** The fields of a server, and of its node if that is known. */
 export function subjectOf(target: ServerTarget, node: string | undefined): LogSubject {
   return {
     panel: target.panel,
@@ -95,7 +95,7 @@ export function subjectOf(target: ServerTarget, node: string | undefined): LogSu
   };
 }
 
-/** The way in which a server is observed again after such a change, if it is. */
+/** The source through which a change made a server observable again, if it did. */
 export function recoveredWay(before: CollectionStatus, now: CollectionStatus): SampleSource | undefined {
   const wasLost = before.condition === 'failing' || before.condition === 'blocked';
   const wasFallback = before.condition === 'polling' && before.problem !== undefined;
@@ -103,20 +103,20 @@ export function recoveredWay(before: CollectionStatus, now: CollectionStatus): S
   return now.condition === 'polling' && wasLost ? 'poll' : undefined;
 }
 
-/** What a line about a condition tells beside it. */
+/** What the log line about a condition depends on besides the condition. */
 export interface ConditionContext {
   readonly node?: string | undefined;
-  /** The condition that it follows. */
+  /** The previous condition. */
   readonly before?: CollectionStatus;
-  /** The server's socket was open once. */
+  /** The server's socket has been open before. */
   readonly hasStreamed?: boolean;
-  /** The server only does what is planned, such as taking its turn. */
+  /** The change is planned, for example because the server takes its turn. */
   readonly isRoutine?: boolean;
 }
 
 /**
- * Logs one line for a change of a server's condition. A problem of the panel or its key is logged once for all servers, so that the
- * line of one server is for debugging only; a fact such as a suspension is no warning.
+ * Logs one line when a server's condition changes. A problem of the panel or its API key is logged once for all servers, so the
+ * line of each server is only at level debug; a fact such as a suspension is not a warning.
  */
 export function logCondition(
   log: Logger,
@@ -142,7 +142,7 @@ export function logCondition(
   } else log.debug(fields, `${server} is ${condition}`);
 }
 
-/** What happened to the server, going by its condition and the one before; undefined for what nobody has to know. */
+/** What happened to the server, judged by its condition and the previous one; undefined if it isn't worth reporting. */
 function eventOf(
   status: CollectionStatus,
   { before = { condition: 'waiting' }, hasStreamed = false }: ConditionContext,
@@ -168,7 +168,7 @@ function eventOf(
 function levelOf({ cause }: Problem): 'debug' | 'info' | 'warn' {
   const { scope, severity } = CAUSES[cause];
   if (scope === 'panel' || scope === 'key') return 'debug';
-  // A socket that was closed is connected again at once: if that fails, its cause is the warning.
+  // A socket that was closed is reconnected at once: if that fails, the cause of that failure is the warning.
   return severity === 'fact' || cause === 'closed' ? 'info' : 'warn';
 }
 

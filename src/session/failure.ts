@@ -18,19 +18,19 @@ import { problemOf } from '../panel/errors.ts';
 export interface Failure {
   readonly reason: ReconnectReason | 'no_token';
   readonly problem: Problem;
-  /** The token can't be used any more. */
+  /** The token can no longer be used. */
   readonly dropToken?: boolean;
 }
 
 /** A refusal that retrying within minutes won't fix. */
 export interface LastingRefusal {
-  /** Undefined when the refusal is about the key, which the panel reports for all its servers. */
+  /** Undefined if the refusal concerns the API key, which the panel reports for all its servers. */
   readonly reason: BlockedReason | undefined;
-  /** May the resources endpoint still answer for this server? */
+  /** Whether the resources endpoint may still answer for this server. */
   readonly pollable: boolean;
 }
 
-/** Refusals that hold for every endpoint of a server. */
+/** Refusals that apply to every endpoint of a server. */
 const UNREADABLE: ReadonlySet<CauseCode> = new Set([
   'suspended',
   'installing',
@@ -40,7 +40,7 @@ const UNREADABLE: ReadonlySet<CauseCode> = new Set([
   'not_found',
 ]);
 
-/** Whether a problem is a lasting refusal, and of which kind; undefined when retrying soon makes sense. */
+/** Whether a problem is a lasting refusal, and of which kind; undefined if an early retry makes sense. */
 export function lastingRefusal({ cause }: Problem): LastingRefusal | undefined {
   if (!CAUSES[cause].lasting) return undefined;
   return { reason: blockedReason(cause), pollable: !UNREADABLE.has(cause) };
@@ -72,12 +72,12 @@ export function upgradeFailure(refused: RefusedUpgrade, { origin, proxied }: Upg
   }
   const sent = cause === 'origin' ? `: Origin ${origin} sent` : '';
   const problem = { cause, detail: `the node rejected the socket upgrade (${status})${sent}` };
-  // A token is for one node: an address that answers as something else may be outdated.
+  // A token is for one node, so an address that answers as something else may be outdated.
   const dropToken = status !== 400 && status !== 403 && status < 500;
   return { reason: 'upgrade_refused', problem, dropToken };
 }
 
-/** The failure of a socket that the far end closed, or that was cut. */
+/** The failure of a socket that the far end closed, or whose connection was lost. */
 export function closeFailure(
   { code, text, reason }: { readonly code: number; readonly text: string; readonly reason: ReconnectReason },
   { closeCause }: Pick<SocketCodec, 'closeCause'>,

@@ -13,15 +13,15 @@ export interface Token {
 }
 
 export interface AttemptState {
-  /** The newest socket's number; events of an older one are ignored. */
+  /** The number of the newest socket; events of older ones are ignored. */
   readonly epoch: number;
-  /** Failed attempts in a row. */
+  /** Consecutive failed attempts. */
   readonly failures: number;
-  /** What went wrong last, until a socket streams again. */
+  /** The latest problem, kept until a socket streams again. */
   readonly problem?: Problem;
-  /** The refusal that this attempt is to show lifted or not; it stands until then. */
+  /** The refusal that this attempt retests; it stands until then. */
   readonly refused?: LastingRefusal;
-  /** What made earlier attempts fail is likely over: the attempt counts as a first one. */
+  /** The reason for earlier failures is probably gone: the attempt counts as a first one. */
   readonly isPromising?: true;
 }
 
@@ -34,25 +34,25 @@ export interface Live extends WithToken {
   readonly since: number;
   /** When a token was last accepted on it. */
   readonly authenticatedAt: number;
-  /** Requests for stats that were not answered. */
+  /** Requests for stats that have not been answered. */
   readonly unanswered: number;
-  /** Refreshes in a row that failed; absent if none did. */
+  /** Consecutive failed refreshes; absent if none failed. */
   readonly failedRefreshes?: number;
-  /** The node rejected a renewed token once; another is fetched in a moment. */
+  /** The node rejected a renewed token once; another is fetched shortly. */
   readonly renewalRejected?: true;
 }
 
-/** Where a session is; every state but `idle` belongs to a server that is to be streamed. */
+/** The state of a session; every state but `idle` belongs to a server that should be streamed. */
 export type MachineState =
   | { readonly name: 'idle'; readonly epoch: number }
   | ({ readonly name: 'fetchingToken' } & AttemptState)
   | ({ readonly name: 'connecting'; readonly reused: boolean } & WithToken)
   | ({ readonly name: 'authenticating'; readonly reused: boolean } & WithToken)
   | ({ readonly name: 'streaming' } & Live)
-  /** A new token is on its way (`next` undefined) or waits to be accepted. */
+  /** A new token is being fetched (`next` undefined) or waits to be accepted. */
   | ({ readonly name: 'refreshing'; readonly next: Token | undefined } & Live)
   | ({ readonly name: 'backingOff'; readonly token: Token | undefined } & AttemptState)
-  /** Waits for the slow retry, with the token if that may still be used. */
+  /** Waits for the slow retry, with the token if that can still be used. */
   | ({
       readonly name: 'blocked';
       readonly refused: LastingRefusal;
@@ -65,7 +65,7 @@ export type TimerName = 'deadline' | 'refresh' | 'expiry' | 'silence' | 'retry';
 export type MachineEvent =
   | { readonly type: 'start' }
   | { readonly type: 'stop' }
-  /** Whatever kept this server from connecting may be over: try now. */
+  /** The reason why this server could not connect may be gone: try now. */
   | { readonly type: 'wake' }
   | { readonly type: 'tokenFetched'; readonly token: Token }
   | { readonly type: 'tokenFailed'; readonly failure: Failure }
@@ -77,7 +77,7 @@ export type MachineEvent =
       readonly type: 'jwtError';
       readonly epoch: number;
       readonly curable: boolean;
-      /** It answers a message of ours, which can only be the token that was sent last. */
+      /** It answers one of the exporter's messages, which can only be the token sent last. */
       readonly answersToken?: boolean;
       readonly failure: Failure;
     }
@@ -85,11 +85,11 @@ export type MachineEvent =
   | { readonly type: 'daemonError'; readonly epoch: number; readonly failure: Failure }
   /** `token expiring` or `token expired`. */
   | { readonly type: 'tokenEnding'; readonly epoch: number }
-  /** A `stats` frame came. */
+  /** A `stats` frame arrived. */
   | { readonly type: 'heard'; readonly epoch: number }
   | { readonly type: 'timer'; readonly timer: TimerName };
 
-/** What a session is to do. */
+/** What a session has to do. */
 export type MachineEffect =
   | { readonly type: 'fetchToken'; readonly priority: TokenPurpose }
   | { readonly type: 'abortFetch' }
@@ -105,7 +105,7 @@ export type MachineEffect =
 export type StateNamed<Name extends MachineState['name']> = Extract<MachineState, { name: Name }>;
 export type EventOfType<Type extends MachineEvent['type']> = Extract<MachineEvent, { type: Type }>;
 
-/** What a step needs of the world. */
+/** What a step needs from outside. */
 export interface MachineContext {
   /** Monotonic milliseconds. */
   readonly now: number;
@@ -120,7 +120,7 @@ export interface SocketTimeouts {
   readonly authTimeoutMs: number;
 }
 
-/** The state that follows an event, and what to do on the way. */
+/** The state after an event, and the effects of the transition. */
 export interface Transition {
   readonly state: MachineState;
   readonly effects: readonly MachineEffect[];
@@ -133,16 +133,16 @@ export const CLOSE_SOCKET: MachineEffect = { type: 'closeSocket' };
 export const TERMINATE: MachineEffect = { type: 'terminateSocket' };
 const NO_EFFECTS: readonly MachineEffect[] = [];
 
-/** After this long without a `stats` frame, one is asked for: an offline server sends nothing unasked. */
+/** After this long without a `stats` frame, one is requested: an offline server sends none on its own. */
 export const SILENCE_MS = 15_000;
 
 /**
- * A node that revokes tokens rejects those that were issued before, and tokens carry whole seconds: one that was issued in the same
- * second is rejected as well, one that is fetched this much later is not.
+ * A node that revokes tokens rejects those issued before, and tokens carry whole seconds: a token issued in the same second is
+ * rejected as well, but one fetched this much later is not.
  */
 export const RENEW_AGAIN_MS = 2_000;
 
-/** The step from waiting for a token to a socket with it. */
+/** The step from waiting for a token to a socket that uses it. */
 export function connect(
   state: AttemptState,
   token: Token,
@@ -160,10 +160,10 @@ export function connect(
   };
 }
 
-/** After so many failures in a row the next call for credentials is likely in vain, too: it waits until there is room for it. */
+/** After this many consecutive failures, the next call for credentials will probably fail too, so it waits for spare budget. */
 const FAILURES_TO_RETRY = 3;
 
-/** The step to a call for credentials; what is known of earlier trouble is carried on. */
+/** The step to a call for credentials; what is known about earlier failures is kept. */
 export function fetchToken(from: AttemptState): Transition {
   const isRetry =
     from.isPromising === undefined && (from.refused !== undefined || from.failures >= FAILURES_TO_RETRY);
@@ -209,7 +209,7 @@ export function failWithSocket(
   return prepend([TERMINATE], fail(state, token, failure, context, retryMs));
 }
 
-/** The step to a retry, after `retryMs` if that is given; after a lasting refusal, to the slow retry. */
+/** The step to a retry, after `retryMs` if given; after a lasting refusal, to the slow retry. */
 export function fail(
   state: AttemptState,
   token: Token | undefined,

@@ -35,24 +35,24 @@ import {
   type Transition,
 } from './machine-model.ts';
 
-/** A token that lives no longer than this isn't worth a connect: it would expire on the way. */
+/** A token with a shorter remaining lifetime isn't worth a connect: it would expire during it. */
 const REUSE_MARGIN_MS = 15_000;
 
-/** A socket that left this many requests for stats unanswered is dead, whatever TCP says. */
+/** A socket that left this many requests for stats unanswered is dead, whatever TCP reports. */
 const UNANSWERED_LIMIT = 2;
 
-/** A socket without any stats is given up after this long. */
+/** A socket without any stats is closed after this long. */
 export const SILENT_AFTER_MS = (UNANSWERED_LIMIT + 1) * SILENCE_MS;
 
-/** A daemon that calls a token expired this soon after taking it won't be cured by another at once. */
+/** If a daemon calls a token expired this soon after accepting it, fetching another at once won't help. */
 const REFUSED_AFTER_AUTH_MS = 30_000;
 
-/** So many failures in a row may be followed by another token soon. */
+/** Up to this many consecutive failures are followed quickly by another token. */
 const QUICK_RENEWALS = 2;
 
 type LiveState = StateNamed<'streaming'> | StateNamed<'refreshing'>;
 
-/** The state that follows and what to do on the way; pure. An event that means nothing here changes nothing. */
+/** The next state and the effects of the transition; pure. An event that has no meaning in this state changes nothing. */
 export function step(state: MachineState, event: MachineEvent, context: MachineContext): Transition {
   if (event.type === 'stop') return stop(state);
   if ('epoch' in event && event.epoch !== state.epoch) return stay(state);
@@ -74,7 +74,7 @@ export function step(state: MachineState, event: MachineEvent, context: MachineC
   }
 }
 
-/** Has the state a socket, whatever its stage? */
+/** Does the state have a socket, at any stage? */
 export function hasSocket(state: MachineState): boolean {
   return (
     state.name === 'connecting' ||
@@ -134,11 +134,11 @@ function whileAuthenticating(
       return stream(state, state.token, context.now, context);
     case 'jwtError':
     case 'daemonError':
-      // After a restart, a daemon rejects tokens that it accepted before; that says nothing about a fresh one.
+      // After a restart, a daemon rejects tokens that it accepted before; that says nothing about a new one.
       if (state.reused && (event.type === 'daemonError' || event.curable)) {
         return prepend(
           [CLOSE_SOCKET, { type: 'countReconnect', reason: 'auth_refused' }],
-          // A refusal that this attempt is to show lifted or not stays the problem until then.
+          // A refusal that this attempt retests remains the problem until then.
           fetchToken({
             ...state,
             ...(state.refused === undefined && { problem: event.failure.problem }),
@@ -157,7 +157,9 @@ function whileAuthenticating(
   }
 }
 
-/** A new token that another may cure is replaced soon, the first times; after that it is retried as any failure is. */
+/**
+ * The first few times, a new token whose error another token may fix is replaced soon; after that it is retried like any failure.
+ */
 function rejectToken(
   state: StateNamed<'authenticating'>,
   event: EventOfType<'jwtError'> | EventOfType<'daemonError'>,
@@ -181,7 +183,7 @@ function whileResting(
   return fetchToken(attempt);
 }
 
-/** What a session does whose socket streams, with or without a new token on its way. */
+/** What a session does while its socket streams, with or without a new token under way. */
 function whileLive(state: LiveState, event: MachineEvent, context: MachineContext): Transition {
   switch (event.type) {
     case 'heard':
@@ -222,7 +224,7 @@ function onLiveTimer(state: LiveState, timer: TimerName, context: MachineContext
     case 'refresh':
       return state.name === 'streaming' ? refresh(state) : stay(state);
     case 'expiry':
-      // Nothing comes any more on this socket: a token under way is for the next one.
+      // Nothing more arrives on this socket, so a token under way is for the next one.
       if (state.name === 'refreshing' && state.next !== undefined) return stay(state);
       return prepend(
         [CLOSE_SOCKET, { type: 'countReconnect', reason: 'token_expired' }],
@@ -241,7 +243,7 @@ function onJwtError(state: LiveState, event: EventOfType<'jwtError'>, context: M
   if (event.answersToken === true && state.name === 'refreshing' && state.next !== undefined) {
     return rejectRenewal(state, event.failure, context);
   }
-  // While a token is on its way, each event that the daemon holds back says so once more.
+  // While a token is under way, each event that the daemon withholds produces another error.
   if (state.name === 'refreshing' || state.renewalRejected === true) return stay(state);
   if (context.now - state.authenticatedAt < REFUSED_AFTER_AUTH_MS) {
     return leaveLive(state, undefined, event.failure, context, CLOSE_SOCKET);
@@ -262,7 +264,7 @@ function rejectRenewal(
   };
 }
 
-/** The credentials ran out: on to new ones, or to those that were asked for already. */
+/** The credentials expired: continue with new ones, or with those already requested. */
 function expire(state: LiveState, context: MachineContext): Transition {
   const problem = state.problem ?? TOKEN_EXPIRED;
   const next = fetchToken({ epoch: state.epoch, failures: failuresAfter(state, context), problem });
@@ -277,7 +279,7 @@ function refresh(state: StateNamed<'streaming'>): Transition {
 }
 
 function takeToken(state: StateNamed<'refreshing'>, token: Token, context: MachineContext): Transition {
-  // The server was moved to another node: the old one will fall silent.
+  // The server was moved to another node: the old one will go silent.
   if (token.socketUrl !== state.token.socketUrl) {
     return prepend(
       [CLOSE_SOCKET, { type: 'countReconnect', reason: 'moved' }],
@@ -293,7 +295,7 @@ function takeToken(state: StateNamed<'refreshing'>, token: Token, context: Machi
   };
 }
 
-/** A failed refresh leaves the socket alone while its token lives; a lasting refusal waits for its end. */
+/** A failed refresh doesn't affect the socket while its token is valid; a lasting refusal waits until the token expires. */
 function keepStreaming(
   state: StateNamed<'refreshing'>,
   failure: Failure,

@@ -11,10 +11,10 @@ import type { Role, Standing } from './session-ports.ts';
 /** A server whose socket fails is polled once its data is this old. */
 export const FALLBACK_AFTER_MS = 30_000;
 
-/** When a server's resources are to be asked for: not at all, or from an instant on at an interval. */
+/** When a server's resources are requested: never, or from an instant on at an interval. */
 export type PollPolicy =
   | { readonly type: 'off' }
-  /** `from` is a monotonic instant. */
+  /** `from` is in monotonic milliseconds. */
   | { readonly type: 'on'; readonly from: number; readonly intervalMs: number };
 
 const OFF: PollPolicy = { type: 'off' };
@@ -25,11 +25,11 @@ export interface PollSituation {
   readonly mode: CollectionMode;
   readonly machine: MachineState;
   readonly sampledAt: number | undefined;
-  /** When the session began to want a socket. */
+  /** Since when the session has wanted a socket. */
   readonly waitingSince: number;
 }
 
-/** Is the server to be polled, and from when? Pure. */
+/** Should the server be polled, and from when? Pure. */
 export function pollPolicy(situation: PollSituation): PollPolicy {
   const { role, machine, mode } = situation;
   if (role.type !== 'poll' && role.type !== 'stream') return OFF;
@@ -49,7 +49,7 @@ export function pollPolicy(situation: PollSituation): PollPolicy {
       if (machine.refused !== undefined) {
         return machine.refused.pollable ? { type: 'on', from: Number.NEGATIVE_INFINITY, intervalMs } : OFF;
       }
-      // A server that only waits its turn to connect has not failed: a poll would take the turn of another.
+      // A server that is only waiting for its turn to connect has not failed: a poll would take another server's turn.
       if (machine.failures === 0) return OFF;
       return {
         type: 'on',
@@ -59,18 +59,20 @@ export function pollPolicy(situation: PollSituation): PollPolicy {
   }
 }
 
-/** How one poll ended; after a `refused` one the next waits for the slow retry. */
+/** How one poll ended; after a `refused` one, the next waits for the slow retry. */
 type EndedPoll =
   | { readonly type: 'answered' }
   | { readonly type: 'failed'; readonly problem: Problem }
   | { readonly type: 'refused'; readonly reason: BlockedReason; readonly problem: Problem };
 
-/** How the last poll since polling began went; `none` before the first. */
+/** The result of the last poll since polling began; `none` before the first. */
 export type PollResult = { readonly type: 'none' } | EndedPoll;
 
 export type PollOutcome = EndedPoll['type'];
 
-/** The result of a poll that the panel answered: a suspended server is refused, and without data the node is unreachable. */
+/**
+ * The result of a poll that the panel answered: a suspended server counts as refused, and without data the node is unreachable.
+ */
 export function answeredResult({ suspended, sample }: Resources): EndedPoll {
   if (suspended)
     return failedWith({ cause: 'suspended', detail: 'the panel says that the server is suspended' });
@@ -88,10 +90,10 @@ function failedWith(problem: Problem): EndedPoll {
   return reason === undefined ? { type: 'failed', problem } : { type: 'refused', reason, problem };
 }
 
-/** One failure may be a moment's; after two in a row a server no longer counts as observed the way it was planned. */
+/** A single failure may be temporary; after two in a row, a server no longer counts as observed as planned. */
 const FAILURES_THAT_COUNT = 2;
 
-/** How the server stands in its fleet's plan, going by its last poll; pure. */
+/** The server's standing in its fleet's plan, judged by its last poll; pure. */
 export function standingOf(
   { role, machine }: Pick<PollSituation, 'role' | 'machine'>,
   policy: PollPolicy,
@@ -106,19 +108,19 @@ export function standingOf(
   return isPolled ? 'fallback' : 'lost';
 }
 
-/** Makes one poll; resolves with its outcome, whatever that is. */
+/** Makes one poll; resolves with its outcome and never rejects. */
 export type Poll = (signal: AbortSignal) => Promise<PollOutcome>;
 
-/** Asks for one server's resources again and again while its policy says so; never two at once. */
+/** Requests one server's resources repeatedly while its policy says so; never two requests at once. */
 export class Poller {
   readonly #clock: Clock;
   readonly #random: () => number;
   readonly #poll: Poll;
   #policy: PollPolicy = OFF;
   #startedAt = Number.NEGATIVE_INFINITY;
-  /** Until then a refusal or a failure rests. */
+  /** No polls before this instant, because of a refusal or failure. */
   #notBefore = Number.NEGATIVE_INFINITY;
-  /** Failed polls in a row. */
+  /** Consecutive failed polls. */
   #failures = 0;
   #cancel: Cancel | undefined;
   #inFlight: AbortController | undefined;
@@ -133,7 +135,7 @@ export class Poller {
     return this.#policy.type === 'on';
   }
 
-  /** Takes on a policy; the same again changes nothing. */
+  /** Applies a policy; the same policy again changes nothing. */
   follow(policy: PollPolicy): void {
     this.#policy = policy;
     if (policy.type === 'off') {
@@ -145,7 +147,7 @@ export class Poller {
     if (this.#inFlight === undefined) this.#schedule();
   }
 
-  /** Polls now instead of at the next interval or slow retry. */
+  /** Polls now, without waiting for the next interval or slow retry. */
   wake(): void {
     this.#startedAt = Number.NEGATIVE_INFINITY;
     this.#notBefore = Number.NEGATIVE_INFINITY;

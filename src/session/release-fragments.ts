@@ -1,24 +1,24 @@
 import * as ws from 'ws';
 
-/** What is used here of the class in ws that reads frames; ws exports it, but its types leave it out. */
+/** The part of ws's frame-reading class that is used here; ws exports the class, but its types leave it out. */
 export interface Receiver {
-  /** The parts of the message that is coming in; another list after each message. */
+  /** The fragments of the incoming message; a new list after each message. */
   readonly _fragments: unknown[];
   readonly _binaryType: string;
   dataMessage: (this: Receiver, done: (error?: Error) => void) => void;
 }
 
-/** The class, or one that extends it. */
+/** The class, or a subclass. */
 export interface ReceiverClass {
   readonly prototype: Receiver;
 }
 
 /**
- * Has ws empty the list of a message's fragments once the message was delivered. ws makes that list at the end of the message before,
- * so with a frame a second it is an old object by the time a fragment is put into it. V8's young collection takes for alive whatever an
- * old object points at, even one that nobody needs any more: each frame's buffers would be moved among the old objects, and pile up
- * until the next full collection. With 10,000 servers that was a fifth of the CPU (bench/RESULTS.md). Does nothing to a ws that is
- * built in another way.
+ * Has ws empty the list of a message's fragments once the message was delivered. ws creates that list at the end of the previous
+ * message, so at one frame a second it is an old object by the time a fragment is added. V8's young-generation collection treats
+ * everything that an old object references as alive, even if that object is itself garbage: each frame's buffers would be
+ * promoted to the old generation and pile up until the next full collection. With 10,000 servers that was a fifth of the CPU
+ * (bench/RESULTS.md). Does nothing if ws is built differently.
  */
 export function releaseFragments(receiver: ReceiverClass | undefined = receiverOfWs()): void {
   if (typeof receiver?.prototype.dataMessage !== 'function') return;
@@ -28,7 +28,7 @@ export function releaseFragments(receiver: ReceiverClass | undefined = receiverO
     const fragments = this._fragments;
     dataMessage.call(this, done);
     const isDelivered = this._fragments !== fragments;
-    // In this form the listener is given the list itself.
+    // In this form the listener receives the list itself.
     if (isDelivered && this._binaryType !== 'fragments') fragments.length = 0;
   };
 }

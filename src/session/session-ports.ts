@@ -11,77 +11,77 @@ import type { SocketTimeouts } from './machine-model.ts';
 import type { ConsoleSocket, SocketListener } from './socket.ts';
 import type { TokenSlots } from './token.ts';
 
-/** What the configuration says about a panel's console sockets. */
+/** A panel's settings for console sockets. */
 export interface SessionSettings extends SocketTimeouts {
-  /** Sent as `Origin`; named when an upgrade is refused. */
+  /** Sent as `Origin`; mentioned when an upgrade is refused. */
   readonly origin: string;
 }
 
 /** How a panel's console sockets are opened, and to which addresses. */
 export interface SocketAccess {
-  /** The messages that its sockets carry. */
+  /** The codec of the messages on its sockets. */
   readonly codec: SocketCodec;
   readonly openSocket: (url: string, listener: SocketListener) => ConsoleSocket;
-  /** Why the panel may not send us to this address; undefined if it may. */
+  /** Why the exporter may not connect to this address, which the panel gave; undefined if it may. */
   readonly addressProblem: (url: string) => Problem | undefined;
   /** Is this address, of the panel or of a socket, reached through a proxy? */
   readonly isProxied: (url: string) => boolean;
 }
 
-/** What a session is to do for its server. */
+/** What a session does for its server. */
 export type Role =
   | { readonly type: 'rest' }
-  /** The panel holds the server in a state in which it can't be observed: make no call for it. */
+  /** The panel blocks the server, so it can't be observed: make no calls for it. */
   | { readonly type: 'suspended'; readonly reason: BlockedReason }
   /** Hold a socket; `pollIntervalMs` is for the fallback. */
   | { readonly type: 'stream'; readonly pollIntervalMs: number }
-  /** Hold a socket for the life of one token, then say that the turn is over. */
+  /** Hold a socket for the lifetime of one token, then report that the turn is over. */
   | { readonly type: 'turn'; readonly pollIntervalMs: number; readonly onOver: (end: TurnEnd) => void }
   /** Wait for the next turn. */
   | { readonly type: 'wait' }
-  /** Be polled only; `firstPollAt` (monotonic) spreads a fleet's first polls. */
+  /** Only poll; `firstPollAt` (monotonic) spreads a fleet's first polls. */
   | { readonly type: 'poll'; readonly pollIntervalMs: number; readonly firstPollAt: number };
 
-/** A turn that `failed` isn't followed by another one: the server is retried, and polled meanwhile, until its socket streams. */
+/** A `failed` turn isn't followed by another one: the server is retried, and polled meanwhile, until its socket streams. */
 export type TurnEnd = 'spent' | 'failed';
 
 /**
- * How a server stands in its fleet's plan: `planned` it is observed as planned; `fallback` its socket fails or is refused, so that it is
- * polled; `lost` its polls fail, too, or can't take the place of its socket.
+ * A server's standing in its fleet's plan: `planned` if it is observed as planned; `fallback` if its socket fails or is refused,
+ * so that it is polled; `lost` if its polls fail too or can't replace its socket.
  */
 export type Standing = 'planned' | 'fallback' | 'lost';
 
-/** What a session tells its fleet. */
+/** What a session reports to its fleet. */
 export interface SessionOwner {
   standingChanged(standing: Standing): void;
-  /** What kept the server from being observed by its socket, or by polls, is over. */
+  /** The server can be observed again, by its socket or by polls. */
   recovered(way: SampleSource): void;
 }
 
-/** What a session needs of its panel; one server's part of `PanelGateway`. */
+/** What a session needs from its panel; one server's part of `PanelGateway`. */
 export interface SessionPanel {
   credentials(server: string, purpose: TokenPurpose, signal: AbortSignal): Promise<Credentials>;
   resources(server: string, signal: AbortSignal): Promise<Resources>;
 }
 
-/** Where a session puts what it learns; one server's entry of the fleet store. */
+/** Where a session stores what it learns; one server's entry in the fleet store. */
 export interface SessionRecord {
   readonly target: ServerTarget;
-  /** Named in the log, where it is known. */
+  /** Included in the log, if known. */
   readonly node?: string | undefined;
   readonly sampledAt: number | undefined;
-  /** A new uninterrupted socket begins: what it says first is no transition. */
+  /** A new uninterrupted socket begins: its first state is not a transition. */
   socketBegan(): void;
-  /** The node held back events of the open socket, because it no longer accepts the token: what comes next is no transition. */
+  /** The node withheld events from the open socket because it no longer accepts the token: the next state is not a transition. */
   eventsWithheld(): void;
   socketSample(sample: Sample, now: number): void;
   stateHint(state: ServerState, now: number): void;
   pollSample(sample: Sample, requestedAt: number, now: number): void;
   consoleLine(): void;
-  /** Has the server stopped just now, so that the daemon may explain it on the console? */
+  /** Has the server just stopped, so that the daemon may explain it on the console? */
   readonly awaitsWords: boolean;
   daemonWords(words: DaemonWords, now: number): void;
-  /** The panel names this host and port for the server's socket. */
+  /** The panel gives this host and port for the server's socket. */
   socketHost(host: string): void;
   setCollection(status: CollectionStatus, socket: SocketState): void;
 }
@@ -94,10 +94,10 @@ export interface SessionContext extends SocketAccess {
   readonly panel: SessionPanel;
   readonly telemetry: PanelTelemetry;
   readonly settings: SessionSettings;
-  /** Where absent, tokens are refreshed at random. */
+  /** If absent, tokens are refreshed at random times. */
   readonly slots?: TokenSlots;
-  /** The node says that a backup of the server ended. */
+  /** The node reported that a backup of the server completed. */
   readonly backupCompleted?: (server: ServerTarget) => void;
-  /** What is wrong with the panel's API key, for every server. */
+  /** The problem of the panel's API key, which affects every server. */
   keyProblem(): Problem | undefined;
 }

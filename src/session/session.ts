@@ -16,7 +16,7 @@ import {
 import type { Role, SessionContext, SessionOwner, SessionRecord, Standing } from './session-ports.ts';
 import { Streamer } from './streamer.ts';
 
-/** Keeps one server observed in the role that it is given: by its socket, by polls, or by one after the other. */
+/** Keeps one server observed in its assigned role: by its socket, by polls, or by one after the other. */
 export class Session {
   readonly #context: SessionContext;
   readonly #record: SessionRecord;
@@ -35,7 +35,7 @@ export class Session {
     this.#context = context;
     this.#record = record;
     this.#streamer = new Streamer(context, record, {
-      // A turn lasts as long as its token, to the last second, and so does the socket of a suspended one.
+      // A turn lasts exactly as long as its token, and so does the socket of a suspended server.
       renews: () => this.#role.type !== 'turn' && this.#role.type !== 'suspended',
       tokenSpent: () => this.#onTokenSpent(),
       changed: () => this.#onMachineChange(),
@@ -43,7 +43,7 @@ export class Session {
     this.#poller = new Poller(context.clock, context.random, (signal) => this.#poll(signal));
   }
 
-  /** Takes on a role; a socket that is open already serves a role that wants one. */
+  /** Assumes a role; an open socket is reused if the role needs one. */
   assume(role: Role): void {
     this.#role = role;
     if (role.type === 'stream' || role.type === 'turn') {
@@ -55,12 +55,12 @@ export class Session {
     this.#settle();
   }
 
-  /** Takes part in turns, and waits for the first. */
+  /** Takes part in turns, and waits for the first one. */
   waitForTurn(): void {
     if (this.#role.type !== 'wait') this.assume({ type: 'wait' });
   }
 
-  /** Retries now: the problem of the panel or its key that kept the server from being observed may be over. */
+  /** Retries now, because the problem of the panel or its API key may be gone. */
   wake(): void {
     const { machine } = this.#streamer;
     const wasKey = machine.name === 'blocked' && isOfKey(machine.refused.reason);
@@ -69,7 +69,7 @@ export class Session {
     if (poll.type === 'failed' || (poll.type === 'refused' && isOfKey(poll.reason))) this.#poller.wake();
   }
 
-  /** Another server of the node can be observed again in this way: try it now. */
+  /** Another server of the node can be observed again through this source, so try it now. */
   wakeNode(way: SampleSource): void {
     const { machine } = this.#streamer;
     const isWaiting = machine.name === 'backingOff' || machine.name === 'blocked';
@@ -79,7 +79,7 @@ export class Session {
     if (this.#pollResult.type === 'failed') this.#poller.wake();
   }
 
-  /** The panel's health changed: the condition may follow from that alone. */
+  /** Updates the condition, because it may depend on the panel's health. */
   refresh(): void {
     this.#settle();
   }
@@ -102,7 +102,7 @@ export class Session {
     else this.#endTurn();
   }
 
-  // A server whose turn failed isn't given another one: it goes on by itself until its socket streams.
+  // A server whose turn failed isn't given another one: it is retried separately until its socket streams.
   #endTurn(): void {
     const role = this.#role;
     if (role.type !== 'turn') return;
@@ -130,7 +130,7 @@ export class Session {
     return result.type;
   }
 
-  /** Brings polling and the shown condition in line with where the machine stands. */
+  /** Updates polling and the condition to the state of the machine. */
   #settle(): void {
     const situation: PollSituation = {
       role: this.#role,
@@ -146,7 +146,7 @@ export class Session {
     this.#record.setCollection(status, socketState(this.#streamer.machine));
     const { condition, blocked, problem } = this.#status;
     const isChanged = status.condition !== condition || status.blocked !== blocked;
-    // After a socket was closed, the cause that keeps it from being opened again is news, once no attempt is under way.
+    // After a socket was closed, the cause that prevents reopening it is news once no attempt is under way.
     const { name } = this.#streamer.machine;
     const isAtRest = name === 'backingOff' || name === 'blocked';
     const isLost = status.condition === 'failing' || status.condition === 'blocked';
@@ -186,7 +186,7 @@ export class Session {
     if (this.#role.type === 'suspended') {
       const { reason } = this.#role;
       const detail = `the panel's listing says: ${reason}`;
-      // What streams isn't blocked, whatever the listing says.
+      // A streaming server isn't blocked, whatever the listing says.
       return isLive(machine)
         ? {
             condition: 'streaming',
@@ -204,7 +204,7 @@ export class Session {
   }
 }
 
-/** Would going on cost another call, or wait for long? Then the place is better given to the next. */
+/** Would continuing cost another call or a long wait? If so, the next server makes better use of the place. */
 function isOverForNow(machine: MachineState): boolean {
   return machine.name === 'blocked' || (machine.name === 'backingOff' && machine.failures > 1);
 }
@@ -213,7 +213,7 @@ function isLive(machine: MachineState): boolean {
   return machine.name === 'streaming' || machine.name === 'refreshing';
 }
 
-/** May the refusal be about the key? A 401 may, and a problem of the key itself has no reason of the server's. */
+/** May the refusal concern the API key? A 401 may, and a problem of the key itself has no reason that belongs to the server. */
 function isOfKey(reason: BlockedReason | undefined): boolean {
   return reason === undefined || reason === 'unauthorized';
 }

@@ -6,12 +6,12 @@ import { printable } from '../domain/printable.ts';
 import type { CauseCode, Problem } from '../domain/problem.ts';
 import { isLocalAddress, isMetadataAddress } from './special-addresses.ts';
 
-/** Which addresses a panel may send a socket to. */
+/** The addresses to which a panel may direct a socket. */
 export interface SocketPolicy {
   readonly panelUrl: string;
   /** Plain `ws` is allowed. */
   readonly allowInsecure: boolean;
-  /** When set, the only hosts that a socket may be opened to. */
+  /** If set, the only hosts to which a socket may be opened. */
   readonly socketHosts?: readonly string[];
 }
 
@@ -55,7 +55,7 @@ function hostProblem(
   return problem('socket_address_local', "the address of a cloud's metadata service");
 }
 
-/** Is the host, a name or a bracketed address as a URL has it, this machine or a link-local address? */
+/** Is the host (a name, or an address in brackets as in a URL) this machine or a link-local address? */
 export function isLocalHost(host: string): boolean {
   const bare = unbracketed(host);
   if (isIP(bare) !== 0) return isLocalAddress(bare);
@@ -70,8 +70,8 @@ type LookupCallback = (
 ) => void;
 
 /**
- * `dns.lookup` that refuses a name if one of its addresses may not be reached: checking the name alone would let a hostile
- * panel reach what listens there.
+ * Like `dns.lookup`, but rejects a name if any of its addresses is forbidden: checking the name alone would let a hostile panel
+ * reach whatever listens there.
  */
 function lookupWithout(isRefused: (address: string) => boolean) {
   return (hostname: string, options: LookupOptions, callback: LookupCallback): void => {
@@ -96,15 +96,15 @@ function lookupWithout(isRefused: (address: string) => boolean) {
   };
 }
 
-/** For the names that a panel on another machine hands out: they may lead to no local address and no metadata service. */
+/** For names given by a panel on another machine: they may not lead to a local address or a metadata service. */
 export const guardedLookup = lookupWithout(
   (address) => isLocalAddress(address) || isMetadataAddress(address),
 );
 
-/** For the names that a panel on this machine hands out, whose nodes may be here as well. */
+/** For names given by a panel on this machine, whose nodes may be on it as well. */
 const metadataGuardedLookup = lookupWithout(isMetadataAddress);
 
-/** The lookup for a panel's sockets; undefined if names may lead anywhere, since the operator listed them in `socket_hosts`. */
+/** The lookup for a panel's sockets; undefined if names may lead anywhere, because the operator listed them in `socket_hosts`. */
 export function socketLookup({ panelUrl, socketHosts }: Pick<SocketPolicy, 'panelUrl' | 'socketHosts'>) {
   if (socketHosts !== undefined) return undefined;
   return isLocalHost(new URL(panelUrl).hostname) ? metadataGuardedLookup : guardedLookup;

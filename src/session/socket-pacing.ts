@@ -1,9 +1,9 @@
 import type { Cancel, Clock } from '../domain/clock.ts';
 
-/** The far end takes two frames a second at most; a burst has crashed real daemons. */
+/** The far end accepts at most two frames a second; bursts have crashed real daemons. */
 export const FRAME_INTERVAL_MS = 500;
 
-/** More than this waiting means that the caller doesn't listen to what comes back. */
+/** With more frames waiting than this, the caller is ignoring the answers. */
 const MAX_WAITING = 64;
 
 interface OutgoingFrame {
@@ -11,7 +11,7 @@ interface OutgoingFrame {
   readonly written: () => void;
 }
 
-/** Sends frames in order and never faster than the far end takes them. */
+/** Sends frames in order, never faster than the far end accepts them. */
 export class Outbox {
   readonly #clock: Clock;
   readonly #write: (frame: string) => void;
@@ -24,7 +24,7 @@ export class Outbox {
     this.#write = write;
   }
 
-  /** Throws when too many frames are waiting; `written` is called when the frame leaves. */
+  /** Throws if too many frames are waiting; `written` is called when the frame is sent. */
   send(frame: string, written: () => void = () => undefined): void {
     if (this.#waiting.length >= MAX_WAITING) {
       throw new Error(`expected at most ${MAX_WAITING} frames waiting for one socket; send more slowly`);
@@ -33,7 +33,7 @@ export class Outbox {
     if (this.#cancel === undefined) this.#pump();
   }
 
-  /** Drops what was not sent yet. */
+  /** Drops frames that have not been sent. */
   stop(): void {
     this.#cancel?.();
     this.#cancel = undefined;
@@ -55,7 +55,7 @@ export class Outbox {
   }
 }
 
-/** Tells what the far end has read: it repeats the mark of a ping in its pong, after it read all that came before. */
+/** Reports what the far end has read: its pong repeats the mark of a ping once it has read everything before it. */
 export class ReadReceipts {
   readonly #ping: (mark: string) => void;
   /** By mark, in the order in which the frames are written. */
@@ -66,7 +66,7 @@ export class ReadReceipts {
     this.#ping = ping;
   }
 
-  /** A receipt for a frame: `written` is to be called when it leaves; `isRead` is false if the connection ended before it was read. */
+  /** A receipt for a frame: call `written` when it is sent; `isRead` is false if the connection ended before it was read. */
   expect(): { readonly written: () => void; readonly isRead: Promise<boolean> } {
     this.#asked += 1;
     const mark = String(this.#asked);
@@ -74,7 +74,7 @@ export class ReadReceipts {
     return { written: () => this.#ping(mark), isRead };
   }
 
-  /** A pong came, be it one that nobody asked for. */
+  /** Handles a pong, which may be unsolicited. */
   answered(mark: string): void {
     if (!this.#waiting.has(mark)) return;
     for (const [earlier, resolve] of this.#waiting) {
@@ -90,24 +90,24 @@ export class ReadReceipts {
   }
 }
 
-/** Quiet for longer, and a proxy's idle timeout (a minute is common) may cut the connection. */
+/** After a longer silence, a proxy's idle timeout (often a minute) may close the connection. */
 export const PING_INTERVAL_MS = 30_000;
 
-/** What a heartbeat needs of a connection. */
+/** What a heartbeat needs from a connection. */
 export interface Pingable {
   ping(): void;
-  /** Called once, when nothing came between a ping and the time of the next. */
+  /** Called once, if nothing arrived between a ping and the time of the next. */
   lost(): void;
 }
 
 /**
- * Pings a connection when nothing came for an interval, and tells when it no longer answers. One that speaks every second needs no
- * ping to stay open, nor to prove that it is; of 10,000 sockets that spares 700 messages a second.
+ * Pings a connection if nothing arrived for an interval, and reports when it no longer answers. A connection that is active every
+ * second needs no ping to stay open or to prove that it is; with 10,000 sockets this saves 700 messages a second.
  */
 export class Heartbeat {
   readonly #clock: Clock;
   readonly #connection: Pingable;
-  /** In whole milliseconds: every frame sets it, and V8 keeps a fraction in an object of its own. */
+  /** In whole milliseconds: every frame sets it, and V8 keeps a fraction in a separate object. */
   #heardAt = 0;
   #awaiting = false;
   #cancel: Cancel | undefined;
@@ -127,7 +127,7 @@ export class Heartbeat {
     this.#cancel = undefined;
   }
 
-  /** Something came, be it a pong. */
+  /** Something arrived, possibly a pong. */
   heard(): void {
     this.#heardAt = Math.trunc(this.#clock.now());
     this.#awaiting = false;

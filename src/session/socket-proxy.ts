@@ -7,17 +7,20 @@ import { type Proxy, type ProxyTrust, proxyFor } from '../panel/proxy.ts';
 import { openTunnel } from '../panel/tunnel.ts';
 import { isLocalHost } from './socket-address.ts';
 
-/** How sockets are taken through proxies. */
+/** How sockets use proxies. */
 export interface ProxyOptions {
   readonly clock: Clock;
-  /** How long a proxy may take to make a tunnel; less than a socket may take to open, or nobody hears that it was the proxy. */
+  /**
+   * How long a proxy may take to open a tunnel; shorter than the timeout for a socket, or the proxy wouldn't be identified as the
+   * cause.
+   */
   readonly timeoutMs: number;
   readonly trust?: ProxyTrust | undefined;
 }
 
 /**
- * Gives the agent that takes a socket through a proxy: the one named, else the one that `HTTPS_PROXY`, `HTTP_PROXY` and
- * `NO_PROXY` name for the address, else none. It throws where that is no http or https URL.
+ * Returns a function that gives the agent for the proxy of a socket: the configured proxy, else the one that `HTTPS_PROXY`,
+ * `HTTP_PROXY` and `NO_PROXY` select for the address, else none. It throws if the value is not an http or https URL.
  */
 export function proxyAgents(
   proxyUrl: string | undefined,
@@ -34,7 +37,7 @@ export function proxyAgents(
   };
 }
 
-/** Takes sockets through a proxy, and names the proxy where that fails. */
+/** Connects sockets through a proxy, and names the proxy in errors. */
 class TunnelAgent extends Agent {
   readonly proxy: Proxy;
   readonly #options: ProxyOptions;
@@ -50,7 +53,7 @@ class TunnelAgent extends Agent {
     const given = new AbortController();
     const leave = () => given.abort();
     if (request.destroyed) leave();
-    // Without a connection a request tells no other way that it was given up.
+    // Without a connection, this is the only sign that the request was given up.
     request.once('abort', leave);
     try {
       const socket = await openTunnel(this.proxy, { host, port }, { ...this.#options, signal: given.signal });
@@ -61,7 +64,7 @@ class TunnelAgent extends Agent {
   }
 }
 
-/** TLS with the node over a tunnel, whose certificate is compared with the node's name or IP address. */
+/** TLS with the node through a tunnel; the certificate is checked against the node's name or IP address. */
 function overTunnel(
   { host = '', port: _port, path: _path, ...tls }: ConnectionOptions,
   socket: Socket,

@@ -8,23 +8,23 @@ import type { ClientMessage, SocketCodec } from '../panel/dialect.ts';
 import type { socketLookup } from './socket-address.ts';
 import { Heartbeat, Outbox, ReadReceipts } from './socket-pacing.ts';
 
-/** No frame of the contract comes near; a longer one is an attack or a fault. */
+/** No frame of the contract comes close to this; a longer one is an attack or a fault. */
 export const MAX_FRAME_BYTES = 1_048_576;
 
-/** How long a close frame may take to be answered before the connection is cut. */
+/** How long to wait for the answer to a close frame before the connection is terminated. */
 const CLOSE_TIMEOUT_MS = 1_000;
 
 /** The same for a close that the far end began; the option is newer than the types of ws. */
 const CLOSING = { closeTimeout: CLOSE_TIMEOUT_MS };
 
-/** How much of the answer to a refused upgrade is read, and for how long: it may never end. */
+/** How much of the answer to a refused upgrade is read, and for how long, because it may never end. */
 const MAX_ANSWER_BYTES = 512;
 const ANSWER_TIMEOUT_MS = 1_000;
 
-/** Code of ws for a frame over `maxPayload`. */
+/** The error code of ws for a frame over `maxPayload`. */
 const OVERSIZE = 'WS_ERR_UNSUPPORTED_MESSAGE_LENGTH';
 
-/** Material for TLS towards the nodes; PEM texts. */
+/** TLS settings for connections to the nodes, as PEM texts. */
 export interface TlsMaterial {
   readonly ca?: string;
   readonly cert?: string;
@@ -32,7 +32,7 @@ export interface TlsMaterial {
   readonly insecureSkipVerify?: boolean;
 }
 
-/** What `tls.connect` needs to know of a panel's nodes; throws where the material is none. */
+/** What `tls.connect` needs for a panel's nodes; throws if the certificates or keys are invalid. */
 export type SocketTls = () => {
   readonly secureContext: SecureContext;
   readonly rejectUnauthorized: boolean;
@@ -45,15 +45,18 @@ export interface SocketOptions {
   readonly userAgent: string;
   readonly clock: Clock;
   readonly tls: SocketTls;
-  /** The proxy to go through for an address; undefined for none. */
+  /** The agent of the proxy for an address; undefined for none. */
   readonly agentFor?: (url: string) => Agent | undefined;
-  /** Takes a place among the sockets of the process, and gives what frees it; throws where there is none. Unlimited where absent. */
+  /**
+   * Takes a place among the process's sockets, and returns the function that frees it; throws if there is none. Unlimited if
+   * absent.
+   */
   readonly admit?: () => () => void;
-  /** Resolves the names of nodes; `dns.lookup` if absent. */
+  /** Resolves the names of nodes; `dns.lookup` by default. */
   readonly lookup?: NonNullable<ReturnType<typeof socketLookup>>;
 }
 
-/** Where a socket tells what happens to it: `refused` or `opened`, and after `opened` once `closed`. */
+/** Receives a socket's events: `refused` or `opened`, and after `opened` once `closed`. */
 export interface SocketListener {
   opened(): void;
   refused(problem: RefusedUpgrade): void;
@@ -64,13 +67,13 @@ export interface SocketListener {
 /** How a socket ended. */
 export interface SocketClosing {
   readonly code: number;
-  /** Mostly the far end's own words, as bytes off the wire: to be cleaned before they are shown. */
+  /** Usually the far end's own text, as raw bytes: it must be sanitized before it is shown. */
   readonly text: string;
   readonly reason: ReconnectReason;
   readonly oversize: boolean;
 }
 
-/** One console socket: frames out at the far end's pace, pings, and exactly one word on how it ended. */
+/** One console socket: sends frames at the far end's pace, pings, and reports its end exactly once. */
 export class ConsoleSocket {
   readonly #listener: SocketListener;
   readonly #ws: WebSocket;
@@ -84,10 +87,10 @@ export class ConsoleSocket {
   #lost = false;
   #error: (Error & { code?: string }) | undefined;
   #answer: Pick<RefusedUpgrade, 'status' | 'body'> = {};
-  /** What made the token one that can't be sent. */
+  /** Why the token can't be sent. */
   #unusable: string | undefined;
 
-  /** Begins to connect; the caller holds the deadline and calls `terminate`. */
+  /** Begins to connect; the caller enforces the timeout and calls `terminate`. */
   constructor(url: string, options: SocketOptions, listener: SocketListener) {
     this.#listener = listener;
     this.#clock = options.clock;
@@ -108,15 +111,15 @@ export class ConsoleSocket {
   }
 
   /**
-   * Sends a message, after those before it and no sooner than the far end takes it. Throws a RangeError for one that the far
-   * end would drop for its length; where a token is the cause, it ends the socket instead.
+   * Sends a message, after those before it and no sooner than the far end accepts it. Throws a RangeError if the message is so
+   * long that the far end would drop it; if that message is a token, the socket is closed instead.
    */
   send(message: ClientMessage): void {
     const frame = this.#encode(message);
     if (frame !== undefined && this.#ws.readyState === WebSocket.OPEN) this.#outbox.send(frame);
   }
 
-  /** Sends a message as `send` does; resolves with true once the far end has read it, with false if the socket ends before. */
+  /** Sends a message like `send`; resolves with true once the far end has read it, or false if the socket ends first. */
   deliver(message: ClientMessage): Promise<boolean> {
     const frame = this.#encode(message);
     if (frame === undefined || this.#ws.readyState !== WebSocket.OPEN) return Promise.resolve(false);
@@ -125,7 +128,8 @@ export class ConsoleSocket {
     return isRead;
   }
 
-  // A command is its caller's to keep short. A token is the panel's, and what a panel says must never throw in here.
+  // The caller is responsible for a command's length. A token comes from the panel, and nothing from the panel may cause an
+  // exception here.
   #encode(message: ClientMessage): string | undefined {
     try {
       return this.#codec.encode(message);
@@ -137,7 +141,7 @@ export class ConsoleSocket {
     }
   }
 
-  /** Ends the socket with a close frame; the listener hears no more. Resolves when the connection is gone. */
+  /** Closes the socket with a close frame; the listener gets no further events. Resolves when the connection is gone. */
   close(): Promise<void> {
     this.#detach();
     const gone = this.#gone();
@@ -151,7 +155,7 @@ export class ConsoleSocket {
     return gone;
   }
 
-  /** Cuts the connection; the listener hears no more. */
+  /** Terminates the connection; the listener gets no further events. */
   terminate(): void {
     this.#detach();
     this.#ws.terminate();
@@ -187,20 +191,20 @@ export class ConsoleSocket {
       this.#receipts.answered(mark.toString());
     });
     ws.on('unexpected-response', (_request, response: IncomingMessage) => this.#readAnswer(response));
-    // ws reports every failure here first and closes after; the close is the one place that reports on.
+    // ws reports every failure here first and closes afterward; only the close event is passed on.
     ws.on('error', (error) => {
       this.#error ??= error;
-      // Otherwise a node that broke the protocol could keep us waiting for its close.
+      // Otherwise a node that broke the protocol could delay its close indefinitely.
       if (this.#opened) ws.terminate();
     });
     ws.on('close', (code, reason) => this.#onClose(code, reason));
   }
 
-  /** Reads the HTTP answer that came instead of a socket, as far as it matters, and ends the connection. */
+  /** Reads the relevant part of the HTTP answer that came instead of a socket, and closes the connection. */
   #readAnswer(response: IncomingMessage): void {
     const { statusCode: status = 0 } = response;
     this.#answer = { status };
-    // Only a daemon that doesn't know the server is recognized by its words.
+    // Only a daemon that doesn't know the server is recognized by its message.
     if (status !== 404) return this.#ws.terminate();
     let body = Buffer.alloc(0);
     response.on('data', (chunk: Buffer) => {
@@ -232,7 +236,7 @@ export class ConsoleSocket {
   }
 }
 
-/** Begins to connect; what can't even begin gives its place back. */
+/** Begins to connect; frees the place if even that fails. */
 function connect(url: string, options: SocketOptions, free: (() => void) | undefined): WebSocket {
   try {
     return new WebSocket(url, {
@@ -242,7 +246,8 @@ function connect(url: string, options: SocketOptions, free: (() => void) | undef
       maxPayload: MAX_FRAME_BYTES,
       ...CLOSING,
       followRedirects: false,
-      // Our JSON parser replaces what is not UTF-8; checking each console line first would cost more than all else.
+      // The exporter's JSON parser replaces invalid UTF-8; validating each console line first would cost more than everything
+      // else.
       skipUTF8Validation: true,
       ...options.tls(),
       ...agentOption(options.agentFor?.(url)),
@@ -254,7 +259,7 @@ function connect(url: string, options: SocketOptions, free: (() => void) | undef
   }
 }
 
-/** TLS for the sockets of one panel, which share one context: of its own it would cost each of them some 40 kB. */
+/** TLS for the sockets of one panel, which share one context: separate contexts would cost some 40 kB each. */
 export function socketTls({ insecureSkipVerify, ...material }: TlsMaterial = {}): SocketTls {
   let secureContext: SecureContext | undefined;
   return () => {

@@ -1,18 +1,18 @@
 import { BlockList, isIP } from 'node:net';
 
 /**
- * Is the IP address loopback, link-local or unspecified, in IPv4, IPv6 or IPv4 inside of IPv6? Takes an address as
- * `dns.lookup` gives it; a name is none.
+ * Is the IP address loopback, link-local or unspecified, as IPv4, IPv6 or IPv4 embedded in IPv6? Takes an address as returned by
+ * `dns.lookup`; false for a name.
  */
 export function isLocalAddress(address: string): boolean {
   return formsOf(address).some((form) => contains(LOCAL, form));
 }
 
-/** Does a cloud's metadata service, which hands out credentials of the machine, answer at this IP address, in any of its forms? */
+/** Is the IP address, in any form, one of a cloud's metadata service, which hands out credentials of the machine? */
 export function isMetadataAddress(address: string): boolean {
   if (formsOf(address).some((form) => contains(METADATA, form))) return true;
-  // A network may translate IPv4 by a prefix of its own, and such an address ends with the one in IPv4. No other rule is that
-  // broad: many IPv6 addresses end like an unspecified one.
+  // A network may translate IPv4 with its own prefix, and such an address ends with the IPv4 address. No other rule is this
+  // broad, because many IPv6 addresses end like an unspecified one.
   const bytes = isIP(address) === 6 ? bytesOf(address) : undefined;
   return bytes !== undefined && contains(METADATA, quadAt(bytes, [12, 13, 14, 15]));
 }
@@ -26,7 +26,7 @@ LOCAL.addAddress('::', 'ipv6');
 LOCAL.addSubnet('fe80::', 10, 'ipv6');
 
 const METADATA = new BlockList();
-// AWS, Google Cloud, Azure, Oracle, DigitalOcean, Hetzner and others; the neighbors are AWS' DNS, time and NitroTPM.
+// AWS, Google Cloud, Azure, Oracle, DigitalOcean, Hetzner and others; neighboring addresses are AWS's DNS, time and NitroTPM.
 METADATA.addSubnet('169.254.169.0', 24, 'ipv4');
 // AWS: credentials of ECS tasks and EKS pods.
 METADATA.addSubnet('169.254.170.0', 24, 'ipv4');
@@ -44,13 +44,13 @@ function contains(list: BlockList, address: string): boolean {
   return list.check(address, isIP(address) === 6 ? 'ipv6' : 'ipv4');
 }
 
-/** Where an IPv6 address of a known kind holds an IPv4 address, by the positions of its bytes. */
+/** The positions of the bytes of an embedded IPv4 address, for each known kind of IPv6 address. */
 const EMBEDDINGS: readonly { readonly kind: BlockList; readonly bytes: readonly (readonly number[])[] }[] = [
   // 6to4
   { kind: subnet('2002::', 16), bytes: [[2, 3, 4, 5]] },
   // NAT64, the well-known prefix (RFC 6052)
   { kind: subnet('64:ff9b::', 96), bytes: [[12, 13, 14, 15]] },
-  // NAT64 inside of a site (RFC 8215), by all lengths that its prefix may have; byte 8 is never part of the address (RFC 6052)
+  // NAT64 within a site (RFC 8215), for all possible prefix lengths; byte 8 is never part of the address (RFC 6052)
   {
     kind: subnet('64:ff9b:1::', 48),
     bytes: [
@@ -68,7 +68,10 @@ function subnet(network: string, prefix: number): BlockList {
   return list;
 }
 
-/** The address, and each IPv4 address that its kind holds; none if it is no IP address. BlockList knows IPv4-mapped ones itself. */
+/**
+ * The address and each IPv4 address that its kind embeds; empty if it is not an IP address. BlockList handles IPv4-mapped
+ * addresses itself.
+ */
 function formsOf(address: string): readonly string[] {
   const family = isIP(address);
   if (family === 0) return [];
@@ -80,10 +83,10 @@ function formsOf(address: string): readonly string[] {
   return [address, ...embedded];
 }
 
-/** The 16 bytes of an IPv6 address, whose zone doesn't matter. */
+/** The 16 bytes of an IPv6 address; its zone is ignored. */
 function bytesOf(address: string): readonly number[] {
   const [bare = ''] = address.split('%', 1);
-  // The URL parser turns every spelling into groups of hexadecimal digits alone.
+  // The URL parser converts every notation to groups of hexadecimal digits.
   const [head = '', tail] = new URL(`http://[${bare}]`).hostname.slice(1, -1).split('::');
   const groupsOf = (text: string) => text.split(':').filter((group) => group !== '');
   const [front, back] = [groupsOf(head), groupsOf(tail ?? '')];

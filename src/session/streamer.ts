@@ -30,17 +30,17 @@ import type { ConsoleSocket, SocketClosing, SocketListener } from './socket.ts';
 import { Timers } from './timers.ts';
 import { claimsOf, TokenSource } from './token.ts';
 
-/** What a streamer asks its owner, and notifies it of. */
+/** What a streamer asks its owner, and what it notifies the owner of. */
 export interface StreamerOwner {
-  /** Is the token to be renewed when it ends? */
+  /** Should the token be renewed when it ends? */
   renews(): boolean;
-  /** The token ended, and is not to be renewed. */
+  /** The token ended and won't be renewed. */
   tokenSpent(): void;
-  /** The machine moved on. */
+  /** The machine's state changed. */
   changed(): void;
 }
 
-/** Holds one server's console socket: runs the machine's effects and feeds it what happens. */
+/** Holds one server's console socket: runs the machine's effects and feeds events to it. */
 export class Streamer {
   readonly #context: SessionContext;
   readonly #record: SessionRecord;
@@ -76,7 +76,7 @@ export class Streamer {
     return this.#machine;
   }
 
-  /** Resolves when the sockets that were closed so far are gone. */
+  /** Resolves when the sockets closed so far are gone. */
   get closing(): Promise<void> {
     return this.#closing;
   }
@@ -93,7 +93,7 @@ export class Streamer {
     this.dispatch({ type: 'wake' });
   }
 
-  /** Takes note of a sample that came at this instant. */
+  /** Records that a sample arrived at this instant. */
   sampled(now: number): void {
     this.#lastStatsAt = now;
   }
@@ -156,10 +156,10 @@ export class Streamer {
     } else if (timer === 'expiry') this.#owner.tokenSpent();
   }
 
-  // One timer in 15 s looks back at the last frame, instead of each frame setting a timer anew.
+  // One timer every 15 s checks when the last frame arrived, so that frames needn't reset a timer.
   #rearmSilence(): boolean {
     const quietMs = this.#clock.now() - this.#lastStatsAt;
-    // What a rounding error leaves of the wait would never pass.
+    // A wait shorter than this is a rounding error and would never elapse.
     if (SILENCE_MS - quietMs < 1) return false;
     this.#timers.set('silence', SILENCE_MS - quietMs);
     return true;
@@ -191,7 +191,7 @@ export class Streamer {
     this.#fetch = undefined;
   }
 
-  // A server never has two sockets: the old one's close is waited for, which takes a second at most.
+  // A server never has two sockets: this waits for the old one to close, which takes at most a second.
   async #openSocket(epoch: number, url: string): Promise<void> {
     await this.#closing;
     if (this.#machine.name !== 'connecting' || this.#machine.epoch !== epoch) return;
@@ -202,7 +202,7 @@ export class Streamer {
         new SocketEvents(this.#context, this.#record, this.#owner, this, epoch),
       );
     } catch (error) {
-      // ws refuses some addresses outright; that must not pass for a crash of this program.
+      // ws rejects some addresses by throwing; that must not look like a bug in the exporter.
       this.dispatch({
         type: 'refused',
         epoch,
@@ -240,8 +240,8 @@ function sentToken(machine: MachineState): Token | undefined {
 }
 
 /**
- * Passes what one socket says to the machine and the record. This is a class because closures for each of a dozen events would
- * cost a kilobyte per server.
+ * Passes the events of one socket to the machine and the record. This is a class because closures for each of a dozen events
+ * would cost a kilobyte per server.
  */
 class SocketEvents implements SocketListener, FrameHandler {
   readonly telemetry: PanelTelemetry;

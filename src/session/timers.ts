@@ -2,13 +2,13 @@ import type { Cancel, Clock } from '../domain/clock.ts';
 
 interface NamedTimer<Name> {
   readonly name: Name;
-  /** A monotonic instant. */
+  /** In monotonic milliseconds. */
   readonly at: number;
 }
 
 /**
- * Named timers that belong to one owner: setting one anew replaces it, and all can be cancelled at once. The clock is asked for
- * the next of them only: timers that are all running at once would be a quarter of what a server costs.
+ * Named timers of one owner: setting one again replaces it, and all can be canceled at once. Only the next one is scheduled on
+ * the clock: scheduling them all would be a quarter of what a server costs.
  */
 export class Timers<Name extends string> {
   readonly #clock: Clock;
@@ -40,7 +40,7 @@ export class Timers<Name extends string> {
     this.#cancel = next && this.#clock.schedule(Math.max(0, next.at - this.#clock.now()), () => this.#fire());
   }
 
-  // What a timer does may set others, or cancel them all: the list is read anew for each.
+  // A timer may set others or cancel them all, so the list is read again for each.
   #fire(): void {
     for (;;) {
       const [next, ...rest] = this.#due;

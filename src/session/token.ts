@@ -5,32 +5,34 @@ import type { Credentials } from '../panel/dialect.ts';
 import type { TokenPurpose } from '../panel/gateway.ts';
 import type { Token } from './machine-model.ts';
 
-/** People's consoles share the panel's five credential calls a minute and server: we take two at most. */
+/**
+ * The panel allows five credential calls a minute for each server, shared with people's consoles: the exporter makes at most two.
+ */
 const CALLS_PER_WINDOW = 2;
 const WINDOW_MS = 60_000;
 
-/** A token that has no slot is refreshed at a random point of its life. */
+/** A token that has no slot is refreshed at a random point in its life, from this part on. */
 const REFRESH_FROM = 0.75;
 const REFRESH_TO = 0.9;
 
-/** Asks the panel for credentials of one server. */
+/** Requests credentials of one server from the panel. */
 export type FetchCredentials = (purpose: TokenPurpose, signal: AbortSignal) => Promise<Credentials>;
 
-/** Why a token was fetched: for a socket that streams, or for a new one. */
+/** What a token was fetched for: a socket that is streaming, or a new one. */
 export type TokenUse = 'refresh' | 'connect';
 
-/** Assigns the instants at which the tokens of a fleet are refreshed. */
+/** Assigns the times at which a fleet's tokens are refreshed. */
 export interface TokenSlots {
-  /** When a token that was received `now` is to be refreshed, as a monotonic instant. */
+  /** When a token received at `now` is to be refreshed, in monotonic milliseconds. */
   refreshAt(server: string, use: TokenUse, now: number, lifetimeMs: number): number;
   /** The server's socket is gone. */
   release(server: string): void;
 }
 
-/** The instant of a token's refresh, by its use, its receipt and its life; undefined if that doesn't matter. */
+/** When to refresh a token, by its use, receipt and lifetime; undefined if that doesn't matter. */
 type ScheduleRefresh = (use: TokenUse, now: number, lifetimeMs: number) => number | undefined;
 
-/** Gives tokens of one server, and holds back calls that would crowd people out. */
+/** Provides tokens of one server, and delays calls that would leave none of the limit to people. */
 export class TokenSource {
   readonly #clock: Clock;
   readonly #random: () => number;
@@ -38,7 +40,7 @@ export class TokenSource {
   readonly #schedule: ScheduleRefresh | undefined;
   #calls: readonly number[] = [];
 
-  /** Without a schedule, tokens are refreshed at random. */
+  /** Without a schedule, tokens are refreshed at random times. */
   constructor(clock: Clock, random: () => number, fetch: FetchCredentials, schedule?: ScheduleRefresh) {
     this.#schedule = schedule;
     this.#clock = clock;
@@ -62,7 +64,7 @@ export class TokenSource {
       const refreshAt = this.#schedule?.(use, now, credentials.lifetimeMs);
       return { ...toToken(credentials, now, this.#random()), ...(refreshAt !== undefined && { refreshAt }) };
     } finally {
-      // It may have waited long in the budget: what counts is when the panel saw it.
+      // The call may have waited long in the budget: what counts is when the panel received it.
       stamp();
     }
   }
@@ -74,7 +76,7 @@ export class TokenSource {
   }
 }
 
-/** Credentials with their instants: the life counts on the monotonic clock from their receipt. */
+/** Credentials with their instants: the lifetime counts on the monotonic clock from their receipt. */
 export function toToken(credentials: Credentials, now: number, random: number): Token {
   const { token, socketUrl, lifetimeMs } = credentials;
   return {
@@ -85,7 +87,7 @@ export function toToken(credentials: Credentials, now: number, random: number): 
   };
 }
 
-/** What a token grants, as far as its payload can be read; the signature is the node's to verify. */
+/** The claims of a token, as far as its payload can be read; verifying the signature is up to the node. */
 export function claimsOf(token: string): TokenClaims {
   try {
     const { permissions } = decodeJwt(token);
