@@ -3,21 +3,21 @@ import { NODE_CAUSES } from './node-causes.ts';
 import { KEY_CAUSES, PANEL_CAUSES } from './panel-causes.ts';
 import { EXPORTER_CAUSES, SERVER_CAUSES } from './server-causes.ts';
 
-/** How much a cause should worry its reader: a fact is normal, a warning limits what is observed, an error stops it. */
+/** How serious a cause is: a fact is normal, a warning limits what is observed, an error stops it. */
 export type Severity = 'fact' | 'warning' | 'error';
 
-/** What is known of a cause, whoever meets it. */
+/** What is known about a cause, independent of where it occurs. */
 export interface CauseFacts {
-  /** A few words, as a heading or a table cell has them. */
+  /** A few words for a heading or a table cell. */
   readonly title: string;
   /** What it usually means, in one sentence or two. */
   readonly meaning: string;
   /** What to do, in one sentence or two. */
   readonly remedy: string;
   readonly severity: Severity;
-  /** Only a person, or a job on the panel, ends it: retrying within minutes is useless. */
+  /** Only a person, or a job on the panel, can end it: retrying within minutes is useless. */
   readonly lasting: boolean;
-  /** Where several servers meet it, it may be the node's or the panel's. */
+  /** If several servers report it, the cause may lie with the node or the panel. */
   readonly escalates: boolean;
 }
 
@@ -42,7 +42,7 @@ export const CAUSES: Readonly<Record<CauseCode, Cause>> = Object.fromEntries(
   ),
 ) as Record<CauseCode, Cause>;
 
-/** Does the cause make the whole API unusable: the panel doesn't answer as one, or the key is of no use? */
+/** Does the cause make the whole API unusable, because the panel doesn't answer as one or the API key isn't accepted? */
 export function isPanelWide({ scope, escalates }: Cause): boolean {
   return escalates && (scope === 'panel' || scope === 'key');
 }

@@ -2,7 +2,7 @@ import { printable } from '../domain/printable.ts';
 import type { CauseCode } from '../domain/problem.ts';
 import { nodeTransportCause, readTransportError } from './transport.ts';
 
-/** A socket that could not be opened: the status and body of the HTTP answer where one came instead, or the error. */
+/** A socket that could not be opened: the status and body of the HTTP answer that came instead, or the error. */
 export interface RefusedUpgrade {
   readonly status?: number;
   /** The beginning of the answer's body. */
@@ -10,19 +10,19 @@ export interface RefusedUpgrade {
   readonly error: Error;
 }
 
-/** Why a node, or a proxy before it, refused to open a socket; `proxied` when the node is reached through a proxy. */
+/** Why a node, or a proxy in front of it, refused to open a socket; `proxied` if the node is reached through a proxy. */
 export function upgradeCause({ status, body = '', error }: RefusedUpgrade, proxied: boolean): CauseCode {
   if (status === undefined) return nodeTransportCause(readTransportError(error), proxied);
   if (status === 407) return 'node_proxy';
   if (status === 403) return 'origin';
   if (status === 400) return 'too_many_sockets';
-  // What a daemon says of a server that it doesn't know (wings, router/middleware).
+  // The answer of a daemon that doesn't know the server (wings, router/middleware).
   if (status === 404 && /does not exist on this instance/i.test(body)) return 'server_not_on_node';
   if (status >= 300 && status < 400) return 'upgrade_redirected';
   return status >= 500 ? 'upgrade_error' : 'upgrade_refused';
 }
 
-/** Close codes that no reconnect cures: daemons and panels in the field use them. */
+/** Close codes after which reconnecting is useless; daemons and panels in the field use them. */
 const CLOSED_SUSPENDED = 4409;
 const CLOSED_FOR_GOOD = 4400;
 
@@ -32,16 +32,16 @@ export function closeCause(code: number): CauseCode {
   return code === CLOSED_FOR_GOOD ? 'closed_for_good' : 'closed';
 }
 
-/** What a token's payload says; absent where it can't be read. */
+/** The payload of a token; fields are absent if they can't be read. */
 export interface TokenClaims {
   readonly permissions?: readonly string[];
 }
 
-/** "jwt: exp claim is invalid" and "created too far in past (denylist)" are what daemons say, with variations. */
+/** Daemons say "jwt: exp claim is invalid" and "created too far in past (denylist)", with variations. */
 const TIMES =
   /\b(?:exp|nbf|iat)\b|expir|deny ?list|denied list|blacklist|revoked|too far in (?:the )?past|not yet valid/i;
 
-/** Does a `jwt error` speak of a token that a new one would cure? Matched loosely: the wording varies between versions. */
+/** Is the `jwt error` one that a new token would fix? Matched loosely, because the wording varies between versions. */
 export function isCuredByNewToken(words: string): boolean {
   return TIMES.test(words);
 }
@@ -51,7 +51,7 @@ export function jwtErrorCause(words: string, claims: TokenClaims = {}): CauseCod
   if (isCuredByNewToken(words)) return 'token_clock';
   if (/uuid mismatch/i.test(words)) return 'token_wrong_server';
   if (!/permission/i.test(words)) return 'token_refused';
-  // Since wings 1.12.2 and panel 1.12.3, tokens carry a scope; a node that misses it says the same as for a missing permission.
+  // Since wings 1.12.2 and panel 1.12.3, tokens carry a scope; a node reports a missing scope like a missing permission.
   return grantsConsole(claims) ? 'token_version' : 'no_console_permission';
 }
 
@@ -59,18 +59,18 @@ function grantsConsole({ permissions }: TokenClaims): boolean {
   return permissions?.some((permission) => permission === '*' || permission === 'websocket.connect') ?? false;
 }
 
-/** Daemons put a random identifier before their words, which would make every server's words different. */
+/** Daemons prefix errors with a random identifier, which would make every server's message different. */
 const IDENTIFIER = /^Error Event \[[^\]]{1,64}\]: /;
 
 /**
- * Does an error answer a message of ours? Only then do daemons put an identifier before the words; a `jwt error` without one may stand
- * in for an event that was held back (wings, router/websocket).
+ * Does an error answer one of the exporter's messages? Only then do daemons prefix it with an identifier; a `jwt error` without
+ * one may replace an event that was withheld (wings, router/websocket).
  */
 export function answersMessage(words: string): boolean {
   return IDENTIFIER.test(words);
 }
 
-/** A daemon's words on one line, without the identifier that it puts before them. */
+/** A daemon's message on one line, without the identifier that precedes it. */
 export function daemonWords(words: string): string {
   return printable(words).replace(IDENTIFIER, '');
 }

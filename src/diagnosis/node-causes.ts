@@ -1,16 +1,16 @@
 import type { CAUSES_BY_SCOPE } from '../domain/problem.ts';
 import type { CauseFacts } from './causes.ts';
 
-/** The node can't be used, or not by anybody with this configuration. */
+/** The node can't be used at all, or not with this configuration. */
 const DOWN = { severity: 'error', lasting: false, escalates: true } as const;
 
-/** The same, until somebody changes the configuration, the panel or the node. */
+/** The same, until someone changes the configuration, the panel or the node. */
 const WRONG = { severity: 'error', lasting: true, escalates: true } as const;
 
 const CERTIFICATE = "Fix the node's certificate";
 const NTP = 'Turn on time synchronization (NTP)';
 
-/** Causes that concern a node, its daemon, or the way there. */
+/** Causes that concern a node, its daemon, or the connection to it. */
 export const NODE_CAUSES: Readonly<Record<(typeof CAUSES_BY_SCOPE.node)[number], CauseFacts>> = {
   socket_address: {
     ...WRONG,

@@ -3,30 +3,33 @@ import type { BlockedReason } from '../domain/server.ts';
 import type { ApiEndpoint } from '../domain/telemetry.ts';
 import { CAUSES } from './causes.ts';
 
-/** An answer of a panel's API that is not a success, decoded. */
+/** An answer of a panel's API other than success, decoded. */
 export interface PanelRefusal {
   readonly endpoint: ApiEndpoint;
   readonly status: number;
   /**
-   * Whose form the body has: `envelope` is the panel's list of errors, `message` its flat object, `foreign` everything else: mostly the
-   * page of a proxy or firewall before the panel.
+   * The form of the body: `envelope` is the panel's list of errors, `message` its flat object, `foreign` everything else: usually
+   * the page of a proxy or firewall in front of the panel.
    */
   readonly form: 'envelope' | 'message' | 'foreign';
-  /** The class of the panel's error, as the envelope names it. */
+  /** The class of the panel's error, as given in the envelope. */
   readonly code?: string;
-  /** The panel passes on what the server's node answered, or that it did not. */
+  /** The panel passes on the answer of the server's node, or reports that there was none. */
   readonly fromNode?: boolean;
-  /** The panel's words, or the title of a page. */
+  /** The panel's message, or the title of a page. */
   readonly detail?: string;
-  /** Where a redirect leads to. */
+  /** The target of a redirect. */
   readonly location?: string;
   /** The panel's address in the configuration. */
   readonly url: string;
-  /** The key is one of the application API, going by its prefix. */
+  /** Whether the API key's prefix is that of the application API. */
   readonly isApplicationKey: boolean;
 }
 
-/** Why the panel, or what stands before it, refused a call. Only an answer in the panel's own form says something about a server. */
+/**
+ * Why the panel, or something in front of it, refused a call. Only an answer in the panel's own form says anything about a
+ * server.
+ */
 export function refusalCause(refusal: PanelRefusal): CauseCode {
   const { status } = refusal;
   if (status >= 300 && status < 400) return leadsToHttps(refusal) ? 'https_needed' : 'redirect';
@@ -34,22 +37,25 @@ export function refusalCause(refusal: PanelRefusal): CauseCode {
   return timeoutCause(cause, refusal.endpoint);
 }
 
-/** A call for resources waits for the server's node: that it takes too long says more about the node than about the panel. */
+/**
+ * The cause of a timeout. A call for resources waits for the server's node, so a timeout says more about the node than about the
+ * panel.
+ */
 export function timeoutCause(cause: CauseCode, endpoint: ApiEndpoint): CauseCode {
   return cause === 'timeout' && endpoint === 'resources' ? 'node_silent' : cause;
 }
 
-/** Why an answer with a success status can't be used; `page` is the title of an HTML page, empty where it has none. */
+/** Why an answer with a success status can't be used; `page` is the title of an HTML page, empty if it has none. */
 export function unreadableCause(page: string | undefined): CauseCode {
   if (page === undefined) return 'bad_answer';
   return CHALLENGE.test(page) ? 'challenge_page' : 'login_page';
 }
 
-/** Words in the titles of bot checks and firewalls. */
+/** Words that occur in the titles of bot checks and firewall pages. */
 const CHALLENGE =
   /just a moment|attention required|checking your browser|captcha|challenge|are you (?:a )?human|ddos|access denied|cloudflare/i;
 
-/** Panels word their refusals differently, so only the stem of the telling word is searched for. */
+/** Panels word their refusals differently, so only the stem of the decisive word is matched. */
 const CONFLICTS: readonly (readonly [RegExp, BlockedReason])[] = [
   [/suspen/i, 'suspended'],
   [/transfer/i, 'transferring'],
@@ -72,7 +78,7 @@ function ownCause({
     case 400:
       return /two-?factor/i.test(`${code} ${detail}`) ? 'key_two_factor' : 'bad_request';
     case 401:
-      // Some panels say 401 to an account that lacks a permission: only the listing needs none.
+      // Some panels answer 401 to an account that lacks a permission; only the listing needs none.
       return isListing || code === 'AuthenticationException' ? 'key_refused' : 'unauthorized';
     case 403:
       if (/\bIP address\b/i.test(detail)) return 'key_address';
@@ -82,12 +88,12 @@ function ownCause({
     case 404:
       return 'not_found';
     case 409:
-      // A conflict in unknown words is still a state which the panel holds the server in.
+      // A conflict with unknown wording is still a state in which the panel blocks the server.
       return CONFLICTS.find(([stem]) => stem.test(detail))?.[1] ?? 'maintenance';
     case 429:
       return endpoint === 'websocket' ? 'console_limit' : 'rate_limited';
     case 504:
-      // The panel wraps its node's silence in its envelope.
+      // The panel reports a silent node in its envelope.
       return form === 'envelope' ? 'node_unreachable' : 'timeout';
     default:
       if (status < 500) return 'bad_request';
@@ -132,8 +138,8 @@ function leadsToHttps({ url, location = '' }: PanelRefusal): boolean {
 }
 
 /**
- * The state or refusal that keeps a server from being observed until somebody changes it; undefined for every other cause. What is
- * wrong with the panel or its key blocks no server: it is reported once, for the panel.
+ * The state or refusal that prevents a server from being observed until someone changes it; undefined for every other cause. A
+ * problem of the panel or its API key blocks no server: it is reported once, for the panel.
  */
 export function blockedReason(cause: CauseCode): BlockedReason | undefined {
   const { scope, lasting } = CAUSES[cause];

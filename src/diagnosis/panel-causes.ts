@@ -5,20 +5,20 @@ import type { CauseFacts } from './causes.ts';
 /** The panel as a whole can't be used. */
 const DOWN = { severity: 'error', lasting: false, escalates: true } as const;
 
-/** Worth knowing; nothing stops for it. */
+/** Worth knowing, but nothing stops because of it. */
 const NOTICE = { severity: 'warning', lasting: false, escalates: false } as const;
 
-/** The key can't be used until somebody changes it. */
+/** The API key can't be used until someone changes it. */
 const KEY = { severity: 'error', lasting: true, escalates: true } as const;
 
 const PROXY_TOO = 'if this machine needs a proxy to get out, set proxy_url or HTTPS_PROXY';
-/** What the keys of a kind start with, in words. */
+/** The prefixes of a kind of API key, in words. */
 const prefixes = (kind: keyof typeof API_KEY_PREFIXES) =>
   API_KEY_PREFIXES[kind].map((prefix) => `${prefix}…`).join(', ');
 
 const NTP = 'Turn on time synchronization (NTP)';
 
-/** Causes that concern a panel as a whole, or what stands before it. */
+/** Causes that concern a panel as a whole, or something in front of it. */
 export const PANEL_CAUSES: Readonly<Record<(typeof CAUSES_BY_SCOPE.panel)[number], CauseFacts>> = {
   dns: {
     ...DOWN,

@@ -3,13 +3,13 @@ import type { ApiEndpoint } from '../domain/telemetry.ts';
 import { CAUSES, isPanelWide } from './causes.ts';
 
 /**
- * What the end of one call says of the panel as a whole:
- * `proof` it answered and accepted the key; `reached` it answered; `decisive` it, or the key, is of no use; `doubt` the same may be
- * true, but a single path or node can look like that; `nothing` neither.
+ * What the outcome of one call says about the panel as a whole:
+ * `proof`: it answered and accepted the API key; `reached`: it answered; `decisive`: it, or the key, can't be used; `doubt`: the
+ * same may be true, but a single path or node can cause this too; `nothing`: none of these.
  */
 export type Weight = 'proof' | 'reached' | 'decisive' | 'doubt' | 'nothing';
 
-/** Causes that come before the panel could have asked a node, or before any path was looked at. */
+/** Causes that occur before the panel could have asked a node, or before any path was evaluated. */
 const ON_THE_WAY: ReadonlySet<CauseCode> = new Set([
   'dns',
   'connection',
@@ -25,22 +25,22 @@ const ON_THE_WAY: ReadonlySet<CauseCode> = new Set([
   'tls',
 ]);
 
-/** Answers in the panel's own form that may come before it looks at the key. */
+/** Answers in the panel's own form that may precede its check of the API key. */
 const BEFORE_THE_KEY: ReadonlySet<CauseCode> = new Set(['rate_limited', 'console_limit', 'bad_request']);
 
 /**
- * Weighs the end of one call; undefined is a success.
+ * Weighs the outcome of one call; undefined means success.
  *
  * | cause | `/resources` | other endpoints |
  * |---|---|---|
- * | none, or a refusal in the panel's form that speaks of a server or node | proof | proof |
- * | 404 of the listing: a panel without one | – | reached |
+ * | none, or a refusal in the panel's form that concerns a server or node | proof | proof |
+ * | 404 of the listing: the panel has none | – | reached |
  * | rate limit, 400 | reached | reached |
- * | 401, which may be a permission's | doubt | doubt; the listing needs no permission: decisive |
+ * | 401, possibly a missing permission | doubt | doubt; decisive for the listing, which needs no permission |
  * | no connection (DNS, TCP, TLS, proxy) | decisive | decisive |
  * | timeout | doubt: it waits for a node (`node_silent`) | decisive |
  * | a foreign form, 5xx | doubt | doubt: a firewall may block one path |
- * | the key is refused in so many words | decisive | decisive |
+ * | the API key is refused explicitly | decisive | decisive |
  */
 export function weigh(endpoint: ApiEndpoint, cause: CauseCode | undefined): Weight {
   if (cause === undefined) return 'proof';
@@ -55,24 +55,27 @@ export function weigh(endpoint: ApiEndpoint, cause: CauseCode | undefined): Weig
   return 'doubt';
 }
 
-/** The panel's trouble is assumed once so many subjects met it, or all of them when there are fewer. */
+/** The panel counts as down once this many subjects are affected, or all of them if there are fewer. */
 const SUBJECTS_NEEDED = 3;
 
-/** So many failures in a row are worth a call that asks no node, even if they are all about the same server: it may be the only one that asks. */
+/**
+ * This many consecutive failures justify a call that involves no node, even if they all concern the same server: it may be the
+ * only one that makes calls.
+ */
 const FAILURES_NEEDED = 5;
 
-/** What is known against a panel that still counts as well. */
+/** The evidence against a panel that still counts as working. */
 export interface Evidence {
-  /** Whom the calls were about that ended decisively: a server, or the panel itself. */
+  /** The subjects of the calls with a decisive outcome: a server, or the panel itself. */
   readonly decisive: readonly string[];
-  /** The scope of those ends: a key that is refused and a panel that can't be reached are told apart. */
+  /** The scope of those outcomes, which distinguishes a refused key from an unreachable panel. */
   readonly scope: Scope | undefined;
   readonly doubts: readonly string[];
   /** The newest problem behind a doubt. */
   readonly doubt: Problem | undefined;
-  /** Calls in a row that ended decisively or in doubt. */
+  /** Consecutive calls with a decisive or doubtful outcome. */
   readonly failures: number;
-  /** Enough for the panel's trouble, if that is what it is: a call that asks no node should tell. */
+  /** There is enough evidence to suspect the panel: a call that involves no node should decide. */
   readonly isDoubtful: boolean;
 }
 
@@ -85,25 +88,25 @@ export const NO_EVIDENCE: Evidence = {
   isDoubtful: false,
 };
 
-/** The end of one call to a panel. */
+/** The outcome of one call to a panel. */
 export interface CallEnd {
   readonly endpoint: ApiEndpoint;
-  /** Whom the call was about: trouble must be met by several before it is the panel's. */
+  /** What the call was about: a problem must affect several subjects before it counts as the panel's. */
   readonly subject: string;
-  /** Undefined for a success. */
+  /** Undefined on success. */
   readonly problem: Problem | undefined;
-  /** The call was made to settle doubts: it asks no node, and its end decides. */
+  /** The call was made to settle doubts: it involves no node, and its outcome decides. */
   readonly isVerification: boolean;
   readonly fleetSize: number;
 }
 
 export type Judgment =
-  /** As far as is known; the evidence says whether there is doubt. */
+  /** The panel works as far as is known; the evidence says whether there is doubt. */
   | { readonly type: 'well'; readonly evidence: Evidence }
-  /** The panel, or its key, is of no use to any server. */
+  /** The panel, or its API key, can't serve any server. */
   | { readonly type: 'down'; readonly problem: Problem };
 
-/** Whether the trouble is the panel's, after one more call has ended; pure. */
+/** Whether the panel is in trouble after the outcome of one more call; pure. */
 export function judge(before: Evidence, end: CallEnd): Judgment {
   const { endpoint, problem, isVerification } = end;
   const weight = weigh(endpoint, problem?.cause);
@@ -115,18 +118,18 @@ export function judge(before: Evidence, end: CallEnd): Judgment {
   const evidence =
     weight === 'decisive' ? withDecisive(before, end, problem) : withDoubt(before, end, problem);
   if (evidence.decisive.length >= needed && weight === 'decisive') return { type: 'down', problem };
-  // Whoever met a connection failure before counts as well: a panel may break down in more than one way at a time.
+  // Subjects with an earlier connection failure count as well: a panel may fail in more than one way at a time.
   const met = new Set([...evidence.doubts, ...evidence.decisive]).size;
   const isDoubtful = met >= needed || evidence.failures >= FAILURES_NEEDED;
   return { type: 'well', evidence: { ...evidence, isDoubtful } };
 }
 
-/** How many subjects must meet trouble before it may be that of all `fleetSize` servers. */
+/** How many subjects must be affected before the problem may be that of all `fleetSize` servers. */
 export function neededSubjects(fleetSize: number): number {
   return Math.max(1, Math.min(SUBJECTS_NEEDED, fleetSize));
 }
 
-/** The panel was reached, which says nothing about its key. */
+/** The evidence after the panel was reached, which says nothing about its API key. */
 function afterAnswer(before: Evidence): Evidence {
   return before.scope === 'key' ? before : { ...before, decisive: [], scope: undefined, failures: 0 };
 }
@@ -145,13 +148,14 @@ function withDoubt(before: Evidence, { subject }: CallEnd, problem: Problem): Ev
 function verified({ doubt }: Evidence, weight: Weight, problem: Problem): Judgment {
   if (weight === 'decisive') return { type: 'down', problem };
   if (weight === 'doubt') return { type: 'down', problem: asKeyProblem(problem) };
-  // The panel answered, but has no listing that could vouch for the key: servers that were all refused are all there is to go by.
+  // The panel answered, but has no listing that could prove the key to be valid: the only evidence is that all servers were
+  // refused.
   if (weight === 'reached' && (doubt?.cause === 'unauthorized' || doubt?.cause === 'key_refused'))
     return { type: 'down', problem: asKeyProblem(doubt) };
   return { type: 'well', evidence: NO_EVIDENCE };
 }
 
-/** A 401 that every server meets is the key's. */
+/** A 401 that every server gets concerns the API key. */
 function asKeyProblem(problem: Problem): Problem {
   return problem.cause === 'unauthorized' ? { ...problem, cause: 'key_refused' } : problem;
 }

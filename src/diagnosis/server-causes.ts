@@ -1,13 +1,13 @@
 import type { CAUSES_BY_SCOPE } from '../domain/problem.ts';
 import type { CauseFacts } from './causes.ts';
 
-/** A state that the panel holds a server in: normal, and it ends without the exporter. */
+/** A state in which the panel blocks a server: normal, and it ends without the exporter's help. */
 const STATE = { severity: 'fact', lasting: true, escalates: false } as const;
 
-/** A refusal that only somebody with rights on the panel can lift. */
+/** A refusal that only someone with rights on the panel can lift. */
 const REFUSAL = { severity: 'error', lasting: true, escalates: false } as const;
 
-/** Trouble that often passes by itself. */
+/** A problem that often passes by itself. */
 const PASSING = { severity: 'warning', lasting: false, escalates: false } as const;
 
 const WAIT = 'Wait until it is done; the exporter tries again by itself.';
@@ -168,7 +168,7 @@ export const SERVER_CAUSES: Readonly<Record<(typeof CAUSES_BY_SCOPE.server)[numb
   },
 };
 
-/** Causes that lie in this program or its machine. */
+/** Causes that lie in the exporter or its machine. */
 export const EXPORTER_CAUSES: Readonly<Record<(typeof CAUSES_BY_SCOPE.exporter)[number], CauseFacts>> = {
   descriptors: {
     ...PASSING,

@@ -2,8 +2,8 @@ import { printable } from '../domain/printable.ts';
 import type { CauseCode } from '../domain/problem.ts';
 
 /**
- * Codes of errors that this program raises itself, beside those of Node, undici and OpenSSL: a call's own deadline, an answer that is
- * too long, a proxy that failed, and a socket address that isn't allowed.
+ * Codes of errors that the exporter itself raises, in addition to those of Node, undici and OpenSSL: a call's own timeout, an
+ * answer that is too long, a proxy that failed, and a socket address that isn't allowed.
  */
 export const OWN_CODES = {
   deadline: 'DEADLINE',
@@ -36,20 +36,20 @@ const TLS_KINDS = [
 ] as const;
 type TlsKind = (typeof TLS_KINDS)[number];
 
-/** An error of Node's, undici's or OpenSSL's, read. */
+/** A decoded error of Node, undici or OpenSSL. */
 export interface TransportError {
   readonly kind: TransportKind;
-  /** `unknown` when the error has none. */
+  /** `unknown` if the error has none. */
   readonly code: string;
   readonly hostname: string | undefined;
-  /** On one line that can be shown. */
+  /** On one line and safe to show. */
   readonly message: string;
 }
 
-/** Errors are wrapped a few times at most; a ring of causes must not hang the program. */
+/** Errors are wrapped a few times at most; a cycle of causes must not hang the program. */
 const MAX_DEPTH = 8;
 
-/** Codes by what they mean; the first match in the error and everything that caused it decides. */
+/** Codes by meaning; the first match in the error and its chain of causes decides. */
 const SIGNS: readonly (readonly [RegExp, TransportKind])[] = [
   [/^ERR_SOCKET_ADDRESS$/, 'address'],
   [/^(?:EMFILE|ENFILE)$/, 'descriptors'],
@@ -74,7 +74,7 @@ const SIGNS: readonly (readonly [RegExp, TransportKind])[] = [
   [/^(?:ECONNRESET|EPIPE|UND_ERR_SOCKET|HPE_\w+)$/, 'cut'],
 ];
 
-/** OpenSSL's sentences, for errors whose code only says that the handshake failed. */
+/** OpenSSL's messages, for errors whose code only says that the handshake failed. */
 const SENTENCES: readonly (readonly [RegExp, TransportKind])[] = [
   [
     /alert (?:(?:bad|unknown|unsupported|no) certificate|certificate (?:required|expired|revoked|unknown)|unknown ca)/i,
@@ -88,11 +88,11 @@ export function readTransportError(error: unknown): TransportError {
   const errors = withCauses(error);
   const codes = errors.map(codeOf).filter((code) => code !== undefined);
   const byCode = SIGNS.find(([sign]) => codes.some((code) => sign.test(code)))?.[1] ?? 'connection';
-  // Only an error of TLS is read as text: any other text may hold words of the far end's.
+  // Only the text of a TLS error is evaluated: any other text may contain words from the far end.
   const bySentence =
     byCode === 'tls' && SENTENCES.find(([sign]) => errors.some(({ message }) => sign.test(message)))?.[1];
   const hostname = errors.map((one) => (one as { hostname?: unknown }).hostname).find(isText);
-  // The error of a name with several addresses is a bundle without words of its own.
+  // For a name with several addresses, the error is an aggregate without a message of its own.
   const words = errors.map(({ message }) => printable(message)).find((message) => message !== '');
   return {
     kind: bySentence || byCode,
@@ -102,12 +102,12 @@ export function readTransportError(error: unknown): TransportError {
   };
 }
 
-/** How a panel is reached, as far as it tells causes apart. */
+/** How a panel is reached, as far as it helps to distinguish causes. */
 export interface PanelWay {
   /** `https:` or `http:`. */
   readonly protocol: string;
   readonly proxied: boolean;
-  /** The panel answered before, in its own form. */
+  /** The panel has answered before, in its own form. */
   readonly hasAnswered: boolean;
 }
 
@@ -115,10 +115,10 @@ export interface PanelWay {
 export function panelTransportCause({ kind }: TransportError, way: PanelWay): CauseCode {
   switch (kind) {
     case 'cut':
-      // A TLS port hangs up on plain HTTP, and most say nothing.
+      // A TLS port closes a plain HTTP connection, usually without a message.
       return way.protocol === 'http:' && !way.hasAnswered ? 'https_needed' : 'connection_cut';
     case 'refused':
-      // Through a proxy, it is the proxy that is connected to.
+      // Through a proxy, the failed connection is the one to the proxy.
       return way.proxied ? 'proxy' : 'connection';
     case 'dns':
       return way.proxied ? 'proxy' : 'dns';
