@@ -19,51 +19,55 @@ import { PanelSet } from './panel-set.ts';
 import { queryAccess } from './query-access.ts';
 import { Reloader } from './reloader.ts';
 
-/** What the exporter is made from. */
+/** What the exporter is built from. */
 export interface AppOptions {
   readonly config: Config;
   /** One address or several. */
   readonly listen: ListenAddress | readonly ListenAddress[];
-  /** TLS and who may come in; everybody over plain HTTP where absent. */
+  /** TLS and authentication; if absent, plain HTTP without authentication. */
   readonly web?: WebSettingsSource | undefined;
   readonly log: Logger;
-  /** How many files the process may open; no limit where absent. */
+  /** How many files the process may open; unlimited if absent. */
   readonly descriptorLimit?: number | undefined;
-  /** Lines of the log that couldn't be written so far; none where absent. */
+  /** Log lines that could not be written so far; none if absent. */
   readonly droppedLogLines?: () => number;
   readonly clock?: Clock;
   readonly random?: () => number;
-  /** Loads what asks game servers for their players; the real one where absent. Called only if one is to be asked. */
+  /**
+   * Loads the client that queries game servers for their players; the real one by default. Called only if a server is to be
+   * queried.
+   */
   readonly queryClient?: () => Promise<QueryClient>;
-  /** Which part of the servers is this exporter's; all where absent. */
+  /** This exporter's shard of the servers; all servers if absent. */
   readonly shard?: Shard;
-  /** Reads the configuration again; without it there is nothing to reload. */
+  /** Reads the configuration again; without it, reloading is not possible. */
   readonly load?: () => Promise<LoadResult>;
-  /** Told of a configuration that a reload brought. */
+  /** Called with the new configuration after a reload. */
   readonly reloaded?: (config: Config) => void;
-  /** May a reload be asked for by HTTP? Not unless said. */
+  /** Whether reloads can be requested over HTTP; false by default. */
   readonly enableLifecycle?: boolean;
-  /** The URL by which people and programs reach the exporter, if it isn't the machine's name. */
+  /** The URL at which people and programs reach the exporter, if it isn't the machine's name. */
   readonly externalUrl?: URL | undefined;
 }
 
-/** The exporter as one thing that starts and stops. */
+/** The exporter as a unit that starts and stops. */
 export interface App {
-  /** What is known of the panels and servers at any moment. */
+  /** The current state of the panels and servers. */
   readonly fleet: FleetReading;
-  /** Resolves with the base URLs, the first of them as `url`, once `/metrics` answers, whatever the panels do. */
+  /** Resolves with the base URLs, the first of them also as `url`, once `/metrics` answers, whatever the state of the panels. */
   start(): Promise<{ readonly url: string; readonly urls: readonly string[] }>;
-  /** Loads the configuration again and touches only what changed; a bad one changes nothing. Never rejects. */
+  /** Loads the configuration again and touches only what changed; an invalid one changes nothing. Never rejects. */
   reload(): Promise<ReloadOutcome>;
-  /** Answers scrapes in flight, closes every socket, and resolves. */
+  /** Answers scrapes in progress, closes every socket, and resolves. */
   stop(): Promise<void>;
 }
 
-/** Builds the exporter's parts and joins them; nothing is opened before `start`. */
+/** Creates and connects the exporter's parts; nothing is opened before `start`. */
 export function createApp(options: AppOptions): App {
   const { config, listen, log, clock = new SystemClock(), random = Math.random, shard = WHOLE } = options;
   const socketLimit = new SocketLimit(options.descriptorLimit);
-  // The metrics read the fleet and the fleet counts in the metrics: the one is asked at a scrape only.
+  // The metrics read the fleet, and the fleet counts in the metrics: a cycle that works because the fleet is only read during a
+  // scrape.
   const self = new SelfMetrics({
     version: VERSION,
     revision: REVISION,

@@ -1,9 +1,9 @@
 import { readFileSync } from 'node:fs';
 
-/** Where Linux says what a process may use. */
+/** Where Linux reports a process's limits. */
 const LIMITS_FILE = '/proc/self/limits';
 
-/** How the system is asked; tests answer in its place. */
+/** How the system is queried; tests replace it. */
 export interface LimitSources {
   readonly platform: NodeJS.Platform;
   readonly readLimits: () => string;
@@ -17,8 +17,8 @@ const SYSTEM: LimitSources = {
 };
 
 /**
- * How many files this process may open; undefined where there is no limit, or none that can be found out. Node.js raises its soft limit
- * to the hard one when it starts, so this is the one that counts.
+ * How many files this process may open; undefined if there is no limit or it can't be determined. Node.js raises its soft limit
+ * to the hard one at startup, so this is the effective one.
  */
 export function descriptorLimit(sources: LimitSources = SYSTEM): number | undefined {
   try {
@@ -34,7 +34,8 @@ function fromLimits(text: string): number | undefined {
   return soft === undefined ? undefined : Number(soft);
 }
 
-// A report takes some milliseconds, and is the only way elsewhere; Windows has no such limit, and no such entry.
+// A report takes some milliseconds, and is the only source on systems other than Linux; Windows has no such limit, and no such
+// entry.
 function fromReport(report: unknown): number | undefined {
   const { userLimits } = report as { userLimits?: { open_files?: { soft?: unknown } } };
   const soft = userLimits?.open_files?.soft;

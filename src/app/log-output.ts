@@ -1,32 +1,32 @@
 import fs from 'node:fs';
 
-/** What may wait for a reader that is slower than the log; more is dropped. */
+/** The maximum backlog for a reader that is slower than the log; anything beyond it is dropped. */
 const MAX_BACKLOG_BYTES = 1_048_576;
 
-/** How long a pipe that is full is left alone. */
+/** Delay before writing to a full pipe again. */
 const RETRY_MS = 50;
 
-/** How long the end of the program waits for a slow reader. */
+/** How long the program waits for a slow reader when it ends. */
 const LAST_WRITE_MS = 500;
 const LAST_WRITE_PAUSE_MS = 10;
 
-/** A reader of a pipe that is alive, but slower than the log. */
+/** Errors of a pipe whose reader is alive, but slower than the log. */
 const BUSY = new Set(['EAGAIN', 'EBUSY']);
 
 const NEW_LINE = 0x0a;
 
 /**
- * Writes log lines to a file descriptor at once, in order. A line that can't be written, because the disk is full or the reader of the
- * pipe is gone, is dropped and counted: a log is no reason to end.
+ * Writes log lines to a file descriptor immediately and in order. A line that can't be written because the disk is full or the
+ * reader of the pipe is gone is dropped and counted: a log must not stop the program.
  */
 export class LogOutput {
   readonly #fd: number;
   #dropped = 0;
-  /** Lines, or the rest of one, that wait until the pipe takes them. */
+  /** Lines, or the rest of one, that wait until the pipe accepts them. */
   #backlog: Buffer[] = [];
   #backlogBytes = 0;
   #retry: NodeJS.Timeout | undefined;
-  /** The last line was written in part: the next one begins a line of its own. */
+  /** Only part of the last line was written, so the next one has to begin on a new line. */
   #isTorn = false;
 
   constructor(fd: number) {
@@ -34,7 +34,7 @@ export class LogOutput {
     process.once('exit', () => this.#writeLast());
   }
 
-  /** Lines that were dropped so far. */
+  /** Lines dropped so far. */
   get dropped(): number {
     return this.#dropped;
   }
@@ -83,7 +83,7 @@ export class LogOutput {
     }
   }
 
-  /** The program ends: there is no later any more. */
+  /** The program is ending, so there is no later attempt. */
   #writeLast(): void {
     clearTimeout(this.#retry);
     const pause = new Int32Array(new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT));

@@ -4,7 +4,7 @@ import { KNOWN_SECRETS } from '../domain/known-secrets.ts';
 import { LogOutput } from './log-output.ts';
 import { prettyMessage } from './pretty-message.ts';
 
-// Nothing logs these; should something ever do so by mistake, they still don't get out.
+// Nothing should log these; if it happens by mistake, they are still redacted.
 const SECRET_FIELDS = [
   'apiKey',
   'api_key',
@@ -18,13 +18,13 @@ const SECRET_FIELDS = [
 
 const STANDARD_ERROR = 2;
 
-/** The program's log, and how many of its lines couldn't be written. */
+/** The program's log, and how many of its lines could not be written. */
 export interface ProgramLog {
   readonly log: Logger;
   readonly droppedLines: () => number;
 }
 
-/** Opens the program's log on standard error: standard output is for what a command is asked for. */
+/** Opens the program's log on standard error: standard output is for the output of commands. */
 export async function openLog({ level, format }: LogConfig): Promise<ProgramLog> {
   const output = new LogOutput(STANDARD_ERROR);
   const options = {
@@ -39,7 +39,7 @@ export async function openLog({ level, format }: LogConfig): Promise<ProgramLog>
   if (format === 'json' || (format === 'auto' && !process.stderr.isTTY)) {
     return { log: pino(options, output), droppedLines };
   }
-  // Loaded only when a person reads the log: a service starts faster without it.
+  // Loaded only if a person reads the log: a service starts faster without it.
   const { prettyFactory } = await import('pino-pretty');
   const pretty = prettyFactory({
     colorize: process.stderr.isTTY,

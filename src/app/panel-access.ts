@@ -8,15 +8,15 @@ import { ConsoleSocket, type SocketOptions, socketTls } from '../session/socket.
 import { type SocketPolicy, socketAddressProblem, socketLookup } from '../session/socket-address.ts';
 import { proxyAgents } from '../session/socket-proxy.ts';
 
-/** The part of the time for a connect that a proxy may take, so that it is over before the whole. */
+/** The part of the connect timeout that a proxy may use, so that its own timeout comes first. */
 const PROXY_PART = 0.8;
 
-/** The dialect that a panel speaks: so far, all panels speak the same. */
+/** The panel's dialect: so far, all panels use the same one. */
 function dialectOf(_panel: PanelConfig): PanelDialect {
   return PTERODACTYL;
 }
 
-/** What calls to a panel's API are made with, as its configuration says. */
+/** The settings for calls to a panel's API, from its configuration. */
 export function apiAccess(panel: PanelConfig) {
   return {
     dialect: dialectOf(panel),
@@ -33,11 +33,11 @@ export function apiAccess(panel: PanelConfig) {
 
 /** How a panel's sockets are opened, and whether through a proxy. */
 export interface PanelSocketAccess extends SocketAccess {
-  /** Does the way to this address, of the panel or of a socket, lead through a proxy? */
+  /** Is this address, of the panel or of a socket, reached through a proxy? */
   readonly isProxied: (url: string) => boolean;
 }
 
-/** How this panel's sockets are opened, as its configuration says. */
+/** How this panel's sockets are opened, from its configuration. */
 export function socketAccess(panel: PanelConfig, clock: Clock, admit?: () => () => void): PanelSocketAccess {
   const codec = dialectOf(panel).socket;
   const policy: SocketPolicy = {
@@ -68,7 +68,7 @@ export function socketAccess(panel: PanelConfig, clock: Clock, admit?: () => () 
   };
 }
 
-/** Nodes have names of their own, so the panel's server name is not for them. */
+/** Nodes have their own names, so the panel's server name doesn't apply to them. */
 function nodeTls(tls: TlsConfig) {
   const { serverName: _, ...material } = withKeyText(tls);
   return material;
@@ -78,7 +78,7 @@ function withKeyText({ key, ...material }: TlsConfig) {
   return { ...material, ...optional('key', key?.reveal()) };
 }
 
-/** An object with one key, or with none where there is no value: absent is not the same as undefined here. */
+/** An object with one key, or with none if there is no value: absent is not the same as undefined here. */
 function optional<Key extends string, Value>(
   key: Key,
   value: Value | undefined,

@@ -5,9 +5,9 @@ import { isInShard, type Shard } from '../fleet/shard.ts';
 import { Supervisor } from '../fleet/supervisor.ts';
 import { createPanelUnit, type PanelShared, type PanelUnit } from './panel-unit.ts';
 
-/** What another configuration changed, in numbers. */
+/** What a new configuration changed, in numbers. */
 export interface ConfigChanges {
-  /** A `rebuilt` panel is connected anew, a `changed` one got another key or other intervals. */
+  /** A `rebuilt` panel gets new connections; a `changed` one got another API key or other intervals. */
   readonly panels: Readonly<Record<'added' | 'removed' | 'rebuilt' | 'changed' | 'unchanged', number>>;
   readonly servers: TargetChanges;
 }
@@ -16,12 +16,12 @@ export interface ConfigChanges {
 interface PanelTransition {
   readonly panel: PanelConfig;
   readonly unit: PanelUnit;
-  /** The configuration before, where there was one. */
+  /** The previous configuration, if there was one. */
   readonly before: PanelConfig | undefined;
   readonly isKept: boolean;
 }
 
-/** The panels of the configuration at work, and how they follow another configuration. */
+/** The running panels, and how they are updated to a new configuration. */
 export class PanelSet {
   readonly supervisor: Supervisor;
   readonly #shared: PanelShared;
@@ -33,16 +33,16 @@ export class PanelSet {
     this.supervisor = new Supervisor(this.#units.map((unit) => unit.fleet));
   }
 
-  /** Where people open a panel; undefined if there is none of this name. */
+  /** Where people open a panel; undefined if there is no panel of this name. */
   publicUrlOf(panel: string): string | undefined {
     const unit = this.#units.find(({ config }) => config.name === panel);
     return unit && publicUrl(unit.config);
   }
 
   /**
-   * Takes on another configuration and touches only what differs. Resolves when panels that left have stopped.
+   * Applies a new configuration and touches only what differs. Resolves when removed panels have stopped.
    *
-   * @throws Error where a panel can't be built; then nothing is changed
+   * @throws Error if a panel can't be built; then nothing is changed
    */
   async apply(config: Config): Promise<ConfigChanges> {
     const before = new Map(this.#units.map((unit) => [unit.config.name, unit]));
@@ -61,7 +61,7 @@ export class PanelSet {
     return { panels: changes, servers: sum([...servers, ...gone]) };
   }
 
-  /** Builds what is new before anything else is touched. */
+  /** Builds everything new before anything else is touched. */
   async #prepare(
     panels: readonly PanelConfig[],
     before: ReadonlyMap<string, PanelUnit>,
@@ -83,14 +83,14 @@ export class PanelSet {
 }
 
 /**
- * Where people open a panel, without a slash at the end. The exporter may reach it by an internal address, but the origin that its nodes
- * expect is the panel's own.
+ * Where people open a panel, without a trailing slash. The exporter may use an internal address, but the origin that the panel's
+ * nodes expect is the panel's own.
  */
 export function publicUrl({ origin, url }: Pick<PanelConfig, 'origin' | 'url'>): string {
   return origin + new URL(url).pathname.replace(/\/+$/, '');
 }
 
-/** The panels with this shard's servers; one that has none here, and discovers none, is another shard's to watch. */
+/** The panels with servers of this shard; a panel that has none here and discovers none is left to other shards. */
 function panelsOf({ panels }: Config, shard: Shard): readonly PanelConfig[] {
   return panels
     .map((panel) => ({ ...panel, servers: panel.servers.filter((server) => isInShard(server, shard)) }))
@@ -113,7 +113,7 @@ function fateOf({ panel, before, isKept }: PanelTransition): 'added' | 'rebuilt'
   return isSameSettings(before, panel) ? 'unchanged' : 'changed';
 }
 
-/** The servers of a panel that comes, goes or is rebuilt: none of them stays as it was. */
+/** Counts the servers of a panel that is added, removed or rebuilt: none of them stays unchanged. */
 function compareServers(before: PanelConfig | undefined, after: PanelConfig | undefined): TargetChanges {
   const had = new Set(before?.servers.map(identityOf));
   const has = new Set(after?.servers.map(identityOf));

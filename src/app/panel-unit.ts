@@ -21,19 +21,19 @@ export interface PanelShared {
   readonly queries: QueryAccess;
 }
 
-/** One panel of the configuration at work. */
+/** One running panel of the configuration. */
 export interface PanelUnit {
-  /** The configuration that it works by now. */
+  /** The configuration currently in use. */
   readonly config: PanelConfig;
   readonly fleet: PanelFleet;
-  /** Takes on another configuration with the same connection; unchanged servers don't notice. */
+  /** Applies a new configuration with the same connection; unchanged servers are not affected. */
   update(next: PanelConfig): TargetChanges;
 }
 
 /**
  * Builds the parts of one panel; nothing is opened before its fleet is started.
  *
- * @throws Error where the environment's proxy is none
+ * @throws Error if the environment's proxy is invalid
  */
 export function createPanelUnit(panel: PanelConfig, shared: PanelShared): PanelUnit {
   const { clock, log, random, self, shard, socketLimit, queries } = shared;

@@ -1,7 +1,7 @@
-/** Fields that messages leave out, and a person needs. */
+/** Fields that messages omit but people need. */
 const SHOWN = ['cause', 'client', 'path', 'code'];
 
-/** A line of the log as a person reads it: its message, and what that leaves out of the fields, on one line. */
+/** A log line for people: its message and the fields that the message omits, on one line. */
 export function prettyMessage(line: Readonly<Record<string, unknown>>, messageKey: string): string {
   const { [messageKey]: text, panel } = line;
   const message = typeof text === 'string' ? text : '';
@@ -13,14 +13,14 @@ export function prettyMessage(line: Readonly<Record<string, unknown>>, messageKe
   return onOneLine([message, ...fields, errorText(line['err'])].filter((part) => part !== '').join(' '));
 }
 
-/** An error as pino serializes it, with its stack where it has one. */
+/** An error as pino serializes it, with its stack if it has one. */
 function errorText(err: unknown): string {
   if (typeof err !== 'object' || err === null) return '';
   const { message, stack } = err as { readonly message?: unknown; readonly stack?: unknown };
   return `err="${String(stack ?? message)}"`;
 }
 
-/** No character that ends the line or steers the terminal gets through, whoever sent it. */
+/** Removes every character that could end the line or control the terminal, whatever its origin. */
 function onOneLine(text: string): string {
   return text.replaceAll(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]+\s*/gu, ' ');
 }

@@ -5,7 +5,10 @@ import type { QueryAccess } from '../fleet/query-watch.ts';
 import { loadQueryClient, type QueryClient } from '../query/client.ts';
 import { resolveName } from '../query/place.ts';
 
-/** What the queries of all panels share. The protocols are loaded with the first query, so that nobody else pays for them. */
+/**
+ * What the queries of all panels share. The protocols are loaded with the first query, so that they cost nothing unless a server
+ * is queried.
+ */
 export function queryAccess(
   clock: Clock,
   load: () => Promise<QueryClient> = () => loadQueryClient(clock),

@@ -8,15 +8,15 @@ import type { ConfigChanges } from './panel-set.ts';
 
 export interface ReloaderOptions {
   readonly log: Logger;
-  /** Reads the configuration and all that it names; absent where it came by no file. */
+  /** Reads the configuration and the files that it names; absent if the configuration doesn't come from a file. */
   readonly load?: () => Promise<LoadResult>;
-  /** Takes on a configuration; rejects where it can't be, and then has changed nothing. */
+  /** Applies a configuration; rejects without having changed anything if that isn't possible. */
   readonly apply: (config: Config) => Promise<ConfigChanges>;
-  /** Told how each reload ended. */
+  /** Called with the outcome of each reload. */
   readonly ended: (successful: boolean) => void;
 }
 
-/** Loads the configuration again when it is asked to; one reload at a time. */
+/** Loads the configuration again on request; one reload at a time. */
 export class Reloader {
   readonly #options: ReloaderOptions;
   #running: Promise<ReloadOutcome> | undefined;
@@ -27,7 +27,7 @@ export class Reloader {
     this.#options = options;
   }
 
-  /** A reload that begins after the call; those who ask while one is running share the next. */
+  /** Starts a reload after the call; calls made while one is running share the next. */
   reload(): Promise<ReloadOutcome> {
     if (this.#waiting !== undefined) return this.#waiting;
     if (this.#running === undefined) return this.#begin();
@@ -38,7 +38,7 @@ export class Reloader {
     return this.#waiting;
   }
 
-  /** From now on nothing is changed any more. */
+  /** No reload changes anything from now on. */
   stop(): void {
     this.#isStopped = true;
   }
@@ -81,7 +81,7 @@ export class Reloader {
   }
 }
 
-/** What changed, in one line of words. */
+/** What changed, in one line. */
 export function describeChanges({ panels, servers }: ConfigChanges): string {
   const parts = [partOf('panel', panels), partOf('server', servers)];
   const isSame = [panels, servers].every((counts) =>
