@@ -1,4 +1,4 @@
-/** A host, as a URL has it but without brackets, and a port where it is known. */
+/** A host, as in a URL but without brackets, and a port if known. */
 export interface Endpoint {
   readonly host: string;
   readonly port?: number;
@@ -7,7 +7,10 @@ export interface Endpoint {
 const PARTS = /^(\[[^\]]*\]|[^:]*)(?::(\d{1,5}))?$/;
 const MAX_PORT = 65_535;
 
-/** Reads `host`, `host:port` and `:port`, with IPv6 in brackets; undefined for any other text. The host is empty where there is none. */
+/**
+ * Parses `host`, `host:port` and `:port`, with IPv6 in brackets; undefined for any other text. The host is empty if there is
+ * none.
+ */
 export function parseEndpoint(text: string): Endpoint | undefined {
   const [, host = '', digits] = PARTS.exec(text) ?? [];
   if (digits === undefined) return host === '' ? undefined : { host: unbracketed(host) };
@@ -15,13 +18,13 @@ export function parseEndpoint(text: string): Endpoint | undefined {
   return port >= 1 && port <= MAX_PORT ? { host: unbracketed(host), port } : undefined;
 }
 
-/** The endpoint as `parseEndpoint` reads it. */
+/** The endpoint in the form that `parseEndpoint` reads. */
 export function formatEndpoint({ host, port }: Endpoint): string {
   const bracketed = host.includes(':') ? `[${host}]` : host;
   return port === undefined ? bracketed : `${bracketed}:${port}`;
 }
 
-/** An IPv6 address without the brackets that a URL puts around it; any other host as it is. */
+/** An IPv6 address without the brackets that surround it in a URL; any other host unchanged. */
 export function unbracketed(host: string): string {
   return host.startsWith('[') && host.endsWith(']') ? host.slice(1, -1) : host;
 }

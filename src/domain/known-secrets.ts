@@ -1,35 +1,35 @@
 import { API_KEY_START } from './api-keys.ts';
 import { type TextView, viewsOf, visibleText } from './text-views.ts';
 
-/** Shorter secrets are left in texts: a password "a" would strike out every a. Panels issue API keys of 32 characters and more. */
+/** Shorter secrets are not redacted: a password "a" would redact every a. API keys of panels have at least 32 characters. */
 export const SHORTEST_SECRET = 8;
 
-/** What stands in a secret's place. */
+/** Replaces a secret. */
 const STRUCK = '<secret>';
 
-/** A panel that issues tokens without end must not fill the memory; the oldest are forgotten, which expired long before. */
+/** A panel that issues tokens endlessly must not fill the memory; the oldest, which expired long before, are forgotten. */
 const MAX_TOKENS = 20_000;
 
-/** Beyond as many secrets that begin alike, a text that ends within one of them is no longer compared with each. */
+/** If more secrets than this begin alike, they are no longer compared one by one. */
 const MAX_COMPARED = 256;
 
-// Known by their form alone: tokens are mostly JWTs, and other people's API keys have prefixes.
+// Recognized by their form alone: tokens are mostly JWTs, and the API keys of other people have prefixes.
 const FORMS = [/eyJ[\w-]+(?:\.[\w-]*){0,2}/g, new RegExp(String.raw`${API_KEY_START}[\w-]+`, 'gi')];
 const JWT = /^eyJ[\w-]+(?:\.[\w-]*){2}$/;
 
 type Range = readonly [start: number, end: number];
 
-/** The secrets that the program holds, and how they are kept out of what it shows. */
+/** The secrets that the program holds, and the redaction of everything that it shows. */
 export class KnownSecrets {
   readonly #lasting = new Set<string>();
-  /** The oldest first. */
+  /** Oldest first. */
   readonly #tokens = new Set<string>();
-  /** By their first characters. */
+  /** Secrets by their first characters. */
   readonly #byStart = new Map<string, Set<string>>();
-  /** Codes of their first characters: most places in a text begin no secret. */
+  /** Codes of the secrets' first characters: at most positions in a text, no secret begins. */
   readonly #firstUnits = new Set<number>();
 
-  /** Learns a secret for good; ignores one that is too short. */
+  /** Adds a secret permanently; ignores one that is too short. */
   add(secret: string): void {
     const known = normal(secret);
     if (known.length < SHORTEST_SECRET || this.#lasting.has(known)) return;
@@ -37,9 +37,9 @@ export class KnownSecrets {
     this.#index(known);
   }
 
-  /** Learns a token, until there are many newer ones. */
+  /** Adds a token, which is forgotten once there are many newer ones. */
   addToken(token: string): void {
-    // Their form is enough: ten thousand of them that begin alike would make texts expensive.
+    // JWTs are recognized by their form: ten thousand of them that begin alike would make redaction expensive.
     if (JWT.test(token)) return;
     const known = normal(token);
     if (known.length < SHORTEST_SECRET || this.#tokens.has(known)) return;
@@ -51,17 +51,17 @@ export class KnownSecrets {
     if (!this.#lasting.has(oldest)) this.#byStart.get(startOf(oldest))?.delete(oldest);
   }
 
-  /** Learns what a URL holds before its `@`. */
+  /** Adds the credentials that a URL holds before its `@`. */
   addCredentials({ username, password }: Pick<URL, 'username' | 'password'>): void {
     const [user, secret] = [decoded(username), decoded(password)];
     this.add(btoa(String.fromCodePoint(...new TextEncoder().encode(`${user}:${secret}`))));
-    // A user name is no secret, unless it stands alone.
+    // A username is not a secret, unless it stands alone.
     this.add(secret === '' ? user : secret);
   }
 
   /**
-   * The text with every secret struck out: in upper or lower case, with invisible characters inside, in the encodings of URLs, JSON
-   * and HTML, and as far as it goes where the text ends within the secret.
+   * The text with every secret redacted: in upper or lower case, with invisible characters inside, in the encodings of URLs, JSON
+   * and HTML, and also if the text ends in the middle of the secret.
    */
   strike(text: string): string {
     const views = viewsOf(text);
@@ -107,7 +107,7 @@ export class KnownSecrets {
 /** The secrets of this process. */
 export const KNOWN_SECRETS = new KnownSecrets();
 
-/** How much of the text, from a place on, is one of these secrets, the longest that fits; 0 if none does. */
+/** The length of the longest of these secrets at a position in the text; 0 if none matches. */
 function lengthAt(text: string, at: number, secrets: ReadonlySet<string>): number {
   const left = text.length - at;
   let longest = 0;
@@ -120,14 +120,14 @@ function lengthAt(text: string, at: number, secrets: ReadonlySet<string>): numbe
   return longest;
 }
 
-// A text that was cut may end within a secret.
+// A truncated text may end in the middle of a secret.
 function isAt(text: string, at: number, secret: string): boolean {
   return (
     text.startsWith(secret, at) || (text.length - at < secret.length && secret.startsWith(text.slice(at)))
   );
 }
 
-/** Where a range of a view stands in the original text. */
+/** Maps a range of a view to the original text. */
 function within(view: TextView): (range: Range) => Range {
   return (range) => view.rangeOf(...range);
 }
@@ -138,7 +138,7 @@ function formsIn(view: TextView): readonly Range[] {
     .map(within(view));
 }
 
-// What is known by its form alone has no end of its own, and line breaks are as invisible as control characters.
+// A secret that is known only by its form has no definite end, and line breaks are as invisible as control characters.
 function formsInLines(text: string): readonly Range[] {
   let at = 0;
   return text.split('\n').flatMap((line) => {
@@ -154,18 +154,18 @@ function startOf(known: string): string {
   return known.slice(0, SHORTEST_SECRET);
 }
 
-/** A secret as texts are compared with it: the names of hosts are in lower case, and invisible characters are passed over. */
+/** A secret in the form used for comparison: in lower case, like host names, and without invisible characters. */
 function normal(secret: string): string {
   return lowerCase(visibleText(secret));
 }
 
-/** Every unit keeps its place, which `toLowerCase` alone doesn't grant. */
+/** Keeps the position of every unit, which `toLowerCase` alone doesn't guarantee. */
 function lowerCase(text: string): string {
   const lower = text.toLowerCase();
   return lower.length === text.length ? lower : text.replaceAll(/[A-Z]/g, (letter) => letter.toLowerCase());
 }
 
-/** A percent sign that encodes nothing is taken as it stands. */
+/** A percent sign that encodes nothing is kept as it is. */
 function decoded(part: string): string {
   try {
     return decodeURIComponent(part);

@@ -1,6 +1,6 @@
 import type { CauseCode } from './problem.ts';
 
-/** The part of a pino logger that the program uses; tests pass one that collects. */
+/** The parts of a pino logger that the program uses; tests pass a logger that collects lines. */
 export interface Logger {
   debug(fields: object, message: string): void;
   info(fields: object, message: string): void;
@@ -8,7 +8,7 @@ export interface Logger {
   error(fields: object, message: string): void;
 }
 
-/** Logs nothing, for what has no log of its own to write to. */
+/** Logs nothing, for parts that have no log to write to. */
 export const QUIET_LOG: Logger = {
   debug: () => undefined,
   info: () => undefined,
@@ -16,7 +16,7 @@ export const QUIET_LOG: Logger = {
   error: () => undefined,
 };
 
-/** What the log says happened to one server: the field `event` of its lines. */
+/** The kinds of server events in the log: the field `event` of its lines. */
 export const SERVER_EVENTS = [
   'streaming',
   'streaming_again',
@@ -36,12 +36,12 @@ export const SERVER_EVENTS = [
 
 export type ServerEvent = (typeof SERVER_EVENTS)[number];
 
-/** The fields of a line about something that happened to one server. */
+/** The fields of a log line about a server event. */
 export interface ServerEventFields {
   readonly panel: string;
   /** Its name, as in the label `server`. */
   readonly server: string;
-  /** As in the label `server_id`: two servers may have one name. */
+  /** As in the label `server_id`: two servers may have the same name. */
   readonly server_id: string;
   readonly node?: string | undefined;
   readonly event: ServerEvent;

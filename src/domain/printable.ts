@@ -1,20 +1,23 @@
 import { KNOWN_SECRETS } from './known-secrets.ts';
 
-/** The longest stretch of a stranger's words that is shown. */
+/** The maximum length of external text that is shown. */
 const MAX_LENGTH = 200;
 
 // The whole of an escape sequence goes, so that no "[31m" remains of it.
 // eslint-disable-next-line no-control-regex -- control characters are what is looked for
 const ESCAPES = /\u001b(?:\[[0-?]*[ -/]*[@-~]|\][^\u0007\u001b]*(?:\u0007|\u001b\\)?|.)?/gu;
 
-/** Text from outside on one line that a log or a terminal can show: no escapes, no control characters, no known secret, bounded. */
+/**
+ * External text as one line that is safe for a log or a terminal: no escapes, no control characters, no known secrets, limited
+ * length.
+ */
 export function printable(text: string): string {
   const struck = KNOWN_SECRETS.strike(text.slice(0, MAX_LENGTH * 8));
   const line = struck
     .replaceAll(ESCAPES, '')
     .replaceAll(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}]+/gu, ' ')
     .trim();
-  // A password may hold the spaces that were just put in.
+  // A password may contain the spaces that were just inserted.
   const shown = line === struck ? line : KNOWN_SECRETS.strike(line);
   if (shown.length <= MAX_LENGTH) return shown;
   const cut = shown.slice(0, MAX_LENGTH - 1);

@@ -1,6 +1,6 @@
 /**
- * Every cause of trouble, by its scope: whom it concerns. `src/diagnosis` says what each one means and what to do; the codes are the
- * values of `cause` in the log, in `/api/v1`, in doctor's JSON and in the labels of metrics.
+ * Every cause, by its scope: what it concerns. `src/diagnosis` explains each cause and its remedy; the codes are the values of
+ * `cause` in the log, in `/api/v1`, in doctor's JSON and in the labels of metrics.
  */
 export const CAUSES_BY_SCOPE = {
   server: [
@@ -93,12 +93,12 @@ export const CAUSES_BY_SCOPE = {
   exporter: ['descriptors', 'deadline', 'unexpected'],
 } as const;
 
-/** Whom a cause concerns: one server, every server of a node, the whole panel, its API key, or this program. */
+/** What a cause concerns: one server, every server of a node, the whole panel, its API key, or the exporter. */
 export type Scope = keyof typeof CAUSES_BY_SCOPE;
 
 export type CauseCode = (typeof CAUSES_BY_SCOPE)[Scope][number];
 
-/** What went wrong: the cause, and the words of whoever noticed it, on one line and without a secret. */
+/** What went wrong: the cause, and a detail from whatever detected it, on one line and without secrets. */
 export interface Problem {
   readonly cause: CauseCode;
   readonly detail: string;

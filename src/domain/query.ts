@@ -1,8 +1,11 @@
-/** How a game server is asked for its players. */
+/** How a game server is queried for its players. */
 export interface QuerySettings {
-  /** A name of the query library's, such as `minecraft`. */
+  /** A type name of the query library, such as `minecraft`. */
   readonly type: string;
-  /** `host:port`, or a host alone with the port of the default allocation; the whole default allocation where absent. IPv6 in brackets. */
+  /**
+   * `host:port`, or a host alone to use the port of the default allocation; if absent, the whole default allocation. IPv6 in
+   * brackets.
+   */
   readonly address?: string;
   readonly intervalMs: number;
 }

@@ -3,8 +3,8 @@ import { KNOWN_SECRETS } from './known-secrets.ts';
 const SHOWN = '<secret>';
 
 /**
- * A text that only `reveal` gives away; printing, logging or serialising it gives `<secret>`. It is a known secret from then on:
- * whoever repeats it finds it struck out of what is shown.
+ * A text that only `reveal` discloses; printing, logging or serializing it gives `<secret>`. It becomes a known secret, so it is
+ * redacted wherever it is repeated.
  */
 export class Secret {
   readonly #value: string;
@@ -26,8 +26,7 @@ export class Secret {
     return SHOWN;
   }
 
-  // What Node's console and pino's error serialiser print; the symbol is looked up by name so that the
-  // domain imports nothing.
+  // Used by Node's console and pino's error serializer; the symbol is looked up by name so that the domain imports nothing.
   [Symbol.for('nodejs.util.inspect.custom')](): string {
     return SHOWN;
   }

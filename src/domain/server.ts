@@ -1,24 +1,27 @@
 import type { QuerySettings } from './query.ts';
 
-/** A ceiling that the configuration or the listing names; `unlimited` where there is none. */
+/** A limit from the configuration or the listing; `unlimited` if there is none. */
 export type Limit = number | 'unlimited';
 
-/** Ceilings of one server; a key is absent where nobody named one. */
+/** The limits of one server; a key is absent if unknown. */
 export interface Limits {
   readonly memoryBytes?: Limit;
   readonly diskBytes?: Limit;
   readonly cpuCores?: Limit;
-  /** Only a listing tells it; 0 where there is no swap. */
+  /** Known only from a listing; 0 if there is no swap. */
   readonly swapBytes?: Limit;
-  /** Weight of the server's block input and output, 10 to 1000; only a listing tells it. */
+  /** Weight of the server's block I/O, 10 to 1000; known only from a listing. */
   readonly ioWeight?: number;
-  /** The listing's word; it counts where neither the configuration nor the node names a memory limit, for nodes grant some more. */
+  /**
+   * The listing's memory limit; it applies if neither the configuration nor the node gives one, because nodes grant slightly
+   * more.
+   */
   readonly listedMemoryBytes?: number;
 }
 
 /**
- * The memory limit to show, in bytes: what the configuration or an "unlimited" in the listing says comes first, then what the node
- * reported (0 means that its socket never saw the server run), then the number in the listing.
+ * The memory limit to show, in bytes: the configuration or an "unlimited" in the listing takes precedence, then the limit
+ * reported by the node (0 means that its socket never saw the server run), then the number in the listing.
  */
 export function memoryLimitOf(
   { memoryBytes, listedMemoryBytes }: Pick<Limits, 'memoryBytes' | 'listedMemoryBytes'>,
@@ -27,19 +30,22 @@ export function memoryLimitOf(
   return memoryBytes ?? (reportedBytes || listedMemoryBytes);
 }
 
-/** The limit as a number; undefined if unlimited or unknown. 0 means "no limit" or "never started" on the wire, so it is no limit either. */
+/**
+ * The limit as a number; undefined if unlimited or unknown. 0 on the wire means "no limit" or "never started", so it isn't a
+ * limit either.
+ */
 export function finiteLimit(limit: Limit | undefined): number | undefined {
   return typeof limit === 'number' && limit > 0 ? limit : undefined;
 }
 
-/** Which way a server's samples are to be had: by socket with polling as the fallback, or by one alone. */
+/** How a server's samples are collected: by socket with polling as the fallback, or by only one of them. */
 export type CollectionMode = 'auto' | 'socket' | 'poll';
 
-/** Whether a server should run: always, never necessarily, or as long as nobody stops it. */
+/** Whether a server should be running: always, not necessarily, or until someone stops it. */
 export const EXPECTS = ['running', 'any', 'auto'] as const;
 export type Expect = (typeof EXPECTS)[number];
 
-/** How many servers there are of each expectation, as `running 2, auto 40`. */
+/** How many servers there are for each expectation, such as `running 2, auto 40`. */
 export function countExpectations(servers: readonly Pick<ServerTarget, 'expect'>[]): string {
   const counts = EXPECTS.map(
     (wanted) => [wanted, servers.filter(({ expect }) => expect === wanted).length] as const,
@@ -50,11 +56,11 @@ export function countExpectations(servers: readonly Pick<ServerTarget, 'expect'>
     .join(', ');
 }
 
-/** One game server as the exporter was told of it: who it is and what is expected of it. */
+/** One game server as described to the exporter: its identity and what is expected of it. */
 export interface ServerTarget {
-  /** Name of the panel that it is on. */
+  /** The name of its panel. */
   readonly panel: string;
-  /** The id as configured, else the uuid: the `{server}` path segment. */
+  /** The id as configured, else the UUID: the `{server}` path segment. */
   readonly id: string;
   /** The `server` label. */
   readonly name: string;
@@ -66,32 +72,32 @@ export interface ServerTarget {
   readonly uuid?: string;
   readonly node?: string;
   readonly egg?: string;
-  /** `host:port` where players reach it, going by the listing; IPv6 in brackets. */
+  /** `host:port` where players reach it according to the listing; IPv6 in brackets. */
   readonly address?: string;
   /**
-   * Its default allocation where no `address` follows from it: `host:port` of an address that only its own machine or network segment
-   * reaches, or `:port` where it names no host.
+   * Its default allocation if no `address` follows from it: `host:port` of an address that can be reached only from its own
+   * machine or network segment, or `:port` if it has no host.
    */
   readonly allocation?: string;
-  /** Absent where the game isn't asked for its players. */
+  /** Absent if the game isn't queried for its players. */
   readonly query?: QuerySettings;
-  /** What keeps it from being observed, going by the listing. */
+  /** Why it can't be observed according to the listing. */
   readonly blocked?: BlockedReason;
   /** The listing allows it no backups. */
   readonly withoutBackups?: true;
 }
 
-/** Length of the short identifier: panels take the first characters of the UUID (`uuidShort` in their sources). */
+/** Length of the short identifier: panels use the first characters of the UUID (`uuidShort` in their sources). */
 export const SHORT_ID_LENGTH = 8;
 
-/** The 8-character identifier of a server, for its short and its full id alike: its `server_id`, and its key within its panel. */
+/** The 8-character identifier of a server, whether its id is short or full: its `server_id`, and its key within its panel. */
 export function identityOf({ id }: Pick<ServerTarget, 'id'>): string {
   return id.slice(0, SHORT_ID_LENGTH).toLowerCase();
 }
 
 /**
- * Are both the same server of one panel? A short id and the full id that begins with it are; a panel gives the same short id to no two
- * servers at a time, but it may to one after the other.
+ * Are both the same server of one panel? A short id and the full id that begins with it are; a panel never gives the same short
+ * id to two servers at the same time, but it may reuse one later.
  */
 export function isSameServer(one: ServerIds, other: ServerIds): boolean {
   if (identityOf(one) !== identityOf(other)) return false;
@@ -117,36 +123,36 @@ export const BLOCKED_REASONS = [
   'forbidden',
 ] as const;
 
-/** Why a server can't be observed at all for now. */
+/** Why a server currently can't be observed at all. */
 export type BlockedReason = (typeof BLOCKED_REASONS)[number];
 
-/** Every value of the `state` label, in the order in which they are shown. */
+/** Every value of the `state` label, in display order. */
 export const SERVER_STATES = ['offline', 'starting', 'running', 'stopping', 'stopped', 'unknown'] as const;
 
-/** The power state of a game server; `unknown` where the panel's word is none that we know. */
+/** The power state of a game server; `unknown` if the panel uses a word that the exporter doesn't know. */
 export type ServerState = (typeof SERVER_STATES)[number];
 
 const KNOWN: ReadonlySet<string> = new Set(SERVER_STATES);
 
-/** The state that a word on the wire stands for; `unknown` for any other word. */
+/** The state for a word on the wire; `unknown` for any other word. */
 export function parseServerState(word: string): ServerState {
   return KNOWN.has(word) ? (word as ServerState) : 'unknown';
 }
 
-/** Is the server off, as opposed to on, on its way, or not known? */
+/** Is the server off, as opposed to on, in transition, or unknown? */
 export function isOff(state: ServerState): boolean {
   return state === 'offline' || state === 'stopped';
 }
 
 /**
- * What one `stats` frame or one resources answer says of a server, in base units. A field that the panel
- * didn't send, or sent in a form that can't be used, is absent.
+ * The content of one `stats` frame or one resources answer about a server, in base units. A field that the panel didn't send, or
+ * sent in an unusable form, is absent.
  */
 export interface Sample {
   readonly state?: ServerState;
   readonly memoryBytes?: number;
   readonly memoryLimitBytes?: number;
-  /** 1 = one core; the wire says 100 for it. */
+  /** 1 = one core, which is 100 on the wire. */
   readonly cpuCores?: number;
   readonly diskBytes?: number;
   /** Cumulative since the server's start, as are the three below. */
@@ -157,5 +163,5 @@ export interface Sample {
   readonly uptimeMs?: number;
 }
 
-/** How a sample came: pushed over the console socket, or asked of the resources endpoint. */
+/** How a sample was collected: pushed over the console socket, or requested from the resources endpoint. */
 export type SampleSource = 'socket' | 'poll';

@@ -1,13 +1,13 @@
 /** Endpoints of the client API that the exporter calls, as the `endpoint` label names them. */
 export const API_ENDPOINTS = ['websocket', 'resources', 'listing', 'backups'] as const;
-/** Those, and the key's account, which `init` alone asks for. */
+/** The same, plus the account endpoint, which only `init` calls. */
 export type ApiEndpoint = (typeof API_ENDPOINTS)[number] | 'account';
 
 /** Why a frame or an answer could not be used, wholly or in part: the `kind` label. */
 export const BAD_MESSAGE_KINDS = ['not_json', 'bad_shape', 'bad_field', 'binary', 'oversize'] as const;
 export type BadMessageKind = (typeof BAD_MESSAGE_KINDS)[number];
 
-/** Why a session had to connect anew: the `reason` label. */
+/** Why a session had to reconnect: the `reason` label. */
 export const RECONNECT_REASONS = [
   'closed',
   'upgrade_refused',
@@ -21,13 +21,13 @@ export const RECONNECT_REASONS = [
 ] as const;
 export type ReconnectReason = (typeof RECONNECT_REASONS)[number];
 
-/** Where the parts of one panel's collection count what happens to them; label values are bounded. */
+/** Counts what happens in one panel's collection; label values are bounded. */
 export interface PanelTelemetry {
-  /** A frame came with this event name, which may be any string. */
+  /** A frame with this event name arrived; the name may be any string. */
   message(event: string): void;
   badMessage(kind: BadMessageKind): void;
   reconnect(reason: ReconnectReason): void;
-  /** A call ended; `status` is the HTTP status, or the kind of failure where there was no answer. */
+  /** A call ended; `status` is the HTTP status, or the kind of failure if there was no answer. */
   request(endpoint: ApiEndpoint, status: string, seconds: number): void;
 }
 

@@ -1,27 +1,29 @@
-/** A text in one of the ways in which it can be read, and where in the original text each of its UTF-16 units stands. */
+/** One way to read a text, with the position of each UTF-16 unit in the original. */
 export interface TextView {
   readonly text: string;
-  /** Where in the original the units from `start` up to `end` stand; what is invisible between them belongs to it. */
+  /** The range in the original of the units from `start` up to `end`, including invisible characters between them. */
   rangeOf(start: number, end: number): readonly [start: number, end: number];
 }
 
-/** Nobody sees these: control and format characters, variation selectors, fillers, halves of characters, and escape sequences as a whole. */
+/**
+ * Invisible characters: control and format characters, variation selectors, fillers, lone surrogates, and whole escape sequences.
+ */
 const INVISIBLE =
   // eslint-disable-next-line no-control-regex -- control characters are what is looked for
   /\u001b(?:\[[0-?]*[ -/]*[@-~]|\][^\u0007\u001b]*(?:\u0007|\u001b\\)?|.)?|\u009b[0-?]*[ -/]*[@-~]|[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}]+/gu;
 
-/** One encoding: what of a text is encoded, and the text that a piece of it stands for. */
+/** One encoding: a pattern for encoded pieces, and the text that a piece stands for. */
 interface TextEncoding {
   readonly pieces: RegExp;
   readonly decode: (piece: string) => string;
-  /** What a cut may leave of a piece at the text's end; it stands for nothing. */
+  /** The incomplete piece that truncation may leave at the text's end; it stands for nothing. */
   readonly cut?: RegExp;
 }
 
 const UTF8 = new TextDecoder();
 
 const ENCODINGS: readonly TextEncoding[] = [
-  // URLs; the bytes of a character beyond ASCII belong together.
+  // URLs; the bytes of a non-ASCII character belong together.
   {
     pieces: /%[0-7][0-9a-f]|(?:%[89a-f][0-9a-f])+/gi,
     decode: (piece) => {
@@ -37,7 +39,7 @@ const ENCODINGS: readonly TextEncoding[] = [
     decode: (piece) => {
       const code = /^\\[ux]\{?(\w+)/i.exec(piece)?.[1];
       if (code !== undefined) return characterOf(Number.parseInt(code, 16));
-      // The others stand for control characters, which nobody sees.
+      // The others stand for control characters, which are invisible.
       return /^\\["'\\/]$/.test(piece) ? piece.slice(1) : '';
     },
     cut: /\\(?:u\{?[0-9a-f]{0,6}|x[0-9a-f]?)?$/i,
@@ -62,18 +64,18 @@ function characterOf(codePoint: number): string {
   return codePoint <= MAX_CODE_POINT ? String.fromCodePoint(codePoint) : '';
 }
 
-/** One encoding inside of another is as much as is undone: each round multiplies the work. */
+/** Up to two nested encodings are decoded: each round multiplies the work. */
 const MAX_ROUNDS = 2;
 
-/** ASCII that is visible and encodes nothing, as nearly all texts are: these are looked at once. */
+/** Visible ASCII that encodes nothing, as nearly all texts are: these need only one view. */
 const UNENCODED = /^[ -$'-[\]-~]*$/;
 
-/** The text without what is invisible in it. */
+/** The text without its invisible characters. */
 export function visibleText(text: string): string {
   return text.replaceAll(INVISIBLE, '');
 }
 
-/** The text as it is seen, and as it is once each of the usual encodings is undone; most texts have no other view than the first. */
+/** The text as displayed, and with each of the usual encodings decoded; most texts have only the first view. */
 export function viewsOf(text: string): readonly TextView[] {
   if (UNENCODED.test(text)) return [plainView(text)];
   const first = seen(plainView(text));
@@ -98,7 +100,7 @@ function seen(view: TextView): TextView {
 /** The view with all pieces of an encoding replaced; the view itself if it has none. */
 function rewritten(view: TextView, { pieces, decode, cut }: TextEncoding): TextView {
   let text = '';
-  /** By unit of the new text, where its piece begins and ends in the view. */
+  /** For each unit of the new text, the start and end of its piece in the view. */
   const starts: number[] = [];
   const ends: number[] = [];
   const put = (added: string, start: number, end: number, isLiteral: boolean) => {
