@@ -6,23 +6,23 @@ import type { ServerTarget } from '../domain/server.ts';
 import { QUERY_DEADLINE_MS, type QueryClient, type QueryOutcome, type QueryTarget } from './client.ts';
 import { allowedAddress, type QueryPolicy, queryPlace, type ResolveName } from './place.ts';
 
-/** A query is over by then, the look-up of a name included: the client itself takes no longer than its own deadline. */
+/** The limit for a query including the name lookup; the client's own deadline is shorter. */
 export const QUERY_CUT_MS = QUERY_DEADLINE_MS + 500;
 
-/** What queries are made with. */
+/** What queries depend on. */
 export interface AskOptions {
   readonly clock: Clock;
-  /** The query protocols, which are loaded once. */
+  /** The query protocols, loaded once. */
   readonly client: () => Promise<QueryClient>;
   readonly policy: QueryPolicy;
   /** The IP addresses of a name. */
   readonly resolve: ResolveName;
 }
 
-/** What one query brought. */
+/** The result of one query. */
 export type Asked = Omit<QueryReading, 'staleAt'>;
 
-/** Asks a server's game for its players, once; never rejects, and ends in time. After an abort, the end means nothing. */
+/** Queries a server's game once for its players; never rejects, and ends in time. After an abort, the result is meaningless. */
 export async function askPlayers(
   target: ServerTarget,
   options: AskOptions,
@@ -56,7 +56,7 @@ export async function askPlayers(
   }
 }
 
-/** What to query, or why nothing can be. */
+/** What to query, or why nothing can be queried. */
 async function targetOf(
   server: ServerTarget,
   { policy, resolve }: AskOptions,
@@ -78,12 +78,12 @@ function askedOf(outcome: QueryOutcome): Asked {
   return { players, ...(maxPlayers !== undefined && { playersMax: maxPlayers }), durationSeconds };
 }
 
-// What is finer is noise.
+// Finer digits are noise.
 function toMicroseconds(seconds: number): number {
   return Math.round(seconds * 1e6) / 1e6;
 }
 
-/** The end of the work, or a rejection with the signal's reason as soon as that aborts. */
+/** The result of the work, or a rejection with the signal's reason as soon as that aborts. */
 async function untilAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
   let onAbort: () => void = () => undefined;
   const aborted = new Promise<never>((_resolve, reject) => {

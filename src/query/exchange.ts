@@ -3,28 +3,30 @@ import { connect, isIPv6, type Socket } from 'node:net';
 import type { Cancel, Clock } from '../domain/clock.ts';
 import type { QueryFailure } from './client.ts';
 
-/** Bounds of what one attempt takes from a server. */
+/** Limits on what one attempt accepts from a server. */
 export const ANSWER_BOUNDS = {
-  /** Quake 3 sends up to 16 KiB at once, and no game more. */
+  /** Quake 3 sends up to 16 KiB at once, and no other game sends more. */
   datagramBytes: 16 * 1024,
-  /** Several times what the longest answers take; the system holds some 250 for us. */
+  /** Several times what the longest answers need; the system buffers about 250. */
   datagrams: 128,
-  /** Of all datagrams: a player list of several hundred names is a quarter of it. */
+  /** Of all datagrams: a player list of several hundred names needs a quarter of it. */
   datagramBytesInAll: 64 * 1024,
-  /** Minecraft's status has 32,767 characters at most, which is less than 128 KiB. */
+  /** Minecraft's status has at most 32,767 characters, which is less than 128 KiB. */
   bytes: 256 * 1024,
-  /** Pieces of a stream: protocols look at all that has arrived whenever more does. */
+  /** Pieces of a stream: protocols examine everything received so far whenever more arrives. */
   pieces: 1_024,
 } as const;
 
-/** A request by UDP that nothing came back for is sent again after this time: datagrams get lost. */
+/** A UDP request without an answer is sent again after this time, because datagrams get lost. */
 const RESEND_MS = 1_000;
 const RESENDS = 2;
 
-/** After this time without a datagram, an answer that may have any number of them is complete, and one that a server may leave out is left out. */
+/**
+ * After this time without a datagram, an answer of any number of datagrams counts as complete, and an optional answer as omitted.
+ */
 const SILENCE_MS = 800;
 
-/** Why an attempt failed. The message is in our own words: nothing that the server sent. */
+/** Why an attempt failed. The message is in the exporter's own words: nothing that the server sent. */
 export class AttemptError extends Error {
   override readonly name = 'AttemptError';
   readonly failure: QueryFailure;
@@ -35,16 +37,16 @@ export class AttemptError extends Error {
   }
 }
 
-/** What an attempt that is over rejects with; made once, since an error costs more than all else of a query. */
+/** The rejection of an attempt that is over; created once, since an error costs more than everything else in a query. */
 const OVER = new AttemptError('query_no_answer', 'the query is over');
 
-/** Codes of errors that say that nothing listens on the port. */
+/** Codes of errors that mean that nothing listens on the port. */
 const REFUSALS: ReadonlySet<string> = new Set(['ECONNREFUSED']);
 
 /**
- * The network as one attempt may use it: one address, bounded answers. Whatever a protocol of the library asks for goes through here,
- * in place of the library's own sockets: its UDP socket is shared, takes datagrams of any size and number, and doesn't learn that a
- * port is closed; its TCP connections take bytes without end.
+ * The network as one attempt may use it: one address, bounded answers. Everything that a protocol of the library requests goes
+ * through here instead of the library's own sockets: its UDP socket is shared, accepts datagrams of any size and number, and
+ * doesn't notice that a port is closed; its TCP connections accept unlimited bytes.
  *
  * A UDP socket is connected to the server, so that the kernel drops datagrams from any other address or port.
  */
@@ -71,12 +73,12 @@ export class Exchange {
     this.#failed = new Promise((_, reject) => {
       this.#reject = reject;
     });
-    // Whoever waits is told by a race; an attempt that waits for nothing isn't told at all.
+    // Pending waits get the error from a race; if nothing is waiting, nobody handles it.
     this.#failed.catch(() => {});
   }
 
   /**
-   * Asks, and closes the sockets when that is done.
+   * Runs the query, and closes the sockets when it is done.
    *
    * @throws AttemptError if there is no answer, whatever went wrong
    */
@@ -84,7 +86,7 @@ export class Exchange {
     try {
       return await this.#race(ask());
     } catch (error) {
-      // Its words may hold what the server sent.
+      // The error's message may contain what the server sent.
       throw (
         this.#failure ??
         (error instanceof AttemptError
@@ -96,7 +98,7 @@ export class Exchange {
     }
   }
 
-  /** What is known at the deadline. */
+  /** The error at the deadline, from what is known by then. */
   #overdue(): AttemptError {
     if (this.#steps > 0) return new AttemptError('query_timed_out', 'the answer was not complete in time');
     if (this.#datagrams > 0)
@@ -106,7 +108,7 @@ export class Exchange {
     return new AttemptError('query_no_answer', 'no answer');
   }
 
-  /** Ends the attempt: closes its sockets, and rejects what it waits for with what is known so far. */
+  /** Ends the attempt: closes its sockets, and rejects pending waits with what is known so far. */
   close(error = this.#overdue()): void {
     if (this.#failure !== undefined) return;
     this.#failure = error;
@@ -117,8 +119,8 @@ export class Exchange {
   }
 
   /**
-   * Sends a datagram; resolves with what `onDatagram` makes of the datagrams that come back, once that isn't undefined. After a silence
-   * `onSilence` may end it instead. Without either, nothing is waited for.
+   * Sends a datagram; resolves with what `onDatagram` returns for the datagrams received, once that isn't undefined. After a
+   * silence, `onSilence` may end it instead. Without either, nothing is waited for.
    */
   async udpSend<Result>(
     request: Buffer | string,
@@ -181,13 +183,13 @@ export class Exchange {
       return await this.#race(talk(socket));
     } finally {
       this.#closers.delete(close);
-      // The connection is of no interest any more, however it ends.
+      // The connection is no longer needed, however it ends.
       socket.off('error', onError).on('error', () => {});
       socket.destroy();
     }
   }
 
-  /** Sends bytes; resolves with what `onBytes` makes of all that have come back, once that isn't undefined. */
+  /** Sends bytes; resolves with what `onBytes` returns for all bytes received so far, once that isn't undefined. */
   async tcpSend<Result>(
     connection: Socket,
     request: Buffer | string,
@@ -220,7 +222,7 @@ export class Exchange {
     }
   }
 
-  /** Counts a piece of an answer; false, and the end of the attempt, when it was one too many. */
+  /** Counts a piece of an answer; if it is one too many, ends the attempt and returns false. */
   count(piece: Buffer): boolean {
     this.#bytes += piece.length;
     this.#pieces += 1;
@@ -255,7 +257,7 @@ export class Exchange {
     else this.#takeDatagram?.(datagram);
   }
 
-  /** An error of a socket, or none where the server closed the connection. */
+  /** Handles a socket's error, or its close by the server if there is no error. */
   #fail(error?: Error): void {
     const code = error !== undefined && 'code' in error ? String(error.code) : undefined;
     this.close(this.#judge(code));
@@ -278,12 +280,12 @@ export class Exchange {
   }
 }
 
-/** Bytes that arrive piece by piece, copied a bounded number of times. */
+/** Bytes that arrive in pieces, copied a bounded number of times. */
 class ReceivedBytes {
   #buffer = Buffer.alloc(0);
   #length = 0;
 
-  /** All bytes up to this piece. */
+  /** All bytes up to and including this piece. */
   with(piece: Buffer): Buffer {
     const length = this.#length + piece.length;
     if (length > this.#buffer.length) {

@@ -12,13 +12,16 @@ import { type PlayerCounts, toCount, toLimit } from './counts.ts';
 import { AttemptError, Exchange } from './exchange.ts';
 import { PROTOCOLS } from './protocols.ts';
 
-/** While one attempt waits, the next one begins after this time: a server that answers by another protocol or port isn't late for it. */
+/**
+ * While one attempt waits, the next one begins after this time, so that a server that answers another protocol or port isn't
+ * late.
+ */
 const NEXT_ATTEMPT_MS = 400;
 
-/** So many servers' ways to answer are remembered. */
+/** The number of servers whose successful attempt is remembered. */
 const MAX_REMEMBERED = 20_000;
 
-/** What says most about a server that has been asked in several ways. */
+/** Failures of a server that was queried in several ways, the most informative first. */
 const BY_EVIDENCE: readonly QueryFailure[] = [
   'query_timed_out',
   'query_wrong_protocol',
@@ -26,10 +29,10 @@ const BY_EVIDENCE: readonly QueryFailure[] = [
   'query_no_answer',
 ];
 
-/** Asks game servers by the protocols of gamedig. */
+/** Queries game servers with the protocols of gamedig. */
 export class GameQueryClient implements QueryClient {
   readonly #clock: Clock;
-  /** How servers answered that don't answer the first attempt: they are asked that way first. */
+  /** The attempt that succeeded for servers that don't answer the first one: it is tried first. */
   readonly #answeredBy = new Map<string, Attempt>();
 
   constructor(clock: Clock) {
@@ -87,7 +90,7 @@ interface RaceResult {
   readonly errors: readonly FailedAttempt[];
 }
 
-/** Asks a server in several ways, one after another without waiting long for any; the first answer ends it. */
+/** Queries a server in several ways, one after another without waiting long for any; the first answer ends it. */
 class AttemptRace {
   readonly result: Promise<RaceResult>;
   readonly #target: QueryTarget;
@@ -155,7 +158,7 @@ class AttemptRace {
   }
 }
 
-/** @throws AttemptError where the number of players makes no sense */
+/** @throws AttemptError if the number of players makes no sense */
 function countsOf({ players, maxPlayers }: PlayerCounts) {
   const count = toCount(players);
   if (count === undefined)
@@ -163,7 +166,7 @@ function countsOf({ players, maxPlayers }: PlayerCounts) {
   return { players: count, maxPlayers: toLimit(maxPlayers) };
 }
 
-/** What the attempts say together: the error that says most, and where it was met. */
+/** The combined result of the failed attempts: the most informative error, and where it occurred. */
 function failureOf({ ip }: QueryTarget, failed: readonly FailedAttempt[]) {
   const [worst] = failed.toSorted(
     (a, b) => BY_EVIDENCE.indexOf(a.error.failure) - BY_EVIDENCE.indexOf(b.error.failure),

@@ -1,4 +1,4 @@
-// The package brings no types; this is as much of it as is used.
+// The package has no types; these cover only what is used.
 declare module 'gamedig' {
   /** A reader of bytes at a position. */
   export interface Reader {
@@ -14,7 +14,7 @@ declare module 'gamedig' {
     readonly raw: Record<string, unknown>;
   }
 
-  /** One query by one protocol: `run` sends requests through methods of its base class, and decodes the answers. */
+  /** One query with one protocol: `run` sends requests through methods of its base class and decodes the answers. */
   export interface Protocol {
     options: Record<string, unknown>;
     readonly byteorder: 'be' | 'le';
@@ -52,7 +52,7 @@ declare module 'gamedig' {
       readonly port?: number;
       /** The port that answers queries, by default. */
       readonly port_query?: number;
-      /** Or what is added to the former to get it. */
+      /** Alternatively, what is added to `port` to get it. */
       readonly port_query_offset?: number | readonly number[];
     };
   }

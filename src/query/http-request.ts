@@ -6,14 +6,14 @@ import { AttemptError, type Exchange } from './exchange.ts';
 
 const MAX_HEADER_BYTES = 16 * 1024;
 
-/** Interim answers (1xx) that may come before the answer. */
+/** Interim answers (1xx) accepted before the final answer. */
 const MAX_INTERIM = 8;
 
 /**
- * One HTTP request as an attempt may make it, in place of the library's own client: over a connection to the attempt's address, wherever
- * the URL leads; no redirect is followed, nothing is unpacked, and headers and body are bounded.
+ * One HTTP request as an attempt may make it, instead of the library's own client: over a connection to the attempt's address,
+ * wherever the URL points; redirects are not followed, nothing is decompressed, and headers and body are bounded.
  *
- * @throws AttemptError where anything but a 200 in plain text comes back
+ * @throws AttemptError if the answer is anything but a 200 in plain text
  */
 export async function requestOver(
   exchange: Exchange,
@@ -22,7 +22,7 @@ export async function requestOver(
   const { protocol, host, pathname, search } = new URL(url);
   const body = json === undefined ? undefined : JSON.stringify(json);
   const text = await exchange.withTcp(async (connection) => {
-    // Game servers sign their certificates themselves. Nothing secret is sent.
+    // Game servers use self-signed certificates. Nothing secret is sent.
     const isEncrypted = protocol === 'https:';
     const channel = isEncrypted ? connectTls({ socket: connection, rejectUnauthorized: false }) : connection;
     const options = {
@@ -60,7 +60,7 @@ function answerTo(
     });
     request.on('response', (response) => {
       const { statusCode, headers } = response;
-      // A response that nobody reads may still fail.
+      // A response that is no longer read can still fail.
       response.on('error', () => {});
       if (statusCode !== 200) reject(wrong(`HTTP status ${statusCode}`));
       else if (headers['content-encoding'] !== undefined && headers['content-encoding'] !== 'identity')

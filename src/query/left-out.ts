@@ -1,10 +1,10 @@
-// Stands in the build for packages that gamedig imports and no query of ours reaches: clients of HTTP and telnet, and a decompressor without
-// bounds. Sockets and HTTP are the exchange's, and what is compressed is ignored.
+// Replaces, in the build, packages that gamedig imports but that no query of the exporter uses: HTTP and telnet clients, and a
+// decompressor without limits. The exchange provides sockets and HTTP, and compressed answers are ignored.
 
-/** In place of got and seek-bzip. */
+/** Replaces got and seek-bzip. */
 export default function leftOut(): never {
   throw new Error('this package is left out of the build');
 }
 
-/** In place of telnet-client's class: every protocol creates one. */
+/** Replaces telnet-client's class, which every protocol instantiates. */
 export function Telnet(): void {}

@@ -11,17 +11,17 @@ import { isLocalAddress, isMetadataAddress } from '../session/special-addresses.
 /** Which addresses may be queried for a panel's servers. */
 export interface QueryPolicy {
   readonly panelUrl: string;
-  /** Hosts that may be queried whatever they lead to. */
+  /** Hosts that may be queried whatever address they resolve to. */
   readonly queryHosts?: readonly string[] | undefined;
 }
 
 /** Where a server is queried. */
 export interface QueryPlace extends Required<Endpoint> {
-  /** The port was configured as the one that answers queries; otherwise players connect to it. */
+  /** The port was configured as the one that answers queries; otherwise it is the one that players connect to. */
   readonly isQueryPort: boolean;
 }
 
-/** Where a server is queried, going by its configuration and its default allocation; or why nowhere. */
+/** Where a server is queried, from its configuration and its default allocation; or why it can't be. */
 export function queryPlace({
   query,
   address,
@@ -43,18 +43,18 @@ function missingWords(configured: Endpoint | undefined, listed: Endpoint | undef
   return 'the default allocation is 0.0.0.0 or ::, without an alias';
 }
 
-/** Finds the IP addresses of a name. */
+/** Resolves a name to its IP addresses. */
 export type ResolveName = (name: string) => Promise<readonly string[]>;
 
-/** The system's resolver, in its order. */
+/** Uses the system's resolver and keeps its order. */
 export const resolveName: ResolveName = async (name) => {
   const addresses = await lookup(name, { all: true });
   return addresses.map(({ address }) => address);
 };
 
 /**
- * The IP address to query for a host, or why there is none. A name is resolved once, and what it leads to is judged and used: where it
- * leads a moment later doesn't matter.
+ * The IP address to query for a host, or why there is none. A name is resolved once, and the result is both checked and used, so
+ * a later change of the name doesn't matter.
  */
 export async function allowedAddress(
   host: string,
@@ -80,7 +80,7 @@ async function resolved(name: string, resolve: ResolveName): Promise<readonly st
     if (addresses.length > 0) return addresses;
   } catch (error) {
     const { code } = readTransportError(error);
-    // Without a code, the wait for the resolver was given up.
+    // Without a code, waiting for the resolver was given up.
     const words = code === 'unknown' ? 'not resolved in time' : code;
     return { cause: 'query_dns', detail: `"${printable(name)}": ${words}` };
   }
@@ -114,7 +114,7 @@ function isSameHost(one: string, other: string): boolean {
   return spelling(one) === spelling(other);
 }
 
-/** A host in the one spelling that URLs have for it. */
+/** A host in the canonical form that URLs use. */
 function spelling(host: string): string {
   const bare = unbracketed(host);
   const url = `http://${isIP(bare) === 6 ? `[${bare}]` : bare}`;

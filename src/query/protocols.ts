@@ -5,34 +5,34 @@ import { AttemptError, type Exchange } from './exchange.ts';
 import { requestOver } from './http-request.ts';
 import { queryTeeworlds6, queryTeeworlds7 } from './teeworlds.ts';
 
-/** What is known of the server that a protocol asks. */
+/** The server that a protocol queries. */
 export interface Server {
   readonly ip: string;
   readonly hostname: string | undefined;
   readonly port: number;
 }
 
-/** Asks a server by one protocol, over the exchange and nothing else. */
+/** Queries a server with one protocol, only through the exchange. */
 export type AskProtocol = (exchange: Exchange, server: Server) => Promise<PlayerCounts>;
 
 interface Reading {
-  /** The players are those on the list, because the number counts others as well, or where there is no number. */
+  /** Count the players in the list, because the number includes others (`list`) or may be missing (`number or list`). */
   readonly counts?: 'list' | 'number or list';
-  /** Numbers stand at positions in the answer. The library reads zeros beyond its end. */
+  /** Numbers are at fixed positions in the answer. The library reads zeros beyond its end. */
   readonly isPositional?: true;
-  /** What the library takes for the limit is none. */
+  /** What the library returns as the limit isn't one. */
   readonly hasNoLimit?: true;
-  /** What is in an answer: the library takes one without it for 0 players. */
+  /** Matches a valid answer: the library reads any other as 0 players. */
   readonly expects?: RegExp;
-  /** What the library asks for by HTTP on top holds no number, but names. */
+  /** The library's additional HTTP request returns names but no number. */
   readonly skipsHttp?: true;
 }
 
 const POSITIONAL: Reading = { isPositional: true };
 
 /**
- * The protocols of the library that ask the given host and nobody else, need no account there, and can't be kept busy by a short answer:
- * all have been read with that in mind, and a test notices when one changes. docs/query-types.md says which are left out and why.
+ * The library's protocols that query only the given host, need no account there, and can't be kept busy by a short answer: all
+ * have been reviewed for this, and a test fails if one changes. docs/query-types.md says which are left out and why.
  */
 const LIBRARY = {
   armagetron: [protocols.armagetron, POSITIONAL],
@@ -42,7 +42,7 @@ const LIBRARY = {
   cs2d: [protocols.cs2d, POSITIONAL],
   dayz: [protocols.dayz, POSITIONAL],
   doom3: [protocols.doom3, {}],
-  // Its limit is the number of all players there ever were.
+  // Its limit is the number of all players there have ever been.
   eco: [protocols.eco, { hasNoLimit: true }],
   eldewrito: [protocols.eldewrito, { counts: 'number or list' }],
   ffow: [protocols.ffow, POSITIONAL],
@@ -73,7 +73,7 @@ const LIBRARY = {
   starmade: [protocols.starmade, {}],
   starsiege: [protocols.starsiege, { ...POSITIONAL, counts: 'number or list' }],
   teamspeak2: [protocols.teamspeak2, {}],
-  // Its number counts those who only ask, such as this program.
+  // Its number includes clients that only query, such as the exporter.
   teamspeak3: [protocols.teamspeak3, { counts: 'list' }],
   toxikk: [protocols.toxikk, POSITIONAL],
   tribes1: [protocols.tribes1, { ...POSITIONAL, counts: 'number or list' }],
@@ -86,7 +86,7 @@ const LIBRARY = {
   xonotic: [protocols.xonotic, {}],
 } as const satisfies Readonly<Record<string, readonly [new () => Protocol, Reading]>>;
 
-/** Every protocol that may be asked, by its name. */
+/** Every protocol that can be used, by its name. */
 export const PROTOCOLS: ReadonlyMap<string, AskProtocol> = new Map([
   ...Object.entries(LIBRARY).map(([name, [Implementation, reading]]): [string, AskProtocol] => [
     name,
@@ -117,7 +117,7 @@ async function ask(
   };
 }
 
-/** Puts the exchange in place of all that the library reaches the network with. */
+/** Replaces everything that the library uses for network access with the exchange. */
 function useExchange(protocol: Protocol, reading: Reading, exchange: Exchange, answer: Answer): void {
   const newReader = protocol.reader.bind(protocol);
   // The library's names and parameters.
@@ -148,8 +148,8 @@ function useExchange(protocol: Protocol, reading: Reading, exchange: Exchange, a
 }
 
 /**
- * Is the datagram part of a compressed answer of Valve's protocol? Those are ignored, not unpacked: a few bytes may unpack to gigabytes,
- * and no server compresses the answers that are asked for.
+ * Is the datagram part of a compressed answer of Valve's protocol? Such answers are ignored rather than decompressed: a few bytes
+ * may expand to gigabytes, and no server compresses the answers requested here.
  */
 function isCompressed(protocol: Protocol, datagram: Buffer): boolean {
   const isPart = 'goldsrcSplits' in protocol && datagram.length >= 8 && datagram.readInt32LE(0) === -2;
@@ -158,7 +158,7 @@ function isCompressed(protocol: Protocol, datagram: Buffer): boolean {
   return id < 0;
 }
 
-/** What a protocol fills in. Names come with the list of some protocols, and end with the query. */
+/** What a protocol fills in. Some protocols' lists contain names, which are discarded with the query. */
 class Answer implements State {
   name = '';
   map = '';
@@ -167,7 +167,7 @@ class Answer implements State {
   readonly raw: Record<string, unknown> = {};
   readonly players = new PlayerList();
   readonly bots = new PlayerList();
-  /** What the protocol reads numbers with, where they stand at positions. */
+  /** Reads the numbers of a protocol in which they are at fixed positions. */
   reader: Reader | undefined;
   #players: unknown;
   #maxPlayers: unknown;
@@ -201,7 +201,7 @@ interface ListedPlayer {
   readonly raw: unknown;
 }
 
-/** A list as the library's own: what is pushed is wrapped. */
+/** A list that behaves like the library's own: what is pushed is wrapped. */
 class PlayerList extends Array<ListedPlayer> {
   override push(player: unknown): number {
     const { name } = player as Partial<ListedPlayer>;

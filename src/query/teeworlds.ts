@@ -3,8 +3,8 @@ import type { PlayerCounts } from './counts.ts';
 import { AttemptError, type Exchange } from './exchange.ts';
 
 /**
- * Teeworlds, which gamedig doesn't speak. The layouts are those of Teeworlds' own sources (network.cpp, server.cpp) and of libtw2's
- * notes on both protocols. What counts are the clients: spectators take seats, too.
+ * Teeworlds, which gamedig doesn't support. The layouts are from Teeworlds' own sources (network.cpp, server.cpp) and from
+ * libtw2's notes on both protocols. Clients are counted, because spectators take seats too.
  */
 
 const GET_INFO = Buffer.from([0xff, 0xff, 0xff, 0xff, ...Buffer.from('gie3')]);
@@ -13,7 +13,7 @@ const INFO = Buffer.from([0xff, 0xff, 0xff, 0xff, ...Buffer.from('inf3')]);
 /** Precedes a datagram that belongs to no connection, up to version 0.6. */
 const HEADER_6 = Buffer.alloc(6, 0xff);
 
-/** The servers of version 0.6 and of DDNet; numbers are decimal texts. */
+/** For servers of version 0.6 and DDNet; numbers are decimal texts. */
 export async function queryTeeworlds6(exchange: Exchange): Promise<PlayerCounts> {
   const [token = 0] = randomBytes(1);
   const request = Buffer.concat([HEADER_6, GET_INFO, Buffer.from([token])]);
@@ -37,10 +37,10 @@ const NO_TOKEN = Buffer.alloc(4, 0xff);
 const HEADER_BYTES_7 = 7;
 const CONNECTIONLESS_HEADER_BYTES_7 = 9;
 
-/** Requests for a token have this length, so that they are no shorter than what they make a server send. */
+/** The length of token requests, so that they are no shorter than the answer that they trigger. */
 const TOKEN_REQUEST_BYTES = 512;
 
-/** The servers of version 0.7, which answer nobody who hasn't fetched a token from them. */
+/** For servers of version 0.7, which answer only clients that have fetched a token from them. */
 export async function queryTeeworlds7(exchange: Exchange): Promise<PlayerCounts> {
   const ours = randomBytes(4);
   const tokenRequest = Buffer.concat(
@@ -61,13 +61,13 @@ export async function queryTeeworlds7(exchange: Exchange): Promise<PlayerCounts>
       : undefined,
   );
   const fields = new Fields(info?.subarray(CONNECTIONLESS_HEADER_BYTES_7 + INFO.length) ?? Buffer.alloc(0));
-  fields.number(); // our token
+  fields.number(); // the exporter's token
   for (let text = 0; text < 5; text += 1) fields.skipText(); // version, name, host name, map, game type
   for (let number = 0; number < 4; number += 1) fields.number(); // flags, skill level, players and their limit
   return { players: fields.number(), maxPlayers: fields.number() };
 }
 
-/** What version 0.7 packs: numbers of variable length, and texts that end with a zero byte. */
+/** The encoding of version 0.7: numbers of variable length, and texts that end with a zero byte. */
 class Fields {
   readonly #bytes: Buffer;
   #at = 0;
@@ -82,7 +82,7 @@ class Fields {
     this.#at = end + 1;
   }
 
-  /** Six bits, then seven in each byte that follows; the first byte has the sign. */
+  /** Six bits, then seven in each following byte; the first byte contains the sign. */
   number(): number {
     const first = this.#byte();
     let value = first & 0x3f;

@@ -1,6 +1,6 @@
 /**
- * Every type that can be queried: those of gamedig that ask the given host and nobody else, and need no account there, and `teeworlds`.
- * A test derives the list from the library (test/unit/query/types.test.ts); docs/query-types.md has their names and ports.
+ * Every type that can be queried: those of gamedig that query only the given host and need no account there, and `teeworlds`. A
+ * test derives the list from the library (test/unit/query/types.test.ts); docs/query-types.md has their names and ports.
  */
 export const QUERY_TYPES: ReadonlySet<string> = new Set(
   `
