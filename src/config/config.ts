@@ -7,11 +7,11 @@ export const LOG_LEVELS = ['debug', 'info', 'warn', 'error'] as const;
 export type LogLevel = (typeof LOG_LEVELS)[number];
 
 export const COMPATIBILITIES = ['pterodactyl_exporter'] as const;
-/** Another exporter whose metric names are served beside our own. */
+/** Another exporter whose metric names are served in addition to the exporter's own. */
 export type Compatibility = (typeof COMPATIBILITIES)[number];
 
 export const LOG_FORMATS = ['json', 'pretty', 'auto'] as const;
-/** `auto` is pretty in a terminal and JSON elsewhere. */
+/** `auto` means pretty in a terminal and JSON elsewhere. */
 export type LogFormat = (typeof LOG_FORMATS)[number];
 
 /** What and how much the exporter logs. */
@@ -20,17 +20,17 @@ export interface LogConfig {
   readonly format: LogFormat;
 }
 
-/** TLS towards the panel; `ca`, `cert` and `key` are the files' contents in PEM. */
+/** TLS settings for the panel; `ca`, `cert` and `key` are the files' contents in PEM. */
 export interface TlsConfig {
   readonly ca?: string;
   readonly cert?: string;
   readonly key?: Secret;
-  /** The name that the panel's certificate must be for; REST only, since nodes have names of their own. */
+  /** The name that the panel's certificate must be for; REST only, since nodes have their own names. */
   readonly serverName?: string;
   readonly insecureSkipVerify: boolean;
 }
 
-/** One panel entry, with every default filled in and every file read. */
+/** One panel entry, with all defaults filled in and all files read. */
 export interface PanelConfig {
   readonly name: string;
   /** The panel's base address, without a trailing slash; a path is kept. */
@@ -38,11 +38,11 @@ export interface PanelConfig {
   /** What to send as `Origin` on the socket upgrade. */
   readonly origin: string;
   readonly apiKey: Secret;
-  /** How the key was given, in words: `file <path>`, `variable` or `inline`. */
+  /** How the API key was given, in words: `file <path>`, `variable` or `inline`. */
   readonly apiKeySource: string;
-  /** The pinned rate; absent where it is to be learned. */
+  /** The pinned rate; absent if it is to be learned. */
   readonly requestsPerMinute?: number;
-  /** Each shard has an account of its own here, so none has to share the panel's limit. */
+  /** Each shard has its own account, so none has to share the panel's limit. */
   readonly keyPerShard: boolean;
   readonly pollIntervalMs: number;
   readonly stalenessMs: number;
@@ -50,30 +50,30 @@ export interface PanelConfig {
   readonly connectTimeoutMs: number;
   readonly authTimeoutMs: number;
   readonly allowInsecure: boolean;
-  /** The only hosts that a socket may be opened to, as `URL.hostname` writes them. */
+  /** The only hosts to which a socket may be opened, as `URL.hostname` writes them. */
   readonly socketHosts?: readonly string[];
-  /** Hosts at which games may be queried although they are local or metadata addresses, as `URL.hostname` writes them. */
+  /** Hosts at which games may be queried even though they are local or metadata addresses, as `URL.hostname` writes them. */
   readonly queryHosts?: readonly string[];
   readonly tls?: TlsConfig;
-  /** May hold a user name and a password: not to be logged as it is. */
+  /** May contain a username and a password: must not be logged as it is. */
   readonly proxyUrl?: string;
-  /** Absent where the panel's listing isn't used. */
+  /** Absent if the panel's listing isn't used. */
   readonly listing?: ListingSettings;
-  /** Absent where backups aren't asked for. */
+  /** Absent if backups aren't requested. */
   readonly backups?: BackupSettings;
-  /** May be empty where servers are discovered. */
+  /** May be empty if servers are discovered. */
   readonly servers: readonly ServerTarget[];
 }
 
-/** The whole configuration: valid, complete, and with nothing left to read. */
+/** The whole configuration: valid, complete, and with all files read. */
 export interface Config {
   readonly panels: readonly PanelConfig[];
-  /** Absent where our own metric names are all that is wanted. */
+  /** Absent if only the exporter's own metric names are served. */
   readonly compatibility?: Compatibility;
   readonly log: LogConfig;
 }
 
-/** What a panel takes on while it runs. A setting that is not named here has the panel built anew. */
+/** Settings that a panel applies while it runs. A change of any other setting rebuilds the panel. */
 const LIVE: ReadonlySet<string> = new Set<keyof PanelConfig>([
   'apiKey',
   'apiKeySource',
@@ -85,12 +85,12 @@ const LIVE: ReadonlySet<string> = new Set<keyof PanelConfig>([
   'servers',
 ]);
 
-/** May the panel go on with its connections, its budget and its sockets? */
+/** Can the panel keep its connections, its budget and its sockets? */
 export function isSameConnection(before: PanelConfig, after: PanelConfig): boolean {
   return isDeepStrictEqual(connectionOf(before), connectionOf(after));
 }
 
-/** Are key, intervals, discovery, backups and the hosts of queries the same? */
+/** Are the API key, intervals, discovery, backups and query hosts the same? */
 export function isSameSettings(before: PanelConfig, after: PanelConfig): boolean {
   return (
     isSameKey(before, after) &&
@@ -109,6 +109,6 @@ export function isSameKey(before: PanelConfig, after: PanelConfig): boolean {
 
 function connectionOf(panel: PanelConfig): object {
   const settings = Object.entries(panel).filter(([key]) => !LIVE.has(key));
-  // A secret keeps its text from comparisons, too.
+  // A secret hides its text from comparisons too.
   return { ...Object.fromEntries(settings), tlsKey: panel.tls?.key?.reveal() };
 }

@@ -16,7 +16,7 @@ const glob = () =>
     json: { type: ['string', 'number'] },
   });
 
-/** What keeps a text from being a glob. What is unbalanced would be taken literally, or fit nothing. */
+/** Why a text isn't a glob. Unbalanced brackets would be taken literally, or match nothing. */
 function globProblem(text: string): string | undefined {
   if (text.trim() === '' || text.length > MAX_GLOB) {
     return `expected a glob of 1 to ${MAX_GLOB} characters, such as prod-*`;
@@ -114,19 +114,19 @@ const backupSettings = section('true, false or a map such as { interval: 1h }', 
   }),
 });
 
-/** A section that may also be switched: true is the section with all its defaults, false is none. */
+/** A section that can also be a switch: true is the section with all its defaults, false is none. */
 function orSwitch<T extends z.ZodType>(settings: T) {
   return z
     .preprocess(
-      // A scalar is a text here, as in every tree of the file.
+      // Scalars are texts here, as everywhere in the file's tree.
       (value) => (value === 'true' ? {} : value === 'false' ? undefined : value),
       settings.optional(),
     )
     .meta({ type: ['object', 'boolean'] });
 }
 
-/** `discover` of a panel: true, or which of the servers in its listing are watched. */
+/** `discover` of a panel: true, or which of the servers in its listing are observed. */
 export const discover = orSwitch(discoverSettings);
 
-/** `backups` of a panel: true, or how often they are asked for. */
+/** `backups` of a panel: true, or how often they are requested. */
 export const backups = orSwitch(backupSettings);

@@ -7,21 +7,21 @@ import type { Config } from './config.ts';
 import { type ParsedConfig, parseConfig, resolveConfig } from './parse.ts';
 import { apiKeyOfFile, apiKeyProblem } from './values.ts';
 
-/** A configuration that can be used, or everything that is wrong with it. */
+/** A usable configuration, or everything that is wrong with it. */
 export type LoadResult =
   | { readonly ok: true; readonly config: Config }
   | { readonly ok: false; readonly issues: readonly ConfigIssue[] };
 
-/** The same, with the files that hold keys. */
+/** The same, with the files that contain keys. */
 export type LoadedConfig =
   | (LoadResult & { readonly ok: true; readonly secretFiles: readonly SecretFile[] })
   | (LoadResult & { readonly ok: false });
 
-/** A file with a key, as the configuration names it. */
+/** A file that contains a key, as named in the configuration. */
 export interface SecretFile {
-  /** Its path for this process. */
+  /** The path as this process opens it. */
   readonly file: string;
-  /** Its path as the configuration has it. */
+  /** The path as written in the configuration. */
   readonly shown: string;
   /** `file:line:column` and the path of the setting that names it. */
   readonly place: string;
@@ -29,15 +29,15 @@ export interface SecretFile {
 
 /** How a configuration is loaded. */
 export interface LoadOptions {
-  /** Leaves the files with API keys alone, for a user who has a key of his own and may not read them: those keys are then empty. */
+  /** Skips the files with API keys, for a user who has a separate key and may not read them: those keys are then empty. */
   readonly skipKeyFiles?: boolean;
-  /** Reads the text; `parseConfig` where absent. */
+  /** Parses the text; `parseConfig` by default. */
   readonly parse?: (text: string, file: string, env: Environment) => ParsedConfig | Promise<ParsedConfig>;
 }
 
 /**
- * Reads the configuration and the files that it names, whose relative paths start at the configuration's
- * directory. Bad input of any kind comes back as issues.
+ * Reads the configuration and the files that it names, whose relative paths start at the configuration's directory. Invalid input
+ * of any kind is returned as issues.
  */
 export async function loadConfig(
   file: string,

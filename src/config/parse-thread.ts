@@ -4,7 +4,7 @@ import { BUILT } from '../build-info.ts';
 import type { Environment } from '../yaml/document.ts';
 import type { ParsedConfig } from './parse.ts';
 
-/** What the thread is given: the arguments of `parseConfig`. */
+/** The thread's input: the arguments of `parseConfig`. */
 export interface ParseTask {
   readonly text: string;
   readonly file: string;
@@ -12,10 +12,10 @@ export interface ParseTask {
 }
 
 /**
- * `parseConfig` in a thread of its own, for a reload: with 10,000 servers it takes some 400 ms, in which no socket and no scrape is to
- * wait. (A start has nothing that could wait, and is the slower for a thread.)
+ * Runs `parseConfig` in its own thread, for a reload: with 10,000 servers it takes some 400 ms, during which no socket and no
+ * scrape should wait. (At startup nothing is waiting, and a thread would only make it slower.)
  *
- * @throws Error where the thread can't do its work
+ * @throws Error if the thread can't do its work
  */
 export async function parseInThread(text: string, file: string, env: Environment): Promise<ParsedConfig> {
   const task: ParseTask = { text, file, env: { ...env } };
@@ -25,7 +25,7 @@ export async function parseInThread(text: string, file: string, env: Environment
     execArgv: [],
     env: {},
   });
-  // An error of the thread rejects this; a thread that ends without a word does by its exit.
+  // An error in the thread rejects this directly; a thread that ends silently does so through its exit.
   const ended = new AbortController();
   worker.once('exit', () => ended.abort());
   try {

@@ -19,7 +19,7 @@ import {
 } from './schema.ts';
 import { apiKeyOfFile, uuidOf } from './values.ts';
 
-/** What a configuration's text says, whether it is valid or not. */
+/** The content of a configuration's text, whether or not it is valid. */
 export interface ParsedConfig extends ParsedSettings<ConfigShape> {
   /** Paths of the API keys that come from a variable. */
   readonly variables: ReadonlySet<string>;
@@ -54,7 +54,7 @@ function filePaths(tree: Tree): readonly Path[] {
   return panels.flatMap(({ path }) => FILE_SETTINGS.map((setting) => path.concat(setting)));
 }
 
-/** What a configuration needs beside its shape. */
+/** What a configuration needs besides its shape. */
 export interface FileContents {
   /** The content of each file, by the setting that names it, such as `panels[0].api_key_file`. */
   readonly contents: ReadonlyMap<string, string>;
@@ -62,7 +62,7 @@ export interface FileContents {
   readonly variables: ReadonlySet<string>;
 }
 
-/** The configuration as the program uses it; every file that it names must be among the contents. */
+/** The configuration as the program uses it; the contents must include every file that it names. */
 export function resolveConfig(shape: ConfigShape, files: FileContents): Config {
   return {
     panels: shape.panels.map((panel, index) => resolvePanel(panel, `panels[${index}]`, files)),
@@ -124,7 +124,7 @@ function resolveTls(
   };
 }
 
-/** How often the listing is read where it only adds to the configured servers. */
+/** How often the listing is read if it only adds facts about the configured servers. */
 const LIMITS_INTERVAL_MS = 5 * 60_000;
 
 function resolveListing(panel: PanelShape): ListingSettings | undefined {

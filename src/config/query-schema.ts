@@ -7,7 +7,7 @@ import { parseHost } from './values.ts';
 
 const TYPES = [...QUERY_TYPES];
 
-/** What keeps a text from being a query type, with the types that may have been meant. */
+/** Why a text isn't a query type, with similar types that may have been meant. */
 function typeProblem(text: string): string | undefined {
   if (isQueryType(text)) return undefined;
   const near = nearOnes(text, TYPES);
@@ -15,7 +15,7 @@ function typeProblem(text: string): string | undefined {
   return `expected a query type (${hint})`;
 }
 
-/** The address in one spelling; undefined where it isn't a host with or without a port. */
+/** The address in canonical form; undefined if it isn't a host with or without a port. */
 function readAddress(text: string): string | undefined {
   const endpoint = parseEndpoint(isIPv6(text) ? `[${text}]` : text);
   const host = endpoint === undefined ? undefined : parseHost(endpoint.host);
@@ -24,7 +24,7 @@ function readAddress(text: string): string | undefined {
 
 const ADDRESS = 'a host name or an IP address, with or without a port, such as play.example.com:2457';
 
-/** Stands for every address of a machine, and so leads nowhere. */
+/** Stands for every address of a machine, and therefore can't be queried. */
 const UNSPECIFIED: ReadonlySet<string> = new Set(['0.0.0.0', '[::]']);
 
 function addressProblem(text: string): string | undefined {
@@ -33,7 +33,7 @@ function addressProblem(text: string): string | undefined {
   return isNowhere ? 'expected the address of one machine, such as play.example.com:2457' : undefined;
 }
 
-/** The keys of a query, of a server's own and of a rule. */
+/** The keys of a query, both a server's own and a rule's. */
 export const queryShape = {
   type: scalar({
     expected: 'a query type such as minecraft',

@@ -4,8 +4,8 @@ import { formatPath, isTreeMap, mapsIn, type Path, type Tree, type TreeMap, text
 import { isClearText, labelNameProblem } from './values.ts';
 
 /**
- * What is wrong between the configuration's settings. Takes the tree as it is in the file, so that it
- * can speak beside the schema's complaints; passes over what has not the expected shape.
+ * Problems between the configuration's settings. Takes the tree as it is in the file, so that these problems can be reported
+ * together with the schema's; skips parts that don't have the expected shape.
  */
 export function checkRules(tree: Tree | undefined): readonly SettingProblem[] {
   if (!isTreeMap(tree)) return [];
@@ -66,7 +66,7 @@ function checkTls(panel: TreeMap, path: Path): readonly SettingProblem[] {
     }));
 }
 
-/** Has the panel any servers to watch, listed here or to be discovered? */
+/** Does the panel have any servers to observe, listed here or discovered? */
 function checkSources(panel: TreeMap, path: Path): readonly SettingProblem[] {
   const { discover, servers } = panel;
   if (isTreeMap(discover)) return checkLabels(discover, [...path, 'discover']);
@@ -77,7 +77,7 @@ function checkSources(panel: TreeMap, path: Path): readonly SettingProblem[] {
   return [{ path: [...path, 'servers'], message, at: 'value' }];
 }
 
-/** Without the listing, nothing but the file tells where a game is queried. */
+/** Without the listing, only the file can say where a game is queried. */
 function checkQueries(panel: TreeMap, path: Path): readonly SettingProblem[] {
   if (panel['limits_from_listing'] !== 'false' || panel['discover'] !== undefined) return [];
   const message =
@@ -101,7 +101,7 @@ function checkServers(panel: TreeMap, panelPath: Path): readonly SettingProblem[
         ? `is the same server as ${place}`
         : `is another UUID with the same first 8 characters as ${place}; they tell the servers of a panel apart`,
   );
-  // A server that is there twice has its default name twice, too: that is one mistake, not two.
+  // A server that is listed twice also has its default name twice: that is one mistake, not two.
   const reported = new Set(sameServer.map(({ path }) => formatPath(path)));
   const sameName = duplicates(
     servers,
@@ -120,7 +120,7 @@ function idsIn(server: TreeMap): { readonly id: string } {
   return { id: textIn(server, 'id') ?? '' };
 }
 
-/** The default of a server's name as well. */
+/** Also the default of a server's name. */
 function identityIn(server: TreeMap): string | undefined {
   const id = textIn(server, 'id');
   return id === undefined ? undefined : identityOf({ id });
@@ -136,7 +136,9 @@ function checkLabels(server: TreeMap, path: Path): readonly SettingProblem[] {
   });
 }
 
-/** A problem for each entry whose key came before; paths are made for those alone, since there may be thousands of entries. */
+/**
+ * A problem for each entry whose key occurred before; paths are built only for those, since there may be thousands of entries.
+ */
 function duplicates<Entry>(
   entries: readonly Entry[],
   keyOf: (entry: Entry) => string | undefined,

@@ -200,7 +200,7 @@ export const configSchema = section('a map with panels', {
   log: log.prefault({}).meta({ description: 'What is logged, and how.' }),
 }).meta({ title: 'gameserver-exporter configuration' });
 
-/** The configuration as it is in the file, with defaults filled in and every text read. */
+/** The configuration as in the file, with defaults filled in and all texts parsed. */
 export type ConfigShape = z.output<typeof configSchema>;
 export type PanelShape = ConfigShape['panels'][number];
 export type ServerShape = PanelShape['servers'][number];
@@ -213,10 +213,9 @@ export function configJsonSchema(): SchemaNode {
     io: 'input',
     target: 'draft-7',
     override: ({ zodSchema, jsonSchema }) => {
-      // The program reads texts; a setting whose published type is another says so in `anyOf`.
+      // The program reads texts; a setting with another published type declares it in `anyOf`.
       if (jsonSchema.anyOf !== undefined) delete jsonSchema.type;
-      // zod leaves these out where a text is transformed, since they may describe the result; ours
-      // describe what is in the file.
+      // zod omits these if a text is transformed, since they may describe the result; here they describe what is in the file.
       const { default: initial, examples } = z.globalRegistry.get(zodSchema) ?? {};
       Object.assign(jsonSchema, initial === undefined ? {} : { default: initial }, examples && { examples });
     },

@@ -12,7 +12,7 @@ export const name = (of: string) =>
     json: { type: ['string', 'number'] },
   });
 
-/** Labels that the user puts on a server's series. */
+/** Labels that the user adds to a server's series. */
 export const labels = () =>
   z
     .record(
@@ -28,7 +28,7 @@ export const labels = () =>
       },
     });
 
-/** How a server's samples are had. */
+/** How a server's samples are collected. */
 export const mode = () =>
   oneOf(['auto', 'socket', 'poll']).prefault('auto').meta({
     description:
@@ -62,7 +62,7 @@ export const server = section('a server, such as `- id: 1a7ce997`', {
   id: scalar({
     expected: "a server's id: its full UUID, or the 8-character short identifier (hexadecimal digits)",
     read: (text) => (isServerId(text) ? text : undefined),
-    // A short identifier may be all digits, which YAML takes for a number.
+    // A short identifier may be all digits, which YAML reads as a number.
     json: { type: ['string', 'number'], pattern: SERVER_ID_PATTERN },
   }).meta({
     description:

@@ -3,7 +3,7 @@ import { isApplicationKey } from '../domain/api-keys.ts';
 const SHORT_ID = '[0-9a-fA-F]{8}';
 const UUID = `${SHORT_ID}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}`;
 
-/** A full UUID or the 8-character short identifier, which is how a UUID begins. */
+/** A full UUID or the 8-character short identifier, which is the beginning of a UUID. */
 export const SERVER_ID_PATTERN = `^(?:${UUID}|${SHORT_ID})$`;
 export const LABEL_NAME_PATTERN = '^[a-zA-Z_][a-zA-Z0-9_]*$';
 
@@ -12,7 +12,7 @@ const FULL_UUID = new RegExp(`^${UUID}$`);
 const LABEL_NAME = new RegExp(LABEL_NAME_PATTERN);
 const MAX_NAME_LENGTH = 200;
 
-/** Labels that the exporter sets itself, and those that Prometheus and the shipped rules set. */
+/** Labels that the exporter sets itself, and those set by Prometheus and the shipped rules. */
 export const TAKEN_LABELS: readonly string[] = [
   'panel',
   'server',
@@ -35,12 +35,12 @@ export function isServerId(text: string): boolean {
   return SERVER_ID.test(text);
 }
 
-/** The UUID that a configured id is; undefined for a short identifier. */
+/** The UUID in a configured id; undefined for a short identifier. */
 export function uuidOf(id: string): string | undefined {
   return FULL_UUID.test(id) ? id.toLowerCase() : undefined;
 }
 
-/** Can the text name a panel or a server? Names end in labels and log lines. */
+/** Can the text be the name of a panel or a server? Names appear in labels and log lines. */
 export function isName(text: string): boolean {
   return text.trim() !== '' && text.length <= MAX_NAME_LENGTH && !/\p{Cc}/u.test(text);
 }
@@ -68,7 +68,7 @@ export function apiKeyProblem(key: string): string | undefined {
   return key.length > MAX_KEY_LENGTH ? 'expected an API key, but it is far too long for one' : undefined;
 }
 
-/** The key that a file holds: editors and `echo` end it with a newline. */
+/** The API key in a file, without the newline that editors and `echo` append. */
 export function apiKeyOfFile(content: string): string {
   return content.replace(/\r?\n$/, '');
 }
@@ -76,17 +76,17 @@ export function apiKeyOfFile(content: string): string {
 const LOOPBACK = /^(?:localhost|.+\.localhost|127(?:\.\d+){3}|\[::1\])$/;
 const ORIGIN = /^https?:\/\/[^/?#@\s]+$/;
 const API_PATH = /\/api(?:\/client)?$/;
-/** Where a panel's own pages are (routes/base.php of Pterodactyl): addresses as one copies them from the browser. */
+/** Paths of a panel's own pages (routes/base.php of Pterodactyl), as copied from the browser's address bar. */
 const PAGE_PATH = new RegExp(
   String.raw`(?:/auth)?/login$|/(?:account|admin)(?:/.*)?$|/server/(?:${UUID}|${SHORT_ID})(?:/.*)?$`,
 );
 
-/** Is the host, as `URL.hostname` writes it, the machine itself? */
+/** Is the host, as `URL.hostname` writes it, this machine? */
 function isLoopback(hostname: string): boolean {
   return LOOPBACK.test(hostname);
 }
 
-/** Would requests to this panel cross a network in clear text? False where it is no panel's address. */
+/** Would requests to this panel cross a network in clear text? False if the text isn't a panel's address. */
 export function isClearText(text: string): boolean {
   if (panelUrlProblem(text) !== undefined) return false;
   const { protocol, hostname } = new URL(text);
@@ -98,7 +98,7 @@ function parseHttpUrl(text: string): URL | undefined {
   return /^https?:\/\//i.test(text) && url?.hostname !== '' ? url : undefined;
 }
 
-/** What is wrong with a panel's base address, as the expectation that it fails; undefined if nothing is. */
+/** What is wrong with a panel's base address, as the expectation that it doesn't meet; undefined if nothing is. */
 export function panelUrlProblem(text: string): string | undefined {
   const url = parseHttpUrl(text);
   if (url === undefined) return "expected the panel's base address, such as https://panel.example.com";
@@ -112,7 +112,7 @@ export function panelUrlProblem(text: string): string | undefined {
   return undefined;
 }
 
-/** The address in one spelling, without a trailing slash; a path is kept. */
+/** The address in canonical form, without a trailing slash; a path is kept. */
 export function normalisePanelUrl(text: string): string {
   const url = new URL(text);
   return url.origin + withoutTrailingSlashes(url.pathname);
@@ -122,7 +122,7 @@ function withoutTrailingSlashes(path: string): string {
   return path.replace(/\/+$/, '');
 }
 
-/** Can the text be sent as `Origin`? Its spelling is kept: panels compare it letter for letter. */
+/** Can the text be sent as `Origin`? It is not normalized, because panels compare it character by character. */
 export function isOrigin(text: string): boolean {
   return ORIGIN.test(text) && URL.canParse(text);
 }
@@ -136,7 +136,7 @@ export function proxyUrlProblem(text: string): string | undefined {
   return undefined;
 }
 
-/** The host in the spelling of `URL.hostname`; undefined where the text is not a host name or an IP address alone. */
+/** The host as `URL.hostname` writes it; undefined if the text is anything but a host name or an IP address. */
 export function parseHost(text: string): string | undefined {
   const host = text.includes(':') && !text.startsWith('[') ? `[${text}]` : text;
   if (!/^(?:[\w.-]+|\[[0-9a-fA-F:.]+\])$/.test(host) || !URL.canParse(`http://${host}`)) return undefined;
