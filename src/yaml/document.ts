@@ -25,39 +25,39 @@ export interface Place {
   readonly column: number;
 }
 
-/** Something wrong with the YAML itself, before anybody asks what it means. */
+/** A problem with the YAML itself, independent of its meaning. */
 export interface YamlProblem extends Place {
   readonly path: Path;
   readonly message: string;
 }
 
-/** A YAML text as a tree of texts, with the place of each value. */
+/** A YAML text as a tree of texts, with the position of each value. */
 export interface YamlDocument {
-  /** Undefined where nothing can be read from the text. */
+  /** Undefined if the text can't be read. */
   readonly tree: Tree | undefined;
   readonly problems: readonly YamlProblem[];
-  /** Where a value stands, or the nearest value around it. */
+  /** The position of a value, or of the nearest value around it. */
   placeOf(path: Path): Place;
-  /** Where the key of a value stands. */
+  /** The position of a value's key. */
   placeOfKey(path: Path): Place;
-  /** The text as it is in the file, where variables were filled in. */
+  /** The text as in the file, if variables were expanded in it. */
   templateOf(path: Path): string | undefined;
-  /** Was the value at this path, or one around it, already found wrong? */
+  /** Was the value at this path, or one around it, already found to be wrong? */
   isBroken(path: Path): boolean;
 }
 
-// A file that is far beyond what the configuration needs is an accident or an attack.
+// A file far beyond what the configuration needs is an accident or an attack.
 const MAX_DEPTH = 16;
-/** How many values may come by aliases: enough for labels shared by tens of thousands of servers. */
+/** How many values may come from aliases: enough for labels shared by tens of thousands of servers. */
 const MAX_ALIASED_NODES = 200_000;
 
-/** What reading one text keeps track of. */
+/** The state of reading one text. */
 interface Visit {
   readonly env: Environment;
   readonly isSecret: (path: Path) => boolean;
   readonly anchors: Map<string, Node>;
   readonly targets: Map<Alias, Node>;
-  /** Targets of the aliases that are being followed. */
+  /** Targets of the aliases currently being resolved. */
   readonly following: Set<Node>;
   readonly templates: Map<string, string>;
   readonly broken: Set<string>;
@@ -66,7 +66,7 @@ interface Visit {
 }
 
 /**
- * Reads YAML without ever throwing, and fills in `${VAR}` in every value. No problem quotes the value at a path for which
+ * Reads YAML without ever throwing, and expands `${VAR}` in every value. No problem quotes the value at a path for which
  * `isSecret` is true.
  */
 export function readYaml(text: string, env: Environment, isSecret: (path: Path) => boolean): YamlDocument {
@@ -113,7 +113,7 @@ function readNode(node: Node | null, path: Path, visit: Visit): Tree {
   if (path.length >= MAX_DEPTH) {
     return fail(path, offset, 'is nested too deeply', visit);
   }
-  // What is inside a secret's place may be the secret, and would show in a path.
+  // A collection in a secret's place may contain the secret, which would then appear in a path.
   if (visit.isSecret(path) && isCollection(node)) return isSeq(node) ? [] : {};
   if (isSeq<Node | Pair>(node)) {
     return node.items.map((item, index) => readNode(item as Node, [...path, index], visit));
@@ -121,7 +121,7 @@ function readNode(node: Node | null, path: Path, visit: Visit): Tree {
   return isMap<Node | null, Node | null>(node) ? readMap(node, path, visit) : null;
 }
 
-/** Reports a value that nothing more is to be said about. */
+/** Reports a value as wrong; nothing more is reported about it. */
 function fail(path: Path, offset: number, message: string, visit: Visit): null {
   visit.broken.add(formatPath(path));
   visit.report(path, offset, message);
@@ -146,7 +146,7 @@ function readScalar(scalar: Scalar, path: Path, visit: Visit): Tree {
   const text = String(scalar.value);
   if (text === '' && scalar.type === 'PLAIN') return null;
   const expansion = expandVariables(text, visit.env, visit.isSecret(path));
-  // Someone may have put the same value in another place, too, where messages quote what they found.
+  // The same value may also have been put somewhere else, where messages quote it.
   if (visit.isSecret(path)) KNOWN_SECRETS.add(expansion.text);
   if (expansion.usesVariables) visit.templates.set(formatPath(path), text);
   for (const problem of expansion.problems) fail(path, scalar.range?.[0] ?? 0, problem, visit);
@@ -176,7 +176,7 @@ function readMap(map: YAMLMap<Node | null, Node | null>, path: Path, visit: Visi
   return tree;
 }
 
-/** A text with its variables filled in, and what kept one from being filled in. */
+/** A text with its variables expanded, and what prevented the expansion of one. */
 export interface Expansion {
   readonly text: string;
   readonly usesVariables: boolean;
@@ -186,10 +186,10 @@ export interface Expansion {
 const REFERENCE = /\$\$\{|\$\{([^}]*)(\}?)/g;
 const VARIABLE_NAME = /^[A-Za-z_]\w*$/;
 
-/** A name in capitals is one that somebody chose; anything else in a secret's place may be the secret. */
+/** A name in capitals was chosen by someone; anything else in a secret's place may be the secret. */
 const CONVENTIONAL_NAME = /^[A-Z_][A-Z0-9_]*$/;
 
-/** Fills in every `${VAR}`, once; `$${` gives a literal `${`. A secret's text is never quoted in a problem. */
+/** Expands every `${VAR}` once; `$${` gives a literal `${`. A secret's text is never quoted in a problem. */
 export function expandVariables(text: string, env: Environment, isSecret: boolean): Expansion {
   if (!text.includes('${')) return { text, usesVariables: false, problems: [] };
   const problems: string[] = [];
@@ -211,24 +211,24 @@ export function expandVariables(text: string, env: Environment, isSecret: boolea
   return { text: expanded, usesVariables, problems: [...new Set(problems)] };
 }
 
-/** One slip makes many errors behind it. */
+/** One mistake causes many errors after it. */
 const MAX_SYNTAX_PROBLEMS = 10;
 
-/** The file's root, null for an empty file; undefined where the syntax is wrong, which is reported by offset. */
+/** The file's root, null for an empty file; undefined if the syntax is invalid, which is reported by offset. */
 function parseYaml(
   text: string,
   lineCounter: LineCounter,
   report: (offset: number, message: string) => void,
 ): Node | null | undefined {
-  // `failsafe` makes every scalar a text; what it stands for is the schema's business. The library's
-  // pretty errors quote the source, which may hold a key.
+  // `failsafe` makes every scalar a text; interpreting it is up to the schema. The library's pretty errors quote the source,
+  // which may contain a key.
   const document = withoutEnvironment(() =>
     parseDocument(text, { schema: 'failsafe', prettyErrors: false, uniqueKeys: false, lineCounter }),
   );
   const errors = [...document.errors, ...document.warnings];
   if (errors.length === 0) return document.contents;
   if (errors.some(({ code }) => code === 'RESOURCE_EXHAUSTION')) {
-    // Where the stack ended says nothing of the file, and the errors behind it are but noise.
+    // Where the stack overflowed says nothing about the file, and later errors are only noise.
     report(0, 'not YAML that can be read: it is nested too deeply');
     return undefined;
   }
@@ -237,8 +237,8 @@ function parseYaml(
 }
 
 /**
- * At each token the library asks for switches of its debugging, LOG_TOKENS and LOG_STREAM. They print what is read, keys
- * and all; and each question goes to the operating system, a tenth of the time that 10,000 servers take.
+ * For each token, the library checks its debug switches LOG_TOKENS and LOG_STREAM. They print what is read, including keys; and
+ * each check is a call to the operating system, a tenth of the time that 10,000 servers take.
  */
 function withoutEnvironment<Result>(read: () => Result): Result {
   const { env } = process;
@@ -262,14 +262,14 @@ const SYNTAX_MESSAGES: Partial<Record<YAMLError['code'], string>> = {
   MULTIPLE_DOCS: 'expected one YAML document, but a second one starts here',
 };
 
-/** The library's message without what it quotes from the source, which may be a secret. */
+/** The library's message without quotations from the source, which may contain a secret. */
 function syntaxMessage({ code, message }: YAMLError): string {
   return SYNTAX_MESSAGES[code] ?? `not YAML: ${message.replace(/: .*$/s, '')}`;
 }
 
-/** What a YAML text holds, as the library read it. */
+/** The content of a YAML text, as parsed by the library. */
 interface YamlSource {
-  /** Null for an empty text, undefined where the syntax is wrong. */
+  /** Null for an empty text, undefined if the syntax is invalid. */
   readonly root: Node | null | undefined;
   readonly lines: LineCounter;
   /** What each alias stands for. */
@@ -277,12 +277,12 @@ interface YamlSource {
 }
 
 interface Found {
-  /** Undefined for a list's item. */
+  /** Undefined for an item of a list. */
   readonly key: Node | undefined;
   readonly value: Node | null;
 }
 
-/** The name by which a mapping's key is known everywhere else; undefined for one that is no plain key. */
+/** A mapping key's name as used everywhere else; undefined if it isn't a plain key. */
 function nameOfKey(key: Node | null): string | undefined {
   return isScalar(key) ? KNOWN_SECRETS.strike(String(key.value)) : undefined;
 }
@@ -293,7 +293,7 @@ function placeAt(offset: number, lines: LineCounter): Place {
   return { line: Math.max(1, line), column: Math.max(1, col) };
 }
 
-/** Where a value stands, or the nearest value around it. Looked up when asked: most files have nothing wrong with them. */
+/** The position of a value, or of the nearest value around it. Computed on demand, because most files have no problems. */
 function placeOf(path: Path, source: YamlSource): Place {
   let node = source.root;
   let offset = startOf(node) ?? 0;
@@ -305,7 +305,7 @@ function placeOf(path: Path, source: YamlSource): Place {
   return placeAt(offset, source.lines);
 }
 
-/** Where the key of a value stands, or the nearest value around it. */
+/** The position of a value's key, or of the nearest value around it. */
 function placeOfKey(path: Path, source: YamlSource): Place {
   const around = path.slice(0, -1);
   const last = path.at(-1);
@@ -322,7 +322,7 @@ function childOf(node: Node | null | undefined, step: Path[number], source: Yaml
     return value === undefined ? undefined : { key: undefined, value };
   }
   if (!isMap<Node | null, Node | null>(container)) return undefined;
-  // Of a key that is given twice the first counts.
+  // If a key occurs twice, the first counts.
   const pair = container.items.find(({ key }) => nameOfKey(key) === step);
   return pair && { key: pair.key ?? undefined, value: pair.value };
 }

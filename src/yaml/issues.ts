@@ -5,15 +5,15 @@ import { nearestOf } from './near-words.ts';
 import { quote } from './quoting.ts';
 import { formatPath, type Path, type Tree, valueAt } from './tree.ts';
 
-/** One thing that is wrong with the configuration. Line and column count from 1. */
+/** One problem in the configuration. Line and column count from 1. */
 export interface ConfigIssue {
   readonly file: string;
-  /** Absent where the whole file is meant, as when there is none. */
+  /** Absent if the issue concerns the whole file, for example because it doesn't exist. */
   readonly line?: number;
   readonly column?: number;
-  /** Where in the configuration, as `panels[0].url`; empty for the whole of it. */
+  /** The path in the configuration, such as `panels[0].url`; empty for the whole of it. */
   readonly path: string;
-  /** What is wrong and what was expected; never holds a secret. */
+  /** What is wrong and what was expected; never contains a secret. */
   readonly message: string;
 }
 
@@ -27,32 +27,32 @@ function formatIssue({ file, line, column, path, message }: ConfigIssue): string
   return path === '' ? `${place}: ${message}` : `${place}: ${path}: ${message}`;
 }
 
-/** The issues in the order of their places. */
+/** The issues in the order of their positions. */
 export function sortIssues(issues: readonly ConfigIssue[]): readonly ConfigIssue[] {
   return issues.toSorted((a, b) => (a.line ?? 0) - (b.line ?? 0) || (a.column ?? 0) - (b.column ?? 0));
 }
 
-/** Something wrong with a setting, or with its key if `at` says so. The message doesn't quote the value: `locate` does. */
+/** A problem with a setting, or with its key if `at` says so. The message doesn't quote the value: `locate` adds it. */
 export interface SettingProblem {
   readonly path: Path;
   readonly message: string;
   readonly at: 'key' | 'value';
 }
 
-/** The part of a JSON schema that is walked by paths. */
+/** The part of a JSON schema through which paths are followed. */
 export interface SchemaNode {
   readonly items?: SchemaNode;
   readonly properties?: Readonly<Record<string, SchemaNode>>;
 }
 
-/** What a schema makes of a tree. */
+/** The result of applying a schema to a tree. */
 export interface SchemaResult<Shape> {
   /** Undefined if there are problems. */
   readonly shape: Shape | undefined;
   readonly problems: readonly SettingProblem[];
 }
 
-/** Reads a tree by a schema. `jsonSchema` gives the known keys and is only called if a key is unknown. */
+/** Reads a tree with a schema. `jsonSchema` provides the known keys and is called only if a key is unknown. */
 export function applySchema<Shape>(
   tree: Tree,
   schema: z.ZodType<Shape>,
@@ -71,7 +71,7 @@ export function applySchema<Shape>(
   return { shape: undefined, problems };
 }
 
-/** The keys that the section at a path knows. */
+/** The known keys of the section at a path. */
 function knownKeys(root: SchemaNode, path: Path): readonly string[] {
   let schema: SchemaNode | undefined = root;
   for (const step of path) schema = typeof step === 'number' ? schema?.items : schema?.properties?.[step];
@@ -84,7 +84,7 @@ function unknownKey(path: Path, key: string, known: readonly string[]): SettingP
   return { path: [...path, key], message: `unknown key, ${hint}`, at: 'key' };
 }
 
-/** The problem with its place, and with the value unless that is a secret. */
+/** The problem with its position, and with the value unless that is a secret. */
 export function locate(
   { path, message, at }: SettingProblem,
   document: YamlDocument,
@@ -97,12 +97,12 @@ export function locate(
       ? `is missing, ${message}`
       : isSecret(path)
         ? message
-        : // What a variable holds may be a secret that strayed; what the file says is not.
+        : // A variable may contain a misplaced secret; the file's own text does not.
           `${message}, got ${quote(document.templateOf(path) ?? value)}`;
   return { path, message: shown, ...document.placeOf(path) };
 }
 
-/** A problem as an issue of the file that is called `file`; the schema gives the keys that may be shown. */
+/** Converts problems to issues of the file `file`; the schema provides the keys that may be shown. */
 export function toIssue(file: string, jsonSchema: () => SchemaNode): (problem: YamlProblem) => ConfigIssue {
   let schema: SchemaNode | undefined;
   return ({ path, message, line, column }) => {
@@ -118,8 +118,8 @@ export function toIssue(file: string, jsonSchema: () => SchemaNode): (problem: Y
 }
 
 /**
- * The path as far as the schema knows its keys. Any other key is the user's own, and may be a secret that was indented wrongly: line
- * and column say where it is.
+ * The path as far as the schema knows its keys. Any other key is the user's own, and may be a secret with wrong indentation: line
+ * and column still locate it.
  */
 function knownPart(path: Path, root: SchemaNode): Path {
   let schema: SchemaNode | undefined = root;

@@ -1,19 +1,22 @@
-/** At this many slips or fewer, a word was probably meant to be the other. */
+/** With at most this many edits between them, one word was probably meant to be the other. */
 const MAX_SLIPS = 2;
 
-/** A shorter word is a part of too many others. */
+/** A shorter word is part of too many others. */
 const SHORTEST_PART = 3;
 
-/** How many words are offered at most. */
+/** The maximum number of suggestions. */
 const MAX_OFFERED = 3;
 
-/** The known word that was probably meant; undefined where none is near. */
+/** The known word that was probably meant; undefined if none is close. */
 export function nearestOf(word: string, known: readonly string[]): string | undefined {
   const [best] = ranked(word, known);
   return best !== undefined && isNear(best, word) ? best.candidate : undefined;
 }
 
-/** The known words that may have been meant, the likeliest first: those with few slips, and those that one is a part of the other. */
+/**
+ * The known words that may have been meant, the most likely first: those with few edits, and those that contain the word or are
+ * part of it.
+ */
 export function nearOnes(word: string, known: readonly string[]): readonly string[] {
   return ranked(word, known)
     .filter((one) => isNear(one, word) || isPart(plainForm(word), plainForm(one.candidate)))
@@ -42,7 +45,7 @@ function isPart(one: string, other: string): boolean {
   return short.length >= SHORTEST_PART && long.includes(short);
 }
 
-/** `apiKey`, `api-key` and `API_KEY` are slips of style, not of spelling. */
+/** `apiKey`, `api-key` and `API_KEY` differ in style, not in spelling. */
 function plainForm(word: string): string {
   return word.slice(0, 40).toLowerCase().replaceAll(/[-_ ]/g, '');
 }

@@ -1,14 +1,14 @@
 import { KNOWN_SECRETS } from '../domain/known-secrets.ts';
 import type { Tree } from './tree.ts';
 
-/** Longer values are cut in messages. */
+/** Longer values are truncated in messages. */
 const MAX_QUOTED = 120;
 
-/** Everything before the last `@`: a password may hold any character. */
+/** Everything before the last `@`, because a password may contain any character. */
 const USER_INFO = /^.*@/s;
 const QUERY_VALUE = /([?&][^=&#]*=)[^&#]*/g;
 
-/** An address, or what was meant to be one, without user name, password and query values. */
+/** An address, or what was meant to be one, without username, password and query values. */
 export function withoutCredentials(text: string): string {
   const [scheme = ''] = /^[a-z]+:\/\//i.exec(text) ?? [];
   const rest = text.slice(scheme.length).replace(USER_INFO, '<secret>@');

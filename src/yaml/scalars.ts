@@ -4,17 +4,17 @@ import type { Limit } from '../domain/server.ts';
 type JsonSchema = Readonly<Record<string, unknown>>;
 
 interface ScalarOptions<T> {
-  /** What the file should hold, as the end of "expected …". */
+  /** What the file should contain, as the end of "expected …". */
   readonly expected: string;
-  /** A more exact complaint than `expected`, where there is one. */
+  /** A more precise message than `expected`, if there is one. */
   readonly problem?: (text: string) => string | undefined;
-  /** What the text stands for; undefined where it stands for nothing. */
+  /** The parsed value; undefined if the text is invalid. */
   readonly read: (text: string) => T | undefined;
-  /** The type as editors see it; a text unless said. */
+  /** The type as editors see it; a text by default. */
   readonly json?: JsonSchema;
 }
 
-/** A setting that is one text in the file, and whatever `read` makes of it in the program. */
+/** A setting that is a text in the file and the result of `read` in the program. */
 export function scalar<T>({ expected, problem, read, json = {} }: ScalarOptions<T>) {
   return z
     .string({ error: `expected ${expected}` })
@@ -33,7 +33,7 @@ export function section<T extends z.ZodRawShape>(expected: string, shape: T) {
   return z.strictObject(shape, { error: `expected ${expected}` });
 }
 
-/** `${VAR}` may stand in every value's place, so the published schema has to let it pass. */
+/** `${VAR}` may replace any value, so the published schema has to allow it. */
 function orVariable(...alternatives: readonly JsonSchema[]): JsonSchema {
   return { anyOf: [...alternatives, { type: 'string', pattern: '\\$\\{' }] };
 }
@@ -73,19 +73,19 @@ const UNITS_MS = [
   ['ms', 1],
 ] as const;
 
-/** Prometheus' syntax: whole numbers with units, the larger unit first, each at most once. */
+/** Prometheus's syntax: whole numbers with units, larger units first, each at most once. */
 export const DURATION_PATTERN = `^(?=\\d)${UNITS_MS.map(([unit]) => `(?:(\\d+)${unit})?`).join('')}$`;
 
 const DURATION = new RegExp(DURATION_PATTERN);
 
-/** Milliseconds of a duration as Prometheus writes it (`15s`, `1h30m`); undefined for any other text. */
+/** Milliseconds of a duration in Prometheus's syntax (`15s`, `1h30m`); undefined for any other text. */
 export function parseDuration(text: string): number | undefined {
   const match = DURATION.exec(text);
   if (match === null) return undefined;
   return UNITS_MS.reduce((sum, [, unitMs], index) => sum + Number(match[index + 1] ?? 0) * unitMs, 0);
 }
 
-/** The duration in Prometheus' syntax, such as `1h30m`. */
+/** The duration in Prometheus's syntax, such as `1h30m`. */
 export function formatDuration(durationMs: number): string {
   let rest = durationMs;
   let text = '';
@@ -99,7 +99,7 @@ export function formatDuration(durationMs: number): string {
 
 const MAX_DURATION_MS = 86_400_000;
 
-/** Milliseconds, written as Prometheus writes durations; above 0 and up to a day. */
+/** Milliseconds, written in Prometheus's duration syntax; above 0 and up to a day. */
 export function duration({ atLeast = '1ms', because }: { atLeast?: string; because?: string } = {}) {
   const minimumMs = parseDuration(atLeast) ?? 0;
   const range = because === undefined ? 'above 0' : `of at least ${atLeast} (${because})`;

@@ -15,38 +15,38 @@ import {
 import { quote } from './quoting.ts';
 import { formatPath, type Path, type Tree, valueAt } from './tree.ts';
 
-/** One kind of configuration file: its schema, its rules, its secrets, and the files that it names. */
+/** A kind of configuration file: its schema, rules and secrets, and the files that it names. */
 export interface SettingsFormat<Shape> {
   readonly schema: z.ZodType<Shape>;
   /** The schema in its JSON form. */
   readonly jsonSchema: () => SchemaNode;
-  /** What is wrong between settings. The tree may be one that the schema rejects. */
+  /** Problems between settings. The tree may be one that the schema rejects. */
   readonly rules: (tree: Tree) => readonly SettingProblem[];
-  /** Is the value at this path one that no message may show? */
+  /** Must the value at this path be kept out of messages? */
   readonly isSecret: (path: Path) => boolean;
   /** The paths of the settings that name files. */
   readonly filePaths: (tree: Tree) => readonly Path[];
-  /** Makes the tree that schema, rules and `filePaths` are given; by default they are given the file's own. */
+  /** Prepares the tree that schema, rules and `filePaths` get; by default, they get the file's own. */
   readonly prepare?: (tree: Tree) => Tree;
   /** The message for an empty file; without it, an empty file goes through the schema like any other. */
   readonly emptyMessage?: string;
 }
 
-/** A file that a configuration names, and that has to be read before the configuration is complete. */
+/** A file that a configuration names and that has to be read to complete the configuration. */
 export interface FileReference extends Place {
   /** The setting that names it, such as `panels[0].api_key_file`. */
   readonly path: string;
-  /** The file's own path as the configuration has it. */
+  /** The file's path as written in the configuration. */
   readonly file: string;
 }
 
-/** What a configuration's text says, whether it is valid or not. */
+/** The content of a configuration's text, whether or not it is valid. */
 export interface ParsedSettings<Shape> {
   /** Undefined if there are issues. */
   readonly shape: Shape | undefined;
-  /** In the order in which they stand in the file. */
+  /** In the order in which they occur in the file. */
   readonly issues: readonly ConfigIssue[];
-  /** The files to read, also if there are issues: all problems are reported at once. */
+  /** The files to read, even if there are issues: all problems are reported at once. */
   readonly files: readonly FileReference[];
 }
 
@@ -83,29 +83,29 @@ export function parseSettings<Shape>(
 /** How a configuration file is loaded. */
 export interface LoadSteps<Parsed> {
   readonly parse: (text: string) => Parsed | Promise<Parsed>;
-  /** What to do if the file itself can't be read; ends the message. */
+  /** What to do if the file itself can't be read; the end of the message. */
   readonly advice: string;
-  /** What is wrong with the content of a named file, following the file's name. */
+  /** What is wrong with the content of a named file; follows the file's name. */
   readonly contentProblem?: (reference: FileReference, content: string) => string | undefined;
-  /** Is this named file left unread? */
+  /** Should this named file not be read? */
   readonly isSkipped?: (reference: FileReference) => boolean;
 }
 
-/** A configuration file, with the content of the files that it names. */
+/** A configuration file and the contents of the files that it names. */
 export interface LoadedSettings<Parsed> {
   /** Undefined if the file itself can't be read. */
   readonly parsed: Parsed | undefined;
-  /** Everything that is wrong, in the order in which it stands in the file. */
+  /** All problems, in the order in which they occur in the file. */
   readonly issues: readonly ConfigIssue[];
   /** By the setting that names the file, such as `panels[0].api_key_file`. */
   readonly contents: ReadonlyMap<string, string>;
-  /** The file and those that it names, whether they can be read or not. */
+  /** The file and the files that it names, whether or not they can be read. */
   readonly files: readonly string[];
 }
 
 /**
- * Reads a configuration file and the files that it names, whose relative paths start at its directory. Bad input of any kind
- * comes back as issues.
+ * Reads a configuration file and the files that it names, whose relative paths start at its directory. Invalid input of any kind
+ * is returned as issues.
  */
 export async function loadSettings<Parsed extends ParsedSettings<unknown>>(
   file: string,
@@ -139,7 +139,7 @@ export async function loadSettings<Parsed extends ParsedSettings<unknown>>(
   };
 }
 
-/** What came of reading a file; `problem` follows "can't be read: ". */
+/** The result of reading a file; `problem` follows "can't be read: ". */
 export type FileResult =
   | { readonly ok: true; readonly content: string }
   | { readonly ok: false; readonly problem: string };
@@ -147,7 +147,7 @@ export type FileResult =
 /** The file's text, or why it can't be read. */
 export async function readTextFile(file: string): Promise<FileResult> {
   try {
-    // Text that is not UTF-8 would go on as replacement characters: a key that nobody can find fault with.
+    // Otherwise, text that is not UTF-8 would get replacement characters: a key that is wrong without any visible reason.
     return { ok: true, content: new TextDecoder('utf-8', { fatal: true }).decode(await readFile(file)) };
   } catch (error) {
     return { ok: false, problem: readProblem(error) };

@@ -1,7 +1,7 @@
-/** What a YAML file holds: every scalar is kept as its text, so that an id like `1e100000` stays one. */
+/** The content of a YAML file: every scalar is kept as text, so that an id like `1e100000` stays unchanged. */
 export type Tree = string | null | readonly Tree[] | TreeMap;
 
-/** A YAML mapping; without a prototype, so that no key is found that the file doesn't have. */
+/** A YAML mapping, without a prototype, so that only keys in the file are found. */
 export interface TreeMap {
   readonly [key: string]: Tree;
 }
@@ -11,7 +11,7 @@ export type Path = readonly (string | number)[];
 
 const PLAIN_KEY = /^[A-Za-z_][\w-]*$/;
 
-/** The path as messages write it: `panels[0].servers[1].labels.game`. */
+/** The path as written in messages: `panels[0].servers[1].labels.game`. */
 export function formatPath(path: Path): string {
   return path.map(formatStep).join('');
 }
@@ -26,7 +26,7 @@ export function isTreeMap(tree: Tree | undefined): tree is TreeMap {
   return typeof tree === 'object' && tree !== null && !Array.isArray(tree);
 }
 
-/** The value at a path; undefined where the file has none. */
+/** The value at a path; undefined if the file has none. */
 export function valueAt(tree: Tree | undefined, path: Path): Tree | undefined {
   let value = tree;
   for (const step of path) value = childOf(value, step);
@@ -38,7 +38,7 @@ function childOf(tree: Tree | undefined, step: string | number): Tree | undefine
   return isTreeMap(tree) ? tree[step] : undefined;
 }
 
-/** The entries of a list at a key that are mappings, each with its path; none where there is no such list. */
+/** The mappings in the list at a key, each with its path; empty if there is no such list. */
 export function mapsIn(parent: TreeMap, key: string, path: Path): { map: TreeMap; path: Path }[] {
   const list = parent[key];
   if (!Array.isArray(list)) return [];
@@ -47,7 +47,7 @@ export function mapsIn(parent: TreeMap, key: string, path: Path): { map: TreeMap
   );
 }
 
-/** The text at a key; undefined where there is none, or an empty one. */
+/** The text at a key; undefined if it is missing or empty. */
 export function textIn(map: TreeMap, key: string): string | undefined {
   const value = map[key];
   return typeof value === 'string' && value !== '' ? value : undefined;
