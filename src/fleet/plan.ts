@@ -25,13 +25,13 @@ const POLL_SHARE = 0.2;
 const LISTING_SHARE = 0.1;
 const BACKUP_SHARE = 0.1;
 
-/** The share of the budget for credentials of servers whose sockets keep failing: most of these calls are in vain. */
+/** The share of the budget for credentials of servers whose sockets keep failing: most of these calls fail. */
 const RETRY_SHARE = 0.025;
 
 /** The most retries of such a server, in calls a minute. */
 const RETRIES_PER_MINUTE = 1 / 5;
 
-/** The share that polls leave, at least, to sockets that are yet to be opened. */
+/** The share that polls leave, at least, to sockets that are not open yet. */
 const CONNECT_SHARE = 0.4;
 
 /** Polls keep at least this share, for servers that fall back before they are planned as polled. */
@@ -41,7 +41,7 @@ const LEAST_POLL_SHARE = 0.05;
 const LISTING_HEADROOM = 2;
 const BACKUP_HEADROOM = 1.5;
 
-/** By this factor, a planned poll or turn may be late before its sample counts as stale. */
+/** The factor by which a planned poll or turn may be late before its sample counts as stale. */
 const POLLED_STALENESS_INTERVALS = 2.5;
 const TURN_LATENESS = 1.25;
 
@@ -55,7 +55,7 @@ export interface PlanRequest {
   readonly pollOnly: number;
   /** Servers that are polled because their sockets fail. */
   readonly fallenBack?: number;
-  /** Calls a minute for sockets that are yet to be opened: polls leave these calls to them even if renewals need fewer. */
+  /** Calls a minute for sockets that are not open yet: polls leave these calls to them even if renewals need fewer. */
   readonly connects?: number;
   /** Console sockets for which the process has file descriptors; unlimited if absent. */
   readonly socketLimit?: number;
@@ -80,7 +80,7 @@ export interface PanelPlan extends Plan {
   /** Calls a minute for backups: what they need, unless the budget doesn't allow it. */
   readonly backupsPerMinute: number;
   readonly shares: Shares;
-  /** Polls are stretched because sockets are yet to be opened. */
+  /** Polls are stretched because some sockets are not open yet. */
   readonly isTransitional: boolean;
 }
 
@@ -88,7 +88,7 @@ export interface PanelPlan extends Plan {
 export interface PlannedServer {
   readonly target: Pick<ServerTarget, 'mode' | 'blocked'>;
   readonly standing: Standing;
-  /** Its socket is yet to be opened. */
+  /** Its socket is not open yet. */
   readonly isConnecting: boolean;
 }
 

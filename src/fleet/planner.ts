@@ -13,7 +13,7 @@ import type { SocketClaim, SocketLimit } from './socket-limit.ts';
 /** The delay until a plan covers servers that fell back or recovered, and the shortest gap between such plans. */
 const STANDINGS_PLANNED_AFTER_MS = 15_000;
 
-/** How long polls stay stretched for sockets that are yet to be opened. */
+/** How long polls stay stretched for sockets that are not open yet. */
 const TRANSITION_PLANNED_AFTER_MS = 60_000;
 
 /** A plan is logged if an interval changed by this factor. */
@@ -210,7 +210,7 @@ export class Planner {
     );
   }
 
-  /** While sockets are yet to be opened, first refreshes wait so that they don't delay them. */
+  /** While some sockets are not open yet, first refreshes wait so that they don't delay them. */
   #holdRefreshesBack(callsPerMinute: number): void {
     const { clock, slots } = this.#context;
     const waiting = this.#fleet.members().filter(({ isConnecting }) => isConnecting).length;

@@ -15,7 +15,7 @@ export class PowerHistory {
   #starts = 0;
   readonly stops: StopReasons;
   readonly #expectation = new Expectation();
-  /** When `stopping` came, in monotonic milliseconds; NaN if that isn't the state on this socket. */
+  /** When `stopping` came (NaN if that isn't the state on this socket), and whether the server was still starting then. */
   #stoppingAt = Number.NaN;
   #wasStarting = false;
   #offAt: number | undefined;

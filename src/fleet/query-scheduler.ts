@@ -70,7 +70,8 @@ class Entry {
 /**
  * Gives each task one slot per interval, so that the queries of many servers are spread evenly. A server that doesn't answer is
  * queried less often and waits for one of the few seats for silent servers. While others wait, a query that takes much longer
- * than the server's last one gives up its seat, even if it is the first, and is repeated in those seats.
+ * than the server's last answer gives up its seat, even if the server has answered every query so far, and is repeated in one of
+ * those seats.
  */
 export class QueryScheduler {
   readonly #clock: Pick<Clock, 'now' | 'schedule'>;

@@ -29,7 +29,7 @@ export interface QueryWatchOptions extends QueryAccess {
   readonly panelUrl: string;
   /** The current servers. */
   readonly records: () => readonly ServerRecord[];
-  /** Has the listing, which contains the default allocations, yet to be read? */
+  /** Is the listing, which contains the default allocations, still unread? */
   readonly isListingPending: () => boolean;
 }
 

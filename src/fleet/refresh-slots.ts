@@ -1,6 +1,6 @@
 import type { TokenSlots, TokenUse } from '../session/token.ts';
 
-/** A token is refreshed in the part of its life from this point on: early enough to retry, late enough to cost few calls. */
+/** A token is refreshed between these parts of its life: early enough to retry, late enough to cost few calls. */
 const REFRESH_FROM = 0.75;
 const REFRESH_TO = 0.9;
 

@@ -134,9 +134,7 @@ function streamingFirst(takers: readonly Member[]): readonly Member[] {
   return [...takers.filter(isLive), ...takers.filter((taker) => !isLive(taker))];
 }
 
-/**
- * A member that takes turns: it is told to begin, and is told how to report that its turn, which may be its last one, is over.
- */
+/** A member that takes turns: it is told when its turn begins and how to report that the turn, possibly its last, is over. */
 export interface TurnTaker {
   beginTurn(onOver: (end?: TurnEnd) => void): void;
 }

@@ -33,7 +33,7 @@ export class Member implements SessionOwner {
     return this.#standing;
   }
 
-  /** Is its socket yet to be opened? */
+  /** Is its socket not open yet? */
   get isConnecting(): boolean {
     const { target, status } = this.record;
     const isStreamed = target.mode !== 'poll' && target.blocked === undefined;

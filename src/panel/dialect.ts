@@ -188,7 +188,7 @@ export interface ServerMessage {
 /** A message, or the reason why a frame contains none. */
 export type DecodedFrame = ServerMessage | { readonly bad: BadMessageKind };
 
-/** Is told what a frame says; messages that a session doesn't act on are only counted. */
+/** Receives what a frame says; messages that a session doesn't act on are only counted. */
 export interface FrameHandler {
   readonly telemetry: PanelTelemetry;
   /** A console line, passed as the raw frame because few lines are ever read. */

@@ -74,8 +74,8 @@ export function laneOf(kind: CallKind): Lane | undefined {
 
 /**
  * The kind of call that goes next; pure. A lane whose guaranteed turn is due goes first, the one due longest before the others;
- * turns for which no lane is due go by priority. A retry never goes before its turn, because most retries are in vain. Undefined
- * if no kind of call may go now.
+ * turns for which no lane is due go by priority. A retry never goes before its turn, because most retries fail. Undefined if no
+ * kind of call may go now.
  */
 export function nextKind(turns: LaneTurns, waiting: readonly CallKind[], now: number): CallKind | undefined {
   let chosen: CallKind | undefined;

@@ -5,7 +5,7 @@ import type { ListedServer, ListingPage, ListingQuery } from './dialect.ts';
 /** The most servers that panels return on one page. */
 export const LISTING_PAGE_SIZE = 100;
 
-/** Far more pages than any panel has, and too few to fill the memory. */
+/** Far more than any panel has, and too few to fill the memory. */
 const MAX_PAGES = 1_000;
 const MAX_SERVERS = 100_000;
 

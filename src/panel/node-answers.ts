@@ -4,7 +4,7 @@ import { PanelError } from './errors.ts';
 /** Whether a server's node answers, judged by the last `/resources` call: `new` before the first one. */
 export type NodeTrust = 'proven' | 'new' | 'suspect';
 
-/** With more suspects than this, most of their polls are in vain. */
+/** With more suspects than this, most of their polls fail. */
 const FEW_SUSPECTS = 3;
 
 /** A poll within this part of the request timeout is prompt, however long polls usually take: 3 s by default. */

@@ -11,7 +11,7 @@ import type { Token } from './machine-model.ts';
 const CALLS_PER_WINDOW = 2;
 const WINDOW_MS = 60_000;
 
-/** A token that has no slot is refreshed at a random point in its life, from this part on. */
+/** A token that has no slot is refreshed at a random point between these parts of its life. */
 const REFRESH_FROM = 0.75;
 const REFRESH_TO = 0.9;
 
