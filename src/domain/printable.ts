@@ -3,7 +3,7 @@ import { KNOWN_SECRETS } from './known-secrets.ts';
 /** The maximum length of external text that is shown. */
 const MAX_LENGTH = 200;
 
-// The whole of an escape sequence goes, so that no "[31m" remains of it.
+// Matches whole escape sequences, so that no "[31m" remains.
 // eslint-disable-next-line no-control-regex -- control characters are what is looked for
 const ESCAPES = /\u001b(?:\[[0-?]*[ -/]*[@-~]|\][^\u0007\u001b]*(?:\u0007|\u001b\\)?|.)?/gu;
 

@@ -1,6 +1,6 @@
 import type { Durations } from '../domain/reading.ts';
 
-/** After a longer gap between samples, the gap counts as neither observed nor running time. */
+/** A longer gap between observations counts as neither observed nor running time. */
 const MAX_OBSERVED_GAP_MS = 60_000;
 
 /** The longest gap that counts toward saturation, because usage is only known at one-second resolution. */

@@ -2,7 +2,7 @@ import PQueue from 'p-queue';
 import type { ResolveName } from '../query/place.ts';
 
 /**
- * Concurrent lookups of names that did and did not resolve last time. Each occupies one of Node's four threads in the system
+ * Concurrent lookups, of names that resolved last time and of others. Each occupies one of Node's four threads in the system
  * resolver, for seconds if a DNS server is down, and scrapes are compressed on the same threads.
  */
 const PROVEN_LOOKUPS = 1;

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { identityOf, type ServerTarget } from '../domain/server.ts';
 
-/** Which of how many exporters this one is; `index` counts from 0. */
+/** This exporter's place among all shards; `index` counts from 0. */
 export interface Shard {
   readonly index: number;
   readonly total: number;

@@ -31,7 +31,7 @@ const FIXED: ReadonlyMap<string, DaemonWords> = new Map<string, DaemonWords>([
   ['---------- Detected server process in a crashed state! ----------', { kind: 'crash detected' }],
   ['Out of memory: true', { kind: 'out of memory', killed: true }],
   ['Out of memory: false', { kind: 'out of memory', killed: false }],
-  // pterodactyl/wings 1.0.0 to 1.1.2, which knew no other interval.
+  // pterodactyl/wings 1.0.0 to 1.1.2, which had no other interval.
   ['Aborting automatic reboot: last crash occurred less than 60 seconds ago.', { kind: 'restart aborted' }],
   // server/server.go (once state.go) of pterodactyl/wings (since 1.1.3) and pelican-dev/wings: the restart itself failed.
   ['Server crash was detected but an error occurred while handling it.', { kind: 'restart aborted' }],
