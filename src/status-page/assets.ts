@@ -4,13 +4,16 @@ import { promisify } from 'node:util';
 import { gzip } from 'node:zlib';
 import { BUILT } from '../build-info.ts';
 
-/** Where a build puts the page's files. */
+/** The folder that a build writes the page's files to. */
 const FOLDER = new URL('status-page/', BUILT);
 
 const SCRIPT = 'text/javascript; charset=utf-8';
 const STYLE = 'text/css; charset=utf-8';
 
-/** Every file that the page loads, with its type: a closed table, so that no request reaches the file system. */
+/**
+ * Every file that the page loads, with its type. The table is closed, so that no request reaches the file
+ * system.
+ */
 const TYPES: Readonly<Record<string, string>> = {
   'page.css': STYLE,
   'page.js': SCRIPT,
@@ -29,7 +32,7 @@ export interface Asset {
   readonly etag: string;
 }
 
-/** Reads the files of the last build, by their names below `assets/`; rejects if one is missing. */
+/** Reads the files of the last build, keyed by their names below `assets/`; rejects if one is missing. */
 export async function loadAssets(): Promise<ReadonlyMap<string, Asset>> {
   const assets = Object.entries(TYPES).map(
     async ([name, type]) => [name, await assetOf(type, await readFile(new URL(name, FOLDER)))] as const,

@@ -6,10 +6,12 @@ import { explained, explainedOf, nodesDown } from './data/problems.ts';
 import { troubleText } from './data/trouble.ts';
 import { NOTHING, problemText, span } from './data/words.ts';
 
-/** Servers that the page shows without its script; more would make a page that nobody reads and that takes long to build. */
+/**
+ * The number of servers on the page without its script; with more, it would take long to build, and nobody would read it.
+ */
 const MAX_ROWS = 200;
 
-/** The page's Content-Security-Policy: its own files alone, and no text that becomes markup or script. */
+/** The page's Content-Security-Policy: only its own files, and no text that becomes markup or script. */
 export const PAGE_POLICY = {
   defaultSrc: ["'none'"],
   scriptSrc: ["'self'"],
@@ -23,8 +25,8 @@ export const PAGE_POLICY = {
 };
 
 /**
- * The start page as of the monotonic instant `now`: links, what needs attention, and the servers in a plain table, which the page's
- * script replaces by one that lives. Addresses are relative, so that it works below any path of a proxy.
+ * The start page as of the monotonic instant `now`: links, what needs attention, and the servers in a plain table, which the
+ * page's script replaces with a live one. Addresses are relative, so that it works below any path of a proxy.
  */
 export function renderPage(
   fleet: FleetReading,
@@ -99,7 +101,7 @@ function countIn(servers: readonly ServerReading[], state: string, now: number):
   return servers.filter((server) => (server.isFresh(now) ? server.state : 'unknown') === state).length;
 }
 
-/** A panel that is down or has problems, and its nodes that are down; nothing if all is well. */
+/** A panel that is down or has problems, and its nodes that are down; nothing if there are none. */
 function PlainPanel({ panel, now }: { readonly panel: PanelReading; readonly now: number }) {
   const problems = panel.problems.map((problem) => problemText(explained(problem)));
   const nodes = nodesDown(panel.nodes(now)).map(({ node, problem }) =>
@@ -126,7 +128,7 @@ interface PlainUrgentProps {
   readonly triage: (server: ServerReading) => Triage | undefined;
 }
 
-/** The servers that need attention, the most urgent first; nothing if none does. */
+/** The servers that need attention, most urgent first; nothing if there are none. */
 function PlainUrgent({ servers, triage }: PlainUrgentProps) {
   const urgent = servers
     .flatMap((server) => {

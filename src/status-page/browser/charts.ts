@@ -18,19 +18,19 @@ function loadLibrary(): Promise<Plot> {
   return library;
 }
 
-/** One chart: its lines, and how its numbers are written. */
+/** One chart: its lines, and how to format its numbers. */
 interface ChartSpec {
   readonly title: string;
   readonly lines: readonly { readonly label: string; readonly color: string; readonly isDashed?: true }[];
   readonly format: (value: number) => string;
-  /** Steps between two marks of its axis, where powers of ten read badly. */
+  /** Steps between two ticks of the axis, if powers of ten are hard to read. */
   readonly increments?: readonly number[];
-  /** Is it left out where nothing is known? */
+  /** Omits the chart if there is no data. */
   readonly isOptional?: true;
   readonly values: (track: Track, limits: ChartLimits) => readonly (readonly number[])[];
 }
 
-/** What a server may use: cores and bytes; −1 where there is no limit. */
+/** The server's limits: cores and bytes; −1 means unlimited. */
 export interface ChartLimits {
   readonly cpuCores: number;
   readonly memoryBytes: number;
@@ -79,7 +79,7 @@ const CHARTS: readonly ChartSpec[] = [
   },
 ];
 
-/** A limit far above what is used would press the line flat, so it is left out. */
+/** A limit this many times above the usage is omitted, because it would flatten the line. */
 const FAR_ABOVE = 5;
 
 function withLimit(used: readonly number[], limit: number): readonly (readonly number[])[] {
@@ -88,7 +88,7 @@ function withLimit(used: readonly number[], limit: number): readonly (readonly n
   return [used, used.map(() => (isShown ? limit : Number.NaN))];
 }
 
-/** The bigger charts of one server. */
+/** The large charts of one server. */
 export class Charts {
   readonly element = element('div', 'charts');
   readonly #boxes = CHARTS.map(({ title }) => {
@@ -104,7 +104,7 @@ export class Charts {
     new ResizeObserver(() => this.#fit()).observe(this.element);
   }
 
-  /** Draws them anew, for another server or in other colors. */
+  /** Redraws the charts, for another server or in other colors. */
   async begin(track: Track, limits: ChartLimits): Promise<void> {
     this.#latest = [track, limits];
     const library = await loadLibrary();
@@ -124,7 +124,7 @@ export class Charts {
       box.hidden =
         spec.isOptional === true && lines.every((values) => values.every((value) => value === null));
       plot.setData([times, ...lines]);
-      // Where nobody points, the legend says what is newest.
+      // Without a pointer on the chart, the legend shows the newest values.
       if (plot.cursor.idx === null || plot.cursor.idx === undefined)
         plot.setLegend({ idx: times.length - 1 }, false);
     }
@@ -135,7 +135,7 @@ export class Charts {
     this.#clear();
   }
 
-  /** In the colors that hold now. */
+  /** Redraws the charts in the current colors. */
   async recolor(): Promise<void> {
     if (this.#plots.length > 0 && this.#latest !== undefined) await this.begin(...this.#latest);
   }
@@ -178,7 +178,7 @@ function plotIn(box: HTMLElement, spec: ChartSpec, Library: Plot): uPlot {
     height: HEIGHT,
     cursor: { drag: { x: false, y: false }, points: { size: 6 } },
     legend: { live: true },
-    // The last label of the time axis reaches beyond the last point.
+    // The last label of the time axis extends beyond the last point.
     padding: [8, 32, 0, 0],
     scales: { y: { range: (_, __, highest) => [0, highest > 0 ? highest * 1.08 : 1] } },
     axes: [

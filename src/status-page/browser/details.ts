@@ -11,7 +11,9 @@ import type { Track } from './tracks.ts';
 
 const MIB = 1_048_576;
 
-/** What an open row shows: what is wrong with the server and what to do, bigger charts, who it is, and its recent changes of state. */
+/**
+ * The contents of an open row: the server's problems and what to do, large charts, its identity, and its recent state changes.
+ */
 export class Details {
   readonly element = element('div', 'detail');
   readonly #charts = new Charts();
@@ -28,7 +30,7 @@ export class Details {
     this.#link.rel = 'noopener noreferrer';
     this.#link.target = '_blank';
     this.#link.textContent = 'Open in the panel';
-    // What scrolls must be within the keyboard's reach.
+    // A scrollable element must be reachable by keyboard.
     this.#changes.tabIndex = 0;
     this.#changes.ariaLabel = 'State changes';
     const history = element(
@@ -59,7 +61,7 @@ export class Details {
     this.#charts.update(track, limitsOf(fleet, server));
   }
 
-  /** Shows what the exporter remembers, as of this Unix time in seconds. */
+  /** Shows the exporter's history, as of this Unix time in seconds. */
   changed({ state_changes: changes, stops }: ServerHistory, now: number): void {
     this.#stops = Object.entries(stops)
       .filter(([, count]) => count > 0)
@@ -76,7 +78,7 @@ export class Details {
     await this.#charts.recolor();
   }
 
-  /** The newest first. */
+  /** Newest first. */
   #showChanges(changes: readonly StateChange[], now: number): void {
     const text = JSON.stringify(changes);
     if (text !== this.#changesText) {
@@ -126,7 +128,7 @@ export class Details {
   }
 }
 
-/** Something that is wrong with the server. */
+/** One problem of the server. */
 interface TroubleBox {
   readonly severity: string;
   readonly title: string;
@@ -135,7 +137,7 @@ interface TroubleBox {
   readonly detail: string;
 }
 
-/** The trouble of the row, and the problem with observing the server where that is another. */
+/** The problem shown in the row, and the problem with observing the server if that is a different one. */
 function troublesOf(fleet: LiveFleet, server: number): readonly TroubleBox[] {
   const trouble = fleet.troubleAt(server);
   const problem = fleet.problem(server);
@@ -143,7 +145,7 @@ function troublesOf(fleet: LiveFleet, server: number): readonly TroubleBox[] {
   return problem === undefined ? own : [...own, { ...problem, action: problem.remedy }];
 }
 
-/** One line of what is known of a server: a text, and one that goes by an instant in Unix seconds. */
+/** One fact about a server: a text, or a text that depends on an instant in Unix seconds. */
 interface Fact {
   readonly term: string;
   readonly text?: string;
@@ -192,7 +194,7 @@ function backupWords(fleet: LiveFleet, server: number): string {
   return size < 0 ? String(count) : `${count}, newest ${mebibytes(size)}`;
 }
 
-/** Where the server's page is in the panel; undefined while its address isn't known. */
+/** The address of the server's page in the panel; undefined if the panel's address is unknown. */
 function panelAddress(fleet: LiveFleet, server: number): string | undefined {
   const { panel, id } = fleet.full.servers;
   const url = fleet.panels.find(({ name }) => name === panel[server])?.url;
@@ -205,7 +207,7 @@ function limitsOf(fleet: LiveFleet, server: number): ChartLimits {
   return { cpuCores: cpu < 0 ? -1 : cpu / 100, memoryBytes: memory < 0 ? -1 : memory * MIB };
 }
 
-/** One change of state, and how long ago it was. */
+/** One state change, and how long ago it was. */
 class ChangeItem {
   readonly element: HTMLLIElement;
   readonly #time = element('time', 'sub');

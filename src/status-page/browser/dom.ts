@@ -1,4 +1,4 @@
-/** An element with a class and children; text is only ever text. */
+/** An element with a class and children; text is never parsed as markup. */
 export function element<Name extends keyof HTMLElementTagNameMap>(
   name: Name,
   className = '',
@@ -10,12 +10,12 @@ export function element<Name extends keyof HTMLElementTagNameMap>(
   return made;
 }
 
-/** Shows a text where it differs from what is shown: the browser lays out anew only what changed. */
+/** Sets a text if it differs from the current one, so that the browser lays out only what changed. */
 export function setText(node: HTMLElement, text: string): void {
   if (node.textContent !== text) node.textContent = text;
 }
 
-/** Sets an attribute where it differs; undefined takes it away. */
+/** Sets an attribute if it differs; undefined removes it. */
 export function setAttribute(node: Element, name: string, value: string | undefined): void {
   if (value === undefined) node.removeAttribute(name);
   else if (node.getAttribute(name) !== value) node.setAttribute(name, value);
@@ -23,7 +23,7 @@ export function setAttribute(node: Element, name: string, value: string | undefi
 
 const SVG = 'http://www.w3.org/2000/svg';
 
-/** An element of a drawing. */
+/** An SVG element. */
 export function drawing<Name extends keyof SVGElementTagNameMap>(
   name: Name,
   attributes: Readonly<Record<string, string>> = {},

@@ -1,7 +1,7 @@
 import { element, setAttribute } from './dom.ts';
 import type { Sorting, SortKey } from './order.ts';
 
-/** The table's columns in their order, with what each sorts by. */
+/** The table's columns in order, with the sort key of each. */
 export const COLUMNS = [
   ['name', 'Server'],
   ['state', 'State'],
@@ -14,7 +14,7 @@ export const COLUMNS = [
   ['age', 'Sample'],
 ] as const satisfies readonly (readonly [SortKey, string])[];
 
-/** What else can be chosen from the list. */
+/** More sort keys, available from the list only. */
 const MORE: readonly (readonly [SortKey, string])[] = [
   ['panel', 'Panel'],
   ['node', 'Node'],
@@ -28,7 +28,7 @@ const MORE: readonly (readonly [SortKey, string])[] = [
   ['backups', 'Backups'],
 ];
 
-/** What is sorted from the highest down at first. */
+/** Keys that sort in descending order first. */
 const HIGHEST_FIRST: ReadonlySet<SortKey> = new Set([
   'cpu',
   'memory',
@@ -43,14 +43,14 @@ const HIGHEST_FIRST: ReadonlySet<SortKey> = new Set([
   'backups',
 ]);
 
-/** The sorting after a column was chosen: first its own way, then the other, then none. */
+/** The sorting after a column is chosen: first its default direction, then the other, then none. */
 function nextSorting(now: Sorting | undefined, key: SortKey): Sorting | undefined {
   const first = HIGHEST_FIRST.has(key);
   if (now?.key !== key) return { key, isDescending: first };
   return now.isDescending === first ? { key, isDescending: !first } : undefined;
 }
 
-/** The table's head, and a list that sorts by all else that is shown, also where the table has no head: on a phone. */
+/** The table's head, and a list of all sort keys, which also works where the table has no head: on a phone. */
 export class Heading {
   readonly head = element('thead');
   readonly choice = element('select', 'sort');

@@ -4,25 +4,25 @@ import { Track } from './tracks.ts';
 
 const MIB = 1_048_576;
 
-/** Histories that are asked for at once. */
+/** Histories per request. */
 const BATCH = 60;
 
-/** Scrolling fast passes rows that nobody looks at. */
+/** Delay before a request, in milliseconds: fast scrolling passes rows that nobody looks at. */
 const SETTLE_MS = 150;
 
-/** Tracks of this many servers are kept. */
+/** The number of servers whose tracks are kept. */
 const MAX_TRACKS = 400;
 
-/** The tracks of the servers that were looked at, fetched from the exporter once and then continued from the stream. */
+/** The tracks of the servers that were viewed, fetched from the exporter once and then continued from the stream. */
 export class HistoryCache {
   readonly #tracks = new Map<string, Track>();
-  /** Servers whose history has been asked for since the last connect. */
+  /** Servers whose history has been requested since the last connect. */
   readonly #asked = new Set<string>();
   readonly #onNews: () => void;
   #waiting: readonly string[] = [];
   #timer: ReturnType<typeof setTimeout> | undefined;
 
-  /** `onNews` is called when a history has come. */
+  /** `onNews` is called when a history has arrived. */
   constructor(onNews: () => void) {
     this.#onNews = onNews;
   }
@@ -33,7 +33,7 @@ export class HistoryCache {
 
   track(key: string): Track {
     const found = this.#tracks.get(key) ?? new Track();
-    // Put last, so that those that were not looked at for longest come first.
+    // Inserted at the end, so that the least recently viewed come first.
     this.#tracks.delete(key);
     this.#tracks.set(key, found);
     for (const oldest of this.#tracks.keys()) {
@@ -44,12 +44,12 @@ export class HistoryCache {
     return found;
   }
 
-  /** The exporter was restarted, or the connection gone: what came meanwhile must be asked for. */
+  /** The exporter was restarted or the connection lost, so the histories in between must be fetched again. */
   reconnected(): void {
     this.#asked.clear();
   }
 
-  /** Takes on what the stream says now of every server with a track. */
+  /** Adds the current values from the stream to every track. */
   follow(fleet: LiveFleet): void {
     for (const [key, track] of this.#tracks) {
       const server = fleet.find(key);
@@ -57,7 +57,7 @@ export class HistoryCache {
     }
   }
 
-  /** These servers are seen: their sparklines are wanted. */
+  /** Requests the sparklines of these servers, which are in view. */
   want(keys: readonly string[]): void {
     for (const key of keys) this.track(key);
     this.#waiting = keys.filter((key) => !this.#asked.has(key));
@@ -65,7 +65,7 @@ export class HistoryCache {
     if (this.#waiting.length > 0) this.#timer = setTimeout(() => void this.#ask(), SETTLE_MS);
   }
 
-  /** Asks for all that is remembered of one server; undefined where it can't be had. */
+  /** Fetches the whole history of one server; undefined if it is unavailable. */
   async refresh(key: string): Promise<ServerHistory | undefined> {
     const [history] = await this.#fetch([key]);
     return history;
@@ -93,7 +93,8 @@ export class HistoryCache {
       this.#onNews();
       return servers;
     } catch {
-      // The exporter is away; the stream says so, and what is missing is asked for when it is back.
+      // The exporter is unreachable; the stream shows that, and the missing histories are fetched once it is
+      // back.
       return [];
     }
   }

@@ -11,14 +11,14 @@ import {
 import { stopWords, type Trouble, troubleOf, troubleText } from '../data/trouble.ts';
 import { problemText, remedyWhile, share } from '../data/words.ts';
 
-/** What began, or was last seen, with the last stop. */
+/** Reasons that began with, or were last seen at, the last stop. */
 const STOP_TROUBLE: ReadonlySet<Attention> = new Set<Attention>(['crashed', 'gave_up', 'crash_loop']);
 
 /** The fleet as the stream describes it, in columns of numbers; a server is an index into them. */
 export class LiveFleet {
   readonly full: Full;
   readonly size: number;
-  /** Unix seconds by the exporter's clock. */
+  /** The exporter's clock, in Unix seconds. */
   time: number;
   panels: readonly PanelStatus[];
   /** The detail of each server's problem. */
@@ -52,12 +52,12 @@ export class LiveFleet {
     applyPatch(this.node, delta.node);
   }
 
-  /** −1 where it is not known. */
+  /** −1 if unknown. */
   value(column: Column, server: number): number {
     return this.#columns[column][server] ?? -1;
   }
 
-  /** Is a column known of any server? */
+  /** Whether any server has a value in this column. */
   has(column: Column): boolean {
     return this.#columns[column].some((value) => value >= 0);
   }
@@ -66,7 +66,7 @@ export class LiveFleet {
     return this.full.servers.name[server] ?? '';
   }
 
-  /** What the exporter knows a server by. */
+  /** The server's key in the exporter. */
   key(server: number): string {
     const { panel, id } = this.full.servers;
     return `${panel[server] ?? ''}/${id[server] ?? ''}`;
@@ -84,12 +84,12 @@ export class LiveFleet {
     return this.full.words.conditions[this.value('condition', server)] ?? 'waiting';
   }
 
-  /** Why it can't be observed; undefined while it can. */
+  /** Why the server can't be observed; undefined if it can. */
   blocked(server: number): string | undefined {
     return this.full.words.blocked[this.value('blocked', server)];
   }
 
-  /** What is wrong with it, and what to do; undefined if nothing is. */
+  /** The server's problem and what to do about it; undefined if there is none. */
   problem(server: number): ExplainedProblem | undefined {
     const words = this.full.words.causes[this.value('cause', server)];
     if (words === undefined) return undefined;
@@ -97,12 +97,12 @@ export class LiveFleet {
     return { ...words, remedy, detail: this.trouble[server] ?? '' };
   }
 
-  /** Why it needs attention; undefined if it doesn't. */
+  /** Why the server needs attention; undefined if it doesn't. */
   attention(server: number): Attention | undefined {
     return this.full.words.attention[this.value('attention', server)];
   }
 
-  /** What its row says: the cause, and what to do; undefined if there is nothing to say. */
+  /** The text of the server's row: the cause, and what to do; undefined if there is nothing to show. */
   troubleAt(server: number): Trouble | undefined {
     const expected = this.value('expected', server);
     return troubleOf({
@@ -128,7 +128,7 @@ export class LiveFleet {
     return reason && { reason, exitCode: exitCode < 0 ? undefined : exitCode };
   }
 
-  /** Since when its trouble has been there, in Unix seconds; undefined where nothing tells. */
+  /** When the server's problem began, in Unix seconds; undefined if unknown. */
   troubleSince(server: number): number | undefined {
     const attention = this.attention(server);
     const isOfStop =
@@ -141,7 +141,7 @@ export class LiveFleet {
     return since > 0 ? since : undefined;
   }
 
-  /** Seconds since its newest sample; 0 while samples keep coming, undefined before the first. */
+  /** Age of the newest sample in seconds; 0 while samples keep coming, undefined before the first. */
   age(server: number): number | undefined {
     const sampled = this.value('sampled', server);
     if (sampled < 0) return undefined;
@@ -149,7 +149,7 @@ export class LiveFleet {
   }
 }
 
-/** A server's problem and what to do about it in one text, with all that was observed; empty if there is nothing to say. */
+/** A server's problem, what was observed, and what to do about it, in one text; empty if there is none. */
 export function troubleWords(fleet: LiveFleet, server: number): string {
   const problem = fleet.problem(server);
   if (problem !== undefined) return problemText(problem);

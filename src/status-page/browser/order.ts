@@ -5,7 +5,7 @@ import { conditionTitle, stateTitle } from '../data/words.ts';
 import { type LiveFleet, troubleWords } from './live-fleet.ts';
 import type { Filter, ServerSelection } from './view.ts';
 
-/** What the table can be sorted by: words and numbers, whatever a row or its details show. */
+/** The table's sort keys: words and numbers, anything that a row or its details show. */
 const WORD_KEYS = ['name', 'panel', 'node', 'egg', 'labels', 'condition', 'trouble'] as const;
 const NUMBER_KEYS = [
   'state',
@@ -27,7 +27,7 @@ type WordKey = (typeof WORD_KEYS)[number];
 type NumberKey = (typeof NUMBER_KEYS)[number];
 export type SortKey = WordKey | NumberKey;
 
-/** How the table is sorted; by attention where it isn't. */
+/** How the table is sorted; without it, by attention. */
 export interface Sorting {
   readonly key: SortKey;
   readonly isDescending: boolean;
@@ -35,7 +35,7 @@ export interface Sorting {
 
 const collator = new Intl.Collator(undefined, { numeric: true, sensitivity: 'base' });
 
-/** The servers of a selection, in its order. Those of which nothing is known come last, either way. */
+/** The servers of a selection, in order. Servers without a value come last in either direction. */
 export function order(fleet: LiveFleet, selection: ServerSelection): number[] {
   const chosen = chosenServers(fleet, selection);
   const { sorting } = selection;
@@ -55,7 +55,7 @@ export function order(fleet: LiveFleet, selection: ServerSelection): number[] {
   return values.map(({ server }) => server);
 }
 
-/** What needs attention first, by its urgency; within that as configured. */
+/** Servers that need attention first, by urgency, then in the order of the configuration. */
 function byAttention(fleet: LiveFleet, servers: readonly number[]): number[] {
   const groups: number[][] = [...ATTENTION, undefined].map(() => []);
   for (const server of servers) {
@@ -91,7 +91,7 @@ function passes(fleet: LiveFleet, server: number, { kind, word }: Filter): boole
   }
 }
 
-/** Every word must be somewhere in what is shown of the server in words. */
+/** Every word must occur somewhere in the server's visible texts. */
 function matches(fleet: LiveFleet, server: number, words: readonly string[]): boolean {
   const { panel, id, uuid, name, egg, labels } = fleet.full.servers;
   const lists = [name, panel, id, uuid, fleet.node, egg, labels];
@@ -100,7 +100,10 @@ function matches(fleet: LiveFleet, server: number, words: readonly string[]): bo
   return words.every((word) => text.includes(word));
 }
 
-/** State, condition and trouble: their codes, for the page and the metrics call some of them by other words, and what is shown. */
+/**
+ * State, condition and trouble: their displayed names, and their codes, because the page and the metrics use different names for
+ * some.
+ */
 function shownWords(fleet: LiveFleet, server: number): readonly string[] {
   const [state, condition] = [fleet.state(server), fleet.condition(server)];
   const trouble = fleet.troubleAt(server);

@@ -11,10 +11,10 @@ import { ServerTable } from './table.ts';
 import { themeButton } from './theme.ts';
 import { readView, type View, writeView } from './view.ts';
 
-/** Rows keep their places for this many seconds while values change, so that they can be read and hit. */
+/** Rows keep their places for this many seconds while values change, so that they can be read and clicked. */
 const SETTLED_SECONDS = 5;
 
-/** The page: shows what the stream says, and reacts to the user. */
+/** The page: shows the stream's data, and reacts to the user. */
 export class Page {
   readonly #link = document.querySelector<HTMLElement>('#link');
   readonly #search = element('input', 'search');
@@ -36,9 +36,9 @@ export class Page {
   #fleet: LiveFleet | undefined;
   #view: View = readView(location.search);
   #orderedAt = 0;
-  /** The server that the details are of. */
+  /** The server shown in the details. */
   #detailed: string | undefined;
-  /** What the changes in the details were asked for. */
+  /** The server, state and stop for which the changes in the details were fetched. */
   #changesOf: string | undefined;
 
   constructor() {
@@ -119,7 +119,10 @@ export class Page {
     document.body.classList.toggle('lost', kind === 'lost');
   }
 
-  /** Takes on what a person chose, and keeps it in the page's address: as a step back, or in place of the last one. */
+  /**
+   * Applies a user's choice, and stores it in the page's address: as a new history entry, or in place of the current
+   * one.
+   */
   #choose(change: Partial<View>, step: 'new' | 'in place' = 'new'): void {
     this.#view = { ...this.#view, ...change };
     const query = writeView(this.#view, location.search);
@@ -140,7 +143,7 @@ export class Page {
     void this.#showOpen();
   }
 
-  /** Puts the servers in order; `isChosen` says that a person asked for another one. */
+  /** Sorts the servers; `isChosen` means that the user asked for another order. */
   #arrange(isChosen: boolean): void {
     const fleet = this.#fleet;
     if (fleet === undefined) return;
@@ -186,7 +189,7 @@ export class Page {
     await this.#followChanges(fleet, server);
   }
 
-  // The stream tells the state and the last stop; how it came to that is asked for when they have changed.
+  // The stream carries the state and the last stop; the history behind them is fetched when they change.
   async #followChanges(fleet: LiveFleet, server: number): Promise<void> {
     const key = fleet.key(server);
     const changesOf = [key, fleet.state(server), fleet.value('stopped', server)].join(' ');
@@ -229,7 +232,7 @@ function nothingWords(all: number, shown: number): string {
   return shown === 0 ? 'No server matches.' : '';
 }
 
-/** Another version's page may speak another language: it is loaded, once. */
+/** Another version's page may use another protocol, so the page is reloaded, once. */
 function isOtherProgram(version: string): boolean {
   const mine = document.documentElement.dataset['version'];
   const tried = 'gameserver-exporter-reloaded-for';

@@ -3,12 +3,12 @@ import { problemText, span } from '../data/words.ts';
 import { element, setText } from './dom.ts';
 import type { Filter } from './view.ts';
 
-/** Panels that are shown at once; more are folded away. */
+/** Up to this many panels are shown expanded; more are collapsed. */
 const MAX_OPEN = 6;
 
 const PHONE = matchMedia('(max-width: 760px)');
 
-/** The panels: whether they answer, what is used of their API's budget, and what is planned within it. */
+/** The panels: whether they answer, how much of their API budget is used, and the plan within it. */
 export class Panels {
   readonly element = element('details', 'panels');
   readonly #grid = element('div', 'grid');
@@ -28,7 +28,7 @@ export class Panels {
     for (const { name } of panels) this.#cards.get(name)?.count(servers.get(name) ?? 0);
     if (panels === this.#panels) return;
     const isTroubled = panels.some(hasTrouble);
-    // On a phone the servers come first, unless a panel is what is wrong.
+    // On a phone the servers come first, unless a panel has a problem.
     if (this.#panels.length === 0) this.element.open = panels.length <= MAX_OPEN && !PHONE.matches;
     if (isTroubled && !this.#panels.some(hasTrouble)) this.element.open = true;
     this.#panels = panels;
@@ -51,7 +51,7 @@ export class Panels {
     }
   }
 
-  /** Shows which panel the table is narrowed to. */
+  /** Highlights the panel that the table is filtered by. */
   choose(filter: Filter | undefined): void {
     this.#filter = filter;
     for (const [name, card] of this.#cards) card.choose(this.#isChosen(name));
@@ -74,7 +74,7 @@ export class Panels {
   }
 }
 
-/** One panel; its head stays the same element, so that its button keeps the keyboard's focus. */
+/** One panel; its head stays the same element, so that its button keeps the keyboard focus. */
 class PanelCard {
   readonly element: HTMLElement;
   readonly #badge = element('span', 'badge');
@@ -132,7 +132,7 @@ function facts(panel: PanelStatus): HTMLElement {
   return list;
 }
 
-/** What is wrong with the panel, and the nodes whose servers can't be observed. */
+/** The panel's problems, and the nodes whose servers can't be observed. */
 function problemLines({ problems, nodesDown }: PanelStatus): readonly HTMLElement[] {
   const ofNodes = nodesDown.map(({ node, problem }) =>
     problemLine(problem, `node ${node} is down${problem === undefined ? '' : ': '}`),
@@ -157,7 +157,7 @@ function budgetBar({ usedLastMinute, limitPerMinute }: PanelStatus): HTMLElement
   return bar;
 }
 
-/** The plan in one sentence or two. */
+/** The plan in one or two sentences. */
 function planWords(panel: PanelStatus): string {
   const parts: string[] = [];
   if (panel.sockets > 0) parts.push(`${panel.sockets} by socket`);

@@ -18,7 +18,7 @@ import { sparkPaths } from './tracks.ts';
 
 const SPARK = { width: 96, height: 24 };
 
-/** One server's row of the table: its elements are made once, and later only what changed is written. */
+/** One server's row of the table: its elements are created once, and after that only changes are written. */
 export class ServerRow {
   readonly element = element('tr', 'server');
   server = -1;
@@ -82,7 +82,7 @@ export class ServerRow {
     this.#showAge(fleet, server);
   }
 
-  /** Draws these values, of which NaN are gaps. */
+  /** Draws these values; NaN values are gaps. */
   draw(values: readonly number[]): void {
     const { line, area } = sparkPaths(values, SPARK.width, SPARK.height);
     setAttribute(this.#line, 'd', line);
@@ -122,13 +122,13 @@ export class ServerRow {
   }
 }
 
-/** Who plays, of how many that may: 12/40; empty while that isn't known. */
+/** Players online and the maximum, such as 12/40; empty if unknown. */
 export function playerWords(players: number, most: number): string {
   if (players < 0) return '';
   return most < 0 ? String(players) : `${players}/${most}`;
 }
 
-/** How the server is observed; a polled one's sample may be some time old. */
+/** How the server is observed; the sample of a polled server may be some time old. */
 function observedWords(fleet: LiveFleet, server: number): string {
   const condition = fleet.condition(server);
   const words = fleet.blocked(server) ?? conditionTitle(condition);
@@ -136,20 +136,20 @@ function observedWords(fleet: LiveFleet, server: number): string {
   return condition === 'polling' && age > 0 ? `${words} · ${span(age)}` : words;
 }
 
-/** Is its state what is wrong with the server? */
+/** Whether the server's state is its problem. */
 function isAlarming(fleet: LiveFleet, server: number): boolean {
   const attention = fleet.attention(server);
   return attention === 'crashed' || attention === 'gave_up' || attention === 'off' || attention === 'no_data';
 }
 
-/** What is wrong with a server, and since when; below it what to do. */
+/** A server's problem, and since when; below it, what to do. */
 class TroubleLines {
   readonly #title = element('span', 'cause');
   readonly #since = element('time', 'sub since');
   readonly #action = element('span', 'words');
   readonly elements = [element('span', 'what', this.#title, this.#since), this.#action];
 
-  /** Is there anything to say? */
+  /** Returns whether there is anything to show. */
   show(fleet: LiveFleet, server: number): boolean {
     const trouble = fleet.troubleAt(server);
     const since = trouble && fleet.troubleSince(server);
@@ -163,7 +163,7 @@ class TroubleLines {
   }
 }
 
-/** What is used of a limit: the amount, the limit with the share, and a bar. */
+/** Usage of a limited resource: the amount, the limit with the percentage, and a bar. */
 class UsageMeter {
   readonly element: HTMLDivElement;
   readonly #amount = element('span', 'main');
@@ -206,7 +206,7 @@ function known(value: number, format: (value: number) => string): string {
   return value < 0 ? NOTHING : format(value);
 }
 
-// Roles are said aloud, since on a phone the rows are no table to the browser.
+// Roles are set explicitly, because on a phone the browser doesn't treat the rows as a table.
 function cell(className: string, ...children: readonly Node[]): HTMLTableCellElement {
   const made = element('td', className, ...children);
   made.setAttribute('role', 'gridcell');

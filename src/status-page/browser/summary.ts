@@ -5,7 +5,7 @@ import { element, setAttribute, setText } from './dom.ts';
 import type { LiveFleet } from './live-fleet.ts';
 import type { Filter } from './view.ts';
 
-/** Always shown, be they 0; others only when there are some. */
+/** Shown even if they are 0; others only if there are any. */
 const ALWAYS: ReadonlySet<string> = new Set([
   'attention:any',
   'state:running',
@@ -34,7 +34,7 @@ interface Tile {
 
 type Kind = 'attention' | 'state' | 'condition';
 
-/** How many servers need attention and why, are in each state, and how they are observed; each count narrows the table to those servers. */
+/** How many servers need attention and why, and how many are in each state and condition; each count filters the table. */
 export class Summary {
   readonly element = element('section', 'summary');
   readonly #total = element('strong');
@@ -71,7 +71,7 @@ export class Summary {
     document.title = attention === 0 ? title : `(${attention}) ${title}`;
   }
 
-  /** Shows which count the table is narrowed to. */
+  /** Highlights the count that the table is filtered by. */
   choose(filter: Filter | undefined): void {
     this.#filter = filter;
     this.#all.ariaPressed = String(filter === undefined);
@@ -79,7 +79,7 @@ export class Summary {
       button.ariaPressed = String(isSame(own, filter));
   }
 
-  /** Shows a tile for each word, by its place in the list, and gives the sum of their counts. */
+  /** Shows a tile for each word, by its index in the list, and returns the sum of their counts. */
   #showTiles(kind: Kind, words: readonly string[], counts: ReadonlyMap<number, number>): number {
     let sum = 0;
     for (const [place, word] of words.entries()) {
@@ -93,7 +93,7 @@ export class Summary {
   #showTile(filter: Filter & { readonly kind: Kind }, amount: number): void {
     const key = `${filter.kind}:${filter.word}`;
     let tile = this.#tiles.get(key);
-    // A tile that is not always there is made when it is needed first.
+    // A tile that isn't always shown is created when it is first needed.
     if (tile === undefined) {
       tile = this.#tileOf(filter);
       this.#tiles.set(key, tile);
@@ -116,7 +116,7 @@ export class Summary {
   }
 }
 
-/** How many servers have each value of a column, by that value. */
+/** The number of servers by value of a column. */
 function countsOf(fleet: LiveFleet, column: Column): ReadonlyMap<number, number> {
   const counts = new Map<number, number>();
   for (let server = 0; server < fleet.size; server += 1) {

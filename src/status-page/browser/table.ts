@@ -3,22 +3,25 @@ import { COLUMNS } from './heading.ts';
 import type { LiveFleet } from './live-fleet.ts';
 import { ServerRow } from './row.ts';
 
-/** Rows that are drawn above and below what is seen, so that scrolling meets no blank. */
+/** Rows drawn above and below the viewport, so that scrolling shows no blanks. */
 const OVERSCAN = 8;
 
-/** What the table asks for and tells. */
+/** The elements and callbacks that the table needs. */
 interface TableOptions {
   readonly head: HTMLTableSectionElement;
-  /** Draws what belongs below an open row. */
+  /** The element shown below an open row. */
   readonly details: HTMLElement;
-  /** A person opens this server's row, or closes the open one. */
+  /** Called when the user opens this server's row, or closes the open one. */
   readonly opened: (server: number | undefined) => void;
-  /** The servers whose rows are drawn, whenever these change. */
+  /** Called with the servers whose rows are drawn, whenever these change. */
   readonly shown: (servers: readonly number[]) => void;
   readonly sparkOf: (server: number) => readonly number[] | undefined;
 }
 
-/** The table of servers. Only rows in view are in the document; what is above and below are two rows of the right height. */
+/**
+ * The table of servers. Only rows in view are in the document; the space above and below is filled by two rows of the right
+ * height.
+ */
 export class ServerTable {
   readonly element = element('table', 'servers');
   readonly #options: TableOptions;
@@ -31,13 +34,13 @@ export class ServerTable {
   #fleet: LiveFleet | undefined;
   #order: readonly number[] = [];
   #open: number | undefined;
-  /** The server that the keyboard is at. */
+  /** The server that has the keyboard focus. */
   #active: number | undefined;
   #shownText = '';
 
   constructor(options: TableOptions) {
     this.#options = options;
-    // Of the roles of tables only this one knows rows that open.
+    // The only table role that supports expandable rows.
     this.element.setAttribute('role', 'treegrid');
     this.element.ariaLabel = 'Servers';
     this.#body.setAttribute('role', 'rowgroup');
@@ -60,7 +63,10 @@ export class ServerTable {
     return this.#open;
   }
 
-  /** Shows these servers of a fleet in this order. Unless a person chose it, the open row stays where it is on the screen. */
+  /**
+   * Shows these servers of a fleet in this order. Unless the user chose the order, the open row keeps its place on the
+   * screen.
+   */
   show(fleet: LiveFleet, order: readonly number[], isChosen: boolean): void {
     const isSame = fleet === this.#fleet;
     const shift = isSame && !isChosen ? this.#shiftOfOpen(order) : 0;
@@ -76,7 +82,7 @@ export class ServerTable {
     if (shift !== 0) window.scrollBy(0, shift);
   }
 
-  /** By how much another order moves the open row, in pixels; 0 if it isn't in view. */
+  /** How far another order moves the open row, in pixels; 0 if it isn't in view. */
   #shiftOfOpen(order: readonly number[]): number {
     if (this.#open === undefined) return 0;
     const [from, to] = [this.#order.indexOf(this.#open), order.indexOf(this.#open)];
@@ -87,7 +93,7 @@ export class ServerTable {
     return isInView ? (to - from) * height : 0;
   }
 
-  /** Opens a server's row, and closes what was open; undefined only closes. */
+  /** Opens a server's row, and closes any other; undefined only closes. */
   setOpen(server: number | undefined): void {
     if (server === this.#open) return;
     this.#open = server;
@@ -100,12 +106,12 @@ export class ServerTable {
     if (at >= 0) this.#bringIntoView(at);
   }
 
-  /** Moves the keyboard to the first row. */
+  /** Moves the keyboard focus to the first row. */
   focusFirst(): void {
     this.#focus(0);
   }
 
-  /** Writes what changed into the rows in view. */
+  /** Updates the rows in view with what changed. */
   render(): void {
     const fleet = this.#fleet;
     if (fleet === undefined || !this.element.isConnected) return;
@@ -131,7 +137,7 @@ export class ServerTable {
     return Number.parseFloat(getComputedStyle(this.element).getPropertyValue('--row-height')) || 56;
   }
 
-  /** Places in the order: from the first that is drawn to the one after the last. */
+  /** The indices of the first drawn row and of the one after the last. */
   #range(height: number, openAt: number, detailHeight: number): readonly [number, number] {
     const top = -this.#body.getBoundingClientRect().top;
     const placeAt = (y: number) => {
@@ -145,7 +151,7 @@ export class ServerTable {
     return [Math.min(first, Math.max(0, count - 1)), Math.min(count, Math.max(0, end))];
   }
 
-  /** Has exactly these servers' rows in the document, in this order. */
+  /** Makes the document contain exactly these servers' rows, in this order. */
   #place(servers: readonly number[], open: number | undefined): void {
     const wanted = new Set(servers);
     for (const [server, row] of this.#rows) {
@@ -166,7 +172,7 @@ export class ServerTable {
       put(this.#rowOf(server).element);
       if (server === open) put(this.#details);
     }
-    // A row that is moved loses the keyboard's focus.
+    // Moving a row loses the keyboard focus.
     const isLost =
       focused !== document.activeElement && focused instanceof HTMLElement && focused.isConnected;
     if (isLost) focused.focus({ preventScroll: true });
@@ -236,7 +242,7 @@ export class ServerTable {
     this.#rows.get(server)?.element.focus({ preventScroll: true });
   }
 
-  /** Scrolls as little as needed; the head stays in view above the rows. */
+  /** Scrolls as little as needed, and keeps the row clear of the sticky head. */
   #bringIntoView(place: number): void {
     const height = this.#rowHeight();
     const openAt = this.#open === undefined ? -1 : this.#order.indexOf(this.#open);

@@ -5,7 +5,7 @@ type Theme = (typeof THEMES)[number];
 
 const STORED = 'gameserver-exporter-theme';
 
-/** A button that goes through the system's colors, light ones and dark ones; `onChange` is called when they are other ones. */
+/** A button that cycles through system, light and dark colors; `onChange` is called when the colors change. */
 export function themeButton(onChange: () => void): HTMLButtonElement {
   const button = element('button', 'theme');
   button.type = 'button';
@@ -27,7 +27,7 @@ export function themeButton(onChange: () => void): HTMLButtonElement {
   return button;
 }
 
-// Storage may be forbidden; the choice then lasts as long as the page.
+// Storage may be disabled; the choice then lasts as long as the page.
 function stored(): Theme {
   try {
     return THEMES.find((theme) => theme === localStorage.getItem(STORED)) ?? 'auto';
@@ -40,6 +40,6 @@ function store(theme: Theme): void {
   try {
     localStorage.setItem(STORED, theme);
   } catch {
-    // As above.
+    // Storage may be disabled; see above.
   }
 }

@@ -5,7 +5,9 @@ const full = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle
 const clock = new Intl.DateTimeFormat(undefined, { timeStyle: 'medium' });
 const dayAndClock = new Intl.DateTimeFormat(undefined, { dateStyle: 'short', timeStyle: 'medium' });
 
-/** Shows a text that goes by an instant in Unix seconds, with the instant itself on hover, in the viewer's time zone. */
+/**
+ * Shows a text that depends on an instant in Unix seconds; hovering shows the instant itself, in the viewer's time zone.
+ */
 export function setTime(node: HTMLTimeElement, unixSeconds: number | undefined, text: string): void {
   setText(node, text);
   const at = unixSeconds === undefined ? undefined : new Date(unixSeconds * 1_000);
@@ -18,7 +20,7 @@ export function ago(unixSeconds: number, now: number): string {
   return `${span(now - unixSeconds)} ago`;
 }
 
-/** The time of day of an instant, with the date if that is another than today's. */
+/** The time of day of an instant, with the date if it isn't today. */
 export function timeOfDay(unixSeconds: number, now: number): string {
   const [at, today] = [new Date(unixSeconds * 1_000), new Date(now * 1_000)];
   return (at.toDateString() === today.toDateString() ? clock : dayAndClock).format(at);

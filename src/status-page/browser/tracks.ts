@@ -1,6 +1,6 @@
 import { ALL_SERIES, type AnySeries, POINTS, type ServerHistory, STEP_SECONDS } from '../data/protocol.ts';
 
-/** The last minutes of one server's charts: first as the exporter remembers them, then as the stream goes on. */
+/** The last minutes of one server's charts: first from the exporter's history, then from the stream. */
 export class Track {
   #lastStep = 0;
   readonly #series: Readonly<Record<AnySeries, Float64Array>>;
@@ -10,7 +10,7 @@ export class Track {
     this.#series = Object.fromEntries(series) as Record<AnySeries, Float64Array>;
   }
 
-  /** Adds what the exporter remembers; what came by the stream meanwhile stays. */
+  /** Adds the exporter's history; values that the stream delivered meanwhile are kept. */
   remember(history: ServerHistory): void {
     const end = Math.floor(history.end_timestamp_seconds / STEP_SECONDS);
     this.#reach(end);
@@ -25,7 +25,7 @@ export class Track {
     }
   }
 
-  /** The newest values, at this Unix time in seconds; NaN where nothing is known. */
+  /** Adds the newest values, at this Unix time in seconds; NaN if unknown. */
   add(time: number, values: Readonly<Record<AnySeries, number>>): void {
     const step = Math.floor(time / STEP_SECONDS);
     if (step <= this.#lastStep - POINTS) return;
@@ -33,12 +33,12 @@ export class Track {
     for (const name of ALL_SERIES) this.#series[name][step % POINTS] = values[name];
   }
 
-  /** The oldest first; NaN where nothing is known. */
+  /** Oldest first; NaN if unknown. */
   values(name: AnySeries): number[] {
     return this.times().map((time) => this.#at(name, time / STEP_SECONDS));
   }
 
-  /** Unix seconds of the points. */
+  /** The times of the points, in Unix seconds. */
   times(): number[] {
     return Array.from({ length: POINTS }, (_, index) => (this.#lastStep - POINTS + 1 + index) * STEP_SECONDS);
   }
@@ -55,14 +55,14 @@ export class Track {
   }
 }
 
-/** Paths of a sparkline. */
+/** SVG paths of a sparkline. */
 export interface Spark {
   readonly line: string;
-  /** What is below the line. */
+  /** The area below the line. */
   readonly area: string;
 }
 
-/** The paths in a box of this size, from values of which NaN are gaps; the highest reaches the top. */
+/** The paths in a box of this size; NaN values are gaps, and the highest value reaches the top. */
 export function sparkPaths(values: readonly number[], width: number, height: number): Spark {
   const highest = Math.max(...values.filter((value) => !Number.isNaN(value)), Number.MIN_VALUE);
   const stepWidth = width / Math.max(1, values.length - 1);
@@ -81,7 +81,7 @@ export function sparkPaths(values: readonly number[], width: number, height: num
   return { line, area };
 }
 
-/** The values between gaps, with their places. */
+/** The runs of values between gaps, with their indices. */
 function stretches(values: readonly number[]): { index: number; value: number }[][] {
   const found: { index: number; value: number }[][] = [[]];
   for (const [index, value] of values.entries()) {

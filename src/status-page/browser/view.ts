@@ -2,27 +2,27 @@ import { SORT_KEYS, type Sorting } from './order.ts';
 
 const FILTER_KINDS = ['attention', 'state', 'condition', 'panel'] as const;
 
-/** What the table is narrowed to: the servers that one of the page's counts counts. */
+/** A filter of the table: the servers behind one of the page's counts. */
 export interface Filter {
   readonly kind: (typeof FILTER_KINDS)[number];
-  /** What they have in common; for `attention`, `any` stands for all reasons. */
+  /** The value that the servers share; for `attention`, `any` stands for all reasons. */
   readonly word: string;
 }
 
-/** Which servers are shown, in which order; by attention where nothing is chosen. */
+/** The servers to show, and their order; by attention unless chosen. */
 export interface ServerSelection {
   readonly search: string;
   readonly filter: Filter | undefined;
   readonly sorting: Sorting | undefined;
 }
 
-/** All that a person chose on the page, as its address keeps it. */
+/** Everything that the user chose on the page, as stored in its address. */
 export interface View extends ServerSelection {
   /** The key of the server whose row is open. */
   readonly open: string | undefined;
 }
 
-/** The view that a query of the page's address asks for; what can't be read is as if it weren't there. */
+/** The view described by a query of the page's address; invalid parameters are ignored. */
 export function readView(query: string): View {
   const parameters = new URLSearchParams(query);
   return {
@@ -33,7 +33,7 @@ export function readView(query: string): View {
   };
 }
 
-/** The query that leads to a view; parameters of others stay. */
+/** The query that describes a view; other parameters are kept. */
 export function writeView({ search, filter, sorting, open }: View, query: string): string {
   const parameters = new URLSearchParams(query);
   const values = {

@@ -1,7 +1,7 @@
 import type { LastStop, StopReason } from '../../domain/reading.ts';
 import { isOff, type ServerState } from '../../domain/server.ts';
 
-/** Why a server needs a person, the most urgent first: the order of the page. */
+/** Why a server needs attention, most urgent first; the page sorts by this order. */
 export const ATTENTION = [
   'crashed',
   'gave_up',
@@ -15,52 +15,60 @@ export const ATTENTION = [
 
 export type Attention = (typeof ATTENTION)[number];
 
-/** A crash is news for so long, and the crashes of a loop are within it. */
+/** How long a crash counts, and the window for crash loops, in milliseconds. */
 export const CRASH_WINDOW_MS = 900_000;
 
 /** Crashes within the window that make a loop. */
 export const LOOP_CRASHES = 3;
 
-/** Crashes and unexplained stops that make one: nothing tells why a polled server stopped, and a person may have restarted it. */
+/**
+ * Crashes and unexplained stops within the window that make a loop. The number is higher because the reason for a polled server's
+ * stop is unknown, and it may have been a restart by a person.
+ */
 export const LOOP_STOPS = 5;
 
-/** As in the metric of saturated seconds. */
+/** The same threshold as in the metric of saturated seconds. */
 const CPU_SHARE = 0.95;
 const DISK_SHARE = 0.95;
 
 const CRASHES: ReadonlySet<StopReason> = new Set<StopReason>(['crashed', 'out_of_memory', 'disk_full']);
 
-/** Did the server stop although nobody wanted it to? */
+/** Whether the server stopped without anybody requesting it. */
 export function isCrash(reason: StopReason | undefined): boolean {
   return reason !== undefined && CRASHES.has(reason);
 }
 
-/** What decides whether a server needs attention. */
+/** The facts that decide whether a server needs attention. */
 export interface AttentionFacts {
   /** `unknown` without a fresh sample. */
   readonly state: ServerState;
   readonly isFresh: boolean;
-  /** Undefined while it isn't known. */
+  /** Undefined if unknown. */
   readonly expected: boolean | undefined;
-  /** The panel holds it in a state in which it needn't run: suspended, installing and the like. */
+  /**
+   * Whether the panel holds the server in a state in which it needn't run, such as suspended or installing.
+   */
   readonly isHeld: boolean;
-  /** There was a sample once, or something keeps the first one away. */
+  /** Whether there was a sample before, or a problem prevents the first one. */
   readonly isMissed: boolean;
   /** The node gave up restarting it. */
   readonly isRestartAborted: boolean;
-  /** Why it is off; undefined while it is on, or while that isn't decided. */
+  /** Why the server is off; undefined while it is on, or until that is decided. */
   readonly stop: StopReason | undefined;
-  /** How long ago that was, in milliseconds. */
+  /** Time since that stop, in milliseconds. */
   readonly stoppedMsAgo: number;
   readonly isLooping: boolean;
-  /** Its game can't be queried, although it had the time to start. */
+  /** The game can't be queried, although it had time to start. */
   readonly isNotAnswering: boolean;
-  /** Shares of the limits; NaN where there is no limit, or nothing is known. */
+  /** Usage as a share of the limit; NaN if unlimited or unknown. */
   readonly cpuShare: number;
   readonly diskShare: number;
 }
 
-/** Why a server needs attention; undefined if it doesn't. What is normal doesn't: held by the panel, off as expected, not reached yet. */
+/**
+ * Why a server needs attention; undefined if it doesn't. Normal conditions don't count: held by the panel, off as expected, not
+ * reached yet.
+ */
 export function attentionOf(facts: AttentionFacts): Attention | undefined {
   const { state, isFresh, isHeld, isMissed, isLooping, isNotAnswering, cpuShare, diskShare } = facts;
   if (!isFresh) return isMissed && !isHeld ? 'no_data' : undefined;
@@ -80,11 +88,11 @@ function whyOff({ expected, isRestartAborted, stop, stoppedMsAgo }: AttentionFac
   const mayBeOff = expected === false;
   if (isRestartAborted && !mayBeOff) return 'gave_up';
   if (isCrash(stop) && (!mayBeOff || stoppedMsAgo < CRASH_WINDOW_MS)) return 'crashed';
-  // After a stop that nobody could explain, nobody knows what is expected either: the alert goes by what was expected before.
+  // After an unexplained stop, it is also unknown whether the server should run; the alert uses what was expected before.
   return expected === true || (expected === undefined && stop === 'unknown') ? 'off' : undefined;
 }
 
-/** The stops that count for a crash loop: those of the last 15 minutes that nobody wanted, or that nothing explains. */
+/** The stops that count for a crash loop: unwanted and unexplained ones of the last 15 minutes. */
 export function unwantedStops(stops: readonly LastStop[], now: number): readonly LastStop[] {
   if (stops.length === 0) return stops;
   return stops.filter(
@@ -92,7 +100,7 @@ export function unwantedStops(stops: readonly LastStop[], now: number): readonly
   );
 }
 
-/** Is the server in a crash loop, going by these stops of the last 15 minutes? */
+/** Whether these stops of the last 15 minutes make a crash loop. */
 export function isCrashLoop(unwanted: readonly LastStop[]): boolean {
   return (
     unwanted.length >= LOOP_STOPS || unwanted.filter(({ reason }) => isCrash(reason)).length >= LOOP_CRASHES

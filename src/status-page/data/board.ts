@@ -27,27 +27,27 @@ interface BoardOptions {
   readonly fleet: FleetReading;
   readonly clock: Clock;
   readonly version: string;
-  /** Calls of this panel that were answered with 429. */
+  /** The number of this panel's API calls that were answered with 429. */
   readonly rateLimited: (panel: string) => number;
-  /** Where people open this panel, if that is known. */
+  /** The address at which people open this panel, if known. */
   readonly panelUrl?: (panel: string) => string | undefined;
-  /** Viewers at once, 50 unless said. */
+  /** The maximum number of concurrent viewers; defaults to 50. */
   readonly maxViewers?: number;
 }
 
-/** How soon a person should look at a server, and why. */
+/** How urgently a server needs attention, and why. */
 export interface Triage {
-  /** The place of its reason among all reasons for attention. */
+  /** The rank of its reason among all reasons for attention. */
   readonly urgency: number;
   readonly trouble: Trouble;
 }
 
-/** The data behind the status page: looks at the fleet once a second, keeps histories, and sends changes to the viewers. */
+/** The data behind the status page: observes the fleet once a second, keeps histories, and sends changes to the viewers. */
 export class StatusBoard {
   readonly #options: BoardOptions;
   readonly #ledger = new Ledger();
   readonly #viewers: Viewers;
-  /** While somebody watches. */
+  /** Present while there are viewers. */
   #encoder: LiveEncoder | undefined;
   #cancel: Cancel = () => {};
   #isStopped = false;
@@ -64,14 +64,14 @@ export class StatusBoard {
     this.#look();
   }
 
-  /** Ends the looking, and every viewer's stream. */
+  /** Stops observing, and ends every viewer's stream. */
   stop(): void {
     this.#isStopped = true;
     this.#cancel();
     this.#viewers.close();
   }
 
-  /** A stream of events for one more viewer; undefined once it has stopped. */
+  /** An event stream for one more viewer; undefined after `stop`. */
   watch(watcher: Watcher): ReadableStream<Uint8Array> | undefined {
     return this.#isStopped ? undefined : this.#viewers.open(watcher);
   }
@@ -84,7 +84,7 @@ export class StatusBoard {
       .map((panel) => panelStatus(panel, rateLimited(panel.name), panelUrl?.(panel.name), now));
   }
 
-  /** Every panel and server as JSON, in pieces of text, each some milliseconds of work. */
+  /** Every panel and server as JSON, in pieces of text, each a few milliseconds of work. */
   json(): Generator<string, void, void> {
     return jsonView({
       ...this.#options,
@@ -93,7 +93,7 @@ export class StatusBoard {
     });
   }
 
-  /** How urgent a server is, and what is wrong with it; undefined if it needs no attention. */
+  /** A server's urgency and problem; undefined if it needs no attention. */
   triage(reading: ServerReading): Triage | undefined {
     const now = this.#options.clock.now();
     const followed = this.#entryOf(reading);
@@ -119,7 +119,7 @@ export class StatusBoard {
     };
   }
 
-  /** The last minutes of one server; undefined where there is none of this key. */
+  /** The last minutes of one server; undefined if there is no server with this key. */
   history(key: string, wanted: readonly AnySeries[] = ALL_SERIES): ServerHistory | undefined {
     const entry = this.#ledger.find(key);
     return entry === undefined ? undefined : this.#historyOf(entry, wanted);
@@ -181,18 +181,22 @@ export class StatusBoard {
   }
 }
 
-// On the second, so that a late timer makes the next no later; one that came a little early means the second after.
+// Aligned to the second, so that a late timer doesn't delay the next one; a slightly early timer waits for the
+// second after.
 function untilNextSecond(now: number): number {
   const half = SECOND_MS / 2;
   return SECOND_MS + half - ((now + half) % SECOND_MS);
 }
 
-// Seven digits are all that a 32-bit float holds; a chart shows fewer.
+// A 32-bit float holds seven digits, and a chart shows fewer.
 function rounded(value: number | null): number | null {
   return value === null ? null : Number(value.toPrecision(6));
 }
 
-/** A panel as the page shows it; `rateLimited` counts its answers with 429, and people open it at `url`. */
+/**
+ * A panel as the page shows it; `rateLimited` is its number of 429 answers, and `url` the address at which
+ * people open it.
+ */
 function panelStatus(
   panel: PanelReading,
   rateLimited: number,

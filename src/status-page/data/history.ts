@@ -1,25 +1,25 @@
 import type { Sample } from '../../domain/server.ts';
 import { POINTS } from './protocol.ts';
 
-/** What is kept of a server at each step; bytes a second for the last two. */
+/** The values kept of a server at each step; the last two in bytes per second. */
 export const SERIES = ['cpuCores', 'memoryBytes', 'receiveRate', 'transmitRate'] as const;
 export type Series = (typeof SERIES)[number];
 
-/** Servers for which memory is taken at once. */
+/** The number of servers in one block of memory. */
 const BLOCK_SERVERS = 256;
 
 const NUMBERS_PER_SERVER = SERIES.length * POINTS;
 
 /**
- * The last steps of each server's charts: 960 bytes a server, in blocks, so that 10,000 of them are 40 objects. A server has a
- * slot; a slot that was released is given to the next. NaN stands for what was not known.
+ * The last steps of each server's charts: 960 bytes per server, in blocks, so that 10,000 servers need 40 objects. Each server
+ * has a slot; released slots are reused. NaN stands for unknown.
  */
 export class HistoryStore {
   readonly #blocks: Float32Array[] = [];
   readonly #free: number[] = [];
   #used = 0;
 
-  /** A slot in which nothing is known yet. */
+  /** Returns a slot without data. */
   allocate(): number {
     const slot = this.#free.pop() ?? this.#used++;
     if (this.#blocks.length * BLOCK_SERVERS <= slot) {
@@ -34,7 +34,7 @@ export class HistoryStore {
     this.#free.push(slot);
   }
 
-  /** Bytes that are taken, used or not. */
+  /** Allocated bytes, used or not. */
   get bytes(): number {
     return this.#blocks.length * BLOCK_SERVERS * NUMBERS_PER_SERVER * Float32Array.BYTES_PER_ELEMENT;
   }
@@ -48,13 +48,13 @@ export class HistoryStore {
     block[at + 3 * POINTS] = transmit;
   }
 
-  /** The values of the steps up to `lastStep`, the oldest first; null where nothing was known. */
+  /** The values of the steps up to `lastStep`, oldest first; null if unknown. */
   read(slot: number, series: Series, lastStep: number): (number | null)[] {
     const block = this.#blockOf(slot);
     return lastPoints(block, startOf(slot) + SERIES.indexOf(series) * POINTS, lastStep);
   }
 
-  /** The mean of the newest values up to `lastStep`; NaN if half of them are unknown. */
+  /** The mean of the newest `count` values up to `lastStep`; NaN unless more than half of them are known. */
   mean(slot: number, series: Series, lastStep: number, count: number): number {
     const block = this.#blockOf(slot);
     const start = startOf(slot) + SERIES.indexOf(series) * POINTS;
@@ -75,7 +75,7 @@ export class HistoryStore {
   }
 }
 
-/** The last steps of one more chart of a server, which few servers have. */
+/** The last steps of a chart that only few servers have. */
 export class SparseHistory {
   readonly #values = new Float32Array(POINTS).fill(Number.NaN);
 
@@ -83,7 +83,7 @@ export class SparseHistory {
     this.#values[step % POINTS] = value;
   }
 
-  /** The values of the steps up to `lastStep`, the oldest first; null where nothing was known. */
+  /** The values of the steps up to `lastStep`, oldest first; null if unknown. */
   read(lastStep: number): (number | null)[] {
     return lastPoints(this.#values, 0, lastStep);
   }
@@ -101,8 +101,8 @@ function startOf(slot: number): number {
 }
 
 /**
- * Network rates of one server over its last two steps: two marks of its counters are kept, and a rate reaches from the older one
- * to now. One second's rate would jump, and a poll's counters stand still between polls.
+ * Network rates of one server over its last two steps: the counters at two marks are kept, and a rate spans the time from the
+ * older mark to now. A rate over one second would jump, and a polled server's counters don't change between polls.
  */
 export class Traffic {
   #olderAt = Number.NaN;
@@ -112,12 +112,12 @@ export class Traffic {
   #newerReceived = Number.NaN;
   #newerSent = Number.NaN;
 
-  /** Keeps a sample's counters as a mark; the same sample twice is one. */
+  /** Keeps a sample's counters as a mark; marking the same sample twice has no effect. */
   mark(sample: Sample, sampledAt: number): void {
     if (sampledAt === this.#newerAt) return;
     const received = sample.networkReceiveBytes ?? Number.NaN;
     const sent = sample.networkTransmitBytes ?? Number.NaN;
-    // Counters that fell began anew: what was before says nothing.
+    // Counters that decreased were reset, so earlier marks are useless.
     const anew = received < this.#newerReceived || sent < this.#newerSent;
     this.#olderAt = anew ? Number.NaN : this.#newerAt;
     this.#olderReceived = this.#newerReceived;
@@ -127,18 +127,18 @@ export class Traffic {
     this.#newerSent = sent;
   }
 
-  /** Forgets everything: after a gap no rate follows. */
+  /** Forgets everything, because a rate can't span a gap. */
   clear(): void {
     this.#olderAt = Number.NaN;
     this.#newerAt = Number.NaN;
   }
 
-  /** Bytes received a second, up to this sample; NaN where none follows. */
+  /** Bytes received per second, up to this sample; NaN if unknown. */
   receiveRate(sample: Sample, sampledAt: number): number {
     return this.#rate(sample.networkReceiveBytes, sampledAt, this.#olderReceived, this.#newerReceived);
   }
 
-  /** Bytes sent a second, up to this sample; NaN where none follows. */
+  /** Bytes sent per second, up to this sample; NaN if unknown. */
   transmitRate(sample: Sample, sampledAt: number): number {
     return this.#rate(sample.networkTransmitBytes, sampledAt, this.#olderSent, this.#newerSent);
   }

@@ -16,29 +16,29 @@ import { explained, explainedOf } from './problems.ts';
 import { type Followed, serverAttention, serverTrouble } from './server-attention.ts';
 import { troubleText } from './trouble.ts';
 
-/** Servers between two turns of the event loop. */
+/** Servers between two yields to the event loop. */
 const SLICE = 250;
 
-/** Network rates of a server over its last two steps, in bytes a second; NaN where none is known. */
+/** Network rates of a server over its last two steps, in bytes per second; NaN if unknown. */
 export interface NetworkRates {
   readonly receive: number;
   readonly transmit: number;
 }
 
-/** What the JSON view is made from. */
+/** The data that the JSON view is made from. */
 interface JsonSource {
   readonly fleet: FleetReading;
   readonly clock: Clock;
   readonly version: string;
   readonly rateLimited: (panel: string) => number;
   readonly rates: (reading: ServerReading) => NetworkRates;
-  /** What following the server showed; undefined where it isn't followed. */
+  /** What following the server over time revealed; undefined if it isn't followed. */
   readonly followed?: (reading: ServerReading) => Followed | undefined;
 }
 
 /**
- * The JSON view in pieces of text, each some milliseconds of work. Numbers are named and measured as in the metrics, whose
- * families they are read from; what is not known is absent.
+ * The JSON view in pieces of text, each a few milliseconds of work. Names and units are those of the metrics, whose
+ * families the values are read from; unknown values are absent.
  */
 export function* jsonView(source: JsonSource): Generator<string, void, void> {
   const { fleet, clock, version } = source;
@@ -126,7 +126,7 @@ function serverObject(server: ServerReading, { clock, rates, followed }: JsonSou
     network_transmit_bytes_per_second: known(transmit),
     stops: view.stops,
     last_stop: lastStopObject(server, clock),
-    // Named apart as well: what keeps the server from being observed comes first above.
+    // Listed separately, because a problem with observing the server takes precedence above.
     query_problem: view.query?.problem && problemObject(view.query.problem),
     ...scalars(SERVER_FAMILIES, 'gameserver_', view),
   };
@@ -140,7 +140,7 @@ function lastStopObject({ lastStop }: ServerReading, clock: Pick<Clock, 'toUnixM
 
 const NO_RATES: NetworkRates = { receive: Number.NaN, transmit: Number.NaN };
 
-/** Every family that has one number, by its name without the prefix. */
+/** Every family with a single value, by its name without the prefix. */
 function scalars<Subject>(
   families: readonly Pick<Family<Subject>, 'name' | 'read'>[],
   prefix: string,
@@ -158,7 +158,7 @@ function known(value: number): number | undefined {
   return Number.isNaN(value) ? undefined : Math.round(value);
 }
 
-// To the millisecond.
+// Rounded to milliseconds.
 function seconds(ms: number): number {
   return Math.round(ms) / 1_000;
 }

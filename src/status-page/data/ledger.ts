@@ -5,44 +5,44 @@ import { HistoryStore, type Series, SparseHistory, Traffic } from './history.ts'
 import { POINTS, STEP_SECONDS, type StateChange } from './protocol.ts';
 import { withState, withStop } from './state-changes.ts';
 
-/** Points of the charts over which CPU use must be high to count as saturated: the last minute. */
+/** The number of chart points over which CPU usage must be high to count as saturated: the last minute. */
 const CPU_POINTS = 12;
 
-/** Unwanted stops that are kept of each server. */
+/** The number of unwanted stops kept per server. */
 const MAX_STOPS = 20;
 
 const NO_STOPS: readonly LastStop[] = [];
 const NO_CHANGES: readonly StateChange[] = [];
 
-/** What is kept of one server while it is in the fleet. */
+/** The data kept of one server while it is in the fleet. */
 export interface Entry {
   reading: ServerReading;
   readonly slot: number;
   readonly traffic: Traffic;
-  /** Undefined until the game was queried. */
+  /** Undefined until the game has been queried. */
   players: SparseHistory | undefined;
   state: ServerState;
-  /** Undefined until its state was known once. */
+  /** Undefined until its state has been known once. */
   changes: readonly StateChange[] | undefined;
-  /** The monotonic instant since which it is off, as far as that was seen; undefined while it is on. */
+  /** The monotonic instant since which the server has been observed to be off; undefined while it is on. */
   offSince: number | undefined;
   lastStop: LastStop | undefined;
-  /** Stops that nobody wanted, or that nothing explains, the newest last; some may be too old to count. */
+  /** Unwanted and unexplained stops, newest last; some may be too old to count. */
   unwantedStops: readonly LastStop[];
-  /** Cores over the last minute; NaN where that isn't known. */
+  /** Cores over the last minute; NaN if unknown. */
   cpuMean: number;
-  /** The last look at the fleet in which it was there. */
+  /** The last look at the fleet that included this server. */
   look: number;
 }
 
-/** A server's name in the history, the same for its short and its full id. */
+/** A server's key in the history, the same for its short and its full id. */
 export function serverKey(panel: string, id: string): string {
   return `${panel}/${identityOf({ id })}`;
 }
 
 /**
- * Follows the fleet for the status page: each second every server's state, and a fifth of the servers' samples, so that each has
- * a point of its charts every five seconds and no second does much. Servers that leave are forgotten.
+ * Follows the fleet for the status page: every second the state of all servers and the samples of a fifth of them, so that each
+ * gets a chart point every five seconds and the work is spread evenly. Servers that leave are forgotten.
  */
 export class Ledger {
   readonly #history = new HistoryStore();
@@ -51,21 +51,21 @@ export class Ledger {
   #entries: readonly Entry[] = [];
   #looks = 0;
   #second: number | undefined;
-  /** The newest step of the servers of each turn, by the remainder of their slot. */
+  /** The newest step of the servers of each turn; a server's turn is its slot modulo the number of turns. */
   readonly #lastSteps = Array.from({ length: STEP_SECONDS }, () => -1);
 
-  /** In the order of the fleet as it was last seen. */
+  /** In the order in which the fleet was last seen. */
   get entries(): readonly Entry[] {
     return this.#entries;
   }
 
-  /** The entry of `<panel>/<id>`, whichever of its ids that is; an id has no slash. */
+  /** The entry for `<panel>/<id>`, with the short or the full id; an id has no slash. */
   find(key: string): Entry | undefined {
     const slash = key.lastIndexOf('/');
     return this.#byKey.get(serverKey(key.slice(0, slash), key.slice(slash + 1)));
   }
 
-  /** Looks at the fleet's servers as they are at the monotonic instant `now`. */
+  /** Records the fleet's servers at the monotonic instant `now`. */
   observe(servers: readonly ServerReading[], now: number, unixMs: number): void {
     if (servers !== this.#servers) this.#follow(servers);
     const second = Math.floor(now / 1_000);
@@ -83,17 +83,17 @@ export class Ledger {
     }
   }
 
-  /** One series of a server, the oldest point first; null where nothing was known. */
+  /** One series of a server, oldest point first; null if unknown. */
   series(entry: Entry, series: Series): (number | null)[] {
     return this.#history.read(entry.slot, series, this.#lastStep(entry));
   }
 
-  /** The numbers of players, the oldest first; undefined where the game was never queried. */
+  /** The player counts, oldest first; undefined if the game was never queried. */
   players(entry: Entry): (number | null)[] | undefined {
     return entry.players?.read(this.#lastStep(entry));
   }
 
-  /** The monotonic instant of its newest point, in milliseconds. */
+  /** The monotonic instant of the newest point, in milliseconds. */
   newestPointAt(entry: Entry): number {
     return (this.#lastStep(entry) * STEP_SECONDS + (entry.slot % STEP_SECONDS)) * 1_000;
   }
@@ -144,7 +144,7 @@ export class Ledger {
     return entry;
   }
 
-  /** The step to be written now, by turn; several turns where the timer was late, and each turn once at most. */
+  /** The step to write now, by turn; several turns if the timer was late, but each turn at most once. */
   #dueTurns(second: number): (number | undefined)[] {
     const due: (number | undefined)[] = [];
     const first = Math.max((this.#second ?? second - 1) + 1, second - STEP_SECONDS + 1);
@@ -159,7 +159,7 @@ export class Ledger {
     return due;
   }
 
-  // Steps that nobody saw must not show what was there a whole round ago.
+  // Clears skipped steps, which would otherwise show values from a whole round ago.
   #skip(turn: number, next: number): void {
     const last = this.#lastSteps[turn] ?? -1;
     if (last < 0) return;
@@ -200,7 +200,7 @@ function recordPlayers(entry: Entry, step: number, now: number): void {
   entry.players?.write(step, query?.players ?? Number.NaN);
 }
 
-// The first state that is known is no change.
+// The first known state isn't a change.
 function noteState(entry: Entry, state: ServerState, now: number, unixMs: number): void {
   const isFirst = entry.state === 'unknown' && entry.changes === undefined;
   entry.state = state;

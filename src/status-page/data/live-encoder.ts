@@ -41,7 +41,7 @@ const WORDS: Full['words'] = {
   stopReasons: STOP_REASONS,
 };
 
-/** What is to be encoded: the fleet at one instant. */
+/** The input of the encoder: the fleet at one instant. */
 export interface Picture {
   readonly entries: readonly Entry[];
   readonly panels: readonly PanelStatus[];
@@ -49,8 +49,8 @@ export interface Picture {
 }
 
 /**
- * Turns the fleet into what viewers are sent: everything once, then what changed since. It keeps what was sent last, so that
- * any viewer can be given the whole at any time and goes on with the same changes as all others.
+ * Encodes the fleet for viewers: everything once, then the changes. It remembers what was sent last, so that a new viewer
+ * can be given everything at any time and then receive the same changes as all others.
  */
 export class LiveEncoder {
   readonly #clock: Pick<Clock, 'toUnixMs'>;
@@ -64,7 +64,7 @@ export class LiveEncoder {
   #panelsText = '';
   #time = 0;
 
-  /** An encoder for the servers in this picture; other servers need another. */
+  /** Creates an encoder for the servers in this picture; other servers need another encoder. */
   constructor(picture: Picture, version: string, clock: Pick<Clock, 'toUnixMs'>) {
     const { entries } = picture;
     this.#clock = clock;
@@ -78,7 +78,7 @@ export class LiveEncoder {
     for (const [at, entry] of entries.entries()) this.#compare(at, entry, picture.now);
   }
 
-  /** Are these the servers that it was made for, named as they were? */
+  /** Whether the encoder was created for these servers, under their current names. */
   fits(entries: readonly Entry[]): boolean {
     const targets = this.#targets;
     return (
@@ -86,7 +86,7 @@ export class LiveEncoder {
     );
   }
 
-  /** Takes on a later picture of the same servers, and gives what changed. */
+  /** Records a later picture of the same servers, and returns what changed. */
   delta({ entries, panels, now }: Picture): Delta {
     this.#time = this.#secondOf(now);
     const columns = COLUMNS.map(() => new PatchWriter<number>());
@@ -163,7 +163,7 @@ function writeText(sent: string[], at: number, text: string, patch: PatchWriter<
 class PatchWriter<Value> {
   readonly #runs: number[] = [];
   readonly #values: Value[] = [];
-  /** The row after the last that changed, and how many did in a row up to it. */
+  /** The row after the last changed one, and the number of consecutive changed rows before it. */
   #end = 0;
   #length = 0;
 
@@ -182,7 +182,7 @@ class PatchWriter<Value> {
     if (this.#length > 0) this.#runs.push(this.#length);
   }
 
-  /** Undefined where nothing was added. */
+  /** Undefined if nothing was added. */
   get patch(): readonly [number[], Value[]] | undefined {
     return this.#length === 0 ? undefined : [[...this.#runs, this.#length], this.#values];
   }
@@ -206,7 +206,10 @@ function identities(targets: readonly ServerTarget[]): Identities {
 const MIB = 1_048_576;
 const UNKNOWN = -1;
 
-/** What the columns say of a server at the monotonic instant `now`, written into `row` in their order. */
+/**
+ * Writes the column values of a server at the monotonic instant `now` into `row`, in the order of the
+ * columns.
+ */
 function fillRow(row: Float64Array, entry: Entry, now: number, clock: Pick<Clock, 'toUnixMs'>): void {
   const { reading, traffic } = entry;
   const { target, status, sampledAt } = reading;
@@ -270,7 +273,8 @@ function fillBackups(row: Float64Array, reading: ServerReading, now: number): vo
 
 const NO_LIMITS = { cpuCores: undefined, memoryBytes: undefined, diskBytes: undefined };
 
-// As the metrics have them, which a test compares; a whole view of a server would cost more than all the rest.
+// The same limits as in the metrics, which a test verifies; a full view of each server would cost more than
+// everything else.
 function limitsOf(limits: Limits, sample: Sample) {
   return {
     cpuCores: finiteLimit(limits.cpuCores),
@@ -283,7 +287,10 @@ function scaled(value: number | undefined, factor: number): number {
   return value === undefined ? UNKNOWN : Math.round(value * factor);
 }
 
-/** A whole number with this many digits that count, as is shown: more would be sent and not seen. */
+/**
+ * A whole number rounded to this many significant digits, as displayed: more digits would be sent but not
+ * seen.
+ */
 export function shortened(value: number, digits: number): number {
   if (!(value >= 0)) return UNKNOWN;
   const unit = 10 ** Math.max(0, Math.floor(Math.log10(value)) + 1 - digits);

@@ -4,25 +4,25 @@ import type { Condition, NodeReading } from '../../domain/reading.ts';
 import type { CauseWords, ExplainedProblem, NodeDown } from './protocol.ts';
 import { remedyWhile } from './words.ts';
 
-/** What the page says of each cause; a server's cause is sent as a place in this list. */
+/** The page's texts for each cause; a server's cause is sent as an index into this list. */
 export const CAUSE_WORDS: readonly CauseWords[] = Object.values(CAUSES).map(
   ({ code, title, remedy, severity }) => ({ cause: code, title, remedy, severity }),
 );
 
 const PLACES: ReadonlyMap<CauseCode, number> = new Map(CAUSE_WORDS.map(({ cause }, place) => [cause, place]));
 
-/** The place of a cause in `CAUSE_WORDS`; −1 for none. */
+/** The index of a cause in `CAUSE_WORDS`; −1 for none. */
 export function placeOf(cause: CauseCode | undefined): number {
   return (cause && PLACES.get(cause)) ?? -1;
 }
 
-/** A problem of a panel or node with the words of its cause. */
+/** A problem of a panel or node with the texts of its cause. */
 export function explained({ cause, detail }: Problem): ExplainedProblem {
   const { title, remedy, severity } = CAUSES[cause];
   return { cause, title, detail, remedy, severity };
 }
 
-/** A server's problem with the words of its cause; undefined if it has none. */
+/** A server's problem with the texts of its cause; undefined if it has none. */
 export function explainedOf({
   condition,
   problem,

@@ -5,15 +5,15 @@ import type { BlockedReason, ServerState } from '../../domain/server.ts';
 import type { Attention } from './attention.ts';
 
 /**
- * What the page is told of each server once a second, all as numbers, in this order. CPU is in hundredths of a core, memory,
- * disk and backups in MiB, rates in bytes a second, instants in Unix seconds; words are places in the lists of `Full`. −1 stands for what is
- * not known.
+ * What the page receives about each server once a second, all as numbers, in this order. CPU is in hundredths of a core; memory,
+ * disk and backups in MiB; rates in bytes per second; instants in Unix seconds; words are indices into the lists of `Full`. −1
+ * stands for unknown.
  */
 export const COLUMNS = [
   'state',
   'condition',
   'blocked',
-  /** What is wrong with it, as a place in the list of causes. */
+  /** Its problem, as an index into the list of causes. */
   'cause',
   'source',
   'cpu',
@@ -24,23 +24,29 @@ export const COLUMNS = [
   'diskLimit',
   'receive',
   'transmit',
-  /** When the sample came; 0 while samples keep coming, so that a streaming server costs nothing here. */
+  /**
+   * When the sample was taken; 0 while samples keep coming, so that a streaming server causes no changes
+   * here.
+   */
   'sampled',
   'started',
   /** 1 if it is expected to run, 0 if it may be in any state. */
   'expected',
   'players',
   'playersMax',
-  /** Why it needs attention, as a place in the list of these reasons. */
+  /** Why it needs attention, as an index into the list of these reasons. */
   'attention',
-  /** Why it stopped last, when, and with which exit code. */
+  /** Why it last stopped, when, and with which exit code. */
   'stopReason',
   'stopped',
   'exitCode',
-  /** Stops of the last 15 minutes that nobody wanted. */
+  /** Unwanted stops in the last 15 minutes. */
   'crashes',
   'starts',
-  /** Backups that succeeded, when the newest one and the newest failure ended, and the size of the newest one. */
+  /**
+   * The number of successful backups, when the newest one and the newest failed one ended, and the size of the
+   * newest one.
+   */
   'backups',
   'backedUp',
   'backupFailed',
@@ -49,23 +55,24 @@ export const COLUMNS = [
 
 export type Column = (typeof COLUMNS)[number];
 
-/** A sample older than this is shown with its age; a younger one is live. In seconds. */
+/** Samples older than this many seconds are shown with their age. */
 export const LIVE_SECONDS = 3;
 
-/** Sources of samples in the order of their numbers. */
+/** Sources of samples in the order of their numeric codes. */
 export const SOURCES = ['socket', 'poll'] as const;
 
-/** Seconds between two points of a history, and how many of them there are. */
+/** Seconds between two points of a history, and the number of points. */
 export const STEP_SECONDS = 5;
 export const POINTS = 60;
 
 /**
- * Some rows of one column: by turns how many rows are skipped and how many follow that changed, and the values of those. Where
- * most change, that is a fraction of a place for each.
+ * The changed rows of one column: `runs` alternates between the number of rows to skip and the number of changed rows that
+ * follow; `values` holds the values of the changed rows. If most rows changed, this takes only a fraction of an index for
+ * each.
  */
 export type Patch<Value> = readonly [runs: readonly number[], values: readonly Value[]];
 
-/** What the page says of a cause. */
+/** The page's texts for a cause. */
 export interface CauseWords {
   readonly cause: CauseCode;
   readonly title: string;
@@ -75,7 +82,7 @@ export interface CauseWords {
   readonly severity: Severity;
 }
 
-/** A problem with what there is to say of its cause. */
+/** A problem with the texts of its cause. */
 export interface ExplainedProblem extends CauseWords {
   readonly detail: string;
 }
@@ -83,17 +90,17 @@ export interface ExplainedProblem extends CauseWords {
 /** A node whose servers can't be observed. */
 export interface NodeDown {
   readonly node: string;
-  /** Why not; undefined if its servers don't agree. */
+  /** The reason; undefined if its servers' reasons differ. */
   readonly problem?: ExplainedProblem | undefined;
 }
 
 /** One panel as the page shows it. */
 export interface PanelStatus {
   readonly name: string;
-  /** Where people open it, going by the configuration; without a slash at its end. */
+  /** The address at which people open the panel, from the configuration; without a trailing slash. */
   readonly url?: string | undefined;
   readonly up: boolean;
-  /** What is wrong with the panel, its key or the way there; a panel that is up may have some. */
+  /** Problems with the panel, its API key or the connection to it; a panel that is up may have some, too. */
   readonly problems: readonly ExplainedProblem[];
   readonly nodesDown: readonly NodeDown[];
   readonly limitPerMinute: number;
@@ -112,20 +119,20 @@ export interface PanelStatus {
   readonly wantedCallsPerMinute: number;
 }
 
-/** Who the servers are, each list in their order. */
+/** The servers' identities; all lists are in the order of the servers. */
 export interface Identities {
   readonly panel: readonly string[];
   /** The 8-character identifiers. */
   readonly id: readonly string[];
-  /** Empty where it isn't known. */
+  /** Empty if unknown. */
   readonly uuid: readonly string[];
   readonly name: readonly string[];
   readonly egg: readonly string[];
-  /** The user's own labels in one text. */
+  /** The user's own labels as one text. */
   readonly labels: readonly string[];
 }
 
-/** All that a viewer needs to begin: the event `full`. */
+/** Everything that a new viewer needs: the event `full`. */
 export interface Full {
   readonly version: string;
   /** The exporter's wall clock, in Unix seconds. */
@@ -143,7 +150,7 @@ export interface Full {
   readonly columns: Readonly<Record<Column, readonly number[]>>;
   /** The detail of each server's problem; empty if there is none. */
   readonly trouble: readonly string[];
-  /** The node of each server; empty while it isn't known, which may be until its first socket. */
+  /** The node of each server; empty if unknown, which may be the case until the server's first socket. */
   readonly node: readonly string[];
 }
 
@@ -156,7 +163,7 @@ export interface Delta {
   readonly node?: Patch<string>;
 }
 
-/** The series of a history, named as in the metrics where those have them. */
+/** The series of a history, named like the metrics if those have them. */
 export const HISTORY_SERIES = [
   'cpu_usage_cores',
   'memory_usage_bytes',
@@ -166,30 +173,30 @@ export const HISTORY_SERIES = [
 
 export type HistorySeries = (typeof HISTORY_SERIES)[number];
 
-/** The series of a history that only servers have whose game is queried. */
+/** Series that only servers with a queried game have. */
 const QUERY_SERIES = ['players'] as const;
 
-/** Every series that can be asked for. */
+/** Every series that can be requested. */
 export const ALL_SERIES = [...HISTORY_SERIES, ...QUERY_SERIES] as const;
 
 export type AnySeries = (typeof ALL_SERIES)[number];
 
-/** The last five minutes of one server, as `api/v1/history` answers. */
+/** The last five minutes of one server, as returned by `api/v1/history`. */
 export interface ServerHistory {
   readonly panel: string;
   readonly server_id: string;
   readonly step_seconds: number;
   /** Unix time in seconds of the newest point. */
   readonly end_timestamp_seconds: number;
-  /** The oldest first; null where nothing fresh was known. */
+  /** Oldest first; null if there was no fresh value. */
   readonly series: Readonly<Partial<Record<AnySeries, readonly (number | null)[]>>>;
-  /** The newest last. */
+  /** Newest last. */
   readonly state_changes: readonly StateChange[];
-  /** How often it stopped since the exporter started, by reason. */
+  /** The number of stops since the exporter started, by reason. */
   readonly stops: StopCounts;
 }
 
-/** The server was seen to be in another state than before; `unknown` when its samples stayed away. */
+/** The server changed to another state; `unknown` if it stopped sending samples. */
 export interface StateChange {
   readonly timestamp_seconds: number;
   readonly state: ServerState;

@@ -6,18 +6,25 @@ import { explainedOf } from './problems.ts';
 import { type Trouble, troubleOf } from './trouble.ts';
 import { share } from './words.ts';
 
-/** Between a stop and the look at the fleet that sees the server off, with some to spare. */
+/**
+ * The longest delay between a stop and the look at the fleet that sees the server off, in milliseconds, with
+ * a margin.
+ */
 const SEEN_WITHIN_MS = 3_000;
 
+<<<<<<< HEAD
 /** A game may take this long to load before its queries are answered; the alert waits as long. */
 const LOADING_MS = 600_000;
 
 /** What following a server adds to its newest reading. */
+=======
+/** What following a server over time adds to its newest reading. */
+>>>>>>> 6ea6f3b (comments: status page in plain English)
 export interface Followed {
-  /** The monotonic instant since which it is off, as far as that was seen. */
+  /** The monotonic instant since which it has been observed to be off. */
   readonly offSince: number | undefined;
   readonly unwantedStops: readonly LastStop[];
-  /** Cores over the last minute; NaN where that isn't known. */
+  /** Cores over the last minute; NaN if unknown. */
   readonly cpuMean: number;
 }
 
@@ -25,7 +32,7 @@ const NOT_FOLLOWED: Followed = { offSince: undefined, unwantedStops: [], cpuMean
 
 /**
  * Why a server needs attention at the monotonic instant `now`; undefined if it doesn't. `sample` is its newest one while that is
- * fresh: reading it takes some time, and who asks about thousands has it already.
+ * fresh; it is a parameter because reading it takes some time, and callers that process thousands of servers already have it.
  */
 export function serverAttention(
   reading: ServerReading,
@@ -50,7 +57,7 @@ export function serverAttention(
   });
 }
 
-/** What is wrong with a server and what to do, at the monotonic instant `now`; undefined if there is nothing to say. */
+/** A server's problem and what to do, at the monotonic instant `now`; undefined if there is nothing to show. */
 export function serverTrouble(
   reading: ServerReading,
   now: number,
@@ -68,18 +75,22 @@ export function serverTrouble(
   });
 }
 
+<<<<<<< HEAD
 function isNotAnswering(reading: ServerReading, now: number): boolean {
   const { startedAt = Number.NaN } = reading;
   return shownQuery(reading, now)?.problem !== undefined && now - startedAt >= LOADING_MS;
 }
 
 /** Does the panel hold the server in a state that is normal and no fault of anything? */
+=======
+/** Whether the panel holds the server in a state that is normal rather than a fault. */
+>>>>>>> 6ea6f3b (comments: status page in plain English)
 function isHeld({ status: { problem, blocked } }: ServerReading): boolean {
   const cause = problem?.cause ?? blocked;
   return cause !== undefined && CAUSES[cause].severity === 'fact';
 }
 
-/** Is this the stop that the server is off since? The reason of the present one may not be decided yet. */
+/** Whether the server has been off since this stop. The reason for the latest stop may not be decided yet. */
 function isStopOf(stop: LastStop | undefined, offSince: number | undefined): boolean {
   return stop !== undefined && (offSince === undefined || stop.at >= offSince - SEEN_WITHIN_MS);
 }

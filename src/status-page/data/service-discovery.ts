@@ -1,23 +1,23 @@
 import type { FleetReading, ServerReading } from '../../domain/reading.ts';
 import { identityOf } from '../../domain/server.ts';
 
-/** Servers between two turns of the event loop. */
+/** Servers between two yields to the event loop. */
 const SLICE = 250;
 
-/** Targets with labels in common, in the format of Prometheus' HTTP service discovery. */
+/** Targets that share labels, in the format of Prometheus' HTTP service discovery. */
 interface TargetGroup {
   readonly targets: readonly string[];
   readonly labels: Readonly<Record<string, string>>;
 }
 
-/** Is a panel's listing still to be read for the first time? Until then, addresses are missing that were known before a restart. */
+/** Whether a panel's listing hasn't been read yet. Until then, addresses that were known before a restart are missing. */
 export function isDiscoveryPending(fleet: Pick<FleetReading, 'panels'>): boolean {
   return fleet.panels().some(({ discovery }) => discovery?.isPending === true);
 }
 
 /**
- * The servers whose addresses are known as a list of targets, in the order of the fleet; in pieces of text, each some milliseconds
- * of work.
+ * The servers with known addresses as a list of targets, in the order of the fleet; in pieces of text, each a few milliseconds of
+ * work.
  */
 export function* targetGroups(fleet: Pick<FleetReading, 'servers'>): Generator<string, void, void> {
   const servers = fleet.servers();

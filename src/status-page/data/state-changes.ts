@@ -2,13 +2,16 @@ import type { LastStop } from '../../domain/reading.ts';
 import { isOff, type ServerState } from '../../domain/server.ts';
 import type { StateChange } from './protocol.ts';
 
-/** State changes that are kept of each server. */
+/** The number of state changes kept per server. */
 const MAX_CHANGES = 20;
 
-/** A stop and the change of state that shows it are of the same instant, but for the second's look at the fleet. */
+/**
+ * A stop and the state change that it causes happen at the same instant, but the fleet is observed only once a
+ * second.
+ */
 const SAME_STOP_SECONDS = 2;
 
-/** The changes with one more, at this Unix time in milliseconds. */
+/** The changes plus one, at this Unix time in milliseconds. */
 export function withState(
   changes: readonly StateChange[],
   state: ServerState,
@@ -18,8 +21,8 @@ export function withState(
 }
 
 /**
- * The changes with the reason of a stop at its place, which may be known only after later ones. A stop between two looks at the
- * fleet left no change: it is added, and the state that followed it.
+ * The changes with the reason for a stop added to the right one, which may be followed by later ones. A stop between two looks
+ * at the fleet left no change: it is inserted, together with the state that followed it.
  */
 export function withStop(
   changes: readonly StateChange[],

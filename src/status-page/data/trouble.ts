@@ -4,7 +4,7 @@ import type { LastStop, StopReason } from '../../domain/reading.ts';
 import { type Attention, CRASH_WINDOW_MS, isCrash } from './attention.ts';
 import type { ExplainedProblem } from './protocol.ts';
 
-/** What is wrong with a server in words that fit a table's cell. */
+/** A server's problem in words that fit into a table cell. */
 export interface Trouble {
   /** The cause in a few words. */
   readonly title: string;
@@ -13,22 +13,22 @@ export interface Trouble {
   readonly severity: Severity;
 }
 
-/** What the words go by. */
+/** The facts that the words depend on. */
 export interface TroubleFacts {
   readonly attention: Attention | undefined;
   readonly problem: ExplainedProblem | undefined;
-  /** Undefined while it isn't known. */
+  /** Undefined if unknown. */
   readonly expected: boolean | undefined;
   readonly lastStop: Omit<LastStop, 'at'> | undefined;
-  /** How long ago that was, in milliseconds. */
+  /** Time since that stop, in milliseconds. */
   readonly stoppedMsAgo: number;
-  /** Unwanted stops of the last 15 minutes. */
+  /** Unwanted stops in the last 15 minutes. */
   readonly crashes: number;
-  /** Share of the disk limit. */
+  /** Usage as a percentage of the disk limit. */
   readonly diskPercent: number | undefined;
 }
 
-/** Each reason of a stop in a few words. */
+/** A short title for each reason for a stop. */
 export const STOP_TITLES: Readonly<Record<StopReason, string>> = {
   requested: 'stopped on request',
   exited: 'exited by itself',
@@ -43,10 +43,10 @@ export function stopWords({ reason, exitCode }: Omit<LastStop, 'at'>): string {
   return exitCode === undefined ? STOP_TITLES[reason] : `${STOP_TITLES[reason]}, exit code ${exitCode}`;
 }
 
-/** Characters of an action that fit two lines of a table's cell. */
+/** The number of characters that fit into two lines of a table cell. */
 const LONGEST_ACTION = 90;
 
-/** Actions of causes whose remedy begins with something else than what to do. */
+/** Actions for causes whose remedy doesn't begin with what to do. */
 const ACTIONS: Partial<Readonly<Record<CauseCode, string>>> = {
   unauthorized: "Give the key's account the websocket.connect permission on this server.",
   forbidden: "Give the key's account the websocket.connect permission on this server.",
@@ -54,7 +54,7 @@ const ACTIONS: Partial<Readonly<Record<CauseCode, string>>> = {
   node_token_mismatch: "Copy the node's configuration from the panel to the node, and restart the daemon.",
 };
 
-/** What to do about a problem in a few words: its remedy, as far as that fits; the rest is for the open row. */
+/** What to do about a problem in a few words: as much of its remedy as fits; the open row shows the rest. */
 export function actionOf({ cause, remedy }: Pick<ExplainedProblem, 'cause' | 'remedy'>): string {
   if (remedy.length <= LONGEST_ACTION) return remedy;
   const clause = ACTIONS[cause] ?? `${remedy.split(/[.:;] /, 1).join('')}.`;
@@ -65,7 +65,7 @@ export function actionOf({ cause, remedy }: Pick<ExplainedProblem, 'cause' | 're
   return end < 0 ? clause : `${clause.slice(0, end)}.`;
 }
 
-/** What is wrong with a server and what to do; undefined if there is nothing to say. */
+/** A server's problem and what to do; undefined if there is nothing to show. */
 export function troubleOf(facts: TroubleFacts): Trouble | undefined {
   const { attention, problem, lastStop, stoppedMsAgo } = facts;
   if (attention !== undefined && !(attention === 'no_data' && problem !== undefined)) {
@@ -78,7 +78,7 @@ export function troubleOf(facts: TroubleFacts): Trouble | undefined {
   return isNews ? { title: crashTitle(facts), action: '', severity: 'fact' } : undefined;
 }
 
-/** The same in one text. */
+/** Both in one text. */
 export function troubleText({ title, action }: Trouble): string {
   return action === '' ? title : `${title}. ${action}`;
 }
@@ -109,7 +109,7 @@ function crashTitle({ lastStop }: TroubleFacts): string {
   return lastStop === undefined ? STOP_TITLES.crashed : stopWords(lastStop);
 }
 
-// A node restarts what crashed, but not what it stopped for its disk.
+// A node restarts a crashed server, but not one that it stopped because of its disk.
 function restartOf({ lastStop }: TroubleFacts): string {
   return lastStop?.reason === 'disk_full' ? 'Then start it.' : "Start it if its node doesn't.";
 }

@@ -1,36 +1,36 @@
-/** Viewers at once; beyond them a new one takes the place of another. */
+/** The default maximum of concurrent viewers; above it, a new viewer replaces an existing one. */
 export const MAX_VIEWERS = 50;
 
 const encoder = new TextEncoder();
 
-/** Who watches. */
+/** A viewer of the page. */
 export interface Watcher {
-  /** Whom the stream counts as: the client with the most streams is the first to lose one. */
+  /** The client that the stream counts towards: the client with the most streams is the first to lose one. */
   readonly client: string;
-  /** Cuts the stream's connection, whatever it still has to send. */
+  /** Closes the stream's connection, discarding unsent data. */
   readonly cut: () => void;
 }
 
 interface Viewer extends Watcher {
   readonly controller: ReadableStreamDefaultController<Uint8Array>;
-  /** Has it taken all that it was sent? */
+  /** Whether it has consumed everything that was sent. */
   isReady: boolean;
-  /** It lacks a change, so that only the whole helps. */
+  /** Whether it missed a change and needs the full state. */
   isBehind: boolean;
 }
 
 /**
- * The people who watch, each on an event stream. All are sent the same bytes, made once. Of what a viewer hasn't taken yet there
- * is one event at most: a slow one skips changes, and is given the whole when it has caught up.
+ * The viewers, each on an event stream. All are sent the same bytes, which are encoded once. At most one event is queued per
+ * viewer: a slow viewer skips changes, and is sent the full state once it has caught up.
  */
 export class Viewers {
   readonly #max: number;
   readonly #viewers = new Set<Viewer>();
   readonly #full: () => string;
-  /** The whole as bytes, until something changes. */
+  /** The encoded full state, until something changes. */
   #fullBytes: Uint8Array | undefined;
 
-  /** `full` gives the event that a viewer begins with. */
+  /** `full` returns the first event of a new viewer. */
   constructor(full: () => string, max = MAX_VIEWERS) {
     this.#full = full;
     this.#max = max;
@@ -40,7 +40,9 @@ export class Viewers {
     return this.#viewers.size;
   }
 
-  /** A stream for one more viewer. When there are too many, the oldest of the client that has the most is cut. */
+  /**
+   * A stream for one more viewer. If there are too many, the oldest stream of the client with the most is closed.
+   */
   open({ client, cut }: Watcher): ReadableStream<Uint8Array> {
     if (this.#viewers.size >= this.#max) this.#makeRoom(client);
     let viewer: Viewer | undefined;
@@ -63,7 +65,7 @@ export class Viewers {
     );
   }
 
-  /** Sends all viewers what changed; undefined says that only the whole tells it. */
+  /** Sends a change to all viewers; undefined means that they need the full state. */
   send(change: string | undefined): void {
     this.#fullBytes = undefined;
     const bytes = change === undefined ? undefined : encoder.encode(change);
@@ -86,7 +88,7 @@ export class Viewers {
     for (const { client } of this.#viewers) held.set(client, (held.get(client) ?? 0) + 1);
     const most = Math.max(...held.values());
     const oldest = [...this.#viewers].find(({ client }) => held.get(client) === most);
-    // Only the newcomer itself can have the most without a stream, where there is no room at all.
+    // Only a newcomer can have the most streams and none to close, when there is no room at all.
     if (oldest === undefined) return;
     this.#viewers.delete(oldest);
     oldest.controller.close();

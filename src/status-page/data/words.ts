@@ -1,6 +1,6 @@
 import type { CauseWords, ExplainedProblem } from './protocol.ts';
 
-/** What stands for what is not known. */
+/** The placeholder for unknown values. */
 export const NOTHING = '–';
 
 const STEPS = ['MiB', 'GiB', 'TiB', 'PiB'] as const;
@@ -15,7 +15,7 @@ export function mebibytes(value: number): string {
   return `${step === 0 ? amount.toFixed(0) : digits(amount)} ${STEPS[step] ?? ''}`;
 }
 
-/** A limit of memory or disk, from MiB; most are whole. */
+/** A limit of memory or disk, from MiB; most are whole numbers. */
 export function mebibyteLimit(value: number): string {
   return mebibytes(value).replace(/\.(\d*?)0+ /, (_, digits: string) =>
     digits === '' ? ' ' : `.${digits} `,
@@ -24,7 +24,7 @@ export function mebibyteLimit(value: number): string {
 
 const RATES = ['B/s', 'KiB/s', 'MiB/s', 'GiB/s'] as const;
 
-/** A network rate, from bytes a second. */
+/** A network rate, from bytes per second. */
 export function rate(value: number): string {
   let [amount, step] = [value, 0];
   while (amount >= 1_000 && step < RATES.length - 1) {
@@ -39,12 +39,12 @@ export function cores(hundredths: number): string {
   return (hundredths / 100).toFixed(2);
 }
 
-/** A limit of CPU, from hundredths of a core; most are whole. */
+/** A limit of CPU, from hundredths of a core; most are whole numbers. */
 export function coreLimit(hundredths: number): string {
   return `${Number((hundredths / 100).toFixed(2))} ${hundredths === 100 ? 'core' : 'cores'}`;
 }
 
-/** A time span in one unit, from seconds. */
+/** A duration in one unit, from seconds. */
 export function span(seconds: number): string {
   if (seconds < 120) return `${Math.max(0, Math.floor(seconds))} s`;
   if (seconds < 7_200) return `${Math.floor(seconds / 60)} min`;
@@ -52,33 +52,36 @@ export function span(seconds: number): string {
   return `${Math.floor(seconds / 86_400)} d`;
 }
 
-/** The share of a limit in percent; undefined where there is none. */
+/** Usage as a percentage of a limit; undefined if there is no limit. */
 export function share(used: number, limit: number): number | undefined {
   return used >= 0 && limit > 0 ? Math.round((used / limit) * 100) : undefined;
 }
 
-// Three digits, as far as they say something.
+// Up to three significant digits.
 function digits(amount: number): string {
   return amount >= 100 ? amount.toFixed(0) : amount.toFixed(amount >= 10 ? 1 : 2);
 }
 
-/** A state as a person reads it. */
+/** The display name of a state. */
 export function stateTitle(state: string): string {
   return state === 'unknown' ? 'no data' : state;
 }
 
-/** A condition as a person reads it: what is done to the server, not by it. */
+/** The display name of a condition: how the server is being observed, not what it does. */
 export function conditionTitle(condition: string): string {
   return condition === 'polling' ? 'polled' : condition;
 }
 
-/** A problem in one text: what it is, what was observed, and what to do. */
+/** A problem in one text: its title, what was observed, and what to do. */
 export function problemText({ title, detail, remedy }: Omit<ExplainedProblem, 'cause' | 'severity'>): string {
   const what = detail === '' ? title : `${title}: ${detail}`;
   return remedy === '' ? what : `${what}. ${remedy}`;
 }
 
-/** What to do about a server's problem; nothing if it streams all the same and the cause is a fact, such as a listing that says suspended. */
+/**
+ * What to do about a server's problem; nothing if it streams anyway and the cause is a fact, such as a listing that says
+ * suspended.
+ */
 export function remedyWhile(
   condition: string,
   { severity, remedy }: Pick<CauseWords, 'severity' | 'remedy'>,
