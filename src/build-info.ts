@@ -10,13 +10,16 @@ const { version } = JSON.parse(readFileSync(new URL('../package.json', import.me
 /** The package's version. */
 export const VERSION: string = version;
 
-/** What the exporter calls itself towards panels and nodes. */
+/** The User-Agent that the exporter sends to panels and nodes. */
 export const USER_AGENT = `gameserver-exporter/${VERSION}`;
 
-/** The commit that the program was built from, as the build wrote it down; the environment overrides it. */
+/**
+ * The commit that the program was built from, as recorded by the build; the environment variable overrides
+ * it.
+ */
 export const REVISION: string = process.env['GAMESERVER_EXPORTER_REVISION'] ?? builtRevision() ?? 'unknown';
 
-/** What `--version` prints, laid out as Prometheus' programs do. */
+/** The output of `--version`, in the layout of Prometheus' programs. */
 export const VERSION_TEXT = `gameserver-exporter, version ${VERSION} (revision: ${REVISION})
   node version:     ${process.version}
   platform:         ${process.platform}/${process.arch}`;

@@ -3,17 +3,17 @@ import { identityOf, type Limit, type Limits, memoryLimitOf, type ServerTarget }
 import type { Family } from './families.ts';
 import type { ServerView } from './server-view.ts';
 
-/** A family by its name in another exporter, with what takes its place in ours. */
+/** A family under its name in another exporter, with the metric that replaces it. */
 export interface CompatibilityFamily extends Family<ServerView> {
-  /** The metric of this exporter that says the same; undefined where none does. */
+  /** This exporter's metric with the same meaning; undefined if there is none. */
   readonly replacedBy?: string;
-  /** What PromQL makes of that metric to give the old one's value; `METRIC` stands for its name. */
+  /** The PromQL expression that turns that metric into the old value; `METRIC` stands for its name. */
   readonly translation?: string;
 }
 
 const BYTES_PER_MIB = 1_048_576;
 
-/** The panel sends its percent to three decimals: what is finer comes of the division by 100. */
+/** The panel sends percentages with three decimals; any finer digits come from the division by 100. */
 const PERCENT_STEPS = 1_000;
 
 function mebibytes(bytes: number | undefined): number | undefined {
@@ -24,7 +24,7 @@ function percent(cores: number | undefined): number | undefined {
   return cores === undefined ? undefined : Math.round(cores * 100 * PERCENT_STEPS) / PERCENT_STEPS;
 }
 
-/** A limit as the panel's listing writes it; `unlimited` is the word for none, which dashboards look for. */
+/** A limit in the notation of the panel's listing; dashboards look for the word `unlimited`. */
 function listed(
   limit: Limit | undefined,
   unlimited: number,
@@ -35,8 +35,8 @@ function listed(
 }
 
 /**
- * The memory limit as pterodactyl_exporter shows it: by the same rule, except that the number in the listing comes before the node's,
- * which includes some overhead.
+ * The memory limit as pterodactyl_exporter shows it: the same rule, except that the listing's number takes precedence over the
+ * node's, which includes some overhead.
  */
 function listedMemoryLimit(
   { memoryBytes, listedMemoryBytes }: Limits,
@@ -46,7 +46,7 @@ function listedMemoryLimit(
   return memoryLimitOf(first === undefined ? {} : { memoryBytes: first }, reportedBytes);
 }
 
-// It says 0 for a server without any backup, which alerts on old backups count on.
+// 0 for a server without any backup, because alerts on old backups rely on it.
 function backupTime(backups: BackupsReading | undefined): number | undefined {
   return backups && (backups.lastSuccessUnixMs ?? 0) / 1_000;
 }
@@ -64,8 +64,9 @@ const IN_MIB = 'METRIC / 1024^2';
 const IN_PERCENT = 'METRIC * 100';
 
 /**
- * The families of pterodactyl_exporter (github.com/LOENS2/pterodactyl_exporter, whose source gives names, labels and
- * units), so that dashboards made for it go on working. A limit that there is not is 0, as there; what is not known is absent.
+ * The families of pterodactyl_exporter (names, labels and units are from the source at
+ * github.com/LOENS2/pterodactyl_exporter), so that dashboards made for it keep working. As there, an unlimited resource has
+ * the limit 0; unknown values are absent.
  */
 export const COMPATIBILITY_FAMILIES: readonly CompatibilityFamily[] = [
   gauge('memory_mebibyte', 'Memory in use, in MiB.', ({ sample }) => mebibytes(sample?.memoryBytes), {
@@ -135,7 +136,10 @@ export const COMPATIBILITY_FAMILIES: readonly CompatibilityFamily[] = [
   ),
 ];
 
-/** The labels of those families: the server's name, and the short identifier, which is how its UUID begins. */
+/**
+ * The labels of those families: the server's name and its short identifier, which is the beginning of its
+ * UUID.
+ */
 export function compatibilityLabels({ name, id, uuid }: ServerTarget): Readonly<Record<string, string>> {
   return { server_name: name, id: identityOf({ id: uuid ?? id }) };
 }

@@ -6,18 +6,18 @@ import { COMPATIBILITY_FAMILIES, compatibilityLabels } from './compatibility.ts'
 import { type Family, PANEL_FAMILIES, SERVER_FAMILIES } from './families.ts';
 import { panelViewOf, type ServerView, viewOf } from './server-view.ts';
 
-/** The content type of the text format, exactly as Prometheus asks for it. */
+/** The content type of the text format, exactly as Prometheus requests it. */
 export const CONTENT_TYPE = 'text/plain; version=0.0.4; charset=utf-8';
 
 /**
- * Subjects in one block of text: enough that the cost of a block vanishes, few enough that its string is
- * written out before the garbage collector has to move it.
+ * Subjects per block of text: enough to make the overhead of a block negligible, and few enough that its
+ * string is written out before the garbage collector has to move it.
  */
 const BLOCK_SUBJECTS = 16;
 
 /**
- * Work between two turns of the event loop. A time and not a number of blocks: families differ in the work for a block by a
- * factor of ten, and so do machines.
+ * Time between two yields to the event loop, in milliseconds. It is a time rather than a number of blocks because the cost
+ * of a block varies by a factor of ten between families, and between machines.
  */
 const SLICE_MS = 2;
 
@@ -27,17 +27,17 @@ const CHUNK_BYTES = 256 * 1024;
 /** A UTF-16 code unit takes at most this many bytes in UTF-8. */
 const MAX_UTF8_BYTES = 3;
 
-/** A label value as the text format writes it, between its quotes. */
+/** A label value, escaped as the text format requires between quotes. */
 function escapeLabelValue(value: string): string {
   if (!/[\\"\n\uD800-\uDFFF]/.test(value)) return value;
   return value
-    .replace(/\p{Surrogate}/gu, '\uFFFD') // half a pair has no UTF-8
+    .replace(/\p{Surrogate}/gu, '\uFFFD') // a lone surrogate can't be encoded in UTF-8
     .replaceAll('\\', '\\\\')
     .replaceAll('\n', '\\n')
     .replaceAll('"', '\\"');
 }
 
-/** A sample value as the text format writes it, in the spelling of prom-client. */
+/** A sample value in the text format, spelled as prom-client spells it. */
 export function formatValue(value: number): string {
   if (Number.isFinite(value)) return `${value}`;
   if (Number.isNaN(value)) return 'Nan';
@@ -48,7 +48,7 @@ function label(name: string, value: string): string {
   return `${name}="${escapeLabelValue(value)}"`;
 }
 
-// A target is never changed, only replaced, so its labels are rendered once; they go when it goes.
+// A target is never changed, only replaced, so its labels are rendered once and are freed with it.
 const labelsByTarget = new WeakMap<ServerTarget, string>();
 
 function serverLabels(target: ServerTarget): string {
@@ -119,8 +119,8 @@ export function* renderFamily<Subject>(
 }
 
 /**
- * The fleet's families in the text format, block by block; families are parted by an empty line. A block is
- * a bounded piece of work and may be empty. `withCompatibility` adds the names of pterodactyl_exporter.
+ * The fleet's families in the text format, block by block, separated by empty lines. A block is a bounded
+ * piece of work and may be empty. `withCompatibility` adds the families of pterodactyl_exporter.
  */
 export function* renderFleet(
   fleet: FleetReading,
@@ -154,7 +154,7 @@ function* renderCompatibility(views: readonly ServerView[]): Generator<string, v
   for (const [index, view] of views.entries()) {
     if (index % BLOCK_SUBJECTS === 0) yield '';
     const text = otherLabels(view.target);
-    // Without the panel among its labels, a server that two panels' entries name would have each series twice.
+    // These labels don't include the panel, so a server listed under two panels would have duplicate series.
     if (!labels.has(text)) labels.set(text, view);
   }
   const subjects = [...labels.values()];
@@ -166,9 +166,9 @@ function* renderCompatibility(views: readonly ServerView[]): Generator<string, v
 }
 
 /**
- * Blocks of text as UTF-8, in pieces of bounded size. All pieces share one buffer: each holds good until the next is asked for,
- * or every scrape of a large fleet would leave tens of megabytes to the collector. The event loop gets its turn
- * every other millisecond, so that such a scrape delays no socket.
+ * Encodes blocks of text as UTF-8, in pieces of bounded size. All pieces share one buffer, so each is valid only until the next
+ * is requested; otherwise every scrape of a large fleet would leave tens of megabytes to the garbage collector. Yields to the
+ * event loop every other millisecond, so that a large scrape delays no socket.
  */
 export async function* encodeChunks(
   blocks: Iterable<string>,

@@ -2,7 +2,7 @@ import { NO_STOPS, STOP_REASONS, type StopCounts } from '../domain/reading.ts';
 import { finiteLimit, memoryLimitOf, SERVER_STATES, type ServerState } from '../domain/server.ts';
 import type { PanelView, ServerView } from './server-view.ts';
 
-/** One series of a family with labels of its own; a label whose value is undefined is left out. */
+/** One series of a family that has its own labels; a label whose value is undefined is omitted. */
 type FamilyRow = readonly [labelValues: readonly (string | undefined)[], value: number];
 
 /** A metric family as data. */
@@ -10,9 +10,12 @@ export interface Family<Subject> {
   readonly name: string;
   readonly type: 'gauge' | 'counter';
   readonly help: string;
-  /** Labels beside those that every series of its subject has; `read` gives their values in this order. */
+  /**
+   * Labels in addition to those that every series of the subject has; `read` returns their values in this
+   * order.
+   */
   readonly labels?: readonly string[];
-  /** The value; undefined where there is none: what is not known is absent, never 0. */
+  /** The value; undefined if there is none: an unknown value is absent, never 0. */
   readonly read: (subject: Subject) => number | undefined | readonly FamilyRow[];
 }
 
@@ -216,7 +219,8 @@ export const SERVER_FAMILIES: readonly Family<ServerView>[] = [
     type: 'gauge',
     help: 'Why the server cannot be observed for now, according to its answers or the listing; always 1, present only while it is blocked.',
     labels: ['reason'],
-    // A server that is observed isn't blocked, whatever the listing says, and neither is one whose panel or key is the problem.
+    // A server that is observed isn't blocked, whatever the listing says, and neither is a server whose panel or API key is the
+    // problem.
     read: ({ status }) =>
       status.condition !== 'blocked' || status.blocked === undefined ? undefined : [[[status.blocked], 1]],
   },
@@ -278,7 +282,7 @@ export const SERVER_FAMILIES: readonly Family<ServerView>[] = [
   },
 ];
 
-/** Every family that is about a panel or its nodes; the one label that all have is `panel`. */
+/** Every family that is about a panel or its nodes; `panel` is the only label they all share. */
 export const PANEL_FAMILIES: readonly Family<PanelView>[] = [
   {
     name: 'gameserver_panel_up',

@@ -8,7 +8,10 @@ import {
   type ReconnectReason,
 } from '../domain/telemetry.ts';
 
-/** Events that a panel's daemon is known to send: those of the contract, then those seen in the field. */
+/**
+ * Events that a panel's daemon is known to send: first those of its protocol, then those observed in the
+ * field.
+ */
 export const KNOWN_EVENTS: readonly string[] = [
   'auth success',
   'status',
@@ -31,10 +34,10 @@ export const KNOWN_EVENTS: readonly string[] = [
   'feature match',
 ];
 
-/** The label value of every event, status or failure that is not known. */
+/** The label value for every unknown event, status or failure. */
 const OTHER = 'other';
 
-/** An HTTP status, or one of our own words for a failure; an error's text is neither. */
+/** An HTTP status, or one of the exporter's own words for a failure; the text of an error matches neither. */
 const STATUS = /^(?:[1-5]\d\d|[a-z][a-z_]{0,31})$/;
 
 interface Count {
@@ -48,8 +51,8 @@ function zeros(keys: readonly string[]): Map<string, Count> {
 }
 
 /**
- * One panel's counts since the start, in plain numbers: a fleet sends ten thousand messages a second, and
- * only a scrape needs them in another form.
+ * One panel's counts since the start, as plain numbers: a fleet sends ten thousand messages a second, and
+ * only a scrape needs the counts in another form.
  */
 export class PanelCounts implements PanelTelemetry {
   readonly #other: Count = { n: 0 };
@@ -61,7 +64,7 @@ export class PanelCounts implements PanelTelemetry {
   );
   readonly #observe: (endpoint: ApiEndpoint, seconds: number) => void;
 
-  /** `observe` is given the duration of every call. */
+  /** `observe` is called with the duration of every call, in seconds. */
   constructor(observe: (endpoint: ApiEndpoint, seconds: number) => void) {
     this.#observe = observe;
   }

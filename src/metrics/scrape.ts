@@ -4,10 +4,10 @@ import type { FleetReading } from '../domain/reading.ts';
 import { encodeChunks, renderFleet } from './exposition.ts';
 import type { SelfMetrics } from './self.ts';
 
-/** How an answer's body is encoded. */
+/** The content encoding of a response body. */
 export type Encoding = 'identity' | 'gzip';
 
-/** A whole exposition as bytes; several responses may send the same one. */
+/** A complete exposition as bytes; several responses may send the same one. */
 export interface Scrape {
   readonly chunks: readonly Uint8Array[];
   readonly bytes: number;
@@ -17,17 +17,18 @@ interface ScraperOptions {
   readonly fleet: FleetReading;
   readonly self: Pick<SelfMetrics, 'metrics' | 'scraped'>;
   readonly clock: Clock;
-  /** Are the names of pterodactyl_exporter wanted, too? Asked at every render; not unless said. */
+  /** Whether to add the families of pterodactyl_exporter. Called at every render; defaults to no. */
   readonly withCompatibility?: () => boolean;
 }
 
 /**
- * A render is shared with whoever asks this soon after it began. Who asks later gets the next one, or a state that changed
- * 100 ms before could be missing: with 10,000 servers a render takes longer than that.
+ * A render is shared with requests that arrive within this many milliseconds of its start. Later requests get the next
+ * render; otherwise, a state that changed 100 ms ago could be missing, because with 10,000 servers a render takes longer
+ * than that.
  */
 const SHARED_FOR_MS = 50;
 
-/** When a render began, on the monotonic clock; later than any instant while it waits for the one before it. */
+/** When a render began, on the monotonic clock; infinity while it waits for the previous one. */
 interface RenderTurn {
   startedAt: number;
 }
@@ -37,17 +38,19 @@ interface Render {
   readonly scrape: Promise<Scrape>;
 }
 
-/** Renders the fleet's and the exporter's own metrics; of each encoding one render runs at a time, and at most one waits. */
+/**
+ * Renders the fleet's and the exporter's own metrics; for each encoding, one render runs at a time and at most one waits.
+ */
 export class Scraper {
   readonly #options: ScraperOptions;
-  /** The render of each encoding that was asked for last, until it has ended. */
+  /** The latest requested render of each encoding, until it has ended. */
   readonly #last = new Map<Encoding, Render>();
 
   constructor(options: ScraperOptions) {
     this.#options = options;
   }
 
-  /** The exposition of now, or one that began to be rendered 50 ms ago at the earliest. */
+  /** The current exposition, or one whose render began at most 50 ms ago. */
   scrape(encoding: Encoding): Promise<Scrape> {
     const last = this.#last.get(encoding);
     const { clock } = this.#options;
@@ -59,7 +62,7 @@ export class Scraper {
   }
 
   async #inTurn(encoding: Encoding, turn: RenderTurn, before: Promise<Scrape> | undefined): Promise<Scrape> {
-    // Those who asked for that one hear of its failure.
+    // The callers that requested that render get its error.
     await before?.catch(() => undefined);
     turn.startedAt = this.#options.clock.now();
     try {
@@ -86,19 +89,19 @@ export class Scraper {
   }
 }
 
-/** Exposition text repeats itself so much that higher levels save some per cent for thrice the CPU time. */
+/** Exposition text is so repetitive that higher levels save a few percent for three times the CPU time. */
 const GZIP_LEVEL = 3;
 
-/** Size of the compressor's buffers: few large ones cost less than many of the default 16 KiB. */
+/** Size of the compressor's buffers: a few large ones cost less than many of the default 16 KiB. */
 const GZIP_CHUNK_BYTES = 128 * 1024;
 
-/** Takes a body piece by piece. */
+/** Receives a body piece by piece. */
 export interface BodyWriter {
-  /** Resolves when the piece is taken and its buffer may be used anew. */
+  /** Resolves when the piece has been consumed and its buffer may be reused. */
   write(piece: Uint8Array): Promise<void>;
-  /** Gives the whole body. */
+  /** Returns the whole body. */
   end(): Promise<readonly Uint8Array[]>;
-  /** Frees what the writing took, be the body whole or not. */
+  /** Frees the writer's resources, whether or not the body is complete. */
   close(): void;
 }
 
@@ -120,14 +123,17 @@ class PlainWriter implements BodyWriter {
   close(): void {}
 }
 
-/** Compresses off the event loop, while the body is still being made: what is not compressed yet is one piece. */
+/**
+ * Compresses off the event loop while the body is still being rendered, so that only one piece is uncompressed at
+ * a time.
+ */
 class GzipWriter implements BodyWriter {
   readonly #gzip = createGzip({ level: GZIP_LEVEL, chunkSize: GZIP_CHUNK_BYTES });
   readonly #chunks: Promise<readonly Uint8Array[]>;
 
   constructor() {
     this.#chunks = this.#gzip.toArray();
-    // A body that was given up is nobody's trouble; who waits for its end is told all the same.
+    // Prevents an unhandled rejection when a body is abandoned; callers of `end` still get the error.
     this.#chunks.catch(() => {});
   }
 

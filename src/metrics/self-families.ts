@@ -10,7 +10,10 @@ export interface SelfFamily {
   readonly buckets?: readonly number[];
 }
 
-/** Families of the exporter itself, beside the gauges below and the process and Node.js families of prom-client. */
+/**
+ * Families of the exporter itself, in addition to the gauges below and the process and Node.js families of
+ * prom-client.
+ */
 export const SELF_FAMILIES = {
   buildInfo: {
     name: 'gameserver_exporter_build_info',
@@ -77,7 +80,8 @@ export const SELF_FAMILIES = {
     type: 'histogram',
     help: "Duration of calls of the panel's API, in seconds.",
     labels: ['panel', 'endpoint'],
-    // A panel answers from its cache in some 50 ms, and after up to 20 s when a node doesn't; 25 s is the time-out.
+    // A panel answers from its cache in about 50 ms, or after up to 20 s if a node doesn't answer; 25 s is the
+    // timeout.
     buckets: [0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 20, 25],
   },
   reloadSuccessful: {
@@ -113,9 +117,9 @@ export const SELF_FAMILIES = {
   },
 } as const satisfies Record<string, SelfFamily>;
 
-/** A gauge of one panel's reading; its one label is `panel`. */
+/** A gauge read from one panel; its only label is `panel`. */
 export interface PanelGauge extends SelfFamily {
-  /** The value now; undefined where there is none. */
+  /** The current value; undefined if there is none. */
   readonly read: (panel: PanelReading) => number | undefined;
 }
 
@@ -123,7 +127,7 @@ function panelGauge(name: string, help: string, read: PanelGauge['read']): Panel
   return { name: `gameserver_exporter_${name}`, type: 'gauge', help, labels: ['panel'], read };
 }
 
-/** What each panel's API budget does, and what was planned to stay within it. */
+/** The state of each panel's API budget, and the plan that keeps within it. */
 export const PANEL_GAUGES: readonly PanelGauge[] = [
   panelGauge(
     'api_budget_limit_calls_per_minute',

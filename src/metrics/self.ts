@@ -4,7 +4,9 @@ import { API_ENDPOINTS, type PanelTelemetry } from '../domain/telemetry.ts';
 import { PanelCounts } from './panel-counts.ts';
 import { PANEL_GAUGES, SELF_FAMILIES, type SelfFamily } from './self-families.ts';
 
-/** Gauges of prom-client whose names end in `_total`, which is for counters only: promtool refuses them. */
+/**
+ * Gauges of prom-client whose names end in `_total`, which is reserved for counters: promtool rejects them.
+ */
 const MISNAMED = [
   'nodejs_active_handles_total',
   'nodejs_active_requests_total',
@@ -15,22 +17,22 @@ interface SelfMetricsOptions {
   readonly version: string;
   /** The commit that the program was built from, or `unknown`. */
   readonly revision: string;
-  /** Which shard of how many this exporter is; one of one where absent. */
+  /** The index of this exporter's shard and the number of shards; absent without sharding. */
   readonly shard?: { readonly index: number; readonly total: number };
-  /** Read at every scrape, never before. */
+  /** Read at every scrape only. */
   readonly fleet: FleetReading;
-  /** The limit on open files that gives every server a socket; not shown where absent. */
+  /** The open file limit needed to give every server a socket; no metric if absent. */
   readonly wantedDescriptors?: () => number;
-  /** Log lines that were dropped since the start; none where absent. */
+  /** Log lines dropped since the start; 0 if absent. */
   readonly droppedLogLines?: () => number;
 }
 
-/** The exporter's metrics of itself and of its process, in a registry of their own. */
+/** The exporter's metrics about itself and its process, in their own registry. */
 export class SelfMetrics {
   readonly #options: SelfMetricsOptions;
   readonly #registry = new Registry();
   readonly #panels = new Map<string, PanelCounts>();
-  /** Panels whose durations are in the histogram, be it at 0. */
+  /** Panels that have series in the duration histogram, even if they are 0. */
   readonly #timed = new Set<string>();
   #reload: { readonly successful: boolean; readonly successAtMs: number | undefined } | undefined;
 
@@ -58,28 +60,28 @@ export class SelfMetrics {
     for (const name of MISNAMED) this.#registry.removeSingleMetric(name);
   }
 
-  /** Where what happens to one panel's collection is counted; the same one for the same name. */
+  /** Counts what happens to one panel's collection; returns the same object for the same name. */
   telemetry(panel: string): PanelTelemetry {
     return this.#countsOf(panel);
   }
 
-  /** Calls of this panel's API that were answered with this status, since the start. */
+  /** The number of this panel's API calls answered with this status since the start. */
   answered(panel: string, status: string): number {
     const counts = this.#panels.get(panel)?.requests.values() ?? [];
     return [...counts].reduce((sum, byStatus) => sum + (byStatus.get(status)?.n ?? 0), 0);
   }
 
-  /** The configuration was loaded, or could not be, at this Unix time in milliseconds. */
+  /** Records that the configuration was loaded, or failed to load, at this Unix time in milliseconds. */
   configLoaded(successful: boolean, unixMs: number): void {
     this.#reload = { successful, successAtMs: successful ? unixMs : this.#reload?.successAtMs };
   }
 
-  /** A render of the metrics took this long. */
+  /** Records the duration of a render of the metrics. */
   scraped(seconds: number): void {
     this.#scrapeDuration.observe(seconds);
   }
 
-  /** All of them in the text format. */
+  /** All metrics in the text format. */
   metrics(): Promise<string> {
     const panels = this.#options.fleet.panels();
     this.#setBuild();
@@ -142,8 +144,8 @@ export class SelfMetrics {
     }
   }
 
-  // Counts live on when a panel leaves the configuration, for its sessions may still be ending, but they
-  // are shown only while it is in it.
+  // Counts are kept when a panel leaves the configuration, because its sessions may still be ending, but they
+  // are exposed only while it is configured.
   #setCounts(panels: readonly PanelReading[]): void {
     for (const counter of [this.#messages, this.#badMessages, this.#reconnects, this.#apiRequests]) {
       counter.reset();
@@ -205,7 +207,7 @@ export class SelfMetrics {
   }
 }
 
-/** Numbers by panel and word, at 0 for every word of every panel that is configured. */
+/** Counts by panel and word, starting at 0 for every word of every configured panel. */
 class PanelTally {
   readonly #counts: ReadonlyMap<string, Map<string, number>>;
 

@@ -15,15 +15,15 @@ import {
 import type { Sample, ServerState, ServerTarget } from '../domain/server.ts';
 
 /**
- * What may be said of a server at one instant. A reading is live, and a large scrape yields while it
- * renders: all of a server's series come from one view, so that they agree with each other.
+ * What the metrics show of a server at one instant. A reading is live, and a large scrape yields while it
+ * renders, so all series of a server come from one view to be consistent with each other.
  */
 export interface ServerView {
   readonly target: ServerTarget;
   readonly status: CollectionStatus;
-  /** The node under the name that `gameserver_node_up` has for it. */
+  /** The node's name, as in `gameserver_node_up`. */
   readonly node: string | undefined;
-  /** The newest sample while it is fresh: absent beats stale. */
+  /** The newest sample while it is fresh; a stale sample is absent. */
   readonly sample: Sample | undefined;
   /** `unknown` without a fresh sample. */
   readonly state: ServerState;
@@ -31,23 +31,23 @@ export interface ServerView {
   readonly startTimeSeconds: number | undefined;
   /** Only with a fresh sample. */
   readonly peaks: Peaks | undefined;
-  /** Unix time in seconds of the newest sample, be it stale. */
+  /** Unix time in seconds of the newest sample, even if it is stale. */
   readonly sampleTimeSeconds: number | undefined;
   readonly starts: number;
   readonly stops: StopCounts;
   readonly lastExitCode: number | undefined;
   readonly isRestartAborted: boolean;
   readonly durations: Durations;
-  /** Undefined while it isn't known. */
+  /** Undefined if unknown. */
   readonly expected: boolean | undefined;
   readonly consoleLines: number;
-  /** Only while it is known. */
+  /** Undefined if unknown. */
   readonly backups?: BackupsReading | undefined;
-  /** Only while the server is running, and the answer isn't stale. */
+  /** Only while the server is running and the result is fresh. */
   readonly query?: QueryReading | undefined;
 }
 
-/** What may be said of a server at the monotonic instant `now`. */
+/** The view of a server at the monotonic instant `now`. */
 export function viewOf(reading: ServerReading, now: number, clock: Pick<Clock, 'toUnixMs'>): ServerView {
   const sample = reading.isFresh(now) ? reading.sample : undefined;
   const fresh = sample !== undefined;
@@ -72,7 +72,7 @@ export function viewOf(reading: ServerReading, now: number, clock: Pick<Clock, '
   };
 }
 
-/** What the metrics say of a panel at one instant. */
+/** What the metrics show of a panel at one instant. */
 export interface PanelView {
   readonly name: string;
   readonly up: boolean;
@@ -81,7 +81,10 @@ export interface PanelView {
   readonly nodes: readonly NodeReading[];
 }
 
-/** What the metrics say of a panel at the monotonic instant `now`; looks at each of its servers once, to judge the nodes. */
+/**
+ * The view of a panel at the monotonic instant `now`; looks at each of its servers once, to determine the state of the
+ * nodes.
+ */
 export function panelViewOf(panel: PanelReading, now: number): PanelView {
   const { name, up, problems } = panel;
   const isFirst = ({ cause }: Problem, at: number) =>
@@ -89,13 +92,13 @@ export function panelViewOf(panel: PanelReading, now: number): PanelView {
   return { name, up, problems: problems.filter(isFirst), nodes: panel.nodes(now) };
 }
 
-/** What is known of the server's backups; undefined once it is too old. */
+/** The server's backups; undefined if the reading is too old. */
 export function backupsOf({ backups, target }: ServerReading, now: number): BackupsReading | undefined {
   const isKnown = backups !== undefined && now < backups.staleAt && target.withoutBackups !== true;
   return isKnown ? backups : undefined;
 }
 
-// To the millisecond: what is finer is noise of the clocks.
+// Rounded to milliseconds, because anything finer is clock noise.
 function unixSeconds(monotonicMs: number | undefined, clock: Pick<Clock, 'toUnixMs'>): number | undefined {
   return monotonicMs === undefined ? undefined : Math.round(clock.toUnixMs(monotonicMs)) / 1_000;
 }

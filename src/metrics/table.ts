@@ -5,8 +5,8 @@ import { PANEL_GAUGES, SELF_FAMILIES } from './self-families.ts';
 const SELF_TABLE = [...Object.values(SELF_FAMILIES), ...PANEL_GAUGES];
 
 /**
- * The Markdown table of the metrics about servers and panels; ends with a newline. The labels that every
- * server's series has are left out: the text around the table names them once.
+ * The Markdown table of the metrics about servers and panels; ends with a newline. Omits the labels that all
+ * series of a server have, because the surrounding text names them once.
  */
 export function renderMetricTable(): string {
   return table([
@@ -15,12 +15,12 @@ export function renderMetricTable(): string {
   ]);
 }
 
-/** The Markdown table of the exporter's metrics of itself; ends with a newline. */
+/** The Markdown table of the exporter's metrics about itself; ends with a newline. */
 export function renderSelfMetricTable(): string {
   return table(SELF_TABLE.map((family) => row(family, family.labels)));
 }
 
-/** The Markdown table of the names of pterodactyl_exporter, and what takes their place; ends with a newline. */
+/** The Markdown table of the names of pterodactyl_exporter and their replacements; ends with a newline. */
 export function renderCompatibilityTable(): string {
   const rows = COMPATIBILITY_FAMILIES.map(({ name, help, replacedBy = '', translation = '' }) => [
     code(name),
