@@ -1,6 +1,6 @@
 import type { Scrape } from '../metrics/scrape.ts';
 
-/** Does the client take gzip, by its Accept-Encoding header (RFC 9110, 12.5.3)? */
+/** Whether the client accepts gzip, according to its Accept-Encoding header (RFC 9110, 12.5.3). */
 export function acceptsGzip(header: string | undefined): boolean {
   let gzip: number | undefined;
   let any = 0;
@@ -13,7 +13,7 @@ export function acceptsGzip(header: string | undefined): boolean {
   return (gzip ?? any) > 0;
 }
 
-// A weight that can't be read counts as refusal: plain text is always understood.
+// An unreadable weight counts as a refusal, because plain text always works.
 function quality(parameters: readonly string[]): number {
   const weight = parameters.find((parameter) => parameter.startsWith('q='));
   if (weight === undefined) return 1;
@@ -21,8 +21,8 @@ function quality(parameters: readonly string[]): number {
 }
 
 /**
- * A stream of shared chunks, none of them copied or queued before the reader takes it. `onEnd` is called
- * once, when the last was taken or the reader is gone.
+ * A stream of shared chunks; no chunk is copied, or queued before the reader takes it. `onEnd` is called once, when the last
+ * chunk was taken or the reader is gone.
  */
 export function streamOf(chunks: readonly Uint8Array[], onEnd: () => void): ReadableStream<Uint8Array> {
   const rest = chunks.values();
@@ -43,16 +43,18 @@ export function streamOf(chunks: readonly Uint8Array[], onEnd: () => void): Read
   );
 }
 
-/** Bytes that answers under way may hold: the newest expositions of the largest fleet, and hundreds of a small one. */
+/**
+ * The limit on bytes held by responses in flight: the newest expositions of the largest fleet, or hundreds of a small one.
+ */
 export const HELD_BYTES = 128 * 1_048_576;
 
 /**
- * The bodies that answers under way still have to send; several answers may share one. When they come to more than may be
- * held, the answers that have been under way for longest are cut, so that slow readers never keep a new one from its answer.
+ * The bodies that responses in flight still have to send; several responses may share one. When their total exceeds the
+ * limit, the oldest responses are cut, so that slow readers never block a new one.
  */
 export class HeldBodies {
   readonly #maxBytes: number;
-  /** In the order in which they were begun, each with what cuts its readers. */
+  /** Ordered by start, each with the functions that cut its readers. */
   readonly #held = new Map<Scrape, Set<() => void>>();
   #bytes = 0;
 
@@ -60,7 +62,7 @@ export class HeldBodies {
     this.#maxBytes = maxBytes;
   }
 
-  /** Holds a body for one reader; gives what releases it. `cut` may be called before that. */
+  /** Holds a body for one reader; returns a function that releases it. `cut` may be called before that. */
   hold(body: Scrape, cut: () => void): () => void {
     let readers = this.#held.get(body);
     if (readers === undefined) {

@@ -3,8 +3,8 @@ import { isIPv6 } from 'node:net';
 const MAPPED = /^::ffff:(\d+(?:\.\d+){3})$/i;
 
 /**
- * Whom an address counts as where clients share something bounded: an IPv4 address is one client, and so is a whole IPv6 /64,
- * since whoever has one address of it usually has them all.
+ * The client that an address counts as when clients share a bounded resource: an IPv4 address is one client, and so is a
+ * whole IPv6 /64, because whoever has one address of it usually has them all.
  */
 export function clientOf(address: string | undefined): string {
   if (address === undefined) return '';
@@ -16,7 +16,7 @@ export function clientOf(address: string | undefined): string {
 
 /** The eight groups of an IPv6 address. */
 function groupsOf(address: string): readonly string[] {
-  // The URL parser writes an embedded IPv4 address as groups, and each group without leading zeros.
+  // The URL parser converts an embedded IPv4 address to groups, and removes leading zeros.
   const { hostname } = new URL(`http://[${address}]`);
   const [left, right] = hostname
     .slice(1, -1)

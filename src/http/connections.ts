@@ -4,17 +4,17 @@ import { clientOf } from './client-address.ts';
 import type { RecentRefusals } from './recent-refusals.ts';
 
 interface Connection {
-  /** Whose it is. */
+  /** The client that the connection belongs to. */
   readonly client: string;
-  /** Where TLS is on: first what it runs over, then TLS' own. */
+  /** With TLS: first the underlying socket, then the TLS socket. */
   readonly socket: Socket;
-  /** The response under way. */
+  /** The response in flight. */
   readonly response?: ServerResponse;
-  /** Is it to be closed once it is answered? */
+  /** Whether to close the connection after its response. */
   readonly isEnding: boolean;
 }
 
-/** Every open connection of a server; those that asked for nothing for longest come first. */
+/** All open connections of a server, least recently used first. */
 export class Connections {
   readonly #limit: number;
   readonly #refusals: RecentRefusals;
@@ -27,8 +27,9 @@ export class Connections {
   }
 
   /**
-   * Takes a connection in, or TLS in the place of what it runs over. When there are too many, the oldest of the client with the most
-   * connections and refusals makes room: turning the new one away instead would let idle or half-open connections keep every scraper out.
+   * Adds a connection, or replaces the underlying socket with its TLS socket. When there are too many, the oldest connection of
+   * the client with the most connections and refusals is closed: rejecting the new one would let idle or half-open connections
+   * keep every scraper out.
    */
   admit(socket: Socket): void {
     const name = nameOf(socket);
@@ -44,7 +45,7 @@ export class Connections {
     if (this.#open.size > this.#limit) this.#makeRoom();
   }
 
-  /** A request came over a connection. */
+  /** Records a request on a connection. */
   track(socket: Socket, response: ServerResponse): void {
     const name = nameOf(socket);
     if (name === undefined) return;
@@ -60,7 +61,7 @@ export class Connections {
     });
   }
 
-  /** Closes those that wait for nothing now and the others when they are answered; gives what cuts these at once. */
+  /** Closes idle connections now and the others after their response; returns a function that closes those immediately. */
   end(): () => void {
     const busy: Socket[] = [];
     for (const [name, connection] of this.#open) {
@@ -78,7 +79,7 @@ export class Connections {
     };
   }
 
-  /** As `end`, and what comes from now on is closed once it is answered, too. */
+  /** Like `end`, and new connections are closed after their response, too. */
   endAll(): () => void {
     this.#isEnding = true;
     const cut = this.end();
@@ -88,7 +89,7 @@ export class Connections {
     };
   }
 
-  // Taken out first, so that it goes to the end.
+  // Removed first, so that it moves to the end.
   #put(name: string, connection: Connection): void {
     this.#open.delete(name);
     this.#open.set(name, connection);
@@ -111,8 +112,8 @@ export class Connections {
 }
 
 /**
- * Both ends' addresses, which name a connection while it is open: TLS' socket and the one under it don't know each other. Undefined
- * where it is closed already.
+ * The addresses of both ends, which identify a connection while it is open: the TLS socket and the one under it have no reference
+ * to each other. Undefined if it is already closed.
  */
 function nameOf({ remoteAddress, remotePort, localAddress, localPort }: Socket): string | undefined {
   if (remoteAddress === undefined) return undefined;

@@ -1,4 +1,4 @@
-/** How much may wait. */
+/** The limits on waiting items. */
 export interface QueueBounds {
   readonly total: number;
   readonly perClient: number;
@@ -6,20 +6,20 @@ export interface QueueBounds {
 
 interface FairQueueOptions {
   readonly bounds: QueueBounds;
-  /** How often a client was refused lately; never where absent. */
+  /** How often a client was refused recently; 0 if absent. */
   readonly refusalsOf?: (client: string) => number;
   readonly random?: () => number;
 }
 
 /**
- * What clients wait for, each client in its turn, those first that were refused least: a newcomer doesn't wait for a flood. The queue
- * is bounded: when it is full, the client with the most refusals and waiting items gives way, a random one among equals.
+ * Items that clients wait for. Clients take turns, least refused first, so a newcomer doesn't wait behind a flood. The queue is
+ * bounded: when it is full, the client with the most refusals and waiting items loses an item, chosen randomly among equals.
  */
 export class FairQueue<Item> {
   readonly #bounds: QueueBounds;
   readonly #refusalsOf: (client: string) => number;
   readonly #random: () => number;
-  /** In the order of their turns; none is without items. */
+  /** In turn order; no list is empty. */
   readonly #waiting = new Map<string, Item[]>();
   #size = 0;
 
@@ -29,7 +29,7 @@ export class FairQueue<Item> {
     this.#random = random;
   }
 
-  /** Takes an item in; gives the one that had to give way, which may be the same. */
+  /** Adds an item; returns the item that was displaced, which may be the same. */
   offer(client: string, item: Item): Item | undefined {
     const own = this.#waiting.get(client) ?? [];
     if (own.length >= this.#bounds.perClient) return item;
@@ -39,20 +39,20 @@ export class FairQueue<Item> {
     return this.#size > this.#bounds.total ? this.#displace() : undefined;
   }
 
-  /** The item whose turn it is; undefined if none waits. */
+  /** The next item; undefined if none is waiting. */
   next(): Item | undefined {
     const [client] = leastBy([...this.#waiting.keys()], this.#refusalsOf);
     if (client === undefined) return undefined;
     const items = this.#waiting.get(client) ?? [];
     const item = items.shift();
     this.#size -= 1;
-    // Taken out and put back, so that the client goes to the end.
+    // Removed and added again, so that the client moves to the end.
     this.#waiting.delete(client);
     if (items.length > 0) this.#waiting.set(client, items);
     return item;
   }
 
-  // If the newest gave way among equals, a flood that came first would keep every newcomer out.
+  // If the newest were displaced among equals, a flood that came first would keep every newcomer out.
   #displace(): Item | undefined {
     const candidates = leastBy(
       [...this.#waiting],
@@ -68,7 +68,7 @@ export class FairQueue<Item> {
   }
 }
 
-/** Those for which the measure is least, in their order. */
+/** The values with the lowest measure, in order. */
 function leastBy<Value>(values: readonly Value[], measure: (value: Value) => number): readonly Value[] {
   const measured = values.map((value) => ({ value, amount: measure(value) }));
   const least = Math.min(...measured.map(({ amount }) => amount));

@@ -6,10 +6,10 @@ import { basicCredentials, type Passwords } from './passwords.ts';
 import { RequestRates } from './request-rates.ts';
 import type { WebSettingsSource } from './web-settings.ts';
 
-/** What a request comes with besides itself. */
+/** What accompanies a request. */
 export type Served = Pick<HttpBindings, 'outgoing'>;
 
-/** Whatever answers requests. */
+/** Anything that answers requests. */
 export interface Routes {
   fetch(request: Request, served: Served): Response | Promise<Response>;
 }
@@ -21,12 +21,12 @@ interface GuardOptions {
   readonly logger: Logger;
 }
 
-/** Our policy only ever gets stricter: a second one stands beside it, and browsers obey both. */
+/** The policy can only get stricter: a second header is added, and browsers enforce both. */
 const ADDED = 'content-security-policy';
-/** Ours forbids every frame, which no value of this header tops. */
+/** The exporter's value forbids every frame, and no other value is stricter. */
 const OURS = 'x-frame-options';
 
-/** Stands before every path: who may come in, and how often; it also adds the headers of the settings to every answer. */
+/** Runs before every route: authentication and rate limits; also adds the configured headers to every response. */
 export class Guard implements Routes {
   readonly #routes: Routes;
   readonly #options: GuardOptions;
@@ -53,7 +53,7 @@ export class Guard implements Routes {
     return refused ?? (this.#rates.takeAdmitted(rateLimit) ? undefined : tooMany());
   }
 
-  /** The answer to a request without a right password; it counts in its client's own rate alone. */
+  /** The response to a request without a valid password; it counts against its client's own rate limit only. */
   async #strangerRefusal(authorization: string | undefined, client: string): Promise<Response | undefined> {
     const { settings, passwords, logger } = this.#options;
     const { users, rateLimit } = settings.current;
@@ -64,7 +64,7 @@ export class Guard implements Routes {
     try {
       const verdict = await passwords.check(credentials, users, client);
       if (verdict === 'right') return undefined;
-      // Without the name, since people type passwords into its place.
+      // Doesn't log the name, because people type passwords into that field.
       logger.debug(
         { client },
         verdict === 'wrong' ? 'wrong user or password' : 'too many passwords to check',

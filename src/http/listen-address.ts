@@ -1,6 +1,6 @@
 import { isIPv6 } from 'node:net';
 
-/** Where to listen; every address of the machine where `host` is absent. Port 0 lets the system choose. */
+/** An address to listen on; all addresses of the machine if `host` is absent. With port 0 the system chooses the port. */
 export interface ListenAddress {
   readonly host?: string;
   readonly port: number;
@@ -8,7 +8,7 @@ export interface ListenAddress {
 
 const FLAG = '--web.listen-address';
 
-/** The text of a listen address can't be understood. */
+/** A listen address is invalid. */
 export class ListenAddressError extends Error {
   override readonly name = 'ListenAddressError';
 
@@ -20,7 +20,7 @@ export class ListenAddressError extends Error {
   }
 }
 
-/** The address can't be listened on. */
+/** Listening on the address failed. */
 export class ListenError extends Error {
   override readonly name = 'ListenError';
 
@@ -39,7 +39,7 @@ export class ListenError extends Error {
 
 const ADDRESS = /^(?:\[(?<v6>[^\]]*)\]|(?<host>[\w.-]*)):(?<port>\d{1,5})$/;
 
-/** Reads `:10317`, `127.0.0.1:0`, `localhost:10317` or `[::1]:10317`; throws a ListenAddressError. */
+/** Parses `:10317`, `127.0.0.1:0`, `localhost:10317` or `[::1]:10317`; throws a ListenAddressError. */
 export function parseListenAddress(text: string): ListenAddress {
   const { v6, host = v6, port: digits } = ADDRESS.exec(text)?.groups ?? {};
   const port = Number(digits);
@@ -49,7 +49,7 @@ export function parseListenAddress(text: string): ListenAddress {
   return host === undefined || host === '' ? { port } : { host, port };
 }
 
-/** The address as it is written in the flag. */
+/** The address in the notation of the flag. */
 export function formatListenAddress({ host = '', port }: ListenAddress): string {
   return `${host.includes(':') ? `[${host}]` : host}:${String(port)}`;
 }

@@ -6,7 +6,7 @@ import type { Comparison } from './bcrypt-worker.ts';
 import { FairQueue, type QueueBounds } from './fair-queue.ts';
 import type { RecentRefusals } from './recent-refusals.ts';
 
-/** A user's name and password as a request brings them. */
+/** The user name and password of a request. */
 interface BasicCredentials {
   readonly user: string;
   readonly password: string;
@@ -14,7 +14,10 @@ interface BasicCredentials {
 
 const BASIC = /^basic +([A-Za-z0-9+/]+={0,2}) *$/i;
 
-/** What an Authorization header of the scheme Basic holds (RFC 7617); undefined for any other and for a broken one. */
+/**
+ * The credentials in an Authorization header with the scheme Basic (RFC 7617); undefined for any other scheme or an invalid
+ * header.
+ */
 export function basicCredentials(header: string | undefined): BasicCredentials | undefined {
   const [, encoded] = BASIC.exec(header ?? '') ?? [];
   if (encoded === undefined) return undefined;
@@ -23,18 +26,18 @@ export function basicCredentials(header: string | undefined): BasicCredentials |
   return colon < 0 ? undefined : { user: text.slice(0, colon), password: text.slice(colon + 1) };
 }
 
-/** What became of a password; `busy` where so many wait that it was not looked at. */
+/** The result of a check; `busy` if too many were waiting, so that the password was not checked. */
 type PasswordVerdict = 'right' | 'wrong' | 'busy';
 
-/** Some seconds of work for one core, which is what a client waits for an answer. */
+/** A few seconds of work for one core, which is how long a client waits for a response. */
 const BOUNDS: QueueBounds = { total: 64, perClient: 8 };
 
-/** Results that are kept, of right and of wrong passwords each. */
+/** The number of cached results, for right and for wrong passwords each. */
 const KEPT = 100;
 
 interface PasswordsOptions {
   readonly refusals: RecentRefusals;
-  /** Other bounds than the usual ones. */
+  /** Overrides the default bounds. */
   readonly bounds?: QueueBounds;
 }
 
@@ -49,14 +52,14 @@ interface Job {
 }
 
 /**
- * Checks passwords against bcrypt hashes, one at a time. What was checked is remembered by a keyed digest, right and wrong apart, so
- * that wrong ones never push out right ones. An unknown user takes as long as a known one.
+ * Checks passwords against bcrypt hashes, one at a time. Results are cached by a keyed digest, right and wrong ones separately,
+ * so that wrong ones never evict right ones. An unknown user takes as long as a known one.
  */
 export class Passwords {
   readonly #comparer: PasswordComparer;
   readonly #queue: FairQueue<Job>;
   readonly #refusals: RecentRefusals;
-  /** Of this process alone, so that what is remembered can't be compared with anything. */
+  /** Specific to this process, so that the cached digests can't be compared with anything else. */
   readonly #secret = randomBytes(32);
   readonly #right = new Recent(KEPT);
   readonly #wrong = new Recent(KEPT);
@@ -70,15 +73,13 @@ export class Passwords {
     this.#queue = new FairQueue({ bounds, refusalsOf: (client) => refusals.of(client) });
   }
 
-  /** Was this password found right lately? */
+  /** Whether this password was recently found right. */
   remembers({ user, password }: BasicCredentials, users: ReadonlyMap<string, string>): boolean {
     const hash = users.get(user);
     return hash !== undefined && this.#right.has(this.#keyOf(user, hash, password));
   }
 
-  /**
-   * `users` are the hashes by name. Clients take turns, those first that were refused least. Rejects if bcrypt itself fails.
-   */
+  /** `users` maps names to hashes. Clients take turns, least refused first. Rejects if bcrypt itself fails. */
   check(
     { user, password }: BasicCredentials,
     users: ReadonlyMap<string, string>,
@@ -98,7 +99,7 @@ export class Passwords {
     return pending;
   }
 
-  /** Ends the thread; what still waits is told that it was not looked at. */
+  /** Ends the thread; checks that are still waiting are answered with `busy`. */
   stop(): Promise<void> {
     this.#isStopped = true;
     for (let job = this.#queue.next(); job !== undefined; job = this.#queue.next()) job.settle('busy');
@@ -128,7 +129,7 @@ export class Passwords {
   async #compare(job: Job): Promise<void> {
     try {
       const same = await this.#comparer.compare(job.password, job.hash);
-      // Only now is it known to be one: before, it is what anybody sent.
+      // Only now is it known to be a secret; before, it could be anything that a client sent.
       if (same && job.isUser) KNOWN_SECRETS.add(job.password);
       this.#settle(job, same && job.isUser ? 'right' : 'wrong');
     } catch (error) {
@@ -136,7 +137,10 @@ export class Passwords {
     }
   }
 
-  /** A hash that fits no password. Its cost is one that is in use, always the same for a name, as a user's own would be. */
+  /**
+   * A hash that matches no password. Its cost is one that is in use, and always the same for a name, as a real user's would
+   * be.
+   */
   #hashOfNobody(user: string, hashes: readonly string[]): string {
     const choice = this.#digest(['nobody', user]).readUInt32BE() % Math.max(1, hashes.length);
     return `${hashes[choice]?.slice(0, 29) ?? ''}${'.'.repeat(31)}`;
@@ -151,7 +155,7 @@ export class Passwords {
   }
 }
 
-/** The last keys that were added or asked for. */
+/** The most recently added or used keys. */
 class Recent {
   readonly #limit: number;
   readonly #keys = new Set<string>();
@@ -173,7 +177,7 @@ class Recent {
   }
 }
 
-/** Compares a password with a hash, one pair at a time. */
+/** Compares passwords with hashes, one at a time. */
 export interface PasswordComparer {
   compare(password: string, hash: string): Promise<boolean>;
   stop(): Promise<void>;
@@ -184,12 +188,12 @@ interface PendingComparison {
   readonly reject: (error: Error) => void;
 }
 
-/** bcrypt in a thread of its own, which is started by the first comparison: one takes a tenth of a second and more. */
+/** Runs bcrypt in its own thread, started by the first comparison: a comparison takes a tenth of a second or more. */
 export class BcryptThread implements PasswordComparer {
   #worker: Worker | undefined;
   #waiting: PendingComparison | undefined;
 
-  /** Rejects where the thread ends before its answer. */
+  /** Rejects if the thread ends before it answers. */
   compare(password: string, hash: string): Promise<boolean> {
     return new Promise((resolve, reject) => {
       this.#waiting = { resolve, reject };
@@ -212,7 +216,7 @@ export class BcryptThread implements PasswordComparer {
     return worker;
   }
 
-  /** The next comparison starts a new thread; what an old one still says is not about it. */
+  /** The next comparison starts a new thread; later messages of the old one are ignored. */
   #lost(worker: Worker, error: Error): void {
     if (this.#worker !== worker) return;
     this.#worker = undefined;

@@ -1,13 +1,14 @@
 import type { Clock } from '../domain/clock.ts';
 
-/** How long a refusal counts: one of these at least, two at most. */
+/** A refusal counts for at least one and at most two of these periods, in milliseconds. */
 const PERIOD_MS = 60_000;
 
-/** Clients that are remembered of each period, some 100 bytes each. */
+/** Clients remembered per period, about 100 bytes each. */
 const MAX_CLIENTS = 10_000;
 
 /**
- * How often each client was refused lately, or cut to make room: what tells a flood from a newcomer. Bounded in time and memory.
+ * How often each client was refused recently, or disconnected to make room: this distinguishes a flood from a newcomer. Bounded
+ * in time and memory.
  */
 export class RecentRefusals {
   readonly #clock: Clock;
@@ -33,7 +34,7 @@ export class RecentRefusals {
     if (this.#current.size > this.#maxClients) this.#turn();
   }
 
-  /** The client has proved that it may come in. */
+  /** Called when the client has authenticated. */
   forget(client: string): void {
     this.#current.delete(client);
     this.#previous.delete(client);

@@ -1,19 +1,19 @@
 import type { Clock } from '../domain/clock.ts';
 import type { RateLimit } from './web-settings.ts';
 
-/** Clients whose rate is remembered, some 200 bytes each. */
+/** Clients whose rate is remembered, about 200 bytes each. */
 const MAX_CLIENTS = 10_000;
 
 /**
- * The rate of requests: those that are let in share one token bucket, and each client that hasn't proved yet that it may come in has
- * one of its own. Refused requests therefore use up nobody else's rate.
+ * Rate limits for requests: authenticated requests share one token bucket, and each client that hasn't authenticated has its own.
+ * Refused requests therefore don't use up another client's limit.
  */
 export class RequestRates {
   readonly #clock: Clock;
   readonly #maxClients: number;
   #limit: RateLimit | undefined;
   #admitted: TokenBucket | undefined;
-  /** In the order of their last requests. */
+  /** Ordered by last request. */
   readonly #strangers = new Map<string, TokenBucket>();
 
   constructor(clock: Clock, maxClients = MAX_CLIENTS) {
@@ -21,7 +21,7 @@ export class RequestRates {
     this.#maxClients = maxClients;
   }
 
-  /** May one more request of somebody who is let in be answered? */
+  /** Whether another authenticated request may be answered. */
   takeAdmitted(limit: RateLimit | undefined): boolean {
     if (limit === undefined) return true;
     this.#use(limit);
@@ -30,7 +30,7 @@ export class RequestRates {
     return this.#admitted.take(now);
   }
 
-  /** May one more request of a client that isn't known to be let in be looked at? */
+  /** Whether another request of an unauthenticated client may be processed. */
   takeStranger(limit: RateLimit | undefined, client: string): boolean {
     if (limit === undefined) return true;
     this.#use(limit);
@@ -43,7 +43,7 @@ export class RequestRates {
     return bucket.take(now);
   }
 
-  /** Another limit starts with full buckets. */
+  /** A changed limit starts with full buckets. */
   #use(limit: RateLimit): void {
     if (limit === this.#limit) return;
     this.#limit = limit;
@@ -52,7 +52,7 @@ export class RequestRates {
   }
 }
 
-/** Lets so many requests through at once, and one more at each interval. */
+/** Allows a burst of requests, and one more per interval. */
 export class TokenBucket {
   readonly #limit: RateLimit;
   #tokens: number;
@@ -64,7 +64,7 @@ export class TokenBucket {
     this.#filledAt = now;
   }
 
-  /** May a request go through at the monotonic instant `now`? */
+  /** Whether a request may pass at the monotonic instant `now`. */
   take(now: number): boolean {
     const { intervalMs, burst } = this.#limit;
     this.#tokens = Math.min(burst, this.#tokens + (now - this.#filledAt) / intervalMs);

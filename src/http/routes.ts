@@ -14,31 +14,36 @@ import { createStatusRoutes, type RouteEnv, STATUS_PATHS } from './status-routes
 const PATHS = ['/', '/metrics', '/-/healthy', '/-/ready', ...STATUS_PATHS];
 const RELOAD_PATH = '/-/reload';
 
-/** How a reload ended: what it changed in one line, or what was wrong, a line each and never a secret; then all is as before. */
+/**
+ * The result of a reload: one line that summarizes the changes, or the problems, one per line and without secrets; after a
+ * failure nothing has changed.
+ */
 export type ReloadOutcome =
   | { readonly ok: true; readonly summary: string }
   | { readonly ok: false; readonly problems: string };
 
-/** What the routes show. */
+/** What the routes serve. */
 export interface RouteDependencies {
   readonly scrape: (encoding: Encoding) => Promise<Scrape>;
-  /** Is the configuration loaded? */
+  /** Whether the configuration is loaded. */
   readonly ready: () => boolean;
   readonly fleet: FleetReading;
   readonly clock: Clock;
   readonly logger: Logger;
   readonly version: string;
-  /** Loads the configuration again; absent where nobody may ask for that by HTTP. */
+  /** Reloads the configuration; absent if that isn't enabled over HTTP. */
   readonly reload?: (() => Promise<ReloadOutcome>) | undefined;
-  /** Names of this machine, besides localhost and its IP addresses, by which a reload may be asked for. */
+  /**
+   * Names of this machine, in addition to localhost and its IP addresses, that are accepted as the host of a reload request.
+   */
   readonly reloadHosts?: readonly string[];
-  /** What the status page's script asks for. */
+  /** The data for the status page's script. */
   readonly board: StatusBoard;
-  /** Bytes of scrapes that readers may hold, 128 MiB unless said. */
+  /** The limit on bytes of scrapes held by readers; defaults to 128 MiB. */
   readonly heldBytes?: number;
 }
 
-/** Everything that is served over HTTP; nothing in it changes a server. */
+/** All routes served over HTTP; none of them changes a server. */
 export function createRoutes(dependencies: RouteDependencies): Hono<RouteEnv> {
   const { scrape, ready, fleet, clock, logger, version, board, reload } = dependencies;
   const app = new Hono<RouteEnv>();
@@ -46,7 +51,7 @@ export function createRoutes(dependencies: RouteDependencies): Hono<RouteEnv> {
     secureHeaders({
       contentSecurityPolicy: PAGE_POLICY,
       xFrameOptions: 'DENY',
-      // Whether this host is to be reached by TLS alone is not for an exporter on one of its ports to say.
+      // An exporter on one port can't decide whether the whole host must be reached over TLS.
       strictTransportSecurity: false,
     }),
     async (c, next) => {
@@ -96,7 +101,7 @@ function metricsRoute(
   };
 }
 
-/** Answers a request to reload; `reload` is absent where that isn't enabled. */
+/** Answers a reload request; `reload` is absent if that isn't enabled. */
 function reloadRoute(
   reload: RouteDependencies['reload'],
   hosts: readonly string[] = [],
@@ -123,8 +128,8 @@ function reloadRoute(
 }
 
 /**
- * Did a browser send the request for a page that isn't ours? Browsers say so themselves, older ones by `Origin` alone; programs
- * send neither.
+ * Whether a browser sent the request on behalf of another site's page. Browsers indicate that, older ones only by `Origin`;
+ * programs send neither header.
  */
 export function isFromAnotherSite(header: (name: string) => string | undefined): boolean {
   const site = header('Sec-Fetch-Site');

@@ -7,21 +7,21 @@ import type { Logger } from '../domain/log.ts';
 import type { Connections } from './connections.ts';
 import type { ClientCertificates, TlsSettings, WebSettingsSource } from './web-settings.ts';
 
-/** What answers a request. */
+/** Handles requests. */
 export type RequestHandler = (request: IncomingMessage, response: ServerResponse) => void;
 
 interface SecureServerOptions {
   readonly timeouts: ServerOptions;
-  /** How long a client may take over its handshake, in milliseconds. */
+  /** How long a client's TLS handshake may take, in milliseconds. */
   readonly handshakeMs: number;
-  /** With TLS; its rules for clients are read at every handshake. */
+  /** Must include TLS settings; the rules for client certificates are read at every handshake. */
   readonly settings: WebSettingsSource;
   readonly connections: Connections;
   readonly logger: Logger;
   readonly handle: RequestHandler;
 }
 
-/** A server over TLS that drops clients whose certificate the settings don't accept. */
+/** A TLS server that disconnects clients whose certificate the settings don't accept. */
 export function createSecureServer(options: SecureServerOptions): Server {
   const { timeouts, handshakeMs, settings, connections, logger, handle } = options;
   const { tls } = settings.current;
@@ -32,16 +32,16 @@ export function createSecureServer(options: SecureServerOptions): Server {
       ...tls?.context,
       handshakeTimeout: handshakeMs,
       requestCert: tls !== undefined && tls.clients.asked !== 'no',
-      // Decided below, since the rules may change while this server lives.
+      // Decided below, because the rules may change while this server is running.
       rejectUnauthorized: false,
     },
     (request, response) => {
-      // A refused client's first request may have come with its handshake, and is still read.
+      // A refused client may have sent its first request together with the handshake, and that request is still read.
       if (accepted.has(request.socket)) handle(request, response);
       else request.socket.destroy();
     },
   );
-  // Ahead of the listener that reads requests, so that none is read before this is decided.
+  // Runs before the listener that reads requests, so that no request is read before this is decided.
   server.prependListener('secureConnection', (socket) => {
     const problem = clientProblem(settings, socket);
     if (problem === undefined) {
@@ -58,7 +58,7 @@ export function createSecureServer(options: SecureServerOptions): Server {
   return server;
 }
 
-/** Uses other TLS settings for the connections to come. */
+/** Uses other TLS settings for future connections. */
 export function secureWith(server: Server, { context }: TlsSettings): void {
   if (server instanceof HttpsServer) server.setSecureContext(context);
 }
@@ -72,21 +72,21 @@ function clientProblem({ current }: WebSettingsSource, socket: TLSSocket): strin
   });
 }
 
-/** What a finished handshake tells of the client. */
+/** What a finished handshake reveals about the client. */
 interface ClientIdentity {
   readonly certificate: Pick<X509Certificate, 'subjectAltName'> | undefined;
-  /** Did an accepted authority sign the certificate? */
+  /** Whether the certificate was signed by an accepted authority. */
   readonly authorized: boolean;
 }
 
-/** Why a client may not come in; undefined where it may. */
+/** Why a client is refused; undefined if it is accepted. */
 export function certificateProblem(
   { asked, verified, allowedSans }: ClientCertificates,
   { certificate, authorized }: ClientIdentity,
 ): string | undefined {
   if (asked === 'no') return undefined;
   if (certificate === undefined) {
-    // A list of names lets in who has one of them, so nobody without a certificate.
+    // A list of names admits only clients with one of those names, so a certificate is required.
     return asked === 'required' || allowedSans !== undefined ? 'no client certificate' : undefined;
   }
   if (verified && !authorized) return 'a client certificate that no accepted authority signed';
@@ -101,8 +101,8 @@ const NAME = /(?:^|, )(?<kind>DNS|IP Address|URI|email):(?<name>"(?:[^"\\]|\\.)*
 const OTHER = /(?:^|, )[^:,]+:(?:"(?:[^"\\]|\\.)*"|[^,]*)/y;
 
 /**
- * The DNS names, IP and mail addresses and URIs in a subject alternative name as Node prints it. Names that could be taken for
- * several come as JSON texts since CVE-2021-44532, so a comma in a name starts no other.
+ * The DNS names, IP and mail addresses and URIs in a subject alternative name as printed by Node. Since CVE-2021-44532,
+ * ambiguous names are printed as JSON strings, so a comma in a name doesn't start another one.
  */
 export function alternativeNames(printed: string): readonly string[] {
   const names: string[] = [];
@@ -134,7 +134,7 @@ function unquoted(text: string): string | undefined {
   }
 }
 
-/** `0:0:0:0:0:0:0:1` as people write it: `::1`. */
+/** `0:0:0:0:0:0:0:1` in its usual notation, `::1`. */
 function shortAddress(address: string): string {
   return isIPv6(address) ? new URL(`http://[${address}]`).hostname.slice(1, -1) : address;
 }

@@ -19,19 +19,22 @@ import { RecentRefusals } from './recent-refusals.ts';
 import { createSecureServer, type RequestHandler, secureWith } from './secure-server.ts';
 import { OPEN, type WebSettingsSource } from './web-settings.ts';
 
-/** What clients may take of the server: connections, and milliseconds. */
+/** Limits on clients: a number of connections, and times in milliseconds. */
 export interface HttpServerLimits {
-  /** Connections at once; beyond them, of the client with the most connections and refusals, the one that has asked for nothing for longest makes room. */
+  /**
+   * Concurrent connections; above this, the least recently used connection of the client with the most connections and refusals
+   * is closed.
+   */
   readonly connections: number;
-  /** How long a client may take over its headers. */
+  /** How long a client may take to send its headers. */
   readonly headersMs: number;
-  /** How long a client may take over its whole request. */
+  /** How long a client may take to send its whole request. */
   readonly requestMs: number;
-  /** How often these two are looked at. */
+  /** How often these two are checked. */
   readonly checkMs: number;
-  /** A reader that takes nothing for this long is dropped, and what it held with it. */
+  /** A reader that takes nothing for this long is disconnected, and its body is freed. */
   readonly stalledMs: number;
-  /** How long a connection is kept between two requests. */
+  /** How long an idle connection is kept open. */
   readonly keepAliveMs: number;
 }
 
@@ -42,14 +45,14 @@ const LIMITS: HttpServerLimits = {
   requestMs: 30_000,
   checkMs: 5_000,
   stalledMs: 30_000,
-  // Longer than the usual scrape interval of a minute, so that Prometheus keeps its connection.
+  // Longer than the usual scrape interval of one minute, so that Prometheus keeps its connection.
   keepAliveMs: 75_000,
 };
 
-/** How long requests in flight may take to end at a stop. */
+/** How long requests in flight may take when the server stops. */
 const STOP_GRACE_MS = 2_000;
 
-/** And after a change of who may come in: as long as Prometheus waits for a scrape unless told otherwise. */
+/** The same after authentication settings change: Prometheus' default scrape timeout. */
 const CHANGE_GRACE_MS = 10_000;
 
 interface HttpServerOptions {
@@ -58,26 +61,28 @@ interface HttpServerOptions {
   readonly routes: Routes;
   readonly clock: Clock;
   readonly logger: Logger;
-  /** Other limits than the usual ones; all addresses share them. */
+  /** Overrides of the default limits; all addresses share them. */
   readonly limits?: Partial<HttpServerLimits>;
-  /** Who may come in, and how; everybody over plain HTTP unless said. Whether there is TLS is settled by the start. */
+  /**
+   * Authentication and TLS settings; defaults to plain HTTP without authentication. Whether TLS is used is fixed at start.
+   */
   readonly settings?: WebSettingsSource | undefined;
 }
 
-/** Where a server listens. */
+/** An address that the server listens on. */
 export interface Listening {
   readonly address: string;
   readonly port: number;
-  /** An address for a browser on this machine. */
+  /** A URL for a browser on this machine. */
   readonly url: string;
 }
 
-/** The first address that a server listens on, and the base URLs of all. */
+/** The first address that the server listens on, and the base URLs of all. */
 export interface Started extends Listening {
   readonly urls: readonly string[];
 }
 
-/** Serves the routes over HTTP, or HTTPS where the settings say so. */
+/** Serves the routes over HTTP, or over HTTPS if the settings say so. */
 export class HttpServer {
   readonly #options: HttpServerOptions;
   readonly #limits: HttpServerLimits;
@@ -98,7 +103,7 @@ export class HttpServer {
     this.#passwords = new Passwords(new BcryptThread(), { refusals });
   }
 
-  /** Starts to listen on every address; throws a ListenError where one can't be had, and then listens on none. */
+  /** Listens on every address; throws a ListenError if one is unavailable, and then listens on none. */
   async start(): Promise<Started> {
     const handle = this.#requestHandler();
     const places: Listening[] = [];
@@ -124,7 +129,7 @@ export class HttpServer {
     } catch (error) {
       throw new ListenError(listen, error as NodeJS.ErrnoException);
     }
-    // An accept that fails, as for want of file descriptors, is no reason to end.
+    // A failed accept, such as for lack of file descriptors, is no reason to exit.
     server.on('error', (err) =>
       logger.warn({ err, cause: causeOf(err) }, 'a connection could not be accepted'),
     );
@@ -172,7 +177,7 @@ export class HttpServer {
     };
   }
 
-  /** New settings hold for every connection: those that are open are closed when they are answered. */
+  /** New settings apply to every connection: open ones are closed after their response. */
   #apply(): void {
     const { tls } = this.#settings.current;
     if (tls !== undefined) for (const server of this.#servers) secureWith(server, tls);
@@ -184,7 +189,7 @@ export class HttpServer {
     this.#graces.add(cancel);
   }
 
-  /** Takes no new connections, lets requests in flight end, and resolves when every connection is closed. */
+  /** Accepts no new connections, lets requests in flight finish, and resolves when every connection is closed. */
   stop(): Promise<void> {
     this.#stopping ??= this.#stop();
     return this.#stopping;
@@ -207,7 +212,7 @@ export class HttpServer {
   }
 }
 
-/** Two Host headers (RFC 9112, 3.2): a proxy may have decided by the one that Node drops. */
+/** With two Host headers (RFC 9112, 3.2), a proxy may have used the one that Node drops. */
 function hasSeveralHosts({ rawHeaders }: IncomingMessage): boolean {
   return rawHeaders.filter((text, index) => index % 2 === 0 && text.toLowerCase() === 'host').length > 1;
 }
@@ -224,7 +229,7 @@ function listening(server: Server, listen: ListenAddress, scheme: string): Liste
   return { address, port, url: `${scheme}://${formatListenAddress({ host, port })}` };
 }
 
-/** Why the system gives no connection; the codes are those of trouble with panels and nodes. */
+/** Why the system failed to open a connection; uses the same codes as problems with panels and nodes. */
 function causeOf({ code }: NodeJS.ErrnoException): CauseCode {
   return code === 'EMFILE' || code === 'ENFILE' ? 'descriptors' : 'unexpected';
 }

@@ -9,15 +9,15 @@ import { isDiscoveryPending, targetGroups } from '../status-page/data/service-di
 import { acceptsGzip } from './bodies.ts';
 import { clientOf } from './client-address.ts';
 
-/** Paths that answer whatever a request asks for. */
+/** Paths with a fixed name. */
 export const STATUS_PATHS = ['/api/v1/servers', '/api/v1/sd', '/api/v1/history', '/api/v1/stream'] as const;
 
-/** What a request comes with: the answer's own stream if it came over HTTP. */
+/** What accompanies a request: the response's own stream if it came over HTTP. */
 export interface RouteEnv {
   readonly Bindings: Partial<Pick<HttpBindings, 'outgoing'>>;
 }
 
-/** Histories that one request may ask for: more than the rows of any screen. */
+/** The maximum number of histories per request: more than the rows of any screen. */
 const MAX_HISTORIES = 100;
 
 /** The status page's own paths (its files, the JSON view, histories, and the stream of changes), and service discovery. */
@@ -41,12 +41,12 @@ export function createStatusRoutes(board: StatusBoard, fleet: FleetReading): Hon
   return app;
 }
 
-// On an error Prometheus keeps the targets that it has; a list without the servers of a panel would end their series.
+// After an error Prometheus keeps its targets; a list without the servers of a panel would end their series.
 function listingAwaited(c: Context): Response {
   return c.text('The listings of the panels are not read yet.\n', 503, { 'Retry-After': '10' });
 }
 
-/** Answers with all of these pieces. */
+/** Responds with all of these pieces. */
 function jsonRoute(type: string, pieces: () => Iterable<string>): (c: Context) => Promise<Response> {
   const whole = sharedBody(pieces);
   return async (c) => {
@@ -78,7 +78,7 @@ function encodingHeader(encoding: Encoding): Record<string, string> {
   return encoding === 'gzip' ? { 'Content-Encoding': 'gzip' } : {};
 }
 
-/** A body of these pieces; however many ask at once, there is one for each encoding. */
+/** A body made of these pieces; concurrent requests share one per encoding. */
 function sharedBody(
   pieces: () => Iterable<string>,
 ): (encoding: Encoding) => Promise<Uint8Array<ArrayBuffer>> {
@@ -124,7 +124,7 @@ function isSeries(name: string): name is AnySeries {
 }
 
 function stream(c: Context<RouteEnv>, board: StatusBoard): Response {
-  // The second tells proxies such as nginx to hold nothing back.
+  // The second header tells proxies such as nginx not to buffer.
   const headers = { 'Content-Type': 'text/event-stream; charset=utf-8', 'X-Accel-Buffering': 'no' };
   if (c.req.method === 'HEAD') return c.body(null, 200, headers);
   const { outgoing } = c.env;

@@ -1,48 +1,48 @@
 import type { SecureContextOptions } from 'node:tls';
 
-/** Which certificates clients need. */
+/** The requirements for client certificates. */
 export interface ClientCertificates {
-  /** Are clients asked for one, and must they have one? */
+  /** Whether clients are asked for a certificate, and must have one. */
   readonly asked: 'no' | 'optional' | 'required';
-  /** Must an authority of the context's `ca` have signed it? */
+  /** Whether it must be signed by an authority of the context's `ca`. */
   readonly verified: boolean;
-  /** When set, it must hold one of these as a subject alternative name, letter for letter. */
+  /** If set, the certificate must contain one of these as a subject alternative name, exactly. */
   readonly allowedSans?: readonly string[];
 }
 
-/** TLS as it is served. */
+/** The TLS settings of the server. */
 export interface TlsSettings {
-  /** Certificate, key, authorities of clients, versions, cipher suites and curves. */
+  /** Certificate, key, client authorities, versions, cipher suites and curves. */
   readonly context: SecureContextOptions;
   readonly clients: ClientCertificates;
 }
 
-/** A token bucket: one request every `intervalMs`, and `burst` of them at once. */
+/** A token bucket: one request per `intervalMs`, with bursts of `burst` requests. */
 export interface RateLimit {
   readonly intervalMs: number;
   readonly burst: number;
 }
 
-/** How clients are let in, and what every answer says to their browsers. */
+/** Authentication, and the headers of every response. */
 export interface WebSettings {
-  /** Plain HTTP where absent. */
+  /** Plain HTTP if absent. */
   readonly tls?: TlsSettings;
-  /** The bcrypt hash of each user's password; everybody is let in where there is none. */
+  /** The bcrypt hash of each user's password; without users, everybody is admitted. */
   readonly users: ReadonlyMap<string, string>;
-  /** Headers of every answer beside those that the program sends of its own. */
+  /** Headers of every response, in addition to the program's own. */
   readonly headers: Readonly<Record<string, string>>;
-  /** Where there are users, of those who are let in together, and of every other client by itself. */
+  /** With users: one limit shared by all authenticated clients, and one for each other client. */
   readonly rateLimit?: RateLimit;
 }
 
 /** Settings that may change while they are in use. */
 export interface WebSettingsSource {
   readonly current: WebSettings;
-  /** Calls `listener` after each change; gives what ends that. */
+  /** Calls `listener` after each change; returns a function that unsubscribes. */
   onChange(listener: () => void): () => void;
 }
 
-/** Everybody is let in over plain HTTP, always. */
+/** Plain HTTP without authentication, always. */
 export const OPEN: WebSettingsSource = {
   current: { users: new Map(), headers: {} },
   onChange: () => () => undefined,

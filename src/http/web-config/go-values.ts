@@ -13,7 +13,10 @@ const UNITS_MS: Readonly<Record<string, number>> = {
 const PART = /(\d+(?:\.\d*)?|\.\d+)(ns|us|µs|ms|s|m|h)/g;
 const DURATION = new RegExp(`^(?:${PART.source})+$`);
 
-/** Milliseconds of a duration as Go writes it (`1s`, `1.5h`, `1m30s`, `0`); a bare number is of nanoseconds. Undefined for any other text. */
+/**
+ * The milliseconds of a duration in Go's notation (`1s`, `1.5h`, `1m30s`, `0`); a bare number is in nanoseconds. Undefined for
+ * invalid text.
+ */
 export function parseGoDuration(text: string): number | undefined {
   if (/^\d{1,18}$/.test(text)) return Number(text) / 1e6;
   if (!DURATION.test(text)) return undefined;
@@ -23,7 +26,7 @@ export function parseGoDuration(text: string): number | undefined {
   );
 }
 
-/** OpenSSL's names of the cipher suites that Go's crypto/tls holds secure, by Go's names, for TLS up to 1.2. */
+/** OpenSSL's names of the cipher suites that Go's crypto/tls considers secure, keyed by Go's names, for TLS up to 1.2. */
 const CIPHERS: Readonly<Record<string, string>> = {
   TLS_ECDHE_ECDSA_WITH_AES_128_CBC_SHA: 'ECDHE-ECDSA-AES128-SHA',
   TLS_ECDHE_ECDSA_WITH_AES_256_CBC_SHA: 'ECDHE-ECDSA-AES256-SHA',
@@ -43,15 +46,18 @@ const CIPHERS_OF_TLS13 = [
   'TLS_CHACHA20_POLY1305_SHA256',
 ] as const;
 
-/** The names that `cipher_suites` may hold. */
+/** The names allowed in `cipher_suites`. */
 export const CIPHER_SUITES = [...CIPHERS_OF_TLS13, ...Object.keys(CIPHERS)];
 
-/** OpenSSL's cipher list for Go's names. As with Go, those of TLS 1.3 are always there: the list chooses among the older ones. */
+/**
+ * OpenSSL's cipher list for Go's names. As in Go, the suites of TLS 1.3 are always enabled: the list selects among the older
+ * ones.
+ */
 export function opensslCiphers(names: readonly string[]): string {
   return [...CIPHERS_OF_TLS13, ...names.flatMap((name) => CIPHERS[name] ?? [])].join(':');
 }
 
-/** Node's own list without static RSA, with which a key that is stolen later opens what was recorded before. */
+/** Node's default list without static RSA, with which a key stolen later would decrypt earlier recordings. */
 export const DEFAULT_CIPHER_LIST = `${DEFAULT_CIPHERS}:!kRSA`;
 
 const CURVE_NAMES = {
@@ -63,7 +69,7 @@ const CURVE_NAMES = {
 
 export type Curve = keyof typeof CURVE_NAMES;
 
-/** The names that `curve_preferences` may hold. */
+/** The names allowed in `curve_preferences`. */
 export const CURVES = Object.keys(CURVE_NAMES) as readonly Curve[];
 
 /** OpenSSL's list of curves, in the same order. */
@@ -71,16 +77,16 @@ export function opensslCurves(names: readonly Curve[]): string {
   return names.map((name) => CURVE_NAMES[name]).join(':');
 }
 
-/** In order of age. */
+/** Oldest first. */
 export const TLS_VERSIONS = ['TLS10', 'TLS11', 'TLS12', 'TLS13'] as const;
 export type TlsVersion = (typeof TLS_VERSIONS)[number];
 
-/** Node's name for a version. Older ones than 1.2 are never spoken: OpenSSL refuses their signatures. */
+/** Node's name for a version. Versions before 1.2 are never used, because OpenSSL rejects their signatures. */
 export function nodeTlsVersion(version: TlsVersion): 'TLSv1.2' | 'TLSv1.3' {
   return version === 'TLS13' ? 'TLSv1.3' : 'TLSv1.2';
 }
 
-/** `client_auth_type` as Go names it; the last is an old name of the third. */
+/** Go's names for `client_auth_type`; the last is an old name of the third. */
 export const CLIENT_AUTH_TYPES = [
   'NoClientCert',
   'RequestClientCert',

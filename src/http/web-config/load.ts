@@ -8,13 +8,16 @@ import type { TlsSettings, WebSettings } from '../web-settings.ts';
 import { type ParsedWebConfig, parseWebConfig, resolveWebConfig } from './parse.ts';
 import type { WebConfigShape } from './schema.ts';
 
-/** Settings that can be used, or everything that is wrong with the file. */
+/** Valid settings, or all problems with the file. */
 export type WebConfigResult = { readonly files: readonly string[] } & (
   | { readonly ok: true; readonly settings: WebSettings; readonly warnings: readonly ConfigIssue[] }
   | { readonly ok: false; readonly issues: readonly ConfigIssue[] }
 );
 
-/** Reads a web configuration and the files that it names, whose relative paths start at its directory. Bad input comes back as issues. */
+/**
+ * Reads a web configuration and the files that it names, whose relative paths are resolved against its directory. Invalid input
+ * is returned as issues.
+ */
 export async function loadWebConfig(file: string, env: Environment): Promise<WebConfigResult> {
   const { parsed, issues, contents, files } = await loadSettings(file, {
     parse: (text) => parseWebConfig(text, file, env),
@@ -37,13 +40,13 @@ function materialIssue(
   return issueAt(['tls_server_config', `${key}_file`], `the file ${quote(named)}: ${message}`);
 }
 
-/** What is wrong with the TLS material, and with which key's. */
+/** A problem with the TLS files, and the setting that it belongs to. */
 interface MaterialProblem {
   readonly key: 'cert' | 'key' | 'client_ca';
   readonly message: string;
 }
 
-/** What is wrong with certificate, key and authorities, the first that is; undefined if nothing is. */
+/** The first problem with the certificate, key and authorities; undefined if there is none. */
 function materialProblem({ context }: TlsSettings): MaterialProblem | undefined {
   const { cert, key, ca } = context;
   if (!isCertificate(cert)) return { key: 'cert', message: 'expected a certificate in PEM' };

@@ -21,10 +21,10 @@ import {
   withoutBlanks,
 } from './schema.ts';
 
-/** What the text of a web configuration says, whether it is valid or not. */
+/** The contents of a web configuration, whether or not it is valid. */
 export interface ParsedWebConfig extends ParsedSettings<WebConfigShape> {
   readonly warnings: readonly ConfigIssue[];
-  /** Where something stands in the file, as an issue about it. */
+  /** An issue about a setting, with its position in the file. */
   readonly issueAt: (path: Path, message: string) => ConfigIssue;
 }
 
@@ -38,7 +38,7 @@ const FORMAT: SettingsFormat<WebConfigShape> = {
   prepare: (tree) => withoutBlanks(tree ?? {}),
 };
 
-/** Reads the text of a web configuration; `file` is its name in the issues. */
+/** Parses the text of a web configuration; `file` is its name in the issues. */
 export function parseWebConfig(text: string, file: string, env: Environment): ParsedWebConfig {
   const { document, ...parsed } = parseSettings(text, file, env, FORMAT);
   const issueOf = toIssue(file, webConfigJsonSchema);
@@ -57,7 +57,7 @@ const CLIENTS: Readonly<Record<ClientAuthType, Pick<ClientCertificates, 'asked' 
 };
 
 /**
- * The settings of a valid configuration. `contents` holds every file that it names, by the setting that names it, such as
+ * The settings of a valid configuration. `contents` holds every file that it refers to, keyed by the setting, such as
  * `tls_server_config.cert_file`.
  */
 export function resolveWebConfig(shape: WebConfigShape, contents: ReadonlyMap<string, string>): WebSettings {

@@ -5,13 +5,13 @@ import { bcryptCost, isSection, type TlsShape, type WebConfigShape } from './sch
 
 const TLS: Path = ['tls_server_config'];
 
-/** Types that ask for a certificate that somebody vouches for. */
+/** Types that require a certificate signed by an authority. */
 const VERIFIED: ReadonlySet<string | undefined> = new Set([
   'VerifyClientCertIfGiven',
   'RequireAndVerifyClientCert',
 ]);
 
-/** What is wrong between the settings of a tree without blanks; passes over what has not the expected shape. */
+/** Problems between the settings of a tree without blanks; ignores values that don't have the expected shape. */
 export function checkWebRules(tree: Tree): readonly SettingProblem[] {
   if (!isTreeMap(tree)) return [];
   const { tls_server_config: tls, basic_auth_users: users, rate_limit: rate } = tree;
@@ -28,7 +28,7 @@ const NO_USERS =
 const NOTHING =
   'expected tls_server_config, basic_auth_users or other settings: an empty web configuration protects nothing; fill it in, or start without --web.config.file';
 
-/** What names a protection and gives none, as a template does whose variable is empty. */
+/** Protections that are named but empty, such as from a template whose variable is empty. */
 function checkEmpty(tree: TreeMap): readonly SettingProblem[] {
   const { basic_auth_users: users } = tree;
   if (isEmptyMap(users)) return [{ path: ['basic_auth_users'], message: NO_USERS, at: 'key' }];
@@ -68,7 +68,7 @@ function checkClients(tls: TreeMap): readonly SettingProblem[] {
     return { path: [...TLS, key], message, at: 'key' };
   });
   if (!VERIFIED.has(type) || ca.length > 0) return problems;
-  // Go would take the public authorities here, and so let in whoever has a certificate of any web site.
+  // Go would use the public authorities here, and so admit anyone with a certificate for any web site.
   const message =
     'expected client_ca_file or client_ca beside it: who signs the certificates of your clients';
   return [...problems, { path: [...TLS, 'client_auth_type'], message, at: 'value' }];
@@ -105,16 +105,16 @@ function checkRate(rate: TreeMap): readonly SettingProblem[] {
   return [{ path: ['rate_limit', 'burst'], message, at: 'value' }];
 }
 
-/** Something that is not as the file says, or less safe than its writer may think. */
+/** A setting that isn't applied as written, or that is less safe than its author may expect. */
 export interface Warning {
   readonly path: Path;
   readonly message: string;
 }
 
-/** Above this a password takes seconds to check. */
+/** Above this cost, checking a password takes seconds. */
 const HIGH_COST = 14;
 
-/** What to tell of a file that is valid. */
+/** Warnings about a valid file. */
 export function warningsOf(shape: WebConfigShape): readonly Warning[] {
   const { tls_server_config: tls, http_server_config: http, basic_auth_users: users } = shape;
   const warnings = [...(tls === undefined ? [] : tlsWarnings(tls)), ...costWarnings(users)];

@@ -62,10 +62,10 @@ const rateLimit = section('a map with interval and burst', {
   }).prefault('0'),
 });
 
-/** With the cost in it: the logarithm of how many rounds are computed. */
+/** Includes the cost, which is the logarithm of the number of rounds. */
 const BCRYPT_HASH = /^\$2[aby]?\$(0[4-9]|[12]\d|3[01])\$[./A-Za-z0-9]{53}$/;
 
-/** The file in the format of Prometheus' exporter-toolkit (docs/web-configuration.md there). Its input is a tree of texts. */
+/** A file in the format of Prometheus' exporter-toolkit (docs/web-configuration.md there). The input is a tree of strings. */
 export const webConfigSchema = section('a map with tls_server_config, basic_auth_users and others', {
   tls_server_config: tls.optional(),
   http_server_config: http.prefault({}),
@@ -82,16 +82,16 @@ export const webConfigSchema = section('a map with tls_server_config, basic_auth
   rate_limit: rateLimit.prefault({}),
 });
 
-/** The file with defaults filled in and every text read. */
+/** The file with defaults filled in and every string parsed. */
 export type WebConfigShape = z.output<typeof webConfigSchema>;
 export type TlsShape = NonNullable<WebConfigShape['tls_server_config']>;
 
-/** bcrypt's cost in a hash that the schema let pass: each step more doubles the time. */
+/** The bcrypt cost of a hash accepted by the schema: each step doubles the time. */
 export function bcryptCost(hash: string): number {
   return Number(BCRYPT_HASH.exec(hash)?.[1]);
 }
 
-/** The schema as JSON, for the keys that it knows. */
+/** The JSON schema of the known keys. */
 export function webConfigJsonSchema(): SchemaNode {
   return z.toJSONSchema(webConfigSchema, { io: 'input', target: 'draft-7' }) as SchemaNode;
 }
@@ -102,7 +102,7 @@ const SECTIONS: Readonly<Record<string, readonly string[]>> = {
   rate_limit: Object.keys(rateLimit.shape),
 };
 
-/** The tree without known keys that have nothing behind them, which the format takes as not given. Blank users become no users. */
+/** The tree without known keys that have no value, which the format treats as absent. Blank users become no users. */
 export function withoutBlanks(tree: Tree): Tree {
   if (!isTreeMap(tree)) return tree;
   return mapKnown(tree, Object.keys(webConfigSchema.shape), (inner, key) => {
@@ -111,14 +111,14 @@ export function withoutBlanks(tree: Tree): Tree {
     const known = mapKnown(inner, SECTIONS[key] ?? [], (value, name) =>
       name === 'headers' && isTreeMap(value) ? mapKnown(value, Object.keys(headers.shape)) : value,
     );
-    // A section with nothing in it asks for nothing.
+    // An empty section is equivalent to none.
     return key === 'tls_server_config' && Object.keys(known).length === 0 ? null : known;
   });
 }
 
 const isBlank = (value: Tree) => value === null || value === '';
 
-/** Is this one of the format's own keys at the top of the file? */
+/** Whether this is one of the format's own keys at the top level of the file. */
 export function isSection(key: string): boolean {
   return Object.hasOwn(webConfigSchema.shape, key);
 }

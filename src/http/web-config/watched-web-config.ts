@@ -6,7 +6,10 @@ import { formatIssues } from '../../yaml/issues.ts';
 import type { WebSettings, WebSettingsSource } from '../web-settings.ts';
 import { loadWebConfig, type WebConfigResult } from './load.ts';
 
-/** How often the files are looked at. What changed is read once it looked the same twice: half a file may be valid, too. */
+/**
+ * How often the files are checked, in milliseconds. A change is read once two checks agree, because half a file may be valid,
+ * too.
+ */
 export const LOOK_EVERY_MS = 1_000;
 
 interface WatchOptions {
@@ -16,20 +19,23 @@ interface WatchOptions {
   readonly log: Logger;
 }
 
-/** A web configuration that is read again when it or a file that it names changes. A bad one changes nothing and is told of once. */
+/**
+ * A web configuration that is reloaded when it or a file that it names changes. An invalid one changes nothing and is logged
+ * once.
+ */
 export class WatchedWebConfig implements WebSettingsSource {
   readonly #options: WatchOptions;
   readonly #listeners = new Set<() => void>();
   #current: WebSettings;
   #files: readonly string[];
-  /** What the files looked like when they were read, and when they were looked at last. */
+  /** What the files looked like when they were last read, and at the last check. */
   #read: string | undefined;
   #seen: string | undefined;
   #complaint = '';
   #cancel: Cancel = () => undefined;
   #isWatching = false;
 
-  /** Goes on from what was read of the file at the start. */
+  /** `loaded` is the file as read at the start. */
   constructor(options: WatchOptions, loaded: WebConfigResult & { readonly ok: true }) {
     this.#options = options;
     this.#current = loaded.settings;
@@ -74,7 +80,7 @@ export class WatchedWebConfig implements WebSettingsSource {
   async #load(): Promise<void> {
     const { file, env, log } = this.#options;
     const loaded = await loadWebConfig(file, env);
-    // A file that a bad configuration names is watched, too: it may be what is missing.
+    // Files named by an invalid configuration are watched, too, because one of them may be what is missing.
     this.#files = [...new Set([...loaded.files, ...(loaded.ok ? [] : this.#files)])];
     const complaint = loaded.ok
       ? lastingProblem(this.#current, loaded.settings)
@@ -96,10 +102,10 @@ export class WatchedWebConfig implements WebSettingsSource {
   }
 }
 
-/** Why settings can't take the place of others while the server runs; undefined where they can. */
+/** Why the new settings can't be applied while the server is running; undefined if they can. */
 function lastingProblem(before: WebSettings, after: WebSettings): string | undefined {
   if ((before.tls === undefined) !== (after.tls === undefined)) {
-    // Also what a file says that somebody has just emptied: going over to clear text is not for an accident.
+    // This includes a file that has just been emptied: an accident must not turn off TLS.
     return `turning TLS ${after.tls === undefined ? 'off' : 'on'} needs a restart`;
   }
   if ((before.tls?.clients.asked === 'no') !== (after.tls?.clients.asked === 'no')) {
@@ -116,7 +122,7 @@ function isSame(a: WebSettings, b: WebSettings): boolean {
   return plain(a) === plain(b);
 }
 
-/** What a change of a file changes: symbolic links are followed, as Kubernetes swaps them. */
+/** The attributes that change when a file changes: symbolic links are followed, because Kubernetes swaps them. */
 async function looksOf(files: readonly string[]): Promise<string> {
   const looks = await Promise.all(
     files.map(async (file) => {
