@@ -1,7 +1,7 @@
 import { printable } from '../domain/printable.ts';
 import type { ServerTarget } from '../domain/server.ts';
 
-/** Where servers are looked for. */
+/** A panel and the servers to choose from. */
 export interface ServerChoices {
   readonly name: string;
   readonly servers: readonly ServerTarget[];
@@ -13,13 +13,13 @@ export interface Chosen<Panel> {
   readonly target: ServerTarget;
 }
 
-/** How many names a message lists. */
+/** The number of names that a message lists. */
 const LISTED = 10;
 
 const SHORT_LENGTH = 8;
 const SERVER_ID = /^[0-9a-f]{8}(?:(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})?$/i;
 
-/** The panels that are meant, or in words why there are none. */
+/** The requested panels, or a message if there are none. */
 export function choosePanels<Panel extends ServerChoices>(
   panels: readonly Panel[],
   name: string | undefined,
@@ -31,8 +31,8 @@ export function choosePanels<Panel extends ServerChoices>(
 }
 
 /**
- * The server with this name or id, short or full; undefined where there is none, and words where there is more than one. A
- * name goes before an id.
+ * The server with this name or id, short or full; undefined if there is none, and a message if there are several. A name
+ * takes precedence over an id.
  */
 export function chooseServer<Panel extends ServerChoices>(
   panels: readonly Panel[],
@@ -46,19 +46,19 @@ export function chooseServer<Panel extends ServerChoices>(
   return `"${printable(wanted)}" is the name of more than one server: ${each.join(', ')}; name the panel with --panel, or give an id`;
 }
 
-/** What to say where there is no such server. */
+/** The message for an unknown server. */
 export function noSuchServer(panels: readonly ServerChoices[], wanted: string): string {
   const names = panels.flatMap(({ servers }) => servers.map(({ name }) => name));
   const there = names.length === 0 ? 'it names none' : `there is ${listed(names)}`;
   return `no server "${printable(wanted)}" in the configuration: ${there}`;
 }
 
-/** The panels' names, as a message lists them. */
+/** The panels' names, formatted for a message. */
 export function namesOf(panels: readonly ServerChoices[]): string {
   return listed(panels.map(({ name }) => name));
 }
 
-/** Is the text a server's id, short or full? */
+/** Whether the text is a server's id, short or full. */
 export function isServerId(text: string): boolean {
   return SERVER_ID.test(text);
 }
@@ -67,7 +67,7 @@ function hasId({ id, uuid }: ServerTarget, wanted: string): boolean {
   return isServerId(wanted) && (isSameId(id, wanted) || (uuid !== undefined && isSameId(uuid, wanted)));
 }
 
-// The short id is how the full one begins.
+// The short id is the beginning of the full one.
 function isSameId(one: string, other: string): boolean {
   const [a, b] = [one.toLowerCase(), other.toLowerCase()];
   const isShort = a.length === SHORT_LENGTH || b.length === SHORT_LENGTH;

@@ -20,13 +20,13 @@ const BASIC: readonly Rgb[] = [
   [255, 255, 255],
 ];
 
-/** Colors whose channels differ by no more than this in sum are hard to tell apart. */
+/** Two colors are hard to tell apart if the sum of the differences of their channels is at most this. */
 const NEAR = 96;
 
 // eslint-disable-next-line no-control-regex -- escape sequences are what is looked for
 const SGR = /\u001b\[([\d;:]*)m/g;
 
-/** One setting of an SGR sequence: its code as it is written, and the color that it sets, if it does. */
+/** One setting of an SGR sequence: its code as written, and the color that it sets, if any. */
 interface Setting {
   readonly written: string;
   readonly code: number;
@@ -34,8 +34,8 @@ interface Setting {
 }
 
 /**
- * The line with its colors, but with none that hide text: nothing is concealed (SGR 8), and no text has the color of its background, or
- * one near it. The line starts with the terminal's own colors, which are not known.
+ * The line with its colors, except those that hide text: concealment (SGR 8), and text in the color of its background or a
+ * similar one. The line starts with the terminal's own colors, which are unknown.
  */
 export function withoutConcealment(line: string): string {
   let foreground: Rgb | undefined;
@@ -72,7 +72,7 @@ function isHidden(foreground: Rgb | undefined, background: Rgb | undefined): boo
   );
 }
 
-/** The settings of a sequence in their order. The numbers of a color follow its code, after semicolons or colons. */
+/** The settings of a sequence, in order. The numbers of a color follow its code, after semicolons or colons. */
 function settingsIn(parameters: string): readonly Setting[] {
   const parts = parameters.split(';');
   const settings: Setting[] = [];
@@ -80,7 +80,7 @@ function settingsIn(parameters: string): readonly Setting[] {
     const part = parts.shift() ?? '';
     const [first = '', ...rest] = part.split(':');
     const code = Number(first);
-    // 38, 48 and 58 (the color of underlines) take either `5` and a number or `2` and three.
+    // 38, 48 and 58 (the underline color) take either `5` and a number, or `2` and three numbers.
     const isExtended = code === 38 || code === 48 || code === 58;
     const taken = isExtended && rest.length === 0 ? parts.splice(0, argumentCount(parts[0])) : [];
     const numbers = [...rest.filter((text) => text !== ''), ...taken].map(Number);

@@ -1,29 +1,38 @@
 import { type Clock, sleep } from '../domain/clock.ts';
 import { FRAME_INTERVAL_MS } from '../session/socket-pacing.ts';
 
-/** Daemons take ten commands at once and then one a second (wings, router/websocket/limiter.go); two are left for what travels unevenly. */
+/**
+ * Daemons accept ten commands at once and then one per second (wings, router/websocket/limiter.go); two are reserved for network
+ * jitter.
+ */
 const BURST = 8;
 const REFILL_MS = 1_050;
 
-/** After a drop: long enough that a daemon has room again, and shorter than a console waits for silence. */
+/**
+ * Pause after a dropped command: long enough for the daemon's limiter to refill, and shorter than a console waits for
+ * silence.
+ */
 const REST_MS = 1_500;
 
-/** A notice that comes later than this after the last command was read, or should have been, is not about it. */
+/** A notice that arrives later than this after the last command was read, or should have been, isn't about that command. */
 const NOTICE_MS = 5_000;
 
-/** How much later than its pong a daemon's notice may come: it handles each message beside the next (wings, router_server_ws.go). */
+/**
+ * How much later than the pong a daemon's notice may arrive: the daemon handles messages concurrently (wings,
+ * router_server_ws.go).
+ */
 const MARGIN_MS = 200;
 
-/** A node that drops a command so often wouldn't take it the next time either. */
+/** A node that drops a command this many times would drop it again. */
 const MAX_TRIES = 5;
 
-/** What a queue needs of the console. */
+/** What a queue needs from the console. */
 export interface CommandQueueOptions {
   readonly clock: Clock;
   readonly signal: AbortSignal;
-  /** Sends a command; false if there was no connection for long. Rejects when the console ends. */
+  /** Sends a command; false if there was no connection for too long. Rejects when the console ends. */
   readonly send: (command: string, what: string) => Promise<boolean>;
-  /** Resolves once the node has read what was sent last, or the connection has ended. */
+  /** Resolves once the node has read the last message, or the connection has ended. */
   readonly read: () => Promise<unknown>;
   readonly note: (text: string) => void;
   readonly fail: (text: string) => void;
@@ -31,13 +40,13 @@ export interface CommandQueueOptions {
 
 interface QueuedCommand {
   readonly command: string;
-  /** The command in words. */
+  /** A description of the command for messages. */
   readonly what: string;
   readonly tries: number;
   readonly settle: (sent: Promise<boolean>) => void;
 }
 
-/** The commands to one server: sent in order, no faster than daemons take them, and again if the node drops one. */
+/** The commands to one server: sent in order, no faster than daemons accept them, and retried if the node drops one. */
 export class CommandQueue {
   readonly #options: CommandQueueOptions;
   readonly #waiting: QueuedCommand[] = [];
@@ -52,7 +61,7 @@ export class CommandQueue {
     this.#countedAt = options.clock.now();
   }
 
-  /** Sends a command in its turn; false if there was no connection for long. Rejects when the console ends. */
+  /** Sends a command when its turn comes; false if there was no connection for too long. Rejects when the console ends. */
   send(command: string, what: string): Promise<boolean> {
     return new Promise((settle) => {
       this.#waiting.push({ command, what, tries: 1, settle });
@@ -60,12 +69,12 @@ export class CommandQueue {
     });
   }
 
-  /** The node dropped the last command. True if it is sent again. */
+  /** Records that the node dropped the last command; returns whether it will be retried. */
   dropped(): boolean {
     const { clock, fail, note } = this.#options;
     const last = this.#last;
     this.#last = undefined;
-    // Its limiter has fewer tokens than was thought.
+    // The daemon's limiter has fewer tokens left than assumed.
     this.#tokens = 0;
     this.#countedAt = clock.now();
     this.#restsUntil = clock.now() + REST_MS;
@@ -86,7 +95,7 @@ export class CommandQueue {
     this.#isSending = true;
     while (this.#waiting.length > 0) {
       const isOpen = await this.#turn();
-      // Looked at after the wait: a command that was dropped meanwhile goes first.
+      // Checked after the wait, because a command that was dropped meanwhile goes first.
       const next = this.#waiting.shift();
       if (next === undefined) break;
       const sent = isOpen ? this.#options.send(next.command, next.what) : aborted(this.#options.signal);
@@ -100,24 +109,24 @@ export class CommandQueue {
   }
 
   /**
-   * Waits until the node has read a command. Its notice of a drop names none, and comes with the pong: only while no other
-   * command is out is it known which one was dropped.
+   * Waits until the node has read a command. A notice of a dropped command doesn't say which one, and arrives with the pong,
+   * so it can be attributed only while no other command is in flight.
    */
   async #heard(command: QueuedCommand): Promise<void> {
     const { clock, read, signal } = this.#options;
     const sentAt = clock.now();
     this.#last = { command, at: sentAt };
     const given = new AbortController();
-    // Some proxies let no pong pass.
+    // Some proxies don't forward pongs.
     const patience = sleep(clock, NOTICE_MS, AbortSignal.any([signal, given.signal]));
     await Promise.race([read(), patience.catch(() => undefined)]);
     given.abort();
     if (this.#last?.command === command) this.#last = { command, at: clock.now() };
-    // The wait is here, and not in the next command's way out, where a dropped one could no longer go before it.
+    // Waits here rather than while sending the next command, because a dropped command could then no longer go before it.
     this.#restsUntil = Math.max(this.#restsUntil, sentAt + FRAME_INTERVAL_MS, clock.now() + MARGIN_MS);
   }
 
-  /** Waits until the daemon takes another command; false if the console ended before. */
+  /** Waits until the daemon accepts another command; false if the console ended first. */
   async #turn(): Promise<boolean> {
     const { clock, signal } = this.#options;
     for (;;) {

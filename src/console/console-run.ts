@@ -20,31 +20,31 @@ import {
   watchPower,
 } from './server-control.ts';
 
-/** What is to be done at a console. */
+/** What a console run does. */
 export interface ConsolePlan {
   /** Show the recent lines first. */
   readonly logs: boolean;
   readonly power?: PowerAction;
-  /** Sent in this order, after the power action is done. */
+  /** Sent in this order, after the power action has completed. */
   readonly commands: readonly string[];
-  /** Ends after this many milliseconds of the connection, whatever was done by then. */
+  /** Ends the run this many milliseconds after connecting, even if it isn't finished. */
   readonly forMs?: number;
-  /** Is there a person who types? */
+  /** Whether a person types commands. */
   readonly interactive: boolean;
-  /** Are commands read from the input? */
+  /** Whether commands are read from the input. */
   readonly readsInput: boolean;
 }
 
-/** What a node says of the server right after a token is waited for at most. */
+/** How long to wait for the server's state, which a node sends right after a token, in milliseconds. */
 const FIRST_STATE_MS = 3_000;
 
 /** Modded servers take minutes to start. */
 export const POWER_DEADLINE_MS = 5 * 60_000;
 
-/** Without a line for so long, a console has said what it had to. */
+/** Output is complete after this many milliseconds without a line. */
 export const SETTLED_MS = 2_000;
 
-/** One that never falls silent is left after so long. */
+/** A console that never falls silent is left after this many milliseconds. */
 export const SETTLED_AT_MOST_MS = 10_000;
 
 /** One run of the `console` command. */
@@ -52,7 +52,7 @@ export class ConsoleRun {
   readonly #plan: ConsolePlan;
   readonly #options: Omit<ConversationOptions, 'onFirstConnection'>;
   readonly #conversation: Conversation;
-  /** Commands that are neither sent nor refused yet. */
+  /** Commands that have been neither sent nor rejected. */
   #unsent: number;
   #unreached: PowerWatch | undefined;
 
@@ -68,7 +68,7 @@ export class ConsoleRun {
     this.#conversation.end(outcome);
   }
 
-  /** Does what is planned; resolves when the socket is closed. */
+  /** Executes the plan; resolves when the socket is closed. */
   async run(): Promise<ConsoleOutcome> {
     const conversation = this.#conversation;
     try {
@@ -79,14 +79,14 @@ export class ConsoleRun {
       if (error instanceof Ending) return error.outcome;
       throw error;
     } finally {
-      // Whatever still waits is to stop waiting.
+      // Ends everything that is still waiting.
       conversation.end({ code: 0 });
       await conversation.stop();
       this.#options.screen.close();
     }
   }
 
-  // What went wrong in the course of a person's session was seen, and mended or not.
+  // In a person's session, failures were visible and could be handled, so they don't change the exit code.
   get #code(): 0 | 1 {
     return this.#conversation.failed && !this.#plan.interactive ? 1 : 0;
   }

@@ -10,13 +10,15 @@ import { cleanLines, narrate } from './messages.ts';
 import type { Screen } from './screen.ts';
 import { permissionsOf, type ServerStanding } from './server-control.ts';
 
-/** How a console run ended: code 0 if it is done or was stopped, 1 on failure; `trouble` is set if no message was shown before. */
+/**
+ * How a console run ended: code 0 if it finished or was stopped, 1 on failure; `trouble` is set if no message was shown before.
+ */
 export interface ConsoleOutcome {
   readonly code: 0 | 1;
   readonly trouble?: string;
 }
 
-/** Why all that a console waits for is given up. */
+/** The reason why a console abandons everything that it waits for. */
 export class Ending extends Error {
   override readonly name = 'Ending';
   readonly outcome: ConsoleOutcome;
@@ -28,39 +30,42 @@ export class Ending extends Error {
 }
 
 export interface ConversationOptions {
-  /** The server's name, clean. */
+  /** The server's name, without control characters. */
   readonly name: string;
   readonly panel: string;
   readonly link: LinkOptions;
   readonly screen: Screen;
   readonly clock: Clock;
-  /** The problem of a first connection, with what to do about it. */
+  /** Describes the problem with a first connection, and what to do about it. */
   readonly explain: (problem: Problem) => string;
   readonly onFirstConnection: () => void;
 }
 
-/** Within this time after a message was sent, trouble may mean that it was not carried out, although the node read it. */
+/**
+ * For this many milliseconds after a message was sent, a failure may mean that it wasn't carried out, although the node read
+ * it.
+ */
 const DOUBT_MS = 2_000;
 
 /**
- * The same for a message that the node is not known to have read. Longer than a heartbeat takes to find a connection dead; not for ever,
- * since some proxies let no pong pass.
+ * The same for a message that the node may not have read. Longer than a heartbeat takes to detect a dead connection, but bounded,
+ * because some proxies don't forward pongs.
  */
 const UNREAD_DOUBT_MS = 3 * PING_INTERVAL_MS;
 
 /** A message whose effect isn't known yet. */
 interface MessageInDoubt {
   readonly what: string;
-  /** When it was sent; monotonic milliseconds. */
+  /** When it was sent, in monotonic milliseconds. */
   readonly at: number;
   readonly isPower: boolean;
   isRead: boolean;
 }
 
-/** A lost connection keeps what is to be sent waiting for so long. */
+/** How long messages wait for a lost connection to come back, in milliseconds. */
 export const PATIENCE_MS = 5 * 60_000;
 
-/** One server's console as it goes on: shows what comes, sends at the node's pace, and knows how things stand. */
+/** One server's console session: shows what arrives, sends at the node's pace, and tracks the server's state. */
 export class Conversation {
   readonly #options: ConversationOptions;
   readonly #link: ConsoleLink;
@@ -103,17 +108,17 @@ export class Conversation {
     return { state: this.#state, permissions: permissionsOf(this.#link.token) };
   }
 
-  /** Was something that we asked for not done? */
+  /** Whether a request was not carried out. */
   get failed(): boolean {
     return this.#failed;
   }
 
-  /** How often the node said that it didn't do what it was asked for. */
+  /** How many requests the node reported as not carried out. */
   get refusals(): number {
     return this.#refusals;
   }
 
-  /** When output came or something was sent last; monotonic milliseconds. */
+  /** When output last arrived or something was last sent, in monotonic milliseconds. */
   get activeAt(): number {
     return this.#activeAt;
   }
@@ -135,13 +140,13 @@ export class Conversation {
     this.#options.screen.note(KNOWN_SECRETS.strike(text));
   }
 
-  /** Says what was not done; the console then ends with 1. */
+  /** Reports what was not done; the console then ends with exit code 1. */
   fail(text: string): void {
     this.#failed = true;
     this.note(text);
   }
 
-  /** Sends a message once the node heeds it; false where it didn't for `patienceMs`. Rejects with the `Ending`. */
+  /** Sends a message once the node accepts it; false if it didn't within `patienceMs`. Rejects with the `Ending`. */
   async send(message: ClientMessage, what: string, patienceMs: number): Promise<boolean> {
     const { clock } = this.#options;
     for (;;) {
@@ -162,7 +167,7 @@ export class Conversation {
     return true;
   }
 
-  /** Sends a command at the pace that nodes take, and again if the node drops it; false and rejection as for `send`. */
+  /** Sends a command at the pace that nodes accept, and retries it if the node drops it; returns and rejects like `send`. */
   sendCommand(command: string, what: string): Promise<boolean> {
     return this.#commands.send(command, what);
   }
@@ -200,7 +205,7 @@ export class Conversation {
         break;
       case 'note':
         if (isDroppedCommand(message) && this.#commands.dropped()) {
-          // A command that is sent again isn't over.
+          // A command that is being retried isn't finished.
           this.#activeAt = clock.now();
           break;
         }
@@ -240,7 +245,7 @@ export class Conversation {
     const doubtMs = doubt?.isRead === true ? DOUBT_MS : UNREAD_DOUBT_MS;
     if (doubt === undefined || this.#options.clock.now() - doubt.at > doubtMs) return;
     const warning = `${doubt.what} may not have been carried out: ${why}`;
-    // The server's state will show whether a power action was carried out.
+    // The server's state will show whether the power action was carried out.
     if (doubt.isPower) this.note(warning);
     else this.fail(warning);
   }
@@ -250,19 +255,19 @@ function isDroppedCommand({ event, args }: ServerMessage): boolean {
   return event === 'throttled' && args[0] === 'send command';
 }
 
-/** Waits for conditions, which are looked at whenever something happened. */
+/** Waits for conditions, which are checked whenever something happened. */
 export class Watch {
   readonly #clock: Clock;
   readonly #signal: AbortSignal;
   readonly #looks = new Set<() => void>();
 
-  /** Every wait rejects with the signal's reason when that aborts. */
+  /** Every wait rejects with the signal's reason when the signal aborts. */
   constructor(clock: Clock, signal: AbortSignal) {
     this.#clock = clock;
     this.#signal = signal;
   }
 
-  /** Something happened. */
+  /** Reports that something happened. */
   poke(): void {
     for (const look of this.#looks) look();
   }

@@ -18,7 +18,7 @@ export async function listedServers(
   return servers;
 }
 
-/** A server that the configuration doesn't name. */
+/** A server that isn't in the configuration. */
 export function target(panel: string, id: string, name: string): ServerTarget {
   return { panel, id, name, labels: {}, expect: 'any', mode: 'socket', limits: {} };
 }

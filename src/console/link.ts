@@ -14,12 +14,12 @@ import type {
 import type { ConsoleSocket, SocketListener } from '../session/socket.ts';
 import { Streamer } from '../session/streamer.ts';
 
-/** How one server's console is reached. */
+/** How to reach one server's console. */
 export interface LinkOptions extends SocketAccess {
   readonly target: ServerTarget;
   readonly clock: Clock;
   readonly random: () => number;
-  /** Asks the panel for credentials; rejects with a PanelError. */
+  /** Requests credentials from the panel; rejects with a PanelError. */
   readonly credentials: (signal: AbortSignal) => Promise<Credentials>;
   readonly settings: SessionSettings;
 }
@@ -29,19 +29,19 @@ export interface LinkListener {
   connected(): void;
   /** Something about the connection changed, such as whether messages can be sent. */
   changed(): void;
-  /** A message other than of its upkeep. */
+  /** A message that isn't part of maintaining the connection. */
   message(message: ServerMessage): void;
-  /** The newest word on the server's state, which may be the same as before. */
+  /** The latest reported state of the server, which may be the same as before. */
   state(state: ServerState): void;
-  /** There is no connection, or no new token; `lasting` if trying again within minutes is useless. */
+  /** There is no connection, or no new token; `lasting` if retrying within minutes won't fix it. */
   troubled(problem: Problem, lasting: boolean): void;
-  /** The node took our token for an old one: what was sent last may not have been carried out. */
+  /** The node rejected the token as expired: what was sent last may not have been carried out. */
   tokenRefused(): void;
 }
 
 /**
- * One server's console, held open through drops and the ends of tokens by the same machine that the exporter uses. What that
- * only counts is passed on here, and messages can be sent.
+ * One server's console connection, kept open across disconnects and token expiry by the same state machine that the exporter
+ * uses. Messages that the machine only counts are passed on to the listener, and messages can be sent.
  */
 export class ConsoleLink {
   readonly #options: LinkOptions;
@@ -67,12 +67,14 @@ export class ConsoleLink {
     return this.#token;
   }
 
-  /** Will the node heed what is sent now? Not while it waits for a new token: the old one may have ended. */
+  /**
+   * Whether the node will accept messages now. It won't while a new token is pending, because the old one may have expired.
+   */
   get isReady(): boolean {
     return this.#streamer.machine.name === 'streaming';
   }
 
-  /** Is the node connected, and what it sends heard? */
+  /** Whether the node is connected and sending messages. */
   get isLive(): boolean {
     return this.#live;
   }
@@ -88,8 +90,8 @@ export class ConsoleLink {
   }
 
   /**
-   * Hands a message to the socket; to be called while the link is ready. Resolves with true once the node has read it, with false if the
-   * socket ends before. Throws a RangeError for one that is too long.
+   * Passes a message to the socket; call it only while the link is ready. Resolves with true once the node has read it, with
+   * false if the socket ends first. Throws a RangeError if it is too long.
    */
   send(message: ClientMessage): Promise<boolean> {
     return this.#socket?.deliver(message) ?? Promise.resolve(false);
@@ -97,7 +99,7 @@ export class ConsoleLink {
 
   #onChange(machine: MachineState): void {
     const wasLive = this.#live;
-    // While a new token is on its way the old one still holds.
+    // While a new token is pending, the old one is still valid.
     this.#live = machine.name === 'streaming' || machine.name === 'refreshing';
     if (this.#live && !wasLive) this.#listener.connected();
     if (machine.name === 'idle') return;
@@ -131,7 +133,7 @@ export class ConsoleLink {
     };
   }
 
-  // The machine handles a message first, so that the listener sees the state that the message led to.
+  // The machine handles a message first, so that the listener sees the resulting state.
   #overhear(listener: SocketListener): SocketListener {
     return {
       opened: () => listener.opened(),

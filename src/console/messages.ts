@@ -7,14 +7,14 @@ import { withoutConcealment } from './colors.ts';
 
 /** A node's message as the console shows it. */
 export type Narration =
-  /** Output, as it came. */
+  /** Output, unmodified. */
   | { readonly kind: 'output'; readonly text: string }
-  /** A note, free of control characters. `failed` if a request of ours was not carried out. */
+  /** A note, without control characters. `failed` if a request was not carried out. */
   | { readonly kind: 'note'; readonly text: string; readonly failed: boolean }
   /** The server no longer exists. */
   | { readonly kind: 'gone'; readonly text: string };
 
-/** What to show for a message; undefined if it is of no interest to a person or is reported in another way. */
+/** What to show for a message; undefined if it is irrelevant to a person or reported in another way. */
 export function narrate({ event, args }: ServerMessage): Narration | undefined {
   const [first = ''] = args;
   const said = printable(first);
@@ -54,28 +54,30 @@ function failure(text: string): Narration {
   return { kind: 'note', text, failed: true };
 }
 
-/** A problem of the connection with what to do about it; it names the source of the key if the key or its account is the reason. */
+/**
+ * A problem with the connection and what to do about it; names the source of the API key if the key or its account is the reason.
+ */
 export function explainProblem({ cause, detail }: Problem, keySource: string): string {
   const { scope, lasting, severity, remedy } = CAUSES[cause];
-  // A suspended server is suspended for every key.
+  // A suspended server is suspended for every API key.
   const isOfAccount = scope === 'key' || (scope === 'server' && lasting && severity !== 'fact');
   return `${detail}: ${remedy}${isOfAccount ? ` The key came from ${keySource}.` : ''}`;
 }
 
-/** The longest line that is shown, in UTF-16 units. */
+/** The maximum length of a displayed line, in UTF-16 units. */
 export const MAX_LINE_LENGTH = 4_000;
 
-/** As many lines of one frame are shown: a node sends one at a time. */
+/** The maximum number of lines shown per frame; a node sends one at a time. */
 const MAX_LINES = 100;
 
 const RESET = '\u001b[0m';
 
-// Each alternative takes a whole sequence, so that no "[2J" remains of it, and every escape character is taken by one of them.
+// Each alternative matches a whole sequence, so that no "[2J" remains, and every escape character is matched by one of them.
 const UNPRINTABLE = new RegExp(
   [
     // CSI: parameters, intermediate bytes, the final byte; 7 and 8 bit.
     String.raw`(?:\u001b\[|\u009b)(?<parameters>[0-?]*)(?<intermediate>[ -/]*)(?<final>[@-~]?)`,
-    // Strings for the terminal (OSC, DCS, SOS, PM, APC) up to their terminator; an open one ends with its line.
+    // Strings for the terminal (OSC, DCS, SOS, PM, APC) up to their terminator; an unterminated one ends with its line.
     String.raw`(?:\u001b[\]PX^_]|[\u0090\u0098\u009d-\u009f])[^\u0007\u001b\u009c\n]*(?:\u0007|\u001b\\|\u009c)?`,
     // Any other escape.
     String.raw`\u001b[ -/]*[0-~]?`,
@@ -97,9 +99,9 @@ interface Parts {
 }
 
 /**
- * A stranger's text as lines that can't do anything to a terminal: printable characters and tabs, and colours (SGR sequences)
- * where `colour` is wanted, reset at each line's end, without secrets. A carriage return breaks the line, so that nothing is written over; lines
- * are bounded in length and number.
+ * Untrusted text as lines that can't control a terminal: printable characters and tabs, plus colors (SGR sequences) if `colour`
+ * is true, reset at the end of each line; secrets are removed. A carriage return breaks the line, so that nothing is overwritten;
+ * the length and number of lines are bounded.
  */
 export function cleanLines(text: string, colour: boolean): readonly string[] {
   const lines = KNOWN_SECRETS.strike(text)
@@ -127,5 +129,5 @@ function bounded(line: string): string {
   return shown.includes('\u001b') ? `${shown}${RESET}` : shown;
 }
 
-/** What a cut may leave of a sequence or of a character. */
+/** The incomplete sequence or character that a cut may leave. */
 const PARTIAL_END = new RegExp(String.raw`(?:\u001b(?:\[[\d;:]*)?|[\ud800-\udbff])$`);

@@ -1,35 +1,35 @@
 import { createInterface, type Interface } from 'node:readline';
 import type { Readable, Writable } from 'node:stream';
 
-/** Where a console shows what it has to show, and reads what is typed. */
+/** The output and input of a console. */
 export interface Screen {
-  /** May lines hold colours? */
+  /** Whether lines may contain colors. */
   readonly colour: boolean;
-  /** Shows lines of the server's; they must be clean. */
+  /** Shows lines from the server; they must be clean. */
   lines(lines: readonly string[]): void;
-  /** Shows a line of the program's own. */
+  /** Shows a message from the program itself. */
   note(text: string): void;
-  /** What is typed or piped in, line by line; absent where nothing is read. */
+  /** The lines that are typed or piped in; absent if nothing is read. */
   readonly input: AsyncIterable<string> | undefined;
-  /** Gives the terminal and the input back. */
+  /** Releases the terminal and the input. */
   close(): void;
 }
 
 /** Marks the program's own lines. */
 export const NOTE_PREFIX = '-- ';
 
-/** A reader of ours who is this many bytes behind misses lines: what a server prints has no bounds. */
+/** A reader that is this many bytes behind misses lines, because a server's output is unbounded. */
 const SLOW_READER_BYTES = 4 * 1_048_576;
 
 export interface PipeScreenOptions {
   readonly stdout: Writable;
   readonly stderr: Writable;
   readonly colour: boolean;
-  /** Where commands are read from; absent where nothing is read. */
+  /** The source of commands; absent if nothing is read. */
   readonly stdin?: Readable;
 }
 
-/** A screen for pipes and files: the server's lines on stdout and nothing else, the program's own on stderr. */
+/** A screen for pipes and files: only the server's lines on stdout, the program's own on stderr. */
 export class PipeScreen implements Screen {
   readonly colour: boolean;
   readonly input: AsyncIterable<string> | undefined;
@@ -64,12 +64,12 @@ export class PipeScreen implements Screen {
     if (stdin === undefined) return;
     this.#reader?.close();
     stdin.pause();
-    // A pipe that stays open at its other end must not keep the program; a file has no such thing.
+    // A pipe whose other end stays open must not keep the program running; files have no `unref`.
     const { unref } = stdin as { readonly unref?: () => void };
     unref?.call(stdin);
   }
 
-  // Nothing is read before somebody wants the first line.
+  // Nothing is read until the first line is requested.
   #read(stdin: Readable): AsyncIterator<string> {
     this.#reader = createInterface({ input: stdin, crlfDelay: Number.POSITIVE_INFINITY });
     return this.#reader[Symbol.asyncIterator]();
@@ -80,19 +80,19 @@ export interface TerminalScreenOptions {
   readonly stdin: Readable;
   readonly stdout: Writable;
   readonly colour: boolean;
-  /** Stands before what is typed; clean. */
+  /** Shown before the input line; clean. */
   readonly prompt: string;
   /** Ctrl-C was pressed on an empty line. */
   readonly onInterrupt: () => void;
 }
 
-/** To the line's start, and away with all from there. */
+/** Moves to the start of the line and erases everything after it. */
 const CLEAR = '\r\u001b[J';
 
-/** How many typed lines can be called back. */
+/** The number of typed lines in the history. */
 const HISTORY = 500;
 
-/** A screen for a person at a terminal: lines appear above the one that is being typed. */
+/** A screen for a person at a terminal: output appears above the line that is being typed. */
 export class TerminalScreen implements Screen {
   readonly colour: boolean;
   readonly input: AsyncIterable<string>;
@@ -110,7 +110,7 @@ export class TerminalScreen implements Screen {
       prompt,
       historySize: HISTORY,
     });
-    // At once, since a line that nobody listens for is lost.
+    // Created immediately, because lines without a listener are lost.
     const lines = this.#readline[Symbol.asyncIterator]();
     this.input = { [Symbol.asyncIterator]: () => lines };
     this.#readline.on('close', () => {
@@ -143,14 +143,14 @@ export class TerminalScreen implements Screen {
       this.#stdout.write(`${text}\n`);
       return;
     }
-    // A long typed line fills several rows. readline goes up as many before it draws anew: they are given to it below.
+    // A long input line spans several rows. readline moves up by that many before it redraws, so they are added below.
     const { rows } = this.#readline.getCursorPos();
     const up = rows > 0 ? `\u001b[${rows}A` : '';
     this.#stdout.write(`${up}${CLEAR}${text}\n${'\n'.repeat(rows)}`);
     this.#readline.prompt(true);
   }
 
-  // Ctrl-E and Ctrl-U, as a person would.
+  // Sends Ctrl-E and Ctrl-U.
   #discardLine(): void {
     this.#readline.write(null, { ctrl: true, name: 'e' });
     this.#readline.write(null, { ctrl: true, name: 'u' });

@@ -2,7 +2,7 @@ import { isOff, type ServerState } from '../domain/server.ts';
 import type { PowerAction, SocketCodec } from '../panel/dialect.ts';
 import { claimsOf } from '../session/token.ts';
 
-/** What a node wants a token to allow for each power action; from Wings' `router/websocket`. */
+/** The permission that a node requires for each power action; from Wings' `router/websocket`. */
 export const POWER_PERMISSIONS: Readonly<Record<PowerAction, string>> = {
   start: 'control.start',
   stop: 'control.stop',
@@ -10,29 +10,29 @@ export const POWER_PERMISSIONS: Readonly<Record<PowerAction, string>> = {
   kill: 'control.stop',
 };
 
-/** What it wants for a command. */
+/** The permission that a node requires for a command. */
 export const COMMAND_PERMISSION = 'control.console';
 
 /**
- * The permissions that a console token carries; undefined if it doesn't list them. Nodes silently ignore what a token doesn't
- * allow, so the token is checked first.
+ * The permissions in a console token; undefined if it doesn't list them. Nodes silently ignore messages that the token
+ * doesn't permit, so the token is checked first.
  */
 export function permissionsOf(token: string): ReadonlySet<string> | undefined {
   const { permissions } = claimsOf(token);
   return permissions && new Set(permissions);
 }
 
-/** Do the permissions lack this one? Not where they are unknown. */
+/** Whether the permissions lack this one; false if they are unknown. */
 export function lacks(permissions: ReadonlySet<string> | undefined, needed: string): boolean {
   return permissions !== undefined && !permissions.has(needed) && !permissions.has('*');
 }
 
-/** What to say of a permission that is missing. */
+/** The message for a missing permission. */
 export function missingPermission(needed: string): string {
   return `the key's account lacks the permission ${needed} for this server`;
 }
 
-/** What is wrong with a command's length; undefined if nothing is. */
+/** The problem with a command's length; undefined if there is none. */
 export function lengthProblem(command: string, { encode, maxFrameBytes }: SocketCodec): string | undefined {
   try {
     encode({ event: 'send command', command });
@@ -42,7 +42,7 @@ export function lengthProblem(command: string, { encode, maxFrameBytes }: Socket
   }
 }
 
-/** The server's state and our permissions on it, as far as known. */
+/** The server's state and the token's permissions on it, as far as known. */
 export interface ServerStanding {
   readonly state: ServerState | undefined;
   /** Undefined if the token doesn't list them. */
@@ -60,15 +60,15 @@ export function commandProblem(
   return lengthProblem(command, codec);
 }
 
-/** A power action, and what was seen of the server since it was asked for. */
+/** A power action, and the states of the server observed since it was requested. */
 export interface PowerWatch {
   readonly action: PowerAction;
   readonly state: ServerState;
-  /** Was the server seen in another state than running since? A restart isn't done before. */
+  /** Whether the server has left the running state since then; a restart isn't complete before that. */
   readonly left: boolean;
 }
 
-/** How the server's state stands to an action that is wanted: there already, on its way, or to be asked for. */
+/** Whether a power action is already done, is in progress, or must be requested, given the server's state. */
 export function powerNeed(action: PowerAction, state: ServerState): 'done' | 'wait' | 'ask' {
   switch (action) {
     case 'start':
@@ -88,12 +88,12 @@ export function watchPower(action: PowerAction, state: ServerState): PowerWatch 
   return { action, state, left: state !== 'running' };
 }
 
-/** The watch after a word on the server's state. */
+/** The watch updated with a reported state. */
 export function sawState(watch: PowerWatch, state: ServerState): PowerWatch {
   return { ...watch, state, left: watch.left || (state !== 'running' && state !== 'unknown') };
 }
 
-/** Is the state reached that the action leads to? */
+/** Whether the server has reached the state that the action leads to. */
 export function isReached({ action, state, left }: PowerWatch): boolean {
   return action === 'stop' || action === 'kill' ? isOff(state) : state === 'running' && left;
 }
