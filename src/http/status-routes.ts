@@ -9,7 +9,7 @@ import { isDiscoveryPending, targetGroups } from '../status-page/data/service-di
 import { acceptsGzip } from './bodies.ts';
 import { clientOf } from './client-address.ts';
 
-/** Paths with a fixed name. */
+/** Paths served by these routes, apart from the assets. */
 export const STATUS_PATHS = ['/api/v1/servers', '/api/v1/sd', '/api/v1/history', '/api/v1/stream'] as const;
 
 /** What accompanies a request: the response's own stream if it came over HTTP. */
