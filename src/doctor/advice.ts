@@ -4,14 +4,14 @@ import type { CauseCode } from '../domain/problem.ts';
 /** What to do about a cause: first what usually helps, in one short sentence, then the rest. */
 export interface Advice {
   readonly headline: string;
-  /** Empty where the headline says all. */
+  /** Empty if the headline is all there is. */
   readonly rest: string;
 }
 
-/** The first sentence, or what stands before a semicolon in it. */
+/** The first sentence, or its part before a semicolon. */
 const HEADLINE = /^(.+?)(?:[.!?](?=\s+[(A-Z]|$)|;(?=\s))\s*(.*)$/s;
 
-/** A cause's remedy, with what to do first in front. */
+/** A cause's remedy, split so that the first thing to do comes first. */
 export function adviceOn(cause: CauseCode): Advice {
   const { remedy } = CAUSES[cause];
   const [, headline = remedy, rest = ''] = HEADLINE.exec(remedy) ?? [];

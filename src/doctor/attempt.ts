@@ -3,15 +3,15 @@ import type { CauseCode, Problem } from '../domain/problem.ts';
 import { problemOf } from '../panel/errors.ts';
 import { type Finding, failed, skipped } from './report.ts';
 
-/** How one call ended. */
+/** The result of one call. */
 export type Attempt<T> =
   | { readonly ok: true; readonly value: T }
   | { readonly ok: false; readonly error: unknown };
 
-/** Why a call was withdrawn before it ended. */
+/** Why a call was canceled before it ended. */
 export class Cut extends Error {
   override readonly name = 'Cut';
-  /** Undefined if that is no failure of the step: the doctor was stopped, or the panel as a whole failed. */
+  /** Undefined if the step itself didn't fail: the doctor was stopped, or the panel as a whole failed. */
   readonly code: CauseCode | undefined;
 
   constructor(message: string, code?: CauseCode) {
@@ -22,7 +22,7 @@ export class Cut extends Error {
 
 export const STOPPED = 'the doctor was stopped';
 
-/** The call's end; never rejects. */
+/** Waits for the call and returns its result; never rejects. */
 export async function attempt<T>(call: Promise<T>): Promise<Attempt<T>> {
   try {
     return { ok: true, value: await call };
@@ -31,7 +31,7 @@ export async function attempt<T>(call: Promise<T>): Promise<Attempt<T>> {
   }
 }
 
-/** The work's end, or a rejection with the signal's reason as soon as that aborts. */
+/** Resolves like the work, or rejects with the signal's reason as soon as the signal aborts. */
 export async function untilAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
   let onAbort: () => void = () => undefined;
   const aborted = new Promise<never>((_resolve, reject) => {
@@ -46,17 +46,17 @@ export async function untilAborted<T>(work: Promise<T>, signal: AbortSignal): Pr
   }
 }
 
-/** An error in words that can be shown. */
+/** The text of an error, safe to display. */
 export function wordsOf(error: unknown): string {
   return error instanceof Error ? printable(error.message) : 'unknown trouble';
 }
 
-/** What a call that failed means for its step. */
+/** The finding for a step whose call failed. */
 export function failedCall<Step extends string>(step: Step, error: unknown): Finding<Step> {
   return troubled(step, error instanceof Cut ? error : problemOf(error));
 }
 
-/** What a problem, or a cut before the end, means for the step that met it. */
+/** The finding for a step that met a problem, or was canceled before its end. */
 export function troubled<Step extends string>(step: Step, trouble: Problem | Cut): Finding<Step> {
   if (!(trouble instanceof Cut)) return failed(step, trouble.cause, trouble.detail);
   return trouble.code === undefined

@@ -18,7 +18,7 @@ import { Cut, wordsOf } from './attempt.ts';
 export const CONSOLE_STEPS = ['credentials', 'upgrade', 'auth', 'stats'] as const;
 export type ConsoleStep = (typeof CONSOLE_STEPS)[number];
 
-/** How one panel's console sockets are tried. */
+/** How to reach one panel's console sockets. */
 export interface ConsoleAccess extends SocketAccess {
   readonly settings: SessionSettings;
 }
@@ -27,28 +27,28 @@ export interface ConsoleTrialOptions extends ConsoleAccess {
   readonly target: ServerTarget;
   readonly clock: Clock;
   readonly telemetry: PanelTelemetry;
-  /** Asks the panel for a token. */
+  /** Requests a token from the panel. */
   readonly credentials: (signal: AbortSignal) => Promise<Credentials>;
   /** Called when a step begins. */
   readonly onStep: (step: ConsoleStep) => void;
 }
 
-/** How far a server's console came. */
+/** How far a server's console connection got. */
 export interface ConsoleResult {
-  /** What ended the trial at which step; undefined if all passed. */
+  /** The step that ended the trial, and why; undefined if all steps passed. */
   readonly failure?: { readonly step: ConsoleStep; readonly trouble: Problem | Cut };
-  /** Undefined if the panel gave none. */
+  /** Undefined if the panel provided none. */
   readonly credentials: Credentials | undefined;
-  /** What was sent as `Origin`. */
+  /** The `Origin` header that was sent. */
   readonly origin: string;
-  /** The state that the first stats named. */
+  /** The state in the first stats. */
   readonly state: ServerState | undefined;
 }
 
 type TrialEnd = { readonly trouble: Problem | Cut } | { readonly state: ServerState | undefined };
 
 /**
- * Streams a server's console as the exporter does, until the first stats or the first failure. Of the far end, it asks for nothing but
+ * Streams a server's console as the exporter does, until the first stats or the first failure. The only messages it sends are
  * `auth` and `send stats`.
  */
 export class ConsoleTrial {
@@ -68,7 +68,9 @@ export class ConsoleTrial {
     });
   }
 
-  /** Resolves when the socket is closed again: after the machine's own deadlines at the latest, or soon after the signal aborts. */
+  /**
+   * Resolves when the socket is closed again: at the latest after the machine's own deadlines, or soon after the signal aborts.
+   */
   async run(signal: AbortSignal): Promise<ConsoleResult> {
     const ended = new Promise<TrialEnd>((resolve) => {
       this.#settle = resolve;
@@ -103,7 +105,7 @@ export class ConsoleTrial {
       case 'streaming':
         if (this.#step === 'stats') break;
         this.#begin('stats');
-        // Otherwise the first ones of a server that is off would be asked for only after a silence.
+        // Otherwise, the stats of a server that is off would be requested only after a period of silence.
         this.#socket?.send({ event: 'send stats' });
         break;
       case 'backingOff':
@@ -145,7 +147,7 @@ export class ConsoleTrial {
     this.#options.onStep('credentials');
     const credentials = await this.#options.credentials(signal);
     this.#credentials = credentials;
-    // An address that may not be used is trouble of the next step.
+    // A forbidden address is a problem of the next step.
     this.#begin('upgrade');
     return credentials;
   }

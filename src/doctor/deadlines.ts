@@ -3,38 +3,43 @@ import type { CollectionMode } from '../domain/server.ts';
 import type { SocketTimeouts } from '../session/machine-model.ts';
 import type { Cut } from './attempt.ts';
 
-/** Servers of one panel that are tried at once: as many as its budget has calls in flight. */
+/** Servers of one panel that are tried concurrently: as many as its budget allows calls in flight. */
 export const SERVERS_AT_ONCE = 8;
 
-/** What a server takes beside the wait for its calls: a socket that opens, and stats that come within a second or two. */
+/**
+ * The usual time per server without waiting for calls, in milliseconds: a socket that opens, and stats that arrive within a
+ * second or two.
+ */
 const USUAL_SERVER_MS = 2_000;
 
-/** A panel's limits are per minute: a pause of that length, and what the calls take that were held back. */
+/** A panel's limits apply per minute: allows for a pause of that length, and for the delayed calls. */
 export const PAUSE_ALLOWANCE_MS = 90_000;
 
 const MINUTE_MS = 60_000;
 
-/** Calls of the API that trying a server takes. */
+/** The number of API calls needed to try a server. */
 export function callsFor(mode: CollectionMode): number {
   return mode === 'auto' ? 2 : 1;
 }
 
-/** How long it is likely to take to try these servers, in milliseconds, at so many calls a minute. */
+/** The estimated time to try these servers, in milliseconds, with this many calls per minute. */
 export function estimateMs(modes: readonly CollectionMode[], perMinute: number): number {
   const calls = modes.reduce((sum, mode) => sum + callsFor(mode), 0);
   const bySockets = (Math.ceil(modes.length / SERVERS_AT_ONCE) || 0) * USUAL_SERVER_MS;
   return Math.max((calls / perMinute) * MINUTE_MS, bySockets);
 }
 
-/** What bounds the time that one server takes. */
+/** What limits the time that one server takes. */
 export interface ServerBounds extends SocketTimeouts {
   readonly requestTimeoutMs: number;
   readonly statsTimeoutMs: number;
-  /** Calls a minute that the budget lets out. */
+  /** Calls per minute that the budget allows. */
   readonly perMinute: number;
 }
 
-/** The time after which a server is given up, in milliseconds: all of its deadlines, and the turns of the servers beside it. */
+/**
+ * The time limit for one server, in milliseconds: the sum of its deadlines, and the turns of the servers tried concurrently.
+ */
 export function serverDeadlineMs(bounds: ServerBounds): number {
   const { requestTimeoutMs, connectTimeoutMs, authTimeoutMs, statsTimeoutMs, perMinute } = bounds;
   const turnsMs = ((2 * SERVERS_AT_ONCE) / perMinute) * MINUTE_MS;
@@ -43,7 +48,7 @@ export function serverDeadlineMs(bounds: ServerBounds): number {
   );
 }
 
-/** A duration as one says it: `8 s`, `3 min`, `2 h 5 min`. */
+/** A duration in its usual notation: `8 s`, `3 min`, `2 h 5 min`. */
 export function spokenDuration(durationMs: number): string {
   const seconds = Math.max(1, Math.round(durationMs / 1_000));
   if (seconds < 100) return `${seconds} s`;
@@ -53,7 +58,7 @@ export function spokenDuration(durationMs: number): string {
   return rest === 0 ? `${hours} h` : `${hours} h ${rest} min`;
 }
 
-/** Runs work with a signal that aborts when the outer one does, or with the `Cut` of `late` once the time is over. */
+/** Runs work with a signal that aborts when the outer one does, or with the `Cut` from `late` once the time is up. */
 export async function bounded<T>(
   { clock, signal }: { readonly clock: Clock; readonly signal: AbortSignal },
   deadlineMs: number,
@@ -73,7 +78,7 @@ export async function bounded<T>(
   }
 }
 
-/** Does the work for each item, so many at once, and gives what came of each in the order of the items. */
+/** Processes the items with limited concurrency, and returns the results in the order of the items. */
 export async function inParallel<Item, Result>(
   items: readonly Item[],
   atOnce: number,

@@ -5,7 +5,7 @@ import { type DoctorPanel, NOT_REACHED, PanelTrial, type Tools } from './panel-t
 import { type DoctorReport, failed, PANEL_STEPS, type PanelReport, skipped } from './report.ts';
 import { untried } from './server-steps.ts';
 
-/** Tries every panel, side by side, and every server of each once; ends by itself, and soon after the signal aborts. */
+/** Tries every panel concurrently, and every server of each once; ends by itself, or soon after the signal aborts. */
 export async function examine(panels: readonly DoctorPanel[], tools: Tools): Promise<DoctorReport> {
   const { clock, signal } = tools;
   const startedAt = clock.now();
@@ -23,7 +23,7 @@ function examineOne(panel: DoctorPanel, tools: Tools): Promise<PanelReport> {
   return trial.run();
 }
 
-/** The report on a panel that can't be called, because the proxy's address is invalid. */
+/** The report on a panel that can't be called because the proxy's address is invalid. */
 function uncallable({ name, url, targets }: DoctorPanel, error: unknown): PanelReport {
   return {
     name,
@@ -37,22 +37,22 @@ function uncallable({ name, url, targets }: DoctorPanel, error: unknown): PanelR
   };
 }
 
-/** Which panel and server are to be tried; all where absent. */
+/** The panel and server to try; all if absent. */
 export interface DoctorSelection {
   readonly panel?: string;
   /** A server's name or id. */
   readonly server?: string;
 }
 
-/** How many names a message lists. */
+/** The number of names that a message lists. */
 const LISTED = 10;
 
 /** A short id is the first part of the full one. */
 const SHORT_ID = /^[0-9a-f]{8}$/i;
 
 /**
- * The panels with the servers that are selected, or in words why there are none. A server that is not in the configuration is looked
- * for in the listings of the panels that discover.
+ * The panels with the selected servers, or a message about why there are none. A server that isn't in the configuration is looked
+ * up in the listings of the panels with discovery.
  */
 export function select(
   panels: readonly DoctorPanel[],

@@ -1,17 +1,17 @@
 import stringWidth from 'fast-string-width';
 import { wrapAnsi } from 'fast-wrap-ansi';
 
-/** Columns of what is printed: those of a terminal that nobody resized. */
+/** The width of the output, in columns: that of a terminal with the default size. */
 const WIDTH = 80;
 
-/** What stands before a text's lines. */
+/** The text before each line. */
 export interface Margins {
   readonly first: string;
-  /** Before all other lines; as many spaces as `first` is wide where absent. */
+  /** Before all other lines; defaults to as many spaces as `first` is wide. */
   readonly others?: string;
 }
 
-/** A text as lines of at most `width` columns, margins included; words that are too long are broken. Colors take no columns. */
+/** Wraps a text to at most `width` columns, including margins; words that are too long are broken. Colors take no columns. */
 export function wrapped(text: string, { first, others }: Margins, width = WIDTH): string {
   const indent = others ?? ' '.repeat(stringWidth(first));
   const columns = Math.max(1, width - Math.max(stringWidth(first), stringWidth(indent)));
@@ -19,12 +19,12 @@ export function wrapped(text: string, { first, others }: Margins, width = WIDTH)
   return [first + head, ...rest.map((line) => indent + line)].map((line) => line.trimEnd()).join('\n');
 }
 
-/** The text with spaces behind it, up to so many columns. */
+/** Pads the text with spaces to this many columns. */
 export function padded(text: string, columns: number): string {
   return text + ' '.repeat(Math.max(0, columns - stringWidth(text)));
 }
 
-/** Columns that a text takes in a terminal. */
+/** The number of terminal columns that a text takes. */
 export function widthOf(text: string): number {
   return stringWidth(text);
 }

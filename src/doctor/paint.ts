@@ -1,16 +1,16 @@
 import { styleText } from 'node:util';
 import type { StepResult } from './report.ts';
 
-/** Colours a text, or leaves it as it is. */
+/** Colors a text, or returns it unchanged. */
 export type Paint = (format: 'bold' | 'dim' | 'green' | 'red' | 'yellow', text: string) => string;
 
-/** Colours where they are wanted, plain text elsewhere. */
+/** Returns a function that colors texts, or one that leaves them unchanged. */
 export function painter(colours: boolean): Paint {
-  // The stream was looked at already, by whoever said that colours are wanted.
+  // The stream was already checked by the caller.
   return (format, text) => (colours ? styleText(format, text, { validateStream: false }) : text);
 }
 
-/** Should this stream be coloured? Only a terminal that supports colours, unless NO_COLOR is set. */
+/** Whether output to this stream should be colored: only in a terminal that supports colors, unless NO_COLOR is set. */
 export function wantsColours(stream: { readonly isTTY?: boolean }, env: NodeJS.ProcessEnv): boolean {
   const refuses = env['NO_COLOR'] !== undefined && env['NO_COLOR'] !== '';
   return stream.isTTY === true && !refuses && env['TERM'] !== 'dumb';
@@ -23,7 +23,7 @@ const SHOWN: Readonly<Record<StepResult, readonly [Parameters<Paint>[0], string]
   skipped: ['dim', '-'],
 };
 
-/** A step's result as a table shows it. */
+/** A step's result as shown in a table. */
 export function paintResult(result: StepResult, paint: Paint): string {
   const [format, word] = SHOWN[result];
   return paint(format, word);

@@ -10,15 +10,15 @@ import { LISTING_PAGE_SIZE, type ListingWalk, walkListing } from '../panel/listi
 import { type Attempt, attempt, Cut, failedCall, troubled } from './attempt.ts';
 import { type Finding, failed, type PanelStep, passed, skipped, warned } from './report.ts';
 
-/** How a panel is reached, in words. */
+/** A description of how the panel is reached. */
 export interface ReachedBy {
   readonly url: string;
   readonly proxied: boolean;
 }
 
 /**
- * Does the panel itself answer? `panelWide` is what is wrong with it as a whole, its key included; `cut` is why nothing came of the
- * calls, if they were withdrawn.
+ * Whether the panel itself answers. `panelWide` is a problem with the whole panel, including its API key; `cut` is why the calls
+ * have no result, if they were canceled.
  */
 export function reachFinding(
   panelWide: Problem | undefined,
@@ -31,7 +31,7 @@ export function reachFinding(
   return passed('reach', `${proxied ? 'through a proxy, ' : ''}${parts} work`);
 }
 
-/** Does the panel accept the key? `reach` must have passed; `why` says why it isn't known, if so. */
+/** Whether the panel accepts the API key. `reach` must have passed; `why` explains why this is unknown, if it is. */
 export function keyFinding(
   problems: readonly Problem[],
   isAccepted: boolean,
@@ -44,22 +44,22 @@ export function keyFinding(
 
 const isOfKey = ({ cause }: Problem) => CAUSES[cause].scope === 'key';
 
-/** Servers that are found in a panel's listing, beside those in the configuration. */
+/** Servers found in a panel's listing, in addition to those in the configuration. */
 export interface DiscoveryScope {
   readonly type?: ListingType;
-  /** What is to be tried, given the servers that were found in the listing. */
+  /** The servers to try, given the servers found in the listing. */
   readonly select: (walk: Pick<ListingWalk, 'servers' | 'surplusEntries'>) => ListingSelection;
 }
 
-/** What comes of a listing. */
+/** What a listing leads to. */
 export interface ListingSelection {
   /** All servers to try. */
   readonly targets: readonly ServerTarget[];
-  /** The listing holds more than is admitted. */
+  /** Set if the listing holds more servers than the limit. */
   readonly problem?: Problem | undefined;
 }
 
-/** The listing's first page, which names the number of pages. */
+/** The listing's first page, which contains the number of pages. */
 export function firstPage(
   gateway: PanelGateway,
   { type }: DiscoveryScope,
@@ -70,7 +70,7 @@ export function firstPage(
   );
 }
 
-/** Every listed server, from the first page on; what was found before a page that failed counts. */
+/** All listed servers, starting with the first page; servers found before a failed page are kept. */
 export function walkOn(
   gateway: PanelGateway,
   { type }: DiscoveryScope,
@@ -87,10 +87,10 @@ function typed(query: ListingQuery, type: ListingType | undefined): ListingQuery
   return type === undefined ? query : { ...query, type };
 }
 
-/** Answers in the panel's own form that refuse the listing: while the key is accepted otherwise, it is not the key that is wrong. */
+/** Answers in the panel's own format that refuse the listing: if other calls accept the key, the key isn't the problem. */
 const REFUSALS: ReadonlySet<CauseCode> = new Set(['key_refused', 'unauthorized', 'forbidden', 'not_found']);
 
-/** What the walk says of a panel that accepts the key, and what came of it. */
+/** The finding about the listing of a panel that accepts the key, and the selected servers. */
 export function listingFinding(
   { servers, failure }: ListingWalk,
   { targets, problem }: ListingSelection,
@@ -111,19 +111,19 @@ export function listingFinding(
   );
 }
 
-/** What is known of a panel's rate limit, in calls a minute. */
+/** A panel's rate limit, in calls per minute. */
 export interface LimitFacts {
-  /** What the panel said. */
+  /** The limit reported by the panel. */
   readonly known: number | undefined;
-  /** What the configuration says. */
+  /** The limit in the configuration. */
   readonly pinned: number | undefined;
-  /** What is used at most. */
+  /** The maximum that is used. */
   readonly perMinute: number;
-  /** What the last 429 that held all calls back amounted to, in words. */
+  /** A description of the last 429 that held back all calls. */
   readonly throttled: string | undefined;
 }
 
-/** What was learned of the panel's rate limit. */
+/** The finding about the panel's rate limit. */
 export function limitFinding({ known, pinned, perMinute, throttled }: LimitFacts): Finding<PanelStep> {
   if (throttled !== undefined) return warned('limit', 'rate_limited', throttled);
   if (pinned !== undefined && known !== undefined && pinned > known) {
@@ -144,7 +144,7 @@ export function limitFinding({ known, pinned, perMinute, throttled }: LimitFacts
   return passed('limit', `${known} calls a minute; using at most ${Number(perMinute.toFixed(1))}`);
 }
 
-/** More than this between two clocks is no delay of a call, and shows in the metrics' timestamps. */
+/** A larger difference between two clocks can't be explained by a call's delay, and is visible in the metrics' timestamps. */
 const TOLERANCE_MS = 30_000;
 
 /** When a call was made and answered, in Unix milliseconds. */
@@ -154,8 +154,8 @@ export interface CallSpan {
 }
 
 /**
- * How far the panel's clock is ahead of ours (behind where negative), in milliseconds, told by when it says that it issued a
- * token; undefined where the token doesn't tell.
+ * How far the panel's clock is ahead of this machine's (behind if negative), in milliseconds, based on the issue time in a
+ * token; undefined if the token doesn't contain it.
  */
 export function clockSkewMs(token: string, { from, to }: CallSpan): number | undefined {
   const issuedAt = issuedAtMs(token);
@@ -173,7 +173,7 @@ function issuedAtMs(token: string): number | undefined {
   }
 }
 
-/** Do the clocks of this machine and the panel agree? */
+/** Whether the clocks of this machine and the panel agree. */
 export function clockFinding(skewMs: number | undefined): Finding<PanelStep> {
   if (skewMs === undefined) return skipped('clock', 'unknown: no token with a time was issued');
   if (Math.abs(skewMs) <= TOLERANCE_MS) return passed('clock', "agrees with the panel's");

@@ -45,15 +45,15 @@ export const NOT_REACHED = 'not tried: the panel was not reached';
 const LOST = 'not tried: the panel failed meanwhile';
 const NO_KEY = 'not tried: the key was not accepted';
 
-/** One panel to be tried, as the configuration says. */
+/** One panel to try, as configured. */
 export interface DoctorPanel {
   readonly name: string;
   readonly url: string;
   /** The servers in the configuration. */
   readonly targets: readonly ServerTarget[];
-  /** False if the panel and its listing are all that is to be tried. */
+  /** False to try only the panel and its listing. */
   readonly triesServers?: false;
-  /** Set if the listing is to be walked for more. */
+  /** Set if the listing is to be searched for more servers. */
   readonly discovery?: DiscoveryScope;
   /** Set if the listing is read for the default allocations of the configured servers, which their queries need. */
   readonly allocations?: DiscoveryScope;
@@ -63,7 +63,7 @@ export interface DoctorPanel {
   readonly sockets: ConsoleAccess;
 }
 
-/** What every panel's trial works with. */
+/** Shared by the trials of all panels. */
 export interface Tools {
   readonly clock: Clock;
   /** Stops the doctor. */
@@ -71,10 +71,10 @@ export interface Tools {
   readonly progress: Progress;
 }
 
-/** After so many servers that left open whether the panel works, the panel itself is asked. */
+/** After this many servers with inconclusive results, the panel itself is called. */
 const SERVERS_ASKED = 3;
 
-/** What an address that isn't the panel's may look like. */
+/** Causes that a wrong address may lead to. */
 const MISLEADING: ReadonlySet<CauseCode> = new Set([
   'key_refused',
   'redirect',
@@ -84,25 +84,25 @@ const MISLEADING: ReadonlySet<CauseCode> = new Set([
   'panel_error',
 ]);
 
-/** Tries one panel and its servers; never rejects for what the panel does. */
+/** Tries one panel and its servers; never rejects because of the panel's behavior. */
 export class PanelTrial {
   readonly #panel: DoctorPanel;
   readonly #tools: Tools;
   readonly #gateway: PanelGateway;
   readonly #telemetry: PanelTelemetry;
-  /** Aborts when the panel turns out to be of no use to any server. */
+  /** Aborts when the panel turns out to be unusable for every server. */
   readonly #lost = new AbortController();
-  /** Aborts then, and when the doctor is stopped. */
+  /** Aborts with `#lost`, and when the doctor is stopped. */
   readonly #signal: AbortSignal;
-  /** What the servers said that were asked for the panel's sake. */
+  /** Results for servers that were called in order to test the panel. */
   readonly #early = new Map<string, Attempt<Resources>>();
   #targets: readonly ServerTarget[];
   #page: Attempt<ListingPage> | undefined;
-  /** What is wrong with the panel or its key as a whole. */
+  /** A problem with the whole panel or its API key. */
   #problem: Problem | undefined;
   #calls = 0;
   #throttled: string | undefined;
-  /** How long the call took by which the clocks were compared, and by how much they differ; milliseconds. */
+  /** The duration of the call by which the clocks were compared, and their difference, in milliseconds. */
   #clocks: { readonly spanMs: number; readonly skewMs: number } | undefined;
 
   /** @throws Error for an invalid proxy address */
@@ -153,7 +153,7 @@ export class PanelTrial {
     const gateway = this.#gateway;
     gateway.onHealthChange(() => {
       if (gateway.problem === undefined) return;
-      // Nobody waits for the probe that may find the panel well again, so the first such problem stands.
+      // Nothing waits for the probe that may find the panel healthy again, so the first such problem is kept.
       this.#problem ??= gateway.problem;
       this.#lost.abort(new Cut(LOST));
     });
@@ -181,7 +181,7 @@ export class PanelTrial {
     return bounded(tools, deadlineMs, () => this.#late(deadlineMs), work);
   }
 
-  /** Why the time is over: the panel held the calls back, or something else is slow. */
+  /** Why the time is up: the panel held the calls back, or something else is slow. */
   #late(deadlineMs: number): Cut {
     const time = spokenDuration(deadlineMs);
     return this.#gateway.budget().paused
@@ -193,7 +193,9 @@ export class PanelTrial {
     return this.#gateway.budget().limitPerMinute;
   }
 
-  /** Makes calls until it is clear whether the panel answers and accepts the key; gives the reason if they were withdrawn before. */
+  /**
+   * Makes calls until it is clear whether the panel answers and accepts the key; returns the reason if they were canceled first.
+   */
   async #ask(signal: AbortSignal): Promise<unknown> {
     const { discovery } = this.#panel;
     const gateway = this.#gateway;
@@ -212,8 +214,8 @@ export class PanelTrial {
   }
 
   /**
-   * A panel answers to a path that it doesn't have as to an unknown key or server: where nothing was answered below a path, and the panel is
-   * at the root of its host, it is `url` that is wrong.
+   * A panel answers an unknown path like an unknown key or server: if nothing was answered below a path, and the panel is at the
+   * root of its host, then `url` is wrong.
    */
   async #lookAtRoot(): Promise<void> {
     const { url } = this.#panel;
@@ -227,7 +229,7 @@ export class PanelTrial {
     this.#lost.abort(new Cut(LOST));
   }
 
-  /** Does a panel at this address list servers to the key? */
+  /** Whether a panel at this address lists servers for the key. */
   async #listsAt(baseUrl: string): Promise<boolean> {
     const { clock, signal } = this.#tools;
     const api = new PanelApi({ ...this.#panel.api, baseUrl, telemetry: this.#telemetry, clock });
@@ -258,7 +260,7 @@ export class PanelTrial {
     });
   }
 
-  /** The report on a panel that no server can be tried on. */
+  /** The report on a panel on which no server can be tried. */
   #closed(reach: Finding<PanelStep>, key: Finding<PanelStep>): PanelOutcome {
     const why = reach.result === 'ok' ? NO_KEY : NOT_REACHED;
     return {
@@ -273,7 +275,7 @@ export class PanelTrial {
     const listing = await this.#discover();
     const servers = this.#panel.triesServers === false ? [] : await this.#tryServers();
     const clock = this.#notify(clockFinding(this.#clocks?.skewMs));
-    // What is wrong with all servers may have shown only while they were tried.
+    // A problem that affects all servers may have become apparent only while they were tried.
     const [reached, accepted] = [this.#reach(), this.#key()];
     for (const finding of [reached, accepted]) if (finding.result === 'failed') this.#notify(finding);
     return {
@@ -293,7 +295,7 @@ export class PanelTrial {
     return this.#problem === undefined ? {} : { problem: this.#problem };
   }
 
-  /** Finds the servers that are to be tried beside the configured ones. */
+  /** Finds the servers to try in addition to the configured ones. */
   async #discover(): Promise<Finding<PanelStep>> {
     const { discovery } = this.#panel;
     const page = this.#page;
@@ -350,7 +352,7 @@ export class PanelTrial {
     return tryServer(target, options, this.#early.get(target.id));
   }
 
-  // A call may have waited for its turn: the quicker it was, the more its token tells.
+  // A call may have waited in a queue: the faster it was, the more accurate the comparison.
   #compareClocks(token: string, span: CallSpan): void {
     const spanMs = span.to - span.from;
     if (this.#clocks !== undefined && this.#clocks.spanMs <= spanMs) return;
@@ -359,10 +361,10 @@ export class PanelTrial {
   }
 }
 
-/** What a trial showed of the panel and its servers. */
+/** What the trial found out about the panel and its servers. */
 type PanelOutcome = Pick<PanelReport, 'steps' | 'servers' | 'problem'>;
 
-/** The report without what is wrong with the panel as a whole, which is reported once for the panel. */
+/** The report without the problem of the whole panel, which is reported once for the panel. */
 function withoutPanelWide(report: ServerReport): ServerReport {
   const steps = report.steps.map((finding) =>
     finding.cause !== undefined && isPanelWide(CAUSES[finding.cause]) ? skipped(finding.step, LOST) : finding,

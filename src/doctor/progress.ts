@@ -4,16 +4,16 @@ import { wrapped } from './layout.ts';
 import { type Paint, paintResult } from './paint.ts';
 import type { Finding, PanelStep, ServerReport, ServerStep } from './report.ts';
 
-/** Told what the doctor does while it does it. */
+/** Receives the doctor's progress. */
 export interface Progress {
-  /** A panel's step is done. */
+  /** A step of a panel has finished. */
   panelStep(panel: string, finding: Finding<PanelStep>): void;
-  /** From now on so many servers of a panel are tried, which is likely to take so long. */
+  /** The doctor begins to try this many servers of a panel, and the estimated duration in milliseconds. */
   planned(panel: string, servers: number, durationMs: number): void;
   /** A step of a server begins. */
   began(panel: string, server: string, step: ServerStep): void;
   serverDone(panel: string, report: ServerReport): void;
-  /** Something holds a panel's calls up. */
+  /** Something is holding back a panel's calls. */
   note(panel: string, words: string): void;
 }
 
@@ -26,10 +26,10 @@ export const SILENT_PROGRESS: Progress = {
   note: () => undefined,
 };
 
-/** Where progress is shown. */
+/** The output for progress. */
 export interface ProgressScreen {
   write(text: string): void;
-  /** Undefined where lines can't be redrawn. */
+  /** Undefined if lines can't be redrawn. */
   readonly columns: number | undefined;
 }
 
@@ -49,8 +49,8 @@ interface Counted {
 }
 
 /**
- * Progress as it is seen: a line for what is finished and, in a terminal, one below that is redrawn. There, servers that are well
- * leave no line of their own.
+ * Displayed progress: a line for each finished item and, in a terminal, a status line below that is redrawn. In a terminal,
+ * healthy servers leave no line of their own.
  */
 export class LiveProgress implements Progress {
   readonly #options: LiveProgressOptions;
@@ -91,7 +91,7 @@ export class LiveProgress implements Progress {
     this.#line(`panel ${panel}: ${words}`);
   }
 
-  /** Takes the redrawn line away. */
+  /** Removes the status line. */
   end(): void {
     const { screen } = this.#options;
     if (screen.columns !== undefined) screen.write(CLEAR_LINE);
@@ -120,7 +120,7 @@ export class LiveProgress implements Progress {
   }
 }
 
-/** How one panel's servers are getting on; instants and durations in milliseconds. */
+/** The progress of one panel's servers; instants and durations in milliseconds. */
 export interface Pace {
   readonly total: number;
   readonly done: number;
@@ -128,16 +128,16 @@ export interface Pace {
   readonly elapsedMs: number;
 }
 
-/** After so many servers their own pace says more than the plan. */
+/** After this many servers, their measured pace is more accurate than the plan. */
 const TELLING_SERVERS = 10;
 
-/** How long the rest is likely to take, in milliseconds. */
+/** The estimated remaining time, in milliseconds. */
 export function remainingMs({ total, done, plannedMs, elapsedMs }: Pace): number {
   if (done >= TELLING_SERVERS) return (elapsedMs / done) * (total - done);
   return Math.max(0, plannedMs - elapsedMs);
 }
 
-/** The line that stands below all others while panels' servers are tried, without a line break. */
+/** The status line shown while panels' servers are tried, without a line break. */
 export function statusLine(paces: readonly Pace[], now: string, columns: number): string {
   const sum = (of: (pace: Pace) => number) => paces.reduce((total, pace) => total + of(pace), 0);
   const left = Math.max(0, ...paces.map(remainingMs));
@@ -146,13 +146,13 @@ export function statusLine(paces: readonly Pace[], now: string, columns: number)
   return line.length < columns ? line : `${line.slice(0, Math.max(0, columns - 2))}…`;
 }
 
-/** A finished step as a line. */
+/** The line for a finished step. */
 export function stepLine(subject: string, { step, result, detail }: Finding, paint: Paint): string {
   const word = result === 'skipped' ? paint('dim', 'skipped') : paintResult(result, paint);
   return `${subject}: ${step} ${word}${detail === '' ? '' : `: ${detail}`}`;
 }
 
-/** A finished server as a line: the first failure, or how far all is well. */
+/** The line for a finished server: its first failure, or what succeeded. */
 export function serverLine(panel: string, { name, steps, held }: ServerReport, paint: Paint): string {
   const failure = steps.find(({ result }) => result === 'failed');
   const subject = `${panel}: ${name}`;

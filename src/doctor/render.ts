@@ -16,18 +16,18 @@ import {
   type StepResult,
 } from './report.ts';
 
-/** Of more servers than this, those that are well are left out. */
+/** With more servers than this, healthy ones are left out. */
 const MOST_ROWS = 100;
 
-/** A longer name has a line of its own. */
+/** A longer name gets a line of its own. */
 const MAX_NAME = 30;
 
-/** How many servers a problem names. */
+/** The number of servers that a problem names. */
 const NAMED_SERVERS = 5;
 
 /**
- * The report for a person, in 80 columns: first each problem, headed by what to do about it, then how the steps went, and a last line that
- * sums up.
+ * The report for a person, in 80 columns: first each problem under the advice for it, then the results of the steps, and finally
+ * a summary line.
  */
 export function renderReport(report: DoctorReport, paint: Paint): string {
   const parts = [
@@ -38,7 +38,7 @@ export function renderReport(report: DoctorReport, paint: Paint): string {
   return `${parts.join('\n\n')}\n`;
 }
 
-/** A block for each advice, with all problems that it is for. */
+/** One block per advice, with all problems that it applies to. */
 function problemBlocks(problems: readonly SharedProblem[], paint: Paint): readonly string[] {
   const alike = new Map<string, SharedProblem[]>();
   for (const problem of problems) {
@@ -104,7 +104,7 @@ function panelBlock(panel: PanelReport, paint: Paint): string {
   ].join('\n');
 }
 
-/** The steps of a panel; those that were skipped one after the other for the same reason are one row. */
+/** The steps of a panel; consecutive steps that were skipped for the same reason are one row. */
 function stepRows(steps: readonly Finding[]): readonly Row[] {
   const rows: Row[] = [];
   for (const { step, result, detail, cause } of steps) {
@@ -117,10 +117,13 @@ function stepRows(steps: readonly Finding[]): readonly Row[] {
   return rows;
 }
 
-/** Of servers with the same trouble, so many are a row each. */
+/** The number of servers with the same problem that get a row each. */
 const MOST_ALIKE = 20;
 
-/** The servers of a panel: a row each, but one for those that were not tried, and one for many that are well or have the same trouble. */
+/**
+ * The servers of a panel: one row each, but a single row for those that were not tried, and for many that are healthy or have the
+ * same problem.
+ */
 function serverLines(servers: readonly ServerReport[], paint: Paint): readonly string[] {
   const untried = new Map<string, number>();
   const rows: Row[] = [];
@@ -140,7 +143,7 @@ function serverLines(servers: readonly ServerReport[], paint: Paint): readonly s
   ];
 }
 
-/** The rows, with one in place of many that say the same. */
+/** The rows, with many equal ones merged into one. */
 function joined(rows: readonly Row[]): readonly Row[] {
   const alike = new Map<string, Row[]>();
   for (const row of rows) {
@@ -157,7 +160,7 @@ function joined(rows: readonly Row[]): readonly Row[] {
   });
 }
 
-/** Why nothing of a server was tried; undefined if something was. */
+/** Why a server wasn't tried at all; undefined if it was. */
 function untriedWhy({ steps }: ServerReport): string | undefined {
   const [first] = steps;
   if (first === undefined) return undefined;
@@ -189,7 +192,7 @@ function serverRow({ name, steps, held }: ServerReport): Row {
 
 const RESULT_COLUMNS = 9;
 
-/** Rows whose cells stand below each other; the cells of a name that is too long stand on a line below it. */
+/** Formats rows with aligned cells; if a name is too long, its cells are on the line below it. */
 function rowsOf(rows: readonly Row[], paint: Paint): readonly string[] {
   const names = rows.map(({ name }) => printable(name));
   const columns = Math.min(MAX_NAME, Math.max(0, ...names.map((name) => widthOf(name)))) + 2;
@@ -232,7 +235,7 @@ export function count(number: number, noun: string): string {
   return `${number} ${noun}${number === 1 ? '' : 's'}`;
 }
 
-/** A place in the configuration, and what is wrong there. */
+/** A location in the configuration, and the problem there. */
 interface Issue {
   readonly file: string;
   readonly line?: number;
@@ -241,7 +244,7 @@ interface Issue {
   readonly message: string;
 }
 
-/** The report as a JSON document; docs/doctor.md explains its fields, which stay. */
+/** The report as a JSON document; docs/doctor.md documents its fields, which are stable. */
 export function reportDocument(report: DoctorReport): object {
   return {
     ok: isAllWell(report),
@@ -252,7 +255,7 @@ export function reportDocument(report: DoctorReport): object {
   };
 }
 
-/** The same document where the configuration can't be used, so that nothing was tried. */
+/** The same document for an invalid configuration, with which nothing was tried. */
 export function issuesDocument(issues: readonly Issue[]): object {
   return { ok: false, stopped: false, duration_seconds: 0, configuration_issues: issues, panels: [] };
 }

@@ -1,24 +1,24 @@
 import type { CauseCode, Problem } from '../domain/problem.ts';
 
-/** What is tried of each panel, in the order in which it is shown. */
+/** The steps for each panel, in display order. */
 export const PANEL_STEPS = ['reach', 'key', 'limit', 'listing', 'clock'] as const;
 export type PanelStep = (typeof PANEL_STEPS)[number];
 
-/** What is tried of each server, in the order in which it is shown. */
+/** The steps for each server, in display order. */
 export const SERVER_STEPS = ['found', 'credentials', 'upgrade', 'auth', 'stats', 'resources'] as const;
 
-/** Tried last, of the servers alone whose game is to be queried. */
+/** The last step, only for servers whose game is queried. */
 export const QUERY_STEP = 'query';
 export type ServerStep = (typeof SERVER_STEPS)[number] | typeof QUERY_STEP;
 
-/** How a step went; a warning is no failure, and what was skipped says nothing either way. */
+/** The result of a step; a warning isn't a failure, and a skipped step is inconclusive. */
 export type StepResult = 'ok' | 'warning' | 'failed' | 'skipped';
 
-/** What one step showed. */
+/** The result of one step and its details. */
 export interface Finding<Step extends string = PanelStep | ServerStep> {
   readonly step: Step;
   readonly result: StepResult;
-  /** In plain words: what was seen, what is wrong, or why nothing was tried; never a secret. */
+  /** A description of what was observed, what is wrong, or why nothing was tried; never contains a secret. */
   readonly detail: string;
   /** Set for warnings and failures. */
   readonly cause?: CauseCode;
@@ -27,9 +27,9 @@ export interface Finding<Step extends string = PanelStep | ServerStep> {
 export interface ServerReport {
   readonly name: string;
   readonly id: string;
-  /** One for each of `SERVER_STEPS`, in their order, and one for the query if there is to be one. */
+  /** One for each of `SERVER_STEPS`, in order, plus one for the query if there is one. */
   readonly steps: readonly Finding<ServerStep>[];
-  /** In words, what the panel holds the server in; set if its expectation allows that, so that nothing is wrong. */
+  /** The state in which the panel holds the server; set if its expectation allows that, so that nothing is wrong. */
   readonly held?: string;
   readonly durationMs: number;
 }
@@ -37,20 +37,20 @@ export interface ServerReport {
 export interface PanelReport {
   readonly name: string;
   readonly url: string;
-  /** One for each of `PANEL_STEPS`, in their order. */
+  /** One for each of `PANEL_STEPS`, in order. */
   readonly steps: readonly Finding<PanelStep>[];
   readonly servers: readonly ServerReport[];
-  /** What is wrong with the panel or its key as a whole, so that servers were not tried; absent if the panel works. */
+  /** A problem with the whole panel or its API key, because of which servers were not tried; absent if the panel works. */
   readonly problem?: Problem;
-  /** Calls of the panel's API that were made. */
+  /** The number of API calls made. */
   readonly calls: number;
   readonly durationMs: number;
 }
 
-/** All that a run of the doctor found out. */
+/** The complete result of a doctor run. */
 export interface DoctorReport {
   readonly panels: readonly PanelReport[];
-  /** The run was stopped before its end. */
+  /** Whether the run was stopped before its end. */
   readonly stopped: boolean;
   readonly durationMs: number;
 }
@@ -81,26 +81,29 @@ export const warned = <Step extends string>(step: Step, cause: CauseCode, detail
   cause,
 });
 
-/** Did nothing fail? */
+/** Whether nothing failed. */
 export function isWell({ steps }: { readonly steps: readonly Finding[] }): boolean {
   return steps.every(({ result }) => result !== 'failed');
 }
 
-/** Did nothing fail anywhere, and was everything tried? */
+/** Whether nothing failed anywhere, and everything was tried. */
 export function isAllWell({ panels, stopped }: DoctorReport): boolean {
   return !stopped && panels.every((panel) => isWell(panel) && panel.servers.every(isWell));
 }
 
-/** One problem, with all servers that met it: a thousand nodes that reject one Origin are one problem. */
+/** One problem, with all servers affected by it: a thousand nodes that reject one Origin are one problem. */
 export interface SharedProblem extends Problem {
   readonly panel: string;
   readonly result: Extract<StepResult, 'warning' | 'failed'>;
   readonly steps: readonly string[];
-  /** Names of the servers that met it, in the configuration's order; empty if it is the panel's own. */
+  /** Names of the affected servers, in the configuration's order; empty if it is the panel's own problem. */
   readonly servers: readonly string[];
 }
 
-/** The problems in a report: failures before warnings, each panel's own before its servers'. The words are those of the first to meet it. */
+/**
+ * The problems in a report: failures before warnings, each panel's own before its servers'. The detail is that of the first
+ * occurrence.
+ */
 export function problemsOf({ panels }: DoctorReport): readonly SharedProblem[] {
   const problems = panels.flatMap(problemsOfPanel);
   return [
@@ -116,10 +119,10 @@ function problemsOfPanel({ name, steps, servers }: PanelReport): readonly Shared
   return found.all;
 }
 
-/** Of more different words for one cause than this, the rest is reported under the first. */
+/** With more different details for one cause than this, the rest is reported under the first. */
 const MOST_WORDINGS = 10;
 
-/** One panel's problems: told apart by their causes, and those of servers by their words as well. */
+/** One panel's problems: distinguished by cause, and those of servers also by their details. */
 class PanelProblems {
   readonly #panel: string;
   readonly #problems = new Map<string, SharedProblem>();
@@ -134,7 +137,7 @@ class PanelProblems {
     return [...this.#problems.values()];
   }
 
-  /** Adds what a server met, or the panel itself; several steps with one cause are one problem. */
+  /** Adds the problems of a server, or of the panel itself; several steps with one cause are one problem. */
   add(server: string | undefined, steps: readonly Finding[]): void {
     const keys = new Map<string, string>();
     for (const { cause, result, step, detail } of steps) {
@@ -162,8 +165,8 @@ class PanelProblems {
 }
 
 /**
- * The words that servers with the same problem have in common: without the server's own name, and without what is an address, an id or a
- * number. The status of an answer and the code of a close remain.
+ * The part of a detail that servers with the same problem share: without the server's own name, and without addresses, ids and
+ * numbers. HTTP statuses and close codes are kept.
  */
 function commonWords(detail: string, server: string | undefined): string {
   const ofServer = new Set(wordsIn(server ?? ''));
@@ -182,6 +185,6 @@ const wordsIn = (text: string): readonly string[] =>
 
 const including = (list: readonly string[], item: string) => (list.includes(item) ? list : [...list, item]);
 
-/** Servers are added one after the other: only the last can be there already. */
+/** Servers are added one after the other, so only the last one can already be there. */
 const includingLast = (list: readonly string[], item: string) =>
   list.at(-1) === item ? list : [...list, item];

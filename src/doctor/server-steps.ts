@@ -21,26 +21,26 @@ import {
   skipped,
 } from './report.ts';
 
-/** What was tried of one server; absent is what wasn't. */
+/** What was tried of one server; attempts that weren't made are absent. */
 export interface ServerAttempts {
   readonly mode: CollectionMode;
   readonly expect: Expect;
   readonly resources?: Attempt<Resources>;
   readonly console?: ConsoleResult;
-  /** What the query of the game brought, or why there was none; absent where there is to be none. */
+  /** The result of querying the game, or why there is none; absent if the game isn't queried. */
   readonly query?: Asked | string;
 }
 
-/** Is it of no use to ask the panel for anything more of this server? */
+/** Whether further calls to the panel about this server are pointless. */
 export function endsServer(attempt: Attempt<unknown>): boolean {
   if (attempt.ok) return false;
   return attempt.error instanceof Cut || lastingRefusal(problemOf(attempt.error))?.pollable === false;
 }
 
-/** What all that was tried of a server showed; the steps are in the order in which they are shown. */
+/** The findings from everything that was tried of a server; the steps are in display order. */
 export function serverOutcome(tried: ServerAttempts): Pick<ServerReport, 'steps' | 'held'> {
   const steps = serverFindings(tried);
-  // Where a server may be off, a state that the panel holds it in is normal.
+  // If a server may be off, a state that the panel holds it in is normal.
   const isNormal = ({ cause }: Finding) =>
     tried.expect !== 'running' && cause !== undefined && CAUSES[cause].severity === 'fact';
   const cause = steps.find(isNormal)?.cause;
@@ -59,7 +59,7 @@ function serverFindings(tried: ServerAttempts): readonly Finding<ServerStep>[] {
   return [found, ...consoleFindings(tried), resourcesFinding(tried), ...query];
 }
 
-/** The power state that the server was found in; undefined if nothing told. */
+/** The server's power state; undefined if nothing reported it. */
 export function stateOf({ resources, console }: ServerAttempts): ServerState | undefined {
   return console?.state ?? (resources?.ok === true ? resources.value.sample?.state : undefined);
 }
@@ -70,13 +70,13 @@ export function untried({ name, id, query }: ServerTarget, why: string): ServerR
   return { name, id, steps: steps.map((step) => skipped(step, why)), durationMs: 0 };
 }
 
-/** How a call about the server ended; without a problem it succeeded. */
+/** The result of a call about the server; it succeeded if there is no problem. */
 interface EndedCall {
   readonly endpoint: ApiEndpoint;
   readonly problem?: Problem;
 }
 
-/** The calls that the panel ended; what was cut says nothing. */
+/** The calls that ended by themselves; canceled calls are inconclusive. */
 function endedCalls({ resources, console }: ServerAttempts): readonly EndedCall[] {
   const calls: EndedCall[] = [];
   if (resources?.ok === true) calls.push({ endpoint: 'resources' });

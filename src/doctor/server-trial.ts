@@ -11,10 +11,10 @@ import { bounded, serverDeadlineMs } from './deadlines.ts';
 import { QUERY_STEP, type ServerReport, type ServerStep } from './report.ts';
 import { endsServer, type ServerAttempts, serverOutcome, stateOf } from './server-steps.ts';
 
-/** What games are queried with. */
+/** The tools for querying games. */
 export type QueryTools = Omit<AskOptions, 'clock'>;
 
-/** What the trials of one panel's servers share. */
+/** Shared by the trials of one panel's servers. */
 export interface ServerTrialOptions {
   readonly clock: Clock;
   readonly signal: AbortSignal;
@@ -23,14 +23,14 @@ export interface ServerTrialOptions {
   readonly requestTimeoutMs: number;
   readonly sockets: ConsoleAccess;
   readonly queries: QueryTools;
-  /** What ends a server's trial after so many milliseconds. */
+  /** The `Cut` that ends a server's trial after this many milliseconds. */
   readonly late: (deadlineMs: number) => Cut;
-  /** Given the token that the panel issued, and when it was asked for and given, in Unix milliseconds. */
+  /** Called with the token issued by the panel, and with the times of the request and the response, in Unix milliseconds. */
   readonly onToken: (token: string, from: number, to: number) => void;
   readonly onStep: (server: string, step: ServerStep) => void;
 }
 
-/** Tries one server, step by step; never rejects, and ends by its deadline. `known` is an answer that is there already. */
+/** Tries one server, step by step; never rejects, and ends by its deadline. `known` is a result that is already available. */
 export async function tryServer(
   target: ServerTarget,
   options: ServerTrialOptions,
@@ -93,7 +93,7 @@ async function askCredentials(
   return credentials;
 }
 
-/** Queries the game of a server that is running, as the exporter does. */
+/** Queries the game of a running server, as the exporter does. */
 async function withQuery(
   tried: ServerAttempts,
   target: ServerTarget,
