@@ -16,15 +16,15 @@ import { panelApi } from './console-server.ts';
 import { rateProblem } from './fleet-needs.ts';
 import { type Cells, columns, indent } from './text-table.ts';
 
-/** What the panels' listings say of the rules of `discover`. */
+/** What the panels' listings reveal about the rules of `discover`. */
 export interface ListingReport {
-  /** How many listed servers each rule of each panel covers. */
+  /** The number of listed servers that each rule of each panel covers. */
   readonly text: string;
-  /** What can't work, by panel. */
+  /** Settings that can't work, by panel. */
   readonly warnings: readonly { readonly panel: string; readonly warning: string }[];
 }
 
-/** Reads the listings of the panels that discover; throws a CommandFailure where one can't be read. */
+/** Reads the listings of the panels with discovery; throws a CommandFailure if one can't be read. */
 export async function describeListings(panels: readonly PanelConfig[]): Promise<ListingReport> {
   const clock = new SystemClock();
   const described = await Promise.all(
@@ -107,7 +107,7 @@ async function read(panel: PanelConfig, clock: Clock) {
 
 const unaborted = () => new AbortController().signal;
 
-/** The globs that fit none of the listed servers, which is most often a mistyped one. */
+/** The globs that match none of the listed servers, usually because of a typo. */
 function idleGlobs(panel: string, discover: DiscoverRules, servers: readonly ListedServer[]) {
   if (servers.length === 0) return [];
   const settings: readonly (readonly [string, ServerGlobs])[] = [

@@ -6,7 +6,7 @@ import type { ServerTarget } from '../domain/server.ts';
 import { quote } from '../yaml/quoting.ts';
 import { rateProblem } from './fleet-needs.ts';
 
-/** What a panel's settings can't do although its user is likely to think so. */
+/** What a panel's settings can't do although its user is likely to expect it. */
 export function panelWarnings(panel: PanelConfig): readonly string[] {
   return [
     ...(expectsNothing(panel) ? [NEVER_EXPECTED] : []),
@@ -19,17 +19,17 @@ export function panelWarnings(panel: PanelConfig): readonly string[] {
 const NEVER_EXPECTED =
   'no server can ever be expected to run, so that no alert fires when one stops: set expect to running or auto where that matters';
 
-/** Does the rule fit whatever is listed, so that none after it is reached? */
+/** Whether the rule matches every listed server, so that no later rule is reached. */
 export function fitsEveryServer({ match }: Pick<ExpectRule, 'match'>): boolean {
   return Object.keys(match).length === 0;
 }
 
-/** Can no server of the panel ever be expected to run, so that no alert fires when one stops? */
+/** Whether no server of the panel can ever be expected to run, so that no alert fires when one stops. */
 function expectsNothing({ servers, listing }: PanelConfig): boolean {
   const rules = listing?.discover?.expect;
   const fitsAll = rules?.findIndex(fitsEveryServer) ?? -1;
   const reached = fitsAll === -1 ? rules : rules?.slice(0, fitsAll + 1);
-  // What no rule fits is expected by what is seen of it.
+  // For servers that no rule matches, the expectation is derived from observation.
   const isOpen = listing?.discover !== undefined && fitsAll === -1;
   const states = [...servers.map(({ expect }) => expect), ...(reached ?? []).map(({ state }) => state)];
   return !isOpen && states.every((state) => state === 'any');
@@ -46,10 +46,13 @@ function unreachedRules({ listing }: PanelConfig): readonly string[] {
   ];
 }
 
-/** How many servers a warning names. */
+/** The number of servers that a warning names. */
 const NAMED_SERVERS = 5;
 
-/** Without the listing, limits are known from the configuration alone, but for the memory of a server with a console socket. */
+/**
+ * Without the listing, limits are known only from the configuration, except for the memory limit of a server with a console
+ * socket.
+ */
 function unknownLimits({ servers, listing }: PanelConfig): readonly string[] {
   if (listing !== undefined) return [];
   const lacks = [
@@ -78,12 +81,12 @@ function lowRate(panel: PanelConfig): readonly string[] {
   return problem === undefined ? [] : [`${problem} Or raise requests_per_minute if the panel allows more.`];
 }
 
-/** Permissions of everybody but the owner. */
+/** Permission bits of everybody but the owner. */
 const OTHERS = 0o077;
 
-/** The files with keys that other users of this machine can read, each as a line. */
+/** The files with keys that other users of this machine can read, one per line. */
 export async function readableByOthers(files: readonly SecretFile[]): Promise<readonly string[]> {
-  // There, the mode says nothing about who may read a file.
+  // On Windows, the mode doesn't say who may read a file.
   if (process.platform === 'win32') return [];
   const found = await Promise.all(
     files.map(async ({ file, shown, place }) => {

@@ -19,10 +19,10 @@ interface CheckFlags extends WebConfigFlag {
   readonly listing?: boolean;
 }
 
-/** Ends with the configuration's path. */
+/** The configuration's path is appended. */
 const UNTRIED = 'The panels were not asked. To try them: gameserver-exporter doctor --config ';
 
-/** `check`: says what a configuration was understood to mean, or everything that is wrong with it. */
+/** `check`: shows how a configuration was understood, or everything that is wrong with it. */
 export function checkCommand(): Command {
   return new Command('check')
     .description('check a configuration and print what it was understood to mean, without secrets')
@@ -70,7 +70,7 @@ Exit codes: 0 all is valid · 1 something is not: each problem with its file, li
     });
 }
 
-/** A configuration in words and tables, with defaults filled in and without secrets. */
+/** A configuration in text and tables, with defaults filled in and without secrets. */
 function describeConfig(config: Config): string {
   const { panels, log, compatibility } = config;
   const rest = [
@@ -193,9 +193,9 @@ function spoken(limit: Limit | undefined, words: (limit: number) => string): str
 
 const UNITS = ['bytes', 'KiB', 'MiB', 'GiB', 'TiB', 'PiB'] as const;
 
-/** A size in the largest unit of which there is at least one, such as `40 GiB`; rounded to two decimals. */
+/** A size in the largest unit that makes it at least one, such as `40 GiB`; rounded to two decimals. */
 function spokenSize(bytes: number): string {
-  // What would be rounded to 1024 of a unit is one of the next.
+  // A value that would round to 1024 uses the next unit.
   const power = UNITS.findIndex((_, at) => Math.round((bytes / 1_024 ** at) * 100) < 102_400);
   const at = power === -1 ? UNITS.length - 1 : power;
   return `${Number((bytes / 1_024 ** at).toFixed(2))} ${UNITS[at] ?? ''}`;
@@ -205,12 +205,12 @@ function spokenCores(cores: number): string {
   return `${cores} ${cores === 1 ? 'core' : 'cores'}`;
 }
 
-/** The hosts that sockets may be opened to where the configuration names none. */
+/** The hosts that sockets may be opened to if the configuration names none. */
 function anyHost(panelUrl: string): string {
   return isLocalHost(new URL(panelUrl).hostname) ? 'any host, this machine included,' : 'any public host';
 }
 
-/** What the configured servers cost; what is discovered is known by the listing alone. */
+/** The API budget needed for the configured servers; discovered servers are known only from the listing. */
 function needsRow(panel: PanelConfig): readonly Cells[] {
   const { servers, listing } = panel;
   if (servers.length === 0) return [];

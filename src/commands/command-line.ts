@@ -1,15 +1,15 @@
 import { InvalidArgumentError, Option } from 'commander';
 import { LOG_FORMATS, LOG_LEVELS, type LogFormat, type LogLevel } from '../config/config.ts';
 
-/** Trouble that the message names in full: it is shown as it is, without a stack, and the exit code is 1. */
+/** A failure that its message explains fully: it is shown as it is, without a stack, and the exit code is 1. */
 export class CommandFailure extends Error {
   override readonly name = 'CommandFailure';
 }
 
-/** The highest port that there is. */
+/** The highest valid port. */
 export const HIGHEST_PORT = 65_535;
 
-/** Reads a flag's whole number from `least` to `most`; commander makes its error one of usage. */
+/** Returns a parser for a flag's whole number between `least` and `most`; commander reports its error as a usage error. */
 export function wholeNumber(least: number, most = Number.MAX_SAFE_INTEGER): (text: string) => number {
   return (text) => {
     const value = /^\d+$/.test(text) ? Number(text) : Number.NaN;
@@ -19,7 +19,7 @@ export function wholeNumber(least: number, most = Number.MAX_SAFE_INTEGER): (tex
   };
 }
 
-/** The flags of every command that logs; where one is absent the configuration decides. */
+/** The flags of every command that logs; without a flag, the configuration decides. */
 export interface LogFlags {
   readonly 'log.level'?: LogLevel;
   readonly 'log.format'?: LogFormat;

@@ -21,21 +21,21 @@ import { formatIssues } from '../yaml/issues.ts';
 import { readTextFile } from '../yaml/settings-file.ts';
 import { CommandFailure } from './command-line.ts';
 
-/** The flags that tell which server is meant, and with whose key. */
+/** The flags that select the server and the API key. */
 export interface ServerFlags {
   readonly config: string;
   readonly panel?: string;
   readonly apiKeyFile?: string;
 }
 
-/** The server that is meant, on its panel with the key that is to be used. */
+/** The selected server, on its panel with the API key to use. */
 export interface FoundServer extends Chosen<PanelConfig> {
-  /** Where the key came from, in words. */
+  /** A description of where the key came from. */
   readonly keySource: string;
   readonly isOwnKey: boolean;
 }
 
-/** Finds a server by name or id, short or full; throws a CommandFailure where there isn't exactly one. */
+/** Finds a server by name or id, short or full; throws a CommandFailure unless there is exactly one. */
 export async function findServer(wanted: string, flags: ServerFlags, clock: Clock): Promise<FoundServer> {
   const own = await ownKey(flags.apiKeyFile, process.env);
   const loaded = await loadConfig(flags.config, process.env, { skipKeyFiles: own !== undefined });
@@ -53,7 +53,7 @@ function withKey(panel: PanelConfig, own: OwnKey | undefined): PanelConfig {
   return own === undefined ? panel : { ...panel, apiKey: own.key };
 }
 
-/** A server that the configuration doesn't name: one that is discovered, or any by its id where the panel is clear. */
+/** Finds a server that isn't in the configuration: a discovered one, or any server by its id if the panel is unambiguous. */
 async function findElsewhere(
   panels: readonly PanelConfig[],
   wanted: string,
@@ -65,7 +65,7 @@ async function findElsewhere(
     return { panel: only, target: target(only.name, wanted, wanted) };
   }
   if (own !== undefined && panels.length > 1) {
-    // A key is shown to its own panel alone, and neither the key nor the server tells which panel that is.
+    // A key is only sent to its own panel, and neither the key nor the server tells which panel that is.
     return `${noSuchServer(panels, wanted)}; your own key is only sent to the panel that you name: add --panel <name>, one of ${namesOf(panels)}`;
   }
   const discovering = panels.filter(({ listing }) => listing?.discover !== undefined);
@@ -78,7 +78,7 @@ async function withListed(panel: PanelConfig, clock: Clock): Promise<PanelConfig
   return { ...panel, servers: servers.map(({ uuid, name }) => target(panel.name, uuid, name)) };
 }
 
-/** The servers in a panel's listing; throws a CommandFailure where it can't be read. */
+/** The servers in a panel's listing; throws a CommandFailure if it can't be read. */
 export async function listing(panel: PanelConfig, clock: Clock): Promise<readonly ListedServer[]> {
   const api = panelApi(panel, clock);
   try {
@@ -90,7 +90,7 @@ export async function listing(panel: PanelConfig, clock: Clock): Promise<readonl
   }
 }
 
-/** The client API of a panel; throws a CommandFailure where the environment's proxy is none. */
+/** The client API of a panel; throws a CommandFailure if the proxy in the environment is invalid. */
 export function panelApi(panel: PanelConfig, clock: Clock): PanelApi {
   try {
     return new PanelApi({ ...apiAccess(panel), telemetry: NO_TELEMETRY, clock });
@@ -99,17 +99,17 @@ export function panelApi(panel: PanelConfig, clock: Clock): PanelApi {
   }
 }
 
-/** The variable that a user's own key is taken from. */
+/** The environment variable with the user's own key. */
 export const KEY_VARIABLE = 'GAMESERVER_CONSOLE_API_KEY';
 
-/** A key of the user's own. */
+/** The user's own API key. */
 interface OwnKey {
   readonly key: Secret;
-  /** Where it came from, in words. */
+  /** A description of where the key came from. */
   readonly source: string;
 }
 
-/** The key in the file, else the one in the variable, else none; throws a CommandFailure for one that can't be used. */
+/** The key in the file, or else in the variable, or none; throws a CommandFailure if it is invalid. */
 async function ownKey(file: string | undefined, env: Environment): Promise<OwnKey | undefined> {
   if (file !== undefined) {
     const read = await readTextFile(file);

@@ -26,7 +26,7 @@ interface ConsoleFlags extends ServerFlags {
   readonly for?: number;
 }
 
-/** `console`: one server's live console, with a key of the user's own. */
+/** `console`: one server's live console, using the user's own key. */
 export function consoleCommand(): Command {
   return new Command('console')
     .description("follow a server's live console, send it commands, start and stop it")
@@ -85,7 +85,7 @@ function duration(text: string): number {
 function usageProblem({ send = [], power, yes = false }: ConsoleFlags): string | undefined {
   for (const command of send) {
     if (command.trim() === '') return '--send: expected a command, but it is empty';
-    // Which panel is meant isn't known yet, so the limit of most panels is used.
+    // The panel isn't known yet, so the limit of most panels is used.
     const problem = lengthProblem(command, PTERODACTYL.socket);
     if (problem !== undefined) return `--send "${printable(command)}": ${problem}`;
   }
@@ -144,10 +144,10 @@ function openScreen({ interactive, readsInput }: ConsolePlan, name: string, onIn
   return new PipeScreen({ stdout, stderr, colour, ...(readsInput ? { stdin } : {}) });
 }
 
-/** Listens to what ends a console from outside: signals, and a reader that went away. */
+/** Listens for what ends a console from outside: signals, and a reader that has gone away. */
 function onEnd(end: () => void): () => void {
   const signals = ['SIGINT', 'SIGTERM'] as const;
-  // Once: a second one ends the process as ever.
+  // Only once, so that a second signal ends the process as usual.
   for (const signal of signals) process.once(signal, end);
   process.stdout.on('error', end);
   return () => {
@@ -155,7 +155,7 @@ function onEnd(end: () => void): () => void {
   };
 }
 
-/** Asks a yes-or-no question in the terminal; anything but a yes is a no. */
+/** Asks a yes-or-no question in the terminal; anything but a yes means no. */
 function confirmed(question: string): Promise<boolean> {
   const asking = createInterface({ input: process.stdin, output: process.stderr });
   return new Promise((resolve) => {
@@ -167,12 +167,12 @@ function confirmed(question: string): Promise<boolean> {
   });
 }
 
-/** Which console is opened, and with whose key. */
+/** The console to open, and the key to use. */
 export interface ConsoleOptions {
-  /** With the key that is to be used. */
+  /** Includes the API key to use. */
   readonly panel: PanelConfig;
   readonly target: ServerTarget;
-  /** Where the key came from, in words. */
+  /** A description of where the key came from. */
   readonly keySource: string;
   readonly plan: ConsolePlan;
   readonly screen: Screen;
@@ -180,7 +180,7 @@ export interface ConsoleOptions {
   readonly random: () => number;
 }
 
-/** Joins the parts of a console; nothing is opened before it is run. */
+/** Assembles a console; nothing is opened until it is run. */
 export function createConsole(options: ConsoleOptions, api: PanelApi): ConsoleRun {
   const { panel, target, keySource, plan, screen, clock, random } = options;
   const credentials = async (signal: AbortSignal) => (await api.credentials(target.id, signal)).value;

@@ -79,7 +79,7 @@ async function doctor({ config: file, json = false, ...selection }: DoctorFlags,
   return isAllWell(report) ? 0 : 1;
 }
 
-/** Runs until all is tried or somebody stops it; after the first signal, the next ends the process as ever. */
+/** Runs until everything was tried or a signal stops it; after the first signal, the next one ends the process as usual. */
 async function examineUntilSignal(
   panels: readonly DoctorPanel[],
   clock: Clock,
@@ -99,10 +99,10 @@ async function examineUntilSignal(
   }
 }
 
-/** What a terminal is taken to have that doesn't tell. */
+/** The assumed width of a terminal that doesn't report it. */
 const COLUMNS = 80;
 
-// Beside a JSON document progress is for a person who watches, and for nobody's log.
+// With JSON output, progress is shown only to a person at a terminal, and never written to a log.
 function liveProgress(
   clock: Clock,
   json: boolean,
@@ -121,7 +121,7 @@ function liveProgress(
   return new LiveProgress({ screen, clock, paint });
 }
 
-/** The panels of a configuration as the doctor takes them. */
+/** The panels of a configuration, in the form that the doctor uses. */
 export function doctorPanels(
   { panels }: Pick<Config, 'panels'>,
   clock: Clock,
@@ -155,7 +155,7 @@ function doctorPanel(panel: PanelConfig, clock: Clock, client: QueryTools['clien
   };
 }
 
-/** What the daemon would observe, going by one walk through the listing. */
+/** The servers that the daemon would observe, based on one walk through the listing. */
 function discoveryOf({ name, servers, listing }: PanelConfig): DiscoveryScope | undefined {
   const rules = listing?.discover;
   if (rules === undefined) return undefined;
@@ -179,7 +179,7 @@ function discoveryOf({ name, servers, listing }: PanelConfig): DiscoveryScope | 
   };
 }
 
-/** Where queries go whose address isn't configured, as the daemon takes it from the listing. */
+/** The addresses to query for servers without a configured one, which the daemon takes from the listing. */
 function allocationsOf({ servers, listing }: PanelConfig): DiscoveryScope | undefined {
   const isRead = listing !== undefined && listing.discover === undefined;
   const isNeeded = servers.some(({ query }) => query !== undefined && query.address === undefined);

@@ -3,15 +3,18 @@ import type { ServerTarget } from '../domain/server.ts';
 import { type PanelPlan, planPanel, shortfallWords } from '../fleet/plan.ts';
 import { LISTING_PAGE_SIZE } from '../panel/listing.ts';
 
-/** More calls a minute than any panel allows. */
+/** More calls per minute than any panel allows. */
 const PLENTY = 1_000_000;
 
-/** Calls a minute that these servers of a panel need to be observed as its settings say. */
+/** The calls per minute needed to observe these servers of a panel as configured. */
 export function neededPerMinute(panel: PanelConfig, servers: readonly ServerTarget[]): number {
   return planFor(panel, servers, PLENTY).wantedCallsPerMinute;
 }
 
-/** What too few calls a minute lead to for these servers, and what helps, in words with numbers; undefined if there are enough. */
+/**
+ * What happens to these servers if there are too few calls per minute, and what helps, with numbers; undefined if there are
+ * enough.
+ */
 export function rateProblem(
   panel: PanelConfig,
   servers: readonly ServerTarget[],

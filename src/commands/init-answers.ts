@@ -7,7 +7,7 @@ import type { Environment } from '../yaml/document.ts';
 import { readTextFile } from '../yaml/settings-file.ts';
 import { CommandFailure } from './command-line.ts';
 
-/** The flags that answer what `init` would ask. */
+/** The flags that replace the questions of `init`. */
 export interface AnswerFlags {
   readonly url?: string;
   readonly keyFile?: string;
@@ -15,35 +15,35 @@ export interface AnswerFlags {
   readonly allowInsecure?: boolean;
 }
 
-/** What `init` has to know. */
+/** The input of `init`. */
 export interface Answers {
   /** The panel's base address. */
   readonly url: string;
   readonly key: Secret;
 }
 
-/** Checks an answer: what is wrong with it, or undefined. */
+/** Validates an answer: returns what is wrong with it, or undefined. */
 export type Validate = (answer: string) => string | undefined;
 
-/** Asks a person; rejects with a CommandFailure where the person stops it. */
+/** Asks a person; rejects with a CommandFailure if the person cancels. */
 export interface Asker {
   text(question: string, example: string, validate: Validate): Promise<string>;
-  /** Nothing of the answer is shown. */
+  /** Doesn't echo the answer. */
   hidden(question: string, validate: Validate): Promise<string>;
-  /** Anything but a yes is a no. */
+  /** Anything but a yes means no. */
   confirms(question: string): Promise<boolean>;
 }
 
-/** Where answers come from beside the flags. */
+/** Sources of answers in addition to the flags. */
 export interface AnswerSources {
   readonly env: Environment;
-  /** The standard input, which `--key-file -` reads. */
+  /** Standard input, which `--key-file -` reads. */
   readonly input: NodeJS.ReadableStream;
-  /** Undefined where there is nobody to ask. */
+  /** Undefined if nobody can be asked. */
   readonly asker: Asker | undefined;
 }
 
-/** Flags that are missing, where there is nobody to ask; undefined if none is. */
+/** The flags that are missing if nobody can be asked; undefined if none are. */
 export function missingFlags({ url, keyFile, keyVariable }: AnswerFlags): string | undefined {
   const missing = [
     ...(url === undefined ? ['--url <address>'] : []),
@@ -55,7 +55,7 @@ export function missingFlags({ url, keyFile, keyVariable }: AnswerFlags): string
   return `missing ${missing.join(' and ')}: there is no terminal to ask in`;
 }
 
-/** The answers, from the flags or else by asking; throws a CommandFailure for one that can't be used. */
+/** The answers, from the flags or by asking; throws a CommandFailure for an invalid one. */
 export async function readAnswers(flags: AnswerFlags, sources: AnswerSources): Promise<Answers> {
   const { asker } = sources;
   const problem = (text: string) => urlProblem(text, flags.allowInsecure === true);
@@ -69,7 +69,7 @@ const URL_QUESTION = "The panel's address, as you open it in the browser";
 const URL_EXAMPLE = 'https://panel.example.com';
 const KEY_QUESTION = 'A client API key (in the panel: account → API credentials), not shown';
 
-/** An address without a scheme is one for https, as in a browser. */
+/** An address without a scheme defaults to https, as in a browser. */
 function withScheme(text: string): string {
   const address = text.trim();
   return address.includes('://') ? address : `https://${address}`;
@@ -103,14 +103,14 @@ async function keyIn(file: string, input: NodeJS.ReadableStream): Promise<string
 }
 
 function checked(key: string, source: string): Secret {
-  // Known before anything is said of it.
+  // Registered as a secret before anything is said about it.
   const secret = new Secret(key);
   const problem = keyProblem(key);
   if (problem !== undefined) throw new CommandFailure(`${source}: ${problem}`);
   return secret;
 }
 
-/** What is wrong with a key, and what to do about one for the application API. */
+/** What is wrong with a key, and what to do if it is an application API key. */
 function keyProblem(text: string): string | undefined {
   const key = text.trim();
   const problem = apiKeyProblem(key);

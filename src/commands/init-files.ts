@@ -13,18 +13,18 @@ import {
 } from 'node:fs';
 import { CommandFailure } from './command-line.ts';
 
-/** A file to write; its path is shown as it is. */
+/** A file to write; its path is displayed unchanged. */
 export interface NewFile {
   readonly path: string;
   readonly text: string;
 }
 
-/** What only its owner may read. */
+/** Readable only by the owner. */
 const PRIVATE = 0o600;
 
 /**
- * Writes files that only their owner can read: all of them, or none where one can't be created. They appear whole at their places, and only
- * with `replaces` instead of what is there. Throws a CommandFailure.
+ * Writes files that only their owner can read: all of them, or none if one can't be created. Each appears at its path only when
+ * complete, and replaces an existing file only with `replaces`. Throws a CommandFailure.
  */
 export function writePrivately(files: readonly NewFile[], replaces: boolean): void {
   const unplaced = new Map<string, NewFile>();
@@ -46,13 +46,13 @@ export function writePrivately(files: readonly NewFile[], replaces: boolean): vo
   }
 }
 
-/** Lets only its owner read a file that is there; throws a CommandFailure. */
+/** Makes an existing file readable only by its owner; throws a CommandFailure. */
 export function makePrivate(path: string): void {
   attempting({ path }, () => chmodSync(path, PRIVATE));
 }
 
 function writeDraft(draft: string, text: string, onCreated: () => void): void {
-  // Nobody else can read it from its first instant on.
+  // Nobody else can read it, from the moment that it is created.
   const descriptor = openSync(draft, 'wx', PRIVATE);
   onCreated();
   try {
@@ -68,7 +68,7 @@ function place(draft: string, path: string, replaces: boolean): void {
     renameSync(draft, path);
     return;
   }
-  // Unlike a rename, a link fails where a file came into being meanwhile, as does the copy on file systems without links.
+  // Unlike a rename, a link fails if the file was created meanwhile, as does the copy on file systems without links.
   try {
     linkSync(draft, path);
   } catch (error) {
@@ -101,7 +101,7 @@ const REASONS: Readonly<Record<string, string>> = {
   ENOSPC: 'the disk is full',
 };
 
-/** That files are there which would have to be overwritten. */
+/** The message that existing files would have to be overwritten. */
 export function existsWords(paths: readonly string[]): string {
   const what = paths.length === 1 ? 'exists' : 'exist';
   const them = paths.length === 1 ? 'it' : 'them';

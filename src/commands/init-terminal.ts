@@ -1,16 +1,16 @@
 import { CommandFailure } from './command-line.ts';
 import type { Asker, Validate } from './init-answers.ts';
 
-/** Asks in the terminal, on the standard error; the signal ends a question. */
+/** Asks in the terminal, on standard error; the signal cancels a question. */
 export async function terminalAsker(signal: AbortSignal): Promise<Asker> {
-  // Loaded only where somebody is asked.
+  // Loaded only if a question is asked.
   const { confirm, password, text } = await import('@clack/prompts');
-  // The library would write one character a line, or nothing, in a terminal that doesn't tell its size.
+  // In a terminal that doesn't report its size, the library would write one character per line, or nothing.
   const { stderr } = process;
   if (!(stderr.columns > 0)) stderr.columns = USUAL_COLUMNS;
   if (!(stderr.rows > 0)) stderr.rows = USUAL_ROWS;
   const common = { output: stderr, signal, withGuide: false };
-  /** The answer, or a failure in its place where the question was ended. */
+  /** Returns the answer; throws if the question was canceled. */
   function answered<T>(answer: T): Exclude<T, symbol> {
     if (typeof answer === 'symbol') throw new CommandFailure(STOPPED);
     return answer as Exclude<T, symbol>;

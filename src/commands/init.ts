@@ -93,7 +93,7 @@ function usageProblem(flags: InitFlags, canAsk: boolean): string | undefined {
   return canAsk ? undefined : missingFlags(flags);
 }
 
-/** How `init` talks, and what stops it. */
+/** The terminal that `init` uses, and the signal that stops it. */
 interface InitContext {
   readonly asker: Asker | undefined;
   readonly signal: AbortSignal;
@@ -118,11 +118,11 @@ async function init(flags: InitFlags, { asker, signal, print, note }: InitContex
   print(written(seen, panel, targets));
 }
 
-/** The files that are written. */
+/** The files to write. */
 interface Targets {
   readonly config: string;
   readonly key: string;
-  /** The key is in its place already. */
+  /** The key file already exists. */
   readonly keepsKey: boolean;
 }
 
@@ -136,12 +136,12 @@ function isSameFile(one: string, other: string): boolean {
   try {
     return realpathSync(one) === realpathSync(other);
   } catch {
-    // One of them isn't there.
+    // One of them doesn't exist.
     return false;
   }
 }
 
-/** May files that are there be overwritten? Throws a CommandFailure where they are needed and may not. */
+/** Whether existing files may be overwritten. Throws a CommandFailure if they are needed and may not be. */
 async function mayReplace(
   { config, key, keepsKey }: Targets,
   { force = false }: InitFlags,
@@ -155,7 +155,7 @@ async function mayReplace(
   throw new CommandFailure(STOPPED);
 }
 
-/** The text of the configuration. */
+/** The text of the configuration file. */
 function configText({ name, allowInsecure = false }: InitFlags, { url }: Answers, targets: Targets): string {
   const from = resolve(dirname(targets.config));
   const near = relative(from, resolve(targets.key));
@@ -174,7 +174,7 @@ function scalar(text: string): string {
   return stringify(text.replaceAll('${', '$${'), { lineWidth: 0 }).trim();
 }
 
-/** The panel as the exporter will read it. */
+/** The panel as the exporter will read it from the configuration. */
 function panelIn(text: string, file: string, { key }: Answers): PanelConfig {
   const { shape, issues, variables } = parseConfig(text, file, {});
   if (shape === undefined) throw new CommandFailure(formatIssues(issues));
@@ -185,11 +185,11 @@ function panelIn(text: string, file: string, { key }: Answers): PanelConfig {
   return panel;
 }
 
-/** What the key sees of the panel. */
+/** What the key can access on the panel. */
 interface Seen {
   readonly report: DoctorReport;
   readonly servers: readonly ListedServer[];
-  /** Undefined where the panel doesn't tell. */
+  /** Undefined if the panel doesn't report it. */
   readonly account: Account | undefined;
 }
 
@@ -207,7 +207,7 @@ async function look(panel: PanelConfig, signal: AbortSignal): Promise<Seen> {
   return { report, servers, account: isUsable(report) ? await accountOf(panel, clock, signal) : undefined };
 }
 
-/** The panel without its servers, of which `onListed` is told. */
+/** The panel without its servers; `onListed` receives the listed ones. */
 function onlyPanel(panel: DoctorPanel, onListed: (servers: readonly ListedServer[]) => void): DoctorPanel {
   const { discovery } = panel;
   if (discovery === undefined) return panel;
@@ -227,14 +227,14 @@ async function accountOf(
   try {
     return (await api.account(signal)).value;
   } catch {
-    // Only a name is missing then.
+    // Only a name is missing in that case.
     return undefined;
   } finally {
     await api.close();
   }
 }
 
-/** Can the exporter work with it? An account may be given its servers later. */
+/** Whether the exporter can work with this panel. The account may be given servers later. */
 function isUsable({ panels, stopped }: DoctorReport): boolean {
   const findings = panels.flatMap(({ steps }) => steps);
   return !stopped && findings.every(({ result, cause }) => result !== 'failed' || cause === 'nothing_listed');
@@ -243,12 +243,12 @@ function isUsable({ panels, stopped }: DoctorReport): boolean {
 function write(targets: Targets, { text, key }: { text: string; key: string }, replaces: boolean): void {
   const config: NewFile = { path: targets.config, text };
   if (targets.keepsKey) makePrivate(targets.key);
-  // The key first: a configuration is never there without it.
+  // The key comes first, so that a configuration never exists without it.
   const files = targets.keepsKey ? [config] : [{ path: targets.key, text: `${key}\n` }, config];
   writePrivately(files, replaces);
 }
 
-/** How many servers are named. */
+/** The number of servers that are named. */
 const NAMED_SERVERS = 5;
 
 function written({ report, servers, account }: Seen, panel: PanelConfig, targets: Targets): string {
@@ -289,7 +289,7 @@ function detailOf(steps: readonly Finding<PanelStep>[], step: PanelStep): string
   return steps.find((finding) => finding.step === step)?.detail ?? 'unknown';
 }
 
-/** How this program was called, as one types it. */
+/** The command that started this program, as typed by the user. */
 function program(): string {
   if (process.env['npm_lifecycle_event'] === 'start') return 'npm start --';
   const [, script = ''] = process.argv;

@@ -9,10 +9,10 @@ import { CommandFailure } from './command-line.ts';
 const USAGE = 2;
 const TROUBLE = 1;
 
-/** Errors whose message says all. */
+/** Errors whose message is sufficient, without a stack. */
 const TROUBLES = [CommandFailure, ListenError, ProxyError];
 
-/** In the order of the help. Each with its own modules, which take longer to load than most commands to run. */
+/** In the order of the help. Each command loads its own modules, because loading takes longer than running most commands. */
 const COMMANDS = new Map<string, () => Promise<Command>>([
   ['serve', async () => (await import('./serve.ts')).serveCommand()],
   ['init', async () => (await import('./init.ts')).initCommand()],
@@ -23,13 +23,13 @@ const COMMANDS = new Map<string, () => Promise<Command>>([
   ['simulate', async () => (await import('./simulate.ts')).simulateCommand()],
 ]);
 
-/** The command for words that begin with none. */
+/** The command to run if the first word isn't a command. */
 const DEFAULT_COMMAND = 'serve';
 
-/** Options of the program itself, beside which there is no command. */
+/** Options of the program itself, which apply without a command. */
 const OWN_OPTIONS = new Set(['-h', '--help', '--version']);
 
-/** The commands that these words are about: one, or all where it takes all to answer. */
+/** The commands needed for these words: one, or all if the answer depends on all. */
 function commandsFor([word = '']: readonly string[]): readonly string[] {
   if (COMMANDS.has(word)) return [word];
   const isDefault = word === '' || (word.startsWith('-') && !OWN_OPTIONS.has(word));
@@ -68,7 +68,7 @@ Each command's own --help has more.`,
   return root;
 }
 
-/** Runs one command and gives the process's exit code. */
+/** Runs one command and returns the process's exit code. */
 export async function main(argv: readonly string[]): Promise<number> {
   endWithReader();
   try {
@@ -84,13 +84,13 @@ export async function main(argv: readonly string[]): Promise<number> {
   }
 }
 
-// A configuration may have several faults, a line each.
+// A configuration may have several errors, one per line.
 function complain(error: Error, exitCode: number): number {
   console.error(KNOWN_SECRETS.strike(error.message).replaceAll(/^/gm, 'error: '));
   return exitCode;
 }
 
-/** A reader that goes away, as `head` does, has read enough: that is an end, and no error. */
+/** A reader that goes away, such as `head`, has read enough: exit without an error. */
 function endWithReader(): void {
   process.stdout.on('error', (error: NodeJS.ErrnoException) => {
     if (error.code !== 'EPIPE') throw error;

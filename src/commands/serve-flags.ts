@@ -8,7 +8,7 @@ import { WatchedWebConfig } from '../http/web-config/watched-web-config.ts';
 import type { Environment } from '../yaml/document.ts';
 import { formatIssues } from '../yaml/issues.ts';
 
-/** The flags that say where and how is served. */
+/** The flags for the HTTP server. */
 export interface WebFlags extends WebConfigFlag {
   readonly 'web.listenAddress': readonly ListenAddress[];
 }
@@ -53,13 +53,15 @@ export function externalUrlOption(): Option {
   });
 }
 
-/** What the web configuration says; undefined where there is none. As with Prometheus' programs, an empty name names none. */
+/**
+ * The contents of the web configuration; undefined if there is none. As with Prometheus' programs, an empty name means none.
+ */
 export async function loadWebFlags(flags: WebConfigFlag): Promise<WebConfigResult | undefined> {
   const file = flags['web.config.file'] ?? '';
   return file === '' ? undefined : loadWebConfig(file, process.env);
 }
 
-/** The web configuration as it is served, and watched for changes; logs what it warns of. */
+/** The web configuration in use, watched for changes; logs its warnings. */
 export function watchWebConfig(
   flags: WebConfigFlag,
   loaded: (WebConfigResult & { readonly ok: true }) | undefined,
@@ -71,15 +73,15 @@ export function watchWebConfig(
   return new WatchedWebConfig({ file, env: process.env, clock: new SystemClock(), log }, loaded);
 }
 
-/** What says which shard this is: the flags as they were given. */
+/** The flags that select the shard, as given. */
 export interface ShardFlags {
   readonly shard?: string;
   readonly totalShards?: string;
 }
 
 /**
- * The shard that flags and environment name, or in words what is wrong with them. The flags are those of kube-state-metrics;
- * `auto` takes the ordinal that ends a StatefulSet's pod name.
+ * The shard given by flags and environment, or a message about what is wrong with them. The flags are those of
+ * kube-state-metrics; `auto` uses the ordinal at the end of a StatefulSet's pod name.
  */
 export function parseShard(flags: ShardFlags, env: Environment): Shard | string {
   const count = flags.totalShards ?? env['TOTAL_SHARDS'];
@@ -99,7 +101,7 @@ export function parseShard(flags: ShardFlags, env: Environment): Shard | string 
   return { index, total };
 }
 
-/** Kubernetes names the host after the pod; POD_NAME is for pods that name it otherwise. */
+/** Kubernetes sets the host name to the pod's name; POD_NAME is for pods with another host name. */
 function podName(env: Environment): string {
   return env['POD_NAME'] ?? env['HOSTNAME'] ?? '';
 }

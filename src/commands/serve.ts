@@ -28,7 +28,7 @@ interface ServeFlags extends ExporterFlags {
   readonly totalShards?: string;
 }
 
-/** `serve`: runs the exporter until it is told to stop. */
+/** `serve`: runs the exporter until it is stopped. */
 export function serveCommand(): Command {
   return new Command('serve')
     .description('observe the servers in a configuration and serve their metrics (the default command)')
@@ -58,7 +58,7 @@ Exit codes: 0 stopped by a signal · 1 trouble that the message names · 2 wrong
     )
     .allowExcessArguments()
     .action((flags: ServeFlags, command: Command) => {
-      // As the default command it is given every word that names no command.
+      // As the default command, it receives every word that isn't a command.
       const [word] = command.args;
       if (word !== undefined) command.error(`error: unknown command '${word}'`);
       const shard = parseShard(flags, process.env);
@@ -92,7 +92,7 @@ interface ExporterOptions {
   readonly flags: ExporterFlags;
   readonly shard: Shard;
   readonly config: Config;
-  /** Absent where nothing was named. */
+  /** Absent if no web configuration was named. */
   readonly webConfig: (WebConfigResult & { readonly ok: true }) | undefined;
   /** Reads the configuration again. */
   readonly load: () => Promise<LoadResult>;
@@ -127,7 +127,7 @@ async function runExporter({ flags, shard, config, webConfig, load }: ExporterOp
   await runUntilSignal({
     start: async () => {
       const { urls } = await app.start();
-      // Only now: what a start reads and makes is no garbage, and collecting among it again and again takes time.
+      // Set only now: the data created during startup isn't garbage, and collecting it again and again takes time.
       boundHeapGrowth();
       web?.start();
       const servers = config.panels.reduce((sum, panel) => sum + panel.servers.length, 0);

@@ -1,20 +1,20 @@
 import { setFlagsFromString } from 'node:v8';
 import { takeOverSignals } from './signals.ts';
 
-/** A part of the program that runs until it is told to stop. */
+/** A part of the program that runs until it is stopped. */
 export interface Service {
   start(): Promise<void>;
   stop(): Promise<void>;
-  /** What SIGHUP asks for; where absent it ends the program, as it does without us. */
+  /** Called on SIGHUP; without it, SIGHUP ends the program, as by default. */
   reload?(): Promise<unknown>;
 }
 
-/** Stopping takes no longer than this: what hangs is left behind. */
+/** The time limit for stopping, in milliseconds: anything still hanging is abandoned. */
 const STOP_DEADLINE_MS = 4_500;
 
 /**
- * Runs a service until SIGTERM or SIGINT, then stops it within five seconds; a second signal exits at once. Rejects where the
- * service can't be started or stopped.
+ * Runs a service until SIGTERM or SIGINT, then stops it within five seconds; a second signal exits at once. Rejects if the
+ * service fails to start or stop.
  */
 export async function runUntilSignal(service: Service): Promise<void> {
   let signalled: () => void = () => undefined;
@@ -24,7 +24,7 @@ export async function runUntilSignal(service: Service): Promise<void> {
   let signals = 0;
   const onSignal = () => {
     signals += 1;
-    // Nothing waits for anything any more.
+    // A second signal exits without waiting for anything.
     if (signals > 1) process.exit(1);
     signalled();
   };
@@ -37,12 +37,12 @@ export async function runUntilSignal(service: Service): Promise<void> {
     hangUps.started();
     await stopping;
   } finally {
-    // The listeners stay: a signal in the last instant must not end a program that stopped as it should.
+    // The listeners stay: a signal at the last moment must not kill a program that stopped properly.
     await withDeadline(service.stop());
   }
 }
 
-/** Reloads a service on SIGHUP; one that came before the service started is carried out then. */
+/** Reloads a service on SIGHUP; a SIGHUP that arrived before the service started is handled once it has. */
 class HangUps {
   readonly #service: Service;
   #isStarted = false;
@@ -52,7 +52,7 @@ class HangUps {
     this.#service = service;
   }
 
-  /** Handles SIGHUP from now on, together with one that came before. */
+  /** Handles SIGHUP from now on, as well as one that arrived before. */
   handle(): void {
     if (this.#service.reload !== undefined) process.on('SIGHUP', () => this.#reload());
     if (!takeOverSignals()) return;
@@ -82,14 +82,14 @@ async function withDeadline(work: Promise<void>): Promise<void> {
   await Promise.race([work, late]).finally(() => clearTimeout(timer));
 }
 
-/** How much the heap may grow between two full collections, in per cent of what was alive after the last. */
+/** How much the heap may grow between two full collections, in percent of the live data after the last one. */
 const GROWTH_PERCENT = 50;
 
 /**
- * Bounds the garbage that waits for the collector. Left to itself it lets the heap double, since it takes a busy allocator
- * for one that will go on so: with 10,000 servers a third more memory (bench/RESULTS.md).
+ * Bounds the uncollected garbage. By default the collector lets the heap double, because it expects a high allocation rate to
+ * continue: with 10,000 servers that takes a third more memory (bench/RESULTS.md).
  */
 export function boundHeapGrowth(): void {
-  // The collector reads it anew at each collection, so it may be set in a running process.
+  // The collector reads the flag at each collection, so it can be set in a running process.
   setFlagsFromString(`--heap-growing-percent=${GROWTH_PERCENT}`);
 }

@@ -1,7 +1,7 @@
-/** Commands that do one thing and end: a signal ends them with the code of that signal, unless they handle it themselves. */
+/** Commands that do one thing and end: a signal ends them with that signal's exit code, unless they handle it themselves. */
 const ONE_SHOT_COMMANDS = new Set(['init', 'check', 'doctor', 'console']);
 
-/** Did SIGHUP arrive before a service could reload? */
+/** Whether SIGHUP arrived before a service could reload. */
 let hasHungUp = false;
 
 const endEarly = () => process.exit(0);
@@ -10,11 +10,11 @@ const rememberHangUp = () => {
 };
 
 /**
- * Handles signals until the service that these words start takes over: SIGTERM and SIGINT end the program with 0, since nothing is open
- * yet, and SIGHUP is remembered. SIGUSR1, which would open Node's inspector, does nothing from now on.
+ * Handles signals until the service started by these words takes over: SIGTERM and SIGINT end the program with exit code 0,
+ * because nothing is open yet, and SIGHUP is remembered. SIGUSR1, which would open Node's inspector, is ignored from now on.
  */
 export function handleEarlySignals([word = '']: readonly string[]): void {
-  // In every version of Node.js, a listener takes the place of the one that opens the inspector.
+  // In every version of Node.js, a listener replaces the default one that opens the inspector.
   process.on('SIGUSR1', () => undefined);
   if (ONE_SHOT_COMMANDS.has(word)) return;
   process.on('SIGTERM', endEarly);
@@ -22,7 +22,7 @@ export function handleEarlySignals([word = '']: readonly string[]): void {
   process.on('SIGHUP', rememberHangUp);
 }
 
-/** Leaves signals to the caller's listeners, which are in place already; true if SIGHUP arrived before. */
+/** Removes the early handlers; the caller's listeners must already be in place. Returns whether SIGHUP has arrived. */
 export function takeOverSignals(): boolean {
   process.off('SIGTERM', endEarly);
   process.off('SIGINT', endEarly);

@@ -18,7 +18,7 @@ interface SimulateOptions {
   readonly apiKey?: string;
 }
 
-/** `simulate`: a panel with game servers that don't exist, to try the exporter on. */
+/** `simulate`: a panel with simulated game servers, to try the exporter with. */
 export function simulateCommand(): Command {
   return new Command('simulate')
     .description(
@@ -73,7 +73,7 @@ function start(options: SimulateOptions): Promise<Simulator> {
   );
 }
 
-/** The flags by which a command's user chooses the simulated panel's ports. */
+/** The flags for the simulated panel's ports. */
 export interface PortFlags {
   readonly port: string;
   readonly controlPort: string;
@@ -93,12 +93,12 @@ export async function startSimulatedPanel(options: SimulatorOptions, flags: Port
   }
 }
 
-/** Why it can't listen on a port, in words. */
+/** Why listening on a port failed. */
 export function portTrouble(code: 'EADDRINUSE' | 'EACCES'): string {
   return code === 'EADDRINUSE' ? 'is taken by another program' : 'may not be opened by this user';
 }
 
-/** A configuration for the exporter that observes everything that a simulated panel has. */
+/** An exporter configuration that observes everything on a simulated panel. */
 export function simulatorConfig(panel: Simulator): string {
   const lines = [
     `# simulated panel: ${panel.url}`,
@@ -119,13 +119,13 @@ export function simulatorConfig(panel: Simulator): string {
     );
     if (gamePort !== undefined)
       lines.push(`        query: { type: minecraft, address: "127.0.0.1:${gamePort}", interval: 10s }`);
-    // Nobody expects these to run, so no alert should say that they don't.
+    // These are not expected to run, so no alert should fire.
     if (profile === 'offline' || profile === 'suspended') lines.push('        expect: any');
   }
   return lines.join('\n');
 }
 
-// The memory limit comes by the socket, unless there is none: then the socket tells the node's memory.
+// The memory limit is reported by the socket; if it is unlimited, the socket reports the node's memory instead.
 function limitsText({ memory, disk, cpu }: Simulator['servers'][number]['limits']): string {
   const limits = [
     `disk: ${disk === 0 ? 'unlimited' : `${disk}MiB`}`,

@@ -1,7 +1,7 @@
-/** The cells of one line. */
+/** The cells of one row. */
 export type Cells = readonly string[];
 
-/** Rows as lines whose cells stand below each other. */
+/** Formats rows as lines with aligned cells. */
 export function columns(rows: readonly Cells[]): string {
   const widths = (rows[0] ?? []).map((_, column) => Math.max(...rows.map((row) => row[column]?.length ?? 0)));
   return rows
