@@ -2,17 +2,17 @@ import type { GameUsage } from './game-server.ts';
 import type { BackupSpec, Conflict, WireLimits } from './schema.ts';
 import type { BodyShape, Settings } from './settings.ts';
 
-/** An HTTP answer in full. */
+/** A complete HTTP response. */
 export interface SimulatedAnswer {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string;
 }
 
-/** An error that the panel answers with, before it has a shape. */
+/** An error answered by the panel, without its wire format. */
 export interface SimulatedRefusal {
   readonly status: number;
-  /** Class name in the `errors` envelope. */
+  /** The class name in the `errors` envelope. */
   readonly code: string;
   readonly detail: string;
 }
@@ -40,7 +40,7 @@ const DETAILS: Readonly<Record<number, string>> = {
   504: 'Could not establish a connection to the machine that runs this server.',
 };
 
-/** What the panel says for each state that it answers 409 for. */
+/** The panel's message for each state in which it answers 409. */
 export const CONFLICT_DETAILS: Readonly<Record<Conflict, string>> = {
   suspended: 'This server is currently suspended and cannot be used.',
   installing: 'This server has not yet completed its installation process.',
@@ -60,7 +60,7 @@ export function refusal(status: number, detail?: string, code?: string): Simulat
   };
 }
 
-/** The refusal in one of the shapes that panels and the proxies before them use. */
+/** The refusal in one of the formats that panels and the proxies in front of them use. */
 export function refusalAnswer({ status, code, detail }: SimulatedRefusal, shape: BodyShape): SimulatedAnswer {
   const label = STATUS_NAMES[status]?.[1] ?? 'Error';
   if (shape === 'errors') return json(status, { errors: [{ code, status: String(status), detail }] });
@@ -77,14 +77,14 @@ export function json(status: number, body: object): SimulatedAnswer {
   return { status, headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) };
 }
 
-/** Where a server is reached, as the wire has it. */
+/** An address of a server, as on the wire. */
 export interface Allocation {
   readonly ip: string;
   readonly ip_alias: string | null;
   readonly port: number;
 }
 
-/** What the listing says of a server. */
+/** The listing's data about a server. */
 export interface ListingEntry {
   readonly uuid: string;
   readonly identifier: string;
@@ -94,12 +94,12 @@ export interface ListingEntry {
   readonly owned: boolean;
   readonly conflict: Conflict | undefined;
   readonly backupLimit: number;
-  /** The default one. */
+  /** The default allocation. */
   readonly allocation: Allocation | undefined;
   readonly limits: Required<{ [Key in keyof WireLimits]: number }>;
 }
 
-/** The state of a server in a resources answer; `missing` where its node can't be asked. */
+/** The state of a server in a resources answer; `missing` if its node is unreachable. */
 export type ResourceState = 'offline' | 'starting' | 'running' | 'stopping' | 'missing';
 
 /** The body of a resources answer. */
@@ -160,7 +160,7 @@ export function listedServerDocument(server: ListingEntry, includeEgg: boolean):
   };
 }
 
-// Panels list allocations in no order: another one comes before the default.
+// Panels list allocations in no particular order, so another one comes before the default.
 function allocationDocuments(allocation: Allocation | undefined): readonly object[] {
   if (allocation === undefined) return [];
   const another = { ...allocation, ip_alias: null, port: allocation.port - 1, is_default: false };
@@ -170,12 +170,12 @@ function allocationDocuments(allocation: Allocation | undefined): readonly objec
   }));
 }
 
-/** A backup as an item of its list. */
+/** A backup as an item of the list of backups. */
 export function backupDocument(backup: BackupSpec): object {
   return { object: 'backup', attributes: backup };
 }
 
-/** One page of a list with its pagination; `page` counts from 1. */
+/** One page of a list with its pagination; `page` starts at 1. */
 export function pageDocument<Item>(
   items: readonly Item[],
   page: number,

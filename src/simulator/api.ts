@@ -16,23 +16,23 @@ import type {
 } from './schema.ts';
 import type { Settings, SettingsChange } from './settings.ts';
 
-/** How to start a simulated panel; every setting may be given, and most changed later by `set`. */
+/** Options for a simulated panel; any setting may be given, and most can be changed later with `set`. */
 export interface SimulatorOptions extends Partial<Settings> {
-  /** Where the panel and its nodes listen. Default 127.0.0.1. */
+  /** The address that the panel and its nodes listen on. Default 127.0.0.1. */
   readonly host?: string;
-  /** The panel's port, which is also its first node's. Default 0: any free one. */
+  /** The panel's port, which its first node shares. Default 0: any free port. */
   readonly port?: number;
-  /** The second node's port: where moved servers live. Default 0. */
+  /** The second node's port; moved servers are on that node. Default 0. */
   readonly secondNodePort?: number;
   /** The control endpoint's port, always on loopback. Default 0. */
   readonly controlPort?: number;
-  /** How many servers, or which ones. Default `DEMO_SERVERS`. */
+  /** The number of servers, or their specs. Default `DEMO_SERVERS`. */
   readonly servers?: number | readonly ServerSpec[];
   readonly seed?: number;
   /** API keys that the panel accepts; all belong to one user. */
   readonly apiKeys?: readonly string[];
   readonly statsIntervalMs?: number;
-  /** PEM certificate and key: the panel and its nodes then speak https and wss. */
+  /** PEM certificate and key: with them, the panel and its nodes use https and wss. */
   readonly tls?: { readonly cert: string; readonly key: string };
   readonly clock?: Clock;
 }
@@ -40,7 +40,7 @@ export interface SimulatorOptions extends Partial<Settings> {
 /** A server as tests see it. */
 export interface ServerInfo {
   readonly uuid: string;
-  /** The uuid's first eight characters. */
+  /** The first eight characters of the UUID. */
   readonly identifier: string;
   readonly name: string;
   readonly profile: ProfileName;
@@ -48,20 +48,18 @@ export interface ServerInfo {
   readonly limits: { readonly memory: number; readonly disk: number; readonly cpu: number };
   readonly state: GameState;
   readonly usage: GameUsage;
-  /** Where its game can be queried, on 127.0.0.1; undefined if it can't. */
+  /** The port on 127.0.0.1 where its game can be queried; undefined if it can't be. */
   readonly gamePort: number | undefined;
 }
 
-/**
- * A running simulated panel. `server` arguments take a uuid, a short id or a name; an unknown one throws.
- */
+/** A running simulated panel. `server` arguments take a UUID, a short id or a name; an unknown one throws. */
 export interface Simulator {
-  /** The panel's base URL, as a client is configured with it; no trailing slash. */
+  /** The panel's base URL, as configured in a client; no trailing slash. */
   readonly url: string;
   readonly secondNodeUrl: string;
   readonly controlUrl: string;
   readonly apiKey: string;
-  /** Live: states and usage are those of the moment. */
+  /** Live: states and usage are always current. */
   readonly servers: readonly ServerInfo[];
   /** What clients did. */
   readonly record: Recorder;
@@ -71,49 +69,52 @@ export interface Simulator {
 
   failRest(fault: RestFault): void;
   failSockets(fault: SocketFault): void;
-  /** Forgets all faults; what they already did stays done. */
+  /** Removes all faults; their past effects remain. */
   clearFaults(): void;
-  /** Does something to the sockets that are open now; returns how many it was done to. */
+  /** Applies an action to the open sockets; returns how many were affected. */
   sockets(action: SocketAction): number;
 
   addServer(spec: ServerSpec): ServerInfo;
-  /** Deletes a server: sockets get `deleted` and 1001, REST answers 404. */
+  /** Deletes a server: its sockets get `deleted` and close code 1001, REST calls get 404. */
   deleteServer(server: string): void;
   power(server: string, action: PowerCommand): void;
   /**
-   * Ends a server's process without anybody's request: an in-game `/stop` is exit code 0. The daemon says and does about `exit` what the
-   * settings make it; without `exit` it says nothing, and restarts only a server with `crashEveryMs`.
+   * Ends a server's process without a request: an in-game `/stop` has exit code 0. The settings decide how the daemon reacts to
+   * `exit`; without `exit` it says nothing, and restarts only servers with `crashEveryMs`.
    */
   crash(server: string, exit?: ExitState): void;
-  /** Fills a server's disk: the daemon says so, and after `stopsAfterMs` (default 0) it stops the server. */
+  /** Fills a server's disk: the daemon reports it and, after `stopsAfterMs` (default 0), stops the server. */
   fillDisk(server: string, stopsAfterMs?: number): void;
-  /** Makes a server's next starts fail, whoever asks for them: `starting`, after `startMs` `stopping` and `offline`. */
+  /**
+   * Makes a server's next starts fail, no matter who requests them: `starting`, then after `startMs` `stopping` and
+   * `offline`.
+   */
   failStarts(server: string, times: number): void;
-  /** Prints a line on a server's console, as its game does. */
+  /** Prints a line on a server's console, as the game would. */
   print(server: string, line: string): void;
-  /** Moves a server to the other node; `keep` leaves its sockets open, to be found at the next refresh. */
+  /** Moves a server to the other node; `keep` leaves its sockets open, so that clients notice at the next refresh. */
   move(server: string, sockets?: 'keep' | 'drop'): void;
-  /** The socket address that credentials name instead of the true one; undefined takes it back. */
+  /** Overrides the socket address in credentials; undefined restores the real one. */
   advertise(server: string, address: string | undefined): void;
-  /** Suspends a server: it stops without `stopping`, and its sockets are lost. */
+  /** Suspends a server: it stops without `stopping`, and its sockets are dropped. */
   suspend(server: string): void;
   unsuspend(server: string): void;
-  /** The state for which the panel answers 409, without touching sockets. */
+  /** Sets the state for which the panel answers 409, without touching sockets. */
   setConflict(server: string, conflict: Conflict | undefined): void;
-  /** Takes a server's node away: no sockets, and resources as `unreachable` says. */
+  /** Takes a server's node down: no sockets, and resources according to the setting `unreachable`. */
   setNodeDown(server: string, down: boolean): void;
-  /** Ends a backup of a server: it is in the panel's list from now on, and the sockets that may know get `backup completed`. */
+  /** Completes a backup of a server: it appears in the panel's list, and sockets with the permission get `backup completed`. */
   completeBackup(server: string, backup: BackupEnd): void;
-  /** Fixes what a server reports; undefined sets it free. */
+  /** Fixes the values that a server reports; undefined releases them. */
   pin(server: string, usage: UsagePin | undefined): void;
 
   acceptKey(key: string): void;
   revokeKey(key: string): void;
-  /** Closes the panel's and nodes' ports; all sockets are lost without a frame, old tokens are void. */
+  /** Closes the panel's and nodes' ports; all sockets are dropped without a close frame, and old tokens become invalid. */
   stopListening(): Promise<void>;
-  /** Listens again, on the same ports. */
+  /** Listens again on the same ports. */
   startListening(): Promise<void>;
 
-  /** Ends everything within a second. */
+  /** Stops everything within a second. */
   stop(): Promise<void>;
 }

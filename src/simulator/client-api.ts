@@ -22,15 +22,15 @@ import { type SimulatedServer, usageOf } from './server.ts';
 import type { Settings } from './settings.ts';
 import { signToken } from './tokens.ts';
 
-/** What the client API needs of the panel. */
+/** What the client API needs from the panel. */
 export interface ClientApiHost {
   readonly clock: Clock;
   readonly settings: Settings;
   readonly fleet: SimulatedFleet;
   readonly tokenKey: Uint8Array;
-  /** Aborts when the panel stops: nothing waits any longer. */
+  /** Aborts when the panel stops, so that nothing keeps waiting. */
   readonly stopped: AbortSignal;
-  /** Base of a node's socket addresses. */
+  /** The base URL of a node's socket addresses. */
   nodeSocketUrl(node: 0 | 1): string;
 }
 
@@ -45,7 +45,7 @@ const DEFAULT_PER_PAGE = 50;
 const DEFAULT_BACKUPS_PER_PAGE = 20;
 const LISTING_TYPES: ReadonlySet<string> = new Set(['owner', 'admin', 'admin-all']);
 
-/** The account that all keys belong to. */
+/** The account that owns all keys. */
 const ACCOUNT = {
   object: 'user',
   attributes: {
@@ -59,7 +59,7 @@ const ACCOUNT = {
   },
 };
 
-/** The panel's client API as an application. */
+/** The panel's client API as a Hono application. */
 export function clientApi(host: ClientApiHost, gate: ApiGate): Hono<{ Bindings: HttpBindings }> {
   const app = new Hono<{ Bindings: HttpBindings }>();
   const serverRoute = (endpoint: PanelEndpoint, handle: ServerHandler) => (context: ApiContext) => {
@@ -153,10 +153,12 @@ function nodeName(server: SimulatedServer): string {
   return server.nodeName ?? `node-${server.node + 1}`;
 }
 
-/** The lowest port that a server gets whose spec names none. */
+/** The lowest port assigned to a server whose spec has none. */
 const FIRST_PORT = 20_000;
 
-/** The server's default allocation; addresses that no spec names are for documentation (RFC 5737) and lead nowhere. */
+/**
+ * The server's default allocation; addresses not given by a spec are reserved for documentation (RFC 5737) and unreachable.
+ */
 function allocationOf({ allocationSpec, identifier, node }: SimulatedServer): Allocation | undefined {
   if (allocationSpec === null) return undefined;
   const { ip = `198.51.100.${node + 1}`, alias = null, port } = allocationSpec;
@@ -167,7 +169,7 @@ function allocationOf({ allocationSpec, identifier, node }: SimulatedServer): Al
   };
 }
 
-/** The page that is asked for; undefined where the query is malformed. */
+/** The requested page; undefined if the query is malformed. */
 function readPage(
   { settings }: ClientApiHost,
   context: ApiContext,

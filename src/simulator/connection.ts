@@ -16,14 +16,14 @@ import type { SimulatedServer } from './server.ts';
 import { expiringThresholdMs, type Settings } from './settings.ts';
 import { allows, checkToken, EXPIRED_TEXT, NO_TOKEN_TEXT } from './tokens.ts';
 
-/** A reader this many bytes behind loses events, as it does on real nodes. */
+/** A reader that is this many bytes behind loses events, as on real nodes. */
 const SLOW_READER_BYTES = 1_048_576;
 
 const GARBAGE = '{"event":"stats","args":["{\\"memory_bytes\\":';
-/** Just over what clients are expected to take. */
+/** Slightly more than clients are expected to accept. */
 const OVERSIZE_BYTES = 1_048_577;
 
-/** What a node says when something went wrong that it doesn't explain, such as a token that was signed with another secret. */
+/** The message of a node for an unexplained error, such as a token signed with another secret. */
 const DAEMON_ERROR_TEXT = 'an unexpected error was encountered while handling this request';
 
 const POWER_PERMISSIONS: Readonly<Record<PowerCommand, string>> = {
@@ -33,28 +33,28 @@ const POWER_PERMISSIONS: Readonly<Record<PowerCommand, string>> = {
   kill: 'control.stop',
 };
 
-/** What a console socket needs of the node that it is on. */
+/** What a console socket needs from its node. */
 export interface ConsoleHost {
   readonly clock: Clock;
   readonly recorder: Recorder;
   readonly faults: Faults;
   readonly tokenKey: Uint8Array;
   readonly settings: Settings;
-  /** Unix milliseconds of the node's last start: older tokens are void. */
+  /** When the node last started, in Unix milliseconds: older tokens are invalid. */
   readonly startedUnixMs: number;
   power(server: SimulatedServer, action: PowerCommand): void;
   print(server: SimulatedServer, line: string): void;
-  /** A `stats` frame of the moment. */
+  /** A `stats` frame with the current values. */
   statsFrame(server: SimulatedServer): Buffer;
 }
 
-/** One console socket: authenticates its client, answers it, and passes events on while its token lives. */
+/** One console socket: authenticates its client, answers it, and forwards events while its token is valid. */
 export class ConsoleConnection {
   readonly #ws: WebSocket;
   readonly #server: SimulatedServer;
   readonly #host: ConsoleHost;
   #budget: FrameBudget;
-  /** What wings calls the limiter of `send command`. */
+  /** The limiter that Wings applies to `send command`. */
   #commandBudget: FrameBudget;
   #authenticated = false;
   #permissions: readonly string[] = [];
@@ -84,20 +84,20 @@ export class ConsoleConnection {
     this.#ws.on('close', (code) => this.#leave(this.#endedHere ? undefined : code));
   }
 
-  /** Sends an event's frame if the token has the permission for it, or what the far end sends in its place where the token is gone. */
+  /** Sends an event's frame if the token has the permission for it; if the token has expired, sends the node's error instead. */
   send(frame: Buffer | string, permission?: string): void {
     if (!this.#authenticated) return;
     if (this.#isExpired) this.#sendNow('jwt error', [EXPIRED_TEXT]);
     else if (permission === undefined || allows(this.#permissions, permission)) this.sendRaw(frame, false);
   }
 
-  /** Sends anything, token or not. */
+  /** Sends any frame, with or without a token. */
   sendRaw(frame: Buffer | string, binary: boolean): void {
     if (this.#frozen || this.#ws.bufferedAmount > SLOW_READER_BYTES) return;
     this.#ws.send(frame, { binary });
   }
 
-  /** Tells of a token that is about to expire, or has. */
+  /** Notifies the client if the token is about to expire, or has expired. */
   checkToken(): void {
     if (!this.#authenticated) return;
     if (this.#isExpired) {
@@ -113,11 +113,11 @@ export class ConsoleConnection {
     this.checkToken();
   }
 
-  /** Neither reads nor writes from now on, pongs included, and keeps the connection open. */
+  /** Stops reading and writing, including pongs, but keeps the connection open. */
   freeze(): void {
     this.#frozen = true;
     this.#ws.pause();
-    // What isn't read can't be seen to close, so it no longer counts as open.
+    // A close can't be detected without reading, so the connection no longer counts as open.
     this.#leave(undefined);
   }
 
@@ -126,13 +126,13 @@ export class ConsoleConnection {
     this.#ws.close(code, reason);
   }
 
-  /** Ends the connection without a frame. */
+  /** Ends the connection without a close frame. */
   drop(): void {
     this.#endedHere = true;
     this.#ws.terminate();
   }
 
-  /** Carries out an action on the open socket, as a test asks for it. */
+  /** Applies a test's action to the open socket. */
   act(action: SocketAction): void {
     switch (action.kind) {
       case 'drop':
@@ -196,7 +196,7 @@ export class ConsoleConnection {
     recorder.frame({ at: clock.now(), server, event, accepted, ...(args !== undefined && { args }) });
     if (verdict.crashing) recorder.count('wouldHaveCrashed');
     if (verdict.notify || command?.notify === true) this.#sendNow('throttled', [event]);
-    // In the order of arrival: what follows an auth is meant to be seen after it.
+    // In order of arrival, because a frame after an auth must take effect after it.
     if (accepted) this.#handling = this.#handling.then(() => this.#handle(event, frame.args[0]));
   }
 
@@ -230,7 +230,7 @@ export class ConsoleConnection {
         break;
       case 'set state': {
         const action = powerCommandSchema.safeParse(argument);
-        // Real nodes say nothing of what a token doesn't allow.
+        // Real nodes silently ignore what a token doesn't permit.
         if (!action.success || !allows(this.#permissions, POWER_PERMISSIONS[action.data])) break;
         this.#host.power(this.#server, action.data);
         break;
@@ -240,7 +240,7 @@ export class ConsoleConnection {
         this.#host.print(this.#server, `> ${argument}`);
         break;
       default:
-        // Real nodes ignore events that they don't know.
+        // Real nodes ignore unknown events.
         break;
     }
   }

@@ -17,8 +17,8 @@ import { settingsChangeSchema } from './settings.ts';
 const serverSchema = z.strictObject({ server: z.string() });
 
 /**
- * What can be asked of the simulator over HTTP: each is a POST of a JSON body to `/control/<name>`; a server
- * in the path is by uuid, short id or name.
+ * The operations over HTTP: each is a POST with a JSON body to `/control/<name>`; a server in the path is a UUID, short id or
+ * name.
  */
 const OPERATIONS = {
   'faults/rest': operation(restFaultSchema, (panel, fault) => panel.failRest(fault)),
@@ -85,7 +85,7 @@ const OPERATIONS = {
   'record/clear': operation(z.strictObject({}), (panel) => panel.record.clear()),
 } satisfies Record<string, Operation>;
 
-/** Checks the body and does it; what it gives is the answer's body. */
+/** Validates the body and performs the operation; returns the response body. */
 type Operation = (panel: Simulator, body: unknown) => unknown;
 
 function operation<Schema extends z.ZodType>(
@@ -95,7 +95,7 @@ function operation<Schema extends z.ZodType>(
   return (panel, body) => act(panel, schema.parse(body));
 }
 
-/** The control endpoint: everything that the in-process API can do, as JSON over HTTP. */
+/** The control endpoint: all operations of the in-process API, as JSON over HTTP. */
 export function controlApi(panel: Simulator): Hono {
   const app = new Hono();
   app.get('/control/record', (context) => context.json(panel.record.snapshot()));
@@ -121,7 +121,7 @@ export function controlApi(panel: Simulator): Hono {
   return app;
 }
 
-/** The JSON body; no body counts as an empty object. */
+/** The JSON body; a missing body counts as an empty object. */
 async function readBody(context: Context): Promise<object> {
   const text = await context.req.text();
   if (text === '') return {};

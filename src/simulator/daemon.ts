@@ -1,27 +1,27 @@
 import type { DaemonWordsKind, ExitState } from './schema.ts';
 import type { Settings } from './settings.ts';
 
-/** One sentence of a daemon about the end of a run. */
+/** A daemon's console message about the end of a run. */
 export interface DaemonSentence {
   readonly kind: DaemonWordsKind;
   readonly text: string;
 }
 
-/** What a daemon makes of a run that ended although nobody asked for it. */
+/** A daemon's reaction to a run that ended without a request. */
 export interface CrashReport {
   readonly sentences: readonly DaemonSentence[];
   readonly restarts: boolean;
 }
 
 interface Daemon {
-  /** `app_name`, where the node's configuration doesn't change it. */
+  /** The default `app_name`, unless the node's configuration changes it. */
   readonly appName: string;
   readonly line: (prefix: string, text: string) => string;
-  /** Does it say so if it restarts nothing because crash detection is off? */
+  /** Whether it says that it doesn't restart the server because crash detection is off. */
   readonly namesDisabledDetection: boolean;
 }
 
-/** As server/console.go of both Wings colors a line: `[yellow][bold]…[default] …`, with a reset at the end. */
+/** The colors of both versions of Wings (server/console.go): `[yellow][bold]…[default] …`, with a reset at the end. */
 function wingsLine(prefix: string, text: string): string {
   return `\u001b[33m\u001b[1m${prefix}\u001b[39m ${text}\u001b[0m`;
 }
@@ -29,7 +29,7 @@ function wingsLine(prefix: string, text: string): string {
 const DAEMONS: Readonly<Record<Settings['daemon'], Daemon>> = {
   pterodactyl: { appName: 'Pterodactyl', line: wingsLine, namesDisabledDetection: true },
   pelican: { appName: 'pelican', line: wingsLine, namesDisabledDetection: true },
-  // application/src/server/mod.rs of calagopus/wings.
+  // From application/src/server/mod.rs of calagopus/wings.
   calagopus: {
     appName: 'Pterodactyl',
     line: (prefix, text) => `\u001b[1;33m${prefix}\u001b[0m \u001b[1m${text}\u001b[0m`,
@@ -37,21 +37,21 @@ const DAEMONS: Readonly<Record<Settings['daemon'], Daemon>> = {
   },
 };
 
-/** What a daemon says before it stops a server that is over its disk limit. */
+/** The daemon's message before it stops a server that exceeds its disk limit. */
 export const DISK_FULL: DaemonSentence = {
   kind: 'disk full',
   text: 'Server is exceeding the assigned disk space limit, stopping process now.',
 };
 
-/** A console line as a daemon prints it; a game may print the same. */
+/** A console line as printed by a daemon; a game may print the same. */
 export function daemonLine(text: string, node: Pick<Settings, 'daemon' | 'appName'>): string {
   const { appName, line } = DAEMONS[node.daemon];
   return line(`[${node.appName === '' ? appName : node.appName} Daemon]:`, text);
 }
 
 /**
- * What the daemon says and does about a process that ended by itself, as server/crash.go of Wings: `sinceRestartMs` counts from the last
- * crash after which it restarted the server.
+ * The daemon's reaction to a process that ended by itself, as in server/crash.go of Wings: `sinceRestartMs` is the time since the
+ * last crash after which it restarted the server.
  */
 export function crashReport(
   { code, outOfMemory = false }: ExitState,

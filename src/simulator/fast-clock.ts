@@ -1,8 +1,8 @@
 import type { Cancel, Clock } from '../domain/clock.ts';
 
 /**
- * Real time, run faster: what the program takes for a second passes in a fraction of one. Given to the exporter and to the
- * simulated panel alike, it makes minutes of their dealings fit a test without any of their deadlines being changed.
+ * Accelerated real time: what the program takes for a second passes in a fraction of one. When the exporter and the simulated
+ * panel share this clock, minutes of their interaction fit into a test without changing any deadline.
  */
 export class FastClock implements Clock {
   readonly #speed: number;

@@ -1,12 +1,12 @@
 import type { DaemonWordsKind, GameState, PanelEndpoint, RestFault, SocketFault } from './schema.ts';
 
-/** A fault whose server, where it names one, is a uuid. */
+/** An active fault; its server, if it names one, is a UUID. */
 interface Armed<Fault> {
   readonly fault: Fault;
   left: number;
 }
 
-/** Faults that change what sockets carry until they are cleared. */
+/** Faults that affect socket traffic until they are cleared. */
 const LASTING = [
   'silence',
   'frozen-stats',
@@ -18,11 +18,11 @@ const LASTING = [
 type LastingKind = (typeof LASTING)[number];
 type LastingFault<Kind extends LastingKind = LastingKind> = Extract<SocketFault, { kind: Kind }>;
 
-/** The faults that are armed; the first that fits strikes, and is spent after its number of times. */
+/** The active faults; the first match applies, and expires after its number of times. */
 export class Faults {
   #rest: Armed<RestFault>[] = [];
   #sockets: Armed<SocketFault>[] = [];
-  /** Lasting faults by their kind and the server that they befall; undefined stands for all servers. */
+  /** Lasting faults by kind and affected server; undefined stands for all servers. */
   readonly #lasting = new Map<LastingKind, Map<string | undefined, LastingFault>>();
 
   addRest(fault: RestFault): void {
@@ -43,7 +43,7 @@ export class Faults {
     this.#lasting.clear();
   }
 
-  /** The fault that strikes this call, if any. */
+  /** The fault that applies to this call, if any. */
   strikeRest(
     endpoint: PanelEndpoint | 'other',
     server: string | undefined,
@@ -58,7 +58,7 @@ export class Faults {
     );
   }
 
-  /** The fault of one of these kinds that strikes a server's socket, if any. */
+  /** The fault of one of these kinds that applies to a server's socket, if any. */
   strikeSocket(server: string, kinds: readonly SocketFault['kind'][]): SocketFault | undefined {
     return strike(
       this.#sockets,
@@ -66,34 +66,34 @@ export class Faults {
     );
   }
 
-  /** Do this server's sockets get no stats? */
+  /** Whether this server's sockets get no stats. */
   isSilent(server: string): boolean {
     return this.#lastingFault('silence', server) !== undefined;
   }
 
-  /** Do this server's statistics stand still? */
+  /** Whether this server's statistics are frozen. */
   isFrozen(server: string): boolean {
     return this.#lastingFault('frozen-stats', server) !== undefined;
   }
 
-  /** Does a `stats` frame with the state before follow each of this server's statuses? */
+  /** Whether each of this server's statuses is followed by a `stats` frame with the previous state. */
   isLate(server: string): boolean {
     return this.#lastingFault('late-stats', server) !== undefined;
   }
 
-  /** Is the event lost that tells of this state of the server? */
+  /** Whether the event for this state of the server is lost. */
   losesStatus(server: string, state: GameState): boolean {
     const fault = this.#lastingFault('lost-status', server);
     return fault !== undefined && (fault.states?.includes(state) ?? true);
   }
 
-  /** Is this sentence of the daemon about the server lost? */
+  /** Whether this message of the daemon about the server is lost. */
   losesWords(server: string, kind: DaemonWordsKind): boolean {
     const fault = this.#lastingFault('lost-words', server);
     return fault !== undefined && (fault.words?.includes(kind) ?? true);
   }
 
-  /** Does the daemon speak of this server's crashes before the `offline` that they lead to? */
+  /** Whether the daemon reports this server's crashes before the `offline` that they lead to. */
   areWordsEarly(server: string): boolean {
     return this.#lastingFault('early-words', server) !== undefined;
   }

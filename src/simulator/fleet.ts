@@ -16,12 +16,12 @@ import type { BackupEnd, ExitState, GameState, ServerSpec } from './schema.ts';
 import { createServer, gameTraits, type SimulatedServer } from './server.ts';
 import type { Settings } from './settings.ts';
 
-/** Lines that `send logs` can go back. */
+/** The number of lines that `send logs` returns. */
 const LOG_LINES = 150;
-/** Servers that print more lines a second than this print in every slice, not once a tick. */
+/** Servers that print more lines per second than this print in every slice rather than once per tick. */
 const SMOOTH_FROM_LINES_PER_SECOND = 5;
 
-/** The servers, what they do by themselves, and who hears of it. */
+/** The servers, their autonomous behavior, and their subscribers. */
 export class SimulatedFleet {
   readonly #clock: Clock;
   readonly #settings: () => Settings;
@@ -66,9 +66,9 @@ export class SimulatedFleet {
     return [...this.#byUuid.values()];
   }
 
-  /** Adds a server; throws where its uuid or name is taken. A short id that is taken finds the server that has had it for longer. */
+  /** Adds a server; throws if its UUID or name is taken. A duplicate short id refers to the older server. */
   add(spec: ServerSpec): SimulatedServer {
-    // Numbers in order would give neighbouring seeds; the multiplier sets them apart.
+    // Consecutive numbers would give similar seeds; the multiplier spreads them.
     const seed = this.#seed + Math.imul(++this.#added, 0x01000193);
     const server = createServer(spec, seed, this.#clock.now(), this.#settings());
     if (this.find(server.uuid) ?? this.find(server.name)) {
@@ -93,12 +93,12 @@ export class SimulatedFleet {
     this.#talkers.delete(server);
   }
 
-  /** By uuid or short id: what the panel's paths take. */
+  /** By UUID or short id, as in the panel's paths. */
   findById(id: string): SimulatedServer | undefined {
     return this.#byUuid.get(id) ?? this.#byIdentifier.get(id);
   }
 
-  /** By uuid, short id or name. */
+  /** By UUID, short id or name. */
   find(ref: string): SimulatedServer | undefined {
     return this.findById(ref) ?? this.#byName.get(ref);
   }
@@ -127,15 +127,15 @@ export class SimulatedFleet {
     }
     if (passed.at(-1) === 'offline') this.#broadcastStats(server);
     server.cancelDue();
-    // A timer may be a little early; `due` then changes nothing and is set again.
+    // A timer may fire slightly early; `due` then changes nothing and the timer is set again.
     if (game.due !== undefined) {
       server.cancelDue = this.#clock.schedule(game.due.at - now, () => this.apply(server, 'due'));
     }
   }
 
-  /** Ends a server's process; the daemon then says and does what it makes of how it ended. */
+  /** Ends a server's process; the daemon then reacts to its exit state. */
   crash(server: SimulatedServer, exit: ExitState): void {
-    // A process that ends while its server is stopping did what the daemon asked for.
+    // A process that ends while its server is stopping ended as requested.
     if (server.game.state === 'offline' || server.game.state === 'stopping') return;
     const settings = this.#settings();
     const now = this.#clock.now();
@@ -148,12 +148,12 @@ export class SimulatedFleet {
     this.apply(server, 'crash', { ...gameTraits(server, settings), reviveMs });
     if (isEarly) return;
     this.#later(server, settings.daemonWordsMs, () => {
-      // A daemon looks again, and has nothing to say if somebody started the server meanwhile.
+      // A daemon checks the state again, and says nothing if the server was started meanwhile.
       if (server.game.state === 'offline') this.#say(server, sentences);
     });
   }
 
-  /** Fills a server's disk: the daemon says so, and stops the server. */
+  /** Fills a server's disk: the daemon reports it, and stops the server. */
   fillDisk(server: SimulatedServer, stopsAfterMs = 0): void {
     if (server.game.state !== 'running' && server.game.state !== 'starting') return;
     this.#say(server, [DISK_FULL]);
@@ -166,7 +166,7 @@ export class SimulatedFleet {
     else server.cancelDaemon = this.#clock.schedule(delayMs, act);
   }
 
-  /** Sends sentences of the daemon. They aren't part of the game's log. */
+  /** Sends messages of the daemon. They aren't part of the game's log. */
   #say(server: SimulatedServer, sentences: readonly DaemonSentence[]): void {
     for (const { kind, text } of sentences) {
       if (this.#faults.losesWords(server.uuid, kind)) continue;
@@ -181,7 +181,7 @@ export class SimulatedFleet {
     if (server.connections.size > 0) this.broadcast(server, this.#frame('console output', [line]));
   }
 
-  /** Ends a backup: as on real nodes, the panel knows before the sockets do. */
+  /** Completes a backup: as on real nodes, the panel knows before the sockets do. */
   completeBackup(server: SimulatedServer, backup: BackupEnd): void {
     const outcome = endBackup(server.backups, backup, this.#clock.toUnixMs(this.#clock.now()));
     this.broadcast(server, this.#frame('backup completed', [outcome]), 'backup.read');
@@ -192,7 +192,7 @@ export class SimulatedFleet {
     for (const connection of server.connections) connection.send(frame, permission);
   }
 
-  /** A `stats` frame of the moment. */
+  /** A `stats` frame with the current values. */
   statsFrame(server: SimulatedServer): Buffer {
     return this.#statsFrame(server, server.game.state, server.game.usage);
   }
@@ -242,7 +242,7 @@ export class SimulatedFleet {
     }
   }
 
-  // Bytes, because one frame goes to each of a server's sockets and need be encoded once only.
+  // Returns bytes, because a frame is sent to all of a server's sockets but encoded only once.
   #frame(event: string, args: readonly string[]): Buffer {
     return Buffer.from(eventFrame(event, args, this.#settings().trailingNewline));
   }
@@ -256,7 +256,7 @@ function cancelAll(server: SimulatedServer): void {
 const SLICES = 20;
 const SHORTEST_SLICE_MS = 5;
 
-/** Visits every item once an interval by one timer, spread over the interval so that load is even. */
+/** Visits every item once per interval with one timer, spread over the interval to distribute the load. */
 export class Ticker<Item> {
   readonly intervalMs: number;
   readonly #clock: Clock;
@@ -309,7 +309,7 @@ export class Ticker<Item> {
     for (const item of this.#slices[this.#next] ?? []) this.#visit(item);
     this.#next = (this.#next + 1) % this.#slices.length;
     this.#afterSlice(this.#sliceMs);
-    // Keeps the pace over the long run; a process that was held up doesn't make up for whole intervals.
+    // Keeps the average pace; a process that was suspended doesn't catch up on whole intervals.
     this.#dueAt = Math.max(this.#dueAt + this.#sliceMs, this.#clock.now() - this.intervalMs);
     this.#arm();
   }

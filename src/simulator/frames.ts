@@ -3,7 +3,7 @@ import type { Random } from './random.ts';
 import type { GameState } from './schema.ts';
 import type { Settings } from './settings.ts';
 
-/** A frame's text: `args` is left out where there are none. */
+/** The text of a frame; `args` is omitted if it is empty. */
 export function eventFrame(event: string, args: readonly string[], trailingNewline: boolean): string {
   const text = JSON.stringify(args.length === 0 ? { event } : { event, args });
   return trailingNewline ? `${text}\n` : text;
@@ -36,7 +36,7 @@ function shuffled(payload: object, random: Random): object {
   return Object.fromEntries(ranked.sort((a, b) => a.rank - b.rank).map(({ entry }) => entry));
 }
 
-/** What a client sent, as far as it can be read; undefined for anything that is no event. */
+/** A client's message, as far as it is valid; undefined for anything that isn't an event. */
 export function parseClientFrame(text: string): { event: string; args: unknown[] } | undefined {
   let value: unknown;
   try {
@@ -50,28 +50,28 @@ export function parseClientFrame(text: string): { event: string; args: unknown[]
   return { event, args: Array.isArray(args) ? args : [] };
 }
 
-/** Frames of more bytes than this are dropped unread. */
+/** Larger frames are dropped unread, in bytes. */
 export const MAX_FRAME_BYTES = 4_096;
-/** More frames than this within a second have crashed real daemons. */
+/** More frames per second than this have crashed real daemons. */
 export const CRASHING_BURST = 10;
 
-/** What a socket's peer has sent of late. */
+/** The recent frames of a socket's peer. */
 export interface FrameBudget {
   readonly tokens: number;
   readonly at: number;
   /** Arrival times within the last second, oldest first. */
   readonly recent: readonly number[];
-  /** Events that are in an episode of throttling. */
+  /** Events that are currently being throttled. */
   readonly throttled: ReadonlySet<string>;
 }
 
-/** The verdict on one frame. */
+/** The decision about one frame. */
 export interface FrameVerdict {
   readonly budget: FrameBudget;
   readonly accepted: boolean;
-  /** Is this the first dropped frame of an episode? The peer is notified of that one only. */
+  /** Whether this is the first dropped frame of an episode; the peer is notified only of that one. */
   readonly notify: boolean;
-  /** Is this the frame that would have crashed a real daemon? */
+  /** Whether this frame would have crashed a real daemon. */
   readonly crashing: boolean;
 }
 
@@ -79,7 +79,7 @@ export function newFrameBudget(burst: number, now: number): FrameBudget {
   return { tokens: burst, at: now, recent: [], throttled: new Set() };
 }
 
-/** Takes or drops one frame: a token bucket per socket, an episode per event name. */
+/** Accepts or drops one frame: one token bucket per socket, one throttling episode per event name. */
 export function admitFrame(
   budget: FrameBudget,
   event: string,
@@ -87,7 +87,7 @@ export function admitFrame(
   limits: { readonly framesPerSecond: number; readonly frameBurst: number },
 ): FrameVerdict {
   const recent = [...budget.recent.filter((at) => now - at < 1_000), now];
-  // Only the frame that crosses the line counts, so one burst is one crash.
+  // Only the frame that crosses the threshold counts, so one burst is one crash.
   const crashing = recent.length === CRASHING_BURST + 1;
   const refill = ((now - budget.at) / 1_000) * limits.framesPerSecond;
   const tokens = Math.min(limits.frameBurst, budget.tokens + refill);

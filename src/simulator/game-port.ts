@@ -1,34 +1,34 @@
 import { once } from 'node:events';
 import { type AddressInfo, createServer, type Server, type Socket } from 'node:net';
 
-/** Who is on a game server. */
+/** The players on a game server. */
 export interface PlayerCount {
   readonly online: number;
   readonly max: number;
 }
 
-/** A client that sends more than this without a request for the status is no client of the game. */
+/** A client that sends more bytes than this without a status request isn't a client of the game. */
 const MAX_REQUEST_BYTES = 1_024;
 
-/** The port of a simulated game: it tells its number of players as Minecraft (Java Edition) does, while its server is running. */
+/** The port of a simulated game: it reports its number of players like Minecraft (Java Edition) while its server is running. */
 export class GamePort {
   readonly #server: Server;
   readonly #connections = new Set<Socket>();
   readonly #players: () => PlayerCount | undefined;
 
-  /** `players` gives who is there; undefined while the server isn't running. */
+  /** `players` returns the current count; undefined while the server isn't running. */
   constructor(players: () => PlayerCount | undefined) {
     this.#players = players;
     this.#server = createServer((socket) => this.#serve(socket));
   }
 
-  /** Takes a free port of the loopback interface. */
+  /** Listens on a free port of the loopback interface. */
   async open(): Promise<void> {
     this.#server.listen(0, '127.0.0.1');
     await once(this.#server, 'listening');
   }
 
-  /** Undefined while it isn't open. */
+  /** Undefined while the port is closed. */
   get port(): number | undefined {
     return (this.#server.address() as AddressInfo | null)?.port;
   }
@@ -55,14 +55,14 @@ export class GamePort {
   }
 }
 
-/** A handshake for the status, and the request for it after that: packets with their lengths before them, numbers 0 and 0. */
+/** Whether the bytes are a status handshake followed by a status request: length-prefixed packets, both with the id 0. */
 function asksForStatus(bytes: Buffer): boolean {
   const handshake = packetAt(bytes, 0);
   const request = handshake && packetAt(bytes, handshake.end);
   return handshake?.id === 0 && request?.id === 0;
 }
 
-// No packet of a client is as long as 128 bytes, but for the name of a host: lengths are one byte or two.
+// Client packets are shorter than 128 bytes, unless they contain a long host name, so lengths take one or two bytes.
 function packetAt(bytes: Buffer, at: number): { readonly id: number; readonly end: number } | undefined {
   const [first, second = 0] = bytes.subarray(at, at + 2);
   if (first === undefined) return undefined;
@@ -89,10 +89,10 @@ function lengthOf({ length }: Buffer): Buffer {
   return Buffer.from(length < 0x80 ? [length] : [(length & 0x7f) | 0x80, length >> 7]);
 }
 
-/** How long a day of the players takes, from few to many and back. */
+/** The period of the player count, from few to many and back, in milliseconds. */
 const WAVE_MS = 10 * 60_000;
 
-/** How many of `max` players are on at a monotonic instant; `phase` from 0 to 1 sets servers apart. */
+/** How many of `max` players are online at a monotonic instant; `phase` from 0 to 1 shifts servers against each other. */
 export function playersAt(now: number, max: number, phase: number): number {
   return Math.round(max * (0.45 + 0.4 * Math.sin(2 * Math.PI * (now / WAVE_MS + phase))));
 }

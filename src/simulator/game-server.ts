@@ -2,7 +2,7 @@ import type { ServerProfile } from './profiles.ts';
 import type { Random } from './random.ts';
 import type { GameState, PowerCommand, UsagePin } from './schema.ts';
 
-/** What a server uses; counters run from its start, `cpuAbsolute` 100 = one core. */
+/** A server's resource usage; counters start at the server's start, and 100 in `cpuAbsolute` is one core. */
 export interface GameUsage {
   readonly memoryBytes: number;
   readonly memoryLimitBytes: number;
@@ -15,13 +15,13 @@ export interface GameUsage {
   readonly uptimeMs: number;
 }
 
-/** What a server does by itself at an instant. */
+/** An event that a server causes by itself at an instant. */
 interface DueEvent {
   readonly at: number;
   readonly event: 'up' | 'fail' | 'down' | 'again' | 'revive';
 }
 
-/** One game server at one instant; instants are milliseconds on one clock. */
+/** One game server at one instant; instants are in milliseconds of the same clock. */
 export interface GameServer {
   readonly state: GameState;
   readonly startedAt: number;
@@ -30,28 +30,28 @@ export interface GameServer {
   readonly due: DueEvent | undefined;
 }
 
-/** What doesn't change about a server. */
+/** Properties of a server that don't change. */
 export interface GameServerTraits {
   readonly profile: ServerProfile;
   readonly memoryLimitBytes: number;
   readonly startMs: number;
   readonly stopMs: number;
-  /** Milliseconds until a crashed server starts again; undefined where it stays down. */
+  /** Milliseconds until a crashed server starts again; undefined if it stays down. */
   readonly reviveMs: number | undefined;
-  /** Does its next start fail? */
+  /** Whether its next start fails. */
   readonly startFails: boolean;
 }
 
-/** What befalls a server: somebody's power action, its death, or what it does by itself when due. */
+/** An event of a server: a requested power action, a crash, or what it does by itself when due. */
 export type GameEvent = PowerCommand | 'crash' | 'due';
 
-/** A server after an event, and the states that it went through on the way, in order. */
+/** A server after an event, and the states that it passed through, in order. */
 export interface GameStep {
   readonly server: GameServer;
   readonly passed: readonly GameState[];
 }
 
-/** The usage of a server that is off: zeros but for the last memory limit and the disk. */
+/** The usage of a server that is off: zeros except for the last memory limit and the disk. */
 export function usageWhenOff(last: Pick<GameUsage, 'memoryLimitBytes' | 'diskBytes'>): GameUsage {
   return {
     memoryBytes: 0,
@@ -66,7 +66,7 @@ export function usageWhenOff(last: Pick<GameUsage, 'memoryLimitBytes' | 'diskByt
   };
 }
 
-/** A server that was never started: its memory limit is 0 too. */
+/** A server that was never started: its memory limit is 0, too. */
 export function newServer(diskBytes: number, now: number): GameServer {
   return {
     state: 'offline',
@@ -77,7 +77,7 @@ export function newServer(diskBytes: number, now: number): GameServer {
   };
 }
 
-/** A server that has been running for `uptimeMs`, with counters to match. */
+/** A server that has been running for `uptimeMs`, with matching counters. */
 export function runningServer(
   diskBytes: number,
   now: number,
@@ -118,7 +118,7 @@ const EVENTS: Readonly<Record<GameEvent, Handler>> = {
 
 const DUE: Readonly<Record<DueEvent['event'], Handler>> = {
   up: (server) => ({ server: { ...server, state: 'running', due: undefined }, passed: ['running'] }),
-  // A daemon passes through `stopping` so that its own crash detection doesn't try the same start again.
+  // A daemon passes through `stopping` so that its crash detection doesn't retry the start.
   fail: (server, now) => ({ server: off(server, now), passed: ['stopping', 'offline'] }),
   down: (server, now) => ({ server: off(server, now), passed: ['offline'] }),
   again: (server, now, traits) => {
@@ -128,7 +128,7 @@ const DUE: Readonly<Record<DueEvent['event'], Handler>> = {
   revive: (server, now, traits) => starting(server, now, traits),
 };
 
-/** The server after an event; the same server where the event doesn't concern its state. */
+/** The server after an event; the same object if the event has no effect in its state. */
 export function step(server: GameServer, event: GameEvent, now: number, traits: GameServerTraits): GameStep {
   return EVENTS[event](server, now, traits);
 }
@@ -142,7 +142,7 @@ function starting(server: GameServer, now: number, traits: GameServerTraits): Ga
 }
 
 function stop(server: GameServer, due: DueEvent): GameStep {
-  // Whoever stops a crashed server doesn't want it to come back.
+  // A stop request for a crashed server cancels its restart.
   if (server.state === 'offline') return unmoved({ ...server, due: undefined });
   if (server.state === 'stopping') return unmoved(server);
   return { server: { ...server, state: 'stopping', due }, passed: ['stopping'] };
@@ -167,7 +167,7 @@ export function advance(server: GameServer, now: number, profile: ServerProfile,
   if (server.state === 'offline') return server;
   const seconds = Math.max(0, now - server.usageAt) / 1_000;
   const swing = 2 * random() - 1;
-  // Traffic varies by ±20 %, in step with the load.
+  // Traffic varies by ±20 %, in phase with the load.
   const pace = seconds * (1 + 0.2 * swing);
   const { usage } = server;
   return {
@@ -187,12 +187,12 @@ export function advance(server: GameServer, now: number, profile: ServerProfile,
   };
 }
 
-/** Has this run lasted as long as runs of its profile do? */
+/** Whether this run has lasted as long as its profile allows. */
 export function diesNow(server: GameServer, now: number, crashEveryMs: number | undefined): boolean {
   return crashEveryMs !== undefined && server.state === 'running' && now - server.startedAt >= crashEveryMs;
 }
 
-/** What a server reports: its usage, with the values that were fixed for it. */
+/** The usage that a server reports, including pinned values. */
 export function reported(usage: GameUsage, pin: UsagePin | undefined): GameUsage {
   if (pin === undefined) return usage;
   const fixed = Object.entries(pin).filter(([, value]) => value !== undefined);

@@ -11,28 +11,28 @@ import type { Settings } from './settings.ts';
 const GARBAGE = '{"data":{"token":"eyJ0';
 const OVERSIZE_BYTES = 16 * 1_048_576;
 
-/** What stands before every endpoint needs of the panel. */
+/** What the gate in front of every endpoint needs from the panel. */
 export interface GateHost {
   readonly clock: Clock;
   readonly settings: Settings;
   readonly faults: Faults;
   readonly recorder: Recorder;
-  /** API keys that are accepted now. */
+  /** API keys that are currently accepted. */
   readonly keys: ReadonlySet<string>;
-  /** Aborts when the panel stops: nothing waits any longer. */
+  /** Aborts when the panel stops, so that nothing keeps waiting. */
   readonly stopped: AbortSignal;
 }
 
-/** Which endpoint a call asks, and of which server (its uuid, or the id as asked where it has none). */
+/** The endpoint of a call, and its server (the UUID, or the requested id if there is no such server). */
 export interface CallTarget {
   readonly endpoint: PanelEndpoint | 'other';
   readonly server?: string;
 }
 
-/** What every call goes through: the record, the key, the limits and the faults. */
+/** The processing that every call goes through: the record, the key, the limits and the faults. */
 export class ApiGate {
   readonly #host: GateHost;
-  /** All keys belong to one user, and the panel limits users. */
+  /** A single window, because all keys belong to one user, and the panel limits users. */
   #window: RateWindow | undefined;
   readonly #serverWindows = new Map<string, RateWindow>();
 
@@ -40,7 +40,7 @@ export class ApiGate {
     this.#host = host;
   }
 
-  /** Answers a call, by the endpoint unless something before it does. */
+  /** Answers a call with the endpoint, unless something before it answers. */
   async pass(
     context: Context<{ Bindings: HttpBindings }>,
     target: CallTarget,
@@ -67,7 +67,7 @@ export class ApiGate {
     const { settings } = this.#host;
     const unauthorized = this.#checkKey(context.req.header('authorization'));
     if (unauthorized !== undefined) {
-      // A browser without a session is sent to the login page; the panel tells one by its Accept header.
+      // A browser without a session is redirected to the login page; the panel recognizes browsers by their Accept header.
       if (unauthorized === 401 && !acceptsJson(context)) return redirect('/auth/login');
       return refusalAnswer(refusal(unauthorized), settings.errorShape);
     }
@@ -117,7 +117,7 @@ export class ApiGate {
     };
   }
 
-  /** The limit headers of an answer, read when it is sent: on credentials they tell of the server's limit. */
+  /** The rate limit headers of a response, read when it is sent: for credentials they show the server's limit. */
   #headers({ endpoint, server }: CallTarget): () => Record<string, string> {
     return () => {
       const { clock, settings } = this.#host;
@@ -175,7 +175,7 @@ export class ApiGate {
         break;
     }
     context.env.incoming.socket.destroy();
-    // Goes nowhere: the connection is gone. It must not count as an answer in the record either.
+    // Never sent, because the connection is closed; it must not count as an answer in the record either.
     return new Response(null, { status: 500 });
   }
 }
@@ -197,7 +197,7 @@ function isWellFormed(url: string): boolean {
   }
 }
 
-/** Waits, but no longer than the panel runs. */
+/** Waits until the time has passed or the panel stops. */
 export async function pause(clock: Clock, delayMs: number, stopped: AbortSignal): Promise<void> {
   await sleep(clock, delayMs, stopped).catch(() => undefined);
 }
@@ -218,13 +218,13 @@ function unfinishedResponse(stopped: AbortSignal): Response {
   return new Response(body, { status: 200, headers: { 'content-type': 'application/json' } });
 }
 
-/** A minute of calls, counted from its first; times are milliseconds on one clock. */
+/** A minute of calls, starting with the first; times are milliseconds on one clock. */
 export interface RateWindow {
   readonly endsAt: number;
   readonly used: number;
 }
 
-/** What a limit says of one call. */
+/** The result of applying a limit to one call. */
 export interface RateVerdict {
   readonly window: RateWindow;
   readonly allowed: boolean;
@@ -235,7 +235,7 @@ export interface RateVerdict {
 
 const WINDOW_MS = 60_000;
 
-/** Counts one call against `limit` calls a minute; a refused call doesn't lengthen the wait. */
+/** Counts one call against `limit` calls per minute; a refused call doesn't extend the wait. */
 export function countCall(window: RateWindow | undefined, limit: number, now: number): RateVerdict {
   const open = window === undefined || now >= window.endsAt ? { endsAt: now + WINDOW_MS, used: 0 } : window;
   const allowed = open.used < limit;

@@ -6,7 +6,7 @@ import type { Duplex } from 'node:stream';
 
 type UpgradeListener = (request: IncomingMessage, socket: Duplex, head: Buffer) => void;
 
-/** One port: it can be closed with all its connections, and opened again where it was. */
+/** One port: it can be closed with all its connections, and reopened at the same number. */
 export class Listener {
   readonly #server: Server;
   readonly #secure: boolean;
@@ -24,7 +24,7 @@ export class Listener {
     this.#server = tls === undefined ? createServer() : createTlsServer(tls);
   }
 
-  /** Takes the port; rejects with Node's own error (`code`, `port`) where it can't be had. */
+  /** Opens the port; rejects with Node's own error (`code`, `port`) if it is unavailable. */
   async open(onRequest?: RequestListener, onUpgrade?: UpgradeListener): Promise<void> {
     if (onRequest !== undefined) this.#server.on('request', onRequest);
     if (onUpgrade !== undefined) this.#server.on('upgrade', onUpgrade);
@@ -33,7 +33,7 @@ export class Listener {
     await this.reopen();
   }
 
-  /** Takes the same port again. */
+  /** Opens the same port again. */
   async reopen(): Promise<void> {
     if (this.#server.listening) return;
     this.#server.listen(this.#port, this.#host);
@@ -41,7 +41,7 @@ export class Listener {
     this.#port = (this.#server.address() as AddressInfo).port;
   }
 
-  /** Gives the port back and destroys every connection. */
+  /** Releases the port and destroys every connection. */
   async close(): Promise<void> {
     if (!this.#server.listening) return;
     const closed = once(this.#server, 'close');
@@ -50,7 +50,7 @@ export class Listener {
     await closed;
   }
 
-  /** `host:port`, as it stands in a URL. */
+  /** `host:port`, as in a URL. */
   get authority(): string {
     return `${this.#host.includes(':') ? `[${this.#host}]` : this.#host}:${this.#port}`;
   }
@@ -65,7 +65,7 @@ export class Listener {
 
   #track(socket: Socket): void {
     this.#connections.add(socket);
-    // A client may vanish at any moment, a hung upgrade's too; there is nothing to do about it.
+    // A client may disconnect at any moment, even during a stalled upgrade; there is nothing to handle.
     socket.on('error', () => socket.destroy());
     socket.once('close', () => this.#connections.delete(socket));
   }

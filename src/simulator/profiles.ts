@@ -1,19 +1,19 @@
 import type { ProfileName, ServerSpec } from './schema.ts';
 
-/** What a running server uses; rates are bytes a second, cpu is percent of a core. */
+/** The resource usage of a running server; rates are in bytes per second, CPU in percent of a core. */
 export interface ServerProfile {
   readonly startsRunning: boolean;
   readonly cpu: number;
-  /** How far cpu swings to either side, percent of a core. */
+  /** The amplitude of the CPU usage, in percent of a core. */
   readonly cpuSwing: number;
-  /** Share of the memory limit. */
+  /** As a share of the memory limit. */
   readonly memory: number;
   readonly rxPerSecond: number;
   readonly txPerSecond: number;
   readonly readPerSecond: number;
   readonly writtenPerSecond: number;
   readonly consoleLinesPerSecond: number;
-  /** Milliseconds that a run lasts before the server dies by itself. */
+  /** How long a run lasts before the server crashes by itself, in milliseconds. */
   readonly crashEveryMs?: number;
 }
 
@@ -41,7 +41,7 @@ const IDLE: ServerProfile = {
   consoleLinesPerSecond: 0,
 };
 
-/** A new profile is one more row here and its name in `profileNameSchema`. */
+/** To add a profile, add a row here and its name to `profileNameSchema`. */
 export const PROFILES: Readonly<Record<ProfileName, ServerProfile>> = {
   steady: STEADY,
   busy: {
@@ -64,7 +64,7 @@ export const PROFILES: Readonly<Record<ProfileName, ServerProfile>> = {
 
 const GIB = 1_024;
 
-/** The twelve servers that `demo` shows: different profiles, and different ways to stop. */
+/** The twelve servers of `demo`, with different profiles and different ways to stop. */
 export const DEMO_SERVERS: readonly ServerSpec[] = [
   {
     name: 'survival',
@@ -118,7 +118,7 @@ export const DEMO_SERVERS: readonly ServerSpec[] = [
     profile: 'idle',
     egg: 'Valheim',
     limits: { memory: 4 * GIB, disk: 10 * GIB, cpu: 200 },
-    // Players stop it in the game, and its node starts it again.
+    // Players stop it in the game, and its node restarts it.
     crashEveryMs: 420_000,
     death: { code: 0 },
   },
@@ -135,7 +135,7 @@ export const DEMO_SERVERS: readonly ServerSpec[] = [
     profile: 'steady',
     egg: 'Factorio',
     limits: { memory: 2 * GIB, disk: 8 * GIB, cpu: 150 },
-    // Twice within a minute, so that its node gives up restarting it.
+    // It crashes twice within a minute, so its node gives up restarting it.
     crashEveryMs: 45_000,
     death: { code: 139 },
   },
@@ -152,7 +152,7 @@ export const DEMO_SERVERS: readonly ServerSpec[] = [
 
 const MIX: readonly ProfileName[] = ['steady', 'busy', 'idle', 'steady', 'idle', 'steady', 'steady', 'idle'];
 
-/** Any number of servers: the twelve of the demo first, then numbered ones with mixed profiles. */
+/** Any number of servers: first the twelve of the demo, then numbered ones with mixed profiles. */
 export function mixedServers(count: number): ServerSpec[] {
   const more = Array.from({ length: Math.max(0, count - DEMO_SERVERS.length) }, (_, index) => ({
     name: `server-${index + DEMO_SERVERS.length + 1}`,
@@ -161,7 +161,7 @@ export function mixedServers(count: number): ServerSpec[] {
   return [...DEMO_SERVERS.slice(0, count), ...more];
 }
 
-/** Any number of alike servers, all running and without console output: what a count in the options gives. */
+/** Any number of identical servers, all running and without console output; used if the options contain a number. */
 export function steadyServers(count: number): ServerSpec[] {
   return Array.from({ length: count }, (_, index) => ({
     name: `server-${index + 1}`,

@@ -1,36 +1,36 @@
 import type { PanelEndpoint } from './schema.ts';
 
-/** One frame that a client sent. `args` are absent for `auth`: they are a secret. */
+/** One frame sent by a client. `args` are omitted for `auth`, because they are secret. */
 export interface FrameRecord {
   readonly at: number;
-  /** The server's uuid. */
+  /** The server's UUID. */
   readonly server: string;
   readonly event: string;
   readonly args?: readonly unknown[];
-  /** False where a limit dropped it. */
+  /** False if a limit dropped it. */
   readonly accepted: boolean;
 }
 
-/** One REST call. `status` is 0 until it was answered: hung and dropped calls keep it. */
+/** One REST call. `status` is 0 until it is answered; calls that hang or are dropped keep it. */
 export interface CallRecord {
   /** Arrival, in milliseconds of the simulator's clock. */
   readonly at: number;
   readonly endpoint: PanelEndpoint | 'other';
-  /** The server's uuid, or the id as asked where there is no such server; absent for the listing. */
+  /** The server's UUID, or the requested id if there is no such server; absent for the listing. */
   readonly server?: string;
   readonly method: string;
   readonly status: number;
 }
 
-/** What a server's sockets saw. */
+/** Statistics of a server's sockets. */
 export interface SocketRecord {
   readonly open: number;
-  /** Most sockets that were open at once. */
+  /** The maximum number of concurrently open sockets. */
   readonly maxOpen: number;
-  /** Sockets ever opened. */
+  /** The number of sockets ever opened. */
   readonly opened: number;
   readonly pings: number;
-  /** Code of the last close that a client began; 1005 without a code, 1006 without a frame. */
+  /** The code of the last close initiated by a client; 1005 without a code, 1006 without a frame. */
   readonly lastCloseCode: number | undefined;
 }
 
@@ -43,14 +43,14 @@ export interface RecordSnapshot {
 }
 
 export interface RecordCounters {
-  /** 429s by the panel-wide limit. */
+  /** 429 answers due to the panel-wide limit. */
   readonly panelLimited: number;
-  /** 429s by a server's limit on credentials. */
+  /** 429 answers due to a server's limit on credentials. */
   readonly websocketLimited: number;
-  /** Upgrades refused for a wrong `Origin`. */
+  /** Upgrades rejected because of a wrong `Origin`. */
   readonly wrongOrigin: number;
   readonly oversizeFrames: number;
-  /** Bursts of frames that crash real daemons. */
+  /** Bursts of frames that would have crashed real daemons. */
   readonly wouldHaveCrashed: number;
 }
 
@@ -64,7 +64,7 @@ const NO_COUNTERS: RecordCounters = {
 
 const NO_SOCKETS: SocketRecord = { open: 0, maxOpen: 0, opened: 0, pings: 0, lastCloseCode: undefined };
 
-/** Keeps what clients did, up to a number of frames and calls; the oldest go first. */
+/** Records client activity, up to a number of frames and calls; the oldest are dropped first. */
 export class Recorder {
   readonly #capacity: number;
   #frames: FrameRecord[] = [];
@@ -88,12 +88,12 @@ export class Recorder {
     return this.#counters;
   }
 
-  /** By the server's uuid. */
+  /** By the server's UUID. */
   sockets(uuid: string): SocketRecord {
     return this.#sockets.get(uuid) ?? NO_SOCKETS;
   }
 
-  /** Sockets that are open now, over all servers. */
+  /** The number of open sockets of all servers. */
   get openSockets(): number {
     return [...this.#sockets.values()].reduce((sum, { open }) => sum + open, 0);
   }
@@ -107,7 +107,7 @@ export class Recorder {
     };
   }
 
-  /** Forgets what was recorded; sockets that are open stay counted. */
+  /** Clears the record; open sockets still count. */
   clear(): void {
     this.#frames = [];
     this.#calls = [];
@@ -121,7 +121,7 @@ export class Recorder {
     push(this.#frames, frame, this.#capacity);
   }
 
-  /** Records a call that arrived; the function that it gives notes the status of the answer. */
+  /** Records the arrival of a call; returns a function that records the status of the answer. */
   call(call: Omit<CallRecord, 'status'>): (status: number) => void {
     const entry = { ...call, status: 0 };
     push(this.#calls, entry, this.#capacity);
@@ -141,7 +141,7 @@ export class Recorder {
     this.#sockets.set(uuid, { ...last, open, maxOpen, opened: last.opened + 1 });
   }
 
-  /** `clientCode` is absent where the simulator ended the socket. */
+  /** `clientCode` is undefined if the simulator ended the socket. */
   closed(uuid: string, clientCode: number | undefined): void {
     const last = this.sockets(uuid);
     this.#sockets.set(uuid, {
@@ -157,7 +157,7 @@ export class Recorder {
   }
 }
 
-/** Cuts at twice the capacity, so that a full record costs no shift for each entry. */
+/** Truncates at twice the capacity, so that a full record doesn't need a shift per entry. */
 function push<Entry>(entries: Entry[], entry: Entry, capacity: number): void {
   entries.push(entry);
   if (entries.length >= 2 * capacity) entries.splice(0, entries.length - capacity);

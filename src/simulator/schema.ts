@@ -1,12 +1,12 @@
 import { z } from 'zod';
 import { bodyShapeSchema } from './settings.ts';
 
-// One schema gives both the types of the in-process API and the checks of the control endpoint.
+// One schema defines both the types of the in-process API and the validation of the control endpoint.
 
 const count = z.int().min(0);
 const positive = z.number().positive();
 
-/** How a simulated server behaves by itself. */
+/** The autonomous behavior of a simulated server. */
 export const profileNameSchema = z.enum([
   'steady',
   'busy',
@@ -30,7 +30,7 @@ export const conflictSchema = z.enum([
 
 export const powerCommandSchema = z.enum(['start', 'stop', 'restart', 'kill']);
 
-/** Limits as the listing names them: MiB, percent of a core; 0 = unlimited. */
+/** Limits as in the listing: MiB, percent of a core; 0 = unlimited. */
 export const wireLimitsSchema = z.strictObject({
   memory: count.optional(),
   swap: z.int().min(-1).optional(),
@@ -41,7 +41,7 @@ export const wireLimitsSchema = z.strictObject({
 
 export const backupSchema = z.strictObject({
   is_successful: z.boolean(),
-  /** ISO time, or null while it is being made. */
+  /** ISO time, or null while the backup is in progress. */
   completed_at: z.string().nullable(),
   bytes: count,
 });
@@ -49,11 +49,11 @@ export const backupSchema = z.strictObject({
 /** How a process ended. */
 export const exitStateSchema = z.strictObject({
   code: z.int().min(0).max(0xff_ff_ff_ff),
-  /** Did the system kill it for its use of memory? */
+  /** Whether the system killed it for its memory usage. */
   outOfMemory: z.boolean().optional(),
 });
 
-/** What a daemon says about the end of a run. */
+/** A daemon's messages about the end of a run. */
 export const daemonWordsKindSchema = z.enum([
   'crash detected',
   'exit code',
@@ -65,7 +65,7 @@ export const daemonWordsKindSchema = z.enum([
 
 export const gameStateSchema = z.enum(['offline', 'starting', 'running', 'stopping']);
 
-/** How a backup ends. */
+/** The result of a backup. */
 export const backupEndSchema = backupSchema.omit({ completed_at: true });
 
 export const allocationSchema = z.strictObject({
@@ -81,22 +81,25 @@ export const serverSpecSchema = z.strictObject({
   limits: wireLimitsSchema.optional(),
   node: z.string().optional(),
   egg: z.string().optional(),
-  /** The key's owner is this server's owner; false shows it only to `type=admin…`. */
+  /** Whether the key's owner is this server's owner; if false, only `type=admin…` lists it. */
   owned: z.boolean().optional(),
-  /** Console lines a second. */
+  /** Console lines per second. */
   consoleLinesPerSecond: z.number().min(0).optional(),
-  /** Milliseconds that a run lasts before the server dies by itself. */
+  /** How long a run lasts before the server crashes by itself, in milliseconds. */
   crashEveryMs: positive.optional(),
-  /** What such a death is; without it, the daemon says nothing, and starts the server again each time. */
+  /** The exit state of such a crash; without it, the daemon says nothing, and always restarts the server. */
   death: z.union([exitStateSchema, z.literal('disk full')]).optional(),
   backups: z.array(backupSchema).optional(),
-  /** How many backups the panel allows it; 0 = none. */
+  /** The panel's limit on its backups; 0 = none. */
   backupLimit: count.optional(),
-  /** Its default allocation: on its node's address, without an alias, unless said; null = none. */
+  /** Its default allocation: by default on its node's address, without an alias; null = none. */
   allocation: allocationSchema.nullable().optional(),
-  /** Milliseconds between the backups that it makes by itself, a third of which fail. */
+  /** Milliseconds between its scheduled backups, a third of which fail. */
   backupEveryMs: positive.optional(),
-  /** Its game can be queried: how many players it admits, and how many are on (as many as come, unless said). Servers that are added later have none. */
+  /**
+   * Makes its game queryable: the maximum number of players, and how many are online (varies by default). Not for servers added
+   * later.
+   */
   players: z.strictObject({ max: z.int().positive(), online: count.optional() }).optional(),
 });
 
@@ -117,7 +120,7 @@ export const endpointSchema = z.enum(['websocket', 'resources', 'listing', 'back
 
 /** A server by uuid, short id or name. */
 const server = z.string().optional();
-/** How many times the fault strikes; without it, until faults are cleared. */
+/** How many times the fault applies; without it, until faults are cleared. */
 const times = z.int().positive().optional();
 const restScope = {
   endpoint: endpointSchema.optional(),
@@ -136,7 +139,7 @@ export const restFaultSchema = z.discriminatedUnion('kind', [
     /** The class of the error in the `errors` envelope. */
     code: z.string().optional(),
     detail: z.string().optional(),
-    /** Sent instead of the error's own body. */
+    /** Replaces the error's own body. */
     body: z.string().optional(),
     headers: z.record(z.string(), z.string()).optional(),
   }),
@@ -150,7 +153,9 @@ export const restFaultSchema = z.discriminatedUnion('kind', [
 
 const socketScope = { server, times };
 
-/** What befalls sockets that are opened from now on; from `silence` on, faults befall open ones too, and last until they are cleared. */
+/**
+ * Faults of sockets that are opened from now on; those from `silence` on also affect open ones, and last until they are cleared.
+ */
 export const socketFaultSchema = z.discriminatedUnion('kind', [
   z.strictObject({
     kind: z.literal('refuse-upgrade'),
@@ -170,22 +175,24 @@ export const socketFaultSchema = z.discriminatedUnion('kind', [
   z.strictObject({ kind: z.literal('half-open-on-open'), ...socketScope }),
   z.strictObject({ kind: z.literal('ignore-auth'), ...socketScope }),
   z.strictObject({ kind: z.literal('jwt-error-on-auth'), ...socketScope, text: z.string().optional() }),
-  /** What a node says of a token that it can't verify. */
+  /** A node's message for a token that it can't verify. */
   z.strictObject({ kind: z.literal('daemon-error-on-auth'), ...socketScope, text: z.string().optional() }),
   z.strictObject({ kind: z.literal('silence'), server }),
-  /** The node's statistics died: no `stats` come unasked, and `send stats` is answered with the same numbers again and again. */
+  /**
+   * The node's statistics have frozen: no `stats` arrive unrequested, and `send stats` is always answered with the same numbers.
+   */
   z.strictObject({ kind: z.literal('frozen-stats'), server }),
-  /** Each `status` is followed in the same instant by a `stats` frame with the state before it. */
+  /** Each `status` is immediately followed by a `stats` frame with the previous state. */
   z.strictObject({ kind: z.literal('late-stats'), server }),
-  /** Events of `status` are lost: those with these states, or all. */
+  /** `status` events are lost: those with these states, or all. */
   z.strictObject({ kind: z.literal('lost-status'), server, states: z.array(gameStateSchema).optional() }),
-  /** What the daemon says is lost: these sentences, or all. */
+  /** The daemon's messages are lost: these, or all. */
   z.strictObject({ kind: z.literal('lost-words'), server, words: z.array(daemonWordsKindSchema).optional() }),
-  /** What the daemon says of a crash comes before the `offline` that it is about. */
+  /** The daemon's message about a crash arrives before the `offline` that belongs to it. */
   z.strictObject({ kind: z.literal('early-words'), server }),
 ]);
 
-/** What is done to the sockets that are open now: one server's, or all. */
+/** An action on the sockets that are currently open: one server's, or all. */
 export const socketActionSchema = z.discriminatedUnion('kind', [
   z.strictObject({ kind: z.literal('drop'), server }),
   z.strictObject({ kind: z.literal('half-open'), server }),

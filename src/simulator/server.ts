@@ -15,15 +15,15 @@ import type { AllocationSpec, BackupSpec, Conflict, ProfileName, ServerSpec, Usa
 import type { Settings } from './settings.ts';
 
 const MIB = 1_048_576;
-/** What an unlimited server's socket names as its memory limit: the host's RAM. */
+/** The memory limit that the socket of an unlimited server reports: the host's RAM. */
 const HOST_MEMORY_BYTES = 64 * 1_024 * MIB;
-/** Nodes grant this much over the limit that the listing names, for the runtime's own needs. */
+/** Nodes allow this much more than the limit in the listing, for the runtime's own needs. */
 const MEMORY_OVERHEAD = 1.05;
 const LONGEST_UPTIME_MS = 3 * 86_400_000;
 const DEFAULT_BACKUP_LIMIT = 3;
 const DEFAULT_LIMITS = { memory: 4_096, swap: 0, disk: 20_480, cpu: 200, io: 500 };
 
-/** One simulated server, all that is known of it. */
+/** The complete state of one simulated server. */
 export interface SimulatedServer {
   readonly uuid: string;
   readonly identifier: string;
@@ -40,35 +40,35 @@ export interface SimulatedServer {
   readonly allocationSpec: AllocationSpec | null;
   readonly backupEveryMs: number | undefined;
   readonly players: ServerSpec['players'];
-  /** When it last made a backup by itself. */
+  /** When it last made a scheduled backup. */
   backedUpAt: number;
   readonly random: Random;
   readonly connections: Set<ConsoleConnection>;
   game: GameServer;
   pin: UsagePin | undefined;
   conflict: Conflict | undefined;
-  /** Which node's port its sockets are on. */
+  /** The node whose port its sockets are on. */
   node: 0 | 1;
   nodeDown: boolean;
-  /** The node's name in the listing, where the spec gives one. */
+  /** The node's name in the listing, if the spec contains one. */
   readonly nodeName: string | undefined;
   advertised: string | undefined;
-  /** The resources answer that is cached, and when it was made. */
+  /** The cached resources answer, and when it was created. */
   resources: { readonly at: number; readonly answer: SimulatedAnswer } | undefined;
-  /** Console lines, newest last, bounded. */
+  /** Console lines, newest last; bounded. */
   readonly log: string[];
-  /** Console lines due, with the fraction that is not a line yet. */
+  /** Console lines that are due, including a fraction of a line. */
   linesOwed: number;
   cancelDue: Cancel;
   /** When the daemon last restarted it after a crash. */
   revivedAt: number | undefined;
   /** How many of its next starts fail. */
   startsToFail: number;
-  /** What the daemon is yet to say or do about the end of a run. */
+  /** Cancels what the daemon has yet to say or do about the end of a run. */
   cancelDaemon: Cancel;
 }
 
-/** A server as its spec describes it, at `now`; the seed decides what the spec leaves open. */
+/** A server according to its spec, at `now`; the seed determines what the spec leaves open. */
 export function createServer(
   spec: ServerSpec,
   seed: number,
@@ -136,7 +136,7 @@ function definedOnly<Value extends object>(value: Value): { [Key in keyof Value]
   return Object.fromEntries(entries) as { [Key in keyof Value]: NonNullable<Value[Key]> };
 }
 
-/** A server's traits under the settings of the moment. */
+/** A server's traits under the current settings. */
 export function gameTraits(
   {
     profile,
@@ -155,7 +155,7 @@ export function gameTraits(
   };
 }
 
-/** What a server reports at this moment. */
+/** The usage that a server currently reports. */
 export function usageOf(server: SimulatedServer): GameUsage {
   return reported(server.game.usage, server.pin);
 }

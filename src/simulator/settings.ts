@@ -7,18 +7,18 @@ const positive = z.number().positive();
 export const bodyShapeSchema = z.enum(['errors', 'message', 'html']);
 
 export const settingsSchema = z.strictObject({
-  /** REST calls a minute that the panel allows its user. */
+  /** REST calls per minute that the panel allows its user. */
   rateLimitPerMinute: z.int().positive(),
-  /** Credential calls a minute per server; 0 turns this limit off. */
+  /** Credential calls per minute and server; 0 disables this limit. */
   websocketLimitPerMinute: count,
-  /** Where a 429 says when to come back. */
+  /** Where a 429 states when to retry. */
   rateLimitHints: z.array(z.enum(['retry-after', 'reset', 'message'])),
   tokenLifetimeSeconds: positive,
-  /** What the panel's user may do, as console tokens tell the nodes. */
+  /** The permissions of the panel's user, as listed in console tokens. */
   tokenPermissions: z.array(z.string()),
-  /** How often sockets' tokens are looked at; 0 derives it from the lifetime. */
+  /** How often tokens are checked, in milliseconds; 0 derives it from the lifetime. */
   tokenCheckMs: z.number().min(0),
-  /** The most that one page of the listing or of backups holds. */
+  /** The maximum page size of the listing and of backups. */
   maxPerPage: z.int().min(1).max(100),
   resourcesCacheMs: z.number().min(0),
   resourceObject: z.enum(['stats', 'server_resource']),
@@ -26,52 +26,52 @@ export const settingsSchema = z.strictObject({
   resourceSuspendedFlag: z.boolean(),
   errorShape: bodyShapeSchema,
   rateLimitShape: bodyShapeSchema,
-  /** What resources say when the node is down: 504, or 200 with `missing` and zeros. */
+  /** The resources answer if the node is down: 504, or 200 with `missing` and zeros. */
   unreachable: z.enum(['504', 'missing']),
   unreachableDelayMs: z.number().min(0),
-  /** Credentials of a suspended server: 409, or issued, so that its socket opens and is closed with 4409. */
+  /** Credentials of a suspended server: 409, or issued, so that its socket opens and is closed with code 4409. */
   suspendedCredentials: z.enum(['refuse', 'issue']),
-  /** Resources of a server in a 409 state: 409 too, or answered all the same. */
+  /** Resources of a server in a 409 state: also 409, or answered anyway. */
   conflictResources: z.enum(['refuse', 'answer']),
   trailingNewline: z.boolean(),
   sendTokenExpired: z.boolean(),
   statsDiskIo: z.boolean(),
   statsUptime: z.boolean(),
   statsShuffleKeys: z.boolean(),
-  /** The only `Origin` that may open a socket; empty for the panel's own base URL. */
+  /** The only `Origin` that may open a socket; empty means the panel's own base URL. */
   expectedOrigin: z.string(),
   maxSocketsPerServer: z.int().positive(),
   framesPerSecond: positive,
   frameBurst: z.int().positive(),
-  /** Daemons limit commands beside all other frames. */
+  /** Daemons limit commands separately from all other frames. */
   commandsPerSecond: positive,
   commandBurst: z.int().positive(),
   startMs: z.number().min(0),
   stopMs: z.number().min(0),
-  /** Milliseconds from a crash, or from what the daemon says of it, to the restart. */
+  /** Milliseconds from a crash, or from the daemon's message about it, to the restart. */
   reviveMs: z.number().min(0),
-  /** Whose wording and colors the nodes' consoles have. */
+  /** The wording and colors of the nodes' consoles. */
   daemon: z.enum(['pterodactyl', 'pelican', 'calagopus']),
-  /** The name that the nodes' configuration gives the daemon; empty for the daemon's own default. */
+  /** The daemon's name in the nodes' configuration; empty for its default. */
   appName: z.string(),
-  /** Does the daemon restart a server whose process ended by itself? */
+  /** Whether the daemon restarts a server whose process ended by itself. */
   crashDetection: z.boolean(),
-  /** Does that hold for exit code 0, too? */
+  /** Whether it does so for exit code 0, too. */
   cleanExitAsCrash: z.boolean(),
-  /** After a second crash in this time, the daemon doesn't restart a server; 0 makes it always do so. */
+  /** After a second crash within this time, the daemon doesn't restart a server; 0 makes it always restart. */
   crashTimeoutSeconds: count,
-  /** Milliseconds from `offline` to what the daemon says of a crash. */
+  /** Milliseconds from `offline` to the daemon's message about a crash. */
   daemonWordsMs: z.number().min(0),
 });
 
-/** Some of the settings, to change them while the panel runs. */
+/** Settings to change while the panel is running. */
 export const settingsChangeSchema = settingsSchema.partial();
 
 export type BodyShape = z.infer<typeof bodyShapeSchema>;
 export type Settings = z.infer<typeof settingsSchema>;
 export type SettingsChange = z.infer<typeof settingsChangeSchema>;
 
-/** The defaults: how real panels behave in the field. */
+/** The defaults: the behavior of real panels in the field. */
 const DEFAULT_SETTINGS: Settings = {
   rateLimitPerMinute: 240,
   websocketLimitPerMinute: 5,
@@ -112,24 +112,24 @@ const DEFAULT_SETTINGS: Settings = {
   daemonWordsMs: 0,
 };
 
-/** The settings among a simulator's options, with defaults for the rest; throws where one is out of range. */
+/** The settings in a simulator's options, with defaults for the rest; throws if one is out of range. */
 export function initialSettings(options: SettingsChange): Settings {
   const given = Object.entries(options).filter(([key]) => key in DEFAULT_SETTINGS);
   return changedSettings(DEFAULT_SETTINGS, Object.fromEntries(given));
 }
 
-/** The settings with some of them changed; throws where one is out of range. */
+/** The settings with some of them changed; throws if one is out of range. */
 export function changedSettings(settings: Settings, changes: SettingsChange): Settings {
   const given = Object.entries(changes).filter(([, value]) => value !== undefined);
   return settingsSchema.parse({ ...settings, ...Object.fromEntries(given) });
 }
 
-/** `token expiring` is sent when this little of a token's life is left. */
+/** `token expiring` is sent when this many milliseconds of a token's lifetime are left. */
 export function expiringThresholdMs(lifetimeMs: number): number {
   return Math.min(60_000, lifetimeMs / 10);
 }
 
-/** How often sockets' tokens are looked at: every 30 s, oftener where tokens are short. */
+/** How often tokens are checked: every 30 s, or more often if their lifetime is short. */
 export function tokenCheckMs(settings: Pick<Settings, 'tokenCheckMs' | 'tokenLifetimeSeconds'>): number {
   if (settings.tokenCheckMs > 0) return settings.tokenCheckMs;
   const half = expiringThresholdMs(settings.tokenLifetimeSeconds * 1_000) / 2;

@@ -30,10 +30,10 @@ const LOOPBACK = '127.0.0.1';
 const DEFAULT_SEED = 1;
 const DEFAULT_STATS_INTERVAL_MS = 1_000;
 
-/** The key that a simulated panel accepts by default. */
+/** The API key that a simulated panel accepts by default. */
 export const DEFAULT_API_KEY = 'ptlc_simulated0panel0key0for0demo0and0tests0only';
 
-/** Starts a simulated panel, its two nodes and its control endpoint; rejects where a port is taken. */
+/** Starts a simulated panel, its two nodes and its control endpoint; rejects if a port is taken. */
 export async function startSimulator(options: SimulatorOptions = {}): Promise<Simulator> {
   const panel = new SimulatedPanel(options);
   try {
@@ -53,7 +53,7 @@ class SimulatedPanel implements Simulator {
   readonly #panel: Listener;
   readonly #secondNode: Listener;
   readonly #control: Listener;
-  /** By the uuids of their servers. */
+  /** Keyed by the UUIDs of their servers. */
   readonly #gamePorts = new Map<string, GamePort>();
   #cancelTokenCheck: Cancel = () => undefined;
 
@@ -248,7 +248,7 @@ class SimulatedPanel implements Simulator {
       this.#control.close(),
       ...[...this.#gamePorts.values()].map((port) => port.close()),
     ]);
-    // After the connections: what waited must find nobody left to answer.
+    // After the connections are closed, so that waiting calls have nobody left to answer.
     this.#world.abort();
   }
 
@@ -277,7 +277,7 @@ class SimulatedPanel implements Simulator {
     return server;
   }
 
-  /** The same fault with its server's uuid in place of a short id or name. */
+  /** The same fault with its server's UUID in place of a short id or name. */
   #resolved<Fault extends { server?: string | undefined }>(fault: Fault): Fault {
     return fault.server === undefined ? fault : { ...fault, server: this.#find(fault.server).uuid };
   }
@@ -292,13 +292,13 @@ class SimulatedPanel implements Simulator {
   }
 }
 
-/** An application as a listener of Node's; it leaves the process' own `Request` and `Response` alone. */
+/** An application as a Node request listener; it doesn't replace the process's global `Request` and `Response`. */
 function requestListener(app: { readonly fetch: Parameters<typeof getRequestListener>[0] }): RequestListener {
   const listen = getRequestListener(app.fetch, { overrideGlobalObjects: false });
   return (request, response) => void listen(request, response);
 }
 
-/** Somebody asked for a server that the simulator doesn't have. */
+/** The simulator has no server with this UUID, short id or name. */
 export class UnknownServerError extends Error {
   constructor(ref: string) {
     super(`no server "${ref}": give a uuid, a short id or a name`);

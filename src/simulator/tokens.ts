@@ -1,13 +1,13 @@
 import { errors, jwtVerify, SignJWT } from 'jose';
 
-/** A console token's claims as far as the nodes look at them; times are Unix milliseconds. */
+/** The claims of a console token that the nodes check; times are Unix milliseconds. */
 export interface IssuedClaims {
   readonly serverUuid: string;
   readonly issuedAtMs: number;
   readonly expiresAtMs: number;
 }
 
-/** What the nodes make of a token: its claims, or the text of the `jwt error`. */
+/** The result of a node's check: the token's claims, or the text of the `jwt error`. */
 export type TokenVerdict =
   | { readonly ok: true; readonly claims: IssuedClaims; readonly permissions: readonly string[] }
   | { readonly ok: false; readonly text: string };
@@ -33,7 +33,7 @@ export function signToken(
     .sign(key);
 }
 
-/** Checks a token as a node does; `validSinceMs` is when the node last started: older tokens are void. */
+/** Checks a token as a node does; `validSinceMs` is when the node last started: older tokens are invalid. */
 export async function checkToken(
   key: Uint8Array,
   token: string,
@@ -50,7 +50,7 @@ export async function checkToken(
       issuedAtMs: Math.round(iat * 1_000),
       expiresAtMs: Math.round(exp * 1_000),
     };
-    // The check above counts in whole seconds; tokens here may live for two.
+    // The check above uses whole seconds, but tokens here may live for only two.
     if (expected.nowMs >= claims.expiresAtMs) return { ok: false, text: EXPIRED_TEXT };
     if (claims.serverUuid !== expected.serverUuid) return { ok: false, text: WRONG_SERVER_TEXT };
     if (claims.issuedAtMs < expected.validSinceMs) return { ok: false, text: DENYLISTED_TEXT };
@@ -63,7 +63,7 @@ export async function checkToken(
   }
 }
 
-/** Do a token's permissions hold this one? */
+/** Whether a token's permissions include this one. */
 export function allows(permissions: readonly string[], needed: string): boolean {
   return permissions.includes(needed) || permissions.includes('*');
 }

@@ -4,7 +4,7 @@ import type { WebSocketServer } from 'ws';
 import { ConsoleConnection, type ConsoleHost } from './connection.ts';
 import type { SimulatedServer } from './server.ts';
 
-/** What the upgrade needs to know beyond what a console does. */
+/** What an upgrade needs in addition to a console socket. */
 export interface UpgradeHost extends ConsoleHost {
   readonly webSockets: WebSocketServer;
   /** The only `Origin` that may open a socket. */
@@ -14,7 +14,7 @@ export interface UpgradeHost extends ConsoleHost {
 
 const SOCKET_PATH = /^\/api\/servers\/([0-9a-f-]{36})\/ws$/;
 
-/** Opens a console socket on one node's port, or refuses it as a real node does. */
+/** Opens a console socket on one node's port, or rejects it as a real node does. */
 export function handleUpgrade(
   host: UpgradeHost,
   node: 0 | 1,
@@ -49,7 +49,7 @@ export function handleUpgrade(
   });
 }
 
-/** Lets an armed fault have the upgrade; true where one did. */
+/** Applies an active fault to the upgrade; returns whether there was one. */
 function strikeUpgrade(host: UpgradeHost, server: SimulatedServer, socket: Duplex): boolean {
   const fault = host.faults.strikeSocket(server.uuid, ['refuse-upgrade', 'hang-upgrade', 'drop-upgrade']);
   if (fault?.kind === 'refuse-upgrade') {
@@ -60,7 +60,7 @@ function strikeUpgrade(host: UpgradeHost, server: SimulatedServer, socket: Duple
   return fault !== undefined;
 }
 
-/** Ends at once what was opened only to be ended. */
+/** Ends connections that a fault says to end right after opening. */
 function greet(host: UpgradeHost, server: SimulatedServer, connection: ConsoleConnection): void {
   if (server.conflict === 'suspended') {
     connection.close(4409, 'server is suspended');

@@ -12,10 +12,10 @@ import type { SimulatedServer } from './server.ts';
 import type { Settings } from './settings.ts';
 import type { UpgradeHost } from './upgrade.ts';
 
-/** Room for any frame that a client may send; the nodes' own limit on frames is far below. */
+/** Enough for any frame that a client may send; the nodes' own limit on frames is much lower. */
 const MAX_INCOMING_BYTES = 1_048_576;
 
-/** What the panel, its nodes and the control endpoint share. */
+/** The state shared by the panel, its nodes and the control endpoint. */
 export class World implements GateHost, ClientApiHost, UpgradeHost {
   readonly clock: Clock;
   readonly recorder = new Recorder();
@@ -43,7 +43,7 @@ export class World implements GateHost, ClientApiHost, UpgradeHost {
     readonly panelUrl: () => string;
     readonly nodeSocketUrl: (node: 0 | 1) => string;
   }) {
-    // Every call that hangs waits for it, and thousands may.
+    // Every hanging call listens to it, and there may be thousands.
     setMaxListeners(0, this.#stopping.signal);
     this.clock = parts.clock;
     this.settings = parts.settings;
@@ -90,7 +90,7 @@ export class World implements GateHost, ClientApiHost, UpgradeHost {
     return this.fleet.statsFrame(server);
   }
 
-  /** Lets go of everything that waits. */
+  /** Ends all waiting. */
   abort(): void {
     this.#stopping.abort();
   }
