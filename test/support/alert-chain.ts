@@ -16,7 +16,10 @@ const SCRAPE_INTERVAL = '15s';
 
 const MINUTE_MS = 60_000;
 
-/** Real milliseconds that conditions may be late by, beside the minutes of the chain: generous, since machines are shared. */
+/**
+ * Margin for conditions, in real milliseconds, in addition to the minutes of the chain; generous, because machines are
+ * shared.
+ */
 const LATE_MS = 30_000;
 
 interface RunningExporter {
@@ -24,7 +27,7 @@ interface RunningExporter {
   stop(): Promise<void>;
 }
 
-/** Simulated panels, an exporter, Prometheus and Alertmanager with the shipped rules and routes, all faster than real time. */
+/** Simulated panels, an exporter, Prometheus and Alertmanager with the shipped rules and routes, all accelerated. */
 export class AlertChain {
   readonly panels: ReadonlyMap<string, Simulator>;
   readonly prometheus: PrometheusUnderTest;
@@ -50,7 +53,7 @@ export class AlertChain {
     this.#exporter = parts.exporter;
   }
 
-  /** Starts it with panels of these names; at a factor of 1 the exporter is the built program. */
+  /** Starts it with panels of these names; with a factor of 1, the exporter is the built program. */
   static async start(panels: ReadonlyMap<string, SimulatorOptions>, hurry: Hurry): Promise<AlertChain> {
     const time = new TestTime(hurry.factor);
     const simulators = new Map<string, Simulator>();
@@ -73,12 +76,12 @@ export class AlertChain {
     return panel;
   }
 
-  /** The chain's minutes since its start. */
+  /** Minutes since the start, in the chain's time. */
   get minute(): number {
     return this.minuteAt(performance.now());
   }
 
-  /** The chain's minute of an instant of `performance.now()`. */
+  /** The chain's minute at an instant of `performance.now()`. */
   minuteAt(at: number): number {
     return ((at - this.#startedAt) * this.#hurry.factor) / MINUTE_MS;
   }
@@ -87,12 +90,12 @@ export class AlertChain {
     return this.#alertmanager.notifications;
   }
 
-  /** Does something after some of the chain's minutes. */
+  /** Runs a function after this many of the chain's minutes. */
   later(minutes: number, act: () => void): void {
     this.#time.clock().schedule(minutes * MINUTE_MS, act);
   }
 
-  /** Waits until some of the chain's minutes have passed. */
+  /** Waits for this many of the chain's minutes. */
   pass(minutes: number): Promise<void> {
     const end = this.minute + minutes;
     return this.until(minutes, () => {
@@ -100,7 +103,7 @@ export class AlertChain {
     });
   }
 
-  /** Waits until a check passes, at most for some of the chain's minutes. */
+  /** Waits until a check passes, for at most this many of the chain's minutes. */
   until(minutes: number, check: () => void | Promise<void>): Promise<void> {
     const timeout = (minutes * MINUTE_MS) / this.#hurry.factor + LATE_MS;
     return vi.waitFor(check, { timeout, interval: 50 });
@@ -110,7 +113,7 @@ export class AlertChain {
     await this.#exporter.stop();
   }
 
-  /** Starts the exporter again where it was. */
+  /** Restarts the exporter at the same address. */
   async startExporter(): Promise<void> {
     this.#exporter = await startObserving(this.panels, this.#hurry, this.#time, this.#exporter.port);
   }

@@ -12,47 +12,47 @@ const SHIPPED = new URL('../../deploy/alertmanager/webhook.yml', import.meta.url
 
 type Labels = Readonly<Record<string, string>>;
 
-/** One alert of a notification. */
+/** One alert in a notification. */
 export interface NotifiedAlert {
   readonly status: 'firing' | 'resolved';
   readonly labels: Labels;
   readonly annotations: Labels;
 }
 
-/** What the webhook was sent at once. */
+/** The content of one webhook request. */
 export interface Notification {
-  /** When it came, as `performance.now()`. */
+  /** When it arrived, as `performance.now()`. */
   readonly at: number;
   readonly receiver: string;
   readonly groupLabels: Labels;
   readonly alerts: readonly NotifiedAlert[];
 }
 
-/** An alert as Alertmanager knows it, notified or not. */
+/** An alert known to Alertmanager, notified or not. */
 export interface KnownAlert {
   readonly labels: Labels;
   readonly status: { readonly inhibitedBy: readonly string[] };
 }
 
-/** An alert as Prometheus sends it; it fires until `endsAt`. */
+/** An alert as sent by Prometheus; it fires until `endsAt`. */
 export interface SentAlert {
   readonly labels: Labels;
   readonly endsAt?: string;
 }
 
-/** A real Alertmanager of a test's own, and the webhook that it notifies. */
+/** A real Alertmanager for a test, and the webhook that it notifies. */
 export interface AlertmanagerUnderTest {
   /** Its `host:port`. */
   readonly authority: string;
-  /** All notifications so far, in the order in which they came. */
+  /** All notifications so far, in order of arrival. */
   readonly notifications: readonly Notification[];
-  /** All alerts that fire. */
+  /** All firing alerts. */
   alerts(): Promise<readonly KnownAlert[]>;
   send(alerts: readonly SentAlert[]): Promise<void>;
   stop(): Promise<void>;
 }
 
-/** Starts an Alertmanager with the shipped webhooks, which are all one here, and its waits in a hurry. */
+/** Starts an Alertmanager with the shipped webhooks, all directed to a single one, and with accelerated waits. */
 export async function startAlertmanager(hurry: Hurry): Promise<AlertmanagerUnderTest> {
   const folder = await mkdtemp(join(tmpdir(), 'alertmanager-'));
   const webhook = await listen();

@@ -9,22 +9,22 @@ import { countCall, type RateWindow } from '../../src/simulator/gate.ts';
 import { FakeGateway, RESOURCES } from './fleet-bench.ts';
 import { collectingLogger } from './logger.ts';
 
-/** One call, when it reached the panel. */
+/** One call, recorded when it reached the panel. */
 export interface TimedCall {
   readonly kind: CallKind;
   readonly server: string;
   readonly at: number;
 }
 
-/** How long the panel takes over a call. */
+/** How long the panel takes to answer a call, in milliseconds. */
 const ANSWER_MS = 60;
 
 const TOKEN_LIFE_MS = 600_000;
 
-/** A panel with a rate limit of its own, behind the real budget; no call of it touches a network. */
+/** A panel with its own rate limit, behind the real budget; its calls don't use the network. */
 export class BudgetedPanel extends FakeGateway {
   readonly made: TimedCall[] = [];
-  /** Calls that the panel met with 429. */
+  /** Calls that the panel answered with 429. */
   refused = 0;
   readonly #clock: Clock;
   readonly #limit: number;

@@ -4,10 +4,10 @@ import type { Scene } from './fault-scene.ts';
 
 const MINUTE_MS = 60_000;
 
-/** At most two tokens a minute are asked for a server. */
+/** At most two tokens per minute are requested for a server. */
 const TOKENS_PER_MINUTE = 2;
 
-/** The panel never saw more calls than the exporter allows itself, over all and for each server. */
+/** Asserts that the panel never received more calls than the exporter's limits, in total and per server. */
 export function expectWithinBudget(
   { panel, elsewhere }: Pick<Scene, 'panel' | 'elsewhere'>,
   limit = 60,

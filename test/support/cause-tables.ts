@@ -12,7 +12,7 @@ const HEADINGS: Readonly<Record<Scope, string>> = {
   exporter: 'Causes that concern the exporter itself',
 };
 
-/** All causes, a Markdown table for each scope. */
+/** All causes, as a Markdown table for each scope. */
 export function renderCauses(): string {
   const sections = (Object.keys(HEADINGS) as Scope[]).map((scope) => {
     const causes = ALL.filter((cause) => cause.scope === scope);
@@ -21,7 +21,7 @@ export function renderCauses(): string {
   return sections.join('\n');
 }
 
-/** The causes behind an alert, by the file of its runbook. */
+/** The causes behind an alert, keyed by the file name of its runbook. */
 export const RUNBOOK_CAUSES: Readonly<Record<string, readonly Cause[]>> = {
   'gameserver-blocked.md': BLOCKED_REASONS.map((reason) => CAUSES[reason]),
   'gameserver-node-down.md': ALL.filter(({ scope, escalates }) => scope === 'node' && escalates),

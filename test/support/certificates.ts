@@ -12,9 +12,9 @@ export interface Certificate {
   readonly key: string;
 }
 
-/** A certificate authority of the tests' own. */
+/** A certificate authority for tests. */
 export interface Authority {
-  /** Its certificate's file, for `ca_file`. */
+  /** The file with its certificate, for `ca_file`. */
   readonly file: string;
   /** A certificate for a subject alternative name, such as `IP:127.0.0.1`. */
   issue(altName: string, validity?: keyof typeof VALIDITY, kind?: keyof typeof KEYS): Promise<Certificate>;
@@ -34,20 +34,20 @@ policy = any
 commonName = supplied
 `;
 
-/** As `openssl ca` takes them: times of UTC. */
+/** In the format of `openssl ca`: UTC times. */
 const VALIDITY = {
   valid: { from: '200101000000Z', to: '490101000000Z' },
   expired: { from: '200101000000Z', to: '200102000000Z' },
   'not yet valid': { from: '480101000000Z', to: '490101000000Z' },
 } as const;
 
-/** What OpenSSL makes a new key by. */
+/** OpenSSL's options for a new key. */
 const KEYS = {
   ec: '-newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes',
   rsa: '-newkey rsa:2048 -nodes',
 } as const;
 
-/** Makes an authority with OpenSSL, in a folder of its own. */
+/** Creates an authority with OpenSSL, in a folder of its own. */
 export async function createAuthority(): Promise<Authority> {
   const folder = await mkdtemp(join(tmpdir(), 'authority-'));
   const openssl = (command: string, ...more: string[]) =>

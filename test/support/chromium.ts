@@ -1,7 +1,7 @@
 import { type Browser, chromium } from 'playwright-core';
 import { ensureDebianPackage } from './debian.ts';
 
-/** Is there a browser to test the page in? */
+/** Whether a browser is available to test the page. */
 export const hasChromium = await ensureDebianPackage('chromium', 'chromium');
 
 export function launchChromium(): Promise<Browser> {

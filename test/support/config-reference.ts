@@ -3,7 +3,7 @@ import { configJsonSchema } from '../../src/config/schema.ts';
 import { SERVER_ID_PATTERN } from '../../src/config/values.ts';
 import { DURATION_PATTERN, SIZE_PATTERN } from '../../src/yaml/scalars.ts';
 
-/** The part of a JSON schema that a reader of the configuration's reference is told of. */
+/** The parts of a JSON schema that the configuration reference uses. */
 interface Node {
   readonly type?: string | readonly string[];
   readonly description?: string;
@@ -32,8 +32,8 @@ const WORDS_OF_TYPE: Readonly<Record<string, string>> = {
 };
 
 /**
- * The configuration's reference in Markdown, from its schema: a heading and a table for each section, the top level first;
- * sections whose keys are the same are shown once.
+ * The configuration reference in Markdown, generated from the schema: a heading and a table for each section, the top level
+ * first; sections with the same keys are shown once.
  */
 export function renderConfigReference(schema: unknown = configJsonSchema()): string {
   const shown = new Map<string, string>();
@@ -55,7 +55,7 @@ interface Section {
   readonly path: string;
 }
 
-/** The sections from here on down, as one meets them in the file. */
+/** This section and those below it, in the order of the file. */
 function sectionsOf(node: Node, path: string): readonly Section[] {
   if (node.items !== undefined) return sectionsOf(node.items, `${path}[]`);
   if (node.properties === undefined) return [];
@@ -78,7 +78,7 @@ function tableOf({ properties = {}, required = [] }: Node, path: string): string
     .join('');
 }
 
-/** Leads to the section that tells a map's keys. The anchor is as GitHub makes it of the heading. */
+/** Links to the section with a map's keys. The anchor is the one that GitHub generates from the heading. */
 function linked(type: string, section: Section | undefined): string {
   if (section === undefined) return type;
   const anchor = section.path.toLowerCase().replaceAll(/[^a-z0-9_-]/g, '');
@@ -96,7 +96,7 @@ function typeOf(node: Node): string {
   return types.map((type) => WORDS_OF_TYPE[type] ?? type).join(', or ');
 }
 
-// That a variable may stand in a value's place is said once for all of them, as is that a number may be quoted.
+// The reference states once for all values that they may be variables, and that numbers may be quoted.
 function alternatives(nodes: readonly Node[]): readonly string[] {
   const words = nodes.filter(({ pattern }) => pattern !== '\\$\\{').map(typeOf);
   return words.filter((word) => word !== 'text' || words.length === 1);

@@ -1,19 +1,19 @@
 import { expect } from 'vitest';
 import { type Chosen, type DashboardQuery, interpolate, type Timing } from './grafana.ts';
 
-/** One series of an answer. */
+/** One series of a response. */
 export interface Series {
   readonly metric: Readonly<Record<string, string>>;
-  /** Of an instant query. */
+  /** For an instant query. */
   readonly value?: readonly [at: number, value: string];
-  /** Of a range query. */
+  /** For a range query. */
   readonly values?: readonly (readonly [at: number, value: string])[];
 }
 
-/** What is chosen in each variable of a dashboard. */
+/** The selection in each variable of a dashboard. */
 export type Choices = Readonly<Record<string, Chosen>>;
 
-/** All of everything, as a dashboard chooses at first. */
+/** All of everything, a dashboard's initial selection. */
 export const ALL: Choices = {
   job: { all: '.+' },
   panel: { all: '.+' },
@@ -23,12 +23,12 @@ export const ALL: Choices = {
 };
 
 /**
- * A quarter of an hour in steps of some scrapes. Every attempt begins at another second, so that a scrape that a busy machine missed
- * hides no event for good.
+ * 15 minutes in steps of several scrapes. Every attempt begins at another second, so that a scrape missed by a busy machine
+ * doesn't hide an event permanently.
  */
 export const TIMING: Timing = { range: 900, step: 5, scrapeInterval: 1 };
 
-/** Asks a Prometheus what a dashboard asks, as of an instant in Unix seconds; series come in the order of their labels. */
+/** Runs a dashboard's query against a Prometheus, as of an instant in Unix seconds; series are sorted by their labels. */
 export async function askFor(
   url: string,
   query: DashboardQuery,
@@ -44,12 +44,12 @@ export async function askFor(
   return result.toSorted((a, b) => (keyOf(a) < keyOf(b) ? -1 : 1));
 }
 
-/** The values that a label has in some series. */
+/** The values of a label in some series. */
 export function labelValuesOf(url: string, label: string, series: string): Promise<readonly string[]> {
   return answer(url, `label/${label}/values`, { 'match[]': series }, 'GET');
 }
 
-/** An instant, in Unix seconds, for which Prometheus has all samples, and will have no others later. */
+/** An instant, in Unix seconds, for which Prometheus has all samples and won't receive more. */
 export function settled(): number {
   return Math.floor(Date.now() / 1_000) - 3;
 }

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
 
-/** Real milliseconds after which a connect that was not answered counts as one that never is. */
+/** Real milliseconds after which an unanswered connect counts as never answered. */
 const UNANSWERED_MS = 30;
 
 const SCRIPT = `
@@ -11,15 +11,15 @@ const SCRIPT = `
   const server = require('node:net').createServer();
   server.listen({ port: Number(port), host: '127.0.0.1', backlog: 1 }, () => process.stdout.write('listening'));`;
 
-/** A port whose connects nobody answers. */
+/** A port that never answers connects. */
 export interface DeafPort {
-  /** Gives the port back. */
+  /** Releases the port. */
   end(): Promise<void>;
 }
 
 /**
- * Takes a port as a machine does that hangs: a stopped process listens, and its queue is filled until the system answers no more
- * connects. Linux then drops them, and the client waits.
+ * Occupies a port like a machine that hangs: a stopped process listens, and its backlog is filled until the system answers no
+ * more connects. Linux then drops them, and the client waits.
  */
 export async function startDeafPort(port: number): Promise<DeafPort> {
   const listener = spawn(process.execPath, ['-e', SCRIPT, String(port)], {

@@ -6,22 +6,22 @@ import { promisify } from 'node:util';
 
 const run = promisify(execFile);
 
-/** Test files run side by side, and only one apt-get may run at a time. */
+/** Test files run concurrently, and only one apt-get may run at a time. */
 const LOCK = join(tmpdir(), 'gameserver-exporter-apt.lock');
 
-/** apt waits this many seconds for another package manager to finish. */
+/** The number of seconds that apt waits for another package manager to finish. */
 const APT_PATIENCE = '-oDPkg::Lock::Timeout=120';
 
-/** Installs the package `$2`, unless another test file has brought its program `$1` in the meantime. */
+/** Installs the package `$2`, unless another test file has installed its program `$1` in the meantime. */
 const INSTALL = `command -v "$1" || test -f "$1" || {
   apt-get ${APT_PATIENCE} update && apt-get ${APT_PATIENCE} install -y --no-install-recommends "$2"
 }`;
 
 /**
- * Makes sure that the program of a Debian package is on this machine; root installs a missing package with apt, which one line on
- * standard error announces. If the program is still missing, standard error says which tests are skipped and the answer is false; with
- * `CI=true` this throws instead, because there a skip is a failure. `flag` makes the program do nothing but end well; what has no such flag
- * is named by its path, and only looked for.
+ * Makes sure that the program of a Debian package is installed; root installs a missing package with apt, which one line on
+ * standard error announces. If the program is still missing, standard error says which tests are skipped and the result is false;
+ * with `CI=true` this throws instead, because there a skip is a failure. `flag` makes the program exit successfully without doing
+ * anything; a program without such a flag is given by its path and only checked for existence.
  */
 export async function ensureDebianPackage(
   name: string,
@@ -38,12 +38,12 @@ export async function ensureDebianPackage(
   return false;
 }
 
-/** Installs a package; gives why that failed. */
+/** Installs a package; returns the error if that fails. */
 async function install(name: string, binary: string): Promise<string | undefined> {
   if (process.getuid?.() !== 0) return 'only root can install it';
   if (!(await runs('apt-get', '--version'))) return 'there is no apt to install it with';
   process.stderr.write(`installing the Debian package ${name}, because the tests need ${binary}\n`);
-  // A service that the package may start does no harm: the tests use ports and folders of their own.
+  // A service that the package may start does no harm, because the tests use their own ports and folders.
   const env = { ...process.env, DEBIAN_FRONTEND: 'noninteractive' };
   try {
     await run('flock', [LOCK, 'sh', '-c', INSTALL, 'sh', binary, name], { env });
@@ -65,7 +65,8 @@ async function runs(binary: string, flag: string): Promise<boolean> {
     await run(binary, [flag]);
     return true;
   } catch (error) {
-    // A program that is missing or fails has a code. Anything else is a mistake of the test, such as a unit test that starts programs.
+    // A program that is missing or fails has an error code. Anything else is a mistake in the test, such as a unit test that
+    // starts programs.
     if (error instanceof Error && 'code' in error) return false;
     throw error;
   }

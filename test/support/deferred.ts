@@ -4,7 +4,7 @@ export interface Deferred<Value> {
   readonly reject: (error: Error) => void;
 }
 
-/** A promise that is settled from outside; what Node 22 has as `Promise.withResolvers`. */
+/** A promise that is settled from outside; equivalent to `Promise.withResolvers` in Node 22. */
 export function deferred<Value>(): Deferred<Value> {
   let resolve!: (value: Value) => void;
   let reject!: (error: Error) => void;

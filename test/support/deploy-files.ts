@@ -4,7 +4,7 @@ import { parseAllDocuments } from 'yaml';
 
 const ROOT = new URL('../../', import.meta.url);
 
-/** The path of a file of the repository on this machine. */
+/** The absolute path of a file in the repository. */
 export function repositoryPath(path: string): string {
   return fileURLToPath(new URL(path, ROOT));
 }
@@ -17,7 +17,7 @@ export function readText(path: string): string {
   return readFileSync(new URL(path, ROOT), 'utf8');
 }
 
-/** The documents of a YAML file, with merge keys resolved; throws where it is no strict YAML. */
+/** The documents of a YAML file, with merge keys resolved; throws if it isn't strict YAML. */
 export function readYaml(path: string): readonly unknown[] {
   return parseAllDocuments(readText(path), { merge: true }).map((document) => {
     const [error] = [...document.errors, ...document.warnings];
@@ -26,7 +26,7 @@ export function readYaml(path: string): readonly unknown[] {
   });
 }
 
-/** The package's own description. */
+/** The package's manifest. */
 export function readManifest(): { readonly version: string; readonly license: string } {
   return JSON.parse(readText('package.json')) as { version: string; license: string };
 }

@@ -2,12 +2,12 @@ import { readdirSync, readFileSync } from 'node:fs';
 
 /** A Markdown file of the project. */
 export interface Document {
-  /** From the project's root. */
+  /** Relative to the project's root. */
   readonly path: string;
   readonly text: string;
 }
 
-/** What users read: the pages at the project's root and all of docs. */
+/** The user documentation: the pages at the project's root, and everything in docs. */
 export function documents(): readonly Document[] {
   const pages = readdirSync('docs', { recursive: true, encoding: 'utf8' })
     .filter((name) => name.endsWith('.md'))
@@ -18,7 +18,7 @@ export function documents(): readonly Document[] {
   }));
 }
 
-/** The fenced blocks of a language, without the indentation that they share. */
+/** The fenced blocks of a language, without their common indentation. */
 export function fencedBlocks({ text }: Pick<Document, 'text'>, language: string): readonly string[] {
   const fence = new RegExp(`^( *)\`\`\`${language}\n([^]*?)^\\1\`\`\`$`, 'gm');
   return [...text.matchAll(fence)].map(([, indent = '', body = '']) =>

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 
-/** Characters that nobody sees: zero-width, bidirectional, soft hyphen, variation selectors, fillers, tags, control characters. */
+/** Invisible characters: zero-width, bidirectional, soft hyphen, variation selectors, fillers, tags, control characters. */
 const INVISIBLE = [
   '\u200b',
   '\u200d',
@@ -28,7 +28,7 @@ const hex = (unit: number, length: number) => unit.toString(16).padStart(length,
 
 const bytesOf = (text: string) => [...new TextEncoder().encode(text)];
 
-/** Ways in which somebody may repeat a secret, each with its name. */
+/** Ways in which a secret may be echoed, by name. */
 export const ECHOES: Readonly<Record<string, (secret: string) => string>> = {
   ...Object.fromEntries(
     INVISIBLE.map((character) => [
@@ -52,7 +52,7 @@ export const ECHOES: Readonly<Record<string, (secret: string) => string>> = {
   'in HTML': (secret) => Array.from(secret, (character) => `&#${character.codePointAt(0) ?? 0};`).join(''),
 };
 
-/** Secrets of any kind that are long enough to be struck out. */
+/** Secrets of any kind that are long enough to be redacted. */
 export const secretText: fc.Arbitrary<string> = fc
   .oneof(
     // API keys, tokens and passwords
@@ -64,8 +64,8 @@ export const secretText: fc.Arbitrary<string> = fc
     fc.string({ unit: 'grapheme-ascii', minLength: 8, maxLength: 40 }),
     fc.string({ unit: fc.constantFrom(...Array.from('äß€日🔑aB1%\\"&')), minLength: 8, maxLength: 20 }),
   )
-  // What consists of spaces, or stands in every text, is no secret that a test could look for.
+  // A test can't search for a secret that consists of spaces or occurs in every text.
   .filter((secret) => new Set(secret.replaceAll(' ', '')).size >= 4 && !'<secret>'.includes(secret));
 
-/** One way to repeat a secret. */
+/** One way to echo a secret. */
 export const echo = fc.constantFrom(...Object.keys(ECHOES));

@@ -2,19 +2,19 @@ import { once } from 'node:events';
 import { type AddressInfo, createServer, type Socket } from 'node:net';
 import { OpenSockets } from './open-sockets.ts';
 
-/** Bytes that one connection is sent at most: an attack that nothing stops must end, too. */
+/** The maximum number of bytes sent on one connection, because an attack that nothing stops must end, too. */
 const MAX_BYTES = 64 * 1_048_576;
 
-/** A hostile proxy, whose answers to CONNECT never end. */
+/** A hostile proxy whose responses to CONNECT never end. */
 export interface EndlessProxy {
   readonly url: string;
   readonly connections: OpenSockets;
-  /** What each connection was sent until it was cut. */
+  /** The number of bytes sent on each connection until it was cut. */
   readonly sent: readonly number[];
   stop(): Promise<void>;
 }
 
-/** Starts one that begins its answers with `start` and goes on with `more`, as fast as it is read. */
+/** Starts a proxy whose responses begin with `start` and continue with `more`, as fast as they are read. */
 export async function startEndlessProxy(start: string, more: string): Promise<EndlessProxy> {
   const connections = new OpenSockets();
   const sent: number[] = [];

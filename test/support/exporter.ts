@@ -14,15 +14,17 @@ import { formatIssues } from '../../src/yaml/issues.ts';
 import { collectingLogger, type LogLine } from './logger.ts';
 import { TestTime } from './test-time.ts';
 
-/** How much faster than real time the exporter and the simulated panel of a test run. */
+/** The speed of a test's exporter and simulated panel, relative to real time. */
 export const SPEED = 60;
 
-/** Real milliseconds that a condition may take to come true: generous, since machines are shared. */
+/** Real milliseconds to wait for a condition; generous, because machines are shared. */
 const PATIENCE_MS = 25_000;
 
 const times = new Map<number, TestTime>();
 
-/** A clock at the tests' speed, for the exporter and the simulated panel alike; all clocks of one speed show the same time. */
+/**
+ * A clock at the tests' speed, for both the exporter and the simulated panel; all clocks of the same speed show the same time.
+ */
 export function fastClock(speed = SPEED): FastClock {
   const time = times.get(speed) ?? new TestTime(speed);
   times.set(speed, time);
@@ -31,41 +33,41 @@ export function fastClock(speed = SPEED): FastClock {
 
 /** How to run an exporter in a test. */
 export interface ExporterOptions {
-  /** The configuration file's text. */
+  /** The text of the configuration file. */
   readonly yaml: string;
   readonly clock?: FastClock;
-  /** Draws of chance; 0 makes every back-off its shortest. */
+  /** The source of random numbers; 0 makes every back-off its shortest. */
   readonly random?: () => number;
   readonly shard?: Shard;
-  /** Any free one unless said. */
+  /** Any free port by default. */
   readonly port?: number;
-  /** What the configuration's variables hold. */
+  /** The environment variables for the configuration. */
   readonly env?: Readonly<Record<string, string>>;
   readonly enableLifecycle?: boolean;
-  /** What asks game servers for their players; nothing can be asked unless said. */
+  /** The client that queries game servers; by default, no query is possible. */
   readonly queryClient?: QueryClient;
 }
 
 type Labels = Readonly<Record<string, string>>;
 
-/** A whole exporter under test: configuration from a file, metrics over HTTP. */
+/** A complete exporter under test: configuration from a file, metrics over HTTP. */
 export interface ExporterUnderTest {
   readonly url: string;
-  /** The folder of the configuration file, for files that it names. */
+  /** The folder of the configuration file, also for files that it refers to. */
   readonly folder: string;
   readonly lines: readonly LogLine[];
   readonly fleet: FleetReading;
-  /** How often the client that asks game servers was loaded. */
+  /** How many times the client that queries game servers was loaded. */
   clientLoads(): number;
-  /** Writes another configuration file, without a reload. */
+  /** Replaces the configuration file without a reload. */
   write(yaml: string): Promise<void>;
-  /** Reloads, with another configuration file where one is given. */
+  /** Reloads, after replacing the configuration file if one is given. */
   reload(yaml?: string): Promise<ReloadOutcome>;
-  /** The exposition of now. */
+  /** The current exposition. */
   scrape(): Promise<string>;
-  /** The value of the one series with this name and at least these labels; undefined where there is none. */
+  /** The value of the only series with this name and at least these labels; undefined if there is none. */
   value(name: string, labels?: Labels): Promise<number | undefined>;
-  /** Waits until a series has this value; undefined waits for its absence. */
+  /** Waits until a series has this value; undefined waits until it is absent. */
   until(name: string, labels: Labels, expected: number | undefined): Promise<void>;
   stop(): Promise<void>;
 }
@@ -134,7 +136,7 @@ export async function startExporter(options: ExporterOptions): Promise<ExporterU
   };
 }
 
-/** A configuration for servers of a simulated panel; `settings` are further lines of the panel's entry. */
+/** A configuration for servers of a simulated panel; `settings` are additional lines of the panel's entry. */
 export function configFor(
   panel: Simulator,
   settings: readonly string[] = [],

@@ -1,4 +1,4 @@
-/** One line of values. */
+/** One line with a value. */
 interface ParsedSeries {
   readonly name: string;
   readonly labels: Readonly<Record<string, string>>;
@@ -20,8 +20,8 @@ const LABEL = /([a-zA-Z_][a-zA-Z0-9_]*)="((?:[^"\\]|\\[\\n"])*)"(?:,|$)/sy;
 const NUMBER = /^[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:e[+-]?\d+)?$/i;
 
 /**
- * Reads the text format, version 0.0.4, more strictly than Prometheus: each family once, HELP before TYPE
- * before series, no series twice, no spaces but the needed ones. Throws at the first line that isn't so.
+ * Parses the text format, version 0.0.4, more strictly than Prometheus: each family once, HELP before TYPE before series, no
+ * duplicate series, no unnecessary spaces. Throws at the first violation.
  */
 export function parseExposition(text: string): ParsedFamily[] {
   if (!text.endsWith('\n')) throw new Error('the last line must end with a line feed');
@@ -56,7 +56,7 @@ export function parseExposition(text: string): ParsedFamily[] {
   return families;
 }
 
-/** The value of one series; undefined where there is none with exactly these labels. */
+/** The value of one series; undefined if there is none with exactly these labels. */
 export function valueOf(
   families: readonly ParsedFamily[],
   name: string,

@@ -6,7 +6,7 @@ import { CONTENT_TYPE, renderFleet } from '../../src/metrics/exposition.ts';
 import { ManualClock } from './manual-clock.ts';
 import { READ_AT } from './readings.ts';
 
-/** What Prometheus takes for an exporter: it serves a text that a test may change at any time. */
+/** A fake exporter for Prometheus: it serves a text that a test may change at any time. */
 export interface ExpositionTarget {
   /** `host:port`. */
   readonly authority: string;
@@ -35,7 +35,7 @@ export async function serveExposition(text: string): Promise<ExpositionTarget> {
   return target;
 }
 
-/** What the exporter would expose of a fleet now, with further lines behind it. */
+/** The exporter's exposition of a fleet, followed by additional lines. */
 export function expositionOf(fleet: FleetReading, ...lines: readonly string[]): string {
   const clock = new ManualClock();
   clock.unixOffsetMs = Date.now() - READ_AT;

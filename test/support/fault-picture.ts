@@ -4,16 +4,16 @@ import type { BlockedReason, ServerState } from '../../src/domain/server.ts';
 import { STRUCK } from './fault-stage.ts';
 import type { Scraped } from './scrape-watch.ts';
 
-/** What `/metrics` says of the struck server and its panel. */
+/** What `/metrics` shows of the affected server and its panel. */
 export interface Picture {
   readonly up: 0 | 1;
   readonly streaming: 0 | 1;
   readonly state: ServerState;
   readonly blocked: BlockedReason | 'no';
-  /** Are there gauges of what it uses? */
+  /** Whether there are gauges of its resource usage. */
   readonly gauges: boolean;
   readonly panelUp: 0 | 1;
-  /** How the panel's servers are observed that don't stream. */
+  /** The condition of the panel's servers that don't stream. */
   readonly condition: Condition | 'mixed';
 }
 
@@ -27,10 +27,10 @@ export const STREAMING: Picture = {
   panelUp: 1,
 };
 
-/** Observed by the resources endpoint. */
+/** Observed through the resources endpoint. */
 export const POLLED: Picture = { ...STREAMING, streaming: 0, condition: 'polling' };
 
-/** Nothing fresh is known; what was known has left. */
+/** Nothing is fresh, and older values are gone. */
 export const DARK: Picture = {
   ...POLLED,
   condition: 'failing',
@@ -39,14 +39,14 @@ export const DARK: Picture = {
   gauges: false,
 };
 
-/** Nothing fresh is known, for a reason that only a person lifts. */
+/** Nothing is fresh, for a reason that requires a person. */
 export const blocked = (reason: BlockedReason): Picture => ({
   ...DARK,
   condition: 'blocked',
   blocked: reason,
 });
 
-/** What a scrape says of the struck server. */
+/** What a scrape shows of the affected server. */
 export function pictureOf(scraped: Scraped): Picture {
   const server = { server: STRUCK };
   const one = (name: string) => scraped.value(name, server) as 0 | 1;
@@ -67,7 +67,7 @@ export function pictureOf(scraped: Scraped): Picture {
   };
 }
 
-/** These servers stream, and their samples are fresh. */
+/** Asserts that these servers stream and that their samples are fresh. */
 export function expectStreaming(scraped: Scraped, servers: readonly string[]): void {
   for (const server of servers) {
     expect(scraped.value('gameserver_collection_streaming', { server }), server).toBe(1);

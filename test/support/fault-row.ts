@@ -9,62 +9,62 @@ import { type Scene, startScene } from './fault-scene.ts';
 import { ELSEWHERE, NEIGHBOURS, type SceneOptions, type Setting, STRUCK } from './fault-stage.ts';
 import type { Scraped } from './scrape-watch.ts';
 
-/** One fault: how it comes about, what is to be seen of it, and how it ends. */
+/** One fault: how it is caused, its visible effects, and how it ends. */
 export interface FaultRow {
   readonly name: string;
   readonly scene?: SceneOptions;
-  /** Whom it may befall beside the struck server: nobody, or every server of the panel. */
+  /** What it may affect besides the target server: nothing, or every server of the panel. */
   readonly scope?: 'server' | 'panel';
-  /** Brings the fault about before the exporter starts. */
+  /** Causes the fault before the exporter starts. */
   readonly before?: (setting: Setting) => void | Promise<void>;
-  /** Brings it about while everything streams. */
+  /** Causes the fault while everything streams. */
   readonly arrange?: (scene: Scene) => void | Promise<void>;
   readonly during: Partial<Picture>;
-  /** More that `/metrics` says during the fault; throws where it doesn't. */
+  /** More assertions about `/metrics` during the fault; throws if one fails. */
   readonly shows?: (scraped: Scraped, scene: Scene) => void;
-  /** What is shown as the struck server's problem, or as one of the panel's; the panel's alone where that is down. */
+  /** The expected problem of the affected server, or of the panel; of the panel only, if it is down. */
   readonly cause?: CauseCode;
-  /** Counted at least once. */
+  /** The reconnect reason that must be counted at least once. */
   readonly reconnects?: ReconnectReason;
-  /** A line of the log says so. */
+  /** A log line that must appear. */
   readonly log?: RegExp;
-  /** The page says so, which shows the last trouble where the log tells of its beginning. */
+  /** A text that must appear on the page, which still shows the latest problem when the log only reports its beginning. */
   readonly page?: RegExp;
-  /** Ends it, unless it ended by itself. */
+  /** Ends the fault, unless it ends by itself. */
   readonly lift?: (scene: Scene) => void | Promise<void>;
   readonly after?: Partial<Picture>;
-  /** How long the recovery may take by the exporter's own constants, in milliseconds of the tests' clock. */
+  /** The maximum recovery time according to the exporter's own constants, in milliseconds of the tests' clock. */
   readonly recoveryMs: number;
-  /** Gives back what isn't the scene's own, however the row ended. */
+  /** Releases what isn't part of the scene, even if the row failed. */
   readonly clean?: () => void | Promise<void>;
-  /** What else is to be seen once it is over. */
+  /** Further assertions after the recovery. */
   readonly afterwards?: (scene: Scene) => void | Promise<void>;
 }
 
-/** Of two frames a second apart, the older may be this old. */
+/** The maximum age of a sample, in milliseconds, with frames a second apart. */
 const LONGEST_GAP_MS = 2_000;
 
-/** The fault must show within this: the staleness, the fallback to polling, and a poll that hangs. */
+/** The fault must be visible within this time: the staleness, the fallback to polling, and a poll that hangs. */
 const SHOWS_WITHIN_MS = 150_000;
 
-/** What real HTTP and sockets take, as it looks on a clock that runs fast. */
+/** Time for real HTTP and sockets, in milliseconds of the accelerated clock. */
 const WAY_MS = 8_000;
 
-/** After this long on the tests' clock, the code is as fast as it gets. */
+/** After this much time on the tests' clock, the code is fully warmed up. */
 const WARM_MS = 20_000;
 
-/** What the other side of the world is away. */
+/** The latency of a connection to the other side of the world, in milliseconds. */
 const LATENCY_MS = 100;
 
-/** Waits of minutes are made to pass faster yet. */
+/** A higher speed for waits of several minutes. */
 export const HURRIED = 150;
 
 const MINUTE_MS = 60_000;
 
-/** No key, no token: what the simulated panel's keys and every JWT begin with. */
+/** Matches keys and tokens: the beginning of the simulated panel's keys, and of every JWT. */
 const SECRET = /ptlc_\w|eyJ/;
 
-/** Plays a fault through, from a fleet that streams to one that streams again. */
+/** Plays a fault from start to end, beginning and ending with a fleet that streams. */
 export async function expectRow(row: FaultRow): Promise<void> {
   await warmUp();
   const scene = await startScene(row.scene ?? {}, row.before);
@@ -85,7 +85,7 @@ export async function expectRow(row: FaultRow): Promise<void> {
 
 let warm: Promise<void> | undefined;
 
-/** Code that runs for the first time is slow enough to pass for a gap. */
+/** Code that runs for the first time is slow enough to look like a gap. */
 export function warmUp(): Promise<void> {
   return (warm ??= playWithoutFaults());
 }
@@ -100,16 +100,16 @@ async function playWithoutFaults(): Promise<void> {
   await scene.end();
 }
 
-/** The same fault where every server of the panel may be hit. */
+/** The same fault, if every server of the panel may be affected. */
 export const ofPanel = (row: FaultRow): FaultRow => ({ ...row, scope: 'panel' });
 
-/** The same fault with networks in between. */
+/** The same fault with simulated networks in between. */
 export const withNetworks = (row: FaultRow): FaultRow => ({
   ...row,
   scene: { ...row.scene, networks: true },
 });
 
-/** The same fault where every byte is on its way for a while, to the panel and to each node. */
+/** The same fault with latency on every byte, to the panel and to each node. */
 export function throughSlowNetworks(row: FaultRow): FaultRow {
   const name = `${row.name}, through slow networks`;
   return withNetworks({ ...row, name, scene: { ...row.scene, latencyMs: LATENCY_MS } });
@@ -169,7 +169,7 @@ async function expectRecovery(row: FaultRow, scene: Scene): Promise<void> {
   await row.afterwards?.(scene);
 }
 
-/** The other servers kept the sockets that they had, and their samples came all the while. */
+/** Asserts that the other servers kept their sockets and received samples all the time. */
 function expectOthersWentOn({ watch, panel, elsewhere }: Scene, others: readonly string[]): void {
   for (const [server, oldestMs] of Object.entries(watch.oldest)) {
     expect(oldestMs, `the greatest age of a sample of ${server}`).toBeLessThanOrEqual(LONGEST_GAP_MS);

@@ -6,24 +6,24 @@ import { activeResources, expectNothingLeft, expectResources, watchListeners } f
 import { ScrapeWatch } from './scrape-watch.ts';
 import { type TestClock, TestTime } from './test-time.ts';
 
-/** A stop takes no longer, wherever every session is. */
+/** The maximum duration of a stop, in any state of the sessions. */
 const STOP_MS = 5_000;
 
-/** A stop also takes real time, for files and for the system's threads, which is not to count for much. */
+/** A lower speed for stops, because they also take real time for files and system threads. */
 const STOP_SPEED = 5;
 
-/** An exporter, the panel that is in trouble, and one that isn't. */
+/** An exporter, the panel with the fault, and one without. */
 export interface Scene extends Setting {
   readonly elsewhere: Simulator;
   /** The exporter's clock. */
   readonly clock: TestClock;
   readonly exporter: ExporterUnderTest;
   readonly watch: ScrapeWatch;
-  /** Stops the exporter and expects that nothing is left of it; then stops the rest. */
+  /** Stops the exporter, asserts that nothing is left of it, and stops the rest. */
   end(): Promise<void>;
 }
 
-/** Sets a scene up; `before` happens while the exporter isn't there yet. */
+/** Sets up a scene; `before` runs before the exporter exists. */
 export async function startScene(
   options: SceneOptions,
   before: (setting: Setting) => void | Promise<void> = () => undefined,
@@ -77,7 +77,7 @@ export async function startScene(
   }
 }
 
-/** Lets the struck server's token be refused once, so that it needs a new one. */
+/** Makes the node reject the affected server's token once, so that the exporter needs a new one. */
 export function loseToken(panel: Simulator, server = STRUCK): void {
   panel.failSockets({
     kind: 'jwt-error-on-auth',

@@ -6,22 +6,22 @@ import { type NameProxy, startNameProxy } from './name-proxy.ts';
 import { startTcpProxy, type TcpProxy } from './tcp-proxy.ts';
 import type { TestTime } from './test-time.ts';
 
-/** The server that the fault strikes. */
+/** The server that the fault affects. */
 export const STRUCK = 'struck';
 
-/** Servers on the same panel. */
+/** Other servers on the same panel. */
 export const NEIGHBOURS = ['neighbour-1', 'neighbour-2'];
 
 /** A server on another panel of the same exporter. */
 export const ELSEWHERE = 'elsewhere';
 
-/** How much faster than real time the tests run; more is more than a small machine can simulate. */
+/** The speed of the tests relative to real time; a small machine can't simulate more. */
 export const FAULT_SPEED = 60;
 
-/** So low that calls which aren't paced are met with 429 at once. */
+/** Low enough that calls without pacing are answered with 429 at once. */
 const PANEL_LIMIT = 60;
 
-/** So that it can be deleted and made anew. */
+/** Fixed, so that it can be deleted and recreated. */
 export const STRUCK_UUID = '1a7ce997-259b-452e-8b4e-cecc464142ca';
 
 const SERVERS: readonly ServerSpec[] = [
@@ -29,32 +29,32 @@ const SERVERS: readonly ServerSpec[] = [
   { name: STRUCK, profile: 'steady', uuid: STRUCK_UUID },
 ];
 
-/** How a fault's surroundings are set up. */
+/** The environment of a fault. */
 export interface SceneOptions {
   readonly speed?: number;
-  /** What the panel is like. */
+  /** Options of the panel. */
   readonly panel?: SimulatorOptions;
-  /** Further lines of the panel's entry in the configuration. */
+  /** Additional lines of the panel's entry in the configuration. */
   readonly settings?: readonly string[];
-  /** How the struck server is to be observed. */
+  /** The collection mode of the affected server. */
   readonly mode?: CollectionMode;
-  /** Servers that are to be polled. */
+  /** Servers to poll. */
   readonly polled?: readonly string[];
-  /** The panel's API, the struck server's node and the neighbours' node are each behind a network of their own. */
+  /** Puts the panel's API, the affected server's node and the neighbors' node each behind a simulated network. */
   readonly networks?: boolean;
-  /** The panel's calls and sockets go through a forward proxy, which knows every name. */
+  /** Sends the panel's calls and sockets through a forward proxy, which resolves every name. */
   readonly proxied?: boolean;
-  /** The scheme and host by which the panel is configured; its port is added. */
+  /** The scheme and host of the panel's configured address; its port is appended. */
   readonly address?: string;
-  /** Another panel with the same servers, for the networks to lead to; it is made before the exporter starts. */
+  /** Another panel with the same servers, as a destination for the networks; created before the exporter starts. */
   readonly impostor?: SimulatorOptions;
-  /** How long each byte is on its way, where there are networks. */
+  /** The latency of each byte, if there are networks. */
   readonly latencyMs?: number;
-  /** Draws of chance; the default makes every back-off its shortest. */
+  /** The source of random numbers; by default every back-off is its shortest. */
   readonly random?: () => number;
 }
 
-/** What there is before the exporter starts. */
+/** What exists before the exporter starts. */
 export interface Setting {
   readonly time: TestTime;
   readonly panel: Simulator;
@@ -69,13 +69,13 @@ export interface Networks {
   readonly api: TcpProxy;
   readonly node: TcpProxy;
   readonly neighbours: TcpProxy;
-  /** The way to the forward proxy. */
+  /** The connection to the forward proxy. */
   readonly proxy: TcpProxy;
 }
 
 const portOf = (url: string) => Number(new URL(url).port);
 
-/** What stands around the exporter. */
+/** Everything around the exporter. */
 export class Stage {
   readonly #time: TestTime;
   readonly #options: SceneOptions;
@@ -184,7 +184,7 @@ export class Stage {
     return `${address ?? `${scheme}://127.0.0.1`}:${own}`;
   }
 
-  /** The panel names the networks' ports in place of its own. */
+  /** Makes the panel announce the networks' ports instead of its own. */
   #lead(): void {
     const { panel } = this;
     panel.set({ expectedOrigin: this.#url() });

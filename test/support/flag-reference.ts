@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 
-/** The Markdown table of a command's flags, as its help tells them; ends with a newline. */
+/** The Markdown table of a command's flags, from its help; ends with a newline. */
 export function renderFlags(command: Command): string {
   const rows = command.options.map(
     ({ flags, description, defaultValue, defaultValueDescription, argChoices }) => {

@@ -19,7 +19,7 @@ import { collectingLogger } from './logger.ts';
 import { ManualClock } from './manual-clock.ts';
 import { target } from './targets.ts';
 
-/** What a panel's fleet is told where a test says nothing else. */
+/** The default settings of a panel's fleet. */
 export const SETTINGS: PanelSettings = {
   name: 'main',
   origin: 'https://panel.example.com',
@@ -29,14 +29,14 @@ export const SETTINGS: PanelSettings = {
   authTimeoutMs: 12_000,
   ratePinned: false,
 };
-/** What the panel answers where a test says nothing else. */
+/** The panel's default answer. */
 export const RESOURCES: Resources = {
   sample: { state: 'running', memoryBytes: 7 },
   suspended: false,
   badFields: 0,
 };
 
-/** A panel that answers at once, and notes who asked for what. */
+/** A panel that answers at once, and records the requests. */
 export class FakeGateway implements PanelGateway {
   health: PanelHealth = 'unknown';
   problem: Problem | undefined;
@@ -125,7 +125,7 @@ export class FakeGateway implements PanelGateway {
     return Promise.resolve();
   }
 
-  /** Takes on a health; without a problem of the panel, what kept servers from being observed may be over. */
+  /** Sets the panel's health; without a problem, servers may be observable again. */
   becomes(health: PanelHealth, problem?: Problem): void {
     this.health = health;
     this.problem = problem;
@@ -145,7 +145,7 @@ export class FakeGateway implements PanelGateway {
 
 const STATS = String.raw`{"event":"stats","args":["{\"state\":\"running\",\"memory_bytes\":5}"]}`;
 
-/** A socket that opens at once, takes every token and sends stats only when asked. */
+/** A socket that opens at once, accepts every token and sends stats only on request. */
 export class FakeSocket {
   ended: 'closed' | 'terminated' | undefined;
   readonly url: string;
@@ -168,7 +168,7 @@ export class FakeSocket {
     if (this.ended === undefined) this.#listener.message(Buffer.from(frame), false);
   }
 
-  /** The far end goes without a word. */
+  /** Closes the far end without a message. */
   drops(): void {
     if (this.ended !== undefined) return;
     this.ended = 'terminated';
@@ -185,16 +185,16 @@ export class FakeSocket {
   }
 }
 
-/** A fleet over a panel and sockets that are made up, on a clock that stands still. */
+/** A fleet with a fake panel and fake sockets, on a clock that stands still. */
 export class FleetBench {
   readonly clock = new ManualClock();
   readonly gateway = new FakeGateway();
   readonly log = collectingLogger();
   readonly sockets: FakeSocket[] = [];
-  /** Another one limits the sockets of fleets that are created later. */
+  /** Replacing it limits the sockets of fleets that are created later. */
   socketLimit = new SocketLimit();
 
-  /** A fleet that is not started. */
+  /** Creates a fleet without starting it. */
   create(targets: readonly ServerTarget[], settings: Partial<PanelSettings> = {}, defer?: Defer): PanelFleet {
     const { clock, log, gateway, sockets } = this;
     return new PanelFleet(
@@ -210,7 +210,7 @@ export class FleetBench {
         openSocket: (url, listener) => {
           const socket = new FakeSocket(url, listener);
           sockets.push(socket);
-          // Its class keeps private fields, so that no other object is one; sessions use these three methods alone.
+          // The class has private fields, so no other object is assignable to it; sessions use only these three methods.
           return socket as unknown as ConsoleSocket;
         },
         addressProblem: () => undefined,
@@ -222,7 +222,7 @@ export class FleetBench {
     );
   }
 
-  /** The servers whose sockets are open, by the last letter of their ids. */
+  /** The servers with open sockets, by the last letter of their ids. */
   streamed(): readonly (string | undefined)[] {
     return this.sockets.filter(({ ended }) => ended === undefined).map(({ url }) => url.at(-1));
   }

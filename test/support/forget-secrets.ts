@@ -1,5 +1,5 @@
 import { KNOWN_SECRETS } from '../../src/domain/known-secrets.ts';
 
-// Setup file: test files share a process, and what one calls a secret, such as `toString` in a fuzz test, would be struck out of
-// what the next one expects.
+// Setup file: test files share a process, and a secret of one, such as `toString` in a fuzz test, would be redacted in the
+// output of the next.
 KNOWN_SECRETS.clear();

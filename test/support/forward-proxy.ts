@@ -11,37 +11,37 @@ import { startNameProxy } from './name-proxy.ts';
 import { OpenSockets } from './open-sockets.ts';
 import { launch, type RunningProcess } from './process.ts';
 
-/** The Debian package of the proxy, its program, and the flag that makes the program do nothing. */
+/** The proxy's Debian package, its program, and a flag that makes the program exit without doing anything. */
 export const TINYPROXY = ['tinyproxy-bin', 'tinyproxy', '-v'] as const;
 
-/** How a proxy is set up. */
+/** How to set up a proxy. */
 export interface ForwardProxyOptions {
-  /** Whom it lets through; all where absent. */
+  /** The required credentials; none if absent. */
   readonly user?: { readonly name: string; readonly password: string };
-  /** The only port that it makes tunnels to. */
+  /** The only port that it opens tunnels to. */
   readonly onlyPort?: number;
-  /** It speaks TLS. */
+  /** Makes it use TLS. */
   readonly certificate?: Certificate;
 }
 
-/** A real proxy, tinyproxy; names under `.test` lead it to the loopback interface. */
+/** A real proxy, tinyproxy; names under `.test` resolve to the loopback interface. */
 export interface ForwardProxy {
   /** Its address without user name and password. */
   readonly url: string;
   /** `host:port`. */
   readonly host: string;
-  /** The first lines of the requests that it was sent, as its log has them. */
+  /** The first lines of the requests that it received, from its log. */
   requests(): Promise<readonly string[]>;
   stop(): Promise<void>;
 }
 
-/** Another program may take a port between the search for a free one and its use. */
+/** Another program may take a port between finding it and using it. */
 const ATTEMPTS = 5;
 
-/** Real milliseconds between two looks whether it listens. */
+/** Real milliseconds between two checks whether it is listening. */
 const LOOK_EVERY_MS = 20;
 
-/** Starts a proxy on the loopback interface, with a log and a configuration of its own. */
+/** Starts a proxy on the loopback interface, with its own log and configuration. */
 export async function startForwardProxy(options: ForwardProxyOptions = {}): Promise<ForwardProxy> {
   const folder = await mkdtemp(join(tmpdir(), 'forward-proxy-'));
   const names = await startNameProxy();
@@ -94,7 +94,7 @@ async function launchTinyproxy(
   }
 }
 
-/** Resolves once the port takes connections, or with false once the process has ended. */
+/** Resolves with true once the port accepts connections, or with false once the process has ended. */
 async function listens(child: RunningProcess, port: number): Promise<boolean> {
   const gone = child.ended.then(() => true);
   for (;;) {
@@ -114,7 +114,7 @@ function canConnect(port: number): Promise<boolean> {
   });
 }
 
-/** Takes TLS off what is meant for a port: tinyproxy itself speaks none. */
+/** Terminates TLS in front of a port, because tinyproxy doesn't support it. */
 async function tlsFront(certificate: Certificate, port: number) {
   const sockets = new OpenSockets();
   const server = createTlsServer({ cert: certificate.cert, key: certificate.key }, (client) => {

@@ -4,36 +4,36 @@ import { describe, it } from 'vitest';
 
 const FIXTURES = new URL('../fixtures/fuzz/', import.meta.url);
 
-/** Runs of each property in place of its own number; a seed and a path of fast-check's, to see one failure again. */
+/** Overrides of the number of runs, and fast-check's seed and path to reproduce a failure. */
 const { FUZZ_RUNS, FUZZ_SEED, FUZZ_PATH } = process.env;
 
 /** Generous for one run on a slow machine. */
 const MS_PER_RUN = 100;
 const MIN_TIMEOUT_MS = 30_000;
 
-/** How many random inputs to try, `FUZZ_RUNS` or else this many, and how long that may take. */
+/** The number of random inputs, from `FUZZ_RUNS` or else `runs`, and the time limit for them. */
 export function fuzzRuns(runs: number): { readonly numRuns: number; readonly timeout: number } {
   const numRuns = FUZZ_RUNS === undefined ? runs : Number(FUZZ_RUNS);
   return { numRuns, timeout: Math.max(MIN_TIMEOUT_MS, numRuns * MS_PER_RUN) };
 }
 
-/** Something that holds for every input. */
+/** A property that must hold for every input. */
 export interface FuzzedProperty<Input> {
-  /** The folder of its inputs under `test/fixtures/fuzz`. */
+  /** The folder of its saved inputs under `test/fixtures/fuzz`. */
   readonly folder: string;
-  /** What holds, as the tests' name. */
+  /** The property, used as the name of the tests. */
   readonly holds: string;
-  /** How many random inputs are tried where `FUZZ_RUNS` names no other number. */
+  /** The number of random inputs unless `FUZZ_RUNS` is set. */
   readonly runs: number;
-  /** Gives values that JSON can keep. */
+  /** Generates values that can be stored as JSON. */
   readonly input: fc.Arbitrary<Input>;
-  /** Throws where it doesn't hold. */
+  /** Throws if the property doesn't hold. */
   readonly expectHeld: (input: Input) => void | Promise<void>;
 }
 
 /**
- * Tests a property with random inputs, and with those that its folder keeps. An input that fails is put into the folder, so
- * that it is tried again from then on; the error names it, and the seed.
+ * Tests a property with random inputs, and with those saved in its folder. A failing input is saved to the folder, so that it
+ * is tested from then on; the error names the file and the seed.
  */
 export function describeFuzz<Input>({ folder, holds, runs, input, expectHeld }: FuzzedProperty<Input>): void {
   const { numRuns, timeout } = fuzzRuns(runs);
@@ -43,7 +43,7 @@ export function describeFuzz<Input>({ folder, holds, runs, input, expectHeld }: 
       const property = fc.asyncProperty(input, async (value) => expectHeld(value));
       const details = await fc.check(property, {
         numRuns,
-        // What was found by then is told rather than lost to the test's own timeout.
+        // Reports what was found so far, before the test's own timeout discards it.
         interruptAfterTimeLimit: timeout * 0.8,
         markInterruptAsFailure: true,
         ...(FUZZ_SEED === undefined ? {} : { seed: Number(FUZZ_SEED) }),

@@ -5,7 +5,7 @@ import { createServer, type Server, type Socket } from 'node:net';
 /** The host that all answerers listen on. */
 export const LOOPBACK = '127.0.0.1';
 
-/** What came in, and how to send something back. */
+/** What was received, and a function to reply. */
 export interface Incoming {
   readonly datagram: Buffer;
   readonly from: RemoteInfo;
@@ -13,7 +13,7 @@ export interface Incoming {
   readonly reply: (...datagrams: readonly Buffer[]) => void;
 }
 
-/** A game server of a test: it answers at a port of its own. */
+/** A game server for tests, with its own port. */
 export class Answerer implements AsyncDisposable {
   readonly port: number;
   readonly #close: () => Promise<void>;
@@ -36,7 +36,7 @@ export class Answerer implements AsyncDisposable {
         },
       }),
     );
-    // Whoever asked may be gone.
+    // The client may be gone.
     socket.on('error', () => {});
     socket.bind(port, host);
     await once(socket, 'listening');
@@ -70,10 +70,10 @@ export class Answerer implements AsyncDisposable {
   }
 }
 
-/** A text with a zero byte behind it. */
+/** A text followed by a zero byte. */
 export const text = (value: string) => Buffer.from(`${value}\0`, 'latin1');
 
-/** A text with its length before it. */
+/** A text preceded by its length. */
 export const pascal = (value: string, adjustment = 0) =>
   Buffer.concat([Buffer.from([value.length + adjustment]), Buffer.from(value, 'latin1')]);
 
@@ -99,7 +99,7 @@ export function uint32BE(value: number): Buffer {
   return uint32(value).swap32();
 }
 
-/** A number of variable length, as Minecraft has it. */
+/** A variable-length number as in Minecraft. */
 export function varint(value: number): Buffer {
   const bytes: number[] = [];
   let rest = value;

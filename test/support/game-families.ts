@@ -14,7 +14,7 @@ import {
   valveInfo,
 } from './game-answers.ts';
 
-/** A type, and a server of it with `PLAYERS` of `SEATS`, written after the public description of its protocol. */
+/** A type, and a server of it with `PLAYERS` of `SEATS`, implemented from the public description of its protocol. */
 export type Family = { readonly type: string; readonly seats?: undefined } & (
   | { readonly udp: (incoming: Incoming) => void }
   | { readonly tcp: (connection: Socket) => void }
@@ -26,7 +26,7 @@ export const SEATS = 20;
 const FOUR = Buffer.from([0xff, 0xff, 0xff, 0xff]);
 const NAMES = ['ann', 'ben', 'cleo'];
 
-/** Key and value in turn. */
+/** Alternating keys and values. */
 const keys = (values: Readonly<Record<string, string | number>>, separator: string) =>
   Object.entries(values)
     .map(([key, value]) => `${separator}${key}${separator}${value}`)
@@ -50,7 +50,7 @@ function http(answer: RequestListener): (connection: Socket) => void {
 
 const json = (body: unknown) => http((_, response) => response.end(JSON.stringify(body)));
 
-/** Answers what is asked line by line. */
+/** Answers line by line. */
 const lines =
   (greeting: string, answer: (line: string) => string | undefined) =>
   (connection: Socket): void => {
@@ -63,7 +63,7 @@ const lines =
 
 const TS3_OK = '\n\rerror id=0 msg=ok\n\r';
 
-/** What Teeworlds 0.7 sends to somebody who has a token. */
+/** The response of Teeworlds 0.7 to a client with a token. */
 const teeworldsInfo7 = Buffer.concat([
   Buffer.from([0xff, 0xff, 0xff, 0xff]),
   Buffer.from('inf3'),
@@ -287,7 +287,7 @@ export const FAMILIES: readonly Family[] = [
   {
     type: 'armagetronadvanced',
     udp: ({ reply }) => {
-      // Numbers have their low half first, and texts their bytes swapped in pairs.
+      // Numbers have their low half first, and texts have their bytes swapped in pairs.
       const number = (value: number) => Buffer.concat([uint16BE(value & 0xffff), uint16BE(value >> 16)]);
       const string = (value: string) => {
         const padded = Buffer.from(`${value}\0${value.length % 2 === 0 ? '\0' : ''}`);
@@ -438,7 +438,7 @@ export const FAMILIES: readonly Family[] = [
   },
 ];
 
-/** Servers that name no limit, or whose limit isn't told. */
+/** Servers that report no limit, or whose limit is hidden. */
 export const FAMILIES_WITHOUT_LIMIT: readonly Family[] = [
   {
     type: 'soldat',
@@ -452,7 +452,7 @@ export const FAMILIES_WITHOUT_LIMIT: readonly Family[] = [
   { type: 'eco', tcp: json({ Info: { OnlinePlayers: PLAYERS, TotalPlayers: 999 } }) },
 ];
 
-/** Teeworlds, by the two protocols that its servers speak. */
+/** Teeworlds, in both protocols that its servers use. */
 export const TEEWORLDS: Readonly<Record<string, (incoming: Incoming) => void>> = {
   '0.6': ({ datagram, reply }) => {
     if (datagram[0] !== 0xff || datagram.length !== 15) return;
@@ -479,7 +479,7 @@ export const TEEWORLDS: Readonly<Record<string, (incoming: Incoming) => void>> =
   },
 };
 
-/** TeamSpeak answers at a port of its own on the same host, so these need it to be free. */
+/** TeamSpeak uses a separate port on the same host for queries, so these tests need that port to be free. */
 export const TEAMSPEAK: Readonly<
   Record<string, { readonly port: number; readonly tcp: (connection: Socket) => void }>
 > = {

@@ -11,45 +11,45 @@ import { freePort } from './free-port.ts';
 import { LOOPBACK, text, uint8, uint16, uint16BE, uint32, uint32BE } from './game-answers.ts';
 import { launch } from './process.ts';
 
-/** Takes a seat on a server; the result leaves it. */
+/** Joins a server; the returned function leaves it. */
 export type Join = () => Promise<() => Promise<void>>;
 
-/** A game server that nobody here wrote, on a port of its own of the loopback interface. */
+/** A third-party game server on its own port of the loopback interface. */
 export interface GameServer {
-  /** What it is queried as. */
+  /** The query type. */
   readonly type: string;
   readonly port: number;
-  /** How many may play at once, by its configuration. */
+  /** The configured maximum number of players. */
   readonly seats: number;
   readonly join: Join;
   stop(): Promise<void>;
 }
 
-/** Starts a game server with so many seats; undefined where its package is missing, which standard error says. */
+/** Starts a game server with this many seats; undefined if its package is missing, which is reported on standard error. */
 export type StartGameServer = (seats: number) => Promise<GameServer | undefined>;
 
 interface Program {
   readonly type: string;
-  /** Debian's packages, each with a file of it. */
+  /** The Debian packages, each with a file that it contains. */
   readonly packages: readonly (readonly [name: string, file: string])[];
   readonly command: string;
-  /** The files that it reads, and its arguments. Clients of a test do nothing, so servers are told not to lose patience with them. */
+  /** Its configuration files and arguments. The tests' clients are idle, so servers are configured not to disconnect them. */
   readonly configure: (
     port: number,
     seats: number,
     folder: string,
   ) => { readonly files?: Readonly<Record<string, string>>; readonly args: readonly string[] };
-  /** What it prints when it is ready. */
+  /** Matches its output once it is ready. */
   readonly ready: RegExp;
   readonly join: (port: number) => ReturnType<Join>;
 }
 
-/** Starts one of Debian's servers in a folder of its own. */
+/** Starts one of Debian's servers in its own folder. */
 function debianServer({ type, packages, command, configure, ready, join: enter }: Program): StartGameServer {
   return async (seats) => {
     for (const [name, file] of packages) if (!(await ensureDebianPackage(name, file, null))) return undefined;
     const [port, folder] = [await freePort(), await mkdtemp(join(tmpdir(), `${type}-`))];
-    // Mumble's server gives up root's rights, and then needs its folder.
+    // Mumble's server drops root privileges, and then needs access to its folder.
     await chmod(folder, 0o777);
     const { files = {}, args } = configure(port, seats, folder);
     for (const [name, content] of Object.entries(files)) await writeFile(join(folder, name), content);
@@ -80,7 +80,7 @@ export const startTeeworlds = debianServer({
   join: joinTeeworlds,
 });
 
-// A client of version 0.7 has its seat as soon as it has connected with a token.
+// A client of version 0.7 takes a seat as soon as it has connected with a token.
 async function joinTeeworlds(port: number) {
   const socket = createSocket('udp4');
   socket.connect(port, LOOPBACK);
@@ -94,7 +94,7 @@ async function joinTeeworlds(port: number) {
   socket.send(control(theirs, 1, ours));
   const [accepted] = (await once(socket, 'message')) as [Buffer];
   if (accepted[7] !== 2) throw new Error('expected the server to accept the client');
-  // A seat is lost after ten seconds without a packet; this one has nothing in it.
+  // A client is dropped after ten seconds without a packet; this one is empty.
   const alive = setInterval(() => socket.send(Buffer.concat([uint8(0, 0, 0), theirs])), 1_000);
   return async () => {
     clearInterval(alive);
@@ -121,7 +121,7 @@ export const startOpenttd = debianServer({
   join: joinOpenttd,
 });
 
-/** OpenTTD 13.0, as Debian 12 has it: a server lets in its own version alone. */
+/** OpenTTD 13.0, as in Debian 12: a server only admits clients of its own version. */
 const OPENTTD = { revision: '13.0', newGrf: 0x1d_08_6d_64, spectator: 255 };
 
 async function joinOpenttd(port: number) {
@@ -134,7 +134,7 @@ async function joinOpenttd(port: number) {
   ]);
   const connection = connect(port, LOOPBACK);
   connection.write(Buffer.concat([uint16(body.length + 2), body]));
-  // The welcome.
+  // The welcome message.
   await once(connection, 'data');
   return async () => {
     const closed = once(connection, 'close');
@@ -143,7 +143,7 @@ async function joinOpenttd(port: number) {
   };
 }
 
-/** Where version 1.3 is, as Debian 12 has it. */
+/** The path of version 1.3, as in Debian 12. */
 const MURMUR = '/usr/sbin/murmurd';
 
 export const startMumble = debianServer({
@@ -166,7 +166,7 @@ async function joinMumble(port: number) {
   await once(connection, 'secureConnect');
   const message = (type: number, payload: Buffer) =>
     connection.write(Buffer.concat([uint16BE(type), uint32BE(payload.length), payload]));
-  // A version, 1.3.0, and a name that nobody else has.
+  // A version, 1.3.0, and a unique name.
   message(0, Buffer.concat([uint8(0x08), Buffer.from([0x80, 0x86, 0x04])]));
   const name = Buffer.from(`user${connection.localPort}`);
   message(2, Buffer.concat([uint8(0x0a, name.length), name]));

@@ -3,10 +3,10 @@ import { expect } from 'vitest';
 
 const ROOT = new URL('../../', import.meta.url);
 
-/** Set to 1, generated files are written instead of compared. */
+/** If set to 1, generated files are written instead of compared. */
 const UPDATE = process.env['UPDATE_GENERATED'] === '1';
 
-/** Holds the part of a Markdown file between `<!-- begin NAME -->` and `<!-- end NAME -->` to what is generated. */
+/** Compares the part of a Markdown file between `<!-- begin NAME -->` and `<!-- end NAME -->` with the generated text. */
 export function expectSection(file: string, name: string, generated: string): void {
   const url = new URL(file, ROOT);
   const text = readFileSync(url, 'utf8');
@@ -23,7 +23,7 @@ export function expectSection(file: string, name: string, generated: string): vo
     expect(found[2], `${file} is not current: UPDATE_GENERATED=1 npm run test:unit writes it`).toBe(section);
 }
 
-/** Holds a whole file to what is generated. */
+/** Compares a whole file with the generated text. */
 export function expectFile(file: string, generated: string): void {
   const url = new URL(file, ROOT);
   if (UPDATE) writeFileSync(url, generated);

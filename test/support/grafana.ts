@@ -39,11 +39,11 @@ export interface GrafanaPanel {
   readonly transformations?: readonly { readonly id: string; readonly options: Arrangement }[];
   readonly maxDataPoints?: number;
   readonly collapsed?: boolean;
-  /** Of a row that is collapsed. */
+  /** The panels of a collapsed row. */
   readonly panels?: readonly GrafanaPanel[];
 }
 
-/** What a table makes of the names of its fields. */
+/** How a table renames and orders its fields. */
 interface Arrangement {
   readonly excludeByName?: Readonly<Record<string, boolean>>;
   readonly renameByName?: Readonly<Record<string, string>>;
@@ -66,7 +66,7 @@ type Mapping =
       readonly options: { readonly match: string; readonly result: MappingResult };
     };
 
-/** What decides on the text and the color of a value. */
+/** What determines the text and color of a value. */
 interface FieldLook {
   readonly mappings?: readonly Mapping[];
   readonly thresholds?: {
@@ -87,7 +87,7 @@ interface Variable {
   readonly query: string | { readonly query: string };
 }
 
-/** What is looked at of a dashboard's file. */
+/** The parts of a dashboard's file that tests check. */
 export interface GrafanaDashboard {
   readonly id: number | null;
   readonly uid: string;
@@ -98,7 +98,7 @@ export interface GrafanaDashboard {
   readonly annotations: { readonly list: readonly { readonly name: string; readonly target: Target }[] };
 }
 
-/** Where dashboards lie: those that Grafana loads at its start, and those that a person imports. */
+/** The folders of dashboards: those that Grafana loads at startup, and those for manual import. */
 export type DashboardFolder = 'dashboards' | 'import';
 
 /** The names of the dashboards' files. */
@@ -110,21 +110,22 @@ export function dashboardText(file: string, folder: DashboardFolder = 'dashboard
   return readFileSync(new URL(`${folder}/${file}`, FOLDER), 'utf8');
 }
 
-/** Every panel that isn't a row, those in collapsed rows included. */
+/** Every panel that isn't a row, including those in collapsed rows. */
 export function panelsOf({ panels }: Pick<GrafanaDashboard, 'panels'>): readonly GrafanaPanel[] {
   return panels.flatMap((panel) => (panel.type === 'row' ? (panel.panels ?? []) : [panel]));
 }
 
-/** How a value looks. */
+/** How a value is displayed. */
 export interface Appearance {
-  /** Of a mapping, else the number. */
+  /** From a mapping, or else the number. */
   readonly text: string;
   readonly color: string;
 }
 
 /**
- * How Grafana shows a value of a field (`getDisplayProcessor` of @grafana/data): a mapping comes first, then a fixed color, then the highest
- * threshold that isn't above it. What is no number has the color of the lowest threshold.
+ * How Grafana displays a value of a field (`getDisplayProcessor` of @grafana/data): a mapping takes precedence, then a fixed
+ * color, then the highest threshold that isn't above the value. A value that isn't a number has the color of the lowest
+ * threshold.
  */
 export function appearanceOf(panel: GrafanaPanel, field: string, value: number | string | null): Appearance {
   const look = lookOf(panel, field);
@@ -140,7 +141,7 @@ export function appearanceOf(panel: GrafanaPanel, field: string, value: number |
   };
 }
 
-/** The defaults of a panel's fields with what overrides them for one of these. */
+/** A panel's field defaults, merged with the overrides for one field. */
 export function lookOf(panel: GrafanaPanel, field: string): FieldLook {
   const { defaults = {}, overrides = [] } = panel.fieldConfig ?? {};
   const properties = overrides
@@ -168,14 +169,14 @@ export function dashboardIn(file: string): GrafanaDashboard {
   return JSON.parse(dashboardText(file)) as GrafanaDashboard;
 }
 
-/** A provisioning file, parsed. */
+/** A parsed provisioning file. */
 export function provisioning(path: string): unknown {
   return parse(readFileSync(new URL(`provisioning/${path}`, FOLDER), 'utf8'));
 }
 
 /** One query of a dashboard. */
 export interface DashboardQuery {
-  /** Where it stands: dashboard, panel or annotation, letter. */
+  /** Its location: dashboard, panel or annotation, letter. */
   readonly place: string;
   readonly expr: string;
   readonly instant: boolean;
@@ -196,7 +197,7 @@ export function queriesOf({ title, panels, annotations }: GrafanaDashboard): rea
   ];
 }
 
-/** What Grafana calls a field of a query's answer: a table by the name of its column, other panels by the query's legend. */
+/** Grafana's name for a field of a query's response: the column name in a table, the query's legend in other panels. */
 export function fieldName(
   { type, targets = [], transformations = [] }: GrafanaPanel,
   { refId, legendFormat = '' }: Target,
@@ -208,7 +209,7 @@ export function fieldName(
   return renameByName[targets.length === 1 ? 'Value' : `Value #${refId}`] ?? '';
 }
 
-/** What a variable asks Prometheus for: the values of a label of some series. */
+/** A variable's query: the values of a label of some series. */
 export function labelValues({ query }: Variable): { readonly series: string; readonly label: string } {
   const text = typeof query === 'string' ? query : query.query;
   const [, series, label] = /^label_values\((.+), (\w+)\)$/.exec(text) ?? [];
@@ -217,10 +218,10 @@ export function labelValues({ query }: Variable): { readonly series: string; rea
   return { series, label };
 }
 
-/** What is chosen in a variable: some values, or All where a value stands for it. */
+/** The selection in a variable: some values, or All with the value that represents it. */
 export type Chosen = readonly string[] | { readonly all: string };
 
-/** The time of a dashboard, in seconds. */
+/** The time range of a dashboard, in seconds. */
 export interface Timing {
   readonly range: number;
   readonly step: number;
@@ -228,9 +229,9 @@ export interface Timing {
 }
 
 /**
- * A query as Grafana sends it to Prometheus: the values of a variable that takes several are escaped for a regular expression within
- * a string, and joined as alternatives; `$__rate_interval` is four scrapes or a scrape more than a step, whichever is longer.
- * Throws where a variable stays behind.
+ * A query as Grafana sends it to Prometheus: the values of a variable with multiple selections are escaped for a regular
+ * expression within a string, and joined as alternatives; `$__rate_interval` is four scrapes or one scrape more than a step,
+ * whichever is longer. Throws if a variable isn't replaced.
  */
 export function interpolate(expr: string, chosen: Readonly<Record<string, Chosen>>, timing: Timing): string {
   const { range, step, scrapeInterval } = timing;

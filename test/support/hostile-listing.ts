@@ -12,13 +12,13 @@ const GOOD_SERVERS = 20;
 const MOST_ADDED_BYTES = 250 * 1_048_576;
 const MOST_LINES = 20;
 
-/** Real milliseconds that an attack lasts, and that a walk through its listing may take. */
+/** The duration of an attack, and the limit for walking through its listing, in real milliseconds. */
 export const ATTACK_MS = 12_000;
 export const WALK_MS = 40_000;
 
 let closers: (() => Promise<unknown>)[] = [];
 
-/** Ends what a test started, after each one. */
+/** Ends everything that a test started, after each test. */
 export function endAfterEach(): void {
   afterEach(async () => {
     await endPrograms();
@@ -27,7 +27,7 @@ export function endAfterEach(): void {
   });
 }
 
-/** A panel with a few servers, which a hostile one is to leave alone. */
+/** A panel with a few servers that a hostile panel must not affect. */
 export async function startGoodPanel(): Promise<Simulator> {
   const panel = await startSimulator({ servers: GOOD_SERVERS });
   closers.push(() => panel.stop());
@@ -36,7 +36,7 @@ export async function startGoodPanel(): Promise<Simulator> {
 
 const uuidOf = (n: number) => `${n.toString(16).padStart(8, '0')}-0000-4000-8000-000000000000`;
 
-/** A listing's page of these numbers; what isn't said of its servers is what panels say. */
+/** A listing page with these numbers; other server attributes have the usual values. */
 function pageOf(numbers: readonly number[], attributes: object, totalPages: number): string {
   const data = numbers.map((n) => ({ attributes: { uuid: uuidOf(n), ...attributes } }));
   return JSON.stringify({ data, meta: { pagination: { total_pages: totalPages } } });
@@ -44,7 +44,7 @@ function pageOf(numbers: readonly number[], attributes: object, totalPages: numb
 
 const range = (from: number, count: number) => Array.from({ length: count }, (_, n) => from + n);
 
-/** One page of 8 MB, whichever is asked for. */
+/** A page of 8 MB, for every page number. */
 export function hugePage(): (page: number) => string {
   const page = pageOf(range(0, 100_000), { name: 'hostile' }, 1);
   expect(page.length).toBeGreaterThan(7_000_000);
@@ -52,13 +52,13 @@ export function hugePage(): (page: number) => string {
   return () => page;
 }
 
-/** A thousand pages of a hundred servers each, which are suspended. */
+/** A thousand pages of a hundred suspended servers each. */
 export function manyPages(): (page: number) => string {
   const attributes = { name: 'one of a hundred thousand', node: 'somewhere', is_suspended: true };
   return (page) => pageOf(range((page - 1) * 100, 100), attributes, 1_000);
 }
 
-/** A panel that refuses every call but those for its listing, which it answers as fast as it can. */
+/** A panel that refuses every call except for its listing, which it answers as fast as it can. */
 export async function startListingPanel(
   pages: (page: number) => string,
 ): Promise<{ url: string; listed(): number }> {
@@ -101,13 +101,15 @@ export const hostilePanel = (url: string, maxServers: number) => [
 
 export const yamlOf = (...panels: readonly (readonly string[])[]) => ['panels:', ...panels.flat()].join('\n');
 
-/** The values of the series with this name and this start of their labels; of a scrape that is too long to be parsed often. */
+/**
+ * The values of the series with this name and this prefix of their labels; for scrapes that are too long to be parsed often.
+ */
 export function numbersIn(scraped: string, name: string, labels = ''): readonly number[] {
   const series = new RegExp(`^${name}${labels === '' ? '' : `\\{${labels}[^}]*\\}`} (\\S+)$`, 'gm');
   return [...scraped.matchAll(series)].map(([, value]) => Number(value));
 }
 
-/** The built program under an attack, as its scraper sees it. */
+/** The built program during an attack, as seen by its scraper. */
 export class Watched {
   readonly #file: string;
   readonly #process: ReturnType<typeof runProgram>;
@@ -154,7 +156,7 @@ export class Watched {
     return text;
   }
 
-  /** Scrapes again and again for this time. */
+  /** Scrapes continuously for this many milliseconds. */
   async watch(ms: number): Promise<void> {
     for (const endsAt = performance.now() + ms; performance.now() < endsAt; await delay(100)) {
       await this.scrape();
@@ -172,7 +174,7 @@ export async function goodAlone(panel: Simulator): Promise<Watched> {
   return alone;
 }
 
-/** The good panel's servers go on, and the attack costs no more memory and lines than it may. */
+/** Asserts that the good panel's servers are unaffected, and that the attack's memory and log lines stay within limits. */
 export async function expectBounds(watched: Watched, alone: Watched): Promise<void> {
   const scraped = await watched.scrape();
   const labels = 'panel="good"';

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 
-/** Words that have broken programs: names that objects have, escapes, quotes, separators, numbers that are none. */
+/** Words that have broken programs: object property names, escapes, quotes, separators, invalid numbers. */
 const WORDS = [
   '__proto__',
   'constructor',
@@ -21,7 +21,7 @@ const WORDS = [
   '${HOME}',
 ];
 
-/** Any text at all, and what it is that texts mean harm with. */
+/** Any text, including parts that are known to cause harm. */
 export const hostileText: fc.Arbitrary<string> = fc.oneof(
   fc.string({ unit: 'binary', maxLength: 40 }),
   fc.constantFrom(...WORDS),
@@ -33,7 +33,7 @@ export const hostileText: fc.Arbitrary<string> = fc.oneof(
     .map((units) => String.fromCharCode(...units)),
 );
 
-/** The text of a JSON value of any kind, numbers that JSON can write and JavaScript can't hold among them. */
+/** The text of a JSON value of any kind, including numbers that are valid JSON but exceed JavaScript's range. */
 const jsonText: fc.Arbitrary<string> = fc.oneof(
   fc.nat().map(String),
   fc.double({ noNaN: true, noDefaultInfinity: true }).map((value) => JSON.stringify(value)),
@@ -54,7 +54,7 @@ const jsonText: fc.Arbitrary<string> = fc.oneof(
   hostileText.map((text) => JSON.stringify(text)),
 );
 
-/** The text of a JSON object with some of these keys, in any order, some of them twice, and some others. */
+/** The text of a JSON object with some of these keys in any order, some of them duplicated, and some others. */
 function objectText(values: Readonly<Record<string, fc.Arbitrary<string>>>): fc.Arbitrary<string> {
   const known = Object.entries(values).map(([key, value]) =>
     fc
@@ -78,7 +78,7 @@ const stateText = fc
   .constantFrom('running', 'offline', 'starting', 'stopping', 'stopped', 'unknown', 'missing', 'Running', '')
   .map((state) => JSON.stringify(state));
 
-/** What the payload of a `stats` event may be, as text. */
+/** Possible payloads of a `stats` event, as text. */
 export const statsText: fc.Arbitrary<string> = fc.oneof(
   {
     weight: 6,
@@ -97,7 +97,7 @@ export const statsText: fc.Arbitrary<string> = fc.oneof(
   { weight: 1, arbitrary: hostileText },
 );
 
-/** What the body of a resources answer may be, as text. */
+/** Possible bodies of a resources answer, as text. */
 export const resourcesText: fc.Arbitrary<string> = fc.oneof(
   {
     weight: 6,
@@ -120,7 +120,7 @@ export const resourcesText: fc.Arbitrary<string> = fc.oneof(
   { weight: 1, arbitrary: jsonText },
 );
 
-/** Events that the program acts upon. */
+/** Events that the program reacts to. */
 export const EVENTS = [
   'stats',
   'status',
@@ -131,7 +131,7 @@ export const EVENTS = [
   'jwt error',
 ] as const;
 
-/** A frame's text, well made or not. */
+/** A frame's text, well-formed or not. */
 export const frameText: fc.Arbitrary<string> = fc.oneof(
   { weight: 8, arbitrary: statsText.map((payload) => JSON.stringify({ event: 'stats', args: [payload] })) },
   { weight: 2, arbitrary: stateText.map((state) => `{"event":"status","args":[${state}]}`) },

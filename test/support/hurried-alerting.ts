@@ -1,6 +1,6 @@
 import { parse, stringify } from 'yaml';
 
-/** How much faster than real time alerts are evaluated and sent, and the least that any wait becomes. */
+/** The acceleration of alert evaluation and notification, and the minimum wait. */
 export interface Hurry {
   readonly factor: number;
   /** Real milliseconds. */
@@ -14,7 +14,7 @@ const UNIT_MS: Readonly<Record<string, number>> = {
   d: 86_400_000,
 };
 
-/** A duration of Prometheus, such as `15s` or `1d`, as one that passes in a hurry. */
+/** A duration of Prometheus, such as `15s` or `1d`, divided by the factor. */
 export function hurriedDuration(duration: string, { factor, leastMs = 1 }: Hurry): string {
   const [, amount = '', unit = ''] = /^(\d+)([smhd])$/.exec(duration) ?? [];
   const unitMs = UNIT_MS[unit];
@@ -22,7 +22,7 @@ export function hurriedDuration(duration: string, { factor, leastMs = 1 }: Hurry
   return `${Math.max(leastMs, Math.round((Number(amount) * unitMs) / factor))}ms`;
 }
 
-/** A file of rules whose intervals, waits, ranges and ages pass in a hurry. */
+/** A rules file with accelerated intervals, waits, ranges and ages. */
 export function hurriedRules(rules: string, hurry: Hurry): string {
   const duration = (_all: string, before: string, text: string) => `${before}${hurriedDuration(text, hurry)}`;
   const seconds = (_all: string, before: string, text: string) => `${before}${Number(text) / hurry.factor}`;
@@ -38,7 +38,7 @@ interface Route {
 
 const WAITS = new Set(['group_wait', 'group_interval', 'repeat_interval']);
 
-/** A route of Alertmanager, with those below it, whose waits pass in a hurry. */
+/** A route of Alertmanager, including its subroutes, with accelerated waits. */
 export function hurriedRoute<Shipped extends Route>(route: Shipped, hurry: Hurry): Shipped {
   const entries = Object.entries(route).map(([key, value]) => {
     if (key === 'routes')
@@ -56,7 +56,7 @@ interface Routing {
   }[];
 }
 
-/** A configuration of Alertmanager with webhooks, in a hurry, whose webhooks are all at one address. */
+/** An accelerated Alertmanager configuration with all webhooks at one address. */
 export function hurriedRouting(shipped: string, url: string, hurry: Hurry): string {
   const config = parse(shipped) as Routing;
   return stringify({

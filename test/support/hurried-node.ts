@@ -1,6 +1,6 @@
 /**
- * Flags by which Node runs a program's clocks and timers faster, so that minutes of its life fit a test without any of its
- * deadlines being changed. `originUnixMs` is when the hurry began: a `FastClock` made then shows the same time.
+ * Flags that make Node run a program's clocks and timers faster, so that minutes of its life fit into a test without changing
+ * any deadline. `originUnixMs` is the start of the acceleration: a `FastClock` created then shows the same time.
  */
 export function hurriedNode(speed: number, originUnixMs: number): readonly string[] {
   const script = `

@@ -3,10 +3,10 @@ import { createServer } from 'node:http';
 import { type AddressInfo, createServer as createTcpServer, type Server, type Socket } from 'node:net';
 import { text } from 'node:stream/consumers';
 
-/** A server on the loopback interface that keeps what is sent to it. */
+/** A server on the loopback interface that records what it receives. */
 export interface Inbox {
   readonly port: number;
-  /** Each message: of a request its `Authorization` and its body, of a mail its head and body. */
+  /** Each message: a request's `Authorization` and body, or a mail's header and body. */
   readonly messages: readonly string[];
   close(): void;
 }
@@ -32,7 +32,7 @@ export async function httpInbox(): Promise<Inbox> {
   };
 }
 
-/** An inbox for mail, which takes every message without a password or TLS. */
+/** An inbox for mail, which accepts every message without a password or TLS. */
 export async function mailInbox(): Promise<Inbox> {
   const messages: string[] = [];
   const sockets = new Set<Socket>();

@@ -4,29 +4,29 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { expect, vi } from 'vitest';
 import type { TestClock } from './test-time.ts';
 
-/** Real milliseconds that the system may take to take back what was closed. */
+/** Real milliseconds that the system may take to release what was closed. */
 const PATIENCE_MS = 5_000;
 
-/** A call that ended leaves this many on a signal that nobody else knows and that goes with it. */
+/** A finished call may leave this many listeners on a signal that only it uses and that is freed with it. */
 const MOST_OF_ONE_CALL = 2;
 
-/** What keeps the process alive now, counted by kind. */
+/** The number of active resources that keep the process alive, by kind. */
 export function activeResources(): Readonly<Record<string, number>> {
   const counts: Record<string, number> = {};
   for (const kind of process.getActiveResourcesInfo()) counts[kind] = (counts[kind] ?? 0) + 1;
   return counts;
 }
 
-/** Waits until no more keeps the process alive than did before. */
+/** Waits until no more resources keep the process alive than before. */
 export async function expectResources(before: Readonly<Record<string, number>>): Promise<void> {
   const more = () => Object.entries(activeResources()).filter(([kind, count]) => count > (before[kind] ?? 0));
   const giveUpAt = performance.now() + PATIENCE_MS;
-  // Not vi.waitFor: its own timers would be counted.
+  // Not vi.waitFor, because its own timers would be counted.
   while (more().length > 0 && performance.now() < giveUpAt) await delay(10);
   expect(more(), `more keeps the process alive than before (${JSON.stringify(before)})`).toEqual([]);
 }
 
-/** The exporter is stopped: no timer, no socket towards these ports, and no listener on its own port are left of it. */
+/** Asserts that the stopped exporter has left no timer, no socket to these ports, and no listener on its own port. */
 export async function expectNothingLeft(
   clock: TestClock,
   ports: readonly number[],
@@ -43,12 +43,12 @@ export async function expectNothingLeft(
 }
 
 function handles(): readonly unknown[] {
-  // Node tells by no public means which sockets there are, only how many.
+  // Node has no public API that returns the open sockets, only their number.
   const list = Reflect.get(process, '_getActiveHandles') as () => readonly unknown[];
   return list();
 }
 
-/** The far ends of the sockets that this process opened or was opened to. */
+/** The remote ports of this process's sockets. */
 function clientPorts(): readonly number[] {
   return handles().flatMap((handle) =>
     handle instanceof Socket && handle.remotePort !== undefined ? [handle.remotePort] : [],
@@ -62,14 +62,16 @@ function listeningPorts(): readonly number[] {
   });
 }
 
-/** Looks at every AbortSignal that is listened to, and at Node's warnings of listeners that pile up. */
+/** Observes every AbortSignal with listeners, and Node's warnings about accumulating listeners. */
 export interface ListenerWatch {
-  /** Node warned of none, and on no signal did more listeners gather than one call leaves on its own. */
+  /**
+   * Asserts that Node gave no warning, and that no signal accumulated more listeners than one call leaves on its own signal.
+   */
   expectNone(): void;
   end(): void;
 }
 
-/** Begins to look; `end` must be called. */
+/** Starts observing; `end` must be called. */
 export function watchListeners(): ListenerWatch {
   const warnings: string[] = [];
   const onWarning = (warning: Error) => {
@@ -100,7 +102,8 @@ export function watchListeners(): ListenerWatch {
   };
 }
 
-// The simulated panel's own signal carries a listener for each call that hangs, and says so by a limit of 0: Node then throws.
+// The simulated panel's own signal has a listener for each hanging call, and declares that with a limit of 0; Node then
+// throws.
 function isLimited(signal: AbortSignal): boolean {
   try {
     return getMaxListeners(signal) > 0;

@@ -1,11 +1,11 @@
 import type { ListedServer } from '../../src/panel/dialect.ts';
 
-/** The UUID of the nth made-up server. */
+/** The UUID of the nth fake server. */
 export function uuidOf(n: number): string {
   return `${n.toString(16).padStart(8, '0')}-0000-4000-8000-000000000000`;
 }
 
-/** The nth made-up server as a listing describes it, in no state that blocks it. */
+/** The nth fake server as described by a listing, in no state that blocks it. */
 export function listed(n: number, changes: Partial<ListedServer> = {}): ListedServer {
   return {
     identifier: uuidOf(n).slice(0, 8),

@@ -7,10 +7,10 @@ import { type ServedProgram, serveProgram } from './program.ts';
 
 export const SERVERS = 150;
 
-/** What a start, or a blip of every socket, may write. */
+/** The maximum number of lines for a start, or for a brief disconnection of every socket. */
 export const MOST_LINES = 5;
 
-/** Deadlines of ten seconds must still be met where the machine is busy with other tests. */
+/** Low enough that deadlines of ten seconds are met while the machine runs other tests. */
 const SPEED = 4;
 const PATIENCE = { timeout: 100_000, interval: 50 };
 
@@ -26,7 +26,9 @@ export interface JsonLine {
   readonly events?: number;
 }
 
-/** The built program, hurried, with 150 servers on two nodes at the rate that panels allow by default, a few suspended ones beside them. */
+/**
+ * The built program, accelerated, with 150 servers on two nodes at the panels' default rate limit, and a few suspended servers.
+ */
 export class LogStage {
   readonly clock: FastClock;
   readonly panel: Simulator;
@@ -61,17 +63,17 @@ export class LogStage {
     return new LogStage(clock, panel, exporter);
   }
 
-  /** What was written so far. */
+  /** The lines written so far. */
   get lines(): readonly string[] {
     return this.exporter.process.stderr.trimEnd().split('\n');
   }
 
-  /** Waits on the fast clock. */
+  /** Waits for this many milliseconds of the fast clock. */
   pass(ms: number): Promise<void> {
     return new Promise((resolve) => void this.clock.schedule(ms, resolve));
   }
 
-  /** Waits until so many sockets are open. */
+  /** Waits until this many sockets are open. */
   async opened(sockets: number): Promise<void> {
     await this.until(() => this.panel.record.openSockets === sockets);
   }
@@ -82,7 +84,7 @@ export class LogStage {
     }, PATIENCE);
   }
 
-  /** Takes the nodes of all servers away, or brings them back. */
+  /** Takes the nodes of all servers down, or brings them back. */
   setNodesDown(down: boolean): void {
     for (const { uuid, profile } of this.panel.servers)
       if (profile === 'steady') this.panel.setNodeDown(uuid, down);

@@ -1,13 +1,13 @@
 import type { Logger } from '../../src/domain/log.ts';
 
-/** One line that a collecting logger was given. */
+/** One line received by a collecting logger. */
 export interface LogLine {
   readonly level: 'debug' | 'info' | 'warn' | 'error';
   readonly fields: object;
   readonly message: string;
 }
 
-/** A logger that keeps its lines, for tests that look at them. */
+/** A logger that keeps its lines, for tests that inspect them. */
 export function collectingLogger(): Logger & { readonly lines: LogLine[] } {
   const lines: LogLine[] = [];
   const at = (level: LogLine['level']) => (fields: object, message: string) => {

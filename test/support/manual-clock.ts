@@ -11,7 +11,7 @@ export class ManualClock implements Clock {
   #now = 1_000_000;
   #order = 0;
   #timers = new Set<Scheduled>();
-  /** Unix time at monotonic zero; a test may step it. */
+  /** The Unix time at monotonic zero; a test may step it. */
   unixOffsetMs = 1_700_000_000_000;
 
   now(): number {
@@ -28,12 +28,12 @@ export class ManualClock implements Clock {
     return () => this.#timers.delete(timer);
   }
 
-  /** How many timers are waiting. */
+  /** The number of waiting timers. */
   get pending(): number {
     return this.#timers.size;
   }
 
-  /** Moves time on, running what falls due in order, and lets promises settle after each. */
+  /** Advances time, runs due timers in order, and lets promises settle after each. */
   async advance(ms: number): Promise<void> {
     const end = this.#now + ms;
     await settle();
@@ -51,7 +51,7 @@ export class ManualClock implements Clock {
   }
 }
 
-/** Lets every promise that can settle without input or output do so. */
+/** Lets all promises settle that don't depend on I/O. */
 async function settle(): Promise<void> {
   await new Promise((resolve) => setImmediate(resolve));
 }

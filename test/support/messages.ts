@@ -1,35 +1,35 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { type ESTree, parseSync, Visitor } from 'rolldown/utils';
 
-/** A part of a message: its own words, what is filled in, or one of several ways to go on. */
+/** A part of a message: literal text, a placeholder, or one of several alternatives. */
 type Part = string | typeof HOLE | { readonly oneOf: readonly Template[] };
 
-/** A text of the program from its beginning to its end. */
+/** A complete text of the program. */
 type Template = readonly Part[];
 
 interface Known {
   readonly parts: Template;
-  /** The parts that each of its messages has. */
+  /** The literal parts that all of its messages contain. */
   readonly words: readonly string[];
   readonly joins: boolean;
 }
 
 const HOLE = Symbol('filled in');
 
-/** A quoted line leaves out what varies by this. */
+/** Stands for the variable parts of a quoted line. */
 const LEFT_OUT = '…';
 const LEFT_OUT_QUOTED = `"${LEFT_OUT}"`;
 
-/** Fewer letters of its own make no message: such a template only joins others. */
+/** A template with fewer letters isn't a message of its own, because it only joins others. */
 const MIN_LETTERS = 8;
 
-/** A name that the docs use, or a number, a code, an address or a setting: one word, which is no word of English. */
+/** A name used in the docs, or a number, a code, an address or a setting: one word that isn't an English word. */
 const EXAMPLE_WORD = String.raw`(?:main|survival|forbidden|(?=\S{1,40}(?: |$))\S*[^a-z\s]\S*(?<![:;,]))`;
 
-/** What a quoted line shows in place of a variable, as `403`, `ptlc_… or pacc_…` and `GET …`. */
+/** What a quoted line may show in place of a variable, such as `403`, `ptlc_… or pacc_…` and `GET …`. */
 const EXAMPLE = new RegExp(`^${EXAMPLE_WORD}(?: or ${EXAMPLE_WORD}| …)?$`);
 
-/** Every text that the program can print, as its source builds it. */
+/** All texts that the program can print, extracted from its source. */
 export class Messages {
   readonly #texts: ReadonlySet<string>;
   readonly #templates: readonly Known[];
@@ -57,11 +57,11 @@ export class Messages {
     return new Messages(Object.fromEntries(files.map((name) => [name, readFileSync(`src/${name}`, 'utf8')])));
   }
 
-  /** Is the line, from its beginning to its end, a message of the program, with examples or … for what varies? */
+  /** Whether the whole line is a message of the program, with examples or … for its variable parts. */
   includes(line: string): boolean {
     const known = this.#known.get(line);
     if (known !== undefined) return known;
-    // A message that would be made of itself is none.
+    // A message that would contain itself doesn't match.
     this.#known.set(line, false);
     const found =
       this.#texts.has(line) ||
@@ -100,7 +100,7 @@ export class Messages {
   }
 }
 
-/** Where what is filled in may end, before these parts. */
+/** The positions at which a placeholder followed by these parts may end. */
 function endsOf([next]: Template, line: string): readonly number[] {
   if (next === undefined) return [line.length];
   const ends: number[] = [];
@@ -109,7 +109,7 @@ function endsOf([next]: Template, line: string): readonly number[] {
     return ends;
   }
   for (let end = line.indexOf(next); end !== -1; end = line.indexOf(next, end + 1)) ends.push(end);
-  // The line may leave out its end.
+  // The line may omit its end.
   if (line.endsWith(LEFT_OUT)) ends.push(line.length - LEFT_OUT.length);
   return ends;
 }

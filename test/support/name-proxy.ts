@@ -5,19 +5,19 @@ import { OpenSockets } from './open-sockets.ts';
 
 type Headers = IncomingMessage['headers'];
 
-/** A proxy for which every name leads to the loopback interface. */
+/** A proxy that resolves every name to the loopback interface. */
 export interface NameProxy {
   readonly port: number;
-  /** The status that a request is refused with, given its target as `host:port`; undefined lets it through. */
+  /** The status with which to refuse a request, given its target as `host:port`; undefined allows it. */
   refusal: (target: string) => number | undefined;
-  /** Changes the headers of the answers to plain requests, which are those of calls to a panel without TLS. */
+  /** Changes the response headers of plain requests, which are the calls to a panel without TLS. */
   rewrite: (headers: Headers, path: string) => Headers;
   stop(): Promise<void>;
 }
 
 /**
- * Lets a real proxy reach names that no name server knows, by asking this one for them: the files in which the system keeps
- * names can't be changed for a test.
+ * Lets a real proxy reach names that no name server knows, by using this one as its upstream, because a test can't change the
+ * system's hosts file.
  */
 export async function startNameProxy(): Promise<NameProxy> {
   const sockets = new OpenSockets();

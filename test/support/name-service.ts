@@ -6,16 +6,16 @@ type Callback = (
   family?: number,
 ) => void;
 
-/** Names that exist or don't as a test wants; every other name is looked up as ever. */
+/** Names that a test makes exist or not; every other name is resolved as usual. */
 export interface NameService {
-  /** From now on the name leads to the loopback interface. */
+  /** Makes the name resolve to the loopback interface. */
   add(name: string): void;
   end(): void;
 }
 
 /**
- * Answers for names under `.test`, which no name server knows, where Node looks names up: at `dns.lookup`. The system's own
- * files can't be changed for a test, and a name that never resolves can't show a recovery.
+ * Resolves names under `.test`, which no name server knows, by replacing `dns.lookup`. A test can't change the system's hosts
+ * file, and a name that never resolves can't show a recovery.
  */
 export function startNameService(): NameService {
   const known = new Set<string>();

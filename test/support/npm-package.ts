@@ -8,19 +8,19 @@ import { promisify } from 'node:util';
 const run = promisify(execFile);
 const REPOSITORY = fileURLToPath(new URL('../..', import.meta.url));
 
-/** What npm needs of the machine: where its registry is, and what certificates to trust. */
+/** Settings of the machine that npm needs: the address of its registry, and the certificates to trust. */
 const NPM_SETTINGS = /^npm_config_(registry|cafile|cache|userconfig|globalconfig|proxy|https_proxy|noproxy)$/;
 
-/** The package as npm packs it, installed into a folder that was empty. */
+/** The package as packed by npm, installed into an empty folder. */
 export interface InstalledPackage {
   readonly tarball: string;
-  /** What the tarball holds, as paths without its leading folder. */
+  /** The paths in the tarball, without its top-level folder. */
   readonly packed: readonly string[];
   readonly folder: string;
   remove(): Promise<void>;
 }
 
-/** Packs the built program, and installs the tarball: without a network, since all that it needs is in it. */
+/** Packs the built program, and installs the tarball without a network, because all dependencies are bundled. */
 export async function installPackage(): Promise<InstalledPackage> {
   const root = await mkdtemp(join(tmpdir(), 'npm-package-'));
   const folder = join(root, 'empty');
@@ -39,7 +39,9 @@ export async function installPackage(): Promise<InstalledPackage> {
   };
 }
 
-/** The machine's environment without what npm adds to that of its scripts: a folder of its own is a project of its own. */
+/**
+ * The machine's environment without the variables that npm sets for its scripts, because the folder is a project of its own.
+ */
 export function npmEnvironment(): Record<string, string> {
   const own = Object.entries(process.env).filter(
     (entry): entry is [string, string] =>

@@ -1,18 +1,18 @@
 import { once } from 'node:events';
 import type { Server, Socket } from 'node:net';
 
-/** The connections of a server under test, so that it can be closed whatever runs over them. */
+/** The connections of a server under test, tracked so that it can be closed at any time. */
 export class OpenSockets {
   readonly #open = new Set<Socket>();
 
   #total = 0;
 
-  /** How many there ever were. */
+  /** The number of connections so far. */
   get total(): number {
     return this.#total;
   }
 
-  /** How many are open. */
+  /** The number of open connections. */
   get size(): number {
     return this.#open.size;
   }
@@ -24,7 +24,7 @@ export class OpenSockets {
     socket.once('close', () => this.#open.delete(socket));
   }
 
-  /** Lets bytes flow both ways, until either end is gone. */
+  /** Forwards bytes in both directions, until either end closes. */
   join(one: Socket, other: Socket): void {
     for (const socket of [one, other]) this.keep(socket);
     one.once('close', () => other.destroy());

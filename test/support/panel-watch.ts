@@ -17,15 +17,15 @@ import { formatIssues } from '../../src/yaml/issues.ts';
 import { collectingLogger, type LogLine } from './logger.ts';
 import { type TestClock, TestTime } from './test-time.ts';
 
-/** Real milliseconds that a condition may take to come true, whatever the tests' clock says. */
+/** Real milliseconds to wait for a condition, regardless of the tests' clock. */
 const PATIENCE_MS = 40_000;
 
 const MINUTE_MS = 60_000;
 
-/** Real HTTP and sockets on a clock that runs this much faster; more is more than a small machine can simulate. */
+/** The speed of the clock, with real HTTP and sockets; a small machine can't simulate more. */
 const SPEED = 60;
 
-/** The fleet of one simulated panel, without the exporter's HTTP server: what its metrics, pages and log are made of. */
+/** The fleet of one simulated panel, without the exporter's HTTP server: the source of its metrics, pages and log. */
 export class PanelWatch {
   readonly panel: Simulator;
   readonly clock: TestClock;
@@ -63,23 +63,23 @@ export class PanelWatch {
     return this.reading.problems.map(({ cause }) => cause);
   }
 
-  /** How many servers stream. */
+  /** The number of servers that stream. */
   get streaming(): number {
     return this.servers.filter(({ status }) => status.condition === 'streaming').length;
   }
 
-  /** The log's lines of these levels. */
+  /** The log lines of these levels. */
   lines(...levels: readonly LogLine['level'][]): readonly LogLine[] {
     return this.#log.lines.filter(({ level }) => levels.includes(level));
   }
 
-  /** The calls that the panel met in the last minutes. */
+  /** The calls that the panel received in the last minutes. */
   calls(minutes = 1): Simulator['record']['calls'] {
     const since = this.clock.now() - minutes * MINUTE_MS;
     return this.panel.record.calls.filter(({ at }) => at > since);
   }
 
-  /** Waits until the check passes, which throws where it doesn't; gives how long that took on the tests' clock. */
+  /** Waits until the check no longer throws; returns the elapsed time on the tests' clock. */
   async until(check: () => void, withinMs: number): Promise<number> {
     const startedAt = this.clock.now();
     const giveUpAt = performance.now() + PATIENCE_MS;
@@ -95,7 +95,7 @@ export class PanelWatch {
     }
   }
 
-  /** Lets time pass, in which the check holds all the while. */
+  /** Lets time pass while the check must always hold. */
   async during(ms: number, check: () => void = () => undefined): Promise<void> {
     const until = this.clock.now() + ms;
     while (this.clock.now() < until) {
@@ -104,18 +104,18 @@ export class PanelWatch {
     }
   }
 
-  /** Goes on with another configuration. */
+  /** Applies another configuration. */
   async apply(yaml: string): Promise<void> {
     await this.#set.apply(await configOf(yaml));
   }
 }
 
-/** What there is besides the defaults. */
+/** Deviations from the defaults. */
 export interface WatchOptions {
   readonly panel?: SimulatorOptions;
-  /** Further lines of the panel's entry in the configuration. */
+  /** Additional lines of the panel's entry in the configuration. */
   readonly settings?: readonly string[];
-  /** Brings trouble about before the fleet starts. */
+  /** Causes a fault before the fleet starts. */
   readonly before?: (panel: Simulator) => void;
 }
 
@@ -132,7 +132,7 @@ export function yamlFor(panel: Simulator, settings: readonly string[] = [], key 
   ].join('\n');
 }
 
-/** Runs a panel and the fleet that observes it for as long as the story takes. */
+/** Runs a panel and the fleet that observes it until the story ends. */
 export async function watchPanel(
   { panel: options = {}, settings = [], before }: WatchOptions,
   story: (watch: PanelWatch) => Promise<void>,

@@ -1,9 +1,9 @@
 import { connect, type Socket } from 'node:net';
 
-/** Guesses a second of all attackers together: what this machine can also send while it answers them. */
+/** Guesses per second of all attackers together: what this machine can send while also answering. */
 const GUESSES_PER_SECOND = 2_000;
 
-/** Attackers who guess passwords without end, each from a loopback address of its own. */
+/** Attackers that guess passwords continuously, each from its own loopback address. */
 export class PasswordFlood {
   readonly #port: number;
   readonly #pauseMs: number;
@@ -17,17 +17,17 @@ export class PasswordFlood {
     this.#port = port;
     this.#pauseMs = (1_000 * addresses) / GUESSES_PER_SECOND;
     for (let index = 0; index < addresses; index += 1) {
-      // At once they would overflow the system's own backlog, which makes them wait for up to half a minute.
+      // All at once, they would overflow the system's backlog and then wait for up to half a minute.
       setTimeout(() => this.#attack(attackerAddress(index)), (1_000 * index) / GUESSES_PER_SECOND);
     }
   }
 
-  /** How often each status was answered. */
+  /** The number of responses by status. */
   get statuses(): ReadonlyMap<number, number> {
     return this.#statuses;
   }
 
-  /** Addresses that were answered or cut at least once. */
+  /** The number of addresses that were answered or disconnected at least once. */
   get refused(): number {
     return this.#refused.size;
   }
@@ -37,7 +37,7 @@ export class PasswordFlood {
     for (const socket of this.#sockets) socket.destroy();
   }
 
-  // The next guess goes out soon after the one before is answered, over the same connection as long as there is one.
+  // The next guess is sent soon after the response to the previous one, over the same connection if it is still open.
   #attack(localAddress: string): void {
     if (this.#isOver) return;
     const socket = connect({ host: '127.0.0.1', port: this.#port, localAddress });

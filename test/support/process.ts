@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 
-/** Real milliseconds that a process may take to print what is waited for: generous, since machines are shared. */
+/** Real milliseconds to wait for a process's output; generous, because machines are shared. */
 const PATIENCE_MS = 40_000;
 
 /** How a process ended. */
@@ -9,15 +9,15 @@ export interface Ending {
   readonly signal: NodeJS.Signals | null;
 }
 
-/** A child process with all that it printed. */
+/** A child process with its output. */
 export interface RunningProcess {
-  /** Undefined where it couldn't be started. */
+  /** Undefined if it couldn't be started. */
   readonly pid: number | undefined;
   readonly stdout: string;
   readonly stderr: string;
-  /** Resolves when the process is gone and its output is read to the end. */
+  /** Resolves when the process has ended and its output has been read completely. */
   readonly ended: Promise<Ending>;
-  /** Waits until what was printed so far, on either stream, matches; rejects where the process ends before. */
+  /** Waits until the output so far, on either stream, matches; rejects if the process ends first. */
   printed(pattern: RegExp): Promise<RegExpExecArray>;
   kill(signal: NodeJS.Signals): void;
 }
@@ -29,7 +29,7 @@ interface LaunchOptions {
 
 const launched = new Set<ChildProcess>();
 
-/** Starts a program; its environment is `env` and the path alone, so that the machine's own settings don't matter. */
+/** Starts a program; its environment is only `env` and the path, so that the machine's settings don't matter. */
 export function launch(
   command: string,
   args: readonly string[],
@@ -78,7 +78,7 @@ export function launch(
   };
 }
 
-/** Kills every process that is still running, and waits until it is gone; for `afterEach`. */
+/** Kills all running processes, and waits until they have ended; for `afterEach`. */
 export async function endProcesses(): Promise<void> {
   await Promise.all(
     [...launched].map(

@@ -9,7 +9,7 @@ import { endProcesses, launch, type RunningProcess } from './process.ts';
 
 const CLI = fileURLToPath(new URL('../../dist/cli.js', import.meta.url));
 
-/** Real milliseconds that a condition may take to come true: generous, since machines are shared. */
+/** Real milliseconds to wait for a condition; generous, because machines are shared. */
 const PATIENCE_MS = 40_000;
 
 type Labels = Readonly<Record<string, string>>;
@@ -22,16 +22,16 @@ interface RunOptions {
   readonly nodeFlags?: readonly string[];
 }
 
-/** The built program's metrics as they are served. */
+/** The metrics served by the built program. */
 export interface Metrics {
   readonly url: string;
-  /** The exposition of now, which is read strictly. */
+  /** The current exposition, parsed strictly. */
   readonly scrape: () => Promise<readonly ParsedFamily[]>;
-  /** Waits until exactly these values are those of the series with this name and at least these labels. */
+  /** Waits until the series with this name and at least these labels have exactly these values. */
   readonly until: (name: string, labels: Labels, values: readonly number[]) => Promise<void>;
 }
 
-/** The built program as it serves metrics. */
+/** The built program while it serves metrics. */
 export interface ServedProgram extends Metrics {
   readonly process: RunningProcess;
 }
@@ -50,7 +50,7 @@ export function runProgram(args: readonly string[], options: RunOptions = {}): R
   return launch(process.execPath, [...(options.nodeFlags ?? []), CLI, ...args], options);
 }
 
-/** Runs the built program on a configuration, on a free port of the loopback interface. */
+/** Runs the built program with a configuration, on a free port of the loopback interface. */
 export async function serveProgram({ yaml, flags = [], ...options }: ServeOptions): Promise<ServedProgram> {
   const file = await configFile(yaml);
   const listen = ['--web.listen-address', '127.0.0.1:0'];
@@ -73,7 +73,7 @@ export function metricsAt(url: string): Metrics {
   };
 }
 
-/** Writes a configuration into a folder of its own, which `endPrograms` removes. */
+/** Writes a configuration into its own folder, which `endPrograms` removes. */
 export async function configFile(yaml: string): Promise<string> {
   const folder = await mkdtemp(join(tmpdir(), 'exporter-'));
   folders.push(folder);
@@ -82,7 +82,7 @@ export async function configFile(yaml: string): Promise<string> {
   return file;
 }
 
-/** Ends every program that still runs and removes what was written for it; for `afterEach`. */
+/** Ends all running programs and removes their files; for `afterEach`. */
 export async function endPrograms(): Promise<void> {
   await endProcesses();
   await Promise.all(folders.splice(0).map((folder) => rm(folder, { recursive: true })));

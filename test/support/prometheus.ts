@@ -3,16 +3,16 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { launch } from './process.ts';
 
-/** The file of rules, beside the configuration. */
+/** The rules file, next to the configuration. */
 const RULES = 'rules.yml';
 
-/** One series of an instant query's answer. */
+/** One series of an instant query's result. */
 export interface QueriedSeries {
   readonly labels: Readonly<Record<string, string>>;
   readonly value: number;
 }
 
-/** What Prometheus says of a target. */
+/** Prometheus' status of a target. */
 export interface ScrapeTarget {
   readonly labels: Readonly<Record<string, string>>;
   readonly scrapeUrl: string;
@@ -20,26 +20,26 @@ export interface ScrapeTarget {
   readonly lastError: string;
 }
 
-/** A real Prometheus of a test's own. */
+/** A real Prometheus for a test. */
 export interface PrometheusUnderTest {
   readonly url: string;
-  /** All that it logged, debug lines included. */
+  /** Its complete log, including debug lines. */
   readonly log: string;
-  /** The answer to an instant query. */
+  /** The result of an instant query. */
   query(expression: string): Promise<readonly QueriedSeries[]>;
   targets(): Promise<readonly ScrapeTarget[]>;
-  /** What it knows of each metric's type, by name. */
+  /** The types that it knows for each metric, by name. */
   types(): Promise<ReadonlyMap<string, readonly string[]>>;
   stop(): Promise<void>;
 }
 
-/** What is evaluated, and who is told of it. */
+/** What is evaluated, and where alerts are sent. */
 export interface Alerting {
-  /** The text of a file of rules. */
+  /** The text of a rules file. */
   readonly rules: string;
   /** Alertmanager's `host:port`. */
   readonly alertmanager: string;
-  /** How often exporters are scraped. Default: every second. */
+  /** The scrape interval for exporters. Default: one second. */
   readonly scrapeInterval?: string;
 }
 
@@ -49,8 +49,8 @@ interface VectorItem {
 }
 
 /**
- * Starts a Prometheus that scrapes one exporter every second; `authority` is the exporter's `host:port`, `settings` are further lines
- * of the scrape configuration, and `alerting` lets it evaluate rules.
+ * Starts a Prometheus that scrapes one exporter every second; `authority` is the exporter's `host:port`, `settings` are
+ * additional lines of the scrape configuration, and `alerting` makes it evaluate rules.
  */
 export async function startPrometheus(
   authority: string,
@@ -60,7 +60,7 @@ export async function startPrometheus(
   return startPrometheusWith(configuration(authority, settings, alerting), alerting?.rules);
 }
 
-/** Starts a Prometheus with this configuration, and the rules for the file that it names, if it names one. */
+/** Starts a Prometheus with this configuration, and the rules for the rules file that it refers to, if any. */
 export async function startPrometheusWith(text: string, rules?: string): Promise<PrometheusUnderTest> {
   const folder = await mkdtemp(join(tmpdir(), 'prometheus-'));
   const file = join(folder, 'prometheus.yml');

@@ -1,7 +1,7 @@
 import { type Game, games } from 'gamedig';
 import { PROTOCOLS } from '../../src/query/protocols.ts';
 
-/** Why protocols of the library aren't offered. */
+/** Why some protocols of the library aren't offered. */
 const LEFT_OUT_BY_REASON: Readonly<Record<string, readonly string[]>> = {
   'asks a third party, such as a list of servers, instead of the server': [
     'altvmp',
@@ -33,27 +33,27 @@ export const LEFT_OUT: ReadonlyMap<string, string> = new Map(
   ),
 );
 
-/** What the library calls a protocol and we ask by several. */
+/** One protocol of the library that the exporter splits into several. */
 const SPLIT: ReadonlySet<string> = new Set(['minecraft']);
 
-/** Can a game's protocol be asked? */
+/** Whether a game's protocol can be queried. */
 export function isOffered(protocol: string): boolean {
   return PROTOCOLS.has(protocol) || SPLIT.has(protocol);
 }
 
-/** A game beside the library's. */
+/** Games in addition to the library's. */
 const OWN: Readonly<Record<string, Game>> = {
   teeworlds: { name: 'Teeworlds, DDNet', options: { protocol: 'teeworlds', port: 8303 } },
 };
 
 const byType = ([a]: [string, Game], [b]: [string, Game]) => (a < b ? -1 : 1);
 
-/** All types that are offered, in their order. */
+/** All types that are offered, in order. */
 export const OFFERED: readonly (readonly [string, Game])[] = Object.entries({ ...games, ...OWN })
   .filter(([type, { options }]) => type in OWN || isOffered(options.protocol))
   .sort(byType);
 
-/** The types that are offered, as Markdown. */
+/** The offered types, as Markdown. */
 export function renderQueryTypes(): string {
   const rows = OFFERED.map(
     ([type, { name, options }]) =>

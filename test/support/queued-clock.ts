@@ -3,18 +3,18 @@ import type { Cancel, Clock } from '../../src/domain/clock.ts';
 interface Timer {
   readonly at: number;
   readonly order: number;
-  /** Undefined once it is cancelled. */
+  /** Undefined once it is canceled. */
   run: (() => void) | undefined;
 }
 
-/** A power of two, so that differences of times are exact: what a rounding error leaves of a wait would never pass. */
+/** A power of two, so that differences of times are exact: a wait shortened to a rounding error would never end. */
 const STEP_MS = 2 ** -10;
 
 const isBefore = (a: Timer, b: Timer) => a.at < b.at || (a.at === b.at && a.order < b.order);
 
 /**
- * Time that a test moves, for fleets of thousands: a manual clock whose timers are in a heap. No time passes while the machine
- * is busy, so that what happens is the same in every run.
+ * A clock moved by a test, for fleets of thousands: a manual clock with its timers in a heap. No time passes while the machine
+ * is busy, so that every run behaves the same.
  */
 export class QueuedClock implements Clock {
   readonly #heap: Timer[] = [];
@@ -39,7 +39,7 @@ export class QueuedClock implements Clock {
     };
   }
 
-  /** Moves time on, running what falls due in order, and lets promises settle between instants. */
+  /** Advances time, runs due timers in order, and lets promises settle between instants. */
   async advance(ms: number): Promise<void> {
     const end = this.#now + ms;
     await settled();
@@ -84,7 +84,7 @@ export class QueuedClock implements Clock {
   }
 }
 
-/** Lets every promise that can settle without input or output do so. */
+/** Lets all promises settle that don't depend on I/O. */
 function settled(): Promise<void> {
   return new Promise((resolve) => setImmediate(resolve));
 }

@@ -13,7 +13,7 @@ import type {
 import { NO_STOPS } from '../../src/domain/reading.ts';
 import type { Sample, ServerTarget } from '../../src/domain/server.ts';
 
-/** The monotonic instant at which the readings below were taken; a manual clock starts there too. */
+/** The monotonic instant of the readings below; a manual clock also starts there. */
 export const READ_AT = 1_000_000;
 
 /** A target on the panel `main`, expected to run, without labels or limits. */
@@ -32,7 +32,7 @@ function serverTarget(changes: Partial<ServerTarget> = {}): ServerTarget {
 
 type Fixed = Omit<ServerReading, 'target' | 'status' | 'expected' | 'peaks' | 'isFresh'>;
 
-/** What a test says of a server; the rest is as for one that was never sampled. */
+/** What a test sets for a server; the rest is as for a server that was never sampled. */
 export interface ServerReadingChanges extends Partial<Fixed> {
   readonly target?: Partial<ServerTarget>;
   readonly status?: CollectionStatus;
@@ -72,7 +72,7 @@ export function serverReading(changes: ServerReadingChanges = {}): ServerReading
   };
 }
 
-/** Everything that a modern panel sends of a running server. */
+/** Everything that a current panel sends about a running server. */
 export const FULL_SAMPLE: Sample = {
   state: 'running',
   memoryBytes: 1_073_741_824,
@@ -112,7 +112,7 @@ export function streamingReading(changes: ServerReadingChanges = {}): ServerRead
   });
 }
 
-/** What a test says of a panel. */
+/** What a test sets for a panel. */
 export interface PanelReadingChanges {
   readonly name?: string;
   readonly up?: boolean;
@@ -147,7 +147,7 @@ export function panelReading({ budget, plan, nodes = [], ...rest }: PanelReading
   };
 }
 
-/** A fleet of these readings, with one panel unless said. */
+/** A fleet of these readings, with one panel by default. */
 export function fleetReading(
   servers: readonly ServerReading[],
   panels: readonly PanelReading[] = [panelReading()],
@@ -155,7 +155,7 @@ export function fleetReading(
   return { panels: () => panels, servers: () => servers };
 }
 
-/** Many streaming servers with names of their own. */
+/** Many streaming servers with unique names. */
 export function largeFleet(size: number): FleetReading {
   return fleetReading(
     Array.from({ length: size }, (_, index) =>

@@ -7,12 +7,12 @@ import type { TestClock } from './test-time.ts';
 /** Real milliseconds between two scrapes. */
 const EVERY_MS = 15;
 
-/** Real milliseconds that a condition may take to come true, whatever the tests' clock says. */
+/** Real milliseconds to wait for a condition, regardless of the tests' clock. */
 const PATIENCE_MS = 30_000;
 
 type Labels = Readonly<Record<string, string>>;
 
-/** One scrape, read strictly. */
+/** One scrape, parsed strictly. */
 export class Scraped {
   readonly #families: readonly ParsedFamily[];
 
@@ -27,7 +27,7 @@ export class Scraped {
     return series.filter((one) => wanted.every(([label, value]) => one.labels[label] === value));
   }
 
-  /** The value of the one such series; undefined where there is none. */
+  /** The value of the only such series; undefined if there is none. */
   value(name: string, labels: Labels = {}): number | undefined {
     const found = this.series(name, labels);
     if (found.length > 1) throw new Error(`expected one series ${name}, got ${found.length}`);
@@ -35,7 +35,7 @@ export class Scraped {
   }
 }
 
-/** Scrapes an exporter again and again, and keeps an eye on the age of some servers' samples. */
+/** Scrapes an exporter continuously, and tracks the age of some servers' samples. */
 export class ScrapeWatch {
   readonly #exporter: ExporterUnderTest;
   readonly #clock: TestClock;
@@ -51,19 +51,19 @@ export class ScrapeWatch {
     this.#done = this.#run();
   }
 
-  /** The greatest age that a sample of each observed server had, in milliseconds of the tests' clock. */
+  /** The maximum sample age of each observed server, in milliseconds of the tests' clock. */
   get oldest(): Readonly<Record<string, number>> {
     return Object.fromEntries(this.#oldest);
   }
 
-  /** From now on these servers' samples must come without a gap. */
+  /** Requires that these servers' samples arrive without a gap from now on. */
   observe(servers: readonly string[]): void {
     for (const server of servers) this.#oldest.set(server, 0);
   }
 
   /**
-   * Waits until a scrape passes the check, which throws where it doesn't; fails with what it threw last once `withinMs`
-   * are over on the tests' clock. Gives how long it took on that clock.
+   * Waits until the check no longer throws for a scrape; fails with its last error once `withinMs` have passed on the tests'
+   * clock. Returns the elapsed time on that clock.
    */
   async until(check: (scraped: Scraped) => void, withinMs: number): Promise<number> {
     const startedAt = this.#clock.now();

@@ -14,14 +14,14 @@ import { ManualClock } from './manual-clock.ts';
 import { fleetReading, panelReading } from './readings.ts';
 import { target } from './targets.ts';
 
-/** Something that comes from outside: a frame as text or as bytes, or a resources answer. */
+/** An external input: a frame as text or as bytes, or a resources answer. */
 export type Incoming = { readonly afterMs: number } & (
   | { readonly frame: string }
   | { readonly base64: string; readonly isBinary?: boolean }
   | { readonly resources: string }
 );
 
-/** All that came from one server, and what its user calls it. */
+/** Everything that one server sent, and its configured name. */
 export interface ServerHistory {
   readonly incoming: readonly Incoming[];
   readonly name?: string;
@@ -32,7 +32,7 @@ const afterMs = fc.oneof(fc.constant(1_000), fc.nat({ max: 3_000 }), fc.nat({ ma
 
 const rawBytes = fc.oneof(
   fc.uint8Array({ maxLength: 60 }),
-  // A good frame with a byte or two that are not as they were.
+  // A valid frame with one or two altered bytes.
   fc
     .tuple(
       frameText,
@@ -60,14 +60,14 @@ const incoming: fc.Arbitrary<Incoming> = fc.oneof(
 
 const labels = fc.dictionary(fc.constantFrom('game', 'note', 'constructor', 'value_of'), hostileText);
 
-/** Anything at all that a server may send, under any name. */
+/** Anything that a server may send, under any name. */
 export const serverHistory: fc.Arbitrary<ServerHistory> = fc.record({
   incoming: fc.array(incoming, { maxLength: 12 }),
   name: hostileText,
   labels,
 });
 
-/** An exposition of servers after their histories, with the exporter's own metrics behind it. */
+/** The exposition of servers after their histories, followed by the exporter's own metrics. */
 export async function scrapeAfter(histories: readonly ServerHistory[]): Promise<string> {
   const clock = new ManualClock();
   const panels = [panelReading()];
@@ -128,7 +128,7 @@ function takeResources(body: string, record: ServerRecord, now: number): void {
   }
 }
 
-/** Reads an exposition strictly, and holds it to what every scrape must be; gives its families. */
+/** Parses an exposition strictly, and asserts what must hold for every scrape; returns its families. */
 export function expectSoundScrape(text: string, servers: number): readonly ParsedFamily[] {
   const families = parseExposition(text);
   const ours = families.filter(({ name }) => !/^(?:gameserver_exporter|process|nodejs)_/.test(name));
@@ -136,7 +136,7 @@ export function expectSoundScrape(text: string, servers: number): readonly Parse
     [...SERVER_FAMILIES, ...PANEL_FAMILIES].map(({ name }) => name),
   );
   for (const { name, series } of ours) {
-    // A panel may say that a server has run since before 1970.
+    // A panel may report that a server has been running since before 1970.
     const lowest = name === 'gameserver_start_time_seconds' ? -Number.MAX_VALUE : 0;
     for (const { value } of series) {
       expect(Number.isFinite(value) && value >= lowest, `${name} is ${value}`).toBe(true);

@@ -1,6 +1,6 @@
 import type { ServerTarget } from '../../src/domain/server.ts';
 
-/** A server as the configuration would name it. */
+/** A server as in the configuration. */
 export function target(overrides: Partial<ServerTarget> = {}): ServerTarget {
   return {
     panel: 'main',

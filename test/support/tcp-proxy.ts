@@ -2,16 +2,16 @@ import { once } from 'node:events';
 import { type AddressInfo, connect, createServer, type Server, type Socket } from 'node:net';
 import { type Clock, sleep } from '../../src/domain/clock.ts';
 
-/** Bytes that wait on their way; a sender is held back while there are more. */
+/** Bytes in transit per direction; above this, the sender is held back. */
 const MAX_WAITING_BYTES = 65_536;
 
-/** What the network is like; each may change while connections run. */
+/** The properties of the network; each may change while connections are open. */
 export interface Network {
-  /** How long each byte is on its way, one way. */
+  /** The one-way latency of each byte, in milliseconds. */
   latencyMs: number;
-  /** In each direction of each connection. */
+  /** Per direction of each connection. */
   bytesPerSecond: number;
-  /** Connections are taken and nothing is forwarded, in neither direction; what was sent arrives once it ends. */
+  /** Connections are accepted but nothing is forwarded in either direction; pending data arrives once this ends. */
   blackHole: boolean;
 }
 
@@ -22,11 +22,11 @@ export async function startTcpProxy(clock: Clock, targetPort: number): Promise<T
   return proxy;
 }
 
-/** A network of the tests' own. */
+/** A simulated network. */
 export class TcpProxy implements Network {
   latencyMs = 0;
   bytesPerSecond = Number.POSITIVE_INFINITY;
-  /** Where connections that are made from now on lead to. */
+  /** The destination of new connections. */
   targetPort: number;
   readonly #clock: Clock;
   readonly #server: Server = createServer({ allowHalfOpen: true }, (socket) => this.#accept(socket));
@@ -56,14 +56,14 @@ export class TcpProxy implements Network {
     for (const link of this.#links) link.hold(on);
   }
 
-  /** Takes connections, on the same port as before. */
+  /** Accepts connections, on the same port as before. */
   async listen(): Promise<void> {
     this.#server.listen(this.#port, '127.0.0.1');
     await once(this.#server, 'listening');
     this.#port = (this.#server.address() as AddressInfo).port;
   }
 
-  /** Ends every connection with a FIN, and refuses new ones until `listen`. */
+  /** Ends every connection with a FIN, and refuses new ones until `listen` is called. */
   async refuse(): Promise<void> {
     const closed = once(this.#server, 'close');
     this.#server.close();
@@ -71,12 +71,12 @@ export class TcpProxy implements Network {
     await closed;
   }
 
-  /** Ends every connection with a FIN, in the middle of whatever it carries. */
+  /** Ends every connection with a FIN, even in the middle of a transfer. */
   cut(): void {
     for (const link of this.#links) link.destroy();
   }
 
-  /** Ends every connection with a RST. */
+  /** Ends every connection with an RST. */
   reset(): void {
     for (const link of this.#links) link.reset();
   }
@@ -93,7 +93,7 @@ export class TcpProxy implements Network {
   }
 }
 
-/** One connection through the network: two lanes that live and die together. */
+/** One connection through the network: two lanes that are created and destroyed together. */
 class Link {
   onGone: () => void = () => undefined;
   readonly #sockets: readonly [Socket, Socket];
@@ -144,7 +144,7 @@ interface Parcel {
   readonly sentAt: number;
 }
 
-/** One direction of a connection; its bytes arrive in order, late, and no faster than the network lets them. */
+/** One direction of a connection; its bytes arrive in order, delayed, and no faster than the network allows. */
 class Lane {
   readonly #road: Road;
   readonly #from: Socket;
@@ -186,7 +186,7 @@ class Lane {
   #go(): void {
     if (this.#driving || this.#held) return;
     this.#driving = true;
-    // Rejected where the connection is gone, and with it what was on its way.
+    // Rejects if the connection is gone, together with the bytes in transit.
     this.#drive().catch(() => undefined);
   }
 

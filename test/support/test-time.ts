@@ -1,16 +1,16 @@
 import type { Cancel } from '../../src/domain/clock.ts';
 import { FastClock } from '../../src/simulator/fast-clock.ts';
 
-/** Time moves on by no more than this at once: what passed beyond it, the machine was busy elsewhere. */
+/** The maximum time step: time beyond it is not counted, because the machine was busy. */
 const LONGEST_STEP_MS = 200;
 
-/** Real milliseconds after which time moves on at the latest, while somebody waits for it; sooner where that would be too long a step. */
+/** Real milliseconds after which time advances at the latest while a timer is waiting; sooner if the step would be too long. */
 const STEP_EVERY_MS = 4;
 
-/** At higher speeds a millisecond is too long to be late by. */
+/** At higher speeds, a delay of a millisecond is too long. */
 const FINE_FROM_SPEED = 100;
 
-/** How often timers may set timers that are due at once, before time has to move on. */
+/** The number of rounds in which timers may set timers that are due at once, before time has to advance. */
 const MOST_ROUNDS = 100;
 
 interface Waiting {
@@ -19,9 +19,9 @@ interface Waiting {
 }
 
 /**
- * Time run faster that moves on in small steps, between which sockets are served. Where the process is held up it passes more
- * slowly, so that a busy machine makes a test slow and not wrong: an age of two seconds is one that the program under test
- * let pass. All clocks of one test share it.
+ * Accelerated time that advances in small steps, between which sockets are served. When the process is held up, it passes
+ * more slowly, so that a busy machine makes a test slow rather than wrong: an age of two seconds is always the fault of the
+ * program under test. All clocks of one test share it.
  */
 export class TestTime {
   #speed: number;
@@ -36,13 +36,13 @@ export class TestTime {
     this.#speed = speed;
   }
 
-  /** How many of its seconds pass in one, while nothing holds the process up. */
+  /** The number of its seconds per real second, while nothing holds the process up. */
   set speed(speed: number) {
     this.#speed = speed;
     this.#arm();
   }
 
-  /** A clock of its own timers and wall time. */
+  /** A clock with its own timers and wall time. */
   clock(): TestClock {
     return new TestClock(this);
   }
@@ -61,7 +61,7 @@ export class TestTime {
     return () => this.#waiting.delete(waiting);
   }
 
-  // Node's own timers are no finer than a millisecond, which is long at high speed. Waiting without them keeps a core busy.
+  // Node's timers have a resolution of one millisecond, which is long at high speed. Waiting without them keeps a core busy.
   #arm(): void {
     this.#disarm();
     if (this.#waiting.size === 0) {
@@ -100,11 +100,11 @@ export class TestTime {
   }
 }
 
-/** One program's clock in a test. */
+/** The clock of one program in a test. */
 export class TestClock extends FastClock {
   readonly #time: TestTime;
   #pending = 0;
-  /** How far the wall clock was stepped; the monotonic side knows nothing of it. */
+  /** How far the wall clock was stepped; the monotonic clock is unaffected. */
   stepMs = 0;
 
   constructor(time: TestTime) {
@@ -112,7 +112,7 @@ export class TestClock extends FastClock {
     this.#time = time;
   }
 
-  /** How many timers wait. */
+  /** The number of waiting timers. */
   get pending(): number {
     return this.#pending;
   }

@@ -37,7 +37,7 @@ function without(name: string, status: ServerReadingChanges['status'], target: T
   });
 }
 
-/** A server of each kind of trouble, and some that have none. */
+/** A server with each kind of problem, and some without any. */
 const SERVERS: readonly ServerReading[] = [
   running('fine'),
   running('viking', {}, { egg: 'Valheim' }),
@@ -86,7 +86,7 @@ function ofQueries(mute: number): readonly string[] {
   ];
 }
 
-/** The exposition of the same servers while all is well. */
+/** The exposition of the same servers while they are healthy. */
 export const FINE = expositionOf(
   fleet(
     SERVERS.map(({ target }) => running(target.name, {}, target)),
@@ -95,10 +95,10 @@ export const FINE = expositionOf(
   ...ofQueries(1),
 );
 
-/** The exposition of the servers in trouble. */
+/** The exposition of the servers with problems. */
 export const TROUBLED = expositionOf(fleet(SERVERS, true), ...ofQueries(0));
 
-/** Who needs attention then: urgency, problem, server, node or exporter, panel. */
+/** The expected rows: urgency, problem, server, node or exporter, panel. */
 export const NEEDS_ATTENTION = [
   '1 timeout: broken',
   '1 node_connection: node-2 · main',

@@ -2,15 +2,15 @@ import childProcess from 'node:child_process';
 import { syncBuiltinESMExports } from 'node:module';
 import threads from 'node:worker_threads';
 
-/** Every way to start a program. */
+/** Every function that starts a program. */
 const STARTERS = ['exec', 'execFile', 'execFileSync', 'execSync', 'fork', 'spawn', 'spawnSync'] as const;
 
-// Setup file of the unit tests: they need no build and change nothing on the machine, so they can start neither a program, such as
-// apt-get, nor a thread, whose program would come from `dist`. `syncBuiltinESMExports` makes this hold for named imports, too.
+// Setup file of the unit tests: they need no build and change nothing on the machine, so they can start neither a program, such
+// as apt-get, nor a thread, whose program would come from `dist`. `syncBuiltinESMExports` applies this to named imports, too.
 for (const name of STARTERS) {
   Object.assign(childProcess, { [name]: () => refuse('a program') });
 }
-// `new` takes no arrow function.
+// `new` doesn't work with arrow functions.
 Object.assign(threads, {
   Worker: function Worker() {
     refuse('a thread');

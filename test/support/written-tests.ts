@@ -4,28 +4,28 @@ import { type ESTree, parseSync, Visitor } from 'rolldown/utils';
 export interface WrittenTest {
   /** The names of its suites, outermost first, then its own. */
   readonly path: readonly string[];
-  /** Why a run of the file may pass without it; undefined for a test that runs. */
+  /** Why a run of the file may pass without it; undefined for a test that always runs. */
   readonly flaw: string | undefined;
 }
 
-/** Modifiers by which a test doesn't run, doesn't have to pass, or keeps others from running. */
+/** Modifiers with which a test doesn't run, doesn't have to pass, or keeps others from running. */
 const FLAWS = new Set(['skip', 'todo', 'only', 'fails']);
 
-/** Calls with these give a function that defines tests. */
+/** Calls with these return a function that defines tests. */
 const CURRIED = new Set(['each', 'for', 'skipIf', 'runIf']);
 
-/** Where a Debian package is missing a skip is reported, and with `CI=true` it is a failure. */
+/** If a Debian package is missing, the skip is reported, and with `CI=true` it is a failure. */
 const MISSING_PACKAGE = /^!has[A-Z]\w*$/;
 
 interface Definition {
   readonly isSuite: boolean;
   readonly name: string;
-  /** Names that stand for one row each of `each`. */
+  /** The names for the rows of `each`. */
   readonly rows: readonly string[];
   readonly flaw: string | undefined;
 }
 
-/** The tests of a file, as far as their names are literals; those of `each` also under the name of each row that begins with a text. */
+/** The tests of a file, if their names are literals; those of `each` also under the name of each row that begins with a text. */
 export function writtenTests(file: string, source: string): readonly WrittenTest[] {
   const { program, errors } = parseSync(file, source);
   if (errors.length > 0) throw new Error(`${file} can't be parsed: ${errors[0]?.message}`);
@@ -80,7 +80,7 @@ interface Chain {
   readonly rows: readonly string[];
 }
 
-/** What a call such as `it.skipIf(!hasProxy).each(rows)('…', …)` is made of. */
+/** The parts of a call such as `it.skipIf(!hasProxy).each(rows)('…', …)`. */
 function chainOf(call: ESTree.CallExpression, source: string): Chain {
   const modifiers: string[] = [];
   const conditions: string[] = [];
@@ -122,7 +122,7 @@ function fuzzSuite(call: ESTree.CallExpression): Definition | undefined {
   for (const entry of property.properties) {
     if (entry.type !== 'Property' || entry.key.type !== 'Identifier' || entry.key.name !== 'holds') continue;
     const name = textOf(entry.value);
-    // Its tests are defined elsewhere: it stands for them.
+    // Its tests are defined elsewhere, so the call stands for them.
     if (name !== undefined) return { isSuite: false, name, rows: [], flaw: undefined };
   }
   return undefined;
