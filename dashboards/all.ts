@@ -3,7 +3,7 @@ import { exporter } from './exporter/exporter.ts';
 import { fleet } from './fleet/fleet.ts';
 import { server } from './server/server.ts';
 
-/** Every dashboard by the name of its file in `deploy/grafana/dashboards`. */
+/** Every dashboard, keyed by its file name in `deploy/grafana/dashboards`. */
 export const DASHBOARDS: Readonly<Record<string, Dashboard>> = {
   'fleet.json': fleet,
   'server.json': server,

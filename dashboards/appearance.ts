@@ -11,7 +11,7 @@ import {
 import type { Condition, SocketState, StopReason } from '../src/domain/reading.ts';
 import { SHOWN } from './promql.ts';
 
-/** A part of the SDK that is made of data alone. */
+/** A part of the SDK that consists only of data. */
 interface Made<Part> {
   readonly build: () => Part;
 }
@@ -22,31 +22,31 @@ export const UIDS = {
   exporter: 'gameserver-exporter',
 } as const;
 
-/** What a server's series is called: names are unique within a panel only. */
+/** The legend of a server's series; names are unique only within a panel. */
 export const NAME = '{{server}} · {{panel}}';
 
-/** Why a graph doesn't show every server that was chosen. */
+/** Explains why a graph doesn't show every selected server. */
 export const LIMITED = `Where more than ${SHOWN} servers are chosen, those with most of it.`;
 
-// What a panel without data says. A tile has room for a few words, a graph or a table for a sentence.
+// The text of a panel without data. A tile has room for a few words, a graph or a table for a sentence.
 export const NOTHING = 'No data';
 export const NO_SERVERS = 'No servers: is the exporter scraped, and is something chosen above?';
 export const NO_SAMPLES = 'No samples: nothing was known of these servers in this time range';
 export const NO_PANELS = 'No panels: is the exporter scraped, and is something chosen above?';
 export const NO_EXPORTER = 'No exporter: is it scraped, and is its job chosen above?';
 
-// Colors by what they mean, wherever something is shown.
+// Colors by meaning, used everywhere.
 export const GOOD = 'green';
 export const WARNING = 'orange';
 export const TROUBLE = 'red';
-/** Neither good nor bad. */
+/** Neutral. */
 export const INFORMATION = 'blue';
-/** Neither good nor bad, in the color of text. */
+/** Neutral, in the color of text. */
 export const PLAIN = 'text';
-/** Nobody knows whether it is good or bad. */
+/** Unknown. */
 export const NO_DATA = '#808080';
 
-/** Why a server stopped. */
+/** A color for each reason for a stop. */
 export const STOP_COLORS: Readonly<Record<StopReason, string>> = {
   requested: INFORMATION,
   exited: 'light-blue',
@@ -56,7 +56,7 @@ export const STOP_COLORS: Readonly<Record<StopReason, string>> = {
   unknown: NO_DATA,
 };
 
-/** How a server is being observed. */
+/** A color for each condition. */
 export const CONDITION_COLORS: Readonly<Record<Condition, string>> = {
   streaming: GOOD,
   polling: 'yellow',
@@ -75,7 +75,7 @@ export const SOCKET_COLORS: Readonly<Record<SocketState, string>> = {
   none: NO_DATA,
 };
 
-/** What numbers or words stand for, as text and color. */
+/** A mapping of numbers or words to texts and colors. */
 export function wordsFor(words: Readonly<Record<string, readonly [text: string, color: string]>>): ValueMap {
   const options = Object.entries(words).map(
     ([value, [text, color]], index) => [value, { text, color, index }] as const,
@@ -89,15 +89,15 @@ export const SOURCE_WORDS: ValueMap = wordsFor({
   2: ['streaming', GOOD],
 });
 
-/** For what should be so. */
+/** For conditions that should be true. */
 export const YES_OR_TROUBLE: ValueMap = wordsFor({ 0: ['no', TROUBLE], 1: ['yes', GOOD] });
 
-/** For what may be so or not. */
+/** For conditions that may be true or false. */
 export const YES_NO: ValueMap = wordsFor({ 0: ['no', INFORMATION], 1: ['yes', INFORMATION] });
 
 export const UP_OR_DOWN: ValueMap = wordsFor({ 0: ['down', TROUBLE], 1: ['up', GOOD] });
 
-/** Colors from a value on, for values that are never negative: `first` from 0 on. Grafana gives what has no value the color below. */
+/** Colors for values that are never negative: `first` applies from 0 on. Grafana gives missing values the color below that. */
 export function steps(
   first: string,
   ...above: readonly (readonly [from: number, color: string])[]
@@ -108,17 +108,17 @@ export function steps(
   };
 }
 
-/** Of a limit that is used up: from four fifths on it is worth a look. */
+/** For usage of a limit: from four fifths on it deserves attention. */
 export const NEAR_LIMIT = steps(GOOD, [0.8, 'yellow'], [0.95, TROUBLE]);
 
 export const NONE_IS_GOOD = steps(GOOD, [1, TROUBLE]);
 
 export const NEUTRAL = steps(PLAIN);
 
-/** Of times until something is used up. */
+/** For times until something is exhausted. */
 export const TIME_LEFT = steps(TROUBLE, [86_400, WARNING], [604_800, GOOD]);
 
-/** Names the chosen data source wherever one is asked for. */
+/** Refers to the selected data source. */
 export const DATASOURCE: common.DataSourceRef = { type: 'prometheus', uid: '${datasource}' };
 
 function link(title: string, url: string): Made<DashboardLink> {
@@ -138,24 +138,24 @@ function link(title: string, url: string): Made<DashboardLink> {
   };
 }
 
-/** Also taken apart by import.ts: a dashboard that is imported has no variable for its data source. */
+/** Also removed by import.ts: an imported dashboard has no variable for its data source. */
 export const CARRIED_DATASOURCE = '${datasource:queryparam}&';
 
 const CARRIED = `${CARRIED_DATASOURCE}\${job:queryparam}&\${__url_time_range}`;
 
-/** From a row of a table to its server. */
+/** A link from a table row to its server. */
 export const ROW_TO_SERVER = link(
   'Open this server',
   `/d/${UIDS.server}?${CARRIED}&var-panel=\${__data.fields.panel}&var-server=\${__data.fields.server}`,
 );
 
-/** From a series of a graph to its server. */
+/** A link from a graph's series to its server. */
 export const SERIES_TO_SERVER = link(
   'Open this server',
   `/d/${UIDS.server}?${CARRIED}&var-panel=\${__field.labels.panel}&var-server=\${__field.labels.server}`,
 );
 
-/** From each of the dashboards to the others, with what was chosen. */
+/** Links from each dashboard to the others that keep the selection. */
 export const TO_THE_OTHERS: Made<DashboardLink> = {
   build: () => ({
     title: 'Game servers',

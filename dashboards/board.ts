@@ -12,11 +12,11 @@ import { TO_THE_OTHERS } from './appearance.ts';
 import type { PanelBuilder } from './panel.ts';
 import { type Servers, variables } from './variables.ts';
 
-/** A heading and the panels under it, each line of which has to fill the width. */
+/** A heading and the panels under it; each line of panels has to fill the width. */
 export interface Section {
   readonly title: string;
   readonly panels: readonly PanelBuilder[];
-  /** Closed at first, and asks for nothing until it is opened: it is empty where a feature isn't used. */
+  /** Initially collapsed, and without queries until it is opened: it is empty if a feature isn't used. */
   readonly collapsed?: true;
 }
 
@@ -24,14 +24,14 @@ export interface Board {
   readonly uid: string;
   readonly title: string;
   readonly description: string;
-  /** How far back it shows at first, as in `now-6h`. */
+  /** The start of the initial time range, such as `now-6h`. */
   readonly from: string;
   readonly servers: Servers;
   readonly sections: readonly Section[];
   readonly annotations?: readonly Builder<AnnotationQuery>[];
 }
 
-/** A dashboard that loads by file provisioning; panels are numbered in the order in which they stand. */
+/** A dashboard for file provisioning; panels are numbered in their order. */
 export function dashboard(board: Board): Dashboard {
   const builder = new DashboardBuilder(board.title)
     .uid(board.uid)
@@ -58,7 +58,7 @@ export function dashboard(board: Board): Dashboard {
   return { ...built, id: null, panels: closedUp(built.panels ?? []) };
 }
 
-/** The SDK leaves room below a collapsed row for the panels in it; Grafana expects none. */
+/** The SDK leaves space below a collapsed row for its panels; Grafana expects none. */
 function closedUp(panels: readonly (Panel | RowPanel)[]): (Panel | RowPanel)[] {
   let up = 0;
   return panels.map((panel) => {
@@ -77,7 +77,7 @@ function shifted<Kind extends Panel | RowPanel>(panel: Kind, up: number): Kind {
     : { ...panel, gridPos: { ...panel.gridPos, y: panel.gridPos.y - up } };
 }
 
-/** The file that Grafana is given. */
+/** The text of the dashboard's file. */
 export function render(dashboard: Dashboard): string {
   return `${JSON.stringify(dashboard, undefined, 2)}\n`;
 }

@@ -2,7 +2,7 @@ import type { Dashboard } from '@grafana/grafana-foundation-sdk/dashboard';
 import { CARRIED_DATASOURCE, DATASOURCE } from './appearance.ts';
 import { DATASOURCE_VARIABLE } from './variables.ts';
 
-/** What a dashboard asks for when it is imported. */
+/** An input that Grafana asks for when it imports a dashboard. */
 interface Input {
   readonly name: string;
   readonly label: string;
@@ -12,7 +12,7 @@ interface Input {
   readonly pluginName: string;
 }
 
-/** A part of Grafana that a dashboard is made for. */
+/** A part of Grafana that a dashboard requires. */
 interface Requirement {
   readonly type: 'grafana' | 'datasource' | 'panel';
   readonly id: string;
@@ -20,14 +20,14 @@ interface Requirement {
   readonly version: string;
 }
 
-/** A dashboard as grafana.com and Grafana's import take it. */
+/** A dashboard in the format of grafana.com and Grafana's import. */
 export type ImportedDashboard = Dashboard & {
   readonly __inputs: readonly Input[];
   readonly __elements: Readonly<Record<string, never>>;
   readonly __requires: readonly Requirement[];
 };
 
-/** The oldest Grafana that shows everything as it is meant. */
+/** The oldest version of Grafana that displays everything correctly. */
 const GRAFANA_VERSION = '12.0.0';
 
 const INPUT: Input = {
@@ -47,7 +47,7 @@ const PANEL_NAMES: Readonly<Record<string, string>> = {
   timeseries: 'Time series',
 };
 
-/** The same dashboard with its data source as an input of the import, instead of a variable. */
+/** The same dashboard with its data source as an input of the import instead of a variable. */
 export function forImport(dashboard: Dashboard): ImportedDashboard {
   const list = (dashboard.templating?.list ?? []).filter(({ name }) => name !== DATASOURCE_VARIABLE);
   const text = JSON.stringify({ ...dashboard, templating: { list } })

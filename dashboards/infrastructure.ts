@@ -3,7 +3,7 @@ import type { PanelBuilder } from './panel.ts';
 import { figure } from './panels.ts';
 import { exporterUp, ofNodes, ofPanels } from './promql.ts';
 
-/** How many exporters Prometheus can scrape, and how many it can't. */
+/** The number of exporters that Prometheus can scrape, and of those that it can't. */
 export function exportersUp(width: number): PanelBuilder {
   return figure({
     title: 'Exporters up',
@@ -20,7 +20,7 @@ export function exportersUp(width: number): PanelBuilder {
   });
 }
 
-/** How many panels the exporters can't use. */
+/** The number of panels that the exporters can't use. */
 export function panelsDown(width: number): PanelBuilder {
   return figure({
     title: 'Panels down',
@@ -32,7 +32,7 @@ export function panelsDown(width: number): PanelBuilder {
   });
 }
 
-/** How many nodes can't be observed. */
+/** The number of nodes that can't be observed. */
 export function nodesDown(width: number): PanelBuilder {
   return figure({
     title: 'Nodes down',

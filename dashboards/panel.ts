@@ -9,25 +9,25 @@ import type {
 import * as prometheus from '@grafana/grafana-foundation-sdk/prometheus';
 import { DATASOURCE, GOOD, steps } from './appearance.ts';
 
-/** A panel that has no id yet. */
+/** A panel without an id. */
 export interface PanelBuilder extends Builder<Panel> {
   id(id: number): unknown;
 }
 
 export interface Query {
   readonly expr: string;
-  /** What a series is called; `{{label}}` stands for a label's value. */
+  /** The name of a series; `{{label}}` stands for a label's value. */
   readonly legend?: string;
 }
 
-/** What every panel has to say. */
+/** The options that every panel requires. */
 export interface Basics {
   readonly title: string;
   readonly description: string;
   readonly unit: string;
-  /** What stands there when there is no data, and why that may be. */
+  /** The text if there is no data, with the possible reason. */
   readonly noValue: string;
-  /** Columns of the grid's 24. */
+  /** Columns in Grafana's grid of 24. */
   readonly width: number;
   readonly height?: number;
   readonly decimals?: number;
@@ -38,7 +38,7 @@ export interface Basics {
   readonly links?: readonly Builder<DashboardLink>[];
 }
 
-/** What all panel builders of the SDK have in common. */
+/** The methods that all panel builders of the SDK share. */
 interface Configurable extends PanelBuilder {
   title(title: string): this;
   description(description: string): this;
@@ -56,7 +56,7 @@ interface Configurable extends PanelBuilder {
   withTarget(target: Builder<prometheus.Dataquery>): this;
 }
 
-/** A panel with its basics and its queries set; A is the first query. */
+/** Sets a panel's basics and its queries; A is the first query. */
 export function configured<Kind extends Configurable>(
   panel: Kind,
   basics: Basics,
@@ -70,7 +70,7 @@ export function configured<Kind extends Configurable>(
     .height(basics.height ?? 8)
     .unit(basics.unit)
     .noValue(basics.noValue)
-    // Without any, Grafana shows everything above 80 in red.
+    // Without thresholds, Grafana shows everything above 80 in red.
     .thresholds(basics.thresholds ?? steps(GOOD));
   if (basics.decimals !== undefined) panel.decimals(basics.decimals);
   if (basics.min !== undefined) panel.min(basics.min);
@@ -81,7 +81,7 @@ export function configured<Kind extends Configurable>(
   return panel;
 }
 
-/** A query with the letter of its place; `A` is the first. */
+/** A query with the letter for its position; `A` is the first. */
 export function target({ expr, legend }: Query, place: number): prometheus.DataqueryBuilder {
   const query = new prometheus.DataqueryBuilder()
     .datasource(DATASOURCE)

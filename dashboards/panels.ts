@@ -12,20 +12,20 @@ import * as timeseries from '@grafana/grafana-foundation-sdk/timeseries';
 import { NEUTRAL, NOTHING } from './appearance.ts';
 import { type Basics, configured, type PanelBuilder, type Query, target } from './panel.ts';
 
-/** How the series look whose name matches a regular expression. */
+/** The appearance of series whose name matches a regular expression. */
 export type Look = readonly [name: string, look: readonly DynamicConfigValue[]];
 
 export interface Graph extends Basics {
   readonly queries: readonly Query[];
   readonly stacked?: boolean;
-  /** Draws what happened within each step as a bar; values have to be there at every step, and never below zero. */
+  /** Draws the events within each step as a bar; there must be a non-negative value at every step. */
   readonly bars?: boolean;
   /** Draws a dashed line at each threshold. */
   readonly thresholdLines?: boolean;
   readonly looks?: readonly Look[];
 }
 
-/** Stands in the tooltip alone: its server is in the legend once. */
+/** Shown only in the tooltip, because its server is in the legend already. */
 const NOT_IN_LEGEND: DynamicConfigValue = {
   id: 'custom.hideFrom',
   value: { legend: true, tooltip: false, viz: false },
@@ -42,18 +42,18 @@ export const THIN: readonly DynamicConfigValue[] = [
   { id: 'custom.fillOpacity', value: 0 },
 ];
 
-/** What a server may use. */
+/** A server's limit. */
 export const LIMIT: readonly DynamicConfigValue[] = [...DASHED, ...colored('red'), NOT_IN_LEGEND];
 
-/** What a server used for an instant, or will use. */
+/** A server's momentary peak, or predicted usage. */
 export const EXTREME: readonly DynamicConfigValue[] = [...THIN, NOT_IN_LEGEND];
 
 export const DOWNWARDS: readonly DynamicConfigValue[] = [{ id: 'custom.transform', value: 'negative-Y' }];
 
-/** Bars in a graph: enough to tell when, few enough to be seen at a width of 400 pixels. */
+/** The number of bars in a graph: enough to show the time, and few enough to be visible at a width of 400 pixels. */
 const BARS = 60;
 
-/** Values over time. The legend is a list below, of names alone: values are in the tooltip. */
+/** Values over time. The legend below lists only names; values are in the tooltip. */
 export function graph(spec: Graph): PanelBuilder {
   const bars = spec.bars === true;
   const queries = spec.queries.map((query, place) => target(query, place).range());
@@ -102,7 +102,7 @@ export interface Timeline extends Basics {
   readonly queries: readonly Query[];
 }
 
-/** One band a series, colored by what its value stands for, which the legend tells; a page of 25 at a time. */
+/** One band per series, colored by the meaning of its value, which the legend explains; 25 bands per page. */
 export function timeline(spec: Timeline): PanelBuilder {
   const queries = spec.queries.map((query, place) => target(query, place).range());
   return configured(new statetimeline.PanelBuilder(), spec, queries)
@@ -122,7 +122,7 @@ export interface Ranking extends Basics {
   readonly links?: readonly Builder<DashboardLink>[];
 }
 
-/** One bar a series, as many as the query gives, as of the end of the time range. */
+/** One bar per series of the query, as of the end of the time range. */
 export function ranking(spec: Ranking): PanelBuilder {
   return configured(new bargauge.PanelBuilder(), spec, [target(spec.query, 0).instant()])
     .orientation(common.VizOrientation.Horizontal)
@@ -136,7 +136,7 @@ export interface Figure extends Omit<Basics, 'noValue'> {
   readonly looks?: readonly Look[];
 }
 
-/** One or a few numbers as of the end of the time range, gray where there is none. */
+/** One or a few numbers as of the end of the time range, gray if missing. */
 export function figure(spec: Figure): PanelBuilder {
   const queries = spec.queries.map((query, place) => target(query, place).instant());
   const basics = { height: 4, thresholds: NEUTRAL, noValue: NOTHING, ...spec };
@@ -157,12 +157,12 @@ const LAST: Builder<common.ReduceDataOptions> = {
   build: () => ({ values: false, calcs: ['lastNotNull'], fields: '' }),
 };
 
-/** A series in one color. */
+/** A fixed color for a series. */
 export function colored(color: string): readonly DynamicConfigValue[] {
   return [{ id: 'color', value: { mode: FieldColorModeId.Fixed, fixedColor: color } }];
 }
 
-/** Series in the colors of their names; `before` is what precedes a name. */
+/** Colors for series by their names; `before` is the prefix of a name. */
 export function coloredByName(colors: Readonly<Record<string, string>>, before = ''): readonly Look[] {
   return Object.entries(colors).map(([name, color]) => [`/^${before}${name}$/`, colored(color)]);
 }

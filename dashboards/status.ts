@@ -12,15 +12,15 @@ import {
   unless,
 } from './promql.ts';
 
-/** What a server's power state means, given what is expected of it and what the panel does with it. */
+/** What a server's power state means, given whether it is expected to run and whether the panel holds it. */
 interface Status {
-  /** As a number: what a graph can draw, and the highest of which counts where two exporters disagree. */
+  /** The status as a number, which a graph can draw; the highest counts if two exporters disagree. */
   readonly code: number;
   readonly words: string;
   readonly color: string;
 }
 
-/** Every status of a server; codes up to 2 are trouble. */
+/** Every status of a server; codes up to 2 are problems. */
 export const STATUSES = {
   noData: { code: 1, words: 'no data', color: NO_DATA },
   down: { code: 2, words: 'off, should run', color: TROUBLE },
@@ -37,18 +37,18 @@ export const STATUS_WORDS: ValueMap = wordsFor(
   Object.fromEntries(Object.values(STATUSES).map(({ code, words, color }) => [code, [words, color]])),
 );
 
-/** The color of each status, by its words. */
+/** The color of each status, by its text. */
 export const STATUS_COLORS: Readonly<Record<string, string>> = Object.fromEntries(
   Object.values(STATUSES).map(({ words, color }) => [words, color]),
 );
 
-/** Reasons for which the panel holds a server, which is nobody's trouble: it ends without the exporter. */
+/** Reasons for which the panel holds a server; these aren't faults, and end independently of the exporter. */
 const HELD_REASONS = ['suspended', 'installing', 'transferring', 'restoring', 'maintenance'];
 
 /** Servers that the panel holds. */
 export const HELD = perServer(ofServers('gameserver_blocked', `reason=~"${HELD_REASONS.join('|')}"`));
 
-/** Servers whose observation the panel refuses, until a person changes something; by reason. */
+/** Servers that the panel doesn't allow to be observed until a person changes something, by reason. */
 export const REFUSED = perServer(
   ofServers('gameserver_blocked', `reason!~"${HELD_REASONS.join('|')}"`),
   'reason',
@@ -58,28 +58,28 @@ function inState(states: string): string {
   return `${perServer(ofServers('gameserver_state', `state=~"${states}"`))} == 1`;
 }
 
-/** Servers that run. */
+/** Servers that are running. */
 export const RUNNING = inState('running');
 const OFF = inState('offline|stopped|stopping');
 
-/** Servers that are expected to run and don't. */
+/** Servers that are expected to run but don't. */
 export const DOWN = `(${OFF}) and on (${SERVER}) (${expected()} == 1)`;
 
-/** Servers that are off, and not known to be expected to run. */
+/** Servers that are off and not known to be expected to run. */
 export const OFF_AS_EXPECTED = unless(OFF, `${expected()} == 1`);
 
-/** Servers without a fresh sample, for whatever reason but that the panel holds them. */
+/** Servers without a fresh sample, for any reason except that the panel holds them. */
 export const WITHOUT_DATA = unless(`${gauge('gameserver_collection_up')} == 0`, HELD);
 
-/** Servers that run and don't answer the query of their game. */
+/** Servers that are running but don't answer the query of their game. */
 export const NOT_ANSWERING = `(${gauge('gameserver_query_up')} == 0) and on (${SERVER}) (${RUNNING})`;
 
-/** One series a server: its status' code. */
+/** One series per server: the code of its status. */
 export function statusCode(): string {
   return perServer(statusOfEach());
 }
 
-/** The status of each server as each exporter sees it. */
+/** The status of each server according to each exporter. */
 function statusOfEach(): string {
   const state = (name: string) => `(${ofServers('gameserver_state', `state=~"${name}"`)} == 1)`;
   const should = `(last_over_time(${ofServers('gameserver_expected_running')}[1h]) == 1)`;
@@ -96,7 +96,7 @@ function statusOfEach(): string {
   ].join(' or ');
 }
 
-/** How many servers have each status, by its words. */
+/** The number of servers with each status, by its text. */
 export function serversByStatus(): string {
   return Object.values(STATUSES).reduce(
     (vector, { code, words }) => `label_replace(${vector}, "status", "${words}", "status", "${code}")`,
@@ -104,7 +104,10 @@ export function serversByStatus(): string {
   );
 }
 
-/** The statuses over time as two vectors: servers in trouble at the end of the time range or that crashed within it, then the others. */
+/**
+ * The statuses over time as two vectors: first servers with a problem at the end of the time range or a crash within it, then the
+ * others.
+ */
 export function statusesTroubleFirst(): readonly [first: string, others: string] {
   const code = `max by (${SERVER}) (${statusOfEach()})`;
   // The last seconds of the range: a subquery can be fixed there as a whole, a vector only selector by selector.

@@ -14,16 +14,16 @@ interface AnyColumn {
   readonly name: string;
   readonly mappings?: readonly ValueMapping[];
   /**
-   * Pixels. All columns together have to fit a window of 1,000 pixels (`TABLE_WIDTH`); those that can grow share what a wider one has
-   * left.
+   * Pixels. All columns together have to fit into a window of 1,000 pixels (`TABLE_WIDTH`); in wider windows, flexible columns
+   * share the remaining space.
    */
   readonly width: number;
   readonly grows?: true;
-  /** Breaks long text into lines, instead of cutting it off. */
+  /** Wraps long text instead of cutting it off. */
   readonly wraps?: true;
 }
 
-/** A column of the values of a label; rows are told apart by all of these. */
+/** A column with the values of a label; together, these labels identify a row. */
 export interface LabelColumn extends AnyColumn {
   readonly label: string;
   readonly link?: Builder<DashboardLink>;
@@ -42,20 +42,20 @@ export type Column = LabelColumn | NumberColumn;
 
 export interface Table extends Omit<Basics, 'links' | 'thresholds' | 'mappings' | 'width'> {
   readonly columns: readonly Column[];
-  /** A query for its labels alone. */
+  /** A query that is used only for its labels. */
   readonly rows?: string;
-  /** Labels that are not shown. */
+  /** Labels to hide. */
   readonly hiddenLabels?: readonly string[];
   readonly sortBy: readonly (readonly [column: string, order: 'ascending' | 'descending'])[];
 }
 
-/** What a table over the whole width has for its columns in a window of 1,000 pixels, a scroll bar included. */
+/** The space that a full-width table has for its columns in a window of 1,000 pixels, allowing for a scroll bar. */
 export const TABLE_WIDTH = 940;
 
-/** Stands in cells that have no value. */
+/** Shown in cells without a value. */
 const EMPTY = '–';
 
-/** A row for each set of labels, a column for each label and each query, as of the end of the time range. */
+/** One row per set of labels, and one column per label and per query, as of the end of the time range. */
 export function table(spec: Table): PanelBuilder {
   const numbers = spec.columns.filter((column) => 'expr' in column);
   const exprs = [...numbers.map(({ expr }) => expr), ...(spec.rows === undefined ? [] : [spec.rows])];
@@ -74,13 +74,13 @@ export function table(spec: Table): PanelBuilder {
     )
     .withTransformation({ id: 'merge', options: {} })
     .withTransformation({ id: 'organize', options: arrangement(spec, exprs.length) })
-    // The panel's own sentence is for a table without rows.
+    // The panel's own text is for a table without rows.
     .overrideByRegexp('/.*/', [{ id: 'noValue', value: EMPTY }]);
   for (const column of spec.columns) panel.overrideByName(column.name, appearance(column));
   return panel;
 }
 
-/** What Grafana calls a query's values: by the query's letter, unless it is the only one. */
+/** Grafana's name for a query's values: it contains the query's letter, unless there is only one. */
 function fieldOf(place: number, queries: number): string {
   return queries === 1 ? 'Value' : `Value #${String.fromCodePoint(65 + place)}`;
 }
@@ -112,7 +112,7 @@ function appearance(column: Column): DynamicConfigValue[] {
     if (thresholds !== undefined) look.push({ id: 'thresholds', value: thresholds.build() });
     colored ||= thresholds !== undefined;
   } else {
-    // The panel's unit would turn a server that is named 123 into two minutes.
+    // The panel's unit would turn a server named 123 into two minutes.
     look.push({ id: 'unit', value: 'string' }, { id: 'custom.filterable', value: true });
     if (column.link !== undefined) look.push({ id: 'links', value: [column.link.build()] });
   }

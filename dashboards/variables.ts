@@ -7,18 +7,18 @@ import {
 import { DATASOURCE } from './appearance.ts';
 import { ofExporters, ofPanels } from './promql.ts';
 
-/** Grafana's number for a variable whose query asks for the values of a label. */
+/** Grafana's number for variable queries that return the values of a label. */
 const LABEL_VALUES = 1;
 
-/** The variable that names the data source. */
+/** The variable for the data source. */
 export const DATASOURCE_VARIABLE = 'datasource';
 
-/** What a dashboard's `Server` offers: all of them at first, or the first one and no way to choose all. */
+/** What a dashboard's `Server` variable offers: initially all servers, or the first one without the choice of all. */
 export type Servers = 'all' | 'one';
 
 /**
- * What is chosen at the top of every dashboard: the data source, then jobs, panels, nodes, eggs and servers, each among what was chosen
- * before. Not every server has a node and an egg.
+ * The variables at the top of every dashboard: the data source, then jobs, panels, nodes, eggs and servers, each filtered by the
+ * preceding ones. Some servers have no node or egg.
  */
 export function variables(servers: Servers) {
   const info = ofPanels('gameserver_info');
@@ -53,7 +53,7 @@ function choice(name: string, label: string, series: string): QueryVariableBuild
     .multi(true);
 }
 
-/** Without a value of its own, All becomes the names of all: with 500 servers a query of ten thousand letters. */
+/** Without its own value, All expands to all names: with 500 servers, a query of ten thousand letters. */
 function all(variable: QueryVariableBuilder, value: string): QueryVariableBuilder {
   return variable
     .includeAll(true)

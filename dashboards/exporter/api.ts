@@ -4,7 +4,7 @@ import { colored, DASHED, graph, type Look, THIN, timeline } from '../panels.ts'
 import { growthOfSparse, ofEachPanel, ofPanels, perMinute, quantile } from '../promql.ts';
 import { type Column, table } from '../table.ts';
 
-/** By HTTP status; a word stands for a call that got no answer. */
+/** By HTTP status; a word stands for a call without an answer. */
 const ANSWER_COLORS: readonly Look[] = [
   ['/^2/', colored(GOOD)],
   ['/^3/', colored(INFORMATION)],

@@ -2,7 +2,7 @@ import type { ValueMap } from '@grafana/grafana-foundation-sdk/dashboard';
 import { CAUSES } from '../../src/diagnosis/causes.ts';
 import { INFORMATION, PLAIN, TROUBLE, WARNING, wordsFor } from '../appearance.ts';
 
-/** How soon a person is needed; rows are sorted by the numbers. */
+/** How urgently a person is needed; rows are sorted by these numbers. */
 const URGENCIES = {
   1: ['now', TROUBLE],
   2: ['soon', WARNING],
@@ -11,13 +11,13 @@ const URGENCIES = {
 
 export type Urgency = keyof typeof URGENCIES;
 
-/** What is wrong, and what to do about it. */
+/** A problem, and what to do about it. */
 interface Advice {
   readonly words: string;
   readonly remedy: string;
 }
 
-/** What the diagnosis of the exporter doesn't tell, since it shows only in the metrics. */
+/** Problems that the exporter's diagnosis doesn't cover, because they are visible only in the metrics. */
 const OWN = {
   nothing_observed: {
     words: 'no exporter known',
@@ -87,7 +87,7 @@ const OWN = {
   },
 } as const satisfies Readonly<Record<string, Advice>>;
 
-/** A problem that only this table tells. */
+/** A problem that only this table covers. */
 export type ProblemCode = keyof typeof OWN;
 
 const ADVICE: Readonly<Record<string, Advice>> = {
@@ -104,7 +104,7 @@ function asWords(of: (advice: Advice) => string): ValueMap {
 }
 
 export const URGENCY_WORDS = wordsFor(URGENCIES);
-/** What each problem's code stands for. */
+/** The text for each problem's code. */
 export const PROBLEM_WORDS = asWords(({ words }) => words);
-/** What to do about the problem of each code. */
+/** What to do about each problem, by its code. */
 export const REMEDY_WORDS = asWords(({ remedy }) => remedy);

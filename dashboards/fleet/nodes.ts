@@ -11,7 +11,7 @@ function used(resource: Resource): string {
   return gauge(resourceMetric(resource, 'usage'));
 }
 
-/** What limits promise, of servers that have one. */
+/** The sum of the limits of servers that have one. */
 function promised(resource: Resource): string {
   return gauge(resourceMetric(resource, 'limit'));
 }

@@ -21,28 +21,28 @@ import {
 import { DOWN, NOT_ANSWERING, REFUSED, WITHOUT_DATA } from '../status.ts';
 import type { ProblemCode, Urgency } from './advice.ts';
 
-/** What began longer ago is given as this many seconds: every server's samples are read that far back. */
+/** Longer durations are shown as this many seconds: every server's samples are read that far back. */
 export const LONG_AGO = 43_200;
 
-/** Steps in which the time before is looked through: the longer ago, the coarser, since every step costs the same. */
+/** The steps in which the past is searched: coarser for longer ago, because every step costs the same. */
 const STEPS = {
   fine: ['15m:1m', '2h:10m', '12h:1h'],
   coarse: ['12h:1h'],
   lastHour: ['1h:2m'],
 } as const;
 
-/** How to tell since when something is wrong. */
+/** How to determine since when a problem exists. */
 interface Beginning {
-  /** Labels that tell its subjects apart. */
+  /** The labels that identify its subjects. */
   readonly by: string;
-  /** Its series are there while nothing is wrong, or at the instant that counts. */
+  /** A vector that has series while there is no problem, or at the relevant instant. */
   readonly cleared: string;
-  /** A metric that is there for every subject that is observed. */
+  /** A metric that exists for every observed subject. */
   readonly observed: string;
   readonly steps?: keyof typeof STEPS;
 }
 
-/** The vector with the seconds for which something has been wrong; NaN where that began before its subject was observed. */
+/** The vector with the duration of each problem in seconds; NaN if it began before its subject was observed. */
 function since(vector: string, { by, cleared, observed, steps = 'fine' }: Beginning): string {
   const last = STEPS[steps].map(
     (range) => `max by (${by}) (max_over_time((0 * (${cleared}) + time())[${range}]))`,
@@ -57,7 +57,7 @@ function unknownSince(vector: string): string {
   return `(0 * (${vector}) + NaN)`;
 }
 
-/** Gives rows the code of their problem: that of the table of advice, or a cause's, which a label tells. */
+/** Adds the code of the problem to rows: from the table of advice, or a cause given by a label. */
 function rows(urgency: Urgency, code: ProblemCode | { readonly label: string }, vector: string): string {
   const [words, label, found] = typeof code === 'string' ? [code, '', ''] : ['$1', code.label, '(.*)'];
   const coded = `label_replace(${vector}, "problem", "${words}", "${label}", "${found}")`;
@@ -70,12 +70,12 @@ const DOWN_EXPORTERS = `${exporterUp()} == 0`;
 const PANEL_UP = ofPanels('gameserver_panel_up');
 const NODE_UP = ofNodes('gameserver_node_up');
 
-/** Panels that no exporter reaches, and those that some exporter doesn't. */
+/** Panels that no exporter reaches, and those that some exporters don't reach. */
 const PANELS_DOWN = `max by (panel) (${PANEL_UP}) == 0`;
 const PANELS_IN_TROUBLE = `min by (panel) (${PANEL_UP}) == 0`;
 const NODES_DOWN = `max by (panel, node) (${NODE_UP}) == 0`;
 
-/** What has trouble that is nobody else's: exporters, panels and nodes. */
+/** Problems of exporters, panels and nodes that have no other cause. */
 function infrastructure(): readonly string[] {
   const instance = (vector: string) => `label_replace(${vector}, "node", "$1", "instance", "(.*)")`;
   const loaded = 'gameserver_exporter_config_last_reload_successful';
@@ -128,12 +128,12 @@ function whereOn(labels: string, vector: string, condition: string): string {
   return `${vector} and on (${labels}) (${condition})`;
 }
 
-/** Joins rows of servers: a server has that of its first problem. */
+/** Joins rows of servers; a server gets its first problem. */
 const FIRST_ROW = `\n  or on (${SERVER}) `;
 
 const COLLECTED = ofServers('gameserver_collection_up');
 
-/** Rows of servers with the time since which that is so; of a server that has several, the first one. */
+/** Rows of servers with the time since when the problem exists; the first one for a server with several. */
 function timed(vectors: readonly string[], cleared: string, steps?: Beginning['steps']): string {
   const vector = vectors.join(FIRST_ROW);
   return since(vector, { by: SERVER, observed: COLLECTED, cleared, ...(steps && { steps }) });
@@ -155,7 +155,7 @@ function nearlyFull(code: ProblemCode, resource: Resource): string {
   return timed([rows(2, code, `${share(resource)} >= 0.95`)], `${usage} / ${limit} < 0.95`, 'coarse');
 }
 
-/** What is wrong with servers, the most urgent first: what players notice, then what they are about to notice. */
+/** The problems of servers, most urgent first: what players notice, then what they are about to notice. */
 function servers(): readonly string[] {
   return [
     timed(
@@ -182,8 +182,8 @@ function servers(): readonly string[] {
 }
 
 /**
- * A series for each row: exporters, panels and nodes in trouble, then one for each server that has trouble of its own. Its value is since
- * when, in seconds; its labels `problem` and `todo` are the code of its most urgent problem.
+ * One series per row: exporters, panels and nodes with problems, then each server with a problem of its own. The value is the
+ * duration in seconds; the labels `problem` and `todo` are the code of the most urgent problem.
  */
 export function needAttention(): string {
   const mostUrgent = servers()

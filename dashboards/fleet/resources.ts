@@ -14,7 +14,7 @@ import {
   top,
 } from '../promql.ts';
 
-/** The servers that use most of something over time, and those that use most of their limit now. */
+/** The servers with the highest usage over time, and those closest to their limit now. */
 function usage(resource: Resource, called: string, unit: string, inUnit: string) {
   const metric = resourceMetric(resource, 'usage');
   return [
@@ -46,7 +46,7 @@ function usage(resource: Resource, called: string, unit: string, inUnit: string)
   ];
 }
 
-/** The servers with most of some traffic over time. */
+/** The servers with the most traffic over time. */
 function traffic(title: string, counter: string, what: string) {
   return graph({
     title,

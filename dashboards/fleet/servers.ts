@@ -25,7 +25,7 @@ import {
 import { STATUS_COLORS, STATUS_WORDS, serversByStatus, statusCode, statusesTroubleFirst } from '../status.ts';
 import { table } from '../table.ts';
 
-/** Of the share of time in which a server ran. */
+/** For the share of time in which a server was running. */
 const UPTIME = steps(TROUBLE, [0.95, 'yellow'], [0.99, 'green']);
 
 export const states: Section = {

@@ -4,10 +4,10 @@ import * as prometheus from '@grafana/grafana-foundation-sdk/prometheus';
 import { DATASOURCE } from '../appearance.ts';
 import { CRASHES, gauge, ofServers, perServer, stopsByReason } from '../promql.ts';
 
-/** Events of more servers than this would hide what they are written on. */
+/** With more servers than this, the events would hide the graphs. */
 const MOST = 20;
 
-/** What happened to the chosen servers, unless they are too many. */
+/** The events of the selected servers, unless there are too many servers. */
 export function serverEvents(): Builder<AnnotationQuery>[] {
   return [
     annotation('State changes', 'blue', '{{server}} · {{panel}}: {{state}}', stateChanges()),
@@ -16,8 +16,8 @@ export function serverEvents(): Builder<AnnotationQuery>[] {
 }
 
 /**
- * The states that servers are in and weren't in a step before. Every state is a series at all times, so that a server which has only
- * just appeared did not change: there was no 0 before.
+ * The states of servers that differ from the previous step. Every state is a series at all times, so a server that has just
+ * appeared doesn't count as changed: it had no 0 before.
  */
 function stateChanges(): string {
   const state = ofServers('gameserver_state');
@@ -39,7 +39,7 @@ function annotation(
     .expr(limited)
     .range()
     .build();
-  // Older Grafanas take the query from `expr`. The SDK's builder would hide the switch in a menu.
+  // Older versions of Grafana read the query from `expr`. The SDK's builder would hide the switch in a menu.
   const query = {
     name,
     datasource: DATASOURCE,

@@ -9,7 +9,7 @@ const byDisk = byMean('gameserver_disk_usage_bytes');
 const byReceived = byGrowth('gameserver_network_receive_bytes_total');
 const bySent = byGrowth('gameserver_network_transmit_bytes_total');
 
-/** The highest of a gauge of peaks in each step, so that none is lost between two points of the graph. */
+/** The maximum of a peak gauge within each step, so that no peak between two points of the graph is lost. */
 function peak(metric: string): string {
   return perServer(`max_over_time(${ofServers(metric)}[$__rate_interval])`);
 }
