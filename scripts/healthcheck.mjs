@@ -1,5 +1,5 @@
-// What the image's HEALTHCHECK runs: exits with 0 where the exporter answers on HEALTHCHECK_ADDRESS (default 127.0.0.1:10317),
-// else with 1. It has neither password nor certificate: over TLS, and where a password is asked for, any answer counts.
+// The image's HEALTHCHECK: exits with 0 if the exporter answers on HEALTHCHECK_ADDRESS (default 127.0.0.1:10317), otherwise
+// with 1. It has neither a password nor a certificate: if TLS or a password is required, any answer counts.
 import { get } from 'node:http';
 import { connect } from 'node:tls';
 
@@ -21,7 +21,7 @@ function overHttp() {
   });
 }
 
-/** A TLS server that turns the client away, for want of a certificate say, has answered as well. */
+/** A TLS server that rejects the client, for example because it has no certificate, counts as an answer. */
 function overTls() {
   return new Promise((resolve, reject) => {
     const socket = connect({ host, port: Number(port), rejectUnauthorized: false }, () => {
@@ -40,7 +40,7 @@ function fail(message) {
 setTimeout(() => fail(`no answer within ${TIMEOUT_MS / 1_000} s`), TIMEOUT_MS).unref();
 try {
   await overHttp().catch((error) =>
-    // A TLS server hangs up on plain HTTP.
+    // A TLS server closes the connection on plain HTTP.
     error.code === 'ECONNRESET' || error.code === 'HPE_INVALID_CONSTANT' ? overTls() : Promise.reject(error),
   );
 } catch (error) {

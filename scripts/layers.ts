@@ -1,6 +1,6 @@
 /** One folder (or file) of `src`: what it holds, and which others it may import. */
 export interface Layer {
-  /** Below `src`; the rule covers everything in it that isn't a layer of its own. */
+  /** Relative to `src`; the rule covers everything in it that isn't a layer of its own. */
   readonly path: string;
   readonly holds: string;
   readonly mayImport: readonly string[];
@@ -10,8 +10,8 @@ const COLLECTION = ['domain', 'panel', 'session'];
 const EVERYTHING = 'everything';
 
 /**
- * The architecture's only table: the lint rules (`.oxlintrc.layers.json`) and the table in CONTRIBUTING.md are generated from it. A
- * folder that isn't listed can't be imported from any other.
+ * The only definition of the architecture: the lint rules (`.oxlintrc.layers.json`) and the table in CONTRIBUTING.md are
+ * generated from it. A folder that isn't listed can't be imported from any other.
  */
 export const LAYERS: readonly Layer[] = [
   { path: 'domain', holds: 'plain types and ports (clock, log, telemetry)', mayImport: [] },
@@ -104,7 +104,7 @@ export const LAYERS: readonly Layer[] = [
   { path: 'cli.ts', holds: 'arguments and signals', mayImport: [EVERYTHING] },
 ];
 
-/** May modules of the one layer import modules of the other? Entry points are imported by none. */
+/** Whether modules of one layer may import modules of the other. Entry points can't be imported. */
 export function mayImport(from: Layer, to: Layer): boolean {
   if (from === to) return true;
   if (to.path === 'cli.ts') return false;
@@ -131,14 +131,14 @@ export function renderLayerTable(): string {
   return ['| folder | holds | may import |', '|---|---|---|', ...rows].join('\n');
 }
 
-/** Layers with layers inside them own only the files that lie directly in them. */
+/** Layers that contain other layers own only the files directly in them. */
 function filesOf({ path }: Layer): readonly string[] {
   if (path.endsWith('.ts')) return [`src/${path}`];
   const isOuter = LAYERS.some((other) => other.path.startsWith(`${path}/`));
   return [isOuter ? `src/${path}/*` : `src/${path}/**`];
 }
 
-// Imports between layers always climb out of a folder, so that a folder of the same name inside a layer isn't meant.
+// Imports between layers always leave a folder, so a folder of the same name inside a layer doesn't match.
 function patternFor(layer: Layer, other: Layer): readonly { regex: string; message: string }[] {
   if (mayImport(layer, other)) return [];
   const message = `src/${layer.path} may not import src/${other.path}: see scripts/layers.ts`;
@@ -152,7 +152,7 @@ function specifierPattern(from: Layer, to: Layer): string {
   const target = inner === undefined ? `${literal(folder)}${end}` : `${folder}/${inner}/`;
   const isOuter = LAYERS.some(({ path }) => path.startsWith(`${to.path}/`));
   const whole = isOuter ? `${folder}/[^/]+$` : target;
-  // Siblings inside one outer folder are written without its name.
+  // Siblings inside one outer folder are imported without its name.
   const sibling = from.path.startsWith(`${folder}/`) || from.path === folder;
   if (!sibling) return `^(?:\\.\\./)+${whole}`;
   const short = inner === undefined ? '[^/]+$' : `${inner}/`;

@@ -1,5 +1,5 @@
-// Writes the commit that is built into dist/revision.txt, which `--version` and the build info metric show; part of `npm run build`.
-// GAMESERVER_EXPORTER_REVISION names it where there is no repository, as in an image's build.
+// Writes the commit that is being built to dist/revision.txt, for `--version` and the build info metric; part of `npm run build`.
+// GAMESERVER_EXPORTER_REVISION provides it if there is no repository, as when building an image.
 import { execFileSync } from 'node:child_process';
 import { realpathSync, rmSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
@@ -7,7 +7,7 @@ import { fileURLToPath } from 'node:url';
 const root = realpathSync(fileURLToPath(new URL('..', import.meta.url)));
 const file = fileURLToPath(new URL('../dist/revision.txt', import.meta.url));
 
-/** The checkout's commit; undefined where this folder is no checkout, though it may lie in somebody else's. */
+/** The checkout's commit; undefined if this folder isn't a checkout, even if it is inside another one. */
 function commit() {
   try {
     const options = { cwd: root, encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] };
@@ -19,6 +19,6 @@ function commit() {
 }
 
 const revision = process.env.GAMESERVER_EXPORTER_REVISION || commit();
-// An older build's would be wrong.
+// Removes the file of an older build, which would be wrong.
 rmSync(file, { force: true });
 if (revision !== undefined) writeFileSync(file, `${revision}\n`);

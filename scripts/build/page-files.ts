@@ -3,7 +3,10 @@ import type { Plugin } from 'rolldown';
 
 const BROWSER = 'src/status-page/browser';
 
-/** The status page's files that need no build, by their names in the build: its own and the chart library's. Several become one. */
+/**
+ * The status page's files that need no build, keyed by their names in the build: its own and the chart library's. Several may be
+ * concatenated.
+ */
 const FILES = {
   'page.css': ['theme', 'frame', 'table', 'cards', 'details'].map((name) => `${BROWSER}/${name}.css`),
   'icon.svg': [`${BROWSER}/icon.svg`],
@@ -11,7 +14,7 @@ const FILES = {
   'uplot.css': ['node_modules/uplot/dist/uPlot.min.css'],
 };
 
-/** Puts the files that the browser loads as they are into `status-page`, beside the page's script. */
+/** Copies the files that the browser loads unchanged into `status-page`, next to the page's script. */
 export function pageFiles(): Plugin {
   return {
     name: 'page-files',

@@ -6,15 +6,17 @@ import type { Plugin } from 'rolldown';
 interface Component {
   readonly name: string;
   readonly version: string;
-  /** By its SPDX identifier. */
+  /** An SPDX identifier. */
   readonly license: string;
-  /** What the package says of its licence, word for word. */
+  /** The text of the package's license, verbatim. */
   readonly text: string;
-  /** Of the archive that npm installed it from, in hexadecimal; undefined for a package that the lockfile doesn't know. */
+  /**
+   * The hash of the archive that npm installed it from, in hexadecimal; undefined for a package that isn't in the lockfile.
+   */
   readonly sha512: string | undefined;
 }
 
-/** Licences under which code may be passed on with ours, as long as their text goes with it. */
+/** Licenses under which code may be redistributed with the exporter, as long as the text of the license is included. */
 const PERMISSIVE = new Set([
   '0BSD',
   'Apache-2.0',
@@ -30,7 +32,8 @@ const LICENSE_FILE = /^(?:licen[cs]e|copying|notice)/i;
 
 /**
  * Writes the licenses of the packages in a build: `THIRD-PARTY-LICENSES.txt` for people, and a bill of materials (CycloneDX) for
- * scanners, which find no packages beside a bundle. Several builds may share one plugin; each writes the packages of all up to it.
+ * scanners, which can't find packages inside a bundle. Several builds may share one plugin; each writes the packages of all
+ * builds so far.
  */
 export function thirdParty(also: readonly string[] = []): Plugin {
   const folders = new Set(also);
@@ -59,7 +62,7 @@ interface Lockfile {
   readonly packages: Readonly<Record<string, { readonly integrity?: string }>>;
 }
 
-/** The hash of each installed package's archive, by its folder (https://w3c.github.io/webappsec-subresource-integrity/). */
+/** The hash of each installed package's archive, by folder (https://w3c.github.io/webappsec-subresource-integrity/). */
 function lockedHashes(): ReadonlyMap<string, string> {
   const { packages } = JSON.parse(readFileSync('package-lock.json', 'utf8')) as Lockfile;
   return new Map(
@@ -92,7 +95,7 @@ function byNameAndVersion(a: Component, b: Component): number {
   return a.name.localeCompare(b.name, 'en') || a.version.localeCompare(b.version, 'en');
 }
 
-/** The packages' licences as one text. */
+/** The licenses of the packages as one text. */
 function notices(components: readonly Component[]): string {
   const rule = '-'.repeat(80);
   const entries = components.map(
@@ -101,7 +104,7 @@ function notices(components: readonly Component[]): string {
   return `This program holds these packages, each under its own licence.\n\n${entries.join('\n')}`;
 }
 
-/** What a build is made of, as CycloneDX 1.6 (https://cyclonedx.org/docs/1.6/json/). */
+/** The components of a build, as CycloneDX 1.6 (https://cyclonedx.org/docs/1.6/json/). */
 function billOfMaterials(own: Manifest, components: readonly Component[]) {
   const entry = (type: string, { name, version, license }: Manifest) => {
     const purl = `pkg:npm/${name.replace('@', '%40')}@${version}`;

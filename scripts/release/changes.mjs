@@ -1,4 +1,4 @@
-// Prints one version's part of CHANGELOG.md: `node scripts/release/changes.mjs 1.2.3`.
+// Prints the section of one version in CHANGELOG.md: `node scripts/release/changes.mjs 1.2.3`.
 import { readFileSync } from 'node:fs';
 
 const [version = ''] = process.argv.slice(2);

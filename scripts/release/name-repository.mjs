@@ -1,6 +1,6 @@
-// Writes the repository that a release is made in where it has to be named: `node scripts/release/name-repository.mjs
-// https://github.com owner/name`. npm publishes a package with its provenance only if the package names the repository, and a fork's
-// release must not lead to another's image or runbooks.
+// Inserts the address of the repository in which a release is made: `node scripts/release/name-repository.mjs https://github.com
+// owner/name`. npm publishes a package with provenance only if the package names its repository, and a fork's release must not
+// link to another repository's image or runbooks.
 import { readFileSync, writeFileSync } from 'node:fs';
 
 const [server, repository, ...rest] = process.argv.slice(2);
