@@ -1,6 +1,6 @@
 import type { Program, Question, Reply } from './program-process.ts';
 
-// Each program is loaded alone, so that none pays for another's modules.
+// Each program is loaded separately, so that its memory and startup don't include another's modules.
 const PROGRAMS: Readonly<
   Record<string, () => Promise<{ readonly start: (options: never) => Promise<Program> }>>
 > = {
@@ -18,7 +18,7 @@ const [name = '', options = '{}'] = process.argv.slice(2);
 const load = PROGRAMS[name];
 if (load === undefined) throw new Error(`expected one of ${Object.keys(PROGRAMS).join(', ')}, got "${name}"`);
 
-// Whoever started this is gone or wants no more of it.
+// The parent process has ended or no longer needs this one.
 process.on('disconnect', () => process.exit(0));
 const { start } = await load();
 const program = await start(JSON.parse(options) as never);

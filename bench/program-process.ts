@@ -1,7 +1,7 @@
 import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
 
-/** What a program in a process of its own can be asked: a function a question. */
+/** The functions that can be called in a program in its own process. */
 export type Program = Readonly<Record<string, (argument: never) => unknown>>;
 
 export interface Question {
@@ -19,10 +19,10 @@ interface Waiting {
   readonly reject: (error: Error) => void;
 }
 
-/** The reply that says that a program has started. */
+/** The reply that means that a program has started. */
 const STARTED = 0;
 
-/** A program that runs in a process of its own, so that what is measured shares neither heap nor event loop. */
+/** A program that runs in its own process, so that the measured code shares neither heap nor event loop. */
 export class ProgramProcess<Asked extends Program> {
   readonly #name: string;
   readonly #process: ChildProcess;
@@ -32,7 +32,7 @@ export class ProgramProcess<Asked extends Program> {
   constructor(name: string, options: object) {
     this.#name = name;
     this.#process = fork(new URL('./child.js', import.meta.url), [name, JSON.stringify(options)], {
-      // Collecting garbage on demand tells a leak from what was not yet collected.
+      // Collecting garbage on demand distinguishes a leak from garbage that has not been collected yet.
       execArgv: ['--expose-gc'],
     });
   }
@@ -59,7 +59,7 @@ export class ProgramProcess<Asked extends Program> {
     return (await reply) as Awaited<ReturnType<Asked[Name]>>;
   }
 
-  /** Ends the process and resolves when it is gone. */
+  /** Ends the process; resolves when it has ended. */
   async stop(): Promise<void> {
     if (this.#process.exitCode !== null || this.#process.signalCode !== null) return;
     const gone = once(this.#process, 'exit');

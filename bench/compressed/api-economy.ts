@@ -7,7 +7,7 @@ const SPEED = 20;
 const STATS_INTERVAL_MS = 5_000;
 const DEFAULT_RUNS = 3;
 
-/** Enough that every server has data, then two lives of its tokens. */
+/** Enough for every server to have data, and for two lifetimes of its tokens. */
 const SETTLED_MINUTES = 3;
 const MEASURED_MINUTES = 20;
 
@@ -19,7 +19,7 @@ interface Cost {
   readonly perServerAndMinute: number;
 }
 
-/** What a streaming server costs of the panel's rate limit. */
+/** The share of the panel's rate limit that a streaming server uses. */
 export const apiEconomy: Benchmark = {
   name: 'api-economy',
   title: 'API calls per streaming server and minute, over two lives of a token',

@@ -5,13 +5,13 @@ import { FastClock } from '../../src/simulator/fast-clock.ts';
 import { startSimulator } from '../../src/simulator/simulator.ts';
 import { configText } from '../fleet/config-text.ts';
 
-/** A fleet whose minutes pass in seconds: the exporter and the simulated panel on one fast clock. */
+/** A fleet whose minutes pass in seconds: the exporter and the simulated panel share a fast clock. */
 export interface CompressedFleetOptions {
   readonly servers: number;
   readonly limitPerMinute: number;
-  /** How much faster than real time. */
+  /** The speed relative to real time. */
   readonly speed: number;
-  /** Seldom frames let many minutes pass quickly; they play no part in what calls are made. */
+  /** Infrequent frames make a high speed possible; they don't affect the API calls. */
   readonly statsIntervalMs: number;
   readonly mode?: 'auto' | 'poll';
 }
@@ -20,14 +20,14 @@ export interface CompressedFleet {
   readonly panel: Simulator;
   /** Minutes of the fleet's time since the start. */
   minutes(): number;
-  /** Resolves when this many minutes of its time have passed since the start. */
+  /** Resolves when this many minutes of the fleet's time have passed since the start. */
   until(minutes: number): Promise<void>;
-  /** Seconds since each server's newest sample; a server that has none yet is not among them. */
+  /** Seconds since each server's newest sample; servers without a sample are omitted. */
   sampleAges(): Promise<readonly number[]>;
   stop(): Promise<void>;
 }
 
-// Deadlines are real work in compressed time: a busy machine must not make them fail.
+// In compressed time, real work counts against deadlines: a busy machine must not exceed them.
 const WIDE_DEADLINES = ['connect_timeout: 5m', 'auth_timeout: 5m', 'request_timeout: 10m'];
 
 export async function startCompressedFleet(options: CompressedFleetOptions): Promise<CompressedFleet> {
@@ -62,7 +62,7 @@ export async function startCompressedFleet(options: CompressedFleetOptions): Pro
         clock.schedule((wanted - minutes()) * 60_000, resolve);
       }),
     sampleAges: async () => {
-      // Before the scrape, which takes minutes of this clock's time.
+      // Read before the scrape, which takes minutes of this clock's time.
       const now = clock.toUnixMs(clock.now()) / 1_000;
       const text = await (await fetch(`${url}/metrics`)).text();
       const samples = text.matchAll(/^gameserver_last_sample_timestamp_seconds\{.*\} (\S+)$/gm);

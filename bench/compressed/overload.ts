@@ -6,15 +6,15 @@ const LIMIT_PER_MINUTE = 240;
 const SPEED = 40;
 const STATS_INTERVAL_MS = 10_000;
 
-/** By then each server had its first turn, and ages are those that last. */
+/** By then each server has had its first turn, and sample ages have stabilized. */
 const SETTLED_MINUTES = 40;
 const MEASURED_MINUTES = 30;
 const LOOKS = 10;
 
-/** A stream counts as live while its samples are no older than two of its frames. */
+/** A stream counts as live while its samples are at most two frames old. */
 const LIVE_SECONDS = (2 * STATS_INTERVAL_MS) / 1_000;
 
-/** More servers than the panel's limit can renew sockets for: turns, against polls in turn. */
+/** More servers than the panel's limit can refresh tokens for: sockets in turns, compared with polling in turns. */
 export const overload: Benchmark = {
   name: 'overload',
   title: '5,000 servers on a panel that allows 240 calls a minute',

@@ -6,11 +6,11 @@ const SPEED = 20;
 const STATS_INTERVAL_MS = 5_000;
 const LOOKS_AT_MINUTES = [1, 2, 3, 4, 5];
 
-/** The first renewals are over by then, and the second not begun. */
+/** By then the first token refreshes are over, and the second ones haven't begun. */
 const END_MINUTES = 13;
 const BUCKET_SECONDS = 30;
 
-/** A cold start of many servers: how soon there is data, whether the budget holds, and how renewals spread. */
+/** A cold start of many servers: how soon there is data, whether the budget is kept, and how token refreshes are spread. */
 export const slowStart: Benchmark = {
   name: 'slow-start',
   title: '2,000 servers started cold on a panel that allows 720 calls a minute',
@@ -66,7 +66,7 @@ export const slowStart: Benchmark = {
   },
 };
 
-/** The most calls that any 60 s held, of ascending times in milliseconds. */
+/** The maximum number of calls within any 60 s; times are in milliseconds, ascending. */
 function busiestMinute(times: readonly number[]): number {
   let most = 0;
   let from = 0;

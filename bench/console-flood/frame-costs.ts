@@ -7,7 +7,7 @@ import { median } from '../report/statistics.ts';
 
 export type FrameCostsProgram = Awaited<ReturnType<typeof start>>;
 
-/** Nanoseconds a frame. */
+/** Nanoseconds per frame. */
 export interface FrameCosts {
   readonly shortLine: number;
   readonly longLine: number;
@@ -17,15 +17,15 @@ export interface FrameCosts {
 
 const { daemonWords, handleFrame } = PTERODACTYL.socket;
 
-/** Frames with values of their own, so that nothing can be remembered from the last one. */
+/** The number of different frames, so that no result can be cached from the last one. */
 const VARIANTS = 1_024;
 
-/** Frames between two looks at the clock. */
+/** Frames between two readings of the clock. */
 const BATCH = 8_192;
 
 const LONG_LINE_CHARACTERS = 2_000;
 
-/** Times `handleFrame` on frames that were prepared, the kinds of frames in turn, batch by batch. */
+/** Measures `handleFrame` with prepared frames, alternating between kinds of frames batch by batch. */
 export async function start() {
   const line = (text: string, index: number) => frame('console output', `[INFO]: Player${index} ${text}`);
   const kinds: Readonly<Record<keyof FrameCosts, () => number>> = {
@@ -47,7 +47,7 @@ export async function start() {
         number[]
       >;
       const names = Object.keys(kinds) as (keyof FrameCosts)[];
-      // The first second compiles the code and doesn't count.
+      // The first second is used for compilation and isn't counted.
       const countedFrom = performance.now() + 1_000;
       while (performance.now() < countedFrom + seconds * 1_000) {
         for (const name of names) {
@@ -75,7 +75,7 @@ function batchOf(frames: readonly Buffer[], handler: FrameHandler): () => number
   };
 }
 
-/** Counts as the exporter does and keeps the last sample. */
+/** Counts like the exporter, and keeps the last sample. */
 function keepingHandler(): FrameHandler & { last: Sample | undefined; lines: number } {
   return {
     telemetry: new PanelCounts(() => undefined),
@@ -97,7 +97,7 @@ function keepingHandler(): FrameHandler & { last: Sample | undefined; lines: num
   };
 }
 
-/** What a session does with a frame: the sample goes into the server's record, once a second. */
+/** What a session does with a frame: once a second, the sample is stored in the server's record. */
 function recordingHandler(): FrameHandler {
   const target = {
     panel: 'p',

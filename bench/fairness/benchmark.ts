@@ -7,10 +7,10 @@ const LEAST_FRESH = 0.99;
 const MOST_WASTED = 0.05;
 const MOST_LISTING_INTERVALS = 2;
 
-/** Refreshes of fewer servers are too few to speak of a mean. */
+/** With fewer refreshes per minute, a mean is meaningless. */
 const LEAST_REFRESHES_PER_MINUTE = 2;
 
-/** What a scenario's outcome misses; empty if it holds every bound. */
+/** The bounds that a scenario's outcome violates; empty if none. */
 export function missed(outcome: Outcome): readonly string[] {
   const { fresh, wasted, listingIntervals, overLimit, busiest } = outcome;
   return [
@@ -22,17 +22,17 @@ export function missed(outcome: Outcome): readonly string[] {
   ];
 }
 
-/** The most refreshes that a minute may hold; undefined where servers take turns, or too few stream. */
+/** The maximum number of refreshes per minute; undefined if servers take turns, or too few stream. */
 function refreshBound({ busiest: { mean }, hasTurns }: Outcome): number | undefined {
   if (hasTurns || mean < LEAST_REFRESHES_PER_MINUTE) return undefined;
   return Math.max(1.3 * mean, mean + 3);
 }
 
-/** The busiest minute of refreshes, as a part of what it may hold. */
+/** The refreshes in the busiest minute, relative to the maximum. */
 const refreshesOfBound = (outcome: Outcome): number =>
   outcome.busiest.most / (refreshBound(outcome) ?? Number.POSITIVE_INFINITY);
 
-/** Fair shares of a panel's limit beside servers that can't be observed. */
+/** Fair shares of a panel's limit when some servers can't be observed. */
 export const fairness: Benchmark = {
   name: 'fairness',
   title: 'healthy servers beside dead, refused and many ones, in simulated time',

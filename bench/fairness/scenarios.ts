@@ -8,7 +8,7 @@ const group = (
   node = `node-${trouble}`,
 ): ServerGroup => ({ count, mode, trouble, node });
 
-/** As many nodes as servers: nothing that is learned of one says anything about another. */
+/** One node per server, so that what is learned about one server says nothing about another. */
 const scattered = (count: number, mode: ServerGroup['mode'], trouble: Trouble): readonly ServerGroup[] =>
   Array.from({ length: count }, (_, index) => group(1, mode, trouble, `node-${trouble}-${index}`));
 

@@ -17,12 +17,13 @@ import type { PanelCalls } from '../../src/panel/gateway.ts';
 import type { ConsoleSocket, SocketListener } from '../../src/session/socket.ts';
 
 /**
- * What is wrong with a server: its node is `dead` (sockets fail, `/resources` answers 504 after 20 s) or `missing` (200 without data);
- * `origin` the node refuses the upgrade with 403; `permission` the panel refuses the console with 403; `suspended` it refuses everything.
+ * A server's fault. `dead`: sockets to its node fail, and `/resources` answers 504 after 20 s; `missing`: 200 without data;
+ * `origin`: the node rejects the upgrade with 403; `permission`: the panel refuses the console with 403; `suspended`: it refuses
+ * everything.
  */
 export type Trouble = 'none' | 'dead' | 'missing' | 'origin' | 'permission' | 'suspended';
 
-/** Servers that are alike. */
+/** Servers with the same properties. */
 export interface ServerGroup {
   readonly count: number;
   readonly mode: CollectionMode;
@@ -36,12 +37,12 @@ export interface ScriptedServer {
   trouble: Trouble;
 }
 
-/** A call as the panel saw it. */
+/** A call as received by the panel. */
 export interface SeenCall {
   readonly endpoint: ApiEndpoint;
   readonly server: string | undefined;
   readonly at: number;
-  /** It could tell the exporter nothing. */
+  /** Whether it couldn't give the exporter any information. */
   readonly vain: boolean;
 }
 
@@ -56,7 +57,7 @@ const LATENCY_MS: Readonly<Record<ApiEndpoint, number>> = {
 };
 const AUTH_SUCCESS = Buffer.from('{"event":"auth success"}');
 
-/** A frozen uptime would look like statistics that died on the node. */
+/** A frozen uptime would look like frozen statistics on the node. */
 const statsFrame = (uptimeMs: number) =>
   Buffer.from(
     JSON.stringify({
@@ -65,14 +66,14 @@ const statsFrame = (uptimeMs: number) =>
     }),
   );
 
-/** Some panels answer within a fifth more or less than others. */
+/** Response times vary by up to a fifth in either direction. */
 const JITTER = 0.4;
 
-/** A panel, its nodes and its servers on a virtual clock: what the exporter's calls and sockets meet, with no network between. */
+/** A panel, its nodes and its servers on a virtual clock: it answers the exporter's calls and sockets without a network. */
 export class ScriptedPanel implements PanelCalls {
   readonly servers: readonly ScriptedServer[];
   readonly calls: SeenCall[] = [];
-  /** When a walk through the listing ended, as monotonic instants. */
+  /** When each walk through the listing ended, as monotonic instants. */
   readonly listedAt: number[] = [];
   readonly #clock: Clock;
   readonly #random: () => number;
@@ -140,7 +141,7 @@ export class ScriptedPanel implements PanelCalls {
 
   openSocket(url: string, listener: SocketListener): ConsoleSocket {
     const id = url.split('/').at(-2) ?? '';
-    // Its class keeps private fields, so that no other object is one; sessions use these three methods alone.
+    // The class has private fields, so no other object is assignable to it; sessions use only these three methods.
     return new ScriptedSocket(this.#clock, this.#server(id), listener) as unknown as ConsoleSocket;
   }
 
@@ -160,7 +161,7 @@ export class ScriptedPanel implements PanelCalls {
   }
 }
 
-/** A socket that takes every token, and sends stats when asked. */
+/** A socket that accepts every token, and sends stats on request. */
 class ScriptedSocket {
   readonly #clock: Clock;
   readonly #server: ScriptedServer;

@@ -8,40 +8,40 @@ import { ScriptedPanel, type ScriptedServer, type ServerGroup } from './scripted
 /** A fleet, its panel, and what goes wrong. */
 export interface Scenario {
   readonly name: string;
-  /** Calls a minute that the panel allows. */
+  /** Calls per minute that the panel allows. */
   readonly limit: number;
   readonly groups: readonly ServerGroup[];
-  /** The first pass over the fleet: what happens in these minutes isn't measured. */
+  /** The first pass over the fleet, which isn't measured, in minutes. */
   readonly settleMinutes: number;
   readonly minutes: number;
   readonly listingMinutes?: number;
   readonly backupMinutes?: number;
-  /** What changes, and after how many minutes. */
+  /** A change, and after how many minutes it happens. */
   readonly event?: { readonly afterMinutes: number; readonly change: (server: ScriptedServer) => void };
 }
 
-/** What came of a scenario, after its first pass. */
+/** The result of a scenario, after its first pass. */
 export interface Outcome {
   /** The share of fresh servers among those that can be observed, over all minutes. */
   readonly fresh: number;
-  /** The same of the minute with the fewest. */
+  /** The same share in the worst minute. */
   readonly worstFresh: number;
-  /** Age of the oldest sample of a server that can be observed; infinite if one has none. */
+  /** Age of the oldest sample of a server that can be observed; infinite if one has no sample. */
   readonly oldestMinutes: number;
-  /** The share of the budget that went into calls which told nothing, probes and retries included. */
+  /** The share of the budget spent on calls without a result, including probes and retries. */
   readonly wasted: number;
-  /** The longest time between two complete readings of the listing, in intervals; undefined where it isn't used. */
+  /** The longest time between two complete readings of the listing, in intervals; undefined if it isn't used. */
   readonly listingIntervals: number | undefined;
-  /** Of all servers, those whose backups were read, per interval of backups; undefined where they aren't. */
+  /** The share of servers whose backups were read, per backup interval; undefined if they aren't read. */
   readonly backups: number | undefined;
-  /** The least share of servers whose backups were known in a minute; undefined where they aren't read. */
+  /** The lowest share of servers with known backups in any minute; undefined if they aren't read. */
   readonly backupsKnown: number | undefined;
-  /** Calls for tokens that helped, in the busiest minute and on average. */
+  /** Successful token calls, in the busiest minute and on average. */
   readonly busiest: { readonly most: number; readonly mean: number };
-  /** Servers took turns at sockets, at least for a minute: calls for tokens then begin turns, too. */
+  /** Whether servers took turns with sockets for at least a minute: token calls then also begin turns. */
   readonly hasTurns: boolean;
   readonly callsPerMinute: number;
-  /** Minutes in which the panel saw more calls than it allows. */
+  /** Minutes in which the panel received more calls than it allows. */
   readonly overLimit: number;
 }
 
@@ -56,7 +56,7 @@ const SETTINGS = {
   ratePinned: false,
 };
 
-/** Runs a scenario with the real fleet, gateway and budget, on a clock on which minutes take no time. */
+/** Runs a scenario with the real fleet, gateway and budget, on a virtual clock. */
 export async function simulate(scenario: Scenario): Promise<Outcome> {
   const clock = new QueuedClock();
   const random = seededRandom(scenario.groups.length + scenario.limit);
@@ -113,7 +113,7 @@ export async function simulate(scenario: Scenario): Promise<Outcome> {
   return outcome;
 }
 
-/** Keeps count of what is seen of a fleet. */
+/** Records what is observed of a fleet. */
 class Watch {
   readonly #fleet: PanelFleet;
   readonly #panel: ScriptedPanel;
@@ -190,7 +190,7 @@ function isObservable(trouble: ScriptedServer['trouble'], mode: string): boolean
   return trouble === 'none' || (mode !== 'socket' && (trouble === 'origin' || trouble === 'permission'));
 }
 
-/** The most instants that any 60 s held; they ascend. */
+/** The maximum number of instants within any 60 s; the instants are ascending. */
 function busiestMinute(times: readonly number[]): number {
   let most = 0;
   let from = 0;

@@ -1,13 +1,13 @@
 import type { PanelAddress } from './simulated-panel.ts';
 
-/** What a configuration has beside the servers' ids and names, a line each. */
+/** Settings in addition to the servers' ids and names, one per line. */
 interface Settings {
   readonly ofPanel?: readonly string[];
-  /** Of every server. */
+  /** For every server. */
   readonly ofServers?: readonly string[];
 }
 
-/** A configuration of all the panel's servers, laid out as in the documentation. */
+/** A configuration of all the panel's servers, in the layout of the documentation. */
 export function configText(
   { url, apiKey, servers }: Pick<PanelAddress, 'url' | 'apiKey' | 'servers'>,
   { ofPanel = [], ofServers = [] }: Settings = {},

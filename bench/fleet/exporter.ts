@@ -8,7 +8,7 @@ import { watchProcess } from './process-usage.ts';
 
 export type ExporterProgram = Awaited<ReturnType<typeof start>>;
 
-/** The exporter as `serve` runs it, but for its log, which tells of warnings only. */
+/** The exporter as run by `serve`, except that it logs only warnings. */
 export async function start({ configFile }: { readonly configFile: string }) {
   releaseFragments();
   const loaded = await loadConfig(configFile, {});
@@ -23,7 +23,10 @@ export async function start({ configFile }: { readonly configFile: string }) {
   return {
     url: () => url,
     watch: watchProcess,
-    /** Bytes, and how many timers, sockets and the like keep the process alive; garbage is collected first where that can be asked for. */
+    /**
+     * Bytes, and the number of timers, sockets and other resources that keep the process alive; garbage is collected first if
+     * possible.
+     */
     memory: () => {
       globalThis.gc?.();
       const { rss, heapUsed } = process.memoryUsage();

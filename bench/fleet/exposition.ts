@@ -4,18 +4,18 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { gunzip } from 'node:zlib';
 
-/** An answer of the exporter's `/metrics`. */
+/** A response of the exporter's `/metrics`. */
 export interface Exposition {
   readonly text: string;
   readonly askedUnixMs: number;
-  /** From asking to the last byte of the compressed answer. */
+  /** From the request to the last byte of the compressed response. */
   readonly tookMs: number;
 }
 
 const CONNECT_DEADLINE_MS = 180_000;
 const STREAMING = /^gameserver_exporter_servers\{[^}]*condition="streaming"[^}]*\} (\d+)/m;
 
-/** Scrapes the exporter as Prometheus does, with gzip. */
+/** Scrapes the exporter like Prometheus, with gzip. */
 export async function getExposition(url: string): Promise<Exposition> {
   const askedUnixMs = Date.now();
   const askedAt = performance.now();
@@ -24,7 +24,7 @@ export async function getExposition(url: string): Promise<Exposition> {
   return { text: (await promisify(gunzip)(compressed)).toString(), askedUnixMs, tookMs };
 }
 
-/** Resolves when this many servers stream; rejects where that takes too long. */
+/** Resolves when this many servers stream; rejects if that takes too long. */
 export async function allStreaming(url: string, servers: number): Promise<void> {
   const deadline = performance.now() + CONNECT_DEADLINE_MS;
   for (;;) {
@@ -37,12 +37,12 @@ export async function allStreaming(url: string, servers: number): Promise<void> 
   }
 }
 
-/** A pause before a scrape that falls into step with nothing. */
+/** A random pause before a scrape, so that it isn't synchronized with anything. */
 export function randomPause(): Promise<void> {
   return delay(200 + Math.random() * 600);
 }
 
-/** Scrapes without a pause until it is aborted, and throws the answers away. */
+/** Scrapes continuously until aborted, and discards the responses. */
 export async function keepScraping(url: string, signal: AbortSignal): Promise<void> {
   while (!signal.aborted) {
     for await (const _ of await getMetrics(url));

@@ -3,22 +3,22 @@ import { Session } from 'node:inspector/promises';
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { setTimeout as delay } from 'node:timers/promises';
 
-/** What a process used while it was watched. */
+/** The resource usage of a process during a measurement. */
 export interface ProcessUsage {
   readonly seconds: number;
   /** User and system time, in percent of one core. */
   readonly cpuPercent: number;
-  /** The most that was seen, in 10^6 bytes. */
+  /** The maximum observed, in 10^6 bytes. */
   readonly rssMb: number;
-  /** The most since the process started. */
+  /** The maximum since the process started. */
   readonly peakRssMb: number;
-  /** How late the event loop served a timer. */
+  /** The delay with which the event loop served a timer. */
   readonly loopDelayMs: { readonly p50: number; readonly p99: number; readonly max: number };
 }
 
 export interface UsageWindow {
   readonly seconds: number;
-  /** File for a CPU profile of the window. */
+  /** The file for a CPU profile of the measurement. */
   readonly profile?: string;
 }
 
@@ -26,7 +26,7 @@ const LOOP_RESOLUTION_MS = 5;
 const RSS_INTERVAL_MS = 250;
 const PROFILE_INTERVAL_US = 250;
 
-/** Watches this process for a while. */
+/** Measures this process for a while. */
 export async function watchProcess({ seconds, profile }: UsageWindow): Promise<ProcessUsage> {
   const stopProfile = profile === undefined ? undefined : await startProfile(profile);
   const loop = monitorEventLoopDelay({ resolution: LOOP_RESOLUTION_MS });
@@ -43,7 +43,7 @@ export async function watchProcess({ seconds, profile }: UsageWindow): Promise<P
   loop.disable();
   clearInterval(rssTimer);
   await stopProfile?.();
-  // The histogram counts from one timer to the next, so a loop that is on time reads as the resolution.
+  // The histogram measures from one timer to the next, so a loop without delay has the resolution as its value.
   const late = (nanoseconds: number) => Math.max(0, nanoseconds / 1e6 - LOOP_RESOLUTION_MS);
   return {
     seconds: elapsedMs / 1_000,

@@ -5,9 +5,9 @@ import { watchProcess } from './process-usage.ts';
 
 export interface PanelOptions {
   readonly servers: number;
-  /** None that a client here would meet, unless said. */
+  /** Unlimited by default, as far as clients here are concerned. */
   readonly rateLimitPerMinute?: number;
-  /** PEM certificate and key; plain without them. */
+  /** PEM certificate and key; without them, connections are unencrypted. */
   readonly tls?: { readonly cert: string; readonly key: string };
 }
 
@@ -16,7 +16,7 @@ export interface ChangePlan {
   readonly overMs: number;
 }
 
-/** Where a client finds the panel, and what there is on it. */
+/** The panel's address, and its servers. */
 export interface PanelAddress {
   readonly url: string;
   readonly controlUrl: string;
@@ -24,7 +24,7 @@ export interface PanelAddress {
   readonly servers: readonly { readonly uuid: string; readonly name: string }[];
 }
 
-/** A state that a server was put into, and when its frame was written. */
+/** A server's new state, and when its frame was written. */
 export interface StateChange {
   readonly uuid: string;
   readonly state: GameState;
@@ -33,12 +33,12 @@ export interface StateChange {
 
 export type PanelProgram = Awaited<ReturnType<typeof start>>;
 
-/** No client here is meant to meet it. */
+/** High enough that no client here reaches it. */
 const NO_LIMIT_PER_MINUTE = 1_000_000_000;
 
 const DRAIN_DEADLINE_MS = 60_000;
 
-/** The panel: running servers, one `stats` frame a second each, to every socket that is authenticated. */
+/** The panel: running servers that send one `stats` frame per second each, to every authenticated socket. */
 export async function start({ servers, tls, rateLimitPerMinute }: PanelOptions) {
   const panel = await startSimulator({
     servers,
@@ -55,8 +55,8 @@ export async function start({ servers, tls, rateLimitPerMinute }: PanelOptions) 
     }),
     watch: watchProcess,
     /**
-     * Starts `each` servers that are off and crashes as many that run, at random instants of the next `overMs`; resolves
-     * when the last frame is written. Fewer where there are not as many.
+     * Starts `each` servers that are off and crashes as many running ones, at random instants within `overMs`; resolves when
+     * the last frame is written. Fewer if there aren't enough servers.
      */
     changeStates: async ({ each, overMs }: ChangePlan): Promise<readonly StateChange[]> => {
       const pick = (state: GameState) =>
@@ -73,7 +73,7 @@ export async function start({ servers, tls, rateLimitPerMinute }: PanelOptions) 
         }),
       );
     },
-    /** Resolves when the last client's sockets are gone, so that burying them isn't measured with the next. */
+    /** Resolves when the last client's sockets are closed, so that closing them doesn't affect the next measurement. */
     drained: async (): Promise<void> => {
       const deadline = performance.now() + DRAIN_DEADLINE_MS;
       while (panel.record.openSockets > 0) {

@@ -10,7 +10,7 @@ import { type Lateness, lateness } from './lateness.ts';
 
 export type BareClientProgram = Awaited<ReturnType<typeof start>>;
 
-/** As many as the exporter has calls in flight. */
+/** The same number of concurrent calls as the exporter's. */
 const CONCURRENCY = 8;
 
 interface Credentials {
@@ -19,9 +19,9 @@ interface Credentials {
 }
 
 /**
- * The yardstick: the least that anybody must do who wants these samples with these libraries. It opens the sockets as the
- * exporter does, authenticates, parses each frame and its payload, and keeps the last one. It has no pings, deadlines,
- * refreshes, checks, counts or metrics.
+ * The baseline: the minimum work needed to get these samples with these libraries. It opens sockets like the exporter,
+ * authenticates, parses each frame and its payload, and keeps the last one. It has no pings, deadlines, refreshes, checks,
+ * counts or metrics.
  */
 export async function start({ addressFile }: { readonly addressFile: string }) {
   const address = JSON.parse(await readFile(addressFile, 'utf8')) as PanelAddress;

@@ -13,17 +13,17 @@ import type { Scenario, ScenarioRuns } from './scenario.ts';
 const DEFAULT_SECONDS = 10;
 const DEFAULT_RUNS = 3;
 
-/** So many that the connects are not waited for; what that costs in real life is another question. */
+/** High enough that connecting isn't delayed by the rate limit; the effect of a real limit isn't measured here. */
 const REQUESTS_PER_MINUTE = 60_000;
 
-/** Of a client towards one address, on Linux as it comes. */
+/** The number of ports for a client's connections to one address, in Linux's default configuration. */
 const EPHEMERAL_PORTS = 28_232;
 
 /** For API calls, scrapes and files. */
 const SPARE_DESCRIPTORS = 500;
 
 interface ProcessLimits {
-  /** `unlimited` where there is no limit. */
+  /** `unlimited` if there is no limit. */
   readonly userLimits: { readonly open_files: { readonly soft: number | string } };
 }
 
@@ -40,7 +40,10 @@ export const ingest: Benchmark = {
   },
 };
 
-/** Thousands of servers that this machine has file descriptors and ports for: a socket takes one of each at either end. */
+/**
+ * The number of servers, in whole thousands, for which this machine has enough file descriptors and ports: a socket takes one
+ * of each at either end.
+ */
 function mostServers(): number {
   const { userLimits } = process.report.getReport() as unknown as ProcessLimits;
   const descriptors = Number(userLimits.open_files.soft);

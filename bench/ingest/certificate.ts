@@ -5,7 +5,7 @@ import { promisify } from 'node:util';
 
 const run = promisify(execFile);
 
-/** A self-signed certificate for 127.0.0.1 in PEM, made in a folder; rejects where there is no openssl. */
+/** A self-signed PEM certificate for 127.0.0.1, created in a folder; rejects if openssl is missing. */
 export async function selfSigned(folder: string): Promise<{ readonly cert: string; readonly key: string }> {
   const [cert, key] = [join(folder, 'cert.pem'), join(folder, 'key.pem')];
   const how = 'req -x509 -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -days 1 -subj /CN=benchmark';

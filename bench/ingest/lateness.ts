@@ -1,4 +1,4 @@
-/** How many servers' newest samples were how old, summed over several instants. */
+/** A distribution of the ages of servers' newest samples, summed over several instants. */
 export interface Lateness {
   readonly samples: number;
   readonly over1200Ms: number;

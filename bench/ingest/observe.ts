@@ -8,21 +8,21 @@ import type { BareClientProgram } from './bare-client.ts';
 import { addLateness, type Lateness, lateness } from './lateness.ts';
 import { scrapeExporter } from './scraped.ts';
 
-/** What came of one client while it had the machine to itself. */
+/** The measurements of one client that ran alone. */
 export interface Observation {
   readonly usage: ProcessUsage;
   readonly panelUsage: ProcessUsage;
   readonly framesPerSecond: number;
   readonly lateness: Lateness;
-  /** Milliseconds that scrapes took while frames came in; of the exporter only. */
+  /** Durations of scrapes in milliseconds while frames arrived; for the exporter only. */
   readonly scrapesMs: readonly number[];
 }
 
-/** What came of both clients in one run. */
+/** The measurements of both clients in one run. */
 export interface Run {
   readonly exporter: Observation;
   readonly bareClient: Observation;
-  /** What each took: while they ran at the same time, where the machine has room for both, or each by itself. */
+  /** The usage of each: measured concurrently if the machine is large enough, or otherwise separately. */
   readonly compared: Compared;
 }
 
@@ -32,7 +32,7 @@ interface Compared {
 }
 
 export interface Observed {
-  /** Each client has a panel of its own; both send the same. */
+  /** Each client has its own panel; both panels send the same. */
   readonly panels: {
     readonly exporter: ProgramProcess<PanelProgram>;
     readonly bareClient: ProgramProcess<PanelProgram>;
@@ -46,16 +46,16 @@ export interface Observed {
 type Exporter = ProgramProcess<ExporterProgram>;
 type BareClient = ProgramProcess<BareClientProgram>;
 
-/** After the last socket streams: time for the garbage of connecting to go and for the hot code to be compiled. */
+/** Time after the last socket streams, for collecting the garbage from connecting and compiling hot code. */
 const SETTLE_MS = 5_000;
 
-/** The largest fleet of which both clients run at the same time: with TLS, twice as many sockets would keep two cores busy. */
+/** The largest fleet for which both clients run concurrently: with TLS, twice as many sockets would keep two cores busy. */
 export const MOST_TOGETHER = 10_000;
 
-/** Random instants at which samples' ages are looked at. */
+/** The number of random instants at which samples' ages are measured. */
 const INSTANTS = 20;
 
-/** Watches both at the same time, then the exporter by itself, then another bare client by itself. */
+/** Measures both concurrently, then the exporter alone, then another bare client alone. */
 export async function observeRun(observed: Observed, profile?: string): Promise<Run> {
   const { panels, servers, configFile } = observed;
   const exporter: Exporter = new ProgramProcess('exporter', { configFile });
@@ -90,7 +90,7 @@ function observeTogether(exporter: Exporter, observed: Observed): Promise<Compar
   });
 }
 
-/** Runs a new bare client, from when all its sockets stream until what is done with it is done. */
+/** Runs a new bare client; calls the function once all its sockets stream, and stops the client afterwards. */
 async function withBareClient<Result>(
   { panels, addressFile }: Observed,
   observe: (client: BareClient) => Promise<Result>,
@@ -106,7 +106,7 @@ async function withBareClient<Result>(
   }
 }
 
-/** Watches it unscraped, then scrapes it at random instants. */
+/** Measures it without scrapes, then scrapes it at random instants. */
 async function observeExporter(
   exporter: Exporter,
   { panels, servers, seconds }: Observed,

@@ -5,7 +5,7 @@ import { formatNumber, medianAndSpread, type Table } from '../report/table.ts';
 import { MOST_TOGETHER, type Observation, type Run } from './observe.ts';
 import type { Scenario, ScenarioRuns } from './scenario.ts';
 
-/** The fleet that the design's targets are about. */
+/** The size of the fleet for which the design has targets. */
 const TARGET_SERVERS = 10_000;
 
 const CLIENTS = [
@@ -136,7 +136,7 @@ function targetsOf({ scenario, runs }: ScenarioRuns): readonly Target[] {
         unit: 'MB',
         measured: median(runs.map(({ exporter }) => exporter.usage.peakRssMb)),
       };
-  // The design sets no bound for CPU over TLS.
+  // The design has no target for CPU usage with TLS.
   return scenario.tls ? [memory, freshness] : [cpu, memory, freshness];
 }
 

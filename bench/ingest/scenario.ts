@@ -1,6 +1,6 @@
 import type { Run } from './observe.ts';
 
-/** One fleet over one kind of connection. */
+/** One fleet with one kind of connection. */
 export interface Scenario {
   readonly servers: number;
   readonly tls: boolean;

@@ -1,11 +1,11 @@
 import { getExposition } from '../fleet/exposition.ts';
 import { type Lateness, lateness } from './lateness.ts';
 
-/** What one scrape of the exporter says of its ingest. */
+/** What one scrape of the exporter shows about its ingest. */
 export interface Scraped {
-  /** The newest sample's time, which is when it was rendered to within the panel's 50 ms between two bursts. */
+  /** The time of the newest sample, which is when it was rendered, within the panel's 50 ms between two bursts. */
   readonly newestSampleUnixMs: number;
-  /** From asking to the last byte of the compressed answer. */
+  /** From the request to the last byte of the compressed response. */
   readonly tookMs: number;
   readonly statsFrames: number;
   readonly lateness: Lateness;
@@ -15,8 +15,8 @@ const SAMPLED = 'gameserver_last_sample_timestamp_seconds{';
 const STATS_FRAMES = /^gameserver_exporter_messages_total\{[^}]*event="stats"[^}]*\} (\d+)/m;
 
 /**
- * Scrapes the exporter. A sample's age is counted to the moment of asking, which is the timestamp that Prometheus gives
- * the scrape; one that came while the answer was made has no age.
+ * Scrapes the exporter. A sample's age is measured at the time of the request, which is the timestamp that Prometheus gives
+ * the scrape; a sample that arrived during the response has age 0.
  */
 export async function scrapeExporter(url: string, servers: number): Promise<Scraped> {
   const { text, askedUnixMs, tookMs } = await getExposition(url);
@@ -30,7 +30,7 @@ export async function scrapeExporter(url: string, servers: number): Promise<Scra
     agesMs.push(Math.max(0, askedUnixMs - sampledUnixMs));
     from = text.startsWith(SAMPLED, end + 1) ? end + 1 : -1;
   }
-  // A server without a sample is as late as can be.
+  // A server without a sample counts as infinitely late.
   while (agesMs.length < servers) agesMs.push(Infinity);
   return {
     newestSampleUnixMs,

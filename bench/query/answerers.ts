@@ -2,7 +2,7 @@ import { createSocket } from 'node:dgram';
 import { once } from 'node:events';
 import { createServer } from 'node:net';
 
-/** Game servers in a process of their own, each at a port of the loopback interface. */
+/** Game servers in their own process, each on a port of the loopback interface. */
 export type AnswerersProgram = {
   /** The servers' ports. */
   readonly ports: () => readonly number[];
@@ -15,7 +15,7 @@ export interface AnswerersOptions {
 
 const HOST = '127.0.0.1';
 
-/** What Source servers say of themselves, with a name, a map, a version and tags of usual lengths. */
+/** The info response of Source servers, with a name, a map, a version and tags of typical lengths. */
 const INFO = Buffer.concat([
   Buffer.from([0xff, 0xff, 0xff, 0xff, 0x49, 17]),
   Buffer.from('A server of a usual name, monthly wipe\0Procedural Map\0rust\0Rust\0'),
@@ -41,7 +41,7 @@ async function answerValve(): Promise<number> {
   return socket.address().port;
 }
 
-/** The status of a server with a picture, which is most of it. */
+/** The status of a server with a picture, which makes up most of it. */
 const STATUS = JSON.stringify({
   version: { name: '1.21.8', protocol: 772 },
   players: {

@@ -2,17 +2,17 @@ import { SystemClock } from '../../src/domain/clock.ts';
 import { loadQueryClient, type QueryOutcome } from '../../src/query/client.ts';
 import { type ProcessUsage, watchProcess } from '../fleet/process-usage.ts';
 
-/** What asking cost. */
+/** The costs of querying. */
 export interface QueryCosts {
   readonly usage: ProcessUsage;
   readonly answers: number;
-  /** Queries without the right answer. */
+  /** Queries without the correct answer. */
   readonly failures: number;
 }
 
-/** A process that does nothing but query. */
+/** A process that only queries. */
 export type AskerProgram = {
-  /** Asks all servers once in each interval, evenly spread, for some seconds. */
+  /** Queries all servers once per interval, evenly spread, for some seconds. */
   readonly measure: (window: { readonly seconds: number }) => Promise<QueryCosts>;
 };
 
@@ -20,7 +20,7 @@ export interface AskerOptions {
   readonly type: string;
   readonly ports: readonly number[];
   readonly intervalSeconds: number;
-  /** Without them, the same process is measured with its timers alone. */
+  /** If false, the same process is measured with its timers alone. */
   readonly asks: boolean;
 }
 
@@ -41,7 +41,7 @@ export async function start({ type, ports, intervalSeconds, asks }: AskerOptions
   return {
     measure: async ({ seconds }) => {
       const timer = setInterval(() => void ask(), (intervalSeconds * 1_000) / ports.length);
-      // What is compiled once, and asked in other ways once, is no part of the cost.
+      // Warm-up: compilation and the first queries aren't part of the cost.
       await watchProcess({ seconds: seconds / 2 });
       [answers, failures] = [0, 0];
       const usage = await watchProcess({ seconds });

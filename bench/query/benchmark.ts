@@ -11,7 +11,7 @@ const DEFAULT_RUNS = 3;
 const INTERVAL_SECONDS = 30;
 const TARGET_PERCENT = 5;
 
-/** The most common protocol, by UDP, and the most common game, by TCP; how each is queried. */
+/** The most common protocol, over UDP, and the most common game, over TCP, and how to query each. */
 const KINDS: readonly {
   readonly type: AnswerersOptions['type'];
   readonly queriedAs: string;

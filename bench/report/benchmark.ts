@@ -1,20 +1,20 @@
 import { formatNumber, markdownTable, type Table } from './table.ts';
 
-/** What the command line asks of a benchmark; what it leaves out is the benchmark's to choose. */
+/** The command line options of a benchmark; it chooses defaults for absent ones. */
 export interface BenchmarkOptions {
   readonly servers?: number;
-  /** How long one run measures. */
+  /** The duration of one measurement. */
   readonly seconds?: number;
   readonly runs?: number;
-  /** Only TLS, only plain, or both where undefined. */
+  /** Only TLS, only plain, or both if undefined. */
   readonly tls?: boolean;
-  /** Folder for CPU profiles of what is measured; none are taken without it. */
+  /** The folder for CPU profiles; without it, none are taken. */
   readonly profiles?: string;
-  /** Tells what is being done now, for whoever waits. */
+  /** Reports what is currently being done. */
   readonly progress: (what: string) => void;
 }
 
-/** One of the design's targets, beside what was measured. */
+/** One of the design's targets, compared with the measurement. */
 export interface Target {
   readonly what: string;
   readonly bound: { readonly kind: 'at most' | 'at least'; readonly value: number };
@@ -35,7 +35,7 @@ export interface Benchmark {
   readonly run: (options: BenchmarkOptions) => Promise<BenchmarkResult>;
 }
 
-/** A result as it is printed. */
+/** A result as printed text. */
 export function formatResult({ method, tables, targets }: BenchmarkResult): string {
   const header = ['target', 'bound', 'measured', 'met'];
   const rows = targets.map(({ what, bound, unit, measured }) => [

@@ -1,6 +1,6 @@
 import { cpus, loadavg, totalmem } from 'node:os';
 
-/** The machine, the Node version and the moment, in a line each: figures mean nothing without them. */
+/** The machine, the Node version and the time, one per line, because measurements are meaningless without them. */
 export function describeMachine(): string {
   const processors = cpus();
   const model = processors[0]?.model.trim() ?? 'unknown CPU';

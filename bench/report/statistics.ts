@@ -1,10 +1,10 @@
-/** The value that this share (0 to 1) of the values does not exceed, by nearest rank; NaN of none. */
+/** The value that this share (0 to 1) of the values doesn't exceed, by nearest rank; NaN if there are none. */
 export function percentile(values: readonly number[], share: number): number {
   const sorted = [...values].sort((a, b) => a - b);
   return sorted[Math.max(0, Math.ceil(share * sorted.length) - 1)] ?? Number.NaN;
 }
 
-/** The middle value, or the mean of the middle two; NaN of none. */
+/** The middle value, or the mean of the middle two; NaN if there are none. */
 export function median(values: readonly number[]): number {
   const sorted = [...values].sort((a, b) => a - b);
   const upper = sorted[Math.floor(sorted.length / 2)] ?? Number.NaN;
@@ -12,7 +12,7 @@ export function median(values: readonly number[]): number {
   return (lower + upper) / 2;
 }
 
-/** Each value divided by the one that was measured beside it. */
+/** Each value divided by the baseline measured with it. */
 export function ratios(values: readonly number[], yardsticks: readonly number[]): readonly number[] {
   return values.map((value, index) => value / (yardsticks[index] ?? Number.NaN));
 }

@@ -1,6 +1,6 @@
 import { median } from './statistics.ts';
 
-/** Columns as they are printed; every row has a cell for each. */
+/** Columns of a printed table; every row has a cell for each. */
 export interface Table {
   readonly header: readonly string[];
   readonly rows: readonly (readonly string[])[];
@@ -9,7 +9,7 @@ export interface Table {
 /** `12`, `1.5 MB`, `3 (2–4)`. */
 const NUMBER = /^(?:\d[\d.]*(?: \([^)]*\))?(?: \S+)?|n\/a|)$/;
 
-/** A table in Markdown that reads well as plain text too: words to the left, numbers to the right. */
+/** A Markdown table that is also readable as plain text: words aligned left, numbers right. */
 export function markdownTable({ header, rows }: Table): string {
   const widths = header.map((name, column) =>
     Math.max(name.length, ...rows.map((row) => row[column]?.length ?? 0)),
@@ -28,12 +28,12 @@ export function markdownTable({ header, rows }: Table): string {
   return [line(header), line(rule), ...rows.map(line)].join('\n');
 }
 
-/** A number with this many decimals; `n/a` where there is none. */
+/** A number with this many decimals; `n/a` if there is none. */
 export function formatNumber(value: number, decimals: number): string {
   return Number.isFinite(value) ? value.toFixed(decimals) : 'n/a';
 }
 
-/** The median of several runs, with the lowest and the highest behind it. */
+/** The median of several runs, followed by the minimum and the maximum. */
 export function medianAndSpread(values: readonly number[], decimals: number): string {
   const middle = formatNumber(median(values), decimals);
   if (values.length < 2 || middle === 'n/a') return middle;

@@ -7,11 +7,11 @@ import type { ExpositionRenderProgram } from './exposition-render.ts';
 import type { PromClientRenderProgram } from './prom-client-render.ts';
 import type { RenderMeasurement } from './render-measurement.ts';
 
-/** The runs over one fleet; those with the same index followed each other. */
+/** The runs with one fleet; those with the same index ran consecutively. */
 interface FleetRuns {
   readonly servers: number;
   readonly exporter: readonly RenderMeasurement[];
-  /** The same, compressed as it is made: what Prometheus asks for. */
+  /** The same, compressed while rendering: what Prometheus requests. */
   readonly compressed: readonly RenderMeasurement[];
   readonly promClient: readonly RenderMeasurement[];
 }

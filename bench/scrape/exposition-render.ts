@@ -4,7 +4,7 @@ import { measureRenders } from './render-measurement.ts';
 
 export type ExpositionRenderProgram = Awaited<ReturnType<typeof start>>;
 
-/** The exporter's own exposition, without the self-metrics, which prom-client renders in both. */
+/** The exporter's own exposition, without the self-metrics, which prom-client renders in both programs. */
 export async function start({ servers }: { readonly servers: number }) {
   const fleet = new BenchmarkFleet(servers);
   const self = { metrics: async () => '', scraped: () => undefined };

@@ -24,10 +24,10 @@ const PANEL: Omit<PanelReading, 'nodes'> = {
 const UNIX_ORIGIN_MS = 1_700_000_000_000;
 const FIRST_UPTIME_MS = 3_600_000;
 
-/** A minute of samples, so that the peaks' memory is full. */
+/** A minute of samples, so that the memory for peaks is filled. */
 const WARM_UP_SAMPLES = 60;
 
-/** The store's own records, which get a new sample with new values at every tick; the same in every process. */
+/** The store's own records, which get a new sample with new values at every tick; identical in every process. */
 export class BenchmarkFleet implements FleetReading {
   readonly #records: readonly ServerRecord[];
   readonly #panels: readonly PanelReading[] = [
@@ -40,7 +40,7 @@ export class BenchmarkFleet implements FleetReading {
     for (let sample = 0; sample < WARM_UP_SAMPLES; sample += 1) this.tick();
   }
 
-  /** Time as the ticks tell it, so that two processes render the same. */
+  /** A clock that follows the ticks, so that two processes render the same. */
   get clock(): Clock {
     return {
       now: () => this.#ticks * 1_000,
@@ -57,7 +57,7 @@ export class BenchmarkFleet implements FleetReading {
     return this.#records;
   }
 
-  /** A second passes: every server has sent a sample. */
+  /** Advances time by a second: every server sends a sample. */
   tick(): void {
     this.#ticks += 1;
     const now = this.clock.now();

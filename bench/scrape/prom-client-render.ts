@@ -9,7 +9,7 @@ export type PromClientRenderProgram = Awaited<ReturnType<typeof start>>;
 
 type Labels = Readonly<Record<string, string>>;
 
-/** The yardstick: the same series with the same values in prom-client; setting the values doesn't count. */
+/** The baseline: the same series with the same values in prom-client; setting the values isn't measured. */
 export async function start({ servers }: { readonly servers: number }) {
   const fleet = new BenchmarkFleet(servers);
   const registry = new Registry();
@@ -50,7 +50,7 @@ function metricOf<Subject>(family: Family<Subject>, common: readonly Labels[], r
   const metric = type === 'counter' ? new Counter(configuration) : new Gauge(configuration);
   return {
     set: (subjects: readonly Subject[]) => {
-      // Counters of prom-client can only be set by way of 0.
+      // A counter of prom-client can only be set by resetting it to 0 first.
       metric.reset();
       for (const [index, subject] of subjects.entries()) {
         const value = read(subject) ?? [];

@@ -3,36 +3,36 @@ import { gunzipSync } from 'node:zlib';
 import type { Scrape } from '../../src/metrics/scrape.ts';
 import { percentile } from '../report/statistics.ts';
 
-/** What one process measured of its way to render. */
+/** The measurements of rendering in one process. */
 export interface RenderMeasurement {
   readonly renders: number;
   readonly p50Ms: number;
   readonly p99Ms: number;
-  /** The longest time in which the event loop got no turn: in the median render, and in the worst. */
+  /** The longest time without a turn of the event loop: in the median render, and in the worst. */
   readonly blockP50Ms: number;
   readonly blockMaxMs: number;
   readonly bytes: number;
   readonly series: number;
-  /** Of the series' lines in order: two processes that rendered the same have the same. */
+  /** A digest of the sorted series: equal in two processes that rendered the same. */
   readonly digest: string;
 }
 
-/** What is measured: a way to bring the values up to date, which doesn't count, and a way to render them. */
+/** The code to measure: a function that updates the values, which isn't measured, and one that renders them. */
 export interface Renderer {
   readonly update: () => void;
   readonly render: () => Promise<Scrape>;
 }
 
-/** A p99 of fewer says nothing. */
+/** With fewer renders, a p99 is meaningless. */
 const LEAST_RENDERS = 10;
 
-/** What every gzip stream begins with (RFC 1952). */
+/** The first bytes of every gzip stream (RFC 1952). */
 const GZIP_MAGIC = 0x1f8b;
 
-/** Renders that compile the code and don't count. */
+/** Renders for compilation, which aren't measured. */
 const WARM_UPS = 5;
 
-/** Renders with new values again and again, for so many seconds of rendering. */
+/** Renders repeatedly with new values, for this many seconds of rendering. */
 export async function measureRenders(
   { update, render }: Renderer,
   seconds: number,
@@ -67,7 +67,7 @@ export async function measureRenders(
   };
 }
 
-/** Notes the longest time between two turns of the event loop, until it is asked for. */
+/** Records the longest time between two turns of the event loop, until the result is requested. */
 function watchTurns(): { readonly longest: () => Promise<number> } {
   let longestMs = 0;
   let lastTurn = performance.now();
@@ -88,7 +88,7 @@ function watchTurns(): { readonly longest: () => Promise<number> } {
   };
 }
 
-// prom-client and the exporter may order the families otherwise and part them otherwise.
+// Sorted, because prom-client and the exporter may order and separate families differently.
 function digest({ chunks }: Scrape): { readonly series: number; readonly digest: string } {
   const body = Buffer.concat(chunks);
   const lines = (body.readUInt16BE() === GZIP_MAGIC ? gunzipSync(body) : body)

@@ -1,14 +1,14 @@
-/** Something bad (or good) to do to the simulated panel, as a POST to its control endpoint. */
+/** A fault or other action of the simulated panel, as a POST to its control endpoint. */
 export interface Deed {
   readonly path: string;
   readonly body: object;
-  /** What takes it back, and after how many seconds. */
+  /** The action that reverts it, and after how many seconds. */
   readonly undo?: { readonly afterSeconds: number; readonly path: string; readonly body: object };
 }
 
 type Draw = () => number;
 
-/** Deeds to one server. */
+/** Actions on one server. */
 const TO_SERVERS: readonly ((server: string) => Deed)[] = [
   (server) => ({ path: 'sockets', body: { kind: 'drop', server } }),
   (server) => ({ path: 'sockets', body: { kind: 'close', server, code: 1001, reason: 'server deleted' } }),
@@ -42,9 +42,9 @@ const TO_SERVERS: readonly ((server: string) => Deed)[] = [
   (server) => ({ path: 'faults/sockets', body: { kind: 'ignore-auth', server, times: 1 } }),
 ];
 
-/** Deeds to the whole panel, which are rare. */
+/** Actions on the whole panel, which are rare. */
 const TO_PANEL: readonly Deed[] = [
-  // By time, not by count: a panel in trouble is asked once a minute, so that counted faults would add up.
+  // Limited by time rather than count: a panel with problems is called once a minute, so counted faults would accumulate.
   {
     path: 'faults/rest',
     body: { kind: 'refuse', status: 502, shape: 'html' },
@@ -59,7 +59,7 @@ const TO_PANEL: readonly Deed[] = [
 
 const PANEL_SHARE = 1 / 600;
 
-/** One deed drawn at random. */
+/** A random action. */
 export function drawDeed(servers: readonly string[], draw: Draw): Deed {
   const pick = <T>(from: readonly T[]): T | undefined => from[Math.floor(draw() * from.length)];
   if (draw() < PANEL_SHARE) return pick(TO_PANEL) ?? { path: 'faults/clear', body: {} };

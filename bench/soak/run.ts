@@ -16,10 +16,10 @@ import { slope } from './slope.ts';
 const LIMIT_PER_MINUTE = 720;
 const LOOK_EVERY_MS = 60_000;
 
-/** Of the run, this much at the beginning is warm-up: connecting, compiling, the first faults. */
+/** The share of the run that is warm-up: connecting, compiling, the first faults. */
 const WARM_UP_SHARE = 1 / 4;
 
-/** A running server's sample is late when it is older than this. */
+/** A running server's sample that is older than this counts as late. */
 const LATE_SECONDS = 5;
 
 interface Look {
@@ -35,7 +35,7 @@ interface Look {
   readonly limited: number;
 }
 
-/** A fleet under random faults for as long as was asked for, and what that did to the exporter. */
+/** Runs a fleet with random faults for the given time, and reports the effect on the exporter. */
 async function soak({ minutes, servers, faultsPerMinute, seed }: Plan): Promise<void> {
   const panel = await new ProgramProcess<PanelProgram>('simulated-panel', {
     servers,

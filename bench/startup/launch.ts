@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 
-/** A configuration, and a folder where it may be put. */
+/** A configuration, and a folder to put it in. */
 export interface Launch {
   readonly folder: string;
   readonly config: string;
@@ -19,7 +19,7 @@ const BARE = "require('node:http').createServer((q, a) => a.end()).listen(+proce
 const RETRY_MS = 2;
 const DEADLINE_MS = 60_000;
 
-/** Milliseconds from starting a program until it has answered over HTTP; the program is ended after that. */
+/** Milliseconds from starting a program to its first HTTP response; ends the program afterwards. */
 export async function timeToAnswer(program: 'exporter' | 'bare', launch: Launch): Promise<number> {
   const configFile = join(launch.folder, 'config.yaml');
   await writeFile(configFile, launch.config);
@@ -47,7 +47,7 @@ async function answers(url: string): Promise<boolean> {
     const response = await new Promise<IncomingMessage>((resolve, reject) => {
       get(url, { agent: false }, resolve).on('error', reject);
     });
-    // Taking the body in is part of the answer; making a text of it is the reader's own affair.
+    // Receiving the body is part of the response; decoding it isn't.
     for await (const _ of response);
     return response.statusCode === 200;
   } catch {
@@ -55,7 +55,7 @@ async function answers(url: string): Promise<boolean> {
   }
 }
 
-/** A port that nothing listens on at this moment. */
+/** A port that is currently free. */
 export async function freePort(): Promise<number> {
   const server = createServer();
   server.listen(0, '127.0.0.1');

@@ -17,13 +17,13 @@ const TARGET_MS = 100;
 
 const SCRAPES = 40;
 
-/** Changes before each scrape: so many starts and so many crashes, at random instants of this time. */
+/** Changes before each scrape: this many starts and this many crashes, at random instants within this time. */
 const CHANGES = { each: 25, overMs: 200 };
 
-/** Who scrapes: the one that looks at the states, by itself or beside one that never pauses. */
+/** The number of scrapers: the one that checks the states, alone or next to one that scrapes continuously. */
 type Scrapers = 1 | 2;
 
-/** A server's state of the moment, as the exposition tells it. */
+/** A server's current state in the exposition. */
 const STATE = /^gameserver_state\{[^}]*server_id="([^"]+)",state="([^"]+)"\} 1$/gm;
 
 interface Row {

@@ -1,18 +1,18 @@
-/** A change of state at a scrape: how long before it was asked for the frame was written, and does the answer show it? */
+/** A state change at a scrape: how long before the request its frame was written, and whether the response shows it. */
 export interface Seen {
   readonly ageMs: number;
   readonly shown: boolean;
 }
 
-/** The upper ends of the bands of age that shares are given for; the last band has none. */
+/** The upper bounds of the age bands for which shares are reported; the last band is unbounded. */
 export const BANDS_MS = [5, 10, 25, 50, 100, Infinity];
 
-/** The age of the oldest change that a scrape did not show; 0 where all were shown. */
+/** The age of the oldest change that a scrape didn't show; 0 if all were shown. */
 export function oldestHiddenMs(seen: readonly Seen[]): number {
   return seen.reduce((oldest, { ageMs, shown }) => (shown ? oldest : Math.max(oldest, ageMs)), 0);
 }
 
-/** Percent of the changes in each band that were shown; NaN where there is none in it. */
+/** The percentage of changes in each band that were shown; NaN if it has none. */
 export function shownByBand(seen: readonly Seen[]): readonly number[] {
   return BANDS_MS.map((upTo, band) => {
     const from = BANDS_MS[band - 1] ?? 0;
