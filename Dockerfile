@@ -1,7 +1,7 @@
 # The exporter's image: `docker build -t gameserver-exporter .`
 ARG NODE_IMAGE=docker.io/library/node:24.21.0-trixie-slim
 
-# What this makes is the same on every platform, so it runs on the one that builds.
+# The output is the same on every platform, so this stage runs on the build platform.
 FROM --platform=$BUILDPLATFORM ${NODE_IMAGE} AS build
 WORKDIR /build
 COPY package.json package-lock.json ./
@@ -10,7 +10,7 @@ COPY tsconfig.json rolldown.config.ts ./
 COPY scripts/build scripts/build
 COPY scripts/write-revision.mjs scripts/
 COPY src src
-# The context has no .git: the commit comes from outside.
+# The build context has no .git, so the commit must be passed in.
 ARG REVISION=
 RUN GAMESERVER_EXPORTER_REVISION="$REVISION" npm run build
 
@@ -31,15 +31,16 @@ WORKDIR /opt/gameserver-exporter
 COPY LICENSE package.json config.example.yaml config.schema.json ./
 COPY scripts/healthcheck.mjs ./
 COPY --from=build /build/dist dist
-# Relative paths start here: config.yaml, which `serve` and `check` read unless told otherwise.
+# Relative paths are resolved here: config.yaml, which `serve` and `check` read by default.
 WORKDIR /etc/gameserver-exporter
-# By number, so that Kubernetes can see that it isn't root. Any other user works too: nothing is written.
+# Numeric, so that Kubernetes can verify that it isn't root. Any other user works too, because nothing is written.
 USER 65532:65532
 EXPOSE 10317
-# The program handles the signal as process 1, too, and starts no processes that it would have to reap.
+# The program handles the signal even as process 1, and starts no child processes that it would have to reap.
 STOPSIGNAL SIGTERM
 HEALTHCHECK --interval=30s --timeout=5s --start-period=10s --retries=3 \
   CMD ["node", "/opt/gameserver-exporter/healthcheck.mjs"]
-# No signal opens the inspector, through which a local process could read the key: not even while Node.js itself starts.
+# Prevents signals from opening the inspector, through which a local process could read the API key, even while Node.js
+# itself starts.
 ENTRYPOINT ["node", "--disable-sigusr1", "/opt/gameserver-exporter/dist/cli.js"]
 CMD ["serve"]

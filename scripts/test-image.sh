@@ -48,7 +48,7 @@ ensure_tools() {
   DEBIAN_FRONTEND=noninteractive apt-get -qq -oDPkg::Lock::Timeout=120 install -y --no-install-recommends "${missing[@]}"
 }
 
-# The Dockerfile says which Node.js and which Debian: node:24.21.0-trixie-slim
+# Reads the versions of Node.js and Debian from the Dockerfile: node:24.21.0-trixie-slim
 read_base() {
   local tag
   tag=$(sed -n 's/^ARG NODE_IMAGE=.*node://p' Dockerfile)
@@ -65,7 +65,7 @@ make_base() {
   say "base image: Debian $suite, Node.js $node_version"
   local mirror bundle npm_folder="$work/npm"
   mirror=http://deb.debian.org/debian
-  # Debian's own machines may be told to use another one.
+  # On Debian, the machine may be configured to use another mirror.
   if grep -qx 'ID=debian' /etc/os-release; then
     mirror=$(apt-get indextargets --format '$(REPO_URI)' 'Created-By: Packages' | grep -m1 '/debian/\?$' || echo "$mirror")
   fi
@@ -109,7 +109,7 @@ build_image() {
   store inspect --type image localhost/gameserver-exporter >"$work/inspect.json"
 }
 
-# What is in the image's own configuration, as an engine would take it.
+# The settings in the image's configuration, as read by a container engine.
 check_settings() {
   say 'settings'
   node --input-type=module - "$work/inspect.json" <<'JS'
@@ -134,7 +134,7 @@ JS
   [ -z "$(find "$image/opt/gameserver-exporter" -name '*.node' -print -quit)" ] || fail 'a native module is in the image'
 }
 
-# Runs a command in the image: process 1 of its own, its root read-only, as its own user.
+# Runs a command in the image: as process 1, with a read-only root, and as the image's user.
 in_image() {
   exec unshare --mount --pid --fork --kill-child bash -c '
     mount -t proc proc "$0/proc" && mount --bind /dev "$0/dev" && mount --bind "$1" "$0/etc/gameserver-exporter"
@@ -151,7 +151,7 @@ start() {
   wrapper=$!
 }
 
-# Waits until what was started has printed what is looked for, and shows that.
+# Waits until the started program has printed the given text, and shows it.
 printed() {
   local deadline=$((SECONDS + PATIENCE_S)) found
   until found=$(grep -oE -m1 "$1" "$work/output"); do
@@ -164,7 +164,7 @@ printed() {
 
 get() { node -e 'fetch(process.argv[1]).then(async (r) => { process.stdout.write(await r.text()); process.exit(r.ok ? 0 : 1) }, () => process.exit(1))' "$1"; }
 
-# Sends a signal to process 1 of what was started, and says how long it took to end.
+# Sends a signal to process 1 of the started program, and reports how long it took to end.
 stop() {
   local inner before status=0
   inner=$(pgrep -P "$wrapper")

@@ -12,14 +12,10 @@ import { share } from './words.ts';
  */
 const SEEN_WITHIN_MS = 3_000;
 
-<<<<<<< HEAD
 /** A game may take this long to load before its queries are answered; the alert waits as long. */
 const LOADING_MS = 600_000;
 
-/** What following a server adds to its newest reading. */
-=======
 /** What following a server over time adds to its newest reading. */
->>>>>>> 6ea6f3b (comments: status page in plain English)
 export interface Followed {
   /** The monotonic instant since which it has been observed to be off. */
   readonly offSince: number | undefined;
@@ -75,16 +71,12 @@ export function serverTrouble(
   });
 }
 
-<<<<<<< HEAD
 function isNotAnswering(reading: ServerReading, now: number): boolean {
   const { startedAt = Number.NaN } = reading;
   return shownQuery(reading, now)?.problem !== undefined && now - startedAt >= LOADING_MS;
 }
 
-/** Does the panel hold the server in a state that is normal and no fault of anything? */
-=======
 /** Whether the panel holds the server in a state that is normal rather than a fault. */
->>>>>>> 6ea6f3b (comments: status page in plain English)
 function isHeld({ status: { problem, blocked } }: ServerReading): boolean {
   const cause = problem?.cause ?? blocked;
   return cause !== undefined && CAUSES[cause].severity === 'fact';
