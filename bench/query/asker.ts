@@ -41,7 +41,7 @@ export async function start({ type, ports, intervalSeconds, asks }: AskerOptions
   return {
     measure: async ({ seconds }) => {
       const timer = setInterval(() => void ask(), (intervalSeconds * 1_000) / ports.length);
-      // Warm-up: compilation and the first queries aren't part of the cost.
+      // Warm-up: compilation, and queries that differ the first time, aren't part of the cost.
       await watchProcess({ seconds: seconds / 2 });
       [answers, failures] = [0, 0];
       const usage = await watchProcess({ seconds });

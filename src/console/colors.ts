@@ -23,7 +23,7 @@ const BASIC: readonly Rgb[] = [
 /** Two colors are hard to tell apart if the sum of the differences of their channels is at most this. */
 const NEAR = 96;
 
-// eslint-disable-next-line no-control-regex -- escape sequences are what is looked for
+// eslint-disable-next-line no-control-regex -- matches escape sequences
 const SGR = /\u001b\[([\d;:]*)m/g;
 
 /** One setting of an SGR sequence: its code as written, and the color that it sets, if any. */

@@ -13,7 +13,8 @@ interface FairQueueOptions {
 
 /**
  * Items that clients wait for. Clients take turns, least refused first, so a newcomer doesn't wait behind a flood. The queue is
- * bounded: when it is full, the client with the most refusals and waiting items loses an item, chosen randomly among equals.
+ * bounded: when it is full, the client with the most refusals and waiting items loses an item (a random
+ * client among equals).
  */
 export class FairQueue<Item> {
   readonly #bounds: QueueBounds;

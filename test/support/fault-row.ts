@@ -28,7 +28,7 @@ export interface FaultRow {
   readonly reconnects?: ReconnectReason;
   /** A log line that must appear. */
   readonly log?: RegExp;
-  /** A text that must appear on the page, which still shows the latest problem when the log only reports its beginning. */
+  /** A text that must appear on the page, which shows the latest problem, whereas the log only reports its beginning. */
   readonly page?: RegExp;
   /** Ends the fault, unless it ends by itself. */
   readonly lift?: (scene: Scene) => void | Promise<void>;
