@@ -13,10 +13,7 @@ export const VERSION: string = version;
 /** The User-Agent that the exporter sends to panels and nodes. */
 export const USER_AGENT = `gameserver-exporter/${VERSION}`;
 
-/**
- * The commit that the program was built from, as recorded by the build; the environment variable overrides
- * it.
- */
+/** The commit that the program was built from, as recorded by the build; the environment variable overrides it. */
 export const REVISION: string = process.env['GAMESERVER_EXPORTER_REVISION'] ?? builtRevision() ?? 'unknown';
 
 /** The output of `--version`, in the layout of Prometheus' programs. */

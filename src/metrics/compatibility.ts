@@ -136,10 +136,7 @@ export const COMPATIBILITY_FAMILIES: readonly CompatibilityFamily[] = [
   ),
 ];
 
-/**
- * The labels of those families: the server's name and its short identifier, which is the beginning of its
- * UUID.
- */
+/** The labels of those families: the server's name and its short identifier, which is the beginning of its UUID. */
 export function compatibilityLabels({ name, id, uuid }: ServerTarget): Readonly<Record<string, string>> {
   return { server_name: name, id: identityOf({ id: uuid ?? id }) };
 }

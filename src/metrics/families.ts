@@ -10,10 +10,7 @@ export interface Family<Subject> {
   readonly name: string;
   readonly type: 'gauge' | 'counter';
   readonly help: string;
-  /**
-   * Labels in addition to those that every series of the subject has; `read` returns their values in this
-   * order.
-   */
+  /** Labels in addition to those that every series of the subject has; `read` returns their values in this order. */
   readonly labels?: readonly string[];
   /** The value; undefined if there is none: an unknown value is absent, never 0. */
   readonly read: (subject: Subject) => number | undefined | readonly FamilyRow[];

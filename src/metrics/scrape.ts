@@ -38,9 +38,7 @@ interface Render {
   readonly scrape: Promise<Scrape>;
 }
 
-/**
- * Renders the fleet's and the exporter's own metrics; for each encoding, one render runs at a time and at most one waits.
- */
+/** Renders the fleet's and the exporter's own metrics; for each encoding, one render runs at a time and at most one waits. */
 export class Scraper {
   readonly #options: ScraperOptions;
   /** The latest requested render of each encoding, until it has ended. */
@@ -123,10 +121,7 @@ class PlainWriter implements BodyWriter {
   close(): void {}
 }
 
-/**
- * Compresses off the event loop while the body is still being rendered, so that only one piece is uncompressed at
- * a time.
- */
+/** Compresses off the event loop while the body is still being rendered, so that only one piece is uncompressed at a time. */
 class GzipWriter implements BodyWriter {
   readonly #gzip = createGzip({ level: GZIP_LEVEL, chunkSize: GZIP_CHUNK_BYTES });
   readonly #chunks: Promise<readonly Uint8Array[]>;

@@ -10,10 +10,7 @@ export interface SelfFamily {
   readonly buckets?: readonly number[];
 }
 
-/**
- * Families of the exporter itself, in addition to the gauges below and the process and Node.js families of
- * prom-client.
- */
+/** Families of the exporter itself, in addition to the gauges below and the process and Node.js families of prom-client. */
 export const SELF_FAMILIES = {
   buildInfo: {
     name: 'gameserver_exporter_build_info',
@@ -80,8 +77,7 @@ export const SELF_FAMILIES = {
     type: 'histogram',
     help: "Duration of calls of the panel's API, in seconds.",
     labels: ['panel', 'endpoint'],
-    // A panel answers from its cache in about 50 ms, or after up to 20 s if a node doesn't answer; 25 s is the
-    // timeout.
+    // A panel answers from its cache in about 50 ms, or after up to 20 s if a node doesn't answer; 25 s is the timeout.
     buckets: [0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 20, 25],
   },
   reloadSuccessful: {

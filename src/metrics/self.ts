@@ -4,9 +4,7 @@ import { API_ENDPOINTS, type PanelTelemetry } from '../domain/telemetry.ts';
 import { PanelCounts } from './panel-counts.ts';
 import { PANEL_GAUGES, SELF_FAMILIES, type SelfFamily } from './self-families.ts';
 
-/**
- * Gauges of prom-client whose names end in `_total`, which is reserved for counters: promtool rejects them.
- */
+/** Gauges of prom-client whose names end in `_total`, which is reserved for counters: promtool rejects them. */
 const MISNAMED = [
   'nodejs_active_handles_total',
   'nodejs_active_requests_total',

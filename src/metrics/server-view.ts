@@ -82,8 +82,7 @@ export interface PanelView {
 }
 
 /**
- * The view of a panel at the monotonic instant `now`; looks at each of its servers once, to determine the state of the
- * nodes.
+ * The view of a panel at the monotonic instant `now`; looks at each of its servers once, to determine the state of the nodes.
  */
 export function panelViewOf(panel: PanelReading, now: number): PanelView {
   const { name, up, problems } = panel;

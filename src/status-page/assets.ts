@@ -10,10 +10,7 @@ const FOLDER = new URL('status-page/', BUILT);
 const SCRIPT = 'text/javascript; charset=utf-8';
 const STYLE = 'text/css; charset=utf-8';
 
-/**
- * Every file that the page loads, with its type. The table is closed, so that no request reaches the file
- * system.
- */
+/** Every file that the page loads, with its type. The table is closed, so that no request reaches the file system. */
 const TYPES: Readonly<Record<string, string>> = {
   'page.css': STYLE,
   'page.js': SCRIPT,

@@ -6,9 +6,7 @@ import { explained, explainedOf, nodesDown } from './data/problems.ts';
 import { troubleText } from './data/trouble.ts';
 import { NOTHING, problemText, span } from './data/words.ts';
 
-/**
- * The number of servers on the page without its script; with more, it would take long to build, and nobody would read it.
- */
+/** The number of servers on the page without its script; with more, it would take long to build, and nobody would read it. */
 const MAX_ROWS = 200;
 
 /** The page's Content-Security-Policy: only its own files, and no text that becomes markup or script. */

@@ -4,10 +4,7 @@ import { Page } from './page.ts';
 const FIRST_RETRY_MS = 1_000;
 const LONGEST_RETRY_MS = 5_000;
 
-/**
- * A connection without an event for this many milliseconds is dead, because the exporter sends one every
- * second.
- */
+/** A connection without an event for this many milliseconds is dead, because the exporter sends one every second. */
 const SILENCE_MS = 15_000;
 
 /** Receives what the stream delivers. */
@@ -43,8 +40,7 @@ class Stream {
       this.#expect(source);
       this.#listener.delta(JSON.parse(data) as Delta);
     });
-    // The browser's own retry gives up at the first response that isn't an event stream, such as a proxy's
-    // 502.
+    // The browser's own retry gives up at the first response that isn't an event stream, such as a proxy's 502.
     source.addEventListener('error', () => this.#lose(source));
   }
 

@@ -93,8 +93,7 @@ export class HistoryCache {
       this.#onNews();
       return servers;
     } catch {
-      // The exporter is unreachable; the stream shows that, and the missing histories are fetched once it is
-      // back.
+      // The exporter is unreachable; the stream shows that, and the missing histories are fetched once it is back.
       return [];
     }
   }

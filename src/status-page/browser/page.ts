@@ -119,10 +119,7 @@ export class Page {
     document.body.classList.toggle('lost', kind === 'lost');
   }
 
-  /**
-   * Applies a user's choice, and stores it in the page's address: as a new history entry, or in place of the current
-   * one.
-   */
+  /** Applies a user's choice, and stores it in the page's address: as a new history entry, or in place of the current one. */
   #choose(change: Partial<View>, step: 'new' | 'in place' = 'new'): void {
     this.#view = { ...this.#view, ...change };
     const query = writeView(this.#view, location.search);

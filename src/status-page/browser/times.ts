@@ -5,9 +5,7 @@ const full = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle
 const clock = new Intl.DateTimeFormat(undefined, { timeStyle: 'medium' });
 const dayAndClock = new Intl.DateTimeFormat(undefined, { dateStyle: 'short', timeStyle: 'medium' });
 
-/**
- * Shows a text that depends on an instant in Unix seconds; hovering shows the instant itself, in the viewer's time zone.
- */
+/** Shows a text that depends on an instant in Unix seconds; hovering shows the instant itself, in the viewer's time zone. */
 export function setTime(node: HTMLTimeElement, unixSeconds: number | undefined, text: string): void {
   setText(node, text);
   const at = unixSeconds === undefined ? undefined : new Date(unixSeconds * 1_000);

@@ -45,9 +45,7 @@ export interface AttentionFacts {
   readonly isFresh: boolean;
   /** Undefined if unknown. */
   readonly expected: boolean | undefined;
-  /**
-   * Whether the panel holds the server in a state in which it needn't run, such as suspended or installing.
-   */
+  /** Whether the panel holds the server in a state in which it needn't run, such as suspended or installing. */
   readonly isHeld: boolean;
   /** Whether there was a sample before, or a problem prevents the first one. */
   readonly isMissed: boolean;

@@ -181,8 +181,7 @@ export class StatusBoard {
   }
 }
 
-// Aligned to the second, so that a late timer doesn't delay the next one; a slightly early timer waits for the
-// second after.
+// Aligned to the second, so that a late timer doesn't delay the next one; a slightly early timer waits for the second after.
 function untilNextSecond(now: number): number {
   const half = SECOND_MS / 2;
   return SECOND_MS + half - ((now + half) % SECOND_MS);
@@ -194,8 +193,7 @@ function rounded(value: number | null): number | null {
 }
 
 /**
- * A panel as the page shows it; `rateLimited` is its number of 429 answers, and `url` the address at which
- * people open it.
+ * A panel as the page shows it; `rateLimited` is its number of 429 answers, and `url` the address at which people open it.
  */
 function panelStatus(
   panel: PanelReading,

@@ -206,10 +206,7 @@ function identities(targets: readonly ServerTarget[]): Identities {
 const MIB = 1_048_576;
 const UNKNOWN = -1;
 
-/**
- * Writes the column values of a server at the monotonic instant `now` into `row`, in the order of the
- * columns.
- */
+/** Writes the column values of a server at the monotonic instant `now` into `row`, in the order of the columns. */
 function fillRow(row: Float64Array, entry: Entry, now: number, clock: Pick<Clock, 'toUnixMs'>): void {
   const { reading, traffic } = entry;
   const { target, status, sampledAt } = reading;
@@ -273,8 +270,7 @@ function fillBackups(row: Float64Array, reading: ServerReading, now: number): vo
 
 const NO_LIMITS = { cpuCores: undefined, memoryBytes: undefined, diskBytes: undefined };
 
-// The same limits as in the metrics, which a test verifies; a full view of each server would cost more than
-// everything else.
+// The same limits as in the metrics, which a test verifies; a full view of each server would cost more than everything else.
 function limitsOf(limits: Limits, sample: Sample) {
   return {
     cpuCores: finiteLimit(limits.cpuCores),
@@ -287,10 +283,7 @@ function scaled(value: number | undefined, factor: number): number {
   return value === undefined ? UNKNOWN : Math.round(value * factor);
 }
 
-/**
- * A whole number rounded to this many significant digits, as displayed: more digits would be sent but not
- * seen.
- */
+/** A whole number rounded to this many significant digits, as displayed: more digits would be sent but not seen. */
 export function shortened(value: number, digits: number): number {
   if (!(value >= 0)) return UNKNOWN;
   const unit = 10 ** Math.max(0, Math.floor(Math.log10(value)) + 1 - digits);

@@ -24,10 +24,7 @@ export const COLUMNS = [
   'diskLimit',
   'receive',
   'transmit',
-  /**
-   * When the sample was taken; 0 while samples keep coming, so that a streaming server causes no changes
-   * here.
-   */
+  /** When the sample arrived; 0 while samples keep coming, so that a streaming server causes no changes here. */
   'sampled',
   'started',
   /** 1 if it is expected to run, 0 if it may be in any state. */
@@ -44,8 +41,7 @@ export const COLUMNS = [
   'crashes',
   'starts',
   /**
-   * The number of successful backups, when the newest one and the newest failed one ended, and the size of the
-   * newest one.
+   * The number of successful backups, when the newest one and the newest failed one ended, and the size of the newest one.
    */
   'backups',
   'backedUp',

@@ -6,10 +6,7 @@ import { explainedOf } from './problems.ts';
 import { type Trouble, troubleOf } from './trouble.ts';
 import { share } from './words.ts';
 
-/**
- * The longest delay between a stop and the look at the fleet that sees the server off, in milliseconds, with
- * a margin.
- */
+/** The longest delay between a stop and the look at the fleet that sees the server off, in milliseconds, with a margin. */
 const SEEN_WITHIN_MS = 3_000;
 
 /** A game may take this long to load before its queries are answered; the alert waits as long. */

@@ -5,10 +5,7 @@ import type { StateChange } from './protocol.ts';
 /** The number of state changes kept per server. */
 const MAX_CHANGES = 20;
 
-/**
- * A stop and the state change that it causes happen at the same instant, but the fleet is observed only once a
- * second.
- */
+/** A stop and the state change that it causes happen at the same instant, but the fleet is observed only once a second. */
 const SAME_STOP_SECONDS = 2;
 
 /** The changes plus one, at this Unix time in milliseconds. */

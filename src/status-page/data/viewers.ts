@@ -40,9 +40,7 @@ export class Viewers {
     return this.#viewers.size;
   }
 
-  /**
-   * A stream for one more viewer. If there are too many, the oldest stream of the client with the most is closed.
-   */
+  /** A stream for one more viewer. If there are too many, the oldest stream of the client with the most is closed. */
   open({ client, cut }: Watcher): ReadableStream<Uint8Array> {
     if (this.#viewers.size >= this.#max) this.#makeRoom(client);
     let viewer: Viewer | undefined;
