@@ -51,7 +51,10 @@ export class Streamer {
   #machine: MachineState = INITIAL_STATE;
   #socket: ConsoleSocket | undefined;
   #fetch: AbortController | undefined;
+  /** In whole milliseconds: every sample sets it, and V8 keeps a fraction in a separate object. */
   #lastStatsAt = 0;
+  /** Kept beside it, since every sample asks. */
+  #awaitsSample = false;
   #socketHost: string | undefined;
   #closing: Promise<void> = Promise.resolve();
 
@@ -93,9 +96,10 @@ export class Streamer {
     this.dispatch({ type: 'wake' });
   }
 
-  /** Records that a sample arrived at this instant. */
-  sampled(now: number): void {
-    this.#lastStatsAt = now;
+  /** Records that a sample arrived at this instant; returns true if the machine waits for one. */
+  sampled(now: number): boolean {
+    this.#lastStatsAt = Math.trunc(now);
+    return this.#awaitsSample;
   }
 
   /** Steps the machine and runs its effects. */
@@ -103,6 +107,7 @@ export class Streamer {
     const before = this.#machine;
     const { state, effects } = step(before, event, this.#machineContext());
     this.#machine = state;
+    this.#awaitsSample = 'unanswered' in state && state.unanswered > 0;
     for (const effect of effects) this.#run(effect);
     if (state !== before || effects.length > 0) this.#owner.changed();
   }
@@ -282,8 +287,9 @@ class SocketEvents implements SocketListener, FrameHandler {
     this.#streamer.dispatch({ type: 'refused', epoch: this.#epoch, failure });
   }
 
+  // A socket that the machine has given up is detached, and reports no more frames.
   message(frame: Buffer, isBinary: boolean): void {
-    if (this.#epoch === this.#streamer.machine.epoch) this.#handleFrame(frame, isBinary, this);
+    this.#handleFrame(frame, isBinary, this);
   }
 
   closed(closing: SocketClosing): void {
@@ -303,12 +309,9 @@ class SocketEvents implements SocketListener, FrameHandler {
 
   stats(sample: Sample): void {
     const now = this.#context.clock.now();
-    this.#streamer.sampled(now);
+    const isAwaited = this.#streamer.sampled(now);
     this.#record.socketSample(sample, now);
-    const { machine } = this.#streamer;
-    if ('unanswered' in machine && machine.unanswered > 0) {
-      this.#streamer.dispatch({ type: 'heard', epoch: this.#epoch });
-    }
+    if (isAwaited) this.#streamer.dispatch({ type: 'heard', epoch: this.#epoch });
   }
 
   status(state: ServerState): void {
