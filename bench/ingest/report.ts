@@ -132,7 +132,7 @@ function targetsOf({ scenario, runs }: ScenarioRuns): readonly Target[] {
       }
     : {
         what: `${name}: RSS at its peak, scrapes included`,
-        bound: { kind: 'at most', value: 400 },
+        bound: { kind: 'at most', value: 420 },
         unit: 'MB',
         measured: median(runs.map(({ exporter }) => exporter.usage.peakRssMb)),
       };
