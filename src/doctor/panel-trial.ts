@@ -4,10 +4,11 @@ import { QUIET_LOG } from '../domain/log.ts';
 import type { CauseCode, Problem } from '../domain/problem.ts';
 import type { ServerTarget } from '../domain/server.ts';
 import { NO_TELEMETRY, type PanelTelemetry } from '../domain/telemetry.ts';
+import { untilAborted } from '../domain/until-aborted.ts';
 import { PanelApi, type PanelApiOptions } from '../panel/api.ts';
 import type { ListingPage, Resources } from '../panel/dialect.ts';
 import { createPanelGateway, type PanelGateway } from '../panel/gateway.ts';
-import { type Attempt, attempt, Cut, STOPPED, untilAborted, wordsOf } from './attempt.ts';
+import { type Attempt, attempt, Cut, STOPPED, wordsOf } from './attempt.ts';
 import type { ConsoleAccess } from './console-trial.ts';
 import {
   bounded,

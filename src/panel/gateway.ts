@@ -102,7 +102,7 @@ export function createPanelGateway(
   return new Gateway(options, calls, budget, breaker);
 }
 
-/** Assumed until `setFleetSize`: enough that one server's trouble isn't mistaken for the panel's. */
+/** Assumed until `setFleetSize`: enough servers that trouble with a single one doesn't count as trouble with the panel. */
 const UNKNOWN_FLEET_SIZE = 3;
 
 class Gateway implements PanelGateway {

@@ -3,6 +3,7 @@ import type { Clock } from '../domain/clock.ts';
 import type { Problem } from '../domain/problem.ts';
 import type { QueryReading } from '../domain/reading.ts';
 import type { ServerTarget } from '../domain/server.ts';
+import { untilAborted } from '../domain/until-aborted.ts';
 import { QUERY_DEADLINE_MS, type QueryClient, type QueryOutcome, type QueryTarget } from './client.ts';
 import { allowedAddress, type QueryPolicy, queryPlace, type ResolveName } from './place.ts';
 
@@ -81,19 +82,4 @@ function askedOf(outcome: QueryOutcome): Asked {
 // Finer digits are noise.
 function toMicroseconds(seconds: number): number {
   return Math.round(seconds * 1e6) / 1e6;
-}
-
-/** The result of the work, or a rejection with the signal's reason as soon as that aborts. */
-async function untilAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
-  let onAbort: () => void = () => undefined;
-  const aborted = new Promise<never>((_resolve, reject) => {
-    onAbort = () => reject(signal.reason as Error);
-    if (signal.aborted) onAbort();
-    signal.addEventListener('abort', onAbort, { once: true });
-  });
-  try {
-    return await Promise.race([work, aborted]);
-  } finally {
-    signal.removeEventListener('abort', onAbort);
-  }
 }
