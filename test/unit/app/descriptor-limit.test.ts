@@ -15,25 +15,25 @@ const on = (sources: Partial<LimitSources>) =>
   descriptorLimit({ platform: 'linux', readLimits: refuse, report: refuse, ...sources });
 
 describe('the limit on open files', () => {
-  it('is the soft one that Linux shows', () => {
+  it('is the soft limit on Linux', () => {
     expect(on({ readLimits: () => LIMITS })).toBe(100);
   });
 
-  it("comes from Node's report elsewhere", () => {
+  it('comes from the Node.js report on other systems', () => {
     const report = () => ({ userLimits: { open_files: { soft: 256, hard: 'unlimited' } } });
     expect(on({ platform: 'darwin', report })).toBe(256);
   });
 
   it.each([
-    ['there is none', { readLimits: () => LIMITS.replace('100 ', 'unlimited ') }],
-    ['there is no /proc', {}],
-    ['a report says that there is none', unlimitedReport()],
-    ['the system has no such limits', { platform: 'win32', report: () => ({}) }],
-  ] as const)('is unknown where %s', (_, sources) => {
+    ['the limit is "unlimited"', { readLimits: () => LIMITS.replace('100 ', 'unlimited ') }],
+    ['/proc is missing', {}],
+    ['the report says "unlimited"', unlimitedReport()],
+    ['the system has no such limit', { platform: 'win32', report: () => ({}) }],
+  ] as const)('is unknown if %s', (_, sources) => {
     expect(on(sources)).toBeUndefined();
   });
 
-  it('of this process is known', () => {
+  it('is known for this process', () => {
     expect(descriptorLimit()).toBeGreaterThan(0);
   });
 });

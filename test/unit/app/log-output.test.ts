@@ -4,7 +4,7 @@ import { LogOutput } from '../../../src/app/log-output.ts';
 
 const FD = 2;
 
-/** What a device does with a write: takes so many bytes of it, or fails. */
+/** How a device reacts to a write: it accepts this many bytes, or fails. */
 type Answer = number | 'ENOSPC' | 'EPIPE' | 'EAGAIN';
 
 let written: string;
@@ -30,7 +30,7 @@ afterEach(() => {
 });
 
 describe('a line', () => {
-  it.each(['ENOSPC', 'EPIPE'] as const)('that fails with %s is dropped and counted', (code) => {
+  it.each(['ENOSPC', 'EPIPE'] as const)('is dropped and counted if its write fails with %s', (code) => {
     const output = new LogOutput(FD);
     answers = [code];
     output.write('one\n');
@@ -40,14 +40,14 @@ describe('a line', () => {
     expect(output.dropped).toBe(1);
   });
 
-  it('that is taken in parts is written whole', () => {
+  it('is written completely if the device accepts it in parts', () => {
     const output = new LogOutput(FD);
     answers = [2, 1];
     output.write('one\n');
     expect(written).toBe('one\n');
   });
 
-  it('that was cut off by a full disk spoils no other', () => {
+  it('does not corrupt other lines when a full disk cuts it off', () => {
     const output = new LogOutput(FD);
     answers = [2, 'ENOSPC'];
     output.write('one\n');
@@ -70,7 +70,7 @@ describe('a reader that is slower than the log', () => {
     expect(output.dropped).toBe(0);
   });
 
-  it('costs a bounded amount of memory: what is beyond is dropped and counted', () => {
+  it('uses a bounded amount of memory: lines beyond it are dropped and counted', () => {
     const output = new LogOutput(FD);
     answers = ['EAGAIN'];
     for (let index = 0; index < 20; index += 1) output.write(`${'x'.repeat(99_999)}\n`);

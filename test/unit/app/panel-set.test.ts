@@ -5,6 +5,6 @@ it.each([
   ['https://panel.example.com', 'https://panel.example.com', 'https://panel.example.com'],
   ['https://example.com/panel', 'https://example.com', 'https://example.com/panel'],
   ['http://panel.internal:8080/games', 'https://panel.example.com', 'https://panel.example.com/games'],
-])('people open the panel at %s, whose origin is %s, at %s', (url, origin, expected) => {
+])('users open the panel with url %s and origin %s at %s', (url, origin, expected) => {
   expect(publicUrl({ url, origin })).toBe(expected);
 });

@@ -22,11 +22,11 @@ describe('a pretty line', () => {
       'TLS handshake failed client=::1 code=ECONNRESET',
     ],
     [{ msg: 'reloaded', panels: { added: 1 }, servers: 7 }, 'reloaded'],
-  ])('has the message and what that leaves out: %j', (line, expected) => {
+  ])('shows the message and the fields that the message does not mention: %j', (line, expected) => {
     expect(pretty(line)).toBe(expected);
   });
 
-  it('has an error with its stack', () => {
+  it('shows an error with its stack', () => {
     const err = {
       type: 'TypeError',
       message: 'no',
@@ -38,7 +38,7 @@ describe('a pretty line', () => {
     expect(pretty({ msg: 'request failed', err: { message: 'no' } })).toBe('request failed err="no"');
   });
 
-  it('is one line, and steers no terminal', () => {
+  it('is a single line without terminal control characters', () => {
     const line = pretty({ msg: 'a\nb\r\nc\u2028d\u001b[2Je\u0085f', cause: 'x\ny' });
     expect(line).toBe('a b c d [2Je f cause=x y');
   });

@@ -39,7 +39,7 @@ beforeEach(() => {
 });
 
 describe('a reload', () => {
-  it('says in one line what changed', async () => {
+  it('logs what changed in one line', async () => {
     apply = () => Promise.resolve({ ...NOTHING, servers: { ...NOTHING.servers, added: 2 } });
     const summary = 'configuration reloaded: panels: 1 unchanged; servers: 2 added, 12 unchanged';
     expect(await reloader.reload()).toEqual({ ok: true, summary });
@@ -47,7 +47,7 @@ describe('a reload', () => {
     expect(ended).toEqual([true]);
   });
 
-  it('of a bad configuration changes nothing, and names every problem with its place', async () => {
+  it('of an invalid configuration changes nothing and lists every problem with its position', async () => {
     const issues = [
       { file: 'config.yaml', line: 2, column: 5, path: 'panels[0].url', message: 'is missing' },
       { file: 'config.yaml', line: 3, column: 5, path: 'panels[0].name', message: 'is missing' },
@@ -67,9 +67,9 @@ describe('a reload', () => {
   });
 
   it.each<[string, () => void]>([
-    ['read', () => (load = () => Promise.reject(new Error('no luck')))],
-    ['taken on', () => (apply = () => Promise.reject(new Error('no luck')))],
-  ])('that throws where the configuration is %s fails, and the next may succeed', async (_, arrange) => {
+    ['reading', () => (load = () => Promise.reject(new Error('no luck')))],
+    ['applying', () => (apply = () => Promise.reject(new Error('no luck')))],
+  ])('that throws while %s the configuration fails, and the next one can succeed', async (_, arrange) => {
     const [goodLoad, goodApply] = [load, apply];
     arrange();
     expect(await reloader.reload()).toEqual({ ok: false, problems: 'no luck' });
@@ -78,7 +78,7 @@ describe('a reload', () => {
     expect(ended).toEqual([false, true]);
   });
 
-  it('while another is running begins after it, and those who ask meanwhile share it', async () => {
+  it('requested during another starts after it, and later requests share it', async () => {
     let release: () => void = () => {};
     apply = () =>
       new Promise((resolve) => {
@@ -105,7 +105,7 @@ describe('a reload', () => {
     expect(events.join(' ')).toBe(Array.from({ length: 3 }, () => 'load apply applied').join(' '));
   });
 
-  it('that is under way when the exporter stops takes nothing on', async () => {
+  it('in progress when the exporter stops applies nothing', async () => {
     const running = reloader.reload();
     reloader.stop();
     expect(await running).toEqual({ ok: false, problems: 'the exporter is stopping' });
@@ -113,7 +113,7 @@ describe('a reload', () => {
     expect(log.lines).toEqual([]);
   });
 
-  it('of a configuration that came by no file fails', async () => {
+  it('fails if the configuration did not come from a file', async () => {
     const bare = new Reloader({ log, apply: () => apply(), ended: (successful) => ended.push(successful) });
     expect(await bare.reload()).toMatchObject({ ok: false });
     expect(ended).toEqual([false]);
@@ -129,6 +129,6 @@ it.each<[ConfigChanges, string]>([
     },
     'panels: 1 added, 2 removed, 3 rebuilt, 4 changed, 0 unchanged; servers: 5 added, 6 removed, 7 changed, 8 unchanged',
   ],
-])('changes are told in words', (changes, words) => {
+])('changes are described in words', (changes, words) => {
   expect(describeChanges(changes)).toBe(words);
 });
