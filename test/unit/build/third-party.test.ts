@@ -13,7 +13,7 @@ beforeEach(async () => {
 
 afterEach(() => rm(folder, { recursive: true }));
 
-/** Puts a package where a program in the folder finds it. */
+/** Installs a package where a program in the folder finds it. */
 async function install(name: string, license: string, files: Readonly<Record<string, string>> = {}) {
   const root = join(folder, 'node_modules', name);
   await mkdir(root, { recursive: true });
@@ -26,7 +26,7 @@ async function install(name: string, license: string, files: Readonly<Record<str
     await writeFile(join(root, file), text);
 }
 
-/** Builds a program that imports these packages, and gives the files that the plugin adds. */
+/** Builds a program that imports these packages, and returns the files that the plugin adds. */
 async function build(...names: readonly string[]) {
   return buildWith(thirdParty(), names);
 }
@@ -45,8 +45,8 @@ async function buildWith(plugin: Plugin, names: readonly string[]) {
   }
 }
 
-describe('what a build says of the packages in it', () => {
-  it('is their licences, word for word', async () => {
+describe('the build output about bundled packages', () => {
+  it('contains their licenses verbatim', async () => {
     await install('a', 'MIT', { LICENSE: 'Copyright of a', 'README.md': 'about a' });
     await install('@b/c', 'Apache-2.0', { 'LICENSE.txt': 'The licence', NOTICE: 'Notice of c' });
     await install('d', 'ISC');
@@ -59,7 +59,7 @@ describe('what a build says of the packages in it', () => {
     expect(notices).not.toContain('d 1.2.3');
   });
 
-  it('is a bill of materials', async () => {
+  it('contains a bill of materials', async () => {
     await install('a', 'MIT');
     await install('@b/c', 'ISC');
     const bill = JSON.parse((await build('a', '@b/c')).get('gameserver-exporter.cdx.json') ?? '') as unknown;
@@ -75,7 +75,7 @@ describe('what a build says of the packages in it', () => {
   });
 });
 
-it('builds that share the plugin are described together by the last one', async () => {
+it('the last of several builds that share the plugin describes the packages of all', async () => {
   await install('a', 'MIT');
   await install('d', 'ISC');
   const shared = thirdParty();
@@ -85,7 +85,7 @@ it('builds that share the plugin are described together by the last one', async 
   expect(notices).toContain('d 1.2.3 (ISC)');
 });
 
-it('a package that may not be passed on ends the build', async () => {
+it('the build fails if the license of a package forbids redistribution', async () => {
   await install('a', 'GPL-3.0-only');
   await expect(build('a')).rejects.toThrow('a is under GPL-3.0-only');
 });
