@@ -49,7 +49,7 @@ async function check(text: string, ...option: readonly string[]) {
   };
 }
 
-test('a valid configuration is shown as it was understood, without secrets', async () => {
+test('prints a valid configuration as it was understood, without secrets', async () => {
   const { out, err, exitCode } = await check(VALID);
   expect(err).toBe('');
   expect(exitCode).toBe(0);
@@ -97,7 +97,7 @@ The panels were not asked. To try them: gameserver-exporter doctor --config /con
 `);
 });
 
-test('discovery and backups are shown as they were understood', async () => {
+test('prints discovery and backups as they were understood', async () => {
   const { out } = await check(`panels:
   - name: main
     url: https://panel.example.com
@@ -136,7 +136,7 @@ test('discovery and backups are shown as they were understood', async () => {
 `);
 });
 
-test('all errors go to stderr, and the exit code is 1', async () => {
+test('prints all errors to stderr and exits with 1', async () => {
   const { out, err, exitCode } = await check(
     VALID.replace('1a7ce997', 'nope').replace('any', 'never'),
     '--config',
@@ -149,7 +149,7 @@ test('all errors go to stderr, and the exit code is 1', async () => {
   ]);
 });
 
-test('names of another exporter are told where they are wanted', async () => {
+test('shows the compatibility setting if the metric names of another exporter are enabled', async () => {
   const { out } = await check(`compatibility: pterodactyl_exporter\n${VALID}`);
   expect(out).toContain('\ncompatibility: the names of pterodactyl_exporter, too\nlog: level info');
 });
@@ -162,29 +162,25 @@ const panel = (more: string) => `panels:
 `;
 
 test.each([
+  ['all servers may be off', 'servers: [{ id: 1a7ce997, expect: any }, { id: d3aac109, expect: any }]', true],
+  ['a rule says that all servers may be off', 'discover: { expect: [{ match: {}, state: any }] }', true],
   [
-    'servers that may all be off',
-    'servers: [{ id: 1a7ce997, expect: any }, { id: d3aac109, expect: any }]',
-    true,
-  ],
-  ['a rule for all that they may be off', 'discover: { expect: [{ match: {}, state: any }] }', true],
-  [
-    'a rule that is never reached',
+    'a rule is never reached',
     'discover: { expect: [{ match: {}, state: any }, { match: { name: [a] } }] }',
     true,
   ],
   [
-    'one server that should run',
+    'one server should run',
     'servers: [{ id: 1a7ce997, expect: any }, { id: d3aac109, expect: auto }]',
     false,
   ],
   [
-    'a rule that comes first',
+    'a specific rule comes first',
     'discover: { expect: [{ match: { name: [a] } }, { match: {}, state: any }] }',
     false,
   ],
-  ['no rules', 'discover: {}', false],
-])('warns of a panel none of whose servers is ever expected to run: %s', async (_title, more, warned) => {
+  ['there are no rules', 'discover: {}', false],
+])('warns if no server of a panel is ever expected to run: %s', async (_title, more, warned) => {
   const { err, exitCode } = await check(panel(more));
   expect(exitCode).toBe(0);
   expect(err === '').toBe(!warned);
@@ -192,7 +188,7 @@ test.each([
     expect(err).toMatch(/^\/config\.yaml: panel main: no server can ever be expected to run, .*expect/);
 });
 
-test('says what holds where no rule fits', async () => {
+test('shows the default if no rule matches', async () => {
   expect((await check(panel('discover: {}'))).out).toContain('expect       auto where no rule above fits');
   const { out } = await check(panel('discover: { expect: [{ match: { name: [a] } }] }'));
   expect(out).toContain('expect       auto where no rule above fits');
@@ -205,21 +201,21 @@ test.each([
   ['1000B', 'memory 1000 bytes'],
   ['3TiB', 'memory 3 TiB'],
   ['unlimited', 'memory unlimited'],
-])('a limit of %s is shown as %s', async (limit, shown) => {
+])('shows a limit of %s as %s', async (limit, shown) => {
   const { out } = await check(
     panel(`servers: [{ id: 1a7ce997, limits: { memory: ${limit}, cpu_cores: 1 } }]`),
   );
   expect(out).toContain(`  ${shown}, cpu 1 core `);
 });
 
-test('a panel on this machine may name this machine for sockets', async () => {
+test('says that a panel on this machine may use sockets to this machine', async () => {
   const { out } = await check(
     panel('discover: true').replace('https://panel.example.com', 'http://127.0.0.1:8080'),
   );
   expect(out).toContain('any host, this machine included, that the panel names\n');
 });
 
-test('discover: true is discover with its defaults, and false is none', async () => {
+test('treats discover: true as the defaults and discover: false as disabled', async () => {
   const full = await check(panel('discover: {}'));
   expect(full.out).toContain('discover       servers that the account has access to, every 5m');
   expect(await check(panel('discover: true'))).toEqual(full);
@@ -243,25 +239,25 @@ test.each([
     /its 60 servers need 120\.2 calls a minute, and requests_per_minute allows 20: 60 are polled every /,
   ],
   [
-    'limits that nobody tells',
+    'unknown limits',
     'limits_from_listing: false\n    servers: [{ id: 1a7ce997, name: a, limits: { cpu_cores: 1 } }, { id: d3aac109, name: b, mode: poll }]',
     /no CPU limit is set for b, so .*\n.*no disk limit is set for a, b, so .*\n.*no memory limit is set for b, so that no alert on the limit can fire: set limits_from_listing: true, or limits\n$/,
   ],
   [
-    'a rule behind one that fits every server',
+    'a rule after one that matches every server',
     'discover: { expect: [{ match: {}, state: auto }, { match: { name: [a] } }] }',
     /the last rule of discover\.expect is never reached, since rule 1 fits every server: move it to the end/,
   ],
-])('warns of %s', async (_title, more, expected) => {
+])('warns about %s', async (_title, more, expected) => {
   const { err, exitCode } = await check(panel(more));
   expect(err).toMatch(expected);
   expect(exitCode).toBe(0);
 });
 
 test.each([
-  ['a rate that is enough', `requests_per_minute: 60\n    servers: [${some(400)}]`],
+  ['a sufficient rate', `requests_per_minute: 60\n    servers: [${some(400)}]`],
   ['limits from the listing', `servers: [${some(3)}]`],
-])('says nothing of %s', async (_title, more) => {
+])('does not warn about %s', async (_title, more) => {
   expect((await check(panel(more))).err).toBe('');
 });
 
@@ -271,7 +267,7 @@ test.each([
   [0o604, 'mode 0604'],
   [0o600, undefined],
   [0o400, undefined],
-])('warns of a key file that others may read: %o', async (mode, shown) => {
+])('warns about a key file that other users can read: mode %o', async (mode, shown) => {
   await chmod(join(directory, 'key'), mode);
   const { err, exitCode } = await check(VALID);
   expect(exitCode).toBe(0);
@@ -282,7 +278,7 @@ test.each([
   );
 });
 
-test('queries are shown: of servers, of rules, and the hosts that may be queried', async () => {
+test('shows the queries of servers and rules, and the hosts that may be queried', async () => {
   const { out, err } = await check(`panels:
   - name: main
     url: https://panel.example.com

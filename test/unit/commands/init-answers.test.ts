@@ -20,7 +20,7 @@ beforeEach(async () => {
 });
 afterEach(() => rm(folder, { recursive: true }));
 
-/** Gives these answers one after the other, each until one is accepted. */
+/** Gives these answers in order; an answer that is refused is followed by the next one. */
 function person(...answers: readonly string[]) {
   const asked: string[] = [];
   const refused: string[] = [];
@@ -53,14 +53,14 @@ describe('answers', () => {
   it.each([
     ['a file', () => ({ keyFile: join(folder, 'key') })],
     ['a variable', () => ({ keyVariable: 'PANEL_KEY' })],
-    ['the standard input', () => ({ keyFile: '-' })],
-  ])('come from flags, the key from %s, and nobody is asked', async (_source, flags) => {
+    ['standard input', () => ({ keyFile: '-' })],
+  ])('come from flags, with the key from %s, and no question is asked', async (_source, flags) => {
     const { asker, asked } = person();
     expect(await answersTo({ url: URL, ...flags() }, { asker, input: `${KEY}\r\n` })).toEqual([URL, KEY]);
     expect(asked).toEqual([]);
   });
 
-  it('are asked for, and again while they are no good', async () => {
+  it('are requested again until they are valid', async () => {
     const { asker, asked, refused } = person(
       'https://panel.example.com/server/1a7ce997',
       'http://panel.example.com',
@@ -92,11 +92,11 @@ describe('answers', () => {
       { url: URL, keyFile: '/nowhere/key' },
       '--key-file: "/nowhere/key" can\'t be read: there is no such file',
     ],
-  ])('of flags that are no good are told: %j', async (flags, message) => {
+  ])('from invalid flags are rejected with the reason: %j', async (flags, message) => {
     await expect(answersTo(flags)).rejects.toThrow(message);
   });
 
-  it('never name a key', async () => {
+  it('never appear in messages if they are keys', async () => {
     const failure = answersTo({ url: URL, keyFile: '-' }, { input: 'papp_TopSecretKeyOfAnAdministrator' });
     await expect(failure).rejects.toThrow('this one is for the application API. Create a client API key');
     await expect(failure).rejects.not.toThrow('TopSecret');
@@ -105,13 +105,13 @@ describe('answers', () => {
   it.each([
     ['http://panel.example.com', 'http://panel.example.com'],
     ['http://localhost:8080', 'http://localhost:8080'],
-  ])('may be an http address if that is permitted: %s', async (url, expected) => {
+  ])('may contain an http address if that is permitted: %s', async (url, expected) => {
     const flags = { url, allowInsecure: true, keyVariable: 'PANEL_KEY' };
     expect(await answersTo(flags)).toEqual([expected, KEY]);
   });
 });
 
-describe('flags that are missing without a terminal', () => {
+describe('missing flags without a terminal', () => {
   it.each<readonly [AnswerFlags, string | undefined]>([
     [
       {},
@@ -120,7 +120,7 @@ describe('flags that are missing without a terminal', () => {
     [{ url: URL }, 'missing --key-file <file> (or --key-variable <name>): there is no terminal to ask in'],
     [{ keyFile: 'key' }, 'missing --url <address>: there is no terminal to ask in'],
     [{ url: URL, keyVariable: 'KEY' }, undefined],
-  ])('of %j', (flags, expected) => {
+  ])('are listed for %j', (flags, expected) => {
     expect(missingFlags(flags)).toBe(expected);
   });
 });

@@ -18,7 +18,7 @@ const files = () => [
 const modeOf = async (name: string) => (await stat(at(name))).mode & 0o777;
 
 describe('private files', () => {
-  it.each([0o022, 0o000, 0o077])('can be read by their owner alone under umask %o', async (umask) => {
+  it.each([0o022, 0o000, 0o077])('are readable only by their owner under umask %o', async (umask) => {
     const before = process.umask(umask);
     try {
       writePrivately(files(), false);
@@ -31,7 +31,7 @@ describe('private files', () => {
     expect((await readdir(folder)).toSorted()).toEqual(['config.yaml', 'panel-key']);
   });
 
-  it.each(['panel-key', 'config.yaml'])('are not written at all where %s is there already', async (name) => {
+  it.each(['panel-key', 'config.yaml'])('are not written at all if %s already exists', async (name) => {
     await writeFile(at(name), 'mine');
     expect(() => writePrivately(files(), false)).toThrow(
       `${at(name)} exists: add --force to overwrite it, or name other files with --config and --save-key-to`,
@@ -40,14 +40,14 @@ describe('private files', () => {
     expect(await readFile(at(name), 'utf8')).toBe('mine');
   });
 
-  it('never follow a link that somebody left at their place', async () => {
+  it('never follow an existing symbolic link', async () => {
     await symlink(at('elsewhere'), at('panel-key'));
     expect(() => writePrivately(files(), false)).toThrow('exists');
     writePrivately(files(), true);
     expect((await readdir(folder)).toSorted()).toEqual(['config.yaml', 'panel-key']);
   });
 
-  it('replace what is there on request, and its mode', async () => {
+  it('replace existing files and their modes if requested', async () => {
     await writeFile(at('panel-key'), 'old', { mode: 0o644 });
     writePrivately(files(), true);
     expect(await readFile(at('panel-key'), 'utf8')).toBe('secret\n');
@@ -55,7 +55,7 @@ describe('private files', () => {
     expect((await readdir(folder)).toSorted()).toEqual(['config.yaml', 'panel-key']);
   });
 
-  it('need their folder, and leave nothing behind without it', async () => {
+  it('require an existing folder, and nothing is left behind without it', async () => {
     const [key] = files();
     const config = { path: at('nowhere/config.yaml'), text: '' };
     expect(() => writePrivately([...(key === undefined ? [] : [key]), config], false)).toThrow(
@@ -64,14 +64,14 @@ describe('private files', () => {
     expect(await readdir(folder)).toEqual([]);
   });
 
-  it('are no directories', async () => {
+  it('cannot replace a directory', async () => {
     await mkdir(at('config.yaml'));
     expect(() => writePrivately(files(), true)).toThrow(
       `${at('config.yaml')} can't be written: it is a directory`,
     );
   });
 
-  it('may be made of what is there', async () => {
+  it('can be existing files', async () => {
     await writeFile(at('panel-key'), 'mine');
     await chmod(at('panel-key'), 0o644);
     makePrivate(at('panel-key'));

@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { parseShard } from '../../../src/commands/serve-flags.ts';
 
-describe('the shard of flags and environment', () => {
+describe('the shard from flags and environment', () => {
   it.each([
-    ['nothing', {}, {}, { index: 0, total: 1 }],
+    ['not set', {}, {}, { index: 0, total: 1 }],
     ['both flags', { shard: '2', totalShards: '5' }, {}, { index: 2, total: 5 }],
     [
       'the count from the environment',
@@ -12,14 +12,19 @@ describe('the shard of flags and environment', () => {
       { index: 0, total: 3 },
     ],
     [
-      'the flag before the environment',
+      'the flag takes precedence over the environment',
       { shard: '4', totalShards: '5' },
       { TOTAL_SHARDS: '3' },
       { index: 4, total: 5 },
     ],
-    ['the pod', { shard: 'auto', totalShards: '12' }, { POD_NAME: 'exporter-10' }, { index: 10, total: 12 }],
     [
-      'the host',
+      'the ordinal from the pod name',
+      { shard: 'auto', totalShards: '12' },
+      { POD_NAME: 'exporter-10' },
+      { index: 10, total: 12 },
+    ],
+    [
+      'the ordinal from the host name',
       { shard: 'auto', totalShards: '3' },
       { HOSTNAME: 'game-exporter-2' },
       { index: 2, total: 3 },
@@ -31,13 +36,23 @@ describe('the shard of flags and environment', () => {
   it.each([
     ['a count alone', { totalShards: '5' }, {}, '--total-shards needs --shard'],
     ['an ordinal alone', { shard: '1' }, {}, '--shard needs --total-shards'],
-    ['an ordinal past the last', { shard: '5', totalShards: '5' }, {}, 'from 0 to 4 for 5 shards, got "5"'],
+    [
+      'an ordinal that is too high',
+      { shard: '5', totalShards: '5' },
+      {},
+      'from 0 to 4 for 5 shards, got "5"',
+    ],
     ['a negative ordinal', { shard: '-1', totalShards: '5' }, {}, 'got "-1"'],
     ['a word', { shard: 'first', totalShards: '5' }, {}, 'got "first"'],
-    ['no shards', { shard: '0', totalShards: '0' }, {}, 'at least 1, got "0"'],
-    ['a pod that outgrew the count', { shard: 'auto', totalShards: '3' }, { POD_NAME: 'e-3' }, 'got "3"'],
-    ['a pod without an ordinal', { shard: 'auto', totalShards: '3' }, { HOSTNAME: 'e-5f7c' }, 'set POD_NAME'],
-  ])('%s is refused in words', (_what, flags, env, words) => {
+    ['zero shards', { shard: '0', totalShards: '0' }, {}, 'at least 1, got "0"'],
+    ['a pod ordinal above the count', { shard: 'auto', totalShards: '3' }, { POD_NAME: 'e-3' }, 'got "3"'],
+    [
+      'a pod name without an ordinal',
+      { shard: 'auto', totalShards: '3' },
+      { HOSTNAME: 'e-5f7c' },
+      'set POD_NAME',
+    ],
+  ])('is rejected with a message: %s', (_what, flags, env, words) => {
     expect(parseShard(flags, env)).toContain(words);
   });
 });
