@@ -20,13 +20,17 @@ const refusal = (facts: Partial<PanelRefusal>): PanelRefusal => ({
 const IP_LIMIT =
   'This IP address (203.0.113.7) does not have permission to access the API using these credentials.';
 
-describe('a refusal in the words of a panel', () => {
+describe("a rejection in the panel's own form", () => {
   it.each<[string, Partial<PanelRefusal>, string]>([
     ['a key limited to other addresses', { detail: IP_LIMIT }, 'key_address'],
-    ['the same on the listing', { detail: IP_LIMIT, endpoint: 'listing' }, 'key_address'],
-    ['an application key by its prefix', { isApplicationKey: true }, 'application_key'],
     [
-      'an application key by the words',
+      'a key limited to other addresses, on the listing',
+      { detail: IP_LIMIT, endpoint: 'listing' },
+      'key_address',
+    ],
+    ['an application key, by its prefix', { isApplicationKey: true }, 'application_key'],
+    [
+      'an application key, by the message',
       {
         detail:
           'You are attempting to use an application API key on an endpoint that requires a client API key.',
@@ -40,25 +44,25 @@ describe('a refusal in the words of a panel', () => {
     ],
     ['no console permission', { endpoint: 'websocket' }, 'no_console_permission'],
     ['no access to the resources', {}, 'forbidden'],
-    ['401 by the authentication', { status: 401, code: 'AuthenticationException' }, 'key_refused'],
-    ['401 of the listing', { status: 401, endpoint: 'listing', form: 'message' }, 'key_refused'],
-    ['401 that may be a permission', { status: 401, form: 'message' }, 'unauthorized'],
+    ['401 from the authentication', { status: 401, code: 'AuthenticationException' }, 'key_refused'],
+    ['401 on the listing', { status: 401, endpoint: 'listing', form: 'message' }, 'key_refused'],
+    ['401 that may be a missing permission', { status: 401, form: 'message' }, 'unauthorized'],
     ['404', { status: 404 }, 'not_found'],
     ['409 suspended', { status: 409, detail: 'This server is currently suspended' }, 'suspended'],
     ['409 restoring', { status: 409, detail: 'is currently restoring from a backup' }, 'restoring'],
-    ['409 in unknown words', { status: 409, detail: 'no' }, 'maintenance'],
+    ['409 with an unknown message', { status: 409, detail: 'no' }, 'maintenance'],
     ['429', { status: 429 }, 'rate_limited'],
-    ['429 of a token', { status: 429, endpoint: 'websocket' }, 'console_limit'],
-    ['504 in the envelope', { status: 504 }, 'node_unreachable'],
+    ['429 for a token', { status: 429, endpoint: 'websocket' }, 'console_limit'],
+    ["504 in the panel's envelope", { status: 504 }, 'node_unreachable'],
     ['500', { status: 500, code: 'QueryException' }, 'panel_error'],
-    ['503, maintenance mode', { status: 503, form: 'message' }, 'panel_down'],
+    ['503 in maintenance mode', { status: 503, form: 'message' }, 'panel_down'],
     ['422', { status: 422 }, 'bad_request'],
   ])('%s', (_, facts, cause) => {
     expect(refusalCause(refusal(facts))).toBe(cause);
   });
 });
 
-describe("a node's answer that the panel passes on says nothing about the server's access or the key", () => {
+describe("a node's answer that the panel forwards says nothing about the key or access to the server", () => {
   it.each<[number, string]>([
     [401, 'node_error'],
     [403, 'node_error'],
@@ -71,7 +75,7 @@ describe("a node's answer that the panel passes on says nothing about the server
   });
 });
 
-describe('an answer in a foreign form never speaks of a server', () => {
+describe('an answer in a foreign form never concerns a server', () => {
   it.each<[number, string, string]>([
     [403, 'Attention Required! | Cloudflare', 'challenge_page'],
     [403, '403 Forbidden', 'challenge_page'],
@@ -96,7 +100,7 @@ describe('an answer in a foreign form never speaks of a server', () => {
     }
   });
 
-  it('a redirect to the same host over TLS asks for https, any other is a redirect', () => {
+  it('a redirect to the same host over TLS means that https is needed, any other is a redirect', () => {
     const redirect = (location?: string) =>
       refusalCause(
         refusal({ status: 302, url: 'http://panel.example.com/base', ...(location && { location }) }),
@@ -132,12 +136,12 @@ describe('a node', () => {
     expect(upgradeCause({ status, body, error: failed }, false)).toBe(cause);
   });
 
-  it('that can not be connected to is classified by its error', () => {
+  it('that cannot be connected to is classified by the error', () => {
     const error = Object.assign(new Error('x'), { code: 'ECONNREFUSED' });
     expect(upgradeCause({ error }, false)).toBe('node_connection');
   });
 
-  it('closes for a suspension, for good, or for no reason', () => {
+  it('closes a socket because of a suspension, permanently, or without a reason', () => {
     expect([4409, 4400, 1006, 1001].map(closeCause)).toEqual([
       'suspended',
       'closed_for_good',
@@ -146,7 +150,7 @@ describe('a node', () => {
     ]);
   });
 
-  it('says of a token that it is old, for another server, not permitted, or something else', () => {
+  it('rejects a token because it is old, for another server, without permission, or for another reason', () => {
     const granted = { permissions: ['*'] };
     expect(jwtErrorCause('jwt: exp claim is invalid')).toBe('token_clock');
     expect(jwtErrorCause('jwt: created too far in past (denylist)')).toBe('token_clock');
@@ -163,7 +167,7 @@ describe('a node', () => {
     expect(isCuredByNewToken('JWT has been revoked')).toBe(true);
   });
 
-  it('is quoted without the identifier that differs each time', () => {
+  it('is quoted without the request identifier, which is different each time', () => {
     const words = 'Error Event [3a1ad8a2-5e34-4b7e-9bb0-0c1f0a3ad9ce]: jwt: missing connect permission';
     expect(daemonWords(words)).toBe('jwt: missing connect permission');
     expect(daemonWords('\u001b[31mplain\nwords')).toBe('plain words');

@@ -7,14 +7,14 @@ import { BLOCKED_REASONS } from '../../../src/domain/server.ts';
 const ALL = Object.values(CAUSES);
 
 describe('every cause', () => {
-  it('has a code of its own, in one scope', () => {
+  it('has a unique code in exactly one scope', () => {
     const codes = Object.values(CAUSES_BY_SCOPE).flat();
     expect(new Set(codes).size).toBe(codes.length);
     expect(Object.keys(CAUSES)).toEqual(codes);
   });
 
   it.each(ALL)(
-    '$code has a short title, and whole sentences that say what it means and what to do',
+    '$code has a short title, and complete sentences about what it means and what to do',
     (cause) => {
       expect(cause.title).toMatch(/^\S.{4,58}\S$/);
       expect(cause.title).not.toMatch(/\.$/);
@@ -23,17 +23,17 @@ describe('every cause', () => {
     },
   );
 
-  it('that is a fact never escalates', () => {
+  it('of severity "fact" never escalates', () => {
     expect(ALL.filter(({ severity, escalates }) => severity === 'fact' && escalates)).toEqual([]);
   });
 });
 
-it('nothing that concerns one server escalates: suspended, not found and forbidden stay with it', () => {
+it('causes of a single server, such as suspended, not found and forbidden, never escalate', () => {
   expect(ALL.filter(({ scope, escalates }) => scope === 'server' && escalates)).toEqual([]);
   expect(ALL.filter(isPanelWide).every(({ scope }) => scope === 'panel' || scope === 'key')).toBe(true);
 });
 
-describe('a server is blocked', () => {
+describe('a server', () => {
   it.each<[CauseCode, string | undefined]>([
     ['suspended', 'suspended'],
     ['maintenance', 'maintenance'],
@@ -49,11 +49,11 @@ describe('a server is blocked', () => {
     ['key_console_permission', undefined],
     ['origin', 'forbidden'],
     ['node_token_mismatch', 'forbidden'],
-  ])('by %s: %s', (cause, reason) => {
+  ])('blocked by %s has the reason %s', (cause, reason) => {
     expect(blockedReason(cause)).toBe(reason);
   });
 
-  it('only for reasons that the metric has', () => {
+  it('is only blocked for reasons that the metric has', () => {
     const reasons = ALL.map(({ code }) => blockedReason(code)).filter((reason) => reason !== undefined);
     expect(BLOCKED_REASONS).toEqual(expect.arrayContaining(reasons));
   });

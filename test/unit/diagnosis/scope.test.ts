@@ -21,7 +21,7 @@ const end = (
   ...more,
 });
 
-/** What is judged after these calls; a panel found down stays so. */
+/** The judgment after these calls; once the panel is down, it stays down. */
 function after(...ends: readonly CallEnd[]) {
   let evidence: Evidence = NO_EVIDENCE;
   let judgment = judge(evidence, ends[0] ?? end('listing', ''));
@@ -35,7 +35,7 @@ function after(...ends: readonly CallEnd[]) {
 
 const servers = (count: number) => Array.from({ length: count }, (_, index) => `server-${index}`);
 
-describe('the weight of a call', () => {
+describe('the evidence of a call', () => {
   it.each<[ApiEndpoint, CauseCode | undefined, string]>([
     ['resources', undefined, 'proof'],
     ['websocket', 'no_console_permission', 'proof'],
@@ -58,12 +58,12 @@ describe('the weight of a call', () => {
 });
 
 describe('the panel is down', () => {
-  it('when three servers can not connect to it', () => {
+  it('if three servers cannot connect to it', () => {
     const judged = after(...servers(3).map((server) => end('websocket', server, 'connection')));
     expect(judged).toMatchObject({ type: 'down', problem: { cause: 'connection' } });
   });
 
-  it('when three servers meet a firewall, and so does the call that verifies it', () => {
+  it('if three servers and the verification call hit a firewall', () => {
     const met = servers(3).map((server) => end('websocket', server, 'challenge_page'));
     expect(after(...met)).toMatchObject({
       type: 'well',
@@ -73,11 +73,11 @@ describe('the panel is down', () => {
     expect(after(...met, verification)).toMatchObject({ type: 'down', problem: { cause: 'challenge_page' } });
   });
 
-  it('when its only server meets trouble on the way', () => {
+  it('if its only server has connection trouble', () => {
     expect(after(end('resources', 'only', 'dns', { fleetSize: 1 }))).toMatchObject({ type: 'down' });
   });
 
-  it('with a key that is refused to all, even where there is no listing to vouch for it', () => {
+  it('if its key is rejected for all servers, even if no listing can confirm that', () => {
     const refused = servers(3).map((server) => end('websocket', server, 'unauthorized'));
     const verification = end('listing', '', 'not_found', { isVerification: true });
     expect(after(...refused, verification)).toMatchObject({
@@ -86,14 +86,14 @@ describe('the panel is down', () => {
     });
   });
 
-  it('with a key that is limited to other addresses', () => {
+  it('if its key is limited to other addresses', () => {
     const refused = servers(3).map((server) => end('resources', server, 'key_address'));
     expect(after(...refused)).toMatchObject({ type: 'down', problem: { cause: 'key_address' } });
   });
 });
 
 describe('the panel is not down', () => {
-  it('for a dead node whose resources time out, once the listing answers', () => {
+  it('if a node is dead and its resources time out, but the listing answers', () => {
     const late = servers(5).map((server) => end('resources', server, 'node_silent'));
     expect(after(...late)).toMatchObject({ evidence: { isDoubtful: true } });
     expect(after(...late, end('listing', '', undefined, { isVerification: true }))).toEqual({
@@ -102,13 +102,13 @@ describe('the panel is not down', () => {
     });
   });
 
-  it('for a firewall before one path, while another path passes', () => {
+  it('if a firewall blocks one path, but another path works', () => {
     const blocked = servers(9).map((server) => end('websocket', server, 'challenge_page'));
     const passing = end('listing', '', undefined, { isVerification: true });
     expect(after(...blocked, passing)).toMatchObject({ type: 'well' });
   });
 
-  it('for servers that are refused consoles with 401, while the listing accepts the key', () => {
+  it('if consoles of servers are rejected with 401, but the listing accepts the key', () => {
     const refused = servers(9).map((server) => end('websocket', server, 'unauthorized'));
     expect(after(...refused, end('listing', '', undefined, { isVerification: true }))).toMatchObject({
       type: 'well',
@@ -126,8 +126,8 @@ const calls = fc.array(
   { maxLength: 30 },
 );
 
-describe('whatever calls end in whatever way', () => {
-  it('causes that do not escalate never make the panel down', () => {
+describe('for any sequence of calls', () => {
+  it('causes that do not escalate never mark the panel as down', () => {
     const harmless = CODES.filter((code) => code !== 'unauthorized' && !CAUSES[code].escalates);
     fc.assert(
       fc.property(calls, fc.infiniteStream(fc.constantFrom(...harmless)), (ends, causes) => {
@@ -141,7 +141,7 @@ describe('whatever calls end in whatever way', () => {
     );
   });
 
-  it('a success wipes out all that was held against the panel', () => {
+  it('a success discards all evidence against the panel', () => {
     fc.assert(
       fc.property(calls, fc.constantFrom(...API_ENDPOINTS), (ends, endpoint) => {
         const open = ends.filter(({ isVerification }) => !isVerification);
@@ -152,7 +152,7 @@ describe('whatever calls end in whatever way', () => {
     );
   });
 
-  it('calls that wait for a node never make the panel down by themselves, unless nothing connects or the key is refused', () => {
+  it('calls that wait for a node never mark the panel as down by themselves, unless connections fail or the key is rejected', () => {
     const slow = CODES.filter((code) => weigh('resources', code) !== 'decisive');
     fc.assert(
       fc.property(fc.array(fc.tuple(fc.constantFrom(...servers(9)), fc.constantFrom(...slow))), (ends) => {
@@ -162,7 +162,7 @@ describe('whatever calls end in whatever way', () => {
     );
   });
 
-  it('one server alone never makes the panel of many servers down', () => {
+  it('a single server never marks a panel with many servers as down', () => {
     fc.assert(
       fc.property(calls, (ends) => {
         const judged = after(

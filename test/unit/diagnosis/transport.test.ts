@@ -10,7 +10,7 @@ const error = (code: string, message = `${code} happened`, cause?: unknown) =>
 
 const HTTPS = { protocol: 'https:', proxied: false, hasAnswered: false };
 
-describe('an error of the transport', () => {
+describe('a transport error', () => {
   it.each<[string, string, string]>([
     ['ENOTFOUND', 'dns', 'node_dns'],
     ['EAI_AGAIN', 'dns', 'node_dns'],
@@ -45,7 +45,7 @@ describe('an error of the transport', () => {
     expect([panelTransportCause(read, HTTPS), nodeTransportCause(read, false)]).toEqual([panel, node]);
   });
 
-  it('is found below others, in bundles, and in a ring', () => {
+  it('is found in nested, aggregated and circular causes', () => {
     const inner = error('CERT_HAS_EXPIRED');
     const ring = error('WRAPPED');
     ring.cause = ring;
@@ -55,7 +55,7 @@ describe('an error of the transport', () => {
     expect(readTransportError('a string').kind).toBe('connection');
   });
 
-  it('is read from the words of OpenSSL where its code tells too little', () => {
+  it('is read from the OpenSSL message if its code is not specific enough', () => {
     const words = 'write EPROTO: ssl3_get_record:wrong version number';
     expect(readTransportError(error('EPROTO', words)).kind).toBe('tls_plain_port');
     expect(readTransportError(error('ECONNREFUSED', words)).kind).toBe('refused');
@@ -68,32 +68,32 @@ describe('an error of the transport', () => {
     ['sslv3 alert certificate expired', 'tls_client_certificate'],
     ['tlsv1 alert unknown ca', 'tls_client_certificate'],
     ['tlsv1 alert protocol version', 'tls'],
-  ])('that is an EPROTO with the words "%s" is %s', (words, kind) => {
+  ])('with EPROTO and the OpenSSL message "%s" is %s', (words, kind) => {
     const message = `write EPROTO 806C43F60F7F0000:error:0A00042E:SSL routines:ssl3_read_bytes:${words}:rec_layer_s3.c`;
     expect(readTransportError(error('EPROTO', message)).kind).toBe(kind);
   });
 
-  it('that cut plain HTTP before any answer asks for https, and later does not', () => {
+  it('that cuts plain HTTP before the first answer means that https is needed, but not later', () => {
     const cut = readTransportError(error('ECONNRESET'));
     const plain = { ...HTTPS, protocol: 'http:' };
     expect(panelTransportCause(cut, plain)).toBe('https_needed');
     expect(panelTransportCause(cut, { ...plain, hasAnswered: true })).toBe('connection_cut');
   });
 
-  it.each(['ECONNREFUSED', 'ENOTFOUND'])('%s through a proxy is the proxy', (code) => {
+  it.each(['ECONNREFUSED', 'ENOTFOUND'])('%s through a proxy is attributed to the proxy', (code) => {
     const read = readTransportError(error(code));
     expect(panelTransportCause(read, { ...HTTPS, proxied: true })).toBe('proxy');
     expect(nodeTransportCause(read, true)).toBe('node_proxy');
   });
 
-  it('about a certificate is not the proxy', () => {
+  it('about a certificate is not attributed to the proxy', () => {
     const read = readTransportError(error('CERT_HAS_EXPIRED'));
     expect(panelTransportCause(read, { ...HTTPS, proxied: true })).toBe('tls_expired');
     expect(nodeTransportCause(read, true)).toBe('node_tls_expired');
   });
 });
 
-describe('the alerts of a peer that expects a client certificate', () => {
+describe('TLS alerts from a peer that expects a client certificate', () => {
   it.each([
     ['ERR_SSL_TLSV13_ALERT_CERTIFICATE_REQUIRED', true],
     ['ERR_SSL_TLSV1_ALERT_UNKNOWN_CA', true],
