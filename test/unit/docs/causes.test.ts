@@ -7,17 +7,17 @@ import { expectSection } from '../../support/generated.ts';
 
 const CODES: ReadonlySet<string> = new Set(Object.keys(CAUSES));
 
-it('the troubleshooting page has every cause of the table', () => {
+it('the troubleshooting page lists every cause', () => {
   expectSection('docs/troubleshooting.md', 'causes', renderCauses());
   for (const code of CODES) expect(renderCauses()).toContain(`| \`${code}\` |`);
 });
 
-it.each(Object.entries(RUNBOOK_CAUSES))('the runbook %s has the causes of its alert', (file, causes) => {
+it.each(Object.entries(RUNBOOK_CAUSES))('the runbook %s lists the causes of its alert', (file, causes) => {
   expect(causes.length).toBeGreaterThan(3);
   expectSection(`docs/runbooks/${file}`, 'causes', causeTable(causes));
 });
 
-/** Codes that a page names as causes: after the word cause, as the value of a label, and in columns of that name. */
+/** Codes that a page names as causes: after the word cause, as the value of a label, and in columns headed cause. */
 function codesIn(text: string): readonly string[] {
   const listed = [...text.matchAll(/\bcauses?:? ((?:`[a-z_]+`(?: \([^)]*\))?(?:,| and| or)?\s*)+)/g)].flatMap(
     ([, list = '']) => [...list.matchAll(/`([a-z_]+)`/g)].map(([, code = '']) => code),
@@ -48,26 +48,26 @@ function columnCodes(text: string): readonly string[] {
   return codes;
 }
 
-describe('every code that a page names as a cause is in the table', () => {
+describe('every cause code that a page names exists', () => {
   it.each(documents().filter(({ path }) => path !== 'docs/doctor.md'))('in $path', ({ text }) => {
     expect(codesIn(text).filter((code) => !CODES.has(code))).toEqual([]);
   });
 
-  it('or would be found', () => {
+  it('and an unknown code is detected', () => {
     const text =
       'the causes `origin`, `gone` (long ago) and `lost`; cause="nothing"\n\n| x | cause for a node |\n| --- | --- |\n| `a` | `none` |\n';
     expect(codesIn(text).filter((code) => !CODES.has(code))).toEqual(['gone', 'lost', 'nothing', 'none']);
   });
 });
 
-it('every symptom names causes: those of the key, of tokens and of answers from elsewhere', () => {
+it('the symptoms cover all causes of the key, and more than 30 causes in total', () => {
   const page = documents().find(({ path }) => path === 'docs/troubleshooting.md')?.text ?? '';
   const [symptoms = ''] = page.split('<!-- begin causes -->');
   for (const code of CAUSES_BY_SCOPE.key) expect(symptoms).toContain(`\`${code}\``);
   expect(new Set(codesIn(symptoms)).size).toBeGreaterThan(30);
 });
 
-it('the runbook of the refused key says to check its allowed addresses', () => {
+it('the runbook of the rejected key says to check its allowed addresses', () => {
   const page = documents().find(({ path }) => path.endsWith('gameserver-panel-key-refused.md'))?.text ?? '';
   const [, steps = ''] = page.split('## What to do');
   expect(steps).toMatch(/`key_address`.*allowed addresses/);

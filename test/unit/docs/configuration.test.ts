@@ -10,11 +10,11 @@ import { expectSection } from '../../support/generated.ts';
 
 const FILE = 'docs/configuration.md';
 
-it('the keys are what the schema gives', () => {
+it('the keys match the schema', () => {
   expectSection(FILE, 'config', renderConfigReference());
 });
 
-it('the flags are those of serve', () => {
+it('the flags match those of serve', () => {
   expectSection(FILE, 'flags', renderFlags(serveCommand()));
 });
 
@@ -40,7 +40,7 @@ function keysOf(node: Node, path = ''): readonly Key[] {
   });
 }
 
-it('every key has a description, and an example, a default, or keys of its own that do', () => {
+it('every key has a description, and an example, a default, or keys of its own', () => {
   const keys = keysOf(configJsonSchema());
   expect(keys.length).toBeGreaterThan(40);
   const undescribed = keys.filter(({ node }) => (node.description ?? '') === '');
@@ -50,7 +50,7 @@ it('every key has a description, and an example, a default, or keys of its own t
   expect([undescribed, bare].map((found) => found.map(({ path }) => path))).toEqual([[], []]);
 });
 
-it('types are in words, a map leads to its keys, and sections that are the same are shown once', () => {
+it('types are described in words, maps link to their keys, and identical sections are shown once', () => {
   const globs = { type: 'object', properties: { name: { type: 'array', items: { type: 'string' } } } };
   const text = renderConfigReference({
     properties: {
@@ -77,12 +77,12 @@ const configurations = documents().flatMap((document) =>
     .map((block) => [document.path, block] as const),
 );
 
-it.each(configurations)('the configuration in %s is a good one', (path, block) => {
+it.each(configurations)('the configuration in %s is valid', (path, block) => {
   const env = Object.fromEntries([...block.matchAll(/\$\{(\w+)\}/g)].map(([, name = '']) => [name, 'x']));
   expect(parseConfig(block, path, env).issues).toEqual([]);
 });
 
-it('there are some', async () => {
+it('the pages contain configurations', async () => {
   expect(configurations.length).toBeGreaterThan(3);
-  expect((await loadConfig('config.example.yaml', {})).ok).toBe(false); // its key file is nowhere
+  expect((await loadConfig('config.example.yaml', {})).ok).toBe(false); // its key file does not exist
 });

@@ -3,7 +3,7 @@ import { dirname, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { documents, proseOf } from '../../support/documents.ts';
 
-/** Targets of links and pictures, but for those in code. */
+/** Targets of links and images, except those in code. */
 function targetsIn(text: string): readonly string[] {
   const prose = proseOf({ text }).replaceAll(/`[^`\n]*`/g, '`');
   const links = [...prose.matchAll(/\]\(<?([^)\s>]+)>?(?:\s+"[^"]*")?\)/g)];
@@ -11,7 +11,7 @@ function targetsIn(text: string): readonly string[] {
   return [...links, ...attributes].map(([, target = '']) => target);
 }
 
-/** The anchors of a page's headings, as GitHub makes them. */
+/** The anchors of a page's headings, as GitHub generates them. */
 function anchorsIn(text: string): ReadonlySet<string> {
   const seen = new Map<string, number>();
   const headings = [...proseOf({ text }).matchAll(/^#{1,6} +(.+?) *$/gm)];
@@ -26,7 +26,7 @@ function anchorsIn(text: string): ReadonlySet<string> {
   );
 }
 
-/** What is wrong with a link from the page; undefined where it leads somewhere, or out of the project. */
+/** What is wrong with a link from the page; undefined if its target exists or is external. */
 function problemOf(target: string, page: string, text: string): string | undefined {
   if (/^[a-z][a-z+.-]*:/i.test(target)) return undefined;
   const [path = '', anchor] = target.split('#');
@@ -37,12 +37,12 @@ function problemOf(target: string, page: string, text: string): string | undefin
   return anchorsIn(there).has(anchor) ? undefined : `${target}: ${file} has no such heading`;
 }
 
-describe('every link leads somewhere', () => {
+describe('every link has a target', () => {
   it.each(documents())('in $path', ({ path, text }) => {
     expect(targetsIn(text).flatMap((target) => problemOf(target, path, text) ?? [])).toEqual([]);
   });
 
-  it('or would be found', () => {
+  it('and a broken link is detected', () => {
     const text = '# A `b`: c\n[x](#a-b-c) [y](#nowhere) [z](nothing.md) <img src="no.png"> `[code](none)`\n';
     expect(targetsIn(text).map((target) => problemOf(target, 'README.md', text))).toEqual([
       undefined,

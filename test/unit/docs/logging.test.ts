@@ -11,7 +11,7 @@ function table(...rows: readonly (readonly string[])[]): string {
   return [head, head.map(() => '---'), ...body].map((cells) => `| ${cells.join(' | ')} |\n`).join('');
 }
 
-it('the page has every event, as a summary tells of it', () => {
+it('the page lists every event with its summary line', () => {
   const rows = SERVER_EVENTS.map((event) => {
     const group = {
       level: 'info',
@@ -31,7 +31,7 @@ it('the page has every event, as a summary tells of it', () => {
   expectSection(FILE, 'events', table(['`event`', 'of twelve servers'], ...rows));
 });
 
-it('the page has every cause', () => {
+it('the page lists every cause', () => {
   const rows = Object.values(CAUSES).map(({ code, scope, title }) => [`\`${code}\``, title, scope]);
   expectSection(FILE, 'causes', table(['`cause`', 'title', 'concerns'], ...rows));
 });

@@ -12,7 +12,7 @@ import {
 import { documents } from '../../support/documents.ts';
 import { expectSection } from '../../support/generated.ts';
 
-it('the tables are what the code defines', () => {
+it('the tables match the code', () => {
   expectSection('docs/metrics.md', 'metrics', renderMetricTable());
   expectSection('docs/metrics.md', 'self-metrics', renderSelfMetricTable());
   expectSection('docs/migration.md', 'compatibility', renderCompatibilityTable());
@@ -28,21 +28,21 @@ const NAMES = new Set([
   ...histograms.flatMap(({ name }) => ['_bucket', '_sum', '_count'].map((suffix) => name + suffix)),
 ]);
 
-/** What docs/upgrading.md names beside these: metrics that were replaced, and by what. */
+/** Other names in docs/upgrading.md: replaced metrics with their replacements. */
 const REPLACED: Readonly<Record<string, string>> = {
   gameserver_unexpected_stops_total: 'gameserver_stops_total',
 };
 
 const METRIC = /\b(?:gameserver|pterodactyl_server)_[a-z0-9_]+/g;
 
-/** A series that rules record, as `server:gameserver_uptime:ratio30d`. */
+/** A recorded series, such as `server:gameserver_uptime:ratio30d`. */
 const RECORDED = /\b[a-z]+:gameserver_[a-z0-9_]+:[a-z0-9_]+/g;
 const RULES = readFileSync(
   fileURLToPath(new URL('../../../deploy/prometheus/rules/gameserver.yml', import.meta.url)),
   'utf8',
 );
 
-describe('every metric that a page names is there', () => {
+describe('every metric that a page names exists', () => {
   it.each(documents())('in $path', ({ path, text }) => {
     const replaced = path === 'docs/upgrading.md' ? Object.entries(REPLACED).flat() : [];
     const recorded = text.match(RECORDED) ?? [];
@@ -54,7 +54,7 @@ describe('every metric that a page names is there', () => {
       ),
     ).toEqual([]);
     const named = [...text.replaceAll(RECORDED, '').matchAll(METRIC)].map(([name]) => name);
-    // A name that ends in _ stands for those that begin so.
+    // A name that ends in _ is a prefix.
     expect(
       named.filter((name) => !NAMES.has(name) && !name.endsWith('_') && !replaced.includes(name)),
     ).toEqual([]);

@@ -14,7 +14,7 @@ const quotes = documents().flatMap((document) =>
   ),
 );
 
-/** The longest words that a line has from the program, with where they begin: examples are left out. */
+/** The longest words of a line that come from the program, with their positions; examples are left out. */
 function wordsOf(line: string): readonly (readonly [at: number, word: string])[] {
   return [...line.matchAll(/(?<![\w(…"'-])[a-z]{4,}(?![\w)…"'-])/g)]
     .map(({ 0: word, index }) => [index, word] as const)
@@ -22,17 +22,17 @@ function wordsOf(line: string): readonly (readonly [at: number, word: string])[]
     .slice(0, 3);
 }
 
-describe('what the pages quote is what the program says', () => {
+describe('quoted output in the docs matches the messages of the program', () => {
   it.each(quotes)('%s: %s', (_path, line) => {
     expect(messages.includes(line)).toBe(true);
   });
 
-  it('is much of it', () => {
+  it('covers at least 36 lines', () => {
     expect(quotes.length).toBeGreaterThan(35);
   });
 });
 
-describe('a quoted line with another word is not what the program says', () => {
+describe('a quoted line with a changed word does not match the messages of the program', () => {
   it.each(quotes)('%s: %s', (_path, line) => {
     const changed = wordsOf(line).map(
       ([at, word]) => `${line.slice(0, at)}stolen${line.slice(at + word.length)}`,
@@ -57,7 +57,7 @@ describe('a message', () => {
     'panel main lost the server, as before',
     'panel main lost the server: the server is gone for good',
     'panel … lost the server: …',
-  ])('is quoted as %s', (line) => {
+  ])('matches the quote %s', (line) => {
     expect(small.includes(line)).toBe(true);
   });
 
@@ -71,12 +71,12 @@ describe('a message', () => {
     'panel of the user lost the server',
     'unknown: unknown',
     'gone',
-  ])('is not quoted as %s', (line) => {
+  ])('does not match the quote %s', (line) => {
     expect(small.includes(line)).toBe(false);
   });
 });
 
-describe('the steps of the doctor that the pages name are there', () => {
+describe('every doctor step that the docs name exists', () => {
   const doctor = readFileSync('docs/doctor.md', 'utf8');
   const named = documents().flatMap(({ text }) =>
     [...text.matchAll(/`doctor`, steps? `(\w+)`(?: and `(\w+)`)?/g)].flatMap(([, ...steps]) => steps),
