@@ -5,7 +5,7 @@ import type { CauseCode } from '../../../src/domain/problem.ts';
 
 describe('the advice on a cause', () => {
   it.each(Object.keys(CAUSES) as CauseCode[])(
-    '%s: what to do first fits the first line of the report',
+    '%s: the first step fits the first line of the report',
     (cause) => {
       const { headline, rest } = adviceOn(cause);
       expect(`1. ${headline}`.length).toBeLessThanOrEqual(80);

@@ -18,7 +18,7 @@ describe('the estimate', () => {
     [['auto' as const], 192, '2 s'],
     [Array.from({ length: 80 }, () => 'auto' as const), 60_000, '20 s'],
     [[], 60, '1 s'],
-  ])('of %# is %s', (modes, perMinute, spoken) => {
+  ])('for case %# is %s', (modes, perMinute, spoken) => {
     expect(spokenDuration(estimateMs(modes, perMinute))).toBe(spoken);
   });
 
@@ -29,11 +29,11 @@ describe('the estimate', () => {
     [5_940_000, '99 min'],
     [7_200_000, '2 h'],
     [7_500_000, '2 h 5 min'],
-  ])('%i ms is %s', (durationMs, spoken) => {
+  ])('shows %i ms as %s', (durationMs, spoken) => {
     expect(spokenDuration(durationMs)).toBe(spoken);
   });
 
-  it('bounds a server by all of its deadlines, and by the turns before it where they come seldom', () => {
+  it('includes all deadlines of a server, and the waiting time before its turn if the rate is low', () => {
     const bounds = {
       requestTimeoutMs: 25_000,
       connectTimeoutMs: 10_000,
@@ -45,8 +45,8 @@ describe('the estimate', () => {
   });
 });
 
-describe('work within bounds', () => {
-  it('is cut at its deadline', async () => {
+describe('work with a deadline', () => {
+  it('is cut off at its deadline', async () => {
     const clock = new ManualClock();
     const { signal } = new AbortController();
     const late = new Cut('late', 'deadline');
@@ -60,7 +60,7 @@ describe('work within bounds', () => {
     expect(clock.pending).toBe(0);
   });
 
-  it('ends with the one who waits for it', async () => {
+  it('ends when its caller is stopped', async () => {
     const clock = new ManualClock();
     const stop = new AbortController();
     const work = bounded(
@@ -74,7 +74,7 @@ describe('work within bounds', () => {
     await expect(work).rejects.toBe(stopped);
   });
 
-  it('gives the results in order, and never does more at once than it may', async () => {
+  it('in parallel gives its results in order, and never exceeds its concurrency', async () => {
     await fc.assert(
       fc.asyncProperty(
         fc.array(fc.nat(5), { maxLength: 30 }),

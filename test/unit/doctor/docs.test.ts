@@ -2,7 +2,7 @@ import { it } from 'vitest';
 import { CAUSES } from '../../../src/diagnosis/causes.ts';
 import { expectSection } from '../../support/generated.ts';
 
-it('the table of causes is what the code defines', () => {
+it('the table of causes matches the code', () => {
   const rows = Object.values(CAUSES).map(
     ({ code, scope, meaning, remedy }) => `| \`${code}\` | ${scope} | ${meaning} | ${remedy} |`,
   );

@@ -38,7 +38,7 @@ const chosen = (selection: DoctorSelection, panels = PANELS) => {
   });
 };
 
-describe('what is selected', () => {
+describe('the selection of servers', () => {
   it.each<readonly [DoctorSelection, unknown]>([
     [
       {},
@@ -66,7 +66,7 @@ describe('what is selected', () => {
     expect(chosen(selection)).toEqual(expected);
   });
 
-  it('is looked for in the listings where the configuration has none of that name', () => {
+  it('searches the listings if the configuration has no server of that name', () => {
     expect(chosen({ server: 'lobby' }, DISCOVERING)).toEqual([['found', [], ['eeeeeeee']]]);
     expect(chosen({ server: 'd3aac109' }, DISCOVERING)).toEqual([['main', ['d3aac109']]]);
   });

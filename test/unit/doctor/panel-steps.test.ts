@@ -19,7 +19,7 @@ describe("the panel's clock", () => {
     expect(clockSkewMs(await token(issuedAt), span)).toBe(skew);
   });
 
-  it.each(['opaque', 'a.b.c', ''])('is not told by the token "%s"', (text) => {
+  it.each(['opaque', 'a.b.c', ''])('is unknown if the token is "%s"', (text) => {
     expect(clockSkewMs(text, span)).toBeUndefined();
   });
 
@@ -29,7 +29,7 @@ describe("the panel's clock", () => {
     [-30_000, 'ok', /agrees/],
     [31_000, 'warning', /31 s ahead of/],
     [-90_000, 'warning', /90 s behind/],
-  ] as const)('%s ms off: %s', (skew, result, words) => {
+  ] as const)('with a skew of %s ms: %s', (skew, result, words) => {
     expect(clockFinding(skew)).toMatchObject({ result, detail: expect.stringMatching(words) as string });
   });
 });

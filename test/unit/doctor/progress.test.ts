@@ -7,7 +7,7 @@ import { serverReport } from './reports.ts';
 
 const paint = painter(false);
 
-/** Progress on a screen of so many columns, or on a pipe. */
+/** Progress on a screen with this number of columns, or on a pipe. */
 function liveOn(columns: number | undefined) {
   const written: string[] = [];
   const clock = new ManualClock();
@@ -26,7 +26,7 @@ function play({ live }: ReturnType<typeof liveOn>): void {
 }
 
 describe('progress on a pipe', () => {
-  it('is a line for each panel step and each server, without escapes', () => {
+  it('has one line per panel step and server, without escapes', () => {
     const on = liveOn(undefined);
     play(on);
     expect(on.written.join('')).toBe(`\
@@ -40,7 +40,7 @@ panel main: it is slow
 });
 
 describe('progress in a terminal', () => {
-  it('has a redrawn line below, and leaves lines for what failed alone', () => {
+  it('has a redrawn status line, and permanent lines only for failures and panel steps', () => {
     const on = liveOn(80);
     play(on);
     const lines = on.written
@@ -59,13 +59,13 @@ describe('progress in a terminal', () => {
   });
 });
 
-describe('what is left', () => {
+describe('the remaining time', () => {
   it.each([
     [{ total: 100, done: 0, plannedMs: 60_000, elapsedMs: 0 }, 60_000],
     [{ total: 100, done: 5, plannedMs: 60_000, elapsedMs: 90_000 }, 0],
     [{ total: 100, done: 50, plannedMs: 60_000, elapsedMs: 90_000 }, 90_000],
     [{ total: 100, done: 100, plannedMs: 60_000, elapsedMs: 90_000 }, 0],
-  ])('of %j is %i ms', (pace, leftMs) => {
+  ])('for %j is %i ms', (pace, leftMs) => {
     expect(remainingMs(pace)).toBe(leftMs);
   });
 
@@ -79,8 +79,8 @@ describe('what is left', () => {
   });
 });
 
-describe('a server of which nothing was tried', () => {
-  it('says so', () => {
+describe('a server that was not tried', () => {
+  it('is reported as not tried', () => {
     expect(serverLine('main', serverReport('survival', 'found'), paint)).toBe('main: survival: not tried');
   });
 });

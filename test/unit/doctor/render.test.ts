@@ -25,8 +25,8 @@ const TROUBLED = doctorReport(
   panelReport([serverReport('survival'), serverReport('creative', 'upgrade', 'origin')], 'limit_not_told'),
 );
 
-describe('the report for a person', () => {
-  it('shows every panel with its servers, and a last line, where all is well', () => {
+describe('the readable report', () => {
+  it('shows every panel with its servers and a summary if there are no problems', () => {
     expect(renderReport(ALL_WELL, plain)).toBe(`\
 panel main: https://panel.example.com
   reach    ok       fine
@@ -42,7 +42,7 @@ All is well: 1 panel, 2 servers (7 calls in 3 s).
 `);
   });
 
-  it('begins with what to do about each problem, where it is and what was seen; failures first', () => {
+  it('begins with the problems, failures first: what to do, where, and what was seen', () => {
     const text = renderReport(TROUBLED, plain);
     expect(text).toMatch(
       /^1\. Set origin for this panel to APP_URL in its \.env, without a trailing slash\.\n {3}Nodes/,
@@ -61,7 +61,7 @@ All is well: 1 panel, 2 servers (7 calls in 3 s).
     expect(text).toMatch(/Not all is well: 1 of 2 servers with trouble \(7 calls in 3 s\)\.\n$/);
   });
 
-  it('tells of servers that share a trouble once', () => {
+  it('lists servers with the same problem once', () => {
     const servers = Array.from({ length: 2_000 }, (_, index) =>
       serverReport(`s${index}`, 'upgrade', 'origin'),
     );
@@ -73,7 +73,7 @@ All is well: 1 panel, 2 servers (7 calls in 3 s).
     expect(text).not.toContain('\n2. ');
   });
 
-  it('leaves those that are well out of a long table', () => {
+  it('omits healthy servers from a long table', () => {
     const servers = Array.from({ length: 150 }, (_, index) => serverReport(`s${index}`));
     const text = renderReport(
       doctorReport(panelReport([...servers, serverReport('odd', 'auth', 'closed')])),
@@ -84,7 +84,7 @@ All is well: 1 panel, 2 servers (7 calls in 3 s).
     expect(text).toContain('150 servers more: all well, and not shown.');
   });
 
-  it('is one block for a panel that fails as a whole, however many servers it has', () => {
+  it('shows a panel that fails as a whole as one block, however many servers it has', () => {
     const servers = Array.from({ length: 150 }, (_, index) =>
       untried(target({ name: `s${index}` }), NOT_REACHED),
     );
@@ -111,7 +111,7 @@ s).
 `);
   });
 
-  it('gives each advice once, for all problems that it is for', () => {
+  it('shows each advice once for all problems with that advice', () => {
     const one = serverReport('a', 'credentials', 'unauthorized');
     const other = serverReport('b', 'credentials', 'no_console_permission');
     const report = doctorReport(panelReport([one, other]), { ...panelReport([one]), name: 'second' });
@@ -122,7 +122,7 @@ s).
     expect(text).not.toContain('\n2. ');
   });
 
-  it('shows a server that the panel holds, and may, as no trouble', () => {
+  it('shows a suspended server that may be off as no problem', () => {
     const held = 'server suspended, which expect: any allows';
     const server = { ...serverReport('lobby'), held };
     const text = renderReport(doctorReport(panelReport([server])), plain);
@@ -130,7 +130,7 @@ s).
     expect(text).toContain('All is well');
   });
 
-  it('fits 80 columns, whatever things are called and whatever was said', () => {
+  it('fits 80 columns, whatever the names and messages', () => {
     const words = fc.oneof(
       fc.string({ unit: 'grapheme', maxLength: 120 }),
       fc.constantFrom('服务器'.repeat(40), '🎮'.repeat(60), 'x'.repeat(199), 'a b '.repeat(60)),
@@ -160,19 +160,19 @@ s).
     );
   });
 
-  it('says so when it was stopped', () => {
+  it('says if it was stopped', () => {
     const report = { ...ALL_WELL, stopped: true };
     expect(renderReport(report, plain)).toContain('Not all is well: stopped before the end');
   });
 
-  it('has colours where they are wanted alone', () => {
-    const coloured = renderReport(TROUBLED, painter(true));
-    expect(coloured).toContain('\u001b[31mfailed\u001b[39m');
-    expect(stripVTControlCharacters(coloured)).toBe(renderReport(TROUBLED, plain));
+  it('has colors only if they are enabled', () => {
+    const colored = renderReport(TROUBLED, painter(true));
+    expect(colored).toContain('\u001b[31mfailed\u001b[39m');
+    expect(stripVTControlCharacters(colored)).toBe(renderReport(TROUBLED, plain));
   });
 });
 
-describe('colours', () => {
+describe('colors', () => {
   it.each([
     [{ isTTY: true }, {}, true],
     [{ isTTY: true }, { NO_COLOR: '' }, true],
@@ -186,7 +186,7 @@ describe('colours', () => {
 });
 
 describe('problems', () => {
-  it('are joined by their cause over steps and servers, but not over panels', () => {
+  it('are grouped by cause across steps and servers, but not across panels', () => {
     const broken = serverReport('a', 'upgrade', 'origin');
     const report = doctorReport(
       panelReport([broken, serverReport('b', 'upgrade', 'origin'), serverReport('c', 'auth', 'origin')]),
@@ -199,7 +199,7 @@ describe('problems', () => {
   });
 });
 
-describe('servers with one cause', () => {
+describe('servers with the same cause', () => {
   const failing = (details: readonly string[], name = (index: number) => `s${index}`) => {
     const servers = details.map((detail, index) => ({
       name: name(index),
@@ -210,7 +210,7 @@ describe('servers with one cause', () => {
     return problemsOf(doctorReport(panelReport(servers)));
   };
 
-  it('are one problem, if their words differ in addresses, ids, numbers and the server itself', () => {
+  it("are one problem if their messages differ only in addresses, ids, numbers and the server's name", () => {
     const details = Array.from(
       { length: 1_000 },
       (_, index) =>
@@ -222,7 +222,7 @@ describe('servers with one cause', () => {
     expect(problems[0]?.detail).toBe(details[0]);
   });
 
-  it('are several, if what was said to them differs', () => {
+  it('are several problems if their messages differ', () => {
     const problems = failing([
       'said: "no way"',
       'said: "no luck"',
@@ -233,14 +233,14 @@ describe('servers with one cause', () => {
     expect(problems.map(({ servers }) => servers)).toEqual([['s0', 's2'], ['s1'], ['s3'], ['s4']]);
   });
 
-  it('are not told apart by words without end', () => {
+  it('are grouped into at most ten problems, however many messages there are', () => {
     const words = Array.from({ length: 100 }, (_, index) => 'x'.repeat(index + 1));
     const problems = failing(words);
     expect(problems.length).toBe(10);
     expect(problems.flatMap(({ servers }) => servers).length).toBe(100);
   });
 
-  it('are one problem each, although it shows at several steps in different words', () => {
+  it('are one problem each if it occurs at several steps with different messages', () => {
     const steps = [
       failed('credentials', 'suspended', 'this'),
       failed('resources', 'suspended', 'that'),
@@ -295,7 +295,7 @@ describe('the JSON document', () => {
     expect(reportDocument(ALL_WELL)).toMatchObject({ ok: true });
   });
 
-  it('is the same where the configuration is no good', () => {
+  it('has the same fields if the configuration is invalid', () => {
     const issue = { file: 'config.yaml', line: 1, column: 9, path: 'panels', message: 'expected a panel' };
     const document = issuesDocument([issue]);
     expect(Object.keys(document)).toEqual(Object.keys(reportDocument(ALL_WELL)));

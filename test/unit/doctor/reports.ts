@@ -11,7 +11,7 @@ import {
 } from '../../../src/doctor/report.ts';
 import type { CauseCode } from '../../../src/domain/problem.ts';
 
-/** A server that is well, or fails at a step for a cause. */
+/** A server that is healthy, or fails at a step with a cause. */
 export function serverReport(
   name: string,
   step?: (typeof SERVER_STEPS)[number],
@@ -27,7 +27,7 @@ export function serverReport(
   return { name, id: `${name}-id`, steps, durationMs: 1_500 };
 }
 
-/** A panel that is reached, with a warning where a cause is given for one. */
+/** A panel that is reachable, with a warning if a cause is given. */
 export function panelReport(servers: readonly ServerReport[], warning?: CauseCode): PanelReport {
   const steps = PANEL_STEPS.map((step) =>
     step === 'limit' && warning !== undefined
