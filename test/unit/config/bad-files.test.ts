@@ -10,20 +10,20 @@ const ENV = { EMPTY: '', STRAY_SECRET: 'TopSecret3' };
 
 const files = readdirSync(DIRECTORY).filter((name) => name.endsWith('.yaml'));
 
-/** What the file's issues look like to somebody who stands in its directory. */
+/** The issues of a file, with paths relative to its directory. */
 async function messagesOf(name: string): Promise<string> {
   const result = await loadConfig(join(DIRECTORY, name), ENV);
   return result.ok ? 'no issues' : formatIssues(result.issues).replaceAll(`${DIRECTORY}/`, '');
 }
 
-describe('a bad configuration', () => {
-  test.each(files)('%s gives exactly the messages beside it', async (name) => {
+describe('an invalid configuration', () => {
+  test.each(files)('%s gives exactly the messages in the .expected file', async (name) => {
     const expected = readFileSync(join(DIRECTORY, name.replace(/\.yaml$/, '.expected')), 'utf8');
     expect(`${await messagesOf(name)}\n`).toBe(expected);
   });
 
-  // Every fixture's secrets contain the same word, wherever in the file they are.
-  test.each(files)('%s: no message holds a secret', async (name) => {
+  // Every secret in the fixtures contains the same word.
+  test.each(files)('%s: no message contains a secret', async (name) => {
     expect(await messagesOf(name)).not.toContain('TopSecret');
   });
 });

@@ -24,40 +24,40 @@ function panel(changes: Partial<PanelConfig> = {}): PanelConfig {
   };
 }
 
-describe('a panel goes on with its connections', () => {
+describe('a panel keeps its connections', () => {
   it.each<[string, Partial<PanelConfig>]>([
     ['nothing', {}],
     ['its key', { apiKey: new Secret('ptlc_two'), apiKeySource: 'file key' }],
     ['its intervals', { pollIntervalMs: 60_000, stalenessMs: 90_000 }],
     ['its servers', { servers: [] }],
-  ])('where %s changed', (_, changes) => {
+  ])('if %s changed', (_, changes) => {
     expect(isSameConnection(panel(), panel(changes))).toBe(true);
   });
 });
 
-describe('a panel is built anew', () => {
+describe('a panel is rebuilt', () => {
   const tls = { ca: 'one', key: new Secret('one'), insecureSkipVerify: false };
   it.each<[string, Partial<PanelConfig>]>([
-    ['its url', { url: 'https://other.example.com' }],
+    ['its URL', { url: 'https://other.example.com' }],
     ['its origin', { origin: 'https://other.example.com' }],
     ['its rate', { requestsPerMinute: 100 }],
-    ['what shards share', { keyPerShard: true }],
+    ['key_per_shard', { keyPerShard: true }],
     ['a timeout', { authTimeoutMs: 1 }],
-    ['what it may connect to', { socketHosts: ['other.example.com'] }],
+    ['the list of socket hosts', { socketHosts: ['other.example.com'] }],
     ['its proxy', { proxyUrl: 'http://proxy.example.com' }],
     ['its certificate authority', { tls: { ...tls, ca: 'two' } }],
     ['its private key', { tls: { ...tls, key: new Secret('two') } }],
-  ])('where %s changed', (_, changes) => {
+  ])('if %s changed', (_, changes) => {
     expect(isSameConnection(panel(), panel(changes))).toBe(false);
   });
 });
 
 it.each<[boolean, string, Partial<PanelConfig>]>([
-  [true, 'servers', { servers: [] }],
+  [true, 'the list of servers', { servers: [] }],
   [true, 'the source of the key', { apiKeySource: 'variable' }],
   [false, 'the key', { apiKey: new Secret('ptlc_two') }],
-  [false, 'how often it is polled', { pollIntervalMs: 60_000 }],
-  [false, 'when samples are stale', { stalenessMs: 90_000 }],
-])('its settings are the same (%s) where %s changed', (same, _, changes) => {
+  [false, 'the poll interval', { pollIntervalMs: 60_000 }],
+  [false, 'the staleness', { stalenessMs: 90_000 }],
+])('the settings of a panel are the same (%s) if this changed: %s', (same, _, changes) => {
   expect(isSameSettings(panel(), panel(changes))).toBe(same);
 });

@@ -37,7 +37,7 @@ const withKey = (key: string) => `panels:
       - id: d3aac109
 `;
 
-test('a small configuration is completed by the defaults', async () => {
+test('a small configuration is completed with defaults', async () => {
   const config = await loadValid(withKey('api_key: TopSecret1'));
   expect(config).toEqual({
     log: { level: 'info', format: 'auto' },
@@ -73,7 +73,7 @@ test('a small configuration is completed by the defaults', async () => {
   expect(config.panels[0]?.apiKey.reveal()).toBe('TopSecret1');
 });
 
-test('every setting comes through', async () => {
+test('every setting is loaded', async () => {
   const { privateKey } = generateKeyPairSync('rsa', {
     modulusLength: 2048,
     publicKeyEncoding: { type: 'spki', format: 'pem' },
@@ -151,7 +151,7 @@ log: { level: debug, format: pretty }
   expect(panels[0]?.tls?.key?.reveal()).toBe(privateKey);
 });
 
-test('discovery and backups come through', async () => {
+test('discovery and backups are loaded', async () => {
   const { panels } = await loadValid(`
 panels:
   - name: main
@@ -213,7 +213,7 @@ panels:
 });
 
 test.each(['d3aac109', 'D3AAC109', 'd3aac109-259b-452e-8b4e-cecc464142ca'])(
-  'the server %s is called by its identifier where it has no name',
+  'server %s without a name is named after its identifier',
   async (id) => {
     const { panels } = await loadValid(`
 panels:
@@ -226,14 +226,14 @@ panels:
   },
 );
 
-test("a key file's path starts at the configuration's directory, and its last newline is not of the key", async () => {
+test('the path of a key file is relative to the configuration, and its final newline is removed', async () => {
   await writeFile(join(directory, 'key'), 'TopSecret1\n');
   const config = await loadValid(withKey('api_key_file: ./key'));
   expect(config.panels[0]?.apiKey.reveal()).toBe('TopSecret1');
   expect(config.panels[0]?.apiKeySource).toBe('file ./key');
 });
 
-test('a key file is read anew at every load', async () => {
+test('a key file is read again on every load', async () => {
   await writeFile(join(directory, 'key'), 'first');
   await loadValid(withKey('api_key_file: key'));
   await writeFile(join(directory, 'key'), 'second');
@@ -241,13 +241,13 @@ test('a key file is read anew at every load', async () => {
   expect(config.panels[0]?.apiKey.reveal()).toBe('second');
 });
 
-test('a byte order mark and Windows line ends do no harm', async () => {
+test('a byte order mark and Windows line endings are accepted', async () => {
   const text = `\u{feff}${withKey('api_key: TopSecret1').replaceAll('\n', '\r\n')}`;
   const config = await loadValid(text);
   expect(config.panels[0]?.apiKey.reveal()).toBe('TopSecret1');
 });
 
-test('the configuration shows no secret however it is printed', async () => {
+test('no way of printing the configuration shows a secret', async () => {
   const config = await loadValid(withKey('api_key: TopSecret1'));
   const key = config.panels[0]?.apiKey;
   for (const printed of [
@@ -261,7 +261,7 @@ test('the configuration shows no secret however it is printed', async () => {
   }
 });
 
-test('where there is no file, the message says how to make one', async () => {
+test('if the file is missing, the message says how to create one', async () => {
   const file = join(directory, 'none.yaml');
   const result = await loadConfig(file, {});
   expect(result.ok ? '' : formatIssues(result.issues)).toBe(
@@ -274,17 +274,17 @@ test('a directory is not a configuration', async () => {
   expect(result.ok ? '' : formatIssues(result.issues)).toContain("can't be read: it is a directory");
 });
 
-test('a file of bytes is not a configuration', async () => {
+test('a binary file is not a configuration', async () => {
   const result = await load(new Uint8Array([0xff, 0xfe, 0x70, 0x00]));
   expect(result.ok ? '' : formatIssues(result.issues)).toContain("can't be read: it is not UTF-8 text");
 });
 
-test('a path that no file can have is an issue like others', async () => {
+test('an impossible path is reported like any other issue', async () => {
   const result = await load(withKey('api_key_file: "a\\0b"'));
   expect(result.ok ? '' : formatIssues(result.issues)).toContain("can't be read");
 });
 
-test('queries are read, with their defaults', async () => {
+test('queries are loaded with their defaults', async () => {
   const { panels } = await loadValid(`panels:
   - name: main
     url: https://panel.example.com

@@ -28,7 +28,7 @@ function parse(text: string, env: Record<string, string> = ENV) {
   return parseConfig(text, 'c.yaml', env);
 }
 
-/** The servers' lines, in place of the one server of the small configuration. */
+/** The lines of these servers replace the only server of the small configuration. */
 function withServers(...lines: readonly string[]): string {
   return SMALL.replace(/( +)- id.*\n/, (_, indent: string) =>
     lines.map((line) => `${indent}${line}\n`).join(''),
@@ -36,24 +36,24 @@ function withServers(...lines: readonly string[]): string {
 }
 
 describe('the example', () => {
-  test('is valid as it is', () => {
+  test('is valid as shipped', () => {
     expect(formatIssues(parse(EXAMPLE).issues)).toBe('');
     expect(parse(EXAMPLE).shape?.panels).toHaveLength(1);
   });
 
-  test('is valid with every setting uncommented, and the same but for what has no default', () => {
+  test('is valid with every setting uncommented, and differs only in settings without a default', () => {
     const { shape, issues } = parse(UNCOMMENTED);
     expect(formatIssues(issues)).toBe('');
     expect(shape?.panels).toHaveLength(2);
     expect(shape?.log).toEqual(parse(EXAMPLE).shape?.log);
-    // Settings that have a default show it, so uncommenting one changes nothing.
+    // Settings with a default show it, so uncommenting one changes nothing.
     expect(shape?.panels[0]).toMatchObject({
       ...parse(EXAMPLE).shape?.panels[0],
       servers: [{ id: '1a7ce997-259b-452e-8b4e-cecc464142ca', limits: { cpu_cores: 1.5 } }, {}],
     });
   });
 
-  test('names every setting that there is', () => {
+  test('contains every setting', () => {
     const missing = settingsOf(configJsonSchema()).filter(
       (key) => !new RegExp(`\\b${key}:`).test(UNCOMMENTED),
     );
@@ -70,16 +70,16 @@ function settingsOf(schema: SchemaNode): readonly string[] {
   ];
 }
 
-describe('texts that YAML takes for something else', () => {
+describe('strings that YAML reads as another type', () => {
   test.each(['12345678', '00001234', '12345e67', '1234567e', '1e100000'.slice(0, 8)])(
-    'an id of %s stays as it is',
+    'an id of %s is preserved',
     (id) => {
       expect(parse(withServers(`- id: ${id}`)).shape?.panels[0]?.servers[0]?.id).toBe(id);
     },
   );
 
   test.each(['0123', '1e100000', '1.10', 'true', 'null', '0x1F', '2026-11-01'])(
-    'a name of %s stays as it is',
+    'a name of %s is preserved',
     (name) => {
       const { shape } = parse(
         withServers('- id: 1a7ce997', `  name: ${name}`, `  labels: { version: ${name} }`),
@@ -103,7 +103,7 @@ test('variables work in every kind of value', () => {
   expect([...variables]).toEqual(['panels[0].api_key']);
 });
 
-test('an anchor is shared by its aliases', () => {
+test("aliases share an anchor's value", () => {
   const { shape } = parse(
     withServers(
       '- id: 1a7ce997',
@@ -118,7 +118,7 @@ test('an anchor is shared by its aliases', () => {
   ]);
 });
 
-test('labels with the names of built-in properties are labels like others', () => {
+test('labels named like built-in properties are ordinary labels', () => {
   const { shape } = parse(withServers('- id: 1a7ce997', '  labels: { constructor: a, toString: b }'));
   expect(Object.entries(shape?.panels[0]?.servers[0]?.labels ?? {})).toEqual([
     ['constructor', 'a'],
@@ -126,35 +126,38 @@ test('labels with the names of built-in properties are labels like others', () =
   ]);
 });
 
-test('the files to read are told also where something else is wrong', () => {
+test('the files to read are returned even if something else is wrong', () => {
   const text = SMALL.replace('api_key: TopSecret1', 'api_key_file: key\n    poll_interval: 1s');
   const { issues, files } = parse(text);
   expect(issues).toHaveLength(1);
   expect(files).toEqual([{ path: 'panels[0].api_key_file', file: 'key', line: 4, column: 19 }]);
 });
 
-test('one panel may be there twice with two keys, and one server on two panels', () => {
+test('a panel can be listed twice with two keys, and a server on two panels', () => {
   const second = SMALL.replace('panels:\n', '').replace('main', 'second');
   expect(formatIssues(parse(SMALL + second).issues)).toBe('');
 });
 
-test('ten thousand servers are read', () => {
+test('ten thousand servers are parsed', () => {
   const ids = Array.from({ length: 10_000 }, (_, index) => `- id: ${index.toString(16).padStart(8, '0')}`);
   expect(parse(withServers(...ids)).shape?.panels[0]?.servers).toHaveLength(10_000);
 });
 
-describe('whatever the file holds', () => {
-  test.each(['LOG_TOKENS', 'LOG_STREAM'])('no debugging switch of the YAML library prints it: %s', (name) => {
-    vi.stubEnv(name, '1');
-    const printed = [vi.spyOn(console, 'log'), vi.spyOn(console, 'dir')].map((print) =>
-      print.mockReturnValue(),
-    );
-    const { env } = process;
-    expect(parse(SMALL).issues).toEqual([]);
-    expect(printed.map(({ mock }) => mock.calls)).toEqual([[], []]);
-    expect(process.env).toBe(env);
-    expect(process.env[name]).toBe('1');
-  });
+describe('any content of the file', () => {
+  test.each(['LOG_TOKENS', 'LOG_STREAM'])(
+    'is not printed by a debugging switch of the YAML library: %s',
+    (name) => {
+      vi.stubEnv(name, '1');
+      const printed = [vi.spyOn(console, 'log'), vi.spyOn(console, 'dir')].map((print) =>
+        print.mockReturnValue(),
+      );
+      const { env } = process;
+      expect(parse(SMALL).issues).toEqual([]);
+      expect(printed.map(({ mock }) => mock.calls)).toEqual([[], []]);
+      expect(process.env).toBe(env);
+      expect(process.env[name]).toBe('1');
+    },
+  );
 
   const anyText = fc.oneof(
     fc.string({ unit: 'binary' }),
@@ -167,7 +170,7 @@ describe('whatever the file holds', () => {
 
   const anyTextRuns = fuzzRuns(200);
 
-  test('there is a shape or an issue, and nothing is thrown', { timeout: anyTextRuns.timeout }, () => {
+  test('gives a result or an issue, and never throws', { timeout: anyTextRuns.timeout }, () => {
     fc.assert(
       fc.property(anyText, (text) => {
         const { shape, issues } = parse(text);
@@ -177,7 +180,7 @@ describe('whatever the file holds', () => {
     );
   });
 
-  test('an unknown key is named by its place alone: it may be a secret that was indented wrongly', () => {
+  test('an unknown key is identified only by its position, because it may be a wrongly indented secret', () => {
     const key = 'q7Rk2mXw9Tz4Lc8Vb1Np6Hs3Jd5Fg0Ya';
     const texts = [
       SMALL.replace('api_key: TopSecret1', `api_key:\n    ${key}: `),
@@ -201,7 +204,7 @@ describe('whatever the file holds', () => {
     });
   });
 
-  test('the value of a secret is quoted nowhere, not even where it stands in the place of another setting', () => {
+  test('a secret is never quoted, not even as the value of another setting', () => {
     const key = 'q7Rk2mXw9Tz4Lc8Vb1Np6Hs3Jd5Fg0YaQeUoIiWrTyKxMnEc';
     const text = SMALL.replace('TopSecret1', '${KEY}').replace(
       '    servers',
@@ -215,7 +218,7 @@ describe('whatever the file holds', () => {
 
   const slipRuns = fuzzRuns(400);
 
-  test('no issue holds the key, wherever a slip hits the file', { timeout: slipRuns.timeout }, () => {
+  test('no issue contains the key, wherever the file has a typo', { timeout: slipRuns.timeout }, () => {
     const key = 'TopSecret1';
     const start = SMALL.indexOf(key);
     const outside = fc.nat(SMALL.length).filter((at) => at <= start || at >= start + key.length);

@@ -4,12 +4,12 @@ import { renderConfigSchema } from '../../../src/config/schema.ts';
 
 const FILE = 'config.schema.json';
 
-test(`${FILE} is what the schema gives (UPDATE_GENERATED=1 writes it)`, () => {
+test(`${FILE} matches the schema (UPDATE_GENERATED=1 writes it)`, () => {
   if (process.env['UPDATE_GENERATED'] === '1') writeFileSync(FILE, renderConfigSchema());
   expect(readFileSync(FILE, 'utf8')).toBe(renderConfigSchema());
 });
 
-test('it tells editors the types, defaults and examples of the file', () => {
+test('it gives editors the types, defaults and examples of the settings', () => {
   const { panels, log } = (JSON.parse(renderConfigSchema()) as Published).properties;
   const panel = panels?.items?.properties;
   expect(panel?.['poll_interval']).toMatchObject({ default: '30s' });

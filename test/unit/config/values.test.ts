@@ -20,7 +20,7 @@ describe('addresses', () => {
     ['https://panel.example.com/account', '/account'],
     ['https://panel.example.com/admin', '/admin'],
     ['https://panel.example.com/admin/servers/view/3', '/admin/servers/view/3'],
-  ])('%s is a page of the panel and not its address', (text, page) => {
+  ])('%s is a page of the panel, not its address', (text, page) => {
     const problem = panelUrlProblem(text);
     expect(problem).toBe(`expected the panel's base address, without ${page}`);
   });
@@ -29,7 +29,7 @@ describe('addresses', () => {
     'https://panel.example.com/panel',
     'https://example.com/server',
     'https://example.com/administration',
-  ])('%s may be the address of a panel', (text) => {
+  ])('%s is accepted as a panel address', (text) => {
     expect(panelUrlProblem(text)).toBeUndefined();
   });
 
@@ -37,7 +37,7 @@ describe('addresses', () => {
     ['https://panel.example.com', 'https://panel.example.com'],
     ['https://Panel.Example.com:443/', 'https://panel.example.com'],
     ['https://host:8443/panel//', 'https://host:8443/panel'],
-  ])('%s is normalised to %s', (text, url) => {
+  ])('%s is normalized to %s', (text, url) => {
     expect(normalisePanelUrl(text)).toBe(url);
   });
 
@@ -53,7 +53,7 @@ describe('addresses', () => {
     ['http://127.1', false],
     ['http://[::1]:8000', false],
     ['nonsense', false],
-  ])('%s crosses a network in clear text: %s', (text, clear) => {
+  ])('%s sends clear text over a network: %s', (text, clear) => {
     expect(isClearText(text)).toBe(clear);
   });
 
@@ -76,7 +76,7 @@ describe('addresses', () => {
     ['https://node1', undefined],
     ['node1/x', undefined],
     ['', undefined],
-  ])('the host %j is %s', (text, host) => {
+  ])('the host %j is parsed as %s', (text, host) => {
     expect(parseHost(text)).toBe(host);
   });
 });
@@ -86,6 +86,6 @@ test.each([
   ['key\r\n', 'key'],
   ['key', 'key'],
   ['key\n\n', 'key\n'],
-])('a key file that holds %j gives %j', (content, key) => {
+])('a key file containing %j gives the key %j', (content, key) => {
   expect(apiKeyOfFile(content)).toBe(key);
 });

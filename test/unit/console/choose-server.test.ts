@@ -30,20 +30,24 @@ describe('chooseServer', () => {
   it.each([
     ['by name', 'survival', ['main', UUID]],
     ['by the full id', UUID, ['main', UUID]],
-    ['by the full id in capitals', UUID.toUpperCase(), ['main', UUID]],
-    ['by the short id of a server with a full one', '1a7ce997', ['main', UUID]],
-    ['by the full id of a server with a short one', `bbbbbbbb${OTHER.slice(8)}`, ['backup', 'bbbbbbbb']],
-    ['by an id that is its name', 'aaaaaaaa', ['main', 'aaaaaaaa']],
-    ['by a name that is the id of another', 'd3aac109', ['backup', `cccccccc${OTHER.slice(8)}`]],
-    ['not by another full id with the same beginning', OTHER, undefined],
-    ['not by a part of a name', 'surv', undefined],
-    ['not by what only begins like an id', '1a7ce997x', undefined],
-    ['not by nothing', '', undefined],
+    ['by the full id in upper case', UUID.toUpperCase(), ['main', UUID]],
+    ['by the short id of a server listed with a full id', '1a7ce997', ['main', UUID]],
+    [
+      'by the full id of a server listed with a short id',
+      `bbbbbbbb${OTHER.slice(8)}`,
+      ['backup', 'bbbbbbbb'],
+    ],
+    ['by an id that is also its name', 'aaaaaaaa', ['main', 'aaaaaaaa']],
+    ['by a name that is the id of another server', 'd3aac109', ['backup', `cccccccc${OTHER.slice(8)}`]],
+    ['nothing by a different full id with the same beginning', OTHER, undefined],
+    ['nothing by part of a name', 'surv', undefined],
+    ['nothing by text that only begins like an id', '1a7ce997x', undefined],
+    ['nothing by an empty text', '', undefined],
   ])('finds %s', (_how, wanted, expected) => {
     expect(found(wanted)).toEqual(expected);
   });
 
-  it('says which there are where a name is that of more than one', () => {
+  it('lists the servers that share an ambiguous name', () => {
     expect(found('lobby')).toBe(
       '"lobby" is the name of more than one server: lobby (d3aac109) on panel main, lobby (bbbbbbbb) on panel backup; name the panel with --panel, or give an id',
     );
@@ -52,14 +56,14 @@ describe('chooseServer', () => {
 });
 
 describe('choosePanels', () => {
-  it('gives the one that is named, or all', () => {
+  it('returns the named panel, or all', () => {
     expect(choosePanels(PANELS, undefined)).toBe(PANELS);
     expect(choosePanels(PANELS, 'backup')).toEqual([BACKUP]);
     expect(choosePanels(PANELS, 'nope')).toBe('no panel "nope" in the configuration: there is main, backup');
   });
 });
 
-it('says which servers there are, ten at most', () => {
+it('an unknown server is answered with a list of at most ten servers', () => {
   expect(noSuchServer([BACKUP], 'x')).toBe('no server "x" in the configuration: there is lobby, d3aac109');
   expect(noSuchServer([panel('empty', [])], 'x')).toBe('no server "x" in the configuration: it names none');
   const many = panel(
@@ -74,6 +78,6 @@ it.each([
   ['1A7CE997', true],
   ['1a7ce99', false],
   ['survival', false],
-])('%s as an id: %s', (text, expected) => {
+])('%s is a server id: %s', (text, expected) => {
   expect(isServerId(text)).toBe(expected);
 });

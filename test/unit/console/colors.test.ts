@@ -8,22 +8,22 @@ const sgr = (...parameters: readonly string[]) => parameters.map((one) => `\u001
 describe('colors that hide text', () => {
   it.each([
     ['concealed text', '8', ''],
-    ['concealed text among others', '1;8;31', '1;31'],
+    ['concealed among other attributes', '1;8;31', '1;31'],
     ['black on black', '30;40', '30;40;49'],
-    ['black on black, the other way round', '40;30', '40;30;49'],
+    ['black on black, background first', '40;30', '40;30;49'],
     ['bright red on bright red', '91;101', '91;101;49'],
-    ['a color of the palette on its basic form', '31;48;5;1', '31;48;5;1;49'],
-    ['one color of the palette on itself', '38;5;123;48;5;123', '38;5;123;48;5;123;49'],
-    ['one gray on the next', '38;5;240;48;5;241', '38;5;240;48;5;241;49'],
+    ['a palette color on its basic form', '31;48;5;1', '31;48;5;1;49'],
+    ['a palette color on itself', '38;5;123;48;5;123', '38;5;123;48;5;123;49'],
+    ['a gray on the next gray', '38;5;240;48;5;241', '38;5;240;48;5;241;49'],
     ['RGB on itself', '38;2;10;20;30;48;2;10;20;30', '38;2;10;20;30;48;2;10;20;30;49'],
-    ['RGB on what is near it', '38;2;10;20;30;48;2;12;22;32', '38;2;10;20;30;48;2;12;22;32;49'],
+    ['RGB on a similar color', '38;2;10;20;30;48;2;12;22;32', '38;2;10;20;30;48;2;12;22;32;49'],
     ['RGB with colons', '38:2::10:20:30;48:2:10:20:30', '38:2::10:20:30;48:2:10:20:30;49'],
-    ['black of one form on black of another', '38;2;0;0;0;40', '38;2;0;0;0;40;49'],
-  ])('are taken away: %s', (_, before, after) => {
+    ['black in one notation on black in another', '38;2;0;0;0;40', '38;2;0;0;0;40;49'],
+  ])('are removed: %s', (_, before, after) => {
     expect(withoutConcealment(`a${sgr(before)}b`)).toBe(`a${after === '' ? '' : sgr(after)}b`);
   });
 
-  it('are taken away if they come one by one, and on the inverse', () => {
+  it('are removed if they arrive separately or inverted', () => {
     expect(withoutConcealment(`${sgr('31', '41')}x`)).toBe(`${sgr('31', '41;49')}x`);
     expect(withoutConcealment(`${sgr('7', '31', '41')}x`)).toBe(`${sgr('7', '31', '41;49')}x`);
     expect(cleanLines(`${sgr('8')}hidden\n${sgr('30;40')}too`, true)).toEqual([
@@ -46,12 +46,12 @@ describe('colors that hide text', () => {
     '38;2;255;255;255;48;2;0;0;0',
     '31;41;0;31',
     '28',
-  ])('others stay: %s', (parameters) => {
+  ])('others are kept: %s', (parameters) => {
     const line = `a${sgr(parameters)}b`;
     expect(withoutConcealment(line)).toBe(line);
   });
 
-  it('never take a letter with them, whatever the sequence', () => {
+  it('never remove a letter, whatever the sequence', () => {
     const parameters = fc.string({ unit: fc.constantFrom(...Array.from('0123458;:')), maxLength: 20 });
     fc.assert(
       fc.property(fc.array(parameters, { maxLength: 5 }), (all) => {

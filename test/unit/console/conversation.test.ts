@@ -3,7 +3,7 @@ import { Watch } from '../../../src/console/conversation.ts';
 import { ManualClock } from '../../support/manual-clock.ts';
 
 describe('a watch', () => {
-  it('gives what holds already, and what comes to hold when something happened', async () => {
+  it('resolves if the condition is met already or after an event', async () => {
     const watch = new Watch(new ManualClock(), new AbortController().signal);
     await expect(watch.until(() => true)).resolves.toBe(true);
     let holds = false;
@@ -23,7 +23,7 @@ describe('a watch', () => {
     expect(clock.pending).toBe(0);
   });
 
-  it("rejects with its signal's reason, before or while it waits, and leaves no timer", async () => {
+  it('rejects with the reason of its signal, before or during the wait, and leaves no timer', async () => {
     const clock = new ManualClock();
     const ending = new AbortController();
     const watch = new Watch(clock, ending.signal);

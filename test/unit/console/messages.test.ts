@@ -9,27 +9,27 @@ const ESC = '\u001b';
 const BEL = '\u0007';
 const ST = `${ESC}\\`;
 
-/** Printable text and tabs alone. */
+/** Printable text and tabs only. */
 const PLAIN = /^(?:[^\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}]|\t)*$/u;
-/** The same with colours. */
+/** The same with colors. */
 // eslint-disable-next-line no-control-regex -- escapes are what is looked for
-const COLOURED = /^(?:[^\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}]|\t|\u001b\[[\d;:]*m)*$/u;
+const COLORED = /^(?:[^\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}]|\t|\u001b\[[\d;:]*m)*$/u;
 
 describe('cleanLines', () => {
   it.each<[string, string, readonly string[]]>([
     ['plain text', 'Done (3.2s)! For help, type "help"', ['Done (3.2s)! For help, type "help"']],
     ['tabs, umlauts and emoji', 'a\tżółw 🐢', ['a\tżółw 🐢']],
-    ['nothing', '', ['']],
-    ['a line break at the end', 'one\r\n', ['one']],
-    ['lines', 'one\ntwo\r\nthree', ['one', 'two', 'three']],
-    ['a carriage return, which would write over the line', 'good\rbad', ['good', 'bad']],
+    ['empty text', '', ['']],
+    ['a trailing line break', 'one\r\n', ['one']],
+    ['several lines', 'one\ntwo\r\nthree', ['one', 'two', 'three']],
+    ['a carriage return, which would overwrite the line', 'good\rbad', ['good', 'bad']],
     ['carriage returns before a line break', 'good\r\r\nbad', ['good', 'bad']],
     ['backspaces', 'good\b\b\b\bevil', ['goodevil']],
     ['a bell', `ding${BEL}`, ['ding']],
-    ['a title', `${ESC}]0;owned${BEL}text`, ['text']],
-    ['a title that ends with ST', `${ESC}]2;owned${ST}text`, ['text']],
-    ['a title that does not end', `${ESC}]0;owned for ever`, ['']],
-    ['a title that does not end, with a line behind', `${ESC}]0;owned\nnext`, ['', 'next']],
+    ['a window title', `${ESC}]0;owned${BEL}text`, ['text']],
+    ['a window title terminated by ST', `${ESC}]2;owned${ST}text`, ['text']],
+    ['an unterminated window title', `${ESC}]0;owned for ever`, ['']],
+    ['an unterminated window title before a line', `${ESC}]0;owned\nnext`, ['', 'next']],
     ['a link', `${ESC}]8;;http://evil${ST}click${ESC}]8;;${ST}`, ['click']],
     ['the clipboard', `${ESC}]52;c;cm0gLXJmIC8=${BEL}x`, ['x']],
     ['clear and home', `${ESC}[2J${ESC}[Hx`, ['x']],
@@ -48,28 +48,28 @@ describe('cleanLines', () => {
     ['separators', 'a\u2028b\u2029c', ['a b c']],
     ['a lone surrogate', 'a\ud800b', ['a\ufffdb']],
     ['an escape at the end', `x${ESC}`, ['x']],
-    ['a sequence cut off', `x${ESC}[31`, ['x']],
-    ['an escape within an escape', `${ESC}${ESC}[2Jx`, ['x']],
-    ['an escape behind a hidden character', `${ESC}\u200b[2Jx`, ['[2Jx']],
-    ['colours', `${ESC}[1;32mgreen${ESC}[0m`, ['green']],
-  ])('without colours: %s', (_name, text, lines) => {
+    ['a truncated sequence', `x${ESC}[31`, ['x']],
+    ['an escape inside an escape', `${ESC}${ESC}[2Jx`, ['x']],
+    ['an escape after a hidden character', `${ESC}\u200b[2Jx`, ['[2Jx']],
+    ['colors', `${ESC}[1;32mgreen${ESC}[0m`, ['green']],
+  ])('removes colors: %s', (_name, text, lines) => {
     expect(cleanLines(text, false)).toEqual(lines);
   });
 
   it.each<[string, string, readonly string[]]>([
     ['are kept, and reset at the end', `${ESC}[1;32mgreen`, [`${ESC}[1;32mgreen${ESC}[0m`]],
-    ['of 24 bits', `${ESC}[38;2;1;2;3mx`, [`${ESC}[38;2;1;2;3mx${ESC}[0m`]],
-    ['in the form with colons', `${ESC}[38:5:9mx`, [`${ESC}[38:5:9mx${ESC}[0m`]],
+    ['with 24 bits are kept', `${ESC}[38;2;1;2;3mx`, [`${ESC}[38;2;1;2;3mx${ESC}[0m`]],
+    ['with colons are kept', `${ESC}[38:5:9mx`, [`${ESC}[38:5:9mx${ESC}[0m`]],
     ['are reset on each line', `${ESC}[31ma\nb`, [`${ESC}[31ma${ESC}[0m`, 'b']],
-    ['alone are kept of several sequences', `${ESC}[2J${ESC}[31mx${ESC}[?25l`, [`${ESC}[31mx${ESC}[0m`]],
-    ['in the 8-bit form are not', '\u009b31mx', [`${ESC}[31mx${ESC}[0m`]],
-    ['are not taken for what only looks like them', `${ESC}[>4;2mx${ESC}[?1my${ESC}[1 mz`, ['xyz']],
-    ['of endless parameters are not', `${ESC}[${'1;'.repeat(100)}mx`, ['x']],
-  ])('colours %s', (_name, text, lines) => {
+    ['are the only sequences kept', `${ESC}[2J${ESC}[31mx${ESC}[?25l`, [`${ESC}[31mx${ESC}[0m`]],
+    ['in the 8-bit form are removed', '\u009b31mx', [`${ESC}[31mx${ESC}[0m`]],
+    ['are not confused with similar sequences', `${ESC}[>4;2mx${ESC}[?1my${ESC}[1 mz`, ['xyz']],
+    ['with endless parameters are removed', `${ESC}[${'1;'.repeat(100)}mx`, ['x']],
+  ])('colors %s', (_name, text, lines) => {
     expect(cleanLines(text, true)).toEqual(lines);
   });
 
-  it('bounds a line, and cuts neither a character nor a sequence', () => {
+  it('limits the length of a line without splitting a character or sequence', () => {
     const [line = ''] = cleanLines('🐢'.repeat(5_000), false);
     expect(line).toMatch(/^(?:🐢)+…$/u);
     expect(line.length).toBeLessThanOrEqual(MAX_LINE_LENGTH);
@@ -77,7 +77,7 @@ describe('cleanLines', () => {
     expect(red).toBe(`${'x'.repeat(MAX_LINE_LENGTH - 3)}…`);
   });
 
-  it('bounds the number of lines', () => {
+  it('limits the number of lines', () => {
     const lines = cleanLines('x\n'.repeat(1_000), false);
     expect(lines).toHaveLength(101);
     expect(lines.at(-1)).toBe('… (900 more lines)');
@@ -111,12 +111,12 @@ describe('cleanLines', () => {
     .array(fc.oneof(fragment, fc.string({ unit: 'binary' }), fc.string()), { maxLength: 40 })
     .map((parts) => parts.join(''));
 
-  it('gives printable text and tabs alone, and colours where they are wanted, whatever comes in', () => {
+  it('returns only printable text, tabs and, if enabled, colors, whatever the input', () => {
     fc.assert(
       fc.property(hostile, (text) => {
         for (const line of cleanLines(text, false)) expect(line).toMatch(PLAIN);
         for (const line of cleanLines(text, true)) {
-          expect(line).toMatch(COLOURED);
+          expect(line).toMatch(COLORED);
           if (line.includes(ESC)) expect(line.endsWith(`${ESC}[0m`)).toBe(true);
         }
       }),
@@ -124,20 +124,20 @@ describe('cleanLines', () => {
     );
   });
 
-  it('does so for any bytes, and keeps its bounds', () => {
+  it('does the same for any bytes, within its limits', () => {
     fc.assert(
       fc.property(fc.uint8Array({ maxLength: 20_000 }), fc.boolean(), (bytes, colour) => {
         const lines = cleanLines(Buffer.from(bytes).toString('latin1'), colour);
         expect(lines.length).toBeLessThanOrEqual(101);
         for (const line of lines) {
-          expect(line).toMatch(colour ? COLOURED : PLAIN);
+          expect(line).toMatch(colour ? COLORED : PLAIN);
           expect(line.length).toBeLessThanOrEqual(MAX_LINE_LENGTH + 4);
         }
       }),
     );
   });
 
-  it('leaves printable text as it is', () => {
+  it('leaves printable text unchanged', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'grapheme-ascii' }), (text) => {
         expect(cleanLines(text, true)).toEqual([text]);
@@ -150,16 +150,16 @@ describe('a known secret in a line', () => {
   const [one, two] = ['Zq8vConsoleOne4', 'Zq8vConsoleTwo4'];
   for (const secret of [one, two]) KNOWN_SECRETS.add(secret);
 
-  it('is struck out wherever it stands', () => {
+  it('is redacted wherever it occurs', () => {
     expect(cleanLines(`a ${one} b ${two}${one}`, false)).toEqual(['a <secret> b <secret><secret>']);
   });
 
   it.each([
-    ['colours', one.replace('Con', `${ESC}[31mCon`)],
+    ['colors', one.replace('Con', `${ESC}[31mCon`)],
     ['a line break', one.replace('Con', '\r\nCon')],
     ['zero-width characters', Array.from(one).join('\u200b')],
     ['variation selectors', Array.from(one).join('\ufe0f')],
-  ])('is struck out with %s inside', (_, echoed) => {
+  ])('is redacted even if interrupted by %s', (_, echoed) => {
     expect(cleanLines(`it is ${echoed}!`, true)).toEqual(['it is <secret>!']);
   });
 });
@@ -194,14 +194,14 @@ describe('narrate', () => {
     ['status', ['running'], undefined],
     ['token expiring', [], undefined],
     ['feature match', ['eula'], undefined],
-    ['nobody knows', ['x'], undefined],
-  ])('%s', (event, args, told) => {
-    expect(narrate({ event, args })).toEqual(told);
+    ['unknown event', ['x'], undefined],
+  ])('%s', (event, args, narrated) => {
+    expect(narrate({ event, args })).toEqual(narrated);
   });
 
-  it("cleans a node's words", () => {
-    const told = narrate({ event: 'daemon message', args: ['\u001b]0;owned\u0007a\nb'] });
-    expect(told).toMatchObject({ text: 'the node says: a b' });
+  it('cleans text from a node', () => {
+    const narrated = narrate({ event: 'daemon message', args: ['\u001b]0;owned\u0007a\nb'] });
+    expect(narrated).toMatchObject({ text: 'the node says: a b' });
   });
 });
 
@@ -220,14 +220,14 @@ describe('explainProblem', () => {
     ['node_token_mismatch', false],
     ['token_version', false],
     ['console_limit', false],
-  ])('%s: says what to do; names the source of the key: %s', (cause, namesKey) => {
+  ])('%s: says what to do, and names the source of the key: %s', (cause, namesKey) => {
     const { remedy } = CAUSES[cause];
     expect(explainProblem({ cause, detail: 'no' }, 'KEY')).toBe(
       `no: ${remedy}${namesKey ? ' The key came from KEY.' : ''}`,
     );
   });
 
-  it('names the permission that a console takes', () => {
+  it('names the permission that a console needs', () => {
     const problem = { cause: 'no_console_permission', detail: 'GET … answered 403' } as const;
     expect(explainProblem(problem, 'KEY')).toContain('websocket.connect');
   });

@@ -5,7 +5,10 @@ import { describe, expect, it } from 'vitest';
 
 const SRC = fileURLToPath(new URL('../../../src', import.meta.url));
 
-/** Every module that these bring with them, themselves included; types leave nothing behind, but are followed all the same. */
+/**
+ * Every module that the entries import, directly or indirectly, including themselves. Type imports leave nothing
+ * behind, but are followed as well.
+ */
 function reachable(...entries: readonly string[]): ReadonlyMap<string, string> {
   const found = new Map<string, string>();
   const waiting = entries.map((entry) => resolve(SRC, entry));
@@ -20,11 +23,11 @@ function reachable(...entries: readonly string[]): ReadonlyMap<string, string> {
   return new Map([...found].map(([file, text]) => [relative(SRC, file), text]));
 }
 
-/** Where the messages that change a server are defined and encoded; only a module that names one can send it. */
+/** Where the messages that change a server are defined and encoded. Only a module that names one can send it. */
 const ENCODERS: readonly string[] = ['panel/dialect.ts', 'panel/dialects/pterodactyl/socket.ts'];
 const CHANGING = /['"`](?:set state|send command)['"`]/;
 
-const naming = (modules: ReadonlyMap<string, string>) =>
+const modulesThatName = (modules: ReadonlyMap<string, string>) =>
   [...modules]
     .filter(([file, text]) => !ENCODERS.includes(file) && CHANGING.test(text))
     .map(([file]) => file);
@@ -35,19 +38,19 @@ describe.each([
 ])('%s', (_name, entries) => {
   const modules = reachable(...entries);
 
-  it('brings along no part of the console', () => {
+  it('imports no part of the console', () => {
     expect(modules.size).toBeGreaterThan(50);
     expect([...modules.keys()].filter((file) => file.startsWith('console/'))).toEqual([]);
   });
 
   it('names no message that changes a server', () => {
     expect(ENCODERS.filter((file) => !modules.has(file))).toEqual([]);
-    expect(naming(modules)).toEqual([]);
+    expect(modulesThatName(modules)).toEqual([]);
   });
 });
 
-it('the console is the one that does', () => {
-  expect(naming(reachable('commands/console.ts')).sort()).toEqual([
+it('only the console names messages that change a server', () => {
+  expect(modulesThatName(reachable('commands/console.ts')).sort()).toEqual([
     'console/console-run.ts',
     'console/conversation.ts',
     'console/server-control.ts',

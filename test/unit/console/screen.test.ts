@@ -7,7 +7,7 @@ import { VirtualTerminal } from './virtual-terminal.ts';
 const text = (stream: PassThrough) => String(stream.read() ?? '');
 
 describe('a pipe screen', () => {
-  it("writes the server's lines to one stream and the program's own to the other", () => {
+  it("writes the server's lines to one stream and its own lines to the other", () => {
     const [stdout, stderr] = [new PassThrough(), new PassThrough()];
     const screen = new PipeScreen({ stdout, stderr, colour: false });
     screen.note('connected');
@@ -18,7 +18,7 @@ describe('a pipe screen', () => {
     screen.close();
   });
 
-  it('leaves lines out that nobody reads, and counts them', () => {
+  it('drops and counts lines if the output is read too slowly', () => {
     const reads: (() => void)[] = [];
     const stdout = new Writable({
       write: (_chunk, _encoding, done) => {
@@ -36,7 +36,7 @@ describe('a pipe screen', () => {
     expect(text(stderr)).toBe(`-- ${2_000 - written} lines were left out: the output was read too slowly\n`);
   });
 
-  it('reads its input line by line, none before it is asked for, and lets go of it', async () => {
+  it('reads its input line by line, not before it is requested, and releases it', async () => {
     const stdin = new PassThrough();
     stdin.write('one\r\ntwo\nthree');
     const streams = { stdout: new PassThrough(), stderr: new PassThrough() };
@@ -51,7 +51,7 @@ describe('a pipe screen', () => {
   });
 });
 
-describe('a terminal screen', () => {
+describe('an interactive screen', () => {
   let screen: TerminalScreen | undefined;
 
   afterEach(() => screen?.close());
@@ -62,7 +62,7 @@ describe('a terminal screen', () => {
     const onInterrupt = vi.fn<() => void>();
     screen = new TerminalScreen({ stdin, stdout, colour, prompt: 'lobby> ', onInterrupt });
     const type = async (keys: string) => {
-      // One at a time, as a person types.
+      // One key at a time, as a person types.
       for (const key of keys) {
         stdin.write(key);
         await turn();
@@ -71,7 +71,7 @@ describe('a terminal screen', () => {
     return { screen, stdout, onInterrupt, type };
   }
 
-  it('shows lines above the one that is being typed', async () => {
+  it('shows lines above the line being typed', async () => {
     const { screen, stdout, type } = open();
     await type('say he');
     screen.lines(['one', 'two']);
@@ -81,13 +81,13 @@ describe('a terminal screen', () => {
     expect(stdout.rows).toEqual(['one', 'two', '-- lobby is running', 'lobby> say hello']);
   });
 
-  it('does so above one that fills several rows, wherever the cursor is', async () => {
+  it('shows lines above a wrapped line, wherever the cursor is', async () => {
     const { screen, stdout, type } = open(20);
     await type('say one two three four five six');
     const typed = ['lobby> say one two t', 'hree four five six'];
     screen.lines(['a']);
     expect(stdout.rows).toEqual(['a', ...typed]);
-    // Ctrl-A: to the line's beginning.
+    // Ctrl-A moves to the beginning of the line.
     await type('\u0001');
     screen.lines(['b', 'c']);
     expect(stdout.rows).toEqual(['a', 'b', 'c', ...typed]);
@@ -96,19 +96,19 @@ describe('a terminal screen', () => {
     expect(stdout.rows).toEqual(['a', 'b', 'c', 'd', 'lobby> Xsay one two', 'three four five six']);
   });
 
-  it('gives what was typed, with the line left standing', async () => {
+  it('returns the typed line and leaves it on the screen', async () => {
     const { screen, stdout, type } = open();
     const lines = screen.input[Symbol.asyncIterator]();
     await type('list\r');
     expect(await lines.next()).toEqual({ done: false, value: 'list' });
     screen.lines(['There are 3 players']);
     expect(stdout.rows).toEqual(['lobby> list', 'There are 3 players', 'lobby>']);
-    // Ctrl-D on an empty line.
+    // Ctrl-D on an empty line ends the input.
     await type('\u0004');
     expect(await lines.next()).toMatchObject({ done: true });
   });
 
-  it('takes Ctrl-C for the end on an empty line, and for another try on one that is begun', async () => {
+  it('ends on Ctrl-C on an empty line, and otherwise discards the line', async () => {
     const { screen, stdout, onInterrupt, type } = open();
     await type('stop\u0003');
     expect(onInterrupt).not.toHaveBeenCalled();
@@ -118,14 +118,14 @@ describe('a terminal screen', () => {
     expect(onInterrupt).toHaveBeenCalledOnce();
   });
 
-  it('still shows what comes once it is closed', () => {
+  it('still shows lines after it is closed', () => {
     const { screen, stdout } = open();
     screen.close();
     screen.lines(['late']);
     expect(stdout.rows.at(-1)).toBe('late');
   });
 
-  it('dims its own lines where there are colours', () => {
+  it('dims its own lines if colors are enabled', () => {
     const { screen, stdout } = open(40, true);
     screen.note('connected');
     expect(stdout.raw).toContain('\u001b[2m-- connected\u001b[0m\n');

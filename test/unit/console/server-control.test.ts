@@ -19,7 +19,7 @@ const token = (claims: Record<string, unknown>) =>
   new SignJWT(claims).setProtectedHeader({ alg: 'HS256' }).sign(new Uint8Array(32));
 
 describe('permissions', () => {
-  it('are read from a token that tells them', async () => {
+  it('are read from a token that lists them', async () => {
     const permissions = permissionsOf(
       await token({ permissions: ['control.start', 7, 'websocket.connect'] }),
     );
@@ -28,7 +28,7 @@ describe('permissions', () => {
     expect(lacks(permissions, POWER_PERMISSIONS.kill)).toBe(true);
   });
 
-  it('are all there for an owner, and unknown where a token tells nothing', async () => {
+  it('are complete for an owner, and unknown if the token lists none', async () => {
     expect(lacks(permissionsOf(await token({ permissions: ['*'] })), 'control.console')).toBe(false);
     expect(permissionsOf(await token({}))).toBeUndefined();
     expect(permissionsOf('opaque')).toBeUndefined();
@@ -40,17 +40,27 @@ describe('commandProblem', () => {
   const all = new Set(['*']);
 
   it.each([
-    ['nothing', 'list', { state: 'running', permissions: all }, undefined],
-    ['nothing where little is known', 'list', { state: undefined, permissions: undefined }, undefined],
-    ['a server that is off', 'list', { state: 'offline', permissions: all }, 'the server is offline'],
+    ['accepts a command', 'list', { state: 'running', permissions: all }, undefined],
     [
-      'a permission that is missing',
+      'accepts a command if state and permissions are unknown',
+      'list',
+      { state: undefined, permissions: undefined },
+      undefined,
+    ],
+    [
+      'rejects a command to a server that is off',
+      'list',
+      { state: 'offline', permissions: all },
+      'the server is offline',
+    ],
+    [
+      'rejects a command without permission',
       'list',
       { state: 'running', permissions: new Set(['websocket.connect']) },
       "the key's account lacks the permission control.console for this server",
     ],
     [
-      'its length',
+      'rejects a command that is too long',
       'x'.repeat(4_096),
       { state: 'running', permissions: all },
       'it is too long: the node takes messages of 4095 bytes at most',
@@ -103,7 +113,10 @@ describe('isReached', () => {
     ['restart', 'running', ['stopping', 'offline', 'starting', 'running'], true],
     ['restart', 'running', ['starting', 'running'], true],
     ['restart', 'offline', ['offline', 'running'], true],
-  ])('%s of a server that is %s, then %j: %s', (action, before, then, expected) => {
-    expect(isReached(then.reduce(sawState, watchPower(action, before)))).toBe(expected);
-  });
+  ])(
+    '%s of a server that is %s, followed by states %j, is complete: %s',
+    (action, before, then, expected) => {
+      expect(isReached(then.reduce(sawState, watchPower(action, before)))).toBe(expected);
+    },
+  );
 });

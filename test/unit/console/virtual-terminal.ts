@@ -1,13 +1,13 @@
 import { Writable } from 'node:stream';
 
-/** What a terminal shows of what is written to it, as far as readline and our own screen use one. */
+/** What a terminal shows after it receives the writes, limited to the sequences that readline and the console screen use. */
 export class VirtualTerminal extends Writable {
   readonly columns: number;
   readonly isTTY = true;
   readonly #rows: string[][] = [[]];
   #row = 0;
   #column = 0;
-  /** All that was written. */
+  /** Everything that was written. */
   raw = '';
 
   constructor(columns: number) {
@@ -15,7 +15,7 @@ export class VirtualTerminal extends Writable {
     this.columns = columns;
   }
 
-  /** The rows that hold something. */
+  /** The rows that are not empty. */
   get rows(): readonly string[] {
     return this.#rows
       .map((row) =>
@@ -47,7 +47,7 @@ export class VirtualTerminal extends Writable {
     this.#column += 1;
   }
 
-  // As a terminal's line discipline has it, a new line starts at its beginning.
+  // As in a terminal's line discipline, a new line starts in the first column.
   #feed(): void {
     this.#row += 1;
     this.#column = 0;

@@ -34,7 +34,7 @@ const alerts = new Set(
 );
 
 describe('alertmanager.yml', () => {
-  it('names alerts that there are, in its routes and inhibitions', () => {
+  it('names only existing alerts in its routes and inhibitions', () => {
     const text = readText(`${FOLDER}/alertmanager.yml`);
     const named = [...text.matchAll(/alertname = (\w+)/g)].map(([, name = '']) => name);
     const alternatives = [...text.matchAll(/alertname [=!]~ "(\w+)\((?:Many\)\?Crashed|([\w|]+)\))"/g)];
@@ -45,7 +45,7 @@ describe('alertmanager.yml', () => {
     expect([...named, ...listed].filter((name) => !alerts.has(name))).toEqual([]);
   });
 
-  it('sends nothing anywhere', () => {
+  it('sends no notifications until a receiver is configured', () => {
     expect(base.receivers).toEqual([{ name: 'page' }, { name: 'crash' }, { name: 'notify' }]);
   });
 });
@@ -53,12 +53,12 @@ describe('alertmanager.yml', () => {
 describe.each(FILES.filter((name) => name !== 'alertmanager.yml'))('%s', (name) => {
   const config = read(name);
 
-  it('routes and silences as alertmanager.yml does', () => {
+  it('has the routes and inhibitions of alertmanager.yml', () => {
     expect(config.route).toEqual(base.route);
     expect(config.inhibit_rules).toEqual(base.inhibit_rules);
   });
 
-  it('has one integration for each receiver, and tells of the end of all alerts but crashes', () => {
+  it('has one integration per receiver, and sends "resolved" for everything except crashes', () => {
     const kind = `${name.replace('.yml', '')}_configs`;
     expect(config.receivers).toEqual(
       base.receivers.map((receiver) => ({
@@ -69,7 +69,7 @@ describe.each(FILES.filter((name) => name !== 'alertmanager.yml'))('%s', (name) 
   });
 });
 
-test('a route in a hurry keeps its matchers, and each of its waits is a fraction', () => {
+test('an accelerated route keeps its matchers and divides its durations', () => {
   const route = {
     group_wait: '10s',
     group_by: ['...'],

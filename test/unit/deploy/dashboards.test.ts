@@ -27,30 +27,27 @@ import {
 const ROOT = new URL('../../../', import.meta.url);
 const FILES = Object.keys(DASHBOARDS);
 
-/** The recorded series that dashboards use; without the rules, their panels say so. */
+/** The recorded series that dashboards use. Without the recording rules, these panels say that the rules are missing. */
 const RECORDED = ['server:gameserver_uptime:ratio30d'];
 
-/** What each file has to be, by where it lies. */
+/** The expected content of each file, by folder and name. */
 const GENERATED = Object.entries(DASHBOARDS).flatMap(([file, dashboard]) => [
   ['dashboards', file, dashboard] as const,
   ['import', file, forImport(dashboard)] as const,
 ]);
 
-// The files are read where tests are collected, so they are written before.
+// Tests are collected from the files, so the files are written first.
 if (process.env['UPDATE_GENERATED'] === '1') {
   for (const [folder, file, dashboard] of GENERATED) {
     writeFileSync(new URL(`deploy/grafana/${folder}/${file}`, ROOT), render(dashboard));
   }
 }
 
-test.each(GENERATED)(
-  '%s/%s is what the code gives (UPDATE_GENERATED=1 writes it)',
-  (folder, file, dashboard) => {
-    expect(dashboardText(file, folder)).toBe(render(dashboard));
-  },
-);
+test.each(GENERATED)('%s/%s matches the code (UPDATE_GENERATED=1 writes it)', (folder, file, dashboard) => {
+  expect(dashboardText(file, folder)).toBe(render(dashboard));
+});
 
-test.each(['dashboards', 'import'] as const)('no other dashboards lie in %s', (folder) => {
+test.each(['dashboards', 'import'] as const)('no other dashboards are in %s', (folder) => {
   expect(dashboardFiles(folder)).toEqual(FILES.toSorted());
 });
 
@@ -58,14 +55,14 @@ describe.each(FILES)('%s', (file) => {
   const dashboard = dashboardIn(file);
   const panels = panelsOf(dashboard);
 
-  test('loads from a file: a fixed uid, no id, the classic schema, nothing to be filled in', () => {
+  test('loads from a file: a fixed uid, no id, the classic schema, no inputs', () => {
     expect(dashboard).toMatchObject({ uid: expect.stringMatching(/^gameserver-[a-z]+$/), id: null });
     expect(dashboard.schemaVersion).toBeGreaterThanOrEqual(36);
     expect(dashboard).not.toHaveProperty('__inputs');
     expect(dashboard).not.toHaveProperty('elements');
   });
 
-  test('asks for data source, jobs, panels, nodes, eggs and servers, any number of each', () => {
+  test('has variables for data source, jobs, panels, nodes, eggs and servers, with multiple values', () => {
     const { list } = dashboard.templating;
     const names = ['datasource', 'job', 'panel', 'node', 'egg', 'server'];
     expect(list.map(({ name }) => name)).toEqual(names);
@@ -74,7 +71,7 @@ describe.each(FILES)('%s', (file) => {
     for (const variable of chosen) {
       expect(variable).toMatchObject({ type: 'query', multi: true });
       expect(labelValues(variable).label).toBe(variable.name);
-      // A server without a node or an egg is among all of them.
+      // "All" includes servers without a node or an egg.
       const all = ['node', 'egg'].includes(variable.name) ? '.*' : '.+';
       if (file === 'server.json' && variable.name === 'server') expect(variable.includeAll).toBe(false);
       else
@@ -82,18 +79,18 @@ describe.each(FILES)('%s', (file) => {
     }
   });
 
-  test('numbers its panels each in its own way', () => {
+  test('gives each panel a unique id', () => {
     const ids = [...dashboard.panels, ...panels].map(({ id }) => id);
     expect(new Set(ids).size).toBe(new Set([...dashboard.panels, ...panels]).size);
     expect(ids.every((id) => Number.isInteger(id) && id > 0)).toBe(true);
   });
 
-  test('places panels side by side within the 24 columns, without gaps in a line', () => {
+  test('places panels side by side within the 24 columns, without gaps in a row', () => {
     expectFilled(dashboard.panels, 0);
     for (const { panels: inner = [], gridPos } of dashboard.panels) expectFilled(inner, gridPos.y + 1);
   });
 
-  test.each(panels.map((panel) => [panel.title, panel] as const))('explains "%s"', (_title, panel) => {
+  test.each(panels.map((panel) => [panel.title, panel] as const))('describes "%s"', (_title, panel) => {
     expect(panel.description).toMatch(/^[A-Z].{15,}\.$/);
     expect(panel.fieldConfig?.defaults).toMatchObject({
       unit: expect.stringMatching(/./),
@@ -110,15 +107,15 @@ describe.each(FILES)('%s', (file) => {
     }
   });
 
-  test('has no two panels of the same title', () => {
+  test('has no two panels with the same title', () => {
     const titles = panels.map(({ title }) => title);
     expect(new Set(titles).size).toBe(titles.length);
   });
 
   test.each(panels.map((panel) => [panel.title, panel] as const))(
-    'gives no good color to what is not there in "%s"',
+    'shows missing data in a neutral color in "%s"',
     (_title, panel) => {
-      for (const name of ['anything', ...overriddenNames(panel)]) {
+      for (const name of ['anything', ...overriddenFields(panel)]) {
         const [lowest, ...others] = lookOf(panel, name).thresholds?.steps ?? [];
         expect(lowest).toEqual({ value: null, color: NO_DATA });
         expect(others[0]?.value).toBe(0);
@@ -128,7 +125,7 @@ describe.each(FILES)('%s', (file) => {
 
   const tables = panels.filter(({ type }) => type === 'table').map((panel) => [panel.title, panel] as const);
   test.each(tables)(
-    'the columns of "%s" fit a window of 1,000 pixels, and one grows in a wider one',
+    'the columns of "%s" fit a window of 1,000 pixels, and one of them grows in a wider window',
     (_title, panel) => {
       const { excludeByName = {}, renameByName = {} } = arrangementOf(panel);
       const columns = Object.entries(renameByName).filter(([field]) => excludeByName[field] !== true);
@@ -140,7 +137,7 @@ describe.each(FILES)('%s', (file) => {
           grows: 'custom.minWidth' in look,
         };
       });
-      // Bold letters of 14 pixels, and the mark of the sorted column.
+      // Bold letters of 14 pixels, and the icon of the sorted column.
       for (const { name, width } of widths)
         expect(width, name).toBeGreaterThanOrEqual(name.length * 7.5 + 14);
       expect(widths.reduce((sum, { width }) => sum + width, 0)).toBeLessThanOrEqual(TABLE_WIDTH);
@@ -149,12 +146,15 @@ describe.each(FILES)('%s', (file) => {
     },
   );
 
-  test.each(tables)('an empty cell of "%s" is a dash, and an empty table a sentence', (_title, panel) => {
-    expect(lookOf(panel, 'anything')).toMatchObject({ noValue: '–' });
-    expect(panel.fieldConfig?.defaults.noValue).toMatch(/^[A-Z].{10,}/);
-  });
+  test.each(tables)(
+    '"%s" shows a dash in an empty cell, and a sentence if it has no rows',
+    (_title, panel) => {
+      expect(lookOf(panel, 'anything')).toMatchObject({ noValue: '–' });
+      expect(panel.fieldConfig?.defaults.noValue).toMatch(/^[A-Z].{10,}/);
+    },
+  );
 
-  test.each(tables)('"%s" hides or names every label that its queries give', (_title, panel) => {
+  test.each(tables)('"%s" hides or renames every label of its queries', (_title, panel) => {
     const { excludeByName = {}, renameByName = {} } = arrangementOf(panel);
     const letters = (panel.targets ?? []).map(({ refId }) => `Value #${refId}`);
     const values = letters.length === 1 ? ['Value'] : letters;
@@ -163,7 +163,7 @@ describe.each(FILES)('%s', (file) => {
 
   const graphs = panels.filter(({ type }) => /timeseries|state-timeline/.test(type));
   test.each(graphs.map((panel) => [panel.title, panel] as const))(
-    '"%s" has a legend of one line a name, below',
+    '"%s" has a legend below, with one line per name',
     (_title, panel) => {
       expect(panel.options).toMatchObject({
         legend: { showLegend: true, displayMode: 'list', placement: 'bottom', calcs: [] },
@@ -171,7 +171,7 @@ describe.each(FILES)('%s', (file) => {
     },
   );
 
-  test('bars are of one width, and never below zero', () => {
+  test('bars have the same width and are never below zero', () => {
     for (const panel of panels) {
       const { defaults, overrides = [] } = panel.fieldConfig ?? {};
       if (defaults?.custom?.['drawStyle'] !== 'bars') continue;
@@ -180,7 +180,7 @@ describe.each(FILES)('%s', (file) => {
       expect(overrides.flatMap(({ properties }) => properties.map(({ id }) => id))).not.toContain(
         'custom.transform',
       );
-      // A value at every step: a filter would leave gaps, and bars as wide as these.
+      // A value at every step: a filter would leave gaps, and bars as wide as the gaps.
       for (const { expr } of panel.targets ?? []) {
         expect(expr).toContain('clamp_min(');
         expect(expr).not.toMatch(/> 0\)*$/);
@@ -188,7 +188,7 @@ describe.each(FILES)('%s', (file) => {
     }
   });
 
-  test('what processes of all kinds expose is asked of exporters only', () => {
+  test('metrics that every process exposes are restricted to exporters', () => {
     for (const { place, expr } of queriesOf(dashboard)) {
       const processes = expr.match(/\b(?:process|nodejs)_\w+\{[^}]*\}/g) ?? [];
       const joined =
@@ -201,8 +201,8 @@ describe.each(FILES)('%s', (file) => {
 
   const queries = queriesOf(dashboard).map((query) => [query.place, query] as const);
 
-  test.each(queries)('%s asks only for what was chosen', (_place, { expr }) => {
-    for (const { metric, matchers } of selectorsIn(expr)) {
+  test.each(queries)('%s queries only what was selected', (_place, { expr }) => {
+    for (const { metric, matchers } of selectorsOf(expr)) {
       const labels = METRICS.get(metric);
       expect(labels, `${metric} is neither a metric nor recorded`).toBeDefined();
       expect(matchers).toContain('job=~"$job"');
@@ -211,27 +211,27 @@ describe.each(FILES)('%s', (file) => {
     }
   });
 
-  test.each(queries)('%s takes rates over the rate interval', (_place, { expr }) => {
+  test.each(queries)('%s uses the rate interval for rates', (_place, { expr }) => {
     expect(expr).not.toMatch(/\brate\([^[]*\[(?!\$__rate_interval\])/);
-    expect(selectorsIn(expr)).not.toEqual([]);
+    expect(selectorsOf(expr)).not.toEqual([]);
   });
 });
 
-test('every metric that the variables ask for exists', () => {
+test('every metric used by a variable exists', () => {
   const series = FILES.flatMap((file) => dashboardIn(file).templating.list)
     .filter(({ type }) => type === 'query')
     .map((variable) => labelValues(variable).series.replace(/\{.*/, ''));
   expect(series.filter((metric) => !METRICS.has(metric))).toEqual([]);
 });
 
-test('every family is on a dashboard or in a rule', () => {
+test('every family is used by a dashboard or a rule', () => {
   const shown = FILES.flatMap((file) => queriesOf(dashboardIn(file))).flatMap(({ expr }) => namesIn(expr));
   const used = new Set([...shown, ...ruleExpressions().flatMap(namesIn)]);
   const missing = OWN.filter(({ names }) => !names.some((name) => used.has(name)));
   expect(missing.map(({ names: [name] }) => name)).toEqual([]);
 });
 
-test('the other dashboards are a link away, and servers lead to theirs', () => {
+test('dashboards link to each other, and servers to their own dashboard', () => {
   const uids = FILES.map((file) => dashboardIn(file).uid);
   const text = FILES.map((file) => dashboardText(file)).join('\n');
   const linked = [...text.matchAll(/"url": "\/d\/([\w-]+)\?/g)].map(([, uid]) => uid);
@@ -245,7 +245,7 @@ test('the other dashboards are a link away, and servers lead to theirs', () => {
   }
 });
 
-test('the provisioning files name a Prometheus and the folder of the dashboards', () => {
+test('the provisioning files set up a Prometheus data source and the folder of the dashboards', () => {
   expect(provisioning('datasources/prometheus.yaml')).toMatchObject({
     apiVersion: 1,
     datasources: [
@@ -258,7 +258,7 @@ test('the provisioning files name a Prometheus and the folder of the dashboards'
   });
 });
 
-test('rows that are empty where a feature is not used are closed', () => {
+test('rows that are empty if a feature is not used are collapsed', () => {
   const closed = FILES.flatMap((file) => dashboardIn(file).panels.filter(({ collapsed }) => collapsed));
   expect(closed.map(({ title }) => title)).toEqual([
     'Uptime of 30 days',
@@ -275,7 +275,7 @@ describe.each(FILES)('import/%s', (file) => {
     readonly __requires: readonly { readonly type: string; readonly id: string }[];
   };
 
-  test('asks for the data source, and names what it is made for', () => {
+  test('asks for the data source, and lists the required plugins', () => {
     expect(dashboard).toMatchObject({
       __inputs: [
         { name: 'DS_PROMETHEUS', type: 'datasource', pluginId: 'prometheus', pluginName: 'Prometheus' },
@@ -291,7 +291,7 @@ describe.each(FILES)('import/%s', (file) => {
     ]);
   });
 
-  test('has that data source everywhere, and no variable for one', () => {
+  test('uses that data source everywhere, and has no variable for it', () => {
     expect(text).not.toContain('${datasource');
     expect(dashboard.templating.list.map(({ name }) => name)).toEqual([
       'job',
@@ -304,15 +304,15 @@ describe.each(FILES)('import/%s', (file) => {
     expect(new Set(uids)).toEqual(new Set(['${DS_PROMETHEUS}', dashboardIn(file).uid]));
   });
 
-  test('asks what the provisioned one asks', () => {
+  test('has the same queries as the provisioned dashboard', () => {
     expect(queriesOf(dashboard)).toEqual(queriesOf(dashboardIn(file)));
   });
 });
 
-/** The labels of every metric that there is, by the name that a query uses. */
+/** The labels of every metric, by the name used in queries. */
 const METRICS: ReadonlyMap<string, readonly string[]> = allMetrics();
 
-/** The exporter's own families, by the names of their metrics. */
+/** The exporter's own families, with the names of their series. */
 const OWN = [...SERVER_FAMILIES, ...PANEL_FAMILIES, ...PANEL_GAUGES, ...Object.values(SELF_FAMILIES)].map(
   ({ name, type }) => ({
     names: type === 'histogram' ? [`${name}_bucket`, `${name}_sum`, `${name}_count`] : [name],
@@ -334,7 +334,7 @@ function allMetrics(): Map<string, readonly string[]> {
   for (const family of PANEL_FAMILIES) add(family, ['panel', ...(family.labels ?? [])]);
   for (const family of [...PANEL_GAUGES, ...Object.values(SELF_FAMILIES)]) add(family, family.labels);
   const registry = new Registry();
-  // Of Prometheus itself, and of the recording rules.
+  // Metrics of Prometheus itself, and recorded series.
   add({ name: 'up', type: 'gauge' }, []);
   for (const name of RECORDED) add({ name, type: 'gauge' }, ['panel', 'server']);
   collectDefaultMetrics({ register: registry });
@@ -347,8 +347,8 @@ interface Selector {
   readonly matchers: readonly string[];
 }
 
-/** Every metric of a query with what it is narrowed to; throws where a metric isn't narrowed to anything. */
-function selectorsIn(expr: string): readonly Selector[] {
+/** Every metric of a query with its label matchers; throws if a metric has none. */
+function selectorsOf(expr: string): readonly Selector[] {
   const selectors = [...expr.matchAll(/([a-zA-Z_:][\w:]*)\{([^}]*)\}/g)].map(
     ([, metric = '', matchers = '']) => ({
       metric,
@@ -364,8 +364,8 @@ function namesIn(expr: string): readonly string[] {
   return expr.match(/(?:\w+:)?\b(?:gameserver|process|nodejs)_[\w:]+|\bup(?=\{)/g) ?? [];
 }
 
-/** Names of the other fields that a panel treats in a way of their own. */
-function overriddenNames({ fieldConfig }: GrafanaPanel): readonly string[] {
+/** Names of the fields with overrides in a panel. */
+function overriddenFields({ fieldConfig }: GrafanaPanel): readonly string[] {
   return (fieldConfig?.overrides ?? [])
     .filter(({ matcher }) => matcher.id === 'byName')
     .map(({ matcher }) => matcher.options);
@@ -375,7 +375,7 @@ function arrangementOf({ transformations = [] }: GrafanaPanel) {
   return transformations.find(({ id }) => id === 'organize')?.options ?? {};
 }
 
-/** Expects the panels to cover whole lines from `top` on, each cell once. */
+/** Expects the panels to fill complete rows from `top` on, without overlaps. */
 function expectFilled(panels: readonly GrafanaPanel[], top: number): void {
   const cells = panels.flatMap(({ gridPos }) => cellsOf(gridPos));
   expect(new Set(cells).size, 'panels overlap').toBe(cells.length);
@@ -388,7 +388,7 @@ interface RuleFile {
   readonly groups?: readonly { readonly rules?: readonly { readonly expr?: string }[] }[];
 }
 
-/** What the alert and recording rules ask for. */
+/** The expressions of the alert and recording rules. */
 function ruleExpressions(): readonly string[] {
   const folder = fileURLToPath(new URL('deploy/prometheus/', ROOT));
   if (!existsSync(folder)) return [];

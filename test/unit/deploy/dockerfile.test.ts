@@ -26,19 +26,19 @@ const valuesOf = (of: readonly Instruction[], name: string) =>
   of.filter((instruction) => instruction.name === name).map(({ value }) => value);
 const jsonOf = (name: string) => valuesOf(last, name).map((value) => JSON.parse(value) as unknown);
 
-/** What COPY takes from the context. */
+/** The paths that COPY takes from the build context. */
 const copied = valuesOf(instructions, 'COPY')
   .filter((value) => !value.startsWith('--from'))
   .flatMap((value) => value.split(' ').slice(0, -1));
 
 describe('the Dockerfile', () => {
-  it('is built on slim Node 24 in an exact version', () => {
+  it('uses an exact version of the slim Node.js 24 image', () => {
     expect(instructions[0]?.value).toMatch(/^NODE_IMAGE=docker\.io\/library\/node:24\.\d+\.\d+-[a-z]+-slim$/);
     const bases = valuesOf(instructions, 'FROM').map((value) => value.replace(/^--platform=\S+ /, ''));
     expect(bases).toEqual(['${NODE_IMAGE} AS build', '${NODE_IMAGE}']);
   });
 
-  it('installs from the lockfile, without scripts, and nothing but the program goes into the image', () => {
+  it('installs from the lockfile without scripts, and copies only the program into the image', () => {
     const installs = valuesOf(instructions, 'RUN').filter((value) => value.includes('npm '));
     expect(installs).toHaveLength(2);
     expect(installs[0]).toMatch(/^npm ci --ignore-scripts /);
@@ -49,7 +49,7 @@ describe('the Dockerfile', () => {
     expect(valuesOf(last, 'RUN')).toEqual([]);
   });
 
-  it('runs as a fixed user by number, as process 1 that gets the signals itself, and opens no inspector for one', () => {
+  it('runs as a fixed numeric user, as process 1, with the inspector signal disabled', () => {
     expect(valuesOf(last, 'USER')).toEqual(['65532:65532']);
     expect(jsonOf('ENTRYPOINT')).toEqual([
       ['node', '--disable-sigusr1', '/opt/gameserver-exporter/dist/cli.js'],
@@ -59,14 +59,14 @@ describe('the Dockerfile', () => {
     expect(valuesOf(last, 'EXPOSE')).toEqual(['10317']);
   });
 
-  it('asks for its health without a shell and without curl', () => {
+  it('checks health without a shell or curl', () => {
     const [check = ''] = valuesOf(last, 'HEALTHCHECK');
     const command = JSON.parse(check.slice(check.indexOf('['))) as unknown;
     expect(command).toEqual(['node', '/opt/gameserver-exporter/healthcheck.mjs']);
     expect(copied).toContain('scripts/healthcheck.mjs');
   });
 
-  it('says what it is by the labels of the image specification', () => {
+  it('has the labels of the image specification', () => {
     const [labels = ''] = valuesOf(last, 'LABEL');
     for (const label of ['title', 'description', 'licenses', 'version', 'revision', 'created', 'source']) {
       expect(labels).toContain(`org.opencontainers.image.${label}=`);
@@ -74,7 +74,7 @@ describe('the Dockerfile', () => {
     expect(labels).toContain(`licenses="${readManifest().license}"`);
   });
 
-  it('gets of the context what it copies, and nothing else', () => {
+  it('gets only the files that it copies from the build context', () => {
     const allowed = readText('.dockerignore')
       .split('\n')
       .filter((line) => line !== '' && !line.startsWith('#'));

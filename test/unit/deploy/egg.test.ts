@@ -4,7 +4,7 @@ import { serveCommand } from '../../../src/commands/serve.ts';
 import { parseConfig } from '../../../src/config/parse.ts';
 import { readText } from '../../support/deploy-files.ts';
 
-/** Names that the panels keep for themselves (`EggVariable::RESERVED_ENV_NAMES` of Pterodactyl and of Pelican). */
+/** Names that the panels reserve (`EggVariable::RESERVED_ENV_NAMES` of Pterodactyl and of Pelican). */
 const RESERVED = new Set(
   (
     'P_SERVER_UUID P_SERVER_ALLOCATION_LIMIT SERVER_MEMORY SERVER_IP SERVER_PORT ENV HOME USER STARTUP MODIFIED_STARTUP ' +
@@ -15,8 +15,8 @@ const RESERVED = new Set(
 const json = z.string().transform((text) => JSON.parse(text) as unknown);
 
 /**
- * What the panels' importers read, with the rules of their models: `EggImporterService`, `Egg` and `EggVariable`, the
- * stricter of Pterodactyl's and Pelican's.
+ * What the panels' importers read, with the validation rules of their models: `EggImporterService`, `Egg` and
+ * `EggVariable`, whichever of Pterodactyl's and Pelican's is stricter.
  */
 const eggSchema = z.strictObject({
   _comment: z.string(),
@@ -65,7 +65,7 @@ const variables = new Map(egg.variables.map((variable) => [variable.env_variable
 const { script, container } = egg.scripts.installation;
 
 describe('the egg', () => {
-  it('has variables of its own, whose defaults fit their rules', () => {
+  it('has unreserved variables whose defaults pass their rules', () => {
     expect([...variables.keys()]).toEqual(['PANEL_URL', 'PANEL_API_KEY', 'EXPORTER_PACKAGE']);
     for (const { env_variable, rules, default_value } of egg.variables) {
       expect(RESERVED.has(env_variable), env_variable).toBe(false);
@@ -76,8 +76,8 @@ describe('the egg', () => {
     }
   });
 
-  it('starts by words that every image splits alike, with flags that there are', () => {
-    // Some images evaluate the command, others split it at its spaces.
+  it('has a startup command that every image splits the same way, with existing flags', () => {
+    // Some images evaluate the command, others split it at spaces.
     expect(egg.startup).not.toMatch(/["'`$&|;<>\\]/);
     const flags = [...egg.startup.matchAll(/ (--[\w.-]+)/g)].map(([, flag]) => flag);
     const known = serveCommand().options.map(({ long }) => long);
@@ -85,16 +85,16 @@ describe('the egg', () => {
     expect(egg.startup).toContain('--web.listen-address 0.0.0.0:{{SERVER_PORT}}');
   });
 
-  it('is done at the words that the program logs', () => {
+  it('counts as started when the program logs its address', () => {
     expect(readText('src/commands/serve.ts')).toContain(`\`${egg.config.startup.done}\${url}/metrics\``);
   });
 
-  it('stops by a signal that every daemon knows', () => {
-    // Not ^C, which Pterodactyl's daemon takes for a kill.
+  it('is stopped with a signal that every daemon supports', () => {
+    // Not ^C, which Pterodactyl's daemon treats as a kill.
     expect(egg.config.stop).toBe('^SIGINT');
   });
 
-  it('installs with the Node.js of the image, and writes a configuration that the exporter takes', () => {
+  it('is installed with the Node.js version of the image, and writes a valid configuration', () => {
     expect(`docker.io/library/${container}`).toBe(/^ARG NODE_IMAGE=(.*)$/m.exec(readText('Dockerfile'))?.[1]);
     const [, yaml = ''] = /<<'CONFIG'\n([^]*?)\nCONFIG\n/.exec(script) ?? [];
     const environment = { PANEL_URL: 'https://panel.example.com', PANEL_API_KEY: 'ptlc_key' };

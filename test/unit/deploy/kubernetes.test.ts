@@ -8,7 +8,7 @@ import { isInRepository, readManifest, readText, readYaml } from '../../support/
 
 const LOCAL_ADDRESSES = ['169.254.0.1', '169.254.255.255', 'fe80::1', 'febf::1'];
 
-/** Where clouds answer questions for credentials: AWS, GCP, Azure, Alibaba, and 169.254.169.254 through NAT64. */
+/** Where clouds serve credentials: AWS, GCP, Azure, Alibaba, and 169.254.169.254 through NAT64. */
 const METADATA_ADDRESSES = [
   '169.254.169.254',
   'fd00:ec2::254',
@@ -108,7 +108,7 @@ const pod = stateful.template.spec;
 const [container] = pod.containers;
 
 describe('the kustomizations', () => {
-  it.each(['base', 'overlays/one', 'overlays/many'])('%s names files that there are', (path) => {
+  it.each(['base', 'overlays/one', 'overlays/many'])('%s refers only to existing files', (path) => {
     const { resources, patches = [], configMapGenerator = [] } = kustomization(path);
     const named = [
       ...resources,
@@ -121,7 +121,7 @@ describe('the kustomizations', () => {
     }
   });
 
-  it.each(['one', 'many'])('overlay %s takes the base, and an image of this version', (overlay) => {
+  it.each(['one', 'many'])('overlay %s includes the base, with the image of this version', (overlay) => {
     const { resources, images, namespace } = kustomization(`overlays/${overlay}`);
     expect(resources).toContain('../../base');
     expect(images).toEqual([
@@ -132,7 +132,7 @@ describe('the kustomizations', () => {
     });
   });
 
-  it('everything in the base is taken', () => {
+  it('the base includes all of its files', () => {
     expect(kustomization('base').resources.toSorted()).toEqual(
       [
         'service-account.yaml',
@@ -147,21 +147,21 @@ describe('the kustomizations', () => {
 });
 
 describe('the shards', () => {
-  /** What the program makes of a pod's command line and environment. */
+  /** The shard that the program derives from a pod's command line and environment. */
   const shardOf = (index: number, total: string | undefined) =>
     parseShard(
       { shard: container.args.find((arg) => arg.startsWith('--shard='))?.split('=')[1] ?? '' },
       { POD_NAME: `gameserver-exporter-${index}`, ...(total !== undefined && { TOTAL_SHARDS: total }) },
     );
 
-  it('of the base are one', () => {
+  it('of the base are a single one', () => {
     const total = container.env.find(({ name }) => name === 'TOTAL_SHARDS')?.value;
     expect(stateful.replicas).toBe(1);
     expect(shardOf(0, total)).toEqual({ index: 0, total: 1 });
     expect(kustomization('overlays/one').patches).toBeUndefined();
   });
 
-  it('of many are as many as there are pods, and each pod is one of them', () => {
+  it('of the overlay "many" are as many as the pods, and each pod is one of them', () => {
     const [patch] = kustomization('overlays/many').patches ?? [];
     const { metadata, spec } = shardPatchSchema.parse(
       parse(readText(`${FOLDER}/overlays/many/${patch?.path ?? ''}`)),
@@ -175,7 +175,7 @@ describe('the shards', () => {
     }
   });
 
-  it('know their pod by its own name', () => {
+  it("are identified by the pod's name", () => {
     expect(container.env).toContainEqual({
       name: 'POD_NAME',
       valueFrom: { fieldRef: { fieldPath: 'metadata.name' } },
@@ -184,7 +184,7 @@ describe('the shards', () => {
 });
 
 describe('the pods', () => {
-  it('are selected by everything that is for them', () => {
+  it('are selected by all resources that refer to them', () => {
     const selectors = [
       stateful.selector,
       z.object({ spec: z.object({ selector: selectorSchema }) }).parse(base('pod-monitor')).spec.selector,
@@ -205,7 +205,7 @@ describe('the pods', () => {
     });
   });
 
-  it('are probed and scraped on the port that the program listens on, where it answers', () => {
+  it('are probed and scraped on the port that the program listens on', () => {
     expect(container.ports).toEqual([{ name: 'http', containerPort: 10_317 }]);
     expect(container.livenessProbe.httpGet).toEqual({ path: '/-/healthy', port: 'http' });
     expect(container.readinessProbe.httpGet).toEqual({ path: '/-/ready', port: 'http' });
@@ -217,13 +217,13 @@ describe('the pods', () => {
     });
   });
 
-  it('reach neither link-local addresses nor the metadata services of clouds', () => {
+  it('cannot reach link-local addresses or the metadata services of clouds', () => {
     const ipBlock = z.strictObject({ cidr: z.string(), except: z.array(z.string()) });
     const peer = z.union([
       z.strictObject({ ipBlock }),
       z.strictObject({ namespaceSelector: z.looseObject({}) }),
     ]);
-    // Every rule names whom it lets the pods reach: without `to`, a rule would let them reach every address.
+    // Every rule must have `to`: a rule without it would allow every address.
     const { egress } = z
       .object({ spec: z.object({ egress: z.array(z.object({ to: z.array(peer).min(1) })) }) })
       .parse(base('network-policy')).spec;
@@ -243,7 +243,7 @@ describe('the pods', () => {
     expect(allowed.filter((address) => list.check(address, familyOf(address)))).toEqual([]);
   });
 
-  it('are allowed no more than the restricted standard lets them', () => {
+  it('meet the restricted pod security standard', () => {
     expect(pod.securityContext).toMatchObject({
       runAsNonRoot: true,
       runAsUser: 65_532,
@@ -261,7 +261,7 @@ describe('the pods', () => {
     expect(readText('Dockerfile')).toMatch(/^USER 65532:65532$/m);
   });
 
-  it('get the configuration where the program looks, and the key where the configuration says', () => {
+  it('mount the configuration where the program looks for it, and the key where the configuration expects it', () => {
     const [generator] = kustomization('base').configMapGenerator ?? [];
     const volumes = new Map(pod.volumes.map((volume) => [volume.name, volume]));
     const mounts = new Map(container.volumeMounts.map(({ name, mountPath }) => [name, mountPath]));
@@ -275,11 +275,11 @@ describe('the pods', () => {
     expect(parseConfig(text, 'config.yaml', {}).issues).toEqual([]);
   });
 
-  it('are given longer to stop than the program takes', () => {
+  it('have a longer grace period than the program needs to stop', () => {
     expect(pod.terminationGracePeriodSeconds).toBeGreaterThan(5);
   });
 
-  it('go one at a time when nodes are drained, and a single one goes, too', () => {
+  it('are evicted one at a time when nodes are drained, and a single pod can be evicted too', () => {
     expect(base('pod-disruption-budget')).toMatchObject({ spec: { maxUnavailable: 1 } });
   });
 });

@@ -18,7 +18,7 @@ const componentSchema = z.object({
 
 const { groups } = rulesSchema.parse(readYaml('deploy/prometheus/rules/gameserver.yml')[0]);
 
-test('the PrometheusRule has the shipped rules, all of them and nothing else', () => {
+test('the PrometheusRule contains exactly the shipped rules', () => {
   const manifest = {
     apiVersion: 'monitoring.coreos.com/v1',
     kind: 'PrometheusRule',
@@ -29,7 +29,7 @@ test('the PrometheusRule has the shipped rules, all of them and nothing else', (
   expectFile(`${COMPONENT}/prometheus-rule.yaml`, `${HEAD}${text}`);
 });
 
-test('the component takes it, and sets its links where they are', () => {
+test('the component includes it and patches its links at the right path', () => {
   const component = componentSchema.parse(readYaml(`${COMPONENT}/kustomization.yaml`)[0]);
   expect(component.resources).toEqual(['prometheus-rule.yaml']);
   expect(isInRepository(`${COMPONENT}/prometheus-rule.yaml`)).toBe(true);

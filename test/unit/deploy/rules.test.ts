@@ -40,7 +40,7 @@ const ruleTests = inFolder('tests').flatMap((file) =>
   ),
 );
 
-test.each(alerts)('$name ($severity) is tested firing and not firing', ({ name, severity }) => {
+test.each(alerts)('$name ($severity) is tested both firing and not firing', ({ name, severity }) => {
   const own = ruleTests.filter(({ alertname }) => alertname === name);
   const firing = own.filter(({ exp_alerts }) =>
     exp_alerts.some(({ exp_labels }) => exp_labels.severity === severity),
@@ -49,12 +49,12 @@ test.each(alerts)('$name ($severity) is tested firing and not firing', ({ name, 
   expect(own.length - firing.length, "tests in which it doesn't").toBeGreaterThan(0);
 });
 
-test('no test is about an alert that there is not', () => {
+test('every test is about an existing alert', () => {
   expect(ruleTests.map(({ alertname }) => alertname).filter((name) => !names.has(name))).toEqual([]);
 });
 
 test.each(alerts)(
-  '$name ($severity) says what is wrong, how much, and what to read',
+  '$name ($severity) says what is wrong and how much, and links to its runbook',
   ({ name, severity, annotations }) => {
     expect(['critical', 'warning', 'info']).toContain(severity);
     const { summary, description, runbook_url: link = '', dashboard_url: dashboard = '' } = annotations ?? {};
@@ -70,7 +70,7 @@ test.each(alerts)(
   },
 );
 
-test('every runbook is that of an alert, and in the list of them', () => {
+test('every runbook belongs to an alert, and every alert is in the list of runbooks', () => {
   const pages = readdirSync(join(ROOT, 'docs/runbooks')).filter((file) => file !== 'README.md');
   const led = alerts.map(({ annotations }) => annotations?.['runbook_url']?.split('/').at(-1));
   expect(new Set(led)).toEqual(new Set(pages));
@@ -83,7 +83,7 @@ test('every runbook is that of an alert, and in the list of them', () => {
   }
 });
 
-test('every metric that the rules name is one of the exporter or its process, of Prometheus, or recorded by them', () => {
+test('the rules use only metrics of the exporter, of its process, of Prometheus, or recorded ones', () => {
   const families = [...SERVER_FAMILIES, ...PANEL_FAMILIES, ...Object.values(SELF_FAMILIES), ...PANEL_GAUGES];
   const prometheus = ['up', 'ALERTS', 'process_start_time_seconds'];
   const known = new Set([...families.map(({ name }) => name), ...records, ...prometheus]);
@@ -92,7 +92,7 @@ test('every metric that the rules name is one of the exporter or its process, of
   expect([...new Set(named)].filter((name) => !known.has(name))).toEqual([]);
 });
 
-test('every recorded series is used by a rule, or is for people and in docs/metrics.md', () => {
+test('every recorded series is used by a rule or documented in docs/metrics.md', () => {
   const page = readFileSync(join(ROOT, 'docs/metrics.md'), 'utf8');
   for (const record of records) {
     const users = rules.filter(
@@ -104,7 +104,7 @@ test('every recorded series is used by a rule, or is for people and in docs/metr
   }
 });
 
-test('what the rules ask of alerts is about alerts that there are, in the alert itself or in what is recorded', () => {
+test('rules query ALERTS only for existing alerts: an alert for itself, a recording rule for any', () => {
   for (const { alert, record, expr } of rules) {
     const asked = [...expr.matchAll(/ALERTS\{alertname="(\w+)"/g)].map(([, name = '']) => name);
     if (record === undefined) expect([...new Set(asked)].filter((name) => name !== alert)).toEqual([]);
@@ -112,19 +112,19 @@ test('what the rules ask of alerts is about alerts that there are, in the alert 
   }
 });
 
-test('links lead to where one rule says, which names nothing by default', () => {
+test('one rule sets the base addresses of links, which are empty by default', () => {
   const links = rules.find(({ record }) => record === 'gameserver:links:info');
   expect(links?.labels).toEqual({ runbooks: '', grafana: '' });
 });
 
-/** The path of a link, which begins with the address that the rule of links has under this label. */
+/** The path of a link after the base address, which comes from the rule of links and this label. */
 function pathAfter(link: string, label: string): string {
   const address = `{{ range query "gameserver:links:info{${label}!=''}" }}{{ .Labels.${label} }}/{{ end }}`;
   expect(link.startsWith(address), `${link} begins with ${address}`).toBe(true);
   return link.slice(address.length);
 }
 
-/** The names of series in an expression: its words that are no label, no function, no keyword and no text. */
+/** The names of series in an expression: its words except labels, functions, keywords and strings. */
 function metricsIn(expr: string): readonly string[] {
   const bare = expr
     .replaceAll(/"[^"]*"/g, '""')

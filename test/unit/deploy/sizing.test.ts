@@ -26,7 +26,7 @@ const sizes: readonly Size[] = table
     return { servers, peakMb, limitMib, cpuPercent, descriptors, calls };
   });
 
-/** What the benchmark measured of so many servers over TLS; undefined where it measured none. */
+/** What the benchmark measured for this number of servers over TLS; undefined if it was not measured. */
 function measured(servers: number): { readonly cpuPercent: number; readonly peakMb: number } | undefined {
   const row = new RegExp(`^\\|\\s+${servers} \\| TLS\\s+\\| exporter\\s+\\|(.*)$`, 'm').exec(results)?.[1];
   if (row === undefined) return undefined;
@@ -39,7 +39,7 @@ const limitOf = (peakMb: number) => Math.ceil((2 * peakMb * 1e6) / (512 * MIB)) 
 
 const sizeOf = (servers: number) => sizes.find((size) => size.servers === servers);
 
-/** The value at `servers` on the line between the measured sizes before and after. */
+/** Linear interpolation at `servers` between the nearest measured sizes. */
 function between(servers: number, value: (size: Size) => number): number {
   const known = sizes.filter((size) => measured(size.servers) !== undefined);
   const after = known.findIndex((size) => size.servers > servers);
@@ -54,16 +54,19 @@ describe('the table of sizes in docs/install.md', () => {
     expect(sizes.map(({ servers }) => servers)).toEqual([1_000, 10_000, DEFAULT_MAX_SERVERS, 19_000]);
   });
 
-  it.each(sizes)('for $servers servers has what was measured, or lies between two such rows', (size) => {
-    const { servers, peakMb, cpuPercent } = size;
-    const expected = measured(servers) ?? {
-      peakMb: Math.round(between(servers, (one) => one.peakMb)),
-      cpuPercent: Number(between(servers, (one) => one.cpuPercent).toFixed(1)),
-    };
-    expect({ peakMb, cpuPercent }).toEqual(expected);
-  });
+  it.each(sizes)(
+    'has measured values for $servers servers, or interpolates between two measured rows',
+    (size) => {
+      const { servers, peakMb, cpuPercent } = size;
+      const expected = measured(servers) ?? {
+        peakMb: Math.round(between(servers, (one) => one.peakMb)),
+        cpuPercent: Number(between(servers, (one) => one.cpuPercent).toFixed(1)),
+      };
+      expect({ peakMb, cpuPercent }).toEqual(expected);
+    },
+  );
 
-  it.each(sizes)('for $servers servers has the limits that follow', (size) => {
+  it.each(sizes)('derives the limits for $servers servers from the measured values', (size) => {
     const { servers, peakMb, limitMib, descriptors, calls } = size;
     expect(limitMib).toBe(limitOf(peakMb));
     expect(limitMib * MIB).toBeGreaterThan(peakMb * 1e6 + 250 * 1e6);
@@ -75,8 +78,8 @@ describe('the table of sizes in docs/install.md', () => {
   });
 });
 
-describe('the limits of a deployment', () => {
-  it('by systemd are those of the default of discover.max_servers', () => {
+describe('deployment limits', () => {
+  it('of systemd match the default of discover.max_servers', () => {
     const unit = readText('deploy/systemd/gameserver-exporter.service');
     expect(/^MemoryMax=(\d+)M$/m.exec(unit)?.[1]).toBe(String(sizeOf(DEFAULT_MAX_SERVERS)?.limitMib));
     const files = Number(/^LimitNOFILE=(\d+)$/m.exec(unit)?.[1]);
@@ -86,7 +89,7 @@ describe('the limits of a deployment', () => {
   it.each([
     ['base/stateful-set.yaml', 1_000],
     ['overlays/many/shards.yaml', 10_000 / 3],
-  ])('on Kubernetes, in %s, are those of %i servers', (file, servers) => {
+  ])('of Kubernetes in %s match %i servers', (file, servers) => {
     const manifest = readText(`deploy/kubernetes/${file}`);
     const [, cpu, requested, limit] =
       /cpu: (\d+)m\s+memory: (\d+)Mi\s+limits:\s+memory: (\d+)[MG]i/.exec(manifest) ?? [];

@@ -7,7 +7,7 @@ const stepSchema = z
   .strictObject({
     id: z.string().optional(),
     name: z.string().optional(),
-    // By commit: a tag can be moved to other code.
+    // By commit, because a tag can be moved to other code.
     uses: z
       .string()
       .regex(/^[\w-]+\/[\w-]+(?:\/[\w-]+)?@[0-9a-f]{40}$/)
@@ -23,7 +23,7 @@ const access = z.enum(['read', 'write']);
 const workflowSchema = z.strictObject({
   name: z.string(),
   on: z.record(z.string(), z.unknown()),
-  // Whatever a job needs beyond it asks for itself.
+  // A job that needs more permissions requests them itself.
   permissions: z.strictObject({ contents: z.literal('read') }),
   concurrency: z.object({ group: z.string() }),
   jobs: z.record(
@@ -51,7 +51,7 @@ const { scripts } = z
 
 const WORKFLOWS = ['codeql', 'release', 'scorecard', 'test'];
 
-it('covers every workflow', () => {
+it('the list contains every workflow', () => {
   expect(readdirSync(new URL('../../../.github/workflows', import.meta.url)).toSorted()).toEqual(
     WORKFLOWS.map((name) => `${name}.yml`),
   );
@@ -61,7 +61,7 @@ describe.each(WORKFLOWS)('the workflow %s', (name) => {
   const { jobs } = workflow(name);
   const steps = Object.values(jobs).flatMap((job) => job.steps);
 
-  it('runs scripts that there are', () => {
+  it('runs only existing scripts', () => {
     for (const { run = '' } of steps) {
       for (const [, script = ''] of run.matchAll(/npm (?:run ([\w:]+))/g)) {
         expect(Object.keys(scripts)).toContain(script);
@@ -70,18 +70,18 @@ describe.each(WORKFLOWS)('the workflow %s', (name) => {
     }
   });
 
-  it('says which version of an action a commit is', () => {
+  it('notes the version of each action beside its commit', () => {
     const lines = readText(`.github/workflows/${name}.yml`).match(/^.*\buses:.*$/gm) ?? [];
     expect(lines).toHaveLength(steps.filter(({ uses }) => uses !== undefined).length);
     for (const line of lines) expect(line).toMatch(/@[0-9a-f]{40} # v\d+\.\d+\.\d+$/);
   });
 
-  it('keeps no credentials in the checkout', () => {
+  it('does not store credentials in the checkout', () => {
     const checkouts = steps.filter(({ uses }) => uses?.startsWith('actions/checkout@'));
     for (const checkout of checkouts) expect(checkout.with).toEqual({ 'persist-credentials': false });
   });
 
-  it('puts no text of strangers into a shell', () => {
+  it('puts no untrusted text into a shell', () => {
     for (const { run = '' } of steps) expect(run).not.toContain('${{');
   });
 });
@@ -95,7 +95,7 @@ describe('the workflow test', () => {
     expect(jobs['test']?.steps.map(({ run }) => run)).toEqual([undefined, 'npm ci', 'npm test']);
   });
 
-  it('runs what takes long at night', () => {
+  it('runs long tests at night', () => {
     expect(jobs['nightly']?.if).toBe("github.event_name == 'schedule'");
     const runs = jobs['nightly']?.steps.flatMap(({ run = '' }) => [run]).join('\n');
     for (const command of [
@@ -115,7 +115,7 @@ describe('the workflow release', () => {
   const runsOf = (job: string) => jobs[job]?.steps.flatMap(({ run }) => (run === undefined ? [] : [run]));
   const signers = Object.entries(jobs).filter(([, { permissions }]) => permissions?.['id-token'] === 'write');
 
-  it('runs for a tag that names a version or a candidate for one, after all tests', () => {
+  it('runs for a tag of a version or a release candidate, after all tests', () => {
     expect(on).toEqual({ push: { tags: ['v[0-9]+.[0-9]+.[0-9]+', 'v[0-9]+.[0-9]+.[0-9]+-*'] } });
     expect(runsOf('build')?.slice(1)).toEqual([
       'npm ci',
@@ -127,7 +127,7 @@ describe('the workflow release', () => {
     expect(jobs['image']?.needs).toBe('build');
   });
 
-  it('signs in jobs that check out and build nothing', () => {
+  it('signs only in jobs that neither check out nor build anything', () => {
     expect(signers.map(([name]) => name)).toEqual(['npm', 'image-attestation']);
     for (const [name, { steps, permissions }] of signers) {
       expect(permissions?.['contents'], name).toBeUndefined();
@@ -161,7 +161,7 @@ describe('the workflow release', () => {
     ]);
   });
 
-  it('gives the image what its labels tell', () => {
+  it('passes the image the values of its labels', () => {
     const build = jobs['image']?.steps.find(({ uses }) => uses?.startsWith('docker/build-push-action@'));
     const given = z
       .string()

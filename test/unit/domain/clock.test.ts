@@ -7,12 +7,12 @@ afterEach(() => {
 });
 
 describe('SystemClock', () => {
-  it('tells an instant in Unix time', () => {
+  it('converts an instant to Unix time', () => {
     const clock = new SystemClock();
     expect(Math.abs(clock.toUnixMs(clock.now()) - Date.now())).toBeLessThan(1_000);
   });
 
-  it('holds still while the wall clock is slewed, and follows when it is stepped', () => {
+  it('keeps the shown time while the wall clock is slewed, and follows when it is stepped', () => {
     const realNow = Date.now;
     const clock = new SystemClock();
     const instant = clock.now();
@@ -24,14 +24,14 @@ describe('SystemClock', () => {
     expect(clock.toUnixMs(instant) - shown).toBeGreaterThan(3_590_000);
   });
 
-  it('does not move its monotonic side when the wall clock is stepped back', () => {
+  it('keeps its monotonic time when the wall clock is stepped back', () => {
     const clock = new SystemClock();
     const before = clock.now();
     vi.spyOn(Date, 'now').mockReturnValue(0);
     expect(clock.now()).toBeGreaterThanOrEqual(before);
   });
 
-  it('calls once after the delay, and not at all once it is cancelled', async () => {
+  it('calls once after the delay, and never after it is cancelled', async () => {
     const clock = new SystemClock();
     const run = vi.fn<() => void>();
     const cancelled = vi.fn<() => void>();
@@ -44,7 +44,7 @@ describe('SystemClock', () => {
     expect(cancelled).not.toHaveBeenCalled();
   });
 
-  it('does not fire at once for a delay that is longer than a timer takes', async () => {
+  it('does not fire immediately if the delay exceeds the maximum of a timer', async () => {
     const clock = new SystemClock();
     const run = vi.fn<() => void>();
     const cancels = [2 ** 31, Number.POSITIVE_INFINITY].map((delay) => clock.schedule(delay, run));
@@ -58,7 +58,7 @@ describe('SystemClock', () => {
     { delayMs: 10_000, timer: 10_000 },
     { delayMs: 14_321.7, timer: 14_400 },
     { delayMs: 29_400, timer: 29_400 },
-  ])('shares timers among long delays: $delayMs ms take one of $timer', ({ delayMs, timer }) => {
+  ])('rounds long delays so that they share timers: $delayMs ms use one of $timer', ({ delayMs, timer }) => {
     const setTimer = vi.spyOn(globalThis, 'setTimeout');
     new SystemClock().schedule(delayMs, () => {})();
     expect(setTimer).toHaveBeenCalledExactlyOnceWith(expect.any(Function), timer);
@@ -66,7 +66,7 @@ describe('SystemClock', () => {
 });
 
 describe('sleep', () => {
-  it('resolves after its time and leaves no listener behind', async () => {
+  it('resolves after its time and removes its listener', async () => {
     const clock = new ManualClock();
     const { signal } = new AbortController();
     const removed = vi.spyOn(signal, 'removeEventListener');
@@ -79,7 +79,7 @@ describe('sleep', () => {
     expect(removed).toHaveBeenCalledOnce();
   });
 
-  it('rejects with the reason as soon as its signal aborts, and leaves no timer behind', async () => {
+  it('rejects with the reason as soon as its signal aborts, and clears its timer', async () => {
     const clock = new ManualClock();
     const controller = new AbortController();
     const slept = sleep(clock, 1_000, controller.signal);
@@ -88,7 +88,7 @@ describe('sleep', () => {
     expect(clock.pending).toBe(0);
   });
 
-  it('rejects at once for a signal that aborted before', async () => {
+  it('rejects immediately if its signal is already aborted', async () => {
     const clock = new ManualClock();
     await expect(sleep(clock, 1_000, AbortSignal.abort(new Error('too late')))).rejects.toThrow('too late');
     expect(clock.pending).toBe(0);

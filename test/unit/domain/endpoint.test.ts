@@ -9,19 +9,19 @@ it.each([
   ['[2001:db8::7]', { host: '2001:db8::7' }],
   ['[2001:db8::7]:65535', { host: '2001:db8::7', port: 65_535 }],
   [':25565', { host: '', port: 25_565 }],
-])('%s is read', (text, endpoint) => {
+])('%s is parsed', (text, endpoint) => {
   expect(parseEndpoint(text)).toEqual(endpoint);
   expect(formatEndpoint(endpoint)).toBe(text);
 });
 
 it.each(['', ':', 'a:0', 'a:65536', 'a:b', 'a:1:2', '2001:db8::7', '[::1', 'a:123456'])(
-  '"%s" is no endpoint',
+  '"%s" is not an endpoint',
   (text) => {
     expect(parseEndpoint(text)).toBeUndefined();
   },
 );
 
-it('is read as it was written', () => {
+it('an endpoint is parsed as it was formatted', () => {
   const host = fc.oneof(fc.domain(), fc.ipV4(), fc.ipV6());
   fc.assert(
     fc.property(host, fc.option(fc.integer({ min: 1, max: 65_535 }), { nil: undefined }), (host, port) => {

@@ -16,33 +16,33 @@ function knowing(...secrets: readonly string[]): KnownSecrets {
 }
 
 describe('a known secret', () => {
-  it.each(Object.entries(ECHOES))('is struck out %s', (_, echoed) => {
+  it.each(Object.entries(ECHOES))('is redacted %s', (_, echoed) => {
     expect(knowing(KEY).strike(`key "${echoed(KEY)}" is not valid`)).toBe('key "<secret>" is not valid');
   });
 
-  it('is struck out of what is printable, once it is made a Secret', () => {
+  it('is redacted from printable text once it is wrapped in a Secret', () => {
     const key = `${KEY}AsASecret`;
     expect(printable(`a ${key} b`)).toBe(`a ${key} b`);
     expect(new Secret(key).reveal()).toBe(key);
     expect(printable(`a ${key} b`)).toBe('a <secret> b');
     expect(printable(`a ${Array.from(key).join('\u200b')} b`)).toBe('a <secret> b');
-    // What is cut off may leave half of it.
+    // The cut could leave half of the secret.
     expect(printable(`${'\u200b'.repeat(1_570)}${key}`)).toBe('<secret>');
   });
 
-  it('is struck out as often as it stands there, and where two overlap', () => {
+  it('is redacted at every occurrence, even if two secrets overlap', () => {
     const known = knowing('abcdefgh-1', 'gh-1234567');
     expect(known.strike('abcdefgh-1 and abcdefgh-1')).toBe('<secret> and <secret>');
     expect(known.strike('x abcdefgh-1234567 y')).toBe('x <secret> y');
     expect(knowing('abcdefgh', 'abcdefghijkl').strike('x abcdefghijkl y')).toBe('x <secret> y');
   });
 
-  it('leaves everything else as it is', () => {
+  it('does not affect other text', () => {
     const texts = ['100 % \\u0041 &amp; a\u200bb ❤️', 'q7Rk2mX', '', 'two\nlines'];
     for (const text of texts) expect(knowing(KEY).strike(text)).toBe(text);
   });
 
-  it('is struck out as far as it goes where the text ends within it', () => {
+  it('is redacted if the text is truncated within it', () => {
     expect(knowing(KEY).strike(`x ${KEY.slice(0, 40)}`)).toBe('x <secret>');
     for (const how of [
       'in JSON, every character',
@@ -59,13 +59,13 @@ describe('a known secret', () => {
     expect(knowing(KEY).strike(`x ${KEY.slice(0, SHORTEST_SECRET - 1)}`)).toBe(`x ${KEY.slice(0, 7)}`);
   });
 
-  it('that is too short is left, so that a password "a" does not strike out every a', () => {
+  it('that is too short is not redacted, so that a password "a" does not redact every "a"', () => {
     const short = 'x'.repeat(SHORTEST_SECRET - 1);
     expect(knowing('a', '', short).strike(`a banana ${short}`)).toBe(`a banana ${short}`);
     expect(knowing(`${short}\u200b`).strike(`${short}\u200b`)).toBe(`${short}\u200b`);
   });
 
-  it('may be the credentials of a URL: the password, encoded or not, and both as a header has them', () => {
+  it('can be the credentials of a URL: the password, encoded or not, and the authorization header', () => {
     const known = new KnownSecrets();
     known.addCredentials(new URL('http://me:p%40ss%20w%C3%B6rd@proxy.example.com:3128'));
     known.addCredentials(new URL('http://token-alone@proxy.example.com:3128'));
@@ -76,7 +76,7 @@ describe('a known secret', () => {
     expect(known.strike('token-alone')).toBe('<secret>');
   });
 
-  it('may be a token, which is forgotten when 20,000 newer ones are known', () => {
+  it('can be a token, which is forgotten when 20,000 newer ones are known', () => {
     const known = new KnownSecrets();
     known.addToken('0-opaque-token');
     expect(known.strike('0-opaque-token!')).toBe('<secret>!');
@@ -85,16 +85,16 @@ describe('a known secret', () => {
     expect(known.strike('20000-opaque-token!')).toBe('<secret>!');
   });
 
-  it('ends with its line where it is known by its form alone', () => {
+  it('ends at the end of the line if it is recognized only by its form', () => {
     expect(new KnownSecrets().strike('ptlc_abc\neyJx.y.z\nrest')).toBe('<secret>\n<secret>\nrest');
   });
 
   const runs = fuzzRuns(300);
 
-  it('never remains, whatever it is and however it is repeated', { timeout: runs.timeout }, () => {
+  it('is always redacted, whatever it is and however it is repeated', { timeout: runs.timeout }, () => {
     fc.assert(
       fc.property(secretText, echo, fc.string(), fc.string(), (secret, how, before, after) => {
-        // A stray percent sign or backslash right before it would make it another text.
+        // A stray percent sign or backslash directly before the secret would change how it is decoded.
         const text = `${before} ${ECHOES[how]?.(secret) ?? ''} ${after}`;
         const struck = knowing(secret).strike(text);
         for (const echoed of Object.values(ECHOES)) expect(struck).not.toContain(echoed(secret));

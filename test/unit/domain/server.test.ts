@@ -10,25 +10,30 @@ import {
 describe('the memory limit', () => {
   it.each<[string, Limits, reported: number | undefined, Limit | undefined]>([
     ['the configuration comes first', { memoryBytes: 1, listedMemoryBytes: 3 }, 2, 1],
-    ['then the node', { listedMemoryBytes: 3 }, 2, 2],
-    ['then the listing', { listedMemoryBytes: 3 }, undefined, 3],
-    ['0 from the node is no limit', { listedMemoryBytes: 3 }, 0, 3],
-    ['unlimited comes before the node', { memoryBytes: 'unlimited', listedMemoryBytes: 3 }, 2, 'unlimited'],
-    ['the node alone', {}, 2, 2],
-    ['0 from the node alone', {}, 0, undefined],
+    ['the node comes second', { listedMemoryBytes: 3 }, 2, 2],
+    ['the listing comes last', { listedMemoryBytes: 3 }, undefined, 3],
+    ['0 from the node means no limit', { listedMemoryBytes: 3 }, 0, 3],
+    [
+      'unlimited in the configuration overrides the node',
+      { memoryBytes: 'unlimited', listedMemoryBytes: 3 },
+      2,
+      'unlimited',
+    ],
+    ['only the node reports a limit', {}, 2, 2],
+    ['only the node reports a limit, and it is 0', {}, 0, undefined],
     ['nothing is known', {}, undefined, undefined],
   ])('%s', (_what, limits, reported, expected) => {
     expect(memoryLimitOf(limits, reported)).toBe(expected);
   });
 });
 
-describe('a limit as a number', () => {
+describe('a numeric limit', () => {
   it.each<[Limit | undefined, number | undefined]>([
     [7, 7],
     [0, undefined],
     ['unlimited', undefined],
     [undefined, undefined],
-  ])('%j is %j', (limit, expected) => {
+  ])('is %j as %j', (limit, expected) => {
     expect(finiteLimit(limit)).toBe(expected);
   });
 });
