@@ -4,12 +4,12 @@ import { documents } from '../support/documents.ts';
 
 const README = readFileSync('README.md', 'utf8');
 
-it('leads to every page of docs', () => {
+it('the README links to every page of docs', () => {
   const pages = documents().filter(({ path }) => /^docs\/[^/]+\.md$/.test(path));
   expect(pages.length).toBeGreaterThan(7);
   expect(pages.filter(({ path }) => !README.includes(`](${path})`))).toEqual([]);
 });
 
-it('stays short: what is long is in docs', () => {
+it('the README is short, because details are in docs', () => {
   expect(README.split('\n').length).toBeLessThan(200);
 });
