@@ -11,11 +11,11 @@ it('the table in CONTRIBUTING.md is generated from the table of layers', () => {
   expectSection('CONTRIBUTING.md', 'layers', renderLayerTable());
 });
 
-it('every folder and file of src is a layer', () => {
+it('every folder and file of src belongs to a layer', () => {
   expect(new Set(LAYERS.map(({ path }) => path.split('/')[0]))).toEqual(new Set(readdirSync('src')));
 });
 
-it('a layer inside another has no folders, so that `../` can only mean the outer one', () => {
+it('a layer inside another has no folders, so `../` always refers to the outer layer', () => {
   const inner = LAYERS.filter(({ path }) => path.includes('/'));
   const folders = inner.flatMap(({ path }) => readdirSync(`src/${path}`, { withFileTypes: true }));
   expect(folders.filter((entry) => entry.isDirectory())).toEqual([]);
