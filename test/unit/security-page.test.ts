@@ -4,10 +4,10 @@ import { writtenTests } from '../support/written-tests.ts';
 
 const PAGE = readFileSync('SECURITY.md', 'utf8');
 
-/** The tests that the page names: a file, then the names on the way to the test. */
+/** The tests that the page names: a file, then the names of the suites and of the test. */
 const named = [...PAGE.matchAll(/`(test\/[^`]+)`/g)].map(([, reference = '']) => reference);
 
-/** Why what a reference names is no proof: there is no such test, or it doesn't always run. */
+/** Why a reference proves nothing: the test does not exist, or does not always run. */
 function flawOf(reference: string, read = (file: string) => readFileSync(file, 'utf8')): string | undefined {
   const [file = '', ...names] = reference.split(' › ');
   if (names.length === 0) return 'it names no test';
@@ -19,7 +19,7 @@ function flawOf(reference: string, read = (file: string) => readFileSync(file, '
 }
 
 describe('SECURITY.md', () => {
-  it('has a test behind every claim', () => {
+  it('names a test for every claim', () => {
     const rows = PAGE.split('\n').filter(
       (line) => line.startsWith('| ') && !/^\| (?:It|They) can't \|/.test(line),
     );
@@ -27,7 +27,7 @@ describe('SECURITY.md', () => {
     expect(rows.filter((row) => !/`test\/[^`]+ › [^`]+` \|$/.test(row))).toEqual([]);
   });
 
-  it.each([...new Set(named)])('%s is there, and runs', (reference) => {
+  it.each([...new Set(named)])('%s exists and always runs', (reference) => {
     const [file = ''] = reference.split(' › ');
     expect(existsSync(file)).toBe(true);
     expect(flawOf(reference)).toBeUndefined();
@@ -39,40 +39,41 @@ describe('a reference to a test', () => {
   const flaw = (source: string, names = 'a suite › a test') => flawOf(`a.test.ts › ${names}`, () => source);
 
   it.each([
-    ['plain', `describe('a suite', () => { it('a test', ${BODY}); });`],
+    ['without options', `describe('a suite', () => { it('a test', ${BODY}); });`],
     ['with rows', `describe.each([1])('a suite', () => { it.each([1])('a test', ${BODY}); });`],
     ['that needs a package', `describe.skipIf(!hasProxy)('a suite', () => { it('a test', ${BODY}); });`],
-    ['in a row', `describe('a suite', () => { it.each([['a', 1], ['test', 2]])('a %s', ${BODY}); });`],
+    ['from a row', `describe('a suite', () => { it.each([['a', 1], ['test', 2]])('a %s', ${BODY}); });`],
     ['with a timeout', `describe('a suite', { timeout: 5 }, () => { it('a test', ${BODY}, 9); });`],
-  ])('is met by a test %s', (_what, source) => {
+  ])('is satisfied by a test %s', (_what, source) => {
     expect(flaw(source)).toBeUndefined();
     expect(flaw(source, 'a test')).toBeUndefined();
     expect(flaw(source, 'a suite')).toBeUndefined();
   });
 
-  // Source texts that the checker has to refuse: what says skip, only or todo here is data, and no test of this file is skipped.
+  // Source texts that the checker must reject. Words such as skip, only and todo are data here: no test of this file
+  // is skipped.
   it.each([
     ['is missing', `describe('a suite', () => { it('another test', ${BODY}); });`],
-    ['is only a part of a name', `describe('a suite', () => { it('a test of more', ${BODY}); });`],
+    ['has only part of the name', `describe('a suite', () => { it('a test of more', ${BODY}); });`],
     ['is in another suite', `describe('a suite', () => {}); it('a test', ${BODY});`],
-    ['is a comment', `describe('a suite', () => { /* it('a test', ${BODY}); */ });`],
-    ['is a text', `describe('a suite', () => { it('another', () => { expect('a test').toBe(1); }); });`],
+    ['is in a comment', `describe('a suite', () => { /* it('a test', ${BODY}); */ });`],
+    ['is in a string', `describe('a suite', () => { it('another', () => { expect('a test').toBe(1); }); });`],
     ['is skipped', `describe('a suite', () => { it.skip('a test', ${BODY}); });`],
     ['is skipped with its rows', `describe('a suite', () => { it.skip.each([1])('a test', ${BODY}); });`],
     ['is in a skipped suite', `describe.skip('a suite', () => { it('a test', ${BODY}); });`],
     ['is skipped on a condition', `describe('a suite', () => { it.skipIf(isSlow)('a test', ${BODY}); });`],
     ['is skipped by an option', `describe('a suite', () => { it('a test', { skip: true }, ${BODY}); });`],
     ['skips itself', `describe('a suite', () => { it('a test', ({ skip }) => { skip(); }); });`],
-    ['is still to do', `describe('a suite', () => { it.todo('a test'); });`],
+    ['is marked todo', `describe('a suite', () => { it.todo('a test'); });`],
     ['has no body', `describe('a suite', () => { it('a test'); });`],
     ['has an empty body', `describe('a suite', () => { it('a test', () => {}); });`],
-    ['may fail', `describe('a suite', () => { it.fails('a test', ${BODY}); });`],
+    ['is expected to fail', `describe('a suite', () => { it.fails('a test', ${BODY}); });`],
     ['is marked only', `describe('a suite', () => { it.only('a test', ${BODY}); });`],
     [
-      'stands beside one that is',
+      'is beside a test marked only',
       `describe('a suite', () => { it('a test', ${BODY}); }); it.only('b', ${BODY});`,
     ],
-  ])('is not met by one that %s', (_what, source) => {
+  ])('is not satisfied by a test that %s', (_what, source) => {
     expect(flaw(source)).toBeDefined();
   });
 });
