@@ -5,13 +5,13 @@ import { parseInThread } from '../../src/config/parse-thread.ts';
 import { BcryptThread } from '../../src/http/passwords.ts';
 import { ensureDebianPackage } from '../support/debian.ts';
 
-it('a unit test can install no package and start no program', async () => {
+it('a unit test cannot install a package or start a program', async () => {
   await expect(ensureDebianPackage('prometheus', 'promtool')).rejects.toThrow("can't start a program");
   await expect(async () => promisify(execFile)('true')).rejects.toThrow("can't start a program");
   expect(() => spawnSync('true')).toThrow("can't start a program");
 });
 
-it('a unit test can start no thread from a build', async () => {
+it('a unit test cannot start a thread from a build', async () => {
   await expect(parseInThread('panels: []', 'config.yaml', {})).rejects.toThrow("can't start a thread");
   await expect(new BcryptThread().compare('secret', 'hash')).rejects.toThrow("can't start a thread");
 });
