@@ -14,19 +14,19 @@ describe('variables', () => {
     ['$A $ $$', '$A $ $$'],
     ['${NESTED}', '${A}'],
     ['a${EMPTY}b', 'ab'],
-  ])('%j becomes %j', (text, expanded) => {
+  ])('%j expands to %j', (text, expanded) => {
     expect(expandVariables(text, env, false)).toMatchObject({ text: expanded, problems: [] });
   });
 
   test.each(['${}', '${A', '${A-B}', '${A:-x}', '${1A}', '${ A }', '${constructor}', '${__proto__}', '${B}'])(
-    '%j is a problem',
+    '%j is rejected',
     (text) => {
       expect(expandVariables(text, env, false).problems).toHaveLength(1);
     },
   );
 });
 
-test("the name of the prototype is refused as a key, even if it is also somebody's secret", () => {
+test('__proto__ is rejected as a key, even if it is also a known secret', () => {
   const messages = () => readYaml('a: { __proto__: 1 }', {}, () => false).problems;
   const refused = [{ path: ['a', '__proto__'], message: 'is no key that this file can have' }];
   expect(messages()).toMatchObject(refused);

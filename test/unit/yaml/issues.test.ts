@@ -8,7 +8,7 @@ test.each([
   ['nmae', 'name'],
   ['interval', undefined],
   ['x', undefined],
-])('%s was probably meant to be %s', (word, meant) => {
+])('%s suggests %s', (word, meant) => {
   expect(nearestOf(word, ['name', 'url', 'api_key', 'poll_interval'])).toBe(meant);
 });
 
@@ -18,11 +18,11 @@ test.each([
   ['Valheim', ['valheim']],
   ['ark', []],
   ['cs2', ['csgo']],
-])('%s may have meant %j', (word, meant) => {
+])('%s suggests %j', (word, meant) => {
   expect(nearOnes(word, ['minecraftbe', 'minecraft', 'valheim', 'csgo'])).toEqual(meant);
 });
 
-test('no more than three words are offered', () => {
+test('at most three words are suggested', () => {
   expect(nearOnes('arma', ['arma2', 'arma3', 'armareforger', 'armaresistance'])).toEqual([
     'arma2',
     'arma3',

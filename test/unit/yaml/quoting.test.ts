@@ -18,7 +18,7 @@ describe('quoting', () => {
     expect(quote(value)).toBe(quoted);
   });
 
-  test('an address keeps what is no secret', () => {
+  test('an address without credentials is unchanged', () => {
     expect(withoutCredentials('http://proxy.example.com:3128')).toBe('http://proxy.example.com:3128');
   });
 });

@@ -20,7 +20,7 @@ describe('durations', () => {
     expect(parseDuration(text)).toBe(durationMs);
   });
 
-  test('what is written is read back', () => {
+  test('are parsed back after formatting', () => {
     fc.assert(
       fc.property(fc.nat(), (durationMs) => {
         expect(parseDuration(formatDuration(durationMs))).toBe(durationMs);
@@ -41,7 +41,7 @@ describe('limits', () => {
     ['0GiB', undefined],
     ['-1GiB', undefined],
     ['9999999999PiB', undefined],
-  ])('a size of %j is %s bytes', (text, bytes) => {
+  ])('of size %j are %s bytes', (text, bytes) => {
     expect(parseSizeLimit(text)).toBe(bytes);
   });
 
@@ -53,7 +53,7 @@ describe('limits', () => {
     ['-1', undefined],
     ['1e3', undefined],
     ['150%', undefined],
-  ])('a count of %j is %s', (text, count) => {
+  ])('of count %j are %s', (text, count) => {
     expect(parseCountLimit(text)).toBe(count);
   });
 });
