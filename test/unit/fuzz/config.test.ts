@@ -20,7 +20,7 @@ const scalar = fc.oneof(
   fc.double({ noNaN: true }),
 );
 
-/** Mostly right, so that much of it is accepted. */
+/** Mostly valid, so that many configurations are accepted. */
 function mostly(good: fc.Arbitrary<unknown>): fc.Arbitrary<unknown> {
   return fc.oneof({ weight: 20, arbitrary: good }, { weight: 1, arbitrary: scalar });
 }
@@ -63,7 +63,7 @@ const panel = fc.record(
 
 const structured = fc.array(panel, { minLength: 1, maxLength: 2 }).map((panels) => stringify({ panels }));
 
-/** The example with lines taken out, doubled, swapped or broken. */
+/** The example with lines removed, duplicated, indented, uncommented or truncated. */
 const mutated = fc
   .array(
     fc.record({
@@ -96,7 +96,7 @@ function changed(line: string, change: string): string[] {
 
 describeFuzz({
   folder: 'config',
-  holds: 'a configuration is refused with its place and reason, or gives series that Prometheus takes',
+  holds: 'a configuration is rejected with position and reason, or gives series that Prometheus accepts',
   runs: 300,
   input: fc.record({ yaml: fc.oneof(structured, mutated) }),
   expectHeld: ({ yaml }) => {
@@ -127,7 +127,7 @@ describeFuzz({
   },
 });
 
-/** Half a character has no UTF-8. */
+/** Half of a surrogate pair has no UTF-8 encoding. */
 function wellFormed(text: string): string {
   return text.replaceAll(/\p{Surrogate}/gu, '\uFFFD');
 }

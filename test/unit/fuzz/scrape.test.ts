@@ -7,7 +7,7 @@ const fleet = fc.array(serverHistory, { minLength: 1, maxLength: 3 });
 
 describeFuzz({
   folder: 'scrape',
-  holds: 'whatever frames and answers say, the scrape is one that Prometheus takes',
+  holds: 'Prometheus accepts the scrape, whatever frames and answers contain',
   runs: 200,
   input: fleet,
   expectHeld: async (histories) => {
@@ -15,7 +15,7 @@ describeFuzz({
   },
 });
 
-it('the strict reader refuses a line break in a label', () => {
+it('the strict parser rejects a line break in a label', () => {
   const broken = '# HELP a Help.\n# TYPE a gauge\na{b="c\nd"} 1\n';
   expect(() => expectSoundScrape(broken, 1)).toThrow('series outside of its family');
 });

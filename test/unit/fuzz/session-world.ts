@@ -15,7 +15,7 @@ import { ManualClock } from '../../support/manual-clock.ts';
 import { target } from '../../support/targets.ts';
 
 /** How the panel answers from now on. */
-export const PANEL_WAYS = [
+export const PANEL_BEHAVIORS = [
   'well',
   'slow',
   'hangs',
@@ -32,7 +32,7 @@ export const PANEL_WAYS = [
 ] as const;
 
 /** How the node treats sockets that are opened from now on. */
-export const NODE_WAYS = [
+export const NODE_BEHAVIORS = [
   'well',
   'slow',
   'hangs',
@@ -47,33 +47,33 @@ export const NODE_WAYS = [
   'asks for tokens',
 ] as const;
 
-/** What the session is to do from now on. */
+/** What the session should do from now on. */
 export const ROLES = ['stream', 'poll', 'rest'] as const;
 
-/** One thing that happens. */
+/** One event of a history. */
 export type Happening =
   | { readonly wait: number }
-  | { readonly panel: (typeof PANEL_WAYS)[number] }
-  | { readonly node: (typeof NODE_WAYS)[number]; readonly closeMs: number }
+  | { readonly panel: (typeof PANEL_BEHAVIORS)[number] }
+  | { readonly node: (typeof NODE_BEHAVIORS)[number]; readonly closeMs: number }
   | { readonly role: (typeof ROLES)[number] }
   | { readonly frame: string; readonly times: number }
   | { readonly close: number }
   | { readonly health: 'wake' | 'refresh' };
 
-/** The rates that no far end may see exceeded: frames to one socket, credential calls for one server. */
+/** Rates that a session must never exceed: frames to one socket, credential calls for one server. */
 const FRAMES_PER_SECOND = 2;
 const CREDENTIALS_PER_MINUTE = 2;
 
-/** A call that hangs is given up by the API client. */
+/** The API client gives up a call that hangs. */
 const REQUEST_TIMEOUT_MS = 25_000;
 
 const RUNNING: Resources = { sample: { state: 'running', memoryBytes: 7 }, suspended: false, badFields: 0 };
 const STATS = JSON.stringify({ event: 'stats', args: ['{"state":"running","memory_bytes":7}'] });
 
-/** More timers than this within a second are a loop that does nothing but wait for itself. */
+/** More timers than this within a second mean a busy loop. */
 const TIMERS_PER_SECOND = 1_000;
 
-/** A clock whose timers take whole milliseconds, one at least, as Node's do; it ends what loops. */
+/** A clock whose timers take whole milliseconds, at least one, as in Node.js. It stops busy loops. */
 class NodeLikeClock extends ManualClock {
   #since = 0;
   #timers = 0;
@@ -87,24 +87,24 @@ class NodeLikeClock extends ManualClock {
   }
 }
 
-/** A session with everything around it made up: its panel, its node, its sockets and the time. */
+/** A session with a simulated panel, node, sockets and clock. */
 export class SessionWorld {
   readonly clock = new NodeLikeClock();
   readonly log = collectingLogger();
   readonly session: Session;
-  panelWay: (typeof PANEL_WAYS)[number] = 'well';
-  nodeWay: (typeof NODE_WAYS)[number] = 'well';
+  panelBehavior: (typeof PANEL_BEHAVIORS)[number] = 'well';
+  nodeBehavior: (typeof NODE_BEHAVIORS)[number] = 'well';
   closeMs = 0;
   role: (typeof ROLES)[number] = 'rest';
-  /** What no session may do, as it did it: thrown where it happens, it would pass for the far end's trouble. */
-  readonly breaches: string[] = [];
-  /** Sockets that are not yet gone. */
-  readonly live = new Set<MadeUpSocket>();
+  /** Violations of the session's rules. Throwing them where they happen would look like a failure of the panel or node. */
+  readonly violations: string[] = [];
+  /** Sockets that are not closed yet. */
+  readonly live = new Set<FakeSocket>();
   readonly #record = new ServerRecord(target(), { socket: 60_000, poll: 75_000 });
   readonly #credentialCalls: number[] = [];
   #random: number;
 
-  /** Chance follows from the seed alone. */
+  /** All randomness is derived from the seed. */
   constructor(seed: number) {
     this.#random = seed;
     this.session = new Session(this.#context(), this.#record);
@@ -116,16 +116,16 @@ export class SessionWorld {
 
   async happen(happening: Happening): Promise<void> {
     if ('wait' in happening) await this.clock.advance(happening.wait);
-    else if ('panel' in happening) this.panelWay = happening.panel;
+    else if ('panel' in happening) this.panelBehavior = happening.panel;
     else if ('node' in happening) {
-      this.nodeWay = happening.node;
+      this.nodeBehavior = happening.node;
       this.closeMs = happening.closeMs;
     } else if ('role' in happening) this.assume(happening.role);
     else if ('health' in happening) this.session[happening.health]();
     else if ('close' in happening) this.newest?.closedByNode(happening.close);
     else for (let time = 0; time < happening.times; time += 1) this.newest?.hears(happening.frame);
     await this.clock.advance(0);
-    this.breaches.push(...flawsOf(this.#record.status));
+    this.violations.push(...violationsIn(this.#record.status));
   }
 
   assume(name: (typeof ROLES)[number]): void {
@@ -138,7 +138,7 @@ export class SessionWorld {
     this.session.assume(roles[name]);
   }
 
-  get newest(): MadeUpSocket | undefined {
+  get newest(): FakeSocket | undefined {
     return [...this.live].at(-1);
   }
 
@@ -165,11 +165,11 @@ export class SessionWorld {
           ? undefined
           : { cause: 'socket_address', detail: 'expected a wss:// socket address' },
       isProxied: () => false,
-      keyProblem: () => (this.panelWay === 'refuses the key' ? PROBLEMS['refuses the key'] : undefined),
+      keyProblem: () => (this.panelBehavior === 'refuses the key' ? PROBLEMS['refuses the key'] : undefined),
     };
   }
 
-  // The same seed gives the same chance: a failure can be seen again.
+  // The same seed gives the same random numbers, so a failure can be reproduced.
   #chance(): number {
     this.#random = (this.#random * 1_103_515_245 + 12_345) % 2_147_483_648;
     return this.#random / 2_147_483_648;
@@ -180,27 +180,27 @@ export class SessionWorld {
     this.#credentialCalls.push(now);
     const recent = this.#credentialCalls.filter((at) => now - at < 60_000);
     if (recent.length > CREDENTIALS_PER_MINUTE)
-      this.breaches.push(`${recent.length} credential calls a minute`);
+      this.violations.push(`${recent.length} credential calls a minute`);
     await this.#answer(signal);
-    const moved = this.panelWay === 'moves the server' ? Math.floor(this.#chance() * 3) : 0;
+    const moved = this.panelBehavior === 'moves the server' ? Math.floor(this.#chance() * 3) : 0;
     return {
       token: `token of ${now}`,
-      socketUrl: this.panelWay === 'bad address' ? 'ftp://node/ws' : `wss://node-${moved}/ws`,
-      lifetimeMs: this.panelWay === 'short tokens' ? Math.ceil(this.#chance() * 60_000) : 600_000,
+      socketUrl: this.panelBehavior === 'bad address' ? 'ftp://node/ws' : `wss://node-${moved}/ws`,
+      lifetimeMs: this.panelBehavior === 'short tokens' ? Math.ceil(this.#chance() * 60_000) : 600_000,
     };
   }
 
   async #resources(signal: AbortSignal): Promise<Resources> {
     await this.#answer(signal);
-    return this.panelWay === 'short tokens' ? { ...RUNNING, sample: undefined } : RUNNING;
+    return this.panelBehavior === 'short tokens' ? { ...RUNNING, sample: undefined } : RUNNING;
   }
 
-  /** Takes the panel's time over an answer, and rejects where it refuses. */
+  /** Waits as long as the panel takes to answer, and rejects if the panel does. */
   async #answer(signal: AbortSignal): Promise<void> {
-    const way = this.panelWay;
-    if (way === 'hangs') await this.#pass(REQUEST_TIMEOUT_MS, signal);
-    else if (way === 'slow') await this.#pass(Math.floor(this.#chance() * 20_000), signal);
-    const problem = PROBLEMS[way];
+    const behavior = this.panelBehavior;
+    if (behavior === 'hangs') await this.#pass(REQUEST_TIMEOUT_MS, signal);
+    else if (behavior === 'slow') await this.#pass(Math.floor(this.#chance() * 20_000), signal);
+    const problem = PROBLEMS[behavior];
     if (problem !== undefined) throw new PanelError(problem);
   }
 
@@ -214,14 +214,14 @@ export class SessionWorld {
     });
   }
 
-  #open(url: string, listener: SocketListener): MadeUpSocket {
-    if (this.live.size > 0) this.breaches.push('a second socket');
-    if (this.nodeWay === 'throws') throw new SyntaxError(`the URL is invalid: ${url}`);
-    return new MadeUpSocket(this, listener);
+  #open(url: string, listener: SocketListener): FakeSocket {
+    if (this.live.size > 0) this.violations.push('a second socket');
+    if (this.nodeBehavior === 'throws') throw new SyntaxError(`the URL is invalid: ${url}`);
+    return new FakeSocket(this, listener);
   }
 }
 
-const PROBLEMS: Partial<Record<(typeof PANEL_WAYS)[number], Problem>> = {
+const PROBLEMS: Partial<Record<(typeof PANEL_BEHAVIORS)[number], Problem>> = {
   hangs: { cause: 'timeout', detail: 'no answer within 25 s' },
   fails: { cause: 'panel_error', detail: 'answered 500' },
   'refuses the key': { cause: 'key_refused', detail: 'answered 401' },
@@ -232,28 +232,28 @@ const PROBLEMS: Partial<Record<(typeof PANEL_WAYS)[number], Problem>> = {
   limits: { cause: 'rate_limited', detail: 'answered 429', retryAfterMs: 90_000 },
 };
 
-/** What a status must never be. */
-function flawsOf({ condition, blocked, problem }: CollectionStatus): readonly string[] {
-  const flaws: string[] = [];
-  if (problem !== undefined && !(problem.cause in CAUSES)) flaws.push(`cause ${problem.cause}`);
-  if ((condition === 'blocked') !== (blocked !== undefined)) flaws.push(`${condition} with ${blocked}`);
+/** Violations of what holds for every status. */
+function violationsIn({ condition, blocked, problem }: CollectionStatus): readonly string[] {
+  const found: string[] = [];
+  if (problem !== undefined && !(problem.cause in CAUSES)) found.push(`cause ${problem.cause}`);
+  if ((condition === 'blocked') !== (blocked !== undefined)) found.push(`${condition} with ${blocked}`);
   if (condition === 'blocked' && (problem === undefined || !blocks(problem.cause)))
-    flaws.push(`blocked by ${problem?.cause}`);
-  if (condition === 'failing' && problem === undefined) flaws.push('failing without a problem');
-  return flaws;
+    found.push(`blocked by ${problem?.cause}`);
+  if (condition === 'failing' && problem === undefined) found.push('failing without a problem');
+  return found;
 }
 
-/** Only what lasts, and is about the server or its node, blocks a server. */
+/** Only lasting causes of the server or its node block a server. */
 function blocks(cause: CauseCode): boolean {
   const { scope, lasting } = CAUSES[cause];
   return lasting && (scope === 'server' || scope === 'node');
 }
 
-/** A socket to a node that behaves as the world says at its opening; frames go out through a real outbox. */
-export class MadeUpSocket {
+/** A socket to a node with the behavior that the world had when the socket was opened. Frames go out through a real outbox. */
+export class FakeSocket {
   readonly #world: SessionWorld;
   readonly #listener: SocketListener;
-  readonly #way: (typeof NODE_WAYS)[number];
+  readonly #behavior: (typeof NODE_BEHAVIORS)[number];
   readonly #outbox: Outbox;
   readonly #written: number[] = [];
   readonly #cancels: (() => void)[] = [];
@@ -263,15 +263,15 @@ export class MadeUpSocket {
   constructor(world: SessionWorld, listener: SocketListener) {
     this.#world = world;
     this.#listener = listener;
-    this.#way = world.nodeWay;
+    this.#behavior = world.nodeBehavior;
     this.#outbox = new Outbox(world.clock, (frame) => this.#write(frame));
     world.live.add(this);
-    if (this.#way !== 'hangs') this.#later(this.#way === 'slow' ? 9_000 : 20, () => this.#answer());
+    if (this.#behavior !== 'hangs') this.#later(this.#behavior === 'slow' ? 9_000 : 20, () => this.#answer());
   }
 
   send(message: ClientMessage): void {
     if (message.event !== 'auth' && message.event !== 'send stats') {
-      this.#world.breaches.push(`the daemon sent "${message.event}"`);
+      this.#world.violations.push(`the daemon sent "${message.event}"`);
     }
     if (this.#opened && !this.#detached) this.#outbox.send(PTERODACTYL.socket.encode(message));
   }
@@ -313,7 +313,7 @@ export class MadeUpSocket {
 
   #answer(): void {
     if (this.#detached) return;
-    const status = UPGRADE_ANSWERS[this.#way];
+    const status = UPGRADE_ANSWERS[this.#behavior];
     if (status !== undefined) {
       this.terminate();
       const body = 'The requested resource does not exist on this instance.';
@@ -328,13 +328,13 @@ export class MadeUpSocket {
     const now = this.#world.clock.now();
     this.#written.push(now);
     const recent = this.#written.filter((at) => now - at < 1_000);
-    if (recent.length > FRAMES_PER_SECOND) this.#world.breaches.push(`${recent.length} frames a second`);
-    const answers = frame.includes('"auth"') ? AUTH_ANSWERS[this.#way] : [STATS];
+    if (recent.length > FRAMES_PER_SECOND) this.#world.violations.push(`${recent.length} frames a second`);
+    const answers = frame.includes('"auth"') ? AUTH_ANSWERS[this.#behavior] : [STATS];
     for (const answer of answers ?? [SUCCESS]) this.#later(20, () => this.hears(answer));
   }
 }
 
-const UPGRADE_ANSWERS: Partial<Record<(typeof NODE_WAYS)[number], number>> = {
+const UPGRADE_ANSWERS: Partial<Record<(typeof NODE_BEHAVIORS)[number], number>> = {
   refuses: 502,
   forbids: 403,
   'has no such server': 404,
@@ -342,7 +342,7 @@ const UPGRADE_ANSWERS: Partial<Record<(typeof NODE_WAYS)[number], number>> = {
 
 const SUCCESS = '{"event":"auth success"}';
 
-const AUTH_ANSWERS: Partial<Record<(typeof NODE_WAYS)[number], readonly string[]>> = {
+const AUTH_ANSWERS: Partial<Record<(typeof NODE_BEHAVIORS)[number], readonly string[]>> = {
   'ignores auth': [],
   'fails on the token': ['{"event":"daemon error","args":["an unexpected error was encountered"]}'],
   'calls the token expired': ['{"event":"jwt error","args":["jwt: exp claim is invalid"]}'],

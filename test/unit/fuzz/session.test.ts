@@ -2,9 +2,9 @@ import fc from 'fast-check';
 import { expect, vi } from 'vitest';
 import { describeFuzz } from '../../support/fuzz.ts';
 import { EVENTS, frameText } from '../../support/hostile.ts';
-import { type Happening, NODE_WAYS, PANEL_WAYS, ROLES, SessionWorld } from './session-world.ts';
+import { type Happening, NODE_BEHAVIORS, PANEL_BEHAVIORS, ROLES, SessionWorld } from './session-world.ts';
 
-/** Longer than the longest wait that a session may be in: a slow retry after a pause of ten minutes. */
+/** Longer than the longest wait of a session: a slow retry after a pause of ten minutes. */
 const PATIENCE_MS = 30 * 60_000;
 
 const frame = fc.oneof(
@@ -23,10 +23,10 @@ const happening: fc.Arbitrary<Happening> = fc.oneof(
       wait: fc.oneof(fc.nat({ max: 100 }), fc.nat({ max: 20_000 }), fc.nat({ max: 700_000 })),
     }),
   },
-  { weight: 3, arbitrary: fc.record({ panel: fc.constantFrom(...PANEL_WAYS) }) },
+  { weight: 3, arbitrary: fc.record({ panel: fc.constantFrom(...PANEL_BEHAVIORS) }) },
   {
     weight: 3,
-    arbitrary: fc.record({ node: fc.constantFrom(...NODE_WAYS), closeMs: fc.nat({ max: 1_000 }) }),
+    arbitrary: fc.record({ node: fc.constantFrom(...NODE_BEHAVIORS), closeMs: fc.nat({ max: 1_000 }) }),
   },
   { weight: 3, arbitrary: fc.record({ role: fc.constantFrom('stream', ...ROLES) }) },
   { weight: 4, arbitrary: fc.record({ frame, times: fc.constantFrom(1, 1, 50) }) },
@@ -40,7 +40,7 @@ const happening: fc.Arbitrary<Happening> = fc.oneof(
 describeFuzz({
   folder: 'session',
   holds:
-    'one socket, two frames a second, two credential calls a minute, a known cause of each problem, and always a way out',
+    'a session has one socket, sends two frames a second and two credential calls a minute at most, knows the cause of each problem, and always recovers',
   runs: 250,
   input: fc.record({
     seed: fc.nat({ max: 2_147_483_647 }),
@@ -51,22 +51,22 @@ describeFuzz({
     world.assume('stream');
     for (const each of happenings) await world.happen(each);
 
-    world.panelWay = 'well';
-    world.nodeWay = 'well';
+    world.panelBehavior = 'well';
+    world.nodeBehavior = 'well';
     world.closeMs = 1_000;
     world.newest?.closedByNode(1006);
     world.assume('stream');
     for (let waited = 0; waited < PATIENCE_MS && world.condition !== 'streaming'; waited += 5_000) {
       await world.clock.advance(5_000);
     }
-    expect(world.condition, 'once all is well').toBe('streaming');
+    expect(world.condition, 'after everything recovered').toBe('streaming');
     expect(world.live.size).toBe(1);
 
     const stopped = vi.fn<() => void>();
     void world.session.stop().then(stopped);
-    // A second for the close frame's answer, and the moment in which the node closes.
+    // A second for the answer to the close frame, and the moment in which the node closes.
     await world.clock.advance(1_001);
-    expect(world.breaches).toEqual([]);
+    expect(world.violations).toEqual([]);
     expect({
       stopped: stopped.mock.calls.length,
       sockets: world.live.size,

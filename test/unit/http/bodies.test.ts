@@ -20,11 +20,11 @@ test.each([
   ['*;q=0', false],
   ['gzip;q=nonsense', false],
   ['gzip;q=2', false],
-])('Accept-Encoding %j: gzip %s', (header, expected) => {
+])('Accept-Encoding %j allows gzip: %s', (header, expected) => {
   expect(acceptsGzip(header)).toBe(expected);
 });
 
-test('a stream takes one chunk at a time, and tells its end once', async () => {
+test('a stream delivers one chunk at a time, and reports its end once', async () => {
   const ended = vi.fn<() => void>();
   const chunks = [Buffer.from('a'), Buffer.from('b')];
   const reader = streamOf(chunks, ended).getReader();
@@ -36,7 +36,7 @@ test('a stream takes one chunk at a time, and tells its end once', async () => {
   expect(ended).toHaveBeenCalledTimes(1);
 });
 
-test('a reader that goes away ends the stream', async () => {
+test('a reader that disconnects ends the stream', async () => {
   const ended = vi.fn<() => void>();
   await streamOf([Buffer.from('a'), Buffer.from('b')], ended).cancel();
   expect(ended).toHaveBeenCalledTimes(1);
@@ -54,12 +54,12 @@ describe('held bodies', () => {
   const body = (bytes: number) => ({ chunks: [], bytes });
   const hold = (of: ReturnType<typeof body>, name: string) => held.hold(of, () => cut.push(name));
 
-  test('all that fit are held', () => {
+  test('are all kept while they fit', () => {
     for (const name of ['a', 'b', 'c', 'd']) hold(body(25), name);
     expect(cut).toEqual([]);
   });
 
-  test('the oldest make room for the newest, with all their readers', () => {
+  test('are dropped, oldest first and with all their readers, to make room for the newest', () => {
     const first = body(60);
     hold(first, 'a');
     hold(body(30), 'b');
@@ -68,13 +68,13 @@ describe('held bodies', () => {
     expect(cut).toEqual(['a', 'c']);
   });
 
-  test('readers of one body cost it once', () => {
+  test('count once for all their readers', () => {
     const shared = body(100);
     for (let reader = 0; reader < 1_000; reader += 1) hold(shared, `${reader}`);
     expect(cut).toEqual([]);
   });
 
-  test('the newest is held however large it is', () => {
+  test('always include the newest, however large it is', () => {
     hold(body(10), 'a');
     hold(body(1_000), 'b');
     expect(cut).toEqual(['a']);
@@ -82,7 +82,7 @@ describe('held bodies', () => {
     expect(cut).toEqual(['a', 'b']);
   });
 
-  test('what is released makes room, once', () => {
+  test('free their space once when released', () => {
     const shared = body(100);
     const [release, releaseOther] = [hold(shared, 'a'), hold(shared, 'b')];
     release();
@@ -92,7 +92,7 @@ describe('held bodies', () => {
     expect(cut).toEqual([]);
   });
 
-  test('a release after the cut gives nothing back twice', () => {
+  test('free no space twice if released after being dropped', () => {
     const release = hold(body(100), 'a');
     hold(body(100), 'b');
     release();

@@ -14,11 +14,11 @@ describe('a client', () => {
     ['::1', '0:0:0:0::/64'],
     ['fe80::1%eth0', 'fe80:0:0:0::/64'],
     [undefined, ''],
-  ])('of %s is %s', (address, client) => {
+  ])('with address %s is %s', (address, client) => {
     expect(clientOf(address)).toBe(client);
   });
 
-  test('is a whole IPv6 /64, and no more than one', () => {
+  test('is exactly one IPv6 /64', () => {
     const group = fc.nat(0xffff).map((value) => value.toString(16));
     const half = fc.array(group, { minLength: 4, maxLength: 4 });
     const plain = (groups: readonly string[]) => groups.join(':');

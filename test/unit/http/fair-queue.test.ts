@@ -16,7 +16,7 @@ describe('the queue', () => {
     return { displaced, rest };
   }
 
-  test('clients take turns', () => {
+  test('gives clients turns', () => {
     const offers = [
       ['a', 1],
       ['a', 2],
@@ -28,7 +28,7 @@ describe('the queue', () => {
     expect(queueOf(10, 10, offers).rest).toEqual([1, 4, 6, 2, 5, 3]);
   });
 
-  test('a client may have only so many in it', () => {
+  test('limits the entries per client', () => {
     const offers = [
       ['a', 1],
       ['a', 2],
@@ -41,7 +41,7 @@ describe('the queue', () => {
     });
   });
 
-  test('where it is full the client with the most gives way, its last first', () => {
+  test('drops the last entry of the client with the most entries when it is full', () => {
     const offers = [
       ['a', 1],
       ['a', 2],
@@ -54,7 +54,7 @@ describe('the queue', () => {
     expect(rest).toEqual([1, 3, 4]);
   });
 
-  test('nothing is lost, nothing is there twice, and it never holds more than it may', () => {
+  test('neither loses nor duplicates entries, and never exceeds its capacity', () => {
     const offer = fc.tuple(fc.constantFrom('a', 'b', 'c', 'd'), fc.constant(0));
     fc.assert(
       fc.property(
@@ -72,14 +72,14 @@ describe('the queue', () => {
     );
   });
 
-  test('among equals a random one gives way, the newest no sooner than the first', () => {
+  test('drops a random one of equal clients, the newest no sooner than the first', () => {
     const offers = ['a', 'b', 'c', 'd'].map((client, index) => [client, index] as const);
     const goneAt = (share: number) =>
       queueOf(3, 3, offers, { random: () => share }).displaced.find((item) => item !== undefined);
     expect([0, 0.26, 0.51, 0.76].map(goneAt)).toEqual([0, 1, 2, 3]);
   });
 
-  test('whoever was refused most gives way first, and waits behind those that were refused less', () => {
+  test('drops the client with the most rejections first, and serves it after those with fewer', () => {
     const refusals = new Map([
       ['a', 3],
       ['b', 1],
@@ -93,7 +93,7 @@ describe('the queue', () => {
     });
   });
 
-  test('a newcomer is never displaced by clients that were refused, however many they are, and is next', () => {
+  test('never drops a new client in favor of rejected clients, however many they are, and serves it next', () => {
     const attackers = fc.array(
       fc.record({ client: fc.nat(2_000), refusals: fc.integer({ min: 1, max: 9 }) }),
       {

@@ -14,7 +14,7 @@ test.each([
   ['localhost:65535', { host: 'localhost', port: 65_535 }],
   ['[::1]:10317', { host: '::1', port: 10_317 }],
   ['[::]:80', { host: '::', port: 80 }],
-])('%s is understood, and written back', (text, listen) => {
+])('%s is parsed, and formatted back', (text, listen) => {
   expect(parseListenAddress(text)).toEqual(listen);
   expect(formatListenAddress(listen)).toBe(text);
 });
@@ -32,11 +32,11 @@ test.each([
   '[1.2.3.4]:80',
   '[]:80',
   'http://a:1',
-])('%j is refused', (text) => {
+])('%j is rejected', (text) => {
   expect(() => parseListenAddress(text)).toThrow(ListenAddressError);
 });
 
-test('the refusal quotes the text and says what is expected', () => {
+test('the error quotes the text and says what is expected', () => {
   expect(() => parseListenAddress('10317')).toThrow(
     '--web.listen-address "10317": expected [host]:port with a port of 0 to 65535, ' +
       'such as ":10317", "127.0.0.1:10317" or "[::1]:10317"',
@@ -54,7 +54,7 @@ test.each([
   ],
   ['EADDRNOTAVAIL', 'cannot listen on :80: this machine has no such address; correct --web.listen-address'],
   ['EWHATEVER', 'cannot listen on :80: odd; see --web.listen-address'],
-])('%s is told in words', (code, message) => {
+])('%s is explained', (code, message) => {
   const cause = Object.assign(new Error('odd'), { code });
   const error = new ListenError({ port: 80 }, cause);
   expect(error.message).toBe(message);

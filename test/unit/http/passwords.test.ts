@@ -7,7 +7,7 @@ import { ManualClock } from '../../support/manual-clock.ts';
 describe('basic credentials', () => {
   const base64 = (text: string) => Buffer.from(text).toString('base64');
 
-  test('are read from the header, whatever they hold', () => {
+  test('are read from the header, whatever they contain', () => {
     const user = fc.string().filter((name) => !name.includes(':'));
     fc.assert(
       fc.property(user, fc.string({ unit: 'grapheme' }), (name, password) => {
@@ -47,7 +47,7 @@ interface Asked {
   readonly fail: (error: Error) => void;
 }
 
-/** Passwords whose comparisons a test answers. */
+/** Passwords with a comparer whose answers the test gives. */
 function checked(bounds = { total: 4, perClient: 3 }) {
   const asked: Asked[] = [];
   const comparer: PasswordComparer = {
@@ -67,7 +67,7 @@ function checked(bounds = { total: 4, perClient: 3 }) {
 /** Lets promises settle. */
 const settle = () => new Promise((resolve) => setImmediate(resolve));
 
-test('a right password is computed once and remembered', async () => {
+test('a correct password is computed once and remembered', async () => {
   const { asked, check } = checked();
   const first = check('alice', 'secret');
   asked[0]?.answer(true);
@@ -76,7 +76,7 @@ test('a right password is computed once and remembered', async () => {
   expect(asked).toMatchObject([{ password: 'secret', hash: HASH }]);
 });
 
-test('those who ask for the same at once share one computation', async () => {
+test('simultaneous checks of the same password share one computation', async () => {
   const { asked, check } = checked();
   const all = [check('alice', 'secret', 'a'), check('alice', 'secret', 'b')];
   asked[0]?.answer(true);
@@ -84,7 +84,7 @@ test('those who ask for the same at once share one computation', async () => {
   expect(asked).toHaveLength(1);
 });
 
-test('wrong ones are remembered too, and never push out a right one', async () => {
+test('wrong passwords are remembered too, and never evict a correct one', async () => {
   const { asked, check } = checked();
   const right = check('alice', 'secret');
   asked[0]?.answer(true);
@@ -100,7 +100,7 @@ test('wrong ones are remembered too, and never push out a right one', async () =
   expect(asked).toHaveLength(301);
 });
 
-test('a right password is known without a check, a wrong one or one of another hash is not', async () => {
+test('a correct password is known without a check; a wrong one, or one for another hash, is not', async () => {
   const { passwords, asked, check } = checked();
   const [secret, guess] = ['secret', 'guess'].map((password) => ({ user: 'alice', password }));
   for (const password of ['secret', 'guess']) {
@@ -113,7 +113,7 @@ test('a right password is known without a check, a wrong one or one of another h
   expect(secret && passwords.remembers(secret, new Map([['alice', COSTLY]]))).toBe(false);
 });
 
-test('another hash is another result', async () => {
+test('a result is valid for one hash only', async () => {
   const { passwords, asked, check } = checked();
   const before = check('alice', 'secret');
   asked[0]?.answer(true);
@@ -125,7 +125,7 @@ test('another hash is another result', async () => {
 });
 
 describe('an unknown user', () => {
-  test('costs what a known one costs, always the same for a name, and is never right', async () => {
+  test('costs as much as a known one, always the same for a name, and is never accepted', async () => {
     const { asked, check } = checked();
     const names = Array.from({ length: 40 }, (_, index) => `nobody ${index}`);
     for (const [index, name] of [...names, ...names].entries()) {
@@ -142,7 +142,7 @@ describe('an unknown user', () => {
 });
 
 describe('a flood', () => {
-  test('waits in a bounded queue, in which a client of few has its turn before one of many', async () => {
+  test('waits in a bounded queue, in which a client with few checks goes before one with many', async () => {
     const { asked, check } = checked();
     const flood = Array.from({ length: 10 }, (_, index) => check('alice', `guess ${index}`, 'flood'));
     const few = check('alice', 'secret', 'few');
@@ -158,15 +158,15 @@ describe('a flood', () => {
   });
 });
 
-describe('a client that was refused lately', () => {
-  /** Lets the comparison under way end with this answer, and waits for the next. */
+describe('a recently rejected client', () => {
+  /** Answers the comparison in progress, and waits for the next one. */
   async function answer(asked: readonly Asked[], same: boolean): Promise<void> {
     const count = asked.length;
     asked.at(-1)?.answer(same);
     await vi.waitFor(() => expect(asked).toHaveLength(count + 1));
   }
 
-  /** One client was refused once; then it and a newcomer wait behind a third. Gives whose turn is next. */
+  /** One client was rejected once; then it and a new client wait behind a third. Returns whose check is next. */
   async function turnAfter(prepare: (set: ReturnType<typeof checked>) => Promise<void>): Promise<string> {
     const set = checked();
     const wrong = set.check('alice', 'wrong', 'refused');
@@ -180,16 +180,16 @@ describe('a client that was refused lately', () => {
     return set.asked.at(-1)?.password ?? '';
   }
 
-  test('waits behind one that did not', async () => {
+  test('waits behind a new client', async () => {
     expect(await turnAfter(async () => undefined)).toBe('of the newcomer');
   });
 
-  test('is like any other after two minutes', async () => {
+  test('is treated like any other after two minutes', async () => {
     const turn = turnAfter(({ clock }) => clock.advance(120_000));
     expect(await turn).toBe('of the refused');
   });
 
-  test('is like any other once it was right', async () => {
+  test('is treated like any other after a correct password', async () => {
     const turn = turnAfter(async ({ asked, check }) => {
       const right = check('alice', 'secret', 'refused');
       asked.at(-1)?.answer(true);
@@ -199,7 +199,7 @@ describe('a client that was refused lately', () => {
   });
 });
 
-test('what fails is told to those who wait for it, and the next is checked', async () => {
+test('a failed check rejects, and the next one still runs', async () => {
   const { asked, check } = checked();
   const failing = check('alice', 'secret');
   const next = check('alice', 'other');
@@ -210,7 +210,7 @@ test('what fails is told to those who wait for it, and the next is checked', asy
   expect(await next).toBe('wrong');
 });
 
-test('what waits at a stop is not checked any more', async () => {
+test('queued checks are not run after a stop', async () => {
   const { passwords, asked, check } = checked();
   const first = check('alice', 'one');
   const second = check('alice', 'two');

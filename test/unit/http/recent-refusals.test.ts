@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { RecentRefusals } from '../../../src/http/recent-refusals.ts';
 import { ManualClock } from '../../support/manual-clock.ts';
 
-test('refusals count for a minute at least and two at most', async () => {
+test('rejections count for one to two minutes', async () => {
   await fc.assert(
     fc.asyncProperty(fc.nat(200_000), fc.nat(200_000), async (before, after) => {
       const clock = new ManualClock();
@@ -19,7 +19,7 @@ test('refusals count for a minute at least and two at most', async () => {
   );
 });
 
-test('a client that proves itself has none', () => {
+test('a client with a correct password has no rejections', () => {
   const refusals = new RecentRefusals(new ManualClock());
   refusals.add('a');
   refusals.add('b');
@@ -27,7 +27,7 @@ test('a client that proves itself has none', () => {
   expect([refusals.of('a'), refusals.of('b')]).toEqual([0, 1]);
 });
 
-test('only so many clients are remembered, the latest among them', () => {
+test('the number of remembered clients is limited, and the latest is among them', () => {
   const refusals = new RecentRefusals(new ManualClock(), 10);
   const clients = Array.from({ length: 1_000 }, (_, index) => `${index}`);
   for (const client of clients) refusals.add(client);

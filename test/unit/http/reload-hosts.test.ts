@@ -19,6 +19,6 @@ it.each([
   ['127.0.0.1:10317:80', false],
   ['', false],
   [undefined, true],
-])('a reload may be asked for by the host %j: %j', (host, expected) => {
+])('a reload with the host %j is allowed: %j', (host, expected) => {
   expect(isReloadHost(host, ['box', 'exporter.example.com'])).toBe(expected);
 });

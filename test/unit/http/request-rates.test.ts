@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { RequestRates, TokenBucket } from '../../../src/http/request-rates.ts';
 import { ManualClock } from '../../support/manual-clock.ts';
 
-test('lets a burst through, then one at each interval', () => {
+test('a bucket allows a burst, then one request per interval', () => {
   const bucket = new TokenBucket({ intervalMs: 100, burst: 2 }, 0);
   expect([0, 0, 0, 99, 100, 100, 350, 350, 350].map((now) => bucket.take(now))).toEqual([
     true,
@@ -18,7 +18,7 @@ test('lets a burst through, then one at each interval', () => {
   ]);
 });
 
-test('never lets through more than the burst and what the intervals give', () => {
+test('a bucket never allows more than the burst plus one request per interval', () => {
   fc.assert(
     fc.property(
       fc.integer({ min: 1, max: 50 }),
@@ -36,19 +36,19 @@ test('never lets through more than the burst and what the intervals give', () =>
 
 const LIMIT = { intervalMs: 1_000, burst: 2 };
 
-test('requests of strangers use up neither the rate of those who are let in nor of other strangers', () => {
+test('requests of unauthenticated clients use up neither the rate of authenticated ones nor of each other', () => {
   const rates = new RequestRates(new ManualClock());
   const strangers = [1, 2, 3].map(() => rates.takeStranger(LIMIT, 'a'));
   expect(strangers).toEqual([true, true, false]);
   expect([rates.takeAdmitted(LIMIT), rates.takeStranger(LIMIT, 'b')]).toEqual([true, true]);
 });
 
-test('those who are let in share one rate', () => {
+test('authenticated clients share one rate', () => {
   const rates = new RequestRates(new ManualClock());
   expect([1, 2, 3].map(() => rates.takeAdmitted(LIMIT))).toEqual([true, true, false]);
 });
 
-test('another limit starts anew, and none lets all through', () => {
+test('a changed limit starts with a new burst, and without a limit every request is allowed', () => {
   const rates = new RequestRates(new ManualClock());
   const take = (limit: typeof LIMIT | undefined) => [
     rates.takeAdmitted(limit),
@@ -59,7 +59,7 @@ test('another limit starts anew, and none lets all through', () => {
   expect([1, 2, 3].flatMap(() => take(undefined)).every(Boolean)).toBe(true);
 });
 
-test('the client that asked longest ago is forgotten when there are too many', () => {
+test('the client whose last request is the oldest is forgotten when there are too many clients', () => {
   const rates = new RequestRates(new ManualClock(), 2);
   const limit = { intervalMs: 1_000, burst: 1 };
   const take = (client: string) => rates.takeStranger(limit, client);

@@ -1,12 +1,12 @@
 import { describe, expect, it } from 'vitest';
 import { isFromAnotherSite } from '../../../src/http/routes.ts';
 
-describe('a request comes from another site', () => {
+describe('whether a request comes from another site', () => {
   it.each<[boolean, Readonly<Record<string, string>>]>([
     [false, { Host: 'exporter:10317' }],
     [false, { Host: 'exporter:10317', 'Sec-Fetch-Site': 'same-origin', Origin: 'http://exporter:10317' }],
     [false, { Host: 'exporter:10317', 'Sec-Fetch-Site': 'none' }],
-    // A proxy may reach us by another name than the browser does.
+    // A proxy may connect with another host name than the browser.
     [
       false,
       { Host: '127.0.0.1:10317', 'Sec-Fetch-Site': 'same-origin', Origin: 'https://metrics.example.com' },

@@ -16,7 +16,7 @@ test.each([
   ['required', true, ['example.com'], CERTIFICATE, true, 'a client certificate without an allowed name'],
   ['required', true, ['x'], {}, true, 'a client certificate without an allowed name'],
 ] as const)(
-  '%s, verified %j, of %j: %j, authorized %j is %j',
+  'client certificates %s, verified %j, allowed names %j: certificate %j, authorized %j gives %j',
   (asked, verified, sans, certificate, authorized, problem) => {
     const rules = { asked, verified, ...(sans === undefined ? {} : { allowedSans: sans }) };
     const identity = certificate === undefined ? undefined : { subjectAltName: undefined, ...certificate };
@@ -33,17 +33,17 @@ describe('alternative names', () => {
     ['URI:spiffe://a/b, email:a@b.c', ['spiffe://a/b', 'a@b.c']],
     ['IP Address:10.0.0.1, IP Address:0:0:0:0:0:0:0:1', ['10.0.0.1', '::1']],
     ['IP Address:2001:DB8:0:0:0:0:0:1', ['2001:db8::1']],
-    // What a name could be mistaken for is quoted by Node.
+    // Node.js quotes a name that could be mistaken for something else.
     ['DNS:"a, DNS:b"', ['a, DNS:b']],
     ['othername:"x, DNS:b", DNS:c', ['c']],
     ['DirName:CN = DNS:b', []],
     ['DNS:"broken', []],
     ['othername:<unsupported>, DNS:c', ['c']],
-  ])('%j holds %j', (printed, names) => {
+  ])('%j are parsed as %j', (printed, names) => {
     expect(alternativeNames(printed)).toEqual(names);
   });
 
-  test('a quoted name is always one name', () => {
+  test('are always one name if quoted', () => {
     fc.assert(
       fc.property(fc.string(), fc.string(), (name, other) => {
         const printed = `DNS:${JSON.stringify(name)}, URI:${JSON.stringify(other)}`;

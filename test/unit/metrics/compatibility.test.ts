@@ -31,7 +31,7 @@ const LISTED = {
   ioWeight: 500,
 };
 
-/** The part of an exposition that compatibility adds. */
+/** The part of the exposition that the compatibility setting adds. */
 function added(fleet: FleetReading): string {
   const own = [...renderFleet(fleet, clock)].join('');
   const all = [...renderFleet(fleet, clock, true)].join('');
@@ -76,11 +76,11 @@ function fleet(): readonly ServerReading[] {
   ];
 }
 
-test('the golden scrape in the other exporter’s names', async () => {
+test('the compatibility metrics match the golden scrape', async () => {
   await expect(added(fleetReading(fleet()))).toMatchFileSnapshot(GOLDEN.pathname);
 });
 
-test('they are not served unless they are asked for', async () => {
+test('the compatibility metrics are served only if enabled', async () => {
   const self = { metrics: () => Promise.resolve('# self\n'), scraped: () => undefined };
   let wanted = false;
   const scraper = new Scraper({
@@ -95,7 +95,7 @@ test('they are not served unless they are asked for', async () => {
   expect(await text()).toContain('pterodactyl_server_io{server_name="survival",id="1a7ce997"} 500\n');
 });
 
-test('they are the names that the other exporter has, all gauges, with its two labels', () => {
+test('the compatibility metrics have the names and labels of the other exporter, and are all gauges', () => {
   const families = parseExposition(added(fleetReading(fleet())));
   expect(families.map(({ name }) => name)).toEqual(
     [
@@ -120,7 +120,7 @@ test('they are the names that the other exporter has, all gauges, with its two l
 });
 
 describe('values', () => {
-  it('are in the other exporter’s units', () => {
+  it('are in the units of the other exporter', () => {
     expect(valuesOf({ target: { limits: LISTED }, backups: BACKUPS })).toEqual({
       memory_mebibyte: 1_024,
       cpu_absolute: 153.217,
@@ -137,7 +137,7 @@ describe('values', () => {
     });
   });
 
-  it('of CPU are as the panel wrote them, before they were divided', () => {
+  it('of CPU are exactly as the panel sent them', () => {
     expect(valuesOf({ sample: { cpuCores: 29 / 100 } })['cpu_absolute']).toBe(29);
     expect(valuesOf({ sample: { cpuCores: 153.217 / 100 } })['cpu_absolute']).toBe(153.217);
   });
@@ -146,12 +146,12 @@ describe('values', () => {
     ['the configuration', { memoryBytes: 2 ** 30, listedMemoryBytes: 2 ** 31 }, 1_024],
     ['the listing', { listedMemoryBytes: 2 ** 31 }, 2_048],
     ['the node', {}, 4_509_715_660 / 1_048_576],
-    ['the word for no limit', { memoryBytes: 'unlimited' }, 0],
-  ] as const)('take the memory limit from %s', (_from, limits, expected) => {
+    ['the setting "unlimited"', { memoryBytes: 'unlimited' }, 0],
+  ] as const)('use the memory limit from %s', (_from, limits, expected) => {
     expect(valuesOf({ target: { limits } })['max_memory_mebibyte']).toBe(expected);
   });
 
-  it('are absent where nothing is known, never 0', () => {
+  it('are absent if unknown, never 0', () => {
     expect(valuesOf({ sample: { state: 'running' } })).toEqual(
       Object.fromEntries(
         COMPATIBILITY_FAMILIES.map(({ name }) => [name.replace('pterodactyl_server_', ''), undefined]),
@@ -162,12 +162,12 @@ describe('values', () => {
     ).toBeUndefined();
   });
 
-  it('leave when the sample is stale, limits included', () => {
+  it('are dropped when the sample is stale, including limits', () => {
     const values = valuesOf({ target: { limits: LISTED }, sampledAt: READ_AT - 60_001 });
     expect(Object.values(values).filter((value) => value !== undefined)).toEqual([]);
   });
 
-  it('say 0 for a server that is known to have no backup', () => {
+  it('of the last backup are 0 for a server without backups', () => {
     expect(valuesOf({ backups: { count: 0, staleAt: Infinity } })['most_recent_backup_time']).toBe(0);
   });
 });
@@ -178,7 +178,7 @@ describe('the label id', () => {
   it.each([
     ['D3AAC109', undefined, 'd3aac109'],
     ['1a7ce997-259b-452e-8b4e-cecc464142ca', '1a7ce997-259b-452e-8b4e-cecc464142ca', '1a7ce997'],
-  ])('of %s is the short identifier in small letters', (id, uuid, expected) => {
+  ])('of %s is the short identifier in lower case', (id, uuid, expected) => {
     const known = uuid === undefined ? {} : { uuid };
     expect(compatibilityLabels({ ...target, id, ...known })).toEqual({
       server_name: 'survival',
@@ -186,7 +186,7 @@ describe('the label id', () => {
     });
   });
 
-  it('makes no series twice where two panels’ entries name one server', () => {
+  it('gives no duplicate series if two panels list the same server', () => {
     const twice = fleetReading(
       ['first', 'second'].map((panel) => streamingReading({ target: { panel, id: 'd3aac109' } })),
     );
@@ -194,7 +194,7 @@ describe('the label id', () => {
   });
 });
 
-test('the text is byte for byte that of prom-client', async () => {
+test('the output is identical to that of prom-client, byte for byte', async () => {
   const readings = fleet();
   const registry = new Registry();
   const labelNames = ['server_name', 'id'];
@@ -208,7 +208,7 @@ test('the text is byte for byte that of prom-client', async () => {
   expect(added(fleetReading(readings))).toBe(`\n${await registry.metrics()}`);
 });
 
-test('a render of 10,000 servers gives the event loop its turn in these families, too', async () => {
+test('rendering the compatibility metrics of 10,000 servers yields to the event loop', async () => {
   let turns = 0;
   let done = false;
   const count = () => {
@@ -217,7 +217,7 @@ test('a render of 10,000 servers gives the event loop its turn in these families
   };
   setImmediate(count);
   let bytes = 0;
-  // A block of 16 servers takes 0.1 ms here, whatever the machine.
+  // A block of 16 servers takes 0.1 ms here, independent of the machine.
   let elapsedMs = 0;
   const now = () => {
     elapsedMs += 0.1;
@@ -231,7 +231,7 @@ test('a render of 10,000 servers gives the event loop its turn in these families
   expect(turns).toBeGreaterThan(2 * (SERVER_FAMILIES.length + COMPATIBILITY_FAMILIES.length));
 });
 
-test('each says what takes its place in our own metrics', () => {
+test('every compatibility metric names its replacement, if there is one', () => {
   const known = new Set([...SERVER_FAMILIES, ...PANEL_FAMILIES].map(({ name }) => name));
   for (const { name, replacedBy, translation } of COMPATIBILITY_FAMILIES) {
     expect([name, translation === undefined]).toEqual([name, replacedBy === undefined]);

@@ -26,7 +26,7 @@ function oneFamily(labels: string[], values: string[], value: number): Family<nu
   return { name: 'test_metric', type: 'gauge', help: 'Help.', labels, read: () => [[values, value]] };
 }
 
-test('the text of a family', () => {
+test('a family is rendered with help, type and series', () => {
   const family: Family<number> = {
     name: 'test_metric',
     type: 'counter',
@@ -51,8 +51,8 @@ test('hostile labels are escaped', () => {
 test.each([
   ['a short id', { id: '1A7CE997' }],
   ['a UUID', { id: UUID, uuid: UUID }],
-  ['a short id that the listing names a UUID for', { id: '1a7ce997', uuid: UUID }],
-])('a server written as %s has the same series', (_what, ids) => {
+  ['a short id with a UUID from the listing', { id: '1a7ce997', uuid: UUID }],
+])('a server configured with %s has the same series', (_what, ids) => {
   const line = [...renderFleet(fleetReading([serverReading({ target: ids })]), clock)]
     .join('')
     .split('\n')
@@ -69,11 +69,11 @@ test.each([
   [Infinity, '+Inf'],
   [-Infinity, '-Inf'],
   [Number.NaN, 'Nan'],
-])('the value %d is written %s', (value, text) => {
+])('the value %d is formatted as %s', (value, text) => {
   expect(formatValue(value)).toBe(text);
 });
 
-test('any label and any number can be read back', () => {
+test('every label and number can be parsed back', () => {
   fc.assert(
     fc.property(
       fc.array(fc.string({ unit: 'binary' }), { minLength: 1, maxLength: 4 }),
@@ -83,7 +83,7 @@ test('any label and any number can be read back', () => {
         const text = [...renderFamily(oneFamily(names, values, value), [null], ['a="1"'])].join('');
         const labels = Object.fromEntries(names.map((name, index) => [name, values[index]]));
         expect(parseExposition(text)[0]?.series).toEqual([
-          // + 0: the format has no −0 as prom-client writes it
+          // + 0, because the format has no −0, as in prom-client
           { name: 'test_metric', labels: { a: '1', ...labels }, value: value + 0 },
         ]);
       },
@@ -91,7 +91,7 @@ test('any label and any number can be read back', () => {
   );
 });
 
-test('any two halves of characters make valid UTF-8', async () => {
+test('unpaired surrogates become valid UTF-8', async () => {
   const utf16 = fc.array(fc.integer({ min: 0, max: 0xffff })).map((units) => String.fromCharCode(...units));
   await fc.assert(
     fc.asyncProperty(utf16, async (label) => {
@@ -116,7 +116,7 @@ const PANEL = panelReading({
   ],
 });
 
-/** The same series by prom-client. */
+/** The same series rendered by prom-client. */
 function byPromClient(servers: Parameters<typeof fleetReading>[0]): Promise<string> {
   const registry = new Registry();
   const add = <Subject>(
@@ -156,7 +156,7 @@ function byPromClient(servers: Parameters<typeof fleetReading>[0]): Promise<stri
   return registry.metrics();
 }
 
-test('the exposition is byte for byte that of prom-client', async () => {
+test('the exposition is identical to that of prom-client, byte for byte', async () => {
   const servers = [
     streamingReading({ target: { labels: { game: 'minecraft' }, node: 'n1', limits: { cpuCores: 2 } } }),
     streamingReading({ target: { name: HOSTILE, id: 'b', labels: { note: HOSTILE }, uuid: 'u' } }),
@@ -169,7 +169,7 @@ test('the exposition is byte for byte that of prom-client', async () => {
   expect(parseExposition(ours)).toHaveLength(SERVER_FAMILIES.length + PANEL_FAMILIES.length);
 });
 
-test('all series of a server are of one instant, though its reading goes on changing', () => {
+test('all series of a server are from the same instant, even if its reading changes meanwhile', () => {
   const live = { ...streamingReading(), isFresh: () => true };
   const blocks = renderFleet(fleetReading([live]), clock);
   let text = '';
@@ -190,14 +190,14 @@ test('a replaced target has its new labels', () => {
   expect(text('rust')).toContain('game="rust"');
 });
 
-test('chunks are the blocks, whatever their sizes', async () => {
+test('chunks contain the blocks unchanged, whatever their sizes', async () => {
   const blocks = ['', 'é'.repeat(400_000), 'x', '', '生'.repeat(10), 'y'.repeat(600_000), 'z'];
   const chunks = await copiesOf(encodeChunks(blocks));
   expect(Buffer.concat(chunks).toString()).toBe(blocks.join(''));
   expect(Math.max(...chunks.map((chunk) => chunk.length))).toBeLessThan(1_000_000);
 });
 
-test('the event loop gets its turn after two milliseconds, however few blocks they took', async () => {
+test('rendering yields to the event loop after two milliseconds, however few blocks that is', async () => {
   let turns = 0;
   const blocks = function* () {
     for (let block = 0; block < 10; block += 1) {
@@ -216,7 +216,7 @@ test('the event loop gets its turn after two milliseconds, however few blocks th
   expect(turns).toBe(10);
 });
 
-test('a render of 10,000 servers gives the event loop its turn again and again', async () => {
+test('rendering 10,000 servers yields to the event loop repeatedly', async () => {
   const fleet = largeFleet(10_000);
   let turns = 0;
   let done = false;
@@ -225,7 +225,7 @@ test('a render of 10,000 servers gives the event loop its turn again and again',
     if (!done) setImmediate(count);
   };
   setImmediate(count);
-  // A block of 16 servers takes 0.1 ms here, whatever the machine.
+  // A block of 16 servers takes 0.1 ms here, independent of the machine.
   let elapsedMs = 0;
   const now = () => {
     elapsedMs += 0.1;
@@ -233,11 +233,11 @@ test('a render of 10,000 servers gives the event loop its turn again and again',
   };
   await copiesOf(encodeChunks(renderFleet(fleet, clock), now));
   done = true;
-  // One pass over the servers for each family, and 10,000 servers take more than two turns of a pass.
+  // Each family needs one pass over the servers, and a pass over 10,000 servers yields more than twice.
   expect(turns).toBeGreaterThan(2 * SERVER_FAMILIES.length);
 });
 
-/** A piece holds good until the next is asked for. */
+/** A piece is only valid until the next one is requested. */
 async function copiesOf(pieces: AsyncIterable<Buffer>): Promise<Buffer[]> {
   const copies: Buffer[] = [];
   for await (const piece of pieces) copies.push(Buffer.from(piece));

@@ -17,7 +17,7 @@ import {
 
 const clock = new ManualClock();
 
-/** The series of one server, as `name{own labels} value`: the labels that all of them have are left out. */
+/** The series of one server, as `name{own labels} value`, without the labels that all of them have. */
 function series(changes: ServerReadingChanges, build = streamingReading): string[] {
   const text = [...renderFleet(fleetReading([build(changes)], []), clock)].join('');
   return text
@@ -40,7 +40,7 @@ const stopped = (...counts: readonly number[]) =>
 
 const LIMITS = { memoryBytes: 8_589_934_592, diskBytes: 53_687_091_200, cpuCores: 4 };
 
-describe('a server that streams', () => {
+describe('a streaming server', () => {
   test('has every series', () => {
     expect(series({ target: { limits: LIMITS, node: 'n1', egg: 'Paper', uuid: 'u-1' } })).toEqual([
       'info{node="n1",egg="Paper",uuid="u-1"} 1',
@@ -76,7 +76,7 @@ describe('a server that streams', () => {
     ]);
   });
 
-  test('has no series for what the panel did not send', () => {
+  test('has no series for values that the panel did not send', () => {
     expect(series({ sample: { state: 'running' }, peaks: {}, startedAt: undefined })).toEqual([
       'info 1',
       ...state('running'),
@@ -96,7 +96,7 @@ describe('a server that streams', () => {
     ]);
   });
 
-  test('keeps a value of 0 that the panel did send', () => {
+  test('keeps a value of 0 that the panel sent', () => {
     const sample = { ...FULL_SAMPLE, memoryBytes: 0, cpuCores: 0, networkReceiveBytes: 0 };
     expect(series({ sample })).toEqual(
       expect.arrayContaining(['memory_usage_bytes 0', 'cpu_usage_cores 0', 'network_receive_bytes_total 0']),
@@ -124,16 +124,16 @@ test('a server has at most 40 series without options', () => {
   ).toBeLessThanOrEqual(40);
 });
 
-test('an expectation that is not known has no series, and an exit code that was never named neither', () => {
+test('an unknown expectation and an unknown exit code have no series', () => {
   const names = series({ expected: undefined, lastExitCode: undefined }).join(' ');
   expect(names).not.toMatch(/expected_running|last_exit_code/);
 });
 
-test('a server that was never sampled has its own counters at 0 and no timestamp', () => {
+test('a server without a sample has its own counters at 0 and no timestamp', () => {
   expect(series({}, serverReading)).toEqual(WITHOUT_SAMPLE);
 });
 
-test('limits, peaks, start time and the panel’s counters leave with the last fresh sample', () => {
+test("limits, peaks, start time and the panel's counters are dropped when the last sample becomes stale", () => {
   const stale = { sampledAt: READ_AT - 60_001, target: { limits: LIMITS } };
   expect(series(stale)).toEqual([
     'info 1',
@@ -154,11 +154,11 @@ test('limits, peaks, start time and the panel’s counters leave with the last f
   ]);
 });
 
-test('a sample as old as its staleness is still fresh', () => {
+test('a sample exactly as old as the staleness is still fresh', () => {
   expect(series({ sampledAt: READ_AT - 60_000 })).toContain('collection_up 1');
 });
 
-test('an offline server has zeros, and no start time', () => {
+test('an offline server has values of zero and no start time', () => {
   const sample = { ...FULL_SAMPLE, state: 'offline', memoryBytes: 0, cpuCores: 0 } as const;
   const lines = series({ sample, state: 'offline', startedAt: undefined });
   expect(lines).toEqual(
@@ -172,12 +172,12 @@ test.each(SERVER_STATES)('exactly one state is 1: %s', (current) => {
   expect(lines).toEqual(state(current));
 });
 
-test.each(BLOCKED_REASONS)('a blocked server says why: %s', (blocked) => {
+test.each(BLOCKED_REASONS)('a blocked server has the reason %s', (blocked) => {
   const lines = series({ status: { condition: 'blocked', blocked } }, serverReading);
   expect(lines).toEqual([...WITHOUT_SAMPLE, `blocked{reason="${blocked}"} 1`]);
 });
 
-test('a server that streams is not blocked, whatever the listing says', () => {
+test('a streaming server is not blocked, whatever the listing says', () => {
   const streams = {
     status: { condition: 'streaming' } as const,
     target: { blocked: 'maintenance' } as const,
@@ -185,7 +185,7 @@ test('a server that streams is not blocked, whatever the listing says', () => {
   expect(series(streams).filter((line) => line.startsWith('blocked'))).toEqual([]);
 });
 
-test('a server is not blocked by a problem of its panel or key', () => {
+test('a problem of the panel or key does not block a server', () => {
   const status = {
     condition: 'failing',
     problem: { cause: 'key_address', detail: 'This IP address does not have permission' },
@@ -194,13 +194,13 @@ test('a server is not blocked by a problem of its panel or key', () => {
   expect(lines.filter((line) => line.startsWith('blocked'))).toEqual([]);
 });
 
-test('info has the node under the name that gameserver_node_up has', () => {
+test('info has the same node name as gameserver_node_up', () => {
   expect(series({ node: 'node-1.example.com:8080' })).toContain('info{node="node-1.example.com:8080"} 1');
 });
 
 test.each([
   [
-    'a newest one',
+    'a successful one',
     { lastSuccessUnixMs: 1_700_000_000_500, lastSizeBytes: 7 },
     ['backups 3', 'backup_last_success_timestamp_seconds 1700000000.5', 'backup_last_size_bytes 7'],
   ],
@@ -210,7 +210,7 @@ test.each([
     ['backups 3', 'backup_last_failure_timestamp_seconds 1700000001.5'],
   ],
   ['none', { count: 0 }, ['backups 0']],
-  ['what is too old', { staleAt: READ_AT }, []],
+  ['an outdated reading', { staleAt: READ_AT }, []],
 ])('backups: %s', (_what, changes, lines) => {
   const backups = { count: 3, staleAt: READ_AT + 1, ...changes };
   expect(series({ backups }).filter((line) => line.startsWith('backup'))).toEqual(lines);
@@ -221,16 +221,16 @@ test.each([
 test.each([
   ['the configuration', { memoryBytes: 1, listedMemoryBytes: 3 }, 2, ['memory_limit_bytes 1']],
   ['the node', { listedMemoryBytes: 3 }, 2, ['memory_limit_bytes 2']],
-  ['the listing, for a node that knows none', { listedMemoryBytes: 3 }, 0, ['memory_limit_bytes 3']],
-  ['the listing, for a poll', { listedMemoryBytes: 3 }, undefined, ['memory_limit_bytes 3']],
-  ['nobody: it is unlimited', { memoryBytes: 'unlimited', listedMemoryBytes: 3 }, 2, []],
-] as const)('the memory limit is told by %s', (_who, limits, ofNode, lines) => {
+  ['the listing, if the node reports none', { listedMemoryBytes: 3 }, 0, ['memory_limit_bytes 3']],
+  ['the listing, for a polled server', { listedMemoryBytes: 3 }, undefined, ['memory_limit_bytes 3']],
+  ['no source, because it is unlimited', { memoryBytes: 'unlimited', listedMemoryBytes: 3 }, 2, []],
+] as const)('the memory limit comes from %s', (_who, limits, ofNode, lines) => {
   const sample = { state: 'running', ...(ofNode !== undefined && { memoryLimitBytes: ofNode }) } as const;
   const found = series({ sample, target: { limits } }).filter((line) => line.startsWith('memory_limit'));
   expect(found).toEqual(lines);
 });
 
-test('a reason that is left over from before blocks nothing', () => {
+test('a reason left from an earlier status does not block a server', () => {
   const lines = series({ status: { condition: 'polling', blocked: 'forbidden' } });
   expect(lines.filter((line) => line.startsWith('blocked'))).toEqual([]);
 });
@@ -247,11 +247,11 @@ test.each([
 });
 
 test.each([
-  ['the configured one before the panel’s', 5_000, 4_000, ['memory_limit_bytes 5000']],
-  ['the panel’s where none is configured', undefined, 4_000, ['memory_limit_bytes 4000']],
-  ['none where it is configured to be unlimited', 'unlimited', 4_000, []],
-  ['none where the panel says 0', undefined, 0, []],
-  ['none where nobody says', undefined, undefined, []],
+  ['the configuration takes precedence over the panel', 5_000, 4_000, ['memory_limit_bytes 5000']],
+  ["the panel's value without a configured one", undefined, 4_000, ['memory_limit_bytes 4000']],
+  ['none if configured as unlimited', 'unlimited', 4_000, []],
+  ['none if the panel sends 0', undefined, 0, []],
+  ['none if it is unknown', undefined, undefined, []],
 ] as const)('memory limit: %s', (_, configured, sent, expected) => {
   const lines = series({
     target: { limits: configured === undefined ? {} : { memoryBytes: configured } },
@@ -260,30 +260,30 @@ test.each([
   expect(lines.filter((line) => line.startsWith('memory_limit'))).toEqual(expected);
 });
 
-test('unlimited disk and CPU are absent', () => {
+test('unlimited disk and CPU have no limit series', () => {
   const limits = { diskBytes: 'unlimited', cpuCores: 'unlimited' } as const;
   const lines = series({ target: { limits } });
   expect(lines.filter((line) => /^(?:disk|cpu)_limit/.test(line))).toEqual([]);
 });
 
-test('a server that may be in any state is not expected to run', () => {
+test('a server with expect: any is not expected to run', () => {
   expect(series({ target: { expect: 'any' } })).toContain('expected_running 0');
 });
 
 test.each([
   [{ node: 'n1' }, 'info{node="n1"} 1'],
   [{ egg: 'Paper', uuid: 'u-1' }, 'info{egg="Paper",uuid="u-1"} 1'],
-])('info has only what is known: %j', (target, line) => {
+])('info has only known labels: %j', (target, line) => {
   expect(series({ target })).toContain(line);
 });
 
-test('the user’s labels follow ours', () => {
+test("the user's labels follow the exporter's", () => {
   expect(series({ target: { labels: { game: 'minecraft', tier: 'gold' } } })).toContain(
     'memory_usage_bytes{game="minecraft",tier="gold"} 1073741824',
   );
 });
 
-test('a panel is up or not', () => {
+test('panel_up shows whether a panel is up', () => {
   const panels = [panelReading({ name: 'main' }), panelReading({ name: 'other', up: false })];
   expect([...renderFleet(fleetReading([], panels), clock)].join('')).toContain(
     '# TYPE gameserver_panel_up gauge\n' +
@@ -292,7 +292,7 @@ test('a panel is up or not', () => {
   );
 });
 
-test('a panel has a series for each cause of its problems, once', () => {
+test('a panel has one series for each cause among its problems', () => {
   const problems = [
     { cause: 'challenge_page', detail: 'GET /api/client answered 403 with a page' },
     { cause: 'rate_limited', detail: 'no calls for 30 s' },
@@ -306,7 +306,7 @@ test('a panel has a series for each cause of its problems, once', () => {
   );
 });
 
-test('a panel has a series for each node that is known', () => {
+test('a panel has a series for each known node', () => {
   const nodes = [
     { name: 'fra-1', up: true },
     { name: 'fra-2', up: false, problem: { cause: 'node_connection', detail: 'ECONNREFUSED' } as const },
@@ -321,7 +321,7 @@ test('a panel has a series for each node that is known', () => {
   );
 });
 
-test('the nodes of a panel are judged once per scrape', () => {
+test('the nodes of a panel are evaluated once per scrape', () => {
   const asked: number[] = [];
   const nodes = (now: number) => {
     asked.push(now);
@@ -332,7 +332,7 @@ test('the nodes of a panel are judged once per scrape', () => {
   expect(asked).toEqual([READ_AT]);
 });
 
-test('names are unique, and counters alone end in _total', () => {
+test('names are unique, and only counters end in _total', () => {
   const names = SERVER_FAMILIES.map((family) => family.name);
   expect(new Set(names).size).toBe(names.length);
   for (const { name, type } of SERVER_FAMILIES) {
@@ -340,18 +340,18 @@ test('names are unique, and counters alone end in _total', () => {
   }
 });
 
-test('the configuration lets no user take a label that is ours', () => {
+test('users cannot configure a label that the exporter uses', () => {
   const ours = ['panel', 'server', 'server_id', ...SERVER_FAMILIES.flatMap((family) => family.labels ?? [])];
   expect(TAKEN_LABELS).toEqual(expect.arrayContaining(ours));
 });
 
-describe('a game that is queried', () => {
+describe('a queried game', () => {
   const STALE_AT = READ_AT + 10_000;
   const answered = { players: 0, playersMax: 40, durationSeconds: 0.05, staleAt: STALE_AT };
   const ofQuery = (changes: ServerReadingChanges) =>
     series(changes).filter((line) => /^(?:players|query)/.test(line));
 
-  test('has its players, none of them included, and how long it took to answer', () => {
+  test('has its players, including 0, and the duration of the query', () => {
     expect(ofQuery({ query: answered })).toEqual([
       'players 0',
       'players_max 40',
@@ -360,7 +360,7 @@ describe('a game that is queried', () => {
     ]);
   });
 
-  test('has no limit where it names none', () => {
+  test('has no player limit if it reports none', () => {
     expect(ofQuery({ query: { players: 3, durationSeconds: 0.05, staleAt: STALE_AT } })).toEqual([
       'players 3',
       'query_up 1',
@@ -368,7 +368,7 @@ describe('a game that is queried', () => {
     ]);
   });
 
-  test('and does not answer has no players', () => {
+  test('has no players if it does not answer', () => {
     const problem = { cause: 'query_no_answer', detail: 'no answer' } as const;
     expect(ofQuery({ query: { problem, durationSeconds: 5, staleAt: Number.POSITIVE_INFINITY } })).toEqual([
       'query_up 0',
@@ -380,8 +380,8 @@ describe('a game that is queried', () => {
     ['is not running', { state: 'starting' }],
     ['is off', { state: 'offline' }],
     ['has no fresh sample', { sampledAt: READ_AT - 60_001 }],
-    ['was queried too long ago', { query: { ...answered, staleAt: READ_AT } }],
-  ])('has no series of the query while its server %s', (_, changes) => {
+    ['was last queried too long ago', { query: { ...answered, staleAt: READ_AT } }],
+  ])('has no query series while its server %s', (_, changes) => {
     expect(ofQuery({ query: answered, ...changes })).toEqual([]);
   });
 });

@@ -5,7 +5,7 @@ import { smallFleet } from '../../support/small-fleet.ts';
 
 const GOLDEN = new URL('../../fixtures/golden.prom', import.meta.url);
 
-test('the golden scrape', async () => {
+test('the exposition matches the golden scrape', async () => {
   const text = [...renderFleet(smallFleet(), new ManualClock())].join('');
   await expect(text).toMatchFileSnapshot(GOLDEN.pathname);
 });

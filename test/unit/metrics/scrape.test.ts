@@ -21,7 +21,7 @@ const noSelf = { metrics: () => Promise.resolve('# nothing\n'), scraped: () => u
 const ENCODINGS = ['identity', 'gzip'] as const;
 
 test.each(ENCODINGS)(
-  '%s: scrapes of the same moment share one render; a later one gets its own',
+  '%s: simultaneous scrapes share one render, and a later one gets its own',
   async (encoding) => {
     const { fleet, renders } = counted();
     const scraper = new Scraper({ fleet, self: noSelf, clock: new ManualClock() });
@@ -33,7 +33,7 @@ test.each(ENCODINGS)(
   },
 );
 
-/** A scraper whose renders end when they are let. */
+/** A scraper whose renders end when the test lets them. */
 function gated() {
   const clock = new ManualClock();
   const { fleet, renders } = counted();
@@ -47,8 +47,8 @@ function gated() {
   return { clock, renders, waiting, scraper };
 }
 
-describe.each(ENCODINGS)('%s: a render that takes long', (encoding) => {
-  test('is shared with who asks within 50 ms of its begin', async () => {
+describe.each(ENCODINGS)('%s: a slow render', (encoding) => {
+  test('is shared with scrapes that begin within 50 ms', async () => {
     const { clock, renders, waiting, scraper } = gated();
     const first = scraper.scrape(encoding);
     await vi.waitFor(() => expect(waiting).toHaveLength(1));
@@ -59,7 +59,7 @@ describe.each(ENCODINGS)('%s: a render that takes long', (encoding) => {
     expect(renders()).toBe(1);
   });
 
-  test('is followed by one for all who ask later, and never runs beside it', async () => {
+  test('is followed by one render for all later scrapes, and never runs beside it', async () => {
     const { clock, renders, waiting, scraper } = gated();
     const first = scraper.scrape(encoding);
     await vi.waitFor(() => expect(waiting).toHaveLength(1));
@@ -80,7 +80,7 @@ describe.each(ENCODINGS)('%s: a render that takes long', (encoding) => {
     expect(renders()).toBe(2);
   });
 
-  test('and fails spoils no later one', async () => {
+  test('that fails does not affect later ones', async () => {
     const { clock, waiting, scraper } = gated();
     const first = scraper.scrape(encoding).catch((error: Error) => error.message);
     await vi.waitFor(() => expect(waiting).toHaveLength(1));
@@ -94,7 +94,7 @@ describe.each(ENCODINGS)('%s: a render that takes long', (encoding) => {
   });
 });
 
-test('compressed and plain are the same exposition, however long', async () => {
+test('the compressed and the plain exposition are the same, however long', async () => {
   const scraper = new Scraper({ fleet: largeFleet(2_000), self: noSelf, clock: new ManualClock() });
   const [plain, compressed] = await Promise.all([scraper.scrape('identity'), scraper.scrape('gzip')]);
   const text = Buffer.concat(plain.chunks);
@@ -103,7 +103,7 @@ test('compressed and plain are the same exposition, however long', async () => {
   expect(compressed.bytes).toBe(Buffer.concat(compressed.chunks).length);
 });
 
-test.each(ENCODINGS)('%s: a render that failed is not shared with the next scrape', async (encoding) => {
+test.each(ENCODINGS)('%s: a failed render is not shared with the next scrape', async (encoding) => {
   const { fleet } = counted();
   let fail = true;
   const metrics = () => (fail ? Promise.reject(new Error('broken')) : noSelf.metrics());
@@ -113,7 +113,7 @@ test.each(ENCODINGS)('%s: a render that failed is not shared with the next scrap
   expect((await scraper.scrape(encoding)).bytes).toBeGreaterThan(0);
 });
 
-test('the self-metrics follow after an empty line, and are told how long the render took', async () => {
+test('the self-metrics follow after an empty line, and record the duration of the render', async () => {
   const clock = new ManualClock();
   const seen: number[] = [];
   const self = {

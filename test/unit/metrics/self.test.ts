@@ -27,12 +27,12 @@ async function seriesOf(name: string): Promise<Record<string, string>[]> {
   return (family?.series ?? []).map(({ labels }) => labels);
 }
 
-test('the build', async () => {
+test('build_info has the version, the revision and the version of Node.js', async () => {
   const labels = { version: '1.2.3', revision: 'abc', nodeversion: process.version };
   expect(await value('build_info', labels)).toBe(1);
 });
 
-test('the process is shown, without gauges that are named as counters', async () => {
+test('process metrics are included, except gauges that are named like counters', async () => {
   const families = parseExposition(await self.metrics());
   const names = families.map((family) => family.name);
   expect(names).toEqual(
@@ -42,8 +42,8 @@ test('the process is shown, without gauges that are named as counters', async ()
   expect(misnamed).toEqual([]);
 });
 
-describe('counts', () => {
-  test('are 0 from the first scrape on, before anything happened', async () => {
+describe('the counters', () => {
+  test('are 0 from the first scrape', async () => {
     const events = [...KNOWN_EVENTS, 'other'].map((event) => ({ panel: 'main', event }));
     expect(await seriesOf('messages_total')).toEqual(events);
     expect(await seriesOf('reconnects_total')).toEqual(
@@ -59,7 +59,7 @@ describe('counts', () => {
     expect(await value('scrape_duration_seconds_count')).toBe(0);
   });
 
-  test('go up, each panel for itself, and scrapes don’t change them', async () => {
+  test('count each panel separately, and scraping does not change them', async () => {
     panels.push(panelReading({ name: 'second' }));
     const main = self.telemetry('main');
     main.message('stats');
@@ -76,7 +76,7 @@ describe('counts', () => {
   });
 
   test.each(['made up', '', '__proto__', 'constructor', 'stats ', 'x'.repeat(10_000)])(
-    'an event that is not known becomes no label: %.20j',
+    'have no label for an unknown event: %.20j',
     async (event) => {
       self.telemetry('main').message(event);
       expect(await value('messages_total', { panel: 'main', event: 'other' })).toBe(1);
@@ -84,7 +84,7 @@ describe('counts', () => {
     },
   );
 
-  test('calls are counted by endpoint and status, and timed by endpoint', async () => {
+  test('count calls by endpoint and status, and time them by endpoint', async () => {
     const { request } = bound('main');
     request('resources', '200', 0.3);
     request('resources', '504', 21);
@@ -101,7 +101,7 @@ describe('counts', () => {
   });
 
   test.each(['connect ECONNREFUSED 10.0.0.1:443', '99', '2000', ''])(
-    'an error’s text becomes no label: %j',
+    "have no label for an error's text: %j",
     async (status) => {
       self.telemetry('main').request('listing', status, 1);
       expect(await value('api_requests_total', { panel: 'main', endpoint: 'listing', status: 'other' })).toBe(
@@ -110,7 +110,7 @@ describe('counts', () => {
     },
   );
 
-  test('leave with their panel, and nothing of it remains', async () => {
+  test('are dropped with their panel, and reset', async () => {
     self.telemetry('main').request('listing', '200', 1);
     await self.metrics();
     panels = [];
@@ -123,13 +123,13 @@ describe('counts', () => {
   });
 });
 
-/** The panel's telemetry with its functions apart, as a session may hold them. */
+/** The panel's telemetry functions without their object, as a session may hold them. */
 function bound(panel: string) {
   const telemetry = self.telemetry(panel);
   return { request: telemetry.request.bind(telemetry) };
 }
 
-test('sockets by state and servers by condition, each at 0 where there is none', async () => {
+test('sockets are counted by state and servers by condition, including zeros', async () => {
   servers = [
     streamingReading(),
     streamingReading({ socketState: 'refreshing' }),
@@ -153,7 +153,7 @@ test('sockets by state and servers by condition, each at 0 where there is none',
   ).toEqual([0, 1, 2, 0, 0, 1, 0]);
 });
 
-test('each panel’s budget and plan', async () => {
+test('each panel has gauges for its budget and plan', async () => {
   panels = [
     panelReading({
       budget: { limitPerMinute: 192, usedLastMinute: 17, queueLength: 3, paused: true },
@@ -188,11 +188,11 @@ test('each panel’s budget and plan', async () => {
   ]);
 });
 
-test('where nothing is polled, there is no poll interval', async () => {
+test('without polled servers, there is no poll interval', async () => {
   expect(await value('planned_poll_interval_seconds', { panel: 'main' })).toBeUndefined();
 });
 
-test('how the configuration was loaded the last time', async () => {
+test('the last reload of the configuration is shown', async () => {
   const success = 'config_last_reload_successful';
   const time = 'config_last_reload_success_timestamp_seconds';
   expect([await value(success), await value(time)]).toEqual([undefined, undefined]);
@@ -202,7 +202,7 @@ test('how the configuration was loaded the last time', async () => {
   expect([await value(success), await value(time)]).toEqual([0, 1_700_000_000.123]);
 });
 
-test('how long scrapes take', async () => {
+test('the duration of scrapes is a histogram', async () => {
   self.scraped(0.02);
   expect(await value('scrape_duration_seconds_bucket', { le: '0.01' })).toBe(0);
   expect(await value('scrape_duration_seconds_bucket', { le: '0.025' })).toBe(1);

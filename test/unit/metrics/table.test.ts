@@ -16,7 +16,7 @@ test('each metric has a row with its type, its own labels and its help', () => {
   expect(names(table)).toEqual([...SERVER_FAMILIES, ...PANEL_FAMILIES].map((family) => family.name));
 });
 
-test('the table of self-metrics is what the exporter exposes of itself', async () => {
+test('the table of self-metrics lists exactly the metrics that the exporter exposes about itself', async () => {
   const self = new SelfMetrics({ version: '1', revision: '2', fleet: fleetReading([]) });
   const exposed = parseExposition(await self.metrics())
     .map((family) => family.name)

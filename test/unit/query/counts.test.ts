@@ -4,14 +4,14 @@ import { toCount, toLimit } from '../../../src/query/counts.ts';
 
 const MAX = 2 ** 31 - 1;
 
-describe('a number of players', () => {
+describe('a player count', () => {
   it.each([
     [0, 0],
     [12, 12],
     [MAX, MAX],
     ['12', 12],
     ['0', 0],
-  ])('%j is %j', (value, count) => {
+  ])('of %j is %j', (value, count) => {
     expect(toCount(value)).toBe(count);
   });
 
@@ -33,11 +33,11 @@ describe('a number of players', () => {
     [],
     [3],
     {},
-  ])('%j is none', (value) => {
+  ])('of %j is unknown', (value) => {
     expect(toCount(value)).toBeUndefined();
   });
 
-  it('is a whole number with 31 bits, whatever a server says', () => {
+  it('is an integer of at most 31 bits, whatever the server sends', () => {
     fc.assert(
       fc.property(fc.anything(), (value) => {
         const count = toCount(value);
@@ -47,7 +47,7 @@ describe('a number of players', () => {
   });
 });
 
-describe('a limit', () => {
+describe('a player limit', () => {
   it.each([
     [20, 20],
     ['40', 40],
@@ -56,7 +56,7 @@ describe('a limit', () => {
     [MAX, undefined],
     [Number.NaN, undefined],
     [undefined, undefined],
-  ])('%j is %j', (value, limit) => {
+  ])('of %j is %j', (value, limit) => {
     expect(toLimit(value)).toBe(limit);
   });
 });

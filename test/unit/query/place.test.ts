@@ -6,7 +6,7 @@ const PUBLIC: QueryPolicy = { panelUrl: 'https://panel.example.com' };
 const LOCAL: QueryPolicy = { panelUrl: 'http://127.0.0.1:8080' };
 const naming = (...queryHosts: string[]): QueryPolicy => ({ ...PUBLIC, queryHosts });
 
-/** A resolver that knows these names. */
+/** A resolver that knows only these names. */
 const names = (known: Readonly<Record<string, readonly string[]>>) => (name: string) => {
   const addresses = known[name];
   return addresses === undefined
@@ -16,7 +16,7 @@ const names = (known: Readonly<Record<string, readonly string[]>>) => (name: str
 
 const unused = names({});
 
-describe('the place of a query', () => {
+describe('the address to query', () => {
   const query = (address?: string) => ({
     query: { type: 'minecraft', intervalMs: 30_000, ...(address !== undefined && { address }) },
   });
@@ -24,7 +24,15 @@ describe('the place of a query', () => {
   it.each([
     ['the default allocation', query(), '203.0.113.7:25565', undefined, '203.0.113.7', 25_565, false],
     ['an IPv6 allocation', query(), '[2001:db8::7]:25565', undefined, '2001:db8::7', 25_565, false],
-    ['its alias', query(), 'play.example.com:25565', undefined, 'play.example.com', 25_565, false],
+    [
+      'the alias of the allocation',
+      query(),
+      'play.example.com:25565',
+      undefined,
+      'play.example.com',
+      25_565,
+      false,
+    ],
     ['a link-local allocation', query(), undefined, '169.254.7.7:25565', '169.254.7.7', 25_565, false],
     [
       'the configured address',
@@ -44,7 +52,15 @@ describe('the place of a query', () => {
       2456,
       false,
     ],
-    ['the configured host, beside 0.0.0.0', query('[::1]'), undefined, ':2456', '::1', 2456, false],
+    [
+      'the configured host, with an allocation on 0.0.0.0',
+      query('[::1]'),
+      undefined,
+      ':2456',
+      '::1',
+      2456,
+      false,
+    ],
     ['the configured IPv6 address', query('[::1]:2457'), undefined, undefined, '::1', 2457, true],
   ])('is %s', (_, settings, address, allocation, host, port, isQueryPort) => {
     const target = {
@@ -69,7 +85,7 @@ describe('the place of a query', () => {
       undefined,
       'query.address names no port, and the listing no default allocation',
     ],
-  ])('is missing where %s', (_, settings, allocation, detail) => {
+  ])('is missing if %s', (_, settings, allocation, detail) => {
     const target = { ...settings, ...(allocation !== undefined && { allocation }) };
     expect(queryPlace(target)).toEqual({ cause: 'query_address_missing', detail });
   });
@@ -77,37 +93,59 @@ describe('the place of a query', () => {
 
 describe('an address that may be queried', () => {
   it.each<[string, string, QueryPolicy]>([
-    ['a public one', '203.0.113.7', PUBLIC],
-    ['a public IPv6 one', '2001:db8::7', PUBLIC],
-    ['a private one (RFC 1918)', '10.0.0.7', PUBLIC],
-    ['a private one (RFC 1918)', '172.16.0.7', PUBLIC],
-    ['a private one (RFC 1918)', '192.168.1.7', PUBLIC],
-    ['a unique local IPv6 one', 'fd12:3456::7', PUBLIC],
-    ['loopback, if the panel is there', '127.0.0.1', LOCAL],
+    ['a public address', '203.0.113.7', PUBLIC],
+    ['a public IPv6 address', '2001:db8::7', PUBLIC],
+    ['a private address (RFC 1918)', '10.0.0.7', PUBLIC],
+    ['a private address (RFC 1918)', '172.16.0.7', PUBLIC],
+    ['a private address (RFC 1918)', '192.168.1.7', PUBLIC],
+    ['a unique local IPv6 address', 'fd12:3456::7', PUBLIC],
+    ['loopback, if the panel is on loopback', '127.0.0.1', LOCAL],
     ['loopback, if the panel is at localhost', '::1', { panelUrl: 'http://localhost' }],
     ['link-local, if the panel is local', '169.254.7.7', { panelUrl: 'http://169.254.1.1' }],
     ['loopback in query_hosts', '127.0.0.1', naming('127.0.0.1')],
     ['IPv6 loopback in query_hosts', '::1', naming('[::1]')],
-    ['IPv6 in another spelling', '0:0:0:0:0:0:0:1', naming('[::1]')],
+    ['IPv6 in a different notation', '0:0:0:0:0:0:0:1', naming('[::1]')],
     ['link-local in query_hosts', '169.254.7.7', naming('169.254.7.7')],
     ['a metadata address in query_hosts', '169.254.169.254', naming('169.254.169.254')],
-    ['a metadata address that is the panel', '100.100.100.200', { panelUrl: 'http://100.100.100.200' }],
+    [
+      "the panel's own address, even if it is a metadata address",
+      '100.100.100.200',
+      { panelUrl: 'http://100.100.100.200' },
+    ],
   ])('%s: %s', async (_, address, policy) => {
     expect(await allowedAddress(address, policy, unused)).toBe(address);
   });
 
   it.each<[string, string, readonly string[], QueryPolicy, string]>([
     ['a name', 'play.example.com', ['203.0.113.7', '2001:db8::7'], PUBLIC, '203.0.113.7'],
-    ['a name with IPv6 alone', 'play.example.com', ['2001:db8::7'], PUBLIC, '2001:db8::7'],
-    ['a named name that leads here', 'games.local', ['127.0.0.1'], naming('GAMES.local'), '127.0.0.1'],
-    ['a name that leads to a named address', 'games.local', ['127.0.0.1'], naming('127.0.0.1'), '127.0.0.1'],
-    ['a name that leads here, where the panel is', 'localhost', ['127.0.0.1'], LOCAL, '127.0.0.1'],
+    ['a name with only IPv6', 'play.example.com', ['2001:db8::7'], PUBLIC, '2001:db8::7'],
+    [
+      'a name in query_hosts that resolves to loopback',
+      'games.local',
+      ['127.0.0.1'],
+      naming('GAMES.local'),
+      '127.0.0.1',
+    ],
+    [
+      'a name that resolves to an address in query_hosts',
+      'games.local',
+      ['127.0.0.1'],
+      naming('127.0.0.1'),
+      '127.0.0.1',
+    ],
+    [
+      'a name that resolves to loopback, with the panel on loopback',
+      'localhost',
+      ['127.0.0.1'],
+      LOCAL,
+      '127.0.0.1',
+    ],
   ])('%s', async (_, name, addresses, policy, address) => {
     expect(await allowedAddress(name, policy, names({ [name]: addresses }))).toBe(address);
   });
 });
 
-describe('an address that is not queried', () => {
+describe('an address that must not be queried', () => {
   const LOCAL_WORDS = /a loopback or link-local address/;
 
   it.each<[string, QueryPolicy, RegExp]>([
@@ -131,12 +169,12 @@ describe('an address that is not queried', () => {
   ])('%s (%j)', async (address, policy, words) => {
     const problem = { cause: 'query_address_not_allowed', detail: expect.stringMatching(words) as string };
     expect(await allowedAddress(address, policy, unused)).toEqual(problem);
-    // The same holds for a name that leads there, be it beside others.
+    // The same applies to a name that resolves to it, even among other addresses.
     const resolve = names({ 'play.example.com': ['203.0.113.7', address] });
     expect(await allowedAddress('play.example.com', policy, resolve)).toEqual(problem);
   });
 
-  it('is never a literal that the resolver is asked about', async () => {
+  it('is not resolved if it is a literal', async () => {
     const asked: string[] = [];
     const resolve = (name: string) => {
       asked.push(name);
@@ -152,13 +190,13 @@ describe('a name that does not resolve', () => {
   it.each([
     ['is unknown', names({}), '"play.example.com": ENOTFOUND'],
     ['has no address', names({ 'play.example.com': [] }), '"play.example.com" has no address'],
-  ])('is a problem of its own where it %s', async (_, resolve, detail) => {
+  ])('has its own cause if it %s', async (_, resolve, detail) => {
     expect(await allowedAddress('play.example.com', PUBLIC, resolve)).toEqual({ cause: 'query_dns', detail });
   });
 });
 
-it('resolves a name once, and gives one of the addresses that were judged', async () => {
-  // A hostile DNS server answers a second question otherwise.
+it('a name is resolved once, and the result is one of the checked addresses', async () => {
+  // A hostile DNS server can answer a second query differently.
   await fc.assert(
     fc.asyncProperty(
       fc.array(fc.oneof(fc.ipV4(), fc.ipV6()), { minLength: 1, maxLength: 4 }),

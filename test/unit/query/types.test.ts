@@ -17,7 +17,7 @@ const LIBRARY = new URL('../../../node_modules/gamedig/', import.meta.url);
 
 const sourceOf = (file: string) => readFileSync(new URL(file, LIBRARY), 'utf8');
 
-/** The source of a protocol and of those that it extends, but for the base class, whose network is replaced. */
+/** The source of a protocol and of those it extends, except the base class, whose network access is replaced. */
 function sourcesOf(protocol: string): readonly string[] {
   const source = sourceOf(`protocols/${protocol}.js`);
   const [, parent] = /^import (?:\w+) from '\.\/(\w+)\.js'/m.exec(source) ?? [];
@@ -27,17 +27,17 @@ function sourcesOf(protocol: string): readonly string[] {
 const asked = [...PROTOCOLS.keys()].filter((protocol) => !protocol.startsWith('teeworlds'));
 
 describe('the types that can be queried', () => {
-  it("are the library's whose protocol is offered, and our own", () => {
+  it("are the library's types with an offered protocol, and the exporter's own", () => {
     expect([...QUERY_TYPES]).toEqual(OFFERED.map(([type]) => type));
   });
 
-  it('are in the docs, with those that are left out', () => {
+  it('are in the docs, with those that are excluded', () => {
     expectSection('docs/query-types.md', 'query-types', renderQueryTypes());
     expectSection('docs/query-types.md', 'left-out', renderLeftOut());
   });
 
   it.each(['asa', 'discord', 'minetest', 'factorio', 'squad', 'toString', '__proto__', ''])(
-    'are not %j',
+    'do not include %j',
     (type) => {
       expect(isQueryType(type)).toBe(false);
     },
@@ -45,7 +45,7 @@ describe('the types that can be queried', () => {
 });
 
 describe("the library's protocols", () => {
-  it('are each offered, or left out for a reason', () => {
+  it('are each offered, or excluded for a reason', () => {
     const used = new Set(Object.values(games).map(({ options }) => options.protocol));
     for (const protocol of used)
       expect([protocol, isOffered(protocol), LEFT_OUT.has(protocol)]).toEqual([
@@ -55,7 +55,7 @@ describe("the library's protocols", () => {
       ]);
   });
 
-  it.each(asked)('%s reaches the network through its base class alone', (protocol) => {
+  it.each(asked)('use the network only through the base class: %s', (protocol) => {
     for (const source of sourcesOf(protocol)) {
       const imported = [...source.matchAll(/^import .* from '(.*)'/gm)].map(([, from]) => from);
       const harmless = [
@@ -70,7 +70,7 @@ describe("the library's protocols", () => {
     }
   });
 
-  it.each(asked)('%s asks no host but the given one by HTTP', (protocol) => {
+  it.each(asked)('send HTTP requests only to the given host: %s', (protocol) => {
     for (const source of sourcesOf(protocol)) {
       const urls = [...source.matchAll(/url\w* ?[:=] ?(['`]https?:.{0,40})/g)].map(([, url = '']) => url);
       for (const url of urls)
@@ -80,8 +80,9 @@ describe("the library's protocols", () => {
     }
   });
 
-  // A change in the library is read before it is taken over: what the protocols do with an answer bounds what a server can do.
-  it('are those that have been read', () => {
+  // A change in the library is reviewed before it is adopted, because the protocols' handling of answers limits what
+  // a server can do.
+  it('match the reviewed sources', () => {
     const files = ['protocols', 'lib'].flatMap((folder) =>
       readdirSync(new URL(folder, LIBRARY))
         .sort()

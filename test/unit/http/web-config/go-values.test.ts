@@ -19,6 +19,6 @@ test.each([
   ['-1s', undefined],
   ['1d', undefined],
   ['1.s.', undefined],
-])('%j is %j ms', (text, durationMs) => {
+])('the Go duration %j is %j ms', (text, durationMs) => {
   expect(parseGoDuration(text)).toBe(durationMs);
 });

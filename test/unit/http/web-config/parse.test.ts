@@ -10,7 +10,7 @@ function parse(yaml: string, env: Record<string, string> = {}) {
   return parseWebConfig(yaml, 'web.yml', env);
 }
 
-/** The settings of a valid file whose certificate, key and authorities are these words. */
+/** The settings of a valid file, with these strings as certificate, key and authorities. */
 function settingsOf(yaml: string, env: Record<string, string> = {}) {
   const { shape, issues } = parse(yaml, env);
   expect(formatIssues(issues)).toBe('');
@@ -23,7 +23,7 @@ function settingsOf(yaml: string, env: Record<string, string> = {}) {
   return resolveWebConfig(shape, contents);
 }
 
-describe('what asks for nothing', () => {
+describe('a setting without effect is accepted', () => {
   test.each([
     ['a rate limit of 0', 'rate_limit: { interval: 0, burst: 20 }'],
     ['blank headers', 'http_server_config: { http2: false, headers: { X-Frame-Options: "" } }'],
@@ -33,7 +33,7 @@ describe('what asks for nothing', () => {
   });
 });
 
-describe('what protects nothing is refused', () => {
+describe('a file that protects nothing is rejected', () => {
   const EMPTY =
     /^web\.yml:1:1: expected tls_server_config, basic_auth_users or other settings: an empty web configuration protects nothing; fill it in, or start without --web\.config\.file$/;
   const NO_USERS =
@@ -41,16 +41,16 @@ describe('what protects nothing is refused', () => {
 
   test.each([
     ['an empty file', '', EMPTY],
-    ['a comment', '# nothing yet\n', EMPTY],
-    ['sections with nothing in them', 'tls_server_config:\nhttp_server_config:\nrate_limit:', EMPTY],
+    ['a comment only', '# nothing yet\n', EMPTY],
+    ['empty sections', 'tls_server_config:\nhttp_server_config:\nrate_limit:', EMPTY],
     ['empty maps', 'tls_server_config: {}\nrate_limit: {}', EMPTY],
     ['blank values', 'tls_server_config: { cert_file: "", key_file: "", client_ca_file: }', EMPTY],
-    ['users that are blank', 'basic_auth_users:', NO_USERS],
-    ['users that are none', 'basic_auth_users: {}', NO_USERS],
-    ['users that are an empty text', 'basic_auth_users: ""', NO_USERS],
-    ['users that are an empty variable', 'basic_auth_users: ${USERS}', NO_USERS],
+    ['users without a value', 'basic_auth_users:', NO_USERS],
+    ['users as an empty map', 'basic_auth_users: {}', NO_USERS],
+    ['users as an empty string', 'basic_auth_users: ""', NO_USERS],
+    ['users from an empty variable', 'basic_auth_users: ${USERS}', NO_USERS],
     [
-      'blank users beside TLS',
+      'users without a value beside TLS',
       'tls_server_config: { cert_file: c, key_file: k }\nbasic_auth_users:',
       NO_USERS,
     ],
@@ -61,7 +61,7 @@ describe('what protects nothing is refused', () => {
   });
 });
 
-test('everything that the format has is understood', () => {
+test('every setting of the format is parsed', () => {
   const settings = settingsOf(`
 tls_server_config:
   cert_file: server.crt
@@ -119,14 +119,14 @@ rate_limit:
   });
 });
 
-test('the example of the docs is in order', () => {
+test('the example in the docs is valid', () => {
   const page = readFileSync('docs/web-config.md', 'utf8');
   const [, example = ''] = /```yaml\n([^`]+)```/.exec(page) ?? [];
   expect(settingsOf(example)).toMatchObject({ tls: { clients: { asked: 'required', verified: true } } });
   expect(parse(example).warnings).toEqual([]);
 });
 
-test('certificate, key and authorities may stand in the file itself, or in variables', () => {
+test('certificate, key and authorities can be in the file itself or in variables', () => {
   const { tls } = settingsOf(
     'tls_server_config: { cert: C, key: "${TLS_KEY}", client_ca: A, client_auth_type: VerifyClientCertIfGiven }',
     { TLS_KEY: 'K' },
@@ -145,7 +145,7 @@ test.each([
   expect(settingsOf(yaml).tls?.clients).toEqual(clients);
 });
 
-test('the cipher suites are without static RSA unless others are named', () => {
+test('the default cipher suites exclude static RSA', () => {
   const ciphersOf = (more: string) =>
     settingsOf(`tls_server_config: { cert_file: c, key_file: k${more} }`).tls?.context.ciphers;
   expect(ciphersOf('')).toBe(DEFAULT_CIPHER_LIST);
@@ -276,7 +276,7 @@ test.each<[string, string[]]>([
       '1:21: basic_auth_users: expected a user name without a colon, which ends the name where a client sends it',
     ],
   ],
-])('%s is refused, with its place', (yaml, expected) => {
+])('%s is rejected with its position', (yaml, expected) => {
   const { shape, issues } = parse(yaml);
   expect(shape).toBeUndefined();
   expect(
@@ -298,7 +298,7 @@ test.each([
   'tls_server_config: { cert: a, key: "TopSecret ${NOT_SET}" }',
   'basic_auth_users: { alice: "${TopSecret}" }',
   'basic_auth_users: { alice: { TopSecret: a, TopSecret: b } }',
-])('%s is refused without a word of the secret', (yaml) => {
+])('%s is rejected without showing the secret', (yaml) => {
   const { issues } = parse(yaml);
   expect(issues.length).toBeGreaterThan(0);
   expect(formatIssues(issues)).not.toContain('TopSecret');
@@ -333,7 +333,7 @@ test.each([
     `{ tls_server_config: { ${PAIR} }, basic_auth_users: { a: ${HASH.replace('$10$', '$18$')} } }`,
     '1:76: basic_auth_users: a hash of cost 18 takes many seconds to check at the first request; 10 to 12 is usual',
   ],
-])('%s is warned of', (yaml, warning) => {
+])('%s gives a warning', (yaml, warning) => {
   const { shape, warnings } = parse(yaml);
   expect(shape).toBeDefined();
   expect(formatIssues(warnings)).toBe(`web.yml:${warning}`);
