@@ -12,7 +12,7 @@ const admission = fc.record({
 });
 const numberOf = ({ uuid }: { readonly uuid: string }) => Number.parseInt(uuid.slice(0, 8), 16);
 
-/** Numbers of the servers that are admitted and left out. */
+/** The numbers of the admitted servers and of those left out. */
 function admitted(shown: readonly number[], observed: ReadonlySet<number>, most: number) {
   const isObserved = (uuid: string) => observed.has(numberOf({ uuid }));
   const result = admit(
@@ -24,7 +24,7 @@ function admitted(shown: readonly number[], observed: ReadonlySet<number>, most:
 }
 
 describe('admit', () => {
-  it('divides the servers, and never admits more than fit nor leaves a place empty', () => {
+  it('admits or leaves out every server, and exactly fills the available places', () => {
     fc.assert(
       fc.property(admission, ({ shown, observed, most }) => {
         const result = admitted(shown, observed, most);
@@ -35,7 +35,7 @@ describe('admit', () => {
     );
   });
 
-  it('leaves out no server that is observed while one is admitted that is not', () => {
+  it('never leaves out an observed server in favor of a new one', () => {
     fc.assert(
       fc.property(admission, ({ shown, observed, most }) => {
         const result = admitted(shown, observed, most);
@@ -45,7 +45,7 @@ describe('admit', () => {
     );
   });
 
-  it('goes by the order of the UUIDs among equals, whatever the order of the listing', () => {
+  it('orders servers of equal priority by UUID, whatever the order of the listing', () => {
     fc.assert(
       fc.property(admission, ({ shown, observed, most }) => {
         const result = admitted(shown, observed, most);
@@ -62,7 +62,7 @@ describe('admit', () => {
 });
 
 describe('an admission over one walk', () => {
-  it('comes to the same, however the listing is cut into pages', () => {
+  it('has the same result however the listing is divided into pages', () => {
     const pages = fc.array(numbers, { maxLength: 8 });
     fc.assert(
       fc.property(pages, numbers, fc.integer({ min: 1, max: 20 }), (shown, before, most) => {
@@ -86,7 +86,7 @@ describe('an admission over one walk', () => {
     );
   });
 
-  it('has as many places again for servers that are configured, and for those that are not observed here', () => {
+  it('counts configured servers, and servers that are not observed here, separately', () => {
     const walk = new Admission({
       maxServers: 2,
       configured: [1, 2, 3].map((n) => target({ id: uuidOf(n).slice(0, 8) })),

@@ -16,7 +16,7 @@ let records: ServerRecord[];
 let asked: { readonly server: string; readonly at: number }[];
 let answer: (server: string) => Promise<BackupsPage>;
 let perMinute: number;
-/** A server's place in the interval. */
+/** A server's phase within the interval. */
 let phase: () => number;
 let watch: BackupWatch;
 
@@ -43,7 +43,7 @@ beforeEach(() => {
 
 afterEach(() => watch.stop());
 
-/** Observes so many servers, and reads each once. */
+/** Observes this many servers, and reads the list of each once. */
 async function start(servers: number): Promise<void> {
   records = Array.from({ length: servers }, (_, index) => {
     return new ServerRecord(target({ id: `id-${index}` }), { socket: MINUTE, poll: MINUTE });
@@ -55,13 +55,13 @@ async function start(servers: number): Promise<void> {
   asked.length = 0;
 }
 
-/** The server's node says that a backup ended. */
+/** The server's node reports that a backup ended. */
 function completed(index: number): void {
   const record = records[index];
   if (record !== undefined) watch.backupCompleted(record.target);
 }
 
-/** One after the other, each once in `everyMs`. */
+/** A series of events, with one event per server every `everyMs`. */
 async function flood(indexes: readonly number[], forMs: number, everyMs: number): Promise<void> {
   for (let passed = 0; passed < forMs; passed += everyMs) {
     for (const index of indexes) completed(index);
@@ -69,7 +69,7 @@ async function flood(indexes: readonly number[], forMs: number, everyMs: number)
   }
 }
 
-it('reads the list at once when a backup ended', async () => {
+it('reads the list immediately after a backup ends', async () => {
   await start(2);
   const at = clock.now();
   completed(1);
@@ -77,7 +77,7 @@ it('reads the list at once when a backup ended', async () => {
   expect(asked).toEqual([{ server: 'id-1', at }]);
 });
 
-it('reads a list again that was being read when the backup ended', async () => {
+it('reads the list again if a backup ends during a read', async () => {
   await start(1);
   completed(0);
   let finish: (page: BackupsPage) => void = () => undefined;
@@ -92,7 +92,7 @@ it('reads a list again that was being read when the backup ended', async () => {
 });
 
 describe('a flood of events', () => {
-  it('has a list read once a minute', async () => {
+  it('causes one read per list and minute', async () => {
     await start(3);
     await flood([0], 10 * MINUTE, 1_000);
     const times = asked.map(({ at }) => at);
@@ -100,15 +100,15 @@ describe('a flood of events', () => {
     for (const [index, at] of times.entries()) expect(at).toBe((times[0] ?? 0) + index * MINUTE);
   });
 
-  it('from many servers keeps to the pace of planned reads', async () => {
+  it('from many servers does not exceed the rate of scheduled reads', async () => {
     await start(100);
     await flood([...records.keys()], 10 * MINUTE, 1_000);
-    // One in five seconds.
+    // One every five seconds.
     expect(asked.length).toBeLessThanOrEqual(121);
     expect(new Set(asked.map(({ server }) => server)).size).toBe(100);
   });
 
-  it('holds up no planned read', async () => {
+  it('delays no scheduled read', async () => {
     perMinute = 4;
     let servers = 0;
     phase = () => (servers++ % 200) / 200;
@@ -124,7 +124,7 @@ describe('a flood of events', () => {
     }
   });
 
-  it('never has two lists read at once', async () => {
+  it('never causes two reads at once', async () => {
     await start(20);
     let inFlight = 0;
     let most = 0;
@@ -140,7 +140,7 @@ describe('a flood of events', () => {
   });
 });
 
-it('reads nothing because of an event where backups are not asked for', async () => {
+it('ignores events of servers whose backups are not read', async () => {
   await start(3);
   const [, allowed, blocked] = records;
   if (allowed === undefined || blocked === undefined) throw new Error('expected three servers');
@@ -155,7 +155,7 @@ it('reads nothing because of an event where backups are not asked for', async ()
   expect(asked).toEqual([]);
 });
 
-it('forgets a server that left while it waited', async () => {
+it('forgets a server that is removed while it waits', async () => {
   await start(2);
   completed(0);
   await clock.advance(0);
@@ -165,7 +165,7 @@ it('forgets a server that left while it waited', async () => {
   expect(asked).toHaveLength(1);
 });
 
-it('reads nothing of a server that was suspended while it waited', async () => {
+it('does not read the list of a server that is suspended while it waits', async () => {
   await start(1);
   completed(0);
   await clock.advance(0);
@@ -177,7 +177,7 @@ it('reads nothing of a server that was suspended while it waited', async () => {
   expect(asked).toHaveLength(1);
 });
 
-it('is not held up by the events of servers whose backups are not asked for', async () => {
+it('is not delayed by events of servers whose backups are not read', async () => {
   await start(2);
   const [record] = records;
   if (record === undefined) throw new Error('expected two servers');
@@ -189,8 +189,8 @@ it('is not held up by the events of servers whose backups are not asked for', as
   expect(asked).toHaveLength(1);
 });
 
-it('reads no list because of an event that a planned read came before', async () => {
-  // Planned at 90 minutes, as below; the event's own read fails, so that it puts that off by nothing.
+it('does not read a list for an event if a scheduled read came first', async () => {
+  // Scheduled at 90 minutes, as below. The read for the event fails, so it does not postpone the scheduled one.
   await start(1);
   await clock.advance(89.5 * MINUTE - clock.now());
   answer = () => Promise.reject(new Error('down'));
@@ -203,10 +203,10 @@ it('reads no list because of an event that a planned read came before', async ()
 });
 
 it.each([
-  ['puts off the planned one', () => Promise.resolve(NONE), 150],
-  ['puts off none if it fails', () => Promise.reject(new Error('down')), 90],
-])('a read that an event asked for %s', async (_what, outcome, nextAtMinutes) => {
-  // The clock begins at 16.7 minutes; the server's place is at every half hour, and the next one at 90 minutes.
+  ['postpones the scheduled read', () => Promise.resolve(NONE), 150],
+  ['does not postpone the scheduled read if it fails', () => Promise.reject(new Error('down')), 90],
+])('a read for an event %s', async (_what, outcome, nextAtMinutes) => {
+  // The clock starts at 16.7 minutes. The server's phase is at every half hour, and its next read at 90 minutes.
   await start(1);
   await clock.advance(80 * MINUTE - clock.now());
   answer = outcome;

@@ -4,7 +4,7 @@ import { backupIntervalMs, readingOf, untilNextMs } from '../../../src/fleet/bac
 
 const HOUR = 60 * 60_000;
 
-it('asks each server at a place of its own, half to one and a half intervals from now', () => {
+it('each server is read at its own phase, half to one and a half intervals from now', () => {
   const now = fc.double({ min: 0, max: 1e12, noNaN: true });
   const phase = fc.double({ min: 0, max: 1, maxExcluded: true, noNaN: true });
   fc.assert(
@@ -18,12 +18,12 @@ it('asks each server at a place of its own, half to one and a half intervals fro
   );
 });
 
-it('asks again in a day where it was refused, and as usual where it failed', () => {
+it('a rejected read is repeated after a day, and a failed one after the usual interval', () => {
   expect(untilNextMs(0, 'refused', { phase: 0.5, intervalMs: HOUR })).toBe(24 * HOUR);
   expect(untilNextMs(0, 'failed', { phase: 0.5, intervalMs: HOUR })).toBe(HOUR / 2);
 });
 
-it('asks less often if the servers are too many for the calls that are planned', () => {
+it('the interval grows if there are too many servers for the planned calls', () => {
   expect(backupIntervalMs(HOUR, 1_200, 20)).toBe(HOUR);
   expect(backupIntervalMs(HOUR, 6_000, 20)).toBe(5 * HOUR);
 });
@@ -34,7 +34,7 @@ const END = fc.record({
   bytes: fc.nat(1_000_000),
 });
 
-it('reads the newest successful and the newest failed one, and counts the successful ones', () => {
+it('a reading has the newest successful and the newest failed backup, and the number of successful ones', () => {
   fc.assert(
     fc.property(fc.array(END), fc.nat(1_000_000_000), (backups, now) => {
       const reading = readingOf(backups, now, HOUR);
@@ -58,7 +58,7 @@ it('reads the newest successful and the newest failed one, and counts the succes
   );
 });
 
-it('leaves out what it does not know of the backups', () => {
+it('a reading omits what is unknown', () => {
   expect(readingOf([], 0, HOUR)).toEqual({ count: 0, staleAt: 2.5 * HOUR });
   const sizes = [
     { isSuccessful: true, completedAtMs: 2, bytes: 20 },

@@ -20,25 +20,33 @@ const known = (census: Census) =>
 
 describe('afterWalk', () => {
   it.each<[string, Walk[], number[]]>([
-    ['a server is there once it is found', [complete(1, 2)], [1, 2]],
-    ['one that a walk passes by is kept', [complete(1, 2), complete(1)], [1, 2]],
-    ['as one that two walks pass by is', [complete(1, 2), complete(1), complete(1)], [1, 2]],
-    ['one that three walks pass by is gone', [complete(1, 2), complete(1), complete(1), complete(1)], [1]],
+    ['a server is known once it is found', [complete(1, 2)], [1, 2]],
+    ['a server is kept if one walk misses it', [complete(1, 2), complete(1)], [1, 2]],
+    ['a server is kept if two walks miss it', [complete(1, 2), complete(1), complete(1)], [1, 2]],
     [
-      'one that no walk shows is gone, though one was not complete',
+      'a server is removed if three walks miss it',
+      [complete(1, 2), complete(1), complete(1), complete(1)],
+      [1],
+    ],
+    [
+      'a missing server is removed, even if one of the walks was incomplete',
       [complete(1, 2), complete(1), partial(1), complete(1), complete(1)],
       [1],
     ],
     [
-      "one whose entry can't be read is kept, the others are not",
+      'a server with an unreadable entry is kept, other missing servers are not',
       [complete(1, 2, 3), ...Array.from({ length: 4 }, () => withUnreadable(2)(1))],
       [1, 2],
     ],
-    ['one that comes back is as new', [complete(1, 2), complete(1), complete(1, 2), complete(1)], [1, 2]],
-    ['a walk that failed takes none away', [complete(1, 2), partial(), partial(), partial()], [1, 2]],
-    ['and brings those that it found', [complete(1), partial(2)], [1, 2]],
     [
-      'nor does it count between others that were complete',
+      'a server that reappears starts over',
+      [complete(1, 2), complete(1), complete(1, 2), complete(1)],
+      [1, 2],
+    ],
+    ['failed walks remove no servers', [complete(1, 2), partial(), partial(), partial()], [1, 2]],
+    ['failed walks add the servers that they found', [complete(1), partial(2)], [1, 2]],
+    [
+      'a failed walk between complete walks does not count',
       [complete(1, 2), complete(1), partial(1), complete(1)],
       [1, 2],
     ],
@@ -46,7 +54,7 @@ describe('afterWalk', () => {
     expect(known(after(...walks))).toEqual(expected);
   });
 
-  it('holds what was said last', () => {
+  it('keeps the latest data of each server', () => {
     const walk = { servers: [listed(1, { name: 'renamed', suspended: true })], complete: false };
     expect(after(complete(1), walk).get(uuidOf(1))?.server).toMatchObject({
       name: 'renamed',
@@ -54,7 +62,7 @@ describe('afterWalk', () => {
     });
   });
 
-  it('has doubts while a server was passed by', () => {
+  it('has doubts while a server is missing', () => {
     expect(hasDoubts(after(complete(1, 2)))).toBe(false);
     expect(hasDoubts(after(complete(1, 2), complete(1)))).toBe(true);
     expect(hasDoubts(after(complete(1, 2), complete(1), complete(1), complete(1)))).toBe(false);
@@ -62,16 +70,16 @@ describe('afterWalk', () => {
 
   it.each<[string, Walk[], Walk, number[]]>([
     ['one complete walk without it is enough', [complete(1, 2)], complete(1), [1]],
-    ['also one before the 404', [complete(1, 2), complete(1)], partial(), [1]],
-    ['an incomplete one is not', [complete(1, 2)], partial(1), [1, 2]],
-    ['one that shows it keeps it', [complete(1, 2)], complete(1, 2), [1, 2]],
-    ["an entry that can't be read keeps it", [complete(1, 2)], withUnreadable(2)(1), [1, 2]],
-  ])('of a server that answers 404: %s', (_what, walks, last, expected) => {
+    ['a complete walk before the 404 is enough', [complete(1, 2), complete(1)], partial(), [1]],
+    ['an incomplete walk is not enough', [complete(1, 2)], partial(1), [1, 2]],
+    ['a walk that finds it keeps it', [complete(1, 2)], complete(1, 2), [1, 2]],
+    ['an unreadable entry keeps it', [complete(1, 2)], withUnreadable(2)(1), [1, 2]],
+  ])('for a server that answers 404: %s', (_what, walks, last, expected) => {
     const notFound = new Set([uuidOf(2).slice(0, 8)]);
     expect(known(afterWalk(after(...walks), last, notFound))).toEqual(expected);
   });
 
-  it('holds exactly the servers that one of the last three complete walks showed', () => {
+  it('contains exactly the servers found by the last three complete walks', () => {
     const walks = fc.array(fc.uniqueArray(fc.nat(8)), { minLength: 1, maxLength: 12 });
     fc.assert(
       fc.property(walks, (found) => {
@@ -83,7 +91,7 @@ describe('afterWalk', () => {
     );
   });
 
-  it('never loses a server to walks that were not complete', () => {
+  it('never loses a server because of incomplete walks', () => {
     const walks = fc.array(fc.array(fc.nat(20), { maxLength: 20 }));
     fc.assert(
       fc.property(walks, fc.array(fc.nat(20)), (found, first) => {

@@ -4,7 +4,7 @@ import { CompletedBackups } from '../../../src/fleet/completed-backups.ts';
 
 const MINUTE = 60_000;
 
-/** What a reader that reads at once does with these events; gaps are from one event to the next. */
+/** What an immediate reader does with these events. Gaps are the times between events. */
 function play(events: readonly { readonly gapMs: number; readonly server: string }[]) {
   const completed = new CompletedBackups();
   const arrivals: { readonly server: string; readonly at: number }[] = [];
@@ -32,7 +32,7 @@ const EVENTS = fc.array(
   { maxLength: 60 },
 );
 
-it('has each event followed by a read within a minute, and no server read twice in a minute', () => {
+it('each event is followed by a read within a minute, and no server is read twice within a minute', () => {
   fc.assert(
     fc.property(EVENTS, (events) => {
       const { arrivals, reads } = play(events);
@@ -53,7 +53,7 @@ it('has each event followed by a read within a minute, and no server read twice 
   );
 });
 
-it('reads the first event of a server at once', () => {
+it('the first event of a server is read immediately', () => {
   const { reads } = play([
     { gapMs: 5, server: 'a' },
     { gapMs: 1, server: 'b' },
@@ -66,7 +66,7 @@ it('reads the first event of a server at once', () => {
   ]);
 });
 
-it('keeps one place for each server, however many events come', () => {
+it('each server has one place, however many events arrive', () => {
   const completed = new CompletedBackups();
   expect(completed.add('a', 0)).toBe(true);
   expect(completed.add('b', 1)).toBe(true);
@@ -74,7 +74,7 @@ it('keeps one place for each server, however many events come', () => {
   expect([completed.take(2), completed.take(2), completed.take(2)]).toEqual(['a', 'b', undefined]);
 });
 
-it('takes nobody who was read for another reason', () => {
+it('a server that was read for another reason is not read again', () => {
   const completed = new CompletedBackups();
   completed.add('a', 0);
   completed.add('b', 1);

@@ -29,7 +29,7 @@ const merged = (
 ) => mergeTargets(configured, census(...servers), rules).targets;
 
 describe('a discovered server', () => {
-  it('is known by its UUID, and is as the listing says', () => {
+  it('is identified by its UUID, with the data from the listing', () => {
     const server = listed(7, {
       name: 'survival',
       node: 'fra-1',
@@ -54,13 +54,13 @@ describe('a discovered server', () => {
     ]);
   });
 
-  it('comes after the configured ones, by its name', () => {
+  it('comes after the configured servers, sorted by name', () => {
     const servers = [listed(1, { name: 'b' }), listed(2, { name: 'a' }), listed(3, { name: 'b' })];
     const names = merged([target({ name: 'z' })], servers).map(({ name, id }) => `${name} ${id.slice(0, 8)}`);
     expect(names).toEqual(['z 1a7ce997', 'a 00000002', 'b 00000001', 'b 00000003']);
   });
 
-  it('is left out where the rules say so', () => {
+  it('is omitted if the rules exclude it', () => {
     expect(mergeTargets([], census(listed(1)), NONE)).toEqual({
       targets: [],
       discovered: 0,
@@ -69,7 +69,7 @@ describe('a discovered server', () => {
   });
 });
 
-describe('of listed servers with the same identifier', () => {
+describe('for listed servers with the same identifier', () => {
   const one = listed(7, { name: 'one', uuid: `${uuidOf(7).slice(0, -1)}1` });
   const two = listed(7, { name: 'two', uuid: `${uuidOf(7).slice(0, -1)}2` });
   const short = uuidOf(7).slice(0, 8);
@@ -82,20 +82,27 @@ describe('of listed servers with the same identifier', () => {
   };
 
   it.each([
-    ['the first by UUID is observed', [], ALL, none, ['one'], ['two']],
-    ['the one that is observed stays', [], ALL, [two], ['two'], ['one']],
-    ['one that is excluded is no question', [], onlyOne, none, ['one'], []],
-    ['the one in the configuration is observed', [byUuid(two)], ALL, [one], ['mine'], ['one']],
-    ['both are reported beside a short id', [byShortId], ALL, none, ['mine'], ['one', 'two']],
+    ['the first one by UUID is observed', [], ALL, none, ['one'], ['two']],
+    ['the one that is observed already is kept', [], ALL, [two], ['two'], ['one']],
+    ['an excluded one does not conflict', [], onlyOne, none, ['one'], []],
+    ['the configured one is observed', [byUuid(two)], ALL, [one], ['mine'], ['one']],
+    ['both are reported if a short id is configured', [byShortId], ALL, none, ['mine'], ['one', 'two']],
     [
-      'both are reported beside a short id without discover',
+      'both are reported if a short id is configured without discover',
       [byShortId],
       undefined,
       none,
       ['mine'],
       ['one', 'two'],
     ],
-    ['a UUID leaves no question without discover', [byUuid(two)], undefined, none, ['mine'], []],
+    [
+      'neither is reported if a UUID is configured without discover',
+      [byUuid(two)],
+      undefined,
+      none,
+      ['mine'],
+      [],
+    ],
   ])('%s', (_what, configured, rules, observed, names, ambiguous) => {
     for (const servers of [
       [one, two],
@@ -109,7 +116,7 @@ describe('of listed servers with the same identifier', () => {
     }
   });
 
-  it('a configured one takes on what is listed of itself alone', () => {
+  it('a configured server gets only its own data from the listing', () => {
     const listing = [
       { ...one, node: 'fra-1' },
       { ...two, node: 'fra-2' },
@@ -118,7 +125,7 @@ describe('of listed servers with the same identifier', () => {
     expect(merged([byShortId], listing, undefined)).toEqual([byShortId]);
   });
 
-  it('no identifier is observed twice, and every server that is wanted is observed or reported', () => {
+  it('no identifier is observed twice, and every selected server is observed or reported', () => {
     const uuids = fc.tuple(fc.integer({ min: 0, max: 3 }), fc.integer({ min: 0, max: 3 }));
     fc.assert(
       fc.property(
@@ -140,7 +147,7 @@ describe('of listed servers with the same identifier', () => {
   });
 });
 
-describe('a configured server that is listed', () => {
+describe('a configured server in the listing', () => {
   const short = uuidOf(7).slice(0, 8);
   const server = listed(7, {
     name: 'listed',
@@ -151,8 +158,8 @@ describe('a configured server that is listed', () => {
   it.each([
     ['by its short id', short],
     ['by its UUID', uuidOf(7)],
-    ['in capitals', short.toUpperCase()],
-  ])('named %s is there once, whatever the rules say', (_what, id) => {
+    ['in upper case', short.toUpperCase()],
+  ])('configured %s appears once, whatever the rules say', (_what, id) => {
     for (const rules of [ALL, NONE]) {
       const configured = target({ id, name: short, ...(id.length > 8 && { uuid: id }) });
       expect(merged([configured], [server], rules)).toEqual([
@@ -168,7 +175,7 @@ describe('a configured server that is listed', () => {
     }
   });
 
-  it('keeps what the configuration says', () => {
+  it('keeps its configured settings', () => {
     const configured = target({ id: short, name: 'mine', limits: { cpuCores: 5 }, labels: { a: 'b' } });
     expect(merged([configured], [server])[0]).toMatchObject({
       name: 'mine',
@@ -177,12 +184,12 @@ describe('a configured server that is listed', () => {
     });
   });
 
-  it('is described and not renamed where nothing is to be discovered', () => {
+  it('gets its data from the listing, but not its name, if discovery is disabled', () => {
     const result = mergeTargets([target({ id: short, name: short })], census(server, listed(8)), undefined);
     expect(result).toMatchObject({ targets: [{ id: short, name: short, node: 'fra-1' }], discovered: 0 });
   });
 
-  it('has the address that is listed, whether anything is to be discovered or not', () => {
+  it('has the address from the listing, with or without discovery', () => {
     const moved = { ...server, address: 'play.example.com:25565' };
     for (const rules of [ALL, NONE, undefined]) {
       const { targets } = mergeTargets([target({ id: short })], census(moved), rules);
@@ -190,14 +197,14 @@ describe('a configured server that is listed', () => {
     }
   });
 
-  it('is not taken for another one with the same short id', () => {
+  it('is not confused with another server that has the same short id', () => {
     const other = `${short}-ffff-4fff-8fff-ffffffffffff`;
     expect(merged([target({ id: other, uuid: other, name: 'mine' })], [server])).toEqual([
       target({ id: other, uuid: other, name: 'mine' }),
     ]);
   });
 
-  it('stays as it is where it is not listed', () => {
+  it('is unchanged if it is not listed', () => {
     expect(merged([target()], [])).toEqual([target()]);
   });
 });
@@ -209,7 +216,7 @@ it.each([
   [{ transferring: true }, 'transferring'],
   [{ restoring: true }, 'restoring'],
   [{ underMaintenance: true }, 'maintenance'],
-])('%j blocks as %s', (flags, reason) => {
+])('a server with %j is blocked as %s', (flags, reason) => {
   expect(blockedByListing(listed(1, flags))).toBe(reason);
   expect(merged([], [listed(1, flags)])[0]?.blocked).toBe(reason);
 });
@@ -264,7 +271,7 @@ describe('include and exclude', () => {
     [{ id: ['d3aac1??'] }, true],
     [{ node: ['fra-[0-9]'], egg: ['{paper,purpur}'] }, true],
     [{ node: ['fra-*'], egg: ['velocity'] }, false],
-  ])('%j: every key has to fit', (include, included) => {
+  ])('%j: every key must match', (include, included) => {
     expect(compileRules('main', rules({ include })).judge(SERVER).included).toBe(included);
   });
 
@@ -272,17 +279,17 @@ describe('include and exclude', () => {
     [{}, true],
     [{ node: ['ams-*'], egg: ['paper'] }, false],
     [{ node: ['ams-*'], egg: ['velocity'] }, true],
-  ])('%j: any key that fits leaves out', (exclude, included) => {
+  ])('%j: any key can exclude', (exclude, included) => {
     expect(compileRules('main', rules({ exclude })).judge(SERVER).included).toBe(included);
   });
 
-  it('leaves out what is included and excluded', () => {
+  it('exclude takes precedence over include', () => {
     const both = rules({ include: { name: ['*'] }, exclude: { name: ['*survival*'] } });
     expect(compileRules('main', both).judge(SERVER).included).toBe(false);
     expect(compileRules('main', both).judge(UNKNOWN).included).toBe(true);
   });
 
-  it('a server of which the panel names no egg fits no glob for it', () => {
+  it('a server with an unknown egg matches no glob for eggs', () => {
     expect(compileRules('main', rules({ include: { egg: ['*'] } })).judge(UNKNOWN).included).toBe(false);
     expect(compileRules('main', rules({ exclude: { egg: ['*'] } })).judge(UNKNOWN).included).toBe(true);
   });
@@ -300,14 +307,14 @@ describe('expect', () => {
   );
 
   it.each([
-    ['the first rule that fits counts', SERVER, 'any'],
-    ['then the second', { ...SERVER, name: 'creative' }, 'running'],
-    ['auto where none fits', { ...SERVER, name: 'creative', egg: 'velocity' }, 'auto'],
+    ['the first matching rule applies', SERVER, 'any'],
+    ['a later rule applies if the first does not match', { ...SERVER, name: 'creative' }, 'running'],
+    ['auto applies if no rule matches', { ...SERVER, name: 'creative', egg: 'velocity' }, 'auto'],
   ] as const)('%s', (_what, server, expected) => {
     expect(compiled.judge(server).expect).toBe(expected);
   });
 
-  it('a rule that names nothing fits all', () => {
+  it('a rule without keys matches every server', () => {
     const all = compileRules('main', rules({ expect: [{ match: {}, state: 'running' }] }));
     expect(all.judge(UNKNOWN).expect).toBe('running');
   });
@@ -330,17 +337,17 @@ describe('the query of a discovered server', () => {
   });
 
   it.each([
-    ['the first rule that fits', { egg: 'Paper 1.21', node: 'fra-1' }, minecraft],
-    ['the next one', { egg: 'Rust', node: 'fra-1' }, rust],
-  ])('is that of %s', (_, changes, query) => {
+    ['the first matching rule', { egg: 'Paper 1.21', node: 'fra-1' }, minecraft],
+    ['a later rule', { egg: 'Rust', node: 'fra-1' }, rust],
+  ])('comes from %s', (_, changes, query) => {
     expect(merged([], [listed(7, changes)], rules)[0]?.query).toBe(query);
   });
 
-  it('is none where no rule fits', () => {
+  it('is absent if no rule matches', () => {
     expect(merged([], [listed(7, { egg: 'Paper', node: 'ams-1' })], rules)[0]).not.toHaveProperty('query');
   });
 
-  it('is not that of a configured one, which has its own or none', () => {
+  it('does not apply to a configured server, which has its own query or none', () => {
     const server = listed(7, { egg: 'Paper', node: 'fra-1' });
     const own = { type: 'mumble', intervalMs: 30_000 };
     expect(merged([target({ id: uuidOf(7), uuid: uuidOf(7) })], [server], rules)[0]).not.toHaveProperty(
@@ -351,7 +358,7 @@ describe('the query of a discovered server', () => {
   });
 });
 
-it('what is left of an allocation is known of configured and discovered servers', () => {
+it('configured and discovered servers know an allocation without an address', () => {
   const server = listed(7, { allocation: ':25565' });
   const own = merged([target({ id: uuidOf(7), uuid: uuidOf(7) })], [server]);
   for (const known of [own, merged([], [server])]) expect(known[0]?.allocation).toBe(':25565');

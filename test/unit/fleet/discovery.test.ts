@@ -68,7 +68,7 @@ async function start(settings: ListingSettings | undefined = SETTINGS, configure
 }
 
 describe('the walks', () => {
-  it('read every page of the wanted servers, the first time before all connects', async () => {
+  it('read every page of the requested type, and the first walk comes before all connects', async () => {
     await start();
     expect(asked).toEqual([
       { page: 1, perPage: 100, type: 'owner', urgent: true },
@@ -82,7 +82,7 @@ describe('the walks', () => {
     ]);
   });
 
-  it('are repeated within a minute where a server was missing, before it is given up', async () => {
+  it('are repeated within a minute if a server is missing, before the server is removed', async () => {
     await start();
     pages[1] = [];
     await clock.advance(5 * MINUTE);
@@ -93,7 +93,7 @@ describe('the walks', () => {
     expect(names()).toEqual(['server-1', 'server-2']);
   });
 
-  it('give up a server after one that passed it by, where its own calls are answered with 404', async () => {
+  it('remove a server after a single walk without it if its own calls are answered with 404', async () => {
     await start();
     pages[1] = [];
     notFound = new Set(['00000003']);
@@ -101,7 +101,7 @@ describe('the walks', () => {
     expect(names()).toEqual(['server-1', 'server-2']);
   });
 
-  it('go on after a page that fails, and are repeated within a minute', async () => {
+  it('continue after a failed page, and are repeated within a minute', async () => {
     pages = [[listed(1)], new Error('no answer'), [listed(3)]];
     await start();
     expect(names()).toEqual(['server-1', 'server-3']);
@@ -113,18 +113,18 @@ describe('the walks', () => {
     expect(log.lines.filter(({ level }) => level === 'warn')).toHaveLength(1);
   });
 
-  it('give up after two pages that fail', async () => {
+  it('are aborted after two failed pages', async () => {
     pages = [[listed(1)], new Error('one'), new Error('two'), [listed(4)]];
     await start();
     expect(asked).toHaveLength(3);
     expect(names()).toEqual(['server-1']);
   });
 
-  it('leave out an entry that names no server: it counts as a failure, but costs no further walks', async () => {
+  it('skip an entry without a valid UUID: it counts as a failure, but causes no extra walks', async () => {
     await start();
     pages = [[listed(1), listed(2, { uuid: 'nonsense' })], []];
     await clock.advance(20 * MINUTE);
-    // The entry still tells by its short id which server is listed.
+    // The entry still shows by its short id which server is listed.
     expect(names()).toEqual(['server-1', 'server-2']);
     const { failures = 0, succeededUnixMs } = discovery.reading ?? {};
     expect(failures).toBeGreaterThan(2);
@@ -135,7 +135,7 @@ describe('the walks', () => {
     expect(log.lines.filter(({ level }) => level === 'warn')).toHaveLength(1);
   });
 
-  it('are fewer where the listing is long and the budget small', async () => {
+  it('are less frequent if the listing is long and the budget small', async () => {
     pages = Array.from({ length: 40 }, (_, n) => [listed(n)]);
     perMinute = 40;
     await start();
@@ -146,7 +146,7 @@ describe('the walks', () => {
     expect(asked).toHaveLength(80);
   });
 
-  it('end with a stop', async () => {
+  it('end when discovery is stopped', async () => {
     let withdrawn = false;
     answer = (_query, signal) =>
       new Promise((_resolve, reject) => {
@@ -169,7 +169,7 @@ describe('configured servers', () => {
   const named = target({ id: '00000001', name: 'mine' });
   const unnamed = target({ id: '00000002', name: '00000002' });
 
-  it('with a name are there at once, others once the listing named them', async () => {
+  it('with a name are observed immediately, others after the listing names them', async () => {
     discovery.configure([named, unnamed], SETTINGS);
     expect(discovery.targets).toEqual([named]);
     discovery.start();
@@ -177,7 +177,7 @@ describe('configured servers', () => {
     expect(names()).toEqual(['mine', 'server-2', 'server-3']);
   });
 
-  it('wait half a minute for their names, and are observed by their ids then', async () => {
+  it('wait up to half a minute for their names, and are then observed by their ids', async () => {
     answer = () => new Promise(() => {});
     await start(SETTINGS, [unnamed]);
     await clock.advance(29_000);
@@ -186,7 +186,7 @@ describe('configured servers', () => {
     expect(names()).toEqual(['00000002']);
   });
 
-  it('are all there at once where nothing is discovered', () => {
+  it('are all observed immediately if nothing is discovered', () => {
     discovery.configure([unnamed], { intervalMs: MINUTE });
     expect(discovery.targets).toEqual([unnamed]);
     discovery.configure([unnamed], undefined);
@@ -198,8 +198,8 @@ describe('configured servers', () => {
 describe('the first reading of the listing', () => {
   it.each([
     ['with rules', SETTINGS],
-    ['for what it says of configured servers', { intervalMs: 5 * MINUTE }],
-  ])('is pending until it has ended, %s', async (_what, settings) => {
+    ['for data of configured servers', { intervalMs: 5 * MINUTE }],
+  ])('is pending until it ends, %s', async (_what, settings) => {
     discovery.configure([target()], settings);
     expect(discovery.reading?.isPending).toBe(true);
     discovery.start();
@@ -210,7 +210,7 @@ describe('the first reading of the listing', () => {
     expect(discovery.reading?.isPending).toBe(false);
   });
 
-  it('is pending for half a minute at most', async () => {
+  it('is pending for at most half a minute', async () => {
     answer = () => new Promise(() => {});
     await start();
     await clock.advance(29_999);
@@ -219,7 +219,7 @@ describe('the first reading of the listing', () => {
     expect(discovery.reading?.isPending).toBe(false);
   });
 
-  it('is no longer pending once it failed', async () => {
+  it('is not pending after a failure', async () => {
     pages = [new Error('refused')];
     await start();
     expect(discovery.reading?.isPending).toBe(false);
@@ -231,9 +231,9 @@ describe('more servers than max_servers', () => {
     ...SETTINGS,
     discover: { ...RULES, maxServers, ...changes },
   });
-  const loud = () => log.lines.filter(({ level }) => level === 'warn').map(({ message }) => message);
+  const warnings = () => log.lines.filter(({ level }) => level === 'warn').map(({ message }) => message);
 
-  it('are left out in the order of their UUIDs, and reported once with their number and first names', async () => {
+  it('are left out in the order of their UUIDs, and reported once with their number and the first names', async () => {
     pages = [
       [listed(5), listed(3)],
       [listed(1), listed(4), listed(2)],
@@ -248,12 +248,12 @@ describe('more servers than max_servers', () => {
       },
     ]);
     await clock.advance(30 * MINUTE);
-    expect(loud()).toEqual([
+    expect(warnings()).toEqual([
       expect.stringContaining('panel main: listing too long: 3 servers left out, max_servers is 2'),
     ]);
   });
 
-  it('wait for a place: those that are observed keep theirs, even while a walk passes them by', async () => {
+  it('wait for a place: observed servers keep theirs, even if a walk misses them', async () => {
     pages = [[listed(8), listed(9)]];
     await start(limited(2));
     pages = [[listed(1), listed(9)]];
@@ -267,7 +267,7 @@ describe('more servers than max_servers', () => {
     expect(log.lines.at(-1)?.message).toBe('panel main: no servers of the listing are left out any longer');
   });
 
-  it('come in at once when the setting is raised, and leave when it is lowered', async () => {
+  it('are added immediately when the setting is raised, and removed when it is lowered', async () => {
     pages = [[listed(3), listed(1), listed(2)]];
     await start(limited(2));
     discovery.configure([], limited(3));
@@ -280,7 +280,7 @@ describe('more servers than max_servers', () => {
     expect(discovery.reading?.leftOut).toBe(2);
   });
 
-  it('do not count servers that are configured, excluded or of other shards', async () => {
+  it('do not include configured or excluded servers, or servers of other shards', async () => {
     pages = [[1, 2, 3, 4, 5, 6].map((n) => listed(n))];
     isOurs = ({ id }) => !id.startsWith('00000002');
     const configured = target({ id: '00000001', name: 'mine' });
@@ -289,7 +289,7 @@ describe('more servers than max_servers', () => {
     expect(discovery.reading?.leftOut).toBe(0);
   });
 
-  it('are remembered as left out while walks break off', async () => {
+  it('are remembered while walks fail', async () => {
     pages = [
       [listed(1), listed(2)],
       [listed(3), listed(4)],
@@ -298,10 +298,10 @@ describe('more servers than max_servers', () => {
     pages[1] = new Error('no answer');
     await clock.advance(5 * MINUTE);
     expect(discovery.reading?.leftOut).toBe(2);
-    expect(loud().filter((message) => message.includes('left out'))).toHaveLength(1);
+    expect(warnings().filter((message) => message.includes('left out'))).toHaveLength(1);
   });
 
-  it('count with the entries that a page has beyond as many as were asked for', async () => {
+  it('include surplus entries on oversized pages', async () => {
     answer = () =>
       Promise.resolve({ servers: [listed(1)], totalPages: 1, badEntries: 0, surplusEntries: 99_900 });
     await start(limited(2));
@@ -313,7 +313,7 @@ describe('more servers than max_servers', () => {
       },
     ]);
     await clock.advance(30 * MINUTE);
-    expect(loud()).toHaveLength(1);
+    expect(warnings()).toHaveLength(1);
   });
 });
 
@@ -333,7 +333,7 @@ describe('servers with the same identifier', () => {
     expect(warned()).toEqual([expect.stringContaining(`servers with the same identifier: ${detail}`)]);
   });
 
-  it('take the place of the one that leaves, and the one that is observed keeps its own', async () => {
+  it('take the place of one that is removed, while an observed one keeps its place', async () => {
     pages = [[twin(1, 'second', 'b')]];
     await start();
     pages = [[twin(1, 'first', 'a'), twin(1, 'second', 'b')]];
@@ -349,7 +349,7 @@ describe('servers with the same identifier', () => {
     );
   });
 
-  it('are reported by the shard that would observe them', async () => {
+  it('are reported only by the shard that would observe them', async () => {
     isOurs = ({ id }) => !id.startsWith('00000001');
     pages = [[twin(1, 'first', 'a'), twin(1, 'second', 'b')]];
     await start();
@@ -358,7 +358,7 @@ describe('servers with the same identifier', () => {
   });
 });
 
-describe('a listing that only adds to the configured servers', () => {
+describe('a listing that only adds data to configured servers', () => {
   const FACTS: ListingSettings = { intervalMs: 5 * MINUTE };
   const configured = [target({ id: '00000001', name: 'mine' }), target({ id: 'ffffffff', name: 'unlisted' })];
   const refused = (status: number) =>
@@ -366,7 +366,7 @@ describe('a listing that only adds to the configured servers', () => {
   const of = (level: string) =>
     log.lines.filter((line) => line.level === level).map(({ message }) => message);
 
-  it('adds limits, and leaves a server alone that it does not hold', async () => {
+  it('adds limits, and leaves an unlisted server unchanged', async () => {
     pages = [[listed(1, { limits: { cpuCores: 2 } }), listed(2)]];
     await start(FACTS, configured);
     expect(found.at(-1)).toEqual([expect.objectContaining({ limits: { cpuCores: 2 } }), configured[1]]);
@@ -379,7 +379,7 @@ describe('a listing that only adds to the configured servers', () => {
   });
 
   it.each([401, 403, 404])(
-    'that is refused with %i is asked for every five minutes, and one line says so',
+    'that is rejected with %i is retried every five minutes, with one line in the log',
     async (status) => {
       pages = [refused(status)];
       await start(FACTS, configured);
@@ -397,7 +397,7 @@ describe('a listing that only adds to the configured servers', () => {
     },
   );
 
-  it('that fails is no news before the panel is known to work, and is tried again within a minute', async () => {
+  it('that fails is not logged before the panel is known to work, and is retried within a minute', async () => {
     isPanelUp = false;
     pages = [refused(401)];
     await start(FACTS, configured);
@@ -409,7 +409,7 @@ describe('a listing that only adds to the configured servers', () => {
     expect(of('warn')).toHaveLength(1);
   });
 
-  it('lets the connects go before the pages of strangers, however many there are', async () => {
+  it('gives connects priority over its remaining pages, however many there are', async () => {
     pages = Array.from({ length: 40 }, (_, n) => [listed(n)]);
     await start(FACTS, configured);
     expect(asked.map(({ urgent }) => urgent)).toEqual([true, ...Array.from({ length: 39 }, () => false)]);
@@ -419,10 +419,10 @@ describe('a listing that only adds to the configured servers', () => {
   it.each([
     ['few servers', 2, 40, 1],
     ['few servers and a small budget', 2, 5, 0.5],
-    ['as many servers as it has pages for', 1_000, 10, 2],
+    ['as many servers as it has entries for', 1_000, 10, 2],
     ['one page', 2, 1, 0.2],
   ])(
-    'costs a call a minute or what the configured servers need: %s',
+    'costs one call a minute, or what the configured servers need: %s',
     async (_what, servers, length, calls) => {
       if (calls === 0.5) perMinute = 5;
       pages = Array.from({ length }, (_, n) => [listed(n)]);
@@ -435,7 +435,7 @@ describe('a listing that only adds to the configured servers', () => {
     },
   );
 
-  it('remembers a thousand strangers at most', async () => {
+  it('remembers at most a thousand servers that are not configured', async () => {
     pages = Array.from({ length: 30 }, (_, page) =>
       Array.from({ length: 100 }, (_entry, n) => listed(page * 100 + n)),
     );
@@ -446,8 +446,8 @@ describe('a listing that only adds to the configured servers', () => {
   });
 });
 
-describe('another configuration', () => {
-  it('with other rules brings those that fit at once, and reads the listing again', async () => {
+describe('a configuration change', () => {
+  it('of the rules applies immediately, and the listing is read again', async () => {
     await start();
     const rules = { ...RULES, exclude: { name: ['server-2'] } };
     const targets = discovery.configure([], { ...SETTINGS, discover: rules });
@@ -456,14 +456,14 @@ describe('another configuration', () => {
     expect(asked).toHaveLength(4);
   });
 
-  it('that is the same costs no call', async () => {
+  it('without differences costs no call', async () => {
     await start();
     discovery.configure([target()], { ...SETTINGS });
     await clock.advance(MINUTE);
     expect(asked).toHaveLength(2);
   });
 
-  it('that begins to discover does not send away servers that are observed by their ids', async () => {
+  it('that enables discovery keeps servers that are observed by their ids', async () => {
     const unnamed = target({ id: '00000002', name: '00000002' });
     await start(undefined, [unnamed]);
     discovery.stop();
@@ -472,7 +472,7 @@ describe('another configuration', () => {
     expect(discovery.configure([unnamed], SETTINGS)).toEqual([unnamed]);
   });
 
-  it('that leaves configured servers to discovery keeps them until the listing was read', async () => {
+  it('that leaves configured servers to discovery keeps them until the listing is read', async () => {
     const [kept, gone] = [target({ id: '00000002', name: 'two' }), target({ id: '00000009', name: 'nine' })];
     discovery.configure([kept, gone], undefined);
     discovery.start();
@@ -485,7 +485,7 @@ describe('another configuration', () => {
     expect(names()).toEqual(['server-1', 'server-2']);
   });
 
-  it('without discovery leaves the configured servers', async () => {
+  it('that disables discovery keeps the configured servers', async () => {
     await start();
     expect(discovery.configure([target()], undefined)).toEqual([target()]);
     await clock.advance(60 * MINUTE);

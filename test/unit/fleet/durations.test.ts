@@ -5,7 +5,7 @@ import { Stopwatch } from '../../../src/fleet/durations.ts';
 const create = () => new Stopwatch();
 
 describe('observed and running time', () => {
-  it('counts by the state at the beginning of each gap, and leaves out those of more than a minute', () => {
+  it('counts by the state at the beginning of each gap, and skips gaps longer than a minute', () => {
     const watch = create();
     watch.observed(0, true);
     watch.observed(1_000, true);
@@ -21,7 +21,7 @@ describe('observed and running time', () => {
     });
   });
 
-  it('runs no longer than it was observed, however it is observed', () => {
+  it('never counts more running than observed time', () => {
     const step = fc.record({ afterMs: fc.integer({ min: 0, max: 120_000 }), isRunning: fc.boolean() });
     fc.assert(
       fc.property(fc.array(step), (steps) => {
@@ -46,11 +46,11 @@ describe('saturated time', () => {
   const NONE = Number.NaN;
 
   it.each([
-    ['at 95 % of the limit', 1.9, 2, 1],
-    ['below it', 1.89, 2, 0],
-    ['over the limit', 9, 2, 1],
-    ['without a limit', 9, NONE, 0],
-    ['without a value', NONE, 2, 0],
+    ['counts at 95 % of the limit', 1.9, 2, 1],
+    ['does not count below 95 %', 1.89, 2, 0],
+    ['counts above the limit', 9, 2, 1],
+    ['does not count without a limit', 9, NONE, 0],
+    ['does not count without a value', NONE, 2, 0],
   ])('%s', (_title, used, limit, seconds) => {
     const watch = create();
     watch.limit(limit, limit);
@@ -62,7 +62,7 @@ describe('saturated time', () => {
     expect(watch.read(true, true)).toMatchObject({ cpuSaturated: seconds, memorySaturated: seconds });
   });
 
-  it('counts gaps of five seconds, and none that are longer', () => {
+  it('counts gaps of five seconds, but not longer ones', () => {
     const watch = create();
     watch.limit(2, 2);
     watch.streamed(0, 2, 2);

@@ -20,20 +20,20 @@ function lineOf(server: number, event: ServerEvent, cause?: CauseCode, node?: st
   return { level, fields, message: `s${server} ${event}` };
 }
 
-/** A line that was written, with how many events it tells of. */
+/** A written line, with the number of events it stands for. */
 interface Written {
   readonly at: number;
   readonly events: number;
   readonly isSummary: boolean;
 }
 
-interface Happening {
+interface TimedEvent {
   readonly afterMs: number;
   readonly line: EventLine;
 }
 
-/** Plays events through a digest whose summaries are taken when they are due, and at the end. */
-function play(happenings: readonly Happening[], policy: DigestPolicy): readonly Written[] {
+/** Passes events through a digest, takes its summaries when they are due, and the last one at the end. */
+function play(timedEvents: readonly TimedEvent[], policy: DigestPolicy): readonly Written[] {
   const digest = new EventDigest(policy);
   const written: Written[] = [];
   const take = (at: number) => {
@@ -53,7 +53,7 @@ function play(happenings: readonly Happening[], policy: DigestPolicy): readonly 
     }
   };
   let now = 0;
-  for (const { afterMs, line } of happenings) {
+  for (const { afterMs, line } of timedEvents) {
     const next = now + afterMs;
     for (let due = digest.dueAt; due !== undefined && due <= next; due = digest.dueAt)
       take(Math.max(due, now));
@@ -67,7 +67,7 @@ function play(happenings: readonly Happening[], policy: DigestPolicy): readonly 
   return written;
 }
 
-const happenings = (mostMs: number) =>
+const timedEvents = (mostMs: number) =>
   fc.array(
     fc
       .record({
@@ -85,36 +85,36 @@ const happenings = (mostMs: number) =>
   );
 
 const POLICIES = [
-  ['the first of a kind', FIRST_OF_A_KIND],
+  ['the first event of a kind', FIRST_OF_A_KIND],
   ['each crash', EACH_CRASH],
 ] as const;
 
-describe.each(POLICIES)('whatever happens, where %s is logged at once', (_name, policy) => {
-  it('no event is lost: each is a line, or counted in one', () => {
+describe.each(POLICIES)('for any events, if %s is logged immediately', (_name, policy) => {
+  it('no event is lost: each is a line, or counted in a summary', () => {
     fc.assert(
-      fc.property(happenings(20_000), (all) => {
+      fc.property(timedEvents(20_000), (all) => {
         const written = play(all, policy);
         expect(written.reduce((sum, { events }) => sum + events, 0)).toBe(all.length);
       }),
     );
   });
 
-  it('the lines of a minute are bounded', () => {
+  it('the number of lines per minute is limited', () => {
     fc.assert(
-      fc.property(happenings(3_000), (all) => {
+      fc.property(timedEvents(3_000), (all) => {
         const written = play(all, policy);
         for (const { at } of written) {
           const minute = written.filter((other) => other.at >= at && other.at < at + MINUTE);
-          // Every summary comes a minute after the one before.
+          // A summary follows the previous one after a minute.
           expect(minute.length).toBeLessThanOrEqual(policy.atOnce + 1);
         }
       }),
     );
   });
 
-  it('the first event is logged at once, and so is one that comes alone', () => {
+  it('the first event is logged immediately, and so is an isolated one', () => {
     fc.assert(
-      fc.property(happenings(5_000), fc.integer({ min: 0, max: 30 }), (all, server) => {
+      fc.property(timedEvents(5_000), fc.integer({ min: 0, max: 30 }), (all, server) => {
         const quiet = { afterMs: 10 * MINUTE, line: lineOf(server, 'closed', 'closed') };
         const written = play([...all, quiet], policy);
         const at = [...all, quiet].reduce((sum, { afterMs }) => sum + afterMs, 0);
@@ -131,7 +131,7 @@ describe('events', () => {
     return { digest, atOnce: lines.map((line) => digest.add(line, 0)) };
   };
 
-  it('of another kind or cause are logged at once, as long as there are few', () => {
+  it('of a different kind or cause are logged immediately while they are few', () => {
     const { atOnce } = digestOf([
       lineOf(1, 'closed', 'closed'),
       lineOf(2, 'closed', 'closed'),
@@ -142,7 +142,7 @@ describe('events', () => {
     expect(atOnce).toEqual([true, false, true, true, false]);
   });
 
-  it('that follow for servers of a crowd are the same story, but their recovery is told at once', () => {
+  it('that follow for the same servers are summarized, but their first recovery is logged immediately', () => {
     const { digest, atOnce } = digestOf([1, 2, 3, 4, 5].map((server) => lineOf(server, 'closed', 'closed')));
     expect(atOnce).toEqual([true, false, false, false, false]);
     expect(digest.add(lineOf(1, 'closed', 'node_connection'), 3_000)).toBe(false);
@@ -153,7 +153,7 @@ describe('events', () => {
     expect(digest.add(lineOf(2, 'streaming_again'), 4_000)).toBe(false);
   });
 
-  it('of servers whose panel was said to recover are only summed up', () => {
+  it('of servers whose panel has just recovered are only summarized', () => {
     const { digest } = digestOf([]);
     digest.recoveryLogged(0);
     expect(digest.add(lineOf(1, 'streaming_again'), 1_000)).toBe(false);
@@ -161,16 +161,16 @@ describe('events', () => {
   });
 
   it.each([
-    ['trouble is summed up within ten seconds', 'closed', 'closed', 10_000],
-    ['a fact within two minutes', 'blocked', 'suspended', 120_000],
-    ['news within two minutes', 'streaming', undefined, 120_000],
-  ] as const)('%s while more of it comes', (_what, event, cause, dueMs) => {
+    ['problems are summarized within ten seconds', 'closed', 'closed', 10_000],
+    ['facts are summarized within two minutes', 'blocked', 'suspended', 120_000],
+    ['news is summarized within two minutes', 'streaming', undefined, 120_000],
+  ] as const)('%s while more events arrive', (_what, event, cause, dueMs) => {
     const { digest } = digestOf([lineOf(0, event, cause)]);
     for (let server = 1; server <= 300; server += 1) digest.add(lineOf(server, event, cause), server * 600);
     expect(digest.dueAt).toBe(600 + dueMs);
   });
 
-  it('are summed up when no more come: trouble after five seconds, news after twenty', () => {
+  it('are summarized after the last one: problems after five seconds, news after twenty', () => {
     const { digest } = digestOf([0, 1, 2].map((server) => lineOf(server, 'streaming')));
     expect(digest.dueAt).toBe(20_000);
     digest.add(lineOf(3, 'streaming'), 4_000);
@@ -180,7 +180,7 @@ describe('events', () => {
     expect(digest.dueAt).toBe(9_000);
   });
 
-  it('of recovery wait for the servers that are yet to recover', () => {
+  it('of recovery wait for the servers that have not recovered yet', () => {
     const { digest } = digestOf([0, 1, 2].map((server) => lineOf(server, 'closed', 'closed')));
     digest.take(5_000);
     digest.add(lineOf(0, 'streaming_again'), 70_000);
@@ -190,7 +190,7 @@ describe('events', () => {
     expect(digest.dueAt).toBe(75_000 + 20_000);
   });
 
-  it('that go on are summed up once a minute, and good news even less often', () => {
+  it('that continue are summarized once a minute, and good news less often', () => {
     const { digest } = digestOf([lineOf(0, 'streaming'), lineOf(1, 'streaming')]);
     digest.take(10_000);
     digest.add(lineOf(2, 'streaming'), 11_000);
@@ -199,7 +199,7 @@ describe('events', () => {
     expect(digest.dueAt).toBe(11_000 + 600_000);
   });
 
-  it('are grouped by kind and cause, with their nodes; what ended meanwhile is told with its end', () => {
+  it('are grouped by kind and cause, with their nodes, and by whether they ended before the summary', () => {
     const { digest } = digestOf([lineOf(0, 'closed', 'closed', 'fra-1')]);
     for (let server = 1; server <= 9; server += 1)
       digest.add(lineOf(server, 'closed', 'closed', server > 6 ? 'fra-2' : 'fra-1'), 0);

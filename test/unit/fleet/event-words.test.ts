@@ -65,7 +65,7 @@ describe('a summary', () => {
       '1 server was polled (node fra-1 timed out); open again: survival',
       { event: 'fallback', cause: 'node_timeout', nodes: FRA, end: 'streaming_again', ...ONE },
     ],
-    // A refusal of single servers is not their node's.
+    // Rejections of individual servers are not attributed to their node.
     [
       '147 servers blocked (server suspended): survival, creative, lobby, …',
       { event: 'blocked', cause: 'suspended', nodes: FRA },
@@ -75,7 +75,7 @@ describe('a summary', () => {
     expect(summaryOf(group(changes)).message).toBe(message);
   });
 
-  it('tells of several kinds in one line, at the level and with the fields of the first', () => {
+  it('combines several kinds in one line, with the level and fields of the first', () => {
     const kinds = [
       group({
         level: 'warn',
@@ -107,13 +107,13 @@ describe('a summary', () => {
     });
   });
 
-  it('names no node in its fields if there are several', () => {
+  it('has no node field if several nodes are affected', () => {
     expect(summaryOf(group({ event: 'closed', cause: 'closed', nodes: MANY })).fields).toMatchObject({
       node: undefined,
     });
   });
 
-  it('has words for every event', () => {
+  it('has a text for every event', () => {
     expect(Object.keys(EVENT_WORDS).sort()).toEqual([...SERVER_EVENTS].sort());
   });
 });

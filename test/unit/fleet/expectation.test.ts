@@ -10,7 +10,7 @@ function runningOne(): Expectation {
 }
 
 describe('an expectation', () => {
-  it('is not known before the server was seen running', () => {
+  it('is unknown until the server was seen running', () => {
     const one = new Expectation();
     expect(one.read(AT)).toBeUndefined();
     one.seenStarting();
@@ -25,7 +25,7 @@ describe('an expectation', () => {
     ['out_of_memory', true],
     ['disk_full', true],
     ['unknown', undefined],
-  ] as const)('after a stop that was %s is %s, until the server runs again', (reason, expected) => {
+  ] as const)('after a stop with reason %s is %s until the server runs again', (reason, expected) => {
     const one = runningOne();
     one.stopped(reason, AT);
     expect(one.read(AT + 1)).toBe(expected);
@@ -34,14 +34,14 @@ describe('an expectation', () => {
     expect(one.read(AT + 3_600_000)).toBe(true);
   });
 
-  it('ends a minute after a clean exit that the node leaves as it is', () => {
+  it('ends a minute after a clean exit without a restart', () => {
     const one = runningOne();
     one.stopped('exited', AT);
     expect(one.read(AT + 60_000)).toBe(true);
     expect(one.read(AT + 60_001)).toBe(false);
   });
 
-  it('goes on if the node undoes the exit in time', () => {
+  it('remains if the server starts again in time', () => {
     const one = runningOne();
     one.stopped('exited', AT);
     one.seenStarting();

@@ -10,7 +10,7 @@ const group = (count: number, mode: ServerGroup['mode'], trouble: Trouble = 'non
   node: `node-${trouble}`,
 });
 
-/** Scenarios of the benchmark, shorter and smaller. */
+/** Shorter and smaller versions of the benchmark's scenarios. */
 const SCENARIOS: readonly Scenario[] = [
   {
     name: 'dead nodes beside polled servers',
@@ -48,7 +48,7 @@ const SCENARIOS: readonly Scenario[] = [
 ];
 
 describe('a fleet within its budget', () => {
-  it.each(SCENARIOS)('holds every bound: $name', async (scenario) => {
+  it.each(SCENARIOS)('meets every limit: $name', async (scenario) => {
     const outcome = await simulate(scenario);
     expect(missed(outcome), JSON.stringify(outcome)).toEqual([]);
     if (outcome.backups !== undefined) expect(outcome.backups).toBeGreaterThan(0.85);

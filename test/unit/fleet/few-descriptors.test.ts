@@ -5,12 +5,12 @@ import { FleetBench, servers } from '../../support/fleet-bench.ts';
 
 const SERVERS = 20;
 
-/** A limit that leaves room for so many sockets of one panel. */
+/** A limit with room for this many sockets of one panel. */
 function limitFor(sockets: number): SocketLimit {
   return new SocketLimit(100 - new SocketLimit(100).sockets + sockets);
 }
 
-describe('a fleet whose process may hold fewer sockets than it has servers', () => {
+describe('a fleet with more servers than the process can open sockets', () => {
   let bench: FleetBench;
   let fleet: PanelFleet;
 
@@ -21,7 +21,7 @@ describe('a fleet whose process may hold fewer sockets than it has servers', () 
     fleet = bench.create(servers(SERVERS));
   });
 
-  it('streams those that have room, polls the others, and says what to raise', async () => {
+  it('streams the servers that have room, polls the others, and says what to raise', async () => {
     fleet.start();
     await bench.clock.advance(120_000);
     expect(bench.sockets).toHaveLength(4);
@@ -38,7 +38,7 @@ describe('a fleet whose process may hold fewer sockets than it has servers', () 
     ]);
   });
 
-  it('gives every server its socket again when servers leave', async () => {
+  it('gives every server its socket back when servers are removed', async () => {
     fleet.start();
     await bench.clock.advance(60_000);
     fleet.setWants({ servers: servers(SERVERS).slice(-4) });
@@ -47,13 +47,13 @@ describe('a fleet whose process may hold fewer sockets than it has servers', () 
     expect(fleet.reading().problems).toEqual([]);
   });
 
-  it('shares the sockets with the fleets of other panels, in proportion', async () => {
+  it('shares the sockets proportionally with the fleets of other panels', async () => {
     fleet.start();
     const other = bench.create(servers(SERVERS * 3), { name: 'other' });
     other.start();
     await bench.clock.advance(60_000);
     const sockets = () => [fleet, other].map((one) => one.reading().plan.sockets);
-    // A further panel reserves two descriptors for its calls.
+    // Another panel reserves two descriptors for its calls.
     expect(sockets()).toEqual([0, 1]);
     await other.stop();
     await bench.clock.advance(60_000);

@@ -11,42 +11,44 @@ beforeEach(() => {
   bench = new FleetBench();
 });
 
-const told = () => bench.log.lines.filter(({ level }) => level !== 'debug').map(({ message }) => message);
+const messages = () => bench.log.lines.filter(({ level }) => level !== 'debug').map(({ message }) => message);
 
 describe('the plan in the log', () => {
   const PLAN = /a socket for each that may stream/;
 
-  it('waits until the panel names its limit, and names it', async () => {
+  it("is logged when the panel's rate limit is known, and includes the limit", async () => {
     const before = bench.gateway.budget();
     const fleet = bench.create(servers(3));
     fleet.start();
     await bench.clock.advance(1_000);
-    expect(told().filter((message) => PLAN.test(message))).toEqual([]);
+    expect(messages().filter((message) => PLAN.test(message))).toEqual([]);
     bench.gateway.budget = () => ({ ...before, limitPerMinute: 192, knownLimitPerMinute: 240 });
     bench.gateway.allows(192);
-    expect(told().filter((message) => PLAN.test(message))).toEqual([
+    expect(messages().filter((message) => PLAN.test(message))).toEqual([
       'panel main: 3 servers, a socket for each that may stream; rate limit 240/min, using at most 192/min',
     ]);
     await bench.clock.advance(MINUTE);
-    expect(told().filter((message) => PLAN.test(message))).toHaveLength(1);
+    expect(messages().filter((message) => PLAN.test(message))).toHaveLength(1);
     await fleet.stop();
   });
 
-  it('comes within ten seconds where the panel names none', async () => {
+  it('is logged within ten seconds if the panel sends no rate limit', async () => {
     const fleet = bench.create(servers(1));
     fleet.start();
     await bench.clock.advance(10_000);
-    expect(told()).toContain('panel main: 1 server, a socket for each that may stream; using at most 60/min');
+    expect(messages()).toContain(
+      'panel main: 1 server, a socket for each that may stream; using at most 60/min',
+    );
     await fleet.stop();
   });
 
-  it('has nothing of a change that is over within two minutes, and a line of one that lasts', async () => {
+  it('omits a change that ends within two minutes, and includes a lasting one', async () => {
     const fleet = bench.create(servers(20));
     fleet.start();
     await bench.clock.advance(MINUTE);
-    const before = told().length;
+    const before = messages().length;
     const changes = () =>
-      told()
+      messages()
         .slice(before)
         .filter((message) => /allows fewer calls|a socket for each/.test(message));
     bench.gateway.allows(1);
@@ -63,7 +65,7 @@ describe('the plan in the log', () => {
   });
 });
 
-it('servers that stream again after the panel was said to work again are one line', async () => {
+it('servers that stream again after the panel recovered are logged in one line', async () => {
   const take = bench.gateway.answerCredentials;
   bench.gateway.answerCredentials = () => Promise.reject(DOWN);
   bench.gateway.answerResources = () => Promise.reject(DOWN);
@@ -72,13 +74,13 @@ it('servers that stream again after the panel was said to work again are one lin
   fleet.start();
   bench.gateway.becomes('down', DOWN.problem);
   await bench.clock.advance(MINUTE);
-  const before = told().length;
+  const before = messages().length;
   bench.gateway.answerCredentials = take;
   bench.gateway.becomes('up');
   await bench.clock.advance(1_000);
-  expect(told().slice(before)).toEqual([]);
+  expect(messages().slice(before)).toEqual([]);
   await bench.clock.advance(MINUTE);
-  expect(told().slice(before)).toEqual([expect.stringMatching(/^20 sockets open again: /)]);
+  expect(messages().slice(before)).toEqual([expect.stringMatching(/^20 sockets open again: /)]);
   await fleet.stop();
   expect(bench.clock.pending).toBe(0);
 });

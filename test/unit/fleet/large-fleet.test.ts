@@ -6,7 +6,7 @@ import { FleetBench, named } from '../../support/fleet-bench.ts';
 const SERVERS = 1_000;
 const many = Array.from({ length: SERVERS }, (_, index) => named(String(10_000_000 + index)));
 
-/** A fleet whose long work goes on only when the test says so. */
+/** A fleet whose deferred work runs only when the test lets it. */
 function slowFleet(): { bench: FleetBench; fleet: PanelFleet; later: Set<() => void> } {
   const bench = new FleetBench();
   bench.gateway.limitPerMinute = 100_000;
@@ -22,33 +22,33 @@ function slowFleet(): { bench: FleetBench; fleet: PanelFleet; later: Set<() => v
   return { bench, fleet, later };
 }
 
-function goOn(later: Set<() => void>): void {
+function runDeferred(later: Set<() => void>): void {
   for (const run of later) run();
 }
 
 describe('a large fleet', () => {
-  it('starts some sessions at a time, and all in the end', async () => {
+  it('starts its sessions in batches', async () => {
     const { bench, fleet, later } = slowFleet();
     fleet.start();
     expect(bench.gateway.calls.length).toBeLessThan(200);
     expect(fleet.records).toHaveLength(SERVERS);
-    goOn(later);
+    runDeferred(later);
     await bench.clock.advance(1_000);
     expect(fleet.records.filter(({ status }) => status.condition === 'streaming')).toHaveLength(SERVERS);
     await fleet.stop();
   });
 
-  it('begins turns some at a time as well', async () => {
+  it('begins turns in batches as well', async () => {
     const { bench, fleet, later } = slowFleet();
     bench.gateway.limitPerMinute = 80;
     fleet.start();
-    goOn(later);
+    runDeferred(later);
     await bench.clock.advance(1_000);
     expect(bench.streamed()).toHaveLength(720);
     await fleet.stop();
   });
 
-  it('that is stopped while it starts begins nothing more, and shows every server as stopped', async () => {
+  it('stopped during the start begins nothing more, and shows every server as stopped', async () => {
     const { bench, fleet, later } = slowFleet();
     fleet.start();
     await bench.clock.advance(10);
@@ -62,7 +62,7 @@ describe('a large fleet', () => {
     expect(new Set(fleet.records.map(({ status }) => status.condition))).toEqual(new Set(['stopped']));
   });
 
-  it('shows servers that wait for their start as waiting, whatever the panel says meanwhile', async () => {
+  it('shows servers that have not been started as waiting, whatever the panel reports meanwhile', async () => {
     const { bench, fleet } = slowFleet();
     fleet.start();
     bench.gateway.becomes('up');
@@ -70,11 +70,11 @@ describe('a large fleet', () => {
     await fleet.stop();
   });
 
-  it('goes on with a new list that comes while it starts', async () => {
+  it('applies a new list that arrives during the start', async () => {
     const { bench, fleet, later } = slowFleet();
     fleet.start();
     fleet.setWants({ servers: many.slice(0, 500) });
-    goOn(later);
+    runDeferred(later);
     await bench.clock.advance(1_000);
     expect(bench.streamed()).toHaveLength(500);
     expect(fleet.records.every(({ status }) => status.condition === 'streaming')).toBe(true);
@@ -85,7 +85,7 @@ describe('a large fleet', () => {
 describe('the fleets of several panels', () => {
   const benches = () => [new FleetBench(), new FleetBench(), new FleetBench()] as const;
 
-  it('are one list, which is another where a fleet or a server came or went', async () => {
+  it('form one list, which is replaced when a fleet or server is added or removed', async () => {
     const [one, two, three] = benches();
     const fleets = [one.create([named('a')]), two.create([named('b')]), three.create([named('c')])] as const;
     const supervisor = new Supervisor([fleets[0], fleets[1]]);
@@ -105,7 +105,7 @@ describe('the fleets of several panels', () => {
     expect(three.gateway.closed).toBe(true);
   });
 
-  it('that come are not started where the end comes first', async () => {
+  it('are not started if they are added during a stop', async () => {
     const [one, two] = benches();
     const supervisor = new Supervisor([one.create([named('a')])]);
     supervisor.start();

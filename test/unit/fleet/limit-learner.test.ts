@@ -27,12 +27,12 @@ function learnerOf(servers: readonly string[]): LimitLearner {
 }
 
 describe('LimitLearner', () => {
-  it('asks at the start, before anything else can', () => {
+  it('asks at the start, before any other call', () => {
     learnerOf(['a', 'b']).start();
     expect(asked).toEqual([[0, 'a']]);
   });
 
-  it('asks once an hour, of one server after the other', async () => {
+  it('asks once an hour, a different server each time', async () => {
     learnerOf(['a', 'b']).start();
     await clock.advance(180 * MINUTE);
     expect(asked).toEqual([
@@ -43,7 +43,7 @@ describe('LimitLearner', () => {
     ]);
   });
 
-  it('asks the next server a minute after a failure', async () => {
+  it('asks the next server one minute after a failure', async () => {
     answer = () => (asked.length < 3 ? Promise.reject(new Error('no')) : Promise.resolve());
     learnerOf(['a', 'b']).start();
     await clock.advance(62 * MINUTE);
@@ -55,7 +55,7 @@ describe('LimitLearner', () => {
     ]);
   });
 
-  it('asks only when nothing else was answered for an hour', async () => {
+  it('asks only if no other call was answered for an hour', async () => {
     const learner = learnerOf(['a']);
     learner.start();
     await clock.advance(50 * MINUTE);
@@ -69,7 +69,7 @@ describe('LimitLearner', () => {
     ]);
   });
 
-  it('does not repeat a failed attempt where a poll was answered meanwhile', async () => {
+  it('does not repeat a failed attempt if a poll was answered meanwhile', async () => {
     answer = () => Promise.reject(new Error('no'));
     const learner = learnerOf(['a']);
     learner.start();
@@ -79,14 +79,14 @@ describe('LimitLearner', () => {
     expect(asked.map(([minute]) => minute)).toEqual([0, 60.5]);
   });
 
-  it('asks nobody where there is no server', async () => {
+  it('does not ask without servers', async () => {
     learnerOf([]).start();
     await clock.advance(120 * MINUTE);
     expect(asked).toEqual([]);
     expect(clock.pending).toBe(0);
   });
 
-  it('leaves nothing behind when it is stopped while it waits', async () => {
+  it('leaves no timer when stopped while waiting', async () => {
     const learner = learnerOf(['a']);
     learner.start();
     await clock.advance(MINUTE);
@@ -95,15 +95,15 @@ describe('LimitLearner', () => {
   });
 
   it.each([true, false])(
-    'ends the call under way when it is stopped (heeds its signal: %s)',
-    async (heeds) => {
+    'aborts its current call when stopped (call honors its signal: %s)',
+    async (honorsSignal) => {
       let release: () => void = () => {};
       let aborted: AbortSignal | undefined;
       answer = (signal) =>
         new Promise((resolve, reject) => {
           aborted = signal;
           release = resolve;
-          if (heeds) signal.addEventListener('abort', () => reject(signal.reason as Error));
+          if (honorsSignal) signal.addEventListener('abort', () => reject(signal.reason as Error));
         });
       const learner = learnerOf(['a']);
       learner.start();
@@ -117,7 +117,7 @@ describe('LimitLearner', () => {
     },
   );
 
-  it('may be stopped before it was started', () => {
+  it('can be stopped before it was started', () => {
     expect(() => learnerOf(['a']).stop()).not.toThrow();
   });
 });

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { NameLookups } from '../../../src/fleet/name-lookups.ts';
 
-/** Look-ups that end when the test says so. */
+/** Lookups that end when the test lets them. */
 function bench() {
   const asked: string[] = [];
   const pending = new Map<string, { found: () => void; failed: () => void }>();
@@ -19,7 +19,7 @@ function bench() {
 
 const turn = () => new Promise((resolve) => setImmediate(resolve));
 
-it('servers that share a name share a look-up that is under way, and no later one', async () => {
+it('servers with the same name share a lookup in progress, but not a later one', async () => {
   const { asked, pending, lookups } = bench();
   const both = Promise.all([lookups.resolve('a'), lookups.resolve('a')]);
   await turn();
@@ -31,7 +31,7 @@ it('servers that share a name share a look-up that is under way, and no later on
   expect(asked).toEqual(['a', 'a']);
 });
 
-it('names whose look-up hangs hold up none that was resolved before', async () => {
+it('hanging lookups do not delay names that were resolved before', async () => {
   const { asked, pending, lookups } = bench();
   const alive = lookups.resolve('alive');
   await turn();
@@ -43,7 +43,7 @@ it('names whose look-up hangs hold up none that was resolved before', async () =
   expect(asked).toEqual(['alive', 'dead-1', 'dead-2', 'alive']);
 });
 
-it('a name that could not be resolved is among those that may take long, until it can be', async () => {
+it('a name that failed to resolve is treated as slow until it resolves', async () => {
   const { asked, pending, lookups } = bench();
   for (const end of ['found', 'failed'] as const) {
     const lookup = lookups.resolve('a');
@@ -56,7 +56,7 @@ it('a name that could not be resolved is among those that may take long, until i
   expect(asked).toEqual(['a', 'a', 'dead-1', 'dead-2']);
 });
 
-it("leaves one of Node's four threads to others: three names at once", async () => {
+it("at most three lookups run at once, which leaves one of Node.js's four threads free", async () => {
   const { asked, pending, lookups } = bench();
   const names = Array.from({ length: 10 }, (_, index) => `a${index}`);
   for (const name of names) {

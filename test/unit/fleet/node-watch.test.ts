@@ -11,7 +11,7 @@ const OF_NODE = CODES.filter((code) => CAUSES[code].scope === 'node');
 
 type ServerOfNode = Pick<ServerReading, 'node' | 'status' | 'isFresh'>;
 
-/** A server of a node: what it met, and whether its sample is fresh. */
+/** A server of a node, with its problem and whether its sample is fresh. */
 const server = (cause?: CauseCode, isFresh = false, node: string | undefined = 'one'): ServerOfNode => ({
   node,
   status: {
@@ -30,35 +30,39 @@ const down = (cause: CauseCode) => ({
 
 describe('a node', () => {
   it.each<[string, readonly ServerOfNode[], object]>([
-    ['whose servers stream is up', [server(undefined, true), server(undefined, true)], up],
-    ['whose servers met nothing yet is up', [server(), server()], up],
-    ['whose only server can not reach it is down', [server('node_connection')], down('node_connection')],
+    ['is up if its servers stream', [server(undefined, true), server(undefined, true)], up],
+    ['is up if its servers have no problems yet', [server(), server()], up],
+    ['is down if its only server cannot reach it', [server('node_connection')], down('node_connection')],
     [
-      'that two servers can not reach is down',
+      'is down if two servers cannot reach it',
       [server('node_timeout'), server('node_timeout'), server()],
       down('node_timeout'),
     ],
-    ['that one of several can not reach is up', [server('node_timeout'), server(), server()], up],
     [
-      'that one server reaches is up, whatever the others met',
+      'is up if only one of several servers cannot reach it',
+      [server('node_timeout'), server(), server()],
+      up,
+    ],
+    [
+      'is up if one server reaches it, whatever the others report',
       [server('node_timeout'), server('node_timeout'), server('node_timeout'), server(undefined, true)],
       up,
     ],
     [
-      'whose problem is met by polled servers is up: they are observed',
+      'is up if servers with a problem are polled successfully',
       [server('origin', true), server('origin', true)],
       up,
     ],
     [
-      'is judged by the servers that could say something, not by suspended ones',
+      'is judged by servers that can tell, not by suspended ones',
       [server('node_connection'), server('suspended'), server('suspended'), server('not_found')],
       down('node_connection'),
     ],
-    ['whose servers are all suspended is up', [server('suspended'), server('suspended')], up],
-    ["is not down for what is the panel's", [server('challenge_page'), server('challenge_page')], up],
-    ["is not down for what is the key's", [server('key_refused'), server('key_refused')], up],
+    ['is up if all its servers are suspended', [server('suspended'), server('suspended')], up],
+    ['is not down because of the panel', [server('challenge_page'), server('challenge_page')], up],
+    ['is not down because of the key', [server('key_refused'), server('key_refused')], up],
     [
-      'is down for what most of its servers met',
+      'is down with the most common problem of its servers',
       [server('node_connection'), server('node_timeout'), server('node_timeout')],
       down('node_timeout'),
     ],
@@ -66,7 +70,7 @@ describe('a node', () => {
     expect(nodeReadings(servers, NOW)).toEqual([expected]);
   });
 
-  it('is judged by its own servers, in the order in which nodes are met', () => {
+  it('is judged by its own servers, and nodes are listed in the order of their first servers', () => {
     const servers = [
       server('node_connection', false, 'two'),
       server(undefined, true, 'one'),
@@ -79,7 +83,7 @@ describe('a node', () => {
     ]);
   });
 
-  it('that nobody knows of is not named', () => {
+  it('is not listed if it is unknown', () => {
     const unknown = server('node_connection');
     expect(nodeReadings([], NOW)).toEqual([]);
     expect(nodeReadings([{ ...unknown, node: undefined }], NOW)).toEqual([]);
@@ -97,8 +101,8 @@ const servers = fc.array(
   { maxLength: 12 },
 );
 
-describe('a node, whatever its servers meet,', () => {
-  it('is never down while one of them is fresh', () => {
+describe('a node, for any problems of its servers,', () => {
+  it('is never down while one server is fresh', () => {
     fc.assert(
       fc.property(servers, (all) => {
         for (const { name, up: isUp } of nodeReadings([...all, server(undefined, true)], NOW))
@@ -107,7 +111,7 @@ describe('a node, whatever its servers meet,', () => {
     );
   });
 
-  it('is down only with a problem of a node that one of its servers met', () => {
+  it('is down only with a node problem of one of its servers', () => {
     fc.assert(
       fc.property(servers, (all) => {
         for (const { name, up: isUp, problem } of nodeReadings(all, NOW)) {
@@ -122,7 +126,7 @@ describe('a node, whatever its servers meet,', () => {
     );
   });
 
-  it('is not changed by suspended servers more or less', () => {
+  it('is not affected by the number of suspended servers', () => {
     fc.assert(
       fc.property(servers, fc.integer({ min: 1, max: 5 }), (all, count) => {
         const more = Array.from({ length: count }, () => server('suspended'));
@@ -134,7 +138,7 @@ describe('a node, whatever its servers meet,', () => {
     );
   });
 
-  it('depends on their order only for the order of nodes, and for which of two equally common causes is named', () => {
+  it('is up or down regardless of the order of its servers', () => {
     fc.assert(
       fc.property(servers, (all) => {
         const states = (list: readonly ServerOfNode[]) =>

@@ -10,12 +10,12 @@ import {
 const SECOND = 1_000;
 const DAY = 86_400 * SECOND;
 
-/** A frame received at `at`, of a server that then said it had run for `uptimeMs`. */
+/** A frame received at `at`, from a server with this uptime. */
 function frame(at: number, uptimeMs: number | undefined, more: Partial<Observation> = {}): Observation {
   return { source: 'socket', receivedAt: at, measuredFrom: at, state: 'running', uptimeMs, ...more };
 }
 
-/** A poll asked at `at` and answered `tookMs` later. */
+/** A poll sent at `at` and answered `tookMs` later. */
 function poll(at: number, uptimeMs: number | undefined, tookMs = 0): Observation {
   return {
     source: 'poll',
@@ -45,71 +45,82 @@ describe('compareObservations', () => {
     ['the first frame', undefined, frame(0, DAY), NEWER],
     ['the first poll', undefined, poll(0, DAY), NEWER],
 
-    ['frame after frame', frame(0, DAY), frame(1_000, DAY + 1_000), NEWER],
-    ['a frame that came late', frame(0, DAY), frame(1_000, DAY + 200), NEWER],
+    ['a frame after a frame', frame(0, DAY), frame(1_000, DAY + 1_000), NEWER],
+    ['a late frame', frame(0, DAY), frame(1_000, DAY + 200), NEWER],
     ['a frame that was overtaken', frame(0, DAY), frame(20, DAY - 1_000), OLDER],
-    ['one that was overtaken by long: it is believed', frame(0, DAY), frame(3_001, DAY - 1_000), NEWER],
+    [
+      'a frame that seems overtaken by more than three seconds is accepted',
+      frame(0, DAY),
+      frame(3_001, DAY - 1_000),
+      NEWER,
+    ],
     ['frames without uptime', frame(0, undefined), frame(20, undefined), NEWER],
-    ['a frame without uptime behind one with', frame(0, DAY), frame(20, undefined), NEWER],
-    ['a frame of the run before, after a restart', frame(0, 2_000), frame(500, DAY), OLDER],
-    ['a frame of a run that began unseen', frame(0, DAY), frame(10_000, 4_000), RESTARTED],
-    ['the word that it went off', frame(0, DAY), off(20), NEWER],
+    ['a frame without uptime after one with uptime', frame(0, DAY), frame(20, undefined), NEWER],
+    ['a frame of the previous run after a restart', frame(0, 2_000), frame(500, DAY), OLDER],
+    ['a frame of a new run whose start was not seen', frame(0, DAY), frame(10_000, 4_000), RESTARTED],
+    ['a frame that says the server is off', frame(0, DAY), off(20), NEWER],
     ['the first frame of a new run', off(0), frame(30_000, 1_000), NEWER],
     ['a frame from before the stop', off(0), frame(20, DAY), OLDER, 0],
-    ['one from before the stop, long after: it is believed', off(0), frame(3_001, DAY), NEWER, 0],
+    [
+      'a frame from before the stop, more than three seconds later, is accepted',
+      off(0),
+      frame(3_001, DAY),
+      NEWER,
+      0,
+    ],
     ['a new run soon after the stop', off(0), frame(2_500, 1_500), NEWER, 0],
 
-    ['a poll behind a frame, its data perhaps older', frame(0, DAY), poll(1_000, DAY - 5_000), OLDER],
-    ['a poll behind a frame, its data as old as the frame', frame(0, DAY), poll(1_000, DAY), OLDER],
-    ['a poll behind a frame, its uptime further on', frame(0, DAY), poll(5_000, DAY + 3_000), NEWER],
+    ['a poll after a frame, with possibly older data', frame(0, DAY), poll(1_000, DAY - 5_000), OLDER],
+    ['a poll after a frame, with data of the same age', frame(0, DAY), poll(1_000, DAY), OLDER],
+    ['a poll after a frame, with a later uptime', frame(0, DAY), poll(5_000, DAY + 3_000), NEWER],
     [
-      'a poll asked when no cache can be older than the frame',
+      'a poll sent when no cached data can be older than the frame',
       frame(0, DAY),
       poll(POLL_CACHE_MS, DAY),
       NEWER,
     ],
-    ['a poll without uptime, perhaps older', frame(0, undefined), poll(19_999, undefined), OLDER],
-    ['a poll without uptime, surely newer', frame(0, undefined), poll(20_000, undefined), NEWER],
+    ['a poll without uptime, possibly older', frame(0, undefined), poll(19_999, undefined), OLDER],
+    ['a poll without uptime, certainly newer', frame(0, undefined), poll(20_000, undefined), NEWER],
     [
-      'a slow poll: what counts is when it was asked',
+      'a slow poll is judged by when it was sent',
       frame(0, undefined),
       poll(10_000, undefined, 25_000),
       OLDER,
     ],
-    ['a poll with data of the run before', frame(0, 5_000), poll(1_000, DAY), OLDER],
+    ['a poll with data of the previous run', frame(0, 5_000), poll(1_000, DAY), OLDER],
     ['a poll that shows a restart', frame(0, DAY), poll(60_000, 30_000), RESTARTED],
 
-    ['poll after poll', poll(0, DAY), poll(30_000, DAY + 30_000), NEWER],
-    ['poll after poll, answered from the same cache', poll(0, DAY), poll(15_000, DAY), NEWER],
-    ['poll after poll, restarted between', poll(0, DAY), poll(30_000, 10_000), RESTARTED],
+    ['a poll after a poll', poll(0, DAY), poll(30_000, DAY + 30_000), NEWER],
+    ['a poll after a poll, answered from the same cache', poll(0, DAY), poll(15_000, DAY), NEWER],
+    ['a poll after a poll, with a restart between', poll(0, DAY), poll(30_000, 10_000), RESTARTED],
     ['a frame after a poll', poll(0, DAY), frame(100, DAY + 15_000), NEWER],
-    ['a frame after a poll, restarted between', poll(0, DAY), frame(30_000, 10_000), RESTARTED],
+    ['a frame after a poll, with a restart between', poll(0, DAY), frame(30_000, 10_000), RESTARTED],
   ])('%s', (_, previous, next, verdict, offAt) => {
     expect(compareObservations(previous, next, { offAt })).toEqual(verdict);
   });
 
   it.each<[title: string, previous: Observation, next: Observation, isRestart: boolean]>([
-    ['a run that outlasts the gap', frame(0, 10_000), frame(300_000, 310_000), false],
-    ['a new run that is longer than the one before', frame(0, 10_000), frame(300_000, 200_000), true],
-    ['one that began as the gap did', frame(0, 10_000), frame(300_000, 299_000), true],
-    ['a run whose frames come late by less than the jitter', frame(0, 4_000), frame(300_000, 299_500), false],
-    ['a clock of the node that was set back', frame(0, DAY), frame(300_000, DAY + 200_000), false],
-    ['an uptime that stands still', frame(0, 10_000), frame(300_000, 10_000), false],
+    ['a run that continues through the gap', frame(0, 10_000), frame(300_000, 310_000), false],
+    ['a new run that is longer than the previous one', frame(0, 10_000), frame(300_000, 200_000), true],
+    ['a run that began at the start of the gap', frame(0, 10_000), frame(300_000, 299_000), true],
+    ['a run with frames delayed by less than the jitter', frame(0, 4_000), frame(300_000, 299_500), false],
+    ['a node whose clock was set back', frame(0, DAY), frame(300_000, DAY + 200_000), false],
+    ['a frozen uptime', frame(0, 10_000), frame(300_000, 10_000), false],
     ['a poll of the new run', frame(0, 10_000), poll(300_000, 200_000), true],
-    ['a poll of a run that its cache may explain', frame(0, 10_000), poll(30_000, 20_500), false],
-    ['a frame behind a poll of the run before', poll(0, 30_000), frame(300_000, 200_000), true],
-    ['a container that is yet to start', frame(0, 0), frame(300_000, 200_000), false],
+    ['a poll that cached data of the old run can explain', frame(0, 10_000), poll(30_000, 20_500), false],
+    ['a frame after a poll of the previous run', poll(0, 30_000), frame(300_000, 200_000), true],
+    ['a container that has not started yet', frame(0, 0), frame(300_000, 200_000), false],
     ['a frame without uptime', frame(0, 10_000), frame(300_000, undefined), false],
-  ])('knows a restart in a gap by the start that moved: %s', (_, previous, next, isRestart) => {
+  ])('detects a restart in a gap by a changed start time: %s', (_, previous, next, isRestart) => {
     expect(compareObservations(previous, next).restarted).toBe(isRestart);
   });
 
-  it('takes a frame that the network held back for no restart', () => {
+  it('does not treat a delayed frame as a restart', () => {
     const context = { isUninterrupted: true };
     expect(compareObservations(frame(0, 10_000), frame(12_000, 11_000), context).restarted).toBe(false);
   });
 
-  it('tells a restart in a gap from a run that went on, whatever the gap and the uptimes', () => {
+  it('distinguishes a restart in a gap from a run that continued, for any gap and uptimes', () => {
     const gap = fc.record({
       ranMs: fc.integer({ min: 1, max: DAY }),
       gapMs: fc.integer({ min: 10_000, max: DAY }),
@@ -124,7 +135,7 @@ describe('compareObservations', () => {
           const at = (uptimeMs: number) =>
             polled ? poll(gapMs + lateMs, uptimeMs) : frame(gapMs + lateMs, uptimeMs);
           expect(compareObservations(frame(0, ranMs), at(ranMs + gapMs)).restarted).toBe(false);
-          // The old run went on for up to half of the gap; a poll's cache may explain as much again.
+          // The old run continued for up to half of the gap, and a poll's cache can explain the same amount again.
           const offMs = Math.ceil(gapMs * share) + 8_000 + (polled ? POLL_CACHE_MS : 0);
           fc.pre(offMs < gapMs);
           expect(compareObservations(frame(0, ranMs), at(gapMs - offMs)).restarted).toBe(true);
@@ -133,15 +144,15 @@ describe('compareObservations', () => {
     );
   });
 
-  it('takes an uptime that fell to more than what passed for no restart', () => {
+  it('does not treat a drop of the uptime to more than the elapsed time as a restart', () => {
     expect(compareObservations(frame(0, DAY), frame(10_000, DAY / 2)).restarted).toBe(false);
   });
 
-  it('takes a frame that was overtaken in the first seconds of a run for no restart', () => {
+  it('does not treat an overtaken frame in the first seconds of a run as a restart', () => {
     expect(compareObservations(frame(0, 2_000), frame(20, 1_000))).toEqual(OLDER);
   });
 
-  it('takes the zeros of a server that is off for no restart', () => {
+  it('does not treat the zeros of a stopped server as a restart', () => {
     expect(compareObservations(frame(0, DAY), off(10_000))).toEqual(NEWER);
   });
 });

@@ -38,7 +38,7 @@ const NEVER = (_: string, signal: AbortSignal) =>
   });
 
 describe('the plan', () => {
-  it('that the budget carries gives every server a socket and polls none', async () => {
+  it('gives every server a socket and polls none if the budget is sufficient', async () => {
     start(servers(3));
     await clock.advance(1_000);
     expect(conditions()).toEqual(times(3, 'streaming'));
@@ -55,7 +55,7 @@ describe('the plan', () => {
     ]);
   });
 
-  it('that is too dear lets servers take turns, each for the life of a token', async () => {
+  it('lets servers take turns, each for the life of a token, if the budget is too small', async () => {
     gateway.limitPerMinute = 0.5;
     start(servers(10));
     await clock.advance(5 * MINUTE);
@@ -79,7 +79,7 @@ describe('the plan', () => {
     ]);
   });
 
-  it('of turns keeps every sample younger than it announced', async () => {
+  it('with turns keeps every sample younger than planned', async () => {
     gateway.limitPerMinute = 0.5;
     start(servers(10));
     await clock.advance(30 * MINUTE);
@@ -90,7 +90,7 @@ describe('the plan', () => {
     expect(fleet.records[0]?.stalenessMs).toBeCloseTo(60_000 + 2 * 10 * MINUTE * 1.25, 3);
   });
 
-  it('of turns gives the place of one that fails to the next', async () => {
+  it('with turns gives the place of a failing server to the next one', async () => {
     gateway.limitPerMinute = 0.5;
     const answer = gateway.answerCredentials;
     gateway.answerCredentials = (server, signal) =>
@@ -105,7 +105,7 @@ describe('the plan', () => {
     expect(fleet.records[1]?.status).toMatchObject({ condition: 'blocked', blocked: 'not_found' });
   });
 
-  it('of turns polls a server whose socket is refused, if that may be', async () => {
+  it('with turns polls a server whose socket is rejected, if its mode allows polling', async () => {
     gateway.limitPerMinute = 0.5;
     const answer = gateway.answerCredentials;
     gateway.answerCredentials = (server, signal) =>
@@ -123,13 +123,13 @@ describe('the plan', () => {
     expect(fleet.records[1]?.status.condition).toBe('polling');
   });
 
-  it('counts servers for the panel that ask it for something', () => {
+  it("counts the panel's servers that need calls", () => {
     start([named('a'), named('b', { mode: 'poll' }), named('c', { blocked: 'suspended' })]);
     expect(gateway.fleetSize).toBe(2);
     expect(gateway.consoles).toEqual(['a']);
   });
 
-  it('heeds the modes', async () => {
+  it('respects the modes', async () => {
     gateway.limitPerMinute = 1;
     start([
       named('a', { mode: 'poll' }),
@@ -141,7 +141,7 @@ describe('the plan', () => {
     expect(streamed()).toEqual(expect.arrayContaining(['g', 'h', 'i', 'j']));
   });
 
-  it('is what the reading shows', () => {
+  it('is shown in the reading', () => {
     gateway.limitPerMinute = 0.5;
     start(servers(10));
     expect(fleet.reading()).toEqual({
@@ -167,8 +167,8 @@ describe('the plan', () => {
   });
 });
 
-describe('a change of the rate', () => {
-  it('upwards gives every server a socket of its own, and leaves those that have one alone', async () => {
+describe('a change of the rate limit', () => {
+  it('upwards gives every server its own socket, and keeps the existing sockets', async () => {
     gateway.limitPerMinute = 0.5;
     start(servers(10));
     await clock.advance(5 * MINUTE);
@@ -181,7 +181,7 @@ describe('a change of the rate', () => {
     expect(sockets.filter(({ ended }) => ended === undefined)).toHaveLength(10);
   });
 
-  it('downwards closes only the sockets that there is no place for', async () => {
+  it('downwards closes only the sockets that are no longer planned', async () => {
     start(servers(10));
     await clock.advance(1_000);
     expect(streamed()).toHaveLength(10);
@@ -191,7 +191,7 @@ describe('a change of the rate', () => {
     expect(sockets.slice(4).map(({ ended }) => ended)).toEqual(times(6, 'closed'));
   });
 
-  it('that shows servers streaming past the end of their turn stops nothing', async () => {
+  it('does not stop servers that stream past the end of their turn', async () => {
     gateway.limitPerMinute = 0.5;
     start(servers(10));
     await clock.advance(5 * MINUTE);
@@ -200,7 +200,7 @@ describe('a change of the rate', () => {
     expect(conditions()).toEqual(times(10, 'streaming'));
   });
 
-  it('that changes no plan changes nothing', async () => {
+  it('that leaves the plan the same changes nothing', async () => {
     start(servers(3));
     await clock.advance(1_000);
     gateway.allows(48);
@@ -210,7 +210,7 @@ describe('a change of the rate', () => {
     expect(streamed()).toHaveLength(3);
   });
 
-  it('that shortens the interval of polled servers shortens it at once', async () => {
+  it('that shortens the poll interval applies immediately', async () => {
     gateway.limitPerMinute = 1;
     start(servers(10, { mode: 'poll' }));
     await clock.advance(10 * MINUTE);
@@ -220,27 +220,27 @@ describe('a change of the rate', () => {
   });
 });
 
-describe('the limit of the panel', () => {
-  it('is asked for before all else, and the answer is a sample too', async () => {
+describe("the panel's rate limit", () => {
+  it('is requested before everything else, and the answer is also a sample', async () => {
     start(servers(3));
     await clock.advance(0);
     expect(gateway.calls.slice(0, 2)).toEqual(['learn a', 'credentials a']);
     expect(fleet.records[0]?.sample).toMatchObject({ memoryBytes: 7 });
   });
 
-  it('is not asked for where the rate is pinned', async () => {
+  it('is not requested if the rate is pinned', async () => {
     start(servers(3), { ratePinned: true });
     await clock.advance(180 * MINUTE);
     expect(gateway.asked('learn')).toEqual([]);
   });
 
-  it('is not asked for again while polls are answered', async () => {
+  it('is not requested again while polls are answered', async () => {
     start([named('a'), named('b', { mode: 'poll' })]);
     await clock.advance(180 * MINUTE);
     expect(gateway.asked('learn')).toEqual(['a']);
   });
 
-  it('is asked for once an hour where nothing is polled', async () => {
+  it('is requested once an hour if nothing is polled', async () => {
     start(servers(2));
     await clock.advance(125 * MINUTE);
     expect(gateway.asked('learn')).toEqual(['a', 'b', 'a']);
@@ -248,13 +248,13 @@ describe('the limit of the panel', () => {
 });
 
 describe("the panel's health", () => {
-  it("shows a key's problem on every server that does not stream, with no line for each", async () => {
+  it('shows a problem of the key on every server that does not stream, without a log line for each', async () => {
     start([...servers(2), named('c', { mode: 'poll' }), named('d', { mode: 'poll' })]);
     await clock.advance(MINUTE);
     expect(conditions()).toEqual(['streaming', 'streaming', 'polling', 'polling']);
     const before = log.lines.length;
     gateway.becomes('down', REFUSED.problem);
-    // Trouble of the key blocks no server.
+    // A problem of the key blocks no server.
     const failing = { condition: 'failing', problem: { cause: 'key_refused' } };
     expect(fleet.records.map(({ status }) => status)).toMatchObject([
       { condition: 'streaming' },
@@ -267,7 +267,7 @@ describe("the panel's health", () => {
     expect(log.lines.slice(before).filter(({ level }) => level !== 'debug')).toEqual([]);
   });
 
-  it('up wakes those that the key kept out, without their slow retry', async () => {
+  it('up wakes servers that failed because of the key, without waiting for their slow retry', async () => {
     const take = gateway.answerCredentials;
     gateway.answerCredentials = () => Promise.reject(REFUSED);
     gateway.answerResources = () => Promise.reject(REFUSED);
@@ -286,7 +286,7 @@ describe("the panel's health", () => {
     expect(log.lines.filter(({ level }) => level === 'warn')).toEqual([]);
   });
 
-  it('up wakes those that wait out a failure', async () => {
+  it('up wakes servers that back off after a failure', async () => {
     const take = gateway.answerCredentials;
     gateway.answerCredentials = () =>
       Promise.reject(new PanelError({ cause: 'connection', detail: 'no answer' }));
@@ -299,7 +299,7 @@ describe("the panel's health", () => {
     expect(conditions()).toEqual(['streaming']);
   });
 
-  it('up does not wake a server that is blocked for a reason of its own', async () => {
+  it('up does not wake a server that is blocked for its own reason', async () => {
     gateway.answerCredentials = () =>
       Promise.reject(new PanelError({ cause: 'not_found', detail: 'no such server' }));
     start(servers(1));
@@ -311,7 +311,7 @@ describe("the panel's health", () => {
   });
 });
 
-it("one server's trouble leaves the others alone", async () => {
+it('a problem of one server does not affect the others', async () => {
   const take = gateway.answerCredentials;
   gateway.answerCredentials = (server, signal) => {
     if (server === 'a') return Promise.reject(new PanelError({ cause: 'suspended', detail: 'suspended' }));
@@ -326,11 +326,11 @@ describe('stop', () => {
   const failing = () => Promise.reject(new PanelError({ cause: 'connection', detail: 'no answer' }));
 
   it.each<[string, number, () => void]>([
-    ['at once after the start', 0, () => {}],
+    ['immediately after the start', 0, () => {}],
     ['while all stream', MINUTE, () => {}],
     ['while some are polled', 5 * MINUTE, () => void (gateway.limitPerMinute = 1)],
     [
-      'while calls hang',
+      'during hanging calls',
       MINUTE,
       () => {
         gateway.limitPerMinute = 1;
@@ -354,7 +354,7 @@ describe('stop', () => {
         gateway.answerResources = () => Promise.reject(REFUSED);
       },
     ],
-  ])('%s leaves no timer, no socket and no call behind', async (_, afterMs, arrange) => {
+  ])('%s leaves no timers, sockets or calls behind', async (_, afterMs, arrange) => {
     arrange();
     start(servers(10));
     if (afterMs > 0) await clock.advance(afterMs);
@@ -386,7 +386,7 @@ describe('stop', () => {
     expect(stopped).toBe(true);
   });
 
-  it('is not undone by what the panel says after it', async () => {
+  it('is not undone by later events of the panel', async () => {
     start(servers(2));
     await clock.advance(1_000);
     await fleet.stop();

@@ -7,7 +7,7 @@ const AT = 1_000_000;
 
 const emptyWindow = () => new PeakWindow(new Float64Array(WINDOW_SIZE).fill(Number.NaN));
 
-/** One second's values; what isn't named there was none of. */
+/** The values of one second; values that are not given are absent. */
 function add(window: PeakWindow, values: Peaks, at: number): void {
   window.add(
     at,
@@ -19,11 +19,11 @@ function add(window: PeakWindow, values: Peaks, at: number): void {
 }
 
 describe('PeakWindow', () => {
-  it('knows nothing at first', () => {
+  it('is empty at first', () => {
     expect(emptyWindow().read(AT)).toBeUndefined();
   });
 
-  it('keeps the highest of each field, and leaves out those that never came', () => {
+  it('keeps the highest value of each field, and omits fields without values', () => {
     const window = emptyWindow();
     add(window, { cpuCores: 1, memoryBytes: 100 }, AT);
     add(window, { cpuCores: 3, memoryBytes: 50 }, AT + 1_000);
@@ -35,7 +35,7 @@ describe('PeakWindow', () => {
     });
   });
 
-  it('remembers a peak for a minute and forgets it soon after', () => {
+  it('keeps a peak for a minute and drops it soon afterwards', () => {
     const window = emptyWindow();
     add(window, { cpuCores: 9 }, AT);
     add(window, { cpuCores: 1 }, AT + 30_000);
@@ -44,7 +44,7 @@ describe('PeakWindow', () => {
     expect(window.read(AT + 10 * PEAK_WINDOW_MS)).toBeUndefined();
   });
 
-  it('forgets all over a long gap, whichever way it is noticed', () => {
+  it('drops everything after a long gap, however the gap is detected', () => {
     for (const gap of [65_000, 65_000 * 7, 86_400_000]) {
       const window = emptyWindow();
       add(window, { cpuCores: 9 }, AT);
@@ -62,7 +62,7 @@ describe('PeakWindow', () => {
     }
   });
 
-  it('is never below the last 60 s, nor above the last 65 s', () => {
+  it('is never below the maximum of the last 60 s, nor above that of the last 65 s', () => {
     const steps = fc.array(
       fc.record({ afterMs: fc.nat({ max: 20_000 }), value: fc.nat({ max: 1_000 }), isAdded: fc.boolean() }),
       { maxLength: 60 },

@@ -12,7 +12,7 @@ const request = (changes: Partial<PlanRequest>): PlanRequest => ({
   ...changes,
 });
 
-describe('a configuration that the budget carries', () => {
+describe('a configuration within the budget', () => {
   it.each<[string, Partial<PlanRequest>, object]>([
     ['no server', {}, { sockets: 0, polls: 0, callsPerMinute: 0 }],
     ['one server', { either: 1 }, { sockets: 1, polls: 0, callsPerMinute: 0.125 }],
@@ -30,8 +30,8 @@ describe('a configuration that the budget carries', () => {
   });
 });
 
-describe('a configuration that needs more than the budget', () => {
-  it('lets servers take turns at as many sockets as calls begin turns of ten minutes', () => {
+describe('a configuration beyond the budget', () => {
+  it('lets servers take turns, with as many sockets as the calls can keep renewed for ten minutes', () => {
     const plan = planCollection(request({ either: 1_000 }));
     expect(plan).toMatchObject({
       fits: false,
@@ -43,43 +43,43 @@ describe('a configuration that needs more than the budget', () => {
     // Nine tenths of 48 calls a minute, each for ten minutes.
     expect(plan.turnSockets).toBe(432);
     expect(plan.callsPerMinute).toBeCloseTo(43.2, 6);
-    // A turn of ten minutes in three leaves two between, and a quarter more for lateness.
+    // With one turn in three, two turns of ten minutes pass between, plus a quarter as a margin.
     expect(plan.longestAgeMs / 60_000).toBe(1 + 2 * 10 * 1.25);
   });
 
-  it('needs no pause between turns where the budget all but suffices', () => {
+  it('needs no pause between turns if the budget is almost sufficient', () => {
     const plan = planCollection(request({ either: 400 }));
     expect(plan).toMatchObject({ fits: false, turns: 400, turnSockets: 400, longestAgeMs: 60_000 });
   });
 
-  it('gives servers that may only stream a socket of their own', () => {
+  it('gives servers in mode socket their own sockets', () => {
     const plan = planCollection(request({ socketOnly: 300, either: 1_000 }));
     expect(plan).toMatchObject({ sockets: 300, turns: 1_000 });
     expect(plan.turnSockets).toBe(Math.floor((48 - 300 / 8) * 0.9 * 10));
   });
 
-  it('lets one at a time have its turn where those take all', () => {
+  it('leaves one turn at a time if servers in mode socket use the whole budget', () => {
     expect(planCollection(request({ socketOnly: 500, either: 10 }))).toMatchObject({
       sockets: 500,
       turnSockets: 1,
     });
   });
 
-  it('keeps a fifth for polls even where sockets alone take more than there is', () => {
+  it('keeps a fifth for polls even if sockets need more than the budget', () => {
     const plan = planCollection(request({ socketOnly: 500, pollOnly: 10 }));
     expect(plan).toMatchObject({ fits: false, sockets: 500, polls: 10 });
     expect(plan.pollIntervalMs / 60_000).toBeCloseTo(10 / 9.6, 6);
     expect(plan.callsPerMinute).toBeCloseTo(500 / 8 + 9.6, 6);
   });
 
-  it('does not take sockets away because polls are too many', () => {
+  it('does not remove sockets because there are too many polls', () => {
     const plan = planCollection(request({ either: 10, pollOnly: 100 }));
     expect(plan).toMatchObject({ sockets: 10, polls: 100, turns: 0 });
     expect(plan.pollIntervalMs / 60_000).toBeCloseTo(100 / 46.75, 6);
   });
 });
 
-describe('any plan', () => {
+describe('every plan', () => {
   const requests = fc.record<PlanRequest>({
     socketOnly: fc.oneof(fc.constant(0), fc.nat({ max: 3_000 })),
     either: fc.nat({ max: 3_000 }),
@@ -100,18 +100,18 @@ describe('any plan', () => {
     );
   });
 
-  it('costs no more than the budget, unless servers that may only stream force it', () => {
+  it('costs no more than the budget, unless servers in mode socket force it', () => {
     fc.assert(
       fc.property(requests, (asked) => {
         const { callsPerMinute } = planCollection(asked);
-        // Beside the forced ones polls keep their fifth, and one turn at a time costs a tenth of a call.
+        // In addition to forced sockets, polls keep their fifth, and one turn at a time costs a tenth of a call.
         const forced = asked.socketOnly / 8 + asked.callsPerMinute * 0.2 + 0.1;
         expect(callsPerMinute).toBeLessThanOrEqual(Math.max(asked.callsPerMinute, forced) * (1 + 1e-9));
       }),
     );
   });
 
-  it('never polls oftener than was asked for, and says whether it is all that was asked for', () => {
+  it('never polls more often than requested, and says whether it satisfies the request', () => {
     fc.assert(
       fc.property(requests, (asked) => {
         const plan = planCollection(asked);
@@ -123,7 +123,7 @@ describe('any plan', () => {
     );
   });
 
-  it('lets samples grow no older when the budget grows', () => {
+  it('does not make samples older when the budget grows', () => {
     fc.assert(
       fc.property(requests, fc.double({ min: 1, max: 10, noNaN: true }), (asked, factor) => {
         const more = planCollection({ ...asked, callsPerMinute: asked.callsPerMinute * factor });
@@ -138,13 +138,13 @@ describe('the staleness of polled samples', () => {
     [60_000, 30_000, 60_000],
     [60_000, 31_000, 77_500],
     [60_000, 960_000, 2_400_000],
-  ])('%i ms at an interval of %i ms is %i ms', (staleness, interval, expected) => {
+  ])('of %i ms with an interval of %i ms is %i ms', (staleness, interval, expected) => {
     expect(polledStalenessMs(staleness, interval)).toBe(expected);
   });
 });
 
 describe('a process with too few file descriptors', () => {
-  it('gives as many servers a socket as it may hold, and polls the others', () => {
+  it('gives as many servers a socket as it can open, and polls the others', () => {
     const plan = planCollection(request({ either: 150, socketLimit: 12 }));
     expect(plan).toMatchObject({
       sockets: 12,
@@ -155,22 +155,22 @@ describe('a process with too few file descriptors', () => {
       fits: true,
     });
     expect(plan.wantedCallsPerMinute).toBe(150 / 8);
-    // The budget carries what polls need beside the renewals, less often than configured.
+    // The budget covers polls in addition to renewals, but less often than configured.
     expect(plan.pollIntervalMs).toBeCloseTo((138 / (48 - 12 / 8)) * 60_000, 3);
     expect(plan.callsPerMinute).toBeCloseTo(48, 6);
   });
 
-  it('polls all of them if it may hold none', () => {
+  it('polls all servers if it can open no sockets', () => {
     const plan = planCollection(request({ either: 20, socketLimit: 0 }));
     expect(plan).toMatchObject({ sockets: 0, streamed: 0, polls: 20, unseated: 20, turns: 0 });
   });
 
-  it('gives the first sockets to servers that may only stream', () => {
+  it('gives the first sockets to servers in mode socket', () => {
     const plan = planCollection(request({ socketOnly: 10, either: 20, pollOnly: 2, socketLimit: 12 }));
     expect(plan).toMatchObject({ sockets: 12, streamed: 2, polls: 20, unseated: 18 });
   });
 
-  it('takes turns where the budget binds more than the descriptors', () => {
+  it('takes turns if the budget is the tighter limit', () => {
     expect(planCollection(request({ either: 1_000, socketLimit: 500 }))).toEqual(
       planCollection(request({ either: 1_000 })),
     );
@@ -180,7 +180,7 @@ describe('a process with too few file descriptors', () => {
     expect(few).toMatchObject({ turns: 0, sockets: 100, polls: 900, fits: false });
   });
 
-  it('never plans more sockets than it may hold, nor more calls than the budget has', () => {
+  it('never plans more sockets than it can open, nor more calls than the budget', () => {
     const count = fc.nat({ max: 3_000 });
     fc.assert(
       fc.property(

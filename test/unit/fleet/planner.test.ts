@@ -22,7 +22,7 @@ const budget = {
 };
 
 describe('the plan of a panel', () => {
-  it('polls servers that fell back, as often as the budget carries', () => {
+  it('polls servers in fallback as often as the budget allows', () => {
     const plan = planPanel(times(200, server({ standing: 'fallback' })), budget);
     expect(plan).toMatchObject({ sockets: 0, polls: 200, turns: 0, fits: false });
     // Retries take 2.5 % of the budget.
@@ -30,7 +30,7 @@ describe('the plan of a panel', () => {
     expect(plan.callsPerMinute).toBeCloseTo(96, 6);
   });
 
-  it('gives servers that fell back no turns, and a lost one neither turn nor poll', () => {
+  it('gives servers in fallback no turns, and lost servers neither turns nor polls', () => {
     const plan = planPanel(
       [
         ...times(1_000, server()),
@@ -42,7 +42,7 @@ describe('the plan of a panel', () => {
     expect(plan).toMatchObject({ turns: 1_000, polls: 100 });
   });
 
-  it('leaves the listing, backups and retries their calls', () => {
+  it('reserves calls for the listing, backups and retries', () => {
     const plan = planPanel(times(1_000, server()), { ...budget, listingPerMinute: 2, backupsPerMinute: 60 });
     expect(plan.backupsPerMinute).toBeCloseTo(9.6, 6);
     expect(plan.shares.listing).toBeCloseTo(4 / 96, 6);
@@ -50,13 +50,13 @@ describe('the plan of a panel', () => {
     expect(LANES.reduce((sum, lane) => sum + plan.shares[lane], 0)).toBeLessThanOrEqual(1 + 1e-9);
   });
 
-  it('gives backups all calls that they need, if the servers leave so many', () => {
+  it('gives backups all the calls that they need if the servers leave enough', () => {
     const plan = planPanel(times(3_000, server()), { ...budget, budgetPerMinute: 640, backupsPerMinute: 50 });
     expect(plan.backupsPerMinute).toBe(50);
     expect(plan.fits).toBe(true);
   });
 
-  it('stretches polls while sockets are yet to be opened', () => {
+  it('stretches polls while sockets are still to be opened', () => {
     const polled = times(60, server({ target: { mode: 'poll' } }));
     const connecting = planPanel([...polled, ...times(50, server({ isConnecting: true }))], budget);
     const connected = planPanel([...polled, ...times(50, server())], budget);
@@ -66,7 +66,7 @@ describe('the plan of a panel', () => {
   });
 });
 
-describe('a fleet whose servers fall back', () => {
+describe('a fleet in fallback', () => {
   const servers = Array.from({ length: 60 }, (_, index) => named(String(10_000_000 + index)));
   let bench: FleetBench;
   let fleet: PanelFleet;
@@ -90,7 +90,7 @@ describe('a fleet whose servers fall back', () => {
     fleet.start();
   });
 
-  it('is planned anew, with the interval, the staleness and the shares that its polls need', async () => {
+  it('is planned again, with the poll interval, staleness and shares that its polls need', async () => {
     expect(fleet.reading().plan).toMatchObject({ sockets: 60, polls: 0 });
     await bench.clock.advance(MINUTE);
     const { plan } = fleet.reading();
@@ -101,7 +101,7 @@ describe('a fleet whose servers fall back', () => {
     await fleet.stop();
   });
 
-  it('says so once, and not for each server', async () => {
+  it('is logged once, and not for each server', async () => {
     await bench.clock.advance(10 * MINUTE);
     const plans = bench.log.lines.filter(({ message }) => message.includes('allows fewer calls'));
     expect(plans).toHaveLength(1);
@@ -109,7 +109,7 @@ describe('a fleet whose servers fall back', () => {
     expect(bench.clock.pending).toBe(0);
   });
 
-  it('streams again as soon as its consoles are granted', async () => {
+  it('streams again as soon as consoles are granted', async () => {
     await bench.clock.advance(MINUTE);
     bench.gateway.answerCredentials = (id) =>
       Promise.resolve({ token: id, socketUrl: `wss://node/${id}`, lifetimeMs: 600_000 });
@@ -121,7 +121,7 @@ describe('a fleet whose servers fall back', () => {
 });
 
 describe('a node that recovers', () => {
-  it('has all its servers tried at once when the first of them streams', async () => {
+  it('has all its servers retried as soon as the first of them streams', async () => {
     const bench = new FleetBench();
     bench.gateway.limitPerMinute = 1_000;
     const fleet = bench.create(
@@ -141,7 +141,7 @@ describe('a node that recovers', () => {
     await bench.clock.advance(1_000);
     isDead = true;
     for (const socket of bench.sockets) socket.drops();
-    // Their tokens expire, and the waits grow to minutes.
+    // Their tokens expire, and the back-off grows to minutes.
     await bench.clock.advance(40 * MINUTE);
     isDead = false;
     let first: number | undefined;
@@ -154,7 +154,7 @@ describe('a node that recovers', () => {
     await fleet.stop();
   });
 
-  it('has its other servers cleared of suspicion when a poll of one of them is answered', async () => {
+  it('has its other servers cleared as suspects when a poll of one of them is answered', async () => {
     const bench = new FleetBench();
     bench.gateway.limitPerMinute = 1_000;
     const ids = Array.from({ length: 4 }, (_, index) => String(10_000_000 + index));

@@ -19,14 +19,14 @@ const DEADLINE = 5 * SECOND;
 class FakeServer implements QueryTask {
   readonly intervalMs: number;
   readonly #world: World;
-  /** How long an answer takes; undefined while it answers nothing. */
+  /** How long an answer takes; undefined while the server does not answer. */
   answersAfterMs: number | undefined;
   currentRun: number | undefined = 0;
-  /** When it was queried. */
+  /** When the server was queried. */
   readonly asked: number[] = [];
-  /** When it answered. */
+  /** When the server answered. */
   readonly answered: number[] = [];
-  /** It didn't answer last, or its query was withdrawn, in this run. */
+  /** The last query in this run was not answered, or was withdrawn. */
   #isSilent = false;
   #queriedRun: number | undefined;
 
@@ -100,7 +100,7 @@ class World {
 const gapsOf = (times: readonly number[]) => times.slice(1).map((at, index) => at - (times[index] ?? 0));
 
 describe('a server that answers', () => {
-  it('is queried once in its interval', async () => {
+  it('is queried once per interval', async () => {
     const world = new World();
     const [server] = world.add(1, 50);
     await world.clock.advance(10 * MINUTE);
@@ -108,7 +108,7 @@ describe('a server that answers', () => {
     for (const gap of gapsOf(server?.asked ?? [])) expect(gap).toBeCloseTo(INTERVAL, 0);
   });
 
-  it('has its place in time among a thousand others: no second has many more queries than another', async () => {
+  it('has its own phase: among a thousand servers, queries are evenly spread over the seconds', async () => {
     const world = new World();
     const servers = world.add(1_000, 50);
     await world.clock.advance(2 * INTERVAL);
@@ -125,7 +125,7 @@ describe('a server that answers', () => {
 });
 
 describe('a server that does not answer', () => {
-  it('is queried less and less often, down to every five minutes', async () => {
+  it('is queried less and less often, up to every five minutes', async () => {
     const world = new World();
     const [server] = world.add(1, undefined);
     await world.clock.advance(60 * MINUTE);
@@ -134,7 +134,7 @@ describe('a server that does not answer', () => {
     expect(new Set(gaps.slice(4))).toEqual(new Set([300]));
   });
 
-  it('is queried in its interval again once it answers', async () => {
+  it('is queried at its interval again after it answers', async () => {
     const world = new World();
     const [server] = world.add(1, undefined);
     await world.clock.advance(30 * MINUTE);
@@ -145,7 +145,7 @@ describe('a server that does not answer', () => {
     expect((server?.asked.length ?? 0) - before).toBeGreaterThanOrEqual(9);
   });
 
-  it('begins anew with its next run', async () => {
+  it('starts over with its next run', async () => {
     const world = new World();
     const [server] = world.add(1, undefined);
     await world.clock.advance(30 * MINUTE);
@@ -162,7 +162,7 @@ describe('a server that does not answer', () => {
     [500, INTERVAL, LONGEST_BACKOFF_MS - INTERVAL],
     [500, LONGEST_BACKOFF_MS, 0],
   ])(
-    'rests after %i failures with an interval of %i ms for %i ms before its next slot',
+    'pauses after %i failures with an interval of %i ms for %i ms before its next slot',
     (failures, interval, rest) => {
       expect(restMs(failures, interval)).toBe(rest);
     },
@@ -188,7 +188,7 @@ describe('a server that is not running', () => {
     expect(server?.asked).toHaveLength(1);
   });
 
-  it('is passed over where it stopped while it waited for a seat', async () => {
+  it('is skipped if it stopped while waiting for a seat', async () => {
     const world = new World();
     const slow = world.add(2_000, 4_900);
     await world.clock.advance(INTERVAL / 2);
@@ -199,7 +199,7 @@ describe('a server that is not running', () => {
   });
 });
 
-it('a server that is removed is withdrawn, and never queried again', async () => {
+it("a removed server's query is withdrawn, and the server is never queried again", async () => {
   const world = new World();
   const [server] = world.add(1, undefined);
   await world.clock.advance(INTERVAL);
@@ -214,7 +214,7 @@ it('a server that is removed is withdrawn, and never queried again', async () =>
 });
 
 describe('dead servers', () => {
-  it('delay no other: healthy ones beside 500 dead ones are queried as if they were alone', async () => {
+  it('do not delay others: healthy servers beside 500 dead ones are queried on time', async () => {
     const world = new World();
     world.add(500, undefined);
     const healthy = world.add(200, 50);
@@ -225,7 +225,7 @@ describe('dead servers', () => {
     }
   });
 
-  it('delay no other when they all die at once', async () => {
+  it('do not delay others if they all die at once', async () => {
     const world = new World();
     const dying = world.add(500, 50);
     const healthy = world.add(200, 50);
@@ -236,7 +236,7 @@ describe('dead servers', () => {
       for (const gap of gapsOf(asked)) expect(gap).toBeLessThanOrEqual(INTERVAL + 2 * SECOND);
   });
 
-  it('are each queried again and again all the same', async () => {
+  it('are each still queried repeatedly', async () => {
     const world = new World();
     const dead = world.add(300, undefined);
     world.add(700, 50);
@@ -244,7 +244,7 @@ describe('dead servers', () => {
     for (const { asked } of dead) expect(asked.length).toBeGreaterThanOrEqual(5);
   });
 
-  it('are not confused with slow ones: an answer that always takes long is waited for', async () => {
+  it('are not confused with slow servers, whose answers are awaited', async () => {
     const world = new World();
     world.add(100, undefined);
     const slow = world.add(20, 3_000);
@@ -253,7 +253,7 @@ describe('dead servers', () => {
     for (const { answered } of slow) expect(answered.length).toBeGreaterThanOrEqual(15);
   });
 
-  it('are not confused with slow ones where seats are short, either', async () => {
+  it('are not confused with slow servers if there are few seats either', async () => {
     const world = new World();
     world.add(50, undefined);
     const slow = world.add(450, 2_000);
@@ -265,7 +265,7 @@ describe('dead servers', () => {
   });
 });
 
-it('keeps its bounds, whatever the servers do', async () => {
+it('the scheduler never exceeds its limits, whatever the servers do', async () => {
   const server = fc.record({
     answersAfterMs: fc.option(fc.integer({ min: 1, max: 7_000 }), { nil: undefined }),
     intervalMs: fc.integer({ min: 10 * SECOND, max: 2 * MINUTE }),
