@@ -69,7 +69,7 @@ beforeEach(() => {
 
 afterEach(() => watch.stop());
 
-/** A server that is running, and is queried. */
+/** A running server with a query. */
 function observe(changes: Parameters<typeof target>[0] = {}, state: ServerState = 'running'): ServerRecord {
   const record = new ServerRecord(target({ query: MINECRAFT, address: '203.0.113.7:25565', ...changes }), {
     socket: MINUTE,
@@ -82,8 +82,8 @@ function observe(changes: Parameters<typeof target>[0] = {}, state: ServerState 
   return record;
 }
 
-/** Time passes, with a sample of the server each second. */
-async function pass(ms: number, record: ServerRecord, state: ServerState = 'running'): Promise<void> {
+/** Advances time, with a sample of the server every second. */
+async function passTime(ms: number, record: ServerRecord, state: ServerState = 'running'): Promise<void> {
   for (let passed = 0; passed < ms; passed += SECOND) {
     await clock.advance(SECOND);
     record.socketSample({ state, uptimeMs: clock.now() }, clock.now());
@@ -93,11 +93,11 @@ async function pass(ms: number, record: ServerRecord, state: ServerState = 'runn
 const shown = (record: ServerRecord) => shownQuery(record, clock.now());
 const warnings = () => log.lines.filter(({ level }) => level === 'warn');
 
-describe('a server that is running', () => {
-  it('is queried at its default allocation, and its answer shown', async () => {
+describe('a running server', () => {
+  it('is queried at its default allocation, and shows the answer', async () => {
     watch.start();
     const record = observe();
-    await pass(INTERVAL, record);
+    await passTime(INTERVAL, record);
     expect(queried[0]).toEqual({
       type: 'minecraft',
       ip: '203.0.113.7',
@@ -109,22 +109,22 @@ describe('a server that is running', () => {
     expect(log.lines.filter(({ level }) => level !== 'debug')).toEqual([]);
   });
 
-  it('is queried at the configured address, whose name is resolved once for each query', async () => {
+  it('is queried at the configured address, whose name is resolved once per query', async () => {
     watch.start();
     const record = observe({ query: { ...MINECRAFT, address: 'play.example.com:2457' } });
-    await pass(INTERVAL, record);
+    await passTime(INTERVAL, record);
     expect(queried).toEqual([
       { type: 'minecraft', ip: '203.0.113.7', hostname: 'play.example.com', port: 2_457, isQueryPort: true },
     ]);
-    await pass(INTERVAL, record);
+    await passTime(INTERVAL, record);
     expect(resolved).toEqual(['play.example.com', 'play.example.com']);
   });
 
-  it('has no limit of players where its game names none', async () => {
+  it('has no player limit if its game reports none', async () => {
     answer = () => Promise.resolve({ ok: true, players: 3, maxPlayers: undefined, durationSeconds: 0.1 });
     watch.start();
     const record = observe();
-    await pass(INTERVAL, record);
+    await passTime(INTERVAL, record);
     expect(shown(record)).toMatchObject({ players: 3 });
     expect(shown(record)).not.toHaveProperty('playersMax');
   });
@@ -132,20 +132,20 @@ describe('a server that is running', () => {
 
 describe('nothing is queried or shown', () => {
   it.each<ServerState>(['offline', 'starting', 'stopping', 'stopped', 'unknown'])(
-    'of a server that is %s',
+    'for a server that is %s',
     async (state) => {
       watch.start();
       const record = observe({}, state);
-      await pass(5 * MINUTE, record, state);
+      await passTime(5 * MINUTE, record, state);
       expect(queried).toEqual([]);
       expect(shown(record)).toBeUndefined();
     },
   );
 
-  it('of a server without fresh samples', async () => {
+  it('for a server without fresh samples', async () => {
     watch.start();
     const record = observe();
-    await pass(INTERVAL, record);
+    await passTime(INTERVAL, record);
     expect(queried).toHaveLength(1);
     await clock.advance(2 * MINUTE);
     const { length } = queried;
@@ -154,19 +154,19 @@ describe('nothing is queried or shown', () => {
     expect(queried).toHaveLength(length);
   });
 
-  it('of a server that stopped, from the first word on that says so', async () => {
+  it('for a stopping server, from the first event that says so', async () => {
     watch.start();
     const record = observe();
-    await pass(INTERVAL, record);
+    await passTime(INTERVAL, record);
     expect(shown(record)?.players).toBe(12);
     record.stateHint('stopping', clock.now());
     expect(shown(record)).toBeUndefined();
   });
 
-  it('of the run before, when the server was restarted', async () => {
+  it('from the previous run after a restart', async () => {
     watch.start();
     const record = observe();
-    await pass(INTERVAL, record);
+    await passTime(INTERVAL, record);
     expect(shown(record)?.players).toBe(12);
     for (const state of ['stopping', 'offline', 'starting', 'running'] as const)
       record.stateHint(state, clock.now());
@@ -175,12 +175,12 @@ describe('nothing is queried or shown', () => {
     expect(shown(record)).toBeUndefined();
   });
 
-  it('of an answer that came when the run was over', async () => {
+  it('from an answer that arrives after the end of the run', async () => {
     let finish: (outcome: QueryOutcome) => void = () => undefined;
     answer = () => new Promise((ended) => (finish = ended));
     watch.start();
     const record = observe();
-    while (queried.length === 0) await pass(SECOND, record);
+    while (queried.length === 0) await passTime(SECOND, record);
     for (const state of ['stopping', 'offline', 'starting', 'running'] as const)
       record.stateHint(state, clock.now());
     finish(TWELVE);
@@ -188,10 +188,10 @@ describe('nothing is queried or shown', () => {
     expect(shown(record)).toBeUndefined();
   });
 
-  it('of an answer that is older than its staleness', async () => {
+  it('from an answer older than its staleness', async () => {
     watch.start();
     const record = observe();
-    await pass(INTERVAL, record);
+    await passTime(INTERVAL, record);
     const staleAt = shown(record)?.staleAt ?? 0;
     expect(staleAt - clock.now()).toBeGreaterThan(1.5 * INTERVAL);
     record.socketSample({ state: 'running', uptimeMs: staleAt }, staleAt - 1);
@@ -200,14 +200,14 @@ describe('nothing is queried or shown', () => {
   });
 });
 
-describe('a query that fails', () => {
+describe('a failed query', () => {
   it.each(['query_no_answer', 'query_refused', 'query_wrong_protocol', 'query_timed_out'] as const)(
     'is a problem of the server: %s',
     async (failure) => {
       answer = () => Promise.resolve({ ok: false, failure, detail: 'some words', durationSeconds: 0.2 });
       watch.start();
       const record = observe();
-      await pass(INTERVAL, record);
+      await passTime(INTERVAL, record);
       expect(shown(record)).toMatchObject({
         problem: { cause: failure, detail: 'some words' },
         durationSeconds: 0.2,
@@ -216,15 +216,15 @@ describe('a query that fails', () => {
     },
   );
 
-  it('takes the players away at once, and holds on for as long as the next query takes to come', async () => {
+  it('removes the players immediately, and remains a problem until the next query is answered', async () => {
     watch.start();
     const record = observe();
-    await pass(INTERVAL, record);
+    await passTime(INTERVAL, record);
     answer = () => Promise.resolve(SILENT);
-    await pass(INTERVAL, record);
+    await passTime(INTERVAL, record);
     expect(shown(record)?.players).toBeUndefined();
     for (let minutes = 0; minutes < 20; minutes += 1) {
-      await pass(MINUTE, record);
+      await passTime(MINUTE, record);
       expect(shown(record)?.problem?.cause).toBe('query_no_answer');
     }
   });
@@ -233,12 +233,12 @@ describe('a query that fails', () => {
     answer = () => Promise.resolve(SILENT);
     watch.start();
     const record = observe();
-    await pass(10 * MINUTE, record);
+    await passTime(10 * MINUTE, record);
     expect(queried.length).toBeGreaterThan(3);
     expect(warnings()).toHaveLength(1);
     expect(warnings()[0]?.fields).toMatchObject({ server: 'survival', cause: 'query_no_answer' });
     answer = () => Promise.resolve(TWELVE);
-    await pass(10 * MINUTE, record);
+    await passTime(10 * MINUTE, record);
     expect(log.lines.filter(({ level }) => level === 'info').map(({ message }) => message)).toEqual([
       'server survival answers queries again',
     ]);
@@ -247,13 +247,13 @@ describe('a query that fails', () => {
 
   it.each([
     ['has no address', { address: undefined }, 'query_address_missing'],
-    ['is at a loopback address', { address: '127.0.0.1:25565' }, 'query_address_not_allowed'],
+    ['has a loopback address', { address: '127.0.0.1:25565' }, 'query_address_not_allowed'],
     [
-      'is at a metadata address',
+      'has a metadata address',
       { allocation: '169.254.169.254:80', address: undefined },
       'query_address_not_allowed',
     ],
-  ])('because the server %s sends nothing', async (_, { address, ...changes }, cause) => {
+  ])('sends nothing if the server %s', async (_, { address, ...changes }, cause) => {
     watch.start();
     const record = observe({ ...changes, ...(address !== undefined && { address }) });
     if (address === undefined) {
@@ -261,145 +261,145 @@ describe('a query that fails', () => {
       record.target = rest;
       watch.follow();
     }
-    await pass(2 * INTERVAL, record);
+    await passTime(2 * INTERVAL, record);
     expect(queried).toEqual([]);
     expect(shown(record)?.problem?.cause).toBe(cause);
   });
 
-  it('because its name leads to this machine sends nothing, whatever the name led to before', async () => {
+  it('sends nothing if its name resolves to this machine, whatever it resolved to before', async () => {
     watch.start();
     const record = observe({ address: 'play.example.com:25565' });
-    await pass(INTERVAL, record);
+    await passTime(INTERVAL, record);
     expect(queried).toHaveLength(1);
     resolve = () => Promise.resolve(['127.0.0.1']);
-    await pass(INTERVAL, record);
+    await passTime(INTERVAL, record);
     expect(queried).toHaveLength(1);
     expect(shown(record)?.problem?.cause).toBe('query_address_not_allowed');
   });
 
-  it('because the resolver hangs ends all the same', async () => {
+  it('ends even if the resolver hangs', async () => {
     resolve = () => new Promise(() => undefined);
     watch.start();
     const record = observe({ address: 'play.example.com:25565' });
-    await pass(INTERVAL + 6 * SECOND, record);
+    await passTime(INTERVAL + 6 * SECOND, record);
     expect(shown(record)?.problem).toEqual({
       cause: 'query_dns',
       detail: '"play.example.com": not resolved in time',
     });
   });
 
-  it('because the client never ends it ends all the same', async () => {
+  it('ends even if the client never answers', async () => {
     answer = () => new Promise(() => undefined);
     watch.start();
     const record = observe();
-    await pass(INTERVAL + 6 * SECOND, record);
+    await passTime(INTERVAL + 6 * SECOND, record);
     expect(shown(record)?.problem?.cause).toBe('query_timed_out');
   });
 
-  it('because of this program is told as such', async () => {
+  it('is reported as unexpected if the exporter itself caused it', async () => {
     answer = () => Promise.reject(new Error('a bug'));
     watch.start();
     const record = observe();
-    await pass(INTERVAL, record);
+    await passTime(INTERVAL, record);
     expect(shown(record)?.problem).toEqual({ cause: 'unexpected', detail: 'a bug' });
   });
 });
 
 describe('the listing', () => {
-  it('is waited for before an address is missed', async () => {
+  it('is awaited before an address is reported as missing', async () => {
     isListingPending = true;
     watch.start();
     const record = observe();
     const { address: _, ...rest } = record.target;
     record.target = rest;
     watch.follow();
-    await pass(2 * INTERVAL, record);
+    await passTime(2 * INTERVAL, record);
     expect(shown(record)).toBeUndefined();
     isListingPending = false;
     record.target = { ...rest, address: '203.0.113.7:25565' };
     watch.follow();
-    await pass(INTERVAL, record);
+    await passTime(INTERVAL, record);
     expect(shown(record)?.players).toBe(12);
     expect(warnings()).toEqual([]);
   });
 
-  it('that names another address has it queried, and nothing of the former is shown', async () => {
+  it('can change the address, and the previous answer is then dropped', async () => {
     watch.start();
     const record = observe();
-    await pass(INTERVAL, record);
+    await passTime(INTERVAL, record);
     record.target = { ...record.target, address: '203.0.113.8:25565' };
     watch.follow();
     expect(shown(record)).toBeUndefined();
-    await pass(INTERVAL, record);
+    await passTime(INTERVAL, record);
     expect(queried.at(-1)?.ip).toBe('203.0.113.8');
   });
 });
 
-describe('a change of the configuration', () => {
-  it('takes the query away: nothing is asked or shown any longer', async () => {
+describe('a configuration change', () => {
+  it('can remove the query: nothing is queried or shown any longer', async () => {
     watch.start();
     const record = observe();
-    await pass(INTERVAL, record);
+    await passTime(INTERVAL, record);
     const { query: _, ...rest } = record.target;
     record.target = rest;
     watch.follow();
     const { length } = queried;
-    await pass(5 * MINUTE, record);
+    await passTime(5 * MINUTE, record);
     expect(queried).toHaveLength(length);
     expect(shown(record)).toBeUndefined();
     expect(clock.pending).toBe(0);
   });
 
-  it('changes type and interval', async () => {
+  it('can change type and interval', async () => {
     watch.start();
     const record = observe();
-    await pass(INTERVAL, record);
+    await passTime(INTERVAL, record);
     record.target = { ...record.target, query: { type: 'valheim', intervalMs: 10 * SECOND } };
     watch.follow();
     queried.length = 0;
-    await pass(MINUTE, record);
+    await passTime(MINUTE, record);
     expect(queried).toHaveLength(6);
     expect(new Set(queried.map(({ type }) => type))).toEqual(new Set(['valheim']));
   });
 
-  it('of another kind leaves what is known', async () => {
+  it('of other settings keeps the answer', async () => {
     watch.start();
     const record = observe();
-    await pass(INTERVAL, record);
+    await passTime(INTERVAL, record);
     record.target = { ...record.target, name: 'another' };
     watch.follow();
     expect(shown(record)?.players).toBe(12);
   });
 
-  it('names a host that may be queried after all', async () => {
+  it('can allow a host to be queried', async () => {
     watch.start();
     const record = observe({ address: '127.0.0.1:25565' });
-    await pass(5 * MINUTE, record);
+    await passTime(5 * MINUTE, record);
     expect(queried).toEqual([]);
     watch.configure(['127.0.0.1']);
     watch.follow();
-    await pass(INTERVAL, record);
+    await passTime(INTERVAL, record);
     expect(queried).toHaveLength(1);
   });
 });
 
-it('loads no client while no server is to be queried', async () => {
+it('the client is not loaded while no server has a query', async () => {
   watch.start();
   const record = observe();
   const { query: _, ...rest } = record.target;
   record.target = rest;
   watch.follow();
-  await pass(5 * MINUTE, record);
+  await passTime(5 * MINUTE, record);
   expect(loads).toBe(0);
 });
 
-it('withdraws its queries when it stops, and leaves no timer', async () => {
+it('queries are withdrawn on a stop, and no timer is left', async () => {
   let aborted = 0;
   answer = (_target, signal) =>
     new Promise(() => signal.addEventListener('abort', () => (aborted += 1), { once: true }));
   watch.start();
   const record = observe();
-  while (queried.length === 0) await pass(SECOND, record);
+  while (queried.length === 0) await passTime(SECOND, record);
   watch.stop();
   await clock.advance(0);
   expect(aborted).toBe(1);

@@ -17,11 +17,11 @@ interface Fleet {
   readonly servers: number;
   readonly perMinute: number;
   readonly quiet: boolean;
-  /** Servers whose sockets break in this second, and connect anew. */
+  /** This many servers lose their sockets at this time, and reconnect. */
   readonly broken?: { readonly at: number; readonly servers: number };
 }
 
-/** The instants at which a fleet refreshes its tokens over some lives, through a queue that lets one call a turn pass. */
+/** The times at which a fleet refreshes its tokens over five token lives, through a queue that allows one call per turn. */
 function refreshesOf({ servers, perMinute, quiet, broken }: Fleet, seed: number): readonly number[] {
   const slots = new RefreshSlots();
   const random = seededRandom(seed);
@@ -42,7 +42,7 @@ function refreshesOf({ servers, perMinute, quiet, broken }: Fleet, seed: number)
   for (let now = 0; now < 5 * LIFE_MS; now += turnMs) {
     const next = pending.take(now);
     if (next === undefined) continue;
-    // A refresh that a reconnect has replaced.
+    // A refresh that was replaced by a reconnect.
     if (next.use === 'refresh' && stale.get(next.server) !== next.at) continue;
     if (next.use === 'refresh') refreshes.push(now);
     const answeredAt = now + 50 + random() * 400;
@@ -57,7 +57,7 @@ function refreshesOf({ servers, perMinute, quiet, broken }: Fleet, seed: number)
   return refreshes;
 }
 
-/** Calls by the second in which they are due; refreshes go first. */
+/** Calls grouped by the second in which they are due; refreshes come first. */
 class Buckets {
   readonly #seconds = new Map<number, Due[]>();
   readonly #waiting: Due[] = [];
@@ -85,7 +85,7 @@ class Buckets {
   }
 }
 
-/** The most refreshes in any 60 s from this instant on, and the mean. */
+/** The most refreshes in any 60 s from this time on, and the mean per minute. */
 function busiest(
   instants: readonly number[],
   from: number,
@@ -103,7 +103,7 @@ function busiest(
 const bound = (mean: number) => Math.max(1.3 * mean, mean + 3);
 
 describe('refreshes', () => {
-  it.each([20, 100, 500, 2_000])('of %i servers spread evenly after the first life of a token', (servers) => {
+  it.each([20, 100, 500, 2_000])('of %i servers are evenly spread after the first token life', (servers) => {
     for (const quiet of [true, false]) {
       const perMinute = Math.max(24, (servers / 8) * 1.5);
       const refreshes = refreshesOf({ servers, perMinute, quiet }, servers);
@@ -113,7 +113,7 @@ describe('refreshes', () => {
     }
   });
 
-  it('of any fleet spread evenly, at any rate', () => {
+  it('of any fleet are evenly spread at any rate', () => {
     fc.assert(
       fc.property(
         fc.integer({ min: 20, max: 2_000 }),
@@ -133,22 +133,22 @@ describe('refreshes', () => {
     );
   });
 
-  it('spread again after a node with a third of the servers was restarted', () => {
+  it('are evenly spread again after a restart of a node with a third of the servers', () => {
     const fleet = { servers: 600, perMinute: 192, quiet: true, broken: { at: 1_500_000, servers: 200 } };
     const { most, mean } = busiest(refreshesOf(fleet, 7), 1_500_000 + LIFE_MS);
     expect(most).toBeLessThanOrEqual(bound(mean));
   });
 });
 
-describe('a slot', () => {
-  it('is kept from life to life', () => {
+describe('a refresh slot', () => {
+  it('is kept from one token life to the next', () => {
     const slots = new RefreshSlots();
     const first = slots.refreshAt('a', 'connect', 0, LIFE_MS);
     const second = slots.refreshAt('a', 'refresh', first + 300, LIFE_MS);
     expect(second - first).toBeCloseTo(LIFE_MS * 0.825, -1);
   });
 
-  it('that is released may be taken by another server', () => {
+  it('can be reused by another server after its release', () => {
     const slots = new RefreshSlots();
     const first = slots.refreshAt('a', 'connect', 0, LIFE_MS);
     slots.release('a');
@@ -156,7 +156,7 @@ describe('a slot', () => {
     expect(Math.abs(slots.refreshAt('b', 'connect', 0, LIFE_MS) - first)).toBeLessThan(5_000);
   });
 
-  it('comes after the start of the whole fleet, if it can', () => {
+  it('comes after the start of the whole fleet if possible', () => {
     const slots = new RefreshSlots();
     slots.setQuiet(200_000);
     for (let index = 0; index < 50; index += 1) {

@@ -29,7 +29,7 @@ function plan(takers: readonly TurnTaker[], places: number): void {
 const end = (name: string) => over.get(name)?.();
 
 describe('turns', () => {
-  it('go round, whoever waited longest first', () => {
+  it('rotate, and the server that waited longest is next', () => {
     plan(['a', 'b', 'c', 'd'].map(taker), 2);
     expect(begun).toEqual(['a', 'b']);
     end('b');
@@ -38,14 +38,14 @@ describe('turns', () => {
     expect(begun).toEqual(['a', 'b', 'c', 'd', 'b']);
   });
 
-  it('follow upon each other where there is a place for each', () => {
+  it('repeat immediately if there are enough places', () => {
     plan([taker('a')], 3);
     end('a');
     end('a');
     expect(begun).toEqual(['a', 'a', 'a']);
   });
 
-  it('under way are not begun again by a new plan', () => {
+  it('in progress are not restarted by a new plan', () => {
     const [a, b, c] = ['a', 'b', 'c'].map(taker) as [TurnTaker, TurnTaker, TurnTaker];
     plan([a, b], 1);
     plan([c, b, a], 2);
@@ -53,7 +53,7 @@ describe('turns', () => {
     expect([a, b, c].map((one) => turns.has(one))).toEqual([true, true, false]);
   });
 
-  it('of one that is no longer planned end without a next', () => {
+  it('of servers that are no longer planned end without another turn', () => {
     const [a, b] = ['a', 'b'].map(taker) as [TurnTaker, TurnTaker];
     plan([a, b], 1);
     plan([], 0);
@@ -61,7 +61,7 @@ describe('turns', () => {
     expect(begun).toEqual(['a']);
   });
 
-  it('begin one by one, and where one ends early its place is taken at once', () => {
+  it('begin one by one, and an early end frees a place immediately', () => {
     turns.plan(['a', 'b', 'c'].map(taker), 2);
     expect(begun).toEqual([]);
     expect(turns.beginNext()).toBe(true);

@@ -7,7 +7,7 @@ import { target } from '../../support/targets.ts';
 
 const UUID = '1a7ce997-259b-452e-8b4e-cecc464142ca';
 const SHORT = UUID.slice(0, 8);
-/** Another server, which was given the short id of the first. */
+/** Another server with the same short id. */
 const SUCCESSOR = `${SHORT}-0000-4000-8000-000000000000`;
 
 const OWNER: MemberOwner = {
@@ -21,7 +21,7 @@ const OWNER: MemberOwner = {
 const create = (of: ServerTarget) =>
   new Member(new ServerRecord(of, { socket: 60_000, poll: 60_000 }), OWNER);
 
-/** The ways in which one server comes to be observed. */
+/** The ways in which one server can be identified. */
 const FORMS = {
   'its short id': target({ id: SHORT, name: SHORT }),
   'its UUID': target({ id: UUID, name: UUID, uuid: UUID }),
@@ -38,7 +38,7 @@ const FORMS = {
 type Form = keyof typeof FORMS;
 const NAMES = Object.keys(FORMS) as Form[];
 
-describe('a server that is named in another way', () => {
+describe('a server that is identified differently', () => {
   it.each(NAMES.flatMap((from) => NAMES.filter((to) => to !== from).map((to) => [from, to] as const)))(
     'keeps its record: %s, then %s',
     (from, to) => {
@@ -53,7 +53,7 @@ describe('a server that is named in another way', () => {
   );
 
   it.each(NAMES.filter((name) => name !== 'its short id'))(
-    'is another server where its short id belongs to another UUID: %s',
+    'is a different server if its short id belongs to another UUID: %s',
     (name) => {
       const before = create(FORMS[name]);
       const next = target({ id: SUCCESSOR, uuid: SUCCESSOR });
@@ -64,7 +64,7 @@ describe('a server that is named in another way', () => {
   );
 
   it.each<Partial<ServerTarget>>([{ address: '203.0.113.7:25565' }, { node: 'ams-2' }, { egg: 'Paper' }])(
-    'is described anew where the listing says %j',
+    'gets a new description if the listing changes to %j',
     (change) => {
       const before = create(FORMS['the listing alone']);
       const next = { ...FORMS['the listing alone'], ...change };
@@ -73,7 +73,7 @@ describe('a server that is named in another way', () => {
     },
   );
 
-  it('keeps its record through any number of reloads, among any others', () => {
+  it('keeps its record through any number of reloads, with any other servers', () => {
     const lists = fc.array(fc.tuple(fc.constantFrom(...NAMES), fc.uniqueArray(fc.nat(5))), { minLength: 1 });
     fc.assert(
       fc.property(lists, (reloads) => {
@@ -90,23 +90,23 @@ describe('a server that is named in another way', () => {
   });
 });
 
-describe('a server whose query changes', () => {
+describe('a server with a changed query', () => {
   const minecraft = { type: 'minecraft', intervalMs: 30_000 };
   const before = target({ query: minecraft, address: '203.0.113.7:25565' });
 
   it.each<[string, ServerTarget]>([
-    ['by its type', { ...before, query: { ...minecraft, type: 'valheim' } }],
-    ['by its interval', { ...before, query: { ...minecraft, intervalMs: 10_000 } }],
-    ['by its address', { ...before, query: { ...minecraft, address: 'play.example.com' } }],
-    ['by the allocation in the listing', target({ query: minecraft, allocation: ':25565' })],
-    ['because it has none any longer', target({ address: '203.0.113.7:25565' })],
-  ])('is described anew, %s', (_, after) => {
+    ['with another type', { ...before, query: { ...minecraft, type: 'valheim' } }],
+    ['with another interval', { ...before, query: { ...minecraft, intervalMs: 10_000 } }],
+    ['with another address', { ...before, query: { ...minecraft, address: 'play.example.com' } }],
+    ['with another allocation in the listing', target({ query: minecraft, allocation: ':25565' })],
+    ['without a query', target({ address: '203.0.113.7:25565' })],
+  ])('gets a new description: %s', (_, after) => {
     const member = create(before);
     expect(regroup([member], [after], create).changes).toMatchObject({ changed: 1, unchanged: 0 });
     expect(member.record.target).toBe(after);
   });
 
-  it('stays as it is where a new configuration says the same', () => {
+  it('is unchanged if the new configuration is the same', () => {
     const member = create(before);
     const same = { ...before, query: { ...minecraft } };
     expect(regroup([member], [same], create).changes).toMatchObject({ changed: 0, unchanged: 1 });

@@ -11,7 +11,7 @@ const samples: fc.Arbitrary<Sample> = fc.record(
 );
 
 describe('SampleSlot', () => {
-  it('gives back each sample as it was written, and nothing of the one before', () => {
+  it('returns each sample as it was written, without values of the previous one', () => {
     const slot = new SampleSlot(new Float64Array(SLOT_SIZE).fill(Number.NaN));
     fc.assert(
       fc.property(samples, (sample) => {
@@ -21,7 +21,7 @@ describe('SampleSlot', () => {
     );
   });
 
-  it('has a place of its own for each field', () => {
+  it('has a separate place for each field', () => {
     const places = Object.values(FIELD_OFFSET).sort((one, other) => one - other);
     expect(places).toEqual(Array.from({ length: SLOT_SIZE }, (_, index) => index));
   });

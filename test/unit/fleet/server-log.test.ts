@@ -15,8 +15,8 @@ beforeEach(() => {
   servers = new ServerLog('main', log, clock);
 });
 
-const loud = () => log.lines.filter(({ level }) => level !== 'debug');
-const messages = () => loud().map(({ message }) => message);
+const visibleLines = () => log.lines.filter(({ level }) => level !== 'debug');
+const messages = () => visibleLines().map(({ message }) => message);
 
 interface Change {
   readonly count: number;
@@ -25,7 +25,7 @@ interface Change {
   readonly level?: 'info' | 'warn';
 }
 
-/** Lines about so many servers, as sessions write them. */
+/** Lines about this many servers, as written by sessions. */
 function change({ count, event, cause, level = 'info' }: Change): void {
   for (let n = 1; n <= count; n += 1) {
     const server = `server-${n}`;
@@ -34,26 +34,26 @@ function change({ count, event, cause, level = 'info' }: Change): void {
   }
 }
 
-describe('what happens to one server at a time', () => {
-  it('is logged as it comes', async () => {
+describe('an event of a single server', () => {
+  it('is logged immediately', async () => {
     for (const event of ['streaming', 'closed', 'streaming_again', 'closed'] as const) {
       change({ count: 1, event });
-      expect(loud().at(-1)).toMatchObject({ fields: { panel: 'main', server: 'server-1', event } });
+      expect(visibleLines().at(-1)).toMatchObject({ fields: { panel: 'main', server: 'server-1', event } });
       await clock.advance(60_000);
     }
-    expect(loud()).toHaveLength(4);
+    expect(visibleLines()).toHaveLength(4);
     expect(clock.pending).toBe(0);
   });
 
-  it('twice in a minute is logged within ten seconds, as it was', async () => {
+  it('that occurs twice in a minute is logged within ten seconds, unchanged', async () => {
     change({ count: 2, event: 'closed', cause: 'closed' });
     expect(messages()).toEqual(['server-1 closed']);
     await clock.advance(10_000);
     expect(messages()).toEqual(['server-1 closed', 'server-2 closed']);
-    expect(loud()[1]?.fields).toMatchObject({ server: 'server-2', cause: 'closed' });
+    expect(visibleLines()[1]?.fields).toMatchObject({ server: 'server-2', cause: 'closed' });
   });
 
-  it('of no known kind, and what is about no server, is passed on', () => {
+  it('of an unknown kind, or of no server, is passed through', () => {
     servers.info({ panel: 'main' }, 'panel main works again');
     servers.warn({ panel: 'main', server: 'survival' }, 'something else');
     servers.error({}, 'this');
@@ -62,12 +62,12 @@ describe('what happens to one server at a time', () => {
   });
 });
 
-describe('what happens to many servers at a time', () => {
-  it('is a line for the first, and one for the others', async () => {
+describe('an event of many servers', () => {
+  it('has one line for the first server, and one for the others', async () => {
     change({ count: 150, event: 'streaming' });
     expect(messages()).toEqual(['server-1 streaming']);
     await clock.advance(20_000);
-    expect(loud().slice(1)).toEqual([
+    expect(visibleLines().slice(1)).toEqual([
       {
         level: 'info',
         fields: {
@@ -84,14 +84,14 @@ describe('what happens to many servers at a time', () => {
     ]);
   });
 
-  it('is four lines for an outage and its end, with the cause that was found meanwhile', async () => {
+  it('has four lines for an outage and its end, with the cause found meanwhile', async () => {
     change({ count: 150, event: 'closed', cause: 'closed' });
     await clock.advance(3_000);
     change({ count: 150, event: 'closed', cause: 'node_connection', level: 'warn' });
     await clock.advance(17_000);
     change({ count: 150, event: 'streaming_again' });
     await clock.advance(120_000);
-    expect(loud().map(({ level, message }) => `${level}: ${message}`)).toEqual([
+    expect(visibleLines().map(({ level, message }) => `${level}: ${message}`)).toEqual([
       'info: server-1 closed',
       'warn: 150 sockets closed (node fra-1 unreachable); reconnecting: server-2, server-3, server-4, …',
       'info: server-1 streaming_again',
@@ -99,7 +99,7 @@ describe('what happens to many servers at a time', () => {
     ]);
   });
 
-  it('is told with its end where that comes before the summary', async () => {
+  it('is logged together with its end if that comes before the summary', async () => {
     change({ count: 150, event: 'closed', cause: 'closed' });
     await clock.advance(2_000);
     change({ count: 150, event: 'streaming_again' });
@@ -109,17 +109,17 @@ describe('what happens to many servers at a time', () => {
     ]);
   });
 
-  it('is four lines a minute at most, however much it is', async () => {
+  it('has at most four lines a minute, however many events there are', async () => {
     for (let second = 0; second < 600; second += 1) {
       for (const event of ['closed', 'blocked', 'failing', 'streaming', 'fallback'] as const)
         change({ count: 10, event, cause: 'closed', level: 'warn' });
       await clock.advance(1_000);
     }
-    expect(loud().length).toBeLessThanOrEqual(40);
+    expect(visibleLines().length).toBeLessThanOrEqual(40);
     expect(Math.max(...messages().map((message) => message.length))).toBeLessThan(500);
   });
 
-  it('is still logged line by line at the level debug', async () => {
+  it('is still logged line by line at level debug', async () => {
     change({ count: 150, event: 'closed', cause: 'closed' });
     await clock.advance(60_000);
     expect(log.lines.filter(({ message }) => message.endsWith(' closed'))).toHaveLength(150);
@@ -136,12 +136,12 @@ describe('what happens to many servers at a time', () => {
 });
 
 describe('crashes', () => {
-  it('are told one by one, but 500 at a time are summed up', async () => {
+  it('are logged one by one, but 500 at once are summarized', async () => {
     servers = new ServerLog('main', log, clock, EACH_CRASH);
     change({ count: 500, event: 'crashed', level: 'warn' });
-    expect(loud()).toHaveLength(5);
+    expect(visibleLines()).toHaveLength(5);
     await clock.advance(10_000);
-    expect(loud().slice(5)).toMatchObject([
+    expect(visibleLines().slice(5)).toMatchObject([
       { level: 'warn', message: '495 servers crashed: server-6, server-7, server-8, …' },
     ]);
   });

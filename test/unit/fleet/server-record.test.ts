@@ -14,7 +14,7 @@ beforeEach(() => {
   now = 10_000_000;
 });
 
-/** A frame of a server that has run for `uptime` seconds and received `received` bytes. */
+/** A frame of a server with an uptime of `uptime` seconds and `received` received bytes. */
 function running(uptime: number, received: number, more: Partial<Sample> = {}): Sample {
   return { state: 'running', uptimeMs: uptime * SECOND, networkReceiveBytes: received, ...more };
 }
@@ -26,7 +26,7 @@ function frame(sample: Sample, afterMs = SECOND): void {
   record.socketSample(sample, now);
 }
 
-/** A poll that is answered at once; its data may be 20 s old. */
+/** A poll that is answered immediately, with data that may be 20 s old. */
 function poll(sample: Sample, afterMs = SECOND): void {
   now += afterMs;
   record.pollSample(sample, now, now);
@@ -37,26 +37,26 @@ function hint(state: ServerState, afterMs = 0): void {
   record.stateHint(state, now);
 }
 
-/** Stops that nobody is known to have asked for, as decided by an instant. */
-function unaskedStops(of: ServerRecord, at: number): number {
+/** Stops without a known request that are decided by this time. */
+function unrequestedStops(of: ServerRecord, at: number): number {
   of.decideStop(at);
-  const { requested: _, ...unasked } = of.stops;
-  return Object.values(unasked).reduce((sum, count) => sum + count, 0);
+  const { requested: _, ...unrequested } = of.stops;
+  return Object.values(unrequested).reduce((sum, count) => sum + count, 0);
 }
 
 const received = () => record.sample?.networkReceiveBytes;
 
-describe('order', () => {
+describe('the order of samples', () => {
   beforeEach(() => record.socketBegan());
 
-  it('a frame that another overtook does not replace it', () => {
+  it('keeps the newer frame if an older one arrives later', () => {
     frame(running(1_000, 5_000));
     frame(running(1_001, 6_000));
     frame(running(1_000, 5_500), 20);
     expect(record.sample).toMatchObject({ uptimeMs: 1_001 * SECOND, networkReceiveBytes: 6_000 });
   });
 
-  it('a frame from before the stop that comes after the word of it does not bring the server back', () => {
+  it('keeps a server offline if a frame from before the stop arrives after its event', () => {
     frame(running(1_000, 5_000));
     hint('offline', 100);
     frame(running(1_001, 6_000), 20);
@@ -64,34 +64,34 @@ describe('order', () => {
     expect(record.starts).toBe(0);
   });
 
-  it('a daemon that finds the server running after all is believed after a moment', () => {
+  it('accepts after a moment that the server is running after all', () => {
     frame(OFF);
     frame(running(90_000, 7_000), 4 * SECOND);
     expect(record.state).toBe('running');
     expect(received()).toBe(7_000);
   });
 
-  it('a poll does not replace a frame that is younger than its cache', () => {
+  it("does not replace a frame by a poll if the frame is younger than the panel's cache", () => {
     frame(running(1_000, 9_000));
     poll(running(985, 8_000), 5 * SECOND);
     expect(record.source).toBe('socket');
     expect(received()).toBe(9_000);
   });
 
-  it('a poll that shows a later uptime of the same run is taken at once', () => {
+  it('accepts a poll with a later uptime of the same run immediately', () => {
     frame(running(1_000, 9_000));
     poll(running(1_004, 9_500), 5 * SECOND);
     expect(record.source).toBe('poll');
     expect(received()).toBe(9_500);
   });
 
-  it('a cached poll of the run before the restart is not taken for the new run', () => {
+  it('does not mistake a cached poll of the previous run for the new run', () => {
     frame(running(3, 10));
     poll(running(5_000, 9_000), 2 * SECOND);
     expect(received()).toBe(10);
   });
 
-  it('socket, poll, socket: each in its turn, counters never down', () => {
+  it('alternates between socket and polls without a decreasing counter', () => {
     const seen: (number | undefined)[] = [];
     const note = () => seen.push(received());
     frame(running(1_000, 9_000));
@@ -110,7 +110,7 @@ describe('order', () => {
 describe('counters', () => {
   beforeEach(() => record.socketBegan());
 
-  it('hold still where one value dips', () => {
+  it('ignore a temporary decrease', () => {
     frame({ state: 'running', networkReceiveBytes: 1_000_000 });
     frame({ state: 'running', networkReceiveBytes: 999_500 });
     expect(received()).toBe(1_000_000);
@@ -118,14 +118,14 @@ describe('counters', () => {
     expect(received()).toBe(1_000_100);
   });
 
-  it('begin anew when the uptime fell', () => {
+  it('restart when the uptime decreases', () => {
     frame(running(5_000, 1_000_000));
     frame(running(2, 50), 10 * SECOND);
     expect(received()).toBe(50);
   });
 
   it.each(['offline', 'stopped', 'starting'] as const)(
-    'begin anew when the state passed through %s',
+    'restart when the state passes through %s',
     (state) => {
       frame({ state: 'running', networkReceiveBytes: 1_000_000 });
       hint(state, 500);
@@ -134,13 +134,13 @@ describe('counters', () => {
     },
   );
 
-  it('go to zero with the server', () => {
+  it('are zero when the server is offline', () => {
     frame(running(5_000, 1_000_000));
     frame(OFF);
     expect(received()).toBe(0);
   });
 
-  it('give in when they stay lower for a minute: then it was a start that nothing told of', () => {
+  it('accept lower values after a minute, since the server must have been restarted unnoticed', () => {
     frame({ state: 'running', networkReceiveBytes: 1_000_000 });
     for (let second = 0; second < 60; second += 1)
       frame({ state: 'running', networkReceiveBytes: 100 + second });
@@ -150,7 +150,7 @@ describe('counters', () => {
     expect(received()).toBe(161);
   });
 
-  it('never go down unless the server was restarted, whatever comes in whatever order', () => {
+  it('never decrease unless the server was restarted, for any samples in any order', () => {
     const step = fc.record({
       uptime: fc.integer({ min: 1, max: 100_000 }),
       bytes: fc.integer({ min: 0, max: 1_000_000 }),
@@ -165,7 +165,7 @@ describe('counters', () => {
         for (const { uptime, bytes, afterMs, source } of steps) {
           at += afterMs;
           const before = one.starts;
-          // An uptime too long for a start between two samples that are less than a second apart.
+          // An uptime too long for a start between two samples less than a second apart.
           const sample = running(uptime + 30, bytes);
           if (source === 'socket') one.socketSample(sample, at);
           else one.pollSample(sample, at, at);
@@ -178,40 +178,40 @@ describe('counters', () => {
   });
 });
 
-describe('starts and stops that nobody asked for', () => {
+describe('starts and unrequested stops', () => {
   beforeEach(() => record.socketBegan());
-  const stops = (afterMs = 10 * SECOND) => unaskedStops(record, now + afterMs);
+  const stops = (afterMs = 10 * SECOND) => unrequestedStops(record, now + afterMs);
 
   it.each([
     ['a crash', ['running', 'offline'], 0, 1],
-    ['a crash at start', ['offline', 'starting', 'offline'], 1, 1],
-    ['a stop that was asked for', ['running', 'stopping', 'offline'], 0, 0],
-    ['a stop whose stopping came late', ['running', 'offline', 'stopping'], 0, 0],
+    ['a crash during the start', ['offline', 'starting', 'offline'], 1, 1],
+    ['a requested stop', ['running', 'stopping', 'offline'], 0, 0],
+    ['a stop whose stopping event arrives late', ['running', 'offline', 'stopping'], 0, 0],
     ['a restart', ['running', 'stopping', 'offline', 'starting', 'running'], 1, 0],
-    ['a crash and its restart', ['running', 'offline', 'starting', 'running'], 1, 1],
+    ['a crash with a restart', ['running', 'offline', 'starting', 'running'], 1, 1],
     ['a start', ['offline', 'starting', 'running'], 1, 0],
-    ['a start that skips a state', ['offline', 'running'], 1, 0],
-    ['the first state of a connect', ['offline'], 0, 0],
+    ['a start without the starting state', ['offline', 'running'], 1, 0],
+    ['the first state after a connect', ['offline'], 0, 0],
   ] as const)('%s', (_what, states, starts, unexpected) => {
     for (const state of states) hint(state, 500);
     expect({ starts: record.starts, unexpected: stops() }).toEqual({ starts, unexpected });
   });
 
-  it('wait two seconds for a late stopping, and ten for the words of the daemon', () => {
+  it('wait two seconds for a late stopping event, and ten for messages of the daemon', () => {
     hint('running');
     hint('offline', 500);
     expect(stops(9_999)).toBe(0);
     expect(stops(10_000)).toBe(1);
   });
 
-  it('a late stopping leaves the server offline', () => {
+  it('keep the server offline after a late stopping event', () => {
     hint('running');
     hint('offline', 500);
     hint('stopping', 100);
     expect(record.state).toBe('offline');
   });
 
-  it('what a new socket says first is no transition', () => {
+  it('do not count the first state from a new socket', () => {
     hint('running');
     record.socketBegan();
     hint('offline', 500);
@@ -221,7 +221,7 @@ describe('starts and stops that nobody asked for', () => {
     expect(record.starts).toBe(0);
   });
 
-  it('a start that happened between two sockets shows by its uptime', () => {
+  it('count a start between two sockets by the uptime', () => {
     frame(running(5_000, 10));
     record.socketBegan();
     frame(running(12, 10), 60 * SECOND);
@@ -233,9 +233,9 @@ describe('starts and stops that nobody asked for', () => {
   it.each<[title: string, greeting: ServerState, first: Sample]>([
     ['with status first, as daemons do', 'running', running(12, 10)],
     ['from a daemon that sends no uptime', 'running', { state: 'running', memoryBytes: 1 }],
-    ['while it starts, before its container is up', 'starting', { state: 'starting', uptimeMs: 0 }],
-    ['while it starts', 'starting', { state: 'starting', uptimeMs: 900 }],
-  ])('a start of a server that was off, between two sockets: %s', (_title, greeting, first) => {
+    ['during the start, before its container runs', 'starting', { state: 'starting', uptimeMs: 0 }],
+    ['during the start', 'starting', { state: 'starting', uptimeMs: 900 }],
+  ])('count a start of an offline server between two sockets: %s', (_title, greeting, first) => {
     frame(OFF);
     record.socketBegan();
     hint(greeting, 60 * SECOND);
@@ -245,7 +245,7 @@ describe('starts and stops that nobody asked for', () => {
     expect(stops()).toBe(0);
   });
 
-  it('a server that was never off, whatever one status said, was not started', () => {
+  it('do not count a start for a single wrong status', () => {
     frame(running(5_000, 10));
     record.socketBegan();
     hint('offline', 60 * SECOND);
@@ -256,7 +256,7 @@ describe('starts and stops that nobody asked for', () => {
     expect(record.starts).toBe(0);
   });
 
-  it('a restart in a gap whose run is longer than the one before is counted, and its counters begin anew', () => {
+  it('count a restart in a gap even if the new run is longer than the previous one, and counters restart', () => {
     frame(running(10, 5_000));
     record.socketBegan();
     hint('running', 300 * SECOND);
@@ -267,7 +267,7 @@ describe('starts and stops that nobody asked for', () => {
     expect(record.startedAt).toBe(now - 201 * SECOND);
   });
 
-  it('a run that goes on after a gap is no start', () => {
+  it('do not count a run that continued through a gap', () => {
     frame(running(10, 5_000));
     record.socketBegan();
     hint('running', 300 * SECOND);
@@ -276,7 +276,7 @@ describe('starts and stops that nobody asked for', () => {
     expect(received()).toBe(5_100);
   });
 
-  it('a stop that the node withheld, since it no longer accepted the token, has no known reason', () => {
+  it('count a stop with an unknown reason if the node withheld its events because of the token', () => {
     frame(running(10, 5_000));
     record.eventsWithheld();
     frame(OFF, 20 * SECOND);
@@ -284,7 +284,7 @@ describe('starts and stops that nobody asked for', () => {
     expect(record.state).toBe('offline');
   });
 
-  it('a start that the node withheld is counted once', () => {
+  it('count a start that the node withheld once', () => {
     frame(OFF);
     record.eventsWithheld();
     frame(running(5, 10), 20 * SECOND);
@@ -292,17 +292,17 @@ describe('starts and stops that nobody asked for', () => {
     expect(record.starts).toBe(1);
   });
 
-  it('a start that its state told of is not counted again for its uptime', () => {
+  it('do not count a start again because of its uptime', () => {
     frame(OFF);
     hint('starting', 500);
-    // The image is pulled first: the container comes up much later.
+    // The image is pulled first, so the container starts much later.
     frame({ state: 'starting', uptimeMs: 0 }, 60 * SECOND);
     frame({ state: 'running', uptimeMs: 900 });
     frame({ state: 'running', uptimeMs: 1_900 });
     expect(record.starts).toBe(1);
   });
 
-  it('a poll sees a start, but not how the server stopped', () => {
+  it('count a start seen by polls, but without a reason for the stop', () => {
     poll(running(1_000, 5));
     poll(OFF, 30 * SECOND);
     poll(running(10, 5), 30 * SECOND);
@@ -311,15 +311,15 @@ describe('starts and stops that nobody asked for', () => {
   });
 });
 
-/** What a server did in one step of a made-up life, and what the node then says of it. */
+/** What a server does in one step of a simulated life, and what the node then reports. */
 const LIFE = ['start', 'crash', 'stop', 'restart', 'gap', 'wait'] as const;
 
-describe('a stats frame in the same instant as a status', () => {
+describe('a stats frame at the same time as a status', () => {
   beforeEach(() => record.socketBegan());
-  const stops = (afterMs = 10 * SECOND) => unaskedStops(record, now + afterMs);
+  const stops = (afterMs = 10 * SECOND) => unrequestedStops(record, now + afterMs);
   const stats = (state: ServerState, afterMs: number) => frame({ state, memoryBytes: 1 }, afterMs);
 
-  it('that carries the older state undoes nothing', () => {
+  it('with the older state changes nothing', () => {
     frame(OFF);
     hint('starting', SECOND);
     stats('offline', 0);
@@ -331,7 +331,7 @@ describe('a stats frame in the same instant as a status', () => {
     });
   });
 
-  it('that carries a state from earlier in a quick restart undoes nothing', () => {
+  it('with a state from earlier in a quick restart changes nothing', () => {
     frame(running(100, 5_000));
     for (const state of ['stopping', 'offline', 'starting'] as const) hint(state, 300);
     for (const state of ['running', 'stopping', 'offline'] as const) stats(state, 100);
@@ -343,7 +343,7 @@ describe('a stats frame in the same instant as a status', () => {
     });
   });
 
-  it('does not bring back what a server that is off used', () => {
+  it('does not restore the resource usage of an offline server', () => {
     frame(running(100, 5_000, { memoryBytes: 7 }));
     hint('offline', SECOND);
     frame(OFF, 10);
@@ -351,20 +351,20 @@ describe('a stats frame in the same instant as a status', () => {
     expect(record.sample).toMatchObject({ state: 'offline', memoryBytes: 0 });
   });
 
-  it('that is newer than the status is believed', () => {
+  it('that is newer than the status is accepted', () => {
     hint('starting');
     stats('running', SECOND);
     expect(record.state).toBe('running');
   });
 
-  it('is believed after two seconds', () => {
+  it('is accepted after two seconds', () => {
     frame(running(100, 5_000));
     hint('offline', SECOND);
     stats('running', 2_001);
     expect(record.state).toBe('running');
   });
 
-  it('a cached poll does not undo a status either', () => {
+  it('does not change a status if it is a cached poll', () => {
     frame(running(100, 5_000));
     hint('offline', 30 * SECOND);
     poll(running(125, 5_500), SECOND);
@@ -372,7 +372,7 @@ describe('a stats frame in the same instant as a status', () => {
     expect(record.starts).toBe(0);
   });
 
-  it('a poll that shows a run which began after the status is believed', () => {
+  it('is accepted if it is a poll of a run that began after the status', () => {
     frame(running(100, 5_000));
     hint('offline', 30 * SECOND);
     poll(running(3, 5), 10 * SECOND);
@@ -380,7 +380,7 @@ describe('a stats frame in the same instant as a status', () => {
     expect(record.starts).toBe(1);
   });
 
-  it('counts every start and every crash once, whatever older frames come within two seconds of a status', () => {
+  it('never changes the number of starts and crashes, whatever older frames arrive within two seconds of a status', () => {
     const step = fc.record({
       what: fc.constantFrom(...LIFE),
       lateMs: fc.array(fc.integer({ min: 0, max: 300 }), { maxLength: 3 }),
@@ -396,7 +396,10 @@ describe('a stats frame in the same instant as a status', () => {
         const say = (of: ServerState, uptimeMs: number) =>
           one.socketSample({ state: of, ...(tellsUptime && { uptimeMs }) }, at);
         const uptime = () => (state === 'offline' ? 0 : at - since);
-        /** The server moves to a state; the node says so, and then publishes frames with the state before, with its numbers or the new ones. */
+        /**
+         * Changes the server's state. The node reports it, and then sends frames with the previous state, with its
+         * values or the new ones.
+         */
         const turn = (next: ServerState, late: readonly number[], isMixed: boolean) => {
           const before = { state, uptime: uptime() };
           at += 500;
@@ -441,13 +444,13 @@ describe('a stats frame in the same instant as a status', () => {
             turn('starting', lateMs, isMixed);
             expected.starts += 1;
           }
-          // The node publishes what is the case, and goes on for a while.
+          // The node reports the current state, and again later.
           at += 2_500;
           say(state, uptime());
           at += 10_000;
           say(state, uptime());
         }
-        expect({ starts: one.starts, stops: unaskedStops(one, at + 10_000) }).toEqual(expected);
+        expect({ starts: one.starts, stops: unrequestedStops(one, at + 10_000) }).toEqual(expected);
       }),
     );
   });
@@ -458,7 +461,7 @@ describe('frozen statistics', () => {
   const ASKED_AFTER = 15 * SECOND;
   const isFresh = () => record.isFresh(now);
 
-  it('a running server whose uptime stands still over two answers has no fresh sample', () => {
+  it('leave a running server without a fresh sample after two answers with the same uptime', () => {
     frame(running(1_000, 5_000));
     const { startedAt } = record;
     frame(running(1_000, 5_000), ASKED_AFTER);
@@ -471,7 +474,7 @@ describe('frozen statistics', () => {
     expect(record.starts).toBe(0);
   });
 
-  it('has one again when its uptime goes on, and its start time still holds', () => {
+  it('end when the uptime increases again, and the start time is unchanged', () => {
     frame(running(1_000, 5_000));
     const { startedAt } = record;
     for (let answer = 0; answer < 4; answer += 1) frame(running(1_000, 5_000), ASKED_AFTER);
@@ -482,7 +485,7 @@ describe('frozen statistics', () => {
     expect(received()).toBe(5_500);
   });
 
-  it('are no restart, however short the run was when they froze', () => {
+  it('are not a restart, however short the run was', () => {
     frame(running(3, 5_000));
     for (let answer = 0; answer < 4; answer += 1) frame(running(3, 5_000), ASKED_AFTER);
     record.socketBegan();
@@ -491,34 +494,34 @@ describe('frozen statistics', () => {
     expect(record.starts).toBe(0);
   });
 
-  it('still tell that the server went off', () => {
+  it('do not hide that the server went offline', () => {
     frame(running(1_000, 5_000));
     for (let answer = 0; answer < 4; answer += 1) frame(running(1_000, 5_000), ASKED_AFTER);
     frame(OFF, ASKED_AFTER);
     expect(isFresh()).toBe(true);
     expect(record.state).toBe('offline');
-    expect(unaskedStops(record, now + 10 * SECOND)).toBe(1);
+    expect(unrequestedStops(record, now + 10 * SECOND)).toBe(1);
   });
 
   it.each<[title: string, sample: Sample]>([
     ['an old daemon, which sends no uptime', { state: 'running', memoryBytes: 5 }],
-    ['a server that is off', OFF],
-    ['a container that is yet to start', { state: 'starting', uptimeMs: 0 }],
-  ])('are not taken from %s', (_title, sample) => {
+    ['an offline server', OFF],
+    ['a container that has not started yet', { state: 'starting', uptimeMs: 0 }],
+  ])('are not detected for %s', (_title, sample) => {
     for (let answer = 0; answer < 10; answer += 1) {
       frame(sample, ASKED_AFTER);
       expect(isFresh()).toBe(true);
     }
   });
 
-  it('are not taken from a node that sends stats unasked, whatever uptime they repeat', () => {
+  it('are not detected for a node that sends stats without a request, even if the uptime repeats', () => {
     for (let second = 0; second < 60; second += 1) {
       frame(running(1_000, 5_000));
       expect(isFresh()).toBe(true);
     }
   });
 
-  it('are not taken from polls, which the panel caches', () => {
+  it('are not detected in polls, which the panel caches', () => {
     for (let answer = 0; answer < 10; answer += 1) {
       poll(running(1_000, 5_000), 10 * SECOND);
       expect(isFresh()).toBe(true);
@@ -529,7 +532,7 @@ describe('frozen statistics', () => {
 describe('start time', () => {
   beforeEach(() => record.socketBegan());
 
-  it('holds still between samples of one run', () => {
+  it('does not change between samples of one run', () => {
     frame({ state: 'running', uptimeMs: 60_000 });
     const first = record.startedAt;
     frame({ state: 'running', uptimeMs: 60_930 });
@@ -539,7 +542,7 @@ describe('start time', () => {
     expect(first).toBe(10_001_000 - 60_000);
   });
 
-  it('is absent when offline and new after a start', () => {
+  it('is absent when offline, and new after a start', () => {
     frame(running(5_000, 1));
     frame(OFF);
     expect(record.startedAt).toBeUndefined();
@@ -547,7 +550,7 @@ describe('start time', () => {
     expect(record.startedAt).toBe(now - 2_000);
   });
 
-  it('is absent where the panel tells no uptime', () => {
+  it('is absent if the panel sends no uptime', () => {
     frame({ state: 'running', memoryBytes: 1 });
     expect(record.startedAt).toBeUndefined();
   });
@@ -569,14 +572,14 @@ describe('peaks', () => {
     expect(record.peaks(now + 70 * SECOND)).toBeUndefined();
   });
 
-  it('take the rate by the server’s own clock: frames that come bunched are no burst', () => {
+  it("use the server's own clock for rates, so delayed frames are not a burst", () => {
     frame(running(100, 0));
     frame(running(101, 1_000), 1_900);
     frame(running(102, 2_000), 100);
     expect(record.peaks(now)).toMatchObject({ networkReceiveBytesPerSecond: 1_000 });
   });
 
-  it('take no rate over a gap, a restart or a poll', () => {
+  it('have no rate across a gap, a restart or a poll', () => {
     frame(running(100, 0));
     frame(running(160, 60_000), 60 * SECOND);
     frame(OFF);
@@ -588,7 +591,7 @@ describe('peaks', () => {
 });
 
 describe('freshness and limits', () => {
-  it('a sample is stale past its staleness, each way by its own', () => {
+  it('a sample becomes stale by the staleness of its source', () => {
     record.staleness = { socket: 60_000, poll: 150_000 };
     frame(running(1, 1));
     expect(record.isFresh(now + 60_000)).toBe(true);
@@ -597,13 +600,13 @@ describe('freshness and limits', () => {
     expect(record.isFresh(now + 150_000)).toBe(true);
   });
 
-  it('the memory limit of the socket holds on over polls', () => {
+  it('the memory limit from the socket is kept between polls', () => {
     frame(running(1, 1, { memoryLimitBytes: 4_096 }));
     poll(running(61, 1, { memoryBytes: 7 }), 60 * SECOND);
     expect(record.sample).toMatchObject({ memoryLimitBytes: 4_096, memoryBytes: 7 });
   });
 
-  it('a field that the panel no longer sends is absent', () => {
+  it('a field that is no longer sent is absent', () => {
     frame(running(1, 1, { diskBytes: 9 }));
     frame(running(2, 1));
     expect(record.sample).not.toHaveProperty('diskBytes');
@@ -627,7 +630,7 @@ describe('the expectation', () => {
       ['auto', ['running', 'offline'], undefined],
       ['auto', ['running', 'polled offline'], true],
     ],
-  )('%s, of a server that was seen %j, is %s', (wanted, seen, expected) => {
+  )('%s, for a server with the states %j, is %s', (wanted, seen, expected) => {
     const one = create(wanted);
     one.socketBegan();
     for (const state of seen) {
@@ -645,7 +648,7 @@ describe('the expectation', () => {
     ['restoring', false],
     ['suspended', true],
     ['maintenance', true],
-  ])('auto of a server that is %s, by the listing or its answers, is %s', (reason, expected) => {
+  ])('auto for a server blocked as %s, by the listing or by its answers, is %s', (reason, expected) => {
     for (const one of [create('auto', reason), create('auto')]) {
       one.socketBegan();
       one.stateHint('running', now);
@@ -658,7 +661,7 @@ describe('the expectation', () => {
 });
 
 describe('saturation and uptime', () => {
-  it('go by the limits that the metrics show, and by the time between samples', () => {
+  it('use the limits that the metrics show, and the time between samples', () => {
     const limits = { cpuCores: 2, memoryBytes: 1_000 };
     record = new ServerRecord(target({ limits }), { socket: 60_000, poll: 60_000 });
     record.socketBegan();
@@ -671,7 +674,7 @@ describe('saturation and uptime', () => {
     expect(record.durations).toMatchObject({ observed: 41, running: 11 });
   });
 
-  it('go by a new limit from the moment that it is known, be it configured or reported', () => {
+  it('use a new limit as soon as it is known, whether configured or reported', () => {
     const atItsLimits = (second: number, memoryLimitBytes: number) =>
       running(second, 0, { cpuCores: 2, memoryBytes: 1_000, memoryLimitBytes });
     record = new ServerRecord(target({ limits: { cpuCores: 4 } }), { socket: 60_000, poll: 60_000 });
@@ -686,7 +689,7 @@ describe('saturation and uptime', () => {
     expect(record.durations).toMatchObject({ cpuSaturated: 1, memorySaturated: 1 });
   });
 
-  it('know no saturation without a limit', () => {
+  it('have no saturation without a limit', () => {
     frame(running(1, 0, { cpuCores: 9 }));
     expect(record.durations).toMatchObject({ cpuSaturated: undefined, memorySaturated: undefined });
   });

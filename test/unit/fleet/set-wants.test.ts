@@ -30,7 +30,7 @@ const ids = () => fleet.records.map(({ target }) => target.id);
 const conditions = () => fleet.records.map(({ status }) => status.condition);
 
 describe('a new list of servers', () => {
-  it('brings servers, and leaves the others their record and their socket', async () => {
+  it('adds servers, and the others keep their records and sockets', async () => {
     await start(servers(2));
     const [a, b] = fleet.records;
     expect(fleet.setWants({ servers: [named('a'), named('c'), named('b')] })).toEqual({
@@ -49,7 +49,7 @@ describe('a new list of servers', () => {
     expect(fleet.reading().plan.sockets).toBe(3);
   });
 
-  it('takes servers: their sockets close and no call is made for them', async () => {
+  it('removes servers: their sockets are closed, and no calls are made for them', async () => {
     await start(servers(3));
     expect(fleet.setWants({ servers: [named('b')] })).toMatchObject({ removed: 2, unchanged: 1 });
     expect(ids()).toEqual(['b']);
@@ -61,7 +61,7 @@ describe('a new list of servers', () => {
     expect(gateway.forgotten).toEqual(['a', 'c']);
   });
 
-  it('changes what is said of a server without touching it', async () => {
+  it('changes the description of a server without interrupting it', async () => {
     await start(servers(2));
     const [record] = fleet.records;
     const renamed = named('a', {
@@ -80,7 +80,7 @@ describe('a new list of servers', () => {
     expect(bench.streamed()).toEqual(['a', 'b']);
   });
 
-  it('knows a server by its short id and by its uuid', async () => {
+  it('recognizes a server by its short id and by its UUID', async () => {
     const uuid = '1a7ce997-259b-452e-8b4e-cecc464142ca';
     await start([named('1a7ce997')]);
     const [record] = fleet.records;
@@ -90,7 +90,7 @@ describe('a new list of servers', () => {
     expect(bench.sockets).toHaveLength(1);
   });
 
-  it('takes another uuid under the same short id for another server', async () => {
+  it('treats another UUID with the same short id as a different server', async () => {
     await start([named('1a7ce997', { uuid: '1a7ce997-259b-452e-8b4e-cecc464142ca' })]);
     const [record] = fleet.records;
     fleet.setWants({ servers: [named('1a7ce997', { uuid: '1a7ce997-0000-452e-8b4e-cecc464142ca' })] });
@@ -99,7 +99,7 @@ describe('a new list of servers', () => {
     expect(bench.sockets.map(({ ended }) => ended)).toEqual(['closed', undefined]);
   });
 
-  it('counts a server once that is listed twice', async () => {
+  it('counts a server once if it is listed twice', async () => {
     await start(servers(1));
     expect(fleet.setWants({ servers: [named('a'), named('a', { name: 'again' })] })).toMatchObject({
       added: 0,
@@ -108,7 +108,7 @@ describe('a new list of servers', () => {
     expect(ids()).toEqual(['a']);
   });
 
-  it('that says the same changes nothing: neither target, list nor plan', async () => {
+  it('without changes leaves targets, list and plan as they are', async () => {
     await start(servers(3));
     const { records } = fleet;
     const targets = records.map(({ target }) => target);
@@ -120,7 +120,7 @@ describe('a new list of servers', () => {
     expect(bench.log.lines).toHaveLength(lines);
   });
 
-  it('leaves a list that was read before as it was', async () => {
+  it('does not modify a list that was read before', async () => {
     await start(servers(2));
     const { records } = fleet;
     fleet.setWants({ servers: servers(1) });
@@ -128,7 +128,7 @@ describe('a new list of servers', () => {
     expect(fleet.records).toHaveLength(1);
   });
 
-  it('may be empty, and may fill a fleet that was', async () => {
+  it('can be empty, and can fill an empty fleet', async () => {
     await start([]);
     expect(gateway.calls).toEqual([]);
     fleet.setWants({ servers: servers(2) });
@@ -141,7 +141,7 @@ describe('a new list of servers', () => {
     expect(fleet.records).toEqual([]);
   });
 
-  it('changes how a server is observed', async () => {
+  it('can change the mode of a server', async () => {
     await start(servers(2));
     fleet.setWants({ servers: [named('a', { mode: 'poll' }), named('b', { mode: 'socket' })] });
     await clock.advance(MINUTE);
@@ -152,7 +152,7 @@ describe('a new list of servers', () => {
     expect(conditions()).toEqual(['streaming', 'streaming']);
   });
 
-  it('gives the place of one that left its turn to the next', async () => {
+  it('gives the turn of a removed server to the next one', async () => {
     gateway.limitPerMinute = 0.5;
     await start(servers(10));
     expect(bench.streamed()).toEqual(['a', 'b', 'c', 'd']);
@@ -161,7 +161,7 @@ describe('a new list of servers', () => {
     expect(bench.streamed()).toEqual(['b', 'c', 'd', 'e']);
   });
 
-  it('before the start is what is started with', async () => {
+  it('before the start replaces the initial list', async () => {
     fleet = bench.create(servers(1));
     fleet.setWants({ servers: servers(2) });
     fleet.start();
@@ -169,7 +169,7 @@ describe('a new list of servers', () => {
     expect(bench.streamed()).toEqual(['a', 'b']);
   });
 
-  it('after the end begins nothing', async () => {
+  it('after the stop begins nothing', async () => {
     await start(servers(1));
     await fleet.stop();
     fleet.setWants({ servers: servers(2) });
@@ -178,7 +178,7 @@ describe('a new list of servers', () => {
     expect(clock.pending).toBe(0);
   });
 
-  it('has the end wait for the sockets of those that left, too', async () => {
+  it('makes the stop wait for the sockets of removed servers as well', async () => {
     await start(servers(2));
     const [first] = bench.sockets;
     if (first === undefined) throw new Error('expected a socket');
@@ -194,8 +194,8 @@ describe('a new list of servers', () => {
   });
 });
 
-describe('other intervals', () => {
-  it('are taken on by those that are observed already', async () => {
+describe('changed intervals', () => {
+  it('apply to servers that are already observed', async () => {
     await start([named('a'), named('b', { mode: 'poll' })]);
     await clock.advance(MINUTE);
     fleet.setIntervals({ pollIntervalMs: 5 * MINUTE, stalenessMs: 20 * MINUTE });
@@ -207,8 +207,8 @@ describe('other intervals', () => {
   });
 });
 
-describe('another key', () => {
-  it('is tried at once for those whom the old one was refused for, and learns their limit', async () => {
+describe('a changed key', () => {
+  it('is tried immediately for servers that the old key could not read, and its rate limit is learned', async () => {
     const take = gateway.answerCredentials;
     gateway.answerCredentials = (server, signal) =>
       server === 'a'
@@ -225,11 +225,11 @@ describe('another key', () => {
   });
 });
 
-describe("the learning call's answer", () => {
+describe('the answer of the learning call', () => {
   it.each<[string, ServerTarget['mode'], boolean]>([
-    ['a server that is observed by socket alone', 'socket', false],
-    ['a server that is suspended', 'auto', true],
-  ])('is no sample of %s', async (_, mode, suspended) => {
+    ['a server in mode socket', 'socket', false],
+    ['a suspended server', 'auto', true],
+  ])('is not used as a sample of %s', async (_, mode, suspended) => {
     gateway.answerCredentials = () => new Promise(() => {});
     gateway.answerResources = () =>
       Promise.resolve({ sample: { state: 'running', memoryBytes: 7 }, suspended, badFields: 0 });
@@ -238,7 +238,7 @@ describe("the learning call's answer", () => {
     expect(fleet.records[0]?.sample).toBeUndefined();
   });
 
-  it('is asked of a server that is not blocked, where there is one', async () => {
+  it('comes from a server that is not blocked, if there is one', async () => {
     gateway.answerCredentials = (server) =>
       server === 'b'
         ? Promise.resolve({ token: 'token', socketUrl: `wss://node/${server}`, lifetimeMs: 600_000 })

@@ -20,7 +20,7 @@ describe('a server', () => {
     );
   });
 
-  it('moves to the new shard or stays, when one is added', () => {
+  it('moves to the new shard or stays when a shard is added', () => {
     fc.assert(
       fc.property(server, total, (one, count) => {
         expect([shardOf(one, count), count]).toContain(shardOf(one, count + 1));
@@ -28,7 +28,7 @@ describe('a server', () => {
     );
   });
 
-  it('belongs to the same one by its short and its full id', () => {
+  it('belongs to the same shard by its short and its full id', () => {
     fc.assert(
       fc.property(fc.uuid(), total, (uuid, count) => {
         const short = { panel: 'main', id: uuid.slice(0, 8) };
@@ -37,12 +37,12 @@ describe('a server', () => {
     );
   });
 
-  // Exporters of different versions may run side by side during an update.
+  // Exporters of different versions may run at the same time during an update.
   it.each([
     ['main', '1a7ce997', 5, 0],
     ['main', 'd3aac109', 5, 1],
     ['other', '1a7ce997', 5, 0],
-  ])('%s %s of %i stays where it is from version to version', (panel, id, count, index) => {
+  ])('%s %s of %i shards stays in the same shard in all versions', (panel, id, count, index) => {
     expect(shardOf({ panel, id }, count)).toBe(index);
   });
 });
@@ -54,7 +54,7 @@ describe('a fleet', () => {
     for (const size of sizes) expect(Math.abs(size - 1_000)).toBeLessThan(150);
   });
 
-  it('moves only its due part when a shard is added', () => {
+  it('moves only a proportional part when a shard is added', () => {
     const moved = FLEET.filter((one) => shardOf(one, 5) !== shardOf(one, 4));
     expect(Math.abs(moved.length - 1_000)).toBeLessThan(150);
   });

@@ -29,13 +29,13 @@ function nextSlice(): void {
 }
 
 describe('sliced work', () => {
-  it('that is little is done at once', () => {
+  it('is done immediately if there is little', () => {
     work.begin(steps('a', 20));
     expect(done).toHaveLength(20);
     expect(later.size).toBe(0);
   });
 
-  it('that is much lets others have their turn in between', () => {
+  it('yields to other work if there is much', () => {
     work.begin(steps('a', 1_000));
     let slices = 1;
     for (; later.size > 0; slices += 1) {
@@ -47,7 +47,7 @@ describe('sliced work', () => {
     expect(slices).toBeGreaterThanOrEqual(30);
   });
 
-  it('is dropped for other work', () => {
+  it('is dropped when new work begins', () => {
     work.begin(steps('a', 1_000));
     work.begin(steps('b', 150));
     while (later.size > 0) nextSlice();
@@ -55,7 +55,7 @@ describe('sliced work', () => {
     expect(done.filter((name) => name === 'b')).toHaveLength(150);
   });
 
-  it('may be cancelled, also by itself', () => {
+  it('can be cancelled, even from within', () => {
     work.begin(steps('a', 1_000));
     work.cancel();
     expect(later.size).toBe(0);

@@ -21,25 +21,25 @@ const ABORTED: DaemonWords = { kind: 'restart aborted' };
 const DISABLED: DaemonWords = { kind: 'restart disabled' };
 const DISK: DaemonWords = { kind: 'disk full' };
 
-describe('a stop that no stopping came before', () => {
+describe('a stop without a stopping event before it', () => {
   it.each<[title: string, words: readonly DaemonWords[], reason: StopReason]>([
     ['a crash', [DETECTED, code(1), killed(false)], 'crashed'],
-    ['a kill by somebody else', [DETECTED, code(137), killed(false)], 'crashed'],
+    ['a kill by someone else', [DETECTED, code(137), killed(false)], 'crashed'],
     ['out of memory', [DETECTED, code(137), killed(true)], 'out_of_memory'],
     ['out of memory with a clean exit', [DETECTED, code(0), killed(true)], 'out_of_memory'],
-    ['a stop from inside', [DETECTED, code(0), killed(false)], 'exited'],
-    ['the same, the first line lost', [code(0), killed(false)], 'exited'],
-    ['the same, the last line lost', [DETECTED, code(0)], 'exited'],
-    ['a crash, the last line lost', [DETECTED, code(1)], 'crashed'],
-    ['the code lost, killed for its memory', [DETECTED, killed(true)], 'out_of_memory'],
-    // With the default settings of a node this may be a clean exit as well.
-    ['the code lost, not killed for its memory', [DETECTED, killed(false)], 'unknown'],
-    ['all but the first line lost', [DETECTED], 'unknown'],
-    ['all but the last line lost', [ABORTED], 'unknown'],
-    ['in another order', [killed(true), code(137), DETECTED], 'out_of_memory'],
-    ['crash detection that is off', [DISABLED], 'unknown'],
-    ['nothing', [], 'unknown'],
-  ])('is explained by the words on it: %s', (_title, words, reason) => {
+    ['a clean exit', [DETECTED, code(0), killed(false)], 'exited'],
+    ['a clean exit without the first line', [code(0), killed(false)], 'exited'],
+    ['a clean exit without the last line', [DETECTED, code(0)], 'exited'],
+    ['a crash without the last line', [DETECTED, code(1)], 'crashed'],
+    ['out of memory without the exit code', [DETECTED, killed(true)], 'out_of_memory'],
+    // With the default settings of a node this may also be a clean exit.
+    ['an unknown exit code, not out of memory', [DETECTED, killed(false)], 'unknown'],
+    ['only the first line', [DETECTED], 'unknown'],
+    ['only the last line', [ABORTED], 'unknown'],
+    ['lines in a different order', [killed(true), code(137), DETECTED], 'out_of_memory'],
+    ['disabled crash detection', [DISABLED], 'unknown'],
+    ['no lines', [], 'unknown'],
+  ])("is explained by the daemon's messages: %s", (_title, words, reason) => {
     reasons.stopped({ at: AT, seen: 'happening' });
     for (const one of words) reasons.heard(one, AT + 50);
     expect([reasons.counts, reasons.last]).toEqual([NO_STOPS, undefined]);
@@ -51,7 +51,7 @@ describe('a stop that no stopping came before', () => {
     expect(decided).toHaveLength(1);
   });
 
-  it('is decided once its words are complete and no late stopping can come, else after ten seconds', () => {
+  it('is decided when its messages are complete and no late stopping event is possible, or after ten seconds', () => {
     reasons.stopped({ at: AT, seen: 'happening' });
     expect(reasons.dueAt).toBe(AT + 10_000);
     reasons.heard(code(1), AT + 10);
@@ -65,7 +65,7 @@ describe('a stop that no stopping came before', () => {
     expect(reasons.lastExitCode).toBe(1);
   });
 
-  it('takes no word that comes more than ten seconds after it', () => {
+  it('ignores messages more than ten seconds after it', () => {
     reasons.stopped({ at: AT, seen: 'happening' });
     reasons.heard(code(1), AT + 10_001);
     reasons.heard(ABORTED, AT + 10_001);
@@ -74,7 +74,7 @@ describe('a stop that no stopping came before', () => {
     expect(reasons.isRestartAborted).toBe(false);
   });
 
-  it('was asked for if stopping comes within two seconds, whatever is said', () => {
+  it('is requested if a stopping event follows within two seconds, whatever the messages are', () => {
     reasons.stopped({ at: AT, seen: 'happening' });
     reasons.heard(code(1), AT + 10);
     expect(reasons.lateStopping(AT + 2_000)).toBe(true);
@@ -82,14 +82,14 @@ describe('a stop that no stopping came before', () => {
     expect(reasons.lateStopping(AT + 2_000)).toBe(false);
   });
 
-  it('was not if it comes later', () => {
+  it('is not requested if the stopping event is later', () => {
     reasons.stopped({ at: AT, seen: 'happening' });
     expect(reasons.lateStopping(AT + 2_001)).toBe(false);
     reasons.settle();
     expect(reasons.counts).toEqual({ ...NO_STOPS, unknown: 1 });
   });
 
-  it('that the node gives up on shows until the next start', () => {
+  it('with an aborted restart is shown until the next start', () => {
     reasons.stopped({ at: AT, seen: 'happening' });
     for (const one of [DETECTED, code(1), killed(false), ABORTED]) reasons.heard(one, AT + 10);
     expect(reasons.isRestartAborted).toBe(true);
@@ -100,7 +100,7 @@ describe('a stop that no stopping came before', () => {
     expect(reasons.isRestartAborted).toBe(false);
   });
 
-  it('is decided by what is known when the next one comes', () => {
+  it('is decided with the known messages when the next stop comes', () => {
     reasons.stopped({ at: AT, seen: 'happening' });
     reasons.heard(code(1), AT + 10);
     reasons.stopped({ at: AT + 3_000, seen: 'happening' });
@@ -110,9 +110,9 @@ describe('a stop that no stopping came before', () => {
   });
 });
 
-describe('a stop by states alone', () => {
+describe('a stop known only by states', () => {
   it.each<[title: string, stop: Parameters<StopReasons['stopped']>[0], reason: StopReason]>([
-    ['after stopping', { at: AT, stoppingAt: AT - 9_000, seen: 'happening' }, 'requested'],
+    ['after a stopping event', { at: AT, stoppingAt: AT - 9_000, seen: 'happening' }, 'requested'],
     ['after a gap', { at: AT, seen: 'after a gap' }, 'unknown'],
     ['between two polls', { at: AT, seen: 'by a poll' }, 'unknown'],
   ])('%s', (_title, stop, reason) => {
@@ -124,12 +124,12 @@ describe('a stop by states alone', () => {
   });
 });
 
-describe('a stop before the server was up', () => {
+describe('a stop during the start', () => {
   it.each<[title: string, stoppingMs: number, words: readonly DaemonWords[], reason: StopReason]>([
-    ['that the daemon gave up in an instant', 5, [], 'unknown'],
-    ['that took its time', 3_000, [], 'requested'],
+    ['that the daemon abandoned immediately', 5, [], 'unknown'],
+    ['that was requested', 3_000, [], 'requested'],
     ['that the daemon explains', 5, [code(1), killed(false)], 'crashed'],
-    ['that the daemon explains, although it took its time', 3_000, [code(0)], 'exited'],
+    ['that the daemon explains after a stopping event', 3_000, [code(0)], 'exited'],
   ])('%s', (_title, stoppingMs, words, reason) => {
     reasons.stopped({ at: AT, stoppingAt: AT - stoppingMs, wasStarting: true, seen: 'happening' });
     for (const one of words) reasons.heard(one, AT + 10);
@@ -140,16 +140,16 @@ describe('a stop before the server was up', () => {
 
 describe('a full disk', () => {
   it.each<[title: string, stop: Partial<Parameters<StopReasons['stopped']>[0]>]>([
-    ['whose stop the daemon asked for', { stoppingAt: AT - 100 }],
-    ['whose stopping was lost', {}],
-    ['whose stop fell into a gap', { seen: 'after a gap' }],
+    ['with a requested stop', { stoppingAt: AT - 100 }],
+    ['without a stopping event', {}],
+    ['with a stop in a gap', { seen: 'after a gap' }],
   ])('explains the stop within 90 s: %s', (_title, stop) => {
     reasons.heard(DISK, AT - 90_000);
     reasons.stopped({ at: AT, seen: 'happening', ...stop });
     expect(reasons.counts).toEqual({ ...NO_STOPS, disk_full: 1 });
   });
 
-  it('explains none that comes later, and no second one', () => {
+  it('explains neither a later stop nor a second one', () => {
     reasons.heard(DISK, AT - 90_001);
     reasons.stopped({ at: AT, stoppingAt: AT - 100, seen: 'happening' });
     reasons.heard(DISK, AT);
@@ -159,7 +159,7 @@ describe('a full disk', () => {
   });
 });
 
-it('counts every stop exactly once, whatever a game prints', () => {
+it('every stop is counted exactly once, whatever a game prints', () => {
   const words = fc.constantFrom(
     DETECTED,
     ABORTED,

@@ -6,7 +6,7 @@ import { collectingLogger } from '../../support/logger.ts';
 import { ManualClock } from '../../support/manual-clock.ts';
 import { target } from '../../support/targets.ts';
 
-/** As Node's timers are now and then. */
+/** Node.js timers sometimes fire early. */
 class EarlyClock extends ManualClock {
   override schedule(delayMs: number, run: () => void) {
     return super.schedule(delayMs - 0.5, run);
@@ -38,13 +38,13 @@ async function crash(code: number, killed: boolean, isAborted = false): Promise<
 }
 
 describe('a stop', () => {
-  it('whose words are complete is decided two seconds after it, although the timer fires early', async () => {
+  it('with complete messages is decided after two seconds, even if the timer fires early', async () => {
     await crash(1, false);
     expect(record.stops).toEqual({ ...NO_STOPS, crashed: 1 });
     expect(clock.pending).toBe(0);
   });
 
-  it('without words is decided after ten seconds, and is nobody’s concern', async () => {
+  it('without messages is decided after ten seconds, and is not logged', async () => {
     record.stateHint('offline', clock.now());
     await clock.advance(9_000);
     expect(record.stops).toBe(NO_STOPS);
@@ -53,7 +53,7 @@ describe('a stop', () => {
     expect(messages()).toEqual([]);
   });
 
-  it('is decided with what is known when the fleet stops or its configuration is loaded anew', () => {
+  it('is decided with what is known when the fleet stops or its configuration is reloaded', () => {
     record.stateHint('offline', clock.now());
     watch.settle();
     expect(record.stops).toEqual({ ...NO_STOPS, unknown: 1 });
@@ -65,14 +65,14 @@ describe('a stop', () => {
     [137, true, false, 'warn creative crashed (exit code 137, out of memory); the node is restarting it'],
     [1, false, true, 'warn creative crashed (exit code 1); the node gave up restarting it'],
   ])(
-    'that was a crash is one line in the log: code %d, out of memory %s, given up %s',
+    'that was a crash is logged in one line: exit code %d, out of memory %s, aborted %s',
     async (code, killed, aborted, line) => {
       await crash(code, killed, aborted);
       expect(messages()).toEqual([line]);
     },
   );
 
-  it('for a full disk is told', () => {
+  it('because of a full disk is logged', () => {
     record.daemonWords({ kind: 'disk full' }, clock.now());
     record.stateHint('offline', clock.now());
     expect(messages()).toEqual([

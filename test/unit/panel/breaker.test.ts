@@ -4,7 +4,7 @@ import type { CauseCode, Problem } from '../../../src/domain/problem.ts';
 import { Breaker, type BreakerState, CLOSED, stepBreaker } from '../../../src/panel/breaker.ts';
 import { ManualClock } from '../../support/manual-clock.ts';
 
-/** How a call ended: the cause of its failure, or undefined for a success. */
+/** The server of a call, and the cause of its failure; undefined for a success. */
 type Call = readonly [subject: string, cause: CauseCode | undefined];
 
 const problem = (cause: CauseCode): Problem => ({ cause, detail: `${cause} was met` });
@@ -18,7 +18,7 @@ const end = (subject: string, cause: CauseCode | undefined, more: Partial<CallEn
   ...more,
 });
 
-/** The state after calls that ended one after another at instant 0. */
+/** The state after a series of calls at time 0. */
 function after(calls: readonly Call[], fleetSize = 10, state: BreakerState = CLOSED): BreakerState {
   const step = (before: BreakerState, [subject, cause]: Call) =>
     stepBreaker(before, { type: 'ended', now: 0, end: end(subject, cause, { fleetSize }) });
@@ -35,7 +35,7 @@ const probing = (cause: CauseCode): BreakerState => ({ ...open(cause), kind: 'pr
 describe('a closed breaker', () => {
   it.each<[string, readonly Call[], number, CauseCode]>([
     [
-      'the key of 3 servers is rejected',
+      'the key is rejected for 3 servers',
       [
         ['a', 'key_address'],
         ['b', 'key_address'],
@@ -45,7 +45,7 @@ describe('a closed breaker', () => {
       'key_address',
     ],
     [
-      '3 servers find no panel',
+      '3 servers cannot reach the panel',
       [
         ['a', 'connection'],
         ['b', 'dns'],
@@ -54,9 +54,9 @@ describe('a closed breaker', () => {
       10,
       'connection',
     ],
-    ['the key of the only server is rejected', [['a', 'key_address']], 1, 'key_address'],
+    ['the key is rejected for the only server', [['a', 'key_address']], 1, 'key_address'],
     [
-      'the key of both servers is rejected',
+      'the key is rejected for both servers',
       [
         ['a', 'key_address'],
         ['b', 'key_address'],
@@ -64,9 +64,9 @@ describe('a closed breaker', () => {
       2,
       'key_address',
     ],
-    ['the key is rejected where there are no servers', [['', 'key_address']], 0, 'key_address'],
+    ['the key is rejected in a fleet without servers', [['', 'key_address']], 0, 'key_address'],
     [
-      'ends that say nothing come between',
+      'inconclusive calls come between',
       [
         ['a', 'key_address'],
         ['b', 'key_address'],
@@ -77,7 +77,7 @@ describe('a closed breaker', () => {
       'key_address',
     ],
     [
-      'throttling comes between rejected keys',
+      'throttling comes between key rejections',
       [
         ['a', 'key_address'],
         ['b', 'key_address'],
@@ -93,7 +93,7 @@ describe('a closed breaker', () => {
 
   it.each<[string, readonly Call[]]>([
     [
-      'the key of one server is rejected thrice',
+      'the key is rejected three times for one server',
       [
         ['a', 'key_address'],
         ['a', 'key_address'],
@@ -110,7 +110,7 @@ describe('a closed breaker', () => {
       ],
     ],
     [
-      'another refusal shows that the key is accepted',
+      'another rejection shows that the key is accepted',
       [
         ['a', 'key_address'],
         ['b', 'key_address'],
@@ -128,7 +128,7 @@ describe('a closed breaker', () => {
       ],
     ],
     [
-      'throttling shows that the panel is there',
+      'throttling shows that the panel is reachable',
       [
         ['a', 'connection'],
         ['b', 'connection'],
@@ -137,7 +137,7 @@ describe('a closed breaker', () => {
       ],
     ],
     [
-      'a rejected key shows that the panel is there',
+      'a key rejection shows that the panel is reachable',
       [
         ['a', 'connection'],
         ['b', 'connection'],
@@ -146,7 +146,7 @@ describe('a closed breaker', () => {
       ],
     ],
     [
-      'a key that is rejected and a panel out of reach are mixed',
+      'key rejections and connection failures are mixed',
       [
         ['a', 'key_address'],
         ['b', 'key_address'],
@@ -155,7 +155,7 @@ describe('a closed breaker', () => {
       ],
     ],
     [
-      'a firewall answers, which may stand before one path only',
+      'a firewall answers, which may only block one path',
       [
         ['a', 'challenge_page'],
         ['b', 'challenge_page'],
@@ -169,7 +169,7 @@ describe('a closed breaker', () => {
 
   it.each<[string, readonly Call[], boolean]>([
     [
-      'three servers meet a firewall',
+      'three servers hit a firewall',
       [
         ['a', 'challenge_page'],
         ['b', 'challenge_page'],
@@ -178,7 +178,7 @@ describe('a closed breaker', () => {
       true,
     ],
     [
-      'one server meets it five times in a row: it may be the only one that asks',
+      'one server hits a firewall five times in a row, since it may be the only one that makes calls',
       [
         ['a', 'challenge_page'],
         ['a', 'challenge_page'],
@@ -189,7 +189,7 @@ describe('a closed breaker', () => {
       true,
     ],
     [
-      'two servers meet it',
+      'two servers hit a firewall',
       [
         ['a', 'challenge_page'],
         ['b', 'challenge_page'],
@@ -226,10 +226,10 @@ describe('an open breaker', () => {
     [open('connection'), 'unexpected', 'open'],
     [probing('key_address'), 'challenge_page', 'probing'],
     [probing('connection'), undefined, 'closed'],
-    // The panel's answer says that it is there; whether it is of use, the probe tells.
+    // The answer shows that the panel is reachable. Only the probe decides whether it works.
     [open('connection'), 'rate_limited', 'open'],
     [open('connection'), 'key_address', 'open'],
-  ])('%j, when a call that ran on ends with %s, is %s', (state, cause, kind) => {
+  ])('%j, when a call already in progress ends with %s, is %s', (state, cause, kind) => {
     expect(after([['a', cause]], 10, state).kind).toBe(kind);
   });
 
@@ -238,10 +238,10 @@ describe('an open breaker', () => {
     ['key_address', 'rate_limited', open('key_address')],
     ['connection', 'key_address', open('key_address')],
     ['connection', 'panel_error', open('panel_error')],
-    // A panel's own error may come before it looks at the key.
+    // The panel can fail before it checks the key.
     ['key_address', 'panel_error', open('panel_error')],
     ['key_address', 'unexpected', open('key_address')],
-  ])('for %s, when its probe ends with %s, is %j', (before, cause, state) => {
+  ])('for %s, when its probe ends with %s, becomes %j', (before, cause, state) => {
     const probed = stepBreaker(probing(before), {
       type: 'ended',
       now: 1_000,
@@ -250,7 +250,7 @@ describe('an open breaker', () => {
     expect(probed).toMatchObject(state);
   });
 
-  it('lets one probe out a minute', () => {
+  it('lets one probe through per minute', () => {
     const state = stepBreaker(open('key_address'), { type: 'probeStarted', now: 60_000 });
     expect(state).toEqual({ kind: 'probing', problem: problem('key_address'), probeAt: 120_000 });
     expect(
@@ -262,14 +262,14 @@ describe('an open breaker', () => {
     ).toEqual({ kind: 'open', problem: problem('key_address'), probeAt: 120_000 });
   });
 
-  it('counts the minute anew from a probe that a timer let out a moment early', () => {
+  it('restarts the minute when a timer sends a probe slightly early', () => {
     const state = stepBreaker(open('connection'), { type: 'probeStarted', now: 59_999 });
     expect(state).toMatchObject({ kind: 'probing', probeAt: 119_999 });
   });
 });
 
 describe('Breaker', () => {
-  it('tells how long calls must wait, and lets out nothing but the probe', async () => {
+  it('reports how long calls must wait, and lets only the probe through', async () => {
     const clock = new ManualClock();
     const breaker = new Breaker(clock);
     expect(breaker.waitMs()).toBe(0);
@@ -290,7 +290,7 @@ describe('Breaker', () => {
     expect(breaker.probeInMs).toBe(60_000);
   });
 
-  it('forgets all that was held against another key', () => {
+  it('discards the evidence against the old key on a reset', () => {
     const breaker = new Breaker(new ManualClock());
     breaker.ended(end('a', 'key_address', { fleetSize: 1 }));
     breaker.admitProbe();
@@ -300,7 +300,7 @@ describe('Breaker', () => {
   });
 });
 
-describe("an answer that isn't the panel's own", () => {
+describe('an answer in a foreign form', () => {
   const probed = (before: CauseCode, cause: CauseCode) =>
     stepBreaker(probing(before), {
       type: 'ended',
@@ -308,7 +308,7 @@ describe("an answer that isn't the panel's own", () => {
       end: end('', cause, { endpoint: 'listing', isVerification: true }),
     });
 
-  it('does not close the breaker, whatever opened it: a firewall is as bad as no connection', () => {
+  it('does not close the breaker, because a firewall is as bad as no connection', () => {
     expect(probed('connection', 'challenge_page')).toMatchObject(open('challenge_page'));
     expect(probed('key_address', 'challenge_page')).toMatchObject(open('challenge_page'));
   });

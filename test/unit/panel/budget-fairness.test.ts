@@ -14,7 +14,7 @@ const DEAD_MS = 20_000;
 const nodeDead = () =>
   new PanelError({ cause: 'node_unreachable', detail: 'the node does not answer' }, { status: 504 });
 
-/** A budget whose calls take as long as the test says, on a clock that it moves. */
+/** A budget with calls of a given duration, on a clock that the test advances. */
 function setUp(perMinute: number) {
   const clock = new ManualClock();
   const budget = new ApiBudget({
@@ -63,7 +63,7 @@ describe('polls of dead nodes', () => {
     expect(started).toHaveLength(5);
   });
 
-  it('let a poll by once they are late', async () => {
+  it('let another poll start when they are late', async () => {
     const { clock, started, ended, poll, deadPoll } = setUp(600);
     for (let n = 0; n < 3; n += 1) void deadPoll(`dead${n}`);
     void poll('new');
@@ -74,7 +74,7 @@ describe('polls of dead nodes', () => {
     expect(ended).toEqual(['new']);
   });
 
-  it('give up their seats if the panel answers later calls meanwhile', async () => {
+  it('lose their seats if the panel answers later calls in the meantime', async () => {
     const { clock, ended, poll, deadPoll } = setUp(600);
     for (let n = 0; n < 3; n += 1) void deadPoll(`dead${n}`);
     for (let n = 0; n < 24; n += 1) void poll(`slow${n}`, 700);
@@ -83,7 +83,7 @@ describe('polls of dead nodes', () => {
     expect(ended.filter((end) => end.startsWith('dead'))).toEqual([]);
   });
 
-  it('are left alone while the panel answers nothing: it stalls as a whole', async () => {
+  it('keep their seats while the panel answers nothing, since the panel as a whole is stalled', async () => {
     const { clock, started, ended, poll } = setUp(600);
     const names = Array.from({ length: 8 }, (_, n) => `stalled${n}`);
     for (const name of names) void poll(name, 10_000);
@@ -92,7 +92,7 @@ describe('polls of dead nodes', () => {
     expect(ended.toSorted()).toEqual(names);
   });
 
-  it('give up their seats after 15 s in any case', async () => {
+  it('lose their seats after 15 s in any case', async () => {
     const { clock, started, poll, deadPoll } = setUp(600);
     for (let n = 0; n < 5; n += 1) void deadPoll(`dead${n}`);
     void poll('new');
@@ -102,7 +102,7 @@ describe('polls of dead nodes', () => {
     expect(started.slice(5)).toEqual(['new@15', 'dead0@15.1']);
   });
 
-  it('are repeated on the shared seat, and healthy ones among them answer there', async () => {
+  it('are repeated on the shared seat, where healthy servers among them answer', async () => {
     const { clock, ended, call, poll } = setUp(600);
     for (const name of ['a', 'b', 'c']) {
       const tooks = [DEAD_MS, 100];
@@ -114,7 +114,7 @@ describe('polls of dead nodes', () => {
     expect(ended).toEqual(expect.arrayContaining(['a', 'b', 'c']));
   });
 
-  it('count as failed after a minute if the shared seat stays taken', async () => {
+  it('fail after a minute if the shared seat stays occupied', async () => {
     const { clock, ended, poll, deadPoll } = setUp(600);
     for (let n = 0; n < 8; n += 1) void deadPoll(`dead${n}`);
     for (let n = 0; n < 20; n += 1) void poll(`slow${n}`, 700);
@@ -128,7 +128,7 @@ describe('polls of dead nodes', () => {
     expect(ended).toHaveLength(28);
   });
 
-  it('of a throttled repeat wait out the pause', async () => {
+  it('wait for the end of the pause if the repeated call is throttled', async () => {
     const { clock, ended, call, poll } = setUp(600);
     const throttled = new PanelError(
       { cause: 'rate_limited', detail: 'slow down', retryAfterMs: 10_000 },
@@ -148,14 +148,14 @@ describe('polls of dead nodes', () => {
     expect(ended).toContain('a');
   });
 
-  it('are waited for if nobody needs their seats', async () => {
+  it('run to the end if no other call needs their seats', async () => {
     const { clock, ended, deadPoll } = setUp(600);
     for (let n = 0; n < 3; n += 1) void deadPoll(`dead${n}`);
     await clock.advance(DEAD_MS + 1_000);
     expect(ended).toEqual(['dead0', 'dead1', 'dead2'].map((name) => `${name}: the node does not answer`));
   });
 
-  it('share one seat from then on, and never hold up others', async () => {
+  it('share one seat afterwards, and never delay others', async () => {
     const { clock, started, poll, deadPoll } = setUp(600);
     for (let n = 0; n < 3; n += 1) void deadPoll(`dead${n}`);
     await clock.advance(DEAD_MS + 1_000);
@@ -168,7 +168,7 @@ describe('polls of dead nodes', () => {
     expect(started.slice(5)).toEqual(['dead1@41', 'dead2@61']);
   });
 
-  it('take a fiftieth of the rate if they are many, until one of them answers', async () => {
+  it('use a fiftieth of the rate if there are many, until one of them is answered', async () => {
     const { clock, started, call, poll } = setUp(240);
     const failing = (name: string) => call('poll', name, 50, nodeDead);
     const names = Array.from({ length: 8 }, (_, n) => `s${n}`);
@@ -180,11 +180,11 @@ describe('polls of dead nodes', () => {
     await clock.advance(60_000);
     const seconds = started.map((entry) => Number(entry.split('@')[1]) - 60);
     expect(seconds.slice(0, 5)).toEqual([0, 12.5, 25, 37.5, 50]);
-    // The fifth answered: its node is back, and so may be the others'.
+    // The fifth was answered, so its node works again, and the others' nodes may work too.
     for (const second of seconds.slice(5)) expect(second).toBeLessThan(51.5);
   });
 
-  it('of a panel that is slow for all are waited for longer', async () => {
+  it('get more time if the panel is slow for all servers', async () => {
     const { clock, ended, poll } = setUp(600);
     for (let round = 0; round < 3; round += 1) {
       for (let n = 0; n < 3; n += 1) void poll(`slow${n}`, 5_000);
@@ -197,8 +197,8 @@ describe('polls of dead nodes', () => {
   });
 });
 
-describe('suspects', () => {
-  /** Polls of servers whose nodes failed to answer three times in a row, more of them than the seat they share can carry. */
+describe('suspect servers', () => {
+  /** Polls of servers whose nodes failed to answer three times in a row, more than the shared seat can handle. */
   async function withManyDead() {
     const harness = setUp(600);
     const { clock, started, ended, deadPoll } = harness;
@@ -215,7 +215,7 @@ describe('suspects', () => {
 
   const namesOf = (started: readonly string[]) => started.map((entry) => entry.split('@')[0]);
 
-  it('whose nodes failed once are asked before those whose nodes fail again and again', async () => {
+  it('with one failure are polled before those with repeated failures', async () => {
     const { clock, started, call, poll } = await withManyDead();
     void call('poll', 'blip', 50, nodeDead);
     await clock.advance(1_000);
@@ -229,7 +229,7 @@ describe('suspects', () => {
     budget.clearSuspicion('dead2');
     await clock.advance(1_000);
     expect(namesOf(started)).toEqual(['dead2']);
-    // Its poll takes up no suspect's seat, and gives none back.
+    // Its poll neither occupies nor frees the suspects' seat.
     await clock.advance(18_500);
     expect(namesOf(started)).toEqual(['dead2', 'dead1']);
   });
@@ -247,7 +247,7 @@ describe('the listing', () => {
 });
 
 describe('every kind of call', () => {
-  /** Each kind has more calls than it gets through, for a quarter of an hour. */
+  /** Every kind has more calls than its share allows, for a quarter of an hour. */
   async function longestWaits(shares: Shares, perMinute: number, latencies: readonly number[]) {
     const clock = new QueuedClock();
     const budget = new ApiBudget({
@@ -308,7 +308,7 @@ describe('every kind of call', () => {
     return longest;
   }
 
-  it('gets its turn in time, whatever the others do', async () => {
+  it('gets its turn in time, whatever the other kinds do', async () => {
     await fc.assert(
       fc.asyncProperty(
         fc.integer({ min: 24, max: 300 }),

@@ -32,7 +32,7 @@ function setUp(options: Partial<BudgetOptions> = {}) {
       started.push(`${name}@${clock.now() - origin}`);
       return new Promise<PanelAnswer<string>>((resolve, reject) => open.push({ name, resolve, reject }));
     });
-  /** Queues a call that ends at once, as the given steps say; the last is repeated. */
+  /** Queues a call that ends immediately with the given results; the last one is repeated. */
   const call = (kind: CallKind, name: string, ...ends: (PanelAnswer<string> | Error)[]) => {
     let run = 0;
     return budget.run({ kind, server: name, signal: never() }, async () => {
@@ -45,8 +45,8 @@ function setUp(options: Partial<BudgetOptions> = {}) {
   return { clock, log, budget, started, open, hold, call };
 }
 
-describe('pacing', () => {
-  it('spaces calls evenly at 60 a minute to begin with', async () => {
+describe('the pace', () => {
+  it('is one call a second at first', async () => {
     const { clock, started, call } = setUp();
     const calls = ['a', 'b', 'c'].map((name) => call('connect', name));
     await clock.advance(0);
@@ -56,7 +56,7 @@ describe('pacing', () => {
     await expect(Promise.all(calls)).resolves.toEqual(['ok', 'ok', 'ok']);
   });
 
-  it('follows a quiet time with no burst', async () => {
+  it('has no burst after an idle period', async () => {
     const { clock, started, call } = setUp();
     await clock.advance(600_000);
     void call('connect', 'a');
@@ -65,7 +65,7 @@ describe('pacing', () => {
     expect(started).toEqual(['a@600000']);
   });
 
-  it('keeps its pace when the wall clock is stepped', async () => {
+  it('is unaffected by steps of the wall clock', async () => {
     const { clock, started, call } = setUp();
     void call('connect', 'a');
     void call('connect', 'b');
@@ -74,7 +74,7 @@ describe('pacing', () => {
     expect(started).toEqual(['a@0', 'b@1000']);
   });
 
-  it('counts the calls of the last minute, and those that wait', async () => {
+  it('is reported as calls of the last minute, with the queue length', async () => {
     const { clock, budget, call } = setUp();
     for (const name of ['a', 'b', 'c']) void call('connect', name);
     await clock.advance(1_000);
@@ -91,8 +91,8 @@ describe('pacing', () => {
   });
 });
 
-describe('order', () => {
-  it('serves every kind that waits, and lets a later call of a higher kind overtake a second one', async () => {
+describe('the order of calls', () => {
+  it('serves every waiting kind, and lets a later call of a higher kind overtake a second call of a lower kind', async () => {
     const { clock, started, call } = setUp();
     void call('listing', 'first');
     for (const kind of ['listing', 'poll', 'connect', 'refresh'] as const) void call(kind, kind);
@@ -111,7 +111,7 @@ describe('order', () => {
     ]);
   });
 
-  it('asks for backups after all else, and who there is before who is to connect', async () => {
+  it('puts backups last, and the first listing before connects', async () => {
     const { clock, started, call } = setUp();
     void call('backups', 'first');
     for (const kind of ['backups', 'listing', 'connect', 'firstListing', 'refresh'] as const)
@@ -127,7 +127,7 @@ describe('order', () => {
     ]);
   });
 
-  it('has at most 8 calls in flight', async () => {
+  it('allows at most 8 calls in flight', async () => {
     const { clock, started, open, hold } = setUp();
     for (let n = 0; n < 10; n++) void hold('connect', `c${n}`);
     await clock.advance(60_000);
@@ -137,7 +137,7 @@ describe('order', () => {
     expect(started).toHaveLength(9);
   });
 
-  it('has at most 3 polls of new servers among them, one page of the listing and one of backups', async () => {
+  it('allows at most 3 polls of new servers, one page of the listing and one of backups in flight', async () => {
     const { clock, started, open, hold } = setUp({ pinnedPerMinute: 600 });
     for (let n = 0; n < 5; n++) void hold('poll', `p${n}`);
     for (const name of ['l0', 'l1']) void hold('listing', name);
@@ -157,7 +157,7 @@ describe('order', () => {
     expect(started.at(-1)).toBe('l1@2200');
   });
 
-  it('refuses a second call of a kind that waits for a server, and only that', async () => {
+  it('rejects a second waiting call of the same kind for a server, and only that', async () => {
     const { clock, started, hold } = setUp();
     void hold('connect', 'other');
     void hold('connect', 'a');
@@ -172,8 +172,8 @@ describe('order', () => {
   });
 });
 
-describe('withdrawal', () => {
-  it('takes a waiting call out at once, with the reason of its signal', async () => {
+describe('withdrawing a call', () => {
+  it('removes a waiting call immediately, with the reason of its signal', async () => {
     const { clock, budget, started, hold } = setUp();
     void hold('connect', 'a');
     const controller = new AbortController();
@@ -187,7 +187,7 @@ describe('withdrawal', () => {
     expect(started).toEqual(['a@0', 'c@1000', 'b@2000']);
   });
 
-  it('frees the seat of a running call as soon as that has ended', async () => {
+  it('frees the seat of a running call as soon as the call ends', async () => {
     const { clock, budget, started, open, hold } = setUp();
     const controller = new AbortController();
     const pages = [hold('listing', 'a', controller.signal)];
@@ -204,7 +204,7 @@ describe('withdrawal', () => {
     expect(budget.reading().queueLength).toBe(0);
   });
 
-  it('runs no call whose signal had aborted before', async () => {
+  it('prevents a call whose signal was already aborted', async () => {
     const { clock, started, hold } = setUp();
     await expect(hold('connect', 'a', AbortSignal.abort(new Error('gone')))).rejects.toThrow('gone');
     void hold('connect', 'b');
@@ -212,7 +212,7 @@ describe('withdrawal', () => {
     expect(started).toEqual(['b@0']);
   });
 
-  it('rejects all calls at the stop, and later ones', async () => {
+  it('happens to all calls on a stop, and to later ones', async () => {
     const { clock, budget, started, hold } = setUp();
     const calls = [hold('connect', 'a'), hold('connect', 'b')];
     await clock.advance(0);
@@ -225,8 +225,8 @@ describe('withdrawal', () => {
   });
 });
 
-describe('the limit', () => {
-  it('is learned from resources and used to four fifths', async () => {
+describe('the rate limit', () => {
+  it('is learned from resources, and four fifths of it are used', async () => {
     const { clock, log, budget, call } = setUp();
     const rates: number[] = [];
     budget.onRateChange((perMinute) => rates.push(perMinute));
@@ -251,7 +251,7 @@ describe('the limit', () => {
     expect(budget.reading().limitPerMinute).toBe(60);
   });
 
-  it('is learned from a refusal too, if the panel itself refused', async () => {
+  it('is also learned from a rejection, if it comes from the panel itself', async () => {
     const { clock, budget, call } = setUp();
     const refusal = (fromPanel: boolean, limitPerMinute: number) =>
       new PanelError({ cause: 'not_found', detail: 'no such server' }, { fromPanel, limitPerMinute });
@@ -263,7 +263,7 @@ describe('the limit', () => {
     expect(budget.knownLimit).toBe(100);
   });
 
-  it('moves the turn that is waited for', async () => {
+  it('applies to the next call immediately', async () => {
     const { clock, started, call, hold, open } = setUp();
     void hold('poll', 'a');
     void call('connect', 'b');
@@ -273,7 +273,7 @@ describe('the limit', () => {
     expect(started).toEqual(['a@0', 'b@312.5']);
   });
 
-  it('leaves a pinned rate as it is', async () => {
+  it('does not change a pinned rate', async () => {
     const { budget, call } = setUp({ pinnedPerMinute: 30 });
     await call('poll', 'a', { value: 'x', limitPerMinute: 240 });
     expect(budget.reading().limitPerMinute).toBe(30);
@@ -288,7 +288,7 @@ describe('the limit', () => {
 });
 
 describe('a 429', () => {
-  it('pauses the whole queue for as long as the panel says, then goes on where it was', async () => {
+  it('pauses the whole queue for as long as the panel says, and the queue then continues in order', async () => {
     const { clock, log, budget, started, call } = setUp();
     const calls = [call('poll', 'a', throttled(), ok), call('poll', 'b'), call('poll', 'c')];
     await clock.advance(0);
@@ -303,7 +303,7 @@ describe('a 429', () => {
     expect(log.lines).toMatchObject([{ level: 'warn', fields: { panel: 'main', seconds: 30 } }]);
   });
 
-  it('is logged aloud once until a call gets through, however many meet it', async () => {
+  it('is logged as a warning once until a call succeeds, however many calls get it', async () => {
     const { clock, log, open, hold } = setUp();
     for (const name of ['a', 'b', 'c']) void hold('connect', name);
     await clock.advance(2_000);
@@ -320,7 +320,7 @@ describe('a 429', () => {
     expect(log.lines.map(({ level }) => level)).toEqual(['warn', 'debug', 'warn']);
   });
 
-  it('lengthens a pause but never shortens it', async () => {
+  it('can lengthen a pause, but never shorten it', async () => {
     const { clock, budget, open, hold } = setUp();
     for (const name of ['a', 'b']) void hold('poll', name);
     await clock.advance(1_000);
@@ -332,7 +332,7 @@ describe('a 429', () => {
     expect(budget.reading().paused).toBe(false);
   });
 
-  it("on a token's endpoint with a limit below the panel's holds back that server alone", async () => {
+  it("for a token with a limit below the panel's delays only that server", async () => {
     const { clock, log, budget, started, call } = setUp();
     const refused = call('connect', 'a', throttled({ limitPerMinute: 5 }));
     void call('connect', 'b');
@@ -348,7 +348,7 @@ describe('a 429', () => {
   });
 
   it.each([[undefined], [60], [240]])(
-    "on a token's endpoint with a limit of %j pauses all",
+    'for a token with a limit of %j pauses all calls',
     async (limitPerMinute) => {
       const { clock, budget, call } = setUp();
       void call('refresh', 'a', throttled(limitPerMinute === undefined ? {} : { limitPerMinute }), ok);
@@ -357,7 +357,7 @@ describe('a 429', () => {
     },
   );
 
-  it("measures a token's limit by the panel's limit once that is known", async () => {
+  it("for a token is compared with the panel's limit once that is known", async () => {
     const { clock, budget, call } = setUp();
     await call('poll', 'x', { value: 'x', limitPerMinute: 720 });
     const refused = call('connect', 'a', throttled({ limitPerMinute: 100 }));
@@ -365,7 +365,7 @@ describe('a 429', () => {
     expect(budget.reading().paused).toBe(false);
   });
 
-  it('lets a paused call be withdrawn', async () => {
+  it('does not prevent withdrawing a paused call', async () => {
     const { clock, budget } = setUp();
     const controller = new AbortController();
     const call = budget.run<string>({ kind: 'poll', server: 'a', signal: controller.signal }, async () => {
@@ -380,7 +380,7 @@ describe('a 429', () => {
 });
 
 describe('the gate', () => {
-  it('holds calls back, and lets those choose at the last moment which goes first', async () => {
+  it('holds calls back, and picks the next one when it opens', async () => {
     let waitMs = 5_000;
     const { clock, started, call } = setUp({ gateWaitMs: () => Math.max(0, waitMs) });
     void call('connect', 'a');

@@ -16,8 +16,8 @@ const ended = (servers: readonly string[], cause: CauseCode) => {
 };
 const cause = () => refusals.problem?.cause;
 
-describe('the refusals of consoles', () => {
-  it("are the account's once every server met one", () => {
+describe('rejected consoles', () => {
+  it('are attributed to the account once the console of every server is rejected', () => {
     refusals.setServers(['a', 'b']);
     ended(['a'], 'no_console_permission');
     expect(cause()).toBeUndefined();
@@ -25,7 +25,7 @@ describe('the refusals of consoles', () => {
     expect(cause()).toBe('key_console_permission');
   });
 
-  it("are nobody's before the servers were counted, and not the account's for one server alone", () => {
+  it('are attributed to nothing before the servers are known, and not to the account for a single server', () => {
     ended(['a', 'b'], 'no_console_permission');
     expect(cause()).toBeUndefined();
     refusals.setServers(['a']);
@@ -35,7 +35,7 @@ describe('the refusals of consoles', () => {
     expect(cause()).toBe('key_console_permission');
   });
 
-  it("are the account's where the other servers are held or unknown", () => {
+  it('are attributed to the account if the other servers are suspended or unknown', () => {
     refusals.setServers(['a', 'b', 'c', 'd']);
     ended(['c'], 'suspended');
     ended(['d'], 'not_found');
@@ -44,7 +44,7 @@ describe('the refusals of consoles', () => {
   });
 
   it.each<[CauseCode]>([['console_limit'], ['connection'], ['rate_limited'], ['panel_error']])(
-    'are not known of a server that met %s',
+    'are not attributed while a server fails with %s',
     (other) => {
       refusals.setServers(['a', 'b', 'c']);
       ended(['a', 'b'], 'no_console_permission');
@@ -53,7 +53,7 @@ describe('the refusals of consoles', () => {
     },
   );
 
-  it('end with the first console that is granted', () => {
+  it('end with the first accepted console', () => {
     refusals.setServers(['a', 'b']);
     ended(['a', 'b'], 'no_console_permission');
     refusals.ended('a', undefined);
@@ -61,7 +61,7 @@ describe('the refusals of consoles', () => {
     expect(refusals.refuse('b')).toBeUndefined();
   });
 
-  it("become the account's when the one server leaves that was granted its console", () => {
+  it('are attributed to the account when the only server with an accepted console is removed', () => {
     refusals.setServers(['a', 'b', 'c']);
     refusals.ended('c', undefined);
     ended(['a', 'b'], 'no_console_permission');
@@ -70,7 +70,7 @@ describe('the refusals of consoles', () => {
     expect(cause()).toBe('key_console_permission');
   });
 
-  it('are forgotten with their servers, and not counted for a server that has left', () => {
+  it('are forgotten with their servers, and not counted for a removed server', () => {
     refusals.setServers(['a', 'b']);
     ended(['a', 'b'], 'no_console_permission');
     refusals.setServers(['b', 'c']);
@@ -79,7 +79,7 @@ describe('the refusals of consoles', () => {
     expect(cause()).toBeUndefined();
   });
 
-  it('let one server try every five minutes, and those that were not refused at once', async () => {
+  it('let one server try every five minutes, and new servers immediately', async () => {
     refusals.setServers(['a', 'b', 'c']);
     ended(['a', 'b', 'c'], 'no_console_permission');
     expect(refusals.refuse('a')?.problem.cause).toBe('key_console_permission');

@@ -49,12 +49,12 @@ describe('refusalError', () => {
     [502, PAGE, 'panel_down', undefined, 'panel'],
     [503, envelope('x'), 'panel_down', undefined, 'panel'],
     [504, envelope('x'), 'node_unreachable', undefined, 'node'],
-    // Such a call waits for a node: that it takes too long is no word against the panel.
+    // Such a call waits for a node, so a timeout says nothing about the panel.
     [504, PAGE, 'node_silent', undefined, 'node'],
     [504, message('x'), 'node_silent', undefined, 'node'],
     [522, PAGE, 'panel_down', undefined, 'panel'],
     [302, '', 'redirect', undefined, 'panel'],
-  ] as const)('takes %i with %s for %s', (status, text, cause, blocked, scope) => {
+  ] as const)('classifies %i with %s as %s', (status, text, cause, blocked, scope) => {
     const error = refuse(status, text);
     expect(error).toMatchObject({ status, problem: { cause } });
     expect(blockedReason(error.problem.cause)).toBe(blocked);
@@ -62,7 +62,7 @@ describe('refusalError', () => {
   });
 
   it.each([[504, PAGE] as const, [504, message('x')] as const])(
-    '%i with %s is a timeout of the panel where the call asks no node',
+    'classifies %i with %s as a timeout of the panel if the call asks no node',
     (status, text) => {
       expect(refuse(status, text, { endpoint: 'listing' }).problem.cause).toBe('timeout');
     },
@@ -100,7 +100,7 @@ describe('refusalError', () => {
       /Set url to the panel's address/,
     ],
     [refuse(302, ''), 'it redirects to no address', /Set url to the panel's address/],
-  ])('says what was answered, and its cause what to do: %s', (error, words, remedy) => {
+  ])('quotes the answer, and its cause says what to do: %s', (error, words, remedy) => {
     expect(error.message).toContain(words);
     expect(error.message).toMatch(/^GET \/api\/client\/servers\/ab\/resources answered \d{3}[^\n]*$/);
     expect(error.message).toBe(error.problem.detail);
@@ -108,7 +108,7 @@ describe('refusalError', () => {
   });
 
   it.each([401, 403, 404, 500, 504])(
-    "passes on a node's %i: it is neither a refusal of the server nor of the key",
+    'attributes a forwarded %i to the node, not to the server or the key',
     (status) => {
       for (const endpoint of ['resources', 'websocket', 'listing'] as const) {
         const { cause } = refuse(status, envelope('x', 'DaemonConnectionException'), { endpoint }).problem;
@@ -118,14 +118,14 @@ describe('refusalError', () => {
     },
   );
 
-  it('repeats neither the key nor the query of a redirect', () => {
+  it('repeats neither the key nor the query string of a redirect', () => {
     const echo = refuse(401, envelope(`Bad key ${KEY}, ${KEY}`));
     const redirect = refuse(302, '', { location: '/login?ticket=s3cret' });
     expect(JSON.stringify([echo.message, echo.problem])).not.toContain(KEY);
     expect(redirect.message).not.toContain('s3cret');
   });
 
-  it('carries what a 429 says of the limit', () => {
+  it('includes the rate limit of a 429', () => {
     const error = refuse(429, message('Retry after 7 seconds.'), { rate: { limit: '240' } });
     expect(error).toMatchObject({ limitPerMinute: 240, fromPanel: true, problem: { retryAfterMs: 7_000 } });
     expect(refuse(500, PAGE).problem.retryAfterMs).toBeUndefined();
@@ -158,7 +158,7 @@ describe('transportError', () => {
     ['ECONNRESET', 'connection_cut', 'network'],
     ['UND_ERR_SOCKET', 'connection_cut', 'network'],
     ['UND_ERR_RES_EXCEEDED_MAX_SIZE', 'bad_answer', 'bad_answer'],
-  ] as const)('takes %s for %s, counted as %s', (code, expected, label) => {
+  ] as const)('classifies %s as %s, with the status label %s', (code, expected, label) => {
     const cause = failure(code);
     const error = transportError(destination, cause);
     expect(error.problem.cause).toBe(expected);
@@ -167,7 +167,7 @@ describe('transportError', () => {
     expect(statusLabel(error.problem.cause)).toBe(label);
   });
 
-  it('takes a late answer of a call that waits for a node for the silence of the node', () => {
+  it('attributes the timeout of a call that waits for a node to the node', () => {
     const { problem } = transportError({ ...destination, endpoint: 'resources' }, failure('DEADLINE'));
     expect(problem).toEqual({
       cause: 'node_silent',
@@ -176,24 +176,24 @@ describe('transportError', () => {
     expect(statusLabel(problem.cause)).toBe('timeout');
   });
 
-  it('names the name that could not be resolved', () => {
+  it('contains the name that could not be resolved', () => {
     const error = transportError(destination, failure('ENOTFOUND', { hostname: 'proxy.example.com' }));
     expect(error.message).toContain('resolving proxy.example.com failed (ENOTFOUND)');
   });
 
-  it("tells a process without file descriptors from a panel that can't be reached", () => {
+  it('distinguishes a process without file descriptors from an unreachable panel', () => {
     const { problem } = transportError(destination, failure('EMFILE'));
     expect(problem.cause).toBe('descriptors');
     expect(CAUSES.descriptors).toMatchObject({ scope: 'exporter', remedy: /Raise the limit/ });
   });
 
-  it('speaks for the first of several addresses', () => {
+  it('describes the first of several addresses', () => {
     const cause = new AggregateError([failure('ECONNREFUSED')], '');
     expect(transportError(destination, cause).problem.cause).toBe('connection');
     expect(transportError(destination, cause).message).toContain('it failed');
   });
 
-  it.each([[undefined], ['text'], [{ code: 7 }]])('takes %j as it is', (cause) => {
+  it.each([[undefined], ['text'], [{ code: 7 }]])('accepts %j as a cause', (cause) => {
     expect(transportError(destination, cause).problem.cause).toBe('connection');
   });
 });
@@ -214,7 +214,7 @@ describe('unreadableError', () => {
 });
 
 describe('problemOf', () => {
-  it('gives the problem of a panel, and is at a loss for every other error', () => {
+  it('returns the problem of a panel error, and "unexpected" for every other error', () => {
     const problem = { cause: 'bad_answer', detail: 'x' } as const;
     expect(problemOf(new PanelError(problem))).toBe(problem);
     expect(problemOf(new Error('two\nlines'))).toEqual({ cause: 'unexpected', detail: 'two lines' });

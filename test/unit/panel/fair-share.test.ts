@@ -26,46 +26,46 @@ const turns = (changes: Partial<LaneTurns>): LaneTurns => ({
 describe('the next call', () => {
   it.each<[string, LaneTurns, readonly CallKind[], CallKind | undefined]>([
     [
-      'by priority if no turn is due',
+      'chosen by priority if no turn is due',
       turns({}),
       ['backups', 'listing', 'poll', 'connect', 'refresh'],
       'refresh',
     ],
-    ['an unknown fleet before connects', turns({}), ['connect', 'firstListing'], 'firstListing'],
+    ['the first listing before connects', turns({}), ['connect', 'firstListing'], 'firstListing'],
     ['the lane whose turn is due', turns({ backups: 90 }), ['refresh', 'poll', 'backups'], 'backups'],
-    ['the lane due for longest', turns({ poll: 50, listing: 40 }), ['poll', 'listing'], 'listing'],
-    ['by priority among those due alike', NO_TURNS, ['backups', 'poll'], 'poll'],
-    ['a refresh in the turn of connects', turns({ socket: 0 }), ['connect', 'refresh'], 'refresh'],
-    ['a probe before all', NO_TURNS, ['refresh', 'probe'], 'probe'],
+    ['the lane that has been due longest', turns({ poll: 50, listing: 40 }), ['poll', 'listing'], 'listing'],
+    ['chosen by priority among equally due lanes', NO_TURNS, ['backups', 'poll'], 'poll'],
+    ['a refresh in a turn for connects', turns({ socket: 0 }), ['connect', 'refresh'], 'refresh'],
+    ['a probe before everything else', NO_TURNS, ['refresh', 'probe'], 'probe'],
     ['no retry before its turn', turns({ retry: 101 }), ['retry'], undefined],
     ['a retry whose turn is due', turns({ retry: 100 }), ['retry', 'connect'], 'retry'],
-    ['nothing if nothing waits', NO_TURNS, [], undefined],
+    ['nothing if no call is waiting', NO_TURNS, [], undefined],
   ])('is %s', (_, state, waiting, expected) => {
     expect(nextKind(state, waiting, 100)).toBe(expected);
   });
 });
 
 describe('a turn', () => {
-  it('that came late does not put off the next one', () => {
+  it('that was late does not delay the next one', () => {
     expect(served(turns({ poll: 100 }), 'poll', 60, 600).poll).toBe(1_100);
   });
 
-  it('taken early counts', () => {
+  it('that was early counts', () => {
     expect(served(turns({ poll: 5_000 }), 'poll', 60, 600).poll).toBe(1_600);
   });
 
-  it('that nobody took is lost', () => {
+  it('that was not used is lost', () => {
     expect(began(turns({ poll: 100 }), 'poll', 60_000).poll).toBe(60_000);
     expect(began(turns({ poll: 70_000 }), 'poll', 60_000).poll).toBe(70_000);
   });
 
-  it('catches up on seconds at most', () => {
+  it('catches up on a few seconds at most', () => {
     expect(served(turns({ poll: 0 }), 'poll', 60, 600_000).poll).toBe(595_000);
   });
 });
 
 describe('shares', () => {
-  it('leave to sockets what nothing else is planned for', () => {
+  it('give the unplanned rest to sockets', () => {
     const shares = sharesOf({ poll: 20, listing: 10, backups: 5, retry: 2 }, 100);
     expect(shares).toEqual({
       poll: 0.2,
@@ -76,7 +76,7 @@ describe('shares', () => {
     });
   });
 
-  it('are at most the whole rate', () => {
+  it('never exceed the whole rate', () => {
     const shares = sharesOf({ poll: 200, listing: 10, backups: 5, retry: 2 }, 100);
     expect(LANES.reduce((sum, lane) => sum + shares[lane], 0)).toBeCloseTo(1, 9);
   });
@@ -84,7 +84,7 @@ describe('shares', () => {
 
 const MINUTE_MS = 60_000;
 
-/** Longest times that waiting lanes went without a turn, while all those in `greedy` always wait and the others come and go. */
+/** The longest time that each waiting lane went without a turn. `isWaiting` says which lanes have a call waiting. */
 function longestWaits(shares: Shares, perMinute: number, isWaiting: (lane: Lane, turn: number) => boolean) {
   const kinds = {
     socket: 'refresh',
@@ -129,7 +129,7 @@ describe('any shares', () => {
     retry: fc.integer({ min: 1, max: 50 }),
   });
 
-  it('no lane waits longer than its planned interval and a minute, whatever the others do', () => {
+  it('let no lane wait longer than its planned interval plus a minute, whatever the others do', () => {
     fc.assert(
       fc.property(
         weights,

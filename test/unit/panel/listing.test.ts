@@ -7,7 +7,7 @@ import { listed, uuidOf } from '../../support/listed.ts';
 
 type Page = readonly ListedServer[] | Error;
 
-/** Reads made-up pages, and keeps which were asked for. */
+/** Reads fake pages, and records which pages were requested. */
 function listingOf(pages: readonly Page[], more: Partial<ListingPage> = {}) {
   const asked: number[] = [];
   const read: ReadListingPage = ({ page }) => {
@@ -26,7 +26,7 @@ const names = (servers: readonly ListedServer[]) => servers.map(({ name }) => na
 const GONE = new Error('no answer');
 
 describe('walkListing', () => {
-  it('reads every page, and counts a server on two of them once, as it is described last', async () => {
+  it('reads every page, and lists a server on two pages once, with its latest data', async () => {
     const { asked, read } = listingOf([
       [listed(1), listed(2)],
       [listed(2, { name: 'renamed' }), listed(3)],
@@ -37,7 +37,7 @@ describe('walkListing', () => {
     expect(walk).toMatchObject({ complete: true, pages: 2, problem: undefined, failure: undefined });
   });
 
-  it('asks for pages of 100', async () => {
+  it('requests pages of 100', async () => {
     const perPages: number[] = [];
     await walkListing(({ perPage }) => {
       perPages.push(perPage);
@@ -46,7 +46,7 @@ describe('walkListing', () => {
     expect(perPages).toEqual([100]);
   });
 
-  it('stops at the first page that fails, and keeps what it found', async () => {
+  it('stops at the first failed page, and keeps what it found', async () => {
     const { asked, read } = listingOf([[listed(1)], GONE, [listed(3)]]);
     const walk = await walkListing(read);
     expect(asked).toEqual([1, 2]);
@@ -54,14 +54,14 @@ describe('walkListing', () => {
     expect(walk).toMatchObject({ complete: false, pages: 3, problem: GONE, failure: { error: GONE } });
   });
 
-  it('goes on after a failed page where more may fail', async () => {
+  it('continues after a failed page if more failures are allowed', async () => {
     const { asked, read } = listingOf([[listed(1)], GONE, [listed(3)], GONE, [listed(5)]]);
     const walk = await walkListing(read, { maxFailures: 2 });
     expect(asked).toEqual([1, 2, 3, 4]);
     expect(names(walk.servers)).toEqual(['server-1', 'server-3']);
   });
 
-  it('ends when its signal aborts, and says so', async () => {
+  it('ends when its signal aborts, and reports that', async () => {
     const controller = new AbortController();
     const { asked, read } = listingOf([[listed(1)], [listed(2)], [listed(3)]]);
     const stopping: ReadListingPage = (query) => {
@@ -73,7 +73,7 @@ describe('walkListing', () => {
     expect(walk.failure?.error).toBe(GONE);
   });
 
-  it('is complete where an entry names no server, and tells which one as far as it can', async () => {
+  it('is complete if an entry has no valid UUID, and identifies the entry as well as possible', async () => {
     const bad = listed(2, { uuid: 'nonsense' });
     const { read } = listingOf([[listed(1), bad]], { badEntries: 1 });
     const walk = await walkListing(read);
@@ -83,7 +83,7 @@ describe('walkListing', () => {
     expect(walk.problem?.message).toBe('2 entries of page 1 name no server by its UUID');
   });
 
-  it('is not ended by a page that names fewer pages than one before it', async () => {
+  it('does not end early if a page reports fewer pages than an earlier one', async () => {
     const { asked, read } = listingOf([[listed(1)], [listed(2)], [listed(3)]]);
     await walkListing(async (query) => {
       const page = await read(query);
@@ -92,7 +92,7 @@ describe('walkListing', () => {
     expect(asked).toEqual([1, 2, 3]);
   });
 
-  it('reads at most 1,000 pages, and is incomplete where there are more', async () => {
+  it('reads at most 1,000 pages, and is incomplete if there are more', async () => {
     const { asked, read } = listingOf([], { totalPages: 5_000 });
     const walk = await walkListing(read);
     expect(asked).toHaveLength(1_000);
@@ -100,7 +100,7 @@ describe('walkListing', () => {
     expect(walk.problem?.message).toBe('it is longer than 1000 pages or 100000 servers');
   });
 
-  it('keeps little more than 100,000 servers', async () => {
+  it('keeps not many more than 100,000 servers', async () => {
     const full = (from: number) => Array.from({ length: 60_000 }, (_, n) => listed(from + n));
     const { asked, read } = listingOf([full(0), full(60_000), [listed(120_000)]]);
     const walk = await walkListing(read);
@@ -109,8 +109,8 @@ describe('walkListing', () => {
   });
 });
 
-describe('a page with more entries than were asked for', () => {
-  it('makes the walk incomplete, so that no server counts as gone, and is reported with its number', async () => {
+describe('a page with more entries than requested', () => {
+  it('makes the walk incomplete, so that no server is removed, and is reported with the number of entries', async () => {
     const { read } = listingOf([[listed(1)]], { surplusEntries: 99_900 });
     const walk = await walkListing(read);
     expect(walk).toMatchObject({ complete: false, surplusEntries: 99_900, failure: undefined });
@@ -124,7 +124,7 @@ describe('a page with more entries than were asked for', () => {
 describe('a walk with a reduction', () => {
   const page = (number: number) => Array.from({ length: 100 }, (_, n) => listed(number * 100 + n));
 
-  it('holds little more than what the reduction keeps', async () => {
+  it('keeps little more than the reduction keeps', async () => {
     const reduced: number[] = [];
     const reduce = (servers: readonly ListedServer[]) => {
       reduced.push(servers.length);
@@ -152,7 +152,7 @@ describe('a listed server', () => {
     return servers[0];
   };
 
-  it('has one line of bounded length of each word', async () => {
+  it('has texts of one line and bounded length', async () => {
     const shown = await shownAs({
       name: ` a\nb${'x'.repeat(1_000)}`,
       node: '\u001b[2J',
@@ -163,7 +163,7 @@ describe('a listed server', () => {
     expect(shown?.egg).toBe('Pa per');
   });
 
-  it('does not hold on to the long words that it came with', async () => {
+  it('does not retain the long texts that it was decoded from', async () => {
     const words = () => Buffer.alloc(80_000, 'x').toString();
     const long = () => ({ name: words(), node: words(), egg: words(), status: words(), identifier: words() });
     collectGarbage();
@@ -174,19 +174,19 @@ describe('a listed server', () => {
     });
     collectGarbage();
     expect(walk.servers).toHaveLength(200);
-    // They came with 80 MB.
+    // Their texts had 80 MB.
     expect(process.memoryUsage().heapUsed - before).toBeLessThan(10_000_000);
   });
 
-  it('without a name is named by its short id', async () => {
+  it('without a name is named after its short id', async () => {
     expect((await shownAs({ name: '\u200b' }))?.name).toBe('00000001');
   });
 
-  it.each(['', 'abc', '../../admin', `${uuidOf(1)}x`])('is passed over with the UUID %j', async (uuid) => {
+  it.each(['', 'abc', '../../admin', `${uuidOf(1)}x`])('is skipped if its UUID is %j', async (uuid) => {
     expect(await shownAs({ uuid })).toBeUndefined();
   });
 
-  it('is the same with its UUID in capitals', async () => {
+  it('is the same with its UUID in upper case', async () => {
     expect((await shownAs({ uuid: uuidOf(0xab).toUpperCase() }, 0xab))?.uuid).toBe(uuidOf(0xab));
   });
 });

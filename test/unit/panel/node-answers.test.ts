@@ -14,7 +14,7 @@ function failedFor(servers: readonly string[]): NodeAnswers {
   return nodes;
 }
 
-describe('a server that leaves the fleet', () => {
+describe('a server that is removed from the fleet', () => {
   it('no longer counts as a suspect', () => {
     const nodes = failedFor(SERVERS);
     expect(nodes.hasManySuspects).toBe(true);
@@ -22,7 +22,7 @@ describe('a server that leaves the fleet', () => {
     expect(nodes.hasManySuspects).toBe(false);
   });
 
-  it('is new if it comes back', () => {
+  it('is new if it is added again', () => {
     const nodes = failedFor(SERVERS);
     expect(nodes.trustIn('a')).toBe('suspect');
     nodes.forget('a');

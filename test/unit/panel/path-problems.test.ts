@@ -13,8 +13,8 @@ const fail = (subjects: readonly string[], cause: CauseCode = 'challenge_page') 
   for (const subject of subjects) paths.failed('websocket', subject, { cause, detail: subject });
 };
 
-describe('a path is in trouble', () => {
-  it('when several servers met it since it last worked, and another path works', () => {
+describe('a path has a problem', () => {
+  it('if it failed for several servers since it last worked, and another path works', () => {
     fail(['a', 'b', 'c']);
     expect(paths.problems).toEqual([]);
     expect(paths.settle(FLEET)).toEqual([['websocket', { cause: 'challenge_page', detail: 'c' }]]);
@@ -22,12 +22,12 @@ describe('a path is in trouble', () => {
     expect(paths.has('websocket')).toBe(true);
   });
 
-  it('when the listing fails, which is one for all servers', () => {
+  it('if the listing fails, since it is one call for all servers', () => {
     paths.failed('listing', '', { cause: 'timeout', detail: 'x' });
     expect(paths.settle(FLEET)).toHaveLength(1);
   });
 
-  it('when the only server met it several times', () => {
+  it('if it failed several times for the only server', () => {
     fail(['a', 'a']);
     expect(paths.settle(1)).toEqual([]);
     fail(['a']);
@@ -42,7 +42,7 @@ describe('a path is in trouble', () => {
     expect(paths.problems).toEqual([]);
   });
 
-  it('and is told again only with another cause', () => {
+  it('that is reported again only if its cause changes', () => {
     fail(['a', 'b', 'c']);
     paths.settle(FLEET);
     fail(['a', 'b', 'c']);
@@ -52,22 +52,22 @@ describe('a path is in trouble', () => {
   });
 });
 
-describe('a path is in no trouble', () => {
+describe('a path has no problem', () => {
   it.each<[string, () => void]>([
-    ['for one server of many, however often', () => fail(['a', 'a', 'a', 'a'])],
+    ['because of one server of many, however often it fails', () => fail(['a', 'a', 'a', 'a'])],
     [
-      'when it worked in between',
+      'if it worked in between',
       () => {
         fail(['a', 'b']);
         paths.worked('websocket');
         fail(['c']);
       },
     ],
-    ["for what is the servers' own", () => fail(['a', 'b', 'c'], 'suspended')],
-    ["for what is a node's", () => fail(['a', 'b', 'c'], 'node_silent')],
-    ['for a rate limit', () => fail(['a', 'b', 'c'], 'rate_limited')],
+    ["because of the servers' own causes", () => fail(['a', 'b', 'c'], 'suspended')],
+    ['because of a node', () => fail(['a', 'b', 'c'], 'node_silent')],
+    ['because of a rate limit', () => fail(['a', 'b', 'c'], 'rate_limited')],
     [
-      'after all was forgotten',
+      'after a reset',
       () => {
         fail(['a', 'b', 'c']);
         paths.clear();
@@ -80,13 +80,13 @@ describe('a path is in no trouble', () => {
   });
 });
 
-describe('a listing that is refused to a key which servers accept', () => {
-  it('is told as that, once', () => {
+describe('a listing that rejects a key which servers accept', () => {
+  it('is reported as that, once', () => {
     const problem: Problem = { cause: 'key_refused', detail: 'GET /api/client answered 403' };
-    const told: Problem = { ...problem, cause: 'listing_refused' };
+    const reported: Problem = { ...problem, cause: 'listing_refused' };
     paths.failed('listing', 'panel', problem);
-    expect(paths.settle(3)).toEqual([['listing', told]]);
-    expect(paths.problems).toEqual([told]);
+    expect(paths.settle(3)).toEqual([['listing', reported]]);
+    expect(paths.problems).toEqual([reported]);
     paths.failed('listing', 'panel', problem);
     expect(paths.settle(3)).toEqual([]);
     expect(paths.worked('listing')).toBe(true);

@@ -30,24 +30,24 @@ const credentials = (proxyUrl: string) => {
 
 describe('the proxy for an address', () => {
   it.each([
-    ['none', {}, undefined],
+    ['no variables', {}, undefined],
     ['HTTPS_PROXY', { HTTPS_PROXY: 'http://a:1' }, 'HTTPS_PROXY http://a:1/'],
     [
-      'https_proxy before it',
+      'https_proxy, which takes precedence',
       { HTTPS_PROXY: 'http://a:1', https_proxy: 'http://b:1' },
       'https_proxy http://b:1/',
     ],
-    ['HTTP_PROXY, which is for others', { HTTP_PROXY: 'http://a:1' }, undefined],
+    ['HTTP_PROXY, which is for plain HTTP', { HTTP_PROXY: 'http://a:1' }, undefined],
     ['ALL_PROXY', { ALL_PROXY: 'https://a:1' }, 'ALL_PROXY https://a:1/'],
     [
-      'ALL_PROXY after HTTPS_PROXY',
+      'ALL_PROXY and HTTPS_PROXY, which takes precedence',
       { ALL_PROXY: 'http://a:1', HTTPS_PROXY: 'http://b:1' },
       'HTTPS_PROXY http://b:1/',
     ],
-    ['one without a scheme', { HTTPS_PROXY: 'a:3128' }, 'HTTPS_PROXY http://a:3128/'],
-    ['one that is excepted', { HTTPS_PROXY: 'http://a:1', NO_PROXY: 'panel.example.com' }, undefined],
-    ['an empty one', { HTTPS_PROXY: '' }, undefined],
-  ])('of the environment with %s', (_what, variables, expected) => {
+    ['a proxy without a scheme', { HTTPS_PROXY: 'a:3128' }, 'HTTPS_PROXY http://a:3128/'],
+    ['an exception for the panel', { HTTPS_PROXY: 'http://a:1', NO_PROXY: 'panel.example.com' }, undefined],
+    ['an empty variable', { HTTPS_PROXY: '' }, undefined],
+  ])('from the environment with %s', (_what, variables, expected) => {
     for (const [name, value] of Object.entries(variables)) vi.stubEnv(name, value);
     expect(shown(PANEL)).toBe(expected);
   });
@@ -58,7 +58,7 @@ describe('the proxy for an address', () => {
     expect(shown(PLAIN)).toBe('HTTP_PROXY http://b:1/');
   });
 
-  it('is none for a local host, unless the configuration names it', () => {
+  it('is none for a local host, unless it is configured', () => {
     vi.stubEnv('HTTPS_PROXY', 'http://a:1');
     expect(shown('https://localhost')).toBeUndefined();
     expect(shown('https://localhost', 'http://b:1')).toBe('proxy_url http://b:1/');
@@ -73,27 +73,27 @@ describe('user name and password', () => {
     ['http://m%40e:s%3Acret%2F@a:1', 'm@e:s:cret/'],
     ['http://me:50%off@a:1', 'me:50%off'],
     ['http://a:1', ''],
-  ])('of %s', (proxyUrl, expected) => {
+  ])('from %s', (proxyUrl, expected) => {
     expect(credentials(proxyUrl)).toBe(expected);
     expect(find(PANEL, proxyUrl)?.url.href).toBe('http://a:1/');
   });
 });
 
-describe('an address that is none', () => {
+describe('an invalid proxy address', () => {
   it.each([
     ['http://me:secret@', 'the proxy of the environment (HTTPS_PROXY) is not a URL'],
     [
       'socks5://me:secret@a:1',
       'the proxy of the environment (HTTPS_PROXY) is not the address of an http or https proxy',
     ],
-  ])('%s is refused in words, without the password', (value, words) => {
+  ])('%s is rejected with a message without the password', (value, words) => {
     vi.stubEnv('HTTPS_PROXY', value);
     const message = `${words}: expected the form http://proxy.example.com:3128`;
     expect(() => find(PANEL)).toThrow(new ProxyError(message));
   });
 });
 
-describe('what is said of a proxy', () => {
+describe('an error of a proxy', () => {
   const proxyOf = (url: string) => {
     const proxy = find(PANEL, url);
     if (proxy === undefined) throw new Error('expected a proxy');
@@ -115,7 +115,7 @@ describe('what is said of a proxy', () => {
       'the proxy http://a:1 answered CONNECT with headers of more than 16 KiB: check proxy_url, and that an HTTP proxy listens there',
     ],
     ['ETIMEDOUT', 'the proxy http://a:1 did not answer in time: check proxy_url, and that the proxy is up'],
-  ])('that gives no answer: %s', (code, words) => {
+  ])('that cannot be used: %s', (code, words) => {
     const cause = failing(code);
     const error = proxyUnreachable(proxyOf('http://me:secret@a:1'), cause);
     expect(error.message).toBe(words);
@@ -139,7 +139,7 @@ describe('what is said of a proxy', () => {
     expect(proxyRefused(proxyOf(url), 'node:8080', status).message).toBe(`the proxy http://a:1 ${words}`);
   });
 
-  it('speaks of the environment where that named it', () => {
+  it('names the environment variable that configured the proxy', () => {
     vi.stubEnv('https_proxy', 'http://a:1');
     const proxy = find(PANEL);
     expect(proxy && proxyRefused(proxy, 'node:8080', 403).message).toContain('except the host by NO_PROXY');

@@ -18,7 +18,7 @@ describe('retryAfterMs', () => {
       10_000,
     ],
     [
-      'Retry-After before reset and text',
+      'Retry-After rather than reset or text',
       { retryAfter: '5', reset: epoch(20), date: DATE },
       '99 seconds',
       5_000,
@@ -26,19 +26,19 @@ describe('retryAfterMs', () => {
     ['the text', {}, 'Too many requests. Please try again in 17 seconds.', 17_000],
     ['short text', {}, 'retry in 9s', 9_000],
     ['text with the unit first', {}, 'Retry after (seconds): 12', 12_000],
-    ['the text where the headers are nonsense', { retryAfter: 'soon', reset: '-' }, '3 sec', 3_000],
-    ['the text where the reset is no instant', { reset: '30' }, '3 sec', 3_000],
-    ['a minute where nothing is said', {}, undefined, 60_000],
-    ['a minute where the text has no seconds', {}, 'limit of 240 exceeded', 60_000],
-    ['10 minutes at most', { retryAfter: '86400' }, undefined, 600_000],
-    ['a second at least', { retryAfter: '0' }, undefined, 1_000],
-    ['a second for a reset just past', { reset: epoch(-2) }, undefined, 1_000],
+    ['the text if the headers are invalid', { retryAfter: 'soon', reset: '-' }, '3 sec', 3_000],
+    ['the text if the reset is not a timestamp', { reset: '30' }, '3 sec', 3_000],
+    ['a minute without any information', {}, undefined, 60_000],
+    ['a minute if the text contains no seconds', {}, 'limit of 240 exceeded', 60_000],
+    ['at most 10 minutes', { retryAfter: '86400' }, undefined, 600_000],
+    ['at least a second', { retryAfter: '0' }, undefined, 1_000],
+    ['a second if the reset is just past', { reset: epoch(-2) }, undefined, 1_000],
     ['a minute for a negative number', { retryAfter: '-5' }, undefined, 60_000],
-  ])('waits by %s', (_name, headers, text, waitMs) => {
+  ])('returns %s', (_name, headers, text, waitMs) => {
     expect(retryAfterMs(headers, text, NOW)).toBe(waitMs);
   });
 
-  it('stays within its bounds, whatever is said', () => {
+  it('stays within its limits for any headers and text', () => {
     const header = fc.option(fc.oneof(fc.string(), fc.integer().map(String)), { nil: undefined });
     fc.assert(
       fc.property(header, header, header, (retryAfter, reset, text) => {
@@ -66,7 +66,7 @@ describe('limitPerMinute and remainingCalls', () => {
     expect(limitPerMinute(limit === undefined ? {} : { limit })).toBe(expected);
   });
 
-  it('read what is left', () => {
+  it('read the remaining calls', () => {
     expect(remainingCalls({ remaining: '0' })).toBe(0);
     expect(remainingCalls({})).toBeUndefined();
   });

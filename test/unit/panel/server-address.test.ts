@@ -11,9 +11,9 @@ describe('the address of a game server', () => {
     [['Survival_1'], 'Survival_1:25565'],
     [['xn--mnchen-3ya.example'], 'xn--mnchen-3ya.example:25565'],
     [['play.example.com', '203.0.113.7'], 'play.example.com:25565'],
-    // A game server on the machine that Prometheus runs on.
+    // A game server on the machine where Prometheus runs.
     [['127.0.0.1'], '127.0.0.1:25565'],
-  ])('at %j is %s', (hosts, address) => {
+  ])('on %j is %s', (hosts, address) => {
     expect(serverAddress(hosts, 25_565)).toBe(address);
   });
 
@@ -39,13 +39,13 @@ describe('the address of a game server', () => {
     'play.example.com\n',
     'play\u200b.example.com',
     '\u001b[31mplay',
-    // What resolvers take for an IPv4 address.
+    // Resolvers treat these as IPv4 addresses.
     '203.0.113',
     '203.0.113.256',
     '3405803783',
     '0xcb007107',
     'play.0x',
-    // Addresses at which no game server is reached.
+    // Addresses where no game server is reachable.
     '0.0.0.0',
     '::',
     '0:0:0:0:0:0:0:0',
@@ -55,7 +55,7 @@ describe('the address of a game server', () => {
     'fe80::1',
     '2001:db8::7%eth0',
     '[2001:db8::7]',
-  ])('is at the next host where the first is %j, and unknown where there is no other', (host) => {
+  ])('uses the next host if the first is %j, and is unknown without another host', (host) => {
     expect(serverAddress([host, '203.0.113.7'], 1)).toBe('203.0.113.7:1');
     expect(serverAddress([host], 1)).toBeUndefined();
   });
@@ -67,11 +67,11 @@ describe('the address of a game server', () => {
     },
   );
 
-  it.each([1, 65_535])('may have the port %i', (port) => {
+  it.each([1, 65_535])('can have the port %i', (port) => {
     expect(serverAddress(['203.0.113.7'], port)).toBe(`203.0.113.7:${port}`);
   });
 
-  it('is of one line, and has the same host and port in a URL, whatever a panel sends', () => {
+  it('is a single line, and has the same host and port in a URL, whatever a panel sends', () => {
     const host = fc.oneof(
       fc.string({ unit: 'binary' }),
       fc.domain(),
@@ -99,7 +99,7 @@ describe('a secret', () => {
   const secret = 'correct-horse-battery';
 
   it.each([secret, `${secret}.example.com`, 'ptlc_0123456789abcdef', `eyJhbGciOiJIUzI1NiJ9.e30.sig`])(
-    'is no host: %s',
+    'is not accepted as a host: %s',
     (host) => {
       KNOWN_SECRETS.add(secret);
       expect(serverAddress([host, '203.0.113.7'], 1)).toBe('203.0.113.7:1');
@@ -107,18 +107,18 @@ describe('a secret', () => {
   );
 });
 
-describe('what is left of an allocation without an address', () => {
+describe('an allocation without a usable address', () => {
   it.each<[string, unknown[], unknown, string | undefined]>([
     ['a link-local address', [null, '169.254.7.7'], 25_565, '169.254.7.7:25565'],
     ['an IPv6 link-local address', ['fe80::7'], 25_565, '[fe80::7]:25565'],
     ['a metadata address', ['169.254.169.254'], 80, '169.254.169.254:80'],
-    ['the port beside 0.0.0.0', [null, '0.0.0.0'], 25_565, ':25565'],
-    ['the port beside ::', [null, '::'], 25_565, ':25565'],
-    ['the port beside no host', [null, undefined], 25_565, ':25565'],
-    ['the port beside words', ['our main address', '0.0.0.0'], 25_565, ':25565'],
+    ['the port with 0.0.0.0', [null, '0.0.0.0'], 25_565, ':25565'],
+    ['the port with ::', [null, '::'], 25_565, ':25565'],
+    ['the port without a host', [null, undefined], 25_565, ':25565'],
+    ['the port with text as the host', ['our main address', '0.0.0.0'], 25_565, ':25565'],
     ['nothing without a port', ['169.254.7.7'], undefined, undefined],
-    ['nothing with a bad port', ['169.254.7.7'], 65_536, undefined],
-  ])('is %s', (_, hosts, port, allocation) => {
+    ['nothing with an invalid port', ['169.254.7.7'], 65_536, undefined],
+  ])('is reduced to %s', (_, hosts, port, allocation) => {
     expect(serverAddress(hosts, port)).toBeUndefined();
     expect(localAllocation(hosts, port)).toBe(allocation);
   });

@@ -36,56 +36,56 @@ const SENTENCES = [
 describe.each([
   ['Wings', wings],
   ['calagopus', calagopus],
-  ['no colors', plain],
-])('the wording of %s', (_, wording) => {
+  ['a daemon without colors', plain],
+])('the messages of %s', (_, wording) => {
   it.each(SENTENCES)('%s', (sentence, words) => {
     expect(readDaemonWords(wording(sentence))).toEqual(words);
   });
 
   it.each(['pelican', 'Pterodactyl', 'My Host – EU 1', 'Daemon', 'ゲーム', 'x'.repeat(64), ''])(
-    'belongs to a daemon named "%s" too',
+    'are recognized if the daemon is named "%s"',
     (appName) => {
       expect(readDaemonWords(wording(CRASHED, appName))).toEqual({ kind: 'crash detected' });
     },
   );
 
-  it.each(['\r', '\n', '\r\n', `${ESC}[0m\r\n`, `\r${ESC}[0m${ESC}[m`])('may end in %j', (end) => {
+  it.each(['\r', '\n', '\r\n', `${ESC}[0m\r\n`, `\r${ESC}[0m${ESC}[m`])('may end with %j', (end) => {
     expect(readDaemonWords(`${wording('Exit code: 1')}${end}`)).toEqual({ kind: 'exit code', code: 1 });
   });
 });
 
-describe('a line that the daemon did not print', () => {
+describe('a line that is not from the daemon', () => {
   it.each([
     ['an empty line', ''],
-    ['a sentence without the prefix', CRASHED],
-    ['a player who says it', `[12:00:00] [Server thread/INFO]: <Eve> ${plain(CRASHED)}`],
-    ['a prefix that comes later', `x${plain(CRASHED)}`],
+    ['a message without the prefix', CRASHED],
+    ['a player who types a message', `[12:00:00] [Server thread/INFO]: <Eve> ${plain(CRASHED)}`],
+    ['a prefix later in the line', `x${plain(CRASHED)}`],
     ['a space before the prefix', ` ${plain(CRASHED)}`],
-    ['a name over 64 characters', plain(CRASHED, 'x'.repeat(65))],
+    ['a name longer than 64 characters', plain(CRASHED, 'x'.repeat(65))],
     ['a name with a bracket', plain(CRASHED, 'a] [b')],
     ['a name with a bracket and a colon', plain(CRASHED, 'a]: [b')],
-    ['another word than Daemon', '[Pterodactyl daemon]: Exit code: 1'],
+    ['a different word than Daemon', '[Pterodactyl daemon]: Exit code: 1'],
     ['no space before Daemon', '[PterodactylDaemon]: Exit code: 1'],
     ['no colon', '[Pterodactyl Daemon] Exit code: 1'],
     ['no space after the colon', '[Pterodactyl Daemon]:Exit code: 1'],
-    ['another character in place of the space', '[Pterodactyl Daemon]:-Exit code: 1'],
+    ['a different character instead of the space', '[Pterodactyl Daemon]:-Exit code: 1'],
     ['two spaces after the colon', '[Pterodactyl Daemon]:  Exit code: 1'],
-    ['no bracket at all', `${ESC}[1mPterodactyl Daemon]: Exit code: 1`],
-    ['the prefix alone', '[Pterodactyl Daemon]:'],
-    ['the prefix and a space', '[Pterodactyl Daemon]: '],
-    ['an escape sequence that is no color', `${ESC}[2J${plain('Exit code: 1')}`],
-    ['an unfinished color', `${ESC}[33`],
-    ['an escape alone', ESC],
-    ['another sentence of the daemon', wings('Updating process configuration files...')],
-    ['the throttle', wings('Server is outputting console data too quickly -- throttling...')],
-    ['other case', wings('exit code: 1')],
-    ['text before the sentence', wings('> Exit code: 1')],
-    ['text after the sentence', wings('Exit code: 1 or so')],
+    ['no opening bracket', `${ESC}[1mPterodactyl Daemon]: Exit code: 1`],
+    ['only the prefix', '[Pterodactyl Daemon]:'],
+    ['only the prefix and a space', '[Pterodactyl Daemon]: '],
+    ['an escape sequence that is not a color', `${ESC}[2J${plain('Exit code: 1')}`],
+    ['an incomplete color', `${ESC}[33`],
+    ['only an escape', ESC],
+    ['another message of the daemon', wings('Updating process configuration files...')],
+    ['the throttle message', wings('Server is outputting console data too quickly -- throttling...')],
+    ['different case', wings('exit code: 1')],
+    ['text before the message', wings('> Exit code: 1')],
+    ['text after the message', wings('Exit code: 1 or so')],
     ['text after the colors', `${wings('Exit code: 1')}x`],
     ['a second line', `${wings('Exit code: 1')}\n${wings('Exit code: 2')}`],
-    ['a space after the sentence', wings('Exit code: 1 ')],
-    ['a color within the sentence', wings(`Exit ${ESC}[1mcode: 1`)],
-    ['a line break within the sentence', wings('Exit code:\n1')],
+    ['a space after the message', wings('Exit code: 1 ')],
+    ['a color inside the message', wings(`Exit ${ESC}[1mcode: 1`)],
+    ['a line break inside the message', wings('Exit code:\n1')],
     ['no exit code', wings('Exit code: ')],
     ['a negative exit code', wings('Exit code: -1')],
     ['an exit code with a sign', wings('Exit code: +1')],
@@ -93,17 +93,17 @@ describe('a line that the daemon did not print', () => {
     ['a hexadecimal exit code', wings('Exit code: 0x1')],
     ['a leading zero', wings('Exit code: 01')],
     ['digits of another script', wings('Exit code: ١')],
-    ['an exit code over 32 bits', wings('Exit code: 4294967296')],
+    ['an exit code of more than 32 bits', wings('Exit code: 4294967296')],
     ['an endless exit code', wings(`Exit code: ${'1'.repeat(100)}`)],
     ['neither true nor false', wings('Out of memory: maybe')],
-    ['an interval that is no number', wings(ABORTED.replace('60', 'sixty'))],
+    ['an interval that is not a number', wings(ABORTED.replace('60', 'sixty'))],
     ['no interval', wings(ABORTED.replace('60 ', ''))],
-    ['a word of Object', wings('constructor')],
+    ['the name of an Object property', wings('constructor')],
   ])('%s', (_, line) => {
     expect(readDaemonWords(line)).toBeUndefined();
   });
 
-  it('is too long for any sentence', () => {
+  it('is longer than any message', () => {
     const reset = `${ESC}[0m`;
     const room = 256 - wings(CRASHED).length;
     const filled = `${wings(CRASHED)}${reset.repeat(Math.floor(room / reset.length))}`;
@@ -136,8 +136,8 @@ const hostile = fc.oneof(
     .map((parts) => parts.join('')),
 );
 
-describe('whatever a game prints', () => {
-  it('never throws, and only the prefix makes it the words of a daemon', () => {
+describe('any output of a game', () => {
+  it('never causes an exception, and is read as a message only with the prefix', () => {
     fc.assert(
       fc.property(hostile, (line) => {
         if (readDaemonWords(line) === undefined) return;
@@ -148,7 +148,7 @@ describe('whatever a game prints', () => {
     );
   });
 
-  it('reads every exit code of 32 bits behind any name without a bracket', () => {
+  it('may contain any exit code of 32 bits after any name without a bracket', () => {
     const appName = fc.string({ unit: 'grapheme', maxLength: 20 }).filter((name) => !name.includes(']'));
     fc.assert(
       fc.property(appName, fc.nat({ max: 0xff_ff_ff_ff }), (name, code) => {
@@ -162,10 +162,10 @@ describe('whatever a game prints', () => {
     ['brackets', '['.repeat(8_000_000)],
     ['escape sequences', `${ESC}[1m`.repeat(2_000_000)],
     ['prefixes', plain('').repeat(300_000)],
-  ])('a line of megabytes (%s) is refused as fast as a short one', (_, line) => {
+  ])('is rejected as fast as a short line if it has megabytes (%s)', (_, line) => {
     const startedAt = performance.now();
     for (let call = 0; call < 1_000; call += 1) expect(readDaemonWords(line)).toBeUndefined();
-    // Reading the line once a call would take seconds.
+    // Reading the line on every call would take seconds.
     expect(performance.now() - startedAt).toBeLessThan(1_000);
   });
 });

@@ -5,7 +5,7 @@ import { expect, it } from 'vitest';
 
 const SRC = fileURLToPath(new URL('../../../../src', import.meta.url));
 
-/** The modules of src, without the simulator, whose text matches. */
+/** The modules of src, without the simulator, that match the pattern. */
 function modulesWith(pattern: RegExp): readonly string[] {
   return readdirSync(SRC, { recursive: true, encoding: 'utf8' })
     .filter((file) => /\.tsx?$/.test(file) && !file.startsWith('simulator/'))
@@ -13,17 +13,17 @@ function modulesWith(pattern: RegExp): readonly string[] {
     .sort();
 }
 
-it('a dialect is chosen where a panel is composed, and known nowhere else', () => {
-  const knowing = modulesWith(/dialects\/pterodactyl/);
+it('a dialect is selected where a panel is composed, and known nowhere else', () => {
+  const withDialect = modulesWith(/dialects\/pterodactyl/);
   // The console command checks the length of its flags before it knows the panel.
-  expect(knowing).toEqual(['app/panel-access.ts', 'commands/console.ts']);
+  expect(withDialect).toEqual(['app/panel-access.ts', 'commands/console.ts']);
 });
 
-it('the prefixes of API keys stand in one place', () => {
+it('the prefixes of API keys are in one place', () => {
   expect(modulesWith(/\b(?:ptl|pac|pap)[a-z]_/)).toEqual(['domain/api-keys.ts']);
 });
 
-it('the paths of the API stand in the dialect', () => {
-  const naming = modulesWith(/['"`]\/api\/client/);
-  expect(naming.filter((file) => !file.startsWith('panel/dialects/'))).toEqual([]);
+it('the paths of the API are in the dialect', () => {
+  const withPaths = modulesWith(/['"`]\/api\/client/);
+  expect(withPaths.filter((file) => !file.startsWith('panel/dialects/'))).toEqual([]);
 });

@@ -21,7 +21,7 @@ const FIELD_FRAME = {
 };
 
 describe('decodeStats', () => {
-  it('reads every field of a frame as seen in the field', () => {
+  it('reads every field of a recorded frame', () => {
     expect(decodeStats(FIELD_FRAME)).toEqual({
       sample: {
         state: 'running',
@@ -47,13 +47,13 @@ describe('decodeStats', () => {
       { state: 'offline', memoryBytes: 0 },
       0,
     ],
-    ['a limit of 0, which a server never started has', { memory_limit_bytes: 0 }, {}, 0],
-    ['a state that nobody knows', { state: 'hibernating' }, { state: 'unknown' }, 0],
-    ['a state that is no word', { state: 1 }, {}, 1],
+    ['a limit of 0 from a server that was never started', { memory_limit_bytes: 0 }, {}, 0],
+    ['an unknown state', { state: 'hibernating' }, { state: 'unknown' }, 0],
+    ['a state that is not a string', { state: 1 }, {}, 1],
     ['null', { memory_bytes: null, network: null, state: null }, {}, 3],
     ['a negative number', { memory_bytes: -1, disk_bytes: 5 }, { diskBytes: 5 }, 1],
-    ['minus zero', JSON.parse('{"memory_bytes":-0}'), { memoryBytes: 0 }, 0],
-    ['numbers too big to count', JSON.parse('{"memory_bytes":1e308,"uptime":1e999}'), {}, 2],
+    ['negative zero', JSON.parse('{"memory_bytes":-0}'), { memoryBytes: 0 }, 0],
+    ['numbers that are too large', JSON.parse('{"memory_bytes":1e308,"uptime":1e999}'), {}, 2],
     ['NaN', { cpu_absolute: Number.NaN }, {}, 1],
     ['a number in a string', { memory_bytes: '1024' }, {}, 1],
     [
@@ -62,7 +62,12 @@ describe('decodeStats', () => {
       {},
       5,
     ],
-    ['half a network', { network: { rx_bytes: 7, tx_bytes: null } }, { networkReceiveBytes: 7 }, 1],
+    [
+      'an incomplete network object',
+      { network: { rx_bytes: 7, tx_bytes: null } },
+      { networkReceiveBytes: 7 },
+      1,
+    ],
     [
       'a poisoned prototype',
       JSON.parse('{"__proto__":{"memory_bytes":1},"disk_bytes":2}'),
@@ -73,11 +78,11 @@ describe('decodeStats', () => {
     expect(decodeStats(payload)).toStrictEqual({ sample, badFields });
   });
 
-  it.each([[undefined], [null], [1], ['x'], [[]], [true]])('finds nothing in %j', (payload) => {
+  it.each([[undefined], [null], [1], ['x'], [[]], [true]])('returns an empty sample for %j', (payload) => {
     expect(decodeStats(payload)).toEqual({ sample: {}, badFields: 1 });
   });
 
-  it('never throws and never gives a number that is not a finite one from 0 up', () => {
+  it('never throws, and returns only finite numbers from 0 up', () => {
     const value = fc.oneof(fc.double(), fc.integer(), fc.jsonValue(), fc.constant(undefined));
     const names = [...Object.keys(FIELD_FRAME), 'rx_bytes', 'tx_bytes', 'read_bytes', '__proto__'];
     const fields = fc.dictionary(fc.constantFrom(...names), value);
@@ -119,7 +124,7 @@ describe('decodeResources', () => {
     uptimeMs: 5_000,
   };
 
-  it.each(['stats', 'server_resource'])('reads an answer whose object is %s', (object) => {
+  it.each(['stats', 'server_resource'])('reads an answer with the object type %s', (object) => {
     expect(
       decodeResources(body({ current_state: 'running', is_suspended: false, resources }, object)),
     ).toEqual({
@@ -129,7 +134,7 @@ describe('decodeResources', () => {
     });
   });
 
-  it('takes missing for no data, not for zeros', () => {
+  it('treats missing values as absent, not as zeros', () => {
     const zeros = {
       memory_bytes: 0,
       cpu_absolute: 0,
@@ -146,7 +151,7 @@ describe('decodeResources', () => {
     });
   });
 
-  it('tells a suspended server', () => {
+  it('recognizes a suspended server', () => {
     expect(
       decodeResources(body({ current_state: 'offline', is_suspended: true, resources: {} })),
     ).toMatchObject({
@@ -155,7 +160,7 @@ describe('decodeResources', () => {
     });
   });
 
-  it('uses what it can and counts the rest', () => {
+  it('uses the valid fields and counts the others', () => {
     const attributes = {
       current_state: null,
       is_suspended: 'no',
@@ -170,7 +175,7 @@ describe('decodeResources', () => {
     expect(decodeResources(body({ current_state: 'running', resources: null })).badFields).toBe(1);
   });
 
-  it.each([[null], [[]], [{}], [{ attributes: {} }], ['x']])('refuses %j', (answer) => {
+  it.each([[null], [[]], [{}], [{ attributes: {} }], ['x']])('rejects %j', (answer) => {
     expect(() => decodeResources(answer)).toThrow(/expected/);
   });
 });
@@ -181,7 +186,7 @@ describe('decodeCredentials', () => {
   const jwt = (claims: unknown) => `${base64({ alg: 'HS256' })}.${base64(claims)}.c2ln`;
   const lifetimeOf = (token: string) => decodeCredentials({ data: { token, socket } }).lifetimeMs;
 
-  it('gives token and address', () => {
+  it('returns token and address', () => {
     expect(decodeCredentials({ data: { token: 'abc', socket } })).toMatchObject({
       token: 'abc',
       socketUrl: socket,
@@ -190,18 +195,22 @@ describe('decodeCredentials', () => {
 
   it.each([
     ['exp − iat', jwt({ iat: 1_700_000_000, exp: 1_700_000_900 }), 900_000],
-    ['10 min without iat, since exp alone needs a wall clock', jwt({ exp: 1_700_000_900 }), 600_000],
-    ['10 min for claims that run backwards', jwt({ iat: 5, exp: 5 }), 600_000],
-    ['10 min for claims that are no numbers', jwt({ iat: '1', exp: '2' }), 600_000],
-    ['10 min for claims that are no object', jwt(7), 600_000],
-    ['10 min for a token that is no JWT', 'opaque', 600_000],
-    ['10 min for a JWT that is damaged', 'a.%%%.c', 600_000],
-    ['a day at most', jwt({ iat: 0, exp: 1e12 }), 86_400_000],
-  ])('counts a life of %s', (_name, token, lifetimeMs) => {
+    [
+      '10 min without iat, since exp alone would depend on the wall clock',
+      jwt({ exp: 1_700_000_900 }),
+      600_000,
+    ],
+    ['10 min for claims in the wrong order', jwt({ iat: 5, exp: 5 }), 600_000],
+    ['10 min for claims that are not numbers', jwt({ iat: '1', exp: '2' }), 600_000],
+    ['10 min for claims that are not an object', jwt(7), 600_000],
+    ['10 min for a token that is not a JWT', 'opaque', 600_000],
+    ['10 min for a damaged JWT', 'a.%%%.c', 600_000],
+    ['at most a day', jwt({ iat: 0, exp: 1e12 }), 86_400_000],
+  ])('calculates a lifetime of %s', (_name, token, lifetimeMs) => {
     expect(lifetimeOf(token)).toBe(lifetimeMs);
   });
 
-  it('counts a life from 0 to a day, whatever the token is', () => {
+  it('calculates a lifetime between 0 and a day for any token', () => {
     fc.assert(
       fc.property(fc.oneof(fc.string({ minLength: 1 }), fc.jsonValue().map(jwt)), (token) => {
         expect(lifetimeOf(token)).toBeGreaterThan(0);
@@ -216,18 +225,18 @@ describe('decodeCredentials', () => {
     [{ data: { token: '', socket } }],
     [{ data: { token: 'abc' } }],
     [{ data: { token: 1, socket } }],
-  ])('refuses %j, without repeating it', (answer) => {
+  ])('rejects %j without repeating it', (answer) => {
     expect(() => decodeCredentials(answer)).toThrow('expected "token" and "socket" in "data"');
   });
 });
 
-it('a token that no auth frame can carry is refused', () => {
+it('a token that is too long for an auth frame is rejected', () => {
   const body = (length: number) => ({ data: { token: 'x'.repeat(length), socket: 'wss://node/ws' } });
   expect(decodeCredentials(body(3_900)).token).toHaveLength(3_900);
   expect(() => decodeCredentials(body(4_001))).toThrow('expected a token of at most 4000 bytes');
 });
 
-it('an uptime of over a hundred years is none', () => {
+it('an uptime of more than a hundred years is ignored', () => {
   expect(decodeStats({ state: 'running', uptime: 4e12 })).toEqual({
     sample: { state: 'running' },
     badFields: 1,
@@ -252,7 +261,7 @@ function listingProblem(body: unknown): unknown {
 }
 
 describe('decodeListingPage', () => {
-  it('reads a server with all that the field notes name', () => {
+  it('reads a server with all documented fields', () => {
     const attributes = {
       identifier: 'd3aac109',
       uuid: 'd3aac109-e5a0-4331-b03e-3454f7e136dc',
@@ -316,7 +325,7 @@ describe('decodeListingPage', () => {
     [{ status: 'installing' }, { status: 'installing', suspended: false, installing: true }],
     [{ is_installing: true }, { installing: true }],
     [{ status: 'install_failed' }, { installing: true }],
-    // Panels let it be used.
+    // Servers with this status remain usable.
     [{ status: 'reinstall_failed' }, { installing: false }],
     [{ status: 'restoring_backup' }, { status: 'restoring_backup', installing: false, restoring: true }],
     [{ feature_limits: { backups: null } }, { withoutBackups: false }],
@@ -338,13 +347,13 @@ describe('decodeListingPage', () => {
   const DEFAULT = { ip: '203.0.113.7', ip_alias: null, port: 25_565, is_default: true };
 
   it.each<[string, unknown, string | undefined]>([
-    ['the default one alone', [DEFAULT], '203.0.113.7:25565'],
+    ['only the default one', [DEFAULT], '203.0.113.7:25565'],
     ['an empty alias', [{ ...DEFAULT, ip_alias: '' }], '203.0.113.7:25565'],
-    ['words as the alias', [{ ...DEFAULT, ip_alias: 'the big machine' }], '203.0.113.7:25565'],
+    ['text as the alias', [{ ...DEFAULT, ip_alias: 'the big machine' }], '203.0.113.7:25565'],
     ['no default', [{ ...DEFAULT, is_default: false }], undefined],
-    ['a default that is no boolean', [{ ...DEFAULT, is_default: 1 }], undefined],
+    ['a default that is not a boolean', [{ ...DEFAULT, is_default: 1 }], undefined],
     ['no port', [{ ...DEFAULT, port: null }], undefined],
-    ['none', [], undefined],
+    ['no allocations', [], undefined],
   ])('reads the address from allocations with %s', (_what, allocations, address) => {
     const data = (allocations as object[]).map(allocationEntry);
     const relationships = { allocations: { object: 'list', data } };
@@ -364,7 +373,7 @@ describe('decodeListingPage', () => {
     expect(decodeListingPage(listingPage([entry]), 100).servers[0]).not.toHaveProperty('address');
   });
 
-  it('leaves out and counts entries that name no server', () => {
+  it('omits and counts entries that identify no server', () => {
     const entries = [
       null,
       1,
@@ -374,13 +383,13 @@ describe('decodeListingPage', () => {
       serverEntry({ identifier: 'ab', uuid: 'abc' }),
     ];
     expect(decodeListingPage(listingPage(entries), 100)).toMatchObject({
-      // One id is enough to tell which server is meant.
+      // One id is enough to identify the server.
       servers: [{ identifier: 'ab', uuid: 'ab' }, { identifier: '1a7ce997' }, { uuid: 'abc' }],
       badEntries: 3,
     });
   });
 
-  it('decodes as many entries as were asked for, and only counts the others', () => {
+  it('decodes as many entries as requested, and only counts the others', () => {
     const decoded: number[] = [];
     const entries = Array.from({ length: 5 }, (_, n) => ({
       object: 'server',
@@ -401,11 +410,11 @@ describe('decodeListingPage', () => {
     [-1, 1],
     [2.5, 2],
     [1e9, 10_000],
-  ])('takes total_pages %j for %i', (said, totalPages) => {
+  ])('reads total_pages %j as %i', (said, totalPages) => {
     expect(decodeListingPage(listingPage([], said), 100).totalPages).toBe(totalPages);
   });
 
-  it('throws nothing but a ShapeError', () => {
+  it('throws only a ShapeError', () => {
     fc.assert(
       fc.property(
         fc.oneof(
@@ -425,7 +434,7 @@ describe('decodeListingPage', () => {
 const backupsPage = (data: unknown[], meta: unknown = {}) => ({ object: 'list', data, meta });
 const backupEntry = (attributes: object) => ({ object: 'backup', attributes });
 const COMPLETED = { is_successful: true, completed_at: '2026-11-20T04:00:30+00:00', bytes: 1_024 };
-// As the panels' sources write it: nothing of a failed backup is kept but its name, and the lock is taken off.
+// As in the panels' sources: a failed backup keeps only its name, and is unlocked.
 const FAILED = {
   uuid: '904df120-a66f-4375-a1ac-8ad77f8f4d31',
   is_successful: false,
@@ -441,12 +450,12 @@ const COMPLETED_AT_MS = Date.UTC(2026, 10, 20, 4, 0, 30);
 
 describe('decodeBackupsPage', () => {
   it.each([
-    ['a completed one', COMPLETED, { isSuccessful: true, bytes: 1_024 }],
-    ['an empty one', { ...COMPLETED, bytes: 0 }, { isSuccessful: true, bytes: 0 }],
-    ['one without a size', { ...COMPLETED, bytes: '7' }, { isSuccessful: true }],
-    ['one of an impossible size', { ...COMPLETED, bytes: -1 }, { isSuccessful: true }],
-    ['one that failed', FAILED, { isSuccessful: false, bytes: 0 }],
-    ['one that failed, without a size', { ...FAILED, bytes: null }, { isSuccessful: false }],
+    ['a completed backup', COMPLETED, { isSuccessful: true, bytes: 1_024 }],
+    ['an empty backup', { ...COMPLETED, bytes: 0 }, { isSuccessful: true, bytes: 0 }],
+    ['a backup without a size', { ...COMPLETED, bytes: '7' }, { isSuccessful: true }],
+    ['a backup with an impossible size', { ...COMPLETED, bytes: -1 }, { isSuccessful: true }],
+    ['a failed backup', FAILED, { isSuccessful: false, bytes: 0 }],
+    ['a failed backup without a size', { ...FAILED, bytes: null }, { isSuccessful: false }],
   ])('reads %s', (_what, attributes, backup) => {
     expect(decodeBackupsPage(backupsPage([backupEntry(attributes)]))).toEqual({
       backups: [{ completedAtMs: COMPLETED_AT_MS, ...backup }],
@@ -456,20 +465,20 @@ describe('decodeBackupsPage', () => {
 
   it.each([
     ['in progress', { ...FAILED, completed_at: null }],
-    ['in progress, of a panel that expects success', { ...COMPLETED, completed_at: null }],
-    ['of no known outcome', { completed_at: COMPLETED.completed_at }],
-    ['of an outcome that is no boolean', { ...COMPLETED, is_successful: 0 }],
-    ['that failed at no time', { ...FAILED, completed_at: '' }],
-    ['completed at no time', { ...COMPLETED, completed_at: 'soon' }],
-  ])('passes over one %s', (_what, attributes) => {
+    ['in progress on a panel that assumes success', { ...COMPLETED, completed_at: null }],
+    ['without an outcome', { completed_at: COMPLETED.completed_at }],
+    ['with an outcome that is not a boolean', { ...COMPLETED, is_successful: 0 }],
+    ['that failed without a time', { ...FAILED, completed_at: '' }],
+    ['completed without a time', { ...COMPLETED, completed_at: 'soon' }],
+  ])('skips a backup %s', (_what, attributes) => {
     expect(decodeBackupsPage(backupsPage([backupEntry(attributes), null, 7])).backups).toEqual([]);
   });
 
-  it('reads how many pages there are', () => {
+  it('reads the number of pages', () => {
     expect(decodeBackupsPage(backupsPage([], { pagination: { total_pages: 4 } })).totalPages).toBe(4);
   });
 
-  it('throws nothing but a ShapeError', () => {
+  it('throws only a ShapeError', () => {
     fc.assert(
       fc.property(
         fc.oneof(

@@ -23,11 +23,11 @@ describe('encodeMessage', () => {
       { event: 'send command', command: 'say "hi"' },
       String.raw`{"event":"send command","args":["say \"hi\""]}`,
     ],
-  ])('%j', (message, frame) => {
+  ])('encodes %j', (message, frame) => {
     expect(encodeMessage(message)).toBe(frame);
   });
 
-  it('refuses a frame that the far end would drop for its length, counted in bytes', () => {
+  it('rejects a frame that the node would drop because of its length in bytes', () => {
     const overhead = encodeMessage({ event: 'send command', command: '' }).length;
     const fits = 'x'.repeat(maxFrameBytes - overhead);
     expect(Buffer.byteLength(encodeMessage({ event: 'send command', command: fits }))).toBe(4_095);
@@ -45,45 +45,45 @@ describe('encodeMessage', () => {
 
 describe('decodeFrame', () => {
   it.each([
-    ['args left out', '{"event":"auth success"}', { event: 'auth success', args: [] }],
-    ['args null', '{"event":"token expiring","args":null}', { event: 'token expiring', args: [] }],
-    ['args empty', '{"event":"token expired","args":[]}', { event: 'token expired', args: [] }],
-    ['a newline behind', '{"event":"status","args":["running"]}\n', { event: 'status', args: ['running'] }],
+    ['missing args', '{"event":"auth success"}', { event: 'auth success', args: [] }],
+    ['null args', '{"event":"token expiring","args":null}', { event: 'token expiring', args: [] }],
+    ['empty args', '{"event":"token expired","args":[]}', { event: 'token expired', args: [] }],
+    ['a trailing newline', '{"event":"status","args":["running"]}\n', { event: 'status', args: ['running'] }],
     [
-      'keys the other way round',
+      'keys in reverse order',
       '{"args":["offline"],"event":"status"}',
       { event: 'status', args: ['offline'] },
     ],
-    ['more keys', '{"event":"deleted","id":7}', { event: 'deleted', args: [] }],
-    [
-      'an event nobody knows',
-      '{"event":"feature match","args":["x"]}',
-      { event: 'feature match', args: ['x'] },
-    ],
+    ['additional keys', '{"event":"deleted","id":7}', { event: 'deleted', args: [] }],
+    ['an unknown event', '{"event":"feature match","args":["x"]}', { event: 'feature match', args: ['x'] }],
     ['an event with an empty name', '{"event":""}', { event: '', args: [] }],
-    ['args that are no strings', '{"event":"stats","args":[null,7,{},"x"]}', { event: 'stats', args: ['x'] }],
     [
-      'stats inside a string',
+      'args that are not strings',
+      '{"event":"stats","args":[null,7,{},"x"]}',
+      { event: 'stats', args: ['x'] },
+    ],
+    [
+      'stats in a string',
       String.raw`{"event":"stats","args":["{\"state\":\"offline\"}"]}`,
       { event: 'stats', args: ['{"state":"offline"}'] },
     ],
-    ['nothing', '', { bad: 'not_json' }],
+    ['an empty frame', '', { bad: 'not_json' }],
     ['half a frame', '{"event":"stat', { bad: 'not_json' }],
-    ["a proxy's page", '<html>502 Bad Gateway</html>', { bad: 'not_json' }],
-    ['a frame behind another', '{"event":"a"}{"event":"b"}', { bad: 'not_json' }],
+    ['a page from a proxy', '<html>502 Bad Gateway</html>', { bad: 'not_json' }],
+    ['two frames', '{"event":"a"}{"event":"b"}', { bad: 'not_json' }],
     ['null', 'null', { bad: 'bad_shape' }],
     ['a number', '7', { bad: 'bad_shape' }],
     ['a string', '"auth success"', { bad: 'bad_shape' }],
     ['an array', '["status","running"]', { bad: 'bad_shape' }],
     ['no event', '{"args":["running"]}', { bad: 'bad_shape' }],
-    ['an event that is no string', '{"event":7,"args":[]}', { bad: 'bad_shape' }],
-    ['args that are no array', '{"event":"status","args":"running"}', { bad: 'bad_shape' }],
+    ['an event that is not a string', '{"event":7,"args":[]}', { bad: 'bad_shape' }],
+    ['args that are not an array', '{"event":"status","args":"running"}', { bad: 'bad_shape' }],
     ['args as an object', '{"event":"status","args":{"0":"running"}}', { bad: 'bad_shape' }],
   ])('%s', (_, text, decoded) => {
     expect(decodeFrame(bytes(text))).toEqual(decoded);
   });
 
-  it('survives nesting that no parser should recurse into', () => {
+  it('survives nesting that would overflow a recursive parser', () => {
     const deep = `{"event":"x","args":${'['.repeat(100_000)}${']'.repeat(100_000)}}`;
     expect(() => decodeFrame(bytes(deep))).not.toThrow();
   });
@@ -97,7 +97,7 @@ describe('decodeFrame', () => {
     );
   });
 
-  it('gives an event and args that are strings for any JSON, or says what is bad', () => {
+  it('returns an event with string args for any JSON, or what is wrong', () => {
     const frame = fc.oneof(
       fc.jsonValue(),
       fc.record({ event: fc.oneof(fc.string(), fc.jsonValue()), args: fc.jsonValue() }),
@@ -115,21 +115,25 @@ describe('decodeFrame', () => {
 describe('isConsoleFrame', () => {
   it.each([
     ['a line', '{"event":"console output","args":["[12:00:01] Done (3.2s)!"]}', true],
-    ['a line with a newline behind', '{"event":"console output","args":["x"]}\n', true],
-    ['nothing but the name', '{"event":"console output"}', true],
-    ['the bare prefix', '{"event":"console output"', true],
+    ['a line with a trailing newline', '{"event":"console output","args":["x"]}\n', true],
+    ['only the name', '{"event":"console output"}', true],
+    ['only the prefix', '{"event":"console output"', true],
     ['less than the prefix', '{"event":"console output', false],
     ['a longer name', '{"event":"console outputs","args":[]}', false],
     ['another event', '{"event":"install output","args":["x"]}', false],
-    ['keys the other way round: left to the parser', '{"args":["x"],"event":"console output"}', false],
-    ['spaces between: left to the parser', '{ "event": "console output" }', false],
-    ['stats that speak of it', String.raw`{"event":"stats","args":["{\"event\":\"console output\""]}`, false],
-    ['nothing', '', false],
+    ['keys in reverse order, which are left to the parser', '{"args":["x"],"event":"console output"}', false],
+    ['spaces between, which are left to the parser', '{ "event": "console output" }', false],
+    [
+      'stats that contain the event',
+      String.raw`{"event":"stats","args":["{\"event\":\"console output\""]}`,
+      false,
+    ],
+    ['an empty frame', '', false],
   ])('%s', (_, text, expected) => {
     expect(isConsoleFrame(bytes(text))).toBe(expected);
   });
 
-  it('never throws, and agrees with the parser on every frame that is one', () => {
+  it('never throws, and agrees with the parser on every valid frame', () => {
     const frame = fc.oneof(
       fc.uint8Array({ maxLength: 60 }).map((data) => Buffer.from(data)),
       fc
@@ -139,8 +143,8 @@ describe('isConsoleFrame', () => {
     fc.assert(
       fc.property(frame, (data) => {
         const decoded = decodeFrame(data);
-        const told = isConsoleFrame(data);
-        if (!('bad' in decoded)) expect(told).toBe(decoded.event === 'console output');
+        const isConsole = isConsoleFrame(data);
+        if (!('bad' in decoded)) expect(isConsole).toBe(decoded.event === 'console output');
       }),
     );
   });
@@ -158,7 +162,7 @@ describe('isCuredByNewToken', () => {
     'jwt: exp claim is invalid',
     'jwt: iat claim is invalid',
     'jwt: nbf claim is invalid',
-  ])('%s', (text) => {
+  ])('accepts: %s', (text) => {
     expect(isCuredByNewToken(text)).toBe(true);
   });
 
@@ -169,7 +173,7 @@ describe('isCuredByNewToken', () => {
     'jwt: server uuid mismatch',
     'jwt: aud claim is invalid',
     'an unexpected error was encountered while handling this request',
-  ])('not: %s', (text) => {
+  ])('rejects: %s', (text) => {
     expect(isCuredByNewToken(text)).toBe(false);
   });
 });
@@ -180,12 +184,12 @@ describe('the cause of a close', () => {
     [1006, 'closed'],
     [4400, 'closed_for_good'],
     [4409, 'suspended'],
-  ] as const)('%i', (code, reason) => {
+  ] as const)('for code %i', (code, reason) => {
     expect(closeCause(code)).toBe(reason);
   });
 });
 
-let told: unknown[][];
+let delivered: unknown[][];
 let counted: string[];
 
 const handler: FrameHandler = {
@@ -195,18 +199,18 @@ const handler: FrameHandler = {
     reconnect: (reason) => counted.push(`reconnect ${reason}`),
     request: (endpoint) => counted.push(`request ${endpoint}`),
   },
-  consoleLine: () => told.push(['consoleLine']),
-  stats: (sample) => told.push(['stats', sample]),
-  status: (state) => told.push(['status', state]),
-  authenticated: () => told.push(['authenticated']),
-  tokenEnding: () => told.push(['tokenEnding']),
-  jwtError: (text, curable) => told.push(['jwtError', text, curable]),
-  daemonError: (text) => told.push(['daemonError', text]),
-  backupCompleted: () => told.push(['backupCompleted']),
+  consoleLine: () => delivered.push(['consoleLine']),
+  stats: (sample) => delivered.push(['stats', sample]),
+  status: (state) => delivered.push(['status', state]),
+  authenticated: () => delivered.push(['authenticated']),
+  tokenEnding: () => delivered.push(['tokenEnding']),
+  jwtError: (text, curable) => delivered.push(['jwtError', text, curable]),
+  daemonError: (text) => delivered.push(['daemonError', text]),
+  backupCompleted: () => delivered.push(['backupCompleted']),
 };
 
 beforeEach(() => {
-  told = [];
+  delivered = [];
   counted = [];
 });
 
@@ -218,35 +222,39 @@ const RUNNING =
   '"network":{"rx_bytes":1,"tx_bytes":2},"disk_io":{"read_bytes":0,"write_bytes":0},"uptime":86400123,' +
   '"state":"running","disk_bytes":123456789}';
 
-describe('what a frame tells', () => {
+describe('a frame delivers', () => {
   it.each<[string, string, unknown[]]>([
     ['auth success', '{"event":"auth success"}', ['authenticated']],
     ['a status', frame('status', 'running'), ['status', 'running']],
-    ['a status in a word nobody knows', frame('status', 'hibernating'), ['status', 'unknown']],
+    ['a status with an unknown state', frame('status', 'hibernating'), ['status', 'unknown']],
     ['token expiring', '{"event":"token expiring"}\n', ['tokenEnding']],
     ['token expired', '{"event":"token expired"}', ['tokenEnding']],
     ['a console line', frame('console output', 'hello'), ['consoleLine']],
-    ['a console line, keys reversed', '{"args":["hello"],"event":"console output"}', ['consoleLine']],
     [
-      'a refusal that a new token cures',
+      'a console line with keys in reverse order',
+      '{"args":["hello"],"event":"console output"}',
+      ['consoleLine'],
+    ],
+    [
+      'an error that a new token resolves',
       frame('jwt error', 'jwt: created too far in past (denylist)'),
       ['jwtError', 'jwt: created too far in past (denylist)', true],
     ],
     [
-      'a refusal that it does not cure',
+      'an error that a new token does not resolve',
       frame('jwt error', 'jwt: missing connect permission'),
       ['jwtError', 'jwt: missing connect permission', false],
     ],
-    ['a refusal without words', '{"event":"jwt error"}', ['jwtError', '', false]],
+    ['an error without text', '{"event":"jwt error"}', ['jwtError', '', false]],
   ])('%s', (_, text, expected) => {
     take(text);
-    expect(told).toEqual([expected]);
+    expect(delivered).toEqual([expected]);
     expect(counted.filter((entry) => entry.startsWith('bad'))).toEqual([]);
   });
 
-  it('stats as a modern panel sends them', () => {
+  it('stats in the format of a current panel', () => {
     take(frame('stats', RUNNING));
-    expect(told).toEqual([
+    expect(delivered).toEqual([
       [
         'stats',
         {
@@ -266,24 +274,24 @@ describe('what a frame tells', () => {
     expect(counted).toEqual(['stats']);
   });
 
-  it('stats of a server that is off', () => {
+  it('stats of an offline server', () => {
     take(frame('stats', '{"memory_bytes":0,"state":"offline","disk_bytes":5}'));
-    expect(told).toEqual([['stats', { memoryBytes: 0, state: 'offline', diskBytes: 5 }]]);
+    expect(delivered).toEqual([['stats', { memoryBytes: 0, state: 'offline', diskBytes: 5 }]]);
   });
 });
 
-it('a daemon error is told in its words, or without any', () => {
+it('a daemon error is delivered with its text, or without', () => {
   take(frame('daemon error', 'an unexpected error'));
   take(frame('daemon error'));
   expect(counted).toEqual(['daemon error', 'daemon error']);
-  expect(told).toEqual([
+  expect(delivered).toEqual([
     ['daemonError', 'an unexpected error'],
     ['daemonError', ''],
   ]);
 });
 
 it.each([
-  // Wings since 1.6, and Pelican's.
+  // Wings 1.6 and later, and Pelican.
   [
     'backup completed',
     ['{"checksum":"","checksum_type":"sha1","file_size":0,"is_successful":false,"uuid":"6d0b"}'],
@@ -292,13 +300,13 @@ it.each([
   ['backup completed:6d0b2ac4-7a21-4b3c-9f59-0e5a5c7f4a11', ['{"is_successful":true}']],
   ['backup completed:', []],
   ['backup completed', []],
-])('a completed backup is told whatever stands in the event: %s %j', (event, args) => {
+])('a completed backup is delivered whatever the event contains: %s %j', (event, args) => {
   take(frame(event, ...args));
   expect(counted).toEqual(['backup completed']);
-  expect(told).toEqual([['backupCompleted']]);
+  expect(delivered).toEqual([['backupCompleted']]);
 });
 
-describe('what is counted', () => {
+describe('a frame is only counted', () => {
   it.each([
     'daemon message',
     'throttled',
@@ -312,15 +320,15 @@ describe('what is counted', () => {
     'deleted',
     'feature match',
     'invented tomorrow',
-  ])('%s, and nothing follows from it', (event) => {
+  ])('for %s', (event) => {
     take(frame(event, 'words'));
     expect(counted).toEqual([event]);
-    expect(told).toEqual([]);
+    expect(delivered).toEqual([]);
   });
 
   it.each([
     ['text that is not JSON', 'garbage', ['bad not_json']],
-    ['a frame that is no message', '[]', ['bad bad_shape']],
+    ['a frame that is not a message', '[]', ['bad bad_shape']],
     ['a status without a state', '{"event":"status"}', ['status', 'bad bad_shape']],
     ['stats without a payload', '{"event":"stats"}', ['stats', 'bad bad_shape']],
     ['stats as an object', '{"event":"stats","args":[{"memory_bytes":1}]}', ['stats', 'bad bad_shape']],
@@ -328,13 +336,13 @@ describe('what is counted', () => {
     ['stats that are a number', frame('stats', '7'), ['stats', 'bad bad_shape']],
     ['stats that are null', frame('stats', 'null'), ['stats', 'bad bad_shape']],
     ['stats that are an array', frame('stats', '[]'), ['stats', 'bad bad_shape']],
-  ])('%s, and nothing follows from it', (_, text, expected) => {
+  ])('for %s', (_, text, expected) => {
     take(text);
     expect(counted).toEqual(expected);
-    expect(told).toEqual([]);
+    expect(delivered).toEqual([]);
   });
 
-  it('each field of stats that cannot be used; the others are', () => {
+  it('for each invalid field of stats, while the other fields are delivered', () => {
     take(
       frame(
         'stats',
@@ -342,17 +350,17 @@ describe('what is counted', () => {
       ),
     );
     expect(counted).toEqual(['stats', 'bad bad_field', 'bad bad_field', 'bad bad_field']);
-    expect(told).toEqual([['stats', { state: 'running', uptimeMs: 5 }]]);
+    expect(delivered).toEqual([['stats', { state: 'running', uptimeMs: 5 }]]);
   });
 
-  it('a binary frame, whatever it holds', () => {
+  it('for a binary frame, whatever it contains', () => {
     take('{"event":"auth success"}', true);
     expect(counted).toEqual(['bad binary']);
-    expect(told).toEqual([]);
+    expect(delivered).toEqual([]);
   });
 });
 
-it('never throws, whatever a frame holds', () => {
+it('handling a frame never throws', () => {
   const event = fc.constantFrom('stats', 'status', 'jwt error', 'auth success', '__proto__', 'constructor');
   const payload = fc.oneof(fc.string(), fc.json(), fc.jsonValue());
   const text = fc.oneof(
@@ -376,37 +384,37 @@ describe('daemonWords', () => {
 
   it.each([
     ['as Wings sends it', line(said(DISK_FULL))],
-    ['with a newline behind', line(said(DISK_FULL), '\n')],
+    ['with a trailing newline', line(said(DISK_FULL), '\n')],
     ['with the colors reset', line(said(DISK_FULL, '\u001B[0m'))],
     [
       'with its keys in another order',
       bytes(JSON.stringify({ args: [said(DISK_FULL)], event: 'console output' })),
     ],
-  ])('finds the line on a full disk at any time: %s', (_title, frame) => {
+  ])('finds the message about a full disk at any time: %s', (_title, frame) => {
     expect(daemonWords(frame, false)).toEqual({ kind: 'disk full' });
     expect(daemonWords(frame, true)).toEqual({ kind: 'disk full' });
   });
 
-  it('reads other words only while a stop is to be explained', () => {
+  it('reads other messages only after a stop', () => {
     const frame = line(said('Exit code: 137'));
     expect(daemonWords(frame, false)).toBeUndefined();
     expect(daemonWords(frame, true)).toEqual({ kind: 'exit code', code: 137 });
   });
 
   it.each([
-    ['a game that says it without the prefix', line(DISK_FULL)],
-    ['a line that ends alike', line('[12:00:00 INFO]: restarting now.')],
-    ['a frame that is cut', line(said(DISK_FULL)).subarray(0, -2)],
+    ['the message of a game without the prefix', line(DISK_FULL)],
+    ['a line with a similar end', line('[12:00:00 INFO]: restarting now.')],
+    ['a truncated frame', line(said(DISK_FULL)).subarray(0, -2)],
     ['a line of a megabyte', line(said('x'.repeat(1_000_000)))],
     ['an empty line', line('')],
     ['no argument', bytes('{"event":"console output"}')],
-    ['nothing', bytes('')],
+    ['an empty frame', bytes('')],
   ])('finds nothing in %s', (_title, frame) => {
     expect(daemonWords(frame, false)).toBeUndefined();
     expect(daemonWords(frame, true)).toBeUndefined();
   });
 
-  it('never throws, and reads nothing but the line on a full disk unless a stop is to be explained', () => {
+  it('never throws, and reads only the message about a full disk unless after a stop', () => {
     fc.assert(
       fc.property(fc.uint8Array({ maxLength: 600 }), fc.string(), (noise, text) => {
         for (const frame of [Buffer.from(noise), line(text), line(said(text))]) {
