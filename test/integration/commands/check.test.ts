@@ -40,7 +40,7 @@ async function check(discover: string, key = panel.apiKey): Promise<string> {
 }
 
 describe('check --listing', () => {
-  it('says how many servers each rule covers, by the first that fits', async () => {
+  it('reports how many servers each rule covers; the first match wins', async () => {
     const rules = '{ match: { name: ["survival-*"] } }, { match: { name: ["*-1", lobby] }, state: any }';
     const text = await check(`discover: { exclude: { name: ["*-test"] }, expect: [${rules}] }`);
     expect(text.replaceAll(/ {2,}/g, '  ')).toContain(`
@@ -54,23 +54,23 @@ panel main: 5 servers listed, 4 of them watched
     expect(process.exitCode).toBe(0);
   });
 
-  it('leaves nothing to say where a rule fits all', async () => {
+  it('omits the line for servers without a rule if a rule matches all of them', async () => {
     const text = await check('discover: { expect: [{ match: {}, state: auto }] }');
     expect(text.match(/no rule above fits/g)).toHaveLength(1);
     expect(text).toMatch(/auto where no rule above fits +5\n/);
   });
 
-  it('fails with the reason where a listing can not be read', async () => {
+  it("fails with the reason if a listing can't be read", async () => {
     await expect(check('discover: {}', 'ptlc_not_a_key_of_this_panel_at_all')).rejects.toThrow(
       /^panel main: GET .*answered 401/,
     );
   });
 
-  it('says so where no panel discovers', async () => {
+  it('says so if no panel discovers servers', async () => {
     expect(await check('servers: [{ id: d3aac109 }]')).toContain('no panel discovers servers');
   });
 
-  it('marks rules and globs that fit no server, which are mistyped most often', async () => {
+  it('reports rules and globs that match no server, which are usually misspelled', async () => {
     const text = await check(
       'discover: { exclude: { name: ["*-tset", "*-test"] }, include: { name: ["*"], node: ["node-*"] }, expect: [{ match: { name: [survivall] } }] }',
     );
@@ -82,7 +82,7 @@ panel main: 5 servers listed, 4 of them watched
     expect(process.exitCode).toBe(0);
   });
 
-  it("warns where the panel's limit, or a pinned rate, is too low for the discovered servers", async () => {
+  it("warns if the panel's limit, or a pinned rate, is too low for the discovered servers", async () => {
     panel.set({ rateLimitPerMinute: 1 });
     await check('discover: true, poll_interval: 20s');
     expect(warnings).toMatch(
@@ -97,7 +97,7 @@ panel main: 5 servers listed, 4 of them watched
     expect(warnings).toBe('');
   });
 
-  it('says in its first line what to do where a listing can not be read', async () => {
+  it("says in its first line what to do if a listing can't be read", async () => {
     await expect(check('discover: true', 'ptlc_not_a_key_of_this_panel_at_all')).rejects.toThrow(
       /^panel main: GET [^\n]*: Create a client API key in the panel/,
     );

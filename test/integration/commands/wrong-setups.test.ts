@@ -48,7 +48,7 @@ async function simulated(options: SimulatorOptions = {}): Promise<Simulator> {
   return panel;
 }
 
-/** A setup as a user has it: the panel's address, the key, and further lines of the panel's entry. */
+/** What a user has: the panel's address, the key, and further lines of the panel's entry. */
 interface Setup {
   readonly url: string;
   readonly key: string;
@@ -58,15 +58,15 @@ interface Setup {
 interface WrongSetup {
   readonly name: string;
   readonly arrange: () => Promise<Setup>;
-  /** What the first line says that is to be done. */
+  /** What the first line says to do. */
   readonly fix: RegExp;
-  /** `check` sees it, too. */
+  /** `check` detects it too. */
   readonly seenByCheck?: true;
 }
 
 const of = ({ url, apiKey }: Simulator, ...lines: readonly string[]): Setup => ({ url, key: apiKey, lines });
 
-/** A panel that answers every call in the same wrong way. */
+/** A panel that answers every call with the same error. */
 async function refusing(fault: Omit<Parameters<Simulator['failRest']>[0] & { kind: 'refuse' }, 'kind'>) {
   const panel = await simulated();
   panel.failRest({ kind: 'refuse', ...fault });
@@ -206,11 +206,11 @@ async function outcome(command: Command, args: readonly string[]): Promise<strin
     writeErr: (text) => (texts.err += text),
   });
   await command.parseAsync(args, { from: 'user' });
-  // Beside a report, the standard error has its progress.
+  // The report goes to the standard output, the progress to the standard error.
   return `${texts.out === '' ? texts.err : texts.out}exit code ${process.exitCode}\n`;
 }
 
-/** With the same ports and times in every run. */
+/** Replaces ports and times, which differ between runs. */
 function settled(text: string): string {
   return text
     .replaceAll(`${folder}/`, '')
@@ -220,7 +220,7 @@ function settled(text: string): string {
     .replaceAll(/calls in\s\d+ s/g, 'calls in 1 s');
 }
 
-describe('a wrong setup: check and doctor say what to do in their first line', () => {
+describe('the first line of check and doctor says how to fix the setup', () => {
   it.each(SETUPS)('$name', async ({ name, arrange, fix, seenByCheck = false }) => {
     const { url, key, lines = [] } = await arrange();
     const file = join(folder, 'config.yaml');

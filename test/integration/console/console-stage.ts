@@ -12,10 +12,10 @@ import { TestTime } from '../../support/test-time.ts';
 
 const SPEED = 40;
 
-/** Real milliseconds that a condition may take to come true: generous, since machines are shared. */
+/** Real milliseconds in which a condition must become true: generous, because machines are shared. */
 const PATIENCE_MS = 25_000;
 
-/** A console under test, and what it showed. */
+/** A console under test, and its output. */
 export interface ConsoleUnderTest {
   readonly run: ConsoleRun;
   /** The server's lines. */
@@ -25,11 +25,11 @@ export interface ConsoleUnderTest {
   readonly outcome: Promise<ConsoleOutcome>;
   /** Types a line, or ends the input. */
   type(line: string | undefined): void;
-  /** Waits until a line or a note is just this, or matches. */
+  /** Waits for a line or a note that equals or matches this. */
   shows(wanted: string | RegExp): Promise<void>;
 }
 
-/** A simulated panel with consoles of its servers. */
+/** A simulated panel, and consoles of its servers. */
 export interface ConsoleStage {
   readonly panel: Simulator;
   readonly time: TestTime;

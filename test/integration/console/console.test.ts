@@ -25,7 +25,7 @@ const sends = (event: string, ...args: readonly string[]) =>
   stage.panel.sockets({ kind: 'send', event, args: [...args] });
 
 describe('a console', () => {
-  it('shows the recent lines, sends commands in order at the pace that nodes take, and ends when all is quiet', async () => {
+  it('shows recent lines, sends commands in order at a pace that nodes accept, and ends when the output is quiet', async () => {
     await start({ servers: [{ name: 'survival', profile: 'idle', consoleLinesPerSecond: 3 }] });
     await stage.until(() => expect(stage.panel.server('survival').usage.uptimeMs).toBeGreaterThan(0));
     const commands = Array.from({ length: 12 }, (_, i) => `say ${i}`);
@@ -44,7 +44,7 @@ describe('a console', () => {
     await stage.until(() => expect(sockets()).toMatchObject({ open: 0, opened: 1, lastCloseCode: 1_000 }));
   });
 
-  it('loses none of 40 piped commands, which is more than nodes take at once', async () => {
+  it('sends all of 40 piped commands, which is more than nodes accept at once', async () => {
     await start();
     const opened = stage.open({ readsInput: true });
     const commands = Array.from({ length: 40 }, (_, i) => `say ${i}`);
@@ -57,7 +57,7 @@ describe('a console', () => {
   });
 
   it.each([8, 40, 200])(
-    'sends a command again that the node dropped, before the others, at speed %d',
+    'resends a command that the node dropped before sending the next one, at speed %d',
     async (speed) => {
       await start({ commandBurst: 3 });
       stage.time.speed = speed;
@@ -73,7 +73,7 @@ describe('a console', () => {
     },
   );
 
-  it('gives up on a command that the node drops five times, and takes the next one', async () => {
+  it('gives up on a command that the node drops five times, and sends the next one', async () => {
     await start();
     const opened = stage.open({ readsInput: true });
     opened.type('list');
@@ -92,7 +92,7 @@ describe('a console', () => {
     expect(await opened.outcome).toEqual({ code: 1 });
   });
 
-  it('reads commands until the input ends, and waits for the answers', async () => {
+  it('reads commands until the input ends, and waits for the output', async () => {
     await start();
     const opened = stage.open({ readsInput: true });
     for (const line of ['list', '', '  ', 'save-all']) opened.type(line);
@@ -105,7 +105,7 @@ describe('a console', () => {
     ]);
   });
 
-  it('says what the node says, and how the state changes', async () => {
+  it('shows messages of the node and changes of the state', async () => {
     await start();
     const opened = stage.open({ readsInput: true });
     await opened.shows('survival is running');
@@ -122,7 +122,7 @@ describe('a console', () => {
     expect(opened.notes.filter((note) => note === 'survival is stopping')).toHaveLength(1);
   });
 
-  it('renews its token on the open socket, and misses nothing', async () => {
+  it('refreshes its token on the open socket without missing a line', async () => {
     await start({ tokenLifetimeSeconds: 80, servers: [{ name: 'survival', consoleLinesPerSecond: 1 }] });
     const opened = stage.open({ forMs: 200_000 });
     expect(await opened.outcome).toEqual({ code: 0 });
@@ -132,7 +132,7 @@ describe('a console', () => {
     expect(opened.lines.length).toBeGreaterThan(150);
   });
 
-  it('says when a drop may have swallowed a command, connects again, and goes on', async () => {
+  it('reconnects after a dropped connection, and names the command that may be lost', async () => {
     await start();
     const opened = stage.open({ readsInput: true });
     await opened.shows('survival is running');
@@ -148,7 +148,7 @@ describe('a console', () => {
     expect(await opened.outcome).toEqual({ code: 1 });
   });
 
-  it('names a command that went into a connection which was dead already', async () => {
+  it('names a command that was sent over a dead connection', async () => {
     await start();
     stage.time.speed = FAST;
     const opened = stage.open({ readsInput: true });
@@ -161,7 +161,7 @@ describe('a console', () => {
     expect(await opened.outcome).toEqual({ code: 1 });
   });
 
-  it('loses at most one command by a drop, and names it', async () => {
+  it('loses at most one command when a connection drops, and names it', async () => {
     await start();
     const commands = Array.from({ length: 10 }, (_, i) => `say ${i}`);
     const opened = stage.open({ commands });
@@ -173,7 +173,7 @@ describe('a console', () => {
     expect(new Set([...sent, doubted])).toEqual(new Set(commands));
   });
 
-  it('keeps commands while there is no connection, and gives up on them after five minutes', async () => {
+  it('keeps commands while disconnected, and gives up on them after five minutes', async () => {
     await start();
     const opened = stage.open({ readsInput: true });
     await opened.shows('survival is running');
@@ -188,7 +188,7 @@ describe('a console', () => {
     });
   });
 
-  it('goes where a server was moved to', async () => {
+  it('follows a server to another node', async () => {
     await start();
     const opened = stage.open({ readsInput: true });
     await opened.shows('survival is running');
@@ -199,11 +199,11 @@ describe('a console', () => {
     expect(opened.notes).toContain('no connection, trying again: the socket was closed (1006)');
   });
 
-  it('tells of a command that was refused with an old token', async () => {
+  it('reports a command that was refused because the token had expired', async () => {
     await start();
     const opened = stage.open({ readsInput: true });
     await opened.shows('survival is running');
-    // A token that is refused this soon after it was taken is not renewed on the same socket.
+    // If a token is refused this soon after it was issued, it isn't refreshed on the same socket.
     await stage.until(() => expect(stage.time.now()).toBeGreaterThan(40_000));
     opened.type('first');
     await opened.shows('> first');
@@ -214,7 +214,7 @@ describe('a console', () => {
     expect(sockets().opened).toBe(1);
   });
 
-  it('ends after its time, whatever the input does, and says what was left', async () => {
+  it("ends when its time is over, and reports the commands that weren't sent", async () => {
     await start();
     expect(await stage.open({ readsInput: true, forMs: 3_000 }).outcome).toEqual({ code: 0 });
     const many = stage.open({ commands: Array.from({ length: 60 }, () => 'list'), forMs: 3_000 });
@@ -222,7 +222,7 @@ describe('a console', () => {
     expect(many.notes).toContain('the time is over, and not every command was sent');
   });
 
-  it('ends where the server is deleted or suspended', async () => {
+  it('ends if the server is deleted or suspended', async () => {
     await start({ servers: [{ name: 'survival' }] });
     const suspended = stage.open({ readsInput: true });
     await suspended.shows('survival is running');
@@ -238,8 +238,8 @@ describe('a console', () => {
   });
 });
 
-describe('a person at a console', () => {
-  it('is told what is not sent, and may go on', async () => {
+describe('an interactive console', () => {
+  it("reports commands that aren't sent, and continues", async () => {
     await start();
     const opened = stage.open({ interactive: true, readsInput: true });
     await opened.shows('survival is running');
@@ -281,7 +281,7 @@ describe('a power action', () => {
       ],
     ],
     ['restart', 'offline', ['survival is running', 'restart is done: survival is running']],
-  ] as const)('%s of a server that is %s is waited for', async (action, from, notes) => {
+  ] as const)('%s is awaited if the server is %s', async (action, from, notes) => {
     await start({ servers: [{ name: 'survival', profile: from === 'offline' ? 'offline' : 'idle' }] });
     const opened = stage.open({ power: action });
     expect(await opened.outcome).toEqual({ code: 0 });
@@ -290,7 +290,7 @@ describe('a power action', () => {
     expect(frames()).toEqual([['set state', action, true]]);
   });
 
-  it('is not sent where there is nothing to do', async () => {
+  it("isn't sent if the server already has the wanted state", async () => {
     await start();
     const opened = stage.open({ power: 'start' });
     expect(await opened.outcome).toEqual({ code: 0 });
@@ -298,14 +298,14 @@ describe('a power action', () => {
     expect(frames()).toEqual([]);
   });
 
-  it('comes before the commands', async () => {
+  it('is sent before the commands', async () => {
     await start({ servers: [{ name: 'survival', profile: 'offline', consoleLinesPerSecond: 0 }] });
     const opened = stage.open({ power: 'start', commands: ['say hi'] });
     expect(await opened.outcome).toEqual({ code: 0 });
     expect(opened.lines).toContain('> say hi');
   });
 
-  it('outlasts a lost connection', async () => {
+  it('is still awaited after a lost connection', async () => {
     await start({ stopMs: 30_000 });
     const opened = stage.open({ power: 'stop' });
     await opened.shows('survival is stopping');
@@ -315,7 +315,7 @@ describe('a power action', () => {
     expect(frames()).toHaveLength(1);
   });
 
-  it('that is not done within five minutes is trouble', async () => {
+  it("fails if it isn't done within five minutes", async () => {
     await start({ stopMs: 3_600_000 });
     stage.time.speed = FAST;
     expect(await stage.open({ power: 'stop' }).outcome).toEqual({
@@ -324,14 +324,14 @@ describe('a power action', () => {
     });
   });
 
-  it('that is not done when the time is over is told of', async () => {
+  it('is reported as unfinished when the time is over', async () => {
     await start({ stopMs: 3_600_000 });
     const opened = stage.open({ power: 'stop', forMs: 3_000 });
     expect(await opened.outcome).toEqual({ code: 0 });
     expect(opened.notes.at(-1)).toBe('the time is over, and stop is not done yet');
   });
 
-  it('that the node refuses is trouble at once', async () => {
+  it('fails at once if the node refuses it', async () => {
     await start({ stopMs: 3_600_000 });
     const opened = stage.open({ power: 'stop' });
     await opened.shows('asked for stop');
@@ -342,8 +342,8 @@ describe('a power action', () => {
   });
 });
 
-describe('what is refused', () => {
-  it('is a command to a server that is off', async () => {
+describe('a request of the console', () => {
+  it('is rejected if it is a command to a server that is off', async () => {
     await start({ servers: [{ name: 'survival', profile: 'offline' }] });
     const opened = stage.open({ commands: ['list'] });
     expect(await opened.outcome).toEqual({ code: 1 });
@@ -365,7 +365,7 @@ describe('what is refused', () => {
       [],
     ],
   ] as const)(
-    'is %s that the account may not send, with the permission named',
+    'is rejected if it is %s that the account may not send, and the permission is named',
     async (_what, plan, outcome, notes) => {
       await start({ tokenPermissions: ['websocket.connect'] });
       const opened = stage.open(plan);
@@ -375,7 +375,7 @@ describe('what is refused', () => {
     },
   );
 
-  it('is a message that came too soon after others', async () => {
+  it('is reported if the node drops it because there were too many', async () => {
     await start();
     const opened = stage.open({ readsInput: true });
     opened.type('list');
@@ -387,58 +387,58 @@ describe('what is refused', () => {
   });
 });
 
-describe('a console that does not open', () => {
+describe("a console that can't be opened", () => {
   it.each<[string, () => void, readonly string[], RegExp, CauseCode]>([
     [
-      'for want of permission, by the panel',
+      'lacks a permission on the panel',
       () => stage.panel.failRest({ kind: 'refuse', endpoint: 'websocket', status: 403 }),
       [],
       /^survival: GET .* answered 403: .*: .*websocket\.connect permission\. The key came from a test\.$/,
       'no_console_permission',
     ],
     [
-      'for want of permission, by the node',
+      'lacks a permission on the node',
       () => stage.panel.set({ tokenPermissions: ['control.start'] }),
       [],
       /^survival: the node rejected the token: "jwt: missing connect permission": .*websocket\.connect permission\. The key/,
       'no_console_permission',
     ],
     [
-      'for its key',
+      'has a rejected key',
       () => stage.panel.revokeKey(stage.panel.apiKey),
       [],
       /^survival: GET .* answered 401: "Unauthenticated\.": .* The key came from a test\.$/,
       'key_refused',
     ],
     [
-      'for its Origin',
+      'has a rejected Origin',
       () => undefined,
       ['origin: https://wrong.example.com'],
       /^survival: the node rejected the socket upgrade \(403\): Origin https:\/\/wrong\.example\.com sent: /,
       'origin',
     ],
     [
-      'for its suspension',
+      'has a suspended server',
       () => stage.panel.suspend('survival'),
       [],
       /^survival: .*409.*suspended/,
       'suspended',
     ],
     [
-      'for a node that drops it',
+      'has a node that drops the socket',
       () => stage.panel.failSockets({ kind: 'drop-upgrade' }),
       [],
       /^survival: connecting to the node failed: socket hang up \(ECONNRESET\): /,
       'node_connection',
     ],
     [
-      'for a node that takes no token',
+      'has a node that rejects the token',
       () => stage.panel.failSockets({ kind: 'ignore-auth' }),
       [],
       /^survival: the node didn't answer the token in time: /,
       'auth_unanswered',
     ],
-  ])('%s ends with the trouble in words and what to do', async (_why, bring, settings, words, cause) => {
+  ])('ends with an error and what to do if it %s', async (_why, bring, settings, words, cause) => {
     await start();
     bring();
     const outcome = await stage.open({ commands: ['list'] }, settings).outcome;
@@ -449,10 +449,10 @@ describe('a console that does not open', () => {
   });
 });
 
-describe('what a hostile server prints', () => {
+describe('the output of a hostile server', () => {
   const HOSTILE = '\u001b]0;owned\u0007\u001b[2J\u001b[Hred \u001b[31mtext\u001b[?2004h\rover\u202e\u009b6n';
 
-  it('reaches a pipe as text alone', async () => {
+  it('is written to a pipe without escape sequences', async () => {
     await start();
     const opened = stage.open({ readsInput: true });
     await opened.shows('survival is running');
@@ -461,7 +461,7 @@ describe('what a hostile server prints', () => {
     expect(opened.lines).toEqual(['red text', 'over']);
   });
 
-  it('reaches a terminal as text and colours', async () => {
+  it('is written to a terminal with its colors only', async () => {
     await start();
     const opened = stage.open({ readsInput: true }, [], true);
     await opened.shows('survival is running');
@@ -470,7 +470,7 @@ describe('what a hostile server prints', () => {
     expect(opened.lines).toEqual(['red \u001b[31mtext\u001b[0m', 'over']);
   });
 
-  it('shows neither the key nor a token, should it have got hold of one', async () => {
+  it('never shows the key or a token, even if the server sends them', async () => {
     await start();
     const opened = stage.open({ readsInput: true });
     await opened.shows('survival is running');

@@ -52,8 +52,8 @@ async function find(
 
 const listings = () => panel.record.calls.filter(({ endpoint }) => endpoint === 'listing').length;
 
-describe('a server that the configuration does not name', () => {
-  it('is found by name among the discovered ones, on any page', async () => {
+describe("a server that isn't in the configuration", () => {
+  it('is found by its name, on any page of the listing', async () => {
     const { uuid } = panel.server('survival');
     const here = { panel: 'main', id: uuid, key: panel.apiKey };
     expect(await find('survival', [entry('main', DISCOVER)])).toEqual(here);
@@ -63,7 +63,7 @@ describe('a server that the configuration does not name', () => {
     );
   });
 
-  it('is found on page 150 of a long listing, as by the daemon', async () => {
+  it('is found on page 150 of a long listing, as serve finds it', async () => {
     await panel.stop();
     const others = Array.from({ length: 149 }, (_, n) => ({ name: `server-${n}` }));
     panel = await startSimulator({
@@ -76,7 +76,7 @@ describe('a server that the configuration does not name', () => {
     expect(listings()).toBe(150);
   });
 
-  it('is not looked for in a listing that is not used, or where it is named', async () => {
+  it("isn't searched for in a listing that isn't used, or if the configuration names it", async () => {
     const servers = `    servers: [{ id: ${panel.server('survival').identifier}, name: mine }]`;
     await expect(find('survival', [entry('main', servers)])).rejects.toThrow('there is mine');
     const { identifier } = panel.server('survival');
@@ -84,20 +84,20 @@ describe('a server that the configuration does not name', () => {
     expect(listings()).toBe(0);
   });
 
-  it('is asked for more exactly where there are two of a name', async () => {
+  it('is ambiguous if two servers have the same name', async () => {
     await expect(find('lobby', [entry('main', DISCOVER), entry('other', DISCOVER)])).rejects.toThrow(
       /^"lobby" is the name of more than one server: lobby \(\S+\) on panel main, lobby \(\S+\) on panel other; /,
     );
   });
 
-  it('is taken by its id where the panel is clear', async () => {
+  it('is accepted by its id if it is clear which panel is meant', async () => {
     expect(await find('deadbeef', [entry('main', DISCOVER)])).toMatchObject({ id: 'deadbeef' });
     const two = [entry('main', DISCOVER), entry('other', DISCOVER)];
     expect(await find('deadbeef', two, { panel: 'other' })).toMatchObject({ panel: 'other', id: 'deadbeef' });
     expect(listings()).toBe(0);
   });
 
-  it("is looked for with the user's key on one panel alone", async () => {
+  it("is searched for with the user's key on one panel only", async () => {
     const two = [entry('main', DISCOVER), entry('other', DISCOVER)];
     await expect(find('survival', two, { own: true })).rejects.toThrow(
       'add --panel <name>, one of main, other',
@@ -110,14 +110,18 @@ describe('a server that the configuration does not name', () => {
   });
 
   it.each([
-    ['only one of which discovers', 'survivla', [DISCOVER, '    servers: [{ id: deadbeef, name: mine }]']],
     [
-      'neither of which discovers',
+      'if only one of them discovers servers',
+      'survivla',
+      [DISCOVER, '    servers: [{ id: deadbeef, name: mine }]'],
+    ],
+    [
+      'if none of them discovers servers',
       'feedbeef',
       ['    servers: [{ id: deadbeef }]', '    servers: [{ id: deadbee2 }]'],
     ],
-    ['by an id that neither names', 'feedbeef', [DISCOVER, DISCOVER]],
-  ])("is asked for --panel with the user's key and two panels, %s", async (_, wanted, sources) => {
+    ['for an id that none of them names', 'feedbeef', [DISCOVER, DISCOVER]],
+  ])("needs --panel with the user's key and two panels, %s", async (_, wanted, sources) => {
     const two = sources.map((source, index) => entry(['main', 'other'][index] ?? '', source));
     await expect(find(wanted, two, { own: true })).rejects.toThrow(
       /^no server "\w+" in the configuration: .+; your own key is only sent to the panel that you name: add --panel <name>, one of main, other$/,
@@ -125,7 +129,7 @@ describe('a server that the configuration does not name', () => {
     expect(panel.record.calls).toEqual([]);
   });
 
-  it("needs no --panel with the user's key where one panel's configuration names it", async () => {
+  it("needs no --panel with the user's key if the configuration of one panel names it", async () => {
     const two = [entry('main', DISCOVER), entry('other', '    servers: [{ id: deadbeef, name: mine }]')];
     const mine = { panel: 'other', id: 'deadbeef', key: OWN_KEY };
     expect(await find('mine', two, { own: true })).toEqual(mine);
@@ -133,7 +137,7 @@ describe('a server that the configuration does not name', () => {
     expect(panel.record.calls).toEqual([]);
   });
 
-  it('is not found where the panel does not answer, which is said', async () => {
+  it("isn't found if the panel doesn't answer, and the error says so", async () => {
     panel.failRest({ kind: 'refuse', endpoint: 'listing', status: 500 });
     await expect(find('survival', [entry('main', DISCOVER)])).rejects.toThrow(
       /^panel main: GET \/api\/client\S* answered 500/,

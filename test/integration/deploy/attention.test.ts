@@ -14,10 +14,10 @@ const run = promisify(execFile);
 const MINUTE = 60;
 const HOUR = 60 * MINUTE;
 
-/** When it is looked, in minutes from the first sample on. */
+/** The time of the evaluation, in minutes since the first sample. */
 const NOW = 2 * 24 * 60;
 
-/** A value a minute, from the first one to the last one. */
+/** One value per minute, from the first to the last. */
 const always = (value: number) => `${value}x${NOW}`;
 
 /** One value, then another for the last minutes. */
@@ -25,13 +25,13 @@ function since(minutes: number, before: number, then: number): string {
   return `${before}x${NOW - minutes} ${then}x${minutes - 1}`;
 }
 
-/** There for the last minutes only. */
+/** Present in the last minutes only. */
 const only = (minutes: number, value: number) => `_x${NOW - minutes} ${value}x${minutes - 1}`;
 
 const EXPORTER = 'job="gameserver", instance="one"';
 const ofServer = (server: string) => `${EXPORTER}, panel="main", server="${server}", server_id="${server}"`;
 
-/** A server on `fra-1` that is expected to run, and since when it is off. */
+/** A server on `fra-1` that is expected to run, and the time since which it is off. */
 function server(name: string, there: (value: number) => string, running: string, offline: string) {
   const of = ofServer(name);
   return [
@@ -75,7 +75,7 @@ const ROWS = [
     row({ urgency: '1', problem: 'exporter_down', job: 'gameserver', instance: 'two', node: 'two' }),
     20 * MINUTE,
   ],
-  // Further back than two hours, the last full hour counts at which nothing was wrong.
+  // Beyond two hours, the time is the last full hour in which nothing was wrong.
   [row({ urgency: '1', problem: 'timeout', cause: 'timeout', panel: 'other' }), 4 * HOUR],
   [
     row({ urgency: '1', problem: 'node_connection', cause: 'node_connection', panel: 'main', node: 'ams-2' }),
@@ -86,7 +86,7 @@ const ROWS = [
   [down('days'), 12 * HOUR],
 ] as const;
 
-/** One that was never seen running is among them, without a time. */
+/** Includes a server that was never seen running, which has no time. */
 const ROWS_BY_SERVER = [
   ['{}', 3],
   ...['minutes', 'hours', 'days', 'unseen'].map((name) => [`{server="${name}"}`, 1] as const),
@@ -98,8 +98,8 @@ function samples(rows: readonly (readonly [labels: string, value: number])[]) {
 
 const hasPromtool = await ensureDebianPackage('prometheus', 'promtool');
 
-describe.skipIf(!hasPromtool)('who needs attention', () => {
-  it('has its rows with the time for which something has been wrong, by promtool', async () => {
+describe.skipIf(!hasPromtool)('the "needs attention" table', () => {
+  it('lists each problem with its duration, evaluated by promtool', async () => {
     const query = queriesOf(dashboardIn('fleet.json')).find(({ expr }) => expr.includes('"urgency"'));
     const expr = interpolate(query?.expr ?? '', ALL, TIMING);
     const at = { eval_time: `${NOW}m` };
@@ -112,7 +112,7 @@ describe.skipIf(!hasPromtool)('who needs attention', () => {
           interval: '1m',
           input_series: SERIES.map(([series, values]) => ({ series, values })),
           promql_expr_test: [
-            // promtool takes NaN for equal to nothing, so rows without a time are counted.
+            // promtool treats NaN as equal to nothing, so rows without a time are counted.
             { ...at, expr: `(${expr}) >= 0`, exp_samples: samples(ROWS) },
             { ...at, expr: `count by (server) (${expr})`, exp_samples: samples(ROWS_BY_SERVER) },
           ],

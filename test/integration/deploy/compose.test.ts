@@ -19,9 +19,9 @@ import {
 const run = promisify(execFile);
 const FOLDER = 'deploy/compose';
 
-const port = z.string().regex(/^127\.0\.0\.1:\d+:\d+$/, 'open to this machine alone');
+const port = z.string().regex(/^127\.0\.0\.1:\d+:\d+$/, 'open to this machine only');
 
-/** The parts of the compose specification that the file uses; anything else is a slip. */
+/** The parts of the compose specification that the file uses; anything else is a mistake. */
 const serviceSchema = z.strictObject({
   image: z.string().regex(/^[a-z./-]+:v?\d+\.\d+\.\d+$/, 'an exact version'),
   build: z.strictObject({ context: z.string() }).optional(),
@@ -67,11 +67,11 @@ const compose = composeSchema.parse(readYaml(`${FOLDER}/compose.yaml`)[0]);
 const prometheus = prometheusSchema.parse(readYaml(`${FOLDER}/prometheus.yml`)[0]);
 const services = new Map(Object.entries(compose.services));
 
-/** Which services run, with a profile. */
+/** The services of a profile. */
 const running = (profile: string) =>
   [...services].flatMap(([name, { profiles }]) => ((profiles?.includes(profile) ?? true) ? [name] : []));
 
-/** Where a path in a service's container comes from: a path in the repository, or undefined. */
+/** The source of a path in a service's container: a path in the repository, or undefined. */
 function mountedFrom(service: string, path: string): string | undefined {
   for (const volume of services.get(service)?.volumes ?? []) {
     const [source = '', target = ''] = volume.split(':');
@@ -83,14 +83,14 @@ function mountedFrom(service: string, path: string): string | undefined {
 }
 
 describe('the compose file', () => {
-  it('runs the exporter of a panel or of the demo, beside the same three', () => {
+  it('runs the exporter of a panel or of the demo, with the same three services', () => {
     const common = ['prometheus', 'alertmanager', 'grafana'];
     expect(running('panel').toSorted()).toEqual(['exporter', ...common].toSorted());
     expect(running('demo').toSorted()).toEqual(['simulated-panel', 'demo-exporter', ...common].toSorted());
     expect(readText(`${FOLDER}/.env`)).toMatch(/^COMPOSE_PROFILES=panel$/m);
   });
 
-  it('names services, files and volumes that there are', () => {
+  it('refers only to services, files and volumes that exist', () => {
     for (const [name, service] of services) {
       for (const { source } of service.configs ?? []) expect(compose.configs, name).toHaveProperty(source);
       for (const secret of service.secrets ?? []) expect(compose.secrets, name).toHaveProperty(secret);
@@ -115,7 +115,7 @@ describe('the compose file', () => {
     expect(readText(`${FOLDER}/.gitignore`).split('\n')).toContain(posix.basename(key));
   });
 
-  it('builds the exporter from the checkout that it is in, in its version, and lets it write nothing', () => {
+  it('builds the exporter from its own checkout and version, with a read-only file system', () => {
     const ours = [...services.values()].filter(({ build }) => build !== undefined);
     expect(ours).toHaveLength(3);
     for (const service of ours) {
@@ -129,21 +129,24 @@ describe('the compose file', () => {
     }
   });
 
-  it.each(['panel', 'demo'])('with the profile %s Prometheus finds what it scrapes and tells', (profile) => {
-    const aliases = running(profile).flatMap((name) => services.get(name)?.networks?.default.aliases ?? []);
-    const names = running(profile).concat(aliases);
-    const targets = [
-      ...prometheus.scrape_configs.flatMap((job) => job.static_configs),
-      ...prometheus.alerting.alertmanagers.flatMap((manager) => manager.static_configs),
-    ].flatMap((config) => config.targets);
-    expect(targets).toContain('exporter:10317');
-    for (const target of targets) {
-      const [host = ''] = target.split(':');
-      if (host !== 'localhost') expect(names, target).toContain(host);
-    }
-  });
+  it.each(['panel', 'demo'])(
+    'with the profile %s, Prometheus reaches its targets and Alertmanager',
+    (profile) => {
+      const aliases = running(profile).flatMap((name) => services.get(name)?.networks?.default.aliases ?? []);
+      const names = running(profile).concat(aliases);
+      const targets = [
+        ...prometheus.scrape_configs.flatMap((job) => job.static_configs),
+        ...prometheus.alerting.alertmanagers.flatMap((manager) => manager.static_configs),
+      ].flatMap((config) => config.targets);
+      expect(targets).toContain('exporter:10317');
+      for (const target of targets) {
+        const [host = ''] = target.split(':');
+        if (host !== 'localhost') expect(names, target).toContain(host);
+      }
+    },
+  );
 
-  it('hands Grafana a data source that there is, and the dashboards where their provider looks', () => {
+  it("gives Grafana a data source that exists, and the dashboards in their provider's folder", () => {
     const [sources] = readYaml('deploy/grafana/provisioning/datasources/prometheus.yaml') as [
       { datasources: { url: string }[] },
     ];
@@ -160,13 +163,13 @@ describe('the compose file', () => {
   });
 });
 
-describe('the configurations of compose', () => {
-  it.each(['config.yaml', 'demo.yaml'])('%s is one that the exporter takes', (name) => {
+describe('the configurations for compose', () => {
+  it.each(['config.yaml', 'demo.yaml'])('%s is valid for the exporter', (name) => {
     const { issues } = parseConfig(readText(`${FOLDER}/${name}`), name, {});
     expect(issues).toEqual([]);
   });
 
-  it('the demo asks the panel that is simulated, by its key', () => {
+  it("the demo's exporter uses the simulated panel and its key", () => {
     const [config] = readYaml(`${FOLDER}/demo.yaml`) as [{ panels: { url: string; api_key: string }[] }];
     const { command = [] } = services.get('simulated-panel') ?? {};
     expect(command).toEqual(['simulate', '--api-key', config.panels[0]?.api_key]);
@@ -174,12 +177,12 @@ describe('the configurations of compose', () => {
     expect(services.get('demo-exporter')?.network_mode).toBe('service:simulated-panel');
   });
 
-  it('the key is where its secret is mounted', () => {
+  it("the key's path is where its secret is mounted", () => {
     expect(readText(`${FOLDER}/config.yaml`)).toContain('api_key_file: /run/secrets/panel-key');
     expect(services.get('exporter')?.secrets).toEqual(['panel-key']);
   });
 
-  it('promtool takes the one of Prometheus, with the rules that are mounted', async ({ skip }) => {
+  it("Prometheus' one is valid, with the mounted rules, according to promtool", async ({ skip }) => {
     if (!(await ensureDebianPackage('prometheus', 'promtool'))) skip();
     const folder = await mkdtemp(join(tmpdir(), 'compose-'));
     onTestFinished(() => rm(folder, { recursive: true }));
@@ -199,7 +202,7 @@ describe('the configurations of compose', () => {
     expect(stdout).toContain('is valid prometheus config file syntax');
   });
 
-  it('amtool takes the one of Alertmanager', async ({ skip }) => {
+  it("Alertmanager's one is valid, according to amtool", async ({ skip }) => {
     if (!(await ensureDebianPackage('prometheus-alertmanager', 'amtool'))) skip();
     const [flag = ''] = services.get('alertmanager')?.command ?? [];
     const file = mountedFrom('alertmanager', flag.replace('--config.file=', '')) ?? '';

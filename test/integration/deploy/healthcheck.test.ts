@@ -12,7 +12,7 @@ const SCRIPT = repositoryPath('scripts/healthcheck.mjs');
 
 const servers: Server[] = [];
 
-/** Listens on a free port of the loopback interface; gives the address. */
+/** Listens on a free port of the loopback interface, and returns the address. */
 async function listen(server: Server, host = '127.0.0.1'): Promise<string> {
   servers.push(server);
   server.listen(0, host);
@@ -43,27 +43,27 @@ afterEach(async () => {
 });
 
 describe('the health check of the image', () => {
-  it.each([200, 401])('takes %d for healthy', async (status) => {
+  it.each([200, 401])('reports a status of %d as healthy', async (status) => {
     const address = await listen(createServer(answering(status)));
     expect(await check(address)).toEqual({ code: 0, stderr: '' });
   });
 
-  it('takes an IPv6 address', async () => {
+  it('accepts an IPv6 address', async () => {
     const address = await listen(createServer(answering(200)), '::1');
     expect(await check(address)).toEqual({ code: 0, stderr: '' });
   });
 
-  it.each([404, 503])('takes %d for ill', async (status) => {
+  it.each([404, 503])('reports a status of %d as unhealthy', async (status) => {
     const address = await listen(createServer(answering(status)));
     expect(await check(address)).toEqual({ code: 1, stderr: `${address}: /-/healthy answers ${status}\n` });
   });
 
-  it('takes silence for ill', async () => {
+  it("reports a server that doesn't answer as unhealthy", async () => {
     const address = await listen(createServer(() => undefined));
     expect(await check(address)).toEqual({ code: 1, stderr: `${address}: no answer within 4 s\n` });
   });
 
-  it('takes a closed port for ill', async () => {
+  it('reports a closed port as unhealthy', async () => {
     const server = createServer();
     const address = await listen(server);
     server.close();
@@ -75,7 +75,7 @@ describe('the health check of the image', () => {
   });
 });
 
-describe('over TLS it takes for healthy', () => {
+describe('over TLS, the health check reports as healthy', () => {
   let authority: Authority;
 
   beforeAll(async () => {
@@ -85,9 +85,15 @@ describe('over TLS it takes for healthy', () => {
   afterAll(() => authority.end());
 
   it.each<[string, TlsOptions]>([
-    ['a server whose certificate it does not know', {}],
-    ['one that asks for a client certificate, by TLS 1.3', { requestCert: true, minVersion: 'TLSv1.3' }],
-    ['one that asks for a client certificate, by TLS 1.2', { requestCert: true, maxVersion: 'TLSv1.2' }],
+    ['a server with an unknown certificate', {}],
+    [
+      'a server that requests a client certificate, over TLS 1.3',
+      { requestCert: true, minVersion: 'TLSv1.3' },
+    ],
+    [
+      'a server that requests a client certificate, over TLS 1.2',
+      { requestCert: true, maxVersion: 'TLSv1.2' },
+    ],
   ])('%s', async (_name, options) => {
     const own = await authority.issue('DNS:exporter.example.com');
     const address = await listen(createTlsServer({ ...own, ...options }, answering(200)));

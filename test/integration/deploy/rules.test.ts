@@ -14,19 +14,19 @@ const hasPromtool = await ensureDebianPackage('prometheus', 'promtool');
 const hasAmtool = await ensureDebianPackage('prometheus-alertmanager', 'amtool');
 
 describe.skipIf(!hasPromtool)('promtool', { timeout: PATIENCE_MS }, () => {
-  it('finds nothing amiss with the rules', async () => {
+  it('accepts the rules', async () => {
     expect(
       await run('promtool', 'check', 'rules', '--lint=all', '--lint-fatal', ...inFolder('rules')),
     ).toContain('SUCCESS');
   });
 
-  it('finds nothing amiss with the example of a configuration', async () => {
+  it('accepts the example configuration', async () => {
     const file = repositoryPath('deploy/prometheus/prometheus.yml');
     expect(await run('promtool', 'check', 'config', file)).toContain('SUCCESS');
   });
 
   it.each(readdirSync(repositoryPath('deploy/prometheus/tests')))(
-    'sees each alert of tests/%s fire and not fire as expected',
+    'sees each alert of tests/%s fire, or not, as expected',
     async (name) => {
       const file = repositoryPath(`deploy/prometheus/tests/${name}`);
       expect(await run('promtool', 'test', 'rules', file)).toContain('SUCCESS');
@@ -37,7 +37,7 @@ describe.skipIf(!hasPromtool)('promtool', { timeout: PATIENCE_MS }, () => {
 describe.skipIf(!hasAmtool)('amtool', { timeout: PATIENCE_MS }, () => {
   const files = readdirSync(repositoryPath('deploy/alertmanager')).filter((name) => name.endsWith('.yml'));
 
-  it.each(files)('finds nothing amiss with %s', async (name) => {
+  it.each(files)('accepts %s', async (name) => {
     const file = repositoryPath(`deploy/alertmanager/${name}`);
     expect(await run('amtool', 'check-config', file)).toContain('SUCCESS');
   });

@@ -10,7 +10,7 @@ import { readText } from '../../support/deploy-files.ts';
 const run = promisify(execFile);
 const UNIT = 'deploy/systemd/gameserver-exporter.service';
 
-/** Exposure by systemd's own scale of 0 to 10, beyond which the unit would have lost something: it is at 1.1. */
+/** Exposure on systemd's own scale of 0 to 10. The unit is at 1.1; a higher value than this means that it lost a restriction. */
 const HIGHEST_EXPOSURE = 1.5;
 
 const text = readText(UNIT);
@@ -20,7 +20,7 @@ const settings = text
   .map((line) => [line.slice(0, line.indexOf('=')), line.slice(line.indexOf('=') + 1)] as const);
 const valuesOf = (name: string) => settings.flatMap(([key, value]) => (key === name ? [value] : []));
 
-/** The unit where systemd's tools can look at it, with a program that there is on this machine. */
+/** A copy of the unit for systemd's tools, with a program that exists on this machine. */
 async function installed(): Promise<string> {
   const folder = await mkdtemp(join(tmpdir(), 'unit-'));
   onTestFinished(() => rm(folder, { recursive: true }));
@@ -30,7 +30,7 @@ async function installed(): Promise<string> {
 }
 
 describe('the systemd unit', () => {
-  it('runs the program, reloads it by HUP, and gives it time to stop and sockets enough', () => {
+  it('runs the program, reloads it by HUP, and leaves it time to stop and enough sockets', () => {
     expect(valuesOf('Type')).toEqual(['exec']);
     expect(valuesOf('ExecStart')[0]).toMatch(
       /^\/usr\/local\/bin\/gameserver-exporter serve --config \/etc\/gameserver-exporter\/config\.yaml /,
@@ -42,7 +42,7 @@ describe('the systemd unit', () => {
     expect(valuesOf('WantedBy')).toEqual(['multi-user.target']);
   });
 
-  it('hands over the key as a credential, as the install text says', () => {
+  it('passes the key as a credential, as the installation guide says', () => {
     expect(valuesOf('LoadCredential')).toEqual(['panel-key:/etc/gameserver-exporter/panel-key']);
     const guide = readText('docs/install.md');
     expect(guide).toContain('api_key_file: ${CREDENTIALS_DIRECTORY}/panel-key');
@@ -50,7 +50,7 @@ describe('the systemd unit', () => {
     expect(guide).toContain(UNIT);
   });
 
-  it('lets V8 make code: what would forbid it kills every Node.js', () => {
+  it("lets V8 write executable memory, without which Node.js can't run", () => {
     expect(valuesOf('MemoryDenyWriteExecute')).toEqual([]);
   });
 
@@ -60,19 +60,19 @@ describe('the systemd unit', () => {
     ['ProtectSystem', 'strict'],
     ['RestrictAddressFamilies', 'AF_INET AF_INET6 AF_UNIX'],
     ['CapabilityBoundingSet', ''],
-  ])('is locked up: %s=%s', (name, value) => {
+  ])('is restricted: %s=%s', (name, value) => {
     expect(valuesOf(name)).toEqual([value]);
   });
 
-  it('is one that systemd takes', async ({ skip }) => {
+  it('is valid for systemd', async ({ skip }) => {
     if (!(await ensureDebianPackage('systemd', 'systemd-analyze'))) skip();
     const { stdout, stderr } = await run('systemd-analyze', ['verify', await installed()]);
-    // It tells of other units of the machine, too.
+    // It reports problems of the machine's other units, too.
     const ours = `${stdout}${stderr}`.split('\n').filter((line) => line.includes('gameserver-exporter'));
     expect(ours).toEqual([]);
   });
 
-  it('is exposed as little as systemd says of it', async ({ skip }) => {
+  it('has a low exposure, according to systemd', async ({ skip }) => {
     if (!(await ensureDebianPackage('systemd', 'systemd-analyze'))) skip();
     const file = await installed();
     const { stdout } = await run('systemd-analyze', ['security', '--offline=yes', '--no-pager', file]);

@@ -9,7 +9,7 @@ import { documents, fencedBlocks } from '../../support/documents.ts';
 
 const hasPromtool = await ensureDebianPackage('prometheus', 'promtool');
 
-/** The queries of the pages: fenced ones, and those in the tables of the migration page. */
+/** The queries of the pages: in fenced blocks, and in the tables of the migration page. */
 function queries(): readonly string[] {
   const fenced = documents().flatMap((document) => fencedBlocks(document, 'promql'));
   const migration = readFileSync('docs/migration.md', 'utf8');
@@ -19,8 +19,8 @@ function queries(): readonly string[] {
   return [...fenced, ...cells];
 }
 
-describe.skipIf(!hasPromtool)('the queries of the pages', () => {
-  it('are ones that Prometheus takes', async () => {
+describe.skipIf(!hasPromtool)('the queries in the docs', () => {
+  it('are valid for Prometheus', async () => {
     const all = queries();
     expect(all.length).toBeGreaterThan(40);
     const folder = await mkdtemp(join(tmpdir(), 'queries-'));

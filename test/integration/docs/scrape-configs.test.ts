@@ -18,20 +18,20 @@ async function check(text: string): Promise<{ readonly status: number | null; re
   const folder = await mkdtemp(join(tmpdir(), 'scrape-configs-'));
   const file = join(folder, 'prometheus.yml');
   await writeFile(file, text);
-  // Files that an example names are the reader's.
+  // Files that an example names exist only on the reader's machine.
   const args = ['check', 'config', '--syntax-only', file];
   const { status, stdout, stderr } = spawnSync('promtool', args, { encoding: 'utf8' });
   await rm(folder, { recursive: true });
   return { status, output: `${stdout}${stderr}` };
 }
 
-describe.skipIf(!hasPromtool)('the scrape configurations of the pages', () => {
-  it.each(configurations)('%s, number %i, is one that Prometheus takes', async (_path, _index, block) => {
+describe.skipIf(!hasPromtool)('the scrape configurations in the docs', () => {
+  it.each(configurations)('%s, number %i, is valid for Prometheus', async (_path, _index, block) => {
     const { status, output } = await check(block);
     expect(status, output).toBe(0);
   });
 
-  it('are there, and a wrong one would be found', async () => {
+  it('exist, and an invalid one would be found', async () => {
     expect(configurations.map(([path]) => path)).toEqual(
       expect.arrayContaining(['README.md', 'docs/service-discovery.md']),
     );

@@ -31,13 +31,13 @@ beforeAll(async () => {
 
 afterAll(() => panel.stop());
 
-/** Runs lines of a shell as a reader of the page would, with the simulator's own address. */
+/** Runs shell commands as a reader would, with the simulator's own address. */
 async function shell(script: string): Promise<string> {
   const { stdout } = await run('sh', ['-c', `C=${panel.controlUrl}/control\n${script}`]);
   return stdout;
 }
 
-describe('the commands of the page on the simulator', () => {
+describe('the commands on the simulator page', () => {
   it('all work, one after the other', async () => {
     expect(commands.length).toBeGreaterThan(60);
     const failed: string[] = [];
@@ -48,13 +48,13 @@ describe('the commands of the page on the simulator', () => {
     expect(failed).toEqual([]);
   });
 
-  it('take a whole node away', async () => {
+  it('take a whole node down', async () => {
     const loop = blocks.find((block) => block.startsWith('for '));
     const answers = await shell(loop ?? '');
     expect(answers).toBe('{"ok":true}'.repeat(panel.servers.length));
   });
 
-  it('would be seen to fail', async () => {
+  it('fail if they are wrong', async () => {
     expect(await shell("curl -s -X POST $C/sockets -d '{}'")).toMatch(/^\{"error"/);
   });
 
@@ -70,7 +70,7 @@ describe('the commands of the page on the simulator', () => {
   });
 });
 
-describe('the page on the simulator', () => {
+describe('the simulator page', () => {
   const kindsOf = (schema: {
     readonly options: readonly { readonly shape: { kind: { value: string } } }[];
   }) => schema.options.map(({ shape }) => shape.kind.value);
@@ -86,7 +86,7 @@ describe('the page on the simulator', () => {
     expect(missing).toEqual([]);
   });
 
-  it('names every setting, and every value that there is to choose', () => {
+  it('lists every setting, and every value of a choice', () => {
     const words = [
       ...Object.keys(settingsSchema.shape),
       ...Object.keys(usageSchema.shape),

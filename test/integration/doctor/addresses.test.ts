@@ -31,7 +31,7 @@ afterEach(async () => {
   for (const close of closers.splice(0).toReversed()) await close();
 });
 
-/** Names under `.test`, which no name server knows, lead to this machine: the panel's is none that says so. */
+/** Names under `.test`, which no name server knows, resolve to this machine; the panel's name isn't obviously local. */
 function leadNamesHere(): void {
   const lookup = dns.lookup;
   const stub = (hostname: string, options: { all?: boolean }, callback: (...found: unknown[]) => void) => {
@@ -53,7 +53,7 @@ async function panelWith(server: HostileServer): Promise<HostilePanel> {
 
 const SKIP = 'tls_config: { insecure_skip_verify: true }';
 
-describe('the address that a panel on another machine names', () => {
+describe('the socket address from a panel on another machine', () => {
   it.each<readonly [CauseCode, string, RegExp]>([
     ['socket_address_insecure', 'ws://203.0.113.7:1/ws', /plain ws is not allowed/],
     ['socket_address_local', 'wss://127.0.0.1:1/ws', /a loopback or link-local address/],
@@ -69,17 +69,17 @@ describe('the address that a panel on another machine names', () => {
     expect(panel.upgrades).toEqual([]);
   });
 
-  it('is tried where socket_hosts names it', async () => {
+  it('is tried if socket_hosts names it', async () => {
     const panel = await panelWith({ name: 'survival' });
     const settings = [SKIP, 'socket_hosts: [panel.test]', 'allow_insecure: true'];
     const yaml = panel.yaml(`https://panel.test:${panel.port}`, ...settings);
     const report = await examined({ yaml });
-    // It names plain ws, and the port speaks TLS.
+    // The address uses plain ws, but the port speaks TLS.
     expect(serverFinding(report, 'upgrade')).toMatchObject({ cause: 'node_connection' });
   });
 });
 
-/** A proxy that carries what the panel is asked and answers tunnels to nodes with a status. */
+/** A proxy that forwards requests to the panel, and answers tunnels to nodes with a status. */
 async function proxyThatAnswersNodes(status: number, panelPort: number): Promise<string> {
   const open = new Set<Socket>();
   const server = createServer((client) => {
@@ -110,8 +110,8 @@ async function proxyThatAnswersNodes(status: number, panelPort: number): Promise
   return `http://me:TopSecret@127.0.0.1:${typeof address === 'object' ? (address?.port ?? 0) : 0}`;
 }
 
-describe('a proxy that carries calls of the panel and no sockets', () => {
-  it.each([407, 502])('node_proxy or upgrade_error: it answers %i', async (status) => {
+describe('a proxy that forwards calls to the panel but no sockets', () => {
+  it.each([407, 502])('is reported as node_proxy or upgrade_error if it answers %i', async (status) => {
     const panel = await panelWith({ name: 'survival', socket: 'wss://node.example.com/ws' });
     const proxy = await proxyThatAnswersNodes(status, panel.port);
     const yaml = panel.yaml(`https://panel.test:${panel.port}`, SKIP, `proxy_url: ${proxy}`);

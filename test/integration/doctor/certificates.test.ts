@@ -24,7 +24,7 @@ afterEach(async () => {
   for (const close of closers.splice(0).toReversed()) await close();
 });
 
-/** A port that speaks TLS, and closes what comes through. */
+/** A port that speaks TLS, and closes each connection. */
 async function tlsPort(options: TlsOptions): Promise<number> {
   const open = new Set<Socket>();
   const server = createTlsServer(options, (socket) => socket.end('HTTP/1.1 400 No\r\n\r\n'));
@@ -47,18 +47,18 @@ type TlsCause = 'tls_expired' | 'tls_wrong_name' | 'tls_unknown_ca' | 'tls_clien
 
 /** What can be wrong with the TLS of a panel or a node. */
 const TROUBLES: readonly (readonly [TlsCause, string, () => Promise<TlsOptions>])[] = [
-  ['tls_expired', 'a certificate that has expired', () => trusted.issue(HERE, 'expired')],
+  ['tls_expired', 'an expired certificate', () => trusted.issue(HERE, 'expired')],
   ['tls_wrong_name', 'a certificate for another name', () => trusted.issue('DNS:other.example.com')],
   ['tls_unknown_ca', 'a certificate from an unknown CA', () => unknown.issue(HERE)],
   [
     'tls_client_certificate',
-    'a client certificate that is wanted',
+    'a client certificate is required',
     async () => ({ ...good, ca: good.cert, requestCert: true, rejectUnauthorized: true }),
   ],
 ];
 
 describe.each(TROUBLES)('%s: %s', (trouble, _what, options) => {
-  it("is the panel's", async () => {
+  it('is reported for the panel', async () => {
     const panel = await startSimulator({ servers: 1 });
     closers.push(() => panel.stop());
     const url = `https://127.0.0.1:${await tlsPort(await options())}`;
@@ -67,7 +67,7 @@ describe.each(TROUBLES)('%s: %s', (trouble, _what, options) => {
     expect(panelFinding(report, 'reach')).toMatchObject({ result: 'failed', cause: trouble });
   });
 
-  it("is a node's, while the panel is fine", async () => {
+  it('is reported for a node, while the panel is fine', async () => {
     const panel = await startSimulator({ servers: 1, tls: good });
     closers.push(() => panel.stop());
     const [server] = panel.servers;
@@ -82,7 +82,7 @@ describe.each(TROUBLES)('%s: %s', (trouble, _what, options) => {
 });
 
 describe('a panel and nodes with a private CA', () => {
-  it('are well when ca_file names it', async () => {
+  it('are reachable if ca_file names it', async () => {
     const panel = await startSimulator({ servers: 1, tls: good });
     closers.push(() => panel.stop());
     const report = await examined({

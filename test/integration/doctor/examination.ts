@@ -13,21 +13,21 @@ import type { QueryClient } from '../../../src/query/client.ts';
 import { formatIssues } from '../../../src/yaml/issues.ts';
 import { fastClock } from '../../support/exporter.ts';
 
-/** How to run the doctor in a test. */
+/** Options for a run of doctor in a test. */
 export interface Examination {
   /** The configuration file's text. */
   readonly yaml: string;
-  /** A fast one unless said. */
+  /** A fast one by default. */
   readonly clock?: Clock;
   readonly signal?: AbortSignal;
   readonly progress?: Partial<Progress>;
-  /** Changes what the file can't say. */
+  /** Overrides for what the file can't set. */
   readonly change?: (config: Config) => Config;
-  /** What asks game servers for their players; the real one unless said. */
+  /** What queries game servers for their players; the real one by default. */
   readonly queryClient?: QueryClient;
 }
 
-/** Runs the doctor on a configuration. */
+/** Runs doctor on a configuration. */
 export async function examined(options: Examination): Promise<DoctorReport> {
   const folder = await mkdtemp(join(tmpdir(), 'doctor-'));
   const file = join(folder, 'config.yaml');
@@ -47,17 +47,17 @@ export async function examined(options: Examination): Promise<DoctorReport> {
   return examine(panels, { clock, signal, progress });
 }
 
-/** Everything that is shown of a report. */
+/** The text of a report. */
 export function shownOf(report: DoctorReport): string {
   return `${renderReport(report, (_format, text) => text)}${JSON.stringify(reportDocument(report))}`;
 }
 
-/** What a panel's step showed; the first panel's. */
+/** The finding for a step of a panel, by default the first one. */
 export function panelFinding({ panels }: DoctorReport, step: PanelStep): Finding | undefined {
   return panels[0]?.steps.find((finding) => finding.step === step);
 }
 
-/** What a server's step showed; the first server's unless another is named. */
+/** The finding for a step of a server, by default the first one. */
 export function serverFinding(
   { panels }: DoctorReport,
   step: ServerStep,
@@ -68,7 +68,7 @@ export function serverFinding(
   return server?.steps.find((finding) => finding.step === step);
 }
 
-/** How each step of the first server went, in order. */
+/** The result of each step of the first server, in order. */
 export function results({ panels }: DoctorReport): readonly string[] {
   return panels[0]?.servers[0]?.steps.map(({ result }) => result) ?? [];
 }

@@ -46,7 +46,7 @@ async function scripted(...[answer]: Parameters<typeof scriptedServer>): Promise
   return server.url;
 }
 
-/** A port at which connections are taken, and whatever comes is left or cut. */
+/** A port that accepts connections, and ignores or closes them. */
 async function tcp(onConnection: (socket: Socket) => void): Promise<number> {
   const open = new Set<Socket>();
   const server = createTcpServer((socket) => {
@@ -70,7 +70,7 @@ interface Row {
   readonly cause: CauseCode;
   readonly what: string;
   readonly step: PanelStep;
-  /** Sets the panel up and gives the configuration for it. */
+  /** Sets the panel up, and returns the configuration for it. */
   readonly arrange: () => Promise<Examination>;
   readonly says: RegExp;
 }
@@ -80,7 +80,7 @@ const unreached: readonly Row[] = [
     cause: 'dns',
     what: 'its name is unknown',
     step: 'reach',
-    // The name service of the machine takes real time.
+    // The machine's name service takes real time.
     arrange: async () => ({ yaml: yamlFor('https://panel.invalid'), clock: new SystemClock() }),
     says: /resolving panel\.invalid failed/,
   },
@@ -93,7 +93,7 @@ const unreached: readonly Row[] = [
   },
   {
     cause: 'timeout',
-    what: 'it takes calls and says nothing',
+    what: 'it accepts connections and never answers',
     step: 'reach',
     arrange: async () => ({
       yaml: yamlFor(`http://127.0.0.1:${await tcp(() => undefined)}`, ['request_timeout: 100ms']),
@@ -102,14 +102,14 @@ const unreached: readonly Row[] = [
   },
   {
     cause: 'tls_plain_port',
-    what: 'https to a port that speaks none',
+    what: 'https to a port that speaks plain HTTP',
     step: 'reach',
     arrange: async () => ({ yaml: yamlFor((await simulated()).url.replace('http:', 'https:')) }),
     says: /TLS with .* failed/,
   },
   {
     cause: 'https_needed',
-    what: 'http to a port that hangs up on it',
+    what: 'http to a port that closes the connection',
     step: 'reach',
     arrange: async () => ({
       yaml: yamlFor(`http://127.0.0.1:${await tcp((socket) => socket.once('data', () => socket.destroy()))}`),
@@ -118,7 +118,7 @@ const unreached: readonly Row[] = [
   },
   {
     cause: 'https_needed',
-    what: 'http to a port of nginx that speaks TLS',
+    what: 'http to an nginx port that speaks TLS',
     step: 'reach',
     arrange: async () => ({
       yaml: yamlFor(
@@ -132,7 +132,7 @@ const unreached: readonly Row[] = [
   },
   {
     cause: 'tls_client_certificate',
-    what: 'nginx wants a client certificate',
+    what: 'nginx requires a client certificate',
     step: 'reach',
     arrange: async () => ({
       yaml: yamlFor(
@@ -166,7 +166,7 @@ const unreached: readonly Row[] = [
   },
   {
     cause: 'proxy',
-    what: "the environment's proxy is no address",
+    what: "the environment's proxy isn't a valid address",
     step: 'reach',
     arrange: async () => {
       vi.stubEnv('HTTPS_PROXY', 'http://me:TopSecretPassword@');
@@ -197,7 +197,7 @@ const unreached: readonly Row[] = [
 const strangers: readonly Row[] = [
   {
     cause: 'redirect',
-    what: 'a redirect to a login',
+    what: 'a redirect to a login page',
     step: 'reach',
     arrange: async () => {
       const panel = await simulated();
@@ -208,21 +208,21 @@ const strangers: readonly Row[] = [
   },
   {
     cause: 'login_page',
-    what: 'a page in place of JSON',
+    what: 'an HTML page instead of JSON',
     step: 'reach',
     arrange: async () => ({ yaml: yamlFor(await scripted(page(200))) }),
     says: /page and not JSON/,
   },
   {
     cause: 'login_page',
-    what: 'basic auth before it',
+    what: 'basic authentication in front of it',
     step: 'reach',
     arrange: async () => ({ yaml: yamlFor(await scripted(page(401))) }),
     says: /answered 401/,
   },
   {
     cause: 'challenge_page',
-    what: 'a bot check before it',
+    what: 'a bot challenge in front of it',
     step: 'reach',
     arrange: async () => ({
       yaml: yamlFor(
@@ -235,7 +235,7 @@ const strangers: readonly Row[] = [
   },
   {
     cause: 'challenge_page',
-    what: 'a firewall before it',
+    what: 'a firewall in front of it',
     step: 'reach',
     arrange: async () => ({ yaml: yamlFor(await scripted(page(403))) }),
     says: /answered 403/,
@@ -249,7 +249,7 @@ const strangers: readonly Row[] = [
   },
   {
     cause: 'panel_down',
-    what: 'the proxy before it has lost it',
+    what: "its reverse proxy can't reach it",
     step: 'reach',
     arrange: async () => ({ yaml: yamlFor(await scripted(page(502))) }),
     says: /answered 502/,
@@ -263,7 +263,7 @@ const strangers: readonly Row[] = [
   },
   {
     cause: 'bad_answer',
-    what: 'JSON that is no answer',
+    what: "JSON that isn't an answer of the API",
     step: 'reach',
     arrange: async () => ({ yaml: yamlFor(await scripted(json(200, { hello: 'world' }))) }),
     says: /answered 200, but /,
@@ -273,7 +273,7 @@ const strangers: readonly Row[] = [
 const keys: readonly Row[] = [
   {
     cause: 'key_refused',
-    what: '401 to the key',
+    what: 'the key is answered with 401',
     step: 'key',
     arrange: async () => {
       const panel = await simulated();
@@ -284,7 +284,7 @@ const keys: readonly Row[] = [
   },
   {
     cause: 'key_refused',
-    what: '401 of a panel without a listing, for every server that is asked',
+    what: 'a panel without a listing answers 401 for every server',
     step: 'key',
     arrange: async () => {
       const panel = await simulated({ servers: 4 });
@@ -365,7 +365,7 @@ class WrongClock extends SystemClock {
 const warnings: readonly Row[] = [
   {
     cause: 'limit_not_told',
-    what: 'no header names it',
+    what: 'no header states it',
     step: 'limit',
     arrange: async () => ({
       yaml: yamlFor(await scripted(json(200, RESOURCES))).replace('1a7ce997', '1a7ce997, mode: poll'),
@@ -374,14 +374,14 @@ const warnings: readonly Row[] = [
   },
   {
     cause: 'pinned_too_high',
-    what: 'more is pinned than the panel allows',
+    what: "the pinned rate exceeds the panel's limit",
     step: 'limit',
     arrange: async () => ({ yaml: configFor(await simulated(), ['requests_per_minute: 1000']) }),
     says: /is 1000, but the panel allows 240/,
   },
   {
     cause: 'rate_limited',
-    what: 'others used the limit up, and it is waited for',
+    what: 'other clients used up the limit, and doctor waits',
     step: 'limit',
     arrange: async () => {
       const panel = await simulated();
@@ -393,7 +393,7 @@ const warnings: readonly Row[] = [
   ...[3_600_000, -3_600_000].map(
     (aheadMs): Row => ({
       cause: 'clock_off',
-      what: `our clock is off by ${aheadMs / 1_000} s`,
+      what: `this machine's clock is off by ${aheadMs / 1_000} s`,
       step: 'clock',
       arrange: async () => {
         const panel = await simulated({ clock: new SystemClock() });
@@ -404,7 +404,7 @@ const warnings: readonly Row[] = [
   ),
 ];
 
-describe('what ails a panel', () => {
+describe('a problem of a panel', () => {
   it.each([...unreached, ...strangers, ...keys])('$cause: $what', async ({ cause, step, arrange, says }) => {
     const report = await examined(await arrange());
     expect(panelFinding(report, step)).toMatchObject({
@@ -422,7 +422,7 @@ describe('what ails a panel', () => {
     expect(shownOf(report)).not.toMatch(/ptl[ac]_(?!…)|eyJ|TopSecret/);
   });
 
-  it.each(warnings)('$cause, a warning: $what', async ({ cause, step, arrange, says }) => {
+  it.each(warnings)('$cause, as a warning: $what', async ({ cause, step, arrange, says }) => {
     const report = await examined(await arrange());
     expect(panelFinding(report, step)).toMatchObject({
       result: 'warning',
@@ -433,7 +433,7 @@ describe('what ails a panel', () => {
     expect(shownOf(report)).toContain(CAUSES[cause].remedy);
   });
 
-  it('rate_limited, a failure: the panel takes no calls for longer than a server is given', async () => {
+  it('rate_limited, as a failure: the panel is blocked for longer than doctor waits for a server', async () => {
     const clock = fastClock(300);
     const url = await scripted((response) => {
       response.writeHead(429, { 'content-type': 'application/json', 'retry-after': '600' });
@@ -448,8 +448,8 @@ describe('what ails a panel', () => {
   });
 });
 
-describe('one server that leaves the key in doubt', () => {
-  it('is told from a refused key by the others, where the panel has no listing', async () => {
+describe('a single failing server, which puts the key in doubt', () => {
+  it('is distinguished from a rejected key by other servers if the panel has no listing', async () => {
     const panel = await simulated({ servers: 3 });
     const [first] = panel.servers;
     panel.failRest({ kind: 'refuse', status: 404, endpoint: 'listing' });
@@ -462,7 +462,7 @@ describe('one server that leaves the key in doubt', () => {
     ).toBe(true);
   });
 
-  it('is told from a panel that hangs by the listing', async () => {
+  it('is distinguished from an unresponsive panel by the listing', async () => {
     const panel = await simulated({ servers: 2 });
     const [first] = panel.servers;
     panel.failRest({ kind: 'hang', endpoint: 'resources', server: first?.uuid });
@@ -494,7 +494,7 @@ describe('a firewall that blocks one path of a panel', () => {
     expect(report.panels[0]?.problem).toBeUndefined();
   });
 
-  it('and is all there is of the panel fails the panel', async () => {
+  it('fails the panel if no other path is used', async () => {
     const panel = await simulated();
     panel.failRest({ kind: 'refuse', status: 403, endpoint: 'listing', shape: 'html' });
     const yaml = configFor(panel, ['discover: { type: owner }']).split('\n    servers:')[0] ?? '';
@@ -505,7 +505,7 @@ describe('a firewall that blocks one path of a panel', () => {
 });
 
 describe('an account without the console permission on any server', () => {
-  it("is the key's problem, while each server's resources are fine", async () => {
+  it("is reported as a problem of the key, while each server's resources are fine", async () => {
     const panel = await simulated({ servers: 3 });
     panel.failRest({ kind: 'refuse', status: 403, endpoint: 'websocket' });
     const report = await examined({ yaml: configFor(panel) });
@@ -521,7 +521,7 @@ describe('a url with a path', () => {
   };
   const NOT_FOUND = { errors: [{ code: 'NotFoundHttpException', status: '404', detail: 'Not found.' }] };
 
-  /** A host whose paths that begin so answer like this; all others have a listing, and no servers. */
+  /** A host that answers like this to paths with this prefix; all other paths have a listing without servers. */
   async function hostWhere(path: string, wrong: Parameters<typeof scriptedServer>[0]): Promise<string> {
     return scripted((response, request) => {
       const url = request.url ?? '';
@@ -531,12 +531,12 @@ describe('a url with a path', () => {
     });
   }
 
-  // As a panel answers to a path that it leaves to its own page (routes/base.php and the exception handler of Pterodactyl).
+  // Like a panel's answer to a path that it leaves to its own page (routes/base.php and the exception handler of Pterodactyl).
   it.each([
-    ['as to a key that it rejects', json(401, UNAUTHENTICATED)],
-    ['as to an unknown server', json(404, NOT_FOUND)],
+    ['like a rejected key', json(401, UNAUTHENTICATED)],
+    ['like an unknown server', json(404, NOT_FOUND)],
     ['with a page', page(200)],
-    ['with a page that is not found', page(404)],
+    ['with a page and status 404', page(404)],
   ])('is wrong if the panel is at the root and answers there %s', async (_what, wrong) => {
     const host = await hostWhere('/games', wrong);
     const report = await examined({ yaml: yamlFor(`${host}/games`) });
@@ -554,7 +554,7 @@ describe('a url with a path', () => {
     expect(report.panels[0]?.servers[0]?.steps[0]).toMatchObject({ cause: 'not_found' });
   });
 
-  it('leaves a rejected key what it is if the root knows no better', async () => {
+  it('leaves a rejected key as the cause if the root rejects it too', async () => {
     const host = await hostWhere('/', json(401, UNAUTHENTICATED));
     const report = await examined({ yaml: yamlFor(`${host}/games`) });
     expect(panelFinding(report, 'key')).toMatchObject({ cause: 'key_refused' });

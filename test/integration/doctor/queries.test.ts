@@ -31,7 +31,7 @@ afterEach(async () => {
   panel = undefined;
 });
 
-/** Runs the doctor on a panel of one server, with this query of it and these settings of the panel. */
+/** Runs doctor on a panel with one server, which has this query, and these settings of the panel. */
 async function examineServer(query: string, spec: ServerSpec = SPEC, settings: readonly string[] = []) {
   const clock = fastClock();
   panel = await startSimulator({ clock, servers: [spec] });
@@ -50,8 +50,8 @@ async function examineServer(query: string, spec: ServerSpec = SPEC, settings: r
 
 const MINECRAFT = ', query: { type: minecraft }';
 
-describe('the step query', () => {
-  it('passes where the game answers at the default allocation', async () => {
+describe('the query step', () => {
+  it('passes if the game answers at the default allocation', async () => {
     const report = await examineServer(MINECRAFT);
     expect(serverFinding(report, 'query')).toEqual({
       step: 'query',
@@ -65,12 +65,12 @@ describe('the step query', () => {
     expect(shownOf(report)).toMatch(/resources.*query/);
   });
 
-  it('passes for a server that is polled', async () => {
+  it('passes for a polled server', async () => {
     const report = await examineServer(`${MINECRAFT}, mode: poll`);
     expect(serverFinding(report, 'query')?.result).toBe('ok');
   });
 
-  it('reads no listing where the address is configured', async () => {
+  it('reads no listing if the address is configured', async () => {
     await examineServer(', query: { type: valheim, address: "203.0.113.9:2457" }');
     expect(queried[0]).toMatchObject({ ip: '203.0.113.9', port: 2_457, isQueryPort: true });
     expect(panel?.record.calls.filter(({ endpoint }) => endpoint === 'listing')).toEqual([]);
@@ -95,19 +95,19 @@ describe('the step query', () => {
     ['query_address_missing', { ...SPEC, allocation: null }],
     ['query_address_missing', { ...SPEC, allocation: { ip: '0.0.0.0' } }],
     ['query_address_not_allowed', { ...SPEC, allocation: { ip: '100.100.100.200', port: 80 } }],
-  ])('fails without a query where there is no address to ask: %s', async (cause, spec) => {
+  ])('fails without sending a query if there is no address: %s', async (cause, spec) => {
     const report = await examineServer(MINECRAFT, spec);
     expect(serverFinding(report, 'query')).toMatchObject({ result: 'failed', cause });
     expect(queried).toEqual([]);
   });
 
-  it('asks where query_hosts says so', async () => {
+  it('uses the address if query_hosts allows it', async () => {
     const spec = { ...SPEC, allocation: { ip: '100.100.100.200', port: 80 } };
     const report = await examineServer(MINECRAFT, spec, ['query_hosts: [100.100.100.200]']);
     expect(serverFinding(report, 'query')?.result).toBe('ok');
   });
 
-  it('is skipped while the server is off, which is no failure', async () => {
+  it("is skipped while the server is off, which isn't a failure", async () => {
     const report = await examineServer(MINECRAFT, { ...SPEC, profile: 'offline' });
     expect(serverFinding(report, 'query')).toEqual({
       step: 'query',
@@ -118,7 +118,7 @@ describe('the step query', () => {
     expect(isAllWell(report)).toBe(true);
   });
 
-  it('is not there for a server without a query', async () => {
+  it('is absent for a server without a query', async () => {
     const report = await examineServer('');
     expect(serverFinding(report, 'query')).toBeUndefined();
     expect(shownOf(report)).not.toContain('query');

@@ -22,8 +22,8 @@ const isWhole = ({ steps }: ServerReport) => steps.every(({ result }) => result 
 const callsTo = (panel: Simulator, endpoint: string) =>
   panel.record.calls.filter((call) => call.endpoint === endpoint);
 
-describe('a fleet that is well', () => {
-  it('costs two calls a server, and is asked for nothing but auth and stats', async () => {
+describe('a healthy fleet', () => {
+  it('costs two calls per server, and sends only auth and send stats', async () => {
     const panel = await simulated({ servers: 20 });
     const report = await examined({ yaml: configFor(panel) });
     expect(isAllWell(report)).toBe(true);
@@ -42,7 +42,7 @@ describe('a fleet that is well', () => {
     }
   });
 
-  it('is tried side by side, and no more than eight servers at once', async () => {
+  it('is tried in parallel, at most eight servers at once', async () => {
     const panel = await simulated({ servers: 20 });
     let [open, most] = [0, 0];
     const names = new Set<string>();
@@ -62,16 +62,16 @@ describe('a fleet that is well', () => {
     expect(most).toBe(8);
   });
 
-  it('waits for its turns in the budget', async () => {
+  it('waits for the budget', async () => {
     const panel = await simulated({ servers: 3 });
     const yaml = configFor(panel, ['requests_per_minute: 600']);
     const { durationMs } = await examined({ yaml });
     expect(panel.record.calls.length).toBe(6);
-    // A turn comes every 100 ms, and what is up to half of that late doesn't put off the next.
+    // There is a turn every 100 ms, and a delay of up to half of that doesn't postpone the next one.
     expect(durationMs).toBeGreaterThanOrEqual(450);
   });
 
-  it('of which some are polled or streamed alone is tried in that way', async () => {
+  it('has polled servers tried without sockets, and servers with mode: socket without polls', async () => {
     const panel = await simulated({ servers: 2 });
     const [first, second] = panel.servers;
     const yaml = configFor(panel)
@@ -88,11 +88,11 @@ describe('a fleet that is well', () => {
   });
 });
 
-describe('a panel that is lost while its servers are tried', () => {
+describe('a panel that fails while its servers are tried', () => {
   it.each<readonly [string, (panel: Simulator) => void, 'reach' | 'key', string]>([
-    ['out of reach', (panel) => panel.failRest({ kind: 'drop' }), 'reach', 'connection_cut'],
-    ['a key that is deleted', (panel) => panel.revokeKey(panel.apiKey), 'key', 'key_refused'],
-  ])('%s: the rest is not tried', async (_what, lose, step, cause) => {
+    ['unreachable', (panel) => panel.failRest({ kind: 'drop' }), 'reach', 'connection_cut'],
+    ['a deleted key', (panel) => panel.revokeKey(panel.apiKey), 'key', 'key_refused'],
+  ])('%s: the remaining servers are skipped', async (_what, lose, step, cause) => {
     const panel = await simulated({ servers: 60 });
     let done = 0;
     const report = await examined({
@@ -116,8 +116,8 @@ describe('a panel that is lost while its servers are tried', () => {
   });
 });
 
-describe('a doctor that is stopped', () => {
-  it('ends at once with what it knows, and closes its sockets', async () => {
+describe('stopping doctor', () => {
+  it('ends it at once with the results so far, and closes its sockets', async () => {
     const panel = await simulated({ servers: 60 });
     panel.failSockets({ kind: 'hang-upgrade', server: panel.servers[12]?.uuid });
     const stop = new AbortController();
@@ -140,7 +140,7 @@ describe('a doctor that is stopped', () => {
     expect(servers.flatMap(({ steps }) => steps).some(({ result }) => result === 'failed')).toBe(false);
   });
 
-  it('before the panel answers tells of no failure', async () => {
+  it('before the panel answers reports no failure', async () => {
     const panel = await simulated({ servers: 1 });
     panel.failRest({ kind: 'hang' });
     const stop = new AbortController();
@@ -154,11 +154,11 @@ describe('a doctor that is stopped', () => {
   });
 });
 
-describe('a panel whose servers are discovered', () => {
+describe('a panel with discovery', () => {
   const discovering = (panel: Simulator, settings: readonly string[]) =>
     configFor(panel, settings).split('\n    servers:')[0] ?? '';
 
-  it('is walked through, and what is found is tried', async () => {
+  it('has its listing read, and its servers tried', async () => {
     const panel = await simulated({ servers: 120 });
     const report = await examined({ yaml: discovering(panel, ['discover: { type: owner, mode: poll }']) });
     expect(panelFinding(report, 'listing')).toMatchObject({
@@ -170,7 +170,7 @@ describe('a panel whose servers are discovered', () => {
     expect(callsTo(panel, 'listing').length).toBe(2);
   });
 
-  it('keeps to what is wanted, and to the servers in the configuration', async () => {
+  it('is limited to the wanted servers and those in the configuration', async () => {
     const panel = await simulated({ servers: [{ name: 'a-1' }, { name: 'a-2' }, { name: 'b-1' }] });
     const own = panel.server('b-1');
     const yaml = `${discovering(panel, ['discover: { type: owner, include: { name: ["a-*"] } }'])}
@@ -179,14 +179,14 @@ describe('a panel whose servers are discovered', () => {
     expect(report.panels[0]?.servers.map(({ name }) => name)).toEqual(['mine', 'a-1', 'a-2']);
   });
 
-  it('fails where nothing is found', async () => {
+  it('fails if no server is found', async () => {
     const panel = await simulated({ servers: 1 });
     const yaml = discovering(panel, ['discover: { type: owner, include: { name: [nothing] } }']);
     const report = await examined({ yaml });
     expect(panelFinding(report, 'listing')).toMatchObject({ result: 'failed', cause: 'nothing_listed' });
   });
 
-  it('and whose listing fails on a page is tried as far as it is known', async () => {
+  it('has the known servers tried if a page of the listing fails', async () => {
     const panel = await simulated({ servers: 101 });
     const yaml = discovering(panel, ['discover: { type: owner, mode: poll }']);
     let isFirst = true;

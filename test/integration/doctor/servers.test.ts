@@ -17,7 +17,7 @@ afterEach(async () => {
   for (const close of closers.splice(0).toReversed()) await close();
 });
 
-/** One cause: how it comes about, and where and how it shows. */
+/** A cause: how it arises, and where and how it is reported. */
 interface Row {
   readonly cause: CauseCode;
   readonly what: string;
@@ -26,7 +26,7 @@ interface Row {
   readonly settings?: readonly string[];
   readonly arrange?: (panel: Simulator) => void;
   readonly says: RegExp;
-  /** Of each step, in order: o(k), f(ailed), - (skipped). */
+  /** The result of each step, in order: o(k), f(ailed), - (skipped). */
   readonly steps: string;
 }
 
@@ -35,7 +35,7 @@ const SERVER = 'survival';
 const refusals: readonly Row[] = [
   {
     cause: 'not_found',
-    what: 'a wrong id, or no access',
+    what: 'a wrong id, or no access to it',
     step: 'found',
     arrange: (panel) => panel.failRest({ kind: 'refuse', status: 404 }),
     says: /answered 404: .*could not be found/,
@@ -62,7 +62,7 @@ const refusals: readonly Row[] = [
   ),
   {
     cause: 'suspended',
-    what: 'its socket opens and is closed with 4409',
+    what: 'the socket opens and is closed with 4409',
     step: 'auth',
     options: { suspendedCredentials: 'issue', conflictResources: 'answer' },
     arrange: (panel) => panel.suspend(SERVER),
@@ -71,7 +71,7 @@ const refusals: readonly Row[] = [
   },
   {
     cause: 'suspended',
-    what: 'the flag of its resources',
+    what: 'the flag in its resources',
     step: 'resources',
     options: { conflictResources: 'answer' },
     arrange: (panel) => panel.suspend(SERVER),
@@ -86,7 +86,7 @@ const refusals: readonly Row[] = [
   ).map(
     ([status, cause]): Row => ({
       cause,
-      what: `${status} on credentials alone`,
+      what: `${status} for credentials only`,
       step: 'credentials',
       arrange: (panel) => panel.failRest({ kind: 'refuse', status, shape: 'message', endpoint: 'websocket' }),
       says: new RegExp(`websocket answered ${status}`),
@@ -95,7 +95,7 @@ const refusals: readonly Row[] = [
   ),
   {
     cause: 'forbidden',
-    what: '403 on its resources, while the listing takes the key',
+    what: '403 for its resources, while the listing accepts the key',
     step: 'resources',
     arrange: (panel) => panel.failRest({ kind: 'refuse', status: 403, endpoint: 'resources' }),
     says: /resources answered 403/,
@@ -103,7 +103,7 @@ const refusals: readonly Row[] = [
   },
   {
     cause: 'unauthorized',
-    what: '401 on all that is asked of it, while the listing takes the key',
+    what: '401 for all its calls, while the listing accepts the key',
     step: 'found',
     arrange: (panel) => panel.failRest({ kind: 'refuse', status: 401, shape: 'message', server: SERVER }),
     says: /answered 401/,
@@ -111,7 +111,7 @@ const refusals: readonly Row[] = [
   },
   {
     cause: 'console_limit',
-    what: '429 of the credentials alone',
+    what: '429 for credentials only',
     step: 'credentials',
     arrange: (panel) =>
       panel.failRest({
@@ -125,7 +125,7 @@ const refusals: readonly Row[] = [
   },
   {
     cause: 'panel_error',
-    what: '500 on credentials',
+    what: '500 for credentials',
     step: 'credentials',
     arrange: (panel) => panel.failRest({ kind: 'refuse', status: 500, endpoint: 'websocket' }),
     says: /answered 500/,
@@ -133,7 +133,7 @@ const refusals: readonly Row[] = [
   },
   {
     cause: 'bad_answer',
-    what: 'credentials that are no JSON',
+    what: "credentials that aren't JSON",
     step: 'credentials',
     arrange: (panel) => panel.failRest({ kind: 'garbage', endpoint: 'websocket' }),
     says: /answered 200, but /,
@@ -179,7 +179,7 @@ const nodes: readonly Row[] = [
     cause: 'node_dns',
     what: 'its name is unknown',
     step: 'upgrade',
-    // The name service of the machine takes real time.
+    // The machine's name service takes real time.
     options: { clock: new SystemClock() },
     arrange: (panel) => panel.advertise(SERVER, 'ws://node.invalid/api/servers/x/ws'),
     says: /connecting to the node failed: .*(?:ENOTFOUND|EAI_AGAIN)/,
@@ -196,7 +196,7 @@ const nodes: readonly Row[] = [
   },
   {
     cause: 'node_tls_plain_port',
-    what: 'wss to a port that speaks none',
+    what: "wss to a port that doesn't speak TLS",
     step: 'upgrade',
     arrange: (panel) => panel.advertise(SERVER, panel.secondNodeUrl.replace('http:', 'wss:')),
     says: /connecting to the node failed/,
@@ -204,7 +204,7 @@ const nodes: readonly Row[] = [
   },
 ];
 
-/** The envelope in which the panel passes on what a node answered it. */
+/** The envelope in which the panel passes on a node's answer. */
 const passedOn = (status: number) =>
   JSON.stringify({
     errors: [{ code: 'DaemonConnectionException', status: String(status), detail: 'The node refused.' }],
@@ -217,7 +217,7 @@ const daemonAnswers: readonly Row[] = (
   ] as const
 ).map(([status, cause]) => ({
   cause,
-  what: `its resources are answered with the node's ${status}`,
+  what: `the node's ${status} for its resources`,
   step: 'resources',
   arrange: (panel) =>
     panel.failRest({ kind: 'refuse', status, endpoint: 'resources', body: passedOn(status) }),
@@ -228,7 +228,7 @@ const daemonAnswers: readonly Row[] = (
 const upgrades: readonly Row[] = [
   {
     cause: 'origin',
-    what: 'the panel calls itself something else',
+    what: 'the panel calls itself by another name',
     step: 'upgrade',
     options: { expectedOrigin: 'https://games.example.com' },
     says: /\(403\): Origin http:\/\/127\.0\.0\.1:\d+ sent/,
@@ -245,7 +245,7 @@ const upgrades: readonly Row[] = [
   ).map(
     ([status, cause]): Row => ({
       cause,
-      what: `an upgrade that is answered with ${status}`,
+      what: `the upgrade is answered with ${status}`,
       step: 'upgrade',
       arrange: (panel) => panel.failSockets({ kind: 'refuse-upgrade', status }),
       says: new RegExp(`\\(${status}\\)`),
@@ -254,7 +254,7 @@ const upgrades: readonly Row[] = [
   ),
   {
     cause: 'socket_address_not_allowed',
-    what: 'a node that socket_hosts leaves out',
+    what: "socket_hosts doesn't list the node",
     step: 'upgrade',
     settings: ['socket_hosts: [node.example.com]'],
     says: /not in socket_hosts/,
@@ -275,7 +275,7 @@ const upgrades: readonly Row[] = [
 const sockets: readonly Row[] = [
   {
     cause: 'auth_unanswered',
-    what: 'nobody answers the token',
+    what: 'the token gets no answer',
     step: 'auth',
     settings: ['auth_timeout: 300ms'],
     arrange: (panel) => panel.failSockets({ kind: 'ignore-auth' }),
@@ -298,7 +298,7 @@ const sockets: readonly Row[] = [
   ),
   {
     cause: 'token_refused',
-    what: 'a token that is rejected for a reason of its own',
+    what: 'a token that is rejected for an unknown reason',
     step: 'auth',
     arrange: (panel) => panel.failSockets({ kind: 'jwt-error-on-auth', text: 'jwt: out of luck' }),
     says: /out of luck/,
@@ -314,7 +314,7 @@ const sockets: readonly Row[] = [
   },
   {
     cause: 'token_version',
-    what: 'a token with the permission, which the node misses',
+    what: "a token that has the permission, but the node doesn't find it",
     step: 'auth',
     arrange: (panel) =>
       panel.failSockets({ kind: 'jwt-error-on-auth', text: 'jwt: missing connect permission' }),
@@ -349,7 +349,7 @@ const sockets: readonly Row[] = [
 
 const letters = { ok: 'o', failed: 'f', skipped: '-', warning: 'w' };
 
-describe('what ails one server', () => {
+describe('a problem of one server', () => {
   it.each([...refusals, ...nodes, ...daemonAnswers, ...upgrades, ...sockets])(
     '$cause: $what',
     async (row) => {
@@ -374,7 +374,7 @@ describe('what ails one server', () => {
   );
 });
 
-describe('a node whose daemon token is not the one of the panel', () => {
+describe('a node with another daemon token than the panel', () => {
   it('is recognized at once by its daemon error', async () => {
     const clock = new SystemClock();
     const panel = await startSimulator({ servers: [{ name: SERVER }], clock });
@@ -394,13 +394,13 @@ describe('a node whose daemon token is not the one of the panel', () => {
       detail: `the node could not verify the token: "${said}"`,
     });
     expect(results(report)).toEqual(['ok', 'ok', 'ok', 'failed', 'skipped', 'ok']);
-    // Without the daemon's words, the token's deadline of 12 s would have to pass.
+    // Without the daemon's words, the check would wait for the token's deadline of 12 s.
     expect(report.panels[0]?.servers[0]?.durationMs).toBeLessThan(6_000);
   });
 });
 
 describe('servers with different refusals', () => {
-  it('stand apart, also if the cause is the same', async () => {
+  it('are listed separately even if the cause is the same', async () => {
     const said = [
       'jwt: server uuid mismatch',
       'jwt: missing connect permission',
@@ -425,7 +425,7 @@ describe('servers with different refusals', () => {
   });
 });
 
-describe('a server that the panel holds', () => {
+describe('a server that the panel blocks', () => {
   async function held(expected: string, arrange: (panel: Simulator) => void, options: SimulatorOptions = {}) {
     const clock = fastClock();
     const panel = await startSimulator({ servers: [{ name: SERVER }], clock, ...options });
@@ -442,7 +442,7 @@ describe('a server that the panel holds', () => {
     ['any', 'transferring'],
     ['auto', 'restoring_backup'],
     ['any', 'maintenance'],
-  ] as const)('is no failure where expect is %s: %s', async (expected, conflict) => {
+  ] as const)('is no failure if expect is %s: %s', async (expected, conflict) => {
     const report = await held(expected, (panel) => panel.setConflict(SERVER, conflict));
     expect(isAllWell(report)).toBe(true);
     expect(problemsOf(report)).toEqual([]);
@@ -453,16 +453,16 @@ describe('a server that the panel holds', () => {
   it.each<readonly [string, SimulatorOptions]>([
     ['its socket', { suspendedCredentials: 'issue', conflictResources: 'answer' }],
     ['its resources', { conflictResources: 'answer' }],
-  ])('is no failure if %s alone tells', async (_what, options) => {
+  ])('is no failure if it is only visible in %s', async (_what, options) => {
     expect(isAllWell(await held('any', (panel) => panel.suspend(SERVER), options))).toBe(true);
   });
 
-  it('is a failure where it is expected to run', async () => {
+  it('is a failure if it is expected to run', async () => {
     const report = await held('running', (panel) => panel.setConflict(SERVER, 'suspended'));
     expect(isAllWell(report)).toBe(false);
   });
 
-  it('hides no other trouble', async () => {
+  it('hides no other problem', async () => {
     const report = await held('any', (panel) => panel.failRest({ kind: 'refuse', status: 404 }));
     expect(isAllWell(report)).toBe(false);
   });

@@ -4,7 +4,7 @@ import { startSimulator } from '../../../src/simulator/simulator.ts';
 import { startExporter } from '../../support/exporter.ts';
 import { TestTime } from '../../support/test-time.ts';
 
-/** Far above real time: an hour passes in seconds. */
+/** Much faster than real time: an hour passes in seconds. */
 const SPEED = 1_000;
 
 const NEWEST = '2026-11-20T04:00:30+00:00';
@@ -75,7 +75,7 @@ const askedOf = (panel: Simulator, name: string) =>
     ({ endpoint, server }) => endpoint === 'backups' && server === panel.server(name).uuid,
   ).length;
 
-it('tells how many backups there are, when and how large the newest successful one was, and when one failed', async () => {
+it('reports the number of backups, the time and size of the newest successful one, and the last failure', async () => {
   const { exporter } = await start(['backups: true'], { maxPerPage: 2 });
   const survival = { server: 'survival' };
   await exporter.until('gameserver_backups', survival, 3);
@@ -87,7 +87,7 @@ it('tells how many backups there are, when and how large the newest successful o
   expect(text).not.toMatch(/^gameserver_backup_last\w+\{.*server="lobby"/m);
 });
 
-it('asks every interval, and seldom or never where there is nothing to be told', async () => {
+it('reads backups every interval, and rarely or never if there is nothing to report', async () => {
   const { panel, exporter } = await start(['backups: { interval: 10m }']);
   await vi.waitFor(() => expect(askedOf(panel, 'survival')).toBeGreaterThan(5), {
     timeout: 25_000,
@@ -98,12 +98,12 @@ it('asks every interval, and seldom or never where there is nothing to be told',
   expect(askedOf(panel, 'none allowed')).toBe(0);
   const text = await exporter.scrape();
   expect(text).not.toMatch(/^gameserver_backup\w*\{.*server="(?:private|none allowed)"/m);
-  // A refusal of backups says nothing of the key.
+  // A refused call for backups says nothing about the key.
   expect(await exporter.value('gameserver_panel_up')).toBe(1);
   expect(panel.record.counters.panelLimited).toBe(0);
 });
 
-it('leaves room in the plan for the listing and for backups', async () => {
+it('reserves budget for the listing and for backups', async () => {
   const { exporter } = await start(['backups: { interval: 10m }']);
   // Four sockets, three servers with backups, one page of the listing.
   const planned = 4 / 8 + 3 / 10 + 1 / 5;
@@ -114,7 +114,7 @@ it('leaves room in the plan for the listing and for backups', async () => {
   );
 });
 
-it('does not ask unless it is told to', async () => {
+it('reads no backups by default', async () => {
   const { panel, exporter } = await start([]);
   await exporter.until('gameserver_collection_streaming', { server: 'survival' }, 1);
   const listings = () => panel.record.calls.filter(({ endpoint }) => endpoint === 'listing').length;
@@ -123,7 +123,7 @@ it('does not ask unless it is told to', async () => {
   expect(await exporter.scrape()).not.toMatch(/^gameserver_backup\w*\{/m);
 });
 
-it('lets go of what it knew when it can no longer be had', async () => {
+it("drops what it knew once backups can't be read any more", async () => {
   const { panel, exporter } = await start(['backups: { interval: 10m }']);
   await exporter.until('gameserver_backups', { server: 'survival' }, 3);
   panel.failRest({ kind: 'refuse', endpoint: 'backups', status: 500 });
@@ -132,10 +132,10 @@ it('lets go of what it knew when it can no longer be had', async () => {
   await exporter.until('gameserver_backups', { server: 'survival' }, 3);
 });
 
-describe('when the node says that a backup ended', () => {
+describe('a message of the node that a backup ended', () => {
   const LOBBY = { server: 'lobby' };
   const MINUTE = 60_000;
-  /** Far more than a test takes: what is read before was asked for by an event. */
+  /** Much longer than a test: any earlier read was caused by an event. */
   const SELDOM = ['backups: { interval: 24h }'];
 
   // Slow enough that the next planned read is hours away.
@@ -165,7 +165,7 @@ describe('when the node says that a backup ended', () => {
     await exporter.until('gameserver_backups', LOBBY, 1);
     await exporter.until('gameserver_backup_last_size_bytes', LOBBY, 12);
     await exporter.until('gameserver_backup_last_failure_timestamp_seconds', LOBBY, endedAt);
-    // Without the events it would be half a day, at least.
+    // Without the events it would take half a day or more.
     expect(time.now() - startedAt).toBeLessThan(60 * MINUTE);
     expect(askedOf(panel, 'lobby')).toBe(3);
     expect(askedOf(panel, 'survival')).toBe(1);
@@ -173,7 +173,7 @@ describe('when the node says that a backup ended', () => {
     expect(await exporter.value('gameserver_exporter_messages_total', messages)).toBe(2);
   });
 
-  it('reads a list once a minute, however many events a node sends', async () => {
+  it('reads a list at most once a minute, however many events a node sends', async () => {
     const { panel, exporter } = await startAndReadAll();
     time.speed = 300;
     const startedAt = time.now();
@@ -195,14 +195,14 @@ describe('when the node says that a backup ended', () => {
       expect(askedOf(panel, name) - 1).toBeLessThanOrEqual(minutes + 1);
     }
     expect(askedOf(panel, 'none allowed')).toBe(0);
-    // Three servers have their backups read; the rest are refreshes and the listing.
+    // Three servers have their backups read; the other calls are token refreshes and the listing.
     expect(panel.record.calls.length - before).toBeLessThan(5 * minutes);
     expect(sent).toBeGreaterThan(1_000);
     expect(panel.record.counters.panelLimited).toBe(0);
     expect(await exporter.value('gameserver_collection_streaming', LOBBY)).toBe(1);
   });
 
-  it('hears nothing of it without the permission backup.read', async () => {
+  it('has no effect without the permission backup.read', async () => {
     const { panel, exporter } = await startAndReadAll({ tokenPermissions: ['websocket.connect'] });
     panel.completeBackup('lobby', { is_successful: false, bytes: 0 });
     const seenAt = time.now();
@@ -213,7 +213,7 @@ describe('when the node says that a backup ended', () => {
   });
 });
 
-it('reads no list because of an event unless backups are asked for', async () => {
+it('reads no list because of an event unless backups are enabled', async () => {
   const { panel, exporter } = await start([]);
   time.speed = 60;
   await exporter.until('gameserver_collection_streaming', { server: 'lobby' }, 1);

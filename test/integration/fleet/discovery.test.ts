@@ -8,7 +8,7 @@ const SURVIVAL = 'a1a1a1a1-0000-4000-8000-000000000001';
 const LOBBY = 'b2b2b2b2-0000-4000-8000-000000000002';
 const STRANGERS = 'c3c3c3c3-0000-4000-8000-000000000003';
 
-/** Far above real time: a minute between two walks passes in a fraction of a second. */
+/** Much faster than real time: the minute between two listings passes in a fraction of a second. */
 const SPEED = 200;
 
 let time: TestTime;
@@ -56,7 +56,7 @@ async function observe(panel: Simulator, lines: readonly string[], shard?: { ind
   return exporter;
 }
 
-/** The servers' names, by what `gameserver_info` says. */
+/** The servers' names according to `gameserver_info`. */
 async function namesOf(exporter: ExporterUnderTest): Promise<string[]> {
   const text = await exporter.scrape();
   return [...text.matchAll(/^gameserver_info\{.*?server="([^"]*)"/gm)].map(([, name]) => name ?? '').sort();
@@ -72,7 +72,7 @@ function untilNames(exporter: ExporterUnderTest, names: readonly string[]): Prom
 const callsOf = (panel: Simulator, endpoint: string) =>
   panel.record.calls.filter((call) => call.endpoint === endpoint).length;
 
-/** Waits for so many answers of the listing from now on. */
+/** Waits for this many further answers of the listing. */
 async function listings(panel: Simulator, more: number): Promise<void> {
   const before = callsOf(panel, 'listing');
   await vi.waitFor(() => expect(callsOf(panel, 'listing')).toBeGreaterThanOrEqual(before + more), {
@@ -82,7 +82,7 @@ async function listings(panel: Simulator, more: number): Promise<void> {
 }
 
 describe('discovery', () => {
-  it("observes the account's servers with their names, node, egg and limits, and expects to run what was seen running", async () => {
+  it("observes the account's servers with their names, node, egg and limits, and expects a server to run once it was seen running", async () => {
     const panel = await panelWith({ servers: SERVERS });
     const exporter = await observe(panel, ['discover: { type: owner }']);
     await untilNames(exporter, ['lobby', 'survival']);
@@ -91,11 +91,11 @@ describe('discovery', () => {
     await exporter.until('gameserver_collection_streaming', survival, 1);
     await exporter.until('gameserver_cpu_limit_cores', survival, 2.5);
     expect(await exporter.value('gameserver_disk_limit_bytes', survival)).toBeUndefined();
-    // The node grants 5 % over what is listed, and is the one to ask.
+    // The node's limit is 5 % above the listed one and takes precedence.
     const granted = Math.floor(1_024 * 1_048_576 * 1.05);
     expect(await exporter.value('gameserver_memory_limit_bytes', survival)).toBe(granted);
     await exporter.until('gameserver_expected_running', survival, 1);
-    // What the node says of a server without a limit is the memory of the host.
+    // For a server without a limit, the node reports the memory of the host.
     await exporter.until('gameserver_collection_up', { server: 'lobby' }, 1);
     expect(await exporter.value('gameserver_memory_limit_bytes', { server: 'lobby' })).toBeUndefined();
     expect(await exporter.value('gameserver_exporter_discovered_servers')).toBe(2);
@@ -110,14 +110,14 @@ describe('discovery', () => {
     ['include: { node: [FRA-*] }', ['survival']],
     ['exclude: { egg: [velocity], name: [nobody] }', ['survival']],
     [`include: { id: [${LOBBY.slice(0, 8)}] }`, ['lobby']],
-  ])('with %s it observes %j', async (setting, names) => {
+  ])('with %s, it observes %j', async (setting, names) => {
     const panel = await panelWith({ servers: SERVERS });
     const exporter = await observe(panel, [`discover: { ${setting} }`]);
     await untilNames(exporter, names);
     expect(await exporter.value('gameserver_exporter_discovered_servers')).toBe(names.length);
   });
 
-  it('lets the configuration win over what is listed, and add to it', async () => {
+  it('prefers the configuration to the listing, and adds servers from it', async () => {
     const panel = await panelWith({ servers: SERVERS });
     const exporter = await observe(panel, [
       'discover: { exclude: { name: [lobby] }, labels: { from: panel }, expect: [{ match: { name: [surv*] } }] }',
@@ -136,7 +136,7 @@ describe('discovery', () => {
     expect(panel.record.sockets(LOBBY).opened).toBe(1);
   });
 
-  it('follows servers as they come and go, and leaves the others their sockets', async () => {
+  it("follows servers as they appear and disappear, and keeps the others' sockets", async () => {
     const panel = await panelWith({ servers: SERVERS, maxPerPage: 1 });
     const exporter = await observe(panel, ['discover: { interval: 1m }']);
     await untilNames(exporter, ['lobby', 'survival']);
@@ -168,7 +168,7 @@ describe('discovery', () => {
     await untilNames(exporter, ['lobby', 'new', 'survival']);
   });
 
-  it('tells of a blocked server by its flags, without a call, and tries it at once when they are gone', async () => {
+  it('reports a blocked server by its flags, without a call, and reconnects at once when they are cleared', async () => {
     const panel = await panelWith({ servers: SERVERS });
     panel.suspend('survival');
     const exporter = await observe(panel, ['discover: { interval: 1m, include: { name: [survival] } }']);
@@ -183,7 +183,7 @@ describe('discovery', () => {
     expect(await exporter.value('gameserver_blocked', { server: 'survival' })).toBeUndefined();
   });
 
-  it('shows the flag of a server whose socket streams on without blocking it, and keeps the socket', async () => {
+  it('shows the flag of a server that still streams, without blocking it or closing the socket', async () => {
     const panel = await panelWith({ servers: SERVERS });
     const exporter = await observe(panel, ['discover: { interval: 1m, include: { name: [survival] } }']);
     await exporter.until('gameserver_collection_streaming', { server: 'survival' }, 1);
@@ -212,7 +212,7 @@ describe('discovery', () => {
     expect(panel.record.sockets(SURVIVAL).opened).toBe(1);
   });
 
-  it('asks no new token for a server that is flagged, and lets its socket go with the old one', async () => {
+  it('requests no token for a flagged server, and lets its socket expire with the old one', async () => {
     const panel = await panelWith({ servers: SERVERS });
     const exporter = await observe(panel, ['discover: { interval: 1m, include: { name: [survival] } }']);
     await exporter.until('gameserver_collection_streaming', { server: 'survival' }, 1);
@@ -247,7 +247,7 @@ describe('discovery', () => {
     await exporter.until('gameserver_exporter_discovery_ambiguous_servers', {}, 0);
   });
 
-  it('gives servers of one name series of their own, and shows hostile names as one line of bounded length', async () => {
+  it('gives servers with the same name separate series, and shows hostile names as one line of limited length', async () => {
     const panel = await panelWith({
       servers: [
         { name: 'twin', uuid: SURVIVAL, node: `a"\n\u001b[31m${'n'.repeat(500)}` },
@@ -272,7 +272,7 @@ describe('discovery', () => {
     expect(node).toMatch(/^a\\" n{100,200}…$/);
   });
 
-  it('begins, changes and ends with a reload, and leaves servers that stay their sockets', async () => {
+  it('starts, changes and ends with a reload, and keeps the sockets of servers that stay', async () => {
     const panel = await panelWith({ servers: SERVERS });
     const servers = ['limits_from_listing: false', 'servers:', `  - { id: ${SURVIVAL}, name: survival }`];
     const exporter = await observe(panel, servers);
@@ -307,7 +307,7 @@ describe('discovery', () => {
     }
   });
 
-  it('says what to look at when the listing is empty', async () => {
+  it('says what to check when the listing is empty', async () => {
     const panel = await panelWith({ servers: [{ name: 'survival' }] });
     const exporter = await observe(panel, ['discover: { type: admin }']);
     await vi.waitFor(
@@ -322,7 +322,7 @@ describe('discovery', () => {
 });
 
 describe('limits_from_listing', () => {
-  it('adds to the servers of the configuration and brings no others', async () => {
+  it('adds limits to the servers of the configuration, and adds no servers', async () => {
     const panel = await panelWith({ servers: SERVERS });
     const exporter = await observe(panel, ['servers:', `  - { id: ${SURVIVAL.slice(0, 8)} }`]);
     const survival = { server: SURVIVAL.slice(0, 8), server_id: SURVIVAL.slice(0, 8) };
@@ -333,7 +333,7 @@ describe('limits_from_listing', () => {
   });
 
   it.each([401, 403, 404])(
-    'is all that a panel which refuses the listing with %i takes away',
+    'is all that is lost on a panel that refuses the listing with %i',
     async (status) => {
       const panel = await panelWith({ servers: SERVERS });
       panel.failRest({ kind: 'refuse', status, shape: 'errors', endpoint: 'listing' });

@@ -81,7 +81,7 @@ async function serverObject({ url }: ExporterUnderTest): Promise<Record<string, 
 }
 
 describe('a server with a query', () => {
-  it('shows what its game says, in the metrics and in the JSON', async () => {
+  it("reports the game's answer in the metrics and in the JSON", async () => {
     const shown = await observe();
     await shown.until('gameserver_players', SERVER, 12);
     expect(await shown.value('gameserver_players_max', SERVER)).toBe(40);
@@ -110,7 +110,7 @@ describe('a server with a query', () => {
     await vi.waitFor(async () => expect(await read()).toBe(12), { timeout: 20_000, interval: 20 });
   });
 
-  it('is queried no longer once it stops, and nothing of the query is shown', async () => {
+  it('is no longer queried once it stops, and its query metrics disappear', async () => {
     const shown = await observe();
     await shown.until('gameserver_players', SERVER, 12);
     panel?.power('survival', 'stop');
@@ -123,7 +123,7 @@ describe('a server with a query', () => {
     expect(queried.length).toBeGreaterThanOrEqual(1);
   });
 
-  it('holds up no scrape, and no stop, with a query that hangs', async () => {
+  it('delays no scrape and no stop while a query hangs', async () => {
     answer = () => new Promise(() => undefined);
     const shown = await observe();
     await vi.waitFor(() => expect(queried).not.toEqual([]), { timeout: 20_000, interval: 5 });
@@ -134,7 +134,7 @@ describe('a server with a query', () => {
   });
 });
 
-describe('a server that can not be queried', () => {
+describe("a server that can't be queried", () => {
   it.each(QUERY_ROWS.map((row) => [row.name, row] as const))(
     '%s',
     async (_, { cause, allocation, outcome }) => {
@@ -166,7 +166,7 @@ describe('a server that can not be queried', () => {
 });
 
 describe('a reload', () => {
-  it('begins and ends queries', async () => {
+  it('starts and ends queries', async () => {
     const shown = await observe(PAPER, yamlOf);
     await shown.until('gameserver_state', { ...SERVER, state: 'running' }, 1);
     expect(await shown.scrape()).not.toMatch(FAMILIES);
@@ -190,7 +190,7 @@ describe('a reload', () => {
     expect(panel.record.sockets(panel.servers[0]?.uuid ?? '')).toMatchObject({ opened: 1 });
   });
 
-  it('takes on query_hosts without a new connection', async () => {
+  it('applies query_hosts without reconnecting', async () => {
     const metadata = { ...PAPER, allocation: { ip: '100.100.100.200', port: 25_565 } };
     const shown = await observe(metadata);
     await shown.until('gameserver_query_up', SERVER, 0);
@@ -212,7 +212,7 @@ describe('discovered servers', () => {
       `      query: ${rules}`,
     ].join('\n');
 
-  it('are queried by the first rule that fits', async () => {
+  it('are queried by the first rule that matches', async () => {
     const rules =
       '[{ match: { egg: [Valheim] }, type: valheim }, { match: { egg: ["paper*"] }, type: minecraft }, { match: {}, type: rust }]';
     const shown = await observe(PAPER, discovering(rules));
@@ -232,14 +232,14 @@ describe('discovered servers', () => {
     expect(panel.record.sockets(panel.servers[0]?.uuid ?? '')).toMatchObject({ opened: 1 });
   });
 
-  it('that no rule fits are not queried', async () => {
+  it("that match no rule aren't queried", async () => {
     const shown = await observe(PAPER, discovering('[{ match: { egg: [Valheim] }, type: valheim }]'));
     await shown.until('gameserver_state', { ...SERVER, state: 'running' }, 1);
     expect(shown.clientLoads()).toBe(0);
     expect(await shown.scrape()).not.toMatch(FAMILIES);
   });
 
-  it('at 0.0.0.0 are queried at the host that a rule names, on the port of the allocation', async () => {
+  it('at 0.0.0.0 are queried at the host of a rule, on the port of the allocation', async () => {
     const everywhere = { ...PAPER, allocation: { ip: '0.0.0.0', port: 25_571 } };
     const rules = '[{ match: {}, type: minecraft, address: 203.0.113.8 }]';
     const shown = await observe(everywhere, discovering(rules));

@@ -13,7 +13,7 @@ import { TestTime } from '../../support/test-time.ts';
 
 const SPEED = 20;
 
-/** A sample comes every second; this much later and there was a gap. */
+/** Samples arrive every second; an interval longer than this is a gap. */
 const NO_GAP_MS = 3_000;
 
 const NAMES = ['survival', 'lobby', 'creative'] as const;
@@ -51,7 +51,7 @@ interface PanelEntry {
   readonly at?: Simulator;
   readonly key?: string;
   readonly settings?: readonly string[];
-  /** Lines of the servers' list. */
+  /** Lines of the server list. */
   readonly servers: readonly string[];
 }
 
@@ -86,7 +86,7 @@ const seriesOf = async (label: string) =>
   ((await exporter.scrape()).match(LINE_OF) ?? []).filter((line) => line.includes(label));
 const errors = () => exporter.lines.filter(({ level }) => level === 'error').map(({ message }) => message);
 
-/** Does the reload while `names` are watched: their samples come without a gap, over the same sockets. */
+/** Reloads while `names` are watched: their samples must continue without a gap, over the same sockets. */
 async function unnoticedBy(names: readonly string[], change: () => Promise<void>): Promise<void> {
   const clock = time.clock();
   const watch = new ScrapeWatch(exporter, clock);
@@ -104,7 +104,7 @@ async function unnoticedBy(names: readonly string[], change: () => Promise<void>
 }
 
 describe('a reload', () => {
-  it('brings, takes and describes servers anew while the others go on without a gap', async () => {
+  it('adds, removes and updates servers without a gap in the samples of the others', async () => {
     await start(yamlOf({ servers: [server('survival'), server('lobby')] }));
     await Promise.all([streaming('survival'), streaming('lobby')]);
     await unnoticedBy(['survival'], async () => {
@@ -138,7 +138,7 @@ describe('a reload', () => {
     });
   });
 
-  it('of a bad configuration changes nothing, says why, and shows until one is good', async () => {
+  it('of an invalid configuration changes nothing, says why, and is reported as failed until one succeeds', async () => {
     const yaml = yamlOf({ servers: [server('survival')] });
     await start(yaml);
     await streaming('survival');
@@ -164,7 +164,7 @@ describe('a reload', () => {
     expect(await exporter.value(successAt)).toBeGreaterThan(loadedAt ?? Number.POSITIVE_INFINITY);
   });
 
-  it('takes on another key from the same file, and living sockets stay', async () => {
+  it('uses a new key from the same file, and keeps open sockets', async () => {
     await start(yamlOf({ key: 'api_key: ${KEY}', servers: [server('survival')] }));
     await streaming('survival');
     await writeFile(join(exporter.folder, 'key'), `${panel.apiKey}\n`);
@@ -185,7 +185,7 @@ describe('a reload', () => {
     expect(JSON.stringify(exporter.lines)).not.toContain(next);
   });
 
-  it('with the right key in place of one that the panel rejects takes effect at once', async () => {
+  it('takes effect at once if it replaces a rejected key', async () => {
     const errors = () => exporter.lines.filter(({ level }) => level === 'error');
     await start(
       yamlOf({
@@ -199,11 +199,11 @@ describe('a reload', () => {
     const reloadedAt = clock.now();
     expect(await exporter.reload(yamlOf({ servers: [server('survival')] }))).toMatchObject({ ok: true });
     await streaming('survival');
-    // Neither the minute until the next probe nor a slow retry is waited for.
+    // It waits neither the minute until the next probe nor for a slow retry.
     expect(clock.now() - reloadedAt).toBeLessThan(50_000);
   });
 
-  it('that names a key file which is gone fails, and the key before stays', async () => {
+  it('fails if the key file is missing, and keeps the previous key', async () => {
     await start(yamlOf({ servers: [server('survival')] }));
     await streaming('survival');
     const outcome = await exporter.reload(yamlOf({ key: 'api_key_file: gone', servers: [server('lobby')] }));
@@ -215,7 +215,7 @@ describe('a reload', () => {
     expect(await seriesOf('server="lobby"')).toEqual([]);
   });
 
-  it('brings and takes panels, whose own metrics come and leave with them', async () => {
+  it('adds and removes panels and their own metrics', async () => {
     const other = await startPanel();
     const main: PanelEntry = { servers: [server('survival')] };
     const second: PanelEntry = { name: 'second', at: other, servers: [server('lobby', '', other)] };
@@ -236,7 +236,7 @@ describe('a reload', () => {
     expect(other.record.calls).toHaveLength(calls);
   });
 
-  it('connects a panel anew whose address changed, and no other', async () => {
+  it('reconnects only the panel whose address changed', async () => {
     const moved = await startPanel();
     const main: PanelEntry = { servers: [server('survival')] };
     const second: PanelEntry = { name: 'second', servers: [server('lobby')] };
@@ -253,7 +253,7 @@ describe('a reload', () => {
     expect(panel.record.sockets(panel.server('lobby').uuid).open).toBe(0);
   });
 
-  it('takes on other intervals without touching a socket', async () => {
+  it('applies new intervals without touching a socket', async () => {
     const servers = [server('survival')];
     await start(yamlOf({ servers }));
     await streaming('survival');
@@ -265,7 +265,7 @@ describe('a reload', () => {
     });
   });
 
-  it('while another is under way comes after it', async () => {
+  it('during another reload runs after it', async () => {
     await start(yamlOf({ servers: [server('survival')] }));
     await exporter.write(yamlOf({ servers: [server('survival'), server('lobby')] }));
     const outcomes = await Promise.all([exporter.reload(), exporter.reload(), exporter.reload()]);
@@ -276,7 +276,7 @@ describe('a reload', () => {
 });
 
 describe('POST /-/reload', () => {
-  it.each(['POST', 'PUT'])('(as %s) says what changed', async (method) => {
+  it.each(['POST', 'PUT'])('(as %s) reports what changed', async (method) => {
     await start(yamlOf({ servers: [server('survival')] }));
     await exporter.write(yamlOf({ servers: [server('survival'), server('lobby')] }));
     const response = await post({}, method);
@@ -286,7 +286,7 @@ describe('POST /-/reload', () => {
     );
   });
 
-  it('of a bad configuration says what is wrong with it', async () => {
+  it('reports the problems of an invalid configuration', async () => {
     await start(yamlOf({ servers: [server('survival')] }));
     await exporter.write(yamlOf({ settings: ['staleness: never'], servers: [server('survival')] }));
     const response = await post();
@@ -296,7 +296,7 @@ describe('POST /-/reload', () => {
     expect(text).not.toContain(panel.apiKey);
   });
 
-  it('is refused where it is not enabled', async () => {
+  it("is refused if it isn't enabled", async () => {
     await start(yamlOf({ servers: [server('survival')] }), false);
     await exporter.write(yamlOf({ servers: [server('lobby')] }));
     const response = await post();
@@ -306,7 +306,7 @@ describe('POST /-/reload', () => {
   });
 
   it.each([{ Origin: 'https://evil.example' }, { 'Sec-Fetch-Site': 'cross-site' }])(
-    "is refused to another site's page: %j",
+    "is refused from another site's page: %j",
     async (headers) => {
       await start(yamlOf({ servers: [server('survival')] }));
       await exporter.write(yamlOf({ servers: [server('lobby')] }));
@@ -316,7 +316,7 @@ describe('POST /-/reload', () => {
   );
 
   it.each(['evil.example', 'localhost.evil.example:10317'])(
-    'is refused where the page leads its own name to this machine: %s',
+    'is refused from a page whose own name resolves to this machine: %s',
     async (host) => {
       await start(yamlOf({ servers: [server('survival')] }));
       await exporter.write(yamlOf({ servers: [server('lobby')] }));
@@ -335,7 +335,7 @@ describe('POST /-/reload', () => {
     },
   );
 
-  it('is nothing to GET', async () => {
+  it('is not allowed as GET', async () => {
     await start(yamlOf({ servers: [server('survival')] }));
     const response = await post({}, 'GET');
     expect(response.status).toBe(405);

@@ -11,7 +11,7 @@ afterEach(async () => {
   stops = [];
 });
 
-/** The servers that an exporter tells of. */
+/** The servers that an exporter reports. */
 async function serversOf(exporter: ExporterUnderTest): Promise<string[]> {
   const text = await exporter.scrape();
   return [...text.matchAll(/^gameserver_collection_streaming\{.*server="([^"]+)".*\} 1$/gm)].map(
@@ -19,7 +19,7 @@ async function serversOf(exporter: ExporterUnderTest): Promise<string[]> {
   );
 }
 
-it('shards observe each server exactly once, and share the limit of the key that they share', async () => {
+it('shards observe each server exactly once, and divide the limit of their shared key', async () => {
   const panel = await startSimulator({ servers: 12, clock: fastClock(), rateLimitPerMinute: 240 });
   stops.push(() => panel.stop());
   const shards = await Promise.all(
@@ -37,14 +37,14 @@ it('shards observe each server exactly once, and share the limit of the key that
   const limits = await Promise.all(
     shards.map((shard) => shard.value('gameserver_exporter_api_budget_limit_calls_per_minute')),
   );
-  // 80 % of 240, divided among those that have servers at all.
+  // 80 % of 240, divided among the shards that have servers.
   for (const limit of limits) expect(limit).toBe(64);
   const ordinals = await Promise.all(shards.map((shard) => shard.value('gameserver_exporter_shard_ordinal')));
   expect(ordinals).toEqual([0, 1, 2]);
   expect(await shards[0]?.value('gameserver_exporter_total_shards')).toBe(TOTAL);
 });
 
-it('a shard without a server of a panel does not tell of that panel', async () => {
+it("a shard without servers of a panel doesn't report that panel", async () => {
   const panel = await startSimulator({ servers: 1, clock: fastClock() });
   stops.push(() => panel.stop());
   const shards = await Promise.all(

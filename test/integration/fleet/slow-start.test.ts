@@ -12,19 +12,19 @@ import { target } from '../../support/targets.ts';
 
 const LIMIT_PER_MINUTE = 720;
 
-/** The part of the limit that the exporter takes. */
+/** The part of the limit that the exporter uses. */
 const BUDGET_PER_MINUTE = 0.8 * LIMIT_PER_MINUTE;
 
 const MINUTE_MS = 60_000;
 const TOKEN_LIFE_MS = 10 * MINUTE_MS;
-/** The first renewals spread over most of a token's life. */
+/** The first refreshes are spread over most of a token's life. */
 const EARLIEST_FIRST_RENEWAL_MS = 0.1 * TOKEN_LIFE_MS;
 const EARLIEST_RENEWAL_MS = 0.75 * TOKEN_LIFE_MS;
 
-/** A start, and two lives of a token after it. */
+/** A start, and the two following lives of a token. */
 const MINUTES = 24;
 
-/** What became of a fleet that was started cold. */
+/** What happened to a fleet after a cold start. */
 interface Outcome {
   readonly calls: readonly TimedCall[];
   readonly refused: number;
@@ -33,7 +33,7 @@ interface Outcome {
   readonly fresh: readonly number[];
 }
 
-/** One that tells its state as soon as it is let in, as a node does within a second. */
+/** A socket that sends its state as soon as it is authenticated, as a node does within a second. */
 class TalkativeSocket extends FakeSocket {
   override send(message: ClientMessage): void {
     super.send(message);
@@ -41,7 +41,7 @@ class TalkativeSocket extends FakeSocket {
   }
 }
 
-/** Runs a whole fleet, with the real budget before a panel that counts, on a clock of its own. */
+/** Runs a whole fleet, with the real budget and a panel that counts calls, on its own clock. */
 async function startCold(servers: number): Promise<Outcome> {
   const clock = new QueuedClock();
   const panel = new BudgetedPanel(clock, LIMIT_PER_MINUTE);
@@ -61,7 +61,7 @@ async function startCold(servers: number): Promise<Outcome> {
       codec: PTERODACTYL.socket,
       openSocket: (url, listener) => {
         opened += 1;
-        // Its class keeps private fields, so that no other object is one.
+        // The class has private fields, so no other object has its type.
         return new TalkativeSocket(url, listener) as unknown as ConsoleSocket;
       },
       addressProblem: () => undefined,
@@ -81,7 +81,7 @@ async function startCold(servers: number): Promise<Outcome> {
   return { calls: panel.made, refused: panel.refused, opened, fresh };
 }
 
-/** The most of these ascending times that any minute held. */
+/** The largest number of these ascending times in any minute. */
 function busiestMinute(times: readonly number[]): number {
   let first = 0;
   let most = 0;
@@ -92,7 +92,7 @@ function busiestMinute(times: readonly number[]): number {
   return most;
 }
 
-/** When each server's tokens were asked for. */
+/** The times at which each server requested its tokens. */
 function tokenTimes({ calls }: Outcome): readonly (readonly number[])[] {
   const times = new Map<string, number[]>();
   for (const { kind, server, at } of calls) {
@@ -101,13 +101,13 @@ function tokenTimes({ calls }: Outcome): readonly (readonly number[])[] {
   return [...times.values()];
 }
 
-/** When each server asked for its nth token, ascending; the 0th is that of the start. */
+/** The times at which the servers requested their nth token, ascending; the 0th is the one of the start. */
 const generation = (outcome: Outcome, nth: number) =>
   tokenTimes(outcome)
     .flatMap((times) => times.slice(nth, nth + 1))
     .sort((a, b) => a - b);
 
-/** No minute after the start and a token's life has many more calls than the others. */
+/** After the start and one token's life, no minute has many more calls than the others. */
 function expectSpread(outcome: Outcome): void {
   const started = generation(outcome, 0).at(-1) ?? 0;
   const from = started + TOKEN_LIFE_MS;
@@ -119,7 +119,7 @@ function expectSpread(outcome: Outcome): void {
   expect(busiestMinute(times)).toBeLessThanOrEqual(Math.max(1.3 * mean, mean + 3));
 }
 
-describe('a cold start of 2,000 servers where 720 calls a minute are allowed', () => {
+describe('a cold start of 2,000 servers with 720 allowed calls a minute', () => {
   const SERVERS = 2_000;
   let outcome: Outcome;
 
@@ -127,37 +127,37 @@ describe('a cold start of 2,000 servers where 720 calls a minute are allowed', (
     outcome = await startCold(SERVERS);
   });
 
-  it('never makes more calls in a minute than its part of the limit, and meets no 429', () => {
-    // Calls that are spaced evenly may be one more than fits, where both ends of the minute have one.
+  it('never makes more calls in a minute than its part of the limit, and never receives a 429', () => {
+    // Of evenly spaced calls, a minute may contain one more, if it includes a call at both ends.
     expect(busiestMinute(outcome.calls.map(({ at }) => at))).toBeLessThanOrEqual(BUDGET_PER_MINUTE + 1);
     expect(outcome.refused).toBe(0);
   });
 
-  it('serves hundreds of servers from the first minute on, and all as soon as the budget has let them in', () => {
+  it('serves hundreds of servers within the first minute, and all of them as soon as the budget allows', () => {
     const neededMinutes = Math.ceil(SERVERS / BUDGET_PER_MINUTE);
     expect(outcome.fresh[0]).toBeGreaterThan(0.9 * BUDGET_PER_MINUTE);
     expect(outcome.fresh.slice(neededMinutes - 1).every((count) => count === SERVERS)).toBe(true);
   });
 
-  it('renews each token on its socket, in time and not before it is due', () => {
+  it('refreshes each token on its socket, in time but not early', () => {
     expect(outcome.opened).toBe(SERVERS);
     const gaps = tokenTimes(outcome).map((times) => times.slice(1).map((at, i) => at - (times[i] ?? at)));
     const first = gaps.flatMap((each) => each.slice(0, 1));
     const later = gaps.flatMap((each) => each.slice(1));
     expect(later.length).toBeGreaterThan(1.4 * SERVERS);
     expect(Math.min(...first)).toBeGreaterThanOrEqual(EARLIEST_FIRST_RENEWAL_MS);
-    // A token is counted from its receipt, and asked for a moment before.
+    // A token's life counts from its receipt, but it was requested a moment before.
     expect(Math.min(...later)).toBeGreaterThanOrEqual(EARLIEST_RENEWAL_MS - 1_000);
     expect(Math.max(...first, ...later)).toBeLessThan(TOKEN_LIFE_MS);
   });
 
-  it('spreads the renewals evenly from the first life of a token on', () => {
+  it('spreads the refreshes evenly from the first life of a token on', () => {
     expectSpread(outcome);
   });
 });
 
-describe('a fleet of 400 servers, which is started in less than a minute', () => {
-  it('spreads its renewals as evenly', async () => {
+describe('a fleet of 400 servers, which starts in less than a minute', () => {
+  it('spreads its refreshes as evenly', async () => {
     const outcome = await startCold(400);
     expect(busiestMinute(generation(outcome, 0))).toBe(400);
     expectSpread(outcome);
