@@ -8,7 +8,7 @@ import { RecentRefusals } from '../../../src/http/recent-refusals.ts';
 const settle = () => new Promise((resolve) => setImmediate(resolve));
 
 describe('an unknown user', () => {
-  test('really takes the time of a hash', async () => {
+  test('takes as long to reject as a wrong password', async () => {
     const worker = new BcryptThread();
     const compare = vi.fn<PasswordComparer['compare']>((...pair) => worker.compare(...pair));
     const passwords = new Passwords(
@@ -17,14 +17,14 @@ describe('an unknown user', () => {
     );
     const users = new Map([['alice', hashSync('secret', 5)]]);
     expect(await passwords.check({ user: 'bob', password: 'secret' }, users, 'a')).toBe('wrong');
-    // One that bcrypt takes for broken would be answered at once.
+    // A hash that bcrypt considers broken would be rejected at once.
     const [, hash = ''] = compare.mock.calls[0] ?? [];
     expect(hash).toMatch(/^\$2b\$05\$[./A-Za-z0-9]{53}$/);
     await passwords.stop();
   });
 });
 
-describe('the thread', () => {
+describe('the password thread', () => {
   let worker = new BcryptThread();
   afterEach(async () => {
     await worker.stop();
@@ -42,7 +42,7 @@ describe('the thread', () => {
     expect(await worker.compare(password, hash)).toBe(same);
   });
 
-  test('leaves the event loop to others', async () => {
+  test('leaves the event loop free', async () => {
     const comparing = worker.compare('secret', hashSync('secret', 4).replace('$04$', '$12$'));
     const order: string[] = [];
     const done = comparing.then(() => order.push('compared'));
@@ -51,7 +51,7 @@ describe('the thread', () => {
     expect(order).toEqual(['others', 'compared']);
   });
 
-  test('that ended is started again by the next comparison', async () => {
+  test('is restarted by the next comparison after it ended', async () => {
     const hash = hashSync('secret', 4);
     const lost = worker.compare('secret', hash.replace('$04$', '$14$'));
     await worker.stop();

@@ -1,10 +1,10 @@
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 
-/** A client that writes what a test gives it, and reads when it is told to. */
+/** A client that writes what a test gives it, and reads on demand. */
 export class RawClient {
   readonly socket: Socket;
-  /** Bytes that came. */
+  /** Bytes received. */
   bytes = 0;
   readonly #head: Buffer[] = [];
 
@@ -12,18 +12,18 @@ export class RawClient {
     this.socket = socket;
     socket.on('error', () => undefined);
     socket.on('data', (chunk: Buffer) => {
-      // Only the start is kept: what is thousands of servers long is only counted.
+      // Only the start is kept: the rest, which may be thousands of servers long, is only counted.
       if (this.bytes < KEPT_BYTES) this.#head.push(chunk.subarray(0, KEPT_BYTES));
       this.bytes += chunk.length;
     });
   }
 
-  /** The start of what came. */
+  /** The start of what was received. */
   get received(): string {
     return Buffer.concat(this.#head).toString('latin1');
   }
 
-  /** The status of each answer in the start of what came. */
+  /** The status of each answer in that start. */
   get statuses(): readonly number[] {
     return [...this.received.matchAll(/^HTTP\/1\.1 (\d{3}) /gm)].map(([, status]) => Number(status));
   }
@@ -39,10 +39,10 @@ export class RawClient {
 
 const KEPT_BYTES = 1_048_576;
 
-/** A scrape's request, keeping the connection. */
+/** A scrape request that keeps the connection open. */
 export const SCRAPE = 'GET /metrics HTTP/1.1\r\nHost: a\r\n\r\n';
 
-/** Connects, and notes every connection in `clients`, whose sockets the test destroys at its end. */
+/** Connects, and adds the socket to `clients`, which the test destroys at its end. */
 export async function connectRaw(port: number, clients: RawClient[]): Promise<RawClient> {
   const socket = connect(port, '127.0.0.1');
   const client = new RawClient(socket);
@@ -51,7 +51,7 @@ export async function connectRaw(port: number, clients: RawClient[]): Promise<Ra
   return client;
 }
 
-/** Asks for a scrape, takes the first piece of it and then no more. */
+/** Requests a scrape, reads the first chunk, and stops reading. */
 export async function stuckReader(port: number, clients: RawClient[]): Promise<RawClient> {
   const client = await connectRaw(port, clients);
   const { socket } = client;

@@ -31,7 +31,7 @@ beforeEach(() => {
   printed = [vi.spyOn(console, 'error'), vi.spyOn(console, 'info')];
 });
 
-// Nothing that a scraper does is worth a line, let alone one that passes by the log.
+// Nothing that a scraper does may be logged, nor printed past the log.
 afterEach(async () => {
   for (const { socket } of clients) socket.destroy();
   await server?.stop();
@@ -45,7 +45,7 @@ interface Serving {
   readonly fleetSize?: number;
 }
 
-/** Serves a large fleet's metrics. */
+/** Serves the metrics of a large fleet. */
 async function serve({ limits = {}, heldBytes = HELD_BYTES, fleetSize = FLEET_SIZE }: Serving = {}) {
   const fleet = largeFleet(fleetSize);
   const clock = new SystemClock();
@@ -64,7 +64,7 @@ const until = (check: () => void) => vi.waitFor(check, { timeout: 20_000, interv
 const connect = () => connectRaw(port, clients);
 const stuck = () => stuckReader(port, clients);
 
-/** A whole scrape; throws where it is cut short. */
+/** A whole scrape; throws if it is cut short. */
 async function scrapeWhole(encoding = 'identity'): Promise<{ status: number; text: string }> {
   const headers = { 'Accept-Encoding': encoding };
   const answer = await fetch(`${url}/metrics`, { headers });
@@ -82,7 +82,7 @@ async function expectScrape(fleetSize = FLEET_SIZE): Promise<void> {
 }
 
 describe('many scrapers', () => {
-  it('50 at once are all answered in full, plain and compressed', async () => {
+  it('50 at once all receive full answers, plain and compressed', async () => {
     await serve();
     const scrapes = await Promise.all(
       Array.from({ length: 50 }, (_, index) => scrapeWhole(index % 2 === 0 ? 'gzip' : 'identity')),
@@ -93,7 +93,7 @@ describe('many scrapers', () => {
     expect(parseExposition(scrapes[0]?.text ?? '').length).toBeGreaterThan(40);
   });
 
-  it('50 that take nothing of their answers keep no other from its own', async () => {
+  it('50 that stop reading block no other scraper', async () => {
     await serve();
     const readers = await Promise.all(Array.from({ length: 50 }, stuck));
     expect(readers.map(({ statuses }) => statuses)).toEqual(readers.map(() => [200]));
@@ -101,7 +101,7 @@ describe('many scrapers', () => {
     expect(readers.some(({ closed }) => closed)).toBe(false);
   });
 
-  it('slow ones get their whole answer, in their own time', async () => {
+  it('slow ones receive their whole answer at their own pace', async () => {
     await serve();
     const readers = await Promise.all(Array.from({ length: 10 }, stuck));
     await expectScrape();
@@ -116,20 +116,20 @@ describe('many scrapers', () => {
   });
 });
 
-describe('what readers hold of the memory', () => {
-  it('is bounded: those that began first are cut, and a new one is answered', async () => {
+describe('memory held for slow readers', () => {
+  it('is limited: the oldest readers are disconnected, and a new one is answered', async () => {
     await serve({ heldBytes: 16 * MIB });
     expect(await scrapeBytes()).toBeGreaterThan(4 * MIB);
     const readers: RawClient[] = [];
     for (let turn = 0; turn < 8; turn += 1) readers.push(await stuck());
     await expectScrape();
-    // A paused socket sees its end only once it reads on.
+    // A paused socket sees its end only once it resumes reading.
     for (const { socket } of readers) socket.resume();
     await until(() => expect(readers.slice(0, 5).every(({ closed }) => closed)).toBe(true));
     expect(readers.at(-1)?.closed).toBe(false);
   });
 
-  it('is given back by those that hang up in the middle', async () => {
+  it('is released when readers disconnect in the middle', async () => {
     await serve();
     await expectScrape();
     const before = usedMemory();
@@ -139,12 +139,12 @@ describe('what readers hold of the memory', () => {
     }
     clients.length = 0;
     await expectScrape();
-    // Generous: one scrape is over 4 MB, and more than twenty were begun.
+    // Generous: one scrape is over 4 MB, and more than twenty were started.
     await until(() => expect(usedMemory() - before).toBeLessThan(64 * MIB));
   });
 });
 
-/** Bytes that the program holds, once what it no longer needs is collected. */
+/** Bytes in use after a garbage collection. */
 function usedMemory(): number {
   setFlagsFromString('--expose-gc');
   (runInNewContext('gc') as () => void)();
@@ -153,20 +153,20 @@ function usedMemory(): number {
 }
 
 describe('connections', () => {
-  it('that are idle beyond the limit make room for a scraper', async () => {
+  it('that are idle are closed for a scraper when the limit is reached', async () => {
     await serve({ limits: { connections: 20, headersMs: 60_000, requestMs: 60_000 }, fleetSize: 10 });
     await Promise.all(Array.from({ length: 60 }, connect));
     await expectScrape(10);
     await until(() => expect(clients.filter(({ closed }) => !closed).length).toBeLessThanOrEqual(20));
   });
 
-  it('that are stuck in the middle of a scrape beyond the limit make room for a scraper', async () => {
+  it('that are stuck in a scrape are closed for a scraper when the limit is reached', async () => {
     await serve({ limits: { connections: 8 } });
     for (let turn = 0; turn < 12; turn += 1) await stuck();
     await expectScrape();
   });
 
-  it('that are used stay while older ones go', async () => {
+  it('that are in use stay open, while older ones are closed', async () => {
     await serve({ limits: { connections: 3 }, fleetSize: 10 });
     const used = await connect();
     for (let turn = 1; turn < 10; turn += 1) {
@@ -177,7 +177,7 @@ describe('connections', () => {
     expect(used.closed).toBe(false);
   });
 
-  it('whose reader takes nothing for too long are cut', async () => {
+  it('are closed if their reader receives nothing for too long', async () => {
     await serve({ limits: { stalledMs: 1_000 } });
     const reader = await stuck();
     await until(() => expect(answers[0]?.destroyed).toBe(true));
@@ -187,8 +187,8 @@ describe('connections', () => {
   });
 });
 
-describe('a client that opens connections without end', () => {
-  it('loses its own, and not the one of another client', async () => {
+describe('a client that keeps opening connections', () => {
+  it('loses its own connections, but not those of another client', async () => {
     await serve({ limits: { connections: 10 }, fleetSize: 10 });
     const scraper = new RawClient(createConnection({ port, host: '127.0.0.1', localAddress: '127.0.0.2' }));
     clients.push(scraper);
@@ -203,7 +203,7 @@ describe('a client that opens connections without end', () => {
   });
 });
 
-describe('half requests', () => {
+describe('incomplete requests', () => {
   const HURRIED = { headersMs: 100, requestMs: 200, checkMs: 20 };
 
   it.each([
@@ -212,7 +212,7 @@ describe('half requests', () => {
     ['headers without an end', 'GET /metrics HTTP/1.1\r\nHost: a\r\nX-A: b\r\n'],
     ['a body that never comes', 'POST /metrics HTTP/1.1\r\nHost: a\r\nContent-Length: 100\r\n\r\n'],
     ['a chunk that never comes', 'PUT / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nab'],
-  ])('%s: the connection is cut in time, and scrapes go on', async (_what, text) => {
+  ])('%s: the connection is closed in time, and scrapes continue', async (_what, text) => {
     await serve({ limits: HURRIED, fleetSize: 10 });
     const [slow] = await Promise.all(Array.from({ length: 30 }, connect));
     for (const client of clients) client.send(text);
@@ -220,7 +220,7 @@ describe('half requests', () => {
     await until(() => expect(slow?.closed).toBe(true));
   });
 
-  it('headers that drip are cut all the same', async () => {
+  it('whose headers arrive byte by byte are closed too', async () => {
     await serve({ limits: HURRIED, fleetSize: 10 });
     const slow = await connect();
     slow.send('GET /metrics HTTP/1.1\r\n');
@@ -234,7 +234,7 @@ describe('half requests', () => {
   });
 });
 
-describe('requests that are not as they should be', () => {
+describe('malformed or unusual requests', () => {
   const ask = async (text: string) => {
     const client = await connect();
     client.send(text);
@@ -246,7 +246,7 @@ describe('requests that are not as they should be', () => {
     ['one huge header', `X-A: ${'a'.repeat(100_000)}\r\n`],
     ['a huge path', undefined],
     ['a great many headers', Array.from({ length: 20_000 }, (_, index) => `X-${index}: a\r\n`).join('')],
-  ])('%s is refused with 431, and the next request served', async (_what, headers) => {
+  ])('with %s are refused with 431, and the next request is served', async (_what, headers) => {
     await serve({ fleetSize: 10 });
     const line = headers === undefined ? `/${'a'.repeat(100_000)}` : '/metrics';
     const client = await ask(`GET ${line} HTTP/1.1\r\nHost: a\r\n${headers ?? ''}\r\n`);
@@ -256,7 +256,7 @@ describe('requests that are not as they should be', () => {
   });
 
   it.each(['POST', 'PUT', 'DELETE', 'PATCH', 'OPTIONS', 'TRACE', 'PROPFIND', 'M-SEARCH', 'PURGE', 'QUERY'])(
-    'the method %s is not allowed',
+    'with the method %s are not allowed',
     async (method) => {
       await serve({ fleetSize: 10 });
       const client = await ask(`${method} /metrics HTTP/1.1\r\nHost: a\r\nContent-Length: 0\r\n\r\n`);
@@ -274,7 +274,7 @@ describe('requests that are not as they should be', () => {
       [200],
     ],
     ['the preface of HTTP/2', 'PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n', [400]],
-    ['a method of its own', 'HACK /metrics HTTP/1.1\r\nHost: a\r\n\r\n', [400]],
+    ['an unknown method', 'HACK /metrics HTTP/1.1\r\nHost: a\r\n\r\n', [400]],
     [
       'two lengths',
       'GET /metrics HTTP/1.1\r\nHost: a\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\nab',
@@ -285,21 +285,21 @@ describe('requests that are not as they should be', () => {
       'POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n',
       [400],
     ],
-    ['a host that is none', 'GET /metrics HTTP/1.1\r\nHost: a b/@:x\r\n\r\n', [400]],
+    ['an invalid host', 'GET /metrics HTTP/1.1\r\nHost: a b/@:x\r\n\r\n', [400]],
     ['two hosts', 'GET /metrics HTTP/1.1\r\nHost: a\r\nHost: b\r\n\r\n', [400]],
     ['the same host twice', 'GET /metrics HTTP/1.1\r\nhost: a\r\nHOST: a\r\n\r\n', [400]],
     ['two hosts over HTTP/1.0', 'GET /metrics HTTP/1.0\r\nHost: a\r\nHost: b\r\n\r\n', [400]],
     ['a length with a sign', 'POST / HTTP/1.1\r\nHost: a\r\nContent-Length: +1\r\n\r\na', [400]],
-    ['a blank before a colon', 'GET /metrics HTTP/1.1\r\nHost: a\r\nContent-Length : 1\r\n\r\na', [400]],
-    ['a header that is continued', 'GET /metrics HTTP/1.1\r\nHost: a\r\nX-A: b\r\n c\r\n\r\n', [400]],
+    ['a space before a colon', 'GET /metrics HTTP/1.1\r\nHost: a\r\nContent-Length : 1\r\n\r\na', [400]],
+    ['a continued header line', 'GET /metrics HTTP/1.1\r\nHost: a\r\nX-A: b\r\n c\r\n\r\n', [400]],
     [
-      'chunks that are not the last coding',
+      'a transfer coding after chunked',
       'POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked, gzip\r\n\r\n',
       [400],
     ],
     ['no host', 'GET /metrics HTTP/1.1\r\n\r\n', [400]],
     ['bytes', '\u0000\u00ff\u0001\r\n\r\n', [400]],
-  ])('%s does no harm', async (_what, text, statuses) => {
+  ])('such as %s do no harm', async (_what, text, statuses) => {
     await serve({ fleetSize: 10 });
     const client = await ask(text);
     expect(client.statuses).toEqual(statuses);
@@ -316,14 +316,14 @@ describe('requests that are not as they should be', () => {
     '/\\..\\',
     '*',
     '//',
-  ])('the path %s is answered in plain words or refused', async (path) => {
+  ])('for the path %s are answered in plain text or refused', async (path) => {
     await serve({ fleetSize: 10 });
     const client = await ask(`GET ${path} HTTP/1.1\r\nHost: a\r\n\r\n`);
     expect([400, 404]).toContain(client.statuses[0]);
     await expectScrape(10);
   });
 
-  it('pipelined ones are answered in their order, without the memory of each', async () => {
+  it('are answered in order if they are pipelined, without keeping each answer in memory', async () => {
     await serve();
     const eachBytes = await scrapeBytes();
     const client = await connect();

@@ -2,7 +2,7 @@ import { type Agent as HttpAgent, request as httpRequest, type IncomingMessage }
 import { type Agent, request } from 'node:https';
 import type { SecureVersion } from 'node:tls';
 
-/** What a client brings. */
+/** What a client presents. */
 export interface Client {
   readonly ca?: string;
   readonly cert?: string | undefined;
@@ -13,14 +13,14 @@ export interface Client {
   readonly agent?: Agent | HttpAgent;
 }
 
-/** An answer, read to its end. */
+/** An answer, completely read. */
 export interface Answer {
   readonly status: number | undefined;
   readonly headers: IncomingMessage['headers'];
   readonly body: string;
 }
 
-/** Asks once, on a connection of its own unless there is an agent. */
+/** Sends one request, on a new connection unless there is an agent. */
 export function get(url: string, client: Client = {}): Promise<Answer> {
   const { version, headers = {}, agent = false, ...tls } = client;
   return new Promise((resolve, reject) => {
@@ -39,7 +39,7 @@ export function get(url: string, client: Client = {}): Promise<Answer> {
   });
 }
 
-/** The status that a client sees; `refused` where it has no answer. */
+/** The status that a client receives, or `refused` if it gets no answer. */
 export async function statusOf(url: string, client: Client = {}): Promise<number | 'refused' | undefined> {
   try {
     return (await get(url, client)).status;
@@ -48,7 +48,7 @@ export async function statusOf(url: string, client: Client = {}): Promise<number
   }
 }
 
-/** The Authorization header of the scheme Basic. */
+/** The Authorization header of the Basic scheme. */
 export function basic(user: string, password: string): { readonly Authorization: string } {
   return { Authorization: `Basic ${Buffer.from(`${user}:${password}`).toString('base64')}` };
 }

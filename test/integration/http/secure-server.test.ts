@@ -91,7 +91,7 @@ async function serve(current: WebSettings, { routes = OK, clock, limits = {} }: 
   return { http, settings, logger, ...(await http.start()) };
 }
 
-/** A TLS connection by hand, after its handshake. */
+/** A raw TLS connection, after its handshake. */
 async function open(port: number): Promise<{ socket: TLSSocket; received: () => string }> {
   const socket = connectTls({ port, host: '127.0.0.1', ca });
   ends.push(() => socket.destroy());
@@ -112,7 +112,7 @@ async function openUsed(port: number) {
   return connection;
 }
 
-/** A TCP connection over which nothing is said. */
+/** A TCP connection over which nothing is sent. */
 async function openSilent(port: number): Promise<Socket> {
   const socket = connect(port, '127.0.0.1');
   ends.push(() => socket.destroy());
@@ -122,14 +122,14 @@ async function openSilent(port: number): Promise<Socket> {
 }
 
 describe('TLS', () => {
-  test('is what is spoken, and told in the URL', async () => {
+  test('is used by the server, and the printed URL starts with https', async () => {
     const { url, port } = await serve(tlsSettings());
     expect(url).toBe(`https://127.0.0.1:${port}`);
     expect(await get(`${url}/metrics`, { ca })).toMatchObject({ status: 200, body: '/metrics' });
     expect(await statusOf(`http://127.0.0.1:${port}/metrics`)).toBe('refused');
   });
 
-  test('is of the versions that are set', async () => {
+  test('uses only the configured versions', async () => {
     const settings = tlsSettings();
     const { url } = await serve(settings);
     expect(await statusOf(url, { ca, version: 'TLSv1.2' })).toBe(200);
@@ -141,7 +141,7 @@ describe('TLS', () => {
   });
 
   test.each(['AES128-GCM-SHA256', 'AES256-SHA256', 'AES128-SHA', 'kRSA'])(
-    'refuses the static RSA of %s, and takes ECDHE',
+    'refuses static RSA over %s, and accepts ECDHE',
     async (ciphers) => {
       const rsa = await authority.issue('IP:127.0.0.1', 'valid', 'rsa');
       const { tls, ...rest } = tlsSettings(ANYBODY, rsa);
@@ -156,7 +156,7 @@ describe('TLS', () => {
     },
   );
 
-  test('a client that never ends its handshake is dropped, as is one that never ends its headers', async () => {
+  test('drops a client that never finishes its handshake, and one that never finishes its headers', async () => {
     const { port, url } = await serve(tlsSettings(), { limits: { headersMs: 1_000, checkMs: 20 } });
     const silent = await openSilent(port);
     const { socket } = await open(port);
@@ -165,7 +165,7 @@ describe('TLS', () => {
     expect(await statusOf(url, { ca })).toBe(200);
   });
 
-  test('a connection counts once, and one without a handshake makes room like any other', async () => {
+  test('counts a connection once, and closes one without a handshake when the limit is reached', async () => {
     const { port } = await serve(tlsSettings(), { limits: { connections: 2 } });
     const silent = await openSilent(port);
     const first = await openUsed(port);
@@ -179,20 +179,20 @@ describe('TLS', () => {
 });
 
 describe.each(['TLSv1.2', 'TLSv1.3'] as const)('client certificates over %s', (version) => {
-  const names = ['nobody', 'a stranger', 'a client'] as const;
+  const names = ['nobody', 'an unknown client', 'a known client'] as const;
   const certificates = () => [undefined, stranger, client];
   const allowed = { asked: 'required', verified: true, allowedSans: ['scraper.example.com'] } as const;
 
   test.each<[string, ClientCertificates, (200 | 'refused')[]]>([
-    ['not asked for', ANYBODY, [200, 200, 200]],
+    ['not requested', ANYBODY, [200, 200, 200]],
     ['optional', { asked: 'optional', verified: false }, [200, 200, 200]],
     ['required', { asked: 'required', verified: false }, ['refused', 200, 200]],
     ['optional and verified', { asked: 'optional', verified: true }, [200, 'refused', 200]],
     ['required and verified', { asked: 'required', verified: true }, ['refused', 'refused', 200]],
-    ['of an allowed name', allowed, ['refused', 'refused', 200]],
-    ['of an allowed address', { ...allowed, allowedSans: ['2001:db8::1'] }, ['refused', 'refused', 200]],
-    ['of another name', { ...allowed, allowedSans: ['example.com'] }, ['refused', 'refused', 'refused']],
-    ['optional, of an allowed name', { ...allowed, asked: 'optional' }, ['refused', 'refused', 200]],
+    ['with an allowed name', allowed, ['refused', 'refused', 200]],
+    ['with an allowed address', { ...allowed, allowedSans: ['2001:db8::1'] }, ['refused', 'refused', 200]],
+    ['with another name', { ...allowed, allowedSans: ['example.com'] }, ['refused', 'refused', 'refused']],
+    ['optional, with an allowed name', { ...allowed, asked: 'optional' }, ['refused', 'refused', 200]],
   ])('%s', async (_, clients, expected) => {
     const reached = vi.fn<(request: Request) => Response>(() => new Response(''));
     const { url } = await serve(tlsSettings(clients), { routes: { fetch: reached } });
@@ -211,7 +211,7 @@ describe('passwords', () => {
   const settings: WebSettings = { users, headers: {} };
 
   test.each(['/', '/metrics', '/api/v1/sd', '/-/healthy', '/-/ready', '/-/reload', '/nowhere'])(
-    'cover %s',
+    'protect %s',
     async (path) => {
       const { url } = await serve(settings);
       const { status, headers, body } = await get(url + path);
@@ -225,25 +225,25 @@ describe('passwords', () => {
     ['a wrong password', basic('alice', 'Secret')],
     ['an unknown user', basic('bob', 'secret')],
     ['no password', basic('alice', '')],
-    ['the hash itself', basic('alice', users.get('alice') ?? '')],
-    ['a name of every object', basic('constructor', 'secret')],
+    ['the hash itself as the password', basic('alice', users.get('alice') ?? '')],
+    ['a property name of every object as the user', basic('constructor', 'secret')],
     ['another scheme', { Authorization: 'Bearer secret' }],
     ['no colon', { Authorization: `Basic ${Buffer.from('alice').toString('base64')}` }],
-    ['no base64', { Authorization: 'Basic alice:secret' }],
-  ])('%s is refused, again and again', async (_, headers) => {
+    ['invalid Base64', { Authorization: 'Basic alice:secret' }],
+  ])('reject %s, every time', async (_, headers) => {
     const { url } = await serve(settings);
     expect(await statusOf(url, { headers })).toBe(401);
     expect(await statusOf(url, { headers })).toBe(401);
   });
 
-  test('are in no log', async () => {
+  test('are never logged', async () => {
     const { url, logger } = await serve(settings);
     await get(url, { headers: basic('alice-typed-here', 'wrong-secret') });
     expect(logger.lines).toMatchObject([{ level: 'debug', message: 'wrong user or password' }]);
     expect(JSON.stringify(logger.lines)).not.toMatch(/alice|secret/);
   });
 
-  test('that come in a flood are answered with 503 before they are checked, and keep nobody out who was in', async () => {
+  test('are answered with 503 before they are checked if they arrive in a flood, and known users still get in', async () => {
     const slow = new Map([['alice', hashSync('secret', 8)]]);
     const { url } = await serve({ users: slow, headers: {} });
     const right = { headers: basic('alice', 'secret') };
@@ -257,7 +257,7 @@ describe('passwords', () => {
   });
 });
 
-test('headers are added to every answer, and loosen none of ours', async () => {
+test("configured headers are added to every answer, and weaken none of the server's own", async () => {
   const own = { 'X-Frame-Options': 'DENY', 'Content-Security-Policy': "default-src 'none'" };
   const routes: Routes = { fetch: () => new Response('', { headers: own }) };
   const headers = {
@@ -278,7 +278,7 @@ test('headers are added to every answer, and loosen none of ours', async () => {
   });
 });
 
-test('a rate limit answers what is beyond it with 429', async () => {
+test('requests beyond the rate limit are answered with 429', async () => {
   const clock = new ManualClock();
   const rateLimit = { intervalMs: 1_000, burst: 2 };
   const { url } = await serve({ users: new Map(), headers: {}, rateLimit }, { clock });
@@ -289,7 +289,7 @@ test('a rate limit answers what is beyond it with 429', async () => {
 });
 
 describe('a change of the settings', () => {
-  test('holds for the next handshake, and ends connections that wait for nothing', async () => {
+  test('applies from the next handshake on, and closes idle connections', async () => {
     const { url, port, settings } = await serve(tlsSettings());
     const agent = new Agent({ keepAlive: true });
     ends.push(() => agent.destroy());
@@ -303,7 +303,7 @@ describe('a change of the settings', () => {
     expect(await statusOf(url, { ca, agent })).toBe(200);
   });
 
-  test('of who signs clients keeps out those of before, whatever they resume', async () => {
+  test('of the client CA locks out the previous clients, even if they resume a session', async () => {
     const required = { asked: 'required', verified: true } as const;
     const { url, settings } = await serve(tlsSettings(required));
     const agent = new Agent({ keepAlive: true });
@@ -318,7 +318,7 @@ describe('a change of the settings', () => {
     expect(await statusOf(url, { ca, cert: stranger.cert, key: stranger.key })).toBe(200);
   });
 
-  test('lets requests under way be answered, and cuts after 10 s what never ends', async () => {
+  test("lets running requests finish, and closes those that don't end within 10 s", async () => {
     const clock = new ManualClock();
     const { port, settings } = await serve(tlsSettings(), { routes: endless(), clock });
     const stream = await open(port);
@@ -331,7 +331,7 @@ describe('a change of the settings', () => {
     await vi.waitFor(() => expect(stream.socket.closed).toBe(true));
   });
 
-  test('of the passwords holds at once', async () => {
+  test('of the passwords applies at once', async () => {
     const { url, settings } = await serve({ users: new Map([['alice', hashSync('old', 4)]]), headers: {} });
     const old = { headers: basic('alice', 'old') };
     expect(await statusOf(url, old)).toBe(200);
@@ -341,7 +341,7 @@ describe('a change of the settings', () => {
   });
 });
 
-/** A stream that sends one event at once, and others when it is told to. */
+/** A stream that sends one event at once, and others on demand. */
 function endless(sent: { send?: () => void; ended?: boolean } = {}): Routes {
   return {
     fetch: () => {
@@ -361,7 +361,7 @@ function endless(sent: { send?: () => void; ended?: boolean } = {}): Routes {
 }
 
 describe('a stream of events', () => {
-  test.each(['http', 'https'])('over %s is not cut while it is written to', async (scheme) => {
+  test.each(['http', 'https'])("over %s isn't closed while it is written to", async (scheme) => {
     const sent: { send?: () => void } = {};
     const settings = scheme === 'https' ? tlsSettings() : { users: new Map<string, string>(), headers: {} };
     const limits = { stalledMs: 2_000, requestMs: 1_000, headersMs: 1_000, checkMs: 20, keepAliveMs: 1_000 };
@@ -373,7 +373,7 @@ describe('a stream of events', () => {
       text += chunk.toString();
     });
     socket.write(request);
-    // For longer than a connection may be silent.
+    // For longer than a connection may be idle.
     for (let count = 1; count <= 50; count++) {
       await vi.waitFor(() => expect(text).toContain(`data: ${count}\n`), 5_000);
       sent.send?.();
@@ -384,7 +384,7 @@ describe('a stream of events', () => {
     expect(socket.closed).toBe(false);
   });
 
-  test('is ended by stop, and told so', async () => {
+  test('is ended by stop, and the route is notified', async () => {
     const clock = new ManualClock();
     const sent: { ended?: boolean } = {};
     const { http, port } = await serve(tlsSettings(), { routes: endless(sent), clock });
@@ -411,7 +411,7 @@ describe('several addresses', () => {
     return http;
   }
 
-  test('are all served, IPv6 too, and told', async () => {
+  test('are all served, including IPv6, and listed', async () => {
     const { urls } = await listenOn([LOOPBACK, { host: '::1', port: 0 }]).start();
     expect(urls).toEqual([
       expect.stringMatching(/^http:\/\/127\.0\.0\.1:\d+$/),
@@ -420,7 +420,7 @@ describe('several addresses', () => {
     expect(await Promise.all(urls.map((url) => statusOf(url)))).toEqual([200, 200]);
   });
 
-  test('one that is taken is named, and none stays open', async () => {
+  test('fail together if one is in use, which is named', async () => {
     const taken = await listenOn(LOOPBACK).start();
     const { port: freePort } = await listenOn(LOOPBACK).start();
     await ends.pop()?.();
@@ -434,7 +434,7 @@ describe('several addresses', () => {
     expect(await statusOf(`http://127.0.0.1:${freePort}`)).toBe('refused');
   });
 
-  test('share the limit of connections', async () => {
+  test('share the connection limit', async () => {
     const { urls } = await listenOn([LOOPBACK, LOOPBACK], { connections: 1 }).start();
     const [first, second] = urls.map((url) => Number(new URL(url).port));
     const socket = await openSilent(first ?? 0);

@@ -78,7 +78,7 @@ function ask({ port }: Pick<Listening, 'port'>, path: string, options: Ask = {})
   });
 }
 
-/** A connection by hand, with what came over it. */
+/** A raw connection, and what was received over it. */
 async function open({ port }: Pick<Listening, 'port'>): Promise<{ socket: Socket; received: () => string }> {
   const socket = connect(port, '127.0.0.1');
   sockets.push(socket);
@@ -93,12 +93,12 @@ async function open({ port }: Pick<Listening, 'port'>): Promise<{ socket: Socket
   return { socket, received: () => text };
 }
 
-/** A scrape that a test ends. */
+/** A scrape that a test finishes. */
 function held() {
   const { promise, resolve } = deferred<Scrape>();
   const scrape = vi.fn<() => Promise<Scrape>>(() => promise);
   const end = (text = '# held\n') => resolve({ chunks: [Buffer.from(text)], bytes: Buffer.byteLength(text) });
-  /** Ends it with more than fits into the buffers between two sockets. */
+  /** Finishes it with more data than fits into the buffers between two sockets. */
   const endLarge = () => resolve({ chunks: Array.from({ length: 256 }, () => CHUNK), bytes: LARGE_BYTES });
   return { scrape, end, endLarge };
 }
@@ -107,7 +107,7 @@ const CHUNK = Buffer.alloc(64 * 1024, '#');
 const LARGE_BYTES = 256 * CHUNK.length;
 
 describe('/metrics', () => {
-  test('is the exposition, with exactly its content type', async () => {
+  test('serves the exposition with exactly its content type', async () => {
     const at = await serve();
     const { status, headers, body } = await ask(at, '/metrics');
     expect(status).toBe(200);
@@ -122,13 +122,13 @@ describe('/metrics', () => {
     );
   });
 
-  test('has that content type for a client that prefers OpenMetrics, too', async () => {
+  test('serves the same content type to a client that prefers OpenMetrics', async () => {
     const headers = { Accept: 'application/openmetrics-text;version=1.0.0,text/plain;version=0.0.4;q=0.5' };
     const answer = await ask(await serve(), '/metrics', { headers });
     expect(answer.headers['content-type']).toBe('text/plain; version=0.0.4; charset=utf-8');
   });
 
-  test('is compressed for who asks', async () => {
+  test('is compressed if the client accepts it', async () => {
     const at = await serve();
     const { headers, body } = await ask(at, '/metrics', { headers: { 'Accept-Encoding': 'gzip' } });
     expect(headers['content-encoding']).toBe('gzip');
@@ -137,13 +137,13 @@ describe('/metrics', () => {
     expect(parseExposition(gunzipSync(body).toString()).length).toBeGreaterThan(30);
   });
 
-  test('is not compressed for who refuses', async () => {
+  test('is not compressed if the client refuses it', async () => {
     const at = await serve();
     const answer = await ask(at, '/metrics', { headers: { 'Accept-Encoding': 'gzip;q=0, *' } });
     expect(answer.headers['content-encoding']).toBeUndefined();
   });
 
-  test('HEAD has the headers alone, and costs no render', async () => {
+  test('answers HEAD with headers only, without rendering', async () => {
     const { scrape } = held();
     const { status, headers, body } = await ask(await serve({ scrape }), '/metrics', { method: 'HEAD' });
     expect([status, headers['content-type'], body.length]).toEqual([
@@ -154,7 +154,7 @@ describe('/metrics', () => {
     expect(scrape).not.toHaveBeenCalled();
   });
 
-  test('that can’t be rendered is a 500 that tells nothing, and a line in the log', async () => {
+  test('answers 500 without details if rendering fails, and logs the error', async () => {
     const scrape = () => Promise.reject(new Error('inner detail'));
     const at = await serve({ scrape });
     const { status, headers, body } = await ask(at, '/metrics');
@@ -163,7 +163,7 @@ describe('/metrics', () => {
     expect(at.logger.lines).toMatchObject([{ level: 'error', message: 'request failed' }]);
   });
 
-  test('concurrent scrapes share one render of each encoding', async () => {
+  test('renders once for concurrent scrapes of each encoding', async () => {
     const inner = fleetReading([streamingReading()]);
     const servers = vi.fn<FleetReading['servers']>(() => inner.servers());
     const fleet = { ...inner, servers };
@@ -188,7 +188,7 @@ describe('/metrics', () => {
     expect(servers).toHaveBeenCalledTimes(2);
   });
 
-  test('other requests are answered while 10,000 servers are rendered', async () => {
+  test('lets other requests be answered while 10,000 servers are rendered', async () => {
     const at = await serve({}, largeFleet(10_000));
     const order: string[] = [];
     const scrape = ask(at, '/metrics').then(({ body }) => {
@@ -202,7 +202,7 @@ describe('/metrics', () => {
   });
 });
 
-test('/-/healthy', async () => {
+test('/-/healthy is 200 even before the exporter is ready', async () => {
   const { status, body } = await ask(await serve({ ready: () => false }), '/-/healthy');
   expect([status, body.toString()]).toEqual([200, 'Healthy.\n']);
 });
@@ -216,7 +216,7 @@ test('/-/ready is 503 until ready', async () => {
   expect([status, body.toString()]).toEqual([200, 'Ready.\n']);
 });
 
-test('the start page runs no script but its own and takes nothing from elsewhere', async () => {
+test('the status page runs only its own scripts and loads nothing from elsewhere', async () => {
   const { status, headers, body } = await ask(await serve(), '/');
   expect(status).toBe(200);
   expect(headers['content-type']).toBe('text/html; charset=UTF-8');
@@ -247,7 +247,7 @@ test.each(['/', '/-/healthy', '/-/ready'])('HEAD %s has no body', async (path) =
 });
 
 test.each(['/nowhere', '/metrics/', '/-/reload/', '/metrics/../etc/passwd', '//metrics'])(
-  '%s is not found, in plain words',
+  '%s is not found, with an error in plain text',
   async (path) => {
     const { status, headers, body } = await ask(await serve(), path);
     expect(status).toBe(404);
@@ -259,7 +259,7 @@ test.each(['/nowhere', '/metrics/', '/-/reload/', '/metrics/../etc/passwd', '//m
 );
 
 test.each(['POST', 'PUT', 'DELETE', 'PATCH', 'OPTIONS'])(
-  '%s is not allowed, in plain words',
+  '%s is not allowed, with an error in plain text',
   async (method) => {
     const { status, headers, body } = await ask(await serve(), '/metrics', { method });
     expect([status, headers['allow']]).toEqual([405, 'GET, HEAD']);
@@ -273,7 +273,7 @@ test('an HTTP/1.0 client without a Host header is answered', async () => {
   await vi.waitFor(() => expect(received()).toMatch(/^HTTP\/1\.1 200 OK\r\n[^]*Healthy\.\n$/));
 });
 
-test('a request that is not HTTP is refused, and the next one served', async () => {
+test('a request that is not HTTP is refused, and the next one is served', async () => {
   const at = await serve();
   const { socket, received } = await open(at);
   socket.write('\u0016\u0003\u0001 nonsense\r\n\r\n');
@@ -281,20 +281,20 @@ test('a request that is not HTTP is refused, and the next one served', async () 
   expect((await ask(at, '/-/healthy')).status).toBe(200);
 });
 
-describe('listening', () => {
-  test('tells where', async () => {
+describe('start', () => {
+  test('returns the address', async () => {
     const { address, port, url } = await serve();
     expect(address).toBe('127.0.0.1');
     expect(port).toBeGreaterThan(0);
     expect(url).toBe(`http://127.0.0.1:${port}`);
   });
 
-  test('on every address is told with a name that a browser can open', async () => {
+  test('on all addresses returns a URL that a browser can open', async () => {
     const { url, port } = await serverOf(undefined, undefined, undefined, { port: 0 }).start();
     expect(url).toBe(`http://localhost:${port}`);
   });
 
-  test('on a port that is taken is one clear error', async () => {
+  test('on a port in use fails with one clear error', async () => {
     const { port } = await serve();
     const second = serverOf(undefined, undefined, undefined, { host: '127.0.0.1', port });
     const error = await second.start().catch((caught: unknown) => caught);
@@ -307,7 +307,7 @@ describe('listening', () => {
 });
 
 describe('stop', () => {
-  test('answers the scrape in flight, closes its connection, and takes no new one', async () => {
+  test('answers the current scrape, closes its connection, and accepts no new one', async () => {
     const { scrape, end } = held();
     const at = await serve({ scrape });
     const agent = new Agent({ keepAlive: true });
@@ -322,10 +322,10 @@ describe('stop', () => {
     await stopped;
   });
 
-  test('lets a reader that has begun take the rest, then closes its connection', async () => {
+  test('lets a reader that has started finish, then closes its connection', async () => {
     const { scrape, endLarge } = held();
     endLarge();
-    // No time passes on this clock, so the grace never ends.
+    // No time passes on this clock, so the grace period never ends.
     const at = await serve({ scrape, clock: new ManualClock() });
     const { socket, received } = await open(at);
     socket.once('data', () => socket.pause());
@@ -338,8 +338,8 @@ describe('stop', () => {
     expect(received().split('\r\n\r\n')[1]).toHaveLength(LARGE_BYTES);
   });
 
-  test('closes idle connections at once, used or not', async () => {
-    // No time passes on this clock, so nothing waits for the grace to end.
+  test('closes idle connections at once, whether used before or not', async () => {
+    // No time passes on this clock, so nothing waits for the grace period to end.
     const at = await serve({ clock: new ManualClock() });
     const [used, unused] = await Promise.all([open(at), open(at)]);
     used.socket.write('GET /-/healthy HTTP/1.1\r\nHost: a\r\n\r\n');
@@ -348,7 +348,7 @@ describe('stop', () => {
     await vi.waitFor(() => expect([used.socket.closed, unused.socket.closed]).toEqual([true, true]));
   });
 
-  test('waits 2 s and no longer for what never ends', async () => {
+  test('waits at most 2 s for an answer that never ends', async () => {
     const { scrape } = held();
     const clock = new ManualClock();
     const at = await serve({ scrape, clock });
@@ -364,7 +364,7 @@ describe('stop', () => {
     expect(clock.pending).toBe(0);
   });
 
-  test('twice is once, and without a start is nothing', async () => {
+  test('does the same if called twice, and nothing without a start', async () => {
     const { server } = await serve();
     await expect(Promise.all([server.stop(), server.stop()])).resolves.toBeDefined();
     await expect(serverOf().stop()).resolves.toBeUndefined();

@@ -25,7 +25,7 @@ async function panelWith(options: SimulatorOptions): Promise<Simulator> {
   return panel;
 }
 
-/** The address of the list, of an exporter with this configuration. */
+/** The address of the target list of an exporter with this configuration. */
 async function discoveryOf(yaml: string): Promise<string> {
   const exporter = await startExporter({ yaml, clock: fastClock() });
   stops.push(() => exporter.stop());
@@ -64,8 +64,8 @@ const SERVERS = [
   { name: 'x-words', allocation: { ip: 'here?', alias: 'there:1/', port: 25_565 } },
 ];
 
-describe('the targets of the observed servers', () => {
-  it('are the default allocations, with what is known of each server', async () => {
+describe('the targets for the observed servers', () => {
+  it('are the default allocations, with labels for what is known of each server', async () => {
     const panel = await panelWith({ servers: SERVERS });
     const url = await discoveryOf(discovering(panel, ['discover: { labels: { team: games } }']));
     await untilTargets(url, [
@@ -115,7 +115,7 @@ describe('the targets of the observed servers', () => {
     expect((await groupsAt(url))[0]?.labels).toMatchObject({ __meta_gameserver_server_id: identifier });
   });
 
-  it('are none without a listing', async () => {
+  it('are empty without a listing', async () => {
     const panel = await panelWith({ servers: SERVERS });
     const yaml = configFor(panel, ['limits_from_listing: false']);
     expect(await groupsAt(await discoveryOf(yaml))).toEqual([]);
@@ -123,7 +123,7 @@ describe('the targets of the observed servers', () => {
 });
 
 describe('the answer', () => {
-  it('is the JSON that Prometheus takes, plain and compressed, without the key', async () => {
+  it('is valid JSON for Prometheus, plain and compressed, without the key', async () => {
     const panel = await panelWith({ servers: SERVERS });
     const url = await discoveryOf(discovering(panel));
     await until(async () => expect(await groupsAt(url)).toHaveLength(4));
@@ -137,7 +137,7 @@ describe('the answer', () => {
     }
   });
 
-  it('is 503 while a listing is read for the first time, so that Prometheus keeps its targets', async () => {
+  it('is 503 until the listing has been read, so that Prometheus keeps its targets', async () => {
     const panel = await panelWith({ servers: SERVERS });
     panel.failRest({ kind: 'hang', endpoint: 'listing' });
     const url = await discoveryOf(discovering(panel));
@@ -149,7 +149,7 @@ describe('the answer', () => {
     await until(async () => expect(await groupsAt(url)).toHaveLength(4));
   });
 
-  it('lets the event loop turn while 10,000 servers are written', async () => {
+  it('leaves the event loop free while 10,000 servers are written', async () => {
     const servers = Array.from({ length: 10_000 }, (_, n) =>
       serverReading({ target: { id: uuidOf(n), address: `192.0.2.1:${n}` } }),
     );

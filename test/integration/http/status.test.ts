@@ -28,7 +28,7 @@ async function watch(): Promise<IncomingMessage> {
   return response.setEncoding('utf8');
 }
 
-/** Resolves when this much of the stream matches. */
+/** Resolves when the stream so far matches. */
 function reads(response: IncomingMessage, pattern: RegExp): Promise<string> {
   let text = '';
   return new Promise((resolve, reject) => {
@@ -40,8 +40,8 @@ function reads(response: IncomingMessage, pattern: RegExp): Promise<string> {
   });
 }
 
-describe('the JSON view', () => {
-  it('has every server and panel, plain and compressed, and no key', async () => {
+describe('the JSON API', () => {
+  it('lists every server and panel, plain and compressed, without the key', async () => {
     await exporter.until('gameserver_exporter_servers', { condition: 'streaming' }, 11);
     for (const encoding of ['identity', 'gzip']) {
       const response = await fetch(at('/api/v1/servers'), { headers: { 'Accept-Encoding': encoding } });
@@ -58,8 +58,8 @@ describe('the JSON view', () => {
   });
 });
 
-describe('a history', () => {
-  it('is given of the servers that are asked for', async () => {
+describe('the history', () => {
+  it('is returned for the requested servers', async () => {
     const [first, second] = panel.servers.map(({ identifier }) => `server=main/${identifier}`);
     const query = `${first}&${second}&server=main/nobody&series=cpu_usage_cores`;
     await vi.waitFor(async () => {
@@ -73,7 +73,7 @@ describe('a history', () => {
   });
 
   it.each(['', '?series=cpu_usage_cores', '?server=a&series=nothing', `?${'server=a&'.repeat(101)}`])(
-    'is refused in words for "%s"',
+    'is refused with a clear error for "%s"',
     async (query) => {
       const response = await fetch(at(`/api/v1/history${query}`));
       expect(response.status).toBe(400);
@@ -85,7 +85,7 @@ describe('a history', () => {
 });
 
 describe('the stream', () => {
-  it('begins with everything and goes on with what changes, for every viewer', async () => {
+  it('starts with everything and continues with changes, for every viewer', async () => {
     const viewers = await Promise.all([watch(), watch()]);
     expect(viewers[0]?.headers['content-type']).toBe('text/event-stream; charset=utf-8');
     for (const text of await Promise.all(
@@ -105,7 +105,7 @@ describe('the stream', () => {
     await expect(ended).resolves.toEqual([]);
   });
 
-  it('is no trouble to the stop where nobody reads it', async () => {
+  it("doesn't delay the stop if nobody reads it", async () => {
     const { hostname, port } = new URL(exporter.url);
     const socket = connect(Number(port), hostname);
     await once(socket, 'connect');
@@ -116,7 +116,7 @@ describe('the stream', () => {
     socket.destroy();
   });
 
-  it('has a bounded number of viewers, and a newcomer takes the oldest seat of the client that has the most', async () => {
+  it('limits its viewers: a new one replaces the oldest of the client that has the most', async () => {
     const { hostname, port } = new URL(exporter.url);
     const other = get({
       host: hostname,
@@ -138,14 +138,14 @@ describe('the stream', () => {
   });
 });
 
-describe('what the page loads', () => {
+describe("the page's files", () => {
   it.each([
     ['page.css', 'text/css; charset=utf-8'],
     ['page.js', 'text/javascript; charset=utf-8'],
     ['icon.svg', 'image/svg+xml'],
     ['uplot.js', 'text/javascript; charset=utf-8'],
     ['uplot.css', 'text/css; charset=utf-8'],
-  ])('%s is %s, and not sent twice', async (name, type) => {
+  ])("include %s as %s, which isn't sent twice", async (name, type) => {
     const response = await fetch(at(`/assets/${name}`));
     expect([response.status, response.headers.get('content-type')]).toEqual([200, type]);
     expect((await response.text()).length).toBeGreaterThan(100);
@@ -154,7 +154,7 @@ describe('what the page loads', () => {
     expect([again.status, await again.text()]).toEqual([304, '']);
   });
 
-  it('includes what the script loads later, by an address relative to the script', async () => {
+  it('include what the script loads later, by an address relative to the script', async () => {
     const script = await (await fetch(at('/assets/page.js'))).text();
     const addresses = [...script.matchAll(/new URL\("([^"]+)", import\.meta\.url\)/g)].map(
       ([, path = '']) => path,
@@ -172,7 +172,7 @@ describe('what the page loads', () => {
     '/assets/__proto__',
     '/assets/../package.json',
     '/assets/%2e%2e/package.json',
-  ])('is a closed set: %s is not in it', async (path) => {
+  ])('include nothing else: %s is not found', async (path) => {
     const { hostname, port } = new URL(exporter.url);
     const request = get({ hostname, port, path });
     const [response] = (await once(request, 'response')) as [IncomingMessage];
@@ -182,11 +182,11 @@ describe('what the page loads', () => {
 });
 
 it.each(['/api/v1/servers', '/api/v1/sd', '/api/v1/history', '/api/v1/stream'])(
-  '%s answers GET and HEAD alone',
+  '%s answers only GET and HEAD',
   async (path) => {
     const post = await fetch(at(path), { method: 'POST' });
     expect([post.status, post.headers.get('allow')]).toEqual([405, 'GET, HEAD']);
-    // The list of targets waits for the listing.
+    // The target list waits for the listing.
     await vi.waitFor(async () => {
       const head = await fetch(at(`${path}?server=a`), { method: 'HEAD' });
       expect([head.status, await head.text()]).toEqual([200, '']);

@@ -25,7 +25,7 @@ afterEach(async () => {
   await panel.stop();
 });
 
-test("a dashboard of pterodactyl_exporter finds its metrics, with the panel's own figures", async () => {
+test("a dashboard of pterodactyl_exporter finds its metrics, with the panel's own values", async () => {
   const yaml = `${configFor(panel, ['limits_from_listing: true'])}\ncompatibility: pterodactyl_exporter\n`;
   exporter = await startExporter({ yaml });
   const [survival] = panel.servers;
@@ -40,7 +40,7 @@ test("a dashboard of pterodactyl_exporter finds its metrics, with the panel's ow
   expect(await exporter.value(`${PREFIX}memory_mebibyte`, labels)).toBeGreaterThan(0);
 });
 
-test('the names come and go by a reload', async () => {
+test('a reload adds and removes the compatible names', async () => {
   const yaml = configFor(panel);
   exporter = await startExporter({ yaml });
   await exporter.until('gameserver_collection_up', { server: 'survival' }, 1);

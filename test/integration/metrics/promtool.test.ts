@@ -14,7 +14,7 @@ const GOLDEN_COMPATIBILITY = new URL('../../fixtures/golden-compatibility.prom',
 
 const hasPromtool = await ensureDebianPackage('prometheus', 'promtool');
 
-/** The complaints of promtool about an exposition; empty if there are none. */
+/** promtool's complaints about an exposition; empty if there are none. */
 function lint(exposition: string | Buffer): { readonly status: number | null; readonly complaints: string } {
   const { status, error, stdout, stderr } = spawnSync('promtool', ['check', 'metrics'], {
     input: exposition,
@@ -27,11 +27,11 @@ function lint(exposition: string | Buffer): { readonly status: number | null; re
 const CLEAN = { status: 0, complaints: '' };
 
 describe.skipIf(!hasPromtool)('promtool check metrics', () => {
-  test('is content with the golden scrape', async () => {
+  test('accepts the golden scrape', async () => {
     expect(lint(await readFile(GOLDEN))).toEqual(CLEAN);
   });
 
-  test('is content with a whole scrape, self-metrics included', async () => {
+  test('accepts a whole scrape, including self-metrics', async () => {
     const fleet = smallFleet();
     const self = new SelfMetrics({ version: '1.2.3', revision: 'abc', fleet });
     self.configLoaded(true, 1_700_000_000_000);
@@ -40,18 +40,18 @@ describe.skipIf(!hasPromtool)('promtool check metrics', () => {
     expect(lint(Buffer.concat((await scraper.scrape('identity')).chunks))).toEqual(CLEAN);
   });
 
-  test('takes a scrape of many servers that were sent anything at all', async () => {
+  test('accepts a scrape of many servers that received arbitrary data', async () => {
     const histories = fc.sample(serverHistory, 100);
     expect(lint(await scrapeAfter(histories)), JSON.stringify(histories)).toEqual(CLEAN);
   });
 
-  test('minds nothing in the names of the other exporter but the one in milliseconds', async () => {
+  test('complains about the names of the other exporter only for the one in milliseconds', async () => {
     expect(lint(await readFile(GOLDEN_COMPATIBILITY)).complaints.split('\n')).toEqual([
       'pterodactyl_server_uptime_milliseconds use base unit "seconds" instead of "milliseconds"',
     ]);
   });
 
-  test('would find a gauge that is named as a counter', () => {
+  test('would find a gauge that is named like a counter', () => {
     expect(lint('# HELP a_total Help.\n# TYPE a_total gauge\na_total 1\n').complaints).toContain('a_total');
   });
 

@@ -32,7 +32,7 @@ beforeEach(() => setProxyVariables());
 
 afterEach(() => stage.clear());
 
-/** A port where connections are taken, and what comes is answered by nothing, by a text, or by the end. */
+/** A port that accepts connections, and answers data with a text, by closing, or not at all. */
 async function plainPort(answer?: string): Promise<{ readonly url: string; readonly open: OpenSockets }> {
   const open = new OpenSockets();
   const server = createServer((socket) => {
@@ -49,11 +49,11 @@ async function plainPort(answer?: string): Promise<{ readonly url: string; reado
 
 const as = (credentials: string, url: string) => url.replace('//', `//${credentials}@`);
 
-/** How a proxy can be in the way of `panel`; gives its address. */
+/** A way in which a proxy can fail for `panel`; returns its address. */
 interface ProxyTrouble {
   readonly what: string;
   readonly arrange: (panel: PanelOnStage) => Promise<string>;
-  /** What is said of it; SETTING stands for what named the proxy. */
+  /** The expected message; SETTING stands for what named the proxy. */
   readonly words: RegExp;
 }
 
@@ -66,18 +66,18 @@ const PROXY_TROUBLES: readonly ProxyTrouble[] = [
     words: /the proxy http:\/\/127\.0\.0\.1:1 can't be reached: connect ECONNREFUSED .*: check SETTING,/,
   },
   {
-    what: 'has a name that nobody knows',
+    what: "has a name that can't be resolved",
     arrange: async () => `http://me:${PASSWORD}@proxy.invalid:3128`,
     words: /the name of the proxy http:\/\/proxy\.invalid:3128 can't be resolved \(\w+\): check SETTING/,
   },
   {
-    what: 'asks for a user name and password',
+    what: 'requires a user name and password',
     arrange: async () => (await stage.proxy({ user })).url,
     words:
       /the proxy \S+ asks for a user name and password \(407\): give them in SETTING, as http:\/\/user:password@/,
   },
   {
-    what: 'refuses the user name and password',
+    what: 'rejects the user name and password',
     arrange: async () => as(`you:${PASSWORD}`, (await stage.proxy({ user })).url),
     words: /the proxy \S+ refuses the user name and password \((?:401|407)\): correct them in SETTING/,
   },
@@ -100,7 +100,7 @@ const PROXY_TROUBLES: readonly ProxyTrouble[] = [
     words: /TLS with the proxy https:\S+ failed \(\w+\): check its certificate and tls_config\.ca_file/,
   },
   {
-    what: 'speaks no TLS',
+    what: "doesn't speak TLS",
     arrange: async () => as(`me:${PASSWORD}`, (await plainPort(BAD_REQUEST)).url.replace('http:', 'https:')),
     words:
       /TLS with the proxy https:\S+ failed \(\w+\): check .* or make it http:\/\/ in SETTING if it speaks no TLS/,
@@ -110,7 +110,7 @@ const PROXY_TROUBLES: readonly ProxyTrouble[] = [
 const withSetting = ({ source }: RegExp, setting: string) => new RegExp(source.replace('SETTING', setting));
 
 describe.skipIf(!hasProxy).each(PROXY_TROUBLES)('a proxy that $what', ({ arrange, words }) => {
-  it("is named where it is in the panel's way", async () => {
+  it('is named if it is between the exporter and the panel', async () => {
     const panel = await stage.panel(tlsOf(good));
     const address = await arrange(panel);
     const exporter = await stage.exporter(panel, [trust, `proxy_url: ${address}`]);
@@ -121,7 +121,7 @@ describe.skipIf(!hasProxy).each(PROXY_TROUBLES)('a proxy that $what', ({ arrange
     expect(await everythingSaid(exporter)).not.toContain(PASSWORD);
   });
 
-  it("is named where it is in the nodes' way alone: servers are polled", async () => {
+  it('is named if it is only between the exporter and the nodes: servers are polled', async () => {
     const panel = await stage.panel(tlsOf(good), false);
     panel.sendSocketsTo('node.test');
     setProxyVariables({ HTTPS_PROXY: await arrange(panel) });
@@ -133,8 +133,8 @@ describe.skipIf(!hasProxy).each(PROXY_TROUBLES)('a proxy that $what', ({ arrange
   });
 });
 
-describe.skipIf(!hasProxy)('a proxy that asks for a user name and password in the way of plain calls', () => {
-  it('is named, as the trouble of the panel', async () => {
+describe.skipIf(!hasProxy)('a proxy for plain calls that requires a user name and password', () => {
+  it("is named as the panel's problem", async () => {
     const panel = await stage.panel();
     const proxy = await stage.proxy({ user });
     const exporter = await stage.exporter(panel, [`proxy_url: ${proxy.url}`, 'allow_insecure: true']);
@@ -147,7 +147,7 @@ describe.skipIf(!hasProxy)('a proxy that asks for a user name and password in th
   });
 });
 
-/** What may be wrong with a certificate behind a proxy, and the words for it. */
+/** What may be wrong with a certificate behind a proxy, and its message. */
 const CERTIFICATE_TROUBLES = [
   {
     what: 'comes from an unknown CA',
@@ -162,7 +162,7 @@ const CERTIFICATE_TROUBLES = [
     node: /"cause":"node_tls_expired".*Renew the node's certificate/,
   },
   {
-    what: 'is for another name, if for the proxy itself',
+    what: "is for another name, even the proxy's own",
     issue: () => authority.issue('DNS:elsewhere.test,DNS:localhost'),
     panel: /TLS with panel\.test:\d+ failed: .*\(ERR_TLS_CERT_ALTNAME_INVALID\).*set tls_config\.server_name/,
     node: /"cause":"node_tls_wrong_name".*correct the FQDN/,
@@ -170,7 +170,7 @@ const CERTIFICATE_TROUBLES = [
 ];
 
 describe.skipIf(!hasProxy).each(CERTIFICATE_TROUBLES)('a certificate that $what', (trouble) => {
-  it("is the panel's trouble and not the proxy's", async () => {
+  it("is reported as the panel's problem and not the proxy's", async () => {
     const panel = await stage.panel(tlsOf(await trouble.issue()));
     const proxy = await stage.proxy();
     const exporter = await stage.exporter(panel, [trust, `proxy_url: ${proxy.url}`]);
@@ -178,19 +178,22 @@ describe.skipIf(!hasProxy).each(CERTIFICATE_TROUBLES)('a certificate that $what'
     expect(panel.calls()).toBe(0);
   });
 
-  it.each(['node.test', '127.0.0.1'])("is the node's trouble and not the proxy's, for %s", async (host) => {
-    const node = await stage.panel(tlsOf(await trouble.issue()));
-    const panel = await stage.panel({}, false);
-    panel.sendSocketsTo(host, node.port, 'wss');
-    const proxy = await stage.proxy();
-    const exporter = await stage.exporter(panel, [trust, `proxy_url: ${proxy.url}`]);
-    expect(await expectLine(exporter, trouble.node)).not.toContain('the proxy');
-    expect(node.simulator.record.sockets(node.simulator.server('survival').uuid).opened).toBe(0);
-  });
+  it.each(['node.test', '127.0.0.1'])(
+    "is reported as the node's problem and not the proxy's, for %s",
+    async (host) => {
+      const node = await stage.panel(tlsOf(await trouble.issue()));
+      const panel = await stage.panel({}, false);
+      panel.sendSocketsTo(host, node.port, 'wss');
+      const proxy = await stage.proxy();
+      const exporter = await stage.exporter(panel, [trust, `proxy_url: ${proxy.url}`]);
+      expect(await expectLine(exporter, trouble.node)).not.toContain('the proxy');
+      expect(node.simulator.record.sockets(node.simulator.server('survival').uuid).opened).toBe(0);
+    },
+  );
 });
 
-describe.skipIf(!hasProxy)('a client certificate that is missing behind a proxy', () => {
-  it("is the panel's trouble and not the proxy's", async () => {
+describe.skipIf(!hasProxy)('a missing client certificate behind a proxy', () => {
+  it("is reported as the panel's problem and not the proxy's", async () => {
     const ca = await readFile(authority.file, 'utf8');
     const panel = await stage.panel(tlsOf(good, { ca, requestCert: true }));
     const proxy = await stage.proxy();
@@ -203,8 +206,8 @@ describe.skipIf(!hasProxy)('a client certificate that is missing behind a proxy'
   });
 });
 
-describe('a proxy that takes a tunnel and says nothing', () => {
-  it("is named where it is in the nodes' way, and holds no connections", async () => {
+describe('a proxy that accepts a tunnel and never answers', () => {
+  it('is named if it is between the exporter and the nodes, and no connections pile up', async () => {
     const panel = await stage.panel(tlsOf(good), false);
     panel.sendSocketsTo('node.test');
     const proxy = await plainPort();
@@ -215,7 +218,7 @@ describe('a proxy that takes a tunnel and says nothing', () => {
     await vi.waitFor(() => expect(proxy.open.size).toBeLessThan(3), { timeout: 5_000, interval: 20 });
   });
 
-  it('holds none of a socket that is given up', async () => {
+  it('keeps no connection of a socket that was given up', async () => {
     const panel = await stage.panel(tlsOf(good), false);
     panel.sendSocketsTo('node.test');
     const proxy = await plainPort();
@@ -226,7 +229,7 @@ describe('a proxy that takes a tunnel and says nothing', () => {
     await vi.waitFor(() => expect(proxy.open.size).toBe(0), { timeout: 5_000, interval: 20 });
   });
 
-  it("is named where it is in the panel's way, after the time that a connect may take", async () => {
+  it('is named if it is between the exporter and the panel, after the connect timeout', async () => {
     const panel = await stage.panel(tlsOf(good));
     const proxy = await plainPort();
     const settings = [trust, `proxy_url: ${proxy.url}`, 'connect_timeout: 1s'];

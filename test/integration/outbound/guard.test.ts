@@ -27,7 +27,7 @@ afterEach(() => stage.clear());
 
 describe.skipIf(!hasProxy)('a panel behind a proxy', () => {
   it.each(['127.0.0.1', 'localhost', '[::1]', '169.254.169.254'])(
-    'can send no socket to %s, where the proxy is or could reach',
+    "can't make the proxy connect to %s, a loopback or link-local address",
     async (host) => {
       const panel = await stage.panel(tlsOf(certificate));
       panel.sendSocketsTo(host);
@@ -39,7 +39,7 @@ describe.skipIf(!hasProxy)('a panel behind a proxy', () => {
     },
   );
 
-  it('can send a socket to no host that socket_hosts leaves out', async () => {
+  it("can't make the exporter connect to a host that socket_hosts doesn't list", async () => {
     const panel = await stage.panel(tlsOf(certificate));
     const proxy = await stage.proxy();
     const settings = [trust, `proxy_url: ${proxy.url}`, 'socket_hosts: [other.test]'];
@@ -48,14 +48,14 @@ describe.skipIf(!hasProxy)('a panel behind a proxy', () => {
     expect(new Set(await proxy.requests())).toEqual(new Set([`CONNECT ${panel.host}`]));
   });
 
-  it('can send one to those that it names', async () => {
+  it('can make the exporter connect to the hosts that socket_hosts lists', async () => {
     const panel = await stage.panel(tlsOf(certificate));
     const proxy = await stage.proxy();
     const settings = [trust, `proxy_url: ${proxy.url}`, 'socket_hosts: [node.test]'];
     await streaming(await stage.exporter(panel, settings));
   });
 
-  it('can send no socket past the proxy, by NO_PROXY, to a name that leads to this machine', async () => {
+  it("can't bypass the proxy, by NO_PROXY, with a name that resolves to this machine", async () => {
     const names = startNameService();
     names.add('node.test');
     syncBuiltinESMExports();

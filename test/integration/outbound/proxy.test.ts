@@ -27,7 +27,7 @@ afterEach(() => stage.clear());
 const tunnels = ({ port }: PanelOnStage) => [`CONNECT panel.test:${port}`, `CONNECT node.test:${port}`];
 
 describe.skipIf(!hasProxy)('proxy_url', () => {
-  it('takes calls and sockets through the proxy, which resolves their names', async () => {
+  it('routes calls and sockets through the proxy, which resolves their names', async () => {
     const panel = await stage.panel(tlsOf(certificate));
     const proxy = await stage.proxy();
     await streaming(await stage.exporter(panel, [trust, `proxy_url: ${proxy.url}`]));
@@ -36,7 +36,7 @@ describe.skipIf(!hasProxy)('proxy_url', () => {
     expect(requests.filter((line) => line.includes('node.test'))).toHaveLength(2);
   });
 
-  it('carries the user name and password, which may be percent-encoded', async () => {
+  it('may contain a user name and password, also percent-encoded', async () => {
     const panel = await stage.panel(tlsOf(certificate));
     const proxy = await stage.proxy({ user: { name: 'prometheus', password: 'pass.word-1' } });
     const address = proxy.url.replace('//', '//prometheus:%70ass%2Eword-1@');
@@ -44,14 +44,14 @@ describe.skipIf(!hasProxy)('proxy_url', () => {
     expect(new Set(await proxy.requests())).toEqual(new Set(tunnels(panel)));
   });
 
-  it('may speak TLS, with a certificate of the same private CA', async () => {
+  it('may use TLS, with a certificate of the same private CA', async () => {
     const panel = await stage.panel(tlsOf(certificate));
     const proxy = await stage.proxy({ certificate });
     await streaming(await stage.exporter(panel, [trust, `proxy_url: ${proxy.url}`]));
     expect(new Set(await proxy.requests())).toEqual(new Set(tunnels(panel)));
   });
 
-  it('may speak TLS with any certificate where none is verified', async () => {
+  it('may use TLS with any certificate if verification is off', async () => {
     const panel = await stage.panel(tlsOf(certificate));
     const proxy = await stage.proxy({ certificate: await authority.issue('DNS:elsewhere.test', 'expired') });
     const lax = 'tls_config: { insecure_skip_verify: true }';
@@ -61,25 +61,28 @@ describe.skipIf(!hasProxy)('proxy_url', () => {
   it.each([
     ['http', false],
     ['https', true],
-  ])('of %s is asked for plain calls in full, and tunnels plain sockets', async (_scheme, secure) => {
-    const panel = await stage.panel();
-    const proxy = await stage.proxy(secure ? { certificate } : {});
-    const settings = [trust, `proxy_url: ${proxy.url}`, 'allow_insecure: true'];
-    await streaming(await stage.exporter(panel, settings));
-    const requests = await proxy.requests();
-    expect(requests).toContain(`CONNECT node.test:${panel.port}`);
-    const calls = requests.filter((line) => line.startsWith(`GET ${panel.url}/api/client`));
-    expect(calls).toHaveLength(panel.calls());
-  });
+  ])(
+    'of %s receives plain calls in absolute form, and tunnels for plain sockets',
+    async (_scheme, secure) => {
+      const panel = await stage.panel();
+      const proxy = await stage.proxy(secure ? { certificate } : {});
+      const settings = [trust, `proxy_url: ${proxy.url}`, 'allow_insecure: true'];
+      await streaming(await stage.exporter(panel, settings));
+      const requests = await proxy.requests();
+      expect(requests).toContain(`CONNECT node.test:${panel.port}`);
+      const calls = requests.filter((line) => line.startsWith(`GET ${panel.url}/api/client`));
+      expect(calls).toHaveLength(panel.calls());
+    },
+  );
 
-  it('is heeded for a panel on this machine, too, and its nodes by address', async () => {
+  it('applies to a panel on this machine too, and to nodes given by address', async () => {
     const panel = await stage.panel(tlsOf(certificate), false);
     const proxy = await stage.proxy();
     await streaming(await stage.exporter(panel, [trust, `proxy_url: ${proxy.url}`]));
     expect(new Set(await proxy.requests())).toEqual(new Set([`CONNECT ${panel.host}`]));
   });
 
-  it('goes before the environment', async () => {
+  it('takes precedence over the environment', async () => {
     setProxyVariables({ HTTPS_PROXY: 'http://127.0.0.1:1', NO_PROXY: '*' });
     const panel = await stage.panel(tlsOf(certificate));
     const proxy = await stage.proxy();
@@ -97,15 +100,18 @@ describe.skipIf(!hasProxy)("the environment's proxy", () => {
 
   afterEach(() => names.end());
 
-  it.each(['HTTPS_PROXY', 'https_proxy', 'ALL_PROXY'])('of %s takes calls and sockets', async (variable) => {
-    const panel = await stage.panel(tlsOf(certificate));
-    const proxy = await stage.proxy();
-    setProxyVariables({ [variable]: proxy.url });
-    await streaming(await stage.exporter(panel, [trust]));
-    expect(new Set(await proxy.requests())).toEqual(new Set(tunnels(panel)));
-  });
+  it.each(['HTTPS_PROXY', 'https_proxy', 'ALL_PROXY'])(
+    'in %s is used for calls and sockets',
+    async (variable) => {
+      const panel = await stage.panel(tlsOf(certificate));
+      const proxy = await stage.proxy();
+      setProxyVariables({ [variable]: proxy.url });
+      await streaming(await stage.exporter(panel, [trust]));
+      expect(new Set(await proxy.requests())).toEqual(new Set(tunnels(panel)));
+    },
+  );
 
-  it('speaks plain HTTP where it is named without a scheme', async () => {
+  it('uses plain HTTP if it has no scheme', async () => {
     const panel = await stage.panel(tlsOf(certificate));
     const proxy = await stage.proxy({ user: { name: 'me', password: 'secret' } });
     setProxyVariables({ HTTPS_PROXY: `me:secret@${proxy.host}` });
@@ -113,7 +119,7 @@ describe.skipIf(!hasProxy)("the environment's proxy", () => {
     expect(new Set(await proxy.requests())).toEqual(new Set(tunnels(panel)));
   });
 
-  it.each(['HTTP_PROXY', 'http_proxy'])('of %s takes plain calls and sockets', async (variable) => {
+  it.each(['HTTP_PROXY', 'http_proxy'])('in %s is used for plain calls and sockets', async (variable) => {
     const panel = await stage.panel();
     const proxy = await stage.proxy();
     setProxyVariables({ [variable]: proxy.url, HTTPS_PROXY: 'http://127.0.0.1:1' });
@@ -127,7 +133,7 @@ describe.skipIf(!hasProxy)("the environment's proxy", () => {
     ['NO_PROXY', 'node.test', ['panel.test']],
     ['no_proxy', 'panel.test', ['node.test']],
     ['NO_PROXY', '.test', []],
-  ])('leaves out what %s has: %s', async (variable, exception, proxied) => {
+  ])('is not used for what %s contains: %s', async (variable, exception, proxied) => {
     const panel = await stage.panel(tlsOf(certificate));
     const proxy = await stage.proxy();
     setProxyVariables({ HTTPS_PROXY: proxy.url, [variable]: exception });
@@ -139,7 +145,7 @@ describe.skipIf(!hasProxy)("the environment's proxy", () => {
     expect(new Set(await proxy.requests())).toEqual(new Set(expected));
   });
 
-  it('leads nowhere on this machine', async () => {
+  it('is not used for this machine', async () => {
     const panel = await stage.panel(tlsOf(certificate), false);
     const proxy = await stage.proxy();
     setProxyVariables({ HTTPS_PROXY: proxy.url, ALL_PROXY: proxy.url });

@@ -11,10 +11,10 @@ import {
 
 const SERVERS = [{ name: 'survival' }, { name: 'creative' }];
 
-/** Makes half a second of the half minute after which a server is polled. */
+/** Turns the half minute after which a server is polled into half a second. */
 const SPEED = 60;
 
-/** Nobody waits for the panel's limit, and deadlines, which are real work in less time, are wide. */
+/** The panel's limit is too high to wait for, and deadlines for real work are long. */
 const SETTINGS = [
   'requests_per_minute: 3000',
   'request_timeout: 20m',
@@ -24,11 +24,11 @@ const SETTINGS = [
 
 const VARIABLES = ['http_proxy', 'https_proxy', 'all_proxy', 'no_proxy'];
 
-/** What stands around one exporter, stopped all together. */
+/** The parts around one exporter, which are stopped together. */
 export class Stage {
   readonly #stops: (() => Promise<void>)[] = [];
 
-  /** A panel, which tells sockets to go to `node.test`, in place of the loopback address, where `named`. */
+  /** A panel; if `named`, it sends sockets to `node.test` instead of the loopback address. */
   async panel(options: SimulatorOptions = {}, named = true): Promise<PanelOnStage> {
     const simulator = await startSimulator({ servers: SERVERS, ...options });
     this.later(() => simulator.stop());
@@ -63,7 +63,7 @@ export class Stage {
   }
 }
 
-/** A simulated panel under the name that it is configured by. */
+/** A simulated panel, and the name under which it is configured. */
 export class PanelOnStage {
   readonly simulator: Simulator;
   readonly url: string;
@@ -80,7 +80,7 @@ export class PanelOnStage {
     simulator.set({ expectedOrigin: this.url });
   }
 
-  /** Names this host, and this port where it isn't the panel's own, as the one of all nodes. */
+  /** Advertises this host, and this port unless it is the panel's own, as the address of all nodes. */
   sendSocketsTo(host: string, port = this.port, scheme = this.url.startsWith('https') ? 'wss' : 'ws'): void {
     for (const { uuid } of this.simulator.servers) {
       this.simulator.advertise(uuid, `${scheme}://${host}:${port}/api/servers/${uuid}/ws`);
@@ -92,7 +92,7 @@ export class PanelOnStage {
   }
 }
 
-/** Forgets the proxies of the machine's own environment, and sets those of a test. */
+/** Clears the proxy variables of the machine's environment, and sets those of a test. */
 export function setProxyVariables(variables: Readonly<Record<string, string>> = {}): void {
   for (const name of VARIABLES) {
     vi.stubEnv(name, undefined);
@@ -108,7 +108,7 @@ export async function streaming(exporter: ExporterUnderTest): Promise<void> {
   }
 }
 
-/** Waits for a warning or an error in the log that matches, with all that it carries. */
+/** Waits for a warning or an error in the log that matches, and returns it with its fields. */
 export function expectLine(exporter: ExporterUnderTest, words: RegExp): Promise<string> {
   return vi.waitFor(
     () => {
@@ -123,7 +123,7 @@ export function expectLine(exporter: ExporterUnderTest, words: RegExp): Promise<
   );
 }
 
-/** All that the exporter says of itself. */
+/** Everything that the exporter exposes. */
 export async function everythingSaid({ lines, url }: ExporterUnderTest): Promise<string> {
   const pages = await Promise.all(
     ['/', '/metrics', '/api/v1/servers'].map(async (path) => (await fetch(`${url}${path}`)).text()),
@@ -131,7 +131,7 @@ export async function everythingSaid({ lines, url }: ExporterUnderTest): Promise
   return [JSON.stringify(lines), ...pages].join('\n');
 }
 
-/** A panel's TLS: its certificate, and what else a server of Node's may be told. */
+/** A panel's TLS: its certificate, and further options of a Node.js server. */
 export function tlsOf(
   certificate: Certificate,
   more: { readonly ca?: string; readonly requestCert?: boolean; readonly SNICallback?: unknown } = {},

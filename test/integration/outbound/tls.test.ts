@@ -24,7 +24,7 @@ beforeEach(() => setProxyVariables());
 
 afterEach(() => stage.clear());
 
-/** A `tls_config` of these settings. */
+/** A `tls_config` with these settings. */
 const tlsConfig = (settings: Readonly<Record<string, string | boolean>>) =>
   `tls_config: { ${Object.entries(settings)
     .map(([key, value]) => `${key}: ${JSON.stringify(value)}`)
@@ -33,7 +33,7 @@ const tlsConfig = (settings: Readonly<Record<string, string | boolean>>) =>
 const socketsOpened = (panel: Awaited<ReturnType<Stage['panel']>>) =>
   panel.simulator.record.sockets(panel.simulator.server('survival').uuid).opened;
 
-/** Nothing was told to the panel, and the line says why. */
+/** The panel received nothing, and the line says why. */
 async function expectRefused(exporter: ExporterUnderTest, words: RegExp): Promise<void> {
   await expectLine(exporter, words);
   await exporter.until('gameserver_panel_up', { panel: 'main' }, 0);
@@ -45,7 +45,7 @@ describe('ca_file', () => {
     await streaming(await stage.exporter(panel, [tlsConfig({ ca_file: authority.file })]));
   });
 
-  it('may hold several authorities', async () => {
+  it('may contain several certificate authorities', async () => {
     const both = join(dirname(authority.file), 'both.pem');
     const texts = await Promise.all([stranger.file, authority.file].map((file) => readFile(file, 'utf8')));
     await writeFile(both, texts.join('\n'));
@@ -54,9 +54,9 @@ describe('ca_file', () => {
   });
 
   it.each([
-    ['left out', () => []],
+    ['missing', () => []],
     ['of another authority', () => [tlsConfig({ ca_file: stranger.file })]],
-  ])('is named where it is %s', async (_what, settings) => {
+  ])('is named in the error if it is %s', async (_what, settings) => {
     const panel = await stage.panel(tlsOf(good), false);
     const exporter = await stage.exporter(panel, settings());
     await expectRefused(
@@ -68,7 +68,7 @@ describe('ca_file', () => {
 });
 
 describe('cert_file and key_file', () => {
-  /** A panel, and nodes, that want a certificate of the stranger's. */
+  /** A panel, and nodes, that require a certificate of the other authority. */
   async function strictPanel() {
     const ca = await readFile(stranger.file, 'utf8');
     return stage.panel(tlsOf(good, { ca, requestCert: true }), false);
@@ -85,7 +85,7 @@ describe('cert_file and key_file', () => {
     return tlsConfig({ ca_file: authority.file, cert_file, key_file });
   }
 
-  it('are shown to the panel and its nodes', async () => {
+  it('are presented to the panel and its nodes', async () => {
     const panel = await strictPanel();
     const exporter = await stage.exporter(panel, [await client()]);
     await streaming(exporter);
@@ -93,14 +93,14 @@ describe('cert_file and key_file', () => {
     expect(await everythingSaid(exporter)).not.toContain(key.split('\n')[1]);
   });
 
-  it('are named where they are left out', async () => {
+  it('are named in the error if they are missing', async () => {
     const panel = await strictPanel();
     const exporter = await stage.exporter(panel, [tlsConfig({ ca_file: authority.file })]);
     await expectRefused(exporter, /TLS with 127\.0\.0\.1:\d+ failed: .*tls_config\.cert_file and key_file/);
     expect(panel.calls()).toBe(0);
   });
 
-  it('are named where they are left out and a node wants them', async () => {
+  it('are named in the error if they are missing and only a node requires them', async () => {
     const node = await strictPanel();
     const panel = await stage.panel({}, false);
     panel.sendSocketsTo('127.0.0.1', node.port, 'wss');
@@ -124,7 +124,7 @@ describe('server_name', () => {
 
   afterEach(() => names.end());
 
-  it("is the name that the panel's certificate is for, and not the nodes'", async () => {
+  it("is the expected name in the panel's certificate, but not in the nodes'", async () => {
     const asked = new Set<string>();
     const SNICallback = (name: string, answer: (error: null) => void) => {
       asked.add(name);
@@ -138,7 +138,7 @@ describe('server_name', () => {
     expect(asked).toEqual(new Set(['panel.example.com', 'node.test']));
   });
 
-  it('lets no node pass under it', async () => {
+  it("doesn't make a node's certificate valid", async () => {
     const panel = await stage.panel(tlsOf(await authority.issue('DNS:panel.example.com')), false);
     panel.sendSocketsTo('node.test');
     const settings = { ca_file: authority.file, server_name: 'panel.example.com' };
@@ -147,7 +147,7 @@ describe('server_name', () => {
     expect(socketsOpened(panel)).toBe(0);
   });
 
-  it('is named where the certificate is for another', async () => {
+  it('is named in the error if the certificate has another name', async () => {
     const panel = await stage.panel(tlsOf(good), false);
     const settings = { ca_file: authority.file, server_name: 'panel.example.com' };
     const exporter = await stage.exporter(panel, [tlsConfig(settings)]);
@@ -159,12 +159,12 @@ describe('server_name', () => {
 });
 
 describe('insecure_skip_verify', () => {
-  it('takes any certificate, for calls and sockets', async () => {
+  it('accepts any certificate, for calls and sockets', async () => {
     const panel = await stage.panel(tlsOf(await stranger.issue('DNS:elsewhere.test', 'expired')), false);
     await streaming(await stage.exporter(panel, [tlsConfig({ insecure_skip_verify: true })]));
   });
 
-  it('that is false takes none of them', async () => {
+  it('accepts none of them if it is false', async () => {
     const panel = await stage.panel(tlsOf(await stranger.issue(HERE, 'expired')), false);
     const exporter = await stage.exporter(panel, [tlsConfig({ insecure_skip_verify: false })]);
     await expectRefused(exporter, /TLS with .* failed/);

@@ -40,7 +40,7 @@ function ask(baseUrl: string, more: Partial<PanelApiOptions> = {}) {
 const answered = { value: { suspended: false } };
 
 describe('TLS', () => {
-  it('refuses a certificate that nobody vouches for, and says what to set', async () => {
+  it('rejects a certificate of an unknown CA, and says what to set', async () => {
     const error = await ask((await panel(ours)).url).catch((reason: PanelError) => reason);
     expect(error).toMatchObject({ problem: { cause: 'tls_unknown_ca' } });
     expect((error as PanelError).message).toMatch(
@@ -49,17 +49,17 @@ describe('TLS', () => {
     expect(CAUSES.tls_unknown_ca.remedy).toContain('tls_config.ca_file');
   });
 
-  it('takes the certificate of its own CA', async () => {
+  it('accepts a certificate of the configured CA', async () => {
     await expect(ask((await panel(ours)).url, { tls: { ca: ours.cert } })).resolves.toMatchObject(answered);
   });
 
-  it('takes any certificate where it must not verify', async () => {
+  it('accepts any certificate if verification is off', async () => {
     await expect(ask((await panel(ours)).url, { tls: { insecureSkipVerify: true } })).resolves.toMatchObject(
       answered,
     );
   });
 
-  it('refuses a certificate for another name, unless that is the one to expect', async () => {
+  it('rejects a certificate for another name, unless that name is configured', async () => {
     const { url } = await panel(named);
     const tls = { ca: named.cert };
     await expect(ask(url, { tls })).rejects.toMatchObject({ problem: { cause: 'tls_wrong_name' } });
@@ -68,7 +68,7 @@ describe('TLS', () => {
     );
   });
 
-  it('shows a certificate of its own where the panel asks for one', async () => {
+  it('presents its own certificate if the panel requests one', async () => {
     const server = createTlsServer({ ...ours, ca: named.cert, requestCert: true, rejectUnauthorized: true });
     const asked: (TLSSocket | Error)[] = [];
     server.on('secureConnection', (socket) => {
@@ -86,7 +86,7 @@ describe('TLS', () => {
     await expect(ask(url, { tls: { ...tls, ...named } })).resolves.toMatchObject(answered);
   });
 
-  it('says so when the peer speaks no TLS', async () => {
+  it("reports that the peer doesn't speak TLS", async () => {
     const { port } = await panel();
     await expect(ask(`https://127.0.0.1:${port}`)).rejects.toMatchObject({
       problem: { cause: 'tls_plain_port' },
@@ -113,7 +113,7 @@ async function listening(server: TcpServer): Promise<number> {
   return address.port;
 }
 
-/** A proxy that tunnels what is asked of it, and keeps the heads of the requests that it got. */
+/** A proxy that opens the requested tunnels, and keeps the heads of its requests. */
 async function tunnel(respond: (head: string, client: Socket) => void) {
   const heads: string[] = [];
   const server = createServer((client) => {
@@ -139,7 +139,7 @@ function forward(head: string, client: Socket): void {
 }
 
 describe('a proxy', () => {
-  it('carries TLS to the panel in a tunnel, with the options of the panel', async () => {
+  it("carries TLS to the panel in a tunnel, with the panel's options", async () => {
     const server = await panel(ours);
     const proxy = await tunnel(forward);
     await expect(ask(server.url, { proxyUrl: proxy.url, tls: { ca: ours.cert } })).resolves.toMatchObject(
@@ -154,7 +154,7 @@ describe('a proxy', () => {
     });
   });
 
-  it('is asked for plain HTTP in absolute form', async () => {
+  it('receives plain HTTP in absolute form', async () => {
     const server = await panel();
     const proxy = await tunnel(forward);
     await expect(ask(server.url, { proxyUrl: proxy.url })).resolves.toMatchObject(answered);
@@ -163,7 +163,7 @@ describe('a proxy', () => {
     );
   });
 
-  it('comes from the environment where none is set, which may except the panel', async () => {
+  it('comes from the environment if none is configured, which may exclude the panel', async () => {
     const body = JSON.stringify(RESOURCES);
     const proxy = await tunnel((_head, client) =>
       client.end(`HTTP/1.1 200 OK\r\nContent-Length: ${body.length}\r\nConnection: close\r\n\r\n${body}`),
@@ -184,7 +184,7 @@ describe('a proxy', () => {
     await expect(ask(server.url)).resolves.toMatchObject(answered);
   });
 
-  it('that takes a tunnel and says nothing is given up after the time to connect', async () => {
+  it('that accepts a tunnel and never answers is given up after the connect timeout', async () => {
     const server = await panel(ours);
     const hanging = await tunnel(() => {});
     const options = { proxyUrl: hanging.url, connectTimeoutMs: 100, requestTimeoutMs: 20_000 };
@@ -194,7 +194,7 @@ describe('a proxy', () => {
     expect((error as PanelError).message).not.toContain('within');
   });
 
-  it('that refuses, hangs or is not there is named, and not the panel', async () => {
+  it('that refuses, hangs or is down is named instead of the panel', async () => {
     const server = await panel(ours);
     const refusing = await tunnel((_head, client) =>
       client.end('HTTP/1.1 407 Proxy Authentication Required\r\n\r\n'),
@@ -212,7 +212,7 @@ describe('a proxy', () => {
     });
   });
 
-  it('whose address is none is refused without repeating it', () => {
+  it('with an invalid address is rejected without repeating the address', () => {
     const options = apiOptions('https://panel.example.com', { proxyUrl: 'http://user:s3cret@' });
     expect(() => new PanelApi(options)).toThrow('proxy_url is not a URL');
     expect(() => new PanelApi(options)).not.toThrow('s3cret');
@@ -220,7 +220,7 @@ describe('a proxy', () => {
 });
 
 describe('a hanging handshake', () => {
-  it('is given up when the call is withdrawn', async () => {
+  it('is given up when the call is aborted', async () => {
     const port = await listening(createServer(() => {}));
     const api = new PanelApi(apiOptions(`https://127.0.0.1:${port}`, { connectTimeoutMs: 3_600_000 }));
     closers.push(() => api.close());
@@ -238,7 +238,7 @@ describe('a hanging handshake', () => {
     });
   });
 
-  it('is given up after the time to connect', async () => {
+  it('is given up after the connect timeout', async () => {
     const port = await listening(createServer(() => {}));
     await expect(ask(`https://127.0.0.1:${port}`, { connectTimeoutMs: 100 })).rejects.toMatchObject({
       problem: { cause: 'node_silent' },

@@ -68,7 +68,7 @@ async function listen(onConnection: (socket: Socket) => void): Promise<string> {
 }
 
 describe('a call', () => {
-  it('sends exactly the headers of the contract, and nothing of a browser', async () => {
+  it('sends exactly the documented headers, and none of a browser', async () => {
     const server = await serve(json(200, CREDENTIALS));
     const { api } = apiOf(`${server.url}/`);
     await api.credentials('1a7ce997', never());
@@ -85,7 +85,7 @@ describe('a call', () => {
     });
   });
 
-  it('gives what was answered, with what the headers say of the limit', async () => {
+  it('returns the answer, and what its headers say about the limit', async () => {
     const server = await serve(
       json(200, RESOURCES, { 'X-RateLimit-Limit': '240', 'X-RateLimit-Remaining': '239' }),
     );
@@ -110,7 +110,7 @@ describe('a call', () => {
     expect(telemetry.calls).toEqual(['resources 200']);
   });
 
-  it('asks for a page of the listing, below the path of the base address', async () => {
+  it('requests a page of the listing, below the path of the base address', async () => {
     const server = await serve(json(200, { data: [], meta: { pagination: { total_pages: 2 } } }));
     const { api, telemetry } = apiOf(`${server.url}/panel`);
     await expect(api.listing({ page: 2, perPage: 100, type: 'admin' }, never())).resolves.toEqual({
@@ -120,14 +120,14 @@ describe('a call', () => {
     expect(telemetry.calls).toEqual(['listing 200']);
   });
 
-  it('keeps an id in its place in the path', async () => {
+  it('keeps an id within its segment of the path', async () => {
     const server = await serve(json(200, RESOURCES));
     const { api } = apiOf(server.url);
     await api.resources('../a b?c', never());
     expect(server.requests[0]?.url).toBe('/api/client/servers/%2E%2E%2Fa%20b%3Fc/resources');
   });
 
-  it('uses the key of the moment', async () => {
+  it('uses the current key', async () => {
     const server = await serve(json(200, RESOURCES));
     let key = 'old';
     const { api } = apiOf(server.url, { apiKey: () => key });
@@ -141,7 +141,7 @@ describe('a call', () => {
   });
 });
 
-describe('an answer that is no success', () => {
+describe('an unsuccessful answer', () => {
   const flat = { error: 'Trouble', message: 'in the words of the panel' };
   const forms = [
     ['the envelope', (status: number) => json(status, envelope('in the words of the panel')), true],
@@ -149,7 +149,7 @@ describe('an answer that is no success', () => {
     ['a page', page, false],
   ] as const;
 
-  describe.each(forms)('in %s', (_form, answer, fromPanel) => {
+  describe.each(forms)('as %s', (_form, answer, fromPanel) => {
     // Only an answer in the panel's own form says something about a server; any other concerns the panel.
     it.each([
       [400, 'bad_request', 'not_a_panel'],
@@ -161,7 +161,7 @@ describe('an answer that is no success', () => {
       [500, 'panel_error', 'panel_error'],
       [502, 'panel_down', 'panel_down'],
       [503, 'panel_down', 'panel_down'],
-    ])('%i gives one clear line', async (status, own, foreign) => {
+    ])('results in one clear line for status %i', async (status, own, foreign) => {
       const server = await serve(answer(status));
       const { api, telemetry } = apiOf(server.url);
       const error = await failureOf(api.credentials('ab', never()));
@@ -173,16 +173,16 @@ describe('an answer that is no success', () => {
     });
   });
 
-  it('tells a node out of reach from a panel out of reach by the envelope', async () => {
+  it('shows by its envelope whether the node or the panel is unreachable', async () => {
     const node = apiOf((await serve(json(504, envelope('node')))).url);
     const panel = apiOf((await serve(page(504))).url);
     expect(await causeOf(node.api.credentials('ab', never()))).toBe('node_unreachable');
     expect(await causeOf(panel.api.credentials('ab', never()))).toBe('timeout');
-    // A call for resources waits for a node, whoever gives up.
+    // A call for resources waits for a node, whichever side gives up.
     expect(await causeOf(panel.api.resources('ab', never()))).toBe('node_silent');
   });
 
-  it('is not followed where it redirects, but named', async () => {
+  it('that redirects is not followed, but named', async () => {
     const target = await serve(json(200, RESOURCES));
     const server = await serve((response) =>
       response.writeHead(302, { location: `${target.url}/login` }).end(),
@@ -193,13 +193,13 @@ describe('an answer that is no success', () => {
     expect(target.requests).toEqual([]);
   });
 
-  it('carries what a 429 asks for', async () => {
+  it('with status 429 carries the time to wait', async () => {
     const server = await serve(json(429, {}, { 'Retry-After': '12', 'X-RateLimit-Limit': '5' }));
     const error = await failureOf(apiOf(server.url).api.credentials('ab', never()));
     expect(error).toMatchObject({ problem: { retryAfterMs: 12_000 }, limitPerMinute: 5 });
   });
 
-  it('counts with the words that came before the connection broke', async () => {
+  it('counts with the text that arrived before the connection broke', async () => {
     const server = await serve((response) => {
       response.writeHead(403, { 'content-length': '100' });
       response.write('not for you', () => response.destroy());
@@ -210,7 +210,7 @@ describe('an answer that is no success', () => {
     });
   });
 
-  it('is read no further than its words may stand', async () => {
+  it('is read only as far as its text is kept', async () => {
     const server = await serve((response) => {
       response.writeHead(404, { 'content-type': 'text/plain' });
       const more = () => {
@@ -225,7 +225,7 @@ describe('an answer that is no success', () => {
   });
 });
 
-describe('a success that is none', () => {
+describe('an unusable successful answer', () => {
   it.each([
     ['a page', page(200), 'it is a page and not JSON', 'not_json'],
     ['text', json(200, undefined), 'it is not JSON', 'not_json'],
@@ -236,7 +236,7 @@ describe('a success that is none', () => {
       'not_json',
     ],
     ['another shape', json(200, { object: 'stats' }), 'expected an object with "attributes"', 'bad_shape'],
-  ])('%s is an answer that cannot be used', async (_name, answer, words, counted) => {
+  ])('is rejected if it is %s', async (_name, answer, words, counted) => {
     const cause = _name === 'a page' ? 'login_page' : 'bad_answer';
     const server = await serve(answer);
     const { api, telemetry } = apiOf(server.url);
@@ -247,7 +247,7 @@ describe('a success that is none', () => {
     expect(telemetry.calls).toEqual(['resources 200']);
   });
 
-  it('too long is cut off at 1 MiB, but at 8 MiB in the listing', async () => {
+  it('is cut off at 1 MiB, or at 8 MiB in the listing', async () => {
     const body = { data: [], filler: 'x'.repeat(2 * 1_048_576) };
     const server = await serve(json(200, body));
     const { api, telemetry } = apiOf(server.url);
@@ -260,7 +260,7 @@ describe('a success that is none', () => {
     });
   });
 
-  it('without end is cut off', async () => {
+  it('is cut off if it never ends', async () => {
     const server = await serve((response) => {
       const more = () => {
         while (!response.destroyed && response.write(' '.repeat(65_536)));
@@ -271,7 +271,7 @@ describe('a success that is none', () => {
     expect(await causeOf(apiOf(server.url).api.listing({ page: 1, perPage: 1 }, never()))).toBe('bad_answer');
   });
 
-  it('compressed is not unpacked: a bomb costs only its own length', async () => {
+  it('is rejected if it is compressed: a bomb costs only its compressed length', async () => {
     const bomb = gzipSync(Buffer.alloc(64 * 1_048_576, ' '));
     const server = await serve((response) =>
       response.writeHead(200, { 'content-encoding': 'gzip' }).end(bomb),
@@ -283,7 +283,7 @@ describe('a success that is none', () => {
 });
 
 describe('a call without an answer', () => {
-  it('says that a name does not resolve', async () => {
+  it("reports a name that can't be resolved", async () => {
     const { api, telemetry } = apiOf('http://does-not-exist.invalid');
     const error = await failureOf(api.resources('ab', never()));
     expect(error.problem.cause).toBe('dns');
@@ -291,7 +291,7 @@ describe('a call without an answer', () => {
     expect(telemetry.calls).toEqual(['resources dns']);
   });
 
-  it('says that nothing listens', async () => {
+  it('reports that nothing listens', async () => {
     const server = await scriptedServer(json(200, {}));
     await server.close();
     const error = await failureOf(apiOf(server.url).api.resources('ab', never()));
@@ -300,10 +300,10 @@ describe('a call without an answer', () => {
   });
 
   it.each([
-    // A port that speaks TLS hangs up on plain HTTP.
-    ['cuts the connection', (socket: Socket) => void socket.end(), 'https_needed'],
-    ['speaks something else', (socket: Socket) => void socket.end('SSH-2.0-OpenSSH_9.6\r\n'), 'connection'],
-  ])('says that the peer %s', async (_name, onConnection, cause) => {
+    // A port that speaks TLS closes a plain HTTP connection.
+    ['closes the connection', (socket: Socket) => void socket.end(), 'https_needed'],
+    ['speaks another protocol', (socket: Socket) => void socket.end('SSH-2.0-OpenSSH_9.6\r\n'), 'connection'],
+  ])('reports that the peer %s', async (_name, onConnection, cause) => {
     const url = await listen(onConnection);
     expect(await causeOf(apiOf(url).api.resources('ab', never()))).toBe(cause);
   });
@@ -311,7 +311,7 @@ describe('a call without an answer', () => {
   it.each([
     ['headers', () => {}],
     ['a body', (response: { write: (text: string) => unknown }) => void response.write('{')],
-  ])('gives up at the deadline when %s hangs', async (_name, answer) => {
+  ])('ends at the deadline if %s hangs', async (_name, answer) => {
     const server = await serve(answer);
     const { api, telemetry } = apiOf(server.url, { requestTimeoutMs: 100 });
     const error = await failureOf(api.resources('ab', never()));
@@ -320,7 +320,7 @@ describe('a call without an answer', () => {
     expect(telemetry.calls).toEqual(['resources timeout']);
   });
 
-  it('gives up at the deadline however slowly a body drips', async () => {
+  it('ends at the deadline however slowly a body arrives', async () => {
     const server = await serve((response) => {
       const drip = setInterval(() => response.write(' '), 10);
       response.on('close', () => clearInterval(drip));
@@ -329,7 +329,7 @@ describe('a call without an answer', () => {
     expect(await causeOf(api.credentials('ab', never()))).toBe('timeout');
   });
 
-  it('gives up at once, with the reason of its signal, when it is withdrawn', async () => {
+  it('ends at once, with the reason of its signal, if it is aborted', async () => {
     const server = await serve(() => {});
     const { api, telemetry } = apiOf(server.url);
     const controller = new AbortController();

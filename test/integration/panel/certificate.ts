@@ -6,7 +6,7 @@ import { promisify } from 'node:util';
 
 const run = promisify(execFile);
 
-/** A self-signed certificate for the given subject alternative name, such as `IP:127.0.0.1`. */
+/** A self-signed certificate for this subject alternative name, such as `IP:127.0.0.1`. */
 export async function selfSigned(altName: string): Promise<{ readonly key: string; readonly cert: string }> {
   const folder = await mkdtemp(join(tmpdir(), 'certificate-'));
   try {

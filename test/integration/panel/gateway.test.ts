@@ -18,14 +18,9 @@ type Answer = (response: ServerResponse, request: IncomingMessage) => void;
 
 const never = () => new AbortController().signal;
 /** Says so in so many words, so that it needs no other call to be believed. */
-const refusal = json(
-  403,
-  envelope(
-    'This IP address (203.0.113.7) does not have permission to access the API using these credentials.',
-  ),
-);
+const refusal = json(403, envelope('Explicit enough that no other call is needed to believe it.'));
 const unauthenticated = json(401, envelope('Unauthenticated.', 'AuthenticationException'));
-/** As some panels refuse an account that lacks a permission; a panel without a key does, too. */
+/** The way some panels refuse an account that lacks a permission; a panel without a key does the same. */
 const unauthorized = json(401, envelope('Unauthorized.'));
 const forbidden = json(403, envelope('This action is unauthorized.'));
 const challenge = page(403, 'Attention Required! | Cloudflare');
@@ -37,7 +32,7 @@ const healthy: Answer = (response, request) => {
   const body = isListing(request) ? LISTING : isCredentials(request) ? CREDENTIALS : RESOURCES;
   json(200, body)(response, request);
 };
-/** One path is answered differently from the others. */
+/** Answers one path differently from the others. */
 const except =
   (isPath: (request: IncomingMessage) => boolean, other: Answer, rest: Answer = healthy): Answer =>
   (response, request) =>
@@ -51,7 +46,7 @@ let gateway: PanelGateway;
 let answer: Answer;
 
 function open(): PanelGateway {
-  // The deadlines are far off, because the clock that they count on is moved by minutes.
+  // The deadlines are long, because their clock is advanced by minutes.
   const options = apiOptions(panel.url, { clock, telemetry, requestTimeoutMs: 3_600_000 });
   return createPanelGateway({ ...options, log, panel: 'main', pinnedPerMinute: 6_000 });
 }
@@ -70,7 +65,7 @@ afterEach(async () => {
   await panel.close();
 });
 
-/** Lets the turns of the calls come until they have ended. */
+/** Advances the clock until the calls have ended. */
 async function ended<T>(...calls: Promise<T>[]): Promise<PromiseSettledResult<T>[]> {
   let isOver = false;
   const all = Promise.allSettled(calls).finally(() => {
@@ -89,13 +84,13 @@ async function ended<T>(...calls: Promise<T>[]): Promise<PromiseSettledResult<T>
 const connect = (server: string, signal = never()) => gateway.credentials(server, 'connect', signal);
 const paths = () => panel.requests.map((request) => request.url?.replace('/api/client/servers/', ''));
 
-/** Makes three servers meet the trouble that the panel is in. */
+/** Makes three servers meet the panel's current fault. */
 async function meetTrouble(): Promise<void> {
   await ended(connect('a'), connect('b'), connect('c'));
 }
 
-describe('a panel that is well', () => {
-  it('gives every kind of call a turn, and answers those of one kind by priority', async () => {
+describe('a healthy panel', () => {
+  it('serves every kind of call, and calls of one kind by priority', async () => {
     const blocker = connect('first');
     const calls = [
       gateway.listing({ page: 1, perPage: 100 }, never()).catch(() => {}),
@@ -118,7 +113,7 @@ describe('a panel that is well', () => {
     expect(log.lines).toEqual([]);
   });
 
-  it('is up when it refuses one server in its own words', async () => {
+  it('stays up when it refuses one server with its own error', async () => {
     answer = json(404, envelope('No such server.'));
     const changes: string[] = [];
     gateway.onHealthChange(() => void changes.push(gateway.health));
@@ -126,7 +121,7 @@ describe('a panel that is well', () => {
     expect(changes).toEqual(['up']);
   });
 
-  it('teaches its limit by the resources endpoint', async () => {
+  it('reports its limit in answers of the resources endpoint', async () => {
     await gateway.close();
     answer = json(200, RESOURCES, { 'X-RateLimit-Limit': '240' });
     gateway = createPanelGateway({ ...apiOptions(panel.url, { clock }), log, panel: 'main' });
@@ -138,11 +133,11 @@ describe('a panel that is well', () => {
   });
 });
 
-/** The panel meets this many calls more, and has answered them. */
+/** Waits until the panel has received and answered this many more calls. */
 const answered = (count: number) => vi.waitFor(() => expect(telemetry.calls).toHaveLength(count), 5_000);
 
 describe('a panel that rejects the key', () => {
-  it('is told once, with what to check, and asked once a minute', async () => {
+  it('is reported once, with what to check, and retried once a minute', async () => {
     answer = refusal;
     const changes: [string, string | undefined][] = [];
     gateway.onHealthChange(() => changes.push([gateway.health, gateway.problem?.cause]));
@@ -161,7 +156,7 @@ describe('a panel that rejects the key', () => {
       await clock.advance(59_000);
       expect(panel.requests).toHaveLength(3 + minute);
     }
-    // Servers wait; the probe goes out in their place.
+    // Servers wait; the probe is sent in their place.
     expect(over).toBe(0);
     expect(log.lines).toHaveLength(1);
     const [line] = log.lines;
@@ -176,7 +171,7 @@ describe('a panel that rejects the key', () => {
     await Promise.all([gateway.close(), ...waiting]);
   });
 
-  it('is asked once a minute even if no server waits, and tells when it accepts the key', async () => {
+  it('is retried once a minute even if no server waits, and reported when it accepts the key', async () => {
     answer = refusal;
     await meetTrouble();
     await clock.advance(60_000);
@@ -195,14 +190,14 @@ describe('a panel that rejects the key', () => {
     expect(log.lines[1]?.message).toContain('works again');
   });
 
-  it('is held to be in trouble by fewer servers where there are fewer', async () => {
+  it('is detected by fewer servers if the panel has fewer', async () => {
     answer = refusal;
     gateway.setFleetSize(1, ['a']);
     await ended(connect('a'));
     expect(gateway.health).toBe('down');
   });
 
-  it('is found by the failures of the only server that asks, among many', async () => {
+  it('is detected by the failures of the only server that makes calls, among many', async () => {
     answer = refusal;
     gateway.setFleetSize(50, ['a']);
     for (let attempt = 0; attempt < 5; attempt += 1) await ended(connect('a'));
@@ -210,7 +205,7 @@ describe('a panel that rejects the key', () => {
     expect(paths().at(-1)).toBe(PROBE);
   });
 
-  it('lets a waiting call be withdrawn', async () => {
+  it('lets a waiting call be aborted', async () => {
     answer = refusal;
     await meetTrouble();
     const controller = new AbortController();
@@ -220,8 +215,8 @@ describe('a panel that rejects the key', () => {
   });
 });
 
-describe('another key', () => {
-  it('is tried at once, with nothing held against it that the old one met', async () => {
+describe('a new key', () => {
+  it('is tried at once, without the failures of the old one', async () => {
     answer = refusal;
     await meetTrouble();
     expect(gateway.health).toBe('down');
@@ -235,7 +230,7 @@ describe('another key', () => {
     expect(paths().slice(3)).toEqual(['d/websocket']);
   });
 
-  it('is not judged by calls that were out with the old one', async () => {
+  it("isn't affected by calls that were sent with the old one", async () => {
     const held: (() => void)[] = [];
     answer = (response, request) => void held.push(() => refusal(response, request));
     gateway.setFleetSize(1, ['a']);
@@ -251,7 +246,7 @@ describe('another key', () => {
     expect(gateway.health).toBe('up');
   });
 
-  it('is not judged by a probe that was out with the old one, and probed once it fails itself', async () => {
+  it("isn't affected by a probe that was sent with the old one, and is probed after its own failure", async () => {
     answer = refusal;
     await meetTrouble();
     const held: (() => void)[] = [];
@@ -268,8 +263,8 @@ describe('another key', () => {
   });
 });
 
-describe('a panel out of reach', () => {
-  it('is told once and resumes by itself', async () => {
+describe('an unreachable panel', () => {
+  it('is reported once and resumes by itself', async () => {
     answer = (response) => response.destroy();
     await meetTrouble();
     expect(gateway.health).toBe('down');
@@ -282,7 +277,7 @@ describe('a panel out of reach', () => {
     expect(log.lines).toHaveLength(2);
   });
 
-  it('that is down behind a proxy is told once another call has confirmed it', async () => {
+  it('behind a proxy is reported once another call has confirmed it', async () => {
     answer = page(502);
     await ended(connect('a'), connect('b'));
     expect(gateway.health).toBe('unknown');
@@ -291,13 +286,13 @@ describe('a panel out of reach', () => {
       await clock.advance(10);
       expect(gateway.problem?.cause).toBe('panel_down');
     });
-    // The credentials of all that could be asked just failed: they have no second opinion.
+    // All known credentials endpoints just failed, so none is left for a second opinion.
     expect(paths().slice(3)).toEqual([PROBE]);
     expect(log.lines).toHaveLength(1);
     expect(log.lines[0]?.message).toMatch(/panel down: .*answered 502/);
   });
 
-  it('that comes back with the key rejected is in the other trouble, without a second error', async () => {
+  it('that comes back with the key rejected changes its cause, without a second error', async () => {
     answer = (response) => response.destroy();
     await meetTrouble();
     answer = refusal;
@@ -309,7 +304,7 @@ describe('a panel out of reach', () => {
     await Promise.all([gateway.close(), ...calls]);
   });
 
-  it('is not probed twice at once, however slow it is and however often it throttles the probe', async () => {
+  it('is never probed twice at once, however slow it is and however often it throttles the probe', async () => {
     answer = refusal;
     await meetTrouble();
     answer = json(429, {}, { 'Retry-After': '600' });
@@ -323,7 +318,7 @@ describe('a panel out of reach', () => {
     expect(panel.requests).toHaveLength(5);
   });
 
-  it('is not suspected for what a proxy says of single servers, while the listing answers', async () => {
+  it("is not assumed because of a proxy's answers about single servers, while the listing answers", async () => {
     answer = except(isListing, healthy, page(404));
     await meetTrouble();
     await vi.waitFor(async () => {
@@ -337,7 +332,7 @@ describe('a panel out of reach', () => {
   });
 });
 
-describe('a firewall before one path', () => {
+describe('a firewall that blocks one path', () => {
   it('leaves the panel up while credentials pass, and is shown beside it', async () => {
     answer = except(isListing, challenge);
     const listed = gateway.listing({ page: 1, perPage: 100 }, never()).catch(() => {});
@@ -350,7 +345,7 @@ describe('a firewall before one path', () => {
     ]);
   });
 
-  it('is asked about again, even if nothing else reads the listing', async () => {
+  it('is probed again, even if nothing else reads the listing', async () => {
     answer = except(isListing, challenge);
     const listed = gateway.listing({ page: 1, perPage: 100 }, never()).catch(() => {});
     await ended<unknown>(listed, connect('a'));
@@ -365,7 +360,7 @@ describe('a firewall before one path', () => {
     expect(panel.requests).toHaveLength(4);
   });
 
-  it('leaves the panel up while only credentials pass: they are asked before the panel is called down', async () => {
+  it('leaves the panel up while only credentials pass: they are requested before the panel is declared down', async () => {
     answer = except((request) => !isCredentials(request), challenge);
     await ended(connect('a'));
     await clock.advance(60_000);
@@ -380,7 +375,7 @@ describe('a firewall before one path', () => {
     expect(log.lines.map(({ level }) => level)).toEqual(['warn', 'warn']);
   });
 
-  it('leaves the panel up while most credentials passed a moment ago, without asking for more of them', async () => {
+  it('leaves the panel up while most credentials passed a moment ago, without requesting more', async () => {
     answer = except((request) => !isCredentials(request), challenge);
     await ended(connect('a'));
     for (const server of ['b', 'c', 'd']) await ended(gateway.resources(server, never()));
@@ -395,7 +390,7 @@ describe('a firewall before one path', () => {
     }
     await vi.waitFor(() => expect(paths().at(-1)).toBe('a/websocket'));
     expect(gateway.health).toBe('up');
-    // Nor does the server itself ask again for what the probe was given, whose life began then.
+    // The server itself doesn't repeat the probe's request, because its own token was just issued.
     const [shared] = await ended(connect('a'));
     expect(shared?.status === 'fulfilled' && shared.value.lifetimeMs).toBeLessThan(600_000);
     expect(paths().filter((path) => path === 'a/websocket')).toHaveLength(2);
@@ -403,7 +398,7 @@ describe('a firewall before one path', () => {
     expect(paths().filter((path) => path === 'a/websocket')).toHaveLength(3);
   });
 
-  it('is told from one server whose credentials fail for a reason of its own: another one is asked', async () => {
+  it('is distinguished from one server whose credentials fail for another reason by asking for another server', async () => {
     const ofB: Answer = (response, request) =>
       (request.url?.includes('/b/') ? json(500, envelope('Server Error')) : healthy)(response, request);
     answer = except((request) => !isCredentials(request), challenge, ofB);
@@ -431,7 +426,7 @@ describe('a firewall before one path', () => {
     expect(gateway.problems).toEqual([]);
   });
 
-  it('that stood before all and lets one path through ends the outage, whichever it is', async () => {
+  it('that blocked all paths and opens one ends the outage, whichever path it is', async () => {
     for (const passing of [isListing, isCredentials]) {
       answer = challenge;
       await ended(connect('a'), connect('b'), connect('c'));
@@ -449,7 +444,7 @@ describe('a firewall before one path', () => {
 });
 
 describe('close', () => {
-  it('rejects what runs and what waits, in a pause, behind the breaker, or for its turn', async () => {
+  it('rejects running and waiting calls during a pause, an outage, or in the queue', async () => {
     answer = json(429, {}, { 'Retry-After': '600' });
     const paused = gateway.resources('a', never());
     await vi.waitFor(() => expect(gateway.budget().paused).toBe(true));
@@ -461,7 +456,7 @@ describe('close', () => {
     expect(clock.pending).toBe(0);
   });
 
-  it('drops a call that hangs, without a word about the panel', async () => {
+  it('drops a call that hangs, without a conclusion about the panel', async () => {
     answer = () => {};
     gateway.setFleetSize(1, ['a']);
     const hanging = connect('a');
@@ -472,7 +467,7 @@ describe('close', () => {
   });
 });
 
-describe('a listing that the servers can do without', () => {
+describe('an optional listing', () => {
   const list = () => gateway.listing({ page: 1, perPage: 100 }, never(), { optional: true }).catch(() => {});
 
   it.each([
@@ -481,7 +476,7 @@ describe('a listing that the servers can do without', () => {
     ['404', json(404, envelope('Not found.'))],
     ['403 of a firewall', challenge],
     ['500', json(500, envelope('Server error.'))],
-  ])('says nothing against the panel when it is refused with %s', async (_what, refused) => {
+  ])('is no evidence against the panel when it is refused with %s', async (_what, refused) => {
     answer = except(isListing, refused);
     gateway.setFleetSize(1, ['a']);
     await ended(list(), list(), list());
@@ -493,20 +488,20 @@ describe('a listing that the servers can do without', () => {
     expect(log.lines).toEqual([]);
   });
 
-  it('speaks for the panel when it can be read', async () => {
+  it('is evidence for the panel when it can be read', async () => {
     gateway.setFleetSize(1, ['a']);
     await ended(list());
     expect(gateway.health).toBe('up');
   });
 
-  it('is judged where no server makes calls of its own', async () => {
+  it('decides about the panel if no server makes calls of its own', async () => {
     answer = unauthenticated;
     gateway.setFleetSize(0, []);
     await ended(list());
     expect(gateway.problem?.cause).toBe('key_refused');
   });
 
-  it('is no proof against a key that gets credentials: one server that got some is asked again', async () => {
+  it('is no evidence against a key that gets credentials: one server that got some is asked again', async () => {
     const isOfA = ({ url = '' }: IncomingMessage) => url.includes('/a/');
     gateway.setFleetSize(4, ['a', 'b', 'c', 'd']);
     answer = except(isListing, forbidden);
@@ -525,7 +520,7 @@ describe('a listing that the servers can do without', () => {
     expect(log.lines).toEqual([]);
   });
 
-  it('leaves a key that everything refuses to be found out', async () => {
+  it("doesn't prevent the detection of a key that is rejected everywhere", async () => {
     gateway.setFleetSize(3, ['a', 'b', 'c']);
     answer = unauthenticated;
     await ended<unknown>(list(), connect('a'), connect('b'), connect('c'));
@@ -538,7 +533,7 @@ describe('a listing that the servers can do without', () => {
 });
 
 describe('credentials that are refused with 401', () => {
-  it("by the authentication itself are one server's own while the listing accepts the key", async () => {
+  it("by the authentication itself are one server's problem while the listing accepts the key", async () => {
     answer = (response, request) =>
       (request.url?.includes('/websocket') === true ? unauthenticated : healthy)(response, request);
     gateway.setFleetSize(1, ['a']);
@@ -551,7 +546,7 @@ describe('credentials that are refused with 401', () => {
   const poll = (server: string) => gateway.resources(server, never());
   const probes = () => paths().filter((path) => path === PROBE);
 
-  it('speak of a permission where the listing accepts the key', async () => {
+  it('mean a missing permission if the listing accepts the key', async () => {
     await ended(poll('a'));
     answer = except(isCredentials, unauthorized);
     await ended(connect('a'), connect('b'), connect('c'), connect('d'));
@@ -565,7 +560,7 @@ describe('credentials that are refused with 401', () => {
     expect(log.lines).toEqual([]);
   });
 
-  it('speak of a permission where they are for backups, whatever is known of the key', async () => {
+  it('mean a missing permission for backups, whatever is known of the key', async () => {
     answer = except(({ url = '' }) => url.includes('/backups'), unauthorized);
     const backups = (server: string) => gateway.backups(server, 1, never());
     await ended(backups('a'), backups('b'), backups('c'), backups('d'));
@@ -576,7 +571,7 @@ describe('credentials that are refused with 401', () => {
     expect(gateway.health).toBe('up');
   });
 
-  it('speak of the key where that is refused elsewhere too', async () => {
+  it('mean a rejected key if it is rejected elsewhere too', async () => {
     await ended(poll('a'));
     answer = unauthorized;
     await ended(connect('a'), connect('b'), connect('c'));
@@ -588,21 +583,21 @@ describe('credentials that are refused with 401', () => {
     expect(log.lines.map(({ level }) => level)).toEqual(['error']);
   });
 
-  it('speak of the key where a panel without a listing refuses all of them', async () => {
+  it('mean a rejected key if a panel without a listing refuses all of them', async () => {
     answer = except(isListing, json(404, envelope('Not found.')), unauthorized);
     await ended(connect('a'), connect('b'), connect('c'));
     await vi.waitFor(async () => {
       await clock.advance(10);
       expect(gateway.problem?.cause).toBe('key_refused');
     });
-    // The listing, which isn't there, can't tell when the key is accepted: credentials do.
+    // The listing doesn't exist, so only credentials can show that the key is accepted again.
     answer = except(isListing, json(404, envelope('Not found.')));
     await clock.advance(60_000);
     await vi.waitFor(() => expect(gateway.health).toBe('up'));
     expect(paths().at(-1)).toBe('a/websocket');
   });
 
-  it('leave servers free to ask at once when it was the key, and that is accepted again', async () => {
+  it('are requested again at once if the key was the problem and is accepted again', async () => {
     gateway.setFleetSize(3, ['a', 'b', 'c']);
     answer = unauthorized;
     await ended(connect('a'), connect('b'), connect('c'));
@@ -618,7 +613,7 @@ describe('credentials that are refused with 401', () => {
     expect(log.lines.map(({ level }) => level)).toEqual(['error', 'info']);
   });
 
-  it('are doubts that are looked into, even if they came right after other doubts', async () => {
+  it('are investigated, even right after another investigation', async () => {
     answer = except(isCredentials, unauthorized);
     await ended(connect('a'), connect('b'), connect('c'));
     await vi.waitFor(() => expect(probes()).toHaveLength(1));
@@ -645,7 +640,7 @@ describe('an account without the console permission', () => {
     await connectAll();
   });
 
-  it('is told once; one server is tried every five minutes, and the others are refused without a call', async () => {
+  it('is reported once; one server is tried every five minutes, and the others are refused without a call', async () => {
     expect(gateway.health).toBe('up');
     expect(gateway.problem).toBeUndefined();
     expect(gateway.problems).toMatchObject([{ cause: 'key_console_permission' }]);
@@ -659,7 +654,7 @@ describe('an account without the console permission', () => {
     expect(warnings()).toHaveLength(1);
   });
 
-  it('that is granted it streams again at once', async () => {
+  it('streams again at once when the permission is granted', async () => {
     const relieved: boolean[] = [];
     gateway.onHealthChange((isRelieved) => relieved.push(isRelieved));
     answer = healthy;
@@ -682,7 +677,7 @@ describe('an account without the console permission', () => {
     expect(warnings()).toHaveLength(1);
   });
 
-  it('is not said to be granted it by a server that is suspended, or by a limit', async () => {
+  it("isn't assumed to have the permission because of a suspended server, or a limit", async () => {
     answer = except(isCredentials, json(409, envelope('This server is currently suspended.')));
     await clock.advance(300_000);
     await ended(connect('a'));
@@ -693,7 +688,7 @@ describe('an account without the console permission', () => {
     expect(log.lines).toHaveLength(1);
   });
 
-  it('is judged by the servers that there are, not by those that left', async () => {
+  it('is judged by the current servers, not by removed ones', async () => {
     gateway.setFleetSize(5, ['d', 'e', 'f', 'g', 'h']);
     expect(gateway.problems).toEqual([]);
     await ended(connect('e'));
@@ -702,7 +697,7 @@ describe('an account without the console permission', () => {
     expect(gateway.problems).toMatchObject([{ cause: 'key_console_permission' }]);
   });
 
-  it('on all servers but one has no problem of the key', async () => {
+  it('on all servers but one is no problem of the key', async () => {
     answer = except(
       ({ url = '' }) => isCredentials({ url } as IncomingMessage) && !url.includes('/d/'),
       forbidden,

@@ -5,7 +5,7 @@ import { PTERODACTYL } from '../../../src/panel/dialects/pterodactyl.ts';
 
 export const KEY = 'ptlc_0123456789abcdefSECRET';
 
-/** Telemetry that keeps what it was told of calls and answers. */
+/** Telemetry that records calls and answers. */
 export function collectingTelemetry(): PanelTelemetry & { readonly calls: string[]; readonly bad: string[] } {
   const calls: string[] = [];
   const bad: string[] = [];
@@ -21,7 +21,7 @@ export function collectingTelemetry(): PanelTelemetry & { readonly calls: string
   };
 }
 
-/** Options for a panel at the given address, with deadlines that a test can wait for. */
+/** Options for a panel at this address, with deadlines short enough for a test. */
 export function apiOptions(baseUrl: string, more: Partial<PanelApiOptions> = {}): PanelApiOptions {
   return {
     dialect: PTERODACTYL,

@@ -8,7 +8,7 @@ import {
 import { createServer as createTlsServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
 
-/** A server whose every answer a test writes itself, on a free port of 127.0.0.1. */
+/** A server on a free port of 127.0.0.1, whose answers the test writes itself. */
 export interface ScriptedServer {
   readonly server: Server;
   readonly port: number;
@@ -19,7 +19,7 @@ export interface ScriptedServer {
 
 type Answer = (response: ServerResponse, request: IncomingMessage) => void;
 
-/** Starts a server; with a certificate it speaks TLS. */
+/** Starts a server, which uses TLS if there is a certificate. */
 export async function scriptedServer(
   answer: Answer,
   certificate?: { readonly key: string; readonly cert: string },
@@ -53,7 +53,7 @@ export function json(status: number, body: unknown, headers: Record<string, stri
   };
 }
 
-/** Answers with a page, as a proxy before the panel does. */
+/** Answers with a page, as a proxy in front of the panel does. */
 export function page(status: number, title = `${status} of a proxy`): Answer {
   return (response) => {
     response.writeHead(status, { 'content-type': 'text/html' });
@@ -66,7 +66,7 @@ export const envelope = (detail: string, code = 'HttpException') => ({
   errors: [{ code, status: '500', detail }],
 });
 
-/** A body that the resources endpoint may answer with. */
+/** A valid body of the resources endpoint. */
 export const RESOURCES = {
   object: 'stats',
   attributes: {
@@ -82,5 +82,5 @@ export const RESOURCES = {
   },
 };
 
-/** A body that the credentials endpoint may answer with. */
+/** A valid body of the credentials endpoint. */
 export const CREDENTIALS = { data: { token: 'opaque-token', socket: 'wss://node.example.com/ws' } };

@@ -21,26 +21,26 @@ const blockedOf = ({ servers }: PanelWatch) => servers.filter(({ status }) => st
 const messages = (watch: PanelWatch, ...levels: readonly ('warn' | 'error')[]) =>
   watch.lines(...levels).map(({ message }) => message);
 
-/** There were probes, about a minute apart: how long one is on its way varies. */
+/** There were probes, about a minute apart, since the time that one takes varies. */
 function expectOneAMinute(probes: Simulator['record']['calls']): void {
   const gaps = probes.slice(1).map(({ at }, i) => at - (probes[i]?.at ?? at));
   expect(probes).not.toHaveLength(0);
   for (const gap of gaps) expect(gap).toBeGreaterThan(0.9 * MINUTE_MS);
 }
 
-/** Every socket is lost, and every token void: all servers need the panel at once. */
+/** Closes every socket and revokes every token, so that all servers need the panel at once. */
 function loseSockets(panel: Simulator): void {
   const text = 'jwt: created too far in past (denylist)';
   panel.failSockets({ kind: 'jwt-error-on-auth', text, times: panel.servers.length });
   panel.sockets({ kind: 'drop' });
 }
 
-/** What an outage is like: all of the panel, told once, probed once a minute, over soon after its end. */
+/** Expects an outage of the whole panel that is reported once, probed once a minute, and over soon after its end. */
 interface Outage {
   readonly fault: RestFault;
   readonly cause: string;
   readonly reason: RegExp;
-  /** What its beginning is like for the sockets. */
+  /** All sockets are closed when it begins. */
   readonly cuts?: boolean;
 }
 
@@ -67,7 +67,7 @@ async function expectOutage(
   expect(watch.reading).toMatchObject({ up: true, problems: [] });
   const errors = messages(watch, 'error');
   expect(errors).toEqual([expect.stringMatching(reason)]);
-  // What a server meets of it, it doesn't tell; that its socket was lost is its own news.
+  // Servers don't report the panel's outage themselves, only the loss of their socket.
   expect(watch.lines('warn').filter(({ fields }) => (fields as { cause?: string }).cause === cause)).toEqual(
     [],
   );
@@ -76,7 +76,7 @@ async function expectOutage(
 describe('an outage of the whole panel', () => {
   it.each<[string, Outage]>([
     [
-      'a firewall page while the sockets are cut',
+      'a firewall page while sockets are closed',
       {
         fault: CHALLENGE,
         cause: 'challenge_page',
@@ -85,7 +85,7 @@ describe('an outage of the whole panel', () => {
       },
     ],
     [
-      "a proxy's 404 in plain text while the sockets are cut",
+      "a proxy's 404 in plain text while sockets are closed",
       {
         fault: {
           kind: 'refuse',
@@ -108,7 +108,7 @@ describe('an outage of the whole panel', () => {
       },
     ],
     [
-      'an enveloped 500',
+      "a 500 in the panel's envelope",
       {
         fault: { kind: 'refuse', status: 500, shape: 'errors' },
         cause: 'panel_error',
@@ -147,14 +147,14 @@ describe('an outage of the whole panel', () => {
         cuts: true,
       },
     ],
-  ])('is found within a minute and over 90 s after its end: %s', async (_name, outage) => {
+  ])('is detected within a minute and over 90 s after its end: %s', async (_name, outage) => {
     await watchPanel({}, async (watch) => {
       await watch.until(all(watch), MINUTE_MS);
       await expectOutage(watch, outage);
     });
   });
 
-  it('a key that is limited to other addresses from the first blocks no server', async () => {
+  it('by a key that is limited to other addresses from the start blocks no server', async () => {
     const fault: RestFault = { kind: 'refuse', status: 403, shape: 'errors', detail: IP_LIMIT };
     await watchPanel({ before: (panel) => panel.failRest(fault) }, async (watch) => {
       await watch.until(() => expect(watch.causes).toEqual(['key_address']), MINUTE_MS);
@@ -172,7 +172,7 @@ describe('an outage of the whole panel', () => {
     });
   });
 
-  it('ends at once with another key, and the old one is held against nobody', async () => {
+  it('ends at once with another key, and has no effect on any server afterwards', async () => {
     await watchPanel({ before: (panel) => panel.revokeKey(panel.apiKey) }, async (watch) => {
       const { panel } = watch;
       await watch.until(() => expect(watch.causes).toEqual(['key_refused']), MINUTE_MS);
@@ -186,15 +186,15 @@ describe('an outage of the whole panel', () => {
   });
 });
 
-describe('trouble of one node', () => {
+describe('a problem of one node', () => {
   const LOST = 5;
   const lost = (panel: Simulator) => panel.servers.slice(0, LOST).map(({ name }) => name);
 
-  it('leaves the panel up, although its resources time out, and the servers of other nodes alone', async () => {
+  it("leaves the panel up even if its resources time out, and doesn't affect the servers of other nodes", async () => {
     const before = (panel: Simulator) => {
       for (const name of lost(panel)) panel.move(name);
     };
-    // Without a listing, a node is known by the address of its sockets.
+    // Without a listing, a node is identified by the address of its sockets.
     await watchPanel({ before, settings: ['limits_from_listing: false'] }, async (watch) => {
       const { panel } = watch;
       await watch.until(all(watch), MINUTE_MS);
@@ -238,7 +238,7 @@ describe('trouble of one node', () => {
     [404, 'server_not_on_node'],
     [504, 'node_unreachable'],
   ])(
-    "a node's %i that the panel passes on is %s: no word on the key or a server's access",
+    "%i, passed on by the panel, is %s, and says nothing about the key or a server's access",
     async (status, cause) => {
       const body = JSON.stringify({
         errors: [{ code: 'DaemonConnectionException', status: String(status), detail: 'The node said no.' }],
@@ -263,10 +263,10 @@ describe('trouble of one node', () => {
   );
 });
 
-describe('trouble of one path', () => {
+describe('a problem of one path', () => {
   const DISCOVER = ['discover: { type: owner }'];
 
-  it('a listing behind a firewall is shown while credentials pass, and everything streams', async () => {
+  it('that blocks the listing is shown while credentials pass, and everything streams', async () => {
     await watchPanel({ settings: DISCOVER }, async (watch) => {
       await watch.until(all(watch), MINUTE_MS);
       watch.panel.failRest({ ...CHALLENGE, endpoint: 'listing' });
@@ -283,7 +283,7 @@ describe('trouble of one path', () => {
     });
   });
 
-  it('credentials behind a firewall are shown while the listing passes, and servers are polled', async () => {
+  it('that blocks credentials is shown while the listing passes, and servers are polled', async () => {
     await watchPanel({ panel: { servers: 6 } }, async (watch) => {
       await watch.until(all(watch), MINUTE_MS);
       watch.panel.failRest({ ...CHALLENGE, endpoint: 'websocket' });

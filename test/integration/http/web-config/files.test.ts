@@ -31,7 +31,7 @@ afterEach(async () => {
   await rm(folder, { recursive: true });
 });
 
-/** Writes files into a folder of the test's own; gives the first one's path. */
+/** Writes files into a temporary folder; returns the first one's path. */
 async function files(contents: Readonly<Record<string, string>>): Promise<string> {
   folder = await mkdtemp(join(tmpdir(), 'web-config-'));
   for (const [name, content] of Object.entries(contents)) await writeFile(join(folder, name), content);
@@ -48,7 +48,7 @@ describe('loading', () => {
     return formatIssues(loaded.issues).replaceAll(`${folder}/`, '');
   }
 
-  test('reads what the file names, from its own folder', async () => {
+  test('reads the files it names relative to its own folder', async () => {
     const loaded = await loadWebConfig(await files({ 'web.yml': TLS, ...pair(first) }), {});
     expect(loaded).toMatchObject({ ok: true, settings: { tls: { context: first } }, warnings: [] });
     expect(loaded.files.map((file) => file.replace(`${folder}/`, ''))).toEqual([
@@ -58,13 +58,13 @@ describe('loading', () => {
     ]);
   });
 
-  test('a file that is not there', async () => {
+  test('reports a missing file', async () => {
     expect(await problemsOf({ other: '' }, '/nowhere/web.yml')).toBe(
       "/nowhere/web.yml: can't be read: there is no such file; correct --web.config.file",
     );
   });
 
-  test('every problem is told at once', async () => {
+  test('reports all problems together', async () => {
     expect(await problemsOf({ 'web.yml': `${TLS}rate_limits: 1\n` })).toBe(
       [
         'web.yml:1:33: tls_server_config.cert_file: the file "server.crt" can\'t be read: there is no such file',
@@ -81,7 +81,7 @@ describe('loading', () => {
       '1:33: tls_server_config.cert_file: the file "server.crt": expected a certificate in PEM',
     ],
     [
-      'a key in its place',
+      'a key instead of the certificate',
       () => ({ ...pair(first), 'server.crt': first.key }),
       '1:33: tls_server_config.cert_file: the file "server.crt": expected a certificate in PEM',
     ],
@@ -95,18 +95,18 @@ describe('loading', () => {
       () => ({ ...pair(first), 'server.key': second.key }),
       '1:55: tls_server_config.key_file: the file "server.key": expected the private key of the certificate, not another',
     ],
-  ])('%s', async (_, material, problem) => {
+  ])('reports a file with %s', async (_, material, problem) => {
     expect(await problemsOf({ 'web.yml': TLS, ...material() })).toBe(`web.yml:${problem}`);
   });
 
-  test('authorities that are none', async () => {
+  test('reports a CA file without certificates', async () => {
     const clients = TLS.replace('}', ', client_ca: nobody, client_auth_type: VerifyClientCertIfGiven }');
     expect(await problemsOf({ 'web.yml': clients, ...pair(first) })).toBe(
       'web.yml:1:79: tls_server_config.client_ca: expected certificates in PEM',
     );
   });
 
-  test('every cipher suite and curve that may be named can be served', async () => {
+  test('can serve every cipher suite and curve that is allowed', async () => {
     for (const suite of [...CIPHER_SUITES, CIPHER_SUITES.join(', ')]) {
       const yaml = TLS.replace(
         '}',
@@ -121,7 +121,7 @@ describe('loading', () => {
 });
 
 describe('watching', () => {
-  /** A watched configuration, and what lets it look once. */
+  /** A watched configuration, and a function that makes the watcher look once. */
   async function watch(contents: Readonly<Record<string, string>>) {
     const file = await files(contents);
     const loaded = await loadWebConfig(file, {});
@@ -146,7 +146,7 @@ describe('watching', () => {
     return { file, web, clock, look, changed, messages };
   }
 
-  test('a change is used once it looked the same twice', async () => {
+  test('uses a change once two checks in a row saw the same content', async () => {
     const { file, web, look, changed, messages } = await watch({ 'web.yml': usersOf(OLD) });
     await writeFile(file, usersOf(NEW));
     await look();
@@ -162,7 +162,7 @@ describe('watching', () => {
     ]);
   });
 
-  test('a certificate that is renewed is used, also where certificate and key come one after the other', async () => {
+  test('uses a renewed certificate, even if certificate and key are replaced one after the other', async () => {
     const { web, look, changed, messages } = await watch({ 'web.yml': TLS, ...pair(first) });
     await writeFile(join(folder, 'server.crt'), second.cert);
     await look(3);
@@ -181,7 +181,7 @@ describe('watching', () => {
     ]);
   });
 
-  test('symbolic links are followed, as Kubernetes swaps them', async () => {
+  test('follows symbolic links, as Kubernetes replaces them', async () => {
     const { file, web, look } = await watch({ 'web.yml': usersOf(OLD) });
     await writeFile(join(folder, 'a'), usersOf(OLD));
     await writeFile(join(folder, 'b'), usersOf(NEW));
@@ -201,12 +201,12 @@ describe('watching', () => {
     ['has lost its users', TLS, /letting in everybody, without basic_auth_users, needs a restart/],
     ['has lost its TLS', usersOf(NEW), /turning TLS off needs a restart/],
     [
-      'asks for certificates all of a sudden',
+      'suddenly requires client certificates',
       TLS.replace('}', ', client_auth_type: RequireAnyClientCert }') + usersOf(OLD),
       /asking clients for certificates, or no longer, needs a restart/,
     ],
   ])(
-    'a file that %s changes nothing, is told of once, and is used when it is mended',
+    'keeps the previous configuration if the file %s, reports it once, and uses the file once it is fixed',
     async (_, bad, problem) => {
       const { file, web, look, changed, messages } = await watch({
         'web.yml': TLS + usersOf(OLD),
@@ -226,7 +226,7 @@ describe('watching', () => {
     },
   );
 
-  test('a file that goes away changes nothing, and is used when it is back', async () => {
+  test('keeps the previous configuration if the file disappears, and uses the file when it is back', async () => {
     const { file, web, look, messages } = await watch({ 'web.yml': usersOf(OLD) });
     await unlink(file);
     await look(4);
@@ -237,7 +237,7 @@ describe('watching', () => {
     expect(web.current.users.get('alice')).toBe(NEW);
   });
 
-  test('ends with stop', async () => {
+  test('ends when it is stopped', async () => {
     const { web, clock } = await watch({ 'web.yml': usersOf(OLD) });
     web.stop();
     await vi.waitFor(() => expect(clock.pending).toBe(0));
