@@ -6,7 +6,7 @@ import { thirdParty } from '../../../scripts/build/third-party.ts';
 
 const ENTRY = fileURLToPath(new URL('../../../src/query/client.ts', import.meta.url));
 
-/** Bytes of source that a program without queries does without. */
+/** Bytes of source that isn't loaded without queries. */
 const MAX_CHUNK_BYTES = 600_000;
 
 let chunks: readonly OutputChunk[];
@@ -32,7 +32,7 @@ beforeAll(async () => {
 });
 
 describe('the query protocols in the build', () => {
-  it('are a chunk of their own, which is imported on demand alone', () => {
+  it('are in a separate chunk, which is imported on demand only', () => {
     const [library, ...others] = chunks.filter((chunk) => packagesIn(chunk).size > 0);
     expect(others).toEqual([]);
     expect(library?.isEntry).toBe(false);
@@ -41,7 +41,7 @@ describe('the query protocols in the build', () => {
     expect(chunks.flatMap(({ dynamicImports }) => dynamicImports)).toEqual([library?.fileName]);
   });
 
-  it('bring the packages that they need, and no clients of HTTP or telnet and no decompressor', () => {
+  it('include the packages that they need, but no HTTP client, no telnet client and no decompressor', () => {
     const packages = new Set(chunks.flatMap((chunk) => [...packagesIn(chunk)]));
     const needed = ['gamedig', 'iconv-lite', 'long', 'safer-buffer', 'varint'];
     expect([...packages].sort()).toEqual(needed);
@@ -49,7 +49,7 @@ describe('the query protocols in the build', () => {
     expect(named).toEqual(needed);
   });
 
-  it('hold no protocol that asks a third party', () => {
+  it('include no protocol that contacts a third party', () => {
     const modules = chunks.flatMap(({ moduleIds }) => moduleIds);
     expect(modules.some((id) => id.endsWith('protocols/valve.js'))).toBe(true);
     for (const left of ['epic', 'asa', 'discord', 'factorio', 'beammpmaster', 'nadeo', 'battlefield'])
@@ -58,7 +58,7 @@ describe('the query protocols in the build', () => {
     expect(code).not.toMatch(/clientSecret|api\.epicgames|multiplayer\.factorio/);
   });
 
-  it('stay within their size', () => {
+  it("don't exceed their size limit", () => {
     const bytes = chunks.reduce((sum, { code }) => sum + code.length, 0);
     expect(bytes).toBeLessThan(MAX_CHUNK_BYTES);
   });

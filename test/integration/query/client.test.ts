@@ -17,7 +17,7 @@ import {
 import { activeResources, expectResources } from '../../support/leaks.ts';
 import { TestTime } from '../../support/test-time.ts';
 
-/** The deadline of 5 s passes in a tenth of one. */
+/** The deadline of 5 s passes in 100 ms. */
 const SPEED = 50;
 
 const clock = new TestTime(SPEED).clock();
@@ -41,17 +41,17 @@ const failed = (failure: string, words: string | RegExp = /./) =>
 const counted = (players: number, maxPlayers?: number) =>
   ({ ok: true, players, maxPlayers, durationSeconds: expect.any(Number) }) as const;
 
-/** What a query took, by the client's clock. */
+/** The duration of a query on the client's clock. */
 const seconds = ({ durationSeconds }: QueryOutcome) => durationSeconds;
 
-/** The deadline, and a step of the clock. */
+/** The deadline, plus one step of the clock. */
 const IN_TIME = 5.5;
 
-/** A TCP server that does this once it has been asked. */
+/** A TCP server that does this after its first request. */
 const onceAsked = (answer: (connection: Socket) => void) =>
   Answerer.tcp((connection) => void connection.once('data', () => answer(connection)));
 
-/** Writes for as long as the other end takes it. */
+/** Writes for as long as the other end reads. */
 function writeForever(connection: Socket, piece: Buffer): void {
   const write = () => {
     while (!connection.destroyed && connection.write(piece));
@@ -61,7 +61,7 @@ function writeForever(connection: Socket, piece: Buffer): void {
 }
 
 describe('a server', () => {
-  it('that answers later than the deadline has no answer', async () => {
+  it('that answers after the deadline is reported as unresponsive', async () => {
     const late: Incoming[] = [];
     await using server = await Answerer.udp((incoming) => void late.push(incoming));
     const outcome = await ask('rust', server.port);
@@ -72,7 +72,7 @@ describe('a server', () => {
     expect(await ask('rust', server.port)).toEqual(failed('query_no_answer'));
   });
 
-  it('that misses a datagram is sent it again', async () => {
+  it('that misses a datagram receives it again', async () => {
     let seen = 0;
     await using server = await Answerer.udp(({ reply }) => {
       seen += 1;
@@ -81,7 +81,7 @@ describe('a server', () => {
     expect(await ask('rust', server.port)).toEqual(counted(2, 10));
   });
 
-  it('that stops answering has no answer, and is refused when its port is closed', async () => {
+  it('that stops answering is reported as unresponsive, and as refusing once its port is closed', async () => {
     let answers = true;
     const server = await Answerer.udp(({ reply }) => answers && reply(valveInfo(1, 10)));
     expect(await ask('rust', server.port)).toEqual(counted(1, 10));
@@ -92,7 +92,7 @@ describe('a server', () => {
   });
 
   it.each(['rust', 'openttd', 'hytale', 'minecraft', 'teeworlds', 'teamspeak3'])(
-    'of the type %s whose port is closed refuses, at once',
+    'of the type %s with a closed port is refused at once',
     async (type) => {
       const server = await Answerer.tcp(() => {});
       await server[Symbol.asyncDispose]();
@@ -104,7 +104,7 @@ describe('a server', () => {
     },
   );
 
-  it('whose machine hangs has no answer', async () => {
+  it('on a machine that hangs is reported as unresponsive', async () => {
     const server = await Answerer.tcp(() => {});
     await server[Symbol.asyncDispose]();
     const deaf = await startDeafPort(server.port);
@@ -118,15 +118,15 @@ describe('a server', () => {
   it.each([
     ['says nothing', () => {}],
     ['sends a byte now and then', (connection: Socket) => drip(connection)],
-    ['begins an answer', (connection: Socket) => void connection.write(minecraftStatus({}).subarray(0, 1))],
-  ])('that takes the connection and %s times out', async (_, serve) => {
+    ['starts an answer', (connection: Socket) => void connection.write(minecraftStatus({}).subarray(0, 1))],
+  ])('that accepts the connection and %s times out', async (_, serve) => {
     await using server = await Answerer.tcp(serve);
     const outcome = await ask('openttd', server.port);
     expect(outcome).toEqual(failed('query_timed_out'));
     expect(seconds(outcome)).toBeLessThan(IN_TIME);
   });
 
-  it('that closes the connection speaks another protocol', async () => {
+  it('that closes the connection is reported as another protocol', async () => {
     await using server = await onceAsked((connection) => void connection.end('bye'));
     expect(await ask('openttd', server.port)).toEqual(failed('query_wrong_protocol'));
   });
@@ -137,9 +137,9 @@ function drip(connection: Socket): void {
   connection.on('close', () => clearInterval(timer));
 }
 
-describe('garbage', () => {
+describe('an invalid answer', () => {
   it.each(['rust', 'q3a', 'battlefield2', 'mumble', 'gtasam', 'mbe', 'teeworlds', 'ventrilo', 's2ats'])(
-    'from a server of the type %s is another protocol',
+    'from a server of the type %s is reported as another protocol',
     async (type) => {
       await using server = await Answerer.udp(({ reply }) => reply(Buffer.from('nonsense')));
       expect(await ask(type, server.port)).toEqual(failed('query_wrong_protocol'));
@@ -147,7 +147,7 @@ describe('garbage', () => {
   );
 
   it.each(['minecraft', 'soldat', 'hytale', 'assettocorsa'])(
-    'from a connection of the type %s is another protocol',
+    'from a connection of the type %s is reported as another protocol',
     async (type) => {
       await using server = await onceAsked(
         (connection) => void connection.end(Buffer.alloc(4_000, 'nonsense ')),
@@ -156,7 +156,7 @@ describe('garbage', () => {
     },
   );
 
-  it('before the answer is ignored', async () => {
+  it('before the valid one is ignored', async () => {
     await using server = await Answerer.udp(({ reply }) => reply(Buffer.from('nonsense'), valveInfo(4, 10)));
     expect(await ask('rust', server.port)).toEqual(counted(4, 10));
   });
@@ -164,13 +164,13 @@ describe('garbage', () => {
   it.each([
     ['an answer that ends before the number', valveInfo(1, 10).subarray(0, 30)],
     ['an answer that is empty', Buffer.from([0xff, 0xff, 0xff, 0xff, 0x49])],
-  ])('is %s, and not a server without players', async (_, datagram) => {
+  ])('fails if it is %s, instead of reporting no players', async (_, datagram) => {
     await using server = await Answerer.udp(({ reply }) => reply(datagram));
     expect(await ask('rust', server.port)).toEqual(failed('query_wrong_protocol', /too short/));
   });
 
   it.each([-1, 1.5, 2 ** 31, 1e308, null, '', 'many', [3], {}, true])(
-    'is a number of players such as %j',
+    'fails if its number of players is %j',
     async (online) => {
       await using server = await onceAsked(
         (connection) => void connection.write(minecraftStatus({ players: { online, max: 20 } })),
@@ -181,7 +181,7 @@ describe('garbage', () => {
     },
   );
 
-  it.each([-1, 0, 2 ** 31, null, 'none'])('as the limit, such as %j, is none', async (max) => {
+  it.each([-1, 0, 2 ** 31, null, 'none'])('has no limit if its limit is %j', async (max) => {
     await using server = await onceAsked(
       (connection) => void connection.write(minecraftStatus({ players: { online: 3, max } })),
     );
@@ -197,7 +197,7 @@ describe('garbage', () => {
   });
 });
 
-describe('datagrams that are ignored', () => {
+describe('ignored datagrams', () => {
   it.each([
     ['another port of the host', LOOPBACK],
     ['another address', '127.0.0.2'],
@@ -213,7 +213,7 @@ describe('datagrams that are ignored', () => {
   });
 
   it('are parts of a compressed answer', async () => {
-    // An answer with 66 players, as bzip2 packs it.
+    // An answer with 66 players, compressed with bzip2.
     const packed = Buffer.from(
       'QlpoOTFBWSZTWcuWibAAABn9iOAAIABAAWAAECAnh9AAAEAAAKAAIg1RoZGyjZqhRoyBo0yNLOafuhyheFwkQucN0r1NfWCSJBDoxGuCrfi7kinChIZctE2A',
       'base64',
@@ -225,21 +225,21 @@ describe('datagrams that are ignored', () => {
   });
 });
 
-describe('an answer without end', () => {
-  it('is cut in datagrams, by number', async () => {
+describe('an answer that never ends', () => {
+  it('is limited to a number of datagrams', async () => {
     await using server = await Answerer.udp(({ reply }) => {
       for (let sent = 0; sent < 1_000; sent += 1) reply(Buffer.from('flood'));
     });
     expect(await ask('rust', server.port)).toEqual(failed('query_wrong_protocol', /too long/));
   });
 
-  it('is cut in datagrams, by size', async () => {
+  it('is limited to a size in datagrams', async () => {
     await using server = await Answerer.udp(({ reply }) => reply(Buffer.alloc(60_000, '\\a')));
     expect(await ask('unrealtournament', server.port)).toEqual(failed('query_wrong_protocol', /too long/));
   });
 
   it.each(['minecraft', 'openttd', 'soldat', 'starmade', 'teamspeak2', 'hytale'])(
-    'is cut in a connection of the type %s',
+    'is limited on a connection of the type %s',
     async (type) => {
       const start = type === 'hytale' ? 'HTTP/1.1 200 OK\r\n\r\n' : '';
       // Soldat's answer would end at a line without a line break.
@@ -259,7 +259,7 @@ describe('an answer without end', () => {
       );
       expect(await ask(type, server.port, { ip: ELSEWHERE })).toEqual(failed('query_wrong_protocol'));
       await vi.waitFor(() => expect(taken).toBeGreaterThan(0));
-      // Besides what was read, the system's buffers took some.
+      // The system's buffers took some more than what was read.
       expect(taken).toBeLessThan(16 * 1024 * 1024);
     },
   );
@@ -295,9 +295,9 @@ describe('over HTTP', () => {
 
   it.each([
     ['headers', 'HTTP/1.1 200 OK\r\n', 'X-Header: xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx\r\n'],
-    ['interim answers', '', 'HTTP/1.1 103 Early Hints\r\n\r\n'],
+    ['interim answers', '', 'HTTP/1.1 103 Early Hints⏎⏎'],
     ['chunks', 'HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n', '1\r\nx\r\n'],
-  ])('%s without end are cut', async (_, start, repeated) => {
+  ])('%s that never end are cut off', async (_, start, repeated) => {
     await using server = await onceAsked((connection) => {
       connection.write(start);
       writeForever(connection, Buffer.from(repeated.repeat(100)));
@@ -305,7 +305,7 @@ describe('over HTTP', () => {
     expect(await ask('hytale', server.port)).toEqual(failed('query_wrong_protocol'));
   });
 
-  it('the name is in the request, and the connection goes to the address', async () => {
+  it('the request contains the name, and the connection goes to the address', async () => {
     let head = '';
     await using server = await Answerer.tcp((connection) => {
       connection.once('data', (bytes) => {
@@ -320,7 +320,7 @@ describe('over HTTP', () => {
 });
 
 describe('a query', () => {
-  it('asks the address, whatever the name is', async () => {
+  it('sends its request to the given address, whatever the name is', async () => {
     let asked = '';
     await using server = await Answerer.tcp((connection) => {
       connection.once('data', (bytes) => {
@@ -332,7 +332,7 @@ describe('a query', () => {
     expect(asked).toContain('play.example.invalid');
   });
 
-  it('asks no port that an answer names', async () => {
+  it('uses no port that an answer contains', async () => {
     let reached = false;
     await using other = await Answerer.udp(() => {
       reached = true;
@@ -346,7 +346,7 @@ describe('a query', () => {
     expect(reached).toBe(false);
   });
 
-  it('remembers at which port and by which protocol a server answers', async () => {
+  it('remembers the port and the protocol of a server that answered', async () => {
     await using players = await Answerer.udp(() => {});
     const queryPort = players.port + 1;
     await using server = await Answerer.udp(({ reply }) => reply(valveInfo(6, 10)), LOOPBACK, queryPort);
@@ -359,7 +359,7 @@ describe('a query', () => {
     expect(seconds(second)).toBeLessThan(seconds(first));
   });
 
-  it('ends at once when it is aborted, before or in the middle', async () => {
+  it('ends at once when it is aborted, before or during it', async () => {
     await using server = await Answerer.udp(() => {});
     const target = { type: 'rust', ip: LOOPBACK, port: server.port, isQueryPort: true };
     const before = await client.query(target, AbortSignal.abort());
@@ -372,7 +372,7 @@ describe('a query', () => {
     }
   });
 
-  it('is told apart from all others at the same time', async () => {
+  it("isn't confused with other queries at the same time", async () => {
     await using one = await Answerer.udp(({ reply }) => reply(valveInfo(1, 10)));
     await using two = await Answerer.udp(({ reply }) => reply(valveInfo(2, 20)));
     await using silent = await Answerer.udp(() => {});
@@ -384,7 +384,7 @@ describe('a query', () => {
   });
 });
 
-describe('nothing of a query remains', () => {
+describe('after a query', () => {
   const written: unknown[] = [];
 
   beforeEach(() => {
@@ -397,7 +397,7 @@ describe('nothing of a query remains', () => {
     vi.restoreAllMocks();
   });
 
-  it('open, however it ended', async () => {
+  it('no connection is left open, however it ended', async () => {
     const before = activeResources();
     const flood = await Answerer.udp(({ reply }) => {
       for (let sent = 0; sent < 300; sent += 1) reply(Buffer.from('flood'));
@@ -415,8 +415,8 @@ describe('nothing of a query remains', () => {
     await expectResources(before);
   });
 
-  it('in words: neither names nor anything else that a server sent', async () => {
-    // Short, since errors of JSON.parse quote the first ten characters.
+  it('the failure contains no name or other text of the server', async () => {
+    // Short, because errors of JSON.parse quote the first ten characters.
     const name = 'zebra';
     const samples = [
       minecraftStatus({ players: { online: 1, max: 2, sample: [{ name, id: '1' }] } }),

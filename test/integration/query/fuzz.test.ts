@@ -10,7 +10,7 @@ import { TestTime } from '../../support/test-time.ts';
 /** The deadline of 5 s passes in 20 ms, so that silence costs little. */
 const client = await loadQueryClient(new TestTime(250).clock());
 
-/** Real milliseconds that a query may take at most: generous, but far below what decoding without bounds takes. */
+/** Real milliseconds that a query may take: generous, but far less than unlimited decoding takes. */
 const PATIENCE_MS = 5_000;
 
 const MAX_GROWTH_BYTES = 64 * 1024 * 1024;
@@ -29,7 +29,7 @@ const families: Readonly<Record<string, Family>> = {
   ),
 };
 
-/** What is done to a right answer; places are parts of its length, and bytes are in Base64. */
+/** A change to a valid answer; places are fractions of its length, and bytes are in Base64. */
 interface Change {
   readonly kind: 'cut' | 'insert' | 'overwrite' | 'replace' | 'repeat';
   readonly at: number;
@@ -48,7 +48,7 @@ const change: fc.Arbitrary<Change> = fc.record({
   bytes: fc
     .oneof(
       fc.uint8Array({ minLength: 1, maxLength: 64 }),
-      // Lengths and counts at their extremes, and what separates fields.
+      // Extreme lengths and counts, and field separators.
       fc.constantFrom(
         ...[
           '\0',
@@ -86,7 +86,7 @@ function serve(family: Family, spoil: (answer: Buffer) => Buffer): Promise<Answe
     return Answerer.udp((incoming: Incoming) =>
       family.udp({
         ...incoming,
-        // Loopback takes no longer datagrams.
+        // Loopback accepts no longer datagrams.
         reply: (...datagrams) => incoming.reply(...datagrams.map((one) => spoil(one).subarray(0, 60_000))),
       }),
     );
@@ -100,7 +100,7 @@ function serve(family: Family, spoil: (answer: Buffer) => Buffer): Promise<Answe
 
 describeFuzz<Input>({
   folder: 'query',
-  holds: 'whatever a game server answers is a number of players, or a failure with a name',
+  holds: 'any answer of a game server results in a number of players, or in a failure with a cause',
   runs: 150,
   input: fc.record({
     family: fc.constantFrom(...Object.keys(families)),

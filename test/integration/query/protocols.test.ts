@@ -28,23 +28,23 @@ const serve = (family: Family, host?: string) =>
 const counted = (maxPlayers: number | undefined) =>
   ({ ok: true, players: PLAYERS, maxPlayers, durationSeconds: expect.any(Number) }) as const;
 
-describe('players are counted', () => {
-  it.each(FAMILIES)('of $type', async (family) => {
+describe('the number of players is reported', () => {
+  it.each(FAMILIES)('by $type', async (family) => {
     await using server = await serve(family);
     expect(await ask(family.type, server.port)).toEqual(counted(SEATS));
   });
 
-  it.each(FAMILIES_WITHOUT_LIMIT)('of $type, which names no limit', async (family) => {
+  it.each(FAMILIES_WITHOUT_LIMIT)('by $type, which reports no limit', async (family) => {
     await using server = await serve(family);
     expect(await ask(family.type, server.port)).toEqual(counted(undefined));
   });
 
-  it.each(Object.entries(TEEWORLDS))('of Teeworlds %s', async (_, answer) => {
+  it.each(Object.entries(TEEWORLDS))('by Teeworlds %s', async (_, answer) => {
     await using server = await Answerer.udp(answer);
     expect(await ask('teeworlds', server.port)).toEqual(counted(SEATS));
   });
 
-  it.each(Object.entries(TEAMSPEAK))('of %s, without those who only ask', async (type, { tcp, port }) => {
+  it.each(Object.entries(TEAMSPEAK))('by %s, without query clients', async (type, { tcp, port }) => {
     await using server = await Answerer.tcp(tcp, ELSEWHERE, port);
     expect(server.port).toBe(port);
     expect(await ask(type, 9987, { ip: ELSEWHERE })).toEqual(
@@ -52,7 +52,7 @@ describe('players are counted', () => {
     );
   });
 
-  it('of satisfactory, which answers by UDP and by HTTPS with a certificate of its own', async () => {
+  it('by satisfactory, which answers over UDP and over HTTPS with its own certificate', async () => {
     await using state = await Answerer.udp(({ datagram, reply }) =>
       reply(Buffer.concat([datagram.subarray(0, 2), Buffer.from([1, 1]), Buffer.alloc(40)])),
     );
@@ -96,7 +96,7 @@ describe('players are counted', () => {
     expect(await ask(valve.type, server.port, { ip: '::1' })).toEqual(counted(SEATS));
   });
 
-  it('by HTTP over IPv6', async () => {
+  it('over HTTP and IPv6', async () => {
     const family = FAMILIES.find(({ type }) => type === 'hytale');
     if (family === undefined) throw new Error('expected a family');
     await using server = await serve(family, '::1');

@@ -8,7 +8,7 @@ import { LAYERS, type Layer, mayImport } from '../../../scripts/layers.ts';
 
 const OXLINT = join(import.meta.dirname, '../../../node_modules/.bin/oxlint');
 
-/** A module of a layer, in the folder itself or in one below it. */
+/** A module of a layer, in its folder or in a subfolder. */
 function modulesOf({ path }: Layer, name: string): readonly string[] {
   if (path.endsWith('.ts')) return [`src/${path}`];
   // Layers inside another are flat, so that `../` can only mean the outer one.
@@ -22,11 +22,11 @@ interface Probe {
   readonly isAllowed: boolean;
 }
 
-/** One module for each pair of layers and each depth of either. */
+/** One module for each pair of layers and each depth in either. */
 function probes(): readonly Probe[] {
   return LAYERS.flatMap((from, row) =>
     LAYERS.flatMap((to, column) => {
-      // A layer that is one file holds one probe only: the others would overwrite it.
+      // A layer that is one file has only one probe: others would overwrite it.
       if (from === to || from.path.endsWith('.ts')) return [];
       return modulesOf(from, `probe-${row}-${column}`).flatMap((file, depth) =>
         modulesOf(to, 'target').map((target, targetDepth) => {
@@ -40,7 +40,7 @@ function probes(): readonly Probe[] {
   );
 }
 
-it('the linter refuses every forbidden import between layers, and no other', async () => {
+it('the linter rejects every forbidden import between layers, and no other', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'layers-'));
   try {
     await Promise.all(

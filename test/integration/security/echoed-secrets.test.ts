@@ -7,11 +7,11 @@ import { type ExporterUnderTest, startExporter } from '../../support/exporter.ts
 import { envelope, json, type ScriptedServer, scriptedServer } from '../panel/scripted-server.ts';
 import { frame } from './hostile-panel.ts';
 
-/** 48 characters without a prefix, and a token that is no JWT. */
+/** 48 characters without a prefix, and a token that isn't a JWT. */
 const KEY = 'q7Rk2mXw9Tz4Lc8Vb1Np6Hs3Jd5Fg0YaQeUoIiWrTyKxMnEc';
 const TOKEN = 'opaque/Token+"OfTheTests"=9f8e7d6c5b4a';
 
-/** One server for each secret and way of repeating it. */
+/** One server for each secret and form of it. */
 const KINDS = [KEY, TOKEN].flatMap((secret) => Object.values(ECHOES).map((echoed) => echoed(secret)));
 
 const uuidOf = (index: number) => `${index.toString(16).padStart(8, '0')}-0000-4000-8000-000000000000`;
@@ -19,7 +19,7 @@ const uuidOf = (index: number) => `${index.toString(16).padStart(8, '0')}-0000-4
 let panel: ScriptedServer;
 let exporter: ExporterUnderTest;
 
-/** What the calls of one server are answered with: each kind of words has its turn. */
+/** The answers to one server's calls, which repeat the secret in a different kind of text each time. */
 function credentials(index: number, echoed: string, host: string) {
   const token = { token: TOKEN, socket: `ws://${host}/${index}` };
   const named = { token: TOKEN, socket: `wss://${echoed}.example.com/ws` };
@@ -54,7 +54,7 @@ function answer(response: ServerResponse, request: IncomingMessage): void {
   const { url = '', headers } = request;
   const [, id] = /servers\/([0-9a-f]{8})/.exec(url) ?? [];
   if (id === undefined) {
-    // The listing comes first: a token that isn't issued yet is no secret.
+    // The listing comes first: a token that hasn't been issued yet is no secret.
     const data = KINDS.map((echoed, index) => listed(index, index < KINDS.length / 2 ? echoed : 'plain'));
     json(200, { data, meta: { pagination: { total_pages: 1 } } })(response, request);
     return;
@@ -119,17 +119,17 @@ afterAll(async () => {
 });
 
 describe('a panel that repeats the key and the token, in any form', () => {
-  it('brings neither into log, metrics, page or JSON', async () => {
+  it('reveals neither in the log, metrics, page or JSON', async () => {
     const text = await shown();
     expect(text).toContain('<secret>');
     const remaining = KINDS.filter((echoed) => text.includes(echoed));
     expect(remaining).toEqual([]);
-    // Nobody may read it between invisible characters, or put it together from its larger part.
+    // A reader must not find it between invisible characters, or reconstruct it from a large part.
     const visible = text.replaceAll(/[\p{Cf}\p{Default_Ignorable_Code_Point}\s]/gu, '').toLowerCase();
     for (const secret of [KEY, TOKEN]) expect(visible).not.toContain(secret.toLowerCase().slice(0, 12));
   });
 
-  it('says of each server what is wrong all the same', async () => {
+  it("doesn't hide each server's problem by that", async () => {
     const text = await shown();
     expect(text).toContain('the key <secret> is not valid');
     expect(text).toContain('it redirects to http://127.0.0.1:9/<secret>');

@@ -45,7 +45,7 @@ afterEach(async () => {
   server = undefined;
 });
 
-/** A node that answers an upgrade as it likes; gives the port. */
+/** A node that answers an upgrade in this way; returns the port. */
 async function startNode(upgrade: Upgrade, certificate?: { key: string; cert: string }): Promise<number> {
   server = certificate === undefined ? createServer() : createTlsServer(certificate);
   server.on('connection', (socket: Duplex) => {
@@ -62,7 +62,7 @@ async function startNode(upgrade: Upgrade, certificate?: { key: string; cert: st
   return (server.address() as AddressInfo).port;
 }
 
-/** Takes the upgrade by hand, then sends these bytes. */
+/** Accepts the upgrade by hand, then sends these bytes. */
 const sending =
   (...bytes: readonly Uint8Array[]): Upgrade =>
   (request, socket) => {
@@ -100,7 +100,7 @@ function connect(url: string, options: Partial<SocketOptions> = {}): readonly To
 const until = (check: () => void) => vi.waitFor(check, { timeout: 20_000, interval: 5 });
 const whats = (told: readonly Told[]) => told.map(({ what }) => what);
 
-/** A frame as it is on the wire: first byte with flags and kind, then length and content. */
+/** A frame as it is on the wire: a byte with flags and kind, then length and content. */
 function wire(first: number, content: string | Buffer = ''): Buffer {
   const body = Buffer.from(content);
   const head = Buffer.alloc(body.length < 126 ? 2 : 4);
@@ -117,26 +117,32 @@ const CLOSE = 0x88;
 const PING = 0x89;
 const COMPRESSED_TEXT = 0xc1;
 
-describe('a node that breaks the protocol loses its socket, and nothing else', () => {
+describe('a node that breaks the protocol loses only its socket', () => {
   it.each<[string, Buffer]>([
-    ['a compressed frame, which was not agreed upon', wire(COMPRESSED_TEXT, 'x')],
-    ['a frame of no kind', wire(0x83, 'x')],
+    ['a compressed frame, which was not negotiated', wire(COMPRESSED_TEXT, 'x')],
+    ['a frame of an unknown kind', wire(0x83, 'x')],
     ['a masked frame', Buffer.from([TEXT, 0x81, 1, 2, 3, 4, 5])],
-    ['a continuation of nothing', wire(0x80, 'x')],
-    ['a frame within a frame', Buffer.concat([wire(TEXT_BEGINS, 'a'), wire(TEXT, 'b')])],
-    ['a ping in pieces', wire(0x09, 'x')],
+    ['a continuation without a start', wire(0x80, 'x')],
+    ['a frame within a fragmented message', Buffer.concat([wire(TEXT_BEGINS, 'a'), wire(TEXT, 'b')])],
+    ['a fragmented ping', wire(0x09, 'x')],
     ['a ping that is too long', wire(PING, 'x'.repeat(200))],
-    ['a close without sense', wire(CLOSE, Buffer.from([0x03]))],
-    ['a close with a code that is none', wire(CLOSE, Buffer.from([0xff, 0xff]))],
-    ['a length beyond all numbers', Buffer.from([TEXT, 127, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff])],
-    ['a length beyond what is taken', Buffer.from([TEXT, 127, 0, 0, 0, 0, 0, 0x10, 0, 1])],
-    ['a message in a hundred thousand pieces', Buffer.concat([wire(TEXT_BEGINS, 'a'), ...pieces(100_000)])],
+    ['a close frame with half a code', wire(CLOSE, Buffer.from([0x03]))],
+    ['a close frame with an invalid code', wire(CLOSE, Buffer.from([0xff, 0xff]))],
+    [
+      'a length beyond all safe integers',
+      Buffer.from([TEXT, 127, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff]),
+    ],
+    ['a length beyond the limit', Buffer.from([TEXT, 127, 0, 0, 0, 0, 0, 0x10, 0, 1])],
+    [
+      'a message in a hundred thousand fragments',
+      Buffer.concat([wire(TEXT_BEGINS, 'a'), ...pieces(100_000)]),
+    ],
   ])('by %s', async (_what, bytes) => {
     const told = connect(`ws://127.0.0.1:${await startNode(sending(bytes))}/ws`);
     await until(() => expect(whats(told)).toEqual(['opened', 'closed']));
   });
 
-  it('by any bytes at all: they end in frames, a close, or nothing', async () => {
+  it('by arbitrary bytes, which result in frames, a close, or nothing', async () => {
     const bytes = fc.oneof(
       fc.uint8Array({ maxLength: 80 }),
       fc
@@ -160,16 +166,16 @@ describe('a node that breaks the protocol loses its socket, and nothing else', (
   });
 });
 
-describe('a node that says goodbye and stays', () => {
-  it('is left all the same', async () => {
+describe('a node that sends a close frame and keeps the connection', () => {
+  it('is disconnected anyway', async () => {
     const goodbye = wire(CLOSE, Buffer.from([0x03, 0xe8]));
     const told = connect(`ws://127.0.0.1:${await startNode(sending(goodbye))}/ws`);
     await until(() => expect(whats(told)).toEqual(['opened', 'closed']));
   });
 });
 
-describe('a token that no frame can carry', () => {
-  it('ends the socket with the reason, and throws nothing', async () => {
+describe("a token that doesn't fit into a frame", () => {
+  it('closes the socket with the reason, and throws nothing', async () => {
     const told = connect(`ws://127.0.0.1:${await startNode(sending())}/ws`);
     await until(() => expect(whats(told)).toEqual(['opened']));
     expect(() => sockets[0]?.send({ event: 'auth', token: 'x'.repeat(5_000) })).not.toThrow();
@@ -182,15 +188,15 @@ function pieces(count: number): readonly Buffer[] {
   return Array.from({ length: count }, () => wire(MORE, 'a'));
 }
 
-describe('a node that sends more than anybody can take', () => {
-  it('by a message that is over 1 MiB only as a whole loses its socket', async () => {
+describe('a node that sends too much', () => {
+  it('loses its socket for a message that only exceeds 1 MiB as a whole', async () => {
     const part = wire(MORE, 'a'.repeat(60_000));
     const parts = Array.from({ length: Math.ceil(MAX_FRAME_BYTES / 60_000) }, () => part);
     const told = connect(`ws://127.0.0.1:${await startNode(sending(wire(TEXT_BEGINS), ...parts))}/ws`);
     await until(() => expect(whats(told)).toEqual(['opened', 'closed']));
   });
 
-  it('by pings, and takes none of the answers, makes no heap of them', async () => {
+  it("can't fill the heap with pings whose answers it doesn't read", async () => {
     const pings = Buffer.concat(Array.from({ length: 20_000 }, () => wire(PING, 'x'.repeat(125))));
     const port = await startNode((request, socket) => {
       sending()(request, socket);
@@ -215,8 +221,8 @@ describe('a node that sends more than anybody can take', () => {
       '50,000 headers',
       `HTTP/1.1 101 So\r\n${Array.from({ length: 50_000 }, (_, n) => `X-${n}: a\r\n`).join('')}\r\n`,
     ],
-    ['bytes that are no answer', '\u0000\u0001\u0002'.repeat(1_000)],
-  ])('with its answer to the upgrade, %s, is refused', async (_what, answer) => {
+    ["bytes that aren't HTTP", '\u0000\u0001\u0002'.repeat(1_000)],
+  ])('is refused if its answer to the upgrade is %s', async (_what, answer) => {
     const told = connect(
       `ws://127.0.0.1:${await startNode((_request, socket) => void socket.write(answer))}/ws`,
     );
@@ -225,10 +231,10 @@ describe('a node that sends more than anybody can take', () => {
   });
 });
 
-describe('somebody between the exporter and the node', () => {
+describe('a machine in the middle between the exporter and the node', () => {
   it.each([
     ['for another name', 'DNS:other.example.com'],
-    ['that nobody vouches for', 'IP:127.0.0.1'],
+    ['of an unknown CA', 'IP:127.0.0.1'],
   ])('with a certificate %s is refused before anything is sent', async (_what, name) => {
     const port = await startNode(sending(), await selfSigned(name));
     const told = connect(`wss://127.0.0.1:${port}/ws`);
@@ -236,7 +242,7 @@ describe('somebody between the exporter and the node', () => {
     expect(upgrades).toEqual([]);
   });
 
-  it('is trusted only where the configuration says so', async () => {
+  it('is only accepted if the configuration turns off verification', async () => {
     const certificate = await selfSigned('IP:127.0.0.1');
     const port = await startNode(sending(), certificate);
     const told = connect(`wss://127.0.0.1:${port}/ws`, { tls: socketTls({ ca: certificate.cert }) });

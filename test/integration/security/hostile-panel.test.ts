@@ -13,7 +13,7 @@ import {
   startHostilePanel,
 } from './hostile-panel.ts';
 
-/** What harms a terminal, a line of a log, a page, and who reads from right to left. */
+/** Harms a terminal, a log line, a page, and text that is read from right to left. */
 const EVIL =
   '\u001b[31mred\u001b]0;title\u0007\u009b2J\r\nforged="line"\u2028\u202e<script>alert(1)</script>&\u0000';
 
@@ -27,10 +27,10 @@ const text =
   (response: ServerResponse) =>
     void response.writeHead(status, headers).end(body);
 
-/** A status whose state is a byte that no UTF-8 has. */
+/** A status whose state contains a byte that is invalid in UTF-8. */
 const NOT_UTF8 = Buffer.from('{"event":"status","args":["\u00ff"]}', 'latin1');
 
-/** Junk frames that one server sends in a burst. */
+/** Junk frames that one server sends at once. */
 const JUNK = 20_000;
 
 const junk = (index: number) =>
@@ -43,7 +43,7 @@ const junk = (index: number) =>
 
 const SERVERS: readonly HostileServer[] = [
   { name: 'good' },
-  // Refusals, in words that are meant to end in a log or on a page.
+  // Errors whose text is meant to get into a log or onto a page.
   { name: 'evil envelope', credentials: json(500, envelope(EVIL)), resources: json(500, envelope(EVIL)) },
   { name: 'evil message', credentials: json(409, { error: EVIL, message: EVIL }), resources: json(409, {}) },
   {
@@ -82,7 +82,7 @@ const SERVERS: readonly HostileServer[] = [
   { name: 'hints without end', credentials: (response) => hintWithoutEnd(response) },
   { name: 'a token too long', credentials: (response, request) => longToken(response, request) },
   { name: 'a cookie', credentials: json(500, envelope('later'), { 'set-cookie': 'a=b; Path=/' }) },
-  // A node that means harm.
+  // A malicious node.
   { name: 'evil close', node: (socket) => socket.close(4000, EVIL.slice(0, 40)) },
   {
     name: 'evil refusal',
@@ -111,7 +111,7 @@ const SERVERS: readonly HostileServer[] = [
       }),
   },
   {
-    // What a game server prints is its own; the node puts it into a string.
+    // The output of a game server is its own; the node puts it into a string.
     name: 'console',
     node: (socket) =>
       behave(socket, () => {
@@ -130,7 +130,7 @@ const SERVERS: readonly HostileServer[] = [
 let panel: HostilePanel;
 let exporter: ExporterUnderTest;
 
-/** A token that no frame of the contract can carry. */
+/** A token that doesn't fit into a frame. */
 function longToken(response: ServerResponse, { url, headers: { host } }: IncomingMessage): void {
   const socket = `ws://${host}${url}`;
   response.end(JSON.stringify({ data: { token: '"'.repeat(5_000), socket } }));
@@ -138,7 +138,7 @@ function longToken(response: ServerResponse, { url, headers: { host } }: Incomin
 
 const HINT = 'HTTP/1.1 103 Early Hints\r\nLink: </a>\r\n\r\n';
 
-/** Answers that announce an answer, again and again, for as long as anybody listens. */
+/** Sends interim answers for as long as the client reads. */
 function hintWithoutEnd(response: ServerResponse): void {
   const { socket } = response;
   const more = setInterval(() => socket?.write(HINT.repeat(100)), 5);
@@ -165,7 +165,7 @@ const page = async () => (await fetch(exporter.url)).text();
 const rowOf = async (name: string) =>
   (await page()).split('<tr>').find((row) => row.includes(`<td>${name}</td>`)) ?? '';
 
-/** What the page says of a server, some time: on a busy machine a call may end otherwise at first. */
+/** Waits until the page says this of a server: on a busy machine, a first call may end differently. */
 async function expectRow(name: string, words: string): Promise<void> {
   await vi.waitFor(async () => expect(await rowOf(name)).toContain(words), PATIENCE);
 }
@@ -177,7 +177,7 @@ function callsFor(name: string): number {
   return panel.calls.filter(({ url }) => url?.includes(id)).length;
 }
 
-/** Every text in a value, however deep, the words of errors among them. */
+/** Every text in a value, at any depth, including the messages of errors. */
 function textsIn(value: unknown): readonly string[] {
   if (typeof value === 'string') return [value];
   if (typeof value !== 'object' || value === null) return [];
@@ -188,12 +188,12 @@ function textsIn(value: unknown): readonly string[] {
 const UNCLEAN = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/u;
 
 describe('a hostile panel and its node', () => {
-  it('leave a good server alone: it streams', async () => {
+  it("don't affect a good server, which streams", async () => {
     expect(await exporter.value('gameserver_collection_streaming', { server: 'good' })).toBe(1);
     expect(await exporter.value('gameserver_memory_usage_bytes', { server: 'good' })).toBe(1);
   });
 
-  it('make no series that Prometheus would refuse', async () => {
+  it("can't create series that Prometheus rejects", async () => {
     const scrape = await exporter.scrape();
     expect(parseExposition(scrape).length).toBeGreaterThan(40);
     expect(scrape.replaceAll('\n', '')).not.toMatch(UNCLEAN);
@@ -202,14 +202,14 @@ describe('a hostile panel and its node', () => {
     }
   });
 
-  it('choose no state but those that there are', async () => {
+  it("can't invent a state", async () => {
     for (const state of ['offline', 'starting', 'running', 'stopping', 'stopped']) {
       expect(await exporter.value('gameserver_state', { server: 'evil state', state })).toBe(0);
     }
     expect(await exporter.value('gameserver_state', { server: 'evil state', state: 'unknown' })).toBe(1);
   });
 
-  it('choose no label of ours: events and statuses that nobody knows are one', async () => {
+  it("can't invent a label value: unknown events and statuses share one", async () => {
     const scrape = await exporter.scrape();
     expect(scrape).not.toContain('made up');
     expect(
@@ -217,20 +217,20 @@ describe('a hostile panel and its node', () => {
     ).toBeGreaterThanOrEqual(JUNK / 4);
   });
 
-  it('bring no escape sequence, line break or hidden character into the log', () => {
+  it("can't write an escape sequence, line break or hidden character to the log", () => {
     const texts = exporter.lines.flatMap(({ fields, message }) => [message, ...textsIn(fields)]);
     expect(texts.join(' ')).toContain('forged="line"');
     expect(texts.filter((line) => UNCLEAN.test(line))).toEqual([]);
   });
 
-  it('bring no script and no escape sequence onto the page', async () => {
+  it("can't put a script or an escape sequence on the page", async () => {
     const shown = await page();
     expect(shown).toContain('&lt;script&gt;alert(1)&lt;/script&gt;');
     expect(shown.match(/<script[^>]*>/g)).toEqual(['<script type="module" src="assets/page.js">']);
     expect(shown.replaceAll('\n', '')).not.toMatch(UNCLEAN);
   });
 
-  it('fill neither log nor page: words are cut, and junk makes no line', async () => {
+  it("can't fill the log or the page: texts are truncated, and junk isn't logged", async () => {
     const lines = exporter.lines.filter(({ fields }) => textsIn(fields).includes('junk'));
     expect(lines.length).toBeLessThan(30);
     const longest = Math.max(
@@ -240,7 +240,7 @@ describe('a hostile panel and its node', () => {
     expect((await rowOf('ten megabytes of words')).length).toBeLessThan(1_000);
   });
 
-  it('bring the key or a token into neither log, metrics nor page', async () => {
+  it("can't reveal the key or a token in the log, metrics or page", async () => {
     const texts = exporter.lines.flatMap(({ fields, message }) => [message, ...textsIn(fields)]);
     const json = await (await fetch(`${exporter.url}/api/v1/servers`)).text();
     const shown = [...texts, await exporter.scrape(), await page(), json].join('\n');
@@ -248,7 +248,7 @@ describe('a hostile panel and its node', () => {
     expect(shown).not.toContain('eyJ');
   });
 
-  it('change no object of the program', async () => {
+  it("can't change an object of the program", async () => {
     expect(callsFor('prototype')).toBeGreaterThan(0);
     expect(({} as Record<string, unknown>)['polluted']).toBeUndefined();
     expect(await exporter.value('gameserver_memory_usage_bytes', { server: 'prototype' })).toBeUndefined();
@@ -257,19 +257,19 @@ describe('a hostile panel and its node', () => {
   it.each([
     ['ten megabytes', 'longer than 1048576 bytes'],
     ['bomb', 'it is compressed (gzip), which was not asked for'],
-  ])('cost no more than is read of %s', async (name, words) => {
+  ])("can't make the exporter read more than its limit of %s", async (name, words) => {
     await expectRow(name, words);
   });
 
   it.each(['one huge header', 'many headers', 'hints without end'])(
-    'cost one call, and its time, by %s',
+    "can't waste more than one call and its time by %s",
     async (name) => {
       await exporter.until('gameserver_collection_up', { server: name }, 1);
       expect(await exporter.value('gameserver_collection_streaming', { server: name })).toBe(0);
     },
   );
 
-  it('move the key nowhere by a redirect, and set no cookie', async () => {
+  it("can't redirect the key, or set a cookie", async () => {
     await expectRow('redirect', 'answered 302: it redirects to http://127.0.0.1:9/login');
     expect(panel.calls.length).toBeGreaterThan(SERVERS.length);
     for (const { headers } of panel.calls) expect(headers.cookie).toBeUndefined();
@@ -279,13 +279,13 @@ describe('a hostile panel and its node', () => {
     }
   });
 
-  it('are told apart by what they send that nobody can use: a token too long', async () => {
+  it('cause a clear error with a token that is too long', async () => {
     await expectRow('a token too long', 'expected a token of at most 4000 bytes, got 10002');
   });
 });
 
 describe('a hostile game server', () => {
-  it('that prints what looks like frames changes nothing but the count of its lines', async () => {
+  it('that prints text resembling frames only changes the number of its lines', async () => {
     const labels = { server: 'console' };
     expect(await exporter.value('gameserver_console_lines_total', labels)).toBe(4);
     expect(await exporter.value('gameserver_state', { ...labels, state: 'running' })).toBe(1);

@@ -7,18 +7,18 @@ import { CREDENTIALS, json, RESOURCES } from '../panel/scripted-server.ts';
 
 type Answer = (response: ServerResponse, request: IncomingMessage) => void;
 
-/** One server of a panel and a node that mean harm; what isn't said is done as the contract has it. */
+/** One server of a malicious panel and node; undefined parts follow the contract. */
 export interface HostileServer {
   readonly name: string;
-  /** The address that the credentials name. */
+  /** The socket address in the credentials. */
   readonly socket?: string;
   readonly credentials?: Answer;
   readonly resources?: Answer;
-  /** What the node does with a socket once it has opened. */
+  /** What the node does with a socket after it opens. */
   readonly node?: (socket: WebSocket) => void;
 }
 
-/** Such a panel, and its node at the same address. */
+/** A malicious panel, and its node at the same address. */
 export interface HostilePanel {
   readonly port: number;
   /** The headers of every call and of every upgrade. */
@@ -29,10 +29,10 @@ export interface HostilePanel {
   stop(): Promise<void>;
 }
 
-/** The key that the configuration holds. */
+/** The key in the configuration. */
 export const KEY = 'ptlc_TopSecretKeyOfTheTests';
 
-/** Starts a panel on a free port of the loopback interface; with a certificate it speaks TLS. */
+/** Starts a panel on a free port of the loopback interface, which uses TLS if there is a certificate. */
 export async function startHostilePanel(
   servers: readonly HostileServer[],
   certificate?: { readonly key: string; readonly cert: string },
@@ -97,15 +97,15 @@ const idOf = (index: number) => index.toString(16).padStart(8, '0');
 
 const idIn = (url: string) => /[0-9a-f]{8}/.exec(url)?.[0] ?? '';
 
-/** The uptime goes on from one answer to the next, as that of a server that runs does. */
+/** The uptime increases from one answer to the next, as for a running server. */
 const stats = () =>
   '{"memory_bytes":1,"memory_limit_bytes":2,"cpu_absolute":100,"network":{"rx_bytes":1,"tx_bytes":2},' +
   `"uptime":${Math.ceil(performance.now())},"state":"running","disk_bytes":1}`;
 
-/** A frame of the node's. */
+/** A frame of the node. */
 export const frame = (event: string, ...args: readonly unknown[]) => JSON.stringify({ event, args });
 
-/** Takes every token, and answers with stats; does more after the first. */
+/** Accepts every token and answers with stats; does more after the first one. */
 export function behave(socket: WebSocket, more: () => void = () => undefined): void {
   let greeted = false;
   socket.on('message', (data: Buffer) => {

@@ -16,16 +16,16 @@ const wordsFor = (setting: string) => new RegExp(TOO_LONG.source.replace('SETTIN
 
 const UNREACHABLE = /the proxy \S+ can't be reached: .*: check proxy_url/;
 
-/** What a proxy may go on with forever, and what is said of it. */
+/** What a proxy may send endlessly, and the resulting error. */
 const FORMS: readonly (readonly [string, string, string, RegExp])[] = [
   ['headers', OK, 'X-A: b\r\n', wordsFor('proxy_url')],
   ['one header name', OK, 'a', wordsFor('proxy_url')],
   ['one header value', `${OK}X-A: `, 'a', wordsFor('proxy_url')],
-  ['blanks before a header value', `${OK}X-A:`, ' ', wordsFor('proxy_url')],
-  ['lines that continue a header', `${OK}X-A: b`, '\r\n ', UNREACHABLE],
-  ['words of a status', 'HTTP/1.1 200 ', 'a', wordsFor('proxy_url')],
+  ['spaces before a header value', `${OK}X-A:`, ' ', wordsFor('proxy_url')],
+  ['continued header lines', `${OK}X-A: b`, '\r\n ', UNREACHABLE],
+  ['text after the status', 'HTTP/1.1 200 ', 'a', wordsFor('proxy_url')],
   ['empty lines before the answer', '', '\r\n', wordsFor('proxy_url')],
-  ['answers that are none yet', '', 'HTTP/1.1 103 Early Hints\r\n\r\n', /\(103\)/],
+  ['interim answers', '', 'HTTP/1.1 103 Early Hints\r\n\r\n', /\(103\)/],
   ['bytes', '', '\u0000', UNREACHABLE],
 ];
 
@@ -52,7 +52,7 @@ async function endless(start = OK, more = 'X-A: b\r\n'): Promise<EndlessProxy> {
   return proxy;
 }
 
-/** Every connection was cut long before the attack was over. */
+/** Every connection was closed long before the attack was over. */
 async function expectAllCut(proxy: EndlessProxy): Promise<void> {
   await vi.waitFor(() => expect(proxy.connections.size).toBe(0), 10_000);
   // What the system's buffers took counts as sent.
@@ -60,22 +60,25 @@ async function expectAllCut(proxy: EndlessProxy): Promise<void> {
 }
 
 describe('a proxy whose answer to CONNECT is too long', () => {
-  it.each(FORMS)('by %s without end gives an error, and is cut', async (_what, start, more, words) => {
-    const hostile = await endless(start, more);
-    const proxy = proxyFor('https://node.test', hostile.url, () => false);
-    if (proxy === undefined) throw new Error('expected a proxy');
-    const tunnel = openTunnel(
-      proxy,
-      { host: 'node.test', port: 443 },
-      { clock: new SystemClock(), timeoutMs: 60_000, signal: new AbortController().signal },
-    );
-    const error: unknown = await tunnel.catch((caught: unknown) => caught);
-    expect(error).toBeInstanceOf(ProxyError);
-    expect((error as ProxyError).message).toMatch(words);
-    await expectAllCut(hostile);
-  });
+  it.each(FORMS)(
+    'because of endless %s causes an error, and is disconnected',
+    async (_what, start, more, words) => {
+      const hostile = await endless(start, more);
+      const proxy = proxyFor('https://node.test', hostile.url, () => false);
+      if (proxy === undefined) throw new Error('expected a proxy');
+      const tunnel = openTunnel(
+        proxy,
+        { host: 'node.test', port: 443 },
+        { clock: new SystemClock(), timeoutMs: 60_000, signal: new AbortController().signal },
+      );
+      const error: unknown = await tunnel.catch((caught: unknown) => caught);
+      expect(error).toBeInstanceOf(ProxyError);
+      expect((error as ProxyError).message).toMatch(words);
+      await expectAllCut(hostile);
+    },
+  );
 
-  it('is named in the way of the panel, and costs a call', async () => {
+  it('between the exporter and the panel is named in the error, and costs one call', async () => {
     const panel = await stage.panel(tlsOf(certificate));
     const hostile = await endless();
     const exporter = await stage.exporter(panel, [trust, `proxy_url: ${hostile.url}`]);
@@ -85,7 +88,7 @@ describe('a proxy whose answer to CONNECT is too long', () => {
     await expectAllCut(hostile);
   });
 
-  it('is named in the way of the sockets of 40 servers, and leaves the event loop free', async () => {
+  it('between the exporter and the sockets of 40 servers is named in the error, and leaves the event loop free', async () => {
     const servers = Array.from({ length: 40 }, (_, index) => ({ name: `server-${index}` }));
     const panel = await stage.panel({ ...tlsOf(certificate), servers }, false);
     panel.sendSocketsTo('node.test');
@@ -105,7 +108,7 @@ describe('a proxy whose answer to CONNECT is too long', () => {
 });
 
 describe('a tunnel', () => {
-  it('begins with what the proxy sent together with its answer', async () => {
+  it('starts with what the proxy sent together with its answer', async () => {
     const hostile = await endless(`${OK}\r\nhello `, 'hello ');
     const proxy = proxyFor('https://node.test', hostile.url, () => false);
     if (proxy === undefined) throw new Error('expected a proxy');

@@ -54,12 +54,12 @@ const PATHS = [
 ];
 const METHODS = ['POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'];
 
-describe('a page of another site, in the browser of somebody who can reach the exporter', () => {
+describe('a page of another site, in the browser of a user who can reach the exporter', () => {
   it.each(PATHS)('can neither read nor embed %s', async (path) => {
     const { headers, body } = await fetch(`${url}${path}`, {
       headers: { Origin: 'https://evil.example.com' },
     });
-    // The stream has no end.
+    // The stream never ends.
     await body?.cancel();
     expect(headers.get('access-control-allow-origin')).toBeNull();
     expect(headers.get('cross-origin-resource-policy')).toBe('same-origin');
@@ -69,7 +69,7 @@ describe('a page of another site, in the browser of somebody who can reach the e
     expect(headers.get('set-cookie')).toBeNull();
   });
 
-  it.each(PATHS)('has no request to %s that does anything', async (path) => {
+  it.each(PATHS)('can change nothing by a request to %s', async (path) => {
     for (const method of METHODS) {
       const { status } = await fetch(`${url}${path}`, {
         method,
@@ -102,7 +102,7 @@ describe('a scraper', () => {
     for (const path of CANARIES) {
       const client = await connectRaw(port, clients);
       client.send(`GET ${path} HTTP/1.0\r\nHost: CANARY\r\nUser-Agent: CANARY\r\nReferer: CANARY\r\n\r\n`);
-      // The stream has no end: its first event is an answer.
+      // The stream never ends: its first event counts as the answer.
       await vi.waitFor(() => expect(client.closed || client.received.includes('event: full\n')).toBe(true));
       answers.push(client.received);
     }

@@ -13,7 +13,7 @@ const STANDARD_ERROR = 2;
 
 let written: string;
 
-// What is written is what counts, whichever library writes it.
+// Tests the written text, whichever library writes it.
 beforeEach(() => {
   written = '';
   const { writeSync } = fs;
@@ -32,17 +32,17 @@ afterEach(() => {
 const EVIL = '\u001b[31mred\u001b]0;title\u0007\u009b2J\r\nforged="line"\u2028\u202e\u0000';
 
 describe.each(['json', 'pretty'] as const)('the %s log', (format) => {
-  it('takes a trouble in the words of a stranger on one line, without a control character', async () => {
+  it('writes a problem with untrusted text on one line, without control characters', async () => {
     const { log } = await openLog({ level: 'info', format });
     const problem = { cause: 'node_connection', detail: printable(EVIL) } as const;
     logCondition(log, target(), { condition: 'failing', problem });
     expect(written).toContain('forged=');
     expect(written.trimEnd().replaceAll('\n', '')).not.toMatch(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/u);
-    // Once in the message, and once as a field, which pretty lines leave out.
+    // Once in the message, and once as a field, which pretty lines omit.
     expect(written.match(/forged=/g)).toHaveLength(format === 'json' ? 2 : 1);
   });
 
-  it('shows no secret, should one ever be logged by mistake', async () => {
+  it('shows no secret, even if one is logged by mistake', async () => {
     const { log } = await openLog({ level: 'info', format });
     const key = new Secret('TopSecret1');
     log.info(
@@ -57,7 +57,7 @@ describe.each(['json', 'pretty'] as const)('the %s log', (format) => {
 });
 
 describe('the command line', () => {
-  it('takes no secret, so that none shows among the processes', () => {
+  it('accepts no secret, so that none appears in the process list', () => {
     const flags = [serveCommand(), checkCommand()].flatMap(({ options }) => options.map(({ long }) => long));
     expect(flags).toContain('--config');
     expect(flags.filter((flag) => /key|token|secret|password|auth/i.test(flag ?? ''))).toEqual([]);
@@ -65,7 +65,7 @@ describe('the command line', () => {
 });
 
 describe('a secret', () => {
-  it('is given away by nothing but reveal', () => {
+  it('is only returned by reveal', () => {
     const secret = new Secret('TopSecret1');
     const shown = [
       inspect({ secret }, { depth: 9, showHidden: true }),

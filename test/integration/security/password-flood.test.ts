@@ -10,7 +10,7 @@ import { basic } from '../http/secure-client.ts';
 
 const NAMES = Array.from({ length: 10 }, (_, index) => `user ${index}`);
 const HASH = hashSync('secret', 8);
-/** Several users, since a password that was found right once needs no check from then on. */
+/** Several users, because a password that was accepted once isn't checked again. */
 const USERS = new Map(NAMES.map((name) => [name, HASH]));
 
 const ends: (() => unknown)[] = [];
@@ -18,7 +18,7 @@ afterEach(async () => {
   for (const end of ends.splice(0).toReversed()) await end();
 });
 
-/** The exporter's own web server, with passwords that take much longer to check than guesses take to arrive. */
+/** The exporter's own web server, with passwords that take much longer to check than to guess. */
 async function serve(settings: Partial<WebSettings> = {}): Promise<number> {
   const server = new HttpServer({
     listen: { host: '127.0.0.1', port: 0 },
@@ -42,7 +42,7 @@ async function flood(port: number, addresses: number): Promise<PasswordFlood> {
   return attack;
 }
 
-/** The status of one request from an address that never asked before. */
+/** The status of one request from an address without earlier requests. */
 function statusFrom(port: number, localAddress: string, headers: Record<string, string>): Promise<number> {
   return new Promise((resolve, reject) => {
     const sent = request({ host: '127.0.0.1', port, localAddress, headers, agent: false }, (response) => {
@@ -54,7 +54,7 @@ function statusFrom(port: number, localAddress: string, headers: Record<string, 
   });
 }
 
-/** The status that each user with the right password sees, each from a new address. */
+/** The status that each user with the right password receives, each from a new address. */
 async function statusesOfRightUsers(port: number): Promise<readonly number[]> {
   const statuses: number[] = [];
   for (const [index, name] of NAMES.entries()) {
@@ -67,7 +67,7 @@ const ALL_IN = NAMES.map(() => 200);
 
 describe('a flood of passwords', () => {
   it.each([100, 1_000])(
-    'from %i addresses keeps out no user with the right one, at a new address',
+    "from %i addresses doesn't lock out a user with the right one, even at a new address",
     async (count) => {
       const port = await serve();
       const attack = await flood(port, count);
@@ -76,7 +76,7 @@ describe('a flood of passwords', () => {
     },
   );
 
-  it('uses up the rate of nobody with the right one', async () => {
+  it("doesn't use up the rate limit of users with the right one", async () => {
     const port = await serve({ rateLimit: { intervalMs: 3_600_000, burst: NAMES.length } });
     const attack = await flood(port, 100);
     await vi.waitFor(() => expect(attack.statuses.get(429)).toBeGreaterThan(100));
@@ -85,7 +85,7 @@ describe('a flood of passwords', () => {
   });
 });
 
-it('requests without a password use up the rate of nobody with one', async () => {
+it("requests without a password don't use up the rate limit of users with one", async () => {
   const port = await serve({ rateLimit: { intervalMs: 3_600_000, burst: NAMES.length } });
   const strangers = Array.from({ length: 3 * NAMES.length }, () => statusFrom(port, '127.3.0.1', {}));
   const statuses = await Promise.all(strangers);

@@ -14,17 +14,17 @@ let reached = 0;
 let panel: HostilePanel;
 let exporter: ExporterUnderTest;
 
-/** Where a panel on another machine sends a server's socket, and what is said of it. */
+/** Where a panel on another machine sends a server's socket, and the resulting error. */
 const ADDRESSES = [
   ['plain ws', 'ws://203.0.113.7:PORT/ws', 'plain ws is not allowed'],
   ['plain ws on this machine', 'ws://127.0.0.1:PORT/ws', 'plain ws is not allowed'],
   ['loopback', 'wss://127.0.0.1:PORT/ws', 'a loopback or link-local address'],
-  ['loopback in one number', 'wss://2130706433:PORT/ws', 'a loopback or link-local address'],
+  ['loopback as one number', 'wss://2130706433:PORT/ws', 'a loopback or link-local address'],
   ['loopback in hexadecimal', 'wss://0x7f.1:PORT/ws', 'a loopback or link-local address'],
   ['loopback by name', 'wss://LOCALHOST.:PORT/ws', 'a loopback or link-local address'],
   ['loopback in IPv6', 'wss://[::1]:PORT/ws', 'a loopback or link-local address'],
   ['loopback mapped into IPv6', 'wss://[::ffff:127.0.0.1]:PORT/ws', 'a loopback or link-local address'],
-  ['any address of this machine', 'wss://0.0.0.0:PORT/ws', 'a loopback or link-local address'],
+  ['the unspecified address', 'wss://0.0.0.0:PORT/ws', 'a loopback or link-local address'],
   [
     "a cloud's metadata service",
     'wss://169.254.169.254/latest/meta-data',
@@ -33,14 +33,14 @@ const ADDRESSES = [
   ["AWS' metadata service in IPv6", 'wss://[fd00:ec2::254]/latest/meta-data', "a cloud's metadata service"],
   ["Alibaba's metadata service", 'wss://100.100.100.200/ws', "a cloud's metadata service"],
   ['a metadata service through NAT64', 'wss://[64:ff9b::a9fe:a9fe]/ws', 'a loopback or link-local address'],
-  ['a name that leads to a metadata service', 'wss://metadata.test/ws', 'leads to fd00:ec2::254'],
+  ['a name that resolves to a metadata service', 'wss://metadata.test/ws', 'leads to fd00:ec2::254'],
   ['link-local in IPv6', 'wss://[fe80::1]:PORT/ws', 'a loopback or link-local address'],
-  ['a name that leads to loopback', 'wss://node.test:PORT/ws', 'leads to 127.0.0.1'],
+  ['a name that resolves to loopback', 'wss://node.test:PORT/ws', 'leads to 127.0.0.1'],
   ['https', 'https://127.0.0.1:PORT/ws', 'expected the scheme wss'],
   ['a file', 'file:///etc/passwd', 'expected the scheme wss'],
   ['a local socket', 'ws+unix:///var/run/docker.sock:/containers/json', 'expected the scheme wss'],
   ['user info', 'wss://user:pass@203.0.113.7:PORT/ws', 'user info is not allowed'],
-  ['no address', 'javascript:alert(1)', 'expected the scheme wss'],
+  ['not a socket address', 'javascript:alert(1)', 'expected the scheme wss'],
   ['line breaks', 'not\r\nan address', 'expected a wss:// socket address'],
 ] as const;
 
@@ -81,7 +81,7 @@ afterAll(async () => {
   canary.close();
 });
 
-/** Names under `.test`, which no name server knows, lead to this machine: the panel's is none that says so. */
+/** Names under `.test`, which no name server knows, resolve to this machine; the panel's name isn't obviously local. */
 function leadNamesHere(): void {
   const lookup = dns.lookup;
   const stub = (hostname: string, options: { all?: boolean }, callback: (...found: unknown[]) => void) => {
@@ -100,7 +100,7 @@ function leadNamesHere(): void {
 
 describe('a socket address from a panel on another machine', () => {
   it.each(ADDRESSES)(
-    'that is %s is refused in words, and nothing is opened',
+    'that is %s is refused with a clear error, without a connection',
     async (name, _address, words) => {
       await vi.waitFor(
         async () => {
@@ -119,12 +119,12 @@ describe('a socket address from a panel on another machine', () => {
     },
   );
 
-  it('costs the server its socket alone: it is polled', async () => {
+  it('costs the server only its socket: it is polled', async () => {
     await exporter.until('gameserver_collection_up', { server: 'loopback' }, 1);
     expect(reached).toBe(0);
   });
 
-  it('is no way for the key: it goes to the panel, and is told to nobody', async () => {
+  it("can't reveal the key, which is sent only to the panel", async () => {
     expect(panel.calls.length).toBeGreaterThan(ADDRESSES.length);
     const said = `${JSON.stringify(exporter.lines)}${await exporter.scrape()}${await (await fetch(exporter.url)).text()}`;
     expect(said).not.toContain(KEY);

@@ -36,13 +36,13 @@ const STREAM = { type: 'stream', pollIntervalMs: 30_000 } as const;
 
 const jwtError = (text: string) => JSON.stringify({ event: 'jwt error', args: [text] });
 
-/** A token as panels issue it; nothing here looks at its signature. */
+/** A token in the form that panels issue; its signature isn't checked here. */
 function tokenWith(permissions: readonly string[] | undefined): string {
   const part = (value: object) => Buffer.from(JSON.stringify(value)).toString('base64url');
   return `${part({ alg: 'HS256', typ: 'JWT' })}.${part({ permissions, exp: 1 })}.c2lnbmF0dXJl`;
 }
 
-/** One session with a made-up panel and clock, and a node that is real down to its bytes. */
+/** One session with a fake panel and clock, and a node with a real socket. */
 class Stage {
   readonly clock = new ManualClock();
   readonly log = collectingLogger();
@@ -50,7 +50,7 @@ class Stage {
   readonly session: Session;
   /** What the node answers to each token. */
   readonly answers: string[][] = [];
-  /** Answers an upgrade in another way than with a socket. */
+  /** Answers an upgrade with something other than a socket. */
   upgrade: ((request: IncomingMessage, socket: Duplex) => void) | undefined;
   tokens = 0;
   polls = 0;
@@ -75,7 +75,7 @@ class Stage {
     return this.record.status;
   }
 
-  /** How much time passed for the session. */
+  /** The time that passed on the session's clock. */
   get passedMs(): number {
     return this.clock.now() - this.#beganAt;
   }
@@ -106,7 +106,7 @@ class Stage {
     this.#url = `${certificate === undefined ? 'ws' : 'wss'}://127.0.0.1:${port}/api/servers/1a7ce997/ws`;
   }
 
-  /** Nothing listens at the node's port any more. */
+  /** Closes the node's port. */
   async stopNode(): Promise<void> {
     for (const connection of this.#connections) connection.destroy();
     const server = this.#server;
@@ -116,7 +116,7 @@ class Stage {
     await once(server, 'close');
   }
 
-  /** Cuts the node's connections. */
+  /** Closes the node's connections. */
   cut(): void {
     for (const connection of this.#connections) connection.destroy();
   }
@@ -127,7 +127,7 @@ class Stage {
     await this.stopNode();
   }
 
-  /** Waits, while no time passes for the session, until the status is as expected. */
+  /** Waits, without advancing the session's clock, until the status is as expected. */
   async until(expected: { readonly [Key in keyof CollectionStatus]?: unknown }): Promise<void> {
     await this.untilHolds(() => expect(this.status).toMatchObject(expected));
   }
@@ -207,11 +207,11 @@ describe('"daemon error" in answer to the token', () => {
       'the node could not verify the token: "an unexpected error was encountered while handling this request"',
   };
 
-  it('is known at once, polled meanwhile, and tried again after five minutes', async () => {
+  it('is recognized at once; the server is polled meanwhile, and tried again after five minutes', async () => {
     stage.answers.push([DAEMON_ERROR]);
     stage.session.assume(STREAM);
     await stage.until({ condition: 'polling', problem: MISMATCH });
-    // Not a moment of the twelve seconds that a node has for its answer went by.
+    // The clock wasn't advanced through the twelve seconds that a node has for its answer.
     expect(stage.passedMs).toBe(0);
     expect(stage.record.sampledAt).toBe(stage.clock.now());
     expect(stage.status).not.toHaveProperty('blocked');
@@ -224,7 +224,7 @@ describe('"daemon error" in answer to the token', () => {
     expect(stage.status).not.toHaveProperty('problem');
   });
 
-  it('is a warning with what to do where the server may not be polled', async () => {
+  it('is a warning with advice if the server may not be polled', async () => {
     await stage.stop();
     stage = new Stage('socket');
     await stage.startNode();
@@ -240,7 +240,7 @@ describe('"daemon error" in answer to the token', () => {
     ]);
   });
 
-  it('is not believed of a token that was used before: a fresh one is fetched first', async () => {
+  it('is not trusted after a reused token: a new one is requested first', async () => {
     stage.session.assume(STREAM);
     await stage.until({ condition: 'streaming' });
     stage.answers.push([DAEMON_ERROR], [SUCCESS, STATS]);
@@ -257,7 +257,7 @@ describe('"daemon error" in answer to the token', () => {
     );
   });
 
-  it('to a fresh token after a reused one is believed', async () => {
+  it('is trusted after a new token that follows a reused one', async () => {
     stage.session.assume(STREAM);
     await stage.until({ condition: 'streaming' });
     stage.answers.push([DAEMON_ERROR], [DAEMON_ERROR]);
@@ -268,7 +268,7 @@ describe('"daemon error" in answer to the token', () => {
     expect(stage.tokens).toBe(2);
   });
 
-  it('is nothing to a socket that streams: it may be about anything', async () => {
+  it('is ignored while a socket streams, because it may have any cause', async () => {
     stage.answers.push([SUCCESS, STATS, DAEMON_ERROR]);
     stage.session.assume(STREAM);
     await stage.untilHolds(() => expect(stage.record.sampledAt).toBe(stage.clock.now()));
@@ -302,13 +302,13 @@ describe('"jwt error" in answer to a new token', () => {
 
 describe('a refused upgrade', () => {
   it.each<[string, number, string, CauseCode]>([
-    ['a daemon that does not know the server', 404, UNKNOWN_SERVER, 'server_not_on_node'],
-    ['a page that is not found', 404, '<html><title>404 Not Found</title></html>', 'upgrade_refused'],
-    ['a 404 without a word', 404, '', 'upgrade_refused'],
+    ["a daemon that doesn't know the server", 404, UNKNOWN_SERVER, 'server_not_on_node'],
+    ['a page with status 404', 404, '<html><title>404 Not Found</title></html>', 'upgrade_refused'],
+    ['a 404 without a body', 404, '', 'upgrade_refused'],
     ['a full socket table', 400, '', 'too_many_sockets'],
     ['a redirect', 302, '', 'upgrade_redirected'],
     ['a daemon that is down behind its proxy', 502, UNKNOWN_SERVER, 'upgrade_error'],
-  ])('by %s (%i)', async (_what, status, body, cause) => {
+  ])('with %s (%i)', async (_what, status, body, cause) => {
     stage.upgrade = refusing(status, body);
     stage.session.assume(STREAM);
     await stage.until({
@@ -318,7 +318,7 @@ describe('a refused upgrade', () => {
     expect(stage.passedMs).toBe(0);
   });
 
-  it('for the Origin names what was sent', async () => {
+  it('because of its Origin names the Origin that was sent', async () => {
     stage.upgrade = refusing(403, 'Forbidden\n');
     stage.session.assume(STREAM);
     await stage.until({
@@ -331,9 +331,9 @@ describe('a refused upgrade', () => {
   });
 
   it.each([
-    ['whose answer has no end', 'x'.repeat(100)],
-    ['whose answer does not begin', ''],
-  ])('%s is known within a second', async (_what, beginning) => {
+    ['with an endless answer', 'x'.repeat(100)],
+    ["with an answer that doesn't start", ''],
+  ])('%s is recognized within a second', async (_what, beginning) => {
     stage.upgrade = (_request, socket) => void socket.write(`HTTP/1.1 404 Not Found\r\n\r\n${beginning}`);
     stage.session.assume(STREAM);
     await stage.untilHolds(() => expect(stage.clock.pending).toBe(2));
@@ -341,7 +341,7 @@ describe('a refused upgrade', () => {
     await stage.until({ problem: { cause: 'upgrade_refused' } });
   });
 
-  it('whose answer is huge is known at once', async () => {
+  it('with a huge answer is recognized at once', async () => {
     stage.upgrade = (_request, socket) => {
       socket.write('HTTP/1.1 404 Not Found\r\n\r\n');
       socket.write(Buffer.alloc(8 * 1_048_576, 'x'));
@@ -352,8 +352,8 @@ describe('a refused upgrade', () => {
   });
 });
 
-describe('a connection that fails', () => {
-  it('for an expired certificate', async () => {
+describe('a failed connection', () => {
+  it('because of an expired certificate', async () => {
     const authority = await createAuthority();
     try {
       await stage.stop();
@@ -374,9 +374,9 @@ describe('a connection that fails', () => {
   });
 
   it.each<[string, boolean, CauseCode]>([
-    ['for a port that is closed', false, 'node_connection'],
-    ['for a proxy that is down', true, 'node_proxy'],
-  ])('%s', async (_what, isProxied, cause) => {
+    ['because of a closed port', false, 'node_connection'],
+    ['because of a proxy that is down', true, 'node_proxy'],
+  ])('is reported if it failed %s', async (_what, isProxied, cause) => {
     await stage.stopNode();
     stage.isProxied = isProxied;
     stage.session.assume(STREAM);
@@ -391,7 +391,7 @@ describe('a connection that fails', () => {
     });
   });
 
-  it('for packets that are dropped, and for a daemon that hangs', async () => {
+  it('is reported for dropped packets, and for a daemon that hangs', async () => {
     stage.upgrade = () => undefined;
     stage.session.assume(STREAM);
     await stage.until({ condition: 'connecting' });
@@ -402,10 +402,10 @@ describe('a connection that fails', () => {
   });
 });
 
-describe('a server that the listing calls suspended', () => {
+describe('a server that is suspended according to the listing', () => {
   const SUSPENDED = { type: 'suspended', reason: 'suspended' } as const;
 
-  it('streams on while its socket does, with the contradiction in words', async () => {
+  it('keeps streaming while its socket does, with a problem that names the contradiction', async () => {
     stage.session.assume(STREAM);
     await stage.until({ condition: 'streaming' });
     stage.session.assume(SUSPENDED);
@@ -423,7 +423,7 @@ describe('a server that the listing calls suspended', () => {
     expect(stage.status).toEqual({ condition: 'streaming' });
   });
 
-  it('is blocked once its socket ends, and no call is made for it', async () => {
+  it('is blocked once its socket closes, and makes no calls', async () => {
     stage.session.assume(STREAM);
     await stage.until({ condition: 'streaming' });
     stage.session.assume(SUSPENDED);
@@ -438,8 +438,8 @@ describe('a server that the listing calls suspended', () => {
   });
 });
 
-describe('a server whose socket is refused for long', () => {
-  it('shows why, though its polls fail too', async () => {
+describe('a server whose socket has been refused for long', () => {
+  it('shows that cause even if its polls fail too', async () => {
     stage.upgrade = refusing(403);
     stage.pollProblem = { cause: 'node_unreachable', detail: 'no answer' };
     stage.session.assume(STREAM);
@@ -468,11 +468,14 @@ describe('the end of a problem of the key', () => {
   };
 
   it.each<[string, Problem]>([
-    ['was refused for the key', KEY],
+    ['was refused because of the key', KEY],
     ['was refused with a 401 of its own', { cause: 'unauthorized', detail: 'answered 401' }],
-    ['lacked the console, as all did', { cause: 'key_console_permission', detail: 'answered 403' }],
-    ['failed before the panel was judged', { cause: 'timeout', detail: 'no answer' }],
-  ])('wakes one that %s', async (_what, problem) => {
+    [
+      'lacked the console permission, like all others',
+      { cause: 'key_console_permission', detail: 'answered 403' },
+    ],
+    ['failed before the panel was found to have a problem', { cause: 'timeout', detail: 'no answer' }],
+  ])('retries a server at once that %s', async (_what, problem) => {
     stage.tokenProblem = problem;
     stage.keyProblem = KEY;
     stage.session.assume(STREAM);
@@ -488,7 +491,7 @@ describe('the end of a problem of the key', () => {
   it.each<[string, Problem]>([
     ['key', KEY],
     ['server, with a 401', { cause: 'unauthorized', detail: 'answered 401' }],
-  ])('has one polled at once whose polls were refused for the %s', async (_what, problem) => {
+  ])('polls a server at once whose polls were refused because of the %s', async (_what, problem) => {
     stage.pollProblem = problem;
     stage.keyProblem = KEY;
     stage.session.assume({ type: 'poll', pollIntervalMs: 30_000, firstPollAt: 0 });
@@ -498,7 +501,7 @@ describe('the end of a problem of the key', () => {
     expect(stage.passedMs).toBe(0);
   });
 
-  it('has a server tried at once whose turn it ended', async () => {
+  it('retries a server at once whose turn to try it ended', async () => {
     await stage.stop();
     stage = new Stage('socket');
     await stage.startNode();
@@ -513,7 +516,7 @@ describe('the end of a problem of the key', () => {
   it.each<[string, Problem]>([
     ['suspended', { cause: 'suspended', detail: 'answered 409: "suspended"' }],
     ['gone', { cause: 'not_found', detail: 'answered 404' }],
-  ])('leaves one alone that is %s', async (_what, problem) => {
+  ])('has no effect on a server that is %s', async (_what, problem) => {
     stage.tokenProblem = problem;
     stage.session.assume(STREAM);
     await stage.until({ condition: 'blocked', problem });

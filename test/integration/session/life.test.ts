@@ -53,14 +53,14 @@ const calls = (endpoint: string, name = 'survival') =>
 const until = (check: () => void) => vi.waitFor(check, { timeout: 15_000, interval: 10 });
 const reconnects = (reason: string) => exporter.value('gameserver_exporter_reconnects_total', { reason });
 
-/** The other server goes on as if nothing had happened. */
+/** The other server must not be affected. */
 async function expectLobbyUntouched(): Promise<void> {
   expect(await exporter.value('gameserver_collection_streaming', LOBBY)).toBe(1);
   expect(sockets('lobby').opened).toBe(1);
 }
 
-describe('streaming', () => {
-  it('shows what the frames say', async () => {
+describe('a streaming server', () => {
+  it('reports the values of its frames', async () => {
     await startBoth();
     panel.pin('survival', {
       memoryBytes: 1_073_741_824,
@@ -83,7 +83,7 @@ describe('streaming', () => {
     await exporter.until('gameserver_panel_up', { panel: 'main' }, 1);
   });
 
-  it('follows the server through stop and start', async () => {
+  it('is followed through stop and start', async () => {
     await startBoth();
     await streaming();
     panel.power('survival', 'stop');
@@ -96,7 +96,7 @@ describe('streaming', () => {
     }
   });
 
-  it('counts a crash that the node does not explain as a stop of unknown reason', async () => {
+  it('that crashes without an explanation of the node counts a stop of unknown reason', async () => {
     await startBoth();
     await streaming();
     await exporter.until('gameserver_state', { ...SURVIVAL, state: 'running' }, 1);
@@ -105,7 +105,7 @@ describe('streaming', () => {
     expect(await exporter.value('gameserver_stops_total', { ...LOBBY, reason: 'unknown' })).toBe(0);
   });
 
-  it('keeps an offline server fresh by asking, and asks no oftener than needed', async () => {
+  it('stays fresh while offline by requests, no more often than needed', async () => {
     await startBoth();
     await streaming();
     panel.power('survival', 'kill');
@@ -120,7 +120,7 @@ describe('streaming', () => {
 });
 
 describe('tokens', () => {
-  it('are refreshed on the same socket before they end, without a gap', async () => {
+  it('are refreshed on the same socket before they expire, without a gap', async () => {
     await startBoth({ tokenLifetimeSeconds: 60 });
     await streaming();
     await until(() => expect(calls('websocket').length).toBeGreaterThanOrEqual(3));
@@ -130,11 +130,11 @@ describe('tokens', () => {
     expect(messages).not.toMatch(/messages_total\{[^}]*event="jwt error"[^}]*\} [1-9]/);
   });
 
-  it('are refreshed at once when the daemon calls them ended', async () => {
+  it('are refreshed at once when the daemon reports them expired', async () => {
     await startBoth();
     await streaming();
     await until(() => expect(calls('websocket').length).toBe(1));
-    // Later than the half minute within which a refusal speaks against the token itself.
+    // Later than the half minute in which a refusal indicates a bad token.
     await vi.waitFor(async () => expect(await uptimeOfSocket()).toBeGreaterThan(40), { timeout: 15_000 });
     panel.sockets({ kind: 'expire', server: 'survival' });
     await until(() => expect(calls('websocket').length).toBe(2));
@@ -163,7 +163,7 @@ describe('tokens', () => {
     expect(exporter.lines.some(({ message }) => message.includes('another host'))).toBe(true);
   });
 
-  it('are asked for twice a minute and server at most, however often the socket drops', async () => {
+  it('are requested at most twice a minute per server, however often the socket closes', async () => {
     await startBoth();
     await streaming();
     panel.failSockets({ kind: 'jwt-error-on-auth', server: 'survival', text: 'token expired' });
@@ -171,7 +171,7 @@ describe('tokens', () => {
     await until(() => expect(calls('websocket').length).toBeGreaterThanOrEqual(5));
     const times = calls('websocket').map(({ at }) => at);
     for (let index = 2; index < times.length; index += 1) {
-      // Half a second of slack for the way of the calls, on the tests' clock.
+      // Half a second of tolerance for the time that calls take, on the tests' clock.
       expect((times[index] ?? 0) - (times[index - 2] ?? 0)).toBeGreaterThan(60_000 - 30 * SPEED);
     }
     expect(panel.record.counters.websocketLimited).toBe(0);
@@ -179,14 +179,14 @@ describe('tokens', () => {
   });
 });
 
-describe('a socket that is lost', () => {
+describe('a lost socket', () => {
   it.each([
     ['without a frame', { kind: 'drop' }],
     ['with 1000', { kind: 'close', code: 1000 }],
     ['with 1001', { kind: 'close', code: 1001, reason: 'server deleted' }],
     ['with 1009', { kind: 'close', code: 1009 }],
     ['with 1011', { kind: 'close', code: 1011 }],
-  ] as const)('%s is opened again with the token that still lives', async (_how, action) => {
+  ] as const)('%s is reopened with the token that is still valid', async (_how, action) => {
     await startBoth();
     await streaming();
     panel.sockets({ ...action, server: 'survival' });
@@ -197,7 +197,7 @@ describe('a socket that is lost', () => {
     await expectLobbyUntouched();
   });
 
-  it('with 4409 is a suspended server, and not asked again soon', async () => {
+  it("with 4409 means a suspended server, and isn't retried soon", async () => {
     await startBoth();
     await streaming();
     panel.sockets({ kind: 'close', server: 'survival', code: 4409, reason: 'server is suspended' });
@@ -206,7 +206,7 @@ describe('a socket that is lost', () => {
     await expectLobbyUntouched();
   });
 
-  it('with 4400 is polled meanwhile', async () => {
+  it('with 4400 is replaced by polling', async () => {
     await startBoth();
     await streaming();
     panel.sockets({ kind: 'close', server: 'survival', code: 4400 });
@@ -215,7 +215,7 @@ describe('a socket that is lost', () => {
     expect(await exporter.value('gameserver_blocked', SURVIVAL)).toBeUndefined();
   });
 
-  it('by silence is found out, though TCP says nothing', async () => {
+  it('is detected by its silence, even if TCP reports nothing', async () => {
     await startBoth();
     await streaming();
     panel.sockets({ kind: 'half-open', server: 'survival' });
@@ -224,7 +224,7 @@ describe('a socket that is lost', () => {
     await expectLobbyUntouched();
   });
 
-  it('by a restart of the whole panel comes back, with a new token', async () => {
+  it('reconnects with a new token after a restart of the whole panel', async () => {
     await startBoth();
     await streaming();
     await panel.stopListening();
@@ -236,8 +236,8 @@ describe('a socket that is lost', () => {
   });
 });
 
-describe('a handshake that fails', () => {
-  it('for a wrong Origin names the cause; the server is polled', async () => {
+describe('a failed handshake', () => {
+  it('because of a wrong Origin names the cause; the server is polled', async () => {
     await startBoth({ expectedOrigin: 'https://panel.example.com' });
     await exporter.until('gameserver_collection_up', SURVIVAL, 1);
     expect(await exporter.value('gameserver_collection_streaming', SURVIVAL)).toBe(0);
@@ -253,7 +253,7 @@ describe('a handshake that fails', () => {
     });
   });
 
-  it('is polled after half a minute and streams again once it can', async () => {
+  it('leads to polling after half a minute, and to streaming once it succeeds', async () => {
     await startPanel();
     panel.failSockets({ kind: 'refuse-upgrade', status: 500, server: 'survival' });
     exporter = await startExporter({ yaml: configFor(panel) });
@@ -266,7 +266,7 @@ describe('a handshake that fails', () => {
     expect(await reconnects('upgrade_refused')).toBeGreaterThanOrEqual(1);
   });
 
-  it('for a full socket table backs off and keeps its token', async () => {
+  it('because of a full socket table backs off and keeps its token', async () => {
     await startPanel();
     panel.failSockets({ kind: 'refuse-upgrade', status: 400, server: 'survival', times: 1 });
     exporter = await startExporter({ yaml: configFor(panel) });
@@ -276,15 +276,15 @@ describe('a handshake that fails', () => {
   });
 
   it.each([
-    ['a hang of the upgrade', { kind: 'hang-upgrade' }, 'connect_failed'],
+    ['an upgrade that hangs', { kind: 'hang-upgrade' }, 'connect_failed'],
     ['a dropped upgrade', { kind: 'drop-upgrade' }, 'connect_failed'],
-    ['an auth that nobody answers', { kind: 'ignore-auth' }, 'auth_timeout'],
+    ['an auth without an answer', { kind: 'ignore-auth' }, 'auth_timeout'],
     [
-      'a token that is refused as expired',
+      'a token that is rejected as expired',
       { kind: 'jwt-error-on-auth', text: 'jwt: exp claim is invalid, expired' },
       'auth_refused',
     ],
-  ] as const)('by %s is tried again', async (_what, fault, reason) => {
+  ] as const)('because of %s is retried', async (_what, fault, reason) => {
     await startPanel();
     panel.failSockets({ ...fault, server: 'survival', times: 1 });
     exporter = await startExporter({ yaml: configFor(panel) });
@@ -295,7 +295,7 @@ describe('a handshake that fails', () => {
     await expectLobbyUntouched();
   });
 
-  it('for want of permission is polled, and its socket left alone for long', async () => {
+  it('because of a missing permission leads to polling, and the socket is rarely retried', async () => {
     await startPanel();
     panel.failSockets({
       kind: 'jwt-error-on-auth',
@@ -310,7 +310,7 @@ describe('a handshake that fails', () => {
   });
 });
 
-/** Seconds, on the tests' clock, since the first frame of the socket was received. */
+/** Seconds on the tests' clock since the first frame of the socket was received. */
 async function uptimeOfSocket(): Promise<number> {
   const frames = await exporter.value('gameserver_exporter_messages_total', { event: 'stats' });
   return (frames ?? 0) / SERVERS.length;

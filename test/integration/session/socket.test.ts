@@ -64,7 +64,7 @@ afterEach(async () => {
   }
 });
 
-/** A node that answers upgrades as given, else takes them all; gives the port. */
+/** A node that answers upgrades in this way, or accepts all by default; returns the port. */
 async function startNode(upgrade: Upgrade = acceptUpgrade()): Promise<number> {
   server.on('connection', (connection) => connections.add(connection));
   server.on('upgrade', (request, socket, head) => {
@@ -82,7 +82,7 @@ function acceptUpgrade(
   options: { readonly autoPong?: boolean; readonly greet?: (ws: WebSocket) => void } = {},
 ): Upgrade {
   const { autoPong = true, greet } = options;
-  // Offers compression, so that a client which asked for it would get it.
+  // Offers compression, so that a client that requests it gets it.
   const acceptor = new WebSocketServer({ noServer: true, autoPong, perMessageDeflate: true });
   return (request, socket, head) => {
     acceptor.handleUpgrade(request, socket, head, (ws) => {
@@ -140,15 +140,15 @@ async function open(
   return [socket, ws];
 }
 
-/** All that the client wrote before has arrived, and all that the node wrote before has been read. */
+/** Waits until everything that the client and the node wrote before has been read. */
 async function roundTrip(ws: WebSocket): Promise<void> {
   ws.ping();
   await once(ws, 'pong');
 }
 
 /**
- * Resolves when a request to the node that began now is over, refused where the node no longer listens. Whatever follows from
- * what happened before has been reported by then.
+ * Waits for a new request to the node, which is refused if the node no longer listens. By then, all effects of earlier events
+ * have been reported.
  */
 async function settled(): Promise<void> {
   const request = get({ port, host: '127.0.0.1', agent: false }, (response) => response.resume());
@@ -156,7 +156,7 @@ async function settled(): Promise<void> {
   await new Promise((resolve) => request.once('close', resolve));
 }
 
-/** The one event that was reported. */
+/** The only reported event. */
 async function onlyReport(): Promise<Reported> {
   await until(() => expect(reported.length).toBeGreaterThan(0));
   await settled();
@@ -178,7 +178,7 @@ describe('the upgrade', () => {
   });
 
   it.each([200, 400, 401, 403, 404, 409, 429, 500, 502])(
-    'that is answered %i is refused with it',
+    'that is answered with %i is refused',
     async (status) => {
       const port = await startNode(answerUpgrade(status));
       connect(`ws://127.0.0.1:${port}/ws`);
@@ -186,19 +186,19 @@ describe('the upgrade', () => {
     },
   );
 
-  describe('that is answered 404', () => {
+  describe('that is answered with 404', () => {
     const UNKNOWN = '{"error":"The requested resource does not exist on this instance.","request_id":"1"}';
     const head = (length: number | 'endless') =>
       `HTTP/1.1 404 Not Found\r\n${length === 'endless' ? '' : `Content-Length: ${length}\r\n`}Connection: close\r\n\r\n`;
 
-    it('is refused with the words of a daemon that does not know the server', async () => {
+    it("is refused with the text of a daemon that doesn't know the server", async () => {
       const port = await startNode((_request, socket) => socket.end(head(UNKNOWN.length) + UNKNOWN));
       connect(`ws://127.0.0.1:${port}/ws`);
       expect(await onlyReport()).toMatchObject({ type: 'refused', status: 404, body: UNKNOWN });
       expect(clock.pending).toBe(0);
     });
 
-    it('in pieces is put together', async () => {
+    it('is reassembled if it arrives in pieces', async () => {
       const pieces = [head(UNKNOWN.length), UNKNOWN.slice(0, 30), UNKNOWN.slice(30)];
       const port = await startNode((_request, socket) => {
         const next = () => {
@@ -211,7 +211,7 @@ describe('the upgrade', () => {
       expect(await onlyReport()).toMatchObject({ status: 404, body: UNKNOWN });
     });
 
-    it('with a body that is huge is cut at once, and no more than a beginning kept', async () => {
+    it('is cut off at once if its body is huge, and only the start is kept', async () => {
       let written = 0;
       const port = await startNode((_request, socket) => {
         socket.write(head('endless'));
@@ -230,8 +230,8 @@ describe('the upgrade', () => {
     });
 
     it.each([
-      ['does not begin', ''],
-      ['stops in its middle', UNKNOWN.slice(0, 20)],
+      ["doesn't start", ''],
+      ['stops in the middle', UNKNOWN.slice(0, 20)],
     ])('with a body that %s is given up after a second', async (_what, beginning) => {
       const port = await startNode((_request, socket) => socket.write(head('endless') + beginning));
       connect(`ws://127.0.0.1:${port}/ws`);
@@ -244,7 +244,7 @@ describe('the upgrade', () => {
       expect(clock.pending).toBe(0);
     });
 
-    it('is left alone once the socket is terminated', async () => {
+    it('is ignored once the socket is terminated', async () => {
       const port = await startNode((_request, socket) => socket.write(head('endless')));
       const socket = connect(`ws://127.0.0.1:${port}/ws`);
       await until(() => expect(clock.pending).toBe(1));
@@ -264,7 +264,7 @@ describe('the upgrade', () => {
     expect(upgrades).toHaveLength(1);
   });
 
-  it('that nothing listens for is refused with the code of that', async () => {
+  it('to a closed port is refused with that code', async () => {
     const port = await startNode();
     server.close();
     await once(server, 'close');
@@ -274,7 +274,7 @@ describe('the upgrade', () => {
     expect(refused).not.toHaveProperty('status');
   });
 
-  it('that is cut is refused', async () => {
+  it('that is cut off is refused', async () => {
     const port = await startNode((_request, socket) => socket.destroy());
     connect(`ws://127.0.0.1:${port}/ws`);
     const refused = await onlyReport();
@@ -292,7 +292,7 @@ describe('the upgrade', () => {
     expect(await onlyReport()).toMatchObject({ type: 'refused', error: { message: /Sec-WebSocket-Accept/ } });
   });
 
-  it('to a name that leads here is refused unless local addresses are allowed', async () => {
+  it('to a name that resolves to this machine is refused unless local addresses are allowed', async () => {
     const port = await startNode();
     connect(`ws://localhost:${port}/ws`, { lookup: guardedLookup });
     expect(await onlyReport()).toMatchObject({
@@ -306,10 +306,10 @@ describe('the upgrade', () => {
 });
 
 describe('an upgrade that hangs', () => {
-  // Reads on, so that the end of the connection is seen.
+  // Reads on, to see the end of the connection.
   const hang: Upgrade = (_request, socket) => void socket.resume();
 
-  it.each(['terminate', 'close'] as const)('is cut by %s, and the listener hears nothing', async (how) => {
+  it.each(['terminate', 'close'] as const)('is ended by %s, and reports nothing', async (how) => {
     const port = await startNode(hang);
     const socket = connect(`ws://127.0.0.1:${port}/ws`);
     await until(() => expect(upgrades).toHaveLength(1));
@@ -323,8 +323,8 @@ describe('an upgrade that hangs', () => {
   });
 });
 
-describe('frames out', () => {
-  it('are never more than two a second', async () => {
+describe('outgoing frames', () => {
+  it('are limited to two a second', async () => {
     const [socket, ws] = await open();
     socket.send({ event: 'auth', token: 'a.b.c' });
     socket.send({ event: 'send stats' });
@@ -347,12 +347,12 @@ describe('frames out', () => {
     expect(received).toEqual(frames);
   });
 
-  it('that the node would drop for their length are refused where they are made', async () => {
+  it('are rejected where they are made if the node would drop them for their length', async () => {
     const [socket] = await open();
     expect(() => socket.send({ event: 'send command', command: 'x'.repeat(5_000) })).toThrow(RangeError);
   });
 
-  it('after a terminate go nowhere and do no harm', async () => {
+  it('are ignored after terminate', async () => {
     const [socket] = await open();
     socket.terminate();
     expect(() => socket.send({ event: 'send stats' })).not.toThrow();
@@ -360,8 +360,8 @@ describe('frames out', () => {
   });
 });
 
-describe('frames in', () => {
-  it('are passed on as they came, binary ones marked', async () => {
+describe('incoming frames', () => {
+  it('are passed on unchanged, with a mark for binary ones', async () => {
     const [, ws] = await open();
     ws.send('{"event":"auth success"}');
     ws.send(Buffer.from([1, 2, 3]));
@@ -372,7 +372,7 @@ describe('frames in', () => {
     ]);
   });
 
-  it('that are not UTF-8 do not end the socket', async () => {
+  it("that aren't UTF-8 don't close the socket", async () => {
     const [, ws] = await open();
     ws.send(Buffer.from([0x22, 0xff, 0xfe, 0x22]), { binary: false });
     await roundTrip(ws);
@@ -380,13 +380,13 @@ describe('frames in', () => {
     expect(types()).toEqual(['opened', 'message']);
   });
 
-  it('of 1 MiB are taken', async () => {
+  it('of 1 MiB are accepted', async () => {
     const [, ws] = await open();
     ws.send('x'.repeat(MAX_FRAME_BYTES));
     await until(() => expect(types()).toEqual(['opened', 'message']));
   });
 
-  it('of more end the socket, and it is told why', async () => {
+  it('of more than 1 MiB close the socket, and the listener receives the reason', async () => {
     const [, ws] = await open();
     const closed = once(ws, 'close');
     ws.send('x'.repeat(MAX_FRAME_BYTES + 1));
@@ -395,20 +395,20 @@ describe('frames in', () => {
     expect((await closed)[0]).toBe(1009);
   });
 
-  it('that come with the upgrade’s answer are told after the opening', async () => {
+  it("that arrive with the upgrade's answer are reported after the opening", async () => {
     const greet = (ws: WebSocket) => ws.send('{"event":"daemon message"}');
     await open({}, acceptUpgrade({ greet }));
     await until(() => expect(types()).toEqual(['opened', 'message']));
   });
 });
 
-describe("the far end's close", () => {
+describe('a close by the node', () => {
   it.each([
     [1000, ''],
     [1001, 'server deleted'],
     [4400, ''],
     [4409, 'server is suspended'],
-  ])('with %i "%s" is told as it came', async (code, text) => {
+  ])('with %i "%s" is reported unchanged', async (code, text) => {
     const [, ws] = await open();
     ws.close(code, text);
     await until(() => expect(types()).toEqual(['opened', 'closed']));
@@ -416,7 +416,7 @@ describe("the far end's close", () => {
     expect(clock.pending).toBe(0);
   });
 
-  it('without a frame is told as 1006', async () => {
+  it('without a frame is reported as 1006', async () => {
     const [, ws] = await open();
     ws.terminate();
     await until(() => expect(types()).toEqual(['opened', 'closed']));
@@ -432,13 +432,13 @@ describe('the heartbeat', () => {
       const pinged = once(ws, 'ping');
       await clock.advance(30_000);
       await pinged;
-      // The pong goes out before this, and so is read before its answer is sent.
+      // The pong is sent earlier, so it is read before this request is answered.
       await roundTrip(ws);
     }
     expect(types()).toEqual(['opened']);
   });
 
-  it('ends one whose ping is not answered', async () => {
+  it("closes a socket whose ping isn't answered", async () => {
     const [, ws] = await open({}, acceptUpgrade({ autoPong: false }));
     const pinged = once(ws, 'ping');
     await clock.advance(30_000);
@@ -453,7 +453,7 @@ describe('the heartbeat', () => {
 });
 
 describe('close', () => {
-  it('sends 1000, resolves when the connection is gone, and tells the listener nothing', async () => {
+  it('sends 1000, resolves when the connection is closed, and reports nothing', async () => {
     const [socket, ws] = await open();
     const closed = once(ws, 'close');
     await socket.close();
@@ -462,7 +462,7 @@ describe('close', () => {
     expect(clock.pending).toBe(0);
   });
 
-  it('cuts a connection that does not answer within a second', async () => {
+  it("cuts a connection that doesn't answer within a second", async () => {
     const [socket, ws] = await open();
     ws.pause();
     const gone = vi.fn<() => void>();
@@ -475,7 +475,7 @@ describe('close', () => {
     expect(clock.pending).toBe(0);
   });
 
-  it('resolves at once where the far end closed before', async () => {
+  it('resolves at once if the node closed it before', async () => {
     const [socket, ws] = await open();
     ws.terminate();
     await until(() => expect(types()).toEqual(['opened', 'closed']));
@@ -483,7 +483,7 @@ describe('close', () => {
     expect(types()).toEqual(['opened', 'closed']);
   });
 
-  it('drops what was not sent yet', async () => {
+  it("drops frames that haven't been sent yet", async () => {
     const [socket, ws] = await open();
     socket.send({ event: 'send stats' });
     socket.send({ event: 'send logs' });
@@ -496,7 +496,7 @@ describe('close', () => {
   });
 });
 
-describe('a place among the sockets of the process', () => {
+describe("a place among the process's sockets", () => {
   let taken: number;
 
   const admit = () => {
@@ -510,14 +510,14 @@ describe('a place among the sockets of the process', () => {
     taken = 0;
   });
 
-  it('is held until the connection is gone, however the socket ends', async () => {
+  it('is held until the connection is closed, however the socket ends', async () => {
     const [socket] = await open({ admit });
     expect(taken).toBe(1);
     await socket.close();
     expect(taken).toBe(0);
   });
 
-  it('is freed by a refused upgrade, and by a cut', async () => {
+  it('is released after a refused upgrade, and after a cut connection', async () => {
     await startNode(answerUpgrade(403));
     connect(`ws://127.0.0.1:${port}/api/servers/1a7ce997/ws`, { admit });
     expect(taken).toBe(1);
@@ -526,12 +526,12 @@ describe('a place among the sockets of the process', () => {
     await until(() => expect(taken).toBe(0));
   });
 
-  it('is freed if the connection cannot even begin', () => {
+  it("is released if the connection can't even start", () => {
     expect(() => connect('http://[::1', { admit })).toThrow(SyntaxError);
     expect(taken).toBe(0);
   });
 
-  it('must be free before anything is opened', async () => {
+  it('is required before anything is opened', async () => {
     await startNode();
     const refuse = () => {
       throw new Error('no place is free');
@@ -541,22 +541,25 @@ describe('a place among the sockets of the process', () => {
   });
 });
 
-describe('after an end from our side', () => {
-  it.each(['close', 'terminate'] as const)('by %s no frame is told that came already', async (how) => {
-    const three = (ws: WebSocket) => {
-      for (const text of ['a', 'b', 'c']) ws.send(text);
-    };
-    onReport = ({ type }) => {
-      if (type === 'message') void sockets[0]?.[how]();
-    };
-    const [, ws] = await open({}, acceptUpgrade({ greet: three }));
-    if (ws.readyState !== ws.CLOSED) await once(ws, 'close');
-    await settled();
-    expect(types()).toEqual(['opened', 'message']);
-    expect(clock.pending).toBe(0);
-  });
+describe('after the exporter ends a socket', () => {
+  it.each(['close', 'terminate'] as const)(
+    "by %s, frames that already arrived aren't reported",
+    async (how) => {
+      const three = (ws: WebSocket) => {
+        for (const text of ['a', 'b', 'c']) ws.send(text);
+      };
+      onReport = ({ type }) => {
+        if (type === 'message') void sockets[0]?.[how]();
+      };
+      const [, ws] = await open({}, acceptUpgrade({ greet: three }));
+      if (ws.readyState !== ws.CLOSED) await once(ws, 'close');
+      await settled();
+      expect(types()).toEqual(['opened', 'message']);
+      expect(clock.pending).toBe(0);
+    },
+  );
 
-  it('terminate cuts the connection without a close frame', async () => {
+  it('by terminate, the connection is cut without a close frame', async () => {
     const [socket, ws] = await open();
     const closed = once(ws, 'close');
     socket.terminate();

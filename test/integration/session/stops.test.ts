@@ -32,7 +32,7 @@ async function start(options: SimulatorOptions = {}): Promise<void> {
 const count = (reason: StopReason, times = 1, labels = SURVIVAL) =>
   exporter.until('gameserver_stops_total', { ...labels, reason }, times);
 
-/** The server stopped once in all, for this reason alone, and no other server did. */
+/** The server stopped once in total, for this reason, and no other server stopped. */
 async function expectOnly(wanted: StopReason, times = 1): Promise<void> {
   await count(wanted, times);
   for (const reason of STOP_REASONS) {
@@ -49,8 +49,8 @@ describe.each([
   { daemon: 'pterodactyl' },
   { daemon: 'pelican' },
   { daemon: 'calagopus', appName: 'My Games' },
-] as const)('a stop, as $daemon tells of it', (node) => {
-  it('that somebody asked for', async () => {
+] as const)('a stop, explained by $daemon', (node) => {
+  it('is recognized if a user requested it', async () => {
     await start(node);
     panel.power('survival', 'stop');
     await expectOnly('requested');
@@ -58,7 +58,7 @@ describe.each([
     expect(await exporter.value('gameserver_last_exit_code', SURVIVAL)).toBeUndefined();
   });
 
-  it('from inside the game, which the node undoes', async () => {
+  it('is recognized if it came from inside the game and the node restarts the server', async () => {
     await start(node);
     panel.crash('survival', { code: 0 });
     await expectOnly('exited');
@@ -67,7 +67,7 @@ describe.each([
     expect(await exporter.value('gameserver_last_exit_code', SURVIVAL)).toBe(0);
   });
 
-  it('by a crash, and a second one after which the node gives up', async () => {
+  it("is recognized as a crash, and the second one as the node's last attempt", async () => {
     await start({ ...node, crashTimeoutSeconds: 3_600 });
     panel.crash('survival', { code: 1 });
     await count('crashed');
@@ -81,14 +81,14 @@ describe.each([
     await exporter.until('gameserver_automatic_restart_aborted', SURVIVAL, 0);
   });
 
-  it('for its memory', async () => {
+  it('is recognized if the memory ran out', async () => {
     await start(node);
     panel.crash('survival', { code: 137, outOfMemory: true });
     await expectOnly('out_of_memory');
     expect(await exporter.value('gameserver_last_exit_code', SURVIVAL)).toBe(137);
   });
 
-  it('for its disk, most of a minute after the daemon said so', async () => {
+  it("is recognized if the disk was full, almost a minute after the daemon's announcement", async () => {
     await start(node);
     panel.fillDisk('survival', 50_000);
     await expectOnly('disk_full');
@@ -97,7 +97,7 @@ describe.each([
 });
 
 describe('a stop', () => {
-  it('of which all is lost but that the server is off is of unknown reason, and leaves the expectation open', async () => {
+  it("has an unknown reason if only the offline state arrives, and doesn't change the expectation", async () => {
     await start();
     panel.failSockets({ kind: 'lost-words' });
     panel.failSockets({ kind: 'lost-status', states: ['stopping'] });
@@ -105,7 +105,7 @@ describe('a stop', () => {
     await expectOnly('unknown');
   });
 
-  it('that waits for its reason when the configuration is loaded anew is of unknown reason', async () => {
+  it('that waits for its reason during a reload has an unknown reason', async () => {
     await start();
     panel.failSockets({ kind: 'lost-words' });
     panel.crash('survival', { code: 1 });
@@ -123,7 +123,7 @@ describe('a stop', () => {
     expect(await exporter.value('gameserver_last_exit_code', SURVIVAL)).toBe(3);
   });
 
-  it('is told from what a game prints, with 10,000 lines around it', async () => {
+  it("isn't confused by a game's output, with 10,000 lines around it", async () => {
     await start({ appName: 'Panel' });
     for (const text of ['Exit code: 0', 'Out of memory: true', 'Exit code: 137']) {
       panel.print('survival', daemonLine(text, { daemon: 'pterodactyl', appName: 'Panel' }));
@@ -140,14 +140,14 @@ describe('a stop', () => {
     expect(await exporter.value('gameserver_console_lines_total', SURVIVAL)).toBeGreaterThan(10_000);
   });
 
-  it('whose words come before it is of unknown reason: they are not read then', async () => {
+  it("whose explanation comes before it has an unknown reason, because it isn't read then", async () => {
     await start();
     panel.failSockets({ kind: 'early-words' });
     panel.crash('survival', { code: 1 });
     await expectOnly('unknown');
   });
 
-  it('of a server that fails to start is no crash, and no request, unless the daemon says so', async () => {
+  it('of a server that fails to start is no crash and no request, unless the daemon says so', async () => {
     await start({ startMs: 1_000 });
     panel.power('survival', 'stop');
     await count('requested');
@@ -157,7 +157,7 @@ describe('a stop', () => {
     expect(await exporter.value('gameserver_stops_total', { ...SURVIVAL, reason: 'crashed' })).toBe(0);
   });
 
-  it('that a game dresses up as another is still counted once', async () => {
+  it('that a game disguises as another one is still counted once', async () => {
     await start();
     panel.failSockets({ kind: 'lost-words' });
     panel.crash('survival', { code: 1 });
@@ -165,7 +165,7 @@ describe('a stop', () => {
     await expectOnly('exited');
   });
 
-  it('is one line in the log, however much else is told of servers in that minute', async () => {
+  it('is one line in the log, however much else is reported about servers in that minute', async () => {
     const others = Array.from({ length: 12 }, (_, index) => ({ name: `other-${index}` }));
     await start({ servers: [...others, { name: 'survival', profile: 'idle' }, { name: 'lobby' }] });
     await exporter.until('gameserver_exporter_sockets', { state: 'streaming' }, 14);

@@ -26,7 +26,7 @@ afterEach(async () => {
   await Promise.all(stops.map((stop) => stop()));
 });
 
-/** Fast enough that a lasting refusal's slow retry of five minutes fits a test. */
+/** Fast enough that a slow retry after five minutes fits into a test. */
 const HURRIED = 300;
 
 async function startPanel(options: SimulatorOptions = {}): Promise<void> {
@@ -39,7 +39,7 @@ async function observe(clock = fastClock(), settings: readonly string[] = []): P
   stops.push(() => exporter.stop());
 }
 
-/** The listing tells of a conflict, too: a server's own calls are to meet it here. */
+/** The listing would report a conflict too, but here a server's own calls must encounter it. */
 const UNLISTED = ['limits_from_listing: false'];
 
 const streaming = (labels: typeof SURVIVAL) => exporter.until('gameserver_collection_streaming', labels, 1);
@@ -52,7 +52,7 @@ const messages = (part: string) => exporter.lines.filter((line) => JSON.stringif
 
 const PATIENCE = { timeout: 15_000, interval: 20 };
 
-/** A server's condition and the problem behind it, as the JSON interface shows them. */
+/** A server's condition and its problem, as in the JSON API. */
 async function problemOf(name = 'survival'): Promise<object | undefined> {
   const answer = await fetch(`${exporter.url}/api/v1/servers`);
   const { servers } = (await answer.json()) as {
@@ -62,7 +62,7 @@ async function problemOf(name = 'survival'): Promise<object | undefined> {
   return { condition, cause, trouble };
 }
 
-/** The sockets of the other servers were opened once and live on. */
+/** The sockets of the other servers were opened once and are still open. */
 async function expectOthersUntouched(): Promise<void> {
   for (const name of ['creative', 'valheim', 'lobby']) {
     await streaming({ server: name });
@@ -70,14 +70,14 @@ async function expectOthersUntouched(): Promise<void> {
   }
 }
 
-describe('refusals of one server', () => {
+describe('a refusal for one server', () => {
   it.each([
     ['suspended', 'suspended'],
     ['installing', 'installing'],
     ['restoring_backup', 'restoring'],
     ['transferring', 'transferring'],
     ['maintenance', 'maintenance'],
-  ] as const)('409 for %s blocks it as %s', async (conflict, reason) => {
+  ] as const)('with 409 for %s blocks it as %s', async (conflict, reason) => {
     await startPanel();
     panel.setConflict('survival', conflict);
     await observe(fastClock(), UNLISTED);
@@ -86,7 +86,7 @@ describe('refusals of one server', () => {
     expect(callsTo('websocket').length).toBe(1);
   });
 
-  it('a blocked server is asked once in five minutes, and comes back by itself', async () => {
+  it('is retried every five minutes, and the server resumes by itself', async () => {
     await startPanel({ clock: fastClock(HURRIED) });
     panel.setConflict('survival', 'installing');
     await observe(fastClock(HURRIED), UNLISTED);
@@ -98,7 +98,7 @@ describe('refusals of one server', () => {
     expect(await exporter.value('gameserver_blocked', SURVIVAL)).toBeUndefined();
   });
 
-  it('404 blocks it as not_found: access may have been taken away', async () => {
+  it('with 404 blocks it as not_found: access may have been removed', async () => {
     await startPanel();
     panel.failRest({ kind: 'refuse', status: 404, server: 'survival' });
     await observe();
@@ -107,7 +107,7 @@ describe('refusals of one server', () => {
     await expectOthersUntouched();
   });
 
-  it('403 on credentials alone: it is polled, not blocked', async () => {
+  it('with 403 for credentials only has it polled, not blocked', async () => {
     await startPanel();
     panel.failRest({ kind: 'refuse', status: 403, endpoint: 'websocket', server: 'survival' });
     await observe();
@@ -117,7 +117,7 @@ describe('refusals of one server', () => {
     expect(await exporter.value('gameserver_collection_streaming', SURVIVAL)).toBe(0);
   });
 
-  it('403 on both endpoints blocks it as forbidden', async () => {
+  it('with 403 for both endpoints blocks it as forbidden', async () => {
     await startPanel();
     panel.failRest({ kind: 'refuse', status: 403, server: 'survival' });
     await observe();
@@ -125,7 +125,7 @@ describe('refusals of one server', () => {
     await expectOthersUntouched();
   });
 
-  it('401 for one server only is no refused key', async () => {
+  it("with 401 doesn't mean a rejected key", async () => {
     await startPanel();
     panel.failRest({ kind: 'refuse', status: 401, shape: 'message', server: 'survival' });
     await observe();
@@ -134,7 +134,7 @@ describe('refusals of one server', () => {
     await expectOthersUntouched();
   });
 
-  it('401 of the authentication for one server only neither blocks it nor is a refused key', async () => {
+  it('with 401 by the authentication neither blocks it nor means a rejected key', async () => {
     await startPanel();
     panel.failRest({ kind: 'refuse', status: 401, shape: 'errors', server: 'survival' });
     await observe();
@@ -150,22 +150,25 @@ describe('refusals of one server', () => {
       { status: 403, body: '<html><head><title>Attention Required! | Cloudflare</title></head></html>' },
       'challenge_page',
     ],
-    ['the page of a proxy with 404', { status: 404, shape: 'html' }, 'not_a_panel'],
+    ["a proxy's page with 404", { status: 404, shape: 'html' }, 'not_a_panel'],
     ['a page without a title with 401', { status: 401, body: '<html></html>' }, 'login_page'],
-  ] as const)('%s says nothing about the server: it never blocks it', async (_what, answer, cause) => {
-    await startPanel();
-    panel.failRest({ kind: 'refuse', server: 'survival', ...answer });
-    await observe();
-    await vi.waitFor(async () => expect(await problemOf()).toMatchObject({ cause }), PATIENCE);
-    await until(() => expect(callsTo('websocket').length).toBeGreaterThanOrEqual(3));
-    expect(await exporter.value('gameserver_blocked', SURVIVAL)).toBeUndefined();
-    expect(warnings().filter(({ fields }) => 'server' in fields)).toEqual([]);
-    panel.clearFaults();
-    await streaming(SURVIVAL);
-    await expectOthersUntouched();
-  });
+  ] as const)(
+    'such as %s says nothing about the server, and never blocks it',
+    async (_what, answer, cause) => {
+      await startPanel();
+      panel.failRest({ kind: 'refuse', server: 'survival', ...answer });
+      await observe();
+      await vi.waitFor(async () => expect(await problemOf()).toMatchObject({ cause }), PATIENCE);
+      await until(() => expect(callsTo('websocket').length).toBeGreaterThanOrEqual(3));
+      expect(await exporter.value('gameserver_blocked', SURVIVAL)).toBeUndefined();
+      expect(warnings().filter(({ fields }) => 'server' in fields)).toEqual([]);
+      panel.clearFaults();
+      await streaming(SURVIVAL);
+      await expectOthersUntouched();
+    },
+  );
 
-  it('a suspension is a fact and no warning; a refused upgrade is one, with its cause', async () => {
+  it('because of a suspension is information, while a refused upgrade is a warning with its cause', async () => {
     await startPanel();
     panel.suspend('survival');
     panel.failSockets({ kind: 'refuse-upgrade', status: 500, server: 'creative' });
@@ -183,7 +186,7 @@ describe('refusals of one server', () => {
     ]);
   });
 
-  it('suspension while streaming, and its end', async () => {
+  it('because of a suspension ends its streaming until it is lifted', async () => {
     await startPanel({ clock: fastClock(HURRIED) });
     await observe(fastClock(HURRIED));
     await streaming(SURVIVAL);
@@ -193,7 +196,7 @@ describe('refusals of one server', () => {
     await streaming(SURVIVAL);
   });
 
-  it('deletion while streaming ends as not_found', async () => {
+  it('because of a deletion while it streams ends as not_found', async () => {
     await startPanel();
     await observe();
     await streaming(SURVIVAL);
@@ -203,7 +206,7 @@ describe('refusals of one server', () => {
   });
 });
 
-describe('answers of a panel in trouble, for one server', () => {
+describe('a faulty answer of the panel, for one server', () => {
   const faults: readonly [string, RestFault][] = [
     ...(['errors', 'message', 'html'] as const).map(
       (shape) =>
@@ -213,13 +216,13 @@ describe('answers of a panel in trouble, for one server', () => {
         ],
     ),
     ['400', { kind: 'refuse', status: 400, server: 'survival', times: 1 }],
-    ['504 of a dead node', { kind: 'refuse', status: 504, shape: 'errors', server: 'survival', times: 1 }],
+    ["a dead node's 504", { kind: 'refuse', status: 504, shape: 'errors', server: 'survival', times: 1 }],
     ['a body that is not JSON', { kind: 'garbage', server: 'survival', times: 1 }],
-    ['a body without end', { kind: 'oversize', server: 'survival', times: 1 }],
+    ['an endless body', { kind: 'oversize', server: 'survival', times: 1 }],
     ['a redirect', { kind: 'redirect', server: 'survival', times: 1 }],
     ['a dropped connection', { kind: 'drop', server: 'survival', times: 1 }],
   ];
-  it.each(faults)('%s is tried again', async (_what, fault) => {
+  it.each(faults)('is retried if it is %s', async (_what, fault) => {
     await startPanel();
     panel.failRest({ ...fault, endpoint: 'websocket' });
     await observe();
@@ -228,7 +231,7 @@ describe('answers of a panel in trouble, for one server', () => {
     await expectOthersUntouched();
   });
 
-  it('resources that do not come in time are the silence of the node, and say nothing of the panel', async () => {
+  it("is the node's silence if resources time out, and says nothing about the panel", async () => {
     await startPanel();
     panel.failSockets({ kind: 'refuse-upgrade', status: 500, server: 'survival' });
     panel.failRest({ kind: 'hang', endpoint: 'resources', server: 'survival' });
@@ -246,7 +249,7 @@ describe('answers of a panel in trouble, for one server', () => {
     await expectOthersUntouched();
   });
 
-  it('"missing" is no data, never zeros', async () => {
+  it('with the state "missing" is no data, never zeros', async () => {
     await startPanel({ unreachable: 'missing' });
     panel.setNodeDown('survival', true);
     await observe();
@@ -258,8 +261,8 @@ describe('answers of a panel in trouble, for one server', () => {
   });
 });
 
-describe('trouble of the whole panel', () => {
-  it('a refused key: down, none blocked, one line, one probe a minute, and back', async () => {
+describe('a problem of the whole panel', () => {
+  it('with a rejected key is reported as down, blocks no server, is logged once, probed once a minute, and ends', async () => {
     await startPanel({ clock: fastClock(HURRIED) });
     panel.revokeKey(panel.apiKey);
     await observe(fastClock(HURRIED));
@@ -291,7 +294,7 @@ describe('trouble of the whole panel', () => {
     expect(await exporter.value('gameserver_blocked', SURVIVAL)).toBeUndefined();
   });
 
-  it('a panel that is down at the start: metrics answer, servers come up by themselves', async () => {
+  it("at the start doesn't prevent scrapes, and servers start streaming by themselves when it ends", async () => {
     await startPanel();
     await panel.stopListening();
     await observe();
@@ -311,7 +314,7 @@ describe('trouble of the whole panel', () => {
     expect(await exporter.value('gameserver_panel_up', PANEL)).toBe(1);
   });
 
-  it('a panel that goes away leaves live sockets alone', async () => {
+  it("doesn't affect open sockets", async () => {
     await startPanel();
     await observe();
     for (const { name } of SERVERS) await streaming({ server: name });
@@ -328,7 +331,7 @@ describe('trouble of the whole panel', () => {
     await exporter.until('gameserver_panel_up', PANEL, 1);
   });
 
-  it('429 pauses all calls for as long as the panel says, and none is lost', async () => {
+  it('with 429 pauses all calls for as long as the panel says, without losing any', async () => {
     await startPanel();
     panel.failRest({
       kind: 'refuse',
@@ -344,7 +347,7 @@ describe('trouble of the whole panel', () => {
   });
 });
 
-describe('frames that are not as they should be', () => {
+describe('an invalid or unknown frame', () => {
   async function streamingOnce(): Promise<void> {
     await startPanel();
     await observe();
@@ -355,17 +358,17 @@ describe('frames that are not as they should be', () => {
   const stats = (payload: string) => JSON.stringify({ event: 'stats', args: [payload] });
 
   it.each([
-    ['text that is no JSON', 'hello', 'not_json'],
-    ['JSON that is no message', '[1,2]', 'bad_shape'],
-    ['a message without event', '{"args":["x"]}', 'bad_shape'],
-    ['stats that are no JSON', stats('{"memory_bytes":'), 'not_json'],
+    ["text that isn't JSON", 'hello', 'not_json'],
+    ["JSON that isn't a message", '[1,2]', 'bad_shape'],
+    ['a message without an event', '{"args":["x"]}', 'bad_shape'],
+    ["stats that aren't JSON", stats('{"memory_bytes":'), 'not_json'],
     ['stats that are a list', stats('[]'), 'bad_shape'],
     ['stats without args', '{"event":"stats"}', 'bad_shape'],
     ['a field that is null', stats('{"state":"running","memory_bytes":null}'), 'bad_field'],
     ['a field that is negative', stats('{"state":"running","disk_bytes":-1}'), 'bad_field'],
     ['a field that is huge', stats('{"state":"running","memory_bytes":1e300}'), 'bad_field'],
     ['a field that is text', stats('{"state":"running","cpu_absolute":"12"}'), 'bad_field'],
-  ])('%s is counted and survived', async (_what, text, kind) => {
+  ])('is counted and survived: %s', async (_what, text, kind) => {
     await streamingOnce();
     panel.sockets({ kind: 'raw', server: 'survival', text });
     await until(() => expect(panel.record.sockets(panel.server('survival').uuid).opened).toBe(1));
@@ -374,14 +377,14 @@ describe('frames that are not as they should be', () => {
     expect(await exporter.scrape()).not.toMatch(/^gameserver_.*NaN/im);
   });
 
-  it('binary frames are counted and survived', async () => {
+  it('is counted and survived if it is binary', async () => {
     await streamingOnce();
     panel.sockets({ kind: 'binary', server: 'survival', base64: 'AAEC' });
     await vi.waitFor(async () => expect(await bad('binary')).toBe(1), { timeout: 5_000 });
     expect(await exporter.value('gameserver_collection_streaming', SURVIVAL)).toBe(1);
   });
 
-  it('a frame of over 1 MiB costs the socket, which comes back', async () => {
+  it('of over 1 MiB closes the socket, which is reopened', async () => {
     await streamingOnce();
     panel.sockets({ kind: 'oversize', server: 'survival' });
     await vi.waitFor(async () => expect(await bad('oversize')).toBe(1), { timeout: 5_000 });
@@ -390,7 +393,7 @@ describe('frames that are not as they should be', () => {
     await expectOthersUntouched();
   });
 
-  it('unknown events are counted as other', async () => {
+  it('with an unknown event is counted as other', async () => {
     await streamingOnce();
     panel.sockets({ kind: 'send', server: 'survival', event: 'feature match', args: ['eula'] });
     panel.sockets({ kind: 'send', server: 'survival', event: 'something new' });
@@ -398,7 +401,7 @@ describe('frames that are not as they should be', () => {
     expect(await exporter.value('gameserver_collection_streaming', SURVIVAL)).toBe(1);
   });
 
-  it('a flood of console lines is counted, never parsed, and leaves the samples alone', async () => {
+  it("in a flood of console lines is counted, never parsed, and doesn't disturb the samples", async () => {
     await streamingOnce();
     const line = JSON.stringify({ event: 'console output', args: ['\u001b[31m[12:00:00] flood'.repeat(5)] });
     for (let sent = 0; sent < 5_000; sent += 1)
@@ -415,8 +418,8 @@ describe('frames that are not as they should be', () => {
   });
 });
 
-describe('what the exporter sends', () => {
-  it('is auth and "send stats", and nothing that could change a server', async () => {
+describe('the exporter sends', () => {
+  it('only auth and "send stats", and nothing that could change a server', async () => {
     await startPanel({ tokenLifetimeSeconds: 60 });
     await observe();
     panel.power('survival', 'kill');
@@ -430,7 +433,7 @@ describe('what the exporter sends', () => {
   });
 });
 
-describe('stopping', () => {
+describe('a stop', () => {
   it('closes every socket with 1000', async () => {
     await startPanel();
     await observe();
@@ -447,7 +450,7 @@ describe('stopping', () => {
     ['the panel is down', (): void => void panel.stopListening()],
     ['sockets are half open', (): void => panel.failSockets({ kind: 'half-open-on-open' })],
   ])(
-    'ends while %s',
+    'succeeds while %s',
     async (_what, arrange) => {
       await startPanel();
       arrange();

@@ -3,7 +3,7 @@ import { vi } from 'vitest';
 import { WebSocket } from 'ws';
 import type { Simulator } from '../../../src/simulator/api.ts';
 
-/** Waits until the check passes; the deadline is generous, for a machine that is busy. */
+/** Waits until the check passes; the deadline is generous, for a busy machine. */
 export function until(check: () => void): Promise<void> {
   return vi.waitFor(check, { timeout: 10_000, interval: 10 });
 }
@@ -15,7 +15,7 @@ export interface RestAnswer {
   readonly text: string;
 }
 
-/** Asks the panel as a well-behaved client does. */
+/** Sends a request as a well-behaved client does. */
 export async function ask(
   panel: Simulator,
   path: string,
@@ -35,10 +35,10 @@ export async function credentials(panel: Simulator, server: string) {
   return (JSON.parse(text) as { data: { token: string; socket: string } }).data;
 }
 
-/** A console socket that keeps all that it gets. */
+/** A console socket that keeps everything it receives. */
 export class ConsoleClient {
   readonly socket: WebSocket;
-  /** Frames' texts, in order. */
+  /** The texts of the frames, in order. */
   readonly frames: string[] = [];
   pongs = 0;
   closed: { readonly code: number; readonly reason: string } | undefined;
@@ -61,7 +61,7 @@ export class ConsoleClient {
     this.socket.send(JSON.stringify(args.length === 0 ? { event } : { event, args }));
   }
 
-  /** Events in order, each as its name and first argument. */
+  /** The events in order, each as its name and first argument. */
   get events(): readonly string[] {
     return this.frames.map((text) => {
       const { event, args } = JSON.parse(text) as { event: string; args?: string[] };
@@ -69,7 +69,7 @@ export class ConsoleClient {
     });
   }
 
-  /** Payloads of the stats frames. */
+  /** The payloads of the stats frames. */
   get stats(): readonly { readonly [key: string]: unknown }[] {
     return this.frames
       .map((text) => JSON.parse(text) as { event: string; args?: string[] })
@@ -78,7 +78,7 @@ export class ConsoleClient {
   }
 }
 
-/** Opens a console socket; rejects where the upgrade is refused. */
+/** Opens a console socket; rejects if the upgrade is refused. */
 export async function connect(panel: Simulator, server: string): Promise<ConsoleClient & { token: string }> {
   const { token, socket } = await credentials(panel, server);
   const client = Object.assign(new ConsoleClient(socket, panel.url), { token });

@@ -27,7 +27,7 @@ describe('the control endpoint', () => {
     expect(new URL(panel.controlUrl).hostname).toBe('127.0.0.1');
   });
 
-  it('arms faults and clears them', async () => {
+  it('adds faults and clears them', async () => {
     await control('faults/rest', { kind: 'refuse', status: 500, endpoint: 'resources', server: 'survival' });
     expect((await resources()).status).toBe(500);
     expect((await control('faults/clear', '')).body).toEqual({ ok: true });
@@ -38,7 +38,7 @@ describe('the control endpoint', () => {
     expect(client.stats).toEqual([]);
   });
 
-  it('acts on sockets, servers, settings and keys', async () => {
+  it('changes sockets, servers, settings and keys', async () => {
     const client = await attach(panel, 'survival');
     await until(() => expect(client.stats.length).toBeGreaterThan(0));
     expect((await control('sockets', { kind: 'close', code: 4400 })).body).toEqual({ sockets: 1 });
@@ -61,7 +61,7 @@ describe('the control endpoint', () => {
     expect(added.body).toMatchObject({ name: 'new', state: 'running' });
   });
 
-  it('ends runs as daemons see them end, and speaks for the game', async () => {
+  it('ends runs with the messages of real daemons, and writes lines for the game', async () => {
     await control('settings', { daemon: 'pelican', appName: 'My Host', reviveMs: 0, startMs: 0, stopMs: 0 });
     const client = await attach(panel, 'survival');
     await until(() => expect(client.events).toContain('status running'));
@@ -96,14 +96,14 @@ describe('the control endpoint', () => {
     );
   });
 
-  it('stops the panel listening and lets it listen again', async () => {
+  it("closes the panel's port and opens it again", async () => {
     await control('listening', { listening: false });
     await expect(resources()).rejects.toThrow('fetch failed');
     await control('listening', { listening: true });
     expect((await resources()).status).toBe(200);
   });
 
-  it('tells what was recorded, without tokens, and forgets it', async () => {
+  it('returns what was recorded, without tokens, and clears it', async () => {
     const client = await attach(panel, 'survival');
     await until(() => expect(client.stats.length).toBeGreaterThan(0));
     const text = await (await fetch(`${panel.controlUrl}/control/record`)).text();
@@ -133,13 +133,13 @@ describe('the control endpoint', () => {
     ['servers/survival/crash', { code: 1 }, /code/],
     ['faults/sockets', { kind: 'lost-words', words: ['goodbye'] }, /words/],
     ['settings', { daemon: 'docker' }, /daemon/],
-  ])('refuses a bad body: %s %o', async (path, body, message) => {
+  ])('rejects an invalid body: %s %o', async (path, body, message) => {
     const answer = await control(path, body);
     expect(answer.status).toBe(400);
     expect((answer.body as { message: string }).message).toMatch(message);
   });
 
-  it('names its operations where there is none of a name', async () => {
+  it("lists its operations if the requested one doesn't exist", async () => {
     const answer = await control('nothing', {});
     expect(answer).toMatchObject({
       status: 404,
@@ -148,7 +148,7 @@ describe('the control endpoint', () => {
   });
 });
 
-describe('the command', () => {
+describe('the command line', () => {
   const run = (...args: string[]) => {
     const command = simulateCommand()
       .exitOverride()
@@ -159,7 +159,7 @@ describe('the command', () => {
   it.each([
     ['--port', (simulator: Simulator) => simulator.url],
     ['--control-port', (simulator: Simulator) => simulator.controlUrl],
-  ])('names a taken port and the option %s', async (option, address) => {
+  ])('reports a port in use and the option %s', async (option, address) => {
     const { port } = new URL(address(panel));
     await expect(run('--port', '0', '--control-port', '0', option, port)).rejects.toThrow(
       `port ${port} is taken by another program; choose another with ${option}`,
@@ -170,7 +170,7 @@ describe('the command', () => {
     ['--port', '70000'],
     ['--servers', 'many'],
     ['--token-lifetime', '0'],
-  ])('refuses %s %s', async (...args) => {
+  ])('rejects %s %s', async (...args) => {
     await expect(run(...args)).rejects.toThrow('Expected a whole number');
   });
 

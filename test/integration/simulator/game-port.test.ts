@@ -25,18 +25,18 @@ async function query(simulated: Simulator) {
   return client.query(target, new AbortController().signal);
 }
 
-it('tells who is on a simulated game, in the protocol of the real one', async () => {
+it('a simulated game reports its players, in the protocol of the real one', async () => {
   expect(await players(12)).toMatchObject({ ok: true, players: 12, maxPlayers: 40 });
 });
 
-it('has players that come and go, never more than it admits', async () => {
+it('players of a simulated game come and go, up to its limit', async () => {
   const counts = Array.from({ length: 600 }, (_, second) => playersAt(second * 1_000, 40, 0.3));
   expect(Math.min(...counts)).toBeGreaterThanOrEqual(0);
   expect(Math.max(...counts)).toBeLessThanOrEqual(40);
   expect(new Set(counts).size).toBeGreaterThan(20);
 });
 
-it('answers nothing while its server is off', async () => {
+it('a simulated game answers nothing while its server is off', async () => {
   panel = await startSimulator({ servers: [{ name: 'survival', profile: 'offline', players: { max: 40 } }] });
   expect(await query(panel)).toMatchObject({ ok: false });
 });
@@ -46,7 +46,7 @@ it('a server without players has no port', async () => {
   expect(panel.server('survival').gamePort).toBeUndefined();
 });
 
-it('the port is given back when the server is deleted', async () => {
+it('the port is released when the server is deleted', async () => {
   await players(12);
   const port = panel?.server('survival').gamePort ?? 0;
   panel?.deleteServer('survival');

@@ -23,21 +23,21 @@ describe('the key', () => {
     ['no key', { authorization: '' }, 401],
     ['a wrong key', { authorization: 'Bearer ptlc_wrong' }, 401],
     ['a key of the application API', { authorization: 'Bearer ptla_x' }, 403],
-    ["the application API's of Pelican", { authorization: 'Bearer papp_x' }, 403],
-  ])('%s', async (_name, headers, status) => {
+    ["a key of Pelican's application API", { authorization: 'Bearer papp_x' }, 403],
+  ])('is rejected: %s', async (_name, headers, status) => {
     panel = await startSimulator({ servers: SERVERS });
     const answer = await ask(panel, resources, headers);
     expect(answer.status).toBe(status);
     expect(JSON.parse(answer.text)).toMatchObject({ errors: [{ status: String(status) }] });
   });
 
-  it('is asked for on the login page where no JSON is wanted', async () => {
+  it("is replaced by a redirect to the login page if the client doesn't accept JSON", async () => {
     panel = await startSimulator({ servers: SERVERS });
     const answer = await ask(panel, resources, { authorization: 'Bearer ptlc_wrong', accept: '*/*' });
     expect([answer.status, answer.headers.get('location')]).toEqual([302, '/auth/login']);
   });
 
-  it('can be revoked and another accepted while the panel runs', async () => {
+  it('can be revoked and another one accepted while the panel runs', async () => {
     panel = await startSimulator({ servers: SERVERS });
     panel.revokeKey(panel.apiKey);
     expect((await ask(panel, resources)).status).toBe(401);
@@ -47,7 +47,7 @@ describe('the key', () => {
 });
 
 describe('resources', () => {
-  it('take the uuid and the short id, and are cached', async () => {
+  it('accept the uuid and the short id, and are cached', async () => {
     panel = await startSimulator({ servers: SERVERS, statsIntervalMs: 20, resourcesCacheMs: 60_000 });
     const first = await ask(panel, resources);
     const { usage } = panel.server('survival');
@@ -57,7 +57,7 @@ describe('resources', () => {
     expect((await ask(panel, resources)).text).not.toBe(first.text);
   });
 
-  it('report the values that were fixed', async () => {
+  it('report fixed values', async () => {
     panel = await startSimulator({ servers: SERVERS });
     panel.pin('survival', {
       memoryBytes: 1,
@@ -84,7 +84,7 @@ describe('resources', () => {
     });
   });
 
-  it('say 504, or `missing` with zeros, when the node is down', async () => {
+  it('answer 504, or `missing` with zeros, when the node is down', async () => {
     panel = await startSimulator({ servers: SERVERS });
     panel.setNodeDown('survival', true);
     expect((await ask(panel, resources)).status).toBe(504);
@@ -97,14 +97,14 @@ describe('resources', () => {
   });
 });
 
-describe('trouble', () => {
+describe('an error', () => {
   it.each([
     ['suspended', /suspended/],
     ['installing', /install/],
     ['restoring_backup', /restoring/],
     ['transferring', /transferred/],
     ['maintenance', /maintenance/],
-  ] as const)('409 while %s', async (conflict, detail) => {
+  ] as const)('is 409 while %s', async (conflict, detail) => {
     panel = await startSimulator({ servers: SERVERS });
     panel.setConflict('survival', conflict);
     for (const endpoint of ['resources', 'websocket', 'backups']) {
@@ -119,11 +119,11 @@ describe('trouble', () => {
   it.each([
     ['an unknown server', '/servers/deadbeef/resources', 404],
     ['an unknown endpoint', `/servers/${UUID}/nothing`, 404],
-    ["a server's name, which is no id", '/servers/survival/resources', 404],
-    ['a page that is no number', '?page=x', 400],
+    ["a server's name instead of its id", '/servers/survival/resources', 404],
+    ["a page that isn't a number", '?page=x', 400],
     ['an unknown type', '?type=everyone', 400],
     ['bad percent-encoding', '/servers/%ZZ/resources', 400],
-  ])('%s', async (_name, path, status) => {
+  ])('is answered for %s', async (_name, path, status) => {
     panel = await startSimulator({ servers: SERVERS });
     expect((await ask(panel, path)).status).toBe(status);
   });
@@ -136,7 +136,7 @@ describe('trouble', () => {
 });
 
 describe('rate limits', () => {
-  it('count down on every answer, then give 429 with every hint', async () => {
+  it('count down with every answer, then answer 429 with every hint', async () => {
     panel = await startSimulator({ servers: SERVERS, rateLimitPerMinute: 2 });
     const first = await ask(panel, resources);
     expect(first.headers.get('x-ratelimit-limit')).toBe('2');
@@ -158,7 +158,7 @@ describe('rate limits', () => {
     expect(panel.record.counters.panelLimited).toBe(1);
   });
 
-  it('say when to come back only in the ways that are set', async () => {
+  it('say when to retry only in the configured ways', async () => {
     panel = await startSimulator({ servers: SERVERS, rateLimitPerMinute: 1, rateLimitHints: ['message'] });
     await ask(panel, resources);
     const { headers, text } = await ask(panel, resources);
@@ -166,7 +166,7 @@ describe('rate limits', () => {
     expect(text).toMatch(/in \d+ seconds/);
   });
 
-  it('allow five credentials a minute and server, with headers of that limit', async () => {
+  it('allow five credentials a minute per server, with headers for that limit', async () => {
     panel = await startSimulator({ servers: SERVERS });
     const path = `/servers/${UUID}/websocket`;
     for (let call = 1; call <= 5; call += 1) {
@@ -183,8 +183,8 @@ describe('rate limits', () => {
   });
 });
 
-describe('listing', () => {
-  it('gives the demo in pages, with eggs where they are asked for', async () => {
+describe('the listing', () => {
+  it('returns the demo in pages, with eggs on request', async () => {
     panel = await startSimulator();
     const { text } = await ask(panel, '?page=2&per_page=5&include=egg');
     const list = JSON.parse(text) as { data: { attributes: Record<string, unknown> }[]; meta: object };
@@ -203,7 +203,7 @@ describe('listing', () => {
     expect((await ask(panel, '')).text).not.toContain('"egg"');
   });
 
-  it('names the default allocation of each server among others, if it has one', async () => {
+  it('includes the default allocation of each server that has one, among others', async () => {
     const allocation = { ip: '203.0.113.7', alias: 'play.example.com', port: 25_565 };
     panel = await startSimulator({
       servers: [
@@ -227,7 +227,7 @@ describe('listing', () => {
     expect(allocations[2]).toEqual([]);
   });
 
-  it("shows others' servers to admins only", async () => {
+  it("shows other users' servers to administrators only", async () => {
     panel = await startSimulator({ servers: [...SERVERS, { name: 'others', owned: false }] });
     const names = async (query: string) =>
       [...(await ask(panel, query)).text.matchAll(/"name":"(\w+)"/g)].map(([, n]) => n);
@@ -236,7 +236,7 @@ describe('listing', () => {
     expect(await names('?type=admin-all')).toEqual(['survival', 'asleep', 'others']);
   });
 
-  it('gives backups', async () => {
+  it('returns backups', async () => {
     const backup = { is_successful: true, completed_at: '2026-11-01T04:00:00+00:00', bytes: 1_234 };
     panel = await startSimulator({ servers: [{ name: 'survival', uuid: UUID, backups: [backup] }] });
     const { text } = await ask(panel, `/servers/${UUID}/backups`);
@@ -247,7 +247,7 @@ describe('listing', () => {
   });
 });
 
-describe('faults', () => {
+describe('a fault', () => {
   it.each([
     [{ kind: 'refuse', status: 500 } as const, 500, /"errors"/],
     [{ kind: 'refuse', status: 503, shape: 'html' } as const, 503, /<html>/],
@@ -271,7 +271,7 @@ describe('faults', () => {
       { location: 'https://else.example/' },
     ],
     [{ kind: 'delay', ms: 30 } as const, 200, /current_state/],
-  ])('%o strikes once', async (fault, status, body, headers?: object) => {
+  ])('is applied once: %o', async (fault, status, body, headers?: object) => {
     panel = await startSimulator({ servers: SERVERS });
     panel.failRest({ ...fault, endpoint: 'resources', server: 'survival', times: 1 });
     const answer = await ask(panel, resources);
@@ -311,7 +311,7 @@ describe('faults', () => {
   });
 });
 
-it('stops while a call hangs, and frees its ports', async () => {
+it('a simulated panel stops while a call hangs, and releases its ports', async () => {
   panel = await startSimulator({ servers: SERVERS });
   panel.failRest({ kind: 'hang' });
   const call = ask(panel, resources).catch((error: unknown) => error);
@@ -323,7 +323,7 @@ it('stops while a call hangs, and frees its ports', async () => {
   expect(new URL(panel.url).port).toBe(String(port));
 });
 
-it('has the same servers in every run with one seed', async () => {
+it('a simulated panel has the same servers in every run with the same seed', async () => {
   const identities = async (seed: number) => {
     panel = await startSimulator({ seed });
     const { servers } = panel;
@@ -334,7 +334,7 @@ it('has the same servers in every run with one seed', async () => {
   expect(await identities(8)).not.toEqual(await identities(7));
 });
 
-it('rejects where its port is taken, and leaves nothing open', async () => {
+it('a simulated panel fails to start if the port is in use, and leaves nothing open', async () => {
   panel = await startSimulator({ servers: 1 });
   const taken = Number(new URL(panel.controlUrl).port);
   await expect(startSimulator({ servers: 1, controlPort: taken })).rejects.toMatchObject({

@@ -23,7 +23,7 @@ async function start(options: SimulatorOptions = {}): Promise<void> {
 }
 
 describe('authentication', () => {
-  it('is answered by success, the state, and stats once a tick while the server runs', async () => {
+  it('is answered with success, the state, and stats every tick while the server runs', async () => {
     await start();
     const client = await attach(panel, 'survival');
     await until(() => expect(client.stats.length).toBeGreaterThan(3));
@@ -33,7 +33,7 @@ describe('authentication', () => {
     expect(JSON.stringify(panel.record.snapshot())).not.toContain(client.token);
   });
 
-  it('of an offline server is followed by one stats frame and silence', async () => {
+  it('is followed by one stats frame and silence if the server is offline', async () => {
     await start();
     panel.pin('asleep', { diskBytes: 7 });
     const client = await attach(panel, 'asleep');
@@ -45,7 +45,7 @@ describe('authentication', () => {
     await until(() => expect(client.stats).toHaveLength(2));
   });
 
-  it('again on the same socket answers only success', async () => {
+  it('on an authenticated socket is answered with success only', async () => {
     await start();
     const client = await attach(panel, 'asleep');
     await until(() => expect(client.stats).toHaveLength(1));
@@ -56,14 +56,14 @@ describe('authentication', () => {
     expect(client.events.slice(3)).toEqual(['auth success', 'stats']);
   });
 
-  it('must come before anything else', async () => {
+  it('is required before anything else', async () => {
     await start();
     const client = await connect(panel, 'survival');
     client.send('send stats');
     await until(() => expect(client.events).toEqual(['jwt error no jwt present']));
   });
 
-  it('is refused with the token of another server', async () => {
+  it('is rejected with the token of another server', async () => {
     await start();
     const client = await connect(panel, 'survival');
     client.send('auth', (await credentials(panel, 'asleep')).token);
@@ -75,7 +75,7 @@ describe('a completed backup', () => {
   it.each([
     [false, { checksum: '', file_size: 0 }],
     [true, { checksum: expect.stringMatching(/^[0-9a-f]{40}$/) as string, file_size: 7 }],
-  ])('is in the list when the event comes; successful: %s', async (is_successful, outcome) => {
+  ])('is in the list when the event is sent; successful: %s', async (is_successful, outcome) => {
     await start();
     const client = await attach(panel, 'asleep');
     await until(() => expect(client.stats).toHaveLength(1));
@@ -94,7 +94,7 @@ describe('a completed backup', () => {
     expect(JSON.parse(text)).toMatchObject({ data: [{ attributes: { is_successful, completed_at } }] });
   });
 
-  it('comes by itself where the server makes them, and every third fails', async () => {
+  it('happens by itself if the server makes backups, and every third one fails', async () => {
     await start({ servers: [{ name: 'survival', uuid: UUID, backupEveryMs: 20 }] });
     const client = await attach(panel, 'survival');
     const outcomes = () =>
@@ -105,7 +105,7 @@ describe('a completed backup', () => {
     await until(() => expect(outcomes()).toContain(true));
   });
 
-  it('is withheld from a token without backup.read', async () => {
+  it('is hidden from a token without backup.read', async () => {
     await start({ tokenPermissions: ['websocket.connect'] });
     const client = await attach(panel, 'survival');
     await until(() => expect(client.stats.length).toBeGreaterThan(0));
@@ -128,7 +128,7 @@ describe('the upgrade', () => {
     expect(panel.record.counters.wrongOrigin).toBe(status === 403 ? 1 : 0);
   });
 
-  it('is refused with 400 where the server has all the sockets it may', async () => {
+  it('is refused with 400 if the server has its maximum of sockets', async () => {
     await start({ maxSocketsPerServer: 2 });
     await connect(panel, 'survival');
     const second = await connect(panel, 'survival');
@@ -141,7 +141,7 @@ describe('the upgrade', () => {
     await connect(panel, 'survival');
   });
 
-  it('suffers the faults that are armed', async () => {
+  it('is subject to active faults', async () => {
     await start();
     const { socket } = await credentials(panel, 'survival');
     panel.failSockets({ kind: 'refuse-upgrade', status: 502, server: 'survival', times: 1 });
@@ -161,7 +161,7 @@ describe('the upgrade', () => {
 });
 
 describe('tokens', () => {
-  it('are told of before they expire, and replaced by jwt errors after, on a socket that stays open', async () => {
+  it('are announced before they expire and answered with jwt errors afterwards, on a socket that stays open', async () => {
     await start({ tokenLifetimeSeconds: 0.4 });
     const client = await attach(panel, 'survival');
     await until(() => expect(client.events.at(-1)).toBe('jwt error jwt: exp claim is invalid'));
@@ -174,7 +174,7 @@ describe('tokens', () => {
     expect(client.closed).toBeUndefined();
   });
 
-  it('can be made to expire at once, with the event that real nodes leave out', async () => {
+  it('can be expired at once, with the event that real nodes omit', async () => {
     await start({ sendTokenExpired: true });
     const client = await attach(panel, 'asleep');
     await until(() => expect(client.stats).toHaveLength(1));
@@ -185,7 +185,7 @@ describe('tokens', () => {
     );
   });
 
-  it('are refused after a restart of the daemon, new ones accepted', async () => {
+  it('are rejected after a restart of the daemon, while new ones are accepted', async () => {
     await start();
     const client = await attach(panel, 'survival');
     await until(() => expect(client.stats.length).toBeGreaterThan(0));
@@ -215,7 +215,7 @@ describe('tokens', () => {
   });
 });
 
-describe('power', () => {
+describe('the power state', () => {
   it('goes through the states on `set state`, with zeros at the end', async () => {
     await start();
     const client = await attach(panel, 'survival');
@@ -248,7 +248,7 @@ describe('power', () => {
     ]);
   });
 
-  it('is lost without `stopping` by a crash, and comes back where the profile says so', async () => {
+  it('skips `stopping` in a crash, and recovers if the profile says so', async () => {
     await start({
       servers: [{ name: 'shaky', profile: 'crashing', consoleLinesPerSecond: 0, crashEveryMs: 60 }],
       reviveMs: 20,
@@ -262,7 +262,7 @@ describe('power', () => {
 });
 
 describe('the console', () => {
-  it('echoes commands, keeps 150 lines for `send logs`, and is dumb while the server is off', async () => {
+  it('echoes commands, keeps 150 lines for `send logs`, and ignores commands while the server is off', async () => {
     await start({ frameBurst: 10 });
     const client = await attach(panel, 'survival');
     client.send('send command', 'say hi');
@@ -277,15 +277,15 @@ describe('the console', () => {
     expect(asleep.events.join()).not.toContain('console');
   });
 
-  it('floods where a server is chatty', async () => {
+  it('prints a flood of lines if the server is chatty', async () => {
     await start({ servers: [{ name: 'loud', profile: 'chatty', consoleLinesPerSecond: 5_000 }] });
     const client = await attach(panel, 'loud');
     await until(() => expect(client.frames.length).toBeGreaterThan(500));
   });
 });
 
-describe('frames of clients', () => {
-  it('over the limits are dropped, which is told once; a throttled auth vanishes', async () => {
+describe("a client's frames", () => {
+  it("are dropped beyond the limits, which is reported once; a throttled auth isn't reported", async () => {
     await start();
     const client = await connect(panel, 'asleep');
     for (let index = 0; index < 4; index += 1) client.send('send logs');
@@ -300,7 +300,7 @@ describe('frames of clients', () => {
     await until(() => expect(panel.record.counters.wouldHaveCrashed).toBe(1));
   });
 
-  it('of over 4,096 bytes are dropped unread', async () => {
+  it('are dropped unread if they exceed 4,096 bytes', async () => {
     await start();
     const client = await attach(panel, 'asleep');
     client.send('send command', 'x'.repeat(5_000));
@@ -310,7 +310,7 @@ describe('frames of clients', () => {
     expect(panel.record.frames.map(({ event }) => event)).toEqual(['auth', '(unreadable)', 'send stats']);
   });
 
-  it('are counted when they are pings, which are answered', async () => {
+  it('are counted and answered if they are pings', async () => {
     await start();
     const client = await connect(panel, 'survival');
     client.socket.ping();
@@ -319,8 +319,8 @@ describe('frames of clients', () => {
   });
 });
 
-describe('faults of open sockets', () => {
-  it('send anything: events, raw text, binary, garbage and too much', async () => {
+describe('a fault of open sockets', () => {
+  it('sends anything: events, raw text, binary, garbage and too much', async () => {
     await start();
     const client = await connect(panel, 'survival');
     panel.sockets({ kind: 'send', event: 'daemon error', args: ['oh'] });
@@ -340,7 +340,7 @@ describe('faults of open sockets', () => {
     expect(client.frames[5]?.length).toBeGreaterThan(1_048_576);
   });
 
-  it('close with a code, or drop without a frame', async () => {
+  it('closes with a code, or drops the connection without a frame', async () => {
     await start();
     const closed = await connect(panel, 'survival');
     panel.sockets({ kind: 'close', server: 'survival', code: 4400, reason: 'terminal' });
@@ -351,7 +351,7 @@ describe('faults of open sockets', () => {
     expect(panel.record.sockets(UUID)).toMatchObject({ open: 0, opened: 2, lastCloseCode: undefined });
   });
 
-  it('leave a half-open socket that answers nothing', async () => {
+  it('leaves a half-open socket that answers nothing', async () => {
     await start();
     const client = await attach(panel, 'survival');
     const other = await attach(panel, 'survival');
@@ -369,7 +369,7 @@ describe('faults of open sockets', () => {
     expect(client.frames.length - before).toBeLessThanOrEqual(1);
   });
 
-  it('silence stats, asked or not, until faults are cleared', async () => {
+  it('silences stats, requested or not, until faults are cleared', async () => {
     await start();
     panel.failSockets({ kind: 'silence', server: 'survival' });
     const client = await attach(panel, 'survival');
@@ -382,8 +382,8 @@ describe('faults of open sockets', () => {
   });
 });
 
-describe('where servers are', () => {
-  it('changes by a move: the old address refuses, the new one is in the credentials', async () => {
+describe('the location of a server', () => {
+  it('changes when it moves: the old address refuses, and the credentials contain the new one', async () => {
     await start();
     const client = await attach(panel, 'survival');
     const before = await credentials(panel, 'survival');
@@ -398,13 +398,13 @@ describe('where servers are', () => {
     await until(() => expect([client.closed?.code, moved.closed?.code]).toEqual([1006, 1006]));
   });
 
-  it('may be advertised wrongly', async () => {
+  it('can be advertised incorrectly', async () => {
     await start();
     panel.advertise('survival', 'ws://169.254.169.254/ws');
     expect((await credentials(panel, 'survival')).socket).toBe('ws://169.254.169.254/ws');
   });
 
-  it('is nowhere once they are deleted', async () => {
+  it('is gone once it is deleted', async () => {
     await start();
     const client = await attach(panel, 'asleep');
     await until(() => expect(client.stats).toHaveLength(1));
@@ -414,7 +414,7 @@ describe('where servers are', () => {
     expect(() => panel.server('asleep')).toThrow('no server "asleep"');
   });
 
-  it('suspends with a lost socket, and 4409 where credentials are issued all the same', async () => {
+  it('is unavailable while it is suspended: the socket is closed, with 4409 if credentials are issued anyway', async () => {
     await start();
     const client = await attach(panel, 'survival');
     await until(() => expect(client.stats.length).toBeGreaterThan(0));
@@ -432,7 +432,7 @@ describe('where servers are', () => {
   });
 });
 
-it('ends frames in a newline and shapes stats as it is set', async () => {
+it('frames end with a newline, and stats have the configured form', async () => {
   await start({ trailingNewline: true, statsDiskIo: false, statsUptime: false });
   const client = await attach(panel, 'survival');
   await until(() => expect(client.stats.length).toBeGreaterThan(0));
