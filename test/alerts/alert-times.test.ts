@@ -13,9 +13,9 @@ interface Plan {
   readonly factor: number;
   /** How many servers crash within a minute. */
   readonly stormServers: number;
-  /** How many times everything happens, an hour apart. */
+  /** How often the whole scenario runs, an hour apart. */
   readonly rounds: number;
-  /** Are times compared to what was promised? A busy machine is too late for that in a hurry. */
+  /** Whether times are compared with the promised ones: a busy machine is too slow for that in a fast run. */
   readonly isTimed: boolean;
 }
 
@@ -31,16 +31,16 @@ const NODE_SERVERS = 40;
 /** Minutes for which faults last: longer than tokens live, so that servers lose their data. */
 const FAULT_MINUTES = 12;
 
-/** Minutes until all alerts have ended, at the longest. */
+/** Maximum minutes until all alerts have ended. */
 const DRAIN_MINUTES = 40;
 
 const HOUR = 60;
 
-/** Real milliseconds of a round and what comes before it. */
+/** Real milliseconds of a round and the start before it. */
 const PATIENCE_MS = ((3 * HOUR * 60_000) / PLAN.factor) * 2 + 120_000;
 
-/** An alert that somebody was told of. */
-interface Told {
+/** An alert in a notification. */
+interface NotifiedAlert {
   readonly minute: number;
   readonly receiver: string;
   readonly status: 'firing' | 'resolved';
@@ -83,7 +83,7 @@ describe.skipIf(!hasPrometheus || !hasAlertmanager)('alerts from panels to a web
     await endPrograms();
   });
 
-  describe.each(Array.from({ length: PLAN.rounds }, (_, index) => index + 1))('time %i', (time) => {
+  describe.each(Array.from({ length: PLAN.rounds }, (_, index) => index + 1))('round %i', (time) => {
     let round: Round;
 
     beforeAll(async () => {
@@ -92,19 +92,19 @@ describe.skipIf(!hasPrometheus || !hasAlertmanager)('alerts from panels to a web
       report(time);
     }, PATIENCE_MS);
 
-    it('tells once, as a warning, of a crash after which the node restarted the server', () => {
-      const lobby = told('crashes', 'lobby');
+    it('a crash after which the node restarted the server sends one warning', () => {
+      const lobby = sentAbout('crashes', 'lobby');
       expect(lobby).toEqual(['crash firing GameserverCrashed']);
       promised(first('GameserverCrashed', 'crashes') - round.begun, 2);
     });
 
-    it('pages once for a server that the node gave up restarting', () => {
+    it('a server that the node gave up restarting sends one page', () => {
       const page = 'page firing GameserverAutomaticRestartAborted';
-      expect(told('crashes', 'modded')).toEqual([page, page.replace('firing', 'resolved')]);
+      expect(sentAbout('crashes', 'modded')).toEqual([page, page.replace('firing', 'resolved')]);
       promised(first('GameserverAutomaticRestartAborted', 'crashes') - round.gaveUp, 1.5);
     });
 
-    it('tells of many crashes within a minute in at most five notifications', () => {
+    it('many crashes within a minute send at most five notifications', () => {
       const storm = alerts().filter(({ panel }) => panel === 'storm');
       const names = new Set(storm.map(({ receiver, status, name }) => `${receiver} ${status} ${name}`));
       expect(names).toContain('crash firing GameserverManyCrashed');
@@ -119,7 +119,7 @@ describe.skipIf(!hasPrometheus || !hasAlertmanager)('alerts from panels to a web
       ['node', 'GameserverNodeDown'],
       ['down', 'GameserverPanelDown'],
       ['key', 'GameserverPanelKeyRefused'],
-    ])('tells once of panel %s: %s, of its end, and of no single server', (panel, name) => {
+    ])('an outage of panel %s sends only %s and its end, and nothing for single servers', (panel, name) => {
       const everything = alerts().filter((alert) => alert.panel === panel);
       const page = { receiver: 'page', name, panel };
       expect(everything).toMatchObject([
@@ -128,7 +128,7 @@ describe.skipIf(!hasPrometheus || !hasAlertmanager)('alerts from panels to a web
       ]);
     });
 
-    it('tells once of an exporter that is down, of its end, and of no server or panel', () => {
+    it('an exporter that is down sends one page and its end, and nothing for servers or panels', () => {
       const name = 'GameserverExporterDown';
       const after = alerts().filter(({ minute }) => minute > round.exporterStopped);
       expect(after).toMatchObject([
@@ -137,7 +137,7 @@ describe.skipIf(!hasPrometheus || !hasAlertmanager)('alerts from panels to a web
       ]);
     });
 
-    it('tells of nothing else', () => {
+    it('nothing else is sent', () => {
       const known = new Set(['crashes', 'storm', 'outage', 'node', 'down', 'key']);
       const others = alerts().filter(
         ({ panel, subject }) => panel === 'crashes' && !/lobby|modded/.test(subject),
@@ -149,18 +149,18 @@ describe.skipIf(!hasPrometheus || !hasAlertmanager)('alerts from panels to a web
       expect(new Set(elsewhere)).toEqual(new Set(['GameserverExporterDown']));
     });
 
-    function alerts(): readonly Told[] {
+    function alerts(): readonly NotifiedAlert[] {
       return round.notifications.flatMap(read);
     }
 
-    /** What was told of a server of a panel, in order. */
-    function told(panel: string, server: string): readonly string[] {
+    /** The notifications about a server of a panel, in order. */
+    function sentAbout(panel: string, server: string): readonly string[] {
       return alerts()
         .filter((alert) => alert.panel === panel && alert.subject === server)
         .map(({ receiver, status, name }) => `${receiver} ${status} ${name}`);
     }
 
-    /** The minute in which an alert was told of first. */
+    /** The minute of the first notification of an alert. */
     function first(name: string, panel: string): number {
       return alerts().find((alert) => alert.name === name && alert.panel === panel)?.minute ?? Number.NaN;
     }
@@ -177,7 +177,7 @@ describe.skipIf(!hasPrometheus || !hasAlertmanager)('alerts from panels to a web
       if (PLAN.isTimed) expect(minutes).toBeLessThanOrEqual(most);
     }
 
-    /** Writes down when what was told, where times count. */
+    /** Prints when each notification was sent, if times are compared. */
     function report(number: number): void {
       if (!PLAN.isTimed) return;
       const lines = alerts().map(
@@ -195,8 +195,8 @@ describe.skipIf(!hasPrometheus || !hasAlertmanager)('alerts from panels to a web
     const begun = chain.minute;
     strike();
     const gaveUp = await giveUp();
-    // A busy machine holds the exporter up, which then notices late.
-    await toldOf(from, [
+    // On a busy machine, the exporter may notice faults late.
+    await untilSent(from, [
       'GameserverCrashed',
       'GameserverAutomaticRestartAborted',
       'GameserverManyCrashed',
@@ -210,7 +210,7 @@ describe.skipIf(!hasPrometheus || !hasAlertmanager)('alerts from panels to a web
     await everythingIsQuiet();
     const exporterStopped = chain.minute;
     await chain.stopExporter();
-    await toldOf(from, ['GameserverExporterDown']);
+    await untilSent(from, ['GameserverExporterDown']);
     await chain.pass(2);
     await chain.startExporter();
     await everythingRuns();
@@ -218,11 +218,11 @@ describe.skipIf(!hasPrometheus || !hasAlertmanager)('alerts from panels to a web
     return { begun, gaveUp, exporterStopped, notifications: chain.notifications.slice(from) };
   }
 
-  /** Waits until alerts of these names are among the notifications from this one on. */
-  async function toldOf(from: number, names: readonly string[]): Promise<void> {
+  /** Waits until alerts with these names are among the notifications after this one. */
+  async function untilSent(from: number, names: readonly string[]): Promise<void> {
     await chain.until(DRAIN_MINUTES, () => {
-      const told = chain.notifications.slice(from).flatMap(read);
-      expect(told.map(({ name }) => name)).toEqual(expect.arrayContaining([...names]));
+      const sent = chain.notifications.slice(from).flatMap(read);
+      expect(sent.map(({ name }) => name)).toEqual(expect.arrayContaining([...names]));
     });
   }
 
@@ -238,7 +238,7 @@ describe.skipIf(!hasPrometheus || !hasAlertmanager)('alerts from panels to a web
     void chain.panel('down').stopListening();
   }
 
-  /** Lets a server crash again right after its node restarted it; gives when. */
+  /** Crashes a server again right after its node restarted it; returns the time. */
   async function giveUp(): Promise<number> {
     const panel = chain.panel('crashes');
     panel.crash('modded', { code: 1 });
@@ -268,13 +268,13 @@ describe.skipIf(!hasPrometheus || !hasAlertmanager)('alerts from panels to a web
     });
   }
 
-  /** Waits until no alert is left, and the end of each was sent. */
+  /** Waits until no alert is active and the end of each was sent. */
   async function everythingIsQuiet(): Promise<void> {
     await chain.until(DRAIN_MINUTES, async () => expect(await chain.prometheus.query('ALERTS')).toEqual([]));
     await chain.pass(1);
   }
 
-  function read({ at, receiver, alerts }: Notification): readonly Told[] {
+  function read({ at, receiver, alerts }: Notification): readonly NotifiedAlert[] {
     const minute = chain.minuteAt(at);
     return alerts.map(({ status, labels }) => ({
       minute,
@@ -287,7 +287,7 @@ describe.skipIf(!hasPrometheus || !hasAlertmanager)('alerts from panels to a web
   }
 });
 
-/** A panel that lets all of its servers be connected at once. */
+/** A panel whose budget lets all of its servers connect at once. */
 function panelOf(count: number): SimulatorOptions {
   const named = ['lobby', 'modded'];
   return {

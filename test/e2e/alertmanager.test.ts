@@ -32,7 +32,7 @@ function of(server: string, alertname: string, isWarning = false): SentAlert {
   return { labels: { alertname, severity, ...MAIN, server, server_id: `id-${server}`, ...reason } };
 }
 
-/** Silenced by the lobby's other alert for as long as it fires. */
+/** Inhibited by the lobby's other alert while that fires. */
 const NEVER_SENT = of('lobby', 'GameserverCrashed', true);
 
 describe.skipIf(!hasAlertmanager)('a real Alertmanager with the shipped configuration', () => {
@@ -43,7 +43,7 @@ describe.skipIf(!hasAlertmanager)('a real Alertmanager with the shipped configur
   });
   afterEach(() => alertmanager.stop());
 
-  it('sends one page for a panel that is down with 500 servers, and its servers once it is back', async () => {
+  it("sends one page for a panel that is down with 500 servers, and its servers' alerts once it is back", async () => {
     await alertmanager.send([...servers('main'), { labels: PANEL_DOWN }]);
     await until(async () => expect(await silenced()).toBe(500));
     await until(() => expect(pages()).toEqual([{ panel: 'main', alerts: ['GameserverPanelDown'] }]));
@@ -51,7 +51,7 @@ describe.skipIf(!hasAlertmanager)('a real Alertmanager with the shipped configur
     await until(() => expect(firing('GameserverStopped')).toBe(500));
   });
 
-  it('sends each page as a notification of its own, once, and once its end, whatever else fires', async () => {
+  it('sends each page as a separate notification once, and its end once, whatever else fires', async () => {
     const lobby = of('lobby', 'GameserverStopped');
     const modded = of('modded', 'GameserverStopped');
     await alertmanager.send([lobby, NEVER_SENT]);
@@ -65,13 +65,13 @@ describe.skipIf(!hasAlertmanager)('a real Alertmanager with the shipped configur
     await until(() => expect(sent()).toEqual([...all, 'page firing lobby']));
   });
 
-  it('sends a crash once, and not its end; the same one again later is sent again', async () => {
+  it('sends a crash once, without its end; the same one later is sent again', async () => {
     const crash = of('lobby', 'GameserverCrashed', true);
     const page = of('modded', 'GameserverStopped');
     await alertmanager.send([crash]);
     await until(() => expect(sent()).toEqual(['crash firing lobby']));
     await alertmanager.send([ended(crash)]);
-    // What is sent after the end of the crash shows that it was not.
+    // The notifications after the end of the crash show that its end wasn't sent.
     await alertmanager.send([page]);
     await until(() => expect(sent()).toEqual(['crash firing lobby', 'page firing modded']));
     await alertmanager.send([ended(page)]);
@@ -80,7 +80,7 @@ describe.skipIf(!hasAlertmanager)('a real Alertmanager with the shipped configur
     await until(() => expect(sent().slice(2)).toEqual(['page resolved modded', 'crash firing lobby']));
   });
 
-  it('sends what can wait, and alerts that it knows nothing of, as lists by their kind and panel', async () => {
+  it('groups less urgent and unknown alerts by their name and panel', async () => {
     const lists = ['GameserverDiskFilling', 'GameserverOfTomorrow'].flatMap((name) =>
       servers('main', name, 'warning'),
     );
@@ -97,7 +97,7 @@ describe.skipIf(!hasAlertmanager)('a real Alertmanager with the shipped configur
     });
   });
 
-  it('sends one page for a node that is down, which silences the alerts of its own servers alone', async () => {
+  it('sends one page for a node that is down, which inhibits only the alerts of its own servers', async () => {
     const [stopped] = servers('main');
     const one = (node?: string, changes = {}): SentAlert => ({
       labels: {
@@ -115,21 +115,21 @@ describe.skipIf(!hasAlertmanager)('a real Alertmanager with the shipped configur
     expect(firing('GameserverNodeDown')).toBe(1);
   });
 
-  it('silences the alert of a node whose panel is down, and its servers', async () => {
+  it('inhibits the alerts of a node whose panel is down, and of its servers', async () => {
     const away = servers('main').map(({ labels }) => ({ labels: { ...labels, node: 'fra-1' } }));
     await alertmanager.send([...away, { labels: NODE_DOWN }, { labels: PANEL_DOWN }]);
     await until(async () => expect(await silenced()).toBe(501));
     await until(() => expect(pages()).toEqual([{ panel: 'main', alerts: ['GameserverPanelDown'] }]));
   });
 
-  it('lets a node alert without a name silence nothing, since servers without a node have none either', async () => {
+  it('inhibits nothing because of a node alert without a node name, which servers may lack too', async () => {
     const { node: _, ...unnamed } = NODE_DOWN;
     await alertmanager.send([{ labels: unnamed }, ...servers('main')]);
     await until(() => expect(firing('GameserverStopped')).toBe(500));
     expect(await silenced()).toBe(0);
   });
 
-  it('tells of the refused key alone, which takes the panel and its servers with it', async () => {
+  it('sends only the rejected key, which inhibits the alerts of the panel and its servers', async () => {
     await alertmanager.send([...servers('main'), { labels: PANEL_DOWN }, { labels: KEY_REFUSED }]);
     await until(async () => expect(await silenced()).toBe(501));
     await until(() => expect(pages()).toEqual([{ panel: 'main', alerts: ['GameserverPanelKeyRefused'] }]));
@@ -144,7 +144,7 @@ describe.skipIf(!hasAlertmanager)('a real Alertmanager with the shipped configur
     await until(() => expect(pages()).toEqual([{ panel: '', alerts: ['GameserverExporterDown'] }]));
   });
 
-  it('silences nothing of another panel or another job', async () => {
+  it('inhibits nothing of another panel or another job', async () => {
     const elsewhere = { ...MAIN, job: 'staging', alertname: 'GameserverStopped', severity: 'critical' };
     await alertmanager.send([{ labels: PANEL_DOWN }, ...servers('other'), { labels: elsewhere }]);
     await until(() => expect(firing('GameserverStopped')).toBe(501));
@@ -156,16 +156,16 @@ describe.skipIf(!hasAlertmanager)('a real Alertmanager with the shipped configur
     ['GameserverAutomaticRestartAborted', ['Crashed', 'StopsRepeatedly', 'Stopped']],
     ['GameserverStopsRepeatedly', ['Crashed', 'Stopped']],
     ['GameserverStopped', ['Crashed']],
-  ])('sends one page for a crash that ends in %s, and wakes nobody for its CPU', async (page, others) => {
+  ])('sends one page for a crash that ends in %s, and no page for its CPU', async (page, others) => {
     const crashes = others.map((name) => of('lobby', `Gameserver${name}`, name === 'Crashed'));
     const elsewhere = of('modded', 'GameserverCrashed', true);
     const cpu = of('lobby', 'GameserverCpuSaturated', true);
     await alertmanager.send([...crashes, elsewhere, cpu, of('lobby', page)]);
     await until(() => {
-      const told = alertmanager.notifications.flatMap(({ receiver, alerts }) =>
+      const sentAlerts = alertmanager.notifications.flatMap(({ receiver, alerts }) =>
         alerts.map(({ labels }) => `${receiver}: ${labels['alertname']} ${labels['server']}`),
       );
-      expect(told.toSorted()).toEqual([
+      expect(sentAlerts.toSorted()).toEqual([
         'crash: GameserverCrashed modded',
         'notify: GameserverCpuSaturated lobby',
         `page: ${page} lobby`,
@@ -174,7 +174,7 @@ describe.skipIf(!hasAlertmanager)('a real Alertmanager with the shipped configur
     expect(await silenced()).toBe(others.length);
   });
 
-  /** How many alerts fire and are silenced by others. */
+  /** How many alerts fire and are inhibited by others. */
   async function silenced(): Promise<number> {
     return (await alertmanager.alerts()).filter(({ status }) => status.inhibitedBy.length > 0).length;
   }
@@ -194,16 +194,18 @@ describe.skipIf(!hasAlertmanager)('a real Alertmanager with the shipped configur
     }));
   }
 
-  /** How many alerts of this name were told of as firing. */
+  /** How many alerts with this name were sent as firing. */
   function firing(name: string): number {
-    const told = alertmanager.notifications.flatMap(({ alerts }) => alerts);
-    const own = told.filter(({ status, labels }) => status === 'firing' && labels['alertname'] === name);
+    const sentAlerts = alertmanager.notifications.flatMap(({ alerts }) => alerts);
+    const own = sentAlerts.filter(
+      ({ status, labels }) => status === 'firing' && labels['alertname'] === name,
+    );
     return new Set(own.map(({ labels }) => `${labels['job']}/${labels['panel']}/${labels['server_id']}`))
       .size;
   }
 });
 
-/** The same alert, which is over. */
+/** The same alert, resolved. */
 function ended({ labels }: SentAlert): SentAlert {
   return { labels, endsAt: new Date().toISOString() };
 }

@@ -21,10 +21,10 @@ const hasAlertmanager = await ensureDebianPackage('prometheus-alertmanager', 'pr
 /** How much faster than real time the panel and the exporter run. */
 const SPEED = 10;
 
-/** Each minute of the rules' and routes' ranges and waits is a second. */
+/** Each minute in the ranges and waits of rules and routes is a second. */
 const HURRY = { factor: 60, leastMs: 1_000 };
 
-/** Real milliseconds that a condition may take to come true: generous, since machines are shared. */
+/** Real milliseconds in which a condition must become true: generous, because machines are shared. */
 const PATIENCE_MS = 60_000;
 
 const LINKS = {
@@ -34,7 +34,7 @@ const LINKS = {
 
 const NAMES = ['survival', 'modded', 'lobby', 'skyblock', 'arena', 'creative'] as const;
 
-/** Alerts on what lasts, and on what happened once, which is all that anybody is to be told of before the panel is cut off. */
+/** Alerts about lasting conditions, and about single events: all that may be sent before the panel is unreachable. */
 const STATES = ['GameserverCpuSaturated lobby', 'GameserverStopped modded', 'GameserverStopped survival'];
 const TROUBLES = [...STATES, 'GameserverCrashed modded'].toSorted();
 
@@ -74,13 +74,13 @@ describe.skipIf(!hasPrometheus || !hasAlertmanager)('from a simulated panel to a
     for (const stop of stops) await stop();
   });
 
-  it('tells of a stopped server, of one that died and of one at its CPU limit, and of no other', async () => {
+  it('alerts are sent for a stopped server, a crashed one and one at its CPU limit, and for no other', async () => {
     panel.power('survival', 'stop');
     panel.crash('modded', { code: 1 });
     panel.pin('lobby', { cpuAbsolute: 198 });
     panel.power('skyblock', 'restart');
     panel.power('arena', 'stop');
-    await until(() => expect([...told()].toSorted()).toEqual(TROUBLES));
+    await until(() => expect([...sentTitles()].toSorted()).toEqual(TROUBLES));
     expect(fires()).toEqual(expect.arrayContaining(STATES));
     const cpu = alerts().find(({ labels }) => labels['alertname'] === 'GameserverCpuSaturated');
     expect(cpu).toMatchObject({
@@ -96,10 +96,10 @@ describe.skipIf(!hasPrometheus || !hasAlertmanager)('from a simulated panel to a
     expect(receiversOf('GameserverCpuSaturated')).toEqual(['notify']);
   });
 
-  it('tells once that the panel is cut off, and not of each server; stopped servers stay so', async () => {
+  it('one alert is sent when the panel is unreachable, and none for each server; stopped servers remain stopped', async () => {
     await panel.stopListening();
     await until(() => expect(fires()).toContain('GameserverPanelDown'));
-    // For longer than it takes to be told of a server without data.
+    // For longer than it takes until a server without data has an alert.
     await until(async () => {
       const away = await prometheus.query('time() - server:gameserver_no_data_since:timestamp_seconds > 15');
       expect(away).toHaveLength(NAMES.length);
@@ -108,23 +108,23 @@ describe.skipIf(!hasPrometheus || !hasAlertmanager)('from a simulated panel to a
     const known = await alertmanager.alerts();
     const silenced = known.filter(({ status }) => status.inhibitedBy.length > 0).map(titleOf);
     expect(silenced).toEqual(expect.arrayContaining(STATES));
-    expect([...told()].toSorted()).toEqual([...TROUBLES, 'GameserverPanelDown'].toSorted());
+    expect([...sentTitles()].toSorted()).toEqual([...TROUBLES, 'GameserverPanelDown'].toSorted());
     expect(fires()).toEqual(expect.arrayContaining(STATES));
   });
 
-  it('tells of the end of each once the panel is back and its servers are well, and of nothing else', async () => {
+  it('the end of each alert is sent once the panel is back and its servers are healthy, and nothing else', async () => {
     for (const name of ['survival', 'modded']) panel.power(name, 'start');
     panel.pin('lobby', undefined);
     await panel.startListening();
     await until(() => expect(fires()).toEqual([]));
     await until(async () => expect(await alertmanager.alerts()).toEqual([]));
-    expect([...told()].toSorted()).toEqual([...TROUBLES, 'GameserverPanelDown'].toSorted());
+    expect([...sentTitles()].toSorted()).toEqual([...TROUBLES, 'GameserverPanelDown'].toSorted());
     for (const { groupLabels } of alertmanager.notifications) {
       expect(groupLabels).toMatchObject({ job: 'gameserver', panel: 'main' });
     }
   });
 
-  it('tells nobody of a restart of the exporter, and once of its end', async () => {
+  it('a restart of the exporter sends no alert, and its end sends one', async () => {
     const before = alertmanager.notifications.length;
     const port = Number(new URL(exporter.url).port);
     await exporter.stop();
@@ -151,10 +151,10 @@ describe.skipIf(!hasPrometheus || !hasAlertmanager)('from a simulated panel to a
 
   const alerts = () => alertmanager.notifications.flatMap((notification) => notification.alerts);
 
-  /** All alerts that anybody was ever told of, each by its name and server. */
-  const told = () => new Set(alerts().map(titleOf));
+  /** All alerts that were ever sent, each by its name and server. */
+  const sentTitles = () => new Set(alerts().map(titleOf));
 
-  /** Those that were last told of as firing, and whose end is told. */
+  /** Those that were last sent as firing, and whose end is sent. */
   function fires(): readonly string[] {
     const lasting = alerts().filter(({ labels }) => labels['alertname'] !== 'GameserverCrashed');
     const last = new Map(lasting.map((alert) => [titleOf(alert), alert.status]));
@@ -187,14 +187,14 @@ function configuration(panel: Simulator): string {
   ].join('\n');
 }
 
-/** The rules with the one setting of where links lead to. */
+/** The rules with their one setting, the base of the links. */
 function linked(rules: string): string {
   return rules
     .replace("runbooks: ''", `runbooks: ${LINKS.runbooks}`)
     .replace("grafana: ''", `grafana: ${LINKS.grafana}`);
 }
 
-/** A busy machine may not restart the exporter within three seconds. */
+/** On a busy machine, the exporter may take more than three seconds to restart. */
 function patient(rules: string): string {
   return rules.replace(/(?<before>GameserverExporterDown\n.*\n +for: )3000ms/, '$<before>15s');
 }

@@ -22,7 +22,7 @@ const YAML = [
   '    servers: [{ id: 1a7ce997, name: survival }]',
 ].join('\n');
 
-// Not after each test: those that run beside it end their programs by themselves.
+// Not after each test: tests that run at the same time end their programs themselves.
 afterAll(endPrograms);
 
 /** Runs the program until it ends by itself. */
@@ -33,7 +33,7 @@ async function outcome(args: readonly string[], options: Parameters<typeof runPr
 }
 
 describe.concurrent('the command line', () => {
-  it('tells its version', async () => {
+  it('prints its version', async () => {
     const { version } = JSON.parse(readFileSync(join(REPOSITORY, 'package.json'), 'utf8')) as {
       version: string;
     };
@@ -58,7 +58,7 @@ describe.concurrent('the command line', () => {
       ['simulate'],
       ['--port', '--control-port', '--servers', '--rate-limit', '--token-lifetime', '--api-key'],
     ],
-  ])('%j --help names what there is', async (command, named) => {
+  ])('%j --help lists commands and flags', async (command, named) => {
     const { code, stdout, stderr } = await outcome([...command, '--help']);
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
     for (const name of named) expect(stdout).toContain(` ${name} `);
@@ -79,7 +79,7 @@ describe.concurrent('the command line', () => {
     [['demo', '--port', '65536'], 'Expected a whole number from 0 to 65535'],
     [['simulate', '--servers', 'many'], 'Expected a whole number'],
     [['serve', '--web.listen-address', 'nowhere'], '--web.listen-address "nowhere": expected [host]:port'],
-  ])('%j is wrong usage', async (args, message) => {
+  ])('%j is rejected as incorrect usage', async (args, message) => {
     const { code, stdout, stderr } = await outcome(args);
     expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
     expect(stderr).toMatch(/^error: /);
@@ -87,7 +87,7 @@ describe.concurrent('the command line', () => {
   });
 });
 
-it('ends quietly where nobody reads what it prints', async () => {
+it('ends quietly if nobody reads its output', async () => {
   const program = spawn(process.execPath, [CLI, '--help'], { stdio: ['ignore', 'pipe', 'pipe'] });
   program.stdout.destroy();
   const [stderr, [code]] = await Promise.all([text(program.stderr), once(program, 'exit')]);
@@ -95,7 +95,7 @@ it('ends quietly where nobody reads what it prints', async () => {
   expect(code).toBe(0);
 });
 
-describe.concurrent('a configuration that is no good', () => {
+describe.concurrent('an invalid configuration', () => {
   it.each([
     'empty',
     'not-yaml',
@@ -109,7 +109,7 @@ describe.concurrent('a configuration that is no good', () => {
     'api-key-file-missing',
     'api-key-file-a-directory',
     'many-at-once',
-  ])('%s: a line each with its place, and nothing is started', async (name) => {
+  ])('in %s is reported with a line and a place for each problem, and starts nothing', async (name) => {
     const expected = readFileSync(join(BAD, `${name}.expected`), 'utf8');
     for (const line of expected.trimEnd().split('\n')) expect(line).toMatch(/^[\w-]+\.yaml:\d+:\d+: \S/);
     const serve = ['serve', '--config', `${name}.yaml`, '--web.listen-address', '127.0.0.1:0'];
@@ -120,7 +120,7 @@ describe.concurrent('a configuration that is no good', () => {
     });
   });
 
-  it('is told of by check in the same words', async () => {
+  it('is reported by check in the same words', async () => {
     const expected = readFileSync(join(BAD, 'many-at-once.expected'), 'utf8');
     expect(await outcome(['check', 'many-at-once.yaml'], { cwd: BAD })).toEqual({
       code: 1,
@@ -129,7 +129,7 @@ describe.concurrent('a configuration that is no good', () => {
     });
   });
 
-  it('that is not there', async () => {
+  it('is reported if the file is missing', async () => {
     const cwd = dirname(await configFile(''));
     const missing =
       "missing.yaml: can't be read: there is no such file; copy config.example.yaml there, or name another file with --config\n";
@@ -145,7 +145,7 @@ describe.concurrent('a configuration that is no good', () => {
     });
   });
 
-  it('is config.yaml by default, and serve is the default command', async () => {
+  it('is read from config.yaml by default, and serve is the default command', async () => {
     const cwd = dirname(await configFile('panels: []'));
     const { code, stderr } = await outcome([], { cwd });
     expect({ code, stderr }).toEqual({
@@ -156,7 +156,7 @@ describe.concurrent('a configuration that is no good', () => {
 });
 
 describe('check', () => {
-  it('prints what a good configuration means, without its secrets', async () => {
+  it('prints the meaning of a valid configuration, without its secrets', async () => {
     const file = await configFile(
       [YAML, `    proxy_url: http://me:${PROXY_PASSWORD}@127.0.0.1:2`].join('\n'),
     );
@@ -183,7 +183,7 @@ describe('check', () => {
     expect(await outcome(['check', file])).toMatchObject({ code: 0, stderr: '' });
   });
 
-  it('takes secrets from variables', async () => {
+  it('reads secrets from variables', async () => {
     const file = await configFile(YAML.replace(KEY, '${PANEL_KEY}'));
     const { code, stdout } = await outcome(['check', file], { env: { PANEL_KEY: KEY } });
     expect(code).toBe(0);

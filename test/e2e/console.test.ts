@@ -14,7 +14,7 @@ const CLI = fileURLToPath(new URL('../../dist/cli.js', import.meta.url));
 /** Gives a program a terminal; part of every Debian and of util-linux elsewhere. */
 const SCRIPT = '/usr/bin/script';
 
-/** Real milliseconds that a condition may take to come true: generous, since machines are shared. */
+/** Real milliseconds in which a condition must become true: generous, because machines are shared. */
 const PATIENCE_MS = 40_000;
 
 const OWN_KEY = 'ptlc_TheUsersOwnKey';
@@ -41,7 +41,7 @@ afterEach(async () => {
 });
 
 interface Options {
-  /** What is piped in; undefined leaves the pipe open. */
+  /** The piped input; undefined leaves the pipe open. */
   readonly input?: string;
   readonly env?: Readonly<Record<string, string>>;
 }
@@ -72,7 +72,7 @@ function run(command: string, args: readonly string[], { input, env = {} }: Opti
   child.stderr.setEncoding('utf8').on('data', (text: string) => {
     opened.stderr += text;
   });
-  // A program that ends before it read all is none of the test's trouble.
+  // A program may end before it has read everything.
   child.stdin.on('error', () => undefined);
   if (input !== undefined) child.stdin.end(input);
   return opened;
@@ -95,12 +95,12 @@ const NOTES = '-- connected to survival on panel main\n-- survival is running\n'
 const OWN = { GAMESERVER_CONSOLE_API_KEY: OWN_KEY };
 
 describe('console on a pipe', () => {
-  it('sends each line, and prints what the server prints, and nothing else', async () => {
+  it('sends each line, and prints only what the server prints', async () => {
     const { code, stdout, stderr } = await outcome(['survival'], { input: 'list\nsave-all\n', env: OWN });
     expect({ code, stdout, stderr }).toEqual({ code: 0, stdout: '> list\n> save-all\n', stderr: NOTES });
   });
 
-  it('sends what --send says and reads no input, although the pipe stays open', async () => {
+  it('sends the argument of --send and reads no input, although the pipe stays open', async () => {
     const args = ['survival', '--send', 'say hi', '--send', 'list'];
     expect(await outcome(args, { env: OWN })).toEqual({
       code: 0,
@@ -124,7 +124,7 @@ describe('console on a pipe', () => {
     await until(() => expect(panel.record.sockets(panel.server('survival').uuid)).toMatchObject({ open: 0 }));
   });
 
-  it('ends quietly when its reader went away', async () => {
+  it('ends quietly when its reader is gone', async () => {
     const opened = open(['survival'], { env: OWN });
     await until(() => expect(opened.stderr).toBe(NOTES));
     opened.child.stdout?.destroy();
@@ -137,7 +137,7 @@ describe('console on a pipe', () => {
     expect(opened.stderr).toBe(NOTES);
   });
 
-  it('takes colours and all else out of what the server prints', async () => {
+  it("removes colors and other escape sequences from the server's output", async () => {
     const opened = open(['survival'], { env: OWN });
     await until(() => expect(opened.stderr).toBe(NOTES));
     const hostile = '\u001b]0;owned\u0007\u001b[31mred\u001b[0m\u001b[2J';
@@ -156,7 +156,7 @@ describe('console on a pipe', () => {
 });
 
 describe('the key of a console', () => {
-  it("is the exporter's where there is no other, which it says", async () => {
+  it("is the exporter's if there is no other, and the console says so", async () => {
     const { code, stderr } = await outcome(['survival', '--send', 'list']);
     expect(code).toBe(0);
     expect(stderr).toContain(
@@ -164,7 +164,7 @@ describe('the key of a console', () => {
     );
   });
 
-  it("is the user's own by file or variable, and the exporter's need not even be readable", async () => {
+  it("is the user's own from a file or variable, and the exporter's key need not be readable", async () => {
     const yaml = configFor(panel).replace('api_key: ptlc_TheExportersKey', 'api_key_file: not-for-you');
     config = await configFile(yaml);
     const file = join(dirname(config), 'own-key');
@@ -182,7 +182,7 @@ describe('the key of a console', () => {
     ['missing', undefined, "can't be read: there is no such file"],
     ['empty', '', 'expected an API key, but it is empty'],
     ['for the application API', 'ptla_TopSecretKey', 'this one is for the application API'],
-  ])('that is %s is named', async (_what, content, words) => {
+  ])('that is %s is reported', async (_what, content, words) => {
     const file = join(dirname(config), 'bad-key');
     if (content !== undefined) await writeFile(file, content);
     const { code, stderr } = await outcome(['survival', '--api-key-file', file]);
@@ -192,7 +192,7 @@ describe('the key of a console', () => {
   });
 });
 
-describe('a console that has trouble', () => {
+describe('a console that fails', () => {
   it.each([
     [['nobody'], 'error: no server "nobody" in the configuration: there is survival, lobby\n'],
     [['survival', '--panel', 'nope'], 'error: no panel "nope" in the configuration: there is main\n'],
@@ -215,14 +215,14 @@ describe('a console that has trouble', () => {
       ['survival', '--power', 'kill'],
       '--power kill asks first, and here is no terminal to ask in: add --yes',
     ],
-  ])('%j is wrong usage', async (args, words) => {
+  ])('%j is rejected as incorrect usage', async (args, words) => {
     const { code, stdout, stderr } = await outcome(args);
     expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
     expect(stderr).toContain(words);
     expect(panel.record.calls).toEqual([]);
   });
 
-  it('--help names its flags and exit codes', async () => {
+  it('--help lists its flags and exit codes', async () => {
     const { code, stdout } = await outcome(['--help']);
     expect(code).toBe(0);
     for (const flag of ['--panel', '--api-key-file', '--logs', '--send', '--power', '--yes', '--for']) {
@@ -238,7 +238,7 @@ describe.skipIf(!existsSync(SCRIPT))('console in a terminal', () => {
     return run(SCRIPT, ['-qec', words.join(' '), '/dev/null'], { env: OWN });
   };
 
-  it('sends what is typed, keeps colours alone, and ends on Ctrl-D', async () => {
+  it('sends typed lines, shows only colors, and ends on Ctrl-D', async () => {
     const opened = openInTerminal(['survival']);
     await until(() => expect(opened.stdout).toContain('survival is running'));
     expect(opened.stdout).toContain('survival> ');
@@ -256,7 +256,7 @@ describe.skipIf(!existsSync(SCRIPT))('console in a terminal', () => {
   it.each([
     ['n', 1, 'running', 'stop was not confirmed: nothing was done'],
     ['y', 0, 'offline', 'stop is done: survival is offline'],
-  ])('asks before it stops a server, and takes %s for an answer', async (answer, code, state, words) => {
+  ])('asks before it stops a server, and accepts %s', async (answer, code, state, words) => {
     const opened = openInTerminal(['survival', '--power', 'stop']);
     await until(() => expect(opened.stdout).toContain('stop survival on panel main? [y/N] '));
     expect(panel.record.calls).toEqual([]);

@@ -20,14 +20,14 @@ import { endPrograms, serveProgram } from '../support/program.ts';
 import { type PrometheusUnderTest, startPrometheusWith } from '../support/prometheus.ts';
 import { FINE, NEEDS_ATTENTION, TROUBLED } from '../support/troubled-fleet.ts';
 
-/** Real milliseconds that data may take to come: generous, since machines are shared. */
+/** Real milliseconds in which data must arrive: generous, because machines are shared. */
 const PATIENCE_MS = 60_000;
 
 const FILES = ['fleet.json', 'server.json', 'exporter.json'];
 
 const hasPrometheus = await ensureDebianPackage('prometheus', 'prometheus');
 
-describe.skipIf(!hasPrometheus)('what the dashboards look like, of a real Prometheus', () => {
+describe.skipIf(!hasPrometheus)('the dashboards with data of a real Prometheus', () => {
   let prometheus: PrometheusUnderTest;
   const stops: (() => unknown)[] = [];
 
@@ -103,7 +103,7 @@ describe.skipIf(!hasPrometheus)('what the dashboards look like, of a real Promet
 
   const chosen = (job: string): Choices => ({ ...ALL, job: [job] });
 
-  /** Every color of a figure, a bar or a table's cell, as of now. */
+  /** Every current color of a stat, a bar or a table cell. */
   async function colorsIn(
     panel: GrafanaPanel,
     choices: Choices,
@@ -129,14 +129,14 @@ describe.skipIf(!hasPrometheus)('what the dashboards look like, of a real Promet
       .map((panel) => [file, panel.title, panel] as const),
   );
 
-  describe('of a healthy fleet', () => {
+  describe('for a healthy fleet', () => {
     it.each(shown)('%s: nothing in "%s" is a warning', async (_file, title, panel) => {
       await vi.waitFor(
         async () => {
           const colors = await colorsIn(panel, chosen('healthy'));
           const bad = colors.filter(({ color }) => [TROUBLE, WARNING, 'yellow', 'dark-red'].includes(color));
           expect(bad).toEqual([]);
-          // What is without data belongs to what this fleet doesn't use.
+          // Panels without data belong to features that this fleet doesn't use.
           if (panel.type === 'stat' && !UNUSED.has(title)) {
             expect(colors.map(({ color }) => color)).not.toContain(NO_DATA);
           }
@@ -161,7 +161,7 @@ describe.skipIf(!hasPrometheus)('what the dashboards look like, of a real Promet
     });
   });
 
-  describe('of an exporter that died', () => {
+  describe('for an exporter that died', () => {
     it.each(shown)('%s: nothing in "%s" is green', async (_file, _title, panel) => {
       const colors = await colorsIn(panel, chosen('dead'));
       expect(colors.filter(({ color }) => /green/.test(color))).toEqual([]);
@@ -171,7 +171,7 @@ describe.skipIf(!hasPrometheus)('what the dashboards look like, of a real Promet
       }
     });
 
-    it('shows in red that it is down', async () => {
+    it('the exporter is shown as down, in red', async () => {
       const colors = await colorsIn(panelNamed('fleet.json', 'Exporters up'), chosen('dead'));
       expect(colors).toEqual([
         { field: 'up', text: '0', color: TROUBLE },
@@ -179,26 +179,26 @@ describe.skipIf(!hasPrometheus)('what the dashboards look like, of a real Promet
       ]);
     });
 
-    it('is the one row of who needs attention', async () => {
+    it('the exporter is the only row that needs attention', async () => {
       const rows = await attention(chosen('dead'));
       expect(rows).toEqual([`1 exporter_down: ${await instanceOf('dead')}`]);
     });
   });
 
-  describe('where no exporter is scraped', () => {
+  describe('without a scraped exporter', () => {
     it.each(shown)('%s: nothing in "%s" is green', async (_file, _title, panel) => {
       const colors = await colorsIn(panel, chosen('nobody'));
       expect(colors.filter(({ color }) => /green/.test(color))).toEqual([]);
       if (panel.type === 'stat') for (const { color } of colors) expect(color).toBe(NO_DATA);
     });
 
-    it('who needs attention says so', async () => {
+    it('the "needs attention" table says so', async () => {
       expect(await attention(chosen('nobody'))).toEqual(['1 nothing_observed: ']);
     });
   });
 
-  describe('of a fleet in trouble', () => {
-    it('who needs attention lists what is down, then a row for each server', async () => {
+  describe('for a fleet with problems', () => {
+    it('the "needs attention" table lists what is down, then a row for each server', async () => {
       await vi.waitFor(
         async () => expect(await attention(chosen('troubled'))).toEqual(NEEDS_ATTENTION.toSorted()),
         { timeout: PATIENCE_MS, interval: 500 },
@@ -215,7 +215,7 @@ describe.skipIf(!hasPrometheus)('what the dashboards look like, of a real Promet
       );
     });
 
-    it('the states begin with the servers in trouble, and each server is in one place', async () => {
+    it('the states start with the servers that have problems, and list each server once', async () => {
       const panel = panelNamed('fleet.json', 'States of all servers');
       const at = settled();
       const [first = [], others = []] = await Promise.all(
@@ -241,7 +241,7 @@ describe.skipIf(!hasPrometheus)('what the dashboards look like, of a real Promet
       );
     });
 
-    it('nodes have the sums of what their servers use and of what they were promised', async () => {
+    it("nodes have the sums of their servers' usage and limits", async () => {
       const panel = panelNamed('fleet.json', 'Nodes');
       const found = await Promise.all(
         (panel.targets ?? []).map(async (target) => {
@@ -250,7 +250,7 @@ describe.skipIf(!hasPrometheus)('what the dashboards look like, of a real Promet
           return [`${target.refId} ${fieldName(panel, target)}`, Number(node?.value?.[1])] as const;
         }),
       );
-      // Eleven have samples, of which eight run; the memory of one is nearly used up.
+      // Eleven have samples; eight of them run, and one has almost no memory left.
       expect(Object.fromEntries(found)).toMatchObject({
         'A Node is': 1,
         'B Servers': 14,
@@ -266,7 +266,7 @@ describe.skipIf(!hasPrometheus)('what the dashboards look like, of a real Promet
     const perServer = FILES.flatMap((file) => queriesOf(dashboardIn(file))).map(
       (query) => [query.place, query] as const,
     );
-    it.each(perServer)('%s narrows to a node and an egg', async (_place, query) => {
+    it.each(perServer)('%s can be filtered by node and egg', async (_place, query) => {
       const one = { ...chosen('troubled'), node: ['node-1'], egg: ['Valheim'] };
       const found = await askFor(prometheus.url, query, one, settled());
       const servers = found.flatMap(({ metric }) => metric['server'] ?? []);
@@ -279,7 +279,7 @@ describe.skipIf(!hasPrometheus)('what the dashboards look like, of a real Promet
   const ofProcesses = queriesOf(dashboardIn('exporter.json'))
     .filter(({ expr }) => /\b(?:process|nodejs)_/.test(expr))
     .map((query) => [query.place, query] as const);
-  it.each(ofProcesses)('%s leaves out processes that are no exporters', async (_place, query) => {
+  it.each(ofProcesses)('%s excludes processes other than exporters', async (_place, query) => {
     const found = await askFor(prometheus.url, query, ALL, settled());
     const instances = found.map(({ metric }) => metric['instance']);
     expect(instances).toContain(await instanceOf('healthy'));
@@ -303,7 +303,7 @@ describe.skipIf(!hasPrometheus)('what the dashboards look like, of a real Promet
   }
 });
 
-/** Figures of what the healthy fleet doesn't use. */
+/** Panels about features that the healthy fleet doesn't use. */
 const UNUSED = new Set([
   'Players',
   'Slots in use',
@@ -335,7 +335,7 @@ const IN_TROUBLE = [
   ['fleet.json', 'Nodes down', `1 ${TROUBLE}`],
   ['fleet.json', 'Crashes', `4 ${WARNING}`],
   ['fleet.json', 'Off, should run', `2 ${TROUBLE}`],
-  // Silent and forbidden ones, and those of the node and the panel that are down.
+  // Servers without samples or permission, and those of the node and the panel that are down.
   ['fleet.json', 'Without data', `5 ${TROUBLE}`],
   ['fleet.json', 'Off as expected', `1 ${INFORMATION}`],
   ['fleet.json', 'Held by the panel', `1 ${INFORMATION}`],
@@ -360,7 +360,7 @@ function queryOf(panel: GrafanaPanel, { expr, instant, refId }: Target): Dashboa
   return { place: `${panel.title} / ${refId}`, expr, instant: instant === true };
 }
 
-/** Colors of a table's numbers count only where its cells show them. */
+/** Colors of a table's numbers count only if its cells show them. */
 function isColored(panel: GrafanaPanel, field: string): boolean {
   if (panel.type !== 'table') return true;
   const look: Readonly<Record<string, unknown>> = { ...lookOf(panel, field) };

@@ -26,19 +26,19 @@ import { endPrograms, type ServedProgram, serveProgram } from '../support/progra
 import { type PrometheusUnderTest, startPrometheusWith } from '../support/prometheus.ts';
 import { fleetReading, panelReading, streamingReading } from '../support/readings.ts';
 
-/** Real milliseconds that data may take to come: generous, since machines are shared. */
+/** Real milliseconds in which data must arrive: generous, because machines are shared. */
 const PATIENCE_MS = 60_000;
 
-/** What the program itself exposes. */
+/** The metrics of the program itself. */
 const OWN: Choices = { ...ALL, job: ['gameserver'] };
 
-/** A name that means something else as a regular expression. */
+/** A name that has another meaning as a regular expression. */
 const AWKWARD = String.raw`vanilla (1.21)+? [a|b] \d`;
 
 const BACKUP = { is_successful: true, completed_at: '2026-01-01T04:00:00Z', bytes: 1_000_000_000 };
 const FAILED_BACKUP = { is_successful: false, completed_at: '2026-01-02T04:00:00Z', bytes: 0 };
 
-/** Servers of every kind that a dashboard tells apart. */
+/** Servers of every kind that the dashboards distinguish. */
 const SERVERS: readonly ServerSpec[] = [
   { name: 'survival', profile: 'steady', consoleLinesPerSecond: 2, backups: [BACKUP, FAILED_BACKUP] },
   { name: AWKWARD, profile: 'idle' },
@@ -51,7 +51,7 @@ const SERVERS: readonly ServerSpec[] = [
 
 const hasPrometheus = await ensureDebianPackage('prometheus', 'prometheus');
 
-describe.skipIf(!hasPrometheus)('the dashboards, of a real Prometheus', () => {
+describe.skipIf(!hasPrometheus)('the dashboards, with a real Prometheus', () => {
   let prometheus: PrometheusUnderTest;
   const stops: (() => unknown)[] = [];
 
@@ -66,7 +66,7 @@ describe.skipIf(!hasPrometheus)('the dashboards, of a real Prometheus', () => {
     stops.unshift(() => panel.stop());
     stops.unshift(fillDisk(panel));
     stops.unshift(endPrograms);
-    // Two replicas: whatever is joined or counted finds each server twice.
+    // Two replicas: every join and count finds each server twice.
     const replicas = [
       await serveProgram({ yaml: configuration(panel) }),
       await serveProgram({ yaml: configuration(panel) }),
@@ -97,7 +97,7 @@ describe.skipIf(!hasPrometheus)('the dashboards, of a real Prometheus', () => {
     const dashboard = dashboardIn(file);
     const queries = queriesOf(dashboard).map((query) => [query.place, query] as const);
 
-    it.each(queries)('%s has data, and the same for all and for each by name', async (_place, query) => {
+    it.each(queries)('%s has data, and the same data for all and for each by name', async (_place, query) => {
       const at = await vi.waitFor(
         async () => {
           const now = settled();
@@ -109,7 +109,7 @@ describe.skipIf(!hasPrometheus)('the dashboards, of a real Prometheus', () => {
       expect(rounded(await ask(query, await everyName(), at))).toEqual(rounded(await ask(query, ALL, at)));
     });
 
-    it.each(queries)('%s narrows to one server', async (_place, query) => {
+    it.each(queries)('%s can be limited to one server', async (_place, query) => {
       const one = { ...OWN, panel: ['main'], server: [AWKWARD] };
       const found = await ask(query, one, settled());
       const others = found.filter(
@@ -133,7 +133,7 @@ describe.skipIf(!hasPrometheus)('the dashboards, of a real Prometheus', () => {
     });
   });
 
-  it.each(FIGURES)('tell of %s: %s is %d', async (file, place, expected) => {
+  it.each(FIGURES)('%s: %s is %d', async (file, place, expected) => {
     const query = queriesOf(dashboardIn(file)).find((query) => query.place.endsWith(` / ${place}`));
     if (query === undefined) throw new Error(`expected "${place}" in ${file}`);
     await vi.waitFor(
@@ -146,7 +146,7 @@ describe.skipIf(!hasPrometheus)('the dashboards, of a real Prometheus', () => {
     );
   });
 
-  it('name the panel in trouble, and the first problem of each server that has one', async () => {
+  it('the panel in trouble and the first problem of each server are named', async () => {
     const query = queriesOf(dashboardIn('fleet.json')).find(({ expr }) => expr.includes('"problem"'));
     if (query === undefined) throw new Error('expected a query that names problems');
     const main = { ...OWN, panel: ['main', 'other'] };
@@ -183,17 +183,17 @@ function rounded(series: readonly Series[]): unknown {
   return series.map(({ metric, value, values }) => [metric, value && round(value), values?.map(round)]);
 }
 
-/** What single figures have to say after all that happened. */
+/** The expected values of single stats after all these events. */
 const FIGURES = [
   ['fleet.json', 'Exporters up / A', 2],
   ['fleet.json', 'Exporters up / B', 0],
-  // Seven by configuration, the same seven by discovery, and one on the panel that refuses the key.
+  // Seven by configuration, the same seven by discovery, and one on the panel that rejects the key.
   ['fleet.json', 'Servers / A', 15],
   ['fleet.json', 'Running / A', 8],
-  // The server that crashed, by configuration and, since it ran before, by discovery.
+  // The server that crashed, by configuration and, because it ran before, by discovery.
   ['fleet.json', 'Off, should run / A', 2],
   ['fleet.json', 'Crashes / A', 2],
-  // The one whose key is refused; the suspended server on two panels is counted apart.
+  // The one whose key is rejected; the suspended server on two panels is counted separately.
   ['fleet.json', 'Without data / A', 1],
   ['fleet.json', 'Held by the panel / A', 2],
   ['fleet.json', 'Off as expected / A', 2],
@@ -214,7 +214,7 @@ const PROBLEMS = [
 
 const NAMES = [...SERVERS.map(({ name }) => name), 'elsewhere', 'lobby', 'maze'].toSorted();
 
-/** The recording rules, those for figures over days as often as the others. */
+/** The recording rules, with those for figures over days evaluated as often as the others. */
 function rules(): string {
   const file = new URL('../../deploy/prometheus/rules/gameserver.yml', import.meta.url);
   return readFileSync(file, 'utf8').replaceAll('interval: 5m', 'interval: 1s');
@@ -235,7 +235,7 @@ const QUERIED = expositionOf(
   'gameserver_query_up{panel="queried",server="maze",server_id="maze"} 0',
 );
 
-/** One panel with everything, one that refuses the key, and one whose servers are discovered. */
+/** One panel with everything, one that rejects the key, and one with discovery. */
 function configuration(panel: Simulator): string {
   const id = (name: string) => panel.server(name).uuid;
   const access = [`    url: ${panel.url}`, `    api_key: ${panel.apiKey}`, '    requests_per_minute: 6000'];
@@ -261,7 +261,7 @@ function configuration(panel: Simulator): string {
   ].join('\n');
 }
 
-/** Lets survival's disk fill until what is returned is called. */
+/** Fills survival's disk until the returned function is called. */
 function fillDisk(panel: Simulator): () => void {
   let diskBytes = 10_000_000_000;
   const fill = () => {
@@ -273,7 +273,7 @@ function fillDisk(panel: Simulator): () => void {
   return () => clearInterval(timer);
 }
 
-/** A restart, a crash, a lost socket and a call too many, once Prometheus has seen that everything runs. */
+/** A restart, a crash, a lost socket and a rejected call, once Prometheus has seen that everything runs. */
 async function letThingsHappen(
   panel: Simulator,
   replicas: readonly ServedProgram[],

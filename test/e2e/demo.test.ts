@@ -14,7 +14,7 @@ import {
 
 const ANY_PORTS = ['--port', '0', '--panel-port', '0', '--control-port', '0'];
 
-/** What nothing of the demo waits longer for, whatever it does. */
+/** The longest wait for anything in the demo, whatever it does. */
 const STOP_MS = 2_000;
 
 afterEach(endPrograms);
@@ -26,7 +26,7 @@ async function control(url: string, operation: string, body: object): Promise<vo
 }
 
 describe('demo', () => {
-  it('shows a dozen servers, and Ctrl-C ends it within two seconds', async () => {
+  it('shows a dozen servers, and ends within two seconds after Ctrl-C', async () => {
     const demo = runProgram(['demo', ...ANY_PORTS]);
     const [, panelUrl] = await demo.printed(/simulated panel with 12 game servers runs at (http:\S+)/);
     const [, url = ''] = await demo.printed(/serves at +(http:\S+)/);
@@ -53,25 +53,25 @@ describe('demo', () => {
     demo.kill('SIGINT');
     expect(await demo.ended).toEqual({ code: 0, signal: null });
     expect(performance.now() - signalledAt).toBeLessThan(STOP_MS);
-    // Of twelve servers one is suspended, which is a fact and no warning.
+    // One of twelve servers is suspended, which is information and no warning.
     expect(demo.stderr).toBe('');
   });
 
-  it('lets its servers be crashed by the command that it prints', async () => {
+  it('prints a command that crashes its servers', async () => {
     const demo = runProgram(['demo', ...ANY_PORTS]);
     const [, crash = '', server = '', body = ''] = await demo.printed(
       /curl -X POST (http:\S+\/(\w+)\/crash) -d '(.+)'/,
     );
     const [, url = ''] = await demo.printed(/serves at +(http:\S+)/);
     const { until } = metricsAt(url);
-    // What a stop is told by: that it runs must have been seen on the socket.
+    // A stop is only counted if the server was seen running on the socket.
     await until('gameserver_collection_streaming', { server }, [1]);
     expect((await fetch(crash, { method: 'POST', body })).status).toBe(200);
     await until('gameserver_stops_total', { server, reason: 'crashed' }, [1]);
   });
 });
 
-describe('a port that is taken', () => {
+describe('a port in use', () => {
   let occupant: Server;
 
   afterEach(async () => {
@@ -85,7 +85,7 @@ describe('a port that is taken', () => {
     ['demo', '--control-port', ['--port', '--panel-port']],
     ['simulate', '--port', ['--control-port']],
     ['simulate', '--control-port', ['--port']],
-  ])('of %s: one line names %s', async (command, flag, others) => {
+  ])('of %s ends it with one line that names %s', async (command, flag, others) => {
     occupant = createServer().listen(0, '127.0.0.1');
     await once(occupant, 'listening');
     const { port } = occupant.address() as AddressInfo;
@@ -100,7 +100,7 @@ describe('a port that is taken', () => {
 });
 
 describe('simulate', () => {
-  it('prints a configuration which check accepts and serve streams from', async () => {
+  it('prints a configuration that check accepts and serve streams from', async () => {
     const flags = ['--servers', '14', '--rate-limit', '6000'];
     const panel = runProgram(['simulate', '--port', '0', '--control-port', '0', ...flags]);
     await panel.printed(/name: "server-14"/);
@@ -121,7 +121,7 @@ describe('simulate', () => {
     await exporter.until('gameserver_exporter_servers', { condition: 'streaming' }, [0]);
   });
 
-  it('takes the key, the token lifetime and the limit that it is given', async () => {
+  it('uses the given key, token lifetime and limit', async () => {
     const flags = ['--api-key', 'ptlc_a_key_of_my_own', '--token-lifetime', '77', '--rate-limit', '99'];
     const panel = runProgram(['simulate', '--port', '0', '--control-port', '0', '--servers', '1', ...flags]);
     await panel.printed(/api_key: "ptlc_a_key_of_my_own"/);

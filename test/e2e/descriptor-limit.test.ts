@@ -13,7 +13,7 @@ const CLI = fileURLToPath(new URL('../../dist/cli.js', import.meta.url));
 
 const SERVERS = 150;
 
-/** Descriptors that are left to scrapes and API calls, at least. */
+/** Minimum number of descriptors left for scrapes and API calls. */
 const RESERVE = 64;
 
 let panel: Simulator;
@@ -23,7 +23,7 @@ afterEach(async () => {
   await panel.stop();
 });
 
-/** Starts `serve` as a process that may open so many files. */
+/** Starts `serve` as a process that may open this many files. */
 async function serveWith(descriptors: number, yaml: string) {
   const file = await configFile(yaml);
   const program = launch('sh', [
@@ -41,7 +41,7 @@ async function serveWith(descriptors: number, yaml: string) {
   return { program, ...metricsAt(url) };
 }
 
-/** Scrapes over a connection of its own, to the end of the answer. */
+/** Scrapes over a new connection, to the end of the answer. */
 async function statusOfScrape(url: string): Promise<number | undefined> {
   const [response] = (await once(get(`${url}/metrics`, { agent: false }), 'response')) as [IncomingMessage];
   await once(response.resume(), 'end');
@@ -50,7 +50,7 @@ async function statusOfScrape(url: string): Promise<number | undefined> {
 
 const sum = (values: readonly number[]) => values.reduce((total, value) => total + value, 0);
 
-it('a process with few file descriptors answers every scrape, observes every server, and says what to raise', async () => {
+it('a process with few file descriptors answers every scrape, observes every server, and says which limit to raise', async () => {
   const servers = Array.from({ length: SERVERS }, (_, index) => ({
     name: `server-${index}`,
     profile: 'steady' as const,
@@ -69,7 +69,7 @@ it('a process with few file descriptors answers every scrape, observes every ser
   expect(sockets).toBeGreaterThan(0);
   expect(sockets).toBeLessThanOrEqual(100 - RESERVE);
   await until('gameserver_exporter_sockets', { state: 'streaming' }, [sockets]);
-  // Scrapes over connections of their own, beside idle ones, while servers are polled and sockets are open.
+  // Scrapes over new connections, with idle ones open, while servers are polled and sockets are open.
   const idle = Array.from({ length: 80 }, () => connect(Number(new URL(url).port), '127.0.0.1'));
   for (const socket of idle) socket.on('error', () => undefined);
   await Promise.all(idle.map((socket) => once(socket, 'connect')));

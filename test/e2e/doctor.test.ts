@@ -22,15 +22,15 @@ async function simulated(options: SimulatorOptions = {}): Promise<Simulator> {
   return panel;
 }
 
-/** Runs the doctor until it ends by itself. */
+/** Runs doctor until it ends by itself. */
 async function outcome(args: readonly string[], options: Parameters<typeof runProgram>[1] = {}) {
   const program = runProgram(['doctor', ...args], options);
   const { code } = await program.ended;
   return { code, stdout: program.stdout, stderr: program.stderr };
 }
 
-describe('the doctor', () => {
-  it('ends with 0 where all is well; progress goes to standard error', async () => {
+describe('doctor', () => {
+  it('ends with 0 if no problems were found, and prints its progress to standard error', async () => {
     const panel = await simulated();
     const file = await configFile(configFor(panel));
     const { code, stdout, stderr } = await outcome(['--config', file]);
@@ -44,7 +44,7 @@ describe('the doctor', () => {
     expect(stdout + stderr).not.toMatch(/ptlc_|eyJ/);
   });
 
-  it('ends with 1 where something failed, and says what to change', async () => {
+  it('ends with 1 if something failed, and says what to change', async () => {
     const panel = await simulated({ expectedOrigin: 'https://games.example.com' });
     const file = await configFile(configFor(panel));
     const { code, stdout } = await outcome(['--config', file]);
@@ -54,7 +54,7 @@ describe('the doctor', () => {
     expect(stdout.replaceAll(/\n +/g, ' ')).toContain(`(403): Origin ${panel.url} sent`);
   });
 
-  it('prints one document and nothing else with --json', async () => {
+  it('prints only one document with --json', async () => {
     const panel = await simulated();
     panel.setConflict('creative', 'suspended');
     const file = await configFile(configFor(panel));
@@ -75,7 +75,7 @@ describe('the doctor', () => {
     });
   });
 
-  it('tries one server alone', async () => {
+  it('tries a single server', async () => {
     const panel = await simulated();
     panel.setConflict('creative', 'suspended');
     const file = await configFile(configFor(panel));
@@ -92,7 +92,7 @@ describe('the doctor', () => {
   });
 
   it.each(['many-at-once', 'api-key-application', 'url-clear-text'])(
-    'shows what is wrong with the configuration %s as check does',
+    'reports problems of the configuration %s like check',
     async (name) => {
       const expected = readFileSync(join(BAD, `${name}.expected`), 'utf8');
       const args = ['--config', `${name}.yaml`];
@@ -100,12 +100,12 @@ describe('the doctor', () => {
       const { code, stdout, stderr } = await outcome([...args, '--json'], { cwd: BAD });
       expect({ code, stderr }).toEqual({ code: 1, stderr: expected });
       const issues = expected.trimEnd().split('\n').length;
-      const { configuration_issues: told } = JSON.parse(stdout) as { configuration_issues: unknown[] };
-      expect(told.length).toBe(issues);
+      const { configuration_issues: reported } = JSON.parse(stdout) as { configuration_issues: unknown[] };
+      expect(reported.length).toBe(issues);
     },
   );
 
-  it('ends soon after Ctrl-C, with what it knows', async () => {
+  it('ends soon after Ctrl-C, with the results so far', async () => {
     const panel = await simulated();
     panel.failSockets({ kind: 'hang-upgrade', server: 'creative' });
     const file = await configFile(configFor(panel, ['connect_timeout: 10m']));

@@ -5,7 +5,7 @@ import { configFile, endPrograms, runProgram } from '../support/program.ts';
 
 afterEach(endPrograms);
 
-/** So many servers that loading the configuration takes a while. */
+/** Enough servers that loading the configuration takes a while. */
 const SERVERS = 1_000;
 
 function yaml(): string {
@@ -20,7 +20,7 @@ function yaml(): string {
   ].join('\n');
 }
 
-/** Does the process handle this signal by now? */
+/** Whether the process handles this signal already. */
 async function handles(pid: number | undefined, signal: NodeJS.Signals): Promise<boolean> {
   const status = await readFile(`/proc/${pid ?? 'self'}/status`, 'utf8');
   const [, mask = '0'] = /^SigCgt:\s*(\w+)$/m.exec(status) ?? [];
@@ -34,7 +34,7 @@ function untilHandled(pid: number | undefined, signal: NodeJS.Signals): Promise<
   });
 }
 
-/** Starts `serve`, and waits for the first instant in which it handles signals. */
+/** Starts `serve`, and waits for the first moment in which it handles signals. */
 async function serveAtFirstInstant() {
   const file = await configFile(yaml());
   const program = runProgram(['serve', '--config', file, '--web.listen-address', '127.0.0.1:0']);
@@ -45,7 +45,7 @@ async function serveAtFirstInstant() {
 
 const dataUrl = (code: string) => `data:text/javascript,${encodeURIComponent(code)}`;
 
-/** Holds up the loading of the program, which is all but its first file, and says so. */
+/** Delays the loading of the program after its first file, and says so. */
 const HELD_UP = dataUrl(`
   import { writeSync } from 'node:fs';
   export async function load(url, context, next) {
@@ -56,7 +56,7 @@ const HELD_UP = dataUrl(`
     return next(url, context);
   }`);
 
-/** Starts `serve`, and waits until all but its first file is yet to be loaded. */
+/** Starts `serve`, and waits until only its first file is loaded. */
 async function serveBeforeItsProgram() {
   const file = await configFile(yaml());
   const hook = dataUrl(`import { register } from 'node:module'; register(${JSON.stringify(HELD_UP)});`);
@@ -84,7 +84,7 @@ describe('before the program is loaded', () => {
   });
 });
 
-/** How long after the first instant a signal comes: while modules load, while the configuration is read, and around the start. */
+/** The time of a signal after that moment: while modules load, while the configuration is read, and around the start. */
 const DELAYS_MS = [0, 50, 200];
 
 const after = (delayMs: number) => new Promise((resolve) => void setTimeout(resolve, delayMs));
@@ -119,9 +119,9 @@ it('SIGUSR1 opens no inspector', async () => {
   expect(await program.ended).toEqual({ code: 0, signal: null });
 });
 
-it('SIGTERM ends `check` with the code of the signal, since it has no result yet', async () => {
+it('SIGTERM ends `check` with the code of the signal, because it has no result yet', async () => {
   const program = runProgram(['check', '--config', await configFile(yaml())]);
-  // Node.js handles it from early on, and the program from its first instant.
+  // Node.js handles it from early on, and the program from its first moment.
   await untilHandled(program.pid, 'SIGUSR1');
   await after(50);
   program.kill('SIGTERM');

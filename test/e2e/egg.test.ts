@@ -19,7 +19,7 @@ const egg = eggSchema.parse(
   ),
 );
 
-/** The start-up command as the container's own shell gets it. */
+/** The start-up command as the container's own shell receives it. */
 const startup = egg.startup.replaceAll('{{', '${').replaceAll('}}', '}');
 const { done } = z.object({ done: z.string() }).parse(JSON.parse(egg.config.startup));
 
@@ -35,7 +35,7 @@ describe('the egg', () => {
   afterEach(endProcesses);
   afterAll(() => Promise.all([installed.remove(), rm(folder, { recursive: true })]));
 
-  /** Runs the installation as a panel does, with a folder of ours where the server's files are mounted. */
+  /** Runs the installation as a panel does, with a temporary folder mounted for the server's files. */
   const install = async () => {
     const script = join(folder, 'install.sh');
     await writeFile(script, egg.scripts.installation.script.replaceAll('/mnt/server', folder));
@@ -45,7 +45,7 @@ describe('the egg', () => {
     return installation.stdout;
   };
 
-  it('installs, starts as the panel recognises, serves, and stops by the signal that it names', async () => {
+  it('installs, starts as the panel recognizes, serves, and stops on the signal that it names', async () => {
     expect(await install()).toContain('gameserver-exporter, version ');
 
     const panel = runProgram(['simulate', '--port', '0', '--control-port', '0', '--api-key', 'ptlc_egg']);

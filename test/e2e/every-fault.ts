@@ -1,15 +1,15 @@
 import type { Simulator } from '../../src/simulator/api.ts';
 import type { RestFault, ServerSpec } from '../../src/simulator/schema.ts';
 
-/** The keys that must never be seen: inline, and by a variable of the environment. */
+/** The keys that must never appear: inline, and from an environment variable. */
 export const INLINE_KEY = 'ptlc_TopSecretInlineKey0123456789';
 export const VARIABLE_KEY = 'ptlc_TopSecretVariableKey9876543210';
 export const PROXY_PASSWORD = 'TopSecretProxyPassword';
 
-/** What a careless program repeats of a call. */
+/** The parts of a call that a careless program would repeat. */
 const ECHO = `Authorization: Bearer ${INLINE_KEY}`;
 
-/** A token as panels issue them. */
+/** A token in the form that panels issue. */
 const TOKEN = 'eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiJUb3BTZWNyZXQifQ.VG9wU2VjcmV0VG9wU2VjcmV0';
 
 type Unscoped<Fault> = Fault extends unknown ? Omit<Fault, 'server' | 'endpoint' | 'times'> : never;
@@ -19,7 +19,7 @@ type AnySocketAction = Unscoped<Parameters<Simulator['sockets']>[0]>;
 
 const STATUSES = [400, 401, 403, 404, 409, 429, 500, 502, 504, 520];
 
-/** An error in each form that panels and the proxies before them use, the key repeated wherever there are words. */
+/** An error in each form that panels and proxies use, with the key repeated in every text. */
 const refusals = STATUSES.flatMap((status): [string, AnyRestFault][] => [
   [`${status}-errors`, { kind: 'refuse', status, shape: 'errors', detail: `suspended. ${ECHO}` }],
   [`${status}-message`, { kind: 'refuse', status, shape: 'message', detail: `Wait 7 seconds. ${ECHO}` }],
@@ -46,7 +46,7 @@ const REST_FAULTS: readonly (readonly [string, AnyRestFault])[] = [
   ['redirect-query', { kind: 'redirect', location: `https://login.example.com/?key=${INLINE_KEY}` }],
 ];
 
-/** What befalls a server's every attempt to open a socket. */
+/** Faults of every attempt to open a server's socket. */
 const SOCKET_FAULTS: readonly (readonly [string, AnySocketFault])[] = [
   ...[301, 400, 401, 403, 404, 409, 429, 500, 502].map(
     (status) => [`upgrade-${status}`, { kind: 'refuse-upgrade', status }] as const,
@@ -69,7 +69,7 @@ const SOCKET_FAULTS: readonly (readonly [string, AnySocketFault])[] = [
   ['silent', { kind: 'silence' }],
 ];
 
-/** Where the panel sends a server's socket instead of where it is. */
+/** Other addresses to which the panel sends a server's socket. */
 const ADDRESSES: readonly (readonly [string, string])[] = [
   ['address-query', `https://127.0.0.1:1/ws?token=${TOKEN}`],
   ['address-closed', `ws://127.0.0.1:1/ws?token=${TOKEN}`],
@@ -77,7 +77,7 @@ const ADDRESSES: readonly (readonly [string, string])[] = [
   ['address-swapped', TOKEN],
 ];
 
-/** What is done once to a server's live socket. */
+/** Single events on a server's open socket. */
 const SOCKET_ACTIONS: readonly (readonly [string, AnySocketAction])[] = [
   ['live-drop', { kind: 'drop' }],
   ['live-half', { kind: 'half-open' }],
@@ -101,10 +101,10 @@ const SOCKET_ACTIONS: readonly (readonly [string, AnySocketAction])[] = [
 const CONFLICTS = ['installing', 'restoring_backup', 'transferring', 'maintenance'] as const;
 const FATES = ['moved', 'moved-unseen', 'suspended', 'deleted', 'node-down', 'crashed'] as const;
 
-/** Servers that nothing befalls but what befalls the whole panel. */
+/** Servers without faults of their own. */
 export const HEALTHY = ['healthy-1', 'healthy-2', 'healthy-3'];
 
-/** Servers on a panel entry whose key is taken away. */
+/** Servers on a panel entry whose key is revoked. */
 export const REVOKED = ['revoked-1', 'revoked-2', 'revoked-3'];
 
 const ENDPOINTS = ['websocket', 'resources'] as const;
@@ -112,14 +112,14 @@ const restCases = ENDPOINTS.flatMap((endpoint) =>
   REST_FAULTS.map(([what, fault]) => ({ name: `${endpoint}-${what}`, endpoint, fault })),
 );
 
-/** Servers on which the same trouble lies from beginning to end. */
+/** Servers with the same fault from start to end. */
 export const TROUBLED: readonly string[] = [
   ...restCases.map(({ name }) => name),
   ...SOCKET_FAULTS.map(([name]) => name),
   ...ADDRESSES.map(([name]) => name),
 ];
 
-/** Every server; one for each fault, so that all faults strike at once. */
+/** Every server; one for each fault, so that all faults occur at once. */
 export const SERVERS: readonly ServerSpec[] = [
   ...TROUBLED,
   ...SOCKET_ACTIONS.map(([name]) => name),
@@ -130,14 +130,14 @@ export const SERVERS: readonly ServerSpec[] = [
   'behind-a-proxy',
 ].map((name) => ({ name, profile: 'steady' }));
 
-/** Arms the faults that lie on servers from the beginning. */
+/** Adds the faults that last from the start. */
 export function armFaults(panel: Simulator): void {
   for (const { name, endpoint, fault } of restCases) panel.failRest({ ...fault, endpoint, server: name });
   for (const [name, fault] of SOCKET_FAULTS) panel.failSockets({ ...fault, server: name });
   for (const [name, address] of ADDRESSES) panel.advertise(name, address);
 }
 
-/** Does to live sockets, to servers and to a key what can be done to them. */
+/** Causes the events on open sockets, servers and a key. */
 export function strike(panel: Simulator): void {
   for (const [name, action] of SOCKET_ACTIONS) panel.sockets({ ...action, server: name });
   for (const conflict of CONFLICTS) {
@@ -155,8 +155,8 @@ export function strike(panel: Simulator): void {
 }
 
 /**
- * A configuration for all of them. Each fault of the API has a panel entry of its own, because some are taken for the whole
- * panel's and would keep the others from being met.
+ * A configuration for all of them. Each fault of the API has its own panel entry, because some would be attributed to the whole
+ * panel and hide the others.
  */
 export function configuration(panel: Simulator): string {
   const own = restCases.map(({ name, endpoint }) =>
@@ -186,7 +186,7 @@ function panelEntry(
     `    api_key: ${key}`,
     ...(proxy === undefined ? [] : [`    proxy_url: ${proxy}`]),
     '    requests_per_minute: 6000',
-    // In a hurry the defaults are so short that a busy machine would add faults of its own.
+    // At this speed the defaults are so short that a busy machine would cause faults of its own.
     ...(name.includes('hang') ? [] : ['    request_timeout: 2m']),
     '    connect_timeout: 1m',
     '    auth_timeout: 1m',

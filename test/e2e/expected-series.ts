@@ -7,7 +7,7 @@ import type { ServerSpec } from '../../src/simulator/schema.ts';
 const BACKUP = { is_successful: true, completed_at: '2026-11-01T03:04:05+00:00', bytes: 7_654_321 };
 const FAILED_BACKUP = { is_successful: false, completed_at: '2026-11-02T03:04:05+00:00', bytes: 0 };
 
-/** Servers of every kind that the metric table tells apart, all on one simulated panel. */
+/** Servers of every kind that the metric table distinguishes, all on one simulated panel. */
 export const SERVERS = [
   {
     name: 'survival',
@@ -24,7 +24,10 @@ export const SERVERS = [
   { name: 'season', profile: 'suspended' },
 ] as const satisfies readonly ServerSpec[];
 
-/** `elsewhere` is on a second panel, which refuses the key; `kept` is survival in a third entry, which polls it, queries its game, and asks for its backups. */
+/**
+ * `elsewhere` is on a second panel entry, which has a rejected key; `kept` is survival in a third entry, which polls it, queries
+ * its game, and reads its backups.
+ */
 export type ServerName = (typeof SERVERS)[number]['name'] | 'elsewhere' | 'kept';
 
 /** Lines that the test sends to survival's console. */
@@ -54,7 +57,7 @@ export const LAST_USAGE = {
   writtenBytes: 22,
 };
 
-/** What lobby reports: nothing that the configuration names a limit for. */
+/** What lobby reports: values for which the configuration has no limit. */
 export const LOBBY_USAGE = {
   memoryBytes: 268_435_456,
   memoryLimitBytes: 1_073_741_824,
@@ -85,7 +88,7 @@ export function configuration(panel: Simulator): string {
     `    url: ${panel.url}`,
     `    api_key: ${panel.apiKey}`,
     '    requests_per_minute: 6000',
-    // The table's limits and nodes are those that the configuration and the sockets tell.
+    // The table's limits and nodes come from the configuration and the sockets.
     '    limits_from_listing: false',
     '    servers:',
     `      - id: ${id('survival')}`,
@@ -121,7 +124,7 @@ export function configuration(panel: Simulator): string {
 
 const SURVIVAL_LABELS = { game: 'minecraft', region: 'eu "west" \\ 1' };
 
-/** The labels that Prometheus must know a server's series by, beside its own. */
+/** The labels that identify a server's series in Prometheus, besides its own. */
 export function labelsOf(panel: Simulator, name: ServerName): Readonly<Record<string, string>> {
   if (name === 'elsewhere') {
     return { panel: 'other', server: name, server_id: panel.server('lobby').identifier };
@@ -137,23 +140,23 @@ export function labelsOf(panel: Simulator, name: ServerName): Readonly<Record<st
   };
 }
 
-/** A value, or the range that it must be in. */
+/** A value, or its valid range. */
 export type Expected = number | { readonly from: number; readonly to: number };
 
-/** One series of a family: whose it is, its value, and the labels that it has beside its server's. */
+/** One series of a family: its server, its value, and its labels besides the server's. */
 type Row = readonly [server: ServerName, value: Expected, labels?: Readonly<Record<string, string>>];
 
 const ANY: Expected = { from: 0, to: Number.MAX_SAFE_INTEGER };
 const GIB = 1_073_741_824;
 
-/** All series that each family about servers must have, by its name; what is not named must not be there. */
+/** The series that each family about servers must have, by its name; families that aren't listed must not exist. */
 export function expectedSeries(panel: Simulator): Readonly<Record<string, readonly Row[]>> {
   const usage = (name: ServerName) => panel.server(name === 'kept' ? 'survival' : name).usage;
   const startOf = (name: ServerName) => about(Date.now() / 1_000 - usage(name).uptimeMs / 1_000, 6);
-  // Samples come every second, of a server that is off every 15 s, and by polls every 30 s.
+  // Samples arrive every second, or every 15 s for a server that is off, or every 30 s by polls.
   const justNow: Expected = { from: Date.now() / 1_000 - 40, to: Date.now() / 1_000 + 5 };
   return {
-    // The egg comes with a listing, the node with a listing or a console socket; the uuid is known if it is configured.
+    // The egg comes from a listing, the node from a listing or a console socket; the uuid is known if it is configured.
     gameserver_info: all(1).map(([name, value]) => [
       name,
       value,
@@ -182,7 +185,7 @@ export function expectedSeries(panel: Simulator): Readonly<Record<string, readon
       ['arena', 0],
       ['kept', ANY],
     ],
-    // Survival's is the configuration's; a poll doesn't tell valheim's; arena was never started.
+    // Survival's comes from the configuration; a poll doesn't contain valheim's; arena was never started.
     gameserver_memory_limit_bytes: [
       ['survival', 8 * GIB],
       ['lobby', LOBBY_USAGE.memoryLimitBytes],
@@ -286,7 +289,7 @@ export function expectedSeries(panel: Simulator): Readonly<Record<string, readon
     gameserver_expected_running: all(1, { valheim: 0, arena: 0, season: 0, kept: 0 }),
     gameserver_collection_up: all(1, { season: 0, elsewhere: 0 }),
     gameserver_collection_streaming: all(1, { valheim: 0, season: 0, elsewhere: 0, kept: 0 }),
-    // Elsewhere is not blocked: its key is the problem.
+    // Elsewhere is not blocked: the key is the problem.
     gameserver_blocked: [['season', 1, { reason: 'suspended' }]],
     gameserver_backups: [['kept', 1]],
     gameserver_backup_last_success_timestamp_seconds: [['kept', Date.parse(BACKUP.completed_at) / 1_000]],
@@ -307,7 +310,7 @@ export function expectedSeries(panel: Simulator): Readonly<Record<string, readon
 /** Servers whose console socket has been open, so that their node is known. */
 const STREAMED: ReadonlySet<ServerName> = new Set(['survival', 'lobby', 'skyblock', 'modded', 'arena']);
 
-/** Without a listing, a node is known by the host and port of its sockets. */
+/** Without a listing, a node is identified by the host and port of its sockets. */
 function nodeOf(panel: Simulator): string {
   return new URL(panel.url).host;
 }
@@ -315,7 +318,7 @@ function nodeOf(panel: Simulator): string {
 /** One series of a family about panels: all of its labels, and its value. */
 type PanelRow = readonly [labels: Readonly<Record<string, string>>, value: Expected];
 
-/** All series that each family about panels must have, by its name; what is not named must not be there. */
+/** The series that each family about panels must have, by its name; families that aren't listed must not exist. */
 export function expectedOfPanels(panel: Simulator): Readonly<Record<string, readonly PanelRow[]>> {
   return {
     gameserver_panel_up: [
@@ -338,7 +341,7 @@ function states(server: ServerName, current: ServerState): Row[] {
   return SERVER_STATES.map((state) => [server, state === current ? 1 : 0, { state }]);
 }
 
-/** Survival's one leap from the first usage to the last, in a second or so; skyblock's and modded's own traffic. */
+/** Survival's single increase from the first usage to the last, within about a second; skyblock's and modded's own traffic. */
 function peakRates(counter: 'rxBytes' | 'txBytes'): readonly Row[] {
   const leap = LAST_USAGE[counter] - PEAK_USAGE[counter];
   return [

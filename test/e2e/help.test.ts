@@ -12,14 +12,14 @@ const COMMANDS = [...(await helpOf([])).matchAll(/^ {2}(?<name>[a-z]+)(?: \S+)* 
   ({ groups }) => (groups?.['name'] === undefined || groups['name'] === 'help' ? [] : [groups['name']]),
 );
 
-it('knows the commands', () => {
+it('the help lists the commands', () => {
   expect(COMMANDS).toEqual(
     expect.arrayContaining(['serve', 'init', 'check', 'doctor', 'console', 'demo', 'simulate']),
   );
 });
 
 describe.concurrent.each([[], ...COMMANDS.map((name) => [name])])('%s --help', (...command) => {
-  it('has examples that name the command, says how it exits, and fits a terminal', async () => {
+  it('has examples that name the command, lists its exit codes, and fits a terminal', async () => {
     const help = await helpOf(command);
     const examples = help.slice(help.search(/^Examples?:$/m)).match(/^ {2}\$ .*$/gm) ?? [];
     expect(help).toMatch(/^Examples?:$/m);

@@ -15,20 +15,20 @@ import {
   yamlOf,
 } from '../support/hostile-listing.ts';
 
-/** What a scrape beside one page may take; machines are shared, so a few may take longer. */
+/** The longest time for a scrape during one page; machines are shared, so a few may take longer. */
 const SCRAPE_MS = 1_000;
 const SCRAPE_AT_MOST_MS = 5_000;
 
 endAfterEach();
 
-it('one page of 8 MB with 100,000 servers leaves a good panel beside it alone', async () => {
+it("one page of 8 MB with 100,000 servers doesn't affect another panel", async () => {
   const good = await startGoodPanel();
   const alone = await goodAlone(good);
   const hostile = await startListingPanel(hugePage());
   const yaml = (maxServers: number) => yamlOf(goodPanel(good), hostilePanel(hostile.url, maxServers));
   const watched = await Watched.start(yaml(15_000));
   await watched.watch(ATTACK_MS);
-  // Another value of the setting has the listing read again at once.
+  // A change of this setting makes the exporter read the listing again at once.
   for (const maxServers of [14_999, 14_998]) {
     const before = hostile.listed();
     await watched.reload(yaml(maxServers));

@@ -43,7 +43,7 @@ const written = async () => (await readdir(folder)).filter((name) => name !== 'g
 const init = (...more: readonly string[]) => outcome(['init', '--url', panel.url, ...more]);
 
 describe('init without a terminal', () => {
-  it('writes a configuration that check and serve take, and shows what the key sees', async () => {
+  it('writes a configuration that check and serve accept, and shows what the key can access', async () => {
     const { code, stdout } = await init('--key-file', 'given');
     expect(code).toBe(0);
     expect(stdout).toContain(`The panel at ${panel.url} accepts the key.
@@ -69,8 +69,8 @@ Written, for you alone to read: config.yaml, panel-key
 
   it.each([
     ['a variable', ['--key-variable', 'PANEL_KEY']],
-    ['a file that is the key file already', ['--key-file', 'given', '--save-key-to', 'given']],
-  ])('takes the key from %s', async (_source, args) => {
+    ['a file that already is the key file', ['--key-file', 'given', '--save-key-to', 'given']],
+  ])('reads the key from %s', async (_source, args) => {
     expect(await outcome(['init', '--url', panel.url, ...args], { PANEL_KEY: panel.apiKey })).toMatchObject({
       code: 0,
     });
@@ -93,7 +93,7 @@ Written, for you alone to read: config.yaml, panel-key
     expect(await readFile(join(folder, 'config.yaml'), 'utf8')).toContain(panel.url);
   });
 
-  it('writes nothing where the panel rejects the key, and says what to do', async () => {
+  it('writes nothing if the panel rejects the key, and says what to do', async () => {
     await writeFile(join(folder, 'given'), 'ptlc_TopSecretKeyOfNobody');
     const { code, stdout, stderr } = await init('--key-file', 'given');
     expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
@@ -109,20 +109,20 @@ Written, for you alone to read: config.yaml, panel-key
       'error: missing --url <address> and --key-file <file> (or --key-variable <name>): there is no terminal',
     ],
     [['--key-file', 'given', '--key-variable', 'KEY'], 'error: expected either --key-file or --key-variable'],
-  ])('%j is wrong usage', async (args, message) => {
+  ])('%j is rejected as incorrect usage', async (args, message) => {
     const { code, stderr } = await outcome(['init', ...args]);
     expect(code).toBe(2);
     expect(stderr).toContain(message);
   });
 
-  it('repeats no key that was given as a flag', async () => {
+  it("doesn't repeat a key that was given as a flag", async () => {
     const { code, stderr } = await outcome(['init', '--key=ptlc_TopSecretKeyOfThisTest']);
     expect(code).toBe(2);
     expect(stderr).toContain("unknown option '--key=<secret>'");
   });
 });
 
-/** Runs `init` in a terminal of its own. */
+/** Runs `init` in its own terminal. */
 function inTerminal(args: string) {
   const command = `${process.execPath} ${CLI} init ${args}`;
   const child = spawn('script', ['-q', '-e', '-c', command, '/dev/null'], {
@@ -156,7 +156,7 @@ function inTerminal(args: string) {
 }
 
 describe.runIf(hasTerminal)('init in a terminal', () => {
-  it('asks for the address and the key, of which it shows nothing', async () => {
+  it("asks for the address and the key, and doesn't show the key", async () => {
     const terminal = inTerminal('');
     await terminal.type("The panel's address", `${panel.url}\r`);
     await terminal.type('A client API key', 'ptla_TopSecretKeyOfAnAdministrator\r');
@@ -174,7 +174,7 @@ describe.runIf(hasTerminal)('init in a terminal', () => {
     ['y', 0, true],
     ['n', 1, false],
     ['\r', 1, false],
-  ])('overwrites after a yes alone: %j', async (answer, code, isOverwritten) => {
+  ])('overwrites only after a yes: %j', async (answer, code, isOverwritten) => {
     await writeFile(join(folder, 'config.yaml'), 'mine');
     const terminal = inTerminal(`--url ${panel.url} --key-file given`);
     await terminal.type('config.yaml exists. Overwrite?', answer);
@@ -184,7 +184,7 @@ describe.runIf(hasTerminal)('init in a terminal', () => {
   });
 
   it.each(["The panel's address", 'A client API key'])(
-    'leaves nothing after Ctrl-C at: %s',
+    'writes nothing after Ctrl-C at: %s',
     async (question) => {
       const terminal = inTerminal(question.includes('key') ? `--url ${panel.url}` : '');
       await terminal.type(question, '\u0003');

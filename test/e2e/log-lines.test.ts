@@ -16,13 +16,15 @@ afterAll(async () => {
 
 const parsed = () => json.lines.map((line) => JSON.parse(line) as JsonLine);
 
-/** How many events of these kinds the JSON lines tell of, in lines of their own or in sums. */
-const told = (lines: readonly JsonLine[], events: readonly string[]) =>
+/** How many events of these kinds the JSON lines report, in single lines or in summaries. */
+const reported = (lines: readonly JsonLine[], events: readonly string[]) =>
   lines
     .filter(({ event }) => event !== undefined && events.includes(event))
     .reduce((sum, line) => sum + (line.events ?? 1), 0);
 
-/** How many servers the pretty lines tell of as observed: one that was the first to be open again may be in the sum of the closed ones, too. */
+/**
+ * How many servers the pretty lines report as observed: the first that reopened may also be in the summary of the closed ones.
+ */
 const observed = (lines: readonly string[]) =>
   lines
     .flatMap((line) => [
@@ -31,21 +33,21 @@ const observed = (lines: readonly string[]) =>
     .reduce((sum, [, count = '1']) => sum + Number(count), 0);
 
 describe('the log of 150 servers', () => {
-  it('has five lines of a start at most, which tell of every server', async () => {
+  it('has at most five lines at a start, which report every server', async () => {
     // Three are suspended.
     await Promise.all([
-      json.until(() => told(parsed(), ['streaming', 'blocked']) === SERVERS + 3),
+      json.until(() => reported(parsed(), ['streaming', 'blocked']) === SERVERS + 3),
       pretty.until(() => observed(pretty.lines) >= SERVERS),
     ]);
     for (const { lines } of [json, pretty])
       expect(lines.length, lines.join('\n')).toBeLessThanOrEqual(MOST_LINES);
   });
 
-  it('has five lines at most where every socket closes and opens again, which tell of every event', async () => {
+  it('has at most five lines when every socket closes and reopens, which report every event', async () => {
     const before = [json.lines.length, pretty.lines.length];
     for (const { panel } of [json, pretty]) panel.sockets({ kind: 'drop' });
     await Promise.all([
-      json.until(() => told(parsed().slice(before[0]), ['closed', 'streaming_again']) === SERVERS * 2),
+      json.until(() => reported(parsed().slice(before[0]), ['closed', 'streaming_again']) === SERVERS * 2),
       pretty.until(() => observed(pretty.lines.slice(before[1])) >= SERVERS),
     ]);
     for (const lines of [json.lines.slice(before[0]), pretty.lines.slice(before[1])])
@@ -53,7 +55,7 @@ describe('the log of 150 servers', () => {
     expect(pretty.lines.join('\n')).toMatch(/sockets closed \(2 nodes: fra-\d, fra-\d\)/);
   });
 
-  it('names the level and the time in each line of JSON, and the cause of what happened', () => {
+  it('has level and time in each line of JSON, and the cause of the event', () => {
     for (const { level, time, event, panel, cause, msg } of parsed()) {
       expect(['info', 'warn']).toContain(level);
       expect(new Date(time).toISOString()).toBe(time);
@@ -63,7 +65,7 @@ describe('the log of 150 servers', () => {
     }
   });
 
-  it('is one line for each event where it is pretty, with the cause', () => {
+  it('has one line for each event in pretty mode, with the cause', () => {
     for (const line of pretty.lines) expect(line).toMatch(/^\[\d\d:\d\d:\d\d\.\d{3}\] (?:INFO|WARN): \S/);
     expect(pretty.lines.join('\n')).toMatch(
       /server server-\d+ lost its socket: .* panel=main cause=closed$/m,

@@ -25,7 +25,7 @@ afterEach(async () => {
   await panel.stop();
 });
 
-/** A port that nothing listens on: the program can't print which one it took. */
+/** A port that nothing listens on, because the program can't print which one it chose. */
 async function freePort(): Promise<number> {
   const server = createServer().listen(0, '127.0.0.1');
   await once(server, 'listening');
@@ -53,7 +53,7 @@ async function serveInto({ file, stdout, stderr, format = 'json' }: Outputs) {
 
 describe('a log on a full disk', () => {
   it.each(['json', 'pretty'] as const)(
-    'loses its %s lines, which are counted, and nothing stops',
+    'loses its %s lines, which are counted, and stops nothing',
     async (format) => {
       const file = await configFile(configFor(panel, ['requests_per_minute: 6000']));
       const { program, until, scrape } = await serveInto({
@@ -74,7 +74,7 @@ describe('a log on a full disk', () => {
 });
 
 describe('a log into a pipe', () => {
-  /** Starts `serve` with its log in a pipe, of which the caller has the other end. */
+  /** Starts `serve` with its log in a pipe, whose other end the caller holds. */
   async function serveIntoPipe(yaml: string) {
     const file = await configFile(yaml);
     const pipe = join(dirname(file), 'log');
@@ -86,7 +86,7 @@ describe('a log into a pipe', () => {
     return { reader, file, ...served };
   }
 
-  it('whose reader went away loses its lines, which are counted, and nothing stops', async () => {
+  it('without a reader loses its lines, which are counted, and stops nothing', async () => {
     const { reader, program, until, scrape } = await serveIntoPipe(
       configFor(panel, ['requests_per_minute: 6000']),
     );

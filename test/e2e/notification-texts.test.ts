@@ -12,7 +12,7 @@ const hasAlertmanager = await ensureDebianPackage('prometheus-alertmanager', 'pr
 const RUNBOOK = 'https://git.example.com/exporter/blob/main/docs/runbooks/gameserver-stopped.md';
 const DASHBOARD = 'https://grafana.example.com/d/gameserver-server?var-panel=main&var-server=lobby';
 
-/** What somebody may name a server so that it says more than its name. */
+/** A server name that tries to add text of its own. */
 const HOSTILE = '<!channel> [free](https://evil.example) *now*';
 
 /** An alert that pages, and one of a list. */
@@ -40,10 +40,10 @@ const LIST = Array.from({ length: 12 }, (_, index) => ({
 const TEXT = 'It has been off for 3m 0s. Since 2026-03-01 19:00 UTC.';
 const LINKS = `What to do: ${RUNBOOK}\nDashboard: ${DASHBOARD}`;
 
-/** The shipped configurations' secrets, in files of the test. */
+/** The secrets of the shipped configurations, in temporary files. */
 const SECRETS = ['slack-url', 'smtp-password', 'webhook-token'];
 
-describe.skipIf(!hasAlertmanager)('what a notification says', () => {
+describe.skipIf(!hasAlertmanager)('a notification', () => {
   const stops: (() => Promise<unknown> | void)[] = [];
   let folder: string;
 
@@ -57,7 +57,7 @@ describe.skipIf(!hasAlertmanager)('what a notification says', () => {
     for (const stop of stops.toReversed()) await stop();
   });
 
-  it('in Discord: title, what, since when and what to do; a list is cut, and names are no Markdown', async () => {
+  it('in Discord has title, problem, time and action; a list is truncated, and names are no Markdown', async () => {
     const inbox = await open(httpInbox());
     await notify('discord', (config) => config.replaceAll(/https:\/\/discord\.com\S+/g, urlOf(inbox)));
     const [page] = embedsIn(await message(inbox, 'is stopped'));
@@ -72,11 +72,11 @@ describe.skipIf(!hasAlertmanager)('what a notification says', () => {
     );
     expect(list?.description.match(/is full/g)).toHaveLength(10);
     expect(list?.description).toMatch(/\nand more: http:\S+$/);
-    // It is a path until the rules say where dashboards are.
+    // It is a path unless the rules have the dashboards' address.
     expect(list?.description).not.toContain('Dashboard');
   });
 
-  it('in Slack: the same, and a name mentions nobody', async () => {
+  it("in Slack has the same, and a name can't mention anybody", async () => {
     const inbox = await open(httpInbox());
     await notify('slack', (config) => config, urlOf(inbox));
     const [page] = attachmentsIn(await message(inbox, 'is stopped'));
@@ -86,7 +86,7 @@ describe.skipIf(!hasAlertmanager)('what a notification says', () => {
     expect(list?.text).toContain('*&lt;!channel&gt; [free](https://evil.example) *now* is full*');
   });
 
-  it('in an e-mail: the title is the subject, and the rest is plain text', async () => {
+  it('in an e-mail has the title as its subject, and plain text', async () => {
     const inbox = await open(mailInbox());
     await notify('email', (config) =>
       config.replace('smtp.example.com:587', `127.0.0.1:${inbox.port}\n  smtp_require_tls: false`),
@@ -97,7 +97,7 @@ describe.skipIf(!hasAlertmanager)('what a notification says', () => {
     expect(page).not.toContain('text/html');
   });
 
-  it('at a webhook: the token of the file, and the links', async () => {
+  it('at a webhook has the token of the file, and the links', async () => {
     const inbox = await open(httpInbox());
     await notify('webhook', (config) => config.replaceAll('http://localhost:8080/alerts', urlOf(inbox)));
     const page = await message(inbox, 'is stopped');
@@ -111,7 +111,7 @@ describe.skipIf(!hasAlertmanager)('what a notification says', () => {
     return inbox;
   }
 
-  /** Lets an Alertmanager with a shipped configuration, changed so that it sends to the test, tell of the alerts. */
+  /** Makes an Alertmanager send the alerts, with a shipped configuration whose addresses are the test's. */
   async function notify(
     name: string,
     change: (config: string) => string,
@@ -148,7 +148,7 @@ function urlOf(inbox: Inbox): string {
   return `http://127.0.0.1:${inbox.port}/`;
 }
 
-/** The first message that contains these words, once it is there. */
+/** Waits for the first message that contains this text. */
 function message({ messages }: Inbox, words: string): Promise<string> {
   return vi.waitFor(
     () =>

@@ -15,7 +15,7 @@ interface Manifest {
   readonly scripts?: Readonly<Record<string, string>>;
 }
 
-/** A bill of materials, as CycloneDX. */
+/** A bill of materials in CycloneDX. */
 interface Bill {
   readonly components: readonly {
     readonly name: string;
@@ -32,7 +32,7 @@ const LOCK = new URL('../../package-lock.json', import.meta.url);
 
 const manifest = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8')) as Manifest;
 
-/** Of a package itself, not of a folder within one. */
+/** The manifests of packages, not of folders within them. */
 const MANIFEST = /(?:^|node_modules\/)(?:@[^/]+\/)?[^/@]+\/package\.json$/;
 
 describe('the npm package, installed into an empty folder', () => {
@@ -48,7 +48,7 @@ describe('the npm package, installed into an empty folder', () => {
   const program = (...args: string[]) =>
     launch(join(installed.folder, 'node_modules/.bin/gameserver-exporter'), args, { cwd: installed.folder });
 
-  it('holds the program and what goes with it, and nothing else', () => {
+  it('contains the program and its files, and nothing else', () => {
     const beside = installed.packed.filter((path) => !path.startsWith('dist/')).toSorted();
     expect(beside).toEqual(
       [
@@ -73,7 +73,7 @@ describe('the npm package, installed into an empty folder', () => {
     );
   });
 
-  it('says what packages it holds, and under which licences', async () => {
+  it('lists the packages that it contains, and their licenses', async () => {
     const dist = join(installed.folder, 'node_modules/gameserver-exporter/dist');
     const bill = JSON.parse(await readFile(join(dist, 'gameserver-exporter.cdx.json'), 'utf8')) as Bill;
     const notices = await readFile(join(dist, 'THIRD-PARTY-LICENSES.txt'), 'utf8');
@@ -96,17 +96,17 @@ describe('the npm package, installed into an empty folder', () => {
     for (const name of held) expect(notices).toContain(`\n${name} (`);
   });
 
-  it('tells its version', async () => {
+  it('prints its version', async () => {
     const version = program('--version');
     expect(await version.ended).toEqual({ code: 0, signal: null });
     expect(version.stdout).toContain(`gameserver-exporter, version ${manifest.version} `);
   });
 
-  it('checks the example that it brings', async () => {
+  it('accepts the example that it contains', async () => {
     const example = join(installed.folder, 'node_modules/gameserver-exporter/config.example.yaml');
     const check = program('check', example);
     expect(await check.ended).toEqual({ code: 1, signal: null });
-    // All that is missing is the key's file, which is the user's.
+    // Only the key file is missing, which the user creates.
     expect(check.stderr.trim().split('\n')).toHaveLength(1);
     expect(check.stderr).toContain('the file "panel-key" can\'t be read');
   });
@@ -115,7 +115,7 @@ describe('the npm package, installed into an empty folder', () => {
     const demo = program('demo', '--port', '0', '--panel-port', '0', '--control-port', '0');
     const [, url = ''] = await demo.printed(/serves at\s+(http:\S+)/);
     await metricsAt(url).until('gameserver_state', { server: 'survival', state: 'running' }, [1]);
-    // The page's own files are in the package, too.
+    // The page's own files are in the package too.
     const page = await (await fetch(`${url}/`)).text();
     const files = [...page.matchAll(/(?:src|href)="?([^"\s>]+\.(?:js|css))"?/g)].map(([, path = '']) => path);
     expect(files.length).toBeGreaterThan(0);

@@ -13,11 +13,11 @@ const YAML = [
 
 afterEach(endPrograms);
 
-describe("an environment's proxy that can't be used", () => {
+describe('an invalid proxy in the environment', () => {
   it.each([
     [`http://me:${PASSWORD}@`, 'is not a URL'],
     [`socks5://me:${PASSWORD}@proxy.example.com:1080`, 'is not the address of an http or https proxy'],
-  ])('ends the start in one line, without the password: %s', async (address, words) => {
+  ])('ends the start with one line, without the password: %s', async (address, words) => {
     const args = ['serve', '--config', await configFile(YAML), '--web.listen-address', '127.0.0.1:0'];
     const program = runProgram(args, { env: { HTTPS_PROXY: address } });
     const { code } = await program.ended;

@@ -45,7 +45,7 @@ describe.skipIf(!hasPrometheus)('a real Prometheus', () => {
     for (const stop of stops) await stop();
   });
 
-  it('finds every target up, and nothing amiss with its scrapes', async () => {
+  it('finds every target up, and scrapes without problems', async () => {
     await until(async () => {
       const targets = await prometheus.targets();
       expect(targets).toMatchObject([{ scrapeUrl: `${exporter.url}/metrics`, health: 'up', lastError: '' }]);
@@ -53,7 +53,7 @@ describe.skipIf(!hasPrometheus)('a real Prometheus', () => {
     });
   });
 
-  it('is told of every family in the metric table', () => {
+  it('receives every family in the metric table', () => {
     const named = [...Object.keys(expectedSeries(panel)), ...Object.keys(expectedOfPanels(panel))];
     const families = [...SERVER_FAMILIES, ...PANEL_FAMILIES].map(({ name }) => name);
     expect(named.toSorted()).toEqual(families.toSorted());
@@ -95,7 +95,7 @@ describe.skipIf(!hasPrometheus)('a real Prometheus', () => {
     expect(known).toEqual(families.map(({ name, type }) => [name, [type]]));
   });
 
-  it('took in every sample that it scraped, none twice, none out of order', async () => {
+  it('stored every scraped sample, none twice, none out of order', async () => {
     const [scraped] = await valuesOf('scrape_samples_scraped');
     expect(scraped).toBeGreaterThan(100);
     expect(await valuesOf('scrape_samples_scraped - scrape_samples_post_metric_relabeling')).toEqual([0]);
@@ -109,7 +109,7 @@ describe.skipIf(!hasPrometheus)('a real Prometheus', () => {
   const valuesOf = async (expression: string) =>
     (await prometheus.query(expression)).map(({ value }) => value);
 
-  /** A family's series as Prometheus has them; a value within its expected range reads as that range. */
+  /** A family's series in Prometheus; a value within its expected range is replaced by that range. */
   async function series(name: string, rows: readonly (readonly [Labels, Expected])[]): Promise<Shown> {
     const expected = new Map(rows.map(([labels, value]) => [keyOf(labels), value]));
     const found = await prometheus.query(name);
@@ -138,7 +138,7 @@ function until(check: () => Promise<void>): Promise<void> {
   return vi.waitFor(check, { timeout: 20_000, interval: 50 });
 }
 
-/** Peaks that pass, lines on a console, a restart and a crash: each once, and seen by the exporter. */
+/** Temporary peaks, console lines, a restart and a crash: each once, and seen by the exporter. */
 async function letThingsHappen(panel: Simulator, exporter: ServedProgram): Promise<void> {
   await exporter.until('gameserver_cpu_usage_cores', { server: 'survival' }, [PEAK_USAGE.cpuAbsolute / 100]);
   await until(async () => {

@@ -8,7 +8,7 @@ import { configFile, endPrograms, serveProgram } from '../support/program.ts';
 
 const DIST = new URL('../../dist/', import.meta.url);
 
-/** Writes the URL of every module that is loaded into a file, one a line. */
+/** Writes the URL of every loaded module into a file, one per line. */
 const HOOKS = `import { appendFileSync } from 'node:fs';
 let file;
 export const initialize = (data) => { file = data; };
@@ -19,7 +19,7 @@ export async function load(url, context, next) {
 
 const asUrl = (script: string) => `data:text/javascript,${encodeURIComponent(script)}`;
 
-/** Flags of Node that make it write down what it loads. */
+/** Node.js flags that record what is loaded. */
 const writingTo = (file: string) => [
   '--import',
   asUrl(
@@ -29,7 +29,7 @@ const writingTo = (file: string) => [
 
 afterEach(endPrograms);
 
-/** The modules of the build that a program has loaded when its one server streams, and is queried if that is asked for. */
+/** The modules of the build that are loaded once the only server streams, and is queried if it has a query. */
 async function loadedWith(query: string): Promise<readonly string[]> {
   const panel = await startSimulator({ servers: [{ name: 'survival', profile: 'steady' }] });
   try {
@@ -52,7 +52,7 @@ async function loadedWith(query: string): Promise<readonly string[]> {
   }
 }
 
-/** The modules of the build that hold code of the library. */
+/** The modules of the build that contain code of the library. */
 async function withLibrary(modules: readonly string[]): Promise<readonly string[]> {
   const held = await Promise.all(
     modules.map(async (url) => (await readFile(fileURLToPath(url), 'utf8')).includes('Abiotic Factor')),
@@ -61,13 +61,13 @@ async function withLibrary(modules: readonly string[]): Promise<readonly string[
 }
 
 describe('the query protocols', () => {
-  it('are not loaded where no query is configured', async () => {
+  it("aren't loaded if no query is configured", async () => {
     const modules = await loadedWith('');
     expect(modules.length).toBeGreaterThan(3);
     expect(await withLibrary(modules)).toEqual([]);
   });
 
-  it('are loaded where one is', async () => {
+  it('are loaded if a query is configured', async () => {
     const modules = await loadedWith(
       `, query: { type: rust, address: '127.0.0.1:${await freePort()}', interval: 10s }`,
     );

@@ -58,13 +58,13 @@ afterAll(async () => {
 });
 
 describe.each(NAMES)('%s', (name) => {
-  it('has as many players as have joined and not left', async (context) => {
+  it('reports as many players as have joined and not left', async (context) => {
     const server = running.get(name);
     if (server === undefined) return context.skip();
     const { type, port } = server;
     const query = () =>
       client.query({ type, ip: LOOPBACK, port, isQueryPort: false }, new AbortController().signal);
-    // Servers count once a second, and somewhat later whom they have lost.
+    // Servers count once a second, and notice lost players somewhat later.
     const expectPlayers = (players: number) =>
       vi.waitFor(async () => expect(await query()).toMatchObject({ ok: true, players, maxPlayers: SEATS }), {
         timeout: 30_000,
@@ -86,7 +86,7 @@ describe('/metrics', () => {
   const until = (metric: string, name: string, values: readonly number[]) =>
     program.until(`gameserver_${metric}`, { server: name }, values);
 
-  it('shows how many players each server has, and then that it answers no more', async () => {
+  it('reports the number of players of each server, and later that it no longer answers', async () => {
     const leaves = new Map<string, () => Promise<void>>();
     const joined = new Map([...running.keys()].map((name, index) => [name, (index % 3) + 1]));
     for (const [name, server] of running) {

@@ -53,7 +53,7 @@ describe('a release made in a repository', () => {
 
   afterAll(() => rm(root, { recursive: true, force: true }));
 
-  it('has a package that names the repository, without which npm refuses its provenance', async () => {
+  it('has a package that names the repository, which npm requires for provenance', async () => {
     const { stdout } = await at('tar', ['-xzOf', join(release, PACKAGE), 'package/package.json']);
     const { homepage, bugs, repository } = JSON.parse(stdout) as NamedManifest;
     expect({ homepage, bugs, repository }).toEqual({
@@ -63,18 +63,18 @@ describe('a release made in a repository', () => {
     });
   });
 
-  it('has a package that npm would publish as it is', async () => {
+  it('has a package that npm would publish unchanged', async () => {
     const { stderr } = await at(
       'npm',
       ['publish', `./${PACKAGE}`, '--dry-run', '--access', 'public', '--ignore-scripts', '--tag', 'next'],
       release,
     );
     expect(stderr).toContain(`gameserver-exporter@${version}`);
-    // npm says so of what it would change in a manifest.
+    // npm reports what it would change in a manifest.
     expect(stderr).not.toContain('auto-corrected');
   });
 
-  it('leads alerts to the runbooks of this version, and Kubernetes to the image', async () => {
+  it('links alerts to the runbooks of this version, and Kubernetes to the image', async () => {
     const deploy = join(root, 'unpacked');
     await mkdir(deploy);
     await at('tar', ['-xzf', join(release, `gameserver-exporter-deploy-${version}.tar.gz`)], deploy);
@@ -93,7 +93,7 @@ describe('a release made in a repository', () => {
     }
   });
 
-  it('has checksums of all that is published', async () => {
+  it('has checksums of all published files', async () => {
     const sums = await readFile(join(release, 'SHA256SUMS'), 'utf8');
     const files = [
       PACKAGE,
@@ -111,13 +111,13 @@ describe('a release made in a repository', () => {
     expect(sums.trim().split('\n').toSorted()).toEqual(lines.toSorted());
   });
 
-  it('tells what changed in this version, and nothing else', async () => {
+  it('has release notes with the changes of this version only', async () => {
     const changes = await readFile(join(release, 'CHANGES.md'), 'utf8');
     expect(changes).toMatch(/^- \[/);
     expect(changes).not.toMatch(/^## /m);
   });
 
-  it('is refused without a part of the changelog, or without a repository', async () => {
+  it('is refused without an entry in the changelog, or without a repository', async () => {
     await expect(at('node', ['scripts/release/changes.mjs', '9.9.9'])).rejects.toThrow(
       'move the entries of Unreleased',
     );

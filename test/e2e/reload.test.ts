@@ -47,7 +47,7 @@ async function serve(flags: readonly string[] = []) {
 
 const opened = (name: string) => panel.record.sockets(panel.server(name).uuid).opened;
 
-it('SIGHUP takes on another configuration, and servers that stay keep their socket', async () => {
+it('SIGHUP applies another configuration, and servers that stay keep their socket', async () => {
   const { file, program, until, scrape } = await serve();
   await writeFile(file, yamlOf(['lobby', 'survival'], 'debug'));
   program.kill('SIGHUP');
@@ -55,7 +55,7 @@ it('SIGHUP takes on another configuration, and servers that stay keep their sock
   await until('gameserver_collection_up', { server: 'lobby' }, [1]);
   expect(NAMES.map(opened)).toEqual([1, 1]);
   expect(valuesIn(await scrape(), SUCCESSFUL)).toEqual([1]);
-  // The level is the new one's.
+  // The new configuration's level.
   program.kill('SIGHUP');
   await program.printed(/nothing changed/);
   await writeFile(file, yamlOf(['survival'], 'debug'));
@@ -64,7 +64,7 @@ it('SIGHUP takes on another configuration, and servers that stay keep their sock
   await until('gameserver_collection_up', {}, [1]);
 });
 
-it('SIGHUP with a broken configuration changes nothing, and the next good one is taken on', async () => {
+it('SIGHUP with an invalid configuration changes nothing, and the next valid one is applied', async () => {
   const { file, program, until } = await serve();
   await writeFile(file, yamlOf(['lobby']).replace('url:', 'ulr:'));
   program.kill('SIGHUP');
@@ -80,7 +80,7 @@ it('SIGHUP with a broken configuration changes nothing, and the next good one is
   expect(program.stderr).not.toContain(panel.apiKey);
 });
 
-it('POST /-/reload is for those who enabled it', async () => {
+it('POST /-/reload only works if it is enabled', async () => {
   const closed = await serve();
   expect((await fetch(`${closed.url}/-/reload`, { method: 'POST' })).status).toBe(403);
   const open = await serve(['--web.enable-lifecycle']);
@@ -91,7 +91,7 @@ it('POST /-/reload is for those who enabled it', async () => {
   ]);
 });
 
-it('POST /-/reload takes the host of --web.external-url', async () => {
+it('POST /-/reload accepts the host of --web.external-url', async () => {
   const { url } = await serve([
     '--web.enable-lifecycle',
     '--web.external-url=https://metrics.example.com/game',

@@ -16,16 +16,16 @@ import {
   VARIABLE_KEY,
 } from './every-fault.ts';
 
-/** The keys, the proxy's password, and what every JWT begins with. */
+/** The keys, the proxy's password, and the common start of every JWT. */
 const SECRET = /TopSecret|eyJ/;
 
 /**
- * How much faster than real time the panel and the exporter run, each in a process of its own. At twice this speed a busy machine is
- * too slow for their deadlines now and then.
+ * How much faster than real time the panel and the exporter run, in separate processes. At twice this speed a busy machine is
+ * sometimes too slow for their deadlines.
  */
 const SPEED = 8;
 
-/** Milliseconds, on the run's fast clock, from one try of a blocked server to the next, at most. */
+/** Maximum milliseconds, on the run's fast clock, between two tries of a blocked server. */
 const SLOW_RETRY_MS = 330_000;
 
 const WARN: ReadonlySet<string> = new Set(['warn', 'error']);
@@ -41,12 +41,12 @@ interface Line {
 let panel: Simulator;
 let exporter: ServedProgram;
 let yaml: string;
-/** What the exporter printed until the panel as a whole went away. */
+/** What the exporter printed until the whole panel became unreachable. */
 let printedBeforeOutage: string;
-/** Every page and every exposition that it served, in the middle of things and at the end. */
+/** Every page and every exposition that it served, during the faults and at the end. */
 let pages: readonly string[] = [];
 
-/** Minutes of an exporter's life among all the trouble that there is, from its start to its end. */
+/** Minutes of an exporter's life with all faults, from its start to its end. */
 beforeAll(async () => {
   const clock = new FastClock(SPEED);
   panel = await startSimulator({
@@ -71,7 +71,7 @@ beforeAll(async () => {
   await exporter.until('gameserver_panel_up', { panel: 'revoked' }, [0]);
   await keepPages();
   await until(() => expect(clock.now() - startedAt).toBeGreaterThan(SLOW_RETRY_MS));
-  // A server that was blocked late is retried later.
+  // A server that was blocked late is retried late.
   await until(() => expect(untouched()).toEqual([]));
   await keepPages();
   printedBeforeOutage = exporter.process.stderr;
@@ -102,7 +102,7 @@ async function keepPages(): Promise<void> {
   pages = [...pages, ...(await Promise.all(answers.map((answer) => answer.text())))];
 }
 
-/** The lines that hold a secret, each cut to what may be shown. */
+/** The lines that contain a secret, each truncated to what may be shown. */
 function leaks(text: string): readonly string[] {
   return text
     .split('\n')
@@ -123,13 +123,13 @@ const callsFor = (name: string) =>
 const untouched = () => TROUBLED.filter((name) => callsFor(name).length < 2);
 
 describe('a whole run with every fault', () => {
-  it('met them all, and issued tokens all the while', () => {
+  it('encounters all of them, with new tokens issued all the time', () => {
     expect(untouched()).toEqual([]);
     const issued = panel.record.calls.filter(
       ({ endpoint, status }) => endpoint === 'websocket' && status === 200,
     );
     expect(issued.length).toBeGreaterThan(100);
-    // The panel's echo of the header came as far as the log, where the key is struck out.
+    // The panel's echo of the header reached the log, where the key is redacted.
     expect(exporter.process.stderr).toContain('Authorization: Bearer ***');
     expect(pages.join('')).toContain('Authorization: Bearer ***');
   });
@@ -146,13 +146,13 @@ describe('a whole run with every fault', () => {
     expect(leaks(exporter.process.stderr)).toEqual([]);
   });
 
-  it('shows none on a page or among the metrics', () => {
+  it('shows none on a page or in the metrics', () => {
     const shown = pages.join('\n');
     for (const { name } of SERVERS) expect(shown.includes(`<td>${name}</td>`), name).toBe(true);
     expect(leaks(shown)).toEqual([]);
   });
 
-  it('has none in what check prints', async () => {
+  it('has none in the output of check', async () => {
     const file = await configFile(yaml);
     const check = runProgram(['check', file], { env: { VARIABLE_KEY } });
     expect(await check.ended).toMatchObject({ code: 0 });
@@ -160,33 +160,33 @@ describe('a whole run with every fault', () => {
   });
 });
 
-/** What the log has of each server's condition for those who don't look for details. */
-function conditionsTold(text: string): ReadonlyMap<string, readonly string[]> {
-  const told = new Map<string, string[]>();
+/** The log's lines about each server's condition, without details. */
+function conditionLines(text: string): ReadonlyMap<string, readonly string[]> {
+  const linesByServer = new Map<string, string[]>();
   for (const { server, condition, level, msg } of linesOf(text)) {
     if (server === undefined || condition === undefined || level === 'debug') continue;
-    told.set(server, [...(told.get(server) ?? []), msg]);
+    linesByServer.set(server, [...(linesByServer.get(server) ?? []), msg]);
   }
-  return told;
+  return linesByServer;
 }
 
-describe('the log of servers in lasting trouble', () => {
-  // These stream for a while, so that their condition does change.
+describe('the log of servers with lasting problems', () => {
+  // These stream for a while, so their condition does change.
   const steady = TROUBLED.filter((name) => name !== 'silent' && name !== 'websocket-delay');
 
   it('has a line for each change, not one for each retry', () => {
-    const told = conditionsTold(printedBeforeOutage);
-    // At most: it can't be observed; it is polled.
+    const linesByServer = conditionLines(printedBeforeOutage);
+    // At most two: it can't be observed, and it is polled.
     const wordy = steady.filter((name) => {
-      const lines = told.get(name) ?? [];
+      const lines = linesByServer.get(name) ?? [];
       return lines.length > 2 || new Set(lines).size < lines.length;
     });
-    expect(wordy.map((name) => [name, told.get(name)])).toEqual([]);
+    expect(wordy.map((name) => [name, linesByServer.get(name)])).toEqual([]);
     const retries = steady.reduce((sum, name) => sum + callsFor(name).length, 0);
     expect(retries).toBeGreaterThan(5 * steady.length);
   });
 
-  it('has one line of a key that is refused, none for each of its servers', () => {
+  it('has one line about a rejected key, none for each of its servers', () => {
     const lines = linesOf(printedBeforeOutage).filter(
       (line) => line.panel === 'revoked' && WARN.has(line.level),
     );

@@ -15,7 +15,7 @@ import { type PrometheusUnderTest, startPrometheus } from '../support/prometheus
 
 const hasPrometheus = await ensureDebianPackage('prometheus', 'prometheus');
 
-/** Real milliseconds that a condition may take to come true: generous, since machines are shared. */
+/** Real milliseconds in which a condition must become true: generous, because machines are shared. */
 const PATIENCE = { timeout: 40_000, interval: 100 };
 const PASSWORD = 'TopSecretOfAlice';
 
@@ -48,7 +48,7 @@ afterEach(async () => {
   await endPrograms();
 });
 
-/** Writes the file that asks for TLS, client certificates and a password, and what it names. */
+/** Writes a web configuration with TLS, client certificates and a password, and the files it names. */
 async function writeWebConfig(): Promise<void> {
   web = join(folder, 'web.yml');
   await write({
@@ -128,7 +128,7 @@ describe.skipIf(!hasPrometheus)('a real Prometheus', () => {
     expect(found).toHaveLength(6);
   });
 
-  it('goes on scraping while certificate and password are changed', async () => {
+  it('keeps scraping while certificate and password are replaced', async () => {
     await writeWebConfig();
     const { process, url } = await serve('--web.config.file', web);
     const { state } = await scrapes([...TLS(['cert', 'key']), ...PASSWORDS()], url);
@@ -142,7 +142,7 @@ describe.skipIf(!hasPrometheus)('a real Prometheus', () => {
 });
 
 describe('the program', () => {
-  it('listens on every address, and tells each with its scheme', async () => {
+  it('listens on every address, and prints each with its scheme', async () => {
     await writeWebConfig();
     const { process, url } = await serve('--web.config.file', web, '--web.listen-address', '[::1]:0');
     await process.printed(/serving metrics on https:\/\/\[::1\]:\d+\/metrics/);
@@ -152,7 +152,7 @@ describe('the program', () => {
     expect([status, headers['strict-transport-security']]).toEqual([200, 'max-age=31536000']);
   });
 
-  it('says nothing of hashes, keys and passwords', async () => {
+  it('prints no hashes, keys or passwords', async () => {
     await writeWebConfig();
     const { process, url } = await serve('--web.config.file', web, '--log.level', 'debug');
     const own = { ca, cert: client.cert, key: client.key };
@@ -164,7 +164,7 @@ describe('the program', () => {
 
   it.each([
     [
-      'that is not there',
+      'that is missing',
       () => join(folder, 'missing.yml'),
       /^error: \S+missing\.yml: can't be read: there is no such file; correct --web\.config\.file\n$/,
     ],
@@ -193,7 +193,7 @@ describe('the program', () => {
     expect(check.stderr).toContain(process.stderr.replace('error: ', ''));
   });
 
-  it('ends with 1 where one address can’t be had, and names it', async () => {
+  it('ends with 1 if one address is in use, and names it', async () => {
     const config = await configFile(configFor(panel));
     const { port } = new URL(panel.url);
     const listen = ['--web.listen-address', '127.0.0.1:0', '--web.listen-address', `127.0.0.1:${port}`];

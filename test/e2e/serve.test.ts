@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { afterEach, describe, expect, it } from 'vitest';
 import { configFile, endPrograms, metricsAt, runProgram, serveProgram } from '../support/program.ts';
 
-/** A panel on a port where nothing listens: the lowest, which nobody is given. */
+/** A panel on a port where nothing listens: the lowest one, which the system never assigns. */
 const YAML = [
   'panels:',
   '  - name: main',
@@ -34,7 +34,7 @@ async function leavePort(): Promise<void> {
 }
 
 describe('serve', () => {
-  it('names a port that is taken, in one line', async () => {
+  it('reports a port in use in one line', async () => {
     const port = await takePort();
     const file = await configFile(YAML);
     const listen = ['--web.listen-address', `127.0.0.1:${port}`];
@@ -46,7 +46,7 @@ describe('serve', () => {
     );
   });
 
-  it('answers soon after its start though the panel is down', async () => {
+  it('answers soon after its start even if the panel is down', async () => {
     const startedAt = performance.now();
     const { scrape, until } = await serveProgram({ yaml: YAML });
     await scrape();
@@ -66,7 +66,7 @@ describe('serve', () => {
 describe('logs', () => {
   const UNREACHABLE = /panel main .* panel unreachable/;
 
-  it('are JSON where they don’t go to a terminal', async () => {
+  it('are JSON unless they go to a terminal', async () => {
     const { process } = await serveProgram({ yaml: YAML });
     await process.printed(UNREACHABLE);
     const lines = process.stderr.trimEnd().split('\n');
@@ -75,7 +75,7 @@ describe('logs', () => {
     expect(process.stdout).toBe('');
   });
 
-  it('are pretty where that is asked for, and the flag wins over the configuration', async () => {
+  it('are pretty on request, and the flag takes precedence over the configuration', async () => {
     const yaml = `${YAML}\nlog: { format: json }`;
     const { process } = await serveProgram({ yaml, flags: ['--log.format', 'pretty'] });
     await process.printed(UNREACHABLE);
@@ -83,13 +83,13 @@ describe('logs', () => {
     expect(process.stderr).toMatch(/INFO.*serving metrics on/);
   });
 
-  it('are at the level of the configuration', async () => {
+  it('have the level of the configuration', async () => {
     const { process } = await serveProgram({ yaml: `${YAML}\nlog: { level: debug }` });
     await process.printed(UNREACHABLE);
     expect(process.stderr).toMatch(/^\{"level":"debug",/m);
   });
 
-  it('are at the level of the flag, which wins', async () => {
+  it('have the level of the flag, which takes precedence', async () => {
     const port = await takePort();
     await leavePort();
     const file = await configFile(`${YAML}\nlog: { level: debug }`);

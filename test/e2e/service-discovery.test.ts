@@ -24,7 +24,7 @@ interface ScrapeConfig {
   readonly job_name: string;
 }
 
-/** The scrape configuration of this job, as the page has it. */
+/** The scrape configuration of this job from the page. */
 function jobOf(name: string): ScrapeConfig {
   const jobs = fencedBlocks({ text: PAGE }, 'yaml')
     .filter((block) => block.startsWith('scrape_configs:'))
@@ -47,7 +47,7 @@ async function portOf(server: Server): Promise<number> {
   return (server.address() as AddressInfo).port;
 }
 
-/** Something that is scraped: it serves these series, whichever are there by then. */
+/** A scrape target that serves these series, as they are at the time of the scrape. */
 function serving(series: () => readonly string[]): Promise<number> {
   const server = createHttpServer((_request, response) => {
     response.setHeader('Connection', 'close');
@@ -69,7 +69,7 @@ async function closedPort(): Promise<number> {
   return port;
 }
 
-/** A blackbox_exporter with the page's configuration; gives its `host:port`. */
+/** A blackbox_exporter with the page's configuration; returns its `host:port`. */
 async function startBlackbox(): Promise<string> {
   const folder = await mkdtemp(join(tmpdir(), 'blackbox-'));
   const file = join(folder, 'blackbox.yml');
@@ -86,7 +86,7 @@ async function startBlackbox(): Promise<string> {
   return address;
 }
 
-describe.skipIf(!hasPrograms)('a real Prometheus that discovers servers by the exporter', () => {
+describe.skipIf(!hasPrograms)('a real Prometheus that discovers servers through the exporter', () => {
   let panel: Simulator;
   let exporter: ServedProgram;
   let prometheus: PrometheusUnderTest;
@@ -137,7 +137,7 @@ describe.skipIf(!hasPrograms)('a real Prometheus that discovers servers by the e
     return ['panels:', '  - name: main', ...lines.map((line) => `    ${line}`)].join('\n');
   }
 
-  /** The page's jobs, with this test's addresses in place of the page's and without long waits. */
+  /** The page's jobs, with this test's addresses and without long waits. */
   function prometheusYaml(monitor: string, blackbox: string): string {
     const jobs = ['in-game', 'gameserver-tcp', 'mc-monitor'].map((name) =>
       Object.assign(jobOf(name), { scrape_interval: '1s' }),
@@ -160,7 +160,7 @@ describe.skipIf(!hasPrograms)('a real Prometheus that discovers servers by the e
     server_id: panel.server(name).identifier,
   });
 
-  /** The series of a query, with the labels that say which server they are about. */
+  /** The series of a query, with the labels that identify their server. */
   async function found(expression: string) {
     const series = await prometheus.query(expression);
     return series
@@ -172,7 +172,7 @@ describe.skipIf(!hasPrograms)('a real Prometheus that discovers servers by the e
       .toSorted((one, other) => (one.labels.server ?? '').localeCompare(other.labels.server ?? ''));
   }
 
-  it('has the targets, under the labels of the exporter', async () => {
+  it("has the targets, with the exporter's labels", async () => {
     await until(async () => {
       const targets = (await prometheus.targets()).filter(({ labels }) => labels['job'] === 'in-game');
       expect(targets).toMatchObject([
@@ -192,7 +192,7 @@ describe.skipIf(!hasPrograms)('a real Prometheus that discovers servers by the e
       ]),
     ));
 
-  it('probes by blackbox_exporter', () =>
+  it('probes through blackbox_exporter', () =>
     until(async () =>
       expect(await found('probe_success')).toEqual([
         { labels: labelsOf('lobby'), instance: `127.0.0.1:${games.closed}`, value: 0 },
@@ -205,7 +205,7 @@ describe.skipIf(!hasPrograms)('a real Prometheus that discovers servers by the e
     { labels: labelsOf('survival'), instance: `127.0.0.1:${games.open}`, value: games.open },
   ];
 
-  it("keeps each server's own series of mc-monitor", async () => {
+  it('keeps the series of mc-monitor apart by server', async () => {
     await until(async () =>
       expect(await found('minecraft_status_players_online_count{job="mc-monitor"}')).toEqual(monitored()),
     );
@@ -213,12 +213,12 @@ describe.skipIf(!hasPrograms)('a real Prometheus that discovers servers by the e
     expect(await found('go_goroutines{job="mc-monitor"}')).toEqual([]);
   });
 
-  it('joins what mc-monitor says of all servers at once', async () => {
+  it('joins a scrape of mc-monitor for all servers', async () => {
     const query = fencedBlocks({ text: PAGE }, 'promql').find((block) => block.includes('mc-monitor-all'));
     await until(async () => expect(await found(query ?? '')).toEqual(monitored()));
   });
 
-  it('took in all samples', () => {
+  it('stored all samples', () => {
     expect(prometheus.log).not.toMatch(/Error on ingesting|Append failed|level=error|Unable to refresh/);
   });
 });

@@ -6,16 +6,16 @@ import { startSimulator } from '../../src/simulator/simulator.ts';
 import { hasChromium, launchChromium } from '../support/chromium.ts';
 import { configFor, type ExporterUnderTest, fastClock, startExporter } from '../support/exporter.ts';
 
-/** Real milliseconds that a condition may take to come true: generous, since machines are shared. */
+/** Real milliseconds in which a condition must become true: generous, because machines are shared. */
 const PATIENCE = { timeout: 40_000 };
 
-/** Seconds of the page pass in a tenth of one. */
+/** A second of the page passes in a tenth of one. */
 const SPEED = 10;
 
 const GIB = 2 ** 30;
 const WIDTHS = [375, 768, 1_000, 1_280];
 
-/** In the order of the configuration, which is not that of the page. */
+/** In the order of the configuration, which differs from the page's. */
 const SERVERS = [
   { name: 'calm', profile: 'steady' },
   { name: 'spare', profile: 'offline' },
@@ -101,7 +101,7 @@ const untilUrgent = async () => {
 };
 
 describe.skipIf(!hasChromium)('what needs attention', () => {
-  it('comes first, is counted, and every count is a filter', async () => {
+  it('comes first and is counted, and every count is a filter', async () => {
     await untilUrgent();
     const attention = tile('5 need attention');
     expect(await attention.getAttribute('aria-pressed')).toBe('false');
@@ -126,7 +126,7 @@ describe.skipIf(!hasChromium)('what needs attention', () => {
     expect(await page.title()).toBe('(5) 3/8 running · gameserver-exporter');
   });
 
-  it('says the cause and what to do in its row; method and address are in the opened one', async () => {
+  it('shows cause and action in its row, method and address in the opened one', async () => {
     await untilUrgent();
     expect(await row('broken').locator('td.trouble').textContent()).toMatch(
       /^node gave up, exit code 139\d+ (s|min) agoSee the cause in its console\. Then start it\.$/,
@@ -137,7 +137,7 @@ describe.skipIf(!hasChromium)('what needs attention', () => {
     await expect.poll(() => page.locator('.troubles .observed').textContent(), PATIENCE).toMatch(/\S+ \S+/);
   });
 
-  it('leaves servers alone that are suspended, or off as they may be', async () => {
+  it('excludes servers that are suspended, or off as expected', async () => {
     await untilUrgent();
     for (const name of NEUTRAL) expect(await row(name).getAttribute('data-attention')).toBeNull();
     expect(await row('spare').locator('.badge').getAttribute('data-state')).toBe('offline');
@@ -146,7 +146,7 @@ describe.skipIf(!hasChromium)('what needs attention', () => {
     expect(await row('broken').locator('.badge').getAttribute('data-state')).toBe('down');
   });
 
-  it('is on a phone too, with the disk; below 1,000 px servers are cards, and nothing is cut', async () => {
+  it('is visible on a phone too, with the disk; below 1,000 px servers are cards, and nothing is clipped', async () => {
     await untilUrgent();
     const display = () => page.evaluate(`getComputedStyle(document.querySelector('tr.server')).display`);
     await page.setViewportSize({ width: 1_000, height: 900 });
@@ -164,7 +164,7 @@ describe.skipIf(!hasChromium)('what needs attention', () => {
   });
 });
 
-/** The texts of badges and of troubles that don't fit their place, or stick out of their row. */
+/** The texts of badges and problems that don't fit their place, or exceed their row. */
 const CUT = `[...document.querySelectorAll('tr.server .badge, tr.server .cause, tr.server .words')]
   .filter((part) => {
     const [own, row] = [part.getBoundingClientRect(), part.closest('tr').getBoundingClientRect()];
@@ -192,7 +192,7 @@ describe.skipIf(!hasChromium)('an open row', () => {
     await expect.poll(() => facts.textContent(), PATIENCE).toMatch(/Up for\d+ (s|min|h|d)/);
   });
 
-  it('tells times by the viewer’s clock on hover, and amounts in KiB and MiB', async () => {
+  it("shows times in the viewer's zone on hover, and sizes in KiB and MiB", async () => {
     await row('broken').click();
     const time = page.locator('.changes time').first();
     await expect.poll(() => time.getAttribute('datetime'), PATIENCE).toMatch(/^\d{4}-\d\d-\d\dT[\d:.]+Z$/);
@@ -209,7 +209,7 @@ describe.skipIf(!hasChromium)('an open row', () => {
 });
 
 describe.skipIf(!hasChromium)('when servers change places', () => {
-  it('the open row stays where it is on the screen, and the keyboard on its row', async () => {
+  it('the open row keeps its position on the screen, and its row keeps the keyboard focus', async () => {
     await untilUrgent();
     await row('calm').click();
     await page.locator('.detail .uplot').nth(2).waitFor();
@@ -228,7 +228,7 @@ describe.skipIf(!hasChromium)('when servers change places', () => {
 });
 
 describe.skipIf(!hasChromium)('the address', () => {
-  it('keeps filter, search, sort and open row, over a reload and back and forward', async () => {
+  it('keeps filter, search, sort and open row after a reload, and back and forward', async () => {
     await untilUrgent();
     await tile('5 need attention').click();
     await page.locator('th.cpu').getByRole('button').click();
@@ -255,7 +255,7 @@ describe.skipIf(!hasChromium)('the address', () => {
     expect(query()).toBe(all);
   });
 
-  it('of nothing that there is shows that no server matches, and the way back', async () => {
+  it('with filters that match nothing shows that no server matches, and a link to show all', async () => {
     await page.goto(`${exporter.url}/?q=nobody&show=state%3Arunning`);
     const none = page.getByText('No server matches.');
     await none.waitFor();
@@ -265,7 +265,7 @@ describe.skipIf(!hasChromium)('the address', () => {
   });
 });
 
-/** What axe finds in the page as it is, in both themes and these widths. */
+/** What axe finds in the current page, in both themes and these widths. */
 async function violations(widths: readonly number[] = WIDTHS): Promise<readonly string[]> {
   const found: string[] = [];
   await page.evaluate(axe.source);
@@ -284,24 +284,24 @@ async function violations(widths: readonly number[] = WIDTHS): Promise<readonly 
 }
 
 describe.skipIf(!hasChromium)('axe finds no violation', () => {
-  it('in a troubled fleet with an open row', async () => {
+  it('in a fleet with problems and an open row', async () => {
     await untilUrgent();
     await tile('5 need attention').click();
     await row('broken').click();
     await page.locator('.detail .uplot').nth(2).waitFor();
     await page.locator('.changes li').first().waitFor();
-    // As many changes as make the list scroll.
+    // Enough changes to make the list scroll.
     await page.evaluate(`document.querySelector('.changes').style.maxHeight = '2rem'`);
     expect(await violations()).toEqual([]);
   }, 120_000);
 
-  it('where no server matches', async () => {
+  it('if no server matches', async () => {
     await page.getByRole('searchbox').fill('nobody');
     await page.getByText('No server matches.').waitFor();
     expect(await violations([375, 768, 1_280])).toEqual([]);
   }, 120_000);
 
-  it('where there are no servers', async () => {
+  it('if there are no servers', async () => {
     const empty = await startSimulator({ clock: fastClock(SPEED), servers: [] });
     const yaml = `panels: [{ name: main, url: "${empty.url}", api_key: "${empty.apiKey}", discover: {} }]`;
     const other = await startExporter({ yaml, clock: fastClock(SPEED) });

@@ -7,13 +7,13 @@ import { startSimulator } from '../../src/simulator/simulator.ts';
 import { hasChromium, launchChromium } from '../support/chromium.ts';
 import { configFor, type ExporterUnderTest, fastClock, startExporter } from '../support/exporter.ts';
 
-/** Real milliseconds that a condition may take to come true: generous, since machines are shared. */
+/** Real milliseconds in which a condition must become true: generous, because machines are shared. */
 const PATIENCE = { timeout: 40_000 };
 
-/** Seconds of the page pass in a fifth of one. */
+/** A second of the page passes in a fifth of one. */
 const SPEED = 5;
 
-/** Rows that may be drawn, however many servers there are. */
+/** The number of rows that may be drawn, however many servers there are. */
 const MAX_DRAWN = 60;
 
 const HOSTILE = `<img src=x onerror="alert(1)">' &amp; <b>bold</b> \u202egnp.exe`;
@@ -51,7 +51,7 @@ async function start(servers?: number | readonly ServerSpec[]): Promise<void> {
   exporter = await startExporter({ yaml: configFor(panel), clock });
 }
 
-/** Opens the page; whatever the browser complains of fails the test that asks for `troubles`. */
+/** Opens the page; any complaint of the browser fails the test that checks `troubles`. */
 async function open(options: BrowserContextOptions = {}): Promise<Page> {
   const context = await browser.newContext({ viewport: { width: 1_280, height: 800 }, ...options });
   const page = await context.newPage();
@@ -75,7 +75,7 @@ const focused = (page: Page) =>
   page.evaluate<string>(`document.activeElement.querySelector('.name')?.textContent`);
 
 describe.skipIf(!hasChromium)('the status page in a browser', () => {
-  it('loads, takes nothing from elsewhere, and lives', async () => {
+  it('loads, requests nothing from other hosts, and updates itself', async () => {
     await start();
     const page = await open();
     const addresses: string[] = [];
@@ -118,7 +118,7 @@ describe.skipIf(!hasChromium)('the status page in a browser', () => {
     expect(troubles).toEqual([]);
   });
 
-  it('sorts by a column, both ways and not at all, and says so', async () => {
+  it('sorts by a column, in both directions and not at all, and shows it', async () => {
     // None of them crashes meanwhile, which would change the order by attention.
     await start(
       DEMO_SERVERS.filter(({ crashEveryMs, profile }) => crashEveryMs === undefined && profile !== 'offline'),
@@ -138,7 +138,7 @@ describe.skipIf(!hasChromium)('the status page in a browser', () => {
     expect([await names(page), await heading.getAttribute('aria-sort')]).toEqual([configured, null]);
   });
 
-  it('searches, and narrows to what a count of the summary counts', async () => {
+  it('can be searched, and filtered by a count of the summary', async () => {
     await start();
     const page = await open();
     await page.getByRole('searchbox').fill('VALHEIM');
@@ -155,7 +155,7 @@ describe.skipIf(!hasChromium)('the status page in a browser', () => {
     expect(await names(page)).toHaveLength(12);
   });
 
-  it('is used by the keyboard', async () => {
+  it('can be used with the keyboard', async () => {
     await start();
     const page = await open();
     await page.keyboard.press('/');
@@ -179,7 +179,7 @@ describe.skipIf(!hasChromium)('the status page in a browser', () => {
     expect(troubles).toEqual([]);
   });
 
-  it('survives a restart of the exporter: it says so, tries again, and is live with what is new', async () => {
+  it('survives a restart of the exporter: it says so, reconnects, and shows new data', async () => {
     await start();
     const page = await open();
     await row(page, 'survival').click();
@@ -217,7 +217,7 @@ describe.skipIf(!hasChromium)('the status page in a browser', () => {
     expect(troubles).toEqual([]);
   });
 
-  it('shows in the card of a panel why it is down, and what to do, with and without its script', async () => {
+  it('shows why a panel is down and what to do in its card, with and without the script', async () => {
     await start();
     const page = await open();
     const problem = page.locator('.panel .problem');
@@ -233,7 +233,7 @@ describe.skipIf(!hasChromium)('the status page in a browser', () => {
     await expect.poll(() => problem.count(), PATIENCE).toBe(0);
   });
 
-  it('is a plain table without its script', async () => {
+  it('is a plain table without the script', async () => {
     await start();
     await exporter.until('gameserver_exporter_servers', { condition: 'streaming' }, 11);
     const page = await open({ javaScriptEnabled: false });
@@ -241,7 +241,7 @@ describe.skipIf(!hasChromium)('the status page in a browser', () => {
     expect(await page.locator('.plain tbody tr').first().textContent()).toContain('survivalrunningstreaming');
   });
 
-  it('is dark where the system is, and where a person chooses', async () => {
+  it('is dark if the system is, or if the user chooses it', async () => {
     await start();
     const light = 'rgb(244, 246, 249)';
     const dark = 'rgb(14, 19, 26)';
@@ -257,7 +257,7 @@ describe.skipIf(!hasChromium)('the status page in a browser', () => {
     expect(await ground(page)).toBe(dark);
   });
 
-  it('fits a phone: nothing is wider than the screen, and a list sorts', async () => {
+  it('fits a phone: nothing is wider than the screen, and a list changes the order', async () => {
     await start();
     const page = await open({ viewport: { width: 360, height: 740 }, isMobile: true, hasTouch: true });
     const width = () => page.evaluate<number>('document.documentElement.scrollWidth');
@@ -270,7 +270,7 @@ describe.skipIf(!hasChromium)('the status page in a browser', () => {
     expect(troubles).toEqual([]);
   });
 
-  it('works below the path of a proxy: every request stays beside the page', async () => {
+  it('works below the path of a proxy: every request stays relative to the page', async () => {
     await start();
     const context = await browser.newContext();
     const page = await context.newPage();
@@ -288,7 +288,7 @@ describe.skipIf(!hasChromium)('the status page in a browser', () => {
 });
 
 describe.skipIf(!hasChromium)('5,000 servers in a browser', () => {
-  it('are drawn only where seen, scroll to the last, and sort', async () => {
+  it('are drawn only where visible, scroll to the last, and sort', async () => {
     await start(5_000);
     const page = await open();
     const drawn = () => page.locator('tr.server').count();

@@ -6,10 +6,10 @@ import { startSimulator } from '../../src/simulator/simulator.ts';
 import { configFor } from '../support/exporter.ts';
 import { endPrograms, type ServedProgram, serveProgram } from '../support/program.ts';
 
-/** The promise to whoever sends the signal. */
+/** The promised time after a signal. */
 const STOP_MS = 5_000;
 
-/** So many that a scrape outgrows what lies between two programs unread. */
+/** Enough servers that a scrape exceeds what fits unread between two programs. */
 const MANY_SERVERS = 6_000;
 
 let panel: Simulator;
@@ -27,7 +27,7 @@ function until(check: () => void): Promise<void> {
   return vi.waitFor(check, { timeout: 20_000, interval: 20 });
 }
 
-/** The calls go out as fast as the test wants its sockets. */
+/** Calls are allowed as fast as the test needs its sockets. */
 const serve = () => serveProgram({ yaml: configFor(panel, ['requests_per_minute: 6000']) });
 
 async function expectStop({ process }: ServedProgram, signal: 'SIGTERM' | 'SIGINT'): Promise<void> {
@@ -37,7 +37,7 @@ async function expectStop({ process }: ServedProgram, signal: 'SIGTERM' | 'SIGIN
   expect(performance.now() - signalledAt).toBeLessThan(STOP_MS);
 }
 
-/** Configures servers of which no panel knows: their series are there all the same. */
+/** Configures servers that no panel knows: their series exist anyway. */
 function manyServers(): string {
   const ids = Array.from({ length: MANY_SERVERS }, (_, index) => (index + 0x10_00_00_00).toString(16));
   return [
@@ -50,7 +50,7 @@ function manyServers(): string {
   ].join('\n');
 }
 
-/** Asks for the metrics and reads no more than the beginning of the answer. */
+/** Requests the metrics and reads only the start of the answer. */
 async function slowScrape(url: string): Promise<{ socket: Socket; begun: Buffer }> {
   const { hostname, port } = new URL(url);
   const socket = connect(Number(port), hostname);
@@ -60,7 +60,7 @@ async function slowScrape(url: string): Promise<{ socket: Socket; begun: Buffer 
   return { socket, begun };
 }
 
-/** Waits until the exporter takes no more connections: it is stopping. */
+/** Waits until the exporter accepts no more connections: it is stopping. */
 async function untilStopping({ url }: ServedProgram): Promise<void> {
   await vi.waitFor(() => expect(fetch(`${url}/-/healthy`)).rejects.toThrow('fetch failed'), {
     timeout: 5_000,
@@ -70,7 +70,7 @@ async function untilStopping({ url }: ServedProgram): Promise<void> {
 
 describe('a signal', () => {
   it.each(['SIGTERM', 'SIGINT'] as const)(
-    '%s closes every socket with 1000 and ends with 0',
+    '%s closes every socket with 1000 and ends the exporter with 0',
     async (signal) => {
       const exporter = await serve();
       await exporter.until('gameserver_exporter_sockets', { state: 'streaming' }, [11]);
@@ -92,7 +92,7 @@ describe('a signal', () => {
     await expectStop(exporter, 'SIGTERM');
   });
 
-  it('ends it in time while upgrades hang, auth is ignored and sockets are half open', async () => {
+  it('ends the exporter in time while upgrades hang, auth is ignored and sockets are half open', async () => {
     panel.failSockets({ kind: 'hang-upgrade', server: 'survival' });
     panel.failSockets({ kind: 'ignore-auth', server: 'creative' });
     const exporter = await serve();
@@ -101,7 +101,7 @@ describe('a signal', () => {
     await expectStop(exporter, 'SIGTERM');
   });
 
-  it('ends it in time while the panel is down', async () => {
+  it('ends the exporter in time while the panel is down', async () => {
     await panel.stopListening();
     const exporter = await serve();
     await exporter.process.printed(/panel unreachable/);
@@ -109,7 +109,7 @@ describe('a signal', () => {
   });
 });
 
-describe('a scrape in flight', () => {
+describe('a scrape during a stop', () => {
   it('is answered in full', async () => {
     const exporter = await serveProgram({ yaml: manyServers() });
     const { socket, begun } = await slowScrape(exporter.url);
@@ -127,7 +127,7 @@ describe('a scrape in flight', () => {
     expect(await exporter.process.ended).toEqual({ code: 0, signal: null });
   });
 
-  it('that nobody reads holds nothing up for long', async () => {
+  it('that nobody reads delays the stop only briefly', async () => {
     const exporter = await serveProgram({ yaml: manyServers() });
     const { socket } = await slowScrape(exporter.url);
     socket.on('error', () => undefined);
