@@ -53,7 +53,7 @@ export class Reloader {
 
   async #reload(): Promise<ReloadOutcome> {
     const { load, apply, ended, log } = this.#options;
-    if (load === undefined) return this.#failed(['there is no configuration file to load again']);
+    if (load === undefined) return this.#failed(['there is no configuration file to reload']);
     try {
       const loaded = await load();
       if (this.#isStopped) return { ok: false, problems: 'the exporter is stopping' };
@@ -74,7 +74,7 @@ export class Reloader {
     const number = problems.length === 1 ? 'one problem' : `${problems.length} problems`;
     log.error(
       { problems: problems.length },
-      `reload failed for ${number}: the configuration stays as it was`,
+      `reload failed with ${number}: keeping the previous configuration`,
     );
     for (const problem of problems) log.error({}, problem);
     return { ok: false, problems: KNOWN_SECRETS.strike(problems.join('\n')) };

@@ -80,7 +80,7 @@ function urlProblem(text: string, allowInsecure: boolean): string | undefined {
   const problem = panelUrlProblem(url);
   if (problem !== undefined) return problem;
   return isClearText(url) && !allowInsecure
-    ? 'expected https, since http sends the API key in clear text (--allow-insecure permits it)'
+    ? 'expected https, because http sends the API key in clear text (--allow-insecure permits it)'
     : undefined;
 }
 

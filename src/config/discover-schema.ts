@@ -25,7 +25,7 @@ function globProblem(text: string): string | undefined {
     picomatch.makeRe(text, { debug: true, strictBrackets: true });
     return undefined;
   } catch {
-    return 'expected a glob whose brackets are in pairs; a backslash before one makes it literal';
+    return 'expected a glob with balanced brackets; escape a literal bracket with a backslash';
   }
 }
 
@@ -34,7 +34,10 @@ const globs = (what: string, example: string) =>
     .array(glob(), { error: `expected a list of globs, such as ["${example}"]` })
     .min(1, { error: 'expected at least one glob' })
     .optional()
-    .meta({ description: `Globs for ${what}, in any case; one has to fit.`, examples: [[example]] });
+    .meta({
+      description: `Case-insensitive globs for ${what}; one of them must match.`,
+      examples: [[example]],
+    });
 
 const matchShape = {
   name: globs("the server's name", 'survival-*'),
@@ -47,17 +50,17 @@ const match = () => section(`a map with globs for ${MATCH_KEYS.join(', ')}`, mat
 
 const expectRule = section('a rule, such as `- match: { name: ["prod-*"] }`', {
   match: match().meta({
-    description: 'The servers that the rule is for; every key that is given has to fit.',
+    description: 'The servers that the rule applies to; all given keys must match.',
   }),
   state: oneOf(EXPECTS).prefault('running').meta({
     description:
-      'Whether these servers are meant to run all the time (running), may be off (any), or are meant to run from the moment they were seen running until somebody stops them (auto).',
+      'Whether these servers should always run (running), may be off (any), or should run from when they were seen running until somebody stops them (auto).',
   }),
 });
 
 const queryRule = section("a rule, such as `- { match: { egg: ['Paper*'] }, type: minecraft }`", {
   match: match().meta({
-    description: 'The servers that the rule is for; every key that is given has to fit.',
+    description: 'The servers that the rule applies to; all given keys must match.',
   }),
   ...queryShape,
 });
@@ -67,29 +70,29 @@ const discoverSettings = section('true, false or a map such as { type: owner }',
     .optional()
     .meta({
       description:
-        "Whose servers: owner, those that the key's account owns; admin, those that it sees only as an administrator; admin-all, every server of the panel (an administrator's key). Default: those that the account owns or was given access to.",
+        "Which servers to list. owner: those that the key's account owns. admin: those that it can access only as an administrator. admin-all: every server of the panel (requires an administrator's key). Default: those that the account owns or was given access to.",
       examples: ['owner'],
     }),
-  interval: duration({ atLeast: '1m', because: 'every hundred servers cost a call' })
+  interval: duration({ atLeast: '1m', because: 'reading it takes one call per hundred servers' })
     .prefault('5m')
-    .meta({ description: 'How often the listing is read; at least 1m.' }),
+    .meta({ description: 'How often the listing is read; takes one call per hundred servers. At least 1m.' }),
   max_servers: count().prefault(String(DEFAULT_MAX_SERVERS)).meta({
+    default: DEFAULT_MAX_SERVERS,
     description:
-      'The most servers that are watched because the listing names them; entries in servers are not counted. Servers that are watched already stay, new ones are admitted in the order of their UUIDs, and the others are reported in the log, on the status page and by a metric.',
+      'The maximum number of discovered servers; entries in servers are not counted. Servers that are already observed stay, new ones are admitted in the order of their UUIDs, and the others are reported in the log, on the status page and by a metric.',
   }),
   include: match().prefault({}).meta({
-    description: 'Watch only the servers that fit every key given here.',
+    description: 'Observe only servers that match all given keys.',
   }),
   exclude: match().prefault({}).meta({
-    description:
-      'Leave out the servers that fit any key given here. An entry in servers is watched all the same.',
+    description: 'Exclude servers that match any given key. Entries in servers are observed anyway.',
   }),
   expect: z
     .array(expectRule, { error: 'expected a list of rules, such as [{ match: { name: ["prod-*"] } }]' })
     .prefault([])
     .meta({
       description:
-        'Which servers are meant to run all the time; the first rule that fits counts, and for a server that none fits it is auto.',
+        'Which servers should always run. The first matching rule applies; servers that match no rule get auto.',
     }),
   query: z
     .array(queryRule, {
@@ -98,19 +101,20 @@ const discoverSettings = section('true, false or a map such as { type: owner }',
     .prefault([])
     .meta({
       description:
-        'Which of these servers are asked for their players ([more](players.md)); the first rule that fits counts, and a server that none fits is not asked. Entries in servers have a query of their own.',
+        'Which of these servers are queried for their players ([more](players.md)). The first matching rule applies; servers that match no rule are not queried. Entries in servers have their own query.',
     }),
   labels: labels().meta({
-    description: 'Labels of your own on every series of these servers. Entries in servers have their own.',
+    description:
+      'Additional labels on every series of these servers. Entries in servers have their own labels.',
     examples: [{ team: 'games' }],
   }),
   mode: mode(),
 });
 
 const backupSettings = section('true, false or a map such as { interval: 1h }', {
-  interval: duration({ atLeast: '10m', because: 'every server costs a call' }).prefault('1h').meta({
+  interval: duration({ atLeast: '10m', because: 'each server takes one call' }).prefault('1h').meta({
     description:
-      "How often each server's backups are asked for; at least 10m. They are also asked for when the console socket says that a backup ended.",
+      "How often each server's backups are read; at least 10m. They are also read when the console socket reports that a backup has finished.",
   }),
 });
 

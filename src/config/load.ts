@@ -73,13 +73,13 @@ function isKeyFile(path: string): boolean {
 function contentProblem({ path }: FileReference, content: string): string | undefined {
   if (isKeyFile(path)) {
     const problem = apiKeyProblem(apiKeyOfFile(content));
-    return problem && `is no key: ${problem}`;
+    return problem && `does not contain a valid API key: ${problem}`;
   }
   const isKey = path.endsWith('.key_file');
   try {
     createSecureContext(isKey ? { key: content } : { cert: content });
     return undefined;
   } catch {
-    return isKey ? 'holds no private key in PEM, or one with a passphrase' : 'holds no certificate in PEM';
+    return isKey ? 'does not contain an unencrypted PEM private key' : 'does not contain a PEM certificate';
   }
 }

@@ -32,6 +32,6 @@ export async function parseInThread(text: string, file: string, env: Environment
     const [parsed] = (await once(worker, 'message', { signal: ended.signal })) as [ParsedConfig];
     return parsed;
   } catch (cause) {
-    throw new Error('the thread that reads the configuration ended before it was done', { cause });
+    throw new Error('the thread that parses the configuration exited before it was done', { cause });
   }
 }

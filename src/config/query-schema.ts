@@ -11,7 +11,7 @@ const TYPES = [...QUERY_TYPES];
 function typeProblem(text: string): string | undefined {
   if (isQueryType(text)) return undefined;
   const near = nearOnes(text, TYPES);
-  const hint = near.length === 0 ? 'docs/query-types.md lists them' : `did you mean ${near.join(' or ')}?`;
+  const hint = near.length === 0 ? 'see docs/query-types.md' : `did you mean ${near.join(' or ')}?`;
   return `expected a query type (${hint})`;
 }
 
@@ -40,17 +40,17 @@ export const queryShape = {
     problem: typeProblem,
     read: (text) => text,
   }).meta({
-    description: 'The game, or the protocol that it answers: one of the [query types](query-types.md).',
+    description: 'The game or its query protocol: one of the [query types](query-types.md).',
     examples: ['minecraft'],
   }),
   address: scalar({ expected: ADDRESS, problem: addressProblem, read: readAddress })
     .optional()
     .meta({
       description:
-        "Where the game is queried: `host:port`, or a host with the port of the default allocation. Default: the server's default allocation in the listing (its alias, else its IP address, and its port).",
+        "The address to query: `host:port`, or a host, which uses the port of the default allocation. Default: the server's default allocation in the listing (its alias, or else its IP address, and its port).",
       examples: ['play.example.com:2457'],
     }),
-  interval: duration({ atLeast: '10s', because: 'each query is work for the game server' })
+  interval: duration({ atLeast: '10s', because: 'each query costs the game server some work' })
     .prefault('30s')
     .meta({ description: 'How often the game is queried while the server is running; at least 10s.' }),
 };

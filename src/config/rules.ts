@@ -49,7 +49,7 @@ function checkClearText(panel: TreeMap, path: Path): readonly SettingProblem[] {
   const url = textIn(panel, 'url');
   if (url === undefined || !isClearText(url) || panel['allow_insecure'] === 'true') return [];
   const message =
-    'expected https, since http sends the API key in clear text (allow_insecure: true permits it)';
+    'expected https, because http sends the API key in clear text (allow_insecure: true permits it)';
   return [{ path: [...path, 'url'], message, at: 'value' }];
 }
 
@@ -61,7 +61,7 @@ function checkTls(panel: TreeMap, path: Path): readonly SettingProblem[] {
     .filter((key) => key in tls && pair.some((other) => !(other in tls)))
     .map((key) => ({
       path: [...path, 'tls_config', key],
-      message: `expected ${key === 'cert_file' ? 'key_file' : 'cert_file'} beside it: a client certificate needs both`,
+      message: `expected ${key === 'cert_file' ? 'key_file' : 'cert_file'} as well: a client certificate needs both`,
       at: 'key',
     }));
 }
@@ -73,7 +73,7 @@ function checkSources(panel: TreeMap, path: Path): readonly SettingProblem[] {
   const isEmpty = Array.isArray(servers) && servers.length === 0;
   if ((discover !== undefined && discover !== 'false') || (servers !== undefined && !isEmpty)) return [];
   const what = isEmpty ? 'at least one server' : 'a list of servers';
-  const message = `expected ${what}, or discover to take them from the panel`;
+  const message = `expected ${what}, or discover: true to take them from the panel`;
   return [{ path: [...path, 'servers'], message, at: 'value' }];
 }
 
@@ -81,7 +81,7 @@ function checkSources(panel: TreeMap, path: Path): readonly SettingProblem[] {
 function checkQueries(panel: TreeMap, path: Path): readonly SettingProblem[] {
   if (panel['limits_from_listing'] !== 'false' || panel['discover'] !== undefined) return [];
   const message =
-    'expected the address to query, with its port, since the listing is not read (limits_from_listing: false)';
+    'expected the address to query, with its port, because the listing is not read (limits_from_listing: false)';
   return mapsIn(panel, 'servers', path).flatMap(({ map, path: serverPath }): SettingProblem[] => {
     const { query } = map;
     const address = isTreeMap(query) ? (textIn(query, 'address') ?? '') : undefined;
@@ -98,8 +98,8 @@ function checkServers(panel: TreeMap, panelPath: Path): readonly SettingProblem[
     ({ path }) => [...path, 'id'],
     ({ map }, before, place) =>
       isSameServer(idsIn(map), idsIn(before.map))
-        ? `is the same server as ${place}`
-        : `is another UUID with the same first 8 characters as ${place}; they tell the servers of a panel apart`,
+        ? `expected each server once (already listed at ${place})`
+        : `expected an id whose first 8 characters are unique in the panel (${place} has the same)`,
   );
   // A server that is listed twice also has its default name twice: that is one mistake, not two.
   const reported = new Set(sameServer.map(({ path }) => formatPath(path)));
@@ -113,7 +113,7 @@ function checkServers(panel: TreeMap, panelPath: Path): readonly SettingProblem[
 }
 
 function sameNameWords(_entry: unknown, _before: unknown, place: string): string {
-  return `is the same name as ${place}`;
+  return `expected a unique name (already used by ${place})`;
 }
 
 function idsIn(server: TreeMap): { readonly id: string } {

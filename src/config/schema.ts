@@ -7,55 +7,61 @@ import { name, server } from './server-schema.ts';
 import {
   apiKeyProblem,
   isOrigin,
-  normalisePanelUrl,
+  normalizePanelUrl,
   panelUrlProblem,
   parseHost,
   proxyUrlProblem,
 } from './values.ts';
 
-const filePath = () => scalar({ expected: 'the path of a file', read: (text) => text || undefined });
+const filePath = () => scalar({ expected: 'a file path', read: (text) => text || undefined });
 
 const tlsConfig = section('a map of TLS settings', {
   ca_file: filePath()
     .optional()
     .meta({
       description:
-        'CA certificates (PEM) to trust instead of the public ones: for the panel, its nodes and an https proxy. Relative paths start at this file.',
+        "CA certificates (PEM) to trust instead of the public ones, for the panel, its nodes and an https proxy. A relative path is resolved from the configuration file's directory.",
       examples: ['/etc/ssl/panel-ca.pem'],
     }),
   cert_file: filePath()
     .optional()
     .meta({
-      description: 'Client certificate (PEM) for the panel and its nodes; needs key_file.',
+      description: 'Client certificate (PEM) for the panel and its nodes; requires key_file.',
       examples: ['/etc/ssl/exporter.pem'],
     }),
   key_file: filePath()
     .optional()
     .meta({
-      description: "The client certificate's private key (PEM); needs cert_file.",
+      description: "The client certificate's private key (PEM); requires cert_file.",
       examples: ['/etc/ssl/exporter.key'],
     }),
   server_name: scalar({ expected: 'a host name, such as panel.example.com', read: parseHost })
     .optional()
     .meta({
       description:
-        "The name that the panel's certificate must be for. Default: the host of url. Not used for sockets: nodes have names of their own.",
+        'The name expected in the panel certificate. Not used for sockets, because nodes have their own names. Default: the host of url.',
       examples: ['panel.example.com'],
     }),
   insecure_skip_verify: flag().prefault('false').meta({
     description:
-      'Accept any certificate, of the panel, its nodes and an https proxy: whoever is in between can read the API key.',
+      'Skip verification of the certificates of the panel, its nodes and an https proxy. Anyone who can intercept the connection can then read the API key.',
     default: false,
   }),
 });
 
 const panel = section('a panel, such as `- name: main`', {
-  name: name('panel').meta({ description: 'The `panel` label; unique.', examples: ['main'] }),
+  name: name('panel').meta({
+    description: 'The panel name, used as the `panel` label. Must be unique.',
+    examples: ['main'],
+  }),
   url: scalar({
-    expected: "the panel's base address, such as https://panel.example.com",
+    expected: 'the base URL of the panel, such as https://panel.example.com',
     problem: panelUrlProblem,
-    read: normalisePanelUrl,
-  }).meta({ description: "The panel's base address.", examples: ['https://panel.example.com'] }),
+    read: normalizePanelUrl,
+  }).meta({
+    description: 'The base URL of the panel, as opened in a browser.',
+    examples: ['https://panel.example.com'],
+  }),
   origin: scalar({
     expected: 'an origin without a trailing slash, such as https://panel.example.com',
     read: (text) => (isOrigin(text) ? text : undefined),
@@ -63,7 +69,7 @@ const panel = section('a panel, such as `- name: main`', {
     .optional()
     .meta({
       description:
-        "What to send as Origin when a socket is opened; nodes compare it with the panel's own address letter for letter. Default: the origin of url.",
+        "The Origin header for console sockets. Nodes compare it with the panel's own address character by character. Default: the origin of url.",
       examples: ['https://panel.example.com'],
     }),
   api_key: scalar({
@@ -74,45 +80,47 @@ const panel = section('a panel, such as `- name: main`', {
     .optional()
     .meta({
       description:
-        'A client API key (not one for the application API), best by a variable. Give this or api_key_file.',
+        'A client API key (not an application API key), preferably from an environment variable. Set either this or api_key_file.',
       examples: ['${PANEL_API_KEY}'],
     }),
   api_key_file: filePath()
     .optional()
     .meta({
       description:
-        'A file that holds the client API key and nothing else. Relative paths start at this file. Give this or api_key.',
+        "A file that contains only the client API key; a relative path is resolved from the configuration file's directory. Set either this or api_key.",
       examples: ['/run/secrets/panel-key'],
     }),
   requests_per_minute: count()
     .optional()
     .meta({
       description:
-        'Pins how many API calls a minute may be made. Default: 80 % of the limit that the panel tells.',
+        'The maximum number of API calls per minute. Default: 80 % of the limit that the panel reports.',
       examples: [120],
     }),
   key_per_shard: flag().prefault('false').meta({
     description:
-      'Where the servers are divided among shards: does each have an API key of another account? Otherwise they share the limit, and each takes its part of it.',
+      "With --shard: whether each shard uses another account's API key. If not, the shards share one rate limit, and each uses its part of it.",
     default: false,
   }),
   poll_interval: duration({ atLeast: '20s', because: 'the panel caches its answers for that long' })
     .prefault('30s')
     .meta({
-      description: 'How often a server without a socket is asked; at least 20s, as the panel caches.',
+      description:
+        'How often a server without a console socket is polled; at least 20s, because the panel caches its answers for that long.',
     }),
   staleness: duration().prefault('60s').meta({
-    description: "How old a server's last sample may be before its series leave.",
+    description: "The age of a server's last sample after which its series are dropped.",
   }),
   request_timeout: duration().prefault('25s').meta({
-    description: 'Deadline of one API call. Panels take up to 20s to find that a node is down.',
+    description: 'Timeout of an API call. Panels take up to 20s to detect that a node is down.',
   }),
-  connect_timeout: duration().prefault('10s').meta({ description: 'Deadline of opening a connection.' }),
+  connect_timeout: duration().prefault('10s').meta({ description: 'Timeout for opening a connection.' }),
   auth_timeout: duration().prefault('12s').meta({
-    description: "Deadline of a socket's auth; under 10s, a throttled node seems to refuse.",
+    description:
+      "Timeout for a socket's authentication. With less than 10s, a node that throttles connections looks like one that rejects them.",
   }),
   allow_insecure: flag().prefault('false').meta({
-    description: 'Allow http and ws to other hosts than this one, which sends the API key in clear text.',
+    description: 'Allow http and ws to hosts other than this machine. This sends the API key in clear text.',
     default: false,
   }),
   socket_hosts: z
@@ -123,7 +131,7 @@ const panel = section('a panel, such as `- name: main`', {
     .optional()
     .meta({
       description:
-        'The only hosts that a socket may be opened to. Default: any public host that the panel names.',
+        'The only hosts that sockets may be opened to. Default: any public host that the panel names.',
       examples: [['node1.example.com', 'node2.example.com']],
     }),
   query_hosts: z
@@ -134,45 +142,46 @@ const panel = section('a panel, such as `- name: main`', {
     .optional()
     .meta({
       description:
-        'Hosts at which games may be queried although they are loopback, link-local or cloud metadata addresses, or lead to one. Default: none, but loopback and link-local ones if the panel itself is at such an address.',
+        'Hosts at which games may be queried although they are, or resolve to, loopback, link-local or cloud metadata addresses. Default: none, or loopback and link-local addresses if the panel itself is at such an address.',
       examples: [['127.0.0.1', 'games.local']],
     }),
-  tls_config: tlsConfig.optional().meta({ description: 'TLS towards the panel.' }),
+  tls_config: tlsConfig.optional().meta({ description: 'TLS settings for the panel and its nodes.' }),
   proxy_url: scalar({
-    expected: 'an http or https address, such as http://proxy.example.com:3128',
+    expected: 'the URL of an http or https proxy, such as http://proxy.example.com:3128',
     problem: proxyUrlProblem,
     read: (text) => text,
   })
     .optional()
     .meta({
       description:
-        'http or https proxy for API calls and sockets, with user:password@ where it asks for them. Default: the one of the environment (HTTPS_PROXY, HTTP_PROXY, NO_PROXY), but none for panels and nodes on this machine.',
+        'http or https proxy for API calls and sockets, with user:password@ if it requires them. Default: HTTPS_PROXY, HTTP_PROXY and NO_PROXY from the environment, but no proxy for panels and nodes on this machine.',
       examples: ['http://proxy.example.com:3128'],
     }),
   discover: discover.meta({
     description:
-      "Watch the servers in the panel's listing, too: true for all of them, or which. Entries in servers win over what the listing says and add to it. Default: false.",
+      'Discover the servers that the panel lists, and follow changes: true for all of them, or a map that selects servers. Entries in servers override and extend the listing. Default: false.',
     examples: [true, { type: 'owner' }],
   }),
   limits_from_listing: flag().prefault('true').meta({
     description:
-      'Take node, egg, limits and states as suspended from the listing for the entries in servers, too; included in discover. What servers say themselves wins, and a panel that refuses the listing loses only this.',
+      'Read node, egg, limits and states such as suspended from the listing for the entries in servers. Limits of an entry take precedence. If the panel refuses the listing, only these facts are missing. With discover, the listing is read anyway.',
     default: true,
   }),
   backups: backups.meta({
-    description: "Ask for each server's backups: true for every hour, or how often. Default: false.",
+    description:
+      "Read each server's backups: true for every hour, or a map with an interval. Default: false.",
     examples: [true, { interval: '1h' }],
   }),
   servers: z
     .array(server, { error: 'expected a list of servers' })
     .prefault([])
-    .meta({ description: 'The servers to watch; a panel with discover may have none.' }),
+    .meta({ description: 'The servers to observe. May be omitted with discover.' }),
 });
 
 const log = section('a map with level and format', {
-  level: oneOf(LOG_LEVELS).prefault('info').meta({ description: 'The least severe lines that are logged.' }),
+  level: oneOf(LOG_LEVELS).prefault('info').meta({ description: 'The minimum severity of logged lines.' }),
   format: oneOf(LOG_FORMATS).prefault('auto').meta({
-    description: 'json, pretty, or auto: pretty in a terminal and json elsewhere.',
+    description: 'The log format; auto is pretty in a terminal and json otherwise.',
   }),
 });
 
@@ -189,15 +198,15 @@ export const configSchema = section('a map with panels', {
       },
     )
     .min(1, { error: 'expected at least one panel' })
-    .meta({ description: 'The panels whose servers are watched, one entry for each API key.' }),
+    .meta({ description: 'The panels whose servers are observed, one entry per API key.' }),
   compatibility: oneOf(COMPATIBILITIES)
     .optional()
     .meta({
       description:
-        'Serve the metrics under the names of another exporter, too, so that its dashboards go on working. Default: our own names alone.',
+        "Also serve the metrics under the names of another exporter, so that its dashboards keep working. Default: only this exporter's own names.",
       examples: ['pterodactyl_exporter'],
     }),
-  log: log.prefault({}).meta({ description: 'What is logged, and how.' }),
+  log: log.prefault({}).meta({ description: 'Logging.' }),
 }).meta({ title: 'gameserver-exporter configuration' });
 
 /** The configuration as in the file, with defaults filled in and all texts parsed. */

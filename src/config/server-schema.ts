@@ -7,7 +7,7 @@ import { isName, isServerId, LABEL_NAME_PATTERN, SERVER_ID_PATTERN, TAKEN_LABELS
 /** The name of a panel or a server. */
 export const name = (of: string) =>
   scalar({
-    expected: `a name for the ${of} of 1 to 200 printable characters`,
+    expected: `a ${of} name of 1 to 200 printable characters`,
     read: (text) => (isName(text) ? text : undefined),
     json: { type: ['string', 'number'] },
   });
@@ -17,7 +17,7 @@ export const labels = () =>
   z
     .record(
       z.string(),
-      scalar({ expected: 'a text', read: (text) => text, json: { type: ['string', 'number', 'boolean'] } }),
+      scalar({ expected: 'a string', read: (text) => text, json: { type: ['string', 'number', 'boolean'] } }),
       { error: 'expected a map of labels, such as { game: minecraft }' },
     )
     .prefault({})
@@ -32,14 +32,15 @@ export const labels = () =>
 export const mode = () =>
   oneOf(['auto', 'socket', 'poll']).prefault('auto').meta({
     description:
-      'How samples are had: by console socket with polling as the fallback (auto), or by one of them alone.',
+      'How samples are collected: auto uses the console socket and falls back to polling; socket and poll use only that.',
   });
 
 const limits = section('a map of limits', {
   memory: sizeLimit()
     .optional()
     .meta({
-      description: "The server's memory limit. Default: what the panel says.",
+      description:
+        "The server's memory limit, for gameserver_memory_limit_bytes. Default: the limit that the panel sends.",
       examples: ['4GiB', 'unlimited'],
     }),
   disk: sizeLimit()
@@ -52,7 +53,7 @@ const limits = section('a map of limits', {
     .optional()
     .meta({
       description:
-        "The server's CPU limit in cores (the panel's 150 % are 1.5), for gameserver_cpu_limit_cores.",
+        "The server's CPU limit in cores (150 % in the panel is 1.5), for gameserver_cpu_limit_cores.",
       examples: [1.5, 'unlimited'],
     }),
 });
@@ -72,23 +73,24 @@ export const server = section('a server, such as `- id: 1a7ce997`', {
   name: name('server')
     .optional()
     .meta({
-      description: 'The `server` label; unique in its panel. Default: the 8-character identifier.',
+      description:
+        'The server name, used as the `server` label. Must be unique within the panel. Default: the 8-character identifier.',
       examples: ['survival'],
     }),
   labels: labels().meta({
-    description: "Labels of your own on every one of the server's series.",
+    description: 'Additional labels on every series of the server.',
     examples: [{ game: 'minecraft' }],
   }),
   expect: oneOf(EXPECTS).prefault('running').meta({
     description:
-      'What the alerts go by: running, the server is meant to run all the time; any, it may be off; auto, it is meant to run from the moment it was seen running until somebody stops it.',
+      'Whether alerts fire when the server is off. running: it should always run. any: it may be off. auto: it should run from when it was seen running until somebody stops it.',
   }),
   mode: mode(),
   query: query.optional().meta({
-    description: 'Ask the game for its players ([more](players.md)). Default: not asked.',
+    description: 'Query the game for its players ([more](players.md)). Default: not queried.',
     examples: [{ type: 'minecraft' }],
   }),
   limits: limits.prefault({}).meta({
-    description: "Limits that the panel's answers don't tell, for the limit metrics.",
+    description: 'Limits that override those from the panel, for the limit metrics.',
   }),
 });

@@ -49,9 +49,9 @@ export function isName(text: string): boolean {
 export function labelNameProblem(name: string): string | undefined {
   if (!LABEL_NAME.test(name))
     return 'expected a label name of letters, digits and _, not starting with a digit';
-  if (name.startsWith('__')) return 'expected a label name without __ in front, which Prometheus reserves';
+  if (name.startsWith('__')) return 'expected a label name without a leading __, which Prometheus reserves';
   if (TAKEN_LABELS.includes(name))
-    return `expected another label name: ${name} is set by the exporter, by Prometheus or by its alerts`;
+    return `expected a different label name: ${name} is set by the exporter, by Prometheus or by the shipped rules`;
   return undefined;
 }
 
@@ -61,11 +61,11 @@ const MAX_KEY_LENGTH = 4_096;
 export function apiKeyProblem(key: string): string | undefined {
   if (key === '') return 'expected an API key, but it is empty';
   if (isApplicationKey(key)) {
-    return "expected a client API key (from an account's own settings), but this one is for the application API";
+    return "expected a client API key (from an account's own settings), but this is an application API key";
   }
   if (!/^[\x21-\x7e]+$/.test(key))
-    return 'expected an API key without spaces, line breaks and special characters';
-  return key.length > MAX_KEY_LENGTH ? 'expected an API key, but it is far too long for one' : undefined;
+    return 'expected an API key without spaces, line breaks or special characters';
+  return key.length > MAX_KEY_LENGTH ? 'expected an API key of at most 4096 characters' : undefined;
 }
 
 /** The API key in a file, without the newline that editors and `echo` append. */
@@ -101,19 +101,19 @@ function parseHttpUrl(text: string): URL | undefined {
 /** What is wrong with a panel's base address, as the expectation that it doesn't meet; undefined if nothing is. */
 export function panelUrlProblem(text: string): string | undefined {
   const url = parseHttpUrl(text);
-  if (url === undefined) return "expected the panel's base address, such as https://panel.example.com";
-  if (url.username !== '' || url.password !== '') return 'expected an address without user name and password';
-  if (/[?#]/.test(text)) return 'expected an address without query and fragment';
+  if (url === undefined) return 'expected the base URL of the panel, such as https://panel.example.com';
+  if (url.username !== '' || url.password !== '') return 'expected a URL without a username and password';
+  if (/[?#]/.test(text)) return 'expected a URL without a query or fragment';
   if (API_PATH.test(withoutTrailingSlashes(url.pathname))) {
-    return "expected the panel's base address, without /api or /api/client";
+    return 'expected the base URL of the panel, without /api or /api/client';
   }
   const [page] = PAGE_PATH.exec(withoutTrailingSlashes(url.pathname)) ?? [];
-  if (page !== undefined) return `expected the panel's base address, without ${page}`;
+  if (page !== undefined) return `expected the base URL of the panel, without ${page}`;
   return undefined;
 }
 
 /** The address in canonical form, without a trailing slash; a path is kept. */
-export function normalisePanelUrl(text: string): string {
+export function normalizePanelUrl(text: string): string {
   const url = new URL(text);
   return url.origin + withoutTrailingSlashes(url.pathname);
 }
@@ -131,7 +131,7 @@ export function isOrigin(text: string): boolean {
 export function proxyUrlProblem(text: string): string | undefined {
   const url = parseHttpUrl(text);
   if (url === undefined || /[?#]/.test(text) || url.pathname !== '/') {
-    return "expected an http or https proxy's address, such as http://proxy.example.com:3128";
+    return 'expected the URL of an http or https proxy, such as http://proxy.example.com:3128';
   }
   return undefined;
 }

@@ -104,7 +104,7 @@ function readNode(node: Node | null, path: Path, visit: Visit): Tree {
   const offset = node.range?.[0] ?? 0;
   if (visit.following.size > 0 && ++visit.aliasedNodes > MAX_ALIASED_NODES) {
     if (visit.aliasedNodes === MAX_ALIASED_NODES + 1)
-      visit.report([], offset, 'the aliases stand for too many values');
+      visit.report([], offset, 'the aliases expand to too many values');
     return null;
   }
   if (isAlias(node)) return readAlias(node, path, visit);
@@ -132,7 +132,9 @@ function readAlias(alias: Alias, path: Path, visit: Visit): Tree {
   const target = visit.anchors.get(alias.source);
   if (target === undefined || visit.following.has(target)) {
     const message =
-      target === undefined ? 'names an anchor that is not set before it' : 'is an alias of itself';
+      target === undefined
+        ? 'refers to an anchor that is not defined before it'
+        : 'is an alias that contains itself';
     return fail(path, alias.range?.[0] ?? 0, message, visit);
   }
   visit.targets.set(alias, target);
@@ -166,9 +168,9 @@ function readMap(map: YAMLMap<Node | null, Node | null>, path: Path, visit: Visi
     }
     const inner = [...path, name];
     if (isScalar(key) && key.value === PROTOTYPE) {
-      visit.report([...path, PROTOTYPE], offset, 'is no key that this file can have');
+      visit.report([...path, PROTOTYPE], offset, 'is not an allowed key');
     } else if (name in tree) {
-      visit.report(inner, offset, 'is given twice; keep one');
+      visit.report(inner, offset, 'is a duplicate key; keep only one');
     } else {
       tree[name] = readNode(value, inner, visit);
     }
@@ -203,7 +205,7 @@ export function expandVariables(text: string, env: Environment, isSecret: boolea
     }
     const value = Object.hasOwn(env, name) ? env[name] : undefined;
     if (value === undefined) {
-      const shown = !isSecret || CONVENTIONAL_NAME.test(name) ? ` ${name}` : ' that is named here';
+      const shown = !isSecret || CONVENTIONAL_NAME.test(name) ? ` ${name}` : ' named here';
       problems.push(`the environment variable${shown} is not set`);
     }
     return value ?? '';
@@ -229,7 +231,7 @@ function parseYaml(
   if (errors.length === 0) return document.contents;
   if (errors.some(({ code }) => code === 'RESOURCE_EXHAUSTION')) {
     // Where the stack overflowed says nothing about the file, and later errors are only noise.
-    report(0, 'not YAML that can be read: it is nested too deeply');
+    report(0, 'invalid YAML: nested too deeply');
     return undefined;
   }
   for (const error of errors.slice(0, MAX_SYNTAX_PROBLEMS)) report(error.pos[0], syntaxMessage(error));
@@ -251,20 +253,20 @@ function withoutEnvironment<Result>(read: () => Result): Result {
 }
 
 const TAGGED =
-  'expected YAML without tags (words that start with !); put the value in quotes if it is a text';
+  'expected YAML without tags (words that start with !); put the value in quotes if it is a string';
 
 const SYNTAX_MESSAGES: Partial<Record<YAMLError['code'], string>> = {
   TAG_RESOLVE_FAILED: TAGGED,
   BAD_COLLECTION_TYPE: TAGGED,
   BAD_DIRECTIVE: 'expected YAML without directives (lines that start with %)',
   BAD_DQ_ESCAPE:
-    'not YAML: unknown escape sequence in double quotes; use single quotes, or \\\\ for a backslash',
+    'invalid YAML: unknown escape sequence in double quotes; use single quotes, or \\\\ for a backslash',
   MULTIPLE_DOCS: 'expected one YAML document, but a second one starts here',
 };
 
 /** The library's message without quotations from the source, which may contain a secret. */
 function syntaxMessage({ code, message }: YAMLError): string {
-  return SYNTAX_MESSAGES[code] ?? `not YAML: ${message.replace(/: .*$/s, '')}`;
+  return SYNTAX_MESSAGES[code] ?? `invalid YAML: ${message.replace(/: .*$/s, '')}`;
 }
 
 /** The content of a YAML text, as parsed by the library. */

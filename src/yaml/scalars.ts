@@ -57,7 +57,7 @@ export function flag() {
 /** A whole number above 0. */
 export function count() {
   return scalar({
-    expected: 'a whole number above 0',
+    expected: 'a positive integer',
     read: (text) => (/^[1-9]\d{0,8}$/.test(text) ? Number(text) : undefined),
     json: orVariable({ type: 'integer', minimum: 1 }),
   });

@@ -159,14 +159,14 @@ function readProblem(error: unknown): string {
   switch (code) {
     case 'ENOENT':
     case 'ENOTDIR':
-      return 'there is no such file';
+      return 'no such file';
     case 'EISDIR':
       return 'it is a directory';
     case 'EACCES':
     case 'EPERM':
       return 'permission denied';
     case 'ERR_ENCODING_INVALID_ENCODED_DATA':
-      return 'it is not UTF-8 text';
+      return 'not UTF-8 text';
     default:
       return typeof code === 'string' ? code : 'unknown error';
   }

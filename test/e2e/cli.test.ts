@@ -132,7 +132,7 @@ describe.concurrent('an invalid configuration', () => {
   it('is reported if the file is missing', async () => {
     const cwd = dirname(await configFile(''));
     const missing =
-      "missing.yaml: can't be read: there is no such file; copy config.example.yaml there, or name another file with --config\n";
+      "missing.yaml: can't be read: no such file; copy config.example.yaml there, or name another file with --config\n";
     expect(await outcome(['serve', '--config', 'missing.yaml'], { cwd })).toEqual({
       code: 1,
       stdout: '',

@@ -179,7 +179,7 @@ describe('the key of a console', () => {
   });
 
   it.each([
-    ['missing', undefined, "can't be read: there is no such file"],
+    ['missing', undefined, "can't be read: no such file"],
     ['empty', '', 'expected an API key, but it is empty'],
     ['for the application API', 'ptla_TopSecretKey', 'this one is for the application API'],
   ])('that is %s is reported', async (_what, content, words) => {

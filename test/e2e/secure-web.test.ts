@@ -166,7 +166,7 @@ describe('the program', () => {
     [
       'that is missing',
       () => join(folder, 'missing.yml'),
-      /^error: \S+missing\.yml: can't be read: there is no such file; correct --web\.config\.file\n$/,
+      /^error: \S+missing\.yml: can't be read: no such file; correct --web\.config\.file\n$/,
     ],
     [
       'with an unknown key',

@@ -26,7 +26,6 @@ const WORDS_OF_PATTERN: ReadonlyMap<string, string> = new Map([
 
 const WORDS_OF_TYPE: Readonly<Record<string, string>> = {
   boolean: '`true` or `false`',
-  integer: 'whole number',
   number: 'number',
   object: 'map',
 };
@@ -91,15 +90,15 @@ function typeOf(node: Node): string {
   if (node.enum !== undefined) return node.enum.map(code).join(', ');
   if (node.const !== undefined) return code(node.const);
   const types = [node.type ?? 'string'].flat();
-  if (types.includes('object') && node.properties === undefined) return 'map of texts';
-  if (types.includes('string')) return WORDS_OF_PATTERN.get(node.pattern ?? '') ?? 'text';
+  if (types.includes('object') && node.properties === undefined) return 'map of strings';
+  if (types.includes('string')) return WORDS_OF_PATTERN.get(node.pattern ?? '') ?? 'string';
   return types.map((type) => WORDS_OF_TYPE[type] ?? type).join(', or ');
 }
 
 // The reference states once for all values that they may be variables, and that numbers may be quoted.
 function alternatives(nodes: readonly Node[]): readonly string[] {
   const words = nodes.filter(({ pattern }) => pattern !== '\\$\\{').map(typeOf);
-  return words.filter((word) => word !== 'text' || words.length === 1);
+  return words.filter((word) => word !== 'string' || words.length === 1);
 }
 
 const plural = (word: string) => (/^[a-z ]+$/.test(word) ? `${word}s` : word);

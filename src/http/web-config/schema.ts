@@ -5,7 +5,7 @@ import { flag, oneOf, scalar, section } from '../../yaml/scalars.ts';
 import { isTreeMap, type Tree, type TreeMap } from '../../yaml/tree.ts';
 import { CIPHER_SUITES, CLIENT_AUTH_TYPES, CURVES, parseGoDuration, TLS_VERSIONS } from './go-values.ts';
 
-const filePath = () => scalar({ expected: 'the path of a file', read: (text) => text });
+const filePath = () => scalar({ expected: 'a file path', read: (text) => text });
 const pem = (what: string) => scalar({ expected: `${what} in PEM`, read: (text) => text });
 const listOf = <Item extends z.ZodType>(item: Item, what: string) =>
   z

@@ -145,13 +145,13 @@ const SETUPS: readonly WrongSetup[] = [
       const { url, key } = of(await simulated());
       return { url: `${url}/server/1a7ce997`, key };
     },
-    fix: /expected the panel's base address, without \/server\/1a7ce997/,
+    fix: /expected the base URL of the panel, without \/server\/1a7ce997/,
     seenByCheck: true,
   },
   {
     name: 'plain-http',
     arrange: async () => ({ url: 'http://panel.example.com', key: 'ptlc_TopSecretKey' }),
-    fix: /expected https, since http sends the API key in clear text \(allow_insecure: true permits it\)/,
+    fix: /expected https, because http sends the API key in clear text \(allow_insecure: true permits it\)/,
     seenByCheck: true,
   },
   {

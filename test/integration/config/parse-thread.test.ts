@@ -3,6 +3,6 @@ import { parseInThread } from '../../../src/config/parse-thread.ts';
 
 it('reports that the thread failed, and why', async () => {
   const failure = parseInThread(undefined as unknown as string, 'config.yaml', {});
-  await expect(failure).rejects.toThrow('the thread that reads the configuration ended before it was done');
+  await expect(failure).rejects.toThrow('the thread that parses the configuration exited before it was done');
   await expect(failure).rejects.toHaveProperty('cause.message', expect.stringContaining('undefined'));
 });

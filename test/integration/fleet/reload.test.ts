@@ -149,7 +149,7 @@ describe('a reload', () => {
       expect(outcome.ok).toBe(false);
     });
     expect(errors()).toEqual([
-      'reload failed for 3 problems: the configuration stays as it was',
+      'reload failed with 3 problems: keeping the previous configuration',
       expect.stringMatching(/config\.yaml:2:\d+: panels\[0\]\.url: is missing/),
       expect.stringMatching(/config\.yaml:2:\d+: panels\[0\]\.name: /),
       expect.stringMatching(/config\.yaml:3:\d+: panels\[0\]: unknown key, did you mean url\?/),
@@ -209,7 +209,7 @@ describe('a reload', () => {
     const outcome = await exporter.reload(yamlOf({ key: 'api_key_file: gone', servers: [server('lobby')] }));
     expect(outcome).toEqual({
       ok: false,
-      problems: expect.stringContaining('there is no such file') as string,
+      problems: expect.stringContaining('no such file') as string,
     });
     expect(await exporter.value('gameserver_collection_streaming', { server: 'survival' })).toBe(1);
     expect(await seriesOf('server="lobby"')).toEqual([]);

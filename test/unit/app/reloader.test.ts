@@ -61,7 +61,7 @@ describe('a reload', () => {
     expect(events).toEqual(['load']);
     expect(ended).toEqual([false]);
     expect(log.lines.map(({ level, message }) => [level, message])).toEqual([
-      ['error', 'reload failed for 2 problems: the configuration stays as it was'],
+      ['error', 'reload failed with 2 problems: keeping the previous configuration'],
       ...problems.map((problem) => ['error', problem]),
     ]);
   });

@@ -73,32 +73,29 @@ describe('answers', () => {
     expect(await answersTo({}, { asker })).toEqual([URL, KEY]);
     expect(asked).toEqual(['text', 'hidden']);
     expect(refused).toEqual([
-      "expected the panel's base address, without /server/1a7ce997",
-      'expected https, since http sends the API key in clear text (--allow-insecure permits it)',
+      'expected the base URL of the panel, without /server/1a7ce997',
+      'expected https, because http sends the API key in clear text (--allow-insecure permits it)',
       'expected an API key, but it is empty',
-      'expected an API key without spaces, line breaks and special characters',
+      'expected an API key without spaces, line breaks or special characters',
       expect.stringMatching(
-        /but this one is for the application API\. Create a client API key \(ptlc_…, pacc_…\)/,
+        /but this is an application API key\. Create a client API key \(ptlc_…, pacc_…\)/,
       ),
     ]);
   });
 
   it.each<readonly [AnswerFlags, string]>([
-    [{ url: 'ftp://panel' }, "--url: expected the panel's base address, such as https://panel.example.com"],
+    [{ url: 'ftp://panel' }, '--url: expected the base URL of the panel, such as https://panel.example.com'],
     [{ url: 'http://panel.example.com' }, '--url: expected https'],
     [{ url: URL, keyVariable: 'NONE' }, '--key-variable: "NONE" isn\'t set'],
     [{ url: URL, keyVariable: 'EMPTY' }, '--key-variable: expected an API key, but it is empty'],
-    [
-      { url: URL, keyFile: '/nowhere/key' },
-      '--key-file: "/nowhere/key" can\'t be read: there is no such file',
-    ],
+    [{ url: URL, keyFile: '/nowhere/key' }, '--key-file: "/nowhere/key" can\'t be read: no such file'],
   ])('from invalid flags are rejected with the reason: %j', async (flags, message) => {
     await expect(answersTo(flags)).rejects.toThrow(message);
   });
 
   it('never appear in messages if they are keys', async () => {
     const failure = answersTo({ url: URL, keyFile: '-' }, { input: 'papp_TopSecretKeyOfAnAdministrator' });
-    await expect(failure).rejects.toThrow('this one is for the application API. Create a client API key');
+    await expect(failure).rejects.toThrow('this is an application API key. Create a client API key');
     await expect(failure).rejects.not.toThrow('TopSecret');
   });
 

@@ -265,7 +265,7 @@ test('if the file is missing, the message says how to create one', async () => {
   const file = join(directory, 'none.yaml');
   const result = await loadConfig(file, {});
   expect(result.ok ? '' : formatIssues(result.issues)).toBe(
-    `${file}: can't be read: there is no such file; copy config.example.yaml there, or name another file with --config`,
+    `${file}: can't be read: no such file; copy config.example.yaml there, or name another file with --config`,
   );
 });
 
@@ -276,7 +276,7 @@ test('a directory is not a configuration', async () => {
 
 test('a binary file is not a configuration', async () => {
   const result = await load(new Uint8Array([0xff, 0xfe, 0x70, 0x00]));
-  expect(result.ok ? '' : formatIssues(result.issues)).toContain("can't be read: it is not UTF-8 text");
+  expect(result.ok ? '' : formatIssues(result.issues)).toContain("can't be read: not UTF-8 text");
 });
 
 test('an impossible path is reported like any other issue', async () => {

@@ -3,7 +3,7 @@ import {
   apiKeyOfFile,
   isClearText,
   isOrigin,
-  normalisePanelUrl,
+  normalizePanelUrl,
   panelUrlProblem,
   parseHost,
 } from '../../../src/config/values.ts';
@@ -22,7 +22,7 @@ describe('addresses', () => {
     ['https://panel.example.com/admin/servers/view/3', '/admin/servers/view/3'],
   ])('%s is a page of the panel, not its address', (text, page) => {
     const problem = panelUrlProblem(text);
-    expect(problem).toBe(`expected the panel's base address, without ${page}`);
+    expect(problem).toBe(`expected the base URL of the panel, without ${page}`);
   });
 
   test.each([
@@ -38,7 +38,7 @@ describe('addresses', () => {
     ['https://Panel.Example.com:443/', 'https://panel.example.com'],
     ['https://host:8443/panel//', 'https://host:8443/panel'],
   ])('%s is normalized to %s', (text, url) => {
-    expect(normalisePanelUrl(text)).toBe(url);
+    expect(normalizePanelUrl(text)).toBe(url);
   });
 
   test.each([

@@ -67,7 +67,7 @@ it('types are described in words, maps link to their keys, and identical section
   expect(text).toContain('| `flag` | `true` or `false` | `false` |  |  |\n');
   expect(text).toContain('| `list` | list of [maps](#list) |  |  |  |\n');
   expect(text).toContain('### `list[]`\n');
-  expect(text).toContain('| `id` | text | required |  | `1`, `"${A}"` |\n');
+  expect(text).toContain('| `id` | string | required |  | `1`, `"${A}"` |\n');
   expect(text).toContain('### `two`\n\nThe keys are those of `one`.\n');
 });
 

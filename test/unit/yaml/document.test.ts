@@ -28,7 +28,7 @@ describe('variables', () => {
 
 test('__proto__ is rejected as a key, even if it is also a known secret', () => {
   const messages = () => readYaml('a: { __proto__: 1 }', {}, () => false).problems;
-  const refused = [{ path: ['a', '__proto__'], message: 'is no key that this file can have' }];
+  const refused = [{ path: ['a', '__proto__'], message: 'is not an allowed key' }];
   expect(messages()).toMatchObject(refused);
   KNOWN_SECRETS.add('__proto__');
   expect(messages()).toMatchObject(refused);

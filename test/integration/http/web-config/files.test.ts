@@ -60,15 +60,15 @@ describe('loading', () => {
 
   test('reports a missing file', async () => {
     expect(await problemsOf({ other: '' }, '/nowhere/web.yml')).toBe(
-      "/nowhere/web.yml: can't be read: there is no such file; correct --web.config.file",
+      "/nowhere/web.yml: can't be read: no such file; correct --web.config.file",
     );
   });
 
   test('reports all problems together', async () => {
     expect(await problemsOf({ 'web.yml': `${TLS}rate_limits: 1\n` })).toBe(
       [
-        'web.yml:1:33: tls_server_config.cert_file: the file "server.crt" can\'t be read: there is no such file',
-        'web.yml:1:55: tls_server_config.key_file: the file "server.key" can\'t be read: there is no such file',
+        'web.yml:1:33: tls_server_config.cert_file: the file "server.crt" can\'t be read: no such file',
+        'web.yml:1:55: tls_server_config.key_file: the file "server.key" can\'t be read: no such file',
         'web.yml:2:1: unknown key, did you mean rate_limit?',
       ].join('\n'),
     );
@@ -195,7 +195,7 @@ describe('watching', () => {
   });
 
   test.each([
-    ['is not YAML', 'basic_auth_users: a: b', /not YAML/],
+    ['is not YAML', 'basic_auth_users: a: b', /invalid YAML/],
     ['has an unknown key', 'nothing: 1', /:1:1: unknown key/],
     ['is emptied', '', /an empty web configuration protects nothing/],
     ['has lost its users', TLS, /letting in everybody, without basic_auth_users, needs a restart/],
@@ -231,7 +231,7 @@ describe('watching', () => {
     await unlink(file);
     await look(4);
     expect(web.current.users.get('alice')).toBe(OLD);
-    expect(messages()).toEqual([expect.stringContaining("can't be read: there is no such file")]);
+    expect(messages()).toEqual([expect.stringContaining("can't be read: no such file")]);
     await writeFile(file, usersOf(NEW));
     await look(2);
     expect(web.current.users.get('alice')).toBe(NEW);
