@@ -57,7 +57,7 @@ function gauge(
   read: (view: ServerView) => number | undefined,
   place: Pick<CompatibilityFamily, 'replacedBy' | 'translation'> = {},
 ): CompatibilityFamily {
-  return { name: `pterodactyl_server_${name}`, type: 'gauge', help, read, ...place };
+  return { name: `pterodactyl_server_${name}`, type: 'gauge', stability: 'stable', help, read, ...place };
 }
 
 const IN_MIB = 'METRIC / 1024^2';
@@ -83,13 +83,13 @@ export const COMPATIBILITY_FAMILIES: readonly CompatibilityFamily[] = [
   }),
   gauge(
     'network_rx_mebibyte',
-    'Received over the network since the server started, in MiB.',
+    'Data received over the network since the server started, in MiB.',
     ({ sample }) => mebibytes(sample?.networkReceiveBytes),
     { replacedBy: 'gameserver_network_receive_bytes_total', translation: IN_MIB },
   ),
   gauge(
     'network_tx_mebibyte',
-    'Sent over the network since the server started, in MiB.',
+    'Data sent over the network since the server started, in MiB.',
     ({ sample }) => mebibytes(sample?.networkTransmitBytes),
     { replacedBy: 'gameserver_network_transmit_bytes_total', translation: IN_MIB },
   ),
@@ -101,36 +101,36 @@ export const COMPATIBILITY_FAMILIES: readonly CompatibilityFamily[] = [
   ),
   gauge(
     'max_memory_mebibyte',
-    'Memory limit, in MiB; 0 where unlimited.',
+    'Memory limit, in MiB; 0 if unlimited.',
     ({ sample, target }) =>
       sample && listed(listedMemoryLimit(target.limits, sample.memoryLimitBytes), 0, mebibytes),
     { replacedBy: 'gameserver_memory_limit_bytes', translation: IN_MIB },
   ),
   gauge(
     'max_swap_mebibyte',
-    'Swap limit, in MiB; 0 where there is none, -1 where unlimited.',
+    'Swap limit, in MiB; 0 if there is none, -1 if unlimited.',
     ({ sample, target }) => sample && listed(target.limits.swapBytes, -1, mebibytes),
   ),
   gauge(
     'max_disk_mebibyte',
-    'Disk space limit, in MiB; 0 where unlimited.',
+    'Disk space limit, in MiB; 0 if unlimited.',
     ({ sample, target }) => sample && listed(target.limits.diskBytes, 0, mebibytes),
     { replacedBy: 'gameserver_disk_limit_bytes', translation: IN_MIB },
   ),
   gauge(
     'io',
-    "Weight of the server's block input and output, 10 to 1000.",
+    "Weight of the server's block I/O, 10 to 1000.",
     ({ sample, target }) => sample && target.limits.ioWeight,
   ),
   gauge(
     'max_cpu_absolute',
-    'CPU limit, in percent of one core; 0 where unlimited.',
+    'CPU limit, in percent of one core; 0 if unlimited.',
     ({ sample, target }) => sample && listed(target.limits.cpuCores, 0, percent),
     { replacedBy: 'gameserver_cpu_limit_cores', translation: IN_PERCENT },
   ),
   gauge(
     'most_recent_backup_time',
-    'When the newest successful backup was completed, in Unix time in seconds; 0 where there is none.',
+    'Time at which the newest successful backup was completed, as a Unix timestamp in seconds; 0 if there is none.',
     ({ backups }) => backupTime(backups),
     { replacedBy: 'gameserver_backup_last_success_timestamp_seconds', translation: 'METRIC' },
   ),

@@ -31,13 +31,16 @@ export function renderCompatibilityTable(): string {
   return table(rows, ['old name', 'meaning', 'new name', 'the old value in PromQL']);
 }
 
-function row(family: { name: string; type: string; help: string }, labels: readonly string[]): string[] {
-  return [code(family.name), family.type, labels.map(code).join(', '), family.help];
+function row(
+  { name, type, stability, help }: { name: string; type: string; stability: string; help: string },
+  labels: readonly string[],
+): string[] {
+  return [code(name), type, labels.map(code).join(', '), stability, help];
 }
 
 function table(
   rows: readonly string[][],
-  header: readonly string[] = ['metric', 'type', 'labels', 'meaning'],
+  header: readonly string[] = ['metric', 'type', 'labels', 'stability', 'meaning'],
 ): string {
   return [header, header.map(() => '---'), ...rows]
     .map((cells) => `| ${cells.map((cell) => cell.replaceAll('|', '\\|')).join(' | ')} |\n`)

@@ -23,13 +23,21 @@ const UUID = '1a7ce997-259b-452e-8b4e-cecc464142ca';
 const HOSTILE = 'a "quoted" \\ back\\slash\nnew line\r\ttab \u0000 ünïcödé 生存 🎮 }{,=#';
 
 function oneFamily(labels: string[], values: string[], value: number): Family<null> {
-  return { name: 'test_metric', type: 'gauge', help: 'Help.', labels, read: () => [[values, value]] };
+  return {
+    name: 'test_metric',
+    type: 'gauge',
+    stability: 'stable',
+    help: 'Help.',
+    labels,
+    read: () => [[values, value]],
+  };
 }
 
 test('a family is rendered with help, type and series', () => {
   const family: Family<number> = {
     name: 'test_metric',
     type: 'counter',
+    stability: 'stable',
     help: 'A back\\slash and\na line.',
     read: (value) => (value < 0 ? undefined : value),
   };

@@ -9,8 +9,10 @@ const names = (table: string) => [...table.matchAll(/^\| `(\w+)`/gm)].map((match
 
 test('each metric has a row with its type, its own labels and its help', () => {
   const table = renderMetricTable();
-  expect(table).toMatch(/^\| metric \| type \| labels \| meaning \|\n\| --- \| --- \| --- \| --- \|\n/);
-  expect(table).toContain('| `gameserver_memory_usage_bytes` | gauge |  | Memory in use, in bytes. |\n');
+  expect(table).toMatch(/^\| metric \| type \| labels \| stability \| meaning \|\n(?:\| --- ){5}\|\n/);
+  expect(table).toContain(
+    '| `gameserver_memory_usage_bytes` | gauge |  | stable | Memory in use, in bytes. |\n',
+  );
   expect(table).toContain('| `gameserver_info` | gauge | `node`, `egg`, `uuid` | ');
   expect(table).toContain('| `gameserver_panel_up` | gauge | `panel` | ');
   expect(names(table)).toEqual([...SERVER_FAMILIES, ...PANEL_FAMILIES].map((family) => family.name));
