@@ -86,8 +86,8 @@ describe.skipIf(!hasPrometheus || !hasAlertmanager)('from a simulated panel to a
     expect(cpu).toMatchObject({
       labels: { job: 'gameserver', panel: 'main', server: 'lobby', game: 'minecraft', severity: 'warning' },
       annotations: {
-        summary: 'lobby on main needs more CPU than its limit allows',
-        description: expect.stringMatching(/^It was at its CPU limit in [\d.]+% of the last/) as string,
+        summary: 'lobby on main is at its CPU limit',
+        description: expect.stringMatching(/^It was at its CPU limit for [\d.]+% of the last/) as string,
         runbook_url: `${LINKS.runbooks}/docs/runbooks/gameserver-cpu-saturated.md`,
         dashboard_url: `${LINKS.grafana}/d/gameserver-server?var-job=gameserver&var-panel=main&var-server=lobby`,
       },

@@ -19,7 +19,7 @@ const HOSTILE = '<!channel> [free](https://evil.example) *now*';
 const PAGE = {
   labels: { alertname: 'GameserverStopped', severity: 'critical', panel: 'main', server: 'lobby' },
   annotations: {
-    summary: 'lobby on main is stopped, though it is expected to run',
+    summary: 'lobby on main is stopped but expected to run',
     description: 'It has been off for 3m 0s.',
     runbook_url: RUNBOOK,
     dashboard_url: DASHBOARD,
