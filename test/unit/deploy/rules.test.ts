@@ -23,6 +23,9 @@ interface RuleTest {
   readonly exp_alerts: readonly { readonly exp_labels: { readonly severity: string } }[];
 }
 
+/** Somebody who is woken up reads what to do without scrolling. */
+const FIRST_SCREEN_LINES = 15;
+
 const rules = inFolder('rules').flatMap((file) =>
   (read(file) as { groups: readonly { rules: readonly Rule[] }[] }).groups.flatMap((group) => group.rules),
 );
@@ -67,6 +70,12 @@ test.each(alerts)(
     expect(page.split('\n')[0], 'its title').toBe(`# ${name}`);
     expect(page).toContain('\n## What it means\n');
     expect(page).toContain('\n## What to do\n');
+    const lines = page.split('\n');
+    expect(lines.filter((line) => line.startsWith('## ')).slice(0, 2), 'its first sections').toEqual([
+      '## What it means',
+      '## What to do',
+    ]);
+    expect(lines.indexOf('## What to do'), 'on its first screen').toBeLessThan(FIRST_SCREEN_LINES);
   },
 );
 
