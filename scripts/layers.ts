@@ -1,8 +1,8 @@
-/** One folder (or file) of `src`: what it holds, and which others it may import. */
+/** One folder (or file) of `src`: what it contains, and which others it may import. */
 export interface Layer {
   /** Relative to `src`; the rule covers everything in it that isn't a layer of its own. */
   readonly path: string;
-  readonly holds: string;
+  readonly contains: string;
   readonly mayImport: readonly string[];
 }
 
@@ -14,80 +14,86 @@ const EVERYTHING = 'everything';
  * generated from it. A folder that isn't listed can't be imported from any other.
  */
 export const LAYERS: readonly Layer[] = [
-  { path: 'domain', holds: 'plain types and ports (clock, log, telemetry)', mayImport: [] },
-  { path: 'build-info.ts', holds: 'the version, and where the built program lies', mayImport: [] },
+  { path: 'domain', contains: 'plain types and ports (clock, log, telemetry)', mayImport: [] },
+  { path: 'build-info.ts', contains: 'the version, and the location of the built program', mayImport: [] },
   {
     path: 'yaml',
-    holds: 'YAML text → a tree with places → issues; knows no configuration',
+    contains: 'YAML text → a tree with source positions → issues; independent of the configuration',
     mayImport: ['domain'],
   },
   {
     path: 'config',
-    holds: "the exporter's configuration: schema, rules, loading",
+    contains: "the exporter's configuration: schema, rules, loading",
     mayImport: ['domain', 'yaml', 'query', 'build-info.ts'],
   },
   {
     path: 'query',
-    holds:
-      'asks game servers for their players: the types, and the guarded client of gamedig; `client.ts` loads it on demand',
+    contains:
+      'queries game servers for their players: the types, and the guarded gamedig client, which `client.ts` loads on demand',
     mayImport: ['domain', 'diagnosis', 'session'],
   },
   {
     path: 'diagnosis',
-    holds:
-      'the causes of trouble as data, and what evidence (errors, answers, close codes) says about them; pure',
+    contains:
+      'the causes of problems as data, and pure functions that classify evidence (errors, answers, close codes)',
     mayImport: ['domain'],
   },
   {
     path: 'panel',
-    holds: "one panel's API: calls, budget, breaker; `dialects` hold what differs between panels",
+    contains: "one panel's API: calls, budget, breaker; `dialects` has the differences between panels",
     mayImport: ['domain', 'diagnosis'],
   },
   {
     path: 'session',
-    holds: "one server's socket and polls: `machine.ts` decides, pure; the rest carries it out",
+    contains:
+      "one server's console socket and polls: `machine.ts` is the pure state machine, the rest carries out its effects",
     mayImport: ['domain', 'diagnosis', 'panel'],
   },
   {
     path: 'fleet',
-    holds: 'all servers of one panel: plan, records, discovery, backups, queries',
+    contains: 'all servers of one panel: plan, records, discovery, backups, queries',
     mayImport: [...COLLECTION, 'query', 'diagnosis'],
   },
-  { path: 'metrics', holds: 'families as data → exposition; self-metrics', mayImport: ['domain'] },
+  { path: 'metrics', contains: 'families as data → exposition; self-metrics', mayImport: ['domain'] },
   {
     path: 'status-page/data',
-    holds: 'what the status page and `/api/v1` show: history, changes, stream, JSON',
+    contains: 'what the status page and `/api/v1` show: history, changes, stream, JSON',
     mayImport: ['domain', 'diagnosis', 'metrics'],
   },
   {
     path: 'status-page/browser',
-    holds: "the status page's own code and style sheet, which run in a browser",
+    contains: "the status page's own code and style sheet, which run in a browser",
     mayImport: ['status-page/data'],
   },
   {
     path: 'status-page',
-    holds: 'the page without a script, and the files that it loads',
+    contains: 'the page as served, without scripts, and the files that it loads',
     mayImport: ['domain', 'status-page/data', 'build-info.ts'],
   },
   {
     path: 'http',
-    holds: 'what listens, who may, what is served; `web-config` reads the file of `--web.config.file`',
+    contains:
+      'the HTTP server: listeners, access control, routes; `web-config` reads the file of `--web.config.file`',
     mayImport: ['domain', 'yaml', 'metrics', 'status-page', 'status-page/data', 'build-info.ts'],
   },
   {
     path: 'doctor',
-    holds: 'tries every panel and server once and says what is wrong',
+    contains: 'tests every panel and server once and reports what is wrong',
     mayImport: [...COLLECTION, 'query', 'diagnosis'],
   },
   {
     path: 'console',
-    holds: "a server's live console in a terminal",
+    contains: "a server's live console in a terminal",
     mayImport: [...COLLECTION, 'diagnosis'],
   },
-  { path: 'simulator', holds: 'a panel that speaks the whole contract', mayImport: ['domain'] },
+  {
+    path: 'simulator',
+    contains: 'a simulated panel, with nodes and game servers, that implements the whole API',
+    mayImport: ['domain'],
+  },
   {
     path: 'app',
-    holds: 'composition: builds the parts, reloads, stops them in order',
+    contains: 'composition: builds the parts, reloads, stops them in order',
     mayImport: [
       ...COLLECTION,
       'yaml',
@@ -100,8 +106,8 @@ export const LAYERS: readonly Layer[] = [
       'build-info.ts',
     ],
   },
-  { path: 'commands', holds: 'one file per command of the command line', mayImport: [EVERYTHING] },
-  { path: 'cli.ts', holds: 'arguments and signals', mayImport: [EVERYTHING] },
+  { path: 'commands', contains: 'one file per command of the command line', mayImport: [EVERYTHING] },
+  { path: 'cli.ts', contains: 'arguments and signals', mayImport: [EVERYTHING] },
 ];
 
 /** Whether modules of one layer may import modules of the other. Entry points can't be imported. */
@@ -125,10 +131,10 @@ export function renderLintRules(): string {
 /** The table of CONTRIBUTING.md. */
 export function renderLayerTable(): string {
   const rows = LAYERS.map(
-    ({ path, holds, mayImport: others }) =>
-      `| \`src/${path}\` | ${holds} | ${others.length === 0 ? 'nothing' : others.map((other) => other.replace(/^[^.]*\.ts$/, '`$&`')).join(', ')} |`,
+    ({ path, contains, mayImport: others }) =>
+      `| \`src/${path}\` | ${contains} | ${others.length === 0 ? 'nothing' : others.map((other) => other.replace(/^[^.]*\.ts$/, '`$&`')).join(', ')} |`,
   );
-  return ['| folder | holds | may import |', '|---|---|---|', ...rows].join('\n');
+  return ['| folder | contains | may import |', '|---|---|---|', ...rows].join('\n');
 }
 
 /** Layers that contain other layers own only the files directly in them. */
