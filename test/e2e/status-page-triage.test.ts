@@ -165,13 +165,44 @@ describe.skipIf(!hasChromium)('what needs attention', () => {
 });
 
 /** The texts of badges and problems that don't fit their place, or exceed their row. */
-const CUT = `[...document.querySelectorAll('tr.server .badge, tr.server .cause, tr.server .words')]
+const CUT = `[...document.querySelectorAll('tr.server .badge, tr.server .cause, tr.server .since, tr.server .words')]
   .filter((part) => {
     const [own, row] = [part.getBoundingClientRect(), part.closest('tr').getBoundingClientRect()];
     return part.scrollWidth > part.clientWidth + 1 || part.scrollHeight > part.clientHeight + 1
       || own.right > row.right || own.bottom > row.bottom || own.left < row.left || own.top < row.top;
   })
   .map((part) => part.textContent)`;
+
+describe.skipIf(!hasChromium)('a crash after which the node restarted the server', () => {
+  it('leaves a neutral trace in the row, beside other trouble too, that the search finds', async () => {
+    await untilUrgent();
+    for (const name of ['calm', 'hot']) {
+      panel.crash(name, { code: 1 });
+      await exporter.until('gameserver_stops_total', { server: name, reason: 'crashed' }, 1);
+      await exporter.until('gameserver_state', { server: name, state: 'running' }, 1);
+    }
+    await untilUrgent();
+    const trace = row('calm').locator('td.trouble');
+    await expect.poll(() => trace.textContent(), PATIENCE).toMatch(/^crashed, exit code 1\d+ (s|min) ago$/);
+    expect(await trace.locator('.what').getAttribute('data-severity')).toBe('fact');
+    expect(await row('calm').getAttribute('data-attention')).toBeNull();
+    expect(await tile('5 need attention').count()).toBe(1);
+    await expect
+      .poll(() => row('hot').locator('td.trouble').textContent(), PATIENCE)
+      .toMatch(/^CPU at its limitcrashed \d+ (s|min) agoRaise its CPU limit/);
+    for (const name of ['calm', 'hot']) {
+      expect(await row(name).locator('.since').getAttribute('title')).toMatch(/GMT\+9$/);
+    }
+    for (const width of WIDTHS) {
+      await page.setViewportSize({ width, height: 900 });
+      for (const name of ['calm', 'hot']) expect(await row(name).locator('.since').isVisible()).toBe(true);
+      expect(await page.evaluate(CUT)).toEqual([]);
+    }
+    await page.getByRole('searchbox').fill('crashed');
+    await expect.poll(names, PATIENCE).toEqual(['broken', 'hot', 'calm']);
+    expect(await violations([375, 768, 1_280])).toEqual([]);
+  }, 120_000);
+});
 
 describe.skipIf(!hasChromium)('an open row', () => {
   it('has stop reasons, exit codes, uptime, starts, and a link to the server in the panel', async () => {

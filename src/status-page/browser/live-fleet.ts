@@ -8,7 +8,7 @@ import {
   type PanelStatus,
   type Patch,
 } from '../data/protocol.ts';
-import { stopWords, type Trouble, troubleOf, troubleText } from '../data/trouble.ts';
+import { STOP_TITLES, stopWords, TRACE_MS, type Trouble, troubleOf, troubleText } from '../data/trouble.ts';
 import { problemText, remedyWhile, share } from '../data/words.ts';
 
 /** Reasons that began with, or were last seen at, the last stop. */
@@ -110,7 +110,8 @@ export class LiveFleet {
       problem: this.problem(server),
       expected: expected < 0 ? undefined : expected === 1,
       lastStop: this.#lastStop(server),
-      stoppedMsAgo: (this.time - this.value('stopped', server)) * 1_000,
+      lastCrash: this.#lastCrash(server),
+      crashedMsAgo: (this.time - this.value('crashed', server)) * 1_000,
       crashes: this.value('crashes', server),
       diskPercent: share(this.value('disk', server), this.value('diskLimit', server)),
     });
@@ -123,21 +124,37 @@ export class LiveFleet {
   }
 
   #lastStop(server: number) {
-    const reason = this.full.words.stopReasons[this.value('stopReason', server)];
-    const exitCode = this.value('exitCode', server);
+    return this.#stop(this.value('stopReason', server), this.value('exitCode', server));
+  }
+
+  #lastCrash(server: number) {
+    return this.#stop(this.value('crashReason', server), this.value('crashExitCode', server));
+  }
+
+  #stop(place: number, exitCode: number) {
+    const reason = this.full.words.stopReasons[place];
     return reason && { reason, exitCode: exitCode < 0 ? undefined : exitCode };
+  }
+
+  /** The server's recent crash, for a row that shows other trouble; undefined if there was none. */
+  crashBeside(server: number): { readonly title: string; readonly at: number } | undefined {
+    const [crash, at] = [this.#lastCrash(server), this.value('crashed', server)];
+    if (crash === undefined || (this.time - at) * 1_000 >= TRACE_MS) return undefined;
+    return { title: STOP_TITLES[crash.reason], at };
   }
 
   /** When the server's problem began, in Unix seconds; undefined if unknown. */
   troubleSince(server: number): number | undefined {
     const attention = this.attention(server);
-    const isOfStop =
-      attention === undefined ? this.problem(server) === undefined : STOP_TROUBLE.has(attention);
+    const isOfStop = attention !== undefined && STOP_TROUBLE.has(attention);
+    const isOfCrash = attention === undefined && this.problem(server) === undefined;
     const since = isOfStop
       ? this.value('stopped', server)
-      : attention === 'no_data'
-        ? this.value('sampled', server)
-        : -1;
+      : isOfCrash
+        ? this.value('crashed', server)
+        : attention === 'no_data'
+          ? this.value('sampled', server)
+          : -1;
     return since > 0 ? since : undefined;
   }
 

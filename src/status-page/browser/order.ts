@@ -119,6 +119,7 @@ function shownWords(fleet: LiveFleet, server: number): readonly string[] {
     trouble === undefined ? '' : troubleText(trouble),
     troubleWords(fleet, server),
     fleet.lastStopWords(server),
+    fleet.crashBeside(server)?.title ?? '',
   ];
 }
 

@@ -152,15 +152,26 @@ class TroubleLines {
   /** Returns whether there is anything to show. */
   show(fleet: LiveFleet, server: number): boolean {
     const trouble = fleet.troubleAt(server);
-    const since = trouble && fleet.troubleSince(server);
+    const since = trouble && sinceWords(fleet, server);
     setText(this.#title, trouble?.title ?? '');
     setAttribute(this.#title, 'title', trouble?.title);
-    setTime(this.#since, since, since === undefined ? '' : ago(since, fleet.time));
+    setTime(this.#since, since?.at, since?.text ?? '');
     setText(this.#action, trouble?.action ?? '');
     const [what] = this.elements;
     if (what !== undefined) setAttribute(what, 'data-severity', trouble?.severity);
     return trouble !== undefined;
   }
+}
+
+/** Since when the server has its problem; if that is unknown, how long ago it crashed. */
+function sinceWords(
+  fleet: LiveFleet,
+  server: number,
+): { readonly at: number; readonly text: string } | undefined {
+  const since = fleet.troubleSince(server);
+  if (since !== undefined) return { at: since, text: ago(since, fleet.time) };
+  const crash = fleet.crashBeside(server);
+  return crash && { at: crash.at, text: `${crash.title} ${ago(crash.at, fleet.time)}` };
 }
 
 /** Usage of a limited resource: the amount, the limit with the percentage, and a bar. */

@@ -1,6 +1,6 @@
 import { type LastStop, type ServerReading, shownQuery } from '../../domain/reading.ts';
 import { identityOf, isOff, isSameServer, type ServerState } from '../../domain/server.ts';
-import { unwantedStops } from './attention.ts';
+import { isCrash, unwantedStops } from './attention.ts';
 import { HistoryStore, type Series, SparseHistory, Traffic } from './history.ts';
 import { POINTS, STEP_SECONDS, type StateChange } from './protocol.ts';
 import { withState, withStop } from './state-changes.ts';
@@ -27,6 +27,8 @@ export interface Entry {
   /** The monotonic instant since which the server has been observed to be off; undefined while it is on. */
   offSince: number | undefined;
   lastStop: LastStop | undefined;
+  /** The last stop that nobody requested and that has a known reason. */
+  lastCrash: LastStop | undefined;
   /** Unwanted and unexplained stops, newest last; some may be too old to count. */
   unwantedStops: readonly LastStop[];
   /** Cores over the last minute; NaN if unknown. */
@@ -136,6 +138,7 @@ export class Ledger {
       changes: undefined,
       offSince: undefined,
       lastStop: undefined,
+      lastCrash: undefined,
       unwantedStops: NO_STOPS,
       cpuMean: Number.NaN,
       look: this.#looks,
@@ -213,6 +216,7 @@ function noteStop(entry: Entry, now: number, unixMs: number): void {
   const { lastStop } = entry.reading;
   entry.lastStop = lastStop;
   if (lastStop === undefined) return;
+  if (isCrash(lastStop.reason)) entry.lastCrash = lastStop;
   entry.unwantedStops = unwantedStops([...entry.unwantedStops, lastStop], now).slice(-MAX_STOPS);
   entry.changes = withStop(entry.changes ?? NO_CHANGES, lastStop, unixMs - (now - lastStop.at), entry.state);
 }

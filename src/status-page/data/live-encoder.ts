@@ -249,13 +249,20 @@ function fillStops(
   now: number,
   clock: Pick<Clock, 'toUnixMs'>,
 ): void {
-  const { reading } = entry;
+  const { reading, lastCrash } = entry;
   const { lastStop } = reading;
   const attention = serverAttention(reading, now, entry, sample);
   row[PLACES.attention] = attention === undefined ? UNKNOWN : ATTENTION.indexOf(attention);
-  row[PLACES.stopReason] = lastStop === undefined ? UNKNOWN : STOP_REASONS.indexOf(lastStop.reason);
-  row[PLACES.stopped] = lastStop === undefined ? UNKNOWN : Math.round(clock.toUnixMs(lastStop.at) / 1_000);
-  row[PLACES.exitCode] = lastStop?.exitCode ?? UNKNOWN;
+  if (lastStop !== undefined) {
+    row[PLACES.stopReason] = STOP_REASONS.indexOf(lastStop.reason);
+    row[PLACES.stopped] = Math.round(clock.toUnixMs(lastStop.at) / 1_000);
+    row[PLACES.exitCode] = lastStop.exitCode ?? UNKNOWN;
+  }
+  if (lastCrash !== undefined) {
+    row[PLACES.crashReason] = STOP_REASONS.indexOf(lastCrash.reason);
+    row[PLACES.crashed] = Math.round(clock.toUnixMs(lastCrash.at) / 1_000);
+    row[PLACES.crashExitCode] = lastCrash.exitCode ?? UNKNOWN;
+  }
   row[PLACES.crashes] = unwantedStops(entry.unwantedStops, now).length;
   row[PLACES.starts] = reading.starts;
 }

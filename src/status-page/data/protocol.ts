@@ -37,6 +37,10 @@ export const COLUMNS = [
   'stopReason',
   'stopped',
   'exitCode',
+  /** The same of its last crash. */
+  'crashReason',
+  'crashed',
+  'crashExitCode',
   /** Unwanted stops in the last 15 minutes. */
   'crashes',
   'starts',

@@ -17,11 +17,17 @@ export interface Followed {
   /** The monotonic instant since which it has been observed to be off. */
   readonly offSince: number | undefined;
   readonly unwantedStops: readonly LastStop[];
+  readonly lastCrash: LastStop | undefined;
   /** Cores over the last minute; NaN if unknown. */
   readonly cpuMean: number;
 }
 
-const NOT_FOLLOWED: Followed = { offSince: undefined, unwantedStops: [], cpuMean: Number.NaN };
+const NOT_FOLLOWED: Followed = {
+  offSince: undefined,
+  unwantedStops: [],
+  lastCrash: undefined,
+  cpuMean: Number.NaN,
+};
 
 /**
  * Why a server needs attention at the monotonic instant `now`; undefined if it doesn't. `sample` is its newest one while that is
@@ -62,7 +68,8 @@ export function serverTrouble(
     problem: explainedOf({ condition: status.condition, problem: shownProblem(reading, now) }),
     expected: reading.expected(now),
     lastStop,
-    stoppedMsAgo: now - (lastStop?.at ?? Number.NaN),
+    lastCrash: followed.lastCrash,
+    crashedMsAgo: now - (followed.lastCrash?.at ?? Number.NaN),
     crashes: unwantedStops(followed.unwantedStops, now).length,
     diskPercent: share(reading.sample?.diskBytes ?? -1, finiteLimit(target.limits.diskBytes) ?? -1),
   });

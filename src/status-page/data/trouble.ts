@@ -1,7 +1,7 @@
 import type { Severity } from '../../diagnosis/causes.ts';
 import type { CauseCode } from '../../domain/problem.ts';
 import type { LastStop, StopReason } from '../../domain/reading.ts';
-import { type Attention, CRASH_WINDOW_MS, isCrash } from './attention.ts';
+import { type Attention, isCrash } from './attention.ts';
 import type { ExplainedProblem } from './protocol.ts';
 
 /** A server's problem in words that fit into a table cell. */
@@ -20,13 +20,17 @@ export interface TroubleFacts {
   /** Undefined if unknown. */
   readonly expected: boolean | undefined;
   readonly lastStop: Omit<LastStop, 'at'> | undefined;
-  /** Time since that stop, in milliseconds. */
-  readonly stoppedMsAgo: number;
+  readonly lastCrash: Omit<LastStop, 'at'> | undefined;
+  /** Time since that crash, in milliseconds. */
+  readonly crashedMsAgo: number;
   /** Unwanted stops in the last 15 minutes. */
   readonly crashes: number;
   /** Usage as a percentage of the disk limit. */
   readonly diskPercent: number | undefined;
 }
+
+/** How long a row shows a crash that was followed by a restart, in milliseconds. */
+export const TRACE_MS = 3_600_000;
 
 /** A short title for each reason for a stop. */
 export const STOP_TITLES: Readonly<Record<StopReason, string>> = {
@@ -67,15 +71,16 @@ export function actionOf({ cause, remedy }: Pick<ExplainedProblem, 'cause' | 're
 
 /** A server's problem and what to do; undefined if there is nothing to show. */
 export function troubleOf(facts: TroubleFacts): Trouble | undefined {
-  const { attention, problem, lastStop, stoppedMsAgo } = facts;
+  const { attention, problem, lastCrash, crashedMsAgo } = facts;
   if (attention !== undefined && !(attention === 'no_data' && problem !== undefined)) {
     return WORDS[attention](facts);
   }
   if (problem !== undefined) {
     return { title: problem.title, action: actionOf(problem), severity: problem.severity };
   }
-  const isNews = isCrash(lastStop?.reason) && stoppedMsAgo < CRASH_WINDOW_MS;
-  return isNews ? { title: crashTitle(facts), action: '', severity: 'fact' } : undefined;
+  return lastCrash !== undefined && crashedMsAgo < TRACE_MS
+    ? { title: stopWords(lastCrash), action: '', severity: 'fact' }
+    : undefined;
 }
 
 /** Both in one text. */

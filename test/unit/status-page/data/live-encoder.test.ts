@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { CAUSES } from '../../../../src/diagnosis/causes.ts';
 import type { Problem } from '../../../../src/domain/problem.ts';
-import type { ServerReading } from '../../../../src/domain/reading.ts';
+import type { LastStop, ServerReading } from '../../../../src/domain/reading.ts';
 import type { ServerTarget } from '../../../../src/domain/server.ts';
 import { SERVER_FAMILIES } from '../../../../src/metrics/families.ts';
 import { viewOf } from '../../../../src/metrics/server-view.ts';
@@ -72,6 +72,9 @@ describe('what is said of a server', () => {
       stopReason: -1,
       stopped: -1,
       exitCode: -1,
+      crashReason: -1,
+      crashed: -1,
+      crashExitCode: -1,
       crashes: 0,
       starts: 2,
       backups: -1,
@@ -130,6 +133,34 @@ describe('what is said of a server', () => {
       fleet.value(column, 0),
     );
     expect(backups).toEqual([3, 1_700_000_000, 1_700_000_060, 5_120]);
+  });
+
+  it('is its last crash for an hour, even after another stop and beside other trouble', () => {
+    const DISK = 2 ** 30;
+    const ledger = new Ledger();
+    const target = streamingReading({ target: { limits: { diskBytes: DISK } } }).target;
+    const at = (lastStop: LastStop, now: number, diskBytes: number) => {
+      const sample = { ...FULL_SAMPLE, diskBytes };
+      const reading = { ...streamingReading({ sampledAt: now, lastStop, sample }), target };
+      const picture = pictureOf(ledger, [reading], now);
+      return new LiveFleet(sent(new LiveEncoder(picture, '1.2.3', clock).full()));
+    };
+    at({ at: READ_AT, reason: 'crashed', exitCode: 1 }, READ_AT, 1);
+    const requested: LastStop = { at: READ_AT + 60_000, reason: 'requested' };
+    const calm = at(requested, READ_AT + 3_599_000, 1);
+    expect([calm.troubleAt(0)?.title, calm.troubleSince(0), calm.attention(0)]).toEqual([
+      'crashed, exit code 1',
+      1_700_001_000,
+      undefined,
+    ]);
+    const full = at(requested, READ_AT + 3_599_000, DISK);
+    expect([full.troubleAt(0)?.title, full.troubleSince(0), full.crashBeside(0)]).toEqual([
+      'disk 100 % full',
+      undefined,
+      { title: 'crashed', at: 1_700_001_000 },
+    ]);
+    const later = at(requested, READ_AT + 3_600_000, 1);
+    expect([later.troubleAt(0), later.crashBeside(0)]).toEqual([undefined, undefined]);
   });
 
   it('is no backup that is stale', () => {

@@ -16,7 +16,8 @@ const NOTHING: TroubleFacts = {
   problem: undefined,
   expected: true,
   lastStop: undefined,
-  stoppedMsAgo: Number.NaN,
+  lastCrash: undefined,
+  crashedMsAgo: Number.NaN,
   crashes: 0,
   diskPercent: undefined,
 };
@@ -92,15 +93,23 @@ describe('what a row says', () => {
     expect(words({ attention: 'off', problem: ORIGIN })?.[0]).toBe('off, though expected to run');
   });
 
-  it('is a crash for 15 minutes after the server runs again, without alarm', () => {
-    const lastStop = { reason: 'crashed', exitCode: 1 } as const;
-    expect(troubleOf({ ...NOTHING, lastStop, stoppedMsAgo: 899_999 })).toEqual({
-      title: 'crashed, exit code 1',
-      action: '',
-      severity: 'fact',
-    });
-    expect(words({ lastStop, stoppedMsAgo: 900_000 })).toBeUndefined();
-    expect(words({ lastStop: { reason: 'requested' }, stoppedMsAgo: 1_000 })).toBeUndefined();
+  it.each<[TroubleFacts['lastCrash'], number, string | undefined]>([
+    [{ reason: 'crashed', exitCode: 1 }, 1_000, 'crashed, exit code 1'],
+    [{ reason: 'crashed', exitCode: 1 }, 3_599_999, 'crashed, exit code 1'],
+    [{ reason: 'crashed', exitCode: 1 }, 3_600_000, undefined],
+    [{ reason: 'out_of_memory', exitCode: 137 }, 1_000, 'out of memory, exit code 137'],
+    [{ reason: 'disk_full' }, 1_000, 'stopped, disk full'],
+    [undefined, Number.NaN, undefined],
+  ])('is %j for an hour after the server runs again, without alarm', (lastCrash, crashedMsAgo, title) => {
+    expect(troubleOf({ ...NOTHING, lastCrash, crashedMsAgo })).toEqual(
+      title && { title, action: '', severity: 'fact' },
+    );
+  });
+
+  it('is its problem or why it needs attention rather than a past crash', () => {
+    const past = { lastCrash: { reason: 'crashed' }, crashedMsAgo: 1_000 } as const;
+    expect(words({ ...past, problem: ORIGIN })?.[0]).toBe(CAUSES.origin.title);
+    expect(words({ ...past, attention: 'cpu_saturated' })?.[0]).toBe('CPU at its limit');
   });
 
   it('fits two lines of a cell, whatever the cause', () => {
