@@ -5,6 +5,7 @@ import type { ExpectRule } from '../domain/discovery.ts';
 import type { ServerTarget } from '../domain/server.ts';
 import { quote } from '../yaml/quoting.ts';
 import { rateProblem } from './fleet-needs.ts';
+import { isReadableByAll } from './init-files.ts';
 
 /** What a panel's settings can't do although its user is likely to expect it. */
 export function panelWarnings(panel: PanelConfig): readonly string[] {
@@ -81,20 +82,15 @@ function lowRate(panel: PanelConfig): readonly string[] {
   return problem === undefined ? [] : [`${problem} Or raise requests_per_minute if the panel allows more.`];
 }
 
-/** Permission bits of everybody but the owner. */
-const OTHERS = 0o077;
-
-/** The files with keys that other users of this machine can read, one per line. */
-export async function readableByOthers(files: readonly SecretFile[]): Promise<readonly string[]> {
-  // On Windows, the mode doesn't say who may read a file.
-  if (process.platform === 'win32') return [];
+/** The files with keys that all users of this machine can read, one per line. */
+export async function readableByAll(files: readonly SecretFile[]): Promise<readonly string[]> {
   const found = await Promise.all(
     files.map(async ({ file, shown, place }) => {
       const mode = (await stat(file)).mode & 0o777;
-      if ((mode & OTHERS) === 0) return [];
+      if (!isReadableByAll(mode)) return [];
       const octal = mode.toString(8).padStart(4, '0');
       return [
-        `${place}: other users of this machine may read the file ${quote(shown)} (mode ${octal}): chmod 600 ${shown}`,
+        `${place}: all users of this machine can read the file ${quote(shown)} (mode ${octal}): chmod o-rwx ${shown}`,
       ];
     }),
   );

@@ -9,7 +9,7 @@ import { formatIssues } from '../yaml/issues.ts';
 import { withoutCredentials } from '../yaml/quoting.ts';
 import { formatDuration } from '../yaml/scalars.ts';
 import { describeListings, describeMatch, describeQuery } from './check-listing.ts';
-import { fitsEveryServer, panelWarnings, readableByOthers } from './check-warnings.ts';
+import { fitsEveryServer, panelWarnings, readableByAll } from './check-warnings.ts';
 import { neededPerMinute } from './fleet-needs.ts';
 import { loadWebFlags, type WebConfigFlag, webConfigOption } from './serve-flags.ts';
 import { type Cells, columns, indent } from './text-table.ts';
@@ -56,7 +56,7 @@ Exit codes: 0 all is valid · 1 something is not: each problem with its file, li
         const { panels } = result.config;
         const warn = (panel: string, warning: string) => complain(`${path}: panel ${panel}: ${warning}\n`);
         for (const panel of panels) for (const warning of panelWarnings(panel)) warn(panel.name, warning);
-        for (const line of await readableByOthers(result.secretFiles)) complain(`${line}\n`);
+        for (const line of await readableByAll(result.secretFiles)) complain(`${line}\n`);
         if (options.listing === true) {
           const { text, warnings } = await describeListings(panels);
           print(`\n${text}\n`);

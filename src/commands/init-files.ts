@@ -9,6 +9,7 @@ import {
   openSync,
   renameSync,
   rmSync,
+  statSync,
   writeFileSync,
 } from 'node:fs';
 import { CommandFailure } from './command-line.ts';
@@ -46,9 +47,17 @@ export function writePrivately(files: readonly NewFile[], replaces: boolean): vo
   }
 }
 
-/** Makes an existing file readable only by its owner; throws a CommandFailure. */
+/** Makes an existing file readable only by its owner if all users can read it; throws a CommandFailure. */
 export function makePrivate(path: string): void {
-  attempting({ path }, () => chmodSync(path, PRIVATE));
+  attempting({ path }, () => {
+    if (isReadableByAll(statSync(path).mode)) chmodSync(path, PRIVATE);
+  });
+}
+
+/** Whether a file of this mode is readable by users who are neither its owner nor in its group, such as a service's. */
+export function isReadableByAll(mode: number): boolean {
+  // On Windows, the mode doesn't say who may read a file.
+  return process.platform !== 'win32' && (mode & constants.S_IROTH) !== 0;
 }
 
 function writeDraft(draft: string, text: string, onCreated: () => void): void {

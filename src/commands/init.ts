@@ -261,7 +261,7 @@ function written({ report, servers, account }: Seen, panel: PanelConfig, targets
   servers  ${serverWords(servers)}
   limit    ${detailOf(steps, 'limit')}
 
-Written, for you alone to read: ${targets.config}, ${targets.key}
+Written, for you alone to read: ${[targets.config, ...(targets.keepsKey ? [] : [targets.key])].join(', ')}
 
 Next:
   ${run} check ${file}

@@ -263,8 +263,9 @@ test.each([
 
 test.each([
   [0o644, 'mode 0644'],
-  [0o640, 'mode 0640'],
   [0o604, 'mode 0604'],
+  [0o640, undefined],
+  [0o660, undefined],
   [0o600, undefined],
   [0o400, undefined],
 ])('warns about a key file that other users can read: mode %o', async (mode, shown) => {
@@ -274,7 +275,7 @@ test.each([
   expect(err).toBe(
     shown === undefined
       ? ''
-      : `/config.yaml:4:19: panels[0].api_key_file: other users of this machine may read the file "key" (${shown}): chmod 600 key\n`,
+      : `/config.yaml:4:19: panels[0].api_key_file: all users of this machine can read the file "key" (${shown}): chmod o-rwx key\n`,
   );
 });
 

@@ -77,4 +77,11 @@ describe('private files', () => {
     makePrivate(at('panel-key'));
     expect(await modeOf('panel-key')).toBe(0o600);
   });
+
+  it('keep the access of their group', async () => {
+    await writeFile(at('panel-key'), 'mine');
+    await chmod(at('panel-key'), 0o640);
+    makePrivate(at('panel-key'));
+    expect(await modeOf('panel-key')).toBe(0o640);
+  });
 });
