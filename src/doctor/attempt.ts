@@ -20,7 +20,7 @@ export class Cut extends Error {
   }
 }
 
-export const STOPPED = 'the doctor was stopped';
+export const STOPPED = 'interrupted by a signal';
 
 /** Waits for the call and returns its result; never rejects. */
 export async function attempt<T>(call: Promise<T>): Promise<Attempt<T>> {
@@ -33,7 +33,7 @@ export async function attempt<T>(call: Promise<T>): Promise<Attempt<T>> {
 
 /** The text of an error, safe to display. */
 export function wordsOf(error: unknown): string {
-  return error instanceof Error ? printable(error.message) : 'unknown trouble';
+  return error instanceof Error ? printable(error.message) : 'unknown error';
 }
 
 /** The finding for a step whose call failed. */

@@ -133,7 +133,7 @@ export class ConsoleTrial {
       random: () => 0.5,
       panel: {
         credentials: (_server, _priority, signal) => this.#askCredentials(signal),
-        resources: () => Promise.reject(new Error('a console asks for no resources')),
+        resources: () => Promise.reject(new Error('a console never requests resources')),
       },
       openSocket: (url, listener) => {
         this.#socket = openSocket(url, listener);

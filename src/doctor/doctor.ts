@@ -60,7 +60,7 @@ export function select(
 ): readonly DoctorPanel[] | string {
   const named = panels.filter(({ name }) => panel === undefined || name === panel);
   if (named.length === 0) {
-    return `no panel "${panel ?? ''}" in the configuration: there is ${listed(panels.map(({ name }) => name))}`;
+    return `no panel "${panel ?? ''}" in the configuration (panels: ${listed(panels.map(({ name }) => name))})`;
   }
   if (server === undefined) return named;
   const wanted = (targets: readonly ServerTarget[]) => targets.filter((target) => isMeant(target, server));
@@ -84,7 +84,7 @@ export function select(
   });
   if (discovering.length > 0) return discovering;
   const names = named.flatMap(({ targets }) => targets.map(({ name }) => name));
-  return `no server "${server}" in the configuration: there is ${listed(names)}`;
+  return `no server "${server}" in the configuration (servers: ${listed(names)})`;
 }
 
 function isMeant({ name, id, uuid }: ServerTarget, text: string): boolean {

@@ -5,13 +5,13 @@ import type { StepResult } from './report.ts';
 export type Paint = (format: 'bold' | 'dim' | 'green' | 'red' | 'yellow', text: string) => string;
 
 /** Returns a function that colors texts, or one that leaves them unchanged. */
-export function painter(colours: boolean): Paint {
+export function painter(colors: boolean): Paint {
   // The stream was already checked by the caller.
-  return (format, text) => (colours ? styleText(format, text, { validateStream: false }) : text);
+  return (format, text) => (colors ? styleText(format, text, { validateStream: false }) : text);
 }
 
 /** Whether output to this stream should be colored: only in a terminal that supports colors, unless NO_COLOR is set. */
-export function wantsColours(stream: { readonly isTTY?: boolean }, env: NodeJS.ProcessEnv): boolean {
+export function wantsColors(stream: { readonly isTTY?: boolean }, env: NodeJS.ProcessEnv): boolean {
   const refuses = env['NO_COLOR'] !== undefined && env['NO_COLOR'] !== '';
   return stream.isTTY === true && !refuses && env['TERM'] !== 'dumb';
 }

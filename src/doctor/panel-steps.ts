@@ -101,13 +101,13 @@ export function listingFinding(
   }
   if (failure !== undefined) return failedCall('listing', failure.error);
   if (targets.length === 0) {
-    return failed('listing', 'nothing_listed', `${servers.length} servers listed, and none of them to try`);
+    return failed('listing', 'nothing_listed', `${servers.length} servers listed, none to test`);
   }
   if (problem !== undefined) return warned('listing', problem.cause, problem.detail);
   const expectations = countExpectations(targets);
   return passed(
     'listing',
-    `${servers.length} servers listed, ${targets.length} to try; expect: ${expectations}`,
+    `${servers.length} servers listed, ${targets.length} to test; expect: ${expectations}`,
   );
 }
 
@@ -133,15 +133,15 @@ export function limitFinding({ known, pinned, perMinute, throttled }: LimitFacts
       `requests_per_minute is ${pinned}, but the panel allows ${known}`,
     );
   }
-  if (pinned !== undefined) return passed('limit', `${pinned} calls a minute, as requests_per_minute says`);
+  if (pinned !== undefined) return passed('limit', `${pinned} calls per minute, set by requests_per_minute`);
   if (known === undefined) {
     return warned(
       'limit',
       'limit_not_told',
-      `the panel names no rate limit: using at most ${perMinute} calls a minute`,
+      `the panel reports no rate limit: using at most ${perMinute} calls per minute`,
     );
   }
-  return passed('limit', `${known} calls a minute; using at most ${Number(perMinute.toFixed(1))}`);
+  return passed('limit', `${known} calls per minute; using at most ${Number(perMinute.toFixed(1))}`);
 }
 
 /** A larger difference between two clocks can't be explained by a call's delay, and is visible in the metrics' timestamps. */
@@ -175,8 +175,9 @@ function issuedAtMs(token: string): number | undefined {
 
 /** Whether the clocks of this machine and the panel agree. */
 export function clockFinding(skewMs: number | undefined): Finding<PanelStep> {
-  if (skewMs === undefined) return skipped('clock', 'unknown: no token with a time was issued');
-  if (Math.abs(skewMs) <= TOLERANCE_MS) return passed('clock', "agrees with the panel's");
+  if (skewMs === undefined) return skipped('clock', 'unknown: no token with an issue time was received');
+  if (Math.abs(skewMs) <= TOLERANCE_MS)
+    return passed('clock', `within ${TOLERANCE_MS / 1_000} s of the panel's clock`);
   const seconds = Math.round(Math.abs(skewMs) / 1_000);
   const detail = `the panel's clock is ${seconds} s ${skewMs > 0 ? 'ahead of' : 'behind'} this machine's`;
   return warned('clock', 'clock_off', detail);

@@ -42,9 +42,9 @@ import {
 import { untried } from './server-steps.ts';
 import { type QueryTools, tryServer } from './server-trial.ts';
 
-export const NOT_REACHED = 'not tried: the panel was not reached';
-const LOST = 'not tried: the panel failed meanwhile';
-const NO_KEY = 'not tried: the key was not accepted';
+export const NOT_REACHED = 'not tested: the panel was not reached';
+const LOST = 'not tested: the panel failed during the run';
+const NO_KEY = 'not tested: the key was not accepted';
 
 /** One panel to try, as configured. */
 export interface DoctorPanel {
@@ -159,7 +159,7 @@ export class PanelTrial {
       this.#lost.abort(new Cut(LOST));
     });
     gateway.onPause((durationMs) => {
-      this.#throttled = `the panel says that its rate limit is exceeded: no calls for ${spokenDuration(durationMs)}`;
+      this.#throttled = `the panel's rate limit is exceeded: pausing calls for ${spokenDuration(durationMs)}`;
       this.#tools.progress.note(name, this.#throttled);
     });
     if (discovery === undefined) this.#countFleet();
@@ -187,7 +187,7 @@ export class PanelTrial {
     const time = spokenDuration(deadlineMs);
     return this.#gateway.budget().paused
       ? new Cut(`no call was answered within ${time}: ${this.#throttled ?? ''}`, 'rate_limited')
-      : new Cut(`not done within ${time}`, 'deadline');
+      : new Cut(`timed out after ${time}`, 'deadline');
   }
 
   get #perMinute(): number {
@@ -222,10 +222,10 @@ export class PanelTrial {
     const { url } = this.#panel;
     const { origin, pathname } = new URL(url);
     const wasAnswered = [...this.#early.values(), this.#page].some((one) => one?.ok === true);
-    const isTelling = this.#problem === undefined || MISLEADING.has(this.#problem.cause);
-    if (pathname === '/' || wasAnswered || !isTelling) return;
+    const mayBeMisled = this.#problem === undefined || MISLEADING.has(this.#problem.cause);
+    if (pathname === '/' || wasAnswered || !mayBeMisled) return;
     if ((await this.#listsAt(url)) || !(await this.#listsAt(origin))) return;
-    const detail = `the panel is at ${origin}, where it accepts the key, and not at ${url}`;
+    const detail = `the panel is at ${origin}, where it accepts the key, not at ${url}`;
     this.#problem = { cause: 'not_a_panel', detail };
     this.#lost.abort(new Cut(LOST));
   }

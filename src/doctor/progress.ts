@@ -69,7 +69,7 @@ export class LiveProgress implements Progress {
     const startedAt = this.#options.clock.now();
     this.#panels.set(panel, { total: servers, plannedMs: durationMs, startedAt, done: 0 });
     this.#line(
-      `panel ${panel}: ${servers} ${servers === 1 ? 'server' : 'servers'} to try, about ${spokenDuration(durationMs)}`,
+      `panel ${panel}: testing ${servers} ${servers === 1 ? 'server' : 'servers'}, about ${spokenDuration(durationMs)}`,
     );
   }
 
@@ -129,11 +129,11 @@ export interface Pace {
 }
 
 /** After this many servers, their measured pace is more accurate than the plan. */
-const TELLING_SERVERS = 10;
+const MEASURED_SERVERS = 10;
 
 /** The estimated remaining time, in milliseconds. */
 export function remainingMs({ total, done, plannedMs, elapsedMs }: Pace): number {
-  if (done >= TELLING_SERVERS) return (elapsedMs / done) * (total - done);
+  if (done >= MEASURED_SERVERS) return (elapsedMs / done) * (total - done);
   return Math.max(0, plannedMs - elapsedMs);
 }
 
@@ -159,6 +159,6 @@ export function serverLine(panel: string, { name, steps, held }: ServerReport, p
   if (failure !== undefined) return stepLine(subject, failure, paint);
   if (held !== undefined) return `${subject}: ${held}`;
   const tried = steps.filter(({ result }) => result === 'ok').map(({ step }) => step);
-  if (tried.length === 0) return `${subject}: ${paint('dim', 'not tried')}`;
+  if (tried.length === 0) return `${subject}: ${paint('dim', 'not tested')}`;
   return `${subject}: ${paintResult('ok', paint)} (${tried.join(', ')})`;
 }

@@ -7,8 +7,8 @@ import { type Paint, paintResult } from './paint.ts';
 import {
   type DoctorReport,
   type Finding,
-  isAllWell,
-  isWell,
+  isAllHealthy,
+  isHealthy,
   type PanelReport,
   problemsOf,
   type ServerReport,
@@ -55,16 +55,16 @@ function problemBlock(group: readonly SharedProblem[], number: number, paint: Pa
   const others = ' '.repeat(first.length);
   const [{ cause }] = group as readonly [SharedProblem];
   const { headline, rest }: Advice = adviceOn(cause);
-  const labelled = (label: string, text: string) => wrapped(text, { first: others + label });
+  const labeled = (label: string, text: string) => wrapped(text, { first: others + label });
   const meanings = new Set<string>();
   const lines = group.flatMap((problem) => {
     const { meaning } = CAUSES[problem.cause];
     const isNew = !meanings.has(meaning);
     meanings.add(meaning);
     return [
-      labelled('Where:         ', whereOf(problem, paint)),
-      labelled('What was seen: ', problem.detail),
-      ...(isNew ? [labelled('Likely cause:  ', meaning)] : []),
+      labeled('Where:         ', whereOf(problem, paint)),
+      labeled('Observed:      ', problem.detail),
+      ...(isNew ? [labeled('Likely cause:  ', meaning)] : []),
     ];
   });
   return [
@@ -75,8 +75,8 @@ function problemBlock(group: readonly SharedProblem[], number: number, paint: Pa
 }
 
 function whereOf({ panel, servers, steps, result }: SharedProblem, paint: Paint): string {
-  const whom = servers.length === 0 ? '' : `, ${named(servers)}`;
-  return `panel ${printable(panel)}${whom}: ${steps.join(', ')} ${paint(result === 'failed' ? 'red' : 'yellow', result)}`;
+  const which = servers.length === 0 ? '' : `, ${named(servers)}`;
+  return `panel ${printable(panel)}${which}: ${steps.join(', ')} ${paint(result === 'failed' ? 'red' : 'yellow', result)}`;
 }
 
 function named(servers: readonly string[]): string {
@@ -132,14 +132,15 @@ function serverLines(servers: readonly ServerReport[], paint: Paint): readonly s
     if (why === undefined) rows.push(serverRow(server));
     else untried.set(why, (untried.get(why) ?? 0) + 1);
   }
-  const told = servers.length <= MOST_ROWS ? rows : rows.filter(({ result }) => result !== 'ok');
-  const left = rows.length - told.length;
-  const shown = servers.length <= MOST_ROWS ? told : joined(told);
+  const isLong = servers.length > MOST_ROWS;
+  const listed = isLong ? rows.filter(({ result }) => result !== 'ok') : rows;
+  const left = rows.length - listed.length;
+  const shown = isLong ? joined(listed) : listed;
   const line = (text: string) => wrapped(text, { first: '  ' });
   return [
     ...rowsOf(shown, paint),
-    ...[...untried].map(([why, many]) => line(`${count(many, 'server')} not tried: ${why}`)),
-    ...(left === 0 ? [] : [line(`${count(left, 'server')} more: all well, and not shown.`)]),
+    ...[...untried].map(([why, many]) => line(`${count(many, 'server')} not tested: ${why}`)),
+    ...(left === 0 ? [] : [line(`${count(left, 'server')} without problems (not shown)`)]),
   ];
 }
 
@@ -165,21 +166,21 @@ function untriedWhy({ steps }: ServerReport): string | undefined {
   const [first] = steps;
   if (first === undefined) return undefined;
   return steps.every(({ result, detail }) => result === 'skipped' && detail === first.detail)
-    ? first.detail.replace(/^not tried: /, '')
+    ? first.detail.replace(/^not tested: /, '')
     : undefined;
 }
 
-const GRAVEST: readonly StepResult[] = ['failed', 'warning', 'ok', 'skipped'];
+const BY_SEVERITY: readonly StepResult[] = ['failed', 'warning', 'ok', 'skipped'];
 
 function serverRow({ name, steps, held }: ServerReport): Row {
-  const result = GRAVEST.find((one) => steps.some((step) => step.result === one)) ?? 'skipped';
+  const result = BY_SEVERITY.find((one) => steps.some((step) => step.result === one)) ?? 'skipped';
   if (held !== undefined && result !== 'failed') return { name, result: 'skipped', words: held };
-  const met = steps.filter((step) => step.result === result);
+  const relevant = steps.filter((step) => step.result === result);
   if (result === 'ok' || result === 'skipped') {
-    return { name, result, words: met.map(({ step }) => step).join(', ') };
+    return { name, result, words: relevant.map(({ step }) => step).join(', ') };
   }
   const titles = new Map<string, string[]>();
-  for (const { step, cause } of met) {
+  for (const { step, cause } of relevant) {
     const title = cause === undefined ? '' : CAUSES[cause].title;
     titles.set(title, [...(titles.get(title) ?? []), step]);
   }
@@ -210,25 +211,26 @@ function summary(report: DoctorReport, paint: Paint): string {
   const servers = panels.flatMap((panel) => panel.servers);
   const calls = panels.reduce((sum, panel) => sum + panel.calls, 0);
   const cost = `${count(calls, 'call')} in ${spokenDuration(durationMs)}`;
-  if (isAllWell(report)) {
+  if (isAllHealthy(report)) {
     const warnings = problemsOf(report).length;
     const parts = [
       count(panels.length, 'panel'),
       count(servers.length, 'server'),
       ...(warnings === 0 ? [] : [count(warnings, 'warning')]),
     ];
-    return `${paint('green', `All is well: ${parts.join(', ')}`)} (${cost}).`;
+    return `${paint('green', `No problems: ${parts.join(', ')}`)} (${cost}).`;
   }
-  const badPanels = panels.filter((panel) => !isWell(panel)).length;
-  const badServers = servers.filter((server) => !isWell(server)).length;
+  const badPanels = panels.filter((panel) => !isHealthy(panel)).length;
+  const badServers = servers.filter((server) => !isHealthy(server)).length;
   const untried = servers.filter(({ steps }) => steps.every(({ result }) => result === 'skipped')).length;
   const parts = [
-    ...(badPanels === 0 ? [] : [`${badPanels} of ${count(panels.length, 'panel')} with trouble`]),
-    ...(badServers === 0 ? [] : [`${badServers} of ${count(servers.length, 'server')} with trouble`]),
-    ...(untried === 0 ? [] : [`${count(untried, 'server')} not tried`]),
-    ...(stopped ? ['stopped before the end'] : []),
+    ...(badPanels === 0 ? [] : [`${badPanels} of ${count(panels.length, 'panel')} failed`]),
+    ...(badServers === 0 ? [] : [`${badServers} of ${count(servers.length, 'server')} failed`]),
+    ...(untried === 0 ? [] : [`${count(untried, 'server')} not tested`]),
+    ...(stopped ? ['interrupted'] : []),
   ];
-  return `${paint('red', 'Not all is well')}: ${parts.join(', ')} (${cost}).`;
+  const verdict = badPanels + badServers > 0 ? 'Problems found' : 'Incomplete';
+  return `${paint('red', verdict)}: ${parts.join(', ')} (${cost}).`;
 }
 
 export function count(number: number, noun: string): string {
@@ -247,7 +249,7 @@ interface Issue {
 /** The report as a JSON document; docs/doctor.md documents its fields, which are stable. */
 export function reportDocument(report: DoctorReport): object {
   return {
-    ok: isAllWell(report),
+    ok: isAllHealthy(report),
     stopped: report.stopped,
     duration_seconds: seconds(report.durationMs),
     configuration_issues: [],
@@ -265,14 +267,14 @@ function panelDocument(panel: PanelReport): object {
   return {
     name,
     url,
-    ok: isWell(panel) && servers.every(isWell),
+    ok: isHealthy(panel) && servers.every(isHealthy),
     duration_seconds: seconds(durationMs),
     calls,
     steps: steps.map(stepDocument),
     servers: servers.map((server) => ({
       name: server.name,
       id: server.id,
-      ok: isWell(server),
+      ok: isHealthy(server),
       duration_seconds: seconds(server.durationMs),
       steps: server.steps.map(stepDocument),
     })),

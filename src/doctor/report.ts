@@ -82,13 +82,13 @@ export const warned = <Step extends string>(step: Step, cause: CauseCode, detail
 });
 
 /** Whether nothing failed. */
-export function isWell({ steps }: { readonly steps: readonly Finding[] }): boolean {
+export function isHealthy({ steps }: { readonly steps: readonly Finding[] }): boolean {
   return steps.every(({ result }) => result !== 'failed');
 }
 
 /** Whether nothing failed anywhere, and everything was tried. */
-export function isAllWell({ panels, stopped }: DoctorReport): boolean {
-  return !stopped && panels.every((panel) => isWell(panel) && panel.servers.every(isWell));
+export function isAllHealthy({ panels, stopped }: DoctorReport): boolean {
+  return !stopped && panels.every((panel) => isHealthy(panel) && panel.servers.every(isHealthy));
 }
 
 /** One problem, with all servers affected by it: a thousand nodes that reject one Origin are one problem. */

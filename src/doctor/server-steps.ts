@@ -45,7 +45,7 @@ export function serverOutcome(tried: ServerAttempts): Pick<ServerReport, 'steps'
     tried.expect !== 'running' && cause !== undefined && CAUSES[cause].severity === 'fact';
   const cause = steps.find(isNormal)?.cause;
   if (cause === undefined) return { steps };
-  const held = `${CAUSES[cause].title}, which expect: ${tried.expect} allows`;
+  const held = `${CAUSES[cause].title}, allowed by expect: ${tried.expect}`;
   return { held, steps: steps.map((finding) => (isNormal(finding) ? skipped(finding.step, held) : finding)) };
 }
 
@@ -53,7 +53,7 @@ function serverFindings(tried: ServerAttempts): readonly Finding<ServerStep>[] {
   const found = foundFinding(tried);
   const query = tried.query === undefined ? [] : [queryFinding(tried.query)];
   if (found.result === 'failed') {
-    const why = `not tried: ${found.cause === 'not_found' ? 'there is no such server' : 'it was refused'}`;
+    const why = `not tested: ${found.cause === 'not_found' ? 'server not found' : 'access was refused'}`;
     return [found, ...SERVER_STEPS.slice(1).map((step) => skipped(step, why)), ...query];
   }
   return [found, ...consoleFindings(tried), resourcesFinding(tried), ...query];
@@ -96,7 +96,7 @@ function foundFinding(tried: ServerAttempts): Finding<ServerStep> {
   const missing = problems.find(({ cause }) => cause === 'not_found');
   if (missing !== undefined) return troubled('found', missing);
   if (calls.some(({ endpoint, problem }) => weigh(endpoint, problem?.cause) === 'proof')) {
-    return passed('found', 'the panel knows it');
+    return passed('found', 'the panel has this server');
   }
   const refused = problems.find(({ cause }) => cause === 'unauthorized' || CAUSES[cause].scope === 'key');
   return refused === undefined
@@ -104,11 +104,11 @@ function foundFinding(tried: ServerAttempts): Finding<ServerStep> {
     : troubled('found', refused);
 }
 
-const POLL_MODE = 'not tried: mode is poll';
+const POLL_MODE = 'not tested: mode is poll';
 
 function consoleFindings({ mode, resources, console }: ServerAttempts): readonly Finding<ServerStep>[] {
   if (console === undefined) {
-    const why = mode === 'poll' ? POLL_MODE : `not tried: ${heldBy(resources)}`;
+    const why = mode === 'poll' ? POLL_MODE : `not tested: ${heldBy(resources)}`;
     return CONSOLE_STEPS.map((step) => skipped(step, why));
   }
   const { failure } = console;
@@ -120,14 +120,14 @@ function consoleFindings({ mode, resources, console }: ServerAttempts): readonly
     if (index === failedAt) return troubled(step, trouble);
     const isStopped = trouble instanceof Cut && trouble.code === undefined;
     const why = failedStep === 'credentials' ? 'there is no token' : `the ${failedStep} failed`;
-    return skipped(step, isStopped ? trouble.message : `not tried: ${why}`);
+    return skipped(step, isStopped ? trouble.message : `not tested: ${why}`);
   });
 }
 
 function passedDetail(step: ConsoleStep, { credentials, origin, state }: ConsoleResult): string {
   switch (step) {
     case 'credentials':
-      return `a token for ${Math.round((credentials?.lifetimeMs ?? 0) / 60_000)} min`;
+      return `token valid for ${Math.round((credentials?.lifetimeMs ?? 0) / 60_000)} min`;
     case 'upgrade':
       return `${hostOf(credentials?.socketUrl ?? '')} accepted Origin ${origin}`;
     case 'auth':
@@ -140,15 +140,15 @@ function passedDetail(step: ConsoleStep, { credentials, origin, state }: Console
 const hostOf = (url: string) => (URL.canParse(url) ? new URL(url).host : 'the node');
 
 function heldBy(resources: Attempt<Resources> | undefined): string {
-  if (resources === undefined || resources.ok) return 'the panel said nothing';
+  if (resources === undefined || resources.ok) return 'the panel did not answer';
   if (resources.error instanceof Cut) return wordsOf(resources.error);
   const problem = problemOf(resources.error);
   const reason = lastingRefusal(problem)?.reason;
-  return reason === undefined ? problem.detail : `the panel says ${reason}`;
+  return reason === undefined ? problem.detail : `the panel reports ${reason}`;
 }
 
 function resourcesFinding({ mode, resources }: ServerAttempts): Finding<ServerStep> {
-  if (resources === undefined) return skipped('resources', `not tried: mode is ${mode}`);
+  if (resources === undefined) return skipped('resources', `not tested: mode is ${mode}`);
   if (!resources.ok) return failedCall('resources', resources.error);
   const result = answeredResult(resources.value);
   return result.type === 'answered'

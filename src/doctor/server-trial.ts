@@ -102,8 +102,9 @@ async function withQuery(
 ): Promise<ServerAttempts> {
   if (target.query === undefined) return tried;
   const state = stateOf(tried);
-  if (signal.aborted || state === undefined) return { ...tried, query: 'not tried: the state is not known' };
-  if (state !== 'running') return { ...tried, query: `not tried: the server is ${state}` };
+  if (signal.aborted || state === undefined)
+    return { ...tried, query: 'not tested: the power state is unknown' };
+  if (state !== 'running') return { ...tried, query: `not tested: the server is ${state}` };
   onStep(target.name, QUERY_STEP);
   return { ...tried, query: await askPlayers(target, { ...queries, clock }, signal) };
 }

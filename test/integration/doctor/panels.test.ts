@@ -1,7 +1,7 @@
 import { createServer as createTcpServer, type Socket } from 'node:net';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { CAUSES } from '../../../src/diagnosis/causes.ts';
-import { isAllWell, type PanelStep } from '../../../src/doctor/report.ts';
+import { isAllHealthy, type PanelStep } from '../../../src/doctor/report.ts';
 import { SystemClock } from '../../../src/domain/clock.ts';
 import type { CauseCode } from '../../../src/domain/problem.ts';
 import { Secret } from '../../../src/domain/secret.ts';
@@ -370,7 +370,7 @@ const warnings: readonly Row[] = [
     arrange: async () => ({
       yaml: yamlFor(await scripted(json(200, RESOURCES))).replace('1a7ce997', '1a7ce997, mode: poll'),
     }),
-    says: /names no rate limit/,
+    says: /reports no rate limit/,
   },
   {
     cause: 'pinned_too_high',
@@ -388,7 +388,7 @@ const warnings: readonly Row[] = [
       panel.failRest({ kind: 'refuse', status: 429, headers: { 'retry-after': '5' }, times: 1 });
       return { yaml: configFor(panel) };
     },
-    says: /its rate limit is exceeded/,
+    says: /the panel's rate limit is exceeded/,
   },
   ...[3_600_000, -3_600_000].map(
     (aheadMs): Row => ({
@@ -417,7 +417,7 @@ describe('a problem of a panel', () => {
       expect(panelFinding(report, skipped)).toMatchObject({ result: 'skipped' });
     }
     expect(new Set(results(report))).toEqual(new Set(['skipped']));
-    expect(isAllWell(report)).toBe(false);
+    expect(isAllHealthy(report)).toBe(false);
     expect(shownOf(report)).toContain(CAUSES[cause].remedy);
     expect(shownOf(report)).not.toMatch(/ptl[ac]_(?!…)|eyJ|TopSecret/);
   });
@@ -429,7 +429,7 @@ describe('a problem of a panel', () => {
       cause,
       detail: expect.stringMatching(says),
     });
-    expect(isAllWell(report)).toBe(true);
+    expect(isAllHealthy(report)).toBe(true);
     expect(shownOf(report)).toContain(CAUSES[cause].remedy);
   });
 
@@ -443,7 +443,9 @@ describe('a problem of a panel', () => {
     expect(panelFinding(report, 'reach')).toMatchObject({
       result: 'failed',
       cause: 'rate_limited',
-      detail: expect.stringMatching(/no call was answered within \d+ min: .*its rate limit is exceeded/),
+      detail: expect.stringMatching(
+        /no call was answered within \d+ min: .*the panel's rate limit is exceeded/,
+      ),
     });
   });
 });
@@ -542,7 +544,7 @@ describe('a url with a path', () => {
     const report = await examined({ yaml: yamlFor(`${host}/games`) });
     expect(panelFinding(report, 'reach')).toMatchObject({
       cause: 'not_a_panel',
-      detail: `the panel is at ${host}, where it accepts the key, and not at ${host}/games`,
+      detail: `the panel is at ${host}, where it accepts the key, not at ${host}/games`,
     });
   });
 

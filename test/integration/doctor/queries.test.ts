@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { isAllWell, problemsOf } from '../../../src/doctor/report.ts';
+import { isAllHealthy, problemsOf } from '../../../src/doctor/report.ts';
 import type { QueryClient, QueryOutcome, QueryTarget } from '../../../src/query/client.ts';
 import type { Simulator } from '../../../src/simulator/api.ts';
 import type { ServerSpec } from '../../../src/simulator/schema.ts';
@@ -61,7 +61,7 @@ describe('the query step', () => {
     expect(queried).toEqual([
       { type: 'minecraft', ip: '203.0.113.7', hostname: '203.0.113.7', port: 25_565, isQueryPort: false },
     ]);
-    expect(isAllWell(report)).toBe(true);
+    expect(isAllHealthy(report)).toBe(true);
     expect(shownOf(report)).toMatch(/resources.*query/);
   });
 
@@ -87,7 +87,7 @@ describe('the query step', () => {
         detail: 'some words',
       });
       expect(problemsOf(report).map(({ cause, steps }) => [cause, steps])).toEqual([[failure, ['query']]]);
-      expect(isAllWell(report)).toBe(false);
+      expect(isAllHealthy(report)).toBe(false);
     },
   );
 
@@ -112,10 +112,10 @@ describe('the query step', () => {
     expect(serverFinding(report, 'query')).toEqual({
       step: 'query',
       result: 'skipped',
-      detail: 'not tried: the server is offline',
+      detail: 'not tested: the server is offline',
     });
     expect(queried).toEqual([]);
-    expect(isAllWell(report)).toBe(true);
+    expect(isAllHealthy(report)).toBe(true);
   });
 
   it('is absent for a server without a query', async () => {

@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import { Cut, STOPPED } from '../../../src/doctor/attempt.ts';
-import { isAllWell, isWell, problemsOf, type ServerReport } from '../../../src/doctor/report.ts';
+import { isAllHealthy, isHealthy, problemsOf, type ServerReport } from '../../../src/doctor/report.ts';
 import type { Simulator, SimulatorOptions } from '../../../src/simulator/api.ts';
 import { startSimulator } from '../../../src/simulator/simulator.ts';
 import { configFor, fastClock } from '../../support/exporter.ts';
@@ -26,7 +26,7 @@ describe('a healthy fleet', () => {
   it('costs two calls per server, and sends only auth and send stats', async () => {
     const panel = await simulated({ servers: 20 });
     const report = await examined({ yaml: configFor(panel) });
-    expect(isAllWell(report)).toBe(true);
+    expect(isAllHealthy(report)).toBe(true);
     const [only] = report.panels;
     expect(only?.servers.map(({ name }) => name)).toEqual(panel.servers.map(({ name }) => name));
     expect(only?.servers.every(isWhole)).toBe(true);
@@ -83,7 +83,7 @@ describe('a healthy fleet', () => {
       ['ok', 'skipped', 'skipped', 'skipped', 'skipped', 'ok'],
       ['ok', 'ok', 'ok', 'ok', 'ok', 'skipped'],
     ]);
-    expect(isAllWell(report)).toBe(true);
+    expect(isAllHealthy(report)).toBe(true);
     expect(panel.record.calls.length).toBe(2);
   });
 });
@@ -108,7 +108,7 @@ describe('a panel that fails while its servers are tried', () => {
     const servers = report.panels[0]?.servers ?? [];
     expect(servers.at(-1)?.steps[0]).toMatchObject({
       result: 'skipped',
-      detail: 'not tried: the panel failed meanwhile',
+      detail: 'not tested: the panel failed during the run',
     });
     expect(panel.record.calls.length).toBeLessThan(60);
     expect(problemsOf(report)).toMatchObject([{ steps: [step], cause, servers: [] }]);
@@ -131,7 +131,7 @@ describe('stopping doctor', () => {
       },
     });
     expect(report.stopped).toBe(true);
-    expect(isAllWell(report)).toBe(false);
+    expect(isAllHealthy(report)).toBe(false);
     const servers = report.panels[0]?.servers ?? [];
     expect(servers.length).toBe(60);
     expect(servers.some(isWhole)).toBe(true);
@@ -163,10 +163,10 @@ describe('a panel with discovery', () => {
     const report = await examined({ yaml: discovering(panel, ['discover: { type: owner, mode: poll }']) });
     expect(panelFinding(report, 'listing')).toMatchObject({
       result: 'ok',
-      detail: '120 servers listed, 120 to try; expect: auto 120',
+      detail: '120 servers listed, 120 to test; expect: auto 120',
     });
     expect(report.panels[0]?.servers.length).toBe(120);
-    expect(report.panels[0]?.servers.every(isWell)).toBe(true);
+    expect(report.panels[0]?.servers.every(isHealthy)).toBe(true);
     expect(callsTo(panel, 'listing').length).toBe(2);
   });
 

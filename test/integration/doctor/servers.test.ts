@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net';
 import { afterEach, describe, expect, it } from 'vitest';
 import { WebSocketServer } from 'ws';
 import { CAUSES } from '../../../src/diagnosis/causes.ts';
-import { isAllWell, problemsOf, type ServerStep } from '../../../src/doctor/report.ts';
+import { isAllHealthy, problemsOf, type ServerStep } from '../../../src/doctor/report.ts';
 import { SystemClock } from '../../../src/domain/clock.ts';
 import type { CauseCode } from '../../../src/domain/problem.ts';
 import type { Simulator, SimulatorOptions } from '../../../src/simulator/api.ts';
@@ -444,26 +444,26 @@ describe('a server that the panel blocks', () => {
     ['any', 'maintenance'],
   ] as const)('is no failure if expect is %s: %s', async (expected, conflict) => {
     const report = await held(expected, (panel) => panel.setConflict(SERVER, conflict));
-    expect(isAllWell(report)).toBe(true);
+    expect(isAllHealthy(report)).toBe(true);
     expect(problemsOf(report)).toEqual([]);
     expect(results(report)).toEqual(['ok', 'skipped', 'skipped', 'skipped', 'skipped', 'skipped']);
-    expect(shownOf(report)).toMatch(new RegExp(`which expect: ${expected} allows\\n`));
+    expect(shownOf(report)).toMatch(new RegExp(`allowed by expect: ${expected}\\n`));
   });
 
   it.each<readonly [string, SimulatorOptions]>([
     ['its socket', { suspendedCredentials: 'issue', conflictResources: 'answer' }],
     ['its resources', { conflictResources: 'answer' }],
   ])('is no failure if it is only visible in %s', async (_what, options) => {
-    expect(isAllWell(await held('any', (panel) => panel.suspend(SERVER), options))).toBe(true);
+    expect(isAllHealthy(await held('any', (panel) => panel.suspend(SERVER), options))).toBe(true);
   });
 
   it('is a failure if it is expected to run', async () => {
     const report = await held('running', (panel) => panel.setConflict(SERVER, 'suspended'));
-    expect(isAllWell(report)).toBe(false);
+    expect(isAllHealthy(report)).toBe(false);
   });
 
   it('hides no other problem', async () => {
     const report = await held('any', (panel) => panel.failRest({ kind: 'refuse', status: 404 }));
-    expect(isAllWell(report)).toBe(false);
+    expect(isAllHealthy(report)).toBe(false);
   });
 });

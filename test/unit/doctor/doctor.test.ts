@@ -59,8 +59,8 @@ describe('the selection of servers', () => {
     [{ server: '1a7ce997' }, [['main', [UUID]]]],
     [{ server: UUID.toUpperCase() }, [['main', [UUID]]]],
     [{ server: 'd3aac109-259b-452e-8b4e-cecc464142ca' }, [['main', ['d3aac109']]]],
-    [{ panel: 'none' }, 'no panel "none" in the configuration: there is main, other'],
-    [{ server: 'none' }, 'no server "none" in the configuration: there is survival, d3aac109, survival'],
+    [{ panel: 'none' }, 'no panel "none" in the configuration (panels: main, other)'],
+    [{ server: 'none' }, 'no server "none" in the configuration (servers: survival, d3aac109, survival)'],
     [{ server: '1a7ce997-0000-0000-0000-000000000000' }, expect.stringMatching(/^no server/)],
   ])('by %j', (selection, expected) => {
     expect(chosen(selection)).toEqual(expected);

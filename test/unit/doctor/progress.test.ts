@@ -31,7 +31,7 @@ describe('progress on a pipe', () => {
     play(on);
     expect(on.written.join('')).toBe(`\
 panel main: reach ok: it works
-panel main: 40 servers to try, about 25 s
+panel main: testing 40 servers, about 25 s
 main: survival: ok (found, credentials, upgrade, auth, stats, resources)
 main: creative: auth failed: creative has trouble
 panel main: it is slow
@@ -49,7 +49,7 @@ describe('progress in a terminal', () => {
       .map((line) => line.split('\r\u001b[K').at(-1));
     expect(lines).toEqual([
       'panel main: reach ok: it works',
-      'panel main: 40 servers to try, about 25 s',
+      'panel main: testing 40 servers, about 25 s',
       'main: creative: auth failed: creative has trouble',
       'panel main: it is slow',
       '',
@@ -81,6 +81,6 @@ describe('the remaining time', () => {
 
 describe('a server that was not tried', () => {
   it('is reported as not tried', () => {
-    expect(serverLine('main', serverReport('survival', 'found'), paint)).toBe('main: survival: not tried');
+    expect(serverLine('main', serverReport('survival', 'found'), paint)).toBe('main: survival: not tested');
   });
 });

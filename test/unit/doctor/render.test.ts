@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import stringWidth from 'fast-string-width';
 import { describe, expect, it } from 'vitest';
 import { CAUSES } from '../../../src/diagnosis/causes.ts';
-import { painter, wantsColours } from '../../../src/doctor/paint.ts';
+import { painter, wantsColors } from '../../../src/doctor/paint.ts';
 import { NOT_REACHED } from '../../../src/doctor/panel-trial.ts';
 import { issuesDocument, renderReport, reportDocument } from '../../../src/doctor/render.ts';
 import {
@@ -38,7 +38,7 @@ panel main: https://panel.example.com
   survival  ok       found, credentials, upgrade, auth, stats, resources
   creative  ok       found, credentials, upgrade, auth, stats, resources
 
-All is well: 1 panel, 2 servers (7 calls in 3 s).
+No problems: 1 panel, 2 servers (7 calls in 3 s).
 `);
   });
 
@@ -49,16 +49,16 @@ All is well: 1 panel, 2 servers (7 calls in 3 s).
     );
     expect(text).toContain(`
    Where:         panel main, server creative: upgrade failed
-   What was seen: creative has trouble
+   Observed:      creative has trouble
    Likely cause:  The Origin header is not the panel's own address as its nodes
                   know it.
 
 2. Set requests_per_minute if the panel allows more.
    Where:         panel main: limit warning
-   What was seen: the limit is odd
+   Observed:      the limit is odd
 `);
     expect(text).toContain('\n  creative  failed   upgrade: Origin rejected by the node\n');
-    expect(text).toMatch(/Not all is well: 1 of 2 servers with trouble \(7 calls in 3 s\)\.\n$/);
+    expect(text).toMatch(/Problems found: 1 of 2 servers failed \(7 calls in 3 s\)\.\n$/);
   });
 
   it('lists servers with the same problem once', () => {
@@ -81,14 +81,14 @@ All is well: 1 panel, 2 servers (7 calls in 3 s).
     );
     expect(text).toContain('\n  odd  failed   auth: socket closed\n');
     expect(text).not.toContain('  s149 ');
-    expect(text).toContain('150 servers more: all well, and not shown.');
+    expect(text).toContain('150 servers without problems (not shown)');
   });
 
   it('shows a panel that fails as a whole as one block, however many servers it has', () => {
     const servers = Array.from({ length: 150 }, (_, index) =>
       untried(target({ name: `s${index}` }), NOT_REACHED),
     );
-    const why = 'not tried: the panel was not reached';
+    const why = 'not tested: the panel was not reached';
     const steps = PANEL_STEPS.map((step) =>
       step === 'reach' ? failed(step, 'dns', 'resolving panel.example.com failed') : skipped(step, why),
     );
@@ -96,18 +96,17 @@ All is well: 1 panel, 2 servers (7 calls in 3 s).
     expect(text).toBe(`\
 1. Correct url, or fix DNS on this machine.
    Where:         panel main: reach failed
-   What was seen: resolving panel.example.com failed
+   Observed:      resolving panel.example.com failed
    Likely cause:  The name in url is misspelled, or this machine's name server
                   doesn't know it.
 
 panel main: https://panel.example.com
   reach                       failed   panel name not resolved
-  key, limit, listing, clock  -        not tried: the panel was not reached
+  key, limit, listing, clock  -        not tested: the panel was not reached
 
-  150 servers not tried: the panel was not reached
+  150 servers not tested: the panel was not reached
 
-Not all is well: 1 of 1 panel with trouble, 150 servers not tried (7 calls in 3
-s).
+Problems found: 1 of 1 panel failed, 150 servers not tested (7 calls in 3 s).
 `);
   });
 
@@ -123,11 +122,11 @@ s).
   });
 
   it('shows a suspended server that may be off as no problem', () => {
-    const held = 'server suspended, which expect: any allows';
+    const held = 'server suspended, allowed by expect: any';
     const server = { ...serverReport('lobby'), held };
     const text = renderReport(doctorReport(panelReport([server])), plain);
     expect(text).toContain(`\n  lobby  -        ${held}\n`);
-    expect(text).toContain('All is well');
+    expect(text).toContain('No problems');
   });
 
   it('fits 80 columns, whatever the names and messages', () => {
@@ -162,7 +161,7 @@ s).
 
   it('says if it was stopped', () => {
     const report = { ...ALL_WELL, stopped: true };
-    expect(renderReport(report, plain)).toContain('Not all is well: stopped before the end');
+    expect(renderReport(report, plain)).toContain('Incomplete: interrupted');
   });
 
   it('has colors only if they are enabled', () => {
@@ -181,7 +180,7 @@ describe('colors', () => {
     [{ isTTY: false }, {}, false],
     [{}, { TERM: 'xterm' }, false],
   ])('on %j with %j: %j', (stream, env, wanted) => {
-    expect(wantsColours(stream, env)).toBe(wanted);
+    expect(wantsColors(stream, env)).toBe(wanted);
   });
 });
 
