@@ -27,7 +27,7 @@ export function choosePanels<Panel extends ServerChoices>(
   if (name === undefined) return panels;
   const named = panels.filter((panel) => panel.name === name);
   if (named.length > 0) return named;
-  return `no panel "${printable(name)}" in the configuration: there is ${namesOf(panels)}`;
+  return `no panel "${printable(name)}" in the configuration (panels: ${namesOf(panels)})`;
 }
 
 /**
@@ -43,14 +43,14 @@ export function chooseServer<Panel extends ServerChoices>(
   const found = named.length > 0 ? named : all.filter(({ target }) => hasId(target, wanted));
   if (found.length <= 1) return found[0];
   const each = found.map(({ panel, target }) => `${shown(target)} on panel ${printable(panel.name)}`);
-  return `"${printable(wanted)}" is the name of more than one server: ${each.join(', ')}; name the panel with --panel, or give an id`;
+  return `"${printable(wanted)}" matches more than one server: ${each.join(', ')}; select the panel with --panel, or use an id`;
 }
 
 /** The message for an unknown server. */
 export function noSuchServer(panels: readonly ServerChoices[], wanted: string): string {
   const names = panels.flatMap(({ servers }) => servers.map(({ name }) => name));
-  const there = names.length === 0 ? 'it names none' : `there is ${listed(names)}`;
-  return `no server "${printable(wanted)}" in the configuration: ${there}`;
+  const there = names.length === 0 ? 'it lists none' : `servers: ${listed(names)}`;
+  return `no server "${printable(wanted)}" in the configuration (${there})`;
 }
 
 /** The panels' names, formatted for a message. */

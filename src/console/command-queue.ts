@@ -84,7 +84,7 @@ export class CommandQueue {
       fail(`${command.what} was dropped by the node ${MAX_TRIES} times: send commands more slowly`);
       return true;
     }
-    note(`the node dropped ${command.what}: too many at once, sending it again`);
+    note(`the node dropped ${command.what}: too many commands at once, resending it`);
     this.#waiting.unshift({ ...command, tries: command.tries + 1, settle: () => undefined });
     void this.#work();
     return true;

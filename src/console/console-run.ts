@@ -117,7 +117,7 @@ export class ConsoleRun {
     const conversation = this.#conversation;
     const what = `"${printable(text)}"`;
     if (this.#plan.interactive && !conversation.isReady) {
-      conversation.note(`${what} was not sent: there is no connection`);
+      conversation.note(`${what} was not sent: not connected`);
       return;
     }
     const problem = commandProblem(text, conversation.standing, this.#options.link.codec);
@@ -126,7 +126,7 @@ export class ConsoleRun {
       if (this.#plan.interactive) conversation.note(refusal);
       else conversation.fail(refusal);
     } else if (!(await conversation.sendCommand(text, what))) {
-      this.#giveUp(`${what} was not sent: there was no connection for ${minutes(PATIENCE_MS)}`);
+      this.#giveUp(`${what} was not sent: no connection for ${minutes(PATIENCE_MS)}`);
     }
   }
 
@@ -138,15 +138,15 @@ export class ConsoleRun {
     if (lacks(permissions, permission)) this.#giveUp(missingPermission(permission));
     const need = powerNeed(action, state);
     if (need === 'done') {
-      conversation.note(`${name} is ${state}: there is nothing to do for ${action}`);
+      conversation.note(`${action} not needed: ${name} is ${state}`);
       return;
     }
     this.#unreached = watchPower(action, state);
     if (need === 'ask') {
       if (!(await conversation.send({ event: 'set state', action }, action, PATIENCE_MS))) {
-        this.#giveUp(`${action} was not sent: there was no connection for ${minutes(PATIENCE_MS)}`);
+        this.#giveUp(`${action} was not sent: no connection for ${minutes(PATIENCE_MS)}`);
       }
-      conversation.note(`asked for ${action}`);
+      conversation.note(`${action} requested`);
     }
     await this.#powerReached(action);
   }
@@ -166,10 +166,10 @@ export class ConsoleRun {
     const ended = await conversation.watch.until(look, limit);
     const state = conversation.standing.state ?? 'in an unknown state';
     if (!ended)
-      this.#giveUp(`${name} is ${state} ${minutes(POWER_DEADLINE_MS)} after ${action} was asked for`);
-    if (isRefused()) this.#giveUp(`${action} was not done: ${name} is ${state}`);
+      this.#giveUp(`${action} not completed after ${minutes(POWER_DEADLINE_MS)}: ${name} is ${state}`);
+    if (isRefused()) this.#giveUp(`${action} failed: ${name} is ${state}`);
     this.#unreached = undefined;
-    conversation.note(`${action} is done: ${name} is ${state}`);
+    conversation.note(`${action} completed: ${name} is ${state}`);
   }
 
   async #settle(): Promise<void> {
@@ -189,9 +189,9 @@ export class ConsoleRun {
     if (forMs === undefined) return;
     const cancel = this.#options.clock.schedule(forMs, () => {
       if (this.#unreached !== undefined) {
-        this.#conversation.note(`the time is over, and ${this.#unreached.action} is not done yet`);
+        this.#conversation.note(`time is up, but ${this.#unreached.action} is not completed yet`);
       }
-      if (this.#unsent > 0) this.#conversation.fail('the time is over, and not every command was sent');
+      if (this.#unsent > 0) this.#conversation.fail('time is up, but not all commands were sent');
       this.end({ code: this.#code });
     });
     this.#conversation.signal.addEventListener('abort', cancel, { once: true });

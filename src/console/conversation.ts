@@ -179,14 +179,14 @@ export class Conversation {
       message: (message) => this.#onMessage(message),
       state: (state) => this.#onState(state),
       troubled: (problem, lasting) => this.#onProblem(problem, lasting),
-      tokenRefused: () => this.#doubt('the token had ended'),
+      tokenRefused: () => this.#doubt('the token had expired'),
     };
   }
 
   #onConnected(): void {
     const { name, panel, onFirstConnection } = this.#options;
     if (this.#connectedBefore) {
-      this.note('connected again');
+      this.note('reconnected');
       return;
     }
     this.#connectedBefore = true;
@@ -201,7 +201,7 @@ export class Conversation {
     switch (narration.kind) {
       case 'output':
         this.#activeAt = clock.now();
-        screen.lines(cleanLines(narration.text, screen.colour));
+        screen.lines(cleanLines(narration.text, screen.color));
         break;
       case 'note':
         if (isDroppedCommand(message) && this.#commands.dropped()) {
@@ -232,10 +232,10 @@ export class Conversation {
     if (lasting || !this.#connectedBefore) {
       this.end({ code: 1, trouble: `${name}: ${KNOWN_SECRETS.strike(explain(problem))}` });
     } else if (this.#link.isLive) {
-      this.note(`the token could not be renewed, trying again: ${problem.detail}`);
+      this.note(`token refresh failed, retrying: ${problem.detail}`);
     } else {
       this.#doubt('the connection was lost');
-      this.note(`no connection, trying again: ${problem.detail}`);
+      this.note(`not connected, retrying: ${problem.detail}`);
     }
   }
 
@@ -244,7 +244,7 @@ export class Conversation {
     this.#inDoubt = undefined;
     const doubtMs = doubt?.isRead === true ? DOUBT_MS : UNREAD_DOUBT_MS;
     if (doubt === undefined || this.#options.clock.now() - doubt.at > doubtMs) return;
-    const warning = `${doubt.what} may not have been carried out: ${why}`;
+    const warning = `${doubt.what} may not have taken effect: ${why}`;
     // The server's state will show whether the power action was carried out.
     if (doubt.isPower) this.note(warning);
     else this.fail(warning);

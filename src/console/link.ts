@@ -123,7 +123,7 @@ export class ConsoleLink {
           this.#token = given.token;
           return given;
         },
-        resources: () => Promise.reject(new Error('a console asks for no resources')),
+        resources: () => Promise.reject(new Error('a console never requests resources')),
       },
       openSocket: (url, listener) => {
         this.#socket = openSocket(url, this.#overhear(listener));

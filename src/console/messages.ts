@@ -24,21 +24,21 @@ export function narrate({ event, args }: ServerMessage): Narration | undefined {
     case 'transfer logs':
       return { kind: 'output', text: first };
     case 'daemon message':
-      return note(`the node says: ${said}`);
+      return note(`message from the node: ${said}`);
     case 'daemon error':
-      return failure(`the node reports an error: ${said}`);
+      return failure(`error from the node: ${said}`);
     case 'throttled':
-      return failure(`the node dropped a "${said}" message: too many at once`);
+      return failure(`the node dropped a "${said}" message: too many messages at once`);
     case 'install started':
-      return note('the installation has begun');
+      return note('installation started');
     case 'install completed':
-      return note('the installation is over');
+      return note('installation completed');
     case 'transfer status':
       return note(`transfer to another node: ${said}`);
     case 'backup completed':
-      return note('a backup has ended');
+      return note('backup finished');
     case 'backup restore completed':
-      return note('a backup was restored');
+      return note('backup restored');
     case 'deleted':
       return { kind: 'gone', text: 'the server was deleted' };
     default:
@@ -61,7 +61,7 @@ export function explainProblem({ cause, detail }: Problem, keySource: string): s
   const { scope, lasting, severity, remedy } = CAUSES[cause];
   // A suspended server is suspended for every API key.
   const isOfAccount = scope === 'key' || (scope === 'server' && lasting && severity !== 'fact');
-  return `${detail}: ${remedy}${isOfAccount ? ` The key came from ${keySource}.` : ''}`;
+  return `${detail}: ${remedy}${isOfAccount ? ` The API key is from ${keySource}.` : ''}`;
 }
 
 /** The maximum length of a displayed line, in UTF-16 units. */
@@ -99,13 +99,13 @@ interface Parts {
 }
 
 /**
- * Untrusted text as lines that can't control a terminal: printable characters and tabs, plus colors (SGR sequences) if `colour`
+ * Untrusted text as lines that can't control a terminal: printable characters and tabs, plus colors (SGR sequences) if `color`
  * is true, reset at the end of each line; secrets are removed. A carriage return breaks the line, so that nothing is overwritten;
  * the length and number of lines are bounded.
  */
-export function cleanLines(text: string, colour: boolean): readonly string[] {
+export function cleanLines(text: string, color: boolean): readonly string[] {
   const lines = KNOWN_SECRETS.strike(text)
-    .replaceAll(UNPRINTABLE, (...match) => replacement(match.at(-1) as Parts, colour))
+    .replaceAll(UNPRINTABLE, (...match) => replacement(match.at(-1) as Parts, color))
     .replace(/\n+$/, '')
     .split('\n');
   const rest = lines.length - MAX_LINES;
@@ -113,9 +113,9 @@ export function cleanLines(text: string, colour: boolean): readonly string[] {
   return rest > 0 ? [...shown, `… (${rest} more lines)`] : shown;
 }
 
-function replacement(parts: Parts, colour: boolean): string {
+function replacement(parts: Parts, color: boolean): string {
   const { parameters = '', final, intermediate, lineBreak, separator, surrogate } = parts;
-  if (final === 'm' && intermediate === '' && colour && /^[\d;:]{0,64}$/.test(parameters)) {
+  if (final === 'm' && intermediate === '' && color && /^[\d;:]{0,64}$/.test(parameters)) {
     return `\u001b[${parameters}m`;
   }
   if (lineBreak !== undefined) return '\n';

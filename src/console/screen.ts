@@ -4,7 +4,7 @@ import type { Readable, Writable } from 'node:stream';
 /** The output and input of a console. */
 export interface Screen {
   /** Whether lines may contain colors. */
-  readonly colour: boolean;
+  readonly color: boolean;
   /** Shows lines from the server; they must be clean. */
   lines(lines: readonly string[]): void;
   /** Shows a message from the program itself. */
@@ -24,23 +24,23 @@ const SLOW_READER_BYTES = 4 * 1_048_576;
 export interface PipeScreenOptions {
   readonly stdout: Writable;
   readonly stderr: Writable;
-  readonly colour: boolean;
+  readonly color: boolean;
   /** The source of commands; absent if nothing is read. */
   readonly stdin?: Readable;
 }
 
 /** A screen for pipes and files: only the server's lines on stdout, the program's own on stderr. */
 export class PipeScreen implements Screen {
-  readonly colour: boolean;
+  readonly color: boolean;
   readonly input: AsyncIterable<string> | undefined;
   readonly #options: PipeScreenOptions;
   #missed = 0;
   #reader: Interface | undefined;
 
   constructor(options: PipeScreenOptions) {
-    const { stdin, colour } = options;
+    const { stdin, color } = options;
     this.#options = options;
-    this.colour = colour;
+    this.color = color;
     this.input = stdin === undefined ? undefined : { [Symbol.asyncIterator]: () => this.#read(stdin) };
   }
 
@@ -50,7 +50,7 @@ export class PipeScreen implements Screen {
       this.#missed += lines.length;
       return;
     }
-    if (this.#missed > 0) this.note(`${this.#missed} lines were left out: the output was read too slowly`);
+    if (this.#missed > 0) this.note(`${this.#missed} lines were dropped: the output is read too slowly`);
     this.#missed = 0;
     stdout.write(lines.map((line) => `${line}\n`).join(''));
   }
@@ -79,7 +79,7 @@ export class PipeScreen implements Screen {
 export interface TerminalScreenOptions {
   readonly stdin: Readable;
   readonly stdout: Writable;
-  readonly colour: boolean;
+  readonly color: boolean;
   /** Shown before the input line; clean. */
   readonly prompt: string;
   /** Ctrl-C was pressed on an empty line. */
@@ -94,14 +94,14 @@ const HISTORY = 500;
 
 /** A screen for a person at a terminal: output appears above the line that is being typed. */
 export class TerminalScreen implements Screen {
-  readonly colour: boolean;
+  readonly color: boolean;
   readonly input: AsyncIterable<string>;
   readonly #stdout: Writable;
   readonly #readline: Interface;
   #closed = false;
 
-  constructor({ stdin, stdout, colour, prompt, onInterrupt }: TerminalScreenOptions) {
-    this.colour = colour;
+  constructor({ stdin, stdout, color, prompt, onInterrupt }: TerminalScreenOptions) {
+    this.color = color;
     this.#stdout = stdout;
     this.#readline = createInterface({
       input: stdin,
@@ -129,7 +129,7 @@ export class TerminalScreen implements Screen {
 
   note(text: string): void {
     const line = `${NOTE_PREFIX}${text}`;
-    this.#print(this.colour ? `\u001b[2m${line}\u001b[0m` : line);
+    this.#print(this.color ? `\u001b[2m${line}\u001b[0m` : line);
   }
 
   close(): void {

@@ -38,7 +38,7 @@ export function lengthProblem(command: string, { encode, maxFrameBytes }: Socket
     encode({ event: 'send command', command });
     return undefined;
   } catch {
-    return `it is too long: the node takes messages of ${maxFrameBytes} bytes at most`;
+    return `too long: the node accepts messages of at most ${maxFrameBytes} bytes`;
   }
 }
 

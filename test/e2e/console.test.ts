@@ -150,7 +150,7 @@ describe('console on a pipe', () => {
   it('stops a server and waits until it has stopped', async () => {
     const { code, stderr } = await outcome(['survival', '--power', 'stop', '--yes'], { env: OWN });
     expect(code).toBe(0);
-    expect(stderr).toMatch(/-- stop is done: survival is offline\n$/);
+    expect(stderr).toMatch(/-- stop completed: survival is offline\n$/);
     expect(panel.server('survival').state).toBe('offline');
   });
 });
@@ -160,7 +160,7 @@ describe('the key of a console', () => {
     const { code, stderr } = await outcome(['survival', '--send', 'list']);
     expect(code).toBe(0);
     expect(stderr).toContain(
-      "-- using the exporter's key from the configuration (inline); better use one of your own",
+      "-- using the exporter's API key from the configuration (inline): prefer your own",
     );
   });
 
@@ -181,7 +181,7 @@ describe('the key of a console', () => {
   it.each([
     ['missing', undefined, "can't be read: no such file"],
     ['empty', '', 'expected an API key, but it is empty'],
-    ['for the application API', 'ptla_TopSecretKey', 'this one is for the application API'],
+    ['for the application API', 'ptla_TopSecretKey', 'this is an application API key'],
   ])('that is %s is reported', async (_what, content, words) => {
     const file = join(dirname(config), 'bad-key');
     if (content !== undefined) await writeFile(file, content);
@@ -194,8 +194,8 @@ describe('the key of a console', () => {
 
 describe('a console that fails', () => {
   it.each([
-    [['nobody'], 'error: no server "nobody" in the configuration: there is survival, lobby\n'],
-    [['survival', '--panel', 'nope'], 'error: no panel "nope" in the configuration: there is main\n'],
+    [['nobody'], 'error: no server "nobody" in the configuration (servers: survival, lobby)\n'],
+    [['survival', '--panel', 'nope'], 'error: no panel "nope" in the configuration (panels: main)\n'],
     [['deadbeef'], 'error: deadbeef: GET /api/client/servers/deadbeef/websocket answered 404'],
     [['lobby', '--send', 'list'], '-- "list" was not sent: the server is offline\n'],
   ])('%j ends with 1', async (args, words) => {
@@ -210,10 +210,10 @@ describe('a console that fails', () => {
     [['survival', '--power', 'explode'], 'Allowed choices are start, stop, restart, kill'],
     [['survival', '--for', '0s'], 'Expected a duration such as 5s or 10m'],
     [['survival', '--send', ' '], '--send: expected a command, but it is empty'],
-    [['survival', '--send', 'x'.repeat(4_096)], 'it is too long'],
+    [['survival', '--send', 'x'.repeat(4_096)], 'too long: the node accepts messages of at most 4095 bytes'],
     [
       ['survival', '--power', 'kill'],
-      '--power kill asks first, and here is no terminal to ask in: add --yes',
+      '--power kill asks for confirmation, but there is no terminal: add --yes',
     ],
   ])('%j is rejected as incorrect usage', async (args, words) => {
     const { code, stdout, stderr } = await outcome(args);
@@ -255,7 +255,7 @@ describe.skipIf(!existsSync(SCRIPT))('console in a terminal', () => {
 
   it.each([
     ['n', 1, 'running', 'stop was not confirmed: nothing was done'],
-    ['y', 0, 'offline', 'stop is done: survival is offline'],
+    ['y', 0, 'offline', 'stop completed: survival is offline'],
   ])('asks before it stops a server, and accepts %s', async (answer, code, state, words) => {
     const opened = openInTerminal(['survival', '--power', 'stop']);
     await until(() => expect(opened.stdout).toContain('stop survival on panel main? [y/N] '));

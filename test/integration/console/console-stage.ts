@@ -33,7 +33,7 @@ export interface ConsoleUnderTest {
 export interface ConsoleStage {
   readonly panel: Simulator;
   readonly time: TestTime;
-  open(plan?: Partial<ConsolePlan>, settings?: readonly string[], colour?: boolean): ConsoleUnderTest;
+  open(plan?: Partial<ConsolePlan>, settings?: readonly string[], color?: boolean): ConsoleUnderTest;
   until(check: () => void): Promise<void>;
   stop(): Promise<void>;
 }
@@ -51,8 +51,8 @@ export async function startStage(options: SimulatorOptions = {}): Promise<Consol
     panel,
     time,
     until,
-    open: (plan = {}, settings = [], colour = false) => {
-      const made = openConsole(panel, time, { plan, settings, colour }, until);
+    open: (plan = {}, settings = [], color = false) => {
+      const made = openConsole(panel, time, { plan, settings, color }, until);
       opened.push(made);
       return made;
     },
@@ -68,20 +68,20 @@ export async function startStage(options: SimulatorOptions = {}): Promise<Consol
 interface Opening {
   readonly plan: Partial<ConsolePlan>;
   readonly settings: readonly string[];
-  readonly colour: boolean;
+  readonly color: boolean;
 }
 
 function openConsole(
   simulator: Simulator,
   time: TestTime,
-  { plan, settings, colour }: Opening,
+  { plan, settings, color }: Opening,
   until: ConsoleStage['until'],
 ) {
   const { shape, variables, issues } = parseConfig(configFor(simulator, settings), 'test', {});
   const panel = shape && resolveConfig(shape, { contents: new Map<string, string>(), variables }).panels[0];
   const [target] = panel?.servers ?? [];
   if (panel === undefined || target === undefined) throw new Error(JSON.stringify(issues));
-  const screen = new RecordingScreen(colour, plan.readsInput === true || plan.interactive === true);
+  const screen = new RecordingScreen(color, plan.readsInput === true || plan.interactive === true);
   const clock = time.clock();
   const api = panelApi(panel, clock);
   const full: ConsolePlan = { logs: false, commands: [], interactive: false, readsInput: false, ...plan };
@@ -110,7 +110,7 @@ function openConsole(
 }
 
 class RecordingScreen implements Screen {
-  readonly colour: boolean;
+  readonly color: boolean;
   readonly shown: string[] = [];
   readonly notes: string[] = [];
   readonly input: AsyncIterable<string> | undefined;
@@ -118,8 +118,8 @@ class RecordingScreen implements Screen {
   readonly #typed: (string | undefined)[] = [];
   #wake: () => void = () => undefined;
 
-  constructor(colour: boolean, readsInput: boolean) {
-    this.colour = colour;
+  constructor(color: boolean, readsInput: boolean) {
+    this.color = color;
     this.input = readsInput ? { [Symbol.asyncIterator]: () => ({ next: () => this.#next() }) } : undefined;
   }
 

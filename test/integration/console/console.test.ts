@@ -68,7 +68,7 @@ describe('a console', () => {
       expect(taken).toEqual(commands.map((command) => ['send command', command, true]));
       expect(frames().length).toBeGreaterThan(commands.length);
       expect(opened.notes).toContainEqual(
-        expect.stringMatching(/^the node dropped "say \d": too many at once, sending it again$/),
+        expect.stringMatching(/^the node dropped "say \d": too many commands at once, resending it$/),
       );
     },
   );
@@ -113,7 +113,7 @@ describe('a console', () => {
     sends('install output', 'fetching');
     sends('transfer logs', '10 %');
     sends('feature match', 'eula');
-    await opened.shows('the node says: Checking the disk');
+    await opened.shows('message from the node: Checking the disk');
     await opened.shows('fetching');
     await opened.shows('10 %');
     stage.panel.power('survival', 'stop');
@@ -139,9 +139,9 @@ describe('a console', () => {
     opened.type('list');
     await opened.shows('> list');
     stage.panel.sockets({ kind: 'drop' });
-    await opened.shows('no connection, trying again: the socket was closed (1006)');
-    await opened.shows('"list" may not have been carried out: the connection was lost');
-    await opened.shows('connected again');
+    await opened.shows('not connected, retrying: the socket was closed (1006)');
+    await opened.shows('"list" may not have taken effect: the connection was lost');
+    await opened.shows('reconnected');
     opened.type('save-all');
     await opened.shows('> save-all');
     opened.type(undefined);
@@ -155,8 +155,8 @@ describe('a console', () => {
     await opened.shows('survival is running');
     stage.panel.sockets({ kind: 'half-open' });
     opened.type('list');
-    await opened.shows('"list" may not have been carried out: the connection was lost');
-    await opened.shows('connected again');
+    await opened.shows('"list" may not have taken effect: the connection was lost');
+    await opened.shows('reconnected');
     opened.type(undefined);
     expect(await opened.outcome).toEqual({ code: 1 });
   });
@@ -178,13 +178,13 @@ describe('a console', () => {
     const opened = stage.open({ readsInput: true });
     await opened.shows('survival is running');
     await stage.panel.stopListening();
-    await opened.shows(/^no connection/);
+    await opened.shows(/^not connected/);
     opened.type('list');
     stage.time.speed = FAST;
     const outcome = await opened.outcome;
     expect(outcome).toEqual({
       code: 1,
-      trouble: '"list" was not sent: there was no connection for 5 minutes',
+      trouble: '"list" was not sent: no connection for 5 minutes',
     });
   });
 
@@ -193,10 +193,10 @@ describe('a console', () => {
     const opened = stage.open({ readsInput: true });
     await opened.shows('survival is running');
     stage.panel.move('survival');
-    await opened.shows('connected again');
+    await opened.shows('reconnected');
     opened.type('list');
     await opened.shows('> list');
-    expect(opened.notes).toContain('no connection, trying again: the socket was closed (1006)');
+    expect(opened.notes).toContain('not connected, retrying: the socket was closed (1006)');
   });
 
   it('reports a command that was refused because the token had expired', async () => {
@@ -208,7 +208,7 @@ describe('a console', () => {
     opened.type('first');
     await opened.shows('> first');
     stage.panel.sockets({ kind: 'expire' });
-    await opened.shows('"first" may not have been carried out: the token had ended');
+    await opened.shows('"first" may not have taken effect: the token had expired');
     opened.type('second');
     await opened.shows('> second');
     expect(sockets().opened).toBe(1);
@@ -219,7 +219,7 @@ describe('a console', () => {
     expect(await stage.open({ readsInput: true, forMs: 3_000 }).outcome).toEqual({ code: 0 });
     const many = stage.open({ commands: Array.from({ length: 60 }, () => 'list'), forMs: 3_000 });
     expect(await many.outcome).toEqual({ code: 1 });
-    expect(many.notes).toContain('the time is over, and not every command was sent');
+    expect(many.notes).toContain('time is up, but not all commands were sent');
   });
 
   it('ends if the server is deleted or suspended', async () => {
@@ -244,13 +244,13 @@ describe('an interactive console', () => {
     const opened = stage.open({ interactive: true, readsInput: true });
     await opened.shows('survival is running');
     opened.type('x'.repeat(5_000));
-    await opened.shows(/^"x+…" was not sent: it is too long: the node takes messages of 4095 bytes at most$/);
+    await opened.shows(/^"x+…" was not sent: too long: the node accepts messages of at most 4095 bytes$/);
     await stage.panel.stopListening();
-    await opened.shows(/^no connection/);
+    await opened.shows(/^not connected/);
     opened.type('list');
-    await opened.shows('"list" was not sent: there is no connection');
+    await opened.shows('"list" was not sent: not connected');
     await stage.panel.startListening();
-    await opened.shows('connected again');
+    await opened.shows('reconnected');
     stage.panel.power('survival', 'kill');
     await opened.shows('survival is offline');
     opened.type('list');
@@ -263,12 +263,16 @@ describe('an interactive console', () => {
 
 describe('a power action', () => {
   it.each([
-    ['stop', 'running', ['survival is stopping', 'survival is offline', 'stop is done: survival is offline']],
-    ['kill', 'running', ['stop', 'survival is offline', 'kill is done: survival is offline'].slice(1)],
+    [
+      'stop',
+      'running',
+      ['survival is stopping', 'survival is offline', 'stop completed: survival is offline'],
+    ],
+    ['kill', 'running', ['stop', 'survival is offline', 'kill completed: survival is offline'].slice(1)],
     [
       'start',
       'offline',
-      ['survival is starting', 'survival is running', 'start is done: survival is running'],
+      ['survival is starting', 'survival is running', 'start completed: survival is running'],
     ],
     [
       'restart',
@@ -277,15 +281,15 @@ describe('a power action', () => {
         'survival is stopping',
         'survival is starting',
         'survival is running',
-        'restart is done: survival is running',
+        'restart completed: survival is running',
       ],
     ],
-    ['restart', 'offline', ['survival is running', 'restart is done: survival is running']],
+    ['restart', 'offline', ['survival is running', 'restart completed: survival is running']],
   ] as const)('%s is awaited if the server is %s', async (action, from, notes) => {
     await start({ servers: [{ name: 'survival', profile: from === 'offline' ? 'offline' : 'idle' }] });
     const opened = stage.open({ power: action });
     expect(await opened.outcome).toEqual({ code: 0 });
-    expect(opened.notes).toEqual(expect.arrayContaining([`asked for ${action}`, ...notes]));
+    expect(opened.notes).toEqual(expect.arrayContaining([`${action} requested`, ...notes]));
     expect(opened.notes.at(-1)).toBe(notes.at(-1));
     expect(frames()).toEqual([['set state', action, true]]);
   });
@@ -294,7 +298,7 @@ describe('a power action', () => {
     await start();
     const opened = stage.open({ power: 'start' });
     expect(await opened.outcome).toEqual({ code: 0 });
-    expect(opened.notes).toContain('survival is running: there is nothing to do for start');
+    expect(opened.notes).toContain('start not needed: survival is running');
     expect(frames()).toEqual([]);
   });
 
@@ -311,7 +315,7 @@ describe('a power action', () => {
     await opened.shows('survival is stopping');
     stage.panel.sockets({ kind: 'drop' });
     expect(await opened.outcome).toEqual({ code: 0 });
-    expect(opened.notes).toContain('connected again');
+    expect(opened.notes).toContain('reconnected');
     expect(frames()).toHaveLength(1);
   });
 
@@ -320,7 +324,7 @@ describe('a power action', () => {
     stage.time.speed = FAST;
     expect(await stage.open({ power: 'stop' }).outcome).toEqual({
       code: 1,
-      trouble: 'survival is stopping 5 minutes after stop was asked for',
+      trouble: 'stop not completed after 5 minutes: survival is stopping',
     });
   });
 
@@ -328,17 +332,17 @@ describe('a power action', () => {
     await start({ stopMs: 3_600_000 });
     const opened = stage.open({ power: 'stop', forMs: 3_000 });
     expect(await opened.outcome).toEqual({ code: 0 });
-    expect(opened.notes.at(-1)).toBe('the time is over, and stop is not done yet');
+    expect(opened.notes.at(-1)).toBe('time is up, but stop is not completed yet');
   });
 
   it('fails at once if the node refuses it', async () => {
     await start({ stopMs: 3_600_000 });
     const opened = stage.open({ power: 'stop' });
-    await opened.shows('asked for stop');
+    await opened.shows('stop requested');
     await opened.shows('survival is stopping');
     sends('daemon error', 'another power action is being processed');
-    expect(await opened.outcome).toEqual({ code: 1, trouble: 'stop was not done: survival is stopping' });
-    expect(opened.notes).toContain('the node reports an error: another power action is being processed');
+    expect(await opened.outcome).toEqual({ code: 1, trouble: 'stop failed: survival is stopping' });
+    expect(opened.notes).toContain('error from the node: another power action is being processed');
   });
 });
 
@@ -383,7 +387,7 @@ describe('a request of the console', () => {
     sends('throttled', 'set state');
     opened.type(undefined);
     expect(await opened.outcome).toEqual({ code: 1 });
-    expect(opened.notes).toContain('the node dropped a "set state" message: too many at once');
+    expect(opened.notes).toContain('the node dropped a "set state" message: too many messages at once');
   });
 });
 
@@ -393,21 +397,21 @@ describe("a console that can't be opened", () => {
       'lacks a permission on the panel',
       () => stage.panel.failRest({ kind: 'refuse', endpoint: 'websocket', status: 403 }),
       [],
-      /^survival: GET .* answered 403: .*: .*websocket\.connect permission\. The key came from a test\.$/,
+      /^survival: GET .* answered 403: .*: .*websocket\.connect permission\. The API key is from a test\.$/,
       'no_console_permission',
     ],
     [
       'lacks a permission on the node',
       () => stage.panel.set({ tokenPermissions: ['control.start'] }),
       [],
-      /^survival: the node rejected the token: "jwt: missing connect permission": .*websocket\.connect permission\. The key/,
+      /^survival: the node rejected the token: "jwt: missing connect permission": .*websocket\.connect permission\. The API key/,
       'no_console_permission',
     ],
     [
       'has a rejected key',
       () => stage.panel.revokeKey(stage.panel.apiKey),
       [],
-      /^survival: GET .* answered 401: "Unauthenticated\.": .* The key came from a test\.$/,
+      /^survival: GET .* answered 401: "Unauthenticated\.": .* The API key is from a test\.$/,
       'key_refused',
     ],
     [
@@ -477,7 +481,7 @@ describe('the output of a hostile server', () => {
     sends('console output', `the key is ${stage.panel.apiKey}!`);
     sends('daemon message', `the key is ${stage.panel.apiKey}!`);
     await opened.shows('the key is <secret>!');
-    await opened.shows('the node says: the key is <secret>!');
+    await opened.shows('message from the node: the key is <secret>!');
     stage.panel.sockets({ kind: 'raw', text: 'not a frame' });
     stage.panel.sockets({ kind: 'binary', base64: 'AAAA' });
     stage.panel.sockets({ kind: 'garbage' });

@@ -59,7 +59,7 @@ describe("a server that isn't in the configuration", () => {
     expect(await find('survival', [entry('main', DISCOVER)])).toEqual(here);
     expect(listings()).toBe(2);
     await expect(find('foreign', [entry('main', DISCOVER)])).rejects.toThrow(
-      /^no server "foreign" in the configuration: there is /,
+      /^no server "foreign" in the configuration \(servers: /,
     );
   });
 
@@ -78,7 +78,7 @@ describe("a server that isn't in the configuration", () => {
 
   it("isn't searched for in a listing that isn't used, or if the configuration names it", async () => {
     const servers = `    servers: [{ id: ${panel.server('survival').identifier}, name: mine }]`;
-    await expect(find('survival', [entry('main', servers)])).rejects.toThrow('there is mine');
+    await expect(find('survival', [entry('main', servers)])).rejects.toThrow('(servers: mine)');
     const { identifier } = panel.server('survival');
     expect(await find('mine', [entry('main', servers, DISCOVER)])).toMatchObject({ id: identifier });
     expect(listings()).toBe(0);
@@ -86,7 +86,7 @@ describe("a server that isn't in the configuration", () => {
 
   it('is ambiguous if two servers have the same name', async () => {
     await expect(find('lobby', [entry('main', DISCOVER), entry('other', DISCOVER)])).rejects.toThrow(
-      /^"lobby" is the name of more than one server: lobby \(\S+\) on panel main, lobby \(\S+\) on panel other; /,
+      /^"lobby" matches more than one server: lobby \(\S+\) on panel main, lobby \(\S+\) on panel other; /,
     );
   });
 
@@ -100,7 +100,7 @@ describe("a server that isn't in the configuration", () => {
   it("is searched for with the user's key on one panel only", async () => {
     const two = [entry('main', DISCOVER), entry('other', DISCOVER)];
     await expect(find('survival', two, { own: true })).rejects.toThrow(
-      'add --panel <name>, one of main, other',
+      'add --panel <name> (panels: main, other)',
     );
     expect(listings()).toBe(0);
     expect(await find('survival', two, { own: true, panel: 'other' })).toMatchObject({
@@ -124,7 +124,7 @@ describe("a server that isn't in the configuration", () => {
   ])("needs --panel with the user's key and two panels, %s", async (_, wanted, sources) => {
     const two = sources.map((source, index) => entry(['main', 'other'][index] ?? '', source));
     await expect(find(wanted, two, { own: true })).rejects.toThrow(
-      /^no server "\w+" in the configuration: .+; your own key is only sent to the panel that you name: add --panel <name>, one of main, other$/,
+      /^no server "\w+" in the configuration \(.+\); your own key is sent only to a panel that you select: add --panel <name> \(panels: main, other\)$/,
     );
     expect(panel.record.calls).toEqual([]);
   });

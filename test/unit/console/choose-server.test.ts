@@ -49,7 +49,7 @@ describe('chooseServer', () => {
 
   it('lists the servers that share an ambiguous name', () => {
     expect(found('lobby')).toBe(
-      '"lobby" is the name of more than one server: lobby (d3aac109) on panel main, lobby (bbbbbbbb) on panel backup; name the panel with --panel, or give an id',
+      '"lobby" matches more than one server: lobby (d3aac109) on panel main, lobby (bbbbbbbb) on panel backup; select the panel with --panel, or use an id',
     );
     expect(found('lobby', [BACKUP])).toEqual(['backup', 'bbbbbbbb']);
   });
@@ -59,13 +59,13 @@ describe('choosePanels', () => {
   it('returns the named panel, or all', () => {
     expect(choosePanels(PANELS, undefined)).toBe(PANELS);
     expect(choosePanels(PANELS, 'backup')).toEqual([BACKUP]);
-    expect(choosePanels(PANELS, 'nope')).toBe('no panel "nope" in the configuration: there is main, backup');
+    expect(choosePanels(PANELS, 'nope')).toBe('no panel "nope" in the configuration (panels: main, backup)');
   });
 });
 
 it('an unknown server is answered with a list of at most ten servers', () => {
-  expect(noSuchServer([BACKUP], 'x')).toBe('no server "x" in the configuration: there is lobby, d3aac109');
-  expect(noSuchServer([panel('empty', [])], 'x')).toBe('no server "x" in the configuration: it names none');
+  expect(noSuchServer([BACKUP], 'x')).toBe('no server "x" in the configuration (servers: lobby, d3aac109)');
+  expect(noSuchServer([panel('empty', [])], 'x')).toBe('no server "x" in the configuration (it lists none)');
   const many = panel(
     'many',
     Array.from({ length: 12 }, (_, i) => [`0000000${i.toString(16)}`, `s${i}`] as const),

@@ -126,11 +126,11 @@ describe('cleanLines', () => {
 
   it('does the same for any bytes, within its limits', () => {
     fc.assert(
-      fc.property(fc.uint8Array({ maxLength: 20_000 }), fc.boolean(), (bytes, colour) => {
-        const lines = cleanLines(Buffer.from(bytes).toString('latin1'), colour);
+      fc.property(fc.uint8Array({ maxLength: 20_000 }), fc.boolean(), (bytes, color) => {
+        const lines = cleanLines(Buffer.from(bytes).toString('latin1'), color);
         expect(lines.length).toBeLessThanOrEqual(101);
         for (const line of lines) {
-          expect(line).toMatch(colour ? COLORED : PLAIN);
+          expect(line).toMatch(color ? COLORED : PLAIN);
           expect(line.length).toBeLessThanOrEqual(MAX_LINE_LENGTH + 4);
         }
       }),
@@ -169,26 +169,34 @@ describe('narrate', () => {
     ['console output', ['a line'], { kind: 'output', text: 'a line' }],
     ['install output', ['fetching'], { kind: 'output', text: 'fetching' }],
     ['transfer logs', ['10 %'], { kind: 'output', text: '10 %' }],
-    ['daemon message', ['Updating'], { kind: 'note', text: 'the node says: Updating', failed: false }],
+    [
+      'daemon message',
+      ['Updating'],
+      { kind: 'note', text: 'message from the node: Updating', failed: false },
+    ],
     [
       'daemon error',
       ['another power action is running'],
-      { kind: 'note', text: 'the node reports an error: another power action is running', failed: true },
+      { kind: 'note', text: 'error from the node: another power action is running', failed: true },
     ],
     [
       'throttled',
       ['send command'],
-      { kind: 'note', text: 'the node dropped a "send command" message: too many at once', failed: true },
+      {
+        kind: 'note',
+        text: 'the node dropped a "send command" message: too many messages at once',
+        failed: true,
+      },
     ],
-    ['install started', [], { kind: 'note', text: 'the installation has begun', failed: false }],
-    ['install completed', [], { kind: 'note', text: 'the installation is over', failed: false }],
+    ['install started', [], { kind: 'note', text: 'installation started', failed: false }],
+    ['install completed', [], { kind: 'note', text: 'installation completed', failed: false }],
     [
       'transfer status',
       ['success'],
       { kind: 'note', text: 'transfer to another node: success', failed: false },
     ],
-    ['backup completed', ['{}'], { kind: 'note', text: 'a backup has ended', failed: false }],
-    ['backup restore completed', [], { kind: 'note', text: 'a backup was restored', failed: false }],
+    ['backup completed', ['{}'], { kind: 'note', text: 'backup finished', failed: false }],
+    ['backup restore completed', [], { kind: 'note', text: 'backup restored', failed: false }],
     ['deleted', [], { kind: 'gone', text: 'the server was deleted' }],
     ['stats', ['{}'], undefined],
     ['status', ['running'], undefined],
@@ -201,7 +209,7 @@ describe('narrate', () => {
 
   it('cleans text from a node', () => {
     const narrated = narrate({ event: 'daemon message', args: ['\u001b]0;owned\u0007a\nb'] });
-    expect(narrated).toMatchObject({ text: 'the node says: a b' });
+    expect(narrated).toMatchObject({ text: 'message from the node: a b' });
   });
 });
 
@@ -223,7 +231,7 @@ describe('explainProblem', () => {
   ])('%s: says what to do, and names the source of the key: %s', (cause, namesKey) => {
     const { remedy } = CAUSES[cause];
     expect(explainProblem({ cause, detail: 'no' }, 'KEY')).toBe(
-      `no: ${remedy}${namesKey ? ' The key came from KEY.' : ''}`,
+      `no: ${remedy}${namesKey ? ' The API key is from KEY.' : ''}`,
     );
   });
 

@@ -9,7 +9,7 @@ const text = (stream: PassThrough) => String(stream.read() ?? '');
 describe('a pipe screen', () => {
   it("writes the server's lines to one stream and its own lines to the other", () => {
     const [stdout, stderr] = [new PassThrough(), new PassThrough()];
-    const screen = new PipeScreen({ stdout, stderr, colour: false });
+    const screen = new PipeScreen({ stdout, stderr, color: false });
     screen.note('connected');
     screen.lines(['a', 'b']);
     expect(text(stdout)).toBe('a\nb\n');
@@ -26,21 +26,21 @@ describe('a pipe screen', () => {
       },
     });
     const stderr = new PassThrough();
-    const screen = new PipeScreen({ stdout, stderr, colour: false });
+    const screen = new PipeScreen({ stdout, stderr, color: false });
     const line = 'x'.repeat(4_000);
     for (let count = 0; count < 2_000; count += 1) screen.lines([line]);
     expect(stdout.writableLength).toBeLessThan(5 * 1_048_576);
     const written = Math.round(stdout.writableLength / 4_001);
     while (reads.length > 0) reads.shift()?.();
     screen.lines([line]);
-    expect(text(stderr)).toBe(`-- ${2_000 - written} lines were left out: the output was read too slowly\n`);
+    expect(text(stderr)).toBe(`-- ${2_000 - written} lines were dropped: the output is read too slowly\n`);
   });
 
   it('reads its input line by line, not before it is requested, and releases it', async () => {
     const stdin = new PassThrough();
     stdin.write('one\r\ntwo\nthree');
     const streams = { stdout: new PassThrough(), stderr: new PassThrough() };
-    const screen = new PipeScreen({ ...streams, colour: false, stdin });
+    const screen = new PipeScreen({ ...streams, color: false, stdin });
     await turn();
     expect(stdin.readableLength).toBe(14);
     stdin.end();
@@ -56,11 +56,11 @@ describe('an interactive screen', () => {
 
   afterEach(() => screen?.close());
 
-  function open(columns = 40, colour = false) {
+  function open(columns = 40, color = false) {
     const stdin = new PassThrough();
     const stdout = new VirtualTerminal(columns);
     const onInterrupt = vi.fn<() => void>();
-    screen = new TerminalScreen({ stdin, stdout, colour, prompt: 'lobby> ', onInterrupt });
+    screen = new TerminalScreen({ stdin, stdout, color, prompt: 'lobby> ', onInterrupt });
     const type = async (keys: string) => {
       // One key at a time, as a person types.
       for (const key of keys) {

@@ -63,7 +63,7 @@ describe('commandProblem', () => {
       'rejects a command that is too long',
       'x'.repeat(4_096),
       { state: 'running', permissions: all },
-      'it is too long: the node takes messages of 4095 bytes at most',
+      'too long: the node accepts messages of at most 4095 bytes',
     ],
   ] as const)('%s', (_name, command, standing, problem) => {
     expect(commandProblem(command, standing, PTERODACTYL.socket)).toBe(problem);
