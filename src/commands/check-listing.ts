@@ -36,7 +36,7 @@ export async function describeListings(panels: readonly PanelConfig[]): Promise<
   return {
     text:
       described.map(({ text }) => text).join('\n\n') ||
-      'no panel discovers servers: there are no rules to count by',
+      'no panel uses discover, so there are no rules to count servers for',
     warnings: described.flatMap(({ warnings }) => warnings),
   };
 }
@@ -51,7 +51,7 @@ async function describeListing(
   const watched = servers.map((server) => rules.judge(server)).filter(({ included }) => included);
   const covered = (wanted: number) => {
     const fitting = watched.filter(({ rule }) => rule === wanted).length;
-    return fitting === 0 && wanted !== -1 ? '0: fits no server' : String(fitting);
+    return fitting === 0 && wanted !== -1 ? '0 (matches no server)' : String(fitting);
   };
   const rows = [
     ...discover.expect.map(
@@ -69,7 +69,7 @@ async function describeListing(
     [['EXPECT', 'SERVERS'], ...rows],
     ...(queryRows.length === 0 ? [] : [[['QUERY', 'SERVERS'], ...queryRows]]),
   ];
-  const head = `panel ${panel.name}: ${servers.length} servers listed, ${watched.length} of them watched`;
+  const head = `panel ${panel.name}: ${servers.length} servers listed, ${watched.length} of them observed`;
   const census = afterWalk(new Map(), { servers, complete: true });
   const { targets } = mergeTargets(panel.servers, census, rules);
   const perMinute = panel.requestsPerMinute ?? (limitPerMinute ?? 0) * PART_OF_LIMIT;
@@ -129,7 +129,8 @@ function idleGlobs(panel: string, discover: DiscoverRules, servers: readonly Lis
           return !servers.some((server) => alone.judge(server).included);
         })
         .map(
-          (glob) => `discover.${setting}: ${key} ${glob} fits none of the ${servers.length} listed servers`,
+          (glob) =>
+            `discover.${setting}: ${key} ${glob} matches none of the ${servers.length} listed servers`,
         ),
     ),
   );
@@ -137,7 +138,7 @@ function idleGlobs(panel: string, discover: DiscoverRules, servers: readonly Lis
 
 export function describeMatch(match: ServerGlobs): string {
   const parts = Object.entries(match).map(([key, globs]) => `${key} ${globs.join(' or ')}`);
-  return parts.join(' and ') || 'no rule above fits';
+  return parts.join(' and ') || 'no rule above matches';
 }
 
 export function describeQuery({ type, address, intervalMs }: QuerySettings): string {

@@ -18,7 +18,7 @@ export function panelWarnings(panel: PanelConfig): readonly string[] {
 }
 
 const NEVER_EXPECTED =
-  'no server can ever be expected to run, so that no alert fires when one stops: set expect to running or auto where that matters';
+  'expect is any for every server, so no alert fires when one stops: set it to running or auto for servers that should run';
 
 /** Whether the rule matches every listed server, so that no later rule is reached. */
 export function fitsEveryServer({ match }: Pick<ExpectRule, 'match'>): boolean {
@@ -43,7 +43,7 @@ function unreachedRules({ listing }: PanelConfig): readonly string[] {
   if (unreached === 0) return [];
   const which = unreached === 1 ? 'the last rule' : `the last ${unreached} rules`;
   return [
-    `${which} of discover.expect ${unreached === 1 ? 'is' : 'are'} never reached, since rule ${fitsAll + 1} fits every server: move it to the end`,
+    `${which} of discover.expect ${unreached === 1 ? 'is' : 'are'} never reached, because rule ${fitsAll + 1} matches every server: move that rule to the end`,
   ];
 }
 
@@ -65,7 +65,7 @@ function unknownLimits({ servers, listing }: PanelConfig): readonly string[] {
     .filter(([, lacking]) => lacking.length > 0)
     .map(
       ([what, lacking]) =>
-        `limits_from_listing is off, and no ${what} limit is set for ${named(lacking)}, so that no alert on the limit can fire: set limits_from_listing: true, or limits`,
+        `limits_from_listing is off, and no ${what} limit is set for ${named(lacking)}, so alerts on that limit can't fire: set limits_from_listing: true, or limits for these servers`,
     );
 }
 
@@ -90,7 +90,7 @@ export async function readableByAll(files: readonly SecretFile[]): Promise<reado
       if (!isReadableByAll(mode)) return [];
       const octal = mode.toString(8).padStart(4, '0');
       return [
-        `${place}: all users of this machine can read the file ${quote(shown)} (mode ${octal}): chmod o-rwx ${shown}`,
+        `${place}: all users of this machine can read the file ${quote(shown)} (mode ${octal}): run chmod o-rwx ${shown}`,
       ];
     }),
   );

@@ -20,17 +20,17 @@ interface CheckFlags extends WebConfigFlag {
 }
 
 /** The configuration's path is appended. */
-const UNTRIED = 'The panels were not asked. To try them: gameserver-exporter doctor --config ';
+const UNTRIED = 'The panels were not contacted. To test them: gameserver-exporter doctor --config ';
 
 /** `check`: shows how a configuration was understood, or everything that is wrong with it. */
 export function checkCommand(): Command {
   return new Command('check')
-    .description('check a configuration and print what it was understood to mean, without secrets')
-    .argument('[config]', 'the configuration file (default: that of --config)')
-    .option('--config <file>', 'the configuration file', 'config.yaml')
+    .description('validate a configuration, and print it with defaults and without secrets')
+    .argument('[config]', 'configuration file (default: the value of --config)')
+    .option('--config <file>', 'configuration file', 'config.yaml')
     .option(
       '--listing',
-      'ask the panels that discover for their listings, and count the servers that each rule covers',
+      'read the listings of panels with discover, and count the servers that each rule matches',
     )
     .addOption(webConfigOption())
     .addHelpText(
@@ -41,7 +41,7 @@ Examples:
   $ gameserver-exporter check config.yaml --listing
   $ gameserver-exporter check config.yaml --web.config.file web.yml
 
-Exit codes: 0 all is valid · 1 something is not: each problem with its file, line and column · 2 wrong usage`,
+Exit codes: 0 valid · 1 invalid: each problem is printed with its file, line and column · 2 invalid usage`,
     )
     .action(async (file: string | undefined, options: CheckFlags, command: Command) => {
       const output = command.configureOutput();
@@ -74,7 +74,9 @@ Exit codes: 0 all is valid · 1 something is not: each problem with its file, li
 function describeConfig(config: Config): string {
   const { panels, log, compatibility } = config;
   const rest = [
-    ...(compatibility === undefined ? [] : [`compatibility: the names of ${compatibility}, too`]),
+    ...(compatibility === undefined
+      ? []
+      : [`compatibility: also serves the metric names of ${compatibility}`]),
     `log: level ${log.level}, format ${log.format}`,
   ];
   return [...panels.map(describePanel), rest.join('\n')].join('\n\n');
@@ -95,23 +97,23 @@ function settingRows(panel: PanelConfig): readonly Cells[] {
     ['url', panel.url],
     ['origin', panel.origin],
     ['API key', panel.apiKeySource],
-    ['requests', rate === undefined ? "80 % of the panel's limit" : `${rate} a minute`],
+    ['API budget', rate === undefined ? "80 % of the panel's rate limit" : `${rate} calls per minute`],
     ...needsRow(panel),
     ['poll interval', formatDuration(panel.pollIntervalMs)],
     ['staleness', formatDuration(panel.stalenessMs)],
     ['timeouts', describeTimeouts(panel)],
-    ['socket hosts', socketHosts?.join(', ') ?? `${anyHost(panel.url)} that the panel names`],
+    ['socket hosts', socketHosts?.join(', ') ?? anyHost(panel.url)],
     ...(panel.queryHosts === undefined ? [] : [['query hosts', panel.queryHosts.join(', ')]]),
-    ['proxy', proxyUrl === undefined ? 'as in the environment' : withoutCredentials(proxyUrl)],
+    ['proxy', proxyUrl === undefined ? 'from the environment' : withoutCredentials(proxyUrl)],
     ...(panel.servers.length === 0
       ? []
-      : [['expect', `${countExpectations(panel.servers)} of the servers below`]]),
+      : [['expect', `${countExpectations(panel.servers)} (servers below)`]]),
     ...(tls === undefined ? [] : [['TLS', describeTls(tls)]]),
     ...discoveryRows(panel),
     ...(panel.backups === undefined
       ? []
       : [['backups', `every ${formatDuration(panel.backups.intervalMs)}`]]),
-    ...(panel.allowInsecure ? [['insecure', 'http and ws are allowed to any host']] : []),
+    ...(panel.allowInsecure ? [['insecure', 'http and ws allowed to any host']] : []),
   ];
 }
 
@@ -119,7 +121,7 @@ function discoveryRows({ listing }: PanelConfig): readonly Cells[] {
   if (listing === undefined) return [];
   const every = `every ${formatDuration(listing.intervalMs)}`;
   const { discover, type } = listing;
-  if (discover === undefined) return [['listing', `for node, egg and limits, ${every}`]];
+  if (discover === undefined) return [['listing', `${every}, for node, egg and limits`]];
   const { include, exclude, expect, query = [], labels, mode, maxServers } = discover;
   return [
     ['discover', `${WHOSE[type ?? 'any']}, ${every}`],
@@ -135,9 +137,9 @@ function discoveryRows({ listing }: PanelConfig): readonly Cells[] {
 }
 
 const WHOSE = {
-  any: 'servers that the account has access to',
+  any: 'servers that the account can access',
   owner: 'servers that the account owns',
-  admin: 'servers that the account sees as an administrator only',
+  admin: 'servers that the account can access only as an administrator',
   'admin-all': 'all servers of the panel',
 };
 
@@ -152,16 +154,16 @@ function describeTimeouts(panel: PanelConfig): string {
 
 function describeTls(tls: NonNullable<PanelConfig['tls']>): string {
   const parts = [
-    tls.ca === undefined ? undefined : 'own CA',
+    tls.ca === undefined ? undefined : 'custom CA',
     tls.cert === undefined ? undefined : 'client certificate',
     tls.serverName === undefined ? undefined : `server name ${tls.serverName}`,
-    tls.insecureSkipVerify ? 'certificates are not verified' : undefined,
+    tls.insecureSkipVerify ? 'certificates not verified' : undefined,
   ];
   return parts.filter((part) => part !== undefined).join(', ') || 'defaults';
 }
 
 function serverRows({ servers }: PanelConfig): readonly Cells[] {
-  if (servers.length === 0) return [['no servers of its own: all are discovered']];
+  if (servers.length === 0) return [['no servers listed here: all are discovered']];
   const isQueried = servers.some(({ query }) => query !== undefined);
   const heads = ['NAME', 'ID', 'EXPECT', 'MODE', 'LIMITS', ...(isQueried ? ['QUERY'] : []), 'LABELS'];
   return [heads, ...servers.map((server) => serverRow(server, isQueried))];
@@ -207,13 +209,15 @@ function spokenCores(cores: number): string {
 
 /** The hosts that sockets may be opened to if the configuration names none. */
 function anyHost(panelUrl: string): string {
-  return isLocalHost(new URL(panelUrl).hostname) ? 'any host, this machine included,' : 'any public host';
+  return isLocalHost(new URL(panelUrl).hostname)
+    ? 'any host that the panel names, including this machine'
+    : 'any public host that the panel names';
 }
 
 /** The API budget needed for the configured servers; discovered servers are known only from the listing. */
 function needsRow(panel: PanelConfig): readonly Cells[] {
   const { servers, listing } = panel;
   if (servers.length === 0) return [];
-  const needed = `${neededPerMinute(panel, servers).toFixed(1)} a minute for the servers below`;
-  return [['calls', listing?.discover === undefined ? needed : `${needed}, and those of discovered servers`]];
+  const needed = `${neededPerMinute(panel, servers).toFixed(1)} per minute for the servers below`;
+  return [['API calls', listing?.discover === undefined ? needed : `${needed}, plus discovered servers`]];
 }

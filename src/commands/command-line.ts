@@ -15,7 +15,7 @@ export function wholeNumber(least: number, most = Number.MAX_SAFE_INTEGER): (tex
     const value = /^\d+$/.test(text) ? Number(text) : Number.NaN;
     if (value >= least && value <= most) return value;
     const range = most === Number.MAX_SAFE_INTEGER ? `of at least ${least}` : `from ${least} to ${most}`;
-    throw new InvalidArgumentError(`Expected a whole number ${range}.`);
+    throw new InvalidArgumentError(`Expected an integer ${range}.`);
   };
 }
 
@@ -25,12 +25,16 @@ export interface LogFlags {
   readonly 'log.format'?: LogFormat;
 }
 
-export function logLevelOption(otherwise = "the configuration's, else info"): Option {
-  return new Option('--log.level <level>', `what to log (default: ${otherwise})`).choices(LOG_LEVELS);
+export function logLevelOption(otherwise = 'from the configuration, or else info'): Option {
+  return new Option('--log.level <level>', `minimum level of log lines (default: ${otherwise})`).choices(
+    LOG_LEVELS,
+  );
 }
 
 export function logFormatOption(
-  otherwise = "the configuration's, else pretty in a terminal and json elsewhere",
+  otherwise = 'from the configuration, or else pretty in a terminal, json otherwise',
 ): Option {
-  return new Option('--log.format <format>', `how to log (default: ${otherwise})`).choices(LOG_FORMATS);
+  return new Option('--log.format <format>', `format of log lines (default: ${otherwise})`).choices(
+    LOG_FORMATS,
+  );
 }

@@ -66,7 +66,7 @@ async function findElsewhere(
   }
   if (own !== undefined && panels.length > 1) {
     // A key is only sent to its own panel, and neither the key nor the server tells which panel that is.
-    return `${noSuchServer(panels, wanted)}; your own key is only sent to the panel that you name: add --panel <name>, one of ${namesOf(panels)}`;
+    return `${noSuchServer(panels, wanted)}; your own key is sent only to a panel that you select: add --panel <name> (panels: ${namesOf(panels)})`;
   }
   const discovering = panels.filter(({ listing }) => listing?.discover !== undefined);
   const listed = await Promise.all(discovering.map((panel) => withListed(panel, clock)));

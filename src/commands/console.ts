@@ -7,7 +7,7 @@ import type { ConsoleOutcome } from '../console/conversation.ts';
 import { explainProblem } from '../console/messages.ts';
 import { PipeScreen, type Screen, TerminalScreen } from '../console/screen.ts';
 import { lengthProblem } from '../console/server-control.ts';
-import { wantsColours } from '../doctor/paint.ts';
+import { wantsColors } from '../doctor/paint.ts';
 import { type Clock, SystemClock } from '../domain/clock.ts';
 import { printable } from '../domain/printable.ts';
 import type { ServerTarget } from '../domain/server.ts';
@@ -29,30 +29,30 @@ interface ConsoleFlags extends ServerFlags {
 /** `console`: one server's live console, using the user's own key. */
 export function consoleCommand(): Command {
   return new Command('console')
-    .description("follow a server's live console, send it commands, start and stop it")
-    .argument('<server>', "the server's name or id, short or full")
+    .description("show a server's live console, send commands, and start or stop the server")
+    .argument('<server>', "the server's name, or its short or full id")
     .option('--config <file>', 'configuration file', 'config.yaml')
-    .option('--panel <name>', 'look on this panel only')
+    .option('--panel <name>', 'search only this panel')
     .option(
       '--api-key-file <file>',
-      `the file with your own API key (default: ${KEY_VARIABLE}, else the configuration's key)`,
+      `file with your own API key (default: ${KEY_VARIABLE}, or else the key in the configuration)`,
     )
-    .option('--logs', 'show the recent lines first')
-    .option('--send <command>', 'send this command and read no input; can be given more than once', collect)
+    .option('--logs', 'show recent lines first')
+    .option('--send <command>', "send this command, and don't read input; repeatable", collect)
     .addOption(
       new Option(
         '--power <action>',
-        'set the power state, wait until it is reached, and read no input; asks first',
+        "start, stop, restart or kill the server, wait until that is done, and don't read input; asks for confirmation",
       ).choices(POWER_ACTIONS),
     )
-    .option('--yes', "don't ask before --power")
-    .option('--for <duration>', 'end this long after the connection, such as 5s or 10m', duration)
+    .option('--yes', "don't ask for confirmation of --power")
+    .option('--for <duration>', 'exit this long after connecting, such as 5s or 10m', duration)
     .addHelpText(
       'after',
       `
-In a terminal, type commands; Ctrl-C or Ctrl-D ends. On a pipe each line of the input is a command, the server's lines
-alone go to the standard output, without colours, and the end of the input ends it once the server falls silent.
-Use a key of your own: the exporter's should belong to an account that may only look.
+In a terminal, type commands; Ctrl-C or Ctrl-D exits. With piped input, each line is a command. With piped output, only
+the server's lines go to standard output, without colors. At the end of the input, the program exits once the server is
+silent. Use your own API key: the exporter's key should belong to a read-only account.
 
 Examples:
   $ gameserver-exporter console survival --logs
@@ -61,7 +61,7 @@ Examples:
   $ gameserver-exporter console survival --power restart --yes
   $ gameserver-exporter console survival --for 1m </dev/null | grep -i error
 
-Exit codes: 0 done, or stopped by a signal · 1 trouble that the message names · 2 wrong usage`,
+Exit codes: 0 success, or stopped by a signal · 1 error · 2 invalid usage`,
     )
     .action(async (server: string, flags: ConsoleFlags, command: Command) => {
       const problem = usageProblem(flags);
@@ -90,7 +90,7 @@ function usageProblem({ send = [], power, yes = false }: ConsoleFlags): string |
     if (problem !== undefined) return `--send "${printable(command)}": ${problem}`;
   }
   if (power === undefined || yes || canAsk()) return undefined;
-  return `--power ${power} asks first, and here is no terminal to ask in: add --yes`;
+  return `--power ${power} asks for confirmation, but there is no terminal: add --yes`;
 }
 
 function canAsk(): boolean {
@@ -110,7 +110,7 @@ async function runConsole(server: string, flags: ConsoleFlags): Promise<ConsoleO
   const screen = openScreen(plan, target.name, () => end({ code: 0 }));
   if (!isOwnKey) {
     screen.note(
-      `using the exporter's key from ${keySource}; better use one of your own: --api-key-file or ${KEY_VARIABLE}`,
+      `using the exporter's API key from ${keySource}: prefer your own, with --api-key-file or ${KEY_VARIABLE}`,
     );
   }
   const run = createConsole({ panel, target, keySource, plan, screen, clock, random: Math.random }, api);
@@ -138,10 +138,10 @@ function planOf({ logs = false, power, send = [], for: forMs }: ConsoleFlags): C
 
 function openScreen({ interactive, readsInput }: ConsolePlan, name: string, onInterrupt: () => void): Screen {
   const { stdin, stdout, stderr } = process;
-  const colour = wantsColours(stdout, process.env);
+  const color = wantsColors(stdout, process.env);
   if (interactive)
-    return new TerminalScreen({ stdin, stdout, colour, prompt: `${printable(name)}> `, onInterrupt });
-  return new PipeScreen({ stdout, stderr, colour, ...(readsInput ? { stdin } : {}) });
+    return new TerminalScreen({ stdin, stdout, color, prompt: `${printable(name)}> `, onInterrupt });
+  return new PipeScreen({ stdout, stderr, color, ...(readsInput ? { stdin } : {}) });
 }
 
 /** Listens for what ends a console from outside: signals, and a reader that has gone away. */

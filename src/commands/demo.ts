@@ -29,19 +29,24 @@ interface DemoFlags extends LogFlags {
 export function demoCommand(): Command {
   const port = wholeNumber(0, HIGHEST_PORT);
   return new Command('demo')
-    .description('try it: a simulated panel with a dozen game servers, and the exporter observing them')
-    .option('--port <port>', 'where the exporter serves its metrics (0: any free port)', port, 10_317)
-    .option('--panel-port <port>', 'where the simulated panel listens (0: any free port)', port, 10_318)
-    .option('--control-port <port>', 'where it takes faults and commands (0: any free port)', port, 10_319)
+    .description('try the exporter with a simulated panel that has a dozen game servers')
+    .option('--port <port>', 'port of the exporter (0: any free port)', port, 10_317)
+    .option('--panel-port <port>', 'port of the simulated panel (0: any free port)', port, 10_318)
+    .option(
+      '--control-port <port>',
+      'port of its control endpoint, for faults and commands (0: any free port)',
+      port,
+      10_319,
+    )
     .addOption(logLevelOption('warn'))
-    .addOption(logFormatOption('pretty in a terminal and json elsewhere'))
+    .addOption(logFormatOption('pretty in a terminal, json otherwise'))
     .addHelpText(
       'after',
       `
 Example:
   $ gameserver-exporter demo --port 0 --panel-port 0 --control-port 0
 
-Exit codes: 0 stopped by a signal · 1 trouble that the message names · 2 wrong usage`,
+Exit codes: 0 stopped by a signal · 1 error · 2 invalid usage`,
     )
     .action((flags: DemoFlags) => demo(flags));
 }
@@ -90,7 +95,7 @@ async function startApp(app: App, port: number): Promise<string> {
 
 function configFor(panel: Simulator): Config {
   const { shape, variables } = parseConfig(simulatorConfig(panel), 'demo', {});
-  if (shape === undefined) throw new Error("the demo's own configuration is not valid");
+  if (shape === undefined) throw new Error("the demo's configuration is invalid");
   return resolveConfig(shape, { contents: new Map(), variables });
 }
 
@@ -98,7 +103,7 @@ function welcome(panel: Simulator, url: string): string {
   return `A simulated panel with ${panel.servers.length} game servers runs at ${panel.url}
 The exporter observes them and serves at      ${url}
 
-  Open   ${url}/          every server at a glance
+  Open   ${url}/          status of every server
          ${url}/metrics   what Prometheus scrapes
   Try    curl -s ${url}/metrics | grep gameserver_state
          curl -X POST ${panel.controlUrl}/control/servers/survival/crash -d '{"exit":{"code":1}}'

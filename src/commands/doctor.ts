@@ -4,12 +4,12 @@ import type { Config, PanelConfig } from '../config/config.ts';
 import { loadConfig } from '../config/load.ts';
 import { Cut, STOPPED } from '../doctor/attempt.ts';
 import { type DoctorSelection, examine, select } from '../doctor/doctor.ts';
-import { painter, wantsColours } from '../doctor/paint.ts';
+import { painter, wantsColors } from '../doctor/paint.ts';
 import type { DiscoveryScope } from '../doctor/panel-steps.ts';
 import type { DoctorPanel } from '../doctor/panel-trial.ts';
 import { LiveProgress, type Progress, SILENT_PROGRESS } from '../doctor/progress.ts';
 import { issuesDocument, renderReport, reportDocument } from '../doctor/render.ts';
-import { type DoctorReport, isAllWell } from '../doctor/report.ts';
+import { type DoctorReport, isAllHealthy } from '../doctor/report.ts';
 import type { QueryTools } from '../doctor/server-trial.ts';
 import { type Clock, SystemClock } from '../domain/clock.ts';
 import { KNOWN_SECRETS } from '../domain/known-secrets.ts';
@@ -31,24 +31,24 @@ type Write = (text: string) => void;
 /** `doctor`: tries every panel and server once and says what is wrong and what to change. */
 export function doctorCommand(): Command {
   return new Command('doctor')
-    .description('try every panel and server once, step by step, and say what is wrong and what to change')
+    .description('test every panel and server once, step by step, and report problems and how to fix them')
     .option('--config <file>', 'configuration file', 'config.yaml')
-    .option('--panel <name>', 'try this panel alone')
-    .option('--server <name|id>', 'try this server alone')
-    .option('--json', 'print one JSON document')
+    .option('--panel <name>', 'test only this panel')
+    .option('--server <name|id>', 'test only this server')
+    .option('--json', 'print the report as JSON')
     .addHelpText(
       'after',
       `
-Steps of a panel: reach, key, limit, clock, and listing where it discovers.
-Of a server: found, credentials, upgrade, auth, stats, resources, and query where its game is queried.
-It stays within the panel's rate limit and changes nothing: it sends auth and send stats alone.
+Steps for each panel: reach, key, limit, listing (if discover is set), clock.
+Steps for each server: found, credentials, upgrade, auth, stats, resources, query (if its game is queried).
+doctor stays within the panel's rate limit and changes nothing: it sends only auth and send stats.
 
 Examples:
   $ gameserver-exporter doctor --config config.yaml
   $ gameserver-exporter doctor --panel main --server survival
   $ gameserver-exporter doctor --json | jq '.panels[].servers[] | select(.ok | not)'
 
-Exit codes: 0 all is well · 1 something failed, or the configuration is no good · 2 wrong usage`,
+Exit codes: 0 no problems · 1 a step failed, or the configuration is invalid · 2 invalid usage`,
     )
     .action(async (flags: DoctorFlags, command: Command) => {
       const output = command.configureOutput();
@@ -74,9 +74,9 @@ async function doctor({ config: file, json = false, ...selection }: DoctorFlags,
   out(
     json
       ? `${JSON.stringify(reportDocument(report), undefined, 2)}\n`
-      : renderReport(report, painter(wantsColours(process.stdout, process.env))),
+      : renderReport(report, painter(wantsColors(process.stdout, process.env))),
   );
-  return isAllWell(report) ? 0 : 1;
+  return isAllHealthy(report) ? 0 : 1;
 }
 
 /** Runs until everything was tried or a signal stops it; after the first signal, the next one ends the process as usual. */
@@ -110,7 +110,7 @@ function liveProgress(
 ): (Progress & Pick<LiveProgress, 'end'>) | undefined {
   const { stderr } = process;
   if (json && !stderr.isTTY) return undefined;
-  const paint = painter(wantsColours(stderr, process.env));
+  const paint = painter(wantsColors(stderr, process.env));
   const screen = {
     write,
     get columns() {

@@ -25,7 +25,7 @@ export function rateProblem(
   if (needed <= budget.perMinute) return undefined;
   const [needs, has] = [needed, budget.perMinute].map((calls) => Number(calls.toFixed(calls < 10 ? 2 : 1)));
   const count = `${servers.length} ${servers.length === 1 ? 'server needs' : 'servers need'}`;
-  return `its ${count} ${needs} calls a minute, and ${budget.source} allows ${has}: ${shortfallWords(plan)}`;
+  return `its ${count} ${needs} API calls per minute, but ${budget.source} allows ${has}: ${shortfallWords(plan)}`;
 }
 
 function planFor(panel: PanelConfig, servers: readonly ServerTarget[], budgetPerMinute: number): PanelPlan {

@@ -46,13 +46,13 @@ export interface AnswerSources {
 /** The flags that are missing if nobody can be asked; undefined if none are. */
 export function missingFlags({ url, keyFile, keyVariable }: AnswerFlags): string | undefined {
   const missing = [
-    ...(url === undefined ? ['--url <address>'] : []),
+    ...(url === undefined ? ['--url <url>'] : []),
     ...(keyFile === undefined && keyVariable === undefined
       ? ['--key-file <file> (or --key-variable <name>)']
       : []),
   ];
   if (missing.length === 0) return undefined;
-  return `missing ${missing.join(' and ')}: there is no terminal to ask in`;
+  return `missing ${missing.join(' and ')}: required without a terminal`;
 }
 
 /** The answers, from the flags or by asking; throws a CommandFailure for an invalid one. */
@@ -65,9 +65,9 @@ export async function readAnswers(flags: AnswerFlags, sources: AnswerSources): P
   return { url: withScheme(given), key: await readKey(flags, sources) };
 }
 
-const URL_QUESTION = "The panel's address, as you open it in the browser";
+const URL_QUESTION = 'URL of the panel, as you open it in a browser';
 const URL_EXAMPLE = 'https://panel.example.com';
-const KEY_QUESTION = 'A client API key (in the panel: account → API credentials), not shown';
+const KEY_QUESTION = 'Client API key (in the panel: account → API credentials), not echoed';
 
 /** An address without a scheme defaults to https, as in a browser. */
 function withScheme(text: string): string {
@@ -90,7 +90,9 @@ async function readKey(flags: AnswerFlags, { env, input, asker }: AnswerSources)
   if (keyVariable !== undefined) {
     const value = env[keyVariable];
     if (value !== undefined) return checked(value, '--key-variable');
-    throw new CommandFailure(`--key-variable: ${JSON.stringify(keyVariable)} isn't set`);
+    throw new CommandFailure(
+      `--key-variable: the environment variable ${JSON.stringify(keyVariable)} is not set`,
+    );
   }
   return checked(((await asker?.hidden(KEY_QUESTION, keyProblem)) ?? '').trim(), 'the key');
 }

@@ -101,8 +101,8 @@ function attempting({ path }: Pick<NewFile, 'path'>, work: () => void): void {
 }
 
 const REASONS: Readonly<Record<string, string>> = {
-  ENOENT: 'there is no such folder',
-  ENOTDIR: 'there is no such folder',
+  ENOENT: 'no such directory',
+  ENOTDIR: 'no such directory',
   EISDIR: 'it is a directory',
   EACCES: 'permission denied',
   EPERM: 'permission denied',
@@ -112,7 +112,7 @@ const REASONS: Readonly<Record<string, string>> = {
 
 /** The message that existing files would have to be overwritten. */
 export function existsWords(paths: readonly string[]): string {
-  const what = paths.length === 1 ? 'exists' : 'exist';
+  const what = paths.length === 1 ? 'already exists' : 'already exist';
   const them = paths.length === 1 ? 'it' : 'them';
   return `${paths.join(' and ')} ${what}: add --force to overwrite ${them}, or name other files with --config and --save-key-to`;
 }

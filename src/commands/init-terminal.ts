@@ -30,4 +30,4 @@ export async function terminalAsker(signal: AbortSignal): Promise<Asker> {
 const USUAL_COLUMNS = 80;
 const USUAL_ROWS = 24;
 
-export const STOPPED = 'stopped: nothing was written';
+export const STOPPED = 'canceled: nothing was written';

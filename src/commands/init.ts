@@ -6,7 +6,7 @@ import type { Config, PanelConfig } from '../config/config.ts';
 import { parseConfig, resolveConfig } from '../config/parse.ts';
 import { Cut } from '../doctor/attempt.ts';
 import { examine } from '../doctor/doctor.ts';
-import { painter, wantsColours } from '../doctor/paint.ts';
+import { painter, wantsColors } from '../doctor/paint.ts';
 import type { DoctorPanel } from '../doctor/panel-trial.ts';
 import { SILENT_PROGRESS } from '../doctor/progress.ts';
 import { renderReport } from '../doctor/render.ts';
@@ -33,34 +33,34 @@ interface InitFlags extends AnswerFlags {
 /** `init`: asks for a panel and its key, tries both, and writes the configuration. */
 export function initCommand(): Command {
   return new Command('init')
-    .description("ask for the panel's address and a client API key, try both, and write the configuration")
-    .option('--url <address>', "the panel's address, as you open it in the browser (default: asked for)")
+    .description("ask for the panel's URL and a client API key, test both, and write a configuration")
+    .option('--url <url>', "the panel's URL, as you open it in a browser (default: ask)")
     .option(
       '--key-file <file>',
-      'read the client API key from this file, - for the standard input (default: asked for)',
+      'read the client API key from this file, or - for standard input (default: ask)',
     )
-    .option('--key-variable <name>', 'take the key from this environment variable')
-    .option('--config <file>', 'the configuration file to write', 'config.yaml')
+    .option('--key-variable <name>', 'read the client API key from this environment variable')
+    .option('--config <file>', 'configuration file to write', 'config.yaml')
     .option(
       '--save-key-to <file>',
-      'the file to write the key to (default: panel-key beside the configuration)',
+      'file to write the key to (default: panel-key next to the configuration file)',
     )
-    .option('--name <name>', 'the name of the panel, its label in the metrics', 'main')
-    .option('--allow-insecure', 'accept an http address, which sends the key in clear text')
+    .option('--name <name>', 'name of the panel, its label in the metrics', 'main')
+    .option('--allow-insecure', 'accept an http URL, which sends the key in clear text')
     .option('--force', 'overwrite files without asking')
     .addHelpText(
       'after',
       `
-In a terminal it asks for what no flag says; the key isn't shown. Nothing is written unless the panel accepts the key.
-The configuration watches every server that the key's account has access to (discover: true). Only you can read
-the files.
+In a terminal, init asks for what is not set by a flag, and does not echo the key. It writes nothing unless the panel
+accepts the key. The configuration discovers every server that the key's account can access (discover: true). Only
+you can read the files.
 
 Examples:
   $ gameserver-exporter init
   $ gameserver-exporter init --url https://panel.example.com --key-file ~/new-key
   $ PANEL_KEY=… gameserver-exporter init --url https://panel.example.com --key-variable PANEL_KEY --force
 
-Exit codes: 0 both files are written · 1 trouble that the message names, and nothing is written · 2 wrong usage`,
+Exit codes: 0 both files written · 1 error, nothing written · 2 invalid usage`,
     )
     .action(async (flags: InitFlags, command: Command) => {
       const canAsk = process.stdin.isTTY && process.stderr.isTTY;
@@ -107,11 +107,11 @@ async function init(flags: InitFlags, { asker, signal, print, note }: InitContex
   const answers = await readAnswers(flags, { env: process.env, input: process.stdin, asker });
   const text = configText(flags, answers, targets);
   const panel = panelIn(text, flags.config, answers);
-  note(`Asking ${panel.url} …\n`);
+  note(`Testing ${panel.url} …\n`);
   const seen = await look(panel, signal);
   if (signal.aborted) throw new CommandFailure(STOPPED);
   if (!isUsable(seen.report)) {
-    note(renderReport(seen.report, painter(wantsColours(process.stderr, process.env))));
+    note(renderReport(seen.report, painter(wantsColors(process.stderr, process.env))));
     throw new CommandFailure('nothing was written');
   }
   write(targets, { text, key: answers.key.reveal() }, replaces);
@@ -160,12 +160,12 @@ function configText({ name, allowInsecure = false }: InitFlags, { url }: Answers
   const from = resolve(dirname(targets.config));
   const near = relative(from, resolve(targets.key));
   const keyFile = near.startsWith('..') || isAbsolute(near) ? resolve(targets.key) : near;
-  return `# Every key: docs/configuration.md and config.example.yaml. After a change: check, doctor.
+  return `# All settings: docs/configuration.md and config.example.yaml. After a change, run check and doctor.
 panels:
   - name: ${scalar(name)}
     url: ${scalar(url)}
     api_key_file: ${scalar(keyFile)}
-${allowInsecure && url.startsWith('http:') ? '    allow_insecure: true\n' : ''}    # Watches every server that the key's account has access to. To choose: include, exclude, expect.
+${allowInsecure && url.startsWith('http:') ? '    allow_insecure: true\n' : ''}    # Discovers every server that the key's account can access. To choose: include, exclude, expect.
     discover: true
 `;
 }
@@ -181,7 +181,7 @@ function panelIn(text: string, file: string, { key }: Answers): PanelConfig {
   const contents = new Map([['panels[0].api_key_file', key.reveal()]]);
   const config: Config = resolveConfig(shape, { contents, variables });
   const [panel] = config.panels;
-  if (panel === undefined) throw new Error('the configuration that was made has no panel');
+  if (panel === undefined) throw new Error('the generated configuration has no panel');
   return panel;
 }
 
@@ -257,11 +257,11 @@ function written({ report, servers, account }: Seen, panel: PanelConfig, targets
   const run = program();
   return `The panel at ${panel.url} accepts the key.
 
-  account  ${account === undefined ? 'not told by the panel' : accountWords(account)}
+  account  ${account === undefined ? 'not reported by the panel' : accountWords(account)}
   servers  ${serverWords(servers)}
   limit    ${detailOf(steps, 'limit')}
 
-Written, for you alone to read: ${[targets.config, ...(targets.keepsKey ? [] : [targets.key])].join(', ')}
+Written, readable only by you: ${[targets.config, ...(targets.keepsKey ? [] : [targets.key])].join(', ')}
 
 Next:
   ${run} check ${file}
@@ -273,13 +273,13 @@ Next:
 function accountWords({ username, isAdmin }: Account): string {
   const name = printable(username);
   return isAdmin
-    ? `${name}, an administrator: its key may do everything; better use an account that may only look`
+    ? `${name}, an administrator: the key can change everything, so prefer a read-only account`
     : name;
 }
 
 function serverWords(servers: readonly ListedServer[]): string {
   if (servers.length === 0)
-    return 'none yet: add the account to servers as a subuser; they are found by themselves';
+    return 'none yet: add the account to servers as a subuser, and they are discovered automatically';
   const names = servers.slice(0, NAMED_SERVERS).map(({ name }) => name);
   const rest = servers.length - names.length;
   return `${servers.length}: ${names.join(', ')}${rest > 0 ? ` and ${rest} more` : ''}`;

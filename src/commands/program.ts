@@ -41,19 +41,19 @@ async function program(words: readonly string[]): Promise<Command> {
     .description(
       'Prometheus exporter for game servers on Pterodactyl, Pelican and panels that speak the same client API',
     )
-    .version(VERSION_TEXT, '--version', 'print the version, its commit, and what it runs on')
+    .version(VERSION_TEXT, '--version', 'print the version, the commit and the Node.js version')
     .addHelpText(
       'after',
       `
 Examples:
-  $ gameserver-exporter demo                            see it at work, without a panel
+  $ gameserver-exporter demo                            try it without a panel
   $ gameserver-exporter init                            write a configuration for your panel
-  $ gameserver-exporter check --config config.yaml      is the configuration in order?
-  $ gameserver-exporter doctor --config config.yaml     do panels and servers answer?
-  $ gameserver-exporter serve --config config.yaml      serve their metrics
+  $ gameserver-exporter check --config config.yaml      validate the configuration
+  $ gameserver-exporter doctor --config config.yaml     test the panels and servers
+  $ gameserver-exporter serve --config config.yaml      serve the metrics
 
-Exit codes: 0 done, or stopped by a signal · 1 trouble that the message names · 2 wrong usage
-Each command's own --help has more.`,
+Exit codes: 0 success, or stopped by a signal · 1 error · 2 invalid usage
+Run a command with --help for its flags.`,
     );
   for (const name of commandsFor(words)) {
     const command = await COMMANDS.get(name)?.();
@@ -62,7 +62,7 @@ Each command's own --help has more.`,
   for (const command of [root, ...root.commands]) {
     command
       .exitOverride()
-      .showHelpAfterError('(--help shows what there is)')
+      .showHelpAfterError('(run with --help for usage)')
       .configureOutput({ writeErr: (text) => process.stderr.write(KNOWN_SECRETS.strike(text)) });
   }
   return root;

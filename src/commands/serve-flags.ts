@@ -24,7 +24,7 @@ const DEFAULT: readonly ListenAddress[] = [parseListenAddress(DEFAULT_ADDRESS)];
 export function listenAddressOption(): Option {
   return new Option(
     '--web.listen-address <address>',
-    'where to serve metrics, may be given several times; port 0 picks a free one',
+    'address to listen on, repeatable; port 0 picks a free port',
   )
     .default(DEFAULT, DEFAULT_ADDRESS)
     .argParser((text: string, before: readonly ListenAddress[]) => {
@@ -36,14 +36,14 @@ export function listenAddressOption(): Option {
 export function webConfigOption(): Option {
   return new Option(
     '--web.config.file <file>',
-    'TLS and passwords, in the format that every Prometheus exporter takes',
+    'file with TLS and basic auth settings, in the format of Prometheus exporters',
   );
 }
 
 export function externalUrlOption(): Option {
   return new Option(
     '--web.external-url <url>',
-    'the URL by which the exporter is reached; POST /-/reload accepts its host',
+    'URL at which the exporter is reachable; POST /-/reload accepts its host',
   ).argParser((text: string) => {
     if (URL.canParse(text)) {
       const url = new URL(text);
@@ -86,17 +86,17 @@ export interface ShardFlags {
 export function parseShard(flags: ShardFlags, env: Environment): Shard | string {
   const count = flags.totalShards ?? env['TOTAL_SHARDS'];
   if (flags.shard === undefined && count === undefined) return WHOLE;
-  if (flags.shard === undefined) return '--total-shards needs --shard: which of them is this one?';
-  if (count === undefined) return '--shard needs --total-shards, or TOTAL_SHARDS in the environment';
+  if (flags.shard === undefined) return '--total-shards requires --shard';
+  if (count === undefined) return '--shard requires --total-shards, or TOTAL_SHARDS in the environment';
   const total = wholeNumberIn(count);
   if (total === undefined || total < 1)
-    return `--total-shards: expected a whole number of at least 1, got "${count}"`;
+    return `--total-shards: expected an integer of at least 1, got "${count}"`;
   const index = flags.shard === 'auto' ? ordinalOf(podName(env)) : wholeNumberIn(flags.shard);
   if (index === undefined && flags.shard === 'auto') {
     return `--shard=auto: expected a pod name that ends in an ordinal, such as exporter-2, got "${podName(env)}"; set POD_NAME`;
   }
   if (index === undefined || index >= total) {
-    return `--shard: expected auto, or a whole number from 0 to ${total - 1} for ${total} shards, got "${index ?? flags.shard}"`;
+    return `--shard: expected auto, or an integer from 0 to ${total - 1} for ${total} shards, got "${index ?? flags.shard}"`;
   }
   return { index, total };
 }

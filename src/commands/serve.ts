@@ -31,17 +31,17 @@ interface ServeFlags extends ExporterFlags {
 /** `serve`: runs the exporter until it is stopped. */
 export function serveCommand(): Command {
   return new Command('serve')
-    .description('observe the servers in a configuration and serve their metrics (the default command)')
+    .description('observe the configured servers and serve their metrics (default command)')
     .option('--config <file>', 'configuration file', 'config.yaml')
     .addOption(listenAddressOption())
     .addOption(webConfigOption())
     .addOption(externalUrlOption())
-    .option('--web.enable-lifecycle', 'reload the configuration on POST /-/reload, too; SIGHUP always does')
+    .option('--web.enable-lifecycle', 'also reload the configuration on POST /-/reload; SIGHUP always does')
     .option(
       '--shard <ordinal>',
-      "observe this part of the servers only, counted from 0; auto: the ordinal at the end of the pod's name",
+      'observe only this shard of the servers, counted from 0; auto: the ordinal at the end of the pod name',
     )
-    .option('--total-shards <count>', 'how many parts there are (default: TOTAL_SHARDS of the environment)')
+    .option('--total-shards <count>', 'number of shards (default: TOTAL_SHARDS from the environment)')
     .addOption(logLevelOption())
     .addOption(logFormatOption())
     .addHelpText(
@@ -54,7 +54,7 @@ Examples:
   $ gameserver-exporter serve --web.config.file web.yml
   $ gameserver-exporter serve --shard 2 --total-shards 5
 
-Exit codes: 0 stopped by a signal · 1 trouble that the message names · 2 wrong usage`,
+Exit codes: 0 stopped by a signal · 1 error · 2 invalid usage`,
     )
     .allowExcessArguments()
     .action((flags: ServeFlags, command: Command) => {
@@ -119,7 +119,7 @@ async function runExporter({ flags, shard, config, webConfig, load }: ExporterOp
       log.level = flags['log.level'] ?? next.log.level;
       const isOtherFormat = next.log.format !== config.log.format;
       if (isOtherFormat && flags['log.format'] === undefined)
-        log.warn({}, 'log.format takes effect at the next start');
+        log.warn({}, 'changes of log.format take effect at the next start');
     },
     enableLifecycle: flags['web.enableLifecycle'] === true,
     externalUrl: flags['web.externalUrl'],

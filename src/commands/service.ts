@@ -75,7 +75,7 @@ async function withDeadline(work: Promise<void>): Promise<void> {
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<never>((_resolve, reject) => {
     timer = setTimeout(
-      () => reject(new Error(`stopping took over ${STOP_DEADLINE_MS} ms`)),
+      () => reject(new Error(`not stopped within ${STOP_DEADLINE_MS} ms`)),
       STOP_DEADLINE_MS,
     );
   });

@@ -21,19 +21,22 @@ interface SimulateOptions {
 /** `simulate`: a panel with simulated game servers, to try the exporter with. */
 export function simulateCommand(): Command {
   return new Command('simulate')
-    .description(
-      'run a simulated panel with simulated game servers; what it prints is a configuration for it',
+    .description('run a simulated panel with game servers, and print a configuration for it')
+    .option(
+      '--port <port>',
+      'port of the panel (0: any free port)',
+      wholeNumber(0, HIGHEST_PORT),
+      DEFAULT_PORT,
     )
-    .option('--port <port>', "the panel's port (0: any free one)", wholeNumber(0, HIGHEST_PORT), DEFAULT_PORT)
     .option(
       '--control-port <port>',
-      'port of the control endpoint, which takes faults (0: any free one)',
+      'port of the control endpoint, for faults (0: any free port)',
       wholeNumber(0, HIGHEST_PORT),
       DEFAULT_CONTROL_PORT,
     )
-    .option('--servers <count>', 'how many game servers', wholeNumber(0, 100_000), DEMO_SERVERS.length)
-    .option('--rate-limit <calls>', 'API calls a minute that the panel allows', wholeNumber(1))
-    .option('--token-lifetime <seconds>', 'how long console tokens live', wholeNumber(1))
+    .option('--servers <count>', 'number of game servers', wholeNumber(0, 100_000), DEMO_SERVERS.length)
+    .option('--rate-limit <calls>', 'API calls per minute that the panel allows', wholeNumber(1))
+    .option('--token-lifetime <seconds>', 'lifetime of console tokens', wholeNumber(1))
     .option('--seed <number>', 'the same seed gives the same servers', wholeNumber(0))
     .option('--api-key <key>', 'the API key that the panel accepts')
     .addHelpText(
@@ -44,7 +47,7 @@ Examples:
   $ gameserver-exporter simulate --servers 500 --rate-limit 240 --seed 1
   $ curl -X POST http://127.0.0.1:${DEFAULT_CONTROL_PORT}/control/servers/survival/crash -d '{"exit":{"code":1}}'
 
-Exit codes: 0 stopped by a signal · 1 trouble that the message names · 2 wrong usage`,
+Exit codes: 0 stopped by a signal · 1 error · 2 invalid usage`,
     )
     .action(async (options: SimulateOptions) => {
       let panel: Simulator | undefined;
@@ -95,7 +98,7 @@ export async function startSimulatedPanel(options: SimulatorOptions, flags: Port
 
 /** Why listening on a port failed. */
 export function portTrouble(code: 'EADDRINUSE' | 'EACCES'): string {
-  return code === 'EADDRINUSE' ? 'is taken by another program' : 'may not be opened by this user';
+  return code === 'EADDRINUSE' ? 'is already in use' : 'may not be opened by this user';
 }
 
 /** An exporter configuration that observes everything on a simulated panel. */

@@ -76,8 +76,8 @@ describe.concurrent('the command line', () => {
     [['check', 'a.yaml', 'b.yaml'], 'too many arguments'],
     [['serve', '--log.level', 'loud'], "'loud' is invalid. Allowed choices are debug, info, warn, error"],
     [['serve', '--config'], "option '--config <file>' argument missing"],
-    [['demo', '--port', '65536'], 'Expected a whole number from 0 to 65535'],
-    [['simulate', '--servers', 'many'], 'Expected a whole number'],
+    [['demo', '--port', '65536'], 'Expected an integer from 0 to 65535'],
+    [['simulate', '--servers', 'many'], 'Expected an integer'],
     [['serve', '--web.listen-address', 'nowhere'], '--web.listen-address "nowhere": expected [host]:port'],
   ])('%j is rejected as incorrect usage', async (args, message) => {
     const { code, stdout, stderr } = await outcome(args);

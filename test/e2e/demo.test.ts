@@ -93,9 +93,7 @@ describe('a port in use', () => {
     const program = runProgram([command, flag, String(port), ...rest]);
     expect(await program.ended).toEqual({ code: 1, signal: null });
     expect(program.stdout).toBe('');
-    expect(program.stderr).toBe(
-      `error: port ${port} is taken by another program; choose another with ${flag}\n`,
-    );
+    expect(program.stderr).toBe(`error: port ${port} is already in use; choose another with ${flag}\n`);
   });
 });
 

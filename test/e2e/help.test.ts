@@ -24,7 +24,7 @@ describe.concurrent.each([[], ...COMMANDS.map((name) => [name])])('%s --help', (
     const examples = help.slice(help.search(/^Examples?:$/m)).match(/^ {2}\$ .*$/gm) ?? [];
     expect(help).toMatch(/^Examples?:$/m);
     expect(examples[0]).toContain(['gameserver-exporter', ...command].join(' '));
-    expect(help).toMatch(/^Exit codes: 0 .+ · 1 .+ · 2 wrong usage/m);
+    expect(help).toMatch(/^Exit codes: 0 .+ · 1 .+ · 2 invalid usage/m);
     // Every flag is explained.
     for (const line of help.match(/^ {2}-{1,2}\S.*$/gm) ?? [])
       expect(line).toMatch(/^ {2}-.+? {2,}\S|^.{30,}$/);

@@ -50,9 +50,9 @@ describe('init without a terminal', () => {
 
   account  operator
   servers  7: survival, creative, lobby, skyblock, hub and 2 more
-  limit    6000 calls a minute; using at most 4800
+  limit    6000 calls per minute; using at most 4800
 
-Written, for you alone to read: config.yaml, panel-key
+Written, readable only by you: config.yaml, panel-key
 `);
     expect(stdout).toMatch(
       /\nNext:\n {2}node \S+ check config\.yaml\n.* doctor --config config\.yaml\n.* serve --config config\.yaml\n$/,
@@ -85,7 +85,7 @@ Written, for you alone to read: config.yaml, panel-key
     expect(await init('--key-file', 'given')).toMatchObject({
       code: 1,
       stderr:
-        'error: config.yaml exists: add --force to overwrite it, or name other files with --config and --save-key-to\n',
+        'error: config.yaml already exists: add --force to overwrite it, or name other files with --config and --save-key-to\n',
     });
     expect(await written()).toEqual(['config.yaml']);
     expect(await readFile(join(folder, 'config.yaml'), 'utf8')).toBe('mine');
@@ -106,7 +106,7 @@ Written, for you alone to read: config.yaml, panel-key
   it.each([
     [
       [],
-      'error: missing --url <address> and --key-file <file> (or --key-variable <name>): there is no terminal',
+      'error: missing --url <url> and --key-file <file> (or --key-variable <name>): required without a terminal',
     ],
     [['--key-file', 'given', '--key-variable', 'KEY'], 'error: expected either --key-file or --key-variable'],
   ])('%j is rejected as incorrect usage', async (args, message) => {
@@ -158,8 +158,8 @@ function inTerminal(args: string) {
 describe.runIf(hasTerminal)('init in a terminal', () => {
   it("asks for the address and the key, and doesn't show the key", async () => {
     const terminal = inTerminal('');
-    await terminal.type("The panel's address", `${panel.url}\r`);
-    await terminal.type('A client API key', 'ptla_TopSecretKeyOfAnAdministrator\r');
+    await terminal.type('URL of the panel', `${panel.url}\r`);
+    await terminal.type('Client API key', 'ptla_TopSecretKeyOfAnAdministrator\r');
     await terminal.type('Create a client API key (ptlc_…, pacc_…)', `\u0015${panel.apiKey}\r`);
     expect(await terminal.ended).toBe(0);
     expect(terminal.output).toContain('servers  7: survival');
@@ -183,14 +183,11 @@ describe.runIf(hasTerminal)('init in a terminal', () => {
     expect((await written()).includes('panel-key')).toBe(isOverwritten);
   });
 
-  it.each(["The panel's address", 'A client API key'])(
-    'writes nothing after Ctrl-C at: %s',
-    async (question) => {
-      const terminal = inTerminal(question.includes('key') ? `--url ${panel.url}` : '');
-      await terminal.type(question, '\u0003');
-      expect(await terminal.ended).toBe(1);
-      expect(terminal.output).toContain('error: stopped: nothing was written');
-      expect(await written()).toEqual([]);
-    },
-  );
+  it.each(['URL of the panel', 'Client API key'])('writes nothing after Ctrl-C at: %s', async (question) => {
+    const terminal = inTerminal(question.includes('key') ? `--url ${panel.url}` : '');
+    await terminal.type(question, '\u0003');
+    expect(await terminal.ended).toBe(1);
+    expect(terminal.output).toContain('error: canceled: nothing was written');
+    expect(await written()).toEqual([]);
+  });
 });

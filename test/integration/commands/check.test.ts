@@ -44,20 +44,20 @@ describe('check --listing', () => {
     const rules = '{ match: { name: ["survival-*"] } }, { match: { name: ["*-1", lobby] }, state: any }';
     const text = await check(`discover: { exclude: { name: ["*-test"] }, expect: [${rules}] }`);
     expect(text.replaceAll(/ {2,}/g, '  ')).toContain(`
-panel main: 5 servers listed, 4 of them watched
+panel main: 5 servers listed, 4 of them observed
 
   EXPECT  SERVERS
   running where name survival-*  2
   any where name *-1 or lobby  1
-  auto where no rule above fits  1
+  auto where no rule above matches  1
 `);
     expect(process.exitCode).toBe(0);
   });
 
   it('omits the line for servers without a rule if a rule matches all of them', async () => {
     const text = await check('discover: { expect: [{ match: {}, state: auto }] }');
-    expect(text.match(/no rule above fits/g)).toHaveLength(1);
-    expect(text).toMatch(/auto where no rule above fits +5\n/);
+    expect(text.match(/no rule above matches/g)).toHaveLength(1);
+    expect(text).toMatch(/auto where no rule above matches +5\n/);
   });
 
   it("fails with the reason if a listing can't be read", async () => {
@@ -67,17 +67,17 @@ panel main: 5 servers listed, 4 of them watched
   });
 
   it('says so if no panel discovers servers', async () => {
-    expect(await check('servers: [{ id: d3aac109 }]')).toContain('no panel discovers servers');
+    expect(await check('servers: [{ id: d3aac109 }]')).toContain('no panel uses discover');
   });
 
   it('reports rules and globs that match no server, which are usually misspelled', async () => {
     const text = await check(
       'discover: { exclude: { name: ["*-tset", "*-test"] }, include: { name: ["*"], node: ["node-*"] }, expect: [{ match: { name: [survivall] } }] }',
     );
-    expect(text).toMatch(/running where name survivall +0: fits no server\n/);
+    expect(text).toMatch(/running where name survivall +0 \(matches no server\)\n/);
     expect(warnings.trimEnd().split('\n')).toEqual([
-      'config.yaml: panel main: discover.exclude: name *-tset fits none of the 5 listed servers',
-      'config.yaml: panel main: discover.expect: name survivall fits none of the 5 listed servers',
+      'config.yaml: panel main: discover.exclude: name *-tset matches none of the 5 listed servers',
+      'config.yaml: panel main: discover.expect: name survivall matches none of the 5 listed servers',
     ]);
     expect(process.exitCode).toBe(0);
   });
@@ -86,12 +86,12 @@ panel main: 5 servers listed, 4 of them watched
     panel.set({ rateLimitPerMinute: 1 });
     await check('discover: true, poll_interval: 20s');
     expect(warnings).toMatch(
-      /^config\.yaml: panel main: its 5 servers need 0\.82 calls a minute, and 80 % of the panel's limit of 1 allows 0\.8: /,
+      /^config\.yaml: panel main: its 5 servers need 0\.82 API calls per minute, but 80 % of the panel's limit of 1 allows 0\.8: /,
     );
     panel.set({ rateLimitPerMinute: 6_000 });
     await check('discover: { mode: poll }, requests_per_minute: 5');
     expect(warnings).toMatch(
-      /^config\.yaml: panel main: its 5 servers need 10\.2 calls a minute, and requests_per_minute allows 5: 5 are polled every /,
+      /^config\.yaml: panel main: its 5 servers need 10\.2 API calls per minute, but requests_per_minute allows 5: 5 are polled every /,
     );
     await check('discover: true');
     expect(warnings).toBe('');

@@ -162,7 +162,7 @@ describe('the command line', () => {
   ])('reports a port in use and the option %s', async (option, address) => {
     const { port } = new URL(address(panel));
     await expect(run('--port', '0', '--control-port', '0', option, port)).rejects.toThrow(
-      `port ${port} is taken by another program; choose another with ${option}`,
+      `port ${port} is already in use; choose another with ${option}`,
     );
   });
 
@@ -171,7 +171,7 @@ describe('the command line', () => {
     ['--servers', 'many'],
     ['--token-lifetime', '0'],
   ])('rejects %s %s', async (...args) => {
-    await expect(run(...args)).rejects.toThrow('Expected a whole number');
+    await expect(run(...args)).rejects.toThrow('Expected an integer');
   });
 
   it('prints a configuration with every server', () => {

@@ -60,15 +60,15 @@ panel main
   url            https://panel.example.com
   origin         https://panel.example.com
   API key        file key
-  requests       80 % of the panel's limit
-  calls          0.5 a minute for the servers below
+  API budget     80 % of the panel's rate limit
+  API calls      0.5 per minute for the servers below
   poll interval  30s
   staleness      1m
   timeouts       request 25s, connect 10s, auth 12s
   socket hosts   any public host that the panel names
   proxy          http://<secret>@proxy.example.com:3128
-  expect         running 1, any 1 of the servers below
-  listing        for node, egg and limits, every 5m
+  expect         running 1, any 1 (servers below)
+  listing        every 5m, for node, egg and limits
 
   NAME      ID        EXPECT   MODE  LIMITS                                    LABELS
   survival  1a7ce997  running  auto  memory 40 GiB, disk 1.5 GiB, cpu 4 cores  game="minecraft"
@@ -78,22 +78,22 @@ panel second
   url            https://other.example.com
   origin         https://other.example.com
   API key        inline
-  requests       80 % of the panel's limit
-  calls          0.3 a minute for the servers below
+  API budget     80 % of the panel's rate limit
+  API calls      0.3 per minute for the servers below
   poll interval  30s
   staleness      1m
   timeouts       request 25s, connect 10s, auth 12s
   socket hosts   any public host that the panel names
-  proxy          as in the environment
-  expect         running 1 of the servers below
-  listing        for node, egg and limits, every 5m
+  proxy          from the environment
+  expect         running 1 (servers below)
+  listing        every 5m, for node, egg and limits
 
   NAME      ID        EXPECT   MODE  LIMITS  LABELS
   5b1f0c7e  5b1f0c7e  running  auto  -       -
 
 log: level info, format auto
 
-The panels were not asked. To try them: gameserver-exporter doctor --config /config.yaml
+The panels were not contacted. To test them: gameserver-exporter doctor --config /config.yaml
 `);
 });
 
@@ -123,15 +123,15 @@ test('prints discovery and backups as they were understood', async () => {
     include      node fra-*
     exclude      egg Velocity
     expect       running where name survival-* and node fra-1
-    expect       any where no rule above fits
+    expect       any where no rule above matches
     mode         poll
     labels       team="games"
   backups        every 2h
 
-  no servers of its own: all are discovered
+  no servers listed here: all are discovered
 `);
   expect(out).toContain(`
-  listing        for node, egg and limits, every 5m
+  listing        every 5m, for node, egg and limits
   backups        every 1h
 `);
 });
@@ -151,7 +151,9 @@ test('prints all errors to stderr and exits with 1', async () => {
 
 test('shows the compatibility setting if the metric names of another exporter are enabled', async () => {
   const { out } = await check(`compatibility: pterodactyl_exporter\n${VALID}`);
-  expect(out).toContain('\ncompatibility: the names of pterodactyl_exporter, too\nlog: level info');
+  expect(out).toContain(
+    '\ncompatibility: also serves the metric names of pterodactyl_exporter\nlog: level info',
+  );
 });
 
 const panel = (more: string) => `panels:
@@ -185,13 +187,15 @@ test.each([
   expect(exitCode).toBe(0);
   expect(err === '').toBe(!warned);
   if (warned)
-    expect(err).toMatch(/^\/config\.yaml: panel main: no server can ever be expected to run, .*expect/);
+    expect(err).toMatch(
+      /^\/config\.yaml: panel main: expect is any for every server, so no alert fires when one stops/,
+    );
 });
 
 test('shows the default if no rule matches', async () => {
-  expect((await check(panel('discover: {}'))).out).toContain('expect       auto where no rule above fits');
+  expect((await check(panel('discover: {}'))).out).toContain('expect       auto where no rule above matches');
   const { out } = await check(panel('discover: { expect: [{ match: { name: [a] } }] }'));
-  expect(out).toContain('expect       auto where no rule above fits');
+  expect(out).toContain('expect       auto where no rule above matches');
 });
 
 test.each([
@@ -212,12 +216,12 @@ test('says that a panel on this machine may use sockets to this machine', async 
   const { out } = await check(
     panel('discover: true').replace('https://panel.example.com', 'http://127.0.0.1:8080'),
   );
-  expect(out).toContain('any host, this machine included, that the panel names\n');
+  expect(out).toContain('any host that the panel names, including this machine\n');
 });
 
 test('treats discover: true as the defaults and discover: false as disabled', async () => {
   const full = await check(panel('discover: {}'));
-  expect(full.out).toContain('discover       servers that the account has access to, every 5m');
+  expect(full.out).toContain('discover       servers that the account can access, every 5m');
   expect(await check(panel('discover: true'))).toEqual(full);
   const none = await check(panel('discover: false'));
   expect(none.exitCode).toBe(1);
@@ -231,22 +235,22 @@ test.each([
   [
     'a rate that is too low for sockets',
     `requests_per_minute: 20\n    servers: [${some(400)}]`,
-    /panel main: its 400 servers need 50\.8 calls a minute, and requests_per_minute allows 20: 400 servers take turns at \d+ sockets, .* old\. .* Or raise requests_per_minute/,
+    /panel main: its 400 servers need 50\.8 API calls per minute, but requests_per_minute allows 20: 400 servers take turns at \d+ sockets, .* old\. .* Or raise requests_per_minute/,
   ],
   [
     'a rate that is too low for polls',
     `requests_per_minute: 20\n    servers: [${some(60, ', mode: poll')}]`,
-    /its 60 servers need 120\.2 calls a minute, and requests_per_minute allows 20: 60 are polled every /,
+    /its 60 servers need 120\.2 API calls per minute, but requests_per_minute allows 20: 60 are polled every /,
   ],
   [
     'unknown limits',
     'limits_from_listing: false\n    servers: [{ id: 1a7ce997, name: a, limits: { cpu_cores: 1 } }, { id: d3aac109, name: b, mode: poll }]',
-    /no CPU limit is set for b, so .*\n.*no disk limit is set for a, b, so .*\n.*no memory limit is set for b, so that no alert on the limit can fire: set limits_from_listing: true, or limits\n$/,
+    /no CPU limit is set for b, so .*\n.*no disk limit is set for a, b, so .*\n.*no memory limit is set for b, so alerts on that limit can't fire: set limits_from_listing: true, or limits for these servers\n$/,
   ],
   [
     'a rule after one that matches every server',
     'discover: { expect: [{ match: {}, state: auto }, { match: { name: [a] } }] }',
-    /the last rule of discover\.expect is never reached, since rule 1 fits every server: move it to the end/,
+    /the last rule of discover\.expect is never reached, because rule 1 matches every server: move that rule to the end/,
   ],
 ])('warns about %s', async (_title, more, expected) => {
   const { err, exitCode } = await check(panel(more));
@@ -275,7 +279,7 @@ test.each([
   expect(err).toBe(
     shown === undefined
       ? ''
-      : `/config.yaml:4:19: panels[0].api_key_file: all users of this machine can read the file "key" (${shown}): chmod o-rwx key\n`,
+      : `/config.yaml:4:19: panels[0].api_key_file: all users of this machine can read the file "key" (${shown}): run chmod o-rwx key\n`,
   );
 });
 
@@ -300,7 +304,7 @@ test('shows the queries of servers and rules, and the hosts that may be queried'
   expect(err).toBe('');
   expect(out).toContain('  query hosts    127.0.0.1\n');
   expect(out).toContain('    query        minecraft every 30s where node fra-1 and egg Paper* or Vanilla*\n');
-  expect(out).toContain('    query        rust at 203.0.113.7 every 2m where no rule above fits\n');
+  expect(out).toContain('    query        rust at 203.0.113.7 every 2m where no rule above matches\n');
   expect(out).toContain('NAME      ID        EXPECT   MODE  LIMITS  QUERY');
   expect(out).toMatch(
     /1a7ce997 +1a7ce997 +running +auto +- +valheim at play\.example\.com:2457 every 10s +-\n/,

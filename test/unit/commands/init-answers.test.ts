@@ -86,7 +86,7 @@ describe('answers', () => {
   it.each<readonly [AnswerFlags, string]>([
     [{ url: 'ftp://panel' }, '--url: expected the base URL of the panel, such as https://panel.example.com'],
     [{ url: 'http://panel.example.com' }, '--url: expected https'],
-    [{ url: URL, keyVariable: 'NONE' }, '--key-variable: "NONE" isn\'t set'],
+    [{ url: URL, keyVariable: 'NONE' }, '--key-variable: the environment variable "NONE" is not set'],
     [{ url: URL, keyVariable: 'EMPTY' }, '--key-variable: expected an API key, but it is empty'],
     [{ url: URL, keyFile: '/nowhere/key' }, '--key-file: "/nowhere/key" can\'t be read: no such file'],
   ])('from invalid flags are rejected with the reason: %j', async (flags, message) => {
@@ -110,12 +110,9 @@ describe('answers', () => {
 
 describe('missing flags without a terminal', () => {
   it.each<readonly [AnswerFlags, string | undefined]>([
-    [
-      {},
-      'missing --url <address> and --key-file <file> (or --key-variable <name>): there is no terminal to ask in',
-    ],
-    [{ url: URL }, 'missing --key-file <file> (or --key-variable <name>): there is no terminal to ask in'],
-    [{ keyFile: 'key' }, 'missing --url <address>: there is no terminal to ask in'],
+    [{}, 'missing --url <url> and --key-file <file> (or --key-variable <name>): required without a terminal'],
+    [{ url: URL }, 'missing --key-file <file> (or --key-variable <name>): required without a terminal'],
+    [{ keyFile: 'key' }, 'missing --url <url>: required without a terminal'],
     [{ url: URL, keyVariable: 'KEY' }, undefined],
   ])('are listed for %j', (flags, expected) => {
     expect(missingFlags(flags)).toBe(expected);

@@ -34,7 +34,7 @@ describe('private files', () => {
   it.each(['panel-key', 'config.yaml'])('are not written at all if %s already exists', async (name) => {
     await writeFile(at(name), 'mine');
     expect(() => writePrivately(files(), false)).toThrow(
-      `${at(name)} exists: add --force to overwrite it, or name other files with --config and --save-key-to`,
+      `${at(name)} already exists: add --force to overwrite it, or name other files with --config and --save-key-to`,
     );
     expect(await readdir(folder)).toEqual([name]);
     expect(await readFile(at(name), 'utf8')).toBe('mine');
@@ -59,7 +59,7 @@ describe('private files', () => {
     const [key] = files();
     const config = { path: at('nowhere/config.yaml'), text: '' };
     expect(() => writePrivately([...(key === undefined ? [] : [key]), config], false)).toThrow(
-      `${config.path} can't be written: there is no such folder`,
+      `${config.path} can't be written: no such directory`,
     );
     expect(await readdir(folder)).toEqual([]);
   });

@@ -34,8 +34,8 @@ describe('the shard from flags and environment', () => {
   });
 
   it.each([
-    ['a count alone', { totalShards: '5' }, {}, '--total-shards needs --shard'],
-    ['an ordinal alone', { shard: '1' }, {}, '--shard needs --total-shards'],
+    ['a count alone', { totalShards: '5' }, {}, '--total-shards requires --shard'],
+    ['an ordinal alone', { shard: '1' }, {}, '--shard requires --total-shards'],
     [
       'an ordinal that is too high',
       { shard: '5', totalShards: '5' },
