@@ -65,7 +65,9 @@ export function apiKeyProblem(key: string): string | undefined {
   }
   if (!/^[\x21-\x7e]+$/.test(key))
     return 'expected an API key without spaces, line breaks or special characters';
-  return key.length > MAX_KEY_LENGTH ? 'expected an API key of at most 4096 characters' : undefined;
+  return key.length > MAX_KEY_LENGTH
+    ? `expected an API key of at most ${MAX_KEY_LENGTH} characters`
+    : undefined;
 }
 
 /** The API key in a file, without the newline that editors and `echo` append. */

@@ -126,7 +126,7 @@ async function resources(host: ClientApiHost, server: SimulatedServer): Promise<
 async function listing(host: ClientApiHost, context: ApiContext): Promise<SimulatedAnswer> {
   const type = context.req.query('type') ?? 'owner';
   const place = readPage(host, context, DEFAULT_PER_PAGE);
-  if (place === undefined) return refuse(host, 400, 'page and per_page must be positive whole numbers.');
+  if (place === undefined) return refuse(host, 400, 'page and per_page must be positive integers.');
   if (!LISTING_TYPES.has(type)) return refuse(host, 400, `The type "${type}" is unknown.`);
   const includeEgg = (context.req.query('include') ?? '').split(',').includes('egg');
   const shown = host.fleet.all.filter(
@@ -145,7 +145,7 @@ async function backups(
 ): Promise<SimulatedAnswer> {
   if (server.conflict !== undefined) return refuseConflict(host, server.conflict);
   const place = readPage(host, context, DEFAULT_BACKUPS_PER_PAGE);
-  if (place === undefined) return refuse(host, 400, 'page and per_page must be positive whole numbers.');
+  if (place === undefined) return refuse(host, 400, 'page and per_page must be positive integers.');
   return json(200, pageDocument(server.backups, place.page, place.perPage, backupDocument));
 }
 

@@ -72,7 +72,7 @@ export class SimulatedFleet {
     const seed = this.#seed + Math.imul(++this.#added, 0x01000193);
     const server = createServer(spec, seed, this.#clock.now(), this.#settings());
     if (this.find(server.uuid) ?? this.find(server.name)) {
-      throw new Error(`server "${server.name}" (${server.uuid}) exists already`);
+      throw new Error(`server "${server.name}" (${server.uuid}) already exists`);
     }
     this.#byUuid.set(server.uuid, server);
     if (!this.#byIdentifier.has(server.identifier)) this.#byIdentifier.set(server.identifier, server);
@@ -87,8 +87,8 @@ export class SimulatedFleet {
     this.#byUuid.delete(server.uuid);
     this.#byName.delete(server.name);
     this.#byIdentifier.delete(server.identifier);
-    const heir = this.all.find(({ identifier }) => identifier === server.identifier);
-    if (heir !== undefined) this.#byIdentifier.set(heir.identifier, heir);
+    const successor = this.all.find(({ identifier }) => identifier === server.identifier);
+    if (successor !== undefined) this.#byIdentifier.set(successor.identifier, successor);
     this.#ticker.remove(server);
     this.#talkers.delete(server);
   }

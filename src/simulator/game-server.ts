@@ -93,26 +93,26 @@ type Handler = (server: GameServer, now: number, traits: GameServerTraits) => Ga
 
 const EVENTS: Readonly<Record<GameEvent, Handler>> = {
   start: (server, now, traits) =>
-    server.state === 'offline' ? starting(server, now, traits) : unmoved(server),
+    server.state === 'offline' ? starting(server, now, traits) : unchanged(server),
   stop: (server, now, traits) => stop(server, { at: now + traits.stopMs, event: 'down' }),
   restart: (server, now, traits) =>
     server.state === 'offline'
       ? starting(server, now, traits)
       : stop(server, { at: now + traits.stopMs, event: 'again' }),
   kill: (server, now) => {
-    if (server.state === 'offline') return unmoved({ ...server, due: undefined });
+    if (server.state === 'offline') return unchanged({ ...server, due: undefined });
     const passed: GameState[] = server.state === 'stopping' ? ['offline'] : ['stopping', 'offline'];
     return { server: off(server, now), passed };
   },
   crash: (server, now, { reviveMs }) => {
-    if (server.state === 'offline') return unmoved(server);
+    if (server.state === 'offline') return unchanged(server);
     const due: DueEvent | undefined =
       reviveMs === undefined ? undefined : { at: now + reviveMs, event: 'revive' };
     return { server: { ...off(server, now), due }, passed: ['offline'] };
   },
   due: (server, now, traits) =>
     server.due === undefined || now < server.due.at
-      ? unmoved(server)
+      ? unchanged(server)
       : DUE[server.due.event](server, now, traits),
 };
 
@@ -133,7 +133,7 @@ export function step(server: GameServer, event: GameEvent, now: number, traits: 
   return EVENTS[event](server, now, traits);
 }
 
-function unmoved(server: GameServer): GameStep {
+function unchanged(server: GameServer): GameStep {
   return { server, passed: [] };
 }
 
@@ -143,8 +143,8 @@ function starting(server: GameServer, now: number, traits: GameServerTraits): Ga
 
 function stop(server: GameServer, due: DueEvent): GameStep {
   // A stop request for a crashed server cancels its restart.
-  if (server.state === 'offline') return unmoved({ ...server, due: undefined });
-  if (server.state === 'stopping') return unmoved(server);
+  if (server.state === 'offline') return unchanged({ ...server, due: undefined });
+  if (server.state === 'stopping') return unchanged(server);
   return { server: { ...server, state: 'stopping', due }, passed: ['stopping'] };
 }
 

@@ -60,7 +60,7 @@ export class ApiGate {
     if (refused !== undefined) return send(refused);
     const page = Number(context.req.query('page') ?? 1);
     const fault = faults.strikeRest(target.endpoint, target.server, page);
-    return fault === undefined ? send(await endpoint()) : this.#suffer(fault, context, send, endpoint);
+    return fault === undefined ? send(await endpoint()) : this.#applyFault(fault, context, send, endpoint);
   }
 
   #refuse(context: Context, target: CallTarget): SimulatedAnswer | undefined {
@@ -132,7 +132,7 @@ export class ApiGate {
     };
   }
 
-  async #suffer(
+  async #applyFault(
     fault: RestFault,
     context: Context<{ Bindings: HttpBindings }>,
     send: (answer: SimulatedAnswer) => Response,

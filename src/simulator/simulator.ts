@@ -301,7 +301,7 @@ function requestListener(app: { readonly fetch: Parameters<typeof getRequestList
 /** The simulator has no server with this UUID, short id or name. */
 export class UnknownServerError extends Error {
   constructor(ref: string) {
-    super(`no server "${ref}": give a uuid, a short id or a name`);
+    super(`no server "${ref}": expected a UUID, a short id or a name`);
     this.name = 'UnknownServerError';
   }
 }

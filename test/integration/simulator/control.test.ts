@@ -125,7 +125,7 @@ describe('the control endpoint', () => {
     ['servers/survival/power', { action: 'fly' }, /"start"\|"stop"\|"restart"\|"kill"[^]*action/],
     ['settings', { rateLimitPerMinut: 1 }, /rateLimitPerMinut/],
     ['settings', { rateLimitPerMinute: -1 }, /rateLimitPerMinute/],
-    ['servers', { name: 'survival' }, /exists already/],
+    ['servers', { name: 'survival' }, /already exists/],
     ['sockets', '{', /not JSON: "{"/],
     ['sockets', '[]', /not a JSON object/],
     ['servers/nobody/crash', {}, /no server "nobody"/],
