@@ -102,12 +102,12 @@ function countPanels(
   before: ReadonlyMap<string, PanelUnit>,
 ): ConfigChanges['panels'] {
   const panels = { added: 0, removed: 0, rebuilt: 0, changed: 0, unchanged: 0 };
-  for (const transition of transitions) panels[fateOf(transition)] += 1;
+  for (const transition of transitions) panels[changeOf(transition)] += 1;
   panels.removed = before.size - (transitions.length - panels.added);
   return panels;
 }
 
-function fateOf({ panel, before, isKept }: PanelTransition): 'added' | 'rebuilt' | 'changed' | 'unchanged' {
+function changeOf({ panel, before, isKept }: PanelTransition): 'added' | 'rebuilt' | 'changed' | 'unchanged' {
   if (before === undefined) return 'added';
   if (!isKept) return 'rebuilt';
   return isSameSettings(before, panel) ? 'unchanged' : 'changed';

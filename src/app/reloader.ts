@@ -91,6 +91,6 @@ export function describeChanges({ panels, servers }: ConfigChanges): string {
 }
 
 function partOf(noun: string, counts: Readonly<Record<string, number>>): string {
-  const said = Object.entries(counts).filter(([word, count]) => count > 0 || word === 'unchanged');
-  return `${noun}s: ${said.map(([word, count]) => `${count} ${word}`).join(', ')}`;
+  const shown = Object.entries(counts).filter(([word, count]) => count > 0 || word === 'unchanged');
+  return `${noun}s: ${shown.map(([word, count]) => `${count} ${word}`).join(', ')}`;
 }

@@ -10,7 +10,7 @@ import type { ListedServer } from '../panel/dialect.ts';
 import { problemOf } from '../panel/errors.ts';
 import { walkListing } from '../panel/listing.ts';
 import { formatDuration } from '../yaml/scalars.ts';
-import { fitsEveryServer } from './check-warnings.ts';
+import { matchesEveryServer } from './check-warnings.ts';
 import { CommandFailure } from './command-line.ts';
 import { panelApi } from './console-server.ts';
 import { rateProblem } from './fleet-needs.ts';
@@ -48,28 +48,28 @@ async function describeListing(
 ): Promise<ListingReport> {
   const { servers, limitPerMinute } = await read(panel, clock);
   const rules = compileRules(panel.name, discover);
-  const watched = servers.map((server) => rules.judge(server)).filter(({ included }) => included);
+  const observed = servers.map((server) => rules.judge(server)).filter(({ included }) => included);
   const covered = (wanted: number) => {
-    const fitting = watched.filter(({ rule }) => rule === wanted).length;
-    return fitting === 0 && wanted !== -1 ? '0 (matches no server)' : String(fitting);
+    const matching = observed.filter(({ rule }) => rule === wanted).length;
+    return matching === 0 && wanted !== -1 ? '0 (matches no server)' : String(matching);
   };
   const rows = [
     ...discover.expect.map(
       ({ match, state }, rule): Cells => [`${state} where ${describeMatch(match)}`, covered(rule)],
     ),
-    ...(discover.expect.some(fitsEveryServer) ? [] : [[`auto where ${describeMatch({})}`, covered(-1)]]),
+    ...(discover.expect.some(matchesEveryServer) ? [] : [[`auto where ${describeMatch({})}`, covered(-1)]]),
   ];
   const queryRows = (discover.query ?? []).map(
     ({ match, query }): Cells => [
       `${describeQuery(query)} where ${describeMatch(match)}`,
-      String(watched.filter((verdict) => verdict.query === query).length),
+      String(observed.filter((verdict) => verdict.query === query).length),
     ],
   );
   const tables = [
     [['EXPECT', 'SERVERS'], ...rows],
     ...(queryRows.length === 0 ? [] : [[['QUERY', 'SERVERS'], ...queryRows]]),
   ];
-  const head = `panel ${panel.name}: ${servers.length} servers listed, ${watched.length} of them observed`;
+  const head = `panel ${panel.name}: ${servers.length} servers listed, ${observed.length} of them observed`;
   const census = afterWalk(new Map(), { servers, complete: true });
   const { targets } = mergeTargets(panel.servers, census, rules);
   const perMinute = panel.requestsPerMinute ?? (limitPerMinute ?? 0) * PART_OF_LIMIT;
@@ -80,7 +80,7 @@ async function describeListing(
   const rate = perMinute === 0 ? undefined : rateProblem(panel, targets, { perMinute, source });
   return {
     text: [head, ...tables.map((table) => indent(columns(table)))].join('\n\n'),
-    warnings: [...idleGlobs(panel.name, discover, servers), ...(rate === undefined ? [] : [rate])].map(
+    warnings: [...unmatchedGlobs(panel.name, discover, servers), ...(rate === undefined ? [] : [rate])].map(
       (warning) => ({ panel: panel.name, warning }),
     ),
   };
@@ -108,7 +108,7 @@ async function read(panel: PanelConfig, clock: Clock) {
 const unaborted = () => new AbortController().signal;
 
 /** The globs that match none of the listed servers, usually because of a typo. */
-function idleGlobs(panel: string, discover: DiscoverRules, servers: readonly ListedServer[]) {
+function unmatchedGlobs(panel: string, discover: DiscoverRules, servers: readonly ListedServer[]) {
   if (servers.length === 0) return [];
   const settings: readonly (readonly [string, ServerGlobs])[] = [
     ['include', discover.include],

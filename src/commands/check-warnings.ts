@@ -21,29 +21,29 @@ const NEVER_EXPECTED =
   'expect is any for every server, so no alert fires when one stops: set it to running or auto for servers that should run';
 
 /** Whether the rule matches every listed server, so that no later rule is reached. */
-export function fitsEveryServer({ match }: Pick<ExpectRule, 'match'>): boolean {
+export function matchesEveryServer({ match }: Pick<ExpectRule, 'match'>): boolean {
   return Object.keys(match).length === 0;
 }
 
 /** Whether no server of the panel can ever be expected to run, so that no alert fires when one stops. */
 function expectsNothing({ servers, listing }: PanelConfig): boolean {
   const rules = listing?.discover?.expect;
-  const fitsAll = rules?.findIndex(fitsEveryServer) ?? -1;
-  const reached = fitsAll === -1 ? rules : rules?.slice(0, fitsAll + 1);
+  const matchesAll = rules?.findIndex(matchesEveryServer) ?? -1;
+  const reached = matchesAll === -1 ? rules : rules?.slice(0, matchesAll + 1);
   // For servers that no rule matches, the expectation is derived from observation.
-  const isOpen = listing?.discover !== undefined && fitsAll === -1;
+  const isOpen = listing?.discover !== undefined && matchesAll === -1;
   const states = [...servers.map(({ expect }) => expect), ...(reached ?? []).map(({ state }) => state)];
   return !isOpen && states.every((state) => state === 'any');
 }
 
 function unreachedRules({ listing }: PanelConfig): readonly string[] {
   const rules = listing?.discover?.expect ?? [];
-  const fitsAll = rules.findIndex(fitsEveryServer);
-  const unreached = fitsAll === -1 ? 0 : rules.length - fitsAll - 1;
+  const matchesAll = rules.findIndex(matchesEveryServer);
+  const unreached = matchesAll === -1 ? 0 : rules.length - matchesAll - 1;
   if (unreached === 0) return [];
   const which = unreached === 1 ? 'the last rule' : `the last ${unreached} rules`;
   return [
-    `${which} of discover.expect ${unreached === 1 ? 'is' : 'are'} never reached, because rule ${fitsAll + 1} matches every server: move that rule to the end`,
+    `${which} of discover.expect ${unreached === 1 ? 'is' : 'are'} never reached, because rule ${matchesAll + 1} matches every server: move that rule to the end`,
   ];
 }
 

@@ -9,7 +9,7 @@ import { formatIssues } from '../yaml/issues.ts';
 import { withoutCredentials } from '../yaml/quoting.ts';
 import { formatDuration } from '../yaml/scalars.ts';
 import { describeListings, describeMatch, describeQuery } from './check-listing.ts';
-import { fitsEveryServer, panelWarnings, readableByAll } from './check-warnings.ts';
+import { matchesEveryServer, panelWarnings, readableByAll } from './check-warnings.ts';
 import { neededPerMinute } from './fleet-needs.ts';
 import { loadWebFlags, type WebConfigFlag, webConfigOption } from './serve-flags.ts';
 import { type Cells, columns, indent } from './text-table.ts';
@@ -128,7 +128,7 @@ function discoveryRows({ listing }: PanelConfig): readonly Cells[] {
     ...Object.entries(include).map(([key, globs]) => ['  include', `${key} ${globs.join(' or ')}`]),
     ...Object.entries(exclude).map(([key, globs]) => ['  exclude', `${key} ${globs.join(' or ')}`]),
     ...expect.map(({ match, state }) => ['  expect', `${state} where ${describeMatch(match)}`]),
-    ...(expect.some(fitsEveryServer) ? [] : [['  expect', `auto where ${describeMatch({})}`]]),
+    ...(expect.some(matchesEveryServer) ? [] : [['  expect', `auto where ${describeMatch({})}`]]),
     ...query.map((rule) => ['  query', `${describeQuery(rule.query)} where ${describeMatch(rule.match)}`]),
     ...(mode === 'auto' ? [] : [['  mode', mode]]),
     ...(maxServers === DEFAULT_MAX_SERVERS ? [] : [['  max_servers', String(maxServers)]]),
@@ -174,9 +174,9 @@ function serverRow(
   isQueried: boolean,
 ): Cells {
   const named = [
-    ['memory', spoken(limits.memoryBytes, spokenSize)],
-    ['disk', spoken(limits.diskBytes, spokenSize)],
-    ['cpu', spoken(limits.cpuCores, spokenCores)],
+    ['memory', formatLimit(limits.memoryBytes, formatSize)],
+    ['disk', formatLimit(limits.diskBytes, formatSize)],
+    ['cpu', formatLimit(limits.cpuCores, formatCores)],
   ] as const;
   const limitTexts = named.flatMap(([of, limit]) => (limit === undefined ? [] : [`${of} ${limit}`]));
   const queried = isQueried ? [query === undefined ? '-' : describeQuery(query)] : [];
@@ -189,21 +189,21 @@ function describeLabels(labels: ServerTarget['labels']): string {
     .join(', ');
 }
 
-function spoken(limit: Limit | undefined, words: (limit: number) => string): string | undefined {
+function formatLimit(limit: Limit | undefined, words: (limit: number) => string): string | undefined {
   return typeof limit === 'number' ? words(limit) : limit;
 }
 
 const UNITS = ['bytes', 'KiB', 'MiB', 'GiB', 'TiB', 'PiB'] as const;
 
 /** A size in the largest unit that makes it at least one, such as `40 GiB`; rounded to two decimals. */
-function spokenSize(bytes: number): string {
+function formatSize(bytes: number): string {
   // A value that would round to 1024 uses the next unit.
   const power = UNITS.findIndex((_, at) => Math.round((bytes / 1_024 ** at) * 100) < 102_400);
   const at = power === -1 ? UNITS.length - 1 : power;
   return `${Number((bytes / 1_024 ** at).toFixed(2))} ${UNITS[at] ?? ''}`;
 }
 
-function spokenCores(cores: number): string {
+function formatCores(cores: number): string {
   return `${cores} ${cores === 1 ? 'core' : 'cores'}`;
 }
 

@@ -66,8 +66,8 @@ Exit codes: 0 success, or stopped by a signal · 1 error · 2 invalid usage`,
     .action(async (server: string, flags: ConsoleFlags, command: Command) => {
       const problem = usageProblem(flags);
       if (problem !== undefined) command.error(`error: ${problem}`);
-      const { code, trouble } = await runConsole(server, flags);
-      if (trouble !== undefined) throw new CommandFailure(trouble);
+      const { code, error } = await runConsole(server, flags);
+      if (error !== undefined) throw new CommandFailure(error);
       process.exitCode = code;
     });
 }
@@ -102,7 +102,7 @@ async function runConsole(server: string, flags: ConsoleFlags): Promise<ConsoleO
   const { panel, target, keySource, isOwnKey } = await findServer(server, flags, clock);
   const { power, yes = false } = flags;
   if (power !== undefined && !yes && !(await confirmed(`${power} ${target.name} on panel ${panel.name}?`))) {
-    return { code: 1, trouble: `${power} was not confirmed: nothing was done` };
+    return { code: 1, error: `${power} was not confirmed: nothing was done` };
   }
   const plan = planOf(flags);
   const api = panelApi(panel, clock);

@@ -15,7 +15,7 @@ import {
   wholeNumber,
 } from './command-line.ts';
 import { runUntilSignal } from './service.ts';
-import { portTrouble, simulatorConfig, startSimulatedPanel } from './simulate.ts';
+import { portProblem, simulatorConfig, startSimulatedPanel } from './simulate.ts';
 
 const LOOPBACK = '127.0.0.1';
 
@@ -87,7 +87,7 @@ async function startApp(app: App, port: number): Promise<string> {
     if (!(error instanceof ListenError)) throw error;
     const { code } = error.cause as NodeJS.ErrnoException;
     if (code !== 'EADDRINUSE' && code !== 'EACCES') throw error;
-    throw new CommandFailure(`port ${port} ${portTrouble(code)}; choose another with --port`, {
+    throw new CommandFailure(`port ${port} ${portProblem(code)}; choose another with --port`, {
       cause: error,
     });
   }

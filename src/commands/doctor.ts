@@ -2,7 +2,7 @@ import { Command } from 'commander';
 import { apiAccess, socketAccess } from '../app/panel-access.ts';
 import type { Config, PanelConfig } from '../config/config.ts';
 import { loadConfig } from '../config/load.ts';
-import { Cut, STOPPED } from '../doctor/attempt.ts';
+import { Canceled, STOPPED } from '../doctor/attempt.ts';
 import { type DoctorSelection, examine, select } from '../doctor/doctor.ts';
 import { painter, wantsColors } from '../doctor/paint.ts';
 import type { DiscoveryScope } from '../doctor/panel-steps.ts';
@@ -87,7 +87,7 @@ async function examineUntilSignal(
   err: Write,
 ): Promise<DoctorReport> {
   const stop = new AbortController();
-  const onSignal = () => stop.abort(new Cut(STOPPED));
+  const onSignal = () => stop.abort(new Canceled(STOPPED));
   const signals = ['SIGINT', 'SIGTERM'] as const;
   for (const signal of signals) process.once(signal, onSignal);
   const live = liveProgress(clock, json, err);

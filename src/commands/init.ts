@@ -4,7 +4,7 @@ import { Command } from 'commander';
 import { stringify } from 'yaml';
 import type { Config, PanelConfig } from '../config/config.ts';
 import { parseConfig, resolveConfig } from '../config/parse.ts';
-import { Cut } from '../doctor/attempt.ts';
+import { Canceled } from '../doctor/attempt.ts';
 import { examine } from '../doctor/doctor.ts';
 import { painter, wantsColors } from '../doctor/paint.ts';
 import type { DoctorPanel } from '../doctor/panel-trial.ts';
@@ -67,7 +67,7 @@ Exit codes: 0 both files written · 1 error, nothing written · 2 invalid usage`
       const problem = usageProblem(flags, canAsk);
       if (problem !== undefined) command.error(`error: ${problem}`);
       const stop = new AbortController();
-      const onSignal = () => stop.abort(new Cut(STOPPED));
+      const onSignal = () => stop.abort(new Canceled(STOPPED));
       const signals = ['SIGINT', 'SIGTERM'] as const;
       for (const signal of signals) process.once(signal, onSignal);
       try {

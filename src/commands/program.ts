@@ -7,10 +7,10 @@ import { ProxyError } from '../panel/proxy.ts';
 import { CommandFailure } from './command-line.ts';
 
 const USAGE = 2;
-const TROUBLE = 1;
+const FAILURE = 1;
 
 /** Errors whose message is sufficient, without a stack. */
-const TROUBLES = [CommandFailure, ListenError, ProxyError];
+const EXPECTED_ERRORS = [CommandFailure, ListenError, ProxyError];
 
 /** In the order of the help. Each command loads its own modules, because loading takes longer than running most commands. */
 const COMMANDS = new Map<string, () => Promise<Command>>([
@@ -78,9 +78,9 @@ export async function main(argv: readonly string[]): Promise<number> {
   } catch (error) {
     if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : USAGE;
     if (error instanceof ListenAddressError) return complain(error, USAGE);
-    if (TROUBLES.some((kind) => error instanceof kind)) return complain(error as Error, TROUBLE);
+    if (EXPECTED_ERRORS.some((kind) => error instanceof kind)) return complain(error as Error, FAILURE);
     console.error(KNOWN_SECRETS.strike(inspect(error)));
-    return TROUBLE;
+    return FAILURE;
   }
 }
 

@@ -90,14 +90,14 @@ export async function startSimulatedPanel(options: SimulatorOptions, flags: Port
     const { code, port } = error as NodeJS.ErrnoException & { port?: number };
     if ((code !== 'EADDRINUSE' && code !== 'EACCES') || port === undefined) throw error;
     const flag = port === options.port ? flags.port : flags.controlPort;
-    throw new CommandFailure(`port ${port} ${portTrouble(code)}; choose another with ${flag}`, {
+    throw new CommandFailure(`port ${port} ${portProblem(code)}; choose another with ${flag}`, {
       cause: error,
     });
   }
 }
 
 /** Why listening on a port failed. */
-export function portTrouble(code: 'EADDRINUSE' | 'EACCES'): string {
+export function portProblem(code: 'EADDRINUSE' | 'EACCES'): string {
   return code === 'EADDRINUSE' ? 'is already in use' : 'may not be opened by this user';
 }
 

@@ -14,7 +14,7 @@ export function checkRules(tree: Tree | undefined): readonly SettingProblem[] {
     panels,
     ({ map }) => textIn(map, 'name'),
     ({ path }) => [...path, 'name'],
-    sameNameWords,
+    sameNameMessage,
   );
   return [
     ...sameName,
@@ -107,12 +107,12 @@ function checkServers(panel: TreeMap, panelPath: Path): readonly SettingProblem[
     servers,
     ({ map }) => ('name' in map ? textIn(map, 'name') : identityIn(map)),
     ({ map, path }) => [...path, 'name' in map ? 'name' : 'id'],
-    sameNameWords,
+    sameNameMessage,
   ).filter(({ path }) => reported.size === 0 || !reported.has(formatPath(path)));
   return [...sameServer, ...sameName, ...servers.flatMap(({ map, path }) => checkLabels(map, path))];
 }
 
-function sameNameWords(_entry: unknown, _before: unknown, place: string): string {
+function sameNameMessage(_entry: unknown, _before: unknown, place: string): string {
   return `expected a unique name (already used by ${place})`;
 }
 
@@ -143,7 +143,7 @@ function duplicates<Entry>(
   entries: readonly Entry[],
   keyOf: (entry: Entry) => string | undefined,
   pathOf: (entry: Entry) => Path,
-  wordsOf: (entry: Entry, before: Entry, place: string) => string,
+  messageOf: (entry: Entry, before: Entry, place: string) => string,
 ): readonly SettingProblem[] {
   const first = new Map<string, Entry>();
   const problems: SettingProblem[] = [];
@@ -153,7 +153,7 @@ function duplicates<Entry>(
     const before = first.get(key);
     if (before === undefined) first.set(key, entry);
     else {
-      const message = wordsOf(entry, before, formatPath(pathOf(before)));
+      const message = messageOf(entry, before, formatPath(pathOf(before)));
       problems.push({ path: pathOf(entry), message, at: 'value' });
     }
   }

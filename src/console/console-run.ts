@@ -198,7 +198,7 @@ export class ConsoleRun {
   }
 
   #giveUp(why: string): never {
-    throw new Ending({ code: 1, trouble: why });
+    throw new Ending({ code: 1, error: why });
   }
 }
 

@@ -11,11 +11,11 @@ import type { Screen } from './screen.ts';
 import { permissionsOf, type ServerStanding } from './server-control.ts';
 
 /**
- * How a console run ended: code 0 if it finished or was stopped, 1 on failure; `trouble` is set if no message was shown before.
+ * How a console run ended: code 0 if it finished or was stopped, 1 on failure; `error` is set if no message was shown before.
  */
 export interface ConsoleOutcome {
   readonly code: 0 | 1;
-  readonly trouble?: string;
+  readonly error?: string;
 }
 
 /** The reason why a console abandons everything that it waits for. */
@@ -45,16 +45,16 @@ export interface ConversationOptions {
  * For this many milliseconds after a message was sent, a failure may mean that it wasn't carried out, although the node read
  * it.
  */
-const DOUBT_MS = 2_000;
+const UNCONFIRMED_MS = 2_000;
 
 /**
  * The same for a message that the node may not have read. Longer than a heartbeat takes to detect a dead connection, but bounded,
  * because some proxies don't forward pongs.
  */
-const UNREAD_DOUBT_MS = 3 * PING_INTERVAL_MS;
+const UNREAD_UNCONFIRMED_MS = 3 * PING_INTERVAL_MS;
 
 /** A message whose effect isn't known yet. */
-interface MessageInDoubt {
+interface UnconfirmedMessage {
   readonly what: string;
   /** When it was sent, in monotonic milliseconds. */
   readonly at: number;
@@ -78,7 +78,7 @@ export class Conversation {
   #nextAt = Number.NEGATIVE_INFINITY;
   #activeAt = Number.NEGATIVE_INFINITY;
   #refusals = 0;
-  #inDoubt: MessageInDoubt | undefined;
+  #unconfirmed: UnconfirmedMessage | undefined;
   #lastRead: Promise<boolean> = Promise.resolve(true);
 
   constructor(options: ConversationOptions) {
@@ -158,8 +158,8 @@ export class Conversation {
     const at = clock.now();
     this.#nextAt = at + FRAME_INTERVAL_MS;
     this.#activeAt = at;
-    const sent: MessageInDoubt = { what, at, isPower: message.event === 'set state', isRead: false };
-    this.#inDoubt = sent;
+    const sent: UnconfirmedMessage = { what, at, isPower: message.event === 'set state', isRead: false };
+    this.#unconfirmed = sent;
     this.#lastRead = this.#link.send(message).then((isRead) => {
       sent.isRead = isRead;
       return isRead;
@@ -178,8 +178,8 @@ export class Conversation {
       changed: () => this.watch.poke(),
       message: (message) => this.#onMessage(message),
       state: (state) => this.#onState(state),
-      troubled: (problem, lasting) => this.#onProblem(problem, lasting),
-      tokenRefused: () => this.#doubt('the token had expired'),
+      failed: (problem, lasting) => this.#onProblem(problem, lasting),
+      tokenRefused: () => this.#warnUnconfirmed('the token had expired'),
     };
   }
 
@@ -215,7 +215,7 @@ export class Conversation {
         this.watch.poke();
         break;
       case 'gone':
-        this.end({ code: 1, trouble: `${name}: ${narration.text}` });
+        this.end({ code: 1, error: `${name}: ${narration.text}` });
         break;
     }
   }
@@ -230,23 +230,23 @@ export class Conversation {
   #onProblem(problem: Problem, lasting: boolean): void {
     const { name, explain } = this.#options;
     if (lasting || !this.#connectedBefore) {
-      this.end({ code: 1, trouble: `${name}: ${KNOWN_SECRETS.strike(explain(problem))}` });
+      this.end({ code: 1, error: `${name}: ${KNOWN_SECRETS.strike(explain(problem))}` });
     } else if (this.#link.isLive) {
       this.note(`token refresh failed, retrying: ${problem.detail}`);
     } else {
-      this.#doubt('the connection was lost');
+      this.#warnUnconfirmed('the connection was lost');
       this.note(`not connected, retrying: ${problem.detail}`);
     }
   }
 
-  #doubt(why: string): void {
-    const doubt = this.#inDoubt;
-    this.#inDoubt = undefined;
-    const doubtMs = doubt?.isRead === true ? DOUBT_MS : UNREAD_DOUBT_MS;
-    if (doubt === undefined || this.#options.clock.now() - doubt.at > doubtMs) return;
-    const warning = `${doubt.what} may not have taken effect: ${why}`;
+  #warnUnconfirmed(why: string): void {
+    const unconfirmed = this.#unconfirmed;
+    this.#unconfirmed = undefined;
+    const limitMs = unconfirmed?.isRead === true ? UNCONFIRMED_MS : UNREAD_UNCONFIRMED_MS;
+    if (unconfirmed === undefined || this.#options.clock.now() - unconfirmed.at > limitMs) return;
+    const warning = `${unconfirmed.what} may not have taken effect: ${why}`;
     // The server's state will show whether the power action was carried out.
-    if (doubt.isPower) this.note(warning);
+    if (unconfirmed.isPower) this.note(warning);
     else this.fail(warning);
   }
 }

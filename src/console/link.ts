@@ -34,7 +34,7 @@ export interface LinkListener {
   /** The latest reported state of the server, which may be the same as before. */
   state(state: ServerState): void;
   /** There is no connection, or no new token; `lasting` if retrying within minutes won't fix it. */
-  troubled(problem: Problem, lasting: boolean): void;
+  failed(problem: Problem, lasting: boolean): void;
   /** The node rejected the token as expired: what was sent last may not have been carried out. */
   tokenRefused(): void;
 }
@@ -105,7 +105,7 @@ export class ConsoleLink {
     if (machine.name === 'idle') return;
     const problem = machine.problem ?? (wasLive && !this.#live ? MOVED : undefined);
     if (problem !== undefined && problem.detail !== this.#lastProblem?.detail) {
-      this.#listener.troubled(problem, machine.name === 'blocked');
+      this.#listener.failed(problem, machine.name === 'blocked');
     }
     this.#lastProblem = problem;
     this.#listener.changed();

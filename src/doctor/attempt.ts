@@ -9,8 +9,8 @@ export type Attempt<T> =
   | { readonly ok: false; readonly error: unknown };
 
 /** Why a call was canceled before it ended. */
-export class Cut extends Error {
-  override readonly name = 'Cut';
+export class Canceled extends Error {
+  override readonly name = 'Canceled';
   /** Undefined if the step itself didn't fail: the doctor was stopped, or the panel as a whole failed. */
   readonly code: CauseCode | undefined;
 
@@ -32,19 +32,19 @@ export async function attempt<T>(call: Promise<T>): Promise<Attempt<T>> {
 }
 
 /** The text of an error, safe to display. */
-export function wordsOf(error: unknown): string {
+export function messageOf(error: unknown): string {
   return error instanceof Error ? printable(error.message) : 'unknown error';
 }
 
 /** The finding for a step whose call failed. */
 export function failedCall<Step extends string>(step: Step, error: unknown): Finding<Step> {
-  return troubled(step, error instanceof Cut ? error : problemOf(error));
+  return problemFinding(step, error instanceof Canceled ? error : problemOf(error));
 }
 
 /** The finding for a step that met a problem, or was canceled before its end. */
-export function troubled<Step extends string>(step: Step, trouble: Problem | Cut): Finding<Step> {
-  if (!(trouble instanceof Cut)) return failed(step, trouble.cause, trouble.detail);
-  return trouble.code === undefined
-    ? skipped(step, trouble.message)
-    : failed(step, trouble.code, trouble.message);
+export function problemFinding<Step extends string>(step: Step, problem: Problem | Canceled): Finding<Step> {
+  if (!(problem instanceof Canceled)) return failed(step, problem.cause, problem.detail);
+  return problem.code === undefined
+    ? skipped(step, problem.message)
+    : failed(step, problem.code, problem.message);
 }

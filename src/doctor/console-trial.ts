@@ -12,7 +12,7 @@ import type {
 } from '../session/session-ports.ts';
 import type { ConsoleSocket } from '../session/socket.ts';
 import { Streamer } from '../session/streamer.ts';
-import { Cut, wordsOf } from './attempt.ts';
+import { Canceled, messageOf } from './attempt.ts';
 
 /** The steps to a server's first stats, in order. */
 export const CONSOLE_STEPS = ['credentials', 'upgrade', 'auth', 'stats'] as const;
@@ -36,7 +36,7 @@ export interface ConsoleTrialOptions extends ConsoleAccess {
 /** How far a server's console connection got. */
 export interface ConsoleResult {
   /** The step that ended the trial, and why; undefined if all steps passed. */
-  readonly failure?: { readonly step: ConsoleStep; readonly trouble: Problem | Cut };
+  readonly failure?: { readonly step: ConsoleStep; readonly problem: Problem | Canceled };
   /** Undefined if the panel provided none. */
   readonly credentials: Credentials | undefined;
   /** The `Origin` header that was sent. */
@@ -45,7 +45,7 @@ export interface ConsoleResult {
   readonly state: ServerState | undefined;
 }
 
-type TrialEnd = { readonly trouble: Problem | Cut } | { readonly state: ServerState | undefined };
+type TrialEnd = { readonly problem: Problem | Canceled } | { readonly state: ServerState | undefined };
 
 /**
  * Streams a server's console as the exporter does, until the first stats or the first failure. The only messages it sends are
@@ -75,7 +75,7 @@ export class ConsoleTrial {
     const ended = new Promise<TrialEnd>((resolve) => {
       this.#settle = resolve;
     });
-    const onAbort = () => this.#settle({ trouble: cutOf(signal.reason) });
+    const onAbort = () => this.#settle({ problem: cancellationOf(signal.reason) });
     signal.addEventListener('abort', onAbort, { once: true });
     if (signal.aborted) onAbort();
     else this.#streamer.start();
@@ -85,8 +85,8 @@ export class ConsoleTrial {
     this.#streamer.stop();
     await this.#streamer.closing;
     const common = { credentials: this.#credentials, origin: this.#options.settings.origin };
-    return 'trouble' in ending
-      ? { ...common, failure: { step, trouble: ending.trouble }, state: undefined }
+    return 'problem' in ending
+      ? { ...common, failure: { step, problem: ending.problem }, state: undefined }
       : { ...common, state: ending.state };
   }
 
@@ -110,7 +110,7 @@ export class ConsoleTrial {
         break;
       case 'backingOff':
       case 'blocked':
-        if (machine.problem !== undefined) this.#settle({ trouble: machine.problem });
+        if (machine.problem !== undefined) this.#settle({ problem: machine.problem });
         break;
       case 'idle':
       case 'fetchingToken':
@@ -173,6 +173,6 @@ export class ConsoleTrial {
   }
 }
 
-function cutOf(reason: unknown): Cut {
-  return reason instanceof Cut ? reason : new Cut(wordsOf(reason), 'unexpected');
+function cancellationOf(reason: unknown): Canceled {
+  return reason instanceof Canceled ? reason : new Canceled(messageOf(reason), 'unexpected');
 }

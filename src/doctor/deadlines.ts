@@ -1,7 +1,7 @@
 import type { Clock } from '../domain/clock.ts';
 import type { CollectionMode } from '../domain/server.ts';
 import type { SocketTimeouts } from '../session/machine-model.ts';
-import type { Cut } from './attempt.ts';
+import type { Canceled } from './attempt.ts';
 
 /** Servers of one panel that are tried concurrently: as many as its budget allows calls in flight. */
 export const SERVERS_AT_ONCE = 8;
@@ -49,7 +49,7 @@ export function serverDeadlineMs(bounds: ServerBounds): number {
 }
 
 /** A duration in its usual notation: `8 s`, `3 min`, `2 h 5 min`. */
-export function spokenDuration(durationMs: number): string {
+export function readableDuration(durationMs: number): string {
   const seconds = Math.max(1, Math.round(durationMs / 1_000));
   if (seconds < 100) return `${seconds} s`;
   const minutes = Math.round(seconds / 60);
@@ -58,11 +58,11 @@ export function spokenDuration(durationMs: number): string {
   return rest === 0 ? `${hours} h` : `${hours} h ${rest} min`;
 }
 
-/** Runs work with a signal that aborts when the outer one does, or with the `Cut` from `late` once the time is up. */
+/** Runs work with a signal that aborts when the outer one does, or with the `Canceled` from `late` once the time is up. */
 export async function bounded<T>(
   { clock, signal }: { readonly clock: Clock; readonly signal: AbortSignal },
   deadlineMs: number,
-  late: () => Cut,
+  late: () => Canceled,
   work: (signal: AbortSignal) => Promise<T>,
 ): Promise<T> {
   const scope = new AbortController();

@@ -1,9 +1,9 @@
 import type { ServerTarget } from '../domain/server.ts';
-import { wordsOf } from './attempt.ts';
+import { messageOf } from './attempt.ts';
 import type { DiscoveryScope } from './panel-steps.ts';
 import { type DoctorPanel, NOT_REACHED, PanelTrial, type Tools } from './panel-trial.ts';
 import { type DoctorReport, failed, PANEL_STEPS, type PanelReport, skipped } from './report.ts';
-import { untried } from './server-steps.ts';
+import { untested } from './server-steps.ts';
 
 /** Tries every panel concurrently, and every server of each once; ends by itself, or soon after the signal aborts. */
 export async function examine(panels: readonly DoctorPanel[], tools: Tools): Promise<DoctorReport> {
@@ -29,9 +29,9 @@ function uncallable({ name, url, targets }: DoctorPanel, error: unknown): PanelR
     name,
     url,
     steps: PANEL_STEPS.map((step) =>
-      step === 'reach' ? failed(step, 'proxy', wordsOf(error)) : skipped(step, NOT_REACHED),
+      step === 'reach' ? failed(step, 'proxy', messageOf(error)) : skipped(step, NOT_REACHED),
     ),
-    servers: targets.map((target) => untried(target, NOT_REACHED)),
+    servers: targets.map((target) => untested(target, NOT_REACHED)),
     calls: 0,
     durationMs: 0,
   };

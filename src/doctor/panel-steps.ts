@@ -7,7 +7,7 @@ import type { ListingPage, ListingQuery } from '../panel/dialect.ts';
 import { problemOf } from '../panel/errors.ts';
 import type { PanelGateway } from '../panel/gateway.ts';
 import { LISTING_PAGE_SIZE, type ListingWalk, walkListing } from '../panel/listing.ts';
-import { type Attempt, attempt, Cut, failedCall, troubled } from './attempt.ts';
+import { type Attempt, attempt, Canceled, failedCall, problemFinding } from './attempt.ts';
 import { type Finding, failed, type PanelStep, passed, skipped, warned } from './report.ts';
 
 /** A description of how the panel is reached. */
@@ -25,7 +25,7 @@ export function reachFinding(
   cut: unknown,
   { url, proxied }: ReachedBy,
 ): Finding<PanelStep> {
-  if (panelWide !== undefined && !isOfKey(panelWide)) return troubled('reach', panelWide);
+  if (panelWide !== undefined && !isOfKey(panelWide)) return problemFinding('reach', panelWide);
   if (panelWide === undefined && cut !== undefined) return failedCall('reach', cut);
   const parts = url.startsWith('https:') ? 'DNS, TCP, TLS and HTTP' : 'DNS, TCP and HTTP';
   return passed('reach', `${proxied ? 'through a proxy, ' : ''}${parts} work`);
@@ -38,7 +38,7 @@ export function keyFinding(
   why: string,
 ): Finding<PanelStep> {
   const problem = problems.find(isOfKey);
-  if (problem !== undefined) return troubled('key', problem);
+  if (problem !== undefined) return problemFinding('key', problem);
   return isAccepted ? passed('key', 'accepted') : skipped('key', `unknown: ${why}`);
 }
 
@@ -95,7 +95,7 @@ export function listingFinding(
   { servers, failure }: ListingWalk,
   { targets, problem }: ListingSelection,
 ): Finding<PanelStep> {
-  if (failure !== undefined && !(failure.error instanceof Cut)) {
+  if (failure !== undefined && !(failure.error instanceof Canceled)) {
     const { cause, detail } = problemOf(failure.error);
     return failed('listing', REFUSALS.has(cause) ? 'listing_refused' : cause, detail);
   }

@@ -8,15 +8,15 @@ import { untilAborted } from '../domain/until-aborted.ts';
 import { PanelApi, type PanelApiOptions } from '../panel/api.ts';
 import type { ListingPage, Resources } from '../panel/dialect.ts';
 import { createPanelGateway, type PanelGateway } from '../panel/gateway.ts';
-import { type Attempt, attempt, Cut, STOPPED, wordsOf } from './attempt.ts';
+import { type Attempt, attempt, Canceled, messageOf, STOPPED } from './attempt.ts';
 import type { ConsoleAccess } from './console-trial.ts';
 import {
   bounded,
   estimateMs,
   inParallel,
   PAUSE_ALLOWANCE_MS,
+  readableDuration,
   SERVERS_AT_ONCE,
-  spokenDuration,
 } from './deadlines.ts';
 import {
   type CallSpan,
@@ -39,7 +39,7 @@ import {
   type ServerStep,
   skipped,
 } from './report.ts';
-import { untried } from './server-steps.ts';
+import { untested } from './server-steps.ts';
 import { type QueryTools, tryServer } from './server-trial.ts';
 
 export const NOT_REACHED = 'not tested: the panel was not reached';
@@ -156,10 +156,10 @@ export class PanelTrial {
       if (gateway.problem === undefined) return;
       // Nothing waits for the probe that may find the panel healthy again, so the first such problem is kept.
       this.#problem ??= gateway.problem;
-      this.#lost.abort(new Cut(LOST));
+      this.#lost.abort(new Canceled(LOST));
     });
     gateway.onPause((durationMs) => {
-      this.#throttled = `the panel's rate limit is exceeded: pausing calls for ${spokenDuration(durationMs)}`;
+      this.#throttled = `the panel's rate limit is exceeded: pausing calls for ${readableDuration(durationMs)}`;
       this.#tools.progress.note(name, this.#throttled);
     });
     if (discovery === undefined) this.#countFleet();
@@ -183,11 +183,11 @@ export class PanelTrial {
   }
 
   /** Why the time is up: the panel held the calls back, or something else is slow. */
-  #late(deadlineMs: number): Cut {
-    const time = spokenDuration(deadlineMs);
+  #late(deadlineMs: number): Canceled {
+    const time = readableDuration(deadlineMs);
     return this.#gateway.budget().paused
-      ? new Cut(`no call was answered within ${time}: ${this.#throttled ?? ''}`, 'rate_limited')
-      : new Cut(`timed out after ${time}`, 'deadline');
+      ? new Canceled(`no call was answered within ${time}: ${this.#throttled ?? ''}`, 'rate_limited')
+      : new Canceled(`timed out after ${time}`, 'deadline');
   }
 
   get #perMinute(): number {
@@ -227,7 +227,7 @@ export class PanelTrial {
     if ((await this.#listsAt(url)) || !(await this.#listsAt(origin))) return;
     const detail = `the panel is at ${origin}, where it accepts the key, not at ${url}`;
     this.#problem = { cause: 'not_a_panel', detail };
-    this.#lost.abort(new Cut(LOST));
+    this.#lost.abort(new Canceled(LOST));
   }
 
   /** Whether a panel at this address lists servers for the key. */
@@ -247,7 +247,7 @@ export class PanelTrial {
   #key(): Finding<PanelStep> {
     const refused = [...this.#early.values(), this.#page].find((one) => one?.ok === false);
     const problems = this.#problem === undefined ? this.#gateway.problems : [this.#problem];
-    const why = refused?.ok === false ? wordsOf(refused.error) : 'no call was answered';
+    const why = refused?.ok === false ? messageOf(refused.error) : 'no call was answered';
     return keyFinding(problems, this.#gateway.health === 'up', why);
   }
 
@@ -266,7 +266,7 @@ export class PanelTrial {
     const why = reach.result === 'ok' ? NO_KEY : NOT_REACHED;
     return {
       steps: [reach, key, skipped('limit', why), skipped('listing', why), skipped('clock', why)],
-      servers: this.#targets.map((target) => untried(target, why)),
+      servers: this.#targets.map((target) => untested(target, why)),
       ...this.#panelWide(),
     };
   }
@@ -328,7 +328,7 @@ export class PanelTrial {
     const modes = targets.map(({ mode }) => mode);
     progress.planned(name, targets.length, estimateMs(modes, this.#perMinute));
     return inParallel(targets, SERVERS_AT_ONCE, async (target) => {
-      if (this.#signal.aborted) return untried(target, signal.aborted ? STOPPED : LOST);
+      if (this.#signal.aborted) return untested(target, signal.aborted ? STOPPED : LOST);
       const report = await this.#tryServer(target);
       progress.serverDone(name, report);
       return report;

@@ -1,5 +1,5 @@
 import type { Clock } from '../domain/clock.ts';
-import { spokenDuration } from './deadlines.ts';
+import { readableDuration } from './deadlines.ts';
 import { wrapped } from './layout.ts';
 import { type Paint, paintResult } from './paint.ts';
 import type { Finding, PanelStep, ServerReport, ServerStep } from './report.ts';
@@ -69,7 +69,7 @@ export class LiveProgress implements Progress {
     const startedAt = this.#options.clock.now();
     this.#panels.set(panel, { total: servers, plannedMs: durationMs, startedAt, done: 0 });
     this.#line(
-      `panel ${panel}: testing ${servers} ${servers === 1 ? 'server' : 'servers'}, about ${spokenDuration(durationMs)}`,
+      `panel ${panel}: testing ${servers} ${servers === 1 ? 'server' : 'servers'}, about ${readableDuration(durationMs)}`,
     );
   }
 
@@ -141,7 +141,7 @@ export function remainingMs({ total, done, plannedMs, elapsedMs }: Pace): number
 export function statusLine(paces: readonly Pace[], now: string, columns: number): string {
   const sum = (of: (pace: Pace) => number) => paces.reduce((total, pace) => total + of(pace), 0);
   const left = Math.max(0, ...paces.map(remainingMs));
-  const counted = `${sum(({ done }) => done)} of ${sum(({ total }) => total)} servers, about ${spokenDuration(left)} left`;
+  const counted = `${sum(({ done }) => done)} of ${sum(({ total }) => total)} servers, about ${readableDuration(left)} left`;
   const line = paces.length === 0 ? now : `${counted} · ${now}`;
   return line.length < columns ? line : `${line.slice(0, Math.max(0, columns - 2))}…`;
 }

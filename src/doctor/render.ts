@@ -1,7 +1,7 @@
 import { CAUSES } from '../diagnosis/causes.ts';
 import { printable } from '../domain/printable.ts';
 import { type Advice, adviceOn } from './advice.ts';
-import { spokenDuration } from './deadlines.ts';
+import { readableDuration } from './deadlines.ts';
 import { padded, widthOf, wrapped } from './layout.ts';
 import { type Paint, paintResult } from './paint.ts';
 import {
@@ -40,14 +40,14 @@ export function renderReport(report: DoctorReport, paint: Paint): string {
 
 /** One block per advice, with all problems that it applies to. */
 function problemBlocks(problems: readonly SharedProblem[], paint: Paint): readonly string[] {
-  const alike = new Map<string, SharedProblem[]>();
+  const groups = new Map<string, SharedProblem[]>();
   for (const problem of problems) {
     const { remedy } = CAUSES[problem.cause];
-    const others = alike.get(remedy);
-    if (others === undefined) alike.set(remedy, [problem]);
+    const others = groups.get(remedy);
+    if (others === undefined) groups.set(remedy, [problem]);
     else others.push(problem);
   }
-  return [...alike.values()].map((group, index) => problemBlock(group, index + 1, paint));
+  return [...groups.values()].map((group, index) => problemBlock(group, index + 1, paint));
 }
 
 function problemBlock(group: readonly SharedProblem[], number: number, paint: Paint): string {
@@ -62,7 +62,7 @@ function problemBlock(group: readonly SharedProblem[], number: number, paint: Pa
     const isNew = !meanings.has(meaning);
     meanings.add(meaning);
     return [
-      labeled('Where:         ', whereOf(problem, paint)),
+      labeled('Where:         ', locationOf(problem, paint)),
       labeled('Observed:      ', problem.detail),
       ...(isNew ? [labeled('Likely cause:  ', meaning)] : []),
     ];
@@ -74,7 +74,7 @@ function problemBlock(group: readonly SharedProblem[], number: number, paint: Pa
   ].join('\n');
 }
 
-function whereOf({ panel, servers, steps, result }: SharedProblem, paint: Paint): string {
+function locationOf({ panel, servers, steps, result }: SharedProblem, paint: Paint): string {
   const which = servers.length === 0 ? '' : `, ${named(servers)}`;
   return `panel ${printable(panel)}${which}: ${steps.join(', ')} ${paint(result === 'failed' ? 'red' : 'yellow', result)}`;
 }
@@ -125,12 +125,12 @@ const MOST_ALIKE = 20;
  * same problem.
  */
 function serverLines(servers: readonly ServerReport[], paint: Paint): readonly string[] {
-  const untried = new Map<string, number>();
+  const untested = new Map<string, number>();
   const rows: Row[] = [];
   for (const server of servers) {
-    const why = untriedWhy(server);
+    const why = untestedReason(server);
     if (why === undefined) rows.push(serverRow(server));
-    else untried.set(why, (untried.get(why) ?? 0) + 1);
+    else untested.set(why, (untested.get(why) ?? 0) + 1);
   }
   const isLong = servers.length > MOST_ROWS;
   const listed = isLong ? rows.filter(({ result }) => result !== 'ok') : rows;
@@ -139,21 +139,21 @@ function serverLines(servers: readonly ServerReport[], paint: Paint): readonly s
   const line = (text: string) => wrapped(text, { first: '  ' });
   return [
     ...rowsOf(shown, paint),
-    ...[...untried].map(([why, many]) => line(`${count(many, 'server')} not tested: ${why}`)),
+    ...[...untested].map(([why, many]) => line(`${count(many, 'server')} not tested: ${why}`)),
     ...(left === 0 ? [] : [line(`${count(left, 'server')} without problems (not shown)`)]),
   ];
 }
 
 /** The rows, with many equal ones merged into one. */
 function joined(rows: readonly Row[]): readonly Row[] {
-  const alike = new Map<string, Row[]>();
+  const groups = new Map<string, Row[]>();
   for (const row of rows) {
     const key = `${row.result} ${row.words}`;
-    const others = alike.get(key);
-    if (others === undefined) alike.set(key, [row]);
+    const others = groups.get(key);
+    if (others === undefined) groups.set(key, [row]);
     else others.push(row);
   }
-  return [...alike.values()].flatMap((group) => {
+  return [...groups.values()].flatMap((group) => {
     const [first] = group;
     return first === undefined || group.length <= MOST_ALIKE
       ? group
@@ -162,7 +162,7 @@ function joined(rows: readonly Row[]): readonly Row[] {
 }
 
 /** Why a server wasn't tried at all; undefined if it was. */
-function untriedWhy({ steps }: ServerReport): string | undefined {
+function untestedReason({ steps }: ServerReport): string | undefined {
   const [first] = steps;
   if (first === undefined) return undefined;
   return steps.every(({ result, detail }) => result === 'skipped' && detail === first.detail)
@@ -210,7 +210,7 @@ function summary(report: DoctorReport, paint: Paint): string {
   const { panels, stopped, durationMs } = report;
   const servers = panels.flatMap((panel) => panel.servers);
   const calls = panels.reduce((sum, panel) => sum + panel.calls, 0);
-  const cost = `${count(calls, 'call')} in ${spokenDuration(durationMs)}`;
+  const cost = `${count(calls, 'call')} in ${readableDuration(durationMs)}`;
   if (isAllHealthy(report)) {
     const warnings = problemsOf(report).length;
     const parts = [
@@ -222,11 +222,11 @@ function summary(report: DoctorReport, paint: Paint): string {
   }
   const badPanels = panels.filter((panel) => !isHealthy(panel)).length;
   const badServers = servers.filter((server) => !isHealthy(server)).length;
-  const untried = servers.filter(({ steps }) => steps.every(({ result }) => result === 'skipped')).length;
+  const untested = servers.filter(({ steps }) => steps.every(({ result }) => result === 'skipped')).length;
   const parts = [
     ...(badPanels === 0 ? [] : [`${badPanels} of ${count(panels.length, 'panel')} failed`]),
     ...(badServers === 0 ? [] : [`${badServers} of ${count(servers.length, 'server')} failed`]),
-    ...(untried === 0 ? [] : [`${count(untried, 'server')} not tested`]),
+    ...(untested === 0 ? [] : [`${count(untested, 'server')} not tested`]),
     ...(stopped ? ['interrupted'] : []),
   ];
   const verdict = badPanels + badServers > 0 ? 'Problems found' : 'Incomplete';

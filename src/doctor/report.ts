@@ -142,9 +142,9 @@ class PanelProblems {
     const keys = new Map<string, string>();
     for (const { cause, result, step, detail } of steps) {
       if (cause === undefined || (result !== 'failed' && result !== 'warning')) continue;
-      const sort = `${result} ${cause} ${server === undefined ? 'panel' : 'servers'}`;
-      const key = keys.get(sort) ?? this.#keyOf(sort, commonWords(detail, server));
-      keys.set(sort, key);
+      const kind = `${result} ${cause} ${server === undefined ? 'panel' : 'servers'}`;
+      const key = keys.get(kind) ?? this.#keyOf(kind, commonWords(detail, server));
+      keys.set(kind, key);
       const known = this.#problems.get(key);
       this.#problems.set(key, {
         ...(known ?? { panel: this.#panel, result, cause, detail }),
@@ -154,12 +154,12 @@ class PanelProblems {
     }
   }
 
-  #keyOf(sort: string, words: string): string {
-    const key = `${sort} ${words}`;
-    const wordings = this.#wordings.get(sort) ?? [];
+  #keyOf(kind: string, words: string): string {
+    const key = `${kind} ${words}`;
+    const wordings = this.#wordings.get(kind) ?? [];
     if (wordings.includes(key)) return key;
     if (wordings.length >= MOST_WORDINGS) return wordings[0] ?? key;
-    this.#wordings.set(sort, [...wordings, key]);
+    this.#wordings.set(kind, [...wordings, key]);
     return key;
   }
 }

@@ -8,7 +8,7 @@ import { problemOf } from '../panel/errors.ts';
 import type { Asked } from '../query/ask.ts';
 import { lastingRefusal } from '../session/failure.ts';
 import { answeredResult } from '../session/poller.ts';
-import { type Attempt, Cut, failedCall, troubled, wordsOf } from './attempt.ts';
+import { type Attempt, Canceled, failedCall, messageOf, problemFinding } from './attempt.ts';
 import { CONSOLE_STEPS, type ConsoleResult, type ConsoleStep } from './console-trial.ts';
 import {
   type Finding,
@@ -34,7 +34,7 @@ export interface ServerAttempts {
 /** Whether further calls to the panel about this server are pointless. */
 export function endsServer(attempt: Attempt<unknown>): boolean {
   if (attempt.ok) return false;
-  return attempt.error instanceof Cut || lastingRefusal(problemOf(attempt.error))?.pollable === false;
+  return attempt.error instanceof Canceled || lastingRefusal(problemOf(attempt.error))?.pollable === false;
 }
 
 /** The findings from everything that was tried of a server; the steps are in display order. */
@@ -65,7 +65,7 @@ export function stateOf({ resources, console }: ServerAttempts): ServerState | u
 }
 
 /** The report on a server that was not tried. */
-export function untried({ name, id, query }: ServerTarget, why: string): ServerReport {
+export function untested({ name, id, query }: ServerTarget, why: string): ServerReport {
   const steps: readonly ServerStep[] = query === undefined ? SERVER_STEPS : [...SERVER_STEPS, QUERY_STEP];
   return { name, id, steps: steps.map((step) => skipped(step, why)), durationMs: 0 };
 }
@@ -80,12 +80,12 @@ interface EndedCall {
 function endedCalls({ resources, console }: ServerAttempts): readonly EndedCall[] {
   const calls: EndedCall[] = [];
   if (resources?.ok === true) calls.push({ endpoint: 'resources' });
-  else if (resources !== undefined && !(resources.error instanceof Cut)) {
+  else if (resources !== undefined && !(resources.error instanceof Canceled)) {
     calls.push({ endpoint: 'resources', problem: problemOf(resources.error) });
   }
   if (console?.credentials !== undefined) calls.push({ endpoint: 'websocket' });
-  else if (console?.failure !== undefined && !(console.failure.trouble instanceof Cut)) {
-    calls.push({ endpoint: 'websocket', problem: console.failure.trouble });
+  else if (console?.failure !== undefined && !(console.failure.problem instanceof Canceled)) {
+    calls.push({ endpoint: 'websocket', problem: console.failure.problem });
   }
   return calls;
 }
@@ -94,33 +94,33 @@ function foundFinding(tried: ServerAttempts): Finding<ServerStep> {
   const calls = endedCalls(tried);
   const problems = calls.flatMap(({ problem }) => problem ?? []);
   const missing = problems.find(({ cause }) => cause === 'not_found');
-  if (missing !== undefined) return troubled('found', missing);
+  if (missing !== undefined) return problemFinding('found', missing);
   if (calls.some(({ endpoint, problem }) => weigh(endpoint, problem?.cause) === 'proof')) {
     return passed('found', 'the panel has this server');
   }
   const refused = problems.find(({ cause }) => cause === 'unauthorized' || CAUSES[cause].scope === 'key');
   return refused === undefined
     ? skipped('found', 'unknown: no call was answered')
-    : troubled('found', refused);
+    : problemFinding('found', refused);
 }
 
 const POLL_MODE = 'not tested: mode is poll';
 
 function consoleFindings({ mode, resources, console }: ServerAttempts): readonly Finding<ServerStep>[] {
   if (console === undefined) {
-    const why = mode === 'poll' ? POLL_MODE : `not tested: ${heldBy(resources)}`;
+    const why = mode === 'poll' ? POLL_MODE : `not tested: ${skipReason(resources)}`;
     return CONSOLE_STEPS.map((step) => skipped(step, why));
   }
   const { failure } = console;
   if (failure === undefined) return CONSOLE_STEPS.map((step) => passed(step, passedDetail(step, console)));
-  const { step: failedStep, trouble } = failure;
+  const { step: failedStep, problem } = failure;
   const failedAt = CONSOLE_STEPS.indexOf(failedStep);
   return CONSOLE_STEPS.map((step, index) => {
     if (index < failedAt) return passed(step, passedDetail(step, console));
-    if (index === failedAt) return troubled(step, trouble);
-    const isStopped = trouble instanceof Cut && trouble.code === undefined;
+    if (index === failedAt) return problemFinding(step, problem);
+    const isStopped = problem instanceof Canceled && problem.code === undefined;
     const why = failedStep === 'credentials' ? 'there is no token' : `the ${failedStep} failed`;
-    return skipped(step, isStopped ? trouble.message : `not tested: ${why}`);
+    return skipped(step, isStopped ? problem.message : `not tested: ${why}`);
   });
 }
 
@@ -139,9 +139,9 @@ function passedDetail(step: ConsoleStep, { credentials, origin, state }: Console
 
 const hostOf = (url: string) => (URL.canParse(url) ? new URL(url).host : 'the node');
 
-function heldBy(resources: Attempt<Resources> | undefined): string {
+function skipReason(resources: Attempt<Resources> | undefined): string {
   if (resources === undefined || resources.ok) return 'the panel did not answer';
-  if (resources.error instanceof Cut) return wordsOf(resources.error);
+  if (resources.error instanceof Canceled) return messageOf(resources.error);
   const problem = problemOf(resources.error);
   const reason = lastingRefusal(problem)?.reason;
   return reason === undefined ? problem.detail : `the panel reports ${reason}`;
@@ -159,7 +159,7 @@ function resourcesFinding({ mode, resources }: ServerAttempts): Finding<ServerSt
 function queryFinding(query: Asked | string): Finding<ServerStep> {
   if (typeof query === 'string') return skipped(QUERY_STEP, query);
   const { problem, players, playersMax, durationSeconds } = query;
-  if (problem !== undefined) return troubled(QUERY_STEP, problem);
+  if (problem !== undefined) return problemFinding(QUERY_STEP, problem);
   const of = playersMax === undefined ? '' : ` of ${playersMax}`;
   return passed(
     QUERY_STEP,

@@ -5,7 +5,7 @@ import type { Credentials, Resources } from '../panel/dialect.ts';
 import type { PanelGateway } from '../panel/gateway.ts';
 import { type AskOptions, askPlayers } from '../query/ask.ts';
 import { SILENT_AFTER_MS } from '../session/machine.ts';
-import { type Attempt, attempt, type Cut } from './attempt.ts';
+import { type Attempt, attempt, type Canceled } from './attempt.ts';
 import { type ConsoleAccess, ConsoleTrial } from './console-trial.ts';
 import { bounded, serverDeadlineMs } from './deadlines.ts';
 import { QUERY_STEP, type ServerReport, type ServerStep } from './report.ts';
@@ -23,8 +23,8 @@ export interface ServerTrialOptions {
   readonly requestTimeoutMs: number;
   readonly sockets: ConsoleAccess;
   readonly queries: QueryTools;
-  /** The `Cut` that ends a server's trial after this many milliseconds. */
-  readonly late: (deadlineMs: number) => Cut;
+  /** The `Canceled` that ends a server's trial after this many milliseconds. */
+  readonly late: (deadlineMs: number) => Canceled;
   /** Called with the token issued by the panel, and with the times of the request and the response, in Unix milliseconds. */
   readonly onToken: (token: string, from: number, to: number) => void;
   readonly onStep: (server: string, step: ServerStep) => void;

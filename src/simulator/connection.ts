@@ -248,7 +248,7 @@ export class ConsoleConnection {
   async #authenticate(token: string): Promise<void> {
     const { clock, faults, startedUnixMs, tokenKey } = this.#host;
     const { uuid } = this.#server;
-    const fault = faults.strikeSocket(uuid, ['ignore-auth', 'jwt-error-on-auth', 'daemon-error-on-auth']);
+    const fault = faults.takeSocket(uuid, ['ignore-auth', 'jwt-error-on-auth', 'daemon-error-on-auth']);
     if (fault?.kind === 'ignore-auth') return;
     if (fault?.kind === 'jwt-error-on-auth') {
       this.#sendNow('jwt error', [fault.text ?? EXPIRED_TEXT]);

@@ -44,12 +44,12 @@ export class Faults {
   }
 
   /** The fault that applies to this call, if any. */
-  strikeRest(
+  takeRest(
     endpoint: PanelEndpoint | 'other',
     server: string | undefined,
     page?: number,
   ): RestFault | undefined {
-    return strike(
+    return take(
       this.#rest,
       (fault) =>
         (fault.endpoint === undefined || fault.endpoint === endpoint) &&
@@ -59,8 +59,8 @@ export class Faults {
   }
 
   /** The fault of one of these kinds that applies to a server's socket, if any. */
-  strikeSocket(server: string, kinds: readonly SocketFault['kind'][]): SocketFault | undefined {
-    return strike(
+  takeSocket(server: string, kinds: readonly SocketFault['kind'][]): SocketFault | undefined {
+    return take(
       this.#sockets,
       (fault) => kinds.includes(fault.kind) && (fault.server === undefined || fault.server === server),
     );
@@ -108,8 +108,8 @@ function isLasting(fault: SocketFault): fault is LastingFault {
   return (LASTING as readonly string[]).includes(fault.kind);
 }
 
-function strike<Fault>(armed: Armed<Fault>[], fits: (fault: Fault) => boolean): Fault | undefined {
-  const index = armed.findIndex(({ fault }) => fits(fault));
+function take<Fault>(armed: Armed<Fault>[], matches: (fault: Fault) => boolean): Fault | undefined {
+  const index = armed.findIndex(({ fault }) => matches(fault));
   const hit = armed[index];
   if (hit === undefined) return undefined;
   hit.left -= 1;

@@ -59,7 +59,7 @@ export class ApiGate {
     const refused = this.#refuse(context, target);
     if (refused !== undefined) return send(refused);
     const page = Number(context.req.query('page') ?? 1);
-    const fault = faults.strikeRest(target.endpoint, target.server, page);
+    const fault = faults.takeRest(target.endpoint, target.server, page);
     return fault === undefined ? send(await endpoint()) : this.#applyFault(fault, context, send, endpoint);
   }
 

@@ -51,7 +51,7 @@ export function handleUpgrade(
 
 /** Applies an active fault to the upgrade; returns whether there was one. */
 function strikeUpgrade(host: UpgradeHost, server: SimulatedServer, socket: Duplex): boolean {
-  const fault = host.faults.strikeSocket(server.uuid, ['refuse-upgrade', 'hang-upgrade', 'drop-upgrade']);
+  const fault = host.faults.takeSocket(server.uuid, ['refuse-upgrade', 'hang-upgrade', 'drop-upgrade']);
   if (fault?.kind === 'refuse-upgrade') {
     refuse(socket, fault.status, fault.body ?? 'refused\n', fault.location);
   } else if (fault?.kind === 'drop-upgrade') {
@@ -66,7 +66,7 @@ function greet(host: UpgradeHost, server: SimulatedServer, connection: ConsoleCo
     connection.close(4409, 'server is suspended');
     return;
   }
-  const fault = host.faults.strikeSocket(server.uuid, ['close-on-open', 'half-open-on-open']);
+  const fault = host.faults.takeSocket(server.uuid, ['close-on-open', 'half-open-on-open']);
   if (fault?.kind === 'close-on-open') connection.close(fault.code, fault.reason ?? '');
   if (fault?.kind === 'half-open-on-open') connection.freeze();
 }

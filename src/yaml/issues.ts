@@ -1,8 +1,8 @@
 import type { z } from 'zod';
 import { KNOWN_SECRETS } from '../domain/known-secrets.ts';
 import type { YamlDocument, YamlProblem } from './document.ts';
-import { nearestOf } from './near-words.ts';
 import { quote } from './quoting.ts';
+import { mostSimilar } from './similar-words.ts';
 import { formatPath, type Path, type Tree, valueAt } from './tree.ts';
 
 /** One problem in the configuration. Line and column count from 1. */
@@ -79,7 +79,7 @@ function knownKeys(root: SchemaNode, path: Path): readonly string[] {
 }
 
 function unknownKey(path: Path, key: string, known: readonly string[]): SettingProblem {
-  const meant = nearestOf(key, known);
+  const meant = mostSimilar(key, known);
   const hint = meant === undefined ? `expected one of ${known.join(', ')}` : `did you mean ${meant}?`;
   return { path: [...path, key], message: `unknown key, ${hint}`, at: 'key' };
 }

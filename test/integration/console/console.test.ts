@@ -184,7 +184,7 @@ describe('a console', () => {
     const outcome = await opened.outcome;
     expect(outcome).toEqual({
       code: 1,
-      trouble: '"list" was not sent: no connection for 5 minutes',
+      error: '"list" was not sent: no connection for 5 minutes',
     });
   });
 
@@ -229,12 +229,12 @@ describe('a console', () => {
     stage.panel.sockets({ kind: 'close', code: 4409, reason: 'server is suspended' });
     expect(await suspended.outcome).toEqual({
       code: 1,
-      trouble: `survival: the socket was closed (4409): "server is suspended": ${CAUSES.suspended.remedy}`,
+      error: `survival: the socket was closed (4409): "server is suspended": ${CAUSES.suspended.remedy}`,
     });
     const deleted = stage.open({ readsInput: true });
     await deleted.shows('survival is running');
     stage.panel.deleteServer('survival');
-    expect(await deleted.outcome).toEqual({ code: 1, trouble: 'survival: the server was deleted' });
+    expect(await deleted.outcome).toEqual({ code: 1, error: 'survival: the server was deleted' });
   });
 });
 
@@ -324,7 +324,7 @@ describe('a power action', () => {
     stage.time.speed = FAST;
     expect(await stage.open({ power: 'stop' }).outcome).toEqual({
       code: 1,
-      trouble: 'stop not completed after 5 minutes: survival is stopping',
+      error: 'stop not completed after 5 minutes: survival is stopping',
     });
   });
 
@@ -341,7 +341,7 @@ describe('a power action', () => {
     await opened.shows('stop requested');
     await opened.shows('survival is stopping');
     sends('daemon error', 'another power action is being processed');
-    expect(await opened.outcome).toEqual({ code: 1, trouble: 'stop failed: survival is stopping' });
+    expect(await opened.outcome).toEqual({ code: 1, error: 'stop failed: survival is stopping' });
     expect(opened.notes).toContain('error from the node: another power action is being processed');
   });
 });
@@ -365,7 +365,7 @@ describe('a request of the console', () => {
     [
       'a power action',
       { power: 'kill' },
-      { code: 1, trouble: "the key's account lacks the permission control.stop for this server" },
+      { code: 1, error: "the key's account lacks the permission control.stop for this server" },
       [],
     ],
   ] as const)(
@@ -447,9 +447,9 @@ describe("a console that can't be opened", () => {
     bring();
     const outcome = await stage.open({ commands: ['list'] }, settings).outcome;
     expect(outcome.code).toBe(1);
-    expect(outcome.trouble).toMatch(words);
-    expect(outcome.trouble).toContain(CAUSES[cause].remedy);
-    expect(outcome.trouble).not.toContain(stage.panel.apiKey);
+    expect(outcome.error).toMatch(words);
+    expect(outcome.error).toContain(CAUSES[cause].remedy);
+    expect(outcome.error).not.toContain(stage.panel.apiKey);
   });
 });
 

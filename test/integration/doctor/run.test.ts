@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it } from 'vitest';
-import { Cut, STOPPED } from '../../../src/doctor/attempt.ts';
+import { Canceled, STOPPED } from '../../../src/doctor/attempt.ts';
 import { isAllHealthy, isHealthy, problemsOf, type ServerReport } from '../../../src/doctor/report.ts';
 import type { Simulator, SimulatorOptions } from '../../../src/simulator/api.ts';
 import { startSimulator } from '../../../src/simulator/simulator.ts';
@@ -126,7 +126,7 @@ describe('stopping doctor', () => {
       signal: stop.signal,
       progress: {
         began: (_panel, server, step) => {
-          if (server === panel.servers[12]?.name && step === 'upgrade') stop.abort(new Cut(STOPPED));
+          if (server === panel.servers[12]?.name && step === 'upgrade') stop.abort(new Canceled(STOPPED));
         },
       },
     });
@@ -146,7 +146,7 @@ describe('stopping doctor', () => {
     const stop = new AbortController();
     const running = examined({ yaml: configFor(panel), signal: stop.signal });
     await expect.poll(() => panel.record.calls.length).toBe(1);
-    stop.abort(new Cut(STOPPED));
+    stop.abort(new Canceled(STOPPED));
     const report = await running;
     expect(report.stopped).toBe(true);
     expect(panelFinding(report, 'reach')).toMatchObject({ result: 'skipped', detail: STOPPED });

@@ -1,12 +1,12 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { Cut } from '../../../src/doctor/attempt.ts';
+import { Canceled } from '../../../src/doctor/attempt.ts';
 import {
   bounded,
   estimateMs,
   inParallel,
+  readableDuration,
   serverDeadlineMs,
-  spokenDuration,
 } from '../../../src/doctor/deadlines.ts';
 import { sleep } from '../../../src/domain/clock.ts';
 import { ManualClock } from '../../support/manual-clock.ts';
@@ -19,7 +19,7 @@ describe('the estimate', () => {
     [Array.from({ length: 80 }, () => 'auto' as const), 60_000, '20 s'],
     [[], 60, '1 s'],
   ])('for case %# is %s', (modes, perMinute, spoken) => {
-    expect(spokenDuration(estimateMs(modes, perMinute))).toBe(spoken);
+    expect(readableDuration(estimateMs(modes, perMinute))).toBe(spoken);
   });
 
   it.each([
@@ -30,7 +30,7 @@ describe('the estimate', () => {
     [7_200_000, '2 h'],
     [7_500_000, '2 h 5 min'],
   ])('shows %i ms as %s', (durationMs, spoken) => {
-    expect(spokenDuration(durationMs)).toBe(spoken);
+    expect(readableDuration(durationMs)).toBe(spoken);
   });
 
   it('includes all deadlines of a server, and the waiting time before its turn if the rate is low', () => {
@@ -49,7 +49,7 @@ describe('work with a deadline', () => {
   it('is cut off at its deadline', async () => {
     const clock = new ManualClock();
     const { signal } = new AbortController();
-    const late = new Cut('late', 'deadline');
+    const late = new Canceled('late', 'deadline');
     const work = bounded(
       { clock, signal },
       1_000,
@@ -66,10 +66,10 @@ describe('work with a deadline', () => {
     const work = bounded(
       { clock, signal: stop.signal },
       1_000,
-      () => new Cut('late'),
+      () => new Canceled('late'),
       (scope) => sleep(clock, 500, scope),
     );
-    const stopped = new Cut('stopped');
+    const stopped = new Canceled('stopped');
     stop.abort(stopped);
     await expect(work).rejects.toBe(stopped);
   });

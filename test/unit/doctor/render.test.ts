@@ -14,7 +14,7 @@ import {
   SERVER_STEPS,
   skipped,
 } from '../../../src/doctor/report.ts';
-import { untried } from '../../../src/doctor/server-steps.ts';
+import { untested } from '../../../src/doctor/server-steps.ts';
 import type { CauseCode } from '../../../src/domain/problem.ts';
 import { target } from '../../support/targets.ts';
 import { doctorReport, panelReport, serverReport } from './reports.ts';
@@ -86,7 +86,7 @@ No problems: 1 panel, 2 servers (7 calls in 3 s).
 
   it('shows a panel that fails as a whole as one block, however many servers it has', () => {
     const servers = Array.from({ length: 150 }, (_, index) =>
-      untried(target({ name: `s${index}` }), NOT_REACHED),
+      untested(target({ name: `s${index}` }), NOT_REACHED),
     );
     const why = 'not tested: the panel was not reached';
     const steps = PANEL_STEPS.map((step) =>

@@ -2,29 +2,29 @@ import { describe, expect, it } from 'vitest';
 import { Faults } from '../../../src/simulator/faults.ts';
 
 describe('faults', () => {
-  it('strike the endpoint and server that they name, as often as they say', () => {
+  it('apply to the endpoint and server that they name, as often as they specify', () => {
     const faults = new Faults();
     faults.addRest({ kind: 'drop', endpoint: 'resources', server: 'a', times: 2 });
-    expect(faults.strikeRest('websocket', 'a')).toBeUndefined();
-    expect(faults.strikeRest('resources', 'b')).toBeUndefined();
-    expect(faults.strikeRest('resources', 'a')?.kind).toBe('drop');
-    expect(faults.strikeRest('resources', 'a')?.kind).toBe('drop');
-    expect(faults.strikeRest('resources', 'a')).toBeUndefined();
+    expect(faults.takeRest('websocket', 'a')).toBeUndefined();
+    expect(faults.takeRest('resources', 'b')).toBeUndefined();
+    expect(faults.takeRest('resources', 'a')?.kind).toBe('drop');
+    expect(faults.takeRest('resources', 'a')?.kind).toBe('drop');
+    expect(faults.takeRest('resources', 'a')).toBeUndefined();
   });
 
-  it('strike everything for ever where they name nothing, until they are cleared', () => {
+  it('apply to everything until they are cleared if they name nothing', () => {
     const faults = new Faults();
     faults.addRest({ kind: 'garbage' });
     faults.addSocket({ kind: 'ignore-auth' });
     faults.addSocket({ kind: 'silence', server: 'a' });
     for (let time = 0; time < 3; time += 1)
-      expect(faults.strikeRest('listing', undefined)?.kind).toBe('garbage');
-    expect(faults.strikeSocket('a', ['hang-upgrade'])).toBeUndefined();
-    expect(faults.strikeSocket('a', ['ignore-auth'])?.kind).toBe('ignore-auth');
+      expect(faults.takeRest('listing', undefined)?.kind).toBe('garbage');
+    expect(faults.takeSocket('a', ['hang-upgrade'])).toBeUndefined();
+    expect(faults.takeSocket('a', ['ignore-auth'])?.kind).toBe('ignore-auth');
     expect([faults.isSilent('a'), faults.isSilent('b')]).toEqual([true, false]);
     faults.clear();
-    expect(faults.strikeRest('listing', undefined)).toBeUndefined();
-    expect(faults.strikeSocket('a', ['ignore-auth'])).toBeUndefined();
+    expect(faults.takeRest('listing', undefined)).toBeUndefined();
+    expect(faults.takeSocket('a', ['ignore-auth'])).toBeUndefined();
     expect(faults.isSilent('a')).toBe(false);
   });
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { nearestOf, nearOnes } from '../../../src/yaml/near-words.ts';
+import { mostSimilar, similarWords } from '../../../src/yaml/similar-words.ts';
 
 test.each([
   ['poll_intervall', 'poll_interval'],
@@ -9,7 +9,7 @@ test.each([
   ['interval', undefined],
   ['x', undefined],
 ])('%s suggests %s', (word, meant) => {
-  expect(nearestOf(word, ['name', 'url', 'api_key', 'poll_interval'])).toBe(meant);
+  expect(mostSimilar(word, ['name', 'url', 'api_key', 'poll_interval'])).toBe(meant);
 });
 
 test.each([
@@ -19,11 +19,11 @@ test.each([
   ['ark', []],
   ['cs2', ['csgo']],
 ])('%s suggests %j', (word, meant) => {
-  expect(nearOnes(word, ['minecraftbe', 'minecraft', 'valheim', 'csgo'])).toEqual(meant);
+  expect(similarWords(word, ['minecraftbe', 'minecraft', 'valheim', 'csgo'])).toEqual(meant);
 });
 
 test('at most three words are suggested', () => {
-  expect(nearOnes('arma', ['arma2', 'arma3', 'armareforger', 'armaresistance'])).toEqual([
+  expect(similarWords('arma', ['arma2', 'arma3', 'armareforger', 'armaresistance'])).toEqual([
     'arma2',
     'arma3',
     'armareforger',

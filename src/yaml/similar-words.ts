@@ -1,5 +1,5 @@
 /** With at most this many edits between them, one word was probably meant to be the other. */
-const MAX_SLIPS = 2;
+const MAX_EDITS = 2;
 
 /** A shorter word is part of too many others. */
 const SHORTEST_PART = 3;
@@ -8,36 +8,36 @@ const SHORTEST_PART = 3;
 const MAX_OFFERED = 3;
 
 /** The known word that was probably meant; undefined if none is close. */
-export function nearestOf(word: string, known: readonly string[]): string | undefined {
+export function mostSimilar(word: string, known: readonly string[]): string | undefined {
   const [best] = ranked(word, known);
-  return best !== undefined && isNear(best, word) ? best.candidate : undefined;
+  return best !== undefined && isSimilar(best, word) ? best.candidate : undefined;
 }
 
 /**
  * The known words that may have been meant, the most likely first: those with few edits, and those that contain the word or are
  * part of it.
  */
-export function nearOnes(word: string, known: readonly string[]): readonly string[] {
+export function similarWords(word: string, known: readonly string[]): readonly string[] {
   return ranked(word, known)
-    .filter((one) => isNear(one, word) || isPart(plainForm(word), plainForm(one.candidate)))
+    .filter((one) => isSimilar(one, word) || isPart(plainForm(word), plainForm(one.candidate)))
     .slice(0, MAX_OFFERED)
     .map(({ candidate }) => candidate);
 }
 
 interface Ranked {
   readonly candidate: string;
-  readonly slips: number;
+  readonly edits: number;
 }
 
 function ranked(word: string, known: readonly string[]): readonly Ranked[] {
   const plain = plainForm(word);
   return known
-    .map((candidate) => ({ candidate, slips: slipsBetween(plain, plainForm(candidate)) }))
-    .sort((a, b) => a.slips - b.slips);
+    .map((candidate) => ({ candidate, edits: editsBetween(plain, plainForm(candidate)) }))
+    .sort((a, b) => a.edits - b.edits);
 }
 
-function isNear({ slips }: Ranked, word: string): boolean {
-  return slips <= MAX_SLIPS && slips < plainForm(word).length;
+function isSimilar({ edits }: Ranked, word: string): boolean {
+  return edits <= MAX_EDITS && edits < plainForm(word).length;
 }
 
 function isPart(one: string, other: string): boolean {
@@ -51,7 +51,7 @@ function plainForm(word: string): string {
 }
 
 /** The Levenshtein distance. */
-function slipsBetween(a: string, b: string): number {
+function editsBetween(a: string, b: string): number {
   let row = Array.from({ length: b.length + 1 }, (_, index) => index);
   for (let i = 1; i <= a.length; i++) {
     const next = [i];
