@@ -1,4 +1,4 @@
-import { CAUSES_BY_SCOPE, type CauseCode, type Scope } from '../domain/problem.ts';
+import { CAUSES_BY_SCOPE, type CauseCode, type Problem, type Scope } from '../domain/problem.ts';
 import { NODE_CAUSES } from './node-causes.ts';
 import { KEY_CAUSES, PANEL_CAUSES } from './panel-causes.ts';
 import { EXPORTER_CAUSES, SERVER_CAUSES } from './server-causes.ts';
@@ -41,6 +41,22 @@ export const CAUSES: Readonly<Record<CauseCode, Cause>> = Object.fromEntries(
     codes.map((code) => [code, { code, scope: scope as Scope, ...FACTS[code] }]),
   ),
 ) as Record<CauseCode, Cause>;
+
+/** The cause's title where the server, node or panel is already named: `unreachable` for `node unreachable`. */
+export function shortTitle(code: CauseCode): string {
+  const { scope, title } = CAUSES[code];
+  return title.startsWith(`${scope} `) ? title.slice(scope.length + 1) : title;
+}
+
+/** What was observed, and what to do. */
+export function withRemedy({ cause, detail }: Problem): string {
+  return `${detail.replace(/\.$/, '')}. ${CAUSES[cause].remedy}`;
+}
+
+/** A problem on one line that begins with the name of its subject: what happened, what was observed, and what to do. */
+export function problemLine(problem: Problem): string {
+  return `${shortTitle(problem.cause)}: ${withRemedy(problem)}`;
+}
 
 /** Does the cause make the whole API unusable, because the panel doesn't answer as one or the API key isn't accepted? */
 export function isPanelWide({ scope, escalates }: Cause): boolean {

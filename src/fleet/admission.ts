@@ -47,10 +47,10 @@ export function surplusProblem(
 ): Problem | undefined {
   const parts = [
     ...(servers > 0
-      ? [`${servers} servers left out, max_servers is ${maxServers}; first: ${firstNames.join(', ')}`]
+      ? [`${servers} servers left out (max_servers: ${maxServers}); first: ${firstNames.join(', ')}`]
       : []),
     ...(entries > 0
-      ? [`${entries} entries left out, on pages with more than the ${LISTING_PAGE_SIZE} asked for`]
+      ? [`${entries} entries left out on pages with more than the requested ${LISTING_PAGE_SIZE}`]
       : []),
   ];
   return parts.length === 0 ? undefined : { cause: 'listing_too_long', detail: parts.join('; ') };

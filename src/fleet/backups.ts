@@ -106,7 +106,7 @@ export class BackupWatch {
 
   #cancelAll(): void {
     this.#cancel();
-    this.#inFlight?.abort(new Error("the servers' backups are no longer wanted"));
+    this.#inFlight?.abort(new Error("the servers' backups are no longer needed"));
     this.#inFlight = undefined;
   }
 
@@ -177,8 +177,11 @@ export class BackupWatch {
     const server = record.target.name;
     const isRefused = cause === 'forbidden' || cause === 'unauthorized' || cause === 'not_found';
     if (isRefused) record.backups = undefined;
-    const rest = isRefused ? 'may the account read them? Asked again in a day' : 'asked again later';
-    log.debug({ panel, server, cause, detail }, `the backups of server ${server} can't be read: ${rest}`);
+    const next = isRefused ? "check the account's permissions; retrying in a day" : 'retrying later';
+    log.debug(
+      { panel, server, cause, detail },
+      `server ${server}: reading backups failed: ${detail}; ${next}`,
+    );
     return isRefused ? 'refused' : 'failed';
   }
 

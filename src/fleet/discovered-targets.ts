@@ -108,8 +108,8 @@ const NAMES_REPORTED = 3;
 export function ambiguityProblem(ambiguous: readonly ListedServer[]): Problem | undefined {
   if (ambiguous.length === 0) return undefined;
   const names = ambiguous.slice(0, NAMES_REPORTED).map(({ name, uuid }) => `${name} (${uuid})`);
-  const what = ambiguous.length === 1 ? 'server not observed, whose' : 'servers not observed, whose';
-  const detail = `${ambiguous.length} ${what} UUID begins with the same 8 characters as another one's; first: ${names.join(', ')}`;
+  const servers = ambiguous.length === 1 ? 'server' : 'servers';
+  const detail = `${ambiguous.length} ${servers} not observed, because another UUID begins with the same 8 characters; first: ${names.join(', ')}`;
   return { cause: 'same_identifier', detail };
 }
 

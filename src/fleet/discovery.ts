@@ -1,4 +1,4 @@
-import { CAUSES, isPanelWide } from '../diagnosis/causes.ts';
+import { CAUSES, isPanelWide, problemLine } from '../diagnosis/causes.ts';
 import type { Cancel, Clock } from '../domain/clock.ts';
 import type { ListingSettings } from '../domain/discovery.ts';
 import type { Logger } from '../domain/log.ts';
@@ -186,7 +186,7 @@ export class Discovery {
   #cancelAll(): void {
     this.#cancelWalk();
     this.#cancelPatience();
-    this.#inFlight?.abort(new Error('the listing is no longer wanted'));
+    this.#inFlight?.abort(new Error('the listing is no longer needed'));
     this.#inFlight = undefined;
   }
 
@@ -251,8 +251,7 @@ export class Discovery {
     const now = this.#surplus.servers;
     const problem = surplusProblem(this.#surplus, this.#surplusEntries, this.#maxServers);
     if (problem !== undefined && now > 0 && before === 0) this.#warn(problem);
-    if (now === 0 && before > 0)
-      log.info({ panel }, `panel ${panel}: no servers of the listing are left out any longer`);
+    if (now === 0 && before > 0) log.info({ panel }, `panel ${panel}: no servers are left out any more`);
   }
 
   /** Logs each set of ambiguous servers once. */
@@ -261,14 +260,13 @@ export class Discovery {
     const { ambiguous } = this.#merged;
     const problem = ambiguityProblem(ambiguous);
     if (problem === undefined) {
-      if (before.length > 0) log.info({ panel }, `panel ${panel}: no two servers have the same identifier`);
+      if (before.length > 0) log.info({ panel }, `panel ${panel}: no duplicate server identifiers any more`);
     } else if (uuidsOf(ambiguous) !== uuidsOf(before)) this.#warn(problem);
   }
 
   #warn({ cause, detail }: Problem): void {
     const { panel, log } = this.#options;
-    const { title, remedy } = CAUSES[cause];
-    log.warn({ panel, cause, detail }, `panel ${panel}: ${title}: ${detail}: ${remedy}`);
+    log.warn({ panel, cause, detail }, `panel ${panel}: ${problemLine({ cause, detail })}`);
   }
 
   #scheduleWalk(settings: ListingSettings, isSettled: boolean): void {
@@ -288,7 +286,7 @@ export class Discovery {
       this.#succeededUnixMs = clock.toUnixMs(clock.now());
     }
     if (problem === undefined) {
-      if (this.#isFailing) log.info({ panel }, `panel ${panel}: the listing can be read again`);
+      if (this.#isFailing) log.info({ panel }, `panel ${panel}: listing available again`);
       this.#isFailing = false;
       return;
     }
@@ -299,13 +297,13 @@ export class Discovery {
     if (!isPanelUp() && (discover === undefined || isPanelWide(CAUSES[cause]))) return;
     const isRefused = discover === undefined && isRefusal(failure?.error);
     const what = isRefused
-      ? 'the listing is refused: going without node, egg and limits, unless servers have limits of their own; limits_from_listing: false ends the attempts'
+      ? 'listing rejected: continuing without node, egg and limits, except for configured limits; set limits_from_listing: false to stop retrying'
       : complete
-        ? "the listing has entries that can't be read: leaving them out"
+        ? 'listing has unreadable entries: ignoring them'
         : 'listing incomplete: keeping the known servers';
     log[this.#isFailing ? 'debug' : 'warn'](
       { panel, cause, detail },
-      `panel ${panel}: ${what}; last: ${detail}`,
+      `panel ${panel}: ${what}; last error: ${detail}`,
     );
     this.#isFailing = true;
   }
@@ -318,7 +316,7 @@ export class Discovery {
     const names = unlisted.slice(0, NAMES_REPORTED).map(({ name }) => name);
     log.info(
       { panel, servers: unlisted.length },
-      `panel ${panel}: ${unlisted.length} of ${this.#configured.length} servers are not in the listing of the key's account: their limits come from the configuration alone; first: ${names.join(', ')}`,
+      `panel ${panel}: ${unlisted.length} of ${this.#configured.length} servers are missing from the listing of the key's account, so only their configured limits are known; first: ${names.join(', ')}`,
     );
   }
 
@@ -334,7 +332,7 @@ export class Discovery {
       // The number of servers at the start is logged with their plan.
       log[before === 0 ? 'debug' : 'info'](
         { panel, discovered, before },
-        `panel ${panel}: ${discovered} servers discovered, ${before} before`,
+        `panel ${panel}: ${discovered} servers discovered, previously ${before}`,
       );
     }
     found(targets);
@@ -399,5 +397,5 @@ function uuidsOf(servers: readonly ListedServer[]): string {
 }
 
 function emptyListing(panel: string): string {
-  return `panel ${panel}: the listing holds no server; is the key of the right account, and discover.type as it should be? The types admin and admin-all need an administrator's key`;
+  return `panel ${panel}: the listing contains no servers: check that the key belongs to the right account, and check discover.type (admin and admin-all need an administrator's key)`;
 }

@@ -1,4 +1,4 @@
-import { CAUSES } from '../diagnosis/causes.ts';
+import { CAUSES, shortTitle } from '../diagnosis/causes.ts';
 import type { ServerEvent } from '../domain/log.ts';
 import { type Digest, type EventGroup, type EventLevel, SERVERS_NAMED } from './event-digest.ts';
 
@@ -59,7 +59,7 @@ const ENDS: Partial<Readonly<Record<ServerEvent, string>>> = {
 };
 
 /** The most kinds of events, and the most nodes by name, that a summary mentions. */
-const KINDS_TOLD = 3;
+const KINDS_NAMED = 3;
 const NODES_NAMED = 3;
 
 /** A summary as a log line. */
@@ -71,9 +71,9 @@ export interface SummaryLine {
 
 /** One line for everything that was held back about a panel's servers. */
 export function summaryLine(panel: string, { groups, events }: Digest & { type: 'groups' }): SummaryLine {
-  const told = groups.slice(0, KINDS_TOLD);
-  const rest = events - told.reduce((sum, group) => sum + group.events, 0);
-  const parts = told.map(describe);
+  const named = groups.slice(0, KINDS_NAMED);
+  const rest = events - named.reduce((sum, group) => sum + group.events, 0);
+  const parts = named.map(describe);
   if (rest > 0) parts.push(`${rest} other events`);
   const [main] = groups;
   const [node, ...others] = main === undefined ? [] : [...main.nodes.keys()];
@@ -97,8 +97,8 @@ function describe(group: EventGroup): string {
   const words = EVENT_WORDS[event];
   const { one, many } = (end === undefined ? undefined : words.past) ?? words;
   const next = end === undefined ? words.next : ENDS[end];
-  const told = names.slice(0, SERVERS_NAMED).join(', ') + (servers > SERVERS_NAMED ? ', …' : '');
-  return `${servers} ${servers === 1 ? one : many}${reasonOf(group)}${next === undefined ? '' : `; ${next}`}: ${told}`;
+  const first = names.slice(0, SERVERS_NAMED).join(', ') + (servers > SERVERS_NAMED ? ', …' : '');
+  return `${servers} ${servers === 1 ? one : many}${reasonOf(group)}${next === undefined ? '' : `; ${next}`}: ${first}`;
 }
 
 /** The reason, in parentheses, with the nodes affected if the problem concerns nodes. */
@@ -106,16 +106,15 @@ function reasonOf({ event, cause, nodes }: EventGroup): string {
   if (cause === undefined) return '';
   const { scope, title } = CAUSES[cause];
   const [node, ...others] = [...nodes.keys()];
-  if (scope !== 'node' || node === undefined) return ` (${title})`;
-  const isSaid = event === cause;
+  if (scope !== 'node' || node === undefined) return ` (${scope === 'server' ? shortTitle(cause) : title})`;
+  const isNamed = event === cause;
   if (others.length > 0) {
     const names =
       [node, ...others].slice(0, NODES_NAMED).join(', ') + (nodes.size > NODES_NAMED ? ', …' : '');
     const on = `${nodes.size} nodes: ${names}`;
-    return isSaid ? ` (${on})` : ` (${title}, ${on})`;
+    return isNamed ? ` (${on})` : ` (${title}, ${on})`;
   }
-  if (isSaid) return ` (node ${node})`;
-  return title.startsWith('node ')
-    ? ` (node ${node} ${title.slice('node '.length)})`
-    : ` (${title}, node ${node})`;
+  if (isNamed) return ` (node ${node})`;
+  const short = shortTitle(cause);
+  return short !== title ? ` (node ${node} ${short})` : ` (${title}, node ${node})`;
 }

@@ -38,7 +38,7 @@ export class LimitLearner {
   stop(): void {
     this.#wantsServers = false;
     this.#cancel?.();
-    this.#inFlight?.abort(new Error('the exporter stops'));
+    this.#inFlight?.abort(new Error('the exporter is stopping'));
   }
 
   /** The resources endpoint answered a call. */

@@ -1,4 +1,4 @@
-import { CAUSES } from '../diagnosis/causes.ts';
+import { CAUSES, problemLine } from '../diagnosis/causes.ts';
 import type { Logger } from '../domain/log.ts';
 import type { Problem } from '../domain/problem.ts';
 import type { PlanReading } from '../domain/reading.ts';
@@ -275,7 +275,7 @@ export interface PlanContext {
   readonly problem: Problem | undefined;
 }
 
-/** Logs a panel's plan, its cost, and what would lift its constraints. */
+/** Logs a panel's plan, its cost, and how to lift its constraints. */
 export function logPlan(log: Logger, plan: Plan, context: PlanContext): void {
   const { fits, sockets, polls, pollIntervalMs, turns, turnSockets, longestAgeMs } = plan;
   const { panel, servers, problem, limit } = context;
@@ -294,18 +294,17 @@ export function logPlan(log: Logger, plan: Plan, context: PlanContext): void {
   };
   const rate = `${typeof limit === 'number' ? `rate limit ${limit}/min, ` : ''}using at most ${budgetPerMinute}/min`;
   if (problem !== undefined) {
-    const text = `panel ${panel}: ${CAUSES[problem.cause].title}: ${problem.detail}`;
-    log.warn({ ...fields, cause: problem.cause }, `${text}. ${CAUSES[problem.cause].remedy}`);
+    log.warn({ ...fields, cause: problem.cause }, `panel ${panel}: ${problemLine(problem)}`);
   } else if (fits) {
-    const what = `${servers} ${servers === 1 ? 'server' : 'servers'}, a socket for each that may stream`;
+    const what = `${servers} ${servers === 1 ? 'server' : 'servers'}, one socket for each that may stream`;
     log.info(fields, `panel ${panel}: ${what}; ${rate}`);
   } else {
-    const text = `panel ${panel} allows fewer calls than its servers need: ${shortfallWords(plan)}`;
+    const text = `panel ${panel}: ${BUDGET.title}: ${shortfallWords(plan)}`;
     log.warn({ ...fields, cause: BUDGET.code }, text);
   }
 }
 
-/** What a plan with too few calls leads to, and what would lift its constraints. */
+/** What a budget that is too small leads to, and what to do. */
 export function shortfallWords(plan: Plan): string {
   return [boundsOf(plan), BUDGET.remedy].filter(Boolean).join('. ');
 }
@@ -313,9 +312,9 @@ export function shortfallWords(plan: Plan): string {
 function boundsOf({ polls, pollIntervalMs, turns, turnSockets, longestAgeMs }: Plan): string {
   const parts = [
     ...(turns > 0
-      ? [`${turns} servers take turns at ${turnSockets} sockets, samples up to ${minutes(longestAgeMs)} old`]
+      ? [`${turns} servers take turns on ${turnSockets} sockets, samples up to ${minutes(longestAgeMs)} old`]
       : []),
-    ...(polls > 0 ? [`${polls} are polled every ${minutes(pollIntervalMs)}`] : []),
+    ...(polls > 0 ? [`${polls} servers are polled every ${minutes(pollIntervalMs)}`] : []),
   ];
   return parts.join('; ');
 }

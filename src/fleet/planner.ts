@@ -95,9 +95,9 @@ export class Planner {
     const { sockets, turnSockets, unseated } = this.#plan;
     if (unseated === 0) return undefined;
     const { descriptors, wantedDescriptors } = this.#context.socketLimit;
-    const allowed = `the process may open ${descriptors} files, which leaves room for ${sockets + turnSockets} console sockets`;
-    const others = `${unseated} ${unseated === 1 ? 'server has' : 'servers have'} none, and can only be polled`;
-    return { cause: 'descriptors', detail: `${allowed}; ${others}; allow ${wantedDescriptors} open files` };
+    const allowed = `the limit of ${descriptors} open files leaves room for ${sockets + turnSockets} console sockets`;
+    const others = `${unseated} ${unseated === 1 ? 'server has' : 'servers have'} none and can only be polled`;
+    return { cause: 'descriptors', detail: `${allowed}; ${others}; required limit: ${wantedDescriptors}` };
   }
 
   /** Applies the plan from now on. */
@@ -206,7 +206,7 @@ export class Planner {
         wantedCallsPerMinute: wanted,
         callsPerMinute: planned,
       },
-      `panel ${name}: backups need ${wanted.toFixed(1)} calls a minute, but the budget leaves ${planned.toFixed(1)}, so that each server is asked ${(wanted / planned).toFixed(1)} times less often: raise the panel's limit or backups.interval`,
+      `panel ${name}: backups need ${wanted.toFixed(1)} calls a minute, but the budget allows only ${planned.toFixed(1)}: each server's backups are read ${(wanted / planned).toFixed(1)} times less often; raise the panel's limit or backups.interval`,
     );
   }
 

@@ -1,4 +1,4 @@
-import { CAUSES } from '../diagnosis/causes.ts';
+import { withRemedy } from '../diagnosis/causes.ts';
 import type { Clock } from '../domain/clock.ts';
 import type { Problem } from '../domain/problem.ts';
 import type { QuerySettings } from '../domain/query.ts';
@@ -145,10 +145,9 @@ export class QueryWatch {
     }
     const { cause, detail } = problem;
     const fields = { ...subject, event: 'query_failed', cause, detail };
-    const { title, remedy } = CAUSES[cause];
     const level = this.#reported.has(record) ? 'debug' : 'warn';
     this.#reported.add(record);
-    log[level](fields, `server ${name} is running, but can't be queried: ${title}: ${detail}: ${remedy}`);
+    log[level](fields, `server ${name} is running, but can't be queried: ${withRemedy(problem)}`);
   }
 }
 

@@ -18,7 +18,7 @@ export class SocketLimitError extends Error {
   readonly code = 'EMFILE';
 
   constructor(sockets: number) {
-    super(`the process's limit on open files leaves room for ${sockets} console sockets`);
+    super(`the limit on open files leaves room for only ${sockets} console sockets`);
   }
 }
 

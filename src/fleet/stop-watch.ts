@@ -42,7 +42,7 @@ export class StopWatch implements StopListener {
 
 /** What to log about a stop; undefined if it needs no attention. */
 function warningOf(name: string, { reason, exitCode, isRestartAborted }: DecidedStop): string | undefined {
-  if (reason === 'disk_full') return `${name} was stopped by its node: it used more disk space than it may`;
+  if (reason === 'disk_full') return `${name} was stopped by its node: disk limit exceeded`;
   if (reason !== 'crashed' && reason !== 'out_of_memory') return undefined;
   const facts = [
     ...(exitCode === undefined ? [] : [`exit code ${exitCode}`]),

@@ -67,18 +67,18 @@ export class Guard implements Routes {
       // Doesn't log the name, because people type passwords into that field.
       logger.debug(
         { client },
-        verdict === 'wrong' ? 'wrong user or password' : 'too many passwords to check',
+        verdict === 'wrong' ? 'wrong username or password' : 'too many pending password checks',
       );
       return verdict === 'wrong' ? unauthorized() : busy();
     } catch (err) {
-      logger.error({ err, cause: 'unexpected' }, 'a password could not be checked');
-      return plain(500, 'Internal error; the log has the cause.\n');
+      logger.error({ err, cause: 'unexpected' }, 'password check failed');
+      return plain(500, 'Internal error: see the log.\n');
     }
   }
 }
 
 function tooMany(): Response {
-  return plain(429, 'Too many requests: rate_limit in the web configuration bounds them.\n');
+  return plain(429, 'Too many requests: rate_limit of the web configuration exceeded.\n');
 }
 
 function unauthorized(): Response {
@@ -87,7 +87,7 @@ function unauthorized(): Response {
 }
 
 function busy(): Response {
-  return plain(503, 'Too many passwords wait to be checked; try again.\n', { 'Retry-After': '1' });
+  return plain(503, 'Too many pending password checks: try again.\n', { 'Retry-After': '1' });
 }
 
 function plain(status: number, text: string, headers: Readonly<Record<string, string>> = {}): Response {

@@ -27,10 +27,10 @@ export class ListenError extends Error {
   constructor(listen: ListenAddress, cause: NodeJS.ErrnoException) {
     const port = String(listen.port);
     const remedies: Record<string, string> = {
-      EADDRINUSE: `port ${port} is already in use; stop what listens there, or choose another with ${FLAG}`,
-      EACCES: `no permission to use port ${port}; choose one above 1023 with ${FLAG}`,
-      EADDRNOTAVAIL: `this machine has no such address; correct ${FLAG}`,
-      ENOTFOUND: `no such host; correct ${FLAG}`,
+      EADDRINUSE: `port ${port} is already in use; stop the program that uses it, or choose another port with ${FLAG}`,
+      EACCES: `no permission to use port ${port}; choose a port above 1023 with ${FLAG}`,
+      EADDRNOTAVAIL: `this machine doesn't have this address; correct ${FLAG}`,
+      ENOTFOUND: `unknown host; correct ${FLAG}`,
     };
     const reason = remedies[cause.code ?? ''] ?? `${cause.message}; see ${FLAG}`;
     super(`cannot listen on ${formatListenAddress(listen)}: ${reason}`, { cause });

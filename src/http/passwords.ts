@@ -212,7 +212,7 @@ export class BcryptThread implements PasswordComparer {
     worker.unref();
     worker.on('message', (same: boolean) => this.#waiting?.resolve(same));
     worker.on('error', (cause) => this.#lost(worker, new Error('bcrypt failed', { cause })));
-    worker.on('exit', () => this.#lost(worker, new Error('the thread that compares passwords ended')));
+    worker.on('exit', () => this.#lost(worker, new Error('the bcrypt thread ended unexpectedly')));
     return worker;
   }
 

@@ -68,18 +68,18 @@ export function createRoutes(dependencies: RouteDependencies): Hono<RouteEnv> {
 
   app.on(['POST', 'PUT'], RELOAD_PATH, reloadRoute(reload, dependencies.reloadHosts));
   app.all(RELOAD_PATH, (c) =>
-    c.text(`Method not allowed: ${RELOAD_PATH} answers POST and PUT.\n`, 405, { Allow: 'POST, PUT' }),
+    c.text(`Method not allowed: ${RELOAD_PATH} accepts POST and PUT.\n`, 405, { Allow: 'POST, PUT' }),
   );
 
   for (const path of PATHS) {
     app.all(path, (c) =>
-      c.text(`Method not allowed: ${path} answers GET and HEAD.\n`, 405, { Allow: 'GET, HEAD' }),
+      c.text(`Method not allowed: ${path} accepts GET and HEAD.\n`, 405, { Allow: 'GET, HEAD' }),
     );
   }
-  app.notFound((c) => c.text(`Not found. There is: ${[...PATHS, RELOAD_PATH].join(' ')}\n`, 404));
+  app.notFound((c) => c.text(`Not found. Available paths: ${[...PATHS, RELOAD_PATH].join(' ')}\n`, 404));
   app.onError((error, c) => {
     logger.error({ err: error, cause: 'unexpected', path: c.req.path }, 'request failed');
-    return c.text('Internal error; the log has the cause.\n', 500);
+    return c.text('Internal error: see the log.\n', 500);
   });
   return app;
 }
@@ -109,16 +109,16 @@ function reloadRoute(
   return async (c) => {
     if (reload === undefined) {
       return c.text(
-        'Reloading by HTTP is not enabled: start with --web.enable-lifecycle, or send SIGHUP.\n',
+        'Reloading over HTTP is disabled: start with --web.enable-lifecycle, or send SIGHUP.\n',
         403,
       );
     }
     if (isFromAnotherSite((name) => c.req.header(name))) {
-      return c.text('Refused: the request comes from a page of another site.\n', 403);
+      return c.text('Rejected: cross-site request.\n', 403);
     }
     if (!isReloadHost(c.req.header('Host'), hosts)) {
       return c.text(
-        "Refused: the Host header names neither an IP address, localhost nor this machine: set --web.external-url to the exporter's own URL.\n",
+        "Rejected: the Host header is not an IP address, localhost or a name of this machine: set --web.external-url to the exporter's own URL.\n",
         403,
       );
     }

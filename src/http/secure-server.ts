@@ -49,7 +49,7 @@ export function createSecureServer(options: SecureServerOptions): Server {
       connections.admit(socket);
       return;
     }
-    logger.debug({ client: socket.remoteAddress }, `refused: ${problem}`);
+    logger.debug({ client: socket.remoteAddress }, `client rejected: ${problem}`);
     socket.destroy();
   });
   server.on('tlsClientError', (error: NodeJS.ErrnoException, { remoteAddress: client }) => {
@@ -89,12 +89,12 @@ export function certificateProblem(
     // A list of names admits only clients with one of those names, so a certificate is required.
     return asked === 'required' || allowedSans !== undefined ? 'no client certificate' : undefined;
   }
-  if (verified && !authorized) return 'a client certificate that no accepted authority signed';
+  if (verified && !authorized) return 'client certificate not signed by an accepted CA';
   if (allowedSans === undefined) return undefined;
   const names = alternativeNames(certificate.subjectAltName ?? '');
   return names.some((name) => allowedSans.includes(name))
     ? undefined
-    : 'a client certificate without an allowed name';
+    : 'client certificate without an allowed name';
 }
 
 const NAME = /(?:^|, )(?<kind>DNS|IP Address|URI|email):(?<name>"(?:[^"\\]|\\.)*"|[^,]*)/gy;

@@ -130,9 +130,7 @@ export class HttpServer {
       throw new ListenError(listen, error as NodeJS.ErrnoException);
     }
     // A failed accept, such as for lack of file descriptors, is no reason to exit.
-    server.on('error', (err) =>
-      logger.warn({ err, cause: causeOf(err) }, 'a connection could not be accepted'),
-    );
+    server.on('error', (err) => logger.warn({ err, cause: causeOf(err) }, 'accepting a connection failed'));
     this.#servers.push(server);
     return listening(server, listen, this.#settings.current.tls === undefined ? 'http' : 'https');
   }

@@ -43,7 +43,7 @@ export function createStatusRoutes(board: StatusBoard, fleet: FleetReading): Hon
 
 // After an error Prometheus keeps its targets; a list without the servers of a panel would end their series.
 function listingAwaited(c: Context): Response {
-  return c.text('The listings of the panels are not read yet.\n', 503, { 'Retry-After': '10' });
+  return c.text("Not ready yet: the panels' listings have not been read.\n", 503, { 'Retry-After': '10' });
 }
 
 /** Responds with all of these pieces. */
@@ -132,6 +132,6 @@ function stream(c: Context<RouteEnv>, board: StatusBoard): Response {
     client: clientOf(outgoing?.socket?.remoteAddress),
     cut: () => outgoing?.destroy(),
   });
-  if (events === undefined) return c.text('Stopping.\n', 503, { 'Retry-After': '10' });
+  if (events === undefined) return c.text('Shutting down.\n', 503, { 'Retry-After': '10' });
   return c.body(events, 200, headers);
 }

@@ -186,11 +186,13 @@ class NotJsonError extends ShapeError {}
 // memory.
 function parseBody({ contentEncoding, text }: Reply): unknown {
   if (contentEncoding !== '' && contentEncoding !== 'identity') {
-    throw new NotJsonError(`it is compressed (${printable(contentEncoding)}), which was not asked for`);
+    throw new NotJsonError(
+      `the body is compressed (${printable(contentEncoding)}), although compression was not requested`,
+    );
   }
   try {
     return JSON.parse(text);
   } catch {
-    throw new NotJsonError(/^\s*</.test(text) ? 'it is a page and not JSON' : 'it is not JSON');
+    throw new NotJsonError(/^\s*</.test(text) ? 'the body is a page, not JSON' : 'the body is not JSON');
   }
 }

@@ -220,7 +220,7 @@ export class ApiBudget {
   ): Promise<T> {
     const { kind, server } = request;
     if (!isRepeat && server !== undefined && this.#calls.has(kind, server)) {
-      throw new Error(`panel ${this.#options.panel}: a ${kind} call for server ${server} waits already`);
+      throw new Error(`panel ${this.#options.panel}: a ${kind} call for server ${server} is already waiting`);
     }
     const trust = kind === 'poll' ? this.#nodes.trustIn(server) : 'proven';
     const isFreshSuspect = trust === 'suspect' && this.#nodes.isFreshSuspect(server);
@@ -259,7 +259,7 @@ export class ApiBudget {
       return answer.value;
     } catch (error) {
       // Before the next call may start, or it would be throttled as well.
-      this.#heed(kind, error);
+      this.#noteFailure(kind, error);
       if (error instanceof PanelError && error.fromPanel) this.#nodes.panelAnswered(startedAt);
       if (!signal.aborted) this.#nodes.failed(scope, this.#options.clock.now(), error);
       throw error;
@@ -321,12 +321,12 @@ export class ApiBudget {
     // The first limit is logged with the plan that is based on it.
     log[isFirst ? 'debug' : 'info'](
       { panel, limit, perMinute },
-      `panel ${panel} allows ${limit} calls a minute, of which ${perMinute.toFixed(1)} are used at most`,
+      `panel ${panel}: rate limit ${limit}/min, using at most ${perMinute.toFixed(1)}/min`,
     );
     for (const listener of this.#rateListeners) listener(perMinute);
   }
 
-  #heed(kind: CallKind, error: unknown): void {
+  #noteFailure(kind: CallKind, error: unknown): void {
     if (error instanceof PanelError && error.fromPanel) this.#learn(kind, error.limitPerMinute);
     if (this.#isThrottled(kind, error)) this.#pause(error);
   }
@@ -350,7 +350,7 @@ export class ApiBudget {
     const seconds = Math.ceil(waitMs / 1_000);
     log[wasThrottling ? 'debug' : 'warn'](
       { panel, cause: 'rate_limited', seconds },
-      `panel ${panel} says that its rate limit is exceeded: no calls for ${seconds} s; everyone who uses the account shares the limit: lower requests_per_minute, or give the exporter an account of its own`,
+      `panel ${panel}: rate limit exceeded (429): no calls for ${seconds} s. The limit applies to the account: give the exporter its own account, or lower requests_per_minute.`,
     );
     for (const listener of this.#pauseListeners) listener(waitMs);
   }
@@ -361,7 +361,7 @@ export class ApiBudget {
   }
 
   #stopError(): Error {
-    return new Error(`panel ${this.#options.panel}: no more calls, the exporter is stopping`);
+    return new Error(`panel ${this.#options.panel}: no more calls, because the exporter is stopping`);
   }
 }
 

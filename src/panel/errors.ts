@@ -70,7 +70,7 @@ export function refusalError(refusal: HttpRefusal, { apiKeys, decodeErrorBody }:
   const { form, detail } = body;
   const cause = refusalCause({ ...refusal, ...body, isApplicationKey: apiKeys.isApplicationKey(apiKey) });
   const limit = limitPerMinute(rate);
-  const target = status < 400 ? `it redirects to ${redirectTarget(location)}` : undefined;
+  const target = status < 400 ? `redirect to ${redirectTarget(location)}` : undefined;
   const words = [`${request} answered ${status}`, detail && `"${detail}"`, target].filter(Boolean).join(': ');
   const problem: Problem = {
     cause,
@@ -97,7 +97,7 @@ export function unreadableError(
   page: string | undefined,
 ): PanelError {
   const titled = page === undefined || page === '' ? '' : `: "${page}"`;
-  const detail = `${request} answered ${status}, but ${problem.message}${titled}`;
+  const detail = `${request} answered ${status}: ${problem.message}${titled}`;
   return new PanelError({ cause: unreadableCause(page), detail }, { status, cause: problem });
 }
 

@@ -1,4 +1,4 @@
-import { CAUSES } from '../diagnosis/causes.ts';
+import { problemLine, shortTitle, withRemedy } from '../diagnosis/causes.ts';
 import { weigh } from '../diagnosis/scope.ts';
 import type { Logger } from '../domain/log.ts';
 import type { Problem } from '../domain/problem.ts';
@@ -313,15 +313,14 @@ class Gateway implements PanelGateway {
     const fields = { panel: this.#panel, url: this.#url };
     if (isGranted && this.#isConsoleProblemLogged) {
       this.#isConsoleProblemLogged = false;
-      this.#log.info(fields, `panel ${this.#panel} (${this.#url}) grants consoles again`);
+      this.#log.info(fields, `panel ${this.#panel} (${this.#url}) grants console access again`);
     }
     const problem = this.#consoleProblem;
     if (problem === undefined || this.#isConsoleProblemLogged) return;
     this.#isConsoleProblemLogged = true;
-    const { title, remedy } = CAUSES[problem.cause];
     this.#log.warn(
       { ...fields, cause: problem.cause, detail: problem.detail },
-      `panel ${this.#panel} (${this.#url}): ${title}: ${problem.detail}: ${remedy}`,
+      `panel ${this.#panel} (${this.#url}): ${problemLine(problem)}`,
     );
   }
 
@@ -337,10 +336,9 @@ class Gateway implements PanelGateway {
     const isCured = this.#paths.worked(endpoint);
     const found = this.#paths.settle(this.#fleetSize);
     for (const [path, { cause, detail }] of found) {
-      const { title, remedy } = CAUSES[cause];
       this.#log.warn(
         { panel: this.#panel, url: this.#url, endpoint: path, cause, detail },
-        `panel ${this.#panel} (${this.#url}): ${title}, for ${path} calls only: ${detail}: ${remedy}`,
+        `panel ${this.#panel} (${this.#url}): ${shortTitle(cause)}, for ${path} calls only: ${withRemedy({ cause, detail })}`,
       );
       if (path === 'listing') this.#prober.watchListing(() => this.#paths.has('listing'));
     }
@@ -356,15 +354,14 @@ class Gateway implements PanelGateway {
   #announce(problem: Problem | undefined, before: Problem | undefined): void {
     const fields = { panel: this.#panel, url: this.#url };
     if (problem === undefined) {
-      this.#log.info(fields, `panel ${this.#panel} (${this.#url}) works again: calls go on`);
+      this.#log.info(fields, `panel ${this.#panel} (${this.#url}) is available again: resuming calls`);
       return;
     }
     this.#paths.clear();
-    const { title, remedy } = CAUSES[problem.cause];
     // If a panel that is already down fails in another way, that isn't worth another error.
     this.#log[before === undefined ? 'error' : 'warn'](
       { ...fields, cause: problem.cause, detail: problem.detail },
-      `panel ${this.#panel} (${this.#url}): ${title}: ${problem.detail}: ${remedy} Retrying once a minute.`,
+      `panel ${this.#panel} (${this.#url}): ${problemLine(problem)} Retrying once a minute.`,
     );
   }
 

@@ -80,7 +80,7 @@ export async function walkListing(
         bad += 1;
         for (const id of [listed.identifier, listed.uuid]) unreadable.add(identityOf({ id }));
       }
-      if (bad > 0) problem = new Error(`${bad} entries of page ${page} name no server by its UUID`);
+      if (bad > 0) problem = new Error(`${bad} entries on page ${page} have no valid UUID`);
       if (answer.surplusEntries > 0) {
         surplusEntries += answer.surplusEntries;
         complete = false;
@@ -92,7 +92,7 @@ export async function walkListing(
       const isTooLong = servers.seen + unreadable.size > MAX_SERVERS;
       if (pages > MAX_PAGES || isTooLong) {
         complete = false;
-        problem = new Error(`it is longer than ${MAX_PAGES} pages or ${MAX_SERVERS} servers`);
+        problem = new Error(`the listing is longer than ${MAX_PAGES} pages or ${MAX_SERVERS} servers`);
       }
       if (isTooLong) break;
     } catch (error) {
@@ -116,7 +116,7 @@ export async function walkListing(
 
 function surplusWords(page: number, surplus: number): string {
   const entries = LISTING_PAGE_SIZE + surplus;
-  return `page ${page} has ${entries} entries, ${LISTING_PAGE_SIZE} were asked for: the others are not read`;
+  return `page ${page} has ${entries} entries, although ${LISTING_PAGE_SIZE} were requested: ignoring the others`;
 }
 
 /** The servers found so far in a walk, or what a reduction left of them. */

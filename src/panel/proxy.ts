@@ -90,7 +90,7 @@ function decoded(part: string): string {
 /** The error for a proxy that didn't answer. */
 export function proxyUnreachable({ url, setting }: Proxy, cause: unknown): ProxyError {
   const { kind, code, message } = readTransportError(cause);
-  const isUp = url.protocol === 'https:' ? 'is up and speaks TLS' : 'is up';
+  const isUp = url.protocol === 'https:' ? 'is up and uses TLS' : 'is up';
   const words = (): string => {
     if (kind === 'dns')
       return `the name of the proxy ${url.origin} can't be resolved (${code}): check ${setting}, and DNS on this machine`;
@@ -100,7 +100,7 @@ export function proxyUnreachable({ url, setting }: Proxy, cause: unknown): Proxy
     if (code === 'HPE_HEADER_OVERFLOW')
       return `the proxy ${url.origin} answered CONNECT with headers of more than 16 KiB: check ${setting}, and that an HTTP proxy listens there`;
     if (kind.startsWith('tls'))
-      return `TLS with the proxy ${url.origin} failed (${code}): check its certificate and tls_config.ca_file, or make it http:// in ${setting} if it speaks no TLS: ${message}`;
+      return `TLS with the proxy ${url.origin} failed (${code}): check its certificate and tls_config.ca_file, or use http:// in ${setting} if it doesn't use TLS: ${message}`;
     return `the proxy ${url.origin} can't be reached: ${message}: check ${setting}, and that the proxy ${isUp}`;
   };
   return new ProxyError(words(), { cause });
@@ -115,13 +115,13 @@ function refusalWords({ url, authorization, setting }: Proxy, target: string, st
   // Some proxies answer 401 if the username or password is wrong.
   if (status === 407 || status === 401) {
     return authorization === undefined
-      ? `asks for a user name and password (${status}): give them in ${setting}, as ${url.protocol}//user:password@${url.host}`
-      : `refuses the user name and password (${status}): correct them in ${setting}`;
+      ? `requires a username and password (${status}): add them to ${setting}, as ${url.protocol}//user:password@${url.host}`
+      : `rejected the username and password (${status}): correct them in ${setting}`;
   }
   if (status >= 500)
     return `can't connect to ${target} (${status}): check that address, and what the proxy can reach`;
-  const wayOut = setting === 'proxy_url' ? 'name another in proxy_url' : 'except the host by NO_PROXY';
-  return `refuses to connect to ${target} (${status}): allow it in the proxy, or ${wayOut}`;
+  const wayOut = setting === 'proxy_url' ? 'set another one in proxy_url' : 'exclude the host with NO_PROXY';
+  return `rejected the connection to ${target} (${status}): allow it in the proxy, or ${wayOut}`;
 }
 
 /** What `tls.connect` needs for an https proxy: a client certificate is only for the panel and its nodes. */

@@ -39,12 +39,12 @@ export async function openTunnel(
   const { clock, timeoutMs, signal } = options;
   const address = `${isIPv6(target.host) ? `[${target.host}]` : target.host}:${target.port}`;
   const request = connectRequest(proxy, address, options.trust);
-  const leave = () => request.destroy(new Error('nobody waits for it'));
+  const abandon = () => request.destroy(new Error('the tunnel is no longer needed'));
   const cancel = clock.schedule(timeoutMs, () =>
-    request.destroy(new TunnelError('ETIMEDOUT', 'no tunnel in time')),
+    request.destroy(new TunnelError('ETIMEDOUT', 'the tunnel was not opened in time')),
   );
-  signal.addEventListener('abort', leave, { once: true });
-  if (signal.aborted) leave();
+  signal.addEventListener('abort', abandon, { once: true });
+  if (signal.aborted) abandon();
   try {
     const { status, socket } = await answerTo(request);
     if (status === 200) return socket;
@@ -54,7 +54,7 @@ export async function openTunnel(
     throw error instanceof ProxyError ? error : proxyUnreachable(proxy, error);
   } finally {
     cancel();
-    signal.removeEventListener('abort', leave);
+    signal.removeEventListener('abort', abandon);
   }
 }
 

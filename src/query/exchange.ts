@@ -104,7 +104,7 @@ export class Exchange {
     if (this.#datagrams > 0)
       return new AttemptError('query_wrong_protocol', "answered, but not in the game's protocol");
     if (this.#bytes > 0) return new AttemptError('query_timed_out', 'the answer was not complete in time');
-    if (this.#isConnected) return new AttemptError('query_timed_out', 'connected, but nothing was answered');
+    if (this.#isConnected) return new AttemptError('query_timed_out', 'connected, but received no answer');
     return new AttemptError('query_no_answer', 'no answer');
   }
 
@@ -268,7 +268,7 @@ export class Exchange {
       return new AttemptError('query_refused', 'nothing listens on the port');
     if (this.#isConnected || this.#bytes > 0)
       return new AttemptError('query_wrong_protocol', 'the connection was closed without a complete answer');
-    return new AttemptError('query_no_answer', `can't be reached (${code ?? 'closed'})`);
+    return new AttemptError('query_no_answer', `unreachable (${code ?? 'closed'})`);
   }
 
   #expectOpen(): void {

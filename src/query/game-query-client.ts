@@ -162,7 +162,7 @@ class AttemptRace {
 function countsOf({ players, maxPlayers }: PlayerCounts) {
   const count = toCount(players);
   if (count === undefined)
-    throw new AttemptError('query_wrong_protocol', 'the answer holds no number of players');
+    throw new AttemptError('query_wrong_protocol', 'the answer contains no player count');
   return { players: count, maxPlayers: toLimit(maxPlayers) };
 }
 
@@ -171,7 +171,7 @@ function failureOf({ ip }: QueryTarget, failed: readonly FailedAttempt[]) {
   const [worst] = failed.toSorted(
     (a, b) => BY_EVIDENCE.indexOf(a.error.failure) - BY_EVIDENCE.indexOf(b.error.failure),
   );
-  if (worst === undefined) return { failure: 'query_no_answer' as const, detail: 'not asked' };
+  if (worst === undefined) return { failure: 'query_no_answer' as const, detail: 'not queried' };
   const ports = [...new Set(failed.map(({ attempt }) => attempt.port))].join(', ');
   const { failure, message } = worst.error;
   return { failure, detail: `${ip}, port ${ports}: ${message}` };

@@ -53,10 +53,10 @@ function answerTo(
       createConnection: () => channel,
       maxHeaderSize: MAX_HEADER_BYTES,
     });
-    request.on('error', () => reject(wrong('the answer is no HTTP')));
+    request.on('error', () => reject(wrong('the answer is not HTTP')));
     request.on('information', () => {
       interim += 1;
-      if (interim > MAX_INTERIM) reject(wrong('the answer is no HTTP'));
+      if (interim > MAX_INTERIM) reject(wrong('the answer is not HTTP'));
     });
     request.on('response', (response) => {
       const { statusCode, headers } = response;

@@ -38,8 +38,8 @@ export function queryPlace({
 }
 
 function missingWords(configured: Endpoint | undefined, listed: Endpoint | undefined): string {
-  if (configured !== undefined) return 'query.address names no port, and the listing no default allocation';
-  if (listed === undefined) return 'the listing names no default allocation';
+  if (configured !== undefined) return 'query.address has no port, and the listing has no default allocation';
+  if (listed === undefined) return 'the listing has no default allocation';
   return 'the default allocation is 0.0.0.0 or ::, without an alias';
 }
 
@@ -68,7 +68,7 @@ export async function allowedAddress(
   for (const address of addresses) {
     const words = isNamed(address, policy) ? undefined : refusal(address, policy);
     if (words === undefined) continue;
-    const shown = address === host ? address : `"${printable(host)}" leads to ${address}`;
+    const shown = address === host ? address : `"${printable(host)}" resolves to ${address}`;
     return { cause: 'query_address_not_allowed', detail: `${shown}: ${words}` };
   }
   return first;
@@ -96,10 +96,10 @@ MANY.addSubnet('ff00::', 8, 'ipv6');
 function refusal(address: string, { panelUrl }: QueryPolicy): string | undefined {
   const panelHost = new URL(panelUrl).hostname;
   if (isMetadataAddress(address) && !isSameHost(address, panelHost)) {
-    return "the address of a cloud's metadata service";
+    return 'a cloud metadata address';
   }
   if (isLocalAddress(address) && !isLocalHost(panelHost)) {
-    return 'a loopback or link-local address, from a panel that is not there itself';
+    return 'a loopback or link-local address, but the panel is on another machine';
   }
   return MANY.check(address, isIP(address) === 6 ? 'ipv6' : 'ipv4')
     ? 'a multicast or reserved address'

@@ -109,7 +109,7 @@ async function ask(
   await protocol.run(answer);
   const { numplayers, maxplayers, players } = answer;
   if (reading.expects?.test(String(answer.raw['response'])) === false)
-    throw new AttemptError('query_wrong_protocol', 'the answer holds no number of players');
+    throw new AttemptError('query_wrong_protocol', 'the answer contains no player count');
   const listed = reading.counts === 'list' || (reading.counts !== undefined && numplayers === undefined);
   return {
     players: listed ? players.length : numplayers,

@@ -1,4 +1,4 @@
-import { CAUSES } from '../diagnosis/causes.ts';
+import { CAUSES, shortTitle, withRemedy } from '../diagnosis/causes.ts';
 import type { Logger, ServerEvent } from '../domain/log.ts';
 import type { Problem } from '../domain/problem.ts';
 import type { CollectionStatus, Condition, SocketState } from '../domain/reading.ts';
@@ -138,7 +138,7 @@ export function logCondition(
     const level = context.isRoutine === true ? 'debug' : 'info';
     log[level](fields, `${server} is ${condition === 'polling' ? 'polled' : condition}${again}`);
   } else if (problem !== undefined && (condition === 'blocked' || condition === 'failing')) {
-    log[levelOf(problem)](fields, `${server} ${troubleText(status, problem)}`);
+    log[levelOf(problem)](fields, troubleText(server, status, problem));
   } else log.debug(fields, `${server} is ${condition}`);
 }
 
@@ -172,9 +172,12 @@ function levelOf({ cause }: Problem): 'debug' | 'info' | 'warn' {
   return severity === 'fact' || cause === 'closed' ? 'info' : 'warn';
 }
 
-function troubleText({ condition, blocked }: CollectionStatus, { cause, detail }: Problem): string {
-  const { title, remedy } = CAUSES[cause];
-  if (condition === 'failing' && cause === 'closed') return `lost its socket: ${detail}; reconnecting`;
-  const state = condition === 'blocked' ? `is blocked: ${blocked ?? title}` : "can't be observed";
-  return `${state}: ${detail}: ${remedy}`;
+function troubleText(server: string, { condition, blocked }: CollectionStatus, problem: Problem): string {
+  const { cause, detail } = problem;
+  if (condition === 'failing' && cause === 'closed') return `${server}: ${detail}; reconnecting`;
+  if (condition === 'failing') return `${server} can't be observed: ${withRemedy(problem)}`;
+  const reason = blocked ?? shortTitle(cause);
+  // The panel's own message often names the state already.
+  const isNamed = detail.toLowerCase().includes(reason);
+  return `${server} is blocked${isNamed ? '' : ` (${reason})`}: ${withRemedy(problem)}`;
 }

@@ -70,7 +70,7 @@ export function upgradeFailure(refused: RefusedUpgrade, { origin, proxied }: Upg
       problem: { cause, detail: `connecting to the node failed: ${named}` },
     };
   }
-  const sent = cause === 'origin' ? `: Origin ${origin} sent` : '';
+  const sent = cause === 'origin' ? `; Origin sent: ${origin}` : '';
   const problem = { cause, detail: `the node rejected the socket upgrade (${status})${sent}` };
   // A token is for one node, so an address that answers as something else may be outdated.
   const dropToken = status !== 400 && status !== 403 && status < 500;
@@ -83,7 +83,7 @@ export function closeFailure(
   { closeCause }: Pick<SocketCodec, 'closeCause'>,
 ): Failure {
   const said = printable(text);
-  const detail = `the socket was closed (${code})${said === '' ? '' : `: "${said}"`}`;
+  const detail = `socket closed (code ${code})${said === '' ? '' : `: "${said}"`}`;
   return { reason, problem: { cause: closeCause(code), detail } };
 }
 
@@ -115,12 +115,12 @@ export const CONNECT_TIMEOUT: Failure = {
 
 export const AUTH_TIMEOUT: Failure = {
   reason: 'auth_timeout',
-  problem: { cause: 'auth_unanswered', detail: "the node didn't answer the token in time" },
+  problem: { cause: 'auth_unanswered', detail: "the node didn't acknowledge the token in time" },
 };
 
 export const SILENT: Failure = {
   reason: 'silent',
-  problem: { cause: 'no_stats', detail: 'the socket is open but silent, even when asked for stats' },
+  problem: { cause: 'no_stats', detail: 'the socket is open but silent, even after requests for stats' },
 };
 
 export const TOKEN_EXPIRED: Problem = {

@@ -74,8 +74,7 @@ export type PollOutcome = EndedPoll['type'];
  * The result of a poll that the panel answered: a suspended server counts as refused, and without data the node is unreachable.
  */
 export function answeredResult({ suspended, sample }: Resources): EndedPoll {
-  if (suspended)
-    return failedWith({ cause: 'suspended', detail: 'the panel says that the server is suspended' });
+  if (suspended) return failedWith({ cause: 'suspended', detail: 'reported by the panel' });
   if (sample !== undefined) return { type: 'answered' };
   return failedWith({ cause: 'node_unreachable', detail: "the panel has no data: it can't reach the node" });
 }
@@ -140,7 +139,7 @@ export class Poller {
     this.#policy = policy;
     if (policy.type === 'off') {
       this.#unschedule();
-      this.#inFlight?.abort(new Error('the poll is no longer wanted'));
+      this.#inFlight?.abort(new Error('the poll is no longer needed'));
       this.#inFlight = undefined;
       return;
     }

@@ -185,12 +185,12 @@ export class Session {
     const { machine } = this.#streamer;
     if (this.#role.type === 'suspended') {
       const { reason } = this.#role;
-      const detail = `the panel's listing says: ${reason}`;
+      const detail = "reported by the panel's listing";
       // A streaming server isn't blocked, whatever the listing says.
       return isLive(machine)
         ? {
             condition: 'streaming',
-            problem: { cause: reason, detail: `${detail}, but its console socket streams` },
+            problem: { cause: reason, detail: `${detail}, but the console socket streams` },
           }
         : { condition: 'blocked', blocked: reason, problem: { cause: reason, detail } };
     }

@@ -48,11 +48,11 @@ function hostProblem(
   if (isLocalHost(host) && !isLocalHost(panelHost)) {
     return problem(
       'socket_address_local',
-      'a loopback or link-local address, from a panel that is not there itself',
+      'a loopback or link-local address, but the panel is on another machine',
     );
   }
   if (!isMetadataAddress(unbracketed(host))) return undefined;
-  return problem('socket_address_local', "the address of a cloud's metadata service");
+  return problem('socket_address_local', 'a cloud metadata address');
 }
 
 /** Is the host (a name, or an address in brackets as in a URL) this machine or a link-local address? */
@@ -85,7 +85,7 @@ function lookupWithout(isRefused: (address: string) => boolean) {
       if (refused !== undefined || first === undefined) {
         const reached = refused?.address ?? 'no address';
         callback(
-          Object.assign(new Error(`"${hostname}" leads to ${reached}`), { code: OWN_CODES.address }),
+          Object.assign(new Error(`"${hostname}" resolves to ${reached}`), { code: OWN_CODES.address }),
           [],
         );
         return;

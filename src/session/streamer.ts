@@ -192,7 +192,7 @@ export class Streamer {
   }
 
   #abortFetch(): void {
-    this.#fetch?.abort(new Error('the credentials are no longer wanted'));
+    this.#fetch?.abort(new Error('the credentials are no longer needed'));
     this.#fetch = undefined;
   }
 
@@ -231,7 +231,10 @@ export class Streamer {
     if (this.#socketHost !== undefined && this.#socketHost !== host) {
       const { target, node } = this.#record;
       const fields = { ...subjectOf(target, node), event: 'moved', from: this.#socketHost, to: host };
-      this.#context.log.info(fields, "the panel sends this server's socket to another host");
+      this.#context.log.info(
+        fields,
+        `server ${target.name}: socket moved from ${this.#socketHost} to ${host}`,
+      );
     }
     this.#socketHost = host;
     this.#record.socketHost(host);

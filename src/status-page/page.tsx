@@ -4,7 +4,7 @@ import { SERVER_STATES } from '../domain/server.ts';
 import type { Triage } from './data/board.ts';
 import { explained, explainedOf, nodesDown } from './data/problems.ts';
 import { troubleText } from './data/trouble.ts';
-import { NOTHING, problemText, span } from './data/words.ts';
+import { NOTHING, nodeDownText, problemText, span } from './data/words.ts';
 
 /** The number of servers on the page without its script; with more, it would take long to build, and nobody would read it. */
 const MAX_ROWS = 200;
@@ -78,7 +78,7 @@ ${(
               <th>state</th>
               <th>condition</th>
               <th>last sample</th>
-              <th>trouble</th>
+              <th>problem</th>
             </tr>
           </thead>
           <tbody>
@@ -87,7 +87,7 @@ ${(
             ))}
           </tbody>
         </table>
-        {hidden > 0 ? <p>and {hidden} more: see the metrics</p> : null}
+        {hidden > 0 ? <p>and {hidden} more, see the metrics</p> : null}
       </main>
     </body>
   </html>
@@ -102,9 +102,7 @@ function countIn(servers: readonly ServerReading[], state: string, now: number):
 /** A panel that is down or has problems, and its nodes that are down; nothing if there are none. */
 function PlainPanel({ panel, now }: { readonly panel: PanelReading; readonly now: number }) {
   const problems = panel.problems.map((problem) => problemText(explained(problem)));
-  const nodes = nodesDown(panel.nodes(now)).map(({ node, problem }) =>
-    problem === undefined ? `node ${node} is down` : `node ${node} is down: ${problemText(problem)}`,
-  );
+  const nodes = nodesDown(panel.nodes(now)).map(({ node, problem }) => nodeDownText(node, problem));
   const lines = [...problems, ...nodes];
   if (panel.up && lines.length === 0) return null;
   return (

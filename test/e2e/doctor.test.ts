@@ -51,7 +51,7 @@ describe('doctor', () => {
     expect(code).toBe(1);
     expect(stdout).toMatch(/^1\. Set origin for this panel to APP_URL/);
     expect(stdout).toContain('   Where:         panel main, servers survival, creative: upgrade failed\n');
-    expect(stdout.replaceAll(/\n +/g, ' ')).toContain(`(403): Origin ${panel.url} sent`);
+    expect(stdout.replaceAll(/\n +/g, ' ')).toContain(`(403); Origin sent: ${panel.url}`);
   });
 
   it('prints only one document with --json', async () => {

@@ -134,7 +134,7 @@ describe.skipIf(!hasPrometheus)('a real Prometheus', () => {
     const { state } = await scrapes([...TLS(['cert', 'key']), ...PASSWORDS()], url);
     await vi.waitFor(async () => expect(await state()).toEqual({ health: 'up', error: '' }), PATIENCE);
     await write({ 'server.crt': renewed.cert, 'server.key': renewed.key });
-    await process.printed(/the changed web configuration is in use/);
+    await process.printed(/web configuration reloaded/);
     const own = { ca, cert: client.cert, key: client.key, headers: basic('alice', PASSWORD) };
     expect(await statusOf(`${url}/metrics`, own)).toBe(200);
     await vi.waitFor(async () => expect(await state()).toEqual({ health: 'up', error: '' }), PATIENCE);
@@ -158,7 +158,7 @@ describe('the program', () => {
     const own = { ca, cert: client.cert, key: client.key };
     expect(await statusOf(url, { ...own, headers: basic('alice', PASSWORD) })).toBe(200);
     expect(await statusOf(url, { ...own, headers: basic('alice', `${PASSWORD}?`) })).toBe(401);
-    await process.printed(/wrong user or password/);
+    await process.printed(/wrong username or password/);
     expect(process.stderr).not.toMatch(/TopSecret|\$2[aby]\$|PRIVATE KEY/);
   });
 

@@ -42,7 +42,7 @@ describe('serve', () => {
     expect(await program.ended).toMatchObject({ code: 1 });
     expect(program.stdout).toBe('');
     expect(program.stderr).toBe(
-      `error: cannot listen on 127.0.0.1:${port}: port ${port} is already in use; stop what listens there, or choose another with --web.listen-address\n`,
+      `error: cannot listen on 127.0.0.1:${port}: port ${port} is already in use; stop the program that uses it, or choose another port with --web.listen-address\n`,
     );
   });
 

@@ -186,7 +186,7 @@ describe.skipIf(!hasChromium)('the status page in a browser', () => {
     await page.locator('.detail').waitFor();
     const { port } = new URL(exporter.url);
     await exporter.stop();
-    await expect.poll(() => link(page), PATIENCE).toBe('connection lost, trying again');
+    await expect.poll(() => link(page), PATIENCE).toBe('connection lost, reconnecting');
     const servers = panel.servers.filter(({ name }) => name !== 'lobby');
     exporter = await startExporter({ yaml: configFor(panel, [], servers), clock, port: Number(port) });
     await expect.poll(() => link(page), PATIENCE).toBe('live');

@@ -28,7 +28,7 @@ it.each([name])('%s', async () => {
   await started.reload(configFor(simulated, ['requests_per_minute: 6000']));
   await vi.waitFor(() =>
     expect(started.lines.map(({ message }) => message)).toContain(
-      'panel main: 40 servers, a socket for each that may stream; using at most 6000/min',
+      'panel main: 40 servers, one socket for each that may stream; using at most 6000/min',
     ),
   );
 });

@@ -52,10 +52,12 @@ function materialProblem({ context }: TlsSettings): MaterialProblem | undefined 
   if (!isCertificate(cert)) return { key: 'cert', message: 'expected a certificate in PEM' };
   if (!works({ key })) return { key: 'key', message: 'expected a private key in PEM, without a passphrase' };
   if (!works({ cert, key }))
-    return { key: 'key', message: 'expected the private key of the certificate, not another' };
+    return { key: 'key', message: 'expected the private key that belongs to the certificate' };
   if (ca !== undefined && !isCertificate(ca))
     return { key: 'client_ca', message: 'expected certificates in PEM' };
-  return works(context) ? undefined : { key: 'cert', message: 'expected what TLS can be served with' };
+  return works(context)
+    ? undefined
+    : { key: 'cert', message: 'expected a certificate and key that TLS accepts' };
 }
 
 const CERTIFICATE = /-----BEGIN CERTIFICATE-----[^-]*-----END CERTIFICATE-----/g;

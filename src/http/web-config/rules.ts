@@ -24,9 +24,9 @@ export function checkWebRules(tree: Tree): readonly SettingProblem[] {
 }
 
 const NO_USERS =
-  'expected at least one user name with the bcrypt hash of its password: as it is, everybody is let in; remove the key if that is meant';
+  'expected at least one username with a bcrypt hash: an empty section would disable authentication; to disable it on purpose, remove the section';
 const NOTHING =
-  'expected tls_server_config, basic_auth_users or other settings: an empty web configuration protects nothing; fill it in, or start without --web.config.file';
+  'expected tls_server_config, basic_auth_users or other settings: an empty web configuration protects nothing; add settings, or start without --web.config.file';
 
 /** Protections that are named but empty, such as from a template whose variable is empty. */
 function checkEmpty(tree: TreeMap): readonly SettingProblem[] {
@@ -40,8 +40,12 @@ const isEmptyMap = (tree: Tree | undefined) => isTreeMap(tree) && Object.keys(tr
 
 function checkMaterial(tls: TreeMap): readonly SettingProblem[] {
   const pairs = [
-    { inline: 'cert', file: 'cert_file', needed: "the server's certificate, or cert with it in PEM" },
-    { inline: 'key', file: 'key_file', needed: "the certificate's private key, or key with it in PEM" },
+    {
+      inline: 'cert',
+      file: 'cert_file',
+      needed: "the server's certificate, or the certificate itself in cert",
+    },
+    { inline: 'key', file: 'key_file', needed: "the certificate's private key, or the key itself in key" },
     { inline: 'client_ca', file: 'client_ca_file', needed: undefined },
   ];
   return pairs.flatMap(({ inline, file, needed }): SettingProblem[] => {
@@ -51,7 +55,7 @@ function checkMaterial(tls: TreeMap): readonly SettingProblem[] {
       ];
     }
     if (inline in tls || file in tls || needed === undefined) return [];
-    return [{ path: [...TLS, file], message: `expected the file with ${needed}`, at: 'value' }];
+    return [{ path: [...TLS, file], message: `expected a file with ${needed}`, at: 'value' }];
   });
 }
 
@@ -64,13 +68,13 @@ function checkClients(tls: TreeMap): readonly SettingProblem[] {
     : [];
   const problems = needsType.map((key): SettingProblem => {
     const message =
-      'expected client_auth_type beside it, such as RequireAndVerifyClientCert: as it is, no client is asked for a certificate';
+      'expected client_auth_type as well, such as RequireAndVerifyClientCert: without it, clients are not asked for a certificate';
     return { path: [...TLS, key], message, at: 'key' };
   });
   if (!VERIFIED.has(type) || ca.length > 0) return problems;
   // Go would use the public authorities here, and so admit anyone with a certificate for any web site.
   const message =
-    'expected client_ca_file or client_ca beside it: who signs the certificates of your clients';
+    "expected client_ca_file or client_ca as well: the CA that signs your clients' certificates";
   return [...problems, { path: [...TLS, 'client_auth_type'], message, at: 'value' }];
 }
 
@@ -81,11 +85,9 @@ function checkVersions(tls: TreeMap): readonly SettingProblem[] {
   if (max < 0) return [];
   const path = [...TLS, 'max_version'];
   if (max < TLS_VERSIONS.indexOf('TLS12')) {
-    return [{ path, message: 'expected TLS12 or TLS13: older versions are not served', at: 'value' }];
+    return [{ path, message: 'expected TLS12 or TLS13: older versions are not supported', at: 'value' }];
   }
-  return max < min
-    ? [{ path, message: 'expected a version that is not below min_version', at: 'value' }]
-    : [];
+  return max < min ? [{ path, message: 'expected min_version or a later version', at: 'value' }] : [];
 }
 
 function checkUsers(users: TreeMap): readonly SettingProblem[] {
@@ -93,7 +95,8 @@ function checkUsers(users: TreeMap): readonly SettingProblem[] {
     .filter((name) => name.includes(':'))
     .map((name) => ({
       path: ['basic_auth_users', name],
-      message: 'expected a user name without a colon, which ends the name where a client sends it',
+      message:
+        'expected a username without a colon, because clients send a colon between username and password',
       at: 'key',
     }));
 }
@@ -101,7 +104,7 @@ function checkUsers(users: TreeMap): readonly SettingProblem[] {
 function checkRate(rate: TreeMap): readonly SettingProblem[] {
   const interval = parseGoDuration(textIn(rate, 'interval') ?? '0') ?? 0;
   if (interval === 0 || !/^0*$/.test(textIn(rate, 'burst') ?? '')) return [];
-  const message = 'expected at least 1 where there is an interval: no request would ever be answered';
+  const message = 'expected at least 1 if interval is set: with 0, every request would be rejected';
   return [{ path: ['rate_limit', 'burst'], message, at: 'value' }];
 }
 
@@ -119,15 +122,15 @@ export function warningsOf(shape: WebConfigShape): readonly Warning[] {
   const { tls_server_config: tls, http_server_config: http, basic_auth_users: users } = shape;
   const warnings = [...(tls === undefined ? [] : tlsWarnings(tls)), ...costWarnings(users)];
   if (tls === undefined && Object.keys(users).length > 0) {
-    const message = 'passwords cross the network in clear text, since there is no tls_server_config';
+    const message = 'passwords are sent in clear text, because there is no tls_server_config';
     warnings.push({ path: ['basic_auth_users'], message });
   }
   if (http.http2 === true) {
-    const message = 'HTTP/2 is not served: clients use HTTP/1.1';
+    const message = 'not applied: HTTP/2 is not supported, so clients use HTTP/1.1';
     warnings.push({ path: ['http_server_config', 'http2'], message });
   }
   if (http.headers['X-Frame-Options'] === 'sameorigin') {
-    const message = 'not applied: the pages here may not be put in a frame at all';
+    const message = 'not applied: the exporter never allows its pages in frames';
     warnings.push({ path: ['http_server_config', 'headers', 'X-Frame-Options'], message });
   }
   return warnings;
@@ -138,16 +141,19 @@ function tlsWarnings(tls: TlsShape): Warning[] {
   const warn = (key: keyof TlsShape, message: string) =>
     warnings.push({ path: ['tls_server_config', key], message });
   if (tls.min_version === 'TLS10' || tls.min_version === 'TLS11') {
-    warn('min_version', 'versions older than TLS12 are not served: clients that know no other are refused');
+    warn('min_version', 'versions older than TLS12 are not supported: clients that need them are rejected');
   }
   if (tls.client_auth_type === 'RequireAnyClientCert' || tls.client_auth_type === 'RequireClientCert') {
     warn(
       'client_auth_type',
-      'anybody can make a certificate that this accepts; RequireAndVerifyClientCert checks it',
+      'accepts any certificate, including self-signed ones; to verify certificates, use RequireAndVerifyClientCert',
     );
   }
   if (tls.client_auth_type === 'RequestClientCert') {
-    warn('client_auth_type', 'this keeps nobody out; RequireAndVerifyClientCert does');
+    warn(
+      'client_auth_type',
+      'accepts clients without a certificate; to require one, use RequireAndVerifyClientCert',
+    );
   }
   return warnings;
 }
@@ -157,6 +163,6 @@ function costWarnings(users: WebConfigShape['basic_auth_users']): Warning[] {
     .filter(([, hash]) => bcryptCost(hash) > HIGH_COST)
     .map(([name, hash]) => ({
       path: ['basic_auth_users', name],
-      message: `a hash of cost ${bcryptCost(hash)} takes many seconds to check at the first request; 10 to 12 is usual`,
+      message: `a bcrypt cost of ${bcryptCost(hash)} makes the first request take many seconds; 10 to 12 is usual`,
     }));
 }

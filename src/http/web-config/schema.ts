@@ -73,10 +73,10 @@ export const webConfigSchema = section('a map with tls_server_config, basic_auth
     .record(
       z.string(),
       scalar({
-        expected: 'the bcrypt hash of a password, such as `htpasswd -nBC 10 ""` prints behind the colon',
+        expected: 'the bcrypt hash of a password, such as `htpasswd -nBC 10 ""` prints after the colon',
         read: (text) => (BCRYPT_HASH.test(text) ? text : undefined),
       }),
-      { error: 'expected a map of user names and bcrypt hashes' },
+      { error: 'expected a map of usernames and bcrypt hashes' },
     )
     .prefault({}),
   rate_limit: rateLimit.prefault({}),

@@ -87,16 +87,16 @@ export class WatchedWebConfig implements WebSettingsSource {
       : formatIssues(loaded.issues);
     if (complaint !== undefined) {
       if (complaint !== this.#complaint) {
-        log.error({ file }, `the changed web configuration is not used, the one before stays: ${complaint}`);
+        log.error({ file }, `web configuration reload failed: ${complaint}; keeping the previous one`);
       }
       this.#complaint = complaint;
       return;
     }
-    if (this.#complaint !== '') log.info({ file }, 'the web configuration is in order again');
+    if (this.#complaint !== '') log.info({ file }, 'web configuration valid again');
     this.#complaint = '';
     if (!loaded.ok || isSame(loaded.settings, this.#current)) return;
     this.#current = loaded.settings;
-    log.info({ file }, 'the changed web configuration is in use');
+    log.info({ file }, 'web configuration reloaded');
     for (const warning of loaded.warnings) log.warn({}, formatIssues([warning]));
     for (const listener of this.#listeners) listener();
   }
@@ -106,13 +106,13 @@ export class WatchedWebConfig implements WebSettingsSource {
 function lastingProblem(before: WebSettings, after: WebSettings): string | undefined {
   if ((before.tls === undefined) !== (after.tls === undefined)) {
     // This includes a file that has just been emptied: an accident must not turn off TLS.
-    return `turning TLS ${after.tls === undefined ? 'off' : 'on'} needs a restart`;
+    return `${after.tls === undefined ? 'disabling' : 'enabling'} TLS requires a restart`;
   }
   if ((before.tls?.clients.asked === 'no') !== (after.tls?.clients.asked === 'no')) {
-    return 'asking clients for certificates, or no longer, needs a restart';
+    return 'enabling or disabling client certificates requires a restart';
   }
   if (before.users.size > 0 && after.users.size === 0) {
-    return 'letting in everybody, without basic_auth_users, needs a restart';
+    return 'disabling authentication (no basic_auth_users) requires a restart';
   }
   return undefined;
 }

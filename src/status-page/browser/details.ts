@@ -83,7 +83,7 @@ export class Details {
     const text = JSON.stringify(changes);
     if (text !== this.#changesText) {
       this.#changesText = text;
-      setText(this.#noChanges, changes.length === 0 ? 'None seen.' : '');
+      setText(this.#noChanges, changes.length === 0 ? 'None yet.' : '');
       this.#changes.hidden = changes.length === 0;
       this.#changeItems = changes.toReversed().map((change) => new ChangeItem(change));
       this.#changes.replaceChildren(...this.#changeItems.map((item) => item.element));
@@ -167,24 +167,24 @@ function factsOf(fleet: LiveFleet, server: number, stops: string): readonly Fact
   const starts = fleet.value('starts', server);
   return [
     { term: 'Panel', text: panel[server] ?? '' },
-    { term: 'Id', text: uuid[server] || id[server] || '' },
+    { term: 'ID', text: uuid[server] || id[server] || '' },
     { term: 'Node', text: fleet.node[server] ?? '' },
     { term: 'Egg', text: egg[server] ?? '' },
     { term: 'Labels', text: labels[server] ?? '' },
     { term: 'Expected', text: expectation(fleet.value('expected', server)) },
     { term: 'Observed', text: conditionTitle(fleet.condition(server)), ...past('sampled') },
-    { term: 'Up for', at: started, time: started === undefined ? '' : span(fleet.time - started) },
+    { term: 'Uptime', at: started, time: started === undefined ? '' : span(fleet.time - started) },
     { term: 'Players', text: playerWords(fleet.value('players', server), fleet.value('playersMax', server)) },
     { term: 'Last stop', text: fleet.lastStopWords(server), ...past('stopped') },
-    { term: 'Starts seen', text: starts > 0 ? String(starts) : '' },
-    { term: 'Stops seen', text: stops },
+    { term: 'Starts', text: starts > 0 ? String(starts) : '' },
+    { term: 'Stops', text: stops },
     { term: 'Backups', text: backupWords(fleet, server), ...past('backedUp') },
     { term: 'Backup failed', ...past('backupFailed') },
   ];
 }
 
 function expectation(expected: number): string {
-  if (expected < 0) return 'not known';
+  if (expected < 0) return 'unknown';
   return expected === 1 ? 'running' : 'any state';
 }
 

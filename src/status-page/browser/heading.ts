@@ -5,7 +5,7 @@ import type { Sorting, SortKey } from './order.ts';
 export const COLUMNS = [
   ['name', 'Server'],
   ['state', 'State'],
-  ['trouble', 'Trouble'],
+  ['trouble', 'Problem'],
   ['cpu', 'CPU'],
   ['memory', 'Memory'],
   ['disk', 'Disk'],
@@ -99,6 +99,6 @@ export class Heading {
     }
     this.turn.hidden = sorting === undefined;
     this.turn.textContent = way === 'ascending' ? '↑' : '↓';
-    this.turn.ariaLabel = `Sorted ${way}: reverse`;
+    this.turn.ariaLabel = `Sorted ${way}; reverse the order`;
   }
 }

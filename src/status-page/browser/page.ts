@@ -85,7 +85,7 @@ export class Page {
   }
 
   lost(): void {
-    this.#showLink('lost', 'connection lost, trying again');
+    this.#showLink('lost', 'connection lost, reconnecting');
   }
 
   #build(): void {
@@ -225,7 +225,7 @@ export class Page {
 }
 
 function nothingWords(all: number, shown: number): string {
-  if (all === 0) return 'No servers yet. Name them under servers in the configuration, or turn on discover.';
+  if (all === 0) return 'No servers yet. Add them to servers in the configuration, or enable discover.';
   return shown === 0 ? 'No server matches.' : '';
 }
 

@@ -1,5 +1,5 @@
 import type { ExplainedProblem, PanelStatus } from '../data/protocol.ts';
-import { problemText, span } from '../data/words.ts';
+import { nodeDownText, problemText, span } from '../data/words.ts';
 import { element, setText } from './dom.ts';
 import type { Filter } from './view.ts';
 
@@ -126,22 +126,19 @@ function facts(panel: PanelStatus): HTMLElement {
     list.append(element('div', '', element('dt', '', term), value));
   };
   fact('API calls a minute', `${panel.usedLastMinute} of ${panel.limitPerMinute}`);
-  fact('waiting', String(panel.queueLength));
-  fact('answered 429', String(panel.rateLimited), panel.rateLimited > 0);
-  if (panel.paused) fact('paused', 'the panel says that its limit is exceeded', true);
+  fact('queued', String(panel.queueLength));
+  fact('429 answers', String(panel.rateLimited), panel.rateLimited > 0);
+  if (panel.paused) fact('paused', 'rate limit exceeded', true);
   return list;
 }
 
 /** The panel's problems, and the nodes whose servers can't be observed. */
 function problemLines({ problems, nodesDown }: PanelStatus): readonly HTMLElement[] {
-  const ofNodes = nodesDown.map(({ node, problem }) =>
-    problemLine(problem, `node ${node} is down${problem === undefined ? '' : ': '}`),
-  );
-  return [...problems.map((problem) => problemLine(problem)), ...ofNodes];
+  const ofNodes = nodesDown.map(({ node, problem }) => problemLine(nodeDownText(node, problem), problem));
+  return [...problems.map((problem) => problemLine(problemText(problem), problem)), ...ofNodes];
 }
 
-function problemLine(problem: ExplainedProblem | undefined, subject = ''): HTMLElement {
-  const text = problem === undefined ? subject : `${subject}${problemText(problem)}`;
+function problemLine(text: string, problem: ExplainedProblem | undefined): HTMLElement {
   const line = element('p', 'problem', element('bdi', '', text));
   if (problem !== undefined) line.dataset['severity'] = problem.severity;
   return line;
@@ -169,5 +166,5 @@ function planWords(panel: PanelStatus): string {
   if (panel.polls > 0) parts.push(`${panel.polls} polled every ${span(panel.pollIntervalSeconds)}`);
   const plan = `Plan: ${parts.join(', ') || 'no servers'}; ${panel.callsPerMinute} calls a minute.`;
   const isShort = panel.wantedCallsPerMinute > panel.limitPerMinute;
-  return isShort ? `${plan} Streaming all would take ${panel.wantedCallsPerMinute}.` : plan;
+  return isShort ? `${plan} Streaming all servers would need ${panel.wantedCallsPerMinute}.` : plan;
 }

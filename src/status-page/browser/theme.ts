@@ -14,7 +14,7 @@ export function themeButton(onChange: () => void): HTMLButtonElement {
     if (theme === 'auto') delete document.documentElement.dataset['theme'];
     else document.documentElement.dataset['theme'] = theme;
     button.textContent = theme === 'auto' ? 'auto theme' : theme;
-    button.title = 'Change between light, dark, and what the system prefers';
+    button.title = 'Switch between light, dark and system colors';
   };
   button.addEventListener('click', () => {
     theme = THEMES[(THEMES.indexOf(theme) + 1) % THEMES.length] ?? 'auto';

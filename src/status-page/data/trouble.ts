@@ -1,5 +1,4 @@
 import type { Severity } from '../../diagnosis/causes.ts';
-import type { CauseCode } from '../../domain/problem.ts';
 import type { LastStop, StopReason } from '../../domain/reading.ts';
 import { type Attention, isCrash } from './attention.ts';
 import type { ExplainedProblem } from './protocol.ts';
@@ -50,18 +49,10 @@ export function stopWords({ reason, exitCode }: Omit<LastStop, 'at'>): string {
 /** The number of characters that fit into two lines of a table cell. */
 const LONGEST_ACTION = 90;
 
-/** Actions for causes whose remedy doesn't begin with what to do. */
-const ACTIONS: Partial<Readonly<Record<CauseCode, string>>> = {
-  unauthorized: "Give the key's account the websocket.connect permission on this server.",
-  forbidden: "Give the key's account the websocket.connect permission on this server.",
-  no_console_permission: "Give the key's account the websocket.connect permission on this server.",
-  node_token_mismatch: "Copy the node's configuration from the panel to the node, and restart the daemon.",
-};
-
 /** What to do about a problem in a few words: as much of its remedy as fits; the open row shows the rest. */
-export function actionOf({ cause, remedy }: Pick<ExplainedProblem, 'cause' | 'remedy'>): string {
+export function actionOf({ remedy }: Pick<ExplainedProblem, 'remedy'>): string {
   if (remedy.length <= LONGEST_ACTION) return remedy;
-  const clause = ACTIONS[cause] ?? `${remedy.split(/[.:;] /, 1).join('')}.`;
+  const clause = `${remedy.split(/[.:;] /, 1).join('')}.`;
   if (clause.length <= LONGEST_ACTION) return clause;
   const end = Math.max(
     ...[', or ', ', and ', ', '].map((joint) => clause.lastIndexOf(joint, LONGEST_ACTION - 1)),
@@ -95,18 +86,21 @@ const WORDS: Readonly<Record<Attention, (facts: TroubleFacts) => Trouble>> = {
   off: ({ expected }) =>
     expected === true
       ? error(
-          'off, though expected to run',
-          'See why in its console, then start it; or set expect: any if it may be off.',
+          'off, but expected to run',
+          'Check its console, then start it; or set expect: any if it may be off.',
         )
-      : error('stopped, reason unknown', 'Start it if it should run; or set expect: any if it may be off.'),
+      : error(
+          'stopped, reason unknown',
+          'Start it if it should be running, or set expect: any if it may be off.',
+        ),
   no_data: () => error('no data', 'Check the server and its node in the panel.'),
   not_answering: ({ problem }) =>
-    warning("running, but doesn't answer", problem === undefined ? '' : actionOf(problem)),
-  cpu_saturated: () => warning('CPU at its limit', 'Raise its CPU limit, or find out what uses so much.'),
+    warning('running, but not answering queries', problem === undefined ? '' : actionOf(problem)),
+  cpu_saturated: () => warning('CPU at its limit', 'Raise its CPU limit, or reduce its load.'),
   disk_nearly_full: ({ diskPercent }) =>
     warning(
       diskPercent === undefined ? 'disk nearly full' : `disk ${diskPercent} % full`,
-      'Delete files or raise its disk limit: a node stops servers that exceed it.',
+      'Delete files or raise its disk limit. Nodes stop servers that exceed it.',
     ),
 };
 
@@ -129,9 +123,9 @@ function gaveUpTitle({ lastStop }: TroubleFacts): string {
 }
 
 function remedyOf({ lastStop }: TroubleFacts): string {
-  if (lastStop?.reason === 'out_of_memory') return 'Raise its memory limit, or lower what it uses.';
+  if (lastStop?.reason === 'out_of_memory') return 'Raise its memory limit, or reduce its memory use.';
   if (lastStop?.reason === 'disk_full') return 'Delete files, or raise its disk limit.';
-  return 'See the cause in its console.';
+  return 'Check its console for the cause.';
 }
 
 function error(title: string, action: string): Trouble {

@@ -74,8 +74,15 @@ export function conditionTitle(condition: string): string {
 
 /** A problem in one text: its title, what was observed, and what to do. */
 export function problemText({ title, detail, remedy }: Omit<ExplainedProblem, 'cause' | 'severity'>): string {
-  const what = detail === '' ? title : `${title}: ${detail}`;
-  return remedy === '' ? what : `${what}. ${remedy}`;
+  const isTitled = detail.startsWith(title);
+  const what = isTitled ? detail : [title, detail].filter(Boolean).join(': ');
+  return remedy === '' ? what : `${what.replace(/\.$/, '')}. ${remedy}`;
+}
+
+/** A node whose servers can't be observed, with its problem if they have the same one. */
+export function nodeDownText(node: string, problem: ExplainedProblem | undefined): string {
+  if (problem === undefined) return `node ${node} is down`;
+  return `node ${node} is down: ${problemText({ ...problem, title: problem.title.replace(/^node /, '') })}`;
 }
 
 /**

@@ -44,7 +44,7 @@ const node: FaultRow = {
   during: POLLED,
   reconnects: 'connect_failed',
   cause: 'node_proxy',
-  log: /the proxy \S+ refuses to connect to 127\.0\.0\.1:\d+ \(403\)/,
+  log: /the proxy \S+ rejected the connection to 127\.0\.0\.1:\d+ \(403\)/,
   lift: letThrough,
   recoveryMs: AT_ONCE_MS,
 };
@@ -72,7 +72,7 @@ const localAddress: FaultRow = {
   },
   during: POLLED,
   cause: 'socket_address_local',
-  log: /a loopback or link-local address, from a panel that is not there itself/,
+  log: /a loopback or link-local address, but the panel is on another machine/,
   lift: (scene) => advertise(scene, STRUCK, 'node.faults.test'),
   recoveryMs: SLOW_MS,
 };

@@ -116,7 +116,7 @@ const OTHERS: readonly {
   {
     what: 'a page in place of JSON',
     fault: { kind: 'garbage', body: '<!doctype html><title>Panel</title>' },
-    log: /it is a page and not JSON: \\"Panel/,
+    log: /the body is a page, not JSON: \\"Panel/,
     cause: 'login_page',
   },
   { what: 'JSON that breaks off', fault: { kind: 'garbage' }, log: /it is not JSON/, cause: 'bad_answer' },

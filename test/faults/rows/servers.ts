@@ -46,7 +46,7 @@ const states: readonly FaultRow[] = [
     during: blocked('not_found'),
     reconnects: 'closed',
     cause: 'not_found',
-    log: /is blocked: not_found/,
+    log: /is blocked \(not_found\)/,
     lift: ({ panel }) => {
       panel.addServer({ name: STRUCK, uuid: STRUCK_UUID, profile: 'steady' });
     },

@@ -82,7 +82,7 @@ const handshakes: readonly FaultRow[] = [
     ...lastingFault({ kind: 'ignore-auth' }),
     reconnects: 'auth_timeout',
     cause: 'auth_unanswered',
-    log: /the node didn't answer the token in time/,
+    log: /the node didn't acknowledge the token in time/,
     recoveryMs: AUTH_TIMEOUT_MS + AT_ONCE_MS,
   },
   {
@@ -263,7 +263,7 @@ const closes = [1000, 1001, 1009, 1011].map(
     during: POLLED,
     reconnects: 'closed',
     cause: 'closed',
-    log: new RegExp(`the socket was closed \\(${code}\\)`),
+    log: new RegExp(`socket closed \\(code ${code}\\)`),
     lift: ({ panel }) => panel.clearFaults(),
     recoveryMs: AT_ONCE_MS,
   }),

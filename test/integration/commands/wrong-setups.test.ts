@@ -129,7 +129,7 @@ const SETUPS: readonly WrongSetup[] = [
         detail:
           'This IP address (203.0.113.7) does not have permission to access the API using these credentials.',
       }),
-    fix: /Add that address to the key's allowed addresses \(it is in the answer\)\./,
+    fix: /Add the address in the panel's message to the key's allowed addresses\./,
   },
   {
     name: 'wrong-url-path',
@@ -137,7 +137,7 @@ const SETUPS: readonly WrongSetup[] = [
       const { url, key } = of(await simulated());
       return { url: `${url}/panel`, key };
     },
-    fix: /Correct url: it is the panel's base address, without \/api or another path\./,
+    fix: /Set url to the panel's base address, without \/api or another path\./,
   },
   {
     name: 'address-of-a-page',
@@ -157,37 +157,37 @@ const SETUPS: readonly WrongSetup[] = [
   {
     name: 'challenge-page',
     arrange: () => refusing({ status: 403, body: page('Just a moment...'), headers: HTML }),
-    fix: /Exempt this machine's address, or \/api\/client\/\*, from the firewall's check\./,
+    fix: /Exempt this machine's address, or \/api\/client\/\*, from the check\./,
   },
   {
     name: 'login-page',
     arrange: () => refusing({ status: 200, body: page('Sign in'), headers: HTML }),
-    fix: /Let requests to \/api\/client pass without the login\./,
+    fix: /Exempt \/api\/client from the login\./,
   },
   {
     name: 'no-console-permission',
     arrange: () => refusing({ status: 403, endpoint: 'websocket' }),
-    fix: /Let the key's account open the server's console \(websocket\.connect\)\./,
+    fix: /Grant the key's account the websocket\.connect permission on the server\./,
   },
   {
     name: 'expired-node-certificate',
     arrange: expiredNode,
-    fix: /Renew the node's certificate, and restart the daemon\./,
+    fix: /Renew the node's certificate and restart the daemon\./,
   },
   {
     name: 'blocked-node-port',
     arrange: blockedNode,
-    fix: /Open the node's port to this machine in the firewall\./,
+    fix: /Open the node's port to this machine in the firewall, and check the daemon\./,
   },
   {
     name: 'wrong-origin',
     arrange: async () => of(await simulated({ expectedOrigin: 'https://games.example.com' })),
-    fix: /Set origin for this panel to APP_URL in its \.env, without a trailing slash\./,
+    fix: /Set origin to APP_URL from the panel's \.env, without a trailing slash\./,
   },
   {
     name: 'clock-off-by-ten-minutes',
     arrange: async () => of(await simulated({ clock: new FastClock() })),
-    fix: /Turn on time synchronization \(NTP\) on this machine and on the panel\./,
+    fix: /Enable time synchronization \(NTP\) on this machine and on the panel\./,
   },
   {
     name: 'listing-refused',
@@ -195,7 +195,7 @@ const SETUPS: readonly WrongSetup[] = [
       ...(await refusing({ status: 403, endpoint: 'listing' })),
       lines: ['discover: true'],
     }),
-    fix: /Name the servers under servers, in place of discover\./,
+    fix: /Configure the servers under servers instead of discover\./,
   },
 ];
 

@@ -139,7 +139,7 @@ describe('a console', () => {
     opened.type('list');
     await opened.shows('> list');
     stage.panel.sockets({ kind: 'drop' });
-    await opened.shows('not connected, retrying: the socket was closed (1006)');
+    await opened.shows('not connected, retrying: socket closed (code 1006)');
     await opened.shows('"list" may not have taken effect: the connection was lost');
     await opened.shows('reconnected');
     opened.type('save-all');
@@ -196,7 +196,7 @@ describe('a console', () => {
     await opened.shows('reconnected');
     opened.type('list');
     await opened.shows('> list');
-    expect(opened.notes).toContain('not connected, retrying: the socket was closed (1006)');
+    expect(opened.notes).toContain('not connected, retrying: socket closed (code 1006)');
   });
 
   it('reports a command that was refused because the token had expired', async () => {
@@ -229,7 +229,7 @@ describe('a console', () => {
     stage.panel.sockets({ kind: 'close', code: 4409, reason: 'server is suspended' });
     expect(await suspended.outcome).toEqual({
       code: 1,
-      error: `survival: the socket was closed (4409): "server is suspended": ${CAUSES.suspended.remedy}`,
+      error: `survival: socket closed (code 4409): "server is suspended": ${CAUSES.suspended.remedy}`,
     });
     const deleted = stage.open({ readsInput: true });
     await deleted.shows('survival is running');
@@ -418,7 +418,7 @@ describe("a console that can't be opened", () => {
       'has a rejected Origin',
       () => undefined,
       ['origin: https://wrong.example.com'],
-      /^survival: the node rejected the socket upgrade \(403\): Origin https:\/\/wrong\.example\.com sent: /,
+      /^survival: the node rejected the socket upgrade \(403\); Origin sent: https:\/\/wrong\.example\.com: /,
       'origin',
     ],
     [
@@ -439,7 +439,7 @@ describe("a console that can't be opened", () => {
       'has a node that rejects the token',
       () => stage.panel.failSockets({ kind: 'ignore-auth' }),
       [],
-      /^survival: the node didn't answer the token in time: /,
+      /^survival: the node didn't acknowledge the token in time: /,
       'auth_unanswered',
     ],
   ])('ends with an error and what to do if it %s', async (_why, bring, settings, words, cause) => {

@@ -58,7 +58,7 @@ describe('the socket address from a panel on another machine', () => {
     ['socket_address_insecure', 'ws://203.0.113.7:1/ws', /plain ws is not allowed/],
     ['socket_address_local', 'wss://127.0.0.1:1/ws', /a loopback or link-local address/],
     ['socket_address_local', 'wss://localhost:1/ws', /a loopback or link-local address/],
-    ['socket_address_local', 'wss://node.test:1/ws', /leads to 127\.0\.0\.1/],
+    ['socket_address_local', 'wss://node.test:1/ws', /resolves to 127\.0\.0\.1/],
     ['socket_address', 'https://node.test/ws', /expected the scheme wss/],
   ])('%s: %s', async (cause, socket, says) => {
     const panel = await panelWith({ name: 'survival', socket });

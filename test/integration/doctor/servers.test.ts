@@ -231,7 +231,7 @@ const upgrades: readonly Row[] = [
     what: 'the panel calls itself by another name',
     step: 'upgrade',
     options: { expectedOrigin: 'https://games.example.com' },
-    says: /\(403\): Origin http:\/\/127\.0\.0\.1:\d+ sent/,
+    says: /\(403\); Origin sent: http:\/\/127\.0\.0\.1:\d+/,
     steps: 'oof--o',
   },
   ...(
@@ -279,7 +279,7 @@ const sockets: readonly Row[] = [
     step: 'auth',
     settings: ['auth_timeout: 300ms'],
     arrange: (panel) => panel.failSockets({ kind: 'ignore-auth' }),
-    says: /didn't answer the token in time/,
+    says: /didn't acknowledge the token in time/,
     steps: 'ooof-o',
   },
   ...[

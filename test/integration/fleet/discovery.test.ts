@@ -225,7 +225,7 @@ describe('discovery', () => {
     await exporter.until('gameserver_collection_streaming', { server: 'survival' }, 1);
   });
 
-  it('observes one of two servers with the same identifier, and names the other', async () => {
+  it('observes one of two duplicate server identifiers, and names the other', async () => {
     const second = SURVIVAL.replace(/1$/, '2');
     const panel = await panelWith({
       servers: [

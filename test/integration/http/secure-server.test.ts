@@ -239,7 +239,7 @@ describe('passwords', () => {
   test('are never logged', async () => {
     const { url, logger } = await serve(settings);
     await get(url, { headers: basic('alice-typed-here', 'wrong-secret') });
-    expect(logger.lines).toMatchObject([{ level: 'debug', message: 'wrong user or password' }]);
+    expect(logger.lines).toMatchObject([{ level: 'debug', message: 'wrong username or password' }]);
     expect(JSON.stringify(logger.lines)).not.toMatch(/alice|secret/);
   });
 

@@ -158,7 +158,7 @@ describe('/metrics', () => {
     const scrape = () => Promise.reject(new Error('inner detail'));
     const at = await serve({ scrape });
     const { status, headers, body } = await ask(at, '/metrics');
-    expect([status, body.toString()]).toEqual([500, 'Internal error; the log has the cause.\n']);
+    expect([status, body.toString()]).toEqual([500, 'Internal error: see the log.\n']);
     expect(headers['content-type']).not.toContain('0.0.4');
     expect(at.logger.lines).toMatchObject([{ level: 'error', message: 'request failed' }]);
   });
@@ -253,7 +253,7 @@ test.each(['/nowhere', '/metrics/', '/-/reload/', '/metrics/../etc/passwd', '//m
     expect(status).toBe(404);
     expect(headers['content-type']).toBe('text/plain; charset=UTF-8');
     expect(body.toString()).toBe(
-      'Not found. There is: / /metrics /-/healthy /-/ready /api/v1/servers /api/v1/sd /api/v1/history /api/v1/stream /-/reload\n',
+      'Not found. Available paths: / /metrics /-/healthy /-/ready /api/v1/servers /api/v1/sd /api/v1/history /api/v1/stream /-/reload\n',
     );
   },
 );
@@ -263,7 +263,7 @@ test.each(['POST', 'PUT', 'DELETE', 'PATCH', 'OPTIONS'])(
   async (method) => {
     const { status, headers, body } = await ask(await serve(), '/metrics', { method });
     expect([status, headers['allow']]).toEqual([405, 'GET, HEAD']);
-    expect(body.toString()).toBe('Method not allowed: /metrics answers GET and HEAD.\n');
+    expect(body.toString()).toBe('Method not allowed: /metrics accepts GET and HEAD.\n');
   },
 );
 
@@ -301,7 +301,7 @@ describe('start', () => {
     expect(error).toBeInstanceOf(ListenError);
     expect((error as ListenError).message).toBe(
       `cannot listen on 127.0.0.1:${port}: port ${port} is already in use; ` +
-        'stop what listens there, or choose another with --web.listen-address',
+        'stop the program that uses it, or choose another port with --web.listen-address',
     );
   });
 });

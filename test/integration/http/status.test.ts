@@ -182,7 +182,7 @@ describe("the page's files", () => {
 });
 
 it.each(['/api/v1/servers', '/api/v1/sd', '/api/v1/history', '/api/v1/stream'])(
-  '%s answers only GET and HEAD',
+  '%s accepts only GET and HEAD',
   async (path) => {
     const post = await fetch(at(path), { method: 'POST' });
     expect([post.status, post.headers.get('allow')]).toEqual([405, 'GET, HEAD']);

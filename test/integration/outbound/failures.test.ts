@@ -74,17 +74,17 @@ const PROXY_TROUBLES: readonly ProxyTrouble[] = [
     what: 'requires a user name and password',
     arrange: async () => (await stage.proxy({ user })).url,
     words:
-      /the proxy \S+ asks for a user name and password \(407\): give them in SETTING, as http:\/\/user:password@/,
+      /the proxy \S+ requires a username and password \(407\): add them to SETTING, as http:\/\/user:password@/,
   },
   {
     what: 'rejects the user name and password',
     arrange: async () => as(`you:${PASSWORD}`, (await stage.proxy({ user })).url),
-    words: /the proxy \S+ refuses the user name and password \((?:401|407)\): correct them in SETTING/,
+    words: /the proxy \S+ rejected the username and password \((?:401|407)\): correct them in SETTING/,
   },
   {
     what: 'refuses the tunnel',
     arrange: async () => as(`me:${PASSWORD}`, (await stage.proxy({ onlyPort: 443 })).url),
-    words: /the proxy \S+ refuses to connect to \w+\.test:\d+ \(403\): allow it in the proxy, or/,
+    words: /the proxy \S+ rejected the connection to \w+\.test:\d+ \(403\): allow it in the proxy, or/,
   },
   {
     what: 'hangs up',

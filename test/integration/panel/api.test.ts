@@ -227,7 +227,7 @@ describe('an unsuccessful answer', () => {
 
 describe('an unusable successful answer', () => {
   it.each([
-    ['a page', page(200), 'it is a page and not JSON', 'not_json'],
+    ['a page', page(200), 'the body is a page, not JSON', 'not_json'],
     ['text', json(200, undefined), 'it is not JSON', 'not_json'],
     [
       'JSON cut short',

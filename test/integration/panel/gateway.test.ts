@@ -164,7 +164,7 @@ describe('a panel that rejects the key', () => {
       level: 'error',
       fields: { panel: 'main', url: panel.url, cause: 'key_address' },
     });
-    expect(line?.message).toContain(`panel main (${panel.url}): API key limited to other addresses: GET`);
+    expect(line?.message).toContain(`panel main (${panel.url}): API key not allowed from this address: GET`);
     expect(line?.message).toContain('answered 403: "This IP address (203.0.113.7)');
     expect(line?.message).toContain('or create a key without any. Retrying once a minute.');
     expect(JSON.stringify(log.lines)).not.toContain(KEY);
@@ -664,7 +664,7 @@ describe('an account without the console permission', () => {
     expect(gateway.problems).toEqual([]);
     const results = await connectAll();
     expect(results.map(({ status }) => status)).toEqual(times(4, 'fulfilled'));
-    expect(log.lines.at(-1)?.message).toContain('grants consoles again');
+    expect(log.lines.at(-1)?.message).toContain('grants console access again');
   });
 
   it('lets a server that is added later try', async () => {

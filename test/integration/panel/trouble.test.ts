@@ -80,7 +80,8 @@ describe('an outage of the whole panel', () => {
       {
         fault: CHALLENGE,
         cause: 'challenge_page',
-        reason: /firewall or bot check before the panel: .*answered 403: "Attention Required! \| Cloudflare"/,
+        reason:
+          /firewall or bot check in front of the panel: .*answered 403: "Attention Required! \| Cloudflare"/,
         cuts: true,
       },
     ],
@@ -121,7 +122,7 @@ describe('an outage of the whole panel', () => {
       {
         fault: { kind: 'refuse', status: 403, shape: 'errors', detail: IP_LIMIT },
         cause: 'key_address',
-        reason: /API key limited to other addresses: .*"This IP address \(203\.0\.113\.7\) does not have/,
+        reason: /API key not allowed from this address: .*"This IP address \(203\.0\.113\.7\) does not have/,
         cuts: true,
       },
     ],

@@ -132,7 +132,7 @@ describe('a panel that repeats the key and the token, in any form', () => {
   it("doesn't hide each server's problem by that", async () => {
     const text = await shown();
     expect(text).toContain('the key <secret> is not valid');
-    expect(text).toContain('it redirects to http://127.0.0.1:9/<secret>');
+    expect(text).toContain('redirect to http://127.0.0.1:9/<secret>');
     expect(text).toContain('the token <secret> is not valid');
   });
 });

@@ -235,7 +235,7 @@ describe('"daemon error" in answer to the token', () => {
       {
         level: 'warn',
         fields: expect.objectContaining(MISMATCH) as object,
-        message: `server survival is blocked: forbidden: ${MISMATCH.detail}: ${CAUSES.node_token_mismatch.remedy}`,
+        message: `server survival is blocked (forbidden): ${MISMATCH.detail}. ${CAUSES.node_token_mismatch.remedy}`,
       },
     ]);
   });
@@ -325,7 +325,7 @@ describe('a refused upgrade', () => {
       condition: 'polling',
       problem: {
         cause: 'origin',
-        detail: `the node rejected the socket upgrade (403): Origin ${ORIGIN} sent`,
+        detail: `the node rejected the socket upgrade (403); Origin sent: ${ORIGIN}`,
       },
     });
   });
@@ -413,7 +413,7 @@ describe('a server that is suspended according to the listing', () => {
       condition: 'streaming',
       problem: {
         cause: 'suspended',
-        detail: "the panel's listing says: suspended, but its console socket streams",
+        detail: "reported by the panel's listing, but the console socket streams",
       },
     });
     await stage.clock.advance(30_000);
@@ -431,7 +431,7 @@ describe('a server that is suspended according to the listing', () => {
     await stage.until({
       condition: 'blocked',
       blocked: 'suspended',
-      problem: { cause: 'suspended', detail: "the panel's listing says: suspended" },
+      problem: { cause: 'suspended', detail: "reported by the panel's listing" },
     });
     await stage.clock.advance(3 * SLOW_RETRY_MS);
     expect({ tokens: stage.tokens, polls: stage.polls }).toEqual({ tokens: 1, polls: 0 });

@@ -247,7 +247,7 @@ describe('a failed handshake', () => {
       fields: expect.objectContaining({
         server: 'survival',
         cause: 'origin',
-        detail: `the node rejected the socket upgrade (403): Origin ${panel.url} sent`,
+        detail: `the node rejected the socket upgrade (403); Origin sent: ${panel.url}`,
       }) as object,
       message: expect.stringContaining(CAUSES.origin.remedy) as string,
     });

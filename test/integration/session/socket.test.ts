@@ -297,7 +297,7 @@ describe('the upgrade', () => {
     connect(`ws://localhost:${port}/ws`, { lookup: guardedLookup });
     expect(await onlyReport()).toMatchObject({
       type: 'refused',
-      error: { message: /leads to (?:127|::1)/, code: 'ERR_SOCKET_ADDRESS' },
+      error: { message: /resolves to (?:127|::1)/, code: 'ERR_SOCKET_ADDRESS' },
     });
     expect(upgrades).toHaveLength(0);
     connect(`ws://localhost:${port}/ws`);

@@ -181,7 +181,7 @@ describe('a refusal for one server', () => {
         }),
       ]),
     );
-    expect(logged('server survival is blocked: suspended')).toMatchObject([
+    expect(logged('server survival is blocked')).toMatchObject([
       { level: 'info', fields: { cause: 'suspended' } },
     ]);
   });

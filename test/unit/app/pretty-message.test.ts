@@ -10,8 +10,8 @@ describe('a pretty line', () => {
       'serving metrics on http://localhost:10317/metrics',
     ],
     [
-      { msg: 'server survival lost its socket', panel: 'main', server: 'survival', cause: 'closed' },
-      'server survival lost its socket panel=main cause=closed',
+      { msg: 'server survival: socket closed', panel: 'main', server: 'survival', cause: 'closed' },
+      'server survival: socket closed panel=main cause=closed',
     ],
     [
       { msg: 'panel main (https://panel.example.com): panel down', panel: 'main', cause: 'panel_down' },

@@ -45,15 +45,15 @@ No problems: 1 panel, 2 servers (7 calls in 3 s).
   it('begins with the problems, failures first: what to do, where, and what was seen', () => {
     const text = renderReport(TROUBLED, plain);
     expect(text).toMatch(
-      /^1\. Set origin for this panel to APP_URL in its \.env, without a trailing slash\.\n {3}Nodes/,
+      /^1\. Set origin to APP_URL from the panel's \.env, without a trailing slash\.\n {3}The node/,
     );
     expect(text).toContain(`
    Where:         panel main, server creative: upgrade failed
    Observed:      creative has trouble
-   Likely cause:  The Origin header is not the panel's own address as its nodes
-                  know it.
+   Likely cause:  The Origin header doesn't match the panel's address as the
+                  node knows it.
 
-2. Set requests_per_minute if the panel allows more.
+2. Set requests_per_minute if the panel allows more than 60 calls a minute.
    Where:         panel main: limit warning
    Observed:      the limit is odd
 `);
@@ -97,7 +97,7 @@ No problems: 1 panel, 2 servers (7 calls in 3 s).
 1. Correct url, or fix DNS on this machine.
    Where:         panel main: reach failed
    Observed:      resolving panel.example.com failed
-   Likely cause:  The name in url is misspelled, or this machine's name server
+   Likely cause:  The host in url is misspelled, or this machine's DNS server
                   doesn't know it.
 
 panel main: https://panel.example.com
@@ -115,7 +115,7 @@ Problems found: 1 of 1 panel failed, 150 servers not tested (7 calls in 3 s).
     const other = serverReport('b', 'credentials', 'no_console_permission');
     const report = doctorReport(panelReport([one, other]), { ...panelReport([one]), name: 'second' });
     const text = renderReport(report, plain);
-    expect(text.match(/Let the key's account open the server's console/g)).toHaveLength(1);
+    expect(text.match(/Grant the key's account the websocket/g)).toHaveLength(1);
     expect(text.match(/^ {3}Where: /gm)).toHaveLength(3);
     expect(text.match(/^ {3}Likely cause: /gm)).toHaveLength(2);
     expect(text).not.toContain('\n2. ');

@@ -244,12 +244,12 @@ describe('more servers than max_servers', () => {
     expect(discovery.problems).toEqual([
       {
         cause: 'listing_too_long',
-        detail: '3 servers left out, max_servers is 2; first: server-3, server-4, server-5',
+        detail: '3 servers left out (max_servers: 2); first: server-3, server-4, server-5',
       },
     ]);
     await clock.advance(30 * MINUTE);
     expect(warnings()).toEqual([
-      expect.stringContaining('panel main: listing too long: 3 servers left out, max_servers is 2'),
+      expect.stringContaining('panel main: listing too long: 3 servers left out (max_servers: 2)'),
     ]);
   });
 
@@ -264,7 +264,7 @@ describe('more servers than max_servers', () => {
     expect(names()).toEqual(['server-1', 'server-9']);
     expect(discovery.reading?.leftOut).toBe(0);
     expect(discovery.problems).toEqual([]);
-    expect(log.lines.at(-1)?.message).toBe('panel main: no servers of the listing are left out any longer');
+    expect(log.lines.at(-1)?.message).toBe('panel main: no servers are left out any more');
   });
 
   it('are added immediately when the setting is raised, and removed when it is lowered', async () => {
@@ -309,7 +309,7 @@ describe('more servers than max_servers', () => {
     expect(discovery.problems).toEqual([
       {
         cause: 'listing_too_long',
-        detail: '99900 entries left out, on pages with more than the 100 asked for',
+        detail: '99900 entries left out on pages with more than the requested 100',
       },
     ]);
     await clock.advance(30 * MINUTE);
@@ -317,7 +317,7 @@ describe('more servers than max_servers', () => {
   });
 });
 
-describe('servers with the same identifier', () => {
+describe('duplicate server identifiers', () => {
   const twin = (n: number, name: string, end: string) =>
     listed(n, { name, uuid: `${uuidOf(n).slice(0, -1)}${end}` });
   const warned = () => log.lines.filter(({ level }) => level === 'warn').map(({ message }) => message);
@@ -327,10 +327,10 @@ describe('servers with the same identifier', () => {
     await start();
     expect(names()).toEqual(['first', 'server-2']);
     expect(discovery.reading).toMatchObject({ servers: 2, ambiguous: 1 });
-    const detail = `1 server not observed, whose UUID begins with the same 8 characters as another one's; first: second (${uuidOf(1).slice(0, -1)}b)`;
+    const detail = `1 server not observed, because another UUID begins with the same 8 characters; first: second (${uuidOf(1).slice(0, -1)}b)`;
     expect(discovery.problems).toEqual([{ cause: 'same_identifier', detail }]);
     await clock.advance(30 * MINUTE);
-    expect(warned()).toEqual([expect.stringContaining(`servers with the same identifier: ${detail}`)]);
+    expect(warned()).toEqual([expect.stringContaining(`duplicate server identifiers: ${detail}`)]);
   });
 
   it('take the place of one that is removed, while an observed one keeps its place', async () => {
@@ -345,7 +345,7 @@ describe('servers with the same identifier', () => {
     expect(names()).toEqual(['first']);
     expect(discovery.problems).toEqual([]);
     expect(log.lines.map(({ message }) => message)).toContain(
-      'panel main: no two servers have the same identifier',
+      'panel main: no duplicate server identifiers any more',
     );
   });
 
@@ -374,7 +374,7 @@ describe('a listing that only adds data to configured servers', () => {
     expect(found.at(-1)?.[1]).toEqual(configured[1]);
     expect(of('warn')).toEqual([]);
     expect(of('info')).toEqual([
-      "panel main: 1 of 2 servers are not in the listing of the key's account: their limits come from the configuration alone; first: unlisted",
+      "panel main: 1 of 2 servers are missing from the listing of the key's account, so only their configured limits are known; first: unlisted",
     ]);
   });
 
@@ -386,14 +386,14 @@ describe('a listing that only adds data to configured servers', () => {
       await clock.advance(30 * MINUTE);
       expect(asked).toHaveLength(7);
       expect(of('warn')).toEqual([
-        `panel main: the listing is refused: going without node, egg and limits, unless servers have limits of their own; limits_from_listing: false ends the attempts; last: GET /api/client answered ${status}`,
+        `panel main: listing rejected: continuing without node, egg and limits, except for configured limits; set limits_from_listing: false to stop retrying; last error: GET /api/client answered ${status}`,
       ]);
       expect(discovery.targets).toEqual(configured);
       expect(discovery.problems).toEqual([]);
       pages = [[listed(1, { limits: { cpuCores: 2 } })]];
       await clock.advance(5 * MINUTE);
       expect(discovery.targets[0]?.limits).toEqual({ cpuCores: 2 });
-      expect(of('info')).toContain('panel main: the listing can be read again');
+      expect(of('info')).toContain('panel main: listing available again');
     },
   );
 

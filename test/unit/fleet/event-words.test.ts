@@ -67,7 +67,7 @@ describe('a summary', () => {
     ],
     // Rejections of individual servers are not attributed to their node.
     [
-      '147 servers blocked (server suspended): survival, creative, lobby, …',
+      '147 servers blocked (suspended): survival, creative, lobby, …',
       { event: 'blocked', cause: 'suspended', nodes: FRA },
     ],
     ['147 servers crashed: survival, creative, lobby, …', { event: 'crashed', nodes: FRA }],
@@ -103,7 +103,7 @@ describe('a summary', () => {
       },
       message:
         '12 sockets closed (node fra-1 unreachable); reconnecting: survival, creative, lobby, …; also ' +
-        '7 sockets open: survival, creative, lobby, …; also 2 servers blocked (server suspended): a, b; also 4 other events',
+        '7 sockets open: survival, creative, lobby, …; also 2 servers blocked (suspended): a, b; also 4 other events',
     });
   });
 

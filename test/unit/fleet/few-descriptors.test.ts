@@ -30,7 +30,7 @@ describe('a fleet with more servers than the process can open sockets', () => {
     const [problem] = fleet.reading().problems;
     expect(problem?.cause).toBe('descriptors');
     expect(problem?.detail).toMatch(
-      /^the process may open \d+ files, which leaves room for 4 console sockets; 16 servers have none, and can only be polled; allow \d+ open files$/,
+      /^the limit of \d+ open files leaves room for 4 console sockets; 16 servers have none and can only be polled; required limit: \d+$/,
     );
     const warnings = bench.log.lines.filter(({ level }) => level === 'warn');
     expect(warnings.map(({ message }) => message)).toEqual([

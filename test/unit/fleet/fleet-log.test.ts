@@ -14,7 +14,7 @@ beforeEach(() => {
 const messages = () => bench.log.lines.filter(({ level }) => level !== 'debug').map(({ message }) => message);
 
 describe('the plan in the log', () => {
-  const PLAN = /a socket for each that may stream/;
+  const PLAN = /one socket for each that may stream/;
 
   it("is logged when the panel's rate limit is known, and includes the limit", async () => {
     const before = bench.gateway.budget();
@@ -25,7 +25,7 @@ describe('the plan in the log', () => {
     bench.gateway.budget = () => ({ ...before, limitPerMinute: 192, knownLimitPerMinute: 240 });
     bench.gateway.allows(192);
     expect(messages().filter((message) => PLAN.test(message))).toEqual([
-      'panel main: 3 servers, a socket for each that may stream; rate limit 240/min, using at most 192/min',
+      'panel main: 3 servers, one socket for each that may stream; rate limit 240/min, using at most 192/min',
     ]);
     await bench.clock.advance(MINUTE);
     expect(messages().filter((message) => PLAN.test(message))).toHaveLength(1);
@@ -37,7 +37,7 @@ describe('the plan in the log', () => {
     fleet.start();
     await bench.clock.advance(10_000);
     expect(messages()).toContain(
-      'panel main: 1 server, a socket for each that may stream; using at most 60/min',
+      'panel main: 1 server, one socket for each that may stream; using at most 60/min',
     );
     await fleet.stop();
   });
@@ -50,7 +50,7 @@ describe('the plan in the log', () => {
     const changes = () =>
       messages()
         .slice(before)
-        .filter((message) => /allows fewer calls|a socket for each/.test(message));
+        .filter((message) => /budget too small|one socket for each/.test(message));
     bench.gateway.allows(1);
     await bench.clock.advance(MINUTE);
     bench.gateway.allows(60);
@@ -58,9 +58,7 @@ describe('the plan in the log', () => {
     expect(changes()).toEqual([]);
     bench.gateway.allows(1);
     await bench.clock.advance(5 * MINUTE);
-    expect(changes()).toEqual([
-      expect.stringMatching(/^panel main allows fewer calls than its servers need: /),
-    ]);
+    expect(changes()).toEqual([expect.stringMatching(/^panel main: API budget too small: /)]);
     await fleet.stop();
   });
 });

@@ -103,7 +103,7 @@ describe('a fleet in fallback', () => {
 
   it('is logged once, and not for each server', async () => {
     await bench.clock.advance(10 * MINUTE);
-    const plans = bench.log.lines.filter(({ message }) => message.includes('allows fewer calls'));
+    const plans = bench.log.lines.filter(({ message }) => message.includes('budget too small'));
     expect(plans).toHaveLength(1);
     await fleet.stop();
     expect(bench.clock.pending).toBe(0);

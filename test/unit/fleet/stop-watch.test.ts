@@ -75,8 +75,6 @@ describe('a stop', () => {
   it('because of a full disk is logged', () => {
     record.daemonWords({ kind: 'disk full' }, clock.now());
     record.stateHint('offline', clock.now());
-    expect(messages()).toEqual([
-      'warn creative was stopped by its node: it used more disk space than it may',
-    ]);
+    expect(messages()).toEqual(['warn creative was stopped by its node: disk limit exceeded']);
   });
 });

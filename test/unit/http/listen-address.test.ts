@@ -46,13 +46,16 @@ test('the error quotes the text and says what is expected', () => {
 test.each([
   [
     'EADDRINUSE',
-    'cannot listen on :80: port 80 is already in use; stop what listens there, or choose another with --web.listen-address',
+    'cannot listen on :80: port 80 is already in use; stop the program that uses it, or choose another port with --web.listen-address',
   ],
   [
     'EACCES',
-    'cannot listen on :80: no permission to use port 80; choose one above 1023 with --web.listen-address',
+    'cannot listen on :80: no permission to use port 80; choose a port above 1023 with --web.listen-address',
   ],
-  ['EADDRNOTAVAIL', 'cannot listen on :80: this machine has no such address; correct --web.listen-address'],
+  [
+    'EADDRNOTAVAIL',
+    "cannot listen on :80: this machine doesn't have this address; correct --web.listen-address",
+  ],
   ['EWHATEVER', 'cannot listen on :80: odd; see --web.listen-address'],
 ])('%s is explained', (code, message) => {
   const cause = Object.assign(new Error('odd'), { code });

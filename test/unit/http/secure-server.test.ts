@@ -10,11 +10,11 @@ test.each([
   ['optional', true, ['a.example.com'], undefined, false, 'no client certificate'],
   ['required', false, undefined, undefined, false, 'no client certificate'],
   ['required', false, undefined, CERTIFICATE, false, undefined],
-  ['required', true, undefined, CERTIFICATE, false, 'a client certificate that no accepted authority signed'],
+  ['required', true, undefined, CERTIFICATE, false, 'client certificate not signed by an accepted CA'],
   ['required', true, undefined, CERTIFICATE, true, undefined],
   ['required', true, ['10.0.0.1'], CERTIFICATE, true, undefined],
-  ['required', true, ['example.com'], CERTIFICATE, true, 'a client certificate without an allowed name'],
-  ['required', true, ['x'], {}, true, 'a client certificate without an allowed name'],
+  ['required', true, ['example.com'], CERTIFICATE, true, 'client certificate without an allowed name'],
+  ['required', true, ['x'], {}, true, 'client certificate without an allowed name'],
 ] as const)(
   'client certificates %s, verified %j, allowed names %j: certificate %j, authorized %j gives %j',
   (asked, verified, sans, certificate, authorized, problem) => {

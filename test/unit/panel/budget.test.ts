@@ -162,7 +162,7 @@ describe('the order of calls', () => {
     void hold('connect', 'other');
     void hold('connect', 'a');
     await expect(hold('connect', 'a')).rejects.toThrow(
-      'panel main: a connect call for server a waits already',
+      'panel main: a connect call for server a is already waiting',
     );
     void hold('poll', 'a');
     await clock.advance(2_000);

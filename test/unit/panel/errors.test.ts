@@ -93,13 +93,13 @@ describe('refusalError', () => {
     [refuse(403, envelope('No.'), { apiKey: 'ptla_abc' }), '"No."', /Create a client API key/],
     [refuse(403, envelope('No.')), '"No."', /websocket\.connect permission/],
     [refuse(403, PAGE), '"502 Bad Gateway"', /Exempt this machine's address/],
-    [refuse(404, PAGE), '"502 Bad Gateway"', /Correct url/],
+    [refuse(404, PAGE), '"502 Bad Gateway"', /Set url to the panel's base address/],
     [
       refuse(301, '', { location: 'https://www.example.com/login?ticket=s3cret' }),
-      'it redirects to https://www.example.com/login',
+      'redirect to https://www.example.com/login',
       /Set url to the panel's address/,
     ],
-    [refuse(302, ''), 'it redirects to no address', /Set url to the panel's address/],
+    [refuse(302, ''), 'redirect to no address', /Set url to the panel's address/],
   ])('quotes the answer, and its cause says what to do: %s', (error, words, remedy) => {
     expect(error.message).toContain(words);
     expect(error.message).toMatch(/^GET \/api\/client\/servers\/ab\/resources answered \d{3}[^\n]*$/);
@@ -200,16 +200,19 @@ describe('transportError', () => {
 
 describe('unreadableError', () => {
   it.each([
-    [undefined, 'bad_answer', 'GET /api/client answered 200, but it is not JSON'],
-    ['Sign in', 'login_page', 'GET /api/client answered 200, but it is not JSON: "Sign in"'],
+    [undefined, 'bad_answer', 'GET /api/client answered 200: the body is not JSON'],
+    ['Sign in', 'login_page', 'GET /api/client answered 200: the body is not JSON: "Sign in"'],
     [
       'Just a moment...',
       'challenge_page',
-      'GET /api/client answered 200, but it is not JSON: "Just a moment..."',
+      'GET /api/client answered 200: the body is not JSON: "Just a moment..."',
     ],
   ])('with the page %s is %s', (page, cause, detail) => {
     const asked = { request: 'GET /api/client', status: 200 };
-    expect(unreadableError(asked, new Error('it is not JSON'), page).problem).toEqual({ cause, detail });
+    expect(unreadableError(asked, new Error('the body is not JSON'), page).problem).toEqual({
+      cause,
+      detail,
+    });
   });
 });
 

@@ -80,7 +80,7 @@ describe('walkListing', () => {
     expect(names(walk.servers)).toEqual(['server-1']);
     expect(walk).toMatchObject({ complete: true, failure: undefined });
     expect([...walk.unreadable]).toContain('00000002');
-    expect(walk.problem?.message).toBe('2 entries of page 1 name no server by its UUID');
+    expect(walk.problem?.message).toBe('2 entries on page 1 have no valid UUID');
   });
 
   it('does not end early if a page reports fewer pages than an earlier one', async () => {
@@ -97,7 +97,7 @@ describe('walkListing', () => {
     const walk = await walkListing(read);
     expect(asked).toHaveLength(1_000);
     expect(walk).toMatchObject({ complete: false, pages: 1_000, failure: undefined });
-    expect(walk.problem?.message).toBe('it is longer than 1000 pages or 100000 servers');
+    expect(walk.problem?.message).toBe('the listing is longer than 1000 pages or 100000 servers');
   });
 
   it('keeps not many more than 100,000 servers', async () => {
@@ -116,7 +116,7 @@ describe('a page with more entries than requested', () => {
     expect(walk).toMatchObject({ complete: false, surplusEntries: 99_900, failure: undefined });
     expect(names(walk.servers)).toEqual(['server-1']);
     expect(walk.problem?.message).toBe(
-      'page 1 has 100000 entries, 100 were asked for: the others are not read',
+      'page 1 has 100000 entries, although 100 were requested: ignoring the others',
     );
   });
 });

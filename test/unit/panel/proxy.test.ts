@@ -126,13 +126,13 @@ describe('an error of a proxy', () => {
     [
       'http://a:1',
       407,
-      'asks for a user name and password (407): give them in proxy_url, as http://user:password@a:1',
+      'requires a username and password (407): add them to proxy_url, as http://user:password@a:1',
     ],
-    ['http://me:secret@a:1', 407, 'refuses the user name and password (407): correct them in proxy_url'],
+    ['http://me:secret@a:1', 407, 'rejected the username and password (407): correct them in proxy_url'],
     [
       'http://a:1',
       403,
-      'refuses to connect to node:8080 (403): allow it in the proxy, or name another in proxy_url',
+      'rejected the connection to node:8080 (403): allow it in the proxy, or set another one in proxy_url',
     ],
     ['http://a:1', 503, "can't connect to node:8080 (503): check that address, and what the proxy can reach"],
   ])('%s that answers %i', (url, status, words) => {
@@ -142,7 +142,9 @@ describe('an error of a proxy', () => {
   it('names the environment variable that configured the proxy', () => {
     vi.stubEnv('https_proxy', 'http://a:1');
     const proxy = find(PANEL);
-    expect(proxy && proxyRefused(proxy, 'node:8080', 403).message).toContain('except the host by NO_PROXY');
+    expect(proxy && proxyRefused(proxy, 'node:8080', 403).message).toContain(
+      'exclude the host with NO_PROXY',
+    );
     expect(proxy && proxyUnreachable(proxy, failing('ECONNREFUSED')).message).toContain('check https_proxy,');
   });
 });

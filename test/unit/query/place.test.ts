@@ -72,7 +72,7 @@ describe('the address to query', () => {
   });
 
   it.each([
-    ['there is no allocation', query(), undefined, 'the listing names no default allocation'],
+    ['there is no allocation', query(), undefined, 'the listing has no default allocation'],
     [
       'the allocation is 0.0.0.0',
       query(),
@@ -83,7 +83,7 @@ describe('the address to query', () => {
       'the configured address has no port, and there is no allocation',
       query('a.example.com'),
       undefined,
-      'query.address names no port, and the listing no default allocation',
+      'query.address has no port, and the listing has no default allocation',
     ],
   ])('is missing if %s', (_, settings, allocation, detail) => {
     const target = { ...settings, ...(allocation !== undefined && { allocation }) };

@@ -207,12 +207,12 @@ describe('the log line of a condition', () => {
     [
       'fails',
       { condition: 'failing', problem: SOCKET },
-      `warn: server survival can't be observed: no connection: ${CAUSES.node_connection.remedy}`,
+      `warn: server survival can't be observed: no connection. ${CAUSES.node_connection.remedy}`,
     ],
     [
       'is blocked',
       { condition: 'blocked', blocked: 'not_found', problem: NO_SERVER },
-      `warn: server survival is blocked: not_found: no such server: ${CAUSES.not_found.remedy}`,
+      `warn: server survival is blocked (not_found): no such server. ${CAUSES.not_found.remedy}`,
     ],
     [
       'is suspended',
@@ -221,12 +221,12 @@ describe('the log line of a condition', () => {
         blocked: 'suspended',
         problem: { cause: 'suspended', detail: 'This server is suspended.' },
       },
-      `info: server survival is blocked: suspended: This server is suspended.: ${CAUSES.suspended.remedy}`,
+      `info: server survival is blocked: This server is suspended. ${CAUSES.suspended.remedy}`,
     ],
     [
       'fails for the key',
       { condition: 'failing', problem: KEY },
-      `debug: server survival can't be observed: Unauthenticated.: ${CAUSES.key_refused.remedy}`,
+      `debug: server survival can't be observed: Unauthenticated. ${CAUSES.key_refused.remedy}`,
     ],
   ])('of one that %s', (_, status, line) => {
     expect(logged(status)).toEqual([line]);

@@ -84,7 +84,7 @@ describe('upgradeFailure', () => {
       reason: 'upgrade_refused',
       problem: {
         cause: 'origin',
-        detail: `the node rejected the socket upgrade (403): Origin ${ORIGIN} sent`,
+        detail: `the node rejected the socket upgrade (403); Origin sent: ${ORIGIN}`,
       },
       dropToken: false,
     });
@@ -149,7 +149,7 @@ describe('upgradeFailure', () => {
     ['DEPTH_ZERO_SELF_SIGNED_CERT', 'self-signed certificate', 'node_tls_unknown_ca', 'node_tls_unknown_ca'],
     ['ETIMEDOUT', 'connect ETIMEDOUT 203.0.113.7:8080', 'node_timeout', 'node_timeout'],
     ['ERR_PROXY', 'the proxy answered 407', 'node_proxy', 'node_proxy'],
-    ['ERR_SOCKET_ADDRESS', '"node" leads to ::1', 'socket_address_local', 'socket_address_local'],
+    ['ERR_SOCKET_ADDRESS', '"node" resolves to ::1', 'socket_address_local', 'socket_address_local'],
   ])('knows the cause behind %s, and repeats what was said', (code, message, cause, throughProxy) => {
     const failure = failed(code, message);
     const named = message.includes(code) ? message : `${message} (${code})`;
@@ -182,16 +182,16 @@ describe('upgradeFailure', () => {
 
 describe('closeFailure', () => {
   it.each<[number, string, CauseCode, LastingRefusal | undefined, string]>([
-    [1000, '', 'closed', undefined, 'the socket was closed (1000)'],
-    [1001, 'server deleted', 'closed', undefined, 'the socket was closed (1001): "server deleted"'],
-    [1006, 'a\r\nb', 'closed', undefined, 'the socket was closed (1006): "a b"'],
-    [4400, '', 'closed_for_good', { reason: 'forbidden', pollable: true }, 'the socket was closed (4400)'],
+    [1000, '', 'closed', undefined, 'socket closed (code 1000)'],
+    [1001, 'server deleted', 'closed', undefined, 'socket closed (code 1001): "server deleted"'],
+    [1006, 'a\r\nb', 'closed', undefined, 'socket closed (code 1006): "a b"'],
+    [4400, '', 'closed_for_good', { reason: 'forbidden', pollable: true }, 'socket closed (code 4400)'],
     [
       4409,
       'server is suspended',
       'suspended',
       { reason: 'suspended', pollable: false },
-      'the socket was closed (4409): "server is suspended"',
+      'socket closed (code 4409): "server is suspended"',
     ],
   ])('%i "%s"', (code, text, cause, refusal, detail) => {
     const failure = closeFailure({ code, text, reason: 'closed' }, PTERODACTYL.socket);

@@ -80,7 +80,7 @@ describe('an address that is refused', () => {
       'loopback',
       'wss://127.0.0.1:8080/ws',
       PUBLIC,
-      'socket address "wss://127.0.0.1:8080": a loopback or link-local address, from a panel that is not there itself',
+      'socket address "wss://127.0.0.1:8080": a loopback or link-local address, but the panel is on another machine',
       'socket_address_local',
     ],
     [
@@ -229,9 +229,7 @@ describe("a cloud's metadata service", () => {
     for (const policy of [PUBLIC, LOCAL, { ...LOCAL, allowInsecure: true }]) {
       expect(socketAddressProblem(`wss://${host}:8080/ws`, policy)?.cause).toBe('socket_address_local');
     }
-    expect(socketAddressProblem(`wss://${host}/ws`, LOCAL)?.detail).toContain(
-      ": the address of a cloud's metadata service",
-    );
+    expect(socketAddressProblem(`wss://${host}/ws`, LOCAL)?.detail).toContain(': a cloud metadata address');
   });
 
   it.each(METADATA_HOSTS)(
@@ -252,7 +250,7 @@ describe("a cloud's metadata service", () => {
     async (address) => {
       for (const { panelUrl } of [PUBLIC, LOCAL]) {
         const found = await resolve(address, {}, socketLookup({ panelUrl }));
-        expect(found.error?.message).toBe(`"${address}" leads to ${address}`);
+        expect(found.error?.message).toBe(`"${address}" resolves to ${address}`);
         expect(found.address).toEqual([]);
       }
     },
@@ -280,8 +278,8 @@ describe('guardedLookup', () => {
     async (hostname) => {
       for (const options of [{}, { all: true }]) {
         const { error, address } = await resolve(hostname, options);
-        expect(error?.message).toMatch(/" leads to \S+$/);
-        expect(error?.message.startsWith(`"${hostname}" leads to `)).toBe(true);
+        expect(error?.message).toMatch(/" resolves to \S+$/);
+        expect(error?.message.startsWith(`"${hostname}" resolves to `)).toBe(true);
         // What to do follows from the cause.
         expect(readTransportError(error).kind).toBe('address');
         expect(address).toEqual([]);

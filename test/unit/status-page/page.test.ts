@@ -21,7 +21,7 @@ test('shows name, version, links and each server', async () => {
         status: {
           condition: 'blocked',
           blocked: 'suspended',
-          problem: { cause: 'suspended', detail: "the panel's listing says: suspended" },
+          problem: { cause: 'suspended', detail: "reported by the panel's listing" },
         },
       }),
     ]),
@@ -33,7 +33,7 @@ test('shows name, version, links and each server', async () => {
     '<td>main</td><td>survival</td><td>running</td><td>streaming</td><td>2 s ago</td><td></td></tr>',
   );
   expect(text).toContain(
-    '<td>main</td><td>creative</td><td>unknown</td><td>blocked: suspended</td><td>–</td><td>server suspended: the panel&#39;s listing says: suspended. Unsuspend the server in the panel',
+    '<td>main</td><td>creative</td><td>unknown</td><td>blocked: suspended</td><td>–</td><td>server suspended: reported by the panel&#39;s listing. Unsuspend the server in the panel',
   );
 });
 
@@ -93,10 +93,10 @@ test('shows the problems of a panel, and its nodes that are down', async () => {
     ),
   );
   expect(text).toContain(
-    '<p>panel main is down</p><ul><li>API key limited to other addresses: This IP address (203.0.113.7) does not have permission. Add that address to the key&#39;s allowed addresses',
+    '<p>panel main is down</p><ul><li>API key not allowed from this address: This IP address (203.0.113.7) does not have permission. Add the address in the panel&#39;s message to the key&#39;s allowed addresses',
   );
   expect(text).toContain(
-    '<li>node fra-2 is down: node certificate expired: CERT_HAS_EXPIRED. Renew the node&#39;s certificate',
+    '<li>node fra-2 is down: certificate expired: CERT_HAS_EXPIRED. Renew the node&#39;s certificate',
   );
   expect(text).not.toMatch(/panel well|fra-1|fra-3/);
 });
@@ -118,5 +118,5 @@ test('whatever comes from outside is escaped', async () => {
 test('a large fleet is cut short', async () => {
   const text = await page(largeFleet(1_234));
   expect(text.split('<tr><td>')).toHaveLength(201);
-  expect(text).toContain('<p>and 1034 more: see the metrics</p>');
+  expect(text).toContain('<p>and 1034 more, see the metrics</p>');
 });

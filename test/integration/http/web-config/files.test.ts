@@ -93,7 +93,7 @@ describe('loading', () => {
     [
       "another certificate's key",
       () => ({ ...pair(first), 'server.key': second.key }),
-      '1:55: tls_server_config.key_file: the file "server.key": expected the private key of the certificate, not another',
+      '1:55: tls_server_config.key_file: the file "server.key": expected the private key that belongs to the certificate',
     ],
   ])('reports a file with %s', async (_, material, problem) => {
     expect(await problemsOf({ 'web.yml': TLS, ...material() })).toBe(`web.yml:${problem}`);
@@ -157,8 +157,8 @@ describe('watching', () => {
     await look(3);
     expect(changed).toHaveBeenCalledTimes(1);
     expect(messages()).toEqual([
-      'info: the changed web configuration is in use',
-      'warn: web.yml:1:19: basic_auth_users: passwords cross the network in clear text, since there is no tls_server_config',
+      'info: web configuration reloaded',
+      'warn: web.yml:1:19: basic_auth_users: passwords are sent in clear text, because there is no tls_server_config',
     ]);
   });
 
@@ -168,16 +168,16 @@ describe('watching', () => {
     await look(3);
     expect(web.current.tls?.context.cert).toBe(first.cert);
     expect(messages()).toEqual([
-      'error: the changed web configuration is not used, the one before stays: web.yml:1:55: tls_server_config.key_file: ' +
-        'the file "server.key": expected the private key of the certificate, not another',
+      'error: web configuration reload failed: web.yml:1:55: tls_server_config.key_file: ' +
+        'the file "server.key": expected the private key that belongs to the certificate',
     ]);
     await writeFile(join(folder, 'server.key'), second.key);
     await look(2);
     expect(web.current.tls?.context).toMatchObject(second);
     expect(changed).toHaveBeenCalledTimes(1);
     expect(messages().slice(1)).toEqual([
-      'info: the web configuration is in order again',
-      'info: the changed web configuration is in use',
+      'info: web configuration valid again',
+      'info: web configuration reloaded',
     ]);
   });
 
@@ -198,12 +198,12 @@ describe('watching', () => {
     ['is not YAML', 'basic_auth_users: a: b', /invalid YAML/],
     ['has an unknown key', 'nothing: 1', /:1:1: unknown key/],
     ['is emptied', '', /an empty web configuration protects nothing/],
-    ['has lost its users', TLS, /letting in everybody, without basic_auth_users, needs a restart/],
-    ['has lost its TLS', usersOf(NEW), /turning TLS off needs a restart/],
+    ['has lost its users', TLS, /disabling authentication (no basic_auth_users) requires a restart/],
+    ['has lost its TLS', usersOf(NEW), /disabling TLS requires a restart/],
     [
       'suddenly requires client certificates',
       TLS.replace('}', ', client_auth_type: RequireAnyClientCert }') + usersOf(OLD),
-      /asking clients for certificates, or no longer, needs a restart/,
+      /enabling or disabling client certificates requires a restart/,
     ],
   ])(
     'keeps the previous configuration if the file %s, reports it once, and uses the file once it is fixed',

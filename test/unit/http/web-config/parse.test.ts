@@ -35,9 +35,9 @@ describe('a setting without effect is accepted', () => {
 
 describe('a file that protects nothing is rejected', () => {
   const EMPTY =
-    /^web\.yml:1:1: expected tls_server_config, basic_auth_users or other settings: an empty web configuration protects nothing; fill it in, or start without --web\.config\.file$/;
+    /^web\.yml:1:1: expected tls_server_config, basic_auth_users or other settings: an empty web configuration protects nothing; add settings, or start without --web\.config\.file$/;
   const NO_USERS =
-    /^web\.yml:\d+:\d+: basic_auth_users: expected at least one user name with the bcrypt hash of its password: as it is, everybody is let in; remove the key if that is meant$/;
+    /^web\.yml:\d+:\d+: basic_auth_users: expected at least one username with a bcrypt hash: an empty section would disable authentication; to disable it on purpose, remove the section$/;
 
   test.each([
     ['an empty file', '', EMPTY],
@@ -155,7 +155,7 @@ test('the default cipher suites exclude static RSA', () => {
 const PAIR = 'cert_file: c, key_file: k';
 const VERIFY = 'client_auth_type: RequireAndVerifyClientCert';
 const NO_TYPE =
-  'expected client_auth_type beside it, such as RequireAndVerifyClientCert: as it is, no client is asked for a certificate';
+  'expected client_auth_type as well, such as RequireAndVerifyClientCert: without it, clients are not asked for a certificate';
 
 test.each<[string, string[]]>([
   ['[]', ['1:1: expected a map with tls_server_config, basic_auth_users and others, got an empty list']],
@@ -167,16 +167,16 @@ test.each<[string, string[]]>([
   [
     'tls_server_config: { certfile: }',
     [
-      "1:20: tls_server_config.cert_file: is missing, expected the file with the server's certificate, or cert with it in PEM",
-      "1:20: tls_server_config.key_file: is missing, expected the file with the certificate's private key, or key with it in PEM",
+      "1:20: tls_server_config.cert_file: is missing, expected a file with the server's certificate, or the certificate itself in cert",
+      "1:20: tls_server_config.key_file: is missing, expected a file with the certificate's private key, or the key itself in key",
       '1:22: tls_server_config: unknown key, did you mean cert_file?',
     ],
   ],
   [
     'tls_server_config: { min_version: TLS13 }',
     [
-      "1:20: tls_server_config.cert_file: is missing, expected the file with the server's certificate, or cert with it in PEM",
-      "1:20: tls_server_config.key_file: is missing, expected the file with the certificate's private key, or key with it in PEM",
+      "1:20: tls_server_config.cert_file: is missing, expected a file with the server's certificate, or the certificate itself in cert",
+      "1:20: tls_server_config.key_file: is missing, expected a file with the certificate's private key, or the key itself in key",
     ],
   ],
   [
@@ -194,7 +194,7 @@ test.each<[string, string[]]>([
   [
     `tls_server_config: { ${PAIR}, ${VERIFY} }`,
     [
-      '1:67: tls_server_config.client_auth_type: expected client_ca_file or client_ca beside it: who signs the certificates of your clients, got "RequireAndVerifyClientCert"',
+      `1:67: tls_server_config.client_auth_type: expected client_ca_file or client_ca as well: the CA that signs your clients' certificates, got "RequireAndVerifyClientCert"`,
     ],
   ],
   [
@@ -211,12 +211,12 @@ test.each<[string, string[]]>([
   ],
   [
     `tls_server_config: { ${PAIR}, min_version: TLS13, max_version: TLS12 }`,
-    ['1:82: tls_server_config.max_version: expected a version that is not below min_version, got "TLS12"'],
+    ['1:82: tls_server_config.max_version: expected min_version or a later version, got "TLS12"'],
   ],
   [
     `tls_server_config: { ${PAIR}, min_version: TLS10, max_version: TLS11 }`,
     [
-      '1:82: tls_server_config.max_version: expected TLS12 or TLS13: older versions are not served, got "TLS11"',
+      '1:82: tls_server_config.max_version: expected TLS12 or TLS13: older versions are not supported, got "TLS11"',
     ],
   ],
   [
@@ -260,7 +260,7 @@ test.each<[string, string[]]>([
   [
     'rate_limit: { interval: 1s }',
     [
-      '1:13: rate_limit.burst: is missing, expected at least 1 where there is an interval: no request would ever be answered',
+      '1:13: rate_limit.burst: is missing, expected at least 1 if interval is set: with 0, every request would be rejected',
     ],
   ],
   [
@@ -273,7 +273,7 @@ test.each<[string, string[]]>([
   [
     `basic_auth_users: { "a:b": ${HASH} }`,
     [
-      '1:21: basic_auth_users: expected a user name without a colon, which ends the name where a client sends it',
+      '1:21: basic_auth_users: expected a username without a colon, because clients send a colon between username and password',
     ],
   ],
 ])('%s is rejected with its position', (yaml, expected) => {
@@ -307,31 +307,31 @@ test.each([
 test.each([
   [
     `basic_auth_users: { a: ${HASH} }`,
-    '1:19: basic_auth_users: passwords cross the network in clear text, since there is no tls_server_config',
+    '1:19: basic_auth_users: passwords are sent in clear text, because there is no tls_server_config',
   ],
   [
     'http_server_config: { http2: true }',
-    '1:30: http_server_config.http2: HTTP/2 is not served: clients use HTTP/1.1',
+    '1:30: http_server_config.http2: not applied: HTTP/2 is not supported, so clients use HTTP/1.1',
   ],
   [
     'http_server_config: { headers: { X-Frame-Options: sameorigin } }',
-    '1:51: http_server_config.headers.X-Frame-Options: not applied: the pages here may not be put in a frame at all',
+    '1:51: http_server_config.headers.X-Frame-Options: not applied: the exporter never allows its pages in frames',
   ],
   [
     `tls_server_config: { ${PAIR}, min_version: TLS10 }`,
-    '1:62: tls_server_config.min_version: versions older than TLS12 are not served: clients that know no other are refused',
+    '1:62: tls_server_config.min_version: versions older than TLS12 are not supported: clients that need them are rejected',
   ],
   [
     `tls_server_config: { ${PAIR}, client_auth_type: RequestClientCert }`,
-    '1:67: tls_server_config.client_auth_type: this keeps nobody out; RequireAndVerifyClientCert does',
+    '1:67: tls_server_config.client_auth_type: accepts clients without a certificate; to require one, use RequireAndVerifyClientCert',
   ],
   [
     `tls_server_config: { ${PAIR}, client_auth_type: RequireAnyClientCert }`,
-    '1:67: tls_server_config.client_auth_type: anybody can make a certificate that this accepts; RequireAndVerifyClientCert checks it',
+    '1:67: tls_server_config.client_auth_type: accepts any certificate, including self-signed ones; to verify certificates, use RequireAndVerifyClientCert',
   ],
   [
     `{ tls_server_config: { ${PAIR} }, basic_auth_users: { a: ${HASH.replace('$10$', '$18$')} } }`,
-    '1:76: basic_auth_users: a hash of cost 18 takes many seconds to check at the first request; 10 to 12 is usual',
+    '1:76: basic_auth_users: a bcrypt cost of 18 makes the first request take many seconds; 10 to 12 is usual',
   ],
 ])('%s gives a warning', (yaml, warning) => {
   const { shape, warnings } = parse(yaml);

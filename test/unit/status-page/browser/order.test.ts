@@ -90,7 +90,7 @@ describe('the order', () => {
     ['failing', ['Broken']],
     // The words of the row, and those that the page shows in place of a code.
     ['fix DNS on this machine', ['Broken']],
-    ['though expected to run', ['arena']],
+    ['but expected to run', ['arena']],
     ['start it', ['arena']],
     ['exit code 137', ['arena']],
     ['nobody', []],

@@ -86,7 +86,7 @@ describe('the board', () => {
         problems: [
           expect.objectContaining({
             cause: 'rate_limited',
-            title: 'rate limit reached',
+            title: 'rate limit exceeded',
             severity: 'warning',
           }),
         ],
@@ -150,7 +150,7 @@ describe('the board', () => {
     expect(board.triage(live())).toBeUndefined();
     expect(board.triage({ ...live(), state: 'offline' })).toMatchObject({
       urgency: 3,
-      trouble: { title: 'off, though expected to run' },
+      trouble: { title: 'off, but expected to run' },
     });
   });
 

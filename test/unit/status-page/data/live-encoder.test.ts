@@ -122,7 +122,7 @@ describe('what is said of a server', () => {
     expect(fleet.attention(0)).toBe('gave_up');
     expect(fleet.troubleAt(0)).toEqual({
       title: 'node gave up, exit code 139',
-      action: 'See the cause in its console. Then start it.',
+      action: 'Check its console for the cause. Then start it.',
       severity: 'error',
     });
     expect([fleet.lastStopWords(0), fleet.troubleSince(0)]).toEqual([
@@ -209,13 +209,13 @@ describe('a problem', () => {
   });
 
   it('is a fact and no fault if the server is suspended', () => {
-    const problem = { cause: 'suspended', detail: "the panel's listing says: suspended" } as const;
+    const problem = { cause: 'suspended', detail: "reported by the panel's listing" } as const;
     const fleet = seen(serverReading({ status: { condition: 'blocked', blocked: 'suspended', problem } }));
     expect(fleet.problem(0)).toMatchObject({ severity: 'fact', remedy: CAUSES.suspended.remedy });
   });
 
   it('of a server that streams although the listing says suspended is the contradiction, without advice', () => {
-    const detail = "the panel's listing says: suspended, but its console socket streams";
+    const detail = "reported by the panel's listing, but the console socket streams";
     const problem = { cause: 'suspended', detail } as const;
     const fleet = seen(streamingReading({ status: { condition: 'streaming', problem } }));
     expect(troubleWords(fleet, 0)).toBe(`server suspended: ${detail}`);

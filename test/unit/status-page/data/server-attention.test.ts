@@ -58,7 +58,7 @@ const crash = (at: number, exitCode = 1) => ({ at, reason: 'crashed', exitCode }
 describe('a server that is followed', () => {
   it('is off until the reason of its stop is decided, then crashed; the reason stands beside the change', () => {
     const story = new Story().see({}).see({ state: 'offline' }, 5);
-    expect([story.attention, story.trouble]).toEqual(['off', 'off, though expected to run']);
+    expect([story.attention, story.trouble]).toEqual(['off', 'off, but expected to run']);
     story.see({ state: 'offline', lastStop: crash(story.now - 5 * SECOND) });
     expect([story.attention, story.trouble]).toEqual(['crashed', 'crashed, exit code 1']);
     expect(story.changes).toEqual([['offline', 'crashed', 1]]);
@@ -108,9 +108,9 @@ describe('a server that is followed', () => {
     const query = { problem, durationSeconds: 5, staleAt: Number.POSITIVE_INFINITY };
     const startedAt = 1_000 * SECOND;
     const story = new Story().see({ query, startedAt }, 599);
-    expect([story.attention, story.trouble]).toEqual([undefined, 'no answer to the query']);
+    expect([story.attention, story.trouble]).toEqual([undefined, 'query not answered']);
     story.see({ query, startedAt });
-    expect([story.attention, story.trouble]).toEqual(['not_answering', "running, but doesn't answer"]);
+    expect([story.attention, story.trouble]).toEqual(['not_answering', 'running, but not answering queries']);
     story.see({ query: { players: 3, durationSeconds: 0.1, staleAt: Number.POSITIVE_INFINITY }, startedAt });
     expect(story.attention).toBeUndefined();
   });

@@ -36,12 +36,12 @@ describe('what a row says', () => {
     [
       { attention: 'crashed', lastStop: { reason: 'crashed', exitCode: 1 } },
       'crashed, exit code 1',
-      "See the cause in its console. Start it if its node doesn't.",
+      "Check its console for the cause. Start it if its node doesn't.",
     ],
     [
       { attention: 'crashed', lastStop: { reason: 'out_of_memory', exitCode: 137 } },
       'out of memory, exit code 137',
-      "Raise its memory limit, or lower what it uses. Start it if its node doesn't.",
+      "Raise its memory limit, or reduce its memory use. Start it if its node doesn't.",
     ],
     [
       { attention: 'crashed', lastStop: { reason: 'disk_full' } },
@@ -51,46 +51,46 @@ describe('what a row says', () => {
     [
       { attention: 'gave_up', lastStop: { reason: 'crashed', exitCode: 139 } },
       'node gave up, exit code 139',
-      'See the cause in its console. Then start it.',
+      'Check its console for the cause. Then start it.',
     ],
     [
       { attention: 'gave_up', lastStop: { reason: 'out_of_memory', exitCode: 137 } },
       'node gave up, out of memory',
-      'Raise its memory limit, or lower what it uses. Then start it.',
+      'Raise its memory limit, or reduce its memory use. Then start it.',
     ],
-    [{ attention: 'gave_up' }, 'node gave up restarting it', 'See the cause in its console. Then start it.'],
+    [
+      { attention: 'gave_up' },
+      'node gave up restarting it',
+      'Check its console for the cause. Then start it.',
+    ],
     [
       { attention: 'crash_loop', crashes: 4, lastStop: { reason: 'crashed', exitCode: 1 } },
       'crash loop: 4 stops in 15 min',
-      'See the cause in its console.',
+      'Check its console for the cause.',
     ],
     [
       { attention: 'off' },
-      'off, though expected to run',
-      'See why in its console, then start it; or set expect: any if it may be off.',
+      'off, but expected to run',
+      'Check its console, then start it; or set expect: any if it may be off.',
     ],
     [
       { attention: 'off', expected: undefined, lastStop: { reason: 'unknown' } },
       'stopped, reason unknown',
-      'Start it if it should run; or set expect: any if it may be off.',
+      'Start it if it should be running, or set expect: any if it may be off.',
     ],
     [{ attention: 'no_data' }, 'no data', 'Check the server and its node in the panel.'],
-    [
-      { attention: 'cpu_saturated' },
-      'CPU at its limit',
-      'Raise its CPU limit, or find out what uses so much.',
-    ],
+    [{ attention: 'cpu_saturated' }, 'CPU at its limit', 'Raise its CPU limit, or reduce its load.'],
     [
       { attention: 'disk_nearly_full', diskPercent: 97 },
       'disk 97 % full',
-      'Delete files or raise its disk limit: a node stops servers that exceed it.',
+      'Delete files or raise its disk limit. Nodes stop servers that exceed it.',
     ],
   ])('of %j', (facts, title, action) => expect(words(facts)).toEqual([title, action]));
 
   it('is the problem of a server without data, and the crash of one with a problem', () => {
     expect(words({ attention: 'no_data', problem: ORIGIN })?.[0]).toBe(CAUSES.origin.title);
     expect(words({ problem: ORIGIN })?.[0]).toBe(CAUSES.origin.title);
-    expect(words({ attention: 'off', problem: ORIGIN })?.[0]).toBe('off, though expected to run');
+    expect(words({ attention: 'off', problem: ORIGIN })?.[0]).toBe('off, but expected to run');
   });
 
   it.each<[TroubleFacts['lastCrash'], number, string | undefined]>([
@@ -114,7 +114,7 @@ describe('what a row says', () => {
 
   it('fits two lines of a cell, whatever the cause', () => {
     for (const cause of Object.values(CAUSES)) {
-      const action = actionOf({ cause: cause.code, remedy: cause.remedy });
+      const action = actionOf(cause);
       expect(action.length, `${cause.code}: ${action}`).toBeLessThanOrEqual(90);
       expect(action, cause.code).toMatch(/^[A-Z].*\.$/);
       expect(cause.title.length, cause.title).toBeLessThanOrEqual(45);
@@ -131,7 +131,7 @@ describe('what a row says', () => {
 });
 
 describe('an action', () => {
-  const action = (remedy: string) => actionOf({ cause: 'origin', remedy });
+  const action = (remedy: string) => actionOf({ remedy });
   const MORE = 'and this is so much more that the whole of it takes more place than a cell has for it.';
 
   it.each([
