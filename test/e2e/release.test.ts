@@ -23,6 +23,18 @@ interface RuleFile {
   readonly groups: readonly { readonly rules: readonly object[] }[];
 }
 
+/** Copies what a release is made of: the files that belong to the repository, without tests. */
+async function copyProject(folder: string): Promise<void> {
+  const { stdout } = await run('git', ['ls-files', '-z', '--cached', '--others', '--exclude-standard'], {
+    cwd: repositoryPath('.'),
+  });
+  for (const file of stdout.split('\0').filter((name) => name !== '' && !name.startsWith('test/'))) {
+    await mkdir(dirname(join(folder, file)), { recursive: true });
+    await cp(repositoryPath(file), join(folder, file));
+  }
+  await symlink(repositoryPath('node_modules'), join(folder, 'node_modules'));
+}
+
 /** Every step of a release that needs no network, in a copy of the project. */
 describe('a release made in a repository', () => {
   let root: string;
@@ -36,18 +48,8 @@ describe('a release made in a repository', () => {
     root = await mkdtemp(join(tmpdir(), 'release-'));
     project = join(root, 'project');
     release = join(root, 'release');
-    const { stdout } = await at(
-      'git',
-      ['ls-files', '-z', '--cached', '--others', '--exclude-standard'],
-      repositoryPath('.'),
-    );
-    for (const file of stdout.split('\0').filter((name) => name !== '' && !name.startsWith('test/'))) {
-      await mkdir(dirname(join(project, file)), { recursive: true });
-      await cp(repositoryPath(file), join(project, file));
-    }
-    await symlink(repositoryPath('node_modules'), join(project, 'node_modules'));
+    await copyProject(project);
     await at('node', ['scripts/release/name-repository.mjs', 'https://github.com', 'Some-Host/exporter']);
-    await at('sed', ['-i', `s/^## Unreleased$/## ${version}/`, 'CHANGELOG.md']);
     await at('bash', ['scripts/release/pack.sh', release]);
   });
 
@@ -115,6 +117,19 @@ describe('a release made in a repository', () => {
     const changes = await readFile(join(release, 'CHANGES.md'), 'utf8');
     expect(changes).toMatch(/^- \[/);
     expect(changes).not.toMatch(/^## /m);
+  });
+
+  it('has its version in every file that names one, set by one command', async () => {
+    const fresh = join(root, 'fresh');
+    await copyProject(fresh);
+    const naming = (text: string) => {
+      const pattern = `(gameserver-exporter[-@:]|newTag: )${text}`;
+      return at('git', ['grep', '--no-index', '-lE', pattern, '--', 'README.md', 'docs', 'deploy'], fresh);
+    };
+    const { stdout: files } = await naming(version);
+    await at('npm', ['version', '--no-git-tag-version', '9.9.9-rc.9'], fresh);
+    expect((await naming('9.9.9-rc.9')).stdout).toBe(files);
+    await expect(naming(version), 'the old version is still named').rejects.toMatchObject({ stdout: '' });
   });
 
   it('is refused without an entry in the changelog, or without a repository', async () => {

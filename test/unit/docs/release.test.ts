@@ -1,0 +1,56 @@
+import { readdirSync } from 'node:fs';
+import { describe, expect, it } from 'vitest';
+import { readManifest, readText } from '../../support/deploy-files.ts';
+import { documents } from '../../support/documents.ts';
+
+const { version } = readManifest();
+
+/** The package, its tarball or the image, with a version. */
+const NAMED = /(?:\bgameserver-exporter[-@:]|\bnewTag: )(\d+\.\d+\.\d+(?:-[\w.]*\w)?)(?=\.tgz\b|[^\w.-]|$)/gm;
+
+const deployed = readdirSync('deploy', { recursive: true, encoding: 'utf8' })
+  .filter((name) => /\.(?:ya?ml|json)$/.test(name))
+  .map((name) => `deploy/${name}`);
+
+const [, ...sections] = readText('CHANGELOG.md').split(/^## /m);
+const titleOf = (section: string) => section.split('\n', 1)[0] ?? '';
+const releases = sections.filter((section) => titleOf(section) !== 'Unreleased');
+
+describe('the version', () => {
+  it.each([...deployed, ...documents().map(({ path }) => path)])('in %s is that of the package', (path) => {
+    const named = [...readText(path).matchAll(NAMED)].map(([, found]) => found);
+    expect(named.filter((found) => found !== version)).toEqual([]);
+  });
+
+  it('in the lockfile is that of the package', () => {
+    const lock = JSON.parse(readText('package-lock.json')) as {
+      version: string;
+      packages: Record<string, { version: string }>;
+    };
+    expect([lock.version, lock.packages['']?.version]).toEqual([version, version]);
+  });
+});
+
+describe('the changelog', () => {
+  it('has the version of the package as its newest release', () => {
+    expect(titleOf(releases[0] ?? '').split(' ')[0]).toBe(version);
+  });
+
+  it('has a date for each release, and unreleased changes only at the top', () => {
+    for (const section of releases)
+      expect(titleOf(section)).toMatch(/^\d+\.\d+\.\d+(?:-[\w.]+)? \/ \d{4}-\d\d-\d\d$/);
+    expect(sections.findLastIndex((section) => titleOf(section) === 'Unreleased')).toBeLessThanOrEqual(0);
+  });
+
+  it('consists of entries with a kind, in sections that are not empty', () => {
+    for (const section of sections) {
+      const lines = section
+        .split('\n')
+        .slice(1)
+        .filter((line) => line !== '');
+      expect(lines.length, titleOf(section)).toBeGreaterThan(0);
+      for (const line of lines)
+        expect(line).toMatch(/^- \[(?:SECURITY|CHANGE|FEATURE|ENHANCEMENT|BUGFIX)\] \S.*\.$/);
+    }
+  });
+});
