@@ -11,7 +11,7 @@ const FILES = [
 ];
 
 /** The package, its tarball or the image, with a version. */
-const VERSION = /(\bgameserver-exporter[-@:]|\bnewTag: )\d+\.\d+\.\d+(?:-[\w.]*\w)?(?=\.tgz\b|[^\w.-]|$)/gm;
+const VERSION = /(\bgameserver-exporter[-@:]|\bnewTag: )\d+\.\d+\.\d+(?:-[a-z]+(?:\.\d+)*)?/g;
 
 const { npm_new_version: version } = process.env;
 if (!version) {

@@ -6,7 +6,7 @@ import { documents } from '../../support/documents.ts';
 const { version } = readManifest();
 
 /** The package, its tarball or the image, with a version. */
-const NAMED = /(?:\bgameserver-exporter[-@:]|\bnewTag: )(\d+\.\d+\.\d+(?:-[\w.]*\w)?)(?=\.tgz\b|[^\w.-]|$)/gm;
+const NAMED = /(?:\bgameserver-exporter[-@:]|\bnewTag: )(\d+\.\d+\.\d+(?:-[a-z]+(?:\.\d+)*)?)/g;
 
 const deployed = readdirSync('deploy', { recursive: true, encoding: 'utf8' })
   .filter((name) => /\.(?:ya?ml|json)$/.test(name))
