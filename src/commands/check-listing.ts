@@ -5,7 +5,6 @@ import type { DiscoverRules, ServerGlobs } from '../domain/discovery.ts';
 import type { QuerySettings } from '../domain/query.ts';
 import { afterWalk } from '../fleet/census.ts';
 import { compileRules, mergeTargets } from '../fleet/discovered-targets.ts';
-import { PART_OF_LIMIT } from '../panel/budget.ts';
 import type { ListedServer } from '../panel/dialect.ts';
 import { problemOf } from '../panel/errors.ts';
 import { walkListing } from '../panel/listing.ts';
@@ -13,7 +12,7 @@ import { formatDuration } from '../yaml/scalars.ts';
 import { matchesEveryServer } from './check-warnings.ts';
 import { CommandFailure } from './command-line.ts';
 import { panelApi } from './console-server.ts';
-import { rateProblem } from './fleet-needs.ts';
+import { allowanceOf, rateWarning } from './fleet-needs.ts';
 import { type Cells, columns, indent } from './text-table.ts';
 
 /** What the panels' listings reveal about the rules of `discover`. */
@@ -72,12 +71,7 @@ async function describeListing(
   const head = `panel ${panel.name}: ${servers.length} servers listed, ${observed.length} of them observed`;
   const census = afterWalk(new Map(), { servers, complete: true });
   const { targets } = mergeTargets(panel.servers, census, rules);
-  const perMinute = panel.requestsPerMinute ?? (limitPerMinute ?? 0) * PART_OF_LIMIT;
-  const source =
-    panel.requestsPerMinute === undefined
-      ? `80 % of the panel's limit of ${limitPerMinute}`
-      : 'requests_per_minute';
-  const rate = perMinute === 0 ? undefined : rateProblem(panel, targets, { perMinute, source });
+  const rate = rateWarning(panel, targets, allowanceOf(panel, limitPerMinute));
   return {
     text: [head, ...tables.map((table) => indent(columns(table)))].join('\n\n'),
     warnings: [...unmatchedGlobs(panel.name, discover, servers), ...(rate === undefined ? [] : [rate])].map(

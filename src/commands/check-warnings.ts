@@ -3,8 +3,9 @@ import type { PanelConfig } from '../config/config.ts';
 import type { SecretFile } from '../config/load.ts';
 import type { ExpectRule } from '../domain/discovery.ts';
 import type { ServerTarget } from '../domain/server.ts';
+import { PART_OF_LIMIT, UNLEARNED_PER_MINUTE } from '../panel/budget.ts';
 import { quote } from '../yaml/quoting.ts';
-import { rateProblem } from './fleet-needs.ts';
+import { neededPerMinute, rateWarning } from './fleet-needs.ts';
 import { isReadableByAll } from './init-files.ts';
 
 /** What a panel's settings can't do although its user is likely to expect it. */
@@ -75,11 +76,23 @@ function named(servers: readonly Pick<ServerTarget, 'name'>[]): string {
   return `${some.join(', ')}${rest > 0 ? ` and ${rest} more` : ''}`;
 }
 
+/** The rate of discovered servers can be judged only with the listing. */
 function lowRate(panel: PanelConfig): readonly string[] {
   const { requestsPerMinute: perMinute, servers } = panel;
-  if (perMinute === undefined) return [];
-  const problem = rateProblem(panel, servers, { perMinute, source: 'requests_per_minute' });
-  return problem === undefined ? [] : [`${problem} Or raise requests_per_minute if the panel allows more.`];
+  if (perMinute === undefined) return highNeed(panel);
+  const warning = rateWarning(panel, servers, { perMinute, source: 'requests_per_minute' });
+  return warning === undefined ? [] : [`${warning} Or raise requests_per_minute if the panel allows more.`];
+}
+
+/** Only the panel knows its limit, so small needs are no news. */
+function highNeed(panel: PanelConfig): readonly string[] {
+  const { servers } = panel;
+  const needed = neededPerMinute(panel, servers);
+  if (needed <= UNLEARNED_PER_MINUTE) return [];
+  const limit = Math.ceil(needed / PART_OF_LIMIT);
+  return [
+    `its ${servers.length} servers need ${Number(needed.toFixed(1))} API calls per minute, which fits only if the panel's rate limit is ${limit} per minute or higher: run doctor to test it. If the panel reports no limit, ${UNLEARNED_PER_MINUTE} calls per minute are used: set requests_per_minute`,
+  ];
 }
 
 /** The files with keys that all users of this machine can read, one per line. */

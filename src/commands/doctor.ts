@@ -20,6 +20,7 @@ import { loadQueryClient, type QueryClient } from '../query/client.ts';
 import { resolveName } from '../query/place.ts';
 import { formatIssues } from '../yaml/issues.ts';
 import { CommandFailure } from './command-line.ts';
+import { rateProblem } from './fleet-needs.ts';
 
 interface DoctorFlags extends DoctorSelection {
   readonly config: string;
@@ -139,6 +140,7 @@ function doctorPanel(panel: PanelConfig, clock: Clock, client: QueryTools['clien
     name,
     url,
     targets: panel.servers,
+    shortfall: (servers, perMinute) => rateProblem(panel, servers, { perMinute, source: 'the API budget' }),
     api: apiAccess(panel),
     sockets: {
       settings: { origin, connectTimeoutMs, authTimeoutMs },

@@ -1,6 +1,9 @@
 import type { PanelConfig } from '../config/config.ts';
+import { CAUSES } from '../diagnosis/causes.ts';
+import type { Problem } from '../domain/problem.ts';
 import type { ServerTarget } from '../domain/server.ts';
-import { type PanelPlan, planPanel, shortfallWords } from '../fleet/plan.ts';
+import { type Allowance, budgetProblem, type PanelPlan, planPanel } from '../fleet/plan.ts';
+import { PART_OF_LIMIT, UNLEARNED_PER_MINUTE } from '../panel/budget.ts';
 import { LISTING_PAGE_SIZE } from '../panel/listing.ts';
 
 /** More calls per minute than any panel allows. */
@@ -11,21 +14,35 @@ export function neededPerMinute(panel: PanelConfig, servers: readonly ServerTarg
   return planFor(panel, servers, PLENTY).wantedCallsPerMinute;
 }
 
-/**
- * What happens to these servers if there are too few calls per minute, and what helps, with numbers; undefined if there are
- * enough.
- */
+/** The rate that the exporter would use with this rate limit of the panel; undefined if the panel reports none. */
+export function allowanceOf(
+  { requestsPerMinute }: Pick<PanelConfig, 'requestsPerMinute'>,
+  limitPerMinute: number | undefined,
+): Allowance {
+  if (requestsPerMinute !== undefined) return { perMinute: requestsPerMinute, source: 'requests_per_minute' };
+  if (limitPerMinute === undefined)
+    return { perMinute: UNLEARNED_PER_MINUTE, source: 'the rate for a panel that reports no limit' };
+  const source = `80 % of the panel's limit of ${limitPerMinute}`;
+  return { perMinute: limitPerMinute * PART_OF_LIMIT, source };
+}
+
+/** What happens to these servers if there are too few calls per minute, with numbers; undefined if there are enough. */
 export function rateProblem(
   panel: PanelConfig,
   servers: readonly ServerTarget[],
-  budget: { readonly perMinute: number; readonly source: string },
+  allowance: Allowance,
+): Problem | undefined {
+  return budgetProblem(planFor(panel, servers, allowance.perMinute), servers.length, allowance);
+}
+
+/** The same with what helps. */
+export function rateWarning(
+  panel: PanelConfig,
+  servers: readonly ServerTarget[],
+  allowance: Allowance,
 ): string | undefined {
-  const plan = planFor(panel, servers, budget.perMinute);
-  const needed = plan.wantedCallsPerMinute;
-  if (needed <= budget.perMinute) return undefined;
-  const [needs, has] = [needed, budget.perMinute].map((calls) => Number(calls.toFixed(calls < 10 ? 2 : 1)));
-  const count = `${servers.length} ${servers.length === 1 ? 'server needs' : 'servers need'}`;
-  return `its ${count} ${needs} API calls per minute, but ${budget.source} allows ${has}: ${shortfallWords(plan)}`;
+  const problem = rateProblem(panel, servers, allowance);
+  return problem && `${problem.detail}. ${CAUSES[problem.cause].remedy}`;
 }
 
 function planFor(panel: PanelConfig, servers: readonly ServerTarget[], budgetPerMinute: number): PanelPlan {

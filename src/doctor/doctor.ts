@@ -65,13 +65,13 @@ export function select(
   if (server === undefined) return named;
   const wanted = (targets: readonly ServerTarget[]) => targets.filter((target) => isMeant(target, server));
   const configured = named.flatMap((panel): readonly DoctorPanel[] => {
-    const { discovery: _, ...rest } = panel;
+    const { discovery: _, shortfall: __, ...rest } = panel;
     const targets = wanted(panel.targets);
     return targets.length === 0 ? [] : [{ ...rest, targets }];
   });
   if (configured.length > 0) return configured;
   const discovering = named.flatMap((panel): readonly DoctorPanel[] => {
-    const { discovery } = panel;
+    const { discovery, shortfall: _, ...rest } = panel;
     if (discovery === undefined) return [];
     const scope: DiscoveryScope = {
       ...discovery,
@@ -80,7 +80,7 @@ export function select(
         return { ...selection, targets: wanted(selection.targets) };
       },
     };
-    return [{ ...panel, targets: [], discovery: scope }];
+    return [{ ...rest, targets: [], discovery: scope }];
   });
   if (discovering.length > 0) return discovering;
   const names = named.flatMap(({ targets }) => targets.map(({ name }) => name));

@@ -121,10 +121,13 @@ export interface LimitFacts {
   readonly perMinute: number;
   /** A description of the last 429 that held back all calls. */
   readonly throttled: string | undefined;
+  /** Set if that is less than the servers need. */
+  readonly shortfall: Problem | undefined;
 }
 
 /** The finding about the panel's rate limit. */
-export function limitFinding({ known, pinned, perMinute, throttled }: LimitFacts): Finding<PanelStep> {
+export function limitFinding(facts: LimitFacts): Finding<PanelStep> {
+  const { known, pinned, throttled, shortfall } = facts;
   if (throttled !== undefined) return warned('limit', 'rate_limited', throttled);
   if (pinned !== undefined && known !== undefined && pinned > known) {
     return warned(
@@ -133,15 +136,15 @@ export function limitFinding({ known, pinned, perMinute, throttled }: LimitFacts
       `requests_per_minute is ${pinned}, but the panel allows ${known}`,
     );
   }
-  if (pinned !== undefined) return passed('limit', `${pinned} calls per minute, set by requests_per_minute`);
-  if (known === undefined) {
-    return warned(
-      'limit',
-      'limit_not_told',
-      `the panel reports no rate limit: using at most ${perMinute} calls per minute`,
-    );
-  }
-  return passed('limit', `${known} calls per minute; using at most ${Number(perMinute.toFixed(1))}`);
+  const detail = [limitWords(facts), shortfall?.detail].filter((part) => part !== undefined).join('; ');
+  if (pinned === undefined && known === undefined) return warned('limit', 'limit_not_told', detail);
+  return shortfall === undefined ? passed('limit', detail) : warned('limit', shortfall.cause, detail);
+}
+
+function limitWords({ known, pinned, perMinute }: LimitFacts): string {
+  if (pinned !== undefined) return `${pinned} calls per minute, set by requests_per_minute`;
+  if (known === undefined) return `the panel reports no rate limit: using at most ${perMinute} calls per minute`;
+  return `${known} calls per minute; using at most ${Number(perMinute.toFixed(1))}`;
 }
 
 /** A larger difference between two clocks can't be explained by a call's delay, and is visible in the metrics' timestamps. */

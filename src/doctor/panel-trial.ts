@@ -59,6 +59,8 @@ export interface DoctorPanel {
   /** Set if the listing is read for the default allocations of the configured servers, which their queries need. */
   readonly allocations?: DiscoveryScope;
   readonly pinnedPerMinute?: number;
+  /** Judges whether the servers can be observed with this many calls per minute; absent if not all servers are tried. */
+  readonly shortfall?: (servers: readonly ServerTarget[], perMinute: number) => Problem | undefined;
   readonly queries: QueryTools;
   readonly api: Omit<PanelApiOptions, 'telemetry' | 'clock'>;
   readonly sockets: ConsoleAccess;
@@ -258,6 +260,7 @@ export class PanelTrial {
       perMinute,
       throttled: this.#throttled,
       pinned: this.#panel.pinnedPerMinute,
+      shortfall: this.#panel.shortfall?.(this.#targets, perMinute),
     });
   }
 
@@ -272,8 +275,10 @@ export class PanelTrial {
   }
 
   async #tryAll(reach: Finding<PanelStep>, key: Finding<PanelStep>): Promise<PanelOutcome> {
-    this.#notify(this.#limit());
+    const limit = this.#notify(this.#limit());
     const listing = await this.#discover();
+    // With the discovered servers, the limit may turn out to be too low.
+    if (this.#limit().result !== limit.result) this.#notify(this.#limit());
     const servers = this.#panel.triesServers === false ? [] : await this.#tryServers();
     const clock = this.#notify(clockFinding(this.#clocks?.skewMs));
     // A problem that affects all servers may have become apparent only while they were tried.

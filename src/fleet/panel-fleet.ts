@@ -255,9 +255,8 @@ export class PanelFleet {
   /** Most severe first; each cause once. */
   #problems(): readonly Problem[] {
     const problems = [...this.#context.gateway.problems];
-    for (const problem of [this.#planner.problem, ...this.#discovery.problems]) {
-      if (problem === undefined || problems.some(({ cause }) => cause === problem.cause)) continue;
-      problems.push(problem);
+    for (const problem of [...this.#planner.problems, ...this.#discovery.problems]) {
+      if (!problems.some(({ cause }) => cause === problem.cause)) problems.push(problem);
     }
     return problems;
   }

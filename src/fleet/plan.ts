@@ -305,8 +305,28 @@ export function logPlan(log: Logger, plan: Plan, context: PlanContext): void {
 }
 
 /** What a budget that is too small leads to, and what to do. */
-export function shortfallWords(plan: Plan): string {
+function shortfallWords(plan: Plan): string {
   return [boundsOf(plan), BUDGET.remedy].filter(Boolean).join('. ');
+}
+
+/** The calls a minute that are available, and who sets that number. */
+export interface Allowance {
+  readonly perMinute: number;
+  readonly source: string;
+}
+
+/** What the plan of this many servers needs, what is available, and what follows if that is too little; otherwise undefined. */
+export function budgetProblem(
+  plan: Plan,
+  servers: number,
+  { perMinute, source }: Allowance,
+): Problem | undefined {
+  const needed = plan.wantedCallsPerMinute;
+  if (needed <= perMinute) return undefined;
+  const [needs, has] = [needed, perMinute].map((calls) => Number(calls.toFixed(calls < 10 ? 2 : 1)));
+  const count = `${servers} ${servers === 1 ? 'server needs' : 'servers need'}`;
+  const numbers = `its ${count} ${needs} API calls per minute, but ${source} allows ${has}`;
+  return { cause: BUDGET.code, detail: [numbers, boundsOf(plan)].filter(Boolean).join(': ') };
 }
 
 function boundsOf({ polls, pollIntervalMs, turns, turnSockets, longestAgeMs }: Plan): string {

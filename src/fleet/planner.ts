@@ -3,7 +3,7 @@ import type { Logger } from '../domain/log.ts';
 import type { Problem } from '../domain/problem.ts';
 import type { PlanReading } from '../domain/reading.ts';
 import type { PanelGateway } from '../panel/gateway.ts';
-import { logPlan, type PanelPlan, planPanel } from './plan.ts';
+import { budgetProblem, logPlan, type PanelPlan, planPanel } from './plan.ts';
 import type { RefreshSlots } from './refresh-slots.ts';
 import { RoleAssigner } from './role-assigner.ts';
 import type { Member } from './roster.ts';
@@ -31,6 +31,8 @@ export interface PlannedFleet {
     readonly name: string;
     readonly pollIntervalMs: number;
     readonly stalenessMs: number;
+    /** The rate is that of `requests_per_minute`. */
+    readonly ratePinned: boolean;
   };
   readonly members: () => readonly Member[];
   readonly budgetPerMinute: () => number;
@@ -58,7 +60,7 @@ export class Planner {
   readonly #fleet: PlannedFleet;
   readonly #roles: RoleAssigner;
   #plan: PanelPlan;
-  #logged: { readonly plan: PanelPlan; readonly servers: number } | undefined;
+  #logged: { readonly plan: PanelPlan; readonly servers: number; readonly isShort: boolean } | undefined;
   #cancelLog: Cancel | undefined;
   #cancelStandings: Cancel | undefined;
   #cancelTransition: Cancel | undefined;
@@ -90,14 +92,31 @@ export class Planner {
     return reading;
   }
 
+  /** What prevents some servers from being observed as configured. */
+  get problems(): readonly Problem[] {
+    return [this.#descriptorProblem, this.#budgetProblem].filter((problem) => problem !== undefined);
+  }
+
   /** Why servers that may stream have no socket, if there are any. */
-  get problem(): Problem | undefined {
+  get #descriptorProblem(): Problem | undefined {
     const { sockets, turnSockets, unseated } = this.#plan;
     if (unseated === 0) return undefined;
     const { descriptors, wantedDescriptors } = this.#context.socketLimit;
     const allowed = `the limit of ${descriptors} open files leaves room for ${sockets + turnSockets} console sockets`;
     const others = `${unseated} ${unseated === 1 ? 'server has' : 'servers have'} none and can only be polled`;
     return { cause: 'descriptors', detail: `${allowed}; ${others}; required limit: ${wantedDescriptors}` };
+  }
+
+  /** Present from the moment the log reports it, because a plan may be short until the limit is known or a node is back. */
+  get #budgetProblem(): Problem | undefined {
+    if (this.#logged?.isShort !== true || !this.#isShort) return undefined;
+    const source = this.#fleet.panel().ratePinned ? 'requests_per_minute' : 'the API budget';
+    const perMinute = this.#fleet.budgetPerMinute();
+    return budgetProblem(this.#plan, this.#fleet.members().length, { perMinute, source });
+  }
+
+  get #isShort(): boolean {
+    return !this.#plan.fits || this.#plan.backupsPerMinute < this.#fleet.backupsPerMinute();
   }
 
   /** Applies the plan from now on. */
@@ -188,13 +207,13 @@ export class Planner {
   #log(servers: number): void {
     const { log } = this.#context;
     const { name } = this.#fleet.panel();
-    this.#logged = { plan: this.#plan, servers };
+    this.#logged = { plan: this.#plan, servers, isShort: this.#isShort };
     logPlan(log, this.#plan, {
       panel: name,
       servers,
       budgetPerMinute: this.#fleet.budgetPerMinute(),
       limit: this.#fleet.knownLimit(),
-      problem: this.problem,
+      problem: this.#descriptorProblem,
     });
     const wanted = this.#fleet.backupsPerMinute();
     const planned = this.#plan.backupsPerMinute;

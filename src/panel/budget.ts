@@ -49,7 +49,7 @@ export interface BudgetOptions {
 }
 
 /** The rate until the panel reports its limit: the lowest limit seen in the field. */
-const UNLEARNED_PER_MINUTE = 60;
+export const UNLEARNED_PER_MINUTE = 60;
 
 /** The rest is left to the people who share the account. */
 export const PART_OF_LIMIT = 0.8;

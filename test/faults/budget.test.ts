@@ -1,4 +1,5 @@
 import { afterEach, expect, it, vi } from 'vitest';
+import { CAUSES } from '../../src/diagnosis/causes.ts';
 import type { Simulator } from '../../src/simulator/api.ts';
 import { startSimulator } from '../../src/simulator/simulator.ts';
 import { configFor, type ExporterUnderTest, fastClock, startExporter } from '../support/exporter.ts';
@@ -25,10 +26,25 @@ it.each([name])('%s', async () => {
       expect.objectContaining({ fields: expect.objectContaining({ panel: 'main', cause }) as object }),
     ]),
   );
+  const problems = async () => {
+    const answer = await fetch(`${started.url}/api/v1/servers`);
+    const { panels } = (await answer.json()) as { panels: { problems: object[] }[] };
+    return panels[0]?.problems;
+  };
+  expect(await problems()).toEqual([
+    {
+      cause,
+      detail: expect.stringMatching(
+        /^its 40 servers need 5\.2 API calls per minute, but requests_per_minute allows 2: 40 servers take turns at /,
+      ) as string,
+      remedy: CAUSES[cause].remedy,
+    },
+  ]);
   await started.reload(configFor(simulated, ['requests_per_minute: 6000']));
   await vi.waitFor(() =>
     expect(started.lines.map(({ message }) => message)).toContain(
       'panel main: 40 servers, one socket for each that may stream; using at most 6000/min',
     ),
   );
+  expect(await problems()).toEqual([]);
 });

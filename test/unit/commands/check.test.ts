@@ -222,6 +222,7 @@ test('says that a panel on this machine may use sockets to this machine', async 
 test('treats discover: true as the defaults and discover: false as disabled', async () => {
   const full = await check(panel('discover: {}'));
   expect(full.out).toContain('discover       servers that the account can access, every 5m');
+  expect(full.out).toContain('calls          depend on the listing: see --listing\n');
   expect(await check(panel('discover: true'))).toEqual(full);
   const none = await check(panel('discover: false'));
   expect(none.exitCode).toBe(1);
@@ -260,6 +261,7 @@ test.each([
 
 test.each([
   ['a sufficient rate', `requests_per_minute: 60\n    servers: [${some(400)}]`],
+  ['servers that any panel allows', `servers: [${some(400)}]`],
   ['limits from the listing', `servers: [${some(3)}]`],
 ])('does not warn about %s', async (_title, more) => {
   expect((await check(panel(more))).err).toBe('');

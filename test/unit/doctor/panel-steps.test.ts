@@ -1,6 +1,26 @@
 import { SignJWT } from 'jose';
 import { describe, expect, it } from 'vitest';
-import { clockFinding, clockSkewMs } from '../../../src/doctor/panel-steps.ts';
+import { clockFinding, clockSkewMs, limitFinding } from '../../../src/doctor/panel-steps.ts';
+
+describe("the panel's limit", () => {
+  const short = { cause: 'budget_too_small', detail: 'its 9 servers need 99 calls' } as const;
+  const told = { known: 240, pinned: undefined, perMinute: 192, throttled: undefined, shortfall: undefined };
+
+  it.each([
+    [{}, 'ok', undefined, /^240 calls .* at most 192$/],
+    [{ shortfall: short }, 'warning', 'budget_too_small', /^240 calls .* at most 192; its 9 servers need 99/],
+    [{ pinned: 20, perMinute: 20 }, 'ok', undefined, /^20 calls .*requests_per_minute/],
+    [{ pinned: 20, perMinute: 20, shortfall: short }, 'warning', 'budget_too_small', /^20 .*; its 9 servers/],
+    [{ pinned: 300, shortfall: short }, 'warning', 'pinned_too_high', /300, but the panel allows 240$/],
+    [{ known: undefined, perMinute: 60 }, 'warning', 'limit_not_told', /at most 60/],
+    [{ known: undefined, shortfall: short }, 'warning', 'limit_not_told', /; its 9 servers need 99/],
+    [{ throttled: 'no calls for 5 s', shortfall: short }, 'warning', 'rate_limited', /^no calls for 5 s$/],
+  ] as const)('with %j: %s, %s', (facts, result, cause, detail) => {
+    const finding = limitFinding({ ...told, ...facts });
+    expect(finding).toMatchObject({ result, detail: expect.stringMatching(detail) as string });
+    expect(finding.cause).toBe(cause);
+  });
+});
 
 describe("the panel's clock", () => {
   const key = new TextEncoder().encode('x'.repeat(32));

@@ -109,6 +109,24 @@ describe('a fleet in fallback', () => {
     expect(bench.clock.pending).toBe(0);
   });
 
+  it('has a budget that is too small from its log line on, with numbers, until it is large enough', async () => {
+    const causes = () => fleet.reading().problems.map(({ cause }) => cause);
+    await bench.clock.advance(MINUTE);
+    // A node's restart passes.
+    expect([fleet.reading().plan.polls, causes()]).toEqual([60, []]);
+    await bench.clock.advance(2 * MINUTE);
+    expect(fleet.reading().problems).toEqual([
+      {
+        cause: 'budget_too_small',
+        detail:
+          'its 60 servers need 120.8 API calls per minute, but requests_per_minute allows 30: 60 are polled every 2.1 min',
+      },
+    ]);
+    bench.gateway.allows(200);
+    expect(causes()).toEqual([]);
+    await fleet.stop();
+  });
+
   it('streams again as soon as consoles are granted', async () => {
     await bench.clock.advance(MINUTE);
     bench.gateway.answerCredentials = (id) =>
