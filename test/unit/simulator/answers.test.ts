@@ -23,7 +23,7 @@ describe('errors', () => {
   it.each([
     ['errors', '{"errors":[{"code":"ServerStateConflictException","status":"409","detail":"suspended"}]}'],
     ['message', '{"error":"Conflict","message":"suspended"}'],
-  ] as const)('in the shape "%s"', (shape, body) => {
+  ] as const)('have the shape "%s"', (shape, body) => {
     expect(refusalAnswer(refusal(409, 'suspended'), shape)).toEqual({
       status: 409,
       headers: { 'content-type': 'application/json' },
@@ -31,7 +31,7 @@ describe('errors', () => {
     });
   });
 
-  it("as a proxy's page", () => {
+  it("can be a proxy's page", () => {
     const { headers, body } = refusalAnswer(refusal(502), 'html');
     expect(headers['content-type']).toContain('text/html');
     expect(body).toContain('502 Bad Gateway');
@@ -39,7 +39,7 @@ describe('errors', () => {
 });
 
 describe('documents', () => {
-  it('cut a list into pages', () => {
+  it('divide a list into pages', () => {
     const page = (number: number) =>
       pageDocument([1, 2, 3, 4, 5], number, 2, (item) => ({ item })) as {
         data: unknown[];
@@ -57,7 +57,7 @@ describe('documents', () => {
     ['transferring', { status: null, is_transferring: true }],
     ['maintenance', { status: null, is_node_under_maintenance: true }],
     [undefined, { status: null, is_suspended: false, is_installing: false, is_transferring: false }],
-  ] as const)('list a server that is %s', (conflict, attributes) => {
+  ] as const)('list a server with the conflict %s', (conflict, attributes) => {
     const limits = { memory: 1, swap: -1, disk: 0, cpu: 50, io: 500 };
     const names = { uuid: 'u', identifier: 'i', name: 'n', node: 'node-1', egg: 'Paper' };
     const identity = { ...names, owned: true, backupLimit: 3, allocation: undefined };
@@ -66,7 +66,7 @@ describe('documents', () => {
     });
   });
 
-  it('answer resources with and without the optional fields', () => {
+  it('contain resources with and without the optional fields', () => {
     const settings = { resourceObject: 'stats', resourceUptime: true, resourceSuspendedFlag: true } as const;
     expect(resourcesDocument('running', USAGE, false, settings)).toEqual({
       object: 'stats',

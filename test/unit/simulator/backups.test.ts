@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 import { endBackup, scheduledEnd } from '../../../src/simulator/backups.ts';
 import type { BackupSpec } from '../../../src/simulator/schema.ts';
 
-it('a backup that ended is in the list, and in the event', () => {
+it('an ended backup is in the list and in the event', () => {
   const backups: BackupSpec[] = [];
   const outcome: unknown = JSON.parse(
     endBackup(backups, { is_successful: false, bytes: 0 }, Date.UTC(2026, 10, 20, 4, 0, 30, 250)),
@@ -11,7 +11,7 @@ it('a backup that ended is in the list, and in the event', () => {
   expect(outcome).toMatchObject({ is_successful: false, checksum: '', checksum_type: 'sha1', file_size: 0 });
 });
 
-it('the list of a server that goes on making backups stays short', () => {
+it('the list of a server with many backups stays short', () => {
   const backups: BackupSpec[] = [];
   for (let made = 0; made < 200; made += 1) endBackup(backups, { is_successful: true, bytes: made }, made);
   expect(backups).toHaveLength(50);

@@ -14,7 +14,7 @@ const DETECTED = '---------- Detected server process in a crashed state! -------
 const ABORTED = 'Aborting automatic restart, last crash occurred less than 60 seconds ago.';
 const DISABLED = 'Aborting automatic restart, crash detection is disabled for this instance.';
 
-describe('what a daemon says of a crash, and whether it restarts the server', () => {
+describe('messages of a daemon after a stop, and whether it restarts the server', () => {
   const cases: readonly (readonly [
     string,
     ExitState,
@@ -25,7 +25,7 @@ describe('what a daemon says of a crash, and whether it restarts the server', ()
   ])[] = [
     ['a crash', { code: 1 }, undefined, {}, [DETECTED, 'Exit code: 1', 'Out of memory: false'], true],
     [
-      'no memory',
+      'out of memory',
       { code: 137, outOfMemory: true },
       undefined,
       {},
@@ -33,9 +33,16 @@ describe('what a daemon says of a crash, and whether it restarts the server', ()
       true,
     ],
     ['an in-game stop', { code: 0 }, undefined, {}, [DETECTED, 'Exit code: 0', 'Out of memory: false'], true],
-    ['an in-game stop that is no crash', { code: 0 }, undefined, { cleanExitAsCrash: false }, [], false],
     [
-      'no memory and code 0',
+      'an in-game stop that does not count as a crash',
+      { code: 0 },
+      undefined,
+      { cleanExitAsCrash: false },
+      [],
+      false,
+    ],
+    [
+      'out of memory with exit code 0',
       { code: 0, outOfMemory: true },
       undefined,
       { cleanExitAsCrash: false },
@@ -74,9 +81,9 @@ describe('what a daemon says of a crash, and whether it restarts the server', ()
       [DETECTED, 'Exit code: 1', 'Out of memory: false'],
       true,
     ],
-    ['no crash detection', { code: 1 }, undefined, { crashDetection: false }, [DISABLED], false],
+    ['crash detection disabled', { code: 1 }, undefined, { crashDetection: false }, [DISABLED], false],
     [
-      'no crash detection on calagopus',
+      'crash detection disabled on calagopus',
       { code: 1 },
       undefined,
       { crashDetection: false, daemon: 'calagopus' },
@@ -91,32 +98,35 @@ describe('what a daemon says of a crash, and whether it restarts the server', ()
   });
 });
 
-describe('a line of the daemon', () => {
+describe('a line from the daemon', () => {
   it.each([
     ['pterodactyl', '', '\u001b[33m\u001b[1m[Pterodactyl Daemon]:\u001b[39m Hello\u001b[0m'],
     ['pelican', '', '\u001b[33m\u001b[1m[pelican Daemon]:\u001b[39m Hello\u001b[0m'],
     ['pelican', 'My Host', '\u001b[33m\u001b[1m[My Host Daemon]:\u001b[39m Hello\u001b[0m'],
     ['calagopus', '', '\u001b[1;33m[Pterodactyl Daemon]:\u001b[0m \u001b[1mHello\u001b[0m'],
-  ] as const)('of %s named "%s"', (daemon, appName, line) => {
+  ] as const)('of %s named "%s" has the right format', (daemon, appName, line) => {
     expect(daemonLine('Hello', { daemon, appName })).toBe(line);
   });
 
-  it.each(['pterodactyl', 'pelican', 'calagopus'] as const)('of %s is what the exporter reads', (daemon) => {
-    const node = { ...NODE, daemon, appName: 'My Host' };
-    const sentences = [
-      ...crashReport({ code: 137, outOfMemory: true }, 1, node).sentences,
-      ...crashReport({ code: 1 }, 1, { ...NODE, crashDetection: false }).sentences,
-      DISK_FULL,
-    ];
-    const kinds = sentences.map(({ kind }) => kind);
-    expect(kinds).toEqual([
-      'crash detected',
-      'exit code',
-      'out of memory',
-      'restart aborted',
-      'restart disabled',
-      'disk full',
-    ]);
-    expect(sentences.map(({ text }) => readDaemonWords(daemonLine(text, node))?.kind)).toEqual(kinds);
-  });
+  it.each(['pterodactyl', 'pelican', 'calagopus'] as const)(
+    'of %s is recognized by the exporter',
+    (daemon) => {
+      const node = { ...NODE, daemon, appName: 'My Host' };
+      const sentences = [
+        ...crashReport({ code: 137, outOfMemory: true }, 1, node).sentences,
+        ...crashReport({ code: 1 }, 1, { ...NODE, crashDetection: false }).sentences,
+        DISK_FULL,
+      ];
+      const kinds = sentences.map(({ kind }) => kind);
+      expect(kinds).toEqual([
+        'crash detected',
+        'exit code',
+        'out of memory',
+        'restart aborted',
+        'restart disabled',
+        'disk full',
+      ]);
+      expect(sentences.map(({ text }) => readDaemonWords(daemonLine(text, node))?.kind)).toEqual(kinds);
+    },
+  );
 });

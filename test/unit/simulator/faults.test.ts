@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { Faults } from '../../../src/simulator/faults.ts';
 
 describe('faults', () => {
-  it('apply to the endpoint and server that they name, as often as they specify', () => {
+  it('apply to the given endpoint and server, the given number of specify', () => {
     const faults = new Faults();
     faults.addRest({ kind: 'drop', endpoint: 'resources', server: 'a', times: 2 });
     expect(faults.takeRest('websocket', 'a')).toBeUndefined();
@@ -12,7 +12,7 @@ describe('faults', () => {
     expect(faults.takeRest('resources', 'a')).toBeUndefined();
   });
 
-  it('apply to everything until they are cleared if they name nothing', () => {
+  it('apply to everything until they are cleared if nothing name nothing', () => {
     const faults = new Faults();
     faults.addRest({ kind: 'garbage' });
     faults.addSocket({ kind: 'ignore-auth' });
@@ -28,7 +28,7 @@ describe('faults', () => {
     expect(faults.isSilent('a')).toBe(false);
   });
 
-  it('that change what sockets carry last for the server that they name, or for all', () => {
+  it('on frames affect the given server, or all', () => {
     const faults = new Faults();
     faults.addSocket({ kind: 'frozen-stats', server: 'a' });
     faults.addSocket({ kind: 'frozen-stats', server: 'b' });
@@ -39,7 +39,7 @@ describe('faults', () => {
     expect([faults.isFrozen('a'), faults.isLate('c')]).toEqual([false, false]);
   });
 
-  it('that lose events lose those that they name, or all; the one for a server goes before the one for all', () => {
+  it('that lose events lose the given events, or all, and a fault of a server takes precedence over a general one', () => {
     const faults = new Faults();
     expect(faults.losesStatus('a', 'stopping')).toBe(false);
     faults.addSocket({ kind: 'lost-status', states: ['stopping'] });

@@ -3,7 +3,7 @@ import { Ticker } from '../../../src/simulator/fleet.ts';
 import { ManualClock } from '../../support/manual-clock.ts';
 
 describe('ticker', () => {
-  it('visits every item once an interval, spread over it', async () => {
+  it('visits every item once per interval, evenly spread', async () => {
     const clock = new ManualClock();
     const visits: { item: number; at: number }[] = [];
     const start = clock.now();

@@ -8,7 +8,7 @@ import {
 } from '../../../src/simulator/frames.ts';
 import { seededRandom } from '../../../src/simulator/random.ts';
 
-// The frame that the field notes show.
+// A recorded frame.
 const SEEN =
   '{"memory_bytes":1073741824,"memory_limit_bytes":4509715660,"cpu_absolute":153.217,' +
   '"network":{"rx_bytes":1,"tx_bytes":2},"disk_io":{"read_bytes":0,"write_bytes":0},"uptime":86400123,' +
@@ -28,7 +28,7 @@ const ALL = { statsDiskIo: true, statsUptime: true, statsShuffleKeys: false };
 
 const LIMITS = { framesPerSecond: 2, frameBurst: 4 };
 
-/** Sends frames of one event at the given instants. */
+/** Sends frames of one event at the given times. */
 function admit(instants: readonly number[], event: (index: number) => string = () => 'send stats') {
   let budget = newFrameBudget(LIMITS.frameBurst, 0);
   return instants.map((at, index) => {
@@ -39,11 +39,11 @@ function admit(instants: readonly number[], event: (index: number) => string = (
 }
 
 describe('stats payload', () => {
-  it('is the one that was seen in the field', () => {
+  it('is identical to the recorded one', () => {
     expect(statsPayload('running', USAGE, ALL, Math.random)).toBe(SEEN);
   });
 
-  it('leaves out what old versions and Pterodactyl leave out', () => {
+  it('omits what old versions and Pterodactyl omit', () => {
     const text = statsPayload(
       'running',
       USAGE,
@@ -54,7 +54,7 @@ describe('stats payload', () => {
     expect(JSON.parse(text)).toEqual(rest);
   });
 
-  it('changes its key order from frame to frame, and nothing else', () => {
+  it('changes only the order of keys from frame to frame', () => {
     const random = seededRandom(7);
     const texts = Array.from({ length: 10 }, () =>
       statsPayload('running', USAGE, { ...ALL, statsShuffleKeys: true }, random),
@@ -65,7 +65,7 @@ describe('stats payload', () => {
 });
 
 describe('frames', () => {
-  it('leave out args where there are none, and end in a newline where that is wanted', () => {
+  it('omit empty args, and end with a newline if configured', () => {
     expect(eventFrame('auth success', [], false)).toBe('{"event":"auth success"}');
     expect(eventFrame('status', ['running'], true)).toBe('{"event":"status","args":["running"]}\n');
   });
@@ -76,18 +76,18 @@ describe('frames', () => {
     ['{"args":["x"]}', undefined],
     ['null', undefined],
     ['[1', undefined],
-  ])('of clients are read: %s', (text, frame) => {
+  ])('from clients are parsed: %s', (text, frame) => {
     expect(parseClientFrame(text)).toEqual(frame);
   });
 });
 
 describe('frame limits', () => {
-  it('take two frames a second for ever', () => {
+  it('allow two frames a second indefinitely', () => {
     const verdicts = admit(Array.from({ length: 60 }, (_, index) => index * 500));
     expect(verdicts.every(({ accepted }) => accepted)).toBe(true);
   });
 
-  it('drop what exceeds the burst, and tell of it once per episode and event', () => {
+  it('drop frames beyond the burst, and notify once per episode and event', () => {
     const verdicts = admit([0, 0, 0, 0, 0, 0, 600, 600], () => 'auth');
     expect(verdicts.map(({ accepted }) => accepted)).toEqual([
       true,
@@ -113,7 +113,7 @@ describe('frame limits', () => {
     expect(mixed.map(({ notify }) => notify)).toEqual([false, false, false, false, true, true]);
   });
 
-  it('see the burst that crashes real daemons once', () => {
+  it('report the burst that crashes real daemons once', () => {
     const crashes = (count: number, gapMs: number) =>
       admit(Array.from({ length: count }, (_, index) => index * gapMs)).filter(({ crashing }) => crashing)
         .length;

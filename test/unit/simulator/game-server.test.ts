@@ -30,7 +30,7 @@ function running(): GameServer {
   return runningServer(DISK, 10 * HOUR_MS, HOUR_MS, TRAITS);
 }
 
-/** Lets events happen a tenth of a second apart and gives every state that was passed. */
+/** Applies events a tenth of a second apart, and returns every state that was passed. */
 function play(server: GameServer, events: readonly GameEvent[], traits = TRAITS) {
   let at = server.usageAt;
   let now = server;
@@ -44,7 +44,7 @@ function play(server: GameServer, events: readonly GameEvent[], traits = TRAITS)
   return { server: now, passed };
 }
 
-describe('states', () => {
+describe('a server', () => {
   const cases: readonly (readonly [string, GameServer, readonly GameEvent[], readonly string[]])[] = [
     ['starts', newServer(DISK, 0), ['start', 'due'], ['starting', 'running']],
     ['stops', running(), ['stop', 'due'], ['stopping', 'offline']],
@@ -63,7 +63,7 @@ describe('states', () => {
     expect(play(server, events).passed).toEqual(passed);
   });
 
-  it('comes back by itself after a crash where its traits say so, unless somebody stops it first', () => {
+  it('restarts after a crash if its traits say so, unless it is stopped first', () => {
     const traits = { ...TRAITS, reviveMs: 5_000 };
     expect(play(running(), ['crash', 'due', 'due'], traits).passed).toEqual([
       'offline',
@@ -73,7 +73,7 @@ describe('states', () => {
     expect(play(running(), ['crash', 'stop', 'due'], traits).passed).toEqual(['offline']);
   });
 
-  it('passes through stopping where its start fails', () => {
+  it('passes through stopping if its start fails', () => {
     const traits = { ...TRAITS, startFails: true };
     const failed = ['starting', 'stopping', 'offline'];
     expect(play(newServer(DISK, 0), ['start', 'due', 'due'], traits).passed).toEqual(failed);
@@ -84,7 +84,7 @@ describe('states', () => {
     ]);
   });
 
-  it('does nothing that is due before its time', () => {
+  it('does nothing before it is due', () => {
     const { server } = step(newServer(DISK, 0), 'start', 0, TRAITS);
     expect(step(server, 'due', TRAITS.startMs - 1, TRAITS).passed).toEqual([]);
     expect(step(server, 'due', TRAITS.startMs, TRAITS).passed).toEqual(['running']);
@@ -92,21 +92,21 @@ describe('states', () => {
 });
 
 describe('usage', () => {
-  it('of a server that never started is zeros but for the disk', () => {
+  it('of a server that was never started is zero except for the disk', () => {
     expect(newServer(DISK, 0).usage).toEqual({
       ...usageWhenOff({ memoryLimitBytes: 0, diskBytes: DISK }),
       memoryLimitBytes: 0,
     });
   });
 
-  it('falls to zeros when the server stops, but for the memory limit and the disk', () => {
+  it('drops to zero when the server stops, except for the memory limit and the disk', () => {
     const { server } = play(running(), ['kill']);
     expect(server.usage).toEqual(
       usageWhenOff({ memoryLimitBytes: TRAITS.memoryLimitBytes, diskBytes: DISK }),
     );
   });
 
-  it('counts from 0 again at every start', () => {
+  it('starts from 0 at every start', () => {
     const before = running();
     const { server } = play(before, ['restart', 'due']);
     expect(before.usage.rxBytes).toBeGreaterThan(0);
@@ -121,7 +121,7 @@ describe('usage', () => {
     expect(later.usage).toMatchObject({ uptimeMs: 1_500, rxBytes: 18_000, txBytes: 60_000 });
   });
 
-  it('never goes down while the server runs, and repeats with the seed', () => {
+  it('never decreases while the server runs, and is reproducible by its seed', () => {
     fc.assert(
       fc.property(fc.nat(), fc.array(fc.integer({ min: 0, max: 5_000 }), { maxLength: 30 }), (seed, gaps) => {
         const history = (random = seededRandom(seed)) => {
@@ -146,19 +146,19 @@ describe('usage', () => {
     );
   });
 
-  it('stands still while the server is off', () => {
+  it('does not change while the server is off', () => {
     const server = newServer(DISK, 0);
     expect(advance(server, HOUR_MS, TRAITS.profile, () => 1)).toBe(server);
   });
 
-  it('is reported with the values that were fixed for it', () => {
+  it('is reported with overridden values', () => {
     const { usage } = running();
     expect(reported(usage, undefined)).toBe(usage);
     expect(reported(usage, { rxBytes: 7, cpuAbsolute: undefined })).toEqual({ ...usage, rxBytes: 7 });
   });
 });
 
-it('dies by itself only when its run is over', () => {
+it('a server dies only when its run is over', () => {
   const server = running();
   expect(diesNow(server, server.startedAt + 90_000, 90_000)).toBe(true);
   expect(diesNow(server, server.startedAt + 89_999, 90_000)).toBe(false);

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { countCall, type RateWindow } from '../../../src/simulator/gate.ts';
 
 describe('rate window', () => {
-  it('allows its limit, refuses the rest and opens again after a minute', () => {
+  it('allows calls up to its limit, rejects the rest, and resets after a minute', () => {
     let window: RateWindow | undefined;
     const call = (at: number) => {
       const verdict = countCall(window, 3, at);

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { seededRandom, seededUuid } from '../../../src/simulator/random.ts';
 
-it('makes valid uuids, the same ones from the same seed', () => {
+it('the same seed gives the same valid UUIDs', () => {
   const uuids = (seed: number) =>
     Array.from({ length: 50 }, (_, index) => seededUuid(seededRandom(seed + index)));
   for (const uuid of uuids(1)) {

@@ -2,14 +2,14 @@ import { describe, expect, it } from 'vitest';
 import { Recorder } from '../../../src/simulator/recorder.ts';
 
 describe('recorder', () => {
-  it('keeps the newest entries only', () => {
+  it('keeps only the newest entries', () => {
     const recorder = new Recorder(10);
     for (let at = 0; at < 57; at += 1)
       recorder.frame({ at, server: 'a', event: 'send stats', accepted: true });
     expect(recorder.frames.map(({ at }) => at)).toEqual([47, 48, 49, 50, 51, 52, 53, 54, 55, 56]);
   });
 
-  it('notes the status of a call when it is answered', () => {
+  it('records the status of a call when it is answered', () => {
     const recorder = new Recorder();
     const answered = recorder.call({ at: 1, endpoint: 'listing', method: 'GET' });
     expect(recorder.calls).toMatchObject([{ status: 0 }]);
@@ -17,7 +17,7 @@ describe('recorder', () => {
     expect(recorder.calls).toEqual([{ at: 1, endpoint: 'listing', method: 'GET', status: 200 }]);
   });
 
-  it('counts sockets that are open, the most at once, and the last code of a client', () => {
+  it('counts open sockets, their maximum, and the last close code of a client', () => {
     const recorder = new Recorder();
     recorder.opened('a');
     recorder.opened('a');

@@ -13,8 +13,8 @@ let clock: ManualClock;
 let faults: Faults;
 let fleet: SimulatedFleet;
 let server: SimulatedServer;
-/** What the server's socket gets: states and the kinds of the daemon's sentences. */
-let heard: string[];
+/** What the server's socket receives: states and the kinds of the daemon's messages. */
+let received: string[];
 
 function open(settings: SettingsChange = {}, statsIntervalMs = 60_000): void {
   clock = new ManualClock();
@@ -25,13 +25,13 @@ function open(settings: SettingsChange = {}, statsIntervalMs = 60_000): void {
 
 function add(spec: ServerSpec): SimulatedServer {
   const added = fleet.add(spec);
-  heard = [];
-  const send = (frame: Buffer) => hear(heard, frame);
+  received = [];
+  const send = (frame: Buffer) => receive(received, frame);
   added.connections.add({ send } as unknown as ConsoleConnection);
   return added;
 }
 
-function hear(into: string[], frame: Buffer): void {
+function receive(into: string[], frame: Buffer): void {
   const { event, args } = JSON.parse(frame.toString()) as { event: string; args: string[] };
   if (event === 'status') into.push(args[0] ?? '');
   const words = event === 'console output' ? readDaemonWords(args[0] ?? '') : undefined;
@@ -46,37 +46,37 @@ beforeEach(() => {
 });
 
 describe('a server that stops', () => {
-  it('by request is not spoken of', async () => {
+  it('on request gets no messages', async () => {
     fleet.apply(server, 'stop');
     await clock.advance(120_000);
-    expect(heard).toEqual(['stopping', 'offline']);
+    expect(received).toEqual(['stopping', 'offline']);
   });
 
   it.each([
     ['an in-game stop', { code: 0 }],
     ['a crash', { code: 1 }],
-    ['no memory', { code: 137, outOfMemory: true }],
-  ])('by %s is spoken of after it is offline, and started again', async (_, exit) => {
+    ['out of memory', { code: 137, outOfMemory: true }],
+  ])('because of %s gets messages after it is offline, and is restarted', async (_, exit) => {
     fleet.crash(server, exit);
-    expect(heard).toEqual(['offline', ...REPORT]);
+    expect(received).toEqual(['offline', ...REPORT]);
     await clock.advance(6_999);
-    expect(heard.slice(4)).toEqual(['starting']);
+    expect(received.slice(4)).toEqual(['starting']);
     await clock.advance(1);
-    expect(heard.slice(4)).toEqual(['starting', 'running']);
+    expect(received.slice(4)).toEqual(['starting', 'running']);
   });
 
-  it('a second time within a minute stays off, until somebody starts it', async () => {
+  it('a second time within a minute stays off until it is started', async () => {
     fleet.crash(server, { code: 1 });
     await clock.advance(52_000);
-    heard.length = 0;
+    received.length = 0;
     fleet.crash(server, { code: 1 });
     await clock.advance(5_500);
-    expect(heard).toEqual(['offline', ...REPORT, 'restart aborted']);
+    expect(received).toEqual(['offline', ...REPORT, 'restart aborted']);
     fleet.apply(server, 'start');
     await clock.advance(2_500);
-    // The minute counts from the last restart, not from the crash without one.
+    // The minute counts from the last restart, not from a crash without one.
     fleet.crash(server, { code: 1 });
-    expect(heard.slice(5)).toEqual(['starting', 'running', 'offline', ...REPORT]);
+    expect(received.slice(5)).toEqual(['starting', 'running', 'offline', ...REPORT]);
   });
 
   it('without crash detection stays off, and the daemon says why', async () => {
@@ -84,109 +84,109 @@ describe('a server that stops', () => {
     server = add({ name: 'survival' });
     fleet.crash(server, { code: 1 });
     await clock.advance(120_000);
-    expect(heard).toEqual(['offline', 'restart disabled']);
+    expect(received).toEqual(['offline', 'restart disabled']);
   });
 
-  it('by a clean exit that is no crash stays off without a word', async () => {
+  it('with a clean exit that is not a crash stays off without a message', async () => {
     open({ cleanExitAsCrash: false });
     server = add({ name: 'survival' });
     fleet.crash(server, { code: 0 });
     await clock.advance(120_000);
-    expect(heard).toEqual(['offline']);
+    expect(received).toEqual(['offline']);
   });
 
-  it('by its disk limit is stopped by the daemon, at once or later', async () => {
+  it('because of its disk limit is stopped by the daemon, immediately or later', async () => {
     fleet.fillDisk(server);
-    expect(heard).toEqual(['disk full', 'stopping']);
+    expect(received).toEqual(['disk full', 'stopping']);
     await clock.advance(1_000);
     fleet.apply(server, 'start');
     await clock.advance(2_000);
-    heard.length = 0;
+    received.length = 0;
     fleet.fillDisk(server, 90_000);
     await clock.advance(89_999);
-    expect(heard).toEqual(['disk full']);
+    expect(received).toEqual(['disk full']);
     await clock.advance(120_000);
-    expect(heard).toEqual(['disk full', 'stopping', 'offline']);
+    expect(received).toEqual(['disk full', 'stopping', 'offline']);
   });
 
-  it('before the daemon stops it for its disk is not stopped again in its next run', async () => {
+  it('before the daemon stops it because of its disk is not stopped again in its next run', async () => {
     fleet.fillDisk(server, 60_000);
     fleet.apply(server, 'kill');
     fleet.apply(server, 'start');
     await clock.advance(120_000);
-    expect(heard).toEqual(['disk full', 'stopping', 'offline', 'starting', 'running']);
+    expect(received).toEqual(['disk full', 'stopping', 'offline', 'starting', 'running']);
   });
 
-  it('while it is stopping or off does nothing more', async () => {
+  it('while it is stopping or off is not affected', async () => {
     fleet.apply(server, 'restart');
     fleet.crash(server, { code: 1 });
     fleet.fillDisk(server);
     await clock.advance(10_000);
-    expect(heard).toEqual(['stopping', 'offline', 'starting', 'running']);
+    expect(received).toEqual(['stopping', 'offline', 'starting', 'running']);
     fleet.apply(server, 'kill');
     fleet.crash(server, { code: 1 });
     fleet.fillDisk(server);
-    expect(heard.slice(4)).toEqual(['stopping', 'offline']);
+    expect(received.slice(4)).toEqual(['stopping', 'offline']);
   });
 });
 
-describe('a start that fails', () => {
-  it('ends in stopping and offline, as often as it was told to', async () => {
+describe('a failing start', () => {
+  it('ends with stopping and offline, as often as configured', async () => {
     fleet.apply(server, 'kill');
-    heard.length = 0;
+    received.length = 0;
     server.startsToFail = 2;
     for (let start = 0; start < 3; start += 1) {
       fleet.apply(server, 'start');
       await clock.advance(2_000);
     }
     const failed = ['starting', 'stopping', 'offline'];
-    expect(heard).toEqual([...failed, ...failed, 'starting', 'running']);
+    expect(received).toEqual([...failed, ...failed, 'starting', 'running']);
   });
 
-  it('may be the one after a crash', async () => {
+  it('can be the one after a crash', async () => {
     server.startsToFail = 1;
     fleet.crash(server, { code: 1 });
     await clock.advance(120_000);
-    expect(heard).toEqual(['offline', ...REPORT, 'starting', 'stopping', 'offline']);
+    expect(received).toEqual(['offline', ...REPORT, 'starting', 'stopping', 'offline']);
   });
 });
 
-describe("a daemon's words", () => {
-  it('may come late, and not at all once somebody started the server', async () => {
+describe("the daemon's messages", () => {
+  it('can be late, and are dropped if the server was started', async () => {
     open({ daemonWordsMs: 3_000 });
     server = add({ name: 'survival' });
     fleet.crash(server, { code: 1 });
     await clock.advance(2_999);
-    expect(heard).toEqual(['offline']);
+    expect(received).toEqual(['offline']);
     await clock.advance(5_000);
-    expect(heard).toEqual(['offline', ...REPORT]);
+    expect(received).toEqual(['offline', ...REPORT]);
     await clock.advance(5_000);
-    expect(heard).toEqual(['offline', ...REPORT, 'starting', 'running']);
+    expect(received).toEqual(['offline', ...REPORT, 'starting', 'running']);
     await clock.advance(60_000);
     fleet.crash(server, { code: 1 });
     fleet.apply(server, 'start');
     await clock.advance(10_000);
-    expect(heard.slice(6)).toEqual(['offline', 'starting', 'running']);
+    expect(received.slice(6)).toEqual(['offline', 'starting', 'running']);
   });
 
-  it('may come before the server is offline', () => {
+  it('can arrive before the server is offline', () => {
     faults.addSocket({ kind: 'early-words' });
     fleet.crash(server, { code: 1 });
-    expect(heard).toEqual([...REPORT, 'offline']);
+    expect(received).toEqual([...REPORT, 'offline']);
   });
 
-  it('may be lost, all or some, and so may the states', async () => {
+  it('can be lost, all or some, and states can be lost too', async () => {
     faults.addSocket({ kind: 'lost-words', server: server.uuid, words: ['crash detected', 'exit code'] });
     fleet.crash(server, { code: 1 });
-    expect(heard).toEqual(['offline', 'out of memory']);
+    expect(received).toEqual(['offline', 'out of memory']);
     await clock.advance(60_000);
     faults.addSocket({ kind: 'lost-words', server: server.uuid });
     faults.addSocket({ kind: 'lost-status', states: ['stopping'] });
-    heard.length = 0;
+    received.length = 0;
     fleet.crash(server, { code: 1 });
     await clock.advance(7_000);
     fleet.apply(server, 'kill');
-    expect(heard).toEqual(['offline', 'starting', 'running', 'offline']);
+    expect(received).toEqual(['offline', 'starting', 'running', 'offline']);
   });
 
   it("are not part of the game's log", () => {
@@ -194,37 +194,37 @@ describe("a daemon's words", () => {
     expect(server.log.filter((line) => readDaemonWords(line) !== undefined)).toEqual([]);
   });
 
-  it('are not said of a server that was deleted', async () => {
+  it('are not sent for a deleted server', async () => {
     open({ daemonWordsMs: 3_000 });
     server = add({ name: 'survival' });
     fleet.crash(server, { code: 1 });
     fleet.remove(server);
     await clock.advance(10_000);
-    expect(heard).toEqual(['offline']);
+    expect(received).toEqual(['offline']);
     expect(clock.pending).toBe(0);
   });
 });
 
-it('the demo shows every way to stop within twelve minutes, and none in its first half minute', async () => {
+it('the demo shows every kind of stop within twelve minutes, and none in its first half minute', async () => {
   open({}, 5_000);
-  const heardOf = new Map<string, string[]>();
+  const receivedOf = new Map<string, string[]>();
   for (const spec of DEMO_SERVERS) {
     const into: string[] = [];
-    heardOf.set(spec.name, into);
-    const send = (frame: Buffer) => hear(into, frame);
+    receivedOf.set(spec.name, into);
+    const send = (frame: Buffer) => receive(into, frame);
     fleet.add(spec).connections.add({ send } as unknown as ConsoleConnection);
   }
   fleet.start();
   await clock.advance(30_000);
-  expect([...heardOf.values()].flat()).toEqual([]);
+  expect([...receivedOf.values()].flat()).toEqual([]);
   await clock.advance(690_000);
   fleet.stop();
   const restarted = ['offline', ...REPORT, 'starting', 'running'];
-  expect(heardOf.get('modded-beta')?.slice(0, 12)).toEqual([...restarted, ...restarted]);
-  expect(heardOf.get('rust-weekly')).toEqual(expect.arrayContaining(restarted));
-  expect(heardOf.get('valheim-2')).toEqual(expect.arrayContaining(restarted));
-  expect(heardOf.get('factorio')).toEqual([...restarted, 'offline', ...REPORT, 'restart aborted']);
-  expect(heardOf.get('valheim-1')).toEqual(['disk full', 'stopping', 'offline']);
-  const steady = [...heardOf.values()].filter(({ length }) => length === 0);
+  expect(receivedOf.get('modded-beta')?.slice(0, 12)).toEqual([...restarted, ...restarted]);
+  expect(receivedOf.get('rust-weekly')).toEqual(expect.arrayContaining(restarted));
+  expect(receivedOf.get('valheim-2')).toEqual(expect.arrayContaining(restarted));
+  expect(receivedOf.get('factorio')).toEqual([...restarted, 'offline', ...REPORT, 'restart aborted']);
+  expect(receivedOf.get('valheim-1')).toEqual(['disk full', 'stopping', 'offline']);
+  const steady = [...receivedOf.values()].filter(({ length }) => length === 0);
   expect(steady).toHaveLength(DEMO_SERVERS.length - 5);
 });

@@ -27,7 +27,7 @@ describe('tokens', () => {
     });
   });
 
-  it('are refused for another server, after a restart of the node, and when forged', async () => {
+  it('are rejected for another server, after a restart of the node, and if forged', async () => {
     await expect(check({ serverUuid: 'b' })).resolves.toEqual({ ok: false, text: WRONG_SERVER_TEXT });
     await expect(check({ validSinceMs: claims.issuedAtMs + 1 })).resolves.toEqual({
       ok: false,
