@@ -16,12 +16,12 @@ describe('backoffMs', () => {
     [7, 300_000],
     [8, 300_000],
     [10_000, 300_000],
-  ])('after %i failures in a row: full jitter under %i ms', (failures, ceiling) => {
+  ])('has full jitter after %i failures in a row, up to %i ms', (failures, ceiling) => {
     expect(backoffMs(failures, ALMOST_ONE)).toBeCloseTo(ceiling, 3);
     expect(backoffMs(failures, 0.5)).toBe(ceiling / 2);
   });
 
-  it('is never a hot loop and never over five minutes', () => {
+  it('is never a busy loop and never exceeds five minutes', () => {
     expect(backoffMs(1, 0)).toBe(500);
     fc.assert(
       fc.property(fc.integer({ min: 1 }), uniform, (failures, random) => {
@@ -33,7 +33,7 @@ describe('backoffMs', () => {
   });
 });
 
-it('slowRetryMs is five minutes, spread by a tenth', () => {
+it('slowRetryMs is five minutes plus up to a tenth', () => {
   expect(slowRetryMs(0)).toBe(SLOW_RETRY_MS);
   expect(slowRetryMs(0.5)).toBeCloseTo(315_000, 6);
   expect(slowRetryMs(ALMOST_ONE)).toBeLessThanOrEqual(330_000);

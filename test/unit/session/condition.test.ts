@@ -56,94 +56,94 @@ type Row = [title: string, changes: Partial<Circumstances>, status: CollectionSt
 
 describe('collectionStatus', () => {
   it.each<Row>([
-    ['waits for its turn', { machine: IDLE }, { condition: 'waiting' }],
-    ['waits for its first credentials', { machine: FETCHING }, { condition: 'waiting' }],
-    ['connects', { machine: CONNECTING }, { condition: 'connecting' }],
-    ['authenticates', { machine: AUTHENTICATING }, { condition: 'connecting' }],
-    ['streams', { machine: STREAMING }, { condition: 'streaming' }],
-    ['streams while it refreshes', { machine: REFRESHING }, { condition: 'streaming' }],
+    ['waiting for its turn', { machine: IDLE }, { condition: 'waiting' }],
+    ['waiting for its first credentials', { machine: FETCHING }, { condition: 'waiting' }],
+    ['connecting', { machine: CONNECTING }, { condition: 'connecting' }],
+    ['authenticating', { machine: AUTHENTICATING }, { condition: 'connecting' }],
+    ['streaming', { machine: STREAMING }, { condition: 'streaming' }],
+    ['streaming during a refresh', { machine: REFRESHING }, { condition: 'streaming' }],
     [
-      'streams though a refresh failed',
+      'streaming after a failed refresh',
       { machine: STREAMING_WITH_TROUBLE },
       { condition: 'streaming', problem: SOCKET },
     ],
-    ['retries', { machine: BACKING_OFF }, { condition: 'failing', problem: SOCKET }],
-    ['retries, call under way', { machine: FETCHING_AGAIN }, { condition: 'failing', problem: SOCKET }],
+    ['backing off', { machine: BACKING_OFF }, { condition: 'failing', problem: SOCKET }],
+    ['fetching a token again', { machine: FETCHING_AGAIN }, { condition: 'failing', problem: SOCKET }],
     [
-      'is polled while its socket fails',
+      'polled while its socket fails',
       { machine: BACKING_OFF, polling: true, poll: ANSWERED },
       { condition: 'polling', problem: SOCKET },
     ],
     [
-      'is polled while its next connect is under way',
+      'polled during the next connect',
       { machine: FETCHING_AGAIN, polling: true, poll: ANSWERED },
       { condition: 'polling', problem: SOCKET },
     ],
     [
-      'fails both ways',
+      'failing by socket and poll',
       { machine: BACKING_OFF, polling: true, poll: FAILED },
       { condition: 'failing', problem: POLL },
     ],
     [
-      'waits for the first answer of a poll',
+      'waiting for the answer of its first poll',
       { machine: BACKING_OFF, polling: true, poll: NONE },
       { condition: 'failing', problem: SOCKET },
     ],
-    ['is suspended', { machine: SUSPENDED }, { condition: 'blocked', blocked: 'suspended', problem: SOCKET }],
+    ['suspended', { machine: SUSPENDED }, { condition: 'blocked', blocked: 'suspended', problem: SOCKET }],
     [
-      'has no socket, but resources',
+      'console rejected, but resources available',
       { machine: FORBIDDEN, polling: true, poll: ANSWERED },
       { condition: 'polling', problem: SOCKET },
     ],
     [
-      'has no socket, and was not polled yet',
+      'console rejected, and not polled yet',
       { machine: FORBIDDEN, polling: true, poll: NONE },
       { condition: 'failing', problem: SOCKET },
     ],
     [
-      'has no socket, and a poll failed: what lasts is shown',
+      'console rejected, and a poll failed: the lasting problem is shown',
       { machine: FORBIDDEN, polling: true, poll: FAILED },
       { condition: 'failing', problem: SOCKET },
     ],
     [
-      'is refused both ways',
+      'rejected by socket and poll',
       { machine: FORBIDDEN, polling: true, poll: REFUSED },
       { condition: 'blocked', blocked: 'not_found', problem: NO_SERVER },
     ],
     [
-      'is refused both ways for the same reason: the problem of the socket says more',
+      'rejected by socket and poll for the same reason: the problem of the socket says more',
       { machine: FORBIDDEN, polling: true, poll: { ...REFUSED, reason: 'forbidden' } },
       { condition: 'blocked', blocked: 'forbidden', problem: SOCKET },
     ],
     [
-      'has no socket and may not be polled',
+      'console rejected, in mode socket',
       { machine: FORBIDDEN, mode: 'socket' },
       { condition: 'blocked', blocked: 'forbidden', problem: SOCKET },
     ],
     [
-      'has no socket because of the key, and may not be polled',
+      'console rejected because of the key, in mode socket',
       { machine: OF_KEY, mode: 'socket' },
       { condition: 'failing', problem: KEY },
     ],
     [
-      'has no socket because of the key, but resources',
+      'console rejected because of the key, but resources available',
       { machine: OF_KEY, polling: true, poll: ANSWERED },
       { condition: 'polling', problem: KEY },
     ],
     [
-      'has no socket because of the key, and is refused by the panel as well',
+      'console rejected because of the key, and poll rejected',
       { machine: OF_KEY, polling: true, poll: REFUSED },
       { condition: 'blocked', blocked: 'not_found', problem: NO_SERVER },
     ],
-    ['is to be polled and waits for it', { polling: true, mode: 'poll' }, { condition: 'waiting' }],
-    ['is to be polled and is', { polling: true, mode: 'poll', poll: ANSWERED }, { condition: 'polling' }],
+    ['in mode poll, waiting for the first poll', { polling: true, mode: 'poll' }, { condition: 'waiting' }],
+    ['in mode poll, polled', { polling: true, mode: 'poll', poll: ANSWERED }, { condition: 'polling' }],
     [
-      'is to be polled and fails',
+      'in mode poll, failing',
       { polling: true, mode: 'poll', poll: FAILED },
       { condition: 'failing', problem: POLL },
     ],
     [
-      'is to be polled and is refused',
+      'in mode poll, rejected',
       { polling: true, mode: 'poll', poll: REFUSED },
       { condition: 'blocked', blocked: 'not_found', problem: NO_SERVER },
     ],
@@ -156,20 +156,20 @@ describe('while the API key has a problem', () => {
   const polled = { polling: true, poll: ANSWERED } as const;
 
   it.each<[string, Partial<Circumstances>]>([
-    ['one that waits', { machine: IDLE }],
-    ['one that connects', { machine: CONNECTING }],
-    ['one that retries', { machine: BACKING_OFF }],
-    ['one that was polled', { machine: BACKING_OFF, ...polled }],
-    ['one that is suspended', { machine: SUSPENDED }],
-    ['one whose access was denied', { machine: FORBIDDEN, mode: 'socket' }],
-  ])('%s fails for that and is not blocked', (_, changes) => {
+    ['a waiting server', { machine: IDLE }],
+    ['a connecting server', { machine: CONNECTING }],
+    ['a server that backs off', { machine: BACKING_OFF }],
+    ['a polled server', { machine: BACKING_OFF, ...polled }],
+    ['a suspended server', { machine: SUSPENDED }],
+    ['a server whose console is rejected', { machine: FORBIDDEN, mode: 'socket' }],
+  ])('%s fails because of the key and is not blocked', (_, changes) => {
     expect(collectionStatus(circumstances({ ...changes, keyProblem: KEY }))).toEqual({
       condition: 'failing',
       problem: KEY,
     });
   });
 
-  it('one that streams goes on streaming while its token lives', () => {
+  it('a streaming server continues until its token expires', () => {
     expect(collectionStatus(circumstances({ machine: STREAMING, keyProblem: KEY }))).toEqual({
       condition: 'streaming',
     });
@@ -185,7 +185,7 @@ describe('the log line of a condition', () => {
   const failing = (cause: CauseCode) => logged({ condition: 'failing', problem: { cause, detail: 'why' } });
 
   it.each(Object.values(CAUSES))(
-    'of a server that fails with $code is a warning unless it is a fact, passing, or logged for the panel',
+    'for failures with $code is a warning, unless the cause is a fact, temporary, or logged for the panel',
     ({ code, scope, severity }) => {
       const isPassing = severity === 'fact' || code === 'closed';
       const level = scope === 'panel' || scope === 'key' ? 'debug' : isPassing ? 'info' : 'warn';
@@ -194,16 +194,16 @@ describe('the log line of a condition', () => {
   );
 
   it.each<[string, CollectionStatus, string]>([
-    ['streams', { condition: 'streaming' }, 'info: server survival is streaming'],
+    ['is streaming', { condition: 'streaming' }, 'info: server survival is streaming'],
     [
-      'streams with a problem',
+      'is streaming with a problem',
       { condition: 'streaming', problem: SOCKET },
       'info: server survival is streaming',
     ],
     ['is polled', { condition: 'polling', problem: SOCKET }, 'info: server survival is polled'],
-    ['waits', { condition: 'waiting' }, 'debug: server survival is waiting'],
-    ['connects', { condition: 'connecting', problem: SOCKET }, 'debug: server survival is connecting'],
-    ['is at rest', { condition: 'stopped' }, 'debug: server survival is stopped'],
+    ['is waiting', { condition: 'waiting' }, 'debug: server survival is waiting'],
+    ['is connecting', { condition: 'connecting', problem: SOCKET }, 'debug: server survival is connecting'],
+    ['is stopped', { condition: 'stopped' }, 'debug: server survival is stopped'],
     [
       'fails',
       { condition: 'failing', problem: SOCKET },
@@ -224,15 +224,15 @@ describe('the log line of a condition', () => {
       `info: server survival is blocked: This server is suspended. ${CAUSES.suspended.remedy}`,
     ],
     [
-      'fails for the key',
+      'fails because of the key',
       { condition: 'failing', problem: KEY },
       `debug: server survival can't be observed: Unauthenticated. ${CAUSES.key_refused.remedy}`,
     ],
-  ])('of one that %s', (_, status, line) => {
+  ])('of a server that %s', (_, status, line) => {
     expect(logged(status)).toEqual([line]);
   });
 
-  it('carries the cause and its words as fields', () => {
+  it('has the cause and its detail as fields', () => {
     const log = collectingLogger();
     logCondition(log, target(), { condition: 'failing', problem: SOCKET });
     expect(log.lines[0]?.fields).toMatchObject({
@@ -252,7 +252,7 @@ it.each([
   [REFRESHING, 'refreshing'],
   [BACKING_OFF, 'none'],
   [SUSPENDED, 'none'],
-])('the socket of $name is %s', (machine, state) => {
+])('the socket in state $name is %s', (machine, state) => {
   expect(socketState(machine)).toBe(state);
 });
 

@@ -33,24 +33,24 @@ describe('tokenFailure', () => {
     ['restoring', { reason: 'restoring', pollable: false }],
     ['transferring', { reason: 'transferring', pollable: false }],
     ['maintenance', { reason: 'maintenance', pollable: false }],
-    // What is wrong with the key blocks no server.
+    // A problem of the key blocks no server.
     ['key_refused', { reason: undefined, pollable: true }],
     ['key_address', { reason: undefined, pollable: true }],
     ['key_console_permission', { reason: undefined, pollable: true }],
-  ])('%s', (cause, refusal) => {
+  ])('classifies %s', (cause, refusal) => {
     const failure = tokenFailure(new PanelError(problem(cause)));
     expect(failure).toEqual({ reason: 'no_token', problem: problem(cause) });
     expect(lastingRefusal(failure.problem)).toEqual(refusal);
   });
 
-  it('keeps how long a rate limit asks to wait', () => {
+  it('keeps the wait requested by a rate limit', () => {
     const limited = { ...problem('rate_limited'), retryAfterMs: 47_000 };
     const error = new PanelError(limited, { status: 429 });
     expect(tokenFailure(error)).toEqual({ reason: 'no_token', problem: limited });
     expect(lastingRefusal(limited)).toBeUndefined();
   });
 
-  it('takes an error that is not the panel’s as passing, on one line', () => {
+  it('treats an error that is not from the panel as temporary, in one line', () => {
     const unexpected = (detail: string) => ({
       reason: 'no_token',
       problem: { cause: 'unexpected', detail },
@@ -61,7 +61,7 @@ describe('tokenFailure', () => {
   });
 });
 
-it('a socket address that may not be used rests slowly and leaves polling open', () => {
+it('a forbidden socket address is retried slowly, and the server can be polled', () => {
   const insecure = {
     cause: 'socket_address_insecure',
     detail: 'socket address "ws://x": plain ws is not allowed',
@@ -78,7 +78,7 @@ describe('upgradeFailure', () => {
       DIRECT,
     );
 
-  it('names the Origin for a 403, the most common mistake, and rests slowly', () => {
+  it('shows the Origin for a 403, the most common mistake, and is retried slowly', () => {
     const failure = refused(403);
     expect(failure).toEqual({
       reason: 'upgrade_refused',
@@ -91,7 +91,7 @@ describe('upgradeFailure', () => {
     expect(lastingRefusal(failure.problem)).toEqual({ reason: 'forbidden', pollable: true });
   });
 
-  it('knows a full socket table, and keeps the token for the next attempt', () => {
+  it('recognizes a full socket table, and keeps the token for the next attempt', () => {
     const failure = refused(400);
     expect(failure.problem).toEqual({
       cause: 'too_many_sockets',
@@ -101,7 +101,7 @@ describe('upgradeFailure', () => {
     expect(failure.dropToken).not.toBe(true);
   });
 
-  it.each([301, 302, 308])('follows no redirect (%i)', (status) => {
+  it.each([301, 302, 308])('does not follow a redirect (%i)', (status) => {
     expect(refused(status)).toEqual({
       reason: 'upgrade_refused',
       problem: {
@@ -120,7 +120,7 @@ describe('upgradeFailure', () => {
     [500, false, 'upgrade_error'],
     [502, false, 'upgrade_error'],
     [503, false, 'upgrade_error'],
-  ])('retries after a %i; drops the token: %s; %s', (status, dropToken, cause) => {
+  ])('is retried after a %i; drops the token: %s; cause %s', (status, dropToken, cause) => {
     const failure = refused(status);
     expect(failure).toEqual({
       reason: 'upgrade_refused',
@@ -130,7 +130,7 @@ describe('upgradeFailure', () => {
     expect(lastingRefusal(failure.problem)).toBeUndefined();
   });
 
-  it('tells a daemon that has no such server from a page that has nothing there', () => {
+  it('distinguishes an unknown server from a page that is not found', () => {
     const daemon = '{"error":"The requested resource does not exist on this instance.","request_id":"x"}';
     expect(refused(404, daemon).problem.cause).toBe('server_not_on_node');
     expect(refused(404, '<html><title>404 Not Found</title></html>').problem.cause).toBe('upgrade_refused');
@@ -150,7 +150,7 @@ describe('upgradeFailure', () => {
     ['ETIMEDOUT', 'connect ETIMEDOUT 203.0.113.7:8080', 'node_timeout', 'node_timeout'],
     ['ERR_PROXY', 'the proxy answered 407', 'node_proxy', 'node_proxy'],
     ['ERR_SOCKET_ADDRESS', '"node" resolves to ::1', 'socket_address_local', 'socket_address_local'],
-  ])('knows the cause behind %s, and repeats what was said', (code, message, cause, throughProxy) => {
+  ])('recognizes the cause of %s, and repeats the message', (code, message, cause, throughProxy) => {
     const failure = failed(code, message);
     const named = message.includes(code) ? message : `${message} (${code})`;
     expect(failure).toEqual({
@@ -160,24 +160,21 @@ describe('upgradeFailure', () => {
     expect(failed(code, message, true).problem.cause).toBe(throughProxy);
   });
 
-  it('gives the words of an error that it does not know, on one line', () => {
+  it('shows the message of an unknown error in one line', () => {
     expect(failed(undefined, 'odd\r\nthing').problem).toEqual({
       cause: 'node_connection',
       detail: 'connecting to the node failed: odd thing',
     });
   });
 
-  // Node bundles the errors of a name with several addresses into one that has a code but no words.
-  it.each(['ECONNREFUSED', 'EPROTO'])(
-    'finds words for a name none of whose addresses answers (%s)',
-    (code) => {
-      const each = ['203.0.113.7', '2001:db8::7'].map((host) =>
-        Object.assign(new Error(`connect ${code} ${host}:8080`), { code }),
-      );
-      const error = Object.assign(new AggregateError(each, ''), { code });
-      expect(upgradeFailure({ error }, DIRECT).problem.detail).toContain(`connect ${code} 203.0.113.7:8080`);
-    },
-  );
+  // For a name with several addresses, Node.js combines their errors into one with a code but no message.
+  it.each(['ECONNREFUSED', 'EPROTO'])("has a message if none of a name's addresses answers (%s)", (code) => {
+    const each = ['203.0.113.7', '2001:db8::7'].map((host) =>
+      Object.assign(new Error(`connect ${code} ${host}:8080`), { code }),
+    );
+    const error = Object.assign(new AggregateError(each, ''), { code });
+    expect(upgradeFailure({ error }, DIRECT).problem.detail).toContain(`connect ${code} 203.0.113.7:8080`);
+  });
 });
 
 describe('closeFailure', () => {
@@ -193,13 +190,13 @@ describe('closeFailure', () => {
       { reason: 'suspended', pollable: false },
       'socket closed (code 4409): "server is suspended"',
     ],
-  ])('%i "%s"', (code, text, cause, refusal, detail) => {
+  ])('classifies %i "%s"', (code, text, cause, refusal, detail) => {
     const failure = closeFailure({ code, text, reason: 'closed' }, PTERODACTYL.socket);
     expect(failure).toEqual({ reason: 'closed', problem: { cause, detail } });
     expect(lastingRefusal(failure.problem)).toEqual(refusal);
   });
 
-  it('keeps the reason for which the reconnect is counted', () => {
+  it('keeps the reason that is counted for the reconnect', () => {
     const closing = { code: 1006, text: '', reason: 'pong_timeout' } as const;
     expect(closeFailure(closing, PTERODACTYL.socket).reason).toBe('pong_timeout');
   });
@@ -217,7 +214,7 @@ describe('jwtFailure', () => {
     ['jwt: missing connect permission', { permissions: ['control.start'] }, 'no_console_permission'],
     ['jwt: missing connect permission', undefined, 'no_console_permission'],
     ['jwt: something new', CONSOLE, 'token_refused'],
-  ])('%s (%o)', (text, claims, cause) => {
+  ])('classifies %s (%o)', (text, claims, cause) => {
     expect(jwtFailure(text, PTERODACTYL.socket, claims)).toEqual({
       reason: 'auth_refused',
       problem: { cause, detail: `the node rejected the token: "${text}"` },
@@ -225,7 +222,7 @@ describe('jwtFailure', () => {
     });
   });
 
-  it('leaves out the identifier that makes every event different', () => {
+  it('omits the identifier that is different in every event', () => {
     const text = 'Error Event [0c1a9c62-0000-4000-8000-000000000000]: jwt: server uuid mismatch\n';
     expect(jwtFailure(text, PTERODACTYL.socket).problem.detail).toBe(
       'the node rejected the token: "jwt: server uuid mismatch"',
@@ -233,7 +230,7 @@ describe('jwtFailure', () => {
   });
 });
 
-it('daemonFailure: the node has another token than the panel, which lasts', () => {
+it('daemonFailure means that node and panel have different tokens, which is a lasting problem', () => {
   const failure = daemonFailure('an unexpected error was encountered while handling this request');
   expect(failure).toEqual({
     reason: 'auth_refused',

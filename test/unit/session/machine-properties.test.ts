@@ -15,7 +15,7 @@ import {
   type Token,
 } from '../../../src/session/machine-model.ts';
 
-/** One thing that happens, if it can where the world stands. */
+/** Something that happens if the world is in a state that allows it. */
 interface Happening {
   readonly what:
     | 'start'
@@ -33,9 +33,9 @@ interface Happening {
     | 'heard'
     | 'timer'
     | 'late';
-  /** Picks among variants of it. */
+  /** Selects one of the variants. */
   readonly pick: number;
-  /** How long after the last one it happens, in milliseconds. */
+  /** The time since the previous one, in milliseconds. */
   readonly afterMs: number;
   readonly random: number;
 }
@@ -57,7 +57,7 @@ const CLOSE_CODES = [1000, 1001, 1006, 1009, 4400, 4409];
 const LIFETIMES_MS = [1, 20_000, 600_000, 900_000];
 const URLS = ['wss://node-1/ws', 'wss://node-2/ws'];
 
-/** What a session would hold as the machine's effects say: one socket, one fetch, timers by name. */
+/** What a session would hold according to the machine's effects: one socket, one fetch, timers by name. */
 class World {
   state: MachineState = INITIAL_STATE;
   now = 1_000_000;
@@ -93,7 +93,7 @@ class World {
     this.#expectSound();
   }
 
-  /** Time passes and nothing else: the timer that is due first fires. */
+  /** Only time passes: the timer that is due first fires. */
   fireFirstTimer(): void {
     const [first] = [...this.timers].sort(([, a], [, b]) => a - b);
     if (first === undefined) return;
@@ -242,7 +242,7 @@ class World {
       return;
     }
     this.#expectDiagnosed(state);
-    // A socket may be half-open and never die: that alone is no way out.
+    // A half-open socket may never report an end, so a socket alone does not guarantee progress.
     expect(this.fetching || this.timers.size > 0, `a way out of ${state.name}`).toBe(true);
     if (state.name === 'streaming' || state.name === 'refreshing') {
       expect([...this.timers.keys()]).toContain('silence');
@@ -282,7 +282,7 @@ function at<T>(list: readonly T[], index: number): T {
 
 const happening: fc.Arbitrary<Happening> = fc.record({
   what: fc.oneof<fc.WeightedArbitrary<Happening['what']>[]>(
-    // What leads to a streaming socket comes more often, so that runs get far.
+    // Steps toward a streaming socket are more frequent, so that runs get far.
     {
       weight: 12,
       arbitrary: fc.constantFrom('start', 'fetched', 'opened', 'authenticated', 'timer', 'token ending'),
@@ -317,8 +317,8 @@ function worldAfter(happenings: readonly Happening[]): World {
   return world;
 }
 
-describe('whatever happens', () => {
-  it('one socket, one fetch, newer epochs, a way out of every state, nothing left after a stop', () => {
+describe('for any history', () => {
+  it('there is at most one socket and one fetch, epochs increase, every state can be left, and nothing remains after a stop', () => {
     fc.assert(
       fc.property(history, (happenings) => {
         worldAfter(happenings).dispatch({ type: 'stop' });
@@ -327,13 +327,13 @@ describe('whatever happens', () => {
     );
   });
 
-  it('a session that hears nothing any more tries anew', () => {
+  it('a session that receives nothing any more reconnects', () => {
     fc.assert(
       fc.property(history, (happenings) => {
         const world = worldAfter(happenings);
         if (world.state.name === 'idle') return;
         const { epoch } = world.state;
-        // All that is sure to come in a dead world: timers fire, and a call to the panel ends some time.
+        // What is certain to happen even if nothing answers: timers fire, and a call to the panel ends at some point.
         for (let turn = 0; turn < 20 && world.state.epoch === epoch; turn += 1) {
           if (world.fetching) {
             world.fetching = false;
@@ -346,7 +346,7 @@ describe('whatever happens', () => {
     );
   });
 
-  it('runs get as far as each state', () => {
+  it('runs reach every state', () => {
     const seen = new Set<string>();
     for (const happenings of fc.sample(history, { numRuns: 300, seed: 7 })) {
       const world = new World();

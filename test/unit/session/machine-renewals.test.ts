@@ -24,7 +24,7 @@ const token = (value: string): Token => ({
   expiresAt: START + 600_000,
 });
 
-/** A machine whose timers a test lets go off. */
+/** A machine whose timers are fired by the test. */
 class Driven {
   state: MachineState;
   now = START;
@@ -60,8 +60,8 @@ class Driven {
     this.dispatch({ type: 'tokenFetched', token: token(value) }, afterMs);
   }
 
-  /** Lets one timer go off when it is due. */
-  goOff(timer: 'refresh' | 'retry' | 'deadline'): void {
+  /** Fires a timer when it is due. */
+  fire(timer: 'refresh' | 'retry' | 'deadline'): void {
     this.now = this.timers.get(timer) ?? Number.NaN;
     this.timers.delete(timer);
     this.dispatch({ type: 'timer', timer });
@@ -85,8 +85,8 @@ const streaming = () =>
     unanswered: 0,
   });
 
-describe('a token that was renewed in the second in which the node revoked the one before', () => {
-  it('is replaced within three seconds, on the socket that there is', () => {
+describe('a token that was renewed in the second in which the node revoked the previous one', () => {
+  it('is replaced within three seconds on the same socket', () => {
     const machine = streaming();
     machine.jwtError(WITHHELD);
     machine.fetched('same second');
@@ -94,7 +94,7 @@ describe('a token that was renewed in the second in which the node revoked the o
     expect(machine.state).toMatchObject({ name: 'streaming', problem: { cause: 'token_clock' } });
     machine.jwtError(WITHHELD, 500);
     machine.jwtError(WITHHELD, 1_000);
-    machine.goOff('refresh');
+    machine.fire('refresh');
     machine.fetched('a later second');
     machine.dispatch({ type: 'authenticated', epoch: 7 }, 20);
     expect(machine.state).toMatchObject({ name: 'streaming', token: { value: 'a later second' } });
@@ -104,19 +104,19 @@ describe('a token that was renewed in the second in which the node revoked the o
     expect(machine.done).not.toContain('terminateSocket');
   });
 
-  it('is given up when the one after it is rejected too', () => {
+  it('is dropped if the next one is rejected too', () => {
     const machine = streaming();
     machine.jwtError(WITHHELD);
     machine.fetched('one');
     machine.jwtError(ANSWERED, 20);
-    machine.goOff('refresh');
+    machine.fire('refresh');
     machine.fetched('two');
     machine.jwtError(ANSWERED, 20);
     expect(machine.state).toMatchObject({ name: 'backingOff', token: undefined });
     expect(machine.done).toContain('closeSocket');
   });
 
-  it('is not taken for rejected when events are held back while it is on its way', () => {
+  it('is not mistaken for rejected if events are withheld while it is in flight', () => {
     const machine = streaming();
     machine.jwtError(WITHHELD);
     machine.fetched('new');
@@ -126,7 +126,7 @@ describe('a token that was renewed in the second in which the node revoked the o
     expect(machine.state).toMatchObject({ name: 'streaming', token: { value: 'new' } });
   });
 
-  it('is replaced soon on a new socket too, the first times', () => {
+  it('is replaced soon on a new socket as well, for the first attempts', () => {
     const waits = [0, 1, 2].map((failures) => {
       const machine = new Driven({
         name: 'authenticating',
@@ -143,7 +143,7 @@ describe('a token that was renewed in the second in which the node revoked the o
     expect(waits[2]).toBeGreaterThan(15_000);
   });
 
-  it('is of a later second than the revocation, whenever that was', () => {
+  it('is issued in a later second than the revocation, whenever that was', () => {
     fc.assert(
       fc.property(fc.integer({ min: 0, max: 1_000_000 }), (revokedAt) => {
         const issuedAt = Math.floor((revokedAt + RENEW_AGAIN_MS) / 1_000) * 1_000;

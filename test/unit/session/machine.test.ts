@@ -103,7 +103,7 @@ const EVENTS = {
 type StateKey = keyof typeof STATES;
 type EventKey = keyof typeof EVENTS;
 
-// Every pair that is not here must change nothing and do nothing.
+// Every pair that is not listed must change nothing and have no effects.
 const AGAIN = 'fetchingToken: cancelTimers, fetchToken connect';
 const RETRY = 'fetchingToken: cancelTimers, fetchToken retry';
 const CONNECT = 'connecting: cancelTimers, openSocket 8, setTimer deadline';
@@ -177,7 +177,7 @@ const TABLE: Record<StateKey, Partial<Record<EventKey, string>>> = {
   'authenticating, old token': {
     ...AUTHENTICATING,
     'jwtError curable': 'fetchingToken: closeSocket, count auth_refused, cancelTimers, fetchToken connect',
-    // The node may have been given another token since: only a new one tells.
+    // The node may have got a different token since, so only a new token is conclusive.
     daemonError: 'fetchingToken: closeSocket, count auth_refused, cancelTimers, fetchToken connect',
   },
   streaming: STREAMING,
@@ -233,7 +233,7 @@ function describeEffect(effect: MachineEffect): string {
 const keys = <K extends string>(record: Record<K, unknown>) => Object.keys(record) as K[];
 const PAIRS = keys(STATES).flatMap((state) => keys(EVENTS).map((event) => [state, event] as const));
 
-describe('each state against each event', () => {
+describe('each state with each event', () => {
   it.each(PAIRS)('%s · %s', (stateKey, eventKey) => {
     const before = STATES[stateKey];
     const { state, effects } = step(before, EVENTS[eventKey], CONTEXT);
@@ -249,7 +249,7 @@ describe('each state against each event', () => {
 
 describe('events of an older socket', () => {
   const late = keys(EVENTS).filter((key) => 'epoch' in EVENTS[key]);
-  it.each(keys(STATES))('mean nothing in %s', (stateKey) => {
+  it.each(keys(STATES))('are ignored in %s', (stateKey) => {
     for (const key of late) {
       const event = { ...EVENTS[key], epoch: 6 } as MachineEvent;
       expect(step(STATES[stateKey], event, CONTEXT)).toEqual({ state: STATES[stateKey], effects: [] });
@@ -266,8 +266,8 @@ function delayOf(effects: readonly MachineEffect[], timer: string): number | und
   return found?.type === 'setTimer' ? found.delayMs : undefined;
 }
 
-describe('failures in a row', () => {
-  it('grow with each failed attempt and stretch the ceiling of the wait', () => {
+describe('consecutive failures', () => {
+  it('are counted, and raise the limit of the back-off', () => {
     const failed = (failures: number) =>
       after({ name: 'fetchingToken', epoch: 7, failures }, EVENTS.tokenFailed, { random: 0.999_999 });
     expect(Math.round(delayOf(failed(0).effects, 'retry') ?? 0)).toBe(5_000);
@@ -276,14 +276,14 @@ describe('failures in a row', () => {
     expect(failed(3).state).toMatchObject({ failures: 4 });
   });
 
-  it('are forgotten after a minute of streaming, not before: accept-then-drop is no success', () => {
+  it('are reset after a minute of streaming, not before: a connection that is dropped again is no success', () => {
     const lost = (since: number) =>
       after({ ...STATES.streaming, failures: 6, since }, EVENTS['closed 1006']).state;
     expect(lost(NOW - 60_000)).toMatchObject({ failures: 1 });
     expect(lost(NOW - 59_999)).toMatchObject({ failures: 7 });
   });
 
-  it('are not forgotten by an accepted token alone', () => {
+  it('are not reset by an accepted token alone', () => {
     const accepted = (since: number) =>
       after({ ...STATES['refreshing, authenticating'], failures: 6, since }, EVENTS.authenticated).state;
     expect(accepted(NOW - 1_000)).toMatchObject({ failures: 6 });
@@ -292,19 +292,19 @@ describe('failures in a row', () => {
 });
 
 describe('waits', () => {
-  it('are no shorter than the panel asked for', () => {
+  it('are at least as long as the panel requested', () => {
     const failure = { ...NO_TOKEN, problem: { ...NO_TOKEN.problem, retryAfterMs: 47_000 } };
     expect(delayOf(after(STATES.fetchingToken, { type: 'tokenFailed', failure }).effects, 'retry')).toBe(
       47_000,
     );
   });
 
-  it('are slow after a lasting refusal', () => {
+  it('are slow after a lasting rejection', () => {
     const delay = delayOf(after(STATES.fetchingToken, EVENTS['tokenFailed for good']).effects, 'retry') ?? 0;
     expect(delay).toBeGreaterThanOrEqual(300_000);
   });
 
-  it('of a token follow its own instants', () => {
+  it('of a token follow its refresh and expiry times', () => {
     const { effects } = after(STATES['authenticating, new token'], EVENTS.authenticated);
     expect(delayOf(effects, 'refresh')).toBe(480_000);
     expect(delayOf(effects, 'expiry')).toBe(600_000);
@@ -312,16 +312,16 @@ describe('waits', () => {
 });
 
 describe('a token', () => {
-  it('that the daemon calls bad is not used again', () => {
+  it('that the daemon rejects is not used again', () => {
     const { state } = after(STATES['authenticating, new token'], EVENTS['jwtError curable']);
     expect(state).toMatchObject({ name: 'backingOff', token: undefined });
   });
 
-  it('survives a lost socket', () => {
+  it('survives the loss of its socket', () => {
     expect(after(STATES.streaming, EVENTS['closed 1006']).state).toMatchObject({ token: LIVING });
   });
 
-  it('that came with a refresh replaces the old one only when it was accepted', () => {
+  it('from a refresh replaces the old one only after it is accepted', () => {
     const asked = after(STATES['refreshing, fetching'], EVENTS.tokenFetched).state;
     expect(asked).toMatchObject({ token: LIVING, next: FRESH });
     expect(after(asked, EVENTS.authenticated).state).toMatchObject({ name: 'streaming', token: FRESH });
@@ -338,10 +338,10 @@ describe('a problem', () => {
   });
 });
 
-describe('a daemon that can’t verify the token', () => {
+describe('a daemon that cannot verify the token', () => {
   const blocked = after(STATES['authenticating, new token'], EVENTS.daemonError);
 
-  it('blocks the socket at once for that cause, and leaves polling open', () => {
+  it('blocks the socket immediately with that cause, and the server can be polled', () => {
     expect(blocked.state).toMatchObject({
       name: 'blocked',
       problem: { cause: 'node_token_mismatch' },
@@ -350,7 +350,7 @@ describe('a daemon that can’t verify the token', () => {
     expect(delayOf(blocked.effects, 'retry')).toBeGreaterThanOrEqual(300_000);
   });
 
-  it('is asked with a fresh token before that is believed of a reused one', () => {
+  it('is tried with a new token first if the token was reused', () => {
     const { state: fetching } = after(STATES['authenticating, old token'], EVENTS.daemonError);
     expect(fetching).toMatchObject({ name: 'fetchingToken', failures: 1 });
     expect(fetching).not.toHaveProperty('refused');
@@ -361,8 +361,8 @@ describe('a daemon that can’t verify the token', () => {
   });
 });
 
-describe('a refusal', () => {
-  it('stands while it is tried again, until the socket streams', () => {
+describe('a rejection', () => {
+  it('remains during a retry, until the socket streams', () => {
     const { state: again } = after(STATES.blocked, EVENTS['timer retry']);
     expect(again).toMatchObject({ name: 'fetchingToken', refused: { reason: 'suspended' } });
     const { state: connecting } = after(again, EVENTS.tokenFetched);
@@ -371,13 +371,13 @@ describe('a refusal', () => {
     expect(after(open, { type: 'authenticated', epoch: 8 }).state).not.toHaveProperty('refused');
   });
 
-  it('of the key has no reason of the server’s', () => {
+  it("because of the key has no reason of the server's own", () => {
     const { state } = after(STATES.fetchingToken, EVENTS['tokenFailed for the key']);
     expect(state).toMatchObject({ name: 'blocked', problem: { cause: 'key_refused' } });
     expect(state).toHaveProperty('refused', { reason: undefined, pollable: true });
   });
 
-  it('gives way to another problem', () => {
+  it('is replaced by another problem', () => {
     const { state: again } = after(STATES.blocked, EVENTS['timer retry']);
     expect(after(again, EVENTS.tokenFailed).state).not.toHaveProperty('refused');
   });

@@ -44,7 +44,7 @@ const situation = (changes: Partial<PollSituation>): PollSituation => ({
 });
 
 describe('the poll policy', () => {
-  describe('a server that may stream or be polled', () => {
+  describe('a server in mode auto', () => {
     it.each<[keyof typeof STATES, object]>([
       ['idle', OFF],
       ['fetchingToken', OFF],
@@ -58,11 +58,11 @@ describe('the poll policy', () => {
       ['backingOff', AFTER_30_S],
       ['blocked for good', OFF],
       ['blocked by socket', AT_ONCE],
-    ])('%s', (name, policy) => {
+    ])('is polled as expected in state %s', (name, policy) => {
       expect(pollPolicy(situation({ machine: STATES[name] }))).toEqual(policy);
     });
 
-    it('that was never sampled is polled 30 s after it began to wait', () => {
+    it('without samples is polled 30 s after it began to wait', () => {
       expect(pollPolicy(situation({ machine: STATES.backingOff, sampledAt: undefined }))).toEqual({
         ...AFTER_30_S,
         from: 100_000 + FALLBACK_AFTER_MS,
@@ -75,11 +75,11 @@ describe('the poll policy', () => {
       expect(pollPolicy(situation({ machine, mode: 'socket' }))).toEqual(OFF);
     });
 
-    it('a server at rest is never polled', () => {
+    it('a stopped server is never polled', () => {
       expect(pollPolicy(situation({ machine, role: { type: 'rest' } }))).toEqual(OFF);
     });
 
-    it('a server that is to be polled is polled from its instant on', () => {
+    it('a server with the role poll is polled from its first poll time on', () => {
       const role = { type: 'poll', pollIntervalMs: 90_000, firstPollAt: 700_000 } as const;
       expect(pollPolicy(situation({ machine, role }))).toEqual({
         type: 'on',
@@ -120,7 +120,7 @@ describe('a poller', () => {
     );
   });
 
-  /** A poll that takes its time, and heeds its signal. */
+  /** A poll that takes some time, and honors its signal. */
   const taking = (ms: number, outcome: PollOutcome) => (signal: AbortSignal) =>
     new Promise<PollOutcome>((resolve, reject) => {
       const cancel = clock.schedule(ms, () => resolve(outcome));
@@ -130,34 +130,34 @@ describe('a poller', () => {
       });
     });
 
-  describe('when it asks', () => {
-    it('does nothing before it is told to', async () => {
+  describe('between polls', () => {
+    it('does nothing before it gets a policy', async () => {
       await clock.advance(600_000);
       expect(askedAfter).toEqual([]);
       expect(poller.active).toBe(false);
     });
 
-    it('asks at once and then at its interval', async () => {
+    it('polls immediately and then at its interval', async () => {
       poller.follow(ALWAYS);
       expect(poller.active).toBe(true);
       await clock.advance(90_000);
       expect(askedAfter).toEqual([0, 30_000, 60_000, 90_000]);
     });
 
-    it('waits for the instant from which polling is wanted', async () => {
+    it('waits until polling is planned', async () => {
       poller.follow({ ...ALWAYS, from: startedAt + 12_000 });
       await clock.advance(50_000);
       expect(askedAfter).toEqual([12_000, 42_000]);
     });
 
-    it('counts the interval from the asking, however long the answer takes', async () => {
+    it('measures the interval from the start of a poll, however long the answer takes', async () => {
       poll = taking(20_000, 'answered');
       poller.follow(ALWAYS);
       await clock.advance(60_000);
       expect(askedAfter).toEqual([0, 30_000, 60_000]);
     });
 
-    it('never has two polls under way', async () => {
+    it('never runs two polls at once', async () => {
       poll = taking(70_000, 'answered');
       poller.follow(ALWAYS);
       for (let turn = 0; turn < 9; turn += 1) {
@@ -168,7 +168,7 @@ describe('a poller', () => {
       expect(askedAfter).toEqual([0, 70_000]);
     });
 
-    it('backs off from 30 s to 5 min while polls fail or throw, and then goes on at its interval', async () => {
+    it('backs off from 30 s to 5 min while polls fail or throw, and then returns to its interval', async () => {
       random = 1 - 1e-12;
       poll = () => Promise.reject(new Error('no'));
       poller.follow(ALWAYS);
@@ -184,7 +184,7 @@ describe('a poller', () => {
       expect(askedAfter).toHaveLength(answered + 2);
     });
 
-    it('rests for the slow retry after a refusal', async () => {
+    it('waits for the slow retry after a rejection', async () => {
       poll = () => Promise.resolve('refused');
       poller.follow(ALWAYS);
       await clock.advance(600_000);
@@ -193,7 +193,7 @@ describe('a poller', () => {
   });
 
   describe('a change of policy', () => {
-    it('to the same changes nothing', async () => {
+    it('to the same policy changes nothing', async () => {
       poller.follow(ALWAYS);
       for (let turn = 0; turn < 9; turn += 1) {
         await clock.advance(10_000);
@@ -203,7 +203,7 @@ describe('a poller', () => {
       expect(clock.pending).toBe(1);
     });
 
-    it('to off ends the poll under way and leaves no timer', async () => {
+    it('to off aborts the current poll and leaves no timer', async () => {
       poll = taking(5_000, 'answered');
       poller.follow(ALWAYS);
       await clock.advance(1_000);
@@ -215,7 +215,7 @@ describe('a poller', () => {
       expect(poller.active).toBe(false);
     });
 
-    it('to off and on does not ask again before its time', async () => {
+    it('to off and on does not poll early', async () => {
       poller.follow(ALWAYS);
       await clock.advance(1_000);
       poller.follow(OFF);
@@ -226,7 +226,7 @@ describe('a poller', () => {
       expect(askedAfter).toEqual([0, 30_000]);
     });
 
-    it('to off and on does not cut the slow retry short', async () => {
+    it('to off and on does not shorten the slow retry', async () => {
       poll = () => Promise.resolve('refused');
       poller.follow(ALWAYS);
       await clock.advance(1_000);
@@ -236,7 +236,7 @@ describe('a poller', () => {
       expect(askedAfter).toEqual([0]);
     });
 
-    it('is not undone by the end of a poll that it ended', async () => {
+    it('is not affected by the end of a poll that it aborted', async () => {
       let answer: (outcome: PollOutcome) => void = () => {};
       poll = () => new Promise((resolve) => (answer = resolve));
       poller.follow(ALWAYS);
@@ -248,7 +248,7 @@ describe('a poller', () => {
       expect(askedAfter).toEqual([0]);
     });
 
-    it('to off and on is not upset by the end of the poll that it ended', async () => {
+    it('to off and on is not affected by the end of the aborted poll', async () => {
       const answers: ((outcome: PollOutcome) => void)[] = [];
       poll = () => new Promise((resolve) => answers.push(resolve));
       poller.follow(ALWAYS);
@@ -262,7 +262,7 @@ describe('a poller', () => {
       expect(clock.pending).toBe(0);
     });
 
-    it('to a longer interval counts at once', async () => {
+    it('to a longer interval applies immediately', async () => {
       poller.follow(ALWAYS);
       await clock.advance(0);
       poller.follow({ ...ALWAYS, intervalMs: 120_000 });
@@ -270,8 +270,8 @@ describe('a poller', () => {
       expect(askedAfter).toEqual([0, 120_000]);
     });
 
-    // Else a server's samples would be stale by the new interval until the old one has run out.
-    it('to a shorter interval counts at once', async () => {
+    // Otherwise the samples would be stale by the new interval until the old one had passed.
+    it('to a shorter interval applies immediately', async () => {
       poller.follow({ ...ALWAYS, intervalMs: 600_000 });
       await clock.advance(10_000);
       poller.follow({ ...ALWAYS, from: startedAt + INTERVAL });
@@ -281,7 +281,7 @@ describe('a poller', () => {
   });
 
   describe('wake', () => {
-    it('asks at once after a refusal', async () => {
+    it('polls immediately after a rejection', async () => {
       poll = () => Promise.resolve('refused');
       poller.follow(ALWAYS);
       await clock.advance(10_000);
@@ -290,7 +290,7 @@ describe('a poller', () => {
       expect(askedAfter).toEqual([0, 10_000]);
     });
 
-    it('does not ask before polling is wanted, or where it is not', async () => {
+    it('does not poll before polling is planned, or if polling is off', async () => {
       poller.wake();
       await clock.advance(0);
       poller.follow({ ...ALWAYS, from: startedAt + 12_000 });

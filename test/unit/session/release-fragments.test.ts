@@ -28,7 +28,7 @@ function frame(opcode: number, payload: string, isLast = true): Buffer {
 }
 
 describe('releaseFragments', () => {
-  // A class of the test's own: the one in ws stays as it is for the others.
+  // A class of its own, so that the one in ws stays unchanged for other tests.
   let Tuned: FrameReceiverClass;
 
   beforeEach(() => {
@@ -48,41 +48,41 @@ describe('releaseFragments', () => {
     return { messages: messages.map(String), lists, receiver };
   }
 
-  it('leaves nothing in the list of a message that was delivered', () => {
+  it('empties the list of a delivered message', () => {
     const { messages, lists } = receive([frame(TEXT, 'one'), frame(TEXT, 'two')]);
     expect(messages).toEqual(['one', 'two']);
     expect(lists).toEqual([[], []]);
   });
 
-  it('delivers two messages that came in one piece', () => {
+  it('delivers two messages that arrive together', () => {
     const { messages } = receive([Buffer.concat([frame(TEXT, 'one'), frame(TEXT, 'two')])]);
     expect(messages).toEqual(['one', 'two']);
   });
 
-  it('keeps the fragments of a message that is not complete', () => {
+  it('keeps the fragments of an incomplete message', () => {
     const { messages, receiver } = receive([frame(TEXT, 'one ', false), frame(CONTINUATION, 'and ', false)]);
     expect(messages).toEqual([]);
     expect(receiver._fragments.map(String)).toEqual(['one ', 'and ']);
   });
 
-  it('delivers a message of fragments whole', () => {
+  it('delivers a fragmented message as a whole', () => {
     const { messages } = receive([frame(TEXT, 'one ', false), frame(CONTINUATION, 'and two')]);
     expect(messages).toEqual(['one and two']);
   });
 
-  it('delivers later what is not to be delivered at once', async () => {
+  it('delivers a message asynchronously if that is configured', async () => {
     const receiver = new Tuned({ allowSynchronousEvents: false });
     const delivered = new Promise((resolve) => receiver.on('message', (data) => resolve(String(data))));
     receiver.write(frame(TEXT, 'one'));
     expect(await delivered).toBe('one');
   });
 
-  it('leaves the list to a listener that is given the list', () => {
+  it('keeps the list if it is passed to the listener', () => {
     const { lists } = receive([frame(BINARY, 'one')], { binaryType: 'fragments' });
     expect(lists).toEqual([[Buffer.from('one')]]);
   });
 
-  it('finds in the installed ws what it changes', () => {
+  it('matches the installed version of ws', () => {
     const { dataMessage } = Receiver.prototype;
     try {
       releaseFragments();
@@ -92,7 +92,7 @@ describe('releaseFragments', () => {
     }
   });
 
-  it('leaves alone a ws that is built in another way', () => {
+  it('does not change a ws with a different structure', () => {
     const other = { prototype: {} } as unknown as ReceiverClass;
     releaseFragments(other);
     expect(other.prototype).toEqual({});

@@ -13,7 +13,7 @@ const timeouts = { connectTimeoutMs: 10_000, authTimeoutMs: 12_000 };
 const DOWN: Problem = { cause: 'panel_error', detail: 'the panel answered 500' };
 const ORIGIN: Problem = { cause: 'origin', detail: 'the node rejected the socket upgrade (403)' };
 
-/** A machine whose every random number is just below 1, so that waits are their ceilings. */
+/** A machine whose random numbers are just below 1, so that every wait has its maximum. */
 class Stepper {
   now = 0;
   state: MachineState = INITIAL_STATE;
@@ -48,8 +48,8 @@ const failed = (problem: Problem): MachineEvent => ({
 });
 const retry: MachineEvent = { type: 'timer', timer: 'retry' };
 
-describe('a refresh that fails', () => {
-  it('backs off by its own failures, not by those from before the socket', () => {
+describe('a failed refresh', () => {
+  it('backs off by its own failures, not by those before the socket', () => {
     const session = new Stepper().do({ type: 'start' });
     for (let failures = 0; failures < 5; failures += 1) session.do(failed(DOWN), retry);
     session.do(
@@ -73,7 +73,7 @@ describe('a refresh that fails', () => {
   });
 });
 
-describe('a console that is refused', () => {
+describe('a rejected console', () => {
   const refused = () => {
     const session = new Stepper().do({ type: 'start' });
     const event: MachineEvent = {
@@ -84,7 +84,7 @@ describe('a console that is refused', () => {
     return session.do({ type: 'tokenFetched', token: session.token }, event);
   };
 
-  it('is tried again with the token that still lives', () => {
+  it('is retried with the token while that is valid', () => {
     const session = refused();
     session.now += 300_000;
     session.do(retry);
@@ -92,7 +92,7 @@ describe('a console that is refused', () => {
     expect(session.effect('fetchToken')).toBeUndefined();
   });
 
-  it('is tried again with a new token when the old one ends, after all other calls', () => {
+  it('is retried with a new token after the old one expires, after all other calls', () => {
     const session = refused();
     session.now += 590_000;
     session.do(retry);
@@ -101,7 +101,7 @@ describe('a console that is refused', () => {
 });
 
 describe('a call for credentials', () => {
-  it('is a retry after three failures, unless what caused them may be over', () => {
+  it('is a retry after three failures, unless their cause may be resolved', () => {
     const session = new Stepper().do({ type: 'start' });
     const priorities: unknown[] = [session.effect('fetchToken')];
     for (let failures = 0; failures < 3; failures += 1) {
@@ -119,13 +119,13 @@ describe('a call for credentials', () => {
   });
 });
 
-describe('an attempt that a wake begins', () => {
+describe('an attempt after a wake', () => {
   const stream = { type: 'stream', pollIntervalMs: 30_000 } as const;
   const on = { type: 'on', from: 0, intervalMs: 30_000 } as const;
   const standing = ({ state }: Stepper) =>
     standingOf({ role: stream, machine: state }, on, { type: 'answered' });
 
-  /** Its socket was lost, and its node can't be reached. */
+  /** The socket was lost, and the node cannot be reached. */
   const lost = () => {
     const session = new Stepper().do({ type: 'start' });
     session.do(
@@ -153,7 +153,7 @@ describe('an attempt that a wake begins', () => {
     session.do({ type: 'opened', epoch }, { type: 'jwtError', epoch, curable: true, failure });
   };
 
-  it('counts as a first one until it fails', () => {
+  it('counts as a first attempt until it fails', () => {
     const session = lost();
     expect(standing(session)).toBe('fallback');
     session.do({ type: 'wake' });
@@ -173,7 +173,7 @@ describe('an attempt that a wake begins', () => {
     expect(standing(session)).toBe('planned');
   });
 
-  it('is not needed for that: a rejected old token says nothing about a new one', () => {
+  it('is not a condition for that, since a rejected old token says nothing about a new one', () => {
     const session = lost().do(retry);
     expect(standing(session)).toBe('fallback');
     rejectToken(session);
@@ -181,7 +181,7 @@ describe('an attempt that a wake begins', () => {
   });
 });
 
-describe('how a server stands in the plan', () => {
+describe('a server in the plan', () => {
   const stream = { type: 'stream', pollIntervalMs: 30_000 } as const;
   const on = { type: 'on', from: 0, intervalMs: 30_000 } as const;
   const off = { type: 'off' } as const;
@@ -202,12 +202,12 @@ describe('how a server stands in the plan', () => {
   };
 
   it.each([
-    ['as planned while it waits', INITIAL_STATE, off, none, 'planned'],
-    ['as planned after one failure', backingOff(1), on, none, 'planned'],
-    ['fallen back after two', backingOff(2), on, none, 'fallback'],
-    ['fallen back if its console is refused', blocked, on, { type: 'answered' }, 'fallback'],
-    ['lost if its polls fail, too', backingOff(2), on, { type: 'failed', problem: DOWN }, 'lost'],
-    ['lost if it may not be polled', blocked, off, none, 'lost'],
+    ['is planned while it waits', INITIAL_STATE, off, none, 'planned'],
+    ['is planned after one failure', backingOff(1), on, none, 'planned'],
+    ['is in fallback after two failures', backingOff(2), on, none, 'fallback'],
+    ['is in fallback if its console is rejected', blocked, on, { type: 'answered' }, 'fallback'],
+    ['is lost if its polls fail too', backingOff(2), on, { type: 'failed', problem: DOWN }, 'lost'],
+    ['is lost if it must not be polled', blocked, off, none, 'lost'],
   ] as const)('%s', (_, machine, policy, poll, standing) => {
     expect(standingOf({ role: stream, machine }, policy, poll)).toBe(standing);
   });

@@ -16,17 +16,17 @@ const PUBLIC: SocketPolicy = { panelUrl: 'https://panel.example.com', allowInsec
 const LOCAL: SocketPolicy = { panelUrl: 'http://127.0.0.1:8080', allowInsecure: false };
 const path = '/api/servers/1a7ce997-259b-452e-8b4e-cecc464142ca/ws';
 
-describe('an address that may be used', () => {
+describe('an allowed address', () => {
   it.each<[string, string, SocketPolicy]>([
     ['a node', `wss://node.example.com:8080${path}`, PUBLIC],
     ['a node without a port', `wss://node.example.com${path}`, PUBLIC],
-    ['a node by its public address', `wss://203.0.113.7:8080${path}`, PUBLIC],
-    ['a node by its IPv6 address', `wss://[2001:db8::7]:8080${path}`, PUBLIC],
+    ['a node with a public address', `wss://203.0.113.7:8080${path}`, PUBLIC],
+    ['a node with an IPv6 address', `wss://[2001:db8::7]:8080${path}`, PUBLIC],
     ['a node in a private network', `wss://10.0.0.7:8080${path}`, PUBLIC],
-    ['plain ws where that is allowed', `ws://node.example.com${path}`, { ...PUBLIC, allowInsecure: true }],
-    ['plain ws from a panel on loopback', `ws://127.0.0.1:9000${path}`, LOCAL],
-    ['loopback by name from a panel on loopback', `ws://localhost:9000${path}`, LOCAL],
-    ['a public node from a panel on loopback', `wss://node.example.com${path}`, LOCAL],
+    ['plain ws if allowed', `ws://node.example.com${path}`, { ...PUBLIC, allowInsecure: true }],
+    ['plain ws, with the panel on loopback', `ws://127.0.0.1:9000${path}`, LOCAL],
+    ['loopback by name, with the panel on loopback', `ws://localhost:9000${path}`, LOCAL],
+    ['a public node, with the panel on loopback', `wss://node.example.com${path}`, LOCAL],
     [
       'a host in socket_hosts',
       `wss://node.example.com${path}`,
@@ -45,11 +45,16 @@ const LEADS_HERE = {
   detail: expect.stringContaining('a loopback or link-local address') as string,
 };
 
-describe('an address that is refused', () => {
+describe('a rejected address', () => {
   it.each<[string, string, SocketPolicy, string, CauseCode?]>([
-    ['nothing', '', PUBLIC, 'expected a wss:// socket address from the panel, got ""'],
-    ['no address', 'node 1', PUBLIC, 'expected a wss:// socket address from the panel, got "node 1"'],
-    ['a path alone', path, PUBLIC, `expected a wss:// socket address from the panel, got "${path}"`],
+    ['an empty address', '', PUBLIC, 'expected a wss:// socket address from the panel, got ""'],
+    [
+      'text that is not an address',
+      'node 1',
+      PUBLIC,
+      'expected a wss:// socket address from the panel, got "node 1"',
+    ],
+    ['only a path', path, PUBLIC, `expected a wss:// socket address from the panel, got "${path}"`],
     [
       'https',
       'https://node.example.com/ws',
@@ -64,7 +69,7 @@ describe('an address that is refused', () => {
       'socket address "wss://node.example.com": user info is not allowed',
     ],
     [
-      'a user alone',
+      'only a user',
       'wss://user@node.example.com/ws',
       PUBLIC,
       'socket address "wss://node.example.com": user info is not allowed',
@@ -98,7 +103,7 @@ describe('an address that is refused', () => {
       'socket_address_not_allowed',
     ],
     [
-      'any host where socket_hosts is empty',
+      'any host if socket_hosts is empty',
       'wss://node.example.com/ws',
       { ...PUBLIC, socketHosts: [] },
       'socket address "wss://node.example.com": the host is not in socket_hosts',
@@ -125,16 +130,16 @@ describe('an address that is refused', () => {
     '[fe80::1]',
     '[::ffff:127.0.0.1]',
     '[::ffff:a9fe:a9fe]',
-  ])('a local host written %s', (host) => {
+  ])('a local host written as %s', (host) => {
     expect(socketAddressProblem(`wss://${host}:8080/ws`, PUBLIC)).toMatchObject(LEADS_HERE);
   });
 
-  it('allow_insecure does not open the way to loopback', () => {
+  it('loopback, even with allow_insecure', () => {
     const policy = { ...PUBLIC, allowInsecure: true };
     expect(socketAddressProblem('ws://127.0.0.1:8080/ws', policy)).toMatchObject(LEADS_HERE);
   });
 
-  it('socket_hosts does not open the way to plain ws', () => {
+  it('plain ws, even with socket_hosts', () => {
     const policy = { ...PUBLIC, socketHosts: ['node.example.com'] };
     expect(socketAddressProblem('ws://node.example.com/ws', policy)).toMatchObject({
       cause: 'socket_address_insecure',
@@ -142,24 +147,24 @@ describe('an address that is refused', () => {
     });
   });
 
-  it('shows no control characters, and no more than a line of what came', () => {
+  it('is shown in one line without control characters', () => {
     const problem = socketAddressProblem(`\u001b[31m${'x'.repeat(5_000)}\n`, PUBLIC);
     expect(problem?.detail).toMatch(/^[\x20-\x7e…]{1,300}$/);
   });
 
-  it('shows no more than a line of an overlong host', () => {
+  it('is shown in one line if its host is too long', () => {
     const problem = socketAddressProblem(`https://${'x'.repeat(5_000)}/ws`, PUBLIC);
     expect(problem?.detail.length).toBeLessThan(300);
   });
 
-  it('shows no path or query, which may carry what is not for logs', () => {
+  it('is shown without its path and query, which may contain secrets', () => {
     const problem = socketAddressProblem('https://node.example.com/ws?token=abc', PUBLIC);
     expect(problem?.detail).toContain('https://node.example.com');
     expect(problem?.detail).not.toContain('abc');
   });
 });
 
-it('never throws for any text', () => {
+it('checking an address never throws', () => {
   const text = fc.oneof(
     fc.string({ unit: 'binary' }),
     fc.webUrl(),
@@ -191,7 +196,7 @@ describe('local hosts', () => {
     ['[2001:db8::1]', false],
     ['127.0.0.1', true],
     ['', false],
-  ])('host %s: %s', (host, local) => {
+  ])('%s is local: %s', (host, local) => {
     expect(isLocalHost(host)).toBe(local);
   });
 });
@@ -202,7 +207,7 @@ interface Found {
   readonly family: number | undefined;
 }
 
-// Addresses resolve to themselves, so that no name server is asked.
+// Addresses resolve to themselves, so no name server is queried.
 function resolve(
   hostname: string,
   options: LookupOptions = {},
@@ -225,7 +230,7 @@ const METADATA_HOSTS = [
 ];
 
 describe("a cloud's metadata service", () => {
-  it.each(METADATA_HOSTS)('is refused at %s, wherever the panel is', (host) => {
+  it.each(METADATA_HOSTS)('is rejected at %s, wherever the panel is', (host) => {
     for (const policy of [PUBLIC, LOCAL, { ...LOCAL, allowInsecure: true }]) {
       expect(socketAddressProblem(`wss://${host}:8080/ws`, policy)?.cause).toBe('socket_address_local');
     }
@@ -233,7 +238,7 @@ describe("a cloud's metadata service", () => {
   });
 
   it.each(METADATA_HOSTS)(
-    'may be used at %s where socket_hosts names it, and not where it names another',
+    'is allowed at %s if socket_hosts lists it, and not if socket_hosts lists another host',
     (host) => {
       const address = `wss://${host}/ws`;
       expect(
@@ -246,7 +251,7 @@ describe("a cloud's metadata service", () => {
   );
 
   it.each(['fd00:ec2::254', '100.100.100.200', '64:ff9b::a9fe:a9fe'])(
-    'is refused as what a name leads to: %s, also from a panel on this machine',
+    'is rejected as the address of a name: %s, even with the panel on this machine',
     async (address) => {
       for (const { panelUrl } of [PUBLIC, LOCAL]) {
         const found = await resolve(address, {}, socketLookup({ panelUrl }));
@@ -256,7 +261,7 @@ describe("a cloud's metadata service", () => {
     },
   );
 
-  it('leaves a panel on this machine its local nodes, and socket_hosts whatever its names lead to', async () => {
+  it('does not restrict local nodes of a panel on this machine, or names in socket_hosts', async () => {
     const { panelUrl } = LOCAL;
     expect(await resolve('127.0.0.1', {}, socketLookup({ panelUrl }))).toMatchObject({ error: null });
     expect(socketLookup({ panelUrl, socketHosts: ['node.example.com'] })).toBeUndefined();
@@ -264,37 +269,37 @@ describe("a cloud's metadata service", () => {
 });
 
 describe('guardedLookup', () => {
-  it('gives one address, as a connect asks for it', async () => {
+  it('returns one address by default', async () => {
     expect(await resolve('203.0.113.7')).toEqual({ error: null, address: '203.0.113.7', family: 4 });
   });
 
-  it('gives all addresses where all are asked for', async () => {
+  it('returns all addresses if requested', async () => {
     const { address } = await resolve('2001:db8::7', { all: true });
     expect(address).toEqual([{ address: '2001:db8::7', family: 6 }]);
   });
 
   it.each(['localhost', '127.0.0.1', '::1', '169.254.169.254', '::ffff:127.0.0.1'])(
-    'refuses %s, which leads here',
+    'rejects %s, which resolves to this machine',
     async (hostname) => {
       for (const options of [{}, { all: true }]) {
         const { error, address } = await resolve(hostname, options);
         expect(error?.message).toMatch(/" resolves to \S+$/);
         expect(error?.message.startsWith(`"${hostname}" resolves to `)).toBe(true);
-        // What to do follows from the cause.
+        // The advice follows from the cause.
         expect(readTransportError(error).kind).toBe('address');
         expect(address).toEqual([]);
       }
     },
   );
 
-  // A label of 64 characters is refused before any name server is asked.
-  it('passes on why a name does not resolve', async () => {
+  // A label of 64 characters is rejected before any name server is queried.
+  it('passes on the error of a name that does not resolve', async () => {
     const { error } = await resolve(`${'x'.repeat(64)}.example`);
     expect(error).toMatchObject({ code: expect.stringMatching(/^E/) as string });
   });
 });
 
-describe('an address that may not be used', () => {
+describe('the cause of a forbidden address', () => {
   const LOOPBACK = { panelUrl: 'http://127.0.0.1', allowInsecure: false };
   const LIMITED = { ...PUBLIC, socketHosts: ['other.example.com'] };
   it.each([

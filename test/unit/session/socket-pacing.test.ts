@@ -19,7 +19,7 @@ describe('Outbox', () => {
     outbox = new Outbox(clock, (frame) => sent.push([clock.now() - startedAt, frame]));
   });
 
-  it('sends the first frame at once and the others half a second apart, in order', async () => {
+  it('sends the first frame immediately and the others half a second apart, in order', async () => {
     for (const frame of ['a', 'b', 'c']) outbox.send(frame);
     expect(sent).toEqual([[0, 'a']]);
     await clock.advance(5_000);
@@ -31,7 +31,7 @@ describe('Outbox', () => {
     expect(clock.pending).toBe(0);
   });
 
-  it('keeps its distance after the queue ran empty', async () => {
+  it('keeps the interval after the queue was empty', async () => {
     outbox.send('a');
     await clock.advance(200);
     outbox.send('b');
@@ -44,7 +44,7 @@ describe('Outbox', () => {
     ]);
   });
 
-  it('drops what waits when it is stopped', async () => {
+  it('drops waiting frames when it is stopped', async () => {
     for (const frame of ['a', 'b', 'c']) outbox.send(frame);
     outbox.stop();
     expect(clock.pending).toBe(0);
@@ -58,14 +58,14 @@ describe('Outbox', () => {
     ]);
   });
 
-  it('refuses to pile up', () => {
+  it('rejects frames beyond its limit', () => {
     for (let frame = 0; frame < 65; frame += 1) outbox.send(String(frame));
     expect(() => outbox.send('one more')).toThrow(
       'expected at most 64 frames waiting for one socket; send more slowly',
     );
   });
 
-  it('sends all in order and never two within half a second, however they come', async () => {
+  it('sends all frames in order and never two within half a second, however they arrive', async () => {
     const gaps = fc.array(fc.integer({ min: 0, max: 1_200 }), { maxLength: 20 });
     await fc.assert(
       fc.asyncProperty(gaps, async (waits) => {
@@ -102,7 +102,7 @@ describe('Heartbeat', () => {
     heartbeat = new Heartbeat(clock, { ping: () => said.push('ping'), lost: () => said.push('lost') });
   });
 
-  it('pings a quiet connection every 30 s while it is answered', async () => {
+  it('pings a quiet connection every 30 s while pings are answered', async () => {
     heartbeat.start();
     await clock.advance(29_999);
     expect(said).toEqual([]);
@@ -114,7 +114,7 @@ describe('Heartbeat', () => {
     expect(new Set(said)).toEqual(new Set(['ping']));
   });
 
-  it('does not ping one that speaks, and does 30 s after its last word', async () => {
+  it('does not ping an active connection, but does 30 s after its last frame', async () => {
     heartbeat.start();
     for (let second = 0; second < 100; second += 1) {
       await clock.advance(1_000);
@@ -127,7 +127,7 @@ describe('Heartbeat', () => {
     expect(said).toEqual(['ping']);
   });
 
-  it('tells once that nothing came in the 30 s after a ping, and rests', async () => {
+  it('reports a loss once if nothing arrives within 30 s after a ping, and then stops', async () => {
     heartbeat.start();
     await clock.advance(60_000);
     expect(said).toEqual(['ping', 'lost']);
@@ -136,7 +136,7 @@ describe('Heartbeat', () => {
     expect(said).toEqual(['ping', 'lost']);
   });
 
-  it('takes a late pong', async () => {
+  it('accepts a late pong', async () => {
     heartbeat.start();
     await clock.advance(59_999);
     heartbeat.heard();
@@ -144,7 +144,7 @@ describe('Heartbeat', () => {
     expect(said).toEqual(['ping', 'ping']);
   });
 
-  it('is still after a stop, before its start too', async () => {
+  it('does nothing after a stop, even one before its start', async () => {
     heartbeat.stop();
     heartbeat.start();
     heartbeat.stop();
@@ -155,7 +155,7 @@ describe('Heartbeat', () => {
 });
 
 describe('ReadReceipts', () => {
-  it('a pong settles what was written before its ping, whatever came in between; the end settles the rest as unread', async () => {
+  it('a pong confirms everything written before its ping, whatever arrived in between; the end reports the rest as unread', async () => {
     const step = fc.oneof(
       fc.constant('write' as const),
       fc.record({ pong: fc.nat({ max: 12 }) }),

@@ -22,11 +22,11 @@ const proxyAgents = (proxyUrl: string | undefined) =>
 const proxyOf = (agent: unknown) => (agent as { proxy: { url: URL } } | undefined)?.proxy.url.href;
 
 describe('proxyAgents', () => {
-  it('goes straight where no proxy is named', () => {
+  it('connects directly without a proxy', () => {
     expect(proxyAgents(undefined)(NODE)).toBeUndefined();
   });
 
-  it('goes through the proxy of the configuration, whatever the environment says', () => {
+  it('uses the configured proxy, whatever the environment says', () => {
     vi.stubEnv('HTTPS_PROXY', 'http://other:3128');
     vi.stubEnv('NO_PROXY', '*');
     const agentFor = proxyAgents('http://proxy:3128');
@@ -34,7 +34,7 @@ describe('proxyAgents', () => {
     expect(proxyOf(agentFor('ws://node.example.com/ws'))).toBe('http://proxy:3128/');
   });
 
-  it("goes through the environment's proxy of the address' scheme", () => {
+  it("uses the environment's proxy for the scheme of the address", () => {
     vi.stubEnv('HTTPS_PROXY', 'http://secure:3128');
     vi.stubEnv('HTTP_PROXY', 'http://plain:3128');
     const agentFor = proxyAgents(undefined);
@@ -42,7 +42,7 @@ describe('proxyAgents', () => {
     expect(proxyOf(agentFor('ws://node.example.com/ws'))).toBe('http://plain:3128/');
   });
 
-  it('heeds NO_PROXY', () => {
+  it('respects NO_PROXY', () => {
     vi.stubEnv('HTTPS_PROXY', 'http://proxy:3128');
     vi.stubEnv('NO_PROXY', '.example.com');
     const agentFor = proxyAgents(undefined);
@@ -50,7 +50,7 @@ describe('proxyAgents', () => {
     expect(proxyOf(agentFor('wss://node.example.org/ws'))).toBe('http://proxy:3128/');
   });
 
-  it('takes no proxy of the environment to this machine, but the one of the configuration', () => {
+  it("uses the configured proxy, but not the environment's, for addresses on this machine", () => {
     vi.stubEnv('HTTP_PROXY', 'http://proxy:3128');
     for (const node of ['ws://127.0.0.1:9000/ws', 'ws://localhost:9000/ws', 'ws://[::1]:9000/ws']) {
       expect(proxyAgents(undefined)(node)).toBeUndefined();
@@ -58,12 +58,12 @@ describe('proxyAgents', () => {
     }
   });
 
-  it('keeps one agent for each proxy', () => {
+  it('keeps one agent per proxy', () => {
     const agentFor = proxyAgents('http://proxy:3128');
     expect(agentFor(NODE)).toBe(agentFor('wss://node-2.example.com/ws'));
   });
 
-  it('heeds the environment for a scheme in capitals, which the panel may send', () => {
+  it("uses the environment's proxy for a scheme in upper case, which a panel may send", () => {
     vi.stubEnv('HTTPS_PROXY', 'http://proxy:3128');
     expect(proxyOf(proxyAgents(undefined)('WSS://node.example.com:8080/ws'))).toBe('http://proxy:3128/');
   });

@@ -24,12 +24,12 @@ describe('local addresses', () => {
     ['2001:db8::1', false],
     ['localhost', false],
     ['', false],
-  ])('%s: %s', (address, local) => {
+  ])('%s is local: %s', (address, local) => {
     expect(isLocalAddress(address)).toBe(local);
   });
 
   it.each(['64:ff9b::127.0.0.1', '64:ff9b:1::7f00:1', '2002:7f00:1::1', '64:ff9b::10.0.0.1'])(
-    'IPv4 inside of IPv6 is judged as IPv4: %s',
+    'include an IPv4 address embedded in IPv6: %s',
     (address) => {
       expect(isLocalAddress(address)).toBe(!address.includes('10.0.0.1'));
     },
@@ -74,11 +74,11 @@ describe("the addresses of clouds' metadata services", () => {
     ['2001:db8::1', false],
     ['metadata.google.internal', false],
     ['', false],
-  ])('%s: %s', (address, isMetadata) => {
+  ])('%s is one: %s', (address, isMetadata) => {
     expect(isMetadataAddress(address)).toBe(isMetadata);
   });
 
-  it('are found by any spelling, and no address makes the judgment throw', () => {
+  it('are recognized in any notation, and no address causes an exception', () => {
     fc.assert(
       fc.property(fc.oneof(fc.ipV4(), fc.ipV6(), fc.string({ maxLength: 40 })), (address) => {
         expect([isLocalAddress(address), isMetadataAddress(address)]).toHaveLength(2);

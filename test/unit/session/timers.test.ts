@@ -13,7 +13,7 @@ beforeEach(() => {
 });
 
 describe('Timers', () => {
-  it('fires each once, in the order in which they are due, with one timer of the clock', async () => {
+  it('fires each timer once, in the order of their due times, with a single timer of the clock', async () => {
     timers.set('c', 300);
     timers.set('a', 100);
     timers.set('b', 200);
@@ -25,7 +25,7 @@ describe('Timers', () => {
     expect(clock.pending).toBe(0);
   });
 
-  it('replaces one that is set anew, sooner or later', async () => {
+  it('replaces a timer that is set again, earlier or later', async () => {
     timers.set('a', 100);
     timers.set('a', 300);
     timers.set('b', 300);
@@ -36,7 +36,7 @@ describe('Timers', () => {
     expect(fired).toEqual(['b', 'a']);
   });
 
-  it('cancels all', async () => {
+  it('cancels all timers', async () => {
     timers.set('a', 100);
     timers.set('b', 200);
     timers.cancelAll();
@@ -45,7 +45,7 @@ describe('Timers', () => {
     expect(fired).toEqual([]);
   });
 
-  it('lets a timer set itself anew, and cancel those that are due with it', async () => {
+  it('lets a timer set itself again, and cancel others that are due at the same time', async () => {
     timers = new Timers(clock, (name) => {
       fired.push(name);
       if (name === 'a') timers.set('a', 100);

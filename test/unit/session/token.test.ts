@@ -14,7 +14,7 @@ describe('toToken', () => {
     [0, 450_000],
     [0.5, 495_000],
     [1, 540_000],
-  ])('refreshes between 75 %% and 90 %% of its life (random %d: at %i ms)', (random, refreshAfter) => {
+  ])('refreshes between 75 %% and 90 %% of its lifetime (random %d: after %i ms)', (random, refreshAfter) => {
     const token = toToken(CREDENTIALS, 1_000, random);
     expect(token.refreshAt).toBeCloseTo(1_000 + refreshAfter, 6);
     expect(token).toMatchObject({
@@ -47,7 +47,7 @@ describe('TokenSource', () => {
     );
   });
 
-  it("counts a token's life from its receipt, not from the call", async () => {
+  it("measures a token's lifetime from its receipt, not from the call", async () => {
     let receive: (credentials: Credentials) => void = () => {};
     answer = () => new Promise((resolve) => (receive = resolve));
     const next = source.next('connect', signal);
@@ -56,7 +56,7 @@ describe('TokenSource', () => {
     expect((await next).expiresAt).toBe(clock.now() + 600_000);
   });
 
-  it('holds the third call of a minute back until the first is a minute old', async () => {
+  it('delays the third call of a minute until the first is a minute old', async () => {
     await source.next('connect', signal);
     await clock.advance(10_000);
     await source.next('refresh', signal);
@@ -72,7 +72,7 @@ describe('TokenSource', () => {
     expect(calledAfter).toEqual([0, 10_000, 60_000, 70_000]);
   });
 
-  it('counts a failed call as one', async () => {
+  it('counts a failed call', async () => {
     answer = () => Promise.reject(new Error('no'));
     for (let call = 0; call < 2; call += 1) await source.next('connect', signal).catch(() => {});
     const third = source.next('connect', signal).catch(() => {});
@@ -83,8 +83,8 @@ describe('TokenSource', () => {
     expect(calledAfter).toHaveLength(3);
   });
 
-  // A call may wait long for its turn in the panel's queue, and is made only then.
-  it('keeps its distance from when a call was made, not from when it was asked for', async () => {
+  // A call may wait a long time for its turn in the panel's queue, and is made only then.
+  it('measures the minute from when a call was made, not from when it was requested', async () => {
     const startedAt = clock.now();
     const madeAfter: number[] = [];
     let queuedMs = 0;
@@ -111,7 +111,7 @@ describe('TokenSource', () => {
     expect(third - first).toBeGreaterThanOrEqual(60_000);
   });
 
-  it('ends at once when its signal aborts while it holds back, without a call', async () => {
+  it('ends immediately without a call if its signal aborts during the delay', async () => {
     for (let call = 0; call < 2; call += 1) await source.next('connect', signal);
     const controller = new AbortController();
     const third = source.next('connect', controller.signal);
@@ -144,17 +144,17 @@ describe('claimsOf', () => {
   it.each<[string, string, object]>([
     ['lists permissions', token({ permissions: ['*'], exp: 1 }), { permissions: ['*'] }],
     [
-      'lists other things among them',
+      'lists permissions with other values',
       token({ permissions: ['websocket.connect', 7, null] }),
       { permissions: ['websocket.connect'] },
     ],
-    ['lists none', token({ permissions: [] }), { permissions: [] }],
+    ['lists no permissions', token({ permissions: [] }), { permissions: [] }],
     ['has no list', token({ permissions: 'websocket.connect' }), {}],
-    ['has no such claim', token({ exp: 1 }), {}],
-    ['holds no object', token(['a']), {}],
-    ['is no token', 'a.b.c', {}],
+    ['has no permissions claim', token({ exp: 1 }), {}],
+    ['contains no object', token(['a']), {}],
+    ['is not a token', 'a.b.c', {}],
     ['is empty', '', {}],
-  ])('of one that %s', (_, value, claims) => {
+  ])('of a token that %s', (_, value, claims) => {
     expect(claimsOf(value)).toEqual(claims);
   });
 });

@@ -12,7 +12,7 @@ import {
 const page = async (fleet: Parameters<typeof renderPage>[0]) =>
   String(await renderPage(fleet, '1.2.3', READ_AT));
 
-test('shows name, version, links and each server', async () => {
+test('the page shows name, version, links and each server', async () => {
   const text = await page(
     fleetReading([
       streamingReading({ target: { name: 'survival' }, sampledAt: READ_AT - 2_000 }),
@@ -37,7 +37,7 @@ test('shows name, version, links and each server', async () => {
   );
 });
 
-test('begins with the servers that need attention, the most urgent first, though the table is cut', async () => {
+test('the page begins with the servers that need attention, the most urgent first, even if the table is truncated', async () => {
   const fleet = largeFleet(300);
   const [, first, second] = fleet.servers().toReversed();
   const trouble = (title: string) => ({ title, action: 'See why.', severity: 'error' }) as const;
@@ -52,7 +52,7 @@ test('begins with the servers that need attention, the most urgent first, though
   );
 });
 
-test('every address is relative, so that it works below the path of a proxy', async () => {
+test('every link is relative, so that the page works behind a proxy with a path', async () => {
   const text = await page(fleetReading([streamingReading()]));
   const addresses = [...text.matchAll(/(?:href|src)="([^"]*)"/g)].map(([, address]) => address);
   expect(addresses).toEqual([
@@ -67,12 +67,12 @@ test('every address is relative, so that it works below the path of a proxy', as
   ]);
 });
 
-test('what is stale has no state', async () => {
+test('stale data has no state', async () => {
   const text = await page(fleetReading([streamingReading({ sampledAt: READ_AT - 100_000 })]));
   expect(text).toContain('<td>unknown</td><td>streaming</td><td>100 s ago</td>');
 });
 
-test('shows the problems of a panel, and its nodes that are down', async () => {
+test('the page shows the problems of a panel and its nodes that are down', async () => {
   const text = await page(
     fleetReading(
       [],
@@ -101,7 +101,7 @@ test('shows the problems of a panel, and its nodes that are down', async () => {
   expect(text).not.toMatch(/panel well|fra-1|fra-3/);
 });
 
-test('whatever comes from outside is escaped', async () => {
+test('external text is escaped', async () => {
   const hostile = '<script>alert("x")</script>&\'';
   const text = await page(
     fleetReading([
@@ -115,7 +115,7 @@ test('whatever comes from outside is escaped', async () => {
   expect(text.split('&lt;script&gt;alert(&quot;x&quot;)&lt;/script&gt;&amp;&#39;')).toHaveLength(4);
 });
 
-test('a large fleet is cut short', async () => {
+test('a large fleet is truncated', async () => {
   const text = await page(largeFleet(1_234));
   expect(text.split('<tr><td>')).toHaveLength(201);
   expect(text).toContain('<p>and 1034 more, see the metrics</p>');

@@ -53,7 +53,7 @@ const names = (changes: Partial<ServerSelection>) =>
   order(fleet, { ...ALL, ...changes }).map((server) => fleet.name(server));
 
 describe('the order', () => {
-  it('begins with what needs attention, and is the configuration’s otherwise', () => {
+  it('begins with what needs attention, followed by the order of the configuration', () => {
     expect(names({})).toEqual(['arena', 'lobby-10', 'lobby-2', 'Broken']);
   });
 
@@ -69,11 +69,11 @@ describe('the order', () => {
     ['condition', true, ['lobby-10', 'lobby-2', 'arena', 'Broken']],
     ['starts', true, ['Broken', 'lobby-10', 'lobby-2', 'arena']],
     ['uptime', false, ['Broken', 'lobby-10', 'lobby-2', 'arena']],
-  ] as const)('by %s, descending %s', (key, isDescending, expected) => {
+  ] as const)('is by %s, descending %s', (key, isDescending, expected) => {
     expect(names({ sorting: { key, isDescending } })).toEqual(expected);
   });
 
-  it('knows a way to sort by everything that can be chosen', () => {
+  it('has a comparison for every sort key', () => {
     for (const key of SORT_KEYS) {
       expect(names({ sorting: { key, isDescending: true } })).toHaveLength(4);
     }
@@ -88,13 +88,13 @@ describe('the order', () => {
     ['node_dns', ['Broken']],
     ['resolved', ['Broken']],
     ['failing', ['Broken']],
-    // The words of the row, and those that the page shows in place of a code.
+    // The text of the row, and the text that the page shows instead of a code.
     ['fix DNS on this machine', ['Broken']],
     ['but expected to run', ['arena']],
     ['start it', ['arena']],
     ['exit code 137', ['arena']],
     ['nobody', []],
-  ])('searched for %s', (search, expected) => expect(names({ search })).toEqual(expected));
+  ])('contains the matches of %s', (search, expected) => expect(names({ search })).toEqual(expected));
 
   it.each([
     ['attention', 'any', ['arena']],
@@ -104,7 +104,7 @@ describe('the order', () => {
     ['condition', 'failing', ['Broken']],
     ['panel', 'main', ['arena', 'lobby-10', 'lobby-2', 'Broken']],
     ['panel', 'other', []],
-  ] as const)('narrowed to %s %s', (kind, word, expected) => {
+  ] as const)('contains only servers with %s %s', (kind, word, expected) => {
     expect(names({ filter: { kind, word } })).toEqual(expected);
   });
 });

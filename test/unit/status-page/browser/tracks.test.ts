@@ -20,7 +20,7 @@ describe('a track', () => {
     stops: NO_STOPS,
   });
 
-  it('goes on from what the exporter remembers', () => {
+  it('continues from what the exporter remembers', () => {
     const track = new Track();
     track.remember(remembered(1_010, [1, null, 3]));
     track.add(1_012, point(4));
@@ -29,14 +29,14 @@ describe('a track', () => {
     expect(track.times().slice(-2)).toEqual([1_010, 1_015]);
   });
 
-  it('keeps what came by the stream where the exporter remembers less, as after its restart', () => {
+  it('keeps streamed points that the exporter no longer remembers, such as after a restart', () => {
     const track = new Track();
     for (const [index, time] of [1_000, 1_005, 1_010].entries()) track.add(time, point(index));
     track.remember(remembered(1_020, [9]));
     expect(track.values('cpu_usage_cores').slice(-5)).toEqual([0, 1, 2, Number.NaN, 9]);
   });
 
-  it('forgets what is older than five minutes', () => {
+  it('drops points older than five minutes', () => {
     const track = new Track();
     track.add(1_000, point(1));
     track.add(1_300, point(2));
@@ -44,7 +44,7 @@ describe('a track', () => {
   });
 });
 
-it('a sparkline breaks where nothing is known, and its highest value reaches the top', () => {
+it('a sparkline has gaps without data, and its highest value is at the top', () => {
   const { line, area } = sparkPaths([1, 2, Number.NaN, 0], 30, 10);
   expect(line).toBe('M0.0 5.0L10.0 0.0M30.0 10.0');
   expect(area).toBe('M0.0 10L0.0 5.0L10.0 0.0L10.0 10ZM30.0 10L30.0 10.0L30.0 10Z');

@@ -5,7 +5,7 @@ import { readView, type View, writeView } from '../../../../src/status-page/brow
 
 const NONE: View = { search: '', filter: undefined, sorting: undefined, open: undefined };
 
-describe('the view in the address', () => {
+describe('the view in the URL', () => {
   it.each<[string, Partial<View>]>([
     ['', {}],
     ['?q=valheim+1', { search: 'valheim 1' }],
@@ -14,21 +14,21 @@ describe('the view in the address', () => {
     ['?sort=cpu', { sorting: { key: 'cpu', isDescending: false } }],
     ['?sort=-cpu', { sorting: { key: 'cpu', isDescending: true } }],
     ['?open=main%2F1a7ce997', { open: 'main/1a7ce997' }],
-  ])('%s', (query, view) => {
+  ])('is read from and written to %s', (query, view) => {
     expect(readView(query)).toEqual({ ...NONE, ...view });
     expect(writeView({ ...NONE, ...view }, '')).toBe(query);
   });
 
   it.each(['?show=nothing', '?show=state%3A', '?sort=beauty', '?sort=', '?open=', '?what=ever'])(
-    'takes no notice of %s',
+    'ignores %s',
     (query) => expect(readView(query)).toEqual(NONE),
   );
 
-  it('leaves what others put there', () => {
+  it('keeps other parameters', () => {
     expect(writeView({ ...NONE, search: 'a' }, '?token=x&sort=cpu')).toBe('?token=x&q=a');
   });
 
-  it('comes back as it was, whatever it is', () => {
+  it('is read back as it was written', () => {
     const filter = fc.record({
       kind: fc.constantFrom('attention', 'state', 'condition', 'panel'),
       word: fc.string({ minLength: 1, unit: 'grapheme' }),

@@ -14,7 +14,7 @@ let cpuCores: number;
 let asked: number;
 let board: StatusBoard;
 
-/** A server whose samples are always of now. */
+/** A server whose samples are always current. */
 function live(): ServerReading {
   return {
     ...BASE,
@@ -69,7 +69,7 @@ async function watch() {
 }
 
 describe('the board', () => {
-  it('tells a viewer everything, and then each second what changed', async () => {
+  it('sends everything to a new viewer, and then the changes every second', async () => {
     const next = await watch();
     const first = await next();
     const full = first?.data as Full;
@@ -112,7 +112,7 @@ describe('the board', () => {
     });
   });
 
-  it('tells everything anew when the fleet is another', async () => {
+  it('sends everything again if the fleet changes', async () => {
     const next = await watch();
     await next();
     servers = [...servers, streamingReading({ target: { id: 'another', name: 'another' } })];
@@ -124,14 +124,14 @@ describe('the board', () => {
     });
   });
 
-  it('reads a sample every five seconds where nobody watches', async () => {
+  it('reads a sample every five seconds without viewers', async () => {
     await clock.advance(10_000);
     asked = 0;
     await clock.advance(20_000);
     expect(asked).toBe(4);
   });
 
-  it('gives a history, as asked for, and none of a server that is not there', async () => {
+  it('returns the requested history, and none for an unknown server', async () => {
     await clock.advance(10_000);
     const history = board.history('main/1a7ce997', ['cpu_usage_cores']);
     expect(Object.keys(history?.series ?? {})).toEqual(['cpu_usage_cores']);
@@ -146,7 +146,7 @@ describe('the board', () => {
     expect(board.history('main/nobody')).toBeUndefined();
   });
 
-  it('knows how urgent a server is, and what is wrong with it; one that is well is not', () => {
+  it('knows the urgency and problem of a server, and nothing for a healthy one', () => {
     expect(board.triage(live())).toBeUndefined();
     expect(board.triage({ ...live(), state: 'offline' })).toMatchObject({
       urgency: 3,
@@ -154,7 +154,7 @@ describe('the board', () => {
     });
   });
 
-  it('has room for so many viewers, and a newcomer takes the place of the oldest', async () => {
+  it('limits the number of viewers, and a new one replaces the oldest', async () => {
     const cut = vi.fn<() => void>();
     expect(board.watch({ ...WATCHER, cut })).toBeDefined();
     expect(board.watch(WATCHER)).toBeDefined();
@@ -163,7 +163,7 @@ describe('the board', () => {
     expect(cut).toHaveBeenCalledTimes(1);
   });
 
-  it('leaves no timer and no stream when it stops', async () => {
+  it('leaves no timers and no streams when it stops', async () => {
     const next = await watch();
     await next();
     board.stop();

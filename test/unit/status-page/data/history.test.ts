@@ -3,7 +3,7 @@ import { HistoryStore, Traffic } from '../../../../src/status-page/data/history.
 import { POINTS } from '../../../../src/status-page/data/protocol.ts';
 
 describe('a history', () => {
-  it('gives its points with the oldest first, and null where nothing was known', () => {
+  it('returns its points with the oldest first, and null for unknown values', () => {
     const store = new HistoryStore();
     const slot = store.allocate();
     for (const step of [100, 101, 103]) store.write(slot, step, step, 0, 0, 0);
@@ -12,7 +12,7 @@ describe('a history', () => {
     expect(points.slice(-5)).toEqual([null, 100, 101, null, 103]);
   });
 
-  it('has a mean of the newest points, if more than half of them are known', () => {
+  it('has a mean of the newest points if more than half of them are known', () => {
     const store = new HistoryStore();
     const slot = store.allocate();
     store.write(slot, 58, 8, 0, 0, 0);
@@ -25,7 +25,7 @@ describe('a history', () => {
     expect(store.mean(slot, 'cpuCores', 62, 4)).toBeCloseTo(8 / 3);
   });
 
-  it('keeps the four series of neighbours apart', () => {
+  it('keeps the four series of adjacent servers apart', () => {
     const store = new HistoryStore();
     const [a, b] = [store.allocate(), store.allocate()];
     store.write(a, 59, 1, 2, 3, 4);
@@ -38,7 +38,7 @@ describe('a history', () => {
     expect(newest(b, 60)).toEqual([5, 6, 7, 8]);
   });
 
-  it('takes under 1 KB a server, and a slot that was released is used anew, empty', () => {
+  it('takes under 1 KB per server, and reuses a released slot after clearing it', () => {
     const store = new HistoryStore();
     const slots = Array.from({ length: 1_024 }, () => store.allocate());
     expect(store.bytes / slots.length).toBe(960);
@@ -56,7 +56,7 @@ const bytes = (networkReceiveBytes: number, networkTransmitBytes = 0) => ({
 });
 
 describe('network rates', () => {
-  it('reach from the mark before the last to now', () => {
+  it('cover the time from the last but one mark until now', () => {
     const traffic = new Traffic();
     traffic.mark(bytes(1_000, 100), 0);
     traffic.mark(bytes(6_000, 200), 5_000);
@@ -64,7 +64,7 @@ describe('network rates', () => {
     expect(traffic.transmitRate(bytes(8_000, 800), 7_000)).toBe(100);
   });
 
-  it('stand while no newer sample comes', () => {
+  it('stay the same without a newer sample', () => {
     const traffic = new Traffic();
     traffic.mark(bytes(0), 0);
     traffic.mark(bytes(30_000), 30_000);
@@ -72,7 +72,7 @@ describe('network rates', () => {
     expect(traffic.receiveRate(bytes(30_000), 30_000)).toBe(1_000);
   });
 
-  it('are not known from one sample, without counters, or after a clear', () => {
+  it('are unknown with a single sample, without counters, or after a clear', () => {
     const traffic = new Traffic();
     traffic.mark(bytes(1_000), 0);
     expect(traffic.receiveRate(bytes(1_000), 0)).toBeNaN();
@@ -82,7 +82,7 @@ describe('network rates', () => {
     expect(traffic.receiveRate(bytes(3_000), 2_000)).toBeNaN();
   });
 
-  it('are never those of two runs: counters that fell began anew', () => {
+  it('never span two runs, which decreasing counters reveal', () => {
     const traffic = new Traffic();
     traffic.mark(bytes(1_000_000), 0);
     traffic.mark(bytes(2_000_000), 5_000);

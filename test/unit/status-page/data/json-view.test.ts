@@ -33,7 +33,7 @@ const view = (fleet: Parameters<typeof pieces>[0]) => JSON.parse(pieces(fleet).j
 const UUID = '1a7ce997-259b-452e-8b4e-cecc464142ca';
 
 describe('the JSON view', () => {
-  it('says of a server what the metrics say, by the same names', () => {
+  it('shows the values of the metrics under the same names', () => {
     const target = {
       id: UUID,
       uuid: UUID,
@@ -84,7 +84,7 @@ describe('the JSON view', () => {
     });
   });
 
-  it('says why a server is blocked, and what to do', () => {
+  it('shows why a server is blocked, and what to do', () => {
     const problem = { cause: 'suspended', detail: 'server is suspended' } as const;
     const status = { condition: 'blocked', blocked: 'suspended', problem } as const;
     const [server] = view([serverReading({ status })]).servers;
@@ -107,7 +107,7 @@ describe('the JSON view', () => {
     },
   );
 
-  it('shows that a server streams although the listing says that it is suspended, and advises nothing', () => {
+  it('shows that a server streams although the listing says that it is suspended, without advice', () => {
     const detail = "reported by the panel's listing, but the console socket streams";
     const status = { condition: 'streaming', problem: { cause: 'suspended', detail } } as const;
     const [server] = view([streamingReading({ status, target: { blocked: 'suspended' } })]).servers;
@@ -119,12 +119,12 @@ describe('the JSON view', () => {
   it.each([
     ['running', expect.stringContaining('expected to run')],
     ['any', undefined],
-  ] as const)('says of a server that is off, and expected to be %s, what to do', (expected, advice) => {
+  ] as const)('shows the advice for a server that is off, with expect: %s', (expected, advice) => {
     const [server] = view([streamingReading({ state: 'offline', target: { expect: expected } })]).servers;
     expect(server?.['advice']).toEqual(advice);
   });
 
-  it('says what a server needs attention for, and how it stopped last', () => {
+  it('shows why a server needs attention, and its last stop', () => {
     const lastStop = { at: READ_AT - 60_000, reason: 'out_of_memory', exitCode: 137 } as const;
     const [server] = view([streamingReading({ state: 'offline', lastStop })]).servers;
     expect(server).toMatchObject({
@@ -134,13 +134,13 @@ describe('the JSON view', () => {
     });
   });
 
-  it('has no value that is stale', () => {
+  it('omits stale values', () => {
     const [server] = view([streamingReading({ sampledAt: READ_AT - 100_000 })]).servers;
     expect(server).toMatchObject({ state: 'unknown', collection_up: 0, sample_age_seconds: 100 });
     expect(server).not.toHaveProperty('cpu_usage_cores');
   });
 
-  it('counts, and says of each panel what its budget does', () => {
+  it('shows totals, and the budget of each panel', () => {
     const { summary, panels } = view([streamingReading(), serverReading({ target: { id: 'b' } })]);
     expect(summary.servers).toBe(2);
     expect(summary.states).toMatchObject({ running: 1, unknown: 1, offline: 0 });
@@ -155,7 +155,7 @@ describe('the JSON view', () => {
     ]);
   });
 
-  it('says what is wrong with a panel and with each of its nodes', () => {
+  it('shows the problems of a panel and of its nodes', () => {
     const panels = [
       panelReading({
         up: false,
@@ -193,12 +193,12 @@ describe('the JSON view', () => {
     ]);
   });
 
-  it('names the node by its socket if no listing does', () => {
+  it('shows the node of the socket if there is none in the listing', () => {
     const [server] = view([streamingReading({ node: 'node-1.example.com:8080' })]).servers;
     expect(server?.['node']).toBe('node-1.example.com:8080');
   });
 
-  it('of a large fleet comes in pieces, and is whole', () => {
+  it('of a large fleet is complete, and written in pieces', () => {
     expect(pieces(largeFleet(1_001)).length).toBeGreaterThan(5);
     expect(view(largeFleet(1_001)).servers).toHaveLength(1_001);
     expect(view([]).servers).toEqual([]);
@@ -212,14 +212,14 @@ describe('the query of a game', () => {
     staleAt: Number.POSITIVE_INFINITY,
   } as const;
 
-  it('is told by the names of the metrics', () => {
+  it('is shown under the names of the metrics', () => {
     const query = { players: 12, playersMax: 40, durationSeconds: 0.05, staleAt: READ_AT + 1 };
     const [server] = view([streamingReading({ query })]).servers;
     expect(server).toMatchObject({ players: 12, players_max: 40, query_up: 1, query_duration_seconds: 0.05 });
     expect(server).not.toHaveProperty('query_problem');
   });
 
-  it('that fails is what is wrong with a server that is well otherwise', () => {
+  it('that fails is the problem of an otherwise healthy server', () => {
     const [server] = view([streamingReading({ query: failed })]).servers;
     const { remedy } = CAUSES.query_refused;
     expect(server).toMatchObject({
@@ -232,13 +232,13 @@ describe('the query of a game', () => {
     expect(server).not.toHaveProperty('players');
   });
 
-  it('that fails comes after what keeps the server from being observed', () => {
+  it('that fails is less important than what prevents collection', () => {
     const status = { condition: 'polling', problem: { cause: 'origin', detail: '403' } } as const;
     const [server] = view([streamingReading({ query: failed, status })]).servers;
     expect(server).toMatchObject({ cause: 'origin', query_problem: { cause: 'query_refused' } });
   });
 
-  it('is not told of a server that is not running', () => {
+  it('is not shown for a server that is not running', () => {
     const [server] = view([streamingReading({ query: failed, state: 'offline' })]).servers;
     for (const field of ['query_up', 'query_problem', 'cause']) expect(server).not.toHaveProperty(field);
   });

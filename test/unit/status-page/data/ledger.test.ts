@@ -7,7 +7,7 @@ import { FULL_SAMPLE, type ServerReadingChanges, streamingReading } from '../../
 const SECOND = 1_000;
 const UNIX = 1_700_000_000_000;
 
-/** A server whose newest sample is of this instant. */
+/** A server with a sample at this time. */
 const reading = (now: number, changes: ServerReadingChanges = {}) =>
   streamingReading({ sampledAt: now, ...changes });
 
@@ -19,8 +19,12 @@ function entryOf(ledger: Ledger, key = 'main/1a7ce997') {
   return entry;
 }
 
-/** Looks at what `readings` gives for each of these seconds. */
-function look(ledger: Ledger, seconds: readonly number[], readings: (now: number) => ServerReading[]): void {
+/** Observes the readings of each of these seconds. */
+function observeAt(
+  ledger: Ledger,
+  seconds: readonly number[],
+  readings: (now: number) => ServerReading[],
+): void {
   for (const second of seconds) {
     const now = second * SECOND;
     ledger.observe(readings(now), now, UNIX + now);
@@ -29,7 +33,7 @@ function look(ledger: Ledger, seconds: readonly number[], readings: (now: number
 
 const range = (from: number, to: number) => Array.from({ length: to - from }, (_, index) => from + index);
 
-describe('a server that is named in another way', () => {
+describe('a server that is identified differently', () => {
   const UUID = '1a7ce997-259b-452e-8b4e-cecc464142ca';
   const cpu = (ledger: Ledger) =>
     ledger.series(entryOf(ledger), 'cpuCores').filter((value) => value !== null);
@@ -40,18 +44,18 @@ describe('a server that is named in another way', () => {
   ])('keeps its history: %s, then %s', (before, after) => {
     const ledger = new Ledger();
     const named = (id: string) => (now: number) => [reading(now, { target: { id } })];
-    look(ledger, range(1_000, 1_010), named(before));
-    look(ledger, range(1_010, 1_020), named(after));
+    observeAt(ledger, range(1_000, 1_010), named(before));
+    observeAt(ledger, range(1_010, 1_020), named(after));
     expect(cpu(ledger)).toHaveLength(4);
     expect(ledger.find(`main/${before}`)).toBe(ledger.find(`main/${after}`));
   });
 
-  it('has none of another server that had its short id before', () => {
+  it('has no history of another server that had the same short id', () => {
     const ledger = new Ledger();
     const other = '1a7ce997-0000-4000-8000-000000000000';
     const named = (id: string) => (now: number) => [reading(now, { target: { id, uuid: id } })];
-    look(ledger, range(1_000, 1_010), named(other));
-    look(ledger, range(1_010, 1_020), named(UUID));
+    observeAt(ledger, range(1_000, 1_010), named(other));
+    observeAt(ledger, range(1_010, 1_020), named(UUID));
     expect(cpu(ledger)).toHaveLength(2);
   });
 });
@@ -59,39 +63,39 @@ describe('a server that is named in another way', () => {
 describe('charts', () => {
   it('have a point every five seconds', () => {
     const ledger = new Ledger();
-    look(ledger, range(1_000, 1_020), (now) => [cpuAt(now, now / SECOND)]);
+    observeAt(ledger, range(1_000, 1_020), (now) => [cpuAt(now, now / SECOND)]);
     expect(ledger.series(entryOf(ledger), 'cpuCores').slice(-5)).toEqual([null, 1_000, 1_005, 1_010, 1_015]);
     expect(ledger.newestPointAt(entryOf(ledger))).toBe(1_015 * SECOND);
   });
 
-  it('of a large fleet are not all written in one second', () => {
+  it('of a large fleet are not all written in the same second', () => {
     const ledger = new Ledger();
     const ids = range(0, 10).map(String);
-    look(ledger, range(1_000, 1_005), (now) => ids.map((id) => reading(now, { target: { id } })));
+    observeAt(ledger, range(1_000, 1_005), (now) => ids.map((id) => reading(now, { target: { id } })));
     const points = ids.map((id) => ledger.newestPointAt(entryOf(ledger, `main/${id}`)) / SECOND);
     expect(points.sort((a, b) => a - b)).toEqual([
       1_000, 1_000, 1_001, 1_001, 1_002, 1_002, 1_003, 1_003, 1_004, 1_004,
     ]);
   });
 
-  it('have a gap where nothing fresh was known, and where nobody looked', () => {
+  it('have a gap while there are no fresh samples or observations', () => {
     const ledger = new Ledger();
-    look(ledger, range(1_000, 1_005), (now) => [cpuAt(now, 1)]);
-    look(ledger, range(1_005, 1_010), (now) => [reading(now - 100_000)]);
-    look(ledger, range(1_020, 1_025), (now) => [cpuAt(now, 2)]);
+    observeAt(ledger, range(1_000, 1_005), (now) => [cpuAt(now, 1)]);
+    observeAt(ledger, range(1_005, 1_010), (now) => [reading(now - 100_000)]);
+    observeAt(ledger, range(1_020, 1_025), (now) => [cpuAt(now, 2)]);
     expect(ledger.series(entryOf(ledger), 'cpuCores').slice(-5)).toEqual([1, null, null, null, 2]);
   });
 
-  it('show nothing of a round ago after a long pause', () => {
+  it('show no points from an earlier round after a long pause', () => {
     const ledger = new Ledger();
-    look(ledger, range(1_000, 1_300), (now) => [cpuAt(now, 1)]);
-    look(ledger, range(1_900, 1_905), (now) => [cpuAt(now, 2)]);
+    observeAt(ledger, range(1_000, 1_300), (now) => [cpuAt(now, 1)]);
+    observeAt(ledger, range(1_900, 1_905), (now) => [cpuAt(now, 2)]);
     expect(ledger.series(entryOf(ledger), 'cpuCores').filter((value) => value !== null)).toEqual([2]);
   });
 
-  it('have the network as rates', () => {
+  it('show the network as rates', () => {
     const ledger = new Ledger();
-    look(ledger, range(1_000, 1_020), (now) => [
+    observeAt(ledger, range(1_000, 1_020), (now) => [
       reading(now, { sample: { ...FULL_SAMPLE, networkReceiveBytes: now, networkTransmitBytes: 2 * now } }),
     ]);
     expect(ledger.series(entryOf(ledger), 'receiveRate').at(-1)).toBe(1_000);
@@ -110,22 +114,22 @@ describe('state changes', () => {
     return ledger.changes(entryOf(ledger));
   };
 
-  it('are kept with their wall time, to the second', () => {
+  it('are kept with their time in seconds', () => {
     expect(states('running', 'running', 'offline', 'starting')).toEqual([
       { timestamp_seconds: 1_700_001_002, state: 'offline' },
       { timestamp_seconds: 1_700_001_003, state: 'starting' },
     ]);
   });
 
-  it('do not count the first state that is known', () => {
+  it('do not include the first known state', () => {
     expect(states('stale', 'running', 'running')).toEqual([]);
   });
 
-  it('tell that samples stayed away', () => {
+  it('include missing samples', () => {
     expect(states('running', 'stale', 'running').map(({ state }) => state)).toEqual(['unknown', 'running']);
   });
 
-  it('are the last twenty', () => {
+  it('are limited to the last twenty', () => {
     const words = range(0, 50).map((index): ServerState => (index % 2 === 0 ? 'running' : 'offline'));
     const kept = states(...words);
     expect(kept).toHaveLength(20);
@@ -133,12 +137,12 @@ describe('state changes', () => {
   });
 });
 
-describe('a fleet that changes', () => {
-  it('keeps what it knows of a server that stays, by panel and id, and forgets one that leaves', () => {
+describe('a changing fleet', () => {
+  it('keeps the data of servers by panel and id, and forgets removed servers', () => {
     const ledger = new Ledger();
-    look(ledger, range(1_000, 1_010), (now) => [cpuAt(now, 1), reading(now, { target: { id: 'b' } })]);
+    observeAt(ledger, range(1_000, 1_010), (now) => [cpuAt(now, 1), reading(now, { target: { id: 'b' } })]);
     const { slot } = entryOf(ledger);
-    look(ledger, range(1_010, 1_020), (now) => [
+    observeAt(ledger, range(1_010, 1_020), (now) => [
       reading(now, { target: { id: 'c' } }),
       reading(now, { target: { name: 'renamed' }, sample: { ...FULL_SAMPLE, cpuCores: 3 } }),
     ]);
@@ -149,14 +153,15 @@ describe('a fleet that changes', () => {
     expect(ledger.entries.map(({ reading: { target } }) => target.id)).toEqual(['c', '1a7ce997']);
   });
 
-  it('gives the room of one that left to the next', () => {
+  it('reuses the slot of a removed server', () => {
     const ledger = new Ledger();
-    for (const id of ['a', 'b', 'c', 'd']) look(ledger, [1_000], (now) => [reading(now, { target: { id } })]);
+    for (const id of ['a', 'b', 'c', 'd'])
+      observeAt(ledger, [1_000], (now) => [reading(now, { target: { id } })]);
     expect(entryOf(ledger, 'main/d').slot).toBeLessThan(2);
   });
 });
 
-describe('the chart of the players', () => {
+describe('the players chart', () => {
   const queried = (now: number, players: number, changes: ServerReadingChanges = {}) =>
     reading(now, {
       query: { players, durationSeconds: 0.05, staleAt: now + SECOND },
@@ -165,33 +170,33 @@ describe('the chart of the players', () => {
 
   it('has a point every five seconds', () => {
     const ledger = new Ledger();
-    look(ledger, range(1_000, 1_020), (now) => [queried(now, now / SECOND)]);
+    observeAt(ledger, range(1_000, 1_020), (now) => [queried(now, now / SECOND)]);
     expect(ledger.players(entryOf(ledger))?.slice(-5)).toEqual([null, 1_000, 1_005, 1_010, 1_015]);
   });
 
-  it('has gaps where nothing is known: the game does not answer, or the server is off', () => {
+  it('has gaps if the game does not answer or the server is off', () => {
     const ledger = new Ledger();
     const problem = { cause: 'query_no_answer', detail: 'no answer' } as const;
-    look(ledger, range(1_000, 1_005), (now) => [queried(now, 1)]);
-    look(ledger, range(1_005, 1_010), (now) => [
+    observeAt(ledger, range(1_000, 1_005), (now) => [queried(now, 1)]);
+    observeAt(ledger, range(1_005, 1_010), (now) => [
       reading(now, { query: { problem, durationSeconds: 5, staleAt: now + SECOND } }),
     ]);
-    look(ledger, range(1_010, 1_015), (now) => [queried(now, 1, { state: 'offline' })]);
-    look(ledger, range(1_015, 1_020), (now) => [queried(now, 4)]);
+    observeAt(ledger, range(1_010, 1_015), (now) => [queried(now, 1, { state: 'offline' })]);
+    observeAt(ledger, range(1_015, 1_020), (now) => [queried(now, 4)]);
     expect(ledger.players(entryOf(ledger))?.slice(-4)).toEqual([1, null, null, 4]);
   });
 
-  it('has gaps where nobody looked', () => {
+  it('has gaps without observations', () => {
     const ledger = new Ledger();
-    // Longer than a chart, so that older points lie beneath the gap.
-    look(ledger, range(600, 1_006), (now) => [queried(now, 7)]);
-    look(ledger, [1_030], (now) => [queried(now, 7)]);
+    // Longer than a chart, so that there are older points below the gap.
+    observeAt(ledger, range(600, 1_006), (now) => [queried(now, 7)]);
+    observeAt(ledger, [1_030], (now) => [queried(now, 7)]);
     expect(ledger.players(entryOf(ledger))?.slice(-7)).toEqual([7, 7, null, null, null, null, 7]);
   });
 
-  it('is none of a server that was never queried', () => {
+  it('is absent for a server that was never queried', () => {
     const ledger = new Ledger();
-    look(ledger, range(1_000, 1_020), (now) => [reading(now)]);
+    observeAt(ledger, range(1_000, 1_020), (now) => [reading(now)]);
     expect(ledger.players(entryOf(ledger))).toBeUndefined();
   });
 });

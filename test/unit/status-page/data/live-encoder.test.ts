@@ -33,7 +33,7 @@ function pictureOf(ledger: Ledger, servers: readonly ServerReading[], now: numbe
   return { entries: ledger.entries, panels: [], now };
 }
 
-/** A server that is the same one as before, not merely one that is called the same. */
+/** A reading of the same target object, not only of an equal one. */
 function withTarget(target: ServerTarget | undefined, changes: ServerReadingChanges): ServerReading {
   const reading = streamingReading(changes);
   return target === undefined ? reading : { ...reading, target };
@@ -45,7 +45,7 @@ function seen(reading: ServerReading, now = READ_AT): LiveFleet {
   return new LiveFleet(sent(new LiveEncoder(picture, '1.2.3', clock).full()));
 }
 
-describe('what is said of a server', () => {
+describe('the data of a server', () => {
   it('is in the columns, in their units', () => {
     const fleet = seen(streamingReading({ target: { limits: { cpuCores: 4, diskBytes: 2 ** 30 } } }));
     const values = Object.fromEntries(COLUMNS.map((column) => [column, fleet.value(column, 0)]));
@@ -90,7 +90,7 @@ describe('what is said of a server', () => {
     ]);
   });
 
-  it('is nothing where nothing is known', () => {
+  it('is absent if it is unknown', () => {
     const fleet = seen(serverReading());
     expect(fleet.state(0)).toBe('unknown');
     expect(fleet.age(0)).toBeUndefined();
@@ -99,12 +99,12 @@ describe('what is said of a server', () => {
     ]);
   });
 
-  it('is no value that is stale, but its age', () => {
+  it('has no stale values, but their age', () => {
     const fleet = seen(streamingReading({ sampledAt: READ_AT - 100_000 }));
     expect([fleet.state(0), fleet.value('cpu', 0), fleet.age(0)]).toEqual(['unknown', -1, 100]);
   });
 
-  it('is its last stop, what it needs attention for, and its backups', () => {
+  it('includes its last stop, its attention and its backups', () => {
     const fleet = seen(
       streamingReading({
         state: 'offline',
@@ -135,7 +135,7 @@ describe('what is said of a server', () => {
     expect(backups).toEqual([3, 1_700_000_000, 1_700_000_060, 5_120]);
   });
 
-  it('is its last crash for an hour, even after another stop and beside other trouble', () => {
+  it('has its last crash for an hour, even after another stop and beside other trouble', () => {
     const DISK = 2 ** 30;
     const ledger = new Ledger();
     const target = streamingReading({ target: { limits: { diskBytes: DISK } } }).target;
@@ -163,12 +163,12 @@ describe('what is said of a server', () => {
     expect([later.troubleAt(0), later.crashBeside(0)]).toEqual([undefined, undefined]);
   });
 
-  it('is no backup that is stale', () => {
+  it('is no stale backups', () => {
     const fleet = seen(streamingReading({ backups: { count: 3, staleAt: READ_AT } }));
     expect(fleet.value('backups', 0)).toBe(-1);
   });
 
-  it('has the limits that the metrics have', () => {
+  it('has the same limits as the metrics', () => {
     const limits = fc.record(
       {
         cpuCores: fc.constantFrom<number | 'unlimited'>(1, 2.5, 'unlimited'),
@@ -208,25 +208,25 @@ describe('a problem', () => {
     expect(troubleWords(fleet, 0)).toBe(`${title}: ${problem.detail}. ${remedy}`);
   });
 
-  it('is a fact and no fault if the server is suspended', () => {
+  it('is a fact and not a fault if the server is suspended', () => {
     const problem = { cause: 'suspended', detail: "reported by the panel's listing" } as const;
     const fleet = seen(serverReading({ status: { condition: 'blocked', blocked: 'suspended', problem } }));
     expect(fleet.problem(0)).toMatchObject({ severity: 'fact', remedy: CAUSES.suspended.remedy });
   });
 
-  it('of a server that streams although the listing says suspended is the contradiction, without advice', () => {
+  it('of a streaming server that is listed as suspended is the contradiction, without advice', () => {
     const detail = "reported by the panel's listing, but the console socket streams";
     const problem = { cause: 'suspended', detail } as const;
     const fleet = seen(streamingReading({ status: { condition: 'streaming', problem } }));
     expect(troubleWords(fleet, 0)).toBe(`server suspended: ${detail}`);
   });
 
-  it('is not there if all is well', () => {
+  it('is absent for a healthy server', () => {
     const fleet = seen(streamingReading());
     expect([fleet.problem(0), troubleWords(fleet, 0)]).toEqual([undefined, '']);
   });
 
-  it('has a place for every cause', () => {
+  it('can be encoded for every cause', () => {
     for (const cause of Object.keys(CAUSES) as (keyof typeof CAUSES)[]) {
       const status = { condition: 'failing', problem: { cause, detail: 'd' } } as const;
       expect(seen(serverReading({ status })).problem(0)?.cause).toBe(cause);
@@ -234,7 +234,7 @@ describe('a problem', () => {
   });
 });
 
-describe('what changed', () => {
+describe('an update', () => {
   const server = fc.record({
     cpuCores: fc.constantFrom(0, 0.5, 1),
     memoryBytes: fc.constantFrom(0, 2 ** 30),
@@ -245,14 +245,14 @@ describe('what changed', () => {
   });
   const second = fc.array(server, { minLength: 12, maxLength: 12 });
 
-  it('brings a viewer to where one stands that begins now', () => {
+  it('brings a viewer to the same state as a new viewer', () => {
     fc.assert(
       fc.property(fc.array(second, { minLength: 2, maxLength: 6 }), (seconds) => {
         const ledger = new Ledger();
         const targets = seconds[0]?.map(
           (_, index) => streamingReading({ target: { id: `${index}` } }).target,
         );
-        // One at a time: what the ledger knows is of its last look.
+        // One at a time, because the ledger only knows its last observation.
         const pictureAt = (index: number) => {
           const now = READ_AT + index * 1_000;
           const readings = (seconds[index] ?? []).map(
@@ -280,14 +280,14 @@ describe('what changed', () => {
     );
   });
 
-  it('is nothing where nothing did', () => {
+  it('is empty without changes', () => {
     const ledger = new Ledger();
     const picture = pictureOf(ledger, [streamingReading()], READ_AT);
     const encoder = new LiveEncoder(picture, '1.2.3', clock);
     expect(encoder.delta(picture)).toEqual({ time: 1_700_001_000, columns: {} });
   });
 
-  it('of a whole fleet takes no place for places', () => {
+  it('of a whole fleet contains no indices', () => {
     const ledger = new Ledger();
     const servers = (cpuCores: number) =>
       BASE.map(({ target }) => withTarget(target, { sample: { ...FULL_SAMPLE, cpuCores } }));
@@ -296,7 +296,7 @@ describe('what changed', () => {
     expect(columns).toEqual({ cpu: [[0, 100], Array.from({ length: 100 }, () => 200)] });
   });
 
-  it('can not be told where the fleet is another', () => {
+  it('is impossible if the fleet has changed', () => {
     const ledger = new Ledger();
     const encoder = new LiveEncoder(pictureOf(ledger, [streamingReading()], READ_AT), '1.2.3', clock);
     const renamed = streamingReading({ target: { name: 'renamed' } });
@@ -311,7 +311,7 @@ function expectSame(one: LiveFleet, other: LiveFleet): void {
   expect(one.time).toBe(other.time);
 }
 
-/** All that a viewer sees. */
+/** Everything that a viewer sees. */
 function pictureFor(fleet: LiveFleet) {
   return Array.from({ length: fleet.size }, (_, server) => [
     ...COLUMNS.map((column) => fleet.value(column, server)),
@@ -329,7 +329,7 @@ it.each([
   [12_949, 13_000],
   [1_234_567, 1_200_000],
   [Number.NaN, -1],
-])('%d with two digits that count is %d', (value, expected) => {
+])('%d with two significant digits is %d', (value, expected) => {
   expect(shortened(value, 2)).toBe(expected);
 });
 
@@ -348,7 +348,7 @@ describe('the query of a game', () => {
     ['is not running', { query, state: 'stopping' }],
     ['was queried too long ago', { query: { ...query, staleAt: READ_AT } }],
     ['does not answer', { query: failed }],
-  ])('is nothing where the server %s', (_, changes) => {
+  ])('is absent if the server %s', (_, changes) => {
     const fleet = seen(streamingReading(changes));
     expect([fleet.value('players', 0), fleet.value('playersMax', 0)]).toEqual([-1, -1]);
   });
@@ -363,7 +363,7 @@ describe('the query of a game', () => {
     expect(seen(streamingReading({ query: failed, status })).problem(0)?.cause).toBe('node_error');
   });
 
-  it('is told as it changes, and goes with the run', () => {
+  it('is updated as it changes, and ends with the run', () => {
     const ledger = new Ledger();
     const server = streamingReading({ query });
     const encoder = new LiveEncoder(pictureOf(ledger, [server], READ_AT), '1.2.3', clock);

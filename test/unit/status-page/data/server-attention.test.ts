@@ -6,7 +6,7 @@ import { FULL_SAMPLE, type ServerReadingChanges, streamingReading } from '../../
 
 const SECOND = 1_000;
 
-/** A server as it is seen second by second, from the given one on. */
+/** A server observed second by second, from the given second on. */
 class Story {
   readonly #ledger = new Ledger();
   #second: number;
@@ -55,8 +55,8 @@ class Story {
 
 const crash = (at: number, exitCode = 1) => ({ at, reason: 'crashed', exitCode }) as const;
 
-describe('a server that is followed', () => {
-  it('is off until the reason of its stop is decided, then crashed; the reason stands beside the change', () => {
+describe('a server', () => {
+  it('is off until the reason of its stop is known, then crashed, and the change shows the reason', () => {
     const story = new Story().see({}).see({ state: 'offline' }, 5);
     expect([story.attention, story.trouble]).toEqual(['off', 'off, but expected to run']);
     story.see({ state: 'offline', lastStop: crash(story.now - 5 * SECOND) });
@@ -64,14 +64,14 @@ describe('a server that is followed', () => {
     expect(story.changes).toEqual([['offline', 'crashed', 1]]);
   });
 
-  it('is not called crashed for a crash before it ran again', () => {
+  it('is not crashed because of a crash before its last run', () => {
     const story = new Story().see({});
     const lastStop = crash(story.now);
     story.see({ state: 'offline', lastStop }, 2).see({ lastStop }, 60).see({ state: 'offline', lastStop });
     expect(story.attention).toBe('off');
   });
 
-  it('stays crashed when its data comes back after a gap', () => {
+  it('is still crashed when its data returns after a gap', () => {
     const story = new Story().see({});
     const lastStop = crash(story.now);
     story.see({ state: 'offline', lastStop }, 2).see({ sampledAt: 0, state: 'offline', lastStop }, 30);
@@ -80,7 +80,7 @@ describe('a server that is followed', () => {
     expect(story.attention).toBe('crashed');
   });
 
-  it('is in a crash loop from the third crash within 15 minutes on, while it runs', () => {
+  it('is in a crash loop from the third crash within 15 minutes, while it runs', () => {
     const story = new Story().see({});
     for (const expected of [undefined, undefined, 'crash_loop']) {
       const lastStop = crash(story.now);
@@ -92,7 +92,7 @@ describe('a server that is followed', () => {
     expect(story.trouble).toBe('crash loop: 3 stops in 15 min');
   });
 
-  it('is at its CPU limit after a minute there, not for a peak', () => {
+  it('is at its CPU limit after a minute, not during a peak', () => {
     const target = { limits: { cpuCores: 2 } };
     const at = (cpuCores: number) => ({ target, sample: { ...FULL_SAMPLE, cpuCores } });
     const story = new Story().see(at(0.5), 60).see(at(2), 30);
@@ -103,7 +103,7 @@ describe('a server that is followed', () => {
     expect(story.attention).toBeUndefined();
   });
 
-  it('is not answering when its game, which had ten minutes to load, fails its queries', () => {
+  it('does not answer if its queries fail after the ten minutes that a game may take to load', () => {
     const problem = { cause: 'query_no_answer', detail: 'nothing came back' } as const;
     const query = { problem, durationSeconds: 5, staleAt: Number.POSITIVE_INFINITY };
     const startedAt = 1_000 * SECOND;
@@ -125,7 +125,7 @@ describe('a server that is followed', () => {
   });
 
   it.each(['suspended', 'installing', 'transferring', 'restoring', 'maintenance'] as const)(
-    'needs none while it is %s',
+    'needs no attention while it is %s',
     (blocked) => {
       const problem = { cause: blocked, detail: 'the panel says so' } as const;
       const story = new Story().see({});

@@ -15,7 +15,7 @@ const textOf = (fleet: ReturnType<typeof fleetOf>) => [...targetGroups(fleet)].j
 const groupsOf = (...servers: ServerReadingChanges[]): unknown => JSON.parse(textOf(fleetOf(...servers)));
 
 describe('the list of targets', () => {
-  it('has a server with all that is known of it', () => {
+  it('has a server with everything that is known', () => {
     const target = {
       id: UUID,
       uuid: UUID,
@@ -40,7 +40,7 @@ describe('the list of targets', () => {
     ]);
   });
 
-  it('leaves out what is not known', () => {
+  it('omits what is unknown', () => {
     expect(groupsOf({ target: { address: '[2001:db8::7]:1' } })).toEqual([
       {
         targets: ['[2001:db8::7]:1'],
@@ -56,13 +56,13 @@ describe('the list of targets', () => {
   it.each([
     ['short', '1A7CE997'],
     ['full', UUID],
-  ])('names a server by its identifier where the configuration has a %s id', (_what, id) => {
+  ])('names a server by its identifier if the configuration has a %s id', (_what, id) => {
     expect(groupsOf({ target: { id, address: 'a:1' } })).toMatchObject([
       { labels: { __meta_gameserver_server_id: '1a7ce997' } },
     ]);
   });
 
-  it('is empty where no server has an address', () => {
+  it('is empty if no server has an address', () => {
     expect(textOf(fleetOf())).toBe('[]\n');
     expect(textOf(fleetOf({}, {}))).toBe('[]\n');
   });
@@ -70,7 +70,7 @@ describe('the list of targets', () => {
   it.each([1, 250, 251, 1_000, 10_000])(
     'is in the order of the fleet, in small pieces: %i servers',
     (size) => {
-      // Every third has no address, and so have the first 300.
+      // Every third server has no address, and neither do the first 300.
       const hasAddress = (n: number) => n % 3 > 0 && (n >= 300 || size < 300);
       const servers = Array.from({ length: size }, (_, n) => ({
         target: { id: uuidOf(n), ...(hasAddress(n) && { address: `192.0.2.1:${n}` }) },
@@ -87,11 +87,11 @@ describe('the list of targets', () => {
 });
 
 it.each([
-  ['is read for the first time', [true], true],
-  ['was read', [false], false],
-  ['of another panel is read for the first time', [false, true], true],
+  ['is being read for the first time', [true], true],
+  ['has been read', [false], false],
+  ['of another panel is being read for the first time', [false, true], true],
   ['is not used', [undefined], false],
-])('the list is pending while the listing %s', (_what, panels, expected) => {
+])('the list is pending if the listing %s', (_what, panels, expected) => {
   const readings = panels.map((isPending) => {
     if (isPending === undefined) return panelReading();
     return panelReading({

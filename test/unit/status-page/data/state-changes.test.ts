@@ -10,7 +10,7 @@ const CRASH = { reason: 'crashed', exitCode: 1 } as const;
 const WHY = { reason: 'crashed', exit_code: 1 };
 
 describe('a stop', () => {
-  it('is told beside the change that it was, though others followed before its reason was known', () => {
+  it('is shown with its own state change, even if others followed before its reason was known', () => {
     const changes = [at(90, 'running'), at(100, 'offline'), at(105, 'starting'), at(107, 'running')];
     expect(withStop(changes, CRASH, 99_400, 'running')).toEqual([
       at(90, 'running'),
@@ -20,7 +20,7 @@ describe('a stop', () => {
     ]);
   });
 
-  it('is added where it came and went between two looks', () => {
+  it('is added if it began and ended between two observations', () => {
     expect(withStop([at(90, 'running'), at(100, 'starting')], CRASH, 100_200, 'starting')).toEqual([
       at(90, 'running'),
       { ...at(100, 'offline'), ...WHY },
@@ -28,7 +28,7 @@ describe('a stop', () => {
     ]);
   });
 
-  it('is followed by what the server is now, where no change shows it', () => {
+  it('is followed by the current state if no change shows it', () => {
     expect(withStop([at(90, 'running')], { reason: 'unknown' }, 100_000, 'running')).toEqual([
       at(90, 'running'),
       { ...at(100, 'offline'), reason: 'unknown' },
@@ -39,7 +39,7 @@ describe('a stop', () => {
     ]);
   });
 
-  it('is another one than that of seconds before, which nothing has explained yet', () => {
+  it('is not confused with an unexplained stop a few seconds earlier', () => {
     expect(withStop([at(97, 'offline'), at(98, 'running')], CRASH, 100_000, 'running')).toEqual([
       at(97, 'offline'),
       at(98, 'running'),
@@ -48,10 +48,10 @@ describe('a stop', () => {
     ]);
   });
 
-  it('has its own change: one that is told already is another stop', () => {
-    const told = { ...at(100, 'offline'), ...WHY } as StateChange;
-    expect(withStop([told, at(101, 'starting')], CRASH, 102_000, 'starting')).toEqual([
-      told,
+  it('has its own change, and an explained one is another stop', () => {
+    const explained = { ...at(100, 'offline'), ...WHY } as StateChange;
+    expect(withStop([explained, at(101, 'starting')], CRASH, 102_000, 'starting')).toEqual([
+      explained,
       at(101, 'starting'),
       { ...at(102, 'offline'), ...WHY },
       at(102, 'starting'),

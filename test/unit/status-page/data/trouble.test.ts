@@ -24,13 +24,13 @@ const NOTHING: TroubleFacts = {
 
 const ORIGIN = explained({ cause: 'origin', detail: 'GET https://fra-1:8080 answered 403' });
 
-const words = (facts: Partial<TroubleFacts>) => {
+const titleAndAction = (facts: Partial<TroubleFacts>) => {
   const trouble = troubleOf({ ...NOTHING, ...facts });
   return trouble && [trouble.title, trouble.action];
 };
 
-describe('what a row says', () => {
-  it('is nothing if nothing is wrong', () => expect(words({})).toBeUndefined());
+describe('the trouble in a row', () => {
+  it('is absent if nothing is wrong', () => expect(titleAndAction({})).toBeUndefined());
 
   it.each<[Partial<TroubleFacts>, string, string]>([
     [
@@ -85,12 +85,12 @@ describe('what a row says', () => {
       'disk 97 % full',
       'Delete files or raise its disk limit. Nodes stop servers that exceed it.',
     ],
-  ])('of %j', (facts, title, action) => expect(words(facts)).toEqual([title, action]));
+  ])('is correct for %j', (facts, title, action) => expect(titleAndAction(facts)).toEqual([title, action]));
 
-  it('is the problem of a server without data, and the crash of one with a problem', () => {
-    expect(words({ attention: 'no_data', problem: ORIGIN })?.[0]).toBe(CAUSES.origin.title);
-    expect(words({ problem: ORIGIN })?.[0]).toBe(CAUSES.origin.title);
-    expect(words({ attention: 'off', problem: ORIGIN })?.[0]).toBe('off, but expected to run');
+  it('is the problem of a server without data, and the attention of one that has both', () => {
+    expect(titleAndAction({ attention: 'no_data', problem: ORIGIN })?.[0]).toBe(CAUSES.origin.title);
+    expect(titleAndAction({ problem: ORIGIN })?.[0]).toBe(CAUSES.origin.title);
+    expect(titleAndAction({ attention: 'off', problem: ORIGIN })?.[0]).toBe('off, but expected to run');
   });
 
   it.each<[TroubleFacts['lastCrash'], number, string | undefined]>([
@@ -100,19 +100,19 @@ describe('what a row says', () => {
     [{ reason: 'out_of_memory', exitCode: 137 }, 1_000, 'out of memory, exit code 137'],
     [{ reason: 'disk_full' }, 1_000, 'stopped, disk full'],
     [undefined, Number.NaN, undefined],
-  ])('is %j for an hour after the server runs again, without alarm', (lastCrash, crashedMsAgo, title) => {
+  ])('is %j for an hour after the server runs again, as a fact', (lastCrash, crashedMsAgo, title) => {
     expect(troubleOf({ ...NOTHING, lastCrash, crashedMsAgo })).toEqual(
       title && { title, action: '', severity: 'fact' },
     );
   });
 
-  it('is its problem or why it needs attention rather than a past crash', () => {
+  it('is the problem or the attention of a server rather than a past crash', () => {
     const past = { lastCrash: { reason: 'crashed' }, crashedMsAgo: 1_000 } as const;
-    expect(words({ ...past, problem: ORIGIN })?.[0]).toBe(CAUSES.origin.title);
-    expect(words({ ...past, attention: 'cpu_saturated' })?.[0]).toBe('CPU at its limit');
+    expect(titleAndAction({ ...past, problem: ORIGIN })?.[0]).toBe(CAUSES.origin.title);
+    expect(titleAndAction({ ...past, attention: 'cpu_saturated' })?.[0]).toBe('CPU at its limit');
   });
 
-  it('fits two lines of a cell, whatever the cause', () => {
+  it('fits two lines of a cell for every cause', () => {
     for (const cause of Object.values(CAUSES)) {
       const action = actionOf(cause);
       expect(action.length, `${cause.code}: ${action}`).toBeLessThanOrEqual(90);
@@ -122,7 +122,7 @@ describe('what a row says', () => {
     for (const attention of ATTENTION) {
       for (const reason of STOP_REASONS) {
         const [title = '', action = ''] =
-          words({ attention, lastStop: { reason, exitCode: 4_294_967_295 } }) ?? [];
+          titleAndAction({ attention, lastStop: { reason, exitCode: 4_294_967_295 } }) ?? [];
         expect(title.length, title).toBeLessThanOrEqual(45);
         expect(action.length, action).toBeLessThanOrEqual(90);
       }
@@ -140,15 +140,15 @@ describe('an action', () => {
     [`Set origin to this: that, ${MORE}`, 'Set origin to this.'],
     [`Do this; or that, ${MORE}`, 'Do this.'],
     [`Do this one thing here, or that, ${MORE}`, 'Do this one thing here, or that.'],
-  ])('of %j', (remedy, expected) => expect(action(remedy)).toBe(expected));
+  ])('is shortened from %j', (remedy, expected) => expect(action(remedy)).toBe(expected));
 });
 
-it('a stop is told by its reason and the exit code that the node named', () => {
+it('a stop is described by its reason and exit code', () => {
   expect(stopWords({ reason: 'exited', exitCode: 0 })).toBe('exited by itself, exit code 0');
   expect(stopWords({ reason: 'requested' })).toBe('stopped on request');
 });
 
-it('one text has cause and action', () => {
+it('one text contains title and action', () => {
   expect(troubleText({ title: 'a', action: 'B.', severity: 'error' })).toBe('a. B.');
   expect(troubleText({ title: 'a', action: '', severity: 'error' })).toBe('a');
 });

@@ -20,7 +20,7 @@ function watch(viewers: Viewers, client = 'somebody', cut = () => {}): Reader {
   };
 }
 
-/** Viewers, and how often the whole was made for them. */
+/** Viewers, and how often the complete state was encoded for them. */
 function setUp(max?: number) {
   const made = { whole: 0 };
   const viewers = new Viewers(() => `whole ${(made.whole += 1)}`, max);
@@ -28,7 +28,7 @@ function setUp(max?: number) {
 }
 
 describe('viewers', () => {
-  it('begin with the whole, and go on with what changes', async () => {
+  it('get the complete state, and then the changes', async () => {
     const { viewers } = setUp();
     const one = watch(viewers);
     expect(await one.next()).toBe('whole 1');
@@ -37,13 +37,13 @@ describe('viewers', () => {
     expect(await next).toBe('change');
   });
 
-  it('share the whole while nothing changes', async () => {
+  it('share the complete state while nothing changes', async () => {
     const { viewers, made } = setUp();
     await Promise.all([watch(viewers).next(), watch(viewers).next(), watch(viewers).next()]);
     expect(made.whole).toBe(1);
   });
 
-  it('that take nothing are sent nothing, and the whole when they go on', async () => {
+  it('that read slowly get no changes, and the complete state when they continue', async () => {
     const { viewers } = setUp();
     const [slow, quick] = [watch(viewers), watch(viewers)];
     await Promise.all([slow.next(), quick.next()]);
@@ -58,7 +58,7 @@ describe('viewers', () => {
     expect(await next).toBe('d');
   });
 
-  it('are given the whole where a change can not be told', async () => {
+  it('get the complete state if there is no update', async () => {
     const { viewers } = setUp();
     const one = watch(viewers);
     await one.next();
@@ -67,7 +67,7 @@ describe('viewers', () => {
     expect(await next).toBe('whole 2');
   });
 
-  it('are bounded in number, and one that leaves makes room', async () => {
+  it('are limited in number, and one that leaves makes room', async () => {
     const { viewers } = setUp(2);
     const cut = vi.fn<(client: string) => void>();
     const [first] = ['a', 'b'].map((client) => watch(viewers, client, () => cut(client)));
@@ -78,7 +78,7 @@ describe('viewers', () => {
     expect([viewers.count, cut.mock.calls]).toEqual([2, [['b']]]);
   });
 
-  it('lose the oldest stream of the client that has the most, to whoever comes', () => {
+  it('lose the oldest stream of the client with the most streams to any new one', () => {
     const { viewers } = setUp(5);
     const cut: string[] = [];
     const streams = ['one', 'many 1', 'many 2', 'many 3', 'two 1', 'two 2', 'new', 'many 4', 'last'];
@@ -86,7 +86,7 @@ describe('viewers', () => {
     expect(cut).toEqual(['many 1', 'many 2', 'many 3', 'two 1']);
   });
 
-  it('that give way are at the end of their stream, and are sent no more', async () => {
+  it('that are replaced see the end of their stream, and get nothing more', async () => {
     const { viewers } = setUp(1);
     const first = watch(viewers, 'a');
     await first.next();
@@ -98,7 +98,7 @@ describe('viewers', () => {
     expect(viewers.count).toBe(1);
   });
 
-  it('never keep a newcomer out, and lose streams to a flood of one client only by having more than it', () => {
+  it('are always admitted, and lose streams to another client only if they have the most streams', () => {
     fc.assert(
       fc.property(fc.integer({ min: 1, max: 9 }), fc.array(fc.nat(4), { maxLength: 60 }), (max, clients) => {
         const { viewers } = setUp(max);

@@ -9,7 +9,7 @@ import {
   span,
 } from '../../../../src/status-page/data/words.ts';
 
-describe('numbers', () => {
+describe('formatted numbers', () => {
   it.each([
     [0, '0 MiB'],
     [999, '999 MiB'],
@@ -17,7 +17,7 @@ describe('numbers', () => {
     [10_240, '10.0 GiB'],
     [102_400, '100 GiB'],
     [2_097_152, '2.00 TiB'],
-  ])('%d MiB is written %s', (value, text) => expect(mebibytes(value)).toBe(text));
+  ])('show %d MiB as %s', (value, text) => expect(mebibytes(value)).toBe(text));
 
   it.each([
     [0, '0 B/s'],
@@ -26,7 +26,7 @@ describe('numbers', () => {
     [1_229, '1.2 KiB/s'],
     [12_288, '12 KiB/s'],
     [1_468_006, '1.4 MiB/s'],
-  ])('%d bytes a second is written %s', (value, text) => expect(rate(value)).toBe(text));
+  ])('show %d bytes a second as %s', (value, text) => expect(rate(value)).toBe(text));
 
   it.each([
     [0, '0 s'],
@@ -35,7 +35,7 @@ describe('numbers', () => {
     [7_200, '2 h'],
     [172_800, '2 d'],
     [-5, '0 s'],
-  ])('%d seconds is written %s', (value, text) => expect(span(value)).toBe(text));
+  ])('show %d seconds as %s', (value, text) => expect(span(value)).toBe(text));
 
   it.each([
     [512, '512 MiB'],
@@ -44,9 +44,9 @@ describe('numbers', () => {
     [40_960, '40 GiB'],
     [102_400, '100 GiB'],
     [1_075, '1.05 GiB'],
-  ])('a limit of %d MiB is written %s', (value, text) => expect(mebibyteLimit(value)).toBe(text));
+  ])('show a limit of %d MiB as %s', (value, text) => expect(mebibyteLimit(value)).toBe(text));
 
-  it('of cores and shares', () => {
+  it('show cores and shares', () => {
     expect([cores(153), coreLimit(100), coreLimit(150), share(1, 4), share(-1, 4), share(1, -1)]).toEqual([
       '1.53',
       '1 core',
