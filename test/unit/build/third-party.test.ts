@@ -48,13 +48,13 @@ async function buildWith(plugin: Plugin, names: readonly string[]) {
 describe('the build output about bundled packages', () => {
   it('contains their licenses verbatim', async () => {
     await install('a', 'MIT', { LICENSE: 'Copyright of a', 'README.md': 'about a' });
-    await install('@b/c', 'Apache-2.0', { 'LICENSE.txt': 'The licence', NOTICE: 'Notice of c' });
+    await install('@b/c', 'Apache-2.0', { 'LICENSE.txt': 'The license', NOTICE: 'Notice of c' });
     await install('d', 'ISC');
     const notices = (await build('a', '@b/c')).get('THIRD-PARTY-LICENSES.txt');
     expect(notices).toContain('a 1.2.3 (MIT)');
     expect(notices).toContain('\nCopyright of a\n');
     expect(notices).toContain('@b/c 1.2.3 (Apache-2.0)');
-    expect(notices).toContain('\nThe licence\n\nNotice of c\n');
+    expect(notices).toContain('\nThe license\n\nNotice of c\n');
     expect(notices).not.toContain('about a');
     expect(notices).not.toContain('d 1.2.3');
   });

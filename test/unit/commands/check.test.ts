@@ -182,7 +182,7 @@ test.each([
     false,
   ],
   ['there are no rules', 'discover: {}', false],
-])('warns if no server of a panel is ever expected to run: %s', async (_title, more, warned) => {
+])('checks whether any server of a panel can be expected to run: %s', async (_title, more, warned) => {
   const { err, exitCode } = await check(panel(more));
   expect(exitCode).toBe(0);
   expect(err === '').toBe(!warned);
@@ -274,7 +274,7 @@ test.each([
   [0o660, undefined],
   [0o600, undefined],
   [0o400, undefined],
-])('warns about a key file that other users can read: mode %o', async (mode, shown) => {
+])('checks whether other users can read the key file: mode %o', async (mode, shown) => {
   await chmod(join(directory, 'key'), mode);
   const { err, exitCode } = await check(VALID);
   expect(exitCode).toBe(0);

@@ -71,7 +71,7 @@ describe('private files', () => {
     );
   });
 
-  it('can be existing files', async () => {
+  it('can be made from existing files by restricting their mode', async () => {
     await writeFile(at('panel-key'), 'mine');
     await chmod(at('panel-key'), 0o644);
     makePrivate(at('panel-key'));

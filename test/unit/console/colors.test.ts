@@ -46,7 +46,7 @@ describe('colors that hide text', () => {
     '38;2;255;255;255;48;2;0;0;0',
     '31;41;0;31',
     '28',
-  ])('others are kept: %s', (parameters) => {
+  ])('do not include others, which are kept: %s', (parameters) => {
     const line = `a${sgr(parameters)}b`;
     expect(withoutConcealment(line)).toBe(line);
   });
@@ -56,7 +56,7 @@ describe('colors that hide text', () => {
     fc.assert(
       fc.property(fc.array(parameters, { maxLength: 5 }), (all) => {
         const shown = withoutConcealment(all.map((one) => `${sgr(one)}x`).join(''));
-        // eslint-disable-next-line no-control-regex -- escape sequences are what is looked for
+        // eslint-disable-next-line no-control-regex -- the test looks for escape sequences
         expect(shown.replaceAll(/\u001b\[[\d;:]*m/g, '')).toBe('x'.repeat(all.length));
       }),
     );

@@ -12,7 +12,7 @@ const ST = `${ESC}\\`;
 /** Printable text and tabs only. */
 const PLAIN = /^(?:[^\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}]|\t)*$/u;
 /** The same with colors. */
-// eslint-disable-next-line no-control-regex -- escapes are what is looked for
+// eslint-disable-next-line no-control-regex -- the test looks for escapes
 const COLORED = /^(?:[^\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}]|\t|\u001b\[[\d;:]*m)*$/u;
 
 describe('cleanLines', () => {
@@ -52,7 +52,7 @@ describe('cleanLines', () => {
     ['an escape inside an escape', `${ESC}${ESC}[2Jx`, ['x']],
     ['an escape after a hidden character', `${ESC}\u200b[2Jx`, ['[2Jx']],
     ['colors', `${ESC}[1;32mgreen${ESC}[0m`, ['green']],
-  ])('removes colors: %s', (_name, text, lines) => {
+  ])('without colors: %s', (_name, text, lines) => {
     expect(cleanLines(text, false)).toEqual(lines);
   });
 

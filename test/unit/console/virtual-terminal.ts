@@ -28,7 +28,7 @@ export class VirtualTerminal extends Writable {
 
   override _write(text: string, _encoding: string, done: () => void): void {
     this.raw += text;
-    // eslint-disable-next-line no-control-regex -- escapes are what is looked for
+    // eslint-disable-next-line no-control-regex -- the test looks for escapes
     for (const [token] of text.matchAll(/\u001b\[[\d;?]*[A-Za-z]|[\s\S]/gu)) this.#take(token);
     done();
   }

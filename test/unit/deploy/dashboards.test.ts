@@ -231,7 +231,7 @@ test('every family is used by a dashboard or a rule', () => {
   expect(missing.map(({ names: [name] }) => name)).toEqual([]);
 });
 
-test('dashboards link to each other, and servers to their own dashboard', () => {
+test('dashboards link to each other, and servers link to their dashboard', () => {
   const uids = FILES.map((file) => dashboardIn(file).uid);
   const text = FILES.map((file) => dashboardText(file)).join('\n');
   const linked = [...text.matchAll(/"url": "\/d\/([\w-]+)\?/g)].map(([, uid]) => uid);

@@ -81,8 +81,8 @@ test.each(alerts)(
 
 test('every runbook belongs to an alert, and every alert is in the list of runbooks', () => {
   const pages = readdirSync(join(ROOT, 'docs/runbooks')).filter((file) => file !== 'README.md');
-  const led = alerts.map(({ annotations }) => annotations?.['runbook_url']?.split('/').at(-1));
-  expect(new Set(led)).toEqual(new Set(pages));
+  const linked = alerts.map(({ annotations }) => annotations?.['runbook_url']?.split('/').at(-1));
+  expect(new Set(linked)).toEqual(new Set(pages));
   const list = readFileSync(join(ROOT, 'docs/runbooks/README.md'), 'utf8');
   for (const { name, severity, annotations } of alerts) {
     const page = annotations?.['runbook_url']?.split('/').at(-1);

@@ -51,7 +51,7 @@ const { scripts } = z
 
 const WORKFLOWS = ['codeql', 'release', 'scorecard', 'test'];
 
-it('the list contains every workflow', () => {
+it('every workflow is covered', () => {
   expect(readdirSync(new URL('../../../.github/workflows', import.meta.url)).toSorted()).toEqual(
     WORKFLOWS.map((name) => `${name}.yml`),
   );

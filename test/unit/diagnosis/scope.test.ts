@@ -64,13 +64,16 @@ describe('the panel is down', () => {
   });
 
   it('if three servers and the verification call hit a firewall', () => {
-    const met = servers(3).map((server) => end('websocket', server, 'challenge_page'));
-    expect(after(...met)).toMatchObject({
+    const challenged = servers(3).map((server) => end('websocket', server, 'challenge_page'));
+    expect(after(...challenged)).toMatchObject({
       type: 'well',
       evidence: { isDoubtful: true, doubt: { cause: 'challenge_page' } },
     });
     const verification = end('listing', '', 'challenge_page', { isVerification: true });
-    expect(after(...met, verification)).toMatchObject({ type: 'down', problem: { cause: 'challenge_page' } });
+    expect(after(...challenged, verification)).toMatchObject({
+      type: 'down',
+      problem: { cause: 'challenge_page' },
+    });
   });
 
   it('if its only server has connection trouble', () => {

@@ -35,7 +35,7 @@ describe("the panel's clock", () => {
     [1_700_000_002_000, 0],
     [1_700_000_063_000, 60_000],
     [1_699_999_940_000, -60_000],
-  ])('a token of %i is off by %i ms', async (issuedAt, skew) => {
+  ])('with a token issued at %i is off by %i ms', async (issuedAt, skew) => {
     expect(clockSkewMs(await token(issuedAt), span)).toBe(skew);
   });
 

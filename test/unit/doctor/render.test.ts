@@ -110,7 +110,7 @@ Problems found: 1 of 1 panel failed, 150 servers not tested (7 calls in 3 s).
 `);
   });
 
-  it('shows each advice once for all problems with that advice', () => {
+  it('shows the same advice once for all its problems', () => {
     const one = serverReport('a', 'credentials', 'unauthorized');
     const other = serverReport('b', 'credentials', 'no_console_permission');
     const report = doctorReport(panelReport([one, other]), { ...panelReport([one]), name: 'second' });
@@ -159,7 +159,7 @@ Problems found: 1 of 1 panel failed, 150 servers not tested (7 calls in 3 s).
     );
   });
 
-  it('says if it was stopped', () => {
+  it('says that it was stopped', () => {
     const report = { ...ALL_WELL, stopped: true };
     expect(renderReport(report, plain)).toContain('Incomplete: interrupted');
   });

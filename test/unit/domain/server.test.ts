@@ -27,13 +27,13 @@ describe('the memory limit', () => {
   });
 });
 
-describe('a numeric limit', () => {
+describe('a limit as a number', () => {
   it.each<[Limit | undefined, number | undefined]>([
     [7, 7],
     [0, undefined],
     ['unlimited', undefined],
     [undefined, undefined],
-  ])('is %j as %j', (limit, expected) => {
+  ])('of %j is %j', (limit, expected) => {
     expect(finiteLimit(limit)).toBe(expected);
   });
 });

@@ -67,11 +67,11 @@ function play(timedEvents: readonly TimedEvent[], policy: DigestPolicy): readonl
   return written;
 }
 
-const timedEvents = (mostMs: number) =>
+const timedEvents = (maxMs: number) =>
   fc.array(
     fc
       .record({
-        afterMs: fc.oneof(fc.constant(0), fc.integer({ min: 0, max: mostMs })),
+        afterMs: fc.oneof(fc.constant(0), fc.integer({ min: 0, max: maxMs })),
         server: fc.integer({ min: 0, max: 30 }),
         event: fc.constantFrom(...SERVER_EVENTS),
         cause: fc.constantFrom(...CAUSES),

@@ -10,7 +10,7 @@ function runningOne(): Expectation {
 }
 
 describe('an expectation', () => {
-  it('is unknown until the server was seen running', () => {
+  it('is unknown until the server has been seen running', () => {
     const one = new Expectation();
     expect(one.read(AT)).toBeUndefined();
     one.seenStarting();

@@ -16,7 +16,7 @@ const server = (cause?: CauseCode, isFresh = false, node: string | undefined = '
   node,
   status: {
     condition: isFresh ? 'streaming' : 'failing',
-    ...(cause !== undefined && { problem: { cause, detail: `${cause} was met` } }),
+    ...(cause !== undefined && { problem: { cause, detail: `${cause} occurred` } }),
   },
   isFresh: (now) => isFresh && now === NOW,
 });
@@ -25,7 +25,7 @@ const up = { name: 'one', up: true };
 const down = (cause: CauseCode) => ({
   name: 'one',
   up: false,
-  problem: { cause, detail: `${cause} was met` },
+  problem: { cause, detail: `${cause} occurred` },
 });
 
 describe('a node', () => {
@@ -78,7 +78,7 @@ describe('a node', () => {
       server('node_connection', false, undefined),
     ];
     expect(nodeReadings(servers, NOW)).toEqual([
-      { name: 'two', up: false, problem: { cause: 'node_connection', detail: 'node_connection was met' } },
+      { name: 'two', up: false, problem: { cause: 'node_connection', detail: 'node_connection occurred' } },
       { name: 'one', up: true },
     ]);
   });

@@ -178,7 +178,7 @@ describe('counters', () => {
   });
 });
 
-describe('starts and unrequested stops', () => {
+describe('starts and stops', () => {
   beforeEach(() => record.socketBegan());
   const stops = (afterMs = 10 * SECOND) => unrequestedStops(record, now + afterMs);
 
@@ -197,21 +197,21 @@ describe('starts and unrequested stops', () => {
     expect({ starts: record.starts, unexpected: stops() }).toEqual({ starts, unexpected });
   });
 
-  it('wait two seconds for a late stopping event, and ten for messages of the daemon', () => {
+  it('await a late stopping event for two seconds, and messages of the daemon for ten', () => {
     hint('running');
     hint('offline', 500);
     expect(stops(9_999)).toBe(0);
     expect(stops(10_000)).toBe(1);
   });
 
-  it('keep the server offline after a late stopping event', () => {
+  it('with a late stopping event leave the server offline', () => {
     hint('running');
     hint('offline', 500);
     hint('stopping', 100);
     expect(record.state).toBe('offline');
   });
 
-  it('do not count the first state from a new socket', () => {
+  it('are not counted for the first state from a new socket', () => {
     hint('running');
     record.socketBegan();
     hint('offline', 500);
@@ -221,7 +221,7 @@ describe('starts and unrequested stops', () => {
     expect(record.starts).toBe(0);
   });
 
-  it('count a start between two sockets by the uptime', () => {
+  it('are counted between two sockets if the uptime shows them', () => {
     frame(running(5_000, 10));
     record.socketBegan();
     frame(running(12, 10), 60 * SECOND);
@@ -235,7 +235,7 @@ describe('starts and unrequested stops', () => {
     ['from a daemon that sends no uptime', 'running', { state: 'running', memoryBytes: 1 }],
     ['during the start, before its container runs', 'starting', { state: 'starting', uptimeMs: 0 }],
     ['during the start', 'starting', { state: 'starting', uptimeMs: 900 }],
-  ])('count a start of an offline server between two sockets: %s', (_title, greeting, first) => {
+  ])('are counted for an offline server that started between two sockets: %s', (_title, greeting, first) => {
     frame(OFF);
     record.socketBegan();
     hint(greeting, 60 * SECOND);
@@ -245,7 +245,7 @@ describe('starts and unrequested stops', () => {
     expect(stops()).toBe(0);
   });
 
-  it('do not count a start for a single wrong status', () => {
+  it('are not counted for a single wrong status', () => {
     frame(running(5_000, 10));
     record.socketBegan();
     hint('offline', 60 * SECOND);
@@ -256,7 +256,7 @@ describe('starts and unrequested stops', () => {
     expect(record.starts).toBe(0);
   });
 
-  it('count a restart in a gap even if the new run is longer than the previous one, and counters restart', () => {
+  it('are counted for a restart in a gap even if the new run is longer than the previous one, and counters restart', () => {
     frame(running(10, 5_000));
     record.socketBegan();
     hint('running', 300 * SECOND);
@@ -267,7 +267,7 @@ describe('starts and unrequested stops', () => {
     expect(record.startedAt).toBe(now - 201 * SECOND);
   });
 
-  it('do not count a run that continued through a gap', () => {
+  it('are not counted for a run that continued through a gap', () => {
     frame(running(10, 5_000));
     record.socketBegan();
     hint('running', 300 * SECOND);
@@ -276,7 +276,7 @@ describe('starts and unrequested stops', () => {
     expect(received()).toBe(5_100);
   });
 
-  it('count a stop with an unknown reason if the node withheld its events because of the token', () => {
+  it('have an unknown reason if the node withheld the events because of the token', () => {
     frame(running(10, 5_000));
     record.eventsWithheld();
     frame(OFF, 20 * SECOND);
@@ -284,7 +284,7 @@ describe('starts and unrequested stops', () => {
     expect(record.state).toBe('offline');
   });
 
-  it('count a start that the node withheld once', () => {
+  it('are counted once if the node withheld the events', () => {
     frame(OFF);
     record.eventsWithheld();
     frame(running(5, 10), 20 * SECOND);
@@ -292,7 +292,7 @@ describe('starts and unrequested stops', () => {
     expect(record.starts).toBe(1);
   });
 
-  it('do not count a start again because of its uptime', () => {
+  it('are not counted again because of the uptime', () => {
     frame(OFF);
     hint('starting', 500);
     // The image is pulled first, so the container starts much later.
@@ -302,7 +302,7 @@ describe('starts and unrequested stops', () => {
     expect(record.starts).toBe(1);
   });
 
-  it('count a start seen by polls, but without a reason for the stop', () => {
+  it('are counted from polls, but without a reason', () => {
     poll(running(1_000, 5));
     poll(OFF, 30 * SECOND);
     poll(running(10, 5), 30 * SECOND);

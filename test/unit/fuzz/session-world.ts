@@ -51,7 +51,7 @@ export const NODE_BEHAVIORS = [
 export const ROLES = ['stream', 'poll', 'rest'] as const;
 
 /** One event of a history. */
-export type Happening =
+export type WorldEvent =
   | { readonly wait: number }
   | { readonly panel: (typeof PANEL_BEHAVIORS)[number] }
   | { readonly node: (typeof NODE_BEHAVIORS)[number]; readonly closeMs: number }
@@ -114,16 +114,16 @@ export class SessionWorld {
     return this.#record.status.condition;
   }
 
-  async happen(happening: Happening): Promise<void> {
-    if ('wait' in happening) await this.clock.advance(happening.wait);
-    else if ('panel' in happening) this.panelBehavior = happening.panel;
-    else if ('node' in happening) {
-      this.nodeBehavior = happening.node;
-      this.closeMs = happening.closeMs;
-    } else if ('role' in happening) this.assume(happening.role);
-    else if ('health' in happening) this.session[happening.health]();
-    else if ('close' in happening) this.newest?.closedByNode(happening.close);
-    else for (let time = 0; time < happening.times; time += 1) this.newest?.hears(happening.frame);
+  async apply(event: WorldEvent): Promise<void> {
+    if ('wait' in event) await this.clock.advance(event.wait);
+    else if ('panel' in event) this.panelBehavior = event.panel;
+    else if ('node' in event) {
+      this.nodeBehavior = event.node;
+      this.closeMs = event.closeMs;
+    } else if ('role' in event) this.assume(event.role);
+    else if ('health' in event) this.session[event.health]();
+    else if ('close' in event) this.newest?.closedByNode(event.close);
+    else for (let time = 0; time < event.times; time += 1) this.newest?.receives(event.frame);
     await this.clock.advance(0);
     this.violations.push(...violationsIn(this.#record.status));
   }
@@ -291,7 +291,7 @@ export class FakeSocket {
     this.#world.live.delete(this);
   }
 
-  hears(frame: string): void {
+  receives(frame: string): void {
     if (this.#opened && !this.#detached) this.#listener.message(Buffer.from(frame), false);
   }
 
@@ -330,7 +330,7 @@ export class FakeSocket {
     const recent = this.#written.filter((at) => now - at < 1_000);
     if (recent.length > FRAMES_PER_SECOND) this.#world.violations.push(`${recent.length} frames a second`);
     const answers = frame.includes('"auth"') ? AUTH_ANSWERS[this.#behavior] : [STATS];
-    for (const answer of answers ?? [SUCCESS]) this.#later(20, () => this.hears(answer));
+    for (const answer of answers ?? [SUCCESS]) this.#later(20, () => this.receives(answer));
   }
 }
 

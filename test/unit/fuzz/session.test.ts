@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { expect, vi } from 'vitest';
 import { describeFuzz } from '../../support/fuzz.ts';
 import { EVENTS, frameText } from '../../support/hostile.ts';
-import { type Happening, NODE_BEHAVIORS, PANEL_BEHAVIORS, ROLES, SessionWorld } from './session-world.ts';
+import { NODE_BEHAVIORS, PANEL_BEHAVIORS, ROLES, SessionWorld, type WorldEvent } from './session-world.ts';
 
 /** Longer than the longest wait of a session: a slow retry after a pause of ten minutes. */
 const PATIENCE_MS = 30 * 60_000;
@@ -16,7 +16,7 @@ const frame = fc.oneof(
   fc.constant(JSON.stringify({ event: 'daemon error', args: ['an unexpected error was encountered'] })),
 );
 
-const happening: fc.Arbitrary<Happening> = fc.oneof(
+const worldEvent: fc.Arbitrary<WorldEvent> = fc.oneof(
   {
     weight: 6,
     arbitrary: fc.record({
@@ -40,16 +40,16 @@ const happening: fc.Arbitrary<Happening> = fc.oneof(
 describeFuzz({
   folder: 'session',
   holds:
-    'a session has one socket, sends two frames a second and two credential calls a minute at most, knows the cause of each problem, and always recovers',
+    'a session has at most one socket, sends at most two frames a second, makes at most two credential calls a minute, knows the cause of each problem, and always recovers',
   runs: 250,
   input: fc.record({
     seed: fc.nat({ max: 2_147_483_647 }),
-    happenings: fc.array(happening, { minLength: 1, maxLength: 40, size: 'max' }),
+    events: fc.array(worldEvent, { minLength: 1, maxLength: 40, size: 'max' }),
   }),
-  expectHeld: async ({ seed, happenings }) => {
+  expectHeld: async ({ seed, events }) => {
     const world = new SessionWorld(seed);
     world.assume('stream');
-    for (const each of happenings) await world.happen(each);
+    for (const each of events) await world.apply(each);
 
     world.panelBehavior = 'well';
     world.nodeBehavior = 'well';

@@ -260,7 +260,7 @@ test.each([
   expect(lines.filter((line) => line.startsWith('memory_limit'))).toEqual(expected);
 });
 
-test('unlimited disk and CPU have no limit series', () => {
+test('unlimited disk space and CPU have no limit series', () => {
   const limits = { diskBytes: 'unlimited', cpuCores: 'unlimited' } as const;
   const lines = series({ target: { limits } });
   expect(lines.filter((line) => /^(?:disk|cpu)_limit/.test(line))).toEqual([]);

@@ -7,7 +7,7 @@ import { ManualClock } from '../../support/manual-clock.ts';
 /** The server of a call, and the cause of its failure; undefined for a success. */
 type Call = readonly [subject: string, cause: CauseCode | undefined];
 
-const problem = (cause: CauseCode): Problem => ({ cause, detail: `${cause} was met` });
+const problem = (cause: CauseCode): Problem => ({ cause, detail: `${cause} occurred` });
 
 const end = (subject: string, cause: CauseCode | undefined, more: Partial<CallEnd> = {}): CallEnd => ({
   endpoint: 'websocket',
@@ -207,7 +207,7 @@ describe('a closed breaker', () => {
       ],
       false,
     ],
-  ])('when %s, doubts are %s', (_name, calls, isDoubtful) => {
+  ])('when %s, has doubts: %s', (_name, calls, isDoubtful) => {
     expect(after(calls)).toMatchObject({ kind: 'closed', evidence: { isDoubtful } });
   });
 });

@@ -30,13 +30,13 @@ function setUp(perMinute: number) {
   const call = (
     kind: CallKind,
     name: string,
-    took: number | (() => number),
+    duration: number | (() => number),
     fail: () => Error | undefined = () => undefined,
   ) =>
     budget
       .run({ kind, server: name, signal: new AbortController().signal }, async (signal) => {
         started.push(`${name}@${(clock.now() - origin) / 1_000}`);
-        await sleep(clock, typeof took === 'number' ? took : took(), signal);
+        await sleep(clock, typeof duration === 'number' ? duration : duration(), signal);
         const error = fail();
         if (error !== undefined) throw error;
         return ok;
@@ -105,8 +105,8 @@ describe('polls of dead nodes', () => {
   it('are repeated on the shared seat, where healthy servers among them answer', async () => {
     const { clock, ended, call, poll } = setUp(600);
     for (const name of ['a', 'b', 'c']) {
-      const tooks = [DEAD_MS, 100];
-      void call('poll', name, () => tooks.shift() ?? 0);
+      const durations = [DEAD_MS, 100];
+      void call('poll', name, () => durations.shift() ?? 0);
     }
     for (let n = 0; n < 12; n += 1) void poll(`slow${n}`, 700);
     await clock.advance(15_000);
@@ -135,11 +135,11 @@ describe('polls of dead nodes', () => {
       { status: 429 },
     );
     const outcomes = [throttled, undefined];
-    const tooks = [DEAD_MS, 100, 100];
+    const durations = [DEAD_MS, 100, 100];
     void call(
       'poll',
       'a',
-      () => tooks.shift() ?? 0,
+      () => durations.shift() ?? 0,
       () => outcomes.shift(),
     );
     for (const name of ['b', 'c']) void call('poll', name, DEAD_MS);

@@ -172,8 +172,8 @@ describe('the order of calls', () => {
   });
 });
 
-describe('withdrawing a call', () => {
-  it('removes a waiting call immediately, with the reason of its signal', async () => {
+describe('a withdrawn call', () => {
+  it('is removed immediately if it is waiting, and rejects with the reason of its signal', async () => {
     const { clock, budget, started, hold } = setUp();
     void hold('connect', 'a');
     const controller = new AbortController();
@@ -187,7 +187,7 @@ describe('withdrawing a call', () => {
     expect(started).toEqual(['a@0', 'c@1000', 'b@2000']);
   });
 
-  it('frees the seat of a running call as soon as the call ends', async () => {
+  it('frees its seat as soon as it ends if it is running', async () => {
     const { clock, budget, started, open, hold } = setUp();
     const controller = new AbortController();
     const pages = [hold('listing', 'a', controller.signal)];
@@ -204,7 +204,7 @@ describe('withdrawing a call', () => {
     expect(budget.reading().queueLength).toBe(0);
   });
 
-  it('prevents a call whose signal was already aborted', async () => {
+  it('never runs if its signal was already aborted', async () => {
     const { clock, started, hold } = setUp();
     await expect(hold('connect', 'a', AbortSignal.abort(new Error('gone')))).rejects.toThrow('gone');
     void hold('connect', 'b');
@@ -212,7 +212,7 @@ describe('withdrawing a call', () => {
     expect(started).toEqual(['b@0']);
   });
 
-  it('happens to all calls on a stop, and to later ones', async () => {
+  it('and every other call are rejected on a stop, as are later ones', async () => {
     const { clock, budget, started, hold } = setUp();
     const calls = [hold('connect', 'a'), hold('connect', 'b')];
     await clock.advance(0);

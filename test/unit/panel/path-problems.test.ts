@@ -81,7 +81,7 @@ describe('a path has no problem', () => {
 });
 
 describe('a listing that rejects a key which servers accept', () => {
-  it('is reported as that, once', () => {
+  it('is reported as such, once', () => {
     const problem: Problem = { cause: 'key_refused', detail: 'GET /api/client answered 403' };
     const reported: Problem = { ...problem, cause: 'listing_refused' };
     paths.failed('listing', 'panel', problem);

@@ -65,7 +65,7 @@ describe('the proxy for an address', () => {
   });
 });
 
-describe('user name and password', () => {
+describe('username and password', () => {
   it.each([
     ['http://me:secret@a:1', 'me:secret'],
     ['http://me@a:1', 'me:'],

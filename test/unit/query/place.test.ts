@@ -146,18 +146,18 @@ describe('an address that may be queried', () => {
 });
 
 describe('an address that must not be queried', () => {
-  const LOCAL_WORDS = /a loopback or link-local address/;
+  const LOCAL_MESSAGE = /a loopback or link-local address/;
 
   it.each<[string, QueryPolicy, RegExp]>([
-    ['127.0.0.1', PUBLIC, LOCAL_WORDS],
-    ['127.99.0.1', PUBLIC, LOCAL_WORDS],
-    ['::1', PUBLIC, LOCAL_WORDS],
-    ['::ffff:127.0.0.1', PUBLIC, LOCAL_WORDS],
-    ['64:ff9b::7f00:1', PUBLIC, LOCAL_WORDS],
-    ['169.254.7.7', PUBLIC, LOCAL_WORDS],
-    ['fe80::7', PUBLIC, LOCAL_WORDS],
-    ['0.0.0.0', PUBLIC, LOCAL_WORDS],
-    ['127.0.0.1', naming('127.0.0.2'), LOCAL_WORDS],
+    ['127.0.0.1', PUBLIC, LOCAL_MESSAGE],
+    ['127.99.0.1', PUBLIC, LOCAL_MESSAGE],
+    ['::1', PUBLIC, LOCAL_MESSAGE],
+    ['::ffff:127.0.0.1', PUBLIC, LOCAL_MESSAGE],
+    ['64:ff9b::7f00:1', PUBLIC, LOCAL_MESSAGE],
+    ['169.254.7.7', PUBLIC, LOCAL_MESSAGE],
+    ['fe80::7', PUBLIC, LOCAL_MESSAGE],
+    ['0.0.0.0', PUBLIC, LOCAL_MESSAGE],
+    ['127.0.0.1', naming('127.0.0.2'), LOCAL_MESSAGE],
     ['169.254.169.254', PUBLIC, /metadata/],
     ['169.254.169.254', LOCAL, /metadata/],
     ['100.100.100.200', LOCAL, /metadata/],

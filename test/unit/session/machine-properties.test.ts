@@ -16,7 +16,7 @@ import {
 } from '../../../src/session/machine-model.ts';
 
 /** Something that happens if the world is in a state that allows it. */
-interface Happening {
+interface Occurrence {
   readonly what:
     | 'start'
     | 'stop'
@@ -67,7 +67,7 @@ class World {
   #random = 0;
   #newestEpoch = 0;
 
-  happen({ what, pick, afterMs, random }: Happening): void {
+  apply({ what, pick, afterMs, random }: Occurrence): void {
     this.now += afterMs;
     this.#random = random;
     const event = this.#event(what, pick);
@@ -101,7 +101,7 @@ class World {
     this.#fire(first[0]);
   }
 
-  #event(what: Happening['what'], pick: number): MachineEvent | undefined {
+  #event(what: Occurrence['what'], pick: number): MachineEvent | undefined {
     const { epoch } = this.state;
     switch (what) {
       case 'start':
@@ -160,7 +160,7 @@ class World {
     this.dispatch({ type: 'timer', timer });
   }
 
-  #socketEvent(what: Happening['what'], epoch: number, pick: number): MachineEvent | undefined {
+  #socketEvent(what: Occurrence['what'], epoch: number, pick: number): MachineEvent | undefined {
     const isOurs = epoch === this.socket?.epoch;
     switch (what) {
       case 'opened':
@@ -280,8 +280,8 @@ function at<T>(list: readonly T[], index: number): T {
   return item;
 }
 
-const happening: fc.Arbitrary<Happening> = fc.record({
-  what: fc.oneof<fc.WeightedArbitrary<Happening['what']>[]>(
+const occurrence: fc.Arbitrary<Occurrence> = fc.record({
+  what: fc.oneof<fc.WeightedArbitrary<Occurrence['what']>[]>(
     // Steps toward a streaming socket are more frequent, so that runs get far.
     {
       weight: 12,
@@ -307,21 +307,21 @@ const happening: fc.Arbitrary<Happening> = fc.record({
   random: fc.double({ min: 0, max: 0.999_999, noNaN: true }),
 });
 
-const history = fc.array(happening, { minLength: 1, maxLength: 80, size: 'max' });
+const history = fc.array(occurrence, { minLength: 1, maxLength: 80, size: 'max' });
 
 /** The world after a start and a history. */
-function worldAfter(happenings: readonly Happening[]): World {
+function worldAfter(occurrences: readonly Occurrence[]): World {
   const world = new World();
   world.dispatch({ type: 'start' });
-  for (const each of happenings) world.happen(each);
+  for (const each of occurrences) world.apply(each);
   return world;
 }
 
 describe('for any history', () => {
   it('there is at most one socket and one fetch, epochs increase, every state can be left, and nothing remains after a stop', () => {
     fc.assert(
-      fc.property(history, (happenings) => {
-        worldAfter(happenings).dispatch({ type: 'stop' });
+      fc.property(history, (occurrences) => {
+        worldAfter(occurrences).dispatch({ type: 'stop' });
       }),
       { numRuns: 500 },
     );
@@ -329,8 +329,8 @@ describe('for any history', () => {
 
   it('a session that receives nothing any more reconnects', () => {
     fc.assert(
-      fc.property(history, (happenings) => {
-        const world = worldAfter(happenings);
+      fc.property(history, (occurrences) => {
+        const world = worldAfter(occurrences);
         if (world.state.name === 'idle') return;
         const { epoch } = world.state;
         // What is certain to happen even if nothing answers: timers fire, and a call to the panel ends at some point.
@@ -348,11 +348,11 @@ describe('for any history', () => {
 
   it('runs reach every state', () => {
     const seen = new Set<string>();
-    for (const happenings of fc.sample(history, { numRuns: 300, seed: 7 })) {
+    for (const occurrences of fc.sample(history, { numRuns: 300, seed: 7 })) {
       const world = new World();
       world.dispatch({ type: 'start' });
-      for (const each of happenings) {
-        world.happen(each);
+      for (const each of occurrences) {
+        world.apply(each);
         seen.add(world.state.name);
       }
     }

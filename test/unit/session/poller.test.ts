@@ -130,7 +130,7 @@ describe('a poller', () => {
       });
     });
 
-  describe('between polls', () => {
+  describe('following a policy', () => {
     it('does nothing before it gets a policy', async () => {
       await clock.advance(600_000);
       expect(askedAfter).toEqual([]);

@@ -173,7 +173,7 @@ describe('an attempt after a wake', () => {
     expect(standing(session)).toBe('planned');
   });
 
-  it('is not a condition for that, since a rejected old token says nothing about a new one', () => {
+  it('is not required for that, since a rejected old token says nothing about a new one', () => {
     const session = lost().do(retry);
     expect(standing(session)).toBe('fallback');
     rejectToken(session);

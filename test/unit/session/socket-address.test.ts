@@ -40,7 +40,7 @@ describe('an allowed address', () => {
   });
 });
 
-const LEADS_HERE = {
+const LOCAL_ADDRESS = {
   cause: 'socket_address_local',
   detail: expect.stringContaining('a loopback or link-local address') as string,
 };
@@ -131,12 +131,12 @@ describe('a rejected address', () => {
     '[::ffff:127.0.0.1]',
     '[::ffff:a9fe:a9fe]',
   ])('a local host written as %s', (host) => {
-    expect(socketAddressProblem(`wss://${host}:8080/ws`, PUBLIC)).toMatchObject(LEADS_HERE);
+    expect(socketAddressProblem(`wss://${host}:8080/ws`, PUBLIC)).toMatchObject(LOCAL_ADDRESS);
   });
 
   it('loopback, even with allow_insecure', () => {
     const policy = { ...PUBLIC, allowInsecure: true };
-    expect(socketAddressProblem('ws://127.0.0.1:8080/ws', policy)).toMatchObject(LEADS_HERE);
+    expect(socketAddressProblem('ws://127.0.0.1:8080/ws', policy)).toMatchObject(LOCAL_ADDRESS);
   });
 
   it('plain ws, even with socket_hosts', () => {

@@ -140,7 +140,7 @@ test.each([
   ['RequestClientCert', { asked: 'optional', verified: false }],
   ['RequireAnyClientCert', { asked: 'required', verified: false }],
   ['RequireClientCert', { asked: 'required', verified: false }],
-])('client_auth_type %s', (type, clients) => {
+])('client_auth_type %s is parsed', (type, clients) => {
   const yaml = `tls_server_config: { cert_file: c, key_file: k, client_auth_type: ${type} }`;
   expect(settingsOf(yaml).tls?.clients).toEqual(clients);
 });

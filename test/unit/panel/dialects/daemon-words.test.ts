@@ -136,19 +136,19 @@ const hostile = fc.oneof(
     .map((parts) => parts.join('')),
 );
 
-describe('any output of a game', () => {
-  it('never causes an exception, and is read as a message only with the prefix', () => {
+describe('reading any output of a game', () => {
+  it('never throws, and finds a message only with the prefix', () => {
     fc.assert(
       fc.property(hostile, (line) => {
         if (readDaemonWords(line) === undefined) return;
-        // eslint-disable-next-line no-control-regex -- the colors that may precede the prefix
+        // eslint-disable-next-line no-control-regex -- colors may precede the prefix
         expect(line).toMatch(/^(?:\u001b\[[\d;:]*m)*\[[^\]]{0,64} Daemon\]:/);
       }),
       { numRuns: 2_000 },
     );
   });
 
-  it('may contain any exit code of 32 bits after any name without a bracket', () => {
+  it('finds every exit code of 32 bits after any name without a bracket', () => {
     const appName = fc.string({ unit: 'grapheme', maxLength: 20 }).filter((name) => !name.includes(']'));
     fc.assert(
       fc.property(appName, fc.nat({ max: 0xff_ff_ff_ff }), (name, code) => {
@@ -162,7 +162,7 @@ describe('any output of a game', () => {
     ['brackets', '['.repeat(8_000_000)],
     ['escape sequences', `${ESC}[1m`.repeat(2_000_000)],
     ['prefixes', plain('').repeat(300_000)],
-  ])('is rejected as fast as a short line if it has megabytes (%s)', (_, line) => {
+  ])('rejects megabytes (%s) as fast as a short line', (_, line) => {
     const startedAt = performance.now();
     for (let call = 0; call < 1_000; call += 1) expect(readDaemonWords(line)).toBeUndefined();
     // Reading the line on every call would take seconds.

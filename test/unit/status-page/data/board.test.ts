@@ -146,7 +146,7 @@ describe('the board', () => {
     expect(board.history('main/nobody')).toBeUndefined();
   });
 
-  it('knows the urgency and problem of a server, and nothing for a healthy one', () => {
+  it('returns the urgency and problem of a server, and nothing for a healthy one', () => {
     expect(board.triage(live())).toBeUndefined();
     expect(board.triage({ ...live(), state: 'offline' })).toMatchObject({
       urgency: 3,

@@ -273,8 +273,8 @@ describe('an update', () => {
           const picture = pictureAt(index);
           expect(encoder.fits(picture.entries)).toBe(true);
           fleet.apply(sent<Delta>(encoder.delta(picture)));
-          const anew = new LiveEncoder(picture, '1.2.3', clock);
-          expectSame(fleet, new LiveFleet(sent<Full>(anew.full())));
+          const newcomer = new LiveEncoder(picture, '1.2.3', clock);
+          expectSame(fleet, new LiveFleet(sent<Full>(newcomer.full())));
         }
       }),
     );

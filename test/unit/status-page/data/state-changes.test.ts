@@ -48,7 +48,7 @@ describe('a stop', () => {
     ]);
   });
 
-  it('has its own change, and an explained one is another stop', () => {
+  it('has its own change: a change with a reason belongs to another stop', () => {
     const explained = { ...at(100, 'offline'), ...WHY } as StateChange;
     expect(withStop([explained, at(101, 'starting')], CRASH, 102_000, 'starting')).toEqual([
       explained,
