@@ -5,7 +5,7 @@ import { ensureDebianPackage } from '../support/debian.ts';
 const hasAlertmanager = await ensureDebianPackage('prometheus-alertmanager', 'prometheus-alertmanager');
 
 /** Sixty times as fast, but no wait is shorter than a second. */
-const HURRY = { factor: 60, leastMs: 1_000 };
+const ACCELERATION = { factor: 60, leastMs: 1_000 };
 
 const JOB = { job: 'gameserver' };
 const MAIN = { ...JOB, panel: 'main' };
@@ -39,7 +39,7 @@ describe.skipIf(!hasAlertmanager)('a real Alertmanager with the shipped configur
   let alertmanager: AlertmanagerUnderTest;
 
   beforeEach(async () => {
-    alertmanager = await startAlertmanager(HURRY);
+    alertmanager = await startAlertmanager(ACCELERATION);
   });
   afterEach(() => alertmanager.stop());
 

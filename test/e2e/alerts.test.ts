@@ -2,6 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import type { Simulator } from '../../src/simulator/api.ts';
 import { startSimulator } from '../../src/simulator/simulator.ts';
+import { acceleratedRules } from '../support/accelerated-alerting.ts';
 import {
   type AlertmanagerUnderTest,
   type NotifiedAlert,
@@ -9,7 +10,6 @@ import {
 } from '../support/alertmanager.ts';
 import { ensureDebianPackage } from '../support/debian.ts';
 import { type ExporterUnderTest, startExporter } from '../support/exporter.ts';
-import { hurriedRules } from '../support/hurried-alerting.ts';
 import { type PrometheusUnderTest, startPrometheus } from '../support/prometheus.ts';
 import { TestTime } from '../support/test-time.ts';
 
@@ -22,7 +22,7 @@ const hasAlertmanager = await ensureDebianPackage('prometheus-alertmanager', 'pr
 const SPEED = 10;
 
 /** Each minute in the ranges and waits of rules and routes is a second. */
-const HURRY = { factor: 60, leastMs: 1_000 };
+const ACCELERATION = { factor: 60, leastMs: 1_000 };
 
 /** Real milliseconds in which a condition must become true: generous, because machines are shared. */
 const PATIENCE_MS = 60_000;
@@ -58,10 +58,10 @@ describe.skipIf(!hasPrometheus || !hasAlertmanager)('from a simulated panel to a
     stops.unshift(() => panel.stop());
     exporter = await startObserving();
     stops.unshift(() => exporter.stop());
-    alertmanager = await startAlertmanager({ ...HURRY, factor: 2 * HURRY.factor });
+    alertmanager = await startAlertmanager({ ...ACCELERATION, factor: 2 * ACCELERATION.factor });
     stops.unshift(() => alertmanager.stop());
     prometheus = await startPrometheus(new URL(exporter.url).host, [], {
-      rules: patient(hurriedRules(linked(await readFile(RULES, 'utf8')), HURRY)),
+      rules: patient(acceleratedRules(linked(await readFile(RULES, 'utf8')), ACCELERATION)),
       alertmanager: alertmanager.authority,
     });
     stops.unshift(() => prometheus.stop());

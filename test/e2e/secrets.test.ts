@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import type { Simulator } from '../../src/simulator/api.ts';
 import { FastClock } from '../../src/simulator/fast-clock.ts';
 import { startSimulator } from '../../src/simulator/simulator.ts';
-import { hurriedNode } from '../support/hurried-node.ts';
+import { acceleratedNode } from '../support/accelerated-node.ts';
 import { configFile, endPrograms, runProgram, type ServedProgram, serveProgram } from '../support/program.ts';
 import {
   armFaults,
@@ -63,7 +63,7 @@ beforeAll(async () => {
     yaml,
     flags: ['--log.level', 'debug'],
     env: { VARIABLE_KEY },
-    nodeFlags: hurriedNode(SPEED, Math.round(clock.toUnixMs(0))),
+    nodeFlags: acceleratedNode(SPEED, Math.round(clock.toUnixMs(0))),
   });
   const startedAt = clock.now();
   await streaming([...HEALTHY, ...REVOKED]);

@@ -14,6 +14,7 @@ afterAll(async () => {
   await Promise.all([trusted.end(), unknown.end()]);
 });
 
-it.each(TLS_ROWS.map((row) => [row.name, row] as const))('%s', async (_name, { play, cause }) =>
-  expectRow({ ...(await play({ trusted, unknown })), cause }),
+it.each(TLS_ROWS.map((row) => [row.name, row] as const))(
+  'reports this fault and recovers from it: %s',
+  async (_name, { play, cause }) => expectRow({ ...(await play({ trusted, unknown })), cause }),
 );

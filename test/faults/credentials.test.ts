@@ -2,4 +2,6 @@ import { it } from 'vitest';
 import { expectRow } from '../support/fault-row.ts';
 import { slowRows } from './rows/all.ts';
 
-it.each(slowRows('credentials'))('%s', (_name, row) => expectRow(row));
+it.each(slowRows('credentials'))('reports this fault and recovers from it: %s', (_name, row) =>
+  expectRow(row),
+);

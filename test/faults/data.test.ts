@@ -2,4 +2,4 @@ import { it } from 'vitest';
 import { expectRow } from '../support/fault-row.ts';
 import { slowRows } from './rows/all.ts';
 
-it.each(slowRows('data'))('%s', (_name, row) => expectRow(row));
+it.each(slowRows('data'))('reports this fault and recovers from it: %s', (_name, row) => expectRow(row));

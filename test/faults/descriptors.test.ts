@@ -4,8 +4,8 @@ import { promisify } from 'node:util';
 import { afterEach, expect, it } from 'vitest';
 import type { Simulator } from '../../src/simulator/api.ts';
 import { startSimulator } from '../../src/simulator/simulator.ts';
+import { acceleratedNode } from '../support/accelerated-node.ts';
 import { configFor, fastClock, SPEED } from '../support/exporter.ts';
-import { hurriedNode } from '../support/hurried-node.ts';
 import { launch } from '../support/process.ts';
 import { configFile, endPrograms, metricsAt } from '../support/program.ts';
 import { DESCRIPTORS_ROW } from './rows/descriptors.ts';
@@ -23,7 +23,7 @@ afterEach(async () => {
   await panel?.stop();
 });
 
-/** Changes how many file descriptors a process may have; what Node raised at its start is its soft limit too. */
+/** Limits the number of a process's file descriptors; Node.js raises its soft limit to the hard one when it starts. */
 const limitDescriptors = (pid: string, count: number) => run('prlimit', ['--pid', pid, `--nofile=${count}:`]);
 
 const { name, cause, during, after } = DESCRIPTORS_ROW;
@@ -36,7 +36,7 @@ it.each([name])('%s', async () => {
     '-c',
     'echo pid $$ && exec "$0" "$@"',
     process.execPath,
-    ...hurriedNode(SPEED, Math.round(clock.toUnixMs(0))),
+    ...acceleratedNode(SPEED, Math.round(clock.toUnixMs(0))),
     CLI,
     'serve',
     '--config',
@@ -58,7 +58,7 @@ it.each([name])('%s', async () => {
   panel.sockets({ kind: 'drop' });
   const line = await program.printed(/^.*"cause":"(\w+)".*Raise the limit \(ulimit -n, LimitNOFILE=.*$/m);
   expect(line[1]).toBe(cause);
-  // A scrape may find no descriptor left for its connection: that must be all.
+  // The scrape may fail because no descriptor is left for its connection, but nothing worse may happen.
   await fetch(`${url}/metrics`).catch(() => undefined);
 
   await limitDescriptors(pid, after);

@@ -44,7 +44,7 @@ interface Step {
   readonly change?: string;
 }
 
-/** What of the document of `doctor --json` the rows look at. */
+/** The parts of `doctor --json` that the rows check. */
 interface Document {
   readonly ok: boolean;
   readonly panels: readonly {
@@ -53,7 +53,7 @@ interface Document {
   }[];
 }
 
-/** Whether all is well, and the steps with a cause. */
+/** Whether no problems were found, and the steps with a cause. */
 async function documentOf(yaml: string, clock: Clock): Promise<{ ok: boolean; troubles: readonly Step[] }> {
   const { ok, panels } = reportDocument(await examined({ yaml, clock })) as Document;
   const subjects = [...panels, ...panels.flatMap((panel) => panel.servers)];
@@ -63,7 +63,7 @@ async function documentOf(yaml: string, clock: Clock): Promise<{ ok: boolean; tr
 
 const titled = DOCTOR_ROWS.map((row) => [row.cause, row.name, row] as const);
 
-it.each(titled)('doctor reports %s, and no longer once it is over: %s', async (_cause, _name, row) => {
+it.each(titled)('doctor reports %s for this fault until it is over: %s', async (_cause, _name, row) => {
   const { cause, result, step, arrange, lift } = row;
   const time = new TestTime(FAULT_SPEED);
   const setting = await startSetting(row, time);

@@ -15,31 +15,31 @@ const MOST_LISTING_INTERVALS = 2;
 const LEAST_FRESH = 0.99;
 const MOST_WASTED = 0.05;
 
-/** Backups are read by their interval, of which the measured minutes are a part. */
+/** Backups are read by their interval, of which only a part is measured. */
 const LEAST_BACKUPS = 0.95;
 const MOST_BACKUPS = 1.05;
 
-/** The exporter takes four fifths of the panel's limit. */
+/** The exporter uses four fifths of the panel's limit. */
 const PART_OF_LIMIT = 0.8;
 
-/** A call that arrives late is followed by one that arrives on time. */
+/** A late call may be followed by one that is on time. */
 const LATE_CALLS = 2;
 
-/** The largest simulated fleet takes a minute of a core. */
+/** The largest simulated fleet takes a minute of CPU time. */
 const TIMEOUT_MS = 300_000;
 
 const EXTRA = 'extra';
 
 const upOf = (scraped: Scraped, server: string) => scraped.value('gameserver_collection_up', { server });
 
-/** Passes every scrape of these milliseconds to a function. */
+/** Passes every scrape during these milliseconds to a function. */
 async function eachScrape(
   { watch, clock }: Scene,
   forMs: number,
   see: (scraped: Scraped) => void,
 ): Promise<void> {
   const until = clock.now() + forMs;
-  // A wait is no longer than a minute, since it is limited in real time, too.
+  // A single wait is at most a minute, because it has a limit in real time too.
   while (clock.now() < until) {
     const next = clock.now() + Math.min(MINUTE_MS, until - clock.now());
     await watch.until((scraped) => {
@@ -51,12 +51,12 @@ async function eachScrape(
 
 /** What was scraped in the measured minutes. */
 interface Measured {
-  /** The share of healthy servers that were fresh, over all scrapes, and of the server that was so most seldom. */
+  /** The share of healthy servers that were fresh, over all scrapes, and the same of the worst server. */
   readonly fresh: number;
   readonly leastFresh: number;
   /** The greatest age of the listing. */
   readonly listingMs: number;
-  /** The share of the budget that went into calls which could tell nothing. */
+  /** The share of the budget spent on calls that couldn't succeed. */
   readonly wasted: number;
 }
 
@@ -99,7 +99,7 @@ async function expectFound({ panel, watch }: Scene): Promise<void> {
 }
 
 it.each(FAIRNESS_ROWS.map((row) => [row.name, row] as const))(
-  '%s: the others are fresh, and a new server is found',
+  'with %s, the other servers are fresh and a new server is found',
   async (_name, row) => {
     await warmUp();
     const scene = await startScene(row.scene, row.before);
@@ -121,13 +121,13 @@ it.each(FAIRNESS_ROWS.map((row) => [row.name, row] as const))(
 );
 
 it.each(SIMULATED_ROWS.map((scenario) => [scenario.name, scenario] as const))(
-  '%s: every bound holds',
+  'every limit holds for %s',
   async (_name, scenario) => {
     const outcome = await simulate(scenario);
     const said = JSON.stringify(outcome);
     expect(missed(outcome), said).toEqual([]);
     expect(outcome.oldestMinutes, said).toBeLessThan(Number.POSITIVE_INFINITY);
-    // The budget carries a socket for each of these servers, so that the bound for refreshes applies.
+    // The budget carries a socket for each of these servers, so the limit for refreshes applies.
     if (scenario.groups.every(({ trouble }) => trouble === 'none')) expect(outcome.hasTurns).toBe(false);
     if (scenario.backupMinutes === undefined) return;
     expect(outcome.backupsKnown, said).toBe(1);

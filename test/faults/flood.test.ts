@@ -2,10 +2,10 @@ import { setImmediate as turn } from 'node:timers/promises';
 import { expect, it } from 'vitest';
 import type { Simulator } from '../../src/simulator/api.ts';
 import { startScene } from '../support/fault-scene.ts';
-import { ELSEWHERE, NEIGHBOURS, STRUCK, STRUCK_UUID } from '../support/fault-stage.ts';
+import { ELSEWHERE, NEIGHBORS, TARGET, TARGET_UUID } from '../support/fault-stage.ts';
 import type { Scraped } from '../support/scrape-watch.ts';
 
-/** What one server may print in a second. */
+/** Lines that one server prints per second. */
 const LINES = 100_000;
 
 /** Less than what a node keeps for a slow reader. */
@@ -16,22 +16,22 @@ const LINE = JSON.stringify({
   args: ['\u001b[31m[12:00:00 INFO]: §aflood\u001b[0m'],
 });
 
-const SERVERS = [STRUCK, ...NEIGHBOURS, ELSEWHERE];
+const SERVERS = [TARGET, ...NEIGHBORS, ELSEWHERE];
 
 const linesOf = (scraped: Scraped, server: string) =>
   scraped.value('gameserver_console_lines_total', { server }) ?? 0;
 
-/** Lets the struck server print as fast as its lines can be sent. */
+/** Makes the target server print as fast as its lines can be sent. */
 async function pour(panel: Simulator, signal: AbortSignal): Promise<void> {
   while (!signal.aborted) {
     for (let sent = 0; sent < LINES_AT_ONCE; sent += 1) {
-      panel.sockets({ kind: 'raw', server: STRUCK_UUID, text: LINE });
+      panel.sockets({ kind: 'raw', server: TARGET_UUID, text: LINE });
     }
     await turn();
   }
 }
 
-it('100,000 console lines a second: each is counted, and the samples of all servers go on', async () => {
+it('100,000 console lines per second are all counted, and the samples of all servers continue', async () => {
   const scene = await startScene({});
   const { watch, panel, time } = scene;
   try {
@@ -41,12 +41,12 @@ it('100,000 console lines a second: each is counted, and the samples of all serv
         expect(scraped.value('gameserver_collection_streaming', { server }), server).toBe(1);
       }
     }, 60_000);
-    // Seconds are real from here on: a flood of ten milliseconds would be none.
+    // Seconds are real from here on: ten milliseconds wouldn't be a flood.
     time.speed = 1;
     watch.observe(SERVERS);
     const flood = new AbortController();
     const poured = pour(panel, flood.signal);
-    await watch.until((scraped) => expect(linesOf(scraped, STRUCK)).toBeGreaterThanOrEqual(LINES), 30_000);
+    await watch.until((scraped) => expect(linesOf(scraped, TARGET)).toBeGreaterThanOrEqual(LINES), 30_000);
     flood.abort();
     await poured;
     for (const [server, oldestMs] of Object.entries(watch.oldest)) {

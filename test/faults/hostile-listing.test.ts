@@ -18,7 +18,7 @@ import {
 
 endAfterEach();
 
-it('100,000 servers on 1,000 pages bring as many as max_servers, and leave a good panel alone', async () => {
+it("100,000 servers on 1,000 pages add no more than max_servers, and don't affect another panel", async () => {
   const good = await startGoodPanel();
   const alone = await goodAlone(good);
   const hostile = await startListingPanel(manyPages());

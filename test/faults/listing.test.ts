@@ -20,7 +20,7 @@ afterEach(async () => {
   await panel.stop();
 });
 
-/** By status: the cause in the panel's own words, and where a page answers in its place. */
+/** By status: the cause for the panel's own envelope, and for a page instead of it. */
 const CAUSES_BY_STATUS: readonly (readonly [status: number, own: CauseCode, page: CauseCode])[] = [
   [400, 'bad_request', 'not_a_panel'],
   [401, 'key_refused', 'login_page'],
@@ -43,7 +43,7 @@ const refusals = CAUSES_BY_STATUS.flatMap(([status, own, page]) =>
 
 const ROWS: readonly { what: string; fault: RestFault; cause: CauseCode }[] = [
   ...refusals,
-  // In the panel's envelope it speaks of a node, otherwise of the panel.
+  // In the panel's envelope it concerns a node, otherwise the panel.
   {
     what: '504 as errors',
     fault: { kind: 'refuse', status: 504, shape: 'errors' },
@@ -56,21 +56,24 @@ const ROWS: readonly { what: string; fault: RestFault; cause: CauseCode }[] = [
     fault: { kind: 'garbage', body: '<!doctype html><title>Panel</title>' },
     cause: 'login_page',
   },
-  { what: 'JSON that breaks off', fault: { kind: 'garbage' }, cause: 'bad_answer' },
-  { what: 'a body without end', fault: { kind: 'oversize' }, cause: 'bad_answer' },
-  { what: 'a connection that is dropped', fault: { kind: 'drop' }, cause: 'https_needed' },
-  { what: 'headers that never come', fault: { kind: 'hang' }, cause: 'timeout' },
+  { what: 'truncated JSON', fault: { kind: 'garbage' }, cause: 'bad_answer' },
+  { what: 'an endless body', fault: { kind: 'oversize' }, cause: 'bad_answer' },
+  { what: 'a dropped connection', fault: { kind: 'drop' }, cause: 'https_needed' },
+  { what: 'headers that never arrive', fault: { kind: 'hang' }, cause: 'timeout' },
   { what: 'a body that never ends', fault: { kind: 'hang', before: 'body' }, cause: 'timeout' },
 ];
 
-it.each(ROWS)('the listing: $what is one clear line, and the next call works', async ({ fault, cause }) => {
-  panel.failRest({ ...fault, endpoint: 'listing', times: 1 });
-  const ask = () => api.listing({ page: 1, perPage: 50 }, new AbortController().signal);
-  const error: unknown = await ask().catch((reason: unknown) => reason);
-  expect(error).toBeInstanceOf(PanelError);
-  expect(error).toMatchObject({ problem: { cause } });
-  const { message } = error as PanelError;
-  expect(message).toMatch(/^GET \/api\/client\?\S+(?: answered \d+)?(?:: |, but ).{10,}$/);
-  expect(message).not.toContain(panel.apiKey);
-  expect((await ask()).value.servers).toHaveLength(1);
-});
+it.each(ROWS)(
+  'a listing with $what is reported in one clear line, and the next call works',
+  async ({ fault, cause }) => {
+    panel.failRest({ ...fault, endpoint: 'listing', times: 1 });
+    const ask = () => api.listing({ page: 1, perPage: 50 }, new AbortController().signal);
+    const error: unknown = await ask().catch((reason: unknown) => reason);
+    expect(error).toBeInstanceOf(PanelError);
+    expect(error).toMatchObject({ problem: { cause } });
+    const { message } = error as PanelError;
+    expect(message).toMatch(/^GET \/api\/client\?\S+(?: answered \d+)?(?:: |, but ).{10,}$/);
+    expect(message).not.toContain(panel.apiKey);
+    expect((await ask()).value.servers).toHaveLength(1);
+  },
+);

@@ -5,15 +5,15 @@ import { endPrograms } from '../support/program.ts';
 
 const SPEED = 8;
 
-/** Milliseconds, on the run's fast clock, after which nothing is held back once all is quiet. */
-const TOLD_MS = 130_000;
+/** Milliseconds on the run's fast clock after which no more lines are pending. */
+const LINES_SETTLE_MS = 130_000;
 
 let stage: LogStage;
 
 beforeAll(async () => {
   stage = await LogStage.start('json', SPEED);
   await stage.opened(SERVERS);
-  await stage.pass(TOLD_MS);
+  await stage.pass(LINES_SETTLE_MS);
 }, 120_000);
 
 afterAll(async () => {
@@ -23,7 +23,7 @@ afterAll(async () => {
 
 const OUTAGES: readonly (readonly [string, () => Promise<void>, RegExp])[] = [
   [
-    'the nodes are restarted',
+    'after a restart of the nodes',
     async () => {
       stage.setNodesDown(true);
       await stage.pass(20_000);
@@ -32,7 +32,7 @@ const OUTAGES: readonly (readonly [string, () => Promise<void>, RegExp])[] = [
     /\d+ sockets closed \(.*2 nodes: /,
   ],
   [
-    'the nodes are gone for minutes',
+    'after the nodes were down for minutes',
     async () => {
       stage.setNodesDown(true);
       await stage.pass(120_000);
@@ -41,7 +41,7 @@ const OUTAGES: readonly (readonly [string, () => Promise<void>, RegExp])[] = [
     /\d+ sockets closed \(.*2 nodes: /,
   ],
   [
-    'the panel is restarted, and the nodes with it',
+    'after a restart of the panel and its nodes',
     async () => {
       await stage.panel.stopListening();
       await stage.pass(30_000);
@@ -50,7 +50,7 @@ const OUTAGES: readonly (readonly [string, () => Promise<void>, RegExp])[] = [
     /panel main \(\S+\) works again/,
   ],
   [
-    'the key is refused for longer than a token lives, and accepted again',
+    'after the key was rejected for longer than a token lives, and accepted again',
     async () => {
       stage.panel.revokeKey(stage.panel.apiKey);
       await stage.opened(0);
@@ -61,20 +61,20 @@ const OUTAGES: readonly (readonly [string, () => Promise<void>, RegExp])[] = [
 ];
 
 it.each(OUTAGES)(
-  '150 servers write five lines at most where %s',
+  '150 servers log at most five lines %s',
   { timeout: 200_000 },
-  async (_what, strike, expected) => {
+  async (_what, runOutage, expected) => {
     const before = stage.lines.length;
-    await strike();
+    await runOutage();
     await stage.opened(SERVERS);
-    await stage.pass(TOLD_MS);
+    await stage.pass(LINES_SETTLE_MS);
     const lines = stage.lines.slice(before);
     expect(lines.join('\n')).toMatch(expected);
     expect(lines.length, lines.join('\n')).toBeLessThanOrEqual(MOST_LINES);
   },
 );
 
-it('all trouble has a panel, and a cause of the table', () => {
+it('every problem has a panel, and a cause from the table', () => {
   const trouble = stage.lines
     .map((line) => JSON.parse(line) as JsonLine)
     .filter(({ level }) => level !== 'info');

@@ -7,14 +7,14 @@ import type { Scraped } from '../support/scrape-watch.ts';
 
 const SERVERS = 200;
 
-/** Of which the exporter takes four fifths. */
+/** The exporter uses four fifths of it. */
 const LIMIT_PER_MINUTE = 240;
 const BUDGET_PER_MINUTE = LIMIT_PER_MINUTE * 0.8;
 
-/** How long the panel is away. */
+/** How long the panel is down. */
 const OUTAGE_MS = 20_000;
 
-/** The longest back-off, which a server may come to whose draws were all short, and what the tokens take one after the other. */
+/** The longest back-off of a server whose random delays were all short, plus the time to request all tokens. */
 const RECOVERY_MS = 5 * 60_000 + (SERVERS / BUDGET_PER_MINUTE) * 60_000;
 
 /** A tenth of a token's life. */
@@ -23,7 +23,7 @@ const EARLIEST_REFRESH_MS = 60_000;
 const streaming = (scraped: Scraped) =>
   scraped.value('gameserver_exporter_sockets', { panel: 'main', state: 'streaming' });
 
-it('a panel that restarts, and all sockets are lost at once: new tokens are asked for one after the other', async () => {
+it('after a restart of the panel that closes all sockets, new tokens are requested one after the other', async () => {
   const servers = Array.from({ length: SERVERS }, (_, index) => ({ name: `server-${index}` }));
   const scene = await startScene({
     panel: { servers, rateLimitPerMinute: LIMIT_PER_MINUTE, statsIntervalMs: 5_000 },
@@ -49,11 +49,11 @@ it('a panel that restarts, and all sockets are lost at once: new tokens are aske
     for (const { uuid, name } of panel.servers) {
       const [first, ...later] = tokens.filter(({ server }) => server === uuid);
       expect(first, `the token of ${name}`).toBeDefined();
-      // The first one served; another is due when the server's slot for refreshes comes round.
+      // The first one served; another is due when the server's refresh slot comes round.
       for (const { at } of later)
         expect(at - (first?.at ?? at), name).toBeGreaterThanOrEqual(EARLIEST_REFRESH_MS);
     }
-    // Evenly over the time that the budget takes for them, but for those that were on their way together.
+    // Spread evenly over the time that the budget needs for them, except for those that were requested at the same time.
     expect(mostInTenSeconds(tokens.map(({ at }) => at))).toBeLessThanOrEqual(BUDGET_PER_MINUTE / 6 + 8);
     expectWithinBudget(scene, BUDGET_PER_MINUTE);
     expect(watch.oldest[ELSEWHERE]).toBeLessThanOrEqual(2_000);

@@ -2,9 +2,9 @@ import { readFile } from 'node:fs/promises';
 import { vi } from 'vitest';
 import type { Simulator, SimulatorOptions } from '../../src/simulator/api.ts';
 import { startSimulator } from '../../src/simulator/simulator.ts';
+import { type Acceleration, acceleratedDuration, acceleratedRules } from './accelerated-alerting.ts';
 import { type AlertmanagerUnderTest, type Notification, startAlertmanager } from './alertmanager.ts';
 import { startExporter } from './exporter.ts';
-import { type Hurry, hurriedDuration, hurriedRules } from './hurried-alerting.ts';
 import { configFile, runProgram } from './program.ts';
 import { type PrometheusUnderTest, startPrometheus } from './prometheus.ts';
 import { TestTime } from './test-time.ts';
@@ -31,7 +31,7 @@ interface RunningExporter {
 export class AlertChain {
   readonly panels: ReadonlyMap<string, Simulator>;
   readonly prometheus: PrometheusUnderTest;
-  readonly #hurry: Hurry;
+  readonly #acceleration: Acceleration;
   readonly #time: TestTime;
   readonly #alertmanager: AlertmanagerUnderTest;
   readonly #startedAt = performance.now();
@@ -40,34 +40,37 @@ export class AlertChain {
   private constructor(parts: {
     readonly panels: ReadonlyMap<string, Simulator>;
     readonly prometheus: PrometheusUnderTest;
-    readonly hurry: Hurry;
+    readonly acceleration: Acceleration;
     readonly time: TestTime;
     readonly alertmanager: AlertmanagerUnderTest;
     readonly exporter: RunningExporter;
   }) {
     this.panels = parts.panels;
     this.prometheus = parts.prometheus;
-    this.#hurry = parts.hurry;
+    this.#acceleration = parts.acceleration;
     this.#time = parts.time;
     this.#alertmanager = parts.alertmanager;
     this.#exporter = parts.exporter;
   }
 
   /** Starts it with panels of these names; with a factor of 1, the exporter is the built program. */
-  static async start(panels: ReadonlyMap<string, SimulatorOptions>, hurry: Hurry): Promise<AlertChain> {
-    const time = new TestTime(hurry.factor);
+  static async start(
+    panels: ReadonlyMap<string, SimulatorOptions>,
+    acceleration: Acceleration,
+  ): Promise<AlertChain> {
+    const time = new TestTime(acceleration.factor);
     const simulators = new Map<string, Simulator>();
     for (const [name, options] of panels) {
       simulators.set(name, await startSimulator({ ...options, clock: time.clock() }));
     }
-    const exporter = await startObserving(simulators, hurry, time);
-    const alertmanager = await startAlertmanager(hurry);
+    const exporter = await startObserving(simulators, acceleration, time);
+    const alertmanager = await startAlertmanager(acceleration);
     const prometheus = await startPrometheus(`127.0.0.1:${exporter.port}`, [], {
-      rules: hurriedRules(await readFile(RULES, 'utf8'), hurry),
+      rules: acceleratedRules(await readFile(RULES, 'utf8'), acceleration),
       alertmanager: alertmanager.authority,
-      scrapeInterval: hurriedDuration(SCRAPE_INTERVAL, hurry),
+      scrapeInterval: acceleratedDuration(SCRAPE_INTERVAL, acceleration),
     });
-    return new AlertChain({ panels: simulators, prometheus, hurry, time, alertmanager, exporter });
+    return new AlertChain({ panels: simulators, prometheus, acceleration, time, alertmanager, exporter });
   }
 
   panel(name: string): Simulator {
@@ -83,7 +86,7 @@ export class AlertChain {
 
   /** The chain's minute at an instant of `performance.now()`. */
   minuteAt(at: number): number {
-    return ((at - this.#startedAt) * this.#hurry.factor) / MINUTE_MS;
+    return ((at - this.#startedAt) * this.#acceleration.factor) / MINUTE_MS;
   }
 
   get notifications(): readonly Notification[] {
@@ -105,7 +108,7 @@ export class AlertChain {
 
   /** Waits until a check passes, for at most this many of the chain's minutes. */
   until(minutes: number, check: () => void | Promise<void>): Promise<void> {
-    const timeout = (minutes * MINUTE_MS) / this.#hurry.factor + LATE_MS;
+    const timeout = (minutes * MINUTE_MS) / this.#acceleration.factor + LATE_MS;
     return vi.waitFor(check, { timeout, interval: 50 });
   }
 
@@ -115,7 +118,7 @@ export class AlertChain {
 
   /** Restarts the exporter at the same address. */
   async startExporter(): Promise<void> {
-    this.#exporter = await startObserving(this.panels, this.#hurry, this.#time, this.#exporter.port);
+    this.#exporter = await startObserving(this.panels, this.#acceleration, this.#time, this.#exporter.port);
   }
 
   async stop(): Promise<void> {
@@ -128,7 +131,7 @@ export class AlertChain {
 
 async function startObserving(
   panels: ReadonlyMap<string, Simulator>,
-  { factor }: Hurry,
+  { factor }: Acceleration,
   time: TestTime,
   port = 0,
 ): Promise<RunningExporter> {

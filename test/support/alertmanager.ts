@@ -5,7 +5,7 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
-import { type Hurry, hurriedRouting } from './hurried-alerting.ts';
+import { type Acceleration, acceleratedRouting } from './accelerated-alerting.ts';
 import { launch } from './process.ts';
 
 const SHIPPED = new URL('../../deploy/alertmanager/webhook.yml', import.meta.url);
@@ -53,11 +53,11 @@ export interface AlertmanagerUnderTest {
 }
 
 /** Starts an Alertmanager with the shipped webhooks, all directed to a single one, and with accelerated waits. */
-export async function startAlertmanager(hurry: Hurry): Promise<AlertmanagerUnderTest> {
+export async function startAlertmanager(acceleration: Acceleration): Promise<AlertmanagerUnderTest> {
   const folder = await mkdtemp(join(tmpdir(), 'alertmanager-'));
   const webhook = await listen();
   const file = join(folder, 'alertmanager.yml');
-  await writeFile(file, hurriedRouting(await readFile(SHIPPED, 'utf8'), webhook.url, hurry));
+  await writeFile(file, acceleratedRouting(await readFile(SHIPPED, 'utf8'), webhook.url, acceleration));
   const process = launch('prometheus-alertmanager', [
     `--config.file=${file}`,
     `--storage.path=${join(folder, 'data')}`,

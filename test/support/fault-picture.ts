@@ -1,7 +1,7 @@
 import { expect } from 'vitest';
 import { CONDITIONS, type Condition } from '../../src/domain/reading.ts';
 import type { BlockedReason, ServerState } from '../../src/domain/server.ts';
-import { STRUCK } from './fault-stage.ts';
+import { TARGET } from './fault-stage.ts';
 import type { Scraped } from './scrape-watch.ts';
 
 /** What `/metrics` shows of the affected server and its panel. */
@@ -48,7 +48,7 @@ export const blocked = (reason: BlockedReason): Picture => ({
 
 /** What a scrape shows of the affected server. */
 export function pictureOf(scraped: Scraped): Picture {
-  const server = { server: STRUCK };
+  const server = { server: TARGET };
   const one = (name: string) => scraped.value(name, server) as 0 | 1;
   const state = scraped.series('gameserver_state', server).find(({ value }) => value === 1);
   const [reason] = scraped.series('gameserver_blocked', server);

@@ -6,7 +6,7 @@ import { expectWithinBudget } from './call-budget.ts';
 import type { ExporterUnderTest } from './exporter.ts';
 import { expectStreaming, type Picture, POLLED, pictureOf, STREAMING } from './fault-picture.ts';
 import { type Scene, startScene } from './fault-scene.ts';
-import { ELSEWHERE, NEIGHBOURS, type SceneOptions, type Setting, STRUCK } from './fault-stage.ts';
+import { ELSEWHERE, NEIGHBORS, type SceneOptions, type Setting, TARGET } from './fault-stage.ts';
 import type { Scraped } from './scrape-watch.ts';
 
 /** One fault: how it is caused, its visible effects, and how it ends. */
@@ -57,7 +57,7 @@ const WARM_MS = 20_000;
 const LATENCY_MS = 100;
 
 /** A higher speed for waits of several minutes. */
-export const HURRIED = 150;
+export const LONG_WAIT_SPEED = 150;
 
 const MINUTE_MS = 60_000;
 
@@ -93,7 +93,7 @@ export function warmUp(): Promise<void> {
 async function playWithoutFaults(): Promise<void> {
   const scene = await startScene({});
   await scene.watch.until(
-    (scraped) => expectStreaming(scraped, [STRUCK, ...NEIGHBOURS, ELSEWHERE]),
+    (scraped) => expectStreaming(scraped, [TARGET, ...NEIGHBORS, ELSEWHERE]),
     MINUTE_MS,
   );
   await scene.watch.until(() => expect(scene.clock.now()).toBeGreaterThan(WARM_MS), MINUTE_MS);
@@ -116,7 +116,7 @@ export function throughSlowNetworks(row: FaultRow): FaultRow {
 }
 
 const othersOf = ({ scope = 'server' }: FaultRow) =>
-  scope === 'server' ? [...NEIGHBOURS, ELSEWHERE] : [ELSEWHERE];
+  scope === 'server' ? [...NEIGHBORS, ELSEWHERE] : [ELSEWHERE];
 
 async function expectFault(row: FaultRow, scene: Scene): Promise<void> {
   const { watch, exporter } = scene;
@@ -125,8 +125,7 @@ async function expectFault(row: FaultRow, scene: Scene): Promise<void> {
   if (row.before === undefined || row.arrange !== undefined) {
     const polls = row.scene?.mode === 'poll';
     await watch.until((scraped) => expect(pictureOf(scraped)).toEqual(polls ? POLLED : STREAMING), MINUTE_MS);
-    if (row.scope === 'panel')
-      await watch.until((scraped) => expectStreaming(scraped, NEIGHBOURS), MINUTE_MS);
+    if (row.scope === 'panel') await watch.until((scraped) => expectStreaming(scraped, NEIGHBORS), MINUTE_MS);
   }
   await row.arrange?.(scene);
   await watch.until((scraped) => {
@@ -151,7 +150,7 @@ async function expectFault(row: FaultRow, scene: Scene): Promise<void> {
 
 function causesOf({ during }: FaultRow, { fleet }: ExporterUnderTest): readonly (CauseCode | undefined)[] {
   const [panel] = fleet.panels();
-  const server = fleet.servers().find(({ target }) => target.name === STRUCK);
+  const server = fleet.servers().find(({ target }) => target.name === TARGET);
   const ofPanel = panel?.problems ?? [];
   const problems = during.panelUp === 0 ? ofPanel : [...ofPanel, server?.status.problem];
   return problems.map((problem) => problem?.cause);
@@ -160,7 +159,7 @@ function causesOf({ during }: FaultRow, { fleet }: ExporterUnderTest): readonly 
 async function expectRecovery(row: FaultRow, scene: Scene): Promise<void> {
   const { watch, time } = scene;
   await row.lift?.(scene);
-  if (row.recoveryMs >= SLOW_RETRY_MS) time.speed = HURRIED;
+  if (row.recoveryMs >= SLOW_RETRY_MS) time.speed = LONG_WAIT_SPEED;
   const tookMs = await watch.until(
     (scraped) => expect(pictureOf(scraped)).toMatchObject(row.after ?? STREAMING),
     row.recoveryMs + WAY_MS,

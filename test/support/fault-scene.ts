@@ -1,7 +1,7 @@
 import { expect } from 'vitest';
 import type { Simulator } from '../../src/simulator/api.ts';
 import { type ExporterUnderTest, startExporter } from './exporter.ts';
-import { FAULT_SPEED, type SceneOptions, type Setting, STRUCK, Stage } from './fault-stage.ts';
+import { FAULT_SPEED, type SceneOptions, type Setting, Stage, TARGET } from './fault-stage.ts';
 import { activeResources, expectNothingLeft, expectResources, watchListeners } from './leaks.ts';
 import { ScrapeWatch } from './scrape-watch.ts';
 import { type TestClock, TestTime } from './test-time.ts';
@@ -78,7 +78,7 @@ export async function startScene(
 }
 
 /** Makes the node reject the affected server's token once, so that the exporter needs a new one. */
-export function loseToken(panel: Simulator, server = STRUCK): void {
+export function loseToken(panel: Simulator, server = TARGET): void {
   panel.failSockets({
     kind: 'jwt-error-on-auth',
     server,

@@ -7,10 +7,10 @@ import { startTcpProxy, type TcpProxy } from './tcp-proxy.ts';
 import type { TestTime } from './test-time.ts';
 
 /** The server that the fault affects. */
-export const STRUCK = 'struck';
+export const TARGET = 'target';
 
 /** Other servers on the same panel. */
-export const NEIGHBOURS = ['neighbour-1', 'neighbour-2'];
+export const NEIGHBORS = ['neighbour-1', 'neighbour-2'];
 
 /** A server on another panel of the same exporter. */
 export const ELSEWHERE = 'elsewhere';
@@ -22,11 +22,11 @@ export const FAULT_SPEED = 60;
 const PANEL_LIMIT = 60;
 
 /** Fixed, so that it can be deleted and recreated. */
-export const STRUCK_UUID = '1a7ce997-259b-452e-8b4e-cecc464142ca';
+export const TARGET_UUID = '1a7ce997-259b-452e-8b4e-cecc464142ca';
 
 const SERVERS: readonly ServerSpec[] = [
-  ...NEIGHBOURS.map((name): ServerSpec => ({ name, profile: 'steady' })),
-  { name: STRUCK, profile: 'steady', uuid: STRUCK_UUID },
+  ...NEIGHBORS.map((name): ServerSpec => ({ name, profile: 'steady' })),
+  { name: TARGET, profile: 'steady', uuid: TARGET_UUID },
 ];
 
 /** The environment of a fault. */
@@ -68,7 +68,7 @@ export interface Setting {
 export interface Networks {
   readonly api: TcpProxy;
   readonly node: TcpProxy;
-  readonly neighbours: TcpProxy;
+  readonly neighbors: TcpProxy;
   /** The connection to the forward proxy. */
   readonly proxy: TcpProxy;
 }
@@ -110,7 +110,7 @@ export class Stage {
     this.#networks = {
       api: await network(),
       node: await network(),
-      neighbours: await network(),
+      neighbors: await network(),
       proxy: await network(names.port),
     };
     if (this.#options.networks === true) this.#lead();
@@ -138,16 +138,16 @@ export class Stage {
 
   /** Ports that the exporter connects to. */
   get ports(): readonly number[] {
-    const { api, node, neighbours, proxy } = this.networks;
+    const { api, node, neighbors, proxy } = this.networks;
     if (this.#options.proxied === true) return [portOf(this.elsewhere.url), proxy.port];
     const direct = [this.panel.url, this.panel.secondNodeUrl].map(portOf);
     const own = this.#options.networks === true ? [] : direct;
-    return [...own, portOf(this.elsewhere.url), api.port, node.port, neighbours.port];
+    return [...own, portOf(this.elsewhere.url), api.port, node.port, neighbors.port];
   }
 
   configuration(): string {
     const { settings = [], mode = 'auto', polled = [], proxied = false } = this.#options;
-    const modeOf = (name: string) => (name === STRUCK ? mode : polled.includes(name) ? 'poll' : 'auto');
+    const modeOf = (name: string) => (name === TARGET ? mode : polled.includes(name) ? 'poll' : 'auto');
     const proxy = proxied ? [`proxy_url: http://127.0.0.1:${this.networks.proxy.port}`] : [];
     const entry = (name: string, url: string, panel: Simulator, lines: readonly string[]) => [
       `  - name: ${name}`,
@@ -189,7 +189,7 @@ export class Stage {
     const { panel } = this;
     panel.set({ expectedOrigin: this.#url() });
     for (const { name, uuid } of panel.servers) {
-      const { port } = name === STRUCK ? this.networks.node : this.networks.neighbours;
+      const { port } = name === TARGET ? this.networks.node : this.networks.neighbors;
       const scheme = this.#options.panel?.tls === undefined ? 'ws' : 'wss';
       panel.advertise(name, `${scheme}://127.0.0.1:${port}/api/servers/${uuid}/ws`);
     }

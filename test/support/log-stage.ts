@@ -2,7 +2,7 @@ import { vi } from 'vitest';
 import type { Simulator } from '../../src/simulator/api.ts';
 import { FastClock } from '../../src/simulator/fast-clock.ts';
 import { startSimulator } from '../../src/simulator/simulator.ts';
-import { hurriedNode } from './hurried-node.ts';
+import { acceleratedNode } from './accelerated-node.ts';
 import { type ServedProgram, serveProgram } from './program.ts';
 
 export const SERVERS = 150;
@@ -58,7 +58,7 @@ export class LogStage {
     const exporter = await serveProgram({
       yaml: ['panels:', '  - name: main', ...access.map((line) => `    ${line}`)].join('\n'),
       flags: ['--log.format', format],
-      nodeFlags: hurriedNode(speed, Math.round(clock.toUnixMs(0))),
+      nodeFlags: acceleratedNode(speed, Math.round(clock.toUnixMs(0))),
     });
     return new LogStage(clock, panel, exporter);
   }

@@ -2,4 +2,4 @@ import { it } from 'vitest';
 import { expectRow } from '../../support/fault-row.ts';
 import { QUICK_ROWS } from '../rows/all.ts';
 
-it.each(QUICK_ROWS)('%s', (_name, row) => expectRow(row));
+it.each(QUICK_ROWS)('reports this fault and recovers from it: %s', (_name, row) => expectRow(row));

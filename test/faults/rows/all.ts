@@ -14,44 +14,44 @@ import { SERVER_ROWS } from './servers.ts';
 import { SOCKET_ROWS } from './sockets.ts';
 import { TOKEN_ROWS } from './tokens.ts';
 
-/** Faults that are met once more where every byte is on its way for a while. */
+/** Faults that are repeated on networks with latency. */
 const AGAIN: readonly string[] = [
   'credentials: 429 as message',
   'credentials: 500 as errors',
-  'credentials: headers that never come',
+  'credentials: headers that never arrive',
   'resources: 404 as errors',
   'resources: 503 as html',
-  'upgrades that are refused with 400: the socket table is full',
+  'upgrades that are refused with 400 because the socket table is full',
   'upgrades that hang',
-  'auth that nobody answers',
+  'an auth without an answer',
   '"jwt: created too far in past (denylist)" in answer to auth',
   'sockets that are closed with 1011 as soon as they open',
-  'a socket that is closed with 4409: suspended',
-  'a half-open socket, found out by silence or by a ping',
-  'a server that is suspended and resumed: no more credentials',
-  'a server that dies',
-  'a refresh that is refused with 403: the socket lives as long as its token',
+  'a socket that is closed with 4409 because of a suspension',
+  'a half-open socket, detected by silence or by a ping',
+  'a server that is suspended and resumed, without credentials',
+  'a server that crashes',
+  'a refresh that is refused with 403, while the socket lives as long as its token',
   'a token that expires while the panel is down',
-  'a key that is refused',
-  '502 from a proxy for every call, while the sockets live',
+  'a rejected key',
+  '502 from a proxy for every call while sockets are open',
 ];
 
-/** One of each sort, and those that caught something. */
+/** One of each kind, and those that have found bugs. */
 const QUICK: readonly string[] = [
   'credentials: 403 as errors',
   'resources: 504 as html',
   'upgrades that are answered with 404',
-  'auth that nobody answers',
+  'an auth without an answer',
   'sockets that are closed with 1000 as soon as they open',
-  'a half-open socket, and no other to be had',
-  'a server that was moved to another node, as its new token tells',
+  'a half-open socket, and no new one opens',
+  'a server that was moved to another node, detected by its new token',
   'a token that expires while the panel is down',
   'a wall clock that is stepped by an hour, back',
-  'connections that are refused: the panel is stopped, and its nodes with it',
-  'a key that is revoked, while the sockets live',
-  'every call meets a page of a firewall',
+  'refused connections: the panel is stopped, and its nodes with it',
+  'a key that is revoked while sockets are open',
+  'every call is answered with a firewall page',
   '"daemon error" in answer to auth: the node and the panel have different daemon tokens',
-  'a node in a black hole: connections are taken, and nothing comes through',
+  'a node that accepts connections and drops all traffic',
   'a node whose connections are reset once',
   'a proxy that refuses the tunnel to a node',
 ];
@@ -67,13 +67,13 @@ const GROUPS = {
   networks: [...NETWORK_ROWS, ...named(AGAIN).map(throughSlowNetworks)],
 };
 
-/** Rows with their names, as tables of tests take them. */
+/** Rows with their names, as test tables take them. */
 type Titled = readonly (readonly [name: string, row: FaultRow])[];
 
 /** The rows of `npm test`. */
 export const QUICK_ROWS: Titled = titled(named(QUICK));
 
-/** The causes that some row plays. */
+/** The causes that some row covers. */
 export const PLAYED_CAUSES: ReadonlySet<CauseCode> = new Set([
   ...Object.values(GROUPS)
     .flat()
@@ -81,7 +81,7 @@ export const PLAYED_CAUSES: ReadonlySet<CauseCode> = new Set([
   ...[...TLS_ROWS, ...DOCTOR_ROWS, ...QUERY_ROWS, DESCRIPTORS_ROW, BUDGET_ROW].map(({ cause }) => cause),
 ]);
 
-/** The rows of one group but those that are among the quick ones. */
+/** The rows of one group except the quick ones. */
 export function slowRows(group: keyof typeof GROUPS): Titled {
   return titled(GROUPS[group].filter(({ name }) => !QUICK.includes(name)));
 }

@@ -1,26 +1,26 @@
 import { SLOW_RETRY_MS } from '../../../src/session/backoff.ts';
 
 /**
- * How long recoveries may take by the exporter's own constants. The tests draw the shortest back-off of half a second, so that
- * what remains is what holds a server back on purpose.
+ * Maximum recovery times according to the exporter's own constants. The tests use the shortest back-off of half a second, so what
+ * remains are intentional delays.
  */
 
 /** Half a second of back-off and a handshake. */
 export const AT_ONCE_MS = 2_000;
 
-/** At most two tokens a minute are asked for a server: the third waits. */
+/** At most two tokens per minute are requested for a server: the third one waits. */
 export const TOKENS_MS = 60_000;
 
-/** A refusal that only a person lifts is tried again after five minutes and up to a tenth more. */
+/** A refusal that only a person can resolve is retried after five minutes plus up to a tenth. */
 export const SLOW_MS = SLOW_RETRY_MS * 1.1;
 
-/** A call that hangs is given up after this (`request_timeout`). */
+/** A call that hangs is given up after this time (`request_timeout`). */
 export const REQUEST_TIMEOUT_MS = 25_000;
 
-/** A connect that hangs is given up after this (`connect_timeout`). */
+/** A connect that hangs is given up after this time (`connect_timeout`). */
 export const CONNECT_TIMEOUT_MS = 10_000;
 
-/** An auth that nobody answers is given up after this (`auth_timeout`). */
+/** An auth without an answer is given up after this time (`auth_timeout`). */
 export const AUTH_TIMEOUT_MS = 12_000;
 
 /** How often a server is polled (`poll_interval`). */

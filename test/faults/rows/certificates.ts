@@ -8,21 +8,21 @@ import type { Authority, Certificate } from '../../support/certificates.ts';
 import { DARK, POLLED } from '../../support/fault-picture.ts';
 import { type FaultRow } from '../../support/fault-row.ts';
 import { loseToken } from '../../support/fault-scene.ts';
-import { STRUCK, STRUCK_UUID } from '../../support/fault-stage.ts';
+import { TARGET, TARGET_UUID } from '../../support/fault-stage.ts';
 import { type NameService, startNameService } from '../../support/name-service.ts';
 import { AT_ONCE_MS, SLOW_MS, TOKENS_MS } from './bounds.ts';
 
-/** What there is to be wrong with a TLS port, and the words for it. */
+/** What can be wrong with a TLS port, and the resulting message. */
 interface BadTls {
   readonly what: string;
   readonly make: (authorities: Authorities) => Promise<Certificate>;
-  /** OpenSSL's or Node's code, which the log names, or OpenSSL's sentence where it arrives with an EPROTO. */
+  /** OpenSSL's or Node's code, which the log contains, or OpenSSL's sentence if it arrives with an EPROTO. */
   readonly code: RegExp;
   readonly panel: CauseCode;
   readonly node: CauseCode;
 }
 
-/** Whom the exporter trusts, and another. */
+/** The CA that the exporter trusts, and another one. */
 interface Authorities {
   readonly trusted: Authority;
   readonly unknown: Authority;
@@ -30,12 +30,12 @@ interface Authorities {
 
 const HERE = 'IP:127.0.0.1';
 
-/** A certificate, and what else a server of Node's is told of TLS. */
+/** A certificate, and further TLS options of a Node.js server. */
 type Settings = Certificate & Pick<TlsOptions, 'ca' | 'requestCert' | 'minVersion' | 'maxVersion'>;
 
 const BAD_TLS: readonly BadTls[] = [
   {
-    what: 'a certificate that has expired',
+    what: 'an expired certificate',
     make: ({ trusted }) => trusted.issue(HERE, 'expired'),
     code: /CERT_HAS_EXPIRED/,
     panel: 'tls_expired',
@@ -63,7 +63,7 @@ const BAD_TLS: readonly BadTls[] = [
     node: 'node_tls_unknown_ca',
   },
   {
-    what: 'TLS that expects a client certificate',
+    what: 'TLS that requires a client certificate',
     make: async ({ trusted }): Promise<Settings> => {
       const [certificate, ca] = await Promise.all([trusted.issue(HERE), readFile(trusted.file, 'utf8')]);
       return { ...certificate, ca, requestCert: true };
@@ -85,7 +85,7 @@ const BAD_TLS: readonly BadTls[] = [
   },
 ];
 
-/** A row that takes certificates, which are made when it is played. */
+/** A row with certificates, which are created when it runs. */
 export interface TlsRow {
   readonly name: string;
   readonly cause: CauseCode;
@@ -112,7 +112,7 @@ function scene({ trusted, good, bad }: Material): NonNullable<FaultRow['scene']>
   };
 }
 
-/** The panel has bad TLS from the first, until it gets good TLS. */
+/** The panel has bad TLS from the start, until it gets good TLS. */
 function badPanel({ code, panel: cause }: BadTls, material: Material): Omit<FaultRow, 'name'> {
   let port = 0;
   return {
@@ -136,7 +136,7 @@ function badPanel({ code, panel: cause }: BadTls, material: Material): Omit<Faul
   };
 }
 
-/** The struck server's node gets bad TLS, and then good TLS. */
+/** The target server's node gets bad TLS, and then good TLS. */
 function badNode({ code, node: cause }: BadTls, material: Material): Omit<FaultRow, 'name'> {
   let port = 0;
   return {
@@ -157,7 +157,7 @@ function badNode({ code, node: cause }: BadTls, material: Material): Omit<FaultR
   };
 }
 
-/** A panel with TLS under a name that looks remote, and a node that the panel reaches over plain http. */
+/** A panel with TLS under a name that looks remote, and a node with plain ws. */
 function plainNode(trusted: Authority, good: Certificate): Omit<FaultRow, 'name'> {
   let names: NameService | undefined;
   return {
@@ -173,12 +173,12 @@ function plainNode(trusted: Authority, good: Certificate): Omit<FaultRow, 'name'
     },
     arrange: ({ panel }) => {
       const { host } = new URL(panel.url);
-      panel.advertise(STRUCK, `ws://${host}/api/servers/${STRUCK_UUID}/ws`);
+      panel.advertise(TARGET, `ws://${host}/api/servers/${TARGET_UUID}/ws`);
       loseToken(panel);
     },
     during: POLLED,
     log: /plain ws is not allowed/,
-    lift: ({ panel }) => panel.advertise(STRUCK, undefined),
+    lift: ({ panel }) => panel.advertise(TARGET, undefined),
     recoveryMs: SLOW_MS,
     clean: () => names?.end(),
   };
@@ -187,7 +187,7 @@ function plainNode(trusted: Authority, good: Certificate): Omit<FaultRow, 'name'
 const REMOTE = 'panel.faults.test';
 
 const insecure: TlsRow = {
-  name: 'a node without TLS, of a panel on another machine',
+  name: 'a node without TLS, for a panel on another machine',
   cause: 'socket_address_insecure',
   play: async ({ trusted }) => ({
     name: insecure.name,
@@ -196,7 +196,7 @@ const insecure: TlsRow = {
   }),
 };
 
-/** What may be wrong with TLS, of the panel and of a node. */
+/** What may be wrong with TLS, for the panel and for a node. */
 export const TLS_ROWS: readonly TlsRow[] = [
   ...BAD_TLS.flatMap((trouble): readonly TlsRow[] => {
     const row = (whose: string, cause: CauseCode, build: typeof badPanel): TlsRow => {

@@ -6,18 +6,18 @@ import { SILENCE_MS } from '../../../src/session/machine-model.ts';
 import { DARK, pictureOf, STREAMING } from '../../support/fault-picture.ts';
 import type { FaultRow } from '../../support/fault-row.ts';
 import type { Scene } from '../../support/fault-scene.ts';
-import { NEIGHBOURS, STRUCK, STRUCK_UUID } from '../../support/fault-stage.ts';
+import { NEIGHBORS, TARGET, TARGET_UUID } from '../../support/fault-stage.ts';
 import type { Scraped } from '../../support/scrape-watch.ts';
 import { AT_ONCE_MS, TOKENS_MS } from './bounds.ts';
 
 const MINUTE_MS = 60_000;
 
-/** A daemon's late words, and a stop whose reason is decided ten seconds after it, are over by then. */
+/** By then, a daemon's late messages have arrived, and the reason of a stop, which is decided after ten seconds, is known. */
 const SETTLES_MS = 12_000;
 
-const valueOf = (scraped: Scraped, name: string, server = STRUCK) => scraped.value(name, { server });
+const valueOf = (scraped: Scraped, name: string, server = TARGET) => scraped.value(name, { server });
 
-/** What was counted of the struck server, once nothing more is to come. */
+/** The counters of the target server, once no more changes are pending. */
 async function expectCounted(
   scene: Scene,
   { starts, ...stops }: { starts: number } & Partial<StopCounts>,
@@ -25,7 +25,7 @@ async function expectCounted(
   await waitFor(scene, SETTLES_MS);
   await scene.watch.until((scraped) => {
     expect(valueOf(scraped, 'gameserver_starts_total')).toBe(starts);
-    const counted = scraped.series('gameserver_stops_total', { server: STRUCK });
+    const counted = scraped.series('gameserver_stops_total', { server: TARGET });
     expect(Object.fromEntries(counted.map(({ labels, value }) => [labels['reason'], value]))).toEqual({
       ...NO_STOPS,
       ...stops,
@@ -38,34 +38,34 @@ async function waitFor({ watch, clock }: Scene, ms: number): Promise<void> {
   await watch.until(() => expect(clock.now() - from).toBeGreaterThan(ms), 2 * ms);
 }
 
-/** Waits until the exporter shows this state of the struck server. */
+/** Waits until the exporter shows this state of the target server. */
 const untilState = (scene: Scene, state: string) =>
   scene.watch.until((scraped) => expect(pictureOf(scraped).state).toBe(state), MINUTE_MS);
 
-/** Waits until the simulated panel has the struck server in this state, whether the exporter sees it or not. */
+/** Waits until the target server has this state in the simulated panel, whether the exporter sees it or not. */
 const untilTrue = (scene: Scene, state: string) =>
-  scene.watch.until(() => expect(scene.panel.server(STRUCK).state).toBe(state), MINUTE_MS);
+  scene.watch.until(() => expect(scene.panel.server(TARGET).state).toBe(state), MINUTE_MS);
 
 function loseSockets({ panel }: Scene): void {
-  panel.failSockets({ kind: 'drop-upgrade', server: STRUCK });
-  panel.sockets({ kind: 'drop', server: STRUCK });
+  panel.failSockets({ kind: 'drop-upgrade', server: TARGET });
+  panel.sockets({ kind: 'drop', server: TARGET });
 }
 
 const clearFaults = ({ panel }: Scene) => panel.clearFaults();
-const socketsOpened = ({ panel }: Scene) => panel.record.sockets(STRUCK_UUID).opened;
+const socketsOpened = ({ panel }: Scene) => panel.record.sockets(TARGET_UUID).opened;
 const tokenCalls = ({ panel }: Scene) =>
-  panel.record.calls.filter(({ endpoint, server }) => endpoint === 'websocket' && server === STRUCK_UUID);
+  panel.record.calls.filter(({ endpoint, server }) => endpoint === 'websocket' && server === TARGET_UUID);
 
-/** What happens while no socket is open, and no poll sees it. */
+/** Events while no socket is open and no poll sees them. */
 const gaps: readonly FaultRow[] = [
   {
-    name: 'a start in a socket gap of a server that was off',
+    name: 'a start without a socket, of a server that was off',
     scene: { mode: 'socket' },
     arrange: async (scene) => {
-      scene.panel.power(STRUCK, 'stop');
+      scene.panel.power(TARGET, 'stop');
       await untilState(scene, 'offline');
       loseSockets(scene);
-      scene.panel.power(STRUCK, 'start');
+      scene.panel.power(TARGET, 'start');
       await untilTrue(scene, 'running');
     },
     during: { condition: 'failing', streaming: 0 },
@@ -74,13 +74,13 @@ const gaps: readonly FaultRow[] = [
     afterwards: (scene) => expectCounted(scene, { starts: 1, requested: 1 }),
   },
   {
-    name: 'a restart in a socket gap, of a run that was shorter than the next',
+    name: 'a restart without a socket, of a run that was shorter than the next one',
     scene: { mode: 'socket' },
     arrange: async (scene) => {
-      scene.panel.power(STRUCK, 'restart');
+      scene.panel.power(TARGET, 'restart');
       await expectCounted(scene, { starts: 1, requested: 1 });
       loseSockets(scene);
-      scene.panel.power(STRUCK, 'restart');
+      scene.panel.power(TARGET, 'restart');
       await untilTrue(scene, 'running');
       await waitFor(scene, MINUTE_MS);
     },
@@ -94,21 +94,21 @@ const gaps: readonly FaultRow[] = [
 
 const starts = (scraped: Scraped) => valueOf(scraped, 'gameserver_starts_total');
 
-/** So slow that the two seconds in which a status holds are longer than what a busy machine takes between two frames. */
+/** Slow enough that a status holds for two seconds, longer than a busy machine takes between two frames. */
 const SPEED_OF_LATE_FRAMES = 10;
 
 const lateStates: readonly FaultRow[] = [
   {
-    name: 'stats frames with the state before, in the same instant as a status',
+    name: 'stats frames with the previous state at the time of a new status',
     scene: { speed: SPEED_OF_LATE_FRAMES },
     arrange: async (scene) => {
-      scene.panel.failSockets({ kind: 'late-stats', server: STRUCK });
-      scene.panel.power(STRUCK, 'restart');
+      scene.panel.failSockets({ kind: 'late-stats', server: TARGET });
+      scene.panel.power(TARGET, 'restart');
       await scene.watch.until((scraped) => expect(starts(scraped)).toBe(1), MINUTE_MS);
-      scene.panel.power(STRUCK, 'stop');
+      scene.panel.power(TARGET, 'stop');
       await untilState(scene, 'offline');
       await waitFor(scene, SETTLES_MS);
-      scene.panel.power(STRUCK, 'start');
+      scene.panel.power(TARGET, 'start');
     },
     during: STREAMING,
     lift: clearFaults,
@@ -120,13 +120,13 @@ const lateStates: readonly FaultRow[] = [
 function frozenStatistics(): FaultRow {
   let startedAt: number | undefined;
   return {
-    name: 'statistics that died on the node: the same numbers again and again',
+    name: 'frozen statistics of the node: the same numbers again and again',
     arrange: async (scene) => {
       await scene.watch.until((scraped) => {
         startedAt = valueOf(scraped, 'gameserver_start_time_seconds');
         expect(startedAt).toBeDefined();
       }, MINUTE_MS);
-      scene.panel.failSockets({ kind: 'frozen-stats', server: STRUCK });
+      scene.panel.failSockets({ kind: 'frozen-stats', server: TARGET });
       // By the second answer to a request for stats.
       await scene.watch.until((scraped) => expect(pictureOf(scraped).up).toBe(0), 3 * SILENCE_MS);
     },
@@ -143,7 +143,7 @@ function frozenStatistics(): FaultRow {
   };
 }
 
-/** Long enough after the connect that two more tokens may be asked for within a minute. */
+/** Long enough after the connect that two more tokens may be requested within a minute. */
 const SETTLED_MS = 70_000;
 
 /** A call for a token takes so long that the server stops meanwhile. */
@@ -151,21 +151,21 @@ const SLOW_TOKEN_MS = 5_000;
 
 const DENYLISTED = 'jwt: created too far in past (denylist)';
 
-/** What a daemon puts before its words where they answer a message. */
+/** A daemon's prefix of messages that answer a frame. */
 const ANSWERED = `Error Event [0f4b5d2c-0000-4000-8000-000000000000]: ${DENYLISTED}`;
 
-/** A daemon's late refusal costs no more: the next token, and what calls take on a clock that runs fast. */
+/** A daemon's late rejection costs only the next token and its call, on a clock that runs fast. */
 const RENEWED_WITHIN_MS = 10_000;
 
 function tokenOfTheSameSecond(): FaultRow {
   let revokedAt = 0;
   return {
-    name: 'a token that was renewed in the second in which the node revoked the one before',
+    name: 'a token that was refreshed in the same second as the node revoked the previous one',
     arrange: async (scene) => {
       await waitFor(scene, SETTLED_MS);
       const { panel, clock } = scene;
-      panel.failSockets({ kind: 'jwt-error-on-auth', server: STRUCK, text: ANSWERED, times: 1 });
-      panel.sockets({ kind: 'expire', server: STRUCK });
+      panel.failSockets({ kind: 'jwt-error-on-auth', server: TARGET, text: ANSWERED, times: 1 });
+      panel.sockets({ kind: 'expire', server: TARGET });
       revokedAt = clock.toUnixMs(clock.now());
     },
     during: STREAMING,
@@ -186,13 +186,13 @@ function tokenOfTheSameSecond(): FaultRow {
 
 const tokens: readonly FaultRow[] = [
   {
-    name: 'a stop that the node withholds, since the token ended',
+    name: "a stop that the node doesn't report, because the token had expired",
     arrange: async (scene) => {
       await waitFor(scene, SETTLED_MS);
       const { panel } = scene;
-      panel.failRest({ kind: 'delay', endpoint: 'websocket', server: STRUCK, ms: SLOW_TOKEN_MS });
-      panel.sockets({ kind: 'expire', server: STRUCK });
-      panel.power(STRUCK, 'stop');
+      panel.failRest({ kind: 'delay', endpoint: 'websocket', server: TARGET, ms: SLOW_TOKEN_MS });
+      panel.sockets({ kind: 'expire', server: TARGET });
+      panel.power(TARGET, 'stop');
       await untilTrue(scene, 'offline');
     },
     during: { ...STREAMING, state: 'offline' },
@@ -207,7 +207,7 @@ const tokens: readonly FaultRow[] = [
   tokenOfTheSameSecond(),
 ];
 
-/** A server that only the listing names. */
+/** A server that only the listing contains. */
 const EXTRA = 'extra';
 
 const DISCOVER = ['discover: { interval: 1m }'];
@@ -223,8 +223,8 @@ async function addExtra({ panel, watch }: Scene): Promise<void> {
   );
 }
 
-/** The listing without the extra server, and with an entry that names none. */
-async function spoiltListing({ panel }: Scene): Promise<string> {
+/** The listing without the extra server, and with an entry that names no server. */
+async function invalidListing({ panel }: Scene): Promise<string> {
   const headers = { authorization: `Bearer ${panel.apiKey}`, accept: 'application/json' };
   const answer = await fetch(`${panel.url}/api/client?page=1&per_page=100`, { headers });
   const listing = (await answer.json()) as { data: { attributes: { name: string } }[] };
@@ -241,7 +241,7 @@ const failures = (scraped: Scraped) =>
 function deletedServer(): FaultRow {
   let deletedAt = 0;
   return {
-    name: 'a server that is deleted: one walk and its own 404 tell',
+    name: 'a deleted server, detected by one listing and its own 404',
     scene: { settings: DISCOVER },
     arrange: async (scene) => {
       await addExtra(scene);
@@ -251,7 +251,7 @@ function deletedServer(): FaultRow {
     during: STREAMING,
     shows: (scraped, { clock }) => {
       expect(isThere(scraped)).toBe(false);
-      // The walk that is next, not two more.
+      // The next walk through the listing, not two more.
       expect(clock.now() - deletedAt).toBeLessThan(1.5 * MINUTE_MS);
     },
     recoveryMs: AT_ONCE_MS,
@@ -260,11 +260,11 @@ function deletedServer(): FaultRow {
 
 const listings: readonly FaultRow[] = [
   {
-    name: 'a listing with an entry that names no server, and without one that it had',
+    name: 'a listing with an invalid entry and without a known server',
     scene: { settings: DISCOVER },
     arrange: async (scene) => {
       await addExtra(scene);
-      scene.panel.failRest({ kind: 'garbage', endpoint: 'listing', body: await spoiltListing(scene) });
+      scene.panel.failRest({ kind: 'garbage', endpoint: 'listing', body: await invalidListing(scene) });
       await scene.watch.until((scraped) => {
         expect(failures(scraped)).toBe(1);
         expect(isThere(scraped)).toBe(true);
@@ -274,7 +274,7 @@ const listings: readonly FaultRow[] = [
     shows: (scraped) => {
       expect(isThere(scraped)).toBe(false);
       expect(failures(scraped)).toBeGreaterThanOrEqual(3);
-      for (const server of NEIGHBOURS) expect(isThere(scraped, server)).toBe(true);
+      for (const server of NEIGHBORS) expect(isThere(scraped, server)).toBe(true);
     },
     log: /the listing has entries that can't be read/,
     lift: clearFaults,
@@ -286,28 +286,28 @@ const listings: readonly FaultRow[] = [
   deletedServer(),
 ];
 
-/** Reloads the configuration with the struck server's other id. */
+/** Reloads the configuration with the target server's other id. */
 async function rename({ exporter }: Scene, from: string, to: string): Promise<void> {
   const yaml = await readFile(join(exporter.folder, 'config.yaml'), 'utf8');
   expect(yaml).toContain(`"${from}"`);
   expect(await exporter.reload(yaml.replace(`"${from}"`, `"${to}"`))).toMatchObject({ ok: true });
 }
 
-const SHORT_ID = STRUCK_UUID.slice(0, 8);
+const SHORT_ID = TARGET_UUID.slice(0, 8);
 
 const ids: readonly FaultRow[] = [
   {
-    name: 'a short id that becomes a UUID at a reload, and back',
+    name: 'a short id that becomes a UUID in a reload, and back',
     arrange: async (scene) => {
-      scene.panel.power(STRUCK, 'restart');
+      scene.panel.power(TARGET, 'restart');
       await expectCounted(scene, { starts: 1, requested: 1 });
-      await rename(scene, SHORT_ID, STRUCK_UUID);
+      await rename(scene, SHORT_ID, TARGET_UUID);
     },
     during: STREAMING,
     shows: (scraped) => {
-      expect(scraped.value('gameserver_starts_total', { server: STRUCK, server_id: SHORT_ID })).toBe(1);
+      expect(scraped.value('gameserver_starts_total', { server: TARGET, server_id: SHORT_ID })).toBe(1);
     },
-    lift: (scene) => rename(scene, STRUCK_UUID, SHORT_ID),
+    lift: (scene) => rename(scene, TARGET_UUID, SHORT_ID),
     recoveryMs: AT_ONCE_MS,
     afterwards: async (scene) => {
       await expectCounted(scene, { starts: 1, requested: 1 });
@@ -316,7 +316,7 @@ const ids: readonly FaultRow[] = [
   },
 ];
 
-/** What the data says when the way that it comes is in trouble. */
+/** What the data shows while its source has a problem. */
 export const DATA_ROWS: readonly FaultRow[] = [
   ...gaps,
   ...lateStates,

@@ -1,6 +1,6 @@
 import type { CauseCode } from '../../../src/domain/problem.ts';
 
-/** A fault of the whole process, which is played on the built program. */
+/** A fault of the whole process, tested with the built program. */
 export interface ProcessRow {
   readonly name: string;
   readonly cause: CauseCode;
@@ -10,7 +10,7 @@ export interface ProcessRow {
 }
 
 export const DESCRIPTORS_ROW: ProcessRow = {
-  name: 'a process that runs out of file descriptors lives on, says so, and recovers',
+  name: 'a process that runs out of file descriptors keeps running, reports it, and recovers',
   cause: 'descriptors',
   during: 40,
   after: 1_024,

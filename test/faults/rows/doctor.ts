@@ -2,28 +2,28 @@ import type { CauseCode } from '../../../src/domain/problem.ts';
 import type { Simulator, SimulatorOptions } from '../../../src/simulator/api.ts';
 import type { NameProxy } from '../../support/name-proxy.ts';
 
-/** A panel, the proxy before it, and its clock. */
+/** A panel, the proxy in front of it, and its clock. */
 export interface DoctorSetting {
   readonly panel: Simulator;
   readonly proxy: NameProxy;
-  /** How far the panel's clock is ahead; milliseconds. */
+  /** How far the panel's clock is ahead, in milliseconds. */
   readonly clock: { stepMs: number };
 }
 
-/** Trouble that doctor alone looks for, since the exporter works all the same. */
+/** Problems that only doctor looks for, because the exporter works anyway. */
 export interface DoctorRow {
   readonly name: string;
   readonly cause: CauseCode;
-  /** How grave doctor finds it. */
+  /** The severity that doctor reports. */
   readonly result: 'warning' | 'failed';
   /** The step that reports it. */
   readonly step: string;
   readonly panel?: SimulatorOptions;
   /** Further lines of the panel's entry in the configuration. */
   readonly settings?: readonly string[];
-  /** The servers come from the panel's listing, by these settings. */
+  /** The servers come from the panel's listing, with these settings. */
   readonly discover?: string;
-  /** Brings the trouble about. */
+  /** Causes the fault. */
   readonly arrange: (setting: DoctorSetting) => void;
   /** Ends it. */
   readonly lift: (setting: DoctorSetting) => void;
@@ -51,7 +51,7 @@ function lowerLimit({ proxy }: DoctorSetting): void {
 
 export const DOCTOR_ROWS: readonly DoctorRow[] = [
   {
-    name: 'a proxy that leaves the rate limit out of the answers',
+    name: 'a proxy that removes the rate limit from answers',
     cause: 'limit_not_told',
     result: 'warning',
     step: 'limit',
@@ -64,7 +64,7 @@ export const DOCTOR_ROWS: readonly DoctorRow[] = [
     lift: asGiven,
   },
   {
-    name: 'a requests_per_minute above what the panel allows',
+    name: "a requests_per_minute above the panel's limit",
     cause: 'pinned_too_high',
     result: 'warning',
     step: 'limit',
@@ -85,7 +85,7 @@ export const DOCTOR_ROWS: readonly DoctorRow[] = [
     },
   },
   {
-    name: 'an account that sees no servers',
+    name: 'an account that can see no servers',
     cause: 'nothing_listed',
     result: 'failed',
     step: 'listing',
@@ -95,7 +95,7 @@ export const DOCTOR_ROWS: readonly DoctorRow[] = [
     lift: ({ panel }) => void panel.addServer({ name: 'survival' }),
   },
   {
-    name: 'a listing that is refused to a key which servers accept',
+    name: 'a listing that is refused to a key that servers accept',
     cause: 'listing_refused',
     result: 'failed',
     step: 'listing',
@@ -114,7 +114,7 @@ export const DOCTOR_ROWS: readonly DoctorRow[] = [
     lift: ({ panel }) => panel.servers.slice(0, 1).forEach(({ uuid }) => panel.deleteServer(uuid)),
   },
   {
-    name: 'two servers whose UUIDs begin with the same 8 characters',
+    name: 'two servers whose UUIDs start with the same 8 characters',
     cause: 'same_identifier',
     result: 'warning',
     step: 'listing',

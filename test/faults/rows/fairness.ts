@@ -3,23 +3,23 @@ import type { Scenario } from '../../../bench/fairness/simulation.ts';
 import type { ServerSpec } from '../../../src/simulator/schema.ts';
 import type { SceneOptions, Setting } from '../../support/fault-stage.ts';
 
-/** A fleet of which some servers can't be observed, or not by a console socket, over real HTTP and sockets. */
+/** A fleet with servers that can't be observed, or not by a console socket, over real HTTP and sockets. */
 export interface FairnessRow {
   readonly name: string;
-  /** Calls a minute that the panel allows. */
+  /** Calls per minute that the panel allows. */
   readonly limit: number;
   readonly scene: SceneOptions;
   readonly before: (setting: Setting) => void;
   /** Servers that must be fresh. */
   readonly healthy: readonly string[];
-  /** Is this server's call for this in vain? */
+  /** Whether this call for this server can't succeed. */
   readonly isVain: (server: string, endpoint: 'websocket' | 'resources') => boolean;
   /** The first pass over the fleet, which isn't measured. */
   readonly settleMinutes: number;
   readonly minutes: number;
 }
 
-/** How long a dead node lets a poll hang. */
+/** How long a dead node makes a poll hang. */
 const DEAD_MS = 20_000;
 
 /** `name-0`, `name-1`, … on one node. */
@@ -32,7 +32,7 @@ const alike = (count: number, name: string): readonly ServerSpec[] =>
 
 const namesOf = (servers: readonly ServerSpec[]) => servers.map(({ name }) => name);
 
-/** So slow that no answer of a healthy server looks late because the machine is busy. */
+/** Slow enough that no answer of a healthy server looks late on a busy machine. */
 const SPEED_BESIDE_DEAD_NODES = 20;
 
 const discovered = (servers: readonly ServerSpec[], limit: number): SceneOptions => ({
@@ -45,7 +45,7 @@ function deadNode(): FairnessRow {
   const [dead, healthy] = [alike(60, 'dead'), alike(20, 'healthy')];
   const polled = namesOf(healthy);
   return {
-    name: '60 servers on a dead node beside 20 polled ones',
+    name: '60 servers on a dead node next to 20 polled ones',
     limit,
     scene: { ...discovered([...dead, ...healthy], limit), polled, speed: SPEED_BESIDE_DEAD_NODES },
     before: ({ panel }) => {
@@ -62,7 +62,7 @@ function refusedUpgrades(): FairnessRow {
   const limit = 120;
   const servers = alike(200, 'refused');
   return {
-    name: '200 servers, every upgrade refused with 403',
+    name: '200 servers whose upgrades are all refused with 403',
     limit,
     scene: discovered(servers, limit),
     before: ({ panel }) => panel.failSockets({ kind: 'refuse-upgrade', status: 403 }),

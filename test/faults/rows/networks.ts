@@ -3,26 +3,26 @@ import { PROBE_INTERVAL_MS } from '../../../src/panel/breaker.ts';
 import { DARK, POLLED, STREAMING } from '../../support/fault-picture.ts';
 import { type FaultRow, ofPanel, withNetworks } from '../../support/fault-row.ts';
 import { type Scene } from '../../support/fault-scene.ts';
-import { NEIGHBOURS, STRUCK, STRUCK_UUID } from '../../support/fault-stage.ts';
+import { NEIGHBORS, TARGET, TARGET_UUID } from '../../support/fault-stage.ts';
 import { AT_ONCE_MS, CONNECT_TIMEOUT_MS, REQUEST_TIMEOUT_MS, TOKEN_LIFE_MS, TOKENS_MS } from './bounds.ts';
 
-const sockets = ({ panel }: Scene) => panel.record.sockets(STRUCK_UUID);
+const sockets = ({ panel }: Scene) => panel.record.sockets(TARGET_UUID);
 
-/** So long that a round trip takes over a second. */
+/** Long enough that a round trip takes over a second. */
 const FAR_MS = 600;
 
-/** Between a console's frames and the panel's answers, this is slow and not too slow. */
+/** Between a console's frames and the panel's answers, this is slow, but not too slow. */
 const NARROW_BYTES_PER_SECOND = 1_500;
 
 function askForTokens({ panel }: Scene): void {
-  for (const server of [STRUCK, ...NEIGHBOURS]) {
+  for (const server of [TARGET, ...NEIGHBORS]) {
     panel.sockets({ kind: 'send', server, event: 'token expiring' });
   }
 }
 
 const nodes: readonly FaultRow[] = [
   {
-    name: 'a node whose connections are cut, and which refuses new ones',
+    name: 'a node whose connections are closed, and which refuses new ones',
     arrange: ({ networks }) => networks.node.refuse(),
     during: POLLED,
     reconnects: 'connect_failed',
@@ -30,7 +30,7 @@ const nodes: readonly FaultRow[] = [
     recoveryMs: AT_ONCE_MS,
   },
   {
-    name: 'a node whose connections are cut once',
+    name: 'a node whose connections are closed once',
     arrange: ({ networks }) => networks.node.cut(),
     during: STREAMING,
     reconnects: 'closed',
@@ -46,20 +46,20 @@ const nodes: readonly FaultRow[] = [
     recoveryMs: AT_ONCE_MS,
   },
   {
-    name: 'a node in a black hole: connections are taken, and nothing comes through',
+    name: 'a node that accepts connections and drops all traffic',
     arrange: ({ networks }) => {
       networks.node.blackHole = true;
     },
     during: POLLED,
     reconnects: 'silent',
-    log: /server struck is polled/,
+    log: /server target is polled/,
     lift: ({ networks }) => {
       networks.node.blackHole = false;
     },
     recoveryMs: CONNECT_TIMEOUT_MS + AT_ONCE_MS,
   },
   {
-    name: 'a node in a black hole for so short that nothing is lost',
+    name: 'a node that drops all traffic too briefly to lose anything',
     arrange: async ({ networks, clock, watch }) => {
       networks.node.blackHole = true;
       const until = clock.now() + 10_000;
@@ -72,12 +72,12 @@ const nodes: readonly FaultRow[] = [
   },
 ];
 
-/** A token names the old node until it ends, and is used again while it lives; meanwhile the server is polled. */
+/** A token contains the old node's address and is used as long as it lives; meanwhile the server is polled. */
 const lostNode: FaultRow = {
-  name: 'a server that is moved away from a node that is gone',
-  arrange: async ({ panel, networks: { node, neighbours } }) => {
+  name: 'a server that is moved away from a dead node',
+  arrange: async ({ panel, networks: { node, neighbors } }) => {
     await node.refuse();
-    panel.advertise(STRUCK, `ws://127.0.0.1:${neighbours.port}/api/servers/${STRUCK_UUID}/ws`);
+    panel.advertise(TARGET, `ws://127.0.0.1:${neighbors.port}/api/servers/${TARGET_UUID}/ws`);
   },
   during: POLLED,
   reconnects: 'connect_failed',
@@ -87,7 +87,7 @@ const lostNode: FaultRow = {
 
 const panelRows: readonly FaultRow[] = [
   {
-    name: 'a panel in a black hole, while the sockets live',
+    name: 'a panel that drops all traffic while sockets are open',
     arrange: (scene) => {
       scene.networks.api.blackHole = true;
       askForTokens(scene);
@@ -100,7 +100,7 @@ const panelRows: readonly FaultRow[] = [
     recoveryMs: REQUEST_TIMEOUT_MS + PROBE_INTERVAL_MS + TOKENS_MS,
   },
   {
-    name: 'a panel whose connections are reset, while the sockets live',
+    name: 'a panel whose connections are reset while sockets are open',
     arrange: async (scene) => {
       scene.networks.api.reset();
       await scene.networks.api.refuse();
@@ -112,7 +112,7 @@ const panelRows: readonly FaultRow[] = [
     recoveryMs: PROBE_INTERVAL_MS + TOKENS_MS,
   },
   {
-    name: 'everything in a black hole',
+    name: 'a network that drops all traffic',
     arrange: ({ networks }) => setAll(networks, true),
     during: { ...DARK, panelUp: 0 },
     log: /panel timed out: .*no answer from .* within 25 s/,
@@ -123,22 +123,22 @@ const panelRows: readonly FaultRow[] = [
 
 const panels = panelRows.map(ofPanel);
 
-function setAll({ api, node, neighbours }: Scene['networks'], blackHole: boolean): void {
-  for (const network of [api, node, neighbours]) network.blackHole = blackHole;
+function setAll({ api, node, neighbors }: Scene['networks'], blackHole: boolean): void {
+  for (const network of [api, node, neighbors]) network.blackHole = blackHole;
 }
 
-/** Slow is no fault: everything comes up and goes on, only later. */
+/** Slowness is no fault: everything starts and continues, only later. */
 const slow: readonly FaultRow[] = [
   {
-    name: 'everything far away',
+    name: 'high latency to everything',
     scene: { latencyMs: FAR_MS },
-    arrange: ({ panel }) => void panel.sockets({ kind: 'drop', server: STRUCK }),
+    arrange: ({ panel }) => void panel.sockets({ kind: 'drop', server: TARGET }),
     during: STREAMING,
     reconnects: 'closed',
     recoveryMs: AT_ONCE_MS + 8 * FAR_MS,
   },
   {
-    name: 'narrow lines to the panel and to a node',
+    name: 'low bandwidth to the panel and to a node',
     before: ({ networks: { api, node } }) => {
       for (const network of [api, node]) network.bytesPerSecond = NARROW_BYTES_PER_SECOND;
     },
@@ -151,5 +151,5 @@ const slow: readonly FaultRow[] = [
   },
 ];
 
-/** What befalls the network between the exporter, the panel and its nodes. */
+/** Faults of the network between the exporter, the panel and its nodes. */
 export const NETWORK_ROWS: readonly FaultRow[] = [...nodes, lostNode, ...panels, ...slow].map(withNetworks);

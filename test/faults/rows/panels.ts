@@ -4,13 +4,13 @@ import { PROBE_INTERVAL_MS } from '../../../src/panel/breaker.ts';
 import type { RestFault } from '../../../src/simulator/schema.ts';
 import { type DeafPort, startDeafPort } from '../../support/deaf-port.ts';
 import { DARK, POLLED, STREAMING } from '../../support/fault-picture.ts';
-import { type FaultRow, HURRIED, ofPanel } from '../../support/fault-row.ts';
+import { type FaultRow, LONG_WAIT_SPEED, ofPanel } from '../../support/fault-row.ts';
 import { type Scene } from '../../support/fault-scene.ts';
-import { NEIGHBOURS, STRUCK } from '../../support/fault-stage.ts';
+import { NEIGHBORS, TARGET } from '../../support/fault-stage.ts';
 import { type NameService, startNameService } from '../../support/name-service.ts';
 import { REQUEST_TIMEOUT_MS, SLOW_MS, TOKENS_MS } from './bounds.ts';
 
-/** The probe that finds the panel well, and then a token for each server. */
+/** The probe that detects the panel's recovery, and then a token for each server. */
 const RECOVERY_MS = PROBE_INTERVAL_MS + TOKENS_MS;
 
 const IP_LIMIT =
@@ -18,22 +18,22 @@ const IP_LIMIT =
 
 const UNREACHABLE = { ...DARK, panelUp: 0 } as const;
 
-/** One line tells of a panel's trouble, and none of each server's. */
+/** One line reports a panel's problem, and none each server's. */
 function expectOneLine({ exporter }: Scene): void {
   const loud = exporter.lines.filter(({ level }) => level === 'error' || level === 'warn');
   expect(loud.map(({ message }) => message)).toHaveLength(1);
 }
 
-/** Several servers find at once that they need the panel. */
+/** Several servers need the panel at the same time. */
 function askForTokens({ panel }: Scene): void {
-  for (const server of [STRUCK, ...NEIGHBOURS]) {
+  for (const server of [TARGET, ...NEIGHBORS]) {
     panel.sockets({ kind: 'send', server, event: 'token expiring' });
   }
 }
 
 const connections: readonly FaultRow[] = [
   {
-    name: 'connections that are refused: the panel is stopped, and its nodes with it',
+    name: 'refused connections: the panel is stopped, and its nodes with it',
     arrange: ({ panel }) => panel.stopListening(),
     during: UNREACHABLE,
     reconnects: 'connect_failed',
@@ -43,7 +43,7 @@ const connections: readonly FaultRow[] = [
     recoveryMs: RECOVERY_MS,
   },
   {
-    name: 'connections that are refused from the first',
+    name: 'connections that are refused from the start',
     before: ({ panel }) => panel.stopListening(),
     during: { ...UNREACHABLE, condition: 'failing' },
     cause: 'connection',
@@ -59,7 +59,7 @@ const NAME = 'panel.faults.test';
 function unknownName(): FaultRow {
   let names: NameService | undefined;
   return {
-    name: 'a name that does not resolve',
+    name: "a name that can't be resolved",
     scene: {
       address: `http://${NAME}`,
       settings: ['allow_insecure: true', 'socket_hosts: [127.0.0.1]'],
@@ -81,7 +81,7 @@ function unknownName(): FaultRow {
 function deaf(): FaultRow {
   let port: DeafPort | undefined;
   return {
-    name: 'connects that hang: the machine does not answer',
+    name: "connects that hang, because the machine doesn't answer",
     arrange: async ({ panel }) => {
       await panel.stopListening();
       port = await startDeafPort(Number(new URL(panel.url).port));
@@ -102,7 +102,7 @@ function deaf(): FaultRow {
 
 const calls: readonly FaultRow[] = [
   {
-    name: 'calls whose headers never come',
+    name: 'calls whose headers never arrive',
     before: ({ panel }) => panel.failRest({ kind: 'hang' }),
     during: UNREACHABLE,
     cause: 'timeout',
@@ -130,7 +130,7 @@ const calls: readonly FaultRow[] = [
     afterwards: expectOneLine,
   },
   {
-    name: 'a key that is refused',
+    name: 'a rejected key',
     before: ({ panel }) => panel.revokeKey(panel.apiKey),
     during: { ...DARK, panelUp: 0 },
     cause: 'key_refused',
@@ -143,20 +143,20 @@ const calls: readonly FaultRow[] = [
 
 const LONG_MS = 15 * 60_000;
 
-/** Five failures are enough to ask for the listing, which settles whose the trouble is. */
+/** Five failures are enough to request the listing, which decides whether it is the panel's problem. */
 const FINDING_CALLS = 6;
 
-/** Long enough for what each probe might leave behind to gather. */
+/** Long enough for leftovers of the probes to accumulate. */
 const longRefusal: FaultRow = {
-  name: 'a key that is refused for a quarter of an hour',
+  name: 'a key that is rejected for a quarter of an hour',
   before: ({ panel }) => panel.revokeKey(panel.apiKey),
   during: { ...DARK, panelUp: 0 },
   cause: 'key_refused',
   lift: async ({ panel, time, clock, watch }) => {
     const until = clock.now() + LONG_MS;
-    time.speed = HURRIED;
+    time.speed = LONG_WAIT_SPEED;
     await watch.until(() => expect(clock.now()).toBeGreaterThan(until), 2 * LONG_MS);
-    // One probe a minute, after the calls by which the trouble was found.
+    // One probe a minute, after the calls that detected the problem.
     expect(panel.record.calls.length).toBeLessThanOrEqual(LONG_MS / PROBE_INTERVAL_MS + FINDING_CALLS);
     expect(panel.record.calls.length).toBeGreaterThanOrEqual(LONG_MS / PROBE_INTERVAL_MS - 1);
     panel.acceptKey(panel.apiKey);
@@ -165,10 +165,10 @@ const longRefusal: FaultRow = {
   afterwards: expectOneLine,
 };
 
-/** While the sockets' tokens live, what the panel's API says or doesn't say changes nothing for them. */
+/** While the tokens of open sockets live, the panel's API doesn't affect them. */
 const outages = [502, 503, 504].map(
   (status): FaultRow => ({
-    name: `${status} from a proxy for every call, while the sockets live`,
+    name: `${status} from a proxy for every call while sockets are open`,
     arrange: (scene) => {
       scene.panel.failRest({ kind: 'refuse', status, shape: 'html' });
       askForTokens(scene);
@@ -183,7 +183,7 @@ const outages = [502, 503, 504].map(
 );
 
 const revocation: FaultRow = {
-  name: 'a key that is revoked, while the sockets live',
+  name: 'a key that is revoked while sockets are open',
   arrange: (scene) => {
     const { panel } = scene;
     panel.revokeKey(panel.apiKey);
@@ -196,10 +196,10 @@ const revocation: FaultRow = {
   recoveryMs: RECOVERY_MS,
 };
 
-/** Whatever is asked, it answers like this, from the first. */
+/** Answers every call like this from the start. */
 const ANSWERS: readonly (readonly [what: string, fault: RestFault, cause: CauseCode])[] = [
   [
-    'a page of a firewall',
+    'a firewall page',
     { kind: 'refuse', status: 403, shape: 'html', body: '<title>Attention Required! | Cloudflare</title>' },
     'challenge_page',
   ],
@@ -209,10 +209,10 @@ const ANSWERS: readonly (readonly [what: string, fault: RestFault, cause: CauseC
     'not_a_panel',
   ],
   ['a login page', { kind: 'garbage', body: '<!doctype html><title>Sign in</title>' }, 'login_page'],
-  ["JSON that is no panel's", { kind: 'garbage', body: '{"status":"ok"}' }, 'bad_answer'],
+  ['JSON of another program', { kind: 'garbage', body: '{"status":"ok"}' }, 'bad_answer'],
   ['500 as html', { kind: 'refuse', status: 500, shape: 'html' }, 'panel_error'],
   ['500 as errors', { kind: 'refuse', status: 500, shape: 'errors' }, 'panel_error'],
-  ['connections that are cut', { kind: 'drop' }, 'https_needed'],
+  ['closed connections', { kind: 'drop' }, 'https_needed'],
   ['a redirect to https', { kind: 'redirect', location: 'https://127.0.0.1/auth/login' }, 'https_needed'],
   [
     'a key that is limited to other addresses',
@@ -239,18 +239,18 @@ const ANSWERS: readonly (readonly [what: string, fault: RestFault, cause: CauseC
 
 const answers = ANSWERS.map(
   ([what, fault, cause]): FaultRow => ({
-    name: `every call meets ${what}`,
+    name: `every call is answered with ${what}`,
     before: ({ panel }) => panel.failRest(fault),
     during: UNREACHABLE,
     cause,
     lift: ({ panel }) => panel.clearFaults(),
-    // Doubts are looked into before the trouble is the panel's.
+    // Doubts are checked before a problem is attributed to the panel.
     recoveryMs: RECOVERY_MS,
     afterwards: expectOneLine,
   }),
 );
 
-/** The trouble is the account's, and the servers are polled. */
+/** The account has the problem, and the servers are polled. */
 const noConsoles: FaultRow = {
   name: 'an account without the console permission on any server',
   before: ({ panel }) => panel.failRest({ kind: 'refuse', status: 403, endpoint: 'websocket' }),
@@ -260,7 +260,7 @@ const noConsoles: FaultRow = {
   recoveryMs: SLOW_MS + TOKENS_MS,
 };
 
-/** The panel's address is https, and its port speaks none. */
+/** The panel's address is https, but its port doesn't speak TLS. */
 const noTls: FaultRow = {
   name: 'a port without TLS behind an https address',
   scene: { address: 'https://127.0.0.1' },
@@ -271,7 +271,7 @@ const noTls: FaultRow = {
   recoveryMs: 0,
 };
 
-/** What befalls a panel as a whole. */
+/** Faults of a panel as a whole. */
 export const PANEL_ROWS: readonly FaultRow[] = [
   ...connections,
   unknownName(),

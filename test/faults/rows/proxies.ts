@@ -2,7 +2,7 @@ import { PROBE_INTERVAL_MS } from '../../../src/panel/breaker.ts';
 import { DARK, POLLED } from '../../support/fault-picture.ts';
 import { type FaultRow, ofPanel } from '../../support/fault-row.ts';
 import { loseToken } from '../../support/fault-scene.ts';
-import { type Setting, STRUCK } from '../../support/fault-stage.ts';
+import { type Setting, TARGET } from '../../support/fault-stage.ts';
 import { AT_ONCE_MS, SLOW_MS, TOKENS_MS } from './bounds.ts';
 
 const RECOVERY_MS = PROBE_INTERVAL_MS + TOKENS_MS;
@@ -23,7 +23,7 @@ const panels: readonly FaultRow[] = [
     recoveryMs: RECOVERY_MS,
   },
   {
-    name: 'a proxy that expects a user name and password',
+    name: 'a proxy that requires a user name and password',
     before: ({ proxy }) => {
       proxy.refusal = () => 407;
     },
@@ -51,15 +51,15 @@ const node: FaultRow = {
 
 const PANEL = 'http://panel.faults.test';
 
-/** The panel names this host for a server's socket. */
+/** Makes the panel name this host for a server's socket. */
 function advertise({ panel }: Setting, name: string, host: string): void {
   const { port } = new URL(panel.url);
   panel.advertise(name, `ws://${host}:${port}/api/servers/${panel.server(name).uuid}/ws`);
 }
 
-/** Only the proxy knows where the names of the panel and its nodes lead, so that neither looks local to the exporter. */
+/** Only the proxy can resolve the names of the panel and its nodes, so that neither looks local to the exporter. */
 const localAddress: FaultRow = {
-  name: 'a socket address on the machine of a panel that is elsewhere',
+  name: 'a local socket address from a panel on another machine',
   scene: { proxied: true, address: PANEL, settings: ['allow_insecure: true'] },
   before: (setting) => {
     const { panel } = setting;
@@ -67,19 +67,19 @@ const localAddress: FaultRow = {
     for (const { name } of panel.servers) advertise(setting, name, 'node.faults.test');
   },
   arrange: (scene) => {
-    advertise(scene, STRUCK, 'localhost');
+    advertise(scene, TARGET, 'localhost');
     loseToken(scene.panel);
   },
   during: POLLED,
   cause: 'socket_address_local',
   log: /a loopback or link-local address, but the panel is on another machine/,
-  lift: (scene) => advertise(scene, STRUCK, 'node.faults.test'),
+  lift: (scene) => advertise(scene, TARGET, 'node.faults.test'),
   recoveryMs: SLOW_MS,
 };
 
 const throughProxy = (row: FaultRow): FaultRow => ({ ...row, scene: { proxied: true, networks: true } });
 
-/** What befalls a panel that is reached through a proxy. */
+/** Faults of a panel that is reached through a proxy. */
 export const PROXY_ROWS: readonly FaultRow[] = [
   ...panels.map(ofPanel).map(throughProxy),
   throughProxy(node),

@@ -2,13 +2,13 @@ import type { CauseCode } from '../../../src/domain/problem.ts';
 import type { QueryOutcome } from '../../../src/query/client.ts';
 import type { AllocationSpec } from '../../../src/simulator/schema.ts';
 
-/** A game server that can't be queried, while it is running. */
+/** A running game server that can't be queried. */
 export interface QueryRow {
   readonly name: string;
   readonly cause: CauseCode;
-  /** Its default allocation; a public address unless said. */
+  /** Its default allocation, by default a public address. */
   readonly allocation?: AllocationSpec | null;
-  /** What comes of the query, if there is one. */
+  /** The outcome of the query, if there is one. */
   readonly outcome?: QueryOutcome;
 }
 
@@ -44,7 +44,7 @@ export const QUERY_ROWS: readonly QueryRow[] = [
   },
   { name: 'an allocation of ::', cause: 'query_address_missing', allocation: { ip: '::', port: 25_565 } },
   {
-    name: 'an alias that leads nowhere',
+    name: "an alias that can't be resolved",
     cause: 'query_dns',
     allocation: { alias: 'nobody.invalid', port: 25_565 },
   },

@@ -8,7 +8,7 @@ import type { RestFault } from '../../../src/simulator/schema.ts';
 import { blocked, DARK, type Picture, POLLED } from '../../support/fault-picture.ts';
 import { type FaultRow } from '../../support/fault-row.ts';
 import { loseToken } from '../../support/fault-scene.ts';
-import { STRUCK } from '../../support/fault-stage.ts';
+import { TARGET } from '../../support/fault-stage.ts';
 import { POLL_INTERVAL_MS, REQUEST_TIMEOUT_MS, SLOW_MS, TOKENS_MS } from './bounds.ts';
 
 const SHAPES = ['errors', 'message', 'html'] as const;
@@ -29,7 +29,7 @@ const CREDENTIALS_CAUSES: Readonly<Record<number, CauseCode>> = {
   504: 'node_unreachable',
 };
 
-/** What a page says in the place of a panel: nothing of a server. */
+/** The causes of a page instead of a panel's answer, which says nothing about a server. */
 const PAGE_CAUSES: Readonly<Record<number, CauseCode>> = {
   400: 'not_a_panel',
   401: 'login_page',
@@ -40,18 +40,18 @@ const PAGE_CAUSES: Readonly<Record<number, CauseCode>> = {
   504: 'timeout',
 };
 
-/** What a refusal of the struck server's credentials, or of its resources, means. */
+/** The cause for a refusal of the target server's credentials, or of its resources. */
 function causeOf({ status, shape }: Refusal, endpoint: 'websocket' | 'resources'): CauseCode {
   const isPage = shape === 'html';
   const late = endpoint === 'resources' ? 'node_silent' : 'timeout';
   if (status === 504 && shape !== 'errors') return late;
-  // Only the envelope names the class of the error: without it, 401 may be a permission's.
+  // Only the envelope names the class of the error: without it, 401 may mean a permission.
   if (status === 401 && shape === 'message') return 'unauthorized';
   if (status === 403 && !isPage && endpoint === 'resources') return 'forbidden';
   return (isPage ? PAGE_CAUSES[status] : undefined) ?? CREDENTIALS_CAUSES[status] ?? 'unexpected';
 }
 
-/** A 429 of the panel's says for how long. */
+/** The wait in a 429 of the panel. */
 const PAUSE_SECONDS = 20;
 
 const STATUSES = [400, 401, 403, 404, 409, 429, 500, 502, 503, 504];
@@ -63,7 +63,7 @@ interface Refusal {
 
 const refusals: readonly Refusal[] = STATUSES.flatMap((status) => SHAPES.map((shape) => ({ status, shape })));
 
-/** No token is available for the server; where the resources endpoint may still answer, it is polled. */
+/** No token is available for the server, which is polled if the resources endpoint may still answer. */
 function withoutToken(refusal: Refusal): FaultRow {
   const { status, shape } = refusal;
   const cause = causeOf(refusal, 'websocket');
@@ -100,7 +100,7 @@ function withoutResources(refusal: Refusal): FaultRow {
   };
 }
 
-/** Answers that are no refusals but of no use, and no answers. */
+/** Unusable or missing answers other than refusals. */
 const OTHERS: readonly {
   readonly what: string;
   readonly fault: RestFault;
@@ -114,32 +114,32 @@ const OTHERS: readonly {
     cause: 'redirect',
   },
   {
-    what: 'a page in place of JSON',
+    what: 'an HTML page instead of JSON',
     fault: { kind: 'garbage', body: '<!doctype html><title>Panel</title>' },
     log: /the body is a page, not JSON: \\"Panel/,
     cause: 'login_page',
   },
-  { what: 'JSON that breaks off', fault: { kind: 'garbage' }, log: /it is not JSON/, cause: 'bad_answer' },
+  { what: 'truncated JSON', fault: { kind: 'garbage' }, log: /it is not JSON/, cause: 'bad_answer' },
   {
-    what: 'JSON of another kind',
+    what: 'JSON of another type',
     fault: { kind: 'garbage', body: '[]' },
     log: /answered 200, but expected/,
     cause: 'bad_answer',
   },
   {
-    what: 'a body without end',
+    what: 'an endless body',
     fault: { kind: 'oversize' },
     log: /longer than|exceeded/,
     cause: 'bad_answer',
   },
   {
-    what: 'a connection that is dropped',
+    what: 'a dropped connection',
     fault: { kind: 'drop' },
     log: /connecting to \S+ failed/,
     cause: 'connection_cut',
   },
   {
-    what: 'headers that never come',
+    what: 'headers that never arrive',
     fault: { kind: 'hang' },
     log: /no answer from .* within 25 s/,
     cause: 'timeout',
@@ -164,7 +164,7 @@ const useless = OTHERS.flatMap(({ what, fault, log, cause }): FaultRow[] => [
   },
 ]);
 
-/** What the panel says of the struck server, in its own words: what holds it back, or what its node answered. */
+/** What the panel reports about the target server: why it blocks it, or what its node answered. */
 const WORDED: readonly (readonly [
   what: string,
   refusal: object,
@@ -191,7 +191,7 @@ const worded = WORDED.map(wordedRefusal);
 function wordedRefusal([what, refusal, cause, reason]: (typeof WORDED)[number]): FaultRow {
   return {
     ...onResources(
-      `the panel says: ${what}`,
+      `the panel reports: ${what}`,
       { kind: 'refuse', shape: 'errors', ...refusal } as RestFault,
       reason === undefined ? POLL_INTERVAL_MS : SLOW_MS,
     ),
@@ -200,7 +200,7 @@ function wordedRefusal([what, refusal, cause, reason]: (typeof WORDED)[number]):
   };
 }
 
-/** Every refusal on both endpoints that the exporter asks for a server, in every shape. */
+/** Every refusal on both endpoints that the exporter uses for a server, in every shape. */
 export const REST_ROWS: readonly FaultRow[] = [
   ...refusals.map(withoutToken),
   ...refusals.map(withoutResources),
@@ -214,7 +214,7 @@ function refuse(status: number, shape: Shape): RestFault {
     status,
     shape,
     ...(status === 409 && { detail: SUSPENDED }),
-    // What the panel says of a limit of its own; on credentials it is that server's.
+    // The panel's own rate limit; on credentials it is that server's.
     ...(status === 429 && { headers: { 'Retry-After': String(PAUSE_SECONDS) } }),
   };
 }
@@ -223,7 +223,7 @@ function onCredentials(what: string, fault: RestFault, recoveryMs: number): Omit
   return {
     name: `credentials: ${what}`,
     arrange: ({ panel }) => {
-      panel.failRest({ ...fault, endpoint: 'websocket', server: STRUCK });
+      panel.failRest({ ...fault, endpoint: 'websocket', server: TARGET });
       loseToken(panel);
     },
     lift: ({ panel }) => panel.clearFaults(),
@@ -235,14 +235,14 @@ function onResources(what: string, fault: RestFault, recoveryMs: number): Omit<F
   return {
     name: `resources: ${what}`,
     scene: { mode: 'poll' },
-    arrange: ({ panel }) => panel.failRest({ ...fault, endpoint: 'resources', server: STRUCK }),
+    arrange: ({ panel }) => panel.failRest({ ...fault, endpoint: 'resources', server: TARGET }),
     lift: ({ panel }) => panel.clearFaults(),
     after: POLLED,
     recoveryMs,
   };
 }
 
-/** The budget runs a throttled call again by itself: to the session it is one call that takes long. */
+/** The budget retries a throttled call by itself: for the session it is one slow call. */
 function whileRefused(status: number): Picture {
   return status === 429 ? { ...DARK, condition: 'polling' } : DARK;
 }

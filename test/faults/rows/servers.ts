@@ -4,21 +4,21 @@ import { PTERODACTYL } from '../../../src/panel/dialects/pterodactyl.ts';
 import { blocked, DARK, POLLED, STREAMING } from '../../support/fault-picture.ts';
 import { type FaultRow } from '../../support/fault-row.ts';
 import type { Scene } from '../../support/fault-scene.ts';
-import { STRUCK, STRUCK_UUID } from '../../support/fault-stage.ts';
+import { TARGET, TARGET_UUID } from '../../support/fault-stage.ts';
 import type { Scraped } from '../../support/scrape-watch.ts';
 import { AT_ONCE_MS, POLL_INTERVAL_MS, SLOW_MS } from './bounds.ts';
 
-const server = { server: STRUCK };
+const server = { server: TARGET };
 const stopsOf = (scraped: Scraped) =>
   scraped.value('gameserver_stops_total', { ...server, reason: 'unknown' });
-const sockets = ({ panel }: Scene) => panel.record.sockets(STRUCK_UUID);
+const sockets = ({ panel }: Scene) => panel.record.sockets(TARGET_UUID);
 const tokens = ({ panel }: Scene) =>
-  panel.record.calls.filter(({ endpoint, server }) => endpoint === 'websocket' && server === STRUCK_UUID);
+  panel.record.calls.filter(({ endpoint, server }) => endpoint === 'websocket' && server === TARGET_UUID);
 
 const moves: readonly FaultRow[] = [
   {
-    name: 'a server that was moved to another node, and its socket is lost',
-    arrange: ({ panel }) => panel.move(STRUCK, 'drop'),
+    name: 'a server that was moved to another node, with its socket closed',
+    arrange: ({ panel }) => panel.move(TARGET, 'drop'),
     during: STREAMING,
     shows: (_, scene) => expect(sockets(scene).opened).toBe(2),
     reconnects: 'upgrade_refused',
@@ -26,10 +26,10 @@ const moves: readonly FaultRow[] = [
     recoveryMs: AT_ONCE_MS,
   },
   {
-    name: 'a server that was moved to another node, as its new token tells',
+    name: 'a server that was moved to another node, detected by its new token',
     arrange: ({ panel }) => {
-      panel.move(STRUCK, 'keep');
-      panel.sockets({ kind: 'send', server: STRUCK, event: 'token expiring' });
+      panel.move(TARGET, 'keep');
+      panel.sockets({ kind: 'send', server: TARGET, event: 'token expiring' });
     },
     during: STREAMING,
     reconnects: 'moved',
@@ -41,62 +41,62 @@ const moves: readonly FaultRow[] = [
 
 const states: readonly FaultRow[] = [
   {
-    name: 'a server that is deleted, and made anew',
-    arrange: ({ panel }) => panel.deleteServer(STRUCK),
+    name: 'a server that is deleted and created again',
+    arrange: ({ panel }) => panel.deleteServer(TARGET),
     during: blocked('not_found'),
     reconnects: 'closed',
     cause: 'not_found',
     log: /is blocked \(not_found\)/,
     lift: ({ panel }) => {
-      panel.addServer({ name: STRUCK, uuid: STRUCK_UUID, profile: 'steady' });
+      panel.addServer({ name: TARGET, uuid: TARGET_UUID, profile: 'steady' });
     },
     recoveryMs: SLOW_MS,
   },
   {
-    name: 'a server that is suspended and resumed: no more credentials',
-    arrange: ({ panel }) => panel.suspend(STRUCK),
+    name: 'a server that is suspended and resumed, without credentials',
+    arrange: ({ panel }) => panel.suspend(TARGET),
     during: blocked('suspended'),
     log: /is blocked: suspended/,
     lift: ({ panel }) => {
-      panel.unsuspend(STRUCK);
-      panel.power(STRUCK, 'start');
+      panel.unsuspend(TARGET);
+      panel.power(TARGET, 'start');
     },
     recoveryMs: SLOW_MS,
   },
   {
-    name: 'a server that is suspended and resumed: its socket opens, and is closed with 4409',
+    name: 'a server that is suspended and resumed, whose socket opens and is closed with 4409',
     scene: { panel: { suspendedCredentials: 'issue' } },
-    arrange: ({ panel }) => panel.suspend(STRUCK),
+    arrange: ({ panel }) => panel.suspend(TARGET),
     during: blocked('suspended'),
     log: /is blocked: suspended/,
     lift: ({ panel }) => {
-      panel.unsuspend(STRUCK);
-      panel.power(STRUCK, 'start');
+      panel.unsuspend(TARGET);
+      panel.power(TARGET, 'start');
     },
     recoveryMs: SLOW_MS,
   },
   {
-    name: 'a server that dies',
-    arrange: ({ panel }) => panel.crash(STRUCK),
+    name: 'a server that crashes',
+    arrange: ({ panel }) => panel.crash(TARGET),
     during: { ...STREAMING, state: 'offline' },
     shows: (scraped) => expect(stopsOf(scraped)).toBe(1),
-    lift: ({ panel }) => panel.power(STRUCK, 'start'),
+    lift: ({ panel }) => panel.power(TARGET, 'start'),
     recoveryMs: AT_ONCE_MS,
     afterwards: (scene) => expect(sockets(scene).opened).toBe(1),
   },
   {
-    name: 'a server that dies every few seconds',
+    name: 'a server that crashes every few seconds',
     scene: { panel: { reviveMs: 3_000 } },
     before: ({ panel }) => {
-      panel.deleteServer(STRUCK);
-      panel.addServer({ name: STRUCK, uuid: STRUCK_UUID, profile: 'crashing', crashEveryMs: 5_000 });
+      panel.deleteServer(TARGET);
+      panel.addServer({ name: TARGET, uuid: TARGET_UUID, profile: 'crashing', crashEveryMs: 5_000 });
     },
     during: { up: 1, streaming: 1, blocked: 'no', panelUp: 1 },
     shows: (scraped) => {
       expect(stopsOf(scraped)).toBeGreaterThanOrEqual(5);
       expect(scraped.value('gameserver_starts_total', server)).toBeGreaterThanOrEqual(5);
     },
-    lift: ({ panel }) => panel.power(STRUCK, 'stop'),
+    lift: ({ panel }) => panel.power(TARGET, 'stop'),
     after: { ...STREAMING, state: 'offline' },
     recoveryMs: AT_ONCE_MS,
     afterwards: (scene) => expect(sockets(scene).opened).toBe(1),
@@ -105,36 +105,36 @@ const states: readonly FaultRow[] = [
 
 const nodes: readonly FaultRow[] = [
   {
-    name: 'a node that is down: 504 after 20 s',
+    name: 'a dead node, reported with 504 after 20 s',
     scene: { panel: { unreachable: '504', unreachableDelayMs: 20_000 } },
-    arrange: ({ panel }) => panel.setNodeDown(STRUCK, true),
+    arrange: ({ panel }) => panel.setNodeDown(TARGET, true),
     during: DARK,
     reconnects: 'connect_failed',
     cause: 'node_unreachable',
-    log: /server struck can't be observed/,
+    log: /server target can't be observed/,
     page: /answered 504/,
-    lift: ({ panel }) => panel.setNodeDown(STRUCK, false),
+    lift: ({ panel }) => panel.setNodeDown(TARGET, false),
     recoveryMs: AT_ONCE_MS,
   },
   {
-    name: 'a node that is down: the state "missing", which is no data',
+    name: 'a dead node, reported with the state "missing", which is no data',
     scene: { panel: { unreachable: 'missing' } },
-    arrange: ({ panel }) => panel.setNodeDown(STRUCK, true),
+    arrange: ({ panel }) => panel.setNodeDown(TARGET, true),
     during: DARK,
     cause: 'node_unreachable',
-    log: /server struck can't be observed/,
+    log: /server target can't be observed/,
     page: /the panel has no data/,
-    lift: ({ panel }) => panel.setNodeDown(STRUCK, false),
+    lift: ({ panel }) => panel.setNodeDown(TARGET, false),
     recoveryMs: AT_ONCE_MS,
   },
   {
-    name: 'a polled server whose state is "missing"',
+    name: 'a polled server with the state "missing"',
     scene: { mode: 'poll', panel: { unreachable: 'missing' } },
-    arrange: ({ panel }) => panel.setNodeDown(STRUCK, true),
+    arrange: ({ panel }) => panel.setNodeDown(TARGET, true),
     during: DARK,
     cause: 'node_unreachable',
     log: /the panel has no data: it can't reach the node/,
-    lift: ({ panel }) => panel.setNodeDown(STRUCK, false),
+    lift: ({ panel }) => panel.setNodeDown(TARGET, false),
     after: POLLED,
     recoveryMs: 30_000,
   },
@@ -142,10 +142,10 @@ const nodes: readonly FaultRow[] = [
 
 const HOUR_MS = 3_600_000;
 
-/** So short that a test sees several refreshes. */
+/** Short enough that a test sees several refreshes. */
 const SHORT_LIFE_SECONDS = 60;
 
-/** Samples are stamped with the wall time of now, and age by the monotonic clock. */
+/** Samples have the current wall time, and their age is measured by the monotonic clock. */
 function expectStamped(scraped: Scraped, { clock }: Scene): void {
   const at = scraped.value('gameserver_last_sample_timestamp_seconds', server) ?? 0;
   expect(Math.abs(clock.toUnixMs(clock.now()) - at * 1_000)).toBeLessThan(5_000);
@@ -159,7 +159,7 @@ const steps = [HOUR_MS, -HOUR_MS].map(
       clock.stepMs = stepMs;
     },
     during: STREAMING,
-    // Through several refreshes, on the sockets that there were.
+    // Through several refreshes, on the same sockets.
     shows: (scraped, scene) => {
       expectStamped(scraped, scene);
       expect(tokens(scene).length).toBeGreaterThanOrEqual(3);
@@ -173,8 +173,8 @@ const steps = [HOUR_MS, -HOUR_MS].map(
 );
 
 /**
- * `unexpected` stands for a fault of this program. By design, no network or panel can cause it: decoders reject whatever they can't read
- * with an error of their own. The row therefore replaces a decoder by one that throws, as a mistake in it would.
+ * `unexpected` stands for a bug in this program. By design, no network or panel can cause it: decoders reject whatever they can't
+ * read with their own error. The row therefore replaces a decoder with one that throws, as a bug in it would.
  */
 function throwingDecoder(): FaultRow {
   const { resources } = PTERODACTYL;
@@ -182,10 +182,10 @@ function throwingDecoder(): FaultRow {
     void Object.assign(PTERODACTYL, { resources: replacement });
   const restore = () => replace(resources);
   return {
-    name: 'a mistake of this program in reading an answer',
+    name: 'a bug in this program when it decodes an answer',
     scene: { mode: 'poll' },
     arrange: ({ panel }) => {
-      const { identifier } = panel.server(STRUCK);
+      const { identifier } = panel.server(TARGET);
       replace((server) => ({
         ...resources(server),
         ...(server === identifier && {
@@ -197,7 +197,7 @@ function throwingDecoder(): FaultRow {
     },
     during: DARK,
     cause: 'unexpected',
-    log: /server struck can't be observed: Cannot read properties of undefined/,
+    log: /server target can't be observed: Cannot read properties of undefined/,
     lift: restore,
     after: POLLED,
     recoveryMs: POLL_INTERVAL_MS,
@@ -205,5 +205,5 @@ function throwingDecoder(): FaultRow {
   };
 }
 
-/** What befalls a server, its node and the clock. */
+/** Faults of a server, its node and the clock. */
 export const SERVER_ROWS: readonly FaultRow[] = [...moves, ...states, ...nodes, ...steps, throwingDecoder()];

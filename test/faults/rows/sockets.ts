@@ -6,7 +6,7 @@ import type { SocketFault } from '../../../src/simulator/schema.ts';
 import { blocked, POLLED, STREAMING } from '../../support/fault-picture.ts';
 import { type FaultRow } from '../../support/fault-row.ts';
 import { loseToken, type Scene } from '../../support/fault-scene.ts';
-import { STRUCK, STRUCK_UUID } from '../../support/fault-stage.ts';
+import { TARGET, TARGET_UUID } from '../../support/fault-stage.ts';
 import { type NameService, startNameService } from '../../support/name-service.ts';
 import {
   AT_ONCE_MS,
@@ -17,12 +17,12 @@ import {
   TOKENS_MS,
 } from './bounds.ts';
 
-/** The struck server's socket is lost, and the next ones meet this. */
+/** Closes the target server's socket, and makes the next ones fail like this. */
 function lastingFault(fault: SocketFault): Pick<FaultRow, 'arrange' | 'lift' | 'during'> {
   return {
     arrange: ({ panel }) => {
-      panel.failSockets({ ...fault, server: STRUCK });
-      panel.sockets({ kind: 'drop', server: STRUCK });
+      panel.failSockets({ ...fault, server: TARGET });
+      panel.sockets({ kind: 'drop', server: TARGET });
     },
     during: POLLED,
     lift: ({ panel }) => panel.clearFaults(),
@@ -31,7 +31,7 @@ function lastingFault(fault: SocketFault): Pick<FaultRow, 'arrange' | 'lift' | '
 
 const upgrades: readonly FaultRow[] = [
   {
-    name: 'upgrades that are refused with 403: another Origin is wanted',
+    name: 'upgrades that are refused with 403 because of the Origin',
     ...lastingFault({ kind: 'refuse-upgrade', status: 403 }),
     reconnects: 'upgrade_refused',
     cause: 'origin',
@@ -39,7 +39,7 @@ const upgrades: readonly FaultRow[] = [
     recoveryMs: SLOW_MS,
   },
   {
-    name: 'upgrades that are refused with 400: the socket table is full',
+    name: 'upgrades that are refused with 400 because the socket table is full',
     ...lastingFault({ kind: 'refuse-upgrade', status: 400 }),
     reconnects: 'upgrade_refused',
     cause: 'too_many_sockets',
@@ -78,7 +78,7 @@ const handshakes: readonly FaultRow[] = [
     recoveryMs: AT_ONCE_MS,
   },
   {
-    name: 'auth that nobody answers',
+    name: 'an auth without an answer',
     ...lastingFault({ kind: 'ignore-auth' }),
     reconnects: 'auth_timeout',
     cause: 'auth_unanswered',
@@ -86,7 +86,7 @@ const handshakes: readonly FaultRow[] = [
     recoveryMs: AUTH_TIMEOUT_MS + AT_ONCE_MS,
   },
   {
-    name: 'sockets that are half open from the first',
+    name: 'sockets that are half-open from the start',
     ...lastingFault({ kind: 'half-open-on-open' }),
     reconnects: 'auth_timeout',
     recoveryMs: AUTH_TIMEOUT_MS + AT_ONCE_MS,
@@ -103,7 +103,7 @@ const verification: FaultRow = {
 };
 
 const unknownServer: FaultRow = {
-  name: 'upgrades that are answered with 404: the node has no such server',
+  name: "upgrades that are answered with 404 because the node doesn't know the server",
   ...lastingFault({
     kind: 'refuse-upgrade',
     status: 404,
@@ -114,7 +114,7 @@ const unknownServer: FaultRow = {
   recoveryMs: TOKENS_MS,
 };
 
-/** Addresses that the panel may name for the struck server's socket; PORT stands for one that speaks no TLS. */
+/** Addresses that the panel may name for the target server's socket; PORT stands for one without TLS. */
 const ADDRESSES: readonly (readonly [address: string, cause: CauseCode])[] = [
   ['node one', 'socket_address'],
   ['ftp://127.0.0.1/ws', 'socket_address'],
@@ -126,7 +126,7 @@ const ADDRESSES: readonly (readonly [address: string, cause: CauseCode])[] = [
 
 const silence: FaultRow = {
   name: 'a socket on which no stats arrive, even on request',
-  arrange: ({ panel }) => panel.failSockets({ kind: 'silence', server: STRUCK }),
+  arrange: ({ panel }) => panel.failSockets({ kind: 'silence', server: TARGET }),
   during: { panelUp: 1, blocked: 'no' },
   reconnects: 'silent',
   log: /"cause":"no_stats"/,
@@ -134,12 +134,12 @@ const silence: FaultRow = {
   recoveryMs: TOKENS_MS,
 };
 
-/** What is shown between two sockets: the next one hangs while it opens, so that there is time to see it. */
+/** Adds a hanging upgrade, so that the time between two sockets is visible. */
 const silenceShown: FaultRow = {
-  name: 'a socket on which no stats arrive, and no other to be had',
+  name: 'a socket on which no stats arrive, and no new one opens',
   arrange: ({ panel }) => {
-    panel.failSockets({ kind: 'hang-upgrade', server: STRUCK });
-    panel.failSockets({ kind: 'silence', server: STRUCK });
+    panel.failSockets({ kind: 'hang-upgrade', server: TARGET });
+    panel.failSockets({ kind: 'silence', server: TARGET });
   },
   during: { panelUp: 1, blocked: 'no', streaming: 0 },
   reconnects: 'silent',
@@ -149,7 +149,7 @@ const silenceShown: FaultRow = {
   recoveryMs: CONNECT_TIMEOUT_MS + TOKENS_MS,
 };
 
-/** Names are asked for in this process: no lookup of another machine's outlasts the row. */
+/** Names are resolved in this process, so no lookup outlasts the row. */
 function withUnknownName(): Pick<FaultRow, 'before' | 'clean'> {
   let names: NameService | undefined;
   return {
@@ -167,19 +167,19 @@ function badAddress([address, cause]: (typeof ADDRESSES)[number]): FaultRow {
     name: `the socket address ${address}`,
     scene: { settings: cause === 'socket_address_not_allowed' ? ['socket_hosts: [127.0.0.1]'] : [] },
     arrange: ({ panel }) => {
-      panel.advertise(STRUCK, address.replace('PORT', new URL(panel.url).port));
+      panel.advertise(TARGET, address.replace('PORT', new URL(panel.url).port));
       loseToken(panel);
     },
     during: POLLED,
     cause,
-    lift: ({ panel }) => panel.advertise(STRUCK, undefined),
+    lift: ({ panel }) => panel.advertise(TARGET, undefined),
     ...(cause === 'node_dns' && withUnknownName()),
-    // A token that is good otherwise is used as long as it lives, and names the address.
+    // A token that is otherwise valid is used as long as it lives, and contains the address.
     recoveryMs: TOKEN_LIFE_MS,
   };
 }
 
-/** What daemons say of tokens, and how long a server is left alone after it. */
+/** A daemon's messages about tokens, and how long a server isn't retried after each. */
 const JWT_ERRORS: readonly (readonly [
   text: string,
   recoveryMs: number,
@@ -189,7 +189,7 @@ const JWT_ERRORS: readonly (readonly [
   ['jwt: exp claim is invalid', TOKENS_MS, 'token_clock'],
   ['jwt: token is expired', TOKENS_MS, 'token_clock'],
   ['jwt: created too far in past (denylist)', TOKENS_MS, 'token_clock'],
-  // The simulator's tokens grant everything, unless said: then a node that misses the permission is of another version.
+  // The simulator's tokens grant everything by default: a node that misses the permission then has another version.
   ['jwt: no permission to connect to this server', SLOW_MS, 'token_version'],
   ['jwt: missing connect permission', SLOW_MS, 'token_version'],
   ['jwt: missing connect permission', SLOW_MS, 'no_console_permission', ['control.console']],
@@ -201,7 +201,7 @@ const JWT_ERRORS: readonly (readonly [
 function refusedToken([text, recoveryMs, cause, permissions]: (typeof JWT_ERRORS)[number]): FaultRow {
   const fault = lastingFault({ kind: 'jwt-error-on-auth', text });
   return {
-    name: `"${text}" in answer to auth${permissions === undefined ? '' : ', and the token grants no console'}`,
+    name: `"${text}" in answer to auth${permissions === undefined ? '' : ", and the token doesn't grant the console"}`,
     ...fault,
     ...(permissions !== undefined && {
       arrange: (scene) => {
@@ -221,23 +221,23 @@ function refusedToken([text, recoveryMs, cause, permissions]: (typeof JWT_ERRORS
   };
 }
 
-const opened = ({ panel }: Scene) => panel.record.sockets(STRUCK_UUID).opened;
+const opened = ({ panel }: Scene) => panel.record.sockets(TARGET_UUID).opened;
 const tokens = ({ panel }: Scene) =>
-  panel.record.calls.filter(({ endpoint, server }) => endpoint === 'websocket' && server === STRUCK_UUID);
+  panel.record.calls.filter(({ endpoint, server }) => endpoint === 'websocket' && server === TARGET_UUID);
 
-/** Later than this after an auth, a refusal no longer speaks against the token itself. */
+/** Later than this after an auth, a rejection no longer indicates a bad token. */
 const SETTLED_MS = 35_000;
 
 const revokedTokens: readonly FaultRow[] = [
   {
-    name: '"jwt: exp claim is invalid" in place of events',
+    name: '"jwt: exp claim is invalid" instead of events',
     arrange: async (scene) => {
       await scene.watch.until(() => expect(scene.clock.now()).toBeGreaterThan(SETTLED_MS), SETTLED_MS);
-      scene.panel.sockets({ kind: 'expire', server: STRUCK });
+      scene.panel.sockets({ kind: 'expire', server: TARGET });
     },
     during: STREAMING,
     shows: (_, scene) => expect(tokens(scene).length).toBe(2),
-    // The token is renewed on the socket that there is.
+    // The token is refreshed on the open socket.
     afterwards: (scene) => expect(opened(scene)).toBe(1),
     recoveryMs: AT_ONCE_MS,
   },
@@ -245,7 +245,7 @@ const revokedTokens: readonly FaultRow[] = [
     name: '"jwt: no permission to connect" while it streams',
     arrange: ({ panel }) => {
       const args = ['jwt: no permission to connect to this server'];
-      panel.sockets({ kind: 'send', server: STRUCK, event: 'jwt error', args });
+      panel.sockets({ kind: 'send', server: TARGET, event: 'jwt error', args });
     },
     during: POLLED,
     reconnects: 'auth_refused',
@@ -257,8 +257,8 @@ const closes = [1000, 1001, 1009, 1011].map(
   (code): FaultRow => ({
     name: `sockets that are closed with ${code} as soon as they open`,
     arrange: ({ panel }) => {
-      panel.failSockets({ kind: 'close-on-open', server: STRUCK, code });
-      panel.sockets({ kind: 'close', server: STRUCK, code });
+      panel.failSockets({ kind: 'close-on-open', server: TARGET, code });
+      panel.sockets({ kind: 'close', server: TARGET, code });
     },
     during: POLLED,
     reconnects: 'closed',
@@ -271,26 +271,26 @@ const closes = [1000, 1001, 1009, 1011].map(
 
 const losses: readonly FaultRow[] = [
   {
-    name: 'a socket that is closed without a frame (1006)',
-    arrange: ({ panel }) => void panel.sockets({ kind: 'drop', server: STRUCK }),
+    name: 'a socket that is closed without a close frame (1006)',
+    arrange: ({ panel }) => void panel.sockets({ kind: 'drop', server: TARGET }),
     during: STREAMING,
     reconnects: 'closed',
-    // With the token that still lives.
+    // With the token that is still valid.
     afterwards: (scene) => expect(tokens(scene).length).toBe(1),
     recoveryMs: AT_ONCE_MS,
   },
   {
-    name: 'a socket that is closed with 4400: for good',
-    arrange: ({ panel }) => void panel.sockets({ kind: 'close', server: STRUCK, code: 4400 }),
+    name: 'a socket that is closed with 4400, permanently',
+    arrange: ({ panel }) => void panel.sockets({ kind: 'close', server: TARGET, code: 4400 }),
     during: POLLED,
     cause: 'closed_for_good',
     reconnects: 'closed',
     recoveryMs: SLOW_MS,
   },
   {
-    name: 'a socket that is closed with 4409: suspended',
+    name: 'a socket that is closed with 4409 because of a suspension',
     arrange: ({ panel }) =>
-      void panel.sockets({ kind: 'close', server: STRUCK, code: 4409, reason: 'server is suspended' }),
+      void panel.sockets({ kind: 'close', server: TARGET, code: 4409, reason: 'server is suspended' }),
     during: blocked('suspended'),
     cause: 'suspended',
     reconnects: 'closed',
@@ -299,7 +299,7 @@ const losses: readonly FaultRow[] = [
   },
   {
     name: 'a frame of over 1 MiB',
-    arrange: ({ panel }) => void panel.sockets({ kind: 'oversize', server: STRUCK }),
+    arrange: ({ panel }) => void panel.sockets({ kind: 'oversize', server: TARGET }),
     during: STREAMING,
     shows: (scraped) => {
       const labels = { panel: 'main', kind: 'oversize' };
@@ -309,10 +309,10 @@ const losses: readonly FaultRow[] = [
     recoveryMs: AT_ONCE_MS,
   },
   {
-    name: 'a half-open socket, and no other to be had',
+    name: 'a half-open socket, and no new one opens',
     arrange: ({ panel }) => {
-      panel.failSockets({ kind: 'hang-upgrade', server: STRUCK });
-      panel.sockets({ kind: 'half-open', server: STRUCK });
+      panel.failSockets({ kind: 'hang-upgrade', server: TARGET });
+      panel.sockets({ kind: 'half-open', server: TARGET });
     },
     during: POLLED,
     reconnects: 'silent',
@@ -320,15 +320,15 @@ const losses: readonly FaultRow[] = [
     recoveryMs: CONNECT_TIMEOUT_MS + AT_ONCE_MS,
   },
   {
-    name: 'a half-open socket, found out by silence or by a ping',
-    arrange: ({ panel }) => void panel.sockets({ kind: 'half-open', server: STRUCK }),
+    name: 'a half-open socket, detected by silence or by a ping',
+    arrange: ({ panel }) => void panel.sockets({ kind: 'half-open', server: TARGET }),
     during: STREAMING,
     shows: (_, scene) => expect(opened(scene)).toBe(2),
     recoveryMs: Math.max(3 * SILENCE_MS, 2 * PING_INTERVAL_MS),
   },
 ];
 
-/** What befalls one server's socket: its upgrade, its auth, its frames and its end. */
+/** Faults of one server's socket: its upgrade, its auth, its frames and its end. */
 export const SOCKET_ROWS: readonly FaultRow[] = [
   ...upgrades,
   ...handshakes,

@@ -2,16 +2,16 @@ import { expect } from 'vitest';
 import { blocked, DARK, POLLED, pictureOf, STREAMING } from '../../support/fault-picture.ts';
 import type { FaultRow } from '../../support/fault-row.ts';
 import { loseToken, type Scene } from '../../support/fault-scene.ts';
-import { STRUCK, STRUCK_UUID } from '../../support/fault-stage.ts';
+import { TARGET, TARGET_UUID } from '../../support/fault-stage.ts';
 import { SLOW_MS, TOKENS_MS } from './bounds.ts';
 
 const tokens = ({ panel }: Scene) =>
-  panel.record.calls.filter(({ endpoint, server }) => endpoint === 'websocket' && server === STRUCK_UUID);
+  panel.record.calls.filter(({ endpoint, server }) => endpoint === 'websocket' && server === TARGET_UUID);
 
-/** Lives so short that a test sees several. */
+/** Short enough that a test sees several lives. */
 const SHORT_LIFE_SECONDS = 60;
 
-/** The struck server streams by a token that ends soon; the others' live on. */
+/** Lets the target server stream with a token that expires soon; the others' tokens live on. */
 async function giveShortToken(scene: Scene): Promise<void> {
   scene.panel.set({ tokenLifetimeSeconds: SHORT_LIFE_SECONDS });
   loseToken(scene.panel);
@@ -21,7 +21,7 @@ async function giveShortToken(scene: Scene): Promise<void> {
   }, TOKENS_MS);
 }
 
-/** The refresh failed, and the socket that there is goes on. */
+/** Waits until the refresh has failed while the open socket streams. */
 function expectStillStreaming(scene: Scene): Promise<number> {
   return scene.watch.until((scraped) => {
     expect(tokens(scene).length).toBeGreaterThanOrEqual(3);
@@ -32,10 +32,10 @@ function expectStillStreaming(scene: Scene): Promise<number> {
 const refreshes = [401, 403, 404, 409, 500, 503].map((status): FaultRow => {
   const isLasting = status < 500;
   return {
-    name: `a refresh that is refused with ${status}: the socket lives as long as its token`,
+    name: `a refresh that is refused with ${status}, while the socket lives as long as its token`,
     arrange: async (scene) => {
       await giveShortToken(scene);
-      scene.panel.failRest({ kind: 'refuse', status, endpoint: 'websocket', server: STRUCK });
+      scene.panel.failRest({ kind: 'refuse', status, endpoint: 'websocket', server: TARGET });
       await expectStillStreaming(scene);
     },
     during: status === 404 ? blocked('not_found') : status === 409 ? blocked('maintenance') : POLLED,
@@ -67,5 +67,5 @@ const expiries: readonly FaultRow[] = [
   },
 ];
 
-/** What befalls the renewal of a token. */
+/** Faults of the refresh of a token. */
 export const TOKEN_ROWS: readonly FaultRow[] = [...refreshes, ...expiries];

@@ -204,7 +204,7 @@ describe('a client that keeps opening connections', () => {
 });
 
 describe('incomplete requests', () => {
-  const HURRIED = { headersMs: 100, requestMs: 200, checkMs: 20 };
+  const FAST = { headersMs: 100, requestMs: 200, checkMs: 20 };
 
   it.each([
     ['nothing', ''],
@@ -213,7 +213,7 @@ describe('incomplete requests', () => {
     ['a body that never comes', 'POST /metrics HTTP/1.1\r\nHost: a\r\nContent-Length: 100\r\n\r\n'],
     ['a chunk that never comes', 'PUT / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nab'],
   ])('%s: the connection is closed in time, and scrapes continue', async (_what, text) => {
-    await serve({ limits: HURRIED, fleetSize: 10 });
+    await serve({ limits: FAST, fleetSize: 10 });
     const [slow] = await Promise.all(Array.from({ length: 30 }, connect));
     for (const client of clients) client.send(text);
     await expectScrape(10);
@@ -221,7 +221,7 @@ describe('incomplete requests', () => {
   });
 
   it('whose headers arrive byte by byte are closed too', async () => {
-    await serve({ limits: HURRIED, fleetSize: 10 });
+    await serve({ limits: FAST, fleetSize: 10 });
     const slow = await connect();
     slow.send('GET /metrics HTTP/1.1\r\n');
     const drip = setInterval(() => slow.send('X-A: b\r\n'), 10);

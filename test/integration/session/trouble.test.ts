@@ -27,7 +27,7 @@ afterEach(async () => {
 });
 
 /** Fast enough that a slow retry after five minutes fits into a test. */
-const HURRIED = 300;
+const FAST = 300;
 
 async function startPanel(options: SimulatorOptions = {}): Promise<void> {
   panel = await startSimulator({ servers: SERVERS, clock: fastClock(), ...options });
@@ -87,9 +87,9 @@ describe('a refusal for one server', () => {
   });
 
   it('is retried every five minutes, and the server resumes by itself', async () => {
-    await startPanel({ clock: fastClock(HURRIED) });
+    await startPanel({ clock: fastClock(FAST) });
     panel.setConflict('survival', 'installing');
-    await observe(fastClock(HURRIED), UNLISTED);
+    await observe(fastClock(FAST), UNLISTED);
     await until(() => expect(callsTo('websocket').length).toBe(2));
     const [first, second] = callsTo('websocket').map(({ at }) => at);
     expect((second ?? 0) - (first ?? 0)).toBeGreaterThan(290_000);
@@ -187,8 +187,8 @@ describe('a refusal for one server', () => {
   });
 
   it('because of a suspension ends its streaming until it is lifted', async () => {
-    await startPanel({ clock: fastClock(HURRIED) });
-    await observe(fastClock(HURRIED));
+    await startPanel({ clock: fastClock(FAST) });
+    await observe(fastClock(FAST));
     await streaming(SURVIVAL);
     panel.suspend('survival');
     await exporter.until('gameserver_blocked', { ...SURVIVAL, reason: 'suspended' }, 1);
@@ -263,9 +263,9 @@ describe('a faulty answer of the panel, for one server', () => {
 
 describe('a problem of the whole panel', () => {
   it('with a rejected key is reported as down, blocks no server, is logged once, probed once a minute, and ends', async () => {
-    await startPanel({ clock: fastClock(HURRIED) });
+    await startPanel({ clock: fastClock(FAST) });
     panel.revokeKey(panel.apiKey);
-    await observe(fastClock(HURRIED));
+    await observe(fastClock(FAST));
     await exporter.until('gameserver_panel_up', PANEL, 0);
     await exporter.until('gameserver_exporter_servers', { ...PANEL, condition: 'failing' }, SERVERS.length);
     for (const { name } of SERVERS) {

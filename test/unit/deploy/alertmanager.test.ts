@@ -1,8 +1,8 @@
 import { readdirSync } from 'node:fs';
 import { describe, expect, it, test } from 'vitest';
 import { z } from 'zod';
+import { acceleratedRoute } from '../../support/accelerated-alerting.ts';
 import { readText, readYaml, repositoryPath } from '../../support/deploy-files.ts';
-import { hurriedRoute } from '../../support/hurried-alerting.ts';
 
 const FOLDER = 'deploy/alertmanager';
 const FILES = readdirSync(repositoryPath(FOLDER)).filter((name) => name.endsWith('.yml'));
@@ -75,7 +75,7 @@ test('an accelerated route keeps its matchers and divides its durations', () => 
     group_by: ['...'],
     routes: [{ repeat_interval: '4h', receiver: 'page' }],
   };
-  expect(hurriedRoute(route, { factor: 20, leastMs: 800 })).toEqual({
+  expect(acceleratedRoute(route, { factor: 20, leastMs: 800 })).toEqual({
     group_wait: '800ms',
     group_by: ['...'],
     routes: [{ repeat_interval: '720000ms', receiver: 'page' }],

@@ -1,7 +1,7 @@
 import { parse, stringify } from 'yaml';
 
 /** The acceleration of alert evaluation and notification, and the minimum wait. */
-export interface Hurry {
+export interface Acceleration {
   readonly factor: number;
   /** Real milliseconds. */
   readonly leastMs?: number;
@@ -15,7 +15,7 @@ const UNIT_MS: Readonly<Record<string, number>> = {
 };
 
 /** A duration of Prometheus, such as `15s` or `1d`, divided by the factor. */
-export function hurriedDuration(duration: string, { factor, leastMs = 1 }: Hurry): string {
+export function acceleratedDuration(duration: string, { factor, leastMs = 1 }: Acceleration): string {
   const [, amount = '', unit = ''] = /^(\d+)([smhd])$/.exec(duration) ?? [];
   const unitMs = UNIT_MS[unit];
   if (unitMs === undefined) throw new Error(`expected a duration such as 15s, got "${duration}"`);
@@ -23,9 +23,11 @@ export function hurriedDuration(duration: string, { factor, leastMs = 1 }: Hurry
 }
 
 /** A rules file with accelerated intervals, waits, ranges and ages. */
-export function hurriedRules(rules: string, hurry: Hurry): string {
-  const duration = (_all: string, before: string, text: string) => `${before}${hurriedDuration(text, hurry)}`;
-  const seconds = (_all: string, before: string, text: string) => `${before}${Number(text) / hurry.factor}`;
+export function acceleratedRules(rules: string, acceleration: Acceleration): string {
+  const duration = (_all: string, before: string, text: string) =>
+    `${before}${acceleratedDuration(text, acceleration)}`;
+  const seconds = (_all: string, before: string, text: string) =>
+    `${before}${Number(text) / acceleration.factor}`;
   return rules
     .replaceAll(/(\[|\[\w+:|(?:for|keep_firing_for|interval): )(\d+[smhd])/g, duration)
     .replaceAll(/(time\(\) - |_since:timestamp_seconds >= )(\d+)/g, seconds);
@@ -39,11 +41,11 @@ interface Route {
 const WAITS = new Set(['group_wait', 'group_interval', 'repeat_interval']);
 
 /** A route of Alertmanager, including its subroutes, with accelerated waits. */
-export function hurriedRoute<Shipped extends Route>(route: Shipped, hurry: Hurry): Shipped {
+export function acceleratedRoute<Shipped extends Route>(route: Shipped, acceleration: Acceleration): Shipped {
   const entries = Object.entries(route).map(([key, value]) => {
     if (key === 'routes')
-      return [key, (value as readonly Route[]).map((inner) => hurriedRoute(inner, hurry))];
-    return [key, WAITS.has(key) ? hurriedDuration(value as string, hurry) : value];
+      return [key, (value as readonly Route[]).map((inner) => acceleratedRoute(inner, acceleration))];
+    return [key, WAITS.has(key) ? acceleratedDuration(value as string, acceleration) : value];
   });
   return Object.fromEntries(entries) as Shipped;
 }
@@ -57,11 +59,11 @@ interface Routing {
 }
 
 /** An accelerated Alertmanager configuration with all webhooks at one address. */
-export function hurriedRouting(shipped: string, url: string, hurry: Hurry): string {
+export function acceleratedRouting(shipped: string, url: string, acceleration: Acceleration): string {
   const config = parse(shipped) as Routing;
   return stringify({
     ...config,
-    route: hurriedRoute(config.route, hurry),
+    route: acceleratedRoute(config.route, acceleration),
     receivers: config.receivers.map(({ name, webhook_configs: webhooks }) => ({
       name,
       webhook_configs: webhooks.map(({ send_resolved }) => ({ url, send_resolved })),
