@@ -143,7 +143,8 @@ export function limitFinding(facts: LimitFacts): Finding<PanelStep> {
 
 function limitWords({ known, pinned, perMinute }: LimitFacts): string {
   if (pinned !== undefined) return `${pinned} calls per minute, set by requests_per_minute`;
-  if (known === undefined) return `the panel reports no rate limit: using at most ${perMinute} calls per minute`;
+  if (known === undefined)
+    return `the panel reports no rate limit: using at most ${perMinute} calls per minute`;
   return `${known} calls per minute; using at most ${Number(perMinute.toFixed(1))}`;
 }
 
