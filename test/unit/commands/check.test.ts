@@ -261,7 +261,7 @@ test.each([
 
 test.each([
   ['a sufficient rate', `requests_per_minute: 60\n    servers: [${some(400)}]`],
-  ['servers that any panel allows', `servers: [${some(400)}]`],
+  ['servers within the rate that every panel allows', `servers: [${some(400)}]`],
   ['limits from the listing', `servers: [${some(3)}]`],
 ])('does not warn about %s', async (_title, more) => {
   expect((await check(panel(more))).err).toBe('');

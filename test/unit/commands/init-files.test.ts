@@ -78,7 +78,7 @@ describe('private files', () => {
     expect(await modeOf('panel-key')).toBe(0o600);
   });
 
-  it('keep the access of their group', async () => {
+  it('keep read access for their group', async () => {
     await writeFile(at('panel-key'), 'mine');
     await chmod(at('panel-key'), 0o640);
     makePrivate(at('panel-key'));

@@ -23,7 +23,7 @@ interface RuleTest {
   readonly exp_alerts: readonly { readonly exp_labels: { readonly severity: string } }[];
 }
 
-/** Somebody who is woken up reads what to do without scrolling. */
+/** A person on call must see what to do without scrolling. */
 const FIRST_SCREEN_LINES = 15;
 
 const rules = inFolder('rules').flatMap((file) =>

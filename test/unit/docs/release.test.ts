@@ -17,12 +17,12 @@ const titleOf = (section: string) => section.split('\n', 1)[0] ?? '';
 const releases = sections.filter((section) => titleOf(section) !== 'Unreleased');
 
 describe('the version', () => {
-  it.each([...deployed, ...documents().map(({ path }) => path)])('in %s is that of the package', (path) => {
+  it.each([...deployed, ...documents().map(({ path }) => path)])('in %s matches the package', (path) => {
     const named = [...readText(path).matchAll(NAMED)].map(([, found]) => found);
     expect(named.filter((found) => found !== version)).toEqual([]);
   });
 
-  it('in the lockfile is that of the package', () => {
+  it('in the lockfile matches the package', () => {
     const lock = JSON.parse(readText('package-lock.json')) as {
       version: string;
       packages: Record<string, { version: string }>;

@@ -4,7 +4,13 @@ import { clockFinding, clockSkewMs, limitFinding } from '../../../src/doctor/pan
 
 describe("the panel's limit", () => {
   const short = { cause: 'budget_too_small', detail: 'its 9 servers need 99 calls' } as const;
-  const told = { known: 240, pinned: undefined, perMinute: 192, throttled: undefined, shortfall: undefined };
+  const learned = {
+    known: 240,
+    pinned: undefined,
+    perMinute: 192,
+    throttled: undefined,
+    shortfall: undefined,
+  };
 
   it.each([
     [{}, 'ok', undefined, /^240 calls .* at most 192$/],
@@ -16,7 +22,7 @@ describe("the panel's limit", () => {
     [{ known: undefined, shortfall: short }, 'warning', 'limit_not_told', /; its 9 servers need 99/],
     [{ throttled: 'no calls for 5 s', shortfall: short }, 'warning', 'rate_limited', /^no calls for 5 s$/],
   ] as const)('with %j: %s, %s', (facts, result, cause, detail) => {
-    const finding = limitFinding({ ...told, ...facts });
+    const finding = limitFinding({ ...learned, ...facts });
     expect(finding).toMatchObject({ result, detail: expect.stringMatching(detail) as string });
     expect(finding.cause).toBe(cause);
   });

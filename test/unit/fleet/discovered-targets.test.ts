@@ -69,7 +69,7 @@ describe('a discovered server', () => {
   });
 });
 
-describe('for listed duplicate server identifiers', () => {
+describe('for listed servers with the same identifier', () => {
   const one = listed(7, { name: 'one', uuid: `${uuidOf(7).slice(0, -1)}1` });
   const two = listed(7, { name: 'two', uuid: `${uuidOf(7).slice(0, -1)}2` });
   const short = uuidOf(7).slice(0, 8);

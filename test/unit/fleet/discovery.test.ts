@@ -317,7 +317,7 @@ describe('more servers than max_servers', () => {
   });
 });
 
-describe('duplicate server identifiers', () => {
+describe('servers with the same identifier', () => {
   const twin = (n: number, name: string, end: string) =>
     listed(n, { name, uuid: `${uuidOf(n).slice(0, -1)}${end}` });
   const warned = () => log.lines.filter(({ level }) => level === 'warn').map(({ message }) => message);

@@ -109,10 +109,10 @@ describe('a fleet in fallback', () => {
     expect(bench.clock.pending).toBe(0);
   });
 
-  it('has a budget that is too small from its log line on, with numbers, until it is large enough', async () => {
+  it('has the problem "budget_too_small" with numbers, once it lasts, until the budget is large enough', async () => {
     const causes = () => fleet.reading().problems.map(({ cause }) => cause);
     await bench.clock.advance(MINUTE);
-    // A node's restart passes.
+    // A restart of a node causes no problem.
     expect([fleet.reading().plan.polls, causes()]).toEqual([60, []]);
     await bench.clock.advance(2 * MINUTE);
     expect(fleet.reading().problems).toEqual([

@@ -14,7 +14,7 @@ interface Described {
 /** Metrics that may change in any release, because they describe how the exporter plans its API calls. */
 const EXPERIMENTAL = /^gameserver_exporter_(?:planned|wanted_calls)_/;
 
-/** One line for each stable metric: name, type and labels. A line is only removed or changed in a major version. */
+/** One line per stable metric: name, type and labels. A line is only removed or changed in a major version. */
 const PROMISED = 'test/fixtures/stable-metrics.txt';
 
 const families: readonly Described[] = [
@@ -26,7 +26,7 @@ const families: readonly Described[] = [
 
 describe('the stability of metrics', () => {
   it.each([...families, ...COMPATIBILITY_FAMILIES])(
-    '$name is stable, unless it is about the plan',
+    '$name is stable, unless it describes the plan',
     (family) => {
       expect(family.stability).toBe(EXPERIMENTAL.test(family.name) ? 'experimental' : 'stable');
     },

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { Faults } from '../../../src/simulator/faults.ts';
 
 describe('faults', () => {
-  it('apply to the given endpoint and server, the given number of specify', () => {
+  it('apply to the given endpoint and server, the given number of times', () => {
     const faults = new Faults();
     faults.addRest({ kind: 'drop', endpoint: 'resources', server: 'a', times: 2 });
     expect(faults.takeRest('websocket', 'a')).toBeUndefined();
@@ -12,7 +12,7 @@ describe('faults', () => {
     expect(faults.takeRest('resources', 'a')).toBeUndefined();
   });
 
-  it('apply to everything until they are cleared if nothing name nothing', () => {
+  it('apply to everything until they are cleared if nothing is specified', () => {
     const faults = new Faults();
     faults.addRest({ kind: 'garbage' });
     faults.addSocket({ kind: 'ignore-auth' });

@@ -135,7 +135,7 @@ describe('the data of a server', () => {
     expect(backups).toEqual([3, 1_700_000_000, 1_700_000_060, 5_120]);
   });
 
-  it('has its last crash for an hour, even after another stop and beside other trouble', () => {
+  it('includes its last crash for an hour, even after another stop or with another problem', () => {
     const DISK = 2 ** 30;
     const ledger = new Ledger();
     const target = streamingReading({ target: { limits: { diskBytes: DISK } } }).target;
@@ -163,7 +163,7 @@ describe('the data of a server', () => {
     expect([later.troubleAt(0), later.crashBeside(0)]).toEqual([undefined, undefined]);
   });
 
-  it('is no stale backups', () => {
+  it('has no stale backups', () => {
     const fleet = seen(streamingReading({ backups: { count: 3, staleAt: READ_AT } }));
     expect(fleet.value('backups', 0)).toBe(-1);
   });
