@@ -54,13 +54,15 @@ async function describeListing(
   };
   const rows = [
     ...discover.expect.map(
-      ({ match, state }, rule): Cells => [`${state} where ${describeMatch(match)}`, covered(rule)],
+      ({ match, state }, rule): Cells => [describeRule(state, match, rule), covered(rule)],
     ),
-    ...(discover.expect.some(matchesEveryServer) ? [] : [[`auto where ${describeMatch({})}`, covered(-1)]]),
+    ...(discover.expect.some(matchesEveryServer)
+      ? []
+      : [[describeRule('auto', {}, discover.expect.length), covered(-1)]]),
   ];
   const queryRows = (discover.query ?? []).map(
-    ({ match, query }): Cells => [
-      `${describeQuery(query)} where ${describeMatch(match)}`,
+    ({ match, query }, rule): Cells => [
+      describeRule(describeQuery(query), match, rule),
       String(observed.filter((verdict) => verdict.query === query).length),
     ],
   );
@@ -130,9 +132,11 @@ function unmatchedGlobs(panel: string, discover: DiscoverRules, servers: readonl
   );
 }
 
-export function describeMatch(match: ServerGlobs): string {
+/** A rule and the servers that it applies to; `index` is its position, because earlier rules take precedence. */
+export function describeRule(effect: string, match: ServerGlobs, index: number): string {
   const parts = Object.entries(match).map(([key, globs]) => `${key} ${globs.join(' or ')}`);
-  return parts.join(' and ') || 'no rule above matches';
+  if (parts.length > 0) return `${effect} where ${parts.join(' and ')}`;
+  return `${effect} for all ${index === 0 ? 'servers' : 'other servers'}`;
 }
 
 export function describeQuery({ type, address, intervalMs }: QuerySettings): string {

@@ -8,7 +8,7 @@ import { isLocalHost } from '../session/socket-address.ts';
 import { formatIssues } from '../yaml/issues.ts';
 import { withoutCredentials } from '../yaml/quoting.ts';
 import { formatDuration } from '../yaml/scalars.ts';
-import { describeListings, describeMatch, describeQuery } from './check-listing.ts';
+import { describeListings, describeQuery, describeRule } from './check-listing.ts';
 import { matchesEveryServer, panelWarnings, readableByAll } from './check-warnings.ts';
 import { neededPerMinute } from './fleet-needs.ts';
 import { loadWebFlags, type WebConfigFlag, webConfigOption } from './serve-flags.ts';
@@ -20,7 +20,7 @@ interface CheckFlags extends WebConfigFlag {
 }
 
 /** The configuration's path is appended. */
-const UNTRIED = 'The panels were not contacted. To test them: gameserver-exporter doctor --config ';
+const TO_TEST = 'To test the panels: gameserver-exporter doctor --config ';
 
 /** `check`: shows how a configuration was understood, or everything that is wrong with it. */
 export function checkCommand(): Command {
@@ -52,7 +52,8 @@ Exit codes: 0 valid · 1 invalid: each problem is printed with its file, line an
       const web = await loadWebFlags(options);
       const result = await loadConfig(path, process.env);
       if (result.ok) {
-        print(`${path} is valid\n\n${describeConfig(result.config)}\n\n${UNTRIED}${path}\n`);
+        const contacted = options.listing === true ? '' : 'The panels were not contacted. ';
+        print(`${path} is valid\n\n${describeConfig(result.config)}\n\n${contacted}${TO_TEST}${path}\n`);
         const { panels } = result.config;
         const warn = (panel: string, warning: string) => complain(`${path}: panel ${panel}: ${warning}\n`);
         for (const panel of panels) for (const warning of panelWarnings(panel)) warn(panel.name, warning);
@@ -127,9 +128,9 @@ function discoveryRows({ listing }: PanelConfig): readonly Cells[] {
     ['discover', `${WHOSE[type ?? 'any']}, ${every}`],
     ...Object.entries(include).map(([key, globs]) => ['  include', `${key} ${globs.join(' or ')}`]),
     ...Object.entries(exclude).map(([key, globs]) => ['  exclude', `${key} ${globs.join(' or ')}`]),
-    ...expect.map(({ match, state }) => ['  expect', `${state} where ${describeMatch(match)}`]),
-    ...(expect.some(matchesEveryServer) ? [] : [['  expect', `auto where ${describeMatch({})}`]]),
-    ...query.map((rule) => ['  query', `${describeQuery(rule.query)} where ${describeMatch(rule.match)}`]),
+    ...expect.map(({ match, state }, index) => ['  expect', describeRule(state, match, index)]),
+    ...(expect.some(matchesEveryServer) ? [] : [['  expect', describeRule('auto', {}, expect.length)]]),
+    ...query.map((rule, index) => ['  query', describeRule(describeQuery(rule.query), rule.match, index)]),
     ...(mode === 'auto' ? [] : [['  mode', mode]]),
     ...(maxServers === DEFAULT_MAX_SERVERS ? [] : [['  max_servers', String(maxServers)]]),
     ...(Object.keys(labels).length === 0 ? [] : [['  labels', describeLabels(labels)]]),

@@ -29,7 +29,7 @@ const DEFAULT_COMMAND = 'serve';
 /** Options of the program itself, which apply without a command. */
 const OWN_OPTIONS = new Set(['-h', '--help', '--version']);
 
-/** The commands needed for these words: one, or all if the answer depends on all. */
+/** The commands needed for these arguments: one, or all if the output depends on all. */
 function commandsFor([word = '']: readonly string[]): readonly string[] {
   if (COMMANDS.has(word)) return [word];
   const isDefault = word === '' || (word.startsWith('-') && !OWN_OPTIONS.has(word));

@@ -10,7 +10,7 @@ const rememberHangUp = () => {
 };
 
 /**
- * Handles signals until the service started by these words takes over: SIGTERM and SIGINT end the program with exit code 0,
+ * Handles signals until the service started by these arguments takes over: SIGTERM and SIGINT end the program with exit code 0,
  * because nothing is open yet, and SIGHUP is remembered. SIGUSR1, which would open Node's inspector, is ignored from now on.
  */
 export function handleEarlySignals([word = '']: readonly string[]): void {

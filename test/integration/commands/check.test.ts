@@ -49,15 +49,16 @@ panel main: 5 servers listed, 4 of them observed
   EXPECT  SERVERS
   running where name survival-*  2
   any where name *-1 or lobby  1
-  auto where no rule above matches  1
+  auto for all other servers  1
 `);
+    expect(text).not.toContain('not contacted');
     expect(process.exitCode).toBe(0);
   });
 
   it('omits the line for servers without a rule if a rule matches all of them', async () => {
     const text = await check('discover: { expect: [{ match: {}, state: auto }] }');
-    expect(text.match(/no rule above matches/g)).toHaveLength(1);
-    expect(text).toMatch(/auto where no rule above matches +5\n/);
+    expect(text.match(/auto for all/g)).toHaveLength(1);
+    expect(text).toMatch(/auto for all servers +5\n/);
   });
 
   it("fails with the reason if a listing can't be read", async () => {

@@ -93,7 +93,7 @@ panel second
 
 log: level info, format auto
 
-The panels were not contacted. To test them: gameserver-exporter doctor --config /config.yaml
+The panels were not contacted. To test the panels: gameserver-exporter doctor --config /config.yaml
 `);
 });
 
@@ -123,7 +123,7 @@ test('prints discovery and backups as they were understood', async () => {
     include      node fra-*
     exclude      egg Velocity
     expect       running where name survival-* and node fra-1
-    expect       any where no rule above matches
+    expect       any for all other servers
     mode         poll
     labels       team="games"
   backups        every 2h
@@ -193,9 +193,9 @@ test.each([
 });
 
 test('shows the default if no rule matches', async () => {
-  expect((await check(panel('discover: {}'))).out).toContain('expect       auto where no rule above matches');
+  expect((await check(panel('discover: {}'))).out).toContain('expect       auto for all servers');
   const { out } = await check(panel('discover: { expect: [{ match: { name: [a] } }] }'));
-  expect(out).toContain('expect       auto where no rule above matches');
+  expect(out).toContain('expect       auto for all other servers');
 });
 
 test.each([
@@ -306,7 +306,7 @@ test('shows the queries of servers and rules, and the hosts that may be queried'
   expect(err).toBe('');
   expect(out).toContain('  query hosts    127.0.0.1\n');
   expect(out).toContain('    query        minecraft every 30s where node fra-1 and egg Paper* or Vanilla*\n');
-  expect(out).toContain('    query        rust at 203.0.113.7 every 2m where no rule above matches\n');
+  expect(out).toContain('    query        rust at 203.0.113.7 every 2m for all other servers\n');
   expect(out).toContain('NAME      ID        EXPECT   MODE  LIMITS  QUERY');
   expect(out).toMatch(
     /1a7ce997 +1a7ce997 +running +auto +- +valheim at play\.example\.com:2457 every 10s +-\n/,
