@@ -71,7 +71,7 @@ export function createPanelUnit(panel: PanelConfig, shared: PanelShared): PanelU
       if (before.pollIntervalMs !== next.pollIntervalMs || before.stalenessMs !== next.stalenessMs) {
         fleet.setIntervals(next);
       }
-      const changes = fleet.setWants(next);
+      const changes = fleet.setSelection(next);
       if (!isSameKey(before, next)) fleet.keyChanged();
       return changes;
     },

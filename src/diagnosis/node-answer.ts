@@ -42,13 +42,13 @@ const TIMES =
   /\b(?:exp|nbf|iat)\b|expir|deny ?list|denied list|blacklist|revoked|too far in (?:the )?past|not yet valid/i;
 
 /** Is the `jwt error` one that a new token would fix? Matched loosely, because the wording varies between versions. */
-export function isCuredByNewToken(words: string): boolean {
+export function isFixedByNewToken(words: string): boolean {
   return TIMES.test(words);
 }
 
 /** Why a node answered a token with `jwt error`. */
 export function jwtErrorCause(words: string, claims: TokenClaims = {}): CauseCode {
-  if (isCuredByNewToken(words)) return 'token_clock';
+  if (isFixedByNewToken(words)) return 'token_clock';
   if (/uuid mismatch/i.test(words)) return 'token_wrong_server';
   if (!/permission/i.test(words)) return 'token_refused';
   // Since wings 1.12.2 and panel 1.12.3, tokens carry a scope; a node reports a missing scope like a missing permission.

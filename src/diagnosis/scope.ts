@@ -102,7 +102,7 @@ export interface CallEnd {
 
 export type Judgment =
   /** The panel works as far as is known; the evidence says whether there is doubt. */
-  | { readonly type: 'well'; readonly evidence: Evidence }
+  | { readonly type: 'healthy'; readonly evidence: Evidence }
   /** The panel, or its API key, can't serve any server. */
   | { readonly type: 'down'; readonly problem: Problem };
 
@@ -110,18 +110,18 @@ export type Judgment =
 export function judge(before: Evidence, end: CallEnd): Judgment {
   const { endpoint, problem, isVerification } = end;
   const weight = weigh(endpoint, problem?.cause);
-  if (problem === undefined || weight === 'proof') return { type: 'well', evidence: NO_EVIDENCE };
+  if (problem === undefined || weight === 'proof') return { type: 'healthy', evidence: NO_EVIDENCE };
   if (isVerification) return verified(before, weight, problem);
-  if (weight === 'nothing') return { type: 'well', evidence: before };
-  if (weight === 'reached') return { type: 'well', evidence: afterAnswer(before) };
+  if (weight === 'nothing') return { type: 'healthy', evidence: before };
+  if (weight === 'reached') return { type: 'healthy', evidence: afterAnswer(before) };
   const needed = neededSubjects(end.fleetSize);
   const evidence =
     weight === 'decisive' ? withDecisive(before, end, problem) : withDoubt(before, end, problem);
   if (evidence.decisive.length >= needed && weight === 'decisive') return { type: 'down', problem };
   // Subjects with an earlier connection failure count as well: a panel may fail in more than one way at a time.
-  const met = new Set([...evidence.doubts, ...evidence.decisive]).size;
-  const isDoubtful = met >= needed || evidence.failures >= FAILURES_NEEDED;
-  return { type: 'well', evidence: { ...evidence, isDoubtful } };
+  const affected = new Set([...evidence.doubts, ...evidence.decisive]).size;
+  const isDoubtful = affected >= needed || evidence.failures >= FAILURES_NEEDED;
+  return { type: 'healthy', evidence: { ...evidence, isDoubtful } };
 }
 
 /** How many subjects must be affected before the problem may be that of all `fleetSize` servers. */
@@ -152,7 +152,7 @@ function verified({ doubt }: Evidence, weight: Weight, problem: Problem): Judgme
   // refused.
   if (weight === 'reached' && (doubt?.cause === 'unauthorized' || doubt?.cause === 'key_refused'))
     return { type: 'down', problem: asKeyProblem(doubt) };
-  return { type: 'well', evidence: NO_EVIDENCE };
+  return { type: 'healthy', evidence: NO_EVIDENCE };
 }
 
 /** A 401 that every server gets concerns the API key. */

@@ -5,7 +5,7 @@ import { type TextView, viewsOf, visibleText } from './text-views.ts';
 export const SHORTEST_SECRET = 8;
 
 /** Replaces a secret. */
-const STRUCK = '<secret>';
+const REDACTED = '<secret>';
 
 /** A panel that issues tokens endlessly must not fill the memory; the oldest, which expired long before, are forgotten. */
 const MAX_TOKENS = 20_000;
@@ -68,13 +68,13 @@ export class KnownSecrets {
     const known = views.flatMap((view) => Array.from(this.#secretsIn(view.text), within(view)));
     const ranges = [...known, ...(text.includes('\n') ? formsInLines(text) : views.flatMap(formsIn))];
     if (ranges.length === 0) return text;
-    let struck = '';
+    let redacted = '';
     let at = 0;
     for (const [start, end] of ranges.toSorted(([a], [b]) => a - b)) {
-      if (start >= at) struck += text.slice(at, start) + STRUCK;
+      if (start >= at) redacted += text.slice(at, start) + REDACTED;
       at = Math.max(at, end);
     }
-    return struck + text.slice(at);
+    return redacted + text.slice(at);
   }
 
   /** Forgets everything, for tests that share a process. */

@@ -43,22 +43,22 @@ export type Digest =
 const WINDOW_MS = 60_000;
 
 /** How long a summary waits for more events: until none has come for `quietMs`, or until its first event is `longestMs` old. */
-interface Patience {
+interface Wait {
   readonly quietMs: number;
   readonly longestMs: number;
 }
 
 /** Trouble is summarized soon, everything else once it is complete. */
-const FOR_TROUBLE: Patience = { quietMs: 5_000, longestMs: 10_000 };
-const FOR_NEWS: Patience = { quietMs: 20_000, longestMs: 120_000 };
+const FOR_TROUBLE: Wait = { quietMs: 5_000, longestMs: 10_000 };
+const FOR_THE_REST: Wait = { quietMs: 20_000, longestMs: 120_000 };
 
 /** A longer wait is enough for facts, for servers that have yet to recover, and after a first summary. */
-const FOR_STRAGGLERS_MS = 60_000;
-const FOR_MORE_MS = 600_000;
+const LONG_QUIET_MS = 60_000;
+const LATER_SUMMARY_MS = 600_000;
 
 /** When this many servers are in trouble, events that follow for them within the window belong to the same incident. */
-const CROWD = 4;
-const STORY_MS = 300_000;
+const INCIDENT_SERVERS = 4;
+const INCIDENT_MS = 300_000;
 
 export const SERVERS_NAMED = 3;
 
@@ -92,8 +92,8 @@ export class EventDigest {
   readonly #seenAt = new Map<string, number>();
   /** When each server in trouble last had an event; the least recent first. */
   readonly #troubled = new Map<string, number>();
-  /** When there was last a crowd of servers in trouble. */
-  #crowdAt = Number.NEGATIVE_INFINITY;
+  /** When there were last enough servers in trouble for an incident. */
+  #incidentAt = Number.NEGATIVE_INFINITY;
   #loggedAt: readonly number[] = [];
   #lastAt = Number.NEGATIVE_INFINITY;
   #heldSince = 0;
@@ -111,7 +111,7 @@ export class EventDigest {
   /** When the next summary is due; undefined while nothing is held back. */
   get dueAt(): number | undefined {
     if (this.#held.size === 0) return undefined;
-    const { quietMs, longestMs } = this.#patience;
+    const { quietMs, longestMs } = this.#wait;
     return Math.max(
       this.#summedUpAt + WINDOW_MS,
       Math.min(this.#heldAt + quietMs, this.#heldSince + longestMs),
@@ -120,17 +120,17 @@ export class EventDigest {
 
   /** Adds an event; true if it is to be logged immediately. */
   add(line: EventLine, now: number): boolean {
-    if (now - this.#lastAt >= STORY_MS) this.#hasSummary = false;
+    if (now - this.#lastAt >= INCIDENT_MS) this.#hasSummary = false;
     this.#lastAt = now;
     for (const [server, at] of this.#troubled) {
-      if (now - at < STORY_MS) break;
+      if (now - at < INCIDENT_MS) break;
       this.#troubled.delete(server);
     }
     const isAtOnce = this.#isAtOnce(line, now);
     const { server_id: server } = line.fields;
     this.#troubled.delete(server);
     if (isTrouble(line)) this.#troubled.set(server, now);
-    if (this.#troubled.size >= CROWD) this.#crowdAt = now;
+    if (this.#troubled.size >= INCIDENT_SERVERS) this.#incidentAt = now;
     if (isAtOnce) this.#loggedAt = [...this.#loggedAt, now];
     this.#note(line, now, isAtOnce);
     return isAtOnce;
@@ -157,11 +157,11 @@ export class EventDigest {
     return { type: 'groups', groups: groupsOf(held), events };
   }
 
-  get #patience(): Patience {
+  get #wait(): Wait {
     if (this.#isUrgent) return FOR_TROUBLE;
     return {
-      quietMs: this.#troubled.size > 0 || this.#hasOnlyFacts ? FOR_STRAGGLERS_MS : FOR_NEWS.quietMs,
-      longestMs: this.#hasSummary ? FOR_MORE_MS : FOR_NEWS.longestMs,
+      quietMs: this.#troubled.size > 0 || this.#hasOnlyFacts ? LONG_QUIET_MS : FOR_THE_REST.quietMs,
+      longestMs: this.#hasSummary ? LATER_SUMMARY_MS : FOR_THE_REST.longestMs,
     };
   }
 
@@ -174,8 +174,9 @@ export class EventDigest {
     const { atOnce, each } = this.#policy;
     if (this.#loggedAt.length >= atOnce) return false;
     if (each === 'event') return true;
-    const isSameStory = TROUBLE.has(event) && now - this.#crowdAt < STORY_MS && this.#troubled.has(server);
-    return now - seenAt >= WINDOW_MS && !isSameStory;
+    const isSameIncident =
+      TROUBLE.has(event) && now - this.#incidentAt < INCIDENT_MS && this.#troubled.has(server);
+    return now - seenAt >= WINDOW_MS && !isSameIncident;
   }
 
   /** A line that is logged immediately is held back only for what it says about the end of the server's trouble. */

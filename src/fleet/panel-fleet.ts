@@ -51,7 +51,7 @@ export interface PanelContext extends SocketAccess {
 }
 
 /** What to observe on a panel: its configured servers, and what else is requested. */
-export interface PanelWants {
+export interface PanelSelection {
   readonly servers: readonly ServerTarget[];
   readonly listing?: ListingSettings;
   readonly backups?: BackupSettings;
@@ -99,7 +99,7 @@ export class PanelFleet {
   #isStopped = false;
   #unsubscribe: readonly (() => void)[] = [];
 
-  constructor(settings: PanelSettings, wants: PanelWants, context: PanelContext) {
+  constructor(settings: PanelSettings, selection: PanelSelection, context: PanelContext) {
     this.#settings = settings;
     this.#context = context;
     this.#serverLog = new ServerLog(settings.name, context.log, context.clock);
@@ -121,7 +121,7 @@ export class PanelFleet {
     this.#discovery = this.#createDiscovery();
     this.#backups = this.#createBackupWatch();
     this.#queries = this.#createQueryWatch();
-    const targets = this.#configure(wants);
+    const targets = this.#configure(selection);
     this.#planner = this.#createPlanner();
     this.#observe(targets);
   }
@@ -152,12 +152,12 @@ export class PanelFleet {
    * Observes these configured servers, and what else is requested, from now on; anything unchanged isn't touched. A stop whose
    * reason is still pending is decided with what is known.
    */
-  setWants(wants: PanelWants): TargetChanges {
+  setSelection(selection: PanelSelection): TargetChanges {
     this.#stopWatch.settle();
-    return this.#observe(this.#configure(wants));
+    return this.#observe(this.#configure(selection));
   }
 
-  #configure({ servers, listing, backups, queryHosts }: PanelWants): readonly ServerTarget[] {
+  #configure({ servers, listing, backups, queryHosts }: PanelSelection): readonly ServerTarget[] {
     const targets = this.#discovery.configure(servers, listing);
     this.#backups.configure(backups);
     this.#queries?.configure(queryHosts);

@@ -134,12 +134,12 @@ function streamingFirst(takers: readonly Member[]): readonly Member[] {
   return [...takers.filter(isLive), ...takers.filter((taker) => !isLive(taker))];
 }
 
-/** A member that takes turns: it is told when its turn begins and how to report that the turn, possibly its last, is over. */
+/** A member that takes turns: `beginTurn` starts its turn, and it reports when the turn is over. */
 export interface TurnTaker {
   beginTurn(onOver: (end?: TurnEnd) => void): void;
 }
 
-/** Lets many take turns at a few places: whoever has waited longest is next. */
+/** Lets many take turns at a few places: the one that has waited longest is next. */
 export class Turns {
   #places = 0;
   #waiting = new Set<TurnTaker>();

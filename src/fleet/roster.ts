@@ -114,7 +114,9 @@ export function regroup(
   targets: readonly ServerTarget[],
   create: (target: ServerTarget) => Member,
 ): Regrouping {
-  return isSameRoster(current, targets) ? redescribe(current, targets) : rearrange(current, targets, create);
+  return isSameRoster(current, targets)
+    ? updateTargets(current, targets)
+    : rearrange(current, targets, create);
 }
 
 // Most listings change nothing, and then ten thousand ids need no map.
@@ -128,14 +130,14 @@ function isSameRoster(current: readonly Member[], targets: readonly ServerTarget
   );
 }
 
-function redescribe(current: readonly Member[], targets: readonly ServerTarget[]): Regrouping {
+function updateTargets(current: readonly Member[], targets: readonly ServerTarget[]): Regrouping {
   const counts = { changed: 0, unchanged: 0 };
   let isRegrouped = false;
   for (const [index, target] of targets.entries()) {
     const member = current[index];
     if (member === undefined) continue;
     if (!isObservedAlike(member.record.target, target)) isRegrouped = true;
-    counts[describeAnew(member, target)] += 1;
+    counts[updateTarget(member, target)] += 1;
   }
   return { members: current, left: [], changes: { added: 0, removed: 0, ...counts }, isRegrouped };
 }
@@ -161,7 +163,7 @@ function rearrange(
     leaving.delete(identity);
     members.set(identity, found);
     if (!isObservedAlike(found.record.target, target)) rolesChanged = true;
-    counts[describeAnew(found, target)] += 1;
+    counts[updateTarget(found, target)] += 1;
   }
   const ordered = [...members.values()];
   const left = [...leaving.values()];
@@ -174,7 +176,7 @@ function rearrange(
 }
 
 // Without a change the old object is kept, so that everything derived from it, such as its labels, stays valid.
-function describeAnew({ record }: Member, target: ServerTarget): 'changed' | 'unchanged' {
+function updateTarget({ record }: Member, target: ServerTarget): 'changed' | 'unchanged' {
   if (sameTarget(record.target, target)) return 'unchanged';
   record.target = target;
   return 'changed';

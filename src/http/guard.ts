@@ -49,17 +49,20 @@ export class Guard implements Routes {
 
   async #refusal(authorization: string | undefined, client: string): Promise<Response | undefined> {
     const { users, rateLimit } = this.#options.settings.current;
-    const refused = users.size === 0 ? undefined : await this.#strangerRefusal(authorization, client);
+    const refused = users.size === 0 ? undefined : await this.#refusalWithoutPassword(authorization, client);
     return refused ?? (this.#rates.takeAdmitted(rateLimit) ? undefined : tooMany());
   }
 
   /** The response to a request without a valid password; it counts against its client's own rate limit only. */
-  async #strangerRefusal(authorization: string | undefined, client: string): Promise<Response | undefined> {
+  async #refusalWithoutPassword(
+    authorization: string | undefined,
+    client: string,
+  ): Promise<Response | undefined> {
     const { settings, passwords, logger } = this.#options;
     const { users, rateLimit } = settings.current;
     const credentials = basicCredentials(authorization);
     if (credentials !== undefined && passwords.remembers(credentials, users)) return undefined;
-    if (!this.#rates.takeStranger(rateLimit, client)) return tooMany();
+    if (!this.#rates.takeUnauthenticated(rateLimit, client)) return tooMany();
     if (credentials === undefined) return unauthorized();
     try {
       const verdict = await passwords.check(credentials, users, client);

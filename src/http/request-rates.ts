@@ -14,7 +14,7 @@ export class RequestRates {
   #limit: RateLimit | undefined;
   #admitted: TokenBucket | undefined;
   /** Ordered by last request. */
-  readonly #strangers = new Map<string, TokenBucket>();
+  readonly #unauthenticated = new Map<string, TokenBucket>();
 
   constructor(clock: Clock, maxClients = MAX_CLIENTS) {
     this.#clock = clock;
@@ -31,15 +31,16 @@ export class RequestRates {
   }
 
   /** Whether another request of an unauthenticated client may be processed. */
-  takeStranger(limit: RateLimit | undefined, client: string): boolean {
+  takeUnauthenticated(limit: RateLimit | undefined, client: string): boolean {
     if (limit === undefined) return true;
     this.#use(limit);
     const now = this.#clock.now();
-    const bucket = this.#strangers.get(client) ?? new TokenBucket(limit, now);
-    this.#strangers.delete(client);
-    this.#strangers.set(client, bucket);
-    const [oldest] = this.#strangers.keys();
-    if (this.#strangers.size > this.#maxClients && oldest !== undefined) this.#strangers.delete(oldest);
+    const bucket = this.#unauthenticated.get(client) ?? new TokenBucket(limit, now);
+    this.#unauthenticated.delete(client);
+    this.#unauthenticated.set(client, bucket);
+    const [oldest] = this.#unauthenticated.keys();
+    if (this.#unauthenticated.size > this.#maxClients && oldest !== undefined)
+      this.#unauthenticated.delete(oldest);
     return bucket.take(now);
   }
 
@@ -48,7 +49,7 @@ export class RequestRates {
     if (limit === this.#limit) return;
     this.#limit = limit;
     this.#admitted = undefined;
-    this.#strangers.clear();
+    this.#unauthenticated.clear();
   }
 }
 

@@ -333,7 +333,7 @@ class Gateway implements PanelGateway {
       if (isMissed && this.#breaker.problem === undefined) this.#paths.failed(endpoint, subject, problem);
       return false;
     }
-    const isCured = this.#paths.worked(endpoint);
+    const worksAgain = this.#paths.worked(endpoint);
     const found = this.#paths.settle(this.#fleetSize);
     for (const [path, { cause, detail }] of found) {
       this.#log.warn(
@@ -342,7 +342,7 @@ class Gateway implements PanelGateway {
       );
       if (path === 'listing') this.#prober.watchListing(() => this.#paths.has('listing'));
     }
-    return isCured || found.length > 0;
+    return worksAgain || found.length > 0;
   }
 
   #setHealth(health: PanelHealth, { isRelieved = false, isNews = false }): void {

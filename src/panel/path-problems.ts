@@ -51,12 +51,12 @@ export class PathProblems {
     const found: [ApiEndpoint, Problem][] = [];
     for (const [path, { problem, subjects, failures }] of this.#doubts) {
       // A single server can fail for any reason; the listing is shared by all of them.
-      const isMetByMany = subjects.size >= neededSubjects(fleetSize) && failures >= FAILURES_NEEDED;
-      if (path !== 'listing' && !isMetByMany) continue;
+      const affectsMany = subjects.size >= neededSubjects(fleetSize) && failures >= FAILURES_NEEDED;
+      if (path !== 'listing' && !affectsMany) continue;
       this.#doubts.delete(path);
-      const told = ofPath(path, problem);
-      if (this.#problems.get(path)?.cause !== told.cause) found.push([path, told]);
-      this.#problems.set(path, told);
+      const current = ofPath(path, problem);
+      if (this.#problems.get(path)?.cause !== current.cause) found.push([path, current]);
+      this.#problems.set(path, current);
     }
     return found;
   }

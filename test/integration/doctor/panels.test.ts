@@ -194,7 +194,7 @@ const unreached: readonly Row[] = [
   ),
 ];
 
-const strangers: readonly Row[] = [
+const unauthenticated: readonly Row[] = [
   {
     cause: 'redirect',
     what: 'a redirect to a login page',
@@ -405,22 +405,25 @@ const warnings: readonly Row[] = [
 ];
 
 describe('a problem of a panel', () => {
-  it.each([...unreached, ...strangers, ...keys])('$cause: $what', async ({ cause, step, arrange, says }) => {
-    const report = await examined(await arrange());
-    expect(panelFinding(report, step)).toMatchObject({
-      result: 'failed',
-      cause,
-      detail: expect.stringMatching(says),
-    });
-    const after = step === 'reach' ? ['key', 'limit', 'clock'] : ['limit', 'clock'];
-    for (const skipped of after as PanelStep[]) {
-      expect(panelFinding(report, skipped)).toMatchObject({ result: 'skipped' });
-    }
-    expect(new Set(results(report))).toEqual(new Set(['skipped']));
-    expect(isAllHealthy(report)).toBe(false);
-    expect(shownOf(report)).toContain(CAUSES[cause].remedy);
-    expect(shownOf(report)).not.toMatch(/ptl[ac]_(?!…)|eyJ|TopSecret/);
-  });
+  it.each([...unreached, ...unauthenticated, ...keys])(
+    '$cause: $what',
+    async ({ cause, step, arrange, says }) => {
+      const report = await examined(await arrange());
+      expect(panelFinding(report, step)).toMatchObject({
+        result: 'failed',
+        cause,
+        detail: expect.stringMatching(says),
+      });
+      const after = step === 'reach' ? ['key', 'limit', 'clock'] : ['limit', 'clock'];
+      for (const skipped of after as PanelStep[]) {
+        expect(panelFinding(report, skipped)).toMatchObject({ result: 'skipped' });
+      }
+      expect(new Set(results(report))).toEqual(new Set(['skipped']));
+      expect(isAllHealthy(report)).toBe(false);
+      expect(shownOf(report)).toContain(CAUSES[cause].remedy);
+      expect(shownOf(report)).not.toMatch(/ptl[ac]_(?!…)|eyJ|TopSecret/);
+    },
+  );
 
   it.each(warnings)('$cause, as a warning: $what', async ({ cause, step, arrange, says }) => {
     const report = await examined(await arrange());

@@ -25,18 +25,18 @@ let server: Certificate;
 let otherServer: Certificate;
 let client: Certificate;
 let stranger: Certificate;
-let strangers: Authority;
+let unauthenticated: Authority;
 
 beforeAll(async () => {
-  [authority, strangers] = await Promise.all([createAuthority(), createAuthority()]);
+  [authority, unauthenticated] = await Promise.all([createAuthority(), createAuthority()]);
   ca = await readFile(authority.file, 'utf8');
   server = await authority.issue('IP:127.0.0.1');
   otherServer = await authority.issue('IP:127.0.0.1');
   client = await authority.issue('DNS:scraper.example.com,IP:2001:db8::1');
-  stranger = await strangers.issue('DNS:scraper.example.com');
+  stranger = await unauthenticated.issue('DNS:scraper.example.com');
 });
 
-afterAll(() => Promise.all([authority.end(), strangers.end()]));
+afterAll(() => Promise.all([authority.end(), unauthenticated.end()]));
 
 const ends: (() => unknown)[] = [];
 afterEach(async () => {
@@ -311,7 +311,7 @@ describe('a change of the settings', () => {
     const own = { ca, cert: client.cert, key: client.key, agent };
     expect(await statusOf(url, own)).toBe(200);
     const next = tlsSettings(required);
-    const others = await readFile(strangers.file, 'utf8');
+    const others = await readFile(unauthenticated.file, 'utf8');
     const context = { ...next.tls?.context, ca: others };
     settings.change({ ...next, tls: { context, clients: required } });
     await vi.waitFor(async () => expect(await statusOf(url, own)).toBe('refused'));

@@ -87,8 +87,8 @@ describe('a flood of passwords', () => {
 
 it("requests without a password don't use up the rate limit of users with one", async () => {
   const port = await serve({ rateLimit: { intervalMs: 3_600_000, burst: NAMES.length } });
-  const strangers = Array.from({ length: 3 * NAMES.length }, () => statusFrom(port, '127.3.0.1', {}));
-  const statuses = await Promise.all(strangers);
+  const unauthenticated = Array.from({ length: 3 * NAMES.length }, () => statusFrom(port, '127.3.0.1', {}));
+  const statuses = await Promise.all(unauthenticated);
   expect([401, 429].map((status) => statuses.filter((one) => one === status).length)).toEqual([10, 20]);
   expect(await statusesOfRightUsers(port)).toEqual(ALL_IN);
 });

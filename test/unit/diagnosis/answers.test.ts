@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import {
   closeCause,
   daemonWords,
-  isCuredByNewToken,
+  isFixedByNewToken,
   jwtErrorCause,
   upgradeCause,
 } from '../../../src/diagnosis/node-answer.ts';
@@ -164,7 +164,7 @@ describe('a node', () => {
       'token_version',
     );
     expect(jwtErrorCause('jwt: no jwt present')).toBe('token_refused');
-    expect(isCuredByNewToken('JWT has been revoked')).toBe(true);
+    expect(isFixedByNewToken('JWT has been revoked')).toBe(true);
   });
 
   it('is quoted without the request identifier, which is different each time', () => {

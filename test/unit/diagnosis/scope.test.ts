@@ -66,7 +66,7 @@ describe('the panel is down', () => {
   it('if three servers and the verification call hit a firewall', () => {
     const challenged = servers(3).map((server) => end('websocket', server, 'challenge_page'));
     expect(after(...challenged)).toMatchObject({
-      type: 'well',
+      type: 'healthy',
       evidence: { isDoubtful: true, doubt: { cause: 'challenge_page' } },
     });
     const verification = end('listing', '', 'challenge_page', { isVerification: true });
@@ -100,7 +100,7 @@ describe('the panel is not down', () => {
     const late = servers(5).map((server) => end('resources', server, 'node_silent'));
     expect(after(...late)).toMatchObject({ evidence: { isDoubtful: true } });
     expect(after(...late, end('listing', '', undefined, { isVerification: true }))).toEqual({
-      type: 'well',
+      type: 'healthy',
       evidence: NO_EVIDENCE,
     });
   });
@@ -108,13 +108,13 @@ describe('the panel is not down', () => {
   it('if a firewall blocks one path, but another path works', () => {
     const blocked = servers(9).map((server) => end('websocket', server, 'challenge_page'));
     const passing = end('listing', '', undefined, { isVerification: true });
-    expect(after(...blocked, passing)).toMatchObject({ type: 'well' });
+    expect(after(...blocked, passing)).toMatchObject({ type: 'healthy' });
   });
 
   it('if consoles of servers are rejected with 401, but the listing accepts the key', () => {
     const refused = servers(9).map((server) => end('websocket', server, 'unauthorized'));
     expect(after(...refused, end('listing', '', undefined, { isVerification: true }))).toMatchObject({
-      type: 'well',
+      type: 'healthy',
     });
   });
 });
@@ -139,7 +139,7 @@ describe('for any sequence of calls', () => {
             end(endpoint, subject, causes.next().value as CauseCode, { isVerification }),
           ),
         );
-        expect(judged.type).toBe('well');
+        expect(judged.type).toBe('healthy');
       }),
     );
   });
@@ -172,7 +172,7 @@ describe('for any sequence of calls', () => {
           ...ends.map(({ endpoint, cause }) => end(endpoint, 'server-0', cause, { isVerification: false })),
           end('backups', 'server-0', 'connection'),
         );
-        expect(judged.type).toBe('well');
+        expect(judged.type).toBe('healthy');
       }),
     );
   });

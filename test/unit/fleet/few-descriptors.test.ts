@@ -41,7 +41,7 @@ describe('a fleet with more servers than the process can open sockets', () => {
   it('gives every server its socket back when servers are removed', async () => {
     fleet.start();
     await bench.clock.advance(60_000);
-    fleet.setWants({ servers: servers(SERVERS).slice(-4) });
+    fleet.setSelection({ servers: servers(SERVERS).slice(-4) });
     await bench.clock.advance(60_000);
     expect(bench.streamed()).toEqual(['q', 'r', 's', 't']);
     expect(fleet.reading().problems).toEqual([]);

@@ -73,7 +73,7 @@ describe('a large fleet', () => {
   it('applies a new list that arrives during the start', async () => {
     const { bench, fleet, later } = slowFleet();
     fleet.start();
-    fleet.setWants({ servers: many.slice(0, 500) });
+    fleet.setSelection({ servers: many.slice(0, 500) });
     runDeferred(later);
     await bench.clock.advance(1_000);
     expect(bench.streamed()).toHaveLength(500);
@@ -92,7 +92,7 @@ describe('the fleets of several panels', () => {
     supervisor.start();
     const list = supervisor.servers();
     expect(supervisor.servers()).toBe(list);
-    fleets[1].setWants({ servers: [named('b'), named('d')] });
+    fleets[1].setSelection({ servers: [named('b'), named('d')] });
     const ids = () => supervisor.servers().map(({ target }) => target.id);
     expect(ids()).toEqual(['a', 'b', 'd']);
     await supervisor.setFleets([fleets[2], fleets[1]]);

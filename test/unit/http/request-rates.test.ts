@@ -38,9 +38,9 @@ const LIMIT = { intervalMs: 1_000, burst: 2 };
 
 test('requests of unauthenticated clients use up neither the rate of authenticated ones nor of each other', () => {
   const rates = new RequestRates(new ManualClock());
-  const strangers = [1, 2, 3].map(() => rates.takeStranger(LIMIT, 'a'));
-  expect(strangers).toEqual([true, true, false]);
-  expect([rates.takeAdmitted(LIMIT), rates.takeStranger(LIMIT, 'b')]).toEqual([true, true]);
+  const unauthenticated = [1, 2, 3].map(() => rates.takeUnauthenticated(LIMIT, 'a'));
+  expect(unauthenticated).toEqual([true, true, false]);
+  expect([rates.takeAdmitted(LIMIT), rates.takeUnauthenticated(LIMIT, 'b')]).toEqual([true, true]);
 });
 
 test('authenticated clients share one rate', () => {
@@ -52,7 +52,7 @@ test('a changed limit starts with a new burst, and without a limit every request
   const rates = new RequestRates(new ManualClock());
   const take = (limit: typeof LIMIT | undefined) => [
     rates.takeAdmitted(limit),
-    rates.takeStranger(limit, 'a'),
+    rates.takeUnauthenticated(limit, 'a'),
   ];
   expect([take(LIMIT), take(LIMIT), take(LIMIT)].flat()).toEqual([true, true, true, true, false, false]);
   expect(take({ ...LIMIT })).toEqual([true, true]);
@@ -62,6 +62,6 @@ test('a changed limit starts with a new burst, and without a limit every request
 test('the client whose last request is the oldest is forgotten when there are too many clients', () => {
   const rates = new RequestRates(new ManualClock(), 2);
   const limit = { intervalMs: 1_000, burst: 1 };
-  const take = (client: string) => rates.takeStranger(limit, client);
+  const take = (client: string) => rates.takeUnauthenticated(limit, client);
   expect(['a', 'b', 'a', 'c', 'a', 'b'].map(take)).toEqual([true, true, false, true, false, true]);
 });

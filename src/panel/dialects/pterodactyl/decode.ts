@@ -24,7 +24,7 @@ export interface DecodedStats {
   readonly badFields: number;
 }
 
-/** The contract says 10 to 15 minutes; the shorter is assumed for a token that doesn't tell. */
+/** The contract says 10 to 15 minutes; the shorter is assumed if the token doesn't say. */
 const DEFAULT_LIFETIME_MS = 600_000;
 
 /** A token that claims a longer lifetime is still renewed daily. */

@@ -1,4 +1,4 @@
-import { closeCause, isCuredByNewToken, jwtErrorCause } from '../../../diagnosis/node-answer.ts';
+import { closeCause, isFixedByNewToken, jwtErrorCause } from '../../../diagnosis/node-answer.ts';
 import { parseServerState } from '../../../domain/server.ts';
 import type { ClientMessage, DecodedFrame, FrameHandler, ServerMessage, SocketCodec } from '../../dialect.ts';
 import { type DaemonWords, readDaemonWords } from '../daemon-words.ts';
@@ -115,7 +115,7 @@ function handleMessage({ event, args }: ServerMessage, handler: FrameHandler, fr
       handler.tokenEnding();
       break;
     case 'jwt error':
-      handler.jwtError(first ?? '', isCuredByNewToken(first ?? ''));
+      handler.jwtError(first ?? '', isFixedByNewToken(first ?? ''));
       break;
     case 'daemon error':
       handler.daemonError(first ?? '');

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { beforeEach, describe, expect, it } from 'vitest';
-import { isCuredByNewToken } from '../../../../../src/diagnosis/node-answer.ts';
+import { isFixedByNewToken } from '../../../../../src/diagnosis/node-answer.ts';
 import type { ClientMessage, FrameHandler } from '../../../../../src/panel/dialect.ts';
 import {
   decodeFrame,
@@ -150,7 +150,7 @@ describe('isConsoleFrame', () => {
   });
 });
 
-describe('isCuredByNewToken', () => {
+describe('isFixedByNewToken', () => {
   it.each([
     'jwt: token expired',
     'jwt: token has expired',
@@ -163,7 +163,7 @@ describe('isCuredByNewToken', () => {
     'jwt: iat claim is invalid',
     'jwt: nbf claim is invalid',
   ])('accepts: %s', (text) => {
-    expect(isCuredByNewToken(text)).toBe(true);
+    expect(isFixedByNewToken(text)).toBe(true);
   });
 
   it.each([
@@ -174,7 +174,7 @@ describe('isCuredByNewToken', () => {
     'jwt: aud claim is invalid',
     'an unexpected error was encountered while handling this request',
   ])('rejects: %s', (text) => {
-    expect(isCuredByNewToken(text)).toBe(false);
+    expect(isFixedByNewToken(text)).toBe(false);
   });
 });
 

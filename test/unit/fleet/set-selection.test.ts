@@ -33,7 +33,7 @@ describe('a new list of servers', () => {
   it('adds servers, and the others keep their records and sockets', async () => {
     await start(servers(2));
     const [a, b] = fleet.records;
-    expect(fleet.setWants({ servers: [named('a'), named('c'), named('b')] })).toEqual({
+    expect(fleet.setSelection({ servers: [named('a'), named('c'), named('b')] })).toEqual({
       added: 1,
       removed: 0,
       changed: 0,
@@ -51,7 +51,7 @@ describe('a new list of servers', () => {
 
   it('removes servers: their sockets are closed, and no calls are made for them', async () => {
     await start(servers(3));
-    expect(fleet.setWants({ servers: [named('b')] })).toMatchObject({ removed: 2, unchanged: 1 });
+    expect(fleet.setSelection({ servers: [named('b')] })).toMatchObject({ removed: 2, unchanged: 1 });
     expect(ids()).toEqual(['b']);
     expect(bench.streamed()).toEqual(['b']);
     const before = gateway.calls.length;
@@ -71,7 +71,7 @@ describe('a new list of servers', () => {
       limits: { memoryBytes: 7 },
       node: 'n1',
     });
-    const changes = fleet.setWants({ servers: [renamed, named('b')] });
+    const changes = fleet.setSelection({ servers: [renamed, named('b')] });
     await clock.advance(1_000);
     expect(changes).toEqual({ added: 0, removed: 0, changed: 1, unchanged: 1 });
     expect(fleet.records[0]).toBe(record);
@@ -84,7 +84,7 @@ describe('a new list of servers', () => {
     const uuid = '1a7ce997-259b-452e-8b4e-cecc464142ca';
     await start([named('1a7ce997')]);
     const [record] = fleet.records;
-    fleet.setWants({ servers: [named(uuid.toUpperCase(), { uuid })] });
+    fleet.setSelection({ servers: [named(uuid.toUpperCase(), { uuid })] });
     await clock.advance(1_000);
     expect(fleet.records[0]).toBe(record);
     expect(bench.sockets).toHaveLength(1);
@@ -93,7 +93,7 @@ describe('a new list of servers', () => {
   it('treats another UUID with the same short id as a different server', async () => {
     await start([named('1a7ce997', { uuid: '1a7ce997-259b-452e-8b4e-cecc464142ca' })]);
     const [record] = fleet.records;
-    fleet.setWants({ servers: [named('1a7ce997', { uuid: '1a7ce997-0000-452e-8b4e-cecc464142ca' })] });
+    fleet.setSelection({ servers: [named('1a7ce997', { uuid: '1a7ce997-0000-452e-8b4e-cecc464142ca' })] });
     await clock.advance(1_000);
     expect(fleet.records[0]).not.toBe(record);
     expect(bench.sockets.map(({ ended }) => ended)).toEqual(['closed', undefined]);
@@ -101,7 +101,7 @@ describe('a new list of servers', () => {
 
   it('counts a server once if it is listed twice', async () => {
     await start(servers(1));
-    expect(fleet.setWants({ servers: [named('a'), named('a', { name: 'again' })] })).toMatchObject({
+    expect(fleet.setSelection({ servers: [named('a'), named('a', { name: 'again' })] })).toMatchObject({
       added: 0,
       unchanged: 1,
     });
@@ -113,7 +113,7 @@ describe('a new list of servers', () => {
     const { records } = fleet;
     const targets = records.map(({ target }) => target);
     const lines = bench.log.lines.length;
-    expect(fleet.setWants({ servers: servers(3) })).toMatchObject({ unchanged: 3 });
+    expect(fleet.setSelection({ servers: servers(3) })).toMatchObject({ unchanged: 3 });
     expect(fleet.records).toBe(records);
     expect(fleet.records.map(({ target }) => target)).toEqual(targets);
     expect(fleet.records.every(({ target }, index) => target === targets[index])).toBe(true);
@@ -123,7 +123,7 @@ describe('a new list of servers', () => {
   it('does not modify a list that was read before', async () => {
     await start(servers(2));
     const { records } = fleet;
-    fleet.setWants({ servers: servers(1) });
+    fleet.setSelection({ servers: servers(1) });
     expect(records).toHaveLength(2);
     expect(fleet.records).toHaveLength(1);
   });
@@ -131,23 +131,23 @@ describe('a new list of servers', () => {
   it('can be empty, and can fill an empty fleet', async () => {
     await start([]);
     expect(gateway.calls).toEqual([]);
-    fleet.setWants({ servers: servers(2) });
+    fleet.setSelection({ servers: servers(2) });
     await clock.advance(1_000);
     expect(conditions()).toEqual(['streaming', 'streaming']);
     expect(gateway.calls[0]).toMatch(/^learn|^credentials/);
     expect(gateway.asked('learn')).toEqual(['a']);
-    fleet.setWants({ servers: [] });
+    fleet.setSelection({ servers: [] });
     expect(bench.streamed()).toEqual([]);
     expect(fleet.records).toEqual([]);
   });
 
   it('can change the mode of a server', async () => {
     await start(servers(2));
-    fleet.setWants({ servers: [named('a', { mode: 'poll' }), named('b', { mode: 'socket' })] });
+    fleet.setSelection({ servers: [named('a', { mode: 'poll' }), named('b', { mode: 'socket' })] });
     await clock.advance(MINUTE);
     expect(conditions()).toEqual(['polling', 'streaming']);
     expect(bench.streamed()).toEqual(['b']);
-    fleet.setWants({ servers: servers(2) });
+    fleet.setSelection({ servers: servers(2) });
     await clock.advance(MINUTE);
     expect(conditions()).toEqual(['streaming', 'streaming']);
   });
@@ -156,14 +156,14 @@ describe('a new list of servers', () => {
     gateway.limitPerMinute = 0.5;
     await start(servers(10));
     expect(bench.streamed()).toEqual(['a', 'b', 'c', 'd']);
-    fleet.setWants({ servers: servers(10).slice(1) });
+    fleet.setSelection({ servers: servers(10).slice(1) });
     await clock.advance(1_000);
     expect(bench.streamed()).toEqual(['b', 'c', 'd', 'e']);
   });
 
   it('before the start replaces the initial list', async () => {
     fleet = bench.create(servers(1));
-    fleet.setWants({ servers: servers(2) });
+    fleet.setSelection({ servers: servers(2) });
     fleet.start();
     await clock.advance(1_000);
     expect(bench.streamed()).toEqual(['a', 'b']);
@@ -172,7 +172,7 @@ describe('a new list of servers', () => {
   it('after the stop begins nothing', async () => {
     await start(servers(1));
     await fleet.stop();
-    fleet.setWants({ servers: servers(2) });
+    fleet.setSelection({ servers: servers(2) });
     await clock.advance(MINUTE);
     expect(bench.streamed()).toEqual([]);
     expect(clock.pending).toBe(0);
@@ -184,7 +184,7 @@ describe('a new list of servers', () => {
     if (first === undefined) throw new Error('expected a socket');
     let close: () => void = () => {};
     first.close = () => new Promise((resolve) => (close = resolve));
-    fleet.setWants({ servers: servers(2).slice(1) });
+    fleet.setSelection({ servers: servers(2).slice(1) });
     let stopped = false;
     const stopping = fleet.stop().then(() => (stopped = true));
     await clock.advance(1_000);
