@@ -1,17 +1,24 @@
 import { execFile } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { cp, mkdir, mkdtemp, readFile, rm, symlink } from 'node:fs/promises';
+import { appendFile, cp, mkdir, mkdtemp, readFile, rm, symlink } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
 import { readManifest, repositoryPath } from '../support/deploy-files.ts';
+import { hasKustomize, renderKustomization } from '../support/kustomize.ts';
 import { npmEnvironment } from '../support/npm-package.ts';
 
 const run = promisify(execFile);
 const { version } = readManifest();
 const PACKAGE = `gameserver-exporter-${version}.tgz`;
+
+/** The image and the runbooks of the repository `Some-Host/exporter`. */
+const IMAGE = 'ghcr.io/some-host/exporter';
+const LINKS = `https://github.com/Some-Host/exporter/blob/v${version}`;
+
+const canRender = await hasKustomize();
 
 interface NamedManifest {
   readonly homepage: string;
@@ -43,6 +50,14 @@ describe('a release made in a repository', () => {
 
   const at = (command: string, args: readonly string[], cwd = project) =>
     run(command, args, { cwd, env: npmEnvironment(), maxBuffer: 16 * 1024 * 1024 });
+
+  /** The deployment files of the release, in a new folder. */
+  const unpackDeploy = async (name: string) => {
+    const folder = join(root, name);
+    await mkdir(folder);
+    await at('tar', ['-xzf', join(release, `gameserver-exporter-deploy-${version}.tar.gz`)], folder);
+    return folder;
+  };
 
   beforeAll(async () => {
     root = await mkdtemp(join(tmpdir(), 'release-'));
@@ -77,23 +92,38 @@ describe('a release made in a repository', () => {
   });
 
   it('links alerts to the runbooks of this version, and Kubernetes to the image', async () => {
-    const deploy = join(root, 'unpacked');
-    await mkdir(deploy);
-    await at('tar', ['-xzf', join(release, `gameserver-exporter-deploy-${version}.tar.gz`)], deploy);
-    const links = `https://github.com/Some-Host/exporter/blob/v${version}`;
+    const deploy = await unpackDeploy('unpacked');
     const rules = await readFile(join(deploy, 'deploy/prometheus/rules/gameserver.yml'), 'utf8');
     const { groups } = parse(rules) as RuleFile;
     expect(groups[0]?.rules[0]).toMatchObject({
       record: 'gameserver:links:info',
-      labels: { runbooks: links },
+      labels: { runbooks: LINKS },
     });
     for (const overlay of ['one', 'many']) {
       const file = join(deploy, `deploy/kubernetes/overlays/${overlay}/kustomization.yaml`);
       expect(parse(await readFile(file, 'utf8')), overlay).toMatchObject({
-        images: [{ name: 'gameserver-exporter', newName: 'ghcr.io/some-host/exporter', newTag: version }],
+        images: [{ name: 'gameserver-exporter', newName: IMAGE, newTag: version }],
       });
     }
   });
+
+  it.skipIf(!canRender).each(['one', 'many'])(
+    'has Kubernetes manifests that render with them: %s',
+    async (overlay) => {
+      const deploy = await unpackDeploy(`rendered-${overlay}`);
+      const folder = join(deploy, 'deploy/kubernetes/overlays', overlay);
+      await appendFile(join(folder, 'kustomization.yaml'), '\ncomponents: [../../components/alerts]\n');
+      const manifests = await renderKustomization(folder);
+      expect(manifests.find(({ kind }) => kind === 'StatefulSet')).toHaveProperty(
+        'spec.template.spec.containers.0.image',
+        `${IMAGE}:${version}`,
+      );
+      expect(manifests.find(({ kind }) => kind === 'PrometheusRule')).toHaveProperty(
+        'spec.groups.0.rules.0.labels',
+        { runbooks: LINKS, grafana: '' },
+      );
+    },
+  );
 
   it('has checksums of all published files', async () => {
     const sums = await readFile(join(release, 'SHA256SUMS'), 'utf8');

@@ -95,6 +95,16 @@ describe('the workflow test', () => {
     expect(jobs['test']?.steps.map(({ run }) => run)).toEqual([undefined, 'npm ci', 'npm test']);
   });
 
+  it('renders the Kubernetes manifests for every change, where there is a kubectl', () => {
+    expect(jobs['kubernetes']?.if).toBe("github.event_name != 'schedule'");
+    expect(jobs['kubernetes']?.container).toBeUndefined();
+    expect(jobs['kubernetes']?.steps.map(({ run }) => run).slice(-2)).toEqual([
+      'npm ci',
+      'npm run test:kubernetes',
+    ]);
+    expect(scripts['test:kubernetes']).toContain('KUBECTL=required ');
+  });
+
   it('runs long tests at night', () => {
     expect(jobs['nightly']?.if).toBe("github.event_name == 'schedule'");
     const runs = jobs['nightly']?.steps.flatMap(({ run = '' }) => [run]).join('\n');

@@ -1,0 +1,57 @@
+import { execFile } from 'node:child_process';
+import { promisify } from 'node:util';
+import { parseAllDocuments } from 'yaml';
+import { z } from 'zod';
+
+const run = promisify(execFile);
+
+/** The oldest major version of kustomize that supports what the manifests use, such as `labels` and components. */
+const NEEDED_KUSTOMIZE = 5;
+
+const versionSchema = z.object({ kustomizeVersion: z.string().regex(/^v\d+\./) });
+
+const manifestSchema = z.looseObject({
+  apiVersion: z.string(),
+  kind: z.string(),
+  metadata: z.looseObject({
+    name: z.string(),
+    namespace: z.string().optional(),
+    labels: z.record(z.string(), z.string()).optional(),
+  }),
+});
+
+/** A rendered resource. */
+export type Manifest = z.infer<typeof manifestSchema>;
+
+/**
+ * Whether kubectl can render the manifests; if not, standard error says which tests are skipped. Unlike a Debian package, kubectl may
+ * be missing even with `CI=true`, because Debian's is too old; with `KUBECTL=required` this throws instead.
+ */
+export async function hasKustomize(): Promise<boolean> {
+  const trouble = await kustomizeTrouble();
+  if (trouble === undefined) return true;
+  if (process.env['KUBECTL'] === 'required')
+    throw new Error(`${trouble}; with KUBECTL=required nothing is skipped`);
+  process.stderr.write(`\nSKIPPED: ${trouble}; the tests that render Kubernetes manifests are skipped\n\n`);
+  return false;
+}
+
+async function kustomizeTrouble(): Promise<string | undefined> {
+  const output = await run('kubectl', ['version', '--client', '--output=json']).catch(
+    (error: unknown) => error,
+  );
+  if (output instanceof Error) return `kubectl can't be run (${output.message.split('\n', 1)[0]})`;
+  const parsed = versionSchema.safeParse(JSON.parse((output as { stdout: string }).stdout));
+  const version = parsed.data?.kustomizeVersion;
+  const isRecent = Number(/\d+/.exec(version ?? '')?.[0] ?? 0) >= NEEDED_KUSTOMIZE;
+  return isRecent
+    ? undefined
+    : `kubectl has kustomize ${version ?? 'without a version'}, not v${NEEDED_KUSTOMIZE}`;
+}
+
+/** The resources that `kubectl apply --kustomize` would apply; rejects if kustomize fails or warns. */
+export async function renderKustomization(folder: string): Promise<readonly Manifest[]> {
+  const { stdout, stderr } = await run('kubectl', ['kustomize', folder], { maxBuffer: 16 * 1024 * 1024 });
+  if (stderr !== '') throw new Error(`kubectl kustomize ${folder}: ${stderr}`);
+  return parseAllDocuments(stdout).map((document) => manifestSchema.parse(document.toJS()));
+}
