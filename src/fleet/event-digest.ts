@@ -141,20 +141,30 @@ export class EventDigest {
     for (const event of ['streaming_again', 'polling_again'] as const) this.#seenAt.set(event, now);
   }
 
+  /** Drops what is held back about a server that is no longer observed. */
+  forget(server: string): void {
+    this.#troubled.delete(server);
+    if (this.#held.delete(server) && this.#held.size === 0) this.#clear();
+  }
+
   /** Returns what was held back and clears it; undefined if nothing was. */
   take(now: number): Digest | undefined {
     const held = [...this.#held.values()];
     const [first] = held;
     if (first === undefined) return undefined;
-    this.#held = new Map();
-    this.#isUrgent = false;
-    this.#hasOnlyFacts = true;
+    this.#clear();
     this.#summedUpAt = now;
     this.#hasSummary = true;
     if (held.length === 1 && first.events === 1 && first.latest === first.first)
       return { type: 'line', line: first.first };
     const events = held.reduce((sum, one) => sum + one.events, 0);
     return { type: 'groups', groups: groupsOf(held), events };
+  }
+
+  #clear(): void {
+    this.#held = new Map();
+    this.#isUrgent = false;
+    this.#hasOnlyFacts = true;
   }
 
   get #wait(): Wait {

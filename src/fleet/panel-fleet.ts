@@ -190,6 +190,7 @@ export class PanelFleet {
     for (const member of left) {
       this.#track(member.stop());
       this.#context.gateway.forget(member.record.target.id);
+      this.#serverLog.forget(identityOf(member.record.target));
     }
     this.#learner.serversChanged();
     return changes;

@@ -2,7 +2,7 @@ import { withRemedy } from '../diagnosis/causes.ts';
 import type { Clock } from '../domain/clock.ts';
 import type { Problem } from '../domain/problem.ts';
 import type { QuerySettings } from '../domain/query.ts';
-import type { ServerTarget } from '../domain/server.ts';
+import { identityOf, type ServerTarget } from '../domain/server.ts';
 import { type AskOptions, askPlayers, QUERY_CUT_MS } from '../query/ask.ts';
 import type { QueryClient } from '../query/client.ts';
 import { queryPlace } from '../query/place.ts';
@@ -81,7 +81,10 @@ export class QueryWatch {
       left.delete(record);
       if (this.#watched.get(record)?.terms !== terms) this.#watch(record, query, terms);
     }
-    for (const record of left) this.#leave(record);
+    for (const record of left) {
+      this.#leave(record);
+      this.#options.log.forget(identityOf(record.target));
+    }
   }
 
   #watch(record: ServerRecord, settings: QuerySettings, terms: string): void {

@@ -50,6 +50,11 @@ export class ServerLog implements Logger {
     this.#digest.recoveryLogged(this.#clock.now());
   }
 
+  /** Drops what is held back about a server that is no longer observed: a line about it would suggest that it still is. */
+  forget(serverId: string): void {
+    this.#digest.forget(serverId);
+  }
+
   /** Logs the summary of what is held back, if there is anything. */
   flush(): void {
     this.#sleep();

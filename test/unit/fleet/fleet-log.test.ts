@@ -82,3 +82,22 @@ it('servers that stream again after the panel recovered are logged in one line',
   await fleet.stop();
   expect(bench.clock.pending).toBe(0);
 });
+
+it('a server that left is not reported later', async () => {
+  bench.gateway.limitPerMinute = 1_000;
+  const fleet = bench.create(servers(2), { ratePinned: true });
+  fleet.start();
+  await bench.clock.advance(2 * MINUTE);
+  const before = messages().length;
+  for (const socket of bench.sockets) socket.drops();
+  await bench.clock.advance(1_000);
+  fleet.setWants({ servers: servers(2).slice(0, 1) });
+  await bench.clock.advance(5 * MINUTE);
+  const names = servers(2).map(({ name }) => name);
+  const about = (name = '') =>
+    messages()
+      .slice(before)
+      .filter((message) => message.includes(name));
+  expect([about(names[0]).length, about(names[1])]).toEqual([2, []]);
+  await fleet.stop();
+});

@@ -229,6 +229,19 @@ describe('a failed query', () => {
     }
   });
 
+  it('is not logged once the server has left', async () => {
+    answer = () => Promise.resolve(SILENT);
+    watch.start();
+    const record = observe();
+    observe({ id: 'd3aac109', name: 'creative' });
+    while (queried.length < 2) await passTime(SECOND, record);
+    expect(warnings()).toHaveLength(1);
+    records.pop();
+    watch.follow();
+    await passTime(5 * MINUTE, record);
+    expect(warnings().map(({ fields }) => fields)).toMatchObject([{ server: 'survival' }]);
+  });
+
   it('is logged once, and so is the first answer after it', async () => {
     answer = () => Promise.resolve(SILENT);
     watch.start();

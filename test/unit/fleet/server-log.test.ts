@@ -62,6 +62,28 @@ describe('an event of a single server', () => {
   });
 });
 
+describe('a server that is no longer observed', () => {
+  it('is left out of what is logged later', async () => {
+    change({ count: 3, event: 'failing', cause: 'closed', level: 'warn' });
+    servers.forget('id-3');
+    await clock.advance(60_000);
+    expect(messages()).toEqual(['server-1 failing', 'server-2 failing']);
+  });
+
+  it('leaves nothing to log if no other event is held back', async () => {
+    change({ count: 2, event: 'failing', cause: 'closed', level: 'warn' });
+    servers.forget('id-2');
+    await clock.advance(60_000);
+    expect(messages()).toEqual(['server-1 failing']);
+    expect(clock.pending).toBe(0);
+    change({ count: 2, event: 'streaming' });
+    await clock.advance(19_000);
+    expect(messages().slice(1)).toEqual(['server-1 streaming']);
+    await clock.advance(1_000);
+    expect(messages().slice(2)).toEqual(['server-2 streaming']);
+  });
+});
+
 describe('an event of many servers', () => {
   it('has one line for the first server, and one for the others', async () => {
     change({ count: 150, event: 'streaming' });
