@@ -29,11 +29,11 @@ const USAGE = `Usage: npm run bench -- [NAME …] [--servers N] [--seconds S] [-
 
 ${BENCHMARKS.map(({ name, title }) => `  ${name.padEnd(14)} ${title}`).join('\n')}
 
-  --servers      this many servers only (default: 1,000 and then 10,000 where it matters)
-  --seconds      how long each run measures
-  --runs         how often each figure is measured; medians are shown
-  --tls, --no-tls   ingest: only over TLS, only in plain (default: both)
-  --profiles     ingest: CPU profiles of the exporter while it is measured`;
+  --servers         number of servers (default: 1,000 and, for some benchmarks, then 10,000)
+  --seconds         duration of each run
+  --runs            number of runs; medians are shown
+  --tls, --no-tls   ingest: only with TLS, only without (default: both)
+  --profiles        ingest: folder for CPU profiles of the exporter`;
 
 const WRONG_USAGE = 2;
 
@@ -78,7 +78,7 @@ function findBenchmark(name: string): Benchmark {
   const found = BENCHMARKS.find((benchmark) => benchmark.name === name);
   if (found !== undefined) return found;
   const names = BENCHMARKS.map((benchmark) => benchmark.name).join(', ');
-  throw new UsageError(`there is no benchmark "${name}"; expected one of ${names}`);
+  throw new UsageError(`unknown benchmark "${name}"; expected one of ${names}`);
 }
 
 function wholeNumber(flag: string, text: string): number {

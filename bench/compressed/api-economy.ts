@@ -22,7 +22,7 @@ interface Cost {
 /** The share of the panel's rate limit that a streaming server uses. */
 export const apiEconomy: Benchmark = {
   name: 'api-economy',
-  title: 'API calls per streaming server and minute, over two lives of a token',
+  title: 'API calls per streaming server and minute, over two lifetimes of a token',
   run: async ({ servers = 200, runs = DEFAULT_RUNS, progress }) => {
     const streamed: Cost[] = [];
     const polled: Cost[] = [];
@@ -40,11 +40,11 @@ export const apiEconomy: Benchmark = {
       spread(costs, 4, ({ perServerAndMinute }) => perServerAndMinute),
     ];
     return {
-      method: `Compressed time (${SPEED} times), ${servers} servers, tokens of 600 s, ${MEASURED_MINUTES} minutes after the first ${SETTLED_MINUTES}: all calls of every kind. The yardstick is the
-same fleet with mode: poll, at the same time on a panel of its own: one call in 30 s for one sample. Medians, with the lowest and the highest of ${runs} runs.`,
+      method: `Compressed time (${SPEED} times real time), ${servers} servers, tokens that live 600 s, ${MEASURED_MINUTES} minutes after the first ${SETTLED_MINUTES}. Calls of every kind are counted. The
+baseline is the same fleet with mode: poll, at the same time on another panel: one call every 30 s for one sample. Medians, with the minimum and maximum of ${runs} runs.`,
       tables: [
         {
-          header: ['way', 'sockets at the end', 'calls', 'calls a server and minute', '× polled'],
+          header: ['mode', 'sockets at the end', 'calls', 'calls per server and minute', '× polled'],
           rows: [
             [
               ...row('streamed', streamed),
@@ -56,7 +56,7 @@ same fleet with mode: poll, at the same time on a panel of its own: one call in 
       ],
       targets: [
         {
-          what: 'calls a server and minute',
+          what: 'calls per server and minute',
           bound: { kind: 'at most', value: 0.13 },
           unit: '',
           measured: median(perServer(streamed)),

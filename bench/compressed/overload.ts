@@ -17,7 +17,7 @@ const LIVE_SECONDS = (2 * STATS_INTERVAL_MS) / 1_000;
 /** More servers than the panel's limit can refresh tokens for: sockets in turns, compared with polling in turns. */
 export const overload: Benchmark = {
   name: 'overload',
-  title: '5,000 servers on a panel that allows 240 calls a minute',
+  title: '5,000 servers on a panel that allows 240 calls per minute',
   run: async (options) => {
     const turns = await measure('auto', options);
     const polls = await measure('poll', options);
@@ -43,7 +43,7 @@ async function measure(mode: 'auto' | 'poll', options: BenchmarkOptions): Promis
     mode,
   });
   try {
-    progress(`${mode}: ${SETTLED_MINUTES} minutes until it has settled, at ${SPEED} times real time`);
+    progress(`${mode}: ${SETTLED_MINUTES} minutes to settle, at ${SPEED} times real time`);
     await fleet.until(SETTLED_MINUTES);
     const before = fleet.panel.record.calls.length;
     const began = fleet.minutes();
@@ -88,11 +88,11 @@ function report(turns: Measured, polls: Measured): BenchmarkResult {
     measured: turns.limited + polls.limited,
   };
   return {
-    method: `Compressed time (${SPEED} times), one frame a server every ${STATS_INTERVAL_MS / 1_000} s. Ages in minutes of the fleet's time, over ${MEASURED_MINUTES} minutes after the first ${SETTLED_MINUTES}. "live": samples no older than two frames. The yardstick is the same fleet with mode: poll.`,
+    method: `Compressed time (${SPEED} times real time), one frame per server every ${STATS_INTERVAL_MS / 1_000} s. Sample ages in minutes of the fleet's time, over ${MEASURED_MINUTES} minutes after the first ${SETTLED_MINUTES}. "live": samples no older than two frames. The baseline is the same fleet with mode: poll.`,
     tables: [
       {
-        header: ['way', 'seen', 'live', 'mean age', 'p50', 'p99', 'max', 'calls a minute', '429s'],
-        rows: [row('turns', turns), row('polls in turn', polls)],
+        header: ['mode', 'seen', 'live', 'mean age', 'p50', 'p99', 'max', 'calls per minute', '429s'],
+        rows: [row('turns', turns), row('polls in turns', polls)],
       },
     ],
     targets: [limited],

@@ -13,7 +13,7 @@ const BUCKET_SECONDS = 30;
 /** A cold start of many servers: how soon there is data, whether the budget is kept, and how token refreshes are spread. */
 export const slowStart: Benchmark = {
   name: 'slow-start',
-  title: '2,000 servers started cold on a panel that allows 720 calls a minute',
+  title: 'cold start of 2,000 servers on a panel that allows 720 calls per minute',
   run: async ({ servers = 2_000, progress }) => {
     const fleet = await startCompressedFleet({
       servers,
@@ -38,12 +38,12 @@ export const slowStart: Benchmark = {
         if (endpoint !== 'websocket' || server === undefined) continue;
         perServer.set(server, [...(perServer.get(server) ?? []), (at - first) / 1_000]);
       }
-      const renewals = [...perServer.values()].flatMap((all) => all.slice(1, 2));
+      const refreshes = [...perServer.values()].flatMap((all) => all.slice(1, 2));
       return {
-        method: `Compressed time (${SPEED} times). Times count from the exporter's first call; a renewal is a server's second call for credentials.`,
+        method: `Compressed time (${SPEED} times real time). Times are counted from the exporter's first call; a refresh is a server's second call for credentials.`,
         tables: [
           { header: ['minute', 'servers with data'], rows: started },
-          { header: ['renewals from second', 'to', 'how many'], rows: distribution(renewals) },
+          { header: ['refreshes from second', 'to', 'count'], rows: distribution(refreshes) },
         ],
         targets: [
           {

@@ -8,15 +8,15 @@ const DEFAULT_RUNS = 5;
 const DEFAULT_SECONDS = 4;
 
 const KINDS: readonly (readonly [kind: keyof FrameCosts, what: string])[] = [
-  ['shortLine', 'console line of some 40 characters, skipped'],
-  ['longLine', 'console line of some 2,000 characters, skipped'],
-  ['stats', 'stats, parsed and kept (the yardstick)'],
-  ['recordedStats', 'stats, parsed and put into the store'],
+  ['shortLine', 'console line of about 40 characters, skipped'],
+  ['longLine', 'console line of about 2,000 characters, skipped'],
+  ['stats', 'stats, parsed and kept (the baseline)'],
+  ['recordedStats', 'stats, parsed and stored'],
 ];
 
 export const consoleFlood: Benchmark = {
   name: 'console-flood',
-  title: 'what it costs to skip a console frame, against a stats frame that is parsed',
+  title: 'the cost of skipping a console frame, relative to parsing a stats frame',
   run: async ({ runs = DEFAULT_RUNS, seconds = DEFAULT_SECONDS, progress }) => {
     const costs: FrameCosts[] = [];
     for (let run = 1; run <= runs; run += 1) {
@@ -31,8 +31,8 @@ export const consoleFlood: Benchmark = {
         costs.map((cost) => cost.stats),
       );
     return {
-      method: `handleFrame on frames that were prepared in memory, ${seconds} s a run in a new process; the kinds take turns. Receiving a frame
-(the kernel, ws) comes on top for each kind alike and isn't part of it. Medians, with the lowest and the highest of ${runs} runs.`,
+      method: `handleFrame with frames prepared in memory, ${seconds} s per run in a new process, alternating between the kinds. Receiving a frame
+(kernel, ws) costs the same for each kind and isn't included. Medians, with the minimum and maximum of ${runs} runs.`,
       tables: [
         {
           header: ['frame', 'ns/frame', '× stats'],
@@ -48,7 +48,7 @@ export const consoleFlood: Benchmark = {
       ],
       targets: [
         {
-          what: 'a skipped console line, of a parsed stats frame',
+          what: 'a skipped console line, relative to a parsed stats frame',
           bound: { kind: 'at most', value: 0.25 },
           unit: '×',
           measured: Math.max(median(ratiosOf('shortLine')), median(ratiosOf('longLine'))),

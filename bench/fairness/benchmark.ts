@@ -35,7 +35,7 @@ const refreshesOfBound = (outcome: Outcome): number =>
 /** Fair shares of a panel's limit when some servers can't be observed. */
 export const fairness: Benchmark = {
   name: 'fairness',
-  title: 'healthy servers beside dead, refused and many ones, in simulated time',
+  title: 'healthy servers next to dead, refused or very many servers, in simulated time',
   run: async ({ progress }) => {
     const outcomes: { readonly scenario: Scenario; readonly outcome: Outcome }[] = [];
     for (const scenario of SCENARIOS) {
@@ -44,9 +44,9 @@ export const fairness: Benchmark = {
     }
     const all = outcomes.map(({ outcome }) => outcome);
     return {
-      method: `The real fleet, gateway and budget on a virtual clock, with a panel in the same process: tokens of 600 s, answers in 60 to 400 ms, dead nodes after 20 s. Counted after the first pass.
-fresh: servers that can be observed and are fresh, over all minutes, and in the worst of them; wasted: calls that told nothing, retries and probes included, of the budget.
-busiest: most calls for tokens in any 60 s, and its bound, max(1.3 × mean, mean + 3); n/a where servers take turns, which calls for tokens begin as well, or where fewer than ${LEAST_REFRESHES_PER_MINUTE} a minute are refreshed.`,
+      method: `The real fleet, gateway and budget on a virtual clock, with a panel in the same process: tokens that live 600 s, answers in 60 to 400 ms, or after 20 s from dead nodes. Counted after the first pass.
+fresh: share of the observable servers with a fresh sample, over all minutes; worst: the same in the worst minute; wasted: share of the budget spent on calls that returned nothing useful, including retries and probes.
+busiest: the most token calls in any 60 s, and its bound, max(1.3 × mean, mean + 3); n/a if servers take turns, because turns begin with token calls too, or if fewer than ${LEAST_REFRESHES_PER_MINUTE} tokens are refreshed per minute.`,
       tables: [
         {
           header: [
@@ -68,20 +68,25 @@ busiest: most calls for tokens in any 60 s, and its bound, max(1.3 × mean, mean
       ],
       targets: [
         target(
-          'the least share of fresh servers',
+          'lowest share of fresh servers',
           'at least',
           LEAST_FRESH,
           Math.min(...all.map(({ fresh }) => fresh)),
         ),
-        target('the most calls wasted', 'at most', MOST_WASTED, Math.max(...all.map(({ wasted }) => wasted))),
         target(
-          'the oldest listing, in intervals',
+          'highest share of wasted calls',
+          'at most',
+          MOST_WASTED,
+          Math.max(...all.map(({ wasted }) => wasted)),
+        ),
+        target(
+          'oldest listing, in intervals',
           'at most',
           MOST_LISTING_INTERVALS,
           Math.max(...all.map(({ listingIntervals }) => listingIntervals ?? 0)),
         ),
         target(
-          'the busiest minute of refreshes, of its bound',
+          'busiest minute of refreshes, relative to its bound',
           'at most',
           1,
           Math.max(...all.map(refreshesOfBound)),

@@ -14,7 +14,7 @@ const scattered = (count: number, mode: ServerGroup['mode'], trouble: Trouble): 
 
 export const SCENARIOS: readonly Scenario[] = [
   {
-    name: '60 auto on a dead node beside 20 polled',
+    name: '60 auto on a dead node, and 20 polled',
     limit: 800,
     groups: [group(60, 'auto', 'dead'), group(20, 'poll')],
     settleMinutes: 10,
@@ -22,7 +22,7 @@ export const SCENARIOS: readonly Scenario[] = [
     listingMinutes: 1,
   },
   {
-    name: '60 polled on dead nodes that nobody knows, beside 20 polled',
+    name: '60 polled on unknown dead nodes, and 20 polled',
     limit: 240,
     groups: [...scattered(60, 'poll', 'dead'), group(20, 'poll')],
     settleMinutes: 10,
@@ -30,7 +30,7 @@ export const SCENARIOS: readonly Scenario[] = [
     listingMinutes: 5,
   },
   {
-    name: '200 servers, every upgrade refused',
+    name: '200 servers, all upgrades refused',
     limit: 120,
     groups: [group(200, 'auto', 'origin')],
     settleMinutes: 10,
@@ -38,7 +38,7 @@ export const SCENARIOS: readonly Scenario[] = [
     listingMinutes: 5,
   },
   {
-    name: '400 servers, every upgrade refused',
+    name: '400 servers, all upgrades refused',
     limit: 240,
     groups: [group(400, 'auto', 'origin')],
     settleMinutes: 10,
@@ -46,7 +46,7 @@ export const SCENARIOS: readonly Scenario[] = [
     listingMinutes: 5,
   },
   {
-    name: '2,000 in turns, credentials refused to all',
+    name: '2,000 in turns, credentials refused for all',
     limit: 240,
     groups: [group(2_000, 'auto', 'permission')],
     settleMinutes: 30,
@@ -54,7 +54,7 @@ export const SCENARIOS: readonly Scenario[] = [
     listingMinutes: 5,
   },
   {
-    name: '2,000 in turns, credentials refused to a fifth',
+    name: '2,000 in turns, credentials refused for a fifth',
     limit: 240,
     groups: [group(1_600, 'auto'), group(400, 'auto', 'permission')],
     settleMinutes: 45,
@@ -78,7 +78,7 @@ export const SCENARIOS: readonly Scenario[] = [
     minutes: 107,
   },
   {
-    name: '20 streaming at 30 calls a minute',
+    name: '20 streaming at 30 calls per minute',
     limit: 30,
     groups: [group(20, 'auto')],
     settleMinutes: 12,
@@ -87,7 +87,7 @@ export const SCENARIOS: readonly Scenario[] = [
     backupMinutes: 60,
   },
   {
-    name: '100 polled of which 40 die together after an hour',
+    name: '100 polled, 40 of which die together after an hour',
     limit: 400,
     groups: [group(60, 'poll'), group(40, 'poll', 'none', 'dying')],
     settleMinutes: 55,
@@ -119,7 +119,7 @@ export const SCENARIOS: readonly Scenario[] = [
     backupMinutes: 60,
   },
   {
-    name: '1,000 in turns beside 1,000 on dead nodes',
+    name: '1,000 in turns, and 1,000 on dead nodes',
     limit: 100,
     groups: [group(1_000, 'auto'), group(1_000, 'auto', 'dead')],
     settleMinutes: 90,

@@ -29,7 +29,7 @@ interface ProcessLimits {
 
 export const ingest: Benchmark = {
   name: 'ingest',
-  title: 'the exporter against a bare ws + JSON.parse client, one stats frame a second from each server',
+  title: 'the exporter and a bare ws + JSON.parse client, with one stats frame per second from each server',
   run: async (options) => {
     const fleets = options.servers === undefined ? [1_000, 10_000, mostServers()] : [options.servers];
     const links = options.tls === undefined ? [false, true] : [options.tls];

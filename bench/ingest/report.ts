@@ -15,14 +15,13 @@ const CLIENTS = [
 
 export function reportIngest(all: readonly ScenarioRuns[], seconds: number): BenchmarkResult {
   return {
-    method: `Each client, and a simulated panel for each, run in processes of their own; every client run is a new process. A run has three parts: both at
-the same time, the exporter by itself, a new bare client by itself. CPU and RSS are of the first, in which both have the same neighbours: measured a
-minute apart, they differ by what else a shared machine does; fleets over ${MOST_TOGETHER} have no such part. CPU is user + system time over ${seconds} s in which nobody
-scrapes, in percent of one core; RSS is the highest in that time, in 10^6 bytes. All else is of each by itself: the peak of RSS is the highest since its
-start, scrapes included. "Late" is the share of (server, instant) pairs, at 20 random
-instants, whose newest sample was older than that: at scrapes for the exporter, looked up in memory for the bare client. "Scrape" is
-the time of those scrapes over HTTP with gzip, while frames come in; its p99 is that of all runs together. The panel sends in 20 bursts
-a second. Medians, with the lowest and the highest of the runs; "×" is exporter / bare client of the same run.`,
+    method: `Each client runs in its own process, with its own simulated panel in another; every run starts a new process. A run has three parts: both clients
+at the same time, the exporter alone, a new bare client alone. CPU and RSS are from the first part, in which other load on the machine affects both
+clients alike; fleets over ${MOST_TOGETHER} have no such part. CPU is user + system time over ${seconds} s without scrapes, in percent of one core; RSS is the maximum in
+that time, in 10^6 bytes. The other values are of each client alone: the peak of RSS is the maximum since its start, including scrapes. "Late" is the
+share of (server, instant) pairs, at 20 random instants, whose newest sample was older than that: at scrapes for the exporter, read from memory for the
+bare client. "Scrape" is the time of those scrapes over HTTP with gzip, while frames arrive; its p99 is over all runs together. The panel sends in 20
+bursts per second. Medians, with the minimum and maximum of the runs; "×" is exporter / bare client of the same run.`,
     tables: [costTable(all), timelinessTable(all)],
     targets: all.filter(({ scenario }) => scenario.servers === TARGET_SERVERS).flatMap(targetsOf),
   };
@@ -118,20 +117,20 @@ function targetsOf({ scenario, runs }: ScenarioRuns): readonly Target[] {
     measured: median(runs.map(({ exporter }) => 100 - latePercent(exporter))),
   };
   const cpu: Target = {
-    what: `${name}: CPU, of the bare client's`,
+    what: `${name}: CPU, relative to the bare client`,
     bound: { kind: 'at most', value: 1.3 },
     unit: '×',
     measured: median(ratiosOf(runs, ({ cpuPercent }) => cpuPercent)),
   };
   const memory: Target = scenario.tls
     ? {
-        what: `${name}: RSS, of the bare client's`,
+        what: `${name}: RSS, relative to the bare client`,
         bound: { kind: 'at most', value: 1.3 },
         unit: '×',
         measured: median(ratiosOf(runs, ({ rssMb }) => rssMb)),
       }
     : {
-        what: `${name}: RSS at its peak, scrapes included`,
+        what: `${name}: peak RSS, including scrapes`,
         bound: { kind: 'at most', value: 420 },
         unit: 'MB',
         measured: median(runs.map(({ exporter }) => exporter.usage.peakRssMb)),

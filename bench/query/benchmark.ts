@@ -17,8 +17,8 @@ const KINDS: readonly {
   readonly queriedAs: string;
   readonly what: string;
 }[] = [
-  { type: 'valve', queriedAs: 'rust', what: "Valve's protocol, by UDP" },
-  { type: 'minecraft', queriedAs: 'minecraft', what: 'Minecraft, by TCP' },
+  { type: 'valve', queriedAs: 'rust', what: "Valve's protocol, over UDP" },
+  { type: 'minecraft', queriedAs: 'minecraft', what: 'Minecraft, over TCP' },
 ];
 
 interface Row {
@@ -28,7 +28,7 @@ interface Row {
 
 export const query: Benchmark = {
   name: 'query',
-  title: 'what it costs to ask game servers for their players',
+  title: 'the cost of querying game servers for their players',
   run: async ({ servers = DEFAULT_SERVERS, seconds = DEFAULT_SECONDS, runs = DEFAULT_RUNS, progress }) => {
     const rows: Row[] = [];
     for (const { type, queriedAs, what } of KINDS) {
@@ -46,15 +46,15 @@ export const query: Benchmark = {
       };
       rows.push({ what, costs: await measured(true) });
       if (rows.length === KINDS.length)
-        rows.push({ what: 'no query, the same timers', costs: await measured(false) });
+        rows.push({ what: 'no queries, the same timers', costs: await measured(false) });
       await answerers.stop();
     }
     return {
-      method: `${servers} game servers in another process, each at a port of its own; a process that does nothing else asks each of them every
-${INTERVAL_SECONDS} s, evenly spread. User and system time in ${seconds} s after half as long to warm up. Medians, with the lowest and the highest of ${runs} runs.`,
+      method: `${servers} game servers in another process, each with its own port; a process that does nothing else queries each of them every
+${INTERVAL_SECONDS} s, evenly spread. User and system time in ${seconds} s, after a warm-up of half that time. Medians, with the minimum and maximum of ${runs} runs.`,
       tables: [
         {
-          header: ['servers', '% of a core', 'answers/s', 'without an answer', 'peak RSS MB'],
+          header: ['servers', '% of a core', 'answers/s', 'unanswered', 'peak RSS MB'],
           rows: rows.map(({ what, costs }) => [
             what,
             medianAndSpread(

@@ -13,6 +13,6 @@ export function median(values: readonly number[]): number {
 }
 
 /** Each value divided by the baseline measured with it. */
-export function ratios(values: readonly number[], yardsticks: readonly number[]): readonly number[] {
-  return values.map((value, index) => value / (yardsticks[index] ?? Number.NaN));
+export function ratios(values: readonly number[], baselines: readonly number[]): readonly number[] {
+  return values.map((value, index) => value / (baselines[index] ?? Number.NaN));
 }

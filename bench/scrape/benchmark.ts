@@ -25,7 +25,7 @@ const TARGET_SERVERS = 10_000;
 
 export const scrape: Benchmark = {
   name: 'scrape',
-  title: 'rendering /metrics, against prom-client with the same series',
+  title: 'rendering /metrics, compared with prom-client and the same series',
   run: async ({ servers, runs = DEFAULT_RUNS, seconds = DEFAULT_SECONDS, progress }) => {
     const all: FleetRuns[] = [];
     for (const fleet of servers === undefined ? FLEETS : [servers]) {
@@ -42,11 +42,11 @@ export const scrape: Benchmark = {
       all.push({ servers: fleet, exporter, compressed, promClient });
     }
     return {
-      method: `Each renders in a process of its own, one after the other, for ${seconds} s of rendering a run; before every render each server gets a
-new sample with new values, which doesn't count (nor does setting them in prom-client). That both render the same series with the
-same values is checked. "Block" is the longest time in which the event loop got no turn during a render: in the median render and in
-the worst; a process that has to wait for a core counts as blocked too. With gzip (level 3, off the event loop), which is what Prometheus
-asks for, the text is compressed piece by piece as it is made. prom-client's is plain text. Medians, with the lowest and the highest of ${runs} runs; "×" is prom-client / exporter of the same run.`,
+      method: `Each renders in its own process, one after the other, for ${seconds} s of rendering per run; before every render each server gets a
+new sample with new values, which isn't measured (neither is setting them in prom-client). It is verified that both render the same
+series with the same values. "Block" is the longest time during a render in which the event loop got no turn, in the median render and in
+the worst; waiting for a core counts as blocked too. With gzip (level 3, outside the event loop), which Prometheus requests, the text is
+compressed piece by piece while it is rendered. prom-client's text is plain. Medians, with the minimum and maximum of ${runs} runs; "×" is prom-client / exporter of the same run.`,
       tables: [renderTable(all), sizeTable(all)],
       targets: all.filter((fleet) => fleet.servers === TARGET_SERVERS).flatMap(targetsOf),
     };
@@ -127,7 +127,7 @@ function sizeTable(all: readonly FleetRuns[]): Table {
 
 function targetsOf({ servers, exporter, compressed, promClient }: FleetRuns): readonly Target[] {
   const block = (way: string, runs: readonly RenderMeasurement[]): Target => ({
-    what: `${servers} servers, ${way}: longest block of the event loop in all renders of the median run`,
+    what: `${servers} servers, ${way}: longest block of the event loop in any render of the median run`,
     bound: { kind: 'at most', value: 25 },
     unit: 'ms',
     measured: median(runs.map(({ blockMaxMs }) => blockMaxMs)),

@@ -134,7 +134,7 @@ function report(looks: readonly Look[], faults: number, plan: Plan): void {
     `\n## soak: ${plan.servers} servers for ${plan.minutes} minutes, ${faults} random faults (seed ${plan.seed})\n`,
   );
   console.log(
-    `A line a minute. Off: servers that a fault stopped; late: running servers whose sample was older than ${LATE_SECONDS} s at the scrape; lost: servers without a fresh sample (suspended ones and those of dead nodes among them); calls and 429s: in that minute.\n`,
+    `One line per minute. Off: servers stopped by a fault; late: running servers whose sample was older than ${LATE_SECONDS} s at the scrape; lost: servers without a fresh sample (including suspended ones and those of dead nodes); calls and 429s: in that minute.\n`,
   );
   const header = [
     'minute',
@@ -162,7 +162,7 @@ function report(looks: readonly Look[], faults: number, plan: Plan): void {
   ]);
   console.log(markdownTable({ header, rows }));
   console.log(
-    `\nSlopes after the first ${Math.ceil(looks.length * WARM_UP_SHARE)} minutes: RSS ${perHour((look) => look.rssMb)} MB an hour, heap ${perHour((look) => look.heapMb)} MB an hour, resources ${perHour((look) => look.resources)} an hour.`,
+    `\nSlopes after the first ${Math.ceil(looks.length * WARM_UP_SHARE)} minutes: RSS ${perHour((look) => look.rssMb)} MB per hour, heap ${perHour((look) => look.heapMb)} MB per hour, resources ${perHour((look) => look.resources)} per hour.`,
   );
 }
 

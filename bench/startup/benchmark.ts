@@ -22,7 +22,7 @@ interface Row {
 
 export const startup: Benchmark = {
   name: 'startup',
-  title: 'from the command to the first answer of /metrics',
+  title: 'from the command to the first response of /metrics',
   run: async ({ servers, runs = DEFAULT_RUNS, progress }) => {
     const rows: Row[] = [];
     for (const fleet of servers === undefined ? FLEETS : [servers]) {
@@ -30,9 +30,9 @@ export const startup: Benchmark = {
       rows.push(...(await runFleet(fleet, runs)));
     }
     return {
-      method: `Milliseconds from the start of \`node dist/cli.js serve\` until /metrics has answered 200 with its whole body, asked anew every 2 ms until
-then; the configuration has two lines a server and names a panel that is simulated in another process (up) or whose port is closed (down). The yardstick
-is a node process that does nothing but listen with node:http, started in turn. Medians, with the lowest and the highest of ${runs} runs.`,
+      method: `Milliseconds from the start of \`node dist/cli.js serve\` until /metrics has answered 200 with its whole body, requested every 2 ms;
+the configuration has two lines per server and names a panel that is simulated in another process (up) or has a closed port (down). The baseline
+is a node process that only listens with node:http, started alternately. Medians, with the minimum and maximum of ${runs} runs.`,
       tables: [
         {
           header: ['servers', 'panel', '/metrics answers after ms', 'bare node:http ms', '×'],
@@ -46,7 +46,7 @@ is a node process that does nothing but listen with node:http, started in turn. 
         },
       ],
       targets: rows.map(({ servers: fleet, panel, exporterMs }) => ({
-        what: `${fleet} servers, panel ${panel}: /metrics answers, in the slowest run`,
+        what: `${fleet} servers, panel ${panel}: /metrics answers in the slowest run`,
         bound: { kind: 'at most', value: TARGET_MS },
         unit: 'ms',
         measured: Math.max(...exporterMs),

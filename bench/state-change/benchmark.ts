@@ -34,18 +34,18 @@ interface Row {
 
 export const stateChange: Benchmark = {
   name: 'state-change',
-  title: 'from the frame that tells of a new state to the first scrape that shows it',
+  title: 'from the frame with a new state to the first scrape that shows it',
   run: async ({ servers, runs = DEFAULT_RUNS, progress }) => {
     const rows: Row[] = [];
     for (const fleet of servers === undefined ? FLEETS : [servers]) {
       rows.push(...(await runFleet(fleet, runs, progress)));
     }
     return {
-      method: `The simulated panel and the exporter run in processes of their own; every server sends a stats frame a second. Before each of ${SCRAPES} scrapes
-a run, up to ${CHANGES.each} servers are started and ${CHANGES.each} crash, at random instants of ${CHANGES.overMs} ms; the scrape, with gzip, is asked for when the last of those frames is
-written. A change's age is counted from writing its frame to asking for the scrape. "Shown" is the share of the changes of that age in ms
-whose new state is in the answer; "oldest not shown" is what the target bounds. Where there are two scrapers, another one asks without a
-pause, so that every scrape begins while one is being answered. Medians, with the lowest and the highest of ${runs} runs.`,
+      method: `The simulated panel and the exporter run in separate processes; every server sends one stats frame per second. Before each of ${SCRAPES} scrapes
+per run, up to ${CHANGES.each} servers are started and ${CHANGES.each} crashed, at random instants within ${CHANGES.overMs} ms; the scrape, with gzip, is requested when the last of those
+frames is written. A change's age is the time from writing its frame to requesting the scrape. "Shown" is the share of the changes of that age in ms
+whose new state is in the response; the target limits "oldest not shown". With two scrapers, the other one scrapes without a pause, so that every
+scrape begins while one is being answered. Medians, with the minimum and maximum of ${runs} runs.`,
       tables: [
         {
           header: ['servers', 'scrapers', 'changes', 'oldest not shown ms', ...bandNames()],
@@ -64,7 +64,7 @@ pause, so that every scrape begins while one is being answered. Medians, with th
         },
       ],
       targets: rows.map(({ servers: fleet, scrapers, runs: all }) => ({
-        what: `${fleet} servers, scrapers: ${scrapers}: age of the oldest change that a scrape did not show, in all runs`,
+        what: `${fleet} servers, scrapers: ${scrapers}: age of the oldest change not shown by a scrape, in all runs`,
         bound: { kind: 'at most', value: TARGET_MS },
         unit: 'ms',
         measured: oldestHiddenMs(all.flat()),
@@ -93,15 +93,15 @@ async function runFleet(
     const address = await panel.ask('address', undefined);
     await writeFile(configFile, configText(address, { ofPanel: ['requests_per_minute: 60000'] }));
     const alone: (readonly Seen[])[] = [];
-    const beside: (readonly Seen[])[] = [];
+    const withAnother: (readonly Seen[])[] = [];
     for (let run = 1; run <= runs; run += 1) {
       progress(`${servers} servers, run ${run} of ${runs}`);
       alone.push(await runOnce(panel, { servers, scrapers: 1 }, configFile));
-      beside.push(await runOnce(panel, { servers, scrapers: 2 }, configFile));
+      withAnother.push(await runOnce(panel, { servers, scrapers: 2 }, configFile));
     }
     return [
       { servers, scrapers: 1, runs: alone },
-      { servers, scrapers: 2, runs: beside },
+      { servers, scrapers: 2, runs: withAnother },
     ];
   } finally {
     await panel.stop();
@@ -119,7 +119,7 @@ async function runOnce(
   try {
     const url = await exporter.ask('url', undefined);
     await allStreaming(url, servers);
-    const beside = scrapers === 2 ? keepScraping(url, end.signal) : undefined;
+    const otherScraper = scrapers === 2 ? keepScraping(url, end.signal) : undefined;
     const seen: Seen[] = [];
     for (let scrape = 0; scrape < SCRAPES; scrape += 1) {
       await randomPause();
@@ -131,7 +131,7 @@ async function runOnce(
       }
     }
     end.abort();
-    await beside;
+    await otherScraper;
     return seen;
   } finally {
     await exporter.stop();

@@ -84,9 +84,9 @@ function shorter(name: string, settleMinutes: number, minutes: number): Scenario
 
 /** Fleets that are too large for real sockets, in simulated time. */
 export const SIMULATED_ROWS: readonly Scenario[] = [
-  shorter('400 servers, every upgrade refused', 10, 60),
-  shorter('2,000 in turns, credentials refused to all', 30, 40),
-  shorter('2,000 in turns, credentials refused to a fifth', 45, 30),
+  shorter('400 servers, all upgrades refused', 10, 60),
+  shorter('2,000 in turns, credentials refused for all', 30, 40),
+  shorter('2,000 in turns, credentials refused for a fifth', 45, 30),
   shorter('3,000 streaming with hourly backups', 65, 15),
   shorter('500 streaming', 13, 60),
 ];

@@ -72,7 +72,9 @@ describe('the table of sizes in docs/install.md', () => {
     expect(limitMib * MIB).toBeGreaterThan(peakMb * 1e6 + 250 * 1e6);
     expect(descriptors).toBe(servers + 300);
     const perServer = Number(
-      /over longer times it is one call in [\d.]+ minutes on average, (0\.\d+)\./.exec(results)?.[1],
+      /over longer times there is one call every [\d.]+ minutes on average, or (0\.\d+) per minute\./.exec(
+        results,
+      )?.[1],
     );
     expect(calls).toBe(Math.round(servers * perServer));
   });
