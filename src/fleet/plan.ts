@@ -325,7 +325,7 @@ export function budgetProblem(
   if (needed <= perMinute) return undefined;
   const [needs, has] = [needed, perMinute].map((calls) => Number(calls.toFixed(calls < 10 ? 2 : 1)));
   const count = `${servers} ${servers === 1 ? 'server needs' : 'servers need'}`;
-  const numbers = `its ${count} ${needs} API calls per minute, but ${source} allows ${has}`;
+  const numbers = `${count} ${needs} API calls per minute, but ${source} allows ${has}`;
   return { cause: BUDGET.code, detail: [numbers, boundsOf(plan)].filter(Boolean).join(': ') };
 }
 

@@ -42,12 +42,12 @@ export class StopWatch implements StopListener {
 
 /** What to log about a stop; undefined if it needs no attention. */
 function warningOf(name: string, { reason, exitCode, isRestartAborted }: DecidedStop): string | undefined {
-  if (reason === 'disk_full') return `${name} was stopped by its node: disk limit exceeded`;
+  if (reason === 'disk_full') return `server ${name} was stopped by its node: disk limit exceeded`;
   if (reason !== 'crashed' && reason !== 'out_of_memory') return undefined;
   const facts = [
     ...(exitCode === undefined ? [] : [`exit code ${exitCode}`]),
     ...(reason === 'out_of_memory' ? ['out of memory'] : []),
   ];
   const next = isRestartAborted ? 'the node gave up restarting it' : 'the node is restarting it';
-  return `${name} crashed (${facts.join(', ')}); ${next}`;
+  return `server ${name} crashed (${facts.join(', ')}); ${next}`;
 }

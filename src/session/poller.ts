@@ -74,7 +74,7 @@ export type PollOutcome = EndedPoll['type'];
  * The result of a poll that the panel answered: a suspended server counts as refused, and without data the node is unreachable.
  */
 export function answeredResult({ suspended, sample }: Resources): EndedPoll {
-  if (suspended) return failedWith({ cause: 'suspended', detail: 'reported by the panel' });
+  if (suspended) return failedWith({ cause: 'suspended', detail: 'suspended according to the panel' });
   if (sample !== undefined) return { type: 'answered' };
   return failedWith({ cause: 'node_unreachable', detail: "the panel has no data: it can't reach the node" });
 }

@@ -185,7 +185,7 @@ export class Session {
     const { machine } = this.#streamer;
     if (this.#role.type === 'suspended') {
       const { reason } = this.#role;
-      const detail = "reported by the panel's listing";
+      const detail = `${reason} according to the panel's listing`;
       // A streaming server isn't blocked, whatever the listing says.
       return isLive(machine)
         ? {

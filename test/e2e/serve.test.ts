@@ -64,7 +64,7 @@ describe('serve', () => {
 });
 
 describe('logs', () => {
-  const UNREACHABLE = /panel main .* panel unreachable/;
+  const UNREACHABLE = /panel main \(.*\): unreachable/;
 
   it('are JSON unless they go to a terminal', async () => {
     const { process } = await serveProgram({ yaml: YAML });

@@ -104,7 +104,7 @@ describe('a signal', () => {
   it('ends the exporter in time while the panel is down', async () => {
     await panel.stopListening();
     const exporter = await serve();
-    await exporter.process.printed(/panel unreachable/);
+    await exporter.process.printed(/: unreachable: /);
     await expectStop(exporter, 'SIGINT');
   });
 });

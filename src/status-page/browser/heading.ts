@@ -20,7 +20,7 @@ const MORE: readonly (readonly [SortKey, string])[] = [
   ['node', 'Node'],
   ['egg', 'Egg'],
   ['labels', 'Labels'],
-  ['condition', 'Observed'],
+  ['condition', 'Condition'],
   ['uptime', 'Uptime'],
   ['starts', 'Starts'],
   ['crashes', 'Crashes'],

@@ -157,10 +157,10 @@ function budgetBar({ usedLastMinute, limitPerMinute }: PanelStatus): HTMLElement
 /** The plan in one or two sentences. */
 function planWords(panel: PanelStatus): string {
   const parts: string[] = [];
-  if (panel.sockets > 0) parts.push(`${panel.sockets} by socket`);
+  if (panel.sockets > 0) parts.push(`${panel.sockets} streaming`);
   if (panel.turns > 0) {
     parts.push(
-      `${panel.turns} sharing ${panel.turnSockets} sockets, up to ${span(panel.longestAgeSeconds)} old`,
+      `${panel.turns} taking turns on ${panel.turnSockets} sockets, samples up to ${span(panel.longestAgeSeconds)} old`,
     );
   }
   if (panel.polls > 0) parts.push(`${panel.polls} polled every ${span(panel.pollIntervalSeconds)}`);

@@ -43,7 +43,7 @@ export class Summary {
   readonly #groups: Readonly<Record<Kind, HTMLElement>> = {
     attention: tileGroup('Needs attention'),
     state: tileGroup('State'),
-    condition: tileGroup('Observed'),
+    condition: tileGroup('Condition'),
   };
   readonly #onFilter: (filter: Filter | undefined) => void;
   #filter: Filter | undefined;

@@ -72,9 +72,12 @@ export function conditionTitle(condition: string): string {
   return condition === 'polling' ? 'polled' : condition;
 }
 
-/** A problem in one text: its title, what was observed, and what to do. */
+/** What a title says first, and its context often says already. */
+const SUBJECT = /^(?:server|node|panel) /;
+
+/** A problem in one text: its title unless what was observed repeats it, what was observed, and what to do. */
 export function problemText({ title, detail, remedy }: Omit<ExplainedProblem, 'cause' | 'severity'>): string {
-  const isTitled = detail.startsWith(title);
+  const isTitled = detail.startsWith(title) || detail.startsWith(title.replace(SUBJECT, ''));
   const what = isTitled ? detail : [title, detail].filter(Boolean).join(': ');
   return remedy === '' ? what : `${what.replace(/\.$/, '')}. ${remedy}`;
 }
@@ -82,7 +85,7 @@ export function problemText({ title, detail, remedy }: Omit<ExplainedProblem, 'c
 /** A node whose servers can't be observed, with its problem if they have the same one. */
 export function nodeDownText(node: string, problem: ExplainedProblem | undefined): string {
   if (problem === undefined) return `node ${node} is down`;
-  return `node ${node} is down: ${problemText({ ...problem, title: problem.title.replace(/^node /, '') })}`;
+  return `node ${node} is down: ${problemText({ ...problem, title: problem.title.replace(SUBJECT, '') })}`;
 }
 
 /**

@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import type { TlsOptions } from 'node:tls';
 import { expect } from 'vitest';
-import { CAUSES } from '../../../src/diagnosis/causes.ts';
+import { shortTitle } from '../../../src/diagnosis/causes.ts';
 import type { CauseCode } from '../../../src/domain/problem.ts';
 import { PROBE_INTERVAL_MS } from '../../../src/panel/breaker.ts';
 import type { Authority, Certificate } from '../../support/certificates.ts';
@@ -124,7 +124,7 @@ function badPanel({ code, panel: cause }: BadTls, material: Material): Omit<Faul
     },
     during: { ...DARK, panelUp: 0 },
     cause,
-    log: new RegExp(`${CAUSES[cause].title}: .*TLS with .* failed: .*(?:${code.source})`),
+    log: new RegExp(`${shortTitle(cause)}: .*TLS with .* failed: .*(?:${code.source})`),
     lift: ({ networks }) => {
       networks.api.targetPort = port;
     },

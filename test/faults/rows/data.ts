@@ -276,7 +276,7 @@ const listings: readonly FaultRow[] = [
       expect(failures(scraped)).toBeGreaterThanOrEqual(3);
       for (const server of NEIGHBORS) expect(isThere(scraped, server)).toBe(true);
     },
-    log: /the listing has entries that can't be read/,
+    log: /listing has unreadable entries/,
     lift: clearFaults,
     recoveryMs: AT_ONCE_MS,
     afterwards: async ({ watch }) => {

@@ -93,7 +93,7 @@ const panelRows: readonly FaultRow[] = [
       askForTokens(scene);
     },
     during: { ...STREAMING, panelUp: 0 },
-    log: /panel timed out: .*no answer from .* within 25 s/,
+    log: /\): timed out: .*no answer from .* within 25 s/,
     lift: ({ networks }) => {
       networks.api.blackHole = false;
     },
@@ -107,7 +107,7 @@ const panelRows: readonly FaultRow[] = [
       askForTokens(scene);
     },
     during: { ...STREAMING, panelUp: 0 },
-    log: /panel unreachable: .*ECONNREFUSED/,
+    log: /\): unreachable: .*ECONNREFUSED/,
     lift: ({ networks }) => networks.api.listen(),
     recoveryMs: PROBE_INTERVAL_MS + TOKENS_MS,
   },
@@ -115,7 +115,7 @@ const panelRows: readonly FaultRow[] = [
     name: 'a network that drops all traffic',
     arrange: ({ networks }) => setAll(networks, true),
     during: { ...DARK, panelUp: 0 },
-    log: /panel timed out: .*no answer from .* within 25 s/,
+    log: /\): timed out: .*no answer from .* within 25 s/,
     lift: ({ networks }) => setAll(networks, false),
     recoveryMs: REQUEST_TIMEOUT_MS + PROBE_INTERVAL_MS + TOKENS_MS,
   },

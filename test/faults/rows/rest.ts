@@ -95,7 +95,7 @@ function withoutResources(refusal: Refusal): FaultRow {
     ),
     during: reason === undefined ? whileRefused(status) : blocked(reason),
     ...(status === 429
-      ? { shows: expectPaused, log: /rate limit is exceeded/ }
+      ? { shows: expectPaused, log: /rate limit exceeded/ }
       : { cause, log: new RegExp(`/resources answered ${status}`) }),
   };
 }
@@ -110,7 +110,7 @@ const OTHERS: readonly {
   {
     what: 'a redirect to a login page',
     fault: { kind: 'redirect' },
-    log: /redirects to \/auth\/login/,
+    log: /redirect to \/auth\/login/,
     cause: 'redirect',
   },
   {
@@ -119,11 +119,11 @@ const OTHERS: readonly {
     log: /the body is a page, not JSON: \\"Panel/,
     cause: 'login_page',
   },
-  { what: 'truncated JSON', fault: { kind: 'garbage' }, log: /it is not JSON/, cause: 'bad_answer' },
+  { what: 'truncated JSON', fault: { kind: 'garbage' }, log: /the body is not JSON/, cause: 'bad_answer' },
   {
     what: 'JSON of another type',
     fault: { kind: 'garbage', body: '[]' },
-    log: /answered 200, but expected/,
+    log: /answered 200: expected/,
     cause: 'bad_answer',
   },
   {

@@ -155,7 +155,7 @@ const unreached: readonly Row[] = [
         }),
       ),
     }),
-    says: /redirects to https:/,
+    says: /redirect to https:/,
   },
   {
     cause: 'proxy',
@@ -204,14 +204,14 @@ const unauthenticated: readonly Row[] = [
       panel.failRest({ kind: 'redirect' });
       return { yaml: configFor(panel) };
     },
-    says: /redirects to \/auth\/login/,
+    says: /redirect to \/auth\/login/,
   },
   {
     cause: 'login_page',
     what: 'an HTML page instead of JSON',
     step: 'reach',
     arrange: async () => ({ yaml: yamlFor(await scripted(page(200))) }),
-    says: /page and not JSON/,
+    says: /the body is a page, not JSON/,
   },
   {
     cause: 'login_page',
@@ -266,7 +266,7 @@ const unauthenticated: readonly Row[] = [
     what: "JSON that isn't an answer of the API",
     step: 'reach',
     arrange: async () => ({ yaml: yamlFor(await scripted(json(200, { hello: 'world' }))) }),
-    says: /answered 200, but /,
+    says: /answered 200: /,
   },
 ];
 

@@ -66,7 +66,7 @@ const refusals: readonly Row[] = [
     step: 'auth',
     options: { suspendedCredentials: 'issue', conflictResources: 'answer' },
     arrange: (panel) => panel.suspend(SERVER),
-    says: /closed \(4409\): "server is suspended"/,
+    says: /closed \(code 4409\): "server is suspended"/,
     steps: 'ooof-f',
   },
   {
@@ -75,7 +75,7 @@ const refusals: readonly Row[] = [
     step: 'resources',
     options: { conflictResources: 'answer' },
     arrange: (panel) => panel.suspend(SERVER),
-    says: /the server is suspended/,
+    says: /suspended according to the panel/,
     steps: 'of---f',
   },
   ...(
@@ -136,7 +136,7 @@ const refusals: readonly Row[] = [
     what: "credentials that aren't JSON",
     step: 'credentials',
     arrange: (panel) => panel.failRest({ kind: 'garbage', endpoint: 'websocket' }),
-    says: /answered 200, but /,
+    says: /answered 200: /,
     steps: 'of---o',
   },
 ];
@@ -326,7 +326,7 @@ const sockets: readonly Row[] = [
     what: 'closed as soon as it opens',
     step: 'auth',
     arrange: (panel) => panel.failSockets({ kind: 'close-on-open', code: 1011, reason: 'gone' }),
-    says: /closed \(1011\): "gone"/,
+    says: /closed \(code 1011\): "gone"/,
     steps: 'ooof-o',
   },
   {
@@ -334,7 +334,7 @@ const sockets: readonly Row[] = [
     what: 'closed for good',
     step: 'auth',
     arrange: (panel) => panel.failSockets({ kind: 'close-on-open', code: 4400 }),
-    says: /closed \(4400\)/,
+    says: /closed \(code 4400\)/,
     steps: 'ooof-o',
   },
   {

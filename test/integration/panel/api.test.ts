@@ -228,11 +228,11 @@ describe('an unsuccessful answer', () => {
 describe('an unusable successful answer', () => {
   it.each([
     ['a page', page(200), 'the body is a page, not JSON', 'not_json'],
-    ['text', json(200, undefined), 'it is not JSON', 'not_json'],
+    ['text', json(200, undefined), 'the body is not JSON', 'not_json'],
     [
       'JSON cut short',
       (response: { end: (text: string) => void }) => response.end('{"object":'),
-      'it is not JSON',
+      'the body is not JSON',
       'not_json',
     ],
     ['another shape', json(200, { object: 'stats' }), 'expected an object with "attributes"', 'bad_shape'],
@@ -278,7 +278,7 @@ describe('an unusable successful answer', () => {
     );
     const error = await failureOf(apiOf(server.url).api.resources('ab', never()));
     expect(error.problem.cause).toBe('bad_answer');
-    expect(error.message).toContain('it is compressed (gzip)');
+    expect(error.message).toContain('the body is compressed (gzip)');
   });
 });
 

@@ -17,8 +17,13 @@ import {
 type Answer = (response: ServerResponse, request: IncomingMessage) => void;
 
 const never = () => new AbortController().signal;
-/** Says so in so many words, so that it needs no other call to be believed. */
-const refusal = json(403, envelope('Explicit enough that no other call is needed to believe it.'));
+/** Explicit enough that no other call is needed to believe it. */
+const refusal = json(
+  403,
+  envelope(
+    'This IP address (203.0.113.7) does not have permission to access the API using these credentials.',
+  ),
+);
 const unauthenticated = json(401, envelope('Unauthenticated.', 'AuthenticationException'));
 /** The way some panels refuse an account that lacks a permission; a panel without a key does the same. */
 const unauthorized = json(401, envelope('Unauthorized.'));
@@ -166,7 +171,7 @@ describe('a panel that rejects the key', () => {
     });
     expect(line?.message).toContain(`panel main (${panel.url}): API key not allowed from this address: GET`);
     expect(line?.message).toContain('answered 403: "This IP address (203.0.113.7)');
-    expect(line?.message).toContain('or create a key without any. Retrying once a minute.');
+    expect(line?.message).toContain('or create a key without allowed addresses. Retrying once a minute.');
     expect(JSON.stringify(log.lines)).not.toContain(KEY);
     await Promise.all([gateway.close(), ...waiting]);
   });
@@ -187,7 +192,7 @@ describe('a panel that rejects the key', () => {
     const results = await ended(...waiting);
     expect(results.map((result) => result.status)).toEqual(['fulfilled', 'fulfilled']);
     expect(log.lines.map((line) => line.level)).toEqual(['error', 'info']);
-    expect(log.lines[1]?.message).toContain('works again');
+    expect(log.lines[1]?.message).toContain('is available again');
   });
 
   it('is detected by fewer servers if the panel has fewer', async () => {
@@ -289,7 +294,7 @@ describe('an unreachable panel', () => {
     // All known credentials endpoints just failed, so none is left for a second opinion.
     expect(paths().slice(3)).toEqual([PROBE]);
     expect(log.lines).toHaveLength(1);
-    expect(log.lines[0]?.message).toMatch(/panel down: .*answered 502/);
+    expect(log.lines[0]?.message).toMatch(/\): down: .*answered 502/);
   });
 
   it('that comes back with the key rejected changes its cause, without a second error', async () => {

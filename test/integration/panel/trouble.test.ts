@@ -104,7 +104,7 @@ describe('an outage of the whole panel', () => {
       {
         fault: { kind: 'refuse', status: 500, shape: 'html' },
         cause: 'panel_error',
-        reason: /panel error \(500\): .*answered 500: "500 Internal Server Error"/,
+        reason: /\): error \(500\): .*answered 500: "500 Internal Server Error"/,
         cuts: true,
       },
     ],
@@ -113,7 +113,7 @@ describe('an outage of the whole panel', () => {
       {
         fault: { kind: 'refuse', status: 500, shape: 'errors' },
         cause: 'panel_error',
-        reason: /panel error \(500\): .*answered 500: "An unexpected error/,
+        reason: /\): error \(500\): .*answered 500: "An unexpected error/,
         cuts: true,
       },
     ],

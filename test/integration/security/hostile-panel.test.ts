@@ -256,7 +256,7 @@ describe('a hostile panel and its node', () => {
 
   it.each([
     ['ten megabytes', 'longer than 1048576 bytes'],
-    ['bomb', 'it is compressed (gzip), although compression was not requested'],
+    ['bomb', 'the body is compressed (gzip), although compression was not requested'],
   ])("can't make the exporter read more than its limit of %s", async (name, words) => {
     await expectRow(name, words);
   });

@@ -413,7 +413,7 @@ describe('a server that is suspended according to the listing', () => {
       condition: 'streaming',
       problem: {
         cause: 'suspended',
-        detail: "reported by the panel's listing, but the console socket streams",
+        detail: "suspended according to the panel's listing, but the console socket streams",
       },
     });
     await stage.clock.advance(30_000);
@@ -431,7 +431,7 @@ describe('a server that is suspended according to the listing', () => {
     await stage.until({
       condition: 'blocked',
       blocked: 'suspended',
-      problem: { cause: 'suspended', detail: "reported by the panel's listing" },
+      problem: { cause: 'suspended', detail: "suspended according to the panel's listing" },
     });
     await stage.clock.advance(3 * SLOW_RETRY_MS);
     expect({ tokens: stage.tokens, polls: stage.polls }).toEqual({ tokens: 1, polls: 0 });

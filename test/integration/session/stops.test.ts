@@ -175,7 +175,7 @@ describe('a stop', () => {
     expect(lines).toMatchObject([
       {
         level: 'warn',
-        message: 'survival crashed (exit code 137, out of memory); the node is restarting it',
+        message: 'server survival crashed (exit code 137, out of memory); the node is restarting it',
       },
     ]);
   });

@@ -236,12 +236,12 @@ test.each([
   [
     'a rate that is too low for sockets',
     `requests_per_minute: 20\n    servers: [${some(400)}]`,
-    /panel main: its 400 servers need 50\.8 API calls per minute, but requests_per_minute allows 20: 400 servers take turns on \d+ sockets, .* old\. .* Or raise requests_per_minute/,
+    /panel main: 400 servers need 50\.8 API calls per minute, but requests_per_minute allows 20: 400 servers take turns on \d+ sockets, .* old\. .* Or raise requests_per_minute/,
   ],
   [
     'a rate that is too low for polls',
     `requests_per_minute: 20\n    servers: [${some(60, ', mode: poll')}]`,
-    /its 60 servers need 120\.2 API calls per minute, but requests_per_minute allows 20: 60 servers are polled every /,
+    /60 servers need 120\.2 API calls per minute, but requests_per_minute allows 20: 60 servers are polled every /,
   ],
   [
     'unknown limits',

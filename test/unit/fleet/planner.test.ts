@@ -119,7 +119,7 @@ describe('a fleet in fallback', () => {
       {
         cause: 'budget_too_small',
         detail:
-          'its 60 servers need 120.8 API calls per minute, but requests_per_minute allows 30: 60 servers are polled every 2.1 min',
+          '60 servers need 120.8 API calls per minute, but requests_per_minute allows 30: 60 servers are polled every 2.1 min',
       },
     ]);
     bench.gateway.allows(200);

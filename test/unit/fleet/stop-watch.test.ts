@@ -61,9 +61,14 @@ describe('a stop', () => {
   });
 
   it.each([
-    [1, false, false, 'warn creative crashed (exit code 1); the node is restarting it'],
-    [137, true, false, 'warn creative crashed (exit code 137, out of memory); the node is restarting it'],
-    [1, false, true, 'warn creative crashed (exit code 1); the node gave up restarting it'],
+    [1, false, false, 'warn server creative crashed (exit code 1); the node is restarting it'],
+    [
+      137,
+      true,
+      false,
+      'warn server creative crashed (exit code 137, out of memory); the node is restarting it',
+    ],
+    [1, false, true, 'warn server creative crashed (exit code 1); the node gave up restarting it'],
   ])(
     'that was a crash is logged in one line: exit code %d, out of memory %s, aborted %s',
     async (code, killed, aborted, line) => {
@@ -75,6 +80,6 @@ describe('a stop', () => {
   it('because of a full disk is logged', () => {
     record.daemonWords({ kind: 'disk full' }, clock.now());
     record.stateHint('offline', clock.now());
-    expect(messages()).toEqual(['warn creative was stopped by its node: disk limit exceeded']);
+    expect(messages()).toEqual(['warn server creative was stopped by its node: disk limit exceeded']);
   });
 });

@@ -21,7 +21,7 @@ test('the page shows name, version, links and each server', async () => {
         status: {
           condition: 'blocked',
           blocked: 'suspended',
-          problem: { cause: 'suspended', detail: "reported by the panel's listing" },
+          problem: { cause: 'suspended', detail: "suspended according to the panel's listing" },
         },
       }),
     ]),
@@ -33,7 +33,7 @@ test('the page shows name, version, links and each server', async () => {
     '<td>main</td><td>survival</td><td>running</td><td>streaming</td><td>2 s ago</td><td></td></tr>',
   );
   expect(text).toContain(
-    '<td>main</td><td>creative</td><td>unknown</td><td>blocked: suspended</td><td>–</td><td>server suspended: reported by the panel&#39;s listing. Unsuspend the server in the panel',
+    '<td>main</td><td>creative</td><td>unknown</td><td>blocked: suspended</td><td>–</td><td>suspended according to the panel&#39;s listing. Unsuspend the server in the panel',
   );
 });
 

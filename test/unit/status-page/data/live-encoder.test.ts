@@ -209,16 +209,16 @@ describe('a problem', () => {
   });
 
   it('is a fact and not a fault if the server is suspended', () => {
-    const problem = { cause: 'suspended', detail: "reported by the panel's listing" } as const;
+    const problem = { cause: 'suspended', detail: "suspended according to the panel's listing" } as const;
     const fleet = seen(serverReading({ status: { condition: 'blocked', blocked: 'suspended', problem } }));
     expect(fleet.problem(0)).toMatchObject({ severity: 'fact', remedy: CAUSES.suspended.remedy });
   });
 
   it('of a streaming server that is listed as suspended is the contradiction, without advice', () => {
-    const detail = "reported by the panel's listing, but the console socket streams";
+    const detail = "suspended according to the panel's listing, but the console socket streams";
     const problem = { cause: 'suspended', detail } as const;
     const fleet = seen(streamingReading({ status: { condition: 'streaming', problem } }));
-    expect(troubleWords(fleet, 0)).toBe(`server suspended: ${detail}`);
+    expect(troubleWords(fleet, 0)).toBe(detail);
   });
 
   it('is absent for a healthy server', () => {
