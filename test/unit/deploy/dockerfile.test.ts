@@ -32,8 +32,10 @@ const copied = valuesOf(instructions, 'COPY')
   .flatMap((value) => value.split(' ').slice(0, -1));
 
 describe('the Dockerfile', () => {
-  it('uses an exact version of the slim Node.js 24 image', () => {
-    expect(instructions[0]?.value).toMatch(/^NODE_IMAGE=docker\.io\/library\/node:24\.\d+\.\d+-[a-z]+-slim$/);
+  it('uses an exact version of the slim Node.js 24 image, by digest', () => {
+    expect(instructions[0]?.value).toMatch(
+      /^NODE_IMAGE=docker\.io\/library\/node:24\.\d+\.\d+-[a-z]+-slim@sha256:[0-9a-f]{64}$/,
+    );
     const bases = valuesOf(instructions, 'FROM').map((value) => value.replace(/^--platform=\S+ /, ''));
     expect(bases).toEqual(['${NODE_IMAGE} AS build', '${NODE_IMAGE}']);
   });

@@ -76,6 +76,13 @@ describe.each(WORKFLOWS)('the workflow %s', (name) => {
     for (const line of lines) expect(line).toMatch(/@[0-9a-f]{40} # v\d+\.\d+\.\d+$/);
   });
 
+  it('pins the images of containers by digest, unless the newest release of a version is tested', () => {
+    for (const { container } of Object.values(jobs)) {
+      if (container === undefined || container === 'node:${{ matrix.node }}-bookworm') continue;
+      expect(container).toMatch(/^node:\d+\.\d+\.\d+-bookworm@sha256:[0-9a-f]{64}$/);
+    }
+  });
+
   it('does not store credentials in the checkout', () => {
     const checkouts = steps.filter(({ uses }) => uses?.startsWith('actions/checkout@'));
     for (const checkout of checkouts) expect(checkout.with).toEqual({ 'persist-credentials': false });
@@ -171,8 +178,23 @@ describe('the workflow release', () => {
     ]);
   });
 
+  it('runs the image before publishing it, built in the same way', () => {
+    const steps = jobs['image']?.steps ?? [];
+    const builds = steps.filter(({ uses }) => uses?.startsWith('docker/build-push-action@'));
+    expect(builds.map((step) => [step.with?.['load'], step.with?.['push']])).toEqual([
+      [true, undefined],
+      [undefined, true],
+    ]);
+    expect(builds[0]?.with?.['build-args']).toBe(builds[1]?.with?.['build-args']);
+    const test = steps.findIndex(({ run }) =>
+      run?.includes('docker run --detach --read-only --name demo untested'),
+    );
+    expect(test).toBe(steps.indexOf(builds[0] as (typeof steps)[number]) + 1);
+    expect(test).toBe(steps.indexOf(builds[1] as (typeof steps)[number]) - 1);
+  });
+
   it('passes the image the values of its labels', () => {
-    const build = jobs['image']?.steps.find(({ uses }) => uses?.startsWith('docker/build-push-action@'));
+    const build = jobs['image']?.steps.find(({ id }) => id === 'push');
     const given = z
       .string()
       .parse(build?.with?.['build-args'])
