@@ -1,5 +1,6 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import { Canceled, STOPPED } from '../../../src/doctor/attempt.ts';
+import type { Progress } from '../../../src/doctor/progress.ts';
 import { isAllHealthy, isHealthy, problemsOf, type ServerReport } from '../../../src/doctor/report.ts';
 import type { Simulator, SimulatorOptions } from '../../../src/simulator/api.ts';
 import { startSimulator } from '../../../src/simulator/simulator.ts';
@@ -184,6 +185,24 @@ describe('a panel with discovery', () => {
     const yaml = discovering(panel, ['discover: { type: owner, include: { name: [nothing] } }']);
     const report = await examined({ yaml });
     expect(panelFinding(report, 'listing')).toMatchObject({ result: 'failed', cause: 'nothing_listed' });
+  });
+
+  it('has a limit that is too low if its listed servers need more calls', async () => {
+    const panel = await simulated({ servers: 110, rateLimitPerMinute: 240 });
+    const seen: (string | undefined)[] = [];
+    const panelStep: Progress['panelStep'] = (_panel, { step, cause }) => {
+      if (step === 'limit') seen.push(cause);
+    };
+    const yaml = discovering(panel, ['discover: { type: owner, mode: poll }']);
+    const report = await examined({ yaml, progress: { panelStep } });
+    expect(panelFinding(report, 'limit')).toMatchObject({
+      result: 'warning',
+      cause: 'budget_too_small',
+      detail: expect.stringMatching(
+        /^240 calls .*; its 110 servers need 220\.4 API calls per minute, but the API budget allows 192: 110 servers are polled every /,
+      ) as string,
+    });
+    expect(seen).toEqual([undefined, 'budget_too_small']);
   });
 
   it('has the known servers tried if a page of the listing fails', async () => {

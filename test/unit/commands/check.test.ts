@@ -244,6 +244,11 @@ test.each([
     /60 servers need 120\.2 API calls per minute, but requests_per_minute allows 20: 60 servers are polled every /,
   ],
   [
+    'a need above the rate that is used until the panel reports its limit',
+    `servers: [${some(600)}]`,
+    /panel main: its 600 servers need 76\.2 API calls per minute, which fits only if the panel's rate limit is 96 per minute or higher: run doctor to test it\. .* 60 calls per minute are used: set requests_per_minute\n$/,
+  ],
+  [
     'unknown limits',
     'limits_from_listing: false\n    servers: [{ id: 1a7ce997, name: a, limits: { cpu_cores: 1 } }, { id: d3aac109, name: b, mode: poll }]',
     /no CPU limit is set for b, so .*\n.*no disk limit is set for a, b, so .*\n.*no memory limit is set for b, so alerts on that limit can't fire: set limits_from_listing: true, or limits for these servers\n$/,
@@ -261,6 +266,7 @@ test.each([
 
 test.each([
   ['a sufficient rate', `requests_per_minute: 60\n    servers: [${some(400)}]`],
+  ['a need that any rate limit covers', `servers: [${some(400)}]`],
   ['servers within the rate that every panel allows', `servers: [${some(400)}]`],
   ['limits from the listing', `servers: [${some(3)}]`],
 ])('does not warn about %s', async (_title, more) => {

@@ -91,7 +91,7 @@ it('a server that left is not reported later', async () => {
   const before = messages().length;
   for (const socket of bench.sockets) socket.drops();
   await bench.clock.advance(1_000);
-  fleet.setWants({ servers: servers(2).slice(0, 1) });
+  fleet.setSelection({ servers: servers(2).slice(0, 1) });
   await bench.clock.advance(5 * MINUTE);
   const names = servers(2).map(({ name }) => name);
   const about = (name = '') =>
