@@ -26,14 +26,14 @@ export const UIDS = {
 export const NAME = '{{server}} · {{panel}}';
 
 /** Explains why a graph doesn't show every selected server. */
-export const LIMITED = `Where more than ${SHOWN} servers are chosen, those with most of it.`;
+export const LIMITED = `If more than ${SHOWN} servers are selected, shows the top ${SHOWN}.`;
 
 // The text of a panel without data. A tile has room for a few words, a graph or a table for a sentence.
 export const NOTHING = 'No data';
-export const NO_SERVERS = 'No servers: is the exporter scraped, and is something chosen above?';
-export const NO_SAMPLES = 'No samples: nothing was known of these servers in this time range';
-export const NO_PANELS = 'No panels: is the exporter scraped, and is something chosen above?';
-export const NO_EXPORTER = 'No exporter: is it scraped, and is its job chosen above?';
+export const NO_SERVERS = 'No servers: check that the exporter is scraped, and the filters above';
+export const NO_SAMPLES = 'No samples of these servers in this time range';
+export const NO_PANELS = 'No panels: check that the exporter is scraped, and the filters above';
+export const NO_EXPORTER = 'No exporter: check that it is scraped, and the job filter above';
 
 // Colors by meaning, used everywhere.
 export const GOOD = 'green';
@@ -97,7 +97,7 @@ export const YES_NO: ValueMap = wordsFor({ 0: ['no', INFORMATION], 1: ['yes', IN
 
 export const UP_OR_DOWN: ValueMap = wordsFor({ 0: ['down', TROUBLE], 1: ['up', GOOD] });
 
-/** Colors for values that are never negative: `first` applies from 0 on. Grafana gives missing values the color below that. */
+/** Colors for values that are never negative: `first` applies from 0 on, and missing values are gray. */
 export function steps(
   first: string,
   ...above: readonly (readonly [from: number, color: string])[]
@@ -108,14 +108,22 @@ export function steps(
   };
 }
 
-/** For usage of a limit: from four fifths on it deserves attention. */
+/** For usage as a share of a limit. */
 export const NEAR_LIMIT = steps(GOOD, [0.8, 'yellow'], [0.95, TROUBLE]);
+
+/**
+ * For a line at a value that is too high. The first step has no visible line; the name `transparent` would give it the color of
+ * the step below.
+ */
+export function tooHighFrom(value: number): Made<ThresholdsConfig> {
+  return steps('#00000000', [value, TROUBLE]);
+}
 
 export const NONE_IS_GOOD = steps(GOOD, [1, TROUBLE]);
 
 export const NEUTRAL = steps(PLAIN);
 
-/** For times until something is exhausted. */
+/** For the time until a disk is full. */
 export const TIME_LEFT = steps(TROUBLE, [86_400, WARNING], [604_800, GOOD]);
 
 /** Refers to the selected data source. */

@@ -3,12 +3,12 @@ import type { PanelBuilder } from './panel.ts';
 import { figure } from './panels.ts';
 import { exporterUp, ofNodes, ofPanels } from './promql.ts';
 
-/** The number of exporters that Prometheus can scrape, and of those that it can't. */
+/** The numbers of exporters that Prometheus can and can't scrape. */
 export function exportersUp(width: number): PanelBuilder {
   return figure({
     title: 'Exporters up',
     description:
-      'Exporters that Prometheus can scrape, and those that it can not. While one is down, nothing is known of its servers.',
+      "Exporters that Prometheus can scrape, and those that it can't. While an exporter is down, nothing is known about its servers.",
     unit: 'none',
     width,
     thresholds: NONE_IS_GOOD,
@@ -24,7 +24,7 @@ export function exportersUp(width: number): PanelBuilder {
 export function panelsDown(width: number): PanelBuilder {
   return figure({
     title: 'Panels down',
-    description: 'Panels whose API does not answer, or does not accept the key.',
+    description: "Panels whose API doesn't answer or rejects the API key.",
     unit: 'none',
     width,
     thresholds: NONE_IS_GOOD,
@@ -36,7 +36,7 @@ export function panelsDown(width: number): PanelBuilder {
 export function nodesDown(width: number): PanelBuilder {
   return figure({
     title: 'Nodes down',
-    description: 'Nodes whose servers cannot be observed because of a problem of the node.',
+    description: "Nodes whose servers can't be observed because of a problem with the node.",
     unit: 'none',
     width,
     thresholds: NONE_IS_GOOD,

@@ -5,11 +5,14 @@ import {
   type DashboardLink,
   type DynamicConfigValue,
   FieldColorModeId,
+  MappingType,
+  SpecialValueMatch,
+  type ValueMapping,
 } from '@grafana/grafana-foundation-sdk/dashboard';
 import * as stat from '@grafana/grafana-foundation-sdk/stat';
 import * as statetimeline from '@grafana/grafana-foundation-sdk/statetimeline';
 import * as timeseries from '@grafana/grafana-foundation-sdk/timeseries';
-import { NEUTRAL, NOTHING } from './appearance.ts';
+import { NEUTRAL, NO_DATA, NOTHING } from './appearance.ts';
 import { type Basics, configured, type PanelBuilder, type Query, target } from './panel.ts';
 
 /** The appearance of series whose name matches a regular expression. */
@@ -75,6 +78,7 @@ export function graph(spec: Graph): PanelBuilder {
   if (spec.stacked === true || bars) {
     panel.stacking({ build: () => ({ mode: common.StackingMode.Normal, group: 'A' }) });
   }
+  if (isCount(spec.unit)) panel.axisSoftMax(1);
   if (spec.thresholdLines === true) {
     panel.thresholdsStyle({ build: () => ({ mode: common.GraphThresholdsStyleMode.Dashed }) });
   }
@@ -85,6 +89,11 @@ export function graph(spec: Graph): PanelBuilder {
 function fill({ bars, stacked }: Graph): number {
   if (bars === true) return 80;
   return stacked === true ? 40 : 8;
+}
+
+/** Whether values are events, or things that are counted: without a soft maximum, the axis of a graph with only zeros ends at 100. */
+function isCount(unit: string): boolean {
+  return unit === 'none' || unit.startsWith('suffix:/');
 }
 
 function legend(): Builder<common.VizLegendOptions> {
@@ -100,21 +109,36 @@ function legend(): Builder<common.VizLegendOptions> {
 
 export interface Timeline extends Basics {
   readonly queries: readonly Query[];
+  readonly mappings: ValueMapping[];
+  /** Leaves times without a sample empty, because they have a meaning of their own. Otherwise, they are gray. */
+  readonly emptyGaps?: true;
 }
 
 /** One band per series, colored by the meaning of its value, which the legend explains; 25 bands per page. */
-export function timeline(spec: Timeline): PanelBuilder {
+export function timeline({ emptyGaps, ...spec }: Timeline): PanelBuilder {
   const queries = spec.queries.map((query, place) => target(query, place).range());
-  return configured(new statetimeline.PanelBuilder(), spec, queries)
-    .showValue(common.VisibilityMode.Never)
-    .mergeValues(true)
-    .rowHeight(0.8)
-    .lineWidth(0)
-    .fillOpacity(80)
-    .perPage(25)
-    .maxDataPoints(300)
-    .tooltip({ build: () => ({ mode: common.TooltipDisplayMode.Single, sort: common.SortOrder.None }) })
-    .legend(legend());
+  const gap = emptyGaps ? { text: '', color: 'transparent' } : { text: 'no data', color: NO_DATA };
+  const mappings = [...spec.mappings, withoutSample(gap)];
+  return (
+    configured(new statetimeline.PanelBuilder(), { ...spec, mappings }, queries)
+      // With the default color scheme, which is continuous, Grafana shows no legend.
+      .colorScheme({ build: () => ({ mode: FieldColorModeId.Fixed, fixedColor: NO_DATA }) })
+      .showValue(common.VisibilityMode.Never)
+      .mergeValues(true)
+      .rowHeight(0.8)
+      .lineWidth(0)
+      .fillOpacity(80)
+      .perPage(25)
+      .maxDataPoints(300)
+      .tooltip({ build: () => ({ mode: common.TooltipDisplayMode.Single, sort: common.SortOrder.None }) })
+      .legend(legend())
+  );
+}
+
+/** Without such a mapping, the legend contains the sentence for a panel without data. */
+function withoutSample({ text, color }: { readonly text: string; readonly color: string }): ValueMapping {
+  const result = { text, color, index: 99 };
+  return { type: MappingType.SpecialValue, options: { match: SpecialValueMatch.Null, result } };
 }
 
 export interface Ranking extends Basics {
@@ -122,13 +146,22 @@ export interface Ranking extends Basics {
   readonly links?: readonly Builder<DashboardLink>[];
 }
 
+/** Pixels: ten bars fit a panel that is nine cells high. */
+const BAR_HEIGHT = 17;
+
 /** One bar per series of the query, as of the end of the time range. */
 export function ranking(spec: Ranking): PanelBuilder {
-  return configured(new bargauge.PanelBuilder(), spec, [target(spec.query, 0).instant()])
-    .orientation(common.VizOrientation.Horizontal)
-    .displayMode(common.BarGaugeDisplayMode.Basic)
-    .valueMode(common.BarGaugeValueMode.Text)
-    .reduceOptions(LAST);
+  return (
+    configured(new bargauge.PanelBuilder(), spec, [target(spec.query, 0).instant()])
+      .orientation(common.VizOrientation.Horizontal)
+      .displayMode(common.BarGaugeDisplayMode.Basic)
+      .valueMode(common.BarGaugeValueMode.Text)
+      // All bars of all rankings are equally high.
+      .sizing(common.BarGaugeSizing.Manual)
+      .minVizHeight(BAR_HEIGHT)
+      .maxVizHeight(BAR_HEIGHT)
+      .reduceOptions(LAST)
+  );
 }
 
 export interface Figure extends Omit<Basics, 'noValue'> {
@@ -143,6 +176,8 @@ export function figure(spec: Figure): PanelBuilder {
   const panel = configured(new stat.PanelBuilder(), basics, queries)
     .graphMode(common.BigValueGraphMode.None)
     .colorMode(common.BigValueColorMode.Value)
+    // Wide panels would have names and values in one line, in small letters.
+    .wideLayout(false)
     .textMode(
       spec.queries.some(({ legend }) => legend !== undefined)
         ? common.BigValueTextMode.ValueAndName

@@ -12,7 +12,7 @@ import {
   unless,
 } from './promql.ts';
 
-/** What a server's power state means, given whether it is expected to run and whether the panel holds it. */
+/** What a server's power state means, given whether it is expected to run and whether the panel has put it on hold. */
 interface Status {
   /** The status as a number, which a graph can draw; the highest counts if two exporters disagree. */
   readonly code: number;
@@ -23,9 +23,9 @@ interface Status {
 /** Every status of a server; codes up to 2 are problems. */
 export const STATUSES = {
   noData: { code: 1, words: 'no data', color: NO_DATA },
-  down: { code: 2, words: 'off, should run', color: TROUBLE },
-  held: { code: 3, words: 'held by the panel', color: 'purple' },
-  off: { code: 4, words: 'off as expected', color: INFORMATION },
+  down: { code: 2, words: 'down', color: TROUBLE },
+  onHold: { code: 3, words: 'on hold', color: 'purple' },
+  off: { code: 4, words: 'expected off', color: INFORMATION },
   stopping: { code: 5, words: 'stopping', color: 'yellow' },
   starting: { code: 6, words: 'starting', color: 'light-green' },
   running: { code: 7, words: 'running', color: GOOD },
@@ -42,15 +42,15 @@ export const STATUS_COLORS: Readonly<Record<string, string>> = Object.fromEntrie
   Object.values(STATUSES).map(({ words, color }) => [words, color]),
 );
 
-/** Reasons for which the panel holds a server; these aren't faults, and end independently of the exporter. */
-const HELD_REASONS = ['suspended', 'installing', 'transferring', 'restoring', 'maintenance'];
+/** Reasons for which the panel puts a server on hold; these aren't faults, and don't depend on the exporter. */
+const HOLD_REASONS = ['suspended', 'installing', 'transferring', 'restoring', 'maintenance'];
 
-/** Servers that the panel holds. */
-export const HELD = perServer(ofServers('gameserver_blocked', `reason=~"${HELD_REASONS.join('|')}"`));
+/** Servers that the panel has put on hold, such as suspended ones. */
+export const ON_HOLD = perServer(ofServers('gameserver_blocked', `reason=~"${HOLD_REASONS.join('|')}"`));
 
 /** Servers that the panel doesn't allow to be observed until a person changes something, by reason. */
 export const REFUSED = perServer(
-  ofServers('gameserver_blocked', `reason!~"${HELD_REASONS.join('|')}"`),
+  ofServers('gameserver_blocked', `reason!~"${HOLD_REASONS.join('|')}"`),
   'reason',
 );
 
@@ -66,10 +66,10 @@ const OFF = inState('offline|stopped|stopping');
 export const DOWN = `(${OFF}) and on (${SERVER}) (${expected()} == 1)`;
 
 /** Servers that are off and not known to be expected to run. */
-export const OFF_AS_EXPECTED = unless(OFF, `${expected()} == 1`);
+export const EXPECTED_OFF = unless(OFF, `${expected()} == 1`);
 
-/** Servers without a fresh sample, for any reason except that the panel holds them. */
-export const WITHOUT_DATA = unless(`${gauge('gameserver_collection_up')} == 0`, HELD);
+/** Servers without a fresh sample that aren't on hold. */
+export const WITHOUT_DATA = unless(`${gauge('gameserver_collection_up')} == 0`, ON_HOLD);
 
 /** Servers that are running but don't answer the query of their game. */
 export const NOT_ANSWERING = `(${gauge('gameserver_query_up')} == 0) and on (${SERVER}) (${RUNNING})`;
@@ -83,7 +83,7 @@ export function statusCode(): string {
 function statusOfEach(): string {
   const state = (name: string) => `(${ofServers('gameserver_state', `state=~"${name}"`)} == 1)`;
   const should = `(last_over_time(${ofServers('gameserver_expected_running')}[1h]) == 1)`;
-  const held = ofServers('gameserver_blocked', `reason=~"${HELD_REASONS.join('|')}"`);
+  const onHold = ofServers('gameserver_blocked', `reason=~"${HOLD_REASONS.join('|')}"`);
   const { noData, down, off, stopping, starting, running } = STATUSES;
   return [
     `${state('running')} * ${running.code}`,
@@ -91,7 +91,7 @@ function statusOfEach(): string {
     `${state('stopping')} * ${stopping.code}`,
     `(${state('offline|stopped')} and on (${SERVER}) ${should}) * ${down.code}`,
     `${state('offline|stopped')} * ${off.code}`,
-    `(${state('unknown')} and on (${SERVER}) ${held}) * ${STATUSES.held.code}`,
+    `(${state('unknown')} and on (${SERVER}) ${onHold}) * ${STATUSES.onHold.code}`,
     `${state('unknown')} * ${noData.code}`,
   ].join(' or ');
 }

@@ -7,17 +7,15 @@ import type {
 } from '@grafana/grafana-foundation-sdk/dashboard';
 import * as prometheus from '@grafana/grafana-foundation-sdk/prometheus';
 import * as grafanaTable from '@grafana/grafana-foundation-sdk/table';
-import { NEUTRAL } from './appearance.ts';
+import { NEUTRAL, PLAIN, wordsFor } from './appearance.ts';
 import { type Basics, configured, type PanelBuilder, target } from './panel.ts';
 
 interface AnyColumn {
   readonly name: string;
   readonly mappings?: readonly ValueMapping[];
-  /**
-   * Pixels. All columns together have to fit into a window of 1,000 pixels (`TABLE_WIDTH`); in wider windows, flexible columns
-   * share the remaining space.
-   */
+  /** Pixels. */
   readonly width: number;
+  /** Growing columns share the space that the others leave, in equal parts of at least their width. */
   readonly grows?: true;
   /** Wraps long text instead of cutting it off. */
   readonly wraps?: true;
@@ -27,6 +25,10 @@ interface AnyColumn {
 export interface LabelColumn extends AnyColumn {
   readonly label: string;
   readonly link?: Builder<DashboardLink>;
+  /** Has a filter in its header. */
+  readonly filters?: true;
+  /** Texts that are shown instead of the label's values. */
+  readonly texts?: Readonly<Record<string, string>>;
 }
 
 /** A column of numbers. */
@@ -49,8 +51,8 @@ export interface Table extends Omit<Basics, 'links' | 'thresholds' | 'mappings' 
   readonly sortBy: readonly (readonly [column: string, order: 'ascending' | 'descending'])[];
 }
 
-/** The space that a full-width table has for its columns in a window of 1,000 pixels, allowing for a scroll bar. */
-export const TABLE_WIDTH = 940;
+/** The space in pixels that a table has for its columns in a window of 1,000 pixels, with scroll bars. */
+export const TABLE_WIDTH = 920;
 
 /** Shown in cells without a value. */
 const EMPTY = '–';
@@ -72,7 +74,12 @@ export function table(spec: Table): PanelBuilder {
         build: () => ({ displayName, desc: order === 'descending' }),
       })),
     )
-    .withTransformation({ id: 'merge', options: {} })
+    .withTransformation({ id: 'merge', options: {} });
+  const converted = conversions(spec.columns);
+  if (converted.length > 0) {
+    panel.withTransformation({ id: 'convertFieldType', options: { conversions: converted } });
+  }
+  panel
     .withTransformation({ id: 'organize', options: arrangement(spec, exprs.length) })
     // The panel's own text is for a table without rows.
     .overrideByRegexp('/.*/', [{ id: 'noValue', value: EMPTY }]);
@@ -100,6 +107,30 @@ function arrangement({ columns, rows, hiddenLabels = [] }: Table, queries: numbe
   };
 }
 
+/**
+ * Turns labels that are shown as other texts into enumerations: Grafana computes the height of a row from the texts of its cells,
+ * but for strings from the values behind these texts.
+ */
+function conversions(columns: readonly Column[]) {
+  return columns.flatMap((column) =>
+    'label' in column && column.texts !== undefined
+      ? [
+          {
+            targetField: column.label,
+            destinationType: 'enum',
+            enumConfig: { text: Object.keys(column.texts) },
+          },
+        ]
+      : [],
+  );
+}
+
+/** The texts of an enumeration, by the places of its values. */
+function textMappings(texts: Readonly<Record<string, string>>): ValueMapping {
+  const places = Object.values(texts).map((text, place) => [place, [text, PLAIN]] as const);
+  return wordsFor(Object.fromEntries(places));
+}
+
 function appearance(column: Column): DynamicConfigValue[] {
   const { mappings, width, grows, wraps } = column;
   const look: DynamicConfigValue[] = [{ id: grows ? 'custom.minWidth' : 'custom.width', value: width }];
@@ -113,10 +144,14 @@ function appearance(column: Column): DynamicConfigValue[] {
     colored ||= thresholds !== undefined;
   } else {
     // The panel's unit would turn a server named 123 into two minutes.
-    look.push({ id: 'unit', value: 'string' }, { id: 'custom.filterable', value: true });
+    look.push({ id: 'unit', value: 'string' });
+    if (column.filters) look.push({ id: 'custom.filterable', value: true });
+    if (column.texts !== undefined) look.push({ id: 'mappings', value: [textMappings(column.texts)] });
     if (column.link !== undefined) look.push({ id: 'links', value: [column.link.build()] });
   }
   const type = colored ? 'color-text' : 'auto';
+  // Grafana before 12.2 reads `wrapText` from the cell's options.
   if (colored || wraps) look.push({ id: 'custom.cellOptions', value: { type, wrapText: wraps === true } });
+  if (wraps) look.push({ id: 'custom.wrapText', value: true });
   return look;
 }

@@ -13,7 +13,7 @@ const LABEL_VALUES = 1;
 /** The variable for the data source. */
 export const DATASOURCE_VARIABLE = 'datasource';
 
-/** What a dashboard's `Server` variable offers: initially all servers, or the first one without the choice of all. */
+/** The initial selection of a dashboard's `Server` variable: all servers, or the first one, without the option All. */
 export type Servers = 'all' | 'one';
 
 /**
@@ -33,10 +33,10 @@ export function variables(servers: Servers) {
       'Scrape jobs of the exporter.',
     ),
     all(choice('panel', 'Panel', ofExporters('gameserver_panel_up')), '.+').description(
-      'Hosting panels, as the configuration names them.',
+      'Panels, by their names in the configuration.',
     ),
-    all(choice('node', 'Node', info), '.*').description('Nodes of the panels, where they are known.'),
-    all(choice('egg', 'Egg', info), '.*').description('Eggs of the servers, where they are known.'),
+    all(choice('node', 'Node', info), '.*').description('Nodes of the panels.'),
+    all(choice('egg', 'Egg', info), '.*').description('Eggs of the servers.'),
     servers === 'all' ? all(server, '.+') : server.includeAll(false),
   ];
 }
@@ -53,7 +53,7 @@ function choice(name: string, label: string, series: string): QueryVariableBuild
     .multi(true);
 }
 
-/** Without its own value, All expands to all names: with 500 servers, a query of ten thousand letters. */
+/** Without a value of its own, All expands to all names, which makes queries very long with 500 servers. */
 function all(variable: QueryVariableBuilder, value: string): QueryVariableBuilder {
   return variable
     .includeAll(true)

@@ -4,7 +4,7 @@ import { colored, DASHED, graph, type Look, THIN, timeline } from '../panels.ts'
 import { growthOfSparse, ofEachPanel, ofPanels, perMinute, quantile } from '../promql.ts';
 import { type Column, table } from '../table.ts';
 
-/** By HTTP status; a word stands for a call without an answer. */
+/** By HTTP status, or by a word for calls without a response. */
 const ANSWER_COLORS: readonly Look[] = [
   ['/^2/', colored(GOOD)],
   ['/^3/', colored(INFORMATION)],
@@ -15,12 +15,12 @@ const ANSWER_COLORS: readonly Look[] = [
 ];
 
 export const api: Section = {
-  title: "The panels' API",
+  title: 'Panel API',
   panels: [
     graph({
       title: 'API budget',
       description:
-        'Calls a minute: made, allowed (dashed), planned, and what it would take to stream every server all the time (dotted).',
+        'API calls per minute: used, rate limit (dashed), planned, and needed to stream all servers permanently (dotted).',
       unit: 'suffix:/min',
       min: 0,
       noValue: NO_PANELS,
@@ -29,23 +29,23 @@ export const api: Section = {
       queries: [
         {
           expr: ofEachPanel('gameserver_exporter_api_budget_used_calls_per_minute'),
-          legend: '{{panel}} made',
+          legend: '{{panel}} used',
         },
         {
           expr: ofEachPanel('gameserver_exporter_api_budget_limit_calls_per_minute'),
-          legend: '{{panel}} allowed',
+          legend: '{{panel}} limit',
         },
         { expr: ofEachPanel('gameserver_exporter_planned_calls_per_minute'), legend: '{{panel}} planned' },
-        { expr: ofEachPanel('gameserver_exporter_wanted_calls_per_minute'), legend: '{{panel}} wanted' },
+        { expr: ofEachPanel('gameserver_exporter_wanted_calls_per_minute'), legend: '{{panel}} needed' },
       ],
       looks: [
-        ['/ allowed$/', DASHED],
-        ['/ wanted$/', THIN],
+        ['/ limit$/', DASHED],
+        ['/ needed$/', THIN],
       ],
     }),
     graph({
-      title: 'Calls that wait',
-      description: 'Calls that wait for their turn in the budget. A long queue makes samples old.',
+      title: 'Queued calls',
+      description: 'API calls that wait for the budget. A long queue delays samples.',
       unit: 'none',
       decimals: 0,
       min: 0,
@@ -55,13 +55,14 @@ export const api: Section = {
       queries: [{ expr: ofEachPanel('gameserver_exporter_api_budget_queue_length'), legend: '{{panel}}' }],
     }),
     timeline({
-      title: 'Paused by a 429',
-      description: 'When all calls were held back, because the panel said that its rate limit was exceeded.',
+      title: 'Pauses after HTTP 429',
+      description:
+        'When the exporter paused all API calls because the panel reported that its rate limit was exceeded.',
       unit: 'none',
       noValue: NO_PANELS,
       width: 6,
       height: 9,
-      mappings: [wordsFor({ 0: ['goes on', GOOD], 1: ['paused', WARNING] })],
+      mappings: [wordsFor({ 0: ['active', GOOD], 1: ['paused', WARNING] })],
       queries: [
         {
           expr: `max by (panel) (${ofPanels('gameserver_exporter_api_budget_paused')})`,
@@ -70,11 +71,11 @@ export const api: Section = {
       ],
     }),
     graph({
-      title: 'Calls by answer',
-      description: 'Calls a minute by HTTP status, or by kind of failure where no answer came.',
+      title: 'Calls by status',
+      description: 'API calls per minute by HTTP status, or by kind of failure if there was no response.',
       unit: 'suffix:/min',
       min: 0,
-      noValue: 'No call was made',
+      noValue: 'No API calls',
       width: 8,
       stacked: true,
       queries: [
@@ -83,12 +84,13 @@ export const api: Section = {
       looks: ANSWER_COLORS,
     }),
     graph({
-      title: 'Answers of 429',
-      description: 'Calls that the panel refused because its rate limit was exceeded, by panel and endpoint.',
+      title: 'HTTP 429 by endpoint',
+      description:
+        'API calls that the panel rejected because its rate limit was exceeded, by panel and endpoint.',
       unit: 'none',
       decimals: 0,
       min: 0,
-      noValue: 'The panel never said that its rate limit was exceeded',
+      noValue: 'No API calls',
       width: 8,
       bars: true,
       queries: [
@@ -107,46 +109,46 @@ export const api: Section = {
     graph({
       title: 'Duration of calls',
       description:
-        'How long calls took, in seconds, by endpoint. Panels answer after up to 20 s where a node does not.',
+        "Duration of API calls by endpoint. If a node doesn't answer, the panel's response can take up to 20 s.",
       unit: 's',
       min: 0,
-      noValue: 'No call was made',
+      noValue: 'No API calls',
       width: 8,
       queries: [
         {
           expr: `${quantile(0.5, ofPanels('gameserver_exporter_api_request_duration_seconds_bucket'), 'endpoint')} >= 0`,
-          legend: '{{endpoint}}: half are faster',
+          legend: '{{endpoint}} p50',
         },
         {
           expr: `${quantile(0.99, ofPanels('gameserver_exporter_api_request_duration_seconds_bucket'), 'endpoint')} >= 0`,
-          legend: '{{endpoint}}: 99 % are faster',
+          legend: '{{endpoint}} p99',
         },
       ],
     }),
     table({
       title: 'Plan',
-      description: 'How the servers of each panel are to be observed within its limit.',
+      description: 'How the exporter plans to observe the servers of each panel within its rate limit.',
       unit: 'none',
       noValue: NO_PANELS,
       height: 6,
       columns: [
-        { label: 'panel', name: 'Panel', width: 100, grows: true },
-        planned('Own sockets', 'sockets', 110),
-        planned('Servers by turns', 'turns', 140),
-        planned('Turn sockets', 'turn_sockets', 110),
+        { label: 'panel', name: 'Panel', width: 100, grows: true, filters: true },
+        planned('Permanent sockets', 'sockets', 145),
+        planned('Taking turns', 'turns', 105),
+        planned('Shared sockets', 'turn_sockets', 120),
         planned('No descriptor', 'without_socket', 115),
         planned('Polled', 'polls', 75),
         {
-          name: 'Polled every',
+          name: 'Poll interval',
           expr: `max by (panel) (${ofPanels('gameserver_exporter_planned_poll_interval_seconds')})`,
-          width: 105,
+          width: 115,
           unit: 's',
           decimals: 0,
         },
         {
-          name: 'Oldest streamed',
+          name: 'Maximum age',
           expr: `max by (panel) (${ofPanels('gameserver_exporter_planned_longest_age_seconds')})`,
-          width: 130,
+          width: 110,
           unit: 's',
           decimals: 0,
         },
@@ -165,33 +167,33 @@ export const listing: Section = {
   collapsed: true,
   panels: [
     graph({
-      title: 'Servers by discovery',
+      title: 'Discovered servers',
       description:
-        "Servers that are observed because the panel's listing names them, and those that are left out because of discover.max_servers, or because another server has the same identifier.",
+        "Servers discovered in the panel's listing, and servers that are left out because of discover.max_servers or because another server has the same identifier.",
       unit: 'none',
       decimals: 0,
       min: 0,
-      noValue: 'No panel is listed',
+      noValue: 'No panel with discovery',
       width: 8,
       queries: [
         { expr: ofEachPanel('gameserver_exporter_discovered_servers'), legend: '{{panel}}' },
         {
           expr: ofEachPanel('gameserver_exporter_discovery_left_out_servers'),
-          legend: '{{panel}}: left out',
+          legend: '{{panel}} left out',
         },
         {
           expr: ofEachPanel('gameserver_exporter_discovery_ambiguous_servers'),
-          legend: '{{panel}}: same identifier',
+          legend: '{{panel}} same identifier',
         },
       ],
     }),
     graph({
       title: 'Age of the listing',
       description:
-        "Seconds since every page of the panel's listing was last read; five minutes are the default interval.",
+        "Time since the panel's listing was last read completely. The default interval is five minutes.",
       unit: 's',
       min: 0,
-      noValue: 'No panel is listed, or no listing was read to the end',
+      noValue: 'No panel with discovery, or no complete listing yet',
       width: 8,
       queries: [
         {
@@ -201,11 +203,11 @@ export const listing: Section = {
       ],
     }),
     graph({
-      title: 'Listings that failed',
-      description: "Walks through the panel's listing, a minute, that left out a page or an entry.",
+      title: 'Failed listings',
+      description: "Attempts per minute to read the panel's listing that missed a page or an entry.",
       unit: 'suffix:/min',
       min: 0,
-      noValue: 'No panel is listed',
+      noValue: 'No panel with discovery',
       width: 8,
       queries: [
         { expr: perMinute('gameserver_exporter_discovery_failures_total', 'panel'), legend: '{{panel}}' },

@@ -9,7 +9,7 @@ export const exporter = dashboard({
   uid: UIDS.exporter,
   title: 'Game servers: exporter',
   description:
-    "The exporter itself: its sockets, its use of the panels' API, how fresh its samples are, and its process. The choice of nodes, eggs and servers narrows the freshness alone.",
+    "The exporter itself: console sockets, age of samples, use of the panels' API, and the process. The filters for nodes, eggs and servers only apply to the age of samples.",
   from: 'now-3h',
   servers: 'all',
   sections: [overview, sockets, freshness, api, listing, program],

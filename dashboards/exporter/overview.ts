@@ -6,7 +6,7 @@ import {
   TROUBLE,
   UP_OR_DOWN,
   WARNING,
-  YES_OR_TROUBLE,
+  wordsFor,
 } from '../appearance.ts';
 import type { Section } from '../board.ts';
 import { exportersUp, panelsDown } from '../infrastructure.ts';
@@ -20,27 +20,28 @@ import {
   totalOfSparse,
   unless,
 } from '../promql.ts';
-import { HELD } from '../status.ts';
+import { ON_HOLD } from '../status.ts';
 import { table } from '../table.ts';
+
+const BUILDS = `max by (job, instance, version, revision, nodeversion) (${ofExporters('gameserver_exporter_build_info')})`;
 
 export const overview: Section = {
   title: 'Overview',
   panels: [
     exportersUp(4),
     figure({
-      title: 'Fresh samples',
-      description:
-        'Share of the servers that there is a fresh sample of. Those that the panel holds, as suspended ones, do not count.',
+      title: 'Fresh data',
+      description: "Share of the servers with a fresh sample. Servers on hold don't count.",
       unit: 'percentunit',
       decimals: 1,
       width: 4,
       thresholds: steps(TROUBLE, [0.8, 'yellow'], [0.95, GOOD]),
-      queries: [{ expr: `avg(${unless(gauge('gameserver_collection_up'), HELD)})` }],
+      queries: [{ expr: `avg(${unless(gauge('gameserver_collection_up'), ON_HOLD)})` }],
     }),
     panelsDown(4),
     figure({
-      title: 'Calls refused (429)',
-      description: 'Calls in the time range that the panel refused because its rate limit was exceeded.',
+      title: 'HTTP 429',
+      description: 'API calls in the time range that the panel rejected because its rate limit was exceeded.',
       unit: 'none',
       decimals: 0,
       width: 4,
@@ -48,16 +49,16 @@ export const overview: Section = {
       queries: [{ expr: totalOfSparse('gameserver_exporter_api_requests_total', 'status="429"') }],
     }),
     figure({
-      title: 'Missing shards',
-      description: 'Shards that no exporter observes: their servers are not on these dashboards.',
+      title: 'Shards down',
+      description: "Shards without an exporter: their servers aren't on these dashboards.",
       unit: 'none',
       width: 4,
       thresholds: NONE_IS_GOOD,
       queries: [{ expr: `sum(${missingShards()})` }],
     }),
     figure({
-      title: 'Refused configs',
-      description: 'Exporters that run on an older configuration, because the newest could not be loaded.',
+      title: 'Bad configs',
+      description: 'Exporters that keep their previous configuration because the latest one is invalid.',
       unit: 'none',
       width: 4,
       thresholds: NONE_IS_GOOD,
@@ -65,19 +66,19 @@ export const overview: Section = {
     }),
     table({
       title: 'Exporters',
-      description: 'Every exporter of the chosen jobs.',
+      description: 'Every exporter of the selected jobs.',
       unit: 'short',
       noValue: NO_EXPORTER,
       height: 6,
       columns: [
-        { label: 'instance', name: 'Instance', width: 140, grows: true },
-        { label: 'job', name: 'Job', width: 90, grows: true },
-        { name: 'Exporter is', expr: exporterUp(), width: 100, mappings: [UP_OR_DOWN] },
-        { label: 'version', name: 'Version', width: 80 },
+        { label: 'instance', name: 'Instance', width: 130, grows: true, filters: true },
+        { label: 'job', name: 'Job', width: 100 },
+        { name: 'Status', expr: exporterUp(), width: 65, mappings: [UP_OR_DOWN] },
+        { label: 'version', name: 'Version', width: 75 },
         { label: 'revision', name: 'Revision', width: 90 },
-        { label: 'nodeversion', name: 'Node.js', width: 85 },
-        { name: 'Shard', expr: ofEachExporter('gameserver_exporter_shard_ordinal'), width: 65, unit: 'none' },
-        { name: 'of', expr: ofEachExporter('gameserver_exporter_total_shards'), width: 45, unit: 'none' },
+        { label: 'nodeversion', name: 'Node.js', width: 80 },
+        { name: 'Shard', expr: ofEachExporter('gameserver_exporter_shard_ordinal'), width: 60, unit: 'none' },
+        { name: 'Shards', expr: ofEachExporter('gameserver_exporter_total_shards'), width: 65, unit: 'none' },
         {
           name: 'Up for',
           expr: `time() - ${ofEachExporter('process_start_time_seconds')}`,
@@ -88,18 +89,18 @@ export const overview: Section = {
         {
           name: 'Config',
           expr: ofEachExporter('gameserver_exporter_config_last_reload_successful'),
-          width: 65,
-          mappings: [YES_OR_TROUBLE],
+          width: 75,
+          mappings: [wordsFor({ 0: ['invalid', TROUBLE], 1: ['valid', GOOD] })],
         },
         {
-          name: 'Loaded',
+          name: 'Config age',
           expr: `time() - ${ofEachExporter('gameserver_exporter_config_last_reload_success_timestamp_seconds')}`,
-          width: 85,
+          width: 95,
           unit: 's',
           decimals: 1,
         },
       ],
-      rows: `max by (job, instance, version, revision, nodeversion) (${ofExporters('gameserver_exporter_build_info')})`,
+      rows: `label_replace(${BUILDS}, "revision", "$1", "revision", "(.{7}).*")`,
       sortBy: [['Instance', 'ascending']],
     }),
   ],

@@ -1,14 +1,14 @@
-import { NO_EXPORTER, steps } from '../appearance.ts';
+import { NO_EXPORTER, tooHighFrom } from '../appearance.ts';
 import type { Section } from '../board.ts';
 import { DASHED, graph } from '../panels.ts';
 import { BUILD, ofEachExporter, ofExporters, quantile } from '../promql.ts';
 
 export const program: Section = {
-  title: 'The program',
+  title: 'Process',
   panels: [
     graph({
-      title: 'Scrape time',
-      description: 'How long it took to render the metrics, in seconds.',
+      title: 'Scrape duration',
+      description: 'Time that the exporter took to render its metrics.',
       unit: 's',
       min: 0,
       noValue: NO_EXPORTER,
@@ -16,46 +16,47 @@ export const program: Section = {
       queries: [
         {
           expr: quantile(0.5, ofExporters('gameserver_exporter_scrape_duration_seconds_bucket'), 'instance'),
-          legend: '{{instance}}: half are faster',
+          legend: '{{instance}} p50',
         },
         {
           expr: quantile(0.99, ofExporters('gameserver_exporter_scrape_duration_seconds_bucket'), 'instance'),
-          legend: '{{instance}}: 99 % are faster',
+          legend: '{{instance}} p99',
         },
       ],
     }),
     graph({
-      title: 'Event loop',
-      description: 'How late the event loop ran, in seconds: while it is late, nothing is read or answered.',
+      title: 'Event loop lag',
+      description:
+        "Delay of the event loop. While it is blocked, the exporter doesn't read messages or answer requests.",
       unit: 's',
       min: 0,
       noValue: NO_EXPORTER,
       width: 8,
-      thresholds: steps('green', [0.1, 'red']),
+      thresholds: tooHighFrom(0.1),
       thresholdLines: true,
       queries: [
-        { expr: ofEachExporter('nodejs_eventloop_lag_p50_seconds'), legend: '{{instance}}: half are below' },
-        { expr: ofEachExporter('nodejs_eventloop_lag_p99_seconds'), legend: '{{instance}}: 99 % are below' },
-        { expr: ofEachExporter('nodejs_eventloop_lag_max_seconds'), legend: '{{instance}}: longest' },
+        { expr: ofEachExporter('nodejs_eventloop_lag_p50_seconds'), legend: '{{instance}} p50' },
+        { expr: ofEachExporter('nodejs_eventloop_lag_p99_seconds'), legend: '{{instance}} p99' },
+        { expr: ofEachExporter('nodejs_eventloop_lag_max_seconds'), legend: '{{instance}} maximum' },
       ],
     }),
     graph({
       title: 'Memory',
-      description: 'Memory of the process, of its heap, and outside of the heap, in bytes.',
+      description: 'Resident memory of the process, the JavaScript heap, and memory outside of the heap.',
       unit: 'bytes',
       min: 0,
       noValue: NO_EXPORTER,
       width: 8,
       queries: [
-        { expr: ofEachExporter('process_resident_memory_bytes'), legend: '{{instance}}: process' },
-        { expr: ofEachExporter('nodejs_heap_size_used_bytes'), legend: '{{instance}}: heap in use' },
-        { expr: ofEachExporter('nodejs_heap_size_total_bytes'), legend: '{{instance}}: heap' },
-        { expr: ofEachExporter('nodejs_external_memory_bytes'), legend: '{{instance}}: outside' },
+        { expr: ofEachExporter('process_resident_memory_bytes'), legend: '{{instance}} resident' },
+        { expr: ofEachExporter('nodejs_heap_size_used_bytes'), legend: '{{instance}} heap used' },
+        { expr: ofEachExporter('nodejs_heap_size_total_bytes'), legend: '{{instance}} heap total' },
+        { expr: ofEachExporter('nodejs_external_memory_bytes'), legend: '{{instance}} external' },
       ],
     }),
     graph({
       title: 'CPU',
-      description: 'CPU time of the process, in cores.',
+      description: 'CPU usage of the process.',
       unit: 'suffix:cores',
       min: 0,
       noValue: NO_EXPORTER,
@@ -69,7 +70,8 @@ export const program: Section = {
     }),
     graph({
       title: 'Dropped log lines',
-      description: 'Lines a minute that could not be written: the disk is full, or nothing reads the log.',
+      description:
+        "Log lines per minute that couldn't be written because the disk is full or nothing reads the output.",
       unit: 'none',
       min: 0,
       decimals: 0,
@@ -84,10 +86,10 @@ export const program: Section = {
     }),
     graph({
       title: 'Garbage collection',
-      description: 'Part of the time that went into collecting garbage.',
+      description: 'Share of the time spent on garbage collection.',
       unit: 'percentunit',
       min: 0,
-      noValue: 'No collection yet',
+      noValue: 'No garbage collection yet',
       width: 6,
       queries: [
         {
@@ -99,21 +101,21 @@ export const program: Section = {
     graph({
       title: 'File descriptors',
       description:
-        'Open files and sockets, how many the system allows (dashed), and how many all servers need. Every console socket takes one.',
+        'Open file descriptors, the limit of the process (dashed), and how many all servers need. Every console socket uses one.',
       unit: 'none',
       decimals: 0,
       min: 0,
-      noValue: 'Only Linux tells them',
+      noValue: 'Only available on Linux',
       width: 6,
       queries: [
-        { expr: ofEachExporter('process_open_fds'), legend: '{{instance}}: open' },
-        { expr: ofEachExporter('process_max_fds'), legend: '{{instance}}: allowed' },
+        { expr: ofEachExporter('process_open_fds'), legend: '{{instance}} open' },
+        { expr: ofEachExporter('process_max_fds'), legend: '{{instance}} limit' },
         {
           expr: ofEachExporter('gameserver_exporter_wanted_file_descriptors'),
-          legend: '{{instance}}: needed for all servers',
+          legend: '{{instance}} needed',
         },
       ],
-      looks: [['/: allowed$/', DASHED]],
+      looks: [['/ limit$/', DASHED]],
     }),
   ],
 };

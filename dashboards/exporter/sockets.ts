@@ -4,11 +4,11 @@ import { coloredByName, DASHED, graph, timeline } from '../panels.ts';
 import { gauge, ofPanels, ofServers, overRange, perMinute, SHOWN, sampleAge, whereAlso } from '../promql.ts';
 
 export const sockets: Section = {
-  title: 'Sockets',
+  title: 'Console sockets',
   panels: [
     graph({
       title: 'Sockets by state',
-      description: 'Console sockets by state. Nearly all should stream.',
+      description: 'Console sockets by state. Nearly all of them should be streaming.',
       unit: 'none',
       decimals: 0,
       min: 0,
@@ -21,7 +21,7 @@ export const sockets: Section = {
     graph({
       title: 'Servers by condition',
       description:
-        'How servers are observed: streaming by socket, polling, waiting for their turn, connecting, failing, blocked.',
+        'How servers are observed: streaming over a console socket, polling, waiting for their turn, connecting, failing, or blocked.',
       unit: 'none',
       decimals: 0,
       min: 0,
@@ -36,7 +36,7 @@ export const sockets: Section = {
     graph({
       title: 'Reconnects',
       description:
-        'Sockets that had to be connected anew, a minute, by reason. A steady stream means trouble on the way.',
+        'Reconnects of console sockets per minute, by reason. A steady rate indicates a network problem.',
       unit: 'suffix:/min',
       min: 0,
       noValue: NO_PANELS,
@@ -47,7 +47,7 @@ export const sockets: Section = {
     graph({
       title: 'Messages',
       description:
-        'Messages over console sockets a second, by event. A running server sends stats once a second.',
+        'Messages over console sockets per second, by event. A running server sends stats once per second.',
       unit: 'suffix:/s',
       min: 0,
       noValue: NO_PANELS,
@@ -60,8 +60,8 @@ export const sockets: Section = {
       ],
     }),
     graph({
-      title: 'Bad messages',
-      description: 'Messages and answers a minute that could not be used, by what was wrong.',
+      title: 'Invalid messages',
+      description: 'Invalid messages and API responses per minute, by kind.',
       unit: 'suffix:/min',
       min: 0,
       noValue: NO_PANELS,
@@ -70,11 +70,11 @@ export const sockets: Section = {
     }),
     timeline({
       title: 'Panels',
-      description: "Whether each panel's API answers and accepts the key.",
+      description: "Whether each panel's API answers and accepts the API key.",
       unit: 'none',
       noValue: NO_PANELS,
       width: 8,
-      mappings: [wordsFor({ 0: ['down, or refuses the key', TROUBLE], 1: ['answers', GOOD] })],
+      mappings: [wordsFor({ 0: ['down', TROUBLE], 1: ['up', GOOD] })],
       queries: [{ expr: `min by (panel) (${ofPanels('gameserver_panel_up')})`, legend: '{{panel}}' }],
     }),
   ],
@@ -83,33 +83,33 @@ export const sockets: Section = {
 const FRESH = `${gauge('gameserver_collection_up')} == 1`;
 
 export const freshness: Section = {
-  title: 'Freshness',
+  title: 'Age of samples',
   panels: [
     graph({
       title: 'Sample age',
       description:
-        'Age of the samples of servers that have a fresh one, in seconds. Servers that are off, and polled ones, have older ones than those that run and stream.',
+        'Age of fresh samples. Samples of servers that are off or polled are older than those of running servers with a console socket.',
       unit: 's',
       min: 0,
       noValue: 'No server has a fresh sample',
       width: 12,
       queries: [
-        { expr: `quantile(0.5, ${whereAlso(sampleAge(), FRESH)})`, legend: 'half are younger' },
-        { expr: `quantile(0.99, ${whereAlso(sampleAge(), FRESH)})`, legend: '99 % are younger' },
-        { expr: `max(${whereAlso(sampleAge(), FRESH)})`, legend: 'oldest' },
+        { expr: `quantile(0.5, ${whereAlso(sampleAge(), FRESH)})`, legend: 'p50' },
+        { expr: `quantile(0.99, ${whereAlso(sampleAge(), FRESH)})`, legend: 'p99' },
+        { expr: `max(${whereAlso(sampleAge(), FRESH)})`, legend: 'maximum' },
         {
           expr: `max(${ofPanels('gameserver_exporter_planned_longest_age_seconds')})`,
-          legend: 'oldest that is planned',
+          legend: 'planned maximum',
         },
       ],
-      looks: [['/planned$/', DASHED]],
+      looks: [['/^planned/', DASHED]],
     }),
     graph({
       title: 'Oldest samples',
-      description: `The ${SHOWN} servers with the oldest sample at the end of the time range, stale ones included, in seconds.`,
+      description: `The ${SHOWN} servers with the oldest sample at the end of the time range, including stale samples.`,
       unit: 's',
       min: 0,
-      noValue: 'No sample ever came',
+      noValue: 'No samples yet',
       width: 12,
       queries: [
         {

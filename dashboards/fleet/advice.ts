@@ -1,12 +1,11 @@
-import type { ValueMap } from '@grafana/grafana-foundation-sdk/dashboard';
 import { CAUSES } from '../../src/diagnosis/causes.ts';
-import { INFORMATION, PLAIN, TROUBLE, WARNING, wordsFor } from '../appearance.ts';
+import { INFORMATION, TROUBLE, WARNING, wordsFor } from '../appearance.ts';
 
-/** How urgently a person is needed; rows are sorted by these numbers. */
+/** When a problem needs a person; rows are sorted by these numbers. */
 const URGENCIES = {
   1: ['now', TROUBLE],
   2: ['soon', WARNING],
-  3: ['look into it', INFORMATION],
+  3: ['later', INFORMATION],
 } as const;
 
 export type Urgency = keyof typeof URGENCIES;
@@ -20,70 +19,70 @@ interface Advice {
 /** Problems that the exporter's diagnosis doesn't cover, because they are visible only in the metrics. */
 const OWN = {
   nothing_observed: {
-    words: 'no exporter known',
+    words: 'no exporter found',
     remedy:
-      'Let Prometheus scrape the exporter, and check the data source and the job that are chosen above.',
+      'Add the exporter to the scrape configuration of Prometheus; check the data source and job selected above.',
   },
   exporter_down: {
     words: 'exporter down',
     remedy:
-      "Start the exporter and read its log; check Prometheus' scrape address. Nothing is known of its servers until then.",
+      "Start the exporter and read its log; check the target's address in Prometheus. Until then, nothing is known about its servers.",
   },
   shard_missing: {
     words: 'shard missing',
     remedy:
-      'Start an exporter for each shard (--shard, --total-shards). Nothing is known of its servers until then.',
+      'Start an exporter for each shard (--shard, --total-shards). Until then, nothing is known about its servers.',
   },
   config_refused: {
-    words: 'configuration refused',
-    remedy: 'Run check on it. The exporter goes on with the one before.',
+    words: 'configuration invalid',
+    remedy: 'Run check on the configuration. Until it is valid, the exporter keeps the previous one.',
   },
   gave_up: {
     words: 'crashed; the node gave up',
-    remedy: "Read the server's console for the reason, then start it by hand.",
+    remedy: "Read the server's console for the reason, then start the server.",
   },
   down: {
-    words: 'off, should run',
-    remedy: 'Start it in the panel. If it may be off, set expect: any.',
+    words: 'down',
+    remedy: 'Start the server in the panel. If it may be off, set expect: any.',
   },
   crash_loop: {
-    words: 'crashes again and again',
-    remedy:
-      "Read the server's console from before the crash; undo the last change of plugins, mods or version.",
+    words: 'crash loop',
+    remedy: "Read the server's console before the crash; revert the last change of plugins, mods or version.",
   },
   no_data: {
     words: 'no data',
-    remedy: "Look it up on the exporter's status page, or run doctor: both name the cause.",
+    remedy: "Check the exporter's status page or run doctor: both show the cause.",
   },
   not_answering: {
-    words: 'runs, does not answer',
+    words: 'not answering',
     remedy:
-      'Players may not be able to join: read its console, check address and port of its query, restart it.',
+      "Players may be unable to join: read the server's console, check the address and port of its query, or restart it.",
   },
   cpu_saturated: {
     words: 'at its CPU limit',
-    remedy: 'Players notice lag: raise the limit, or lower view distance, entities or mods.',
+    remedy: 'Players notice lag: raise the limit, or reduce view distance, entities or mods.',
   },
   disk_full: {
-    words: 'disk used to 95 % or more',
+    words: 'disk usage 95% or more',
     remedy:
-      'Delete old worlds, logs and backups, or raise the limit: nodes stop a server whose disk is full.',
+      'Delete old worlds, logs and backups, or raise the limit: the node stops a server when its disk is full.',
   },
   disk_filling: {
     words: 'disk full within a day',
-    remedy: 'Find out what grows; delete it, or raise the limit.',
+    remedy: 'Find out which files grow; delete them, or raise the limit.',
   },
   memory_full: {
-    words: 'memory used to 95 % or more',
-    remedy: 'Raise the limit, or lower what the game may take (such as -Xmx): beyond the limit it is killed.',
+    words: 'memory usage 95% or more',
+    remedy:
+      "Raise the limit, or lower the game's own limit (such as -Xmx): a server that exceeds its limit is killed.",
   },
   backup_failed: {
-    words: 'newest backup failed',
-    remedy: "Back it up again in the panel; check the node's disk and the backup storage.",
+    words: 'latest backup failed',
+    remedy: "Create a new backup in the panel; check the node's disk and the backup storage.",
   },
   crashed: {
-    words: 'crashed within the hour',
-    remedy: "It may run again by now. The server's console and crash reports say why it crashed.",
+    words: 'crashed in the last hour',
+    remedy: "Read the server's console and crash reports for the reason. The server may be running again.",
   },
 } as const satisfies Readonly<Record<string, Advice>>;
 
@@ -97,14 +96,12 @@ const ADVICE: Readonly<Record<string, Advice>> = {
   ...OWN,
 };
 
-function asWords(of: (advice: Advice) => string): ValueMap {
-  return wordsFor(
-    Object.fromEntries(Object.entries(ADVICE).map(([code, advice]) => [code, [of(advice), PLAIN]])),
-  );
+function textsOf(of: (advice: Advice) => string): Readonly<Record<string, string>> {
+  return Object.fromEntries(Object.entries(ADVICE).map(([code, advice]) => [code, of(advice)]));
 }
 
 export const URGENCY_WORDS = wordsFor(URGENCIES);
-/** The text for each problem's code. */
-export const PROBLEM_WORDS = asWords(({ words }) => words);
+/** The name of each problem, by its code. */
+export const PROBLEM_TEXTS = textsOf(({ words }) => words);
 /** What to do about each problem, by its code. */
-export const REMEDY_WORDS = asWords(({ remedy }) => remedy);
+export const REMEDY_TEXTS = textsOf(({ remedy }) => remedy);

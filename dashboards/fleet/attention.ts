@@ -6,35 +6,34 @@ import {
 import { PLAIN, ROW_TO_SERVER, wordsFor } from '../appearance.ts';
 import type { Section } from '../board.ts';
 import { table } from '../table.ts';
-import { PROBLEM_WORDS, REMEDY_WORDS, URGENCY_WORDS } from './advice.ts';
+import { PROBLEM_TEXTS, REMEDY_TEXTS, URGENCY_WORDS } from './advice.ts';
 import { LONG_AGO, needAttention } from './problems.ts';
 
-const NOT_KNOWN: SpecialValueMap = {
+const UNKNOWN: SpecialValueMap = {
   type: MappingType.SpecialValue,
   options: { match: SpecialValueMatch.NotANumber, result: { text: '–', color: PLAIN, index: 1 } },
 };
 
 export const attention: Section = {
-  title: 'Who needs attention',
+  title: 'Needs attention',
   panels: [
     table({
-      title: 'Who needs attention',
+      title: 'Needs attention',
       description:
-        'Exporters, panels and nodes that are down, then one row for each server, with its most urgent problem. Servers of a panel or node that is down have no rows of their own. Servers that are suspended, or off as expected, need nobody.',
+        "Exporters, panels and nodes that are down, followed by one row per server with its most urgent problem. Servers of a panel or node that is down have no rows of their own. Servers that are on hold or expected to be off aren't listed.",
       unit: 's',
-      noValue: 'Nothing that is observed needs attention',
+      noValue: 'No problems found',
       height: 11,
       columns: [
         { label: 'urgency', name: 'Urgency', width: 90, mappings: [URGENCY_WORDS] },
         {
           label: 'problem',
           name: 'Problem',
-          width: 150,
-          grows: true,
+          width: 165,
           wraps: true,
-          mappings: [PROBLEM_WORDS],
+          texts: PROBLEM_TEXTS,
         },
-        { label: 'server', name: 'Server', width: 120, grows: true, link: ROW_TO_SERVER },
+        { label: 'server', name: 'Server', width: 140, filters: true, link: ROW_TO_SERVER },
         { label: 'node', name: 'Node or exporter', width: 140 },
         { label: 'panel', name: 'Panel', width: 90 },
         {
@@ -43,9 +42,9 @@ export const attention: Section = {
           width: 110,
           unit: 's',
           decimals: 0,
-          mappings: [wordsFor({ [LONG_AGO]: ['over 12 hours', PLAIN] }), NOT_KNOWN],
+          mappings: [wordsFor({ [LONG_AGO]: ['over 12 hours', PLAIN] }), UNKNOWN],
         },
-        { label: 'todo', name: 'What to do', width: 240, grows: true, wraps: true, mappings: [REMEDY_WORDS] },
+        { label: 'todo', name: 'What to do', width: 185, grows: true, wraps: true, texts: REMEDY_TEXTS },
       ],
       hiddenLabels: ['server_id', 'reason', 'cause', 'job', 'instance'],
       sortBy: [

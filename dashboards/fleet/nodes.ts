@@ -1,18 +1,18 @@
-import { NEAR_LIMIT, UP_OR_DOWN } from '../appearance.ts';
+import { NEAR_LIMIT, NO_SAMPLES, UP_OR_DOWN } from '../appearance.ts';
 import type { Section } from '../board.ts';
 import { DASHED, figure, graph } from '../panels.ts';
 import { gauge, ofNodes, type Resource, resourceMetric, withInfo } from '../promql.ts';
 import { RUNNING } from '../status.ts';
 import { table } from '../table.ts';
 
-const NO_LIMITS = 'Servers without a limit promise nothing here, though they may use all.';
+const NO_LIMITS = 'Limits leave out servers without one.';
 
 function used(resource: Resource): string {
   return gauge(resourceMetric(resource, 'usage'));
 }
 
 /** The sum of the limits of servers that have one. */
-function promised(resource: Resource): string {
+function limits(resource: Resource): string {
   return gauge(resourceMetric(resource, 'limit'));
 }
 
@@ -23,13 +23,13 @@ function byNode(vector: string): string {
 function total(resource: Resource, called: string, unit: string) {
   return figure({
     title: called,
-    description: `What all servers use of ${called}, and what their limits promise them. ${NO_LIMITS}`,
+    description: `${called} usage of all servers, and the sum of their limits. ${NO_LIMITS}`,
     unit,
     decimals: 1,
     width: 8,
     queries: [
       { expr: `sum(${used(resource)})`, legend: 'used' },
-      { expr: `sum(${promised(resource)})`, legend: 'promised' },
+      { expr: `sum(${limits(resource)})`, legend: 'limits' },
     ],
   });
 }
@@ -37,55 +37,59 @@ function total(resource: Resource, called: string, unit: string) {
 function overTime(resource: Resource, called: string, unit: string) {
   return graph({
     title: `${called} by node`,
-    description: `What each node's servers use of ${called}, and what their limits promise them (dashed). ${NO_LIMITS}`,
+    description: `${called} usage of each node's servers, and the sum of their limits (dashed). ${NO_LIMITS}`,
     unit,
     min: 0,
-    noValue: 'No samples: did any of these servers run?',
+    noValue: NO_SAMPLES,
     width: 8,
     height: 9,
     queries: [
       { expr: byNode(used(resource)), legend: '{{node}} · {{panel}}' },
-      { expr: byNode(promised(resource)), legend: '{{node}} · {{panel}} promised' },
+      { expr: byNode(limits(resource)), legend: '{{node}} · {{panel}} limits' },
     ],
-    looks: [['/ promised$/', DASHED]],
+    looks: [['/ limits$/', DASHED]],
   });
 }
 
-function columns(resource: Resource, called: string, unit: string) {
-  const share = {
-    name: `of ${called}`,
-    expr: `${byNode(used(resource))} / ${byNode(promised(resource))}`,
-    width: 85,
-    unit: 'percentunit',
-    decimals: 0,
-    thresholds: NEAR_LIMIT,
-  };
+function columns(
+  resource: Resource,
+  called: string,
+  unit: string,
+  [usage, limit, share]: readonly [usage: number, limit: number, share: number],
+) {
   return [
-    { name: called, expr: byNode(used(resource)), width: 90, unit, decimals: 1 },
-    { name: 'promised', expr: byNode(promised(resource)), width: 95, unit, decimals: 1 },
-    share,
+    { name: called, expr: byNode(used(resource)), width: usage, unit, decimals: 1 },
+    { name: `${called} limits`, expr: byNode(limits(resource)), width: limit, unit, decimals: 1 },
+    {
+      name: `${called} %`,
+      expr: `${byNode(used(resource))} / ${byNode(limits(resource))}`,
+      width: share,
+      unit: 'percentunit',
+      decimals: 0,
+      thresholds: NEAR_LIMIT,
+    },
   ];
 }
 
 export const nodes: Section = {
-  title: 'Use and promises',
+  title: 'Usage and limits',
   panels: [
     total('cpu', 'CPU', 'suffix:cores'),
-    total('memory', 'memory', 'bytes'),
-    total('disk', 'disk', 'bytes'),
+    total('memory', 'Memory', 'bytes'),
+    total('disk', 'Disk', 'bytes'),
     table({
       title: 'Nodes',
-      description: `What the servers of each node use, and what their limits promise them. ${NO_LIMITS}`,
+      description: `Usage of each node's servers, the sum of their limits, and usage as a share of the limits. ${NO_LIMITS}`,
       unit: 'short',
-      noValue: 'No node is known yet',
+      noValue: 'No nodes: check the filters above',
       height: 8,
       columns: [
-        { label: 'node', name: 'Node', width: 110, grows: true },
-        { label: 'panel', name: 'Panel', width: 80, grows: true },
+        { label: 'node', name: 'Node', width: 95, grows: true, filters: true },
+        { label: 'panel', name: 'Panel', width: 95, grows: true, filters: true },
         {
-          name: 'Node is',
+          name: 'Status',
           expr: `max by (panel, node) (${ofNodes('gameserver_node_up')})`,
-          width: 70,
+          width: 65,
           mappings: [UP_OR_DOWN],
         },
         {
@@ -94,8 +98,8 @@ export const nodes: Section = {
           width: 75,
         },
         { name: 'Running', expr: `count by (panel, node) (${withInfo(RUNNING, 'node')})`, width: 80 },
-        ...columns('memory', 'Memory', 'bytes'),
-        ...columns('cpu', 'CPU', 'none').slice(0, 2),
+        ...columns('memory', 'Memory', 'bytes', [85, 115, 80]),
+        ...columns('cpu', 'CPU', 'none', [60, 90, 65]),
       ],
       sortBy: [['Node', 'ascending']],
     }),

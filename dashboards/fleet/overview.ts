@@ -3,7 +3,7 @@ import type { Section } from '../board.ts';
 import { exportersUp, nodesDown, panelsDown } from '../infrastructure.ts';
 import { figure } from '../panels.ts';
 import { CRASHES, countOf, gauge, ofServers, perServer } from '../promql.ts';
-import { DOWN, HELD, OFF_AS_EXPECTED, RUNNING, WITHOUT_DATA } from '../status.ts';
+import { DOWN, EXPECTED_OFF, ON_HOLD, RUNNING, WITHOUT_DATA } from '../status.ts';
 
 export const overview: Section = {
   title: 'Overview',
@@ -14,7 +14,7 @@ export const overview: Section = {
     figure({
       title: 'Crashes',
       description:
-        'Crashes in the time range, including those for lack of memory or disk space. They are seen over console sockets only.',
+        'Crashes in the time range, including servers that ran out of memory or disk space. Crashes are only detected over console sockets.',
       unit: 'none',
       decimals: 0,
       width: 6,
@@ -27,21 +27,21 @@ export const overview: Section = {
     }),
     figure({
       title: 'Servers',
-      description: 'Servers that are observed, in whatever state.',
+      description: 'Observed servers, in any state.',
       unit: 'none',
       width: 4,
       queries: [{ expr: `count(${gauge('gameserver_collection_up')})` }],
     }),
     figure({
       title: 'Running',
-      description: 'Servers that run.',
+      description: 'Servers that are running.',
       unit: 'none',
       width: 4,
       queries: [{ expr: countOf(RUNNING) }],
     }),
     figure({
-      title: 'Off, should run',
-      description: 'Servers that are expected to run and are offline, stopped or stopping.',
+      title: 'Down',
+      description: 'Servers that are expected to run but are offline, stopped or stopping.',
       unit: 'none',
       width: 4,
       thresholds: NONE_IS_GOOD,
@@ -49,29 +49,28 @@ export const overview: Section = {
     }),
     figure({
       title: 'Without data',
-      description:
-        'Servers without a fresh sample. Those that the panel holds, as suspended ones, are counted apart.',
+      description: "Servers without a fresh sample. Servers on hold don't count.",
       unit: 'none',
       width: 4,
       thresholds: NONE_IS_GOOD,
       queries: [{ expr: countOf(WITHOUT_DATA) }],
     }),
     figure({
-      title: 'Off as expected',
-      description: 'Servers that are off, and that nobody expects to run.',
+      title: 'Expected off',
+      description: "Servers that are off and aren't expected to run.",
       unit: 'none',
       width: 4,
       thresholds: steps(INFORMATION),
-      queries: [{ expr: countOf(OFF_AS_EXPECTED) }],
+      queries: [{ expr: countOf(EXPECTED_OFF) }],
     }),
     figure({
-      title: 'Held by the panel',
+      title: 'On hold',
       description:
-        'Servers that are suspended, being installed, moved or restored, or on a node under maintenance: that ends without the exporter.',
+        'Servers that are suspended, being installed, transferred or restored, or on a node under maintenance.',
       unit: 'none',
       width: 4,
       thresholds: steps(INFORMATION),
-      queries: [{ expr: countOf(HELD) }],
+      queries: [{ expr: countOf(ON_HOLD) }],
     }),
   ],
 };

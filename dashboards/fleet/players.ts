@@ -15,12 +15,12 @@ import { table } from '../table.ts';
 const PLAYERS = gauge('gameserver_players');
 const SLOTS = gauge('gameserver_players_max');
 const ANSWERS = gauge('gameserver_query_up');
-const NO_QUERIES = 'No server answers a query: `query` in the configuration has to be set';
+const NO_QUERIES = 'No server answered a query: set query in the configuration';
 
 function by(label: 'node' | 'egg', called: string) {
   return graph({
     title: `Players by ${label}`,
-    description: `Players on the servers of each ${called}.`,
+    description: `Players on each ${called}'s servers that answer a query.`,
     unit: 'none',
     decimals: 0,
     min: 0,
@@ -50,16 +50,16 @@ export const players: Section = {
     }),
     figure({
       title: 'Slots in use',
-      description: 'Players as a share of the slots of the servers that answer a query.',
+      description: 'Players as a share of the player slots of all servers that answer a query.',
       unit: 'percentunit',
       decimals: 0,
       width: 8,
       queries: [{ expr: `sum(${PLAYERS}) / (sum(${SLOTS}) > 0)` }],
     }),
     figure({
-      title: 'Running, but not answering',
+      title: 'Not answering',
       description:
-        'Servers that run and do not answer the query of their game: players may not be able to join. Only those that are queried.',
+        "Queried servers that are running but don't answer the query of their game: players may be unable to join.",
       unit: 'none',
       width: 8,
       thresholds: NONE_IS_GOOD,
@@ -67,7 +67,7 @@ export const players: Section = {
     }),
     graph({
       title: 'Players by server',
-      description: `The ${SHOWN} servers with most players on average over the time range.`,
+      description: `The ${SHOWN} servers with the most players on average over the time range.`,
       unit: 'none',
       decimals: 0,
       min: 0,
@@ -81,27 +81,27 @@ export const players: Section = {
     by('node', 'node'),
     table({
       title: 'Queried servers',
-      description: 'Every server that runs and is queried, as of the end of the time range.',
+      description: 'All running servers that are queried, at the end of the time range.',
       unit: 'none',
       noValue: NO_QUERIES,
       height: 9,
       columns: [
-        { label: 'server', name: 'Server', width: 140, grows: true, link: ROW_TO_SERVER },
-        { label: 'panel', name: 'Panel', width: 100, grows: true },
-        { label: 'node', name: 'Node', width: 100, grows: true },
-        { label: 'egg', name: 'Egg', width: 100, grows: true },
+        { label: 'server', name: 'Server', width: 110, grows: true, filters: true, link: ROW_TO_SERVER },
+        { label: 'panel', name: 'Panel', width: 110, grows: true, filters: true },
+        { label: 'node', name: 'Node', width: 110, grows: true, filters: true },
+        { label: 'egg', name: 'Egg', width: 110, grows: true, filters: true },
         { name: 'Answers', expr: whereAlso(ANSWERS, RUNNING), width: 90, mappings: [YES_OR_TROUBLE] },
         { name: 'Players', expr: PLAYERS, width: 90, decimals: 0 },
         { name: 'Slots', expr: SLOTS, width: 80, decimals: 0 },
         {
-          name: 'Full',
+          name: 'Slots used',
           expr: `${PLAYERS} / (${SLOTS} > 0)`,
-          width: 80,
+          width: 95,
           unit: 'percentunit',
           decimals: 0,
           thresholds: NEAR_LIMIT,
         },
-        { name: 'Answered in', expr: gauge('gameserver_query_duration_seconds'), width: 110, unit: 's' },
+        { name: 'Response time', expr: gauge('gameserver_query_duration_seconds'), width: 120, unit: 's' },
       ],
       rows: whereAlso(info('node', 'egg'), ANSWERS),
       hiddenLabels: ['server_id'],

@@ -1,4 +1,4 @@
-import { NAME, NEAR_LIMIT, SERIES_TO_SERVER, TIME_LEFT } from '../appearance.ts';
+import { NAME, NEAR_LIMIT, NO_SAMPLES, SERIES_TO_SERVER, TIME_LEFT } from '../appearance.ts';
 import type { Section } from '../board.ts';
 import { graph, ranking } from '../panels.ts';
 import {
@@ -15,28 +15,28 @@ import {
 } from '../promql.ts';
 
 /** The servers with the highest usage over time, and those closest to their limit now. */
-function usage(resource: Resource, called: string, unit: string, inUnit: string) {
+function usage(resource: Resource, called: string, unit: string) {
   const metric = resourceMetric(resource, 'usage');
   return [
     graph({
-      title: `Most ${called}`,
-      description: `The ${SHOWN} servers that used most ${called} on average over the time range, ${inUnit}.`,
+      title: `Top ${called} usage`,
+      description: `The ${SHOWN} servers with the highest ${called} usage on average over the time range.`,
       unit,
       min: 0,
-      noValue: 'No samples: did any of these servers run?',
+      noValue: NO_SAMPLES,
       width: 14,
       height: 9,
       links: [SERIES_TO_SERVER],
       queries: [{ expr: top(gauge(metric), byMean(metric)), legend: NAME }],
     }),
     ranking({
-      title: `Nearest to their ${called} limit`,
-      description: `The ${SHOWN} servers that now use the largest part of their ${called} limit; those without a limit are not in it.`,
+      title: `Top share of ${called} limit`,
+      description: `The ${SHOWN} servers with the highest ${called} usage as a share of their limit. Servers without a limit aren't shown.`,
       unit: 'percentunit',
       decimals: 0,
       min: 0,
       max: 1,
-      noValue: `No server has a known ${called} limit and a fresh sample`,
+      noValue: `No fresh sample of a server with a ${called} limit`,
       width: 10,
       height: 9,
       thresholds: NEAR_LIMIT,
@@ -50,10 +50,10 @@ function usage(resource: Resource, called: string, unit: string, inUnit: string)
 function traffic(title: string, counter: string, what: string) {
   return graph({
     title,
-    description: `The ${SHOWN} servers that ${what} most over the time range, in bytes a second.`,
+    description: `The ${SHOWN} servers that ${what} over the time range.`,
     unit: 'binBps',
     min: 0,
-    noValue: 'No samples: did any of these servers run?',
+    noValue: NO_SAMPLES,
     width: 12,
     links: [SERIES_TO_SERVER],
     queries: [{ expr: top(rate(counter), byGrowth(counter)), legend: NAME }],
@@ -62,27 +62,24 @@ function traffic(title: string, counter: string, what: string) {
 
 export const resources: Section = {
   title: 'CPU and memory',
-  panels: [
-    ...usage('cpu', 'CPU', 'suffix:cores', 'in cores'),
-    ...usage('memory', 'memory', 'bytes', 'in bytes'),
-  ],
+  panels: [...usage('cpu', 'CPU', 'suffix:cores'), ...usage('memory', 'memory', 'bytes')],
 };
 
 export const networkAndDisk: Section = {
   title: 'Network and disk',
   panels: [
-    traffic('Most received', 'gameserver_network_receive_bytes_total', 'received'),
-    traffic('Most sent', 'gameserver_network_transmit_bytes_total', 'sent'),
-    ...usage('disk', 'disk', 'bytes', 'in bytes'),
-    traffic('Most read from disk', 'gameserver_disk_read_bytes_total', 'read'),
-    traffic('Most written to disk', 'gameserver_disk_written_bytes_total', 'wrote'),
+    traffic('Top received traffic', 'gameserver_network_receive_bytes_total', 'received the most bytes'),
+    traffic('Top sent traffic', 'gameserver_network_transmit_bytes_total', 'sent the most bytes'),
+    ...usage('disk', 'disk', 'bytes'),
+    traffic('Top disk reads', 'gameserver_disk_read_bytes_total', 'read the most bytes from disk'),
+    traffic('Top disk writes', 'gameserver_disk_written_bytes_total', 'wrote the most bytes to disk'),
     ranking({
-      title: 'Disks that are full first',
-      description: `The ${SHOWN} servers whose disks are full first if they fill as in the last six hours: the time until then. Only those within 30 days.`,
+      title: 'Time until disk is full',
+      description: `The ${SHOWN} servers whose disks will be full first at the rate of the last six hours. Only disks that will be full within 30 days.`,
       unit: 's',
-      noValue: 'No disk with a known limit is full within 30 days at this pace',
+      noValue: 'No disk will be full within 30 days',
       width: 24,
-      height: 7,
+      height: 9,
       thresholds: TIME_LEFT,
       links: [SERIES_TO_SERVER],
       query: { expr: `bottomk(${SHOWN}, ${secondsToFullDisk()} < 2592000)`, legend: NAME },

@@ -13,11 +13,14 @@ import type { Section } from '../board.ts';
 import { coloredByName, graph, ranking, timeline } from '../panels.ts';
 import {
   dataSource,
+  expected,
   gauge,
   info,
+  type Resource,
   SHOWN,
   share,
   stopsByReason,
+  unless,
   uptime,
   uptimeOf30Days,
   withInfo,
@@ -28,13 +31,18 @@ import { table } from '../table.ts';
 /** For the share of time in which a server was running. */
 const UPTIME = steps(TROUBLE, [0.95, 'yellow'], [0.99, 'green']);
 
+/** The servers with the lowest values, except for those that aren't expected to run. */
+function lowest(vector: string): string {
+  return `bottomk(${SHOWN}, ${unless(vector, `${expected()} == 0`)})`;
+}
+
 export const states: Section = {
   title: 'States',
   panels: [
     timeline({
       title: 'States of all servers',
       description:
-        'What each server did over time, 25 servers a page: first those in trouble at its end and those that crashed in the time range, then the others. A click on a band leads to its server.',
+        'State of each server over time, 25 servers per page. Servers with a problem at the end of the time range, or a crash within it, come first. Click a band to open its server.',
       unit: 'short',
       noValue: NO_SERVERS,
       width: 24,
@@ -45,7 +53,7 @@ export const states: Section = {
     }),
     graph({
       title: 'Servers by state',
-      description: 'How many servers did what.',
+      description: 'Number of servers in each state.',
       unit: 'none',
       decimals: 0,
       min: 0,
@@ -58,59 +66,60 @@ export const states: Section = {
     }),
     graph({
       title: 'Stops by reason',
-      description:
-        'Stops that the exporter saw. exited: the server ended by itself with code 0; unknown: nothing said why.',
+      description: 'Observed stops. exited: the server exited with code 0; unknown: no reason was given.',
       unit: 'none',
       decimals: 0,
       noValue: NO_SERVERS,
       width: 14,
+      height: 9,
       bars: true,
       queries: [{ expr: `sum by (reason) (${stopsByReason()})`, legend: '{{reason}}' }],
       looks: coloredByName(STOP_COLORS),
     }),
     ranking({
       title: 'Lowest uptime',
-      description: `The ${SHOWN} servers that ran for the smallest share of the time range. Time in which nothing was known of a server doesn't count.`,
+      description: `The ${SHOWN} servers that ran for the smallest share of the time range. Time without samples doesn't count. Servers that aren't expected to run aren't shown.`,
       unit: 'percentunit',
       decimals: 1,
       min: 0,
       max: 1,
-      noValue: 'No server was observed in this time range',
+      noValue: 'No samples in this time range',
       width: 10,
+      height: 9,
       thresholds: UPTIME,
       links: [SERIES_TO_SERVER],
-      query: { expr: `bottomk(${SHOWN}, ${uptime()})`, legend: NAME },
+      query: { expr: lowest(uptime()), legend: NAME },
     }),
   ],
 };
 
 export const month: Section = {
-  title: 'Uptime of 30 days',
+  title: '30-day uptime',
   collapsed: true,
   panels: [
     ranking({
-      title: 'Lowest uptime of 30 days',
-      description: `The ${SHOWN} servers that ran for the smallest share of the last 30 days, whatever the time range is. It needs the recording rules.`,
+      title: 'Lowest 30-day uptime',
+      description: `The ${SHOWN} servers that ran for the smallest share of the last 30 days, regardless of the time range. Servers that aren't expected to run aren't shown. Requires the recording rules.`,
       unit: 'percentunit',
       decimals: 2,
       min: 0,
       max: 1,
-      noValue: 'No data: the recording rules in deploy/prometheus/rules have to be loaded',
+      noValue: 'No data: load the recording rules in deploy/prometheus/rules',
       width: 16,
       height: 9,
       thresholds: UPTIME,
       links: [SERIES_TO_SERVER],
-      query: { expr: `bottomk(${SHOWN}, ${uptimeOf30Days()})`, legend: NAME },
+      query: { expr: lowest(uptimeOf30Days()), legend: NAME },
     }),
     ranking({
-      title: 'Uptime of 30 days by node',
+      title: '30-day uptime by node',
       description:
-        "Mean of the 30-day uptimes of each node's servers. Servers that are off on purpose lower it. It needs the recording rules.",
+        "Average 30-day uptime of each node's servers, including servers that are off on purpose. Requires the recording rules.",
       unit: 'percentunit',
       decimals: 2,
       min: 0,
       max: 1,
-      noValue: 'No data: the recording rules have to be loaded',
+      noValue: 'No data: load the recording rules',
       width: 8,
       height: 9,
       query: {
@@ -127,24 +136,24 @@ export const all: Section = {
     table({
       title: 'All servers',
       description:
-        'Every server as of the end of the time range. Columns sort by a click, and names filter by the funnel.',
+        'All servers at the end of the time range. CPU is in cores; columns with % show usage as a share of the limit.',
       unit: 'short',
       noValue: NO_SERVERS,
       height: 14,
       columns: [
-        { label: 'server', name: 'Server', width: 125, grows: true, link: ROW_TO_SERVER },
-        { label: 'panel', name: 'Panel', width: 80, grows: true },
-        { label: 'node', name: 'Node', width: 80, grows: true },
-        { name: 'State', expr: statusCode(), width: 120, mappings: [STATUS_WORDS] },
+        { label: 'server', name: 'Server', width: 102, grows: true, filters: true, link: ROW_TO_SERVER },
+        { label: 'panel', name: 'Panel', width: 102, grows: true, filters: true },
+        { label: 'node', name: 'Node', width: 102, grows: true, filters: true },
+        { name: 'State', expr: statusCode(), width: 105, mappings: [STATUS_WORDS] },
         {
           name: 'Up for',
           expr: `time() - ${gauge('gameserver_start_time_seconds')}`,
-          width: 90,
+          width: 85,
           unit: 's',
           decimals: 1,
         },
-        { name: 'CPU', expr: gauge('gameserver_cpu_usage_cores'), width: 70, unit: 'none', decimals: 2 },
-        { name: 'of CPU', ...ofLimit('cpu') },
+        { name: 'CPU', expr: gauge('gameserver_cpu_usage_cores'), width: 60, unit: 'none', decimals: 2 },
+        { name: 'CPU %', ...ofLimit('cpu', 65) },
         {
           name: 'Memory',
           expr: gauge('gameserver_memory_usage_bytes'),
@@ -152,8 +161,8 @@ export const all: Section = {
           unit: 'bytes',
           decimals: 1,
         },
-        { name: 'of mem.', ...ofLimit('memory') },
-        { name: 'of disk', ...ofLimit('disk') },
+        { name: 'Mem. %', ...ofLimit('memory', 65) },
+        { name: 'Disk %', ...ofLimit('disk', 65) },
         { name: 'Data', expr: dataSource(), width: 80, mappings: [SOURCE_WORDS] },
       ],
       rows: info('node'),
@@ -163,6 +172,6 @@ export const all: Section = {
   ],
 };
 
-function ofLimit(resource: 'cpu' | 'memory' | 'disk') {
-  return { expr: share(resource), width: 70, unit: 'percentunit', decimals: 0, thresholds: NEAR_LIMIT };
+function ofLimit(resource: Resource, width: number) {
+  return { expr: share(resource), width, unit: 'percentunit', decimals: 0, thresholds: NEAR_LIMIT };
 }

@@ -32,15 +32,20 @@ const UPTIME = {
   thresholds: steps(TROUBLE, [0.95, 'yellow'], [0.99, 'green']),
 };
 
-function columns(resource: Resource, called: string, unit: string, decimals: number) {
+function columns(
+  resource: Resource,
+  called: string,
+  [unit, decimals]: readonly [unit: string, decimals: number],
+  widths: readonly [usage: number, limit: number, share: number],
+) {
   const [usage, limit] = (['usage', 'limit'] as const).map((kind) => gauge(resourceMetric(resource, kind)));
   return [
-    { name: called, expr: usage ?? '', width: 80, unit, decimals },
-    { name: `${called} limit`, expr: limit ?? '', width: 105, unit, decimals },
+    { name: called, expr: usage ?? '', width: widths[0], unit, decimals },
+    { name: `${called} limit`, expr: limit ?? '', width: widths[1], unit, decimals },
     {
-      name: `of ${called}`,
+      name: `${called} %`,
       expr: share(resource),
-      width: 82,
+      width: widths[2],
       unit: 'percentunit',
       decimals: 0,
       thresholds: NEAR_LIMIT,
@@ -53,17 +58,17 @@ export const now: Section = {
   panels: [
     table({
       title: 'State',
-      description: 'The chosen servers as of the end of the time range. Columns sort by a click.',
+      description: 'The selected servers at the end of the time range.',
       unit: 'short',
       noValue: NO_SERVERS,
       height: 5,
       columns: [
-        { label: 'server', name: 'Server', width: 120, grows: true },
-        { label: 'panel', name: 'Panel', width: 75, grows: true },
-        { label: 'node', name: 'Node', width: 75, grows: true },
-        { label: 'egg', name: 'Egg', width: 75, grows: true },
-        { name: 'State', expr: statusCode(), width: 115, mappings: [STATUS_WORDS] },
-        { name: 'Expected', expr: expected(), width: 85, mappings: [YES_NO] },
+        { label: 'server', name: 'Server', width: 80, grows: true },
+        { label: 'panel', name: 'Panel', width: 80, grows: true },
+        { label: 'node', name: 'Node', width: 80, grows: true },
+        { label: 'egg', name: 'Egg', width: 80, grows: true },
+        { name: 'State', expr: statusCode(), width: 105, mappings: [STATUS_WORDS] },
+        { name: 'Expected', expr: expected(), width: 80, mappings: [YES_NO] },
         {
           name: 'Up for',
           expr: `time() - ${gauge('gameserver_start_time_seconds')}`,
@@ -81,17 +86,17 @@ export const now: Section = {
       sortBy: [['Server', 'ascending']],
     }),
     table({
-      title: 'Use',
+      title: 'Usage',
       description:
-        'What the chosen servers use of their limits, as of the end of the time range. Full in: when the disk is full if it fills as in the last six hours.',
+        'Usage of the selected servers at the end of the time range. CPU is in cores; columns with % show usage as a share of the limit. Full in: time until the disk is full at the rate of the last six hours.',
       unit: 'short',
       noValue: NO_SERVERS,
       height: 5,
       columns: [
-        { label: 'server', name: 'Server', width: 100, grows: true },
-        ...columns('cpu', 'CPU', 'none', 2).filter(({ name }) => name !== 'CPU limit'),
-        ...columns('memory', 'Memory', 'bytes', 1),
-        ...columns('disk', 'Disk', 'bytes', 1),
+        { label: 'server', name: 'Server', width: 105, grows: true },
+        ...columns('cpu', 'CPU', ['none', 2], [60, 90, 65]).filter(({ name }) => name !== 'CPU limit'),
+        ...columns('memory', 'Memory', ['bytes', 1], [85, 105, 80]),
+        ...columns('disk', 'Disk', ['bytes', 1], [85, 90, 65]),
         {
           name: 'Full in',
           expr: secondsToFullDisk(),
@@ -100,7 +105,7 @@ export const now: Section = {
           decimals: 0,
           thresholds: TIME_LEFT,
         },
-        { name: 'Sample', expr: sampleAge(), width: 60, unit: 's', decimals: 0 },
+        { name: 'Sample age', expr: sampleAge(), width: 90, unit: 's', decimals: 0 },
       ],
       rows: gauge('gameserver_collection_up'),
       hiddenLabels: ['panel', 'server_id'],
@@ -108,7 +113,7 @@ export const now: Section = {
     }),
     timeline({
       title: 'State over time',
-      description: 'What the server did over time, 25 servers a page.',
+      description: 'State of the selected servers over time, 25 servers per page.',
       unit: 'short',
       noValue: NO_SERVERS,
       width: 24,

@@ -5,7 +5,7 @@ import { byMean, gauge, top, whereAlso } from '../promql.ts';
 import { RUNNING } from '../status.ts';
 
 const BY_PLAYERS = byMean('gameserver_players');
-const NO_QUERIES = 'The server answers no query: `query` in the configuration has to be set';
+const NO_QUERIES = 'No answer to a query: set query in the configuration';
 
 export const players: Section = {
   title: 'Players',
@@ -13,7 +13,7 @@ export const players: Section = {
   panels: [
     graph({
       title: 'Players',
-      description: `Players, and how many the server lets in (dashed). ${LIMITED}`,
+      description: `Players, and the number of player slots (dashed). ${LIMITED}`,
       unit: 'none',
       decimals: 0,
       min: 0,
@@ -22,23 +22,25 @@ export const players: Section = {
       height: 9,
       queries: [
         { expr: top(gauge('gameserver_players'), BY_PLAYERS), legend: NAME },
-        { expr: top(gauge('gameserver_players_max'), BY_PLAYERS), legend: `${NAME} limit` },
+        { expr: top(gauge('gameserver_players_max'), BY_PLAYERS), legend: `${NAME} slots` },
       ],
-      looks: [['/ limit$/', LIMIT]],
+      looks: [['/ slots$/', LIMIT]],
     }),
     timeline({
-      title: 'Answers its query',
-      description: 'Whether the server answers the query of its game while it runs, 25 servers a page.',
+      title: 'Answers queries',
+      description:
+        'Whether the server answers the query of its game while it is running, 25 servers per page.',
       unit: 'short',
       noValue: NO_QUERIES,
       width: 6,
       height: 9,
       mappings: [YES_OR_TROUBLE],
+      emptyGaps: true,
       queries: [{ expr: whereAlso(gauge('gameserver_query_up'), RUNNING), legend: NAME }],
     }),
     graph({
-      title: 'Time to the answer',
-      description: `How long its query took to be answered, in seconds. ${LIMITED}`,
+      title: 'Query response time',
+      description: `Time that the game took to answer its query. ${LIMITED}`,
       unit: 's',
       min: 0,
       noValue: NO_QUERIES,

@@ -19,7 +19,7 @@ export const cpuAndMemory: Section = {
   panels: [
     graph({
       title: 'CPU',
-      description: `CPU in use, the highest one-second value of the minute before (dotted), and the limit where one is known (dashed), in cores. Peaks are there only for servers that stream. ${LIMITED}`,
+      description: `CPU usage, the highest one-second value of the preceding minute (dotted), and the limit (dashed). Peaks require a console socket. ${LIMITED}`,
       unit: 'suffix:cores',
       min: 0,
       noValue: NO_SAMPLES,
@@ -37,7 +37,7 @@ export const cpuAndMemory: Section = {
     }),
     graph({
       title: 'Memory',
-      description: `Memory in use, the highest one-second value of the minute before (dotted), and the limit where there is one (dashed), in bytes. ${LIMITED}`,
+      description: `Memory usage, the highest one-second value of the preceding minute (dotted), and the limit (dashed). Peaks require a console socket. ${LIMITED}`,
       unit: 'bytes',
       min: 0,
       noValue: NO_SAMPLES,
@@ -55,9 +55,9 @@ export const cpuAndMemory: Section = {
     }),
     graph({
       title: 'Time at the limit',
-      description: `The share of time with 95 % of the CPU limit (upwards) or memory limit (downwards) in use, by the second. Only for servers that stream and have a limit. ${LIMITED}`,
+      description: `Share of time with at least 95% of the CPU limit (positive) or memory limit (negative) in use. Requires a console socket and a limit. ${LIMITED}`,
       unit: 'percentunit',
-      noValue: 'No data: it needs a limit and a console socket',
+      noValue: 'No data: requires a limit and a console socket',
       width: 24,
       height: 7,
       queries: [
@@ -86,7 +86,7 @@ export const disk: Section = {
   panels: [
     graph({
       title: 'Disk',
-      description: `Disk space in use, what it will be in 24 hours if it changes as in the last six (dotted), and the limit where one is known (dashed), in bytes. ${LIMITED}`,
+      description: `Disk usage, the prediction for 24 hours later from the last six hours (dotted), and the limit (dashed). ${LIMITED}`,
       unit: 'bytes',
       min: 0,
       noValue: NO_SAMPLES,
@@ -109,10 +109,10 @@ export const disk: Section = {
       ],
     }),
     graph({
-      title: 'Disk traffic',
-      description: `Bytes read (upwards) and written (downwards) a second, where the panel tells them. ${LIMITED}`,
+      title: 'Disk I/O',
+      description: `Disk reads (positive) and writes (negative) per second. Not all panels report them. ${LIMITED}`,
       unit: 'binBps',
-      noValue: 'No samples: not every panel tells disk traffic',
+      noValue: 'No data: not all panels report disk I/O',
       width: 12,
       height: 10,
       queries: [
@@ -138,7 +138,7 @@ export const network: Section = {
   panels: [
     graph({
       title: 'Network',
-      description: `Bytes received (upwards) and sent (downwards) a second. ${LIMITED}`,
+      description: `Received (positive) and sent (negative) bytes per second. ${LIMITED}`,
       unit: 'binBps',
       noValue: NO_SAMPLES,
       width: 8,
@@ -151,9 +151,9 @@ export const network: Section = {
     }),
     graph({
       title: 'Network peaks',
-      description: `The highest one-second rates of the minute before, received (upwards) and sent (downwards), in bytes a second; only for servers that stream. ${LIMITED}`,
+      description: `Highest one-second rates of the preceding minute, received (positive) and sent (negative). Requires a console socket. ${LIMITED}`,
       unit: 'binBps',
-      noValue: 'No peaks: they need a console socket',
+      noValue: 'No data: requires a console socket',
       width: 8,
       height: 10,
       queries: [
@@ -170,7 +170,7 @@ export const network: Section = {
     }),
     graph({
       title: 'Console lines',
-      description: `Lines that the server wrote to its console, a second. ${LIMITED}`,
+      description: `Lines per second that the server wrote to its console. ${LIMITED}`,
       unit: 'suffix:lines/s',
       min: 0,
       noValue: NO_SERVERS,

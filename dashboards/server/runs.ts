@@ -6,6 +6,7 @@ import {
   SOURCE_WORDS,
   STOP_COLORS,
   steps,
+  tooHighFrom,
   WARNING,
   wordsFor,
 } from '../appearance.ts';
@@ -28,11 +29,11 @@ import {
 import { table } from '../table.ts';
 
 export const runs: Section = {
-  title: 'Restarts and data',
+  title: 'Restarts and data source',
   panels: [
     graph({
       title: 'Starts',
-      description: `Starts that the exporter saw. ${LIMITED}`,
+      description: `Observed starts. ${LIMITED}`,
       unit: 'none',
       decimals: 0,
       noValue: NO_SERVERS,
@@ -45,7 +46,7 @@ export const runs: Section = {
     graph({
       title: 'Stops by reason',
       description:
-        'Stops that the exporter saw, of all chosen servers. exited: the server ended by itself with code 0; unknown: nothing said why.',
+        'Observed stops of all selected servers. exited: the server exited with code 0; unknown: no reason was given.',
       unit: 'none',
       decimals: 0,
       noValue: NO_SERVERS,
@@ -57,7 +58,7 @@ export const runs: Section = {
     timeline({
       title: 'Data source',
       description:
-        'How samples come: by console socket every second, by polling, or not at all. 25 servers a page.',
+        'Source of samples: the console socket (every second), polling, or none. 25 servers per page.',
       unit: 'short',
       noValue: NO_SERVERS,
       width: 12,
@@ -66,12 +67,12 @@ export const runs: Section = {
     }),
     graph({
       title: 'Sample age',
-      description: `Seconds since the newest sample: about one while the server runs and streams, up to 15 while it is off, up to 30 by polling. Over 60 its values leave. Where more than ${SHOWN} servers are chosen, those with the oldest sample.`,
+      description: `Age of the latest sample: about 1 s for running servers with a console socket, up to 15 s for servers that are off, up to 30 s with polling. After 60 s (dashed), the series of the server are dropped. If more than ${SHOWN} servers are selected, shows those with the oldest sample.`,
       unit: 's',
       min: 0,
-      noValue: 'No sample ever came',
+      noValue: 'No samples yet',
       width: 12,
-      thresholds: steps('green', [60, 'red']),
+      thresholds: tooHighFrom(60),
       thresholdLines: true,
       queries: [
         {
@@ -85,11 +86,12 @@ export const runs: Section = {
     }),
     timeline({
       title: 'Blocked',
-      description: 'When the server could not be observed, and why. 25 servers a page.',
+      description: "When the server couldn't be observed, and why. 25 servers per page.",
       unit: 'short',
       noValue: 'None of these servers was blocked',
       width: 12,
-      mappings: [wordsFor({ 1: ['blocked', 'orange'] })],
+      mappings: [wordsFor({ 1: ['blocked', WARNING] })],
+      emptyGaps: true,
       queries: [
         { expr: perServer(ofServers('gameserver_blocked'), 'reason'), legend: `${NAME}: {{reason}}` },
       ],
@@ -103,16 +105,16 @@ export const backups: Section = {
   panels: [
     table({
       title: 'Backups',
-      description: 'Successful backups, where the exporter is told to ask for them.',
+      description: 'Backups at the end of the time range. Requires backups in the configuration.',
       unit: 'short',
-      noValue: 'No backups, or the exporter is not told to ask for them',
+      noValue: 'No backups: set backups in the configuration',
       height: 6,
       columns: [
-        { label: 'server', name: 'Server', width: 140, grows: true },
-        { label: 'panel', name: 'Panel', width: 100, grows: true },
+        { label: 'server', name: 'Server', width: 120, grows: true },
+        { label: 'panel', name: 'Panel', width: 120, grows: true },
         { name: 'Backups', expr: gauge('gameserver_backups'), width: 100, unit: 'none' },
         {
-          name: 'Age of the newest',
+          name: 'Latest success',
           expr: `time() - ${gauge('gameserver_backup_last_success_timestamp_seconds')}`,
           width: 150,
           unit: 's',
@@ -120,14 +122,14 @@ export const backups: Section = {
           thresholds: steps(GOOD, [604_800, WARNING]),
         },
         {
-          name: 'Since a failure',
+          name: 'Latest failure',
           expr: `time() - ${gauge('gameserver_backup_last_failure_timestamp_seconds')}`,
           width: 170,
           unit: 's',
           decimals: 1,
         },
         {
-          name: 'Size of the newest',
+          name: 'Latest size',
           expr: gauge('gameserver_backup_last_size_bytes'),
           width: 150,
           unit: 'bytes',
@@ -135,7 +137,7 @@ export const backups: Section = {
         },
       ],
       hiddenLabels: ['server_id'],
-      sortBy: [['Age of the newest', 'descending']],
+      sortBy: [['Latest success', 'descending']],
     }),
   ],
 };

@@ -9,7 +9,7 @@ import { backups, runs } from './runs.ts';
 export const server = dashboard({
   uid: UIDS.server,
   title: 'Game servers: server',
-  description: 'One server, or a few side by side: what it does, what it uses, and how it is observed.',
+  description: 'One server, or a few side by side: state, resource usage, and how it is observed.',
   from: 'now-6h',
   servers: 'one',
   sections: [now, cpuAndMemory, disk, network, runs, players, backups],

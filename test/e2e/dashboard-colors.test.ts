@@ -156,7 +156,7 @@ describe.skipIf(!hasPrometheus)('the dashboards with data of a real Prometheus',
     });
 
     it('nobody needs attention', async () => {
-      const query = queryNamed('fleet.json', 'Who needs attention');
+      const query = queryNamed('fleet.json', 'Needs attention');
       expect(await askFor(prometheus.url, query, chosen('healthy'), settled())).toEqual([]);
     });
   });
@@ -252,14 +252,15 @@ describe.skipIf(!hasPrometheus)('the dashboards with data of a real Prometheus',
       );
       // Eleven have samples; eight of them run, and one has almost no memory left.
       expect(Object.fromEntries(found)).toMatchObject({
-        'A Node is': 1,
+        'A Status': 1,
         'B Servers': 14,
         'C Running': 8,
         'D Memory': 10 * 1e9 + 3.9e9,
-        'E promised': 11 * 4e9,
-        'F of Memory': expect.closeTo(13.9 / 44),
+        'E Memory limits': 11 * 4e9,
+        'F Memory %': expect.closeTo(13.9 / 44),
         'G CPU': expect.closeTo(11 * 1.53217),
-        'H promised': 11 * 4,
+        'H CPU limits': 11 * 4,
+        'I CPU %': expect.closeTo(1.53217 / 4),
       });
     });
 
@@ -287,7 +288,7 @@ describe.skipIf(!hasPrometheus)('the dashboards with data of a real Prometheus',
   });
 
   async function attention(choices: Choices): Promise<readonly string[]> {
-    const query = queryNamed('fleet.json', 'Who needs attention');
+    const query = queryNamed('fleet.json', 'Needs attention');
     const rows = await askFor(prometheus.url, query, choices, settled());
     for (const { metric } of rows) expect(metric['todo']).toBe(metric['problem']);
     return rows
@@ -304,14 +305,7 @@ describe.skipIf(!hasPrometheus)('the dashboards with data of a real Prometheus',
 });
 
 /** Panels about features that the healthy fleet doesn't use. */
-const UNUSED = new Set([
-  'Players',
-  'Slots in use',
-  'Running, but not answering',
-  'Nodes down',
-  'CPU',
-  'disk',
-]);
+const UNUSED = new Set(['Players', 'Slots in use', 'Not answering', 'Nodes down', 'CPU', 'Disk']);
 
 const HEALTHY = [
   ['fleet.json', 'Exporters up', `1 ${GOOD}`, `0 ${GOOD}`],
@@ -319,14 +313,14 @@ const HEALTHY = [
   ['fleet.json', 'Crashes', `0 ${GOOD}`],
   ['fleet.json', 'Servers', `4 ${PLAIN}`],
   ['fleet.json', 'Running', `2 ${PLAIN}`],
-  ['fleet.json', 'Off, should run', `0 ${GOOD}`],
+  ['fleet.json', 'Down', `0 ${GOOD}`],
   ['fleet.json', 'Without data', `0 ${GOOD}`],
-  ['fleet.json', 'Off as expected', `1 ${INFORMATION}`],
-  ['fleet.json', 'Held by the panel', `1 ${INFORMATION}`],
-  ['exporter.json', 'Fresh samples', `1 ${GOOD}`],
-  ['exporter.json', 'Calls refused (429)', `0 ${GOOD}`],
-  ['exporter.json', 'Missing shards', `0 ${GOOD}`],
-  ['exporter.json', 'Refused configs', `0 ${GOOD}`],
+  ['fleet.json', 'Expected off', `1 ${INFORMATION}`],
+  ['fleet.json', 'On hold', `1 ${INFORMATION}`],
+  ['exporter.json', 'Fresh data', `1 ${GOOD}`],
+  ['exporter.json', 'HTTP 429', `0 ${GOOD}`],
+  ['exporter.json', 'Shards down', `0 ${GOOD}`],
+  ['exporter.json', 'Bad configs', `0 ${GOOD}`],
 ] as const;
 
 const IN_TROUBLE = [
@@ -334,12 +328,12 @@ const IN_TROUBLE = [
   ['fleet.json', 'Panels down', `1 ${TROUBLE}`],
   ['fleet.json', 'Nodes down', `1 ${TROUBLE}`],
   ['fleet.json', 'Crashes', `4 ${WARNING}`],
-  ['fleet.json', 'Off, should run', `2 ${TROUBLE}`],
+  ['fleet.json', 'Down', `2 ${TROUBLE}`],
   // Servers without samples or permission, and those of the node and the panel that are down.
   ['fleet.json', 'Without data', `5 ${TROUBLE}`],
-  ['fleet.json', 'Off as expected', `1 ${INFORMATION}`],
-  ['fleet.json', 'Held by the panel', `1 ${INFORMATION}`],
-  ['fleet.json', 'Running, but not answering', `1 ${TROUBLE}`],
+  ['fleet.json', 'Expected off', `1 ${INFORMATION}`],
+  ['fleet.json', 'On hold', `1 ${INFORMATION}`],
+  ['fleet.json', 'Not answering', `1 ${TROUBLE}`],
   ['fleet.json', 'Players', `12 ${PLAIN}`],
 ] as const;
 

@@ -191,19 +191,19 @@ const FIGURES = [
   ['fleet.json', 'Servers / A', 15],
   ['fleet.json', 'Running / A', 8],
   // The server that crashed, by configuration and, because it ran before, by discovery.
-  ['fleet.json', 'Off, should run / A', 2],
+  ['fleet.json', 'Down / A', 2],
   ['fleet.json', 'Crashes / A', 2],
   // The one whose key is rejected; the suspended server on two panels is counted separately.
   ['fleet.json', 'Without data / A', 1],
-  ['fleet.json', 'Held by the panel / A', 2],
-  ['fleet.json', 'Off as expected / A', 2],
+  ['fleet.json', 'On hold / A', 2],
+  ['fleet.json', 'Expected off / A', 2],
   ['fleet.json', 'Nodes down / A', 0],
   ['fleet.json', 'Panels down / A', 1],
   ['exporter.json', 'Panels down / A', 1],
-  ['exporter.json', 'Fresh samples / A', 12 / 13],
-  ['exporter.json', 'Calls refused (429) / A', 1],
-  ['exporter.json', 'Missing shards / A', 0],
-  ['exporter.json', 'Refused configs / A', 0],
+  ['exporter.json', 'Fresh data / A', 12 / 13],
+  ['exporter.json', 'HTTP 429 / A', 1],
+  ['exporter.json', 'Shards down / A', 0],
+  ['exporter.json', 'Bad configs / A', 0],
 ] as const;
 
 const PROBLEMS = [

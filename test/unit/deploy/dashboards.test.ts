@@ -7,7 +7,6 @@ import { DASHBOARDS } from '../../../dashboards/all.ts';
 import { NO_DATA } from '../../../dashboards/appearance.ts';
 import { render } from '../../../dashboards/board.ts';
 import { forImport } from '../../../dashboards/import.ts';
-import { TABLE_WIDTH } from '../../../dashboards/table.ts';
 import { PANEL_FAMILIES, SERVER_FAMILIES } from '../../../src/metrics/families.ts';
 import { PANEL_GAUGES, SELF_FAMILIES } from '../../../src/metrics/self-families.ts';
 import {
@@ -261,7 +260,7 @@ test('the provisioning files set up a Prometheus data source and the folder of t
 test('rows that are empty if a feature is not used are collapsed', () => {
   const closed = FILES.flatMap((file) => dashboardIn(file).panels.filter(({ collapsed }) => collapsed));
   expect(closed.map(({ title }) => title)).toEqual([
-    'Uptime of 30 days',
+    '30-day uptime',
     'Players',
     'Players',
     'Backups',

@@ -1,0 +1,177 @@
+import { describe, expect, test } from 'vitest';
+import { DASHBOARDS } from '../../../dashboards/all.ts';
+import { NO_DATA, TROUBLE } from '../../../dashboards/appearance.ts';
+import { TABLE_WIDTH } from '../../../dashboards/table.ts';
+import { dashboardIn, type GrafanaPanel, lookOf, panelsOf } from '../../support/grafana.ts';
+
+// Pixels of Grafana's own components, measured in pictures of the dashboards.
+const NARROW_WINDOW = 1_000;
+const PAGE_PADDING = 32;
+const CELL_HEIGHT = 38;
+const GAP = 8;
+/** A panel's heading and padding. */
+const PANEL_CHROME = 48;
+/** The padding, icon and menu beside a panel's title. */
+const TITLE_CHROME = 62;
+const TITLE_LETTER = 7.5;
+const HEADER_LETTER = 7.5;
+const HEADER_PADDING = 13;
+/** The mark of a sorted column, and the button of a filter. */
+const HEADER_ICON = 22;
+const GAP_BETWEEN_BARS = 10;
+
+const ALL = Object.keys(DASHBOARDS).flatMap((file) =>
+  panelsOf(dashboardIn(file)).map((panel) => ({ file, title: panel.title, type: panel.type, panel })),
+);
+const ofType = (type: string) => ALL.filter((panel) => panel.type === type);
+
+describe('tables', () => {
+  test.each(ofType('table'))(
+    '$file, the columns of $title fit windows of 1,000 and 1,600 pixels',
+    ({ panel }) => {
+      const columns = columnsOf(panel);
+      for (const { name, width, icons } of columns) {
+        const header = name.length * HEADER_LETTER + HEADER_PADDING + icons * HEADER_ICON;
+        expect(width, name).toBeGreaterThanOrEqual(header);
+      }
+      for (const available of [TABLE_WIDTH, TABLE_WIDTH + 600])
+        expect(widthIn(available, columns)).toBeLessThanOrEqual(available);
+      expect(columns.some(({ grows }) => grows)).toBe(true);
+      expect(panel.gridPos.w).toBe(24);
+    },
+  );
+
+  // Grafana finds a cell by the name of its column: a second column with that name shows the values of the first.
+  test.each(ofType('table'))('$file, no two columns of $title have the same name', ({ panel }) => {
+    const names = columnsOf(panel).map(({ name }) => name);
+    expect(names).toEqual([...new Set(names)]);
+  });
+
+  // Grafana computes the height of a row from its texts, but for strings from the values that mappings replace.
+  test('long texts wrap, and are not strings that a mapping replaces', () => {
+    const panel = panelNamed('fleet.json', 'Needs attention');
+    const conversions = panel.transformations?.find(({ id }) => id === 'convertFieldType')?.options;
+    expect(conversions).toMatchObject({
+      conversions: [
+        { targetField: 'problem', destinationType: 'enum' },
+        { targetField: 'todo', destinationType: 'enum' },
+      ],
+    });
+    for (const name of ['Problem', 'What to do']) {
+      // The former is read by Grafana before 12.2.
+      expect(lookOf(panel, name)).toMatchObject({
+        'custom.cellOptions': { wrapText: true },
+        'custom.wrapText': true,
+      });
+    }
+  });
+});
+
+describe('figures', () => {
+  test.each(ofType('stat'))(
+    '$file, the title $title fits a window of 1,000 pixels',
+    ({ title, panel: { gridPos } }) => {
+      const width = ((NARROW_WINDOW - PAGE_PADDING + GAP) / 24) * gridPos.w - GAP;
+      expect(title.length * TITLE_LETTER).toBeLessThanOrEqual(width - TITLE_CHROME);
+    },
+  );
+
+  test.each(ofType('stat'))('$file, names in $title are above the numbers', ({ panel }) => {
+    expect(panel.options).toMatchObject({ wideLayout: false });
+  });
+});
+
+describe('rankings', () => {
+  test.each(ofType('bargauge'))('$file, the bars of $title are equally high, and ten fit', ({ panel }) => {
+    const { sizing, minVizHeight, maxVizHeight } = panel.options ?? {};
+    expect({ sizing, minVizHeight, maxVizHeight }).toEqual({
+      sizing: 'manual',
+      minVizHeight: 17,
+      maxVizHeight: 17,
+    });
+    const height = panel.gridPos.h * CELL_HEIGHT - GAP - PANEL_CHROME;
+    expect(10 * Number(minVizHeight) + 9 * GAP_BETWEEN_BARS).toBeLessThanOrEqual(height);
+  });
+});
+
+describe('state timelines', () => {
+  // Grafana shows no legend for continuous color schemes, which is the default, and thresholds would replace the mappings.
+  test.each(ofType('state-timeline'))('$file, the legend of $title explains the colors', ({ panel }) => {
+    const { color, mappings = [] } = lookOf(panel, 'anything');
+    expect(color).toEqual({ mode: 'fixed', fixedColor: NO_DATA });
+    const results = mappings.flatMap((mapping) =>
+      mapping.type === 'value' ? Object.values(mapping.options) : [],
+    );
+    expect(results.length).toBeGreaterThan(0);
+    for (const { text, color } of results) {
+      expect(text).toMatch(/./);
+      expect(color).toMatch(/./);
+    }
+  });
+
+  test.each(ofType('state-timeline'))(
+    '$file, times without a sample of $title are gray, or empty if they have a meaning',
+    ({ title, panel }) => {
+      const { mappings = [] } = lookOf(panel, 'anything');
+      const gap = mappings.find(({ type }) => type === 'special');
+      const empty = ['Blocked', 'Answers queries'].includes(title);
+      expect(gap?.options).toMatchObject({
+        match: 'null',
+        result: empty ? { text: '', color: 'transparent' } : { text: 'no data', color: NO_DATA },
+      });
+    },
+  );
+});
+
+describe('graphs', () => {
+  const counts = ofType('timeseries').filter(({ panel }) =>
+    /^(none|suffix:\/(s|min))$/.test(lookOf(panel, 'anything').unit ?? ''),
+  );
+
+  test.each(counts)('$file, with only zeros the axis of $title ends at 1, not at 100', ({ panel }) => {
+    expect(lookOf(panel, 'anything').custom).toMatchObject({ axisSoftMax: 1 });
+  });
+
+  const withLines = ofType('timeseries').filter(
+    ({ panel }) => lookOf(panel, 'anything').custom?.['thresholdsStyle'] !== undefined,
+  );
+
+  test.each(withLines)('$file, $title has one visible threshold', ({ panel }) => {
+    const [, first, ...others] = lookOf(panel, 'anything').thresholds?.steps ?? [];
+    expect(first).toEqual({ value: 0, color: '#00000000' });
+    expect(others).toEqual([{ value: expect.any(Number), color: TROUBLE }]);
+  });
+});
+
+function columnsOf(panel: GrafanaPanel) {
+  const organize = panel.transformations?.find(({ id }) => id === 'organize')?.options ?? {};
+  const { excludeByName = {}, renameByName = {} } = organize;
+  const { sortBy = [] } = (panel.options ?? {}) as {
+    readonly sortBy?: readonly { readonly displayName: string }[];
+  };
+  const shown = Object.entries(renameByName).filter(([field]) => excludeByName[field] !== true);
+  return shown.map(([, name]) => {
+    const look: Readonly<Record<string, unknown>> = { ...lookOf(panel, name) };
+    const isSorted = sortBy.some(({ displayName }) => displayName === name);
+    return {
+      name,
+      width: Number(look['custom.width'] ?? look['custom.minWidth']),
+      grows: 'custom.minWidth' in look,
+      icons: Number(look['custom.filterable'] === true) + Number(isSorted),
+    };
+  });
+}
+
+/** The width of a table: growing columns get equal parts of the space that the others leave, but at least their minimum. */
+function widthIn(available: number, columns: ReturnType<typeof columnsOf>): number {
+  const fixed = columns.filter(({ grows }) => !grows).reduce((sum, { width }) => sum + width, 0);
+  const growing = columns.filter(({ grows }) => grows);
+  const part = (available - fixed) / growing.length;
+  return fixed + growing.reduce((sum, { width }) => sum + Math.max(width, part), 0);
+}
+
+function panelNamed(file: string, title: string): GrafanaPanel {
+  const found = ALL.find((panel) => panel.file === file && panel.title === title);
+  if (found === undefined) throw new Error(`expected "${title}" in ${file}`);
+  return found.panel;
+}
