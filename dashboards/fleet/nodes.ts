@@ -1,7 +1,7 @@
 import { NEAR_LIMIT, NO_SAMPLES, UP_OR_DOWN } from '../appearance.ts';
 import type { Section } from '../board.ts';
 import { DASHED, figure, graph } from '../panels.ts';
-import { gauge, ofNodes, type Resource, resourceMetric, withInfo } from '../promql.ts';
+import { gauge, ofNodes, type Resource, resourceMetric, whereAlso, withInfo } from '../promql.ts';
 import { RUNNING } from '../status.ts';
 import { table } from '../table.ts';
 
@@ -62,7 +62,7 @@ function columns(
     { name: `${called} limits`, expr: byNode(limits(resource)), width: limit, unit, decimals: 1 },
     {
       name: `${called} %`,
-      expr: `${byNode(used(resource))} / ${byNode(limits(resource))}`,
+      expr: `${byNode(whereAlso(used(resource), limits(resource)))} / ${byNode(limits(resource))}`,
       width: share,
       unit: 'percentunit',
       decimals: 0,
@@ -79,7 +79,7 @@ export const nodes: Section = {
     total('disk', 'Disk', 'bytes'),
     table({
       title: 'Nodes',
-      description: `Usage of each node's servers, the sum of their limits, and usage as a share of the limits. ${NO_LIMITS}`,
+      description: `Usage of each node's servers, the sum of their limits, and usage as a share of the limits, of servers that have one.`,
       unit: 'short',
       noValue: 'No nodes: check the filters above',
       height: 8,
@@ -98,8 +98,8 @@ export const nodes: Section = {
           width: 75,
         },
         { name: 'Running', expr: `count by (panel, node) (${withInfo(RUNNING, 'node')})`, width: 80 },
-        ...columns('memory', 'Memory', 'bytes', [85, 115, 80]),
-        ...columns('cpu', 'CPU', 'none', [60, 90, 65]),
+        ...columns('memory', 'Memory', 'bytes', [85, 120, 85]),
+        ...columns('cpu', 'CPU', 'none', [60, 95, 65]),
       ],
       sortBy: [['Node', 'ascending']],
     }),

@@ -161,7 +161,7 @@ export const all: Section = {
           unit: 'bytes',
           decimals: 1,
         },
-        { name: 'Mem. %', ...ofLimit('memory', 65) },
+        { name: 'Mem. %', ...ofLimit('memory', 68) },
         { name: 'Disk %', ...ofLimit('disk', 65) },
         { name: 'Data', expr: dataSource(), width: 80, mappings: [SOURCE_WORDS] },
       ],

@@ -93,10 +93,10 @@ export const now: Section = {
       noValue: NO_SERVERS,
       height: 5,
       columns: [
-        { label: 'server', name: 'Server', width: 105, grows: true },
+        { label: 'server', name: 'Server', width: 100, grows: true },
         ...columns('cpu', 'CPU', ['none', 2], [60, 90, 65]).filter(({ name }) => name !== 'CPU limit'),
-        ...columns('memory', 'Memory', ['bytes', 1], [85, 105, 80]),
-        ...columns('disk', 'Disk', ['bytes', 1], [85, 90, 65]),
+        ...columns('memory', 'Memory', ['bytes', 1], [85, 112, 85]),
+        ...columns('disk', 'Disk', ['bytes', 1], [85, 92, 65]),
         {
           name: 'Full in',
           expr: secondsToFullDisk(),

@@ -124,28 +124,6 @@ describe.each(FILES)('%s', (file) => {
 
   const tables = panels.filter(({ type }) => type === 'table').map((panel) => [panel.title, panel] as const);
   test.each(tables)(
-    'the columns of "%s" fit a window of 1,000 pixels, and one of them grows in a wider window',
-    (_title, panel) => {
-      const { excludeByName = {}, renameByName = {} } = arrangementOf(panel);
-      const columns = Object.entries(renameByName).filter(([field]) => excludeByName[field] !== true);
-      const widths = columns.map(([, name]) => {
-        const look: Readonly<Record<string, unknown>> = { ...lookOf(panel, name) };
-        return {
-          name,
-          width: Number(look['custom.width'] ?? look['custom.minWidth']),
-          grows: 'custom.minWidth' in look,
-        };
-      });
-      // Bold letters of 14 pixels, and the icon of the sorted column.
-      for (const { name, width } of widths)
-        expect(width, name).toBeGreaterThanOrEqual(name.length * 7.5 + 14);
-      expect(widths.reduce((sum, { width }) => sum + width, 0)).toBeLessThanOrEqual(TABLE_WIDTH);
-      expect(widths.some(({ grows }) => grows)).toBe(true);
-      expect(panel.gridPos.w).toBe(24);
-    },
-  );
-
-  test.each(tables)(
     '"%s" shows a dash in an empty cell, and a sentence if it has no rows',
     (_title, panel) => {
       expect(lookOf(panel, 'anything')).toMatchObject({ noValue: '–' });
