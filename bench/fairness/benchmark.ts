@@ -3,20 +3,20 @@ import { formatNumber } from '../report/table.ts';
 import { SCENARIOS } from './scenarios.ts';
 import { type Outcome, type Scenario, simulate } from './simulation.ts';
 
-const LEAST_FRESH = 0.99;
-const MOST_WASTED = 0.05;
-const MOST_LISTING_INTERVALS = 2;
+const MIN_FRESH = 0.99;
+const MAX_WASTED = 0.05;
+const MAX_LISTING_INTERVALS = 2;
 
 /** With fewer refreshes per minute, a mean is meaningless. */
-const LEAST_REFRESHES_PER_MINUTE = 2;
+const MIN_REFRESHES_PER_MINUTE = 2;
 
 /** The bounds that a scenario's outcome violates; empty if none. */
 export function missed(outcome: Outcome): readonly string[] {
   const { fresh, wasted, listingIntervals, overLimit, busiest } = outcome;
   return [
-    ...(fresh < LEAST_FRESH ? ['fresh'] : []),
-    ...(wasted > MOST_WASTED ? ['wasted'] : []),
-    ...((listingIntervals ?? 0) > MOST_LISTING_INTERVALS ? ['listing'] : []),
+    ...(fresh < MIN_FRESH ? ['fresh'] : []),
+    ...(wasted > MAX_WASTED ? ['wasted'] : []),
+    ...((listingIntervals ?? 0) > MAX_LISTING_INTERVALS ? ['listing'] : []),
     ...(busiest.most > (refreshBound(outcome) ?? Number.POSITIVE_INFINITY) ? ['refreshes'] : []),
     ...(overLimit > 0 ? ['limit'] : []),
   ];
@@ -24,7 +24,7 @@ export function missed(outcome: Outcome): readonly string[] {
 
 /** The maximum number of refreshes per minute; undefined if servers take turns, or too few stream. */
 function refreshBound({ busiest: { mean }, hasTurns }: Outcome): number | undefined {
-  if (hasTurns || mean < LEAST_REFRESHES_PER_MINUTE) return undefined;
+  if (hasTurns || mean < MIN_REFRESHES_PER_MINUTE) return undefined;
   return Math.max(1.3 * mean, mean + 3);
 }
 
@@ -46,7 +46,7 @@ export const fairness: Benchmark = {
     return {
       method: `The real fleet, gateway and budget on a virtual clock, with a panel in the same process: tokens that live 600 s, answers in 60 to 400 ms, or after 20 s from dead nodes. Counted after the first pass.
 fresh: share of the observable servers with a fresh sample, over all minutes; worst: the same in the worst minute; wasted: share of the budget spent on calls that returned nothing useful, including retries and probes.
-busiest: the most token calls in any 60 s, and its bound, max(1.3 × mean, mean + 3); n/a if servers take turns, because turns begin with token calls too, or if fewer than ${LEAST_REFRESHES_PER_MINUTE} tokens are refreshed per minute.`,
+busiest: the most token calls in any 60 s, and its bound, max(1.3 × mean, mean + 3); n/a if servers take turns, because turns begin with token calls too, or if fewer than ${MIN_REFRESHES_PER_MINUTE} tokens are refreshed per minute.`,
       tables: [
         {
           header: [
@@ -70,19 +70,19 @@ busiest: the most token calls in any 60 s, and its bound, max(1.3 × mean, mean 
         target(
           'lowest share of fresh servers',
           'at least',
-          LEAST_FRESH,
+          MIN_FRESH,
           Math.min(...all.map(({ fresh }) => fresh)),
         ),
         target(
           'highest share of wasted calls',
           'at most',
-          MOST_WASTED,
+          MAX_WASTED,
           Math.max(...all.map(({ wasted }) => wasted)),
         ),
         target(
           'oldest listing, in intervals',
           'at most',
-          MOST_LISTING_INTERVALS,
+          MAX_LISTING_INTERVALS,
           Math.max(...all.map(({ listingIntervals }) => listingIntervals ?? 0)),
         ),
         target(

@@ -43,7 +43,7 @@ export interface SeenCall {
   readonly server: string | undefined;
   readonly at: number;
   /** Whether it couldn't give the exporter any information. */
-  readonly vain: boolean;
+  readonly futile: boolean;
 }
 
 const TOKEN_LIFE_MS = 600_000;
@@ -151,8 +151,8 @@ export class ScriptedPanel implements PanelCalls {
     return server;
   }
 
-  #see(endpoint: ApiEndpoint, server: string | undefined, vain: boolean): void {
-    this.calls.push({ endpoint, server, at: this.#clock.now(), vain });
+  #see(endpoint: ApiEndpoint, server: string | undefined, futile: boolean): void {
+    this.calls.push({ endpoint, server, at: this.#clock.now(), futile });
   }
 
   #wait(endpoint: ApiEndpoint, signal: AbortSignal): Promise<void> {

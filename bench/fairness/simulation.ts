@@ -154,7 +154,7 @@ class Watch {
     const calls = this.#panel.calls.filter(({ at }) => at >= since);
     const minutes = (now - since) / MINUTE_MS;
     const tokens = calls
-      .filter(({ endpoint, vain }) => endpoint === 'websocket' && !vain)
+      .filter(({ endpoint, futile }) => endpoint === 'websocket' && !futile)
       .map(({ at }) => at);
     const listed = [
       ...this.#panel.listedAt.filter((at) => at >= since - (listingMinutes ?? 0) * MINUTE_MS),
@@ -166,7 +166,7 @@ class Watch {
       fresh: this.#shares.reduce((sum, share) => sum + share, 0) / this.#shares.length,
       worstFresh: Math.min(...this.#shares),
       oldestMinutes: this.#oldestMs / MINUTE_MS,
-      wasted: calls.filter(({ vain }) => vain).length / (budgetPerMinute * minutes),
+      wasted: calls.filter(({ futile }) => futile).length / (budgetPerMinute * minutes),
       listingIntervals:
         listingMinutes === undefined
           ? undefined

@@ -50,7 +50,7 @@ type BareClient = ProgramProcess<BareClientProgram>;
 const SETTLE_MS = 5_000;
 
 /** The largest fleet for which both clients run concurrently: with TLS, twice as many sockets would keep two cores busy. */
-export const MOST_TOGETHER = 10_000;
+export const MAX_CONCURRENT = 10_000;
 
 /** The number of random instants at which samples' ages are measured. */
 const INSTANTS = 20;
@@ -61,7 +61,7 @@ export async function observeRun(observed: Observed, profile?: string): Promise<
   const exporter: Exporter = new ProgramProcess('exporter', { configFile });
   try {
     await exporter.start();
-    const together = servers <= MOST_TOGETHER ? await observeTogether(exporter, observed) : undefined;
+    const together = servers <= MAX_CONCURRENT ? await observeTogether(exporter, observed) : undefined;
     await allStreaming(await exporter.ask('url', undefined), servers);
     await delay(SETTLE_MS);
     const exporterAlone = await observeExporter(exporter, observed, profile);

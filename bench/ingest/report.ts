@@ -2,7 +2,7 @@ import type { ProcessUsage } from '../fleet/process-usage.ts';
 import type { BenchmarkResult, Target } from '../report/benchmark.ts';
 import { median, percentile } from '../report/statistics.ts';
 import { formatNumber, medianAndSpread, type Table } from '../report/table.ts';
-import { MOST_TOGETHER, type Observation, type Run } from './observe.ts';
+import { MAX_CONCURRENT, type Observation, type Run } from './observe.ts';
 import type { Scenario, ScenarioRuns } from './scenario.ts';
 
 /** The size of the fleet for which the design has targets. */
@@ -17,7 +17,7 @@ export function reportIngest(all: readonly ScenarioRuns[], seconds: number): Ben
   return {
     method: `Each client runs in its own process, with its own simulated panel in another; every run starts a new process. A run has three parts: both clients
 at the same time, the exporter alone, a new bare client alone. CPU and RSS are from the first part, in which other load on the machine affects both
-clients alike; fleets over ${MOST_TOGETHER} have no such part. CPU is user + system time over ${seconds} s without scrapes, in percent of one core; RSS is the maximum in
+clients alike; fleets over ${MAX_CONCURRENT} have no such part. CPU is user + system time over ${seconds} s without scrapes, in percent of one core; RSS is the maximum in
 that time, in 10^6 bytes. The other values are of each client alone: the peak of RSS is the maximum since its start, including scrapes. "Late" is the
 share of (server, instant) pairs, at 20 random instants, whose newest sample was older than that: at scrapes for the exporter, read from memory for the
 bare client. "Scrape" is the time of those scrapes over HTTP with gzip, while frames arrive; its p99 is over all runs together. The panel sends in 20

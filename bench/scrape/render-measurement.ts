@@ -24,7 +24,7 @@ export interface Renderer {
 }
 
 /** With fewer renders, a p99 is meaningless. */
-const LEAST_RENDERS = 10;
+const MIN_RENDERS = 10;
 
 /** The first bytes of every gzip stream (RFC 1952). */
 const GZIP_MAGIC = 0x1f8b;
@@ -46,7 +46,7 @@ export async function measureRenders(
     update();
     await render();
   }
-  while (totalMs < seconds * 1_000 || tookMs.length < LEAST_RENDERS) {
+  while (totalMs < seconds * 1_000 || tookMs.length < MIN_RENDERS) {
     update();
     const turns = watchTurns();
     const startedAt = performance.now();

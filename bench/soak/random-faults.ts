@@ -1,5 +1,5 @@
 /** A fault or other action of the simulated panel, as a POST to its control endpoint. */
-export interface Deed {
+export interface Action {
   readonly path: string;
   readonly body: object;
   /** The action that reverts it, and after how many seconds. */
@@ -9,7 +9,7 @@ export interface Deed {
 type Draw = () => number;
 
 /** Actions on one server. */
-const TO_SERVERS: readonly ((server: string) => Deed)[] = [
+const TO_SERVERS: readonly ((server: string) => Action)[] = [
   (server) => ({ path: 'sockets', body: { kind: 'drop', server } }),
   (server) => ({ path: 'sockets', body: { kind: 'close', server, code: 1001, reason: 'server deleted' } }),
   (server) => ({ path: 'sockets', body: { kind: 'close', server, code: 1011 } }),
@@ -43,7 +43,7 @@ const TO_SERVERS: readonly ((server: string) => Deed)[] = [
 ];
 
 /** Actions on the whole panel, which are rare. */
-const TO_PANEL: readonly Deed[] = [
+const TO_PANEL: readonly Action[] = [
   // Limited by time rather than count: a panel with problems is called once a minute, so counted faults would accumulate.
   {
     path: 'faults/rest',
@@ -60,7 +60,7 @@ const TO_PANEL: readonly Deed[] = [
 const PANEL_SHARE = 1 / 600;
 
 /** A random action. */
-export function drawDeed(servers: readonly string[], draw: Draw): Deed {
+export function drawAction(servers: readonly string[], draw: Draw): Action {
   const pick = <T>(from: readonly T[]): T | undefined => from[Math.floor(draw() * from.length)];
   if (draw() < PANEL_SHARE) return pick(TO_PANEL) ?? { path: 'faults/clear', body: {} };
   const server = pick(servers) ?? '';

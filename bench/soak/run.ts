@@ -10,7 +10,7 @@ import type { PanelProgram } from '../fleet/simulated-panel.ts';
 import { ProgramProcess } from '../program-process.ts';
 import { describeMachine } from '../report/machine.ts';
 import { markdownTable } from '../report/table.ts';
-import { drawDeed } from './random-faults.ts';
+import { drawAction } from './random-faults.ts';
 import { slope } from './slope.ts';
 
 const LIMIT_PER_MINUTE = 720;
@@ -55,10 +55,10 @@ async function soak({ minutes, servers, faultsPerMinute, seed }: Plan): Promise<
   try {
     while (performance.now() < until) {
       await delay(LOOK_EVERY_MS / faultsPerMinute);
-      const deed = drawDeed(ids, draw);
-      await control(address.controlUrl, deed.path, deed.body);
+      const action = drawAction(ids, draw);
+      await control(address.controlUrl, action.path, action.body);
       faults += 1;
-      const { undo } = deed;
+      const { undo } = action;
       if (undo !== undefined) {
         setTimeout(
           () => void control(address.controlUrl, undo.path, undo.body),

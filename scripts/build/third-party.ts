@@ -78,7 +78,9 @@ function componentIn(folder: string, hashes: ReadonlyMap<string, string>): Compo
     readFileSync(join(folder, 'package.json'), 'utf8'),
   ) as Manifest;
   if (!PERMISSIVE.has(license)) {
-    throw new Error(`${name} is under ${license}: it may not be part of the build unless PERMISSIVE says so`);
+    throw new Error(
+      `${name} has the license ${license}, which PERMISSIVE doesn't list, so it can't be part of the build`,
+    );
   }
   const files = readdirSync(folder).filter((file) => LICENSE_FILE.test(file));
   const texts = files.map((file) => readFileSync(join(folder, file), 'utf8').trim());
@@ -86,7 +88,7 @@ function componentIn(folder: string, hashes: ReadonlyMap<string, string>): Compo
     name,
     version,
     license,
-    text: texts.join('\n\n') || `${license}; the package holds no text of it.`,
+    text: texts.join('\n\n') || `${license}; the package contains no license text.`,
     sha512: hashes.get(relative('.', folder).replaceAll('\\', '/')),
   };
 }
@@ -101,7 +103,7 @@ function notices(components: readonly Component[]): string {
   const entries = components.map(
     ({ name, version, license, text }) => `${rule}\n${name} ${version} (${license})\n${rule}\n\n${text}\n`,
   );
-  return `This program holds these packages, each under its own licence.\n\n${entries.join('\n')}`;
+  return `This program contains these packages, each under its own license.\n\n${entries.join('\n')}`;
 }
 
 /** The components of a build, as CycloneDX 1.6 (https://cyclonedx.org/docs/1.6/json/). */

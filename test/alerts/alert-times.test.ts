@@ -37,10 +37,10 @@ const DRAIN_MINUTES = 40;
 const HOUR = 60;
 
 /** Real milliseconds of a round and the start before it. */
-const PATIENCE_MS = ((3 * HOUR * 60_000) / PLAN.factor) * 2 + 120_000;
+const MAX_WAIT_MS = ((3 * HOUR * 60_000) / PLAN.factor) * 2 + 120_000;
 
 /** An alert in a notification. */
-interface NotifiedAlert {
+interface AlertNotice {
   readonly minute: number;
   readonly receiver: string;
   readonly status: 'firing' | 'resolved';
@@ -51,7 +51,7 @@ interface NotifiedAlert {
 
 interface Round {
   /** When the faults began. */
-  readonly begun: number;
+  readonly startedAt: number;
   /** When the node gave up. */
   readonly gaveUp: number;
   readonly exporterStopped: number;
@@ -76,7 +76,7 @@ describe.skipIf(!hasPrometheus || !hasAlertmanager)('alerts from panels to a web
     );
     for (const { name } of onNode()) chain.panel('node').move(name);
     await everythingRuns();
-  }, PATIENCE_MS);
+  }, MAX_WAIT_MS);
 
   afterAll(async () => {
     await chain.stop();
@@ -90,18 +90,18 @@ describe.skipIf(!hasPrometheus || !hasAlertmanager)('alerts from panels to a web
       if (time > 1) await chain.pass(HOUR);
       round = await play();
       report(time);
-    }, PATIENCE_MS);
+    }, MAX_WAIT_MS);
 
     it('a crash after which the node restarted the server sends one warning', () => {
       const lobby = sentAbout('crashes', 'lobby');
       expect(lobby).toEqual(['crash firing GameserverCrashed']);
-      promised(first('GameserverCrashed', 'crashes') - round.begun, 2);
+      expectWithin(first('GameserverCrashed', 'crashes') - round.startedAt, 2);
     });
 
     it('a server that the node gave up restarting sends one page', () => {
       const page = 'page firing GameserverAutomaticRestartAborted';
       expect(sentAbout('crashes', 'modded')).toEqual([page, page.replace('firing', 'resolved')]);
-      promised(first('GameserverAutomaticRestartAborted', 'crashes') - round.gaveUp, 1.5);
+      expectWithin(first('GameserverAutomaticRestartAborted', 'crashes') - round.gaveUp, 1.5);
     });
 
     it('many crashes within a minute send at most five notifications', () => {
@@ -149,7 +149,7 @@ describe.skipIf(!hasPrometheus || !hasAlertmanager)('alerts from panels to a web
       expect(new Set(elsewhere)).toEqual(new Set(['GameserverExporterDown']));
     });
 
-    function alerts(): readonly NotifiedAlert[] {
+    function alerts(): readonly AlertNotice[] {
       return round.notifications.flatMap(read);
     }
 
@@ -168,11 +168,11 @@ describe.skipIf(!hasPrometheus || !hasAlertmanager)('alerts from panels to a web
     function sentWithin(panel: string, minutes: number): readonly Notification[] {
       return round.notifications.filter(
         (sent) =>
-          sent.alerts[0]?.labels['panel'] === panel && chain.minuteAt(sent.at) <= round.begun + minutes,
+          sent.alerts[0]?.labels['panel'] === panel && chain.minuteAt(sent.at) <= round.startedAt + minutes,
       );
     }
 
-    function promised(minutes: number, most: number): void {
+    function expectWithin(minutes: number, most: number): void {
       expect(minutes).toBeGreaterThan(0);
       if (PLAN.isTimed) expect(minutes).toBeLessThanOrEqual(most);
     }
@@ -182,9 +182,9 @@ describe.skipIf(!hasPrometheus || !hasAlertmanager)('alerts from panels to a web
       if (!PLAN.isTimed) return;
       const lines = alerts().map(
         ({ minute, receiver, status, name, panel, subject }) =>
-          `${(minute - round.begun).toFixed(2).padStart(7)} min  ${receiver} ${status} ${name} ${panel} ${subject}`,
+          `${(minute - round.startedAt).toFixed(2).padStart(7)} min  ${receiver} ${status} ${name} ${panel} ${subject}`,
       );
-      const marks = `gave up ${(round.gaveUp - round.begun).toFixed(2)}, exporter stopped ${(round.exporterStopped - round.begun).toFixed(2)}`;
+      const marks = `gave up ${(round.gaveUp - round.startedAt).toFixed(2)}, exporter stopped ${(round.exporterStopped - round.startedAt).toFixed(2)}`;
       process.stderr.write(`\ntime ${number} (x${PLAN.factor}), ${marks}\n${lines.join('\n')}\n`);
     }
   });
@@ -192,7 +192,7 @@ describe.skipIf(!hasPrometheus || !hasAlertmanager)('alerts from panels to a web
   /** All faults, their end, and the exporter's restart. */
   async function play(): Promise<Round> {
     const from = chain.notifications.length;
-    const begun = chain.minute;
+    const startedAt = chain.minute;
     strike();
     const gaveUp = await giveUp();
     // On a busy machine, the exporter may notice faults late.
@@ -205,8 +205,8 @@ describe.skipIf(!hasPrometheus || !hasAlertmanager)('alerts from panels to a web
       'GameserverPanelDown',
       'GameserverPanelKeyRefused',
     ]);
-    await chain.pass(Math.max(1, FAULT_MINUTES - (chain.minute - begun)));
-    await mend();
+    await chain.pass(Math.max(1, FAULT_MINUTES - (chain.minute - startedAt)));
+    await endFaults();
     await everythingIsQuiet();
     const exporterStopped = chain.minute;
     await chain.stopExporter();
@@ -215,7 +215,7 @@ describe.skipIf(!hasPrometheus || !hasAlertmanager)('alerts from panels to a web
     await chain.startExporter();
     await everythingRuns();
     await everythingIsQuiet();
-    return { begun, gaveUp, exporterStopped, notifications: chain.notifications.slice(from) };
+    return { startedAt, gaveUp, exporterStopped, notifications: chain.notifications.slice(from) };
   }
 
   /** Waits until alerts with these names are among the notifications after this one. */
@@ -248,7 +248,7 @@ describe.skipIf(!hasPrometheus || !hasAlertmanager)('alerts from panels to a web
     return at;
   }
 
-  async function mend(): Promise<void> {
+  async function endFaults(): Promise<void> {
     chain.panel('crashes').power('modded', 'start');
     for (const { name } of chain.panel('outage').servers) chain.panel('outage').power(name, 'start');
     for (const { name } of onNode()) chain.panel('node').setNodeDown(name, false);
@@ -274,7 +274,7 @@ describe.skipIf(!hasPrometheus || !hasAlertmanager)('alerts from panels to a web
     await chain.pass(1);
   }
 
-  function read({ at, receiver, alerts }: Notification): readonly NotifiedAlert[] {
+  function read({ at, receiver, alerts }: Notification): readonly AlertNotice[] {
     const minute = chain.minuteAt(at);
     return alerts.map(({ status, labels }) => ({
       minute,

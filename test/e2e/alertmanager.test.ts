@@ -45,7 +45,7 @@ describe.skipIf(!hasAlertmanager)('a real Alertmanager with the shipped configur
 
   it("sends one page for a panel that is down with 500 servers, and its servers' alerts once it is back", async () => {
     await alertmanager.send([...servers('main'), { labels: PANEL_DOWN }]);
-    await until(async () => expect(await silenced()).toBe(500));
+    await until(async () => expect(await inhibited()).toBe(500));
     await until(() => expect(pages()).toEqual([{ panel: 'main', alerts: ['GameserverPanelDown'] }]));
     await alertmanager.send([{ labels: PANEL_DOWN, endsAt: new Date().toISOString() }]);
     await until(() => expect(firing('GameserverStopped')).toBe(500));
@@ -110,7 +110,7 @@ describe.skipIf(!hasAlertmanager)('a real Alertmanager with the shipped configur
     const away = servers('main').map(({ labels }) => ({ labels: { ...labels, node: 'fra-1' } }));
     const others = [one('fra-2'), one(), one('fra-1', { panel: 'other' }), one('fra-1', { job: 'staging' })];
     await alertmanager.send([...away, ...others, { labels: NODE_DOWN }]);
-    await until(async () => expect(await silenced()).toBe(500));
+    await until(async () => expect(await inhibited()).toBe(500));
     await until(() => expect(firing('GameserverStopped')).toBe(others.length));
     expect(firing('GameserverNodeDown')).toBe(1);
   });
@@ -118,7 +118,7 @@ describe.skipIf(!hasAlertmanager)('a real Alertmanager with the shipped configur
   it('inhibits the alerts of a node whose panel is down, and of its servers', async () => {
     const away = servers('main').map(({ labels }) => ({ labels: { ...labels, node: 'fra-1' } }));
     await alertmanager.send([...away, { labels: NODE_DOWN }, { labels: PANEL_DOWN }]);
-    await until(async () => expect(await silenced()).toBe(501));
+    await until(async () => expect(await inhibited()).toBe(501));
     await until(() => expect(pages()).toEqual([{ panel: 'main', alerts: ['GameserverPanelDown'] }]));
   });
 
@@ -126,12 +126,12 @@ describe.skipIf(!hasAlertmanager)('a real Alertmanager with the shipped configur
     const { node: _, ...unnamed } = NODE_DOWN;
     await alertmanager.send([{ labels: unnamed }, ...servers('main')]);
     await until(() => expect(firing('GameserverStopped')).toBe(500));
-    expect(await silenced()).toBe(0);
+    expect(await inhibited()).toBe(0);
   });
 
   it('sends only the rejected key, which inhibits the alerts of the panel and its servers', async () => {
     await alertmanager.send([...servers('main'), { labels: PANEL_DOWN }, { labels: KEY_REFUSED }]);
-    await until(async () => expect(await silenced()).toBe(501));
+    await until(async () => expect(await inhibited()).toBe(501));
     await until(() => expect(pages()).toEqual([{ panel: 'main', alerts: ['GameserverPanelKeyRefused'] }]));
   });
 
@@ -140,7 +140,7 @@ describe.skipIf(!hasAlertmanager)('a real Alertmanager with the shipped configur
     const instance = { ...EXPORTER_DOWN, severity: 'warning', instance: 'a' };
     const others = [PANEL_DOWN, shards, instance].map((labels) => ({ labels }));
     await alertmanager.send([...servers('main'), ...servers('other'), ...others, { labels: EXPORTER_DOWN }]);
-    await until(async () => expect(await silenced()).toBe(1_003));
+    await until(async () => expect(await inhibited()).toBe(1_003));
     await until(() => expect(pages()).toEqual([{ panel: '', alerts: ['GameserverExporterDown'] }]));
   });
 
@@ -148,7 +148,7 @@ describe.skipIf(!hasAlertmanager)('a real Alertmanager with the shipped configur
     const elsewhere = { ...MAIN, job: 'staging', alertname: 'GameserverStopped', severity: 'critical' };
     await alertmanager.send([{ labels: PANEL_DOWN }, ...servers('other'), { labels: elsewhere }]);
     await until(() => expect(firing('GameserverStopped')).toBe(501));
-    expect(await silenced()).toBe(0);
+    expect(await inhibited()).toBe(0);
     expect(new Set(pages().map(({ panel }) => panel))).toEqual(new Set(['main', 'other']));
   });
 
@@ -171,11 +171,11 @@ describe.skipIf(!hasAlertmanager)('a real Alertmanager with the shipped configur
         `page: ${page} lobby`,
       ]);
     });
-    expect(await silenced()).toBe(others.length);
+    expect(await inhibited()).toBe(others.length);
   });
 
   /** How many alerts fire and are inhibited by others. */
-  async function silenced(): Promise<number> {
+  async function inhibited(): Promise<number> {
     return (await alertmanager.alerts()).filter(({ status }) => status.inhibitedBy.length > 0).length;
   }
 

@@ -25,7 +25,7 @@ const SPEED = 10;
 const ACCELERATION = { factor: 60, leastMs: 1_000 };
 
 /** Real milliseconds in which a condition must become true: generous, because machines are shared. */
-const PATIENCE_MS = 60_000;
+const MAX_WAIT_MS = 60_000;
 
 const LINKS = {
   runbooks: 'https://git.example.com/exporter/blob/main',
@@ -61,7 +61,7 @@ describe.skipIf(!hasPrometheus || !hasAlertmanager)('from a simulated panel to a
     alertmanager = await startAlertmanager({ ...ACCELERATION, factor: 2 * ACCELERATION.factor });
     stops.unshift(() => alertmanager.stop());
     prometheus = await startPrometheus(new URL(exporter.url).host, [], {
-      rules: patient(acceleratedRules(linked(await readFile(RULES, 'utf8')), ACCELERATION)),
+      rules: withLongerWaits(acceleratedRules(linked(await readFile(RULES, 'utf8')), ACCELERATION)),
       alertmanager: alertmanager.authority,
     });
     stops.unshift(() => prometheus.stop());
@@ -106,8 +106,8 @@ describe.skipIf(!hasPrometheus || !hasAlertmanager)('from a simulated panel to a
     });
     expect(await prometheus.query('gameserver_state{state="unknown"} == 1')).toHaveLength(NAMES.length);
     const known = await alertmanager.alerts();
-    const silenced = known.filter(({ status }) => status.inhibitedBy.length > 0).map(titleOf);
-    expect(silenced).toEqual(expect.arrayContaining(STATES));
+    const inhibited = known.filter(({ status }) => status.inhibitedBy.length > 0).map(titleOf);
+    expect(inhibited).toEqual(expect.arrayContaining(STATES));
     expect([...sentTitles()].toSorted()).toEqual([...TROUBLES, 'GameserverPanelDown'].toSorted());
     expect(fires()).toEqual(expect.arrayContaining(STATES));
   });
@@ -195,7 +195,7 @@ function linked(rules: string): string {
 }
 
 /** On a busy machine, the exporter may take more than three seconds to restart. */
-function patient(rules: string): string {
+function withLongerWaits(rules: string): string {
   return rules.replace(/(?<before>GameserverExporterDown\n.*\n +for: )3000ms/, '$<before>15s');
 }
 
@@ -204,5 +204,5 @@ function titleOf({ labels }: Pick<NotifiedAlert, 'labels'>): string {
 }
 
 function until(check: () => void | Promise<void>): Promise<void> {
-  return vi.waitFor(check, { timeout: PATIENCE_MS, interval: 100 });
+  return vi.waitFor(check, { timeout: MAX_WAIT_MS, interval: 100 });
 }

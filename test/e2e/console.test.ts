@@ -15,7 +15,7 @@ const CLI = fileURLToPath(new URL('../../dist/cli.js', import.meta.url));
 const SCRIPT = '/usr/bin/script';
 
 /** Real milliseconds in which a condition must become true: generous, because machines are shared. */
-const PATIENCE_MS = 40_000;
+const MAX_WAIT_MS = 40_000;
 
 const OWN_KEY = 'ptlc_TheUsersOwnKey';
 
@@ -87,7 +87,7 @@ async function outcome(args: readonly string[], options: Options = { input: '' }
   return { code, stdout: opened.stdout, stderr: opened.stderr };
 }
 
-const until = (check: () => void) => vi.waitFor(check, { timeout: PATIENCE_MS, interval: 20 });
+const until = (check: () => void) => vi.waitFor(check, { timeout: MAX_WAIT_MS, interval: 20 });
 const commands = () =>
   panel.record.frames.filter(({ event }) => event === 'send command').map(({ args }) => args?.[0]);
 

@@ -21,7 +21,7 @@ import { type PrometheusUnderTest, startPrometheusWith } from '../support/promet
 import { FINE, NEEDS_ATTENTION, TROUBLED } from '../support/troubled-fleet.ts';
 
 /** Real milliseconds in which data must arrive: generous, because machines are shared. */
-const PATIENCE_MS = 60_000;
+const MAX_WAIT_MS = 60_000;
 
 const FILES = ['fleet.json', 'server.json', 'exporter.json'];
 
@@ -96,7 +96,7 @@ describe.skipIf(!hasPrometheus)('the dashboards with data of a real Prometheus',
 
   async function until(condition: string): Promise<void> {
     await vi.waitFor(async () => expect(await prometheus.query(condition)).not.toEqual([]), {
-      timeout: PATIENCE_MS,
+      timeout: MAX_WAIT_MS,
       interval: 100,
     });
   }
@@ -141,7 +141,7 @@ describe.skipIf(!hasPrometheus)('the dashboards with data of a real Prometheus',
             expect(colors.map(({ color }) => color)).not.toContain(NO_DATA);
           }
         },
-        { timeout: PATIENCE_MS, interval: 500 },
+        { timeout: MAX_WAIT_MS, interval: 500 },
       );
     });
 
@@ -151,7 +151,7 @@ describe.skipIf(!hasPrometheus)('the dashboards with data of a real Prometheus',
           const colors = await colorsIn(panelNamed(file, title), chosen('healthy'));
           expect(colors.map(({ text, color }) => `${text} ${color}`)).toEqual(expected);
         },
-        { timeout: PATIENCE_MS, interval: 500 },
+        { timeout: MAX_WAIT_MS, interval: 500 },
       );
     });
 
@@ -201,7 +201,7 @@ describe.skipIf(!hasPrometheus)('the dashboards with data of a real Prometheus',
     it('the "needs attention" table lists what is down, then a row for each server', async () => {
       await vi.waitFor(
         async () => expect(await attention(chosen('troubled'))).toEqual(NEEDS_ATTENTION.toSorted()),
-        { timeout: PATIENCE_MS, interval: 500 },
+        { timeout: MAX_WAIT_MS, interval: 500 },
       );
     });
 
@@ -211,7 +211,7 @@ describe.skipIf(!hasPrometheus)('the dashboards with data of a real Prometheus',
           const colors = await colorsIn(panelNamed(file, title), chosen('troubled'));
           expect(colors.map(({ text, color }) => `${text} ${color}`)).toEqual(expected);
         },
-        { timeout: PATIENCE_MS, interval: 500 },
+        { timeout: MAX_WAIT_MS, interval: 500 },
       );
     });
 

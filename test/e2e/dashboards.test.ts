@@ -27,7 +27,7 @@ import { type PrometheusUnderTest, startPrometheusWith } from '../support/promet
 import { fleetReading, panelReading, streamingReading } from '../support/readings.ts';
 
 /** Real milliseconds in which data must arrive: generous, because machines are shared. */
-const PATIENCE_MS = 60_000;
+const MAX_WAIT_MS = 60_000;
 
 /** The metrics of the program itself. */
 const OWN: Choices = { ...ALL, job: ['gameserver'] };
@@ -85,7 +85,7 @@ describe.skipIf(!hasPrometheus)('the dashboards, with a real Prometheus', () => 
       rules(),
     );
     stops.unshift(() => prometheus.stop());
-    await letThingsHappen(panel, replicas, prometheus);
+    await causeEvents(panel, replicas, prometheus);
     queried.text = QUERIED.replace(/(server="lobby".*reason="crashed".*) 3$/m, '$1 4');
   });
 
@@ -104,7 +104,7 @@ describe.skipIf(!hasPrometheus)('the dashboards, with a real Prometheus', () => 
           expect(await ask(query, ALL, now), query.expr).not.toEqual([]);
           return now;
         },
-        { timeout: PATIENCE_MS, interval: 200 },
+        { timeout: MAX_WAIT_MS, interval: 200 },
       );
       expect(rounded(await ask(query, await everyName(), at))).toEqual(rounded(await ask(query, ALL, at)));
     });
@@ -142,7 +142,7 @@ describe.skipIf(!hasPrometheus)('the dashboards, with a real Prometheus', () => 
         expect(found).toEqual([{ metric: {}, value: [expect.anything(), expect.anything()] }]);
         expect(Number(found[0]?.value?.[1])).toBeCloseTo(expected);
       },
-      { timeout: PATIENCE_MS, interval: 200 },
+      { timeout: MAX_WAIT_MS, interval: 200 },
     );
   });
 
@@ -159,7 +159,7 @@ describe.skipIf(!hasPrometheus)('the dashboards, with a real Prometheus', () => 
         );
         expect(problems.toSorted()).toEqual(PROBLEMS.toSorted());
       },
-      { timeout: PATIENCE_MS, interval: 200 },
+      { timeout: MAX_WAIT_MS, interval: 200 },
     );
   });
 
@@ -274,14 +274,14 @@ function fillDisk(panel: Simulator): () => void {
 }
 
 /** A restart, a crash, a lost socket and a rejected call, once Prometheus has seen that everything runs. */
-async function letThingsHappen(
+async function causeEvents(
   panel: Simulator,
   replicas: readonly ServedProgram[],
   prometheus: PrometheusUnderTest,
 ): Promise<void> {
   const running = 'gameserver_state{panel="main", server=~"survival|skyblock|modded", state="running"} == 1';
   await vi.waitFor(async () => expect(await prometheus.query(running)).toHaveLength(3 * replicas.length), {
-    timeout: PATIENCE_MS,
+    timeout: MAX_WAIT_MS,
     interval: 50,
   });
   panel.failRest({

@@ -46,7 +46,7 @@ async function serveAtFirstInstant() {
 const dataUrl = (code: string) => `data:text/javascript,${encodeURIComponent(code)}`;
 
 /** Delays the loading of the program after its first file, and says so. */
-const HELD_UP = dataUrl(`
+const DELAYED = dataUrl(`
   import { writeSync } from 'node:fs';
   export async function load(url, context, next) {
     if (url.endsWith('/program.js')) {
@@ -59,7 +59,7 @@ const HELD_UP = dataUrl(`
 /** Starts `serve`, and waits until only its first file is loaded. */
 async function serveBeforeItsProgram() {
   const file = await configFile(yaml());
-  const hook = dataUrl(`import { register } from 'node:module'; register(${JSON.stringify(HELD_UP)});`);
+  const hook = dataUrl(`import { register } from 'node:module'; register(${JSON.stringify(DELAYED)});`);
   const program = runProgram(['serve', '--config', file, '--web.listen-address', '127.0.0.1:0'], {
     nodeFlags: ['--import', hook],
   });

@@ -99,7 +99,7 @@ const SOCKET_ACTIONS: readonly (readonly [string, AnySocketAction])[] = [
 ];
 
 const CONFLICTS = ['installing', 'restoring_backup', 'transferring', 'maintenance'] as const;
-const FATES = ['moved', 'moved-unseen', 'suspended', 'deleted', 'node-down', 'crashed'] as const;
+const SERVER_FAULTS = ['moved', 'moved-unseen', 'suspended', 'deleted', 'node-down', 'crashed'] as const;
 
 /** Servers without faults of their own. */
 export const HEALTHY = ['healthy-1', 'healthy-2', 'healthy-3'];
@@ -124,14 +124,14 @@ export const SERVERS: readonly ServerSpec[] = [
   ...TROUBLED,
   ...SOCKET_ACTIONS.map(([name]) => name),
   ...CONFLICTS,
-  ...FATES,
+  ...SERVER_FAULTS,
   ...HEALTHY,
   ...REVOKED,
   'behind-a-proxy',
 ].map((name) => ({ name, profile: 'steady' }));
 
 /** Adds the faults that last from the start. */
-export function armFaults(panel: Simulator): void {
+export function addFaults(panel: Simulator): void {
   for (const { name, endpoint, fault } of restCases) panel.failRest({ ...fault, endpoint, server: name });
   for (const [name, fault] of SOCKET_FAULTS) panel.failSockets({ ...fault, server: name });
   for (const [name, address] of ADDRESSES) panel.advertise(name, address);

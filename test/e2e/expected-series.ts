@@ -343,9 +343,9 @@ function states(server: ServerName, current: ServerState): Row[] {
 
 /** Survival's single increase from the first usage to the last, within about a second; skyblock's and modded's own traffic. */
 function peakRates(counter: 'rxBytes' | 'txBytes'): readonly Row[] {
-  const leap = LAST_USAGE[counter] - PEAK_USAGE[counter];
+  const increase = LAST_USAGE[counter] - PEAK_USAGE[counter];
   return [
-    ['survival', { from: leap / 5, to: leap * 2 }],
+    ['survival', { from: increase / 5, to: increase * 2 }],
     ['lobby', 0],
     ['skyblock', ANY],
     ['modded', ANY],

@@ -11,7 +11,7 @@ import { ensureDebianPackage } from '../support/debian.ts';
 import { endPrograms, metricsAt, runProgram } from '../support/program.ts';
 
 const CLI = fileURLToPath(new URL('../../dist/cli.js', import.meta.url));
-const PATIENCE_MS = 40_000;
+const MAX_WAIT_MS = 40_000;
 const hasTerminal = await ensureDebianPackage('bsdutils', 'script');
 
 let panel: Simulator;
@@ -146,7 +146,7 @@ function inTerminal(args: string) {
     /** Types keys once the terminal shows the text, after what was waited for before. */
     async type(after: string, keys: string) {
       await vi.waitFor(() => expect(output.slice(seen)).toContain(after), {
-        timeout: PATIENCE_MS,
+        timeout: MAX_WAIT_MS,
         interval: 20,
       });
       seen = output.length;

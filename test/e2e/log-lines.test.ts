@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type JsonLine, LogStage, MOST_LINES, SERVERS } from '../support/log-stage.ts';
+import { type JsonLine, LogStage, MAX_LINES, SERVERS } from '../support/log-stage.ts';
 import { endPrograms } from '../support/program.ts';
 
 let json: LogStage;
@@ -40,7 +40,7 @@ describe('the log of 150 servers', () => {
       pretty.until(() => observed(pretty.lines) >= SERVERS),
     ]);
     for (const { lines } of [json, pretty])
-      expect(lines.length, lines.join('\n')).toBeLessThanOrEqual(MOST_LINES);
+      expect(lines.length, lines.join('\n')).toBeLessThanOrEqual(MAX_LINES);
   });
 
   it('has at most five lines when every socket closes and reopens, which report every event', async () => {
@@ -51,7 +51,7 @@ describe('the log of 150 servers', () => {
       pretty.until(() => observed(pretty.lines.slice(before[1])) >= SERVERS),
     ]);
     for (const lines of [json.lines.slice(before[0]), pretty.lines.slice(before[1])])
-      expect(lines.length, lines.join('\n')).toBeLessThanOrEqual(MOST_LINES);
+      expect(lines.length, lines.join('\n')).toBeLessThanOrEqual(MAX_LINES);
     expect(pretty.lines.join('\n')).toMatch(/sockets closed \(2 nodes: fra-\d, fra-\d\)/);
   });
 

@@ -38,7 +38,7 @@ describe.skipIf(!hasPrometheus)('a real Prometheus', () => {
     stops.unshift(endPrograms);
     prometheus = await startPrometheus(new URL(exporter.url).host);
     stops.unshift(() => prometheus.stop());
-    await letThingsHappen(panel, exporter);
+    await causeEvents(panel, exporter);
   });
 
   afterAll(async () => {
@@ -139,7 +139,7 @@ function until(check: () => Promise<void>): Promise<void> {
 }
 
 /** Temporary peaks, console lines, a restart and a crash: each once, and seen by the exporter. */
-async function letThingsHappen(panel: Simulator, exporter: ServedProgram): Promise<void> {
+async function causeEvents(panel: Simulator, exporter: ServedProgram): Promise<void> {
   await exporter.until('gameserver_cpu_usage_cores', { server: 'survival' }, [PEAK_USAGE.cpuAbsolute / 100]);
   await until(async () => {
     const peaks = valuesIn(await exporter.scrape(), 'gameserver_network_receive_peak_bytes_per_second');

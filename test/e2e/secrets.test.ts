@@ -5,7 +5,7 @@ import { startSimulator } from '../../src/simulator/simulator.ts';
 import { acceleratedNode } from '../support/accelerated-node.ts';
 import { configFile, endPrograms, runProgram, type ServedProgram, serveProgram } from '../support/program.ts';
 import {
-  armFaults,
+  addFaults,
   configuration,
   HEALTHY,
   INLINE_KEY,
@@ -57,7 +57,7 @@ beforeAll(async () => {
     tokenLifetimeSeconds: 120,
     statsIntervalMs: 5_000,
   });
-  armFaults(panel);
+  addFaults(panel);
   yaml = configuration(panel);
   exporter = await serveProgram({
     yaml,

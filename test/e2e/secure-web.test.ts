@@ -16,7 +16,7 @@ import { type PrometheusUnderTest, startPrometheus } from '../support/prometheus
 const hasPrometheus = await ensureDebianPackage('prometheus', 'prometheus');
 
 /** Real milliseconds in which a condition must become true: generous, because machines are shared. */
-const PATIENCE = { timeout: 40_000, interval: 100 };
+const WAIT_OPTIONS = { timeout: 40_000, interval: 100 };
 const PASSWORD = 'TopSecretOfAlice';
 
 let authority: Authority;
@@ -117,13 +117,16 @@ describe.skipIf(!hasPrometheus)('a real Prometheus', () => {
       scrapes(TLS(['cert', 'key']), url),
       scrapes(PASSWORDS(), url),
     ]);
-    await vi.waitFor(async () => expect(await good.state()).toEqual({ health: 'up', error: '' }), PATIENCE);
+    await vi.waitFor(
+      async () => expect(await good.state()).toEqual({ health: 'up', error: '' }),
+      WAIT_OPTIONS,
+    );
     const down = (error: RegExp) => ({ health: 'down', error: expect.stringMatching(error) as string });
     await vi.waitFor(async () => {
       expect(await noCertificate.state()).toEqual(down(/EOF|reset|tls|closed/));
       expect(await noPassword.state()).toEqual(down(/401 Unauthorized/));
       expect(await clearText.state()).toEqual(down(/EOF|reset|malformed|HTTPS/));
-    }, PATIENCE);
+    }, WAIT_OPTIONS);
     const found = await good.prometheus.query('gameserver_state{server="survival"}');
     expect(found).toHaveLength(6);
   });
@@ -132,12 +135,12 @@ describe.skipIf(!hasPrometheus)('a real Prometheus', () => {
     await writeWebConfig();
     const { process, url } = await serve('--web.config.file', web);
     const { state } = await scrapes([...TLS(['cert', 'key']), ...PASSWORDS()], url);
-    await vi.waitFor(async () => expect(await state()).toEqual({ health: 'up', error: '' }), PATIENCE);
+    await vi.waitFor(async () => expect(await state()).toEqual({ health: 'up', error: '' }), WAIT_OPTIONS);
     await write({ 'server.crt': renewed.cert, 'server.key': renewed.key });
     await process.printed(/web configuration reloaded/);
     const own = { ca, cert: client.cert, key: client.key, headers: basic('alice', PASSWORD) };
     expect(await statusOf(`${url}/metrics`, own)).toBe(200);
-    await vi.waitFor(async () => expect(await state()).toEqual({ health: 'up', error: '' }), PATIENCE);
+    await vi.waitFor(async () => expect(await state()).toEqual({ health: 'up', error: '' }), WAIT_OPTIONS);
   });
 });
 

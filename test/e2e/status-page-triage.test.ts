@@ -7,7 +7,7 @@ import { hasChromium, launchChromium } from '../support/chromium.ts';
 import { configFor, type ExporterUnderTest, fastClock, startExporter } from '../support/exporter.ts';
 
 /** Real milliseconds in which a condition must become true: generous, because machines are shared. */
-const PATIENCE = { timeout: 40_000 };
+const WAIT_OPTIONS = { timeout: 40_000 };
 
 /** A second of the page passes in a tenth of one. */
 const SPEED = 10;
@@ -83,7 +83,7 @@ async function openPage(address: string): Promise<Page> {
     locale: 'en-GB',
   });
   const opened = await context.newPage();
-  opened.setDefaultTimeout(PATIENCE.timeout);
+  opened.setDefaultTimeout(WAIT_OPTIONS.timeout);
   opened.on('console', (message) => complaints.push(message.text()));
   opened.on('pageerror', (error) => complaints.push(error.message));
   await opened.goto(address);
@@ -97,7 +97,7 @@ const row = (name: string) =>
 const tile = (name: string | RegExp) => page.locator('.summary').getByRole('button', { name });
 const query = () => new URL(page.url()).search;
 const untilUrgent = async () => {
-  await expect.poll(names, PATIENCE).toEqual([...URGENT, ...NEUTRAL]);
+  await expect.poll(names, WAIT_OPTIONS).toEqual([...URGENT, ...NEUTRAL]);
 };
 
 describe.skipIf(!hasChromium)('what needs attention', () => {
@@ -134,7 +134,9 @@ describe.skipIf(!hasChromium)('what needs attention', () => {
     const lost = await row('lost').locator('td.trouble').textContent();
     expect(lost).not.toMatch(/https?:|wss?:|\d{3}\.\d/);
     await row('lost').click();
-    await expect.poll(() => page.locator('.troubles .observed').textContent(), PATIENCE).toMatch(/\S+ \S+/);
+    await expect
+      .poll(() => page.locator('.troubles .observed').textContent(), WAIT_OPTIONS)
+      .toMatch(/\S+ \S+/);
   });
 
   it('excludes servers that are suspended, or off as expected', async () => {
@@ -183,12 +185,14 @@ describe.skipIf(!hasChromium)('a crash after which the node restarted the server
     }
     await untilUrgent();
     const trace = row('calm').locator('td.trouble');
-    await expect.poll(() => trace.textContent(), PATIENCE).toMatch(/^crashed, exit code 1\d+ (s|min) ago$/);
+    await expect
+      .poll(() => trace.textContent(), WAIT_OPTIONS)
+      .toMatch(/^crashed, exit code 1\d+ (s|min) ago$/);
     expect(await trace.locator('.what').getAttribute('data-severity')).toBe('fact');
     expect(await row('calm').getAttribute('data-attention')).toBeNull();
     expect(await tile('5 need attention').count()).toBe(1);
     await expect
-      .poll(() => row('hot').locator('td.trouble').textContent(), PATIENCE)
+      .poll(() => row('hot').locator('td.trouble').textContent(), WAIT_OPTIONS)
       .toMatch(/^CPU at its limitcrashed \d+ (s|min) agoRaise its CPU limit/);
     for (const name of ['calm', 'hot']) {
       expect(await row(name).locator('.since').getAttribute('title')).toMatch(/GMT\+9$/);
@@ -199,7 +203,7 @@ describe.skipIf(!hasChromium)('a crash after which the node restarted the server
       expect(await page.evaluate(CUT)).toEqual([]);
     }
     await page.getByRole('searchbox').fill('crashed');
-    await expect.poll(names, PATIENCE).toEqual(['broken', 'hot', 'calm']);
+    await expect.poll(names, WAIT_OPTIONS).toEqual(['broken', 'hot', 'calm']);
     expect(await violations([375, 768, 1_280])).toEqual([]);
   }, 120_000);
 });
@@ -209,7 +213,7 @@ describe.skipIf(!hasChromium)('an open row', () => {
     await untilUrgent();
     await row('broken').click();
     const facts = page.locator('.facts');
-    await expect.poll(() => facts.textContent(), PATIENCE).toMatch(/Stops seen2 crashed/);
+    await expect.poll(() => facts.textContent(), WAIT_OPTIONS).toMatch(/Stops seen2 crashed/);
     expect(await facts.textContent()).toMatch(/Last stopcrashed, exit code 139\d+ (s|min) ago/);
     expect(await facts.textContent()).toMatch(/Starts seen1/);
     const crash = page.locator('.changes li').first();
@@ -220,13 +224,15 @@ describe.skipIf(!hasChromium)('an open row', () => {
     expect(await link.getAttribute('href')).toBe(`${panel.url}/server/${identifier}`);
     expect(await link.getAttribute('rel')).toBe('noopener noreferrer');
     await row('calm').click();
-    await expect.poll(() => facts.textContent(), PATIENCE).toMatch(/Up for\d+ (s|min|h|d)/);
+    await expect.poll(() => facts.textContent(), WAIT_OPTIONS).toMatch(/Up for\d+ (s|min|h|d)/);
   });
 
   it("shows times in the viewer's zone on hover, and sizes in KiB and MiB", async () => {
     await row('broken').click();
     const time = page.locator('.changes time').first();
-    await expect.poll(() => time.getAttribute('datetime'), PATIENCE).toMatch(/^\d{4}-\d\d-\d\dT[\d:.]+Z$/);
+    await expect
+      .poll(() => time.getAttribute('datetime'), WAIT_OPTIONS)
+      .toMatch(/^\d{4}-\d\d-\d\dT[\d:.]+Z$/);
     const instant = await time.getAttribute('datetime');
     const shown = await page.evaluate<string>(
       `new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'long' }).format(new Date('${instant}'))`,
@@ -234,7 +240,7 @@ describe.skipIf(!hasChromium)('an open row', () => {
     expect(shown).toContain('GMT+9');
     expect(await time.getAttribute('title')).toBe(shown);
     await expect
-      .poll(() => row('calm').locator('td.network').textContent(), PATIENCE)
+      .poll(() => row('calm').locator('td.network').textContent(), WAIT_OPTIONS)
       .toMatch(/KiB\/s.*KiB\/s/);
   });
 });
@@ -249,7 +255,7 @@ describe.skipIf(!hasChromium)('when servers change places', () => {
     const top = async () => Math.round((await row('calm').boundingBox())?.y ?? Number.NaN);
     const before = await top();
     panel.power('forgotten', 'start');
-    await expect.poll(async () => (await names()).indexOf('calm'), PATIENCE).toBe(URGENT.length - 1);
+    await expect.poll(async () => (await names()).indexOf('calm'), WAIT_OPTIONS).toBe(URGENT.length - 1);
     expect(Math.abs((await top()) - before)).toBeLessThan(3);
     expect(await page.evaluate(`document.activeElement.querySelector('.name')?.textContent`)).toBe('calm');
     panel.power('forgotten', 'stop');
@@ -275,14 +281,14 @@ describe.skipIf(!hasChromium)('the address', () => {
     expect(await names()).toEqual(['lost']);
     expect(await row('lost').getAttribute('aria-expanded')).toBe('true');
     await page.goBack();
-    await expect.poll(() => page.locator('tr.details').count(), PATIENCE).toBe(0);
+    await expect.poll(() => page.locator('tr.details').count(), WAIT_OPTIONS).toBe(0);
     await page.goBack();
-    await expect.poll(() => page.locator('th.cpu').getAttribute('aria-sort'), PATIENCE).toBeNull();
+    await expect.poll(() => page.locator('th.cpu').getAttribute('aria-sort'), WAIT_OPTIONS).toBeNull();
     await page.goBack();
-    await expect.poll(names, PATIENCE).toHaveLength(SERVERS.length);
+    await expect.poll(names, WAIT_OPTIONS).toHaveLength(SERVERS.length);
     expect(query()).toBe('');
     for (let step = 0; step < 3; step += 1) await page.goForward();
-    await expect.poll(() => row('lost').getAttribute('aria-expanded'), PATIENCE).toBe('true');
+    await expect.poll(() => row('lost').getAttribute('aria-expanded'), WAIT_OPTIONS).toBe('true');
     expect(query()).toBe(all);
   });
 
@@ -291,7 +297,7 @@ describe.skipIf(!hasChromium)('the address', () => {
     const none = page.getByText('No server matches.');
     await none.waitFor();
     await page.getByRole('button', { name: 'Show all servers' }).click();
-    await expect.poll(names, PATIENCE).toHaveLength(SERVERS.length);
+    await expect.poll(names, WAIT_OPTIONS).toHaveLength(SERVERS.length);
     expect([await none.isVisible(), query()]).toEqual([false, '']);
   });
 });

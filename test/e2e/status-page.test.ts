@@ -8,7 +8,7 @@ import { hasChromium, launchChromium } from '../support/chromium.ts';
 import { configFor, type ExporterUnderTest, fastClock, startExporter } from '../support/exporter.ts';
 
 /** Real milliseconds in which a condition must become true: generous, because machines are shared. */
-const PATIENCE = { timeout: 40_000 };
+const WAIT_OPTIONS = { timeout: 40_000 };
 
 /** A second of the page passes in a fifth of one. */
 const SPEED = 5;
@@ -56,7 +56,7 @@ async function open(options: BrowserContextOptions = {}): Promise<Page> {
   const context = await browser.newContext({ viewport: { width: 1_280, height: 800 }, ...options });
   const page = await context.newPage();
   pages.push(page);
-  page.setDefaultTimeout(PATIENCE.timeout);
+  page.setDefaultTimeout(WAIT_OPTIONS.timeout);
   page.on('console', (message) => troubles.push(message.text()));
   page.on('pageerror', (error) => troubles.push(error.message));
   page.on('dialog', (dialog) => {
@@ -82,20 +82,20 @@ describe.skipIf(!hasChromium)('the status page in a browser', () => {
     page.on('request', (request) => addresses.push(request.url()));
     await page.reload();
     await expect
-      .poll(() => row(page, 'survival').locator('td.state').textContent(), PATIENCE)
+      .poll(() => row(page, 'survival').locator('td.state').textContent(), WAIT_OPTIONS)
       .toBe('runningstreaming');
     await expect
-      .poll(() => row(page, 'old-season').locator('td.trouble').textContent(), PATIENCE)
+      .poll(() => row(page, 'old-season').locator('td.trouble').textContent(), WAIT_OPTIONS)
       .toMatch(/suspended.*Unsuspend the server in the panel/);
     expect(await link(page)).toBe('live');
     const cpu = row(page, 'survival').locator('td.cpu .main');
     const before = await cpu.textContent();
-    await expect.poll(() => cpu.textContent(), PATIENCE).not.toBe(before);
+    await expect.poll(() => cpu.textContent(), WAIT_OPTIONS).not.toBe(before);
     await expect
-      .poll(() => row(page, 'survival').locator('.spark .line').getAttribute('d'), PATIENCE)
+      .poll(() => row(page, 'survival').locator('.spark .line').getAttribute('d'), WAIT_OPTIONS)
       .toMatch(/L.*L/);
     await expect
-      .poll(() => page.locator('.panel dd').first().textContent(), PATIENCE)
+      .poll(() => page.locator('.panel dd').first().textContent(), WAIT_OPTIONS)
       .toMatch(/^\d+ of 192$/);
     expect(addresses.filter((address) => !address.startsWith(exporter.url))).toEqual([]);
     expect(troubles).toEqual([]);
@@ -104,17 +104,23 @@ describe.skipIf(!hasChromium)('the status page in a browser', () => {
   it('shows a change of state within seconds, in the row, the summary, and the open row', async () => {
     await start();
     const page = await open();
-    await expect.poll(() => row(page, 'survival').locator('.badge').textContent(), PATIENCE).toBe('running');
+    await expect
+      .poll(() => row(page, 'survival').locator('.badge').textContent(), WAIT_OPTIONS)
+      .toBe('running');
     await row(page, 'survival').click();
     await page.locator('.detail .uplot').nth(2).waitFor();
     panel.power('survival', 'stop');
-    await expect.poll(() => row(page, 'survival').locator('.badge').textContent(), PATIENCE).toBe('offline');
     await expect
-      .poll(() => page.locator('.changes .badge').allTextContents(), PATIENCE)
+      .poll(() => row(page, 'survival').locator('.badge').textContent(), WAIT_OPTIONS)
+      .toBe('offline');
+    await expect
+      .poll(() => page.locator('.changes .badge').allTextContents(), WAIT_OPTIONS)
       .toEqual(expect.arrayContaining(['offline']));
     expect(await page.locator('.tile[data-state=offline] b').textContent()).toBe('2');
     panel.power('survival', 'start');
-    await expect.poll(() => page.locator('.changes .badge').first().textContent(), PATIENCE).toBe('running');
+    await expect
+      .poll(() => page.locator('.changes .badge').first().textContent(), WAIT_OPTIONS)
+      .toBe('running');
     expect(troubles).toEqual([]);
   });
 
@@ -148,7 +154,7 @@ describe.skipIf(!hasChromium)('the status page in a browser', () => {
     expect(await names(page)).toEqual([]);
     await page.getByRole('searchbox').fill('');
     const tile = page.locator('.tile[data-condition=blocked]');
-    await expect.poll(() => tile.textContent(), PATIENCE).toBe('1blocked');
+    await expect.poll(() => tile.textContent(), WAIT_OPTIONS).toBe('1blocked');
     await tile.click();
     expect([await names(page), await tile.getAttribute('aria-pressed')]).toEqual([['old-season'], 'true']);
     await tile.click();
@@ -169,7 +175,7 @@ describe.skipIf(!hasChromium)('the status page in a browser', () => {
     await page.locator('.detail .uplot').nth(2).waitFor();
     expect(await row(page, 'valheim-2').getAttribute('aria-expanded')).toBe('true');
     await page.keyboard.press('Escape');
-    await expect.poll(() => page.locator('tr.details').count(), PATIENCE).toBe(0);
+    await expect.poll(() => page.locator('tr.details').count(), WAIT_OPTIONS).toBe(0);
     await page.keyboard.press('/');
     await page.keyboard.press('Escape');
     expect(await names(page)).toHaveLength(12);
@@ -186,12 +192,14 @@ describe.skipIf(!hasChromium)('the status page in a browser', () => {
     await page.locator('.detail').waitFor();
     const { port } = new URL(exporter.url);
     await exporter.stop();
-    await expect.poll(() => link(page), PATIENCE).toBe('connection lost, reconnecting');
+    await expect.poll(() => link(page), WAIT_OPTIONS).toBe('connection lost, reconnecting');
     const servers = panel.servers.filter(({ name }) => name !== 'lobby');
     exporter = await startExporter({ yaml: configFor(panel, [], servers), clock, port: Number(port) });
-    await expect.poll(() => link(page), PATIENCE).toBe('live');
-    await expect.poll(() => names(page), PATIENCE).not.toContain('lobby');
-    await expect.poll(() => row(page, 'survival').locator('.badge').textContent(), PATIENCE).toBe('running');
+    await expect.poll(() => link(page), WAIT_OPTIONS).toBe('live');
+    await expect.poll(() => names(page), WAIT_OPTIONS).not.toContain('lobby');
+    await expect
+      .poll(() => row(page, 'survival').locator('.badge').textContent(), WAIT_OPTIONS)
+      .toBe('running');
     expect(await row(page, 'survival').getAttribute('aria-expanded')).toBe('true');
   });
 
@@ -205,7 +213,7 @@ describe.skipIf(!hasChromium)('the status page in a browser', () => {
     const page = await open();
     await page.locator('th.name button').click();
     const shown = page.locator('tr.server').filter({ hasText: 'gnp.exe' });
-    await expect.poll(() => shown.locator('.name').textContent(), PATIENCE).toBe(HOSTILE);
+    await expect.poll(() => shown.locator('.name').textContent(), WAIT_OPTIONS).toBe(HOSTILE);
     await shown.click();
     await page.locator('.detail .uplot').nth(2).waitFor();
     expect(await page.locator('main img, main b:not(.tile b), main script').count()).toBe(0);
@@ -224,13 +232,13 @@ describe.skipIf(!hasChromium)('the status page in a browser', () => {
     expect(await problem.count()).toBe(0);
     await panel.stopListening();
     await expect
-      .poll(() => problem.allTextContents(), PATIENCE)
+      .poll(() => problem.allTextContents(), WAIT_OPTIONS)
       .toEqual([expect.stringMatching(/^panel unreachable: .*ECONNREFUSED.*\. Check url and its port/)]);
     expect(await page.locator('.panel .badge').textContent()).toBe('down');
     const plain = await open({ javaScriptEnabled: false });
     expect(await plain.locator('main').textContent()).toMatch(/panel main is down\s*panel unreachable: /);
     await panel.startListening();
-    await expect.poll(() => problem.count(), PATIENCE).toBe(0);
+    await expect.poll(() => problem.count(), WAIT_OPTIONS).toBe(0);
   });
 
   it('is a plain table without the script', async () => {
@@ -282,8 +290,8 @@ describe.skipIf(!hasChromium)('the status page in a browser', () => {
       return route.continue({ url: `${origin}/${pathname.slice('/below/here/'.length)}${search}` });
     });
     await page.goto(`${origin}/below/here/`);
-    await page.locator('tr.server').first().waitFor(PATIENCE);
-    await expect.poll(() => link(page), PATIENCE).toBe('live');
+    await page.locator('tr.server').first().waitFor(WAIT_OPTIONS);
+    await expect.poll(() => link(page), WAIT_OPTIONS).toBe('live');
   });
 });
 
@@ -296,23 +304,23 @@ describe.skipIf(!hasChromium)('5,000 servers in a browser', () => {
     expect(await page.getByRole('treegrid').getAttribute('aria-rowcount')).toBe('5001');
     expect(await drawn()).toBeLessThan(MAX_DRAWN);
     await page.evaluate('scrollTo(0, document.body.scrollHeight)');
-    await expect.poll(() => names(page), PATIENCE).toContain('server-5000');
+    await expect.poll(() => names(page), WAIT_OPTIONS).toContain('server-5000');
     expect(await drawn()).toBeLessThan(MAX_DRAWN);
     await page.evaluate('scrollTo(0, 58 * 2500)');
-    await expect.poll(() => names(page), PATIENCE).toContain('server-2500');
+    await expect.poll(() => names(page), WAIT_OPTIONS).toContain('server-2500');
     expect(await drawn()).toBeLessThan(MAX_DRAWN);
     const height = await page.evaluate<number>(`document.querySelector('table').offsetHeight`);
     expect(height).toBeGreaterThan(5_000 * 58);
     await page.getByRole('searchbox').fill('server-4321');
-    await expect.poll(() => names(page), PATIENCE).toEqual(['server-4321']);
+    await expect.poll(() => names(page), WAIT_OPTIONS).toEqual(['server-4321']);
     await page.getByRole('searchbox').fill('');
     await page.evaluate('scrollTo(0, 0)');
     await page.locator('th.name button').click();
     await page.locator('th.name button').click();
-    await expect.poll(async () => (await names(page))[0], PATIENCE).toBe('valheim-2');
+    await expect.poll(async () => (await names(page))[0], WAIT_OPTIONS).toBe('valheim-2');
     await page.locator('tr.server').first().focus();
     await page.keyboard.press('End');
-    await expect.poll(() => focused(page), PATIENCE).toBe('creative');
+    await expect.poll(() => focused(page), WAIT_OPTIONS).toBe('creative');
     expect(await drawn()).toBeLessThan(MAX_DRAWN);
     expect(troubles).toEqual([]);
   });

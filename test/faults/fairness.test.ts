@@ -10,14 +10,14 @@ import { FAIRNESS_ROWS, type FairnessRow, SIMULATED_ROWS } from './rows/fairness
 const MINUTE_MS = 60_000;
 
 const LISTING_INTERVAL_MS = MINUTE_MS;
-const MOST_LISTING_INTERVALS = 2;
+const MAX_LISTING_INTERVALS = 2;
 
-const LEAST_FRESH = 0.99;
-const MOST_WASTED = 0.05;
+const MIN_FRESH = 0.99;
+const MAX_WASTED = 0.05;
 
 /** Backups are read by their interval, of which only a part is measured. */
-const LEAST_BACKUPS = 0.95;
-const MOST_BACKUPS = 1.05;
+const MIN_BACKUPS = 0.95;
+const MAX_BACKUPS = 1.05;
 
 /** The exporter uses four fifths of the panel's limit. */
 const PART_OF_LIMIT = 0.8;
@@ -53,14 +53,14 @@ async function eachScrape(
 interface Measured {
   /** The share of healthy servers that were fresh, over all scrapes, and the same of the worst server. */
   readonly fresh: number;
-  readonly leastFresh: number;
+  readonly worstFresh: number;
   /** The greatest age of the listing. */
   readonly listingMs: number;
   /** The share of the budget spent on calls that couldn't succeed. */
   readonly wasted: number;
 }
 
-async function measure({ healthy, limit, isVain, minutes }: FairnessRow, scene: Scene): Promise<Measured> {
+async function measure({ healthy, limit, isFutile, minutes }: FairnessRow, scene: Scene): Promise<Measured> {
   const { clock, panel } = scene;
   const fresh = new Map(healthy.map((server) => [server, 0]));
   let scrapes = 0;
@@ -77,23 +77,23 @@ async function measure({ healthy, limit, isVain, minutes }: FairnessRow, scene: 
     listingMs = Math.max(listingMs, clock.toUnixMs(clock.now()) - listedAt * 1_000);
   });
   const names = new Map(panel.servers.map(({ uuid, name }) => [uuid, name]));
-  const vain = panel.record.calls.filter(({ at, endpoint, server = '' }) => {
+  const futile = panel.record.calls.filter(({ at, endpoint, server = '' }) => {
     const asksServer = endpoint === 'websocket' || endpoint === 'resources';
-    return at >= from && asksServer && isVain(names.get(server) ?? '', endpoint);
+    return at >= from && asksServer && isFutile(names.get(server) ?? '', endpoint);
   });
   const budget = (limit * PART_OF_LIMIT * (clock.now() - from)) / MINUTE_MS;
   const counts = [...fresh.values()];
   return {
     fresh: counts.reduce((sum, count) => sum + count, 0) / (counts.length * scrapes),
-    leastFresh: Math.min(...counts) / scrapes,
+    worstFresh: Math.min(...counts) / scrapes,
     listingMs,
-    wasted: vain.length / budget,
+    wasted: futile.length / budget,
   };
 }
 
 async function expectFound({ panel, watch }: Scene): Promise<void> {
   panel.addServer({ name: EXTRA });
-  const withinMs = MOST_LISTING_INTERVALS * LISTING_INTERVAL_MS;
+  const withinMs = MAX_LISTING_INTERVALS * LISTING_INTERVAL_MS;
   const tookMs = await watch.until((scraped) => expect(upOf(scraped, EXTRA)).toBeDefined(), withinMs);
   expect(tookMs, 'how long it took to find a new server').toBeLessThanOrEqual(withinMs);
 }
@@ -107,10 +107,10 @@ it.each(FAIRNESS_ROWS.map((row) => [row.name, row] as const))(
       await eachScrape(scene, row.settleMinutes * MINUTE_MS, () => undefined);
       const measured = await measure(row, scene);
       const said = JSON.stringify(measured);
-      expect(measured.fresh, said).toBeGreaterThanOrEqual(LEAST_FRESH);
-      expect(measured.leastFresh, said).toBeGreaterThanOrEqual(LEAST_FRESH);
-      expect(measured.wasted, said).toBeLessThanOrEqual(MOST_WASTED);
-      expect(measured.listingMs, said).toBeLessThanOrEqual(MOST_LISTING_INTERVALS * LISTING_INTERVAL_MS);
+      expect(measured.fresh, said).toBeGreaterThanOrEqual(MIN_FRESH);
+      expect(measured.worstFresh, said).toBeGreaterThanOrEqual(MIN_FRESH);
+      expect(measured.wasted, said).toBeLessThanOrEqual(MAX_WASTED);
+      expect(measured.listingMs, said).toBeLessThanOrEqual(MAX_LISTING_INTERVALS * LISTING_INTERVAL_MS);
       await expectFound(scene);
       expectWithinBudget(scene, row.limit * PART_OF_LIMIT + LATE_CALLS);
     } finally {
@@ -131,8 +131,8 @@ it.each(SIMULATED_ROWS.map((scenario) => [scenario.name, scenario] as const))(
     if (scenario.groups.every(({ trouble }) => trouble === 'none')) expect(outcome.hasTurns).toBe(false);
     if (scenario.backupMinutes === undefined) return;
     expect(outcome.backupsKnown, said).toBe(1);
-    expect(outcome.backups, said).toBeGreaterThanOrEqual(LEAST_BACKUPS);
-    expect(outcome.backups, said).toBeLessThanOrEqual(MOST_BACKUPS);
+    expect(outcome.backups, said).toBeGreaterThanOrEqual(MIN_BACKUPS);
+    expect(outcome.backups, said).toBeLessThanOrEqual(MAX_BACKUPS);
   },
   TIMEOUT_MS,
 );

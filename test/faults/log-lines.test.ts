@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { CAUSES } from '../../src/diagnosis/causes.ts';
-import { type JsonLine, LogStage, MOST_LINES, SERVERS } from '../support/log-stage.ts';
+import { type JsonLine, LogStage, MAX_LINES, SERVERS } from '../support/log-stage.ts';
 import { endPrograms } from '../support/program.ts';
 
 const SPEED = 8;
@@ -70,7 +70,7 @@ it.each(OUTAGES)(
     await stage.pass(LINES_SETTLE_MS);
     const lines = stage.lines.slice(before);
     expect(lines.join('\n')).toMatch(expected);
-    expect(lines.length, lines.join('\n')).toBeLessThanOrEqual(MOST_LINES);
+    expect(lines.length, lines.join('\n')).toBeLessThanOrEqual(MAX_LINES);
   },
 );
 

@@ -10,11 +10,11 @@ const run = promisify(execFile);
 const LOCK = join(tmpdir(), 'gameserver-exporter-apt.lock');
 
 /** The number of seconds that apt waits for another package manager to finish. */
-const APT_PATIENCE = '-oDPkg::Lock::Timeout=120';
+const APT_WAIT = '-oDPkg::Lock::Timeout=120';
 
 /** Installs the package `$2`, unless another test file has installed its program `$1` in the meantime. */
 const INSTALL = `command -v "$1" || test -f "$1" || {
-  apt-get ${APT_PATIENCE} update && apt-get ${APT_PATIENCE} install -y --no-install-recommends "$2"
+  apt-get ${APT_WAIT} update && apt-get ${APT_WAIT} install -y --no-install-recommends "$2"
 }`;
 
 /**

@@ -18,7 +18,7 @@ import { TestTime } from './test-time.ts';
 export const SPEED = 60;
 
 /** Real milliseconds to wait for a condition; generous, because machines are shared. */
-const PATIENCE_MS = 25_000;
+const MAX_WAIT_MS = 25_000;
 
 const times = new Map<number, TestTime>();
 
@@ -127,7 +127,7 @@ export async function startExporter(options: ExporterOptions): Promise<ExporterU
           const context = `${name}${JSON.stringify(labels)}\n${mentioning(text, labels)}`;
           expect(find(text, name, labels), context).toBe(expected);
         },
-        { timeout: PATIENCE_MS, interval: 20 },
+        { timeout: MAX_WAIT_MS, interval: 20 },
       ),
     stop: async () => {
       await app.stop();

@@ -42,7 +42,7 @@ export interface FaultRow {
 }
 
 /** The maximum age of a sample, in milliseconds, with frames a second apart. */
-const LONGEST_GAP_MS = 2_000;
+const MAX_GAP_MS = 2_000;
 
 /** The fault must be visible within this time: the staleness, the fallback to polling, and a poll that hangs. */
 const SHOWS_WITHIN_MS = 150_000;
@@ -171,7 +171,7 @@ async function expectRecovery(row: FaultRow, scene: Scene): Promise<void> {
 /** Asserts that the other servers kept their sockets and received samples all the time. */
 function expectOthersWentOn({ watch, panel, elsewhere }: Scene, others: readonly string[]): void {
   for (const [server, oldestMs] of Object.entries(watch.oldest)) {
-    expect(oldestMs, `the greatest age of a sample of ${server}`).toBeLessThanOrEqual(LONGEST_GAP_MS);
+    expect(oldestMs, `the greatest age of a sample of ${server}`).toBeLessThanOrEqual(MAX_GAP_MS);
   }
   for (const name of others) {
     const home = name === ELSEWHERE ? elsewhere : panel;

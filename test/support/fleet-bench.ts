@@ -161,10 +161,10 @@ export class FakeSocket {
 
   send(message: ClientMessage): void {
     const answer = message.event === 'auth' ? '{"event":"auth success"}' : STATS;
-    queueMicrotask(() => this.hears(answer));
+    queueMicrotask(() => this.receive(answer));
   }
 
-  hears(frame: string): void {
+  receive(frame: string): void {
     if (this.ended === undefined) this.#listener.message(Buffer.from(frame), false);
   }
 

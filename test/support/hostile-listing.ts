@@ -9,8 +9,8 @@ import { startSimulator } from '../../src/simulator/simulator.ts';
 import { configFile, endPrograms, metricsAt, runProgram } from './program.ts';
 
 const GOOD_SERVERS = 20;
-const MOST_ADDED_BYTES = 250 * 1_048_576;
-const MOST_LINES = 20;
+const MAX_ADDED_BYTES = 250 * 1_048_576;
+const MAX_LINES = 20;
 
 /** The duration of an attack, and the limit for walking through its listing, in real milliseconds. */
 export const ATTACK_MS = 12_000;
@@ -181,7 +181,7 @@ export async function expectBounds(watched: Watched, alone: Watched): Promise<vo
   const all = Array.from({ length: GOOD_SERVERS }, () => 1);
   expect(numbersIn(scraped, 'gameserver_collection_streaming', labels)).toEqual(all);
   expect(numbersIn(scraped, 'gameserver_collection_up', labels)).toEqual(all);
-  expect(watched.mostBytes - alone.mostBytes).toBeLessThan(MOST_ADDED_BYTES);
+  expect(watched.mostBytes - alone.mostBytes).toBeLessThan(MAX_ADDED_BYTES);
   const { lines } = watched;
-  expect(lines.length - alone.lines.length, lines.join('\n')).toBeLessThanOrEqual(MOST_LINES);
+  expect(lines.length - alone.lines.length, lines.join('\n')).toBeLessThanOrEqual(MAX_LINES);
 }

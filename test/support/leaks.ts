@@ -5,10 +5,10 @@ import { expect, vi } from 'vitest';
 import type { TestClock } from './test-time.ts';
 
 /** Real milliseconds that the system may take to release what was closed. */
-const PATIENCE_MS = 5_000;
+const MAX_WAIT_MS = 5_000;
 
 /** A finished call may leave this many listeners on a signal that only it uses and that is freed with it. */
-const MOST_OF_ONE_CALL = 2;
+const MAX_OF_ONE_CALL = 2;
 
 /** The number of active resources that keep the process alive, by kind. */
 export function activeResources(): Readonly<Record<string, number>> {
@@ -20,7 +20,7 @@ export function activeResources(): Readonly<Record<string, number>> {
 /** Waits until no more resources keep the process alive than before. */
 export async function expectResources(before: Readonly<Record<string, number>>): Promise<void> {
   const more = () => Object.entries(activeResources()).filter(([kind, count]) => count > (before[kind] ?? 0));
-  const giveUpAt = performance.now() + PATIENCE_MS;
+  const giveUpAt = performance.now() + MAX_WAIT_MS;
   // Not vi.waitFor, because its own timers would be counted.
   while (more().length > 0 && performance.now() < giveUpAt) await delay(10);
   expect(more(), `more keeps the process alive than before (${JSON.stringify(before)})`).toEqual([]);
@@ -38,7 +38,7 @@ export async function expectNothingLeft(
       expect(clientPorts().filter((port) => ports.includes(port))).toEqual([]);
       expect(listeningPorts()).not.toContain(Number(new URL(url).port));
     },
-    { timeout: PATIENCE_MS, interval: 10 },
+    { timeout: MAX_WAIT_MS, interval: 10 },
   );
 }
 
@@ -92,7 +92,7 @@ export function watchListeners(): ListenerWatch {
       expect(warnings).toEqual([]);
       const ours = [...signals].filter((signal) => !signal.aborted && isLimited(signal));
       const most = Math.max(0, ...ours.map((signal) => getEventListeners(signal, 'abort').length));
-      expect(most, 'listeners left on one signal').toBeLessThanOrEqual(MOST_OF_ONE_CALL);
+      expect(most, 'listeners left on one signal').toBeLessThanOrEqual(MAX_OF_ONE_CALL);
       signals.clear();
     },
     end: () => {

@@ -8,11 +8,11 @@ import { type ServedProgram, serveProgram } from './program.ts';
 export const SERVERS = 150;
 
 /** The maximum number of lines for a start, or for a brief disconnection of every socket. */
-export const MOST_LINES = 5;
+export const MAX_LINES = 5;
 
 /** Low enough that deadlines of ten seconds are met while the machine runs other tests. */
 const SPEED = 4;
-const PATIENCE = { timeout: 100_000, interval: 50 };
+const WAIT_OPTIONS = { timeout: 100_000, interval: 50 };
 
 /** One line of the JSON log. */
 export interface JsonLine {
@@ -81,7 +81,7 @@ export class LogStage {
   until(check: () => boolean): Promise<void> {
     return vi.waitFor(() => {
       if (!check()) throw new Error(`expected it by now:\n${this.lines.slice(-20).join('\n')}`);
-    }, PATIENCE);
+    }, WAIT_OPTIONS);
   }
 
   /** Takes the nodes of all servers down, or brings them back. */

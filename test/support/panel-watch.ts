@@ -18,7 +18,7 @@ import { collectingLogger, type LogLine } from './logger.ts';
 import { type TestClock, TestTime } from './test-time.ts';
 
 /** Real milliseconds to wait for a condition, regardless of the tests' clock. */
-const PATIENCE_MS = 40_000;
+const MAX_WAIT_MS = 40_000;
 
 const MINUTE_MS = 60_000;
 
@@ -82,7 +82,7 @@ export class PanelWatch {
   /** Waits until the check no longer throws; returns the elapsed time on the tests' clock. */
   async until(check: () => void, withinMs: number): Promise<number> {
     const startedAt = this.clock.now();
-    const giveUpAt = performance.now() + PATIENCE_MS;
+    const giveUpAt = performance.now() + MAX_WAIT_MS;
     for (;;) {
       const tookMs = this.clock.now() - startedAt;
       try {

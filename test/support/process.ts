@@ -1,7 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 
 /** Real milliseconds to wait for a process's output; generous, because machines are shared. */
-const PATIENCE_MS = 40_000;
+const MAX_WAIT_MS = 40_000;
 
 /** How a process ended. */
 export interface Ending {
@@ -43,23 +43,23 @@ export function launch(
   launched.add(child);
   let [stdout, stderr] = ['', ''];
   const watchers = new Set<() => void>();
-  const tell = () => {
+  const notify = () => {
     for (const watch of watchers) watch();
   };
   child.stdout.setEncoding('utf8').on('data', (text: string) => {
     stdout += text;
-    tell();
+    notify();
   });
   child.stderr.setEncoding('utf8').on('data', (text: string) => {
     stderr += text;
-    tell();
+    notify();
   });
   const ended = new Promise<Ending>((resolve, reject) => {
     child.once('error', reject);
     child.once('close', (code, signal) => {
       launched.delete(child);
       resolve({ code, signal });
-      tell();
+      notify();
     });
   });
   const output = () => `${stdout}${stderr}`;
@@ -110,7 +110,7 @@ function waitForOutput(
       if (match !== null) settle(() => resolve(match));
       else if (hasEnded()) giveUp('but the process ended');
     };
-    const timer = setTimeout(() => giveUp(`got none within ${PATIENCE_MS} ms`), PATIENCE_MS);
+    const timer = setTimeout(() => giveUp(`got none within ${MAX_WAIT_MS} ms`), MAX_WAIT_MS);
     watchers.add(look);
     look();
   });

@@ -10,7 +10,7 @@ import { endProcesses, launch, type RunningProcess } from './process.ts';
 const CLI = fileURLToPath(new URL('../../dist/cli.js', import.meta.url));
 
 /** Real milliseconds to wait for a condition; generous, because machines are shared. */
-const PATIENCE_MS = 40_000;
+const MAX_WAIT_MS = 40_000;
 
 type Labels = Readonly<Record<string, string>>;
 type Environment = Readonly<Record<string, string>>;
@@ -67,7 +67,7 @@ export function metricsAt(url: string): Metrics {
     scrape,
     until: (name, labels, values) =>
       vi.waitFor(async () => expect(valuesIn(await scrape(), name, labels), name).toEqual(values), {
-        timeout: PATIENCE_MS,
+        timeout: MAX_WAIT_MS,
         interval: 50,
       }),
   };

@@ -8,7 +8,7 @@ import type { TestClock } from './test-time.ts';
 const EVERY_MS = 15;
 
 /** Real milliseconds to wait for a condition, regardless of the tests' clock. */
-const PATIENCE_MS = 30_000;
+const MAX_WAIT_MS = 30_000;
 
 type Labels = Readonly<Record<string, string>>;
 
@@ -67,7 +67,7 @@ export class ScrapeWatch {
    */
   async until(check: (scraped: Scraped) => void, withinMs: number): Promise<number> {
     const startedAt = this.#clock.now();
-    const giveUpAt = performance.now() + PATIENCE_MS;
+    const giveUpAt = performance.now() + MAX_WAIT_MS;
     for (;;) {
       const scraped = await this.#next();
       const tookMs = this.#clock.now() - startedAt;

@@ -2,7 +2,7 @@ import type { Cancel } from '../../src/domain/clock.ts';
 import { FastClock } from '../../src/simulator/fast-clock.ts';
 
 /** The maximum time step: time beyond it is not counted, because the machine was busy. */
-const LONGEST_STEP_MS = 200;
+const MAX_STEP_MS = 200;
 
 /** Real milliseconds after which time advances at the latest while a timer is waiting; sooner if the step would be too long. */
 const STEP_EVERY_MS = 4;
@@ -11,7 +11,7 @@ const STEP_EVERY_MS = 4;
 const FINE_FROM_SPEED = 100;
 
 /** The number of rounds in which timers may set timers that are due at once, before time has to advance. */
-const MOST_ROUNDS = 100;
+const MAX_ROUNDS = 100;
 
 interface Waiting {
   readonly at: number;
@@ -68,7 +68,7 @@ export class TestTime {
       this.#nextAt = Number.POSITIVE_INFINITY;
       return;
     }
-    const longestMs = Math.min(STEP_EVERY_MS, LONGEST_STEP_MS / this.#speed);
+    const longestMs = Math.min(STEP_EVERY_MS, MAX_STEP_MS / this.#speed);
     const waitMs = Math.min((this.#nextAt - this.#now) / this.#speed, longestMs);
     if (waitMs < 1 && this.#speed > FINE_FROM_SPEED) {
       const immediate = setImmediate(() => this.#step());
@@ -81,10 +81,10 @@ export class TestTime {
 
   #step(): void {
     const real = performance.now();
-    this.#now += Math.min((real - this.#steppedAt) * this.#speed, LONGEST_STEP_MS);
+    this.#now += Math.min((real - this.#steppedAt) * this.#speed, MAX_STEP_MS);
     this.#steppedAt = real;
     try {
-      for (let round = 0; round < MOST_ROUNDS && this.#nextAt <= this.#now; round += 1) this.#runDue();
+      for (let round = 0; round < MAX_ROUNDS && this.#nextAt <= this.#now; round += 1) this.#runDue();
     } finally {
       this.#arm();
     }

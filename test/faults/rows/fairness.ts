@@ -13,7 +13,7 @@ export interface FairnessRow {
   /** Servers that must be fresh. */
   readonly healthy: readonly string[];
   /** Whether this call for this server can't succeed. */
-  readonly isVain: (server: string, endpoint: 'websocket' | 'resources') => boolean;
+  readonly isFutile: (server: string, endpoint: 'websocket' | 'resources') => boolean;
   /** The first pass over the fleet, which isn't measured. */
   readonly settleMinutes: number;
   readonly minutes: number;
@@ -23,7 +23,7 @@ export interface FairnessRow {
 const DEAD_MS = 20_000;
 
 /** `name-0`, `name-1`, … on one node. */
-const alike = (count: number, name: string): readonly ServerSpec[] =>
+const serversNamed = (count: number, name: string): readonly ServerSpec[] =>
   Array.from({ length: count }, (_, index) => ({
     name: `${name}-${index}`,
     profile: 'steady',
@@ -42,7 +42,7 @@ const discovered = (servers: readonly ServerSpec[], limit: number): SceneOptions
 
 function deadNode(): FairnessRow {
   const limit = 800;
-  const [dead, healthy] = [alike(60, 'dead'), alike(20, 'healthy')];
+  const [dead, healthy] = [serversNamed(60, 'dead'), serversNamed(20, 'healthy')];
   const polled = namesOf(healthy);
   return {
     name: '60 servers on a dead node next to 20 polled ones',
@@ -52,7 +52,7 @@ function deadNode(): FairnessRow {
       for (const { name } of dead) panel.setNodeDown(name, true);
     },
     healthy: polled,
-    isVain: (server) => server.startsWith('dead'),
+    isFutile: (server) => server.startsWith('dead'),
     settleMinutes: 4,
     minutes: 8,
   };
@@ -60,14 +60,14 @@ function deadNode(): FairnessRow {
 
 function refusedUpgrades(): FairnessRow {
   const limit = 120;
-  const servers = alike(200, 'refused');
+  const servers = serversNamed(200, 'refused');
   return {
     name: '200 servers whose upgrades are all refused with 403',
     limit,
     scene: discovered(servers, limit),
     before: ({ panel }) => panel.failSockets({ kind: 'refuse-upgrade', status: 403 }),
     healthy: namesOf(servers),
-    isVain: (_, endpoint) => endpoint === 'websocket',
+    isFutile: (_, endpoint) => endpoint === 'websocket',
     settleMinutes: 10,
     minutes: 8,
   };

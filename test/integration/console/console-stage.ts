@@ -13,7 +13,7 @@ import { TestTime } from '../../support/test-time.ts';
 const SPEED = 40;
 
 /** Real milliseconds in which a condition must become true: generous, because machines are shared. */
-const PATIENCE_MS = 25_000;
+const MAX_WAIT_MS = 25_000;
 
 /** A console under test, and its output. */
 export interface ConsoleUnderTest {
@@ -46,7 +46,7 @@ export async function startStage(options: SimulatorOptions = {}): Promise<Consol
     ...options,
   });
   const opened: (ConsoleUnderTest & { readonly close: () => Promise<void> })[] = [];
-  const until = (check: () => void) => vi.waitFor(check, { timeout: PATIENCE_MS, interval: 10 });
+  const until = (check: () => void) => vi.waitFor(check, { timeout: MAX_WAIT_MS, interval: 10 });
   return {
     panel,
     time,

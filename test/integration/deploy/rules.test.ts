@@ -8,12 +8,12 @@ import { repositoryPath } from '../../support/deploy-files.ts';
 const execute = promisify(execFile);
 
 /** Real milliseconds that promtool may take on a busy machine. */
-const PATIENCE_MS = 60_000;
+const MAX_WAIT_MS = 60_000;
 
 const hasPromtool = await ensureDebianPackage('prometheus', 'promtool');
 const hasAmtool = await ensureDebianPackage('prometheus-alertmanager', 'amtool');
 
-describe.skipIf(!hasPromtool)('promtool', { timeout: PATIENCE_MS }, () => {
+describe.skipIf(!hasPromtool)('promtool', { timeout: MAX_WAIT_MS }, () => {
   it('accepts the rules', async () => {
     expect(
       await run('promtool', 'check', 'rules', '--lint=all', '--lint-fatal', ...inFolder('rules')),
@@ -34,7 +34,7 @@ describe.skipIf(!hasPromtool)('promtool', { timeout: PATIENCE_MS }, () => {
   );
 });
 
-describe.skipIf(!hasAmtool)('amtool', { timeout: PATIENCE_MS }, () => {
+describe.skipIf(!hasAmtool)('amtool', { timeout: MAX_WAIT_MS }, () => {
   const files = readdirSync(repositoryPath('deploy/alertmanager')).filter((name) => name.endsWith('.yml'));
 
   it.each(files)('accepts %s', async (name) => {

@@ -12,7 +12,7 @@ let certificate: Awaited<ReturnType<typeof selfSigned>>;
 
 beforeAll(async () => {
   certificate = await selfSigned('DNS:panel.test');
-  leadNamesHere();
+  resolveNamesHere();
 });
 
 afterAll(() => {
@@ -32,7 +32,7 @@ afterEach(async () => {
 });
 
 /** Names under `.test`, which no name server knows, resolve to this machine; the panel's name isn't obviously local. */
-function leadNamesHere(): void {
+function resolveNamesHere(): void {
   const lookup = dns.lookup;
   const stub = (hostname: string, options: { all?: boolean }, callback: (...found: unknown[]) => void) => {
     if (!hostname.endsWith('.test')) Reflect.apply(lookup, dns, [hostname, options, callback]);

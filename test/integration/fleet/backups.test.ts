@@ -136,7 +136,7 @@ describe('a message of the node that a backup ended', () => {
   const LOBBY = { server: 'lobby' };
   const MINUTE = 60_000;
   /** Much longer than a test: any earlier read was caused by an event. */
-  const SELDOM = ['backups: { interval: 24h }'];
+  const RARELY = ['backups: { interval: 24h }'];
 
   // Slow enough that the next planned read is hours away.
   beforeEach(() => {
@@ -144,7 +144,7 @@ describe('a message of the node that a backup ended', () => {
   });
 
   async function startAndReadAll(options: SimulatorOptions = {}) {
-    const { panel, exporter } = await start(SELDOM, options);
+    const { panel, exporter } = await start(RARELY, options);
     await exporter.until('gameserver_collection_streaming', LOBBY, 1);
     await exporter.until('gameserver_backups', LOBBY, 0);
     await exporter.until('gameserver_backups', { server: 'survival' }, 3);

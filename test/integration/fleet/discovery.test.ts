@@ -161,8 +161,8 @@ describe('discovery', () => {
     await listings(panel, 4);
     expect(await namesOf(exporter)).toEqual(['lobby', 'survival']);
     expect(await exporter.value('gameserver_exporter_discovery_failures_total')).toBeGreaterThan(2);
-    const told = exporter.lines.filter(({ message }) => message.includes('listing incomplete'));
-    expect(told.filter(({ level }) => level === 'warn')).toHaveLength(1);
+    const incomplete = exporter.lines.filter(({ message }) => message.includes('listing incomplete'));
+    expect(incomplete.filter(({ level }) => level === 'warn')).toHaveLength(1);
     panel.clearFaults();
     panel.addServer({ name: 'new' });
     await untilNames(exporter, ['lobby', 'new', 'survival']);

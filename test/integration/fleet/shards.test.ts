@@ -51,6 +51,6 @@ it("a shard without servers of a panel doesn't report that panel", async () => {
     [0, 1, 2].map((index) => startExporter({ yaml: configFor(panel), shard: { index, total: TOTAL } })),
   );
   stops.push(...shards.map((shard) => () => shard.stop()));
-  const told = await Promise.all(shards.map((shard) => shard.value('gameserver_panel_up')));
-  expect(told.filter((value) => value !== undefined)).toHaveLength(1);
+  const values = await Promise.all(shards.map((shard) => shard.value('gameserver_panel_up')));
+  expect(values.filter((value) => value !== undefined)).toHaveLength(1);
 });

@@ -90,7 +90,7 @@ const connect = (server: string, signal = never()) => gateway.credentials(server
 const paths = () => panel.requests.map((request) => request.url?.replace('/api/client/servers/', ''));
 
 /** Makes three servers meet the panel's current fault. */
-async function meetTrouble(): Promise<void> {
+async function failThreeServers(): Promise<void> {
   await ended(connect('a'), connect('b'), connect('c'));
 }
 
@@ -146,7 +146,7 @@ describe('a panel that rejects the key', () => {
     answer = refusal;
     const changes: [string, string | undefined][] = [];
     gateway.onHealthChange(() => changes.push([gateway.health, gateway.problem?.cause]));
-    await meetTrouble();
+    await failThreeServers();
     expect(gateway.health).toBe('down');
     expect(gateway.problems).toEqual([gateway.problem]);
     expect(changes).toEqual([['down', 'key_address']]);
@@ -178,7 +178,7 @@ describe('a panel that rejects the key', () => {
 
   it('is retried once a minute even if no server waits, and reported when it accepts the key', async () => {
     answer = refusal;
-    await meetTrouble();
+    await failThreeServers();
     await clock.advance(60_000);
     await answered(4);
     expect(paths().at(-1)).toBe(PROBE);
@@ -212,7 +212,7 @@ describe('a panel that rejects the key', () => {
 
   it('lets a waiting call be aborted', async () => {
     answer = refusal;
-    await meetTrouble();
+    await failThreeServers();
     const controller = new AbortController();
     const waiting = connect('d', controller.signal);
     controller.abort(new Error('not wanted'));
@@ -223,7 +223,7 @@ describe('a panel that rejects the key', () => {
 describe('a new key', () => {
   it('is tried at once, without the failures of the old one', async () => {
     answer = refusal;
-    await meetTrouble();
+    await failThreeServers();
     expect(gateway.health).toBe('down');
     answer = healthy;
     const waiting = connect('d');
@@ -253,14 +253,14 @@ describe('a new key', () => {
 
   it("isn't affected by a probe that was sent with the old one, and is probed after its own failure", async () => {
     answer = refusal;
-    await meetTrouble();
+    await failThreeServers();
     const held: (() => void)[] = [];
     answer = (response, request) => void held.push(() => refusal(response, request));
     await clock.advance(60_000);
     await vi.waitFor(() => expect(held).toHaveLength(1));
     gateway.keyChanged();
     answer = refusal;
-    await meetTrouble();
+    await failThreeServers();
     expect(gateway.health).toBe('down');
     await clock.advance(60_000);
     await vi.waitFor(() => expect(panel.requests).toHaveLength(8));
@@ -271,7 +271,7 @@ describe('a new key', () => {
 describe('an unreachable panel', () => {
   it('is reported once and resumes by itself', async () => {
     answer = (response) => response.destroy();
-    await meetTrouble();
+    await failThreeServers();
     expect(gateway.health).toBe('down');
     expect(log.lines[0]?.message).toMatch(/connecting to \S+ failed/);
     answer = healthy;
@@ -299,7 +299,7 @@ describe('an unreachable panel', () => {
 
   it('that comes back with the key rejected changes its cause, without a second error', async () => {
     answer = (response) => response.destroy();
-    await meetTrouble();
+    await failThreeServers();
     answer = refusal;
     const calls = ['d', 'e', 'f', 'g'].map((server) => connect(server).catch(() => {}));
     await clock.advance(60_000);
@@ -311,7 +311,7 @@ describe('an unreachable panel', () => {
 
   it('is never probed twice at once, however slow it is and however often it throttles the probe', async () => {
     answer = refusal;
-    await meetTrouble();
+    await failThreeServers();
     answer = json(429, {}, { 'Retry-After': '600' });
     await clock.advance(60_000);
     await answered(4);
@@ -325,7 +325,7 @@ describe('an unreachable panel', () => {
 
   it("is not assumed because of a proxy's answers about single servers, while the listing answers", async () => {
     answer = except(isListing, healthy, page(404));
-    await meetTrouble();
+    await failThreeServers();
     await vi.waitFor(async () => {
       await clock.advance(10);
       expect(gateway.health).toBe('up');
@@ -420,7 +420,7 @@ describe('a firewall that blocks one path', () => {
 
   it('leaves the panel up while only the listing passes, and is shown beside it', async () => {
     answer = except(isCredentials, challenge);
-    await meetTrouble();
+    await failThreeServers();
     await vi.waitFor(async () => {
       await clock.advance(10);
       expect(gateway.health).toBe('up');

@@ -10,7 +10,7 @@ const ENTRY = fileURLToPath(new URL('../../../src/query/client.ts', import.meta.
 const MAX_CHUNK_BYTES = 600_000;
 
 let chunks: readonly OutputChunk[];
-let licences: string;
+let licenses: string;
 
 /** The packages in a chunk. */
 const packagesIn = ({ moduleIds }: OutputChunk) =>
@@ -28,7 +28,7 @@ beforeAll(async () => {
   await bundle.close();
   chunks = output.filter((file) => file.type === 'chunk');
   const notices = output.find(({ fileName }) => fileName === 'THIRD-PARTY-LICENSES.txt');
-  licences = notices?.type === 'asset' ? String(notices.source) : '';
+  licenses = notices?.type === 'asset' ? String(notices.source) : '';
 });
 
 describe('the query protocols in the build', () => {
@@ -45,7 +45,7 @@ describe('the query protocols in the build', () => {
     const packages = new Set(chunks.flatMap((chunk) => [...packagesIn(chunk)]));
     const needed = ['gamedig', 'iconv-lite', 'long', 'safer-buffer', 'varint'];
     expect([...packages].sort()).toEqual(needed);
-    const named = [...licences.matchAll(/^(\S+) \S+ \((?:MIT|Apache-2\.0)\)$/gm)].map(([, name]) => name);
+    const named = [...licenses.matchAll(/^(\S+) \S+ \((?:MIT|Apache-2\.0)\)$/gm)].map(([, name]) => name);
     expect(named).toEqual(needed);
   });
 

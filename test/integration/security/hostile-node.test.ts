@@ -18,7 +18,7 @@ import { selfSigned } from '../panel/certificate.ts';
 
 type Upgrade = (request: IncomingMessage, socket: Duplex) => void;
 
-interface Told {
+interface ReportedEvent {
   readonly what: 'opened' | 'refused' | 'closed' | 'message';
   readonly error?: Error & { readonly code?: string };
   readonly bytes?: number;
@@ -74,8 +74,8 @@ const sending =
     for (const each of bytes) socket.write(each);
   };
 
-function connect(url: string, options: Partial<SocketOptions> = {}): readonly Told[] {
-  const told: Told[] = [];
+function connect(url: string, options: Partial<SocketOptions> = {}): readonly ReportedEvent[] {
+  const events: ReportedEvent[] = [];
   const socket = new ConsoleSocket(
     url,
     {
@@ -87,18 +87,18 @@ function connect(url: string, options: Partial<SocketOptions> = {}): readonly To
       ...options,
     },
     {
-      opened: () => told.push({ what: 'opened' }),
-      refused: ({ error }) => told.push({ what: 'refused', error }),
-      message: (frame) => told.push({ what: 'message', bytes: frame.length }),
-      closed: ({ text }) => told.push({ what: 'closed', text }),
+      opened: () => events.push({ what: 'opened' }),
+      refused: ({ error }) => events.push({ what: 'refused', error }),
+      message: (frame) => events.push({ what: 'message', bytes: frame.length }),
+      closed: ({ text }) => events.push({ what: 'closed', text }),
     },
   );
   sockets.push(socket);
-  return told;
+  return events;
 }
 
 const until = (check: () => void) => vi.waitFor(check, { timeout: 20_000, interval: 5 });
-const whats = (told: readonly Told[]) => told.map(({ what }) => what);
+const kindsOf = (events: readonly ReportedEvent[]) => events.map(({ what }) => what);
 
 /** A frame as it is on the wire: a byte with flags and kind, then length and content. */
 function wire(first: number, content: string | Buffer = ''): Buffer {
@@ -138,8 +138,8 @@ describe('a node that breaks the protocol loses only its socket', () => {
       Buffer.concat([wire(TEXT_BEGINS, 'a'), ...pieces(100_000)]),
     ],
   ])('by %s', async (_what, bytes) => {
-    const told = connect(`ws://127.0.0.1:${await startNode(sending(bytes))}/ws`);
-    await until(() => expect(whats(told)).toEqual(['opened', 'closed']));
+    const events = connect(`ws://127.0.0.1:${await startNode(sending(bytes))}/ws`);
+    await until(() => expect(kindsOf(events)).toEqual(['opened', 'closed']));
   });
 
   it('by arbitrary bytes, which result in frames, a close, or nothing', async () => {
@@ -157,9 +157,9 @@ describe('a node that breaks the protocol loses only its socket', () => {
     await fc.assert(
       fc.asyncProperty(bytes, async (sample) => {
         next = sample;
-        const told = connect(`ws://127.0.0.1:${port}/ws`);
-        await until(() => expect(told.at(-1)?.what).toBe('closed'));
-        expect(whats(told).filter((what) => what !== 'message')).toEqual(['opened', 'closed']);
+        const events = connect(`ws://127.0.0.1:${port}/ws`);
+        await until(() => expect(events.at(-1)?.what).toBe('closed'));
+        expect(kindsOf(events).filter((what) => what !== 'message')).toEqual(['opened', 'closed']);
       }),
       { numRuns: 60 },
     );
@@ -169,18 +169,18 @@ describe('a node that breaks the protocol loses only its socket', () => {
 describe('a node that sends a close frame and keeps the connection', () => {
   it('is disconnected anyway', async () => {
     const goodbye = wire(CLOSE, Buffer.from([0x03, 0xe8]));
-    const told = connect(`ws://127.0.0.1:${await startNode(sending(goodbye))}/ws`);
-    await until(() => expect(whats(told)).toEqual(['opened', 'closed']));
+    const events = connect(`ws://127.0.0.1:${await startNode(sending(goodbye))}/ws`);
+    await until(() => expect(kindsOf(events)).toEqual(['opened', 'closed']));
   });
 });
 
 describe("a token that doesn't fit into a frame", () => {
   it('closes the socket with the reason, and throws nothing', async () => {
-    const told = connect(`ws://127.0.0.1:${await startNode(sending())}/ws`);
-    await until(() => expect(whats(told)).toEqual(['opened']));
+    const events = connect(`ws://127.0.0.1:${await startNode(sending())}/ws`);
+    await until(() => expect(kindsOf(events)).toEqual(['opened']));
     expect(() => sockets[0]?.send({ event: 'auth', token: 'x'.repeat(5_000) })).not.toThrow();
-    await until(() => expect(whats(told)).toEqual(['opened', 'closed']));
-    expect(told[1]?.text).toBe('expected a "auth" frame of at most 4095 bytes, got 5028');
+    await until(() => expect(kindsOf(events)).toEqual(['opened', 'closed']));
+    expect(events[1]?.text).toBe('expected a "auth" frame of at most 4095 bytes, got 5028');
   });
 });
 
@@ -192,8 +192,8 @@ describe('a node that sends too much', () => {
   it('loses its socket for a message that only exceeds 1 MiB as a whole', async () => {
     const part = wire(MORE, 'a'.repeat(60_000));
     const parts = Array.from({ length: Math.ceil(MAX_FRAME_BYTES / 60_000) }, () => part);
-    const told = connect(`ws://127.0.0.1:${await startNode(sending(wire(TEXT_BEGINS), ...parts))}/ws`);
-    await until(() => expect(whats(told)).toEqual(['opened', 'closed']));
+    const events = connect(`ws://127.0.0.1:${await startNode(sending(wire(TEXT_BEGINS), ...parts))}/ws`);
+    await until(() => expect(kindsOf(events)).toEqual(['opened', 'closed']));
   });
 
   it("can't fill the heap with pings whose answers it doesn't read", async () => {
@@ -209,9 +209,9 @@ describe('a node that sends too much', () => {
       more();
     });
     const before = process.memoryUsage().arrayBuffers;
-    const told = connect(`ws://127.0.0.1:${port}/ws`);
+    const events = connect(`ws://127.0.0.1:${port}/ws`);
     // 100 MB of pings: their answers don't fit into the buffers between two sockets.
-    await until(() => expect(whats(told)).toEqual(['opened', 'closed']));
+    await until(() => expect(kindsOf(events)).toEqual(['opened', 'closed']));
     expect(process.memoryUsage().arrayBuffers - before).toBeLessThan(60 * 1_048_576);
   });
 
@@ -223,11 +223,11 @@ describe('a node that sends too much', () => {
     ],
     ["bytes that aren't HTTP", '\u0000\u0001\u0002'.repeat(1_000)],
   ])('is refused if its answer to the upgrade is %s', async (_what, answer) => {
-    const told = connect(
+    const events = connect(
       `ws://127.0.0.1:${await startNode((_request, socket) => void socket.write(answer))}/ws`,
     );
-    await until(() => expect(whats(told)).toEqual(['refused']));
-    expect(told[0]?.error?.code).toMatch(/^HPE_/);
+    await until(() => expect(kindsOf(events)).toEqual(['refused']));
+    expect(events[0]?.error?.code).toMatch(/^HPE_/);
   });
 });
 
@@ -237,15 +237,15 @@ describe('a machine in the middle between the exporter and the node', () => {
     ['of an unknown CA', 'IP:127.0.0.1'],
   ])('with a certificate %s is refused before anything is sent', async (_what, name) => {
     const port = await startNode(sending(), await selfSigned(name));
-    const told = connect(`wss://127.0.0.1:${port}/ws`);
-    await until(() => expect(whats(told)).toEqual(['refused']));
+    const events = connect(`wss://127.0.0.1:${port}/ws`);
+    await until(() => expect(kindsOf(events)).toEqual(['refused']));
     expect(upgrades).toEqual([]);
   });
 
   it('is only accepted if the configuration turns off verification', async () => {
     const certificate = await selfSigned('IP:127.0.0.1');
     const port = await startNode(sending(), certificate);
-    const told = connect(`wss://127.0.0.1:${port}/ws`, { tls: socketTls({ ca: certificate.cert }) });
-    await until(() => expect(whats(told)).toEqual(['opened']));
+    const events = connect(`wss://127.0.0.1:${port}/ws`, { tls: socketTls({ ca: certificate.cert }) });
+    await until(() => expect(kindsOf(events)).toEqual(['opened']));
   });
 });

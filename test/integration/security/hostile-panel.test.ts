@@ -160,14 +160,14 @@ afterAll(async () => {
   await panel.stop();
 });
 
-const PATIENCE = { timeout: 25_000, interval: 20 };
+const WAIT_OPTIONS = { timeout: 25_000, interval: 20 };
 const page = async () => (await fetch(exporter.url)).text();
 const rowOf = async (name: string) =>
   (await page()).split('<tr>').find((row) => row.includes(`<td>${name}</td>`)) ?? '';
 
 /** Waits until the page says this of a server: on a busy machine, a first call may end differently. */
 async function expectRow(name: string, words: string): Promise<void> {
-  await vi.waitFor(async () => expect(await rowOf(name)).toContain(words), PATIENCE);
+  await vi.waitFor(async () => expect(await rowOf(name)).toContain(words), WAIT_OPTIONS);
 }
 
 function callsFor(name: string): number {

@@ -64,7 +64,7 @@ beforeAll(async () => {
   await once(canary, 'listening');
   const address = canary.address();
   port = typeof address === 'object' ? (address?.port ?? 0) : 0;
-  leadNamesHere();
+  resolveNamesHere();
   panel = await startHostilePanel(
     ADDRESSES.map(([name, socket]) => ({ name, socket: socket.replace('PORT', String(port)) })),
     await selfSigned('DNS:panel.test'),
@@ -82,7 +82,7 @@ afterAll(async () => {
 });
 
 /** Names under `.test`, which no name server knows, resolve to this machine; the panel's name isn't obviously local. */
-function leadNamesHere(): void {
+function resolveNamesHere(): void {
   const lookup = dns.lookup;
   const stub = (hostname: string, options: { all?: boolean }, callback: (...found: unknown[]) => void) => {
     if (!hostname.endsWith('.test')) Reflect.apply(lookup, dns, [hostname, options, callback]);

@@ -50,7 +50,7 @@ const logged = (part: string) => exporter.lines.filter((line) => line.message.in
 const warnings = () => exporter.lines.filter(({ level }) => level === 'warn' || level === 'error');
 const messages = (part: string) => exporter.lines.filter((line) => JSON.stringify(line).includes(part));
 
-const PATIENCE = { timeout: 15_000, interval: 20 };
+const WAIT_OPTIONS = { timeout: 15_000, interval: 20 };
 
 /** A server's condition and its problem, as in the JSON API. */
 async function problemOf(name = 'survival'): Promise<object | undefined> {
@@ -138,7 +138,10 @@ describe('a refusal for one server', () => {
     await startPanel();
     panel.failRest({ kind: 'refuse', status: 401, shape: 'errors', server: 'survival' });
     await observe();
-    await vi.waitFor(async () => expect(await problemOf()).toMatchObject({ cause: 'key_refused' }), PATIENCE);
+    await vi.waitFor(
+      async () => expect(await problemOf()).toMatchObject({ cause: 'key_refused' }),
+      WAIT_OPTIONS,
+    );
     await exporter.until('gameserver_panel_up', PANEL, 1);
     expect(await exporter.value('gameserver_blocked', SURVIVAL)).toBeUndefined();
     await expectOthersUntouched();
@@ -158,7 +161,7 @@ describe('a refusal for one server', () => {
       await startPanel();
       panel.failRest({ kind: 'refuse', server: 'survival', ...answer });
       await observe();
-      await vi.waitFor(async () => expect(await problemOf()).toMatchObject({ cause }), PATIENCE);
+      await vi.waitFor(async () => expect(await problemOf()).toMatchObject({ cause }), WAIT_OPTIONS);
       await until(() => expect(callsTo('websocket').length).toBeGreaterThanOrEqual(3));
       expect(await exporter.value('gameserver_blocked', SURVIVAL)).toBeUndefined();
       expect(warnings().filter(({ fields }) => 'server' in fields)).toEqual([]);
@@ -243,7 +246,7 @@ describe('a faulty answer of the panel, for one server', () => {
           cause: 'node_silent',
           trouble: expect.stringMatching(/\/resources: no answer from .* within \d+ s$/) as string,
         }),
-      PATIENCE,
+      WAIT_OPTIONS,
     );
     expect(await exporter.value('gameserver_panel_up', PANEL)).toBe(1);
     await expectOthersUntouched();

@@ -65,7 +65,7 @@ describe('the control endpoint', () => {
     await control('settings', { daemon: 'pelican', appName: 'My Host', reviveMs: 0, startMs: 0, stopMs: 0 });
     const client = await attach(panel, 'survival');
     await until(() => expect(client.events).toContain('status running'));
-    const heard = () => client.events.filter((event) => /^status|Daemon|Hello/.test(event)).slice(1);
+    const received = () => client.events.filter((event) => /^status|Daemon|Hello/.test(event)).slice(1);
     await control('servers/survival/print', { line: 'Hello' });
     await control('servers/survival/crash', { exit: { code: 137, outOfMemory: true } });
     const daemon = (text: string) =>
@@ -79,13 +79,13 @@ describe('the control endpoint', () => {
       'status starting',
       'status running',
     ];
-    await until(() => expect(heard()).toEqual(crash));
+    await until(() => expect(received()).toEqual(crash));
     await control('servers/survival/fail-starts', { times: 1 });
     await control('servers/survival/fill-disk', {});
     await until(() => expect(panel.server('survival').state).toBe('offline'));
     await control('servers/survival/power', { action: 'start' });
     await until(() =>
-      expect(heard().slice(crash.length)).toEqual([
+      expect(received().slice(crash.length)).toEqual([
         daemon('Server is exceeding the assigned disk space limit, stopping process now.'),
         'status stopping',
         'status offline',
