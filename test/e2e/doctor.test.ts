@@ -49,7 +49,7 @@ describe('doctor', () => {
     const file = await configFile(configFor(panel));
     const { code, stdout } = await outcome(['--config', file]);
     expect(code).toBe(1);
-    expect(stdout).toMatch(/^1\. Set origin for this panel to APP_URL/);
+    expect(stdout).toMatch(/^1\. Set origin to APP_URL/);
     expect(stdout).toContain('   Where:         panel main, servers survival, creative: upgrade failed\n');
     expect(stdout.replaceAll(/\n +/g, ' ')).toContain(`(403); Origin sent: ${panel.url}`);
   });
