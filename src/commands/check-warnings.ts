@@ -84,14 +84,14 @@ function lowRate(panel: PanelConfig): readonly string[] {
   return warning === undefined ? [] : [`${warning} Or raise requests_per_minute if the panel allows more.`];
 }
 
-/** Only the panel knows its limit, so small needs are no news. */
+/** Only the panel knows its limit, so there is no warning about a rate that every known panel allows. */
 function highNeed(panel: PanelConfig): readonly string[] {
   const { servers } = panel;
   const needed = neededPerMinute(panel, servers);
   if (needed <= UNLEARNED_PER_MINUTE) return [];
   const limit = Math.ceil(needed / PART_OF_LIMIT);
   return [
-    `its ${servers.length} servers need ${Number(needed.toFixed(1))} API calls per minute, which fits only if the panel's rate limit is ${limit} per minute or higher: run doctor to test it. If the panel reports no limit, ${UNLEARNED_PER_MINUTE} calls per minute are used: set requests_per_minute`,
+    `${servers.length} servers need ${Number(needed.toFixed(1))} API calls per minute, which fits only if the panel's rate limit is ${limit} per minute or higher: run doctor to test it. If the panel reports no limit, ${UNLEARNED_PER_MINUTE} calls per minute are used: set requests_per_minute to allow more`,
   ];
 }
 

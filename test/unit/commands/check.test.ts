@@ -246,7 +246,7 @@ test.each([
   [
     'a need above the rate that is used until the panel reports its limit',
     `servers: [${some(600)}]`,
-    /panel main: its 600 servers need 76\.2 API calls per minute, which fits only if the panel's rate limit is 96 per minute or higher: run doctor to test it\. .* 60 calls per minute are used: set requests_per_minute\n$/,
+    /panel main: 600 servers need 76\.2 API calls per minute, which fits only if the panel's rate limit is 96 per minute or higher: run doctor to test it\. .* 60 calls per minute are used: set requests_per_minute to allow more\n$/,
   ],
   [
     'unknown limits',
