@@ -199,7 +199,7 @@ describe('a panel with discovery', () => {
       result: 'warning',
       cause: 'budget_too_small',
       detail: expect.stringMatching(
-        /^240 calls .*; its 110 servers need 220\.4 API calls per minute, but the API budget allows 192: 110 servers are polled every /,
+        /^240 calls .*; 110 servers need 220\.4 API calls per minute, but the API budget allows 192: 110 servers are polled every /,
       ) as string,
     });
     expect(seen).toEqual([undefined, 'budget_too_small']);
