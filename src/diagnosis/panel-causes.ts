@@ -123,7 +123,7 @@ export const PANEL_CAUSES: Readonly<Record<(typeof CAUSES_BY_SCOPE.panel)[number
   },
   challenge_page: {
     ...DOWN,
-    title: 'firewall or bot check in front of the panel',
+    title: 'blocked by a firewall or bot check',
     meaning: 'A firewall or bot check in front of the panel rejects requests by programs.',
     remedy: "Exempt this machine's address, or /api/client/*, from the check.",
   },
@@ -200,7 +200,7 @@ export const PANEL_CAUSES: Readonly<Record<(typeof CAUSES_BY_SCOPE.panel)[number
     meaning:
       'The panel accepts the key, but rejects requests for the list of servers (/api/client), which discover needs.',
     remedy:
-      'Configure the servers under servers instead of discover. Alternatively, use the key of an account that may list its servers.',
+      'List the servers under servers instead of using discover. Alternatively, use the key of an account that may list its servers.',
   },
   listing_too_long: {
     ...NOTICE,

@@ -195,7 +195,7 @@ const SETUPS: readonly WrongSetup[] = [
       ...(await refusing({ status: 403, endpoint: 'listing' })),
       lines: ['discover: true'],
     }),
-    fix: /Configure the servers under servers instead of discover\./,
+    fix: /List the servers under servers instead of using discover\./,
   },
 ];
 

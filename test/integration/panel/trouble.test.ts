@@ -80,8 +80,7 @@ describe('an outage of the whole panel', () => {
       {
         fault: CHALLENGE,
         cause: 'challenge_page',
-        reason:
-          /firewall or bot check in front of the panel: .*answered 403: "Attention Required! \| Cloudflare"/,
+        reason: /blocked by a firewall or bot check: .*answered 403: "Attention Required! \| Cloudflare"/,
         cuts: true,
       },
     ],
