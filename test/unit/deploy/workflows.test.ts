@@ -162,6 +162,14 @@ describe('the workflow release', () => {
     );
   });
 
+  it('publishes the first version with a token, which no other step can read', () => {
+    const steps = Object.values(jobs).flatMap((job) => job.steps);
+    const readers = steps.filter((step) => JSON.stringify(step).includes('secrets.NPM_TOKEN'));
+    expect(readers).toHaveLength(1);
+    expect(readers[0]?.env).toEqual({ NPM_TOKEN: '${{ secrets.NPM_TOKEN }}' });
+    expect(readers[0]?.run).toMatch(/^if \[ -n "\$NPM_TOKEN" \]; then npm config set .*; fi\nnpm publish /m);
+  });
+
   it('attests the package and the image', () => {
     const attested = signers.flatMap(([, { steps }]) =>
       steps
