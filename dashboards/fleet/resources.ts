@@ -77,7 +77,7 @@ export const networkAndDisk: Section = {
       title: 'Time until disk is full',
       description: `The ${SHOWN} servers whose disks will be full first at the rate of the last six hours. Only disks that will be full within 30 days.`,
       unit: 's',
-      noValue: 'No disk will be full within 30 days',
+      noValue: 'No data, or no disk will be full within 30 days',
       width: 24,
       height: 9,
       thresholds: TIME_LEFT,

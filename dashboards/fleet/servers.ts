@@ -83,7 +83,7 @@ export const states: Section = {
       decimals: 1,
       min: 0,
       max: 1,
-      noValue: 'No samples in this time range',
+      noValue: 'No current samples',
       width: 10,
       height: 9,
       thresholds: UPTIME,

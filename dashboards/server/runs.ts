@@ -88,7 +88,7 @@ export const runs: Section = {
       title: 'Blocked',
       description: "When the server couldn't be observed, and why. 25 servers per page.",
       unit: 'short',
-      noValue: 'None of these servers was blocked',
+      noValue: 'No data, or none of these servers was blocked',
       width: 12,
       mappings: [wordsFor({ 1: ['blocked', WARNING] })],
       emptyGaps: true,
