@@ -2,6 +2,6 @@ import type { CauseCode } from '../../../src/domain/problem.ts';
 
 /** A budget that can't refresh a socket's token for every server: a problem of the panel, which stays up. */
 export const BUDGET_ROW: { readonly name: string; readonly cause: CauseCode } = {
-  name: 'logs that the budget is too small for the fleet is logged and shown, and that it is large enough again',
+  name: 'logs and shows that the budget is too small for the fleet, and logs that it is large enough again',
   cause: 'budget_too_small',
 };

@@ -295,7 +295,7 @@ describe('over HTTP', () => {
 
   it.each([
     ['headers', 'HTTP/1.1 200 OK\r\n', 'X-Header: xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx\r\n'],
-    ['interim answers', '', 'HTTP/1.1 103 Early Hints⏎⏎'],
+    ['interim answers', '', 'HTTP/1.1 103 Early Hints\r\n\r\n'],
     ['chunks', 'HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n', '1\r\nx\r\n'],
   ])('%s that never end are cut off', async (_, start, repeated) => {
     await using server = await onceAsked((connection) => {
