@@ -87,7 +87,7 @@ export class WatchedWebConfig implements WebSettingsSource {
       : formatIssues(loaded.issues);
     if (complaint !== undefined) {
       if (complaint !== this.#complaint) {
-        log.error({ file }, `web configuration reload failed: ${complaint}; keeping the previous one`);
+        log.error({ file }, `web configuration reload failed, keeping the previous one: ${complaint}`);
       }
       this.#complaint = complaint;
       return;

@@ -103,7 +103,7 @@ const PROXY_TROUBLES: readonly ProxyTrouble[] = [
     what: "doesn't speak TLS",
     arrange: async () => as(`me:${PASSWORD}`, (await plainPort(BAD_REQUEST)).url.replace('http:', 'https:')),
     words:
-      /TLS with the proxy https:\S+ failed \(\w+\): check .* or make it http:\/\/ in SETTING if it speaks no TLS/,
+      /TLS with the proxy https:\S+ failed \(\w+\): check .* or use http:\/\/ in SETTING if it doesn't use TLS/,
   },
 ];
 
@@ -158,14 +158,14 @@ const CERTIFICATE_TROUBLES = [
   {
     what: 'has expired',
     issue: () => authority.issue(NAMES, 'expired'),
-    panel: /TLS with panel\.test:\d+ failed: .*\(CERT_HAS_EXPIRED\).*Renew the certificate/,
+    panel: /TLS with panel\.test:\d+ failed: .*\(CERT_HAS_EXPIRED\).*Renew the panel's certificate/,
     node: /"cause":"node_tls_expired".*Renew the node's certificate/,
   },
   {
     what: "is for another name, even the proxy's own",
     issue: () => authority.issue('DNS:elsewhere.test,DNS:localhost'),
     panel: /TLS with panel\.test:\d+ failed: .*\(ERR_TLS_CERT_ALTNAME_INVALID\).*set tls_config\.server_name/,
-    node: /"cause":"node_tls_wrong_name".*correct the FQDN/,
+    node: /"cause":"node_tls_wrong_name".*correct the node's FQDN/,
   },
 ];
 

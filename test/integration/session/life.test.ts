@@ -160,7 +160,7 @@ describe('tokens', () => {
     await streaming();
     expect(await reconnects('moved')).toBe(1);
     expect(sockets().maxOpen).toBe(1);
-    expect(exporter.lines.some(({ message }) => message.includes('another host'))).toBe(true);
+    expect(exporter.lines.some(({ message }) => message.includes('socket moved from'))).toBe(true);
   });
 
   it('are requested at most twice a minute per server, however often the socket closes', async () => {

@@ -346,7 +346,7 @@ describe('a problem of the whole panel', () => {
     await observe();
     await exporter.until('gameserver_exporter_api_budget_paused', PANEL, 1);
     for (const { name } of SERVERS) await streaming({ server: name });
-    expect(messages('rate limit is exceeded')).toHaveLength(1);
+    expect(messages('rate limit exceeded')).toHaveLength(1);
   });
 });
 

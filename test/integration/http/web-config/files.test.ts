@@ -168,7 +168,7 @@ describe('watching', () => {
     await look(3);
     expect(web.current.tls?.context.cert).toBe(first.cert);
     expect(messages()).toEqual([
-      'error: web configuration reload failed: web.yml:1:55: tls_server_config.key_file: ' +
+      'error: web configuration reload failed, keeping the previous one: web.yml:1:55: tls_server_config.key_file: ' +
         'the file "server.key": expected the private key that belongs to the certificate',
     ]);
     await writeFile(join(folder, 'server.key'), second.key);
@@ -198,7 +198,7 @@ describe('watching', () => {
     ['is not YAML', 'basic_auth_users: a: b', /invalid YAML/],
     ['has an unknown key', 'nothing: 1', /:1:1: unknown key/],
     ['is emptied', '', /an empty web configuration protects nothing/],
-    ['has lost its users', TLS, /disabling authentication (no basic_auth_users) requires a restart/],
+    ['has lost its users', TLS, /disabling authentication \(no basic_auth_users\) requires a restart/],
     ['has lost its TLS', usersOf(NEW), /disabling TLS requires a restart/],
     [
       'suddenly requires client certificates',
