@@ -199,7 +199,7 @@ describe('discovery', () => {
         expect(await shown()).toMatchObject({
           condition: 'streaming',
           cause: 'maintenance',
-          trouble: "the panel's listing says: maintenance, but its console socket streams",
+          trouble: "maintenance according to the panel's listing, but the console socket streams",
         }),
       { timeout: 25_000, interval: 20 },
     );
@@ -313,7 +313,7 @@ describe('discovery', () => {
     await vi.waitFor(
       () =>
         expect(exporter.lines.map(({ message }) => message).join('\n')).toContain(
-          'the listing holds no server',
+          'the listing contains no servers',
         ),
       { timeout: 20_000, interval: 20 },
     );
@@ -345,7 +345,7 @@ describe('limits_from_listing', () => {
       expect(await exporter.value('gameserver_cpu_limit_cores')).toBeUndefined();
       const loud = exporter.lines.filter(({ level }) => level === 'warn' || level === 'error');
       expect(loud.map(({ message }) => message)).toEqual([
-        expect.stringMatching(/^panel main: the listing is refused: .*limits_from_listing: false/),
+        expect.stringMatching(/^panel main: listing rejected: .*limits_from_listing: false/),
       ]);
       panel.clearFaults();
       await exporter.until('gameserver_cpu_limit_cores', { server: 'survival' }, 2.5);

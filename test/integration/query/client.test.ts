@@ -176,7 +176,7 @@ describe('an invalid answer', () => {
         (connection) => void connection.write(minecraftStatus({ players: { online, max: 20 } })),
       );
       expect(await ask('minecraft', server.port)).toEqual(
-        failed('query_wrong_protocol', /no number of players/),
+        failed('query_wrong_protocol', /no player count/),
       );
     },
   );
