@@ -82,7 +82,7 @@ export function troubleText({ title, action }: Trouble): string {
 const WORDS: Readonly<Record<Attention, (facts: TroubleFacts) => Trouble>> = {
   crashed: (facts) => error(crashTitle(facts), `${remedyOf(facts)} ${restartOf(facts)}`),
   gave_up: (facts) => error(gaveUpTitle(facts), `${remedyOf(facts)} Then start it.`),
-  crash_loop: (facts) => error(`crash loop: ${facts.crashes} stops in 15 min`, remedyOf(facts)),
+  crash_loop: (facts) => error(`crash loop: ${facts.crashes} in 15 min`, remedyOf(facts)),
   off: ({ expected }) =>
     expected === true
       ? error(
@@ -115,10 +115,10 @@ function restartOf({ lastStop }: TroubleFacts): string {
 
 function gaveUpTitle({ lastStop }: TroubleFacts): string {
   if (lastStop?.reason === 'crashed' && lastStop.exitCode !== undefined) {
-    return `node gave up, exit code ${lastStop.exitCode}`;
+    return `gave up, exit code ${lastStop.exitCode}`;
   }
   return isCrash(lastStop?.reason) && lastStop?.reason !== 'crashed'
-    ? `node gave up, ${STOP_TITLES[lastStop?.reason ?? 'crashed']}`
+    ? `gave up, ${STOP_TITLES[lastStop?.reason ?? 'crashed']}`
     : 'node gave up restarting it';
 }
 

@@ -89,7 +89,7 @@ describe('a server', () => {
       story.see({ lastStop }, 100);
       expect(story.attention).toBe(expected);
     }
-    expect(story.trouble).toBe('crash loop: 3 stops in 15 min');
+    expect(story.trouble).toBe('crash loop: 3 in 15 min');
   });
 
   it('is at its CPU limit after a minute, not during a peak', () => {

@@ -50,12 +50,12 @@ describe('the trouble in a row', () => {
     ],
     [
       { attention: 'gave_up', lastStop: { reason: 'crashed', exitCode: 139 } },
-      'node gave up, exit code 139',
+      'gave up, exit code 139',
       'Check its console for the cause. Then start it.',
     ],
     [
       { attention: 'gave_up', lastStop: { reason: 'out_of_memory', exitCode: 137 } },
-      'node gave up, out of memory',
+      'gave up, out of memory',
       'Raise its memory limit, or reduce its memory use. Then start it.',
     ],
     [
@@ -65,7 +65,7 @@ describe('the trouble in a row', () => {
     ],
     [
       { attention: 'crash_loop', crashes: 4, lastStop: { reason: 'crashed', exitCode: 1 } },
-      'crash loop: 4 stops in 15 min',
+      'crash loop: 4 in 15 min',
       'Check its console for the cause.',
     ],
     [
