@@ -59,12 +59,14 @@ const BARS = 60;
 /** Values over time. The legend below lists only names; values are in the tooltip. */
 export function graph(spec: Graph): PanelBuilder {
   const bars = spec.bars === true;
+  // The line of a stacked zero would be drawn over the area below it, in a color that isn't there.
+  const areas = bars || spec.stacked === true;
   const queries = spec.queries.map((query, place) => target(query, place).range());
   const panel = configured(new timeseries.PanelBuilder(), spec, queries)
-    .lineWidth(bars ? 0 : 1)
+    .lineWidth(areas ? 0 : 1)
     .drawStyle(bars ? common.GraphDrawStyle.Bars : common.GraphDrawStyle.Line)
-    .fillOpacity(fill(spec))
-    .showPoints(bars ? common.VisibilityMode.Never : common.VisibilityMode.Auto)
+    .fillOpacity(areas ? 80 : 8)
+    .showPoints(areas ? common.VisibilityMode.Never : common.VisibilityMode.Auto)
     .tooltip({
       build: () => ({
         mode: common.TooltipDisplayMode.Multi,
@@ -75,7 +77,7 @@ export function graph(spec: Graph): PanelBuilder {
     })
     .legend(legend());
   if (bars) panel.maxDataPoints(BARS).min(0).barAlignment(common.BarAlignment.Before);
-  if (spec.stacked === true || bars) {
+  if (areas) {
     panel.stacking({ build: () => ({ mode: common.StackingMode.Normal, group: 'A' }) });
   }
   if (isCount(spec.unit)) panel.axisSoftMax(1);
@@ -84,11 +86,6 @@ export function graph(spec: Graph): PanelBuilder {
   }
   for (const [name, look] of spec.looks ?? []) panel.overrideByRegexp(name, [...look]);
   return panel;
-}
-
-function fill({ bars, stacked }: Graph): number {
-  if (bars === true) return 80;
-  return stacked === true ? 40 : 8;
 }
 
 /** Whether values are events, or things that are counted: without a soft maximum, the axis of a graph with only zeros ends at 100. */

@@ -133,6 +133,19 @@ describe('graphs', () => {
     expect(lookOf(panel, 'anything').custom).toMatchObject({ axisSoftMax: 1 });
   });
 
+  const stacked = ofType('timeseries').filter(
+    ({ panel }) => lookOf(panel, 'anything').custom?.['stacking'] !== undefined,
+  );
+
+  // A line would be drawn over the area below it, even for zeros.
+  test.each(stacked)('$file, the stacked series of $title are areas without lines', ({ panel }) => {
+    expect(lookOf(panel, 'anything').custom).toMatchObject({
+      lineWidth: 0,
+      fillOpacity: 80,
+      showPoints: 'never',
+    });
+  });
+
   const withLines = ofType('timeseries').filter(
     ({ panel }) => lookOf(panel, 'anything').custom?.['thresholdsStyle'] !== undefined,
   );
