@@ -176,7 +176,7 @@ const CUT = `[...document.querySelectorAll('tr.server .badge, tr.server .cause, 
   .map((part) => part.textContent)`;
 
 describe.skipIf(!hasChromium)('a crash after which the node restarted the server', () => {
-  it('leaves a neutral trace in the row, beside other trouble too, that the search finds', async () => {
+  it('leaves a neutral note in the row that the search finds, next to other problems too', async () => {
     await untilUrgent();
     for (const name of ['calm', 'hot']) {
       panel.crash(name, { code: 1 });

@@ -58,7 +58,7 @@ export function describeFuzz<Input>({ folder, holds, runs, input, expectHeld }: 
       });
     });
 
-    it.each(kept(folder))('for what %s keeps', { timeout: MIN_TIMEOUT_MS }, async (name) => {
+    it.each(kept(folder))('for the saved input %s', { timeout: MIN_TIMEOUT_MS }, async (name) => {
       await expectHeld(JSON.parse(readFileSync(new URL(`${folder}/${name}`, FIXTURES), 'utf8')) as Input);
     });
   });

@@ -338,7 +338,7 @@ describe('an unreachable panel', () => {
 });
 
 describe('a firewall that blocks one path', () => {
-  it('leaves the panel up while credentials pass, and is shown beside it', async () => {
+  it('leaves the panel up while credentials pass, and is shown as a further problem', async () => {
     answer = except(isListing, challenge);
     const listed = gateway.listing({ page: 1, perPage: 100 }, never()).catch(() => {});
     await ended<unknown>(listed, connect('a'));
@@ -418,7 +418,7 @@ describe('a firewall that blocks one path', () => {
     expect(paths().slice(4)).toEqual([PROBE, 'a/websocket']);
   });
 
-  it('leaves the panel up while only the listing passes, and is shown beside it', async () => {
+  it('leaves the panel up while only the listing passes, and is shown as a further problem', async () => {
     answer = except(isCredentials, challenge);
     await failThreeServers();
     await vi.waitFor(async () => {
