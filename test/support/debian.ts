@@ -32,8 +32,8 @@ export async function ensureDebianPackage(
   if (await isThere()) return true;
   const trouble = await install(name, binary);
   if (await isThere()) return true;
-  const missing = `${binary} (Debian package ${name}) is missing and ${trouble ?? 'its package brought none'}`;
-  if (process.env['CI'] === 'true') throw new Error(`${missing}; with CI=true nothing is skipped`);
+  const missing = `${binary} (Debian package ${name}) is missing and ${trouble ?? "its package doesn't contain it"}`;
+  if (process.env['CI'] === 'true') throw new Error(`${missing}; with CI=true, tests must not be skipped`);
   process.stderr.write(`\nSKIPPED: ${missing}; the tests that need it are skipped\n\n`);
   return false;
 }
@@ -41,7 +41,7 @@ export async function ensureDebianPackage(
 /** Installs a package; returns the error if that fails. */
 async function install(name: string, binary: string): Promise<string | undefined> {
   if (process.getuid?.() !== 0) return 'only root can install it';
-  if (!(await runs('apt-get', '--version'))) return 'there is no apt to install it with';
+  if (!(await runs('apt-get', '--version'))) return 'apt is not available to install it';
   process.stderr.write(`installing the Debian package ${name}, because the tests need ${binary}\n`);
   // A service that the package may start does no harm, because the tests use their own ports and folders.
   const env = { ...process.env, DEBIAN_FRONTEND: 'noninteractive' };

@@ -53,7 +53,7 @@ export function describeFuzz<Input>({ folder, holds, runs, input, expectHeld }: 
       const kept =
         details.counterexample === null ? 'none' : keep(folder, details.seed, details.counterexample[0]);
       const report = await fc.asyncDefaultReportMessage(details);
-      throw new Error(`${report ?? 'it failed'}\n\nThe input is kept in ${kept}`, {
+      throw new Error(`${report ?? 'the property failed'}\n\nThe input was saved to ${kept}`, {
         cause: details.errorInstance,
       });
     });

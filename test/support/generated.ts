@@ -19,8 +19,7 @@ export function expectSection(file: string, name: string, generated: string): vo
       url,
       text.replace(pattern, (_all, begin, _old, end) => `${begin}${section}${end}`),
     );
-  else
-    expect(found[2], `${file} is not current: UPDATE_GENERATED=1 npm run test:unit writes it`).toBe(section);
+  else expect(found[2], `${file} is outdated: UPDATE_GENERATED=1 npm run test:unit updates it`).toBe(section);
 }
 
 /** Compares a whole file with the generated text. */
@@ -28,7 +27,7 @@ export function expectFile(file: string, generated: string): void {
   const url = new URL(file, ROOT);
   if (UPDATE) writeFileSync(url, generated);
   else {
-    const hint = `${file} is not current: UPDATE_GENERATED=1 npm run test:unit writes it`;
+    const hint = `${file} is outdated: UPDATE_GENERATED=1 npm run test:unit updates it`;
     expect(readFileSync(url, 'utf8'), hint).toBe(generated);
   }
 }

@@ -31,7 +31,7 @@ export async function hasKustomize(): Promise<boolean> {
   const trouble = await kustomizeTrouble();
   if (trouble === undefined) return true;
   if (process.env['KUBECTL'] === 'required')
-    throw new Error(`${trouble}; with KUBECTL=required nothing is skipped`);
+    throw new Error(`${trouble}; with KUBECTL=required, tests must not be skipped`);
   process.stderr.write(`\nSKIPPED: ${trouble}; the tests that render Kubernetes manifests are skipped\n\n`);
   return false;
 }

@@ -23,7 +23,7 @@ export async function expectResources(before: Readonly<Record<string, number>>):
   const giveUpAt = performance.now() + MAX_WAIT_MS;
   // Not vi.waitFor, because its own timers would be counted.
   while (more().length > 0 && performance.now() < giveUpAt) await delay(10);
-  expect(more(), `more keeps the process alive than before (${JSON.stringify(before)})`).toEqual([]);
+  expect(more(), `more resources keep the process alive than before (${JSON.stringify(before)})`).toEqual([]);
 }
 
 /** Asserts that the stopped exporter has left no timer, no socket to these ports, and no listener on its own port. */

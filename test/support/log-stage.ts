@@ -80,7 +80,8 @@ export class LogStage {
 
   until(check: () => boolean): Promise<void> {
     return vi.waitFor(() => {
-      if (!check()) throw new Error(`expected it by now:\n${this.lines.slice(-20).join('\n')}`);
+      if (!check())
+        throw new Error(`the condition was not met in time:\n${this.lines.slice(-20).join('\n')}`);
     }, WAIT_OPTIONS);
   }
 

@@ -27,7 +27,7 @@ export async function installPackage(): Promise<InstalledPackage> {
   await mkdir(folder);
   const output = await npm(REPOSITORY, ['pack', '--json', '--ignore-scripts', '--pack-destination', root]);
   const [pack] = JSON.parse(output) as { filename: string; files: { path: string }[] }[];
-  if (pack === undefined) throw new Error(`npm pack told of no package: ${output}`);
+  if (pack === undefined) throw new Error(`npm pack reported no package: ${output}`);
   const tarball = join(root, pack.filename);
   await writeFile(join(folder, 'package.json'), '{ "private": true }');
   await npm(folder, ['install', '--offline', '--ignore-scripts', '--no-audit', '--no-fund', tarball]);

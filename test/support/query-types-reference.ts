@@ -3,7 +3,7 @@ import { PROTOCOLS } from '../../src/query/protocols.ts';
 
 /** Why some protocols of the library aren't offered. */
 const LEFT_OUT_BY_REASON: Readonly<Record<string, readonly string[]>> = {
-  'asks a third party, such as a list of servers, instead of the server': [
+  'queries a third party, such as a server list, instead of the server': [
     'altvmp',
     'asa',
     'beammp',
@@ -21,9 +21,9 @@ const LEFT_OUT_BY_REASON: Readonly<Record<string, readonly string[]>> = {
     'theisleevrima',
     'vintagestory',
   ],
-  'needs an account or a token on the server': ['farmingsimulator', 'nadeo', 'palworld', 'terraria'],
-  'a short answer keeps the library busy for minutes': ['battlefield', 'mumble'],
-  'the library counts wrongly': ['kspdmp'],
+  'requires an account or a token on the server': ['farmingsimulator', 'nadeo', 'palworld', 'terraria'],
+  'a short answer can keep the library busy for minutes': ['battlefield', 'mumble'],
+  'the library reports wrong player counts': ['kspdmp'],
 };
 
 /** Each protocol of the library that isn't offered, with the reason. */
