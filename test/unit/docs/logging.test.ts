@@ -28,7 +28,7 @@ it('the page lists every event with its summary line', () => {
     });
     return [`\`${event}\``, message.replace(/: survival.*/, '')];
   });
-  expectSection(FILE, 'events', table(['`event`', 'of twelve servers'], ...rows));
+  expectSection(FILE, 'events', table(['`event`', 'in a summary of 12 servers'], ...rows));
 });
 
 it('the page lists every cause', () => {
