@@ -94,8 +94,12 @@ const WORDS: Readonly<Record<Attention, (facts: TroubleFacts) => Trouble>> = {
           'Start it if it should be running, or set expect: any if it may be off.',
         ),
   no_data: () => error('no data', 'Check the server and its node in the panel.'),
+  // A problem with observing the server takes precedence over that of its query, and has another remedy.
   not_answering: ({ problem }) =>
-    warning('running, but not answering queries', problem === undefined ? '' : actionOf(problem)),
+    warning(
+      'running, but not answering queries',
+      problem?.cause.startsWith('query_') === true ? actionOf(problem) : 'Try to join the game.',
+    ),
   cpu_saturated: () => warning('CPU at its limit', 'Raise its CPU limit, or reduce its load.'),
   disk_nearly_full: ({ diskPercent }) =>
     warning(

@@ -175,9 +175,7 @@ describe('an invalid answer', () => {
       await using server = await onceAsked(
         (connection) => void connection.write(minecraftStatus({ players: { online, max: 20 } })),
       );
-      expect(await ask('minecraft', server.port)).toEqual(
-        failed('query_wrong_protocol', /no player count/),
-      );
+      expect(await ask('minecraft', server.port)).toEqual(failed('query_wrong_protocol', /no player count/));
     },
   );
 

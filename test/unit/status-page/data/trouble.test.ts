@@ -87,6 +87,19 @@ describe('the trouble in a row', () => {
     ],
   ])('is correct for %j', (facts, title, action) => expect(titleAndAction(facts)).toEqual([title, action]));
 
+  it('is what to do about the query of a game that does not answer, not about another problem', () => {
+    const query = {
+      ...ORIGIN,
+      cause: 'query_dns',
+      title: CAUSES.query_dns.title,
+      remedy: CAUSES.query_dns.remedy,
+    } as const;
+    expect(titleAndAction({ attention: 'not_answering', problem: query })?.[1]).toBe(CAUSES.query_dns.remedy);
+    expect(titleAndAction({ attention: 'not_answering', problem: ORIGIN })?.[1]).toBe(
+      'Try to join the game.',
+    );
+  });
+
   it('is the problem of a server without data, and the attention of one that has both', () => {
     expect(titleAndAction({ attention: 'no_data', problem: ORIGIN })?.[0]).toBe(CAUSES.origin.title);
     expect(titleAndAction({ problem: ORIGIN })?.[0]).toBe(CAUSES.origin.title);
