@@ -218,7 +218,7 @@ function anyHost(panelUrl: string): string {
 /** The API budget needed for the configured servers; discovered servers are known only from the listing. */
 function needsRow(panel: PanelConfig): readonly Cells[] {
   const { servers, listing } = panel;
-  if (servers.length === 0) return [['calls', 'depend on the listing: see --listing']];
+  if (servers.length === 0) return [['API calls', 'depend on the listing: see --listing']];
   const needed = `${neededPerMinute(panel, servers).toFixed(1)} per minute for the servers below`;
   return [
     [
