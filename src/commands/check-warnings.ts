@@ -81,7 +81,7 @@ function lowRate(panel: PanelConfig): readonly string[] {
   const { requestsPerMinute: perMinute, servers } = panel;
   if (perMinute === undefined) return highNeed(panel);
   const warning = rateWarning(panel, servers, { perMinute, source: 'requests_per_minute' });
-  return warning === undefined ? [] : [`${warning} Or raise requests_per_minute if the panel allows more.`];
+  return warning === undefined ? [] : [warning];
 }
 
 /** Only the panel knows its limit, so there is no warning about a rate that every known panel allows. */

@@ -177,7 +177,7 @@ export const PANEL_CAUSES: Readonly<Record<(typeof CAUSES_BY_SCOPE.panel)[number
     title: 'API budget too small',
     meaning: "The panel's rate limit, or requests_per_minute, allows fewer calls than the servers need.",
     remedy:
-      "Raise the panel's rate limit. Alternatively, move some servers to a second panels entry with another account's key, or run shards with their own keys (key_per_shard).",
+      "Raise the panel's rate limit, or requests_per_minute if it is lower. Alternatively, move some servers to a second panels entry with another account's key, or run shards with their own keys (key_per_shard).",
   },
   clock_off: {
     ...NOTICE,

@@ -236,7 +236,7 @@ test.each([
   [
     'a rate that is too low for sockets',
     `requests_per_minute: 20\n    servers: [${some(400)}]`,
-    /panel main: 400 servers need 50\.8 API calls per minute, but requests_per_minute allows 20: 400 servers take turns on \d+ sockets, .* old\. .* Or raise requests_per_minute/,
+    /panel main: 400 servers need 50\.8 API calls per minute, but requests_per_minute allows 20: 400 servers take turns on \d+ sockets, .* old\. .*, or requests_per_minute if it is lower\. /,
   ],
   [
     'a rate that is too low for polls',
