@@ -11,13 +11,16 @@ const RETRY_MS = 60_000;
 
 export interface LimitLearnerOptions {
   readonly clock: Clock;
-  /** Ids of the servers to use in turn; called before each attempt. */
-  readonly servers: () => readonly string[];
+  /** The panel's servers; called before each attempt. */
+  readonly records: () => readonly ServerRecord[];
   /** Calls the resources endpoint once; its answer carries the panel's rate limit. */
-  readonly ask: (server: string, signal: AbortSignal) => Promise<void>;
+  readonly learn: (server: string, signal: AbortSignal) => Promise<Resources>;
 }
 
-/** Calls the resources endpoint at the start, and whenever no other call used it for an hour. */
+/**
+ * Calls the resources endpoint at the start, and whenever no other call used it for an hour, for one server after the other;
+ * their records take what the answers show.
+ */
 export class LimitLearner {
   readonly #options: LimitLearnerOptions;
   #answeredAt = Number.NEGATIVE_INFINITY;
@@ -52,20 +55,29 @@ export class LimitLearner {
   }
 
   async #ask(): Promise<void> {
-    const servers = this.#options.servers();
-    const server = servers[this.#next % servers.length];
-    this.#wantsServers = server === undefined;
-    if (server === undefined) return;
+    const records = askable(this.#options.records());
+    const record = records[this.#next % records.length];
+    this.#wantsServers = record === undefined;
+    if (record === undefined) return;
     this.#next += 1;
     const controller = new AbortController();
     this.#inFlight = controller;
-    const learnt = await this.#options.ask(server, controller.signal).then(
+    const learnt = await this.#learnFrom(record, controller.signal).then(
       () => true,
       () => false,
     );
     if (controller.signal.aborted) return;
     if (learnt) this.answered();
     this.#wait(learnt ? RELEARN_MS : RETRY_MS);
+  }
+
+  async #learnFrom(record: ServerRecord, signal: AbortSignal): Promise<void> {
+    const { clock, records, learn } = this.#options;
+    const requestedAt = clock.now();
+    const resources = await learn(record.target.id, signal);
+    if (resources.sample === undefined || !showsPolls(record, resources) || !records().includes(record))
+      return;
+    record.pollSample(resources.sample, requestedAt, clock.now());
   }
 
   #wait(delayMs: number): void {
@@ -78,13 +90,20 @@ export class LimitLearner {
   }
 }
 
+/** A blocked server is unlikely to give an answer that contains the limit. */
+function askable(records: readonly ServerRecord[]): readonly ServerRecord[] {
+  const listed = records.filter(({ target }) => target.blocked === undefined);
+  const open = listed.filter((record) => !isBlocked(record));
+  return open.length > 0 ? open : listed;
+}
+
 /** Would a poll of the server be exported, and this answer with it? */
-export function showsPolls(record: ServerRecord, resources: Resources): boolean {
+function showsPolls(record: ServerRecord, resources: Resources): boolean {
   const isObservable = record.target.mode !== 'socket' && !isBlocked(record);
   return isObservable && answeredResult(resources).type === 'answered';
 }
 
 /** Was the server's call refused, or does the listing say that it would be? */
-export function isBlocked({ target, status }: ServerRecord): boolean {
+function isBlocked({ target, status }: ServerRecord): boolean {
   return status.condition === 'blocked' || target.blocked !== undefined;
 }

@@ -4,7 +4,7 @@ import type { BackupSettings, ListingSettings } from '../domain/discovery.ts';
 import type { Logger } from '../domain/log.ts';
 import type { Problem } from '../domain/problem.ts';
 import type { PanelReading } from '../domain/reading.ts';
-import { identityOf, type SampleSource, type ServerTarget } from '../domain/server.ts';
+import { identityOf, type ServerTarget } from '../domain/server.ts';
 import type { PanelTelemetry } from '../domain/telemetry.ts';
 import type { PanelGateway } from '../panel/gateway.ts';
 import type { QueryPolicy } from '../query/place.ts';
@@ -12,7 +12,8 @@ import { Session } from '../session/session.ts';
 import type { SessionContext, SessionSettings, SocketAccess } from '../session/session-ports.ts';
 import { BackupWatch } from './backups.ts';
 import { Discovery } from './discovery.ts';
-import { isBlocked, LimitLearner, showsPolls } from './limit-learner.ts';
+import { LimitLearner } from './limit-learner.ts';
+import { NodeRecovery } from './node-recovery.ts';
 import { nodeReadings } from './node-watch.ts';
 import { Planner } from './planner.ts';
 import { type QueryAccess, QueryWatch } from './query-watch.ts';
@@ -62,9 +63,6 @@ export interface PanelSelection {
 /** A smaller change of the reserve, in calls a minute, doesn't trigger a new plan. */
 const LEAST_RESERVE_CHANGE = 0.1;
 
-/** The shortest gap between retries of all servers of a node because one of them recovered. */
-const NODE_WAKE_INTERVAL_MS = 5 * 60_000;
-
 /**
  * The servers of one panel, configured and discovered: a session for each, their backups, and the plan that keeps all calls
  * within the limit.
@@ -84,8 +82,7 @@ export class PanelFleet {
   /** Notifies the sessions of changes in the panel's health. */
   readonly #notifying: SlicedWork;
   readonly #slots = new RefreshSlots();
-  /** When the servers of a node were last retried together, by sample source and node. */
-  readonly #nodesWokenAt = new Map<string, number>();
+  readonly #nodeRecovery: NodeRecovery;
   /** Members that were removed or reset, while their sockets close. */
   readonly #closing = new Set<Promise<void>>();
   #settings: PanelSettings;
@@ -105,18 +102,19 @@ export class PanelFleet {
     this.#serverLog = new ServerLog(settings.name, context.log, context.clock);
     this.#stopLog = new ServerLog(settings.name, context.log, context.clock, EACH_CRASH);
     this.#stopWatch = new StopWatch(context.clock, this.#stopLog);
+    this.#nodeRecovery = new NodeRecovery(context, () => this.#members);
     const sessions = this.#sessionContext();
     this.#owner = {
       createSession: (record, owner) => new Session(sessions, record, owner),
       fallbackMs: () => this.#planner.plan.pollIntervalMs,
       standingChanged: () => this.#planner.standingsChanged(),
-      recovered: (member, way) => this.#wakeNodeOf(member, way),
+      recovered: (member, way) => this.#nodeRecovery.recovered(member, way),
     };
     this.#notifying = new SlicedWork(context.defer);
     this.#learner = new LimitLearner({
       clock: context.clock,
-      servers: () => this.#askable(),
-      ask: (server, signal) => this.#learnFrom(server, signal),
+      records: () => this.#records,
+      learn: (server, signal) => context.gateway.learn(server, signal),
     });
     this.#discovery = this.#createDiscovery();
     this.#backups = this.#createBackupWatch();
@@ -364,23 +362,6 @@ export class PanelFleet {
     void closing.finally(() => this.#closing.delete(closing));
   }
 
-  // A blocked server is unlikely to give an answer that contains the limit.
-  #askable(): readonly string[] {
-    const ids = (records: readonly ServerRecord[]) => records.map((record) => record.target.id);
-    const listed = this.#records.filter(({ target }) => target.blocked === undefined);
-    const open = listed.filter((record) => !isBlocked(record));
-    return ids(open.length > 0 ? open : listed);
-  }
-
-  async #learnFrom(server: string, signal: AbortSignal): Promise<void> {
-    const { gateway, clock } = this.#context;
-    const requestedAt = clock.now();
-    const resources = await gateway.learn(server, signal);
-    const record = this.#records.find(({ target }) => target.id === server);
-    if (record === undefined || resources.sample === undefined || !showsPolls(record, resources)) return;
-    record.pollSample(resources.sample, requestedAt, clock.now());
-  }
-
   #healthChanged(isRelieved: boolean): void {
     if (isRelieved && this.#hadProblems) this.#serverLog.recoveryLogged();
     this.#hadProblems = this.#context.gateway.problems.length > 0;
@@ -399,21 +380,5 @@ export class PanelFleet {
     const asking = this.#records.map(({ target }) => target).filter(({ blocked }) => blocked === undefined);
     const consoles = asking.filter(({ mode }) => mode !== 'poll').map(({ id }) => id);
     this.#context.gateway.setFleetSize(asking.length, consoles);
-  }
-
-  /** Retries the other servers of the node. */
-  #wakeNodeOf(member: Member, way: SampleSource): void {
-    const { node } = member.record;
-    if (node === undefined) return;
-    const now = this.#context.clock.now();
-    const key = `${way} ${node}`;
-    const wokenAt = this.#nodesWokenAt.get(key) ?? Number.NEGATIVE_INFINITY;
-    if (now - wokenAt < NODE_WAKE_INTERVAL_MS) return;
-    this.#nodesWokenAt.set(key, now);
-    for (const other of this.#members) {
-      if (other === member || other.record.node !== node) continue;
-      if (way === 'poll') this.#context.gateway.clearSuspicion(other.record.target.id);
-      other.followNode(way);
-    }
   }
 }

@@ -1,25 +1,36 @@
 import { beforeEach, describe, expect, it } from 'vitest';
+import type { ServerTarget } from '../../../src/domain/server.ts';
 import { LimitLearner } from '../../../src/fleet/limit-learner.ts';
+import { ServerRecord } from '../../../src/fleet/server-record.ts';
+import type { Resources } from '../../../src/panel/dialect.ts';
+import { RESOURCES } from '../../support/fleet-bench.ts';
 import { ManualClock } from '../../support/manual-clock.ts';
+import { target } from '../../support/targets.ts';
 
 const MINUTE = 60_000;
 
 let clock: ManualClock;
 let asked: (readonly [minute: number, server: string])[];
-let answer: (signal: AbortSignal) => Promise<void>;
+let answer: (signal: AbortSignal) => Promise<Resources>;
 
 beforeEach(() => {
   clock = new ManualClock();
   asked = [];
-  answer = () => Promise.resolve();
+  answer = () => Promise.resolve(RESOURCES);
 });
 
-function learnerOf(servers: readonly string[]): LimitLearner {
+const recordOf = (changes: Partial<ServerTarget>) =>
+  new ServerRecord(target(changes), { socket: MINUTE, poll: MINUTE });
+
+function learnerOf(
+  servers: readonly string[],
+  records: readonly ServerRecord[] = servers.map((id) => recordOf({ id })),
+): LimitLearner {
   const startedAt = clock.now();
   return new LimitLearner({
     clock,
-    servers: () => servers,
-    ask: (server, signal) => {
+    records: () => records,
+    learn: (server, signal) => {
       asked.push([(clock.now() - startedAt) / MINUTE, server]);
       return answer(signal);
     },
@@ -44,7 +55,7 @@ describe('LimitLearner', () => {
   });
 
   it('asks the next server one minute after a failure', async () => {
-    answer = () => (asked.length < 3 ? Promise.reject(new Error('no')) : Promise.resolve());
+    answer = () => (asked.length < 3 ? Promise.reject(new Error('no')) : Promise.resolve(RESOURCES));
     learnerOf(['a', 'b']).start();
     await clock.advance(62 * MINUTE);
     expect(asked).toEqual([
@@ -102,7 +113,7 @@ describe('LimitLearner', () => {
       answer = (signal) =>
         new Promise((resolve, reject) => {
           aborted = signal;
-          release = resolve;
+          release = () => resolve(RESOURCES);
           if (honorsSignal) signal.addEventListener('abort', () => reject(signal.reason as Error));
         });
       const learner = learnerOf(['a']);
@@ -116,6 +127,26 @@ describe('LimitLearner', () => {
       expect(asked).toHaveLength(1);
     },
   );
+
+  it('asks blocked servers only if there is no other, and never those that are blocked in the listing', async () => {
+    const listed = recordOf({ id: 'listed', blocked: 'suspended' });
+    const refused = recordOf({ id: 'refused' });
+    refused.status = { condition: 'blocked', blocked: 'forbidden' };
+    learnerOf([], [listed, refused, recordOf({ id: 'open' })]).start();
+    learnerOf([], [listed, refused]).start();
+    await clock.advance(60 * MINUTE);
+    expect(asked.map(([, server]) => server)).toEqual(['open', 'refused', 'open', 'refused']);
+  });
+
+  it.each([
+    ['auto', 'poll'],
+    ['socket', undefined],
+  ] as const)('records what the answer shows of a server with mode %s', async (mode, source) => {
+    const record = recordOf({ id: 'a', mode });
+    learnerOf([], [record]).start();
+    await clock.advance(1_000);
+    expect([record.source, record.sampledAt !== undefined]).toEqual([source, source !== undefined]);
+  });
 
   it('can be stopped before it was started', () => {
     expect(() => learnerOf(['a']).stop()).not.toThrow();
