@@ -5,7 +5,7 @@ import { gauge, ofNodes, type Resource, resourceMetric, whereAlso, withInfo } fr
 import { RUNNING } from '../status.ts';
 import { table } from '../table.ts';
 
-const NO_LIMITS = 'Limits leave out servers without one.';
+const NO_LIMITS = 'The sum leaves out servers without a limit.';
 
 function used(resource: Resource): string {
   return gauge(resourceMetric(resource, 'usage'));
