@@ -27,8 +27,8 @@ export const LONG_AGO = 43_200;
 /** The steps in which the past is searched: coarser for longer ago, because every step costs the same. */
 const STEPS = {
   fine: ['15m:1m', '2h:10m', '12h:1h'],
-  coarse: ['12h:1h'],
-  lastHour: ['1h:2m'],
+  coarse: ['1h:10m', '12h:1h'],
+  lastHour: ['4m:30s', '1h:2m'],
 } as const;
 
 /** How to determine since when a problem exists. */
