@@ -23,7 +23,7 @@ const port = z.string().regex(/^127\.0\.0\.1:\d+:\d+$/, 'open to this machine on
 
 /** The parts of the compose specification that the file uses; anything else is a mistake. */
 const serviceSchema = z.strictObject({
-  image: z.string().regex(/^[a-z./-]+:v?\d+\.\d+\.\d+$/, 'an exact version'),
+  image: z.string().regex(/^[a-z./-]+:v?\d+\.\d+\.\d+(?:-rc\.\d+)?$/, 'an exact version'),
   build: z.strictObject({ context: z.string() }).optional(),
   restart: z.literal('unless-stopped'),
   read_only: z.boolean().optional(),
