@@ -43,6 +43,16 @@ export function afterWalk(
   return next;
 }
 
+/** The census with the servers that `reduce` keeps of all: also those that a walk missed, which keep their places. */
+export function reduced(
+  census: Census,
+  reduce: (servers: readonly ListedServer[]) => readonly ListedServer[],
+): Census {
+  const known = [...census.values()].map(({ server }) => server);
+  const kept = new Set(reduce(known).map(({ uuid }) => uuid));
+  return kept.size === known.length ? census : new Map([...census].filter(([uuid]) => kept.has(uuid)));
+}
+
 /** Did the last walks miss a server, so that another walk should tell whether it is gone? */
 export function hasDoubts(census: Census): boolean {
   for (const { missed } of census.values()) if (missed > 0) return true;

@@ -11,7 +11,7 @@ import { PanelError, problemOf } from '../panel/errors.ts';
 import { LISTING_PAGE_SIZE, type ListingWalk, walkListing } from '../panel/listing.ts';
 import type { ListingCall } from '../panel/purpose.ts';
 import { Admission, NO_SURPLUS, type Surplus, surplusProblem } from './admission.ts';
-import { afterWalk, type Census, hasDoubts } from './census.ts';
+import { afterWalk, type Census, hasDoubts, reduced } from './census.ts';
 import {
   ambiguityProblem,
   type CompiledRules,
@@ -152,7 +152,8 @@ export class Discovery {
         this.#surplusEntries = 0;
       }
       // Other rules may need more of the remembered servers.
-      this.#reduceCensus(this.#admission());
+      const admission = this.#admission();
+      this.#census = reduced(this.#census, (servers) => admission.reduce(servers));
     }
     this.#merge();
     if (!isSame) this.restart();
@@ -212,8 +213,8 @@ export class Discovery {
     this.#hasWalked = true;
     this.#pages = walk.pages;
     if (walk.complete) this.#undecided = [];
-    this.#census = afterWalk(this.#census, walk, this.#options.notFound());
-    this.#reduceCensus(admission);
+    const census = afterWalk(this.#census, walk, this.#options.notFound());
+    this.#census = reduced(census, (servers) => admission.reduce(servers));
     this.#logProblem(walk, settings);
     this.#noteSurplus(walk, admission);
     this.#publish();
@@ -231,14 +232,6 @@ export class Discovery {
       isDiscovered: (server) => rules?.judge(server).included === true && isOurs({ panel, id: server.uuid }),
       isObserved: (uuid) => observed.has(uuid),
     });
-  }
-
-  /** Reduces the census as a whole, because servers that a walk missed keep their places. */
-  #reduceCensus(admission: Admission): void {
-    const known = [...this.#census.values()].map(({ server }) => server);
-    const kept = new Set(admission.reduce(known).map(({ uuid }) => uuid));
-    if (kept.size === known.length) return;
-    this.#census = new Map([...this.#census].filter(([uuid]) => kept.has(uuid)));
   }
 
   #noteSurplus({ complete, surplusEntries }: ListingWalk, { surplus }: Admission): void {

@@ -1,6 +1,6 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { afterWalk, type Census, hasDoubts } from '../../../src/fleet/census.ts';
+import { afterWalk, type Census, hasDoubts, reduced } from '../../../src/fleet/census.ts';
 import { listed, uuidOf } from '../../support/listed.ts';
 
 type Walk = Parameters<typeof afterWalk>[1];
@@ -17,6 +17,20 @@ const after = (...walks: Walk[]): Census =>
   walks.reduce<Census>((census, walk) => afterWalk(census, walk), new Map());
 const known = (census: Census) =>
   [...census.keys()].map((uuid) => Number.parseInt(uuid.slice(0, 8), 16)).toSorted((a, b) => a - b);
+
+describe('a reduced census', () => {
+  const census = after(complete(1, 2, 3), complete(1, 3));
+
+  it('has only the kept servers, with the walks that missed them', () => {
+    const next = reduced(census, (servers) => servers.slice(1));
+    expect([...next.values()]).toEqual([...census.values()].slice(1));
+    expect(hasDoubts(next)).toBe(true);
+  });
+
+  it('is the same one if all servers are kept', () => {
+    expect(reduced(census, (servers) => servers)).toBe(census);
+  });
+});
 
 describe('afterWalk', () => {
   it.each<[string, Walk[], number[]]>([
