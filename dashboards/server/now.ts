@@ -105,7 +105,7 @@ export const now: Section = {
           decimals: 0,
           thresholds: TIME_LEFT,
         },
-        { name: 'Sample age', expr: sampleAge(), width: 90, unit: 's', decimals: 0 },
+        { name: 'Sample age', expr: sampleAge(), width: 92, unit: 's', decimals: 0 },
       ],
       rows: gauge('gameserver_collection_up'),
       hiddenLabels: ['panel', 'server_id'],

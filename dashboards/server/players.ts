@@ -18,7 +18,7 @@ export const players: Section = {
       decimals: 0,
       min: 0,
       noValue: NO_QUERIES,
-      width: 12,
+      width: 10,
       height: 9,
       queries: [
         { expr: top(gauge('gameserver_players'), BY_PLAYERS), legend: NAME },
@@ -32,7 +32,7 @@ export const players: Section = {
         'Whether the server answers the query of its game while it is running, 25 servers per page.',
       unit: 'short',
       noValue: NO_QUERIES,
-      width: 6,
+      width: 8,
       height: 9,
       mappings: [YES_OR_TROUBLE],
       emptyGaps: true,

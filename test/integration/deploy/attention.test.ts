@@ -60,6 +60,9 @@ const SERIES = [
   ...off('days', 30 * 60),
   ...server('unseen', (value) => only(10, value), only(10, 0), only(10, 1)),
   ...server('fine', always, always(1), always(0)),
+  // It crashed a minute ago, and is running again.
+  ...server('crashed', always, always(1), always(0)),
+  [`gameserver_stops_total{${ofServer('crashed')}, reason="crashed"}`, since(2, 0, 1)],
 ] as const;
 
 const row = (labels: Readonly<Record<string, string>>) =>
@@ -84,12 +87,23 @@ const ROWS = [
   [down('minutes'), 7 * MINUTE],
   [down('hours'), 3 * HOUR],
   [down('days'), 12 * HOUR],
+  [
+    row({
+      urgency: '3',
+      problem: 'crashed',
+      panel: 'main',
+      server: 'crashed',
+      server_id: 'crashed',
+      node: 'fra-1',
+    }),
+    0,
+  ],
 ] as const;
 
 /** Includes a server that was never seen running, which has no time. */
 const ROWS_BY_SERVER = [
   ['{}', 3],
-  ...['minutes', 'hours', 'days', 'unseen'].map((name) => [`{server="${name}"}`, 1] as const),
+  ...['minutes', 'hours', 'days', 'unseen', 'crashed'].map((name) => [`{server="${name}"}`, 1] as const),
 ] as const;
 
 function samples(rows: readonly (readonly [labels: string, value: number])[]) {
@@ -115,6 +129,12 @@ describe.skipIf(!hasPromtool)('the "needs attention" table', () => {
             // promtool treats NaN as equal to nothing, so rows without a time are counted.
             { ...at, expr: `(${expr}) >= 0`, exp_samples: samples(ROWS) },
             { ...at, expr: `count by (server) (${expr})`, exp_samples: samples(ROWS_BY_SERVER) },
+            // A crash has a duration at once.
+            {
+              eval_time: `${NOW - 1}m`,
+              expr: `max by (server) ((${expr}) >= 0 and on (server) gameserver_stops_total)`,
+              exp_samples: samples([['{server="crashed"}', 0]]),
+            },
           ],
         },
       ],
