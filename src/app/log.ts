@@ -33,7 +33,7 @@ export async function openLog({ level, format }: LogConfig): Promise<ProgramLog>
     redact: SECRET_FIELDS,
     timestamp: pino.stdTimeFunctions.isoTime,
     formatters: { level: (label: string) => ({ level: label }) },
-    hooks: { streamWrite: (line: string) => KNOWN_SECRETS.strike(line) },
+    hooks: { streamWrite: (line: string) => KNOWN_SECRETS.redact(line) },
   };
   const droppedLines = () => output.dropped;
   if (format === 'json' || (format === 'auto' && !process.stderr.isTTY)) {

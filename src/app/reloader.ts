@@ -77,7 +77,7 @@ export class Reloader {
       `reload failed with ${number}: keeping the previous configuration`,
     );
     for (const problem of problems) log.error({}, problem);
-    return { ok: false, problems: KNOWN_SECRETS.strike(problems.join('\n')) };
+    return { ok: false, problems: KNOWN_SECRETS.redact(problems.join('\n')) };
   }
 }
 

@@ -1,5 +1,5 @@
 import type { PanelConfig } from '../config/config.ts';
-import { CAUSES } from '../diagnosis/causes.ts';
+import { withRemedy } from '../diagnosis/causes.ts';
 import { type Clock, SystemClock } from '../domain/clock.ts';
 import type { DiscoverRules, ServerGlobs } from '../domain/discovery.ts';
 import type { QuerySettings } from '../domain/query.ts';
@@ -93,8 +93,7 @@ async function read(panel: PanelConfig, clock: Clock) {
       return answer.value;
     });
     if (failure === undefined) return { servers, limitPerMinute };
-    const { cause, detail } = problemOf(failure.error);
-    const words = `panel ${panel.name}: ${detail}: ${CAUSES[cause].remedy}`;
+    const words = `panel ${panel.name}: ${withRemedy(problemOf(failure.error))}`;
     throw new CommandFailure(words, { cause: failure.error });
   } finally {
     await api.close();

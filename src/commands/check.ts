@@ -45,8 +45,8 @@ Exit codes: 0 valid · 1 invalid: each problem is printed with its file, line an
     )
     .action(async (file: string | undefined, options: CheckFlags, command: Command) => {
       const output = command.configureOutput();
-      const print = (text: string) => output.writeOut?.(KNOWN_SECRETS.strike(text));
-      const complain = (text: string) => output.writeErr?.(KNOWN_SECRETS.strike(text));
+      const print = (text: string) => output.writeOut?.(KNOWN_SECRETS.redact(text));
+      const complain = (text: string) => output.writeErr?.(KNOWN_SECRETS.redact(text));
       const path = file ?? options.config;
       const webFile = options['web.config.file'] ?? '';
       const web = await loadWebFlags(options);

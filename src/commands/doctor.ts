@@ -55,8 +55,8 @@ Exit codes: 0 no problems · 1 a step failed, or the configuration is invalid ·
       const output = command.configureOutput();
       process.exitCode = await doctor(
         flags,
-        (text) => output.writeOut?.(KNOWN_SECRETS.strike(text)),
-        (text) => output.writeErr?.(KNOWN_SECRETS.strike(text)),
+        (text) => output.writeOut?.(KNOWN_SECRETS.redact(text)),
+        (text) => output.writeErr?.(KNOWN_SECRETS.redact(text)),
       );
     });
 }

@@ -1,5 +1,5 @@
 import type { PanelConfig } from '../config/config.ts';
-import { CAUSES } from '../diagnosis/causes.ts';
+import { withRemedy } from '../diagnosis/causes.ts';
 import type { Problem } from '../domain/problem.ts';
 import type { ServerTarget } from '../domain/server.ts';
 import { type Allowance, budgetProblem, type PanelPlan, planPanel } from '../fleet/plan.ts';
@@ -42,7 +42,7 @@ export function rateWarning(
   allowance: Allowance,
 ): string | undefined {
   const problem = rateProblem(panel, servers, allowance);
-  return problem && `${problem.detail}. ${CAUSES[problem.cause].remedy}`;
+  return problem && withRemedy(problem);
 }
 
 function planFor(panel: PanelConfig, servers: readonly ServerTarget[], budgetPerMinute: number): PanelPlan {

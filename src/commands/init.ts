@@ -76,8 +76,8 @@ Exit codes: 0 both files written · 1 error, nothing written · 2 invalid usage`
         await init(flags, {
           asker,
           signal: stop.signal,
-          print: (text) => output.writeOut?.(KNOWN_SECRETS.strike(text)),
-          note: (text) => output.writeErr?.(KNOWN_SECRETS.strike(text)),
+          print: (text) => output.writeOut?.(KNOWN_SECRETS.redact(text)),
+          note: (text) => output.writeErr?.(KNOWN_SECRETS.redact(text)),
         });
       } finally {
         for (const signal of signals) process.off(signal, onSignal);

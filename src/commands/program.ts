@@ -63,7 +63,7 @@ Run a command with --help for its flags.`,
     command
       .exitOverride()
       .showHelpAfterError('(run with --help for usage)')
-      .configureOutput({ writeErr: (text) => process.stderr.write(KNOWN_SECRETS.strike(text)) });
+      .configureOutput({ writeErr: (text) => process.stderr.write(KNOWN_SECRETS.redact(text)) });
   }
   return root;
 }
@@ -79,14 +79,14 @@ export async function main(argv: readonly string[]): Promise<number> {
     if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : USAGE;
     if (error instanceof ListenAddressError) return complain(error, USAGE);
     if (EXPECTED_ERRORS.some((kind) => error instanceof kind)) return complain(error as Error, FAILURE);
-    console.error(KNOWN_SECRETS.strike(inspect(error)));
+    console.error(KNOWN_SECRETS.redact(inspect(error)));
     return FAILURE;
   }
 }
 
 // A configuration may have several errors, one per line.
 function complain(error: Error, exitCode: number): number {
-  console.error(KNOWN_SECRETS.strike(error.message).replaceAll(/^/gm, 'error: '));
+  console.error(KNOWN_SECRETS.redact(error.message).replaceAll(/^/gm, 'error: '));
   return exitCode;
 }
 

@@ -102,7 +102,7 @@ export class CommandQueue {
       next.settle(sent);
       if (await sent.catch(() => false)) {
         this.#tokens -= 1;
-        await this.#heard(next);
+        await this.#untilRead(next);
       }
     }
     this.#isSending = false;
@@ -112,7 +112,7 @@ export class CommandQueue {
    * Waits until the node has read a command. A notice of a dropped command doesn't say which one, and arrives with the pong,
    * so it can be attributed only while no other command is in flight.
    */
-  async #heard(command: QueuedCommand): Promise<void> {
+  async #untilRead(command: QueuedCommand): Promise<void> {
     const { clock, read, signal } = this.#options;
     const sentAt = clock.now();
     this.#last = { command, at: sentAt };

@@ -45,7 +45,7 @@ export const POWER_DEADLINE_MS = 5 * 60_000;
 export const SETTLED_MS = 2_000;
 
 /** A console that never falls silent is left after this many milliseconds. */
-export const SETTLED_AT_MOST_MS = 10_000;
+export const MAX_SETTLING_MS = 10_000;
 
 /** One run of the `console` command. */
 export class ConsoleRun {
@@ -175,7 +175,7 @@ export class ConsoleRun {
   async #settle(): Promise<void> {
     const { clock } = this.#options;
     const { signal } = this.#conversation;
-    const endsAt = clock.now() + SETTLED_AT_MOST_MS;
+    const endsAt = clock.now() + MAX_SETTLING_MS;
     for (;;) {
       const quietAt = this.#conversation.activeAt + SETTLED_MS;
       const waitMs = Math.min(quietAt, endsAt) - clock.now();

@@ -137,7 +137,7 @@ export class Conversation {
   }
 
   note(text: string): void {
-    this.#options.screen.note(KNOWN_SECRETS.strike(text));
+    this.#options.screen.note(KNOWN_SECRETS.redact(text));
   }
 
   /** Reports what was not done; the console then ends with exit code 1. */
@@ -230,7 +230,7 @@ export class Conversation {
   #onProblem(problem: Problem, lasting: boolean): void {
     const { name, explain } = this.#options;
     if (lasting || !this.#connectedBefore) {
-      this.end({ code: 1, error: `${name}: ${KNOWN_SECRETS.strike(explain(problem))}` });
+      this.end({ code: 1, error: `${name}: ${KNOWN_SECRETS.redact(explain(problem))}` });
     } else if (this.#link.isLive) {
       this.note(`token refresh failed, retrying: ${problem.detail}`);
     } else {

@@ -1,4 +1,4 @@
-import { CAUSES } from '../diagnosis/causes.ts';
+import { CAUSES, withRemedy } from '../diagnosis/causes.ts';
 import { KNOWN_SECRETS } from '../domain/known-secrets.ts';
 import { printable } from '../domain/printable.ts';
 import type { Problem } from '../domain/problem.ts';
@@ -57,11 +57,11 @@ function failure(text: string): Narration {
 /**
  * A problem with the connection and what to do about it; names the source of the API key if the key or its account is the reason.
  */
-export function explainProblem({ cause, detail }: Problem, keySource: string): string {
-  const { scope, lasting, severity, remedy } = CAUSES[cause];
+export function explainProblem(problem: Problem, keySource: string): string {
+  const { scope, lasting, severity } = CAUSES[problem.cause];
   // A suspended server is suspended for every API key.
   const isOfAccount = scope === 'key' || (scope === 'server' && lasting && severity !== 'fact');
-  return `${detail}: ${remedy}${isOfAccount ? ` The API key is from ${keySource}.` : ''}`;
+  return `${withRemedy(problem)}${isOfAccount ? ` The API key is from ${keySource}.` : ''}`;
 }
 
 /** The maximum length of a displayed line, in UTF-16 units. */
@@ -104,7 +104,7 @@ interface Parts {
  * the length and number of lines are bounded.
  */
 export function cleanLines(text: string, color: boolean): readonly string[] {
-  const lines = KNOWN_SECRETS.strike(text)
+  const lines = KNOWN_SECRETS.redact(text)
     .replaceAll(UNPRINTABLE, (...match) => replacement(match.at(-1) as Parts, color))
     .replace(/\n+$/, '')
     .split('\n');

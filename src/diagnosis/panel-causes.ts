@@ -160,7 +160,7 @@ export const PANEL_CAUSES: Readonly<Record<(typeof CAUSES_BY_SCOPE.panel)[number
     remedy:
       "Give the exporter its own account, or lower requests_per_minute. Alternatively, raise the panel's limit.",
   },
-  limit_not_told: {
+  limit_unknown: {
     ...NOTICE,
     title: 'rate limit unknown',
     meaning: "The panel, or a proxy in front of it, doesn't send the X-RateLimit-Limit header.",

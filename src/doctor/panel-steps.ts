@@ -137,7 +137,7 @@ export function limitFinding(facts: LimitFacts): Finding<PanelStep> {
     );
   }
   const detail = [limitWords(facts), shortfall?.detail].filter((part) => part !== undefined).join('; ');
-  if (pinned === undefined && known === undefined) return warned('limit', 'limit_not_told', detail);
+  if (pinned === undefined && known === undefined) return warned('limit', 'limit_unknown', detail);
   return shortfall === undefined ? passed('limit', detail) : warned('limit', shortfall.cause, detail);
 }
 

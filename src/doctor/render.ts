@@ -17,7 +17,7 @@ import {
 } from './report.ts';
 
 /** With more servers than this, healthy ones are left out. */
-const MOST_ROWS = 100;
+const MAX_ROWS = 100;
 
 /** A longer name gets a line of its own. */
 const MAX_NAME = 30;
@@ -118,7 +118,7 @@ function stepRows(steps: readonly Finding[]): readonly Row[] {
 }
 
 /** The number of servers with the same problem that get a row each. */
-const MOST_ALIKE = 20;
+const MAX_ALIKE = 20;
 
 /**
  * The servers of a panel: one row each, but a single row for those that were not tried, and for many that are healthy or have the
@@ -132,7 +132,7 @@ function serverLines(servers: readonly ServerReport[], paint: Paint): readonly s
     if (why === undefined) rows.push(serverRow(server));
     else untested.set(why, (untested.get(why) ?? 0) + 1);
   }
-  const isLong = servers.length > MOST_ROWS;
+  const isLong = servers.length > MAX_ROWS;
   const listed = isLong ? rows.filter(({ result }) => result !== 'ok') : rows;
   const left = rows.length - listed.length;
   const shown = isLong ? joined(listed) : listed;
@@ -155,7 +155,7 @@ function joined(rows: readonly Row[]): readonly Row[] {
   }
   return [...groups.values()].flatMap((group) => {
     const [first] = group;
-    return first === undefined || group.length <= MOST_ALIKE
+    return first === undefined || group.length <= MAX_ALIKE
       ? group
       : [{ ...first, name: `${group.length} servers` }];
   });

@@ -120,7 +120,7 @@ function problemsOfPanel({ name, steps, servers }: PanelReport): readonly Shared
 }
 
 /** With more different details for one cause than this, the rest is reported under the first. */
-const MOST_WORDINGS = 10;
+const MAX_WORDINGS = 10;
 
 /** One panel's problems: distinguished by cause, and those of servers also by their details. */
 class PanelProblems {
@@ -158,7 +158,7 @@ class PanelProblems {
     const key = `${kind} ${words}`;
     const wordings = this.#wordings.get(kind) ?? [];
     if (wordings.includes(key)) return key;
-    if (wordings.length >= MOST_WORDINGS) return wordings[0] ?? key;
+    if (wordings.length >= MAX_WORDINGS) return wordings[0] ?? key;
     this.#wordings.set(kind, [...wordings, key]);
     return key;
   }

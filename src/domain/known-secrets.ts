@@ -63,7 +63,7 @@ export class KnownSecrets {
    * The text with every secret redacted: in upper or lower case, with invisible characters inside, in the encodings of URLs, JSON
    * and HTML, and also if the text ends in the middle of the secret.
    */
-  strike(text: string): string {
+  redact(text: string): string {
     const views = viewsOf(text);
     const known = views.flatMap((view) => Array.from(this.#secretsIn(view.text), within(view)));
     const ranges = [...known, ...(text.includes('\n') ? formsInLines(text) : views.flatMap(formsIn))];

@@ -12,13 +12,13 @@ const ESCAPES = /\u001b(?:\[[0-?]*[ -/]*[@-~]|\][^\u0007\u001b]*(?:\u0007|\u001b
  * length.
  */
 export function printable(text: string): string {
-  const redacted = KNOWN_SECRETS.strike(text.slice(0, MAX_LENGTH * 8));
+  const redacted = KNOWN_SECRETS.redact(text.slice(0, MAX_LENGTH * 8));
   const line = redacted
     .replaceAll(ESCAPES, '')
     .replaceAll(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}]+/gu, ' ')
     .trim();
   // A password may contain the spaces that were just inserted.
-  const shown = line === redacted ? line : KNOWN_SECRETS.strike(line);
+  const shown = line === redacted ? line : KNOWN_SECRETS.redact(line);
   if (shown.length <= MAX_LENGTH) return shown;
   const cut = shown.slice(0, MAX_LENGTH - 1);
   return `${cut.replace(/[\ud800-\udbff]$/, '')}…`;

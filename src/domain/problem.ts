@@ -80,7 +80,7 @@ export const CAUSES_BY_SCOPE = {
     'panel_error',
     'bad_answer',
     'rate_limited',
-    'limit_not_told',
+    'limit_unknown',
     'pinned_too_high',
     'budget_too_small',
     'clock_off',

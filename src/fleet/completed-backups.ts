@@ -1,5 +1,5 @@
 /** The shortest gap between event-triggered reads of one server's list: a hostile node can send thousands of events a second. */
-const LEAST_GAP_MS = 60_000;
+const MIN_GAP_MS = 60_000;
 
 /**
  * Servers whose list of backups is out of date because the node reported a completed backup. Each server waits only once, however
@@ -22,7 +22,7 @@ export class CompletedBackups {
   add(server: string, now: number): boolean {
     if (this.#waiting.has(server)) return false;
     const readAt = this.#lastReads.get(server) ?? Number.NEGATIVE_INFINITY;
-    const dueAt = Math.max(now, readAt + LEAST_GAP_MS);
+    const dueAt = Math.max(now, readAt + MIN_GAP_MS);
     this.#waiting.set(server, dueAt);
     this.#nextAt = Math.min(this.#nextAt, dueAt);
     return true;
@@ -35,7 +35,7 @@ export class CompletedBackups {
     if (next === undefined) return undefined;
     this.drop(next);
     for (const [server, readAt] of this.#lastReads) {
-      if (now - readAt < LEAST_GAP_MS) break;
+      if (now - readAt < MIN_GAP_MS) break;
       this.#lastReads.delete(server);
     }
     this.#lastReads.set(next, now);

@@ -6,7 +6,7 @@ import { CounterMarks, MARKS_SIZE, SampleSlot, SLOT_SIZE } from './sample-slot.t
 const AT = {
   receivedAt: 0,
   measuredFrom: 1,
-  heardAt: 2,
+  socketSampleAt: 2,
   uptimeMovedAt: 3,
   receivedBytes: 4,
   transmittedBytes: 5,
@@ -24,7 +24,7 @@ export class Arrival {
   constructor(values: Float64Array, start: number) {
     this.#values = values;
     this.#start = start;
-    this.heardAt = Number.NEGATIVE_INFINITY;
+    this.socketSampleAt = Number.NEGATIVE_INFINITY;
     this.uptimeMovedAt = Number.NEGATIVE_INFINITY;
   }
 
@@ -46,12 +46,12 @@ export class Arrival {
   }
 
   /** When the last sample arrived over the socket, whether or not it was accepted. */
-  get heardAt(): number {
-    return this.#get(AT.heardAt);
+  get socketSampleAt(): number {
+    return this.#get(AT.socketSampleAt);
   }
 
-  set heardAt(instant: number) {
-    this.#values[this.#start + AT.heardAt] = instant;
+  set socketSampleAt(instant: number) {
+    this.#values[this.#start + AT.socketSampleAt] = instant;
   }
 
   /** When the uptime last changed. */

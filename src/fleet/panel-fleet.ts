@@ -61,7 +61,7 @@ export interface PanelSelection {
 }
 
 /** A smaller change of the reserve, in calls a minute, doesn't trigger a new plan. */
-const LEAST_RESERVE_CHANGE = 0.1;
+const MIN_RESERVE_CHANGE = 0.1;
 
 /**
  * The servers of one panel, configured and discovered: a session for each, their backups, and the plan that keeps all calls
@@ -177,7 +177,7 @@ export class PanelFleet {
     const { members, left, changes, isRegrouped } = regroup(this.#members, targets, (target) =>
       this.#createMember(target),
     );
-    const isReserved = Math.abs(reserve - this.#reserve) >= LEAST_RESERVE_CHANGE;
+    const isReserved = Math.abs(reserve - this.#reserve) >= MIN_RESERVE_CHANGE;
     if ((!isRegrouped && !isReserved) || this.#isStopped) return changes;
     this.#reserve = reserve;
     this.#members = members;

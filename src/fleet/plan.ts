@@ -35,7 +35,7 @@ const RETRIES_PER_MINUTE = 1 / 5;
 const CONNECT_SHARE = 0.4;
 
 /** Polls keep at least this share, for servers that fall back before they are planned as polled. */
-const LEAST_POLL_SHARE = 0.05;
+const MIN_POLL_SHARE = 0.05;
 
 /** The listing and the backups are guaranteed more than their average need, so that they don't run late. */
 const LISTING_HEADROOM = 2;
@@ -128,7 +128,7 @@ export function planPanel(servers: readonly PlannedServer[], budget: PanelBudget
     isTransitional: counts.connecting > 0 && plan.polls > 0 && plan.turns === 0,
     shares: sharesOf(
       {
-        poll: Math.max(budgetPerMinute * LEAST_POLL_SHARE, (plan.polls * 60_000) / plan.pollIntervalMs),
+        poll: Math.max(budgetPerMinute * MIN_POLL_SHARE, (plan.polls * 60_000) / plan.pollIntervalMs),
         listing: Math.min(budgetPerMinute * LISTING_SHARE, Math.max(1, listing * LISTING_HEADROOM)),
         backups: Math.max(budgetPerMinute * RETRY_SHARE, backups * BACKUP_HEADROOM),
         retry: budgetPerMinute * RETRY_SHARE,

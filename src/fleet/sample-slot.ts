@@ -101,7 +101,7 @@ const COUNTERS: readonly FieldOffset[] = NUMERIC_FIELDS.filter((field) => IS_COU
 export const MARKS_SIZE = 2 * COUNTERS.length;
 
 /** A counter that stays below its mark for this long was reset, whatever else is known. */
-const HELD_AT_MOST_MS = 60_000;
+const MAX_HELD_MS = 60_000;
 
 /**
  * Keeps a server's counters monotonic: a counter decreases only if the server was restarted. Otherwise a single late value would
@@ -131,7 +131,7 @@ export class CounterMarks {
   #apply(at: number, value: number, mayReset: boolean, now: number): number {
     const mark = this.#marks[at] ?? Number.NaN;
     const heldSince = this.#marks[at + COUNTERS.length] ?? Number.NaN;
-    const isHeld = value < mark && !mayReset && !(now - heldSince >= HELD_AT_MOST_MS);
+    const isHeld = value < mark && !mayReset && !(now - heldSince >= MAX_HELD_MS);
     if (isHeld) {
       if (Number.isNaN(heldSince)) this.#marks[at + COUNTERS.length] = now;
       return mark;

@@ -213,7 +213,7 @@ export class ServerRecord implements ServerReading {
   }
 
   daemonWords(words: DaemonWords, now: number): void {
-    this.#power.stops.heard(words, now);
+    this.#power.stops.daemonWords(words, now);
     this.#noteStop();
   }
 
@@ -293,7 +293,7 @@ export class ServerRecord implements ServerReading {
     const { arrival } = kept;
     if (uptimeMs !== previous?.uptimeMs) arrival.uptimeMovedAt = receivedAt;
     this.#isFrozen = this.#isStandingStill(arrival, next);
-    if (source === 'socket') arrival.heardAt = receivedAt;
+    if (source === 'socket') arrival.socketSampleAt = receivedAt;
     if (this.#isFrozen) return;
     this.#isInterrupted &&= source === 'poll';
     const mayReset = this.#power.takeStartSeen() || verdict.restarted;
@@ -332,7 +332,7 @@ export class ServerRecord implements ServerReading {
   /** Does a socket repeat the uptime of a running server, as nodes with dead statistics do? Old daemons send no uptime. */
   #isStandingStill(arrival: Arrival, { source, uptimeMs, receivedAt }: Observation): boolean {
     const isUp = uptimeMs !== undefined && uptimeMs > 0 && !isOff(this.#power.state);
-    const wasAskedFor = source === 'socket' && receivedAt - arrival.heardAt > ASKED_AFTER_MS;
+    const wasAskedFor = source === 'socket' && receivedAt - arrival.socketSampleAt > ASKED_AFTER_MS;
     return isUp && wasAskedFor && receivedAt - arrival.uptimeMovedAt > FROZEN_AFTER_MS;
   }
 

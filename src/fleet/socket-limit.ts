@@ -3,8 +3,8 @@ const OWN_DESCRIPTORS = 24;
 
 /** Connections of scrapers and browsers: a share of all descriptors, within a minimum and a maximum. */
 const CONNECTION_SHARE = 1 / 8;
-const LEAST_CONNECTIONS = 48;
-const MOST_CONNECTIONS = 256;
+const MIN_CONNECTIONS = 48;
+const MAX_CONNECTIONS = 256;
 
 /** Calls to the first panel and to each further one: panels rarely all make calls at once. */
 const CALLS = 8;
@@ -53,7 +53,7 @@ export class SocketLimit {
   /** Connections that the exporter's own HTTP server may hold. */
   get connections(): number {
     const share = Math.floor(this.descriptors * CONNECTION_SHARE);
-    return Math.min(Math.max(share, LEAST_CONNECTIONS), MOST_CONNECTIONS);
+    return Math.min(Math.max(share, MIN_CONNECTIONS), MAX_CONNECTIONS);
   }
 
   /** Console sockets that the process may hold, across all panels. */
@@ -63,7 +63,7 @@ export class SocketLimit {
 
   /** The limit on open files that would give a console socket to every server that may stream. */
   get wantedDescriptors(): number {
-    return this.#servers + this.#reserve(MOST_CONNECTIONS);
+    return this.#servers + this.#reserve(MAX_CONNECTIONS);
   }
 
   /** Adds a panel; `onChange` is called when its share changes because of other panels. */

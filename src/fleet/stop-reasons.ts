@@ -48,7 +48,7 @@ interface PendingStop {
   exitCode: number | undefined;
   isKilled: boolean | undefined;
   isRestartAborted: boolean;
-  heardAt: number;
+  lastWordsAt: number;
 }
 
 /**
@@ -81,7 +81,7 @@ export class StopReasons {
     if (pending === undefined) return undefined;
     const isExplained = pending.exitCode !== undefined && pending.isKilled !== undefined;
     return isExplained
-      ? Math.max(pending.at + LATE_STOPPING_MS, pending.heardAt + LAST_WORD_MS)
+      ? Math.max(pending.at + LATE_STOPPING_MS, pending.lastWordsAt + LAST_WORD_MS)
       : pending.at + WORDS_MS;
   }
 
@@ -99,7 +99,7 @@ export class StopReasons {
       exitCode: undefined,
       isKilled: undefined,
       isRestartAborted: false,
-      heardAt: at,
+      lastWordsAt: at,
     };
   }
 
@@ -112,7 +112,7 @@ export class StopReasons {
     return true;
   }
 
-  heard(words: DaemonWords, now: number): void {
+  daemonWords(words: DaemonWords, now: number): void {
     if (words.kind === 'disk full') {
       this.#diskFullAt = now;
       return;
@@ -120,7 +120,7 @@ export class StopReasons {
     const pending = this.#pending;
     if (pending === undefined || now - pending.at > WORDS_MS) return;
     if (words.kind === 'restart aborted') this.isRestartAborted = true;
-    pending.heardAt = now;
+    pending.lastWordsAt = now;
     if (words.kind === 'exit code') pending.exitCode ??= words.code;
     if (words.kind === 'out of memory') pending.isKilled ??= words.killed;
     if (words.kind === 'restart aborted') pending.isRestartAborted = true;

@@ -5,7 +5,7 @@ import type { BudgetReading } from '../domain/reading.ts';
 import type { PanelAnswer } from './api.ts';
 import {
   CallQueue,
-  MOST_IN_FLIGHT,
+  MAX_IN_FLIGHT,
   type PacedOptions,
   type PacedQueue,
   type QueuedCall,
@@ -94,7 +94,7 @@ export class ApiBudget {
       () => this.#nodes.latePolls(options.clock.now()),
     );
     const queueClass = queueOver(this.#calls, options.clock);
-    this.#queue = new PQueue({ concurrency: MOST_IN_FLIGHT, autoStart: false, queueClass });
+    this.#queue = new PQueue({ concurrency: MAX_IN_FLIGHT, autoStart: false, queueClass });
     this.#queue.on('next', () => this.#pump());
   }
 

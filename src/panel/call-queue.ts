@@ -40,7 +40,7 @@ const CONCURRENCY = 8;
 const SCOUTS = 2;
 
 /** The most calls that p-queue may have in flight. */
-export const MOST_IN_FLIGHT = CONCURRENCY + SCOUTS;
+export const MAX_IN_FLIGHT = CONCURRENCY + SCOUTS;
 
 /**
  * A dead node makes a poll hang for 20 s, and a long listing takes time: each kind of slow call has its own seats, and together

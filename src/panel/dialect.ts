@@ -198,8 +198,8 @@ export interface FrameHandler {
   authenticated(): void;
   /** `token expiring` or `token expired`. */
   tokenEnding(): void;
-  /** `curable` if a new token would be accepted. */
-  jwtError(text: string, curable: boolean): void;
+  /** `fixable` if a new token would be accepted. */
+  jwtError(text: string, fixable: boolean): void;
   /** The node failed to handle a message, such as the token. */
   daemonError(text: string): void;
   /** A backup of the server completed, successfully or not. */

@@ -55,7 +55,7 @@ const BY_PRIORITY: readonly CallKind[] = [
 ];
 
 /** A lane that could not be served for a while, for example during a pause, catches up on at most this much. */
-const MOST_BEHIND_MS = 5_000;
+const MAX_BEHIND_MS = 5_000;
 
 /** When each lane's next guaranteed turn is due, in monotonic milliseconds. */
 export type LaneTurns = Readonly<Record<Lane, number>>;
@@ -106,7 +106,7 @@ export function served(turns: LaneTurns, lane: Lane, perMinute: number, now: num
   const dueAt = turns[lane];
   // A late turn doesn't delay the turns after it; a turn taken early counts as well.
   const next = dueAt <= now ? dueAt + periodMs : now + periodMs;
-  return { ...turns, [lane]: Math.max(next, now - MOST_BEHIND_MS) };
+  return { ...turns, [lane]: Math.max(next, now - MAX_BEHIND_MS) };
 }
 
 /** Shares of the rate for the planned calls a minute; the remainder goes to the sockets. */

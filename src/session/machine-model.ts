@@ -76,7 +76,7 @@ export type MachineEvent =
   | {
       readonly type: 'jwtError';
       readonly epoch: number;
-      readonly curable: boolean;
+      readonly fixable: boolean;
       /** It answers one of the exporter's messages, which can only be the token sent last. */
       readonly answersToken?: boolean;
       readonly failure: Failure;
@@ -86,7 +86,7 @@ export type MachineEvent =
   /** `token expiring` or `token expired`. */
   | { readonly type: 'tokenEnding'; readonly epoch: number }
   /** A `stats` frame arrived. */
-  | { readonly type: 'heard'; readonly epoch: number }
+  | { readonly type: 'stats'; readonly epoch: number }
   | { readonly type: 'timer'; readonly timer: TimerName };
 
 /** What a session has to do. */

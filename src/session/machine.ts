@@ -135,7 +135,7 @@ function whileAuthenticating(
     case 'jwtError':
     case 'daemonError':
       // After a restart, a daemon rejects tokens that it accepted before; that says nothing about a new one.
-      if (state.reused && (event.type === 'daemonError' || event.curable)) {
+      if (state.reused && (event.type === 'daemonError' || event.fixable)) {
         return prepend(
           [CLOSE_SOCKET, { type: 'countReconnect', reason: 'auth_refused' }],
           // A refusal that this attempt retests remains the problem until then.
@@ -165,7 +165,7 @@ function rejectToken(
   event: EventOfType<'jwtError'> | EventOfType<'daemonError'>,
   context: MachineContext,
 ): Transition {
-  const isRenewable = event.type === 'jwtError' && event.curable && state.failures < QUICK_RENEWALS;
+  const isRenewable = event.type === 'jwtError' && event.fixable && state.failures < QUICK_RENEWALS;
   return failWithSocket(state, undefined, event.failure, context, isRenewable ? RENEW_AGAIN_MS : undefined);
 }
 
@@ -186,7 +186,7 @@ function whileResting(
 /** What a session does while its socket streams, with or without a new token under way. */
 function whileLive(state: LiveState, event: MachineEvent, context: MachineContext): Transition {
   switch (event.type) {
-    case 'heard':
+    case 'stats':
       return state.unanswered === 0 ? stay(state) : stay({ ...state, unanswered: 0 });
     case 'closed':
       return leaveLive(state, state.token, event.failure, context);
@@ -239,7 +239,7 @@ function onLiveTimer(state: LiveState, timer: TimerName, context: MachineContext
 }
 
 function onJwtError(state: LiveState, event: EventOfType<'jwtError'>, context: MachineContext): Transition {
-  if (!event.curable) return leaveLive(state, undefined, event.failure, context, CLOSE_SOCKET);
+  if (!event.fixable) return leaveLive(state, undefined, event.failure, context, CLOSE_SOCKET);
   if (event.answersToken === true && state.name === 'refreshing' && state.next !== undefined) {
     return rejectRenewal(state, event.failure, context);
   }

@@ -108,7 +108,7 @@ export class Heartbeat {
   readonly #clock: Clock;
   readonly #connection: Pingable;
   /** In whole milliseconds: every frame sets it, and V8 keeps a fraction in a separate object. */
-  #heardAt = 0;
+  #receivedAt = 0;
   #awaiting = false;
   #cancel: Cancel | undefined;
 
@@ -118,7 +118,7 @@ export class Heartbeat {
   }
 
   start(): void {
-    this.heard();
+    this.received();
     this.#beatIn(PING_INTERVAL_MS);
   }
 
@@ -128,8 +128,8 @@ export class Heartbeat {
   }
 
   /** Something arrived, possibly a pong. */
-  heard(): void {
-    this.#heardAt = Math.trunc(this.#clock.now());
+  received(): void {
+    this.#receivedAt = Math.trunc(this.#clock.now());
     this.#awaiting = false;
   }
 
@@ -138,7 +138,7 @@ export class Heartbeat {
   }
 
   #beat(): void {
-    const quietMs = this.#clock.now() - this.#heardAt;
+    const quietMs = this.#clock.now() - this.#receivedAt;
     if (quietMs < PING_INTERVAL_MS) {
       this.#beatIn(PING_INTERVAL_MS - quietMs);
       return;

@@ -183,11 +183,11 @@ export class ConsoleSocket {
     });
     ws.on('message', (data, isBinary) => {
       if (this.#detached) return;
-      this.#heartbeat.heard();
+      this.#heartbeat.received();
       this.#listener.message(data as Buffer, isBinary);
     });
     ws.on('pong', (mark) => {
-      this.#heartbeat.heard();
+      this.#heartbeat.received();
       this.#receipts.answered(mark.toString());
     });
     ws.on('unexpected-response', (_request, response: IncomingMessage) => this.#readAnswer(response));

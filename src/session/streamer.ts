@@ -314,7 +314,7 @@ class SocketEvents implements SocketListener, FrameHandler {
     const now = this.#context.clock.now();
     const isAwaited = this.#streamer.sampled(now);
     this.#record.socketSample(sample, now);
-    if (isAwaited) this.#streamer.dispatch({ type: 'heard', epoch: this.#epoch });
+    if (isAwaited) this.#streamer.dispatch({ type: 'stats', epoch: this.#epoch });
   }
 
   status(state: ServerState): void {
@@ -329,17 +329,17 @@ class SocketEvents implements SocketListener, FrameHandler {
     if (this.#owner.renews()) this.#streamer.dispatch({ type: 'tokenEnding', epoch: this.#epoch });
   }
 
-  jwtError(text: string, curable: boolean): void {
-    if (curable) this.#record.eventsWithheld();
+  jwtError(text: string, fixable: boolean): void {
+    if (fixable) this.#record.eventsWithheld();
     const { machine } = this.#streamer;
-    if (curable && machine.name === 'streaming' && !this.#owner.renews()) {
+    if (fixable && machine.name === 'streaming' && !this.#owner.renews()) {
       this.#owner.tokenSpent();
       return;
     }
     const token = sentToken(machine);
     const failure = jwtFailure(text, this.#codec, token && claimsOf(token.value));
     const answersToken = answersMessage(text);
-    this.#streamer.dispatch({ type: 'jwtError', epoch: this.#epoch, curable, answersToken, failure });
+    this.#streamer.dispatch({ type: 'jwtError', epoch: this.#epoch, fixable, answersToken, failure });
   }
 
   daemonError(text: string): void {

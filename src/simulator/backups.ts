@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { BackupEnd, BackupSpec } from './schema.ts';
 
 /** The maximum length of the list: real panels keep as many backups as the server's limit, plus every failed one. */
-const MOST_LISTED = 50;
+const MAX_LISTED = 50;
 
 const SOME_CHECKSUM = 'da39a3ee5e6b4b0d3255bfef95601890afd80709';
 const SOME_BYTES = 734_003_200;
@@ -19,7 +19,7 @@ export function endBackup(
   // Panels write whole seconds and a numeric offset.
   const completed_at = new Date(unixMs).toISOString().replace(/\.\d+Z$/, '+00:00');
   backups.push({ is_successful, completed_at, bytes });
-  if (backups.length > MOST_LISTED) backups.shift();
+  if (backups.length > MAX_LISTED) backups.shift();
   return JSON.stringify({
     checksum: is_successful ? SOME_CHECKSUM : '',
     checksum_type: 'sha1',

@@ -32,7 +32,7 @@ export function handleUpgrade(
     socket.destroy();
     return;
   }
-  if (strikeUpgrade(host, server, socket)) return;
+  if (applyUpgradeFault(host, server, socket)) return;
   if (request.headers.origin !== host.expectedOrigin) {
     host.recorder.count('wrongOrigin');
     refuse(socket, 403, 'Forbidden\n');
@@ -50,7 +50,7 @@ export function handleUpgrade(
 }
 
 /** Applies an active fault to the upgrade; returns whether there was one. */
-function strikeUpgrade(host: UpgradeHost, server: SimulatedServer, socket: Duplex): boolean {
+function applyUpgradeFault(host: UpgradeHost, server: SimulatedServer, socket: Duplex): boolean {
   const fault = host.faults.takeSocket(server.uuid, ['refuse-upgrade', 'hang-upgrade', 'drop-upgrade']);
   if (fault?.kind === 'refuse-upgrade') {
     refuse(socket, fault.status, fault.body ?? 'refused\n', fault.location);

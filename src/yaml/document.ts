@@ -286,7 +286,7 @@ interface Found {
 
 /** A mapping key's name as used everywhere else; undefined if it isn't a plain key. */
 function nameOfKey(key: Node | null): string | undefined {
-  return isScalar(key) ? KNOWN_SECRETS.strike(String(key.value)) : undefined;
+  return isScalar(key) ? KNOWN_SECRETS.redact(String(key.value)) : undefined;
 }
 
 /** Line and column of an offset in the text. */

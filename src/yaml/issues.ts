@@ -112,7 +112,7 @@ export function toIssue(file: string, jsonSchema: () => SchemaNode): (problem: Y
       line,
       column,
       path: formatPath(knownPart(path, schema)),
-      message: KNOWN_SECRETS.strike(message),
+      message: KNOWN_SECRETS.redact(message),
     };
   };
 }

@@ -12,7 +12,7 @@ const QUERY_VALUE = /([?&][^=&#]*=)[^&#]*/g;
 export function withoutCredentials(text: string): string {
   const [scheme = ''] = /^[a-z]+:\/\//i.exec(text) ?? [];
   const rest = text.slice(scheme.length).replace(USER_INFO, '<secret>@');
-  return KNOWN_SECRETS.strike(scheme + rest.replaceAll(QUERY_VALUE, '$1<secret>'));
+  return KNOWN_SECRETS.redact(scheme + rest.replaceAll(QUERY_VALUE, '$1<secret>'));
 }
 
 /** How a message names a value: quoted if it is a text, else by its kind. */

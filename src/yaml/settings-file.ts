@@ -114,7 +114,7 @@ export async function loadSettings<Parsed extends ParsedSettings<unknown>>(
   const text = await readTextFile(file);
   if (!text.ok) {
     const message = `can't be read: ${text.problem}; ${advice}`;
-    const issues = [{ file: KNOWN_SECRETS.strike(file), path: '', message }];
+    const issues = [{ file: KNOWN_SECRETS.redact(file), path: '', message }];
     return { parsed: undefined, issues, contents: new Map(), files: [file] };
   }
   const parsed = await parse(text.content);

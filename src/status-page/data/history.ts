@@ -118,8 +118,8 @@ export class Traffic {
     const received = sample.networkReceiveBytes ?? Number.NaN;
     const sent = sample.networkTransmitBytes ?? Number.NaN;
     // Counters that decreased were reset, so earlier marks are useless.
-    const anew = received < this.#newerReceived || sent < this.#newerSent;
-    this.#olderAt = anew ? Number.NaN : this.#newerAt;
+    const isReset = received < this.#newerReceived || sent < this.#newerSent;
+    this.#olderAt = isReset ? Number.NaN : this.#newerAt;
     this.#olderReceived = this.#newerReceived;
     this.#olderSent = this.#newerSent;
     this.#newerAt = sampledAt;

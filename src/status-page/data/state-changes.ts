@@ -30,8 +30,8 @@ export function withStop(
   const second = secondOf(unixMs);
   const why = { reason, ...(exitCode !== undefined && { exit_code: exitCode }) };
   const place = changes.findLastIndex(
-    ({ state, timestamp_seconds: at, reason: told }) =>
-      isOff(state) && told === undefined && Math.abs(at - second) <= SAME_STOP_SECONDS,
+    ({ state, timestamp_seconds: at, reason: knownReason }) =>
+      isOff(state) && knownReason === undefined && Math.abs(at - second) <= SAME_STOP_SECONDS,
   );
   const shown = changes[place];
   if (shown !== undefined) return changes.with(place, { ...shown, ...why });

@@ -52,7 +52,7 @@ function lowerLimit({ proxy }: DoctorSetting): void {
 export const DOCTOR_ROWS: readonly DoctorRow[] = [
   {
     name: 'a proxy that removes the rate limit from answers',
-    cause: 'limit_not_told',
+    cause: 'limit_unknown',
     result: 'warning',
     step: 'limit',
     arrange: ({ proxy }) => {

@@ -364,7 +364,7 @@ class WrongClock extends SystemClock {
 
 const warnings: readonly Row[] = [
   {
-    cause: 'limit_not_told',
+    cause: 'limit_unknown',
     what: 'no header states it',
     step: 'limit',
     arrange: async () => ({

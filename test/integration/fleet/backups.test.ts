@@ -220,7 +220,7 @@ it('reads no list because of an event unless backups are enabled', async () => {
   panel.completeBackup('lobby', { is_successful: false, bytes: 0 });
   const messages = { event: 'backup completed' };
   await exporter.until('gameserver_exporter_messages_total', messages, 1);
-  const heardAt = time.now();
-  await vi.waitFor(() => expect(time.now() - heardAt).toBeGreaterThan(60_000), { timeout: 25_000 });
+  const endedAt = time.now();
+  await vi.waitFor(() => expect(time.now() - endedAt).toBeGreaterThan(60_000), { timeout: 25_000 });
   expect(panel.record.calls.filter(({ endpoint }) => endpoint === 'backups')).toEqual([]);
 });

@@ -231,7 +231,7 @@ describe('explainProblem', () => {
   ])('%s: says what to do, and names the source of the key: %s', (cause, namesKey) => {
     const { remedy } = CAUSES[cause];
     expect(explainProblem({ cause, detail: 'no' }, 'KEY')).toBe(
-      `no: ${remedy}${namesKey ? ' The API key is from KEY.' : ''}`,
+      `no. ${remedy}${namesKey ? ' The API key is from KEY.' : ''}`,
     );
   });
 

@@ -18,8 +18,8 @@ describe("the panel's limit", () => {
     [{ pinned: 20, perMinute: 20 }, 'ok', undefined, /^20 calls .*requests_per_minute/],
     [{ pinned: 20, perMinute: 20, shortfall: short }, 'warning', 'budget_too_small', /^20 .*; its 9 servers/],
     [{ pinned: 300, shortfall: short }, 'warning', 'pinned_too_high', /300, but the panel allows 240$/],
-    [{ known: undefined, perMinute: 60 }, 'warning', 'limit_not_told', /at most 60/],
-    [{ known: undefined, shortfall: short }, 'warning', 'limit_not_told', /; its 9 servers need 99/],
+    [{ known: undefined, perMinute: 60 }, 'warning', 'limit_unknown', /at most 60/],
+    [{ known: undefined, shortfall: short }, 'warning', 'limit_unknown', /; its 9 servers need 99/],
     [{ throttled: 'no calls for 5 s', shortfall: short }, 'warning', 'rate_limited', /^no calls for 5 s$/],
   ] as const)('with %j: %s, %s', (facts, result, cause, detail) => {
     const finding = limitFinding({ ...learned, ...facts });

@@ -22,7 +22,7 @@ import { doctorReport, panelReport, serverReport } from './reports.ts';
 const plain = painter(false);
 const ALL_WELL = doctorReport(panelReport([serverReport('survival'), serverReport('creative')]));
 const TROUBLED = doctorReport(
-  panelReport([serverReport('survival'), serverReport('creative', 'upgrade', 'origin')], 'limit_not_told'),
+  panelReport([serverReport('survival'), serverReport('creative', 'upgrade', 'origin')], 'limit_unknown'),
 );
 
 describe('the readable report', () => {
@@ -151,7 +151,7 @@ Problems found: 1 of 1 panel failed, 150 servers not tested (7 calls in 3 s).
               step === one.at ? failed(step, one.cause, one.detail) : passed(step, one.detail),
             ),
           }));
-          const report = doctorReport({ ...panelReport(servers, 'limit_not_told'), name, url });
+          const report = doctorReport({ ...panelReport(servers, 'limit_unknown'), name, url });
           const text = stripVTControlCharacters(renderReport(report, painter(colors)));
           for (const line of text.split('\n')) expect(stringWidth(line), line).toBeLessThanOrEqual(80);
         },
@@ -269,7 +269,7 @@ describe('the JSON document', () => {
               step: 'limit',
               result: 'warning',
               detail: 'the limit is odd',
-              cause: 'limit_not_told',
+              cause: 'limit_unknown',
               likely: expect.any(String),
               change: expect.any(String),
             },

@@ -17,7 +17,7 @@ function knowing(...secrets: readonly string[]): KnownSecrets {
 
 describe('a known secret', () => {
   it.each(Object.entries(ECHOES))('is redacted %s', (_, echoed) => {
-    expect(knowing(KEY).strike(`key "${echoed(KEY)}" is not valid`)).toBe('key "<secret>" is not valid');
+    expect(knowing(KEY).redact(`key "${echoed(KEY)}" is not valid`)).toBe('key "<secret>" is not valid');
   });
 
   it('is redacted from printable text once it is wrapped in a Secret', () => {
@@ -32,18 +32,18 @@ describe('a known secret', () => {
 
   it('is redacted at every occurrence, even if two secrets overlap', () => {
     const known = knowing('abcdefgh-1', 'gh-1234567');
-    expect(known.strike('abcdefgh-1 and abcdefgh-1')).toBe('<secret> and <secret>');
-    expect(known.strike('x abcdefgh-1234567 y')).toBe('x <secret> y');
-    expect(knowing('abcdefgh', 'abcdefghijkl').strike('x abcdefghijkl y')).toBe('x <secret> y');
+    expect(known.redact('abcdefgh-1 and abcdefgh-1')).toBe('<secret> and <secret>');
+    expect(known.redact('x abcdefgh-1234567 y')).toBe('x <secret> y');
+    expect(knowing('abcdefgh', 'abcdefghijkl').redact('x abcdefghijkl y')).toBe('x <secret> y');
   });
 
   it('does not affect other text', () => {
     const texts = ['100 % \\u0041 &amp; a\u200bb ❤️', 'q7Rk2mX', '', 'two\nlines'];
-    for (const text of texts) expect(knowing(KEY).strike(text)).toBe(text);
+    for (const text of texts) expect(knowing(KEY).redact(text)).toBe(text);
   });
 
   it('is redacted if the text is truncated within it', () => {
-    expect(knowing(KEY).strike(`x ${KEY.slice(0, 40)}`)).toBe('x <secret>');
+    expect(knowing(KEY).redact(`x ${KEY.slice(0, 40)}`)).toBe('x <secret>');
     for (const how of [
       'in JSON, every character',
       'in a URL, every character',
@@ -52,17 +52,17 @@ describe('a known secret', () => {
     ]) {
       const echoed = ECHOES[how]?.('key/with+"other"%signs/in-it') ?? '';
       for (let end = echoed.length - 1; end > echoed.length * 0.6; end -= 1)
-        expect(knowing('key/with+"other"%signs/in-it').strike(echoed.slice(0, end))).toMatch(
+        expect(knowing('key/with+"other"%signs/in-it').redact(echoed.slice(0, end))).toMatch(
           /^<secret>.{0,7}$/,
         );
     }
-    expect(knowing(KEY).strike(`x ${KEY.slice(0, SHORTEST_SECRET - 1)}`)).toBe(`x ${KEY.slice(0, 7)}`);
+    expect(knowing(KEY).redact(`x ${KEY.slice(0, SHORTEST_SECRET - 1)}`)).toBe(`x ${KEY.slice(0, 7)}`);
   });
 
   it('that is too short is not redacted, so that a password "a" does not redact every "a"', () => {
     const short = 'x'.repeat(SHORTEST_SECRET - 1);
-    expect(knowing('a', '', short).strike(`a banana ${short}`)).toBe(`a banana ${short}`);
-    expect(knowing(`${short}\u200b`).strike(`${short}\u200b`)).toBe(`${short}\u200b`);
+    expect(knowing('a', '', short).redact(`a banana ${short}`)).toBe(`a banana ${short}`);
+    expect(knowing(`${short}\u200b`).redact(`${short}\u200b`)).toBe(`${short}\u200b`);
   });
 
   it('can be the credentials of a URL: the password, encoded or not, and the authorization header', () => {
@@ -70,23 +70,23 @@ describe('a known secret', () => {
     known.addCredentials(new URL('http://me:p%40ss%20w%C3%B6rd@proxy.example.com:3128'));
     known.addCredentials(new URL('http://token-alone@proxy.example.com:3128'));
     known.addCredentials(new URL('http://proxy.example.com:3128'));
-    expect(known.strike('me, p@ss wörd')).toBe('me, <secret>');
-    expect(known.strike('http://me:p%40ss%20w%C3%B6rd@proxy')).toBe('http://me:<secret>@proxy');
-    expect(known.strike(`Basic ${Buffer.from('me:p@ss wörd').toString('base64')}`)).toBe('Basic <secret>');
-    expect(known.strike('token-alone')).toBe('<secret>');
+    expect(known.redact('me, p@ss wörd')).toBe('me, <secret>');
+    expect(known.redact('http://me:p%40ss%20w%C3%B6rd@proxy')).toBe('http://me:<secret>@proxy');
+    expect(known.redact(`Basic ${Buffer.from('me:p@ss wörd').toString('base64')}`)).toBe('Basic <secret>');
+    expect(known.redact('token-alone')).toBe('<secret>');
   });
 
   it('can be a token, which is forgotten when 20,000 newer ones are known', () => {
     const known = new KnownSecrets();
     known.addToken('0-opaque-token');
-    expect(known.strike('0-opaque-token!')).toBe('<secret>!');
+    expect(known.redact('0-opaque-token!')).toBe('<secret>!');
     for (let count = 1; count <= 20_000; count += 1) known.addToken(`${count}-opaque-token`);
-    expect(known.strike('0-opaque-token!')).toBe('0-opaque-token!');
-    expect(known.strike('20000-opaque-token!')).toBe('<secret>!');
+    expect(known.redact('0-opaque-token!')).toBe('0-opaque-token!');
+    expect(known.redact('20000-opaque-token!')).toBe('<secret>!');
   });
 
   it('ends at the end of the line if it is recognized only by its form', () => {
-    expect(new KnownSecrets().strike('ptlc_abc\neyJx.y.z\nrest')).toBe('<secret>\n<secret>\nrest');
+    expect(new KnownSecrets().redact('ptlc_abc\neyJx.y.z\nrest')).toBe('<secret>\n<secret>\nrest');
   });
 
   const runs = fuzzRuns(300);
@@ -96,7 +96,7 @@ describe('a known secret', () => {
       fc.property(secretText, echo, fc.string(), fc.string(), (secret, how, before, after) => {
         // A stray percent sign or backslash directly before the secret would change how it is decoded.
         const text = `${before} ${ECHOES[how]?.(secret) ?? ''} ${after}`;
-        const struck = knowing(secret).strike(text);
+        const struck = knowing(secret).redact(text);
         for (const echoed of Object.values(ECHOES)) expect(struck).not.toContain(echoed(secret));
         KNOWN_SECRETS.add(secret);
         const shown = printable(text);

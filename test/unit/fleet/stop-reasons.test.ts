@@ -41,7 +41,7 @@ describe('a stop without a stopping event before it', () => {
     ['no lines', [], 'unknown'],
   ])("is explained by the daemon's messages: %s", (_title, words, reason) => {
     reasons.stopped({ at: AT, seen: 'happening' });
-    for (const one of words) reasons.heard(one, AT + 50);
+    for (const one of words) reasons.daemonWords(one, AT + 50);
     expect([reasons.counts, reasons.last]).toEqual([NO_STOPS, undefined]);
     reasons.decide(AT + 10_000);
     expect(reasons.last).toMatchObject({ at: AT, reason });
@@ -54,9 +54,9 @@ describe('a stop without a stopping event before it', () => {
   it('is decided when its messages are complete and no late stopping event is possible, or after ten seconds', () => {
     reasons.stopped({ at: AT, seen: 'happening' });
     expect(reasons.dueAt).toBe(AT + 10_000);
-    reasons.heard(code(1), AT + 10);
+    reasons.daemonWords(code(1), AT + 10);
     expect(reasons.dueAt).toBe(AT + 10_000);
-    reasons.heard(killed(false), AT + 20);
+    reasons.daemonWords(killed(false), AT + 20);
     expect(reasons.dueAt).toBe(AT + 2_000);
     reasons.decide(AT + 1_999);
     expect(decided).toEqual([]);
@@ -67,8 +67,8 @@ describe('a stop without a stopping event before it', () => {
 
   it('ignores messages more than ten seconds after it', () => {
     reasons.stopped({ at: AT, seen: 'happening' });
-    reasons.heard(code(1), AT + 10_001);
-    reasons.heard(ABORTED, AT + 10_001);
+    reasons.daemonWords(code(1), AT + 10_001);
+    reasons.daemonWords(ABORTED, AT + 10_001);
     reasons.settle();
     expect(reasons.counts).toEqual({ ...NO_STOPS, unknown: 1 });
     expect(reasons.isRestartAborted).toBe(false);
@@ -76,7 +76,7 @@ describe('a stop without a stopping event before it', () => {
 
   it('is requested if a stopping event follows within two seconds, whatever the messages are', () => {
     reasons.stopped({ at: AT, seen: 'happening' });
-    reasons.heard(code(1), AT + 10);
+    reasons.daemonWords(code(1), AT + 10);
     expect(reasons.lateStopping(AT + 2_000)).toBe(true);
     expect(reasons.counts).toEqual({ ...NO_STOPS, requested: 1 });
     expect(reasons.lateStopping(AT + 2_000)).toBe(false);
@@ -91,7 +91,7 @@ describe('a stop without a stopping event before it', () => {
 
   it('with an aborted restart is shown until the next start', () => {
     reasons.stopped({ at: AT, seen: 'happening' });
-    for (const one of [DETECTED, code(1), killed(false), ABORTED]) reasons.heard(one, AT + 10);
+    for (const one of [DETECTED, code(1), killed(false), ABORTED]) reasons.daemonWords(one, AT + 10);
     expect(reasons.isRestartAborted).toBe(true);
     reasons.decide(AT + 2_000);
     expect(decided).toMatchObject([{ isRestartAborted: true }]);
@@ -102,7 +102,7 @@ describe('a stop without a stopping event before it', () => {
 
   it('is decided with the known messages when the next stop comes', () => {
     reasons.stopped({ at: AT, seen: 'happening' });
-    reasons.heard(code(1), AT + 10);
+    reasons.daemonWords(code(1), AT + 10);
     reasons.stopped({ at: AT + 3_000, seen: 'happening' });
     expect(reasons.counts).toEqual({ ...NO_STOPS, crashed: 1 });
     reasons.settle();
@@ -118,7 +118,7 @@ describe('a stop known only by states', () => {
   ])('%s', (_title, stop, reason) => {
     reasons.stopped(stop);
     expect(reasons.counts).toEqual({ ...NO_STOPS, [reason]: 1 });
-    reasons.heard(code(1), AT + 10);
+    reasons.daemonWords(code(1), AT + 10);
     expect(reasons.isAwaited).toBe(false);
     expect(reasons.lastExitCode).toBeUndefined();
   });
@@ -132,7 +132,7 @@ describe('a stop during the start', () => {
     ['that the daemon explains after a stopping event', 3_000, [code(0)], 'exited'],
   ])('%s', (_title, stoppingMs, words, reason) => {
     reasons.stopped({ at: AT, stoppingAt: AT - stoppingMs, wasStarting: true, seen: 'happening' });
-    for (const one of words) reasons.heard(one, AT + 10);
+    for (const one of words) reasons.daemonWords(one, AT + 10);
     reasons.decide(AT + 10_000);
     expect(reasons.counts).toEqual({ ...NO_STOPS, [reason]: 1 });
   });
@@ -144,15 +144,15 @@ describe('a full disk', () => {
     ['without a stopping event', {}],
     ['with a stop in a gap', { seen: 'after a gap' }],
   ])('explains the stop within 90 s: %s', (_title, stop) => {
-    reasons.heard(DISK, AT - 90_000);
+    reasons.daemonWords(DISK, AT - 90_000);
     reasons.stopped({ at: AT, seen: 'happening', ...stop });
     expect(reasons.counts).toEqual({ ...NO_STOPS, disk_full: 1 });
   });
 
   it('explains neither a later stop nor a second one', () => {
-    reasons.heard(DISK, AT - 90_001);
+    reasons.daemonWords(DISK, AT - 90_001);
     reasons.stopped({ at: AT, stoppingAt: AT - 100, seen: 'happening' });
-    reasons.heard(DISK, AT);
+    reasons.daemonWords(DISK, AT);
     reasons.stopped({ at: AT + 10, seen: 'happening' });
     reasons.stopped({ at: AT + 20, stoppingAt: AT + 15, seen: 'happening' });
     expect(reasons.counts).toEqual({ ...NO_STOPS, disk_full: 1, requested: 2 });
@@ -191,7 +191,7 @@ it('every stop is counted exactly once, whatever a game prints', () => {
         } else if (what === 'late stopping') one.lateStopping(at);
         else if (what === 'decide') one.decide(at);
         else if (what === 'start') one.started();
-        else one.heard(what, at);
+        else one.daemonWords(what, at);
       }
       one.settle();
       expect(Object.values(one.counts).reduce((sum, count) => sum + count, 0)).toBe(stops);

@@ -30,7 +30,7 @@ interface Occurrence {
     | 'jwt error'
     | 'daemon error'
     | 'token ending'
-    | 'heard'
+    | 'stats'
     | 'timer'
     | 'late';
   /** Selects one of the variants. */
@@ -124,7 +124,7 @@ class World {
       case 'jwt error':
       case 'daemon error':
       case 'token ending':
-      case 'heard':
+      case 'stats':
         return this.socket?.open === true ? this.#socketEvent(what, epoch, pick) : undefined;
     }
   }
@@ -182,7 +182,7 @@ class World {
       case 'jwt error': {
         const text = at(JWT_ERRORS, pick);
         const failure = jwtFailure(text, PTERODACTYL.socket);
-        return { type: 'jwtError', epoch, curable: text.includes('exp'), failure };
+        return { type: 'jwtError', epoch, fixable: text.includes('exp'), failure };
       }
       case 'daemon error':
         return { type: 'daemonError', epoch, failure: daemonFailure('an unexpected error') };
@@ -190,8 +190,8 @@ class World {
         return { type: 'authenticated', epoch };
       case 'token ending':
         return { type: 'tokenEnding', epoch };
-      case 'heard':
-        return { type: 'heard', epoch };
+      case 'stats':
+        return { type: 'stats', epoch };
       default:
         return undefined;
     }
@@ -296,7 +296,7 @@ const occurrence: fc.Arbitrary<Occurrence> = fc.record({
         'closed',
         'jwt error',
         'daemon error',
-        'heard',
+        'stats',
         'late',
       ),
     },

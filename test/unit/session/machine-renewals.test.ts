@@ -51,7 +51,7 @@ class Driven {
     const failure = jwtFailure(text, PTERODACTYL.socket);
     const answersToken = answersMessage(text);
     this.dispatch(
-      { type: 'jwtError', epoch: this.state.epoch, curable: true, answersToken, failure },
+      { type: 'jwtError', epoch: this.state.epoch, fixable: true, answersToken, failure },
       afterMs,
     );
   }

@@ -88,11 +88,11 @@ const EVENTS = {
   'closed 4400': closed(4400),
   'closed 4409': closed(4409),
   authenticated: { type: 'authenticated', epoch: 7 },
-  'jwtError curable': { ...jwtError('token expired'), curable: true },
-  'jwtError incurable': { ...jwtError('no permission'), curable: false },
+  'jwtError fixable': { ...jwtError('token expired'), fixable: true },
+  'jwtError incurable': { ...jwtError('no permission'), fixable: false },
   daemonError: { type: 'daemonError', epoch: 7, failure: daemonFailure('an unexpected error') },
   tokenEnding: { type: 'tokenEnding', epoch: 7 },
-  heard: { type: 'heard', epoch: 7 },
+  heard: { type: 'stats', epoch: 7 },
   'timer deadline': { type: 'timer', timer: 'deadline' },
   'timer refresh': { type: 'timer', timer: 'refresh' },
   'timer expiry': { type: 'timer', timer: 'expiry' },
@@ -144,7 +144,7 @@ const AUTHENTICATING = {
 const STREAMING = {
   stop: STOP_SOCKET,
   ...CLOSES,
-  'jwtError curable': REFRESH,
+  'jwtError fixable': REFRESH,
   'jwtError incurable': INCURABLE,
   tokenEnding: REFRESH,
   'timer refresh': REFRESH,
@@ -172,18 +172,18 @@ const TABLE: Record<StateKey, Partial<Record<EventKey, string>>> = {
   },
   'authenticating, new token': {
     ...AUTHENTICATING,
-    'jwtError curable': 'backingOff: terminateSocket, cancelTimers, count auth_refused, setTimer retry',
+    'jwtError fixable': 'backingOff: terminateSocket, cancelTimers, count auth_refused, setTimer retry',
   },
   'authenticating, old token': {
     ...AUTHENTICATING,
-    'jwtError curable': 'fetchingToken: closeSocket, count auth_refused, cancelTimers, fetchToken connect',
+    'jwtError fixable': 'fetchingToken: closeSocket, count auth_refused, cancelTimers, fetchToken connect',
     // The node may have got a different token since, so only a new token is conclusive.
     daemonError: 'fetchingToken: closeSocket, count auth_refused, cancelTimers, fetchToken connect',
   },
   streaming: STREAMING,
   'streaming, just begun': {
     ...STREAMING,
-    'jwtError curable':
+    'jwtError fixable':
       'backingOff: abortFetch, closeSocket, cancelTimers, count auth_refused, setTimer retry',
   },
   'streaming, asked twice': { ...STREAMING, 'timer silence': SILENT, heard: 'streaming: ' },
@@ -313,7 +313,7 @@ describe('waits', () => {
 
 describe('a token', () => {
   it('that the daemon rejects is not used again', () => {
-    const { state } = after(STATES['authenticating, new token'], EVENTS['jwtError curable']);
+    const { state } = after(STATES['authenticating, new token'], EVENTS['jwtError fixable']);
     expect(state).toMatchObject({ name: 'backingOff', token: undefined });
   });
 

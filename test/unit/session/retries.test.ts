@@ -150,7 +150,7 @@ describe('an attempt after a wake', () => {
   const rejectToken = (session: Stepper) => {
     const { epoch } = session.state;
     const failure = { reason: 'auth_refused', problem: DOWN } as const;
-    session.do({ type: 'opened', epoch }, { type: 'jwtError', epoch, curable: true, failure });
+    session.do({ type: 'opened', epoch }, { type: 'jwtError', epoch, fixable: true, failure });
   };
 
   it('counts as a first attempt until it fails', () => {

@@ -109,7 +109,7 @@ describe('Heartbeat', () => {
     for (let beat = 1; beat <= 4; beat += 1) {
       await clock.advance(beat === 1 ? 1 : 30_000);
       expect(said).toHaveLength(beat);
-      heartbeat.heard();
+      heartbeat.received();
     }
     expect(new Set(said)).toEqual(new Set(['ping']));
   });
@@ -118,7 +118,7 @@ describe('Heartbeat', () => {
     heartbeat.start();
     for (let second = 0; second < 100; second += 1) {
       await clock.advance(1_000);
-      heartbeat.heard();
+      heartbeat.received();
     }
     expect(said).toEqual([]);
     await clock.advance(29_999);
@@ -139,7 +139,7 @@ describe('Heartbeat', () => {
   it('accepts a late pong', async () => {
     heartbeat.start();
     await clock.advance(59_999);
-    heartbeat.heard();
+    heartbeat.received();
     await clock.advance(30_000);
     expect(said).toEqual(['ping', 'ping']);
   });

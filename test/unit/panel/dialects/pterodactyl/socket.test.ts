@@ -204,7 +204,7 @@ const handler: FrameHandler = {
   status: (state) => delivered.push(['status', state]),
   authenticated: () => delivered.push(['authenticated']),
   tokenEnding: () => delivered.push(['tokenEnding']),
-  jwtError: (text, curable) => delivered.push(['jwtError', text, curable]),
+  jwtError: (text, fixable) => delivered.push(['jwtError', text, fixable]),
   daemonError: (text) => delivered.push(['daemonError', text]),
   backupCompleted: () => delivered.push(['backupCompleted']),
 };
