@@ -266,7 +266,6 @@ test.each([
 
 test.each([
   ['a sufficient rate', `requests_per_minute: 60\n    servers: [${some(400)}]`],
-  ['a need that any rate limit covers', `servers: [${some(400)}]`],
   ['servers within the rate that every panel allows', `servers: [${some(400)}]`],
   ['limits from the listing', `servers: [${some(3)}]`],
 ])('does not warn about %s', async (_title, more) => {
