@@ -80,7 +80,8 @@ export function graph(spec: Graph): PanelBuilder {
   if (areas) {
     panel.stacking({ build: () => ({ mode: common.StackingMode.Normal, group: 'A' }) });
   }
-  if (isCount(spec.unit)) panel.axisSoftMax(1);
+  const end = endOfAxis(spec.unit);
+  if (end !== undefined) panel.axisSoftMax(end);
   if (spec.thresholdLines === true) {
     panel.thresholdsStyle({ build: () => ({ mode: common.GraphThresholdsStyleMode.Dashed }) });
   }
@@ -88,9 +89,10 @@ export function graph(spec: Graph): PanelBuilder {
   return panel;
 }
 
-/** Whether values are events, or things that are counted: without a soft maximum, the axis of a graph with only zeros ends at 100. */
-function isCount(unit: string): boolean {
-  return unit === 'none' || unit.startsWith('suffix:/');
+/** Where the axis of a graph with only zeros ends; by default at 100, which is odd for counts, and 10,000 % for shares. */
+function endOfAxis(unit: string): number | undefined {
+  if (unit === 'percentunit') return 0.1;
+  return unit === 'none' || unit.startsWith('suffix:/') ? 1 : undefined;
 }
 
 function legend(): Builder<common.VizLegendOptions> {

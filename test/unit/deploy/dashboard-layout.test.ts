@@ -125,13 +125,18 @@ describe('state timelines', () => {
 });
 
 describe('graphs', () => {
-  const counts = ofType('timeseries').filter(({ panel }) =>
-    /^(none|suffix:\/(s|min))$/.test(lookOf(panel, 'anything').unit ?? ''),
-  );
-
-  test.each(counts)('$file, with only zeros the axis of $title ends at 1, not at 100', ({ panel }) => {
-    expect(lookOf(panel, 'anything').custom).toMatchObject({ axisSoftMax: 1 });
+  const withSoftEnd = ofType('timeseries').flatMap((each) => {
+    const { unit = '' } = lookOf(each.panel, 'anything');
+    if (unit === 'percentunit') return [{ ...each, end: 0.1 }];
+    return /^(none|suffix:\/(s|min))$/.test(unit) ? [{ ...each, end: 1 }] : [];
   });
+
+  test.each(withSoftEnd)(
+    '$file, with only zeros the axis of $title ends at $end, not at 100',
+    ({ panel, end }) => {
+      expect(lookOf(panel, 'anything').custom).toMatchObject({ axisSoftMax: end });
+    },
+  );
 
   const stacked = ofType('timeseries').filter(
     ({ panel }) => lookOf(panel, 'anything').custom?.['stacking'] !== undefined,
