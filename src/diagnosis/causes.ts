@@ -50,7 +50,7 @@ export function shortTitle(code: CauseCode): string {
 
 /** What was observed, and what to do. */
 export function withRemedy({ cause, detail }: Problem): string {
-  return `${detail.replace(/\.$/, '')}. ${CAUSES[cause].remedy}`;
+  return `${detail.replace(/\.("?)$/, '$1')}. ${CAUSES[cause].remedy}`;
 }
 
 /** A problem on one line that begins with the name of its subject: what happened, what was observed, and what to do. */

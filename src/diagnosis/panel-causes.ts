@@ -164,7 +164,7 @@ export const PANEL_CAUSES: Readonly<Record<(typeof CAUSES_BY_SCOPE.panel)[number
     ...NOTICE,
     title: 'rate limit unknown',
     meaning: "The panel, or a proxy in front of it, doesn't send the X-RateLimit-Limit header.",
-    remedy: 'Set requests_per_minute if the panel allows more than 60 calls a minute.',
+    remedy: 'Set requests_per_minute if the panel allows more than 60 calls per minute.',
   },
   pinned_too_high: {
     ...NOTICE,

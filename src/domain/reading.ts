@@ -180,7 +180,7 @@ export interface BudgetReading {
   readonly usedLastMinute: number;
   readonly queueLength: number;
   readonly paused: boolean;
-  /** The panel's own limit in calls a minute; absent until the panel reports it. */
+  /** The panel's own limit in calls per minute; absent until the panel reports it. */
   readonly knownLimitPerMinute?: number;
 }
 
@@ -199,7 +199,7 @@ export interface PlanReading {
   readonly unseated: number;
   /** How often each planned poll is repeated, in milliseconds. */
   readonly pollIntervalMs: number;
-  /** The plan's cost in calls a minute. */
+  /** The plan's cost in calls per minute. */
   readonly callsPerMinute: number;
   /** Calls a minute that would be enough to stream every server that may stream. */
   readonly wantedCallsPerMinute: number;

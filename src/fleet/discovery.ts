@@ -360,7 +360,7 @@ export class Discovery {
     return (this.#pages / this.#mostPerMinute) * 60_000;
   }
 
-  /** The most calls a minute that the listing may make. */
+  /** The most calls per minute that the listing may make. */
   get #mostPerMinute(): number {
     const most = this.#options.callsPerMinute() * LISTING_SHARE;
     const settings = this.#settings;

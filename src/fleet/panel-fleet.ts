@@ -60,7 +60,7 @@ export interface PanelSelection {
   readonly queryHosts?: readonly string[];
 }
 
-/** A smaller change of the reserve, in calls a minute, doesn't trigger a new plan. */
+/** A smaller change of the reserve, in calls per minute, doesn't trigger a new plan. */
 const MIN_RESERVE_CHANGE = 0.1;
 
 /**

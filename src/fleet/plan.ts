@@ -28,7 +28,7 @@ const BACKUP_SHARE = 0.1;
 /** The share of the budget for credentials of servers whose sockets keep failing: most of these calls fail. */
 const RETRY_SHARE = 0.025;
 
-/** The most retries of such a server, in calls a minute. */
+/** The most retries of such a server, in calls per minute. */
 const RETRIES_PER_MINUTE = 1 / 5;
 
 /** The share that polls leave, at least, to sockets that are not open yet. */
@@ -92,7 +92,7 @@ export interface PlannedServer {
   readonly isConnecting: boolean;
 }
 
-/** The input of a panel's plan besides its servers, in calls a minute. */
+/** The input of a panel's plan besides its servers, in calls per minute. */
 interface PanelBudget extends Pick<PlanRequest, 'pollIntervalMs' | 'stalenessMs' | 'socketLimit'> {
   readonly budgetPerMinute: number;
   readonly listingPerMinute: number;
@@ -269,7 +269,7 @@ export interface PlanContext {
   readonly panel: string;
   readonly servers: number;
   readonly budgetPerMinute: number;
-  /** The panel's own limit in calls a minute, if it reported one. */
+  /** The panel's own limit in calls per minute, if it reported one. */
   readonly limit: number | 'none' | undefined;
   /** Why some servers have no socket. */
   readonly problem: Problem | undefined;
@@ -309,7 +309,7 @@ function shortfallWords(plan: Plan): string {
   return [boundsOf(plan), BUDGET.remedy].filter(Boolean).join('. ');
 }
 
-/** The calls a minute that are available, and who sets that number. */
+/** The calls per minute that are available, and who sets that number. */
 export interface Allowance {
   readonly perMinute: number;
   readonly source: string;

@@ -25,7 +25,7 @@ const LIMIT_KNOWN_WITHIN_MS = 10_000;
 /** A plan that changed because servers fell back is logged only after this long, since a node's restart passes. */
 const LASTS_MS = 120_000;
 
-/** What the planner plans for, in calls a minute. */
+/** What the planner plans for, in calls per minute. */
 export interface PlannedFleet {
   readonly panel: () => {
     readonly name: string;
@@ -225,7 +225,7 @@ export class Planner {
         wantedCallsPerMinute: wanted,
         callsPerMinute: planned,
       },
-      `panel ${name}: backups need ${wanted.toFixed(1)} calls a minute, but the budget allows only ${planned.toFixed(1)}: each server's backups are read ${(wanted / planned).toFixed(1)} times less often; raise the panel's limit or backups.interval`,
+      `panel ${name}: backups need ${wanted.toFixed(1)} calls per minute, but the budget allows only ${planned.toFixed(1)}: each server's backups are read ${(wanted / planned).toFixed(1)} times less often; raise the panel's limit or backups.interval`,
     );
   }
 

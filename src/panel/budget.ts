@@ -98,12 +98,12 @@ export class ApiBudget {
     this.#queue.on('next', () => this.#pump());
   }
 
-  /** The panel's limit in calls a minute, once the panel has reported it. */
+  /** The panel's limit in calls per minute, once the panel has reported it. */
   get knownLimit(): number | undefined {
     return this.#knownLimit;
   }
 
-  /** Calls back with the new rate, in calls a minute, whenever it changes; returns a function that unsubscribes. */
+  /** Calls back with the new rate, in calls per minute, whenever it changes; returns a function that unsubscribes. */
   onRateChange(listener: (perMinute: number) => void): () => void {
     this.#rateListeners.add(listener);
     return () => this.#rateListeners.delete(listener);

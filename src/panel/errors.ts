@@ -13,7 +13,7 @@ export interface PanelErrorFacts {
   readonly status?: number;
   /** Whether the panel itself answered, in one of its JSON forms, and not a proxy in front of it. */
   readonly fromPanel?: boolean;
-  /** The `X-RateLimit-Limit` of the answer, in calls a minute. */
+  /** The `X-RateLimit-Limit` of the answer, in calls per minute. */
   readonly limitPerMinute?: number;
   readonly cause?: unknown;
 }

@@ -109,7 +109,7 @@ export function served(turns: LaneTurns, lane: Lane, perMinute: number, now: num
   return { ...turns, [lane]: Math.max(next, now - MAX_BEHIND_MS) };
 }
 
-/** Shares of the rate for the planned calls a minute; the remainder goes to the sockets. */
+/** Shares of the rate for the planned calls per minute; the remainder goes to the sockets. */
 export function sharesOf(
   planned: Readonly<Record<Exclude<Lane, 'socket'>, number>>,
   perMinute: number,

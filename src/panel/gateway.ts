@@ -68,7 +68,7 @@ export interface PanelGateway {
   verify(): Promise<void>;
   /** Calls the listener when the health or the problems change. Returns a function that unsubscribes, as do the next two. */
   onHealthChange(listener: HealthListener): () => void;
-  /** Calls the listener with the rate in calls a minute. */
+  /** Calls the listener with the rate in calls per minute. */
   onRateChange(listener: (perMinute: number) => void): () => void;
   /**
    * Calls the listener with the milliseconds for which all calls are paused because the panel says that its rate limit is

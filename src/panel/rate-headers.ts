@@ -34,7 +34,7 @@ export function retryAfterMs(headers: RateHeaders, message: string | undefined, 
   return Math.min(Math.max(waitMs ?? DEFAULT_WAIT_MS, MIN_WAIT_MS), MAX_WAIT_MS);
 }
 
-/** The limit in the headers, in calls a minute; undefined if there is none or it is implausible. */
+/** The limit in the headers, in calls per minute; undefined if there is none or it is implausible. */
 export function limitPerMinute(headers: RateHeaders): number | undefined {
   const limit = wholeNumber(headers.limit);
   return limit !== undefined && limit >= 1 && limit <= MAX_LIMIT ? limit : undefined;

@@ -6,7 +6,7 @@ import type { TokenPurpose } from '../panel/gateway.ts';
 import type { Token } from './machine-model.ts';
 
 /**
- * The panel allows five credential calls a minute for each server, shared with people's consoles: the exporter makes at most two.
+ * The panel allows five credential calls per minute for each server, shared with people's consoles: the exporter makes at most two.
  */
 const CALLS_PER_WINDOW = 2;
 const WINDOW_MS = 60_000;

@@ -62,7 +62,7 @@ it('a process with few file descriptors answers every scrape, observes every ser
   );
   const line = await program.printed(/^.*"cause":"descriptors".*$/m);
   const said =
-    /may open 100 files, which leaves room for (\d+) console sockets; (\d+) servers have none.*allow (\d+) open files.*ulimit -n, LimitNOFILE=/.exec(
+    /limit of 100 open files leaves room for (\d+) console sockets; (\d+) servers have none.*required limit: (\d+)\..*ulimit -n, LimitNOFILE=/.exec(
       line[0],
     );
   const [sockets = 0, others = 0, wanted = 0] = (said ?? []).slice(1).map(Number);
@@ -87,9 +87,9 @@ it('a process with few file descriptors answers every scrape, observes every ser
   expect(valuesIn(families, 'gameserver_exporter_planned_without_socket')).toEqual([others]);
   expect(valuesIn(families, 'gameserver_panel_problem', { cause: 'descriptors' })).toEqual([1]);
   const page = await (await fetch(`${url}/`)).text();
-  expect(page).toContain(`allow ${wanted} open files`);
+  expect(page).toContain(`required limit: ${wanted}`);
   const json = await (await fetch(`${url}/api/v1/servers`)).text();
-  expect(json).toContain(`allow ${wanted} open files`);
+  expect(json).toContain(`required limit: ${wanted}`);
   expect(program.stderr).not.toMatch(/EMFILE|could not be accepted|unreachable/);
   expect(panel.record.openSockets).toBe(sockets);
   program.kill('SIGTERM');

@@ -125,7 +125,7 @@ function facts(panel: PanelStatus): HTMLElement {
     if (isBad) value.dataset['bad'] = '';
     list.append(element('div', '', element('dt', '', term), value));
   };
-  fact('API calls a minute', `${panel.usedLastMinute} of ${panel.limitPerMinute}`);
+  fact('API calls per minute', `${panel.usedLastMinute} of ${panel.limitPerMinute}`);
   fact('queued', String(panel.queueLength));
   fact('429 answers', String(panel.rateLimited), panel.rateLimited > 0);
   if (panel.paused) fact('paused', 'rate limit exceeded', true);
@@ -164,7 +164,7 @@ function planWords(panel: PanelStatus): string {
     );
   }
   if (panel.polls > 0) parts.push(`${panel.polls} polled every ${span(panel.pollIntervalSeconds)}`);
-  const plan = `Plan: ${parts.join(', ') || 'no servers'}; ${panel.callsPerMinute} calls a minute.`;
+  const plan = `Plan: ${parts.join(', ') || 'no servers'}; ${panel.callsPerMinute} calls per minute.`;
   const isShort = panel.wantedCallsPerMinute > panel.limitPerMinute;
   return isShort ? `${plan} Streaming all servers would need ${panel.wantedCallsPerMinute}.` : plan;
 }

@@ -100,7 +100,7 @@ panel main: 5 servers listed, 4 of them observed
 
   it("says in its first line what to do if a listing can't be read", async () => {
     await expect(check('discover: true', 'ptlc_not_a_key_of_this_panel_at_all')).rejects.toThrow(
-      /^panel main: GET [^\n]*: Create a client API key in the panel/,
+      /^panel main: GET [^\n]*\. Create a client API key in the panel/,
     );
   });
 });

@@ -229,7 +229,7 @@ describe('a console', () => {
     stage.panel.sockets({ kind: 'close', code: 4409, reason: 'server is suspended' });
     expect(await suspended.outcome).toEqual({
       code: 1,
-      error: `survival: socket closed (code 4409): "server is suspended": ${CAUSES.suspended.remedy}`,
+      error: `survival: socket closed (code 4409): "server is suspended". ${CAUSES.suspended.remedy}`,
     });
     const deleted = stage.open({ readsInput: true });
     await deleted.shows('survival is running');
@@ -397,28 +397,28 @@ describe("a console that can't be opened", () => {
       'lacks a permission on the panel',
       () => stage.panel.failRest({ kind: 'refuse', endpoint: 'websocket', status: 403 }),
       [],
-      /^survival: GET .* answered 403: .*: .*websocket\.connect permission on the server\. .* The API key is from a test\.$/,
+      /^survival: GET .* answered 403: .*\. .*websocket\.connect permission on the server\. .* The API key is from a test\.$/,
       'no_console_permission',
     ],
     [
       'lacks a permission on the node',
       () => stage.panel.set({ tokenPermissions: ['control.start'] }),
       [],
-      /^survival: the node rejected the token: "jwt: missing connect permission": .*websocket\.connect permission on the server\. .* The API key/,
+      /^survival: the node rejected the token: "jwt: missing connect permission"\. .*websocket\.connect permission on the server\. .* The API key/,
       'no_console_permission',
     ],
     [
       'has a rejected key',
       () => stage.panel.revokeKey(stage.panel.apiKey),
       [],
-      /^survival: GET .* answered 401: "Unauthenticated\.": .* The API key is from a test\.$/,
+      /^survival: GET .* answered 401: "Unauthenticated"\. .* The API key is from a test\.$/,
       'key_refused',
     ],
     [
       'has a rejected Origin',
       () => undefined,
       ['origin: https://wrong.example.com'],
-      /^survival: the node rejected the socket upgrade \(403\); Origin sent: https:\/\/wrong\.example\.com: /,
+      /^survival: the node rejected the socket upgrade \(403\); Origin sent: https:\/\/wrong\.example\.com\. /,
       'origin',
     ],
     [
@@ -432,14 +432,14 @@ describe("a console that can't be opened", () => {
       'has a node that drops the socket',
       () => stage.panel.failSockets({ kind: 'drop-upgrade' }),
       [],
-      /^survival: connecting to the node failed: socket hang up \(ECONNRESET\): /,
+      /^survival: connecting to the node failed: socket hang up \(ECONNRESET\)\. /,
       'node_connection',
     ],
     [
       'has a node that rejects the token',
       () => stage.panel.failSockets({ kind: 'ignore-auth' }),
       [],
-      /^survival: the node didn't acknowledge the token in time: /,
+      /^survival: the node didn't acknowledge the token in time\. /,
       'auth_unanswered',
     ],
   ])('ends with an error and what to do if it %s', async (_why, bring, settings, words, cause) => {

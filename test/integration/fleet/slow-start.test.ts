@@ -119,7 +119,7 @@ function expectSpread(outcome: Outcome): void {
   expect(busiestMinute(times)).toBeLessThanOrEqual(Math.max(1.3 * mean, mean + 3));
 }
 
-describe('a cold start of 2,000 servers with 720 allowed calls a minute', () => {
+describe('a cold start of 2,000 servers with 720 allowed calls per minute', () => {
   const SERVERS = 2_000;
   let outcome: Outcome;
 

@@ -53,7 +53,7 @@ No problems: 1 panel, 2 servers (7 calls in 3 s).
    Likely cause:  The Origin header doesn't match the panel's address as the
                   node knows it.
 
-2. Set requests_per_minute if the panel allows more than 60 calls a minute.
+2. Set requests_per_minute if the panel allows more than 60 calls per minute.
    Where:         panel main: limit warning
    Observed:      the limit is odd
 `);

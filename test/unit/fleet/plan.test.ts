@@ -40,7 +40,7 @@ describe('a configuration beyond the budget', () => {
       turns: 1_000,
       wantedCallsPerMinute: 125,
     });
-    // Nine tenths of 48 calls a minute, each for ten minutes.
+    // Nine tenths of 48 calls per minute, each for ten minutes.
     expect(plan.turnSockets).toBe(432);
     expect(plan.callsPerMinute).toBeCloseTo(43.2, 6);
     // With one turn in three, two turns of ten minutes pass between, plus a quarter as a margin.

@@ -180,7 +180,7 @@ export class SessionWorld {
     this.#credentialCalls.push(now);
     const recent = this.#credentialCalls.filter((at) => now - at < 60_000);
     if (recent.length > CREDENTIALS_PER_MINUTE)
-      this.violations.push(`${recent.length} credential calls a minute`);
+      this.violations.push(`${recent.length} credential calls per minute`);
     await this.#answer(signal);
     const moved = this.panelBehavior === 'moves the server' ? Math.floor(this.#chance() * 3) : 0;
     return {

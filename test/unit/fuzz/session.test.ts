@@ -40,7 +40,7 @@ const worldEvent: fc.Arbitrary<WorldEvent> = fc.oneof(
 describeFuzz({
   folder: 'session',
   holds:
-    'a session has at most one socket, sends at most two frames a second, makes at most two credential calls a minute, knows the cause of each problem, and always recovers',
+    'a session has at most one socket, sends at most two frames a second, makes at most two credential calls per minute, knows the cause of each problem, and always recovers',
   runs: 250,
   input: fc.record({
     seed: fc.nat({ max: 2_147_483_647 }),
