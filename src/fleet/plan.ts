@@ -268,7 +268,7 @@ const BUDGET = CAUSES.budget_too_small;
 export interface PlanContext {
   readonly panel: string;
   readonly servers: number;
-  readonly budgetPerMinute: number;
+  readonly allowance: Allowance;
   /** The panel's own limit in calls per minute, if it reported one. */
   readonly limit: number | 'none' | undefined;
   /** Why some servers have no socket. */
@@ -279,7 +279,7 @@ export interface PlanContext {
 export function logPlan(log: Logger, plan: Plan, context: PlanContext): void {
   const { fits, sockets, polls, pollIntervalMs, turns, turnSockets, longestAgeMs } = plan;
   const { panel, servers, problem, limit } = context;
-  const budgetPerMinute = rounded(context.budgetPerMinute);
+  const budgetPerMinute = rounded(context.allowance.perMinute);
   const fields = {
     panel,
     sockets,
@@ -299,14 +299,10 @@ export function logPlan(log: Logger, plan: Plan, context: PlanContext): void {
     const what = `${servers} ${servers === 1 ? 'server' : 'servers'}, one socket for each that may stream`;
     log.info(fields, `panel ${panel}: ${what}; ${rate}`);
   } else {
-    const text = `panel ${panel}: ${BUDGET.title}: ${shortfallWords(plan)}`;
-    log.warn({ ...fields, cause: BUDGET.code }, text);
+    const short = budgetProblem(plan, servers, context.allowance);
+    const text = problemLine(short ?? { cause: BUDGET.code, detail: boundsOf(plan) });
+    log.warn({ ...fields, cause: BUDGET.code }, `panel ${panel}: ${text}`);
   }
-}
-
-/** What a budget that is too small leads to, and what to do. */
-function shortfallWords(plan: Plan): string {
-  return [boundsOf(plan), BUDGET.remedy].filter(Boolean).join('. ');
 }
 
 /** The calls per minute that are available, and who sets that number. */

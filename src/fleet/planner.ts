@@ -3,7 +3,7 @@ import type { Logger } from '../domain/log.ts';
 import type { Problem } from '../domain/problem.ts';
 import type { PlanReading } from '../domain/reading.ts';
 import type { PanelGateway } from '../panel/gateway.ts';
-import { budgetProblem, logPlan, type PanelPlan, planPanel } from './plan.ts';
+import { type Allowance, budgetProblem, logPlan, type PanelPlan, planPanel } from './plan.ts';
 import type { RefreshSlots } from './refresh-slots.ts';
 import { RoleAssigner } from './role-assigner.ts';
 import type { Member } from './roster.ts';
@@ -110,9 +110,12 @@ export class Planner {
   /** Present from the moment the log reports it, because a plan may be short until the limit is known or a node is back. */
   get #budgetProblem(): Problem | undefined {
     if (this.#logged?.isShort !== true || !this.#isShort) return undefined;
+    return budgetProblem(this.#plan, this.#fleet.members().length, this.#allowance);
+  }
+
+  get #allowance(): Allowance {
     const source = this.#fleet.panel().ratePinned ? 'requests_per_minute' : 'the API budget';
-    const perMinute = this.#fleet.budgetPerMinute();
-    return budgetProblem(this.#plan, this.#fleet.members().length, { perMinute, source });
+    return { perMinute: this.#fleet.budgetPerMinute(), source };
   }
 
   get #isShort(): boolean {
@@ -211,7 +214,7 @@ export class Planner {
     logPlan(log, this.#plan, {
       panel: name,
       servers,
-      budgetPerMinute: this.#fleet.budgetPerMinute(),
+      allowance: this.#allowance,
       limit: this.#fleet.knownLimit(),
       problem: this.#descriptorProblem,
     });
