@@ -64,7 +64,7 @@ async function documentOf(yaml: string, clock: Clock): Promise<{ ok: boolean; tr
 const titled = DOCTOR_ROWS.map((row) => [row.cause, row.name, row] as const);
 
 it.each(titled)('doctor reports %s for this fault until it is over: %s', async (_cause, _name, row) => {
-  const { cause, result, step, arrange, lift } = row;
+  const { cause, alsoReported = [], result, step, arrange, lift } = row;
   const time = new TestTime(FAULT_SPEED);
   const setting = await startSetting(row, time);
   const yaml = configuration(row, setting);
@@ -73,7 +73,7 @@ it.each(titled)('doctor reports %s for this fault until it is over: %s', async (
   expect(troubles).toContainEqual(
     expect.objectContaining({ step, result, cause, change: CAUSES[cause].remedy }),
   );
-  expect(new Set(troubles.map((trouble) => trouble.cause))).toEqual(new Set([cause]));
+  expect(new Set(troubles.map((trouble) => trouble.cause))).toEqual(new Set([cause, ...alsoReported]));
   expect(ok).toBe(result === 'warning');
   lift(setting);
   expect(await documentOf(yaml, time.clock())).toEqual({ ok: true, troubles: [] });

@@ -47,7 +47,7 @@ const OUTAGES: readonly (readonly [string, () => Promise<void>, RegExp])[] = [
       await stage.pass(30_000);
       await stage.panel.startListening();
     },
-    /panel main \(\S+\) works again/,
+    /panel main \(\S+\) is available again/,
   ],
   [
     'after the key was rejected for longer than a token lives, and accepted again',

@@ -14,6 +14,8 @@ export interface DoctorSetting {
 export interface DoctorRow {
   readonly name: string;
   readonly cause: CauseCode;
+  /** Other causes that follow from the fault. */
+  readonly alsoReported?: readonly CauseCode[];
   /** The severity that doctor reports. */
   readonly result: 'warning' | 'failed';
   /** The step that reports it. */
@@ -126,6 +128,7 @@ export const DOCTOR_ROWS: readonly DoctorRow[] = [
   {
     name: 'a rate limit that is lowered while many calls wait',
     cause: 'deadline',
+    alsoReported: ['budget_too_small'],
     result: 'failed',
     step: 'credentials',
     panel: { servers: 8, rateLimitPerMinute: 60_000 },
