@@ -293,7 +293,9 @@ export class Discovery {
       ? 'listing rejected: continuing without node, egg and limits, except for configured limits; set limits_from_listing: false to stop retrying'
       : complete
         ? 'listing has unreadable entries: ignoring them'
-        : 'listing incomplete: keeping the known servers';
+        : this.#census.size + this.#configured.length === 0
+          ? 'listing failed: no servers known yet'
+          : 'listing incomplete: keeping the known servers';
     log[this.#isFailing ? 'debug' : 'warn'](
       { panel, cause, detail },
       `panel ${panel}: ${what}; last error: ${detail}`,

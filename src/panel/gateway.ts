@@ -3,16 +3,20 @@ import { weigh } from '../diagnosis/scope.ts';
 import type { Logger } from '../domain/log.ts';
 import type { Problem } from '../domain/problem.ts';
 import type { BudgetReading } from '../domain/reading.ts';
+import { untilAborted } from '../domain/until-aborted.ts';
+import { AddressDoubt } from './address-doubt.ts';
 import { type PanelAnswer, PanelApi, type PanelApiOptions } from './api.ts';
 import { Breaker } from './breaker.ts';
 import { ApiBudget } from './budget.ts';
 import { ConsoleRefusals } from './console-refusals.ts';
 import type { BackupsPage, Credentials, ListingPage, ListingQuery, Resources } from './dialect.ts';
-import { problemOf } from './errors.ts';
+import { PanelError, problemOf } from './errors.ts';
 import type { Shares } from './fair-share.ts';
+import { withoutUserInfo } from './panel-address.ts';
 import { PathProblems } from './path-problems.ts';
 import { type ProbeCalls, Prober } from './prober.ts';
 import {
+  isLeftToServers,
   isNodeSilent,
   isProbe,
   LISTING_PROBE,
@@ -116,6 +120,7 @@ class Gateway implements PanelGateway {
   readonly #healthListeners = new Set<HealthListener>();
   readonly #lifetime = new AbortController();
   readonly #paths = new PathProblems();
+  readonly #address = new AddressDoubt();
   readonly #prober: Prober;
   #health: PanelHealth = 'unknown';
   #fleetSize = UNKNOWN_FLEET_SIZE;
@@ -208,6 +213,7 @@ class Gateway implements PanelGateway {
     this.#consoles.clear();
     this.#isConsoleProblemLogged = false;
     this.#paths.clear();
+    this.#address.reset();
     this.#budget.wake();
     this.#setHealth('unknown', { isNews: true });
   }
@@ -249,7 +255,7 @@ class Gateway implements PanelGateway {
     isSilent?: (value: T) => boolean,
   ): Promise<T> {
     const request = { ...purpose, signal, ...(isSilent && { isNodeSilent: isSilent }) };
-    return this.#budget.run(request, async (scope) => {
+    const ended = this.#budget.run(request, async (scope) => {
       const keyNumber = this.#keyNumber;
       if (isProbe(purpose)) this.#breaker.probeStarted();
       try {
@@ -262,12 +268,23 @@ class Gateway implements PanelGateway {
         throw error;
       }
     });
+    return ended.catch((error: unknown) => this.#explain(purpose, error, signal));
   }
 
-  #ended(purpose: Purpose, problem: Problem | undefined, keyNumber: number): void {
+  /** Rejects with the call's error, or with the panel's problem if a probe shows that a 404 is due to a wrong address. */
+  async #explain(purpose: Purpose, error: unknown, signal: AbortSignal): Promise<never> {
+    const isDoubtful = this.#address.concerns(problemOf(error));
+    if (!isDoubtful || isProbe(purpose) || isLeftToServers(purpose, this.#fleetSize, isDoubtful)) throw error;
+    if (this.problem === undefined) await untilAborted(this.#prober.ask(), signal);
+    throw this.problem === undefined ? error : new PanelError(this.problem, { cause: error });
+  }
+
+  #ended(purpose: Purpose, answered: Problem | undefined, keyNumber: number): void {
     if (this.#lifetime.signal.aborted || keyNumber !== this.#keyNumber) return;
     const { endpoint, subject } = purpose;
-    if (problem !== undefined && purpose.isOptional === true && this.#fleetSize > 0) {
+    const problem = this.#address.judged(answered);
+    const isAddressDoubtful = problem !== answered;
+    if (problem !== undefined && isLeftToServers(purpose, this.#fleetSize, isAddressDoubtful)) {
       this.#prober.listingMissed(problem);
       return;
     }
@@ -286,11 +303,11 @@ class Gateway implements PanelGateway {
     const now = this.#breaker.problem;
     if (endpoint === 'websocket') {
       this.#prober.credentialsEnded(subject, isProof);
-      this.#consoles.ended(subject, problem);
+      this.#consoles.ended(subject, answered);
     }
     // Anything refused while the panel was down was refused for that reason.
     if (before !== undefined && now === undefined) this.#consoles.clear();
-    const arePathsChanged = this.#notePaths(purpose, problem);
+    const arePathsChanged = this.#notePaths(purpose, problem, isAddressDoubtful);
     if (now?.cause !== before?.cause) this.#announce(now, before);
     const consoles = this.#consoleProblem;
     const areConsolesGranted =
@@ -324,11 +341,11 @@ class Gateway implements PanelGateway {
     );
   }
 
-  /** Records which paths work while others don't; true if that changed. */
-  #notePaths({ endpoint, subject }: Purpose, problem: Problem | undefined): boolean {
+  /** Records which paths work while others don't; true if that changed. A wrong address isn't the problem of a path. */
+  #notePaths({ endpoint, subject }: Purpose, problem: Problem | undefined, isDoubtful: boolean): boolean {
     if (endpoint === 'listing') this.#prober.listingEnded(problem);
     if (problem !== undefined && weigh(endpoint, problem.cause) !== 'proof') {
-      const isMissed = endpoint !== 'listing' || !this.#isListingOptional;
+      const isMissed = !isDoubtful && (endpoint !== 'listing' || !this.#isListingOptional);
       // While the panel is down, paths are not distinguished.
       if (isMissed && this.#breaker.problem === undefined) this.#paths.failed(endpoint, subject, problem);
       return false;
@@ -379,9 +396,4 @@ class Gateway implements PanelGateway {
       wake: () => this.#budget.wake(),
     };
   }
-}
-
-function withoutUserInfo(address: string): string {
-  const url = new URL(address);
-  return url.origin + url.pathname.replace(/\/$/, '');
 }

@@ -40,6 +40,15 @@ export function isProbe({ kind }: Purpose): boolean {
   return kind === 'probe' || kind === 'tokenProbe';
 }
 
+/**
+ * Does a failure of this call say nothing about the panel, because the calls of its servers decide? It does for a listing that is
+ * optional, or whose 404 may be due to a wrong address.
+ */
+export function isLeftToServers(purpose: Purpose, fleetSize: number, isAddressDoubtful: boolean): boolean {
+  const isListing = purpose.endpoint === 'listing' && !isProbe(purpose);
+  return fleetSize > 0 && isListing && (purpose.isOptional === true || isAddressDoubtful);
+}
+
 /** Did the panel answer without data? It may do so if it can't reach a node. */
 export function isNodeSilent({ sample, suspended }: Resources): boolean {
   return sample === undefined && !suspended;

@@ -37,7 +37,7 @@ const refusals: readonly Row[] = [
     cause: 'not_found',
     what: 'a wrong id, or no access to it',
     step: 'found',
-    arrange: (panel) => panel.failRest({ kind: 'refuse', status: 404 }),
+    arrange: (panel) => panel.failRest({ kind: 'refuse', status: 404, server: SERVER }),
     says: /answered 404: .*could not be found/,
     steps: 'f-----',
   },

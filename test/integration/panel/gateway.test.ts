@@ -1,5 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { problemOf } from '../../../src/panel/errors.ts';
 import { createPanelGateway, type PanelGateway } from '../../../src/panel/gateway.ts';
 import { collectingLogger } from '../../support/logger.ts';
 import { ManualClock } from '../../support/manual-clock.ts';
@@ -119,7 +120,7 @@ describe('a healthy panel', () => {
   });
 
   it('stays up when it refuses one server with its own error', async () => {
-    answer = json(404, envelope('No such server.'));
+    answer = except(isListing, healthy, json(404, envelope('No such server.')));
     const changes: string[] = [];
     gateway.onHealthChange(() => void changes.push(gateway.health));
     await ended(connect('a'), connect('b'));
@@ -534,6 +535,111 @@ describe('an optional listing', () => {
       expect(gateway.problem?.cause).toBe('key_refused');
     });
     expect(log.lines.map(({ level }) => level)).toEqual(['error']);
+  });
+});
+
+describe("a panel's own 404 to every path, because url has a wrong one", () => {
+  const unknownPath = json(404, envelope('The requested resource could not be found on the server.'));
+  const poll = (server: string) => gateway.resources(server, never());
+  const list = (optional: boolean) => gateway.listing({ page: 1, perPage: 100 }, never(), { optional });
+  const messages = (results: readonly PromiseSettledResult<unknown>[]) =>
+    results.map((result) => (result.status === 'rejected' ? problemOf(result.reason).cause : 'answered'));
+
+  beforeEach(() => {
+    answer = unknownPath;
+  });
+
+  it.each<[string, readonly string[], () => readonly Promise<unknown>[]]>([
+    ['the listing of a panel without known servers', [], () => [list(false)]],
+    ['an optional listing of a panel without servers', [], () => [list(true)]],
+    ['the only server', ['a'], () => [connect('a')]],
+    ['a server that is polled', ['a', 'b', 'c', 'd'], () => [poll('a')]],
+  ])(
+    "is the panel's problem when it answers %s, and ends with the first success",
+    async (_what, servers, ask) => {
+      gateway.setFleetSize(servers.length, servers);
+      expect(new Set(messages(await ended(...ask())))).toEqual(new Set(['not_a_panel']));
+      expect(gateway.problems).toMatchObject([
+        { cause: 'not_a_panel', detail: expect.stringContaining('404') },
+      ]);
+      expect(gateway.health).toBe('down');
+      expect(log.lines).toMatchObject([{ level: 'error', fields: { cause: 'not_a_panel' } }]);
+      answer = healthy;
+      await clock.advance(60_000);
+      await vi.waitFor(() => expect(gateway.health).toBe('up'));
+      expect(gateway.problems).toEqual([]);
+      expect(log.lines.map(({ level }) => level)).toEqual(['error', 'info']);
+    },
+  );
+
+  it('blames none of many servers', async () => {
+    const servers = ['a', 'b', 'c', 'd'];
+    gateway.setFleetSize(servers.length, servers);
+    const calls = Promise.allSettled(servers.map((server) => connect(server)));
+    await vi.waitFor(async () => {
+      await clock.advance(10);
+      expect(gateway.problem?.cause).toBe('not_a_panel');
+    });
+    // Calls that were held back are made once the panel answers.
+    answer = healthy;
+    await clock.advance(60_000);
+    const [results] = await ended(calls);
+    const ends = results?.status === 'fulfilled' ? messages(results.value) : [];
+    expect(ends).toContain('not_a_panel');
+    expect(ends).toContain('answered');
+    expect(ends).not.toContain('not_found');
+  });
+
+  it('is decided by the servers, not by a listing that may be hidden', async () => {
+    answer = except(isListing, unknownPath);
+    gateway.setFleetSize(1, ['a']);
+    expect(messages(await ended(list(false)))).toEqual(['not_found']);
+    expect(gateway.health).toBe('unknown');
+    await ended(connect('a'));
+    expect(messages(await ended(list(false)))).toEqual(['not_found']);
+    expect(gateway.health).toBe('up');
+    expect(log.lines).toEqual([]);
+  });
+
+  it("is a server's own problem if the listing answers", async () => {
+    answer = except(isListing, healthy, unknownPath);
+    gateway.setFleetSize(3, ['a', 'b', 'c']);
+    expect(messages(await ended<unknown>(connect('a'), connect('b'), connect('c'), poll('a')))).toEqual(
+      times(4, 'not_found'),
+    );
+    expect(paths().filter((path) => path === PROBE)).toHaveLength(1);
+    expect(gateway.health).toBe('up');
+    expect(gateway.problems).toEqual([]);
+    expect(log.lines).toEqual([]);
+  });
+
+  it("is a server's own problem if any call succeeded before", async () => {
+    answer = except(({ url = '' }) => url.includes('/a/'), healthy, unknownPath);
+    gateway.setFleetSize(4, ['a', 'b', 'c', 'd']);
+    await ended(connect('a'));
+    expect(messages(await ended(connect('b'), connect('c'), connect('d')))).toEqual(times(3, 'not_found'));
+    expect(gateway.problem).toBeUndefined();
+  });
+
+  it('is judged again after the API key changed', async () => {
+    answer = healthy;
+    await ended(connect('a'));
+    answer = unknownPath;
+    gateway.keyChanged();
+    expect(messages(await ended(connect('a')))).toEqual(['not_a_panel']);
+  });
+
+  it('is not waited for by a call that is no longer needed', async () => {
+    const controller = new AbortController();
+    answer = except(isListing, () => {}, unknownPath);
+    const call = connect('a', controller.signal).catch((error: unknown) => error);
+    await vi.waitFor(async () => {
+      await clock.advance(10);
+      expect(paths()).toContain(PROBE);
+    });
+    const reason = new Error('not needed');
+    controller.abort(reason);
+    expect(await call).toBe(reason);
   });
 });
 

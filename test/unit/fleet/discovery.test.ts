@@ -82,6 +82,27 @@ describe('the walks', () => {
     ]);
   });
 
+  const failedPage = new PanelError(
+    { cause: 'panel_error', detail: 'GET /api/client answered 500' },
+    { status: 500 },
+  );
+
+  it.each<[string, (readonly ListedServer[] | Error)[], ServerTarget[], string]>([
+    ['no servers are known', [failedPage], [], 'listing failed: no servers known yet'],
+    ['a page was read', [[listed(1)], failedPage], [], 'listing incomplete: keeping the known servers'],
+    ['servers are configured', [failedPage], [target()], 'listing incomplete: keeping the known servers'],
+  ])(
+    'that fail are logged once with what is observed meanwhile, if %s',
+    async (_what, answers, own, words) => {
+      pages = answers;
+      await start(SETTINGS, own);
+      await clock.advance(5 * MINUTE);
+      expect(log.lines.filter(({ level }) => level === 'warn').map(({ message }) => message)).toEqual([
+        `panel main: ${words}; last error: GET /api/client answered 500`,
+      ]);
+    },
+  );
+
   it('are repeated within a minute if a server is missing, before the server is removed', async () => {
     await start();
     pages[1] = [];
