@@ -12,7 +12,7 @@ import { formatDuration } from '../yaml/scalars.ts';
 import { matchesEveryServer } from './check-warnings.ts';
 import { CommandFailure } from './command-line.ts';
 import { panelApi } from './console-server.ts';
-import { allowanceOf, rateWarning } from './fleet-needs.ts';
+import { allowanceOf, neededPerMinute, rateWarning } from './fleet-needs.ts';
 import { type Cells, columns, indent } from './text-table.ts';
 
 /** What the panels' listings reveal about the rules of `discover`. */
@@ -70,12 +70,14 @@ async function describeListing(
     [['EXPECT', 'SERVERS'], ...rows],
     ...(queryRows.length === 0 ? [] : [[['QUERY', 'SERVERS'], ...queryRows]]),
   ];
-  const head = `panel ${panel.name}: ${servers.length} servers listed, ${observed.length} of them observed`;
   const census = afterWalk(new Map(), { servers, complete: true });
   const { targets } = mergeTargets(panel.servers, census, rules);
+  const head = `panel ${panel.name}: ${servers.length} servers listed, ${observed.length} of them observed`;
+  const needed = neededPerMinute(panel, targets).toFixed(1);
+  const calls = `  API calls: ${needed} per minute for ${targets.length === 1 ? '1 server' : `${targets.length} servers`}`;
   const rate = rateWarning(panel, targets, allowanceOf(panel, limitPerMinute));
   return {
-    text: [head, ...tables.map((table) => indent(columns(table)))].join('\n\n'),
+    text: [head, ...tables.map((table) => indent(columns(table))), calls].join('\n\n'),
     warnings: [...unmatchedGlobs(panel.name, discover, servers), ...(rate === undefined ? [] : [rate])].map(
       (warning) => ({ panel: panel.name, warning }),
     ),

@@ -53,11 +53,13 @@ Exit codes: 0 valid · 1 invalid: each problem is printed with its file, line an
       const result = await loadConfig(path, process.env);
       if (result.ok) {
         const contacted = options.listing === true ? '' : 'The panels were not contacted. ';
-        print(`${path} is valid\n\n${describeConfig(result.config)}\n\n${contacted}${TO_TEST}${path}\n`);
+        const described = describeConfig(result.config, options.listing === true);
+        print(`${path} is valid\n\n${described}\n\n${contacted}${TO_TEST}${path}\n`);
         const { panels } = result.config;
-        const warn = (panel: string, warning: string) => complain(`${path}: panel ${panel}: ${warning}\n`);
+        const warn = (panel: string, text: string) =>
+          complain(warningLine(`${path}: panel ${panel}: ${text}`));
         for (const panel of panels) for (const warning of panelWarnings(panel)) warn(panel.name, warning);
-        for (const line of await readableByAll(result.secretFiles)) complain(`${line}\n`);
+        for (const line of await readableByAll(result.secretFiles)) complain(warningLine(line));
         if (options.listing === true) {
           const { text, warnings } = await describeListings(panels);
           print(`\n${text}\n`);
@@ -65,14 +67,20 @@ Exit codes: 0 valid · 1 invalid: each problem is printed with its file, line an
         }
       } else complain(`${formatIssues(result.issues)}\n`);
       if (web?.ok === true) print(`\n${webFile} is valid\n`);
-      const remarks = web === undefined ? [] : web.ok ? web.warnings : web.issues;
-      if (remarks.length > 0) complain(`${formatIssues(remarks)}\n`);
+      if (web?.ok === false) complain(`${formatIssues(web.issues)}\n`);
+      for (const warning of web?.ok === true ? web.warnings : [])
+        complain(warningLine(formatIssues([warning])));
       process.exitCode = result.ok && web?.ok !== false ? 0 : 1;
     });
 }
 
-/** A configuration in text and tables, with defaults filled in and without secrets. */
-function describeConfig(config: Config): string {
+/** A line on stderr that is recognized as a warning: the configuration is valid nevertheless. */
+function warningLine(text: string): string {
+  return `warning: ${text}\n`;
+}
+
+/** A configuration in text and tables, with defaults filled in and without secrets; `isListed` if the listings follow. */
+function describeConfig(config: Config, isListed: boolean): string {
   const { panels, log, compatibility } = config;
   const rest = [
     ...(compatibility === undefined
@@ -80,26 +88,26 @@ function describeConfig(config: Config): string {
       : [`compatibility: also serves the metric names of ${compatibility}`]),
     `log: level ${log.level}, format ${log.format}`,
   ];
-  return [...panels.map(describePanel), rest.join('\n')].join('\n\n');
+  return [...panels.map((panel) => describePanel(panel, isListed)), rest.join('\n')].join('\n\n');
 }
 
-function describePanel(panel: PanelConfig): string {
+function describePanel(panel: PanelConfig, isListed: boolean): string {
   return [
     `panel ${panel.name}`,
-    indent(columns(settingRows(panel))),
+    indent(columns(settingRows(panel, isListed))),
     '',
     indent(columns(serverRows(panel))),
   ].join('\n');
 }
 
-function settingRows(panel: PanelConfig): readonly Cells[] {
+function settingRows(panel: PanelConfig, isListed: boolean): readonly Cells[] {
   const { tls, proxyUrl, socketHosts, requestsPerMinute: rate } = panel;
   return [
     ['url', panel.url],
     ['origin', panel.origin],
     ['API key', panel.apiKeySource],
     ['API budget', rate === undefined ? "80 % of the panel's rate limit" : `${rate} calls per minute`],
-    ...needsRow(panel),
+    ...needsRow(panel, isListed),
     ['poll interval', formatDuration(panel.pollIntervalMs)],
     ['staleness', formatDuration(panel.stalenessMs)],
     ['timeouts', describeTimeouts(panel)],
@@ -216,14 +224,12 @@ function anyHost(panelUrl: string): string {
 }
 
 /** The API budget needed for the configured servers; discovered servers are known only from the listing. */
-function needsRow(panel: PanelConfig): readonly Cells[] {
+function needsRow(panel: PanelConfig, isListed: boolean): readonly Cells[] {
   const { servers, listing } = panel;
-  if (servers.length === 0) return [['API calls', 'depend on the listing: see --listing']];
+  const where = isListed ? 'see the listing below' : 'see --listing';
+  if (servers.length === 0) return [['API calls', `depend on the listing: ${where}`]];
   const needed = `${neededPerMinute(panel, servers).toFixed(1)} per minute for the servers below`;
   return [
-    [
-      'API calls',
-      listing?.discover === undefined ? needed : `${needed}, plus discovered servers: see --listing`,
-    ],
+    ['API calls', listing?.discover === undefined ? needed : `${needed}, plus discovered servers: ${where}`],
   ];
 }

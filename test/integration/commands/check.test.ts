@@ -22,6 +22,8 @@ afterEach(async () => {
 });
 
 let warnings = '';
+/** The configuration as it is shown before the listing. */
+let settings = '';
 
 async function check(discover: string, key = panel.apiKey): Promise<string> {
   const file = join(folder, 'config.yaml');
@@ -36,7 +38,9 @@ async function check(discover: string, key = panel.apiKey): Promise<string> {
     writeErr: (text) => (warnings += text.replaceAll(`${folder}/`, '')),
   });
   await command.parseAsync(['--listing', file], { from: 'user' });
-  return out.slice(out.indexOf('\nlog: '));
+  const end = out.indexOf('\nlog: ');
+  settings = out.slice(0, end);
+  return out.slice(end);
 }
 
 describe('check --listing', () => {
@@ -50,7 +54,11 @@ panel main: 5 servers listed, 4 of them observed
   running where name survival-*  2
   any where name *-1 or lobby  1
   auto for all other servers  1
+
+  API calls: 0.7 per minute for 4 servers
 `);
+    expect(settings).toContain('  API calls      depend on the listing: see the listing below\n');
+    expect(settings).not.toContain('--listing');
     expect(text).not.toContain('not contacted');
     expect(process.exitCode).toBe(0);
   });
@@ -77,8 +85,8 @@ panel main: 5 servers listed, 4 of them observed
     );
     expect(text).toMatch(/running where name survivall +0 \(matches no server\)\n/);
     expect(warnings.trimEnd().split('\n')).toEqual([
-      'config.yaml: panel main: discover.exclude: name *-tset matches none of the 5 listed servers',
-      'config.yaml: panel main: discover.expect: name survivall matches none of the 5 listed servers',
+      'warning: config.yaml: panel main: discover.exclude: name *-tset matches none of the 5 listed servers',
+      'warning: config.yaml: panel main: discover.expect: name survivall matches none of the 5 listed servers',
     ]);
     expect(process.exitCode).toBe(0);
   });
@@ -87,15 +95,19 @@ panel main: 5 servers listed, 4 of them observed
     panel.set({ rateLimitPerMinute: 1 });
     await check('discover: true, poll_interval: 20s');
     expect(warnings).toMatch(
-      /^config\.yaml: panel main: 5 servers need 0\.82 API calls per minute, but 80 % of the panel's limit of 1 allows 0\.8\. Raise /,
+      /^warning: config\.yaml: panel main: 5 servers need 0\.82 API calls per minute, but 80 % of the panel's limit of 1 allows 0\.8\. Raise /,
     );
     panel.set({ rateLimitPerMinute: 6_000 });
     await check('discover: { mode: poll }, requests_per_minute: 5');
     expect(warnings).toMatch(
-      /^config\.yaml: panel main: 5 servers need 10\.2 API calls per minute, but requests_per_minute allows 5: 5 servers are polled every /,
+      /^warning: config\.yaml: panel main: 5 servers need 10\.2 API calls per minute, but requests_per_minute allows 5: 5 servers are polled every /,
     );
-    await check('discover: true');
+    const text = await check('discover: true, servers: [{ id: ffffffff }]');
     expect(warnings).toBe('');
+    expect(text).toMatch(/\n {2}API calls: \d+\.\d per minute for 6 servers\n/);
+    expect(settings).toMatch(
+      /API calls +\d+\.\d per minute for the servers below, plus discovered servers: see the listing below\n/,
+    );
   });
 
   it("says in its first line what to do if a listing can't be read", async () => {

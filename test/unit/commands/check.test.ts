@@ -188,7 +188,7 @@ test.each([
   expect(err === '').toBe(!warned);
   if (warned)
     expect(err).toMatch(
-      /^\/config\.yaml: panel main: expect is any for every server, so no alert fires when one stops/,
+      /^warning: \/config\.yaml: panel main: expect is any for every server, so no alert fires when one stops/,
     );
 });
 
@@ -286,7 +286,7 @@ test.each([
   expect(err).toBe(
     shown === undefined
       ? ''
-      : `/config.yaml:4:19: panels[0].api_key_file: all users of this machine can read the file "key" (${shown}): run chmod o-rwx key\n`,
+      : `warning: /config.yaml:4:19: panels[0].api_key_file: all users of this machine can read the file "key" (${shown}): run chmod o-rwx key\n`,
   );
 });
 
