@@ -42,11 +42,11 @@ export function consoleCommand(): Command {
     .addOption(
       new Option(
         '--power <action>',
-        "start, stop, restart or kill the server, wait until that is done, and don't read input; asks for confirmation",
+        "start, stop, restart or kill the server, wait until it is done, and don't read input; asks for confirmation",
       ).choices(POWER_ACTIONS),
     )
     .option('--yes', "don't ask for confirmation of --power")
-    .option('--for <duration>', 'exit this long after connecting, such as 5s or 10m', duration)
+    .option('--for <duration>', 'exit after this time, such as 5s or 10m', duration)
     .addHelpText(
       'after',
       `

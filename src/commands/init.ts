@@ -261,7 +261,7 @@ function written({ report, servers, account }: Seen, panel: PanelConfig, targets
   servers  ${serverWords(servers)}
   limit    ${detailOf(steps, 'limit')}
 
-Written, readable only by you: ${[targets.config, ...(targets.keepsKey ? [] : [targets.key])].join(', ')}
+Wrote ${[targets.config, ...(targets.keepsKey ? [] : [targets.key])].join(' and ')} (readable only by you)
 
 Next:
   ${run} check ${file}

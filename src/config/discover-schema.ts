@@ -54,7 +54,7 @@ const expectRule = section('a rule, such as `- match: { name: ["prod-*"] }`', {
   }),
   state: oneOf(EXPECTS).prefault('running').meta({
     description:
-      'Whether these servers should always run (running), may be off (any), or should run from when they were seen running until somebody stops them (auto).',
+      'Whether these servers should always run (running), may be off (any), or are expected to run once they have been seen running, until somebody stops them (auto).',
   }),
 });
 

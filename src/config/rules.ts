@@ -41,8 +41,8 @@ function checkKeySource(panel: TreeMap, path: Path): readonly SettingProblem[] {
     return [{ path: [...path, 'api_key_file'], message, at: 'key' }];
   }
   if (inline || file) return [];
-  const message = 'expected a client API key, or the file that holds it in api_key_file';
-  return [{ path: [...path, 'api_key'], message, at: 'value' }];
+  const message = 'missing; set api_key, or api_key_file to the file that contains the key';
+  return [{ path: [...path, 'api_key'], message, at: 'key' }];
 }
 
 function checkClearText(panel: TreeMap, path: Path): readonly SettingProblem[] {

@@ -83,7 +83,7 @@ export const server = section('a server, such as `- id: 1a7ce997`', {
   }),
   expect: oneOf(EXPECTS).prefault('running').meta({
     description:
-      'Whether alerts fire when the server is off. running: it should always run. any: it may be off. auto: it should run from when it was seen running until somebody stops it.',
+      'Whether alerts fire when the server is off. running: it should always run. any: it may be off. auto: it is expected to run once it has been seen running, until somebody stops it.',
   }),
   mode: mode(),
   query: query.optional().meta({

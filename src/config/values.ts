@@ -50,8 +50,7 @@ export function labelNameProblem(name: string): string | undefined {
   if (!LABEL_NAME.test(name))
     return 'expected a label name of letters, digits and _, not starting with a digit';
   if (name.startsWith('__')) return 'expected a label name without a leading __, which Prometheus reserves';
-  if (TAKEN_LABELS.includes(name))
-    return `expected a different label name: ${name} is set by the exporter, by Prometheus or by the shipped rules`;
+  if (TAKEN_LABELS.includes(name)) return `${name} is reserved: choose another label name`;
   return undefined;
 }
 

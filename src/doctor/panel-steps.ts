@@ -145,7 +145,7 @@ function limitWords({ known, pinned, perMinute }: LimitFacts): string {
   if (pinned !== undefined) return `${pinned} calls per minute, set by requests_per_minute`;
   if (known === undefined)
     return `the panel reports no rate limit: using at most ${perMinute} calls per minute`;
-  return `${known} calls per minute; using at most ${Number(perMinute.toFixed(1))}`;
+  return `${known} calls per minute, of which the exporter uses at most ${Number(perMinute.toFixed(1))}`;
 }
 
 /** A larger difference between two clocks can't be explained by a call's delay, and is visible in the metrics' timestamps. */

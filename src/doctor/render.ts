@@ -224,8 +224,8 @@ function summary(report: DoctorReport, paint: Paint): string {
   const badServers = servers.filter((server) => !isHealthy(server)).length;
   const untested = servers.filter(({ steps }) => steps.every(({ result }) => result === 'skipped')).length;
   const parts = [
-    ...(badPanels === 0 ? [] : [`${badPanels} of ${count(panels.length, 'panel')} failed`]),
-    ...(badServers === 0 ? [] : [`${badServers} of ${count(servers.length, 'server')} failed`]),
+    ...(badPanels === 0 ? [] : [`${badPanels} of ${panels.length} panels failed`]),
+    ...(badServers === 0 ? [] : [`${badServers} of ${servers.length} servers failed`]),
     ...(untested === 0 ? [] : [`${count(untested, 'server')} not tested`]),
     ...(stopped ? ['interrupted'] : []),
   ];

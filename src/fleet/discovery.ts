@@ -290,7 +290,7 @@ export class Discovery {
     if (!isPanelUp() && (discover === undefined || isPanelWide(CAUSES[cause]))) return;
     const isRefused = discover === undefined && isRefusal(failure?.error);
     const what = isRefused
-      ? 'listing rejected: continuing without node, egg and limits, except for configured limits; set limits_from_listing: false to stop retrying'
+      ? 'listing rejected: node, egg and limits are unknown, except for configured limits; set limits_from_listing: false to stop retrying'
       : complete
         ? 'listing has unreadable entries: ignoring them'
         : this.#census.size + this.#configured.length === 0

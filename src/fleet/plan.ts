@@ -292,17 +292,24 @@ export function logPlan(log: Logger, plan: Plan, context: PlanContext): void {
     wantedCallsPerMinute: rounded(plan.wantedCallsPerMinute),
     budgetPerMinute,
   };
-  const rate = `${typeof limit === 'number' ? `rate limit ${limit}/min, ` : ''}using at most ${budgetPerMinute}/min`;
+  const rate = `using up to ${budgetPerMinute}${typeof limit === 'number' ? ` of ${limit}` : ''} calls per minute`;
   if (problem !== undefined) {
     log.warn({ ...fields, cause: problem.cause }, `panel ${panel}: ${problemLine(problem)}`);
   } else if (fits) {
-    const what = `${servers} ${servers === 1 ? 'server' : 'servers'}, one socket for each that may stream`;
-    log.info(fields, `panel ${panel}: ${what}; ${rate}`);
+    log.info(fields, `panel ${panel}: ${collectionOf(servers, plan)}; ${rate}`);
   } else {
     const short = budgetProblem(plan, servers, context.allowance);
     const text = problemLine(short ?? { cause: BUDGET.code, detail: boundsOf(plan) });
     log.warn({ ...fields, cause: BUDGET.code }, `panel ${panel}: ${text}`);
   }
+}
+
+/** How the servers are observed; servers that the panel holds, such as suspended ones, are neither streamed nor polled. */
+function collectionOf(servers: number, { sockets, polls }: Plan): string {
+  if (servers === 1 && sockets === 1) return '1 server, with its own console socket';
+  const all = `${servers} ${servers === 1 ? 'server' : 'servers'}`;
+  if (sockets === servers) return `${all}, each with its own console socket`;
+  return `${all}, ${sockets} with a console socket, ${polls} polled`;
 }
 
 /** The calls per minute that are available, and who sets that number. */

@@ -50,9 +50,9 @@ describe('init without a terminal', () => {
 
   account  operator
   servers  7: survival, creative, lobby, skyblock, hub and 2 more
-  limit    6000 calls per minute; using at most 4800
+  limit    6000 calls per minute, of which the exporter uses at most 4800
 
-Written, readable only by you: config.yaml, panel-key
+Wrote config.yaml and panel-key (readable only by you)
 `);
     expect(stdout).toMatch(
       /\nNext:\n {2}node \S+ check config\.yaml\n.* doctor --config config\.yaml\n.* serve --config config\.yaml\n$/,

@@ -43,7 +43,7 @@ it.each([name])('%s', async () => {
   await started.reload(configFor(simulated, ['requests_per_minute: 6000']));
   await vi.waitFor(() =>
     expect(started.lines.map(({ message }) => message)).toContain(
-      'panel main: 40 servers, one socket for each that may stream; using at most 6000/min',
+      'panel main: 40 servers, each with its own console socket; using up to 6000 calls per minute',
     ),
   );
   expect(await problems()).toEqual([]);

@@ -106,7 +106,7 @@ panel main: https://panel.example.com
 
   150 servers not tested: the panel was not reached
 
-Problems found: 1 of 1 panel failed, 150 servers not tested (7 calls in 3 s).
+Problems found: 1 of 1 panels failed, 150 servers not tested (7 calls in 3 s).
 `);
   });
 
@@ -122,7 +122,7 @@ Problems found: 1 of 1 panel failed, 150 servers not tested (7 calls in 3 s).
   });
 
   it('shows a suspended server that may be off as no problem', () => {
-    const held = 'server suspended, allowed by expect: any';
+    const held = 'suspended; not a problem with expect: any';
     const server = { ...serverReport('lobby'), held };
     const text = renderReport(doctorReport(panelReport([server])), plain);
     expect(text).toContain(`\n  lobby  -        ${held}\n`);

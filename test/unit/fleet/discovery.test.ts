@@ -407,7 +407,7 @@ describe('a listing that only adds data to configured servers', () => {
       await clock.advance(30 * MINUTE);
       expect(asked).toHaveLength(7);
       expect(of('warn')).toEqual([
-        `panel main: listing rejected: continuing without node, egg and limits, except for configured limits; set limits_from_listing: false to stop retrying; last error: GET /api/client answered ${status}`,
+        `panel main: listing rejected: node, egg and limits are unknown, except for configured limits; set limits_from_listing: false to stop retrying; last error: GET /api/client answered ${status}`,
       ]);
       expect(discovery.targets).toEqual(configured);
       expect(discovery.problems).toEqual([]);

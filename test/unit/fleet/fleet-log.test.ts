@@ -14,7 +14,7 @@ beforeEach(() => {
 const messages = () => bench.log.lines.filter(({ level }) => level !== 'debug').map(({ message }) => message);
 
 describe('the plan in the log', () => {
-  const PLAN = /one socket for each that may stream/;
+  const PLAN = / own console socket; /;
 
   it("is logged when the panel's rate limit is known, and includes the limit", async () => {
     const before = bench.gateway.budget();
@@ -25,7 +25,7 @@ describe('the plan in the log', () => {
     bench.gateway.budget = () => ({ ...before, limitPerMinute: 192, knownLimitPerMinute: 240 });
     bench.gateway.allows(192);
     expect(messages().filter((message) => PLAN.test(message))).toEqual([
-      'panel main: 3 servers, one socket for each that may stream; rate limit 240/min, using at most 192/min',
+      'panel main: 3 servers, each with its own console socket; using up to 192 of 240 calls per minute',
     ]);
     await bench.clock.advance(MINUTE);
     expect(messages().filter((message) => PLAN.test(message))).toHaveLength(1);
@@ -37,7 +37,19 @@ describe('the plan in the log', () => {
     fleet.start();
     await bench.clock.advance(10_000);
     expect(messages()).toContain(
-      'panel main: 1 server, one socket for each that may stream; using at most 60/min',
+      'panel main: 1 server, with its own console socket; using up to 60 calls per minute',
+    );
+    await fleet.stop();
+  });
+
+  it('says how many servers have no console socket of their own', async () => {
+    const [first, ...others] = servers(3);
+    const polled = [{ ...(first ?? expect.fail()), mode: 'poll' as const }, ...others];
+    const fleet = bench.create(polled);
+    fleet.start();
+    await bench.clock.advance(10_000);
+    expect(messages()).toContain(
+      'panel main: 3 servers, 2 with a console socket, 1 polled; using up to 60 calls per minute',
     );
     await fleet.stop();
   });
@@ -50,7 +62,7 @@ describe('the plan in the log', () => {
     const changes = () =>
       messages()
         .slice(before)
-        .filter((message) => /budget too small|one socket for each/.test(message));
+        .filter((message) => /budget too small| own console socket; /.test(message));
     bench.gateway.allows(1);
     await bench.clock.advance(MINUTE);
     bench.gateway.allows(60);
