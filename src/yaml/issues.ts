@@ -37,6 +37,8 @@ export interface SettingProblem {
   readonly path: Path;
   readonly message: string;
   readonly at: 'key' | 'value';
+  /** The key that an unknown key was probably meant to be. */
+  readonly meant?: string;
 }
 
 /** The part of a JSON schema through which paths are followed. */
@@ -81,7 +83,29 @@ function knownKeys(root: SchemaNode, path: Path): readonly string[] {
 function unknownKey(path: Path, key: string, known: readonly string[]): SettingProblem {
   const meant = mostSimilar(key, known);
   const hint = meant === undefined ? `expected one of ${known.join(', ')}` : `did you mean ${meant}?`;
-  return { path: [...path, key], message: `unknown key, ${hint}`, at: 'key' };
+  return {
+    path: [...path, key],
+    message: `unknown key, ${hint}`,
+    at: 'key',
+    ...(meant === undefined ? {} : { meant }),
+  };
+}
+
+/** Without the settings that are missing only because their keys are misspelled. */
+export function withoutConsequences(
+  problems: readonly SettingProblem[],
+  tree: Tree,
+): readonly SettingProblem[] {
+  const misspelled = new Set(
+    problems.flatMap(({ path, meant }) =>
+      meant === undefined ? [] : [formatPath([...path.slice(0, -1), meant])],
+    ),
+  );
+  if (misspelled.size === 0) return problems;
+  return problems.filter(
+    ({ path, meant }) =>
+      meant !== undefined || valueAt(tree, path) !== undefined || !misspelled.has(formatPath(path)),
+  );
 }
 
 /** The problem with its position, and with the value unless that is a secret. */
@@ -118,14 +142,27 @@ export function toIssue(file: string, jsonSchema: () => SchemaNode): (problem: Y
 }
 
 /**
- * The path as far as the schema knows its keys. Any other key is the user's own, and may be a secret with wrong indentation: line
- * and column still locate it.
+ * The path as far as the schema knows its keys, and an evident misspelling of one. Any other key is the user's own, and may be a
+ * secret with wrong indentation: line and column still locate it.
  */
 function knownPart(path: Path, root: SchemaNode): Path {
   let schema: SchemaNode | undefined = root;
-  const unknown = path.findIndex((step) => {
-    schema = typeof step === 'number' ? schema?.items : schema?.properties?.[step];
-    return typeof step === 'string' && schema === undefined;
-  });
-  return unknown === -1 ? path : path.slice(0, unknown);
+  for (const [index, step] of path.entries()) {
+    const next: SchemaNode | undefined =
+      typeof step === 'number' ? schema?.items : schema?.properties?.[step];
+    if (typeof step === 'string' && next === undefined) {
+      const isShown = isMisspelling(step, Object.keys(schema?.properties ?? {}));
+      return path.slice(0, isShown ? index + 1 : index);
+    }
+    schema = next;
+  }
+  return path;
+}
+
+/** The form of the configurations' own keys, which passwords, tokens and API keys with digits or capitals don't have. */
+const PLAIN_KEY = /^[a-z_]{1,24}$/;
+
+/** Whether an unknown key is similar enough to a known one to be shown. */
+function isMisspelling(key: string, known: readonly string[]): boolean {
+  return PLAIN_KEY.test(key) && mostSimilar(key, known) !== undefined;
 }

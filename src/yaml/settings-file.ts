@@ -11,6 +11,7 @@ import {
   type SettingProblem,
   sortIssues,
   toIssue,
+  withoutConsequences,
 } from './issues.ts';
 import { quote } from './quoting.ts';
 import { formatPath, type Path, type Tree, valueAt } from './tree.ts';
@@ -68,7 +69,7 @@ export function parseSettings<Shape>(
   }
   const tree = prepare(written);
   const read = applySchema(tree, schema, jsonSchema);
-  const placed = [...read.problems, ...rules(tree)]
+  const placed = withoutConsequences([...read.problems, ...rules(tree)], tree)
     .filter(({ path }) => !document.isBroken(path))
     .map((problem) => locate(problem, document, isSecret));
   const issues = sortIssues([...problems, ...placed].map(toIssue(file, jsonSchema)));

@@ -68,7 +68,7 @@ it('SIGHUP with an invalid configuration changes nothing, and the next valid one
   const { file, program, until } = await serve();
   await writeFile(file, yamlOf(['lobby']).replace('url:', 'ulr:'));
   program.kill('SIGHUP');
-  await program.printed(/config\.yaml:4:5: panels\[0\]: unknown key, did you mean url\?/);
+  await program.printed(/config\.yaml:4:5: panels\[0\]\.ulr: unknown key, did you mean url\?/);
   await until(SUCCESSFUL, {}, [0]);
   await until('gameserver_collection_up', {}, [1]);
   await until('gameserver_collection_up', { server: 'survival' }, [1]);

@@ -5,6 +5,7 @@ import { stringify } from 'yaml';
 import { parseConfig } from '../../../src/config/parse.ts';
 import { configJsonSchema } from '../../../src/config/schema.ts';
 import { formatIssues, type SchemaNode } from '../../../src/yaml/issues.ts';
+import { similarWords } from '../../../src/yaml/similar-words.ts';
 import { fuzzRuns } from '../../support/fuzz.ts';
 
 const EXAMPLE = readFileSync('config.example.yaml', 'utf8');
@@ -177,7 +178,7 @@ describe('whatever the file contains', () => {
     );
   });
 
-  test('an unknown key is identified only by its position, because it may be a wrongly indented secret', () => {
+  test('an unknown key that may be a wrongly indented secret is identified only by its position', () => {
     const key = 'q7Rk2mXw9Tz4Lc8Vb1Np6Hs3Jd5Fg0Ya';
     const texts = [
       SMALL.replace('api_key: TopSecret1', `api_key:\n    ${key}: `),
@@ -192,13 +193,61 @@ describe('whatever the file contains', () => {
       expect(formatIssues(issues)).not.toContain(key);
       expect(issues.every(({ line = 0, column = 0 }) => line > 0 && column > 0)).toBe(true);
     }
-    const issue = parse(SMALL.replace('api_key:', 'apikey:')).issues.at(-1);
-    expect(issue).toMatchObject({
-      path: 'panels[0]',
-      message: 'unknown key, did you mean api_key?',
-      line: 4,
-      column: 5,
-    });
+  });
+
+  test.each([
+    ['apikey', 'c.yaml:4:5: panels[0].apikey: unknown key, did you mean api_key?'],
+    ['api_keyfile', 'c.yaml:4:5: panels[0].api_keyfile: unknown key, did you mean api_key_file?'],
+    ['apiKey', 'c.yaml:4:5: panels[0]: unknown key, did you mean api_key?'],
+    ['api_key1', 'c.yaml:4:5: panels[0]: unknown key, did you mean api_key?'],
+    ['api-key', 'c.yaml:4:5: panels[0]: unknown key, did you mean api_key?'],
+    [`api_key${'_'.repeat(18)}`, 'c.yaml:4:5: panels[0]: unknown key, did you mean api_key?'],
+  ])(
+    'a misspelled key is named only in the form of a setting, and is not missing as well: %s',
+    (key, line) => {
+      expect(formatIssues(parse(SMALL.replace('api_key:', `${key}:`)).issues)).toBe(line);
+    },
+  );
+
+  test('a setting with a misspelled key is not reported as missing as well', () => {
+    expect(formatIssues(parse(SMALL.replace('url:', 'ulr:').replace('id:', 'idd:')).issues)).toBe(
+      `c.yaml:3:5: panels[0].ulr: unknown key, did you mean url?
+c.yaml:6:9: panels[0].servers[0].idd: unknown key, did you mean id?`,
+    );
+  });
+
+  const keyRuns = fuzzRuns(300);
+
+  test('no unknown key with digits or capitals, that is long, or unlike every setting is printed', {
+    timeout: keyRuns.timeout,
+  }, () => {
+    const settings = settingsOf(configJsonSchema());
+    const letter = fc.constantFrom(...Array.from('abcdefghijklmnopqrstuvwxyz_'));
+    const secretLike = fc.oneof(
+      fc
+        .string({ minLength: 8, unit: fc.constantFrom(...Array.from('abcXYZ019_-')) })
+        .filter((key) => /[A-Z0-9]/.test(key)),
+      fc.string({ minLength: 25, maxLength: 80, unit: letter }),
+      fc
+        .string({ minLength: 8, maxLength: 24, unit: letter })
+        .filter((key) => similarWords(key, settings).length === 0),
+      fc
+        .tuple(fc.constantFrom(...settings), fc.constantFrom(...Array.from('AZ09')), fc.nat(30))
+        .map(([key, inserted, at]) => key.slice(0, at) + inserted + key.slice(at)),
+    );
+    const places = [
+      (key: string) => SMALL.replace('    servers', `    "${key}": x\n    servers`),
+      (key: string) => SMALL.replace('- id: 1a7ce997', `- id: 1a7ce997\n        limits: { "${key}": x }`),
+      (key: string) => `"${key}": { a: b }\n${SMALL}`,
+    ];
+    fc.assert(
+      fc.property(secretLike, fc.constantFrom(...places), (key, place) => {
+        const { issues } = parse(place(key));
+        expect(issues.length).toBeGreaterThan(0);
+        expect(formatIssues(issues)).not.toContain(key);
+      }),
+      { numRuns: keyRuns.numRuns },
+    );
   });
 
   test('a secret is never quoted, not even as the value of another setting', () => {

@@ -69,7 +69,7 @@ describe('loading', () => {
       [
         'web.yml:1:33: tls_server_config.cert_file: the file "server.crt" can\'t be read: no such file',
         'web.yml:1:55: tls_server_config.key_file: the file "server.key" can\'t be read: no such file',
-        'web.yml:2:1: unknown key, did you mean rate_limit?',
+        'web.yml:2:1: rate_limits: unknown key, did you mean rate_limit?',
       ].join('\n'),
     );
   });

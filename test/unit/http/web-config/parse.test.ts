@@ -163,13 +163,12 @@ test.each<[string, string[]]>([
     'tls_config: {}',
     ['1:1: unknown key, expected one of tls_server_config, http_server_config, basic_auth_users, rate_limit'],
   ],
-  ['basic_auth_user: { a: b }', ['1:1: unknown key, did you mean basic_auth_users?']],
+  ['basic_auth_user: { a: b }', ['1:1: basic_auth_user: unknown key, did you mean basic_auth_users?']],
   [
     'tls_server_config: { certfile: }',
     [
-      "1:20: tls_server_config.cert_file: is missing, expected a file with the server's certificate, or the certificate itself in cert",
       "1:20: tls_server_config.key_file: is missing, expected a file with the certificate's private key, or the key itself in key",
-      '1:22: tls_server_config: unknown key, did you mean cert_file?',
+      '1:22: tls_server_config.certfile: unknown key, did you mean cert_file?',
     ],
   ],
   [
