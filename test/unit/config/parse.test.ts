@@ -242,6 +242,8 @@ c.yaml:6:9: panels[0].servers[0].idd: unknown key, did you mean id?`,
     ];
     fc.assert(
       fc.property(secretLike, fc.constantFrom(...places), (key, place) => {
+        // The names of built-in properties, such as __proto__, are no secrets.
+        fc.pre(!(key in {}));
         const { issues } = parse(place(key));
         expect(issues.length).toBeGreaterThan(0);
         expect(formatIssues(issues)).not.toContain(key);
