@@ -111,7 +111,7 @@ export const SELF_FAMILIES = {
     name: 'gameserver_exporter_wanted_file_descriptors',
     type: 'gauge',
     stability: 'stable',
-    help: 'Open file limit needed for a console socket to every server that may stream; compare process_max_fds.',
+    help: 'Open file limit needed for a console socket to every server that may stream; compare with process_max_fds.',
     labels: [],
   },
   logLinesDropped: {
