@@ -77,7 +77,7 @@ export const SERVER_CAUSES: Readonly<Record<(typeof CAUSES_BY_SCOPE.server)[numb
     ...PASSING,
     title: 'console token limit reached',
     meaning:
-      'The panel issues at most five console tokens per minute and server, shared with everyone who has the console open.',
+      'The panel issues at most five console tokens per server per minute, shared with everyone who has the console open.',
     remedy:
       'The exporter retries automatically. If it keeps happening, find out what else requests console tokens.',
   },
