@@ -21,6 +21,7 @@ const image = `ghcr.io/${repository.toLowerCase()}`;
 
 const manifest = JSON.parse(readFileSync('package.json', 'utf8'));
 const { version } = manifest;
+const blob = `${address}/blob/v${version}`;
 
 edit('package.json', (text) => {
   const { name, version: ownVersion, description, keywords, ...others } = JSON.parse(text);
@@ -52,7 +53,29 @@ const RULES = [
   'deploy/kubernetes/components/alerts/kustomization.yaml',
 ];
 for (const file of RULES) {
-  edit(file, (text) => replace(file, text, [[/^( +runbooks: )''$/m, `$1'${address}/blob/v${version}'`]]));
+  edit(file, (text) => replace(file, text, [[/^( +runbooks: )''$/m, `$1'${blob}'`]]));
+}
+
+const DASHBOARDS = ['dashboards', 'import'].flatMap((folder) =>
+  ['fleet', 'server', 'exporter'].map((name) => `deploy/grafana/${folder}/${name}.json`),
+);
+for (const file of DASHBOARDS) {
+  edit(file, (text) => {
+    const dashboard = JSON.parse(text);
+    const link = {
+      title: 'Documentation',
+      type: 'link',
+      url: `${blob}/deploy/grafana/README.md`,
+      icon: 'doc',
+      tooltip: '',
+      tags: [],
+      asDropdown: false,
+      targetBlank: true,
+      includeVars: false,
+      keepTime: false,
+    };
+    return `${JSON.stringify({ ...dashboard, links: [...dashboard.links, link] }, null, 2)}\n`;
+  });
 }
 
 function edit(file, change) {
