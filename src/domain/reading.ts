@@ -142,6 +142,8 @@ export interface ServerReading {
   readonly stops: StopCounts;
   /** The newest stop, the same object until there is another; absent before the first. */
   readonly lastStop?: LastStop | undefined;
+  /** The node may still explain the latest stop; it does within seconds. */
+  readonly awaitsWords: boolean;
   /** The latest one that the node reported. */
   readonly lastExitCode: number | undefined;
   /** The node reported that it gives up restarting the server, and the server hasn't started since. */

@@ -135,7 +135,7 @@ function PlainUrgent({ servers, triage }: PlainUrgentProps) {
   if (urgent.length === 0) return null;
   return (
     <section>
-      <h2>{urgent.length} need attention</h2>
+      <h2>{urgent.length === 1 ? '1 needs attention' : `${urgent.length} need attention`}</h2>
       <ul>
         {urgent.slice(0, MAX_ROWS).map(({ target, trouble }) => (
           <li>

@@ -108,7 +108,7 @@ describe.skipIf(!hasChromium)('what needs attention', () => {
     await attention.click();
     expect([await names(), await attention.getAttribute('aria-pressed')]).toEqual([URGENT, 'true']);
     for (const [count, shown] of [
-      ['1 gave up', ['broken']],
+      ['1 not restarted', ['broken']],
       ['1 off, expected to run', ['forgotten']],
       ['1 without data', ['lost']],
       ['1 CPU at limit', ['hot']],
@@ -129,7 +129,7 @@ describe.skipIf(!hasChromium)('what needs attention', () => {
   it('shows cause and action in its row, method and address in the opened one', async () => {
     await untilUrgent();
     expect(await row('broken').locator('td.trouble').textContent()).toMatch(
-      /^gave up, exit code 139\d+ (s|min) agoCheck its console for the cause\. Then start it\.$/,
+      /^not restarted, exit code 139\d+ (s|min) agoCheck its console for the cause\. Then start it\.$/,
     );
     const lost = await row('lost').locator('td.trouble').textContent();
     expect(lost).not.toMatch(/https?:|wss?:|\d{3}\.\d/);
@@ -344,7 +344,7 @@ describe.skipIf(!hasChromium)('axe finds no violation', () => {
     const other = await startExporter({ yaml, clock: fastClock(SPEED) });
     try {
       await page.goto(other.url);
-      await page.getByText('No servers yet.').waitFor();
+      await page.getByText('No servers to observe. Check').waitFor();
       expect(await violations([375, 768, 1_280])).toEqual([]);
     } finally {
       await other.stop();

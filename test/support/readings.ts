@@ -57,6 +57,7 @@ export function serverReading(changes: ServerReadingChanges = {}): ServerReading
     starts: 0,
     consoleLines: 0,
     stops: NO_STOPS,
+    awaitsWords: false,
     lastExitCode: undefined,
     isRestartAborted: false,
     durations: { observed: 0, running: 0, cpuSaturated: undefined, memorySaturated: undefined },

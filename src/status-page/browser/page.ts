@@ -1,4 +1,5 @@
 import type { Delta, Full } from '../data/protocol.ts';
+import { noServersText } from '../data/words.ts';
 import { Details } from './details.ts';
 import { element, setText } from './dom.ts';
 import { Heading } from './heading.ts';
@@ -148,7 +149,7 @@ export class Page {
     const servers = order(fleet, this.#view);
     const isNarrowed = servers.length !== fleet.size;
     setText(this.#count, isNarrowed ? `${servers.length} of ${fleet.size}` : '');
-    setText(this.#nothing, nothingWords(fleet.size, servers.length));
+    setText(this.#nothing, nothingWords(fleet, servers.length));
     this.#nothing.hidden = servers.length > 0;
     this.#clear.hidden = servers.length > 0 || fleet.size === 0;
     this.#table.show(fleet, servers, isChosen);
@@ -224,8 +225,8 @@ export class Page {
   }
 }
 
-function nothingWords(all: number, shown: number): string {
-  if (all === 0) return 'No servers yet. Add them to servers in the configuration, or enable discover.';
+function nothingWords({ size, panels }: LiveFleet, shown: number): string {
+  if (size === 0) return noServersText(panels.map(({ listing }) => listing));
   return shown === 0 ? 'No server matches.' : '';
 }
 

@@ -125,9 +125,9 @@ function facts(panel: PanelStatus): HTMLElement {
     if (isBad) value.dataset['bad'] = '';
     list.append(element('div', '', element('dt', '', term), value));
   };
-  fact('API calls per minute', `${panel.usedLastMinute} of ${panel.limitPerMinute}`);
+  fact('API calls in the last minute', `${panel.usedLastMinute} of ${panel.limitPerMinute}`);
   fact('queued', String(panel.queueLength));
-  fact('429 answers', String(panel.rateLimited), panel.rateLimited > 0);
+  fact('rate-limited (429)', String(panel.rateLimited), panel.rateLimited > 0);
   if (panel.paused) fact('paused', 'rate limit exceeded', true);
   return list;
 }
@@ -164,7 +164,9 @@ function planWords(panel: PanelStatus): string {
     );
   }
   if (panel.polls > 0) parts.push(`${panel.polls} polled every ${span(panel.pollIntervalSeconds)}`);
-  const plan = `Plan: ${parts.join(', ') || 'no servers'}; ${panel.callsPerMinute} calls per minute.`;
+  const calls = panel.callsPerMinute === 1 ? '1 call' : `${panel.callsPerMinute} calls`;
+  // Servers that are blocked, for example, are neither streamed nor polled.
+  const plan = `Plan: ${parts.join(', ') || 'no server streamed or polled'}; ${calls} per minute.`;
   const isShort = panel.wantedCallsPerMinute > panel.limitPerMinute;
   return isShort ? `${plan} Streaming all servers would need ${panel.wantedCallsPerMinute}.` : plan;
 }

@@ -17,7 +17,7 @@ const ALWAYS: ReadonlySet<string> = new Set([
 
 const ATTENTION_TITLES: Readonly<Record<Attention, string>> = {
   crashed: 'crashed',
-  gave_up: 'gave up',
+  gave_up: 'not restarted',
   crash_loop: 'crash loop',
   off: 'off, expected to run',
   no_data: 'without data',
@@ -30,6 +30,7 @@ interface Tile {
   readonly filter: Filter;
   readonly button: HTMLButtonElement;
   readonly count: HTMLElement;
+  readonly title: HTMLElement;
 }
 
 type Kind = 'attention' | 'state' | 'condition';
@@ -100,6 +101,7 @@ export class Summary {
       this.#groups[filter.kind].append(tile.button);
     }
     setText(tile.count, String(amount));
+    setText(tile.title, titleOf(filter, amount));
     tile.button.hidden = amount === 0 && !ALWAYS.has(key) && !isSame(filter, this.#filter);
     setAttribute(tile.button, 'data-none', amount === 0 ? '' : undefined);
   }
@@ -107,12 +109,13 @@ export class Summary {
   #tileOf(filter: Filter): Tile {
     const { kind, word } = filter;
     const count = element('b');
-    const button = element('button', 'tile', count, element('span', '', titleOf(filter)));
+    const title = element('span');
+    const button = element('button', 'tile', count, title);
     button.type = 'button';
     button.dataset[kind] = word;
     button.ariaPressed = String(isSame(filter, this.#filter));
     button.addEventListener('click', () => this.#onFilter(isSame(filter, this.#filter) ? undefined : filter));
-    return { filter, button, count };
+    return { filter, button, count, title };
   }
 }
 
@@ -126,11 +129,12 @@ function countsOf(fleet: LiveFleet, column: Column): ReadonlyMap<number, number>
   return counts;
 }
 
-function titleOf({ kind, word }: Filter): string {
+function titleOf({ kind, word }: Filter, amount: number): string {
   if (kind === 'state') return stateTitle(word);
   if (kind === 'condition') return conditionTitle(word);
   const attention = ATTENTION.find((name) => name === word);
-  return attention === undefined ? 'need attention' : ATTENTION_TITLES[attention];
+  if (attention !== undefined) return ATTENTION_TITLES[attention];
+  return amount === 1 ? 'needs attention' : 'need attention';
 }
 
 function isSame(one: Filter, other: Filter | undefined): boolean {

@@ -53,6 +53,8 @@ export interface AttentionFacts {
   readonly isRestartAborted: boolean;
   /** Why the server is off; undefined while it is on, or until that is decided. */
   readonly stop: StopReason | undefined;
+  /** The reason for the stop is to be decided within seconds. */
+  readonly isStopAwaited: boolean;
   /** Time since that stop, in milliseconds. */
   readonly stoppedMsAgo: number;
   readonly isLooping: boolean;
@@ -82,10 +84,13 @@ export function attentionOf(facts: AttentionFacts): Attention | undefined {
   return diskShare > DISK_SHARE ? 'disk_nearly_full' : undefined;
 }
 
-function whyOff({ expected, isRestartAborted, stop, stoppedMsAgo }: AttentionFacts): Attention | undefined {
+function whyOff(facts: AttentionFacts): Attention | undefined {
+  const { expected, isRestartAborted, stop, isStopAwaited, stoppedMsAgo } = facts;
   const mayBeOff = expected === false;
   if (isRestartAborted && !mayBeOff) return 'gave_up';
   if (isCrash(stop) && (!mayBeOff || stoppedMsAgo < CRASH_WINDOW_MS)) return 'crashed';
+  // The reason decides what to do.
+  if (isStopAwaited) return undefined;
   // After an unexplained stop, it is also unknown whether the server should run; the alert uses what was expected before.
   return expected === true || (expected === undefined && stop === 'unknown') ? 'off' : undefined;
 }

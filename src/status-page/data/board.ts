@@ -20,6 +20,7 @@ import {
 import { serverAttention, serverTrouble } from './server-attention.ts';
 import type { Trouble } from './trouble.ts';
 import { event, Viewers, type Watcher } from './viewers.ts';
+import { listingStatus } from './words.ts';
 
 const SECOND_MS = 1_000;
 
@@ -201,7 +202,7 @@ function panelStatus(
   url: string | undefined,
   now: number,
 ): PanelStatus {
-  const { budget, plan } = panel;
+  const { budget, plan, discovery } = panel;
   const { name, up, problems, nodes } = panelViewOf(panel, now);
   return {
     name,
@@ -209,6 +210,7 @@ function panelStatus(
     up,
     problems: problems.map(explained),
     nodesDown: nodesDown(nodes),
+    listing: listingStatus(discovery, problems.length > 0),
     limitPerMinute: Math.round(budget.limitPerMinute),
     usedLastMinute: budget.usedLastMinute,
     queueLength: budget.queueLength,

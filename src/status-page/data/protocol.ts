@@ -94,6 +94,9 @@ export interface NodeDown {
   readonly problem?: ExplainedProblem | undefined;
 }
 
+/** How far a panel's listing was read: `failed` if it couldn't be, `read` once it was. */
+export type ListingStatus = 'off' | 'pending' | 'failed' | 'read';
+
 /** One panel as the page shows it. */
 export interface PanelStatus {
   readonly name: string;
@@ -103,6 +106,8 @@ export interface PanelStatus {
   /** Problems with the panel, its API key or the connection to it; a panel that is up may have some, too. */
   readonly problems: readonly ExplainedProblem[];
   readonly nodesDown: readonly NodeDown[];
+  /** How far the panel's listing was read; `off` if it isn't used. */
+  readonly listing: ListingStatus;
   readonly limitPerMinute: number;
   readonly usedLastMinute: number;
   readonly queueLength: number;

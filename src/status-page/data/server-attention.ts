@@ -39,7 +39,7 @@ export function serverAttention(
   followed: Followed = NOT_FOLLOWED,
   sample: Sample | undefined = reading.isFresh(now) ? reading.sample : undefined,
 ): Attention | undefined {
-  const { target, status, state, lastStop, isRestartAborted, sampledAt } = reading;
+  const { target, status, state, lastStop, isRestartAborted, awaitsWords, sampledAt } = reading;
   return attentionOf({
     state: sample === undefined ? 'unknown' : state,
     isFresh: sample !== undefined,
@@ -48,6 +48,7 @@ export function serverAttention(
     isMissed: sampledAt !== undefined || status.problem !== undefined || status.condition === 'blocked',
     isRestartAborted,
     stop: isOff(state) && isStopOf(lastStop, followed.offSince) ? lastStop?.reason : undefined,
+    isStopAwaited: awaitsWords,
     stoppedMsAgo: now - (lastStop?.at ?? Number.NaN),
     isLooping: isCrashLoop(unwantedStops(followed.unwantedStops, now)),
     isNotAnswering: isNotAnswering(reading, now),

@@ -119,11 +119,11 @@ function restartOf({ lastStop }: TroubleFacts): string {
 
 function gaveUpTitle({ lastStop }: TroubleFacts): string {
   if (lastStop?.reason === 'crashed' && lastStop.exitCode !== undefined) {
-    return `gave up, exit code ${lastStop.exitCode}`;
+    return `not restarted, exit code ${lastStop.exitCode}`;
   }
   return isCrash(lastStop?.reason) && lastStop?.reason !== 'crashed'
-    ? `gave up, ${STOP_TITLES[lastStop?.reason ?? 'crashed']}`
-    : 'node gave up restarting it';
+    ? `not restarted, ${STOP_TITLES[lastStop?.reason ?? 'crashed']}`
+    : 'not restarted by its node';
 }
 
 function remedyOf({ lastStop }: TroubleFacts): string {

@@ -1,4 +1,5 @@
-import type { CauseWords, ExplainedProblem } from './protocol.ts';
+import type { DiscoveryReading } from '../../domain/reading.ts';
+import type { CauseWords, ExplainedProblem, ListingStatus } from './protocol.ts';
 
 /** The placeholder for unknown values. */
 export const NOTHING = '–';
@@ -97,4 +98,26 @@ export function remedyWhile(
   { severity, remedy }: Pick<CauseWords, 'severity' | 'remedy'>,
 ): string {
   return condition === 'streaming' && severity === 'fact' ? '' : remedy;
+}
+
+/** How far the listing of a panel was read; a panel with a problem doesn't answer, so its listing isn't awaited. */
+export function listingStatus(
+  discovery: Pick<DiscoveryReading, 'isPending' | 'succeededUnixMs'> | undefined,
+  hasProblem: boolean,
+): ListingStatus {
+  if (discovery === undefined) return 'off';
+  if (discovery.succeededUnixMs !== undefined) return 'read';
+  return discovery.isPending && !hasProblem ? 'pending' : 'failed';
+}
+
+/** Why there are no servers to show, by the listings of the panels. */
+export function noServersText(listings: readonly ListingStatus[]): string {
+  if (listings.includes('failed')) {
+    return 'No servers known yet: a listing could not be read. See the problem of the panel, or the log.';
+  }
+  if (listings.includes('pending')) return 'No servers known yet: waiting for the listing.';
+  if (listings.includes('read')) {
+    return 'No servers to observe. Check which servers the account of the API key can access, and the rules of discover.';
+  }
+  return 'No servers to observe. List them under servers, or set discover: true.';
 }

@@ -52,6 +52,13 @@ test('the page begins with the servers that need attention, the most urgent firs
   );
 });
 
+test('the page counts a single server that needs attention in the singular', async () => {
+  const fleet = fleetReading([streamingReading()]);
+  const trouble = { title: 'crashed', action: '', severity: 'error' } as const;
+  const text = String(await renderPage(fleet, '1.2.3', READ_AT, () => ({ urgency: 0, trouble })));
+  expect(text).toContain('<h2>1 needs attention</h2>');
+});
+
 test('every link is relative, so that the page works behind a proxy with a path', async () => {
   const text = await page(fleetReading([streamingReading()]));
   const addresses = [...text.matchAll(/(?:href|src)="([^"]*)"/g)].map(([, address]) => address);

@@ -121,7 +121,7 @@ describe('the data of a server', () => {
     );
     expect(fleet.attention(0)).toBe('gave_up');
     expect(fleet.troubleAt(0)).toEqual({
-      title: 'gave up, exit code 139',
+      title: 'not restarted, exit code 139',
       action: 'Check its console for the cause. Then start it.',
       severity: 'error',
     });

@@ -64,6 +64,15 @@ describe('a server', () => {
     expect(story.changes).toEqual([['offline', 'crashed', 1]]);
   });
 
+  it('needs no attention while its node may still explain the stop', () => {
+    const story = new Story().see({}).see({ state: 'offline', awaitsWords: true });
+    expect([story.attention, story.trouble]).toEqual([undefined, undefined]);
+    story.see({ state: 'offline', awaitsWords: true, isRestartAborted: true });
+    expect(story.attention).toBe('gave_up');
+    story.see({ state: 'offline', lastStop: crash(story.now - 2 * SECOND) });
+    expect([story.attention, story.trouble]).toEqual(['crashed', 'crashed, exit code 1']);
+  });
+
   it('is not crashed because of a crash before its last run', () => {
     const story = new Story().see({});
     const lastStop = crash(story.now);

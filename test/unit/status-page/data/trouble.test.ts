@@ -50,17 +50,17 @@ describe('the trouble in a row', () => {
     ],
     [
       { attention: 'gave_up', lastStop: { reason: 'crashed', exitCode: 139 } },
-      'gave up, exit code 139',
+      'not restarted, exit code 139',
       'Check its console for the cause. Then start it.',
     ],
     [
       { attention: 'gave_up', lastStop: { reason: 'out_of_memory', exitCode: 137 } },
-      'gave up, out of memory',
+      'not restarted, out of memory',
       'Raise its memory limit, or reduce its memory use. Then start it.',
     ],
     [
       { attention: 'gave_up' },
-      'node gave up restarting it',
+      'not restarted by its node',
       'Check its console for the cause. Then start it.',
     ],
     [

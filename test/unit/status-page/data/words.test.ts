@@ -2,8 +2,10 @@ import { describe, expect, it } from 'vitest';
 import {
   coreLimit,
   cores,
+  listingStatus,
   mebibyteLimit,
   mebibytes,
+  noServersText,
   rate,
   share,
   span,
@@ -55,5 +57,33 @@ describe('formatted numbers', () => {
       undefined,
       undefined,
     ]);
+  });
+});
+
+describe('the text of a page without servers', () => {
+  const pending = { isPending: true, succeededUnixMs: undefined };
+  const over = { isPending: false, succeededUnixMs: undefined };
+  const read = { isPending: false, succeededUnixMs: 1 };
+
+  it.each([
+    ['without discovery', undefined, false, 'off'],
+    ['before the first answer', pending, false, 'pending'],
+    ['while the panel has a problem', pending, true, 'failed'],
+    ['after the wait for the listing', over, false, 'failed'],
+    ['once it was read', read, false, 'read'],
+    ['once it was read, if the panel went down', read, true, 'read'],
+  ] as const)('depends on the listing: %s', (_when, discovery, hasProblem, expected) => {
+    expect(listingStatus(discovery, hasProblem)).toBe(expected);
+  });
+
+  it.each([
+    [['off'], /set discover: true/],
+    [['off', 'read'], /rules of discover/],
+    [['read', 'pending'], /waiting for the listing/],
+    [['off', 'read', 'pending', 'failed'], /could not be read/],
+  ] as const)('for %j says what to do: %s', (listings, expected) => {
+    expect(noServersText(listings)).toMatch(expected);
+    // Discovery is suggested only if it is off.
+    expect(noServersText(listings).includes('set discover')).toBe(listings.every((one) => one === 'off'));
   });
 });
