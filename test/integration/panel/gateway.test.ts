@@ -613,6 +613,21 @@ describe("a panel's own 404 to every path, because url has a wrong one", () => {
     expect(log.lines).toEqual([]);
   });
 
+  it('is not taken for a problem of one path if many servers are gone', async () => {
+    const held: (() => void)[] = [];
+    answer = except(isListing, healthy, (response, request) => {
+      held.push(() => unknownPath(response, request));
+      // All of them are answered before the probe.
+      if (held.length === 4) for (const release of held) release();
+    });
+    gateway.setFleetSize(4, ['a', 'b', 'c', 'd']);
+    const calls = ended(connect('a'), connect('b'), connect('c'), connect('d'));
+    expect(messages(await calls)).toEqual(times(4, 'not_found'));
+    expect(gateway.health).toBe('up');
+    expect(gateway.problems).toEqual([]);
+    expect(log.lines).toEqual([]);
+  });
+
   it("is a server's own problem if any call succeeded before", async () => {
     answer = except(({ url = '' }) => url.includes('/a/'), healthy, unknownPath);
     gateway.setFleetSize(4, ['a', 'b', 'c', 'd']);
