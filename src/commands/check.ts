@@ -11,6 +11,7 @@ import { formatDuration } from '../yaml/scalars.ts';
 import { describeListings, describeQuery, describeRule } from './check-listing.ts';
 import { matchesEveryServer, panelWarnings, readableByAll } from './check-warnings.ts';
 import { neededPerMinute } from './fleet-needs.ts';
+import { invocation, shellWord } from './invocation.ts';
 import { loadWebFlags, type WebConfigFlag, webConfigOption } from './serve-flags.ts';
 import { type Cells, columns, indent } from './text-table.ts';
 
@@ -18,9 +19,6 @@ interface CheckFlags extends WebConfigFlag {
   readonly config: string;
   readonly listing?: boolean;
 }
-
-/** The configuration's path is appended. */
-const TO_TEST = 'To test the panels: gameserver-exporter doctor --config ';
 
 /** `check`: shows how a configuration was understood, or everything that is wrong with it. */
 export function checkCommand(): Command {
@@ -54,7 +52,13 @@ Exit codes: 0 valid · 1 invalid: each problem is printed with its file, line an
       if (result.ok) {
         const contacted = options.listing === true ? '' : 'The panels were not contacted. ';
         const described = describeConfig(result.config, options.listing === true);
-        print(`${path} is valid\n\n${described}\n\n${contacted}${TO_TEST}${path}\n`);
+        const test = `To test the panels: ${invocation()} doctor --config ${shellWord(path)}`;
+        print(`${path} is valid
+
+${described}
+
+${contacted}${test}
+`);
         const { panels } = result.config;
         const warn = (panel: string, text: string) =>
           complain(warningLine(`${path}: panel ${panel}: ${text}`));

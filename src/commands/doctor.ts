@@ -33,6 +33,7 @@ type Write = (text: string) => void;
 export function doctorCommand(): Command {
   return new Command('doctor')
     .description('test every panel and server once, step by step, and report problems and how to fix them')
+    .argument('[config]', 'configuration file (default: the value of --config)')
     .option('--config <file>', 'configuration file', 'config.yaml')
     .option('--panel <name>', 'test only this panel')
     .option('--server <name|id>', 'test only this server')
@@ -45,16 +46,16 @@ Steps for each server: found, credentials, upgrade, auth, stats, resources, quer
 doctor stays within the panel's rate limit and changes nothing: it sends only auth and send stats.
 
 Examples:
-  $ gameserver-exporter doctor --config config.yaml
+  $ gameserver-exporter doctor config.yaml
   $ gameserver-exporter doctor --panel main --server survival
   $ gameserver-exporter doctor --json | jq '.panels[].servers[] | select(.ok | not)'
 
 Exit codes: 0 no problems · 1 a step failed, or the configuration is invalid · 2 invalid usage`,
     )
-    .action(async (flags: DoctorFlags, command: Command) => {
+    .action(async (file: string | undefined, flags: DoctorFlags, command: Command) => {
       const output = command.configureOutput();
       process.exitCode = await doctor(
-        flags,
+        { ...flags, config: file ?? flags.config },
         (text) => output.writeOut?.(KNOWN_SECRETS.redact(text)),
         (text) => output.writeErr?.(KNOWN_SECRETS.redact(text)),
       );

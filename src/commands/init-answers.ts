@@ -19,6 +19,8 @@ export interface AnswerFlags {
 export interface Answers {
   /** The panel's base address. */
   readonly url: string;
+  /** The address was given without a scheme, so https was assumed. */
+  readonly isSchemeAssumed: boolean;
   readonly key: Secret;
 }
 
@@ -27,7 +29,11 @@ export type Validate = (answer: string) => string | undefined;
 
 /** Asks a person; rejects with a CommandFailure if the person cancels. */
 export interface Asker {
-  text(question: string, example: string, validate: Validate): Promise<string>;
+  text(
+    question: string,
+    shown: { readonly example: string; readonly initial?: string },
+    validate: Validate,
+  ): Promise<string>;
   /** Doesn't echo the answer. */
   hidden(question: string, validate: Validate): Promise<string>;
   /** Anything but a yes means no. */
@@ -55,24 +61,45 @@ export function missingFlags({ url, keyFile, keyVariable }: AnswerFlags): string
   return `missing ${missing.join(' and ')}: required without a terminal`;
 }
 
-/** The answers, from the flags or by asking; throws a CommandFailure for an invalid one. */
-export async function readAnswers(flags: AnswerFlags, sources: AnswerSources): Promise<Answers> {
+/** Whether a person gives at least one of the answers. */
+export function isAsked(
+  { url, keyFile, keyVariable }: AnswerFlags,
+  asker: Asker | undefined,
+): asker is Asker {
+  return asker !== undefined && (url === undefined || (keyFile === undefined && keyVariable === undefined));
+}
+
+/**
+ * The answers, from the flags or by asking, with the previous answers as suggestions; throws a CommandFailure for an invalid one.
+ */
+export async function readAnswers(
+  flags: AnswerFlags,
+  sources: AnswerSources,
+  previous?: Answers,
+): Promise<Answers> {
   const { asker } = sources;
   const problem = (text: string) => urlProblem(text, flags.allowInsecure === true);
-  const given = flags.url ?? (await asker?.text(URL_QUESTION, URL_EXAMPLE, problem)) ?? '';
+  const shown = { example: URL_EXAMPLE, ...(previous === undefined ? {} : { initial: previous.url }) };
+  const given = flags.url ?? (await asker?.text(URL_QUESTION, shown, problem)) ?? '';
   const wrong = problem(given);
   if (wrong !== undefined) throw new CommandFailure(`--url: ${wrong}`);
-  return { url: withScheme(given), key: await readKey(flags, sources) };
+  const isSchemeAssumed = !hasScheme(given);
+  return { url: withScheme(given), isSchemeAssumed, key: await readKey(flags, sources, previous) };
 }
 
 const URL_QUESTION = 'URL of the panel, as you open it in a browser';
 const URL_EXAMPLE = 'https://panel.example.com';
 const KEY_QUESTION = 'Client API key (in the panel: account → API credentials), not echoed';
+const OTHER_KEY_QUESTION = 'Client API key, not echoed; empty for the previous key';
 
 /** An address without a scheme defaults to https, as in a browser. */
 function withScheme(text: string): string {
   const address = text.trim();
-  return address.includes('://') ? address : `https://${address}`;
+  return hasScheme(address) ? address : `https://${address}`;
+}
+
+function hasScheme(text: string): boolean {
+  return text.includes('://');
 }
 
 function urlProblem(text: string, allowInsecure: boolean): string | undefined {
@@ -84,7 +111,11 @@ function urlProblem(text: string, allowInsecure: boolean): string | undefined {
     : undefined;
 }
 
-async function readKey(flags: AnswerFlags, { env, input, asker }: AnswerSources): Promise<Secret> {
+async function readKey(
+  flags: AnswerFlags,
+  { env, input, asker }: AnswerSources,
+  previous: Answers | undefined,
+): Promise<Secret> {
   const { keyFile, keyVariable } = flags;
   if (keyFile !== undefined) return checked(await keyIn(keyFile, input), '--key-file');
   if (keyVariable !== undefined) {
@@ -94,7 +125,13 @@ async function readKey(flags: AnswerFlags, { env, input, asker }: AnswerSources)
       `--key-variable: the environment variable ${JSON.stringify(keyVariable)} is not set`,
     );
   }
-  return checked(((await asker?.hidden(KEY_QUESTION, keyProblem)) ?? '').trim(), 'the key');
+  if (previous === undefined) {
+    return checked(((await asker?.hidden(KEY_QUESTION, keyProblem)) ?? '').trim(), 'the key');
+  }
+  const isSame = (text: string) => text.trim() === '';
+  const validate = (text: string) => (isSame(text) ? undefined : keyProblem(text));
+  const answer = (await asker?.hidden(OTHER_KEY_QUESTION, validate)) ?? '';
+  return isSame(answer) ? previous.key : checked(answer.trim(), 'the key');
 }
 
 async function keyIn(file: string, input: NodeJS.ReadableStream): Promise<string> {

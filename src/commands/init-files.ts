@@ -12,6 +12,7 @@ import {
   statSync,
   writeFileSync,
 } from 'node:fs';
+import { dirname } from 'node:path';
 import { CommandFailure } from './command-line.ts';
 
 /** A file to write; its path is displayed unchanged. */
@@ -44,6 +45,15 @@ export function writePrivately(files: readonly NewFile[], replaces: boolean): vo
     for (const draft of unplaced.keys()) rmSync(draft, { force: true });
     if (!replaces) for (const { path } of placed) rmSync(path, { force: true });
     throw error;
+  }
+}
+
+/** Throws a CommandFailure if one of the files is to be written into a directory that doesn't exist. */
+export function requireDirectories(paths: readonly string[]): void {
+  for (const path of paths) {
+    attempting({ path }, () => {
+      if (!statSync(dirname(path)).isDirectory()) throw Object.assign(new Error(), { code: 'ENOTDIR' });
+    });
   }
 }
 

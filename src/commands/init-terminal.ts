@@ -19,8 +19,16 @@ export async function terminalAsker(signal: AbortSignal): Promise<Asker> {
     validate: (answer: string | undefined) => validate(answer ?? ''),
   });
   return {
-    text: async (message, placeholder, validate) =>
-      answered(await text({ ...common, ...checking(validate), message, placeholder })),
+    text: async (message, { example, initial }, validate) =>
+      answered(
+        await text({
+          ...common,
+          ...checking(validate),
+          message,
+          placeholder: example,
+          ...(initial === undefined ? {} : { initialValue: initial }),
+        }),
+      ),
     hidden: async (message, validate) =>
       answered(await password({ ...common, ...checking(validate), message, mask: '' })),
     confirms: async (message) => answered(await confirm({ ...common, message, initialValue: false })),

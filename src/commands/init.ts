@@ -1,5 +1,5 @@
 import { existsSync, realpathSync } from 'node:fs';
-import { basename, dirname, isAbsolute, join, relative, resolve } from 'node:path';
+import { dirname, isAbsolute, join, relative, resolve } from 'node:path';
 import { Command } from 'commander';
 import { stringify } from 'yaml';
 import type { Config, PanelConfig } from '../config/config.ts';
@@ -19,9 +19,18 @@ import { formatIssues } from '../yaml/issues.ts';
 import { CommandFailure } from './command-line.ts';
 import { panelApi } from './console-server.ts';
 import { doctorPanels } from './doctor.ts';
-import { type AnswerFlags, type Answers, type Asker, missingFlags, readAnswers } from './init-answers.ts';
-import { existsWords, makePrivate, type NewFile, writePrivately } from './init-files.ts';
+import { schemeWords, withFlags } from './init-advice.ts';
+import {
+  type AnswerFlags,
+  type Answers,
+  type Asker,
+  isAsked,
+  missingFlags,
+  readAnswers,
+} from './init-answers.ts';
+import { existsWords, makePrivate, type NewFile, requireDirectories, writePrivately } from './init-files.ts';
 import { STOPPED, terminalAsker } from './init-terminal.ts';
+import { invocation, shellWord } from './invocation.ts';
 
 interface InitFlags extends AnswerFlags {
   readonly config: string;
@@ -46,7 +55,10 @@ export function initCommand(): Command {
       'file to write the key to (default: panel-key next to the configuration file)',
     )
     .option('--name <name>', 'name of the panel, its label in the metrics', 'main')
-    .option('--allow-insecure', 'accept an http URL, which sends the key in clear text')
+    .option(
+      '--allow-insecure',
+      'accept an http URL of another machine, which sends the key in clear text (http to 127.0.0.1, ::1 and localhost needs no flag)',
+    )
     .option('--force', 'overwrite files without asking')
     .addHelpText(
       'after',
@@ -103,19 +115,26 @@ interface InitContext {
 
 async function init(flags: InitFlags, { asker, signal, print, note }: InitContext): Promise<void> {
   const targets = targetsOf(flags);
+  requireDirectories([targets.config, targets.key]);
   const replaces = await mayReplace(targets, flags, asker);
-  const answers = await readAnswers(flags, { env: process.env, input: process.stdin, asker });
-  const text = configText(flags, answers, targets);
-  const panel = panelIn(text, flags.config, answers);
-  note(`Testing ${panel.url} …\n`);
-  const seen = await look(panel, signal);
-  if (signal.aborted) throw new CommandFailure(STOPPED);
-  if (!isUsable(seen.report)) {
-    note(renderReport(seen.report, painter(wantsColors(process.stderr, process.env))));
-    throw new CommandFailure('nothing was written');
+  let answers: Answers | undefined;
+  for (;;) {
+    answers = await readAnswers(flags, { env: process.env, input: process.stdin, asker }, answers);
+    const text = configText(flags, answers, targets);
+    const panel = panelIn(text, flags.config, answers);
+    note(`Testing ${panel.url} …\n`);
+    const seen = await look(panel, signal);
+    if (signal.aborted) throw new CommandFailure(STOPPED);
+    if (isUsable(seen.report)) {
+      write(targets, { text, key: answers.key.reveal() }, replaces);
+      print(written(seen, panel, targets));
+      return;
+    }
+    note(renderReport(withFlags(seen.report), painter(wantsColors(process.stderr, process.env))));
+    if (answers.isSchemeAssumed) note(schemeWords(seen.report) ?? '');
+    if (!isAsked(flags, asker)) throw new CommandFailure('nothing was written');
+    note('\nNothing was written. Correct your answers, or press Ctrl-C to cancel.\n');
   }
-  write(targets, { text, key: answers.key.reveal() }, replaces);
-  print(written(seen, panel, targets));
 }
 
 /** The files to write. */
@@ -254,7 +273,7 @@ const NAMED_SERVERS = 5;
 function written({ report, servers, account }: Seen, panel: PanelConfig, targets: Targets): string {
   const steps = report.panels.flatMap(({ steps }) => steps);
   const file = shellWord(targets.config);
-  const run = program();
+  const run = invocation();
   return `The panel at ${panel.url} accepts the key.
 
   account  ${account === undefined ? 'not reported by the panel' : accountWords(account)}
@@ -287,17 +306,4 @@ function serverWords(servers: readonly ListedServer[]): string {
 
 function detailOf(steps: readonly Finding<PanelStep>[], step: PanelStep): string {
   return steps.find((finding) => finding.step === step)?.detail ?? 'unknown';
-}
-
-/** The command that started this program, as typed by the user. */
-function program(): string {
-  if (process.env['npm_lifecycle_event'] === 'start') return 'npm start --';
-  const [, script = ''] = process.argv;
-  const near = relative('', script);
-  const path = near.length < script.length ? near : script;
-  return basename(script) === 'cli.js' ? `node ${shellWord(path)}` : 'gameserver-exporter';
-}
-
-function shellWord(text: string): string {
-  return /^[\w./-]+$/.test(text) ? text : `'${text.replaceAll("'", String.raw`'\''`)}'`;
 }

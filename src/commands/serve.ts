@@ -32,6 +32,7 @@ interface ServeFlags extends ExporterFlags {
 export function serveCommand(): Command {
   return new Command('serve')
     .description('observe the configured servers and serve their metrics (default command)')
+    .argument('[config]', 'configuration file (default: the value of --config)')
     .option('--config <file>', 'configuration file', 'config.yaml')
     .addOption(listenAddressOption())
     .addOption(webConfigOption())
@@ -57,10 +58,12 @@ Examples:
 Exit codes: 0 stopped by a signal · 1 error · 2 invalid usage`,
     )
     .allowExcessArguments()
-    .action((flags: ServeFlags, command: Command) => {
+    .action((file: string | undefined, given: ServeFlags, command: Command) => {
       // As the default command, it receives every word that isn't a command.
-      const [word] = command.args;
-      if (word !== undefined) command.error(`error: unknown command '${word}'`);
+      const isNamed = command.parent?.args[0] === command.name();
+      if (file !== undefined && !isNamed) command.error(`error: unknown command '${file}'`);
+      if (command.args.length > 1) command.error(`error: too many arguments: expected only '${file ?? ''}'`);
+      const flags = { ...given, config: file ?? given.config };
       const shard = parseShard(flags, process.env);
       if (typeof shard === 'string') command.error(`error: ${shard}`);
       return serve(flags, shard);

@@ -1,7 +1,8 @@
 import { Command } from 'commander';
 import type { Simulator, SimulatorOptions } from '../simulator/api.ts';
 import { DEMO_SERVERS, mixedServers } from '../simulator/profiles.ts';
-import { startSimulator } from '../simulator/simulator.ts';
+import { DEFAULT_SETTINGS } from '../simulator/settings.ts';
+import { DEFAULT_API_KEY, DEFAULT_SEED, startSimulator } from '../simulator/simulator.ts';
 import { CommandFailure, HIGHEST_PORT, wholeNumber } from './command-line.ts';
 import { runUntilSignal } from './service.ts';
 
@@ -12,10 +13,10 @@ interface SimulateOptions {
   readonly port: number;
   readonly controlPort: number;
   readonly servers: number;
-  readonly rateLimit?: number;
-  readonly tokenLifetime?: number;
-  readonly seed?: number;
-  readonly apiKey?: string;
+  readonly rateLimit: number;
+  readonly tokenLifetime: number;
+  readonly seed: number;
+  readonly apiKey: string;
 }
 
 /** `simulate`: a panel with simulated game servers, to try the exporter with. */
@@ -35,10 +36,20 @@ export function simulateCommand(): Command {
       DEFAULT_CONTROL_PORT,
     )
     .option('--servers <count>', 'number of game servers', wholeNumber(0, 100_000), DEMO_SERVERS.length)
-    .option('--rate-limit <calls>', 'API calls per minute that the panel allows', wholeNumber(1))
-    .option('--token-lifetime <seconds>', 'lifetime of console tokens', wholeNumber(1))
-    .option('--seed <number>', 'the same seed gives the same servers', wholeNumber(0))
-    .option('--api-key <key>', 'the API key that the panel accepts')
+    .option(
+      '--rate-limit <calls>',
+      'API calls per minute that the panel allows',
+      wholeNumber(1),
+      DEFAULT_SETTINGS.rateLimitPerMinute,
+    )
+    .option(
+      '--token-lifetime <seconds>',
+      'lifetime of console tokens',
+      wholeNumber(1),
+      DEFAULT_SETTINGS.tokenLifetimeSeconds,
+    )
+    .option('--seed <number>', 'the same seed gives the same servers', wholeNumber(0), DEFAULT_SEED)
+    .option('--api-key <key>', 'the API key that the panel accepts', DEFAULT_API_KEY)
     .addHelpText(
       'after',
       `
@@ -67,10 +78,10 @@ function start(options: SimulateOptions): Promise<Simulator> {
       port: options.port,
       controlPort: options.controlPort,
       servers: mixedServers(options.servers),
-      ...(options.rateLimit !== undefined && { rateLimitPerMinute: options.rateLimit }),
-      ...(options.tokenLifetime !== undefined && { tokenLifetimeSeconds: options.tokenLifetime }),
-      ...(options.seed !== undefined && { seed: options.seed }),
-      ...(options.apiKey !== undefined && { apiKeys: [options.apiKey] }),
+      rateLimitPerMinute: options.rateLimit,
+      tokenLifetimeSeconds: options.tokenLifetime,
+      seed: options.seed,
+      apiKeys: [options.apiKey],
     },
     { port: '--port', controlPort: '--control-port' },
   );

@@ -46,7 +46,7 @@ export async function loadConfig(
 ): Promise<LoadedConfig> {
   const { parsed, issues, contents } = await loadSettings(file, {
     parse: (text) => parse(text, file, env),
-    advice: 'copy config.example.yaml there, or name another file with --config',
+    advice: 'create it with init, copy config.example.yaml there, or name another file with --config',
     contentProblem,
     isSkipped: ({ path }) => skipKeyFiles && isKeyFile(path),
   });

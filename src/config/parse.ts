@@ -31,7 +31,7 @@ const FORMAT: SettingsFormat<ConfigShape> = {
   rules: checkRules,
   isSecret: (path) => path.at(-1) === 'api_key',
   filePaths,
-  emptyMessage: 'the file is empty; copy config.example.yaml and fill in your panel',
+  emptyMessage: 'the file is empty; create it with init, or copy config.example.yaml and fill in your panel',
 };
 
 /** Reads a configuration's text; `file` is its name in the issues. */

@@ -1,7 +1,4 @@
-import { CAUSES } from '../diagnosis/causes.ts';
-import type { CauseCode } from '../domain/problem.ts';
-
-/** What to do about a cause: first what usually helps, in one short sentence, then the rest. */
+/** What to do about a problem: first what usually helps, in one short sentence, then the rest. */
 export interface Advice {
   readonly headline: string;
   /** Empty if the headline is all there is. */
@@ -11,9 +8,8 @@ export interface Advice {
 /** The first sentence, or its part before a semicolon. */
 const HEADLINE = /^(.+?)(?:[.!?](?=\s+[(A-Z]|$)|;(?=\s))\s*(.*)$/s;
 
-/** A cause's remedy, split so that the first thing to do comes first. */
-export function adviceOn(cause: CauseCode): Advice {
-  const { remedy } = CAUSES[cause];
+/** A remedy, split so that the first thing to do comes first. */
+export function adviceIn(remedy: string): Advice {
   const [, headline = remedy, rest = ''] = HEADLINE.exec(remedy) ?? [];
   return { headline: `${headline}.`, rest: rest.charAt(0).toUpperCase() + rest.slice(1) };
 }

@@ -103,6 +103,8 @@ export class PanelTrial {
   #page: Attempt<ListingPage> | undefined;
   /** A problem with the whole panel or its API key. */
   #problem: Problem | undefined;
+  /** Where the panel is, if not at the configured URL. */
+  #origin: string | undefined;
   #calls = 0;
   #throttled: string | undefined;
   /** The duration of the call by which the clocks were compared, and their difference, in milliseconds. */
@@ -227,6 +229,7 @@ export class PanelTrial {
     const mayBeMisled = this.#problem === undefined || MISLEADING.has(this.#problem.cause);
     if (pathname === '/' || wasAnswered || !mayBeMisled) return;
     if ((await this.#listsAt(url)) || !(await this.#listsAt(origin))) return;
+    this.#origin = origin;
     const detail = `the panel is at ${origin}, where it accepts the key, not at ${url}`;
     this.#problem = { cause: 'not_a_panel', detail };
     this.#lost.abort(new Canceled(LOST));
@@ -243,7 +246,8 @@ export class PanelTrial {
 
   #reach(cut?: unknown): Finding<PanelStep> {
     const { url, sockets } = this.#panel;
-    return reachFinding(this.#problem, cut, { url, proxied: sockets.isProxied(url) });
+    const finding = reachFinding(this.#problem, cut, { url, proxied: sockets.isProxied(url) });
+    return this.#origin === undefined ? finding : { ...finding, remedy: `Set url to ${this.#origin}.` };
   }
 
   #key(): Finding<PanelStep> {

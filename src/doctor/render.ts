@@ -1,6 +1,6 @@
 import { CAUSES } from '../diagnosis/causes.ts';
 import { printable } from '../domain/printable.ts';
-import { type Advice, adviceOn } from './advice.ts';
+import { type Advice, adviceIn } from './advice.ts';
 import { readableDuration } from './deadlines.ts';
 import { padded, widthOf, wrapped } from './layout.ts';
 import { type Paint, paintResult } from './paint.ts';
@@ -11,6 +11,7 @@ import {
   isHealthy,
   type PanelReport,
   problemsOf,
+  remedyOf,
   type ServerReport,
   type SharedProblem,
   type StepResult,
@@ -42,7 +43,7 @@ export function renderReport(report: DoctorReport, paint: Paint): string {
 function problemBlocks(problems: readonly SharedProblem[], paint: Paint): readonly string[] {
   const groups = new Map<string, SharedProblem[]>();
   for (const problem of problems) {
-    const { remedy } = CAUSES[problem.cause];
+    const { remedy } = problem;
     const others = groups.get(remedy);
     if (others === undefined) groups.set(remedy, [problem]);
     else others.push(problem);
@@ -53,8 +54,8 @@ function problemBlocks(problems: readonly SharedProblem[], paint: Paint): readon
 function problemBlock(group: readonly SharedProblem[], number: number, paint: Paint): string {
   const first = `${number}. `;
   const others = ' '.repeat(first.length);
-  const [{ cause }] = group as readonly [SharedProblem];
-  const { headline, rest }: Advice = adviceOn(cause);
+  const [{ remedy }] = group as readonly [SharedProblem];
+  const { headline, rest }: Advice = adviceIn(remedy);
   const labeled = (label: string, text: string) => wrapped(text, { first: others + label });
   const meanings = new Set<string>();
   const lines = group.flatMap((problem) => {
@@ -281,10 +282,11 @@ function panelDocument(panel: PanelReport): object {
   };
 }
 
-function stepDocument({ step, result, detail, cause }: Finding): object {
+function stepDocument(finding: Finding): object {
+  const { step, result, detail, cause } = finding;
   if (cause === undefined) return { step, result, detail };
-  const { meaning, remedy } = CAUSES[cause];
-  return { step, result, detail, cause, likely: meaning, change: remedy };
+  const change = remedyOf({ ...finding, cause });
+  return { step, result, detail, cause, likely: CAUSES[cause].meaning, change };
 }
 
 const seconds = (durationMs: number) => Math.round(durationMs) / 1_000;

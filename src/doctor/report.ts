@@ -1,3 +1,4 @@
+import { CAUSES } from '../diagnosis/causes.ts';
 import type { CauseCode, Problem } from '../domain/problem.ts';
 
 /** The steps for each panel, in display order. */
@@ -22,6 +23,13 @@ export interface Finding<Step extends string = PanelStep | ServerStep> {
   readonly detail: string;
   /** Set for warnings and failures. */
   readonly cause?: CauseCode;
+  /** What to do, if more is known about it than the cause's own remedy. */
+  readonly remedy?: string;
+}
+
+/** What to do about a warning or failure. */
+export function remedyOf({ remedy, cause }: Pick<Finding, 'remedy'> & { readonly cause: CauseCode }): string {
+  return remedy ?? CAUSES[cause].remedy;
 }
 
 export interface ServerReport {
@@ -95,6 +103,7 @@ export function isAllHealthy({ panels, stopped }: DoctorReport): boolean {
 export interface SharedProblem extends Problem {
   readonly panel: string;
   readonly result: Extract<StepResult, 'warning' | 'failed'>;
+  readonly remedy: string;
   readonly steps: readonly string[];
   /** Names of the affected servers, in the configuration's order; empty if it is the panel's own problem. */
   readonly servers: readonly string[];
@@ -140,14 +149,15 @@ class PanelProblems {
   /** Adds the problems of a server, or of the panel itself; several steps with one cause are one problem. */
   add(server: string | undefined, steps: readonly Finding[]): void {
     const keys = new Map<string, string>();
-    for (const { cause, result, step, detail } of steps) {
+    for (const finding of steps) {
+      const { cause, result, step, detail } = finding;
       if (cause === undefined || (result !== 'failed' && result !== 'warning')) continue;
       const kind = `${result} ${cause} ${server === undefined ? 'panel' : 'servers'}`;
       const key = keys.get(kind) ?? this.#keyOf(kind, commonWords(detail, server));
       keys.set(kind, key);
       const known = this.#problems.get(key);
       this.#problems.set(key, {
-        ...(known ?? { panel: this.#panel, result, cause, detail }),
+        ...(known ?? { panel: this.#panel, result, cause, detail, remedy: remedyOf({ ...finding, cause }) }),
         steps: including(known?.steps ?? [], step),
         servers: server === undefined ? [] : includingLast(known?.servers ?? [], server),
       });

@@ -1,4 +1,4 @@
-import { CAUSES } from '../diagnosis/causes.ts';
+import { CAUSES, shortTitle } from '../diagnosis/causes.ts';
 import { weigh } from '../diagnosis/scope.ts';
 import type { Problem } from '../domain/problem.ts';
 import type { CollectionMode, Expect, ServerState, ServerTarget } from '../domain/server.ts';
@@ -45,7 +45,7 @@ export function serverOutcome(tried: ServerAttempts): Pick<ServerReport, 'steps'
     tried.expect !== 'running' && cause !== undefined && CAUSES[cause].severity === 'fact';
   const cause = steps.find(isNormal)?.cause;
   if (cause === undefined) return { steps };
-  const held = `${CAUSES[cause].title.replace(/^server /, '')}; not a problem with expect: ${tried.expect}`;
+  const held = `${shortTitle(cause)}; not a problem with expect: ${tried.expect}`;
   return { held, steps: steps.map((finding) => (isNormal(finding) ? skipped(finding.step, held) : finding)) };
 }
 

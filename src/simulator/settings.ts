@@ -72,7 +72,7 @@ export type Settings = z.infer<typeof settingsSchema>;
 export type SettingsChange = z.infer<typeof settingsChangeSchema>;
 
 /** The defaults: the behavior of real panels in the field. */
-const DEFAULT_SETTINGS: Settings = {
+export const DEFAULT_SETTINGS: Settings = {
   rateLimitPerMinute: 240,
   websocketLimitPerMinute: 5,
   rateLimitHints: ['retry-after', 'reset', 'message'],

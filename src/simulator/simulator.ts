@@ -27,7 +27,7 @@ import { handleUpgrade } from './upgrade.ts';
 import { World } from './world.ts';
 
 const LOOPBACK = '127.0.0.1';
-const DEFAULT_SEED = 1;
+export const DEFAULT_SEED = 1;
 const DEFAULT_STATS_INTERVAL_MS = 1_000;
 
 /** The API key that a simulated panel accepts by default. */

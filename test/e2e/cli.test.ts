@@ -64,6 +64,19 @@ describe.concurrent('the command line', () => {
     for (const name of named) expect(stdout).toContain(` ${name} `);
   });
 
+  it('simulate --help shows the defaults', async () => {
+    const { stdout } = await outcome(['simulate', '--help']);
+    for (const [flag, value] of [
+      ['rate-limit <calls>', '240'],
+      ['token-lifetime <seconds>', '600'],
+      ['seed <number>', '1'],
+      ['api-key <key>', '"ptlc_simulated0panel0key0for0demo0and0tests0only"'],
+    ] as const) {
+      const words = stdout.replaceAll(/\s+/g, ' ');
+      expect(words).toMatch(new RegExp(`--${flag} [^-(]*\\(default: ${value}\\)`));
+    }
+  });
+
   it.each([
     [['--nope'], "unknown option '--nope'"],
     [['serve', '--nope'], "unknown option '--nope'"],
@@ -74,6 +87,9 @@ describe.concurrent('the command line', () => {
     [['simulate', '--nope'], "unknown option '--nope'"],
     [['nope'], "unknown command 'nope'"],
     [['check', 'a.yaml', 'b.yaml'], 'too many arguments'],
+    [['doctor', 'a.yaml', 'b.yaml'], 'too many arguments'],
+    [['serve', 'a.yaml', 'b.yaml'], 'too many arguments'],
+    [['a.yaml'], "unknown command 'a.yaml'"],
     [['serve', '--log.level', 'loud'], "'loud' is invalid. Allowed choices are debug, info, warn, error"],
     [['serve', '--config'], "option '--config <file>' argument missing"],
     [['demo', '--port', '65536'], 'Expected an integer from 0 to 65535'],
@@ -132,17 +148,20 @@ describe.concurrent('an invalid configuration', () => {
   it('is reported if the file is missing', async () => {
     const cwd = dirname(await configFile(''));
     const missing =
-      "missing.yaml: can't be read: no such file; copy config.example.yaml there, or name another file with --config\n";
+      "missing.yaml: can't be read: no such file; create it with init, copy config.example.yaml there, or name another file with --config\n";
     expect(await outcome(['serve', '--config', 'missing.yaml'], { cwd })).toEqual({
       code: 1,
       stdout: '',
       stderr: `error: ${missing}`,
     });
-    expect(await outcome(['check', 'missing.yaml'], { cwd })).toEqual({
-      code: 1,
-      stdout: '',
-      stderr: missing,
-    });
+    for (const command of ['check', 'doctor']) {
+      expect(await outcome([command, 'missing.yaml'], { cwd })).toEqual({
+        code: 1,
+        stdout: '',
+        stderr: missing,
+      });
+    }
+    expect(await outcome(['serve', 'missing.yaml'], { cwd })).toMatchObject({ stderr: `error: ${missing}` });
   });
 
   it('is read from config.yaml by default, and serve is the default command', async () => {
@@ -156,6 +175,13 @@ describe.concurrent('an invalid configuration', () => {
 });
 
 describe('check', () => {
+  it('names the next command as the user would type it', async () => {
+    const file = await configFile(YAML);
+    const started = await outcome(['check', file], { env: { npm_lifecycle_event: 'start' } });
+    expect(started.stdout).toMatch(/ npm start -- doctor --config \S+\n$/);
+    expect((await outcome(['check', file])).stdout).toMatch(/ node \S+cli\.js doctor --config \S+\n$/);
+  });
+
   it('prints the meaning of a valid configuration, without its secrets', async () => {
     const file = await configFile(
       [YAML, `    proxy_url: http://me:${PROXY_PASSWORD}@127.0.0.1:2`].join('\n'),

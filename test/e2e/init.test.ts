@@ -97,10 +97,25 @@ Wrote config.yaml and panel-key (readable only by you)
     await writeFile(join(folder, 'given'), 'ptlc_TopSecretKeyOfNobody');
     const { code, stdout, stderr } = await init('--key-file', 'given');
     expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
-    expect(stderr).toContain('1. Create a client API key in the panel (account → API credentials).\n');
+    expect(stderr).toContain(
+      '1. Create a client API key in the panel (account → API credentials).\n   Enter it in init, or name its file with --key-file.\n',
+    );
     expect(stderr).toMatch(/error: nothing was written\n$/);
     expect(stderr).not.toContain('TopSecret');
     expect(await written()).toEqual([]);
+  });
+
+  it("notices a directory that doesn't exist before anything is tested", async () => {
+    expect(await init('--key-file', 'given', '--config', 'nowhere/config.yaml')).toEqual({
+      code: 1,
+      stdout: '',
+      stderr: "error: nowhere/config.yaml can't be written: no such directory\n",
+    });
+    expect(await init('--key-file', 'given', '--save-key-to', 'given/key')).toEqual({
+      code: 1,
+      stdout: '',
+      stderr: "error: given/key can't be written: no such directory\n",
+    });
   });
 
   it.each([
@@ -149,7 +164,7 @@ function inTerminal(args: string) {
         timeout: MAX_WAIT_MS,
         interval: 20,
       });
-      seen = output.length;
+      seen = output.indexOf(after, seen) + after.length;
       child.stdin.write(keys);
     },
   };
@@ -168,6 +183,31 @@ describe.runIf(hasTerminal)('init in a terminal', () => {
     expect(await written()).toEqual(['config.yaml', 'panel-key']);
     expect(await readFile(join(folder, 'panel-key'), 'utf8')).toBe(`${panel.apiKey}\n`);
     expect(await outcome(['check'])).toMatchObject({ code: 0, stderr: '' });
+  });
+
+  it('asks again after a failed test, with the previous answers, until it succeeds', async () => {
+    const terminal = inTerminal('');
+    await terminal.type('URL of the panel', `${panel.url}/panel\r`);
+    await terminal.type('Client API key', `${panel.apiKey}\r`);
+    await terminal.type('press Ctrl-C to cancel.', '');
+    await terminal.type('URL of the panel', `\u0015${panel.url}\r`);
+    await terminal.type('empty for the previous key', '\r');
+    expect(await terminal.ended).toBe(0);
+    expect(terminal.output).toContain(`1. Set --url to ${panel.url}.`);
+    expect(await written()).toEqual(['config.yaml', 'panel-key']);
+    expect(await readFile(join(folder, 'panel-key'), 'utf8')).toBe(`${panel.apiKey}\n`);
+    expect(await readFile(join(folder, 'config.yaml'), 'utf8')).toContain(`url: ${panel.url}\n`);
+  });
+
+  it('writes nothing if the second attempt is canceled', async () => {
+    const terminal = inTerminal('--key-file given');
+    await terminal.type('URL of the panel', `127.0.0.1:${new URL(panel.url).port}\r`);
+    await terminal.type('press Ctrl-C to cancel.', '');
+    await terminal.type('URL of the panel', '\u0003');
+    expect(await terminal.ended).toBe(1);
+    expect(terminal.output).toContain(`so https was tested. For http, enter ${panel.url}.`);
+    expect(terminal.output).toContain('error: canceled: nothing was written');
+    expect(await written()).toEqual([]);
   });
 
   it.each([

@@ -137,7 +137,7 @@ const SETUPS: readonly WrongSetup[] = [
       const { url, key } = of(await simulated());
       return { url: `${url}/panel`, key };
     },
-    fix: /Set url to the panel's base address, without \/api or another path\./,
+    fix: /Set url to http:\/\/127\.0\.0\.1:\d+\./,
   },
   {
     name: 'address-of-a-page',

@@ -1,6 +1,7 @@
 import { createServer as createTcpServer, type Socket } from 'node:net';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { CAUSES } from '../../../src/diagnosis/causes.ts';
+import { reportDocument } from '../../../src/doctor/render.ts';
 import { isAllHealthy, type PanelStep } from '../../../src/doctor/report.ts';
 import { SystemClock } from '../../../src/domain/clock.ts';
 import type { CauseCode } from '../../../src/domain/problem.ts';
@@ -548,6 +549,10 @@ describe('a url with a path', () => {
     expect(panelFinding(report, 'reach')).toMatchObject({
       cause: 'not_a_panel',
       detail: `the panel is at ${host}, where it accepts the key, not at ${host}/games`,
+    });
+    const step = expect.objectContaining({ step: 'reach', change: `Set url to ${host}.` }) as object;
+    expect(reportDocument(report)).toMatchObject({
+      panels: [{ steps: expect.arrayContaining([step]) as object }],
     });
   });
 

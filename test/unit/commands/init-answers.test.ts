@@ -10,6 +10,7 @@ import {
   readAnswers,
   type Validate,
 } from '../../../src/commands/init-answers.ts';
+import { Secret } from '../../../src/domain/secret.ts';
 
 const KEY = 'ptlc_TopSecretKeyOfThisTest';
 const URL = 'https://panel.example.com';
@@ -36,7 +37,7 @@ function person(...answers: readonly string[]) {
     }
   };
   const asker: Asker = {
-    text: (_question, _example, validate) => answer('text', validate),
+    text: (_question, _shown, validate) => answer('text', validate),
     hidden: (_question, validate) => answer('hidden', validate),
     confirms: () => Promise.resolve(false),
   };
@@ -81,6 +82,26 @@ describe('answers', () => {
         /but this is an application API key\. Create a client API key \(ptlc_…, pacc_…\)/,
       ),
     ]);
+  });
+
+  it('are requested again with the previous ones as suggestions, and an empty answer keeps the key', async () => {
+    const previous = { url: 'https://old.example.com', isSchemeAssumed: true, key: new Secret(KEY) };
+    const suggested: (string | undefined)[] = [];
+    const { asker } = person(URL, '');
+    const again: Asker = {
+      ...asker,
+      text: (question, shown, validate) => {
+        suggested.push(shown.initial);
+        return asker.text(question, shown, validate);
+      },
+    };
+    const sources = { env: {}, input: Readable.from([]), asker: again };
+    const answers = await readAnswers({}, sources, previous);
+    expect([answers.url, answers.isSchemeAssumed, answers.key.reveal()]).toEqual([URL, false, KEY]);
+    expect(suggested).toEqual(['https://old.example.com']);
+    const { asker: other } = person('ptlc_AnotherSecretKey');
+    const changed = await readAnswers({ url: 'panel.example.com' }, { ...sources, asker: other }, previous);
+    expect([changed.isSchemeAssumed, changed.key.reveal()]).toEqual([true, 'ptlc_AnotherSecretKey']);
   });
 
   it.each<readonly [AnswerFlags, string]>([

@@ -265,7 +265,7 @@ test('if the file is missing, the message says how to create one', async () => {
   const file = join(directory, 'none.yaml');
   const result = await loadConfig(file, {});
   expect(result.ok ? '' : formatIssues(result.issues)).toBe(
-    `${file}: can't be read: no such file; copy config.example.yaml there, or name another file with --config`,
+    `${file}: can't be read: no such file; create it with init, copy config.example.yaml there, or name another file with --config`,
   );
 });
 
