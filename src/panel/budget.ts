@@ -321,7 +321,7 @@ export class ApiBudget {
     // The first limit is logged with the plan that is based on it.
     log[isFirst ? 'debug' : 'info'](
       { panel, limit, perMinute },
-      `panel ${panel}: rate limit ${limit}/min, using at most ${perMinute.toFixed(1)}/min`,
+      `panel ${panel}: rate limit ${limit}/min; using at most ${Number(perMinute.toFixed(1))}/min`,
     );
     for (const listener of this.#rateListeners) listener(perMinute);
   }

@@ -613,7 +613,7 @@ describe("a panel's own 404 to every path, because url has a wrong one", () => {
     expect(log.lines).toEqual([]);
   });
 
-  it('is not taken for a problem of one path if many servers are gone', async () => {
+  it('is not counted as a problem of one path if many servers are deleted', async () => {
     const held: (() => void)[] = [];
     answer = except(isListing, healthy, (response, request) => {
       held.push(() => unknownPath(response, request));
