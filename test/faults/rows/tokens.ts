@@ -57,7 +57,7 @@ const expiries: readonly FaultRow[] = [
       scene.panel.failRest({ kind: 'drop' });
       await expectStillStreaming(scene);
     },
-    during: DARK,
+    during: { ...DARK, panelUp: 0 },
     reconnects: 'token_expired',
     lift: ({ panel }) => {
       panel.set({ tokenLifetimeSeconds: 600 });
