@@ -1,4 +1,5 @@
 import { CAUSES_BY_SCOPE, type CauseCode, type Problem, type Scope } from '../domain/problem.ts';
+import { withAdvice } from '../domain/sentences.ts';
 import { NODE_CAUSES } from './node-causes.ts';
 import { KEY_CAUSES, PANEL_CAUSES } from './panel-causes.ts';
 import { EXPORTER_CAUSES, SERVER_CAUSES } from './server-causes.ts';
@@ -50,7 +51,7 @@ export function shortTitle(code: CauseCode): string {
 
 /** What was observed, and what to do. */
 export function withRemedy({ cause, detail }: Problem): string {
-  return `${detail.replace(/\.("?)$/, '$1')}. ${CAUSES[cause].remedy}`;
+  return withAdvice(detail, CAUSES[cause].remedy);
 }
 
 /** A problem on one line that begins with the name of its subject: what happened, what was observed, and what to do. */

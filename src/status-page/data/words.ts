@@ -1,4 +1,5 @@
 import type { DiscoveryReading } from '../../domain/reading.ts';
+import { withAdvice } from '../../domain/sentences.ts';
 import type { CauseWords, ExplainedProblem, ListingStatus } from './protocol.ts';
 
 /** The placeholder for unknown values. */
@@ -80,7 +81,7 @@ const SUBJECT = /^(?:server|node|panel) /;
 export function problemText({ title, detail, remedy }: Omit<ExplainedProblem, 'cause' | 'severity'>): string {
   const isTitled = detail.startsWith(title) || detail.startsWith(title.replace(SUBJECT, ''));
   const what = isTitled ? detail : [title, detail].filter(Boolean).join(': ');
-  return remedy === '' ? what : `${what.replace(/\.$/, '')}. ${remedy}`;
+  return withAdvice(what, remedy);
 }
 
 /** A node whose servers can't be observed, with its problem if they have the same one. */

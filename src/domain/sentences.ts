@@ -1,0 +1,4 @@
+/** An observation, and what to do about it, as sentences; a quoted answer loses its own full stop, so that only one remains. */
+export function withAdvice(observation: string, advice: string): string {
+  return advice === '' ? observation : `${observation.replace(/\.("?)$/, '$1')}. ${advice}`;
+}
