@@ -19,6 +19,7 @@ function dialectOf(_panel: PanelConfig): PanelDialect {
 /** The settings for calls to a panel's API, from its configuration. */
 export function apiAccess(panel: PanelConfig) {
   return {
+    panel: panel.name,
     dialect: dialectOf(panel),
     baseUrl: panel.url,
     apiKey: () => panel.apiKey.reveal(),
@@ -41,6 +42,7 @@ export interface PanelSocketAccess extends SocketAccess {
 export function socketAccess(panel: PanelConfig, clock: Clock, admit?: () => () => void): PanelSocketAccess {
   const codec = dialectOf(panel).socket;
   const policy: SocketPolicy = {
+    panel: panel.name,
     panelUrl: panel.url,
     allowInsecure: panel.allowInsecure,
     ...optional('socketHosts', panel.socketHosts),

@@ -45,7 +45,6 @@ export function createPanelUnit(panel: PanelConfig, shared: PanelShared): PanelU
     random,
     telemetry,
     gateway: createPanelGateway({
-      panel: panel.name,
       ...apiAccess(panel),
       apiKey: () => config.apiKey.reveal(),
       telemetry,

@@ -195,9 +195,10 @@ export class Conversation {
   }
 
   #onMessage(message: ServerMessage): void {
-    const narration = narrate(message);
+    const { screen, clock, name, panel } = this.#options;
+    const args = message.args.map((arg) => KNOWN_SECRETS.redactTokens(arg, panel));
+    const narration = narrate({ ...message, args });
     if (narration === undefined) return;
-    const { screen, clock, name } = this.#options;
     switch (narration.kind) {
       case 'output':
         this.#activeAt = clock.now();

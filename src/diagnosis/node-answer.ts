@@ -41,9 +41,12 @@ export interface TokenClaims {
 const TIMES =
   /\b(?:exp|nbf|iat)\b|expir|deny ?list|denied list|blacklist|revoked|too far in (?:the )?past|not yet valid/i;
 
+/** Errors are sentences; a node may send longer texts endlessly. */
+const MAX_WORDS = 1_024;
+
 /** Is the `jwt error` one that a new token would fix? Matched loosely, because the wording varies between versions. */
 export function isFixedByNewToken(words: string): boolean {
-  return TIMES.test(words);
+  return TIMES.test(words.slice(0, MAX_WORDS));
 }
 
 /** Why a node answered a token with `jwt error`. */
@@ -70,7 +73,7 @@ export function answersMessage(words: string): boolean {
   return IDENTIFIER.test(words);
 }
 
-/** A daemon's message on one line, without the identifier that precedes it. */
-export function daemonWords(words: string): string {
-  return printable(words).replace(IDENTIFIER, '');
+/** The message of a panel's daemon on one line, without the identifier that precedes it. */
+export function daemonWords(words: string, panel: string): string {
+  return printable(words, panel).replace(IDENTIFIER, '');
 }

@@ -83,8 +83,8 @@ const SENTENCES: readonly (readonly [RegExp, TransportKind])[] = [
   [/wrong version number/i, 'tls_plain_port'],
 ];
 
-/** Reads the error of a connection or a call; never throws. */
-export function readTransportError(error: unknown): TransportError {
+/** Reads the error of a connection or a call, to an address that this panel gave; never throws. */
+export function readTransportError(error: unknown, panel?: string): TransportError {
   const errors = withCauses(error);
   const codes = errors.map(codeOf).filter((code) => code !== undefined);
   const byCode = SIGNS.find(([sign]) => codes.some((code) => sign.test(code)))?.[1] ?? 'connection';
@@ -93,7 +93,7 @@ export function readTransportError(error: unknown): TransportError {
     byCode === 'tls' && SENTENCES.find(([sign]) => errors.some(({ message }) => sign.test(message)))?.[1];
   const hostname = errors.map((one) => (one as { hostname?: unknown }).hostname).find(isText);
   // For a name with several addresses, the error is an aggregate without a message of its own.
-  const words = errors.map(({ message }) => printable(message)).find((message) => message !== '');
+  const words = errors.map(({ message }) => printable(message, panel)).find((message) => message !== '');
   return {
     kind: bySentence || byCode,
     code: codes[0] ?? 'unknown',

@@ -81,7 +81,10 @@ function locationOf({ panel, servers, steps, result }: SharedProblem, paint: Pai
 }
 
 function named(servers: readonly string[]): string {
-  const some = servers.slice(0, NAMED_SERVERS).map(printable).join(', ');
+  const some = servers
+    .slice(0, NAMED_SERVERS)
+    .map((name) => printable(name))
+    .join(', ');
   const rest = servers.length - NAMED_SERVERS;
   if (rest > 0) return `servers ${some} and ${rest} more`;
   return `${servers.length === 1 ? 'server' : 'servers'} ${some}`;

@@ -1,10 +1,11 @@
 /**
  * Prefixes of the API keys that panels issue. A client key has the rights of one account; an application key administers the
- * panel, and the client API rejects it.
+ * panel, and the client API rejects it. The others are issued by newer panels.
  */
 export const API_KEY_PREFIXES = {
   client: ['ptlc_', 'pacc_'],
   application: ['ptla_', 'papp_'],
+  other: ['plcn_', 'peli_', 'c7sp_'],
 } as const;
 
 /** The letters of a prefix that identify the panel; the letter after them stands for the kind of key. */

@@ -192,7 +192,7 @@ export class Discovery {
   }
 
   async #walk(settings: ListingSettings): Promise<void> {
-    const { listing } = this.#options;
+    const { listing, panel } = this.#options;
     const controller = new AbortController();
     const { signal } = controller;
     this.#inFlight = controller;
@@ -203,6 +203,7 @@ export class Discovery {
     const walk = await walkListing(
       (query) => listing({ ...query, ...type }, signal, { urgent: query.page <= urgentPages, optional }),
       {
+        panel,
         maxFailures: FAILURES_TO_GIVE_UP,
         signal,
         reduction: { above: this.#maxServers, reduce: (servers) => admission.reduce(servers) },

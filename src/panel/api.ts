@@ -32,6 +32,8 @@ export interface PanelAnswer<T> {
 }
 
 export interface PanelApiOptions extends ConnectionOptions {
+  /** The panel's name. */
+  readonly panel: string;
   readonly dialect: PanelDialect;
   /** Called for every request, so that an API key changed in its file is used at once. */
   readonly apiKey: () => string;
@@ -65,7 +67,7 @@ export class PanelApi {
   /** A token for the server's console socket, and the socket's address. */
   async credentials(server: string, signal: AbortSignal): Promise<PanelAnswer<Credentials>> {
     const answer = await this.#get('websocket', this.#options.dialect.credentials(server), signal);
-    KNOWN_SECRETS.addToken(answer.value.token);
+    KNOWN_SECRETS.addToken(answer.value.token, this.#options.panel);
     return answer;
   }
 
@@ -151,17 +153,17 @@ export class PanelApi {
   }
 
   #read<T>(endpoint: ApiEndpoint, { path, decode }: PanelRequest<T>, reply: Reply): PanelAnswer<T> {
-    const { apiKey, baseUrl, clock, dialect, telemetry } = this.#options;
+    const { apiKey, baseUrl, clock, dialect, panel, telemetry } = this.#options;
     const request = `GET ${path}`;
     if (reply.status < 200 || reply.status >= 300) {
       const nowUnixMs = clock.toUnixMs(clock.now());
-      const refusal = { ...reply, endpoint, request, url: baseUrl, apiKey: apiKey(), nowUnixMs };
+      const refusal = { ...reply, endpoint, panel, request, url: baseUrl, apiKey: apiKey(), nowUnixMs };
       const error = refusalError(refusal, dialect);
       this.#hasAnswered ||= error.fromPanel;
       throw error;
     }
     try {
-      const value = decode(parseBody(reply));
+      const value = decode(parseBody(reply, panel));
       this.#hasAnswered = true;
       const limit = limitPerMinute(reply.rate);
       const remaining = remainingCalls(reply.rate);
@@ -173,7 +175,7 @@ export class PanelApi {
     } catch (error) {
       if (!(error instanceof ShapeError)) throw error;
       telemetry.badMessage(error instanceof NotJsonError ? 'not_json' : 'bad_shape');
-      const { form, detail = '' } = dialect.decodeErrorBody(reply.text, reply.contentType);
+      const { form, detail = '' } = dialect.decodeErrorBody(reply.text, reply.contentType, panel);
       const isPage = form === 'foreign' && /^\s*</.test(reply.text);
       throw unreadableError({ request, status: reply.status }, error, isPage ? detail : undefined);
     }
@@ -184,10 +186,10 @@ class NotJsonError extends ShapeError {}
 
 // The exporter doesn't request compression, and no panel compresses anyway. Decompressing would let a few kilobytes fill the
 // memory.
-function parseBody({ contentEncoding, text }: Reply): unknown {
+function parseBody({ contentEncoding, text }: Reply, panel: string): unknown {
   if (contentEncoding !== '' && contentEncoding !== 'identity') {
     throw new NotJsonError(
-      `the body is compressed (${printable(contentEncoding)}), although compression was not requested`,
+      `the body is compressed (${printable(contentEncoding, panel)}), although compression was not requested`,
     );
   }
   try {

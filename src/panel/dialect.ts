@@ -20,8 +20,8 @@ export interface PanelDialect {
   readonly account: () => PanelRequest<Account>;
   /** One page of the server's backups; pages count from 1. */
   readonly backups: (server: string, page: number) => PanelRequest<BackupsPage>;
-  /** Decodes the body of an error answer in any form. Never throws. */
-  readonly decodeErrorBody: (text: string, contentType: string) => ErrorBody;
+  /** Decodes the body of an error answer of this panel in any form. Never throws. */
+  readonly decodeErrorBody: (text: string, contentType: string, panel: string) => ErrorBody;
   readonly socket: SocketCodec;
 }
 

@@ -44,6 +44,8 @@ export function problemOf(error: unknown): Problem {
 
 /** An answer other than success, with what is needed to explain it. */
 export interface HttpRefusal {
+  /** The panel's name. */
+  readonly panel: string;
   readonly endpoint: ApiEndpoint;
   /** Method and path, such as `GET /api/client`. */
   readonly request: string;
@@ -64,13 +66,13 @@ type ErrorDialect = Pick<PanelDialect, 'apiKeys' | 'decodeErrorBody'>;
 
 /** The error for an answer other than success. */
 export function refusalError(refusal: HttpRefusal, { apiKeys, decodeErrorBody }: ErrorDialect): PanelError {
-  const { apiKey, request, status, rate, location } = refusal;
+  const { apiKey, panel, request, status, rate, location } = refusal;
   const text = apiKey === '' ? refusal.text : refusal.text.replaceAll(apiKey, '***');
-  const body = decodeErrorBody(text, refusal.contentType);
+  const body = decodeErrorBody(text, refusal.contentType, panel);
   const { form, detail } = body;
   const cause = refusalCause({ ...refusal, ...body, isApplicationKey: apiKeys.isApplicationKey(apiKey) });
   const limit = limitPerMinute(rate);
-  const target = status < 400 ? `redirect to ${redirectTarget(location)}` : undefined;
+  const target = status < 400 ? `redirect to ${redirectTarget(location, panel)}` : undefined;
   const words = [`${request} answered ${status}`, detail && `"${detail}"`, target].filter(Boolean).join(': ');
   const problem: Problem = {
     cause,
@@ -85,8 +87,8 @@ export function refusalError(refusal: HttpRefusal, { apiKeys, decodeErrorBody }:
 }
 
 /** The redirect's address without its query, which may contain secrets. */
-function redirectTarget(location: string | undefined): string {
-  const address = printable(location?.split(/[?#]/, 1)[0] ?? '');
+function redirectTarget(location: string | undefined, panel: string): string {
+  const address = printable(location?.split(/[?#]/, 1)[0] ?? '', panel);
   return address === '' ? 'no address' : address;
 }
 

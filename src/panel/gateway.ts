@@ -84,8 +84,6 @@ export interface PanelGateway {
 }
 
 export interface PanelGatewayOptions extends PanelApiOptions {
-  /** The panel's name. */
-  readonly panel: string;
   readonly log: Logger;
   /** The rate, if the operator set one; otherwise it is learned. */
   readonly pinnedPerMinute?: number;

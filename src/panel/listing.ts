@@ -15,8 +15,10 @@ const REDUCTION_STEP = 1_000;
 /** Reads one page of a listing. */
 export type ReadListingPage = (query: Pick<ListingQuery, 'page' | 'perPage'>) => Promise<ListingPage>;
 
-/** When a walk ends before the last page. */
-export interface WalkLimits {
+/** Whose servers a walk lists, and when it ends before the last page. */
+export interface WalkOptions {
+  /** The panel's name, if tokens of the panel may be known. */
+  readonly panel?: string;
   /** The number of failed pages after which the rest isn't read; 1 by default. */
   readonly maxFailures?: number;
   /** Ends the walk between two pages. */
@@ -56,7 +58,7 @@ export interface ListingWalk {
  */
 export async function walkListing(
   read: ReadListingPage,
-  { maxFailures = 1, signal, reduction }: WalkLimits = {},
+  { panel, maxFailures = 1, signal, reduction }: WalkOptions = {},
 ): Promise<ListingWalk> {
   const servers = new FoundServers(reduction);
   const unreadable = new Set<string>();
@@ -72,7 +74,7 @@ export async function walkListing(
       const answer = await read({ page, perPage: LISTING_PAGE_SIZE });
       let bad = answer.badEntries;
       for (const listed of answer.servers) {
-        const server = presentable(listed);
+        const server = presentable(listed, panel);
         if (server !== undefined) {
           servers.add(server);
           continue;
@@ -157,11 +159,12 @@ class FoundServers {
 const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 
 /** The server with texts that can be used as labels; undefined if its UUID isn't valid. */
-function presentable(server: ListedServer): ListedServer | undefined {
+function presentable(server: ListedServer, panel?: string): ListedServer | undefined {
   const uuid = server.uuid.toLowerCase();
   // An API key may look like a UUID, and an id can't be partly redacted.
-  if (!UUID.test(uuid) || printable(uuid) !== uuid) return undefined;
-  const { node, egg, status, ...rest } = server;
+  if (!UUID.test(uuid) || printable(uuid, panel) !== uuid) return undefined;
+  const shownText = (text: string | undefined) => shownIn(panel, text);
+  const { node, egg, status, address, ...rest } = server;
   const shown = { node: shownText(node), egg: shownText(egg), status: shownText(status) };
   return {
     ...rest,
@@ -171,12 +174,13 @@ function presentable(server: ListedServer): ListedServer | undefined {
     ...(shown.node !== undefined && { node: shown.node }),
     ...(shown.egg !== undefined && { egg: shown.egg }),
     ...(shown.status !== undefined && { status: shown.status }),
+    ...(address !== undefined && shownText(address) === address && { address }),
   };
 }
 
-function shownText(text: string | undefined): string | undefined {
+function shownIn(panel: string | undefined, text: string | undefined): string | undefined {
   if (text === undefined) return undefined;
-  const shown = printable(text);
+  const shown = printable(text, panel);
   // In V8, a substring keeps the whole string alive: a name of 80 KB would cost 80 KB even if cut.
   return (text.length > shown.length ? copied(shown) : shown) || undefined;
 }

@@ -53,17 +53,19 @@ export function tokenFailure(error: unknown): Failure {
 
 /** How a socket is reached. */
 export interface UpgradeWay {
+  /** The name of the panel that gave the address. */
+  readonly panel: string;
   /** What was sent as `Origin`. */
   readonly origin: string;
   readonly proxied: boolean;
 }
 
 /** The failure of a socket that could not be opened. */
-export function upgradeFailure(refused: RefusedUpgrade, { origin, proxied }: UpgradeWay): Failure {
+export function upgradeFailure(refused: RefusedUpgrade, { panel, origin, proxied }: UpgradeWay): Failure {
   const cause = upgradeCause(refused, proxied);
   const { status } = refused;
   if (status === undefined) {
-    const { code, message } = readTransportError(refused.error);
+    const { code, message } = readTransportError(refused.error, panel);
     const named = code === 'unknown' || message.includes(code) ? message : `${message} (${code})`;
     return {
       reason: 'connect_failed',
@@ -77,12 +79,15 @@ export function upgradeFailure(refused: RefusedUpgrade, { origin, proxied }: Upg
   return { reason: 'upgrade_refused', problem, dropToken };
 }
 
+/** What is needed to read a text of a node: the name of its panel, and a part of the codec. */
+type NodeWords<Part extends keyof SocketCodec> = { readonly panel: string } & Pick<SocketCodec, Part>;
+
 /** The failure of a socket that the far end closed, or whose connection was lost. */
 export function closeFailure(
   { code, text, reason }: { readonly code: number; readonly text: string; readonly reason: ReconnectReason },
-  { closeCause }: Pick<SocketCodec, 'closeCause'>,
+  { panel, closeCause }: NodeWords<'closeCause'>,
 ): Failure {
-  const said = printable(text);
+  const said = printable(text, panel);
   const detail = `socket closed (code ${code})${said === '' ? '' : `: "${said}"`}`;
   return { reason, problem: { cause: closeCause(code), detail } };
 }
@@ -90,10 +95,10 @@ export function closeFailure(
 /** The failure behind a `jwt error`; `claims` are those of the token that was sent. */
 export function jwtFailure(
   text: string,
-  { jwtErrorCause }: Pick<SocketCodec, 'jwtErrorCause'>,
+  { panel, jwtErrorCause }: NodeWords<'jwtErrorCause'>,
   claims?: TokenClaims,
 ): Failure {
-  const words = daemonWords(text);
+  const words = daemonWords(text, panel);
   const detail = `the node rejected the token: "${words}"`;
   return {
     reason: 'auth_refused',
@@ -103,8 +108,8 @@ export function jwtFailure(
 }
 
 /** The failure behind a `daemon error` in answer to a token: the node could not verify its signature (wings, router/websocket). */
-export function daemonFailure(text: string): Failure {
-  const detail = `the node could not verify the token: "${daemonWords(text)}"`;
+export function daemonFailure(text: string, panel: string): Failure {
+  const detail = `the node could not verify the token: "${daemonWords(text, panel)}"`;
   return { reason: 'auth_refused', problem: { cause: 'node_token_mismatch', detail }, dropToken: true };
 }
 

@@ -61,6 +61,9 @@ export type MachineState =
 
 export type TimerName = 'deadline' | 'refresh' | 'expiry' | 'silence' | 'retry';
 
+/** A node may send errors endlessly that mean nothing in the current state: their texts are read only if they do. */
+type LazyFailure = () => Failure;
+
 /** What can happen to a session. Events of a socket carry its epoch. */
 export type MachineEvent =
   | { readonly type: 'start' }
@@ -79,10 +82,10 @@ export type MachineEvent =
       readonly fixable: boolean;
       /** It answers one of the exporter's messages, which can only be the token sent last. */
       readonly answersToken?: boolean;
-      readonly failure: Failure;
+      readonly failure: LazyFailure;
     }
   /** The node failed to handle a message: the token, if that was sent last. */
-  | { readonly type: 'daemonError'; readonly epoch: number; readonly failure: Failure }
+  | { readonly type: 'daemonError'; readonly epoch: number; readonly failure: LazyFailure }
   /** `token expiring` or `token expired`. */
   | { readonly type: 'tokenEnding'; readonly epoch: number }
   /** A `stats` frame arrived. */

@@ -141,7 +141,7 @@ function whileAuthenticating(
           // A refusal that this attempt retests remains the problem until then.
           fetchToken({
             ...state,
-            ...(state.refused === undefined && { problem: event.failure.problem }),
+            ...(state.refused === undefined && { problem: event.failure().problem }),
             isPromising: true,
           }),
         );
@@ -166,7 +166,7 @@ function rejectToken(
   context: MachineContext,
 ): Transition {
   const isRenewable = event.type === 'jwtError' && event.fixable && state.failures < QUICK_RENEWALS;
-  return failWithSocket(state, undefined, event.failure, context, isRenewable ? RENEW_AGAIN_MS : undefined);
+  return failWithSocket(state, undefined, event.failure(), context, isRenewable ? RENEW_AGAIN_MS : undefined);
 }
 
 function whileResting(
@@ -239,14 +239,14 @@ function onLiveTimer(state: LiveState, timer: TimerName, context: MachineContext
 }
 
 function onJwtError(state: LiveState, event: EventOfType<'jwtError'>, context: MachineContext): Transition {
-  if (!event.fixable) return leaveLive(state, undefined, event.failure, context, CLOSE_SOCKET);
+  if (!event.fixable) return leaveLive(state, undefined, event.failure(), context, CLOSE_SOCKET);
   if (event.answersToken === true && state.name === 'refreshing' && state.next !== undefined) {
-    return rejectRenewal(state, event.failure, context);
+    return rejectRenewal(state, event.failure(), context);
   }
   // While a token is under way, each event that the daemon withholds produces another error.
   if (state.name === 'refreshing' || state.renewalRejected === true) return stay(state);
   if (context.now - state.authenticatedAt < REFUSED_AFTER_AUTH_MS) {
-    return leaveLive(state, undefined, event.failure, context, CLOSE_SOCKET);
+    return leaveLive(state, undefined, event.failure(), context, CLOSE_SOCKET);
   }
   return refresh(state);
 }

@@ -219,7 +219,8 @@ export class Streamer {
   /** How the socket at this address, or the current one, is reached. */
   wayTo(url = this.#socketUrl()): UpgradeWay {
     const { settings, isProxied } = this.#context;
-    return { origin: settings.origin, proxied: url !== undefined && isProxied(url) };
+    const { panel } = this.#record.target;
+    return { panel, origin: settings.origin, proxied: url !== undefined && isProxied(url) };
   }
 
   #socketUrl(): string | undefined {
@@ -227,9 +228,9 @@ export class Streamer {
   }
 
   #noteHost(url: string): void {
-    const host = printable(new URL(url).host);
+    const { target, node } = this.#record;
+    const host = printable(new URL(url).host, target.panel);
     if (this.#socketHost !== undefined && this.#socketHost !== host) {
-      const { target, node } = this.#record;
       const fields = { ...subjectOf(target, node), event: 'moved', from: this.#socketHost, to: host };
       this.#context.log.info(
         fields,
@@ -280,6 +281,10 @@ class SocketEvents implements SocketListener, FrameHandler {
     this.#daemonWords = context.codec.daemonWords;
   }
 
+  get #panel(): string {
+    return this.#record.target.panel;
+  }
+
   opened(): void {
     this.#record.socketBegan();
     this.#streamer.dispatch({ type: 'opened', epoch: this.#epoch });
@@ -297,11 +302,8 @@ class SocketEvents implements SocketListener, FrameHandler {
 
   closed(closing: SocketClosing): void {
     if (closing.oversize) this.telemetry.badMessage('oversize');
-    this.#streamer.dispatch({
-      type: 'closed',
-      epoch: this.#epoch,
-      failure: closeFailure(closing, this.#codec),
-    });
+    const failure = closeFailure(closing, { ...this.#codec, panel: this.#panel });
+    this.#streamer.dispatch({ type: 'closed', epoch: this.#epoch, failure });
   }
 
   consoleLine(frame: Buffer): void {
@@ -337,13 +339,15 @@ class SocketEvents implements SocketListener, FrameHandler {
       return;
     }
     const token = sentToken(machine);
-    const failure = jwtFailure(text, this.#codec, token && claimsOf(token.value));
+    const failure = () =>
+      jwtFailure(text, { ...this.#codec, panel: this.#panel }, token && claimsOf(token.value));
     const answersToken = answersMessage(text);
     this.#streamer.dispatch({ type: 'jwtError', epoch: this.#epoch, fixable, answersToken, failure });
   }
 
   daemonError(text: string): void {
-    this.#streamer.dispatch({ type: 'daemonError', epoch: this.#epoch, failure: daemonFailure(text) });
+    const failure = () => daemonFailure(text, this.#panel);
+    this.#streamer.dispatch({ type: 'daemonError', epoch: this.#epoch, failure });
   }
 
   backupCompleted(): void {

@@ -26,8 +26,6 @@ const INVISIBLE = [
 
 const hex = (unit: number, length: number) => unit.toString(16).padStart(length, '0');
 
-const bytesOf = (text: string) => [...new TextEncoder().encode(text)];
-
 /** Ways in which a secret may be echoed, by name. */
 export const ECHOES: Readonly<Record<string, (secret: string) => string>> = {
   ...Object.fromEntries(
@@ -40,16 +38,8 @@ export const ECHOES: Readonly<Record<string, (secret: string) => string>> = {
   'in upper case': (secret) => secret.replaceAll(/[a-z]/g, (letter) => letter.toUpperCase()),
   'in lower case': (secret) => secret.replaceAll(/[A-Z]/g, (letter) => letter.toLowerCase()),
   'in a URL': (secret) => encodeURIComponent(secret),
-  'in a URL, every character': (secret) =>
-    bytesOf(secret)
-      .map((byte) => `%${hex(byte, 2)}`)
-      .join(''),
-  'in a URL, twice': (secret) => encodeURIComponent(encodeURIComponent(secret)),
+  'in a part of a URL': (secret) => encodeURI(secret),
   'in JSON': (secret) => JSON.stringify(secret).slice(1, -1),
-  'in JSON, every character': (secret) =>
-    Array.from({ length: secret.length }, (_, at) => `\\u${hex(secret.charCodeAt(at), 4)}`).join(''),
-  'in JSON, twice': (secret) => JSON.stringify(JSON.stringify(secret).slice(1, -1)).slice(1, -1),
-  'in HTML': (secret) => Array.from(secret, (character) => `&#${character.codePointAt(0) ?? 0};`).join(''),
 };
 
 /** Secrets of any kind that are long enough to be redacted. */

@@ -45,7 +45,14 @@ function listing({ page, perPage, type }: ListingQuery): PanelRequest<ListingPag
 const MAX_SCANNED = 4_096;
 
 /** The message of an error answer, in any form seen in the field. Never throws. */
-function decodeErrorBody(text: string, contentType: string): ErrorBody {
+function decodeErrorBody(text: string, contentType: string, panel: string): ErrorBody {
+  const { detail: words, ...body } = errorBody(text, contentType);
+  const detail = words === undefined ? '' : printable(words, panel);
+  return detail === '' ? body : { ...body, detail };
+}
+
+/** The same with the message as it is. */
+function errorBody(text: string, contentType: string): ErrorBody {
   const body = asFields(parseJson(text));
   if (body !== undefined) return decodeJson(body);
   const isPage = /html/i.test(contentType) || /^\s*</.test(text);
@@ -72,9 +79,8 @@ function decodeJson(body: Readonly<Record<string, unknown>>): ErrorBody {
 const FROM_NODE =
   /^(?:Daemon)?Connect(?:ion)?Exception$|^(?:Guzzle|Request|Transfer|BadResponse|Client|Server)Exception$/;
 
-function bodyOf(form: ErrorBody['form'], words: string | undefined): ErrorBody {
-  const detail = words === undefined ? '' : printable(words);
-  return detail === '' ? { form } : { form, detail };
+function bodyOf(form: ErrorBody['form'], detail: string | undefined): ErrorBody {
+  return detail === undefined ? { form } : { form, detail };
 }
 
 // Bounded repeats keep the cost of a hostile page proportional to its length.

@@ -24,6 +24,7 @@ export function collectingTelemetry(): PanelTelemetry & { readonly calls: string
 /** Options for a panel at this address, with deadlines short enough for a test. */
 export function apiOptions(baseUrl: string, more: Partial<PanelApiOptions> = {}): PanelApiOptions {
   return {
+    panel: 'main',
     dialect: PTERODACTYL,
     baseUrl,
     apiKey: () => KEY,

@@ -169,7 +169,7 @@ describe('a node', () => {
 
   it('is quoted without the request identifier, which is different each time', () => {
     const words = 'Error Event [3a1ad8a2-5e34-4b7e-9bb0-0c1f0a3ad9ce]: jwt: missing connect permission';
-    expect(daemonWords(words)).toBe('jwt: missing connect permission');
-    expect(daemonWords('\u001b[31mplain\nwords')).toBe('plain words');
+    expect(daemonWords(words, 'main')).toBe('jwt: missing connect permission');
+    expect(daemonWords('\u001b[31mplain\nwords', 'main')).toBe('plain words');
   });
 });

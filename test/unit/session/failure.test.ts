@@ -12,6 +12,8 @@ import {
   upgradeFailure,
 } from '../../../src/session/failure.ts';
 
+const NODE = { ...PTERODACTYL.socket, panel: 'main' };
+
 const problem = (cause: CauseCode) => ({ cause, detail: 'the panel says no' });
 
 describe('tokenFailure', () => {
@@ -71,7 +73,7 @@ it('a forbidden socket address is retried slowly, and the server can be polled',
 
 describe('upgradeFailure', () => {
   const ORIGIN = 'https://panel.example.com';
-  const DIRECT = { origin: ORIGIN, proxied: false };
+  const DIRECT = { panel: 'main', origin: ORIGIN, proxied: false };
   const refused = (status: number, body?: string) =>
     upgradeFailure(
       { status, ...(body !== undefined && { body }), error: new Error('Unexpected server response') },
@@ -138,7 +140,10 @@ describe('upgradeFailure', () => {
   });
 
   const failed = (code: string | undefined, message: string, proxied = false) =>
-    upgradeFailure({ error: Object.assign(new Error(message), { code }) }, { origin: ORIGIN, proxied });
+    upgradeFailure(
+      { error: Object.assign(new Error(message), { code }) },
+      { panel: 'main', origin: ORIGIN, proxied },
+    );
 
   it.each<[string, string, CauseCode, CauseCode]>([
     ['ECONNREFUSED', 'connect ECONNREFUSED 203.0.113.7:8080', 'node_connection', 'node_proxy'],
@@ -191,14 +196,14 @@ describe('closeFailure', () => {
       'socket closed (code 4409): "server is suspended"',
     ],
   ])('classifies %i "%s"', (code, text, cause, refusal, detail) => {
-    const failure = closeFailure({ code, text, reason: 'closed' }, PTERODACTYL.socket);
+    const failure = closeFailure({ code, text, reason: 'closed' }, NODE);
     expect(failure).toEqual({ reason: 'closed', problem: { cause, detail } });
     expect(lastingRefusal(failure.problem)).toEqual(refusal);
   });
 
   it('keeps the reason that is counted for the reconnect', () => {
     const closing = { code: 1006, text: '', reason: 'pong_timeout' } as const;
-    expect(closeFailure(closing, PTERODACTYL.socket).reason).toBe('pong_timeout');
+    expect(closeFailure(closing, NODE).reason).toBe('pong_timeout');
   });
 });
 
@@ -215,7 +220,7 @@ describe('jwtFailure', () => {
     ['jwt: missing connect permission', undefined, 'no_console_permission'],
     ['jwt: something new', CONSOLE, 'token_refused'],
   ])('classifies %s (%o)', (text, claims, cause) => {
-    expect(jwtFailure(text, PTERODACTYL.socket, claims)).toEqual({
+    expect(jwtFailure(text, NODE, claims)).toEqual({
       reason: 'auth_refused',
       problem: { cause, detail: `the node rejected the token: "${text}"` },
       dropToken: true,
@@ -224,14 +229,14 @@ describe('jwtFailure', () => {
 
   it('omits the identifier that is different in every event', () => {
     const text = 'Error Event [0c1a9c62-0000-4000-8000-000000000000]: jwt: server uuid mismatch\n';
-    expect(jwtFailure(text, PTERODACTYL.socket).problem.detail).toBe(
+    expect(jwtFailure(text, NODE).problem.detail).toBe(
       'the node rejected the token: "jwt: server uuid mismatch"',
     );
   });
 });
 
 it('daemonFailure means that node and panel have different tokens, which is a lasting problem', () => {
-  const failure = daemonFailure('an unexpected error was encountered while handling this request');
+  const failure = daemonFailure('an unexpected error was encountered while handling this request', 'main');
   expect(failure).toEqual({
     reason: 'auth_refused',
     problem: {

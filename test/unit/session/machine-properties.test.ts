@@ -176,16 +176,16 @@ class World {
           epoch,
           failure: closeFailure(
             { code: at(CLOSE_CODES, pick), text: 'closed', reason: 'closed' },
-            PTERODACTYL.socket,
+            { ...PTERODACTYL.socket, panel: 'main' },
           ),
         };
       case 'jwt error': {
         const text = at(JWT_ERRORS, pick);
-        const failure = jwtFailure(text, PTERODACTYL.socket);
+        const failure = () => jwtFailure(text, { ...PTERODACTYL.socket, panel: 'main' });
         return { type: 'jwtError', epoch, fixable: text.includes('exp'), failure };
       }
       case 'daemon error':
-        return { type: 'daemonError', epoch, failure: daemonFailure('an unexpected error') };
+        return { type: 'daemonError', epoch, failure: () => daemonFailure('an unexpected error', 'main') };
       case 'authenticated':
         return { type: 'authenticated', epoch };
       case 'token ending':

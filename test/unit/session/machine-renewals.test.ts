@@ -48,7 +48,7 @@ class Driven {
   }
 
   jwtError(text: string, afterMs = 0): void {
-    const failure = jwtFailure(text, PTERODACTYL.socket);
+    const failure = () => jwtFailure(text, { ...PTERODACTYL.socket, panel: 'main' });
     const answersToken = answersMessage(text);
     this.dispatch(
       { type: 'jwtError', epoch: this.state.epoch, fixable: true, answersToken, failure },

@@ -53,6 +53,7 @@ const STATES = {
   blocked: { name: 'blocked', ...attempt, refused: { reason: 'suspended', pollable: false } },
 } as const satisfies Record<string, MachineState>;
 
+const NODE = { ...PTERODACTYL.socket, panel: 'main' };
 const TRANSIENT: Failure = {
   reason: 'connect_failed',
   problem: { cause: 'node_connection', detail: 'no answer' },
@@ -64,12 +65,12 @@ const ORIGIN: Failure = { reason: 'upgrade_refused', problem: { cause: 'origin',
 const closed = (code: number): MachineEvent => ({
   type: 'closed',
   epoch: 7,
-  failure: closeFailure({ code, text: '', reason: 'closed' }, PTERODACTYL.socket),
+  failure: closeFailure({ code, text: '', reason: 'closed' }, NODE),
 });
 const jwtError = (text: string) => ({
   type: 'jwtError' as const,
   epoch: 7,
-  failure: jwtFailure(text, PTERODACTYL.socket),
+  failure: () => jwtFailure(text, NODE),
 });
 
 const EVENTS = {
@@ -90,7 +91,7 @@ const EVENTS = {
   authenticated: { type: 'authenticated', epoch: 7 },
   'jwtError fixable': { ...jwtError('token expired'), fixable: true },
   'jwtError incurable': { ...jwtError('no permission'), fixable: false },
-  daemonError: { type: 'daemonError', epoch: 7, failure: daemonFailure('an unexpected error') },
+  daemonError: { type: 'daemonError', epoch: 7, failure: () => daemonFailure('an unexpected error', 'main') },
   tokenEnding: { type: 'tokenEnding', epoch: 7 },
   heard: { type: 'stats', epoch: 7 },
   'timer deadline': { type: 'timer', timer: 'deadline' },

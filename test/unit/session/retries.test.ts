@@ -149,7 +149,7 @@ describe('an attempt after a wake', () => {
 
   const rejectToken = (session: Stepper) => {
     const { epoch } = session.state;
-    const failure = { reason: 'auth_refused', problem: DOWN } as const;
+    const failure = () => ({ reason: 'auth_refused', problem: DOWN }) as const;
     session.do({ type: 'opened', epoch }, { type: 'jwtError', epoch, fixable: true, failure });
   };
 

@@ -36,11 +36,13 @@ describe('decodeErrorBody', () => {
       { form: 'message', detail: 'red line' },
     ],
   ])('%s', (_name, text, body) => {
-    expect(decodeErrorBody(text, text.startsWith('<') ? 'text/html' : 'application/json')).toEqual(body);
+    expect(decodeErrorBody(text, text.startsWith('<') ? 'text/html' : 'application/json', 'main')).toEqual(
+      body,
+    );
   });
 
   it('keeps at most 200 characters', () => {
-    expect(decodeErrorBody(message('x'.repeat(5_000)), 'application/json').detail).toHaveLength(200);
+    expect(decodeErrorBody(message('x'.repeat(5_000)), 'application/json', 'main').detail).toHaveLength(200);
   });
 });
 
