@@ -196,7 +196,7 @@ export class Conversation {
 
   #onMessage(message: ServerMessage): void {
     const { screen, clock, name, panel } = this.#options;
-    const args = message.args.map((arg) => KNOWN_SECRETS.redactTokens(arg, panel));
+    const args = message.args.map((arg) => KNOWN_SECRETS.redact(arg, panel));
     const narration = narrate({ ...message, args });
     if (narration === undefined) return;
     switch (narration.kind) {

@@ -28,8 +28,8 @@ export class KnownSecrets {
   readonly #byStart = new Map<string, Set<string>>();
   /** Matches the first characters of any of them; undefined if it has to be compiled again. */
   #starts: RegExp | undefined;
-  /** How tokens begin, by panel; the oldest first. */
-  readonly #tokens = new Map<string, Set<string>>();
+  /** How tokens begin, by panel and the hash of that; the oldest first. */
+  readonly #tokens = new Map<string, Map<number, string>>();
 
   /** Adds a secret permanently; ignores one that is too short. */
   add(secret: string): void {
@@ -46,9 +46,10 @@ export class KnownSecrets {
   /** Adds a token of a panel, which is forgotten once the panel has issued many newer ones. */
   addToken(token: string, panel: string): void {
     if (token.length < TOKEN_START || JWT.test(token)) return;
-    const starts = this.#tokens.get(panel) ?? new Set();
-    this.#tokens.set(panel, starts.add(lowerCase(copied(token.slice(0, TOKEN_START)))));
-    const [oldest] = starts;
+    const starts = this.#tokens.get(panel) ?? new Map<number, string>();
+    const start = lowerCase(copied(token.slice(0, TOKEN_START)));
+    this.#tokens.set(panel, starts.set(hashOf(start), start));
+    const [oldest] = starts.keys();
     if (starts.size > MAX_TOKENS && oldest !== undefined) starts.delete(oldest);
   }
 
@@ -63,22 +64,19 @@ export class KnownSecrets {
   /**
    * The text with every secret of the configuration redacted, and everything in the form of a JWT or of an API key: in upper or
    * lower case, with invisible characters inside, encoded as in a URL or in JSON, and also if the text ends within the secret.
+   * In a text of a panel, tokens of that panel are redacted too; of another panel, they may be names that this one needs.
    */
-  redact(text: string): string {
+  redact(text: string, panel?: string): string {
     const visible = visibleText(text);
-    // A secret that is known only by its form has no definite end, and doesn't continue on the next line.
+    // What has no definite end doesn't continue on the next line.
     const lines = text.includes('\n') ? visibleText(text, INVISIBLE_IN_LINE) : visible;
     const formed = FORMS.flatMap((form) => Array.from(lines.text.matchAll(form), rangeOf));
+    const starts = panel === undefined ? undefined : this.#tokens.get(panel);
+    const tokens = starts === undefined ? [] : tokensIn(lowerCase(lines.text), starts);
     return without(text, [
       ...Array.from(this.#secretsIn(visible.text), inOriginal(visible)),
-      ...formed.map(inOriginal(lines)),
+      ...[...formed, ...tokens].map(inOriginal(lines)),
     ]);
-  }
-
-  /** The line without tokens of this panel. Another panel's may be a text that this one needs, such as a server's name. */
-  redactTokens(line: string, panel: string): string {
-    const starts = this.#tokens.get(panel);
-    return starts === undefined ? line : without(line, tokensIn(lowerCase(line), starts));
   }
 
   /** Forgets everything, for tests that share a process. */
@@ -96,9 +94,10 @@ export class KnownSecrets {
     for (let found = starts.exec(text); found !== null; found = starts.exec(text)) {
       const { 0: start, index } = found;
       for (const form of this.#byStart.get(start) ?? []) {
-        const end = Math.min(text.length, index + form.length);
+        const end = index + form.length;
         // A truncated text may end in the middle of a secret.
-        if (form.startsWith(text.slice(index, end))) yield [index, end];
+        if (end > text.length ? form.startsWith(text.slice(index)) : text.startsWith(form, index))
+          yield [index, Math.min(end, text.length)];
       }
       starts.lastIndex = index + 1;
     }
@@ -109,16 +108,40 @@ export class KnownSecrets {
 export const KNOWN_SECRETS = new KnownSecrets();
 
 /** The runs of token characters that begin like one of these tokens. */
-function tokensIn(text: string, starts: ReadonlySet<string>): readonly Range[] {
+function tokensIn(text: string, starts: ReadonlyMap<number, string>): readonly Range[] {
   const ranges: Range[] = [];
-  for (let at = 0; at + TOKEN_START <= text.length; at += 1) {
-    if (!starts.has(text.slice(at, at + TOKEN_START))) continue;
-    TOKEN_RUN.lastIndex = at + TOKEN_START;
+  let hash = 0;
+  for (let end = 1, from = 0; end <= text.length; end += 1) {
+    hash = nextHash(hash, text, end);
+    const at = end - TOKEN_START;
+    if (at < from || !starts.has(hash) || starts.get(hash) !== text.slice(at, end)) continue;
+    TOKEN_RUN.lastIndex = end;
     TOKEN_RUN.test(text);
-    ranges.push([at, TOKEN_RUN.lastIndex]);
-    at = TOKEN_RUN.lastIndex - 1;
+    from = TOKEN_RUN.lastIndex;
+    ranges.push([at, from]);
   }
   return ranges;
+}
+
+// A hash of 16 characters that moves along a text at a constant cost. Its factor is random, or a panel could choose texts and
+// tokens with the same hashes.
+const FACTOR = Math.floor(Math.random() * 2 ** 20) * 2 + 1;
+const LAST_FACTOR = Array.from({ length: TOKEN_START }).reduce<number>(
+  (power) => Math.imul(power, FACTOR),
+  1,
+);
+const HASH_MASK = 0x3f_ff_ff_ff;
+
+/** The hash of the characters before `end`, after that of the characters before `end - 1`. */
+function nextHash(hash: number, text: string, end: number): number {
+  const left = end > TOKEN_START ? Math.imul(LAST_FACTOR, text.charCodeAt(end - TOKEN_START - 1)) : 0;
+  return (Math.imul(hash, FACTOR) + text.charCodeAt(end - 1) - left) & HASH_MASK;
+}
+
+function hashOf(start: string): number {
+  let hash = 0;
+  for (let end = 1; end <= start.length; end += 1) hash = nextHash(hash, start, end);
+  return hash;
 }
 
 /** Maps a range of a visible text to the original, including the invisible characters within it. */

@@ -15,15 +15,13 @@ const ESCAPES = /\u001b(?:\[[0-?]*[ -/]*[@-~]|\][^\u0007\u001b]*(?:\u0007|\u001b
  * length. `panel` is the name of the panel that the text comes from, whose tokens are redacted too.
  */
 export function printable(text: string, panel?: string): string {
-  const redacted = KNOWN_SECRETS.redact(text.slice(0, MAX_READ));
+  const redacted = KNOWN_SECRETS.redact(text.slice(0, MAX_READ), panel);
   const line = redacted
     .replaceAll(ESCAPES, '')
     .replaceAll(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}]+/gu, ' ')
     .trim();
   // A password may contain the spaces that were just inserted.
-  const known = line === redacted ? line : KNOWN_SECRETS.redact(line);
-  const shown =
-    panel === undefined ? known : KNOWN_SECRETS.redactTokens(known.slice(0, 2 * MAX_LENGTH), panel);
+  const shown = line === redacted ? line : KNOWN_SECRETS.redact(line, panel);
   if (shown.length <= MAX_LENGTH) return shown;
   const cut = shown.slice(0, MAX_LENGTH - 1);
   return `${cut.replace(/[\ud800-\udbff]$/, '')}…`;

@@ -12,6 +12,10 @@ const MAX_SERVERS = 100_000;
 /** Servers that a walk finds between two reductions. */
 const REDUCTION_STEP = 1_000;
 
+/** Entries between two turns of the event loop: redacting their texts takes time. */
+const SLICE = 20;
+const afterEvents = () => new Promise((resolve) => setImmediate(resolve));
+
 /** Reads one page of a listing. */
 export type ReadListingPage = (query: Pick<ListingQuery, 'page' | 'perPage'>) => Promise<ListingPage>;
 
@@ -73,7 +77,8 @@ export async function walkListing(
       signal?.throwIfAborted();
       const answer = await read({ page, perPage: LISTING_PAGE_SIZE });
       let bad = answer.badEntries;
-      for (const listed of answer.servers) {
+      for (const [index, listed] of answer.servers.entries()) {
+        if (index % SLICE === SLICE - 1) await afterEvents();
         const server = presentable(listed, panel);
         if (server !== undefined) {
           servers.add(server);

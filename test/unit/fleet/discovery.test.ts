@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import type { DiscoverRules, ListingSettings } from '../../../src/domain/discovery.ts';
 import type { ServerTarget } from '../../../src/domain/server.ts';
 import { Discovery, type DiscoveryOptions } from '../../../src/fleet/discovery.ts';
@@ -461,7 +461,7 @@ describe('a listing that only adds data to configured servers', () => {
       Array.from({ length: 100 }, (_entry, n) => listed(page * 100 + n)),
     );
     await start(FACTS, [target({ id: uuidOf(2_999).slice(0, 8), name: 'mine' })]);
-    expect(found.at(-1)).toMatchObject([{ name: 'mine', uuid: uuidOf(2_999) }]);
+    await vi.waitFor(() => expect(found.at(-1)).toMatchObject([{ name: 'mine', uuid: uuidOf(2_999) }]));
     discovery.configure([], { ...FACTS, discover: { ...RULES, maxServers: 10_000 } });
     expect(discovery.targets).toHaveLength(1_001);
   });

@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { PTERODACTYL } from '../../../src/panel/dialects/pterodactyl.ts';
 import { closeFailure, daemonFailure, type Failure, jwtFailure } from '../../../src/session/failure.ts';
 import { step } from '../../../src/session/machine.ts';
@@ -266,6 +266,17 @@ function delayOf(effects: readonly MachineEffect[], timer: string): number | und
   const found = effects.find((effect) => effect.type === 'setTimer' && effect.timer === timer);
   return found?.type === 'setTimer' ? found.delayMs : undefined;
 }
+
+describe('an error that the node sends', () => {
+  it.each(keys(STATES))('is read in %s only if something follows from it', (stateKey) => {
+    for (const event of [EVENTS['jwtError fixable'], EVENTS['jwtError incurable'], EVENTS.daemonError]) {
+      const failure = vi.fn<() => Failure>(event.failure);
+      const { state, effects } = step(STATES[stateKey], { ...event, failure }, CONTEXT);
+      const isIgnored = state === STATES[stateKey] && effects.length === 0;
+      expect(isIgnored && failure.mock.calls.length > 0).toBe(false);
+    }
+  });
+});
 
 describe('consecutive failures', () => {
   it('are counted, and raise the limit of the back-off', () => {
