@@ -4,7 +4,13 @@ import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import type { WebSocket } from 'ws';
 import { type ExporterUnderTest, startExporter } from '../../support/exporter.ts';
-import { CREDENTIALS, json, type ScriptedServer, scriptedServer } from '../panel/scripted-server.ts';
+import {
+  CREDENTIALS,
+  envelope,
+  json,
+  type ScriptedServer,
+  scriptedServer,
+} from '../panel/scripted-server.ts';
 import { behave, frame, type HostilePanel, startHostilePanel } from './hostile-panel.ts';
 
 const WAIT_OPTIONS = { timeout: 60_000, interval: 20 };
@@ -49,9 +55,14 @@ async function panelOf(servers: number, name: string, tokenOf: (index: number) =
       response.writeHead(200, { 'content-type': 'application/json' }).end(pages[page - 1]);
       return;
     }
+    // Neither a socket nor polls: a refusal that isn't retried for minutes.
+    if (!pathname.endsWith('/websocket')) {
+      json(404, envelope('not found'))(response, request);
+      return;
+    }
     counts.tokens += 1;
     const token = tokenOf(Number.parseInt(id, 16));
-    json(200, { data: { ...CREDENTIALS.data, token, socket: 'ws://127.0.0.1:9/ws' } })(response, request);
+    json(200, { data: { ...CREDENTIALS.data, token, socket: 'ftp://127.0.0.1/' } })(response, request);
   });
   panels = [...panels, panel];
   return { panel, counts };
