@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { gunzipSync } from 'node:zlib';
-import type { Scrape } from '../../src/metrics/scrape.ts';
+import type { RenderedBody } from '../../src/metrics/shared-body.ts';
 import { percentile } from '../report/statistics.ts';
 
 /** The measurements of rendering in one process. */
@@ -20,7 +20,7 @@ export interface RenderMeasurement {
 /** The code to measure: a function that updates the values, which isn't measured, and one that renders them. */
 export interface Renderer {
   readonly update: () => void;
-  readonly render: () => Promise<Scrape>;
+  readonly render: () => Promise<RenderedBody>;
 }
 
 /** With fewer renders, a p99 is meaningless. */
@@ -89,7 +89,7 @@ function watchTurns(): { readonly longest: () => Promise<number> } {
 }
 
 // Sorted, because prom-client and the exporter may order and separate families differently.
-function digest({ chunks }: Scrape): { readonly series: number; readonly digest: string } {
+function digest({ chunks }: RenderedBody): { readonly series: number; readonly digest: string } {
   const body = Buffer.concat(chunks);
   const lines = (body.readUInt16BE() === GZIP_MAGIC ? gunzipSync(body) : body)
     .toString()

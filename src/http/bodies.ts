@@ -1,4 +1,15 @@
-import type { Scrape } from '../metrics/scrape.ts';
+import type { HttpBindings } from '@hono/node-server';
+import type { Context } from 'hono';
+import type { Encoding, Render, RenderedBody } from '../metrics/shared-body.ts';
+
+/** What accompanies a request: the response's own stream if it came over HTTP. */
+export interface RouteEnv {
+  readonly Bindings: Partial<Pick<HttpBindings, 'outgoing'>>;
+}
+
+function encodingFor(c: Context): Encoding {
+  return acceptsGzip(c.req.header('Accept-Encoding')) ? 'gzip' : 'identity';
+}
 
 /** Whether the client accepts gzip, according to its Accept-Encoding header (RFC 9110, 12.5.3). */
 export function acceptsGzip(header: string | undefined): boolean {
@@ -44,26 +55,44 @@ export function streamOf(chunks: readonly Uint8Array[], onEnd: () => void): Read
 }
 
 /**
- * The limit on bytes held by responses in flight: the newest expositions of the largest fleet, or hundreds of a small one.
+ * The limit on bytes held by responses in flight, on all routes together: the newest expositions of the largest fleet, or hundreds
+ * of a small one.
  */
 export const HELD_BYTES = 128 * 1_048_576;
 
 /**
- * The bodies that responses in flight still have to send; several responses may share one. When their total exceeds the
- * limit, the oldest responses are cut, so that slow readers never block a new one.
+ * The bodies that responses in flight still have to send, on every route whose body grows with the fleet; several responses may
+ * share one. When their total exceeds the limit, the oldest responses are cut, so that slow readers never block a new one.
  */
 export class HeldBodies {
   readonly #maxBytes: number;
   /** Ordered by start, each with the functions that cut its readers. */
-  readonly #held = new Map<Scrape, Set<() => void>>();
+  readonly #held = new Map<Pick<RenderedBody, 'bytes'>, Set<() => void>>();
   #bytes = 0;
 
   constructor(maxBytes: number) {
     this.#maxBytes = maxBytes;
   }
 
+  /** Responds with a body in the encoding that the client accepts; a HEAD request renders none. */
+  async respond(
+    c: Context<RouteEnv>,
+    headers: Readonly<Record<string, string>>,
+    render: Render,
+  ): Promise<Response> {
+    const all: Record<string, string> = { ...headers, Vary: 'Accept-Encoding' };
+    const encoding = encodingFor(c);
+    if (encoding === 'gzip') all['Content-Encoding'] = encoding;
+    if (c.req.method === 'HEAD') return c.body(null, 200, all);
+    const body = await render(encoding);
+    all['Content-Length'] = String(body.bytes);
+    const release = this.hold(body, () => c.env.outgoing?.destroy());
+    // Node.js would copy a body that it is given whole, for each reader.
+    return c.body(streamOf(body.chunks, release), 200, all);
+  }
+
   /** Holds a body for one reader; returns a function that releases it. `cut` may be called before that. */
-  hold(body: Scrape, cut: () => void): () => void {
+  hold(body: Pick<RenderedBody, 'bytes'>, cut: () => void): () => void {
     let readers = this.#held.get(body);
     if (readers === undefined) {
       readers = new Set();
@@ -74,11 +103,12 @@ export class HeldBodies {
     readers.add(cut);
     return () => {
       readers.delete(cut);
-      if (readers.size === 0) this.#drop(body);
+      // After it was cut, the body may be held again, for other readers.
+      if (readers.size === 0 && this.#held.get(body) === readers) this.#drop(body);
     };
   }
 
-  #makeRoom(newest: Scrape): void {
+  #makeRoom(newest: Pick<RenderedBody, 'bytes'>): void {
     for (const [body, readers] of this.#held) {
       if (this.#bytes <= this.#maxBytes) return;
       if (body === newest) continue;
@@ -87,7 +117,8 @@ export class HeldBodies {
     }
   }
 
-  #drop(body: Scrape): void {
-    if (this.#held.delete(body)) this.#bytes -= body.bytes;
+  #drop(body: Pick<RenderedBody, 'bytes'>): void {
+    this.#held.delete(body);
+    this.#bytes -= body.bytes;
   }
 }

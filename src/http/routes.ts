@@ -3,13 +3,13 @@ import { secureHeaders } from 'hono/secure-headers';
 import type { Clock } from '../domain/clock.ts';
 import type { Logger } from '../domain/log.ts';
 import type { FleetReading } from '../domain/reading.ts';
-import { CONTENT_TYPE } from '../metrics/exposition.ts';
-import type { Encoding, Scrape } from '../metrics/scrape.ts';
+import { CONTENT_TYPE, encodeChunks } from '../metrics/exposition.ts';
+import { type Render, renderBody } from '../metrics/shared-body.ts';
 import type { StatusBoard } from '../status-page/data/board.ts';
 import { PAGE_POLICY, renderPage } from '../status-page/page.tsx';
-import { acceptsGzip, HELD_BYTES, HeldBodies, streamOf } from './bodies.ts';
+import { HELD_BYTES, HeldBodies, type RouteEnv } from './bodies.ts';
 import { isReloadHost } from './reload-hosts.ts';
-import { createStatusRoutes, type RouteEnv, STATUS_PATHS } from './status-routes.ts';
+import { createStatusRoutes, STATUS_PATHS } from './status-routes.ts';
 
 const PATHS = ['/', '/metrics', '/-/healthy', '/-/ready', ...STATUS_PATHS];
 const RELOAD_PATH = '/-/reload';
@@ -24,7 +24,7 @@ export type ReloadOutcome =
 
 /** What the routes serve. */
 export interface RouteDependencies {
-  readonly scrape: (encoding: Encoding) => Promise<Scrape>;
+  readonly scrape: Render;
   /** Whether the configuration is loaded. */
   readonly ready: () => boolean;
   readonly fleet: FleetReading;
@@ -39,7 +39,7 @@ export interface RouteDependencies {
   readonly reloadHosts?: readonly string[];
   /** The data for the status page's script. */
   readonly board: StatusBoard;
-  /** The limit on bytes of scrapes held by readers; defaults to 128 MiB. */
+  /** The limit on bytes of bodies held by readers; defaults to 128 MiB. */
   readonly heldBytes?: number;
 }
 
@@ -60,11 +60,18 @@ export function createRoutes(dependencies: RouteDependencies): Hono<RouteEnv> {
     },
   );
 
-  app.get('/', (c) => c.html(renderPage(fleet, version, clock.now(), (server) => board.triage(server))));
+  const bodies = new HeldBodies(dependencies.heldBytes ?? HELD_BYTES);
+  app.get('/', (c) =>
+    bodies.respond(c, { 'Content-Type': 'text/html; charset=UTF-8' }, async (encoding) => {
+      const page = await renderPage(fleet, version, clock.now(), (server) => board.triage(server));
+      // Hono's type for it is a string, but it is an object.
+      return renderBody(encodeChunks([page.toString()]), encoding);
+    }),
+  );
   app.get('/-/healthy', (c) => c.text('Healthy.\n'));
   app.get('/-/ready', (c) => (ready() ? c.text('Ready.\n') : c.text('Not ready yet.\n', 503)));
-  app.get('/metrics', metricsRoute(scrape, dependencies.heldBytes));
-  app.route('/', createStatusRoutes(board, fleet));
+  app.get('/metrics', (c) => bodies.respond(c, { 'Content-Type': CONTENT_TYPE }, scrape));
+  app.route('/', createStatusRoutes({ board, fleet, clock, bodies }));
 
   app.on(['POST', 'PUT'], RELOAD_PATH, reloadRoute(reload, dependencies.reloadHosts));
   app.all(RELOAD_PATH, (c) =>
@@ -82,23 +89,6 @@ export function createRoutes(dependencies: RouteDependencies): Hono<RouteEnv> {
     return c.text('Internal error: see the log.\n', 500);
   });
   return app;
-}
-
-function metricsRoute(
-  scrape: RouteDependencies['scrape'],
-  heldBytes = HELD_BYTES,
-): (c: Context<RouteEnv>) => Promise<Response> {
-  const held = new HeldBodies(heldBytes);
-  return async (c) => {
-    const headers: Record<string, string> = { 'Content-Type': CONTENT_TYPE, Vary: 'Accept-Encoding' };
-    if (c.req.method === 'HEAD') return c.body(null, 200, headers);
-    const encoding = acceptsGzip(c.req.header('Accept-Encoding')) ? 'gzip' : 'identity';
-    const body = await scrape(encoding);
-    if (encoding === 'gzip') headers['Content-Encoding'] = encoding;
-    headers['Content-Length'] = String(body.bytes);
-    const release = held.hold(body, () => c.env.outgoing?.destroy());
-    return c.body(streamOf(body.chunks, release), 200, headers);
-  };
 }
 
 /** Answers a reload request; `reload` is absent if that isn't enabled. */

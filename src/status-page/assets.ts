@@ -21,11 +21,16 @@ const TYPES: Readonly<Record<string, string>> = {
 
 const compress = promisify(gzip);
 
+/** The bytes of a file, as a body that several responses may send. */
+interface AssetBody {
+  readonly chunks: readonly Uint8Array[];
+  readonly bytes: number;
+}
+
 /** A file that the page loads. */
 export interface Asset {
   readonly type: string;
-  readonly plain: Uint8Array<ArrayBuffer>;
-  readonly gzip: Uint8Array<ArrayBuffer>;
+  readonly bodies: Readonly<Record<'identity' | 'gzip', AssetBody>>;
   readonly etag: string;
 }
 
@@ -39,5 +44,9 @@ export async function loadAssets(): Promise<ReadonlyMap<string, Asset>> {
 
 async function assetOf(type: string, plain: Buffer<ArrayBuffer>): Promise<Asset> {
   const etag = `"${createHash('sha256').update(plain).digest('base64url').slice(0, 22)}"`;
-  return { type, plain, gzip: Buffer.from(await compress(plain)), etag };
+  return { type, bodies: { identity: bodyOf(plain), gzip: bodyOf(await compress(plain)) }, etag };
+}
+
+function bodyOf(bytes: Uint8Array): AssetBody {
+  return { chunks: [bytes], bytes: bytes.length };
 }

@@ -3,12 +3,20 @@ export const MAX_VIEWERS = 50;
 
 const encoder = new TextEncoder();
 
+/** An event as bytes; all viewers that are sent it share it. */
+interface SentEvent {
+  readonly data: Uint8Array;
+  readonly bytes: number;
+}
+
 /** A viewer of the page. */
 export interface Watcher {
   /** The client that the stream counts towards: the client with the most streams is the first to lose one. */
   readonly client: string;
   /** Closes the stream's connection, discarding unsent data. */
   readonly cut: () => void;
+  /** Called with each event that is sent; returns a function that is called when the viewer has consumed it or is gone. */
+  readonly hold: (event: SentEvent) => () => void;
 }
 
 interface Viewer extends Watcher {
@@ -17,6 +25,8 @@ interface Viewer extends Watcher {
   isReady: boolean;
   /** Whether it missed a change and needs the full state. */
   isBehind: boolean;
+  /** Releases the event that it hasn't consumed yet. */
+  release: () => void;
 }
 
 /**
@@ -28,7 +38,7 @@ export class Viewers {
   readonly #viewers = new Set<Viewer>();
   readonly #full: () => string;
   /** The encoded full state, until something changes. */
-  #fullBytes: Uint8Array | undefined;
+  #fullEvent: SentEvent | undefined;
 
   /** `full` returns the first event of a new viewer. */
   constructor(full: () => string, max = MAX_VIEWERS) {
@@ -41,22 +51,23 @@ export class Viewers {
   }
 
   /** A stream for one more viewer. If there are too many, the oldest stream of the client with the most is closed. */
-  open({ client, cut }: Watcher): ReadableStream<Uint8Array> {
-    if (this.#viewers.size >= this.#max) this.#makeRoom(client);
+  open(watcher: Watcher): ReadableStream<Uint8Array> {
+    if (this.#viewers.size >= this.#max) this.#makeRoom(watcher.client);
     let viewer: Viewer | undefined;
     return new ReadableStream<Uint8Array>(
       {
         start: (controller) => {
-          viewer = { client, cut, controller, isReady: false, isBehind: true };
+          viewer = { ...watcher, controller, isReady: false, isBehind: true, release: () => undefined };
           this.#viewers.add(viewer);
         },
         pull: () => {
           if (viewer === undefined) return;
+          viewer.release();
           viewer.isReady = true;
           if (viewer.isBehind) this.#catchUp(viewer);
         },
         cancel: () => {
-          if (viewer !== undefined) this.#viewers.delete(viewer);
+          if (viewer !== undefined) this.#remove(viewer);
         },
       },
       { highWaterMark: 0 },
@@ -65,20 +76,22 @@ export class Viewers {
 
   /** Sends a change to all viewers; undefined means that they need the full state. */
   send(change: string | undefined): void {
-    this.#fullBytes = undefined;
-    const bytes = change === undefined ? undefined : encoder.encode(change);
+    this.#fullEvent = undefined;
+    const event = change === undefined ? undefined : sent(change);
     for (const viewer of this.#viewers) {
-      if (bytes === undefined || !viewer.isReady) viewer.isBehind = true;
+      if (event === undefined || !viewer.isReady) viewer.isBehind = true;
       if (!viewer.isReady) continue;
-      if (viewer.isBehind || bytes === undefined) this.#catchUp(viewer);
-      else give(viewer, bytes);
+      if (viewer.isBehind || event === undefined) this.#catchUp(viewer);
+      else give(viewer, event);
     }
   }
 
   /** Ends every stream. */
   close(): void {
-    for (const { controller } of this.#viewers) controller.close();
-    this.#viewers.clear();
+    for (const viewer of this.#viewers) {
+      viewer.controller.close();
+      this.#remove(viewer);
+    }
   }
 
   #makeRoom(newcomer: string): void {
@@ -88,21 +101,32 @@ export class Viewers {
     const oldest = [...this.#viewers].find(({ client }) => held.get(client) === most);
     // Only a newcomer can have the most streams and none to close, when there is no room at all.
     if (oldest === undefined) return;
-    this.#viewers.delete(oldest);
+    this.#remove(oldest);
     oldest.controller.close();
     oldest.cut();
   }
 
+  #remove(viewer: Viewer): void {
+    viewer.release();
+    this.#viewers.delete(viewer);
+  }
+
   #catchUp(viewer: Viewer): void {
-    this.#fullBytes ??= encoder.encode(this.#full());
+    this.#fullEvent ??= sent(this.#full());
     viewer.isBehind = false;
-    give(viewer, this.#fullBytes);
+    give(viewer, this.#fullEvent);
   }
 }
 
-function give(viewer: Viewer, bytes: Uint8Array): void {
+function give(viewer: Viewer, event: SentEvent): void {
   viewer.isReady = false;
-  viewer.controller.enqueue(bytes);
+  viewer.release = viewer.hold(event);
+  viewer.controller.enqueue(event.data);
+}
+
+function sent(text: string): SentEvent {
+  const data = encoder.encode(text);
+  return { data, bytes: data.length };
 }
 
 /** An event of an event stream; `data` is one line of JSON. */

@@ -51,13 +51,13 @@ export async function connectRaw(port: number, clients: RawClient[]): Promise<Ra
   return client;
 }
 
-/** Requests a scrape, reads the first chunk, and stops reading. */
-export async function stuckReader(port: number, clients: RawClient[]): Promise<RawClient> {
+/** Requests a scrape or another path, reads the first chunk, and stops reading. */
+export async function stuckReader(port: number, clients: RawClient[], path = '/metrics'): Promise<RawClient> {
   const client = await connectRaw(port, clients);
   const { socket } = client;
   const begun = Promise.race([once(socket, 'data'), once(socket, 'close')]);
   socket.once('data', () => socket.pause());
-  client.send(SCRAPE);
+  client.send(SCRAPE.replace('/metrics', path));
   await begun;
   return client;
 }

@@ -15,6 +15,9 @@ import { connectRaw, RawClient, SCRAPE, stuckReader } from './raw-client.ts';
 const FLEET_SIZE = 2_000;
 const MIB = 1_048_576;
 
+/** Clients that stop reading, one after the other. */
+const READERS = 60;
+
 let server: HttpServer | undefined;
 let clients: RawClient[];
 let logger: ReturnType<typeof collectingLogger>;
@@ -62,7 +65,7 @@ async function serve({ limits = {}, heldBytes = HELD_BYTES, fleetSize = FLEET_SI
 
 const until = (check: () => void) => vi.waitFor(check, { timeout: 20_000, interval: 10 });
 const connect = () => connectRaw(port, clients);
-const stuck = () => stuckReader(port, clients);
+const stuck = (path?: string) => stuckReader(port, clients, path);
 
 /** A whole scrape; throws if it is cut short. */
 async function scrapeWhole(encoding = 'identity'): Promise<{ status: number; text: string }> {
@@ -95,7 +98,7 @@ describe('many scrapers', () => {
 
   it('50 that stop reading block no other scraper', async () => {
     await serve();
-    const readers = await Promise.all(Array.from({ length: 50 }, stuck));
+    const readers = await Promise.all(Array.from({ length: 50 }, () => stuck()));
     expect(readers.map(({ statuses }) => statuses)).toEqual(readers.map(() => [200]));
     await expectScrape();
     expect(readers.some(({ closed }) => closed)).toBe(false);
@@ -127,6 +130,22 @@ describe('memory held for slow readers', () => {
     for (const { socket } of readers) socket.resume();
     await until(() => expect(readers.slice(0, 5).every(({ closed }) => closed)).toBe(true));
     expect(readers.at(-1)?.closed).toBe(false);
+  });
+
+  it('has the same limit for the JSON view as for scrapes, together', async () => {
+    await serve({ heldBytes: 16 * MIB, fleetSize: 4_000 });
+    const path = '/api/v1/servers';
+    const whole = Buffer.byteLength(await (await fetch(`${url}${path}`)).text());
+    const unlimited = READERS * whole;
+    const limit = 16 * MIB + 2 * whole;
+    expect(unlimited).toBeGreaterThan(3 * limit);
+    const before = usedMemory();
+    const readers: RawClient[] = [];
+    for (let turn = 0; turn < READERS; turn += 1) readers.push(await stuck(path));
+    expect(usedMemory() - before).toBeLessThan(limit);
+    await expectScrape(4_000);
+    for (const { socket } of readers) socket.resume();
+    await until(() => expect(readers.slice(0, READERS / 2).every(({ closed }) => closed)).toBe(true));
   });
 
   it('is released when readers disconnect in the middle', async () => {

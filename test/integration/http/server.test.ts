@@ -7,7 +7,8 @@ import type { FleetReading } from '../../../src/domain/reading.ts';
 import { type ListenAddress, ListenError } from '../../../src/http/listen-address.ts';
 import type { createRoutes, RouteDependencies } from '../../../src/http/routes.ts';
 import { HttpServer, type Listening } from '../../../src/http/server.ts';
-import { type Scrape, Scraper } from '../../../src/metrics/scrape.ts';
+import { Scraper } from '../../../src/metrics/scrape.ts';
+import type { RenderedBody } from '../../../src/metrics/shared-body.ts';
 import { deferred } from '../../support/deferred.ts';
 import { parseExposition, valueOf } from '../../support/exposition-parser.ts';
 import { collectingLogger } from '../../support/logger.ts';
@@ -95,8 +96,8 @@ async function open({ port }: Pick<Listening, 'port'>): Promise<{ socket: Socket
 
 /** A scrape that a test finishes. */
 function held() {
-  const { promise, resolve } = deferred<Scrape>();
-  const scrape = vi.fn<() => Promise<Scrape>>(() => promise);
+  const { promise, resolve } = deferred<RenderedBody>();
+  const scrape = vi.fn<() => Promise<RenderedBody>>(() => promise);
   const end = (text = '# held\n') => resolve({ chunks: [Buffer.from(text)], bytes: Buffer.byteLength(text) });
   /** Finishes it with more data than fits into the buffers between two sockets. */
   const endLarge = () => resolve({ chunks: Array.from({ length: 256 }, () => CHUNK), bytes: LARGE_BYTES });

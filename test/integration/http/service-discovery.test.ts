@@ -165,6 +165,6 @@ describe('the answer', () => {
     const response = await routes.request('/api/v1/sd');
     isAnswered = true;
     expect(await response.json()).toHaveLength(10_000);
-    expect(turns).toBeGreaterThan(30);
+    expect(turns).toBeGreaterThan(4);
   });
 });

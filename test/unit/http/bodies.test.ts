@@ -99,4 +99,14 @@ describe('held bodies', () => {
     hold(body(100), 'c');
     expect(cut).toEqual(['a', 'b']);
   });
+
+  test('are held again for new readers after being cut, whenever the cut readers leave', () => {
+    const shared = body(60);
+    const release = hold(shared, 'a');
+    hold(body(100), 'b');
+    hold(shared, 'c');
+    release();
+    hold(body(50), 'd');
+    expect(cut).toEqual(['a', 'b', 'c']);
+  });
 });

@@ -6,7 +6,7 @@ import { ManualClock } from '../../../support/manual-clock.ts';
 import { FULL_SAMPLE, panelReading, streamingReading } from '../../../support/readings.ts';
 
 const BASE = streamingReading();
-const WATCHER = { client: '192.0.2.1', cut: () => {} };
+const WATCHER = { client: '192.0.2.1', cut: () => {}, hold: () => () => {} };
 
 let clock: ManualClock;
 let servers: readonly ServerReading[];

@@ -9,8 +9,10 @@ interface Reader {
   leave(): Promise<void>;
 }
 
+const hold = () => () => {};
+
 function watch(viewers: Viewers, client = 'somebody', cut = () => {}): Reader {
-  const reader = viewers.open({ client, cut }).getReader();
+  const reader = viewers.open({ client, cut, hold }).getReader();
   return {
     next: async () => {
       const { value } = await reader.read();
@@ -56,6 +58,25 @@ describe('viewers', () => {
     const next = slow.next();
     viewers.send('d');
     expect(await next).toBe('d');
+  });
+
+  it('hold each event until they have consumed it or are gone', async () => {
+    const { viewers } = setUp();
+    const held = new Set<object>();
+    const counting = (event: object) => {
+      held.add(event);
+      return () => void held.delete(event);
+    };
+    const reader = viewers.open({ client: 'somebody', cut: () => {}, hold: counting }).getReader();
+    await reader.read();
+    expect([...held]).toEqual([expect.objectContaining({ bytes: 'whole 1'.length })]);
+    const [first] = held;
+    const next = reader.read();
+    viewers.send('change');
+    await next;
+    expect([...held]).toEqual([expect.not.objectContaining(first ?? {})]);
+    await reader.cancel();
+    expect(held.size).toBe(0);
   });
 
   it('get the complete state if there is no update', async () => {
@@ -109,6 +130,7 @@ describe('viewers', () => {
           add(client, 1);
           viewers.open({
             client,
+            hold,
             cut: () => {
               expect(held.get(client)).toBe(Math.max(...held.values()));
               add(client, -1);
