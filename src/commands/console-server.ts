@@ -18,7 +18,7 @@ import { PanelApi } from '../panel/api.ts';
 import type { ListedServer } from '../panel/dialect.ts';
 import type { Environment } from '../yaml/document.ts';
 import { formatIssues } from '../yaml/issues.ts';
-import { readTextFile } from '../yaml/settings-file.ts';
+import { API_KEY_FILE, readTextFile } from '../yaml/text-file.ts';
 import { CommandFailure } from './command-line.ts';
 
 /** The flags that select the server and the API key. */
@@ -112,7 +112,7 @@ interface OwnKey {
 /** The key in the file, or else in the variable, or none; throws a CommandFailure if it is invalid. */
 async function ownKey(file: string | undefined, env: Environment): Promise<OwnKey | undefined> {
   if (file !== undefined) {
-    const read = await readTextFile(file);
+    const read = await readTextFile(file, API_KEY_FILE);
     const shown = JSON.stringify(file);
     if (!read.ok) throw new CommandFailure(`--api-key-file ${shown} can't be read: ${read.problem}`);
     return checked(apiKeyOfFile(read.content), `the file ${shown}`);

@@ -1,10 +1,9 @@
-import { text as readAll } from 'node:stream/consumers';
 import { apiKeyOfFile, apiKeyProblem, isClearText, panelUrlProblem } from '../config/values.ts';
 import { CAUSES } from '../diagnosis/causes.ts';
 import { isApplicationKey } from '../domain/api-keys.ts';
 import { Secret } from '../domain/secret.ts';
 import type { Environment } from '../yaml/document.ts';
-import { readTextFile } from '../yaml/settings-file.ts';
+import { API_KEY_FILE, readText, readTextFile } from '../yaml/text-file.ts';
 import { CommandFailure } from './command-line.ts';
 
 /** The flags that replace the questions of `init`. */
@@ -135,10 +134,11 @@ async function readKey(
 }
 
 async function keyIn(file: string, input: NodeJS.ReadableStream): Promise<string> {
-  if (file === '-') return apiKeyOfFile(await readAll(input));
-  const read = await readTextFile(file);
+  const isInput = file === '-';
+  const read = isInput ? await readText(input, API_KEY_FILE) : await readTextFile(file, API_KEY_FILE);
   if (read.ok) return apiKeyOfFile(read.content);
-  throw new CommandFailure(`--key-file: ${JSON.stringify(file)} can't be read: ${read.problem}`);
+  const source = isInput ? 'standard input' : JSON.stringify(file);
+  throw new CommandFailure(`--key-file: ${source} can't be read: ${read.problem}`);
 }
 
 function checked(key: string, source: string): Secret {

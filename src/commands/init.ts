@@ -1,5 +1,6 @@
 import { existsSync, realpathSync } from 'node:fs';
 import { dirname, isAbsolute, join, relative, resolve } from 'node:path';
+import { addAbortSignal } from 'node:stream';
 import { Command } from 'commander';
 import { stringify } from 'yaml';
 import type { Config, PanelConfig } from '../config/config.ts';
@@ -117,9 +118,15 @@ async function init(flags: InitFlags, { asker, signal, print, note }: InitContex
   const targets = targetsOf(flags);
   requireDirectories([targets.config, targets.key]);
   const replaces = await mayReplace(targets, flags, asker);
+  // Otherwise, a signal would have no effect while standard input is silent.
+  const input = flags.keyFile === '-' ? addAbortSignal(signal, process.stdin) : process.stdin;
   let answers: Answers | undefined;
   for (;;) {
-    answers = await readAnswers(flags, { env: process.env, input: process.stdin, asker }, answers);
+    answers = await readAnswers(flags, { env: process.env, input, asker }, answers).catch(
+      (error: unknown) => {
+        throw signal.aborted ? new CommandFailure(STOPPED, { cause: error }) : error;
+      },
+    );
     const text = configText(flags, answers, targets);
     const panel = panelIn(text, flags.config, answers);
     note(`Testing ${panel.url} …\n`);

@@ -3,6 +3,7 @@ import { createSecureContext } from 'node:tls';
 import type { Environment } from '../yaml/document.ts';
 import type { ConfigIssue } from '../yaml/issues.ts';
 import { type FileReference, loadSettings } from '../yaml/settings-file.ts';
+import { API_KEY_FILE, TLS_FILE } from '../yaml/text-file.ts';
 import type { Config } from './config.ts';
 import { type ParsedConfig, parseConfig, resolveConfig } from './parse.ts';
 import { apiKeyOfFile, apiKeyProblem } from './values.ts';
@@ -47,6 +48,7 @@ export async function loadConfig(
   const { parsed, issues, contents } = await loadSettings(file, {
     parse: (text) => parse(text, file, env),
     advice: 'create it with init, copy config.example.yaml there, or name another file with --config',
+    kindOf: ({ path }) => (isKeyFile(path) ? API_KEY_FILE : TLS_FILE),
     contentProblem,
     isSkipped: ({ path }) => skipKeyFiles && isKeyFile(path),
   });

@@ -1,4 +1,3 @@
-import { readFile } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
 import type { z } from 'zod';
 import { KNOWN_SECRETS } from '../domain/known-secrets.ts';
@@ -14,6 +13,7 @@ import {
   withoutConsequences,
 } from './issues.ts';
 import { quote } from './quoting.ts';
+import { CONFIGURATION_FILE, type FileKind, readTextFile } from './text-file.ts';
 import { formatPath, type Path, type Tree, valueAt } from './tree.ts';
 
 /** A kind of configuration file: its schema, rules and secrets, and the files that it names. */
@@ -86,6 +86,8 @@ export interface LoadSteps<Parsed> {
   readonly parse: (text: string) => Parsed | Promise<Parsed>;
   /** What to do if the file itself can't be read; the end of the message. */
   readonly advice: string;
+  /** What a named file is expected to contain. */
+  readonly kindOf: (reference: FileReference) => FileKind;
   /** What is wrong with the content of a named file; follows the file's name. */
   readonly contentProblem?: (reference: FileReference, content: string) => string | undefined;
   /** Should this named file not be read? */
@@ -110,9 +112,9 @@ export interface LoadedSettings<Parsed> {
  */
 export async function loadSettings<Parsed extends ParsedSettings<unknown>>(
   file: string,
-  { parse, advice, contentProblem, isSkipped }: LoadSteps<Parsed>,
+  { parse, advice, kindOf, contentProblem, isSkipped }: LoadSteps<Parsed>,
 ): Promise<LoadedSettings<Parsed>> {
-  const text = await readTextFile(file);
+  const text = await readTextFile(file, CONFIGURATION_FILE);
   if (!text.ok) {
     const message = `can't be read: ${text.problem}; ${advice}`;
     const issues = [{ file: KNOWN_SECRETS.redact(file), path: '', message }];
@@ -125,7 +127,7 @@ export async function loadSettings<Parsed extends ParsedSettings<unknown>>(
     parsed.files.map(async (reference): Promise<ConfigIssue[]> => {
       if (isSkipped?.(reference) === true) return [];
       const { path, line, column } = reference;
-      const read = await readTextFile(pathOf(reference));
+      const read = await readTextFile(pathOf(reference), kindOf(reference));
       if (read.ok) contents.set(path, read.content);
       const problem = read.ok ? contentProblem?.(reference, read.content) : `can't be read: ${read.problem}`;
       if (problem === undefined) return [];
@@ -138,37 +140,4 @@ export async function loadSettings<Parsed extends ParsedSettings<unknown>>(
     contents,
     files: [file, ...parsed.files.map(pathOf)],
   };
-}
-
-/** The result of reading a file; `problem` follows "can't be read: ". */
-export type FileResult =
-  | { readonly ok: true; readonly content: string }
-  | { readonly ok: false; readonly problem: string };
-
-/** The file's text, or why it can't be read. */
-export async function readTextFile(file: string): Promise<FileResult> {
-  try {
-    // Otherwise, text that is not UTF-8 would get replacement characters: a key that is wrong without any visible reason.
-    return { ok: true, content: new TextDecoder('utf-8', { fatal: true }).decode(await readFile(file)) };
-  } catch (error) {
-    return { ok: false, problem: readProblem(error) };
-  }
-}
-
-function readProblem(error: unknown): string {
-  const code = error instanceof Error && 'code' in error ? error.code : undefined;
-  switch (code) {
-    case 'ENOENT':
-    case 'ENOTDIR':
-      return 'no such file';
-    case 'EISDIR':
-      return 'it is a directory';
-    case 'EACCES':
-    case 'EPERM':
-      return 'permission denied';
-    case 'ERR_ENCODING_INVALID_ENCODED_DATA':
-      return 'not UTF-8 text';
-    default:
-      return typeof code === 'string' ? code : 'unknown error';
-  }
 }

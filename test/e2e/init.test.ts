@@ -8,6 +8,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } 
 import type { Simulator } from '../../src/simulator/api.ts';
 import { startSimulator } from '../../src/simulator/simulator.ts';
 import { ensureDebianPackage } from '../support/debian.ts';
+import { launch } from '../support/process.ts';
 import { endPrograms, metricsAt, runProgram } from '../support/program.ts';
 
 const CLI = fileURLToPath(new URL('../../dist/cli.js', import.meta.url));
@@ -42,6 +43,21 @@ async function outcome(args: readonly string[], env: Readonly<Record<string, str
 const written = async () => (await readdir(folder)).filter((name) => name !== 'given').toSorted();
 const init = (...more: readonly string[]) => outcome(['init', '--url', panel.url, ...more]);
 
+/** Runs `init` with redirections of a shell. */
+function initInShell(args: string, before = '') {
+  const command = `${before}exec ${process.execPath} ${CLI} init --url ${panel.url} ${args}`;
+  return launch('bash', ['-c', command], { cwd: folder });
+}
+
+/** Whether the process waits for standard input: whether its event loop watches the descriptor 0. */
+async function readsInput(pid: number | undefined): Promise<boolean> {
+  const descriptors = `/proc/${pid}/fdinfo`;
+  const infos = (await readdir(descriptors)).map((name) =>
+    readFile(join(descriptors, name), 'utf8').catch(() => ''),
+  );
+  return (await Promise.all(infos)).some((info) => /^tfd:\s+0 /m.test(info));
+}
+
 describe('init without a terminal', () => {
   it('writes a configuration that check and serve accept, and shows what the key can access', async () => {
     const { code, stdout } = await init('--key-file', 'given');
@@ -65,6 +81,28 @@ Wrote config.yaml and panel-key (readable only by you)
     const program = runProgram(['serve', '--web.listen-address', '127.0.0.1:0'], { cwd: folder });
     const [, url = ''] = await program.printed(/serving metrics on (http:\S+)\/metrics/);
     await metricsAt(url).until('gameserver_collection_up', { server: 'survival' }, [1]);
+  });
+
+  it.each([
+    ['a device', '--key-file /dev/zero', '"/dev/zero"'],
+    ['standard input', '--key-file - < /dev/zero', 'standard input'],
+  ])('reads an endless key from %s up to a limit, and says what is expected', async (_what, key, shown) => {
+    const program = initInShell(key);
+    expect((await program.ended).code).toBe(1);
+    expect(program.stderr).toContain(
+      `--key-file: ${shown} can't be read: larger than 4 KiB, expected only the API key in it`,
+    );
+  });
+
+  it('stops on a signal while it waits for a key on standard input', async () => {
+    // A pipe that is open for reading and writing never ends.
+    const program = initInShell('--key-file - <> pipe', 'mkfifo pipe; ');
+    await vi.waitFor(async () => expect(await readsInput(program.pid)).toBe(true), {
+      timeout: MAX_WAIT_MS,
+    });
+    program.kill('SIGTERM');
+    expect((await program.ended).code).toBe(1);
+    expect(program.stderr).toContain('canceled: nothing was written');
   });
 
   it.each([

@@ -4,6 +4,7 @@ import type { Environment } from '../../yaml/document.ts';
 import type { ConfigIssue } from '../../yaml/issues.ts';
 import { quote } from '../../yaml/quoting.ts';
 import { loadSettings } from '../../yaml/settings-file.ts';
+import { TLS_FILE } from '../../yaml/text-file.ts';
 import type { TlsSettings, WebSettings } from '../web-settings.ts';
 import { type ParsedWebConfig, parseWebConfig, resolveWebConfig } from './parse.ts';
 import type { WebConfigShape } from './schema.ts';
@@ -21,6 +22,7 @@ export type WebConfigResult = { readonly files: readonly string[] } & (
 export async function loadWebConfig(file: string, env: Environment): Promise<WebConfigResult> {
   const { parsed, issues, contents, files } = await loadSettings(file, {
     parse: (text) => parseWebConfig(text, file, env),
+    kindOf: () => TLS_FILE,
     advice: 'correct --web.config.file',
   });
   if (parsed?.shape === undefined || issues.length > 0) return { ok: false, files, issues };

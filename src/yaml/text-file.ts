@@ -1,0 +1,114 @@
+import { constants, type FileHandle, open } from 'node:fs/promises';
+import { setTimeout } from 'node:timers/promises';
+
+/** What a file is expected to contain, and how large it may be. */
+export interface FileKind {
+  readonly maxKibibytes: number;
+  /** Completes "expected ". */
+  readonly content: string;
+}
+
+/** A file with a panel's API key. */
+export const API_KEY_FILE: FileKind = { maxKibibytes: 4, content: 'only the API key in it' };
+
+/** Certificates or a private key: four times a system's whole bundle of authorities. */
+export const TLS_FILE: FileKind = {
+  maxKibibytes: 1_024,
+  content: 'only certificates or a private key in it, in PEM',
+};
+
+/** The configuration or the web configuration: several times what a hundred thousand servers need. */
+export const CONFIGURATION_FILE: FileKind = { maxKibibytes: 16_384, content: 'only settings in YAML in it' };
+
+/** The result of reading a file; `problem` follows "can't be read: ". */
+export type FileResult =
+  | { readonly ok: true; readonly content: string }
+  | { readonly ok: false; readonly problem: string };
+
+/**
+ * The text of a file that a user named, or why it can't be read. A pipe is read to its end, but waited for at most 5 s;
+ * an endless device is read up to the limit.
+ */
+export async function readTextFile(file: string, kind: FileKind): Promise<FileResult> {
+  try {
+    // Otherwise, opening a named pipe would wait for a writer, in a thread that nothing can interrupt.
+    const handle = await open(file, constants.O_RDONLY | constants.O_NONBLOCK);
+    try {
+      return await readText(piecesOf(handle), kind);
+    } finally {
+      await handle.close();
+    }
+  } catch (error) {
+    return { ok: false, problem: readProblem(error) };
+  }
+}
+
+/** The text of a stream, with the same limit and errors as a file. */
+export async function readText(
+  pieces: AsyncIterable<Uint8Array | string>,
+  { maxKibibytes, content }: FileKind,
+): Promise<FileResult> {
+  try {
+    const read: Buffer[] = [];
+    let rest = maxKibibytes * 1_024;
+    for await (const piece of pieces) {
+      // A copy, because the next piece may overwrite this one.
+      read.push(Buffer.from(piece));
+      rest -= read.at(-1)?.length ?? 0;
+      if (rest < 0) return { ok: false, problem: `larger than ${sizeOf(maxKibibytes)}, expected ${content}` };
+    }
+    // Otherwise, text that is not UTF-8 would get replacement characters: a key that is wrong without any visible reason.
+    return { ok: true, content: new TextDecoder('utf-8', { fatal: true }).decode(Buffer.concat(read)) };
+  } catch (error) {
+    return { ok: false, problem: readProblem(error) };
+  }
+}
+
+/** How long a pipe is waited for, in milliseconds, and how often it is read meanwhile. */
+const PIPE_WAIT_MS = 5_000;
+const PIPE_EVERY_MS = 20;
+
+const PIECE_BYTES = 64 * 1_024;
+
+async function* piecesOf(handle: FileHandle): AsyncGenerator<Uint8Array, void, undefined> {
+  const buffer = Buffer.allocUnsafe(PIECE_BYTES);
+  const deadline = performance.now() + PIPE_WAIT_MS;
+  for (;;) {
+    try {
+      const { bytesRead } = await handle.read(buffer, 0, buffer.length, null);
+      if (bytesRead === 0) return;
+      yield buffer.subarray(0, bytesRead);
+    } catch (error) {
+      if (codeOf(error) !== 'EAGAIN' || performance.now() > deadline) throw error;
+      await setTimeout(PIPE_EVERY_MS);
+    }
+  }
+}
+
+function sizeOf(kibibytes: number): string {
+  return kibibytes < 1_024 ? `${kibibytes} KiB` : `${kibibytes / 1_024} MiB`;
+}
+
+function codeOf(error: unknown): unknown {
+  return error instanceof Error && 'code' in error ? error.code : undefined;
+}
+
+function readProblem(error: unknown): string {
+  const code = codeOf(error);
+  switch (code) {
+    case 'ENOENT':
+    case 'ENOTDIR':
+      return 'no such file';
+    case 'EISDIR':
+      return 'it is a directory';
+    case 'EACCES':
+    case 'EPERM':
+      return 'permission denied';
+    case 'EAGAIN':
+      return `no end of its data within ${PIPE_WAIT_MS / 1_000} s; close the other end of the pipe, or name an ordinary file`;
+    case 'ERR_ENCODING_INVALID_ENCODED_DATA':
+      return 'not UTF-8 text';
+    default:
+      return typeof code === 'string' ? code : 'unknown error';
+  }
+}

@@ -1,0 +1,109 @@
+import { execFile } from 'node:child_process';
+import { mkdtemp, open, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Readable } from 'node:stream';
+import { promisify } from 'node:util';
+import { afterEach, beforeEach, describe, expect, it, onTestFinished } from 'vitest';
+import { loadConfig } from '../../../src/config/load.ts';
+import { loadWebConfig } from '../../../src/http/web-config/load.ts';
+import { formatIssues } from '../../../src/yaml/issues.ts';
+import {
+  API_KEY_FILE,
+  CONFIGURATION_FILE,
+  readText,
+  readTextFile,
+  TLS_FILE,
+} from '../../../src/yaml/text-file.ts';
+
+let folder: string;
+
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'text-files-'));
+});
+afterEach(() => rm(folder, { recursive: true }));
+
+async function pipe(): Promise<string> {
+  const file = join(folder, 'pipe');
+  await promisify(execFile)('mkfifo', [file]);
+  return file;
+}
+
+describe('a file that a user named', () => {
+  it.each([
+    ['an API key', API_KEY_FILE, 'larger than 4 KiB, expected only the API key in it'],
+    ['TLS', TLS_FILE, 'larger than 1 MiB, expected only certificates or a private key in it, in PEM'],
+    ['a configuration', CONFIGURATION_FILE, 'larger than 16 MiB, expected only settings in YAML in it'],
+  ])('for %s is read up to a limit, even if it has no end', async (_use, kind, problem) => {
+    expect(await readTextFile('/dev/zero', kind)).toEqual({ ok: false, problem });
+    const file = join(folder, 'file');
+    const full = 'a'.repeat(kind.maxKibibytes * 1_024);
+    await writeFile(file, full);
+    expect(await readTextFile(file, kind)).toEqual({ ok: true, content: full });
+    await writeFile(file, `${full}a`);
+    expect(await readTextFile(file, kind)).toEqual({ ok: false, problem });
+  });
+
+  it('is read up to the limit from standard input, too', async () => {
+    const endless = Readable.from(
+      (function* () {
+        for (;;) yield Buffer.alloc(1_024);
+      })(),
+    );
+    expect(await readText(endless, API_KEY_FILE)).toMatchObject({ ok: false });
+  });
+
+  it('may not be a directory', async () => {
+    expect(await readTextFile(folder, API_KEY_FILE)).toEqual({ ok: false, problem: 'it is a directory' });
+  });
+
+  it('may be a pipe, of which all is read, whenever it is written', async () => {
+    const file = await pipe();
+    const writer = await open(file, 'r+');
+    const read = readTextFile(file, API_KEY_FILE);
+    await writer.write('one ');
+    // Node.js reads and writes in the same threads, so the first part is read by then.
+    await writer.write('two');
+    await writer.close();
+    expect(await read).toEqual({ ok: true, content: 'one two' });
+  });
+
+  it('may be a pipe that nobody writes to, or not to its end, which is not waited for forever', async () => {
+    const file = await pipe();
+    expect(await readTextFile(file, API_KEY_FILE)).toEqual({ ok: true, content: '' });
+    const silent = await open(file, 'r+');
+    onTestFinished(() => silent.close());
+    expect(await readTextFile(file, API_KEY_FILE)).toEqual({
+      ok: false,
+      problem: 'no end of its data within 5 s; close the other end of the pipe, or name an ordinary file',
+    });
+  });
+});
+
+describe('an endless file', () => {
+  const problemsOf = async (
+    result: Promise<Awaited<ReturnType<typeof loadConfig | typeof loadWebConfig>>>,
+  ) => {
+    const loaded = await result;
+    return loaded.ok ? '' : formatIssues(loaded.issues);
+  };
+
+  it('is refused as configuration, and wherever a configuration names a file', async () => {
+    expect(await problemsOf(loadConfig('/dev/zero', {}))).toBe(
+      "/dev/zero: can't be read: larger than 16 MiB, expected only settings in YAML in it; create it with init, copy config.example.yaml there, or name another file with --config",
+    );
+    const file = join(folder, 'config.yaml');
+    const panel = 'panels:\n  - name: main\n    url: https://panel.example.com\n    discover: true\n';
+    await writeFile(file, `${panel}    api_key_file: /dev/zero\n    tls_config:\n      ca_file: /dev/zero\n`);
+    expect(await problemsOf(loadConfig(file, {}))).toMatch(
+      /api_key_file: the file "\/dev\/zero" can't be read: larger than 4 KiB.*\n.*ca_file: the file "\/dev\/zero" can't be read: larger than 1 MiB/,
+    );
+  });
+
+  it('is refused as web configuration, and where that names a file', async () => {
+    expect(await problemsOf(loadWebConfig('/dev/zero', {}))).toContain("can't be read: larger than 16 MiB");
+    const file = join(folder, 'web.yaml');
+    await writeFile(file, 'tls_server_config:\n  cert_file: /dev/zero\n  key_file: /dev/zero\n');
+    expect((await problemsOf(loadWebConfig(file, {}))).match(/larger than 1 MiB/g)).toHaveLength(2);
+  });
+});
