@@ -6,6 +6,7 @@ import {
   type Chosen,
   choosePanels,
   chooseServer,
+  hasId,
   isServerId,
   namesOf,
   noSuchServer,
@@ -43,10 +44,25 @@ export async function findServer(wanted: string, flags: ServerFlags, clock: Cloc
   const panels = choosePanels(loaded.config.panels, flags.panel);
   if (typeof panels === 'string') throw new CommandFailure(panels);
   const keyed = panels.map((panel) => withKey(panel, own));
-  const chosen = chooseServer(keyed, wanted) ?? (await findElsewhere(keyed, wanted, own, clock));
+  const configured = chooseServer(keyed, wanted);
+  const chosen = isCertain(configured, keyed, wanted, own)
+    ? configured
+    : await findElsewhere(keyed, wanted, own, clock);
   if (typeof chosen === 'string') throw new CommandFailure(chosen);
   const keySource = own?.source ?? `the configuration (${chosen.panel.apiKeySource})`;
   return { ...chosen, keySource, isOwnKey: own !== undefined };
+}
+
+/** Whether no discovered server can be meant: one of another panel can have the id that is a name in the configuration. */
+function isCertain<Configured extends Chosen<PanelConfig> | string>(
+  configured: Configured | undefined,
+  panels: readonly PanelConfig[],
+  wanted: string,
+  own: OwnKey | undefined,
+): configured is Configured {
+  if (configured === undefined) return false;
+  if (typeof configured === 'string' || panels.length === 1 || own !== undefined) return true;
+  return !isServerId(wanted) || hasId(configured.target, wanted);
 }
 
 function withKey(panel: PanelConfig, own: OwnKey | undefined): PanelConfig {
@@ -68,14 +84,15 @@ async function findElsewhere(
     // A key is only sent to its own panel, and neither the key nor the server tells which panel that is.
     return `${noSuchServer(panels, wanted)}; your own key is sent only to a panel that you select: add --panel <name> (panels: ${namesOf(panels)})`;
   }
-  const discovering = panels.filter(({ listing }) => listing?.discover !== undefined);
-  const listed = await Promise.all(discovering.map((panel) => withListed(panel, clock)));
-  return chooseServer(listed, wanted) ?? noSuchServer([...panels, ...listed], wanted);
+  const listed = await Promise.all(panels.map((panel) => withListed(panel, clock)));
+  return chooseServer(listed, wanted) ?? noSuchServer(listed, wanted);
 }
 
+/** The panel with the servers that it discovers, after those of the configuration. */
 async function withListed(panel: PanelConfig, clock: Clock): Promise<PanelConfig> {
-  const servers = await listing(panel, clock);
-  return { ...panel, servers: servers.map(({ uuid, name }) => target(panel.name, uuid, name)) };
+  if (panel.listing?.discover === undefined) return panel;
+  const servers = (await listing(panel, clock)).map(({ uuid, name }) => target(panel.name, uuid, name));
+  return { ...panel, servers: [...panel.servers, ...servers] };
 }
 
 /** The servers in a panel's listing; throws a CommandFailure if it can't be read. */

@@ -31,19 +31,31 @@ export function choosePanels<Panel extends ServerChoices>(
 }
 
 /**
- * The server with this name or id, short or full; undefined if there is none, and a message if there are several. A name
- * takes precedence over an id.
+ * The server with this id, short or full, or this name; undefined if there is none, and a message if there are several. Among the
+ * servers of one panel, an id takes precedence over a name. Among several panels it doesn't, because whoever names servers on one
+ * of them could otherwise intercept an id of another, or the reverse.
  */
 export function chooseServer<Panel extends ServerChoices>(
   panels: readonly Panel[],
   wanted: string,
 ): Chosen<Panel> | string | undefined {
   const all = panels.flatMap((panel) => panel.servers.map((target) => ({ panel, target })));
-  const named = all.filter(({ target }) => target.name === wanted);
-  const found = named.length > 0 ? named : all.filter(({ target }) => hasId(target, wanted));
-  if (found.length <= 1) return found[0];
-  const each = found.map(({ panel, target }) => `${shown(target)} on panel ${printable(panel.name)}`);
+  const identified = all.filter(({ target }) => hasId(target, wanted));
+  const isUnique = panels.length === 1 && identified.length > 0;
+  const found = isUnique ? identified : all.filter(({ target }) => isCalled(target, wanted));
+  const different = found.filter((one, index) => !found.slice(0, index).some((other) => isSame(one, other)));
+  if (different.length <= 1) return different[0];
+  const each = different.map(({ panel, target }) => `${shown(target)} on panel ${printable(panel.name)}`);
   return `"${printable(wanted)}" matches more than one server: ${each.join(', ')}; select the panel with --panel, or use an id`;
+}
+
+function isCalled(target: ServerTarget, wanted: string): boolean {
+  return target.name === wanted || hasId(target, wanted);
+}
+
+/** A server may be both in the configuration and in the listing. */
+function isSame<Panel>(one: Chosen<Panel>, other: Chosen<Panel>): boolean {
+  return one.panel === other.panel && hasId(one.target, other.target.id);
 }
 
 /** The message for an unknown server. */
@@ -63,7 +75,8 @@ export function isServerId(text: string): boolean {
   return SERVER_ID.test(text);
 }
 
-function hasId({ id, uuid }: ServerTarget, wanted: string): boolean {
+/** Whether the text is the server's id, short or full. */
+export function hasId({ id, uuid }: ServerTarget, wanted: string): boolean {
   return isServerId(wanted) && (isSameId(id, wanted) || (uuid !== undefined && isSameId(uuid, wanted)));
 }
 

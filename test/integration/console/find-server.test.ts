@@ -90,6 +90,17 @@ describe("a server that isn't in the configuration", () => {
     );
   });
 
+  it('is not taken for the one of another panel whose name is its id', async () => {
+    const { uuid, identifier } = panel.server('survival');
+    const named = `    servers: [{ id: deadbeef, name: "${identifier}" }]`;
+    const two = [entry('main', DISCOVER), entry('other', named)];
+    await expect(find(identifier, two)).rejects.toThrow(
+      `"${identifier}" matches more than one server: survival (${uuid}) on panel main, ${identifier} (deadbeef) on panel other; select the panel with --panel`,
+    );
+    expect(await find(identifier, two, { panel: 'main' })).toMatchObject({ panel: 'main', id: identifier });
+    expect(await find(identifier, two, { panel: 'other' })).toMatchObject({ panel: 'other', id: 'deadbeef' });
+  });
+
   it('is accepted by its id if it is clear which panel is meant', async () => {
     expect(await find('deadbeef', [entry('main', DISCOVER)])).toMatchObject({ id: 'deadbeef' });
     const two = [entry('main', DISCOVER), entry('other', DISCOVER)];

@@ -38,7 +38,6 @@ describe('chooseServer', () => {
       ['backup', 'bbbbbbbb'],
     ],
     ['by an id that is also its name', 'aaaaaaaa', ['main', 'aaaaaaaa']],
-    ['by a name that is the id of another server', 'd3aac109', ['backup', `cccccccc${OTHER.slice(8)}`]],
     ['nothing by a different full id with the same beginning', OTHER, undefined],
     ['nothing by part of a name', 'surv', undefined],
     ['nothing by text that only begins like an id', '1a7ce997x', undefined],
@@ -52,6 +51,31 @@ describe('chooseServer', () => {
       '"lobby" matches more than one server: lobby (d3aac109) on panel main, lobby (bbbbbbbb) on panel backup; select the panel with --panel, or use an id',
     );
     expect(found('lobby', [BACKUP])).toEqual(['backup', 'bbbbbbbb']);
+  });
+
+  it('refuses an id that is also the name of another server, and lists both, unless the panel is selected', () => {
+    expect(found('d3aac109')).toBe(
+      `"d3aac109" matches more than one server: lobby (d3aac109) on panel main, d3aac109 (cccccccc${OTHER.slice(8)}) on panel backup; select the panel with --panel, or use an id`,
+    );
+    expect(found('d3aac109', [MAIN])).toEqual(['main', 'd3aac109']);
+    expect(found('d3aac109', [BACKUP])).toEqual(['backup', `cccccccc${OTHER.slice(8)}`]);
+  });
+
+  it('prefers the id to the name on one panel', () => {
+    const both = panel('both', [
+      [UUID, 'dddddddd'],
+      ['dddddddd', 'lobby'],
+    ]);
+    expect(found('dddddddd', [both])).toEqual(['both', 'dddddddd']);
+    expect(found('dddddddd', [both, MAIN])).toContain('matches more than one server');
+  });
+
+  it('counts a server that is listed twice, by its short and its full id, as one', () => {
+    const twice = panel('twice', [
+      ['1a7ce997', 'survival'],
+      [UUID, 'survival'],
+    ]);
+    expect(found('survival', [twice, BACKUP])).toEqual(['twice', '1a7ce997']);
   });
 });
 
