@@ -33,9 +33,13 @@ interface Setting {
   readonly color: Rgb | undefined;
 }
 
+const BLACK: Rgb = [0, 0, 0];
+const WHITE: Rgb = [255, 255, 255];
+
 /**
- * The line with its colors, except those that hide text: concealment (SGR 8), and text in the color of its background or a
- * similar one. The line starts with the terminal's own colors, which are unknown.
+ * The line with its colors, except those that hide text: concealment (SGR 8), text in the color of its background or a similar
+ * one, and what is hard to read in the terminal's own colors, which are unknown: near-black text on its background, and its text
+ * on near-black or near-white. The line starts with the terminal's own colors.
  */
 export function withoutConcealment(line: string): string {
   let foreground: Rgb | undefined;
@@ -49,12 +53,20 @@ export function withoutConcealment(line: string): string {
       else if (isForeground(code)) foreground = color;
       else if (isBackground(code)) background = color;
     }
-    if (isHidden(foreground, background)) {
+    if (isNear(background, foreground) || (foreground === undefined && isExtreme(background))) {
       background = undefined;
       kept.push('49');
     }
+    if (background === undefined && isNear(foreground, BLACK)) {
+      foreground = undefined;
+      kept.push('39');
+    }
     return kept.length === 0 ? '' : `\u001b[${kept.join(';')}m`;
   });
+}
+
+function isExtreme(color: Rgb | undefined): boolean {
+  return isNear(color, BLACK) || isNear(color, WHITE);
 }
 
 function isForeground(code: number): boolean {
@@ -65,11 +77,9 @@ function isBackground(code: number): boolean {
   return (code >= 40 && code <= 49) || (code >= 100 && code <= 107);
 }
 
-function isHidden(foreground: Rgb | undefined, background: Rgb | undefined): boolean {
-  if (foreground === undefined || background === undefined) return false;
-  return (
-    foreground.reduce((sum, level, channel) => sum + Math.abs(level - (background[channel] ?? 0)), 0) <= NEAR
-  );
+function isNear(one: Rgb | undefined, other: Rgb | undefined): boolean {
+  if (one === undefined || other === undefined) return false;
+  return one.reduce((sum, level, channel) => sum + Math.abs(level - (other[channel] ?? 0)), 0) <= NEAR;
 }
 
 /** The settings of a sequence, in order. The numbers of a color follow its code, after semicolons or colons. */

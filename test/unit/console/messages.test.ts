@@ -58,7 +58,7 @@ describe('cleanLines', () => {
 
   it.each<[string, string, readonly string[]]>([
     ['are kept, and reset at the end', `${ESC}[1;32mgreen`, [`${ESC}[1;32mgreen${ESC}[0m`]],
-    ['with 24 bits are kept', `${ESC}[38;2;1;2;3mx`, [`${ESC}[38;2;1;2;3mx${ESC}[0m`]],
+    ['with 24 bits are kept', `${ESC}[38;2;1;200;3mx`, [`${ESC}[38;2;1;200;3mx${ESC}[0m`]],
     ['with colons are kept', `${ESC}[38:5:9mx`, [`${ESC}[38:5:9mx${ESC}[0m`]],
     ['are reset on each line', `${ESC}[31ma\nb`, [`${ESC}[31ma${ESC}[0m`, 'b']],
     ['are the only sequences kept', `${ESC}[2J${ESC}[31mx${ESC}[?25l`, [`${ESC}[31mx${ESC}[0m`]],
