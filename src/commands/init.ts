@@ -1,5 +1,5 @@
 import { existsSync, realpathSync } from 'node:fs';
-import { dirname, isAbsolute, join, relative, resolve } from 'node:path';
+import { basename, dirname, isAbsolute, join, relative, resolve } from 'node:path';
 import { addAbortSignal } from 'node:stream';
 import { Command } from 'commander';
 import { stringify } from 'yaml';
@@ -71,7 +71,7 @@ you can read the files.
 Examples:
   $ gameserver-exporter init
   $ gameserver-exporter init --url https://panel.example.com --key-file ~/new-key
-  $ PANEL_KEY=… gameserver-exporter init --url https://panel.example.com --key-variable PANEL_KEY --force
+  $ pass show panel-key | gameserver-exporter init --url https://panel.example.com --key-file - --force
 
 Exit codes: 0 both files written · 1 error, nothing written · 2 invalid usage`,
     )
@@ -102,6 +102,10 @@ function usageProblem(flags: InitFlags, canAsk: boolean): string | undefined {
   const { keyFile, keyVariable } = flags;
   if (keyFile !== undefined && keyVariable !== undefined) {
     return 'expected either --key-file or --key-variable, got both';
+  }
+  const { config, key } = targetsOf(flags);
+  if (isSameFile(config, key)) {
+    return `expected different files for the configuration and the key, got ${config} for --config and ${key} for --save-key-to`;
   }
   return canAsk ? undefined : missingFlags(flags);
 }
@@ -159,11 +163,16 @@ function targetsOf({ config, saveKeyTo, keyFile }: InitFlags): Targets {
 }
 
 function isSameFile(one: string, other: string): boolean {
+  return realPath(one) === realPath(other);
+}
+
+/** The absolute path without symbolic links, whether or not the file exists. */
+function realPath(path: string): string {
   try {
-    return realpathSync(one) === realpathSync(other);
+    return realpathSync(path);
   } catch {
-    // One of them doesn't exist.
-    return false;
+    const folder = dirname(resolve(path));
+    return folder === resolve(path) ? folder : join(realPath(folder), basename(path));
   }
 }
 
@@ -197,7 +206,11 @@ ${allowInsecure && url.startsWith('http:') ? '    allow_insecure: true\n' : ''} 
 }
 
 function scalar(text: string): string {
-  return stringify(text.replaceAll('${', '$${'), { lineWidth: 0 }).trim();
+  // A function, because in a replacement text `$$` means `$`.
+  return stringify(
+    text.replaceAll('${', () => '$${'),
+    { lineWidth: 0 },
+  ).trim();
 }
 
 /** The panel as the exporter will read it from the configuration. */

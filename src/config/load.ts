@@ -13,18 +13,18 @@ export type LoadResult =
   | { readonly ok: true; readonly config: Config }
   | { readonly ok: false; readonly issues: readonly ConfigIssue[] };
 
-/** The same, with the files that contain keys. */
+/** The same, with the files that contain keys, which may include the configuration itself. */
 export type LoadedConfig =
   | (LoadResult & { readonly ok: true; readonly secretFiles: readonly SecretFile[] })
   | (LoadResult & { readonly ok: false });
 
-/** A file that contains a key, as named in the configuration. */
+/** A file that contains a key. */
 export interface SecretFile {
   /** The path as this process opens it. */
   readonly file: string;
-  /** The path as written in the configuration. */
+  /** The path as the user wrote it. */
   readonly shown: string;
-  /** `file:line:column` and the path of the setting that names it. */
+  /** The position and the path of the setting that names it, or that is the key. */
   readonly place: string;
 }
 
@@ -53,15 +53,15 @@ export async function loadConfig(
     isSkipped: ({ path }) => skipKeyFiles && isKeyFile(path),
   });
   if (parsed?.shape === undefined || issues.length > 0) return { ok: false, issues };
-  return {
-    ok: true,
-    config: resolveConfig(parsed.shape, { contents, variables: parsed.variables }),
-    secretFiles: parsed.files.filter(holdsSecret).map(({ path, file: shown, line, column }) => ({
-      file: resolve(dirname(file), shown),
-      shown,
-      place: `${file}:${line}:${column}: ${path}`,
-    })),
-  };
+  const config = resolveConfig(parsed.shape, { contents, variables: parsed.variables });
+  const named = parsed.files.filter(holdsSecret).map(({ path, file: shown, line, column }) => ({
+    file: resolve(dirname(file), shown),
+    shown,
+    place: `${file}:${line}:${column}: ${path}`,
+  }));
+  const inline = config.panels.findIndex(({ apiKeySource }) => apiKeySource === 'inline');
+  const own = { file, shown: file, place: `${file}: panels[${inline}].api_key` };
+  return { ok: true, config, secretFiles: inline === -1 ? named : [own, ...named] };
 }
 
 function holdsSecret({ path }: FileReference): boolean {

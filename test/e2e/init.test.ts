@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process';
-import { mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { mkdtemp, readdir, readFile, rm, stat, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { stripVTControlCharacters } from 'node:util';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
@@ -116,6 +116,43 @@ Wrote config.yaml and panel-key (readable only by you)
       /api_key_file: (.*)/.exec(await readFile(join(folder, 'config.yaml'), 'utf8')) ?? [];
     expect((await stat(join(folder, keyFile))).mode & 0o777).toBe(0o600);
     expect(await outcome(['check'])).toMatchObject({ code: 0, stderr: '' });
+  });
+
+  it.each([
+    ['the same way', ['--config', 'a.yaml', '--save-key-to', 'a.yaml'], 'a.yaml', 'a.yaml'],
+    ['differently', ['--config', 'a.yaml', '--save-key-to', '../{folder}/./a.yaml'], 'a.yaml', undefined],
+    ['through a link', ['--config', 'a.yaml', '--save-key-to', 'link/a.yaml'], 'a.yaml', 'link/a.yaml'],
+    ['as the default', ['--config', './panel-key'], './panel-key', 'panel-key'],
+  ])('refuses one file for the configuration and the key, spelled %s', async (_how, flags, config, key) => {
+    await symlink(folder, join(folder, 'link'));
+    const args = flags.map((flag) => flag.replace('{folder}', basename(folder)));
+    expect(await init('--key-file', 'given', '--force', ...args)).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining(
+        `error: expected different files for the configuration and the key, got ${config} for --config and ${key ?? args[3]} for --save-key-to\n`,
+      ) as string,
+    });
+    expect(await written()).toEqual(['link']);
+  });
+
+  it('writes answers that look like variables so that they are read as they were given', async () => {
+    expect(await init('--key-file', 'given', '--name', 'a${b}', '--save-key-to', 'key${HOME}')).toMatchObject(
+      {
+        code: 0,
+      },
+    );
+    const text = await readFile(join(folder, 'config.yaml'), 'utf8');
+    expect(text).toContain('  - name: a$${b}\n');
+    expect(text).toContain('    api_key_file: key$${HOME}\n');
+    const { code, stdout } = await outcome(['check']);
+    expect(code).toBe(0);
+    expect(stdout).toContain('panel a${b}\n');
+  });
+
+  it('shows in its help no way that puts the key on a command line', async () => {
+    const { stdout } = await outcome(['init', '--help']);
+    expect(stdout).toContain('--key-file -');
+    expect(stdout).not.toMatch(/KEY=/);
   });
 
   it('overwrites nothing without --force', async () => {

@@ -78,7 +78,7 @@ export async function configFile(yaml: string): Promise<string> {
   const folder = await mkdtemp(join(tmpdir(), 'exporter-'));
   folders.push(folder);
   const file = join(folder, 'config.yaml');
-  await writeFile(file, yaml);
+  await writeFile(file, yaml, { mode: 0o600 });
   return file;
 }
 

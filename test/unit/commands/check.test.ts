@@ -1,7 +1,7 @@
 import { chmod, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterEach, beforeEach, expect, test } from 'vitest';
+import { afterEach, beforeEach, expect, onTestFinished, test, vi } from 'vitest';
 import { checkCommand } from '../../../src/commands/check.ts';
 
 const VALID = `panels:
@@ -34,7 +34,7 @@ afterEach(async () => {
 
 async function check(text: string, ...option: readonly string[]) {
   const file = join(directory, 'config.yaml');
-  await writeFile(file, text);
+  await writeFile(file, text, { mode: 0o600 });
   let out = '';
   let err = '';
   const command = checkCommand().configureOutput({
@@ -289,6 +289,28 @@ test.each([
       : `warning: /config.yaml:4:19: panels[0].api_key_file: all users of this machine can read the file "key" (${shown}): run chmod o-rwx key\n`,
   );
 });
+
+test.each([
+  [0o644, 'api_key: TopSecret3', 'mode 0644'],
+  [0o640, 'api_key: TopSecret3', undefined],
+  [0o644, 'api_key: ${PANEL_KEY}', undefined],
+])(
+  'checks whether other users can read a key in the configuration: mode %o, %s',
+  async (mode, key, shown) => {
+    vi.stubEnv('PANEL_KEY', 'TopSecret3');
+    onTestFinished(() => void vi.unstubAllEnvs());
+    const file = join(directory, 'config.yaml');
+    await writeFile(file, '');
+    await chmod(file, mode);
+    const { err, exitCode } = await check(VALID.replaceAll(/api_key_file: \S+|api_key: \S+/g, key));
+    expect(exitCode).toBe(0);
+    expect(err).toBe(
+      shown === undefined
+        ? ''
+        : `warning: /config.yaml: panels[0].api_key: all users of this machine can read the file "/config.yaml" (${shown}): run chmod o-rwx /config.yaml\n`,
+    );
+  },
+);
 
 test('shows the queries of servers and rules, and the hosts that may be queried', async () => {
   const { out, err } = await check(`panels:
