@@ -23,7 +23,9 @@ const port = z.string().regex(/^127\.0\.0\.1:\d+:\d+$/, 'open to this machine on
 
 /** The parts of the compose specification that the file uses; anything else is a mistake. */
 const serviceSchema = z.strictObject({
-  image: z.string().regex(/^[a-z./-]+:v?\d+\.\d+\.\d+(?:-rc\.\d+)?$/, 'an exact version'),
+  image: z
+    .string()
+    .regex(/^[a-z./-]+:v?\d+\.\d+\.\d+(?:-rc\.\d+)?(?:@sha256:[0-9a-f]{64})?$/, 'an exact version'),
   build: z.strictObject({ context: z.string() }).optional(),
   restart: z.literal('unless-stopped'),
   read_only: z.boolean().optional(),
@@ -108,6 +110,14 @@ describe('the compose file', () => {
     for (const { file } of Object.values(compose.configs)) {
       expect(isInRepository(posix.join(FOLDER, file)), file).toBe(true);
     }
+  });
+
+  it('names every image that it does not build by its digest', () => {
+    const images = [...services.values()]
+      .filter(({ build }) => build === undefined)
+      .map(({ image }) => image);
+    expect(images).toHaveLength(3);
+    for (const image of images) expect(image).toMatch(/@sha256:[0-9a-f]{64}$/);
   });
 
   it('keeps the key out of the repository', () => {

@@ -36,6 +36,21 @@ describe('Renovate', () => {
   );
 });
 
+it('Renovate keeps the digests of images current, except of the image that is built from the checkout', () => {
+  const { extends: presets, packageRules } = z
+    .object({ extends: z.array(z.string()), packageRules: z.array(z.looseObject({})) })
+    .parse(JSON.parse(readText('renovate.json')));
+  // This preset pins and updates digests, and its manager for compose finds `compose.yaml` in any folder.
+  expect(presets).toContain('config:best-practices');
+  expect(packageRules).toContainEqual(
+    expect.objectContaining({
+      matchManagers: ['docker-compose'],
+      matchPackageNames: ['gameserver-exporter'],
+      enabled: false,
+    }),
+  );
+});
+
 it('Node.js is the same version in all files', () => {
   const versions = NODE_VERSIONS.map(
     ([file, pattern]) => pattern.exec(readText(file))?.[1] ?? `none in ${file}`,
