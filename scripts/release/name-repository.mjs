@@ -1,17 +1,18 @@
-// Inserts the address of the repository in which a release is made: `node scripts/release/name-repository.mjs https://github.com
-// owner/name`. npm publishes a package with provenance only if the package names its repository, and a fork's release must not
+// Inserts the address of the repository in which a release is made, and the digest of its image: `node
+// scripts/release/name-repository.mjs https://github.com owner/name sha256:…`. npm publishes a package with provenance only if the package names its repository, and a fork's release must not
 // link to another repository's image or runbooks.
 import { readFileSync, writeFileSync } from 'node:fs';
 
-const [server, repository, ...rest] = process.argv.slice(2);
+const [server, repository, digest, ...rest] = process.argv.slice(2);
 if (
   server === undefined ||
   !URL.canParse(server) ||
   !/^[\w.-]+\/[\w.-]+$/.test(repository ?? '') ||
+  !/^sha256:[0-9a-f]{64}$/.test(digest ?? '') ||
   rest.length > 0
 ) {
   console.error(
-    'Usage: node scripts/release/name-repository.mjs <server, such as https://github.com> <owner/name>',
+    "Usage: node scripts/release/name-repository.mjs <server, such as https://github.com> <owner/name> <the image's digest>",
   );
   process.exit(2);
 }
@@ -47,6 +48,14 @@ for (const file of OVERLAYS) {
     ]),
   );
 }
+
+// A release has no checkout to build the image from.
+const COMPOSE = 'deploy/compose/compose.yaml';
+edit(COMPOSE, (text) =>
+  replace(COMPOSE, text, [
+    [/^( +image: )gameserver-exporter:.*\n +build:\n +context: .*$/m, `$1${image}:${version}@${digest}`],
+  ]),
+);
 
 const RULES = [
   'deploy/prometheus/rules/gameserver.yml',

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Writes the files of a release to a folder: `bash scripts/release/pack.sh FOLDER`. The package, its bill of materials, the
-# deployment files and their checksums, and this version's section of the changelog.
+# deployment files, whose egg gets the package's hash, their checksums, and this version's section of the changelog.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 
@@ -13,6 +13,7 @@ folder=$(cd "$folder" && pwd)
 npm run build
 npm pack --ignore-scripts --pack-destination "$folder"
 cp "dist/$name.cdx.json" "$folder/$name-$version.cdx.json"
+node scripts/release/pin-package.mjs "$folder/$name-$version.tgz"
 # Reproducible: the same commit always gives the same bytes.
 tar --create --sort=name --owner=0 --group=0 --numeric-owner --mtime='2000-01-01T00:00:00Z' deploy |
   gzip --no-name > "$folder/$name-deploy-$version.tar.gz"

@@ -16,6 +16,7 @@ const PACKAGE = `gameserver-exporter-${version}.tgz`;
 
 /** The image and the runbooks of the repository `Some-Host/exporter`. */
 const IMAGE = 'ghcr.io/some-host/exporter';
+const DIGEST = `sha256:${'0123456789abcdef'.repeat(4)}`;
 const LINKS = `https://github.com/Some-Host/exporter/blob/v${version}`;
 
 const canRender = await hasKustomize();
@@ -69,7 +70,12 @@ describe('a release made in a repository', () => {
     project = join(root, 'project');
     release = join(root, 'release');
     await copyProject(project);
-    await at('node', ['scripts/release/name-repository.mjs', 'https://github.com', 'Some-Host/exporter']);
+    await at('node', [
+      'scripts/release/name-repository.mjs',
+      'https://github.com',
+      'Some-Host/exporter',
+      DIGEST,
+    ]);
     await at('bash', ['scripts/release/pack.sh', release]);
   });
 
@@ -145,6 +151,28 @@ describe('a release made in a repository', () => {
     },
   );
 
+  it('has an egg that installs its package only, verified by the hash that npm will list', async () => {
+    const file = join(await unpackDeploy('egg'), 'deploy/pterodactyl/egg-gameserver-exporter.json');
+    const { scripts } = JSON.parse(await readFile(file, 'utf8')) as {
+      scripts: { installation: { script: string } };
+    };
+    const hash = createHash('sha512').update(await readFile(join(release, PACKAGE)));
+    const lines = scripts.installation.script.split('\n');
+    expect(lines).toContain(`release=gameserver-exporter@${version}`);
+    expect(lines).toContain(`integrity='sha512-${hash.digest('base64')}'`);
+  });
+
+  it('has a compose file with its image by digest, which needs no checkout', async () => {
+    const text = await readFile(join(await unpackDeploy('compose'), 'deploy/compose/compose.yaml'), 'utf8');
+    const { services } = parse(text, { merge: true }) as {
+      services: Record<string, { image: string; build?: object }>;
+    };
+    for (const name of ['exporter', 'simulated-panel', 'demo-exporter']) {
+      expect(services[name]).toMatchObject({ image: `${IMAGE}:${version}@${DIGEST}` });
+      expect(services[name]).not.toHaveProperty('build');
+    }
+  });
+
   it('has checksums of all published files', async () => {
     const sums = await readFile(join(release, 'SHA256SUMS'), 'utf8');
     const files = [
@@ -183,12 +211,14 @@ describe('a release made in a repository', () => {
     expect(await read()).toEqual(texts);
   });
 
-  it('is refused without an entry in the changelog, or without a repository', async () => {
+  it('is refused without an entry in the changelog, or without a repository, a digest or a package', async () => {
     await expect(at('node', ['scripts/release/changes.mjs', '9.9.9'])).rejects.toThrow(
       'move the entries of Unreleased',
     );
-    await expect(at('node', ['scripts/release/name-repository.mjs', 'https://github.com'])).rejects.toThrow(
-      'Usage',
-    );
+    const naming = ['scripts/release/name-repository.mjs', 'https://github.com'];
+    for (const rest of [[], ['Some-Host/exporter'], ['Some-Host/exporter', 'sha256:0']]) {
+      await expect(at('node', [...naming, ...rest])).rejects.toThrow('Usage');
+    }
+    await expect(at('node', ['scripts/release/pin-package.mjs'])).rejects.toThrow('Usage');
   });
 });

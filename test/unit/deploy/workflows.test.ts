@@ -134,14 +134,20 @@ describe('the workflow release', () => {
 
   it('runs for a tag of a version or a release candidate, after all tests', () => {
     expect(on).toEqual({ push: { tags: ['v[0-9]+.[0-9]+.[0-9]+', 'v[0-9]+.[0-9]+.[0-9]+-*'] } });
-    expect(runsOf('build')?.slice(1)).toEqual([
+    expect(runsOf('test')?.slice(1)).toEqual(['npm ci', 'npm test']);
+    expect(jobs['image']?.needs).toBe('test');
+  });
+
+  it('packs the files once the digest of the image is known, which they contain', () => {
+    expect(runsOf('build')).toEqual([
       'npm ci',
-      'npm test',
-      'node scripts/release/name-repository.mjs "$GITHUB_SERVER_URL" "$GITHUB_REPOSITORY"',
+      'node scripts/release/name-repository.mjs "$GITHUB_SERVER_URL" "$GITHUB_REPOSITORY" "$IMAGE_DIGEST"',
       'bash scripts/release/pack.sh release',
     ]);
+    const [step] = jobs['build']?.steps.filter(({ run }) => run?.includes('IMAGE_DIGEST')) ?? [];
+    expect(step?.env).toEqual({ IMAGE_DIGEST: '${{ needs.image.outputs.digest }}' });
+    expect(jobs['build']?.needs).toBe('image');
     expect(jobs['npm']?.needs).toBe('build');
-    expect(jobs['image']?.needs).toBe('build');
   });
 
   it('signs only in jobs that neither check out nor build anything', () => {
