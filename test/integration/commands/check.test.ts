@@ -30,6 +30,7 @@ async function check(discover: string, key = panel.apiKey): Promise<string> {
   await writeFile(
     file,
     `panels: [{ name: main, url: ${panel.url}, api_key: ${key}, ${discover} }, { name: other, url: ${panel.url}, api_key: ${key}, servers: [{ id: 1a7ce997 }] }]`,
+    { mode: 0o600 },
   );
   let out = '';
   warnings = '';
