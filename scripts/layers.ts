@@ -6,7 +6,7 @@ export interface Layer {
   readonly mayImport: readonly string[];
 }
 
-const COLLECTION = ['domain', 'panel', 'session'];
+const COLLECTION = ['domain', 'names', 'panel', 'session'];
 const EVERYTHING = 'everything';
 
 /**
@@ -30,7 +30,7 @@ export const LAYERS: readonly Layer[] = [
     path: 'query',
     contains:
       'queries game servers for their players: the types, and the guarded gamedig client, which `client.ts` loads on demand',
-    mayImport: ['domain', 'diagnosis', 'session'],
+    mayImport: ['domain', 'diagnosis', 'names'],
   },
   {
     path: 'diagnosis',
@@ -39,15 +39,20 @@ export const LAYERS: readonly Layer[] = [
     mayImport: ['domain'],
   },
   {
+    path: 'names',
+    contains: 'resolves names for all panels: few threads, shared fairly',
+    mayImport: ['domain', 'diagnosis'],
+  },
+  {
     path: 'panel',
     contains: "one panel's API: calls, budget, breaker; `dialects` has the differences between panels",
-    mayImport: ['domain', 'diagnosis'],
+    mayImport: ['domain', 'diagnosis', 'names'],
   },
   {
     path: 'session',
     contains:
       "one server's console socket and polls: `machine.ts` is the pure state machine, the rest carries out its effects",
-    mayImport: ['domain', 'diagnosis', 'panel'],
+    mayImport: ['domain', 'diagnosis', 'names', 'panel'],
   },
   {
     path: 'fleet',

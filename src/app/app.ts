@@ -13,6 +13,8 @@ import { HttpServer } from '../http/server.ts';
 import type { WebSettingsSource } from '../http/web-settings.ts';
 import { Scraper } from '../metrics/scrape.ts';
 import { SelfMetrics } from '../metrics/self.ts';
+import type { LookUp } from '../names/name-lookups.ts';
+import { systemNames } from '../names/system.ts';
 import type { QueryClient } from '../query/client.ts';
 import { StatusBoard } from '../status-page/data/board.ts';
 import { PanelSet } from './panel-set.ts';
@@ -38,6 +40,8 @@ export interface AppOptions {
    * queried.
    */
   readonly queryClient?: () => Promise<QueryClient>;
+  /** Looks up names; the system's resolver by default. */
+  readonly lookUp?: LookUp;
   /** This exporter's shard of the servers; all servers if absent. */
   readonly shard?: Shard;
   /** Reads the configuration again; without it, reloading is not possible. */
@@ -77,7 +81,8 @@ export function createApp(options: AppOptions): App {
     droppedLogLines: options.droppedLogLines ?? (() => 0),
   });
   const queries = queryAccess(clock, options.queryClient);
-  const panels = new PanelSet(config, { clock, log, random, self, shard, socketLimit, queries });
+  const names = systemNames(clock, options.lookUp);
+  const panels = new PanelSet(config, { clock, log, random, self, shard, socketLimit, queries, names });
   const { supervisor } = panels;
   let { compatibility } = config;
   const reloader = new Reloader({
@@ -139,6 +144,7 @@ export function createApp(options: AppOptions): App {
     stop: async () => {
       reloader.stop();
       status.stop();
+      names.close();
       await Promise.all([server.stop(), supervisor.stop()]);
     },
   };

@@ -1,15 +1,20 @@
 import { USER_AGENT } from '../build-info.ts';
 import type { PanelConfig, TlsConfig } from '../config/config.ts';
 import type { Clock } from '../domain/clock.ts';
+import type { ResolveName } from '../names/name-lookups.ts';
+import { nodeLookup } from '../names/system.ts';
 import type { PanelDialect } from '../panel/dialect.ts';
 import { PTERODACTYL } from '../panel/dialects/pterodactyl.ts';
 import type { SocketAccess } from '../session/session-ports.ts';
 import { ConsoleSocket, type SocketOptions, socketTls } from '../session/socket.ts';
-import { type SocketPolicy, socketAddressProblem, socketLookup } from '../session/socket-address.ts';
+import { guardedNames, type SocketPolicy, socketAddressProblem } from '../session/socket-address.ts';
 import { proxyAgents } from '../session/socket-proxy.ts';
 
 /** The part of the connect timeout that a proxy may use, so that its own timeout comes first. */
 const PROXY_PART = 0.8;
+
+/** The part that the lookup of a name may use; shorter, so that the name is identified as the cause. */
+const LOOKUP_PART = 0.7;
 
 /** The panel's dialect: so far, all panels use the same one. */
 function dialectOf(_panel: PanelConfig): PanelDialect {
@@ -17,7 +22,7 @@ function dialectOf(_panel: PanelConfig): PanelDialect {
 }
 
 /** The settings for calls to a panel's API, from its configuration. */
-export function apiAccess(panel: PanelConfig) {
+export function apiAccess(panel: PanelConfig, clock: Clock, resolve: ResolveName) {
   return {
     panel: panel.name,
     dialect: dialectOf(panel),
@@ -26,6 +31,11 @@ export function apiAccess(panel: PanelConfig) {
     requestTimeoutMs: panel.requestTimeoutMs,
     connectTimeoutMs: panel.connectTimeoutMs,
     userAgent: USER_AGENT,
+    clock,
+    lookup: nodeLookup(resolve, {
+      clock,
+      timeoutMs: Math.min(panel.connectTimeoutMs, panel.requestTimeoutMs) * LOOKUP_PART,
+    }),
     ...optional('pinnedPerMinute', panel.requestsPerMinute),
     ...optional('proxyUrl', panel.proxyUrl),
     ...optional('tls', panel.tls && withKeyText(panel.tls)),
@@ -39,7 +49,12 @@ export interface PanelSocketAccess extends SocketAccess {
 }
 
 /** How this panel's sockets are opened, from its configuration. */
-export function socketAccess(panel: PanelConfig, clock: Clock, admit?: () => () => void): PanelSocketAccess {
+export function socketAccess(
+  panel: PanelConfig,
+  clock: Clock,
+  resolve: ResolveName,
+  admit?: () => () => void,
+): PanelSocketAccess {
   const codec = dialectOf(panel).socket;
   const policy: SocketPolicy = {
     panel: panel.name,
@@ -47,10 +62,12 @@ export function socketAccess(panel: PanelConfig, clock: Clock, admit?: () => () 
     allowInsecure: panel.allowInsecure,
     ...optional('socketHosts', panel.socketHosts),
   };
+  const limits = { clock, timeoutMs: panel.connectTimeoutMs * LOOKUP_PART };
   const agentFor = proxyAgents(panel.proxyUrl, {
     clock,
     timeoutMs: panel.connectTimeoutMs * PROXY_PART,
     trust: panel.tls,
+    lookup: nodeLookup(resolve, limits),
   });
   const options: SocketOptions = {
     codec,
@@ -58,7 +75,7 @@ export function socketAccess(panel: PanelConfig, clock: Clock, admit?: () => () 
     userAgent: USER_AGENT,
     clock,
     agentFor,
-    ...optional('lookup', socketLookup(policy)),
+    lookup: nodeLookup(guardedNames(policy, resolve), limits),
     tls: socketTls(panel.tls && nodeTls(panel.tls)),
     ...optional('admit', admit),
   };

@@ -2,13 +2,14 @@ import { isSameKey, type PanelConfig } from '../config/config.ts';
 import type { Clock } from '../domain/clock.ts';
 import type { Logger } from '../domain/log.ts';
 import { type PanelContext, PanelFleet } from '../fleet/panel-fleet.ts';
-import type { QueryAccess } from '../fleet/query-watch.ts';
 import type { TargetChanges } from '../fleet/roster.ts';
 import { isInShard, type Shard } from '../fleet/shard.ts';
 import type { SocketLimit } from '../fleet/socket-limit.ts';
 import type { SelfMetrics } from '../metrics/self.ts';
+import type { NameLookups } from '../names/name-lookups.ts';
 import { createPanelGateway } from '../panel/gateway.ts';
 import { apiAccess, socketAccess } from './panel-access.ts';
+import type { SharedQueryAccess } from './query-access.ts';
 
 /** What all panels share. */
 export interface PanelShared {
@@ -18,7 +19,8 @@ export interface PanelShared {
   readonly self: SelfMetrics;
   readonly shard: Shard;
   readonly socketLimit: SocketLimit;
-  readonly queries: QueryAccess;
+  readonly queries: SharedQueryAccess;
+  readonly names: NameLookups;
 }
 
 /** One running panel of the configuration. */
@@ -36,7 +38,8 @@ export interface PanelUnit {
  * @throws Error if the environment's proxy is invalid
  */
 export function createPanelUnit(panel: PanelConfig, shared: PanelShared): PanelUnit {
-  const { clock, log, random, self, shard, socketLimit, queries } = shared;
+  const { clock, log, random, self, shard, socketLimit, queries, names } = shared;
+  const resolve = names.forPanel();
   let config = panel;
   const telemetry = self.telemetry(panel.name);
   const context: PanelContext = {
@@ -45,16 +48,16 @@ export function createPanelUnit(panel: PanelConfig, shared: PanelShared): PanelU
     random,
     telemetry,
     gateway: createPanelGateway({
-      ...apiAccess(panel),
+      ...apiAccess(panel, clock, resolve),
       apiKey: () => config.apiKey.reveal(),
       telemetry,
       clock,
       log,
       share: panel.keyPerShard ? 1 : 1 / shard.total,
     }),
-    ...socketAccess(panel, clock, () => socketLimit.take()),
+    ...socketAccess(panel, clock, resolve, () => socketLimit.take()),
     socketLimit,
-    queries: { ...queries, panelUrl: panel.url },
+    queries: { ...queries, resolve, panelUrl: panel.url },
     isOurs: (server) => isInShard(server, shard),
   };
   const ratePinned = panel.requestsPerMinute !== undefined;

@@ -4,7 +4,7 @@ import { loadConfig } from '../config/load.ts';
 import { DEFAULT_MAX_SERVERS } from '../domain/discovery.ts';
 import { KNOWN_SECRETS } from '../domain/known-secrets.ts';
 import { countExpectations, type Limit, type ServerTarget } from '../domain/server.ts';
-import { isLocalHost } from '../session/socket-address.ts';
+import { isLocalHost } from '../domain/special-addresses.ts';
 import { formatIssues } from '../yaml/issues.ts';
 import { withoutCredentials } from '../yaml/quoting.ts';
 import { formatDuration } from '../yaml/scalars.ts';

@@ -15,6 +15,7 @@ import { listedServers, target } from '../console/find-listed.ts';
 import type { Clock } from '../domain/clock.ts';
 import { Secret } from '../domain/secret.ts';
 import { NO_TELEMETRY } from '../domain/telemetry.ts';
+import { systemNames } from '../names/system.ts';
 import { PanelApi } from '../panel/api.ts';
 import type { ListedServer } from '../panel/dialect.ts';
 import type { Environment } from '../yaml/document.ts';
@@ -110,7 +111,10 @@ export async function listing(panel: PanelConfig, clock: Clock): Promise<readonl
 /** The client API of a panel; throws a CommandFailure if the proxy in the environment is invalid. */
 export function panelApi(panel: PanelConfig, clock: Clock): PanelApi {
   try {
-    return new PanelApi({ ...apiAccess(panel), telemetry: NO_TELEMETRY, clock });
+    return new PanelApi({
+      ...apiAccess(panel, clock, systemNames(clock).forPanel()),
+      telemetry: NO_TELEMETRY,
+    });
   } catch (error) {
     throw new CommandFailure((error as Error).message, { cause: error });
   }

@@ -11,6 +11,7 @@ import { wantsColors } from '../doctor/paint.ts';
 import { type Clock, SystemClock } from '../domain/clock.ts';
 import { printable } from '../domain/printable.ts';
 import type { ServerTarget } from '../domain/server.ts';
+import { systemNames } from '../names/system.ts';
 import type { PanelApi } from '../panel/api.ts';
 import { POWER_ACTIONS, type PowerAction } from '../panel/dialect.ts';
 import { PTERODACTYL } from '../panel/dialects/pterodactyl.ts';
@@ -187,7 +188,14 @@ export function createConsole(options: ConsoleOptions, api: PanelApi): ConsoleRu
   return new ConsoleRun(plan, {
     name: printable(target.name),
     panel: printable(panel.name),
-    link: { ...socketAccess(panel, clock), settings: panel, target, clock, random, credentials },
+    link: {
+      ...socketAccess(panel, clock, systemNames(clock).forPanel()),
+      settings: panel,
+      target,
+      clock,
+      random,
+      credentials,
+    },
     screen,
     clock,
     explain: (problem) => explainProblem(problem, keySource),

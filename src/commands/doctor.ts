@@ -16,8 +16,9 @@ import { KNOWN_SECRETS } from '../domain/known-secrets.ts';
 import { Admission, surplusProblem } from '../fleet/admission.ts';
 import { afterWalk } from '../fleet/census.ts';
 import { ambiguityProblem, compileRules, mergeTargets } from '../fleet/discovered-targets.ts';
+import type { ResolveName } from '../names/name-lookups.ts';
+import { systemNames } from '../names/system.ts';
 import { loadQueryClient, type QueryClient } from '../query/client.ts';
-import { resolveName } from '../query/place.ts';
 import { formatIssues } from '../yaml/issues.ts';
 import { CommandFailure } from './command-line.ts';
 import { rateProblem } from './fleet-needs.ts';
@@ -130,10 +131,16 @@ export function doctorPanels(
   load: () => Promise<QueryClient> = () => loadQueryClient(clock),
 ): readonly DoctorPanel[] {
   let loaded: Promise<QueryClient> | undefined;
-  return panels.map((panel) => doctorPanel(panel, clock, () => (loaded ??= load())));
+  const names = systemNames(clock);
+  return panels.map((panel) => doctorPanel(panel, clock, names.forPanel(), () => (loaded ??= load())));
 }
 
-function doctorPanel(panel: PanelConfig, clock: Clock, client: QueryTools['client']): DoctorPanel {
+function doctorPanel(
+  panel: PanelConfig,
+  clock: Clock,
+  resolve: ResolveName,
+  client: QueryTools['client'],
+): DoctorPanel {
   const { name, url, origin, connectTimeoutMs, authTimeoutMs, requestsPerMinute } = panel;
   const discovery = discoveryOf(panel);
   const allocations = allocationsOf(panel);
@@ -142,15 +149,15 @@ function doctorPanel(panel: PanelConfig, clock: Clock, client: QueryTools['clien
     url,
     targets: panel.servers,
     shortfall: (servers, perMinute) => rateProblem(panel, servers, { perMinute, source: 'the API budget' }),
-    api: apiAccess(panel),
+    api: apiAccess(panel, clock, resolve),
     sockets: {
       settings: { origin, connectTimeoutMs, authTimeoutMs },
-      ...socketAccess(panel, clock),
+      ...socketAccess(panel, clock, resolve),
     },
     queries: {
       client,
       policy: { panelUrl: url, queryHosts: panel.queryHosts },
-      resolve: resolveName,
+      resolve,
     },
     ...(discovery === undefined ? {} : { discovery }),
     ...(allocations === undefined ? {} : { allocations }),

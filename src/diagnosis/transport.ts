@@ -3,13 +3,14 @@ import type { CauseCode } from '../domain/problem.ts';
 
 /**
  * Codes of errors that the exporter itself raises, in addition to those of Node, undici and OpenSSL: a call's own timeout, an
- * answer that is too long, a proxy that failed, and a socket address that isn't allowed.
+ * answer that is too long, a proxy that failed, a socket address that isn't allowed, and a name that wasn't resolved in time.
  */
 export const OWN_CODES = {
   deadline: 'DEADLINE',
   oversize: 'OVERSIZE',
   proxy: 'ERR_PROXY',
   address: 'ERR_SOCKET_ADDRESS',
+  lookupTimeout: 'LOOKUP_TIMEOUT',
 } as const;
 
 /** What ended a connection or a call before there was an answer. */
@@ -68,7 +69,7 @@ const SIGNS: readonly (readonly [RegExp, TransportKind])[] = [
     'tls_unknown_ca',
   ],
   [/^(?:ERR_TLS_|ERR_SSL_|ERR_OSSL_|CERT_|CRL_|INVALID_PURPOSE|PATH_LENGTH_|UNABLE_TO_|EPROTO$)/, 'tls'],
-  [/^(?:ENOTFOUND|EAI_\w+)$/, 'dns'],
+  [/^(?:ENOTFOUND|EAI_\w+|LOOKUP_TIMEOUT)$/, 'dns'],
   [/^(?:DEADLINE|ETIMEDOUT|UND_ERR_(?:CONNECT|HEADERS|BODY)_TIMEOUT)$/, 'timeout'],
   [/^ECONNREFUSED$/, 'refused'],
   [/^(?:ECONNRESET|EPIPE|UND_ERR_SOCKET|HPE_\w+)$/, 'cut'],

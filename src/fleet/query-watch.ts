@@ -3,11 +3,11 @@ import type { Clock } from '../domain/clock.ts';
 import type { Problem } from '../domain/problem.ts';
 import type { QuerySettings } from '../domain/query.ts';
 import { identityOf, type ServerTarget } from '../domain/server.ts';
+import type { ResolveName } from '../names/name-lookups.ts';
 import { type AskOptions, askPlayers, QUERY_CUT_MS } from '../query/ask.ts';
 import type { QueryClient } from '../query/client.ts';
 import { queryPlace } from '../query/place.ts';
 import { subjectOf } from '../session/condition.ts';
-import type { NameLookups } from './name-lookups.ts';
 import type { QueryEnd, QueryScheduler, QueryTask } from './query-scheduler.ts';
 import type { ServerLog } from './server-log.ts';
 import type { ServerRecord } from './server-record.ts';
@@ -15,10 +15,10 @@ import type { ServerRecord } from './server-record.ts';
 /** An answer stays valid for this many intervals. */
 const STALENESS_INTERVALS = 2.5;
 
-/** What the queries of all panels share. */
+/** What queries need: all but the resolver is shared by all panels. */
 export interface QueryAccess {
   readonly scheduler: QueryScheduler;
-  readonly lookups: NameLookups;
+  readonly resolve: ResolveName;
   /** The query protocols, loaded once. */
   readonly client: () => Promise<QueryClient>;
 }
@@ -117,13 +117,13 @@ export class QueryWatch {
   }
 
   async #query(record: ServerRecord, { intervalMs }: QuerySettings, signal: AbortSignal): Promise<QueryEnd> {
-    const { clock, client, lookups, panelUrl } = this.#options;
+    const { clock, client, resolve, panelUrl } = this.#options;
     const run = record.starts;
     const options: AskOptions = {
       clock,
       client,
       policy: { panelUrl, queryHosts: this.#queryHosts },
-      resolve: (name) => lookups.resolve(name),
+      resolve,
     };
     const asked = await askPlayers(record.target, options, signal);
     if (signal.aborted) return 'failed';

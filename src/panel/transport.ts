@@ -1,6 +1,7 @@
 import { buildConnector, type Dispatcher, Pool } from 'undici';
 import { OWN_CODES } from '../diagnosis/transport.ts';
 import type { Clock } from '../domain/clock.ts';
+import type { NodeLookup } from '../names/system.ts';
 import { type Proxy, proxyFor, proxyTls, proxyUnreachable } from './proxy.ts';
 import type { RateHeaders } from './rate-headers.ts';
 import { openTunnel } from './tunnel.ts';
@@ -24,6 +25,8 @@ export interface ConnectionOptions {
   readonly tls?: PanelTls;
   /** If absent, the environment's `HTTPS_PROXY`, `HTTP_PROXY` and `NO_PROXY` decide, except for a panel on loopback. */
   readonly proxyUrl?: string;
+  /** Resolves the name of the panel or its proxy; `dns.lookup` by default. */
+  readonly lookup?: NodeLookup;
 }
 
 /** As many as the budget has calls in flight. */
@@ -64,8 +67,10 @@ export function createDispatcher(options: ConnectionOptions, signal: AbortSignal
   return new Pool(origin, { ...common, connect: tunnelConnector(proxy, options, signal) });
 }
 
-function panelConnector({ tls, connectTimeoutMs }: ConnectionOptions): buildConnector.connector {
-  return keepingFirstError(buildConnector({ ...tlsOptions(tls), timeout: connectTimeoutMs }));
+function panelConnector({ tls, connectTimeoutMs, lookup }: ConnectionOptions): buildConnector.connector {
+  return keepingFirstError(
+    buildConnector({ ...tlsOptions(tls), timeout: connectTimeoutMs, ...(lookup && { lookup }) }),
+  );
 }
 
 /** Connects to the panel through a tunnel; if the proxy refuses, the error names the proxy. */
@@ -75,12 +80,12 @@ function tunnelConnector(
   signal: AbortSignal,
 ): buildConnector.connector {
   const connect = panelConnector(options);
-  const { clock, connectTimeoutMs: timeoutMs, tls: trust } = options;
+  const { clock, connectTimeoutMs: timeoutMs, tls: trust, lookup } = options;
   const begin = async (...[target, callback]: Parameters<buildConnector.connector>): Promise<void> => {
     const { hostname: host, port } = target;
     const far = { host, port: port === '' ? 443 : Number(port) };
     try {
-      const httpSocket = await openTunnel(proxy, far, { clock, timeoutMs, signal, trust });
+      const httpSocket = await openTunnel(proxy, far, { clock, timeoutMs, signal, trust, lookup });
       connect({ ...target, httpSocket }, callback);
     } catch (error) {
       callback(error as Error, null);
@@ -102,9 +107,9 @@ function keepingFirstError(connect: buildConnector.connector): buildConnector.co
 
 function proxyConnector(
   proxy: Proxy,
-  { connectTimeoutMs, tls }: ConnectionOptions,
+  { connectTimeoutMs, tls, lookup }: ConnectionOptions,
 ): buildConnector.connector {
-  const connect = buildConnector({ ...proxyTls(tls), timeout: connectTimeoutMs });
+  const connect = buildConnector({ ...proxyTls(tls), timeout: connectTimeoutMs, ...(lookup && { lookup }) });
   return (target, callback) =>
     connect(target, (...[error, socket]) => {
       if (error === null) callback(null, socket);

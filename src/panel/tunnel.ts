@@ -2,6 +2,7 @@ import { type ClientRequest, request as requestPlain } from 'node:http';
 import { request as requestSecure } from 'node:https';
 import { isIP, isIPv6, type Socket } from 'node:net';
 import type { Clock } from '../domain/clock.ts';
+import type { NodeLookup } from '../names/system.ts';
 import {
   type Proxy,
   ProxyError,
@@ -22,6 +23,8 @@ export interface TunnelOptions {
   /** Aborts when the tunnel is no longer needed. */
   readonly signal: AbortSignal;
   readonly trust?: ProxyTrust | undefined;
+  /** Resolves the name of the proxy; `dns.lookup` by default. */
+  readonly lookup?: NodeLookup | undefined;
 }
 
 /** The far end of a tunnel. */
@@ -38,7 +41,7 @@ export async function openTunnel(
 ): Promise<Socket> {
   const { clock, timeoutMs, signal } = options;
   const address = `${isIPv6(target.host) ? `[${target.host}]` : target.host}:${target.port}`;
-  const request = connectRequest(proxy, address, options.trust);
+  const request = connectRequest(proxy, address, options);
   const abandon = () => request.destroy(new Error('the tunnel is no longer needed'));
   const cancel = clock.schedule(timeoutMs, () =>
     request.destroy(new TunnelError('ETIMEDOUT', 'the tunnel was not opened in time')),
@@ -68,7 +71,11 @@ class TunnelError extends Error {
   }
 }
 
-function connectRequest({ url, authorization }: Proxy, address: string, trust?: ProxyTrust): ClientRequest {
+function connectRequest(
+  { url, authorization }: Proxy,
+  address: string,
+  { trust, lookup }: TunnelOptions,
+): ClientRequest {
   const host = url.hostname.replace(/^\[|\]$/g, '');
   const isSecure = url.protocol === 'https:';
   const request = (isSecure ? requestSecure : requestPlain)({
@@ -86,6 +93,7 @@ function connectRequest({ url, authorization }: Proxy, address: string, trust?: 
     // Node would use the far end's name as the proxy's, and TLS allows no IP address as a server name.
     servername: isIP(host) === 0 ? host : '',
     ...proxyTls(trust),
+    ...(lookup && { lookup }),
   });
   // Some proxies apply a Connection header to the tunnel.
   request.removeHeader('Connection');

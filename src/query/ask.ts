@@ -4,8 +4,9 @@ import type { Problem } from '../domain/problem.ts';
 import type { QueryReading } from '../domain/reading.ts';
 import type { ServerTarget } from '../domain/server.ts';
 import { untilAborted } from '../domain/until-aborted.ts';
+import type { ResolveName } from '../names/name-lookups.ts';
 import { QUERY_DEADLINE_MS, type QueryClient, type QueryOutcome, type QueryTarget } from './client.ts';
-import { allowedAddress, type QueryPolicy, queryPlace, type ResolveName } from './place.ts';
+import { allowedAddress, type QueryPolicy, queryPlace } from './place.ts';
 
 /** The limit for a query including the name lookup; the client's own deadline is shorter. */
 export const QUERY_CUT_MS = QUERY_DEADLINE_MS + 500;
@@ -16,7 +17,6 @@ export interface AskOptions {
   /** The query protocols, loaded once. */
   readonly client: () => Promise<QueryClient>;
   readonly policy: QueryPolicy;
-  /** The IP addresses of a name. */
   readonly resolve: ResolveName;
 }
 
@@ -66,7 +66,9 @@ async function targetOf(
   const place = queryPlace(server);
   if ('cause' in place) return place;
   const { host, port, isQueryPort } = place;
-  const ip = await allowedAddress(host, policy, (name) => untilAborted(resolve(name), signal));
+  const ip = await allowedAddress(host, policy, async (name) =>
+    (await resolve(name, signal)).map(({ address }) => address),
+  );
   return typeof ip === 'string'
     ? { type: server.query?.type ?? '', ip, hostname: host, port, isQueryPort }
     : ip;

@@ -1,12 +1,16 @@
-import { lookup } from 'node:dns/promises';
-import { BlockList, isIP } from 'node:net';
+import { isIP } from 'node:net';
 import { readTransportError } from '../diagnosis/transport.ts';
-import { type Endpoint, parseEndpoint, unbracketed } from '../domain/endpoint.ts';
+import { type Endpoint, parseEndpoint } from '../domain/endpoint.ts';
 import { printable } from '../domain/printable.ts';
 import type { Problem } from '../domain/problem.ts';
 import type { ServerTarget } from '../domain/server.ts';
-import { isLocalHost } from '../session/socket-address.ts';
-import { isLocalAddress, isMetadataAddress } from '../session/special-addresses.ts';
+import {
+  canonicalHost,
+  isLocalAddress,
+  isLocalHost,
+  isManyAddress,
+  isMetadataAddress,
+} from '../domain/special-addresses.ts';
 
 /** Which addresses may be queried for a panel's servers. */
 export interface QueryPolicy {
@@ -44,13 +48,7 @@ function missingWords(configured: Endpoint | undefined, listed: Endpoint | undef
 }
 
 /** Resolves a name to its IP addresses. */
-export type ResolveName = (name: string) => Promise<readonly string[]>;
-
-/** Uses the system's resolver and keeps its order. */
-export const resolveName: ResolveName = async (name) => {
-  const addresses = await lookup(name, { all: true });
-  return addresses.map(({ address }) => address);
-};
+type Resolve = (name: string) => Promise<readonly string[]>;
 
 /**
  * The IP address to query for a host, or why there is none. A name is resolved once, and the result is both checked and used, so
@@ -59,7 +57,7 @@ export const resolveName: ResolveName = async (name) => {
 export async function allowedAddress(
   host: string,
   policy: QueryPolicy,
-  resolve: ResolveName,
+  resolve: Resolve,
 ): Promise<string | Problem> {
   const addresses = isIP(host) === 0 ? await resolved(host, resolve) : [host];
   if ('cause' in addresses) return addresses;
@@ -74,7 +72,7 @@ export async function allowedAddress(
   return first;
 }
 
-async function resolved(name: string, resolve: ResolveName): Promise<readonly string[] | Problem> {
+async function resolved(name: string, resolve: Resolve): Promise<readonly string[] | Problem> {
   try {
     const addresses = await resolve(name);
     if (addresses.length > 0) return addresses;
@@ -87,12 +85,6 @@ async function resolved(name: string, resolve: ResolveName): Promise<readonly st
   return { cause: 'query_dns', detail: `"${printable(name)}" has no address` };
 }
 
-/** Addresses at which many machines listen, or none. */
-const MANY = new BlockList();
-MANY.addSubnet('224.0.0.0', 4, 'ipv4');
-MANY.addSubnet('240.0.0.0', 4, 'ipv4');
-MANY.addSubnet('ff00::', 8, 'ipv6');
-
 function refusal(address: string, { panelUrl }: QueryPolicy): string | undefined {
   const panelHost = new URL(panelUrl).hostname;
   if (isMetadataAddress(address) && !isSameHost(address, panelHost)) {
@@ -101,9 +93,7 @@ function refusal(address: string, { panelUrl }: QueryPolicy): string | undefined
   if (isLocalAddress(address) && !isLocalHost(panelHost)) {
     return 'a loopback or link-local address, but the panel is on another machine';
   }
-  return MANY.check(address, isIP(address) === 6 ? 'ipv6' : 'ipv4')
-    ? 'a multicast or reserved address'
-    : undefined;
+  return isManyAddress(address) ? 'a multicast or reserved address' : undefined;
 }
 
 function isNamed(host: string, { queryHosts = [] }: QueryPolicy): boolean {
@@ -111,12 +101,5 @@ function isNamed(host: string, { queryHosts = [] }: QueryPolicy): boolean {
 }
 
 function isSameHost(one: string, other: string): boolean {
-  return spelling(one) === spelling(other);
-}
-
-/** A host in the canonical form that URLs use. */
-function spelling(host: string): string {
-  const bare = unbracketed(host);
-  const url = `http://${isIP(bare) === 6 ? `[${bare}]` : bare}`;
-  return URL.canParse(url) ? unbracketed(new URL(url).hostname) : bare;
+  return canonicalHost(one) === canonicalHost(other);
 }

@@ -1,10 +1,9 @@
-import dns, { type LookupAddress, type LookupOptions } from 'node:dns';
-import { isIP } from 'node:net';
 import { OWN_CODES } from '../diagnosis/transport.ts';
 import { unbracketed } from '../domain/endpoint.ts';
 import { printable } from '../domain/printable.ts';
 import type { CauseCode, Problem } from '../domain/problem.ts';
-import { isLocalAddress, isMetadataAddress } from './special-addresses.ts';
+import { isLocalAddress, isLocalHost, isMetadataAddress } from '../domain/special-addresses.ts';
+import type { ResolveName } from '../names/name-lookups.ts';
 
 /** The addresses to which a panel may direct a socket. */
 export interface SocketPolicy {
@@ -57,59 +56,26 @@ function hostProblem(
   return problem('socket_address_local', 'a cloud metadata address');
 }
 
-/** Is the host (a name, or an address in brackets as in a URL) this machine or a link-local address? */
-export function isLocalHost(host: string): boolean {
-  const bare = unbracketed(host);
-  if (isIP(bare) !== 0) return isLocalAddress(bare);
-  const name = bare.toLowerCase().replace(/\.$/, '');
-  return name === 'localhost' || name.endsWith('.localhost');
-}
-
-type LookupCallback = (
-  error: NodeJS.ErrnoException | null,
-  address: string | LookupAddress[],
-  family?: number,
-) => void;
-
 /**
- * Like `dns.lookup`, but rejects a name if any of its addresses is forbidden: checking the name alone would let a hostile panel
- * reach whatever listens there.
+ * Resolves the names of a panel's nodes. A name is rejected if any of its addresses is forbidden: checking the name alone would let
+ * a hostile panel reach whatever listens there. Names may lead anywhere if the operator listed them in `socket_hosts`, and to
+ * local addresses if the panel is on this machine.
  */
-function lookupWithout(isRefused: (address: string) => boolean) {
-  return (hostname: string, options: LookupOptions, callback: LookupCallback): void => {
-    dns.lookup(hostname, { ...options, all: true }, (error, addresses) => {
-      if (error !== null) {
-        callback(error, []);
-        return;
-      }
-      const refused = addresses.find(({ address }) => isRefused(address));
-      const [first] = addresses;
-      if (refused !== undefined || first === undefined) {
-        const reached = refused?.address ?? 'no address';
-        callback(
-          Object.assign(new Error(`"${hostname}" resolves to ${reached}`), { code: OWN_CODES.address }),
-          [],
-        );
-        return;
-      }
-      if (options.all === true) callback(null, addresses);
-      else callback(null, first.address, first.family);
-    });
+export function guardedNames(
+  { panelUrl, socketHosts }: Pick<SocketPolicy, 'panelUrl' | 'socketHosts'>,
+  resolve: ResolveName,
+): ResolveName {
+  if (socketHosts !== undefined) return resolve;
+  const isPanelLocal = isLocalHost(new URL(panelUrl).hostname);
+  const isRefused = (address: string) =>
+    isMetadataAddress(address) || (!isPanelLocal && isLocalAddress(address));
+  return async (name, signal) => {
+    const addresses = await resolve(name, signal);
+    const refused = addresses.find(({ address }) => isRefused(address));
+    if (refused === undefined && addresses.length > 0) return addresses;
+    const reached = refused?.address ?? 'no address';
+    throw Object.assign(new Error(`"${name}" resolves to ${reached}`), { code: OWN_CODES.address });
   };
-}
-
-/** For names given by a panel on another machine: they may not lead to a local address or a metadata service. */
-export const guardedLookup = lookupWithout(
-  (address) => isLocalAddress(address) || isMetadataAddress(address),
-);
-
-/** For names given by a panel on this machine, whose nodes may be on it as well. */
-const metadataGuardedLookup = lookupWithout(isMetadataAddress);
-
-/** The lookup for a panel's sockets; undefined if names may lead anywhere, because the operator listed them in `socket_hosts`. */
-export function socketLookup({ panelUrl, socketHosts }: Pick<SocketPolicy, 'panelUrl' | 'socketHosts'>) {
-  if (socketHosts !== undefined) return undefined;
-  return isLocalHost(new URL(panelUrl).hostname) ? metadataGuardedLookup : guardedLookup;
 }
 
 function sameHost(a: string, b: string): boolean {

@@ -2,21 +2,14 @@ import type { ClientRequest } from 'node:http';
 import type { Socket } from 'node:net';
 import { type ConnectionOptions, checkServerIdentity, connect as connectTls } from 'node:tls';
 import { Agent, type AgentConnectOpts } from 'agent-base';
-import type { Clock } from '../domain/clock.ts';
-import { type Proxy, type ProxyTrust, proxyFor } from '../panel/proxy.ts';
-import { openTunnel } from '../panel/tunnel.ts';
-import { isLocalHost } from './socket-address.ts';
+import { isLocalHost } from '../domain/special-addresses.ts';
+import { type Proxy, proxyFor } from '../panel/proxy.ts';
+import { openTunnel, type TunnelOptions } from '../panel/tunnel.ts';
 
-/** How sockets use proxies. */
-export interface ProxyOptions {
-  readonly clock: Clock;
-  /**
-   * How long a proxy may take to open a tunnel; shorter than the timeout for a socket, or the proxy wouldn't be identified as the
-   * cause.
-   */
-  readonly timeoutMs: number;
-  readonly trust?: ProxyTrust | undefined;
-}
+/**
+ * How sockets use proxies. The timeout must be shorter than that for a socket, or the proxy wouldn't be identified as the cause.
+ */
+export type ProxyOptions = Omit<TunnelOptions, 'signal'>;
 
 /**
  * Returns a function that gives the agent for the proxy of a socket: the configured proxy, else the one that `HTTPS_PROXY`,

@@ -4,8 +4,8 @@ import { WebSocket } from 'ws';
 import type { RefusedUpgrade } from '../diagnosis/node-answer.ts';
 import type { Clock } from '../domain/clock.ts';
 import type { ReconnectReason } from '../domain/telemetry.ts';
+import type { NodeLookup } from '../names/system.ts';
 import type { ClientMessage, SocketCodec } from '../panel/dialect.ts';
-import type { socketLookup } from './socket-address.ts';
 import { Heartbeat, Outbox, ReadReceipts } from './socket-pacing.ts';
 
 /** No frame of the contract comes close to this; a longer one is an attack or a fault. */
@@ -53,7 +53,7 @@ export interface SocketOptions {
    */
   readonly admit?: () => () => void;
   /** Resolves the names of nodes; `dns.lookup` by default. */
-  readonly lookup?: NonNullable<ReturnType<typeof socketLookup>>;
+  readonly lookup?: NodeLookup;
 }
 
 /** Receives a socket's events: `refused` or `opened`, and after `opened` once `closed`. */

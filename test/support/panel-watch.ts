@@ -11,6 +11,7 @@ import type { NodeReading, PanelReading, ServerReading } from '../../src/domain/
 import { WHOLE } from '../../src/fleet/shard.ts';
 import { SocketLimit } from '../../src/fleet/socket-limit.ts';
 import { SelfMetrics } from '../../src/metrics/self.ts';
+import { systemNames } from '../../src/names/system.ts';
 import type { Simulator, SimulatorOptions } from '../../src/simulator/api.ts';
 import { startSimulator } from '../../src/simulator/simulator.ts';
 import { formatIssues } from '../../src/yaml/issues.ts';
@@ -152,6 +153,7 @@ export async function watchPanel(
     const set = new PanelSet(await configOf(yamlFor(panel, settings)), {
       socketLimit: new SocketLimit(),
       queries: queryAccess(clock),
+      names: systemNames(clock),
       clock,
       log,
       random: () => 0,

@@ -4,6 +4,7 @@ import type { AddressInfo } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { type WebSocket, WebSocketServer } from 'ws';
+import { nodeLookup, systemNames } from '../../../src/names/system.ts';
 import { PTERODACTYL } from '../../../src/panel/dialects/pterodactyl.ts';
 import {
   ConsoleSocket,
@@ -12,7 +13,7 @@ import {
   type SocketOptions,
   socketTls,
 } from '../../../src/session/socket.ts';
-import { guardedLookup } from '../../../src/session/socket-address.ts';
+import { guardedNames } from '../../../src/session/socket-address.ts';
 import { ManualClock } from '../../support/manual-clock.ts';
 
 type Upgrade = (request: IncomingMessage, socket: Duplex, head: Buffer) => void;
@@ -294,7 +295,8 @@ describe('the upgrade', () => {
 
   it('to a name that resolves to this machine is refused unless local addresses are allowed', async () => {
     const port = await startNode();
-    connect(`ws://localhost:${port}/ws`, { lookup: guardedLookup });
+    const names = guardedNames({ panelUrl: 'https://panel.example.com' }, systemNames(clock).forPanel());
+    connect(`ws://localhost:${port}/ws`, { lookup: nodeLookup(names, { clock, timeoutMs: 7_000 }) });
     expect(await onlyReport()).toMatchObject({
       type: 'refused',
       error: { message: /resolves to (?:127|::1)/, code: 'ERR_SOCKET_ADDRESS' },

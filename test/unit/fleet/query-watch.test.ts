@@ -1,8 +1,9 @@
+import { isIP } from 'node:net';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { QuerySettings } from '../../../src/domain/query.ts';
 import { shownQuery } from '../../../src/domain/reading.ts';
 import type { ServerState } from '../../../src/domain/server.ts';
-import { NameLookups } from '../../../src/fleet/name-lookups.ts';
+import { untilAborted } from '../../../src/domain/until-aborted.ts';
 import { QueryScheduler } from '../../../src/fleet/query-scheduler.ts';
 import { QueryWatch } from '../../../src/fleet/query-watch.ts';
 import { ServerLog } from '../../../src/fleet/server-log.ts';
@@ -49,10 +50,13 @@ beforeEach(() => {
     clock,
     log: new ServerLog('main', log, clock),
     scheduler: new QueryScheduler(clock),
-    lookups: new NameLookups((name) => {
+    resolve: async (name, signal) => {
       resolved.push(name);
-      return resolve(name);
-    }),
+      return (await untilAborted(resolve(name), signal)).map((address) => ({
+        address,
+        family: isIP(address),
+      }));
+    },
     client: () => {
       loads += 1;
       const query = (queryTarget: QueryTarget, signal: AbortSignal) => {

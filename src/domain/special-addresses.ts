@@ -1,4 +1,5 @@
 import { BlockList, isIP } from 'node:net';
+import { unbracketed } from './endpoint.ts';
 
 /**
  * Is the IP address loopback, link-local or unspecified, as IPv4, IPv6 or IPv4 embedded in IPv6? Takes an address as returned by
@@ -15,6 +16,31 @@ export function isMetadataAddress(address: string): boolean {
   // broad, because many IPv6 addresses end like an unspecified one.
   const bytes = isIP(address) === 6 ? bytesOf(address) : undefined;
   return bytes !== undefined && contains(METADATA, quadAt(bytes, [12, 13, 14, 15]));
+}
+
+/** Is the host (a name, or an address in brackets as in a URL) this machine or a link-local address? */
+export function isLocalHost(host: string): boolean {
+  const bare = unbracketed(host);
+  if (isIP(bare) !== 0) return isLocalAddress(bare);
+  const name = bare.toLowerCase().replace(/\.$/, '');
+  return name === 'localhost' || name.endsWith('.localhost');
+}
+
+/** Is the IP address a multicast, broadcast or reserved one, at which many machines listen, or none? */
+export function isManyAddress(address: string): boolean {
+  return isIP(address) !== 0 && contains(MANY, address);
+}
+
+const MANY = new BlockList();
+MANY.addSubnet('224.0.0.0', 4, 'ipv4');
+MANY.addSubnet('240.0.0.0', 4, 'ipv4');
+MANY.addSubnet('ff00::', 8, 'ipv6');
+
+/** A host in the canonical form that URLs use: `2852039166` is `169.254.169.254`. */
+export function canonicalHost(host: string): string {
+  const bare = unbracketed(host);
+  const url = `http://${isIP(bare) === 6 ? `[${bare}]` : bare}`;
+  return URL.canParse(url) ? unbracketed(new URL(url).hostname) : bare;
 }
 
 const LOCAL = new BlockList();

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { isLocalAddress, isMetadataAddress } from '../../../src/session/special-addresses.ts';
+import { isLocalAddress, isMetadataAddress } from '../../../src/domain/special-addresses.ts';
 
 describe('local addresses', () => {
   it.each([
