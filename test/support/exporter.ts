@@ -7,6 +7,7 @@ import { loadConfig } from '../../src/config/load.ts';
 import type { FleetReading } from '../../src/domain/reading.ts';
 import type { Shard } from '../../src/fleet/shard.ts';
 import type { ReloadOutcome } from '../../src/http/routes.ts';
+import type { LookUp } from '../../src/names/name-lookups.ts';
 import type { QueryClient } from '../../src/query/client.ts';
 import type { Simulator } from '../../src/simulator/api.ts';
 import type { FastClock } from '../../src/simulator/fast-clock.ts';
@@ -44,6 +45,8 @@ export interface ExporterOptions {
   /** The environment variables for the configuration. */
   readonly env?: Readonly<Record<string, string>>;
   readonly enableLifecycle?: boolean;
+  /** Looks up names; the system's resolver by default. */
+  readonly lookUp?: LookUp;
   /** The client that queries game servers; by default, no query is possible. */
   readonly queryClient?: QueryClient;
 }
@@ -93,6 +96,7 @@ export async function startExporter(options: ExporterOptions): Promise<ExporterU
     clock: options.clock ?? fastClock(),
     random: options.random ?? (() => 0),
     ...(options.shard === undefined ? {} : { shard: options.shard }),
+    ...(options.lookUp === undefined ? {} : { lookUp: options.lookUp }),
     load,
     enableLifecycle: options.enableLifecycle === true,
     queryClient: () => {

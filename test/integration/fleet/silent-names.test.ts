@@ -1,0 +1,150 @@
+import { afterEach, describe, expect, it, vi } from 'vitest';
+import type { QueryClient } from '../../../src/query/client.ts';
+import type { Simulator } from '../../../src/simulator/api.ts';
+import { startSimulator } from '../../../src/simulator/simulator.ts';
+import { type ExporterUnderTest, fastClock, startExporter } from '../../support/exporter.ts';
+import { type LookupPool, lookupPool } from '../../support/lookup-pool.ts';
+
+/** Slow enough that a busy machine doesn't miss the connect timeout. */
+const SPEED = 20;
+const WAIT = { timeout: 25_000, interval: 20 };
+
+const stops: (() => Promise<void>)[] = [];
+
+afterEach(async () => {
+  for (const stop of stops.splice(0).toReversed()) await stop();
+});
+
+interface PanelOnStage {
+  readonly name: string;
+  readonly simulator: Simulator;
+  /** Further lines of a server's entry. */
+  readonly lines: (index: number) => readonly string[];
+}
+
+/** A panel whose nodes are reached by the name `node.<name>.test`. */
+async function panelOf(
+  name: string,
+  servers: number,
+  lines: PanelOnStage['lines'] = () => [],
+): Promise<PanelOnStage> {
+  const specs = Array.from({ length: servers }, (_, index) => ({ name: `${name}-${index}` }));
+  const simulator = await startSimulator({ clock: fastClock(SPEED), servers: specs });
+  stops.push(() => simulator.stop());
+  const { port } = new URL(simulator.url);
+  simulator.set({ expectedOrigin: `http://panel.${name}.test:${port}` });
+  for (const { uuid } of simulator.servers)
+    simulator.advertise(uuid, `ws://node.${name}.test:${port}/api/servers/${uuid}/ws`);
+  return { name, simulator, lines };
+}
+
+function yamlOf(panels: readonly PanelOnStage[]): string {
+  const entries = panels.flatMap(({ name, simulator, lines }) => [
+    `  - name: ${name}`,
+    `    url: http://panel.${name}.test:${new URL(simulator.url).port}`,
+    `    api_key: ${simulator.apiKey}`,
+    '    allow_insecure: true',
+    '    requests_per_minute: 3000',
+    `    socket_hosts: [node.${name}.test]`,
+    '    servers:',
+    ...simulator.servers.flatMap(({ uuid, name: server }, index) => [
+      `      - id: ${uuid}`,
+      `        name: ${server}`,
+      ...lines(index).map((line) => `        ${line}`),
+    ]),
+  ]);
+  return ['panels:', ...entries].join('\n');
+}
+
+async function exporterOf(
+  panels: readonly PanelOnStage[],
+  pool: LookupPool,
+  queryClient?: QueryClient,
+): Promise<ExporterUnderTest> {
+  const exporter = await startExporter({
+    yaml: yamlOf(panels),
+    clock: fastClock(SPEED),
+    lookUp: pool.lookUp,
+    ...(queryClient && { queryClient }),
+  });
+  stops.push(() => exporter.stop());
+  return exporter;
+}
+
+/** Lines of the exposition with this name and this panel that end with the value. */
+const seriesOf = (text: string, name: string, panel: string, value: string) =>
+  text
+    .split('\n')
+    .filter((line) => line.startsWith(`${name}{`) && line.includes(`panel="${panel}"`))
+    .filter((line) => line.endsWith(` ${value}`));
+
+describe('a panel whose nodes have a name that a silent name server is responsible for', () => {
+  it("doesn't affect another panel, and its servers have the cause node_dns", async () => {
+    const bad = await panelOf('bad', 8);
+    const good = await panelOf('good', 20);
+    const pool = lookupPool((name) => (name === 'node.bad.test' ? undefined : '127.0.0.1'));
+    const exporter = await exporterOf([bad], pool);
+    await vi.waitFor(() => expect(pool.begun).toContain('node.bad.test'), WAIT);
+
+    // Everything of the other panel is looked up while the name server is silent.
+    await exporter.reload(yamlOf([bad, good]));
+    const streaming = async () => {
+      const text = await exporter.scrape();
+      expect(seriesOf(text, 'gameserver_panel_up', 'good', '0')).toEqual([]);
+      return seriesOf(text, 'gameserver_collection_streaming', 'good', '1').length;
+    };
+    for (const round of [1, 2, 3]) {
+      await vi.waitFor(async () => expect(await streaming(), `round ${round}`).toBe(20), WAIT);
+      const lookups = pool.begun.length;
+      good.simulator.sockets({ kind: 'drop' });
+      await vi.waitFor(() => expect(pool.begun.slice(lookups)).toContain('node.good.test'), WAIT);
+    }
+    await vi.waitFor(async () => expect(await streaming()).toBe(20), WAIT);
+
+    await vi.waitFor(async () => {
+      const { servers } = (await (await fetch(`${exporter.url}/api/v1/servers`)).json()) as {
+        readonly servers: readonly { readonly panel: string; readonly cause?: string }[];
+      };
+      const causes = servers.filter(({ panel }) => panel === 'bad').map(({ cause }) => cause);
+      expect(causes).toEqual(Array.from({ length: 8 }, () => 'node_dns'));
+    }, WAIT);
+    const problems = exporter.lines.filter(({ level }) => level === 'warn' || level === 'error');
+    expect(problems.filter((line) => JSON.stringify(line).includes('"panel":"good"'))).toEqual([]);
+  });
+});
+
+describe('sixty game servers with names that a silent name server is responsible for', () => {
+  it("don't affect the players of another panel", async () => {
+    const asked: string[] = [];
+    const client: QueryClient = {
+      query: ({ hostname = '' }) => {
+        asked.push(hostname);
+        return Promise.resolve({ ok: true, players: 12, maxPlayers: 40, durationSeconds: 0.05 });
+      },
+    };
+    const queryOf = (panel: string) => (index: number) => [
+      `query: { type: minecraft, address: "game-${index}.${panel}.test:25565" }`,
+    ];
+    const bad = await panelOf('bad', 60, queryOf('bad'));
+    const good = await panelOf('good', 5, queryOf('good'));
+    const isSilent = (name: string) => /^game-.*\.bad\.test$/.test(name);
+    const pool = lookupPool((name) => {
+      if (isSilent(name)) return undefined;
+      return name.startsWith('game-') ? '203.0.113.7' : '127.0.0.1';
+    });
+    const exporter = await exporterOf([bad], pool, client);
+    await vi.waitFor(() => expect(pool.begun.filter(isSilent)).not.toEqual([]), WAIT);
+
+    await exporter.reload(yamlOf([bad, good]));
+    const known = async () => seriesOf(await exporter.scrape(), 'gameserver_players', 'good', '12').length;
+    await vi.waitFor(async () => expect(await known()).toBe(5), WAIT);
+    // From now on, all five are known in every scrape.
+    await vi.waitUntil(async () => {
+      expect(await known()).toBe(5);
+      const times = good.simulator.servers.map(
+        (_, index) => asked.filter((name) => name === `game-${index}.good.test`).length,
+      );
+      return Math.min(...times) >= 5;
+    }, WAIT);
+  });
+});
