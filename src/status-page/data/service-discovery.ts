@@ -1,5 +1,7 @@
+import { parseEndpoint } from '../../domain/endpoint.ts';
 import type { FleetReading, ServerReading } from '../../domain/reading.ts';
 import { identityOf } from '../../domain/server.ts';
+import { isManyAddress, isMetadataAddress } from '../../domain/special-addresses.ts';
 
 /** Servers between two yields to the event loop. */
 const SLICE = 250;
@@ -36,7 +38,7 @@ const META = '__meta_gameserver_';
 
 function groupOf({ target, node }: ServerReading): TargetGroup | undefined {
   const { address, panel, name, uuid, egg } = target;
-  if (address === undefined) return undefined;
+  if (address === undefined || isNeverTarget(address)) return undefined;
   return {
     targets: [address],
     labels: {
@@ -51,4 +53,10 @@ function groupOf({ target, node }: ServerReading): TargetGroup | undefined {
       ),
     },
   };
+}
+
+/** The panel must not direct Prometheus to addresses that are never queried either. */
+function isNeverTarget(address: string): boolean {
+  const { host = '' } = parseEndpoint(address) ?? {};
+  return isMetadataAddress(host) || isManyAddress(host);
 }
