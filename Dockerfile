@@ -27,6 +27,8 @@ LABEL org.opencontainers.image.title="gameserver-exporter" \
       org.opencontainers.image.created="$CREATED" \
       org.opencontainers.image.source="$SOURCE"
 ENV NODE_ENV=production
+# Node.js resolves names in half of these threads, and a name server that doesn't respond keeps one for each panel busy.
+ENV UV_THREADPOOL_SIZE=16
 WORKDIR /opt/gameserver-exporter
 COPY LICENSE package.json config.example.yaml config.schema.json ./
 COPY scripts/healthcheck.mjs ./

@@ -113,6 +113,20 @@ describe('a panel whose nodes have a name that a silent name server is responsib
   });
 });
 
+describe('a panel whose own name is not resolved in time', () => {
+  it('has the cause dns', async () => {
+    const bad = await panelOf('bad', 1);
+    const exporter = await exporterOf(
+      [bad],
+      lookupPool(() => undefined),
+    );
+    await exporter.until('gameserver_panel_problem', { panel: 'bad', cause: 'dns' }, 1);
+    expect(JSON.stringify(exporter.lines)).toMatch(
+      /resolving panel\.bad\.test:?\d* failed \(LOOKUP_TIMEOUT\)/,
+    );
+  });
+});
+
 describe('sixty game servers with names that a silent name server is responsible for', () => {
   it("don't affect the players of another panel", async () => {
     const asked: string[] = [];
