@@ -28,9 +28,8 @@ export const LAYERS: readonly Layer[] = [
   },
   {
     path: 'query',
-    contains:
-      'queries game servers for their players: the types, and the guarded gamedig client, which `client.ts` loads on demand',
-    mayImport: ['domain', 'diagnosis', 'names'],
+    contains: 'queries game servers for their players: the types, and the thread that runs gamedig',
+    mayImport: ['domain', 'diagnosis', 'names', 'build-info.ts'],
   },
   {
     path: 'diagnosis',

@@ -1,6 +1,9 @@
-import { SystemClock } from '../../src/domain/clock.ts';
-import { loadQueryClient, type QueryOutcome } from '../../src/query/client.ts';
+import type { QueryOutcome } from '../../src/query/client.ts';
+import { QueryThread } from '../../src/query/query-thread.ts';
 import { type ProcessUsage, watchProcess } from '../fleet/process-usage.ts';
+
+/** The thread's program in the build; this module runs from `.bench/bench/query`. */
+const PROGRAM = new URL('../../../dist/query-worker.js', import.meta.url);
 
 /** The costs of querying. */
 export interface QueryCosts {
@@ -25,8 +28,7 @@ export interface AskerOptions {
 }
 
 export async function start({ type, ports, intervalSeconds, asks }: AskerOptions): Promise<AskerProgram> {
-  const client = await loadQueryClient(new SystemClock());
-  const signal = new AbortController().signal;
+  const client = new QueryThread(PROGRAM);
   let [answers, failures] = [0, 0];
   const count = (outcome: QueryOutcome) => {
     if (outcome.ok && outcome.players === 12) answers += 1;
@@ -36,7 +38,10 @@ export async function start({ type, ports, intervalSeconds, asks }: AskerOptions
   const ask = async () => {
     const port = ports[next % ports.length] ?? 0;
     next += 1;
-    if (asks) count(await client.query({ type, ip: '127.0.0.1', port, isQueryPort: true }, signal));
+    if (asks)
+      count(
+        await client.query({ type, ip: '127.0.0.1', port, isQueryPort: true }, new AbortController().signal),
+      );
   };
   return {
     measure: async ({ seconds }) => {

@@ -16,6 +16,7 @@ import { SelfMetrics } from '../metrics/self.ts';
 import type { LookUp } from '../names/name-lookups.ts';
 import { systemNames } from '../names/system.ts';
 import type { QueryClient } from '../query/client.ts';
+import { QueryThread } from '../query/query-thread.ts';
 import { StatusBoard } from '../status-page/data/board.ts';
 import { PanelSet } from './panel-set.ts';
 import { queryAccess } from './query-access.ts';
@@ -39,7 +40,7 @@ export interface AppOptions {
    * Loads the client that queries game servers for their players; the real one by default. Called only if a server is to be
    * queried.
    */
-  readonly queryClient?: () => Promise<QueryClient>;
+  readonly queryClient?: QueryClient;
   /** Looks up names; the system's resolver by default. */
   readonly lookUp?: LookUp;
   /** This exporter's shard of the servers; all servers if absent. */
@@ -80,7 +81,8 @@ export function createApp(options: AppOptions): App {
     wantedDescriptors: () => socketLimit.wantedDescriptors,
     droppedLogLines: options.droppedLogLines ?? (() => 0),
   });
-  const queries = queryAccess(clock, options.queryClient);
+  const queryThread = new QueryThread();
+  const queries = queryAccess(clock, options.queryClient ?? queryThread);
   const names = systemNames(clock, options.lookUp);
   const panels = new PanelSet(config, { clock, log, random, self, shard, socketLimit, queries, names });
   const { supervisor } = panels;
@@ -146,6 +148,7 @@ export function createApp(options: AppOptions): App {
       status.stop();
       names.close();
       await Promise.all([server.stop(), supervisor.stop()]);
+      await queryThread.stop();
     },
   };
 }

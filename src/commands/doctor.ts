@@ -10,7 +10,6 @@ import type { DoctorPanel } from '../doctor/panel-trial.ts';
 import { LiveProgress, type Progress, SILENT_PROGRESS } from '../doctor/progress.ts';
 import { issuesDocument, renderReport, reportDocument } from '../doctor/render.ts';
 import { type DoctorReport, isAllHealthy } from '../doctor/report.ts';
-import type { QueryTools } from '../doctor/server-trial.ts';
 import { type Clock, SystemClock } from '../domain/clock.ts';
 import { KNOWN_SECRETS } from '../domain/known-secrets.ts';
 import { Admission, surplusProblem } from '../fleet/admission.ts';
@@ -18,7 +17,8 @@ import { afterWalk } from '../fleet/census.ts';
 import { ambiguityProblem, compileRules, mergeTargets } from '../fleet/discovered-targets.ts';
 import type { ResolveName } from '../names/name-lookups.ts';
 import { systemNames } from '../names/system.ts';
-import { loadQueryClient, type QueryClient } from '../query/client.ts';
+import type { QueryClient } from '../query/client.ts';
+import { QueryThread } from '../query/query-thread.ts';
 import { formatIssues } from '../yaml/issues.ts';
 import { CommandFailure } from './command-line.ts';
 import { rateProblem } from './fleet-needs.ts';
@@ -71,9 +71,11 @@ async function doctor({ config: file, json = false, ...selection }: DoctorFlags,
     return 1;
   }
   const clock = new SystemClock();
-  const panels = select(doctorPanels(loaded.config, clock), selection);
+  const queries = new QueryThread();
+  const panels = select(doctorPanels(loaded.config, clock, queries), selection);
   if (typeof panels === 'string') throw new CommandFailure(panels);
   const report = await examineUntilSignal(panels, clock, json, err);
+  await queries.stop();
   out(
     json
       ? `${JSON.stringify(reportDocument(report), undefined, 2)}\n`
@@ -128,18 +130,17 @@ function liveProgress(
 export function doctorPanels(
   { panels }: Pick<Config, 'panels'>,
   clock: Clock,
-  load: () => Promise<QueryClient> = () => loadQueryClient(clock),
+  client: QueryClient = new QueryThread(),
 ): readonly DoctorPanel[] {
-  let loaded: Promise<QueryClient> | undefined;
   const names = systemNames(clock);
-  return panels.map((panel) => doctorPanel(panel, clock, names.forPanel(), () => (loaded ??= load())));
+  return panels.map((panel) => doctorPanel(panel, clock, names.forPanel(), client));
 }
 
 function doctorPanel(
   panel: PanelConfig,
   clock: Clock,
   resolve: ResolveName,
-  client: QueryTools['client'],
+  client: QueryClient,
 ): DoctorPanel {
   const { name, url, origin, connectTimeoutMs, authTimeoutMs, requestsPerMinute } = panel;
   const discovery = discoveryOf(panel);

@@ -19,8 +19,7 @@ const STALENESS_INTERVALS = 2.5;
 export interface QueryAccess {
   readonly scheduler: QueryScheduler;
   readonly resolve: ResolveName;
-  /** The query protocols, loaded once. */
-  readonly client: () => Promise<QueryClient>;
+  readonly client: QueryClient;
 }
 
 export interface QueryWatchOptions extends QueryAccess {

@@ -14,8 +14,7 @@ export const QUERY_CUT_MS = QUERY_DEADLINE_MS + 500;
 /** What queries depend on. */
 export interface AskOptions {
   readonly clock: Clock;
-  /** The query protocols, loaded once. */
-  readonly client: () => Promise<QueryClient>;
+  readonly client: QueryClient;
   readonly policy: QueryPolicy;
   readonly resolve: ResolveName;
 }
@@ -43,8 +42,7 @@ export async function askPlayers(
   try {
     const queried = await targetOf(target, options, scope.signal);
     if ('cause' in queried) return failed(queried);
-    const query = options.client().then((client) => client.query(queried, scope.signal));
-    return askedOf(await untilAborted(query, scope.signal));
+    return askedOf(await untilAborted(options.client.query(queried, scope.signal), scope.signal));
   } catch (error) {
     return failed(
       scope.signal.aborted

@@ -1,11 +1,5 @@
 import type { Game } from 'gamedig';
-import type { QueryTarget } from './client.ts';
-
-/** One way in which a server may answer: a protocol and a port. */
-export interface Attempt {
-  readonly protocol: string;
-  readonly port: number;
-}
+import type { Attempt, QueryTarget } from './client.ts';
 
 /** Types that several protocols may answer, the most likely first. The library would wait for all of them each time. */
 const PROTOCOLS_BY_TYPE: ReadonlyMap<string, readonly string[]> = new Map([

@@ -1,4 +1,8 @@
-import { type Clock, SystemClock } from '../domain/clock.ts';
+/** One way in which a server may answer: a protocol and a port. */
+export interface Attempt {
+  readonly protocol: string;
+  readonly port: number;
+}
 
 /** What is queried. */
 export interface QueryTarget {
@@ -27,6 +31,17 @@ export type QueryFailure =
   /** An answer began but wasn't complete in time. */
   | 'query_timed_out';
 
+/** Why an attempt failed. The message is in the exporter's own words: nothing that the server sent. */
+export class AttemptError extends Error {
+  override readonly name = 'AttemptError';
+  readonly failure: QueryFailure;
+
+  constructor(failure: QueryFailure, message: string) {
+    super(message);
+    this.failure = failure;
+  }
+}
+
 export type QueryOutcome =
   | {
       readonly ok: true;
@@ -43,20 +58,11 @@ export type QueryOutcome =
       readonly durationSeconds: number;
     };
 
-/** No query takes longer, whatever the server does. */
+/** The time for all attempts to query a server. */
 export const QUERY_DEADLINE_MS = 5_000;
 
 /** Queries game servers for their number of players. */
 export interface QueryClient {
-  /** Never rejects, and ends within `QUERY_DEADLINE_MS`. An abort ends it at once with a meaningless outcome. */
+  /** Rejects only if queries are impossible. An abort ends it at once with a meaningless outcome. */
   query(target: QueryTarget, signal: AbortSignal): Promise<QueryOutcome>;
-}
-
-/**
- * Loads the query protocols, which only this function does: a program that queries no server needs neither their code nor their
- * memory.
- */
-export async function loadQueryClient(clock: Clock = new SystemClock()): Promise<QueryClient> {
-  const { GameQueryClient } = await import('./game-query-client.ts');
-  return new GameQueryClient(clock);
 }

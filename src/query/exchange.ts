@@ -1,21 +1,7 @@
-import { createSocket, type Socket as UdpSocket } from 'node:dgram';
-import { connect, isIPv6, type Socket } from 'node:net';
+import type { HttpParameters } from 'gamedig';
 import type { Cancel, Clock } from '../domain/clock.ts';
-import type { QueryFailure } from './client.ts';
-
-/** Limits on what one attempt accepts from a server. */
-export const ANSWER_BOUNDS = {
-  /** Quake 3 sends up to 16 KiB at once, and no other game sends more. */
-  datagramBytes: 16 * 1024,
-  /** Several times what the longest answers need; the system buffers about 250. */
-  datagrams: 128,
-  /** Of all datagrams: a player list of several hundred names needs a quarter of it. */
-  datagramBytesInAll: 64 * 1024,
-  /** Minecraft's status has at most 32,767 characters, which is less than 128 KiB. */
-  bytes: 256 * 1024,
-  /** Pieces of a stream: protocols examine everything received so far whenever more arrives. */
-  pieces: 1_024,
-} as const;
+import { AttemptError } from './client.ts';
+import type { OpenWire, WireEvent, WireOrder } from './wire.ts';
 
 /** A UDP request without an answer is sent again after this time, because datagrams get lost. */
 const RESEND_MS = 1_000;
@@ -26,55 +12,41 @@ const RESENDS = 2;
  */
 const SILENCE_MS = 800;
 
-/** Why an attempt failed. The message is in the exporter's own words: nothing that the server sent. */
-export class AttemptError extends Error {
-  override readonly name = 'AttemptError';
-  readonly failure: QueryFailure;
-
-  constructor(failure: QueryFailure, message: string) {
-    super(message);
-    this.failure = failure;
-  }
-}
-
 /** The rejection of an attempt that is over; created once, since an error costs more than everything else in a query. */
 const OVER = new AttemptError('query_no_answer', 'the query is over');
 
 /** Codes of errors that mean that nothing listens on the port. */
 const REFUSALS: ReadonlySet<string> = new Set(['ECONNREFUSED']);
 
-/**
- * The network as one attempt may use it: one address, bounded answers. Everything that a protocol of the library requests goes
- * through here instead of the library's own sockets: its UDP socket is shared, accepts datagrams of any size and number, and
- * doesn't notice that a port is closed; its TCP connections accept unlimited bytes.
- *
- * A UDP socket is connected to the server, so that the kernel drops datagrams from any other address or port.
- */
+/** What exchanges depend on. */
+export interface ExchangeOptions {
+  readonly clock: Clock;
+  readonly open: OpenWire;
+  /** Called before each answer is decoded. */
+  readonly decoding?: () => void;
+}
+
+/** What one attempt may do: everything that a protocol of the library requests from the network goes through here. */
 export class Exchange {
-  readonly #ip: string;
-  readonly #port: number;
   readonly #clock: Clock;
-  readonly #closers = new Set<() => void>();
-  #udp: Promise<UdpSocket> | undefined;
-  #takeDatagram: ((datagram: Buffer) => void) | undefined;
+  readonly #decoding: () => void;
+  readonly #order: (order: WireOrder) => void;
+  readonly #failed = withResolvers<never>();
+  #take: ((bytes: Buffer) => void) | undefined;
+  #responded: ((text: string) => void) | undefined;
   #failure: AttemptError | undefined;
   #datagrams = 0;
-  #bytes = 0;
-  #pieces = 0;
   #steps = 0;
+  #hasBytes = false;
   #isConnected = false;
-  readonly #failed: Promise<never>;
-  #reject: (error: AttemptError) => void = () => {};
+  #isTalking = false;
 
-  constructor(ip: string, port: number, clock: Clock) {
-    this.#ip = ip;
-    this.#port = port;
+  constructor(port: number, { clock, open, decoding = () => {} }: ExchangeOptions) {
     this.#clock = clock;
-    this.#failed = new Promise((_, reject) => {
-      this.#reject = reject;
-    });
+    this.#decoding = decoding;
+    this.#order = open(port, (event) => this.#hear(event));
     // Pending waits get the error from a race; if nothing is waiting, nobody handles it.
-    this.#failed.catch(() => {});
+    this.#failed.promise.catch(() => {});
   }
 
   /**
@@ -103,7 +75,7 @@ export class Exchange {
     if (this.#steps > 0) return new AttemptError('query_timed_out', 'the answer was not complete in time');
     if (this.#datagrams > 0)
       return new AttemptError('query_wrong_protocol', "answered, but not in the game's protocol");
-    if (this.#bytes > 0) return new AttemptError('query_timed_out', 'the answer was not complete in time');
+    if (this.#hasBytes) return new AttemptError('query_timed_out', 'the answer was not complete in time');
     if (this.#isConnected) return new AttemptError('query_timed_out', 'connected, but received no answer');
     return new AttemptError('query_no_answer', 'no answer');
   }
@@ -112,10 +84,22 @@ export class Exchange {
   close(error = this.#overdue()): void {
     if (this.#failure !== undefined) return;
     this.#failure = error;
-    this.#takeDatagram = undefined;
-    this.#reject(error);
-    for (const close of this.#closers) close();
-    this.#closers.clear();
+    this.#take = undefined;
+    this.#failed.reject(error);
+    this.#order({ do: 'close' });
+  }
+
+  #hear(event: WireEvent): void {
+    if (this.#failure !== undefined) return;
+    if (event.on === 'received') {
+      if (event.isDatagram) this.#datagrams += 1;
+      this.#hasBytes = true;
+      const { buffer, byteOffset, byteLength } = event.bytes;
+      this.#take?.(Buffer.from(buffer, byteOffset, byteLength));
+    } else if (event.on === 'silent') this.#isConnected = true;
+    else if (event.on === 'response') this.#responded?.(event.text);
+    else if (event.on === 'failed') this.close(new AttemptError(event.failure, event.message));
+    else if (event.code !== undefined || this.#isTalking) this.close(this.#judge(event));
   }
 
   /**
@@ -127,146 +111,103 @@ export class Exchange {
     onDatagram?: (datagram: Buffer) => Result | undefined,
     onSilence?: () => Result | undefined,
   ): Promise<Result | null> {
-    const bytes = typeof request === 'string' ? Buffer.from(request, 'binary') : request;
-    const socket = await this.#race(this.#udpSocket());
-    const send = () => socket.send(bytes, (error) => error !== null && this.#fail(error));
+    this.#expectOpen();
+    const send = () => this.#order({ do: 'send', bytes: bytesOf(request, 'binary') });
     send();
     if (onDatagram === undefined) return null;
     const timers = new Set<Cancel>();
     let cancelSilence: Cancel | undefined;
-    const answer = new Promise<Result>((resolve, reject) => {
-      const settle = (decide: () => Result | undefined) => {
-        try {
-          const result = decide();
-          if (result !== undefined) resolve(result);
-        } catch (error) {
-          reject(error);
-        }
-      };
-      const awaitSilence = () => {
-        cancelSilence?.();
-        if (onSilence !== undefined)
-          cancelSilence = this.#clock.schedule(SILENCE_MS, () => settle(onSilence));
-      };
-      let unanswered = true;
-      for (let time = 1; time <= RESENDS; time += 1)
-        timers.add(this.#clock.schedule(time * RESEND_MS, () => unanswered && send()));
-      this.#takeDatagram = (datagram) => {
-        unanswered = false;
-        awaitSilence();
-        settle(() => onDatagram(datagram));
-      };
+    const answer = this.#decoded(onDatagram);
+    const awaitSilence = () => {
+      cancelSilence?.();
+      if (onSilence !== undefined)
+        cancelSilence = this.#clock.schedule(SILENCE_MS, () => answer.decide(onSilence));
+    };
+    let unanswered = true;
+    for (let time = 1; time <= RESENDS; time += 1)
+      timers.add(this.#clock.schedule(time * RESEND_MS, () => unanswered && send()));
+    this.#take = (datagram) => {
+      unanswered = false;
       awaitSilence();
-    });
+      answer.take(datagram);
+    };
+    awaitSilence();
     try {
-      const result = await this.#race(answer);
-      this.#steps += 1;
-      return result;
+      return await this.#answer(answer.promise);
     } finally {
-      this.#takeDatagram = undefined;
       cancelSilence?.();
       for (const cancel of timers) cancel();
     }
   }
 
   /** Connects, by default to the attempt's port, and closes the connection when `talk` is done. */
-  async withTcp<Result>(talk: (connection: Socket) => Promise<Result>, port = this.#port): Promise<Result> {
+  async withTcp<Result>(talk: (connection: never) => Promise<Result>, port?: number): Promise<Result> {
     this.#expectOpen();
-    const socket = connect({ host: this.#ip, port, noDelay: true });
-    const close = () => socket.destroy();
-    this.#closers.add(close);
-    const onError = (error: Error) => this.#fail(error);
-    socket.on('error', onError);
+    this.#isTalking = true;
+    this.#order({ do: 'connect', port });
     try {
-      await this.#race(new Promise<void>((resolve) => socket.once('connect', () => resolve())));
-      this.#isConnected = true;
-      return await this.#race(talk(socket));
+      // The library only hands it back to `tcpSend`.
+      return await this.#race(talk(undefined as never));
     } finally {
-      this.#closers.delete(close);
-      // The connection is no longer needed, however it ends.
-      socket.off('error', onError).on('error', () => {});
-      socket.destroy();
+      this.#isTalking = false;
+      this.#order({ do: 'disconnect' });
     }
   }
 
   /** Sends bytes; resolves with what `onBytes` returns for all bytes received so far, once that isn't undefined. */
   async tcpSend<Result>(
-    connection: Socket,
     request: Buffer | string,
     onBytes: (bytes: Buffer) => Result | undefined,
   ): Promise<Result> {
     this.#expectOpen();
     const received = new ReceivedBytes();
-    const onEnd = () => this.#fail();
-    let onData: ((piece: Buffer) => void) | undefined;
-    const answer = new Promise<Result>((resolve, reject) => {
-      onData = (piece) => {
-        if (!this.count(piece)) return;
-        try {
-          const result = onBytes(received.with(piece));
-          if (result !== undefined) resolve(result);
-        } catch (error) {
-          reject(error);
-        }
-      };
-      connection.on('data', onData).once('close', onEnd);
-      connection.write(request);
-    });
+    const answer = this.#decoded((piece) => onBytes(received.with(piece)));
+    this.#take = answer.take;
+    this.#order({ do: 'write', bytes: bytesOf(request, 'utf8') });
+    return this.#answer(answer.promise);
+  }
+
+  /** The body of an HTTP response, decoded if it is JSON. */
+  async request(parameters: HttpParameters): Promise<unknown> {
+    this.#expectOpen();
+    const response = withResolvers<string>();
+    this.#responded = response.resolve;
+    const { responseType, ...rest } = parameters;
+    this.#order({ do: 'request', parameters: rest });
+    const text = await this.#race(response.promise);
+    this.#decoding();
+    return responseType === 'json' ? JSON.parse(text) : text;
+  }
+
+  /** What `decode` returns for the bytes taken, once that isn't undefined. */
+  #decoded<Result>(decode: (bytes: Buffer) => Result | undefined) {
+    const { promise, resolve, reject } = withResolvers<Result>();
+    const decide = (work: () => Result | undefined) => {
+      this.#decoding();
+      try {
+        const result = work();
+        if (result !== undefined) resolve(result);
+      } catch (error) {
+        reject(error as Error);
+      }
+    };
+    return { promise, decide, take: (bytes: Buffer) => decide(() => decode(bytes)) };
+  }
+
+  async #answer<Result>(answer: Promise<Result>): Promise<Result> {
     try {
       const result = await this.#race(answer);
       this.#steps += 1;
       return result;
     } finally {
-      connection.off('close', onEnd);
-      if (onData !== undefined) connection.off('data', onData);
+      this.#take = undefined;
     }
   }
 
-  /** Counts a piece of an answer; if it is one too many, ends the attempt and returns false. */
-  count(piece: Buffer): boolean {
-    this.#bytes += piece.length;
-    this.#pieces += 1;
-    if (this.#bytes <= ANSWER_BOUNDS.bytes && this.#pieces <= ANSWER_BOUNDS.pieces) return true;
-    this.close(new AttemptError('query_wrong_protocol', 'the answer is too long'));
-    return false;
-  }
-
-  async #udpSocket(): Promise<UdpSocket> {
-    this.#expectOpen();
-    this.#udp ??= new Promise((resolve) => {
-      const socket = createSocket(isIPv6(this.#ip) ? 'udp6' : 'udp4');
-      this.#closers.add(() => socket.close());
-      socket.on('error', (error) => this.#fail(error));
-      socket.on('message', (datagram) => this.#onDatagram(datagram));
-      socket.once('connect', () => resolve(socket));
-      socket.connect(this.#port, this.#ip);
-    });
-    return this.#udp;
-  }
-
-  #onDatagram(datagram: Buffer): void {
-    if (this.#failure !== undefined) return;
-    this.#datagrams += 1;
-    this.#bytes += datagram.length;
-    if (
-      datagram.length > ANSWER_BOUNDS.datagramBytes ||
-      this.#datagrams > ANSWER_BOUNDS.datagrams ||
-      this.#bytes > ANSWER_BOUNDS.datagramBytesInAll
-    )
-      this.close(new AttemptError('query_wrong_protocol', 'the answer is too long'));
-    else this.#takeDatagram?.(datagram);
-  }
-
-  /** Handles a socket's error, or its close by the server if there is no error. */
-  #fail(error?: Error): void {
-    const code = error !== undefined && 'code' in error ? String(error.code) : undefined;
-    this.close(this.#judge(code));
-  }
-
-  #judge(code: string | undefined): AttemptError {
-    if (code !== undefined && REFUSALS.has(code) && this.#bytes === 0)
+  #judge({ code, isConnected }: Extract<WireEvent, { on: 'closed' }>): AttemptError {
+    if (code !== undefined && REFUSALS.has(code) && !this.#hasBytes)
       return new AttemptError('query_refused', 'nothing listens on the port');
-    if (this.#isConnected || this.#bytes > 0)
+    if (isConnected || this.#hasBytes)
       return new AttemptError('query_wrong_protocol', 'the connection was closed without a complete answer');
     return new AttemptError('query_no_answer', `unreachable (${code ?? 'closed'})`);
   }
@@ -276,8 +217,29 @@ export class Exchange {
   }
 
   #race<Result>(work: Promise<Result>): Promise<Result> {
-    return Promise.race([work, this.#failed]);
+    return Promise.race([work, this.#failed.promise]);
   }
+}
+
+/** A copy, because a message between threads contains all of the memory that the bytes are part of. */
+function bytesOf(request: Buffer | string, encoding: BufferEncoding): Uint8Array {
+  return new Uint8Array(typeof request === 'string' ? Buffer.from(request, encoding) : request);
+}
+
+interface Resolvers<Value> {
+  readonly promise: Promise<Value>;
+  readonly resolve: (value: Value) => void;
+  readonly reject: (error: Error) => void;
+}
+
+function withResolvers<Value>(): Resolvers<Value> {
+  let resolve: Resolvers<Value>['resolve'] = () => {};
+  let reject: Resolvers<Value>['reject'] = () => {};
+  const promise = new Promise<Value>((resolved, rejected) => {
+    resolve = resolved;
+    reject = rejected;
+  });
+  return { promise, resolve, reject };
 }
 
 /** Bytes that arrive in pieces, copied a bounded number of times. */

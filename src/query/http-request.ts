@@ -2,37 +2,38 @@ import { type IncomingMessage, request as requestHttp } from 'node:http';
 import type { Socket } from 'node:net';
 import { connect as connectTls } from 'node:tls';
 import type { HttpParameters } from 'gamedig';
-import { AttemptError, type Exchange } from './exchange.ts';
+import { AttemptError } from './client.ts';
 
 const MAX_HEADER_BYTES = 16 * 1024;
 
 /** Interim answers (1xx) accepted before the final answer. */
 const MAX_INTERIM = 8;
 
+/** Counts a piece of the body; false if it is one too many. */
+type Count = (piece: Buffer) => boolean;
+
 /**
- * One HTTP request as an attempt may make it, instead of the library's own client: over a connection to the attempt's address,
- * wherever the URL points; redirects are not followed, nothing is decompressed, and headers and body are bounded.
+ * The body of one HTTP request as an attempt may make it, instead of the library's own client: over a connection to the attempt's
+ * address, wherever the URL points; redirects are not followed, nothing is decompressed, and headers and body are bounded.
  *
  * @throws AttemptError if the answer is anything but a 200 in plain text
  */
 export async function requestOver(
-  exchange: Exchange,
-  { url, method = 'GET', headers = {}, json, responseType }: HttpParameters,
-): Promise<unknown> {
+  connection: Socket,
+  { url, method = 'GET', headers = {}, json }: HttpParameters,
+  count: Count,
+): Promise<string> {
   const { protocol, host, pathname, search } = new URL(url);
   const body = json === undefined ? undefined : JSON.stringify(json);
-  const text = await exchange.withTcp(async (connection) => {
-    // Game servers use self-signed certificates. Nothing secret is sent.
-    const isEncrypted = protocol === 'https:';
-    const channel = isEncrypted ? connectTls({ socket: connection, rejectUnauthorized: false }) : connection;
-    const options = {
-      path: `${pathname}${search}`,
-      method,
-      headers: { ...headers, host, 'accept-encoding': 'identity', connection: 'close' },
-    };
-    return readBody(exchange, await answerTo(channel, options, body));
-  });
-  return responseType === 'json' ? JSON.parse(text) : text;
+  // Game servers use self-signed certificates. Nothing secret is sent.
+  const isEncrypted = protocol === 'https:';
+  const channel = isEncrypted ? connectTls({ socket: connection, rejectUnauthorized: false }) : connection;
+  const options = {
+    path: `${pathname}${search}`,
+    method,
+    headers: { ...headers, host, 'accept-encoding': 'identity', connection: 'close' },
+  };
+  return readBody(await answerTo(channel, options, body), count);
 }
 
 interface RequestOptions {
@@ -71,11 +72,11 @@ function answerTo(
   });
 }
 
-function readBody(exchange: Exchange, response: IncomingMessage): Promise<string> {
+function readBody(response: IncomingMessage, count: Count): Promise<string> {
   return new Promise((resolve, reject) => {
     const pieces: Buffer[] = [];
     response.on('data', (piece: Buffer) => {
-      if (exchange.count(piece)) pieces.push(piece);
+      if (count(piece)) pieces.push(piece);
     });
     response.on('end', () => resolve(Buffer.concat(pieces).toString('utf8')));
     response.on('close', () => reject(wrong('the connection was closed without a complete answer')));

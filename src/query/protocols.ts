@@ -1,8 +1,8 @@
-import { isIPv6, type Socket } from 'node:net';
+import { isIPv6 } from 'node:net';
 import { type Protocol, protocols, type Reader, type State } from 'gamedig';
+import { AttemptError } from './client.ts';
 import type { PlayerCounts } from './counts.ts';
-import { AttemptError, type Exchange } from './exchange.ts';
-import { requestOver } from './http-request.ts';
+import type { Exchange } from './exchange.ts';
 import { queryTeeworlds6, queryTeeworlds7 } from './teeworlds.ts';
 
 /** The server that a protocol queries. */
@@ -31,8 +31,8 @@ interface Reading {
 const POSITIONAL: Reading = { isPositional: true };
 
 /**
- * The library's protocols that query only the given host, need no account there, and can't be kept busy by a short answer: all
- * have been reviewed for this, and a test fails if one changes. docs/query-types.md says which are left out and why.
+ * The library's protocols that query only the given host, need no account there, and aren't kept busy by short answers.
+ * docs/query-types.md says which are left out and why.
  */
 const LIBRARY = {
   armagetron: [protocols.armagetron, POSITIONAL],
@@ -125,16 +125,11 @@ function useExchange(protocol: Protocol, reading: Reading, exchange: Exchange, a
     Protocol,
     'udpSend' | 'withTcp' | 'tcpSend' | 'request' | 'tcpPing' | 'telnetConnect' | 'reader'
   > = {
-    udpSend: (request, onDatagram, onSilence) =>
-      exchange.udpSend(
-        request,
-        onDatagram && ((datagram) => (isCompressed(protocol, datagram) ? undefined : onDatagram(datagram))),
-        onSilence,
-      ),
-    withTcp: (talk, port) => exchange.withTcp(talk as (connection: Socket) => ReturnType<typeof talk>, port),
-    tcpSend: (connection, request, onBytes) => exchange.tcpSend(connection, request, onBytes),
+    udpSend: (request, onDatagram, onSilence) => exchange.udpSend(request, onDatagram, onSilence),
+    withTcp: (talk, port) => exchange.withTcp(talk, port),
+    tcpSend: (_, request, onBytes) => exchange.tcpSend(request, onBytes),
     request: (parameters) =>
-      reading.skipsHttp === true ? Promise.resolve({}) : requestOver(exchange, parameters),
+      reading.skipsHttp === true ? Promise.resolve({}) : exchange.request(parameters),
     // It would measure how long a connection takes.
     tcpPing: () => Promise.resolve(),
     telnetConnect: () => Promise.reject(new Error('no query needs telnet')),
@@ -145,17 +140,6 @@ function useExchange(protocol: Protocol, reading: Reading, exchange: Exchange, a
     },
   };
   Object.assign(protocol, network);
-}
-
-/**
- * Is the datagram part of a compressed answer of Valve's protocol? Such answers are ignored rather than decompressed: a few bytes
- * may expand to gigabytes, and no server compresses the answers requested here.
- */
-function isCompressed(protocol: Protocol, datagram: Buffer): boolean {
-  const isPart = 'goldsrcSplits' in protocol && datagram.length >= 8 && datagram.readInt32LE(0) === -2;
-  if (!isPart) return false;
-  const id = protocol.byteorder === 'be' ? datagram.readInt32BE(4) : datagram.readInt32LE(4);
-  return id < 0;
 }
 
 /** What a protocol fills in. Some protocols' lists contain names, which are discarded with the query. */

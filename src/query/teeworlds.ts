@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
+import { AttemptError } from './client.ts';
 import type { PlayerCounts } from './counts.ts';
-import { AttemptError, type Exchange } from './exchange.ts';
+import type { Exchange } from './exchange.ts';
 
 /**
  * Teeworlds, which gamedig doesn't support. The layouts are from Teeworlds' own sources (network.cpp, server.cpp) and from

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
-import { loadQueryClient, type QueryClient } from '../../src/query/client.ts';
+import { QueryThread } from '../../src/query/query-thread.ts';
 import type { Simulator } from '../../src/simulator/api.ts';
 import { startSimulator } from '../../src/simulator/simulator.ts';
 import { LOOPBACK } from '../support/game-answers.ts';
@@ -25,12 +25,11 @@ const SERVERS: Readonly<Record<string, StartGameServer>> = {
 const NAMES = Object.keys(SERVERS);
 
 const running = new Map<string, GameServer>();
-let client: QueryClient;
+const client = new QueryThread();
 let panel: Simulator;
 let program: ServedProgram;
 
 beforeAll(async () => {
-  client = await loadQueryClient();
   panel = await startSimulator({ servers: NAMES.map((name) => ({ name, profile: 'steady' })) });
   for (const [name, start] of Object.entries(SERVERS)) {
     const server = await start(SEATS);
@@ -53,6 +52,7 @@ beforeAll(async () => {
 
 afterAll(async () => {
   await endPrograms();
+  await client.stop();
   for (const server of running.values()) await server.stop();
   await panel.stop();
 });

@@ -152,7 +152,7 @@ export async function watchPanel(
     });
     const set = new PanelSet(await configOf(yamlFor(panel, settings)), {
       socketLimit: new SocketLimit(),
-      queries: queryAccess(clock),
+      queries: queryAccess(clock, { query: () => Promise.reject(new Error('no client')) }),
       names: systemNames(clock),
       clock,
       log,

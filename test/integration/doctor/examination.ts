@@ -38,12 +38,7 @@ export async function examined(options: Examination): Promise<DoctorReport> {
   const { change = (config: Config) => config, clock = fastClock() } = options;
   const signal = options.signal ?? new AbortController().signal;
   const progress = { ...SILENT_PROGRESS, ...options.progress };
-  const { queryClient } = options;
-  const panels = doctorPanels(
-    change(loaded.config),
-    clock,
-    queryClient && (() => Promise.resolve(queryClient)),
-  );
+  const panels = doctorPanels(change(loaded.config), clock, options.queryClient);
   return examine(panels, { clock, signal, progress });
 }
 

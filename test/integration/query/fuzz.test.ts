@@ -1,14 +1,15 @@
 import type { Socket } from 'node:net';
 import fc from 'fast-check';
 import { expect } from 'vitest';
-import { loadQueryClient, type QueryFailure } from '../../../src/query/client.ts';
+import type { QueryFailure } from '../../../src/query/client.ts';
 import { describeFuzz } from '../../support/fuzz.ts';
 import { Answerer, type Incoming, LOOPBACK } from '../../support/game-answers.ts';
 import { FAMILIES, FAMILIES_WITHOUT_LIMIT, type Family, TEEWORLDS } from '../../support/game-families.ts';
+import { queryHere } from '../../support/query-here.ts';
 import { TestTime } from '../../support/test-time.ts';
 
 /** The deadline of 5 s passes in 20 ms, so that silence costs little. */
-const client = await loadQueryClient(new TestTime(250).clock());
+const clock = new TestTime(250).clock();
 
 /** Real milliseconds that a query may take: generous, but far less than unlimited decoding takes. */
 const MAX_WAIT_MS = 5_000;
@@ -113,7 +114,7 @@ describeFuzz<Input>({
     const startedAt = performance.now();
     await using server = await serve(family, (answer) => changes.reduce(changed, answer));
     const target = { type: family.type, ip: LOOPBACK, port: server.port, isQueryPort: true };
-    const outcome = await client.query(target, new AbortController().signal);
+    const outcome = await queryHere(target, { clock });
     expect(performance.now() - startedAt).toBeLessThan(MAX_WAIT_MS);
     expect(process.memoryUsage().rss - memory).toBeLessThan(MAX_GROWTH_BYTES);
     if (outcome.ok) {

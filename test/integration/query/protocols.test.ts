@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { createServer } from 'node:https';
 import { describe, expect, it } from 'vitest';
-import { loadQueryClient, type QueryTarget } from '../../../src/query/client.ts';
+import type { QueryTarget } from '../../../src/query/client.ts';
 import { createAuthority } from '../../support/certificates.ts';
 import { Answerer, LOOPBACK } from '../../support/game-answers.ts';
 import {
@@ -13,14 +13,13 @@ import {
   TEAMSPEAK,
   TEEWORLDS,
 } from '../../support/game-families.ts';
+import { queryHere } from '../../support/query-here.ts';
 
 /** An address of this machine that no other test uses, for ports that can't be chosen. */
 const ELSEWHERE = '127.0.0.8';
 
-const client = await loadQueryClient();
-
 const ask = (type: string, port: number, more: Partial<QueryTarget> = {}) =>
-  client.query({ type, ip: LOOPBACK, port, isQueryPort: true, ...more }, new AbortController().signal);
+  queryHere({ type, ip: LOOPBACK, port, isQueryPort: true, ...more });
 
 const serve = (family: Family, host?: string) =>
   'udp' in family ? Answerer.udp(family.udp, host) : Answerer.tcp(family.tcp, host);

@@ -1,8 +1,8 @@
 import { afterEach, expect, it } from 'vitest';
-import { loadQueryClient } from '../../../src/query/client.ts';
 import type { Simulator } from '../../../src/simulator/api.ts';
 import { playersAt } from '../../../src/simulator/game-port.ts';
 import { startSimulator } from '../../../src/simulator/simulator.ts';
+import { queryHere } from '../../support/query-here.ts';
 
 let panel: Simulator | undefined;
 
@@ -20,9 +20,8 @@ async function players(online?: number) {
 
 async function query(simulated: Simulator) {
   const port = simulated.server('survival').gamePort ?? 0;
-  const client = await loadQueryClient();
   const target = { type: 'minecraft', ip: '127.0.0.1', port, isQueryPort: true };
-  return client.query(target, new AbortController().signal);
+  return queryHere(target);
 }
 
 it('a simulated game reports its players, in the protocol of the real one', async () => {
@@ -50,9 +49,8 @@ it('the port is released when the server is deleted', async () => {
   await players(12);
   const port = panel?.server('survival').gamePort ?? 0;
   panel?.deleteServer('survival');
-  const client = await loadQueryClient();
   const target = { type: 'minecraft', ip: '127.0.0.1', port, isQueryPort: true };
-  expect(await client.query(target, new AbortController().signal)).toMatchObject({
+  expect(await queryHere(target)).toMatchObject({
     ok: false,
     failure: 'query_refused',
   });

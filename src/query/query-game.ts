@@ -1,25 +1,22 @@
 import { games } from 'gamedig';
-import type { Cancel, Clock } from '../domain/clock.ts';
-import { type Attempt, attemptsFor } from './attempts.ts';
+import type { Cancel } from '../domain/clock.ts';
+import { attemptsFor } from './attempts.ts';
 import {
+  type Attempt,
+  AttemptError,
   QUERY_DEADLINE_MS,
-  type QueryClient,
   type QueryFailure,
   type QueryOutcome,
   type QueryTarget,
 } from './client.ts';
 import { type PlayerCounts, toCount, toLimit } from './counts.ts';
-import { AttemptError, Exchange } from './exchange.ts';
+import { Exchange, type ExchangeOptions } from './exchange.ts';
 import { PROTOCOLS } from './protocols.ts';
 
 /**
- * While one attempt waits, the next one begins after this time, so that a server that answers another protocol or port isn't
- * late.
+ * While one attempt waits, the next one begins after this time, so that a server that answers another protocol isn't late.
  */
 const NEXT_ATTEMPT_MS = 400;
-
-/** The number of servers whose successful attempt is remembered. */
-const MAX_REMEMBERED = 20_000;
 
 /** Failures of a server that was queried in several ways, the most informative first. */
 const BY_EVIDENCE: readonly QueryFailure[] = [
@@ -29,53 +26,55 @@ const BY_EVIDENCE: readonly QueryFailure[] = [
   'query_no_answer',
 ];
 
-/** Queries game servers with the protocols of gamedig. */
-export class GameQueryClient implements QueryClient {
-  readonly #clock: Clock;
-  /** The attempt that succeeded for servers that don't answer the first one: it is tried first. */
-  readonly #answeredBy = new Map<string, Attempt>();
-
-  constructor(clock: Clock) {
-    this.#clock = clock;
-  }
-
-  async query(target: QueryTarget, signal: AbortSignal): Promise<QueryOutcome> {
-    const startedAt = this.#clock.now();
-    const attempts = this.#inOrder(target);
-    const race = new AttemptRace(target, attempts, this.#clock);
-    const end = () => race.end();
-    const cancelDeadline = this.#clock.schedule(QUERY_DEADLINE_MS, end);
-    signal.addEventListener('abort', end);
-    if (signal.aborted) end();
-    const result = await race.result;
-    cancelDeadline();
-    signal.removeEventListener('abort', end);
-    const durationSeconds = (this.#clock.now() - startedAt) / 1000;
-    if (result.won === undefined) return { ok: false, ...failureOf(target, result.errors), durationSeconds };
-    this.#remember(target, attempts, result.won.attempt);
-    return { ok: true, ...result.won.counts, durationSeconds };
-  }
-
-  #inOrder(target: QueryTarget): readonly Attempt[] {
-    const attempts = attemptsFor(target, games);
-    const known = this.#answeredBy.get(keyOf(target));
-    if (known === undefined) return attempts;
-    const isKnown = ({ protocol, port }: Attempt) => protocol === known.protocol && port === known.port;
-    return [...attempts.filter(isKnown), ...attempts.filter((attempt) => !isKnown(attempt))];
-  }
-
-  #remember(target: QueryTarget, attempts: readonly Attempt[], attempt: Attempt): void {
-    if (attempts[0] === attempt) return;
-    const key = keyOf(target);
-    this.#answeredBy.delete(key);
-    this.#answeredBy.set(key, attempt);
-    const [oldest] = this.#answeredBy.keys();
-    if (this.#answeredBy.size > MAX_REMEMBERED && oldest !== undefined) this.#answeredBy.delete(oldest);
-  }
+/** How to query a game. */
+export interface GameQueryOptions extends ExchangeOptions {
+  readonly signal: AbortSignal;
+  readonly withinMs?: number | undefined;
+  /** The attempt that succeeded last time: it is tried first. */
+  readonly known?: Attempt | undefined;
 }
 
-function keyOf({ type, ip, port, isQueryPort }: QueryTarget): string {
-  return [type, ip, port, isQueryPort].join(' ');
+/** The result of a query. */
+export interface GameAnswer {
+  readonly outcome: QueryOutcome;
+  /** The attempt that succeeded, if it isn't the one that is tried first anyway. */
+  readonly answeredBy?: Attempt | undefined;
+}
+
+/**
+ * Queries a game server with the protocols of gamedig; never rejects. Its ports are tried one after another, each for its share
+ * of the time, so that a port that may belong to another server never answers in place of a slow one.
+ */
+export async function queryGame(target: QueryTarget, options: GameQueryOptions): Promise<GameAnswer> {
+  const { clock, withinMs = QUERY_DEADLINE_MS, signal, known } = options;
+  const startedAt = clock.now();
+  const passedMs = () => clock.now() - startedAt;
+  const attempts = attemptsFor(target, games);
+  const failed: FailedAttempt[] = [];
+  const ports = inOrder([...new Set(attempts.map(({ port }) => port))], (port) => port === known?.port);
+  for (const [index, port] of ports.entries()) {
+    if (signal.aborted) break;
+    const here = attempts.filter((attempt) => attempt.port === port);
+    const ordered = inOrder(here, ({ protocol }) => protocol === known?.protocol);
+    const race = new AttemptRace(target, ordered, options);
+    const end = () => race.end();
+    const cancelEnd = clock.schedule((withinMs - passedMs()) / (ports.length - index), end);
+    signal.addEventListener('abort', end);
+    const { won, errors } = await race.result;
+    cancelEnd();
+    signal.removeEventListener('abort', end);
+    if (won !== undefined) {
+      const outcome = { ok: true, ...won.counts, durationSeconds: passedMs() / 1_000 } as const;
+      return { outcome, ...(won.attempt !== attempts[0] && { answeredBy: won.attempt }) };
+    }
+    failed.push(...errors);
+  }
+  return { outcome: { ok: false, ...failureOf(target, failed), durationSeconds: passedMs() / 1_000 } };
+}
+
+/** Those that are preferred first, otherwise in the same order. */
+function inOrder<Item>(items: readonly Item[], isPreferred: (item: Item) => boolean): readonly Item[] {
+  return [...items.filter(isPreferred), ...items.filter((item) => !isPreferred(item))];
 }
 
 interface FailedAttempt {
@@ -90,11 +89,11 @@ interface RaceResult {
   readonly errors: readonly FailedAttempt[];
 }
 
-/** Queries a server in several ways, one after another without waiting long for any; the first answer ends it. */
+/** Queries a port in several ways, one after another without waiting long for any; the first answer ends it. */
 class AttemptRace {
   readonly result: Promise<RaceResult>;
   readonly #target: QueryTarget;
-  readonly #clock: Clock;
+  readonly #options: GameQueryOptions;
   readonly #waiting: Attempt[];
   readonly #running = new Set<Exchange>();
   readonly #errors: FailedAttempt[] = [];
@@ -102,9 +101,9 @@ class AttemptRace {
   #isOver = false;
   #resolve: (result: RaceResult) => void = () => {};
 
-  constructor(target: QueryTarget, attempts: readonly Attempt[], clock: Clock) {
+  constructor(target: QueryTarget, attempts: readonly Attempt[], options: GameQueryOptions) {
     this.#target = target;
-    this.#clock = clock;
+    this.#options = options;
     this.#waiting = [...attempts];
     this.result = new Promise((resolve) => {
       this.#resolve = resolve;
@@ -125,13 +124,13 @@ class AttemptRace {
     if (attempt !== undefined) {
       void this.#run(attempt);
       if (this.#waiting.length > 0)
-        this.#cancelNext = this.#clock.schedule(NEXT_ATTEMPT_MS, () => this.#next());
+        this.#cancelNext = this.#options.clock.schedule(NEXT_ATTEMPT_MS, () => this.#next());
     } else if (this.#running.size === 0) this.#finish(undefined);
   }
 
   async #run(attempt: Attempt): Promise<void> {
     const { ip, hostname } = this.#target;
-    const exchange = new Exchange(ip, attempt.port, this.#clock);
+    const exchange = new Exchange(attempt.port, this.#options);
     this.#running.add(exchange);
     try {
       const counts = await exchange.run(async () => {
