@@ -15,8 +15,10 @@ import { KNOWN_SECRETS } from '../domain/known-secrets.ts';
 import { Admission, surplusProblem } from '../fleet/admission.ts';
 import { afterWalk } from '../fleet/census.ts';
 import { ambiguityProblem, compileRules, mergeTargets } from '../fleet/discovered-targets.ts';
+import { ListedPorts } from '../fleet/listed-ports.ts';
 import type { ResolveName } from '../names/name-lookups.ts';
 import { systemNames } from '../names/system.ts';
+import type { ListedServer } from '../panel/dialect.ts';
 import type { QueryClient } from '../query/client.ts';
 import { QueryThread } from '../query/query-thread.ts';
 import { formatIssues } from '../yaml/issues.ts';
@@ -143,8 +145,12 @@ function doctorPanel(
   client: QueryClient,
 ): DoctorPanel {
   const { name, url, origin, connectTimeoutMs, authTimeoutMs, requestsPerMinute } = panel;
-  const discovery = discoveryOf(panel);
-  const allocations = allocationsOf(panel);
+  let ports = new ListedPorts([]);
+  const read = (listed: readonly ListedServer[]) => {
+    ports = new ListedPorts(listed);
+  };
+  const discovery = discoveryOf(panel, read);
+  const allocations = allocationsOf(panel, read);
   return {
     name,
     url,
@@ -158,6 +164,7 @@ function doctorPanel(
     queries: {
       client,
       policy: { panelUrl: url, queryHosts: panel.queryHosts },
+      portsOfOthers: (server) => ports.ofOthers(server),
       resolve,
     },
     ...(discovery === undefined ? {} : { discovery }),
@@ -166,14 +173,17 @@ function doctorPanel(
   };
 }
 
+type ReadListing = (listed: readonly ListedServer[]) => void;
+
 /** The servers that the daemon would observe, based on one walk through the listing. */
-function discoveryOf({ name, servers, listing }: PanelConfig): DiscoveryScope | undefined {
+function discoveryOf({ name, servers, listing }: PanelConfig, read: ReadListing): DiscoveryScope | undefined {
   const rules = listing?.discover;
   if (rules === undefined) return undefined;
   const compiled = compileRules(name, rules);
   return {
     ...(listing?.type === undefined ? {} : { type: listing.type }),
     select: ({ servers: listed, surplusEntries }) => {
+      read(listed);
       const { maxServers } = rules;
       const admission = new Admission({
         maxServers,
@@ -191,14 +201,15 @@ function discoveryOf({ name, servers, listing }: PanelConfig): DiscoveryScope | 
 }
 
 /** The addresses to query for servers without a configured one, which the daemon takes from the listing. */
-function allocationsOf({ servers, listing }: PanelConfig): DiscoveryScope | undefined {
+function allocationsOf({ servers, listing }: PanelConfig, read: ReadListing): DiscoveryScope | undefined {
   const isRead = listing !== undefined && listing.discover === undefined;
   const isNeeded = servers.some(({ query }) => query !== undefined && query.address === undefined);
   if (!isRead || !isNeeded) return undefined;
   return {
-    select: ({ servers: listed }) => ({
-      targets: mergeTargets(servers, afterWalk(new Map(), { servers: listed, complete: true }), undefined)
-        .targets,
-    }),
+    select: ({ servers: listed }) => {
+      read(listed);
+      const census = afterWalk(new Map(), { servers: listed, complete: true });
+      return { targets: mergeTargets(servers, census, undefined).targets };
+    },
   };
 }

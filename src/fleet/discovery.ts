@@ -20,6 +20,7 @@ import {
   type MergedTargets,
   mergeTargets,
 } from './discovered-targets.ts';
+import { ListedPorts } from './listed-ports.ts';
 
 /** Delay before repeating a walk that failed or that missed a known server. */
 const REPEAT_MS = 60_000;
@@ -70,6 +71,8 @@ export class Discovery {
   #rules: CompiledRules | undefined;
   #configured: readonly ServerTarget[] = [];
   #census: Census = new Map();
+  /** Of a census that may be older. */
+  #ports: { readonly census: Census; readonly listed: ListedPorts } | undefined;
   /**
    * Servers that were removed from the configuration when discovery began: the listing has yet to show whether they are
    * discovered.
@@ -97,6 +100,15 @@ export class Discovery {
   /** The servers to observe, as far as they are known yet. */
   get targets(): readonly ServerTarget[] {
     return this.#merged.targets;
+  }
+
+  /** The ports of other servers at a server's address. */
+  portsOfOthers(server: ServerTarget): readonly number[] {
+    const census = this.#census;
+    if (this.#ports?.census !== census) {
+      this.#ports = { census, listed: new ListedPorts([...census.values()].map((entry) => entry.server)) };
+    }
+    return this.#ports.listed.ofOthers(server);
   }
 
   /** Calls a minute that the listing makes. */

@@ -301,6 +301,7 @@ export class PanelFleet {
       clock,
       log: new ServerLog(this.#settings.name, log, clock),
       records: () => this.#records,
+      portsOfOthers: (server) => this.#discovery.portsOfOthers(server),
       isListingPending: () => this.#discovery.reading?.isPending === true,
     });
   }

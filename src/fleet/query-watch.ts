@@ -28,6 +28,8 @@ export interface QueryWatchOptions extends QueryAccess {
   readonly panelUrl: string;
   /** The current servers. */
   readonly records: () => readonly ServerRecord[];
+  /** The ports of other servers at a server's address, according to the listing. */
+  readonly portsOfOthers: (server: ServerTarget) => readonly number[];
   /** Is the listing, which contains the default allocations, still unread? */
   readonly isListingPending: () => boolean;
 }
@@ -116,12 +118,13 @@ export class QueryWatch {
   }
 
   async #query(record: ServerRecord, { intervalMs }: QuerySettings, signal: AbortSignal): Promise<QueryEnd> {
-    const { clock, client, resolve, panelUrl } = this.#options;
+    const { clock, client, resolve, panelUrl, portsOfOthers } = this.#options;
     const run = record.starts;
     const options: AskOptions = {
       clock,
       client,
       policy: { panelUrl, queryHosts: this.#queryHosts },
+      portsOfOthers,
       resolve,
     };
     const asked = await askPlayers(record.target, options, signal);

@@ -16,6 +16,8 @@ export interface AskOptions {
   readonly clock: Clock;
   readonly client: QueryClient;
   readonly policy: QueryPolicy;
+  /** The ports of other servers at the server's address. */
+  readonly portsOfOthers?: (server: ServerTarget) => readonly number[];
   readonly resolve: ResolveName;
 }
 
@@ -58,7 +60,7 @@ export async function askPlayers(
 /** What to query, or why nothing can be queried. */
 async function targetOf(
   server: ServerTarget,
-  { policy, resolve }: AskOptions,
+  { policy, resolve, portsOfOthers }: AskOptions,
   signal: AbortSignal,
 ): Promise<QueryTarget | Problem> {
   const place = queryPlace(server);
@@ -67,9 +69,10 @@ async function targetOf(
   const ip = await allowedAddress(host, policy, async (name) =>
     (await resolve(name, signal)).map(({ address }) => address),
   );
-  return typeof ip === 'string'
-    ? { type: server.query?.type ?? '', ip, hostname: host, port, isQueryPort }
-    : ip;
+  if (typeof ip !== 'string') return ip;
+  const takenPorts = isQueryPort ? undefined : portsOfOthers?.(server);
+  const target = { type: server.query?.type ?? '', ip, hostname: host, port, isQueryPort };
+  return takenPorts === undefined ? target : { ...target, takenPorts };
 }
 
 function askedOf(outcome: QueryOutcome): Asked {

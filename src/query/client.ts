@@ -18,6 +18,8 @@ export interface QueryTarget {
    * connect to, and the ports derived from it by the game's own rule are queried as well.
    */
   readonly isQueryPort: boolean;
+  /** Ports of the address that belong to other servers: nothing is sent there. */
+  readonly takenPorts?: readonly number[];
 }
 
 /** Why a query failed: the codes of its causes. */

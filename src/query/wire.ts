@@ -37,6 +37,8 @@ export type WireEvent =
   | { readonly on: 'closed'; readonly isConnected: boolean; readonly code?: string | undefined }
   | { readonly on: 'failed'; readonly failure: QueryFailure; readonly message: string };
 
+type WireTarget = Pick<QueryTarget, 'ip' | 'takenPorts'>;
+
 /** Opens the wire of an attempt. */
 export type OpenWire = (port: number, hear: (event: WireEvent) => void) => (order: WireOrder) => void;
 
@@ -47,7 +49,7 @@ export type OpenWire = (port: number, hear: (event: WireEvent) => void) => (orde
  * A UDP socket is connected to the server, so that the kernel drops datagrams from any other address or port.
  */
 export class Wire {
-  readonly #target: Pick<QueryTarget, 'ip'>;
+  readonly #target: WireTarget;
   readonly #port: number;
   readonly #hear: (event: WireEvent) => void;
   readonly #clock: Clock;
@@ -61,7 +63,7 @@ export class Wire {
   #pieces = 0;
   #isClosed = false;
 
-  constructor(target: Pick<QueryTarget, 'ip'>, port: number, clock: Clock, hear: (event: WireEvent) => void) {
+  constructor(target: WireTarget, port: number, clock: Clock, hear: (event: WireEvent) => void) {
     this.#target = target;
     this.#port = port;
     this.#clock = clock;
@@ -71,7 +73,10 @@ export class Wire {
   /** Carries out an order; none has an effect after `close`. */
   obey(order: WireOrder): void {
     if (this.#isClosed) return;
-    if (order.do === 'send') void this.#send(order.bytes);
+    const port = order.do === 'connect' ? (order.port ?? this.#port) : this.#port;
+    if (this.#target.takenPorts?.includes(port) === true && order.do !== 'close')
+      this.#fail(new AttemptError('query_no_answer', `port ${port} belongs to another server`));
+    else if (order.do === 'send') void this.#send(order.bytes);
     else if (order.do === 'connect') this.#talk(order.port);
     else if (order.do === 'write') this.#connection?.write(order.bytes);
     else if (order.do === 'request') void this.#request(order.parameters);

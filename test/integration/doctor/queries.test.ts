@@ -59,7 +59,14 @@ describe('the query step', () => {
       detail: '12 of 40 players; answered in 50 ms',
     });
     expect(queried).toEqual([
-      { type: 'minecraft', ip: '203.0.113.7', hostname: '203.0.113.7', port: 25_565, isQueryPort: false },
+      {
+        type: 'minecraft',
+        ip: '203.0.113.7',
+        hostname: '203.0.113.7',
+        port: 25_565,
+        isQueryPort: false,
+        takenPorts: [],
+      },
     ]);
     expect(isAllHealthy(report)).toBe(true);
     expect(shownOf(report)).toMatch(/resources.*query/);

@@ -94,6 +94,7 @@ describe('a server with a query', () => {
       hostname: '203.0.113.7',
       port: 25_565,
       isQueryPort: false,
+      takenPorts: [],
     });
   });
 

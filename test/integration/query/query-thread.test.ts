@@ -4,6 +4,9 @@ import type { QueryOutcome } from '../../../src/query/client.ts';
 import { QueryThread } from '../../../src/query/query-thread.ts';
 import { Answerer, type Incoming, LOOPBACK, text, uint8, valveInfo } from '../../support/game-answers.ts';
 
+/** An address of this machine that no other test uses, for ports that can't be chosen. */
+const ELSEWHERE = '127.0.0.9';
+
 const MAX_GROWTH_BYTES = 192 * 1024 * 1024;
 
 /** The built program of the thread, with a decoder that never ends, or fills the memory, for answers of these words. */
@@ -128,6 +131,37 @@ describe('the thread that queries games', () => {
     const target = { type: 'rust', ip: LOOPBACK, port: hostile.port, isQueryPort: true };
     await thread.query(target, controller.signal);
     expect(await ask('rust', server)).toEqual(THREE);
+  });
+
+  it('opens no socket to the port of another server, whatever a protocol wants', async () => {
+    thread = new QueryThread();
+    const signal = new AbortController().signal;
+    const reached: number[] = [];
+    await using players = await Answerer.udp(() => {});
+    await using neighbor = await Answerer.udp(
+      (incoming) => {
+        reached.push(neighbor.port);
+        answer(incoming);
+      },
+      LOOPBACK,
+      players.port + 1,
+    );
+    await using control = await Answerer.tcp(() => void reached.push(control.port), ELSEWHERE, 10_011);
+    const takenPorts = [neighbor.port, control.port];
+    const target = { ip: LOOPBACK, port: players.port, isQueryPort: false, takenPorts };
+    const outcomes = [
+      await thread.query({ ...target, type: 'valheim' }, signal),
+      await thread.query({ ...target, type: 'teamspeak3', ip: ELSEWHERE, port: 9987 }, signal),
+    ];
+    expect(outcomes).toMatchObject([
+      { ok: false, failure: 'query_no_answer' },
+      {
+        ok: false,
+        failure: 'query_no_answer',
+        detail: expect.stringMatching('port 10011 belongs to another server'),
+      },
+    ]);
+    expect(reached).toEqual([]);
   });
 
   it("ends the queries if it can't start", async () => {

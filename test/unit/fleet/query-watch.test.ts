@@ -31,6 +31,7 @@ let records: ServerRecord[];
 let queried: QueryTarget[];
 let answer: (target: QueryTarget, signal: AbortSignal) => Promise<QueryOutcome>;
 let isListingPending: boolean;
+let taken: readonly number[];
 let resolved: string[];
 let resolve: (name: string) => Promise<readonly string[]>;
 let watch: QueryWatch;
@@ -42,6 +43,7 @@ beforeEach(() => {
   queried = [];
   answer = () => Promise.resolve(TWELVE);
   isListingPending = false;
+  taken = [];
   resolved = [];
   resolve = () => Promise.resolve(['203.0.113.7']);
   watch = new QueryWatch({
@@ -63,6 +65,7 @@ beforeEach(() => {
     },
     panelUrl: 'https://panel.example.com',
     records: () => records,
+    portsOfOthers: () => taken,
     isListingPending: () => isListingPending,
   });
 });
@@ -94,6 +97,22 @@ const shown = (record: ServerRecord) => shownQuery(record, clock.now());
 const warnings = () => log.lines.filter(({ level }) => level === 'warn');
 
 describe('a running server', () => {
+  it('is queried with the ports that the listing gives to others, unless its query port is configured', async () => {
+    taken = [25_566];
+    watch.start();
+    const record = observe();
+    const query = { ...MINECRAFT, address: '203.0.113.7:25566' };
+    const configured = observe({ id: 'b0000000', query });
+    await passTime(INTERVAL, record);
+    configured.socketSample({ state: 'running', uptimeMs: clock.now() }, clock.now());
+    await passTime(INTERVAL, record);
+    const takenPorts = new Map(queried.map((target) => [target.isQueryPort, target.takenPorts]));
+    expect([...takenPorts].sort()).toEqual([
+      [false, [25_566]],
+      [true, undefined],
+    ]);
+  });
+
   it('is queried at its default allocation, and shows the answer', async () => {
     watch.start();
     const record = observe();
@@ -104,6 +123,7 @@ describe('a running server', () => {
       hostname: '203.0.113.7',
       port: 25_565,
       isQueryPort: false,
+      takenPorts: [],
     });
     expect(shown(record)).toMatchObject({ players: 12, playersMax: 40, durationSeconds: 0.05 });
     expect(log.lines.filter(({ level }) => level !== 'debug')).toEqual([]);
