@@ -44,7 +44,8 @@ export const LAYERS: readonly Layer[] = [
   },
   {
     path: 'panel',
-    contains: "one panel's API: calls, budget, breaker; `dialects` has the differences between panels",
+    contains:
+      "one panel's API: its calls, what holds them back (`gate.ts`, `circuit.ts`, `rate-limit.ts`) and what their outcomes show (`judge.ts`); `dialects` has the differences between panels",
     mayImport: ['domain', 'diagnosis', 'names'],
   },
   {
@@ -55,7 +56,7 @@ export const LAYERS: readonly Layer[] = [
   },
   {
     path: 'fleet',
-    contains: 'all servers of one panel: plan, records, discovery, backups, queries',
+    contains: 'all servers of one panel: records, discovery, backups, queries, and what they need',
     mayImport: [...COLLECTION, 'query', 'diagnosis'],
   },
   { path: 'metrics', contains: 'families as data → exposition; self-metrics', mayImport: ['domain'] },

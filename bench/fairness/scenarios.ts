@@ -12,126 +12,124 @@ const group = (
 const scattered = (count: number, mode: ServerGroup['mode'], trouble: Trouble): readonly ServerGroup[] =>
   Array.from({ length: count }, (_, index) => group(1, mode, trouble, `node-${trouble}-${index}`));
 
+/** As many servers on four nodes. */
+const streamed = (count: number): readonly ServerGroup[] =>
+  Array.from({ length: 4 }, (_, node) => group(Math.ceil(count / 4), 'auto', 'none', `node-${node}`));
+
+/** As many servers, divided among so many dead nodes. */
+const dead = (count: number, nodes: number): readonly ServerGroup[] =>
+  Array.from({ length: nodes }, (_, node) => group(count / nodes, 'auto', 'dead', `dead-${node}`));
+
+const within = { settleMinutes: 5, minutes: 25, listingMinutes: 1 };
+const longer = { settleMinutes: 30, minutes: 30, listingMinutes: 1 };
+
 export const SCENARIOS: readonly Scenario[] = [
+  { name: '12 servers', limit: 240, groups: streamed(12), ...within },
+  { name: '150 servers', limit: 240, groups: streamed(150), ...within },
+  { name: '1,000 servers', limit: 240, groups: streamed(1_000), ...within, settleMinutes: 10 },
   {
-    name: '60 auto on a dead node, and 20 polled',
-    limit: 800,
-    groups: [group(60, 'auto', 'dead'), group(20, 'poll')],
-    settleMinutes: 10,
-    minutes: 170,
-    listingMinutes: 1,
-  },
-  {
-    name: '60 polled on unknown dead nodes, and 20 polled',
+    name: '200 servers whose node refuses sockets',
     limit: 240,
-    groups: [...scattered(60, 'poll', 'dead'), group(20, 'poll')],
-    settleMinutes: 10,
-    minutes: 170,
-    listingMinutes: 5,
-  },
-  {
-    name: '200 servers, all upgrades refused',
-    limit: 120,
+    pinned: 120,
     groups: [group(200, 'auto', 'origin')],
+    ...within,
+  },
+  {
+    name: '60 on a dead node beside 60 polled',
+    limit: 240,
+    groups: [...dead(60, 1), group(60, 'poll')],
+    ...within,
+  },
+  {
+    name: '100 on 10 dead nodes beside 60 polled',
+    limit: 240,
+    groups: [...dead(100, 10), group(60, 'poll')],
+    ...within,
+  },
+  {
+    name: '300 on 30 dead nodes beside 150 streamed',
+    limit: 240,
+    groups: [...dead(300, 30), ...streamed(150)],
+    ...within,
+  },
+  {
+    name: '60 polled beside 60 dead, all nodes unknown',
+    limit: 240,
+    groups: [...scattered(60, 'poll', 'none'), ...scattered(60, 'poll', 'dead')],
+    ...within,
+  },
+  {
+    name: '20 servers beside 100 on 10 dead nodes',
+    limit: 60,
+    groups: [...dead(100, 10), ...streamed(20)],
+    ...within,
+  },
+  {
+    name: '1,000 servers beside 300 nodes that refuse sockets',
+    limit: 240,
+    groups: [...streamed(1_000), ...scattered(300, 'auto', 'origin')],
+    ...longer,
+    isOverloaded: true,
+  },
+  {
+    name: '3,000 servers',
+    limit: 240,
+    groups: streamed(3_000),
+    ...longer,
+    isOverloaded: true,
+    listingMinutes: 10,
+  },
+  {
+    name: '2,000 servers, a fifth without the console permission',
+    limit: 400,
+    groups: [...streamed(1_600), group(400, 'auto', 'permission')],
+    ...longer,
+    isOverloaded: true,
+    listingMinutes: 10,
+  },
+  {
+    name: '100 servers without the console permission',
+    limit: 240,
+    groups: [group(100, 'auto', 'permission')],
+    ...within,
     settleMinutes: 10,
-    minutes: 170,
-    listingMinutes: 5,
   },
   {
-    name: '400 servers, all upgrades refused',
-    limit: 240,
-    groups: [group(400, 'auto', 'origin')],
-    settleMinutes: 10,
-    minutes: 170,
-    listingMinutes: 5,
-  },
-  {
-    name: '2,000 in turns, credentials refused for all',
-    limit: 240,
-    groups: [group(2_000, 'auto', 'permission')],
-    settleMinutes: 30,
-    minutes: 150,
-    listingMinutes: 5,
-  },
-  {
-    name: '2,000 in turns, credentials refused for a fifth',
-    limit: 240,
-    groups: [group(1_600, 'auto'), group(400, 'auto', 'permission')],
-    settleMinutes: 45,
-    minutes: 135,
-    listingMinutes: 5,
-  },
-  {
-    name: '3,000 streaming with hourly backups',
-    limit: 800,
-    groups: [group(3_000, 'auto')],
+    name: '3,000 servers with hourly backups',
+    limit: 1_000,
+    groups: streamed(3_000),
     settleMinutes: 65,
-    minutes: 55,
+    minutes: 10,
     listingMinutes: 5,
     backupMinutes: 60,
   },
   {
-    name: '500 streaming',
-    limit: 240,
-    groups: [group(500, 'auto')],
-    settleMinutes: 13,
-    minutes: 107,
-  },
-  {
-    name: '20 streaming at 30 calls per minute',
-    limit: 30,
-    groups: [group(20, 'auto')],
-    settleMinutes: 12,
-    minutes: 168,
-    listingMinutes: 5,
-    backupMinutes: 60,
-  },
-  {
-    name: '100 polled, 40 of which die together after an hour',
+    name: '100 polled, 40 of which die together after 10 min',
     limit: 400,
     groups: [group(60, 'poll'), group(40, 'poll', 'none', 'dying')],
-    settleMinutes: 55,
-    minutes: 125,
-    listingMinutes: 5,
+    ...within,
     event: {
-      afterMinutes: 60,
+      afterMinutes: 10,
       change: (server) => {
         if (server.node === 'dying') server.trouble = 'dead';
       },
     },
   },
   {
-    name: 'mixed: streaming, polled, dead, refused and suspended',
+    name: 'mixed: streamed, polled, dead, refused and suspended',
     limit: 400,
     groups: [
-      group(200, 'auto'),
+      ...streamed(200),
       group(50, 'poll'),
-      group(60, 'auto', 'dead'),
+      ...dead(60, 1),
       group(30, 'poll', 'missing'),
       group(30, 'auto', 'origin'),
       group(20, 'auto', 'permission'),
       group(20, 'auto', 'suspended'),
-      group(10, 'socket'),
+      group(10, 'socket', 'none', 'node-0'),
     ],
-    settleMinutes: 15,
-    minutes: 165,
-    listingMinutes: 5,
+    ...within,
+    settleMinutes: 10,
     backupMinutes: 60,
-  },
-  {
-    name: '1,000 in turns, and 1,000 on dead nodes',
-    limit: 100,
-    groups: [group(1_000, 'auto'), group(1_000, 'auto', 'dead')],
-    settleMinutes: 90,
-    minutes: 60,
-    listingMinutes: 10,
-  },
-  {
-    name: '10,000 streaming, a tenth on a dead node',
-    limit: 2_000,
-    groups: [group(9_000, 'auto'), group(1_000, 'auto', 'dead')],
-    settleMinutes: 35,
-    minutes: 25,
-    listingMinutes: 5,
   },
 ];

@@ -14,6 +14,7 @@ import type {
 } from '../../src/panel/dialect.ts';
 import { PanelError } from '../../src/panel/errors.ts';
 import type { PanelCalls } from '../../src/panel/gateway.ts';
+import type { RateFacts } from '../../src/panel/rate-limit.ts';
 import type { ConsoleSocket, SocketListener } from '../../src/session/socket.ts';
 
 /**
@@ -22,6 +23,41 @@ import type { ConsoleSocket, SocketListener } from '../../src/session/socket.ts'
  * everything.
  */
 export type Trouble = 'none' | 'dead' | 'missing' | 'origin' | 'permission' | 'suspended';
+
+/** What a fault does to a call, or to a connect to a node. */
+export type Effect =
+  /** The connection is closed without an answer. */
+  | 'cut'
+  /** Nothing is answered. */
+  | 'hang'
+  /** A proxy answers 502. */
+  | 'down'
+  /** A proxy answers half of the calls with 502, at random. */
+  | 'flaky'
+  /** The panel answers 500 in its own form. */
+  | 'error'
+  /** The panel answers 404 in its own form. */
+  | 'missing'
+  /** The panel refuses the key. */
+  | 'revoked'
+  /** The panel answers 504, or 200 without data, because the node doesn't answer it. */
+  | 'unreachable'
+  /** The node refuses upgrades: its connection is refused, or its answer is 403. */
+  | 'refused'
+  | 'origin'
+  /** The node can't verify tokens. */
+  | 'mismatch';
+
+/** Something that goes wrong for some minutes. */
+export interface Fault {
+  readonly fromMinute: number;
+  readonly toMinute: number;
+  readonly effect: Effect;
+  /** The calls that fail, all if absent; `socket` for the sockets of a node. */
+  readonly on?: ApiEndpoint | 'socket';
+  /** Only servers of this node. */
+  readonly node?: string;
+}
 
 /** Servers with the same properties. */
 export interface ServerGroup {
@@ -47,6 +83,7 @@ export interface SeenCall {
 }
 
 const TOKEN_LIFE_MS = 600_000;
+const REQUEST_TIMEOUT_MS = 25_000;
 const DEAD_MS = 20_000;
 const LATENCY_MS: Readonly<Record<ApiEndpoint, number>> = {
   websocket: 60,
@@ -55,6 +92,7 @@ const LATENCY_MS: Readonly<Record<ApiEndpoint, number>> = {
   backups: 100,
   account: 100,
 };
+const MINUTE_MS = 60_000;
 const AUTH_SUCCESS = Buffer.from('{"event":"auth success"}');
 
 /** A frozen uptime would look like frozen statistics on the node. */
@@ -65,6 +103,10 @@ const statsFrame = (uptimeMs: number) =>
       args: [JSON.stringify({ state: 'running', memory_bytes: 5, uptime: Math.round(uptimeMs) })],
     }),
   );
+
+const DAEMON_ERROR = Buffer.from(
+  '{"event":"daemon error","args":["Error Event [1]: an unexpected error was encountered while handling this request"]}',
+);
 
 /** Response times vary by up to a fifth in either direction. */
 const JITTER = 0.4;
@@ -77,13 +119,31 @@ export class ScriptedPanel implements PanelCalls {
   readonly listedAt: number[] = [];
   readonly #clock: Clock;
   readonly #random: () => number;
-  readonly #limit: number;
+  /** Calls per minute that the panel allows; it may be changed. */
+  limit: number;
+  readonly #faults: readonly Fault[];
   readonly #byId: ReadonlyMap<string, ScriptedServer>;
+  readonly #sockets = new Set<ScriptedSocket>();
+  /** The panel counts calls in fixed windows of a minute. */
+  #windowEndsAt = 0;
+  #used = 0;
+  /** Answers of 429 so far. */
+  throttled = 0;
 
-  constructor(clock: Clock, random: () => number, limit: number, groups: readonly ServerGroup[]) {
+  constructor(
+    clock: Clock,
+    random: () => number,
+    limit: number,
+    groups: readonly ServerGroup[],
+    faults: readonly Fault[] = [],
+  ) {
     this.#clock = clock;
     this.#random = random;
-    this.#limit = limit;
+    this.limit = limit;
+    // What fails the whole panel fails each of its calls.
+    this.#faults = faults.toSorted(
+      (one, other) => Number(one.on !== undefined) - Number(other.on !== undefined),
+    );
     let next = 10_000_000;
     this.servers = groups.flatMap(({ count, mode, trouble, node }) =>
       Array.from({ length: count }, () => ({ target: target(String(next++), mode), node, trouble })),
@@ -94,10 +154,11 @@ export class ScriptedPanel implements PanelCalls {
   async credentials(id: string, signal: AbortSignal): Promise<PanelAnswer<Credentials>> {
     const server = this.#server(id);
     this.#see('websocket', id, server.trouble !== 'none');
-    await this.#wait('websocket', signal);
+    const facts = await this.#answer('websocket', server.node, signal);
     if (server.trouble === 'permission') throw refusal('no_console_permission', 403);
     if (server.trouble === 'suspended') throw refusal('suspended', 409);
     return {
+      ...facts,
       value: {
         token: id,
         socketUrl: `wss://${server.node}/api/servers/${id}/ws`,
@@ -111,38 +172,62 @@ export class ScriptedPanel implements PanelCalls {
     const { trouble } = server;
     this.#see('resources', id, trouble === 'dead' || trouble === 'missing' || trouble === 'suspended');
     const isDead = trouble === 'dead';
+    const facts = isDead ? {} : await this.#answer('resources', server.node, signal);
     if (isDead) await sleep(this.#clock, DEAD_MS, signal);
-    else await this.#wait('resources', signal);
     if (server.trouble === 'dead' && isDead) throw refusal('node_unreachable', 504);
     if (trouble === 'suspended') throw refusal('suspended', 409);
     const sample: Sample | undefined =
       trouble === 'missing' ? undefined : { state: 'running', memoryBytes: 7 };
-    return { value: { sample, suspended: false, badFields: 0 }, limitPerMinute: this.#limit };
+    return { value: { sample, suspended: false, badFields: 0 }, ...facts };
   }
 
   async listing({ page, perPage }: ListingQuery, signal: AbortSignal): Promise<PanelAnswer<ListingPage>> {
     this.#see('listing', undefined, false);
-    await this.#wait('listing', signal);
+    const facts = await this.#answer('listing', undefined, signal);
     const totalPages = Math.max(1, Math.ceil(this.servers.length / perPage));
     if (page >= totalPages && perPage > 1) this.listedAt.push(this.#clock.now());
     const servers = this.servers.slice((page - 1) * perPage, page * perPage).map(listed);
-    return { value: { servers, totalPages, badEntries: 0, surplusEntries: 0 }, limitPerMinute: this.#limit };
+    return { value: { servers, totalPages, badEntries: 0, surplusEntries: 0 }, ...facts };
   }
 
   async backups(id: string, _page: number, signal: AbortSignal): Promise<PanelAnswer<BackupsPage>> {
     this.#see('backups', id, false);
-    await this.#wait('backups', signal);
-    return { value: { backups: [], totalPages: 1 }, limitPerMinute: this.#limit };
+    const facts = await this.#answer('backups', this.#server(id).node, signal);
+    return { value: { backups: [], totalPages: 1 }, ...facts };
   }
 
   close(): Promise<void> {
     return Promise.resolve();
   }
 
+  nodeOf(id: string): string {
+    return this.#server(id).node;
+  }
+
+  /** Calls in the panel's current window. */
+  get usedOfAccount(): number {
+    return this.#used;
+  }
+
+  /** Another process of the same account made so many calls in this window. */
+  useAccount(calls: number): void {
+    this.#used = calls;
+    this.#windowEndsAt = this.#clock.now() + MINUTE_MS;
+  }
+
+  /** Closes the sockets of a node. */
+  dropSockets(node: string): void {
+    for (const socket of this.#sockets) if (socket.node === node) socket.drop();
+  }
+
   openSocket(url: string, listener: SocketListener): ConsoleSocket {
     const id = url.split('/').at(-2) ?? '';
     // The class has private fields, so no other object is assignable to it; sessions use only these three methods.
-    return new ScriptedSocket(this.#clock, this.#server(id), listener) as unknown as ConsoleSocket;
+    const server = this.#server(id);
+    const effect = () => this.#effect('socket', server.node);
+    const socket = new ScriptedSocket(this.#clock, server, effect, listener);
+    this.#sockets.add(socket);
+    return socket as unknown as ConsoleSocket;
   }
 
   #server(id: string): ScriptedServer {
@@ -155,31 +240,101 @@ export class ScriptedPanel implements PanelCalls {
     this.calls.push({ endpoint, server, at: this.#clock.now(), futile });
   }
 
-  #wait(endpoint: ApiEndpoint, signal: AbortSignal): Promise<void> {
-    const factor = 1 + (this.#random() - 0.5) * JITTER;
-    return sleep(this.#clock, LATENCY_MS[endpoint] * factor, signal);
+  #effect(on: ApiEndpoint | 'socket', node: string | undefined): Effect | undefined {
+    const now = this.#clock.now() / MINUTE_MS;
+    return this.#faults.find((fault) => {
+      const isNow = fault.fromMinute <= now && now < fault.toMinute;
+      const isHit = fault.on === undefined ? on !== 'socket' : fault.on === on;
+      return isNow && isHit && (fault.node === undefined || fault.node === node);
+    })?.effect;
   }
+
+  /** Takes as long as an answer takes; rejects if a fault hits it, or the limit is exceeded. */
+  async #answer(endpoint: ApiEndpoint, node: string | undefined, signal: AbortSignal): Promise<RateFacts> {
+    const effect = this.#effect(endpoint, node);
+    if (effect === 'hang') await sleep(this.#clock, REQUEST_TIMEOUT_MS, signal);
+    else if (effect === 'unreachable') await sleep(this.#clock, DEAD_MS, signal);
+    else await sleep(this.#clock, LATENCY_MS[endpoint] * (1 + (this.#random() - 0.5) * JITTER), signal);
+    const failure = this.#failure(effect, endpoint);
+    if (failure !== undefined) throw failure;
+    const now = this.#clock.now();
+    if (now >= this.#windowEndsAt) {
+      this.#windowEndsAt = now + MINUTE_MS;
+      this.#used = 0;
+    }
+    this.#used += 1;
+    const { limit } = this;
+    if (this.#used <= limit) return { limitPerMinute: limit, remaining: limit - this.#used };
+    this.throttled += 1;
+    const problem = { cause: 'rate_limited', detail: '429', retryAfterMs: this.#windowEndsAt - now } as const;
+    throw new PanelError(problem, { status: 429, fromPanel: true, limitPerMinute: limit });
+  }
+
+  #failure(effect: Effect | undefined, endpoint: ApiEndpoint): PanelError | undefined {
+    switch (effect) {
+      case 'cut':
+        return foreign('connection_cut');
+      case 'hang':
+        return foreign(endpoint === 'resources' ? 'node_silent' : 'timeout');
+      case 'down':
+        return foreign('panel_down', 502);
+      case 'flaky':
+        return this.#random() < 0.5 ? foreign('panel_down', 502) : undefined;
+      case 'error':
+        return refusal('panel_error', 500);
+      case 'missing':
+        return refusal('not_found', 404);
+      case 'revoked':
+        return refusal(endpoint === 'listing' ? 'key_refused' : 'unauthorized', 401);
+      case 'unreachable':
+        return refusal('node_unreachable', 504);
+      case 'refused':
+      case 'origin':
+      case 'mismatch':
+      case undefined:
+        return undefined;
+    }
+  }
+}
+
+/** Something in the panel's place fails the call. */
+function foreign(cause: CauseCode, status?: number): PanelError {
+  return new PanelError({ cause, detail: cause }, status === undefined ? {} : { status });
 }
 
 /** A socket that accepts every token, and sends stats on request. */
 class ScriptedSocket {
   readonly #clock: Clock;
   readonly #server: ScriptedServer;
+  readonly #effect: () => Effect | undefined;
   readonly #listener: SocketListener;
   #isOpen = true;
 
-  constructor(clock: Clock, server: ScriptedServer, listener: SocketListener) {
+  constructor(
+    clock: Clock,
+    server: ScriptedServer,
+    effect: () => Effect | undefined,
+    listener: SocketListener,
+  ) {
     this.#clock = clock;
     this.#server = server;
+    this.#effect = effect;
     this.#listener = listener;
     clock.schedule(40, () => this.#answerUpgrade());
   }
 
+  get node(): string {
+    return this.#server.node;
+  }
+
   send(message: ClientMessage): void {
     this.#clock.schedule(20, () => {
-      if (!this.#isOpen || this.#server.trouble !== 'none') return;
-      if (message.event === 'auth') this.#listener.message(AUTH_SUCCESS, false);
-      this.#listener.message(statsFrame(1_000 + this.#clock.now()), false);
+      const effect = this.#effect();
+      if (!this.#isOpen || this.#server.trouble !== 'none' || effect === 'hang') return;
+      if (effect === 'refused') this.drop();
+      else if (effect === 'mismatch') this.#listener.message(DAEMON_ERROR, false);
+      else if (message.event === 'auth') this.#listener.message(AUTH_SUCCESS, false);
+      else this.#listener.message(statsFrame(1_000 + this.#clock.now()), false);
     });
   }
 
@@ -192,11 +347,21 @@ class ScriptedSocket {
     this.#isOpen = false;
   }
 
+  drop(): void {
+    if (!this.#isOpen) return;
+    this.#isOpen = false;
+    this.#listener.closed({ code: 1006, text: '', reason: 'closed', oversize: false });
+  }
+
   #answerUpgrade(): void {
     if (!this.#isOpen) return;
     const { trouble } = this.#server;
-    if (trouble === 'none') this.#listener.opened();
-    else if (trouble === 'origin') this.#listener.refused({ status: 403, error: new Error('403') });
+    const effect = this.#effect();
+    if (effect === 'hang') return;
+    const isRefused = effect === 'refused' || (trouble !== 'none' && trouble !== 'origin');
+    if (trouble === 'origin' || effect === 'origin')
+      this.#listener.refused({ status: 403, error: new Error('403') });
+    else if (!isRefused) this.#listener.opened();
     else {
       const error = Object.assign(new Error('connect ECONNREFUSED'), { code: 'ECONNREFUSED' });
       this.#listener.refused({ error });
@@ -212,11 +377,12 @@ function target(id: string, mode: CollectionMode): ServerTarget {
   return { panel: 'main', id, name: `server ${id}`, labels: {}, expect: 'running', mode, limits: {} };
 }
 
-function listed({ target: { id, name }, trouble }: ScriptedServer): ListedServer {
+function listed({ target: { id, name }, node, trouble }: ScriptedServer): ListedServer {
   return {
     identifier: id,
     uuid: `${id}-0000-4000-8000-000000000000`,
     name,
+    node,
     suspended: trouble === 'suspended',
     installing: false,
     transferring: false,

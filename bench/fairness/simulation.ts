@@ -1,9 +1,10 @@
 import { PanelFleet } from '../../src/fleet/panel-fleet.ts';
 import { PTERODACTYL } from '../../src/panel/dialects/pterodactyl.ts';
 import { createPanelGateway } from '../../src/panel/gateway.ts';
+import type { PanelGateway } from '../../src/panel/panel-gateway.ts';
 import { seededRandom } from '../../src/simulator/random.ts';
 import { QueuedClock } from '../../test/support/queued-clock.ts';
-import { ScriptedPanel, type ScriptedServer, type ServerGroup } from './scripted-panel.ts';
+import { type Fault, ScriptedPanel, type ScriptedServer, type ServerGroup } from './scripted-panel.ts';
 
 /** A fleet, its panel, and what goes wrong. */
 export interface Scenario {
@@ -11,9 +12,14 @@ export interface Scenario {
   /** Calls per minute that the panel allows. */
   readonly limit: number;
   readonly groups: readonly ServerGroup[];
+  readonly faults?: readonly Fault[] | undefined;
+  /** Calls per minute set by the operator. */
+  readonly pinned?: number | undefined;
   /** The first pass over the fleet, which isn't measured, in minutes. */
   readonly settleMinutes: number;
   readonly minutes: number;
+  /** More servers than the limit allows to be streamed all the time: they have gaps, and should have equal ones. */
+  readonly isOverloaded?: boolean;
   readonly listingMinutes?: number;
   readonly backupMinutes?: number;
   /** A change, and after how many minutes it happens. */
@@ -22,27 +28,24 @@ export interface Scenario {
 
 /** The result of a scenario, after its first pass. */
 export interface Outcome {
-  /** The share of fresh servers among those that can be observed, over all minutes. */
+  /** When every server that can be observed had data, in seconds since the start; infinite if one never had. */
+  readonly allSampledAfterS: number;
+  /** The share of time with fresh data, of all servers that can be observed, of the worst and of the best. */
   readonly fresh: number;
-  /** The same share in the worst minute. */
-  readonly worstFresh: number;
-  /** Age of the oldest sample of a server that can be observed; infinite if one has no sample. */
-  readonly oldestMinutes: number;
-  /** The share of the budget spent on calls without a result, including probes and retries. */
+  readonly worst: number;
+  readonly best: number;
+  /** The share of the allowed calls that were made in vain. */
   readonly wasted: number;
   /** The longest time between two complete readings of the listing, in intervals; undefined if it isn't used. */
   readonly listingIntervals: number | undefined;
-  /** The share of servers whose backups were read, per backup interval; undefined if they aren't read. */
-  readonly backups: number | undefined;
-  /** The lowest share of servers with known backups in any minute; undefined if they aren't read. */
+  /** The lowest share of servers with known backups at any time; undefined if they aren't read. */
   readonly backupsKnown: number | undefined;
-  /** Successful token calls, in the busiest minute and on average. */
-  readonly busiest: { readonly most: number; readonly mean: number };
-  /** Whether servers took turns with sockets for at least a minute: token calls then also begin turns. */
-  readonly hasTurns: boolean;
+  /** The most calls in any 60 s, and how many are allowed. */
+  readonly busiestMinute: number;
+  readonly allowed: number;
   readonly callsPerMinute: number;
-  /** Minutes in which the panel received more calls than it allows. */
-  readonly overLimit: number;
+  /** Answers of 429. */
+  readonly throttled: number;
 }
 
 const MINUTE_MS = 60_000;
@@ -56,13 +59,34 @@ const SETTINGS = {
   ratePinned: false,
 };
 
-/** Runs a scenario with the real fleet, gateway and budget, on a virtual clock. */
-export async function simulate(scenario: Scenario): Promise<Outcome> {
+/** The real fleet with its gateway, on a virtual clock, with a scripted panel. */
+export interface World {
+  readonly clock: QueuedClock;
+  readonly panel: ScriptedPanel;
+  readonly fleet: PanelFleet;
+  readonly gateway: PanelGateway;
+  /** The log's warnings and errors. */
+  readonly warnings: readonly string[];
+}
+
+/** Everything in a world but its times. */
+export type Setting = Pick<
+  Scenario,
+  'limit' | 'groups' | 'faults' | 'pinned' | 'listingMinutes' | 'backupMinutes'
+>;
+
+/** Creates a world and starts its fleet. */
+export function startWorld(
+  { limit, groups, faults, pinned, listingMinutes, backupMinutes }: Setting,
+  seed = 0,
+): World {
   const clock = new QueuedClock();
-  const random = seededRandom(scenario.groups.length + scenario.limit);
-  const panel = new ScriptedPanel(clock, random, scenario.limit, scenario.groups);
+  const random = seededRandom(groups.length + limit + seed);
+  const panel = new ScriptedPanel(clock, random, limit, groups, faults);
+  const warnings: string[] = [];
   const telemetry = { message: () => {}, badMessage: () => {}, reconnect: () => {}, request: () => {} };
-  const log = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} };
+  const warn = (_fields: object, message: string) => warnings.push(message);
+  const log = { debug: () => {}, info: () => {}, warn, error: warn };
   const gateway = createPanelGateway(
     {
       panel: 'main',
@@ -75,12 +99,12 @@ export async function simulate(scenario: Scenario): Promise<Outcome> {
       telemetry,
       clock,
       log,
+      ...(pinned !== undefined && { pinnedPerMinute: pinned }),
     },
     panel,
   );
-  const { listingMinutes, backupMinutes } = scenario;
   const fleet = new PanelFleet(
-    SETTINGS,
+    { ...SETTINGS, ratePinned: pinned !== undefined },
     {
       servers: panel.servers.map(({ target }) => target),
       ...(listingMinutes !== undefined && { listing: { intervalMs: listingMinutes * MINUTE_MS } }),
@@ -101,12 +125,21 @@ export async function simulate(scenario: Scenario): Promise<Outcome> {
     },
   );
   fleet.start();
+  return { clock, panel, fleet, gateway, warnings };
+}
+
+/** Looks are so many seconds apart. */
+const LOOK_S = 5;
+
+/** Runs a scenario. */
+export async function simulate(scenario: Scenario): Promise<Outcome> {
+  const { clock, panel, fleet, gateway } = startWorld(scenario);
   const watch = new Watch(fleet, panel);
-  for (let minute = 1; minute <= scenario.settleMinutes + scenario.minutes; minute += 1) {
-    if (minute === scenario.event?.afterMinutes) panel.servers.forEach(scenario.event.change);
-    await clock.advance(MINUTE_MS);
-    if (minute === scenario.settleMinutes) watch.begin(clock.now());
-    if (minute > scenario.settleMinutes) watch.look(clock.now());
+  const { settleMinutes, minutes, event } = scenario;
+  for (let second = LOOK_S; second <= (settleMinutes + minutes) * 60; second += LOOK_S) {
+    if (event !== undefined && second === event.afterMinutes * 60) panel.servers.forEach(event.change);
+    await clock.advance(LOOK_S * 1_000);
+    watch.look(clock.now(), second > settleMinutes * 60);
   }
   const outcome = watch.outcome(scenario, clock.now(), gateway.budget().limitPerMinute);
   await fleet.stop();
@@ -117,71 +150,64 @@ export async function simulate(scenario: Scenario): Promise<Outcome> {
 class Watch {
   readonly #fleet: PanelFleet;
   readonly #panel: ScriptedPanel;
-  readonly #shares: number[] = [];
+  /** How often each server was looked at, and was fresh. */
+  readonly #seen = new Map<number, { looks: number; fresh: number }>();
   #since = 0;
-  #oldestMs = 0;
+  #allSampledAt = Number.POSITIVE_INFINITY;
   #backupsKnown = 1;
-  #hasTurns = false;
 
   constructor(fleet: PanelFleet, panel: ScriptedPanel) {
     this.#fleet = fleet;
     this.#panel = panel;
   }
 
-  begin(now: number): void {
-    this.#since = now;
-  }
-
-  look(now: number): void {
-    let healthy = 0;
-    let fresh = 0;
-    for (const [index, { trouble }] of this.#panel.servers.entries()) {
-      const record = this.#fleet.records[index];
-      if (record === undefined || !isObservable(trouble, record.target.mode)) continue;
-      healthy += 1;
-      if (record.isFresh(now)) fresh += 1;
-      this.#oldestMs = Math.max(this.#oldestMs, now - (record.sampledAt ?? Number.NEGATIVE_INFINITY));
-    }
-    this.#shares.push(healthy === 0 ? 1 : fresh / healthy);
+  look(now: number, isMeasured: boolean): void {
     const { records } = this.#fleet;
+    const observable = [...records.entries()].filter(([index, { target }]) => {
+      const { trouble = 'none' } = this.#panel.servers[index] ?? {};
+      return isObservable(trouble, target.mode);
+    });
+    if (observable.every(([, { sampledAt }]) => sampledAt !== undefined))
+      this.#allSampledAt = Math.min(this.#allSampledAt, now);
+    if (!isMeasured) {
+      this.#since = now;
+      return;
+    }
+    for (const [index, record] of observable) {
+      const seen = this.#seen.get(index) ?? { looks: 0, fresh: 0 };
+      this.#seen.set(index, seen);
+      seen.looks += 1;
+      if (record.isFresh(now)) seen.fresh += 1;
+    }
     const known = records.filter(({ backups }) => backups !== undefined && now < backups.staleAt).length;
     this.#backupsKnown = Math.min(this.#backupsKnown, known / records.length);
-    this.#hasTurns ||= this.#fleet.reading().plan.turns > 0;
   }
 
-  outcome({ limit, listingMinutes, backupMinutes }: Scenario, now: number, budgetPerMinute: number): Outcome {
+  outcome({ listingMinutes, backupMinutes }: Scenario, now: number, allowed: number): Outcome {
     const since = this.#since;
     const calls = this.#panel.calls.filter(({ at }) => at >= since);
     const minutes = (now - since) / MINUTE_MS;
-    const tokens = calls
-      .filter(({ endpoint, futile }) => endpoint === 'websocket' && !futile)
-      .map(({ at }) => at);
+    const shares = [...this.#seen.values()].map(({ looks, fresh }) => fresh / looks);
     const listed = [
       ...this.#panel.listedAt.filter((at) => at >= since - (listingMinutes ?? 0) * MINUTE_MS),
       now,
     ];
     const gaps = listed.slice(1).map((at, index) => at - (listed[index] ?? since));
-    const backups = calls.filter(({ endpoint }) => endpoint === 'backups').length;
     return {
-      fresh: this.#shares.reduce((sum, share) => sum + share, 0) / this.#shares.length,
-      worstFresh: Math.min(...this.#shares),
-      oldestMinutes: this.#oldestMs / MINUTE_MS,
-      wasted: calls.filter(({ futile }) => futile).length / (budgetPerMinute * minutes),
+      allSampledAfterS: this.#allSampledAt / 1_000,
+      fresh: shares.reduce((sum, share) => sum + share, 0) / shares.length,
+      worst: Math.min(...shares),
+      best: Math.max(...shares),
+      wasted: calls.filter(({ futile }) => futile).length / (allowed * minutes),
       listingIntervals:
         listingMinutes === undefined
           ? undefined
-          : listed.length < 2
-            ? Number.POSITIVE_INFINITY
-            : Math.max(...gaps) / MINUTE_MS / listingMinutes,
-      backups:
-        backupMinutes === undefined
-          ? undefined
-          : (backups / minutes) * (backupMinutes / this.#panel.servers.length),
+          : Math.max(...(listed.length < 2 ? [Number.POSITIVE_INFINITY] : gaps)) / MINUTE_MS / listingMinutes,
       backupsKnown: backupMinutes === undefined ? undefined : this.#backupsKnown,
-      hasTurns: this.#hasTurns,
-      busiest: { most: busiestMinute(tokens), mean: tokens.length / minutes },
+      busiestMinute: busiestMinute(this.#panel.calls.map(({ at }) => at)),
+      allowed,
       callsPerMinute: calls.length / minutes,
-      overLimit: busiestMinute(this.#panel.calls.map(({ at }) => at)) > limit ? 1 : 0,
+      throttled: this.#panel.throttled,
     };
   }
 }

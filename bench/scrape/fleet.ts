@@ -1,6 +1,6 @@
 import type { Clock } from '../../src/domain/clock.ts';
 import type { FleetReading, PanelReading } from '../../src/domain/reading.ts';
-import { nodeReadings } from '../../src/fleet/node-watch.ts';
+import { nodeReadings } from '../../src/fleet/nodes.ts';
 import { ServerRecord } from '../../src/fleet/server-record.ts';
 
 const PANEL: Omit<PanelReading, 'nodes'> = {
@@ -8,16 +8,11 @@ const PANEL: Omit<PanelReading, 'nodes'> = {
   up: true,
   problems: [],
   budget: { limitPerMinute: 192, usedLastMinute: 125, queueLength: 0, paused: false },
-  plan: {
-    sockets: 1_000,
-    turns: 0,
-    turnSockets: 0,
-    longestAgeMs: 60_000,
+  needs: {
+    requiredCallsPerMinute: 125,
+    requiredSockets: 1_000,
+    allowedSockets: Number.POSITIVE_INFINITY,
     polls: 0,
-    unseated: 0,
-    pollIntervalMs: 30_000,
-    callsPerMinute: 125,
-    wantedCallsPerMinute: 125,
   },
 };
 
@@ -31,7 +26,7 @@ const WARM_UP_SAMPLES = 60;
 export class BenchmarkFleet implements FleetReading {
   readonly #records: readonly ServerRecord[];
   readonly #panels: readonly PanelReading[] = [
-    { ...PANEL, nodes: (now) => nodeReadings(this.#records, now) },
+    { ...PANEL, nodes: (now) => nodeReadings(this.#records, () => undefined, now) },
   ];
   #ticks = 0;
 

@@ -20,7 +20,7 @@ export const api: Section = {
     graph({
       title: 'API budget',
       description:
-        'API calls per minute: used, rate limit (dashed), planned, and needed to stream all servers permanently (dotted).',
+        'API calls per minute: used, allowed (dashed), and required to stream and poll every server as configured (thin).',
       unit: 'suffix:/min',
       min: 0,
       noValue: NO_PANELS,
@@ -33,14 +33,13 @@ export const api: Section = {
         },
         {
           expr: ofEachPanel('gameserver_exporter_api_budget_limit_calls_per_minute'),
-          legend: '{{panel}} limit',
+          legend: '{{panel}} allowed',
         },
-        { expr: ofEachPanel('gameserver_exporter_planned_calls_per_minute'), legend: '{{panel}} planned' },
-        { expr: ofEachPanel('gameserver_exporter_wanted_calls_per_minute'), legend: '{{panel}} needed' },
+        { expr: ofEachPanel('gameserver_exporter_required_calls_per_minute'), legend: '{{panel}} required' },
       ],
       looks: [
-        ['/ limit$/', DASHED],
-        ['/ needed$/', THIN],
+        ['/ allowed$/', DASHED],
+        ['/ required$/', THIN],
       ],
     }),
     graph({
@@ -126,40 +125,26 @@ export const api: Section = {
       ],
     }),
     table({
-      title: 'Plan',
-      description: 'How the exporter plans to observe the servers of each panel within its rate limit.',
+      title: 'Requirements',
+      description:
+        'What it takes to stream and poll every server of each panel as configured, and what the rate limit and the open file limit allow.',
       unit: 'none',
       noValue: NO_PANELS,
       height: 6,
       columns: [
         { label: 'panel', name: 'Panel', width: 100, grows: true, filters: true },
-        planned('Permanent sockets', 'sockets', 145),
-        planned('Taking turns', 'turns', 105),
-        planned('Shared sockets', 'turn_sockets', 120),
-        planned('No descriptor', 'without_socket', 115),
-        planned('Polled', 'polls', 75),
-        {
-          name: 'Poll interval',
-          expr: `max by (panel) (${ofPanels('gameserver_exporter_planned_poll_interval_seconds')})`,
-          width: 115,
-          unit: 's',
-          decimals: 0,
-        },
-        {
-          name: 'Maximum age',
-          expr: `max by (panel) (${ofPanels('gameserver_exporter_planned_longest_age_seconds')})`,
-          width: 110,
-          unit: 's',
-          decimals: 0,
-        },
+        perPanel('Required calls/min', 'required_calls_per_minute', 155),
+        perPanel('Allowed calls/min', 'allowed_calls_per_minute', 150),
+        perPanel('Required sockets', 'required_sockets', 140),
+        perPanel('Allowed sockets', 'allowed_sockets', 135),
       ],
       sortBy: [['Panel', 'ascending']],
     }),
   ],
 };
 
-function planned(name: string, what: string, width: number): Column {
-  return { name, expr: ofEachPanel(`gameserver_exporter_planned_${what}`), width };
+function perPanel(name: string, what: string, width: number): Column {
+  return { name, expr: ofEachPanel(`gameserver_exporter_${what}`), width, decimals: 0 };
 }
 
 export const listing: Section = {

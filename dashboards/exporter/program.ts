@@ -101,7 +101,7 @@ export const program: Section = {
     graph({
       title: 'File descriptors',
       description:
-        'Open file descriptors, the limit of the process (dashed), and how many all servers need. Every console socket uses one.',
+        'Open file descriptors, the limit of the process (dashed), and how many are required for a console socket to every server.',
       unit: 'none',
       decimals: 0,
       min: 0,
@@ -109,13 +109,16 @@ export const program: Section = {
       width: 6,
       queries: [
         { expr: ofEachExporter('process_open_fds'), legend: '{{instance}} open' },
-        { expr: ofEachExporter('process_max_fds'), legend: '{{instance}} limit' },
         {
-          expr: ofEachExporter('gameserver_exporter_wanted_file_descriptors'),
-          legend: '{{instance}} needed',
+          expr: ofEachExporter('gameserver_exporter_allowed_file_descriptors'),
+          legend: '{{instance}} allowed',
+        },
+        {
+          expr: ofEachExporter('gameserver_exporter_required_file_descriptors'),
+          legend: '{{instance}} required',
         },
       ],
-      looks: [['/ limit$/', DASHED]],
+      looks: [['/ allowed$/', DASHED]],
     }),
   ],
 };

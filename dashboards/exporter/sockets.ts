@@ -1,6 +1,6 @@
 import { CONDITION_COLORS, GOOD, NO_PANELS, SOCKET_COLORS, TROUBLE, wordsFor } from '../appearance.ts';
 import type { Section } from '../board.ts';
-import { coloredByName, DASHED, graph, timeline } from '../panels.ts';
+import { coloredByName, graph, timeline } from '../panels.ts';
 import { gauge, ofPanels, ofServers, overRange, perMinute, SHOWN, sampleAge, whereAlso } from '../promql.ts';
 
 export const sockets: Section = {
@@ -21,7 +21,7 @@ export const sockets: Section = {
     graph({
       title: 'Servers by condition',
       description:
-        'How servers are observed: streaming over a console socket, polling, waiting for their turn, connecting, failing, or blocked.',
+        'How servers are observed: streaming over a console socket, polling, waiting for their first call, connecting, failing, or blocked.',
       unit: 'none',
       decimals: 0,
       min: 0,
@@ -97,12 +97,7 @@ export const freshness: Section = {
         { expr: `quantile(0.5, ${whereAlso(sampleAge(), FRESH)})`, legend: 'p50' },
         { expr: `quantile(0.99, ${whereAlso(sampleAge(), FRESH)})`, legend: 'p99' },
         { expr: `max(${whereAlso(sampleAge(), FRESH)})`, legend: 'maximum' },
-        {
-          expr: `max(${ofPanels('gameserver_exporter_planned_longest_age_seconds')})`,
-          legend: 'planned maximum',
-        },
       ],
-      looks: [['/^planned/', DASHED]],
     }),
     graph({
       title: 'Oldest samples',

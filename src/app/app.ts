@@ -15,6 +15,7 @@ import { Scraper } from '../metrics/scrape.ts';
 import { SelfMetrics } from '../metrics/self.ts';
 import type { LookUp } from '../names/name-lookups.ts';
 import { systemNames } from '../names/system.ts';
+import type { RateLimit } from '../panel/rate-limit.ts';
 import type { QueryClient } from '../query/client.ts';
 import { QueryThread } from '../query/query-thread.ts';
 import { StatusBoard } from '../status-page/data/board.ts';
@@ -78,13 +79,15 @@ export function createApp(options: AppOptions): App {
     revision: REVISION,
     shard,
     fleet: { panels: () => supervisor.panels(), servers: () => supervisor.servers() },
-    wantedDescriptors: () => socketLimit.wantedDescriptors,
+    descriptors: () => ({ required: socketLimit.wantedDescriptors, allowed: socketLimit.descriptors }),
     droppedLogLines: options.droppedLogLines ?? (() => 0),
   });
   const queryThread = new QueryThread();
   const queries = queryAccess(clock, options.queryClient ?? queryThread);
   const names = systemNames(clock, options.lookUp);
-  const panels = new PanelSet(config, { clock, log, random, self, shard, socketLimit, queries, names });
+  const limits = new Map<string, RateLimit>();
+  const shared = { clock, log, random, self, shard, socketLimit, limits, queries, names };
+  const panels = new PanelSet(config, shared);
   const { supervisor } = panels;
   let { compatibility } = config;
   const reloader = new Reloader({

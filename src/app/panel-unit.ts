@@ -8,6 +8,7 @@ import type { SocketLimit } from '../fleet/socket-limit.ts';
 import type { SelfMetrics } from '../metrics/self.ts';
 import type { NameLookups } from '../names/name-lookups.ts';
 import { createPanelGateway } from '../panel/gateway.ts';
+import { RateLimit } from '../panel/rate-limit.ts';
 import { apiAccess, socketAccess } from './panel-access.ts';
 import type { SharedQueryAccess } from './query-access.ts';
 
@@ -19,8 +20,20 @@ export interface PanelShared {
   readonly self: SelfMetrics;
   readonly shard: Shard;
   readonly socketLimit: SocketLimit;
+  /** By account. */
+  readonly limits: Map<string, RateLimit>;
   readonly queries: SharedQueryAccess;
   readonly names: NameLookups;
+}
+
+/** The rate limit of the panel's account: entries with the same address and key share one. */
+function limitOf(panel: PanelConfig, { clock, limits, shard }: PanelShared): RateLimit {
+  const { url, apiKey, requestsPerMinute, keyPerShard } = panel;
+  const account = JSON.stringify([url, apiKey.reveal(), requestsPerMinute, keyPerShard]);
+  const share = keyPerShard ? 1 : 1 / shard.total;
+  const limit = limits.get(account) ?? new RateLimit({ clock, pinnedPerMinute: requestsPerMinute, share });
+  limits.set(account, limit);
+  return limit;
 }
 
 /** One running panel of the configuration. */
@@ -53,7 +66,7 @@ export function createPanelUnit(panel: PanelConfig, shared: PanelShared): PanelU
       telemetry,
       clock,
       log,
-      share: panel.keyPerShard ? 1 : 1 / shard.total,
+      limit: limitOf(panel, shared),
     }),
     ...socketAccess(panel, clock, resolve, () => socketLimit.take()),
     socketLimit,

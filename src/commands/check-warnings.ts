@@ -3,7 +3,7 @@ import type { PanelConfig } from '../config/config.ts';
 import type { SecretFile } from '../config/load.ts';
 import type { ExpectRule } from '../domain/discovery.ts';
 import type { ServerTarget } from '../domain/server.ts';
-import { PART_OF_LIMIT, UNLEARNED_PER_MINUTE } from '../panel/budget.ts';
+import { allowedOf, PART_OF_LIMIT } from '../panel/rate-limit.ts';
 import { quote } from '../yaml/quoting.ts';
 import { neededPerMinute, rateWarning } from './fleet-needs.ts';
 import { isReadableByAll } from './init-files.ts';
@@ -88,10 +88,11 @@ function lowRate(panel: PanelConfig): readonly string[] {
 function highNeed(panel: PanelConfig): readonly string[] {
   const { servers } = panel;
   const needed = neededPerMinute(panel, servers);
-  if (needed <= UNLEARNED_PER_MINUTE) return [];
+  const unlearned = allowedOf(undefined);
+  if (needed <= unlearned) return [];
   const limit = Math.ceil(needed / PART_OF_LIMIT);
   return [
-    `${servers.length} servers need ${Number(needed.toFixed(1))} API calls per minute, which fits only if the panel's rate limit is ${limit} per minute or higher: run doctor to test it. If the panel reports no limit, ${UNLEARNED_PER_MINUTE} calls per minute are used: set requests_per_minute to allow more`,
+    `${servers.length} servers need ${Number(needed.toFixed(1))} API calls per minute, which fits only if the panel's rate limit is ${limit} per minute or higher: run doctor to test it. If the panel reports no limit, ${unlearned} calls per minute are used: set requests_per_minute to allow more`,
   ];
 }
 

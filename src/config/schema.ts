@@ -49,6 +49,12 @@ const tlsConfig = section('a map of TLS settings', {
   }),
 });
 
+/**
+ * An offline server sends stats only on request, after 15 s of silence; the other five seconds are for its answer. With less, its
+ * series would come and go.
+ */
+const SHORTEST_STALENESS = '20s';
+
 const panel = section('a panel, such as `- name: main`', {
   name: name('panel').meta({
     description: 'The panel name, used as the `panel` label. Must be unique.',
@@ -108,9 +114,11 @@ const panel = section('a panel, such as `- name: main`', {
       description:
         'How often a server without a console socket is polled; at least 20s, because the panel caches its answers for that long.',
     }),
-  staleness: duration().prefault('60s').meta({
-    description: "The age of a server's last sample after which its series are dropped.",
-  }),
+  staleness: duration({ atLeast: SHORTEST_STALENESS, because: 'an offline server is sampled every 15s' })
+    .prefault('60s')
+    .meta({
+      description: `The age of a server's last sample after which its series are dropped; at least ${SHORTEST_STALENESS}, because an offline server is sampled every 15s.`,
+    }),
   request_timeout: duration().prefault('25s').meta({
     description: 'Timeout of an API call. Panels take up to 20s to detect that a node is down.',
   }),

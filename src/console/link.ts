@@ -5,11 +5,12 @@ import type { ServerState, ServerTarget } from '../domain/server.ts';
 import { NO_TELEMETRY } from '../domain/telemetry.ts';
 import type { ClientMessage, Credentials, ServerMessage } from '../panel/dialect.ts';
 import type { MachineState } from '../session/machine-model.ts';
-import type {
-  SessionContext,
-  SessionRecord,
-  SessionSettings,
-  SocketAccess,
+import {
+  NO_CIRCUITS,
+  type SessionSettings,
+  type SocketAccess,
+  type StreamContext,
+  type StreamRecord,
 } from '../session/session-ports.ts';
 import type { ConsoleSocket, SocketListener } from '../session/socket.ts';
 import { Streamer } from '../session/streamer.ts';
@@ -58,6 +59,7 @@ export class ConsoleLink {
     this.#streamer = new Streamer(this.#context(), this.#record(), {
       renews: () => true,
       tokenSpent: () => undefined,
+      mayAttempt: () => true,
       changed: () => this.#onChange(this.#streamer.machine),
     });
   }
@@ -111,25 +113,24 @@ export class ConsoleLink {
     this.#listener.changed();
   }
 
-  #context(): SessionContext {
+  #context(): StreamContext {
     const { credentials, openSocket, ...rest } = this.#options;
     return {
       ...rest,
       log: QUIET_LOG,
       telemetry: NO_TELEMETRY,
       panel: {
-        credentials: async (_server, _priority, signal) => {
+        credentials: async (_server, _ask, signal) => {
           const given = await credentials(signal);
           this.#token = given.token;
           return given;
         },
-        resources: () => Promise.reject(new Error('a console never requests resources')),
+        ...NO_CIRCUITS,
       },
       openSocket: (url, listener) => {
         this.#socket = openSocket(url, this.#overhear(listener));
         return this.#socket;
       },
-      keyProblem: () => undefined,
     };
   }
 
@@ -153,7 +154,7 @@ export class ConsoleLink {
     else if (this.#live) this.#listener.tokenRefused();
   }
 
-  #record(): SessionRecord {
+  #record(): StreamRecord {
     return {
       target: this.#options.target,
       sampledAt: undefined,
@@ -163,12 +164,10 @@ export class ConsoleLink {
         if (state !== undefined) this.#listener.state(state);
       },
       stateHint: (state) => this.#listener.state(state),
-      pollSample: () => undefined,
       consoleLine: () => undefined,
       awaitsWords: false,
       daemonWords: () => undefined,
       socketHost: () => undefined,
-      setCollection: () => undefined,
     };
   }
 }

@@ -146,9 +146,9 @@ export const NODE_CAUSES: Readonly<Record<(typeof CAUSES_BY_SCOPE.node)[number],
     ...WRONG,
     title: 'daemon token mismatch',
     meaning:
-      "The node can't verify the panel's tokens, because its configuration contains another daemon token.",
+      "The node rejects the panel's calls or can't verify its tokens, because its configuration contains another daemon token.",
     remedy:
-      "Copy the node's configuration from the panel to the node's config.yml. In the panel, it is under admin → nodes → configuration. Restart the daemon afterwards.",
+      "Copy the node's configuration from the panel to the node's config.yml. In the panel, it is under admin → nodes → configuration. Restart the daemon afterwards. If both tokens are the same, something in front of the node rejects the panel.",
   },
   token_clock: {
     ...DOWN,
@@ -192,8 +192,7 @@ export const NODE_CAUSES: Readonly<Record<(typeof CAUSES_BY_SCOPE.node)[number],
   node_error: {
     ...DOWN,
     title: 'node returned an error',
-    meaning: "The node's daemon rejected or failed the panel's request.",
-    remedy:
-      "Check the daemon's log on the node. If the daemon rejects the panel (401 or 403), copy the node's configuration from the panel again.",
+    meaning: "The node's daemon, or something in front of it, answered the panel's request with an error.",
+    remedy: "Check the daemon's log on the node.",
   },
 };

@@ -3,20 +3,26 @@ import type { BlockedReason } from '../domain/server.ts';
 import type { ApiEndpoint } from '../domain/telemetry.ts';
 import { CAUSES } from './causes.ts';
 
+/** What the panel says about its own call to a node. */
+export interface NodeAnswer {
+  /** The HTTP status of the node's answer, if the panel says it. */
+  readonly status?: number;
+}
+
 /** An answer of a panel's API other than success, decoded. */
 export interface PanelRefusal {
   readonly endpoint: ApiEndpoint;
   readonly status: number;
   /**
    * The form of the body: `envelope` is the panel's list of errors, `message` its flat object, `foreign` everything else: usually
-   * the page of a proxy or firewall in front of the panel.
+   * the page or message of a proxy or firewall in front of the panel.
    */
   readonly form: 'envelope' | 'message' | 'foreign';
   /** The class of the panel's error, as given in the envelope. */
   readonly code?: string;
-  /** The panel passes on the answer of the server's node, or reports that there was none. */
-  readonly fromNode?: boolean;
-  /** The panel's message, or the title of a page. */
+  /** The panel asked the server's node and passes on its answer, or reports that there was none. */
+  readonly fromNode?: NodeAnswer;
+  /** The message, or the title of a page. */
   readonly detail?: string;
   /** The target of a redirect. */
   readonly location?: string;
@@ -45,15 +51,22 @@ export function timeoutCause(cause: CauseCode, endpoint: ApiEndpoint): CauseCode
   return cause === 'timeout' && endpoint === 'resources' ? 'node_silent' : cause;
 }
 
-/** Why an answer with a success status can't be used; `page` is the title of an HTML page, empty if it has none. */
-export function unreadableCause(page: string | undefined): CauseCode {
-  if (page === undefined) return 'bad_answer';
-  return CHALLENGE.test(page) ? 'challenge_page' : 'login_page';
+/** What an answer with a success status holds instead of what was asked for. */
+export interface UnreadableBody {
+  readonly isPage: boolean;
+  /** The title of the page, or the message of an object. */
+  readonly words?: string;
 }
 
-/** Words that occur in the titles of bot checks and firewall pages. */
+/** Why an answer with a success status can't be used. */
+export function unreadableCause({ isPage, words = '' }: UnreadableBody): CauseCode {
+  if (CHALLENGE.test(words)) return 'challenge_page';
+  return isPage ? 'login_page' : 'bad_answer';
+}
+
+/** Words that occur in the titles and messages of bot checks and firewalls. */
 const CHALLENGE =
-  /just a moment|attention required|checking your browser|captcha|challenge|are you (?:a )?human|ddos|access denied|cloudflare/i;
+  /just a moment|attention required|checking your browser|captcha|challenge|are you (?:a )?human|\bbots?\b|ddos|access denied|been blocked|firewall|cloudflare/i;
 
 /** Panels word their refusals differently, so only the stem of the decisive word is matched. */
 const CONFLICTS: readonly (readonly [RegExp, BlockedReason])[] = [
@@ -66,13 +79,12 @@ const CONFLICTS: readonly (readonly [RegExp, BlockedReason])[] = [
 function ownCause({
   endpoint,
   status,
-  form,
   code = '',
-  fromNode = false,
+  fromNode,
   detail = '',
   isApplicationKey,
 }: PanelRefusal): CauseCode {
-  if (fromNode) return nodeAnswerCause(status);
+  if (fromNode !== undefined) return nodeAnswerCause(fromNode, status);
   const isListing = endpoint === 'listing';
   switch (status) {
     case 400:
@@ -93,17 +105,30 @@ function ownCause({
     case 429:
       return endpoint === 'websocket' ? 'console_limit' : 'rate_limited';
     case 504:
-      // The panel reports a silent node in its envelope.
-      return form === 'envelope' ? 'node_unreachable' : 'timeout';
+      return 'timeout';
     default:
       if (status < 500) return 'bad_request';
       return status === 502 || status === 503 ? 'panel_down' : 'panel_error';
   }
 }
 
-function nodeAnswerCause(status: number): CauseCode {
-  if (status === 404) return 'server_not_on_node';
-  return status === 504 || status === 500 ? 'node_unreachable' : 'node_error';
+/**
+ * Panels report a node's answer with its status in the message, or with the status of their own answer: one of 500 or more is the
+ * panel's, because it got none.
+ */
+function nodeAnswerCause({ status }: NodeAnswer, panelStatus: number): CauseCode {
+  const answered = status ?? (panelStatus < 500 ? panelStatus : undefined);
+  switch (answered) {
+    case undefined:
+      return 'node_unreachable';
+    case 404:
+      return 'server_not_on_node';
+    case 401:
+    case 403:
+      return 'node_token_mismatch';
+    default:
+      return 'node_error';
+  }
 }
 
 function foreignCause({ status, detail = '' }: PanelRefusal): CauseCode {

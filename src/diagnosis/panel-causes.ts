@@ -142,8 +142,8 @@ export const PANEL_CAUSES: Readonly<Record<(typeof CAUSES_BY_SCOPE.panel)[number
   panel_error: {
     ...DOWN,
     title: 'panel error (500)',
-    meaning: 'The panel failed with an internal error.',
-    remedy: "Check the panel's log (storage/logs) at this time.",
+    meaning: 'The panel failed with an internal error, or its database or Redis is down.',
+    remedy: "Check the panel's log (storage/logs) at this time. Check its database and Redis.",
   },
   bad_answer: {
     ...DOWN,
@@ -191,7 +191,7 @@ export const PANEL_CAUSES: Readonly<Record<(typeof CAUSES_BY_SCOPE.panel)[number
     title: 'no servers listed',
     meaning: "The key's account sees no servers, or discover excludes all of them.",
     remedy:
-      'Add the account to the servers as a subuser. Alternatively, use the key of an account that has access, and check the rules of discover.',
+      'Add the account to the servers as a subuser. Alternatively, use the key of an account that has access. Check the rules of discover: the types admin and admin-all require an administrator.',
   },
   listing_refused: {
     ...NOTICE,

@@ -4,11 +4,12 @@ import type { Problem } from '../domain/problem.ts';
 import type { ServerState, ServerTarget } from '../domain/server.ts';
 import type { PanelTelemetry } from '../domain/telemetry.ts';
 import type { Credentials } from '../panel/dialect.ts';
-import type {
-  SessionContext,
-  SessionRecord,
-  SessionSettings,
-  SocketAccess,
+import {
+  NO_CIRCUITS,
+  type SessionSettings,
+  type SocketAccess,
+  type StreamContext,
+  type StreamRecord,
 } from '../session/session-ports.ts';
 import type { ConsoleSocket } from '../session/socket.ts';
 import { Streamer } from '../session/streamer.ts';
@@ -64,6 +65,7 @@ export class ConsoleTrial {
     this.#streamer = new Streamer(this.#context(), this.#record(), {
       renews: () => true,
       tokenSpent: () => undefined,
+      mayAttempt: () => true,
       changed: () => this.#onChange(),
     });
   }
@@ -120,7 +122,7 @@ export class ConsoleTrial {
     }
   }
 
-  #context(): SessionContext {
+  #context(): StreamContext {
     const { clock, telemetry, settings, codec, addressProblem, isProxied, openSocket } = this.#options;
     return {
       clock,
@@ -132,14 +134,13 @@ export class ConsoleTrial {
       log: QUIET_LOG,
       random: () => 0.5,
       panel: {
-        credentials: (_server, _priority, signal) => this.#askCredentials(signal),
-        resources: () => Promise.reject(new Error('a console never requests resources')),
+        credentials: (_server, _ask, signal) => this.#askCredentials(signal),
+        ...NO_CIRCUITS,
       },
       openSocket: (url, listener) => {
         this.#socket = openSocket(url, listener);
         return this.#socket;
       },
-      keyProblem: () => undefined,
     };
   }
 
@@ -152,7 +153,7 @@ export class ConsoleTrial {
     return credentials;
   }
 
-  #record(): SessionRecord {
+  #record(): StreamRecord {
     const ignored = () => undefined;
     return {
       target: this.#options.target,
@@ -163,12 +164,10 @@ export class ConsoleTrial {
         if (this.#step === 'stats') this.#settle({ state });
       },
       stateHint: ignored,
-      pollSample: ignored,
       consoleLine: ignored,
       awaitsWords: false,
       daemonWords: ignored,
       socketHost: ignored,
-      setCollection: ignored,
     };
   }
 }

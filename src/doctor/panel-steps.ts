@@ -5,8 +5,8 @@ import type { CauseCode, Problem } from '../domain/problem.ts';
 import { countExpectations, type ServerTarget } from '../domain/server.ts';
 import type { ListingPage, ListingQuery } from '../panel/dialect.ts';
 import { problemOf } from '../panel/errors.ts';
-import type { PanelGateway } from '../panel/gateway.ts';
 import { LISTING_PAGE_SIZE, type ListingWalk, walkListing } from '../panel/listing.ts';
+import type { PanelGateway } from '../panel/panel-gateway.ts';
 import { type Attempt, attempt, Canceled, failedCall, problemFinding } from './attempt.ts';
 import { type Finding, failed, type PanelStep, passed, skipped, warned } from './report.ts';
 
@@ -59,15 +59,16 @@ export interface ListingSelection {
   readonly problem?: Problem | undefined;
 }
 
+/** The deadline of calls that nothing should overtake. */
+export const AT_ONCE = Number.NEGATIVE_INFINITY;
+
 /** The listing's first page, which contains the number of pages. */
 export function firstPage(
   gateway: PanelGateway,
   { type }: DiscoveryScope,
   signal: AbortSignal,
 ): Promise<Attempt<ListingPage>> {
-  return attempt(
-    gateway.listing(typed({ page: 1, perPage: LISTING_PAGE_SIZE }, type), signal, { urgent: true }),
-  );
+  return attempt(gateway.listing(typed({ page: 1, perPage: LISTING_PAGE_SIZE }, type), AT_ONCE, signal));
 }
 
 /** All listed servers, starting with the first page; servers found before a failed page are kept. */
@@ -78,7 +79,7 @@ export function walkOn(
   signal: AbortSignal,
 ): Promise<ListingWalk> {
   return walkListing((query) => {
-    if (query.page > 1) return gateway.listing(typed(query, type), signal, { urgent: true });
+    if (query.page > 1) return gateway.listing(typed(query, type), AT_ONCE, signal);
     return first.ok ? Promise.resolve(first.value) : Promise.reject(first.error);
   });
 }

@@ -7,7 +7,8 @@ import { NO_TELEMETRY, type PanelTelemetry } from '../domain/telemetry.ts';
 import { untilAborted } from '../domain/until-aborted.ts';
 import { PanelApi, type PanelApiOptions } from '../panel/api.ts';
 import type { ListingPage, Resources } from '../panel/dialect.ts';
-import { createPanelGateway, type PanelGateway } from '../panel/gateway.ts';
+import { createPanelGateway } from '../panel/gateway.ts';
+import type { PanelGateway } from '../panel/panel-gateway.ts';
 import { type Attempt, attempt, Canceled, messageOf, STOPPED } from './attempt.ts';
 import type { ConsoleAccess } from './console-trial.ts';
 import {
@@ -19,6 +20,7 @@ import {
   SERVERS_AT_ONCE,
 } from './deadlines.ts';
 import {
+  AT_ONCE,
   type CallSpan,
   clockFinding,
   clockSkewMs,
@@ -154,9 +156,9 @@ export class PanelTrial {
   }
 
   #watch(): void {
-    const { name, discovery } = this.#panel;
+    const { name } = this.#panel;
     const gateway = this.#gateway;
-    gateway.onHealthChange(() => {
+    gateway.onChange(() => {
       if (gateway.problem === undefined) return;
       // Nothing waits for the probe that may find the panel healthy again, so the first such problem is kept.
       this.#problem ??= gateway.problem;
@@ -166,12 +168,20 @@ export class PanelTrial {
       this.#throttled = `the panel's rate limit is exceeded: pausing calls for ${readableDuration(durationMs)}`;
       this.#tools.progress.note(name, this.#throttled);
     });
-    if (discovery === undefined) this.#countFleet();
+    this.#countFleet();
   }
 
   #countFleet(): void {
-    const consoles = this.#targets.filter(({ mode }) => mode !== 'poll').map(({ id }) => id);
-    this.#gateway.setFleetSize(this.#targets.length, consoles);
+    const idsOf = (targets: readonly ServerTarget[]) => targets.map(({ id }) => id);
+    const servers = this.#targets.length;
+    this.#gateway.setUse({
+      listing: this.#panel.discovery === undefined ? 'optional' : 'required',
+      servers,
+      consoles: idsOf(this.#targets.filter(({ mode }) => mode !== 'poll')),
+      polled: idsOf(this.#targets.filter(({ mode }) => mode !== 'socket')),
+      onNode: () => servers,
+      nodes: () => servers,
+    });
   }
 
   #notify(finding: Finding<PanelStep>): Finding<PanelStep> {
@@ -210,7 +220,12 @@ export class PanelTrial {
     for (const batch of [servers.slice(0, 1), servers.slice(1)]) {
       if (isSettled()) break;
       await Promise.all(
-        batch.map(async ({ id }) => this.#early.set(id, await attempt(gateway.learn(id, signal)))),
+        batch.map(async ({ id }) =>
+          this.#early.set(
+            id,
+            await attempt(gateway.resources(id, { node: () => undefined, deadline: AT_ONCE }, signal)),
+          ),
+        ),
       );
     }
     if (!isSettled()) await attempt(untilAborted(gateway.verify(), signal));

@@ -1,5 +1,5 @@
 import { CAUSES, shortTitle } from '../diagnosis/causes.ts';
-import { weigh } from '../diagnosis/scope.ts';
+import { verdictOf } from '../diagnosis/outcome.ts';
 import type { Problem } from '../domain/problem.ts';
 import type { CollectionMode, Expect, ServerState, ServerTarget } from '../domain/server.ts';
 import type { ApiEndpoint } from '../domain/telemetry.ts';
@@ -95,7 +95,9 @@ function foundFinding(tried: ServerAttempts): Finding<ServerStep> {
   const problems = calls.flatMap(({ problem }) => problem ?? []);
   const missing = problems.find(({ cause }) => cause === 'not_found');
   if (missing !== undefined) return problemFinding('found', missing);
-  if (calls.some(({ endpoint, problem }) => weigh(endpoint, problem?.cause) === 'proof')) {
+  const isProof = ({ endpoint, problem }: EndedCall) =>
+    verdictOf({ endpoint, cause: problem?.cause, fromPanel: true }).panel === 'works';
+  if (calls.some(isProof)) {
     return passed('found', 'the panel has this server');
   }
   const refused = problems.find(({ cause }) => cause === 'unauthorized' || CAUSES[cause].scope === 'key');

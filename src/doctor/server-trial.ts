@@ -2,7 +2,7 @@ import type { Clock } from '../domain/clock.ts';
 import type { ServerTarget } from '../domain/server.ts';
 import type { PanelTelemetry } from '../domain/telemetry.ts';
 import type { Credentials, Resources } from '../panel/dialect.ts';
-import type { PanelGateway } from '../panel/gateway.ts';
+import type { PanelGateway } from '../panel/panel-gateway.ts';
 import { type AskOptions, askPlayers } from '../query/ask.ts';
 import { SILENT_AFTER_MS } from '../session/machine.ts';
 import { type Attempt, attempt, type Canceled } from './attempt.ts';
@@ -67,7 +67,11 @@ async function tryAll(
   const { clock, gateway, telemetry, sockets, onStep } = options;
   const { id, name, mode, expect } = target;
   onStep(name, 'resources');
-  const resources = known ?? (mode === 'socket' ? undefined : await attempt(gateway.resources(id, signal)));
+  const resources =
+    known ??
+    (mode === 'socket'
+      ? undefined
+      : await attempt(gateway.resources(id, { node: () => undefined, deadline: clock.now() }, signal)));
   const asked = { mode, expect, ...(resources === undefined ? {} : { resources }) };
   if (mode === 'poll' || (resources !== undefined && endsServer(resources))) return asked;
   const trial = new ConsoleTrial({
@@ -88,7 +92,11 @@ async function askCredentials(
 ): Promise<Credentials> {
   const unixNow = () => clock.toUnixMs(clock.now());
   const from = unixNow();
-  const credentials = await gateway.credentials(server, 'connect', signal);
+  const credentials = await gateway.credentials(
+    server,
+    { node: () => undefined, deadline: clock.now() },
+    signal,
+  );
   onToken(credentials.token, from, unixNow());
   return credentials;
 }

@@ -14,7 +14,7 @@ export const CONDITIONS = [
 
 /**
  * How a server is being observed:
- * `waiting` for its first turn, `connecting`, `streaming` by socket, `polling` by REST, `failing` (retrying without fresh data),
+ * `waiting` for its first call, `connecting`, `streaming` by socket, `polling` by REST, `failing` (retrying without fresh data),
  * `blocked` for a reason that only a person can lift, `stopped`.
  */
 export type Condition = (typeof CONDITIONS)[number];
@@ -186,25 +186,16 @@ export interface BudgetReading {
   readonly knownLimitPerMinute?: number;
 }
 
-/** What the configuration needs from a panel, and the plan that stays within its budget. */
-export interface PlanReading {
-  /** Servers that always hold a socket. */
-  readonly sockets: number;
-  /** Servers that take turns with sockets, because the budget can't renew one for each. */
-  readonly turns: number;
-  /** Sockets shared by those servers. */
-  readonly turnSockets: number;
-  /** The maximum age of a streamed sample in milliseconds: the time between two turns, if there are any. */
-  readonly longestAgeMs: number;
+/** What the configuration requires of a panel, and what its rate limit and the process allow: arithmetic, not a schedule. */
+export interface NeedsReading {
+  /** API calls per minute that it takes to stream and poll every server as configured, with the listing and backups. */
+  readonly requiredCallsPerMinute: number;
+  /** Servers that should stream. */
+  readonly requiredSockets: number;
+  /** Console sockets for which the process has file descriptors; infinite if unlimited. */
+  readonly allowedSockets: number;
+  /** Servers that are configured to be polled. */
   readonly polls: number;
-  /** Servers that may stream but have no socket because the process may open no more of them. */
-  readonly unseated: number;
-  /** How often each planned poll is repeated, in milliseconds. */
-  readonly pollIntervalMs: number;
-  /** The plan's cost in calls per minute. */
-  readonly callsPerMinute: number;
-  /** Calls a minute that would be enough to stream every server that may stream. */
-  readonly wantedCallsPerMinute: number;
 }
 
 /** The state of a panel's listing. */
@@ -242,7 +233,7 @@ export interface PanelReading {
   /** The known nodes, as of this instant. */
   nodes(now: number): readonly NodeReading[];
   readonly budget: BudgetReading;
-  readonly plan: PlanReading;
+  readonly needs: NeedsReading;
   /** Absent if the listing isn't used. */
   readonly discovery?: DiscoveryReading;
 }

@@ -28,9 +28,13 @@ export interface BackupWatchOptions {
   readonly clock: Clock;
   readonly log: Logger;
   readonly random: () => number;
-  readonly backups: (server: string, page: number, signal: AbortSignal) => Promise<BackupsPage>;
-  /** Calls a minute that are planned for backups. */
-  readonly callsPerMinute: () => number;
+  /** Reads a page by a deadline in monotonic milliseconds. */
+  readonly backups: (
+    server: string,
+    page: number,
+    deadline: number,
+    signal: AbortSignal,
+  ) => Promise<BackupsPage>;
   /** The current servers. */
   readonly records: () => readonly ServerRecord[];
 }
@@ -112,8 +116,9 @@ export class BackupWatch {
 
   /** Gaps are counted from the start of the last request, because an answer takes time. */
   #wait(settings: BackupSettings): void {
-    const { clock, callsPerMinute } = this.#options;
-    const gapMs = Math.min(LONGEST_GAP_MS, 60_000 / callsPerMinute());
+    const { clock, records } = this.#options;
+    const perMinute = this.wantedPerMinute(records().map(({ target }) => target));
+    const gapMs = Math.min(LONGEST_GAP_MS, 60_000 / perMinute);
     const intervalAt = this.#askedAt.interval + gapMs;
     const eventAt = Math.max(this.#askedAt.event + gapMs, this.#completed.nextAt);
     const occasion = eventAt < intervalAt ? 'event' : 'interval';
@@ -144,15 +149,15 @@ export class BackupWatch {
     const now = this.#options.clock.now();
     const nextAsk = this.#nextAskOf(record);
     nextAsk.dueAt =
-      now + untilNextMs(now, outcome, { phase: nextAsk.phase, intervalMs: this.#intervalMs(settings) });
+      now + untilNextMs(now, outcome, { phase: nextAsk.phase, intervalMs: settings.intervalMs });
   }
 
   async #ask(record: ServerRecord, settings: BackupSettings, signal: AbortSignal): Promise<BackupOutcome> {
     const { clock } = this.#options;
     try {
-      const backups = await this.#readAll(record.target.id, signal);
+      const backups = await this.#readAll(record.target.id, clock.now() + settings.intervalMs, signal);
       if (signal.aborted) return 'failed';
-      record.backups = readingOf(backups, clock.now(), this.#intervalMs(settings));
+      record.backups = readingOf(backups, clock.now(), settings.intervalMs);
       return 'answered';
     } catch (error) {
       if (signal.aborted) return 'failed';
@@ -160,11 +165,11 @@ export class BackupWatch {
     }
   }
 
-  async #readAll(server: string, signal: AbortSignal): Promise<readonly Backup[]> {
+  async #readAll(server: string, deadline: number, signal: AbortSignal): Promise<readonly Backup[]> {
     const all: Backup[] = [];
     let pages = 1;
     for (let page = 1; page <= pages; page += 1) {
-      const { backups, totalPages } = await this.#options.backups(server, page, signal);
+      const { backups, totalPages } = await this.#options.backups(server, page, deadline, signal);
       all.push(...backups);
       pages = Math.min(totalPages, MAX_PAGES);
     }
@@ -213,22 +218,11 @@ export class BackupWatch {
     }
     return nextAsk;
   }
-
-  #intervalMs({ intervalMs }: BackupSettings): number {
-    const { callsPerMinute, records } = this.#options;
-    const asked = records().filter(({ target }) => isAsked(target)).length;
-    return backupIntervalMs(intervalMs, asked, callsPerMinute());
-  }
 }
 
 // The panel rejects every call for a blocked server, and a server that may have no backups has none.
 function isAsked({ withoutBackups, blocked }: ServerTarget): boolean {
   return withoutBackups !== true && blocked === undefined;
-}
-
-/** How often each of `servers` servers is asked, in milliseconds: as configured, or as often as `callsPerMinute` allows. */
-export function backupIntervalMs(intervalMs: number, servers: number, callsPerMinute: number): number {
-  return servers === 0 ? intervalMs : Math.max(intervalMs, (servers / callsPerMinute) * 60_000);
 }
 
 /**

@@ -113,6 +113,15 @@ export function ambiguityProblem(ambiguous: readonly ListedServer[]): Problem | 
   return { cause: 'same_identifier', detail };
 }
 
+/** Which configured servers are missing from a listing that was read completely; undefined if none are. */
+export function unlistedWords(configured: readonly ServerTarget[], census: Census): string | undefined {
+  const listed = new Set([...census.keys()].map((uuid) => identityOf({ id: uuid })));
+  const unlisted = configured.filter((target) => !listed.has(identityOf(target)));
+  if (unlisted.length === 0) return undefined;
+  const names = unlisted.slice(0, NAMES_REPORTED).map(({ name }) => name);
+  return `${unlisted.length} of ${configured.length} servers are missing from the listing of the key's account, so only their configured limits are known; first: ${names.join(', ')}`;
+}
+
 /** Has the configuration given the server no name, so that the listing may name it? */
 export function isUnnamed(target: Pick<ServerTarget, 'name' | 'id'>): boolean {
   return target.name === identityOf(target);
@@ -170,6 +179,12 @@ export function blockedByListing(server: ListedServer): BlockedReason | undefine
   if (server.restoring) return 'restoring';
   if (server.installing) return 'installing';
   return server.underMaintenance ? 'maintenance' : undefined;
+}
+
+/** The server as it is observed if the listing isn't current: its own calls show whether it is blocked. */
+export function unblocked(target: ServerTarget): ServerTarget {
+  const { blocked: _, ...rest } = target;
+  return rest;
 }
 
 function byName(one: ServerTarget, other: ServerTarget): number {

@@ -9,7 +9,6 @@ import { identityOf, type ServerTarget } from '../domain/server.ts';
 import type { ListedServer, ListingPage, ListingQuery } from '../panel/dialect.ts';
 import { PanelError, problemOf } from '../panel/errors.ts';
 import { LISTING_PAGE_SIZE, type ListingWalk, walkListing } from '../panel/listing.ts';
-import type { ListingCall } from '../panel/purpose.ts';
 import { Admission, NO_SURPLUS, type Surplus, surplusProblem } from './admission.ts';
 import { afterWalk, type Census, hasDoubts, reduced } from './census.ts';
 import {
@@ -19,8 +18,11 @@ import {
   isUnnamed,
   type MergedTargets,
   mergeTargets,
+  unblocked,
+  unlistedWords,
 } from './discovered-targets.ts';
 import { ListedPorts } from './listed-ports.ts';
+import { type ListingStanding, NEVER_READ, NOTHING_LISTED, standingAfter } from './listing-standing.ts';
 
 /** Delay before repeating a walk that failed or that missed a known server. */
 const REPEAT_MS = 60_000;
@@ -40,18 +42,19 @@ const FACTS_CALLS_PER_MINUTE = 1;
 /** How many unobserved servers are remembered when discovery is off: one of them may be added to the configuration. */
 const FACTS_REMEMBERED = 1_000;
 
+/** The deadline of calls that nothing should overtake. */
+const AT_ONCE = Number.NEGATIVE_INFINITY;
+
 /** A walk stops after this many failed pages and leaves the rest for later. */
 const FAILURES_TO_GIVE_UP = 2;
-
-/** How many names a report of servers lists. */
-const NAMES_REPORTED = 3;
 
 /** What discovery depends on. */
 export interface DiscoveryOptions {
   readonly panel: string;
   readonly clock: Clock;
   readonly log: Logger;
-  readonly listing: (query: ListingQuery, signal: AbortSignal, call: ListingCall) => Promise<ListingPage>;
+  /** Reads a page by a deadline in monotonic milliseconds. */
+  readonly listing: (query: ListingQuery, deadline: number, signal: AbortSignal) => Promise<ListingPage>;
   /** Does the panel answer and accept the API key? */
   readonly isPanelUp: () => boolean;
   /** Calls a minute that the panel's budget allows. */
@@ -87,7 +90,7 @@ export class Discovery {
   #surplusEntries = 0;
   #hasWalked = false;
   #isFailing = false;
-  #succeededUnixMs: number | undefined;
+  #standing: ListingStanding = NEVER_READ;
   #inFlight: AbortController | undefined;
   #cancelWalk: Cancel = () => {};
   #cancelPatience: Cancel = () => {};
@@ -120,12 +123,13 @@ export class Discovery {
   get reading(): DiscoveryReading | undefined {
     if (this.#settings === undefined) return undefined;
     const { discovered, ambiguous } = this.#merged;
+    const { completeAt } = this.#standing;
     return {
       isPending: !this.#isNamed,
       servers: discovered,
       ambiguous: ambiguous.length,
       leftOut: this.#surplus.servers + this.#surplusEntries,
-      succeededUnixMs: this.#succeededUnixMs,
+      succeededUnixMs: completeAt === undefined ? undefined : this.#options.clock.toUnixMs(completeAt),
       failures: this.#failures,
     };
   }
@@ -133,7 +137,9 @@ export class Discovery {
   /** Why servers of the listing that should be observed are not. */
   get problems(): readonly Problem[] {
     const surplus = surplusProblem(this.#surplus, this.#surplusEntries, this.#maxServers);
-    return [surplus, ambiguityProblem(this.#merged.ambiguous)].filter((problem) => problem !== undefined);
+    const empty = this.#standing.isEmpty && this.#rules !== undefined ? NOTHING_LISTED : undefined;
+    const problems = [empty, surplus, ambiguityProblem(this.#merged.ambiguous)];
+    return problems.filter((problem) => problem !== undefined);
   }
 
   get #maxServers(): number {
@@ -204,7 +210,7 @@ export class Discovery {
   }
 
   async #walk(settings: ListingSettings): Promise<void> {
-    const { listing, panel } = this.#options;
+    const { listing, clock, panel } = this.#options;
     const controller = new AbortController();
     const { signal } = controller;
     this.#inFlight = controller;
@@ -212,8 +218,11 @@ export class Discovery {
     const urgentPages = this.#hasWalked ? 0 : optional ? this.#ownPages : Number.POSITIVE_INFINITY;
     const type = settings.type === undefined ? {} : { type: settings.type };
     const admission = this.#admission();
+    // All pages of a walk are due together.
+    const by = clock.now() + settings.intervalMs;
     const walk = await walkListing(
-      (query) => listing({ ...query, ...type }, signal, { urgent: query.page <= urgentPages, optional }),
+      // The first pages show which servers there are, and on which nodes.
+      (query) => listing({ ...query, ...type }, query.page <= urgentPages ? AT_ONCE : by, signal),
       {
         panel,
         maxFailures: FAILURES_TO_GIVE_UP,
@@ -229,6 +238,7 @@ export class Discovery {
     const census = afterWalk(this.#census, walk, this.#options.notFound());
     this.#census = reduced(census, (servers) => admission.reduce(servers));
     this.#logProblem(walk, settings);
+    this.#noteStanding(walk, settings);
     this.#noteSurplus(walk, admission);
     this.#publish();
     const isRefused = optional && this.#options.isPanelUp() && isRefusal(walk.failure?.error);
@@ -245,6 +255,17 @@ export class Discovery {
       isDiscovered: (server) => rules?.judge(server).included === true && isOurs({ panel, id: server.uuid }),
       isObserved: (uuid) => observed.has(uuid),
     });
+  }
+
+  #noteStanding(walk: ListingWalk, settings: ListingSettings): void {
+    const { panel, log, clock } = this.#options;
+    const { isEmpty: wasEmpty } = this.#standing;
+    const intervalMs = this.#intervalMs(settings);
+    this.#standing = standingAfter(this.#standing, walk, { now: clock.now(), intervalMs });
+    const { isEmpty } = this.#standing;
+    if (settings.discover === undefined || isEmpty === wasEmpty) return;
+    if (isEmpty) this.#warn(NOTHING_LISTED);
+    else log.info({ panel }, `panel ${panel}: the listing contains servers now`);
   }
 
   #noteSurplus({ complete, surplusEntries }: ListingWalk, { surplus }: Admission): void {
@@ -282,16 +303,10 @@ export class Discovery {
     this.#cancelWalk = this.#options.clock.schedule(delayMs, () => void this.#walk(settings));
   }
 
-  #logProblem({ problem, complete, servers, failure }: ListingWalk, { discover }: ListingSettings): void {
-    const { panel, log, clock, isPanelUp } = this.#options;
-    if (complete) {
-      if (problem === undefined && this.#succeededUnixMs === undefined) {
-        if (discover === undefined) this.#logUnlisted();
-        else if (servers.length === 0) log.warn({ panel, cause: 'nothing_listed' }, emptyListing(panel));
-      }
-      this.#succeededUnixMs = clock.toUnixMs(clock.now());
-    }
+  #logProblem({ problem, complete, failure }: ListingWalk, { discover }: ListingSettings): void {
+    const { panel, log, isPanelUp } = this.#options;
     if (problem === undefined) {
+      if (this.#standing.completeAt === undefined && discover === undefined) this.#logUnlisted();
       if (this.#isFailing) log.info({ panel }, `panel ${panel}: listing available again`);
       this.#isFailing = false;
       return;
@@ -318,14 +333,8 @@ export class Discovery {
 
   #logUnlisted(): void {
     const { panel, log } = this.#options;
-    const listed = new Set([...this.#census.keys()].map((uuid) => identityOf({ id: uuid })));
-    const unlisted = this.#configured.filter((target) => !listed.has(identityOf(target)));
-    if (unlisted.length === 0) return;
-    const names = unlisted.slice(0, NAMES_REPORTED).map(({ name }) => name);
-    log.info(
-      { panel, servers: unlisted.length },
-      `panel ${panel}: ${unlisted.length} of ${this.#configured.length} servers are missing from the listing of the key's account, so only their configured limits are known; first: ${names.join(', ')}`,
-    );
+    const words = unlistedWords(this.#configured, this.#census);
+    if (words !== undefined) log.info({ panel }, `panel ${panel}: ${words}`);
   }
 
   /** The names from the listing are known, or the wait for them is over. */
@@ -359,8 +368,9 @@ export class Discovery {
     const added = targets.slice(configured.length).filter(isOurs);
     const known = new Set([...this.#configured, ...added].map(identityOf));
     const undecided = this.#undecided.filter((target) => !known.has(identityOf(target)));
+    const all = [...own, ...added, ...undecided];
     this.#merged = {
-      targets: [...own, ...added, ...undecided],
+      targets: this.#standing.isCurrent ? all : all.map(unblocked),
       discovered: added.length,
       ambiguous: ambiguous.filter(({ uuid }) => isOurs({ panel, id: uuid })),
     };
@@ -402,8 +412,4 @@ function uuidsOf(servers: readonly ListedServer[]): string {
     .map(({ uuid }) => uuid)
     .sort()
     .join(' ');
-}
-
-function emptyListing(panel: string): string {
-  return `panel ${panel}: the listing contains no servers: check that the key belongs to the right account, and check discover.type (admin and admin-all need an administrator's key)`;
 }

@@ -1,35 +1,38 @@
-import { CAUSES } from '../diagnosis/causes.ts';
-import type { Clock } from '../domain/clock.ts';
+import type { Cancel, Clock } from '../domain/clock.ts';
 import type { BackupSettings, ListingSettings } from '../domain/discovery.ts';
 import type { Logger } from '../domain/log.ts';
 import type { Problem } from '../domain/problem.ts';
 import type { PanelReading } from '../domain/reading.ts';
 import { identityOf, type ServerTarget } from '../domain/server.ts';
 import type { PanelTelemetry } from '../domain/telemetry.ts';
-import type { PanelGateway } from '../panel/gateway.ts';
+import type { Circuit } from '../panel/circuit.ts';
+import { type CircuitKey, nodeOfKey } from '../panel/gate.ts';
+import type { PanelGateway } from '../panel/panel-gateway.ts';
 import type { QueryPolicy } from '../query/place.ts';
+import { polledStalenessMs } from '../session/due.ts';
 import { Session } from '../session/session.ts';
-import type { SessionContext, SessionSettings, SocketAccess } from '../session/session-ports.ts';
+import type {
+  PollIntervals,
+  SessionContext,
+  SessionSettings,
+  SocketAccess,
+} from '../session/session-ports.ts';
 import { BackupWatch } from './backups.ts';
 import { Discovery } from './discovery.ts';
-import { LimitLearner } from './limit-learner.ts';
-import { NodeRecovery } from './node-recovery.ts';
-import { nodeReadings } from './node-watch.ts';
-import { Planner } from './planner.ts';
+import { budgetProblem, descriptorProblem, type Needs, needsOf } from './needs.ts';
+import { NeedsLog } from './needs-log.ts';
+import { nodeReadings } from './nodes.ts';
 import { type QueryAccess, QueryWatch } from './query-watch.ts';
-import { RefreshSlots } from './refresh-slots.ts';
-import { Member, type MemberOwner, regroup, type TargetChanges } from './roster.ts';
+import { type Member, regroup, type TargetChanges } from './roster.ts';
 import { EACH_CRASH, ServerLog } from './server-log.ts';
 import { ServerRecord } from './server-record.ts';
 import { type Defer, SlicedWork } from './sliced-work.ts';
-import { SocketLimit } from './socket-limit.ts';
+import { SocketLimit, SocketPlaces } from './socket-limit.ts';
 import { StopWatch } from './stop-watch.ts';
 
 /** The settings of a panel's fleet. */
-export interface PanelSettings extends SessionSettings {
+export interface PanelSettings extends SessionSettings, PollIntervals {
   readonly name: string;
-  readonly pollIntervalMs: number;
-  readonly stalenessMs: number;
   /** The rate is pinned by the configuration, so there is no limit to learn. */
   readonly ratePinned: boolean;
 }
@@ -60,16 +63,13 @@ export interface PanelSelection {
   readonly queryHosts?: readonly string[];
 }
 
-/** A smaller change of the reserve, in calls per minute, doesn't trigger a new plan. */
-const MIN_RESERVE_CHANGE = 0.1;
+/** How long sessions wait for the first walk through the listing. */
+const LISTED_WITHIN_MS = 3_000;
 
-/**
- * The servers of one panel, configured and discovered: a session for each, their backups, and the plan that keeps all calls
- * within the limit.
- */
+/** The servers of one panel, configured and discovered: a session for each, the listing, backups and queries. */
 export class PanelFleet {
   readonly #context: PanelContext;
-  readonly #owner: MemberOwner;
+  readonly #sessions: SessionContext;
   readonly #serverLog: ServerLog;
   /** Crashes have a log of their own, so that other server events don't hold them back in a busy minute. */
   readonly #stopLog: ServerLog;
@@ -77,51 +77,45 @@ export class PanelFleet {
   readonly #discovery: Discovery;
   readonly #backups: BackupWatch;
   readonly #queries: QueryWatch | undefined;
-  readonly #learner: LimitLearner;
-  readonly #planner: Planner;
-  /** Notifies the sessions of changes in the panel's health. */
-  readonly #notifying: SlicedWork;
-  readonly #slots = new RefreshSlots();
-  readonly #nodeRecovery: NodeRecovery;
-  /** Members that were removed or reset, while their sockets close. */
+  readonly #needsLog: NeedsLog;
+  readonly #socketLimit: SocketLimit;
+  readonly #places: SocketPlaces<Session>;
+  /** Sessions that are told something, many at a time. */
+  readonly #telling = new Set<SlicedWork>();
+  readonly #removed = new WeakSet<Session>();
+  /** Sessions that were removed, while their sockets close. */
   readonly #closing = new Set<Promise<void>>();
   #settings: PanelSettings;
+  #selection: Pick<PanelSelection, 'listing'> = {};
   #members: readonly Member[] = [];
   #records: readonly ServerRecord[] = [];
-  /** Calls a minute that the listing and the backups need. */
-  #reserve = 0;
-  /** Whether the gateway reported problems in its last health update. */
   #hadProblems = false;
+  /** The first sessions were started. */
+  #hasBegun = false;
+  #cancelBegin: Cancel = () => undefined;
   #isRunning = false;
   #isStopped = false;
   #unsubscribe: readonly (() => void)[] = [];
 
   constructor(settings: PanelSettings, selection: PanelSelection, context: PanelContext) {
+    const { clock, log, socketLimit = new SocketLimit() } = context;
     this.#settings = settings;
     this.#context = context;
-    this.#serverLog = new ServerLog(settings.name, context.log, context.clock);
-    this.#stopLog = new ServerLog(settings.name, context.log, context.clock, EACH_CRASH);
-    this.#stopWatch = new StopWatch(context.clock, this.#stopLog);
-    this.#nodeRecovery = new NodeRecovery(context, () => this.#members);
-    const sessions = this.#sessionContext();
-    this.#owner = {
-      createSession: (record, owner) => new Session(sessions, record, owner),
-      fallbackMs: () => this.#planner.plan.pollIntervalMs,
-      standingChanged: () => this.#planner.standingsChanged(),
-      recovered: (member, way) => this.#nodeRecovery.recovered(member, way),
-    };
-    this.#notifying = new SlicedWork(context.defer);
-    this.#learner = new LimitLearner({
-      clock: context.clock,
-      records: () => this.#records,
-      learn: (server, signal) => context.gateway.learn(server, signal),
-    });
+    this.#socketLimit = socketLimit;
+    this.#serverLog = new ServerLog(settings.name, log, clock);
+    this.#stopLog = new ServerLog(settings.name, log, clock, EACH_CRASH);
+    this.#stopWatch = new StopWatch(clock, this.#stopLog);
+    this.#places = new SocketPlaces(
+      socketLimit,
+      () => this.#needs.sockets,
+      (session) => session.placeGiven(),
+    );
+    this.#needsLog = new NeedsLog(settings.name, log, clock, () => this.#needsReport());
+    this.#sessions = this.#sessionContext();
     this.#discovery = this.#createDiscovery();
     this.#backups = this.#createBackupWatch();
     this.#queries = this.#createQueryWatch();
-    const targets = this.#configure(selection);
-    this.#planner = this.#createPlanner();
-    this.#observe(targets);
+    this.#observe(this.#configure(selection));
   }
 
   /** The servers in the order of the list; a new array whenever servers were added, removed or moved. */
@@ -133,15 +127,16 @@ export class PanelFleet {
     if (this.#isRunning || this.#isStopped) return;
     const { gateway } = this.#context;
     this.#isRunning = true;
-    this.#countServers();
+    this.#followServers();
     this.#unsubscribe = [
-      gateway.onHealthChange((isRelieved) => this.#healthChanged(isRelieved)),
-      gateway.onRateChange(() => this.#planner.replan()),
+      gateway.onCircuit((key, state) => this.#circuitChanged(key, state)),
+      gateway.onChange(() => this.#panelChanged()),
     ];
-    // Before the sessions' calls, because the panel's limit determines their pace.
-    if (!this.#settings.ratePinned) this.#learner.start();
-    this.#planner.start();
     this.#discovery.start();
+    // The listing shows which servers share a node, so that not each of them has to fail by itself.
+    const waitMs = this.#selection.listing === undefined ? 0 : LISTED_WITHIN_MS;
+    if (waitMs === 0) this.#beginAll();
+    else this.#cancelBegin = this.#context.clock.schedule(waitMs, () => this.#beginAll());
     this.#backups.start();
     this.#queries?.start();
   }
@@ -156,6 +151,7 @@ export class PanelFleet {
   }
 
   #configure({ servers, listing, backups, queryHosts }: PanelSelection): readonly ServerTarget[] {
+    this.#selection = { ...(listing !== undefined && { listing }) };
     const targets = this.#discovery.configure(servers, listing);
     this.#backups.configure(backups);
     this.#queries?.configure(queryHosts);
@@ -167,53 +163,54 @@ export class PanelFleet {
    * description changed; applying the same list again costs next to nothing.
    */
   #observe(targets: readonly ServerTarget[]): TargetChanges {
-    const changes = this.#regroup(targets);
+    const before = new Set(this.#members);
+    const regrouping = regroup(this.#members, targets, (target) => this.#createMember(target));
+    const { members, left, changes, isRegrouped } = regrouping;
+    if (!isRegrouped || this.#isStopped) {
+      this.#queries?.follow();
+      return changes;
+    }
+    this.#members = members;
+    this.#records = members.map(({ record }) => record);
+    if (this.#isRunning) {
+      this.#followServers();
+      for (const { session, record } of left) {
+        this.#removed.add(session);
+        this.#track(session.stop());
+        this.#places.forget(session);
+        this.#serverLog.forget(identityOf(record.target));
+      }
+      if (this.#hasBegun) this.#begin(members.filter((member) => !before.has(member)));
+      if (this.#hasBegun)
+        this.#tell(
+          members.filter((member) => before.has(member)),
+          (session) => session.follow(),
+        );
+    }
     this.#queries?.follow();
     return changes;
   }
 
-  #regroup(targets: readonly ServerTarget[]): TargetChanges {
-    const reserve = this.#discovery.callsPerMinute + this.#backups.wantedPerMinute(targets);
-    const { members, left, changes, isRegrouped } = regroup(this.#members, targets, (target) =>
-      this.#createMember(target),
-    );
-    const isReserved = Math.abs(reserve - this.#reserve) >= MIN_RESERVE_CHANGE;
-    if ((!isRegrouped && !isReserved) || this.#isStopped) return changes;
-    this.#reserve = reserve;
-    this.#members = members;
-    if (isRegrouped) this.#records = members.map((member) => member.record);
-    if (this.#isRunning) this.#countServers();
-    this.#planner.replan();
-    if (!this.#isRunning) return changes;
-    for (const member of left) {
-      this.#track(member.stop());
-      this.#context.gateway.forget(member.record.target.id);
-      this.#serverLog.forget(identityOf(member.record.target));
-    }
-    this.#learner.serversChanged();
-    return changes;
-  }
-
   /** Applies a new poll interval and a new staleness, in milliseconds. */
-  setIntervals(intervals: Pick<PanelSettings, 'pollIntervalMs' | 'stalenessMs'>): void {
-    this.#settings = { ...this.#settings, ...intervals };
-    this.#planner.replan();
+  setIntervals({ pollIntervalMs, stalenessMs }: PollIntervals): void {
+    this.#settings = { ...this.#settings, pollIntervalMs, stalenessMs };
+    for (const { record } of this.#members) record.staleness = this.#staleness;
+    this.#tell(this.#members, (session) => session.follow());
+    this.#followServers();
   }
 
-  /** The gateway uses another API key: retries what the old key was refused, and learns the limit and reads the listing again. */
+  /** The gateway uses another API key: retries what the old key was refused, and reads the listing again. */
   keyChanged(): void {
+    const refused = this.#members.filter(({ record: { status } }) => {
+      return status.condition === 'blocked' || status.condition === 'failing';
+    });
+    // Before the circuits close, which would wake them: a call that is withdrawn counts as a call for a token.
+    for (const { session } of this.#isRunning ? refused : []) {
+      this.#track(session.stop());
+      session.start();
+    }
     this.#context.gateway.keyChanged();
-    if (!this.#isRunning) return;
-    for (const member of this.#members) {
-      const { condition } = member.record.status;
-      if (condition === 'blocked' || condition === 'failing') this.#track(member.reset());
-    }
-    if (!this.#settings.ratePinned) {
-      this.#learner.stop();
-      this.#learner.start();
-    }
-    this.#planner.replan();
-    this.#discovery.restart();
+    if (this.#isRunning) this.#discovery.restart();
   }
 
   /** Resolves when all sockets are closed. */
@@ -224,11 +221,12 @@ export class PanelFleet {
     this.#backups.stop();
     this.#queries?.stop();
     for (const unsubscribe of this.#unsubscribe) unsubscribe();
-    this.#planner.stop();
-    this.#notifying.cancel();
-    this.#learner.stop();
+    for (const work of this.#telling) work.cancel();
+    this.#cancelBegin();
+    this.#needsLog.stop();
+    this.#places.close();
     await Promise.all([
-      ...this.#members.map((member) => member.stop()),
+      ...this.#members.map(({ session }) => session.stop()),
       ...this.#closing,
       this.#context.gateway.close(),
     ]);
@@ -240,24 +238,71 @@ export class PanelFleet {
   reading(): PanelReading {
     const { gateway } = this.#context;
     const { reading: discovery } = this.#discovery;
+    const { sockets, polls, callsPerMinute } = this.#needs;
     return {
       name: this.#settings.name,
       up: gateway.health === 'up',
       problems: this.#problems(),
-      nodes: (now) => nodeReadings(this.#records, now),
+      nodes: (now) => nodeReadings(this.#records, (node) => gateway.nodeProblem(node), now),
       budget: gateway.budget(),
-      plan: this.#planner.reading,
+      needs: {
+        requiredCallsPerMinute: callsPerMinute,
+        requiredSockets: sockets,
+        // A claim that is met in full is infinite.
+        allowedSockets: Math.min(this.#places.allowed, this.#socketLimit.sockets),
+        polls,
+      },
       ...(discovery !== undefined && { discovery }),
     };
   }
 
-  /** Most severe first; each cause once. */
+  /** Most severe first; each cause once. While the panel has a problem, nothing else about it can be judged. */
   #problems(): readonly Problem[] {
-    const problems = [...this.#context.gateway.problems];
-    for (const problem of [...this.#planner.problems, ...this.#discovery.problems]) {
+    const { gateway } = this.#context;
+    if (gateway.problem !== undefined) return [gateway.problem];
+    const problems = [...gateway.problems];
+    const ofNeeds = this.#needsLog.isLogged ? this.#needsProblems : [];
+    for (const problem of [...ofNeeds, ...this.#discovery.problems]) {
       if (!problems.some(({ cause }) => cause === problem.cause)) problems.push(problem);
     }
     return problems;
+  }
+
+  get #needs(): Needs {
+    const { pollIntervalMs } = this.#settings;
+    const targets = this.#records.map(({ target }) => target);
+    return needsOf(targets, {
+      pollIntervalMs,
+      listingPerMinute: this.#discovery.callsPerMinute,
+      backupsPerMinute: this.#backups.wantedPerMinute(targets),
+    });
+  }
+
+  /** What keeps some servers from being observed as configured. */
+  get #needsProblems(): readonly Problem[] {
+    const needs = this.#needs;
+    const source = this.#settings.ratePinned ? 'requests_per_minute' : 'the API budget';
+    const allowance = { perMinute: this.#context.gateway.budget().limitPerMinute, source };
+    return [
+      descriptorProblem(needs, this.#places.allowed, this.#socketLimit),
+      budgetProblem(needs, this.#records.length, allowance),
+    ].filter((problem) => problem !== undefined);
+  }
+
+  #needsReport() {
+    const { knownLimitPerMinute, limitPerMinute } = this.#context.gateway.budget();
+    return {
+      servers: this.#records.length,
+      needs: this.#needs,
+      perMinute: limitPerMinute,
+      limit: knownLimitPerMinute ?? (this.#settings.ratePinned ? ('none' as const) : undefined),
+      problems: this.#needsProblems,
+    };
+  }
+
+  get #staleness() {
+    const { pollIntervalMs, stalenessMs } = this.#settings;
+    return { socket: stalenessMs, poll: polledStalenessMs(stalenessMs, pollIntervalMs) };
   }
 
   #createDiscovery(): Discovery {
@@ -269,14 +314,17 @@ export class PanelFleet {
       isOurs,
       isPanelUp: () => gateway.health === 'up',
       callsPerMinute: () => gateway.budget().limitPerMinute,
-      listing: (query, signal, call) => gateway.listing(query, signal, call),
+      listing: (query, deadline, signal) => gateway.listing(query, deadline, signal),
       notFound: () =>
         new Set(
           this.#records
             .filter(({ status }) => status.blocked === 'not_found')
             .map(({ target }) => identityOf(target)),
         ),
-      found: (targets) => this.#observe(targets),
+      found: (targets) => {
+        this.#observe(targets);
+        this.#beginAll();
+      },
     });
   }
 
@@ -287,8 +335,7 @@ export class PanelFleet {
       clock,
       log,
       random,
-      callsPerMinute: () => this.#planner.plan.backupsPerMinute,
-      backups: (server, page, signal) => gateway.backups(server, page, signal),
+      backups: (server, page, deadline, signal) => gateway.backups(server, page, deadline, signal),
       records: () => this.#records,
     });
   }
@@ -306,22 +353,6 @@ export class PanelFleet {
     });
   }
 
-  #createPlanner(): Planner {
-    const { gateway, socketLimit = new SocketLimit() } = this.#context;
-    return new Planner(
-      { ...this.#context, slots: this.#slots, socketLimit },
-      {
-        panel: () => this.#settings,
-        members: () => this.#members,
-        budgetPerMinute: () => gateway.budget().limitPerMinute,
-        knownLimit: () =>
-          gateway.budget().knownLimitPerMinute ?? (this.#settings.ratePinned ? 'none' : undefined),
-        listingPerMinute: () => this.#discovery.callsPerMinute,
-        backupsPerMinute: () => this.#backups.wantedPerMinute(this.#records.map(({ target }) => target)),
-      },
-    );
-  }
-
   #sessionContext(): SessionContext {
     const { clock, random, gateway, telemetry, codec, openSocket, addressProblem, isProxied } = this.#context;
     return {
@@ -331,31 +362,52 @@ export class PanelFleet {
       random,
       telemetry,
       settings: this.#settings,
-      slots: this.#slots,
+      intervals: () => this.#settings,
       backupCompleted: (server) => this.#backups.backupCompleted(server),
       openSocket,
       addressProblem,
       isProxied,
-      panel: {
-        credentials: (server, purpose, signal) => gateway.credentials(server, purpose, signal),
-        resources: async (server, signal) => {
-          const resources = await gateway.resources(server, signal);
-          this.#learner.answered();
-          return resources;
-        },
-      },
-      keyProblem: () => {
-        const { problem } = gateway;
-        return problem !== undefined && CAUSES[problem.cause].scope === 'key' ? problem : undefined;
-      },
+      panel: gateway,
     };
   }
 
   #createMember(target: ServerTarget): Member {
-    // Applies until its role says otherwise.
-    const { stalenessMs } = this.#settings;
-    const staleness = { socket: stalenessMs, poll: stalenessMs };
-    return new Member(new ServerRecord(target, staleness, this.#stopWatch), this.#owner);
+    const record = new ServerRecord(target, this.#staleness, this.#stopWatch);
+    const session: Session = new Session(this.#sessions, record, {
+      takePlace: () => this.#places.take(session),
+      leavePlace: () => this.#places.leave(session),
+    });
+    return { record, session };
+  }
+
+  #beginAll(): void {
+    if (this.#hasBegun || !this.#isRunning) return;
+    this.#hasBegun = true;
+    this.#cancelBegin();
+    this.#begin(this.#members);
+  }
+
+  /** Starts sessions in random order, so that an exporter that restarts again and again doesn't always ask for the same servers. */
+  #begin(members: readonly Member[]): void {
+    this.#tell(shuffled(members, this.#context.random), (session) => session.start());
+  }
+
+  /** Has something done by many sessions, some hundred at a time. */
+  #tell(members: readonly Member[], act: (session: Session) => void): void {
+    if (members.length === 0) return;
+    const removed = this.#removed;
+    const work = new SlicedWork(this.#context.defer);
+    this.#telling.add(work);
+    const end = () => this.#telling.delete(work);
+    work.begin(
+      (function* steps() {
+        for (const { session } of members) {
+          if (!removed.has(session)) act(session);
+          yield;
+        }
+        end();
+      })(),
+    );
   }
 
   #track(closing: Promise<void>): void {
@@ -363,23 +415,62 @@ export class PanelFleet {
     void closing.finally(() => this.#closing.delete(closing));
   }
 
-  #healthChanged(isRelieved: boolean): void {
-    if (isRelieved && this.#hadProblems) this.#serverLog.recoveryLogged();
-    this.#hadProblems = this.#context.gateway.problems.length > 0;
-    this.#notifying.begin(this.#notifyHealth(isRelieved));
+  /** A circuit opened or closed: the servers that it concerns wait for its trial, are polled meanwhile, or try again. */
+  #circuitChanged(key: CircuitKey, state: Circuit['state']): void {
+    if (state === 'doubtful' || key === 'path listing' || key === 'path backups') return;
+    const node = nodeOfKey(key);
+    const concerned =
+      node === undefined ? this.#members : this.#members.filter(({ record }) => record.node === node);
+    const wake = wakeFor(key);
+    this.#tell(concerned, (session) => {
+      wake(session);
+      session.follow();
+    });
   }
 
-  *#notifyHealth(isRelieved: boolean): Generator<void, void, void> {
-    for (const member of this.#members) {
-      member.followHealth(isRelieved);
-      yield;
-    }
+  #panelChanged(): void {
+    const hasProblems = this.#context.gateway.problems.length > 0;
+    if (this.#hadProblems && !hasProblems) this.#serverLog.recoveryLogged();
+    this.#hadProblems = hasProblems;
+    this.#needsLog.follow();
   }
 
-  #countServers(): void {
-    // Servers that the listing marks as suspended or otherwise blocked need no calls.
-    const asking = this.#records.map(({ target }) => target).filter(({ blocked }) => blocked === undefined);
-    const consoles = asking.filter(({ mode }) => mode !== 'poll').map(({ id }) => id);
-    this.#context.gateway.setFleetSize(asking.length, consoles);
+  /** The servers changed, and so what they need of the panel and the process. */
+  #followServers(): void {
+    const { gateway } = this.#context;
+    // Servers that the panel blocks according to the listing need no calls.
+    const asking = this.#records.filter(({ target }) => target.blocked === undefined);
+    const idsOf = (records: readonly ServerRecord[]) => records.map(({ target }) => target.id);
+    const { listing } = this.#selection;
+    gateway.setUse({
+      listing: listing === undefined ? 'none' : listing.discover === undefined ? 'optional' : 'required',
+      servers: asking.length,
+      consoles: idsOf(asking.filter(({ target }) => target.mode !== 'poll')),
+      polled: idsOf(asking.filter(({ target }) => target.mode !== 'socket')),
+      onNode: (node) => asking.filter((record) => record.node === node).length,
+      nodes: () => new Set(asking.map((record) => record.node ?? record.target.id)).size,
+    });
+    this.#places.require(this.#needs.sockets);
+    this.#needsLog.follow();
   }
+}
+
+/** What a session does when this circuit opens or closes: its own back-off no longer matters. */
+function wakeFor(key: CircuitKey): (session: Session) => void {
+  if (key.startsWith('sockets ')) return (session) => session.wakeSocket();
+  if (key.startsWith('polls ') || key === 'path resources') return (session) => session.wakePolls();
+  return (session) => session.wake();
+}
+
+/** The items in random order (Fisher and Yates). */
+function shuffled<Item>(items: readonly Item[], random: () => number): readonly Item[] {
+  const order = [...items];
+  for (let last = order.length - 1; last > 0; last -= 1) {
+    const chosen = Math.floor(random() * (last + 1));
+    const [one, other] = [order[last], order[chosen]];
+    if (one === undefined || other === undefined) continue;
+    order[chosen] = one;
+    order[last] = other;
+  }
+  return order;
 }

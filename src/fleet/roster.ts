@@ -1,94 +1,11 @@
-import { identityOf, isSameServer, type SampleSource, type ServerTarget } from '../domain/server.ts';
+import { identityOf, isSameServer, type ServerTarget } from '../domain/server.ts';
 import type { Session } from '../session/session.ts';
-import type { Role, SessionOwner, Standing, TurnEnd } from '../session/session-ports.ts';
 import type { ServerRecord } from './server-record.ts';
 
-/** What a member needs from its fleet. */
-export interface MemberOwner {
-  createSession(record: ServerRecord, owner: SessionOwner): Session;
-  /** How often servers whose sockets fail are polled, in milliseconds. */
-  fallbackMs(): number;
-  /** The member's standing in the plan changed. */
-  standingChanged(): void;
-  /** The member can be observed again; this may hold for others of its node. */
-  recovered(member: Member, way: SampleSource): void;
-}
-
-/** One server of a fleet: its record and, from its first role on, its session. */
-export class Member implements SessionOwner {
+/** One server of a fleet. */
+export interface Member {
   readonly record: ServerRecord;
-  readonly #owner: MemberOwner;
-  #session: Session | undefined;
-  #standing: Standing = 'planned';
-  /** The current plan gives it no socket. */
-  #isPolled = false;
-
-  constructor(record: ServerRecord, owner: MemberOwner) {
-    this.record = record;
-    this.#owner = owner;
-  }
-
-  /** Its standing in the plan. */
-  get standing(): Standing {
-    return this.#standing;
-  }
-
-  /** Is its socket not open yet? */
-  get isConnecting(): boolean {
-    const { target, status } = this.record;
-    const isStreamed = target.mode !== 'poll' && target.blocked === undefined;
-    return isStreamed && !this.#isPolled && this.#standing === 'planned' && status.condition !== 'streaming';
-  }
-
-  standingChanged(standing: Standing): void {
-    this.#standing = standing;
-    this.#owner.standingChanged();
-  }
-
-  recovered(way: SampleSource): void {
-    this.#owner.recovered(this, way);
-  }
-
-  assume(role: Role): void {
-    this.#isPolled = role.type === 'poll';
-    this.#session ??= this.#owner.createSession(this.record, this);
-    this.#session.assume(role);
-  }
-
-  beginTurn(onOver: (end: TurnEnd) => void): void {
-    this.assume({ type: 'turn', pollIntervalMs: this.#owner.fallbackMs(), onOver });
-  }
-
-  waitForTurn(): void {
-    this.#session ??= this.#owner.createSession(this.record, this);
-    this.#session.waitForTurn();
-  }
-
-  /** Another server of its node can be observed again through this source. */
-  followNode(way: SampleSource): void {
-    this.#session?.wakeNode(way);
-  }
-
-  /** The panel's health changed; `isRelieved` if the reason why servers could not be observed may be gone. */
-  followHealth(isRelieved: boolean): void {
-    this.#session?.refresh();
-    if (isRelieved) this.#session?.wake();
-  }
-
-  /** Resolves when the socket is closed. */
-  async stop(): Promise<void> {
-    if (this.#session === undefined) this.record.setCollection({ condition: 'stopped' }, 'none');
-    else await this.#session.stop();
-  }
-
-  /** Discards the session's state, so that the next role starts afresh. Resolves when its socket is closed. */
-  async reset(): Promise<void> {
-    const session = this.#session;
-    this.#session = undefined;
-    this.#standing = 'planned';
-    this.#isPolled = false;
-    await session?.stop();
-  }
+  readonly session: Session;
 }
 
 /** How many servers a new list added, removed, changed and left unchanged. */

@@ -189,6 +189,10 @@ export class ServerRecord implements ServerReading {
     return this.#source !== undefined && !this.#isFrozen && now - receivedAt <= this.stalenessMs;
   }
 
+  setPolledStaleness(poll: number): void {
+    if (this.staleness.poll !== poll) this.staleness = { ...this.staleness, poll };
+  }
+
   setCollection(status: CollectionStatus, socket: SocketState): void {
     this.status = status;
     this.socketState = socket;

@@ -122,3 +122,69 @@ export class SocketLimit {
     for (const { onChange } of changed) onChange();
   }
 }
+
+/** The places for console sockets of one panel's servers: whoever asks first has one, and others wait. */
+export class SocketPlaces<Holder> {
+  readonly #claim: SocketClaim;
+  readonly #given: (holder: Holder) => void;
+  readonly #held = new Set<Holder>();
+  /** In the order in which they asked. */
+  readonly #waiting = new Set<Holder>();
+  #allowed = Number.POSITIVE_INFINITY;
+
+  /** `given` is called for a holder that waits when there is a place for it, or that has to take its place anew. */
+  constructor(limit: SocketLimit, required: () => number, given: (holder: Holder) => void) {
+    this.#claim = limit.join(() => this.require(required()));
+    this.#given = given;
+  }
+
+  /** How many sockets the panel may hold. */
+  get allowed(): number {
+    return this.#allowed;
+  }
+
+  /** Claims a place for each of so many servers. */
+  require(servers: number): void {
+    this.#allowed = this.#claim.claim(servers);
+    const lost = [...this.#held].slice(this.#allowed);
+    for (const holder of lost) this.#held.delete(holder);
+    for (const holder of lost) this.#given(holder);
+    this.#giveFree();
+  }
+
+  /** Takes a place, or keeps the one it has; without one, the holder waits. */
+  take(holder: Holder): boolean {
+    if (this.#held.has(holder)) return true;
+    if (this.#held.size >= this.#allowed) {
+      this.#waiting.add(holder);
+      return false;
+    }
+    this.#waiting.delete(holder);
+    this.#held.add(holder);
+    return true;
+  }
+
+  /** Gives the place back. */
+  leave(holder: Holder): void {
+    if (this.#held.delete(holder)) this.#giveFree();
+  }
+
+  /** The holder needs no place any more. */
+  forget(holder: Holder): void {
+    this.#waiting.delete(holder);
+    this.leave(holder);
+  }
+
+  /** The panel needs no sockets any more. */
+  close(): void {
+    this.#claim.leave();
+  }
+
+  #giveFree(): void {
+    const free = this.#allowed - this.#held.size;
+    for (const holder of [...this.#waiting].slice(0, Math.max(0, free))) {
+      this.#waiting.delete(holder);
+      this.#given(holder);
+    }
+  }
+}

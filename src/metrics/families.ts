@@ -354,7 +354,7 @@ export const PANEL_FAMILIES: readonly Family<PanelView>[] = [
     name: 'gameserver_node_problem',
     type: 'gauge',
     stability: 'stable',
-    help: 'Why the servers of the node cannot be observed; always 1, present only while the node is down.',
+    help: 'Problem with the node, or with its console WebSockets while its servers are polled; always 1, absent when there is none.',
     labels: ['node', 'cause'],
     read: ({ nodes }) =>
       nodes.flatMap(({ name, problem }) =>

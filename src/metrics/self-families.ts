@@ -1,4 +1,4 @@
-import type { PanelReading, PlanReading } from '../domain/reading.ts';
+import type { PanelReading } from '../domain/reading.ts';
 import type { Stability } from './families.ts';
 
 /** A metric family of the exporter itself, as data. */
@@ -107,11 +107,18 @@ export const SELF_FAMILIES = {
     help: 'Time of the last successful load of the configuration, as a Unix timestamp in seconds.',
     labels: [],
   },
-  wantedDescriptors: {
-    name: 'gameserver_exporter_wanted_file_descriptors',
+  requiredDescriptors: {
+    name: 'gameserver_exporter_required_file_descriptors',
     type: 'gauge',
     stability: 'stable',
-    help: 'Open file limit needed for a console socket to every server that may stream; compare with process_max_fds.',
+    help: 'Open file limit required for a console socket to every server that should stream.',
+    labels: [],
+  },
+  allowedDescriptors: {
+    name: 'gameserver_exporter_allowed_file_descriptors',
+    type: 'gauge',
+    stability: 'stable',
+    help: 'Open file limit of the process; absent if unknown.',
     labels: [],
   },
   logLinesDropped: {
@@ -148,12 +155,7 @@ function panelGauge(name: string, help: string, read: PanelGauge['read']): Panel
   };
 }
 
-/** A gauge of the plan. How the exporter plans API calls may change, and these gauges with it. */
-function planGauge(name: string, help: string, read: (plan: PlanReading) => number | undefined): PanelGauge {
-  return { ...panelGauge(name, help, ({ plan }) => read(plan)), stability: 'experimental' };
-}
-
-/** The state of each panel's API budget, and the plan that keeps within it. */
+/** The state of each panel's API budget and listing, and what the configuration requires of the panel. */
 export const PANEL_GAUGES: readonly PanelGauge[] = [
   panelGauge(
     'api_budget_limit_calls_per_minute',
@@ -175,46 +177,21 @@ export const PANEL_GAUGES: readonly PanelGauge[] = [
     'Whether all API calls are paused because the panel reported that its rate limit was exceeded.',
     ({ budget }) => (budget.paused ? 1 : 0),
   ),
-  planGauge(
-    'planned_sockets',
-    'Servers planned to have a console socket all the time.',
-    (plan) => plan.sockets,
+  panelGauge(
+    'required_calls_per_minute',
+    'API calls per minute required to stream and poll every server as configured.',
+    ({ needs }) => needs.requiredCallsPerMinute,
   ),
-  planGauge(
-    'planned_turns',
-    "Servers planned to take turns on console sockets, because the panel's rate limit is too low for one each.",
-    (plan) => plan.turns,
+  panelGauge(
+    'allowed_calls_per_minute',
+    'API calls per minute that the exporter may use.',
+    ({ budget }) => budget.limitPerMinute,
   ),
-  planGauge(
-    'planned_turn_sockets',
-    'Console sockets planned for servers that take turns.',
-    (plan) => plan.turnSockets,
-  ),
-  planGauge(
-    'planned_longest_age_seconds',
-    'Highest planned age of a streamed sample, in seconds.',
-    (plan) => plan.longestAgeMs / 1_000,
-  ),
-  planGauge('planned_polls', 'Servers planned to be polled.', (plan) => plan.polls),
-  planGauge(
-    'planned_poll_interval_seconds',
-    'Planned interval between two polls of a server, in seconds; absent if no server is polled.',
-    (plan) => (plan.polls > 0 ? plan.pollIntervalMs / 1_000 : undefined),
-  ),
-  planGauge(
-    'planned_without_socket',
-    "Servers that may stream, but are planned without a console socket because of the process's open file limit.",
-    (plan) => plan.unseated,
-  ),
-  planGauge(
-    'planned_calls_per_minute',
-    'API calls per minute that the plan needs.',
-    (plan) => plan.callsPerMinute,
-  ),
-  planGauge(
-    'wanted_calls_per_minute',
-    'API calls per minute needed to stream every server that may stream.',
-    (plan) => plan.wantedCallsPerMinute,
+  panelGauge('required_sockets', 'Servers that should stream.', ({ needs }) => needs.requiredSockets),
+  panelGauge(
+    'allowed_sockets',
+    "Console sockets that the process's open file limit allows; absent if unlimited.",
+    ({ needs }) => (Number.isFinite(needs.allowedSockets) ? needs.allowedSockets : undefined),
   ),
   panelGauge(
     'discovered_servers',

@@ -19,8 +19,8 @@ interface SelfMetricsOptions {
   readonly shard?: { readonly index: number; readonly total: number };
   /** Read at every scrape only. */
   readonly fleet: FleetReading;
-  /** The open file limit needed to give every server a socket; no metric if absent. */
-  readonly wantedDescriptors?: () => number;
+  /** The open file limit that a socket to every server requires, and that of the process, infinite if unknown; no metrics if absent. */
+  readonly descriptors?: () => { readonly required: number; readonly allowed: number };
   /** Log lines dropped since the start; 0 if absent. */
   readonly droppedLogLines?: () => number;
 }
@@ -48,7 +48,8 @@ export class SelfMetrics {
   readonly #panelGauges = PANEL_GAUGES.map((family) => ({ gauge: this.#gauge(family), read: family.read }));
   readonly #reloadSuccessful = this.#gauge(SELF_FAMILIES.reloadSuccessful);
   readonly #reloadSuccessTime = this.#gauge(SELF_FAMILIES.reloadSuccessTime);
-  readonly #wantedDescriptors = this.#gauge(SELF_FAMILIES.wantedDescriptors);
+  readonly #requiredDescriptors = this.#gauge(SELF_FAMILIES.requiredDescriptors);
+  readonly #allowedDescriptors = this.#gauge(SELF_FAMILIES.allowedDescriptors);
   readonly #logLinesDropped = this.#counter(SELF_FAMILIES.logLinesDropped);
   readonly #scrapeDuration = this.#histogram(SELF_FAMILIES.scrapeDuration);
 
@@ -110,9 +111,11 @@ export class SelfMetrics {
   }
 
   #setProcess(): void {
-    this.#wantedDescriptors.remove();
-    const wanted = this.#options.wantedDescriptors?.();
-    if (wanted !== undefined) this.#wantedDescriptors.set(wanted);
+    this.#requiredDescriptors.remove();
+    this.#allowedDescriptors.remove();
+    const { required, allowed = Number.POSITIVE_INFINITY } = this.#options.descriptors?.() ?? {};
+    if (required !== undefined) this.#requiredDescriptors.set(required);
+    if (Number.isFinite(allowed)) this.#allowedDescriptors.set(allowed);
     this.#logLinesDropped.reset();
     this.#logLinesDropped.inc(this.#options.droppedLogLines?.() ?? 0);
   }

@@ -15,6 +15,7 @@ import {
 } from './dialect.ts';
 import { PanelError, refusalError, statusLabel, transportError, unreadableError } from './errors.ts';
 import { limitPerMinute, remainingCalls } from './rate-headers.ts';
+import type { RateFacts } from './rate-limit.ts';
 import {
   type ConnectionOptions,
   createDispatcher,
@@ -25,10 +26,8 @@ import {
 } from './transport.ts';
 
 /** A decoded answer, and what its headers say about the rate limit. */
-export interface PanelAnswer<T> {
+export interface PanelAnswer<T> extends RateFacts {
   readonly value: T;
-  readonly limitPerMinute?: number;
-  readonly remaining?: number;
 }
 
 export interface PanelApiOptions extends ConnectionOptions {
@@ -165,19 +164,18 @@ export class PanelApi {
     try {
       const value = decode(parseBody(reply, panel));
       this.#hasAnswered = true;
-      const limit = limitPerMinute(reply.rate);
-      const remaining = remainingCalls(reply.rate);
-      return {
-        value,
-        ...(limit !== undefined && { limitPerMinute: limit }),
-        ...(remaining !== undefined && { remaining }),
-      };
+      return { value, limitPerMinute: limitPerMinute(reply.rate), remaining: remainingCalls(reply.rate) };
     } catch (error) {
       if (!(error instanceof ShapeError)) throw error;
       telemetry.badMessage(error instanceof NotJsonError ? 'not_json' : 'bad_shape');
-      const { form, detail = '' } = dialect.decodeErrorBody(reply.text, reply.contentType, panel);
-      const isPage = form === 'foreign' && /^\s*</.test(reply.text);
-      throw unreadableError({ request, status: reply.status }, error, isPage ? detail : undefined);
+      const isPage = /^\s*</.test(reply.text);
+      // The text of any other body isn't quoted: it may be a token.
+      const isQuoted = isPage || (!(error instanceof NotJsonError) && /^\s*\{/.test(reply.text));
+      const { detail } = isQuoted ? dialect.decodeErrorBody(reply.text, reply.contentType, panel) : {};
+      throw unreadableError({ request, status: reply.status }, error, {
+        isPage,
+        ...(detail !== undefined && { words: detail }),
+      });
     }
   }
 }

@@ -1,4 +1,5 @@
 import type { TokenClaims } from '../diagnosis/node-answer.ts';
+import type { NodeAnswer } from '../diagnosis/panel-answer.ts';
 import type { ListingType } from '../domain/discovery.ts';
 import type { CauseCode } from '../domain/problem.ts';
 import type { Limits, Sample, ServerState } from '../domain/server.ts';
@@ -132,14 +133,14 @@ export interface BackupsPage {
 /** The form of the body of a refused call, and its message as plain text if it has one. */
 export interface ErrorBody {
   /**
-   * `envelope` is the panel's `errors` list, `message` its flat object, `foreign` everything else: usually the page of a proxy or
-   * firewall in front of the panel.
+   * `envelope` is the panel's `errors` list, `message` its flat object, `foreign` everything else: usually the page or message
+   * of a proxy or firewall in front of the panel.
    */
   readonly form: 'envelope' | 'message' | 'foreign';
   /** The class of the panel's error. */
   readonly code?: string;
-  /** The panel passes on the answer of the server's node, or reports that there was none. */
-  readonly fromNode?: boolean;
+  /** The panel asked the server's node and passes on its answer, or reports that there was none. */
+  readonly fromNode?: NodeAnswer;
   readonly detail?: string;
 }
 

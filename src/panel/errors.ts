@@ -1,4 +1,9 @@
-import { refusalCause, timeoutCause, unreadableCause } from '../diagnosis/panel-answer.ts';
+import {
+  refusalCause,
+  timeoutCause,
+  type UnreadableBody,
+  unreadableCause,
+} from '../diagnosis/panel-answer.ts';
 import { OWN_CODES, type PanelWay, panelTransportCause, readTransportError } from '../diagnosis/transport.ts';
 import { printable } from '../domain/printable.ts';
 import type { CauseCode, Problem } from '../domain/problem.ts';
@@ -92,15 +97,15 @@ function redirectTarget(location: string | undefined, panel: string): string {
   return address === '' ? 'no address' : address;
 }
 
-/** The error for an answer with a success status that can't be used; `page` is the title if it is an HTML page. */
+/** The error for an answer with a success status that can't be used. */
 export function unreadableError(
   { request, status }: { readonly request: string; readonly status: number },
   problem: Error,
-  page: string | undefined,
+  body: UnreadableBody,
 ): PanelError {
-  const titled = page === undefined || page === '' ? '' : `: "${page}"`;
-  const detail = `${request} answered ${status}: ${problem.message}${titled}`;
-  return new PanelError({ cause: unreadableCause(page), detail }, { status, cause: problem });
+  const quoted = body.words === undefined ? '' : `: "${body.words}"`;
+  const detail = `${request} answered ${status}: ${problem.message}${quoted}`;
+  return new PanelError({ cause: unreadableCause(body), detail }, { status, cause: problem });
 }
 
 /** Where a call went, for error messages. */

@@ -1,87 +1,29 @@
-import { problemLine, shortTitle, withRemedy } from '../diagnosis/causes.ts';
-import { weigh } from '../diagnosis/scope.ts';
 import type { Logger } from '../domain/log.ts';
 import type { Problem } from '../domain/problem.ts';
 import type { BudgetReading } from '../domain/reading.ts';
-import { untilAborted } from '../domain/until-aborted.ts';
-import { AddressDoubt } from './address-doubt.ts';
+import type { ApiEndpoint } from '../domain/telemetry.ts';
 import { type PanelAnswer, PanelApi, type PanelApiOptions } from './api.ts';
-import { Breaker } from './breaker.ts';
-import { ApiBudget } from './budget.ts';
-import { ConsoleRefusals } from './console-refusals.ts';
+import { type CallRequest, Calls, NO_ROOM } from './calls.ts';
+import type { Canary } from './canaries.ts';
+import type { Circuit } from './circuit.ts';
+import { ConsoleCalls } from './console-calls.ts';
 import type { BackupsPage, Credentials, ListingPage, ListingQuery, Resources } from './dialect.ts';
 import { PanelError, problemOf } from './errors.ts';
-import type { Shares } from './fair-share.ts';
-import { withoutUserInfo } from './panel-address.ts';
-import { PathProblems } from './path-problems.ts';
-import { type ProbeCalls, Prober } from './prober.ts';
 import {
-  isLeftToServers,
-  isNodeSilent,
-  isProbe,
-  LISTING_PROBE,
-  type ListingCall,
-  listingPurpose,
-  PROBE_QUERY,
-  type Purpose,
-  withoutKeyDoubt,
-} from './purpose.ts';
-
-/** Does the panel's API answer and accept the API key? `unknown` until a call has shown it. */
-export type PanelHealth = 'unknown' | 'up' | 'down';
-
-/** What credentials are for: a socket that is streaming, a new one, or one that failed several times. */
-export type TokenPurpose = 'refresh' | 'connect' | 'retry';
-
-/** `isRelieved` if the reason why servers could not be observed may be gone. */
-export type HealthListener = (isRelieved: boolean) => void;
-
-/**
- * One panel as sessions use it: every call waits for its turn in the panel's budget, and is held back while the panel can't serve
- * any server. Calls reject with a `PanelError`, or at once with the signal's reason when that aborts.
- */
-export interface PanelGateway {
-  readonly health: PanelHealth;
-  /** The problem of the panel as a whole, including its API key; undefined while calls are let through. */
-  readonly problem: Problem | undefined;
-  /** The panel's problem, or the problems of single paths of a panel that otherwise works; most severe first. */
-  readonly problems: readonly Problem[];
-  /** `refresh` goes before `connect`, and `retry` after everything else. */
-  credentials(server: string, purpose: TokenPurpose, signal: AbortSignal): Promise<Credentials>;
-  resources(server: string, signal: AbortSignal): Promise<Resources>;
-  /** Like `resources`, but before all connects: the answer's headers contain the panel's limit. */
-  learn(server: string, signal: AbortSignal): Promise<Resources>;
-  listing(query: ListingQuery, signal: AbortSignal, call?: ListingCall): Promise<ListingPage>;
-  /** One page of a server's backups, after all other calls. */
-  backups(server: string, page: number, signal: AbortSignal): Promise<BackupsPage>;
-  budget(): BudgetReading;
-  /**
-   * Sets the number of servers and which of them need a console: in a small fleet, fewer failures show that the panel is in
-   * trouble.
-   */
-  setFleetSize(size: number, consoles: readonly string[]): void;
-  /** The server left the fleet, and none of its calls is waiting or running. */
-  forget(server: string): void;
-  /** The server's node answered a poll of another server after it had failed to, so it is no longer suspected of being dead. */
-  clearSuspicion(server: string): void;
-  /** Guarantees each kind of call its share of the rate. */
-  setShares(shares: Shares): void;
-  /** The API key changed: everything held against the panel or the old key is forgotten. */
-  keyChanged(): void;
-  /** Checks the panel itself, without involving a node; resolves once its health is judged. */
-  verify(): Promise<void>;
-  /** Calls the listener when the health or the problems change. Returns a function that unsubscribes, as do the next two. */
-  onHealthChange(listener: HealthListener): () => void;
-  /** Calls the listener with the rate in calls per minute. */
-  onRateChange(listener: (perMinute: number) => void): () => void;
-  /**
-   * Calls the listener with the milliseconds for which all calls are paused because the panel says that its rate limit is
-   * exceeded.
-   */
-  onPause(listener: (durationMs: number) => void): () => void;
-  /** Rejects every call, whether waiting or running, and closes the connections. */
-  close(): Promise<void>;
-}
+  type CircuitKey,
+  CONSOLES,
+  type EntryRequest,
+  Gate,
+  PANEL,
+  pathKey,
+  pollsKey,
+  socketsKey,
+} from './gate.ts';
+import { Judge, LISTING, type PanelHealth, type PanelUse, UNKNOWN_USE } from './judge.ts';
+import { withoutUserInfo } from './panel-address.ts';
+import type { Ask, PanelGateway } from './panel-gateway.ts';
+import { DEFAULT_WAIT_MS } from './rate-headers.ts';
+import { type RateFacts, RateLimit } from './rate-limit.ts';
 
 export interface PanelGatewayOptions extends PanelApiOptions {
   readonly log: Logger;
@@ -89,6 +31,8 @@ export interface PanelGatewayOptions extends PanelApiOptions {
   readonly pinnedPerMinute?: number;
   /** This shard's share of the panel's limit. */
   readonly share?: number;
+  /** Shared by all panels with the same address and key; its own if absent. */
+  readonly limit?: RateLimit;
 }
 
 /** The calls that a gateway makes. */
@@ -99,299 +43,371 @@ export function createPanelGateway(
   options: PanelGatewayOptions,
   calls: PanelCalls = new PanelApi(options),
 ): PanelGateway {
-  const breaker = new Breaker(options.clock);
-  const budget = new ApiBudget({ ...options, gateWaitMs: () => breaker.waitMs() });
-  return new Gateway(options, calls, budget, breaker);
+  return new Gateway(options, calls);
 }
 
-/** Assumed until `setFleetSize`: enough servers that trouble with a single one doesn't count as trouble with the panel. */
-const UNKNOWN_FLEET_SIZE = 3;
+/** The smallest request that needs the API key and involves no node. */
+const CANARY_QUERY: ListingQuery = { page: 1, perPage: 1 };
+
+/** Other calls wait this long for the first one. */
+const FIRST_CALL_MS = 3_000;
+
+/** One call, and what its outcome is about. */
+interface Call<T> {
+  readonly endpoint: ApiEndpoint;
+  readonly server?: string;
+  readonly node?: () => string;
+  readonly make: (signal: AbortSignal) => Promise<PanelAnswer<T>>;
+  /** The panel answered without data, because it can't reach the server's node. */
+  readonly isNodeSilent?: (value: T) => boolean;
+}
 
 class Gateway implements PanelGateway {
-  readonly #panel: string;
-  readonly #url: string;
-  readonly #log: Logger;
+  readonly #options: PanelGatewayOptions;
   readonly #api: PanelCalls;
-  readonly #budget: ApiBudget;
-  readonly #breaker: Breaker;
-  readonly #consoles: ConsoleRefusals;
-  readonly #healthListeners = new Set<HealthListener>();
-  readonly #lifetime = new AbortController();
-  readonly #paths = new PathProblems();
-  readonly #address = new AddressDoubt();
-  readonly #prober: Prober;
-  #health: PanelHealth = 'unknown';
-  #fleetSize = UNKNOWN_FLEET_SIZE;
-  /** Only facts about the servers are read from the listing. */
-  #isListingOptional = false;
+  readonly #limit: RateLimit;
+  readonly #gate: Gate;
+  readonly #calls: Calls;
+  readonly #consoles: ConsoleCalls;
+  readonly #judge: Judge;
+  readonly #pauseListeners = new Set<(durationMs: number) => void>();
+  readonly #closing = new AbortController();
+  #use = UNKNOWN_USE;
   /** Counts the API keys: the outcome of a call with an earlier key says nothing about the current one. */
   #keyNumber = 0;
-  #isConsoleProblemLogged = false;
-  constructor(options: PanelGatewayOptions, api: PanelCalls, budget: ApiBudget, breaker: Breaker) {
-    this.#panel = options.panel;
-    this.#url = withoutUserInfo(options.baseUrl);
-    this.#log = options.log;
+  #hasCalled = false;
+  #isThrottling = false;
+
+  constructor(options: PanelGatewayOptions, api: PanelCalls) {
+    const { clock, log, panel, baseUrl, limit = new RateLimit(options) } = options;
+    this.#options = options;
     this.#api = api;
-    this.#budget = budget;
-    this.#breaker = breaker;
-    this.#consoles = new ConsoleRefusals(options.clock);
-    this.#prober = new Prober(options.clock, breaker, this.#probeCalls());
+    this.#limit = limit;
+    this.#gate = new Gate(clock, () => limit.allowedPerMinute);
+    this.#calls = new Calls({ clock, panel, gate: this.#gate, limit });
+    this.#consoles = new ConsoleCalls(clock);
+    this.#judge = new Judge({
+      clock,
+      log,
+      panel,
+      url: withoutUserInfo(baseUrl),
+      gate: this.#gate,
+      use: () => this.#use,
+      canaries: () => this.#canaries(),
+    });
   }
 
   get health(): PanelHealth {
-    return this.#health;
+    return this.#judge.health;
   }
 
   get problem(): Problem | undefined {
-    return this.#breaker.problem;
+    return this.#judge.problem;
   }
 
   get problems(): readonly Problem[] {
-    const { problem } = this.#breaker;
+    const { problem, consoleProblem, pathProblems } = this.#judge;
     if (problem !== undefined) return [problem];
-    const consoles = this.#consoleProblem;
-    return [...(consoles === undefined ? [] : [consoles]), ...this.#paths.problems];
+    return [consoleProblem, ...pathProblems, this.#pause].filter((one) => one !== undefined);
   }
 
-  async credentials(server: string, kind: TokenPurpose, signal: AbortSignal): Promise<Credentials> {
-    const refusal = this.#consoleProblem && this.#consoles.refuse(server);
-    if (refusal !== undefined) throw refusal;
-    const purpose: Purpose = { kind, endpoint: 'websocket', server, subject: server };
-    const ask = (scope: AbortSignal) =>
-      this.#prober.takeSpare(server) ?? this.#api.credentials(server, scope);
-    return this.#run(purpose, signal, ask);
+  async credentials(server: string, ask: Ask, signal: AbortSignal): Promise<Credentials> {
+    const node = () => nodeKey(server, ask.node());
+    const ofNode = () => (ask.isRefresh === true ? [] : [socketsKey(node())]);
+    const circuits = () => [PANEL, pathKey('websocket'), CONSOLES, ...ofNode()];
+    const mayStart = () => this.#consoles.hasRoom(server);
+    const request = { ...ask, subject: server, circuits, mayStart };
+    const call = { ...this.#console(server), node };
+    for (;;) {
+      await this.#consoles.turn(server, signal);
+      try {
+        return await this.#run(request, call, signal);
+      } catch (error) {
+        // A canary took the place while this call waited.
+        if (error !== NO_ROOM) throw error;
+      }
+    }
   }
 
-  resources(server: string, signal: AbortSignal): Promise<Resources> {
-    const purpose: Purpose = { kind: 'poll', endpoint: 'resources', server, subject: server };
-    return this.#run(purpose, signal, (scope) => this.#api.resources(server, scope), isNodeSilent);
+  resources(server: string, ask: Ask, signal: AbortSignal): Promise<Resources> {
+    const node = () => nodeKey(server, ask.node());
+    const circuits = () => [PANEL, pathKey('resources'), pollsKey(node())];
+    return this.#run({ ...ask, subject: server, circuits, seatOf: node }, this.#poll(server, node), signal);
   }
 
-  learn(server: string, signal: AbortSignal): Promise<Resources> {
-    const purpose: Purpose = { kind: 'learn', endpoint: 'resources', subject: server };
-    return this.#run(purpose, signal, (scope) => this.#api.resources(server, scope));
+  listing(query: ListingQuery, deadline: number, signal: AbortSignal): Promise<ListingPage> {
+    const request = { subject: LISTING, circuits: () => [PANEL, pathKey('listing')], deadline };
+    return this.#run(
+      request,
+      { endpoint: 'listing', make: (scope) => this.#api.listing(query, scope) },
+      signal,
+    );
   }
 
-  listing(query: ListingQuery, signal: AbortSignal, call: ListingCall = {}): Promise<ListingPage> {
-    this.#isListingOptional = call.optional === true;
-    return this.#run(listingPurpose(call), signal, (scope) => this.#api.listing(query, scope));
+  backups(server: string, page: number, deadline: number, signal: AbortSignal): Promise<BackupsPage> {
+    const request = { subject: server, circuits: () => [PANEL, pathKey('backups')], deadline };
+    const make = (scope: AbortSignal) => this.#api.backups(server, page, scope);
+    return this.#run(request, { endpoint: 'backups', server, make }, signal);
   }
 
-  backups(server: string, page: number, signal: AbortSignal): Promise<BackupsPage> {
-    const purpose: Purpose = { kind: 'backups', endpoint: 'backups', server, subject: server };
-    return this.#run(purpose, signal, (scope) => this.#api.backups(server, page, scope));
+  isSocketOpen(node: string | undefined): boolean {
+    return node === undefined || this.#gate.circuit(socketsKey(node)).state === 'closed';
+  }
+
+  async admitSocket(server: string, ask: Ask, signal: AbortSignal): Promise<void> {
+    const circuits = () => [socketsKey(nodeKey(server, ask.node()))];
+    await this.#gate.enter({ ...ask, subject: server, circuits }, signal);
+  }
+
+  socketEnded(server: string, node: string | undefined, end: Problem | 'withdrawn' | undefined): void {
+    this.#judge.socketEnded(server, nodeKey(server, node), end);
+  }
+
+  socketHold(node: string | undefined): Problem | undefined {
+    const { problem, consoleProblem } = this.#judge;
+    const ofNode = node === undefined ? undefined : this.#gate.problem(socketsKey(node));
+    return problem ?? this.#judge.pathHold('websocket') ?? consoleProblem ?? ofNode;
+  }
+
+  pollHold(node: string | undefined): Problem | undefined {
+    const ofNode = node === undefined ? undefined : this.#gate.problem(pollsKey(node));
+    return this.#judge.problem ?? this.#judge.pathHold('resources') ?? ofNode;
+  }
+
+  nodeProblem(node: string): Problem | undefined {
+    return this.#judge.nodeProblem(node);
   }
 
   budget(): BudgetReading {
-    return this.#budget.reading();
+    const { allowedPerMinute, usedLastMinute, knownPerMinute } = this.#limit;
+    return {
+      limitPerMinute: allowedPerMinute,
+      usedLastMinute,
+      queueLength: this.#calls.waiting,
+      paused: this.#pause !== undefined,
+      ...(knownPerMinute !== undefined && { knownLimitPerMinute: knownPerMinute }),
+    };
   }
 
-  setFleetSize(size: number, consoles: readonly string[]): void {
-    this.#fleetSize = size;
-    this.#consoles.setServers(consoles);
-    this.#prober.setServers(consoles);
-  }
-
-  forget(server: string): void {
-    this.#budget.forget(server);
-  }
-
-  clearSuspicion(server: string): void {
-    this.#budget.clearSuspicion(server);
-  }
-
-  setShares(shares: Shares): void {
-    this.#budget.setShares(shares);
+  setUse(use: PanelUse): void {
+    this.#use = use;
   }
 
   keyChanged(): void {
     this.#keyNumber += 1;
-    this.#prober.reset(new Error(`panel ${this.#panel}: the API key changed`));
-    this.#breaker.reset();
-    this.#consoles.clear();
-    this.#isConsoleProblemLogged = false;
-    this.#paths.clear();
-    this.#address.reset();
-    this.#budget.wake();
-    this.#setHealth('unknown', { isNews: true });
+    this.#judge.keyChanged();
+    if (this.#hasCalled) this.#beginWithListing();
   }
 
-  async verify(): Promise<void> {
-    if (this.problem === undefined) await this.#prober.ask();
+  verify(): Promise<void> {
+    return this.#judge.verify();
   }
 
-  onHealthChange(listener: HealthListener): () => void {
-    this.#healthListeners.add(listener);
-    return () => this.#healthListeners.delete(listener);
+  onCircuit(listener: (key: CircuitKey, state: Circuit['state']) => void): () => void {
+    return this.#gate.onChange((key, { state }) => listener(key, state));
   }
 
-  onRateChange(listener: (perMinute: number) => void): () => void {
-    return this.#budget.onRateChange(listener);
+  onChange(listener: () => void): () => void {
+    const unsubscribe = [this.#judge.onChange(listener), this.#limit.onRate(listener)];
+    return () => {
+      for (const end of unsubscribe) end();
+    };
   }
 
   onPause(listener: (durationMs: number) => void): () => void {
-    return this.#budget.onPause(listener);
+    this.#pauseListeners.add(listener);
+    return () => this.#pauseListeners.delete(listener);
   }
 
   async close(): Promise<void> {
-    this.#prober.stop();
-    this.#lifetime.abort(new Error(`panel ${this.#panel}: closed`));
-    this.#budget.stop();
+    this.#closing.abort(new Error(`panel ${this.#options.panel}: closed`));
+    this.#judge.stop();
+    this.#gate.stop();
+    this.#calls.stop();
     await this.#api.close();
   }
 
-  /** While there are doubts about the panel, it is unclear whether a 401 concerns the account or the key. */
-  get #consoleProblem(): Problem | undefined {
-    const isJudged = this.#breaker.problem === undefined && !this.#breaker.isDoubtful;
-    return isJudged ? this.#consoles.problem : undefined;
+  /** The panel's demand to wait, as a problem of a panel that works. */
+  get #pause(): Problem | undefined {
+    const { clock } = this.#options;
+    const until = this.#limit.throttledUntil;
+    if (until <= clock.now()) return undefined;
+    const time = new Date(clock.toUnixMs(until)).toISOString().slice(11, 19);
+    return { cause: 'rate_limited', detail: `rate limit exceeded (429): no calls until ${time} UTC` };
   }
 
-  #run<T>(
-    purpose: Purpose,
-    signal: AbortSignal,
-    call: (signal: AbortSignal) => Promise<PanelAnswer<T>>,
-    isSilent?: (value: T) => boolean,
-  ): Promise<T> {
-    const request = { ...purpose, signal, ...(isSilent && { isNodeSilent: isSilent }) };
-    const ended = this.#budget.run(request, async (scope) => {
-      const keyNumber = this.#keyNumber;
-      if (isProbe(purpose)) this.#breaker.probeStarted();
-      try {
-        const answer = await call(scope);
-        this.#ended(purpose, undefined, keyNumber);
-        return answer;
-      } catch (error) {
-        // A withdrawn call says nothing.
-        if (!scope.aborted) this.#ended(purpose, problemOf(error), keyNumber);
-        throw error;
-      }
-    });
-    return ended.catch((error: unknown) => this.#explain(purpose, error, signal));
+  get #listingCanary(): Call<ListingPage> {
+    return { endpoint: 'listing', make: (scope) => this.#api.listing(CANARY_QUERY, scope) };
   }
 
-  /** Rejects with the call's error, or with the panel's problem if a probe shows that a 404 is due to a wrong address. */
-  async #explain(purpose: Purpose, error: unknown, signal: AbortSignal): Promise<never> {
-    const isDoubtful = this.#address.concerns(problemOf(error));
-    if (!isDoubtful || isProbe(purpose) || isLeftToServers(purpose, this.#fleetSize, isDoubtful)) throw error;
-    if (this.problem === undefined) await untilAborted(this.#prober.ask(), signal);
-    throw this.problem === undefined ? error : new PanelError(this.problem, { cause: error });
+  #console(server: string): Call<Credentials> {
+    const make = (scope: AbortSignal) =>
+      this.#consoles.make(server, () => this.#api.credentials(server, scope));
+    return { endpoint: 'websocket', server, make };
   }
 
-  #ended(purpose: Purpose, answered: Problem | undefined, keyNumber: number): void {
-    if (this.#lifetime.signal.aborted || keyNumber !== this.#keyNumber) return;
-    const { endpoint, subject } = purpose;
-    const problem = this.#address.judged(answered);
-    const isAddressDoubtful = problem !== answered;
-    if (problem !== undefined && isLeftToServers(purpose, this.#fleetSize, isAddressDoubtful)) {
-      this.#prober.listingMissed(problem);
-      return;
-    }
-    const before = this.#breaker.problem;
-    const consolesBefore = this.#consoleProblem;
-    const isProof = weigh(endpoint, problem?.cause) === 'proof';
-    const opinion =
-      purpose.kind === 'probe' && problem !== undefined ? this.#prober.secondOpinion(problem) : undefined;
-    this.#breaker.ended({
-      endpoint,
-      subject,
-      problem: withoutKeyDoubt(purpose, problem, opinion !== undefined),
-      isVerification: isProbe(purpose) && opinion === undefined,
-      fleetSize: this.#fleetSize,
-    });
-    const now = this.#breaker.problem;
-    if (endpoint === 'websocket') {
-      this.#prober.credentialsEnded(subject, isProof);
-      this.#consoles.ended(subject, answered);
-    }
-    // Anything refused while the panel was down was refused for that reason.
-    if (before !== undefined && now === undefined) this.#consoles.clear();
-    const arePathsChanged = this.#notePaths(purpose, problem, isAddressDoubtful);
-    if (now?.cause !== before?.cause) this.#announce(now, before);
-    const consoles = this.#consoleProblem;
-    const areConsolesGranted =
-      endpoint === 'websocket' && problem === undefined && consolesBefore !== undefined;
-    this.#announceConsoles(areConsolesGranted);
-    const health = now !== undefined ? 'down' : isProof ? 'up' : before ? 'unknown' : this.#health;
-    const isLifted = before !== undefined && now === undefined;
-    const isFirstAnswer = health === 'up' && this.#health !== 'up';
-    this.#setHealth(health, {
-      isRelieved: isLifted || areConsolesGranted || isFirstAnswer,
-      isNews: arePathsChanged || consoles?.cause !== consolesBefore?.cause || now?.cause !== before?.cause,
-    });
-    if (now !== undefined) this.#prober.follow();
-    else if (this.#breaker.isDoubtful) this.#prober.verify(opinion === 'ask');
-    else if (isLifted) this.#prober.closed();
-  }
-
-  /** Logs once when no server's console is granted, and once when one is granted again. */
-  #announceConsoles(isGranted: boolean): void {
-    const fields = { panel: this.#panel, url: this.#url };
-    if (isGranted && this.#isConsoleProblemLogged) {
-      this.#isConsoleProblemLogged = false;
-      this.#log.info(fields, `panel ${this.#panel} (${this.#url}) grants console access again`);
-    }
-    const problem = this.#consoleProblem;
-    if (problem === undefined || this.#isConsoleProblemLogged) return;
-    this.#isConsoleProblemLogged = true;
-    this.#log.warn(
-      { ...fields, cause: problem.cause, detail: problem.detail },
-      `panel ${this.#panel} (${this.#url}): ${problemLine(problem)}`,
-    );
-  }
-
-  /** Records which paths work while others don't; true if that changed. A wrong address isn't the problem of a path. */
-  #notePaths({ endpoint, subject }: Purpose, problem: Problem | undefined, isDoubtful: boolean): boolean {
-    if (endpoint === 'listing') this.#prober.listingEnded(problem);
-    if (problem !== undefined && weigh(endpoint, problem.cause) !== 'proof') {
-      const isMissed = !isDoubtful && (endpoint !== 'listing' || !this.#isListingOptional);
-      // While the panel is down, paths are not distinguished.
-      if (isMissed && this.#breaker.problem === undefined) this.#paths.failed(endpoint, subject, problem);
-      return false;
-    }
-    const worksAgain = this.#paths.worked(endpoint);
-    const found = this.#paths.settle(this.#fleetSize);
-    for (const [path, { cause, detail }] of found) {
-      this.#log.warn(
-        { panel: this.#panel, url: this.#url, endpoint: path, cause, detail },
-        `panel ${this.#panel} (${this.#url}): ${shortTitle(cause)}, for ${path} calls only: ${withRemedy({ cause, detail })}`,
-      );
-      if (path === 'listing') this.#prober.watchListing(() => this.#paths.has('listing'));
-    }
-    return worksAgain || found.length > 0;
-  }
-
-  #setHealth(health: PanelHealth, { isRelieved = false, isNews = false }): void {
-    if (health === this.#health && !isNews) return;
-    this.#health = health;
-    for (const listener of this.#healthListeners) listener(isRelieved);
-  }
-
-  #announce(problem: Problem | undefined, before: Problem | undefined): void {
-    const fields = { panel: this.#panel, url: this.#url };
-    if (problem === undefined) {
-      this.#log.info(fields, `panel ${this.#panel} (${this.#url}) is available again: resuming calls`);
-      return;
-    }
-    this.#paths.clear();
-    // If a panel that is already down fails in another way, that isn't worth another error.
-    this.#log[before === undefined ? 'error' : 'warn'](
-      { ...fields, cause: problem.cause, detail: problem.detail },
-      `panel ${this.#panel} (${this.#url}): ${problemLine(problem)} Retrying once a minute.`,
-    );
-  }
-
-  #probeCalls(): ProbeCalls {
+  #poll(server: string, node?: () => string): Call<Resources> {
     return {
-      listing: (signal) => this.#run(LISTING_PROBE, signal, (scope) => this.#api.listing(PROBE_QUERY, scope)),
-      credentials: (server, signal) => {
-        const purpose: Purpose = { kind: 'tokenProbe', endpoint: 'websocket', subject: server };
-        return this.#run(purpose, signal, (scope) =>
-          this.#prober.share(server, this.#api.credentials(server, scope)),
-        );
-      },
-      recheckListing: () =>
-        this.listing(PROBE_QUERY, this.#lifetime.signal, { optional: this.#isListingOptional }),
-      wake: () => this.#budget.wake(),
+      endpoint: 'resources',
+      server,
+      ...(node !== undefined && { node }),
+      make: (scope) => this.#api.resources(server, scope),
+      isNodeSilent: ({ sample, suspended }) => sample === undefined && !suspended,
     };
   }
+
+  /** Makes the call when it may, and again after each pause that the panel demands. */
+  async #run<T>(request: CallRequest, call: Call<T>, signal: AbortSignal): Promise<T> {
+    if (!this.#hasCalled && call.endpoint !== 'listing') this.#beginWithListing();
+    for (;;) {
+      try {
+        if (!this.#hasCalled) return await this.#first(call, signal, true);
+        return await this.#calls.run(request, signal, (scope) => this.#make(call, scope));
+      } catch (error) {
+        if (!isThrottled(call.endpoint, error)) throw error;
+      } finally {
+        this.#release(request, signal.aborted);
+      }
+    }
+  }
+
+  #beginWithListing(): void {
+    const isUsed = this.#use.listing !== 'none';
+    this.#first(this.#listingCanary, this.#closing.signal, isUsed).catch(() => undefined);
+  }
+
+  /** The first call checks address and key, teaches the limit, and may show the servers' nodes: others wait a moment for it. */
+  async #first<T>(call: Call<T>, signal: AbortSignal, isJudged: boolean): Promise<T> {
+    this.#hasCalled = true;
+    const release = this.#calls.hold('first call');
+    const cancel = this.#options.clock.schedule(FIRST_CALL_MS, release);
+    try {
+      return await this.#calls.canary(signal, (scope) => this.#make(call, scope, isJudged));
+    } finally {
+      cancel();
+      release();
+    }
+  }
+
+  /** The failure of a call that isn't judged says nothing about the panel; a success always does. */
+  async #make<T>(call: Call<T>, signal: AbortSignal, isJudged = true): Promise<T> {
+    const { clock } = this.#options;
+    const startedAt = clock.now();
+    const keyNumber = this.#keyNumber;
+    const { endpoint, server } = call;
+    const about = { endpoint, server, node: call.node?.(), startedAt };
+    const isOfKey = () => keyNumber === this.#keyNumber && !this.#closing.signal.aborted;
+    try {
+      const answer = await call.make(signal);
+      this.#isThrottling = false;
+      this.#learn(endpoint, answer);
+      const isNodeSilent = call.isNodeSilent?.(answer.value) === true;
+      if (isOfKey()) this.#judge.ended({ ...about, problem: undefined, fromPanel: true, isNodeSilent });
+      return answer.value;
+    } catch (error) {
+      // A withdrawn call says nothing.
+      if (signal.aborted) throw error;
+      const fromPanel = error instanceof PanelError && error.fromPanel;
+      if (error instanceof PanelError && fromPanel) this.#learn(endpoint, error);
+      if (isThrottled(endpoint, error)) this.#throttled(error);
+      if (isJudged && isOfKey()) this.#judge.ended({ ...about, problem: problemOf(error), fromPanel });
+      throw this.#judge.isProven ? error : asOfAddress(error);
+    }
+  }
+
+  /** A call that showed nothing about a circuit leaves the trial to others; that of a socket goes on with its token. */
+  #release({ circuits, subject }: EntryRequest, isWithdrawn: boolean): void {
+    for (const key of circuits())
+      if (isWithdrawn || !key.startsWith('sockets ')) this.#gate.note(key, { type: 'withdrawn', subject });
+  }
+
+  /** One of each kind of call that is made anyway, so that a canary never asks for more than servers do. */
+  #canaries(): readonly Canary[] {
+    const canaries: Canary[] = [];
+    const { listing, polled } = this.#use;
+    if (listing !== 'none') canaries.push(() => this.#canary(this.#listingCanary));
+    const server = this.#consoleCandidate();
+    if (server !== undefined) canaries.push(() => this.#canary(this.#console(server)));
+    const poll = polled[Math.floor(this.#options.clock.now()) % polled.length];
+    if (poll !== undefined) canaries.push(() => this.#canary(this.#poll(poll)));
+    return canaries;
+  }
+
+  /** Makes a call beside the queue; resolves with the problem that may be the panel's. */
+  async #canary<T>(call: Call<T>): Promise<Problem | undefined> {
+    try {
+      await this.#calls.canary(this.#closing.signal, (scope) => this.#make(call, scope));
+      return undefined;
+    } catch (error) {
+      return this.#asPanels(call.endpoint, problemOf(error));
+    }
+  }
+
+  /** What a canary's failure says about the panel: a 404 that its address is wrong. */
+  #asPanels(endpoint: ApiEndpoint, problem: Problem): Problem | undefined {
+    const { cause, detail } = problem;
+    if (cause !== 'not_found') return problem;
+    // Without a listing, nothing tells a wrong address from servers that were deleted, unless there was no panel before either.
+    const isOfServer = endpoint !== 'listing' && this.#judge.isProven && this.#use.listing === 'none';
+    return isOfServer ? undefined : { cause: 'not_a_panel', detail };
+  }
+
+  /** The server whose console nothing asked for the longest. */
+  #consoleCandidate(): string | undefined {
+    let candidate: string | undefined;
+    for (const server of this.#use.consoles) {
+      if (!this.#consoles.hasRoom(server)) continue;
+      if (candidate === undefined || this.#consoles.lastAt(server) < this.#consoles.lastAt(candidate))
+        candidate = server;
+    }
+    return candidate;
+  }
+
+  #learn(endpoint: ApiEndpoint, facts: RateFacts): void {
+    const wasKnown = this.#limit.knownPerMinute !== undefined;
+    if (!this.#limit.answered(endpoint, facts)) return;
+    const { log, panel, pinnedPerMinute } = this.#options;
+    const { allowedPerMinute: perMinute, knownPerMinute: limit } = this.#limit;
+    if (pinnedPerMinute !== undefined) return;
+    log[wasKnown ? 'info' : 'debug'](
+      { panel, limit, perMinute },
+      `panel ${panel}: rate limit ${limit ?? 0}/min; using at most ${Number(perMinute.toFixed(1))}/min`,
+    );
+  }
+
+  #throttled(error: PanelError): void {
+    const { clock, log, panel } = this.#options;
+    const waitMs = error.problem.retryAfterMs ?? DEFAULT_WAIT_MS;
+    const wasPaused = this.#limit.throttledUntil > clock.now();
+    const wasThrottling = this.#isThrottling;
+    this.#isThrottling = true;
+    this.#limit.throttled(waitMs);
+    if (wasPaused) return;
+    const seconds = Math.ceil(waitMs / 1_000);
+    log[wasThrottling ? 'debug' : 'warn'](
+      { panel, cause: 'rate_limited', seconds },
+      `panel ${panel}: rate limit exceeded (429): no calls for ${seconds} s. The limit applies to the account: give the exporter its own account, or lower requests_per_minute.`,
+    );
+    for (const listener of this.#pauseListeners) listener(waitMs);
+  }
+}
+
+/** A server whose node is unknown may have any: it counts as a node of its own. */
+function nodeKey(server: string, node: string | undefined): string {
+  return node ?? `of ${server}`;
+}
+
+/** A 404 before any success, which means that the address is wrong, and not that the server is unknown. */
+function asOfAddress(error: unknown): unknown {
+  if (!(error instanceof PanelError) || error.problem.cause !== 'not_found') return error;
+  return new PanelError({ ...error.problem, cause: 'not_a_panel' }, { cause: error });
+}
+
+/** Is it a 429 that concerns all calls? Consoles have their own, lower limit for each server. */
+function isThrottled(endpoint: ApiEndpoint, error: unknown): error is PanelError {
+  return (
+    error instanceof PanelError &&
+    error.status === 429 &&
+    RateLimit.concernsAccount(endpoint, error.limitPerMinute)
+  );
 }

@@ -12,8 +12,8 @@ const MAX_SERVERS = 100_000;
 /** Servers that a walk finds between two reductions. */
 const REDUCTION_STEP = 1_000;
 
-/** Entries between two turns of the event loop: redacting their texts takes time. */
-const SLICE = 20;
+/** Redacting the texts of entries takes time: after so many milliseconds, the event loop has its turn. */
+const SLICE_MS = 5;
 const afterEvents = () => new Promise((resolve) => setImmediate(resolve));
 
 /** Reads one page of a listing. */
@@ -77,8 +77,12 @@ export async function walkListing(
       signal?.throwIfAborted();
       const answer = await read({ page, perPage: LISTING_PAGE_SIZE });
       let bad = answer.badEntries;
-      for (const [index, listed] of answer.servers.entries()) {
-        if (index % SLICE === SLICE - 1) await afterEvents();
+      let sliceEnds = performance.now() + SLICE_MS;
+      for (const listed of answer.servers) {
+        if (performance.now() >= sliceEnds) {
+          await afterEvents();
+          sliceEnds = performance.now() + SLICE_MS;
+        }
         const server = presentable(listed, panel);
         if (server !== undefined) {
           servers.add(server);

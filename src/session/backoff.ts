@@ -25,17 +25,6 @@ export function backoffMs(failures: number, random: number): number {
   return Math.max(MIN_MS, random * ceiling);
 }
 
-/** The shortest wait after a failed poll, and the first ceiling. */
-const POLL_BASE_MS = 30_000;
-
-/**
- * Milliseconds to wait after `failures` consecutive failed polls (1 or more): from 30 s to a ceiling that doubles up to 5 min.
- */
-export function pollBackoffMs(failures: number, random: number): number {
-  const ceiling = Math.min(MAX_MS, POLL_BASE_MS * 2 ** Math.min(failures - 1, 16));
-  return POLL_BASE_MS + (ceiling - POLL_BASE_MS) * random;
-}
-
 /** Milliseconds until a lasting refusal is retried. */
 export function slowRetryMs(random: number): number {
   return SLOW_RETRY_MS * (1 + SLOW_RETRY_SPREAD * random);

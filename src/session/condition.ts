@@ -2,7 +2,13 @@ import { CAUSES, shortTitle, withRemedy } from '../diagnosis/causes.ts';
 import type { Logger, ServerEvent } from '../domain/log.ts';
 import type { Problem } from '../domain/problem.ts';
 import type { CollectionStatus, Condition, SocketState } from '../domain/reading.ts';
-import { type CollectionMode, identityOf, type SampleSource, type ServerTarget } from '../domain/server.ts';
+import {
+  type BlockedReason,
+  type CollectionMode,
+  identityOf,
+  type SampleSource,
+  type ServerTarget,
+} from '../domain/server.ts';
 import type { LastingRefusal } from './failure.ts';
 import type { MachineState } from './machine-model.ts';
 import type { PollResult } from './poller.ts';
@@ -14,29 +20,59 @@ export interface Circumstances {
   readonly polling: boolean;
   readonly poll: PollResult;
   readonly mode: CollectionMode;
-  /** The problem of the panel's API key, which affects every server. */
-  readonly keyProblem: Problem | undefined;
+  /** Why no socket of its node is opened for now, and why no server of its node is polled: a problem of several servers. */
+  readonly socketHold: Problem | undefined;
+  readonly pollHold: Problem | undefined;
 }
 
 /** The condition of a server, and the problem behind it; pure. */
 export function collectionStatus(now: Circumstances): CollectionStatus {
-  const { machine, poll } = now;
+  const { machine, poll, polling, socketHold, pollHold } = now;
   if (machine.name === 'streaming' || machine.name === 'refreshing') {
     return statusOf('streaming', machine.problem);
   }
-  if (now.keyProblem !== undefined) return statusOf('failing', now.keyProblem);
-  const socketProblem = machine.name === 'idle' ? undefined : machine.problem;
-  if (now.polling && poll.type === 'answered') return statusOf('polling', socketProblem);
-  if (machine.name !== 'idle' && machine.refused !== undefined)
-    return refusedStatus(machine.refused, socketProblem, now);
-  if (now.polling && poll.type === 'refused' && machine.name === 'idle') {
+  const socketProblem = moreExact(machine.name === 'idle' ? undefined : machine.problem, socketHold);
+  if (polling && poll.type === 'answered' && pollHold === undefined)
+    return statusOf('polling', socketProblem);
+  const refused = machine.name === 'idle' ? undefined : machine.refused;
+  const isExplained = isOfPanel(socketHold) && (refused === undefined || mayBeOfPanel(refused.reason));
+  if (isExplained) return statusOf('failing', socketHold);
+  if (refused !== undefined) return refusedStatus(refused, socketProblem, now);
+  if (polling && poll.type === 'refused' && machine.name === 'idle') {
     return { condition: 'blocked', blocked: poll.reason, problem: poll.problem };
   }
-  if (now.polling && poll.type === 'failed') return statusOf('failing', poll.problem);
+  const pollProblem = polling
+    ? moreExact(poll.type === 'failed' ? poll.problem : undefined, pollHold)
+    : undefined;
+  if (pollProblem !== undefined) return statusOf('failing', moreExact(socketProblem, pollProblem));
   if (machine.name === 'idle') return { condition: 'waiting' };
   // A socket that was moved to another node soon after a failure reconnects without a problem of its own.
-  if (machine.failures > 0 && socketProblem !== undefined) return statusOf('failing', socketProblem);
+  if ((machine.failures > 0 || socketHold !== undefined) && socketProblem !== undefined)
+    return statusOf('failing', socketProblem);
   return { condition: machine.name === 'fetchingToken' ? 'waiting' : 'connecting' };
+}
+
+/**
+ * The problem that says more: of two with the same scope the first, and one of a server or node before one of the panel. That a
+ * socket was closed says less than anything that keeps it from being opened again.
+ */
+function moreExact(one: Problem | undefined, other: Problem | undefined): Problem | undefined {
+  if (one === undefined || other === undefined) return one ?? other;
+  return one.cause === 'closed' || (isOfPanel(one) && !isOfPanel(other)) ? other : one;
+}
+
+/**
+ * May the refusal concern the panel or its API key? A 401 or 404 may, and a problem of the key itself has no reason that belongs to
+ * the server.
+ */
+export function mayBeOfPanel(reason: BlockedReason | undefined): boolean {
+  return reason === undefined || reason === 'unauthorized' || reason === 'not_found';
+}
+
+function isOfPanel(problem: Problem | undefined): boolean {
+  if (problem === undefined) return false;
+  const { scope } = CAUSES[problem.cause];
+  return scope === 'panel' || scope === 'key';
 }
 
 function refusedStatus(

@@ -1,6 +1,5 @@
 import type { Problem } from '../domain/problem.ts';
 import type { ReconnectReason } from '../domain/telemetry.ts';
-import type { TokenPurpose } from '../panel/gateway.ts';
 import { backoffMs, slowRetryMs } from './backoff.ts';
 import { type Failure, type LastingRefusal, lastingRefusal } from './failure.ts';
 
@@ -60,6 +59,9 @@ export type MachineState =
     } & AttemptState);
 
 export type TimerName = 'deadline' | 'refresh' | 'expiry' | 'silence' | 'retry';
+
+/** What credentials are for: a socket that is streaming, a new one, or one that failed several times. */
+export type TokenPurpose = 'refresh' | 'connect' | 'retry';
 
 /** A node may send errors endlessly that mean nothing in the current state: their texts are read only if they do. */
 type LazyFailure = () => Failure;
@@ -261,6 +263,10 @@ export function stay(state: MachineState): Transition {
 
 export function prepend(effects: readonly MachineEffect[], next: Transition): Transition {
   return { state: next.state, effects: [...effects, ...next.effects] };
+}
+
+export function append(transition: Transition, effect: MachineEffect): Transition {
+  return { state: transition.state, effects: [...transition.effects, effect] };
 }
 
 export function isTimer(event: MachineEvent, timer: TimerName): boolean {

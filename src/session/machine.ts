@@ -10,6 +10,7 @@ import {
 import {
   ABORT_FETCH,
   type AttemptState,
+  append,
   CLOSE_SOCKET,
   connect,
   type EventOfType,
@@ -36,7 +37,7 @@ import {
 } from './machine-model.ts';
 
 /** A token with a shorter remaining lifetime isn't worth a connect: it would expire during it. */
-const REUSE_MARGIN_MS = 15_000;
+export const REUSE_MARGIN_MS = 15_000;
 
 /** A socket that left this many requests for stats unanswered is dead, whatever TCP reports. */
 const UNANSWERED_LIMIT = 2;
@@ -131,7 +132,8 @@ function whileAuthenticating(
 ): Transition {
   switch (event.type) {
     case 'authenticated':
-      return stream(state, state.token, context.now, context);
+      // A running server sends its next statistics within a second; asking for them is faster.
+      return append(stream(state, state.token, context.now, context), { type: 'requestStats' });
     case 'jwtError':
     case 'daemonError':
       // After a restart, a daemon rejects tokens that it accepted before; that says nothing about a new one.

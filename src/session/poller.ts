@@ -1,63 +1,13 @@
+import { CAUSES } from '../diagnosis/causes.ts';
 import { blockedReason } from '../diagnosis/panel-answer.ts';
 import type { Cancel, Clock } from '../domain/clock.ts';
 import type { Problem } from '../domain/problem.ts';
-import type { BlockedReason, CollectionMode } from '../domain/server.ts';
+import type { BlockedReason } from '../domain/server.ts';
+import { TRIAL_GAPS_MS } from '../panel/circuit.ts';
 import type { Resources } from '../panel/dialect.ts';
 import { problemOf } from '../panel/errors.ts';
-import { pollBackoffMs, slowRetryMs } from './backoff.ts';
-import type { MachineState } from './machine-model.ts';
-import type { Role, Standing } from './session-ports.ts';
-
-/** A server whose socket fails is polled once its data is this old. */
-export const FALLBACK_AFTER_MS = 30_000;
-
-/** When a server's resources are requested: never, or from an instant on at an interval. */
-export type PollPolicy =
-  | { readonly type: 'off' }
-  /** `from` is in monotonic milliseconds. */
-  | { readonly type: 'on'; readonly from: number; readonly intervalMs: number };
-
-const OFF: PollPolicy = { type: 'off' };
-
-/** What the decision to poll depends on; instants are monotonic milliseconds. */
-export interface PollSituation {
-  readonly role: Role;
-  readonly mode: CollectionMode;
-  readonly machine: MachineState;
-  readonly sampledAt: number | undefined;
-  /** Since when the session has wanted a socket. */
-  readonly waitingSince: number;
-}
-
-/** Should the server be polled, and from when? Pure. */
-export function pollPolicy(situation: PollSituation): PollPolicy {
-  const { role, machine, mode } = situation;
-  if (role.type !== 'poll' && role.type !== 'stream') return OFF;
-  const intervalMs = role.pollIntervalMs;
-  if (role.type === 'poll') return { type: 'on', from: role.firstPollAt, intervalMs };
-  if (mode !== 'auto') return OFF;
-  switch (machine.name) {
-    case 'idle':
-    case 'streaming':
-    case 'refreshing':
-      return OFF;
-    case 'blocked':
-    case 'fetchingToken':
-    case 'connecting':
-    case 'authenticating':
-    case 'backingOff':
-      if (machine.refused !== undefined) {
-        return machine.refused.pollable ? { type: 'on', from: Number.NEGATIVE_INFINITY, intervalMs } : OFF;
-      }
-      // A server that is only waiting for its turn to connect has not failed: a poll would take another server's turn.
-      if (machine.failures === 0) return OFF;
-      return {
-        type: 'on',
-        from: (situation.sampledAt ?? situation.waitingSince) + FALLBACK_AFTER_MS,
-        intervalMs,
-      };
-  }
-}
+import { slowRetryMs } from './backoff.ts';
+import type { PollPolicy } from './due.ts';
 
 /** How one poll ended; after a `refused` one, the next waits for the slow retry. */
 type EndedPoll =
@@ -85,42 +35,38 @@ export function failedResult(error: unknown): EndedPoll {
 }
 
 function failedWith(problem: Problem): EndedPoll {
-  const reason = blockedReason(problem.cause);
+  // A node that refuses the panel blocks none of its servers: the node's circuit decides when to try again.
+  const reason = CAUSES[problem.cause].scope === 'node' ? undefined : blockedReason(problem.cause);
   return reason === undefined ? { type: 'failed', problem } : { type: 'refused', reason, problem };
 }
 
-/** A single failure may be temporary; after two in a row, a server no longer counts as observed as planned. */
-const FAILURES_THAT_COUNT = 2;
-
-/** The server's standing in its fleet's plan, judged by its last poll; pure. */
-export function standingOf(
-  { role, machine }: Pick<PollSituation, 'role' | 'machine'>,
-  policy: PollPolicy,
-  poll: PollResult,
-): Standing {
-  if (role.type !== 'stream' && role.type !== 'turn') return 'planned';
-  if (machine.name === 'idle' || machine.name === 'streaming' || machine.name === 'refreshing')
-    return 'planned';
-  if (machine.isPromising) return 'planned';
-  if (machine.refused === undefined && machine.failures < FAILURES_THAT_COUNT) return 'planned';
-  const isPolled = policy.type === 'on' && (poll.type === 'none' || poll.type === 'answered');
-  return isPolled ? 'fallback' : 'lost';
+/** One poll that is due. */
+export interface PollAttempt {
+  /** In monotonic milliseconds. */
+  readonly dueAt: number;
+  /** The server's last polls were refused or failed several times in a row. */
+  readonly isRetry: boolean;
+  readonly signal: AbortSignal;
 }
 
 /** Makes one poll; resolves with its outcome and never rejects. */
-export type Poll = (signal: AbortSignal) => Promise<PollOutcome>;
+export type Poll = (attempt: PollAttempt) => Promise<PollOutcome>;
+
+/** After this many failed polls in a row, the next one probably fails as well. */
+const FAILURES_TO_RETRY = 3;
 
 /** Requests one server's resources repeatedly while its policy says so; never two requests at once. */
 export class Poller {
   readonly #clock: Clock;
   readonly #random: () => number;
   readonly #poll: Poll;
-  #policy: PollPolicy = OFF;
+  #policy: PollPolicy = { type: 'off' };
   #startedAt = Number.NEGATIVE_INFINITY;
   /** No polls before this instant, because of a refusal or failure. */
   #notBefore = Number.NEGATIVE_INFINITY;
   /** Consecutive failed polls. */
   #failures = 0;
+  #wasRefused = false;
   #cancel: Cancel | undefined;
   #inFlight: AbortController | undefined;
 
@@ -151,6 +97,7 @@ export class Poller {
     this.#startedAt = Number.NEGATIVE_INFINITY;
     this.#notBefore = Number.NEGATIVE_INFINITY;
     this.#failures = 0;
+    this.#wasRefused = false;
     if (this.#inFlight === undefined) this.#schedule();
   }
 
@@ -158,7 +105,8 @@ export class Poller {
     this.#unschedule();
     const policy = this.#policy;
     if (policy.type === 'off') return;
-    const at = Math.max(policy.from, this.#startedAt + policy.intervalMs, this.#notBefore);
+    const intervalMs = this.#failures > 0 ? 0 : policy.intervalMs;
+    const at = Math.max(policy.from, this.#startedAt + intervalMs, this.#notBefore);
     this.#cancel = this.#clock.schedule(at - this.#clock.now(), () => void this.#run());
   }
 
@@ -171,13 +119,20 @@ export class Poller {
     const controller = new AbortController();
     this.#inFlight = controller;
     this.#startedAt = this.#clock.now();
-    const outcome = await this.#poll(controller.signal).catch(() => 'failed' as const);
+    const isRetry = this.#wasRefused || this.#failures >= FAILURES_TO_RETRY;
+    const attempt = { dueAt: this.#startedAt, isRetry, signal: controller.signal };
+    const outcome = await this.#poll(attempt).catch(() => 'failed' as const);
     if (this.#inFlight !== controller) return;
     this.#inFlight = undefined;
     this.#failures = outcome === 'failed' ? this.#failures + 1 : 0;
+    this.#wasRefused = outcome === 'refused';
     if (outcome === 'refused') this.#notBefore = this.#startedAt + slowRetryMs(this.#random());
-    if (outcome === 'failed')
-      this.#notBefore = this.#clock.now() + pollBackoffMs(this.#failures, this.#random());
+    if (outcome === 'failed') this.#notBefore = this.#clock.now() + retryGapMs(this.#failures);
     this.#schedule();
   }
+}
+
+/** As long as between the trials of a circuit: if others fail as well, that paces them all. */
+function retryGapMs(failures: number): number {
+  return TRIAL_GAPS_MS[Math.min(failures, TRIAL_GAPS_MS.length) - 1] ?? 0;
 }

@@ -2,14 +2,13 @@ import type { Clock } from '../domain/clock.ts';
 import type { Logger } from '../domain/log.ts';
 import type { Problem } from '../domain/problem.ts';
 import type { CollectionStatus, SocketState } from '../domain/reading.ts';
-import type { BlockedReason, Sample, SampleSource, ServerState, ServerTarget } from '../domain/server.ts';
+import type { Sample, ServerState, ServerTarget } from '../domain/server.ts';
 import type { PanelTelemetry } from '../domain/telemetry.ts';
-import type { Credentials, Resources, SocketCodec } from '../panel/dialect.ts';
+import type { SocketCodec } from '../panel/dialect.ts';
 import type { DaemonWords } from '../panel/dialects/daemon-words.ts';
-import type { TokenPurpose } from '../panel/gateway.ts';
+import type { PanelGateway } from '../panel/panel-gateway.ts';
 import type { SocketTimeouts } from './machine-model.ts';
 import type { ConsoleSocket, SocketListener } from './socket.ts';
-import type { TokenSlots } from './token.ts';
 
 /** A panel's settings for console sockets. */
 export interface SessionSettings extends SocketTimeouts {
@@ -28,44 +27,29 @@ export interface SocketAccess {
   readonly isProxied: (url: string) => boolean;
 }
 
-/** What a session does for its server. */
-export type Role =
-  | { readonly type: 'rest' }
-  /** The panel blocks the server, so it can't be observed: make no calls for it. */
-  | { readonly type: 'suspended'; readonly reason: BlockedReason }
-  /** Hold a socket; `pollIntervalMs` is for the fallback. */
-  | { readonly type: 'stream'; readonly pollIntervalMs: number }
-  /** Hold a socket for the lifetime of one token, then report that the turn is over. */
-  | { readonly type: 'turn'; readonly pollIntervalMs: number; readonly onOver: (end: TurnEnd) => void }
-  /** Wait for the next turn. */
-  | { readonly type: 'wait' }
-  /** Only poll; `firstPollAt` (monotonic) spreads a fleet's first polls. */
-  | { readonly type: 'poll'; readonly pollIntervalMs: number; readonly firstPollAt: number };
-
-/** A `failed` turn isn't followed by another one: the server is retried, and polled meanwhile, until its socket streams. */
-export type TurnEnd = 'spent' | 'failed';
-
-/**
- * A server's standing in its fleet's plan: `planned` if it is observed as planned; `fallback` if its socket fails or is refused,
- * so that it is polled; `lost` if its polls fail too or can't replace its socket.
- */
-export type Standing = 'planned' | 'fallback' | 'lost';
-
-/** What a session reports to its fleet. */
+/** What a session reports to its fleet, and asks of it. */
 export interface SessionOwner {
-  standingChanged(standing: Standing): void;
-  /** The server can be observed again, by its socket or by polls. */
-  recovered(way: SampleSource): void;
+  /** Takes a place for the server's console socket, or keeps the one it has; false if the process may hold no more sockets. */
+  takePlace(): boolean;
+  /** The place is free for other servers. */
+  leavePlace(): void;
 }
+
+/** What a console socket needs from its panel. */
+export type StreamPanel = Pick<PanelGateway, 'credentials' | 'admitSocket' | 'isSocketOpen' | 'socketEnded'>;
+
+/** The circuits of a panel that is used for a single socket: there are none. */
+export const NO_CIRCUITS: Omit<StreamPanel, 'credentials'> = {
+  admitSocket: () => Promise.resolve(),
+  isSocketOpen: () => true,
+  socketEnded: () => undefined,
+};
 
 /** What a session needs from its panel; one server's part of `PanelGateway`. */
-export interface SessionPanel {
-  credentials(server: string, purpose: TokenPurpose, signal: AbortSignal): Promise<Credentials>;
-  resources(server: string, signal: AbortSignal): Promise<Resources>;
-}
+export type SessionPanel = StreamPanel & Pick<PanelGateway, 'resources' | 'socketHold' | 'pollHold'>;
 
-/** Where a session stores what it learns; one server's entry in the fleet store. */
-export interface SessionRecord {
+/** Where a console socket stores what it learns. */
+export interface StreamRecord {
   readonly target: ServerTarget;
   /** Included in the log, if known. */
   readonly node?: string | undefined;
@@ -76,28 +60,42 @@ export interface SessionRecord {
   eventsWithheld(): void;
   socketSample(sample: Sample, now: number): void;
   stateHint(state: ServerState, now: number): void;
-  pollSample(sample: Sample, requestedAt: number, now: number): void;
   consoleLine(): void;
   /** Has the server just stopped, so that the daemon may explain it on the console? */
   readonly awaitsWords: boolean;
   daemonWords(words: DaemonWords, now: number): void;
   /** The panel gives this host and port for the server's socket. */
   socketHost(host: string): void;
+}
+
+/** Where a session stores what it learns; one server's entry in the fleet store. */
+export interface SessionRecord extends StreamRecord {
+  pollSample(sample: Sample, requestedAt: number, now: number): void;
+  /** From now on, a polled sample is stale after so many milliseconds. */
+  setPolledStaleness(stalenessMs: number): void;
   setCollection(status: CollectionStatus, socket: SocketState): void;
 }
 
-/** What all sessions of a panel share. */
-export interface SessionContext extends SocketAccess {
+/** How often a server is polled, and when a sample is stale, in milliseconds. */
+export interface PollIntervals {
+  readonly pollIntervalMs: number;
+  readonly stalenessMs: number;
+}
+
+/** What all console sockets of a panel share. */
+export interface StreamContext extends SocketAccess {
   readonly clock: Clock;
   readonly log: Logger;
   readonly random: () => number;
-  readonly panel: SessionPanel;
+  readonly panel: StreamPanel;
   readonly telemetry: PanelTelemetry;
   readonly settings: SessionSettings;
-  /** If absent, tokens are refreshed at random times. */
-  readonly slots?: TokenSlots;
   /** The node reported that a backup of the server completed. */
   readonly backupCompleted?: (server: ServerTarget) => void;
-  /** The problem of the panel's API key, which affects every server. */
-  keyProblem(): Problem | undefined;
+}
+
+/** What all sessions of a panel share. */
+export interface SessionContext extends StreamContext {
+  readonly panel: SessionPanel;
+  readonly intervals: () => PollIntervals;
 }

@@ -1,33 +1,33 @@
 import { CAUSES } from '../diagnosis/causes.ts';
+import type { Problem } from '../domain/problem.ts';
 import type { CollectionStatus } from '../domain/reading.ts';
-import { type BlockedReason, identityOf, type SampleSource } from '../domain/server.ts';
-import { collectionStatus, logCondition, recoveredWay, socketState } from './condition.ts';
+import type { BlockedReason } from '../domain/server.ts';
+import { collectionStatus, logCondition, mayBeOfPanel, socketState } from './condition.ts';
+import { type Due, type Need, needOf, pollBy, polledStalenessMs } from './due.ts';
 import type { MachineState } from './machine-model.ts';
 import {
   answeredResult,
   failedResult,
+  type PollAttempt,
   Poller,
   type PollOutcome,
   type PollResult,
-  type PollSituation,
-  pollPolicy,
-  standingOf,
 } from './poller.ts';
-import type { Role, SessionContext, SessionOwner, SessionRecord, Standing } from './session-ports.ts';
-import { Streamer } from './streamer.ts';
+import type { SessionContext, SessionOwner, SessionRecord } from './session-ports.ts';
+import { isLive, isResting, Streamer } from './streamer.ts';
 
-/** Keeps one server observed in its assigned role: by its socket, by polls, or by one after the other. */
+/** Keeps one server observed: by its socket, or by polls while it can't have one. */
 export class Session {
   readonly #context: SessionContext;
   readonly #record: SessionRecord;
   readonly #owner: SessionOwner | undefined;
   readonly #streamer: Streamer;
   readonly #poller: Poller;
-  #role: Role = { type: 'rest' };
+  #isRunning = false;
   #waitingSince = 0;
   #pollResult: PollResult = { type: 'none' };
+  #hasPolled = false;
   #status: CollectionStatus = { condition: 'stopped' };
-  #standing: Standing = 'planned';
   #hasStreamed = false;
 
   constructor(context: SessionContext, record: SessionRecord, owner?: SessionOwner) {
@@ -35,87 +35,115 @@ export class Session {
     this.#context = context;
     this.#record = record;
     this.#streamer = new Streamer(context, record, {
-      // A turn lasts exactly as long as its token, and so does the socket of a suspended server.
-      renews: () => this.#role.type !== 'turn' && this.#role.type !== 'suspended',
-      tokenSpent: () => this.#onTokenSpent(),
-      changed: () => this.#onMachineChange(),
+      // The socket of a server that the panel blocks lasts as long as its token.
+      renews: () => this.#record.target.blocked === undefined,
+      tokenSpent: () => this.#streamer.stop(),
+      mayAttempt: () => this.#takesPlace(),
+      changed: () => this.follow(),
     });
-    this.#poller = new Poller(context.clock, context.random, (signal) => this.#poll(signal));
+    this.#poller = new Poller(context.clock, context.random, (attempt) => this.#poll(attempt));
   }
 
-  /** Assumes a role; an open socket is reused if the role needs one. */
-  assume(role: Role): void {
-    this.#role = role;
-    if (role.type === 'stream' || role.type === 'turn') {
-      if (this.#streamer.machine.name === 'idle') this.#waitingSince = this.#context.clock.now();
-      this.#streamer.start();
-    } else if (role.type !== 'suspended' || !isLive(this.#streamer.machine)) {
-      this.#streamer.stop();
-    }
-    this.#settle();
+  start(): void {
+    this.#isRunning = true;
+    this.#waitingSince = this.#context.clock.now();
+    this.follow();
   }
 
-  /** Takes part in turns, and waits for the first one. */
-  waitForTurn(): void {
-    if (this.#role.type !== 'wait') this.assume({ type: 'wait' });
+  /** Resolves when the socket is closed. */
+  async stop(): Promise<void> {
+    this.#isRunning = false;
+    this.#streamer.stop();
+    this.follow();
+    await this.#streamer.closing;
   }
 
   /** Retries now, because the problem of the panel or its API key may be gone. */
   wake(): void {
     const { machine } = this.#streamer;
-    const wasKey = machine.name === 'blocked' && isOfKey(machine.refused.reason);
-    if (machine.name === 'backingOff' || wasKey) this.#streamer.wake();
-    const poll = this.#pollResult;
-    if (poll.type === 'failed' || (poll.type === 'refused' && isOfKey(poll.reason))) this.#poller.wake();
+    const isOther = machine.name === 'blocked' && !mayBeOfPanel(machine.refused.reason);
+    if (!isOther) this.#streamer.wake();
+    this.wakePolls();
   }
 
-  /** Another server of the node can be observed again through this source, so try it now. */
-  wakeNode(way: SampleSource): void {
+  /** The node's sockets work again, so they are worth a try. */
+  wakeSocket(): void {
     const { machine } = this.#streamer;
-    const isWaiting = machine.name === 'backingOff' || machine.name === 'blocked';
-    const isOfNode =
-      isWaiting && machine.problem !== undefined && CAUSES[machine.problem.cause].scope === 'node';
-    if (way === 'socket' && isOfNode) this.#streamer.wake();
-    if (this.#pollResult.type === 'failed') this.#poller.wake();
+    if (failedAtNode(machine)) this.#streamer.wake();
   }
 
-  /** Updates the condition, because it may depend on the panel's health. */
-  refresh(): void {
-    this.#settle();
+  /** The panel reaches the node again. */
+  wakePolls(): void {
+    const poll = this.#pollResult;
+    if (poll.type === 'failed' || (poll.type === 'refused' && mayBeOfPanel(poll.reason))) this.#poller.wake();
   }
 
-  /** Resolves when the socket is closed. */
-  async stop(): Promise<void> {
-    this.assume({ type: 'rest' });
-    this.#context.slots?.release(identityOf(this.#record.target));
-    await this.#streamer.closing;
+  /** There is a place for its socket now. */
+  placeGiven(): void {
+    this.follow();
+    this.#streamer.wake();
   }
 
-  #onMachineChange(): void {
-    this.#settle();
-    if (this.#role.type === 'suspended' && !isLive(this.#streamer.machine)) this.#streamer.stop();
-    if (this.#role.type === 'turn' && isOverForNow(this.#streamer.machine)) this.#endTurn();
+  /** Does what the server needs next, which depends on its target, its socket and the panel's circuits. */
+  follow(): void {
+    const { panel } = this.#context;
+    const { socket } = this.#need();
+    if (socket === 'hold') this.#streamer.start();
+    else if (socket === 'none' || !isLive(this.#streamer.machine)) this.#streamer.stop();
+    if (failedAtNode(this.#streamer.machine) && !panel.isSocketOpen(this.#record.node))
+      this.#streamer.awaitTrial();
+    const { machine } = this.#streamer;
+    if (machine.name === 'idle' || isResting(machine)) this.#owner?.leavePlace();
+    const { poll } = this.#need();
+    if (poll.type === 'off') this.#pollResult = { type: 'none' };
+    this.#poller.follow(poll);
+    this.#show(poll.type === 'on');
   }
 
-  #onTokenSpent(): void {
-    if (this.#role.type === 'suspended') this.#streamer.stop();
-    else this.#endTurn();
+  #need(): Need {
+    if (!this.#isRunning) return { socket: 'none', poll: { type: 'off' } };
+    const { target, node, sampledAt } = this.#record;
+    return needOf({
+      mode: target.mode,
+      blocked: target.blocked,
+      hasPlace: this.#hasPlace(),
+      isSocketHeld: this.#socketHold(node) !== undefined,
+      machine: this.#streamer.machine,
+      sampledAt,
+      waitingSince: this.#waitingSince,
+      pollIntervalMs: this.#context.intervals().pollIntervalMs,
+    });
   }
 
-  // A server whose turn failed isn't given another one: it is retried separately until its socket streams.
-  #endTurn(): void {
-    const role = this.#role;
-    if (role.type !== 'turn') return;
-    const { pollIntervalMs } = role;
-    const end = isOverForNow(this.#streamer.machine) ? 'failed' : 'spent';
-    this.assume(end === 'failed' ? { type: 'stream', pollIntervalMs } : { type: 'wait' });
-    role.onOver(end);
+  /** Does the process have a file descriptor for the socket? A server that rests needs none until its next attempt. */
+  #hasPlace(): boolean {
+    const { mode, blocked } = this.#record.target;
+    return (
+      mode === 'poll' || blocked !== undefined || isResting(this.#streamer.machine) || this.#takesPlace()
+    );
   }
 
-  async #poll(signal: AbortSignal): Promise<PollOutcome> {
-    const { clock, panel, telemetry } = this.#context;
-    const requestedAt = clock.now();
-    const ended = await panel.resources(this.#record.target.id, signal).then(
+  #takesPlace(): boolean {
+    return this.#owner?.takePlace() ?? true;
+  }
+
+  /** Why no socket of the server's node is opened for now. */
+  #socketHold(node: string | undefined): Problem | undefined {
+    return isLive(this.#streamer.machine) ? undefined : this.#context.panel.socketHold(node);
+  }
+
+  async #poll({ dueAt, isRetry, signal }: PollAttempt): Promise<PollOutcome> {
+    const { clock, panel, telemetry, intervals } = this.#context;
+    const { pollIntervalMs, stalenessMs } = intervals();
+    const { sampledAt, target } = this.#record;
+    const due: Due = { at: dueAt, isFirst: sampledAt === undefined && !this.#hasPolled };
+    this.#hasPolled = true;
+    const ask = {
+      node: () => this.#record.node,
+      deadline: pollBy(due, pollIntervalMs),
+      isRetry: () => isRetry,
+    };
+    const ended = await panel.resources(target.id, ask, signal).then(
       (resources) => ({ resources, result: answeredResult(resources) }),
       (error: unknown) => ({ resources: undefined, result: failedResult(error) }),
     );
@@ -123,97 +151,73 @@ export class Session {
     const { resources, result } = ended;
     for (let bad = 0; bad < (resources?.badFields ?? 0); bad += 1) telemetry.badMessage('bad_field');
     if (result.type === 'answered' && resources?.sample !== undefined) {
-      this.#record.pollSample(resources.sample, requestedAt, clock.now());
+      const now = clock.now();
+      this.#record.setPolledStaleness(polledStalenessMs(stalenessMs, pollIntervalMs, now - dueAt));
+      this.#record.pollSample(resources.sample, dueAt, now);
     }
     this.#pollResult = result;
-    this.#settle();
+    this.follow();
     return result.type;
   }
 
-  /** Updates polling and the condition to the state of the machine. */
-  #settle(): void {
-    const situation: PollSituation = {
-      role: this.#role,
-      mode: this.#record.target.mode,
-      machine: this.#streamer.machine,
-      sampledAt: this.#record.sampledAt,
-      waitingSince: this.#waitingSince,
-    };
-    const policy = pollPolicy(situation);
-    if (policy.type === 'off') this.#pollResult = { type: 'none' };
-    this.#poller.follow(policy);
-    const status = this.#currentStatus(policy.type === 'on');
-    this.#record.setCollection(status, socketState(this.#streamer.machine));
+  /** Publishes the condition, and logs it if it changed. */
+  #show(isPolled: boolean): void {
+    const { machine } = this.#streamer;
+    const status = this.#currentStatus(isPolled);
+    this.#record.setCollection(status, socketState(machine));
     const { condition, blocked, problem } = this.#status;
     const isChanged = status.condition !== condition || status.blocked !== blocked;
     // After a socket was closed, the cause that prevents reopening it is news once no attempt is under way.
-    const { name } = this.#streamer.machine;
-    const isAtRest = name === 'backingOff' || name === 'blocked';
     const isLost = status.condition === 'failing' || status.condition === 'blocked';
     const isExplained =
-      isLost && isAtRest && problem?.cause === 'closed' && status.problem?.cause !== 'closed';
+      isLost && isResting(machine) && problem?.cause === 'closed' && status.problem?.cause !== 'closed';
     if (isChanged || isExplained) this.#log(status, isExplained ? { condition: 'streaming' } : this.#status);
-    const before = this.#status;
     this.#status = status;
     this.#hasStreamed ||= status.condition === 'streaming';
-    this.#notifyOwner(before, status, standingOf(situation, policy, this.#pollResult));
   }
 
   #log(status: CollectionStatus, before: CollectionStatus): void {
-    const { type } = this.#role;
-    const waitsForSocket = status.condition === 'polling' && status.problem === undefined && type !== 'poll';
-    const takesTurn = type === 'turn' && before.condition === 'waiting';
-    logCondition(this.#context.log, this.#record.target, status, {
-      node: this.#record.node,
+    const { target, node } = this.#record;
+    const waitsForSocket =
+      status.condition === 'polling' && status.problem === undefined && target.mode !== 'poll';
+    logCondition(this.#context.log, target, status, {
+      node,
       before,
       hasStreamed: this.#hasStreamed,
-      isRoutine: waitsForSocket || takesTurn,
+      isRoutine: waitsForSocket,
     });
   }
 
-  #notifyOwner(before: CollectionStatus, now: CollectionStatus, standing: Standing): void {
-    const hasChanged = standing !== this.#standing;
-    this.#standing = standing;
-    if (hasChanged && standing !== 'planned') this.#context.slots?.release(identityOf(this.#record.target));
-    if (hasChanged) this.#owner?.standingChanged(standing);
-    const way = recoveredWay(before, now);
-    if (way !== undefined) this.#owner?.recovered(way);
-  }
-
-  #currentStatus(polling: boolean): CollectionStatus {
-    if (this.#role.type === 'rest') return { condition: 'stopped' };
+  #currentStatus(isPolled: boolean): CollectionStatus {
+    if (!this.#isRunning) return { condition: 'stopped' };
     const { machine } = this.#streamer;
-    if (this.#role.type === 'suspended') {
-      const { reason } = this.#role;
-      const detail = `${reason} according to the panel's listing`;
-      // A streaming server isn't blocked, whatever the listing says.
-      return isLive(machine)
-        ? {
-            condition: 'streaming',
-            problem: { cause: reason, detail: `${detail}, but the console socket streams` },
-          }
-        : { condition: 'blocked', blocked: reason, problem: { cause: reason, detail } };
-    }
+    const { target, node } = this.#record;
+    const { panel } = this.#context;
+    if (target.blocked !== undefined) return blockedByListing(target.blocked, machine);
     return collectionStatus({
       machine,
-      polling,
+      polling: isPolled,
       poll: this.#pollResult,
-      mode: this.#record.target.mode,
-      keyProblem: this.#context.keyProblem(),
+      mode: target.mode,
+      socketHold: machine.name === 'idle' ? undefined : this.#socketHold(node),
+      pollHold: isPolled ? panel.pollHold(node) : undefined,
     });
   }
 }
 
-/** Would continuing cost another call or a long wait? If so, the next server makes better use of the place. */
-function isOverForNow(machine: MachineState): boolean {
-  return machine.name === 'blocked' || (machine.name === 'backingOff' && machine.failures > 1);
+function blockedByListing(reason: BlockedReason, machine: MachineState): CollectionStatus {
+  const detail = `${reason} according to the panel's listing`;
+  // A streaming server isn't blocked, whatever the listing says.
+  return isLive(machine)
+    ? {
+        condition: 'streaming',
+        problem: { cause: reason, detail: `${detail}, but the console socket streams` },
+      }
+    : { condition: 'blocked', blocked: reason, problem: { cause: reason, detail } };
 }
 
-function isLive(machine: MachineState): boolean {
-  return machine.name === 'streaming' || machine.name === 'refreshing';
-}
-
-/** May the refusal concern the API key? A 401 may, and a problem of the key itself has no reason that belongs to the server. */
-function isOfKey(reason: BlockedReason | undefined): boolean {
-  return reason === undefined || reason === 'unauthorized';
+/** Does the server rest because its node refused it? */
+function failedAtNode(machine: MachineState): boolean {
+  const problem = isResting(machine) ? machine.problem : undefined;
+  return problem !== undefined && CAUSES[problem.cause].scope === 'node';
 }

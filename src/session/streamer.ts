@@ -1,11 +1,11 @@
 import { answersMessage, type RefusedUpgrade } from '../diagnosis/node-answer.ts';
 import type { Clock } from '../domain/clock.ts';
 import { printable } from '../domain/printable.ts';
-import { identityOf, type Sample, type ServerState } from '../domain/server.ts';
+import type { Sample, ServerState } from '../domain/server.ts';
 import type { PanelTelemetry } from '../domain/telemetry.ts';
-import type { FrameHandler, SocketCodec } from '../panel/dialect.ts';
-import type { TokenPurpose } from '../panel/gateway.ts';
+import type { Credentials, FrameHandler, SocketCodec } from '../panel/dialect.ts';
 import { subjectOf } from './condition.ts';
+import { connectBy } from './due.ts';
 import {
   closeFailure,
   daemonFailure,
@@ -14,7 +14,7 @@ import {
   type UpgradeWay,
   upgradeFailure,
 } from './failure.ts';
-import { step } from './machine.ts';
+import { REUSE_MARGIN_MS, step } from './machine.ts';
 import {
   INITIAL_STATE,
   type MachineContext,
@@ -22,13 +22,15 @@ import {
   type MachineEvent,
   type MachineState,
   SILENCE_MS,
+  type StateNamed,
   type TimerName,
   type Token,
+  type TokenPurpose,
 } from './machine-model.ts';
-import type { SessionContext, SessionRecord } from './session-ports.ts';
+import type { StreamContext, StreamRecord } from './session-ports.ts';
 import type { ConsoleSocket, SocketClosing, SocketListener } from './socket.ts';
 import { Timers } from './timers.ts';
-import { claimsOf, TokenSource } from './token.ts';
+import { claimsOf, toToken } from './token.ts';
 
 /** What a streamer asks its owner, and what it notifies the owner of. */
 export interface StreamerOwner {
@@ -36,21 +38,29 @@ export interface StreamerOwner {
   renews(): boolean;
   /** The token ended and won't be renewed. */
   tokenSpent(): void;
+  /** May another attempt begin? The process may be out of file descriptors. */
+  mayAttempt(): boolean;
   /** The machine's state changed. */
   changed(): void;
 }
 
 /** Holds one server's console socket: runs the machine's effects and feeds events to it. */
 export class Streamer {
-  readonly #context: SessionContext;
-  readonly #record: SessionRecord;
+  readonly #context: StreamContext;
+  readonly #record: StreamRecord;
   readonly #owner: StreamerOwner;
   readonly #clock: Clock;
-  readonly #tokens: TokenSource;
   readonly #timers: Timers<TimerName>;
   #machine: MachineState = INITIAL_STATE;
   #socket: ConsoleSocket | undefined;
   #fetch: AbortController | undefined;
+  /** Waits until the node's sockets may be tried. */
+  #admission: AbortController | undefined;
+  /** The node of the attempt under way, as far as it was known when it began. */
+  #attemptNode: string | undefined;
+  #hasAttempted = false;
+  /** The reason for earlier failures may be gone, also for a call that waits. */
+  #isPromising = false;
   /** In whole milliseconds: every sample sets it, and V8 keeps a fraction in a separate object. */
   #lastStatsAt = 0;
   /** Kept beside it, since every sample asks. */
@@ -58,20 +68,12 @@ export class Streamer {
   #socketHost: string | undefined;
   #closing: Promise<void> = Promise.resolve();
 
-  constructor(context: SessionContext, record: SessionRecord, owner: StreamerOwner) {
-    const { clock, random, panel, slots } = context;
+  constructor(context: StreamContext, record: StreamRecord, owner: StreamerOwner) {
+    const { clock } = context;
     this.#context = context;
     this.#record = record;
     this.#owner = owner;
     this.#clock = clock;
-    this.#tokens = new TokenSource(
-      clock,
-      random,
-      (purpose, signal) => panel.credentials(record.target.id, purpose, signal),
-      // A token that isn't renewed needs no slot.
-      (use, now, lifetimeMs) =>
-        owner.renews() ? slots?.refreshAt(identityOf(record.target), use, now, lifetimeMs) : undefined,
-    );
     this.#timers = new Timers(clock, (timer) => this.#onTimer(timer));
   }
 
@@ -92,8 +94,15 @@ export class Streamer {
     this.dispatch({ type: 'stop' });
   }
 
+  /** Tries again as soon as the node's sockets may be tried, because the reason for earlier failures may be gone. */
   wake(): void {
-    this.dispatch({ type: 'wake' });
+    this.#isPromising = true;
+    if (isResting(this.#machine)) void this.#attempt({ type: 'wake' });
+  }
+
+  /** Joins those that wait for the trial of their node, instead of waiting for its own back-off. */
+  awaitTrial(): void {
+    if (this.#admission === undefined) this.wake();
   }
 
   /** Records that a sample arrived at this instant; returns true if the machine waits for one. */
@@ -107,6 +116,11 @@ export class Streamer {
     const before = this.#machine;
     const { state, effects } = step(before, event, this.#machineContext());
     this.#machine = state;
+    if (!isResting(state)) this.#cancelAdmission();
+    if (isAttempt(before) && !isAttempt(state)) {
+      this.#isPromising = false;
+      this.#attemptEnded(state);
+    }
     this.#awaitsSample = 'unanswered' in state && state.unanswered > 0;
     for (const effect of effects) this.#run(effect);
     if (state !== before || effects.length > 0) this.#owner.changed();
@@ -156,9 +170,68 @@ export class Streamer {
 
   #onTimer(timer: TimerName): void {
     if (timer === 'silence' && this.#rearmSilence()) return;
+    if (timer === 'retry') {
+      void this.#attempt({ type: 'timer', timer });
+      return;
+    }
     if (this.#owner.renews() || (timer !== 'refresh' && timer !== 'expiry')) {
       this.dispatch({ type: 'timer', timer });
     } else if (timer === 'expiry') this.#owner.tokenSpent();
+  }
+
+  /** Begins another attempt as soon as its node's sockets may be tried. */
+  async #attempt(event: MachineEvent): Promise<void> {
+    const { panel } = this.#context;
+    const { node, target } = this.#record;
+    if (!this.#owner.mayAttempt()) return;
+    this.#cancelAdmission();
+    if (!panel.isSocketOpen(node)) {
+      const admission = new AbortController();
+      this.#admission = admission;
+      const deadline = connectBy({ at: this.#clock.now(), isFirst: false });
+      await panel
+        .admitSocket(target.id, { node: () => this.#record.node, deadline }, admission.signal)
+        .catch(() => undefined);
+      if (this.#admission !== admission) {
+        panel.socketEnded(target.id, node, 'withdrawn');
+        return;
+      }
+      this.#admission = undefined;
+    }
+    this.#attemptNode = node;
+    this.dispatch(event);
+  }
+
+  #cancelAdmission(): void {
+    this.#admission?.abort(new Error('the attempt is no longer needed'));
+    this.#admission = undefined;
+  }
+
+  /** Tells the panel how an attempt ended, which judges the node. */
+  #attemptEnded(now: MachineState): void {
+    const { panel } = this.#context;
+    const { node, target } = this.#record;
+    const problem = 'problem' in now ? now.problem : undefined;
+    panel.socketEnded(target.id, node, isLive(now) ? undefined : (problem ?? 'withdrawn'));
+    if (this.#attemptNode !== node) panel.socketEnded(target.id, this.#attemptNode, 'withdrawn');
+  }
+
+  /** Requests credentials, by the time at which they are needed. */
+  #credentials(purpose: TokenPurpose, signal: AbortSignal): Promise<Credentials> {
+    const { node, target, sampledAt } = this.#record;
+    const machine = this.#machine;
+    const isFirst = sampledAt === undefined && !this.#hasAttempted;
+    this.#hasAttempted = true;
+    if (machine.name !== 'refreshing') this.#attemptNode = node;
+    const deadline =
+      machine.name === 'refreshing' ? machine.token.expiresAt : connectBy({ at: this.#clock.now(), isFirst });
+    const ask = {
+      node: () => this.#record.node,
+      deadline,
+      isRetry: () => purpose === 'retry' && !this.#isPromising,
+      isRefresh: purpose === 'refresh',
+    };
+    return this.#context.panel.credentials(target.id, ask, signal);
   }
 
   // One timer every 15 s checks when the last frame arrived, so that frames needn't reset a timer.
@@ -173,7 +246,7 @@ export class Streamer {
   async #fetchToken(purpose: TokenPurpose): Promise<void> {
     const controller = new AbortController();
     this.#fetch = controller;
-    const event = await this.#tokens.next(purpose, controller.signal).then(
+    const event = await this.#usableToken(purpose, controller.signal).then(
       (token) => this.#tokenEvent(token),
       (error: unknown): MachineEvent => {
         return { type: 'tokenFailed', failure: tokenFailure(error) };
@@ -182,6 +255,24 @@ export class Streamer {
     if (this.#fetch !== controller) return;
     this.#fetch = undefined;
     this.dispatch(event);
+  }
+
+  /** A token for a node whose sockets may be tried: only the token shows the node, if the listing didn't. */
+  async #usableToken(purpose: TokenPurpose, signal: AbortSignal): Promise<Token> {
+    const { addressProblem, panel } = this.#context;
+    for (;;) {
+      const credentials = await this.#credentials(purpose, signal);
+      const token = toToken(credentials, purpose, this.#clock.now(), this.#context.random());
+      if (purpose === 'refresh' || addressProblem(token.socketUrl) !== undefined) return token;
+      this.#noteHost(token.socketUrl);
+      const { node, target } = this.#record;
+      const isTried = this.#attemptNode === node;
+      this.#attemptNode = node;
+      if (isTried || panel.isSocketOpen(node)) return token;
+      const deadline = connectBy({ at: this.#clock.now(), isFirst: false });
+      await panel.admitSocket(target.id, { node: () => this.#record.node, deadline }, signal);
+      if (token.expiresAt - this.#clock.now() > REUSE_MARGIN_MS) return token;
+    }
   }
 
   #tokenEvent(token: Token): MachineEvent {
@@ -242,6 +333,23 @@ export class Streamer {
   }
 }
 
+/** Does the server wait before it tries again? */
+export function isResting(
+  machine: MachineState,
+): machine is StateNamed<'backingOff'> | StateNamed<'blocked'> {
+  return machine.name === 'backingOff' || machine.name === 'blocked';
+}
+
+/** Is a socket being opened? */
+function isAttempt({ name }: MachineState): boolean {
+  return name === 'fetchingToken' || name === 'connecting' || name === 'authenticating';
+}
+
+/** Does the socket stream? */
+export function isLive({ name }: MachineState): boolean {
+  return name === 'streaming' || name === 'refreshing';
+}
+
 /** The token that was sent last on the machine's socket. */
 function sentToken(machine: MachineState): Token | undefined {
   if (machine.name === 'refreshing') return machine.next ?? machine.token;
@@ -254,8 +362,8 @@ function sentToken(machine: MachineState): Token | undefined {
  */
 class SocketEvents implements SocketListener, FrameHandler {
   readonly telemetry: PanelTelemetry;
-  readonly #context: SessionContext;
-  readonly #record: SessionRecord;
+  readonly #context: StreamContext;
+  readonly #record: StreamRecord;
   readonly #owner: StreamerOwner;
   readonly #streamer: Streamer;
   readonly #epoch: number;
@@ -264,8 +372,8 @@ class SocketEvents implements SocketListener, FrameHandler {
   readonly #daemonWords: SocketCodec['daemonWords'];
 
   constructor(
-    context: SessionContext,
-    record: SessionRecord,
+    context: StreamContext,
+    record: StreamRecord,
     owner: StreamerOwner,
     streamer: Streamer,
     epoch: number,

@@ -83,8 +83,10 @@ it('a process with few file descriptors answers every scrape, observes every ser
   );
   const families = await scrape();
   expect(valuesIn(families, 'gameserver_panel_up')).toEqual([1]);
-  expect(valuesIn(families, 'gameserver_exporter_wanted_file_descriptors')).toEqual([wanted]);
-  expect(valuesIn(families, 'gameserver_exporter_planned_without_socket')).toEqual([others]);
+  expect(valuesIn(families, 'gameserver_exporter_required_file_descriptors')).toEqual([wanted]);
+  expect(valuesIn(families, 'gameserver_exporter_allowed_file_descriptors')).toEqual([100]);
+  expect(valuesIn(families, 'gameserver_exporter_required_sockets')).toEqual([sockets + others]);
+  expect(valuesIn(families, 'gameserver_exporter_allowed_sockets')).toEqual([sockets]);
   expect(valuesIn(families, 'gameserver_panel_problem', { cause: 'descriptors' })).toEqual([1]);
   const page = await (await fetch(`${url}/`)).text();
   expect(page).toContain(`required limit: ${wanted}`);

@@ -36,7 +36,7 @@ describe('doctor', () => {
     const { code, stdout, stderr } = await outcome(['--config', file]);
     expect(code).toBe(0);
     expect(stdout).toContain('\n  creative  ok       found, credentials, upgrade, auth, stats, resources\n');
-    expect(stdout).toMatch(/\nNo problems: 1 panel, 2 servers \(4 calls in \d+ s\)\.\n$/);
+    expect(stdout).toMatch(/\nNo problems: 1 panel, 2 servers \(5 calls in \d+ s\)\.\n$/);
     expect(stderr).toContain('panel main: key ok: accepted\n');
     expect(stderr).toContain('main: survival: ok (found, credentials, upgrade, auth, stats, resources)\n');
     for (const line of (stdout + stderr).split('\n')) expect(line.length, line).toBeLessThanOrEqual(80);
@@ -114,6 +114,6 @@ describe('doctor', () => {
     program.kill('SIGINT');
     expect(await program.ended).toEqual({ code: 1, signal: null });
     expect(program.stdout).toMatch(/\n {2}creative {2}ok {7}found(?:, credentials)?, resources\n/);
-    expect(program.stdout).toMatch(/Incomplete: interrupted \(4 calls in \d+ s\)\.\n$/);
+    expect(program.stdout).toMatch(/Incomplete: interrupted \(5 calls in \d+ s\)\.\n$/);
   });
 });

@@ -155,14 +155,17 @@ export function strike(panel: Simulator): void {
 }
 
 /**
- * A configuration for all of them. Each fault of the API has its own panel entry, because some would be attributed to the whole
- * panel and hide the others.
+ * A configuration for all of them. Each lasting fault has its own panel entry, because it would be attributed to the whole panel or
+ * node and hide the others; and its own rate, because entries with the same rate share it, and so the panel's demands to wait.
  */
 export function configuration(panel: Simulator): string {
-  const own = restCases.map(({ name, endpoint }) =>
-    panelEntry(panel, name, [name], { mode: endpoint === 'resources' ? 'poll' : 'auto' }),
+  const polled = new Set(
+    restCases.filter(({ endpoint }) => endpoint === 'resources').map(({ name }) => name),
   );
-  const alone = new Set([...restCases.map(({ name }) => name), ...REVOKED, 'behind-a-proxy']);
+  const own = TROUBLED.map((name, index) =>
+    panelEntry(panel, name, [name], { mode: polled.has(name) ? 'poll' : 'auto', perMinute: 6_001 + index }),
+  );
+  const alone = new Set([...TROUBLED, ...REVOKED, 'behind-a-proxy']);
   const together = SERVERS.map(({ name }) => name).filter((name) => !alone.has(name));
   return [
     'panels:',
@@ -177,15 +180,20 @@ function panelEntry(
   panel: Simulator,
   name: string,
   servers: readonly string[],
-  options: { readonly mode?: string; readonly key?: string; readonly proxy?: string } = {},
+  options: {
+    readonly mode?: string;
+    readonly key?: string;
+    readonly proxy?: string;
+    readonly perMinute?: number;
+  } = {},
 ): string {
-  const { mode = 'auto', key = INLINE_KEY, proxy } = options;
+  const { mode = 'auto', key = INLINE_KEY, proxy, perMinute = 6_000 } = options;
   return [
     `  - name: ${name}`,
     `    url: ${panel.url}`,
     `    api_key: ${key}`,
     ...(proxy === undefined ? [] : [`    proxy_url: ${proxy}`]),
-    '    requests_per_minute: 6000',
+    `    requests_per_minute: ${perMinute}`,
     // At this speed the defaults are so short that a busy machine would cause faults of its own.
     ...(name.includes('hang') ? [] : ['    request_timeout: 2m']),
     '    connect_timeout: 1m',

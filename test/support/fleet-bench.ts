@@ -1,9 +1,10 @@
 import type { Problem } from '../../src/domain/problem.ts';
 import type { BudgetReading } from '../../src/domain/reading.ts';
 import type { ServerTarget } from '../../src/domain/server.ts';
-import { PanelFleet, type PanelSettings } from '../../src/fleet/panel-fleet.ts';
-import type { Defer } from '../../src/fleet/sliced-work.ts';
+import type { PanelTelemetry } from '../../src/domain/telemetry.ts';
+import { type PanelContext, PanelFleet, type PanelSettings } from '../../src/fleet/panel-fleet.ts';
 import { SocketLimit } from '../../src/fleet/socket-limit.ts';
+import type { Circuit } from '../../src/panel/circuit.ts';
 import type {
   BackupsPage,
   ClientMessage,
@@ -12,8 +13,9 @@ import type {
   Resources,
 } from '../../src/panel/dialect.ts';
 import { PTERODACTYL } from '../../src/panel/dialects/pterodactyl.ts';
-import type { Shares } from '../../src/panel/fair-share.ts';
-import type { HealthListener, PanelGateway, PanelHealth } from '../../src/panel/gateway.ts';
+import type { CircuitKey } from '../../src/panel/gate.ts';
+import { type PanelHealth, type PanelUse, UNKNOWN_USE } from '../../src/panel/judge.ts';
+import type { Ask, PanelGateway } from '../../src/panel/panel-gateway.ts';
 import type { ConsoleSocket, SocketListener } from '../../src/session/socket.ts';
 import { collectingLogger } from './logger.ts';
 import { ManualClock } from './manual-clock.ts';
@@ -29,6 +31,13 @@ export const SETTINGS: PanelSettings = {
   authTimeoutMs: 12_000,
   ratePinned: false,
 };
+export const NO_TELEMETRY: PanelTelemetry = {
+  message: () => {},
+  badMessage: () => {},
+  reconnect: () => {},
+  request: () => {},
+};
+
 /** The panel's default answer. */
 export const RESOURCES: Resources = {
   sample: { state: 'running', memoryBytes: 7 },
@@ -36,38 +45,39 @@ export const RESOURCES: Resources = {
   badFields: 0,
 };
 
-/** A panel that answers at once, and records the requests. */
+/** A panel that answers at once, and records the requests; what its circuits say is up to the test. */
 export class FakeGateway implements PanelGateway {
   health: PanelHealth = 'unknown';
   problem: Problem | undefined;
   problems: readonly Problem[] = [];
   keyChanges = 0;
   limitPerMinute = 60;
-  fleetSize = 0;
-  consoles: readonly string[] = [];
+  use = UNKNOWN_USE;
   closed = false;
   readonly calls: string[] = [];
-  readonly forgotten: string[] = [];
-  readonly cleared: string[] = [];
+  readonly asks: Ask[] = [];
+  /** How attempts to stream ended: with success, without showing anything, or with a cause. */
+  readonly attempts: string[] = [];
+  /** Problems of nodes' sockets and polls, and servers that wait for the trial of their node. */
+  readonly socketHolds = new Map<string, Problem>();
+  readonly pollHolds = new Map<string, Problem>();
+  readonly awaitingTrial = new Map<string, () => void>();
   answerCredentials: (server: string, signal: AbortSignal) => Promise<Credentials> = (server) =>
     Promise.resolve({ token: `token of ${server}`, socketUrl: `wss://node/${server}`, lifetimeMs: 600_000 });
   answerResources: (server: string, signal: AbortSignal) => Promise<Resources> = () =>
     Promise.resolve(RESOURCES);
-  readonly #healthListeners = new Set<HealthListener>();
-  readonly #rateListeners = new Set<(perMinute: number) => void>();
+  readonly #circuitListeners = new Set<(key: CircuitKey, state: Circuit['state']) => void>();
+  readonly #changeListeners = new Set<() => void>();
 
-  credentials(server: string, _priority: 'refresh' | 'connect', signal: AbortSignal): Promise<Credentials> {
+  credentials(server: string, ask: Ask, signal: AbortSignal): Promise<Credentials> {
     this.calls.push(`credentials ${server}`);
+    this.asks.push(ask);
     return this.answerCredentials(server, signal);
   }
 
-  resources(server: string, signal: AbortSignal): Promise<Resources> {
+  resources(server: string, ask: Ask, signal: AbortSignal): Promise<Resources> {
     this.calls.push(`resources ${server}`);
-    return this.answerResources(server, signal);
-  }
-
-  learn(server: string, signal: AbortSignal): Promise<Resources> {
-    this.calls.push(`learn ${server}`);
+    this.asks.push(ask);
     return this.answerResources(server, signal);
   }
 
@@ -79,37 +89,57 @@ export class FakeGateway implements PanelGateway {
     throw new Error('expected no backups');
   }
 
+  isSocketOpen(node: string | undefined): boolean {
+    return node === undefined || !this.socketHolds.has(node);
+  }
+
+  admitSocket(server: string, _ask: Ask, signal: AbortSignal): Promise<void> {
+    return new Promise((resolve, reject) => {
+      this.awaitingTrial.set(server, resolve);
+      signal.addEventListener('abort', () => {
+        this.awaitingTrial.delete(server);
+        reject(signal.reason as Error);
+      });
+    });
+  }
+
+  socketEnded(server: string, node: string | undefined, end: Problem | 'withdrawn' | undefined): void {
+    const shown = end === undefined ? 'success' : end === 'withdrawn' ? end : end.cause;
+    this.attempts.push(`${server} on ${node ?? 'an unknown node'}: ${shown}`);
+  }
+
+  socketHold(node: string | undefined): Problem | undefined {
+    return this.problem ?? this.socketHolds.get(node ?? '');
+  }
+
+  pollHold(node: string | undefined): Problem | undefined {
+    return this.problem ?? this.pollHolds.get(node ?? '');
+  }
+
+  nodeProblem(node: string): Problem | undefined {
+    return this.socketHolds.get(node) ?? this.pollHolds.get(node);
+  }
+
   budget(): BudgetReading {
     return { limitPerMinute: this.limitPerMinute, usedLastMinute: 0, queueLength: 0, paused: false };
   }
 
-  setFleetSize(size: number, consoles: readonly string[]): void {
-    this.fleetSize = size;
-    this.consoles = consoles;
+  setUse(use: PanelUse): void {
+    this.use = use;
   }
 
   keyChanged(): void {
     this.keyChanges += 1;
   }
 
-  clearSuspicion(server: string): void {
-    this.cleared.push(server);
+  onCircuit(listener: (key: CircuitKey, state: Circuit['state']) => void): () => void {
+    this.#circuitListeners.add(listener);
+    return () => this.#circuitListeners.delete(listener);
   }
 
-  forget(server: string): void {
-    this.forgotten.push(server);
-  }
-
-  setShares(_shares: Shares): void {}
-
-  onHealthChange(listener: HealthListener): () => void {
-    this.#healthListeners.add(listener);
-    return () => this.#healthListeners.delete(listener);
-  }
-
-  onRateChange(listener: (perMinute: number) => void): () => void {
-    this.#rateListeners.add(listener);
-    return () => this.#rateListeners.delete(listener);
+  onChange(listener: () => void): () => void {
+    this.#changeListeners.add(listener);
+    return () => this.#changeListeners.delete(listener);
   }
 
   onPause(): () => void {
@@ -125,37 +155,58 @@ export class FakeGateway implements PanelGateway {
     return Promise.resolve();
   }
 
-  /** Sets the panel's health; without a problem, servers may be observable again. */
+  /** Sets the panel's health; a problem opens its circuit, and none closes it. */
   becomes(health: PanelHealth, problem?: Problem): void {
     this.health = health;
     this.problem = problem;
     this.problems = problem === undefined ? [] : [problem];
-    for (const listener of this.#healthListeners) listener(problem === undefined);
+    this.#circuit('panel', problem);
+  }
+
+  /** Opens the circuit of the node's sockets, or closes it. */
+  socketsFail(node: string, problem?: Problem): void {
+    if (problem === undefined) this.socketHolds.delete(node);
+    else this.socketHolds.set(node, problem);
+    this.#circuit(`sockets ${node}`, problem);
+  }
+
+  /** Opens the circuit of the node's polls, or closes it. */
+  pollsFail(node: string, problem?: Problem): void {
+    if (problem === undefined) this.pollHolds.delete(node);
+    else this.pollHolds.set(node, problem);
+    this.#circuit(`polls ${node}`, problem);
   }
 
   allows(perMinute: number): void {
     this.limitPerMinute = perMinute;
-    for (const listener of this.#rateListeners) listener(perMinute);
+    for (const listener of this.#changeListeners) listener();
   }
 
   asked(what: string): string[] {
     return this.calls.filter((call) => call.startsWith(what)).map((call) => call.slice(what.length + 1));
   }
+
+  #circuit(key: CircuitKey, problem: Problem | undefined): void {
+    for (const listener of this.#circuitListeners) listener(key, problem === undefined ? 'closed' : 'open');
+    for (const listener of this.#changeListeners) listener();
+  }
 }
 
 const STATS = String.raw`{"event":"stats","args":["{\"state\":\"running\",\"memory_bytes\":5}"]}`;
 
-/** A socket that opens at once, accepts every token and sends stats only on request. */
+/** A socket that opens at once, or is refused with a status; accepts every token and sends stats only on request. */
 export class FakeSocket {
   ended: 'closed' | 'terminated' | undefined;
   readonly url: string;
   readonly #listener: SocketListener;
 
-  constructor(url: string, listener: SocketListener) {
+  constructor(url: string, listener: SocketListener, refusal?: number) {
     this.url = url;
     this.#listener = listener;
     queueMicrotask(() => {
-      if (this.ended === undefined) listener.opened();
+      if (this.ended !== undefined) return;
+      if (refusal === undefined) listener.opened();
+      else listener.refused({ status: refusal, error: new Error(`Unexpected server response: ${refusal}`) });
     });
   }
 
@@ -191,11 +242,16 @@ export class FleetBench {
   readonly gateway = new FakeGateway();
   readonly log = collectingLogger();
   readonly sockets: FakeSocket[] = [];
+  random = () => 0.5;
   /** Replacing it limits the sockets of fleets that are created later. */
   socketLimit = new SocketLimit();
 
   /** Creates a fleet without starting it. */
-  create(targets: readonly ServerTarget[], settings: Partial<PanelSettings> = {}, defer?: Defer): PanelFleet {
+  create(
+    targets: readonly ServerTarget[],
+    settings: Partial<PanelSettings> = {},
+    context: Partial<Pick<PanelContext, 'defer' | 'gateway'>> = {},
+  ): PanelFleet {
     const { clock, log, gateway, sockets } = this;
     return new PanelFleet(
       { ...SETTINGS, ...settings },
@@ -203,9 +259,9 @@ export class FleetBench {
       {
         clock,
         log,
-        random: () => 0.5,
+        random: () => this.random(),
         gateway,
-        telemetry: { message: () => {}, badMessage: () => {}, reconnect: () => {}, request: () => {} },
+        telemetry: NO_TELEMETRY,
         codec: PTERODACTYL.socket,
         openSocket: (url, listener) => {
           const socket = new FakeSocket(url, listener);
@@ -217,7 +273,7 @@ export class FleetBench {
         isProxied: () => false,
         isOurs: () => true,
         socketLimit: this.socketLimit,
-        ...(defer === undefined ? {} : { defer }),
+        ...context,
       },
     );
   }

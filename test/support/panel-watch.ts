@@ -152,6 +152,7 @@ export async function watchPanel(
     });
     const set = new PanelSet(await configOf(yamlFor(panel, settings)), {
       socketLimit: new SocketLimit(),
+      limits: new Map(),
       queries: queryAccess(clock, { query: () => Promise.reject(new Error('no client')) }),
       names: systemNames(clock),
       clock,

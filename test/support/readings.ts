@@ -4,10 +4,10 @@ import type {
   CollectionStatus,
   DiscoveryReading,
   FleetReading,
+  NeedsReading,
   NodeReading,
   PanelReading,
   Peaks,
-  PlanReading,
   ServerReading,
 } from '../../src/domain/reading.ts';
 import { NO_STOPS } from '../../src/domain/reading.ts';
@@ -120,29 +120,24 @@ export interface PanelReadingChanges {
   readonly problems?: readonly Problem[];
   readonly nodes?: readonly NodeReading[];
   readonly budget?: Partial<BudgetReading>;
-  readonly plan?: Partial<PlanReading>;
+  readonly needs?: Partial<NeedsReading>;
   readonly discovery?: DiscoveryReading;
 }
 
 /** The panel `main`, up and idle, with changes. */
-export function panelReading({ budget, plan, nodes = [], ...rest }: PanelReadingChanges = {}): PanelReading {
+export function panelReading({ budget, needs, nodes = [], ...rest }: PanelReadingChanges = {}): PanelReading {
   return {
     name: 'main',
     up: true,
     problems: [],
     nodes: () => nodes,
     budget: { limitPerMinute: 60, usedLastMinute: 0, queueLength: 0, paused: false, ...budget },
-    plan: {
-      sockets: 0,
-      turns: 0,
-      turnSockets: 0,
-      longestAgeMs: 60_000,
+    needs: {
+      requiredCallsPerMinute: 0,
+      requiredSockets: 0,
+      allowedSockets: Number.POSITIVE_INFINITY,
       polls: 0,
-      unseated: 0,
-      pollIntervalMs: 30_000,
-      callsPerMinute: 0,
-      wantedCallsPerMinute: 0,
-      ...plan,
+      ...needs,
     },
     ...rest,
   };

@@ -1,3 +1,4 @@
+import type { NodeAnswer } from '../../diagnosis/panel-answer.ts';
 import { API_KEY_PREFIXES, isApplicationKey } from '../../domain/api-keys.ts';
 import { printable } from '../../domain/printable.ts';
 import type { ErrorBody, ListingPage, ListingQuery, PanelDialect, PanelRequest } from '../dialect.ts';
@@ -9,6 +10,7 @@ import {
   decodeCredentials,
   decodeListingPage,
   decodeResources,
+  type Fields,
 } from './pterodactyl/decode.ts';
 import { PTERODACTYL_SOCKET } from './pterodactyl/socket.ts';
 
@@ -59,25 +61,45 @@ function errorBody(text: string, contentType: string): ErrorBody {
   return bodyOf('foreign', isPage ? pageTitle(text) : text);
 }
 
-function decodeJson(body: Readonly<Record<string, unknown>>): ErrorBody {
-  if (Array.isArray(body['errors'])) {
-    const first = asFields(body['errors'][0]);
-    const code = asText(first?.['code']);
+/**
+ * Panels answer with their list of errors, or as the contract says with `error` and `message`. Bot checks and gateways answer with
+ * JSON as well, but with a `message` alone, or another list of errors.
+ */
+function decodeJson(body: Fields): ErrorBody {
+  const [first] = Array.isArray(body['errors']) ? body['errors'].map(asFields) : [];
+  const code = asText(first?.['code']);
+  const detail = asText(first?.['detail']);
+  if (code !== undefined || detail !== undefined) {
     return {
-      ...bodyOf('envelope', asText(first?.['detail']) ?? code),
-      ...(code !== undefined && { code, fromNode: FROM_NODE.test(code) }),
+      ...bodyOf('envelope', detail ?? code),
+      ...(code !== undefined && { code }),
+      ...(code === FROM_NODE && { fromNode: nodeAnswer(detail) }),
     };
   }
-  const words = asText(body['message']) ?? asText(body['error']);
-  return bodyOf(words === undefined ? 'foreign' : 'message', words);
+  const isFlat = asText(body['error']) !== undefined && asText(body['message']) !== undefined;
+  return bodyOf(
+    isFlat ? 'message' : 'foreign',
+    messageIn(body) ?? messageIn(asFields(body['error'])) ?? messageIn(first),
+  );
 }
 
 /**
- * Classes of panel errors that pass on a node's answer, or report that there was none: Pterodactyl's DaemonConnectionException,
- * which carries the node's own status, and those of the HTTP clients of both panels.
+ * The class of the error with which a panel passes on a node's answer, or reports that there was none (Pterodactyl,
+ * app/Exceptions/Http/Connection). Other classes with similar names concern the panel's own database and cache.
  */
-const FROM_NODE =
-  /^(?:Daemon)?Connect(?:ion)?Exception$|^(?:Guzzle|Request|Transfer|BadResponse|Client|Server)Exception$/;
+const FROM_NODE = 'DaemonConnectionException';
+
+function nodeAnswer(detail = ''): NodeAnswer {
+  const [, status] = /\(code: (\d{3})\)/.exec(detail) ?? [];
+  return status === undefined ? {} : { status: Number(status) };
+}
+
+/** The fields in which panels, gateways and firewalls put their message. */
+const MESSAGE_FIELDS = ['message', 'detail', 'title', 'error'] as const;
+
+function messageIn(fields: Fields = {}): string | undefined {
+  return MESSAGE_FIELDS.map((key) => asText(fields[key])).find((words) => words !== undefined);
+}
 
 function bodyOf(form: ErrorBody['form'], detail: string | undefined): ErrorBody {
   return detail === undefined ? { form } : { form, detail };

@@ -1,5 +1,5 @@
 import type { ExplainedProblem, PanelStatus } from '../data/protocol.ts';
-import { nodeDownText, problemText, span } from '../data/words.ts';
+import { needsText, nodeDownText, problemText } from '../data/words.ts';
 import { element, setText } from './dom.ts';
 import type { Filter } from './view.ts';
 
@@ -8,7 +8,7 @@ const MAX_OPEN = 6;
 
 const PHONE = matchMedia('(max-width: 760px)');
 
-/** The panels: whether they answer, how much of their API budget is used, and the plan within it. */
+/** The panels: whether they answer, how much of their API budget is used, and what they require. */
 export class Panels {
   readonly element = element('details', 'panels');
   readonly #grid = element('div', 'grid');
@@ -101,7 +101,7 @@ class PanelCard {
       ...problemLines(panel),
       budgetBar(panel),
       facts(panel),
-      element('p', 'sub', planWords(panel)),
+      element('p', 'sub', needsText(panel)),
     );
   }
 
@@ -152,21 +152,4 @@ function budgetBar({ usedLastMinute, limitPerMinute }: PanelStatus): HTMLElement
   const bar = element('span', 'bar', fill);
   bar.ariaHidden = 'true';
   return bar;
-}
-
-/** The plan in one or two sentences. */
-function planWords(panel: PanelStatus): string {
-  const parts: string[] = [];
-  if (panel.sockets > 0) parts.push(`${panel.sockets} streaming`);
-  if (panel.turns > 0) {
-    parts.push(
-      `${panel.turns} taking turns on ${panel.turnSockets} sockets, samples up to ${span(panel.longestAgeSeconds)} old`,
-    );
-  }
-  if (panel.polls > 0) parts.push(`${panel.polls} polled every ${span(panel.pollIntervalSeconds)}`);
-  const calls = panel.callsPerMinute === 1 ? '1 call' : `${panel.callsPerMinute} calls`;
-  // Servers that are blocked, for example, are neither streamed nor polled.
-  const plan = `Plan: ${parts.join(', ') || 'no server streamed or polled'}; ${calls} per minute.`;
-  const isShort = panel.wantedCallsPerMinute > panel.limitPerMinute;
-  return isShort ? `${plan} Streaming all servers would need ${panel.wantedCallsPerMinute}.` : plan;
 }

@@ -202,7 +202,7 @@ function panelStatus(
   url: string | undefined,
   now: number,
 ): PanelStatus {
-  const { budget, plan, discovery } = panel;
+  const { budget, needs, discovery } = panel;
   const { name, up, problems, nodes } = panelViewOf(panel, now);
   return {
     name,
@@ -216,13 +216,9 @@ function panelStatus(
     queueLength: budget.queueLength,
     paused: budget.paused,
     rateLimited,
-    sockets: plan.sockets,
-    turns: plan.turns,
-    turnSockets: plan.turnSockets,
-    polls: plan.polls,
-    pollIntervalSeconds: Math.round(plan.pollIntervalMs / 1_000),
-    longestAgeSeconds: Math.round(plan.longestAgeMs / 1_000),
-    callsPerMinute: Math.ceil(plan.callsPerMinute),
-    wantedCallsPerMinute: Math.ceil(plan.wantedCallsPerMinute),
+    requiredCallsPerMinute: Math.ceil(needs.requiredCallsPerMinute),
+    requiredSockets: needs.requiredSockets,
+    allowedSockets: Number.isFinite(needs.allowedSockets) ? needs.allowedSockets : undefined,
+    polls: needs.polls,
   };
 }

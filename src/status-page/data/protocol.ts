@@ -114,14 +114,12 @@ export interface PanelStatus {
   readonly paused: boolean;
   /** Calls that the panel answered with 429 since the exporter started. */
   readonly rateLimited: number;
-  readonly sockets: number;
-  readonly turns: number;
-  readonly turnSockets: number;
+  /** API calls per minute that it takes to stream and poll every server as configured. */
+  readonly requiredCallsPerMinute: number;
+  readonly requiredSockets: number;
+  /** Console sockets for which the process has file descriptors; undefined if unlimited. */
+  readonly allowedSockets?: number | undefined;
   readonly polls: number;
-  readonly pollIntervalSeconds: number;
-  readonly longestAgeSeconds: number;
-  readonly callsPerMinute: number;
-  readonly wantedCallsPerMinute: number;
 }
 
 /** The servers' identities; all lists are in the order of the servers. */

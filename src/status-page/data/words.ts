@@ -1,6 +1,6 @@
 import type { DiscoveryReading } from '../../domain/reading.ts';
 import { withAdvice } from '../../domain/sentences.ts';
-import type { CauseWords, ExplainedProblem, ListingStatus } from './protocol.ts';
+import type { CauseWords, ExplainedProblem, ListingStatus, PanelStatus } from './protocol.ts';
 
 /** The placeholder for unknown values. */
 export const NOTHING = '–';
@@ -121,4 +121,24 @@ export function noServersText(listings: readonly ListingStatus[]): string {
     return 'No servers to observe. Check which servers the account of the API key can access, and the rules of discover.';
   }
   return 'No servers to observe. List them under servers, or set discover: true.';
+}
+
+/** What the configuration requires of a panel, and what is allowed where that is less. */
+export function needsText(
+  panel: Pick<
+    PanelStatus,
+    'limitPerMinute' | 'requiredCallsPerMinute' | 'requiredSockets' | 'allowedSockets' | 'polls'
+  >,
+): string {
+  const { requiredCallsPerMinute: calls, requiredSockets: sockets, polls } = panel;
+  const { limitPerMinute, allowedSockets = sockets } = panel;
+  const needs = [
+    `${counted(calls, 'API call')} per minute${calls > limitPerMinute ? `, ${limitPerMinute} allowed` : ''}`,
+    ...(sockets > allowedSockets ? [`${counted(sockets, 'console socket')}, ${allowedSockets} allowed`] : []),
+  ];
+  return `${counted(sockets, 'server')} to stream, ${polls} to poll: needs ${needs.join('; needs ')}.`;
+}
+
+function counted(n: number, thing: string): string {
+  return `${n} ${thing}${n === 1 ? '' : 's'}`;
 }

@@ -1,3 +1,4 @@
+import { TRIAL_GAPS_MS } from '../../../src/panel/circuit.ts';
 import { SLOW_RETRY_MS } from '../../../src/session/backoff.ts';
 
 /**
@@ -22,6 +23,9 @@ export const CONNECT_TIMEOUT_MS = 10_000;
 
 /** An auth without an answer is given up after this time (`auth_timeout`). */
 export const AUTH_TIMEOUT_MS = 12_000;
+
+/** The longest gap between the trials of what is in trouble. */
+export const TRIAL_GAP_MS = Math.max(...TRIAL_GAPS_MS);
 
 /** How often a server is polled (`poll_interval`). */
 export const POLL_INTERVAL_MS = 30_000;

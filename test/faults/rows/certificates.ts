@@ -3,14 +3,13 @@ import type { TlsOptions } from 'node:tls';
 import { expect } from 'vitest';
 import { shortTitle } from '../../../src/diagnosis/causes.ts';
 import type { CauseCode } from '../../../src/domain/problem.ts';
-import { PROBE_INTERVAL_MS } from '../../../src/panel/breaker.ts';
 import type { Authority, Certificate } from '../../support/certificates.ts';
 import { DARK, POLLED } from '../../support/fault-picture.ts';
 import { type FaultRow } from '../../support/fault-row.ts';
 import { loseToken } from '../../support/fault-scene.ts';
 import { TARGET, TARGET_UUID } from '../../support/fault-stage.ts';
 import { type NameService, startNameService } from '../../support/name-service.ts';
-import { AT_ONCE_MS, SLOW_MS, TOKENS_MS } from './bounds.ts';
+import { AT_ONCE_MS, SLOW_MS, TOKENS_MS, TRIAL_GAP_MS } from './bounds.ts';
 
 /** What can be wrong with a TLS port, and the resulting message. */
 interface BadTls {
@@ -128,7 +127,7 @@ function badPanel({ code, panel: cause }: BadTls, material: Material): Omit<Faul
     lift: ({ networks }) => {
       networks.api.targetPort = port;
     },
-    recoveryMs: PROBE_INTERVAL_MS + TOKENS_MS,
+    recoveryMs: TRIAL_GAP_MS + TOKENS_MS,
     afterwards: ({ exporter }) => {
       const loud = exporter.lines.filter(({ level }) => level === 'error' || level === 'warn');
       expect(loud).toHaveLength(1);

@@ -75,18 +75,10 @@ function refusedUpgrades(): FairnessRow {
 
 export const FAIRNESS_ROWS: readonly FairnessRow[] = [deadNode(), refusedUpgrades()];
 
-/** A scenario of the benchmark in fewer minutes. */
-function shorter(name: string, settleMinutes: number, minutes: number): Scenario {
-  const found = SCENARIOS.find((scenario) => scenario.name === name);
-  if (found === undefined) throw new Error(`expected a scenario named "${name}"`);
-  return { ...found, settleMinutes, minutes };
-}
+/** Servers that the unit tests simulate at most. */
+const SMALL = 500;
 
 /** Fleets that are too large for real sockets, in simulated time. */
-export const SIMULATED_ROWS: readonly Scenario[] = [
-  shorter('400 servers, all upgrades refused', 10, 60),
-  shorter('2,000 in turns, credentials refused for all', 30, 40),
-  shorter('2,000 in turns, credentials refused for a fifth', 45, 30),
-  shorter('3,000 streaming with hourly backups', 65, 15),
-  shorter('500 streaming', 13, 60),
-];
+export const LARGE_SCENARIOS: readonly Scenario[] = SCENARIOS.filter(
+  ({ groups }) => groups.reduce((sum, { count }) => sum + count, 0) > SMALL,
+);

@@ -1,10 +1,16 @@
 import { expect } from 'vitest';
-import { PROBE_INTERVAL_MS } from '../../../src/panel/breaker.ts';
 import { DARK, POLLED, STREAMING } from '../../support/fault-picture.ts';
 import { type FaultRow, ofPanel, withNetworks } from '../../support/fault-row.ts';
 import { type Scene } from '../../support/fault-scene.ts';
 import { NEIGHBORS, TARGET, TARGET_UUID } from '../../support/fault-stage.ts';
-import { AT_ONCE_MS, CONNECT_TIMEOUT_MS, REQUEST_TIMEOUT_MS, TOKEN_LIFE_MS, TOKENS_MS } from './bounds.ts';
+import {
+  AT_ONCE_MS,
+  CONNECT_TIMEOUT_MS,
+  REQUEST_TIMEOUT_MS,
+  TOKEN_LIFE_MS,
+  TOKENS_MS,
+  TRIAL_GAP_MS,
+} from './bounds.ts';
 
 const sockets = ({ panel }: Scene) => panel.record.sockets(TARGET_UUID);
 
@@ -97,7 +103,7 @@ const panelRows: readonly FaultRow[] = [
     lift: ({ networks }) => {
       networks.api.blackHole = false;
     },
-    recoveryMs: REQUEST_TIMEOUT_MS + PROBE_INTERVAL_MS + TOKENS_MS,
+    recoveryMs: REQUEST_TIMEOUT_MS + TRIAL_GAP_MS + TOKENS_MS,
   },
   {
     name: 'a panel whose connections are reset while sockets are open',
@@ -109,7 +115,7 @@ const panelRows: readonly FaultRow[] = [
     during: { ...STREAMING, panelUp: 0 },
     log: /\): unreachable: .*ECONNREFUSED/,
     lift: ({ networks }) => networks.api.listen(),
-    recoveryMs: PROBE_INTERVAL_MS + TOKENS_MS,
+    recoveryMs: TRIAL_GAP_MS + TOKENS_MS,
   },
   {
     name: 'a network that drops all traffic',
@@ -117,7 +123,7 @@ const panelRows: readonly FaultRow[] = [
     during: { ...DARK, panelUp: 0 },
     log: /\): timed out: .*no answer from .* within 25 s/,
     lift: ({ networks }) => setAll(networks, false),
-    recoveryMs: REQUEST_TIMEOUT_MS + PROBE_INTERVAL_MS + TOKENS_MS,
+    recoveryMs: REQUEST_TIMEOUT_MS + TRIAL_GAP_MS + TOKENS_MS,
   },
 ];
 

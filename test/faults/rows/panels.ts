@@ -1,6 +1,5 @@
 import { expect } from 'vitest';
 import type { CauseCode } from '../../../src/domain/problem.ts';
-import { PROBE_INTERVAL_MS } from '../../../src/panel/breaker.ts';
 import type { RestFault } from '../../../src/simulator/schema.ts';
 import { type DeafPort, startDeafPort } from '../../support/deaf-port.ts';
 import { DARK, POLLED, STREAMING } from '../../support/fault-picture.ts';
@@ -8,10 +7,10 @@ import { type FaultRow, LONG_WAIT_SPEED, ofPanel } from '../../support/fault-row
 import { type Scene } from '../../support/fault-scene.ts';
 import { NEIGHBORS, TARGET } from '../../support/fault-stage.ts';
 import { type NameService, startNameService } from '../../support/name-service.ts';
-import { REQUEST_TIMEOUT_MS, SLOW_MS, TOKENS_MS } from './bounds.ts';
+import { REQUEST_TIMEOUT_MS, SLOW_MS, TOKENS_MS, TRIAL_GAP_MS } from './bounds.ts';
 
 /** The probe that detects the panel's recovery, and then a token for each server. */
-const RECOVERY_MS = PROBE_INTERVAL_MS + TOKENS_MS;
+const RECOVERY_MS = TRIAL_GAP_MS + TOKENS_MS;
 
 const IP_LIMIT =
   'This IP address (203.0.113.7) does not have permission to access the API using these credentials.';
@@ -155,14 +154,14 @@ const longRefusal: FaultRow = {
   lift: async ({ panel, time, clock, watch }) => {
     const found = panel.record.calls.length;
     const foundIn = (panel.record.calls.at(-1)?.at ?? 0) - (panel.record.calls[0]?.at ?? 0);
-    expect(found).toBeLessThanOrEqual(FINDING_CALLS + Math.ceil(foundIn / PROBE_INTERVAL_MS));
+    expect(found).toBeLessThanOrEqual(FINDING_CALLS + Math.ceil(foundIn / TRIAL_GAP_MS));
     const since = clock.now();
     time.speed = LONG_WAIT_SPEED;
     await watch.until(() => expect(clock.now()).toBeGreaterThan(since + LONG_MS), 2 * LONG_MS);
     const probes = panel.record.calls.length - found;
     // One probe a minute; the first may be due at once.
-    expect(probes).toBeLessThanOrEqual((clock.now() - since) / PROBE_INTERVAL_MS + 1);
-    expect(probes).toBeGreaterThanOrEqual(LONG_MS / PROBE_INTERVAL_MS - 1);
+    expect(probes).toBeLessThanOrEqual((clock.now() - since) / TRIAL_GAP_MS + 1);
+    expect(probes).toBeGreaterThanOrEqual(LONG_MS / TRIAL_GAP_MS - 1);
     panel.acceptKey(panel.apiKey);
   },
   recoveryMs: RECOVERY_MS,

@@ -1,11 +1,10 @@
-import { PROBE_INTERVAL_MS } from '../../../src/panel/breaker.ts';
 import { DARK, POLLED } from '../../support/fault-picture.ts';
 import { type FaultRow, ofPanel } from '../../support/fault-row.ts';
 import { loseToken } from '../../support/fault-scene.ts';
 import { type Setting, TARGET } from '../../support/fault-stage.ts';
-import { AT_ONCE_MS, SLOW_MS, TOKENS_MS } from './bounds.ts';
+import { AT_ONCE_MS, SLOW_MS, TOKENS_MS, TRIAL_GAP_MS } from './bounds.ts';
 
-const RECOVERY_MS = PROBE_INTERVAL_MS + TOKENS_MS;
+const RECOVERY_MS = TRIAL_GAP_MS + TOKENS_MS;
 
 const letThrough = ({ proxy }: Setting) => {
   proxy.refusal = () => undefined;

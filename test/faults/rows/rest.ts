@@ -100,6 +100,9 @@ function withoutResources(refusal: Refusal): FaultRow {
   };
 }
 
+const BOT_CHECK =
+  '{"message":"Access denied by Imunify360 bot-protection. IPs used for automation should be whitelisted"}';
+
 /** Unusable or missing answers other than refusals. */
 const OTHERS: readonly {
   readonly what: string;
@@ -118,6 +121,18 @@ const OTHERS: readonly {
     fault: { kind: 'garbage', body: '<!doctype html><title>Panel</title>' },
     log: /the body is a page, not JSON: \\"Panel/,
     cause: 'login_page',
+  },
+  ...[403, 200].map((status) => ({
+    what: `a bot check's JSON with ${status}`,
+    fault: { kind: 'refuse', status, body: BOT_CHECK } as const,
+    log: /Access denied by Imunify360/,
+    cause: 'challenge_page' as const,
+  })),
+  {
+    what: "a gateway's JSON",
+    fault: { kind: 'refuse', status: 404, body: '{"message":"no Route matched with those Values"}' },
+    log: /no Route matched/,
+    cause: 'not_a_panel',
   },
   { what: 'truncated JSON', fault: { kind: 'garbage' }, log: /the body is not JSON/, cause: 'bad_answer' },
   {
@@ -164,6 +179,12 @@ const useless = OTHERS.flatMap(({ what, fault, log, cause }): FaultRow[] => [
   },
 ]);
 
+/** The panel's answer about an answer of the server's node. */
+function passedOn(status: number): object {
+  const detail = `There was an error while communicating with the machine. (code: ${status})`;
+  return { status: 504, code: 'DaemonConnectionException', detail };
+}
+
 /** What the panel reports about the target server: why it blocks it, or what its node answered. */
 const WORDED: readonly (readonly [
   what: string,
@@ -180,10 +201,12 @@ const WORDED: readonly (readonly [
   ['transferring', { status: 409, detail: 'is currently being transferred' }, 'transferring', 'transferring'],
   ['restoring', { status: 409, detail: 'is currently restoring from a backup' }, 'restoring', 'restoring'],
   ['maintenance', { status: 409, detail: 'The node is under maintenance' }, 'maintenance', 'maintenance'],
-  ["the node's 401", { status: 401, code: 'DaemonConnectionException' }, 'node_error'],
-  ["the node's 403", { status: 403, code: 'DaemonConnectionException' }, 'node_error'],
-  ["the node's 404", { status: 404, code: 'DaemonConnectionException' }, 'server_not_on_node'],
-  ["the node's 504", { status: 504, code: 'DaemonConnectionException' }, 'node_unreachable'],
+  ['its Redis is down', { status: 500, code: 'ConnectionException' }, 'panel_error'],
+  ["the node's 401", passedOn(401), 'node_token_mismatch', 'forbidden'],
+  ["the node's 403", passedOn(403), 'node_token_mismatch', 'forbidden'],
+  ["the node's 404", passedOn(404), 'server_not_on_node'],
+  ["the node's 500", passedOn(500), 'node_error'],
+  ['no answer from the node', { status: 504, code: 'DaemonConnectionException' }, 'node_unreachable'],
 ];
 
 const worded = WORDED.map(wordedRefusal);

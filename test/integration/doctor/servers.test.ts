@@ -207,21 +207,24 @@ const nodes: readonly Row[] = [
 /** The envelope in which the panel passes on a node's answer. */
 const passedOn = (status: number) =>
   JSON.stringify({
-    errors: [{ code: 'DaemonConnectionException', status: String(status), detail: 'The node refused.' }],
+    errors: [
+      { code: 'DaemonConnectionException', status: '504', detail: `The node refused. (code: ${status})` },
+    ],
   });
 
 const daemonAnswers: readonly Row[] = (
   [
-    [403, 'node_error'],
+    [403, 'node_token_mismatch'],
     [404, 'server_not_on_node'],
+    [500, 'node_error'],
   ] as const
 ).map(([status, cause]) => ({
   cause,
   what: `the node's ${status} for its resources`,
   step: 'resources',
   arrange: (panel) =>
-    panel.failRest({ kind: 'refuse', status, endpoint: 'resources', body: passedOn(status) }),
-  says: new RegExp(`resources answered ${status}: "The node refused`),
+    panel.failRest({ kind: 'refuse', status: 504, endpoint: 'resources', body: passedOn(status) }),
+  says: new RegExp(`resources answered 504: "The node refused. \\(code: ${status}\\)`),
   steps: 'ooooof',
 }));
 

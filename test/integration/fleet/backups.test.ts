@@ -103,13 +103,13 @@ it('reads backups every interval, and rarely or never if there is nothing to rep
   expect(panel.record.counters.panelLimited).toBe(0);
 });
 
-it('reserves budget for the listing and for backups', async () => {
+it('requires calls for the listing and for backups', async () => {
   const { exporter } = await start(['backups: { interval: 10m }']);
   // Four sockets, three servers with backups, one page of the listing.
-  const planned = 4 / 8 + 3 / 10 + 1 / 5;
+  const required = 4 / 8 + 3 / 10 + 1 / 5;
   await vi.waitFor(
     async () =>
-      expect(await exporter.value('gameserver_exporter_planned_calls_per_minute')).toBeCloseTo(planned),
+      expect(await exporter.value('gameserver_exporter_required_calls_per_minute')).toBeCloseTo(required),
     { timeout: 20_000, interval: 20 },
   );
 });

@@ -318,6 +318,7 @@ describe('discovery', () => {
       { timeout: 20_000, interval: 20 },
     );
     expect(await exporter.value('gameserver_panel_up')).toBe(1);
+    await exporter.until('gameserver_panel_problem', { cause: 'nothing_listed' }, 1);
   });
 });
 

@@ -147,6 +147,7 @@ describe('an unsuccessful answer', () => {
     ['the envelope', (status: number) => json(status, envelope('in the words of the panel')), true],
     ['the flat object', (status: number) => json(status, flat), true],
     ['a page', page, false],
+    ['a bare message', (status: number) => json(status, { message: `${status} of a proxy` }), false],
   ] as const;
 
   describe.each(forms)('as %s', (_form, answer, fromPanel) => {
@@ -174,7 +175,7 @@ describe('an unsuccessful answer', () => {
   });
 
   it('shows by its envelope whether the node or the panel is unreachable', async () => {
-    const node = apiOf((await serve(json(504, envelope('node')))).url);
+    const node = apiOf((await serve(json(504, envelope('node', 'DaemonConnectionException')))).url);
     const panel = apiOf((await serve(page(504))).url);
     expect(await causeOf(node.api.credentials('ab', never()))).toBe('node_unreachable');
     expect(await causeOf(panel.api.credentials('ab', never()))).toBe('timeout');
@@ -236,8 +237,18 @@ describe('an unusable successful answer', () => {
       'not_json',
     ],
     ['another shape', json(200, { object: 'stats' }), 'expected an object with "attributes"', 'bad_shape'],
+    [
+      "a bot check's message",
+      json(200, { message: 'Access denied by Imunify360 bot-protection.' }),
+      'expected an object with "attributes": "Access denied by Imunify360 bot-protection."',
+      'bad_shape',
+    ],
   ])('is rejected if it is %s', async (_name, answer, words, counted) => {
-    const cause = _name === 'a page' ? 'login_page' : 'bad_answer';
+    const causes = new Map([
+      ['a page', 'login_page'],
+      ["a bot check's message", 'challenge_page'],
+    ]);
+    const cause = causes.get(_name) ?? 'bad_answer';
     const server = await serve(answer);
     const { api, telemetry } = apiOf(server.url);
     const error = await failureOf(api.resources('ab', never()));

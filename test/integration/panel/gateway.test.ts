@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { problemOf } from '../../../src/panel/errors.ts';
-import { createPanelGateway, type PanelGateway } from '../../../src/panel/gateway.ts';
+import { createPanelGateway } from '../../../src/panel/gateway.ts';
+import type { PanelGateway } from '../../../src/panel/panel-gateway.ts';
 import { collectingLogger } from '../../support/logger.ts';
 import { ManualClock } from '../../support/manual-clock.ts';
 import { apiOptions, collectingTelemetry, KEY } from './panel-api.ts';
@@ -18,29 +18,22 @@ import {
 type Answer = (response: ServerResponse, request: IncomingMessage) => void;
 
 const never = () => new AbortController().signal;
-/** Explicit enough that no other call is needed to believe it. */
-const refusal = json(
-  403,
-  envelope(
-    'This IP address (203.0.113.7) does not have permission to access the API using these credentials.',
-  ),
-);
-const unauthenticated = json(401, envelope('Unauthenticated.', 'AuthenticationException'));
-/** The way some panels refuse an account that lacks a permission; a panel without a key does the same. */
-const unauthorized = json(401, envelope('Unauthorized.'));
-const forbidden = json(403, envelope('This action is unauthorized.'));
-const challenge = page(403, 'Attention Required! | Cloudflare');
-const PROBE = '/api/client?page=1&per_page=1&include=egg';
+const CANARY = '/api/client?page=1&per_page=1&include=egg';
 const LISTING = { object: 'list', data: [], meta: { pagination: { total_pages: 1 } } };
 const isListing = ({ url = '' }: IncomingMessage) => url.startsWith('/api/client?');
 const isCredentials = ({ url = '' }: IncomingMessage) => url.endsWith('/websocket');
-const healthy: Answer = (response, request) => {
-  const body = isListing(request) ? LISTING : isCredentials(request) ? CREDENTIALS : RESOURCES;
-  json(200, body)(response, request);
-};
+
+/** Answers every call with success, and these headers. */
+const healthy =
+  (headers: Record<string, string> = {}): Answer =>
+  (response, request) => {
+    const body = isListing(request) ? LISTING : isCredentials(request) ? CREDENTIALS : RESOURCES;
+    json(200, body, headers)(response, request);
+  };
+
 /** Answers one path differently from the others. */
 const except =
-  (isPath: (request: IncomingMessage) => boolean, other: Answer, rest: Answer = healthy): Answer =>
+  (isPath: (request: IncomingMessage) => boolean, other: Answer, rest: Answer = healthy()): Answer =>
   (response, request) =>
     (isPath(request) ? other : rest)(response, request);
 
@@ -51,17 +44,17 @@ let panel: ScriptedServer;
 let gateway: PanelGateway;
 let answer: Answer;
 
-function open(): PanelGateway {
+function open(more: { readonly pinnedPerMinute?: number } = {}): PanelGateway {
   // The deadlines are long, because their clock is advanced by minutes.
   const options = apiOptions(panel.url, { clock, telemetry, requestTimeoutMs: 3_600_000 });
-  return createPanelGateway({ ...options, log, panel: 'main', pinnedPerMinute: 6_000 });
+  return createPanelGateway({ ...options, log, panel: 'main', ...more });
 }
 
 beforeEach(async () => {
   clock = new ManualClock();
   log = collectingLogger();
   telemetry = collectingTelemetry();
-  answer = healthy;
+  answer = healthy();
   panel = await scriptedServer((response, request) => answer(response, request));
   gateway = open();
 });
@@ -71,767 +64,277 @@ afterEach(async () => {
   await panel.close();
 });
 
-/** Advances the clock until the calls have ended. */
-async function ended<T>(...calls: Promise<T>[]): Promise<PromiseSettledResult<T>[]> {
-  let isOver = false;
-  const all = Promise.allSettled(calls).finally(() => {
-    isOver = true;
-  });
-  await vi.waitFor(
+/** Waits until the check holds, without advancing the clock. */
+const until = (check: () => void) =>
+  vi.waitFor(
     async () => {
-      await clock.advance(10);
-      expect(isOver).toBe(true);
+      await clock.advance(0);
+      check();
     },
     { timeout: 5_000, interval: 2 },
   );
-  return all;
+
+const paths = () => panel.requests.map(({ url }) => url?.replace('/api/client/servers/', ''));
+const asked = (path: string) => paths().filter((one) => one === path).length;
+
+const unknown = () => undefined;
+
+/** Asks for a server's credentials, by a deadline. */
+const connect = (server: string, deadline = clock.now(), signal = never()) =>
+  gateway.credentials(server, { node: unknown, deadline }, signal);
+const poll = (server: string, deadline = clock.now()) =>
+  gateway.resources(server, { node: unknown, deadline }, never());
+
+/** Polls a different server each time; resolves with how many were answered so far. */
+function pollMany(count: number): { readonly answered: () => number } {
+  let answered = 0;
+  for (let index = 0; index < count; index += 1) {
+    const node = `node-${index}`;
+    gateway.resources(`server-${index}`, { node: () => node, deadline: clock.now() }, never()).then(
+      () => (answered += 1),
+      () => undefined,
+    );
+  }
+  return { answered: () => answered };
 }
 
-const connect = (server: string, signal = never()) => gateway.credentials(server, 'connect', signal);
-const paths = () => panel.requests.map((request) => request.url?.replace('/api/client/servers/', ''));
-
-/** Makes three servers meet the panel's current fault. */
-async function failThreeServers(): Promise<void> {
-  await ended(connect('a'), connect('b'), connect('c'));
-}
-
-describe('a healthy panel', () => {
-  it('serves every kind of call, and calls of one kind by priority', async () => {
-    const blocker = connect('first');
-    const calls = [
-      gateway.listing({ page: 1, perPage: 100 }, never()).catch(() => {}),
-      gateway.resources('polled', never()),
-      connect('connecting'),
-      gateway.learn('learning', never()),
-      gateway.credentials('refreshing', 'refresh', never()),
-    ];
-    expect(gateway.health).toBe('unknown');
-    await ended<unknown>(blocker, ...calls);
-    expect(paths()).toEqual([
-      'first/websocket',
-      'learning/resources',
-      'polled/resources',
-      '/api/client?page=1&per_page=100&include=egg',
-      'refreshing/websocket',
-      'connecting/websocket',
-    ]);
-    expect(gateway.health).toBe('up');
-    expect(log.lines).toEqual([]);
-  });
-
-  it('stays up when it refuses one server with its own error', async () => {
-    answer = except(isListing, healthy, json(404, envelope('No such server.')));
-    const changes: string[] = [];
-    gateway.onHealthChange(() => void changes.push(gateway.health));
-    await ended(connect('a'), connect('b'));
-    expect(changes).toEqual(['up']);
-  });
-
-  it('reports its limit in answers of the resources endpoint', async () => {
-    await gateway.close();
-    answer = json(200, RESOURCES, { 'X-RateLimit-Limit': '240' });
-    gateway = createPanelGateway({ ...apiOptions(panel.url, { clock }), log, panel: 'main' });
-    const rates: number[] = [];
-    gateway.onRateChange((perMinute) => rates.push(perMinute));
-    await ended(gateway.learn('a', never()));
-    expect(rates).toEqual([192]);
-    expect(gateway.budget().limitPerMinute).toBe(192);
-  });
-});
-
-/** Waits until the panel has received and answered this many more calls. */
-const answered = (count: number) => vi.waitFor(() => expect(telemetry.calls).toHaveLength(count), 5_000);
-
-describe('a panel that rejects the key', () => {
-  it('is reported once, with what to check, and retried once a minute', async () => {
-    answer = refusal;
-    const changes: [string, string | undefined][] = [];
-    gateway.onHealthChange(() => changes.push([gateway.health, gateway.problem?.cause]));
-    await failThreeServers();
-    expect(gateway.health).toBe('down');
-    expect(gateway.problems).toEqual([gateway.problem]);
-    expect(changes).toEqual([['down', 'key_address']]);
-    let over = 0;
-    const waiting = ['d', 'e', 'f'].map((server) => connect(server).catch(() => (over += 1)));
-    await clock.advance(59_000);
-    expect(panel.requests).toHaveLength(3);
-    for (const minute of [1, 2, 3]) {
-      await clock.advance(1_000);
-      await answered(3 + minute);
-      expect(paths().at(-1)).toBe(PROBE);
-      await clock.advance(59_000);
-      expect(panel.requests).toHaveLength(3 + minute);
-    }
-    // Servers wait; the probe is sent in their place.
-    expect(over).toBe(0);
-    expect(log.lines).toHaveLength(1);
-    const [line] = log.lines;
-    expect(line).toMatchObject({
-      level: 'error',
-      fields: { panel: 'main', url: panel.url, cause: 'key_address' },
-    });
-    expect(line?.message).toContain(`panel main (${panel.url}): API key not allowed from this address: GET`);
-    expect(line?.message).toContain('answered 403: "This IP address (203.0.113.7)');
-    expect(line?.message).toContain('or create a key without allowed addresses. Retrying once a minute.');
-    expect(JSON.stringify(log.lines)).not.toContain(KEY);
-    await Promise.all([gateway.close(), ...waiting]);
-  });
-
-  it('is retried once a minute even if no server waits, and reported when it accepts the key', async () => {
-    answer = refusal;
-    await failThreeServers();
-    await clock.advance(60_000);
-    await answered(4);
-    expect(paths().at(-1)).toBe(PROBE);
-    answer = healthy;
-    const relieved: boolean[] = [];
-    gateway.onHealthChange((isRelieved) => relieved.push(isRelieved));
-    const waiting = ['d', 'e'].map((server) => connect(server));
-    await clock.advance(60_000);
-    await vi.waitFor(() => expect(gateway.health).toBe('up'));
-    expect(relieved).toEqual([true]);
-    const results = await ended(...waiting);
-    expect(results.map((result) => result.status)).toEqual(['fulfilled', 'fulfilled']);
-    expect(log.lines.map((line) => line.level)).toEqual(['error', 'info']);
-    expect(log.lines[1]?.message).toContain('is available again');
-  });
-
-  it('is detected by fewer servers if the panel has fewer', async () => {
-    answer = refusal;
-    gateway.setFleetSize(1, ['a']);
-    await ended(connect('a'));
-    expect(gateway.health).toBe('down');
-  });
-
-  it('is detected by the failures of the only server that makes calls, among many', async () => {
-    answer = refusal;
-    gateway.setFleetSize(50, ['a']);
-    for (let attempt = 0; attempt < 5; attempt += 1) await ended(connect('a'));
-    await vi.waitFor(() => expect(gateway.problem?.cause).toBe('key_address'));
-    expect(paths().at(-1)).toBe(PROBE);
-  });
-
-  it('lets a waiting call be aborted', async () => {
-    answer = refusal;
-    await failThreeServers();
-    const controller = new AbortController();
-    const waiting = connect('d', controller.signal);
-    controller.abort(new Error('not wanted'));
-    await expect(waiting).rejects.toThrow('not wanted');
-  });
-});
-
-describe('a new key', () => {
-  it('is tried at once, without the failures of the old one', async () => {
-    answer = refusal;
-    await failThreeServers();
-    expect(gateway.health).toBe('down');
-    answer = healthy;
-    const waiting = connect('d');
-    gateway.keyChanged();
-    expect(gateway.health).toBe('unknown');
-    expect(gateway.problems).toEqual([]);
-    await ended(waiting);
-    expect(gateway.health).toBe('up');
-    expect(paths().slice(3)).toEqual(['d/websocket']);
-  });
-
-  it("isn't affected by calls that were sent with the old one", async () => {
+describe('the first call to a panel', () => {
+  it('is for one entry of the listing, and others wait for its answer', async () => {
     const held: (() => void)[] = [];
-    answer = (response, request) => void held.push(() => refusal(response, request));
-    gateway.setFleetSize(1, ['a']);
-    const late = connect('a');
-    await vi.waitFor(() => expect(held).toHaveLength(1));
-    answer = healthy;
-    gateway.keyChanged();
+    answer = except(isListing, (response, request) => {
+      held.push(() => healthy()(response, request));
+    });
+    const call = connect('a');
+    await until(() => expect(held).toHaveLength(1));
+    expect(paths()).toEqual([CANARY]);
+    expect(gateway.health).toBe('unknown');
     for (const release of held) release();
-    await ended(late);
-    expect(gateway.health).toBe('unknown');
-    expect(log.lines).toEqual([]);
-    await ended(connect('a'));
+    await call;
+    expect(paths()).toEqual([CANARY, 'a/websocket']);
     expect(gateway.health).toBe('up');
+    expect(panel.requests[0]?.headers.authorization).toBe(`Bearer ${KEY}`);
   });
 
-  it("isn't affected by a probe that was sent with the old one, and is probed after its own failure", async () => {
-    answer = refusal;
-    await failThreeServers();
-    const held: (() => void)[] = [];
-    answer = (response, request) => void held.push(() => refusal(response, request));
-    await clock.advance(60_000);
-    await vi.waitFor(() => expect(held).toHaveLength(1));
+  it('is waited for no longer than 3 s', async () => {
+    answer = except(isListing, () => undefined);
+    const call = connect('a');
+    await until(() => expect(paths()).toEqual([CANARY]));
+    await clock.advance(3_000);
+    await call;
+  });
+
+  it('is repeated with a new key', async () => {
+    await connect('a');
     gateway.keyChanged();
-    answer = refusal;
-    await failThreeServers();
-    expect(gateway.health).toBe('down');
-    await clock.advance(60_000);
-    await vi.waitFor(() => expect(panel.requests).toHaveLength(8));
-    expect(paths().at(-1)).toBe(PROBE);
-  });
-});
-
-describe('an unreachable panel', () => {
-  it('is reported once and resumes by itself', async () => {
-    answer = (response) => response.destroy();
-    await failThreeServers();
-    expect(gateway.health).toBe('down');
-    expect(log.lines[0]?.message).toMatch(/connecting to \S+ failed/);
-    answer = healthy;
-    const waiting = connect('d');
-    await clock.advance(60_000);
-    await ended(waiting);
-    expect(gateway.health).toBe('up');
-    expect(log.lines).toHaveLength(2);
-  });
-
-  it('behind a proxy is reported once another call has confirmed it', async () => {
-    answer = page(502);
-    await ended(connect('a'), connect('b'));
     expect(gateway.health).toBe('unknown');
-    await ended(connect('c'));
-    await vi.waitFor(async () => {
-      await clock.advance(10);
-      expect(gateway.problem?.cause).toBe('panel_down');
-    });
-    // All known credentials endpoints just failed, so none is left for a second opinion.
-    expect(paths().slice(3)).toEqual([PROBE]);
-    expect(log.lines).toHaveLength(1);
-    expect(log.lines[0]?.message).toMatch(/\): down: .*answered 502/);
-  });
-
-  it('that comes back with the key rejected changes its cause, without a second error', async () => {
-    answer = (response) => response.destroy();
-    await failThreeServers();
-    answer = refusal;
-    const calls = ['d', 'e', 'f', 'g'].map((server) => connect(server).catch(() => {}));
-    await clock.advance(60_000);
-    await vi.waitFor(() => expect(gateway.problem?.cause).toBe('key_address'));
-    expect(panel.requests).toHaveLength(4);
-    expect(log.lines.map(({ level }) => level)).toEqual(['error', 'warn']);
-    await Promise.all([gateway.close(), ...calls]);
-  });
-
-  it('is never probed twice at once, however slow it is and however often it throttles the probe', async () => {
-    answer = refusal;
-    await failThreeServers();
-    answer = json(429, {}, { 'Retry-After': '600' });
-    await clock.advance(60_000);
-    await answered(4);
-    for (let minute = 0; minute < 8; minute += 1) await clock.advance(60_000);
-    expect(gateway.budget().queueLength).toBe(1);
-    answer = healthy;
-    for (let minute = 0; minute < 3; minute += 1) await clock.advance(60_000);
-    await vi.waitFor(() => expect(gateway.health).toBe('up'));
-    expect(panel.requests).toHaveLength(5);
-  });
-
-  it("is not assumed because of a proxy's answers about single servers, while the listing answers", async () => {
-    answer = except(isListing, healthy, page(404));
-    await failThreeServers();
-    await vi.waitFor(async () => {
-      await clock.advance(10);
-      expect(gateway.health).toBe('up');
-    });
-    expect(gateway.problem).toBeUndefined();
-    expect(log.lines).toMatchObject([
-      { level: 'warn', fields: { endpoint: 'websocket', cause: 'not_a_panel' } },
-    ]);
+    await until(() => expect(asked(CANARY)).toBe(2));
+    await until(() => expect(gateway.health).toBe('up'));
   });
 });
 
-describe('a firewall that blocks one path', () => {
-  it('leaves the panel up while credentials pass, and is shown as a further problem', async () => {
-    answer = except(isListing, challenge);
-    const listed = gateway.listing({ page: 1, perPage: 100 }, never()).catch(() => {});
-    await ended<unknown>(listed, connect('a'));
-    expect(gateway.health).toBe('up');
-    expect(gateway.problem).toBeUndefined();
-    expect(gateway.problems).toMatchObject([{ cause: 'challenge_page' }]);
-    expect(log.lines).toMatchObject([
-      { level: 'warn', fields: { endpoint: 'listing', cause: 'challenge_page' } },
+describe('calls that wait', () => {
+  it('start by their deadlines, whatever their kind', async () => {
+    const free: (() => void)[] = [];
+    answer = except(isListing, (response, request) => {
+      free.push(() => healthy()(response, request));
+    });
+    const at = clock.now();
+    const calls = [
+      connect('late', at + 300_000),
+      poll('polled', at + 30_000),
+      gateway.listing({ page: 1, perPage: 100 }, at + 60_000, never()),
+      connect('first', at - 600_000),
+      gateway.backups('kept', 1, at + 90_000, never()).catch(() => undefined),
+    ];
+    await until(() => expect(free).toHaveLength(1));
+    answer = healthy();
+    for (const release of free) release();
+    await Promise.all(calls);
+    expect(paths().slice(1)).toEqual([
+      // The first poll of a node is a trial.
+      'polled/resources',
+      'first/websocket',
+      '/api/client?page=1&per_page=100&include=egg',
+      'kept/backups?page=1&per_page=50',
+      'late/websocket',
     ]);
   });
 
-  it('is probed again, even if nothing else reads the listing', async () => {
-    answer = except(isListing, challenge);
-    const listed = gateway.listing({ page: 1, perPage: 100 }, never()).catch(() => {});
-    await ended<unknown>(listed, connect('a'));
-    await clock.advance(300_000);
-    await answered(3);
-    answer = healthy;
-    await clock.advance(300_000);
-    await vi.waitFor(() => expect(gateway.problems).toEqual([]));
-    expect(panel.requests).toHaveLength(4);
-    expect(log.lines).toHaveLength(1);
-    await clock.advance(900_000);
-    expect(panel.requests).toHaveLength(4);
+  it('are withdrawn by their signals', async () => {
+    answer = () => undefined;
+    const controller = new AbortController();
+    const call = connect('a', 0, controller.signal);
+    controller.abort(new Error('not wanted'));
+    await expect(call).rejects.toThrow('not wanted');
+    expect(gateway.budget().queueLength).toBe(0);
+  });
+});
+
+describe('the rate limit', () => {
+  it('is the one that the panel reports, less what is left to people', async () => {
+    answer = healthy({ 'X-RateLimit-Limit': '240' });
+    const listener = vi.fn<() => void>();
+    gateway.onChange(listener);
+    expect(gateway.budget()).toMatchObject({ limitPerMinute: 48 });
+    await connect('a');
+    expect(gateway.budget()).toMatchObject({ limitPerMinute: 192, knownLimitPerMinute: 240 });
+    expect(listener).toHaveBeenCalled();
   });
 
-  it('leaves the panel up while only credentials pass: they are requested before the panel is declared down', async () => {
-    answer = except((request) => !isCredentials(request), challenge);
-    await ended(connect('a'));
-    await clock.advance(60_000);
-    const poll = (server: string) => gateway.resources(server, never());
-    await ended(poll('b'), poll('c'), poll('d'));
-    await vi.waitFor(async () => {
-      await clock.advance(10);
-      expect(gateway.problems).toHaveLength(2);
-    });
-    expect(paths().slice(4)).toEqual([PROBE, 'a/websocket']);
-    expect(gateway.health).toBe('up');
-    expect(log.lines.map(({ level }) => level)).toEqual(['warn', 'warn']);
+  it.each<[string, string, number]>([
+    ["of an account, in an answer with a token, is the panel's", '120', 96],
+    ["of one server's console, in an answer with a token, isn't", '5', 48],
+  ])('%s', async (_what, limit, perMinute) => {
+    const withLimit = json(200, CREDENTIALS, { 'X-RateLimit-Limit': limit });
+    answer = except(isCredentials, withLimit);
+    await connect('a');
+    expect(gateway.budget().limitPerMinute).toBe(perMinute);
   });
 
-  it('leaves the panel up while most credentials passed a moment ago, without requesting more', async () => {
-    answer = except((request) => !isCredentials(request), challenge);
-    await ended(connect('a'));
-    for (const server of ['b', 'c', 'd']) await ended(gateway.resources(server, never()));
+  it('is never exceeded within any 60 s', async () => {
+    await gateway.close();
+    gateway = open({ pinnedPerMinute: 20 });
+    const { answered } = pollMany(50);
+    await until(() => expect(answered()).toBe(19));
+    await clock.advance(59_900);
+    expect(panel.requests).toHaveLength(20);
     await clock.advance(100);
-    await vi.waitFor(() => expect(paths().slice(4)).toEqual([PROBE]));
-    await clock.advance(29_000);
-    expect(panel.requests).toHaveLength(5);
-    expect(gateway.health).toBe('up');
-    for (let step = 0; step < 4; step += 1) {
-      await clock.advance(10_000);
-      await new Promise((resolve) => setTimeout(resolve, 20));
-    }
-    await vi.waitFor(() => expect(paths().at(-1)).toBe('a/websocket'));
-    expect(gateway.health).toBe('up');
-    // The server itself doesn't repeat the probe's request, because its own token was just issued.
-    const [shared] = await ended(connect('a'));
-    expect(shared?.status === 'fulfilled' && shared.value.lifetimeMs).toBeLessThan(600_000);
-    expect(paths().filter((path) => path === 'a/websocket')).toHaveLength(2);
-    await ended(connect('a'));
-    expect(paths().filter((path) => path === 'a/websocket')).toHaveLength(3);
+    await until(() => expect(answered()).toBe(39));
+    await clock.advance(59_900);
+    expect(panel.requests).toHaveLength(40);
+    expect(gateway.budget()).toMatchObject({ usedLastMinute: 20, queueLength: 11 });
   });
 
-  it('is distinguished from one server whose credentials fail for another reason by asking for another server', async () => {
-    const ofB: Answer = (response, request) =>
-      (request.url?.includes('/b/') ? json(500, envelope('Server Error')) : healthy)(response, request);
-    answer = except((request) => !isCredentials(request), challenge, ofB);
-    await ended(connect('a'), connect('b'));
-    await clock.advance(60_000);
-    for (const server of ['c', 'd']) await ended(gateway.resources(server, never()));
-    await vi.waitFor(async () => {
-      await clock.advance(10);
-      expect(gateway.problems).toMatchObject([{ cause: 'challenge_page' }]);
-    });
-    expect(gateway.health).toBe('up');
-    expect(paths().slice(4)).toEqual([PROBE, 'a/websocket']);
+  it('includes what the account had used before', async () => {
+    answer = healthy({ 'X-RateLimit-Limit': '100', 'X-RateLimit-Remaining': '40' });
+    await connect('a');
+    // The canary is one of the 60.
+    expect(gateway.budget().usedLastMinute).toBe(61);
   });
 
-  it('leaves the panel up while only the listing passes, and is shown as a further problem', async () => {
-    answer = except(isCredentials, challenge);
-    await failThreeServers();
-    await vi.waitFor(async () => {
-      await clock.advance(10);
-      expect(gateway.health).toBe('up');
-    });
-    expect(gateway.problems).toMatchObject([{ cause: 'challenge_page' }]);
-    answer = healthy;
-    await ended(connect('a'));
+  it('leaves the rest to somebody else who uses the account, and asks every 15 s whether there is more', async () => {
+    answer = healthy({ 'X-RateLimit-Limit': '240', 'X-RateLimit-Remaining': '230' });
+    await connect('a');
+    answer = healthy({ 'X-RateLimit-Limit': '240', 'X-RateLimit-Remaining': '20' });
+    await connect('b');
+    const calls = [connect('c'), connect('d')];
+    await clock.advance(14_000);
+    expect(panel.requests).toHaveLength(3);
+    await clock.advance(1_000);
+    await until(() => expect(panel.requests).toHaveLength(4));
+    answer = healthy({ 'X-RateLimit-Limit': '240', 'X-RateLimit-Remaining': '230' });
+    await clock.advance(15_000);
+    await Promise.all(calls);
+  });
+
+  it("is learned from the panel's own errors as well", async () => {
+    answer = json(404, envelope('Not found.'), { 'X-RateLimit-Limit': '120' });
+    await expect(poll('a')).rejects.toThrow('404');
+    expect(gateway.budget().knownLimitPerMinute).toBe(120);
+  });
+});
+
+describe('a 429', () => {
+  const throttled = json(429, envelope('Too Many Attempts.'), {
+    'X-RateLimit-Limit': '240',
+    'Retry-After': '30',
+  });
+
+  it('pauses all calls for as long as it says, is shown with its end, and is repeated', async () => {
+    await connect('a');
+    const pauses: number[] = [];
+    gateway.onPause((ms) => pauses.push(ms));
+    answer = throttled;
+    const calls = [connect('b'), connect('c')];
+    await until(() => expect(gateway.budget().paused).toBe(true));
+    const endsAt = new Date(clock.toUnixMs(clock.now() + 30_000)).toISOString().slice(11, 19);
+    expect(gateway.problems).toEqual([
+      { cause: 'rate_limited', detail: `rate limit exceeded (429): no calls until ${endsAt} UTC` },
+    ]);
+    expect(gateway.health).toBe('up');
+    expect(gateway.problem).toBeUndefined();
+    await until(() => expect(telemetry.calls.filter((call) => call.endsWith(' 429'))).toHaveLength(2));
+    answer = healthy();
+    const made = panel.requests.length;
+    await clock.advance(29_900);
+    expect(panel.requests).toHaveLength(made);
+    await clock.advance(100);
+    await Promise.all(calls);
     expect(gateway.problems).toEqual([]);
+    expect(pauses).toEqual([30_000]);
+    expect(log.lines.filter(({ level }) => level === 'warn')).toHaveLength(1);
   });
 
-  it('that blocked all paths and opens one ends the outage, whichever path it is', async () => {
-    for (const passing of [isListing, isCredentials]) {
-      answer = challenge;
-      await ended(connect('a'), connect('b'), connect('c'));
-      await vi.waitFor(async () => {
-        await clock.advance(10_000);
-        expect(gateway.health).toBe('down');
-      });
-      answer = except(passing, healthy, challenge);
-      await clock.advance(60_000);
-      await new Promise((resolve) => setTimeout(resolve, 50));
-      await clock.advance(60_000);
-      await vi.waitFor(() => expect(gateway.health).toBe('up'));
-    }
+  it('to the first call is obeyed as well, and the call repeated by the next', async () => {
+    answer = throttled;
+    const call = connect('a');
+    await until(() => expect(gateway.budget().paused).toBe(true));
+    expect(gateway.problems).toMatchObject([{ cause: 'rate_limited' }]);
+    answer = healthy();
+    await clock.advance(29_000);
+    expect(panel.requests).toHaveLength(1);
+    await clock.advance(1_000);
+    await call;
   });
+
+  it("of one server's console pauses nothing, and fails that call", async () => {
+    answer = except(isCredentials, json(429, envelope('Too Many Attempts.'), { 'X-RateLimit-Limit': '5' }));
+    await expect(connect('a')).rejects.toMatchObject({ problem: { cause: 'console_limit' } });
+    expect(gateway.budget().paused).toBe(false);
+    await poll('b');
+  });
+});
+
+describe('a firewall in front of the panel', () => {
+  it('has the panel count as down after two rounds, without a call for any server, and is recovered from', async () => {
+    const down = page(403, 'Attention Required! | Cloudflare');
+    answer = down;
+    await expect(connect('a')).rejects.toMatchObject({ problem: { cause: 'challenge_page' } });
+    await clock.advance(15_000);
+    await until(() => expect(gateway.problem?.cause).toBe('challenge_page'));
+    expect(gateway.health).toBe('down');
+    const waiting = connect('b');
+    await clock.advance(14_000);
+    expect(asked('b/websocket')).toBe(0);
+    answer = healthy();
+    await clock.advance(1_000);
+    await waiting;
+    expect(gateway.health).toBe('up');
+    expect(log.lines.map(({ level }) => level)).toEqual(['error', 'info']);
+    expect(JSON.stringify(log.lines)).not.toContain(KEY);
+  });
+});
+
+it('a path whose connections are closed without an answer is the one problem of a panel that works', async () => {
+  answer = except(isCredentials, (response) => void response.destroy());
+  await Promise.allSettled(['a', 'b', 'c'].map((server) => connect(server)));
+  await clock.advance(1_000);
+  await poll('polled');
+  expect(gateway.health).toBe('up');
+  expect(gateway.problems).toMatchObject([
+    { cause: 'connection_cut', detail: expect.stringMatching(/^websocket calls only: /) as string },
+  ]);
 });
 
 describe('close', () => {
-  it('rejects running and waiting calls during a pause, an outage, or in the queue', async () => {
+  it('rejects running and waiting calls, even during a pause', async () => {
+    await connect('a');
     answer = json(429, {}, { 'Retry-After': '600' });
-    const paused = gateway.resources('a', never());
-    await vi.waitFor(() => expect(gateway.budget().paused).toBe(true));
-    const waiting = connect('b');
-    const rejected = [paused, waiting].map((call) => expect(call).rejects.toThrow('is stopping'));
+    const paused = poll('b');
+    await until(() => expect(gateway.budget().paused).toBe(true));
+    const rejected = [paused, connect('c')].map((call) => expect(call).rejects.toThrow('is stopping'));
     await gateway.close();
     await Promise.all(rejected);
-    await expect(connect('c')).rejects.toThrow('is stopping');
+    await expect(connect('d')).rejects.toThrow('is stopping');
     expect(clock.pending).toBe(0);
   });
 
   it('drops a call that hangs, without a conclusion about the panel', async () => {
-    answer = () => {};
-    gateway.setFleetSize(1, ['a']);
+    answer = () => undefined;
     const hanging = connect('a');
-    await vi.waitFor(() => expect(panel.requests).toHaveLength(1));
+    await until(() => expect(panel.requests).toHaveLength(1));
     await Promise.all([expect(hanging).rejects.toThrow('is stopping'), gateway.close()]);
     expect(log.lines).toEqual([]);
     expect(gateway.health).toBe('unknown');
-  });
-});
-
-describe('an optional listing', () => {
-  const list = () => gateway.listing({ page: 1, perPage: 100 }, never(), { optional: true }).catch(() => {});
-
-  it.each([
-    ['401', unauthenticated],
-    ['403', forbidden],
-    ['404', json(404, envelope('Not found.'))],
-    ['403 of a firewall', challenge],
-    ['500', json(500, envelope('Server error.'))],
-  ])('is no evidence against the panel when it is refused with %s', async (_what, refused) => {
-    answer = except(isListing, refused);
-    gateway.setFleetSize(1, ['a']);
-    await ended(list(), list(), list());
-    expect(gateway.health).toBe('unknown');
-    await ended(connect('a'));
-    await ended(list());
-    expect(gateway.health).toBe('up');
-    expect(gateway.problems).toEqual([]);
-    expect(log.lines).toEqual([]);
-  });
-
-  it('is evidence for the panel when it can be read', async () => {
-    gateway.setFleetSize(1, ['a']);
-    await ended(list());
-    expect(gateway.health).toBe('up');
-  });
-
-  it('decides about the panel if no server makes calls of its own', async () => {
-    answer = unauthenticated;
-    gateway.setFleetSize(0, []);
-    await ended(list());
-    expect(gateway.problem?.cause).toBe('key_refused');
-  });
-
-  it('is no evidence against a key that gets credentials: one server that got some is asked again', async () => {
-    const isOfA = ({ url = '' }: IncomingMessage) => url.includes('/a/');
-    gateway.setFleetSize(4, ['a', 'b', 'c', 'd']);
-    answer = except(isListing, forbidden);
-    await ended(connect('a'));
-    await ended(list());
-    await clock.advance(60_000);
-    answer = except(isOfA, healthy, except(isListing, forbidden, unauthorized));
-    await ended(connect('b'), connect('c'), connect('d'));
-    await vi.waitFor(async () => {
-      await clock.advance(10);
-      expect(paths().slice(-2)).toEqual([PROBE, 'a/websocket']);
-    });
-    await ended(connect('a'));
-    expect(gateway.health).toBe('up');
-    expect(gateway.problems).toEqual([]);
-    expect(log.lines).toEqual([]);
-  });
-
-  it("doesn't prevent the detection of a key that is rejected everywhere", async () => {
-    gateway.setFleetSize(3, ['a', 'b', 'c']);
-    answer = unauthenticated;
-    await ended<unknown>(list(), connect('a'), connect('b'), connect('c'));
-    await vi.waitFor(async () => {
-      await clock.advance(10);
-      expect(gateway.problem?.cause).toBe('key_refused');
-    });
-    expect(log.lines.map(({ level }) => level)).toEqual(['error']);
-  });
-});
-
-describe("a panel's own 404 to every path, because url has a wrong one", () => {
-  const unknownPath = json(404, envelope('The requested resource could not be found on the server.'));
-  const poll = (server: string) => gateway.resources(server, never());
-  const list = (optional: boolean) => gateway.listing({ page: 1, perPage: 100 }, never(), { optional });
-  const messages = (results: readonly PromiseSettledResult<unknown>[]) =>
-    results.map((result) => (result.status === 'rejected' ? problemOf(result.reason).cause : 'answered'));
-
-  beforeEach(() => {
-    answer = unknownPath;
-  });
-
-  it.each<[string, readonly string[], () => readonly Promise<unknown>[]]>([
-    ['the listing of a panel without known servers', [], () => [list(false)]],
-    ['an optional listing of a panel without servers', [], () => [list(true)]],
-    ['the only server', ['a'], () => [connect('a')]],
-    ['a server that is polled', ['a', 'b', 'c', 'd'], () => [poll('a')]],
-  ])(
-    "is the panel's problem when it answers %s, and ends with the first success",
-    async (_what, servers, ask) => {
-      gateway.setFleetSize(servers.length, servers);
-      expect(new Set(messages(await ended(...ask())))).toEqual(new Set(['not_a_panel']));
-      expect(gateway.problems).toMatchObject([
-        { cause: 'not_a_panel', detail: expect.stringContaining('404') },
-      ]);
-      expect(gateway.health).toBe('down');
-      expect(log.lines).toMatchObject([{ level: 'error', fields: { cause: 'not_a_panel' } }]);
-      answer = healthy;
-      await clock.advance(60_000);
-      await vi.waitFor(() => expect(gateway.health).toBe('up'));
-      expect(gateway.problems).toEqual([]);
-      expect(log.lines.map(({ level }) => level)).toEqual(['error', 'info']);
-    },
-  );
-
-  it('blames none of many servers', async () => {
-    const servers = ['a', 'b', 'c', 'd'];
-    gateway.setFleetSize(servers.length, servers);
-    const calls = Promise.allSettled(servers.map((server) => connect(server)));
-    await vi.waitFor(async () => {
-      await clock.advance(10);
-      expect(gateway.problem?.cause).toBe('not_a_panel');
-    });
-    // Calls that were held back are made once the panel answers.
-    answer = healthy;
-    await clock.advance(60_000);
-    const [results] = await ended(calls);
-    const ends = results?.status === 'fulfilled' ? messages(results.value) : [];
-    expect(ends).toContain('not_a_panel');
-    expect(ends).toContain('answered');
-    expect(ends).not.toContain('not_found');
-  });
-
-  it('is decided by the servers, not by a listing that may be hidden', async () => {
-    answer = except(isListing, unknownPath);
-    gateway.setFleetSize(1, ['a']);
-    expect(messages(await ended(list(false)))).toEqual(['not_found']);
-    expect(gateway.health).toBe('unknown');
-    await ended(connect('a'));
-    expect(messages(await ended(list(false)))).toEqual(['not_found']);
-    expect(gateway.health).toBe('up');
-    expect(log.lines).toEqual([]);
-  });
-
-  it("is a server's own problem if the listing answers", async () => {
-    answer = except(isListing, healthy, unknownPath);
-    gateway.setFleetSize(3, ['a', 'b', 'c']);
-    expect(messages(await ended<unknown>(connect('a'), connect('b'), connect('c'), poll('a')))).toEqual(
-      times(4, 'not_found'),
-    );
-    expect(paths().filter((path) => path === PROBE)).toHaveLength(1);
-    expect(gateway.health).toBe('up');
-    expect(gateway.problems).toEqual([]);
-    expect(log.lines).toEqual([]);
-  });
-
-  it('is not counted as a problem of one path if many servers are deleted', async () => {
-    const held: (() => void)[] = [];
-    answer = except(isListing, healthy, (response, request) => {
-      held.push(() => unknownPath(response, request));
-      // All of them are answered before the probe.
-      if (held.length === 4) for (const release of held) release();
-    });
-    gateway.setFleetSize(4, ['a', 'b', 'c', 'd']);
-    const calls = ended(connect('a'), connect('b'), connect('c'), connect('d'));
-    expect(messages(await calls)).toEqual(times(4, 'not_found'));
-    expect(gateway.health).toBe('up');
-    expect(gateway.problems).toEqual([]);
-    expect(log.lines).toEqual([]);
-  });
-
-  it("is a server's own problem if any call succeeded before", async () => {
-    answer = except(({ url = '' }) => url.includes('/a/'), healthy, unknownPath);
-    gateway.setFleetSize(4, ['a', 'b', 'c', 'd']);
-    await ended(connect('a'));
-    expect(messages(await ended(connect('b'), connect('c'), connect('d')))).toEqual(times(3, 'not_found'));
-    expect(gateway.problem).toBeUndefined();
-  });
-
-  it('is judged again after the API key changed', async () => {
-    answer = healthy;
-    await ended(connect('a'));
-    answer = unknownPath;
-    gateway.keyChanged();
-    expect(messages(await ended(connect('a')))).toEqual(['not_a_panel']);
-  });
-
-  it('is not waited for by a call that is no longer needed', async () => {
-    const controller = new AbortController();
-    answer = except(isListing, () => {}, unknownPath);
-    const call = connect('a', controller.signal).catch((error: unknown) => error);
-    await vi.waitFor(async () => {
-      await clock.advance(10);
-      expect(paths()).toContain(PROBE);
-    });
-    const reason = new Error('not needed');
-    controller.abort(reason);
-    expect(await call).toBe(reason);
-  });
-});
-
-describe('credentials that are refused with 401', () => {
-  it("by the authentication itself are one server's problem while the listing accepts the key", async () => {
-    answer = (response, request) =>
-      (request.url?.includes('/websocket') === true ? unauthenticated : healthy)(response, request);
-    gateway.setFleetSize(1, ['a']);
-    await ended(connect('a'));
-    await clock.advance(1_000);
-    await vi.waitFor(() => expect(gateway.health).toBe('up'));
-    expect(gateway.problem).toBeUndefined();
-  });
-
-  const poll = (server: string) => gateway.resources(server, never());
-  const probes = () => paths().filter((path) => path === PROBE);
-
-  it('mean a missing permission if the listing accepts the key', async () => {
-    await ended(poll('a'));
-    answer = except(isCredentials, unauthorized);
-    await ended(connect('a'), connect('b'), connect('c'), connect('d'));
-    await vi.waitFor(async () => {
-      await clock.advance(10);
-      expect(telemetry.calls).toContain('listing 200');
-    });
-    expect(probes()).toHaveLength(1);
-    expect(gateway.health).toBe('up');
-    expect(gateway.problem).toBeUndefined();
-    expect(log.lines).toEqual([]);
-  });
-
-  it('mean a missing permission for backups, whatever is known of the key', async () => {
-    answer = except(({ url = '' }) => url.includes('/backups'), unauthorized);
-    const backups = (server: string) => gateway.backups(server, 1, never());
-    await ended(backups('a'), backups('b'), backups('c'), backups('d'));
-    expect(gateway.problem).toBeUndefined();
-    expect(probes()).toEqual([]);
-    expect(log.lines).toEqual([]);
-    await ended(connect('a'));
-    expect(gateway.health).toBe('up');
-  });
-
-  it('mean a rejected key if it is rejected elsewhere too', async () => {
-    await ended(poll('a'));
-    answer = unauthorized;
-    await ended(connect('a'), connect('b'), connect('c'));
-    await vi.waitFor(async () => {
-      await clock.advance(10);
-      expect(gateway.problem?.cause).toBe('key_refused');
-    });
-    expect(probes()).toHaveLength(1);
-    expect(log.lines.map(({ level }) => level)).toEqual(['error']);
-  });
-
-  it('mean a rejected key if a panel without a listing refuses all of them', async () => {
-    answer = except(isListing, json(404, envelope('Not found.')), unauthorized);
-    await ended(connect('a'), connect('b'), connect('c'));
-    await vi.waitFor(async () => {
-      await clock.advance(10);
-      expect(gateway.problem?.cause).toBe('key_refused');
-    });
-    // The listing doesn't exist, so only credentials can show that the key is accepted again.
-    answer = except(isListing, json(404, envelope('Not found.')));
-    await clock.advance(60_000);
-    await vi.waitFor(() => expect(gateway.health).toBe('up'));
-    expect(paths().at(-1)).toBe('a/websocket');
-  });
-
-  it('are requested again at once if the key was the problem and is accepted again', async () => {
-    gateway.setFleetSize(3, ['a', 'b', 'c']);
-    answer = unauthorized;
-    await ended(connect('a'), connect('b'), connect('c'));
-    await vi.waitFor(async () => {
-      await clock.advance(10);
-      expect(gateway.health).toBe('down');
-    });
-    answer = healthy;
-    await clock.advance(60_000);
-    await vi.waitFor(() => expect(gateway.health).toBe('up'));
-    const again = await ended(connect('a'), connect('b'), connect('c'));
-    expect(again.map(({ status }) => status)).toEqual(times(3, 'fulfilled'));
-    expect(log.lines.map(({ level }) => level)).toEqual(['error', 'info']);
-  });
-
-  it('are investigated, even right after another investigation', async () => {
-    answer = except(isCredentials, unauthorized);
-    await ended(connect('a'), connect('b'), connect('c'));
-    await vi.waitFor(() => expect(probes()).toHaveLength(1));
-    await vi.waitFor(() => expect(gateway.health).toBe('up'));
-    answer = unauthorized;
-    await ended(connect('d'), connect('e'), connect('f'));
-    expect(gateway.problem).toBeUndefined();
-    await clock.advance(30_000);
-    await vi.waitFor(() => expect(gateway.problem?.cause).toBe('key_refused'));
-  });
-});
-
-const times = <T>(count: number, value: T): T[] => Array.from({ length: count }, () => value);
-
-describe('an account without the console permission', () => {
-  const FLEET = ['a', 'b', 'c', 'd'];
-  const connectAll = () => ended(...FLEET.map((server) => connect(server)));
-  const asked = () => paths().filter((path) => path?.endsWith('/websocket')).length;
-  const warnings = () => log.lines.filter(({ level }) => level === 'warn');
-
-  beforeEach(async () => {
-    gateway.setFleetSize(FLEET.length, FLEET);
-    answer = except(isCredentials, forbidden);
-    await connectAll();
-  });
-
-  it('is reported once; one server is tried every five minutes, and the others are refused without a call', async () => {
-    expect(gateway.health).toBe('up');
-    expect(gateway.problem).toBeUndefined();
-    expect(gateway.problems).toMatchObject([{ cause: 'key_console_permission' }]);
-    expect(warnings()).toMatchObject([{ fields: { cause: 'key_console_permission' } }]);
-    for (let minute = 1; minute <= 11; minute += 1) {
-      await clock.advance(60_000);
-      const results = await connectAll();
-      expect(results.map(({ status }) => status)).toEqual(times(4, 'rejected'));
-      expect(asked()).toBe(4 + Math.floor(minute / 5));
-    }
-    expect(warnings()).toHaveLength(1);
-  });
-
-  it('streams again at once when the permission is granted', async () => {
-    const relieved: boolean[] = [];
-    gateway.onHealthChange((isRelieved) => relieved.push(isRelieved));
-    answer = healthy;
-    await clock.advance(300_000);
-    await ended(connect('b'));
-    expect(relieved).toEqual([true]);
-    expect(gateway.problems).toEqual([]);
-    const results = await connectAll();
-    expect(results.map(({ status }) => status)).toEqual(times(4, 'fulfilled'));
-    expect(log.lines.at(-1)?.message).toContain('grants console access again');
-  });
-
-  it('lets a server that is added later try', async () => {
-    gateway.setFleetSize(5, [...FLEET, 'e']);
-    expect(gateway.problems).toMatchObject([{ cause: 'key_console_permission' }]);
-    await ended(connect('e'));
-    expect(asked()).toBe(5);
-    await ended(connect('e'), connect('a'));
-    expect(asked()).toBe(5);
-    expect(warnings()).toHaveLength(1);
-  });
-
-  it("isn't assumed to have the permission because of a suspended server, or a limit", async () => {
-    answer = except(isCredentials, json(409, envelope('This server is currently suspended.')));
-    await clock.advance(300_000);
-    await ended(connect('a'));
-    answer = except(isCredentials, json(429, envelope('Too many.'), { 'X-RateLimit-Limit': '5' }));
-    await clock.advance(300_000);
-    await ended(connect('b'));
-    expect(gateway.problems).toMatchObject([{ cause: 'key_console_permission' }]);
-    expect(log.lines).toHaveLength(1);
-  });
-
-  it('is judged by the current servers, not by removed ones', async () => {
-    gateway.setFleetSize(5, ['d', 'e', 'f', 'g', 'h']);
-    expect(gateway.problems).toEqual([]);
-    await ended(connect('e'));
-    expect(gateway.problems).toEqual([]);
-    await ended(connect('f'), connect('g'), connect('h'));
-    expect(gateway.problems).toMatchObject([{ cause: 'key_console_permission' }]);
-  });
-
-  it('on all servers but one is no problem of the key', async () => {
-    answer = except(
-      ({ url = '' }) => isCredentials({ url } as IncomingMessage) && !url.includes('/d/'),
-      forbidden,
-    );
-    gateway.keyChanged();
-    await connectAll();
-    await connectAll();
-    expect(gateway.problems).toEqual([]);
-    expect(asked()).toBe(12);
   });
 });

@@ -99,7 +99,6 @@ describe('a proxy whose answer to CONNECT is too long', () => {
     const exporter = await stage.exporter(panel, [trust]);
     const line = await expectLine(exporter, wordsFor('HTTPS_PROXY'));
     expect(line).toContain('"cause":"node_proxy"');
-    await vi.waitFor(() => expect(hostile.connections.total).toBeGreaterThanOrEqual(40), 30_000);
     await exporter.until('gameserver_collection_up', { server: 'server-39' }, 1);
     delay.disable();
     expect(delay.max / 1e6).toBeLessThan(2_000);

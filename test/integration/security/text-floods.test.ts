@@ -32,7 +32,7 @@ const uuidOf = (index: number) => `${index.toString(16).padStart(8, '0')}-0000-4
 function pagesOf(servers: number, name: string): readonly string[] {
   const pages = Math.ceil(servers / PER_PAGE);
   const listed = Array.from({ length: servers }, (_, index) => ({
-    attributes: { uuid: uuidOf(index), identifier: uuidOf(index).slice(0, 8), name, node: name },
+    attributes: { uuid: uuidOf(index), identifier: uuidOf(index).slice(0, 8), name, node: `${index}${name}` },
   }));
   return Array.from({ length: pages }, (_, page) =>
     JSON.stringify({

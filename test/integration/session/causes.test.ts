@@ -9,13 +9,13 @@ import { WebSocketServer } from 'ws';
 import { CAUSES } from '../../../src/diagnosis/causes.ts';
 import type { CauseCode, Problem } from '../../../src/domain/problem.ts';
 import type { CollectionStatus } from '../../../src/domain/reading.ts';
-import type { CollectionMode } from '../../../src/domain/server.ts';
+import type { BlockedReason, CollectionMode } from '../../../src/domain/server.ts';
 import { ServerRecord } from '../../../src/fleet/server-record.ts';
 import type { Resources } from '../../../src/panel/dialect.ts';
 import { PTERODACTYL } from '../../../src/panel/dialects/pterodactyl.ts';
 import { PanelError } from '../../../src/panel/errors.ts';
 import { Session } from '../../../src/session/session.ts';
-import type { SessionContext } from '../../../src/session/session-ports.ts';
+import { NO_CIRCUITS, type SessionContext } from '../../../src/session/session-ports.ts';
 import { ConsoleSocket, socketTls, type TlsMaterial } from '../../../src/session/socket.ts';
 import { type Certificate, createAuthority } from '../../support/certificates.ts';
 import { collectingLogger } from '../../support/logger.ts';
@@ -32,7 +32,6 @@ const DAEMON_ERROR = JSON.stringify({
   args: ['an unexpected error was encountered while handling this request'],
 });
 const SLOW_RETRY_MS = 5 * 60_000;
-const STREAM = { type: 'stream', pollIntervalMs: 30_000 } as const;
 
 const jwtError = (text: string) => JSON.stringify({ event: 'jwt error', args: [text] });
 
@@ -57,7 +56,8 @@ class Stage {
   permissions: readonly string[] | undefined = ['websocket.connect'];
   tokenProblem: Problem | undefined;
   pollProblem: Problem | undefined;
-  keyProblem: Problem | undefined;
+  /** Why the panel lets no call through. */
+  hold: Problem | undefined;
   tls: TlsMaterial = {};
   isProxied = false;
   sentTokens: string[] = [];
@@ -146,6 +146,7 @@ class Stage {
       log: this.log,
       random: () => 0,
       codec: PTERODACTYL.socket,
+      intervals: () => ({ pollIntervalMs: 30_000, stalenessMs: 60_000 }),
       settings: { origin: ORIGIN, connectTimeoutMs: 10_000, authTimeoutMs: 12_000 },
       telemetry: {
         message: () => undefined,
@@ -154,6 +155,9 @@ class Stage {
         request: () => undefined,
       },
       panel: {
+        ...NO_CIRCUITS,
+        socketHold: () => this.hold,
+        pollHold: () => this.hold,
         credentials: () => {
           this.tokens += 1;
           if (this.tokenProblem !== undefined) return Promise.reject(new PanelError(this.tokenProblem));
@@ -161,6 +165,7 @@ class Stage {
           return Promise.resolve({ token, socketUrl: this.#url, lifetimeMs: 600_000 });
         },
         resources: () => {
+          if (this.hold !== undefined) return new Promise(() => undefined);
           this.polls += 1;
           return this.pollProblem === undefined
             ? Promise.resolve(RUNNING)
@@ -181,7 +186,6 @@ class Stage {
         ),
       addressProblem: () => undefined,
       isProxied: () => this.isProxied,
-      keyProblem: () => this.keyProblem,
     };
   }
 }
@@ -209,7 +213,7 @@ describe('"daemon error" in answer to the token', () => {
 
   it('is recognized at once; the server is polled meanwhile, and tried again after five minutes', async () => {
     stage.answers.push([DAEMON_ERROR]);
-    stage.session.assume(STREAM);
+    stage.session.start();
     await stage.until({ condition: 'polling', problem: MISMATCH });
     // The clock wasn't advanced through the twelve seconds that a node has for its answer.
     expect(stage.passedMs).toBe(0);
@@ -229,7 +233,7 @@ describe('"daemon error" in answer to the token', () => {
     stage = new Stage('socket');
     await stage.startNode();
     stage.answers.push([DAEMON_ERROR]);
-    stage.session.assume(STREAM);
+    stage.session.start();
     await stage.until({ condition: 'blocked', blocked: 'forbidden', problem: MISMATCH });
     expect(stage.log.lines.filter(({ level }) => level === 'warn')).toEqual([
       {
@@ -241,7 +245,7 @@ describe('"daemon error" in answer to the token', () => {
   });
 
   it('is not trusted after a reused token: a new one is requested first', async () => {
-    stage.session.assume(STREAM);
+    stage.session.start();
     await stage.until({ condition: 'streaming' });
     stage.answers.push([DAEMON_ERROR], [SUCCESS, STATS]);
     stage.cut();
@@ -258,7 +262,7 @@ describe('"daemon error" in answer to the token', () => {
   });
 
   it('is trusted after a new token that follows a reused one', async () => {
-    stage.session.assume(STREAM);
+    stage.session.start();
     await stage.until({ condition: 'streaming' });
     stage.answers.push([DAEMON_ERROR], [DAEMON_ERROR]);
     stage.cut();
@@ -270,7 +274,7 @@ describe('"daemon error" in answer to the token', () => {
 
   it('is ignored while a socket streams, because it may have any cause', async () => {
     stage.answers.push([SUCCESS, STATS, DAEMON_ERROR]);
-    stage.session.assume(STREAM);
+    stage.session.start();
     await stage.untilHolds(() => expect(stage.record.sampledAt).toBe(stage.clock.now()));
     await stage.clock.advance(14_000);
     expect(stage.status).toEqual({ condition: 'streaming' });
@@ -290,7 +294,7 @@ describe('"jwt error" in answer to a new token', () => {
   ])('%s, token with %j: %s', async (text, permissions, cause) => {
     stage.permissions = permissions;
     stage.answers.push([jwtError(text)]);
-    stage.session.assume(STREAM);
+    stage.session.start();
     const problem = { cause, detail: `the node rejected the token: "${text}"` };
     await stage.until({ problem });
     expect(stage.passedMs).toBe(0);
@@ -310,7 +314,7 @@ describe('a refused upgrade', () => {
     ['a daemon that is down behind its proxy', 502, UNKNOWN_SERVER, 'upgrade_error'],
   ])('with %s (%i)', async (_what, status, body, cause) => {
     stage.upgrade = refusing(status, body);
-    stage.session.assume(STREAM);
+    stage.session.start();
     await stage.until({
       condition: 'failing',
       problem: { cause, detail: `the node rejected the socket upgrade (${status})` },
@@ -320,7 +324,7 @@ describe('a refused upgrade', () => {
 
   it('because of its Origin names the Origin that was sent', async () => {
     stage.upgrade = refusing(403, 'Forbidden\n');
-    stage.session.assume(STREAM);
+    stage.session.start();
     await stage.until({
       condition: 'polling',
       problem: {
@@ -335,7 +339,7 @@ describe('a refused upgrade', () => {
     ["with an answer that doesn't start", ''],
   ])('%s is recognized within a second', async (_what, beginning) => {
     stage.upgrade = (_request, socket) => void socket.write(`HTTP/1.1 404 Not Found\r\n\r\n${beginning}`);
-    stage.session.assume(STREAM);
+    stage.session.start();
     await stage.untilHolds(() => expect(stage.clock.pending).toBe(2));
     await stage.clock.advance(1_000);
     await stage.until({ problem: { cause: 'upgrade_refused' } });
@@ -346,7 +350,7 @@ describe('a refused upgrade', () => {
       socket.write('HTTP/1.1 404 Not Found\r\n\r\n');
       socket.write(Buffer.alloc(8 * 1_048_576, 'x'));
     };
-    stage.session.assume(STREAM);
+    stage.session.start();
     await stage.until({ problem: { cause: 'upgrade_refused' } });
     expect(stage.passedMs).toBe(0);
   });
@@ -363,7 +367,7 @@ describe('a failed connection', () => {
     } finally {
       await authority.end();
     }
-    stage.session.assume(STREAM);
+    stage.session.start();
     await stage.until({
       condition: 'failing',
       problem: {
@@ -379,7 +383,7 @@ describe('a failed connection', () => {
   ])('is reported if it failed %s', async (_what, isProxied, cause) => {
     await stage.stopNode();
     stage.isProxied = isProxied;
-    stage.session.assume(STREAM);
+    stage.session.start();
     await stage.until({
       condition: 'failing',
       problem: {
@@ -393,7 +397,7 @@ describe('a failed connection', () => {
 
   it('is reported for dropped packets, and for a daemon that hangs', async () => {
     stage.upgrade = () => undefined;
-    stage.session.assume(STREAM);
+    stage.session.start();
     await stage.until({ condition: 'connecting' });
     await stage.clock.advance(10_000);
     await stage.until({
@@ -403,12 +407,16 @@ describe('a failed connection', () => {
 });
 
 describe('a server that is suspended according to the listing', () => {
-  const SUSPENDED = { type: 'suspended', reason: 'suspended' } as const;
+  /** What the panel's listing says from now on. */
+  function list(blocked: BlockedReason | undefined): void {
+    stage.record.target = target({ ...(blocked !== undefined && { blocked }) });
+    stage.session.follow();
+  }
 
   it('keeps streaming while its socket does, with a problem that names the contradiction', async () => {
-    stage.session.assume(STREAM);
+    stage.session.start();
     await stage.until({ condition: 'streaming' });
-    stage.session.assume(SUSPENDED);
+    list('suspended');
     expect(stage.status).toEqual({
       condition: 'streaming',
       problem: {
@@ -419,14 +427,14 @@ describe('a server that is suspended according to the listing', () => {
     await stage.clock.advance(30_000);
     await stage.untilHolds(() => expect(stage.record.isFresh(stage.clock.now())).toBe(true));
     expect(stage.status.condition).toBe('streaming');
-    stage.session.assume(STREAM);
+    list(undefined);
     expect(stage.status).toEqual({ condition: 'streaming' });
   });
 
   it('is blocked once its socket closes, and makes no calls', async () => {
-    stage.session.assume(STREAM);
+    stage.session.start();
     await stage.until({ condition: 'streaming' });
-    stage.session.assume(SUSPENDED);
+    list('suspended');
     stage.cut();
     await stage.until({
       condition: 'blocked',
@@ -442,7 +450,7 @@ describe('a server whose socket has been refused for long', () => {
   it('shows that cause even if its polls fail too', async () => {
     stage.upgrade = refusing(403);
     stage.pollProblem = { cause: 'node_unreachable', detail: 'no answer' };
-    stage.session.assume(STREAM);
+    stage.session.start();
     await stage.untilHolds(() => expect(stage.polls).toBe(1));
     expect(stage.status).toMatchObject({ condition: 'failing', problem: { cause: 'origin' } });
     await stage.clock.advance(60_000);
@@ -453,7 +461,7 @@ describe('a server whose socket has been refused for long', () => {
   it('is blocked with the cause of its polls once those are refused for another reason', async () => {
     stage.upgrade = refusing(403);
     stage.pollProblem = { cause: 'not_found', detail: 'no such server' };
-    stage.session.assume(STREAM);
+    stage.session.start();
     await stage.until({ condition: 'blocked', blocked: 'not_found', problem: { cause: 'not_found' } });
   });
 });
@@ -461,7 +469,7 @@ describe('a server whose socket has been refused for long', () => {
 describe('the end of a problem of the key', () => {
   const KEY: Problem = { cause: 'key_refused', detail: 'answered 401' };
   const end = () => {
-    stage.keyProblem = undefined;
+    stage.hold = undefined;
     stage.tokenProblem = undefined;
     stage.pollProblem = undefined;
     stage.session.wake();
@@ -477,8 +485,8 @@ describe('the end of a problem of the key', () => {
     ['failed before the panel was found to have a problem', { cause: 'timeout', detail: 'no answer' }],
   ])('retries a server at once that %s', async (_what, problem) => {
     stage.tokenProblem = problem;
-    stage.keyProblem = KEY;
-    stage.session.assume(STREAM);
+    stage.hold = KEY;
+    stage.session.start();
     await stage.until({ condition: 'failing', problem: KEY });
     expect(stage.status).not.toHaveProperty('blocked');
     const { tokens } = stage;
@@ -492,33 +500,21 @@ describe('the end of a problem of the key', () => {
     ['key', KEY],
     ['server, with a 401', { cause: 'unauthorized', detail: 'answered 401' }],
   ])('polls a server at once whose polls were refused because of the %s', async (_what, problem) => {
+    await stage.stop();
+    stage = new Stage('poll');
     stage.pollProblem = problem;
-    stage.keyProblem = KEY;
-    stage.session.assume({ type: 'poll', pollIntervalMs: 30_000, firstPollAt: 0 });
+    stage.session.start();
     await stage.untilHolds(() => expect(stage.polls).toBe(1));
+    stage.hold = KEY;
     end();
     await stage.until({ condition: 'polling' });
     expect(stage.passedMs).toBe(0);
   });
 
-  it('retries a server at once whose turn to try it ended', async () => {
-    await stage.stop();
-    stage = new Stage('socket');
-    await stage.startNode();
-    stage.tokenProblem = KEY;
-    stage.session.assume({ type: 'turn', pollIntervalMs: 30_000, onOver: () => undefined });
-    await stage.until({ condition: 'failing', problem: KEY });
-    end();
-    await stage.until({ condition: 'streaming' });
-    expect(stage.passedMs).toBeLessThan(1_000);
-  });
-
-  it.each<[string, Problem]>([
-    ['suspended', { cause: 'suspended', detail: 'answered 409: "suspended"' }],
-    ['gone', { cause: 'not_found', detail: 'answered 404' }],
-  ])('has no effect on a server that is %s', async (_what, problem) => {
+  it('has no effect on a server that is suspended', async () => {
+    const problem: Problem = { cause: 'suspended', detail: 'answered 409: "suspended"' };
     stage.tokenProblem = problem;
-    stage.session.assume(STREAM);
+    stage.session.start();
     await stage.until({ condition: 'blocked', problem });
     end();
     await stage.clock.advance(60_000);

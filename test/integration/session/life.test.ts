@@ -245,8 +245,8 @@ describe('a failed handshake', () => {
     expect(exporter.lines).toContainEqual({
       level: 'warn',
       fields: expect.objectContaining({
-        server: 'survival',
         cause: 'origin',
+        node: 'node-1',
         detail: `the node rejected the socket upgrade (403); Origin sent: ${panel.url}`,
       }) as object,
       message: expect.stringContaining(CAUSES.origin.remedy) as string,

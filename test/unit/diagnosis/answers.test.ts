@@ -53,8 +53,9 @@ describe("a rejection in the panel's own form", () => {
     ['409 with an unknown message', { status: 409, detail: 'no' }, 'maintenance'],
     ['429', { status: 429 }, 'rate_limited'],
     ['429 for a token', { status: 429, endpoint: 'websocket' }, 'console_limit'],
-    ["504 in the panel's envelope", { status: 504 }, 'node_unreachable'],
-    ['500', { status: 500, code: 'QueryException' }, 'panel_error'],
+    ['504, although the panel waits for a node', { status: 504 }, 'node_silent'],
+    ['504 for a token', { status: 504, endpoint: 'websocket' }, 'timeout'],
+    ['500', { status: 500 }, 'panel_error'],
     ['503 in maintenance mode', { status: 503, form: 'message' }, 'panel_down'],
     ['422', { status: 422 }, 'bad_request'],
   ])('%s', (_, facts, cause) => {
@@ -62,16 +63,33 @@ describe("a rejection in the panel's own form", () => {
   });
 });
 
+describe("the panel's own database and cache are its own problem, on every path", () => {
+  const CLASSES = ['ConnectionException', 'ServerException', 'QueryException', 'DecryptException'];
+
+  it.each(CLASSES)('%s', (code) => {
+    for (const endpoint of ['websocket', 'resources', 'listing', 'backups', 'account'] as const)
+      expect(refusalCause(refusal({ status: 500, code, endpoint }))).toBe('panel_error');
+  });
+});
+
 describe("a node's answer that the panel forwards says nothing about the key or access to the server", () => {
-  it.each<[number, string]>([
-    [401, 'node_error'],
-    [403, 'node_error'],
-    [404, 'server_not_on_node'],
-    [500, 'node_unreachable'],
-    [502, 'node_error'],
-    [504, 'node_unreachable'],
-  ])('%d', (status, cause) => {
-    expect(refusalCause(refusal({ status, fromNode: true }))).toBe(cause);
+  it.each<[number, number | undefined, string]>([
+    [504, 401, 'node_token_mismatch'],
+    [504, 403, 'node_token_mismatch'],
+    [504, 404, 'server_not_on_node'],
+    [504, 429, 'node_error'],
+    [504, 500, 'node_error'],
+    [504, 502, 'node_error'],
+    [504, undefined, 'node_unreachable'],
+    [500, undefined, 'node_unreachable'],
+    [502, undefined, 'node_unreachable'],
+    // Panels that pass on the node's status as their own.
+    [403, undefined, 'node_token_mismatch'],
+    [404, undefined, 'server_not_on_node'],
+    [422, undefined, 'node_error'],
+  ])('%d about the answer %s', (status, answer, cause) => {
+    const fromNode = answer === undefined ? {} : { status: answer };
+    expect(refusalCause(refusal({ status, fromNode }))).toBe(cause);
   });
 });
 
@@ -92,6 +110,12 @@ describe('an answer in a foreign form never concerns a server', () => {
     [400, 'The plain HTTP request was sent to HTTPS port', 'https_needed'],
     [400, '400 No required SSL certificate was sent', 'tls_client_certificate'],
     [418, "I'm a teapot", 'not_a_panel'],
+    [403, 'Access denied by Imunify360 bot-protection.', 'challenge_page'],
+    [406, 'Bots are not welcome', 'challenge_page'],
+    [503, 'Sorry, you have been blocked', 'challenge_page'],
+    [404, 'no Route matched with those Values', 'not_a_panel'],
+    [401, 'No API key found in request', 'login_page'],
+    [404, 'The robotics shop has moved', 'not_a_panel'],
   ])('%d "%s" is %s', (status, detail, cause) => {
     for (const endpoint of ['websocket', 'resources', 'listing', 'backups'] as const) {
       // A call for resources waits for the server's node.
@@ -112,12 +136,14 @@ describe('an answer in a foreign form never concerns a server', () => {
   });
 
   it.each([
-    [undefined, 'bad_answer'],
-    ['', 'login_page'],
-    ['Sign in', 'login_page'],
-    ['Just a moment...', 'challenge_page'],
-  ])('a success with the page %s is %s', (page, cause) => {
-    expect(unreadableCause(page)).toBe(cause);
+    [{ isPage: false }, 'bad_answer'],
+    [{ isPage: false, words: 'pong' }, 'bad_answer'],
+    [{ isPage: false, words: 'Access denied by Imunify360 bot-protection.' }, 'challenge_page'],
+    [{ isPage: true }, 'login_page'],
+    [{ isPage: true, words: 'Sign in' }, 'login_page'],
+    [{ isPage: true, words: 'Just a moment...' }, 'challenge_page'],
+  ])('a success with %j instead of data is %s', (body, cause) => {
+    expect(unreadableCause(body)).toBe(cause);
   });
 });
 

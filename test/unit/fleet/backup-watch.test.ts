@@ -15,7 +15,6 @@ let clock: ManualClock;
 let records: ServerRecord[];
 let asked: { readonly server: string; readonly at: number }[];
 let answer: (server: string) => Promise<BackupsPage>;
-let perMinute: number;
 /** A server's phase within the interval. */
 let phase: () => number;
 let watch: BackupWatch;
@@ -24,7 +23,6 @@ beforeEach(() => {
   clock = new ManualClock();
   asked = [];
   answer = () => Promise.resolve(NONE);
-  perMinute = 1;
   phase = () => 0.5;
   records = [];
   watch = new BackupWatch({
@@ -36,7 +34,6 @@ beforeEach(() => {
       asked.push({ server, at: clock.now() });
       return answer(server);
     },
-    callsPerMinute: () => perMinute,
     records: () => records,
   });
 });
@@ -109,7 +106,6 @@ describe('a flood of events', () => {
   });
 
   it('delays no scheduled read', async () => {
-    perMinute = 4;
     let servers = 0;
     phase = () => (servers++ % 200) / 200;
     await start(200);

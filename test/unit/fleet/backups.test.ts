@@ -1,6 +1,6 @@
 import * as fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { backupIntervalMs, readingOf, untilNextMs } from '../../../src/fleet/backups.ts';
+import { readingOf, untilNextMs } from '../../../src/fleet/backups.ts';
 
 const HOUR = 60 * 60_000;
 
@@ -21,11 +21,6 @@ it('each server is read at its own phase, half to one and a half intervals from 
 it('a rejected read is repeated after a day, and a failed one after the usual interval', () => {
   expect(untilNextMs(0, 'refused', { phase: 0.5, intervalMs: HOUR })).toBe(24 * HOUR);
   expect(untilNextMs(0, 'failed', { phase: 0.5, intervalMs: HOUR })).toBe(HOUR / 2);
-});
-
-it('the interval grows if there are too many servers for the planned calls', () => {
-  expect(backupIntervalMs(HOUR, 1_200, 20)).toBe(HOUR);
-  expect(backupIntervalMs(HOUR, 6_000, 20)).toBe(5 * HOUR);
 });
 
 const END = fc.record({

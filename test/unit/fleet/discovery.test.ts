@@ -4,19 +4,20 @@ import type { ServerTarget } from '../../../src/domain/server.ts';
 import { Discovery, type DiscoveryOptions } from '../../../src/fleet/discovery.ts';
 import type { ListedServer, ListingPage, ListingQuery } from '../../../src/panel/dialect.ts';
 import { PanelError } from '../../../src/panel/errors.ts';
-import type { ListingCall } from '../../../src/panel/purpose.ts';
 import { listed, uuidOf } from '../../support/listed.ts';
 import { collectingLogger } from '../../support/logger.ts';
 import { ManualClock } from '../../support/manual-clock.ts';
 import { target } from '../../support/targets.ts';
 
 const MINUTE = 60_000;
+const AT_ONCE = Number.NEGATIVE_INFINITY;
 const RULES = { include: {}, exclude: {}, expect: [], labels: {}, mode: 'auto', maxServers: 100 } as const;
 const SETTINGS: ListingSettings = { type: 'owner', intervalMs: 5 * MINUTE, discover: RULES };
 
 let clock: ManualClock;
 let log: ReturnType<typeof collectingLogger>;
-let asked: (ListingQuery & ListingCall)[];
+/** Each query, and in how many milliseconds its answer is needed. */
+let asked: (ListingQuery & { readonly within: number })[];
 let pages: (readonly ListedServer[] | Error)[];
 let answer: (query: ListingQuery, signal: AbortSignal) => Promise<ListingPage>;
 let found: (readonly ServerTarget[])[];
@@ -45,8 +46,8 @@ beforeEach(() => {
     panel: 'main',
     clock,
     log,
-    listing: (query, signal, { urgent = false, optional = false }) => {
-      asked.push({ ...query, urgent, ...(optional && { optional }) });
+    listing: (query, deadline, signal) => {
+      asked.push({ ...query, within: deadline - clock.now() });
       return answer(query, signal);
     },
     isPanelUp: () => isPanelUp,
@@ -68,17 +69,28 @@ async function start(settings: ListingSettings | undefined = SETTINGS, configure
 }
 
 describe('the walks', () => {
+  it('need all their pages by the same time, so that a slow panel does not double the wait', async () => {
+    await start();
+    const answerAtOnce = answer;
+    answer = async (query, signal) => {
+      await new Promise<void>((resolve) => clock.schedule(MINUTE, resolve));
+      return answerAtOnce(query, signal);
+    };
+    await clock.advance(7 * MINUTE);
+    expect(asked.slice(2).map(({ within }) => within)).toEqual([5 * MINUTE, 4 * MINUTE]);
+  });
+
   it('read every page of the requested type, and the first walk comes before all connects', async () => {
     await start();
     expect(asked).toEqual([
-      { page: 1, perPage: 100, type: 'owner', urgent: true },
-      { page: 2, perPage: 100, type: 'owner', urgent: true },
+      { page: 1, perPage: 100, type: 'owner', within: AT_ONCE },
+      { page: 2, perPage: 100, type: 'owner', within: AT_ONCE },
     ]);
     expect(names()).toEqual(['server-1', 'server-2', 'server-3']);
     await clock.advance(5 * MINUTE);
     expect(asked.slice(2)).toEqual([
-      { page: 1, perPage: 100, type: 'owner', urgent: false },
-      { page: 2, perPage: 100, type: 'owner', urgent: false },
+      { page: 1, perPage: 100, type: 'owner', within: 5 * MINUTE },
+      { page: 2, perPage: 100, type: 'owner', within: 5 * MINUTE },
     ]);
   });
 
@@ -338,6 +350,85 @@ describe('more servers than max_servers', () => {
   });
 });
 
+describe('a listing without servers', () => {
+  const EMPTY = { cause: 'nothing_listed', detail: 'the listing contains no servers' };
+  const lines = () => log.lines.filter(({ level }) => level !== 'debug').map(({ message }) => message);
+
+  it('is a problem until it names a server, and is logged when it begins and ends', async () => {
+    pages = [[]];
+    await start();
+    expect(discovery.problems).toEqual([EMPTY]);
+    await clock.advance(20 * MINUTE);
+    expect(discovery.problems).toEqual([EMPTY]);
+    expect(lines()).toEqual([
+      expect.stringMatching(/^panel main: no servers listed: the listing contains no servers\. .+/),
+    ]);
+    pages = [[listed(1)]];
+    await clock.advance(5 * MINUTE);
+    expect(discovery.problems).toEqual([]);
+    expect(lines().slice(1)).toEqual(['panel main: the listing contains servers now']);
+  });
+
+  it('stays a problem while it cannot be read, and is one as soon as the last server has left it', async () => {
+    pages = [[]];
+    await start();
+    pages = [new Error('no answer')];
+    await clock.advance(5 * MINUTE);
+    expect(discovery.problems).toEqual([EMPTY]);
+    pages = [[listed(1)], new Error('no answer')];
+    await clock.advance(MINUTE);
+    expect(discovery.problems).toEqual([]);
+    pages = [[]];
+    await clock.advance(MINUTE);
+    expect(discovery.problems).toEqual([EMPTY]);
+  });
+
+  it.each<[string, ListingSettings, (readonly ListedServer[] | Error)[]]>([
+    ['nothing is discovered', { intervalMs: 5 * MINUTE }, [[]]],
+    ['it was never read', SETTINGS, [new Error('no answer')]],
+    ['its entries are unreadable', SETTINGS, [[listed(1, { uuid: 'nonsense' })]]],
+  ])('is no problem if %s', async (_what, settings, answers) => {
+    pages = answers;
+    await start(settings);
+    expect(discovery.problems).toEqual([]);
+  });
+
+  it('is no problem any more once nothing is discovered', async () => {
+    pages = [[]];
+    await start();
+    discovery.configure([target()], { intervalMs: 5 * MINUTE });
+    expect(discovery.problems).toEqual([]);
+  });
+});
+
+describe('a server that the listing shows as suspended', () => {
+  const blocked = () => (found.at(-1) ?? []).map((server) => server.blocked);
+
+  it('is asked itself once the listing has failed and is five minutes old, and until it is read again', async () => {
+    pages = [[listed(1, { suspended: true }), listed(2)]];
+    await start();
+    await clock.advance(5 * MINUTE);
+    expect(blocked()).toEqual(['suspended', undefined]);
+    pages = [new Error('no answer')];
+    await clock.advance(6 * MINUTE);
+    expect(names()).toEqual(['server-1', 'server-2']);
+    expect(blocked()).toEqual([undefined, undefined]);
+    pages = [[listed(1, { suspended: true }), listed(2)]];
+    await clock.advance(MINUTE);
+    expect(blocked()).toEqual(['suspended', undefined]);
+  });
+
+  it('is not asked while a failed walk is repeated within five minutes', async () => {
+    pages = [[listed(1, { suspended: true })]];
+    await start({ ...SETTINGS, intervalMs: MINUTE });
+    pages = [new Error('no answer')];
+    await clock.advance(5 * MINUTE);
+    expect(blocked()).toEqual(['suspended']);
+    await clock.advance(MINUTE);
+    expect(blocked()).toEqual([undefined]);
+  });
+});
+
 describe('servers with the same identifier', () => {
   const twin = (n: number, name: string, end: string) =>
     listed(n, { name, uuid: `${uuidOf(n).slice(0, -1)}${end}` });
@@ -433,8 +524,8 @@ describe('a listing that only adds data to configured servers', () => {
   it('gives connects priority over its remaining pages, however many there are', async () => {
     pages = Array.from({ length: 40 }, (_, n) => [listed(n)]);
     await start(FACTS, configured);
-    expect(asked.map(({ urgent }) => urgent)).toEqual([true, ...Array.from({ length: 39 }, () => false)]);
-    expect(asked.every(({ optional }) => optional)).toBe(true);
+    const others = Array.from({ length: 39 }, () => FACTS.intervalMs);
+    expect(asked.map(({ within }) => within)).toEqual([AT_ONCE, ...others]);
   });
 
   it.each([

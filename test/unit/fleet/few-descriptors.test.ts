@@ -21,12 +21,19 @@ describe('a fleet with more servers than the process can open sockets', () => {
     fleet = bench.create(servers(SERVERS));
   });
 
+  const conditions = () => {
+    const counts: Record<string, number> = {};
+    for (const { status } of fleet.records) counts[status.condition] = (counts[status.condition] ?? 0) + 1;
+    return counts;
+  };
+
   it('streams as many servers as there is room for, polls the others, and says what to raise', async () => {
     fleet.start();
     await bench.clock.advance(120_000);
     expect(bench.sockets).toHaveLength(4);
-    expect(bench.streamed()).toEqual(['a', 'b', 'c', 'd']);
-    expect(fleet.reading().plan).toMatchObject({ sockets: 4, polls: SERVERS - 4, unseated: SERVERS - 4 });
+    expect(bench.streamed()).toHaveLength(4);
+    expect(conditions()).toEqual({ streaming: 4, polling: SERVERS - 4 });
+    expect(fleet.reading().needs).toMatchObject({ requiredSockets: SERVERS, allowedSockets: 4 });
     const [problem] = fleet.reading().problems;
     expect(problem?.cause).toBe('descriptors');
     expect(problem?.detail).toMatch(
@@ -43,7 +50,7 @@ describe('a fleet with more servers than the process can open sockets', () => {
     await bench.clock.advance(60_000);
     fleet.setSelection({ servers: servers(SERVERS).slice(-4) });
     await bench.clock.advance(60_000);
-    expect(bench.streamed()).toEqual(['q', 'r', 's', 't']);
+    expect(new Set(bench.streamed())).toEqual(new Set(['q', 'r', 's', 't']));
     expect(fleet.reading().problems).toEqual([]);
   });
 
@@ -52,7 +59,7 @@ describe('a fleet with more servers than the process can open sockets', () => {
     const other = bench.create(servers(SERVERS * 3), { name: 'other' });
     other.start();
     await bench.clock.advance(60_000);
-    const sockets = () => [fleet, other].map((one) => one.reading().plan.sockets);
+    const sockets = () => [fleet, other].map((one) => one.reading().needs.allowedSockets);
     // Another panel reserves two descriptors for its calls.
     expect(sockets()).toEqual([0, 1]);
     await other.stop();

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { PanelFleet } from '../../../src/fleet/panel-fleet.ts';
+import type { Defer } from '../../../src/fleet/sliced-work.ts';
 import { Supervisor } from '../../../src/fleet/supervisor.ts';
 import { FleetBench, named } from '../../support/fleet-bench.ts';
 
@@ -11,14 +12,15 @@ function slowFleet(): { bench: FleetBench; fleet: PanelFleet; later: Set<() => v
   const bench = new FleetBench();
   bench.gateway.limitPerMinute = 100_000;
   const later = new Set<() => void>();
-  const fleet = bench.create(many, { ratePinned: true }, (run) => {
+  const defer: Defer = (run) => {
     const once = () => {
       later.delete(once);
       run();
     };
     later.add(once);
     return () => later.delete(once);
-  });
+  };
+  const fleet = bench.create(many, { ratePinned: true }, { defer });
   return { bench, fleet, later };
 }
 
@@ -35,16 +37,6 @@ describe('a large fleet', () => {
     runDeferred(later);
     await bench.clock.advance(1_000);
     expect(fleet.records.filter(({ status }) => status.condition === 'streaming')).toHaveLength(SERVERS);
-    await fleet.stop();
-  });
-
-  it('begins turns in batches as well', async () => {
-    const { bench, fleet, later } = slowFleet();
-    bench.gateway.limitPerMinute = 80;
-    fleet.start();
-    runDeferred(later);
-    await bench.clock.advance(1_000);
-    expect(bench.streamed()).toHaveLength(720);
     await fleet.stop();
   });
 

@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import type { Problem } from '../../../src/domain/problem.ts';
 import type { ServerTarget } from '../../../src/domain/server.ts';
 import type { PanelFleet, PanelSettings } from '../../../src/fleet/panel-fleet.ts';
 import { PanelError } from '../../../src/panel/errors.ts';
@@ -28,7 +29,6 @@ function start(targets: readonly ServerTarget[], settings: Partial<PanelSettings
   fleet.start();
 }
 
-const planned = () => log.lines.filter(({ message }) => /^panel main(?::| allows fewer)/.test(message));
 const conditions = () => fleet.records.map(({ status }) => status.condition);
 const streamed = () => bench.streamed();
 const times = <T>(count: number, value: T) => Array.from({ length: count }, () => value);
@@ -37,213 +37,141 @@ const NEVER = (_: string, signal: AbortSignal) =>
     signal.addEventListener('abort', () => reject(signal.reason as Error));
   });
 
-describe('the plan', () => {
-  it('gives every server a socket and polls none if the budget is sufficient', async () => {
+describe('a fleet', () => {
+  it('gives every server a socket and polls none', async () => {
     start(servers(3));
     await clock.advance(1_000);
     expect(conditions()).toEqual(times(3, 'streaming'));
-    expect(streamed()).toEqual(['a', 'b', 'c']);
+    expect(new Set(streamed())).toEqual(new Set(['a', 'b', 'c']));
     await clock.advance(MINUTE);
     expect(gateway.asked('resources')).toEqual([]);
-    expect(gateway.fleetSize).toBe(3);
-    expect(gateway.consoles).toEqual(['a', 'b', 'c']);
-    expect(planned()).toMatchObject([
-      {
-        level: 'info',
-        fields: { panel: 'main', sockets: 3, polls: 0, callsPerMinute: 0.4, budgetPerMinute: 60 },
-      },
-    ]);
-  });
-
-  it('lets servers take turns, each for the life of a token, if the budget is too small', async () => {
-    gateway.limitPerMinute = 0.5;
-    start(servers(10));
-    await clock.advance(5 * MINUTE);
-    expect(streamed()).toEqual(['a', 'b', 'c', 'd']);
-    await clock.advance(10 * MINUTE);
-    expect(streamed()).toEqual(['e', 'f', 'g', 'h']);
-    await clock.advance(10 * MINUTE);
-    expect(streamed()).toEqual(['i', 'j', 'a', 'b']);
-    expect(gateway.asked('resources')).toEqual([]);
-    expect(planned()).toMatchObject([
-      {
-        level: 'warn',
-        fields: {
-          sockets: 0,
-          turns: 10,
-          turnSockets: 4,
-          longestAgeSeconds: 1_560,
-          wantedCallsPerMinute: 1.3,
-        },
-      },
-    ]);
-  });
-
-  it('with turns keeps every sample younger than planned', async () => {
-    gateway.limitPerMinute = 0.5;
-    start(servers(10));
-    await clock.advance(30 * MINUTE);
-    for (let minute = 0; minute < 60; minute += 1) {
-      await clock.advance(MINUTE);
-      expect(fleet.records.map((record) => record.isFresh(clock.now()))).toEqual(times(10, true));
-    }
-    expect(fleet.records[0]?.stalenessMs).toBeCloseTo(60_000 + 2 * 10 * MINUTE * 1.25, 3);
-  });
-
-  it('with turns gives the place of a failing server to the next one', async () => {
-    gateway.limitPerMinute = 0.5;
-    const answer = gateway.answerCredentials;
-    gateway.answerCredentials = (server, signal) =>
-      server === 'b'
-        ? Promise.reject(
-            new PanelError({ cause: 'not_found', detail: 'there is no such server' }, { status: 404 }),
-          )
-        : answer(server, signal);
-    start(servers(10));
-    await clock.advance(MINUTE);
-    expect(streamed()).toEqual(['a', 'c', 'd', 'e']);
-    expect(fleet.records[1]?.status).toMatchObject({ condition: 'blocked', blocked: 'not_found' });
-  });
-
-  it('with turns polls a server whose socket is rejected, if its mode allows polling', async () => {
-    gateway.limitPerMinute = 0.5;
-    const answer = gateway.answerCredentials;
-    gateway.answerCredentials = (server, signal) =>
-      server === 'b'
-        ? Promise.reject(
-            new PanelError(
-              { cause: 'no_console_permission', detail: 'no consoles for you' },
-              { status: 403 },
-            ),
-          )
-        : answer(server, signal);
-    start(servers(10));
-    await clock.advance(MINUTE);
-    expect(gateway.asked('resources')).toEqual(['b']);
-    expect(fleet.records[1]?.status.condition).toBe('polling');
-  });
-
-  it("counts the panel's servers that need calls", () => {
-    start([named('a'), named('b', { mode: 'poll' }), named('c', { blocked: 'suspended' })]);
-    expect(gateway.fleetSize).toBe(2);
-    expect(gateway.consoles).toEqual(['a']);
   });
 
   it('respects the modes', async () => {
-    gateway.limitPerMinute = 1;
-    start([
-      named('a', { mode: 'poll' }),
-      ...['b', 'c', 'd', 'e', 'f'].map((id) => named(id)),
-      ...['g', 'h', 'i', 'j'].map((id) => named(id, { mode: 'socket' })),
-    ]);
+    start([named('a', { mode: 'poll' }), named('b'), named('c', { mode: 'socket' })]);
     await clock.advance(10 * MINUTE);
     expect(new Set(gateway.asked('resources'))).toEqual(new Set(['a']));
-    expect(streamed()).toEqual(expect.arrayContaining(['g', 'h', 'i', 'j']));
+    expect(new Set(streamed())).toEqual(new Set(['b', 'c']));
   });
 
-  it('is shown in the reading', () => {
-    gateway.limitPerMinute = 0.5;
-    start(servers(10));
+  it('starts its servers in random order, so that a crash loop does not always ask for the same ones', async () => {
+    let random = 0;
+    const orders = new Set<string>();
+    for (let restart = 0; restart < 20; restart += 1) {
+      bench = new FleetBench();
+      ({ clock, gateway, log, sockets } = bench);
+      bench.random = () => (random = (random + 0.618) % 1);
+      start(servers(8));
+      await clock.advance(1_000);
+      orders.add(gateway.asked('credentials').slice(0, 2).join());
+      await fleet.stop();
+    }
+    expect(orders.size).toBeGreaterThan(5);
+  });
+
+  it('tells the panel which servers make which calls, and where they are', () => {
+    start([
+      named('a', { node: 'n1' }),
+      named('b', { mode: 'poll', node: 'n1' }),
+      named('c', { mode: 'socket' }),
+      named('d', { blocked: 'suspended', node: 'n2' }),
+    ]);
+    const { use } = gateway;
+    expect(use).toMatchObject({ listing: 'none', servers: 3, consoles: ['a', 'c'], polled: ['a', 'b'] });
+    expect([use.onNode('n1'), use.onNode('n2'), use.nodes()]).toEqual([2, 0, 2]);
+  });
+
+  it('shows what its servers need in the reading', () => {
+    start([...servers(2), named('c', { mode: 'poll' }), named('d', { blocked: 'suspended' })]);
     expect(fleet.reading()).toEqual({
       name: 'main',
       up: false,
       problems: [],
       nodes: expect.any(Function) as unknown,
-      budget: { limitPerMinute: 0.5, usedLastMinute: 0, queueLength: 0, paused: false },
-      plan: {
-        sockets: 0,
-        turns: 10,
-        turnSockets: 4,
-        longestAgeMs: 60_000 + 2 * 10 * MINUTE * 1.25,
-        polls: 0,
-        unseated: 0,
-        pollIntervalMs: 30_000,
-        callsPerMinute: 0.4,
-        wantedCallsPerMinute: 1.25,
+      budget: { limitPerMinute: 60, usedLastMinute: 0, queueLength: 0, paused: false },
+      needs: {
+        requiredCallsPerMinute: 2 / 8 + 2,
+        requiredSockets: 2,
+        allowedSockets: Number.POSITIVE_INFINITY,
+        polls: 1,
       },
     });
     gateway.becomes('up');
     expect(fleet.reading().up).toBe(true);
   });
-});
 
-describe('a change of the rate limit', () => {
-  it('upwards gives every server its own socket, and keeps the existing sockets', async () => {
-    gateway.limitPerMinute = 0.5;
-    start(servers(10));
-    await clock.advance(5 * MINUTE);
-    gateway.allows(48);
+  it('keeps its sockets when the limit changes, and says what a smaller one means', async () => {
+    start(servers(10), { ratePinned: true });
     await clock.advance(1_000);
-    expect(conditions()).toEqual(times(10, 'streaming'));
-    expect(sockets).toHaveLength(10);
-    await clock.advance(30 * MINUTE);
-    expect(conditions()).toEqual(times(10, 'streaming'));
-    expect(sockets.filter(({ ended }) => ended === undefined)).toHaveLength(10);
-  });
-
-  it('downwards closes only the sockets that are no longer planned', async () => {
-    start(servers(10));
-    await clock.advance(1_000);
-    expect(streamed()).toHaveLength(10);
     gateway.allows(0.5);
-    expect(streamed()).toEqual(['a', 'b', 'c', 'd']);
-    expect(sockets).toHaveLength(10);
-    expect(sockets.slice(4).map(({ ended }) => ended)).toEqual(times(6, 'closed'));
-  });
-
-  it('does not stop servers that stream past the end of their turn', async () => {
-    gateway.limitPerMinute = 0.5;
-    start(servers(10));
-    await clock.advance(5 * MINUTE);
-    gateway.allows(48);
-    await clock.advance(20 * MINUTE);
-    expect(conditions()).toEqual(times(10, 'streaming'));
-  });
-
-  it('that leaves the plan the same changes nothing', async () => {
-    start(servers(3));
-    await clock.advance(1_000);
-    gateway.allows(48);
-    gateway.allows(120);
-    await clock.advance(1_000);
-    expect(sockets).toHaveLength(3);
-    expect(streamed()).toHaveLength(3);
-  });
-
-  it('that shortens the poll interval applies immediately', async () => {
-    gateway.limitPerMinute = 1;
-    start(servers(10, { mode: 'poll' }));
-    await clock.advance(10 * MINUTE);
-    gateway.allows(48);
     await clock.advance(MINUTE);
-    expect(fleet.records.map((record) => record.isFresh(clock.now()))).toEqual(times(10, true));
+    expect(conditions()).toEqual(times(10, 'streaming'));
+    expect(sockets).toHaveLength(10);
+    expect(fleet.reading().problems).toEqual([
+      {
+        cause: 'budget_too_small',
+        detail: expect.stringMatching(
+          /^10 servers need 1\.25 API calls per minute, but requests_per_minute allows 0\.5: /,
+        ) as unknown,
+      },
+    ]);
+    gateway.allows(48);
+    expect(fleet.reading().problems).toEqual([]);
   });
 });
 
-describe("the panel's rate limit", () => {
-  it('is requested before everything else, and the answer is also a sample', async () => {
-    start(servers(3));
-    await clock.advance(0);
-    expect(gateway.calls.slice(0, 2)).toEqual(['learn a', 'credentials a']);
-    expect(fleet.records[0]?.sample).toMatchObject({ memoryBytes: 7 });
+describe('the servers of a node', () => {
+  const SILENT: Problem = { cause: 'node_connection', detail: 'no connection to the node' };
+  const ofNode = (node: string) =>
+    fleet.records.filter(({ target }) => target.node === node).map(({ status }) => status.condition);
+
+  beforeEach(async () => {
+    start([
+      ...['a', 'b', 'c'].map((id) => named(id, { node: 'n1' })),
+      ...['d', 'e'].map((id) => named(id, { node: 'n2' })),
+    ]);
+    await clock.advance(1_000);
   });
 
-  it('is not requested if the rate is pinned', async () => {
-    start(servers(3), { ratePinned: true });
-    await clock.advance(180 * MINUTE);
-    expect(gateway.asked('learn')).toEqual([]);
+  it('are polled at once after a single failure of their own, when its sockets turn out to fail', async () => {
+    gateway.socketsFail('n1', SILENT);
+    for (const socket of sockets) if (/[abc]$/.test(socket.url)) socket.drops();
+    await clock.advance(10);
+    expect(new Set(gateway.asked('resources'))).toEqual(new Set(['a', 'b', 'c']));
+    expect(ofNode('n1')).toEqual(times(3, 'polling'));
+    expect(ofNode('n2')).toEqual(times(2, 'streaming'));
+    expect(fleet.records[0]?.status.problem).toEqual(SILENT);
+    expect(fleet.reading().nodes(clock.now())).toEqual([
+      { name: 'n1', up: true, problem: SILENT },
+      { name: 'n2', up: true, problem: undefined },
+    ]);
   });
 
-  it('is not requested again while polls are answered', async () => {
-    start([named('a'), named('b', { mode: 'poll' })]);
-    await clock.advance(180 * MINUTE);
-    expect(gateway.asked('learn')).toEqual(['a']);
+  it('reconnect at once when its sockets work again, and leave those of other nodes alone', async () => {
+    gateway.socketsFail('n1', SILENT);
+    for (const socket of sockets) socket.drops();
+    await clock.advance(MINUTE);
+    const before = sockets.length;
+    gateway.socketsFail('n1');
+    await clock.advance(1_000);
+    expect(ofNode('n1')).toEqual(times(3, 'streaming'));
+    const again = sockets.slice(before).map(({ url }) => url.at(-1));
+    expect(again).toHaveLength(3);
+    expect(new Set(again)).toEqual(new Set(['a', 'b', 'c']));
   });
 
-  it('is requested once an hour if nothing is polled', async () => {
-    start(servers(2));
-    await clock.advance(125 * MINUTE);
-    expect(gateway.asked('learn')).toEqual(['a', 'b', 'a']);
+  it('are polled at once when the panel reaches it again', async () => {
+    gateway.socketsFail('n1', SILENT);
+    gateway.answerResources = () =>
+      Promise.reject(new PanelError({ cause: 'node_unreachable', detail: 'no answer from the node' }));
+    for (const socket of sockets) socket.drops();
+    await clock.advance(10 * MINUTE);
+    expect(ofNode('n1')).toEqual(times(3, 'failing'));
+    gateway.answerResources = () => Promise.resolve(RESOURCES);
+    gateway.pollsFail('n1', SILENT);
+    gateway.pollsFail('n1');
+    await clock.advance(10);
+    expect(ofNode('n1')).toEqual(times(3, 'polling'));
   });
 });
 
@@ -273,13 +201,19 @@ describe("the panel's health", () => {
     gateway.answerResources = () => Promise.reject(REFUSED);
     start([...servers(3), named('d', { mode: 'poll' })]);
     await clock.advance(MINUTE);
+    let open: () => void = () => undefined;
+    const opened = new Promise<void>((resolve) => {
+      open = resolve;
+    });
+    // While the panel is down, calls wait.
+    gateway.answerCredentials = (...ask) => opened.then(() => take(...ask));
+    gateway.answerResources = () => opened.then(() => RESOURCES);
     gateway.becomes('down', REFUSED.problem);
     expect(conditions()).toEqual(times(4, 'failing'));
     expect(fleet.records.map(({ status }) => status.problem?.cause)).toEqual(times(4, 'key_refused'));
     expect(fleet.records.map(({ status }) => status.blocked)).toEqual(times(4, undefined));
     expect(streamed()).toEqual([]);
-    gateway.answerCredentials = take;
-    gateway.answerResources = () => Promise.resolve(RESOURCES);
+    open();
     gateway.becomes('up');
     await clock.advance(1_000);
     expect(conditions()).toEqual(['streaming', 'streaming', 'streaming', 'polling']);
@@ -299,12 +233,25 @@ describe("the panel's health", () => {
     expect(conditions()).toEqual(['streaming']);
   });
 
-  it('up does not wake a server that is blocked for its own reason', async () => {
+  it('up wakes servers that are blocked by a 404, which a wrong address gives for every server', async () => {
+    const take = gateway.answerCredentials;
     gateway.answerCredentials = () =>
       Promise.reject(new PanelError({ cause: 'not_found', detail: 'no such server' }));
+    start(servers(2));
+    await clock.advance(1_000);
+    expect(conditions()).toEqual(times(2, 'blocked'));
+    gateway.answerCredentials = take;
+    gateway.becomes('up');
+    await clock.advance(1_000);
+    expect(conditions()).toEqual(times(2, 'streaming'));
+  });
+
+  it('up does not wake a server that is blocked for its own reason', async () => {
+    gateway.answerCredentials = () =>
+      Promise.reject(new PanelError({ cause: 'suspended', detail: 'This server is suspended.' }));
     start(servers(1));
     await clock.advance(1_000);
-    expect(fleet.records[0]?.status.blocked).toBe('not_found');
+    expect(fleet.records[0]?.status.blocked).toBe('suspended');
     gateway.becomes('up');
     await clock.advance(MINUTE);
     expect(gateway.asked('credentials')).toHaveLength(1);
@@ -328,12 +275,18 @@ describe('stop', () => {
   it.each<[string, number, () => void]>([
     ['immediately after the start', 0, () => {}],
     ['while all stream', MINUTE, () => {}],
-    ['while some are polled', 5 * MINUTE, () => void (gateway.limitPerMinute = 1)],
+    [
+      'while a node is waited for',
+      5 * MINUTE,
+      () => {
+        gateway.socketsFail('n1', { cause: 'node_connection', detail: 'no connection' });
+        gateway.answerResources = failing;
+      },
+    ],
     [
       'during hanging calls',
       MINUTE,
       () => {
-        gateway.limitPerMinute = 1;
         gateway.answerCredentials = NEVER;
         gateway.answerResources = NEVER;
       },
@@ -356,7 +309,7 @@ describe('stop', () => {
     ],
   ])('%s leaves no timers, sockets or calls behind', async (_, afterMs, arrange) => {
     arrange();
-    start(servers(10));
+    start(servers(10, { node: 'n1' }));
     if (afterMs > 0) await clock.advance(afterMs);
     await fleet.stop();
     const calls = gateway.calls.length;

@@ -1,8 +1,10 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { ServerTarget } from '../../../src/domain/server.ts';
-import { Member, type MemberOwner, regroup } from '../../../src/fleet/roster.ts';
+import { type Member, regroup } from '../../../src/fleet/roster.ts';
 import { ServerRecord } from '../../../src/fleet/server-record.ts';
+import { Session } from '../../../src/session/session.ts';
+import type { SessionContext } from '../../../src/session/session-ports.ts';
 import { target } from '../../support/targets.ts';
 
 const UUID = '1a7ce997-259b-452e-8b4e-cecc464142ca';
@@ -10,16 +12,13 @@ const SHORT = UUID.slice(0, 8);
 /** Another server with the same short id. */
 const SUCCESSOR = `${SHORT}-0000-4000-8000-000000000000`;
 
-const OWNER: MemberOwner = {
-  createSession: () => {
-    throw new Error('expected no session');
-  },
-  fallbackMs: () => 0,
-  standingChanged: () => {},
-  recovered: () => {},
+/** Regrouping uses nothing of a session. */
+const UNUSED = {};
+
+const create = (of: ServerTarget): Member => {
+  const record = new ServerRecord(of, { socket: 60_000, poll: 60_000 });
+  return { record, session: new Session(UNUSED as SessionContext, record) };
 };
-const create = (of: ServerTarget) =>
-  new Member(new ServerRecord(of, { socket: 60_000, poll: 60_000 }), OWNER);
 
 /** The ways in which one server can be identified. */
 const FORMS = {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { readTransportError } from '../../../src/diagnosis/transport.ts';
-import { SocketLimit, SocketLimitError } from '../../../src/fleet/socket-limit.ts';
+import { SocketLimit, SocketLimitError, SocketPlaces } from '../../../src/fleet/socket-limit.ts';
 
 /** The minimum that is reserved for scrapes and API calls. */
 const RESERVE = 64;
@@ -85,5 +85,92 @@ describe('a place', () => {
 
   it('that is rejected is classified as a lack of descriptors', () => {
     expect(readTransportError(new SocketLimitError(12)).kind).toBe('descriptors');
+  });
+});
+
+describe("the places of a panel's sockets", () => {
+  /** A limit with room for this many sockets of one panel. */
+  const limitFor = (sockets: number) => new SocketLimit(100 - new SocketLimit(100).sockets + sockets);
+
+  /** Places for this many sockets; holders take theirs anew when they are told to. */
+  const placesFor = (sockets: number, limit = limitFor(sockets)) => {
+    const given: string[] = [];
+    let required = 20;
+    const places: SocketPlaces<string> = new SocketPlaces(
+      limit,
+      () => required,
+      (holder) => {
+        given.push(holder);
+        places.take(holder);
+      },
+    );
+    const require = (count: number) => {
+      required = count;
+      places.require(count);
+    };
+    require(required);
+    return { places, given, require };
+  };
+  const holders = (places: SocketPlaces<string>, all: string) =>
+    all
+      .split('')
+      .filter((one) => places.take(one))
+      .join('');
+
+  it('go to those who ask first, and keep them', () => {
+    const { places } = placesFor(2);
+    expect(places.allowed).toBe(2);
+    expect(holders(places, 'abc')).toBe('ab');
+    expect(holders(places, 'cba')).toBe('ba');
+  });
+
+  it('go to the one that has waited longest when they are given back', () => {
+    const { places, given } = placesFor(2);
+    holders(places, 'abcd');
+    places.leave('a');
+    expect(given).toEqual(['c']);
+    places.leave('a');
+    expect(given).toEqual(['c']);
+    expect(holders(places, 'abcd')).toBe('bc');
+  });
+
+  it('never go to a server that was removed while it waited', () => {
+    const { places, given } = placesFor(1);
+    holders(places, 'abc');
+    places.forget('b');
+    places.forget('a');
+    expect(given).toEqual(['c']);
+  });
+
+  it('are enough for everybody once fewer servers need one', () => {
+    const { places, given, require } = placesFor(2);
+    holders(places, 'abcd');
+    require(2);
+    expect(places.allowed).toBe(Number.POSITIVE_INFINITY);
+    expect(given).toEqual(['c', 'd']);
+    expect(holders(places, 'abcd')).toBe('abcd');
+  });
+
+  it('are lost by the last ones when another panel takes its share, and come back when it leaves', () => {
+    const limit = limitFor(6);
+    const { places, given } = placesFor(6, limit);
+    holders(places, 'abcdef');
+    const other = limit.join(ignore);
+    other.claim(20);
+    // Another panel reserves two descriptors for its calls.
+    expect(places.allowed).toBe(2);
+    expect(given).toEqual(['c', 'd', 'e', 'f']);
+    expect(holders(places, 'abcdef')).toBe('ab');
+    other.leave();
+    expect(holders(places, 'abcdef')).toBe('abcdef');
+  });
+
+  it('no longer count for other panels after the panel stopped', () => {
+    const limit = limitFor(6);
+    const { places } = placesFor(6, limit);
+    const other = limit.join(ignore);
+    expect(other.claim(20)).toBe(2);
+    places.close();
+    expect(other.claim(20)).toBe(6);
   });
 });

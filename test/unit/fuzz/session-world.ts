@@ -3,11 +3,12 @@ import type { Cancel } from '../../../src/domain/clock.ts';
 import type { CauseCode, Problem } from '../../../src/domain/problem.ts';
 import type { CollectionStatus } from '../../../src/domain/reading.ts';
 import { ServerRecord } from '../../../src/fleet/server-record.ts';
+import { ConsoleCalls } from '../../../src/panel/console-calls.ts';
 import type { ClientMessage, Credentials, Resources } from '../../../src/panel/dialect.ts';
 import { PTERODACTYL } from '../../../src/panel/dialects/pterodactyl.ts';
 import { PanelError } from '../../../src/panel/errors.ts';
 import { Session } from '../../../src/session/session.ts';
-import type { Role, SessionContext } from '../../../src/session/session-ports.ts';
+import type { SessionContext } from '../../../src/session/session-ports.ts';
 import type { ConsoleSocket, SocketListener } from '../../../src/session/socket.ts';
 import { Outbox } from '../../../src/session/socket-pacing.ts';
 import { collectingLogger } from '../../support/logger.ts';
@@ -47,8 +48,11 @@ export const NODE_BEHAVIORS = [
   'asks for tokens',
 ] as const;
 
-/** What the session should do from now on. */
-export const ROLES = ['stream', 'poll', 'rest'] as const;
+/** How the server is observed from now on. */
+export const ROLES = ['stream', 'poll', 'blocked by the listing', 'without a place', 'stopped'] as const;
+
+/** What the fleet tells the session about its panel and node. */
+export const HEALTH = ['wake', 'wakeSocket', 'wakePolls', 'placeGiven', 'follow'] as const;
 
 /** One event of a history. */
 export type WorldEvent =
@@ -58,11 +62,17 @@ export type WorldEvent =
   | { readonly role: (typeof ROLES)[number] }
   | { readonly frame: string; readonly times: number }
   | { readonly close: number }
-  | { readonly health: 'wake' | 'refresh' };
+  | { readonly health: (typeof HEALTH)[number] }
+  | { readonly sockets: 'open' | 'closed' };
 
 /** Rates that a session must never exceed: frames to one socket, credential calls for one server. */
 const FRAMES_PER_SECOND = 2;
 const CREDENTIALS_PER_MINUTE = 2;
+
+/** While a node's circuit is open, one of its sockets is tried after each such gap. */
+const TRIAL_GAP_MS = 60_000;
+
+const NODE_DOWN: Problem = { cause: 'node_connection', detail: 'no connection to the node' };
 
 /** The API client gives up a call that hangs. */
 const REQUEST_TIMEOUT_MS = 25_000;
@@ -95,19 +105,27 @@ export class SessionWorld {
   panelBehavior: (typeof PANEL_BEHAVIORS)[number] = 'well';
   nodeBehavior: (typeof NODE_BEHAVIORS)[number] = 'well';
   closeMs = 0;
-  role: (typeof ROLES)[number] = 'rest';
+  role: (typeof ROLES)[number] = 'stopped';
+  /** Whether the circuit of the node's sockets is closed. */
+  isNodeOpen = true;
   /** Violations of the session's rules. Throwing them where they happen would look like a failure of the panel or node. */
   readonly violations: string[] = [];
   /** Sockets that are not closed yet. */
   readonly live = new Set<FakeSocket>();
   readonly #record = new ServerRecord(target(), { socket: 60_000, poll: 75_000 });
+  readonly #consoles = new ConsoleCalls(this.clock);
   readonly #credentialCalls: number[] = [];
+  /** What waits until the node's sockets may be tried. */
+  readonly #admissions = new Set<() => void>();
   #random: number;
 
   /** All randomness is derived from the seed. */
   constructor(seed: number) {
     this.#random = seed;
-    this.session = new Session(this.#context(), this.#record);
+    this.session = new Session(this.#context(), this.#record, {
+      takePlace: () => this.role !== 'without a place',
+      leavePlace: () => undefined,
+    });
   }
 
   get condition(): string {
@@ -121,6 +139,7 @@ export class SessionWorld {
       this.nodeBehavior = event.node;
       this.closeMs = event.closeMs;
     } else if ('role' in event) this.assume(event.role);
+    else if ('sockets' in event) this.setSockets(event.sockets);
     else if ('health' in event) this.session[event.health]();
     else if ('close' in event) this.newest?.closedByNode(event.close);
     else for (let time = 0; time < event.times; time += 1) this.newest?.receives(event.frame);
@@ -128,14 +147,27 @@ export class SessionWorld {
     this.violations.push(...violationsIn(this.#record.status));
   }
 
-  assume(name: (typeof ROLES)[number]): void {
-    this.role = name;
-    const roles: Record<(typeof ROLES)[number], Role> = {
-      stream: { type: 'stream', pollIntervalMs: 30_000 },
-      poll: { type: 'poll', pollIntervalMs: 30_000, firstPollAt: this.clock.now() + 5_000 },
-      rest: { type: 'rest' },
-    };
-    this.session.assume(roles[name]);
+  assume(role: (typeof ROLES)[number]): void {
+    const before = this.role;
+    this.role = role;
+    this.#record.target = target({
+      mode: role === 'poll' ? 'poll' : 'auto',
+      ...(role === 'blocked by the listing' && { blocked: 'suspended' }),
+    });
+    if (role === 'stopped') void this.session.stop();
+    else if (before === 'stopped') this.session.start();
+    else if (before === 'without a place') this.session.placeGiven();
+    else this.session.follow();
+  }
+
+  /** Opens the circuit of the node's sockets, or closes it. */
+  setSockets(state: 'open' | 'closed'): void {
+    this.isNodeOpen = state === 'closed';
+    if (this.isNodeOpen) {
+      for (const admit of this.#admissions) admit();
+      this.session.wakeSocket();
+    }
+    this.session.follow();
   }
 
   get newest(): FakeSocket | undefined {
@@ -148,9 +180,18 @@ export class SessionWorld {
       log: this.log,
       random: () => this.#chance(),
       panel: {
-        credentials: (_server, _priority, signal) => this.#credentials(signal),
-        resources: (_server, signal) => this.#resources(signal),
+        credentials: async (server, _ask, signal) => {
+          await this.#consoles.turn(server, signal);
+          return this.#consoles.make(server, () => this.#credentials(signal));
+        },
+        resources: (_server, _ask, signal) => this.#resources(signal),
+        isSocketOpen: () => this.isNodeOpen,
+        admitSocket: (_server, _ask, signal) => this.#admit(signal),
+        socketEnded: () => undefined,
+        socketHold: () => this.#panelProblem ?? (this.isNodeOpen ? undefined : NODE_DOWN),
+        pollHold: () => this.#panelProblem,
       },
+      intervals: () => ({ pollIntervalMs: 30_000, stalenessMs: 60_000 }),
       telemetry: {
         message: () => undefined,
         badMessage: () => undefined,
@@ -165,7 +206,6 @@ export class SessionWorld {
           ? undefined
           : { cause: 'socket_address', detail: 'expected a wss:// socket address' },
       isProxied: () => false,
-      keyProblem: () => (this.panelBehavior === 'refuses the key' ? PROBLEMS['refuses the key'] : undefined),
     };
   }
 
@@ -188,6 +228,29 @@ export class SessionWorld {
       socketUrl: this.panelBehavior === 'bad address' ? 'ftp://node/ws' : `wss://node-${moved}/ws`,
       lifetimeMs: this.panelBehavior === 'short tokens' ? Math.ceil(this.#chance() * 60_000) : 600_000,
     };
+  }
+
+  /** Refusals of the key are the panel's problem, as its circuit would say. */
+  get #panelProblem(): Problem | undefined {
+    return this.panelBehavior === 'refuses the key' ? PROBLEMS['refuses the key'] : undefined;
+  }
+
+  /** Lets one attempt a minute through while the circuit is open. */
+  #admit(signal: AbortSignal): Promise<void> {
+    return new Promise((resolve, reject) => {
+      const admit = () => {
+        this.#admissions.delete(admit);
+        cancel();
+        resolve();
+      };
+      const cancel = this.clock.schedule(TRIAL_GAP_MS, admit);
+      this.#admissions.add(admit);
+      signal.addEventListener('abort', () => {
+        this.#admissions.delete(admit);
+        cancel();
+        reject(signal.reason as Error);
+      });
+    });
   }
 
   async #resources(signal: AbortSignal): Promise<Resources> {

@@ -2,7 +2,14 @@ import fc from 'fast-check';
 import { expect, vi } from 'vitest';
 import { describeFuzz } from '../../support/fuzz.ts';
 import { EVENTS, frameText } from '../../support/hostile.ts';
-import { NODE_BEHAVIORS, PANEL_BEHAVIORS, ROLES, SessionWorld, type WorldEvent } from './session-world.ts';
+import {
+  HEALTH,
+  NODE_BEHAVIORS,
+  PANEL_BEHAVIORS,
+  ROLES,
+  SessionWorld,
+  type WorldEvent,
+} from './session-world.ts';
 
 /** Longer than the longest wait of a session: a slow retry after a pause of ten minutes. */
 const PATIENCE_MS = 30 * 60_000;
@@ -34,7 +41,8 @@ const worldEvent: fc.Arbitrary<WorldEvent> = fc.oneof(
     weight: 2,
     arbitrary: fc.record({ close: fc.constantFrom(1000, 1001, 1006, 1009, 1011, 4400, 4409) }),
   },
-  { weight: 1, arbitrary: fc.record({ health: fc.constantFrom('wake', 'refresh') }) },
+  { weight: 2, arbitrary: fc.record({ health: fc.constantFrom(...HEALTH) }) },
+  { weight: 2, arbitrary: fc.record({ sockets: fc.constantFrom('open', 'closed') }) },
 );
 
 describeFuzz({
@@ -56,6 +64,7 @@ describeFuzz({
     world.closeMs = 1_000;
     world.newest?.closedByNode(1006);
     world.assume('stream');
+    world.setSockets('closed');
     for (let waited = 0; waited < PATIENCE_MS && world.condition !== 'streaming'; waited += 5_000) {
       await world.clock.advance(5_000);
     }

@@ -315,7 +315,7 @@ test('a panel has a series for each known node', () => {
     '# TYPE gameserver_node_up gauge\n' +
       'gameserver_node_up{panel="main",node="fra-1"} 1\n' +
       'gameserver_node_up{panel="main",node="fra-2"} 0\n' +
-      '\n# HELP gameserver_node_problem Why the servers of the node cannot be observed; always 1, present only while the node is down.\n' +
+      '\n# HELP gameserver_node_problem Problem with the node, or with its console WebSockets while its servers are polled; always 1, absent when there is none.\n' +
       '# TYPE gameserver_node_problem gauge\n' +
       'gameserver_node_problem{panel="main",node="fra-2",cause="node_connection"} 1\n',
   );

@@ -153,17 +153,11 @@ test('sockets are counted by state and servers by condition, including zeros', a
   ).toEqual([0, 1, 2, 0, 0, 1, 0]);
 });
 
-test('each panel has gauges for its budget and plan', async () => {
+test('each panel has gauges for its budget, and for what is required and allowed', async () => {
   panels = [
     panelReading({
       budget: { limitPerMinute: 192, usedLastMinute: 17, queueLength: 3, paused: true },
-      plan: {
-        sockets: 90,
-        polls: 10,
-        pollIntervalMs: 45_000,
-        callsPerMinute: 24.5,
-        wantedCallsPerMinute: 30,
-      },
+      needs: { requiredCallsPerMinute: 240.5, requiredSockets: 90, allowedSockets: 60, polls: 10 },
     }),
   ];
   const families = parseExposition(await self.metrics());
@@ -176,20 +170,31 @@ test('each panel has gauges for its budget and plan', async () => {
     ['api_budget_used_calls_per_minute', 17],
     ['api_budget_queue_length', 3],
     ['api_budget_paused', 1],
-    ['planned_sockets', 90],
-    ['planned_turns', 0],
-    ['planned_turn_sockets', 0],
-    ['planned_longest_age_seconds', 60],
-    ['planned_polls', 10],
-    ['planned_poll_interval_seconds', 45],
-    ['planned_without_socket', 0],
-    ['planned_calls_per_minute', 24.5],
-    ['wanted_calls_per_minute', 30],
+    ['required_calls_per_minute', 240.5],
+    ['allowed_calls_per_minute', 192],
+    ['required_sockets', 90],
+    ['allowed_sockets', 60],
   ]);
 });
 
-test('without polled servers, there is no poll interval', async () => {
-  expect(await value('planned_poll_interval_seconds', { panel: 'main' })).toBeUndefined();
+test('an unlimited number of sockets is absent', async () => {
+  panels = [panelReading({ needs: { requiredSockets: 90 } })];
+  expect(await value('required_sockets', { panel: 'main' })).toBe(90);
+  expect(await value('allowed_sockets', { panel: 'main' })).toBeUndefined();
+});
+
+test('the required and allowed file descriptors are shown, but no unknown limit', async () => {
+  let descriptors = { required: 396, allowed: 1_024 };
+  const fleet = { panels: () => panels, servers: () => servers };
+  const shown = async () => [
+    await value('required_file_descriptors'),
+    await value('allowed_file_descriptors'),
+  ];
+  expect(await shown()).toEqual([undefined, undefined]);
+  self = new SelfMetrics({ version: '1.2.3', revision: 'abc', fleet, descriptors: () => descriptors });
+  expect(await shown()).toEqual([396, 1_024]);
+  descriptors = { required: 396, allowed: Number.POSITIVE_INFINITY };
+  expect(await shown()).toEqual([396, undefined]);
 });
 
 test('the last reload of the configuration is shown', async () => {

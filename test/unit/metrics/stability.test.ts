@@ -11,9 +11,6 @@ interface Described {
   readonly labels?: readonly string[];
 }
 
-/** Metrics that may change in any release, because they describe how the exporter plans its API calls. */
-const EXPERIMENTAL = /^gameserver_exporter_(?:planned|wanted_calls)_/;
-
 /** One line per stable metric: name, type and labels. A line is only removed or changed in a major version. */
 const PROMISED = 'test/fixtures/stable-metrics.txt';
 
@@ -25,12 +22,9 @@ const families: readonly Described[] = [
 ];
 
 describe('the stability of metrics', () => {
-  it.each([...families, ...COMPATIBILITY_FAMILIES])(
-    '$name is stable, unless it describes the plan',
-    (family) => {
-      expect(family.stability).toBe(EXPERIMENTAL.test(family.name) ? 'experimental' : 'stable');
-    },
-  );
+  it.each([...families, ...COMPATIBILITY_FAMILIES])('$name is stable', ({ stability }) => {
+    expect(stability).toBe('stable');
+  });
 
   it('a stable metric keeps its name, type and labels', () => {
     const stable = families

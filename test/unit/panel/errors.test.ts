@@ -16,6 +16,8 @@ const KEY = 'ptlc_0123456789abcdef';
 const envelope = (detail: string, code = 'HttpException') =>
   JSON.stringify({ errors: [{ code, status: '4xx', detail }] });
 const message = (text: string) => JSON.stringify({ error: 'Trouble', message: text });
+/** As gateways and bot checks answer. */
+const bare = (text: string) => JSON.stringify({ message: text });
 const PAGE = '<!doctype html><html><head><title>502 Bad Gateway</title></head><body>nginx</body></html>';
 
 function refuse(status: number, text: string, more: Partial<HttpRefusal> = {}): PanelError {
@@ -44,13 +46,16 @@ describe('refusalError', () => {
     [403, PAGE, 'challenge_page', undefined, 'panel'],
     [404, envelope('x'), 'not_found', 'not_found', 'server'],
     [404, '404 page not found', 'not_a_panel', undefined, 'panel'],
+    [403, bare('Access denied by Imunify360 bot-protection.'), 'challenge_page', undefined, 'panel'],
+    [404, bare('no Route matched with those Values'), 'not_a_panel', undefined, 'panel'],
     [418, '', 'not_a_panel', undefined, 'panel'],
     [429, message('x'), 'rate_limited', undefined, 'panel'],
     [500, envelope('x'), 'panel_error', undefined, 'panel'],
     [502, PAGE, 'panel_down', undefined, 'panel'],
     [503, envelope('x'), 'panel_down', undefined, 'panel'],
-    [504, envelope('x'), 'node_unreachable', undefined, 'node'],
+    [504, envelope('x', 'DaemonConnectionException'), 'node_unreachable', undefined, 'node'],
     // Such a call waits for a node, so a timeout says nothing about the panel.
+    [504, envelope('x'), 'node_silent', undefined, 'node'],
     [504, PAGE, 'node_silent', undefined, 'node'],
     [504, message('x'), 'node_silent', undefined, 'node'],
     [522, PAGE, 'panel_down', undefined, 'panel'],
@@ -108,16 +113,17 @@ describe('refusalError', () => {
     expect(CAUSES[error.problem.cause].remedy).toMatch(remedy);
   });
 
-  it.each([401, 403, 404, 500, 504])(
-    'attributes a forwarded %i to the node, not to the server or the key',
-    (status) => {
-      for (const endpoint of ['resources', 'websocket', 'listing'] as const) {
-        const { cause } = refuse(status, envelope('x', 'DaemonConnectionException'), { endpoint }).problem;
-        expect(['node_error', 'node_unreachable', 'server_not_on_node']).toContain(cause);
-        expect(blockedReason(cause)).toBeUndefined();
-      }
-    },
-  );
+  it.each([
+    [' (code: 403) (request_id: 3a1ad8a2)', 'node_token_mismatch'],
+    [' (code: 404) (request_id: 3a1ad8a2)', 'server_not_on_node'],
+    [' (code: 500) (request_id: 3a1ad8a2)', 'node_error'],
+    ['', 'node_unreachable'],
+  ])('attributes a forwarded answer%s to the node, not to the server or the key', (words, cause) => {
+    for (const endpoint of ['resources', 'websocket', 'listing'] as const) {
+      const text = envelope(`There was an error.${words}`, 'DaemonConnectionException');
+      expect(refuse(504, text, { endpoint }).problem.cause).toBe(cause);
+    }
+  });
 
   it('repeats neither the key nor the query string of a redirect', () => {
     const echo = refuse(401, envelope(`Bad key ${KEY}, ${KEY}`));
@@ -201,16 +207,20 @@ describe('transportError', () => {
 
 describe('unreadableError', () => {
   it.each([
-    [undefined, 'bad_answer', 'GET /api/client answered 200: the body is not JSON'],
-    ['Sign in', 'login_page', 'GET /api/client answered 200: the body is not JSON: "Sign in"'],
+    [{ isPage: false }, 'bad_answer', 'GET /api/client answered 200: the body is not JSON'],
     [
-      'Just a moment...',
+      { isPage: true, words: 'Sign in' },
+      'login_page',
+      'GET /api/client answered 200: the body is not JSON: "Sign in"',
+    ],
+    [
+      { isPage: true, words: 'Just a moment...' },
       'challenge_page',
       'GET /api/client answered 200: the body is not JSON: "Just a moment..."',
     ],
-  ])('with the page %s is %s', (page, cause, detail) => {
+  ])('with %j is %s', (body, cause, detail) => {
     const asked = { request: 'GET /api/client', status: 200 };
-    expect(unreadableError(asked, new Error('the body is not JSON'), page).problem).toEqual({
+    expect(unreadableError(asked, new Error('the body is not JSON'), body).problem).toEqual({
       cause,
       detail,
     });

@@ -80,9 +80,9 @@ describe('collectionStatus', () => {
       { condition: 'polling', problem: SOCKET },
     ],
     [
-      'failing by socket and poll',
+      "failing by socket and poll: a poll's cause doesn't replace that of the socket",
       { machine: BACKING_OFF, polling: true, poll: FAILED },
-      { condition: 'failing', problem: POLL },
+      { condition: 'failing', problem: SOCKET },
     ],
     [
       'waiting for the answer of its first poll',
@@ -156,23 +156,61 @@ describe('while the API key has a problem', () => {
   const polled = { polling: true, poll: ANSWERED } as const;
 
   it.each<[string, Partial<Circumstances>]>([
-    ['a waiting server', { machine: IDLE }],
+    ['a waiting server', { machine: FETCHING }],
     ['a connecting server', { machine: CONNECTING }],
     ['a server that backs off', { machine: BACKING_OFF }],
-    ['a polled server', { machine: BACKING_OFF, ...polled }],
-    ['a suspended server', { machine: SUSPENDED }],
-    ['a server whose console is rejected', { machine: FORBIDDEN, mode: 'socket' }],
+    ['a polled server', { machine: FETCHING, ...polled }],
   ])('%s fails because of the key and is not blocked', (_, changes) => {
-    expect(collectionStatus(circumstances({ ...changes, keyProblem: KEY }))).toEqual({
+    expect(collectionStatus(circumstances({ ...changes, socketHold: KEY, pollHold: KEY }))).toEqual({
       condition: 'failing',
       problem: KEY,
     });
   });
 
   it('a streaming server continues until its token expires', () => {
-    expect(collectionStatus(circumstances({ machine: STREAMING, keyProblem: KEY }))).toEqual({
+    expect(collectionStatus(circumstances({ machine: STREAMING, socketHold: KEY }))).toEqual({
       condition: 'streaming',
     });
+  });
+});
+
+describe('while servers share a trouble', () => {
+  const PANEL: Problem = { cause: 'connection', detail: 'no connection to the panel' };
+  const failing = (problem: Problem) => ({ condition: 'failing', problem });
+
+  it.each<[string, Partial<Circumstances>, object]>([
+    [
+      "a server that never failed itself shows its node's problem while it waits for the trial",
+      { machine: FETCHING, socketHold: SOCKET },
+      failing(SOCKET),
+    ],
+    [
+      "the problem of its node's sockets is shown while it is polled",
+      { machine: FETCHING, socketHold: SOCKET, polling: true, poll: ANSWERED },
+      { condition: 'polling', problem: SOCKET },
+    ],
+    [
+      'its own problem with the node is more exact than one of the panel',
+      { machine: BACKING_OFF, polling: true, poll: FAILED, pollHold: PANEL },
+      failing(SOCKET),
+    ],
+    [
+      "a polled server that waits for the trial of its node's polls shows why, whatever its last poll brought",
+      { polling: true, mode: 'poll', poll: ANSWERED, pollHold: POLL },
+      failing(POLL),
+    ],
+    [
+      'a refused console is no problem of the panel while resources can be read',
+      { machine: FORBIDDEN, socketHold: KEY, polling: true, poll: ANSWERED },
+      { condition: 'polling', problem: SOCKET },
+    ],
+    [
+      "a server that its panel blocks isn't failing because of the panel",
+      { machine: SUSPENDED, socketHold: PANEL },
+      { condition: 'blocked', blocked: 'suspended', problem: SOCKET },
+    ],
+  ])('%s', (_, changes, status) => {
+    expect(collectionStatus(circumstances(changes))).toEqual(status);
   });
 });
 
@@ -257,5 +295,13 @@ it.each([
 });
 
 function circumstances(changes: Partial<Circumstances>): Circumstances {
-  return { machine: IDLE, polling: false, poll: NONE, mode: 'auto', keyProblem: undefined, ...changes };
+  return {
+    machine: IDLE,
+    polling: false,
+    poll: NONE,
+    mode: 'auto',
+    socketHold: undefined,
+    pollHold: undefined,
+    ...changes,
+  };
 }

@@ -136,7 +136,7 @@ const EARLY_CLOSES = {
 } as const;
 const AUTHENTICATING = {
   stop: STOP_SOCKET,
-  authenticated: STREAM,
+  authenticated: `${STREAM}, requestStats`,
   ...EARLY_CLOSES,
   'jwtError incurable': 'blocked: terminateSocket, cancelTimers, count auth_refused, setTimer retry',
   daemonError: 'blocked: terminateSocket, cancelTimers, count auth_refused, setTimer retry',

@@ -1,94 +1,8 @@
 import { beforeEach, describe, expect, it } from 'vitest';
-import type { MachineState, Token } from '../../../src/session/machine-model.ts';
-import {
-  FALLBACK_AFTER_MS,
-  Poller,
-  type PollOutcome,
-  type PollSituation,
-  pollPolicy,
-} from '../../../src/session/poller.ts';
+import { Poller, type PollOutcome } from '../../../src/session/poller.ts';
 import { ManualClock } from '../../support/manual-clock.ts';
 
 const OFF = { type: 'off' } as const;
-
-const TOKEN: Token = { value: 'a.b.c', socketUrl: 'wss://node/ws', refreshAt: 0, expiresAt: 0 };
-const attempt = { epoch: 1, failures: 0 };
-const live = { ...attempt, token: TOKEN, since: 0, authenticatedAt: 0, unanswered: 0 };
-const failed = { epoch: 1, failures: 2 };
-
-const STATES = {
-  idle: { name: 'idle', epoch: 0 },
-  fetchingToken: { name: 'fetchingToken', ...attempt },
-  'fetchingToken, failed before': { name: 'fetchingToken', ...failed },
-  connecting: { name: 'connecting', ...attempt, token: TOKEN, reused: false },
-  'connecting, failed before': { name: 'connecting', ...failed, token: TOKEN, reused: false },
-  'authenticating, failed before': { name: 'authenticating', ...failed, token: TOKEN, reused: false },
-  streaming: { name: 'streaming', ...live },
-  'streaming after failures': { name: 'streaming', ...live, failures: 3 },
-  refreshing: { name: 'refreshing', ...live, next: undefined },
-  backingOff: { name: 'backingOff', ...failed, token: undefined },
-  'blocked for good': { name: 'blocked', ...failed, refused: { reason: 'suspended', pollable: false } },
-  'blocked by socket': { name: 'blocked', ...failed, refused: { reason: 'forbidden', pollable: true } },
-} as const satisfies Record<string, MachineState>;
-
-const AT_ONCE = { type: 'on', from: Number.NEGATIVE_INFINITY, intervalMs: 30_000 };
-const AFTER_30_S = { type: 'on', from: 500_000 + FALLBACK_AFTER_MS, intervalMs: 30_000 };
-
-const situation = (changes: Partial<PollSituation>): PollSituation => ({
-  role: { type: 'stream', pollIntervalMs: 30_000 },
-  mode: 'auto',
-  machine: STATES.idle,
-  sampledAt: 500_000,
-  waitingSince: 100_000,
-  ...changes,
-});
-
-describe('the poll policy', () => {
-  describe('a server in mode auto', () => {
-    it.each<[keyof typeof STATES, object]>([
-      ['idle', OFF],
-      ['fetchingToken', OFF],
-      ['fetchingToken, failed before', AFTER_30_S],
-      ['connecting', OFF],
-      ['connecting, failed before', AFTER_30_S],
-      ['authenticating, failed before', AFTER_30_S],
-      ['streaming', OFF],
-      ['streaming after failures', OFF],
-      ['refreshing', OFF],
-      ['backingOff', AFTER_30_S],
-      ['blocked for good', OFF],
-      ['blocked by socket', AT_ONCE],
-    ])('is polled as expected in state %s', (name, policy) => {
-      expect(pollPolicy(situation({ machine: STATES[name] }))).toEqual(policy);
-    });
-
-    it('without samples is polled 30 s after it began to wait', () => {
-      expect(pollPolicy(situation({ machine: STATES.backingOff, sampledAt: undefined }))).toEqual({
-        ...AFTER_30_S,
-        from: 100_000 + FALLBACK_AFTER_MS,
-      });
-    });
-  });
-
-  describe.each(Object.entries(STATES))('in %s', (_, machine) => {
-    it('a server with mode socket is never polled', () => {
-      expect(pollPolicy(situation({ machine, mode: 'socket' }))).toEqual(OFF);
-    });
-
-    it('a stopped server is never polled', () => {
-      expect(pollPolicy(situation({ machine, role: { type: 'rest' } }))).toEqual(OFF);
-    });
-
-    it('a server with the role poll is polled from its first poll time on', () => {
-      const role = { type: 'poll', pollIntervalMs: 90_000, firstPollAt: 700_000 } as const;
-      expect(pollPolicy(situation({ machine, role }))).toEqual({
-        type: 'on',
-        from: 700_000,
-        intervalMs: 90_000,
-      });
-    });
-  });
-});
 
 describe('a poller', () => {
   const INTERVAL = 30_000;
@@ -98,6 +12,7 @@ describe('a poller', () => {
   let startedAt: number;
   let askedAfter: number[];
   let signals: AbortSignal[];
+  let retries: boolean[];
   let poll: (signal: AbortSignal) => Promise<PollOutcome>;
   let poller: Poller;
   let random: number;
@@ -108,12 +23,14 @@ describe('a poller', () => {
     startedAt = clock.now();
     askedAfter = [];
     signals = [];
+    retries = [];
     poll = () => Promise.resolve('answered');
     poller = new Poller(
       clock,
       () => random,
-      (signal) => {
-        askedAfter.push(clock.now() - startedAt);
+      ({ dueAt, isRetry, signal }) => {
+        askedAfter.push(dueAt - startedAt);
+        retries.push(isRetry);
         signals.push(signal);
         return poll(signal);
       },
@@ -168,20 +85,25 @@ describe('a poller', () => {
       expect(askedAfter).toEqual([0, 70_000]);
     });
 
-    it('backs off from 30 s to 5 min while polls fail or throw, and then returns to its interval', async () => {
-      random = 1 - 1e-12;
+    it('is as slow as the trials of a circuit while polls fail or throw, and then returns to its interval', async () => {
       poll = () => Promise.reject(new Error('no'));
       poller.follow(ALWAYS);
-      await clock.advance(30_000);
+      await clock.advance(10_000);
       poll = () => Promise.resolve('failed');
-      await clock.advance(1_200_000);
-      const waits = askedAfter.slice(1).map((at, index) => at - (askedAfter[index] ?? 0));
-      expect(waits.map(Math.round)).toEqual([30_000, 60_000, 120_000, 240_000, 300_000, 300_000]);
+      await clock.advance(215_000);
+      expect(askedAfter).toEqual([0, 15_000, 45_000, 105_000, 165_000, 225_000]);
+      expect(retries).toEqual([false, false, false, true, true, true]);
       poll = () => Promise.resolve('answered');
-      await clock.advance(300_000);
-      const answered = askedAfter.length;
-      await clock.advance(60_000);
-      expect(askedAfter).toHaveLength(answered + 2);
+      await clock.advance(120_000);
+      expect(askedAfter.slice(6)).toEqual([285_000, 315_000, 345_000]);
+      expect(retries.slice(6)).toEqual([true, false, false]);
+    });
+
+    it('measures the gap after a failure from its end, because a node that hangs takes 20 s to fail', async () => {
+      poll = taking(20_000, 'failed');
+      poller.follow(ALWAYS);
+      await clock.advance(100_000);
+      expect(askedAfter).toEqual([0, 35_000, 85_000]);
     });
 
     it('waits for the slow retry after a rejection', async () => {
@@ -189,6 +111,7 @@ describe('a poller', () => {
       poller.follow(ALWAYS);
       await clock.advance(600_000);
       expect(askedAfter).toEqual([0, 300_000, 600_000]);
+      expect(retries).toEqual([false, true, true]);
     });
   });
 

@@ -7,7 +7,6 @@ import {
   type MachineState,
   type Token,
 } from '../../../src/session/machine-model.ts';
-import { standingOf } from '../../../src/session/poller.ts';
 
 const timeouts = { connectTimeoutMs: 10_000, authTimeoutMs: 12_000 };
 const DOWN: Problem = { cause: 'panel_error', detail: 'the panel answered 500' };
@@ -120,11 +119,6 @@ describe('a call for credentials', () => {
 });
 
 describe('an attempt after a wake', () => {
-  const stream = { type: 'stream', pollIntervalMs: 30_000 } as const;
-  const on = { type: 'on', from: 0, intervalMs: 30_000 } as const;
-  const standing = ({ state }: Stepper) =>
-    standingOf({ role: stream, machine: state }, on, { type: 'answered' });
-
   /** The socket was lost, and the node cannot be reached. */
   const lost = () => {
     const session = new Stepper().do({ type: 'start' });
@@ -153,62 +147,15 @@ describe('an attempt after a wake', () => {
     session.do({ type: 'opened', epoch }, { type: 'jwtError', epoch, fixable: true, failure });
   };
 
-  it('counts as a first attempt until it fails', () => {
-    const session = lost();
-    expect(standing(session)).toBe('fallback');
-    session.do({ type: 'wake' });
-    expect(session.state.name).toBe('connecting');
-    expect(standing(session)).toBe('planned');
-    const { epoch } = session.state;
-    session.do({ type: 'opened', epoch });
-    expect(standing(session)).toBe('planned');
-    session.do({ type: 'closed', epoch, failure: { reason: 'closed', problem: DOWN } });
-    expect(standing(session)).toBe('fallback');
-  });
-
   it('fetches a new token ahead of retries if the node rejects the old one', () => {
     const session = lost().do({ type: 'wake' });
     rejectToken(session);
     expect(session.effect('fetchToken')).toEqual({ type: 'fetchToken', priority: 'connect' });
-    expect(standing(session)).toBe('planned');
   });
 
   it('is not required for that, since a rejected old token says nothing about a new one', () => {
     const session = lost().do(retry);
-    expect(standing(session)).toBe('fallback');
     rejectToken(session);
     expect(session.effect('fetchToken')).toEqual({ type: 'fetchToken', priority: 'connect' });
-  });
-});
-
-describe('a server in the plan', () => {
-  const stream = { type: 'stream', pollIntervalMs: 30_000 } as const;
-  const on = { type: 'on', from: 0, intervalMs: 30_000 } as const;
-  const off = { type: 'off' } as const;
-  const none = { type: 'none' } as const;
-  const backingOff = (failures: number): MachineState => ({
-    name: 'backingOff',
-    epoch: 1,
-    failures,
-    problem: DOWN,
-    token: undefined,
-  });
-  const blocked: MachineState = {
-    name: 'blocked',
-    epoch: 1,
-    failures: 1,
-    problem: ORIGIN,
-    refused: { reason: 'forbidden', pollable: true },
-  };
-
-  it.each([
-    ['is planned while it waits', INITIAL_STATE, off, none, 'planned'],
-    ['is planned after one failure', backingOff(1), on, none, 'planned'],
-    ['is in fallback after two failures', backingOff(2), on, none, 'fallback'],
-    ['is in fallback if its console is rejected', blocked, on, { type: 'answered' }, 'fallback'],
-    ['is lost if its polls fail too', backingOff(2), on, { type: 'failed', problem: DOWN }, 'lost'],
-    ['is lost if it must not be polled', blocked, off, none, 'lost'],
-  ] as const)('%s', (_, machine, policy, poll, standing) => {
-    expect(standingOf({ role: stream, machine }, policy, poll)).toBe(standing);
   });
 });

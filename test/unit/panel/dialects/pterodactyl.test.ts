@@ -13,23 +13,22 @@ describe('decodeErrorBody', () => {
     [
       'the errors envelope',
       envelope('No access.'),
-      { form: 'envelope', detail: 'No access.', code: 'HttpException', fromNode: false },
+      { form: 'envelope', detail: 'No access.', code: 'HttpException' },
     ],
     [
       'an envelope without detail',
       '{"errors":[{"code":"AuthException"}]}',
-      { form: 'envelope', detail: 'AuthException', code: 'AuthException', fromNode: false },
+      { form: 'envelope', detail: 'AuthException', code: 'AuthException' },
     ],
-    ['an empty envelope', '{"errors":[]}', { form: 'envelope' }],
+    ['an envelope without code', '{"errors":[{"detail":"No."}]}', { form: 'envelope', detail: 'No.' }],
     ['the flat object', message('Wait.'), { form: 'message', detail: 'Wait.' }],
-    ['a flat object with only error', '{"error":"Gone"}', { form: 'message', detail: 'Gone' }],
     ['a page', PAGE, { form: 'foreign', detail: '502 Bad Gateway' }],
     ['a page without a title', '<html></html>', { form: 'foreign' }],
     ['plain text', 'upstream timed out\n', { form: 'foreign', detail: 'upstream timed out' }],
     ['an empty body', '', { form: 'foreign' }],
     ['JSON of another type', '[1]', { form: 'foreign', detail: '[1]' }],
     ['an object of another type', '{"__proto__":{"message":"x"}}', { form: 'foreign' }],
-    ['wrong types', '{"errors":[7],"message":1}', { form: 'envelope' }],
+    ['wrong types', '{"errors":[7],"message":1}', { form: 'foreign' }],
     [
       'escapes and line breaks',
       message('\u001b[31mred\u001b[0m\r\n\u0000line'),
@@ -39,6 +38,32 @@ describe('decodeErrorBody', () => {
     expect(decodeErrorBody(text, text.startsWith('<') ? 'text/html' : 'application/json', 'main')).toEqual(
       body,
     );
+  });
+
+  it.each<[string, object, string | undefined]>([
+    ['a bot check', { message: 'Access denied by Imunify360' }, 'Access denied by Imunify360'],
+    ['a gateway', { message: 'no Route matched with those Values' }, 'no Route matched with those Values'],
+    ['a proxy', { error: 'Gone' }, 'Gone'],
+    ['nested words', { error: { code: 403, message: 'Forbidden' } }, 'Forbidden'],
+    ['problem details', { title: 'Error 1020', status: 403, detail: 'Access denied' }, 'Access denied'],
+    ['another list of errors', { success: false, errors: [{ code: 1020, message: 'No.' }] }, 'No.'],
+    ['an empty list of errors', { errors: [], message: 'Denied' }, 'Denied'],
+    ['no words', { errors: [], status: 403 }, undefined],
+  ])("JSON of something else is foreign, with the other's words: %s", (_what, body, detail) => {
+    const read = decodeErrorBody(JSON.stringify(body), 'application/json', 'main');
+    expect(read).toEqual({ form: 'foreign', ...(detail !== undefined && { detail }) });
+  });
+
+  it.each<[string, string, object | undefined]>([
+    ['DaemonConnectionException', 'There was an error. (code: 404) (request_id: 3a1ad8a2)', { status: 404 }],
+    ['DaemonConnectionException', 'Could not establish a connection to the machine.', {}],
+    ['ConnectionException', 'Connection refused [tcp://127.0.0.1:6379] (code: 404)', undefined],
+    ['ServerException', 'OOM command not allowed', undefined],
+    ['QueryException', 'SQLSTATE[HY000] [2002] Connection refused', undefined],
+    ['DecryptException', 'The MAC is invalid.', undefined],
+  ])("only a daemon's exception passes on a node's answer: %s, %s", (code, detail, fromNode) => {
+    const text = JSON.stringify({ errors: [{ code, status: '504', detail }] });
+    expect(decodeErrorBody(text, 'application/json', 'main').fromNode).toEqual(fromNode);
   });
 
   it('keeps at most 200 characters', () => {

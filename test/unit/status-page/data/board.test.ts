@@ -36,6 +36,7 @@ beforeEach(() => {
   const panels = [
     panelReading({
       budget: { queueLength: 3 },
+      needs: { requiredCallsPerMinute: 240.1, requiredSockets: 90, polls: 10 },
       problems: [{ cause: 'rate_limited', detail: 'no calls for 30 s' }],
       nodes: [
         { name: 'fra-1', up: true },
@@ -83,6 +84,9 @@ describe('the board', () => {
         url: 'https://main.example.com',
         queueLength: 3,
         rateLimited: 7,
+        requiredCallsPerMinute: 241,
+        requiredSockets: 90,
+        polls: 10,
         problems: [
           expect.objectContaining({
             cause: 'rate_limited',

@@ -20,7 +20,14 @@ interface View {
 const pieces = (fleet: Parameters<typeof fleetReading>[0] | ReturnType<typeof fleetReading>) => [
   ...jsonView({
     fleet:
-      'servers' in fleet ? fleet : fleetReading(fleet, [panelReading({ budget: { usedLastMinute: 4 } })]),
+      'servers' in fleet
+        ? fleet
+        : fleetReading(fleet, [
+            panelReading({
+              budget: { usedLastMinute: 4 },
+              needs: { requiredCallsPerMinute: 240, requiredSockets: 90 },
+            }),
+          ]),
     clock: new ManualClock(),
     version: '1.2.3',
     rateLimited: () => 2,
@@ -140,7 +147,7 @@ describe('the JSON view', () => {
     expect(server).not.toHaveProperty('cpu_usage_cores');
   });
 
-  it('shows totals, and the budget of each panel', () => {
+  it('shows totals, and the budget and the requirements of each panel', () => {
     const { summary, panels } = view([streamingReading(), serverReading({ target: { id: 'b' } })]);
     expect(summary.servers).toBe(2);
     expect(summary.states).toMatchObject({ running: 1, unknown: 1, offline: 0 });
@@ -150,6 +157,9 @@ describe('the JSON view', () => {
         panel: 'main',
         up: 1,
         api_budget_used_calls_per_minute: 4,
+        required_calls_per_minute: 240,
+        allowed_calls_per_minute: 60,
+        required_sockets: 90,
         api_rate_limited_total: 2,
       }),
     ]);

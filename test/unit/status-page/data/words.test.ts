@@ -5,6 +5,7 @@ import {
   listingStatus,
   mebibyteLimit,
   mebibytes,
+  needsText,
   noServersText,
   rate,
   share,
@@ -85,5 +86,31 @@ describe('the text of a page without servers', () => {
     expect(noServersText(listings)).toMatch(expected);
     // Discovery is suggested only if it is off.
     expect(noServersText(listings).includes('set discover')).toBe(listings.every((one) => one === 'off'));
+  });
+});
+
+describe('what a panel requires', () => {
+  const needs = { limitPerMinute: 192, requiredCallsPerMinute: 24, requiredSockets: 90, polls: 10 };
+
+  it.each([
+    [{}, '90 servers to stream, 10 to poll: needs 24 API calls per minute.'],
+    [
+      { requiredCallsPerMinute: 1, requiredSockets: 1, polls: 0 },
+      '1 server to stream, 0 to poll: needs 1 API call per minute.',
+    ],
+    [
+      { requiredCallsPerMinute: 240 },
+      '90 servers to stream, 10 to poll: needs 240 API calls per minute, 192 allowed.',
+    ],
+    [
+      { requiredCallsPerMinute: 193, allowedSockets: 60 },
+      '90 servers to stream, 10 to poll: needs 193 API calls per minute, 192 allowed; needs 90 console sockets, 60 allowed.',
+    ],
+    [
+      { requiredCallsPerMinute: 192, allowedSockets: 90 },
+      '90 servers to stream, 10 to poll: needs 192 API calls per minute.',
+    ],
+  ])('with %j, is shown with what is allowed only if that is less', (changes, expected) => {
+    expect(needsText({ ...needs, ...changes })).toBe(expected);
   });
 });

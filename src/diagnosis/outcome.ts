@@ -1,0 +1,93 @@
+import type { CauseCode } from '../domain/problem.ts';
+import type { ApiEndpoint } from '../domain/telemetry.ts';
+import { CAUSES } from './causes.ts';
+
+/** How a call to a panel ended. */
+export interface CallEnd {
+  readonly endpoint: ApiEndpoint;
+  /** Undefined on success. */
+  readonly cause: CauseCode | undefined;
+  /** The panel itself answered, in one of its own forms. */
+  readonly fromPanel: boolean;
+  /** The panel answered without data, because it can't reach the server's node. */
+  readonly isNodeSilent?: boolean | undefined;
+}
+
+/** What an outcome shows of one thing: it works, it fails, or nothing. */
+type Sign = 'works' | 'fails' | 'nothing';
+
+/** What the outcome of one call says about the panel, the path, the server's node, and the account's consoles. */
+export interface Verdict {
+  /**
+   * `works`: it answered and accepted the key; `fails`: the canaries should tell whether the panel does; `refused`: the key can't
+   * be used; `missing`: the panel works, unless every path answers 404.
+   */
+  readonly panel: Sign | 'refused' | 'missing';
+  readonly path: Sign;
+  /** The node as the panel reaches it. */
+  readonly node: Sign;
+  /** The account is granted this console, or denied it in the panel's own form. */
+  readonly console: Sign;
+}
+
+const NOTHING: Verdict = { panel: 'nothing', path: 'nothing', node: 'nothing', console: 'nothing' };
+const WORKS: Verdict = { ...NOTHING, panel: 'works', path: 'works' };
+const FAILS: Verdict = { ...NOTHING, panel: 'fails', path: 'fails' };
+
+/** Denials of a console that may concern the account. */
+const OF_ACCOUNT: ReadonlySet<CauseCode> = new Set(['no_console_permission', 'unauthorized']);
+
+/** The call wasn't made, or its answer may precede the panel's check of the key. */
+const SILENT: ReadonlySet<CauseCode> = new Set([
+  'rate_limited',
+  'console_limit',
+  'bad_request',
+  'descriptors',
+  'deadline',
+  'unexpected',
+]);
+
+/**
+ * What a call's outcome says; pure.
+ *
+ * | outcome | panel | path | node | console |
+ * |---|---|---|---|---|
+ * | a success status with the right shape | works | works | works (`/resources`) | works (`/websocket`) |
+ * | 200 without data | works | works | fails | |
+ * | 403 or 409 about one server | works | works | | fails (`/websocket`, 403) |
+ * | 404 of one server | missing | | | |
+ * | 404 of the listing | fails | fails | | |
+ * | 401 | fails | | | fails (`/websocket`) |
+ * | the key is refused (address, second factor, application key) | refused | fails (listing) | | |
+ * | the node's answer, or that it gave none, in the panel's own form | works | works | fails | |
+ * | 5xx of one server in the panel's own form | fails | fails | fails | |
+ * | no answer to `/resources` in time | fails | fails | fails | |
+ * | no connection, no answer, an answer of something else | fails | fails | | |
+ * | 400, 429 | | | | |
+ */
+export function verdictOf({ endpoint, cause, fromPanel, isNodeSilent = false }: CallEnd): Verdict {
+  if (cause === undefined) return success(endpoint, isNodeSilent);
+  if (SILENT.has(cause)) return NOTHING;
+  const { scope } = CAUSES[cause];
+  const isOfServer = endpoint !== 'listing' && endpoint !== 'account';
+  if (cause === 'not_found') return isOfServer ? { ...NOTHING, panel: 'missing' } : FAILS;
+  const consoleSign = endpoint === 'websocket' && OF_ACCOUNT.has(cause) ? 'fails' : 'nothing';
+  // A panel may answer 401 to an account that may not read backups.
+  if (cause === 'unauthorized' && endpoint === 'backups') return WORKS;
+  if (cause === 'unauthorized') return { ...NOTHING, panel: 'fails', console: consoleSign };
+  if (scope === 'key')
+    return { ...NOTHING, panel: 'refused', path: endpoint === 'listing' ? 'fails' : 'nothing' };
+  if (scope === 'node' && !isOfServer) return FAILS;
+  if (cause === 'node_silent') return { ...FAILS, node: 'fails' };
+  if (scope === 'node') return { ...WORKS, node: 'fails' };
+  if (scope === 'server') return isOfServer ? { ...WORKS, console: consoleSign } : FAILS;
+  return fromPanel && isOfServer ? { ...FAILS, node: 'fails' } : FAILS;
+}
+
+function success(endpoint: ApiEndpoint, isNodeSilent: boolean): Verdict {
+  return {
+    ...WORKS,
+    node: endpoint !== 'resources' ? 'nothing' : isNodeSilent ? 'fails' : 'works',
+    console: endpoint === 'websocket' ? 'works' : 'nothing',
+  };
+}

@@ -1,0 +1,25 @@
+import type { Problem } from '../domain/problem.ts';
+import type { NodeReading, ServerReading } from '../domain/reading.ts';
+
+/** The parts of a server's reading that concern its node. */
+type ServerOfNode = Pick<ServerReading, 'node' | 'isFresh'>;
+
+/**
+ * The state of a panel's nodes; pure. A node is down if it has a problem and none of its servers is observed; it may have one,
+ * such as sockets that fail, while its servers are polled.
+ */
+export function nodeReadings(
+  servers: readonly ServerOfNode[],
+  problemOf: (node: string) => Problem | undefined,
+  now: number,
+): readonly NodeReading[] {
+  const isObserved = new Map<string, boolean>();
+  for (const server of servers) {
+    const { node } = server;
+    if (node !== undefined) isObserved.set(node, isObserved.get(node) === true || server.isFresh(now));
+  }
+  return [...isObserved].map(([name, observed]) => {
+    const problem = problemOf(name);
+    return { name, up: observed || problem === undefined, problem };
+  });
+}

@@ -1,0 +1,165 @@
+import PQueue from 'p-queue';
+import { type Cancel, type Clock, sleep } from '../domain/clock.ts';
+import type { Entry, EntryRequest, Gate } from './gate.ts';
+import type { RateLimit } from './rate-limit.ts';
+
+/** The most calls in flight, not counting polls that gave up their seats. */
+const CONCURRENCY = 8;
+
+/** A trial goes before all other calls: few are allowed, and others wait for its outcome. */
+const TRIAL_PRIORITY = Number.MAX_VALUE;
+
+/** A circuit of the queued call isn't closed any more: it waits at the gate again. */
+const WITHDRAWN = new Error('the circuit opened while the call was queued');
+
+/** The call may not start although its turn has come: its own limit was used up while it waited. */
+export const NO_ROOM = new Error('no room for another call of this kind');
+
+/** A call that waits at the gate and in the queue. */
+export interface CallRequest extends EntryRequest {
+  /** Is there room in the call's own limit, if it has one? */
+  readonly mayStart?: () => boolean;
+}
+
+export interface CallsOptions {
+  readonly clock: Clock;
+  /** The panel's name, for errors. */
+  readonly panel: string;
+  readonly gate: Gate;
+  readonly limit: RateLimit;
+}
+
+/**
+ * The calls to one panel: each waits at the gate until it may start, then in the queue for its turn, the earliest deadline first,
+ * and counts in the rate limit's window once it starts.
+ */
+export class Calls {
+  readonly #options: CallsOptions;
+  readonly #queue = new PQueue({ concurrency: CONCURRENCY });
+  /** Why no call starts; the queue runs while there is no reason. */
+  readonly #holds = new Set<string>();
+  /** The scopes of all calls, waiting or running. */
+  readonly #scopes = new Set<AbortController>();
+  #isStopped = false;
+  readonly #unsubscribe: () => void;
+  #cancelTimer: Cancel = () => undefined;
+
+  constructor(options: CallsOptions) {
+    this.#options = options;
+    const { limit } = options;
+    this.#unsubscribe = limit.onWait(() => this.#followLimit());
+  }
+
+  /** Calls that have not started. */
+  get waiting(): number {
+    return this.#queue.size + this.#options.gate.waiting;
+  }
+
+  /** Starts no call until the returned function is called. */
+  hold(reason: string): () => void {
+    this.#holds.add(reason);
+    this.#queue.pause();
+    return () => this.#release(reason);
+  }
+
+  /** Makes the call when it may; rejects with its error, `NO_ROOM`, or the signal's reason as soon as that aborts. */
+  async run<T>(
+    request: CallRequest,
+    signal: AbortSignal,
+    call: (signal: AbortSignal) => Promise<T>,
+  ): Promise<T> {
+    const scope = new AbortController();
+    const withdraw = () => scope.abort(signal.reason);
+    if (this.#isStopped) throw this.#stopError();
+    if (signal.aborted) withdraw();
+    signal.addEventListener('abort', withdraw, { once: true });
+    this.#scopes.add(scope);
+    try {
+      return await this.#runUntilStarted(request, scope.signal, call);
+    } finally {
+      signal.removeEventListener('abort', withdraw);
+      this.#scopes.delete(scope);
+    }
+  }
+
+  /** Makes a call at once, beside the queue, as soon as a pause that the panel demanded is over. */
+  async canary<T>(signal: AbortSignal, call: (signal: AbortSignal) => Promise<T>): Promise<T> {
+    const { clock, limit } = this.#options;
+    while (limit.throttledUntil > clock.now()) await sleep(clock, limit.throttledUntil - clock.now(), signal);
+    signal.throwIfAborted();
+    limit.take();
+    return call(signal);
+  }
+
+  /** Rejects all calls, whether waiting, running or made later. */
+  stop(): void {
+    this.#isStopped = true;
+    for (const scope of this.#scopes) scope.abort(this.#stopError());
+    this.#cancelTimer();
+    this.#unsubscribe();
+  }
+
+  #stopError(): Error {
+    return new Error(`panel ${this.#options.panel}: no more calls, because the exporter is stopping`);
+  }
+
+  async #runUntilStarted<T>(
+    request: CallRequest,
+    signal: AbortSignal,
+    call: (signal: AbortSignal) => Promise<T>,
+  ): Promise<T> {
+    const { gate } = this.#options;
+    for (;;) {
+      const entry = await gate.enter(request, signal);
+      try {
+        return await this.#enqueue(request, entry, signal, call);
+      } catch (error) {
+        if (error !== WITHDRAWN) throw error;
+      } finally {
+        entry.leave();
+      }
+    }
+  }
+
+  #enqueue<T>(
+    request: CallRequest,
+    { isTrial, began, left }: Entry,
+    signal: AbortSignal,
+    call: (signal: AbortSignal) => Promise<T>,
+  ): Promise<T> {
+    const { gate, limit } = this.#options;
+    return new Promise<T>((resolve, reject) => {
+      const start = (): Promise<unknown> => {
+        // A circuit may have opened while the call was queued, or its server's node may have become known.
+        if (!gate.isAdmitted(request)) return Promise.reject(WITHDRAWN);
+        if (request.mayStart?.() === false) return Promise.reject(NO_ROOM);
+        limit.take();
+        began();
+        const ended = call(signal);
+        ended.then(resolve, reject);
+        const settled = ended.catch(() => undefined);
+        return left === undefined ? settled : Promise.race([settled, left]);
+      };
+      const priority = isTrial ? TRIAL_PRIORITY : -request.deadline;
+      this.#queue.add(start, { priority, signal }).catch(reject);
+    });
+  }
+
+  /** Holds the queue until the rate limit lets the next call start. */
+  #followLimit(): void {
+    const { clock, limit } = this.#options;
+    this.#cancelTimer();
+    const waitMs = limit.readyAt - clock.now();
+    if (waitMs <= 0) {
+      this.#release('limit');
+      return;
+    }
+    this.hold('limit');
+    this.#cancelTimer = clock.schedule(waitMs, () => this.#followLimit());
+  }
+
+  #release(reason: string): void {
+    this.#holds.delete(reason);
+    if (this.#holds.size === 0) this.#queue.start();
+  }
+}

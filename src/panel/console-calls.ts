@@ -1,0 +1,52 @@
+import { type Clock, sleep } from '../domain/clock.ts';
+
+/**
+ * The panel allows five credential calls per minute for each server, shared with people's consoles: the exporter makes at most two.
+ */
+const CALLS_PER_WINDOW = 2;
+const WINDOW_MS = 60_000;
+
+/** Counts credential calls by server, so that none leaves nothing of the server's limit to people. */
+export class ConsoleCalls {
+  readonly #clock: Clock;
+  /** The last calls for each server, the earliest first. */
+  readonly #calls = new Map<string, readonly { at: number }[]>();
+
+  constructor(clock: Clock) {
+    this.#clock = clock;
+  }
+
+  /** When a call for this server was last made, in monotonic milliseconds. */
+  lastAt(server: string): number {
+    return this.#calls.get(server)?.at(-1)?.at ?? Number.NEGATIVE_INFINITY;
+  }
+
+  /** May a call for this server be made now? */
+  hasRoom(server: string): boolean {
+    return this.#waitMs(server) <= 0;
+  }
+
+  /** Resolves when a call for this server may be made; rejects with the signal's reason. */
+  async turn(server: string, signal: AbortSignal): Promise<void> {
+    for (let wait = this.#waitMs(server); wait > 0; wait = this.#waitMs(server))
+      await sleep(this.#clock, wait, signal);
+  }
+
+  /** Makes the call and counts it until a minute after its end: the panel received it at some time before. */
+  async make<T>(server: string, call: () => Promise<T>): Promise<T> {
+    const made = { at: this.#clock.now() };
+    this.#calls.set(server, [...(this.#calls.get(server) ?? []), made].slice(-CALLS_PER_WINDOW));
+    try {
+      return await call();
+    } finally {
+      made.at = this.#clock.now();
+    }
+  }
+
+  #waitMs(server: string): number {
+    const calls = this.#calls.get(server) ?? [];
+    const [oldest] = calls;
+    if (oldest === undefined || calls.length < CALLS_PER_WINDOW) return 0;
+    return oldest.at + WINDOW_MS - this.#clock.now();
+  }
+}

@@ -1,0 +1,394 @@
+import { CAUSES, problemLine, shortTitle, withRemedy } from '../diagnosis/causes.ts';
+import { type CallEnd, type Verdict, verdictOf } from '../diagnosis/outcome.ts';
+import type { Clock } from '../domain/clock.ts';
+import type { Logger } from '../domain/log.ts';
+import type { CauseCode, Problem } from '../domain/problem.ts';
+import { API_ENDPOINTS, type ApiEndpoint } from '../domain/telemetry.ts';
+import { Canaries, type Canary } from './canaries.ts';
+import { type Circuit, problemOfCircuit, subjectsNeeded } from './circuit.ts';
+import {
+  type CircuitKey,
+  CONSOLES,
+  type Gate,
+  nodeOfKey,
+  PANEL,
+  pathKey,
+  pollsKey,
+  socketsKey,
+} from './gate.ts';
+
+/** Does the panel's API answer and accept the API key? `unknown` until a call has shown it. */
+export type PanelHealth = 'unknown' | 'up' | 'down';
+
+/** How a panel is used: how many servers a problem must affect depends on it. */
+export interface PanelUse {
+  /** `optional` if servers can be observed without it. */
+  readonly listing: 'none' | 'optional' | 'required';
+  /** Servers that make calls. */
+  readonly servers: number;
+  /** The ids of those that need a console. */
+  readonly consoles: readonly string[];
+  /** The ids of those that may be polled. */
+  readonly polled: readonly string[];
+  /** How many of the servers are on this node. */
+  readonly onNode: (node: string) => number;
+  /** On how many nodes the servers are; one whose node is unknown counts as a node. */
+  readonly nodes: () => number;
+}
+
+/** Assumed until the use is known: enough servers that trouble with a single one isn't that of the panel. */
+export const UNKNOWN_USE: PanelUse = {
+  listing: 'required',
+  servers: 3,
+  consoles: [],
+  polled: [],
+  onNode: () => 3,
+  nodes: () => 3,
+};
+
+/** The outcome of one call. */
+export interface JudgedCall extends Omit<CallEnd, 'cause'> {
+  readonly server?: string | undefined;
+  readonly node?: string | undefined;
+  /** In monotonic milliseconds. */
+  readonly startedAt: number;
+  /** Undefined on success. */
+  readonly problem: Problem | undefined;
+}
+
+export interface JudgeOptions {
+  readonly clock: Clock;
+  readonly log: Logger;
+  /** The panel's name. */
+  readonly panel: string;
+  /** The panel's address as it is shown. */
+  readonly url: string;
+  readonly gate: Gate;
+  readonly use: () => PanelUse;
+  /** One of each kind of call that can show that the panel works. */
+  readonly canaries: () => readonly Canary[];
+}
+
+/** The subject of the panel's own circuit. */
+const WHOLE_PANEL = 'panel';
+
+/** Calls for servers of so many nodes have to fail if a single node can cause it. */
+const NODES_NEEDED = 2;
+
+/** The subject of calls for the listing. */
+export const LISTING = 'listing';
+
+/** Decides from the outcomes of calls what is in trouble: the panel, a path, a node, or the account's consoles. */
+export class Judge {
+  readonly #options: JudgeOptions;
+  readonly #canaries: Canaries;
+  readonly #listeners = new Set<() => void>();
+  /** Paths whose problem was logged. */
+  readonly #loggedPaths = new Set<ApiEndpoint>();
+  /** Servers whose consoles are refused for a reason of their own, which says nothing about the account. */
+  readonly #held = new Set<string>();
+  /** When a call last showed that the panel works; undefined before. */
+  #provenAt: number | undefined;
+
+  constructor(options: JudgeOptions) {
+    this.#options = options;
+    const { clock, gate, canaries } = options;
+    this.#canaries = new Canaries({
+      clock,
+      canaries,
+      provenAt: () => this.#provenAt ?? Number.NEGATIVE_INFINITY,
+      failed: (problem) => this.#roundFailed(problem),
+      trialAt: () => {
+        const circuit = gate.circuit(PANEL);
+        return circuit.state === 'closed' ? undefined : circuit.trialAt;
+      },
+      tried: () => gate.note(PANEL, { type: 'tried', subject: WHOLE_PANEL }),
+    });
+    gate.onChange((key, now, before) => this.#circuitChanged(key, now, before));
+  }
+
+  get health(): PanelHealth {
+    if (this.problem !== undefined) return 'down';
+    return this.#provenAt === undefined ? 'unknown' : 'up';
+  }
+
+  /** Has a call shown that a panel is at this address? */
+  get isProven(): boolean {
+    return this.#provenAt !== undefined;
+  }
+
+  /** The problem of the panel as a whole, including its API key. */
+  get problem(): Problem | undefined {
+    return this.#options.gate.problem(PANEL);
+  }
+
+  /** The problem of the account that is denied every console. */
+  get consoleProblem(): Problem | undefined {
+    return this.#options.gate.problem(CONSOLES);
+  }
+
+  /** The problems of the paths that fail although the panel works. */
+  get pathProblems(): readonly Problem[] {
+    return API_ENDPOINTS.map((path) => this.pathProblem(path)).filter((problem) => problem !== undefined);
+  }
+
+  /** The problem of a path that fails although the panel works. */
+  pathProblem(endpoint: ApiEndpoint): Problem | undefined {
+    const circuit = this.#options.gate.circuit(pathKey(endpoint));
+    // Servers can be observed without an optional listing, and discovery reports that it failed.
+    if (endpoint === 'listing' && this.#options.use().listing !== 'required') return undefined;
+    const isOfPath = circuit.state === 'open' && (this.#provenAt ?? circuit.openedAt) > circuit.openedAt;
+    const problem = isOfPath ? this.pathHold(endpoint) : undefined;
+    return problem && { ...problem, detail: `${endpoint} calls only: ${problem.detail}` };
+  }
+
+  /** Why calls to this path wait, even before it is clear that the panel works otherwise. */
+  pathHold(endpoint: ApiEndpoint): Problem | undefined {
+    const problem = this.#options.gate.problem(pathKey(endpoint));
+    return problem && ofPath(endpoint, problem);
+  }
+
+  /** The problem of the node itself: of its sockets, which is more exact, else of its polls. */
+  nodeProblem(node: string): Problem | undefined {
+    const { gate } = this.#options;
+    return ofNode(gate.problem(socketsKey(node)) ?? gate.problem(pollsKey(node)));
+  }
+
+  /** Calls the listener when problems may have changed; returns a function that unsubscribes. */
+  onChange(listener: () => void): () => void {
+    this.#listeners.add(listener);
+    return () => this.#listeners.delete(listener);
+  }
+
+  /** A call ended. */
+  ended(call: JudgedCall): void {
+    const verdict = verdictOf({ ...call, cause: call.problem?.cause });
+    if (verdict.panel === 'works') this.#works();
+    else if (verdict.panel !== 'nothing') this.#canaries.doubt(call.startedAt);
+    // The panel's problem explains everything that fails meanwhile.
+    if (this.problem === undefined) this.#notePath(call, verdict);
+    this.#noteNode(call, verdict);
+    this.#noteConsole(call, verdict);
+  }
+
+  /** An attempt to stream the server ended: with success (undefined), with a problem, or without showing anything. */
+  socketEnded(server: string, node: string, end: Problem | 'withdrawn' | undefined): void {
+    const { gate, use } = this.#options;
+    const key = socketsKey(node);
+    if (end === undefined) gate.note(key, { type: 'succeeded' });
+    else if (end === 'withdrawn' || CAUSES[end.cause].scope !== 'node')
+      gate.note(key, { type: 'withdrawn', subject: server });
+    else this.#fail(key, server, end, subjectsNeeded(use().onNode(node)));
+  }
+
+  /** Judges the panel now; resolves once a call has shown that it works, or its circuit has opened. */
+  async verify(): Promise<void> {
+    const before = this.#provenAt;
+    // A single round isn't enough to judge the panel.
+    for (let round = 0; round < 2; round += 1) {
+      if (this.problem !== undefined || this.#provenAt !== before) return;
+      await this.#canaries.ask();
+    }
+  }
+
+  /** Forgets everything held against the panel or its key. */
+  keyChanged(): void {
+    this.#provenAt = undefined;
+    this.#loggedPaths.clear();
+    this.#held.clear();
+    this.#options.gate.reset((key, circuit) => !isOfNode(key) || isExplained(key, circuit));
+    this.#tell();
+  }
+
+  stop(): void {
+    this.#canaries.stop();
+  }
+
+  #works(): void {
+    const wasUnknown = this.#provenAt === undefined;
+    const { clock, gate } = this.#options;
+    this.#provenAt = clock.now();
+    gate.note(PANEL, { type: 'succeeded' });
+    this.#logPaths();
+    if (wasUnknown) this.#tell();
+  }
+
+  #roundFailed(problem: Problem): void {
+    const { clock, gate } = this.#options;
+    const { cause, detail } = problem;
+    // A 401 to the call for one server may be that server's, so it takes a second round.
+    const isDecisive = CAUSES[cause].scope === 'key';
+    gate.note(PANEL, {
+      type: 'failed',
+      subject: WHOLE_PANEL,
+      problem: cause === 'unauthorized' ? { cause: 'key_refused', detail } : problem,
+      now: clock.now(),
+      needed: 1,
+      isDecisive,
+    });
+  }
+
+  #notePath({ endpoint, server, node, problem }: JudgedCall, { panel, path, node: nodeSign }: Verdict): void {
+    const { gate, use } = this.#options;
+    if (path === 'works') gate.note(pathKey(endpoint), { type: 'succeeded' });
+    if (panel === 'missing' && server !== undefined && problem !== undefined) {
+      // A single server may have been deleted; a path that knows none isn't there.
+      const asking = endpoint === 'resources' ? use().polled : use().consoles;
+      this.#fail(pathKey(endpoint), server, { ...problem, cause: 'not_a_panel' }, Math.max(2, asking.length));
+    }
+    if (path !== 'fails' || problem === undefined) return;
+    const isOfOneNode = nodeSign === 'fails' && node !== undefined;
+    // A node whose sockets fail as well explains why the panel doesn't reach it.
+    if (isOfOneNode && endpoint === 'resources' && gate.problem(socketsKey(node)) !== undefined) return;
+    // What a single node can cause has to affect several of them.
+    const needed = isOfOneNode ? NODES_NEEDED : subjectsNeeded(use().servers);
+    if (server === undefined) this.#fail(pathKey(endpoint), LISTING, problem, 1);
+    else this.#fail(pathKey(endpoint), server, problem, needed, isOfOneNode ? node : server);
+  }
+
+  #noteNode({ endpoint, server, node, problem, isNodeSilent }: JudgedCall, { node: sign }: Verdict): void {
+    if (server === undefined || node === undefined) return;
+    const { gate, use } = this.#options;
+    const key = endpoint === 'websocket' ? socketsKey(node) : pollsKey(node);
+    if (sign === 'works') gate.note(key, { type: 'succeeded' });
+    const found = problem ?? (isNodeSilent === true ? NO_DATA : undefined);
+    if (sign !== 'fails' || found === undefined || this.#explains(endpoint, found)) return;
+    this.#fail(key, server, found, subjectsNeeded(use().onNode(node)));
+  }
+
+  /** Does the panel, or the path, already have a problem that explains this one? */
+  #explains(endpoint: ApiEndpoint, problem: Problem): boolean {
+    if (this.problem !== undefined) return true;
+    return isUnspecific(problem) && this.#options.gate.problem(pathKey(endpoint)) !== undefined;
+  }
+
+  #noteConsole({ endpoint, server, problem }: JudgedCall, { console: sign }: Verdict): void {
+    if (endpoint !== 'websocket' || server === undefined) return;
+    const { gate, use } = this.#options;
+    if (sign === 'works') {
+      this.#held.clear();
+      gate.note(CONSOLES, { type: 'succeeded' });
+    } else if (sign === 'fails' && problem !== undefined) {
+      this.#held.delete(server);
+      const { consoles } = use();
+      const held = consoles.filter((id) => this.#held.has(id)).length;
+      const denied = { cause: 'key_console_permission', detail: problem.detail } as const;
+      // With a single server, it is impossible to tell whether the account or the server is denied.
+      this.#fail(CONSOLES, server, denied, Math.max(2, consoles.length - held));
+    } else if (problem !== undefined && isHeldAlone(problem)) this.#held.add(server);
+  }
+
+  #fail(key: CircuitKey, subject: string, problem: Problem, needed: number, group = subject): void {
+    const { clock, gate } = this.#options;
+    gate.note(key, { type: 'failed', subject, group, problem, now: clock.now(), needed });
+  }
+
+  #circuitChanged(key: CircuitKey, now: Circuit, before: Circuit): void {
+    const { gate } = this.#options;
+    if (now.state === 'open' && before.state !== 'open') {
+      // What opens takes over what it explains.
+      if (key === PANEL) gate.reset((other, circuit) => isPath(other) || isExplained(other, circuit));
+      if (isPath(key)) gate.reset(isExplained);
+    }
+    if (key === PANEL) this.#logPanel(problemOfCircuit(now), problemOfCircuit(before));
+    if (key === CONSOLES && now.state !== before.state) this.#logConsoles();
+    if (isPath(key) && now.state === 'closed') this.#logPathAgain(key);
+    this.#tell();
+  }
+
+  #tell(): void {
+    for (const listener of this.#listeners) listener();
+  }
+
+  #logPanel(problem: Problem | undefined, before: Problem | undefined): void {
+    const { log, panel, url } = this.#options;
+    if (problem === undefined) {
+      if (before !== undefined)
+        log.info({ panel, url }, `panel ${panel} (${url}) is available again: resuming calls`);
+      return;
+    }
+    if (problem.cause === before?.cause) return;
+    this.#loggedPaths.clear();
+    // If a panel that is already down fails in another way, that isn't worth another error.
+    log[before === undefined ? 'error' : 'warn'](
+      { panel, url, cause: problem.cause, detail: problem.detail },
+      `panel ${panel} (${url}): ${problemLine(problem)} Retrying once a minute.`,
+    );
+  }
+
+  #logConsoles(): void {
+    const { log, panel, url } = this.#options;
+    const problem = this.consoleProblem;
+    if (problem === undefined)
+      log.info({ panel, url }, `panel ${panel} (${url}) grants console access again`);
+    else
+      log.warn(
+        { panel, url, cause: problem.cause, detail: problem.detail },
+        `panel ${panel} (${url}): ${problemLine(problem)}`,
+      );
+  }
+
+  #logPaths(): void {
+    const { log, panel, url } = this.#options;
+    for (const endpoint of API_ENDPOINTS) {
+      const problem = this.pathProblem(endpoint) && this.pathHold(endpoint);
+      if (problem === undefined || this.#loggedPaths.has(endpoint)) continue;
+      this.#loggedPaths.add(endpoint);
+      const { cause, detail } = problem;
+      log.warn(
+        { panel, url, endpoint, cause, detail },
+        `panel ${panel} (${url}): ${shortTitle(cause)}, for ${endpoint} calls only: ${withRemedy(problem)}`,
+      );
+      this.#tell();
+    }
+  }
+
+  #logPathAgain(key: CircuitKey): void {
+    const endpoint = API_ENDPOINTS.find((one) => pathKey(one) === key);
+    if (endpoint === undefined || !this.#loggedPaths.delete(endpoint)) return;
+    const { log, panel, url } = this.#options;
+    log.info({ panel, url, endpoint }, `panel ${panel} (${url}) responds to ${endpoint} calls again`);
+  }
+}
+
+const NO_DATA: Problem = {
+  cause: 'node_unreachable',
+  detail: "the panel has no data: it can't reach the node",
+};
+
+const isPath = (key: CircuitKey) => key.startsWith('path ');
+const isOfNode = (key: CircuitKey) => nodeOfKey(key) !== undefined;
+
+/** Can the panel or one of its paths also cause this problem of a node? */
+function isUnspecific({ cause }: Problem): boolean {
+  return cause === 'node_silent' || CAUSES[cause].scope !== 'node';
+}
+
+/** Is this the circuit of a node that opened because of such a problem? */
+function isExplained(key: CircuitKey, circuit: Circuit): boolean {
+  const problem = problemOfCircuit(circuit);
+  return isOfNode(key) && problem !== undefined && isUnspecific(problem);
+}
+
+/** A refusal of one server's console that has nothing to do with permissions. */
+function isHeldAlone({ cause }: Problem): boolean {
+  const { scope, lasting } = CAUSES[cause];
+  return scope === 'server' && lasting;
+}
+
+/** The problem as one of a path: neither the key nor a node is to blame. */
+function ofPath(endpoint: ApiEndpoint, problem: Problem): Problem {
+  const cause: CauseCode =
+    endpoint === 'listing' && problem.cause === 'key_refused'
+      ? 'listing_refused'
+      : problem.cause === 'node_silent'
+        ? 'timeout'
+        : problem.cause;
+  return { ...problem, cause };
+}
+
+/** The problem of a node whose servers' calls the panel answers with an error of its own. */
+function ofNode(problem: Problem | undefined): Problem | undefined {
+  if (problem === undefined || CAUSES[problem.cause].scope === 'node') return problem;
+  return { cause: 'node_error', detail: `for servers of this node only: ${problem.detail}` };
+}

@@ -1,0 +1,108 @@
+import type { BlockedReason, CollectionMode } from '../domain/server.ts';
+import type { MachineState } from './machine-model.ts';
+
+/** A connect may be this late before it goes before a token that ends now: as long as a token lives. */
+const CONNECT_PERIOD_MS = 10 * 60_000;
+
+/** A server whose socket fails is polled once its data is this old. */
+export const FALLBACK_AFTER_MS = 30_000;
+
+/** A polled sample is stale after this many intervals, if they are longer than the configured staleness allows for. */
+const POLLED_STALENESS_INTERVALS = 2.5;
+
+/** When a server's resources are requested: never, or from an instant on at an interval. */
+export type PollPolicy =
+  | { readonly type: 'off' }
+  /** `from` is in monotonic milliseconds. */
+  | { readonly type: 'on'; readonly from: number; readonly intervalMs: number };
+
+const OFF: PollPolicy = { type: 'off' };
+
+/** What a server needs of its panel. */
+export interface Need {
+  /** `keep` an open socket until its token ends, because the panel blocks the server. */
+  readonly socket: 'hold' | 'keep' | 'none';
+  readonly poll: PollPolicy;
+}
+
+/** What the need depends on; instants are monotonic milliseconds. */
+export interface Situation {
+  readonly mode: CollectionMode;
+  /** The listing says that the panel blocks the server. */
+  readonly blocked: BlockedReason | undefined;
+  /** The process has a file descriptor for its socket. */
+  readonly hasPlace: boolean;
+  /** No socket can be opened for now, for a reason that concerns other servers, too. */
+  readonly isSocketHeld: boolean;
+  readonly machine: MachineState;
+  readonly sampledAt: number | undefined;
+  /** Since when the session has wanted a socket. */
+  readonly waitingSince: number;
+  readonly pollIntervalMs: number;
+}
+
+/** What a server needs next; pure. */
+export function needOf(situation: Situation): Need {
+  const { mode, blocked, hasPlace } = situation;
+  if (blocked !== undefined) return { socket: 'keep', poll: OFF };
+  if (mode === 'poll') return { socket: 'none', poll: polledFrom(Number.NEGATIVE_INFINITY, situation) };
+  if (mode === 'socket') return { socket: hasPlace ? 'hold' : 'none', poll: OFF };
+  if (!hasPlace) return { socket: 'none', poll: polledFrom(Number.NEGATIVE_INFINITY, situation) };
+  return { socket: 'hold', poll: fallback(situation) };
+}
+
+/** The polls of a server whose socket should stream. */
+function fallback(situation: Situation): PollPolicy {
+  const { machine, isSocketHeld, sampledAt, waitingSince } = situation;
+  switch (machine.name) {
+    case 'idle':
+    case 'streaming':
+    case 'refreshing':
+      return OFF;
+    case 'blocked':
+    case 'fetchingToken':
+    case 'connecting':
+    case 'authenticating':
+    case 'backingOff':
+      if (machine.refused?.pollable === false) return OFF;
+      if (isSocketHeld) return polledFrom(Number.NEGATIVE_INFINITY, situation);
+      // It was woken because it will probably connect: a poll would take a call from others.
+      if (machine.isPromising === true) return OFF;
+      if (machine.refused !== undefined) return polledFrom(Number.NEGATIVE_INFINITY, situation);
+      // A server that is only waiting for its call has not failed.
+      if (machine.failures === 0) return OFF;
+      return polledFrom((sampledAt ?? waitingSince) + FALLBACK_AFTER_MS, situation);
+  }
+}
+
+function polledFrom(from: number, { pollIntervalMs }: Situation): PollPolicy {
+  return { type: 'on', from, intervalMs: pollIntervalMs };
+}
+
+/** When a call is due, and whether it is the server's first. */
+export interface Due {
+  /** In monotonic milliseconds. */
+  readonly at: number;
+  /** The server was never sampled, and this is its first attempt: it goes before everything else. */
+  readonly isFirst: boolean;
+}
+
+/** By when a token for a new socket is needed. */
+export function connectBy({ at, isFirst }: Due): number {
+  return isFirst ? at - CONNECT_PERIOD_MS : at + CONNECT_PERIOD_MS;
+}
+
+/** By when a poll is needed. */
+export function pollBy({ at, isFirst }: Due, intervalMs: number): number {
+  return isFirst ? at - CONNECT_PERIOD_MS : at + intervalMs;
+}
+
+/**
+ * Milliseconds after which a polled sample is stale: as configured, or longer if polls come too rarely for that; `lateMs` is how
+ * long the last one waited for its call.
+ */
+export function polledStalenessMs(stalenessMs: number, intervalMs: number, lateMs = 0): number {
+  // The few moments that each call takes don't make polls rare.
+  const actualMs = lateMs * 2 > intervalMs ? intervalMs + lateMs : intervalMs;
+  return actualMs * 2 > stalenessMs ? actualMs * POLLED_STALENESS_INTERVALS : stalenessMs;
+}

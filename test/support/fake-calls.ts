@@ -1,0 +1,105 @@
+import { type Clock, sleep } from '../../src/domain/clock.ts';
+import type { CauseCode } from '../../src/domain/problem.ts';
+import type { ApiEndpoint } from '../../src/domain/telemetry.ts';
+import type { PanelAnswer } from '../../src/panel/api.ts';
+import type { BackupsPage, Credentials, ListingPage, Resources } from '../../src/panel/dialect.ts';
+import { PanelError } from '../../src/panel/errors.ts';
+import type { PanelCalls } from '../../src/panel/gateway.ts';
+
+/** What a fake panel does with a call. */
+export type Outcome =
+  | 'success'
+  /** Without data, because the panel can't reach the node. */
+  | 'empty'
+  /** The call times out. */
+  | 'silence'
+  /** An error in the panel's own form, or one of something in front of it. */
+  | { readonly own: CauseCode; readonly status?: number }
+  | { readonly foreign: CauseCode };
+
+/** A call that reached the fake panel; `server` is empty for the listing. */
+export interface FakeCall {
+  readonly endpoint: ApiEndpoint;
+  readonly server: string;
+  readonly at: number;
+}
+
+const ANSWER_MS = 60;
+
+const TIMEOUT_MS = 20_000;
+
+const RESOURCES: Resources = {
+  sample: { state: 'running', memoryBytes: 7 },
+  suspended: false,
+  badFields: 0,
+};
+
+/** A panel without HTTP, which does what a test decides for each call. */
+export class FakeCalls implements PanelCalls {
+  readonly calls: FakeCall[] = [];
+  decide: (endpoint: ApiEndpoint, server: string) => Outcome = () => 'success';
+  /** The limit in the headers of all answers, and how much of it is left. */
+  rate: { readonly limitPerMinute?: number; readonly remaining?: number } = {};
+  readonly #clock: Clock;
+
+  constructor(clock: Clock) {
+    this.#clock = clock;
+  }
+
+  /** How many calls of this kind were made since this instant. */
+  count(endpoint: ApiEndpoint, since = 0): number {
+    return this.calls.filter((call) => call.endpoint === endpoint && call.at >= since).length;
+  }
+
+  credentials(server: string, signal: AbortSignal): Promise<PanelAnswer<Credentials>> {
+    const credentials = {
+      token: `token of ${server}`,
+      socketUrl: `wss://node/${server}`,
+      lifetimeMs: 600_000,
+    };
+    return this.#answer('websocket', server, credentials, signal);
+  }
+
+  resources(server: string, signal: AbortSignal): Promise<PanelAnswer<Resources>> {
+    return this.#answer('resources', server, RESOURCES, signal);
+  }
+
+  listing(_query: object, signal: AbortSignal): Promise<PanelAnswer<ListingPage>> {
+    return this.#answer(
+      'listing',
+      '',
+      { servers: [], totalPages: 1, badEntries: 0, surplusEntries: 0 },
+      signal,
+    );
+  }
+
+  backups(server: string, _page: number, signal: AbortSignal): Promise<PanelAnswer<BackupsPage>> {
+    return this.#answer('backups', server, { backups: [], totalPages: 1 }, signal);
+  }
+
+  close(): Promise<void> {
+    return Promise.resolve();
+  }
+
+  async #answer<T extends object>(
+    endpoint: ApiEndpoint,
+    server: string,
+    value: T,
+    signal: AbortSignal,
+  ): Promise<PanelAnswer<T>> {
+    this.calls.push({ endpoint, server, at: this.#clock.now() });
+    const outcome = this.decide(endpoint, server);
+    await sleep(this.#clock, outcome === 'silence' ? TIMEOUT_MS : ANSWER_MS, signal);
+    const detail = `GET ${endpoint} ${server}`.trim();
+    if (outcome === 'silence')
+      throw new PanelError({ cause: endpoint === 'resources' ? 'node_silent' : 'timeout', detail });
+    if (outcome === 'success') return { value, ...this.rate };
+    if (outcome === 'empty') return { value: { ...value, sample: undefined }, ...this.rate };
+    if ('own' in outcome)
+      throw new PanelError(
+        { cause: outcome.own, detail },
+        { fromPanel: true, status: outcome.status ?? 403, ...this.rate },
+      );
+    throw new PanelError({ cause: outcome.foreign, detail }, { status: 502 });
+  }
+}

@@ -1,0 +1,130 @@
+import type { World } from '../../bench/fairness/simulation.ts';
+import { CAUSES } from '../../src/diagnosis/causes.ts';
+import type { CauseCode } from '../../src/domain/problem.ts';
+
+/** Canaries count in the window, but aren't held back if it is full: four rounds of three calls at most. */
+export const CANARIES_IN_A_MINUTE = 12;
+
+/** What was to be seen of a world at one instant. */
+export interface Look {
+  readonly up: boolean;
+  readonly fresh: number;
+  readonly streaming: number;
+  /** Servers that ever had data. */
+  readonly sampled: number;
+  /** Of the panel. */
+  readonly causes: readonly CauseCode[];
+  /** The cause of each node that has a problem. */
+  readonly nodes: Readonly<Record<string, CauseCode>>;
+  readonly nodesDown: readonly string[];
+}
+
+/** What was to be seen of a world over some minutes, second by second. */
+export interface Seen {
+  /** At this second since the watch began. */
+  at(second: number): Look;
+  /** After how many seconds every server had data; infinite if one never had. */
+  readonly allSampledAfterS: number;
+  /** How many seconds after that second every server that may stream did. */
+  allStreamAfterS(second: number): number;
+  allFreshAfterS(second: number): number;
+  /** The longest time without fresh data of any server on the node, after its first data. */
+  longestGapS(node: string): number;
+  /** Was the panel up from its first answer on? */
+  readonly wasUp: boolean;
+  /** Had the panel as a whole ever a problem? */
+  readonly wasDown: boolean;
+  readonly busiestMinute: number;
+  readonly mostCausesPerScope: number;
+  readonly warnings: readonly string[];
+}
+
+/** Lets minutes pass in a world, and looks at it every second. */
+export async function watchWorld(world: World, minutes: number): Promise<Seen> {
+  const { clock, fleet, gateway, panel, warnings } = world;
+  const looks: Look[] = [];
+  const gaps = new Map<string, { sinceS: number | undefined; longestS: number }>();
+  const healths: string[] = [];
+  const streamable = fleet.records.filter(({ target }) => target.mode !== 'poll').length;
+  for (let second = 0; second <= minutes * 60; second += 1) {
+    if (second > 0) await clock.advance(1_000);
+    const now = clock.now();
+    const reading = fleet.reading();
+    const nodes = reading.nodes(now);
+    looks.push({
+      up: reading.up,
+      fresh: fleet.records.filter((record) => record.isFresh(now)).length,
+      streaming: fleet.records.filter(({ status }) => status.condition === 'streaming').length,
+      sampled: fleet.records.filter(({ sampledAt }) => sampledAt !== undefined).length,
+      causes: reading.problems.map(({ cause }) => cause),
+      nodes: Object.fromEntries(
+        nodes.flatMap(({ name, problem }) => (problem === undefined ? [] : [[name, problem.cause] as const])),
+      ),
+      nodesDown: nodes.filter(({ up }) => !up).map(({ name }) => name),
+    });
+    healths.push(gateway.health);
+    for (const record of fleet.records) noteGap(gaps, record.target.id, record.isFresh(now), second);
+  }
+  const secondsUntil = (from: number, isMet: (look: Look) => boolean): number => {
+    const found = looks.findIndex((look, second) => second >= from && isMet(look));
+    return found < 0 ? Number.POSITIVE_INFINITY : found - from;
+  };
+  const first = healths.indexOf('up');
+  return {
+    at: (second) => {
+      const look = looks[second];
+      if (look === undefined) throw new Error(`expected a look after ${second} s`);
+      return look;
+    },
+    allSampledAfterS: secondsUntil(0, ({ sampled }) => sampled === fleet.records.length),
+    allStreamAfterS: (from) => secondsUntil(from, ({ streaming }) => streaming === streamable),
+    allFreshAfterS: (from) => secondsUntil(from, ({ fresh }) => fresh === fleet.records.length),
+    longestGapS: (node) =>
+      Math.max(
+        0,
+        ...fleet.records
+          .filter((record) => panel.nodeOf(record.target.id) === node)
+          .map(({ target }) => gaps.get(target.id)?.longestS ?? 0),
+      ),
+    wasUp: first >= 0 && healths.slice(first).every((health) => health === 'up'),
+    wasDown: healths.includes('down'),
+    busiestMinute: busiestMinute(panel.calls.map(({ at }) => at)),
+    mostCausesPerScope: Math.max(...looks.map(({ causes }) => mostPerScope(causes))),
+    warnings,
+  };
+}
+
+function noteGap(
+  gaps: Map<string, { sinceS: number | undefined; longestS: number }>,
+  id: string,
+  isFresh: boolean,
+  second: number,
+): void {
+  const gap = gaps.get(id);
+  if (gap === undefined) {
+    if (isFresh) gaps.set(id, { sinceS: undefined, longestS: 0 });
+    return;
+  }
+  if (isFresh) gap.sinceS = undefined;
+  else {
+    gap.sinceS ??= second;
+    gap.longestS = Math.max(gap.longestS, second - gap.sinceS);
+  }
+}
+
+/** A panel that is down has one cause, and so has each path of a panel that works. */
+function mostPerScope(causes: readonly CauseCode[]): number {
+  const isDown = causes.some((cause) => CAUSES[cause].scope === 'key' && cause !== 'key_console_permission');
+  return isDown ? causes.length : Math.max(0, ...[...new Set(causes)].map(() => 1));
+}
+
+/** The maximum number of instants within any 60 s; the instants are ascending. */
+function busiestMinute(times: readonly number[]): number {
+  let most = 0;
+  let from = 0;
+  for (const [to, time] of times.entries()) {
+    while ((times[from] ?? time) <= time - 60_000) from += 1;
+    most = Math.max(most, to - from + 1);
+  }
+  return most;
+}

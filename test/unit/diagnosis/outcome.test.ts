@@ -1,0 +1,100 @@
+import { describe, expect, it } from 'vitest';
+import { type CallEnd, type Verdict, verdictOf } from '../../../src/diagnosis/outcome.ts';
+import { CAUSES_BY_SCOPE, type CauseCode } from '../../../src/domain/problem.ts';
+import { API_ENDPOINTS, type ApiEndpoint } from '../../../src/domain/telemetry.ts';
+
+const end = (endpoint: ApiEndpoint, cause?: CauseCode, more: Partial<CallEnd> = {}): CallEnd => ({
+  endpoint,
+  cause,
+  fromPanel: true,
+  ...more,
+});
+
+const NOTHING: Verdict = { panel: 'nothing', path: 'nothing', node: 'nothing', console: 'nothing' };
+const WORKS: Verdict = { ...NOTHING, panel: 'works', path: 'works' };
+const FAILS: Verdict = { ...NOTHING, panel: 'fails', path: 'fails' };
+const FOREIGN = { fromPanel: false };
+
+/** The table of the design, "What an outcome says". */
+const ROWS: readonly (readonly [what: string, end: CallEnd, verdict: Verdict])[] = [
+  ['a page of the listing', end('listing'), WORKS],
+  ['a token', end('websocket'), { ...WORKS, console: 'works' }],
+  ['resources', end('resources'), { ...WORKS, node: 'works' }],
+  [
+    'resources without data',
+    end('resources', undefined, { isNodeSilent: true }),
+    { ...WORKS, node: 'fails' },
+  ],
+  ['a list of backups', end('backups'), WORKS],
+  ['a suspended server (409)', end('websocket', 'suspended'), WORKS],
+  ['a server that may not be read (403)', end('resources', 'forbidden'), WORKS],
+  [
+    'a console that is denied (403)',
+    end('websocket', 'no_console_permission'),
+    { ...WORKS, console: 'fails' },
+  ],
+  ['backups that are denied (401)', end('backups', 'unauthorized'), WORKS],
+  [
+    'a server that the panel does not have (404)',
+    end('resources', 'not_found'),
+    { ...NOTHING, panel: 'missing' },
+  ],
+  ['a panel without a listing (404)', end('listing', 'not_found'), FAILS],
+  [
+    'a console that is denied (401)',
+    end('websocket', 'unauthorized'),
+    { ...NOTHING, panel: 'fails', console: 'fails' },
+  ],
+  ['a key limited to other addresses', end('websocket', 'key_address'), { ...NOTHING, panel: 'refused' }],
+  ['a second factor that is demanded', end('resources', 'key_two_factor'), { ...NOTHING, panel: 'refused' }],
+  ['an application key', end('websocket', 'application_key'), { ...NOTHING, panel: 'refused' }],
+  [
+    'a listing that refuses the key',
+    end('listing', 'key_refused'),
+    { ...NOTHING, panel: 'refused', path: 'fails' },
+  ],
+  ['a node that the panel does not reach', end('resources', 'node_unreachable'), { ...WORKS, node: 'fails' }],
+  ['an error of the node', end('resources', 'node_error'), { ...WORKS, node: 'fails' }],
+  [
+    'a 5xx of one server in the panel’s own form',
+    end('websocket', 'panel_error'),
+    { ...FAILS, node: 'fails' },
+  ],
+  ['a 5xx of the listing in the panel’s own form', end('listing', 'panel_error'), FAILS],
+  ['no answer to a poll in time', end('resources', 'node_silent', FOREIGN), { ...FAILS, node: 'fails' }],
+  ['no answer in time', end('websocket', 'timeout', FOREIGN), FAILS],
+  ['a closed connection', end('websocket', 'connection_cut', FOREIGN), FAILS],
+  ['a refused connection', end('listing', 'connection', FOREIGN), FAILS],
+  ['a name that does not resolve', end('resources', 'dns', FOREIGN), FAILS],
+  ['a firewall’s page', end('websocket', 'challenge_page', FOREIGN), FAILS],
+  ['a proxy’s 502', end('resources', 'panel_down', FOREIGN), FAILS],
+  ['a redirect', end('backups', 'redirect', FOREIGN), FAILS],
+  ['an answer of another shape', end('resources', 'bad_answer', FOREIGN), FAILS],
+  ['a 429', end('resources', 'rate_limited'), NOTHING],
+  ['a 429 of one console', end('websocket', 'console_limit'), NOTHING],
+  ['a 400', end('websocket', 'bad_request'), NOTHING],
+  ['a call for which there was no file descriptor', end('listing', 'descriptors', FOREIGN), NOTHING],
+];
+
+describe('what an outcome says', () => {
+  it.each(ROWS)('%s', (_what, call, verdict) => {
+    expect(verdictOf(call)).toEqual(verdict);
+  });
+
+  const CAUSES = [undefined, ...Object.values(CAUSES_BY_SCOPE).flat()];
+  const all = API_ENDPOINTS.flatMap((endpoint) =>
+    CAUSES.flatMap((cause) =>
+      [true, false].map((fromPanel) => ({ endpoint, verdict: verdictOf({ endpoint, cause, fromPanel }) })),
+    ),
+  );
+
+  it('judges a node only by calls about a server', () => {
+    const ofListing = all.filter(({ endpoint }) => endpoint === 'listing');
+    expect(new Set(ofListing.map(({ verdict }) => verdict.node))).toEqual(new Set(['nothing']));
+  });
+
+  it('judges a console only by calls for one', () => {
+    const others = all.filter(({ endpoint }) => endpoint !== 'websocket');
+    expect(new Set(others.map(({ verdict }) => verdict.console))).toEqual(new Set(['nothing']));
+  });
+});

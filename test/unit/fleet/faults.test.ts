@@ -1,0 +1,301 @@
+import * as fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import type { Effect, Fault, ServerGroup, Trouble } from '../../../bench/fairness/scripted-panel.ts';
+import { type Setting, startWorld, type World } from '../../../bench/fairness/simulation.ts';
+import { CANARIES_IN_A_MINUTE, type Seen, watchWorld } from '../../support/world-watch.ts';
+
+const group = (
+  count: number,
+  {
+    mode = 'auto',
+    trouble = 'none',
+    node = 'a',
+  }: Partial<Pick<ServerGroup, 'mode' | 'node'>> & { trouble?: Trouble } = {},
+): ServerGroup => ({ count, mode, trouble, node });
+
+/** Plays a world for some minutes, looks at it every second, and stops it. */
+async function play(setting: Setting, minutes: number, seed?: number): Promise<Seen> {
+  const world = startWorld({ listingMinutes: 1, ...setting }, seed);
+  try {
+    return await watchWorld(world, minutes);
+  } finally {
+    await world.fleet.stop();
+  }
+}
+
+const fleetOf = (servers: number, nodes = 4): readonly ServerGroup[] =>
+  Array.from({ length: nodes }, (_, node) => group(Math.ceil(servers / nodes), { node: `n${node}` }));
+
+describe('a start', () => {
+  it.each([
+    [12, 240, 1],
+    [150, 240, 5],
+  ])('of %i servers with a limit of %i has all data after %i s', async (servers, limit, seconds) => {
+    const { allSampledAfterS } = await play({ limit, groups: fleetOf(servers, 2) }, 1);
+    expect(allSampledAfterS).toBeLessThanOrEqual(seconds);
+  });
+
+  it('of 200 servers whose node refuses sockets has all data after 75 s', async () => {
+    const groups = [group(200, { trouble: 'origin' })];
+    const { allSampledAfterS } = await play({ limit: 240, pinned: 120, groups }, 3);
+    expect(allSampledAfterS).toBeLessThanOrEqual(75);
+  });
+
+  it('of 120 servers of which half are refused sockets has all data after 240 s', async () => {
+    const groups = [group(60, { trouble: 'origin', node: 'r' }), group(60, { node: 'ok' })];
+    const { allSampledAfterS } = await play({ limit: 60, groups }, 6);
+    expect(allSampledAfterS).toBeLessThanOrEqual(240);
+  });
+
+  it('after another process made calls exceeds no limit', async () => {
+    const before = startWorld({ limit: 60, groups: fleetOf(40), listingMinutes: 1 });
+    await before.clock.advance(5_000);
+    const { usedOfAccount } = before.panel;
+    await before.fleet.stop();
+    const world = startWorld({ limit: 60, groups: fleetOf(40), listingMinutes: 1 });
+    world.panel.useAccount(usedOfAccount);
+    await watchWorld(world, 3);
+    await world.fleet.stop();
+    expect(world.panel.throttled).toBe(0);
+  });
+
+  it('asks for servers in another order each time', async () => {
+    const firsts = await Promise.all(
+      [1, 2, 3, 4].map(async (seed) => {
+        const { panel, clock, fleet } = startWorld({ limit: 60, groups: fleetOf(40) }, seed);
+        await clock.advance(500);
+        await fleet.stop();
+        return panel.calls.find(({ endpoint }) => endpoint === 'websocket')?.server;
+      }),
+    );
+    expect(new Set(firsts).size).toBeGreaterThan(1);
+  });
+});
+
+const fault = (effect: Effect, on?: Fault['on'], node?: string): Fault => ({
+  fromMinute: 0,
+  toMinute: 10,
+  effect,
+  ...(on !== undefined && { on }),
+  ...(node !== undefined && { node }),
+});
+
+const THIRTY = fleetOf(30, 3);
+const POLLED = [group(15, { mode: 'poll', node: 'n0' }), group(15, { mode: 'poll', node: 'n1' })];
+
+/** The end of a fault that lasts ten minutes from the start. */
+describe('one fault', () => {
+  it.each([
+    ['closed without an answer', 'cut', 'connection_cut'],
+    ['never answered', 'hang', 'timeout'],
+    ['answered with 502', 'down', 'panel_down'],
+  ] as const)(
+    'of the path of tokens, %s, is one problem of that path, and all servers are polled',
+    async (_what, effect, cause) => {
+      const seen = await play({ limit: 240, groups: THIRTY, faults: [fault(effect, 'websocket')] }, 9);
+      expect(seen.at(8 * 60)).toMatchObject({ up: true, fresh: 30, causes: [cause] });
+      expect(seen.warnings.filter((line) => line.includes('for websocket calls only'))).toHaveLength(1);
+      expect(seen.wasUp).toBe(true);
+    },
+  );
+
+  it('of the path of polls is one problem of that path, and streams go on', async () => {
+    const faults = [{ ...fault('hang', 'resources'), fromMinute: 2 }];
+    const seen = await play({ limit: 240, groups: [...THIRTY, ...POLLED], faults }, 9);
+    expect(seen.at(8 * 60)).toMatchObject({ up: true, fresh: 30, causes: ['timeout'] });
+  });
+
+  it.each(['cut', 'hang', 'down'] as const)(
+    'of the path of backups (%s) is one problem of that path',
+    async (effect) => {
+      const seen = await play(
+        { limit: 240, groups: fleetOf(8), faults: [fault(effect, 'backups')], backupMinutes: 10 },
+        9,
+      );
+      expect(seen.at(8 * 60)).toMatchObject({ up: true, fresh: 8 });
+      expect(seen.at(8 * 60).causes).toHaveLength(1);
+      expect(seen.wasUp).toBe(true);
+    },
+  );
+
+  it('of half of all calls is none of the panel, and calls are repeated', async () => {
+    const seen = await play({ limit: 240, groups: THIRTY, faults: [fault('flaky')] }, 9);
+    expect(seen.at(8 * 60)).toMatchObject({ up: true, sampled: 30 });
+    expect(seen.wasDown).toBe(false);
+  });
+
+  it('of one node’s calls is a problem of that node', async () => {
+    const faults = [fault('error', 'websocket', 'n0'), fault('error', 'resources', 'n0')];
+    const seen = await play({ limit: 240, groups: THIRTY, faults }, 9);
+    expect(seen.at(8 * 60)).toMatchObject({ up: true, fresh: 20, causes: [], nodes: { n0: 'node_error' } });
+  });
+
+  it('of a node’s sockets is a problem of that node, which is up while its servers are polled', async () => {
+    const seen = await play({ limit: 240, groups: THIRTY, faults: [fault('origin', 'socket', 'n1')] }, 9);
+    expect(seen.at(8 * 60)).toMatchObject({ fresh: 30, causes: [], nodes: { n1: 'origin' }, nodesDown: [] });
+  });
+
+  it.each([
+    ['500 in the panel’s own form', 'error', 'panel_error'],
+    ['404 in the panel’s own form', 'missing', 'not_a_panel'],
+    ['401', 'revoked', 'key_refused'],
+    ['502 of a proxy', 'down', 'panel_down'],
+    ['nothing', 'hang', 'timeout'],
+    ['a closed connection', 'cut', 'connection_cut'],
+  ] as const)(
+    'of every call, answered with %s, is the panel’s only problem',
+    async (_what, effect, cause) => {
+      for (const fromMinute of [0, 3]) {
+        const seen = await play(
+          { limit: 240, groups: [...THIRTY, ...POLLED], faults: [{ ...fault(effect), fromMinute }] },
+          9,
+        );
+        expect(seen.at(8 * 60)).toMatchObject({ up: false, causes: [cause] });
+        expect(seen.warnings.filter((line) => line.includes('for ') && line.includes('calls only'))).toEqual(
+          [],
+        );
+      }
+    },
+  );
+
+  it('that ends is forgotten within 75 s by all servers', async () => {
+    const effects: readonly Fault[] = [
+      fault('down', 'websocket'),
+      fault('down'),
+      fault('hang'),
+      fault('missing'),
+      fault('revoked'),
+      fault('refused', 'socket'),
+      fault('mismatch', 'socket'),
+      fault('origin', 'socket', 'n0'),
+      fault('hang', 'socket', 'n1'),
+    ];
+    for (const one of effects) {
+      // A node's servers need new tokens one by one, while the others are polled.
+      const servers = one.on === 'socket' ? 60 : 150;
+      const seen = await play(
+        { limit: 240, groups: fleetOf(servers, 3), faults: [{ ...one, toMinute: 8 }] },
+        10,
+      );
+      expect(seen.allStreamAfterS(8 * 60), JSON.stringify(one)).toBeLessThanOrEqual(75);
+    }
+  }, 120_000);
+
+  it('that comes again within five minutes ends as fast', async () => {
+    const outage = fault('refused', 'socket', 'n0');
+    const faults = [
+      { ...outage, fromMinute: 2, toMinute: 4 },
+      { ...outage, fromMinute: 6, toMinute: 8 },
+    ];
+    const seen = await play({ limit: 240, groups: fleetOf(40, 2), faults }, 10);
+    expect(seen.allStreamAfterS(8 * 60)).toBeLessThanOrEqual(60);
+  });
+
+  it('of a lowered limit costs at most five answers of 429', async () => {
+    const world = startWorld({ limit: 240, groups: fleetOf(400) });
+    await watchWorld(world, 5);
+    world.panel.limit = 60;
+    await watchWorld(world, 5);
+    await world.fleet.stop();
+    expect(world.panel.throttled).toBeLessThanOrEqual(5);
+  });
+});
+
+describe('servers that take turns, because there are too few calls', () => {
+  it('are unknown within their staleness if their node dies', async () => {
+    const faults: readonly Fault[] = [
+      { ...fault('refused', 'socket', 'n0'), fromMinute: 10, toMinute: 30 },
+      { ...fault('unreachable', 'resources', 'n0'), fromMinute: 10, toMinute: 30 },
+    ];
+    const world = startWorld({ limit: 60, groups: fleetOf(800), faults, listingMinutes: 5 });
+    await watchWorld(world, 10);
+    await dropNode(world, 'n0');
+    await watchWorld(world, 1.2);
+    const now = world.clock.now();
+    const fresh = world.fleet.records.filter((record) => record.node === 'n0' && record.isFresh(now));
+    await world.fleet.stop();
+    expect(fresh).toEqual([]);
+  });
+});
+
+async function dropNode({ panel, clock }: World, node: string): Promise<void> {
+  panel.dropSockets(node);
+  await clock.advance(0);
+}
+
+const lasting = { fromMinute: fc.integer({ min: 0, max: 5 }), lasts: fc.integer({ min: 1, max: 4 }) };
+const ended = <One extends { fromMinute: number; lasts: number }>({ lasts, ...rest }: One) => ({
+  ...rest,
+  toMinute: rest.fromMinute + lasts,
+});
+
+/** Of the whole panel, or of one path, or of the calls for servers of one node. A panel that refuses single servers isn't a fault. */
+const anyFault: fc.Arbitrary<Fault> = fc.oneof(
+  fc
+    .record({
+      effect: fc.constantFrom<Effect>('cut', 'hang', 'down', 'error', 'missing', 'revoked', 'flaky'),
+      ...lasting,
+    })
+    .map(ended),
+  fc
+    .record({
+      effect: fc.constantFrom<Effect>('cut', 'hang', 'down', 'error', 'flaky'),
+      on: fc.constantFrom('websocket' as const, 'resources' as const, 'listing' as const, 'backups' as const),
+      ...lasting,
+    })
+    .map(ended),
+  fc
+    .record({
+      effect: fc.constantFrom<Effect>('error'),
+      on: fc.constantFrom('websocket' as const, 'resources' as const),
+      node: fc.constantFrom('n0', 'n1'),
+      ...lasting,
+    })
+    .map(ended),
+  fc
+    .record({
+      effect: fc.constant<Effect>('unreachable'),
+      on: fc.constant('resources' as const),
+      node: fc.constantFrom('n0', 'n2'),
+      ...lasting,
+    })
+    .map(ended),
+);
+
+const anySocketFault: fc.Arbitrary<Fault> = fc.record({
+  effect: fc.constantFrom<Effect>('refused', 'origin', 'mismatch', 'hang'),
+  on: fc.constant('socket' as const),
+  node: fc.constantFrom('n0', 'n1', 'n2'),
+  fromMinute: fc.integer({ min: 0, max: 5 }),
+  toMinute: fc.integer({ min: 6, max: 9 }),
+});
+
+describe('any two or three faults', () => {
+  const anyFaults = fc.array(fc.oneof(anyFault, anySocketFault), { minLength: 2, maxLength: 3 });
+  const groups = [...fleetOf(18, 3), group(6, { mode: 'poll', node: 'n2' }), group(6, { node: 'healthy' })];
+
+  it('show one cause per scope, never exceed the limit, and are over 75 s after the last one ends', async () => {
+    await fc.assert(
+      fc.asyncProperty(anyFaults, fc.nat(1_000), async (faults, seed) => {
+        const end = Math.max(...faults.map(({ toMinute }) => toMinute)) * 60;
+        const seen = await play({ limit: 240, groups, faults, backupMinutes: 30 }, end / 60 + 2, seed);
+        expect(seen.mostCausesPerScope).toBeLessThanOrEqual(1);
+        expect(seen.busiestMinute).toBeLessThanOrEqual(192 + CANARIES_IN_A_MINUTE);
+        // A call that hangs tells so only when it times out.
+        const hangS = faults.some(({ effect }) => effect === 'hang') ? 25 : 0;
+        expect(seen.allFreshAfterS(end)).toBeLessThanOrEqual(75 + hangS);
+      }),
+      { numRuns: Number(process.env['FAULT_RUNS'] ?? 15) },
+    );
+  }, 300_000);
+
+  it('of single nodes leave the servers of other nodes alone', async () => {
+    await fc.assert(
+      fc.asyncProperty(fc.array(anySocketFault, { minLength: 2, maxLength: 3 }), async (faults) => {
+        const seen = await play({ limit: 240, groups, faults }, 10);
+        expect(seen.longestGapS('healthy')).toBeLessThanOrEqual(60);
+      }),
+      { numRuns: Number(process.env['FAULT_RUNS'] ?? 10) },
+    );
+  }, 300_000);
+});

@@ -1,0 +1,32 @@
+import { expect, it } from 'vitest';
+import type { Problem } from '../../../src/domain/problem.ts';
+import { nodeReadings } from '../../../src/fleet/nodes.ts';
+
+const SILENT: Problem = { cause: 'node_connection', detail: 'no connection to the node' };
+const NOW = 1_000;
+
+/** Servers as `node freshUntil`. */
+const server = (node: string | undefined, freshUntil: number) => ({
+  node,
+  isFresh: (now: number) => now < freshUntil,
+});
+
+it.each([
+  ['is up while nothing is wrong, even before its first sample', 0, undefined, true],
+  ['is up while its servers are observed', NOW + 1, undefined, true],
+  ['is down if it has a problem and no server of it is observed', NOW, SILENT, false],
+  ['is up with a problem while a server of it is observed, for example by polls', NOW + 1, SILENT, true],
+])('a node %s', (_, freshUntil, problem, up) => {
+  const servers = [server('n1', 0), server('n1', freshUntil), server('n1', 0)];
+  expect(nodeReadings(servers, () => problem, NOW)).toEqual([{ name: 'n1', up, problem }]);
+});
+
+it('each node is judged by its own servers and problem, and servers of unknown node by none', () => {
+  const servers = [server('n1', 0), server(undefined, NOW + 1), server('n2', NOW + 1), server('n3', 0)];
+  const problemOf = (node: string) => (node === 'n3' ? undefined : SILENT);
+  expect(nodeReadings(servers, problemOf, NOW).map(({ name, up }) => [name, up])).toEqual([
+    ['n1', false],
+    ['n2', true],
+    ['n3', true],
+  ]);
+});

@@ -1,0 +1,80 @@
+import { beforeEach, describe, expect, it } from 'vitest';
+import { ConsoleCalls } from '../../../src/panel/console-calls.ts';
+import { ManualClock } from '../../support/manual-clock.ts';
+
+const SERVER = 'a1b2c3d4';
+
+describe('ConsoleCalls', () => {
+  let clock: ManualClock;
+  let startedAt: number;
+  let consoles: ConsoleCalls;
+  let madeAfter: number[];
+  const { signal } = new AbortController();
+
+  beforeEach(() => {
+    clock = new ManualClock();
+    startedAt = clock.now();
+    consoles = new ConsoleCalls(clock);
+    madeAfter = [];
+  });
+
+  const made = () => {
+    madeAfter.push(clock.now() - startedAt);
+    return Promise.resolve();
+  };
+
+  /** A call that waits, and is made when it may be. */
+  const call = async (make: () => Promise<void> = made) => {
+    await consoles.turn(SERVER, signal);
+    await consoles.make(SERVER, make);
+  };
+
+  it('delays the third call of a minute until the first is a minute old', async () => {
+    await call();
+    await clock.advance(10_000);
+    await call();
+    const third = call();
+    await clock.advance(49_999);
+    expect(madeAfter).toEqual([0, 10_000]);
+    await clock.advance(1);
+    await third;
+    await clock.advance(5_000);
+    const fourth = call();
+    await clock.advance(60_000);
+    await fourth;
+    expect(madeAfter).toEqual([0, 10_000, 60_000, 70_000]);
+  });
+
+  it("delays no other server's call", async () => {
+    await call();
+    await call();
+    expect([SERVER, 'another'].map((server) => consoles.hasRoom(server))).toEqual([false, true]);
+  });
+
+  it('counts a failed call', async () => {
+    for (let calls = 0; calls < 2; calls += 1)
+      await call(() => Promise.reject(new Error('no'))).catch(() => {});
+    expect(consoles.hasRoom(SERVER)).toBe(false);
+  });
+
+  it('counts a call until a minute after its end, as the panel may receive it late', async () => {
+    const slow = call(() => new Promise((resolve) => clock.schedule(5_000, resolve)));
+    await clock.advance(5_000);
+    await slow;
+    await call();
+    await clock.advance(59_999);
+    expect(consoles.hasRoom(SERVER)).toBe(false);
+    await clock.advance(1);
+    expect(consoles.hasRoom(SERVER)).toBe(true);
+  });
+
+  it('ends immediately without a call if its signal aborts during the delay', async () => {
+    await call();
+    await call();
+    const controller = new AbortController();
+    const third = consoles.turn(SERVER, controller.signal);
+    controller.abort(new Error('the session stops'));
+    await expect(third).rejects.toThrow('the session stops');
+    expect(clock.pending).toBe(0);
+  });
+});

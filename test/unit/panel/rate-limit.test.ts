@@ -1,0 +1,137 @@
+import * as fc from 'fast-check';
+import { describe, expect, it, vi } from 'vitest';
+import { RateLimit, type RateLimitOptions, WINDOW_MS } from '../../../src/panel/rate-limit.ts';
+import { ManualClock } from '../../support/manual-clock.ts';
+
+function limitOf(options: Omit<RateLimitOptions, 'clock'> = {}) {
+  const clock = new ManualClock();
+  return { clock, limit: new RateLimit({ clock, ...options }) };
+}
+
+const waitMs = ({ clock, limit }: ReturnType<typeof limitOf>) => Math.max(0, limit.readyAt - clock.now());
+
+function take(limit: RateLimit, times: number): void {
+  for (let call = 0; call < times; call += 1) limit.take();
+}
+
+describe('the allowed rate', () => {
+  it.each([
+    ['80 % of 60 until the panel reports its limit', {}, undefined, 48],
+    ["80 % of the panel's limit", {}, 240, 192],
+    ['a pinned rate, whatever the panel reports', { pinnedPerMinute: 30 }, 240, 30],
+    ["a shard's share of it", { share: 0.5 }, 240, 96],
+  ])('is %s', (_what, options, reported, allowed) => {
+    const { limit } = limitOf(options);
+    if (reported !== undefined) limit.answered('listing', { limitPerMinute: reported });
+    expect(limit.allowedPerMinute).toBe(allowed);
+  });
+
+  it.each([
+    ['an answer with a token reports the limit of one console', 'websocket', 5, undefined],
+    ['an answer with a token reports the limit of the account', 'websocket', 240, 240],
+    ['another answer reports a low limit', 'resources', 5, 5],
+  ] as const)('is learned correctly when %s', (_what, endpoint, reported, known) => {
+    const { limit } = limitOf();
+    limit.answered(endpoint, { limitPerMinute: reported });
+    expect(limit.knownPerMinute).toBe(known);
+  });
+
+  it('tells its listeners when it changes, but not when an answer repeats it', () => {
+    const { limit } = limitOf();
+    const listener = vi.fn<() => void>();
+    limit.onRate(listener);
+    limit.answered('listing', { limitPerMinute: 240 });
+    limit.answered('listing', { limitPerMinute: 240 });
+    expect(listener).toHaveBeenCalledTimes(1);
+  });
+});
+
+describe('the window', () => {
+  it('lets calls start at once until it is full, and the next when the first is a minute old', async () => {
+    const world = limitOf({ pinnedPerMinute: 3 });
+    world.limit.take();
+    await world.clock.advance(10_000);
+    take(world.limit, 2);
+    expect(waitMs(world)).toBe(WINDOW_MS - 10_000);
+  });
+
+  it('counts the calls that the account made before this process', () => {
+    const world = limitOf();
+    world.limit.take();
+    world.limit.answered('listing', { limitPerMinute: 240, remaining: 100 });
+    expect(world.limit.usedLastMinute).toBe(140);
+    take(world.limit, 52);
+    expect(waitMs(world)).toBe(WINDOW_MS);
+  });
+
+  it('never lets more calls start within a minute than allowed, whatever the pattern', async () => {
+    await fc.assert(
+      fc.asyncProperty(
+        fc.integer({ min: 1, max: 20 }),
+        fc.array(fc.nat(20_000), { maxLength: 60 }),
+        async (pinned, gaps) => {
+          const { clock, limit } = limitOf({ pinnedPerMinute: pinned });
+          const starts: number[] = [];
+          for (const gap of gaps) {
+            await clock.advance(gap);
+            if (limit.readyAt > clock.now()) continue;
+            limit.take();
+            starts.push(clock.now());
+          }
+          for (const end of starts)
+            expect(starts.filter((at) => at > end - WINDOW_MS && at <= end).length).toBeLessThanOrEqual(
+              pinned,
+            );
+        },
+      ),
+    );
+  });
+});
+
+describe('a 429', () => {
+  it('pauses all calls for as long as it says', () => {
+    const world = limitOf();
+    world.limit.throttled(7_000);
+    expect(waitMs(world)).toBe(7_000);
+    world.limit.throttled(3_000);
+    expect(waitMs(world)).toBe(7_000);
+  });
+
+  it.each([
+    ['concerns one console if its limit is that of a console', 'websocket', 5, false],
+    ['concerns the account if its limit is higher', 'websocket', 60, true],
+    ['concerns the account if it reports no limit', 'websocket', undefined, true],
+    ['of another path concerns the account', 'resources', 5, true],
+  ] as const)('%s', (_what, endpoint, limit, isOfAccount) => {
+    expect(RateLimit.concernsAccount(endpoint, limit)).toBe(isOfAccount);
+  });
+});
+
+describe('an account that somebody else uses as well', () => {
+  it('gets no calls while less than a tenth of its limit remains, except one every 15 s', async () => {
+    const world = limitOf();
+    world.limit.answered('listing', { limitPerMinute: 100 });
+    world.limit.answered('listing', { limitPerMinute: 100, remaining: 9 });
+    expect(waitMs(world)).toBe(15_000);
+    await world.clock.advance(15_000);
+    expect(waitMs(world)).toBe(0);
+    world.limit.take();
+    expect(waitMs(world)).toBe(15_000);
+  });
+
+  it('gets calls again once an answer shows that more remains', () => {
+    const world = limitOf();
+    world.limit.answered('listing', { limitPerMinute: 100 });
+    world.limit.answered('listing', { limitPerMinute: 100, remaining: 9 });
+    world.limit.answered('listing', { limitPerMinute: 100, remaining: 90 });
+    expect(waitMs(world)).toBe(0);
+  });
+
+  it('leaves a tenth of the limit to others even if answers are late', () => {
+    const world = limitOf();
+    world.limit.answered('listing', { limitPerMinute: 100 });
+    world.limit.answered('listing', { limitPerMinute: 100, remaining: 13 });
+    take(world.limit, 3);
+    expect(waitMs(world)).toBe(15_000);
+  });
+});

@@ -1,0 +1,375 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import type { Problem } from '../../../src/domain/problem.ts';
+import type { ServerTarget } from '../../../src/domain/server.ts';
+import { ServerRecord } from '../../../src/fleet/server-record.ts';
+import { PTERODACTYL } from '../../../src/panel/dialects/pterodactyl.ts';
+import { PanelError } from '../../../src/panel/errors.ts';
+import { Session } from '../../../src/session/session.ts';
+import type { ConsoleSocket } from '../../../src/session/socket.ts';
+import { FakeGateway, FakeSocket, NO_TELEMETRY, RESOURCES, SETTINGS } from '../../support/fleet-bench.ts';
+import { collectingLogger } from '../../support/logger.ts';
+import { ManualClock } from '../../support/manual-clock.ts';
+import { target } from '../../support/targets.ts';
+
+const MINUTE = 60_000;
+const DOWN: Problem = { cause: 'upgrade_error', detail: 'the node answered 502' };
+
+let clock: ManualClock;
+let panel: FakeGateway;
+let log: ReturnType<typeof collectingLogger>;
+let sockets: FakeSocket[];
+/** The status with which the node refuses sockets now. */
+let refusal: number | undefined;
+let hasPlace: boolean;
+let placesLeft: number;
+let record: ServerRecord;
+let session: Session;
+
+beforeEach(() => {
+  clock = new ManualClock();
+  panel = new FakeGateway();
+  log = collectingLogger();
+  sockets = [];
+  refusal = undefined;
+  hasPlace = true;
+  placesLeft = 0;
+});
+
+afterEach(async () => {
+  await session.stop();
+  expect(clock.pending).toBe(0);
+});
+
+/** Starts the session of server s on node n1. */
+async function start(
+  changes: Partial<ServerTarget> = {},
+  server = target({ id: 's', node: 'n1', ...changes }),
+): Promise<void> {
+  record = new ServerRecord(server, { socket: MINUTE, poll: MINUTE });
+  session = new Session(
+    {
+      clock,
+      log,
+      random: () => 0.5,
+      panel,
+      telemetry: NO_TELEMETRY,
+      settings: SETTINGS,
+      intervals: () => SETTINGS,
+      codec: PTERODACTYL.socket,
+      openSocket: (url, listener) => {
+        const socket = new FakeSocket(url, listener, refusal);
+        sockets.push(socket);
+        return socket as unknown as ConsoleSocket;
+      },
+      addressProblem: () => undefined,
+      isProxied: () => false,
+    },
+    record,
+    {
+      takePlace: () => hasPlace,
+      leavePlace: () => {
+        placesLeft += 1;
+      },
+    },
+  );
+  session.start();
+  await clock.advance(10);
+}
+
+const condition = () => record.status.condition;
+const polls = () => panel.asked('resources').length;
+const tokens = () => panel.asked('credentials').length;
+
+/** The circuit of the node's sockets opened, and its session is told. */
+function nodeOpens(): void {
+  panel.socketsFail('n1', DOWN);
+  session.follow();
+}
+
+/** The circuit of the node's sockets closed, and its session is told. */
+function nodeCloses(): void {
+  panel.socketsFail('n1');
+  session.wakeSocket();
+  session.follow();
+}
+
+/** Lets the session be the trial of its node. */
+async function admit(): Promise<void> {
+  panel.awaitingTrial.get('s')?.();
+  panel.awaitingTrial.delete('s');
+  await clock.advance(10);
+}
+
+describe('a call', () => {
+  it('for the first token goes before all that are due, and later ones have ten minutes', async () => {
+    panel.answerCredentials = () => Promise.reject(new PanelError({ cause: 'panel_error', detail: '500' }));
+    await start();
+    await clock.advance(20_000);
+    const [first, second] = panel.asks;
+    expect(first).toMatchObject({ isRefresh: false });
+    expect(first?.node()).toBe('n1');
+    expect(first?.isRetry?.()).toBe(false);
+    expect(first?.deadline).toBeLessThan(clock.now() - 9 * MINUTE);
+    expect(second?.deadline).toBeGreaterThan(clock.now() + 9 * MINUTE);
+  });
+
+  it('for the next token is needed by the end of the current one', async () => {
+    await start();
+    const endsAt = clock.now() - 10 + 10 * MINUTE;
+    await clock.advance(10 * MINUTE);
+    expect(panel.asks[1]).toMatchObject({ isRefresh: true, deadline: endsAt });
+  });
+
+  it('for the first poll goes before all that are due, and later ones have an interval', async () => {
+    await start({ mode: 'poll' });
+    await clock.advance(MINUTE);
+    const [first, second] = panel.asks;
+    expect(first?.deadline).toBeLessThan(clock.now() - 9 * MINUTE);
+    expect(second?.deadline).toBe(clock.now() - 10 - 30_000 + 30_000);
+  });
+});
+
+describe("while the circuit of its node's sockets is open", () => {
+  it('a server that failed there waits for the trial, and is polled at once', async () => {
+    refusal = 502;
+    await start();
+    expect(condition()).toBe('failing');
+    nodeOpens();
+    await clock.advance(10);
+    expect(condition()).toBe('polling');
+    expect(record.status.problem?.cause).toBe('upgrade_error');
+    await clock.advance(30 * MINUTE);
+    expect(sockets).toHaveLength(1);
+    expect(panel.awaitingTrial.has('s')).toBe(true);
+  });
+
+  it('a server that never failed is polled at once as well, and shows why', async () => {
+    panel.answerCredentials = () => new Promise(() => {});
+    await start();
+    expect(condition()).toBe('waiting');
+    nodeOpens();
+    expect(record.status).toEqual({ condition: 'failing', problem: DOWN });
+    await clock.advance(10);
+    expect(record.status).toEqual({ condition: 'polling', problem: DOWN });
+  });
+
+  it('a streaming server continues, and gets new tokens', async () => {
+    await start();
+    nodeOpens();
+    await clock.advance(30 * MINUTE);
+    expect(condition()).toBe('streaming');
+    expect(sockets).toHaveLength(1);
+    expect(polls()).toBe(0);
+    expect(tokens()).toBeGreaterThan(2);
+  });
+
+  it('its trial is one connect, with the token that it has, and says how it ended', async () => {
+    refusal = 502;
+    await start();
+    nodeOpens();
+    await clock.advance(MINUTE);
+    panel.attempts.length = 0;
+    await admit();
+    expect([sockets.length, tokens()]).toEqual([2, 1]);
+    expect(panel.attempts).toEqual(['s on n1: upgrade_error']);
+    refusal = undefined;
+    await clock.advance(MINUTE);
+    await admit();
+    expect(panel.attempts.at(-1)).toBe('s on n1: success');
+    expect(condition()).toBe('streaming');
+    expect(panel.awaitingTrial.has('s')).toBe(false);
+  });
+
+  it('its trial fetches a new token once the old one has ended', async () => {
+    refusal = 502;
+    await start();
+    nodeOpens();
+    await clock.advance(20 * MINUTE);
+    refusal = undefined;
+    await admit();
+    expect(tokens()).toBe(2);
+    expect(condition()).toBe('streaming');
+  });
+
+  it("a server whose own back-off ends waits for the node's trial", async () => {
+    panel.answerCredentials = () => Promise.reject(new PanelError({ cause: 'panel_error', detail: '500' }));
+    await start();
+    expect(condition()).toBe('failing');
+    panel.socketsFail('n1', DOWN);
+    await clock.advance(10 * MINUTE);
+    expect(tokens()).toBe(1);
+    expect(panel.awaitingTrial.has('s')).toBe(true);
+  });
+
+  it('a server whose token shows that it is there waits before it opens a socket', async () => {
+    panel.socketsFail('node', DOWN);
+    await start({}, target({ id: 's' }));
+    expect(sockets).toEqual([]);
+    expect(panel.awaitingTrial.has('s')).toBe(true);
+    await admit();
+    expect(condition()).toBe('streaming');
+    expect(tokens()).toBe(1);
+  });
+
+  it('a server that is removed waits no more', async () => {
+    refusal = 502;
+    await start();
+    nodeOpens();
+    expect(panel.awaitingTrial.has('s')).toBe(true);
+    await session.stop();
+    expect(panel.awaitingTrial.has('s')).toBe(false);
+    expect(condition()).toBe('stopped');
+  });
+});
+
+describe('when the circuit closes', () => {
+  it('a server that waited connects at once, and is no longer polled', async () => {
+    refusal = 502;
+    await start();
+    nodeOpens();
+    await clock.advance(10 * MINUTE);
+    refusal = undefined;
+    nodeCloses();
+    await clock.advance(10);
+    expect(condition()).toBe('streaming');
+    const before = polls();
+    await clock.advance(10 * MINUTE);
+    expect(polls()).toBe(before);
+  });
+
+  it('a server that was refused for a reason of its own keeps its slow retry', async () => {
+    panel.answerCredentials = () =>
+      Promise.reject(new PanelError({ cause: 'no_console_permission', detail: 'no console' }));
+    await start();
+    nodeOpens();
+    nodeCloses();
+    await clock.advance(MINUTE);
+    expect(tokens()).toBe(1);
+    expect(condition()).toBe('polling');
+  });
+
+  it('a server whose polls failed is polled at once', async () => {
+    panel.answerResources = () =>
+      Promise.reject(new PanelError({ cause: 'node_unreachable', detail: 'no answer from the node' }));
+    await start({ mode: 'poll' });
+    await clock.advance(10 * MINUTE);
+    expect(condition()).toBe('failing');
+    panel.answerResources = () => Promise.resolve(RESOURCES);
+    session.wakePolls();
+    await clock.advance(10);
+    expect(condition()).toBe('polling');
+  });
+});
+
+describe('a server that fails alone', () => {
+  it('says so after three failures, so that its calls count as trials', async () => {
+    panel.answerResources = () => Promise.reject(new PanelError({ cause: 'node_error', detail: '500' }));
+    await start({ mode: 'poll' });
+    await clock.advance(4 * MINUTE);
+    expect(panel.asks.map(({ isRetry }) => isRetry?.()).slice(0, 5)).toEqual([
+      false,
+      false,
+      false,
+      true,
+      true,
+    ]);
+  });
+
+  it('is polled 30 s after its last sample', async () => {
+    await start();
+    refusal = 502;
+    sockets[0]?.drops();
+    await clock.advance(29_000);
+    expect(polls()).toBe(0);
+    await clock.advance(2_000);
+    expect(polls()).toBe(1);
+    expect(condition()).toBe('polling');
+  });
+});
+
+describe('a server that the listing says is suspended', () => {
+  const suspend = (blocked: ServerTarget['blocked']) => {
+    record.target = target({ id: 's', node: 'n1', ...(blocked !== undefined && { blocked }) });
+    session.follow();
+  };
+
+  it('makes no call, and says why', async () => {
+    await start({ blocked: 'suspended' });
+    await clock.advance(30 * MINUTE);
+    expect(panel.calls).toEqual([]);
+    expect(record.status).toMatchObject({ condition: 'blocked', blocked: 'suspended' });
+  });
+
+  it('keeps an open socket until its token ends', async () => {
+    await start();
+    suspend('suspended');
+    await clock.advance(9 * MINUTE);
+    expect(record.status).toMatchObject({ condition: 'streaming', problem: { cause: 'suspended' } });
+    await clock.advance(2 * MINUTE);
+    expect(record.status).toMatchObject({ condition: 'blocked', blocked: 'suspended' });
+    expect(sockets.map(({ ended }) => ended)).toEqual(['closed']);
+    expect(tokens()).toBe(1);
+  });
+
+  it('ends an attempt that is under way', async () => {
+    let signal: AbortSignal | undefined;
+    panel.answerCredentials = (_, given) => {
+      signal = given;
+      return new Promise(() => {});
+    };
+    await start();
+    suspend('suspended');
+    expect(signal?.aborted).toBe(true);
+  });
+
+  it('streams as soon as the listing says that it is not', async () => {
+    await start({ blocked: 'suspended' });
+    suspend(undefined);
+    await clock.advance(10);
+    expect(condition()).toBe('streaming');
+  });
+});
+
+describe('a server without a file descriptor for its socket', () => {
+  it('is polled without a problem, until it is given one', async () => {
+    hasPlace = false;
+    await start();
+    expect(record.status).toEqual({ condition: 'polling' });
+    expect(tokens()).toBe(0);
+    hasPlace = true;
+    session.placeGiven();
+    await clock.advance(10);
+    expect(condition()).toBe('streaming');
+  });
+
+  it('that loses its place to another panel is polled instead', async () => {
+    await start();
+    hasPlace = false;
+    session.placeGiven();
+    await clock.advance(10);
+    expect(sockets.map(({ ended }) => ended)).toEqual(['closed']);
+    expect(record.status).toEqual({ condition: 'polling' });
+  });
+
+  it('in mode socket waits', async () => {
+    hasPlace = false;
+    await start({ mode: 'socket' });
+    await clock.advance(MINUTE);
+    expect(record.status).toEqual({ condition: 'waiting' });
+    expect(panel.calls).toEqual([]);
+  });
+
+  it('leaves its place to others while it rests, and takes one again for its next attempt', async () => {
+    refusal = 502;
+    await start();
+    expect(placesLeft).toBeGreaterThan(0);
+    hasPlace = false;
+    await clock.advance(10 * MINUTE);
+    expect(sockets).toHaveLength(1);
+    hasPlace = true;
+    refusal = undefined;
+    session.placeGiven();
+    await clock.advance(10);
+    expect(condition()).toBe('streaming');
+  });
+});
