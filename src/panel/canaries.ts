@@ -60,7 +60,8 @@ export class Canaries {
     if (this.#isStopped || this.#cancel !== undefined || this.#round !== undefined) return;
     const { clock, provenAt, trialAt } = this.#options;
     const doubtedAt = clock.now();
-    const at = trialAt() ?? this.#startedAt + ROUND_INTERVAL_MS;
+    // A round without a call, because each kind has used up its own limit, doesn't postpone the trial.
+    const at = Math.max(trialAt() ?? doubtedAt, this.#startedAt + ROUND_INTERVAL_MS);
     this.#cancel = clock.schedule(Math.max(0, at - doubtedAt), () => {
       this.#cancel = undefined;
       if (provenAt() < doubtedAt) void this.ask();

@@ -134,6 +134,29 @@ describe('the panel', () => {
     expect(causes()).toEqual(['key_refused']);
   });
 
+  it.each([12, 2, 1])(
+    "is asked for each server's console at most twice a minute, by canaries and sessions together: %d servers",
+    async (count) => {
+      const servers = SERVERS.slice(0, count);
+      use(servers, 'none');
+      keepAsking('websocket', servers);
+      for (let outage = 0; outage < 20; outage += 1) {
+        fail(outage % 2 === 0 ? BAD_GATEWAY : { own: 'panel_error', status: 500 });
+        await clock.advance(5_000 + 3_700 * outage);
+        panel.decide = () => 'success';
+        await clock.advance(1_000);
+        keepAsking('websocket', servers);
+      }
+      const most = servers.map((server) => {
+        const asked = panel.calls.filter((call) => call.endpoint === 'websocket' && call.server === server);
+        return Math.max(
+          ...asked.map(({ at }) => asked.filter((call) => call.at > at - 60_000 && call.at <= at).length),
+        );
+      });
+      expect(Math.max(...most)).toBe(2);
+    },
+  );
+
   it('is tried by single calls while it is down: after 15 s, after 30 s, and then once a minute', async () => {
     fail(BAD_GATEWAY);
     keepAsking('websocket');
