@@ -11,6 +11,8 @@ export class ConsoleCalls {
   readonly #clock: Clock;
   /** The last calls for each server, the earliest first. */
   readonly #calls = new Map<string, readonly { at: number }[]>();
+  /** When a canary last asked for each server. */
+  readonly #canaryAt = new Map<string, number>();
 
   constructor(clock: Clock) {
     this.#clock = clock;
@@ -24,6 +26,17 @@ export class ConsoleCalls {
   /** May a call for this server be made now? */
   hasRoom(server: string): boolean {
     return this.#waitMs(server) <= 0;
+  }
+
+  /** May a canary ask for this server now? At most once a minute, so that its session needn't wait when the panel is back. */
+  hasRoomForCanary(server: string): boolean {
+    const askedAt = this.#canaryAt.get(server) ?? Number.NEGATIVE_INFINITY;
+    return this.hasRoom(server) && askedAt + WINDOW_MS <= this.#clock.now();
+  }
+
+  /** A canary asks for this server. */
+  canaryBegins(server: string): void {
+    this.#canaryAt.set(server, this.#clock.now());
   }
 
   /** Resolves when a call for this server may be made; rejects with the signal's reason. */
@@ -41,6 +54,12 @@ export class ConsoleCalls {
     } finally {
       made.at = this.#clock.now();
     }
+  }
+
+  /** Forgets all calls: another key may be another account's, and calls with a rejected key don't count at the panel. */
+  clear(): void {
+    this.#calls.clear();
+    this.#canaryAt.clear();
   }
 
   #waitMs(server: string): number {

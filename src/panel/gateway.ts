@@ -119,12 +119,11 @@ class Gateway implements PanelGateway {
     const request = { ...ask, subject: server, circuits, mayStart };
     const call = { ...this.#console(server), node };
     for (;;) {
-      await this.#consoles.turn(server, signal);
       try {
         return await this.#run(request, call, signal);
       } catch (error) {
-        // A canary took the place while this call waited.
         if (error !== NO_ROOM) throw error;
+        await this.#consoles.turn(server, signal);
       }
     }
   }
@@ -195,6 +194,7 @@ class Gateway implements PanelGateway {
 
   keyChanged(): void {
     this.#keyNumber += 1;
+    this.#consoles.clear();
     this.#judge.keyChanged();
     if (this.#hasCalled) this.#beginWithListing();
   }
@@ -335,6 +335,7 @@ class Gateway implements PanelGateway {
 
   /** Makes a call beside the queue; resolves with the problem that may be the panel's. */
   async #canary<T>(call: Call<T>): Promise<Problem | undefined> {
+    if (call.endpoint === 'websocket' && call.server !== undefined) this.#consoles.canaryBegins(call.server);
     try {
       await this.#calls.canary(this.#closing.signal, (scope) => this.#make(call, scope));
       return undefined;
@@ -356,7 +357,7 @@ class Gateway implements PanelGateway {
   #consoleCandidate(): string | undefined {
     let candidate: string | undefined;
     for (const server of this.#use.consoles) {
-      if (!this.#consoles.hasRoom(server)) continue;
+      if (!this.#consoles.hasRoomForCanary(server)) continue;
       if (candidate === undefined || this.#consoles.lastAt(server) < this.#consoles.lastAt(candidate))
         candidate = server;
     }
