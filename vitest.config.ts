@@ -1,5 +1,6 @@
 import { availableParallelism } from 'node:os';
 import { defineConfig } from 'vitest/config';
+import type { Reporter } from 'vitest/node';
 
 interface Settings {
   readonly timeoutMs: number;
@@ -10,6 +11,16 @@ interface Settings {
   readonly isolate?: boolean;
   readonly setupFiles?: string[];
 }
+
+// CI tries a failed test once more, and names the ones that needed it: they are to be repaired.
+const retry = process.env['CI'] === undefined ? 0 : 1;
+
+const RETRIES: Reporter = {
+  onTestCaseResult(test) {
+    if (test.diagnostic()?.flaky === true)
+      process.stderr.write(`passed only when retried: ${test.module.relativeModuleId} > ${test.fullName}\n`);
+  },
+};
 
 const project = (
   name: string,
@@ -23,6 +34,7 @@ const project = (
     maxWorkers,
     isolate,
     setupFiles,
+    retry,
     sequence: { groupOrder: order },
   },
 });
@@ -69,6 +81,7 @@ export default defineConfig({
       ...(timesAlerts ? [project('alerts', { ...WAITING, timeoutMs: 120_000 })] : []),
       project('e2e', { ...WAITING, ...SHARED, timeoutMs: 120_000, setupFiles: [FORGET_SECRETS] }),
     ],
-    reporters: report === undefined ? ['default'] : ['default', ['json', { outputFile: report }]],
+    reporters:
+      report === undefined ? ['default', RETRIES] : ['default', RETRIES, ['json', { outputFile: report }]],
   },
 });
