@@ -24,7 +24,7 @@ import { NeedsLog } from './needs-log.ts';
 import { nodeReadings } from './nodes.ts';
 import { type QueryAccess, QueryWatch } from './query-watch.ts';
 import { type Member, regroup, type TargetChanges } from './roster.ts';
-import { EACH_CRASH, ServerLog } from './server-log.ts';
+import { ServerLog } from './server-log.ts';
 import { ServerRecord } from './server-record.ts';
 import { type Defer, SlicedWork } from './sliced-work.ts';
 import { SocketLimit, SocketPlaces } from './socket-limit.ts';
@@ -71,8 +71,6 @@ export class PanelFleet {
   readonly #context: PanelContext;
   readonly #sessions: SessionContext;
   readonly #serverLog: ServerLog;
-  /** Crashes have a log of their own, so that other server events don't hold them back in a busy minute. */
-  readonly #stopLog: ServerLog;
   readonly #stopWatch: StopWatch;
   readonly #discovery: Discovery;
   readonly #backups: BackupWatch;
@@ -89,7 +87,6 @@ export class PanelFleet {
   #selection: Pick<PanelSelection, 'listing'> = {};
   #members: readonly Member[] = [];
   #records: readonly ServerRecord[] = [];
-  #hadProblems = false;
   /** The first sessions were started. */
   #hasBegun = false;
   #cancelBegin: Cancel = () => undefined;
@@ -102,9 +99,8 @@ export class PanelFleet {
     this.#settings = settings;
     this.#context = context;
     this.#socketLimit = socketLimit;
-    this.#serverLog = new ServerLog(settings.name, log, clock);
-    this.#stopLog = new ServerLog(settings.name, log, clock, EACH_CRASH);
-    this.#stopWatch = new StopWatch(clock, this.#stopLog);
+    this.#serverLog = new ServerLog(log, clock);
+    this.#stopWatch = new StopWatch(clock, this.#serverLog);
     this.#places = new SocketPlaces(
       socketLimit,
       () => this.#needs.sockets,
@@ -130,7 +126,7 @@ export class PanelFleet {
     this.#followServers();
     this.#unsubscribe = [
       gateway.onCircuit((key, state) => this.#circuitChanged(key, state)),
-      gateway.onChange(() => this.#panelChanged()),
+      gateway.onChange(() => this.#needsLog.follow()),
     ];
     this.#discovery.start();
     // The listing shows which servers share a node, so that not each of them has to fail by itself.
@@ -174,11 +170,10 @@ export class PanelFleet {
     this.#records = members.map(({ record }) => record);
     if (this.#isRunning) {
       this.#followServers();
-      for (const { session, record } of left) {
+      for (const { session } of left) {
         this.#removed.add(session);
         this.#track(session.stop());
         this.#places.forget(session);
-        this.#serverLog.forget(identityOf(record.target));
       }
       if (this.#hasBegun) this.#begin(members.filter((member) => !before.has(member)));
       if (this.#hasBegun)
@@ -231,7 +226,6 @@ export class PanelFleet {
       this.#context.gateway.close(),
     ]);
     this.#stopWatch.settle();
-    this.#stopLog.flush();
     this.#serverLog.flush();
   }
 
@@ -341,12 +335,12 @@ export class PanelFleet {
   }
 
   #createQueryWatch(): QueryWatch | undefined {
-    const { clock, log, queries } = this.#context;
+    const { clock, queries } = this.#context;
     if (queries === undefined) return undefined;
     return new QueryWatch({
       ...queries,
       clock,
-      log: new ServerLog(this.#settings.name, log, clock),
+      log: this.#serverLog,
       records: () => this.#records,
       portsOfOthers: (server) => this.#discovery.portsOfOthers(server),
       isListingPending: () => this.#discovery.reading?.isPending === true,
@@ -426,13 +420,6 @@ export class PanelFleet {
       wake(session);
       session.follow();
     });
-  }
-
-  #panelChanged(): void {
-    const hasProblems = this.#context.gateway.problems.length > 0;
-    if (this.#hadProblems && !hasProblems) this.#serverLog.recoveryLogged();
-    this.#hadProblems = hasProblems;
-    this.#needsLog.follow();
   }
 
   /** The servers changed, and so what they need of the panel and the process. */

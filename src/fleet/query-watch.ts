@@ -1,15 +1,15 @@
 import { withRemedy } from '../diagnosis/causes.ts';
 import type { Clock } from '../domain/clock.ts';
+import type { Logger } from '../domain/log.ts';
 import type { Problem } from '../domain/problem.ts';
 import type { QuerySettings } from '../domain/query.ts';
-import { identityOf, type ServerTarget } from '../domain/server.ts';
+import type { ServerTarget } from '../domain/server.ts';
 import type { ResolveName } from '../names/name-lookups.ts';
 import { type AskOptions, askPlayers, QUERY_CUT_MS } from '../query/ask.ts';
 import type { QueryClient } from '../query/client.ts';
 import { queryPlace } from '../query/place.ts';
 import { subjectOf } from '../session/condition.ts';
 import type { QueryEnd, QueryScheduler, QueryTask } from './query-scheduler.ts';
-import type { ServerLog } from './server-log.ts';
 import type { ServerRecord } from './server-record.ts';
 
 /** An answer stays valid for this many intervals. */
@@ -24,7 +24,7 @@ export interface QueryAccess {
 
 export interface QueryWatchOptions extends QueryAccess {
   readonly clock: Clock;
-  readonly log: ServerLog;
+  readonly log: Logger;
   readonly panelUrl: string;
   /** The current servers. */
   readonly records: () => readonly ServerRecord[];
@@ -68,7 +68,6 @@ export class QueryWatch {
   stop(): void {
     this.#isRunning = false;
     for (const record of this.#watched.keys()) this.#leave(record);
-    this.#options.log.flush();
   }
 
   /** Updates the tasks to the current servers and their targets; unchanged servers are not touched. */
@@ -82,10 +81,7 @@ export class QueryWatch {
       left.delete(record);
       if (this.#watched.get(record)?.terms !== terms) this.#watch(record, query, terms);
     }
-    for (const record of left) {
-      this.#leave(record);
-      this.#options.log.forget(identityOf(record.target));
-    }
+    for (const record of left) this.#leave(record);
   }
 
   #watch(record: ServerRecord, settings: QuerySettings, terms: string): void {

@@ -8,7 +8,7 @@ import { type ServedProgram, serveProgram } from './program.ts';
 export const SERVERS = 150;
 
 /** The maximum number of lines for a start, or for a brief disconnection of every socket. */
-export const MAX_LINES = 5;
+export const MAX_LINES = 12;
 
 /** Low enough that deadlines of ten seconds are met while the machine runs other tests. */
 const SPEED = 4;

@@ -1,7 +1,7 @@
 import { it } from 'vitest';
 import { CAUSES } from '../../../src/diagnosis/causes.ts';
 import { SERVER_EVENTS } from '../../../src/domain/log.ts';
-import { summaryLine } from '../../../src/fleet/event-words.ts';
+import { EventCount, FULL_LINES } from '../../../src/fleet/event-count.ts';
 import { expectSection } from '../../support/generated.ts';
 
 const FILE = 'docs/logging.md';
@@ -11,24 +11,14 @@ function table(...rows: readonly (readonly string[])[]): string {
   return [head, head.map(() => '---'), ...body].map((cells) => `| ${cells.join(' | ')} |\n`).join('');
 }
 
-it('the page lists every event with its summary line', () => {
+it('the page lists every event with the line that counts it', () => {
   const rows = SERVER_EVENTS.map((event) => {
-    const group = {
-      level: 'info',
-      event,
-      end: undefined,
-      cause: undefined,
-      servers: 12,
-      events: 12,
-    } as const;
-    const { message } = summaryLine('main', {
-      type: 'groups',
-      groups: [{ ...group, names: ['survival', 'creative', 'lobby'], nodes: new Map() }],
-      events: 12,
-    });
-    return [`\`${event}\``, message.replace(/: survival.*/, '')];
+    const count = new EventCount({ panel: 'main', event });
+    for (let n = 1; n <= FULL_LINES + 12; n += 1)
+      count.add({ panel: 'main', server: `server-${n}`, server_id: `id-${n}`, event });
+    return [`\`${event}\``, (count.line()?.message ?? '').replace(/ \(server-.*\)/, '')];
   });
-  expectSection(FILE, 'events', table(['`event`', 'in a summary of 12 servers'], ...rows));
+  expectSection(FILE, 'events', table(['`event`', 'if 12 more are counted'], ...rows));
 });
 
 it('the page lists every cause', () => {

@@ -6,7 +6,6 @@ import type { ServerState } from '../../../src/domain/server.ts';
 import { untilAborted } from '../../../src/domain/until-aborted.ts';
 import { QueryScheduler } from '../../../src/fleet/query-scheduler.ts';
 import { QueryWatch } from '../../../src/fleet/query-watch.ts';
-import { ServerLog } from '../../../src/fleet/server-log.ts';
 import { ServerRecord } from '../../../src/fleet/server-record.ts';
 import type { QueryOutcome, QueryTarget } from '../../../src/query/client.ts';
 import { collectingLogger } from '../../support/logger.ts';
@@ -48,7 +47,7 @@ beforeEach(() => {
   resolve = () => Promise.resolve(['203.0.113.7']);
   watch = new QueryWatch({
     clock,
-    log: new ServerLog('main', log, clock),
+    log,
     scheduler: new QueryScheduler(clock),
     resolve: async (name, signal) => {
       resolved.push(name);
@@ -246,19 +245,6 @@ describe('a failed query', () => {
       await passTime(MINUTE, record);
       expect(shown(record)?.problem?.cause).toBe('query_no_answer');
     }
-  });
-
-  it('is not logged once the server has left', async () => {
-    answer = () => Promise.resolve(SILENT);
-    watch.start();
-    const record = observe();
-    observe({ id: 'd3aac109', name: 'creative' });
-    while (queried.length < 2) await passTime(SECOND, record);
-    expect(warnings()).toHaveLength(1);
-    records.pop();
-    watch.follow();
-    await passTime(5 * MINUTE, record);
-    expect(warnings().map(({ fields }) => fields)).toMatchObject([{ server: 'survival' }]);
   });
 
   it('is logged once, and so is the first answer after it', async () => {

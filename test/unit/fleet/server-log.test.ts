@@ -1,9 +1,13 @@
+import fc from 'fast-check';
 import { beforeEach, describe, expect, it } from 'vitest';
-import type { ServerEvent } from '../../../src/domain/log.ts';
+import { SERVER_EVENTS, type ServerEvent } from '../../../src/domain/log.ts';
 import type { CauseCode } from '../../../src/domain/problem.ts';
-import { EACH_CRASH, ServerLog } from '../../../src/fleet/server-log.ts';
+import { FULL_LINES } from '../../../src/fleet/event-count.ts';
+import { ServerLog } from '../../../src/fleet/server-log.ts';
 import { collectingLogger } from '../../support/logger.ts';
 import { ManualClock } from '../../support/manual-clock.ts';
+
+const MINUTE = 60_000;
 
 let clock: ManualClock;
 let log: ReturnType<typeof collectingLogger>;
@@ -12,7 +16,7 @@ let servers: ServerLog;
 beforeEach(() => {
   clock = new ManualClock();
   log = collectingLogger();
-  servers = new ServerLog('main', log, clock);
+  servers = new ServerLog(log, clock);
 });
 
 const visibleLines = () => log.lines.filter(({ level }) => level !== 'debug');
@@ -21,7 +25,7 @@ const messages = () => visibleLines().map(({ message }) => message);
 interface Change {
   readonly count: number;
   readonly event: ServerEvent;
-  readonly cause?: CauseCode;
+  readonly cause?: CauseCode | undefined;
   readonly level?: 'info' | 'warn';
 }
 
@@ -34,23 +38,21 @@ function change({ count, event, cause, level = 'info' }: Change): void {
   }
 }
 
-describe('an event of a single server', () => {
-  it('is logged immediately', async () => {
+/** How many events the lines report. */
+const reported = () =>
+  visibleLines().reduce((sum, { fields }) => sum + ((fields as { events?: number }).events ?? 1), 0);
+
+describe('an event', () => {
+  it('of a single server is logged at once, unchanged, however often it recurs', async () => {
     for (const event of ['streaming', 'closed', 'streaming_again', 'closed'] as const) {
       change({ count: 1, event });
       expect(visibleLines().at(-1)).toMatchObject({ fields: { panel: 'main', server: 'server-1', event } });
-      await clock.advance(60_000);
+      await clock.advance(20_000);
     }
     expect(visibleLines()).toHaveLength(4);
+    await clock.advance(MINUTE);
+    expect(visibleLines()).toHaveLength(4);
     expect(clock.pending).toBe(0);
-  });
-
-  it('that occurs twice in a minute is logged within ten seconds, unchanged', async () => {
-    change({ count: 2, event: 'closed', cause: 'closed' });
-    expect(messages()).toEqual(['server-1 closed']);
-    await clock.advance(10_000);
-    expect(messages()).toEqual(['server-1 closed', 'server-2 closed']);
-    expect(visibleLines()[1]?.fields).toMatchObject({ server: 'server-2', cause: 'closed' });
   });
 
   it('of an unknown kind, or of no server, is passed through', () => {
@@ -62,109 +64,97 @@ describe('an event of a single server', () => {
   });
 });
 
-describe('a server that is no longer observed', () => {
-  it('is left out of what is logged later', async () => {
-    change({ count: 3, event: 'failing', cause: 'closed', level: 'warn' });
-    servers.forget('id-3');
-    await clock.advance(60_000);
-    expect(messages()).toEqual(['server-1 failing', 'server-2 failing']);
-  });
-
-  it('leaves nothing to log if no other event is held back', async () => {
-    change({ count: 2, event: 'failing', cause: 'closed', level: 'warn' });
-    servers.forget('id-2');
-    await clock.advance(60_000);
-    expect(messages()).toEqual(['server-1 failing']);
-    expect(clock.pending).toBe(0);
-    change({ count: 2, event: 'streaming' });
-    await clock.advance(19_000);
-    expect(messages().slice(1)).toEqual(['server-1 streaming']);
-    await clock.advance(1_000);
-    expect(messages().slice(2)).toEqual(['server-2 streaming']);
-  });
-});
-
 describe('an event of many servers', () => {
-  it('has one line for the first server, and one for the others', async () => {
-    change({ count: 150, event: 'streaming' });
-    expect(messages()).toEqual(['server-1 streaming']);
-    await clock.advance(20_000);
-    expect(visibleLines().slice(1)).toEqual([
+  it('is logged in full for the first five, and a minute after the first with the number of the others', async () => {
+    change({ count: 100, event: 'closed', cause: 'node_connection', level: 'warn' });
+    await clock.advance(30_000);
+    change({ count: 150, event: 'closed', cause: 'node_connection', level: 'warn' });
+    expect(messages()).toEqual([1, 2, 3, 4, 5].map((n) => `server-${n} closed`));
+    await clock.advance(30_000);
+    expect(visibleLines().slice(FULL_LINES)).toEqual([
       {
-        level: 'info',
+        level: 'warn',
         fields: {
           panel: 'main',
-          event: 'streaming',
-          cause: undefined,
+          event: 'closed',
+          cause: 'node_connection',
           node: 'fra-1',
-          servers: 149,
-          events: 149,
-          first: ['server-2', 'server-3', 'server-4'],
+          servers: 150,
+          events: 245,
+          first: ['server-6', 'server-7', 'server-8'],
         },
-        message: '149 sockets open: server-2, server-3, server-4, …',
+        message:
+          '150 more sockets closed, 245 times (server-6, server-7, server-8, …): node unreachable on fra-1; reconnecting',
       },
     ]);
+    expect(clock.pending).toBe(0);
   });
 
-  it('has four lines for an outage and its end, with the cause found meanwhile', async () => {
-    change({ count: 150, event: 'closed', cause: 'closed' });
-    await clock.advance(3_000);
-    change({ count: 150, event: 'closed', cause: 'node_connection', level: 'warn' });
-    await clock.advance(17_000);
-    change({ count: 150, event: 'streaming_again' });
-    await clock.advance(120_000);
-    expect(visibleLines().map(({ level, message }) => `${level}: ${message}`)).toEqual([
-      'info: server-1 closed',
-      'warn: 150 sockets closed (node fra-1 unreachable); reconnecting: server-2, server-3, server-4, …',
-      'info: server-1 streaming_again',
-      'info: 149 sockets open again: server-2, server-3, server-4, …',
-    ]);
+  it('is logged in full again after that minute', async () => {
+    change({ count: 6, event: 'streaming' });
+    await clock.advance(MINUTE);
+    change({ count: 1, event: 'streaming' });
+    expect(messages().slice(FULL_LINES)).toEqual(['1 more socket open (server-6)', 'server-1 streaming']);
   });
 
-  it('is logged together with its end if that comes before the summary', async () => {
-    change({ count: 150, event: 'closed', cause: 'closed' });
-    await clock.advance(2_000);
-    change({ count: 150, event: 'streaming_again' });
-    await clock.advance(60_000);
-    expect(messages().slice(2)).toEqual([
-      '149 sockets closed (node fra-1); open again: server-2, server-3, server-4, …',
-    ]);
+  it.each<[string, Change]>([
+    ['kind', { count: 5, event: 'crashed', level: 'warn' }],
+    ['cause', { count: 5, event: 'closed', cause: 'node_connection', level: 'warn' }],
+    ['level', { count: 5, event: 'closed', cause: 'closed', level: 'warn' }],
+  ])('does not hide events of another %s', (_what, other) => {
+    change({ count: 500, event: 'closed', cause: 'closed' });
+    change(other);
+    expect(messages().slice(FULL_LINES)).toEqual([1, 2, 3, 4, 5].map((n) => `server-${n} ${other.event}`));
   });
 
-  it('has at most four lines a minute, however many events there are', async () => {
+  it('has at most six lines a minute for each kind, however many events there are', async () => {
+    const kinds = ['closed', 'blocked', 'failing', 'streaming', 'fallback'] as const;
     for (let second = 0; second < 600; second += 1) {
-      for (const event of ['closed', 'blocked', 'failing', 'streaming', 'fallback'] as const)
-        change({ count: 10, event, cause: 'closed', level: 'warn' });
+      for (const event of kinds) change({ count: 10, event, cause: 'closed', level: 'warn' });
       await clock.advance(1_000);
     }
-    expect(visibleLines().length).toBeLessThanOrEqual(40);
+    expect(visibleLines().length).toBeLessThanOrEqual(10 * 6 * kinds.length);
     expect(Math.max(...messages().map((message) => message.length))).toBeLessThan(500);
   });
 
   it('is still logged line by line at level debug', async () => {
     change({ count: 150, event: 'closed', cause: 'closed' });
-    await clock.advance(60_000);
+    await clock.advance(MINUTE);
     expect(log.lines.filter(({ message }) => message.endsWith(' closed'))).toHaveLength(150);
   });
 
-  it('is flushed once at the end', async () => {
+  it('is counted once at the end', async () => {
     change({ count: 7, event: 'streaming' });
     servers.flush();
     servers.flush();
-    await clock.advance(60_000);
-    expect(messages().slice(1)).toEqual(['6 sockets open: server-2, server-3, server-4, …']);
+    await clock.advance(MINUTE);
+    expect(messages().slice(FULL_LINES)).toEqual(['2 more sockets open (server-6, server-7)']);
     expect(clock.pending).toBe(0);
   });
 });
 
-describe('crashes', () => {
-  it('are logged one by one, but 500 at once are summarized', async () => {
-    servers = new ServerLog('main', log, clock, EACH_CRASH);
-    change({ count: 500, event: 'crashed', level: 'warn' });
-    expect(visibleLines()).toHaveLength(5);
-    await clock.advance(10_000);
-    expect(visibleLines().slice(5)).toMatchObject([
-      { level: 'warn', message: '495 servers crashed: server-6, server-7, server-8, …' },
-    ]);
-  });
+it('no event is lost: each has a line, or is counted in one', async () => {
+  const changes = fc.array(
+    fc.record({
+      afterMs: fc.integer({ min: 0, max: 20_000 }),
+      count: fc.integer({ min: 1, max: 12 }),
+      event: fc.constantFrom(...SERVER_EVENTS),
+      cause: fc.constantFrom(undefined, 'closed' as const, 'node_connection' as const, 'suspended' as const),
+      level: fc.constantFrom('info' as const, 'warn' as const),
+    }),
+    { maxLength: 60 },
+  );
+  await fc.assert(
+    fc.asyncProperty(changes, async (all) => {
+      clock = new ManualClock();
+      log = collectingLogger();
+      servers = new ServerLog(log, clock);
+      for (const { afterMs, ...one } of all) {
+        await clock.advance(afterMs);
+        change(one);
+      }
+      servers.flush();
+      expect(reported()).toBe(all.reduce((sum, { count }) => sum + count, 0));
+    }),
+  );
 });
