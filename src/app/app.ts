@@ -83,7 +83,7 @@ export function createApp(options: AppOptions): App {
     droppedLogLines: options.droppedLogLines ?? (() => 0),
   });
   const queryThread = new QueryThread();
-  const queries = queryAccess(clock, options.queryClient ?? queryThread);
+  const queries = queryAccess(clock, random, options.queryClient ?? queryThread);
   const names = systemNames(clock, options.lookUp);
   const limits = new Map<string, RateLimit>();
   const shared = { clock, log, random, self, shard, socketLimit, limits, queries, names };

@@ -7,6 +7,6 @@ import type { QueryClient } from '../query/client.ts';
 export type SharedQueryAccess = Omit<QueryAccess, 'resolve'>;
 
 /** The queries of all panels take turns, and go through one client. */
-export function queryAccess(clock: Clock, client: QueryClient): SharedQueryAccess {
-  return { scheduler: new QueryScheduler(clock), client };
+export function queryAccess(clock: Clock, random: () => number, client: QueryClient): SharedQueryAccess {
+  return { scheduler: new QueryScheduler(clock, random), client };
 }

@@ -1,4 +1,5 @@
-import type { Cancel, Clock } from '../domain/clock.ts';
+import PQueue from 'p-queue';
+import { type Clock, sleep } from '../domain/clock.ts';
 
 /** Concurrent queries, across all panels. */
 export const QUERY_SEATS = 32;
@@ -9,15 +10,9 @@ export const SILENT_SEATS = QUERY_SEATS / 4;
 /** A server that doesn't answer is queried less and less often, down to once in this time. */
 export const LONGEST_BACKOFF_MS = 5 * 60_000;
 
-/**
- * While others wait for a seat, a query keeps its own for at least this long, and for a multiple of the time that the last answer
- * took.
- */
+/** A query that takes longer than this, and than a multiple of the last answer's time, is repeated in a seat for silent servers. */
 const SHORTEST_PATIENCE_MS = 1_000;
 const PATIENCE_FACTOR = 4;
-
-/** Spreads slots evenly, however many there are: multiples of the golden ratio are never close to each other. */
-const SPREAD = 0.618_034;
 
 /** The outcome of a query for the scheduler. */
 export type QueryEnd = 'answered' | 'failed';
@@ -34,206 +29,121 @@ export interface QueryTask {
   query(signal: AbortSignal): Promise<QueryEnd>;
 }
 
-/** A task's stage between its slots. */
-type Stage = 'resting' | 'waiting' | 'asking';
-
-/** A task and its scheduling state. */
-class Entry {
-  readonly task: QueryTask;
-  /** Its place in the interval, from 0 to 1. */
-  readonly phase: number;
-  stage: Stage = 'resting';
-  run: number | undefined;
-  failures = 0;
-  /** The last query had no answer or held others up, so the task shares the seats for silent servers. */
-  isSilent = false;
-  restsUntil = Number.NEGATIVE_INFINITY;
-  askedAt = 0;
+/** What is known about one run of a server. */
+interface History {
+  readonly run: number | undefined;
+  /** Consecutive queries without an answer. */
+  failures: number;
+  /** Intervals without a query that are left. */
+  rests: number;
   /** How long the last answer took, in milliseconds. */
-  tookMs = 0;
-  /** Set while the query is under way. */
-  controller: AbortController | undefined;
-  isOverdue = false;
-  cancelSlot: Cancel = () => {};
-  cancelPatience: Cancel = () => {};
-
-  constructor(task: QueryTask, phase: number) {
-    this.task = task;
-    this.phase = phase;
-  }
-
-  get patienceMs(): number {
-    return Math.max(SHORTEST_PATIENCE_MS, this.tookMs * PATIENCE_FACTOR);
-  }
+  tookMs: number;
 }
 
-/**
- * Gives each task one slot per interval, so that the queries of many servers are spread evenly. A server that doesn't answer is
- * queried less often and waits for one of the few seats for silent servers. While others wait, a query that takes much longer
- * than the server's last answer gives up its seat, even if the server has answered every query so far, and is repeated in one of
- * those seats.
- */
+/** Queries each server once per interval, beginning at a random point within it, and servers that don't answer less often. */
 export class QueryScheduler {
-  readonly #clock: Pick<Clock, 'now' | 'schedule'>;
-  readonly #entries = new Map<QueryTask, Entry>();
-  readonly #asking = new Set<Entry>();
-  /** In the order in which they became due. */
-  readonly #waiting = new Set<Entry>();
-  readonly #silentWaiting = new Set<Entry>();
-  #added = 0;
+  readonly #clock: Clock;
+  readonly #random: () => number;
+  readonly #seats = new PQueue({ concurrency: QUERY_SEATS });
+  /** Silent servers wait here before they wait for a seat. */
+  readonly #silent = new PQueue({ concurrency: SILENT_SEATS });
+  readonly #tasks = new Map<QueryTask, AbortController>();
 
-  constructor(clock: Pick<Clock, 'now' | 'schedule'>) {
+  constructor(clock: Clock, random: () => number) {
     this.#clock = clock;
+    this.#random = random;
   }
 
   add(task: QueryTask): void {
-    if (this.#entries.has(task)) return;
-    this.#added += 1;
-    const entry = new Entry(task, (this.#added * SPREAD) % 1);
-    this.#entries.set(task, entry);
-    this.#awaitSlot(entry, this.#clock.now());
+    if (this.#tasks.has(task)) return;
+    const controller = new AbortController();
+    this.#tasks.set(task, controller);
+    // Ends when the task is removed.
+    void this.#repeat(task, controller.signal).catch(() => undefined);
   }
 
   /** Removes the task; a query under way is withdrawn. */
   remove(task: QueryTask): void {
-    const entry = this.#entries.get(task);
-    if (entry === undefined) return;
-    this.#entries.delete(task);
-    entry.cancelSlot();
-    this.#withdraw(entry);
-    this.#fillSeats();
+    this.#tasks.get(task)?.abort(new Error('the query was withdrawn'));
+    this.#tasks.delete(task);
   }
 
-  /** Waits for the task's first slot after a monotonic instant. */
-  #awaitSlot(entry: Entry, from: number): void {
-    const now = this.#clock.now();
-    const { intervalMs } = entry.task;
-    const start = entry.phase * intervalMs;
-    const at = start + Math.ceil((from - start) / intervalMs) * intervalMs;
-    entry.cancelSlot = this.#clock.schedule(at - now, () => {
-      // A timer can fire slightly early, and the same slot must not come twice.
-      this.#awaitSlot(entry, this.#clock.now() + intervalMs / 2);
-      this.#slotCame(entry);
-    });
-  }
-
-  #slotCame(entry: Entry): void {
-    const run = entry.task.run();
-    if (run !== entry.run) this.#beginRun(entry, run);
-    const isDue = run !== undefined && this.#clock.now() >= entry.restsUntil;
-    if (entry.stage !== 'resting' || !isDue) return;
-    this.#queue(entry);
-    this.#fillSeats();
-  }
-
-  #beginRun(entry: Entry, run: number | undefined): void {
-    this.#withdraw(entry);
-    entry.run = run;
-    entry.failures = 0;
-    entry.isSilent = false;
-    entry.restsUntil = Number.NEGATIVE_INFINITY;
-    entry.tookMs = 0;
-  }
-
-  #queue(entry: Entry): void {
-    entry.stage = 'waiting';
-    (entry.isSilent ? this.#silentWaiting : this.#waiting).add(entry);
-  }
-
-  #fillSeats(): void {
-    for (const entry of this.#waiting) {
-      if (this.#asking.size >= QUERY_SEATS && !this.#vacateSeat()) break;
-      this.#ask(entry);
-    }
-    for (const entry of this.#silentWaiting) {
-      if (this.#asking.size >= QUERY_SEATS || this.#silentAsking >= SILENT_SEATS) break;
-      this.#ask(entry);
+  async #repeat(task: QueryTask, signal: AbortSignal): Promise<never> {
+    const { intervalMs } = task;
+    let history = newHistory(undefined);
+    let dueAt = this.#clock.now() + this.#random() * intervalMs;
+    for (;;) {
+      await sleep(this.#clock, dueAt - this.#clock.now(), signal);
+      const run = task.run();
+      if (run !== history.run) history = newHistory(run);
+      if (history.rests > 0) history.rests -= 1;
+      else if (run !== undefined) await this.#query(task, history, signal);
+      // A query that waited for long skips intervals; a timer can fire slightly early.
+      const passed = Math.floor((this.#clock.now() - dueAt) / intervalMs);
+      dueAt += Math.max(1, passed + 1) * intervalMs;
     }
   }
 
-  get #silentAsking(): number {
-    let count = 0;
-    for (const { isSilent } of this.#asking) if (isSilent) count += 1;
-    return count;
+  /** Queries the server, and once more in a seat for silent servers if the answer takes unusually long. */
+  async #query(task: QueryTask, history: History, signal: AbortSignal): Promise<void> {
+    const patienceMs = Math.max(SHORTEST_PATIENCE_MS, history.tookMs * PATIENCE_FACTOR);
+    const isSilent = history.failures > 0;
+    const quick = isSilent ? 'overdue' : await this.#inSeat({ task, history, patienceMs, signal });
+    const end =
+      quick === 'overdue'
+        ? await this.#silent.add(() => this.#inSeat({ task, history, signal }), { signal })
+        : quick;
+    if (end === 'answered') history.failures = 0;
+    if (end !== 'failed') return;
+    history.failures += 1;
+    history.rests = restsAfter(history.failures, task.intervalMs);
   }
 
-  /** Frees the seat of an overdue query, if there is one. */
-  #vacateSeat(): boolean {
-    for (const entry of this.#asking) {
-      if (!entry.isOverdue) continue;
-      this.#withdraw(entry);
-      entry.isSilent = true;
-      this.#queue(entry);
-      return true;
+  #inSeat(attempt: Attempt): Promise<AttemptEnd> {
+    const priority = attempt.patienceMs === undefined ? 0 : 1;
+    return this.#seats.add(() => this.#attempt(attempt), { priority, signal: attempt.signal });
+  }
+
+  async #attempt({ task, history, patienceMs, signal }: Attempt): Promise<AttemptEnd> {
+    if (task.run() !== history.run) return 'skipped';
+    const startedAt = this.#clock.now();
+    const scope = new AbortController();
+    const withdraw = () => scope.abort(signal.reason);
+    signal.addEventListener('abort', withdraw, { once: true });
+    const cancel =
+      patienceMs === undefined
+        ? undefined
+        : this.#clock.schedule(patienceMs, () => scope.abort(new Error('the query takes too long')));
+    try {
+      const end = await task.query(scope.signal);
+      if (scope.signal.aborted) return 'overdue';
+      if (end === 'answered') history.tookMs = this.#clock.now() - startedAt;
+      return end;
+    } finally {
+      cancel?.();
+      signal.removeEventListener('abort', withdraw);
     }
-    return false;
-  }
-
-  #withdraw(entry: Entry): void {
-    this.#waiting.delete(entry);
-    this.#silentWaiting.delete(entry);
-    this.#leaveSeat(entry)?.abort(new Error('the query was withdrawn'));
-  }
-
-  #leaveSeat(entry: Entry): AbortController | undefined {
-    const { controller } = entry;
-    entry.stage = 'resting';
-    entry.isOverdue = false;
-    entry.controller = undefined;
-    entry.cancelPatience();
-    this.#asking.delete(entry);
-    return controller;
-  }
-
-  #ask(entry: Entry): void {
-    this.#waiting.delete(entry);
-    this.#silentWaiting.delete(entry);
-    if (entry.task.run() !== entry.run) {
-      // The server stopped while it waited; its next slot continues from here.
-      entry.stage = 'resting';
-      return;
-    }
-    const controller = new AbortController();
-    entry.stage = 'asking';
-    entry.controller = controller;
-    entry.askedAt = this.#clock.now();
-    this.#asking.add(entry);
-    if (!entry.isSilent)
-      entry.cancelPatience = this.#clock.schedule(entry.patienceMs, () => this.#overdue(entry));
-    void this.#hear(entry, controller);
-  }
-
-  async #hear(entry: Entry, controller: AbortController): Promise<void> {
-    const end = await entry.task.query(controller.signal);
-    if (entry.controller === controller) this.#ended(entry, end);
-  }
-
-  #overdue(entry: Entry): void {
-    entry.isOverdue = true;
-    if (this.#waiting.size > 0) this.#fillSeats();
-  }
-
-  #ended(entry: Entry, end: QueryEnd): void {
-    const now = this.#clock.now();
-    this.#leaveSeat(entry);
-    entry.isSilent = end === 'failed';
-    if (end === 'answered') {
-      entry.failures = 0;
-      entry.tookMs = now - entry.askedAt;
-    } else {
-      entry.failures += 1;
-      entry.restsUntil = now + restMs(entry.failures, entry.task.intervalMs);
-    }
-    this.#fillSeats();
   }
 }
 
-/**
- * How long, in milliseconds, a server rests after `failures` consecutive queries without an answer; it is then queried at its
- * next slot.
- */
-export function restMs(failures: number, intervalMs: number): number {
-  const intervals = 2 ** Math.min(failures - 1, 16);
-  // Slots come round once per interval, so the rest covers the time up to the last slot before the query.
-  return Math.min(intervals * intervalMs, LONGEST_BACKOFF_MS) - intervalMs;
+/** One query of a server. */
+interface Attempt {
+  readonly task: QueryTask;
+  readonly history: History;
+  /** Undefined if the answer is awaited as long as the query lasts. */
+  readonly patienceMs?: number;
+  readonly signal: AbortSignal;
+}
+
+/** `skipped` if the server stopped while it waited for a seat. */
+type AttemptEnd = QueryEnd | 'overdue' | 'skipped';
+
+function newHistory(run: number | undefined): History {
+  return { run, failures: 0, rests: 0, tookMs: 0 };
+}
+
+/** How many intervals pass without a query after this many consecutive queries without an answer. */
+export function restsAfter(failures: number, intervalMs: number): number {
+  const most = Math.max(1, Math.floor(LONGEST_BACKOFF_MS / intervalMs));
+  return Math.min(2 ** (failures - 1), most) - 1;
 }

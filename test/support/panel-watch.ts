@@ -153,7 +153,7 @@ export async function watchPanel(
     const set = new PanelSet(await configOf(yamlFor(panel, settings)), {
       socketLimit: new SocketLimit(),
       limits: new Map(),
-      queries: queryAccess(clock, { query: () => Promise.reject(new Error('no client')) }),
+      queries: queryAccess(clock, () => 0, { query: () => Promise.reject(new Error('no client')) }),
       names: systemNames(clock),
       clock,
       log,

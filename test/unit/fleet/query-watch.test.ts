@@ -48,7 +48,7 @@ beforeEach(() => {
   watch = new QueryWatch({
     clock,
     log,
-    scheduler: new QueryScheduler(clock),
+    scheduler: new QueryScheduler(clock, () => 0.5),
     resolve: async (name, signal) => {
       resolved.push(name);
       return (await untilAborted(resolve(name), signal)).map((address) => ({
