@@ -121,7 +121,6 @@ export function startWorld(
       addressProblem: () => undefined,
       isProxied: () => false,
       isOurs: () => true,
-      defer: (run) => clock.schedule(0, run),
     },
   );
   fleet.start();

@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Cancel, Clock } from '../domain/clock.ts';
 import type { BackupSettings, ListingSettings } from '../domain/discovery.ts';
 import type { Logger } from '../domain/log.ts';
@@ -26,7 +27,6 @@ import { type QueryAccess, QueryWatch } from './query-watch.ts';
 import { type Member, regroup, type TargetChanges } from './roster.ts';
 import { ServerLog } from './server-log.ts';
 import { ServerRecord } from './server-record.ts';
-import { type Defer, SlicedWork } from './sliced-work.ts';
 import { SocketLimit, SocketPlaces } from './socket-limit.ts';
 import { StopWatch } from './stop-watch.ts';
 
@@ -44,8 +44,6 @@ export interface PanelContext extends SocketAccess {
   readonly random: () => number;
   readonly gateway: PanelGateway;
   readonly telemetry: PanelTelemetry;
-  /** How long-running work yields to the event loop; `setImmediate` by default. */
-  readonly defer?: Defer;
   /** Shared by all panels; if absent, the number of sockets is not limited. */
   readonly socketLimit?: SocketLimit;
   /** Shared by all panels; if absent, no game is queried. */
@@ -63,6 +61,9 @@ export interface PanelSelection {
   readonly queryHosts?: readonly string[];
 }
 
+/** Sessions that are told something between two turns of the event loop: less work than a scrape, which should get most of the time. */
+const SLICE = 32;
+
 /** How long sessions wait for the first walk through the listing. */
 const LISTED_WITHIN_MS = 3_000;
 
@@ -78,8 +79,6 @@ export class PanelFleet {
   readonly #needsLog: NeedsLog;
   readonly #socketLimit: SocketLimit;
   readonly #places: SocketPlaces<Session>;
-  /** Sessions that are told something, many at a time. */
-  readonly #telling = new Set<SlicedWork>();
   readonly #removed = new WeakSet<Session>();
   /** Sessions that were removed, while their sockets close. */
   readonly #closing = new Set<Promise<void>>();
@@ -177,7 +176,7 @@ export class PanelFleet {
       }
       if (this.#hasBegun) this.#begin(members.filter((member) => !before.has(member)));
       if (this.#hasBegun)
-        this.#tell(
+        void this.#tell(
           members.filter((member) => before.has(member)),
           (session) => session.follow(),
         );
@@ -190,7 +189,7 @@ export class PanelFleet {
   setIntervals({ pollIntervalMs, stalenessMs }: PollIntervals): void {
     this.#settings = { ...this.#settings, pollIntervalMs, stalenessMs };
     for (const { record } of this.#members) record.staleness = this.#staleness;
-    this.#tell(this.#members, (session) => session.follow());
+    void this.#tell(this.#members, (session) => session.follow());
     this.#followServers();
   }
 
@@ -216,7 +215,6 @@ export class PanelFleet {
     this.#backups.stop();
     this.#queries?.stop();
     for (const unsubscribe of this.#unsubscribe) unsubscribe();
-    for (const work of this.#telling) work.cancel();
     this.#cancelBegin();
     this.#needsLog.stop();
     this.#places.close();
@@ -383,25 +381,16 @@ export class PanelFleet {
 
   /** Starts sessions in random order, so that an exporter that restarts again and again doesn't always ask for the same servers. */
   #begin(members: readonly Member[]): void {
-    this.#tell(shuffled(members, this.#context.random), (session) => session.start());
+    void this.#tell(shuffled(members, this.#context.random), (session) => session.start());
   }
 
-  /** Has something done by many sessions, some hundred at a time. */
-  #tell(members: readonly Member[], act: (session: Session) => void): void {
-    if (members.length === 0) return;
-    const removed = this.#removed;
-    const work = new SlicedWork(this.#context.defer);
-    this.#telling.add(work);
-    const end = () => this.#telling.delete(work);
-    work.begin(
-      (function* steps() {
-        for (const { session } of members) {
-          if (!removed.has(session)) act(session);
-          yield;
-        }
-        end();
-      })(),
-    );
+  /** Has something done by many sessions: ten thousand at a time would delay sockets and scrapes for 300 ms. */
+  async #tell(members: readonly Member[], act: (session: Session) => void): Promise<void> {
+    for (const [index, { session }] of members.entries()) {
+      if (index > 0 && index % SLICE === 0) await nextTurn();
+      if (this.#isStopped) return;
+      if (!this.#removed.has(session)) act(session);
+    }
   }
 
   #track(closing: Promise<void>): void {
@@ -416,7 +405,7 @@ export class PanelFleet {
     const concerned =
       node === undefined ? this.#members : this.#members.filter(({ record }) => record.node === node);
     const wake = wakeFor(key);
-    this.#tell(concerned, (session) => {
+    void this.#tell(concerned, (session) => {
       wake(session);
       session.follow();
     });

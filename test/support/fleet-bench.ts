@@ -250,7 +250,7 @@ export class FleetBench {
   create(
     targets: readonly ServerTarget[],
     settings: Partial<PanelSettings> = {},
-    context: Partial<Pick<PanelContext, 'defer' | 'gateway'>> = {},
+    context: Partial<Pick<PanelContext, 'gateway'>> = {},
   ): PanelFleet {
     const { clock, log, gateway, sockets } = this;
     return new PanelFleet(

@@ -1,61 +1,46 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import type { PanelFleet } from '../../../src/fleet/panel-fleet.ts';
-import type { Defer } from '../../../src/fleet/sliced-work.ts';
 import { Supervisor } from '../../../src/fleet/supervisor.ts';
 import { FleetBench, named } from '../../support/fleet-bench.ts';
 
 const SERVERS = 1_000;
+const WAIT_OPTIONS = { timeout: 30_000, interval: 1 };
 const many = Array.from({ length: SERVERS }, (_, index) => named(String(10_000_000 + index)));
 
-/** A fleet whose deferred work runs only when the test lets it. */
-function slowFleet(): { bench: FleetBench; fleet: PanelFleet; later: Set<() => void> } {
+function largeFleet(): { bench: FleetBench; fleet: PanelFleet } {
   const bench = new FleetBench();
   bench.gateway.limitPerMinute = 100_000;
-  const later = new Set<() => void>();
-  const defer: Defer = (run) => {
-    const once = () => {
-      later.delete(once);
-      run();
-    };
-    later.add(once);
-    return () => later.delete(once);
-  };
-  const fleet = bench.create(many, { ratePinned: true }, { defer });
-  return { bench, fleet, later };
+  return { bench, fleet: bench.create(many, { ratePinned: true }) };
 }
 
-function runDeferred(later: Set<() => void>): void {
-  for (const run of later) run();
-}
+const conditions = ({ records }: PanelFleet) => records.map(({ status }) => status.condition);
 
 describe('a large fleet', () => {
   it('starts its sessions in batches', async () => {
-    const { bench, fleet, later } = slowFleet();
+    const { bench, fleet } = largeFleet();
     fleet.start();
     expect(bench.gateway.calls.length).toBeLessThan(200);
     expect(fleet.records).toHaveLength(SERVERS);
-    runDeferred(later);
+    await vi.waitFor(() => expect(bench.gateway.calls).toHaveLength(SERVERS), WAIT_OPTIONS);
     await bench.clock.advance(1_000);
-    expect(fleet.records.filter(({ status }) => status.condition === 'streaming')).toHaveLength(SERVERS);
+    expect(new Set(conditions(fleet))).toEqual(new Set(['streaming']));
     await fleet.stop();
   });
 
   it('stopped during the start begins nothing more, and shows every server as stopped', async () => {
-    const { bench, fleet, later } = slowFleet();
+    const { bench, fleet } = largeFleet();
     fleet.start();
-    await bench.clock.advance(10);
     const calls = bench.gateway.calls.length;
     await fleet.stop();
-    expect(later.size).toBe(0);
     await bench.clock.advance(1_000);
     expect(bench.gateway.calls).toHaveLength(calls);
     expect(bench.streamed()).toEqual([]);
     expect(bench.clock.pending).toBe(0);
-    expect(new Set(fleet.records.map(({ status }) => status.condition))).toEqual(new Set(['stopped']));
+    expect(new Set(conditions(fleet))).toEqual(new Set(['stopped']));
   });
 
   it('shows servers that have not been started as waiting, whatever the panel reports meanwhile', async () => {
-    const { bench, fleet } = slowFleet();
+    const { bench, fleet } = largeFleet();
     fleet.start();
     bench.gateway.becomes('up');
     expect(fleet.records.at(-1)?.status.condition).toBe('waiting');
@@ -63,13 +48,12 @@ describe('a large fleet', () => {
   });
 
   it('applies a new list that arrives during the start', async () => {
-    const { bench, fleet, later } = slowFleet();
+    const { bench, fleet } = largeFleet();
     fleet.start();
     fleet.setSelection({ servers: many.slice(0, 500) });
-    runDeferred(later);
-    await bench.clock.advance(1_000);
+    const allStream = () => conditions(fleet).every((condition) => condition === 'streaming');
+    while (!allStream()) await bench.clock.advance(10);
     expect(bench.streamed()).toHaveLength(500);
-    expect(fleet.records.every(({ status }) => status.condition === 'streaming')).toBe(true);
     await fleet.stop();
   });
 });
