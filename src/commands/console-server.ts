@@ -18,9 +18,9 @@ import { NO_TELEMETRY } from '../domain/telemetry.ts';
 import { systemNames } from '../names/system.ts';
 import { PanelApi } from '../panel/api.ts';
 import type { ListedServer } from '../panel/dialect.ts';
-import type { Environment } from '../yaml/document.ts';
 import { formatIssues } from '../yaml/issues.ts';
 import { API_KEY_FILE, readTextFile } from '../yaml/text-file.ts';
+import type { Environment } from '../yaml/variables.ts';
 import { CommandFailure } from './command-line.ts';
 
 /** The flags that select the server and the API key. */

@@ -1,9 +1,9 @@
 import { dirname, resolve } from 'node:path';
 import { createSecureContext } from 'node:tls';
-import type { Environment } from '../yaml/document.ts';
 import type { ConfigIssue } from '../yaml/issues.ts';
 import { type FileReference, loadSettings } from '../yaml/settings-file.ts';
 import { API_KEY_FILE, TLS_FILE } from '../yaml/text-file.ts';
+import type { Environment } from '../yaml/variables.ts';
 import type { Config } from './config.ts';
 import { type ParsedConfig, parseConfig, resolveConfig } from './parse.ts';
 import { apiKeyOfFile, apiKeyProblem } from './values.ts';

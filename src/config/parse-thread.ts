@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { Worker } from 'node:worker_threads';
 import { BUILT } from '../build-info.ts';
-import type { Environment } from '../yaml/document.ts';
+import type { Environment } from '../yaml/variables.ts';
 import type { ParsedConfig } from './parse.ts';
 
 /** The thread's input: the arguments of `parseConfig`. */

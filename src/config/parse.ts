@@ -3,14 +3,13 @@ import { KNOWN_SECRETS } from '../domain/known-secrets.ts';
 import type { QuerySettings } from '../domain/query.ts';
 import { Secret } from '../domain/secret.ts';
 import { identityOf, type Limits, type ServerTarget } from '../domain/server.ts';
-import type { Environment } from '../yaml/document.ts';
 import { type ParsedSettings, parseSettings, type SettingsFormat } from '../yaml/settings-file.ts';
 import { formatPath, isTreeMap, mapsIn, type Path, type Tree } from '../yaml/tree.ts';
+import type { Environment } from '../yaml/variables.ts';
 import type { Config, PanelConfig, TlsConfig } from './config.ts';
 import { checkRules } from './rules.ts';
 import {
   type ConfigShape,
-  configJsonSchema,
   configSchema,
   type GlobsShape,
   type PanelShape,
@@ -27,7 +26,6 @@ export interface ParsedConfig extends ParsedSettings<ConfigShape> {
 
 const FORMAT: SettingsFormat<ConfigShape> = {
   schema: configSchema,
-  jsonSchema: configJsonSchema,
   rules: checkRules,
   isSecret: (path) => path.at(-1) === 'api_key',
   filePaths,
@@ -36,9 +34,9 @@ const FORMAT: SettingsFormat<ConfigShape> = {
 
 /** Reads a configuration's text; `file` is its name in the issues. */
 export function parseConfig(text: string, file: string, env: Environment): ParsedConfig {
-  const { document, ...parsed } = parseSettings(text, file, env, FORMAT);
+  const { source, ...parsed } = parseSettings(text, file, env, FORMAT);
   const keys = (parsed.shape?.panels ?? []).map((_, index): Path => ['panels', index, 'api_key']);
-  const variables = keys.filter((path) => document.templateOf(path) !== undefined).map(formatPath);
+  const variables = keys.filter((path) => source.document.templateOf(path) !== undefined).map(formatPath);
   return { ...parsed, variables: new Set(variables) };
 }
 

@@ -1,5 +1,5 @@
 import { identityOf, isSameServer } from '../domain/server.ts';
-import type { SettingProblem } from '../yaml/issues.ts';
+import type { SettingProblem } from '../yaml/document.ts';
 import { mostSimilar } from '../yaml/similar-words.ts';
 import { formatPath, isTreeMap, mapsIn, type Path, type Tree, type TreeMap, textIn } from '../yaml/tree.ts';
 import { isClearText, labelNameProblem } from './values.ts';

@@ -1,8 +1,7 @@
 import {
-  type Alias,
   isAlias,
-  isCollection,
   isMap,
+  isNode,
   isScalar,
   isSeq,
   LineCounter,
@@ -15,9 +14,7 @@ import {
 } from 'yaml';
 import { KNOWN_SECRETS } from '../domain/known-secrets.ts';
 import { formatPath, type Path, type Tree } from './tree.ts';
-
-/** Environment variables by name. */
-export type Environment = Readonly<Record<string, string | undefined>>;
+import { type Environment, expandVariables, hasVariables } from './variables.ts';
 
 /** Line and column, counted from 1. */
 export interface Place {
@@ -25,25 +22,13 @@ export interface Place {
   readonly column: number;
 }
 
-/** A problem with the YAML itself, independent of its meaning. */
-export interface YamlProblem extends Place {
+/** What is wrong with a setting. */
+export interface SettingProblem {
   readonly path: Path;
+  /** Doesn't quote the value, which is added where it may be shown. */
   readonly message: string;
-}
-
-/** A YAML text as a tree of texts, with the position of each value. */
-export interface YamlDocument {
-  /** Undefined if the text can't be read. */
-  readonly tree: Tree | undefined;
-  readonly problems: readonly YamlProblem[];
-  /** The position of a value, or of the nearest value around it. */
-  placeOf(path: Path): Place;
-  /** The position of a value's key. */
-  placeOfKey(path: Path): Place;
-  /** The text as in the file, if variables were expanded in it. */
-  templateOf(path: Path): string | undefined;
-  /** Was the value at this path, or one around it, already found to be wrong? */
-  isBroken(path: Path): boolean;
+  /** What the message is about. A place is given if the path doesn't lead there, as with the second of two equal keys. */
+  readonly at: 'key' | 'value' | Place;
 }
 
 // A file far beyond what the configuration needs is an accident or an attack.
@@ -51,191 +36,186 @@ const MAX_DEPTH = 16;
 /** How many values may come from aliases: enough for labels shared by tens of thousands of servers. */
 const MAX_ALIASED_NODES = 200_000;
 
-/** The state of reading one text. */
-interface Visit {
-  readonly env: Environment;
-  readonly isSecret: (path: Path) => boolean;
-  readonly anchors: Map<string, Node>;
-  readonly targets: Map<Alias, Node>;
-  /** Targets of the aliases currently being resolved. */
-  readonly following: Set<Node>;
-  readonly templates: Map<string, string>;
-  readonly broken: Set<string>;
-  aliasedNodes: number;
-  report(path: Path, offset: number, message: string): void;
-}
-
-/**
- * Reads YAML without ever throwing, and expands `${VAR}` in every value. No problem quotes the value at a path for which
- * `isSecret` is true.
- */
-export function readYaml(text: string, env: Environment, isSecret: (path: Path) => boolean): YamlDocument {
-  const lines = new LineCounter();
-  const problems: YamlProblem[] = [];
-  const visit: Visit = {
-    env,
-    isSecret,
-    anchors: new Map(),
-    targets: new Map(),
-    following: new Set(),
-    templates: new Map(),
-    broken: new Set(),
-    aliasedNodes: 0,
-    report: (path, offset, message) => problems.push({ path, message, ...placeAt(offset, lines) }),
-  };
-  const root = parseYaml(text, lines, (offset, message) => visit.report([], offset, message));
-  const tree = root === undefined ? undefined : readNode(root, [], visit);
-  const source = { root, lines, targets: visit.targets };
-  return {
-    tree: visit.aliasedNodes > MAX_ALIASED_NODES ? undefined : tree,
-    problems,
-    placeOf: (path) => placeOf(path, source),
-    placeOfKey: (path) => placeOfKey(path, source),
-    templateOf: (path) => visit.templates.get(formatPath(path)),
-    isBroken: (path) =>
-      Array.from({ length: path.length + 1 }, (_, length) => formatPath(path.slice(0, length))).some(
-        (around) => visit.broken.has(around),
-      ),
-  };
-}
-
-function readNode(node: Node | null, path: Path, visit: Visit): Tree {
-  if (node === null) return null;
-  const offset = node.range?.[0] ?? 0;
-  if (visit.following.size > 0 && ++visit.aliasedNodes > MAX_ALIASED_NODES) {
-    if (visit.aliasedNodes === MAX_ALIASED_NODES + 1)
-      visit.report([], offset, 'the aliases expand to too many values');
-    return null;
-  }
-  if (isAlias(node)) return readAlias(node, path, visit);
-  if (node.anchor !== undefined) visit.anchors.set(node.anchor, node);
-  if (isScalar(node)) return readScalar(node, path, visit);
-  if (path.length >= MAX_DEPTH) {
-    return fail(path, offset, 'is nested too deeply', visit);
-  }
-  // A collection in a secret's place may contain the secret, which would then appear in a path.
-  if (visit.isSecret(path) && isCollection(node)) return isSeq(node) ? [] : {};
-  if (isSeq<Node | Pair>(node)) {
-    return node.items.map((item, index) => readNode(item as Node, [...path, index], visit));
-  }
-  return isMap<Node | null, Node | null>(node) ? readMap(node, path, visit) : null;
-}
-
-/** Reports a value as wrong; nothing more is reported about it. */
-function fail(path: Path, offset: number, message: string, visit: Visit): null {
-  visit.broken.add(formatPath(path));
-  visit.report(path, offset, message);
-  return null;
-}
-
-function readAlias(alias: Alias, path: Path, visit: Visit): Tree {
-  const target = visit.anchors.get(alias.source);
-  if (target === undefined || visit.following.has(target)) {
-    const message =
-      target === undefined
-        ? 'refers to an anchor that is not defined before it'
-        : 'is an alias that contains itself';
-    return fail(path, alias.range?.[0] ?? 0, message, visit);
-  }
-  visit.targets.set(alias, target);
-  visit.following.add(target);
-  const tree = readNode(target, path, visit);
-  visit.following.delete(target);
-  return tree;
-}
-
-function readScalar(scalar: Scalar, path: Path, visit: Visit): Tree {
-  const text = String(scalar.value);
-  if (text === '' && scalar.type === 'PLAIN') return null;
-  const expansion = expandVariables(text, visit.env, visit.isSecret(path));
-  // The same value may also have been put somewhere else, where messages quote it.
-  if (visit.isSecret(path)) KNOWN_SECRETS.add(expansion.text);
-  if (expansion.usesVariables) visit.templates.set(formatPath(path), text);
-  for (const problem of expansion.problems) fail(path, scalar.range?.[0] ?? 0, problem, visit);
-  return expansion.text;
-}
-
 const PROTOTYPE = '__proto__';
 
-function readMap(map: YAMLMap<Node | null, Node | null>, path: Path, visit: Visit): Tree {
-  const tree = Object.create(null) as Record<string, Tree>;
-  for (const { key, value } of map.items) {
-    const offset = key?.range?.[0] ?? map.range?.[0] ?? 0;
-    const name = nameOfKey(key);
-    if (name === undefined) {
-      visit.report(path, offset, 'expected a plain key, not an alias, a list or a map');
-      continue;
-    }
-    const inner = [...path, name];
-    if (isScalar(key) && key.value === PROTOTYPE) {
-      visit.report([...path, PROTOTYPE], offset, 'is not an allowed key');
-    } else if (name in tree) {
-      visit.report(inner, offset, 'is a duplicate key; keep only one');
-    } else {
-      tree[name] = readNode(value, inner, visit);
-    }
+/**
+ * A YAML text as a tree of texts with expanded variables, and the places of the library's nodes. Never throws, and no problem
+ * quotes the value at a path for which `isSecret` is true.
+ */
+export class YamlDocument {
+  /** Undefined if the text can't be read. */
+  readonly tree: Tree | undefined;
+  /** Problems with the YAML itself, independent of its meaning. */
+  readonly problems: SettingProblem[] = [];
+  readonly #env: Environment;
+  readonly #isSecret: (path: Path) => boolean;
+  readonly #lines = new LineCounter();
+  readonly #root: Node | null;
+  readonly #anchors = new Map<string, Node>();
+  readonly #targets = new Map<Node, Node>();
+  /** Targets of the aliases that are being read. */
+  readonly #following = new Set<Node>();
+  readonly #broken = new Set<string>();
+  #aliasedNodes = 0;
+
+  constructor(text: string, env: Environment, isSecret: (path: Path) => boolean) {
+    this.#env = env;
+    this.#isSecret = isSecret;
+    const { root, errors } = parseText(text, this.#lines);
+    for (const { offset, message } of errors) this.#report([], offset, message);
+    this.#root = root;
+    const tree = errors.length > 0 ? undefined : this.#read(root, []);
+    this.tree = this.#aliasedNodes > MAX_ALIASED_NODES ? undefined : tree;
   }
-  return tree;
+
+  /** The position of a value or its key; if there is none, that of the nearest value around it. */
+  placeOf(path: Path, of: 'key' | 'value' = 'value'): Place {
+    const nodes = this.#nodesAlong(path.slice(0, of === 'key' ? -1 : undefined));
+    const map = nodes.length === path.length ? this.#targetOf(nodes.at(-1)) : undefined;
+    const key = of === 'key' && isMap(map) ? pairAt(map, path.at(-1))?.key : undefined;
+    return this.#placeAt(isNode(key) ? key : nodes.findLast(({ range }) => range));
+  }
+
+  /** The text as in the file, if it contains variables. */
+  templateOf(path: Path): string | undefined {
+    const nodes = this.#nodesAlong(path);
+    const scalar = this.#targetOf(nodes[path.length]);
+    const source = isScalar(scalar) ? scalar.source : undefined;
+    return source !== undefined && hasVariables(source) ? source : undefined;
+  }
+
+  /** Was the value at this path, or one around it, already found to be wrong? */
+  isBroken(path: Path): boolean {
+    if (this.#broken.size === 0) return false;
+    const around = Array.from({ length: path.length + 1 }, (_, length) => path.slice(0, length));
+    return around.some((one) => this.#broken.has(formatPath(one)));
+  }
+
+  /** The nodes from the root to a path, as far as there are any. */
+  #nodesAlong(path: Path): readonly Node[] {
+    if (this.#root === null) return [];
+    const nodes = [this.#root];
+    for (const step of path) {
+      const around = this.#targetOf(nodes.at(-1));
+      const inner = isMap(around) || isSeq(around) ? around.get(step, true) : undefined;
+      if (!isNode(inner)) break;
+      nodes.push(inner);
+    }
+    return nodes;
+  }
+
+  #targetOf(node: Node | undefined): Node | undefined {
+    return node && (this.#targets.get(node) ?? node);
+  }
+
+  #placeAt(at: Node | number | undefined): Place {
+    const { line, col } = this.#lines.linePos((isNode(at) ? at.range?.[0] : at) ?? 0);
+    return { line: Math.max(1, line), column: Math.max(1, col) };
+  }
+
+  #report(path: Path, at: Node | number | undefined, message: string): void {
+    this.problems.push({ path, message, at: this.#placeAt(at) });
+  }
+
+  /** Reports a value as wrong; nothing more is reported about it. */
+  #fail(path: Path, node: Node, message: string): null {
+    this.#broken.add(formatPath(path));
+    this.#report(path, node, message);
+    return null;
+  }
+
+  #read(node: Node | null, path: Path): Tree {
+    if (node === null) return null;
+    if (this.#following.size > 0 && ++this.#aliasedNodes > MAX_ALIASED_NODES) {
+      if (this.#aliasedNodes === MAX_ALIASED_NODES + 1)
+        this.#report([], node, 'the aliases expand to too many values');
+      return null;
+    }
+    if (isAlias(node)) return this.#readAlias(node, this.#anchors.get(node.source), path);
+    if (node.anchor !== undefined) this.#anchors.set(node.anchor, node);
+    if (isScalar(node)) return this.#readScalar(node, path);
+    if (path.length >= MAX_DEPTH) return this.#fail(path, node, 'is nested too deeply');
+    // A collection in a secret's place may contain the secret, which would then appear in a path.
+    const isHidden = this.#isSecret(path);
+    if (isSeq<Node>(node)) {
+      return isHidden ? [] : node.items.map((item, index) => this.#read(item, [...path, index]));
+    }
+    if (!isMap<Node | null, Node | null>(node)) return null;
+    return isHidden ? {} : this.#readMap(node, path);
+  }
+
+  #readAlias(alias: Node, target: Node | undefined, path: Path): Tree {
+    if (target === undefined)
+      return this.#fail(path, alias, 'refers to an anchor that is not defined before it');
+    if (this.#following.has(target)) return this.#fail(path, alias, 'is an alias that contains itself');
+    this.#targets.set(alias, target);
+    this.#following.add(target);
+    const tree = this.#read(target, path);
+    this.#following.delete(target);
+    return tree;
+  }
+
+  #readScalar(scalar: Scalar, path: Path): Tree {
+    const text = String(scalar.value);
+    if (text === '' && scalar.type === 'PLAIN') return null;
+    const isSecret = this.#isSecret(path);
+    const expansion = expandVariables(text, this.#env, isSecret);
+    // The same value may also have been put somewhere else, where messages quote it.
+    if (isSecret) KNOWN_SECRETS.add(expansion.text);
+    for (const problem of expansion.problems) this.#fail(path, scalar, problem);
+    return expansion.text;
+  }
+
+  #readMap(map: YAMLMap<Node | null, Node | null>, path: Path): Tree {
+    const tree = Object.create(null) as Record<string, Tree>;
+    for (const { key, value } of map.items) {
+      if (!isScalar(key)) {
+        this.#report(path, key ?? map, 'expected a plain key, not an alias, a list or a map');
+      } else if (key.value === PROTOTYPE) {
+        this.#report([...path, PROTOTYPE], key, 'is not an allowed key');
+      } else {
+        const name = KNOWN_SECRETS.redact(String(key.value));
+        // Paths contain the name, so the library has to find it.
+        key.value = name;
+        const inner = [...path, name];
+        if (name in tree) this.#report(inner, key, 'is a duplicate key; keep only one');
+        else tree[name] = this.#read(value, inner);
+      }
+    }
+    return tree;
+  }
 }
 
-/** A text with its variables expanded, and what prevented the expansion of one. */
-export interface Expansion {
-  readonly text: string;
-  readonly usesVariables: boolean;
-  readonly problems: readonly string[];
-}
-
-const REFERENCE = /\$\$\{|\$\{([^}]*)(\}?)/g;
-const VARIABLE_NAME = /^[A-Za-z_]\w*$/;
-
-/** A name in capitals was chosen by someone; anything else in a secret's place may be the secret. */
-const CONVENTIONAL_NAME = /^[A-Z_][A-Z0-9_]*$/;
-
-/** Expands every `${VAR}` once; `$${` gives a literal `${`. A secret's text is never quoted in a problem. */
-export function expandVariables(text: string, env: Environment, isSecret: boolean): Expansion {
-  if (!text.includes('${')) return { text, usesVariables: false, problems: [] };
-  const problems: string[] = [];
-  let usesVariables = false;
-  const expanded = text.replaceAll(REFERENCE, (match: string, name: string | undefined, close: string) => {
-    if (match === '$${') return '${';
-    usesVariables = true;
-    if (name === undefined || close === '' || !VARIABLE_NAME.test(name)) {
-      problems.push('expected a variable such as ${PANEL_API_KEY}; write $${ for a literal ${');
-      return '';
-    }
-    const value = Object.hasOwn(env, name) ? env[name] : undefined;
-    if (value === undefined) {
-      const shown = !isSecret || CONVENTIONAL_NAME.test(name) ? ` ${name}` : ' named here';
-      problems.push(`the environment variable${shown} is not set`);
-    }
-    return value ?? '';
-  });
-  return { text: expanded, usesVariables, problems: [...new Set(problems)] };
+/** If a key occurs twice, the first counts. */
+function pairAt(map: YAMLMap, name: unknown): Pair | undefined {
+  return map.items.find(({ key }) => isScalar(key) && key.value === name);
 }
 
 /** One mistake causes many errors after it. */
-const MAX_SYNTAX_PROBLEMS = 10;
+const MAX_SYNTAX_ERRORS = 10;
 
-/** The file's root, null for an empty file; undefined if the syntax is invalid, which is reported by offset. */
-function parseYaml(
-  text: string,
-  lineCounter: LineCounter,
-  report: (offset: number, message: string) => void,
-): Node | null | undefined {
+interface ParsedText {
+  /** Null for an empty text. */
+  readonly root: Node | null;
+  readonly errors: readonly { readonly offset: number; readonly message: string }[];
+}
+
+function parseText(text: string, lineCounter: LineCounter): ParsedText {
   // `failsafe` makes every scalar a text; interpreting it is up to the schema. The library's pretty errors quote the source,
   // which may contain a key.
-  const document = withoutEnvironment(() =>
+  const { contents, errors, warnings } = withoutEnvironment(() =>
     parseDocument(text, { schema: 'failsafe', prettyErrors: false, uniqueKeys: false, lineCounter }),
   );
-  const errors = [...document.errors, ...document.warnings];
-  if (errors.length === 0) return document.contents;
-  if (errors.some(({ code }) => code === 'RESOURCE_EXHAUSTION')) {
+  const found = [...errors, ...warnings];
+  if (found.some(({ code }) => code === 'RESOURCE_EXHAUSTION')) {
     // Where the stack overflowed says nothing about the file, and later errors are only noise.
-    report(0, 'invalid YAML: nested too deeply');
-    return undefined;
+    return { root: null, errors: [{ offset: 0, message: 'invalid YAML: nested too deeply' }] };
   }
-  for (const error of errors.slice(0, MAX_SYNTAX_PROBLEMS)) report(error.pos[0], syntaxMessage(error));
-  return undefined;
+  const shown = found.slice(0, MAX_SYNTAX_ERRORS);
+  return {
+    root: contents,
+    errors: shown.map((error) => ({ offset: error.pos[0], message: syntaxMessage(error) })),
+  };
 }
 
 /**
@@ -267,68 +247,4 @@ const SYNTAX_MESSAGES: Partial<Record<YAMLError['code'], string>> = {
 /** The library's message without quotations from the source, which may contain a secret. */
 function syntaxMessage({ code, message }: YAMLError): string {
   return SYNTAX_MESSAGES[code] ?? `invalid YAML: ${message.replace(/: .*$/s, '')}`;
-}
-
-/** The content of a YAML text, as parsed by the library. */
-interface YamlSource {
-  /** Null for an empty text, undefined if the syntax is invalid. */
-  readonly root: Node | null | undefined;
-  readonly lines: LineCounter;
-  /** What each alias stands for. */
-  readonly targets: ReadonlyMap<Alias, Node>;
-}
-
-interface Found {
-  /** Undefined for an item of a list. */
-  readonly key: Node | undefined;
-  readonly value: Node | null;
-}
-
-/** A mapping key's name as used everywhere else; undefined if it isn't a plain key. */
-function nameOfKey(key: Node | null): string | undefined {
-  return isScalar(key) ? KNOWN_SECRETS.redact(String(key.value)) : undefined;
-}
-
-/** Line and column of an offset in the text. */
-function placeAt(offset: number, lines: LineCounter): Place {
-  const { line, col } = lines.linePos(offset);
-  return { line: Math.max(1, line), column: Math.max(1, col) };
-}
-
-/** The position of a value, or of the nearest value around it. Computed on demand, because most files have no problems. */
-function placeOf(path: Path, source: YamlSource): Place {
-  let node = source.root;
-  let offset = startOf(node) ?? 0;
-  for (const step of path) {
-    node = childOf(node, step, source)?.value;
-    if (node === undefined || node === null) break;
-    offset = startOf(node) ?? offset;
-  }
-  return placeAt(offset, source.lines);
-}
-
-/** The position of a value's key, or of the nearest value around it. */
-function placeOfKey(path: Path, source: YamlSource): Place {
-  const around = path.slice(0, -1);
-  const last = path.at(-1);
-  let node = source.root;
-  for (const step of around) node = childOf(node, step, source)?.value;
-  const offset = last === undefined ? undefined : startOf(childOf(node, last, source)?.key);
-  return offset === undefined ? placeOf(around, source) : placeAt(offset, source.lines);
-}
-
-function childOf(node: Node | null | undefined, step: Path[number], source: YamlSource): Found | undefined {
-  const container = isAlias(node) ? source.targets.get(node) : node;
-  if (isSeq<Node | null>(container)) {
-    const value = typeof step === 'number' ? container.items[step] : undefined;
-    return value === undefined ? undefined : { key: undefined, value };
-  }
-  if (!isMap<Node | null, Node | null>(container)) return undefined;
-  // If a key occurs twice, the first counts.
-  const pair = container.items.find(({ key }) => nameOfKey(key) === step);
-  return pair && { key: pair.key ?? undefined, value: pair.value };
-}
-
-function startOf(node: Node | null | undefined): number | undefined {
-  return node?.range?.[0];
 }

@@ -1,26 +1,16 @@
 import { dirname, resolve } from 'node:path';
 import type { z } from 'zod';
 import { KNOWN_SECRETS } from '../domain/known-secrets.ts';
-import { type Environment, type Place, readYaml, type YamlDocument } from './document.ts';
-import {
-  applySchema,
-  type ConfigIssue,
-  locate,
-  type SchemaNode,
-  type SettingProblem,
-  sortIssues,
-  toIssue,
-  withoutConsequences,
-} from './issues.ts';
+import { type Place, type SettingProblem, YamlDocument } from './document.ts';
+import { applySchema, type ConfigIssue, type IssueSource, sortIssues, toIssue } from './issues.ts';
 import { quote } from './quoting.ts';
 import { CONFIGURATION_FILE, type FileKind, readTextFile } from './text-file.ts';
 import { formatPath, type Path, type Tree, valueAt } from './tree.ts';
+import type { Environment } from './variables.ts';
 
 /** A kind of configuration file: its schema, rules and secrets, and the files that it names. */
 export interface SettingsFormat<Shape> {
   readonly schema: z.ZodType<Shape>;
-  /** The schema in its JSON form. */
-  readonly jsonSchema: () => SchemaNode;
   /** Problems between settings. The tree may be one that the schema rejects. */
   readonly rules: (tree: Tree) => readonly SettingProblem[];
   /** Must the value at this path be kept out of messages? */
@@ -51,34 +41,36 @@ export interface ParsedSettings<Shape> {
   readonly files: readonly FileReference[];
 }
 
+const START: Place = { line: 1, column: 1 };
+
 /** Reads a configuration's text; `file` is its name in the issues. */
 export function parseSettings<Shape>(
   text: string,
   file: string,
   env: Environment,
   format: SettingsFormat<Shape>,
-): ParsedSettings<Shape> & { readonly document: YamlDocument } {
-  const { schema, jsonSchema, rules, isSecret, filePaths, prepare = (tree) => tree, emptyMessage } = format;
-  const document = readYaml(text, env, isSecret);
-  const { tree: written, problems } = document;
-  const isEmpty = written === null && emptyMessage !== undefined;
-  if (written === undefined || isEmpty) {
-    const found =
-      isEmpty && problems.length === 0 ? [{ path: [], message: emptyMessage, line: 1, column: 1 }] : problems;
-    return { shape: undefined, issues: found.map(toIssue(file, jsonSchema)), files: [], document };
+): ParsedSettings<Shape> & { readonly source: IssueSource } {
+  const { schema, rules, isSecret, filePaths, prepare = (tree) => tree, emptyMessage } = format;
+  const document = new YamlDocument(text, env, isSecret);
+  const source = { file, document, schema, isSecret };
+  const issueOf = (problem: SettingProblem) => toIssue(problem, source);
+  if (document.tree === undefined || (document.tree === null && emptyMessage !== undefined)) {
+    const empty = { path: [], message: emptyMessage ?? '', at: START };
+    const problems = document.problems.length === 0 ? [empty] : document.problems;
+    return { shape: undefined, issues: problems.map(issueOf), files: [], source };
   }
-  const tree = prepare(written);
-  const read = applySchema(tree, schema, jsonSchema);
-  const placed = withoutConsequences([...read.problems, ...rules(tree)], tree)
-    .filter(({ path }) => !document.isBroken(path))
-    .map((problem) => locate(problem, document, isSecret));
-  const issues = sortIssues([...problems, ...placed].map(toIssue(file, jsonSchema)));
+  const tree = prepare(document.tree);
+  const { shape, problems, misspelled } = applySchema(tree, schema);
+  const isCounted = ({ path }: SettingProblem) =>
+    !document.isBroken(path) && (valueAt(tree, path) !== undefined || !misspelled.has(formatPath(path)));
+  const counted = [...problems, ...rules(tree)].filter(isCounted);
+  const issues = sortIssues([...document.problems, ...counted].map(issueOf));
   const files = filePaths(tree).flatMap((path): FileReference[] => {
     const named = valueAt(tree, path);
     if (typeof named !== 'string' || named === '' || document.isBroken(path)) return [];
     return [{ path: formatPath(path), file: named, ...document.placeOf(path) }];
   });
-  return { shape: issues.length === 0 ? read.shape : undefined, issues, files, document };
+  return { shape: issues.length === 0 ? shape : undefined, issues, files, source };
 }
 
 /** How a configuration file is loaded. */

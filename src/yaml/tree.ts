@@ -28,14 +28,12 @@ export function isTreeMap(tree: Tree | undefined): tree is TreeMap {
 
 /** The value at a path; undefined if the file has none. */
 export function valueAt(tree: Tree | undefined, path: Path): Tree | undefined {
-  let value = tree;
-  for (const step of path) value = childOf(value, step);
+  let value: Tree | undefined = tree;
+  for (const step of path) {
+    if (Array.isArray(value)) value = (value as readonly Tree[])[Number(step)];
+    else value = isTreeMap(value) ? value[step] : undefined;
+  }
   return value;
-}
-
-function childOf(tree: Tree | undefined, step: string | number): Tree | undefined {
-  if (Array.isArray(tree)) return typeof step === 'number' ? (tree as readonly Tree[])[step] : undefined;
-  return isTreeMap(tree) ? tree[step] : undefined;
 }
 
 /** The mappings in the list at a key, each with its path; empty if there is no such list. */

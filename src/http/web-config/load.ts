@@ -1,10 +1,10 @@
 import { X509Certificate } from 'node:crypto';
 import { createSecureContext, type SecureContextOptions } from 'node:tls';
-import type { Environment } from '../../yaml/document.ts';
 import type { ConfigIssue } from '../../yaml/issues.ts';
 import { quote } from '../../yaml/quoting.ts';
 import { loadSettings } from '../../yaml/settings-file.ts';
 import { TLS_FILE } from '../../yaml/text-file.ts';
+import type { Environment } from '../../yaml/variables.ts';
 import type { TlsSettings, WebSettings } from '../web-settings.ts';
 import { type ParsedWebConfig, parseWebConfig, resolveWebConfig } from './parse.ts';
 import type { WebConfigShape } from './schema.ts';

@@ -1,9 +1,9 @@
 import type { SecureContextOptions } from 'node:tls';
 import { KNOWN_SECRETS } from '../../domain/known-secrets.ts';
-import type { Environment } from '../../yaml/document.ts';
 import { type ConfigIssue, toIssue } from '../../yaml/issues.ts';
 import { type ParsedSettings, parseSettings, type SettingsFormat } from '../../yaml/settings-file.ts';
 import type { Path } from '../../yaml/tree.ts';
+import type { Environment } from '../../yaml/variables.ts';
 import type { ClientCertificates, TlsSettings, WebSettings } from '../web-settings.ts';
 import {
   type ClientAuthType,
@@ -13,13 +13,7 @@ import {
   opensslCurves,
 } from './go-values.ts';
 import { checkWebRules, warningsOf } from './rules.ts';
-import {
-  type TlsShape,
-  type WebConfigShape,
-  webConfigJsonSchema,
-  webConfigSchema,
-  withoutBlanks,
-} from './schema.ts';
+import { type TlsShape, type WebConfigShape, webConfigSchema, withoutBlanks } from './schema.ts';
 
 /** The contents of a web configuration, whether or not it is valid. */
 export interface ParsedWebConfig extends ParsedSettings<WebConfigShape> {
@@ -30,7 +24,6 @@ export interface ParsedWebConfig extends ParsedSettings<WebConfigShape> {
 
 const FORMAT: SettingsFormat<WebConfigShape> = {
   schema: webConfigSchema,
-  jsonSchema: webConfigJsonSchema,
   rules: checkWebRules,
   isSecret: ([section, key]) =>
     section === 'basic_auth_users' ? key !== undefined : section === 'tls_server_config' && key === 'key',
@@ -40,9 +33,9 @@ const FORMAT: SettingsFormat<WebConfigShape> = {
 
 /** Parses the text of a web configuration; `file` is its name in the issues. */
 export function parseWebConfig(text: string, file: string, env: Environment): ParsedWebConfig {
-  const { document, ...parsed } = parseSettings(text, file, env, FORMAT);
-  const issueOf = toIssue(file, webConfigJsonSchema);
-  const issueAt = (path: Path, message: string) => issueOf({ path, message, ...document.placeOf(path) });
+  const { source, ...parsed } = parseSettings(text, file, env, FORMAT);
+  const issueAt = (path: Path, message: string) =>
+    toIssue({ path, message, at: source.document.placeOf(path) }, source);
   const found = parsed.shape === undefined ? [] : warningsOf(parsed.shape);
   return { ...parsed, warnings: found.map(({ path, message }) => issueAt(path, message)), issueAt };
 }

@@ -1,7 +1,7 @@
-import type { SettingProblem } from '../../yaml/issues.ts';
+import type { SettingProblem } from '../../yaml/document.ts';
 import { isTreeMap, type Path, type Tree, type TreeMap, textIn } from '../../yaml/tree.ts';
 import { parseGoDuration, TLS_VERSIONS } from './go-values.ts';
-import { bcryptCost, isSection, type TlsShape, type WebConfigShape } from './schema.ts';
+import { bcryptCost, isEmptyMap, isSection, type TlsShape, type WebConfigShape } from './schema.ts';
 
 const TLS: Path = ['tls_server_config'];
 
@@ -35,8 +35,6 @@ function checkEmpty(tree: TreeMap): readonly SettingProblem[] {
   const asksForNothing = Object.entries(tree).every(([key, value]) => isSection(key) && isEmptyMap(value));
   return asksForNothing ? [{ path: [], message: NOTHING, at: 'key' }] : [];
 }
-
-const isEmptyMap = (tree: Tree | undefined) => isTreeMap(tree) && Object.keys(tree).length === 0;
 
 function checkMaterial(tls: TreeMap): readonly SettingProblem[] {
   const pairs = [

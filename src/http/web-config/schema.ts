@@ -1,8 +1,7 @@
 import { validateHeaderValue } from 'node:http';
 import { z } from 'zod';
-import type { SchemaNode } from '../../yaml/issues.ts';
 import { flag, oneOf, scalar, section } from '../../yaml/scalars.ts';
-import { isTreeMap, type Tree, type TreeMap } from '../../yaml/tree.ts';
+import { isTreeMap, type Tree } from '../../yaml/tree.ts';
 import { CIPHER_SUITES, CLIENT_AUTH_TYPES, CURVES, parseGoDuration, TLS_VERSIONS } from './go-values.ts';
 
 const filePath = () => scalar({ expected: 'a file path', read: (text) => text });
@@ -91,45 +90,34 @@ export function bcryptCost(hash: string): number {
   return Number(BCRYPT_HASH.exec(hash)?.[1]);
 }
 
-/** The JSON schema of the known keys. */
-export function webConfigJsonSchema(): SchemaNode {
-  return z.toJSONSchema(webConfigSchema, { io: 'input', target: 'draft-7' }) as SchemaNode;
-}
-
-const SECTIONS: Readonly<Record<string, readonly string[]>> = {
-  tls_server_config: Object.keys(tls.shape),
-  http_server_config: Object.keys(http.shape),
-  rate_limit: Object.keys(rateLimit.shape),
+const SECTIONS: Readonly<Record<string, z.ZodObject | undefined>> = {
+  tls_server_config: tls,
+  http_server_config: http,
+  headers,
+  rate_limit: rateLimit,
 };
 
 /** The tree without known keys that have no value, which the format treats as absent. Blank users become no users. */
-export function withoutBlanks(tree: Tree): Tree {
+export function withoutBlanks(tree: Tree, section: z.ZodObject = webConfigSchema): Tree {
   if (!isTreeMap(tree)) return tree;
-  return mapKnown(tree, Object.keys(webConfigSchema.shape), (inner, key) => {
-    if (key === 'basic_auth_users' && isBlank(inner)) return {};
-    if (!isTreeMap(inner)) return inner;
-    const known = mapKnown(inner, SECTIONS[key] ?? [], (value, name) =>
-      name === 'headers' && isTreeMap(value) ? mapKnown(value, Object.keys(headers.shape)) : value,
-    );
-    // An empty section is equivalent to none.
-    return key === 'tls_server_config' && Object.keys(known).length === 0 ? null : known;
-  });
+  const kept = Object.create(null) as Record<string, Tree>;
+  for (const [key, value] of Object.entries(tree)) {
+    const inner = SECTIONS[key] === undefined ? value : withoutBlanks(value, SECTIONS[key]);
+    const isKnown = Object.hasOwn(section.shape, key);
+    if (isKnown && key === 'basic_auth_users' && isBlank(value)) kept[key] = {};
+    else if (!isKnown) kept[key] = value;
+    // An empty TLS section is equivalent to none.
+    else if (!isBlank(inner) && !(key === 'tls_server_config' && isEmptyMap(inner))) kept[key] = inner;
+  }
+  return kept;
 }
 
 const isBlank = (value: Tree) => value === null || value === '';
 
+export const isEmptyMap = (tree: Tree | undefined): boolean =>
+  isTreeMap(tree) && Object.keys(tree).length === 0;
+
 /** Whether this is one of the format's own keys at the top level of the file. */
 export function isSection(key: string): boolean {
   return Object.hasOwn(webConfigSchema.shape, key);
-}
-
-function mapKnown(
-  tree: TreeMap,
-  known: readonly string[],
-  change: (value: Tree, key: string) => Tree = (value) => value,
-): TreeMap {
-  const entries = Object.entries(tree)
-    .map(([key, value]) => [key, known.includes(key) ? change(value, key) : value] as const)
-    .filter(([key, value]) => !(known.includes(key) && isBlank(value)));
-  return Object.assign(Object.create(null) as TreeMap, Object.fromEntries(entries));
 }

@@ -1,8 +1,8 @@
 import { stat } from 'node:fs/promises';
 import type { Cancel, Clock } from '../../domain/clock.ts';
 import type { Logger } from '../../domain/log.ts';
-import type { Environment } from '../../yaml/document.ts';
 import { formatIssues } from '../../yaml/issues.ts';
+import type { Environment } from '../../yaml/variables.ts';
 import type { WebSettings, WebSettingsSource } from '../web-settings.ts';
 import { loadWebConfig, type WebConfigResult } from './load.ts';
 
