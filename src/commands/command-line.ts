@@ -6,9 +6,6 @@ export class CommandFailure extends Error {
   override readonly name = 'CommandFailure';
 }
 
-/** The highest valid port. */
-export const HIGHEST_PORT = 65_535;
-
 /** Returns a parser for a flag's whole number between `least` and `most`; commander reports its error as a usage error. */
 export function wholeNumber(least: number, most = Number.MAX_SAFE_INTEGER): (text: string) => number {
   return (text) => {

@@ -9,13 +9,13 @@ import { PipeScreen, type Screen, TerminalScreen } from '../console/screen.ts';
 import { lengthProblem } from '../console/server-control.ts';
 import { wantsColors } from '../doctor/paint.ts';
 import { type Clock, SystemClock } from '../domain/clock.ts';
+import { parseDuration } from '../domain/durations.ts';
 import { printable } from '../domain/printable.ts';
 import type { ServerTarget } from '../domain/server.ts';
 import { systemNames } from '../names/system.ts';
 import type { PanelApi } from '../panel/api.ts';
 import { POWER_ACTIONS, type PowerAction } from '../panel/dialect.ts';
 import { PTERODACTYL } from '../panel/dialects/pterodactyl.ts';
-import { parseDuration } from '../yaml/scalars.ts';
 import { CommandFailure } from './command-line.ts';
 import { findServer, KEY_VARIABLE, panelApi, type ServerFlags } from './console-server.ts';
 

@@ -3,12 +3,12 @@ import { type App, createApp } from '../app/app.ts';
 import { openLog } from '../app/log.ts';
 import type { Config } from '../config/config.ts';
 import { parseConfig, resolveConfig } from '../config/parse.ts';
+import { MAX_PORT } from '../domain/endpoint.ts';
 import { ListenError } from '../http/listen-address.ts';
 import type { Simulator } from '../simulator/api.ts';
 import { DEMO_SERVERS } from '../simulator/profiles.ts';
 import {
   CommandFailure,
-  HIGHEST_PORT,
   type LogFlags,
   logFormatOption,
   logLevelOption,
@@ -27,7 +27,7 @@ interface DemoFlags extends LogFlags {
 
 /** `demo`: a simulated panel and the exporter that observes it, in one process. */
 export function demoCommand(): Command {
-  const port = wholeNumber(0, HIGHEST_PORT);
+  const port = wholeNumber(0, MAX_PORT);
   return new Command('demo')
     .description('try the exporter with a simulated panel that has a dozen game servers')
     .option('--port <port>', 'port of the exporter (0: any free port)', port, 10_317)

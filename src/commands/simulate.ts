@@ -1,9 +1,10 @@
 import { Command } from 'commander';
+import { MAX_PORT } from '../domain/endpoint.ts';
 import type { Simulator, SimulatorOptions } from '../simulator/api.ts';
 import { DEMO_SERVERS, mixedServers } from '../simulator/profiles.ts';
 import { DEFAULT_SETTINGS } from '../simulator/settings.ts';
 import { DEFAULT_API_KEY, DEFAULT_SEED, startSimulator } from '../simulator/simulator.ts';
-import { CommandFailure, HIGHEST_PORT, wholeNumber } from './command-line.ts';
+import { CommandFailure, wholeNumber } from './command-line.ts';
 import { runUntilSignal } from './service.ts';
 
 const DEFAULT_PORT = 10_318;
@@ -23,16 +24,11 @@ interface SimulateOptions {
 export function simulateCommand(): Command {
   return new Command('simulate')
     .description('run a simulated panel with game servers, and print a configuration for it')
-    .option(
-      '--port <port>',
-      'port of the panel (0: any free port)',
-      wholeNumber(0, HIGHEST_PORT),
-      DEFAULT_PORT,
-    )
+    .option('--port <port>', 'port of the panel (0: any free port)', wholeNumber(0, MAX_PORT), DEFAULT_PORT)
     .option(
       '--control-port <port>',
       'port of the control endpoint, for faults (0: any free port)',
-      wholeNumber(0, HIGHEST_PORT),
+      wholeNumber(0, MAX_PORT),
       DEFAULT_CONTROL_PORT,
     )
     .option('--servers <count>', 'number of game servers', wholeNumber(0, 100_000), DEMO_SERVERS.length)

@@ -48,16 +48,6 @@ export function serverDeadlineMs(bounds: ServerBounds): number {
   );
 }
 
-/** A duration in its usual notation: `8 s`, `3 min`, `2 h 5 min`. */
-export function readableDuration(durationMs: number): string {
-  const seconds = Math.max(1, Math.round(durationMs / 1_000));
-  if (seconds < 100) return `${seconds} s`;
-  const minutes = Math.round(seconds / 60);
-  if (minutes < 100) return `${minutes} min`;
-  const [hours, rest] = [Math.floor(minutes / 60), minutes % 60];
-  return rest === 0 ? `${hours} h` : `${hours} h ${rest} min`;
-}
-
 /** Runs work with a signal that aborts when the outer one does, or with the `Canceled` from `late` once the time is up. */
 export async function bounded<T>(
   { clock, signal }: { readonly clock: Clock; readonly signal: AbortSignal },

@@ -1,5 +1,6 @@
 import { CAUSES, isPanelWide } from '../diagnosis/causes.ts';
 import type { Clock } from '../domain/clock.ts';
+import { readableDuration } from '../domain/durations.ts';
 import { QUIET_LOG } from '../domain/log.ts';
 import type { CauseCode, Problem } from '../domain/problem.ts';
 import type { ServerTarget } from '../domain/server.ts';
@@ -11,14 +12,7 @@ import { createPanelGateway } from '../panel/gateway.ts';
 import type { PanelGateway } from '../panel/panel-gateway.ts';
 import { type Attempt, attempt, Canceled, messageOf, STOPPED } from './attempt.ts';
 import type { ConsoleAccess } from './console-trial.ts';
-import {
-  bounded,
-  estimateMs,
-  inParallel,
-  PAUSE_ALLOWANCE_MS,
-  readableDuration,
-  SERVERS_AT_ONCE,
-} from './deadlines.ts';
+import { bounded, estimateMs, inParallel, PAUSE_ALLOWANCE_MS, SERVERS_AT_ONCE } from './deadlines.ts';
 import {
   AT_ONCE,
   type CallSpan,

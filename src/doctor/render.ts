@@ -1,7 +1,7 @@
 import { CAUSES } from '../diagnosis/causes.ts';
+import { readableDuration } from '../domain/durations.ts';
 import { printable } from '../domain/printable.ts';
 import { type Advice, adviceIn } from './advice.ts';
-import { readableDuration } from './deadlines.ts';
 import { padded, widthOf, wrapped } from './layout.ts';
 import { type Paint, paintResult } from './paint.ts';
 import {

@@ -5,7 +5,8 @@ export interface Endpoint {
 }
 
 const PARTS = /^(\[[^\]]*\]|[^:]*)(?::(\d{1,5}))?$/;
-const MAX_PORT = 65_535;
+/** The highest valid port. */
+export const MAX_PORT = 65_535;
 
 /**
  * Parses `host`, `host:port` and `:port`, with IPv6 in brackets; undefined for any other text. The host is empty if there is

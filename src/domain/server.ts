@@ -3,6 +3,9 @@ import type { QuerySettings } from './query.ts';
 /** A limit from the configuration or the listing; `unlimited` if there is none. */
 export type Limit = number | 'unlimited';
 
+/** Panels give limits of memory and disk in MiB. */
+export const MIB = 1_048_576;
+
 /** The limits of one server; a key is absent if unknown. */
 export interface Limits {
   readonly memoryBytes?: Limit;

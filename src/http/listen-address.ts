@@ -1,4 +1,5 @@
 import { isIPv6 } from 'node:net';
+import { MAX_PORT } from '../domain/endpoint.ts';
 
 /** An address to listen on; all addresses of the machine if `host` is absent. With port 0 the system chooses the port. */
 export interface ListenAddress {
@@ -43,7 +44,7 @@ const ADDRESS = /^(?:\[(?<v6>[^\]]*)\]|(?<host>[\w.-]*)):(?<port>\d{1,5})$/;
 export function parseListenAddress(text: string): ListenAddress {
   const { v6, host = v6, port: digits } = ADDRESS.exec(text)?.groups ?? {};
   const port = Number(digits);
-  if (digits === undefined || port > 65_535 || (v6 !== undefined && !isIPv6(v6))) {
+  if (digits === undefined || port > MAX_PORT || (v6 !== undefined && !isIPv6(v6))) {
     throw new ListenAddressError(text);
   }
   return host === undefined || host === '' ? { port } : { host, port };

@@ -1,5 +1,12 @@
 import type { BackupsReading } from '../domain/reading.ts';
-import { identityOf, type Limit, type Limits, memoryLimitOf, type ServerTarget } from '../domain/server.ts';
+import {
+  identityOf,
+  type Limit,
+  type Limits,
+  MIB,
+  memoryLimitOf,
+  type ServerTarget,
+} from '../domain/server.ts';
 import type { Family } from './families.ts';
 import type { ServerView } from './server-view.ts';
 
@@ -11,13 +18,11 @@ export interface CompatibilityFamily extends Family<ServerView> {
   readonly translation?: string;
 }
 
-const BYTES_PER_MIB = 1_048_576;
-
 /** The panel sends percentages with three decimals; any finer digits come from the division by 100. */
 const PERCENT_STEPS = 1_000;
 
 function mebibytes(bytes: number | undefined): number | undefined {
-  return bytes === undefined ? undefined : bytes / BYTES_PER_MIB;
+  return bytes === undefined ? undefined : bytes / MIB;
 }
 
 function percent(cores: number | undefined): number | undefined {

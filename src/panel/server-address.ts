@@ -1,8 +1,6 @@
 import { BlockList, isIP } from 'node:net';
-import { formatEndpoint } from '../domain/endpoint.ts';
+import { formatEndpoint, MAX_PORT } from '../domain/endpoint.ts';
 import { printable } from '../domain/printable.ts';
-
-const MAX_PORT = 65_535;
 
 /**
  * Where players reach a game server, as `host:port` with IPv6 in brackets: uses the first of the hosts that is an IP address or a

@@ -1,4 +1,5 @@
 import type { Game } from 'gamedig';
+import { MAX_PORT } from '../domain/endpoint.ts';
 import type { Attempt, QueryTarget } from './client.ts';
 
 /** Types that several protocols may answer, the most likely first. The library would wait for all of them each time. */
@@ -9,8 +10,6 @@ const PROTOCOLS_BY_TYPE: ReadonlyMap<string, readonly string[]> = new Map([
   // Not part of the library.
   ['teeworlds', ['teeworlds7', 'teeworlds6']],
 ]);
-
-const MAX_PORT = 65_535;
 
 /**
  * The ways to query a server, in the order in which they are tried. The given port is tried first, since it certainly belongs to

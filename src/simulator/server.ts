@@ -1,4 +1,5 @@
 import type { Cancel } from '../domain/clock.ts';
+import { MIB } from '../domain/server.ts';
 import type { ListingEntry, SimulatedAnswer } from './answers.ts';
 import type { ConsoleConnection } from './connection.ts';
 import {
@@ -14,7 +15,6 @@ import { type Random, seededRandom, seededUuid } from './random.ts';
 import type { AllocationSpec, BackupSpec, Conflict, ProfileName, ServerSpec, UsagePin } from './schema.ts';
 import type { Settings } from './settings.ts';
 
-const MIB = 1_048_576;
 /** The memory limit that the socket of an unlimited server reports: the host's RAM. */
 const HOST_MEMORY_BYTES = 64 * 1_024 * MIB;
 /** Nodes allow this much more than the limit in the listing, for the runtime's own needs. */

@@ -1,9 +1,8 @@
 import type uPlot from 'uplot';
-import { mebibytes, rate } from '../data/words.ts';
+import { MIB, mebibytes, rate } from '../data/words.ts';
 import { element } from './dom.ts';
 import type { Track } from './tracks.ts';
 
-const MIB = 1_048_576;
 const HEIGHT = 180;
 
 type Plot = typeof uPlot;

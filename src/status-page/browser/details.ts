@@ -1,15 +1,13 @@
 import { isCrash } from '../data/attention.ts';
 import type { ServerHistory, StateChange } from '../data/protocol.ts';
 import { STOP_TITLES, stopWords } from '../data/trouble.ts';
-import { conditionTitle, mebibytes, span, stateTitle } from '../data/words.ts';
+import { conditionTitle, MIB, mebibytes, span, stateTitle } from '../data/words.ts';
 import { type ChartLimits, Charts } from './charts.ts';
 import { element, setAttribute, setText } from './dom.ts';
 import type { LiveFleet } from './live-fleet.ts';
 import { playerWords } from './row.ts';
 import { ago, setTime, timeOfDay } from './times.ts';
 import type { Track } from './tracks.ts';
-
-const MIB = 1_048_576;
 
 /**
  * The contents of an open row: the server's problems and what to do, large charts, its identity, and its recent state changes.

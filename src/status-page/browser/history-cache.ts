@@ -1,8 +1,7 @@
 import type { AnySeries, ServerHistory } from '../data/protocol.ts';
+import { MIB } from '../data/words.ts';
 import type { LiveFleet } from './live-fleet.ts';
 import { Track } from './tracks.ts';
-
-const MIB = 1_048_576;
 
 /** Histories per request. */
 const BATCH = 60;

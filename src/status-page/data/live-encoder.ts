@@ -11,6 +11,7 @@ import {
   finiteLimit,
   identityOf,
   type Limits,
+  MIB,
   memoryLimitOf,
   type Sample,
   SERVER_STATES,
@@ -203,7 +204,6 @@ function identities(targets: readonly ServerTarget[]): Identities {
   };
 }
 
-const MIB = 1_048_576;
 const UNKNOWN = -1;
 
 /** Writes the column values of a server at the monotonic instant `now` into `row`, in the order of the columns. */

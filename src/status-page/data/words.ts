@@ -1,5 +1,8 @@
 import type { DiscoveryReading } from '../../domain/reading.ts';
 import { withAdvice } from '../../domain/sentences.ts';
+
+export { MIB } from '../../domain/server.ts';
+
 import type { CauseWords, ExplainedProblem, ListingStatus, PanelStatus } from './protocol.ts';
 
 /** The placeholder for unknown values. */

@@ -1,14 +1,9 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { Canceled } from '../../../src/doctor/attempt.ts';
-import {
-  bounded,
-  estimateMs,
-  inParallel,
-  readableDuration,
-  serverDeadlineMs,
-} from '../../../src/doctor/deadlines.ts';
+import { bounded, estimateMs, inParallel, serverDeadlineMs } from '../../../src/doctor/deadlines.ts';
 import { sleep } from '../../../src/domain/clock.ts';
+import { readableDuration } from '../../../src/domain/durations.ts';
 import { ManualClock } from '../../support/manual-clock.ts';
 
 describe('the estimate', () => {

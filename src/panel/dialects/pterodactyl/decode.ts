@@ -2,6 +2,7 @@ import { decodeJwt } from 'jose/jwt/decode';
 import {
   type Limit,
   type Limits,
+  MIB,
   parseServerState,
   type Sample,
   SHORT_ID_LENGTH,
@@ -236,7 +237,6 @@ function nested(value: unknown, count: BadFieldCount): Fields | undefined {
   return fields;
 }
 
-const BYTES_PER_MIB = 1_048_576;
 const PERCENT_PER_CORE = 100;
 
 /**
@@ -310,8 +310,8 @@ function defaultAllocation(attributes: Fields): Pick<ListedServer, 'address' | '
 }
 
 function decodeLimits(limits: Fields | undefined): Limits {
-  const memoryBytes = limit(limits?.['memory'], BYTES_PER_MIB);
-  const diskBytes = limit(limits?.['disk'], BYTES_PER_MIB);
+  const memoryBytes = limit(limits?.['memory'], MIB);
+  const diskBytes = limit(limits?.['disk'], MIB);
   const cpuCores = limit(limits?.['cpu'], 1 / PERCENT_PER_CORE);
   const swapBytes = swapLimit(limits?.['swap']);
   const ioWeight = limit(limits?.['io'], 1);
@@ -335,7 +335,7 @@ function limit(value: unknown, basePerUnit: number): Limit | undefined {
 /** For swap, -1 means unlimited on the wire, and 0 means none. */
 function swapLimit(value: unknown): Limit | undefined {
   if (value === -1) return 'unlimited';
-  return value === 0 ? 0 : limit(value, BYTES_PER_MIB);
+  return value === 0 ? 0 : limit(value, MIB);
 }
 
 /**
