@@ -16,14 +16,16 @@ async function messagesOf(name: string): Promise<string> {
   return result.ok ? 'no issues' : formatIssues(result.issues).replaceAll(`${DIRECTORY}/`, '');
 }
 
+const expectedOf = (name: string) =>
+  readFileSync(join(DIRECTORY, name.replace(/\.yaml$/, '.expected')), 'utf8');
+
 describe('an invalid configuration', () => {
   test.each(files)('%s gives exactly the messages in the .expected file', async (name) => {
-    const expected = readFileSync(join(DIRECTORY, name.replace(/\.yaml$/, '.expected')), 'utf8');
-    expect(`${await messagesOf(name)}\n`).toBe(expected);
+    expect(`${await messagesOf(name)}\n`).toBe(expectedOf(name));
   });
 
   // Every secret in the fixtures contains the same word.
-  test.each(files)('%s: no message contains a secret', async (name) => {
-    expect(await messagesOf(name)).not.toContain('TopSecret');
+  test('gives messages without secrets', () => {
+    expect(files.filter((name) => expectedOf(name).includes('TopSecret'))).toEqual([]);
   });
 });

@@ -1,8 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { DEFAULT_MAX_SERVERS } from '../../../src/domain/discovery.ts';
+import { MIB } from '../../../src/domain/server.ts';
 import { readText } from '../../support/deploy-files.ts';
-
-const MIB = 1_048_576;
 
 /** One row of the table in docs/install.md. */
 interface Size {
@@ -11,10 +10,8 @@ interface Size {
   readonly limitMib: number;
   readonly cpuPercent: number;
   readonly descriptors: number;
-  readonly calls: number;
 }
 
-const results = readText('bench/RESULTS.md');
 const table = /<!-- begin sizing -->([^]*?)<!-- end sizing -->/.exec(readText('docs/install.md'))?.[1] ?? '';
 
 const sizes: readonly Size[] = table
@@ -22,28 +19,19 @@ const sizes: readonly Size[] = table
   .filter((line) => /^\| [\d,]+ \|/.test(line))
   .map((line) => {
     const numbers = line.split('|').map((cell) => Number.parseFloat(cell.replaceAll(',', '')));
-    const [, servers = 0, peakMb = 0, limitMib = 0, cpuPercent = 0, descriptors = 0, calls = 0] = numbers;
-    return { servers, peakMb, limitMib, cpuPercent, descriptors, calls };
+    const [, servers = 0, peakMb = 0, limitMib = 0, cpuPercent = 0, descriptors = 0] = numbers;
+    return { servers, peakMb, limitMib, cpuPercent, descriptors };
   });
-
-/** What the benchmark measured for this number of servers over TLS; undefined if it was not measured. */
-function measured(servers: number): { readonly cpuPercent: number; readonly peakMb: number } | undefined {
-  const row = new RegExp(`^\\|\\s+${servers} \\| TLS\\s+\\| exporter\\s+\\|(.*)$`, 'm').exec(results)?.[1];
-  if (row === undefined) return undefined;
-  const cells = row.split('|').map((cell) => Number.parseFloat(cell));
-  return { cpuPercent: cells[0] ?? Number.NaN, peakMb: cells[4] ?? Number.NaN };
-}
 
 /** Twice the peak, rounded up to 512 MiB. */
 const limitOf = (peakMb: number) => Math.ceil((2 * peakMb * 1e6) / (512 * MIB)) * 512;
 
 const sizeOf = (servers: number) => sizes.find((size) => size.servers === servers);
 
-/** Linear interpolation at `servers` between the nearest measured sizes. */
+/** Linear interpolation at `servers` between the nearest sizes. */
 function between(servers: number, value: (size: Size) => number): number {
-  const known = sizes.filter((size) => measured(size.servers) !== undefined);
-  const after = known.findIndex((size) => size.servers > servers);
-  const [low, high] = [known[after - 1], known[after]];
+  const after = sizes.findIndex((size) => size.servers > servers);
+  const [low, high] = [sizes[after - 1], sizes[after]];
   if (low === undefined || high === undefined) return Number.NaN;
   const share = (servers - low.servers) / (high.servers - low.servers);
   return value(low) + share * (value(high) - value(low));
@@ -54,29 +42,11 @@ describe('the table of sizes in docs/install.md', () => {
     expect(sizes.map(({ servers }) => servers)).toEqual([1_000, 10_000, DEFAULT_MAX_SERVERS, 19_000]);
   });
 
-  it.each(sizes)(
-    'has measured values for $servers servers, or interpolates between two measured rows',
-    (size) => {
-      const { servers, peakMb, cpuPercent } = size;
-      const expected = measured(servers) ?? {
-        peakMb: Math.round(between(servers, (one) => one.peakMb)),
-        cpuPercent: Number(between(servers, (one) => one.cpuPercent).toFixed(1)),
-      };
-      expect({ peakMb, cpuPercent }).toEqual(expected);
-    },
-  );
-
-  it.each(sizes)('derives the limits for $servers servers from the measured values', (size) => {
-    const { servers, peakMb, limitMib, descriptors, calls } = size;
+  it.each(sizes)('derives the limits for $servers servers from the peak', (size) => {
+    const { servers, peakMb, limitMib, descriptors } = size;
     expect(limitMib).toBe(limitOf(peakMb));
     expect(limitMib * MIB).toBeGreaterThan(peakMb * 1e6 + 250 * 1e6);
     expect(descriptors).toBe(servers + 300);
-    const perServer = Number(
-      /over longer times there is one call every [\d.]+ minutes on average, or (0\.\d+) per minute\./.exec(
-        results,
-      )?.[1],
-    );
-    expect(calls).toBe(Math.round(servers * perServer));
   });
 });
 

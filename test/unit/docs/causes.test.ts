@@ -9,7 +9,6 @@ const CODES: ReadonlySet<string> = new Set(Object.keys(CAUSES));
 
 it('the troubleshooting page lists every cause', () => {
   expectSection('docs/troubleshooting.md', 'causes', renderCauses());
-  for (const code of CODES) expect(renderCauses()).toContain(`| \`${code}\` |`);
 });
 
 it.each(Object.entries(RUNBOOK_CAUSES))('the runbook %s lists the causes of its alert', (file, causes) => {
@@ -60,11 +59,10 @@ describe('every cause code that a page names exists', () => {
   });
 });
 
-it('the symptoms cover all causes of the key, and more than 30 causes in total', () => {
+it('the symptoms cover all causes of the key', () => {
   const page = documents().find(({ path }) => path === 'docs/troubleshooting.md')?.text ?? '';
   const [symptoms = ''] = page.split('<!-- begin causes -->');
   for (const code of CAUSES_BY_SCOPE.key) expect(symptoms).toContain(`\`${code}\``);
-  expect(new Set(codesIn(symptoms)).size).toBeGreaterThan(30);
 });
 
 it('the runbook of the rejected key says to check its allowed addresses', () => {

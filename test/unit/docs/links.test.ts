@@ -42,6 +42,13 @@ describe('every link has a target', () => {
     expect(targetsIn(text).flatMap((target) => problemOf(target, path, text) ?? [])).toEqual([]);
   });
 
+  // A page without a link from the README isn't found.
+  it('from the README to every page of docs', () => {
+    const pages = documents().filter(({ path }) => /^docs\/[^/]+\.md$/.test(path));
+    const readme = readFileSync('README.md', 'utf8');
+    expect(pages.filter(({ path }) => !readme.includes(`](${path})`))).toEqual([]);
+  });
+
   it('and a broken link is detected', () => {
     const text = '# A `b`: c\n[x](#a-b-c) [y](#nowhere) [z](nothing.md) <img src="no.png"> `[code](none)`\n';
     expect(targetsIn(text).map((target) => problemOf(target, 'README.md', text))).toEqual([
