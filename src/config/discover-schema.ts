@@ -2,7 +2,7 @@ import picomatch from 'picomatch';
 import { z } from 'zod';
 import { DEFAULT_MAX_SERVERS, LISTING_TYPES, MATCH_KEYS } from '../domain/discovery.ts';
 import { EXPECTS } from '../domain/server.ts';
-import { count, duration, oneOf, scalar, section } from '../yaml/scalars.ts';
+import { count, duration, list, oneOf, scalar, section } from '../yaml/scalars.ts';
 import { queryShape } from './query-schema.ts';
 import { labels, mode } from './server-schema.ts';
 
@@ -30,9 +30,7 @@ function globProblem(text: string): string | undefined {
 }
 
 const globs = (what: string, example: string) =>
-  z
-    .array(glob(), { error: `expected a list of globs, such as ["${example}"]` })
-    .min(1, { error: 'expected at least one glob' })
+  list(glob(), `globs, such as ["${example}"]`, 'glob')
     .optional()
     .meta({
       description: `Case-insensitive globs for ${what}; one of them must match.`,

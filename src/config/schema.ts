@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { SchemaNode } from '../yaml/issues.ts';
-import { count, duration, flag, oneOf, scalar, section } from '../yaml/scalars.ts';
+import { count, duration, flag, list, oneOf, scalar, section } from '../yaml/scalars.ts';
 import { COMPATIBILITIES, LOG_FORMATS, LOG_LEVELS } from './config.ts';
 import { backups, discover } from './discover-schema.ts';
 import { name, server } from './server-schema.ts';
@@ -12,6 +12,13 @@ import {
   parseHost,
   proxyUrlProblem,
 } from './values.ts';
+
+const hosts = (example: string) =>
+  list(
+    scalar({ expected: 'a host name or an IP address without a port', read: parseHost }),
+    `host names, such as [${example}]`,
+    'host name',
+  );
 
 const filePath = () => scalar({ expected: 'a file path', read: (text) => text || undefined });
 
@@ -131,22 +138,14 @@ const panel = section('a panel, such as `- name: main`', {
     description: 'Allow http and ws to hosts other than this machine. This sends the API key in clear text.',
     default: false,
   }),
-  socket_hosts: z
-    .array(scalar({ expected: 'a host name or an IP address without a port', read: parseHost }), {
-      error: 'expected a list of host names, such as [node1.example.com]',
-    })
-    .min(1, { error: 'expected at least one host name' })
+  socket_hosts: hosts('node1.example.com')
     .optional()
     .meta({
       description:
         'The only hosts that sockets may be opened to. Default: any public host that the panel names.',
       examples: [['node1.example.com', 'node2.example.com']],
     }),
-  query_hosts: z
-    .array(scalar({ expected: 'a host name or an IP address without a port', read: parseHost }), {
-      error: 'expected a list of host names, such as [127.0.0.1]',
-    })
-    .min(1, { error: 'expected at least one host name' })
+  query_hosts: hosts('127.0.0.1')
     .optional()
     .meta({
       description:
@@ -195,18 +194,14 @@ const log = section('a map with level and format', {
 
 /** The configuration file: types, defaults and descriptions. Its input is a tree of texts. */
 export const configSchema = section('a map with panels', {
-  panels: z
-    .array(
-      panel.meta({
-        oneOf: [{ required: ['api_key'] }, { required: ['api_key_file'] }],
-        allOf: [{ anyOf: [{ required: ['servers'] }, { required: ['discover'] }] }],
-      }),
-      {
-        error: 'expected a list of panels',
-      },
-    )
-    .min(1, { error: 'expected at least one panel' })
-    .meta({ description: 'The panels whose servers are observed, one entry per API key.' }),
+  panels: list(
+    panel.meta({
+      oneOf: [{ required: ['api_key'] }, { required: ['api_key_file'] }],
+      allOf: [{ anyOf: [{ required: ['servers'] }, { required: ['discover'] }] }],
+    }),
+    'panels',
+    'panel',
+  ).meta({ description: 'The panels whose servers are observed, one entry per API key.' }),
   compatibility: oneOf(COMPATIBILITIES)
     .optional()
     .meta({

@@ -34,6 +34,13 @@ export function section<T extends z.ZodRawShape>(expected: string, shape: T) {
   return z.strictObject(shape, { error: `expected ${expected}` });
 }
 
+/** A list with at least one item. */
+export function list<T extends z.ZodType>(item: T, expected: string, atLeast: string) {
+  return z
+    .array(item, { error: `expected a list of ${expected}` })
+    .min(1, { error: `expected at least one ${atLeast}` });
+}
+
 /** `${VAR}` may replace any value, so the published schema has to allow it. */
 function orVariable(...alternatives: readonly JsonSchema[]): JsonSchema {
   return { anyOf: [...alternatives, { type: 'string', pattern: '\\$\\{' }] };

@@ -9,8 +9,7 @@ const MAX_OFFERED = 3;
 
 /** The known word that was probably meant; undefined if none is close. */
 export function mostSimilar(word: string, known: readonly string[]): string | undefined {
-  const [best] = ranked(word, known);
-  return best !== undefined && isSimilar(best, word) ? best.candidate : undefined;
+  return compared(word, known).find(({ isTypo }) => isTypo)?.candidate;
 }
 
 /**
@@ -18,31 +17,21 @@ export function mostSimilar(word: string, known: readonly string[]): string | un
  * part of it.
  */
 export function similarWords(word: string, known: readonly string[]): readonly string[] {
-  return ranked(word, known)
-    .filter((one) => isSimilar(one, word) || isPart(plainForm(word), plainForm(one.candidate)))
-    .slice(0, MAX_OFFERED)
-    .map(({ candidate }) => candidate);
+  const near = compared(word, known).filter(({ isTypo, isPart }) => isTypo || isPart);
+  return near.slice(0, MAX_OFFERED).map(({ candidate }) => candidate);
 }
 
-interface Ranked {
-  readonly candidate: string;
-  readonly edits: number;
-}
-
-function ranked(word: string, known: readonly string[]): readonly Ranked[] {
+/** The known words, those with the fewest edits first. */
+function compared(word: string, known: readonly string[]) {
   const plain = plainForm(word);
-  return known
-    .map((candidate) => ({ candidate, edits: editsBetween(plain, plainForm(candidate)) }))
-    .sort((a, b) => a.edits - b.edits);
-}
-
-function isSimilar({ edits }: Ranked, word: string): boolean {
-  return edits <= MAX_EDITS && edits < plainForm(word).length;
-}
-
-function isPart(one: string, other: string): boolean {
-  const [short, long] = one.length < other.length ? [one, other] : [other, one];
-  return short.length >= SHORTEST_PART && long.includes(short);
+  const candidates = known.map((candidate) => {
+    const other = plainForm(candidate);
+    const edits = editsBetween(plain, other);
+    const [short, long] = plain.length < other.length ? [plain, other] : [other, plain];
+    const isTypo = edits <= MAX_EDITS && edits < plain.length;
+    return { candidate, edits, isTypo, isPart: short.length >= SHORTEST_PART && long.includes(short) };
+  });
+  return candidates.toSorted((a, b) => a.edits - b.edits);
 }
 
 /** `apiKey`, `api-key` and `API_KEY` differ in style, not in spelling. */

@@ -1,4 +1,4 @@
-import { constants, type FileHandle, open } from 'node:fs/promises';
+import { constants, open } from 'node:fs/promises';
 import { setTimeout } from 'node:timers/promises';
 
 /** What a file is expected to contain, and how large it may be. */
@@ -29,18 +29,8 @@ export type FileResult =
  * The text of a file that a user named, or why it can't be read. A pipe is read to its end, but waited for at most 5 s;
  * an endless device is read up to the limit.
  */
-export async function readTextFile(file: string, kind: FileKind): Promise<FileResult> {
-  try {
-    // Otherwise, opening a named pipe would wait for a writer, in a thread that nothing can interrupt.
-    const handle = await open(file, constants.O_RDONLY | constants.O_NONBLOCK);
-    try {
-      return await readText(piecesOf(handle), kind);
-    } finally {
-      await handle.close();
-    }
-  } catch (error) {
-    return { ok: false, problem: readProblem(error) };
-  }
+export function readTextFile(file: string, kind: FileKind): Promise<FileResult> {
+  return readText(piecesOf(file), kind);
 }
 
 /** The text of a stream, with the same limit and errors as a file. */
@@ -70,18 +60,24 @@ const PIPE_EVERY_MS = 20;
 
 const PIECE_BYTES = 64 * 1_024;
 
-async function* piecesOf(handle: FileHandle): AsyncGenerator<Uint8Array, void, undefined> {
-  const buffer = Buffer.allocUnsafe(PIECE_BYTES);
-  const deadline = performance.now() + PIPE_WAIT_MS;
-  for (;;) {
-    try {
-      const { bytesRead } = await handle.read(buffer, 0, buffer.length, null);
-      if (bytesRead === 0) return;
-      yield buffer.subarray(0, bytesRead);
-    } catch (error) {
-      if (codeOf(error) !== 'EAGAIN' || performance.now() > deadline) throw error;
-      await setTimeout(PIPE_EVERY_MS);
+async function* piecesOf(file: string): AsyncGenerator<Uint8Array, void, undefined> {
+  // Otherwise, opening a named pipe would wait for a writer, in a thread that nothing can interrupt.
+  const handle = await open(file, constants.O_RDONLY | constants.O_NONBLOCK);
+  try {
+    const buffer = Buffer.allocUnsafe(PIECE_BYTES);
+    const deadline = performance.now() + PIPE_WAIT_MS;
+    for (;;) {
+      try {
+        const { bytesRead } = await handle.read(buffer, 0, buffer.length, null);
+        if (bytesRead === 0) return;
+        yield buffer.subarray(0, bytesRead);
+      } catch (error) {
+        if (codeOf(error) !== 'EAGAIN' || performance.now() > deadline) throw error;
+        await setTimeout(PIPE_EVERY_MS);
+      }
     }
+  } finally {
+    await handle.close();
   }
 }
 

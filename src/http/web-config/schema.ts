@@ -1,15 +1,13 @@
 import { validateHeaderValue } from 'node:http';
 import { z } from 'zod';
-import { flag, oneOf, scalar, section } from '../../yaml/scalars.ts';
+import { flag, list, oneOf, scalar, section } from '../../yaml/scalars.ts';
 import { isTreeMap, type Tree } from '../../yaml/tree.ts';
 import { CIPHER_SUITES, CLIENT_AUTH_TYPES, CURVES, parseGoDuration, TLS_VERSIONS } from './go-values.ts';
 
 const filePath = () => scalar({ expected: 'a file path', read: (text) => text });
 const pem = (what: string) => scalar({ expected: `${what} in PEM`, read: (text) => text });
 const listOf = <Item extends z.ZodType>(item: Item, what: string) =>
-  z
-    .array(item, { error: `expected a list of ${what}` })
-    .min(1, { error: `expected at least one entry in the list of ${what}` });
+  list(item, what, `entry in the list of ${what}`);
 
 const tls = section('a map of TLS settings', {
   cert: pem('a certificate').optional(),
