@@ -1,7 +1,7 @@
 import type { ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { clientOf } from './client-address.ts';
-import type { RecentRefusals } from './recent-refusals.ts';
+import type { ClientBuckets } from './request-rates.ts';
 
 interface Connection {
   /** The client that the connection belongs to. */
@@ -17,18 +17,18 @@ interface Connection {
 /** All open connections of a server, least recently used first. */
 export class Connections {
   readonly #limit: number;
-  readonly #refusals: RecentRefusals;
+  readonly #checks: ClientBuckets;
   readonly #open = new Map<string, Connection>();
   #isEnding = false;
 
-  constructor(limit: number, refusals: RecentRefusals) {
+  constructor(limit: number, checks: ClientBuckets) {
     this.#limit = limit;
-    this.#refusals = refusals;
+    this.#checks = checks;
   }
 
   /**
    * Adds a connection, or replaces the underlying socket with its TLS socket. When there are too many, the oldest connection of
-   * the client with the most connections and refusals is closed: rejecting the new one would let idle or half-open connections
+   * the client with the most connections and spent password checks is closed, which costs it another check: rejecting the new one would let idle or half-open connections
    * keep every scraper out.
    */
   admit(socket: Socket): void {
@@ -98,13 +98,13 @@ export class Connections {
   #makeRoom(): void {
     const held = new Map<string, number>();
     for (const { client } of this.#open.values()) {
-      held.set(client, (held.get(client) ?? this.#refusals.of(client)) + 1);
+      held.set(client, (held.get(client) ?? this.#checks.spent(client)) + 1);
     }
     const most = Math.max(...held.values());
     for (const [name, { client, socket }] of this.#open) {
       if (held.get(client) !== most) continue;
       this.#open.delete(name);
-      this.#refusals.add(client);
+      this.#checks.take(client);
       socket.destroy();
       return;
     }

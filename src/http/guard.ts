@@ -2,7 +2,7 @@ import type { HttpBindings } from '@hono/node-server';
 import type { Clock } from '../domain/clock.ts';
 import type { Logger } from '../domain/log.ts';
 import { clientOf } from './client-address.ts';
-import { basicCredentials, type Passwords } from './passwords.ts';
+import { basicCredentials, CHECK_LIMIT, type Passwords } from './passwords.ts';
 import { RequestRates } from './request-rates.ts';
 import type { WebSettingsSource } from './web-settings.ts';
 
@@ -25,6 +25,13 @@ interface GuardOptions {
 const ADDED = 'content-security-policy';
 /** The exporter's value forbids every frame, and no other value is stricter. */
 const OURS = 'x-frame-options';
+
+/** How a password that isn't found right is logged and answered. */
+const REJECTED = {
+  wrong: { message: 'wrong username or password', response: unauthorized },
+  limited: { message: 'too many wrong passwords from this client', response: tooManyWrong },
+  busy: { message: 'too many pending password checks', response: busy },
+} as const;
 
 /** Runs before every route: authentication and rate limits; also adds the configured headers to every response. */
 export class Guard implements Routes {
@@ -68,11 +75,8 @@ export class Guard implements Routes {
       const verdict = await passwords.check(credentials, users, client);
       if (verdict === 'right') return undefined;
       // Doesn't log the name, because people type passwords into that field.
-      logger.debug(
-        { client },
-        verdict === 'wrong' ? 'wrong username or password' : 'too many pending password checks',
-      );
-      return verdict === 'wrong' ? unauthorized() : busy();
+      logger.debug({ client }, REJECTED[verdict].message);
+      return REJECTED[verdict].response();
     } catch (err) {
       logger.error({ err, cause: 'unexpected' }, 'password check failed');
       return plain(500, 'Internal error: see the log.\n');
@@ -87,6 +91,13 @@ function tooMany(): Response {
 function unauthorized(): Response {
   const challenge = 'Basic realm="gameserver-exporter", charset="UTF-8"';
   return plain(401, 'Unauthorized.\n', { 'WWW-Authenticate': challenge });
+}
+
+function tooManyWrong(): Response {
+  const seconds = CHECK_LIMIT.intervalMs / 1_000;
+  return plain(429, 'Too many wrong passwords from your address: try again later.\n', {
+    'Retry-After': String(seconds),
+  });
 }
 
 function busy(): Response {

@@ -3,8 +3,8 @@ import { Worker } from 'node:worker_threads';
 import { BUILT } from '../build-info.ts';
 import { KNOWN_SECRETS } from '../domain/known-secrets.ts';
 import type { Comparison } from './bcrypt-worker.ts';
-import { FairQueue, type QueueBounds } from './fair-queue.ts';
-import type { RecentRefusals } from './recent-refusals.ts';
+import type { ClientBuckets } from './request-rates.ts';
+import type { RateLimit } from './web-settings.ts';
 
 /** The user name and password of a request. */
 interface BasicCredentials {
@@ -26,51 +26,39 @@ export function basicCredentials(header: string | undefined): BasicCredentials |
   return colon < 0 ? undefined : { user: text.slice(0, colon), password: text.slice(colon + 1) };
 }
 
-/** The result of a check; `busy` if too many were waiting, so that the password was not checked. */
-type PasswordVerdict = 'right' | 'wrong' | 'busy';
+/**
+ * The result of a check. If the password was not checked: `limited` because the client has used up its checks, or `busy` because
+ * too many clients are waiting.
+ */
+type PasswordVerdict = 'right' | 'wrong' | 'limited' | 'busy';
+
+/** The checks of a client, which a right password gives back: enough for typing errors, too few for guessing. */
+export const CHECK_LIMIT: RateLimit = { burst: 8, intervalMs: 30_000 };
 
 /** A few seconds of work for one core, which is how long a client waits for a response. */
-const BOUNDS: QueueBounds = { total: 64, perClient: 8 };
+const MAX_WAITING = 64;
 
 /** The number of cached results, for right and for wrong passwords each. */
 const KEPT = 100;
 
-interface PasswordsOptions {
-  readonly refusals: RecentRefusals;
-  /** Overrides the default bounds. */
-  readonly bounds?: QueueBounds;
-}
-
-interface Job {
-  readonly client: string;
-  readonly key: string;
-  readonly password: string;
-  readonly hash: string;
-  readonly isUser: boolean;
-  readonly settle: (verdict: PasswordVerdict) => void;
-  readonly fail: (error: unknown) => void;
-}
-
 /**
- * Checks passwords against bcrypt hashes, one at a time. Results are cached by a keyed digest, right and wrong ones separately,
- * so that wrong ones never evict right ones. An unknown user takes as long as a known one.
+ * Checks passwords against bcrypt hashes, one at a time; clients that have spent the fewest checks come first. Results are cached
+ * by a keyed digest, right and wrong ones separately, so that wrong ones never evict right ones. An unknown user takes as long as
+ * a known one.
  */
 export class Passwords {
   readonly #comparer: PasswordComparer;
-  readonly #queue: FairQueue<Job>;
-  readonly #refusals: RecentRefusals;
+  readonly #checks: ClientBuckets;
+  readonly #turns = new Turns(MAX_WAITING);
   /** Specific to this process, so that the cached digests can't be compared with anything else. */
   readonly #secret = randomBytes(32);
   readonly #right = new Recent(KEPT);
   readonly #wrong = new Recent(KEPT);
   readonly #pending = new Map<string, Promise<PasswordVerdict>>();
-  #isComparing = false;
-  #isStopped = false;
 
-  constructor(comparer: PasswordComparer, { refusals, bounds = BOUNDS }: PasswordsOptions) {
+  constructor(comparer: PasswordComparer, checks: ClientBuckets) {
     this.#comparer = comparer;
-    this.#refusals = refusals;
-    this.#queue = new FairQueue({ bounds, refusalsOf: (client) => refusals.of(client) });
+    this.#checks = checks;
   }
 
   /** Whether this password was recently found right. */
@@ -79,7 +67,7 @@ export class Passwords {
     return hash !== undefined && this.#right.has(this.#keyOf(user, hash, password));
   }
 
-  /** `users` maps names to hashes. Clients take turns, least refused first. Rejects if bcrypt itself fails. */
+  /** `users` maps names to hashes. Rejects if bcrypt itself fails. */
   check(
     { user, password }: BasicCredentials,
     users: ReadonlyMap<string, string>,
@@ -92,48 +80,33 @@ export class Passwords {
     if (this.#wrong.has(key)) return Promise.resolve('wrong');
     const pending =
       this.#pending.get(key) ??
-      new Promise<PasswordVerdict>((settle, fail) => {
-        this.#enqueue({ client, key, password, hash, isUser: known !== undefined, settle, fail });
-      }).finally(() => this.#pending.delete(key));
+      this.#compare({ client, key, password, hash, isUser: known !== undefined }).finally(() =>
+        this.#pending.delete(key),
+      );
     this.#pending.set(key, pending);
     return pending;
   }
 
   /** Ends the thread; checks that are still waiting are answered with `busy`. */
   stop(): Promise<void> {
-    this.#isStopped = true;
-    for (let job = this.#queue.next(); job !== undefined; job = this.#queue.next()) job.settle('busy');
+    this.#turns.stop();
     return this.#comparer.stop();
   }
 
-  #enqueue(job: Job): void {
-    const displaced = this.#isStopped ? job : this.#queue.offer(job.client, job);
-    if (displaced !== undefined) this.#settle(displaced, 'busy');
-    void this.#work();
-  }
-
-  #settle({ client, key, settle }: Job, verdict: PasswordVerdict): void {
-    if (verdict === 'right') this.#refusals.forget(client);
-    else this.#refusals.add(client);
-    if (verdict !== 'busy') (verdict === 'right' ? this.#right : this.#wrong).add(key);
-    settle(verdict);
-  }
-
-  async #work(): Promise<void> {
-    if (this.#isComparing) return;
-    this.#isComparing = true;
-    for (let job = this.#queue.next(); job !== undefined; job = this.#queue.next()) await this.#compare(job);
-    this.#isComparing = false;
-  }
-
-  async #compare(job: Job): Promise<void> {
+  async #compare({ client, key, password, hash, isUser }: Check): Promise<PasswordVerdict> {
+    const spent = this.#checks.spent(client);
+    if (!this.#checks.take(client)) return 'limited';
+    if (!(await this.#turns.take(spent))) return 'busy';
     try {
-      const same = await this.#comparer.compare(job.password, job.hash);
+      const isRight = (await this.#comparer.compare(password, hash)) && isUser;
+      (isRight ? this.#right : this.#wrong).add(key);
+      if (!isRight) return 'wrong';
       // Only now is it known to be a secret; before, it could be anything that a client sent.
-      if (same && job.isUser) KNOWN_SECRETS.add(job.password);
-      this.#settle(job, same && job.isUser ? 'right' : 'wrong');
-    } catch (error) {
-      job.fail(error);
+      KNOWN_SECRETS.add(password);
+      this.#checks.refill(client);
+      return 'right';
+    } finally {
+      this.#turns.pass();
     }
   }
 
@@ -152,6 +125,57 @@ export class Passwords {
 
   #digest(parts: readonly string[]): Buffer {
     return createHmac('sha256', this.#secret).update(JSON.stringify(parts)).digest();
+  }
+}
+
+interface Check {
+  readonly client: string;
+  readonly key: string;
+  readonly password: string;
+  readonly hash: string;
+  readonly isUser: boolean;
+}
+
+interface Waiting {
+  readonly rank: number;
+  readonly start: (mayStart: boolean) => void;
+}
+
+/** Lets one start at a time: of those that wait the one with the lowest rank, and of equals the first. */
+class Turns {
+  readonly #maxWaiting: number;
+  readonly #waiting: Waiting[] = [];
+  #isTaken = false;
+  #isStopped = false;
+
+  constructor(maxWaiting: number) {
+    this.#maxWaiting = maxWaiting;
+  }
+
+  /** Resolves with true when it is its turn, and with false if those before it are too many. */
+  take(rank: number): Promise<boolean> {
+    if (this.#isStopped) return Promise.resolve(false);
+    if (!this.#isTaken) {
+      this.#isTaken = true;
+      return Promise.resolve(true);
+    }
+    return new Promise((start) => {
+      const after = this.#waiting.findIndex((other) => other.rank > rank);
+      this.#waiting.splice(after < 0 ? this.#waiting.length : after, 0, { rank, start });
+      if (this.#waiting.length > this.#maxWaiting) this.#waiting.pop()?.start(false);
+    });
+  }
+
+  /** Ends a turn. */
+  pass(): void {
+    const next = this.#waiting.shift();
+    if (next === undefined) this.#isTaken = false;
+    else next.start(true);
+  }
+
+  stop(): void {
+    this.#isStopped = true;
+    for (const { start } of this.#waiting.splice(0)) start(false);
   }
 }
 
@@ -188,7 +212,10 @@ interface PendingComparison {
   readonly reject: (error: Error) => void;
 }
 
-/** Runs bcrypt in its own thread, started by the first comparison: a comparison takes a tenth of a second or more. */
+/**
+ * Runs bcrypt in its own thread, started by the first comparison: a comparison takes a tenth of a second or more, and the asynchronous
+ * functions of bcryptjs block the event loop for a tenth of a second at a time.
+ */
 export class BcryptThread implements PasswordComparer {
   #worker: Worker | undefined;
   #waiting: PendingComparison | undefined;

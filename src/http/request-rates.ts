@@ -5,51 +5,73 @@ import type { RateLimit } from './web-settings.ts';
 const MAX_CLIENTS = 10_000;
 
 /**
- * Rate limits for requests: authenticated requests share one token bucket, and each client that hasn't authenticated has its own.
+ * The configured rate limit: authenticated requests share one token bucket, and each client that hasn't authenticated has its own.
  * Refused requests therefore don't use up another client's limit.
  */
 export class RequestRates {
   readonly #clock: Clock;
-  readonly #maxClients: number;
   #limit: RateLimit | undefined;
   #admitted: TokenBucket | undefined;
-  /** Ordered by last request. */
-  readonly #unauthenticated = new Map<string, TokenBucket>();
+  #unauthenticated: ClientBuckets | undefined;
 
-  constructor(clock: Clock, maxClients = MAX_CLIENTS) {
+  constructor(clock: Clock) {
     this.#clock = clock;
-    this.#maxClients = maxClients;
   }
 
   /** Whether another authenticated request may be answered. */
   takeAdmitted(limit: RateLimit | undefined): boolean {
-    if (limit === undefined) return true;
-    this.#use(limit);
-    const now = this.#clock.now();
-    this.#admitted ??= new TokenBucket(limit, now);
-    return this.#admitted.take(now);
+    if (limit !== undefined) this.#use(limit);
+    return limit === undefined || this.#admitted?.take(this.#clock.now()) === true;
   }
 
   /** Whether another request of an unauthenticated client may be processed. */
   takeUnauthenticated(limit: RateLimit | undefined, client: string): boolean {
-    if (limit === undefined) return true;
-    this.#use(limit);
-    const now = this.#clock.now();
-    const bucket = this.#unauthenticated.get(client) ?? new TokenBucket(limit, now);
-    this.#unauthenticated.delete(client);
-    this.#unauthenticated.set(client, bucket);
-    const [oldest] = this.#unauthenticated.keys();
-    if (this.#unauthenticated.size > this.#maxClients && oldest !== undefined)
-      this.#unauthenticated.delete(oldest);
-    return bucket.take(now);
+    if (limit !== undefined) this.#use(limit);
+    return limit === undefined || this.#unauthenticated?.take(client) === true;
   }
 
   /** A changed limit starts with full buckets. */
   #use(limit: RateLimit): void {
     if (limit === this.#limit) return;
     this.#limit = limit;
-    this.#admitted = undefined;
-    this.#unauthenticated.clear();
+    this.#admitted = new TokenBucket(limit, this.#clock.now());
+    this.#unauthenticated = new ClientBuckets(limit, this.#clock);
+  }
+}
+
+/** One token bucket for each client; the clients whose last use is the oldest are forgotten when there are too many. */
+export class ClientBuckets {
+  readonly #limit: RateLimit;
+  readonly #clock: Clock;
+  readonly #maxClients: number;
+  /** Ordered by last use. */
+  readonly #buckets = new Map<string, TokenBucket>();
+
+  constructor(limit: RateLimit, clock: Clock, maxClients = MAX_CLIENTS) {
+    this.#limit = limit;
+    this.#clock = clock;
+    this.#maxClients = maxClients;
+  }
+
+  /** Whether the client had a token, which it has now spent. */
+  take(client: string): boolean {
+    const now = this.#clock.now();
+    const bucket = this.#buckets.get(client) ?? new TokenBucket(this.#limit, now);
+    this.#buckets.delete(client);
+    this.#buckets.set(client, bucket);
+    const [oldest] = this.#buckets.keys();
+    if (this.#buckets.size > this.#maxClients && oldest !== undefined) this.#buckets.delete(oldest);
+    return bucket.take(now);
+  }
+
+  /** How many tokens the client has spent and not yet got back. */
+  spent(client: string): number {
+    return this.#buckets.get(client)?.missing(this.#clock.now()) ?? 0;
+  }
+
+  /** Fills the client's bucket. */
+  refill(client: string): void {
+    this.#buckets.delete(client);
   }
 }
 
@@ -67,11 +89,21 @@ export class TokenBucket {
 
   /** Whether a request may pass at the monotonic instant `now`. */
   take(now: number): boolean {
-    const { intervalMs, burst } = this.#limit;
-    this.#tokens = Math.min(burst, this.#tokens + (now - this.#filledAt) / intervalMs);
-    this.#filledAt = now;
+    this.#fill(now);
     if (this.#tokens < 1) return false;
     this.#tokens -= 1;
     return true;
+  }
+
+  /** The number of tokens that a full bucket would have in addition, counting a partial one. */
+  missing(now: number): number {
+    this.#fill(now);
+    return Math.ceil(this.#limit.burst - this.#tokens);
+  }
+
+  #fill(now: number): void {
+    const { intervalMs, burst } = this.#limit;
+    this.#tokens = Math.min(burst, this.#tokens + (now - this.#filledAt) / intervalMs);
+    this.#filledAt = now;
   }
 }

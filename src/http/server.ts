@@ -14,16 +14,16 @@ import type { CauseCode } from '../domain/problem.ts';
 import { Connections } from './connections.ts';
 import { Guard, type Routes } from './guard.ts';
 import { formatListenAddress, type ListenAddress, ListenError } from './listen-address.ts';
-import { BcryptThread, Passwords } from './passwords.ts';
-import { RecentRefusals } from './recent-refusals.ts';
+import { BcryptThread, CHECK_LIMIT, Passwords } from './passwords.ts';
+import { ClientBuckets } from './request-rates.ts';
 import { createSecureServer, type RequestHandler, secureWith } from './secure-server.ts';
 import { OPEN, type WebSettingsSource } from './web-settings.ts';
 
 /** Limits on clients: a number of connections, and times in milliseconds. */
 export interface HttpServerLimits {
   /**
-   * Concurrent connections; above this, the least recently used connection of the client with the most connections and refusals
-   * is closed.
+   * Concurrent connections; above this, the least recently used connection of the client with the most connections and
+   * spent password checks is closed.
    */
   readonly connections: number;
   /** How long a client may take to send its headers. */
@@ -98,9 +98,9 @@ export class HttpServer {
     this.#options = options;
     this.#limits = { ...LIMITS, ...options.limits };
     this.#settings = options.settings ?? OPEN;
-    const refusals = new RecentRefusals(options.clock);
-    this.#connections = new Connections(this.#limits.connections, refusals);
-    this.#passwords = new Passwords(new BcryptThread(), { refusals });
+    const checks = new ClientBuckets(CHECK_LIMIT, options.clock);
+    this.#connections = new Connections(this.#limits.connections, checks);
+    this.#passwords = new Passwords(new BcryptThread(), checks);
   }
 
   /** Listens on every address; throws a ListenError if one is unavailable, and then listens on none. */

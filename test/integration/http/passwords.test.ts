@@ -1,8 +1,8 @@
 import { hashSync } from 'bcryptjs';
 import { afterEach, describe, expect, test, vi } from 'vitest';
 import { SystemClock } from '../../../src/domain/clock.ts';
-import { BcryptThread, type PasswordComparer, Passwords } from '../../../src/http/passwords.ts';
-import { RecentRefusals } from '../../../src/http/recent-refusals.ts';
+import { BcryptThread, CHECK_LIMIT, type PasswordComparer, Passwords } from '../../../src/http/passwords.ts';
+import { ClientBuckets } from '../../../src/http/request-rates.ts';
 
 /** Lets promises settle. */
 const settle = () => new Promise((resolve) => setImmediate(resolve));
@@ -13,7 +13,7 @@ describe('an unknown user', () => {
     const compare = vi.fn<PasswordComparer['compare']>((...pair) => worker.compare(...pair));
     const passwords = new Passwords(
       { compare, stop: () => worker.stop() },
-      { refusals: new RecentRefusals(new SystemClock()) },
+      new ClientBuckets(CHECK_LIMIT, new SystemClock()),
     );
     const users = new Map([['alice', hashSync('secret', 5)]]);
     expect(await passwords.check({ user: 'bob', password: 'secret' }, users, 'a')).toBe('wrong');

@@ -243,9 +243,8 @@ describe('passwords', () => {
     expect(JSON.stringify(logger.lines)).not.toMatch(/alice|secret/);
   });
 
-  test('are answered with 503 before they are checked if they arrive in a flood, and known users still get in', async () => {
-    const slow = new Map([['alice', hashSync('secret', 8)]]);
-    const { url } = await serve({ users: slow, headers: {} });
+  test("are answered with 429 after a client's eight checks, and known users still get in", async () => {
+    const { url } = await serve(settings);
     const right = { headers: basic('alice', 'secret') };
     expect(await statusOf(url, right)).toBe(200);
     const flood = Array.from({ length: 40 }, (_, index) =>
@@ -253,7 +252,11 @@ describe('passwords', () => {
     );
     expect(await statusOf(url, right)).toBe(200);
     const seen = await Promise.all(flood);
-    expect(new Set(seen)).toEqual(new Set([401, 503]));
+    expect([401, 429].map((status) => seen.filter((one) => one === status).length)).toEqual([8, 32]);
+    const limited = await get(url, { headers: basic('alice', 'another guess') });
+    expect([limited.status, limited.headers['retry-after']]).toEqual([429, '30']);
+    expect(limited.body).toBe('Too many wrong passwords from your address: try again later.\n');
+    expect(await statusOf(url, right)).toBe(200);
   });
 });
 

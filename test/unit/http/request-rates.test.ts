@@ -1,6 +1,6 @@
 import fc from 'fast-check';
-import { expect, test } from 'vitest';
-import { RequestRates, TokenBucket } from '../../../src/http/request-rates.ts';
+import { describe, expect, test } from 'vitest';
+import { ClientBuckets, RequestRates, TokenBucket } from '../../../src/http/request-rates.ts';
 import { ManualClock } from '../../support/manual-clock.ts';
 
 test('a bucket allows a burst, then one request per interval', () => {
@@ -59,9 +59,30 @@ test('a changed limit starts with a new burst, and without a limit every request
   expect([1, 2, 3].flatMap(() => take(undefined)).every(Boolean)).toBe(true);
 });
 
-test('the client whose last request is the oldest is forgotten when there are too many clients', () => {
-  const rates = new RequestRates(new ManualClock(), 2);
-  const limit = { intervalMs: 1_000, burst: 1 };
-  const take = (client: string) => rates.takeUnauthenticated(limit, client);
-  expect(['a', 'b', 'a', 'c', 'a', 'b'].map(take)).toEqual([true, true, false, true, false, true]);
+describe('the bucket of a client', () => {
+  test('counts what was spent and did not come back yet', async () => {
+    const clock = new ManualClock();
+    const buckets = new ClientBuckets({ intervalMs: 1_000, burst: 3 }, clock);
+    expect(buckets.spent('a')).toBe(0);
+    for (let count = 0; count < 5; count += 1) buckets.take('a');
+    expect([buckets.spent('a'), buckets.spent('b')]).toEqual([3, 0]);
+    await clock.advance(1_500);
+    expect(buckets.spent('a')).toBe(2);
+    await clock.advance(1_500);
+    expect(buckets.spent('a')).toBe(0);
+  });
+
+  test('is full after a refill', () => {
+    const buckets = new ClientBuckets(LIMIT, new ManualClock());
+    for (const client of ['a', 'a', 'b', 'b']) buckets.take(client);
+    buckets.refill('a');
+    expect([buckets.spent('a'), buckets.spent('b')]).toEqual([0, 2]);
+    expect([buckets.take('a'), buckets.take('b')]).toEqual([true, false]);
+  });
+
+  test('is forgotten when there are too many clients and its last use is the oldest', () => {
+    const buckets = new ClientBuckets({ intervalMs: 1_000, burst: 1 }, new ManualClock(), 2);
+    const taken = ['a', 'b', 'a', 'c', 'a', 'b'].map((client) => buckets.take(client));
+    expect(taken).toEqual([true, true, false, true, false, true]);
+  });
 });
