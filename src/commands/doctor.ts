@@ -2,7 +2,7 @@ import { Command } from 'commander';
 import { apiAccess, socketAccess } from '../app/panel-access.ts';
 import type { Config, PanelConfig } from '../config/config.ts';
 import { loadConfig } from '../config/load.ts';
-import { Canceled, STOPPED } from '../doctor/attempt.ts';
+import { Canceled, STOPPED } from '../doctor/canceled.ts';
 import { type DoctorSelection, examine, select } from '../doctor/doctor.ts';
 import { painter, wantsColors } from '../doctor/paint.ts';
 import type { DiscoveryScope } from '../doctor/panel-steps.ts';

@@ -5,7 +5,7 @@ import { Command } from 'commander';
 import { stringify } from 'yaml';
 import type { Config, PanelConfig } from '../config/config.ts';
 import { parseConfig, resolveConfig } from '../config/parse.ts';
-import { Canceled } from '../doctor/attempt.ts';
+import { Canceled } from '../doctor/canceled.ts';
 import { examine } from '../doctor/doctor.ts';
 import { painter, wantsColors } from '../doctor/paint.ts';
 import type { DoctorPanel } from '../doctor/panel-trial.ts';

@@ -1,7 +1,7 @@
 import type { Clock } from '../domain/clock.ts';
 import type { CollectionMode } from '../domain/server.ts';
 import type { SocketTimeouts } from '../session/machine-model.ts';
-import type { Canceled } from './attempt.ts';
+import type { Canceled } from './canceled.ts';
 
 /** Servers of one panel that are tried concurrently: as many as its budget allows calls in flight. */
 export const SERVERS_AT_ONCE = 8;

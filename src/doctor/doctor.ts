@@ -1,5 +1,5 @@
 import type { ServerTarget } from '../domain/server.ts';
-import { messageOf } from './attempt.ts';
+import { messageOf } from './canceled.ts';
 import type { DiscoveryScope } from './panel-steps.ts';
 import { type DoctorPanel, NOT_REACHED, PanelTrial, type Tools } from './panel-trial.ts';
 import { type DoctorReport, failed, PANEL_STEPS, type PanelReport, skipped } from './report.ts';

@@ -3,12 +3,10 @@ import { CAUSES } from '../diagnosis/causes.ts';
 import type { ListingType } from '../domain/discovery.ts';
 import type { CauseCode, Problem } from '../domain/problem.ts';
 import { countExpectations, type ServerTarget } from '../domain/server.ts';
-import type { ListingPage, ListingQuery } from '../panel/dialect.ts';
 import { problemOf } from '../panel/errors.ts';
-import { LISTING_PAGE_SIZE, type ListingWalk, walkListing } from '../panel/listing.ts';
-import type { PanelGateway } from '../panel/panel-gateway.ts';
-import { type Attempt, attempt, Canceled, failedCall, problemFinding } from './attempt.ts';
-import { type Finding, failed, type PanelStep, passed, skipped, warned } from './report.ts';
+import type { ListingWalk } from '../panel/listing.ts';
+import { Canceled } from './canceled.ts';
+import { type Finding, failed, type PanelStep, passed, problemFinding, skipped, warned } from './report.ts';
 
 /** A description of how the panel is reached. */
 export interface ReachedBy {
@@ -26,10 +24,13 @@ export function reachFinding(
   { url, proxied }: ReachedBy,
 ): Finding<PanelStep> {
   if (panelWide !== undefined && !isOfKey(panelWide)) return problemFinding('reach', panelWide);
-  if (panelWide === undefined && cut !== undefined) return failedCall('reach', cut);
+  if (panelWide === undefined && cut !== undefined) return problemFinding('reach', endOf(cut));
   const parts = url.startsWith('https:') ? 'DNS, TCP, TLS and HTTP' : 'DNS, TCP and HTTP';
   return passed('reach', `${proxied ? 'through a proxy, ' : ''}${parts} work`);
 }
+
+/** The cancellation or problem behind an error. */
+const endOf = (error: unknown) => (error instanceof Canceled ? error : problemOf(error));
 
 /** Whether the panel accepts the API key. `reach` must have passed; `why` explains why this is unknown, if it is. */
 export function keyFinding(
@@ -59,35 +60,6 @@ export interface ListingSelection {
   readonly problem?: Problem | undefined;
 }
 
-/** The deadline of calls that nothing should overtake. */
-export const AT_ONCE = Number.NEGATIVE_INFINITY;
-
-/** The listing's first page, which contains the number of pages. */
-export function firstPage(
-  gateway: PanelGateway,
-  { type }: DiscoveryScope,
-  signal: AbortSignal,
-): Promise<Attempt<ListingPage>> {
-  return attempt(gateway.listing(typed({ page: 1, perPage: LISTING_PAGE_SIZE }, type), AT_ONCE, signal));
-}
-
-/** All listed servers, starting with the first page; servers found before a failed page are kept. */
-export function walkOn(
-  gateway: PanelGateway,
-  { type }: DiscoveryScope,
-  first: Attempt<ListingPage>,
-  signal: AbortSignal,
-): Promise<ListingWalk> {
-  return walkListing((query) => {
-    if (query.page > 1) return gateway.listing(typed(query, type), AT_ONCE, signal);
-    return first.ok ? Promise.resolve(first.value) : Promise.reject(first.error);
-  });
-}
-
-function typed(query: ListingQuery, type: ListingType | undefined): ListingQuery {
-  return type === undefined ? query : { ...query, type };
-}
-
 /** Answers in the panel's own format that refuse the listing: if other calls accept the key, the key isn't the problem. */
 const REFUSALS: ReadonlySet<CauseCode> = new Set(['key_refused', 'unauthorized', 'forbidden', 'not_found']);
 
@@ -96,11 +68,11 @@ export function listingFinding(
   { servers, failure }: ListingWalk,
   { targets, problem }: ListingSelection,
 ): Finding<PanelStep> {
-  if (failure !== undefined && !(failure.error instanceof Canceled)) {
-    const { cause, detail } = problemOf(failure.error);
-    return failed('listing', REFUSALS.has(cause) ? 'listing_refused' : cause, detail);
+  if (failure !== undefined) {
+    const end = endOf(failure.error);
+    const isRefused = !(end instanceof Canceled) && REFUSALS.has(end.cause);
+    return problemFinding('listing', isRefused ? { ...end, cause: 'listing_refused' } : end);
   }
-  if (failure !== undefined) return failedCall('listing', failure.error);
   if (targets.length === 0) {
     return failed('listing', 'nothing_listed', `${servers.length} servers listed, none to test`);
   }

@@ -7,36 +7,27 @@ import type { ServerTarget } from '../domain/server.ts';
 import { NO_TELEMETRY, type PanelTelemetry } from '../domain/telemetry.ts';
 import { untilAborted } from '../domain/until-aborted.ts';
 import { PanelApi, type PanelApiOptions } from '../panel/api.ts';
-import type { ListingPage, Resources } from '../panel/dialect.ts';
+import type { ListingPage } from '../panel/dialect.ts';
 import { createPanelGateway } from '../panel/gateway.ts';
+import { LISTING_PAGE_SIZE, type ListingWalk, type ReadListingPage, walkListing } from '../panel/listing.ts';
 import type { PanelGateway } from '../panel/panel-gateway.ts';
-import { type Attempt, attempt, Canceled, messageOf, STOPPED } from './attempt.ts';
-import type { ConsoleAccess } from './console-trial.ts';
+import { Canceled, messageOf, STOPPED } from './canceled.ts';
 import { bounded, estimateMs, inParallel, PAUSE_ALLOWANCE_MS, SERVERS_AT_ONCE } from './deadlines.ts';
 import {
-  AT_ONCE,
   type CallSpan,
   clockFinding,
   clockSkewMs,
   type DiscoveryScope,
-  firstPage,
   keyFinding,
   limitFinding,
   listingFinding,
   reachFinding,
-  walkOn,
 } from './panel-steps.ts';
 import type { Progress } from './progress.ts';
-import {
-  type Finding,
-  type PanelReport,
-  type PanelStep,
-  type ServerReport,
-  type ServerStep,
-  skipped,
-} from './report.ts';
+import { type Finding, type PanelReport, type PanelStep, type ServerReport, skipped } from './report.ts';
 import { untested } from './server-steps.ts';
-import { type QueryTools, tryServer } from './server-trial.ts';
+import { type QueryTools, type ServerTrialOptions, tryServer } from './server-trial.ts';
+import { type ConsoleAccess, Trial, type TrialResult } from './trial.ts';
 
 export const NOT_REACHED = 'not tested: the panel was not reached';
 const LOST = 'not tested: the panel failed during the run';
@@ -70,6 +61,9 @@ export interface Tools {
   readonly progress: Progress;
 }
 
+/** The deadline of calls that nothing should overtake. */
+const AT_ONCE = Number.NEGATIVE_INFINITY;
+
 /** After this many servers with inconclusive results, the panel itself is called. */
 const SERVERS_ASKED = 3;
 
@@ -93,10 +87,13 @@ export class PanelTrial {
   readonly #lost = new AbortController();
   /** Aborts with `#lost`, and when the doctor is stopped. */
   readonly #signal: AbortSignal;
-  /** Results for servers that were called in order to test the panel. */
-  readonly #early = new Map<string, Attempt<Resources>>();
+  /** Polls of servers that were called in order to test the panel. */
+  readonly #early = new Map<string, TrialResult>();
   #targets: readonly ServerTarget[];
-  #page: Attempt<ListingPage> | undefined;
+  /** The first page of the listing, if it was read in order to test the panel. */
+  #firstPage: Promise<ListingPage> | undefined;
+  /** Why the last call has no answer, if that isn't known to be the panel's problem. */
+  #unanswered = 'no call was answered';
   /** A problem with the whole panel or its API key. */
   #problem: Problem | undefined;
   /** Where the panel is, if not at the configured URL. */
@@ -209,35 +206,39 @@ export class PanelTrial {
     const { discovery } = this.#panel;
     const gateway = this.#gateway;
     const isSettled = () => gateway.health !== 'unknown' || signal.aborted;
-    if (discovery !== undefined) this.#page = await firstPage(gateway, discovery, signal);
+    if (discovery !== undefined) {
+      this.#firstPage = this.#reader(discovery, signal)({ page: 1, perPage: LISTING_PAGE_SIZE });
+      await this.#firstPage.catch((error: unknown) => {
+        this.#unanswered = messageOf(error);
+      });
+    }
     const servers = this.#targets.slice(0, SERVERS_ASKED);
     for (const batch of [servers.slice(0, 1), servers.slice(1)]) {
-      if (isSettled()) break;
-      await Promise.all(
-        batch.map(async ({ id }) =>
-          this.#early.set(
-            id,
-            await attempt(gateway.resources(id, { node: () => undefined, deadline: AT_ONCE }, signal)),
-          ),
-        ),
-      );
+      if (!isSettled()) await Promise.all(batch.map((target) => this.#pollEarly(target, signal)));
     }
-    if (!isSettled()) await attempt(untilAborted(gateway.verify(), signal));
+    if (!isSettled()) await untilAborted(gateway.verify(), signal).catch(() => undefined);
     await this.#lookAtRoot();
     return gateway.health === 'unknown' && signal.aborted ? signal.reason : undefined;
   }
 
+  async #pollEarly(target: ServerTarget, signal: AbortSignal): Promise<void> {
+    const polled = await new Trial(target, 'poll', this.#serverOptions()).run(signal);
+    this.#early.set(target.id, polled);
+    const { problem } = polled;
+    if (problem !== undefined)
+      this.#unanswered = problem instanceof Canceled ? problem.message : problem.detail;
+  }
+
   /**
-   * A panel answers an unknown path like an unknown key or server: if nothing was answered below a path, and the panel is at the
-   * root of its host, then `url` is wrong.
+   * A panel answers an unknown path like an unknown key or server: if nothing below a path shows that the panel works, but it does
+   * at the root of its host, then `url` is wrong.
    */
   async #lookAtRoot(): Promise<void> {
     const { url } = this.#panel;
     const { origin, pathname } = new URL(url);
-    const wasAnswered = [...this.#early.values(), this.#page].some((one) => one?.ok === true);
     const mayBeMisled = this.#problem === undefined || MISLEADING.has(this.#problem.cause);
-    if (pathname === '/' || wasAnswered || !mayBeMisled) return;
-    if ((await this.#listsAt(url)) || !(await this.#listsAt(origin))) return;
+    if (pathname === '/' || this.#gateway.health === 'up' || !mayBeMisled) return;
+    if (!(await this.#listsAt(origin))) return;
     this.#origin = origin;
     const detail = `the panel is at ${origin}, where it accepts the key, not at ${url}`;
     this.#problem = { cause: 'not_a_panel', detail };
@@ -248,9 +249,14 @@ export class PanelTrial {
   async #listsAt(baseUrl: string): Promise<boolean> {
     const { clock, signal } = this.#tools;
     const api = new PanelApi({ ...this.#panel.api, baseUrl, telemetry: this.#telemetry, clock });
-    const { ok } = await attempt(api.listing({ page: 1, perPage: 1 }, signal));
-    await api.close();
-    return ok;
+    try {
+      await api.listing({ page: 1, perPage: 1 }, signal);
+      return true;
+    } catch {
+      return false;
+    } finally {
+      await api.close();
+    }
   }
 
   #reach(cut?: unknown): Finding<PanelStep> {
@@ -260,10 +266,8 @@ export class PanelTrial {
   }
 
   #key(): Finding<PanelStep> {
-    const refused = [...this.#early.values(), this.#page].find((one) => one?.ok === false);
     const problems = this.#problem === undefined ? this.#gateway.problems : [this.#problem];
-    const why = refused?.ok === false ? messageOf(refused.error) : 'no call was answered';
-    return keyFinding(problems, this.#gateway.health === 'up', why);
+    return keyFinding(problems, this.#gateway.health === 'up', this.#unanswered);
   }
 
   #limit(): Finding<PanelStep> {
@@ -314,29 +318,38 @@ export class PanelTrial {
     return this.#problem === undefined ? {} : { problem: this.#problem };
   }
 
-  /** Finds the servers to try in addition to the configured ones. */
+  /** Finds the servers to try in addition to the configured ones, and the addresses of their games. */
   async #discover(): Promise<Finding<PanelStep>> {
-    const { discovery } = this.#panel;
-    const page = this.#page;
-    if (discovery === undefined || page === undefined) {
-      await this.#readAllocations();
-      return skipped('listing', 'discover is not set');
+    const { discovery, allocations } = this.#panel;
+    const scope = discovery ?? allocations;
+    if (scope !== undefined) {
+      const walk = await this.#walk(scope);
+      const selection = scope.select(walk);
+      this.#targets = selection.targets;
+      if (discovery !== undefined) {
+        this.#countFleet();
+        return this.#notify(listingFinding(walk, selection));
+      }
     }
-    const pages = page.ok ? page.value.totalPages : 1;
-    const walk = await this.#bounded(pages, (signal) => walkOn(this.#gateway, discovery, page, signal));
-    const selection = discovery.select(walk);
-    this.#targets = selection.targets;
-    this.#countFleet();
-    return this.#notify(listingFinding(walk, selection));
+    return skipped('listing', 'discover is not set');
   }
 
-  async #readAllocations(): Promise<void> {
-    const { allocations } = this.#panel;
-    if (allocations === undefined) return;
-    const page = await this.#bounded(1, (signal) => firstPage(this.#gateway, allocations, signal));
-    const pages = page.ok ? page.value.totalPages : 1;
-    const walk = await this.#bounded(pages, (signal) => walkOn(this.#gateway, allocations, page, signal));
-    this.#targets = allocations.select(walk).targets;
+  /** Reads all pages of the listing; servers found before a failed page are kept. */
+  async #walk(scope: DiscoveryScope): Promise<ListingWalk> {
+    const query = { page: 1, perPage: LISTING_PAGE_SIZE };
+    const first = this.#firstPage ?? this.#bounded(1, (signal) => this.#reader(scope, signal)(query));
+    const pages = await first.then(
+      ({ totalPages }) => totalPages,
+      () => 1,
+    );
+    return this.#bounded(pages, (signal) => {
+      const read = this.#reader(scope, signal);
+      return walkListing((query) => (query.page === 1 ? first : read(query)));
+    });
+  }
+
+  #reader({ type }: DiscoveryScope, signal: AbortSignal): ReadListingPage {
+    return (query) => this.#gateway.listing(type === undefined ? query : { ...query, type }, AT_ONCE, signal);
   }
 
   async #tryServers(): Promise<readonly ServerReport[]> {
@@ -344,19 +357,20 @@ export class PanelTrial {
     const { progress, signal } = this.#tools;
     const targets = this.#targets;
     const modes = targets.map(({ mode }) => mode);
+    const options = this.#serverOptions();
     progress.planned(name, targets.length, estimateMs(modes, this.#perMinute));
     return inParallel(targets, SERVERS_AT_ONCE, async (target) => {
       if (this.#signal.aborted) return untested(target, signal.aborted ? STOPPED : LOST);
-      const report = await this.#tryServer(target);
+      const report = await tryServer(target, options, this.#early.get(target.id));
       progress.serverDone(name, report);
       return report;
     });
   }
 
-  async #tryServer(target: ServerTarget): Promise<ServerReport> {
+  #serverOptions(): ServerTrialOptions {
     const { clock, progress } = this.#tools;
     const { name, sockets, api, queries } = this.#panel;
-    const options = {
+    return {
       clock,
       sockets,
       queries,
@@ -364,11 +378,10 @@ export class PanelTrial {
       gateway: this.#gateway,
       telemetry: this.#telemetry,
       requestTimeoutMs: api.requestTimeoutMs,
-      late: (deadlineMs: number) => this.#late(deadlineMs),
-      onToken: (token: string, from: number, to: number) => this.#compareClocks(token, { from, to }),
-      onStep: (server: string, step: ServerStep) => progress.began(name, server, step),
+      late: (deadlineMs) => this.#late(deadlineMs),
+      onToken: (token, span) => this.#compareClocks(token, span),
+      onStep: (server, step) => progress.began(name, server, step),
     };
-    return tryServer(target, options, this.#early.get(target.id));
   }
 
   // A call may have waited in a queue: the faster it was, the more accurate the comparison.

@@ -1,12 +1,17 @@
 import { CAUSES } from '../diagnosis/causes.ts';
 import type { CauseCode, Problem } from '../domain/problem.ts';
+import { Canceled } from './canceled.ts';
 
 /** The steps for each panel, in display order. */
 export const PANEL_STEPS = ['reach', 'key', 'limit', 'listing', 'clock'] as const;
 export type PanelStep = (typeof PANEL_STEPS)[number];
 
+/** The steps to the first stats of a server's console socket, in order. */
+export const CONSOLE_STEPS = ['credentials', 'upgrade', 'auth', 'stats'] as const;
+export type ConsoleStep = (typeof CONSOLE_STEPS)[number];
+
 /** The steps for each server, in display order. */
-export const SERVER_STEPS = ['found', 'credentials', 'upgrade', 'auth', 'stats', 'resources'] as const;
+export const SERVER_STEPS = ['found', ...CONSOLE_STEPS, 'resources'] as const;
 
 /** The last step, only for servers whose game is queried. */
 export const QUERY_STEP = 'query';
@@ -88,6 +93,14 @@ export const warned = <Step extends string>(step: Step, cause: CauseCode, detail
   detail,
   cause,
 });
+
+/** The finding for a step that met a problem, or was canceled before its end. */
+export function problemFinding<Step extends string>(step: Step, problem: Problem | Canceled): Finding<Step> {
+  if (!(problem instanceof Canceled)) return failed(step, problem.cause, problem.detail);
+  return problem.code === undefined
+    ? skipped(step, problem.message)
+    : failed(step, problem.code, problem.message);
+}
 
 /** Whether nothing failed. */
 export function isHealthy({ steps }: { readonly steps: readonly Finding[] }): boolean {

@@ -3,38 +3,39 @@ import { verdictOf } from '../diagnosis/outcome.ts';
 import type { Problem } from '../domain/problem.ts';
 import type { CollectionMode, Expect, ServerState, ServerTarget } from '../domain/server.ts';
 import type { ApiEndpoint } from '../domain/telemetry.ts';
-import type { Resources } from '../panel/dialect.ts';
-import { problemOf } from '../panel/errors.ts';
 import type { Asked } from '../query/ask.ts';
 import { lastingRefusal } from '../session/failure.ts';
-import { answeredResult } from '../session/poller.ts';
-import { type Attempt, Canceled, failedCall, messageOf, problemFinding } from './attempt.ts';
-import { CONSOLE_STEPS, type ConsoleResult, type ConsoleStep } from './console-trial.ts';
+import { Canceled } from './canceled.ts';
 import {
+  CONSOLE_STEPS,
+  type ConsoleStep,
   type Finding,
-  failed,
   passed,
+  problemFinding,
   QUERY_STEP,
   SERVER_STEPS,
   type ServerReport,
   type ServerStep,
   skipped,
 } from './report.ts';
+import type { TrialResult } from './trial.ts';
 
-/** What was tried of one server; attempts that weren't made are absent. */
+/** What was tried of one server; what wasn't is absent. */
 export interface ServerAttempts {
   readonly mode: CollectionMode;
   readonly expect: Expect;
-  readonly resources?: Attempt<Resources>;
-  readonly console?: ConsoleResult;
+  /** What was sent as `Origin`. */
+  readonly origin: string;
+  readonly poll?: TrialResult;
+  readonly socket?: TrialResult;
   /** The result of querying the game, or why there is none; absent if the game isn't queried. */
   readonly query?: Asked | string;
 }
 
 /** Whether further calls to the panel about this server are pointless. */
-export function endsServer(attempt: Attempt<unknown>): boolean {
-  if (attempt.ok) return false;
-  return attempt.error instanceof Canceled || lastingRefusal(problemOf(attempt.error))?.pollable === false;
+export function endsServer({ problem, isAnswered }: TrialResult): boolean {
+  if (problem === undefined || isAnswered) return false;
+  return problem instanceof Canceled || lastingRefusal(problem)?.pollable === false;
 }
 
 /** The findings from everything that was tried of a server; the steps are in display order. */
@@ -60,8 +61,8 @@ function serverFindings(tried: ServerAttempts): readonly Finding<ServerStep>[] {
 }
 
 /** The server's power state; undefined if nothing reported it. */
-export function stateOf({ resources, console }: ServerAttempts): ServerState | undefined {
-  return console?.state ?? (resources?.ok === true ? resources.value.sample?.state : undefined);
+export function stateOf({ poll, socket }: ServerAttempts): ServerState | undefined {
+  return socket?.state ?? poll?.state;
 }
 
 /** The report on a server that was not tried. */
@@ -77,17 +78,15 @@ interface EndedCall {
 }
 
 /** The calls that ended by themselves; canceled calls are inconclusive. */
-function endedCalls({ resources, console }: ServerAttempts): readonly EndedCall[] {
-  const calls: EndedCall[] = [];
-  if (resources?.ok === true) calls.push({ endpoint: 'resources' });
-  else if (resources !== undefined && !(resources.error instanceof Canceled)) {
-    calls.push({ endpoint: 'resources', problem: problemOf(resources.error) });
-  }
-  if (console?.credentials !== undefined) calls.push({ endpoint: 'websocket' });
-  else if (console?.failure !== undefined && !(console.failure.problem instanceof Canceled)) {
-    calls.push({ endpoint: 'websocket', problem: console.failure.problem });
-  }
-  return calls;
+function endedCalls({ poll, socket }: ServerAttempts): readonly EndedCall[] {
+  return [...endedCall('resources', poll), ...endedCall('websocket', socket)];
+}
+
+function endedCall(endpoint: ApiEndpoint, tried: TrialResult | undefined): readonly EndedCall[] {
+  if (tried === undefined) return [];
+  const { isAnswered, problem } = tried;
+  if (isAnswered) return [{ endpoint }];
+  return problem === undefined || problem instanceof Canceled ? [] : [{ endpoint, problem }];
 }
 
 function foundFinding(tried: ServerAttempts): Finding<ServerStep> {
@@ -108,25 +107,24 @@ function foundFinding(tried: ServerAttempts): Finding<ServerStep> {
 
 const POLL_MODE = 'not tested: mode is poll';
 
-function consoleFindings({ mode, resources, console }: ServerAttempts): readonly Finding<ServerStep>[] {
-  if (console === undefined) {
-    const why = mode === 'poll' ? POLL_MODE : `not tested: ${skipReason(resources)}`;
+function consoleFindings(tried: ServerAttempts): readonly Finding<ServerStep>[] {
+  const { mode, poll, socket } = tried;
+  if (socket === undefined) {
+    const why = mode === 'poll' ? POLL_MODE : `not tested: ${skipReason(poll)}`;
     return CONSOLE_STEPS.map((step) => skipped(step, why));
   }
-  const { failure } = console;
-  if (failure === undefined) return CONSOLE_STEPS.map((step) => passed(step, passedDetail(step, console)));
-  const { step: failedStep, problem } = failure;
-  const failedAt = CONSOLE_STEPS.indexOf(failedStep);
-  return CONSOLE_STEPS.map((step, index) => {
-    if (index < failedAt) return passed(step, passedDetail(step, console));
-    if (index === failedAt) return problemFinding(step, problem);
+  const { step: last, problem } = socket;
+  return CONSOLE_STEPS.map((step) => {
+    if (problem === undefined || SERVER_STEPS.indexOf(step) < SERVER_STEPS.indexOf(last))
+      return passed(step, passedDetail(step, tried.origin, socket));
+    if (step === last) return problemFinding(step, problem);
     const isStopped = problem instanceof Canceled && problem.code === undefined;
-    const why = failedStep === 'credentials' ? 'there is no token' : `the ${failedStep} failed`;
+    const why = last === 'credentials' ? 'there is no token' : `the ${last} failed`;
     return skipped(step, isStopped ? problem.message : `not tested: ${why}`);
   });
 }
 
-function passedDetail(step: ConsoleStep, { credentials, origin, state }: ConsoleResult): string {
+function passedDetail(step: ConsoleStep, origin: string, { credentials, state }: TrialResult): string {
   switch (step) {
     case 'credentials':
       return `token valid for ${Math.round((credentials?.lifetimeMs ?? 0) / 60_000)} min`;
@@ -141,21 +139,20 @@ function passedDetail(step: ConsoleStep, { credentials, origin, state }: Console
 
 const hostOf = (url: string) => (URL.canParse(url) ? new URL(url).host : 'the node');
 
-function skipReason(resources: Attempt<Resources> | undefined): string {
-  if (resources === undefined || resources.ok) return 'the panel did not answer';
-  if (resources.error instanceof Canceled) return messageOf(resources.error);
-  const problem = problemOf(resources.error);
+function skipReason(poll: TrialResult | undefined): string {
+  const problem = poll?.problem;
+  if (problem === undefined) return 'the panel did not answer';
+  if (problem instanceof Canceled) return problem.message;
   const reason = lastingRefusal(problem)?.reason;
   return reason === undefined ? problem.detail : `the panel reports ${reason}`;
 }
 
-function resourcesFinding({ mode, resources }: ServerAttempts): Finding<ServerStep> {
-  if (resources === undefined) return skipped('resources', `not tested: mode is ${mode}`);
-  if (!resources.ok) return failedCall('resources', resources.error);
-  const result = answeredResult(resources.value);
-  return result.type === 'answered'
-    ? passed('resources', resources.value.sample?.state ?? 'answered')
-    : failed('resources', result.problem.cause, result.problem.detail);
+function resourcesFinding({ mode, poll }: ServerAttempts): Finding<ServerStep> {
+  if (poll === undefined) return skipped('resources', `not tested: mode is ${mode}`);
+  const { problem, state } = poll;
+  return problem === undefined
+    ? passed('resources', state ?? 'answered')
+    : problemFinding('resources', problem);
 }
 
 function queryFinding(query: Asked | string): Finding<ServerStep> {

@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it } from 'vitest';
-import { Canceled, STOPPED } from '../../../src/doctor/attempt.ts';
+import { Canceled, STOPPED } from '../../../src/doctor/canceled.ts';
 import type { Progress } from '../../../src/doctor/progress.ts';
 import { isAllHealthy, isHealthy, problemsOf, type ServerReport } from '../../../src/doctor/report.ts';
 import type { Simulator, SimulatorOptions } from '../../../src/simulator/api.ts';

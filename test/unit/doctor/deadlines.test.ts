@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { Canceled } from '../../../src/doctor/attempt.ts';
+import { Canceled } from '../../../src/doctor/canceled.ts';
 import { bounded, estimateMs, inParallel, serverDeadlineMs } from '../../../src/doctor/deadlines.ts';
 import { sleep } from '../../../src/domain/clock.ts';
 import { readableDuration } from '../../../src/domain/durations.ts';

@@ -1,0 +1,21 @@
+import { printable } from '../domain/printable.ts';
+import type { CauseCode } from '../domain/problem.ts';
+
+/** Why something was canceled before it ended. */
+export class Canceled extends Error {
+  override readonly name = 'Canceled';
+  /** Undefined if the step itself didn't fail: the doctor was stopped, or the panel as a whole failed. */
+  readonly code: CauseCode | undefined;
+
+  constructor(message: string, code?: CauseCode) {
+    super(message);
+    this.code = code;
+  }
+}
+
+export const STOPPED = 'interrupted by a signal';
+
+/** The text of an error, safe to display. */
+export function messageOf(error: unknown): string {
+  return error instanceof Error ? printable(error.message) : 'unknown error';
+}

@@ -1,0 +1,187 @@
+import type { Clock } from '../domain/clock.ts';
+import { QUIET_LOG } from '../domain/log.ts';
+import type { Problem } from '../domain/problem.ts';
+import type { CollectionStatus, SocketState } from '../domain/reading.ts';
+import type { ServerState, ServerTarget } from '../domain/server.ts';
+import type { PanelTelemetry } from '../domain/telemetry.ts';
+import type { Credentials } from '../panel/dialect.ts';
+import type { PanelGateway } from '../panel/panel-gateway.ts';
+import { Session } from '../session/session.ts';
+import {
+  NO_CIRCUITS,
+  type SessionContext,
+  type SessionPanel,
+  type SessionRecord,
+  type SessionSettings,
+  type SocketAccess,
+} from '../session/session-ports.ts';
+import { Canceled, messageOf } from './canceled.ts';
+import type { CallSpan } from './panel-steps.ts';
+import type { ConsoleStep } from './report.ts';
+
+/** How to reach one panel's console sockets. */
+export interface ConsoleAccess extends SocketAccess {
+  readonly settings: SessionSettings;
+}
+
+/** Shared by all trials of one panel's servers. */
+export interface TrialOptions {
+  readonly clock: Clock;
+  readonly gateway: PanelGateway;
+  readonly telemetry: PanelTelemetry;
+  readonly sockets: ConsoleAccess;
+  /** Called with each token that the panel issues, and the time of the call. */
+  readonly onToken: (token: string, span: CallSpan) => void;
+  /** Called when a step of a server begins. */
+  readonly onStep: (server: string, step: TrialStep) => void;
+}
+
+export type TrialStep = ConsoleStep | 'resources';
+
+/** How far a session got. */
+export interface TrialResult {
+  /** The last step that began. */
+  readonly step: TrialStep;
+  /** Why that step failed or was canceled; undefined if the session has data. */
+  readonly problem: Problem | Canceled | undefined;
+  /** Whether the panel answered the call. */
+  readonly isAnswered: boolean;
+  readonly credentials: Credentials | undefined;
+  /** Undefined if it was not reported. */
+  readonly state: ServerState | undefined;
+}
+
+/** The step that a session takes at each stage of its socket; before the first, it gets credentials. */
+const STEPS: Readonly<Record<Exclude<SocketState, 'none'>, ConsoleStep>> = {
+  connecting: 'upgrade',
+  authenticating: 'auth',
+  streaming: 'stats',
+  refreshing: 'stats',
+};
+
+/** A session ends with its first poll, so these have no effect. */
+const INTERVALS = { pollIntervalMs: 60_000, stalenessMs: 60_000 };
+
+/**
+ * Observes one server by one way, with a session like the exporter's, until the first sample or the first failure. The only
+ * messages it sends are `auth` and `send stats`.
+ */
+export class Trial {
+  readonly #options: TrialOptions;
+  readonly #target: ServerTarget;
+  #step: TrialStep;
+  #isAnswered = false;
+  #credentials: Credentials | undefined;
+  #state: ServerState | undefined;
+  #end: (problem: Problem | Canceled | undefined) => void = () => undefined;
+
+  constructor(target: ServerTarget, way: 'socket' | 'poll', options: TrialOptions) {
+    // Whatever the listing says, the server's own calls show whether the panel blocks it.
+    const { blocked: _, ...server } = target;
+    this.#target = { ...server, mode: way };
+    this.#options = options;
+    this.#step = way === 'poll' ? 'resources' : 'credentials';
+  }
+
+  /** Resolves when the session has ended: at the latest after its own deadlines, or soon after the signal aborts. */
+  async run(signal: AbortSignal): Promise<TrialResult> {
+    const session = new Session(this.#context(), this.#record());
+    const ended = new Promise<Problem | Canceled | undefined>((resolve) => {
+      this.#end = resolve;
+    });
+    const onAbort = () => this.#end(cancellationOf(signal.reason));
+    signal.addEventListener('abort', onAbort, { once: true });
+    this.#options.onStep(this.#target.name, this.#step);
+    if (signal.aborted) onAbort();
+    else session.start();
+    const problem = await ended;
+    // What happens while the session stops isn't part of its result.
+    const result = {
+      step: this.#step,
+      problem,
+      isAnswered: this.#isAnswered,
+      credentials: this.#credentials,
+      state: this.#state,
+    };
+    signal.removeEventListener('abort', onAbort);
+    await session.stop();
+    return result;
+  }
+
+  #begin(step: TrialStep): void {
+    if (this.#step === step) return;
+    this.#step = step;
+    this.#options.onStep(this.#target.name, step);
+  }
+
+  #follow({ condition, problem }: CollectionStatus, socket: SocketState): void {
+    if (socket !== 'none') this.#begin(STEPS[socket]);
+    if (condition === 'polling' || condition === 'failing' || condition === 'blocked') this.#end(problem);
+  }
+
+  #context(): SessionContext {
+    const { sockets, clock, telemetry } = this.#options;
+    return {
+      ...sockets,
+      clock,
+      telemetry,
+      log: QUIET_LOG,
+      random: () => 0.5,
+      intervals: () => INTERVALS,
+      panel: this.#panel(),
+    };
+  }
+
+  #panel(): SessionPanel {
+    const { gateway, clock, onToken } = this.#options;
+    const unixNow = () => clock.toUnixMs(clock.now());
+    return {
+      ...NO_CIRCUITS,
+      socketHold: () => undefined,
+      pollHold: () => undefined,
+      credentials: async (server, ask, signal) => {
+        const from = unixNow();
+        const credentials = await gateway.credentials(server, ask, signal);
+        onToken(credentials.token, { from, to: unixNow() });
+        this.#isAnswered = true;
+        this.#credentials = credentials;
+        // A forbidden address is a problem of the next step.
+        this.#begin('upgrade');
+        return credentials;
+      },
+      resources: async (server, ask, signal) => {
+        const resources = await gateway.resources(server, ask, signal);
+        this.#isAnswered = true;
+        this.#state = resources.sample?.state;
+        return resources;
+      },
+    };
+  }
+
+  #record(): SessionRecord {
+    const ignored = () => undefined;
+    return {
+      target: this.#target,
+      sampledAt: undefined,
+      socketSample: ({ state }) => {
+        if (this.#step !== 'stats') return;
+        this.#state = state;
+        this.#end(undefined);
+      },
+      setCollection: (status, socket) => this.#follow(status, socket),
+      awaitsWords: false,
+      socketBegan: ignored,
+      eventsWithheld: ignored,
+      stateHint: ignored,
+      consoleLine: ignored,
+      daemonWords: ignored,
+      socketHost: ignored,
+      pollSample: ignored,
+      setPolledStaleness: ignored,
+    };
+  }
+}
+
+function cancellationOf(reason: unknown): Canceled {
+  return reason instanceof Canceled ? reason : new Canceled(messageOf(reason), 'unexpected');
+}
