@@ -70,6 +70,8 @@ export class Trial {
   readonly #options: TrialOptions;
   readonly #target: ServerTarget;
   #step: TrialStep;
+  /** Whether the call has ended. */
+  #isCalled = false;
   #isAnswered = false;
   #credentials: Credentials | undefined;
   #state: ServerState | undefined;
@@ -85,13 +87,16 @@ export class Trial {
 
   /** Resolves when the session has ended: at the latest after its own deadlines, or soon after the signal aborts. */
   async run(signal: AbortSignal): Promise<TrialResult> {
+    const { gateway, clock, onStep } = this.#options;
     const session = new Session(this.#context(), this.#record());
+    // Later, because the call whose failure opens a circuit has its own outcome.
+    const unsubscribe = gateway.onChange(() => clock.schedule(0, () => session.follow()));
     const ended = new Promise<Problem | Canceled | undefined>((resolve) => {
       this.#end = resolve;
     });
     const onAbort = () => this.#end(cancellationOf(signal.reason));
     signal.addEventListener('abort', onAbort, { once: true });
-    this.#options.onStep(this.#target.name, this.#step);
+    onStep(this.#target.name, this.#step);
     if (signal.aborted) onAbort();
     else session.start();
     const problem = await ended;
@@ -104,6 +109,7 @@ export class Trial {
       state: this.#state,
     };
     signal.removeEventListener('abort', onAbort);
+    unsubscribe();
     await session.stop();
     return result;
   }
@@ -137,25 +143,42 @@ export class Trial {
     const unixNow = () => clock.toUnixMs(clock.now());
     return {
       ...NO_CIRCUITS,
-      socketHold: () => undefined,
-      pollHold: () => undefined,
+      socketHold: (node) => this.#hold(gateway.socketHold(node)),
+      pollHold: (node) => this.#hold(gateway.pollHold(node)),
       credentials: async (server, ask, signal) => {
         const from = unixNow();
-        const credentials = await gateway.credentials(server, ask, signal);
+        const credentials = await this.#call(gateway.credentials(server, ask, signal));
         onToken(credentials.token, { from, to: unixNow() });
-        this.#isAnswered = true;
         this.#credentials = credentials;
         // A forbidden address is a problem of the next step.
         this.#begin('upgrade');
         return credentials;
       },
       resources: async (server, ask, signal) => {
-        const resources = await gateway.resources(server, ask, signal);
-        this.#isAnswered = true;
+        const resources = await this.#call(gateway.resources(server, ask, signal));
         this.#state = resources.sample?.state;
         return resources;
       },
     };
+  }
+
+  async #call<T>(call: Promise<T>): Promise<T> {
+    try {
+      const answer = await call;
+      this.#isAnswered = true;
+      return answer;
+    } finally {
+      this.#isCalled = true;
+    }
+  }
+
+  /**
+   * Why the call can't be made: a problem of the path or the account. Until it is known that the panel works otherwise, the call
+   * waits, and once it has ended, its own outcome is more exact.
+   */
+  #hold(problem: Problem | undefined): Problem | undefined {
+    if (problem === undefined || this.#isCalled) return undefined;
+    return this.#options.gateway.problems.find(({ cause }) => cause === problem.cause);
   }
 
   #record(): SessionRecord {

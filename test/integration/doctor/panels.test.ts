@@ -10,7 +10,7 @@ import type { Simulator, SimulatorOptions } from '../../../src/simulator/api.ts'
 import { startSimulator } from '../../../src/simulator/simulator.ts';
 import { configFor, fastClock } from '../../support/exporter.ts';
 import { envelope, json, page, RESOURCES, scriptedServer } from '../panel/scripted-server.ts';
-import { type Examination, examined, panelFinding, results, shownOf } from './examination.ts';
+import { type Examination, examined, panelFinding, results, serverFinding, shownOf } from './examination.ts';
 
 const closers: (() => Promise<void>)[] = [];
 
@@ -500,6 +500,24 @@ describe('a firewall that blocks one path of a panel', () => {
     expect(report.panels[0]?.problem).toBeUndefined();
   });
 
+  it.each([
+    ['resources', 'resources', ['found', 'credentials', 'upgrade', 'auth', 'stats']],
+    ['websocket', 'credentials', ['found', 'resources']],
+  ] as const)('fails that step of every server, without a wait for each: %s', async (path, step, others) => {
+    const clock = fastClock();
+    const panel = await simulated({ servers: 30, rateLimitPerMinute: 60_000, clock });
+    panel.failRest({ kind: 'refuse', status: 403, endpoint: path, shape: 'html' });
+    const report = await examined({ yaml: configFor(panel), clock });
+    const servers = report.panels[0]?.servers ?? [];
+    expect(servers.length).toBe(30);
+    for (const { steps } of servers) {
+      const findings = new Map(steps.map((finding) => [finding.step, finding]));
+      expect(findings.get(step)).toMatchObject({ result: 'failed', cause: 'challenge_page' });
+      for (const other of others) expect(findings.get(other)).toMatchObject({ result: 'ok' });
+    }
+    expect(report.panels[0]?.problem).toBeUndefined();
+  });
+
   it('fails the panel if no other path is used', async () => {
     const panel = await simulated();
     panel.failRest({ kind: 'refuse', status: 403, endpoint: 'listing', shape: 'html' });
@@ -517,6 +535,9 @@ describe('an account without the console permission on any server', () => {
     const report = await examined({ yaml: configFor(panel) });
     expect(panelFinding(report, 'key')).toMatchObject({ result: 'failed', cause: 'key_console_permission' });
     expect(results(report).at(-1)).toBe('ok');
+    for (const { name } of panel.servers) {
+      expect(serverFinding(report, 'credentials', name)).toMatchObject({ cause: 'no_console_permission' });
+    }
   });
 });
 
