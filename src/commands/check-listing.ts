@@ -11,8 +11,8 @@ import { problemOf } from '../panel/errors.ts';
 import { walkListing } from '../panel/listing.ts';
 import { matchesEveryServer } from './check-warnings.ts';
 import { CommandFailure } from './command-line.ts';
-import { panelApi } from './console-server.ts';
 import { allowanceOf, neededPerMinute, rateWarning } from './fleet-needs.ts';
+import { panelApi } from './panel-api.ts';
 import { type Cells, columns, indent } from './text-table.ts';
 
 /** What the panels' listings reveal about the rules of `discover`. */

@@ -1,4 +1,3 @@
-import { apiAccess } from '../app/panel-access.ts';
 import type { PanelConfig } from '../config/config.ts';
 import { loadConfig } from '../config/load.ts';
 import { apiKeyOfFile, apiKeyProblem } from '../config/values.ts';
@@ -14,14 +13,12 @@ import {
 import { listedServers, target } from '../console/find-listed.ts';
 import type { Clock } from '../domain/clock.ts';
 import { Secret } from '../domain/secret.ts';
-import { NO_TELEMETRY } from '../domain/telemetry.ts';
-import { systemNames } from '../names/system.ts';
-import { PanelApi } from '../panel/api.ts';
 import type { ListedServer } from '../panel/dialect.ts';
 import { formatIssues } from '../yaml/issues.ts';
 import { API_KEY_FILE, readTextFile } from '../yaml/text-file.ts';
 import type { Environment } from '../yaml/variables.ts';
 import { CommandFailure } from './command-line.ts';
+import { panelApi } from './panel-api.ts';
 
 /** The flags that select the server and the API key. */
 export interface ServerFlags {
@@ -97,7 +94,7 @@ async function withListed(panel: PanelConfig, clock: Clock): Promise<PanelConfig
 }
 
 /** The servers in a panel's listing; throws a CommandFailure if it can't be read. */
-export async function listing(panel: PanelConfig, clock: Clock): Promise<readonly ListedServer[]> {
+async function listing(panel: PanelConfig, clock: Clock): Promise<readonly ListedServer[]> {
   const api = panelApi(panel, clock);
   try {
     return await listedServers(api, panel.listing?.type, new AbortController().signal);
@@ -105,18 +102,6 @@ export async function listing(panel: PanelConfig, clock: Clock): Promise<readonl
     throw new CommandFailure(`panel ${panel.name}: ${(error as Error).message}`, { cause: error });
   } finally {
     await api.close();
-  }
-}
-
-/** The client API of a panel; throws a CommandFailure if the proxy in the environment is invalid. */
-export function panelApi(panel: PanelConfig, clock: Clock): PanelApi {
-  try {
-    return new PanelApi({
-      ...apiAccess(panel, clock, systemNames(clock).forPanel()),
-      telemetry: NO_TELEMETRY,
-    });
-  } catch (error) {
-    throw new CommandFailure((error as Error).message, { cause: error });
   }
 }
 

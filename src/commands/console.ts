@@ -17,7 +17,8 @@ import type { PanelApi } from '../panel/api.ts';
 import { POWER_ACTIONS, type PowerAction } from '../panel/dialect.ts';
 import { PTERODACTYL } from '../panel/dialects/pterodactyl.ts';
 import { CommandFailure } from './command-line.ts';
-import { findServer, KEY_VARIABLE, panelApi, type ServerFlags } from './console-server.ts';
+import { findServer, KEY_VARIABLE, type ServerFlags } from './console-server.ts';
+import { panelApi } from './panel-api.ts';
 
 interface ConsoleFlags extends ServerFlags {
   readonly logs?: boolean;

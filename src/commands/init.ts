@@ -18,7 +18,6 @@ import { printable } from '../domain/printable.ts';
 import type { Account, ListedServer } from '../panel/dialect.ts';
 import { formatIssues } from '../yaml/issues.ts';
 import { CommandFailure } from './command-line.ts';
-import { panelApi } from './console-server.ts';
 import { doctorPanels } from './doctor.ts';
 import { schemeWords, withFlags } from './init-advice.ts';
 import {
@@ -32,6 +31,7 @@ import {
 import { existsWords, makePrivate, type NewFile, requireDirectories, writePrivately } from './init-files.ts';
 import { STOPPED, terminalAsker } from './init-terminal.ts';
 import { invocation, shellWord } from './invocation.ts';
+import { panelApi } from './panel-api.ts';
 
 interface InitFlags extends AnswerFlags {
   readonly config: string;

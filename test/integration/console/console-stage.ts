@@ -1,6 +1,6 @@
 import { vi } from 'vitest';
 import { createConsole } from '../../../src/commands/console.ts';
-import { panelApi } from '../../../src/commands/console-server.ts';
+import { panelApi } from '../../../src/commands/panel-api.ts';
 import { parseConfig, resolveConfig } from '../../../src/config/parse.ts';
 import type { ConsolePlan, ConsoleRun } from '../../../src/console/console-run.ts';
 import type { ConsoleOutcome } from '../../../src/console/conversation.ts';

@@ -1,0 +1,19 @@
+import { apiAccess } from '../app/panel-access.ts';
+import type { PanelConfig } from '../config/config.ts';
+import type { Clock } from '../domain/clock.ts';
+import { NO_TELEMETRY } from '../domain/telemetry.ts';
+import { systemNames } from '../names/system.ts';
+import { PanelApi } from '../panel/api.ts';
+import { CommandFailure } from './command-line.ts';
+
+/** The client API of a panel; throws a CommandFailure if the proxy in the environment is invalid. */
+export function panelApi(panel: PanelConfig, clock: Clock): PanelApi {
+  try {
+    return new PanelApi({
+      ...apiAccess(panel, clock, systemNames(clock).forPanel()),
+      telemetry: NO_TELEMETRY,
+    });
+  } catch (error) {
+    throw new CommandFailure((error as Error).message, { cause: error });
+  }
+}
