@@ -216,7 +216,7 @@ function isObservable(trouble: ScriptedServer['trouble'], mode: string): boolean
 }
 
 /** The maximum number of instants within any 60 s; the instants are ascending. */
-function busiestMinute(times: readonly number[]): number {
+export function busiestMinute(times: readonly number[]): number {
   let most = 0;
   let from = 0;
   for (const [to, time] of times.entries()) {

@@ -171,7 +171,6 @@ export class PanelTrial {
       consoles: idsOf(this.#targets.filter(({ mode }) => mode !== 'poll')),
       polled: idsOf(this.#targets.filter(({ mode }) => mode !== 'socket')),
       onNode: () => servers,
-      nodes: () => servers,
     });
   }
 

@@ -424,7 +424,6 @@ export class PanelFleet {
       consoles: idsOf(asking.filter(({ target }) => target.mode !== 'poll')),
       polled: idsOf(asking.filter(({ target }) => target.mode !== 'socket')),
       onNode: (node) => asking.filter((record) => record.node === node).length,
-      nodes: () => new Set(asking.map((record) => record.node ?? record.target.id)).size,
     });
     this.#places.require(this.#needs.sockets);
     this.#needsLog.follow();

@@ -37,7 +37,7 @@ export class Calls {
   readonly #options: CallsOptions;
   readonly #queue = new PQueue({ concurrency: CONCURRENCY });
   /** Why no call starts; the queue runs while there is no reason. */
-  readonly #holds = new Set<string>();
+  readonly #holds = new Set<string | symbol>();
   /** The scopes of all calls, waiting or running. */
   readonly #scopes = new Set<AbortController>();
   #isStopped = false;
@@ -56,7 +56,7 @@ export class Calls {
   }
 
   /** Starts no call until the returned function is called. */
-  hold(reason: string): () => void {
+  hold(reason: string | symbol): () => void {
     this.#holds.add(reason);
     this.#queue.pause();
     return () => this.#release(reason);
@@ -82,13 +82,18 @@ export class Calls {
     }
   }
 
-  /** Makes a call at once, beside the queue, as soon as a pause that the panel demanded is over. */
+  /** Makes a call before all that wait, as soon as the rate limit has room. */
   async canary<T>(signal: AbortSignal, call: (signal: AbortSignal) => Promise<T>): Promise<T> {
     const { clock, limit } = this.#options;
-    while (limit.throttledUntil > clock.now()) await sleep(clock, limit.throttledUntil - clock.now(), signal);
-    signal.throwIfAborted();
-    limit.take();
-    return call(signal);
+    const release = this.hold(Symbol('canary'));
+    try {
+      while (limit.readyAt > clock.now()) await sleep(clock, limit.readyAt - clock.now(), signal);
+      signal.throwIfAborted();
+      limit.take();
+      return call(signal);
+    } finally {
+      release();
+    }
   }
 
   /** Rejects all calls, whether waiting, running or made later. */
@@ -158,7 +163,7 @@ export class Calls {
     this.#cancelTimer = clock.schedule(waitMs, () => this.#followLimit());
   }
 
-  #release(reason: string): void {
+  #release(reason: string | symbol): void {
     this.#holds.delete(reason);
     if (this.#holds.size === 0) this.#queue.start();
   }

@@ -17,8 +17,8 @@ interface Doubted {
   readonly trialAt: number;
   /** How many gaps between trials have passed. */
   readonly trials: number;
-  /** The subject of the trial that is under way. */
-  readonly trying?: string | undefined;
+  /** The trial that is under way, and when it started. */
+  readonly trying?: { readonly subject: string; readonly since: number } | undefined;
 }
 
 export type CircuitEvent =
@@ -39,7 +39,7 @@ export type CircuitEvent =
   /** Something takes so long that it may never end. */
   | { readonly type: 'late'; readonly now: number }
   /** The subject's trial started. */
-  | { readonly type: 'tried'; readonly subject: string }
+  | { readonly type: 'tried'; readonly subject: string; readonly now: number }
   /** The subject's trial ended without showing anything. */
   | { readonly type: 'withdrawn'; readonly subject: string };
 
@@ -54,7 +54,7 @@ export const DOUBTFUL: Circuit = {
   trials: 0,
 };
 
-/** Milliseconds between trials; the last gap repeats. */
+/** Milliseconds between the starts of trials; the last gap repeats. */
 export const TRIAL_GAPS_MS: readonly number[] = [15_000, 30_000, 60_000];
 
 /** The most subjects that have to fail. */
@@ -76,10 +76,24 @@ export function stepCircuit(circuit: Circuit, event: CircuitEvent, gaps = TRIAL_
       if (circuit.state !== 'closed') return circuit;
       return { ...circuit, state: 'doubtful', ...firstTrial(event.now, gaps) };
     case 'tried':
-      return circuit.state === 'closed' ? circuit : { ...circuit, trying: event.subject };
+      return circuit.state === 'closed'
+        ? circuit
+        : { ...circuit, trying: { subject: event.subject, since: event.now } };
     case 'withdrawn':
-      return isTrialOf(circuit, event.subject) ? { ...circuit, trying: undefined } : circuit;
+      return isDoubted(circuit) && isTrialBy(circuit, event.subject)
+        ? { ...circuit, trying: undefined }
+        : circuit;
   }
+}
+
+/** Isn't the circuit closed? */
+export function isDoubted(circuit: Circuit): circuit is Exclude<Circuit, { state: 'closed' }> {
+  return circuit.state !== 'closed';
+}
+
+/** Is the subject's trial under way? */
+export function isTrialBy(circuit: Circuit, subject: string): boolean {
+  return isDoubted(circuit) && circuit.trying?.subject === subject;
 }
 
 /** The circuit's problem; a doubtful one has none. */
@@ -102,24 +116,24 @@ function afterFailure(
   const failed = circuit.failed.includes(group) ? circuit.failed : [...circuit.failed, group];
   const failures = circuit.failures + 1;
   const isProven = isDecisive || (failed.length >= needed && failures >= 2);
-  const trial = trialAfter(circuit, subject, now, gaps);
+  const trial = isDoubted(circuit) ? trialAfter(circuit, subject, gaps) : firstTrial(now, gaps);
   if (circuit.state === 'open') return { ...circuit, ...trial, failed, failures, problem };
   if (isProven) return { state: 'open', problem, openedAt: now, failed, failures, ...trial };
   if (circuit.state === 'closed') return { state: 'closed', failed, failures };
   return { ...circuit, ...trial, failed, failures };
 }
 
-/** When the next trial is due. A failure that isn't the trial's changes nothing: its call started before. */
+/**
+ * When the next trial is due: a gap after the start of the last, so that a trial that hangs doesn't postpone the next. A failure
+ * that isn't the trial's changes nothing: its call started before.
+ */
 function trialAfter(
-  circuit: Circuit,
+  { trialAt, trials, trying }: Doubted,
   subject: string,
-  now: number,
   gaps: readonly number[],
 ): Pick<Doubted, 'trialAt' | 'trials' | 'trying'> {
-  if (circuit.state === 'closed') return firstTrial(now, gaps);
-  const { trialAt, trials, trying } = circuit;
-  if (trying !== subject) return { trialAt, trials, trying };
-  return { trialAt: now + gapAfter(trials, gaps), trials: trials + 1, trying: undefined };
+  if (trying?.subject !== subject) return { trialAt, trials, trying };
+  return { trialAt: trying.since + gapAfter(trials, gaps), trials: trials + 1, trying: undefined };
 }
 
 function firstTrial(now: number, gaps: readonly number[]) {
@@ -128,8 +142,4 @@ function firstTrial(now: number, gaps: readonly number[]) {
 
 function gapAfter(trials: number, gaps: readonly number[]): number {
   return gaps[Math.min(trials, gaps.length - 1)] ?? 0;
-}
-
-function isTrialOf(circuit: Circuit, subject: string): circuit is Exclude<Circuit, { state: 'closed' }> {
-  return circuit.state !== 'closed' && circuit.trying === subject;
 }

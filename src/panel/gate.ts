@@ -6,6 +6,8 @@ import {
   type CircuitEvent,
   CLOSED,
   DOUBTFUL,
+  isDoubted,
+  isTrialBy,
   problemOfCircuit,
   stepCircuit,
   TRIAL_GAPS_MS,
@@ -188,7 +190,7 @@ export class Gate {
   isAdmitted({ subject, circuits }: EntryRequest): boolean {
     return circuits()
       .map((key) => this.circuit(key))
-      .every((circuit) => !isDoubted(circuit) || isTriedBy(circuit, subject));
+      .every((circuit) => !isDoubted(circuit) || isTrialBy(circuit, subject));
   }
 
   stop(): void {
@@ -246,7 +248,7 @@ export class Gate {
     let at = now;
     for (const key of circuits()) {
       const circuit = this.circuit(key);
-      if (!isDoubted(circuit) || isTriedBy(circuit, subject)) continue;
+      if (!isDoubted(circuit) || isTrialBy(circuit, subject)) continue;
       if (key === PANEL || circuit.trying !== undefined) return Number.POSITIVE_INFINITY;
       at = Math.max(at, circuit.trialAt);
     }
@@ -265,11 +267,7 @@ export class Gate {
 
   /** Is the trial of one of its circuits its own? */
   #isTrying({ subject, circuits }: EntryRequest): boolean {
-    const ofIt = (key: CircuitKey) => {
-      const circuit = this.circuit(key);
-      return isDoubted(circuit) && isTriedBy(circuit, subject);
-    };
-    return circuits().some(ofIt);
+    return circuits().some((key) => isTrialBy(this.circuit(key), subject));
   }
 
   #nextTrialAt(now: number): number {
@@ -296,7 +294,7 @@ export class Gate {
       const circuit = this.circuit(key);
       if (!isDoubted(circuit)) continue;
       isTrial = true;
-      this.#circuits.set(key, stepCircuit(circuit, { type: 'tried', subject }));
+      this.#circuits.set(key, stepCircuit(circuit, { type: 'tried', subject, now }));
     }
     return seatOf === undefined
       ? { isTrial, began: () => undefined, leave: () => undefined }
@@ -325,10 +323,6 @@ export class Gate {
     return { isTrial, began, leave, left };
   }
 }
-
-type Doubted = Exclude<Circuit, { state: 'closed' }>;
-const isDoubted = (circuit: Circuit): circuit is Doubted => circuit.state !== 'closed';
-const isTriedBy = ({ trying }: Doubted, subject: string) => trying === subject;
 
 // Whether a node answers polls is unknown before the first one, and a hanging poll costs a seat.
 function initial(key: CircuitKey): Circuit {

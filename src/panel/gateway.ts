@@ -283,6 +283,10 @@ class Gateway implements PanelGateway {
     const cancel = this.#options.clock.schedule(FIRST_CALL_MS, release);
     try {
       return await this.#calls.canary(signal, (scope) => this.#make(call, scope, isJudged));
+    } catch (error) {
+      // What is wrong with the panel is one problem, not one of each server.
+      if (isJudged && !signal.aborted) await this.#judge.ask();
+      throw error;
     } finally {
       cancel();
       release();

@@ -2,7 +2,7 @@ import { CAUSES, problemLine, shortTitle, withRemedy } from '../diagnosis/causes
 import { type CallEnd, type Verdict, verdictOf } from '../diagnosis/outcome.ts';
 import type { Clock } from '../domain/clock.ts';
 import type { Logger } from '../domain/log.ts';
-import type { CauseCode, Problem } from '../domain/problem.ts';
+import type { Problem } from '../domain/problem.ts';
 import { API_ENDPOINTS, type ApiEndpoint } from '../domain/telemetry.ts';
 import { Canaries, type Canary } from './canaries.ts';
 import { type Circuit, problemOfCircuit, subjectsNeeded } from './circuit.ts';
@@ -32,8 +32,6 @@ export interface PanelUse {
   readonly polled: readonly string[];
   /** How many of the servers are on this node. */
   readonly onNode: (node: string) => number;
-  /** On how many nodes the servers are; one whose node is unknown counts as a node. */
-  readonly nodes: () => number;
 }
 
 /** Assumed until the use is known: enough servers that trouble with a single one isn't that of the panel. */
@@ -43,7 +41,6 @@ export const UNKNOWN_USE: PanelUse = {
   consoles: [],
   polled: [],
   onNode: () => 3,
-  nodes: () => 3,
 };
 
 /** The outcome of one call. */
@@ -102,7 +99,7 @@ export class Judge {
         const circuit = gate.circuit(PANEL);
         return circuit.state === 'closed' ? undefined : circuit.trialAt;
       },
-      tried: () => gate.note(PANEL, { type: 'tried', subject: WHOLE_PANEL }),
+      tried: () => gate.note(PANEL, { type: 'tried', subject: WHOLE_PANEL, now: clock.now() }),
     });
     gate.onChange((key, now, before) => this.#circuitChanged(key, now, before));
   }
@@ -166,7 +163,8 @@ export class Judge {
     if (verdict.panel === 'works') this.#works();
     else if (verdict.panel !== 'nothing') this.#canaries.doubt(call.startedAt);
     // The panel's problem explains everything that fails meanwhile.
-    if (this.problem === undefined) this.#notePath(call, verdict);
+    if (this.problem !== undefined) return;
+    this.#notePath(call, verdict);
     this.#noteNode(call, verdict);
     this.#noteConsole(call, verdict);
   }
@@ -179,6 +177,11 @@ export class Judge {
     else if (end === 'withdrawn' || CAUSES[end.cause].scope !== 'node')
       gate.note(key, { type: 'withdrawn', subject: server });
     else this.#fail(key, server, end, subjectsNeeded(use().onNode(node)));
+  }
+
+  /** Makes a round of canaries now, or joins the one under way; resolves when it has ended. */
+  ask(): Promise<void> {
+    return this.#canaries.ask();
   }
 
   /** Judges the panel now; resolves once a call has shown that it works, or its circuit has opened. */
@@ -215,13 +218,13 @@ export class Judge {
 
   #roundFailed(problem: Problem): void {
     const { clock, gate } = this.#options;
-    const { cause, detail } = problem;
+    const { cause, detail } = withoutNode(problem);
     // A 401 to the call for one server may be that server's, so it takes a second round.
     const isDecisive = CAUSES[cause].scope === 'key';
     gate.note(PANEL, {
       type: 'failed',
       subject: WHOLE_PANEL,
-      problem: cause === 'unauthorized' ? { cause: 'key_refused', detail } : problem,
+      problem: { cause: cause === 'unauthorized' ? 'key_refused' : cause, detail },
       now: clock.now(),
       needed: 1,
       isDecisive,
@@ -250,15 +253,16 @@ export class Judge {
     if (server === undefined || node === undefined) return;
     const { gate, use } = this.#options;
     const key = endpoint === 'websocket' ? socketsKey(node) : pollsKey(node);
-    if (sign === 'works') gate.note(key, { type: 'succeeded' });
+    // A granted token shows only that the panel's own errors for this node are over.
+    const isRefuted = problem === undefined && isExplained(key, gate.circuit(key));
+    if (sign === 'works' || isRefuted) gate.note(key, { type: 'succeeded' });
     const found = problem ?? (isNodeSilent === true ? NO_DATA : undefined);
-    if (sign !== 'fails' || found === undefined || this.#explains(endpoint, found)) return;
+    if (sign !== 'fails' || found === undefined || this.#isOfPath(endpoint, found)) return;
     this.#fail(key, server, found, subjectsNeeded(use().onNode(node)));
   }
 
-  /** Does the panel, or the path, already have a problem that explains this one? */
-  #explains(endpoint: ApiEndpoint, problem: Problem): boolean {
-    if (this.problem !== undefined) return true;
+  /** Does the path already have a problem that explains this one? */
+  #isOfPath(endpoint: ApiEndpoint, problem: Problem): boolean {
     return isUnspecific(problem) && this.#options.gate.problem(pathKey(endpoint)) !== undefined;
   }
 
@@ -278,6 +282,12 @@ export class Judge {
     } else if (problem !== undefined && isHeldAlone(problem)) this.#held.add(server);
   }
 
+  /** Did it open after the last proof that the panel works? Then the panel's own problem explains it. */
+  #isUnproven(key: CircuitKey, circuit: Circuit): boolean {
+    const provenAt = this.#provenAt ?? Number.NEGATIVE_INFINITY;
+    return key === CONSOLES && circuit.state === 'open' && provenAt < circuit.openedAt;
+  }
+
   #fail(key: CircuitKey, subject: string, problem: Problem, needed: number, group = subject): void {
     const { clock, gate } = this.#options;
     gate.note(key, { type: 'failed', subject, group, problem, now: clock.now(), needed });
@@ -287,8 +297,17 @@ export class Judge {
     const { gate } = this.#options;
     if (now.state === 'open' && before.state !== 'open') {
       // What opens takes over what it explains.
-      if (key === PANEL) gate.reset((other, circuit) => isPath(other) || isExplained(other, circuit));
+      if (key === PANEL)
+        gate.reset(
+          (other, circuit) =>
+            isPath(other) || isExplained(other, circuit) || this.#isUnproven(other, circuit),
+        );
       if (isPath(key)) gate.reset(isExplained);
+    }
+    // Nothing polls servers that can stream, so nothing would show that polls work again.
+    if (now.state === 'closed' && before.state === 'open') {
+      const node = nodeOfKey(key);
+      if (node !== undefined) gate.reset((other) => other === pollsKey(node) && other !== key);
     }
     if (key === PANEL) this.#logPanel(problemOfCircuit(now), problemOfCircuit(before));
     if (key === CONSOLES && now.state !== before.state) this.#logConsoles();
@@ -376,15 +395,15 @@ function isHeldAlone({ cause }: Problem): boolean {
   return scope === 'server' && lasting;
 }
 
-/** The problem as one of a path: neither the key nor a node is to blame. */
+/** The problem as one of a path: the key isn't to blame. */
 function ofPath(endpoint: ApiEndpoint, problem: Problem): Problem {
-  const cause: CauseCode =
-    endpoint === 'listing' && problem.cause === 'key_refused'
-      ? 'listing_refused'
-      : problem.cause === 'node_silent'
-        ? 'timeout'
-        : problem.cause;
-  return { ...problem, cause };
+  const isOfListing = endpoint === 'listing' && problem.cause === 'key_refused';
+  return isOfListing ? { ...problem, cause: 'listing_refused' } : withoutNode(problem);
+}
+
+/** The problem of calls that no single node explains: an answer that didn't come. */
+function withoutNode(problem: Problem): Problem {
+  return problem.cause === 'node_silent' ? { ...problem, cause: 'timeout' } : problem;
 }
 
 /** The problem of a node whose servers' calls the panel answers with an error of its own. */

@@ -92,6 +92,11 @@ export function connectBy({ at, isFirst }: Due): number {
   return isFirst ? at - CONNECT_PERIOD_MS : at + CONNECT_PERIOD_MS;
 }
 
+/** By when a server should try its node's sockets, of which one at a time may: what failed more often will rather fail again. */
+export function trialBy(at: number, failures: number): number {
+  return at + (1 + failures) * CONNECT_PERIOD_MS;
+}
+
 /** By when a poll is needed. */
 export function pollBy({ at, isFirst }: Due, intervalMs: number): number {
   return isFirst ? at - CONNECT_PERIOD_MS : at + intervalMs;

@@ -2,7 +2,7 @@ import type { Clock } from '../domain/clock.ts';
 import { printable } from '../domain/printable.ts';
 import type { Credentials } from '../panel/dialect.ts';
 import { subjectOf } from './condition.ts';
-import { connectBy } from './due.ts';
+import { connectBy, trialBy } from './due.ts';
 import { tokenFailure, type UpgradeWay, upgradeFailure } from './failure.ts';
 import { REUSE_MARGIN_MS, step } from './machine.ts';
 import {
@@ -179,10 +179,7 @@ export class Streamer {
     if (!panel.isSocketOpen(node)) {
       const admission = new AbortController();
       this.#admission = admission;
-      const deadline = connectBy({ at: this.#clock.now(), isFirst: false });
-      await panel
-        .admitSocket(target.id, { node: () => this.#record.node, deadline }, admission.signal)
-        .catch(() => undefined);
+      await this.#admitted(admission.signal).catch(() => undefined);
       if (this.#admission !== admission) {
         panel.socketEnded(target.id, node, 'withdrawn');
         return;
@@ -191,6 +188,14 @@ export class Streamer {
     }
     this.#attemptNode = node;
     this.dispatch(event);
+  }
+
+  /** Resolves when the sockets of the server's node may be tried. */
+  #admitted(signal: AbortSignal): Promise<void> {
+    const failures = 'failures' in this.#machine ? this.#machine.failures : 0;
+    const deadline = trialBy(this.#clock.now(), failures);
+    const ask = { node: () => this.#record.node, deadline };
+    return this.#context.panel.admitSocket(this.#record.target.id, ask, signal);
   }
 
   #cancelAdmission(): void {
@@ -256,12 +261,11 @@ export class Streamer {
       const token = toToken(credentials, purpose, this.#clock.now(), this.#context.random());
       if (purpose === 'refresh' || addressProblem(token.socketUrl) !== undefined) return token;
       this.#noteHost(token.socketUrl);
-      const { node, target } = this.#record;
+      const { node } = this.#record;
       const isTried = this.#attemptNode === node;
       this.#attemptNode = node;
       if (isTried || panel.isSocketOpen(node)) return token;
-      const deadline = connectBy({ at: this.#clock.now(), isFirst: false });
-      await panel.admitSocket(target.id, { node: () => this.#record.node, deadline }, signal);
+      await this.#admitted(signal);
       if (token.expiresAt - this.#clock.now() > REUSE_MARGIN_MS) return token;
     }
   }

@@ -1,9 +1,5 @@
-import type { World } from '../../bench/fairness/simulation.ts';
-import { CAUSES } from '../../src/diagnosis/causes.ts';
-import type { CauseCode } from '../../src/domain/problem.ts';
-
-/** Canaries count in the window, but aren't held back if it is full: four rounds of three calls at most. */
-export const CANARIES_IN_A_MINUTE = 12;
+import { busiestMinute, type World } from '../../bench/fairness/simulation.ts';
+import type { CauseCode, Problem } from '../../src/domain/problem.ts';
 
 /** What was to be seen of a world at one instant. */
 export interface Look {
@@ -17,6 +13,8 @@ export interface Look {
   /** The cause of each node that has a problem. */
   readonly nodes: Readonly<Record<string, CauseCode>>;
   readonly nodesDown: readonly string[];
+  /** What has a problem: `panel`, `path websocket`, `node n0`; twice if it has two. */
+  readonly blamed: readonly string[];
 }
 
 /** What was to be seen of a world over some minutes, second by second. */
@@ -28,6 +26,8 @@ export interface Seen {
   /** How many seconds after that second every server that may stream did. */
   allStreamAfterS(second: number): number;
   allFreshAfterS(second: number): number;
+  /** How many seconds after that second nothing had a problem any more. */
+  allWellAfterS(second: number): number;
   /** The longest time without fresh data of any server on the node, after its first data. */
   longestGapS(node: string): number;
   /** Was the panel up from its first answer on? */
@@ -35,6 +35,10 @@ export interface Seen {
   /** Had the panel as a whole ever a problem? */
   readonly wasDown: boolean;
   readonly busiestMinute: number;
+  /** Answers of 429. */
+  readonly throttled: number;
+  /** Everything that ever had a problem. */
+  readonly blamed: ReadonlySet<string>;
   readonly mostCausesPerScope: number;
   readonly warnings: readonly string[];
 }
@@ -51,6 +55,7 @@ export async function watchWorld(world: World, minutes: number): Promise<Seen> {
     const now = clock.now();
     const reading = fleet.reading();
     const nodes = reading.nodes(now);
+    const { health } = gateway;
     looks.push({
       up: reading.up,
       fresh: fleet.records.filter((record) => record.isFresh(now)).length,
@@ -61,8 +66,12 @@ export async function watchWorld(world: World, minutes: number): Promise<Seen> {
         nodes.flatMap(({ name, problem }) => (problem === undefined ? [] : [[name, problem.cause] as const])),
       ),
       nodesDown: nodes.filter(({ up }) => !up).map(({ name }) => name),
+      blamed: [
+        ...reading.problems.map((problem) => (health === 'down' ? 'panel' : scopeOf(problem))),
+        ...nodes.filter(({ problem }) => problem !== undefined).map(({ name }) => `node ${name}`),
+      ],
     });
-    healths.push(gateway.health);
+    healths.push(health);
     for (const record of fleet.records) noteGap(gaps, record.target.id, record.isFresh(now), second);
   }
   const secondsUntil = (from: number, isMet: (look: Look) => boolean): number => {
@@ -79,6 +88,7 @@ export async function watchWorld(world: World, minutes: number): Promise<Seen> {
     allSampledAfterS: secondsUntil(0, ({ sampled }) => sampled === fleet.records.length),
     allStreamAfterS: (from) => secondsUntil(from, ({ streaming }) => streaming === streamable),
     allFreshAfterS: (from) => secondsUntil(from, ({ fresh }) => fresh === fleet.records.length),
+    allWellAfterS: (from) => secondsUntil(from, ({ blamed }) => blamed.length === 0),
     longestGapS: (node) =>
       Math.max(
         0,
@@ -89,7 +99,9 @@ export async function watchWorld(world: World, minutes: number): Promise<Seen> {
     wasUp: first >= 0 && healths.slice(first).every((health) => health === 'up'),
     wasDown: healths.includes('down'),
     busiestMinute: busiestMinute(panel.calls.map(({ at }) => at)),
-    mostCausesPerScope: Math.max(...looks.map(({ causes }) => mostPerScope(causes))),
+    throttled: panel.throttled,
+    blamed: new Set(looks.flatMap(({ blamed }) => blamed)),
+    mostCausesPerScope: Math.max(...looks.map(({ blamed }) => mostAlike(blamed))),
     warnings,
   };
 }
@@ -112,19 +124,13 @@ function noteGap(
   }
 }
 
-/** A panel that is down has one cause, and so has each path of a panel that works. */
-function mostPerScope(causes: readonly CauseCode[]): number {
-  const isDown = causes.some((cause) => CAUSES[cause].scope === 'key' && cause !== 'key_console_permission');
-  return isDown ? causes.length : Math.max(0, ...[...new Set(causes)].map(() => 1));
+/** What a problem of a panel that works is about: one of its paths, or what its cause names. */
+function scopeOf({ cause, detail }: Problem): string {
+  const [, path] = /^(\w+) calls only: /.exec(detail) ?? [];
+  return path === undefined ? cause : `path ${path}`;
 }
 
-/** The maximum number of instants within any 60 s; the instants are ascending. */
-function busiestMinute(times: readonly number[]): number {
-  let most = 0;
-  let from = 0;
-  for (const [to, time] of times.entries()) {
-    while ((times[from] ?? time) <= time - 60_000) from += 1;
-    most = Math.max(most, to - from + 1);
-  }
-  return most;
+/** How often the most frequent of these occurs. */
+function mostAlike(names: readonly string[]): number {
+  return Math.max(0, ...names.map((name) => names.filter((other) => other === name).length));
 }

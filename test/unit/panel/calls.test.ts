@@ -208,4 +208,18 @@ describe('a canary', () => {
     await calls.canary(never, () => Promise.resolve());
     expect(limit.usedLastMinute).toBe(9);
   });
+
+  it('waits for the rate limit like all calls, and goes first', async () => {
+    open(2);
+    many(3);
+    await clock.advance(1_000);
+    const made: string[] = [];
+    void calls.canary(never, () => Promise.resolve(made.push(...started)));
+    await clock.advance(58_000);
+    expect(made).toEqual([]);
+    await clock.advance(2_000);
+    expect(made).toEqual(['c0', 'c1']);
+    expect(started).toEqual(['c0', 'c1', 'c2']);
+    expect(limit.usedLastMinute).toBe(2);
+  });
 });

@@ -33,7 +33,6 @@ function use(servers: readonly string[], listing: PanelUse['listing'] = 'optiona
     consoles: servers,
     polled: [],
     onNode: (node) => servers.filter((server) => nodeOf(server) === node).length,
-    nodes: () => new Set(servers.map(nodeOf)).size,
   });
 }
 
@@ -222,6 +221,21 @@ describe('the panel', () => {
     expect(logged('warn', 'error')).toEqual([]);
   });
 
+  it('that rejects the key from the start has one problem, which ends with it', async () => {
+    panel.decide = (endpoint) => ({
+      own: endpoint === 'listing' ? 'key_refused' : 'unauthorized',
+      status: 401,
+    });
+    keepAsking('websocket');
+    await clock.advance(10_000);
+    expect(causes()).toEqual(['key_refused']);
+    expect(logged('warn', 'error')).toHaveLength(1);
+    panel.decide = () => 'success';
+    await clock.advance(75_000);
+    expect(causes()).toEqual([]);
+    expect(gateway.socketHold('n0')).toBeUndefined();
+  });
+
   it('is judged at once and within seconds if that is asked for', async () => {
     fail(BAD_GATEWAY);
     const verified = gateway.verify();
@@ -309,6 +323,30 @@ describe('a node', () => {
     expect(causes()).toEqual([]);
     expect(gateway.nodeProblem('n1')).toMatchObject({ cause: 'node_error' });
     expect(gateway.nodeProblem('n0')).toBeUndefined();
+  });
+
+  it('works again once a token is granted, even if none is needed for a new socket', async () => {
+    fail(OWN_500, isOfNode('n1'));
+    keepPolling();
+    keepAsking('websocket');
+    await clock.advance(180_000);
+    panel.decide = () => 'success';
+    const ask = { node: () => 'n1', deadline: 0, isRefresh: true };
+    await Promise.all([gateway.credentials('s1', ask, never), clock.advance(1_000)]);
+    expect(gateway.nodeProblem('n1')).toBeUndefined();
+  });
+
+  it('has no problem with polls any more once its sockets work, because nothing polls its servers', async () => {
+    fail({ own: 'node_unreachable', status: 504 }, (endpoint, server) => {
+      return endpoint === 'resources' && nodeOf(server) === 'n1';
+    });
+    keepPolling();
+    for (const server of ['s1', 's4', 's7'])
+      gateway.socketEnded(server, 'n1', { cause: 'node_connection', detail: 'connection refused' });
+    await clock.advance(60_000);
+    expect(gateway.pollHold('n1')).toBeDefined();
+    gateway.socketEnded('s1', 'n1', undefined);
+    expect(gateway.nodeProblem('n1')).toBeUndefined();
   });
 
   it('is silent if only its polls time out', async () => {
