@@ -79,7 +79,7 @@ export function createApp(options: AppOptions): App {
     revision: REVISION,
     shard,
     fleet: { panels: () => supervisor.panels(), servers: () => supervisor.servers() },
-    descriptors: () => ({ required: socketLimit.wantedDescriptors, allowed: socketLimit.descriptors }),
+    descriptors: () => ({ required: socketLimit.requiredDescriptors, allowed: socketLimit.descriptors }),
     droppedLogLines: options.droppedLogLines ?? (() => 0),
   });
   const queryThread = new QueryThread();

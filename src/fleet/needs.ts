@@ -62,11 +62,14 @@ export function budgetProblem(
 export function descriptorProblem(
   { sockets }: Needs,
   allowedSockets: number,
-  { descriptors, wantedDescriptors }: { readonly descriptors: number; readonly wantedDescriptors: number },
+  {
+    descriptors,
+    requiredDescriptors,
+  }: { readonly descriptors: number; readonly requiredDescriptors: number },
 ): Problem | undefined {
   const without = sockets - allowedSockets;
   if (without <= 0) return undefined;
   const room = `the limit of ${descriptors} open files leaves room for ${allowedSockets} console sockets`;
   const others = `${without} ${without === 1 ? 'server has' : 'servers have'} none and can only be polled`;
-  return { cause: 'descriptors', detail: `${room}; ${others}; required limit: ${wantedDescriptors}` };
+  return { cause: 'descriptors', detail: `${room}; ${others}; required limit: ${requiredDescriptors}` };
 }

@@ -62,7 +62,7 @@ export class SocketLimit {
   }
 
   /** The limit on open files that would give a console socket to every server that may stream. */
-  get wantedDescriptors(): number {
+  get requiredDescriptors(): number {
     return this.#servers + this.#reserve(MAX_CONNECTIONS);
   }
 

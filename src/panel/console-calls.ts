@@ -6,13 +6,20 @@ import { type Clock, sleep } from '../domain/clock.ts';
 const CALLS_PER_WINDOW = 2;
 const WINDOW_MS = 60_000;
 
+/** Who makes a call: a server's session, or a canary. */
+export type ConsoleCaller = 'session' | 'canary';
+
+interface ConsoleCall {
+  /** When it was last known not to have ended, in monotonic milliseconds. */
+  at: number;
+  readonly by: ConsoleCaller;
+}
+
 /** Counts credential calls by server, so that none leaves nothing of the server's limit to people. */
 export class ConsoleCalls {
   readonly #clock: Clock;
   /** The last calls for each server, the earliest first. */
-  readonly #calls = new Map<string, readonly { at: number }[]>();
-  /** When a canary last asked for each server. */
-  readonly #canaryAt = new Map<string, number>();
+  readonly #calls = new Map<string, readonly ConsoleCall[]>();
 
   constructor(clock: Clock) {
     this.#clock = clock;
@@ -30,13 +37,9 @@ export class ConsoleCalls {
 
   /** May a canary ask for this server now? At most once a minute, so that its session needn't wait when the panel is back. */
   hasRoomForCanary(server: string): boolean {
-    const askedAt = this.#canaryAt.get(server) ?? Number.NEGATIVE_INFINITY;
-    return this.hasRoom(server) && askedAt + WINDOW_MS <= this.#clock.now();
-  }
-
-  /** A canary asks for this server. */
-  canaryBegins(server: string): void {
-    this.#canaryAt.set(server, this.#clock.now());
+    const recent = this.#clock.now() - WINDOW_MS;
+    const calls = this.#calls.get(server) ?? [];
+    return this.hasRoom(server) && !calls.some(({ at, by }) => by === 'canary' && at > recent);
   }
 
   /** Resolves when a call for this server may be made; rejects with the signal's reason. */
@@ -46,8 +49,8 @@ export class ConsoleCalls {
   }
 
   /** Makes the call and counts it until a minute after its end: the panel received it at some time before. */
-  async make<T>(server: string, call: () => Promise<T>): Promise<T> {
-    const made = { at: this.#clock.now() };
+  async make<T>(server: string, by: ConsoleCaller, call: () => Promise<T>): Promise<T> {
+    const made = { at: this.#clock.now(), by };
     this.#calls.set(server, [...(this.#calls.get(server) ?? []), made].slice(-CALLS_PER_WINDOW));
     try {
       return await call();
@@ -59,7 +62,6 @@ export class ConsoleCalls {
   /** Forgets all calls: another key may be another account's, and calls with a rejected key don't count at the panel. */
   clear(): void {
     this.#calls.clear();
-    this.#canaryAt.clear();
   }
 
   #waitMs(server: string): number {

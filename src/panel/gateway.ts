@@ -6,7 +6,7 @@ import { type PanelAnswer, PanelApi, type PanelApiOptions } from './api.ts';
 import { type CallRequest, Calls, NO_ROOM } from './calls.ts';
 import type { Canary } from './canaries.ts';
 import type { Circuit } from './circuit.ts';
-import { ConsoleCalls } from './console-calls.ts';
+import { type ConsoleCaller, ConsoleCalls } from './console-calls.ts';
 import type { BackupsPage, Credentials, ListingPage, ListingQuery, Resources } from './dialect.ts';
 import { PanelError, problemOf } from './errors.ts';
 import {
@@ -117,7 +117,7 @@ class Gateway implements PanelGateway {
     const circuits = () => [PANEL, pathKey('websocket'), CONSOLES, ...ofNode()];
     const mayStart = () => this.#consoles.hasRoom(server);
     const request = { ...ask, subject: server, circuits, mayStart };
-    const call = { ...this.#console(server), node };
+    const call = { ...this.#console(server, 'session'), node };
     for (;;) {
       try {
         return await this.#run(request, call, signal);
@@ -240,9 +240,9 @@ class Gateway implements PanelGateway {
     return { endpoint: 'listing', make: (scope) => this.#api.listing(CANARY_QUERY, scope) };
   }
 
-  #console(server: string): Call<Credentials> {
+  #console(server: string, by: ConsoleCaller): Call<Credentials> {
     const make = (scope: AbortSignal) =>
-      this.#consoles.make(server, () => this.#api.credentials(server, scope));
+      this.#consoles.make(server, by, () => this.#api.credentials(server, scope));
     return { endpoint: 'websocket', server, make };
   }
 
@@ -329,22 +329,25 @@ class Gateway implements PanelGateway {
   #canaries(): readonly Canary[] {
     const canaries: Canary[] = [];
     const { listing, polled } = this.#use;
-    if (listing !== 'none') canaries.push(() => this.#canary(this.#listingCanary));
+    if (listing !== 'none') canaries.push(() => this.#canary('listing', () => this.#listingCanary));
     const server = this.#consoleCandidate();
-    if (server !== undefined) canaries.push(() => this.#canary(this.#console(server)));
+    if (server !== undefined) {
+      // Another one, if this has used its calls up while the canary waited.
+      const call = () => this.#console(this.#consoleCandidate() ?? server, 'canary');
+      canaries.push(() => this.#canary('websocket', call));
+    }
     const poll = polled[Math.floor(this.#options.clock.now()) % polled.length];
-    if (poll !== undefined) canaries.push(() => this.#canary(this.#poll(poll)));
+    if (poll !== undefined) canaries.push(() => this.#canary('resources', () => this.#poll(poll)));
     return canaries;
   }
 
   /** Makes a call beside the queue; resolves with the problem that may be the panel's. */
-  async #canary<T>(call: Call<T>): Promise<Problem | undefined> {
-    if (call.endpoint === 'websocket' && call.server !== undefined) this.#consoles.canaryBegins(call.server);
+  async #canary<T>(endpoint: ApiEndpoint, call: () => Call<T>): Promise<Problem | undefined> {
     try {
-      await this.#calls.canary(this.#closing.signal, (scope) => this.#make(call, scope));
+      await this.#calls.canary(this.#closing.signal, (scope) => this.#make(call(), scope));
       return undefined;
     } catch (error) {
-      return this.#asPanels(call.endpoint, problemOf(error));
+      return this.#asPanels(endpoint, problemOf(error));
     }
   }
 

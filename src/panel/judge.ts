@@ -331,7 +331,7 @@ export class Judge {
     // If a panel that is already down fails in another way, that isn't worth another error.
     log[before === undefined ? 'error' : 'warn'](
       { panel, url, cause: problem.cause, detail: problem.detail },
-      `panel ${panel} (${url}): ${problemLine(problem)} Retrying once a minute.`,
+      `panel ${panel} (${url}): ${problemLine(problem)} Retrying at least once a minute.`,
     );
   }
 

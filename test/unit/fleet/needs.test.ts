@@ -78,7 +78,7 @@ describe('a rate', () => {
 });
 
 describe('file descriptors', () => {
-  const limits = { descriptors: 256, wantedDescriptors: 1_200 };
+  const limits = { descriptors: 256, requiredDescriptors: 1_200 };
 
   it('that suffice for the required sockets are no problem', () => {
     expect(descriptorProblem(needs({ sockets: 4 }), 4, limits)).toBeUndefined();

@@ -41,7 +41,7 @@ describe('the console sockets of a process', () => {
     for (const servers of [1, 150, 900, 20_000]) {
       const small = new SocketLimit(100);
       small.join(ignore).claim(servers);
-      const raised = new SocketLimit(small.wantedDescriptors);
+      const raised = new SocketLimit(small.requiredDescriptors);
       expect(raised.join(ignore).claim(servers)).toBe(Number.POSITIVE_INFINITY);
     }
   });

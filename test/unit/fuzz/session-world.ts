@@ -182,7 +182,7 @@ export class SessionWorld {
       panel: {
         credentials: async (server, _ask, signal) => {
           await this.#consoles.turn(server, signal);
-          return this.#consoles.make(server, () => this.#credentials(signal));
+          return this.#consoles.make(server, 'session', () => this.#credentials(signal));
         },
         resources: (_server, _ask, signal) => this.#resources(signal),
         isSocketOpen: () => this.isNodeOpen,

@@ -26,7 +26,7 @@ describe('ConsoleCalls', () => {
   /** A call that waits, and is made when it may be. */
   const call = async (make: () => Promise<void> = made) => {
     await consoles.turn(SERVER, signal);
-    await consoles.make(SERVER, make);
+    await consoles.make(SERVER, 'session', make);
   };
 
   it('delays the third call of a minute until the first is a minute old', async () => {
@@ -66,6 +66,13 @@ describe('ConsoleCalls', () => {
     expect(consoles.hasRoom(SERVER)).toBe(false);
     await clock.advance(1);
     expect(consoles.hasRoom(SERVER)).toBe(true);
+  });
+
+  it('leaves one of the two calls a minute to the session', async () => {
+    await consoles.make(SERVER, 'canary', made);
+    expect([consoles.hasRoom(SERVER), consoles.hasRoomForCanary(SERVER)]).toEqual([true, false]);
+    await clock.advance(60_000);
+    expect(consoles.hasRoomForCanary(SERVER)).toBe(true);
   });
 
   it('ends immediately without a call if its signal aborts during the delay', async () => {
