@@ -77,7 +77,7 @@ export default defineConfig({
         setupFiles: ['test/support/unit-guard.ts', FORGET_SECRETS],
       }),
       project('integration', { ...WAITING, ...SHARED, timeoutMs: 60_000, setupFiles: [FORGET_SECRETS] }),
-      project('faults', { ...WAITING, timeoutMs: 60_000, folder: faults }),
+      project('faults', { ...WAITING, timeoutMs: 240_000, folder: faults }),
       ...(timesAlerts ? [project('alerts', { ...WAITING, timeoutMs: 120_000 })] : []),
       project('e2e', { ...WAITING, ...SHARED, timeoutMs: 120_000, setupFiles: [FORGET_SECRETS] }),
     ],

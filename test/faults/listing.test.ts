@@ -12,7 +12,7 @@ let api: PanelApi;
 
 beforeEach(async () => {
   panel = await startSimulator({ servers: 1 });
-  api = new PanelApi(apiOptions(panel.url, { apiKey: () => panel.apiKey, requestTimeoutMs: 200 }));
+  api = new PanelApi(apiOptions(panel.url, { apiKey: () => panel.apiKey, requestTimeoutMs: 2_000 }));
 });
 
 afterEach(async () => {

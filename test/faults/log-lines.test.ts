@@ -47,7 +47,8 @@ const OUTAGES: readonly (readonly [string, () => Promise<void>, RegExp])[] = [
     'after a restart of the panel and its nodes',
     async () => {
       await stage.panel.stopListening();
-      await stage.pass(30_000);
+      // Two rounds of canaries have to fail.
+      await stage.pass(60_000);
       await stage.panel.startListening();
     },
     /panel main \(\S+\) is available again/,

@@ -14,6 +14,9 @@ const BUDGET_PER_MINUTE = LIMIT_PER_MINUTE * 0.8;
 /** How long the panel is down. */
 const OUTAGE_MS = 20_000;
 
+/** Canaries that may be under way when the panel is back. */
+const MAX_CANARIES = 2;
+
 /** The longest back-off of a server whose random delays were all short, plus the time to request all tokens. */
 const RECOVERY_MS = 5 * 60_000 + (SERVERS / BUDGET_PER_MINUTE) * 60_000;
 
@@ -23,7 +26,7 @@ const EARLIEST_REFRESH_MS = 60_000;
 const streaming = (scraped: Scraped) =>
   scraped.value('gameserver_exporter_sockets', { panel: 'main', state: 'streaming' });
 
-it('after a restart of the panel that closes all sockets, new tokens are requested one after the other', async () => {
+it('after a restart of the panel that closes all sockets, each server requests one new token', async () => {
   const servers = Array.from({ length: SERVERS }, (_, index) => ({ name: `server-${index}` }));
   const scene = await startScene({
     panel: { servers, rateLimitPerMinute: LIMIT_PER_MINUTE, statsIntervalMs: 5_000 },
@@ -46,15 +49,14 @@ it('after a restart of the panel that closes all sockets, new tokens are request
     expect(tookMs).toBeLessThanOrEqual(RECOVERY_MS);
     const calls = panel.record.calls.slice(before).filter(({ at }) => at >= backAt);
     const tokens = calls.filter(({ endpoint }) => endpoint === 'websocket');
+    let repeated = 0;
     for (const { uuid, name } of panel.servers) {
-      const [first, ...later] = tokens.filter(({ server }) => server === uuid);
+      const [first, second] = tokens.filter(({ server }) => server === uuid);
       expect(first, `the token of ${name}`).toBeDefined();
-      // The first one served; another is due when the server's refresh slot comes round.
-      for (const { at } of later)
-        expect(at - (first?.at ?? at), name).toBeGreaterThanOrEqual(EARLIEST_REFRESH_MS);
+      if (second !== undefined && second.at - (first?.at ?? 0) < EARLIEST_REFRESH_MS) repeated += 1;
     }
-    // Spread evenly over the time that the budget needs for them, except for those that were requested at the same time.
-    expect(mostInTenSeconds(tokens.map(({ at }) => at))).toBeLessThanOrEqual(BUDGET_PER_MINUTE / 6 + 8);
+    // A token that a canary gets is thrown away; another is due when its server's refresh is.
+    expect(repeated).toBeLessThanOrEqual(MAX_CANARIES);
     expectWithinBudget(scene, BUDGET_PER_MINUTE);
     expect(watch.oldest[ELSEWHERE]).toBeLessThanOrEqual(2_000);
     for (const { uuid } of panel.servers) expect(panel.record.sockets(uuid).maxOpen).toBe(1);
@@ -62,7 +64,3 @@ it('after a restart of the panel that closes all sockets, new tokens are request
     await scene.end();
   }
 });
-
-function mostInTenSeconds(times: readonly number[]): number {
-  return Math.max(...times.map((from) => times.filter((at) => at >= from && at < from + 10_000).length));
-}

@@ -87,7 +87,8 @@ const lostNode: FaultRow = {
   },
   during: POLLED,
   reconnects: 'connect_failed',
-  recoveryMs: TOKEN_LIFE_MS,
+  // Trials of the dead node use its token, while that lives.
+  recoveryMs: TOKEN_LIFE_MS + TRIAL_GAP_MS,
   afterwards: (scene) => expect(sockets(scene).opened).toBe(2),
 };
 

@@ -9,7 +9,7 @@ import { blocked, DARK, type Picture, POLLED } from '../../support/fault-picture
 import { type FaultRow } from '../../support/fault-row.ts';
 import { loseToken } from '../../support/fault-scene.ts';
 import { TARGET } from '../../support/fault-stage.ts';
-import { POLL_INTERVAL_MS, REQUEST_TIMEOUT_MS, SLOW_MS, TOKENS_MS } from './bounds.ts';
+import { REQUEST_TIMEOUT_MS, SLOW_MS, TOKENS_MS, TRIAL_GAP_MS } from './bounds.ts';
 
 const SHAPES = ['errors', 'message', 'html'] as const;
 type Shape = (typeof SHAPES)[number];
@@ -86,7 +86,7 @@ function withoutResources(refusal: Refusal): FaultRow {
   const { status, shape } = refusal;
   const cause = causeOf(refusal, 'resources');
   const reason = lastingRefusal({ cause, detail: '' })?.reason;
-  const recoveryMs = status === 429 ? PAUSE_SECONDS * 1_000 : POLL_INTERVAL_MS;
+  const recoveryMs = status === 429 ? PAUSE_SECONDS * 1_000 : TRIAL_GAP_MS;
   return {
     ...onResources(
       `${status} as ${shape}`,
@@ -172,7 +172,7 @@ const hangMs = ({ kind }: RestFault) => (kind === 'hang' ? REQUEST_TIMEOUT_MS : 
 const useless = OTHERS.flatMap(({ what, fault, log, cause }): FaultRow[] => [
   { ...onCredentials(what, fault, TOKENS_MS + hangMs(fault)), during: POLLED, log, cause },
   {
-    ...onResources(what, fault, POLL_INTERVAL_MS + hangMs(fault)),
+    ...onResources(what, fault, TRIAL_GAP_MS + hangMs(fault)),
     during: DARK,
     log,
     cause: timeoutCause(cause, 'resources'),
@@ -202,8 +202,8 @@ const WORDED: readonly (readonly [
   ['restoring', { status: 409, detail: 'is currently restoring from a backup' }, 'restoring', 'restoring'],
   ['maintenance', { status: 409, detail: 'The node is under maintenance' }, 'maintenance', 'maintenance'],
   ['its Redis is down', { status: 500, code: 'ConnectionException' }, 'panel_error'],
-  ["the node's 401", passedOn(401), 'node_token_mismatch', 'forbidden'],
-  ["the node's 403", passedOn(403), 'node_token_mismatch', 'forbidden'],
+  ["the node's 401", passedOn(401), 'node_token_mismatch'],
+  ["the node's 403", passedOn(403), 'node_token_mismatch'],
   ["the node's 404", passedOn(404), 'server_not_on_node'],
   ["the node's 500", passedOn(500), 'node_error'],
   ['no answer from the node', { status: 504, code: 'DaemonConnectionException' }, 'node_unreachable'],
@@ -216,7 +216,7 @@ function wordedRefusal([what, refusal, cause, reason]: (typeof WORDED)[number]):
     ...onResources(
       `the panel reports: ${what}`,
       { kind: 'refuse', shape: 'errors', ...refusal } as RestFault,
-      reason === undefined ? POLL_INTERVAL_MS : SLOW_MS,
+      reason === undefined ? TRIAL_GAP_MS : SLOW_MS,
     ),
     during: reason === undefined ? DARK : blocked(reason),
     cause,

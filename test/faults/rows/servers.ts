@@ -6,7 +6,7 @@ import { type FaultRow } from '../../support/fault-row.ts';
 import type { Scene } from '../../support/fault-scene.ts';
 import { TARGET, TARGET_UUID } from '../../support/fault-stage.ts';
 import type { Scraped } from '../../support/scrape-watch.ts';
-import { AT_ONCE_MS, POLL_INTERVAL_MS, SLOW_MS } from './bounds.ts';
+import { AT_ONCE_MS, POLL_INTERVAL_MS, SLOW_MS, TRIAL_GAP_MS } from './bounds.ts';
 
 const server = { server: TARGET };
 const stopsOf = (scraped: Scraped) =>
@@ -105,27 +105,28 @@ const states: readonly FaultRow[] = [
 
 const nodes: readonly FaultRow[] = [
   {
+    // The socket's cause is more exact than that of the poll.
     name: 'a dead node, reported with 504 after 20 s',
     scene: { panel: { unreachable: '504', unreachableDelayMs: 20_000 } },
     arrange: ({ panel }) => panel.setNodeDown(TARGET, true),
     during: DARK,
     reconnects: 'connect_failed',
-    cause: 'node_unreachable',
+    cause: 'node_connection',
     log: /server target can't be observed/,
-    page: /answered 504/,
+    page: /connecting to the node failed/,
     lift: ({ panel }) => panel.setNodeDown(TARGET, false),
-    recoveryMs: AT_ONCE_MS,
+    recoveryMs: TRIAL_GAP_MS + AT_ONCE_MS,
   },
   {
     name: 'a dead node, reported with the state "missing", which is no data',
     scene: { panel: { unreachable: 'missing' } },
     arrange: ({ panel }) => panel.setNodeDown(TARGET, true),
     during: DARK,
-    cause: 'node_unreachable',
+    cause: 'node_connection',
     log: /server target can't be observed/,
-    page: /the panel has no data/,
+    page: /connecting to the node failed/,
     lift: ({ panel }) => panel.setNodeDown(TARGET, false),
-    recoveryMs: AT_ONCE_MS,
+    recoveryMs: TRIAL_GAP_MS + AT_ONCE_MS,
   },
   {
     name: 'a polled server with the state "missing"',
@@ -136,7 +137,7 @@ const nodes: readonly FaultRow[] = [
     log: /the panel has no data: it can't reach the node/,
     lift: ({ panel }) => panel.setNodeDown(TARGET, false),
     after: POLLED,
-    recoveryMs: 30_000,
+    recoveryMs: TRIAL_GAP_MS,
   },
 ];
 

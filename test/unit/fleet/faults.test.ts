@@ -304,7 +304,9 @@ describe('any two or three faults', () => {
         expect(seen.busiestMinute).toBeLessThanOrEqual(limit * 0.8);
         expect(seen.throttled).toBe(0);
         expect(seen.allFreshAfterS(end), 'fresh').toBeLessThanOrEqual(75);
-        expect(seen.allStreamAfterS(end), 'stream').toBeLessThanOrEqual(75);
+        // A connect that hangs when the fault ends has to time out first.
+        const connectS = faults.some(({ effect, on }) => effect === 'hang' && on === 'socket') ? 12 : 0;
+        expect(seen.allStreamAfterS(end), 'stream').toBeLessThanOrEqual(75 + connectS);
         // Backups are read too rarely to show that their path works again.
         if (faults.every(({ on }) => on !== 'backups'))
           expect(seen.allWellAfterS(end), 'well').toBeLessThanOrEqual(75);
