@@ -1,3 +1,4 @@
+import { busiestMinute } from '../../test/support/busiest-minute.ts';
 import type { Benchmark } from '../report/benchmark.ts';
 import { startCompressedFleet } from './compressed-fleet.ts';
 
@@ -65,17 +66,6 @@ export const slowStart: Benchmark = {
     }
   },
 };
-
-/** The maximum number of calls within any 60 s; times are in milliseconds, ascending. */
-function busiestMinute(times: readonly number[]): number {
-  let most = 0;
-  let from = 0;
-  for (const [to, time] of times.entries()) {
-    while ((times[from] ?? time) <= time - 60_000) from += 1;
-    most = Math.max(most, to - from + 1);
-  }
-  return most;
-}
 
 function distribution(seconds: readonly number[]): string[][] {
   const buckets = new Map<number, number>();

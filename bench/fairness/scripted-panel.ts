@@ -16,6 +16,7 @@ import { PanelError } from '../../src/panel/errors.ts';
 import type { PanelCalls } from '../../src/panel/gateway.ts';
 import type { RateFacts } from '../../src/panel/rate-limit.ts';
 import type { ConsoleSocket, SocketListener } from '../../src/session/socket.ts';
+import { listed } from '../../test/support/listed.ts';
 
 /**
  * A server's fault. `dead`: sockets to its node fail, and `/resources` answers 504 after 20 s; `missing`: 200 without data;
@@ -186,7 +187,7 @@ export class ScriptedPanel implements PanelCalls {
     const facts = await this.#answer('listing', undefined, signal);
     const totalPages = Math.max(1, Math.ceil(this.servers.length / perPage));
     if (page >= totalPages && perPage > 1) this.listedAt.push(this.#clock.now());
-    const servers = this.servers.slice((page - 1) * perPage, page * perPage).map(listed);
+    const servers = this.servers.slice((page - 1) * perPage, page * perPage).map(listedOf);
     return { value: { servers, totalPages, badEntries: 0, surplusEntries: 0 }, ...facts };
   }
 
@@ -377,18 +378,7 @@ function target(id: string, mode: CollectionMode): ServerTarget {
   return { panel: 'main', id, name: `server ${id}`, labels: {}, expect: 'running', mode, limits: {} };
 }
 
-function listed({ target: { id, name }, node, trouble }: ScriptedServer): ListedServer {
-  return {
-    identifier: id,
-    uuid: `${id}-0000-4000-8000-000000000000`,
-    name,
-    node,
-    suspended: trouble === 'suspended',
-    installing: false,
-    transferring: false,
-    underMaintenance: false,
-    restoring: false,
-    withoutBackups: false,
-    limits: {},
-  };
+function listedOf({ target: { id, name }, node, trouble }: ScriptedServer): ListedServer {
+  const uuid = `${id}-0000-4000-8000-000000000000`;
+  return listed(0, { identifier: id, uuid, name, node, suspended: trouble === 'suspended' });
 }

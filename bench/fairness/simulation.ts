@@ -3,6 +3,7 @@ import { PTERODACTYL } from '../../src/panel/dialects/pterodactyl.ts';
 import { createPanelGateway } from '../../src/panel/gateway.ts';
 import type { PanelGateway } from '../../src/panel/panel-gateway.ts';
 import { seededRandom } from '../../src/simulator/random.ts';
+import { busiestMinute } from '../../test/support/busiest-minute.ts';
 import { QueuedClock } from '../../test/support/queued-clock.ts';
 import { type Fault, ScriptedPanel, type ScriptedServer, type ServerGroup } from './scripted-panel.ts';
 
@@ -213,15 +214,4 @@ class Watch {
 
 function isObservable(trouble: ScriptedServer['trouble'], mode: string): boolean {
   return trouble === 'none' || (mode !== 'socket' && (trouble === 'origin' || trouble === 'permission'));
-}
-
-/** The maximum number of instants within any 60 s; the instants are ascending. */
-export function busiestMinute(times: readonly number[]): number {
-  let most = 0;
-  let from = 0;
-  for (const [to, time] of times.entries()) {
-    while ((times[from] ?? time) <= time - MINUTE_MS) from += 1;
-    most = Math.max(most, to - from + 1);
-  }
-  return most;
 }

@@ -18,8 +18,8 @@ const MAX_WASTED = 0.15;
 /** The exporter uses four fifths of the panel's limit. */
 const PART_OF_LIMIT = 0.8;
 
-/** A late call may be followed by one that is on time. */
-const LATE_CALLS = 2;
+/** Calls in flight, which the panel may receive later than they were counted. */
+const LATE_CALLS = 8;
 
 /** The largest simulated fleet takes a minute of CPU time. */
 const TIMEOUT_MS = 300_000;

@@ -11,6 +11,9 @@ const SERVERS = 200;
 const LIMIT_PER_MINUTE = 240;
 const BUDGET_PER_MINUTE = LIMIT_PER_MINUTE * 0.8;
 
+/** Calls in flight, which the panel may receive later than they were counted. */
+const IN_FLIGHT = 8;
+
 /** How long the panel is down. */
 const OUTAGE_MS = 20_000;
 
@@ -57,7 +60,7 @@ it('after a restart of the panel that closes all sockets, each server requests o
     }
     // A token that a canary gets is thrown away; another is due when its server's refresh is.
     expect(repeated).toBeLessThanOrEqual(MAX_CANARIES);
-    expectWithinBudget(scene, BUDGET_PER_MINUTE);
+    expectWithinBudget(scene, BUDGET_PER_MINUTE + IN_FLIGHT);
     expect(watch.oldest[ELSEWHERE]).toBeLessThanOrEqual(2_000);
     for (const { uuid } of panel.servers) expect(panel.record.sockets(uuid).maxOpen).toBe(1);
   } finally {

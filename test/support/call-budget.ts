@@ -1,8 +1,7 @@
 import { expect } from 'vitest';
 import type { CallRecord } from '../../src/simulator/recorder.ts';
+import { busiestMinute } from './busiest-minute.ts';
 import type { Scene } from './fault-scene.ts';
-
-const MINUTE_MS = 60_000;
 
 /** At most two tokens per minute are requested for a server. */
 const TOKENS_PER_MINUTE = 2;
@@ -22,12 +21,4 @@ export function expectWithinBudget(
   expect(elsewhere.record.counters).toMatchObject({ panelLimited: 0, websocketLimited: 0 });
 }
 
-function mostInMinute(calls: readonly CallRecord[]): number {
-  let most = 0;
-  let first = 0;
-  calls.forEach(({ at }, index) => {
-    while ((calls[first]?.at ?? at) <= at - MINUTE_MS) first += 1;
-    most = Math.max(most, index - first + 1);
-  });
-  return most;
-}
+const mostInMinute = (calls: readonly CallRecord[]) => busiestMinute(calls.map(({ at }) => at));

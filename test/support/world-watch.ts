@@ -1,5 +1,6 @@
-import { busiestMinute, type World } from '../../bench/fairness/simulation.ts';
+import type { World } from '../../bench/fairness/simulation.ts';
 import type { CauseCode, Problem } from '../../src/domain/problem.ts';
+import { busiestMinute } from './busiest-minute.ts';
 
 /** What was to be seen of a world at one instant. */
 export interface Look {

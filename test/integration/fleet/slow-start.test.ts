@@ -9,6 +9,7 @@ import { createPanelGateway, type PanelCalls } from '../../../src/panel/gateway.
 import type { ConsoleSocket } from '../../../src/session/socket.ts';
 import { countCall, type RateWindow } from '../../../src/simulator/gate.ts';
 import { seededRandom } from '../../../src/simulator/random.ts';
+import { busiestMinute } from '../../support/busiest-minute.ts';
 import { FakeSocket, RESOURCES, SETTINGS } from '../../support/fleet-bench.ts';
 import { collectingLogger } from '../../support/logger.ts';
 import { QueuedClock } from '../../support/queued-clock.ts';
@@ -150,17 +151,6 @@ async function startCold(servers: number): Promise<Outcome> {
   }
   await fleet.stop();
   return { calls: panel.calls, tokens: panel.tokens, refused: panel.refused, opened, fresh };
-}
-
-/** The largest number of these ascending times in any minute. */
-function busiestMinute(times: readonly number[]): number {
-  let first = 0;
-  let most = 0;
-  for (const [last, time] of times.entries()) {
-    while ((times[first] ?? time) <= time - MINUTE_MS) first += 1;
-    most = Math.max(most, last - first + 1);
-  }
-  return most;
 }
 
 /** The times at which each server requested its tokens. */
