@@ -1,5 +1,5 @@
 import { API_KEY_START } from './api-keys.ts';
-import { INVISIBLE_IN_LINE, type VisibleText, visibleText } from './visible-text.ts';
+import { INVISIBLE, INVISIBLE_IN_LINE, visiblePositions, visibleText } from './visible-text.ts';
 
 /** Shorter secrets are not redacted: a password "a" would redact every a. API keys of panels have at least 32 characters. */
 export const SHORTEST_SECRET = 8;
@@ -33,9 +33,9 @@ export class KnownSecrets {
 
   /** Adds a secret permanently; ignores one that is too short. */
   add(secret: string): void {
-    const { text } = visibleText(secret);
+    const text = visibleText(secret);
     if (text.length < SHORTEST_SECRET) return;
-    const json = visibleText(JSON.stringify(secret).slice(1, -1)).text;
+    const json = visibleText(JSON.stringify(secret).slice(1, -1));
     for (const form of [text, encodeURI(text), encodeURIComponent(text), json].map(lowerCase)) {
       const start = form.slice(0, SHORTEST_SECRET);
       this.#byStart.set(start, (this.#byStart.get(start) ?? new Set()).add(form));
@@ -67,15 +67,16 @@ export class KnownSecrets {
    * In a text of a panel, tokens of that panel are redacted too; of another panel, they may be names that this one needs.
    */
   redact(text: string, panel?: string): string {
-    const visible = visibleText(text);
     // What has no definite end doesn't continue on the next line.
-    const lines = text.includes('\n') ? visibleText(text, INVISIBLE_IN_LINE) : visible;
-    const formed = FORMS.flatMap((form) => Array.from(lines.text.matchAll(form), rangeOf));
+    const inLine = text.includes('\n') ? INVISIBLE_IN_LINE : INVISIBLE;
+    const lines = visibleText(text, inLine);
+    const visible = inLine === INVISIBLE ? lines : visibleText(text);
+    const formed = FORMS.flatMap((form) => Array.from(lines.matchAll(form), rangeOf));
     const starts = panel === undefined ? undefined : this.#tokens.get(panel);
-    const tokens = starts === undefined ? [] : tokensIn(lowerCase(lines.text), starts);
+    const tokens = starts === undefined ? [] : tokensIn(lowerCase(lines), starts);
     return without(text, [
-      ...Array.from(this.#secretsIn(visible.text), inOriginal(visible)),
-      ...[...formed, ...tokens].map(inOriginal(lines)),
+      ...inOriginal(Array.from(this.#secretsIn(visible)), text, INVISIBLE),
+      ...inOriginal([...formed, ...tokens], text, inLine),
     ]);
   }
 
@@ -144,10 +145,11 @@ function hashOf(start: string): number {
   return hash;
 }
 
-/** Maps a range of a visible text to the original, including the invisible characters within it. */
-function inOriginal({ positions }: VisibleText): (range: Range) => Range {
-  if (positions === undefined) return (range) => range;
-  return ([start, end]) => [positions[start] ?? 0, (positions[end - 1] ?? 0) + 1];
+/** Maps ranges of a visible text to the original, including the invisible characters within them. */
+function inOriginal(ranges: readonly Range[], original: string, invisible: RegExp): readonly Range[] {
+  if (ranges.length === 0) return ranges;
+  const positions = visiblePositions(original, invisible);
+  return ranges.map(([start, end]) => [positions[start] ?? 0, (positions[end - 1] ?? 0) + 1]);
 }
 
 function rangeOf({ 0: match, index }: RegExpExecArray): Range {

@@ -12,28 +12,22 @@ export const INVISIBLE_IN_LINE = new RegExp(`${SEQUENCES}|(?:(?!\\n)${CHARACTERS
 /** Visible ASCII, as nearly all texts are. */
 const PLAIN = /^[ -~]*$/;
 
-/** A text without its invisible characters. */
-export interface VisibleText {
-  readonly text: string;
-  /** The position in the original of each unit of the text; undefined if they are the same. */
-  readonly positions?: readonly number[];
+/** The text without invisible characters of this kind. */
+export function visibleText(original: string, invisible = INVISIBLE): string {
+  return PLAIN.test(original) ? original : original.replaceAll(invisible, '');
 }
 
-/** The text without invisible characters of this kind. */
-export function visibleText(original: string, invisible = INVISIBLE): VisibleText {
-  if (PLAIN.test(original)) return { text: original };
+/** The position in the original of each unit of its visible text. */
+export function visiblePositions(original: string, invisible = INVISIBLE): readonly number[] {
   const positions: number[] = [];
-  let text = '';
   let at = 0;
   const keep = (end: number) => {
-    text += original.slice(at, end);
     for (; at < end; at += 1) positions.push(at);
   };
   for (const { 0: removed, index } of original.matchAll(invisible)) {
     keep(index);
     at = index + removed.length;
   }
-  if (at === 0) return { text: original };
   keep(original.length);
-  return { text, positions };
+  return positions;
 }

@@ -2,6 +2,9 @@ import { BlockList, isIP } from 'node:net';
 import { formatEndpoint, MAX_PORT } from '../domain/endpoint.ts';
 import { printable } from '../domain/printable.ts';
 
+/** The longest name in the DNS. */
+const MAX_HOST = 253;
+
 /**
  * Where players reach a game server, as `host:port` with IPv6 in brackets: uses the first of the hosts that is an IP address or a
  * host name. Takes values as received from a panel; undefined if no host or no port is usable.
@@ -54,10 +57,12 @@ function isIn(list: BlockList, host: string): boolean {
 }
 
 function isHost(value: unknown): value is string {
-  // A secret, or a text that is too long, can't be shown in part.
-  if (typeof value !== 'string' || printable(value) !== value) return false;
-  const family = isIP(value);
-  if (family === 0) return HOST_NAME.test(value) && !ENDS_IN_NUMBER.test(value);
+  // A secret can't be shown in part, and neither can a text that is too long.
+  return typeof value === 'string' && value.length <= MAX_HOST && isForm(value) && printable(value) === value;
+}
+
+function isForm(text: string): boolean {
+  if (isIP(text) === 0) return HOST_NAME.test(text) && !ENDS_IN_NUMBER.test(text);
   // A zone is meaningful only on one machine.
-  return !value.includes('%');
+  return !text.includes('%');
 }
