@@ -14,6 +14,7 @@ import {
   ShapeError,
 } from './dialect.ts';
 import { PanelError, refusalError, statusLabel, transportError, unreadableError } from './errors.ts';
+import { MAX_PIECE, parseJson } from './json-pieces.ts';
 import { limitPerMinute, remainingCalls } from './rate-headers.ts';
 import type { RateFacts } from './rate-limit.ts';
 import {
@@ -107,7 +108,7 @@ export class PanelApi {
     try {
       const reply = await this.#exchange(endpoint, request.path, signal);
       outcome = String(reply.status);
-      return this.#read(endpoint, request, reply);
+      return await this.#read(endpoint, request, reply);
     } catch (error) {
       if (error instanceof PanelError) outcome = String(error.status ?? statusLabel(error.problem.cause));
       throw error;
@@ -151,7 +152,11 @@ export class PanelApi {
     };
   }
 
-  #read<T>(endpoint: ApiEndpoint, { path, decode }: PanelRequest<T>, reply: Reply): PanelAnswer<T> {
+  async #read<T>(
+    endpoint: ApiEndpoint,
+    { path, decode }: PanelRequest<T>,
+    reply: Reply,
+  ): Promise<PanelAnswer<T>> {
     const { apiKey, baseUrl, clock, dialect, panel, telemetry } = this.#options;
     const request = `GET ${path}`;
     if (reply.status < 200 || reply.status >= 300) {
@@ -162,7 +167,7 @@ export class PanelApi {
       throw error;
     }
     try {
-      const value = decode(parseBody(reply, panel));
+      const value = decode(await parseBody(reply, panel));
       this.#hasAnswered = true;
       return { value, limitPerMinute: limitPerMinute(reply.rate), remaining: remainingCalls(reply.rate) };
     } catch (error) {
@@ -170,7 +175,8 @@ export class PanelApi {
       telemetry.badMessage(error instanceof NotJsonError ? 'not_json' : 'bad_shape');
       const isPage = /^\s*</.test(reply.text);
       // The text of any other body isn't quoted: it may be a token.
-      const isQuoted = isPage || (!(error instanceof NotJsonError) && /^\s*\{/.test(reply.text));
+      const isObject = reply.text.length <= MAX_PIECE && /^\s*\{/.test(reply.text);
+      const isQuoted = isPage || (!(error instanceof NotJsonError) && isObject);
       const { detail } = isQuoted ? dialect.decodeErrorBody(reply.text, reply.contentType, panel) : {};
       throw unreadableError({ request, status: reply.status }, error, {
         isPage,
@@ -184,15 +190,16 @@ class NotJsonError extends ShapeError {}
 
 // The exporter doesn't request compression, and no panel compresses anyway. Decompressing would let a few kilobytes fill the
 // memory.
-function parseBody({ contentEncoding, text }: Reply, panel: string): unknown {
+async function parseBody({ contentEncoding, text }: Reply, panel: string): Promise<unknown> {
   if (contentEncoding !== '' && contentEncoding !== 'identity') {
     throw new NotJsonError(
       `the body is compressed (${printable(contentEncoding, panel)}), although compression was not requested`,
     );
   }
   try {
-    return JSON.parse(text);
-  } catch {
+    return await parseJson(text);
+  } catch (error) {
+    if (error instanceof ShapeError) throw error;
     throw new NotJsonError(/^\s*</.test(text) ? 'the body is a page, not JSON' : 'the body is not JSON');
   }
 }

@@ -224,15 +224,17 @@ async function send(dispatcher: Dispatcher, request: Exchange, signal: AbortSign
 }
 
 async function readWhole(body: AsyncIterable<Buffer>, maxBytes: number): Promise<string> {
-  const chunks: Buffer[] = [];
+  // Decoded as it arrives: all of it at once would block the event loop.
+  const decoder = new TextDecoder();
+  const texts: string[] = [];
   let length = 0;
   for await (const chunk of body) {
     length += chunk.length;
     if (length > maxBytes)
       throw new ExchangeError(OWN_CODES.oversize, `the answer is longer than ${maxBytes} bytes`);
-    chunks.push(chunk);
+    texts.push(decoder.decode(chunk, { stream: true }));
   }
-  return decodeText(chunks);
+  return texts.join('') + decoder.decode();
 }
 
 /** The status is already known, so if reading an error's body fails, only its message is lost. */

@@ -259,7 +259,7 @@ describe('an unusable successful answer', () => {
   });
 
   it('is cut off at 1 MiB, or at 8 MiB in the listing', async () => {
-    const body = { data: [], filler: 'x'.repeat(2 * 1_048_576) };
+    const body = { data: Array.from({ length: 20 }, () => ({ filler: 'x'.repeat(100_000) })) };
     const server = await serve(json(200, body));
     const { api, telemetry } = apiOf(server.url);
     const error = await failureOf(api.resources('ab', never()));

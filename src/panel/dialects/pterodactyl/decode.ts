@@ -294,13 +294,17 @@ function eggName(attributes: Fields): string | undefined {
   return asText(asFields(egg?.['attributes'])?.['name']);
 }
 
+/** Far more than any server has, and too few to take long. */
+const MAX_ALLOCATIONS = 1_000;
+
 /** Panels list all allocations of a server, or only the default one if the account may not see the others. */
 function defaultAllocation(attributes: Fields): Pick<ListedServer, 'address' | 'allocation'> {
   const allocations = asFields(asFields(attributes['relationships'])?.['allocations'])?.['data'];
   if (!Array.isArray(allocations)) return {};
-  const entries: readonly unknown[] = allocations;
-  const chosen = entries
-    .map((entry) => asFields(asFields(entry)?.['attributes']))
+  const attributesOf = (entry: unknown) => asFields(asFields(entry)?.['attributes']);
+  const chosen = allocations
+    .slice(0, MAX_ALLOCATIONS)
+    .map(attributesOf)
     .find((allocation) => allocation?.['is_default'] === true);
   const [hosts, port] = [[chosen?.['ip_alias'], chosen?.['ip']], chosen?.['port']];
   const address = serverAddress(hosts, port);

@@ -1,6 +1,7 @@
 import { closeCause, isFixedByNewToken, jwtErrorCause } from '../../../diagnosis/node-answer.ts';
 import { parseServerState } from '../../../domain/server.ts';
 import type { ClientMessage, DecodedFrame, FrameHandler, ServerMessage, SocketCodec } from '../../dialect.ts';
+import { MAX_PIECE } from '../../json-pieces.ts';
 import { type DaemonWords, readDaemonWords } from '../daemon-words.ts';
 import { decodeStats } from './decode.ts';
 
@@ -42,6 +43,7 @@ const BACKUP_COMPLETED_PREFIX = `${BACKUP_COMPLETED}:`;
 
 /** Reads one text frame; never throws. */
 export function decodeFrame(frame: Buffer): DecodedFrame {
+  if (frame.length > MAX_PIECE) return { bad: 'oversize' };
   let value: unknown;
   try {
     value = JSON.parse(frame.toString('utf8'));

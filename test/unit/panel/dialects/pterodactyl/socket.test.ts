@@ -112,6 +112,13 @@ describe('decodeFrame', () => {
   });
 });
 
+it('a frame that is too long to be parsed at once is ignored', () => {
+  const frame = (length: number) =>
+    Buffer.from(JSON.stringify({ event: 'status', args: ['x'.repeat(length)] }));
+  expect(decodeFrame(frame(262_000))).toMatchObject({ event: 'status' });
+  expect(decodeFrame(frame(262_144))).toEqual({ bad: 'oversize' });
+});
+
 describe('isConsoleFrame', () => {
   it.each([
     ['a line', '{"event":"console output","args":["[12:00:01] Done (3.2s)!"]}', true],
