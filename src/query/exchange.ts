@@ -160,8 +160,12 @@ export class Exchange {
     onBytes: (bytes: Buffer) => Result | undefined,
   ): Promise<Result> {
     this.#expectOpen();
-    const received = new ReceivedBytes();
-    const answer = this.#decoded((piece) => onBytes(received.with(piece)));
+    let received = Buffer.alloc(0);
+    const answer = this.#decoded((piece) => {
+      // The wire limits both the bytes and the pieces.
+      received = Buffer.concat([received, piece]);
+      return onBytes(received);
+    });
     this.#take = answer.take;
     this.#order({ do: 'write', bytes: bytesOf(request, 'utf8') });
     return this.#answer(answer.promise);
@@ -240,23 +244,4 @@ function withResolvers<Value>(): Resolvers<Value> {
     reject = rejected;
   });
   return { promise, resolve, reject };
-}
-
-/** Bytes that arrive in pieces, copied a bounded number of times. */
-class ReceivedBytes {
-  #buffer = Buffer.alloc(0);
-  #length = 0;
-
-  /** All bytes up to and including this piece. */
-  with(piece: Buffer): Buffer {
-    const length = this.#length + piece.length;
-    if (length > this.#buffer.length) {
-      const larger = Buffer.allocUnsafe(2 * length);
-      this.#buffer.copy(larger, 0, 0, this.#length);
-      this.#buffer = larger;
-    }
-    piece.copy(this.#buffer, this.#length);
-    this.#length = length;
-    return this.#buffer.subarray(0, length);
-  }
 }

@@ -1,5 +1,5 @@
 import { games } from 'gamedig';
-import type { Cancel } from '../domain/clock.ts';
+import type { Cancel, Clock } from '../domain/clock.ts';
 import { attemptsFor } from './attempts.ts';
 import {
   type Attempt,
@@ -46,23 +46,17 @@ export interface GameAnswer {
  * of the time, so that a port that may belong to another server never answers in place of a slow one.
  */
 export async function queryGame(target: QueryTarget, options: GameQueryOptions): Promise<GameAnswer> {
-  const { clock, withinMs = QUERY_DEADLINE_MS, signal, known } = options;
+  const { clock, withinMs = QUERY_DEADLINE_MS, known } = options;
   const startedAt = clock.now();
   const passedMs = () => clock.now() - startedAt;
   const attempts = attemptsFor(target, games);
   const failed: FailedAttempt[] = [];
   const ports = inOrder([...new Set(attempts.map(({ port }) => port))], (port) => port === known?.port);
   for (const [index, port] of ports.entries()) {
-    if (signal.aborted) break;
     const here = attempts.filter((attempt) => attempt.port === port);
     const ordered = inOrder(here, ({ protocol }) => protocol === known?.protocol);
-    const race = new AttemptRace(target, ordered, options);
-    const end = () => race.end();
-    const cancelEnd = clock.schedule((withinMs - passedMs()) / (ports.length - index), end);
-    signal.addEventListener('abort', end);
-    const { won, errors } = await race.result;
-    cancelEnd();
-    signal.removeEventListener('abort', end);
+    const shareMs = (withinMs - passedMs()) / (ports.length - index);
+    const { won, errors } = await askPort(target, ordered, { ...options, withinMs: shareMs });
     if (won !== undefined) {
       const outcome = { ok: true, ...won.counts, durationSeconds: passedMs() / 1_000 } as const;
       return { outcome, ...(won.attempt !== attempts[0] && { answeredBy: won.attempt }) };
@@ -82,79 +76,64 @@ interface FailedAttempt {
   readonly error: AttemptError;
 }
 
-interface RaceResult {
-  readonly won:
-    | { readonly attempt: Attempt; readonly counts: { players: number; maxPlayers: number | undefined } }
-    | undefined;
-  readonly errors: readonly FailedAttempt[];
+interface Answered {
+  readonly attempt: Attempt;
+  readonly counts: { readonly players: number; readonly maxPlayers: number | undefined };
 }
 
 /** Queries a port in several ways, one after another without waiting long for any; the first answer ends it. */
-class AttemptRace {
-  readonly result: Promise<RaceResult>;
-  readonly #target: QueryTarget;
-  readonly #options: GameQueryOptions;
-  readonly #waiting: Attempt[];
-  readonly #running = new Set<Exchange>();
-  readonly #errors: FailedAttempt[] = [];
-  #cancelNext: Cancel | undefined;
-  #isOver = false;
-  #resolve: (result: RaceResult) => void = () => {};
-
-  constructor(target: QueryTarget, attempts: readonly Attempt[], options: GameQueryOptions) {
-    this.#target = target;
-    this.#options = options;
-    this.#waiting = [...attempts];
-    this.result = new Promise((resolve) => {
-      this.#resolve = resolve;
-    });
-    this.#next();
-  }
-
-  /** Ends all attempts with what is known. */
-  end(): void {
-    this.#waiting.length = 0;
-    for (const exchange of this.#running) exchange.close();
-    if (this.#running.size === 0) this.#finish(undefined);
-  }
-
-  #next(): void {
-    this.#cancelNext?.();
-    const attempt = this.#waiting.shift();
-    if (attempt !== undefined) {
-      void this.#run(attempt);
-      if (this.#waiting.length > 0)
-        this.#cancelNext = this.#options.clock.schedule(NEXT_ATTEMPT_MS, () => this.#next());
-    } else if (this.#running.size === 0) this.#finish(undefined);
-  }
-
-  async #run(attempt: Attempt): Promise<void> {
-    const { ip, hostname } = this.#target;
-    const exchange = new Exchange(attempt.port, this.#options);
-    this.#running.add(exchange);
+async function askPort(
+  { ip, hostname }: QueryTarget,
+  attempts: readonly Attempt[],
+  options: GameQueryOptions & { readonly withinMs: number },
+): Promise<{ readonly won: Answered | undefined; readonly errors: readonly FailedAttempt[] }> {
+  const { clock, signal, withinMs } = options;
+  const exchanges: Exchange[] = [];
+  const errors: FailedAttempt[] = [];
+  const runs: Promise<Answered>[] = [];
+  let isOver = signal.aborted;
+  const end = () => {
+    isOver = true;
+    for (const exchange of exchanges) exchange.close();
+  };
+  const run = async (attempt: Attempt): Promise<Answered> => {
+    const exchange = new Exchange(attempt.port, options);
+    exchanges.push(exchange);
     try {
       const counts = await exchange.run(async () => {
         const ask = PROTOCOLS.get(attempt.protocol);
         if (ask === undefined) throw new Error(`there is no protocol ${attempt.protocol}`);
         return countsOf(await ask(exchange, { ip, hostname, port: attempt.port }));
       });
-      this.#running.delete(exchange);
-      this.#finish({ attempt, counts });
+      end();
+      return { attempt, counts };
     } catch (error) {
-      this.#running.delete(exchange);
-      this.#errors.push({ attempt, error: error as AttemptError });
-      this.#next();
+      errors.push({ attempt, error: error as AttemptError });
+      throw error;
     }
+  };
+  const cancelEnd = clock.schedule(withinMs, end);
+  signal.addEventListener('abort', end);
+  for (const attempt of attempts) {
+    if (isOver) break;
+    const latest = run(attempt);
+    runs.push(latest);
+    await endOrDelay(latest, clock);
   }
+  const won = await Promise.any(runs).catch(() => undefined);
+  cancelEnd();
+  signal.removeEventListener('abort', end);
+  return { won, errors };
+}
 
-  #finish(won: RaceResult['won']): void {
-    if (this.#isOver) return;
-    this.#isOver = true;
-    this.#cancelNext?.();
-    this.#waiting.length = 0;
-    this.#resolve({ won, errors: this.#errors });
-    for (const exchange of this.#running) exchange.close();
-  }
+/** Waits until the attempt ends, but not for long. */
+async function endOrDelay(attempt: Promise<unknown>, clock: Clock): Promise<void> {
+  let cancel: Cancel = () => {};
+  const delay = new Promise<void>((resolve) => {
+    cancel = clock.schedule(NEXT_ATTEMPT_MS, resolve);
+  });
+  await Promise.race([attempt.catch(() => {}), delay]);
+  cancel();
 }
 
 /** @throws AttemptError if the number of players makes no sense */
