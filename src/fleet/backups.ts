@@ -5,7 +5,6 @@ import type { BackupsReading } from '../domain/reading.ts';
 import type { ServerTarget } from '../domain/server.ts';
 import type { Backup, BackupsPage } from '../panel/dialect.ts';
 import { problemOf } from '../panel/errors.ts';
-import { CompletedBackups } from './completed-backups.ts';
 import type { ServerRecord } from './server-record.ts';
 
 /** The longest gap between requests: without it, values could be missing for up to an hour after the start. */
@@ -17,11 +16,14 @@ const MAX_PAGES = 20;
 /** Only a person can lift a refusal, so it is retried about once a day. */
 const REFUSED_RETRY_MS = 24 * 60 * 60_000;
 
+/** The shortest gap between reads of a server's list because of events: a hostile node can send thousands of events a second. */
+const EVENT_GAP_MS = 60_000;
+
 /** An answer stays valid for this many intervals. */
 const STALENESS_INTERVALS = 2.5;
 
 /** How the last request for a server's backups ended; `refused` if the account may not see them. */
-export type BackupOutcome = 'answered' | 'failed' | 'refused';
+type BackupOutcome = 'answered' | 'failed' | 'refused';
 
 export interface BackupWatchOptions {
   readonly panel: string;
@@ -39,30 +41,30 @@ export interface BackupWatchOptions {
   readonly records: () => readonly ServerRecord[];
 }
 
-/** When a server is asked next (monotonic milliseconds), and its place in the interval. */
-interface NextAsk {
-  dueAt: number;
-  readonly phase: number;
+/** When a server's list is read; in monotonic milliseconds. */
+interface Reads {
+  plannedAt: number;
+  /** When it may be read because a backup completed; infinite if none did since the last read. */
+  eventAt: number;
+  /** When it was last read for that reason. */
+  eventReadAt: number;
+  /** The first reads follow each other; the second is at a random point, so that they don't stay together. */
+  isFirst: boolean;
 }
 
-/** Why a server is asked: its interval is over, or one of its backups completed. */
-type Occasion = 'interval' | 'event';
-
 /**
- * Requests the backups of one server after another, never of two at once. Reads triggered by events have their own pace, equal to
- * that of the planned reads, so a flood of events at most doubles the calls, and a planned read waits for at most one of them.
+ * Reads the backups of one server after another, the most overdue first, at the pace that reads them all once per interval. A
+ * completed backup makes its server due, but doesn't change the pace: a flood of such events can delay other servers by at most
+ * one interval, because each server is read once before any is read twice.
  */
 export class BackupWatch {
   readonly #options: BackupWatchOptions;
-  readonly #nextAsks = new WeakMap<ServerRecord, NextAsk>();
-  readonly #completed = new CompletedBackups();
-  /** When a server was last asked, on either occasion. */
-  readonly #askedAt: Record<Occasion, number> = {
-    interval: Number.NEGATIVE_INFINITY,
-    event: Number.NEGATIVE_INFINITY,
-  };
+  readonly #reads = new WeakMap<object, Reads>();
   #settings: BackupSettings | undefined;
   #isRunning = false;
+  /** When the pace allows the next read. */
+  #mayReadAt = Number.NEGATIVE_INFINITY;
+  #wakesAt = Number.POSITIVE_INFINITY;
   #cancel: Cancel = () => {};
   #inFlight: AbortController | undefined;
 
@@ -94,18 +96,19 @@ export class BackupWatch {
     this.#cancelAll();
   }
 
-  /** The node reported a completed backup: reads the server's list again, at once unless it was read within the last minute. */
-  backupCompleted(server: ServerTarget): void {
-    if (this.#settings === undefined || !this.#isRunning || !isAsked(server)) return;
-    const isNew = this.#completed.add(server.id, this.#options.clock.now());
-    if (isNew && this.#inFlight === undefined) this.#wait(this.#settings);
+  /** The node reported a completed backup: the server's list is read as soon as the pace allows, but at most once a minute. */
+  backupCompleted(record: Pick<ServerRecord, 'target'>): void {
+    if (this.#settings === undefined || !this.#isRunning || !isAsked(record.target)) return;
+    const reads = this.#readsOf(record);
+    if (reads.eventAt !== Number.POSITIVE_INFINITY) return;
+    reads.eventAt = Math.max(this.#options.clock.now(), reads.eventReadAt + EVENT_GAP_MS);
+    const at = Math.max(reads.eventAt, this.#mayReadAt);
+    if (this.#inFlight === undefined && at < this.#wakesAt) this.#wake(this.#settings, at);
   }
 
   #begin(): void {
     this.#cancelAll();
-    if (this.#settings === undefined) return;
-    this.#askedAt.interval = this.#options.clock.now();
-    this.#wait(this.#settings);
+    if (this.#settings !== undefined) this.#wake(this.#settings, this.#options.clock.now() + this.#gapMs);
   }
 
   #cancelAll(): void {
@@ -114,42 +117,47 @@ export class BackupWatch {
     this.#inFlight = undefined;
   }
 
-  /** Gaps are counted from the start of the last request, because an answer takes time. */
-  #wait(settings: BackupSettings): void {
-    const { clock, records } = this.#options;
-    const perMinute = this.wantedPerMinute(records().map(({ target }) => target));
-    const gapMs = Math.min(LONGEST_GAP_MS, 60_000 / perMinute);
-    const intervalAt = this.#askedAt.interval + gapMs;
-    const eventAt = Math.max(this.#askedAt.event + gapMs, this.#completed.nextAt);
-    const occasion = eventAt < intervalAt ? 'event' : 'interval';
-    const waitMs = Math.max(0, Math.min(intervalAt, eventAt) - clock.now());
-    this.#cancel();
-    this.#cancel = clock.schedule(waitMs, () => void this.#askNext(settings, occasion));
+  /** Between the starts of two reads, because an answer takes time. */
+  get #gapMs(): number {
+    const perMinute = this.wantedPerMinute(this.#options.records().map(({ target }) => target));
+    return Math.min(LONGEST_GAP_MS, 60_000 / perMinute);
   }
 
-  async #askNext(settings: BackupSettings, occasion: Occasion): Promise<void> {
+  #wake(settings: BackupSettings, at: number): void {
     const { clock } = this.#options;
-    const askedAt = clock.now();
-    this.#askedAt[occasion] = askedAt;
-    const record = occasion === 'event' ? this.#nextCompleted(askedAt) : this.#mostOverdue(askedAt);
+    this.#cancel();
+    this.#wakesAt = at;
+    this.#cancel = clock.schedule(Math.max(0, at - clock.now()), () => void this.#readNext(settings));
+  }
+
+  async #readNext(settings: BackupSettings): Promise<void> {
+    const { clock } = this.#options;
+    const now = clock.now();
+    const record = this.#mostOverdue(now);
     if (record !== undefined) {
-      this.#completed.drop(record.target.id);
+      this.#mayReadAt = now + this.#gapMs;
       const controller = new AbortController();
       this.#inFlight = controller;
-      const outcome = await this.#ask(record, settings, controller.signal);
+      await this.#read(record, settings, controller.signal);
       if (controller.signal.aborted) return;
       this.#inFlight = undefined;
-      // A failed read that was triggered by an event doesn't postpone the planned one.
-      if (occasion === 'interval' || outcome !== 'failed') this.#planNext(record, settings, outcome);
     }
-    this.#wait(settings);
+    this.#wake(settings, now + this.#gapMs);
   }
 
-  #planNext(record: ServerRecord, settings: BackupSettings, outcome: BackupOutcome): void {
-    const now = this.#options.clock.now();
-    const nextAsk = this.#nextAskOf(record);
-    nextAsk.dueAt =
-      now + untilNextMs(now, outcome, { phase: nextAsk.phase, intervalMs: settings.intervalMs });
+  async #read(record: ServerRecord, settings: BackupSettings, signal: AbortSignal): Promise<void> {
+    const { clock, random } = this.#options;
+    const reads = this.#readsOf(record);
+    if (reads.eventAt <= clock.now()) reads.eventReadAt = clock.now();
+    reads.eventAt = Number.POSITIVE_INFINITY;
+    const outcome = await this.#ask(record, settings, signal);
+    const now = clock.now();
+    // A failed read that was triggered by an event doesn't postpone the planned one.
+    if (signal.aborted || (outcome === 'failed' && reads.plannedAt > now)) return;
+    const intervals = reads.isFirst ? 0.5 + random() : 1;
+    const waitMs = intervals * settings.intervalMs;
+    reads.isFirst = false;
+    reads.plannedAt = now + (outcome === 'refused' ? Math.max(REFUSED_RETRY_MS, waitMs) : waitMs);
   }
 
   async #ask(record: ServerRecord, settings: BackupSettings, signal: AbortSignal): Promise<BackupOutcome> {
@@ -190,55 +198,35 @@ export class BackupWatch {
     return isRefused ? 'refused' : 'failed';
   }
 
-  /** The next server with a completed backup; undefined if that server is no longer asked. */
-  #nextCompleted(now: number): ServerRecord | undefined {
-    const server = this.#completed.take(now);
-    return this.#options.records().find(({ target }) => target.id === server && isAsked(target));
-  }
-
   /** The server that is most overdue; undefined if none is due. */
   #mostOverdue(now: number): ServerRecord | undefined {
     let found: ServerRecord | undefined;
     let dueAt = now;
     for (const record of this.#options.records()) {
       if (!isAsked(record.target)) continue;
-      const nextAsk = this.#nextAskOf(record);
-      if (nextAsk.dueAt > dueAt || (found !== undefined && nextAsk.dueAt === dueAt)) continue;
+      const { plannedAt, eventAt } = this.#readsOf(record);
+      const at = Math.min(plannedAt, eventAt);
+      if (at > dueAt || (found !== undefined && at === dueAt)) continue;
       found = record;
-      dueAt = nextAsk.dueAt;
+      dueAt = at;
     }
     return found;
   }
 
-  #nextAskOf(record: ServerRecord): NextAsk {
-    let nextAsk = this.#nextAsks.get(record);
-    if (nextAsk === undefined) {
-      nextAsk = { dueAt: this.#options.clock.now(), phase: this.#options.random() };
-      this.#nextAsks.set(record, nextAsk);
+  #readsOf(record: Pick<ServerRecord, 'target'>): Reads {
+    let reads = this.#reads.get(record);
+    if (reads === undefined) {
+      const never = { eventAt: Number.POSITIVE_INFINITY, eventReadAt: Number.NEGATIVE_INFINITY };
+      reads = { plannedAt: this.#options.clock.now(), ...never, isFirst: true };
+      this.#reads.set(record, reads);
     }
-    return nextAsk;
+    return reads;
   }
 }
 
 // The panel rejects every call for a blocked server, and a server that may have no backups has none.
 function isAsked({ withoutBackups, blocked }: ServerTarget): boolean {
   return withoutBackups !== true && blocked === undefined;
-}
-
-/**
- * Milliseconds until a server is asked again. Each server has its own place in the interval (`phase`, from 0 to 1), so a fleet
- * that was asked in one go at the start spreads out.
- */
-export function untilNextMs(
-  now: number,
-  outcome: BackupOutcome,
-  { phase, intervalMs }: { readonly phase: number; readonly intervalMs: number },
-): number {
-  if (outcome === 'refused') return Math.max(REFUSED_RETRY_MS, intervalMs);
-  const earliest = now + intervalMs / 2;
-  const start = phase * intervalMs;
-  const place = start + Math.ceil((earliest - start) / intervalMs) * intervalMs;
-  return place - now;
 }
 
 /** Summarizes a server's backups as of `now` (monotonic milliseconds). */

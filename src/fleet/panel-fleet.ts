@@ -355,7 +355,7 @@ export class PanelFleet {
       telemetry,
       settings: this.#settings,
       intervals: () => this.#settings,
-      backupCompleted: (server) => this.#backups.backupCompleted(server),
+      backupCompleted: (record) => this.#backups.backupCompleted(record),
       openSocket,
       addressProblem,
       isProxied,

@@ -91,7 +91,7 @@ export interface StreamContext extends SocketAccess {
   readonly telemetry: PanelTelemetry;
   readonly settings: SessionSettings;
   /** The node reported that a backup of the server completed. */
-  readonly backupCompleted?: (server: ServerTarget) => void;
+  readonly backupCompleted?: (record: StreamRecord) => void;
 }
 
 /** What all sessions of a panel share. */

@@ -118,6 +118,6 @@ export class SocketEvents implements SocketListener, FrameHandler {
   }
 
   backupCompleted(): void {
-    this.#context.backupCompleted?.(this.#record.target);
+    this.#context.backupCompleted?.(this.#record);
   }
 }

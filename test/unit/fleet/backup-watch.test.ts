@@ -2,6 +2,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { BackupWatch } from '../../../src/fleet/backups.ts';
 import { ServerRecord } from '../../../src/fleet/server-record.ts';
 import type { BackupsPage } from '../../../src/panel/dialect.ts';
+import { PanelError } from '../../../src/panel/errors.ts';
 import { collectingLogger } from '../../support/logger.ts';
 import { ManualClock } from '../../support/manual-clock.ts';
 import { target } from '../../support/targets.ts';
@@ -9,27 +10,28 @@ import { target } from '../../support/targets.ts';
 const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;
 const SETTINGS = { intervalMs: HOUR };
+const REFUSED = new PanelError({ cause: 'forbidden', detail: 'answered 403' });
 const NONE: BackupsPage = { backups: [], totalPages: 1 };
 
 let clock: ManualClock;
 let records: ServerRecord[];
 let asked: { readonly server: string; readonly at: number }[];
 let answer: (server: string) => Promise<BackupsPage>;
-/** A server's phase within the interval. */
-let phase: () => number;
+/** A random number, which decides when a server's second read is planned: half to one and a half intervals after the first. */
+let random: () => number;
 let watch: BackupWatch;
 
 beforeEach(() => {
   clock = new ManualClock();
   asked = [];
   answer = () => Promise.resolve(NONE);
-  phase = () => 0.5;
+  random = () => 0.5;
   records = [];
   watch = new BackupWatch({
     panel: 'main',
     clock,
     log: collectingLogger(),
-    random: () => phase(),
+    random: () => random(),
     backups: (server) => {
       asked.push({ server, at: clock.now() });
       return answer(server);
@@ -40,14 +42,14 @@ beforeEach(() => {
 
 afterEach(() => watch.stop());
 
-/** Observes this many servers, and reads the list of each once. */
+/** Observes this many servers, reads the list of each once, and waits until the next may be read. */
 async function start(servers: number): Promise<void> {
   records = Array.from({ length: servers }, (_, index) => {
     return new ServerRecord(target({ id: `id-${index}` }), { socket: MINUTE, poll: MINUTE });
   });
   watch.configure(SETTINGS);
   watch.start();
-  await clock.advance(servers * 5_000);
+  await clock.advance(servers * 5_000 + 5_000);
   expect(asked).toHaveLength(servers);
   asked.length = 0;
 }
@@ -55,7 +57,7 @@ async function start(servers: number): Promise<void> {
 /** The server's node reports that a backup ended. */
 function completed(index: number): void {
   const record = records[index];
-  if (record !== undefined) watch.backupCompleted(record.target);
+  if (record !== undefined) watch.backupCompleted(record);
 }
 
 /** A series of events, with one event per server every `everyMs`. */
@@ -105,17 +107,17 @@ describe('a flood of events', () => {
     expect(new Set(asked.map(({ server }) => server)).size).toBe(100);
   });
 
-  it('delays no scheduled read', async () => {
+  it('delays no scheduled read by more than an interval, so that no value becomes stale', async () => {
     let servers = 0;
-    phase = () => (servers++ % 200) / 200;
+    random = () => (servers++ % 200) / 200;
     await start(200);
     const quiet = records.slice(150).map(({ target: { id } }) => id);
-    await flood([...records.keys()].slice(0, 150), 3.5 * HOUR, 2_000);
+    await flood([...records.keys()].slice(0, 150), 4 * HOUR, 2_000);
     for (const id of quiet) {
       const times = asked.filter(({ server }) => server === id).map(({ at }) => at);
       expect(times.length).toBeGreaterThanOrEqual(2);
       for (const [index, at] of times.slice(1).entries()) {
-        expect(Math.abs(at - (times[index] ?? 0) - HOUR)).toBeLessThan(20_000);
+        expect(at - (times[index] ?? 0)).toBeLessThan(2 * HOUR);
       }
     }
   });
@@ -185,10 +187,33 @@ it('is not delayed by events of servers whose backups are not read', async () =>
   expect(asked).toHaveLength(1);
 });
 
+it('reads each server once per interval, the second time at a point of its own', async () => {
+  const parts = [0, 0.25, 0.9];
+  random = () => parts.shift() ?? 0.5;
+  await start(3);
+  await clock.advance(6 * HOUR);
+  for (const [index, part] of [0, 0.25, 0.9].entries()) {
+    const times = asked.filter(({ server }) => server === `id-${index}`).map(({ at }) => at);
+    const firstAt = 1_000_000 + (index + 1) * 5_000;
+    for (const [n, at] of times.entries())
+      expect(Math.abs(at - firstAt - (n + 0.5 + part) * HOUR)).toBeLessThan(30_000);
+    expect(times.length).toBeGreaterThanOrEqual(5);
+  }
+});
+
+it('reads a list again after a day if that was rejected, and after the interval if it failed', async () => {
+  answer = (server) => Promise.reject(server === 'id-0' ? REFUSED : new Error('down'));
+  await start(2);
+  await clock.advance(24.5 * HOUR);
+  const times = (id: string) => asked.filter(({ server }) => server === id).length;
+  expect([times('id-0'), times('id-1')]).toEqual([1, 24]);
+});
+
 it('does not read a list for an event if a scheduled read came first', async () => {
-  // Scheduled at 90 minutes, as below. The read for the event fails, so it does not postpone the scheduled one.
   await start(1);
-  await clock.advance(89.5 * MINUTE - clock.now());
+  const plannedAt = clock.now() - 5_000 + HOUR;
+  await clock.advance(plannedAt - 30_000 - clock.now());
+  // The read for the event fails, so it does not postpone the scheduled one.
   answer = () => Promise.reject(new Error('down'));
   completed(0);
   await clock.advance(0);
@@ -199,17 +224,17 @@ it('does not read a list for an event if a scheduled read came first', async () 
 });
 
 it.each([
-  ['postpones the scheduled read', () => Promise.resolve(NONE), 150],
-  ['does not postpone the scheduled read if it fails', () => Promise.reject(new Error('down')), 90],
-])('a read for an event %s', async (_what, outcome, nextAtMinutes) => {
-  // The clock starts at 16.7 minutes. The server's phase is at every half hour, and its next read at 90 minutes.
+  ['postpones the scheduled read', () => Promise.resolve(NONE), 110],
+  ['does not postpone the scheduled read if it fails', () => Promise.reject(new Error('down')), 60],
+])('a read for an event %s', async (_what, outcome, nextAfterMinutes) => {
   await start(1);
-  await clock.advance(80 * MINUTE - clock.now());
+  const readAt = clock.now() - 5_000;
+  await clock.advance(readAt + 50 * MINUTE - clock.now());
   answer = outcome;
   completed(0);
   await clock.advance(0);
   expect(asked).toHaveLength(1);
-  await clock.advance(nextAtMinutes * MINUTE - clock.now() - 1);
+  await clock.advance(readAt + nextAfterMinutes * MINUTE - clock.now() - 1);
   expect(asked).toHaveLength(1);
   await clock.advance(10_000);
   expect(asked).toHaveLength(2);

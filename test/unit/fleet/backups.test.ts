@@ -1,27 +1,8 @@
 import * as fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { readingOf, untilNextMs } from '../../../src/fleet/backups.ts';
+import { readingOf } from '../../../src/fleet/backups.ts';
 
 const HOUR = 60 * 60_000;
-
-it('each server is read at its own phase, half to one and a half intervals from now', () => {
-  const now = fc.double({ min: 0, max: 1e12, noNaN: true });
-  const phase = fc.double({ min: 0, max: 1, maxExcluded: true, noNaN: true });
-  fc.assert(
-    fc.property(now, phase, (at, place) => {
-      const wait = untilNextMs(at, 'answered', { phase: place, intervalMs: HOUR });
-      expect(wait).toBeGreaterThanOrEqual(HOUR / 2 - 1);
-      expect(wait).toBeLessThanOrEqual(1.5 * HOUR + 1);
-      const next = untilNextMs(at + wait, 'answered', { phase: place, intervalMs: HOUR });
-      expect(next).toBeCloseTo(HOUR, -2);
-    }),
-  );
-});
-
-it('a rejected read is repeated after a day, and a failed one after the usual interval', () => {
-  expect(untilNextMs(0, 'refused', { phase: 0.5, intervalMs: HOUR })).toBe(24 * HOUR);
-  expect(untilNextMs(0, 'failed', { phase: 0.5, intervalMs: HOUR })).toBe(HOUR / 2);
-});
 
 const END = fc.record({
   isSuccessful: fc.boolean(),
