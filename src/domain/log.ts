@@ -1,4 +1,5 @@
 import type { CauseCode } from './problem.ts';
+import { identityOf, type ServerTarget } from './server.ts';
 
 /** The parts of a pino logger that the program uses; tests pass a logger that collects lines. */
 export interface Logger {
@@ -46,4 +47,22 @@ export interface ServerEventFields {
   readonly node?: string | undefined;
   readonly event: ServerEvent;
   readonly cause?: CauseCode | undefined;
+}
+
+/** The fields that identify the server in a log line. */
+interface LogSubject {
+  readonly panel: string;
+  readonly server: string;
+  readonly server_id: string;
+  readonly node?: string;
+}
+
+/** The fields of a server, and of its node if that is known. */
+export function subjectOf(target: ServerTarget, node: string | undefined): LogSubject {
+  return {
+    panel: target.panel,
+    server: target.name,
+    server_id: identityOf(target),
+    ...(node !== undefined && { node }),
+  };
 }

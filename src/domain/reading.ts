@@ -71,12 +71,18 @@ export interface LastStop {
   readonly exitCode?: number | undefined;
 }
 
+/** Usage from this share of a limit on counts as saturated: nodes round, and grant slightly more or less than the limit. */
+export const SATURATED_FROM = 0.95;
+
+/** A value that is read once per interval stays valid for this many, so that one read may fail. */
+export const VALID_INTERVALS = 2.5;
+
 /** How long a server was observed, and what it did during that time; in seconds that only increase. */
 export interface Durations {
   /** Observed without a gap of more than a minute. */
   readonly observed: number;
   readonly running: number;
-  /** Using at least 95 % of its CPU limit; undefined if it has none. */
+  /** At the CPU limit, from `SATURATED_FROM` on; undefined if it has none. */
   readonly cpuSaturated: number | undefined;
   readonly memorySaturated: number | undefined;
 }

@@ -1,4 +1,5 @@
 import type { Problem } from '../domain/problem.ts';
+import { NAMES_SHOWN } from '../domain/sentences.ts';
 import { identityOf, type ServerTarget } from '../domain/server.ts';
 import type { ListedServer } from '../panel/dialect.ts';
 import { LISTING_PAGE_SIZE } from '../panel/listing.ts';
@@ -67,9 +68,6 @@ export interface AdmissionRules {
   readonly isObserved: (uuid: string) => boolean;
 }
 
-/** How many names a report of servers lists. */
-const NAMES_REPORTED = 3;
-
 /**
  * Decides which listed servers are remembered over one walk of the listing. Configured servers and servers that aren't observed
  * here are remembered too, since another configuration may need them at once: each kind has its own places.
@@ -103,7 +101,7 @@ export class Admission {
     }
     const { admitted, leftOut } = admit(discovered, isObserved, maxServers);
     for (const { uuid, name } of leftOut) {
-      if (!this.#leftOut.has(uuid) && this.#names.length < NAMES_REPORTED) this.#names.push(name);
+      if (!this.#leftOut.has(uuid) && this.#names.length < NAMES_SHOWN) this.#names.push(name);
       this.#leftOut.add(uuid);
     }
     return [

@@ -1,7 +1,7 @@
 import type { Cancel, Clock } from '../domain/clock.ts';
 import type { BackupSettings } from '../domain/discovery.ts';
 import type { Logger } from '../domain/log.ts';
-import type { BackupsReading } from '../domain/reading.ts';
+import { type BackupsReading, VALID_INTERVALS } from '../domain/reading.ts';
 import type { ServerTarget } from '../domain/server.ts';
 import type { Backup, BackupsPage } from '../panel/dialect.ts';
 import { problemOf } from '../panel/errors.ts';
@@ -18,9 +18,6 @@ const REFUSED_RETRY_MS = 24 * 60 * 60_000;
 
 /** The shortest gap between reads of a server's list because of events: a hostile node can send thousands of events a second. */
 const EVENT_GAP_MS = 60_000;
-
-/** An answer stays valid for this many intervals. */
-const STALENESS_INTERVALS = 2.5;
 
 /** How the last request for a server's backups ended; `refused` if the account may not see them. */
 type BackupOutcome = 'answered' | 'failed' | 'refused';
@@ -236,7 +233,7 @@ export function readingOf(backups: readonly Backup[], now: number, intervalMs: n
   const lastFailure = newestOf(backups.filter(({ isSuccessful }) => !isSuccessful));
   return {
     count: successful.length,
-    staleAt: now + intervalMs * STALENESS_INTERVALS,
+    staleAt: now + intervalMs * VALID_INTERVALS,
     ...(lastSuccess !== undefined && { lastSuccessUnixMs: lastSuccess.completedAtMs }),
     ...(lastFailure !== undefined && { lastFailureUnixMs: lastFailure.completedAtMs }),
     ...(lastSuccess?.bytes !== undefined && { lastSizeBytes: lastSuccess.bytes }),

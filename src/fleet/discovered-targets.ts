@@ -2,6 +2,7 @@ import picomatch from 'picomatch';
 import { type DiscoverRules, MATCH_KEYS, type MatchKey, type ServerGlobs } from '../domain/discovery.ts';
 import type { Problem } from '../domain/problem.ts';
 import type { QuerySettings } from '../domain/query.ts';
+import { NAMES_SHOWN } from '../domain/sentences.ts';
 import {
   type BlockedReason,
   type Expect,
@@ -102,12 +103,10 @@ function ranked(
   return [...admitted, ...leftOut];
 }
 
-const NAMES_REPORTED = 3;
-
 /** The problem of servers that can't be told apart; undefined if there are none. */
 export function ambiguityProblem(ambiguous: readonly ListedServer[]): Problem | undefined {
   if (ambiguous.length === 0) return undefined;
-  const names = ambiguous.slice(0, NAMES_REPORTED).map(({ name, uuid }) => `${name} (${uuid})`);
+  const names = ambiguous.slice(0, NAMES_SHOWN).map(({ name, uuid }) => `${name} (${uuid})`);
   const servers = ambiguous.length === 1 ? 'server' : 'servers';
   const detail = `${ambiguous.length} ${servers} not observed, because another UUID begins with the same 8 characters; first: ${names.join(', ')}`;
   return { cause: 'same_identifier', detail };
@@ -118,7 +117,7 @@ export function unlistedWords(configured: readonly ServerTarget[], census: Censu
   const listed = new Set([...census.keys()].map((uuid) => identityOf({ id: uuid })));
   const unlisted = configured.filter((target) => !listed.has(identityOf(target)));
   if (unlisted.length === 0) return undefined;
-  const names = unlisted.slice(0, NAMES_REPORTED).map(({ name }) => name);
+  const names = unlisted.slice(0, NAMES_SHOWN).map(({ name }) => name);
   return `${unlisted.length} of ${configured.length} servers are missing from the listing of the key's account, so only their configured limits are known; first: ${names.join(', ')}`;
 }
 

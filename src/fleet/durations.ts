@@ -1,13 +1,10 @@
-import type { Durations } from '../domain/reading.ts';
+import { type Durations, SATURATED_FROM } from '../domain/reading.ts';
 
 /** A longer gap between observations counts as neither observed nor running time. */
 const MAX_OBSERVED_GAP_MS = 60_000;
 
 /** The longest gap that counts toward saturation, because usage is only known at one-second resolution. */
 const MAX_SATURATED_GAP_MS = 5_000;
-
-/** Usage from this share of a limit on counts as saturated: nodes round, and grant slightly more or less than the limit. */
-const SATURATED_FROM = 0.95;
 
 /** The offset of each of a stopwatch's numbers. */
 const AT = {

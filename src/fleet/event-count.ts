@@ -1,12 +1,10 @@
 import { CAUSES } from '../diagnosis/causes.ts';
 import type { ServerEvent, ServerEventFields } from '../domain/log.ts';
 import type { CauseCode } from '../domain/problem.ts';
+import { NAMES_SHOWN } from '../domain/sentences.ts';
 
 /** This many events of a kind are logged in full per minute; the others are counted. */
 export const FULL_LINES = 5;
-
-/** The most servers, and the most nodes, that a line names. */
-const NAMES_SHOWN = 3;
 
 /** The words for an event of one server and of several. */
 interface EventWords {

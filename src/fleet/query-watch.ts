@@ -1,19 +1,16 @@
 import { withRemedy } from '../diagnosis/causes.ts';
 import type { Clock } from '../domain/clock.ts';
-import type { Logger } from '../domain/log.ts';
+import { type Logger, subjectOf } from '../domain/log.ts';
 import type { Problem } from '../domain/problem.ts';
 import type { QuerySettings } from '../domain/query.ts';
+import { VALID_INTERVALS } from '../domain/reading.ts';
 import type { ServerTarget } from '../domain/server.ts';
 import type { ResolveName } from '../names/name-lookups.ts';
 import { type AskOptions, askPlayers, QUERY_CUT_MS } from '../query/ask.ts';
 import type { QueryClient } from '../query/client.ts';
 import { queryPlace } from '../query/place.ts';
-import { subjectOf } from '../session/condition.ts';
 import type { QueryEnd, QueryScheduler, QueryTask } from './query-scheduler.ts';
 import type { ServerRecord } from './server-record.ts';
-
-/** An answer stays valid for this many intervals. */
-const STALENESS_INTERVALS = 2.5;
 
 /** What queries need: all but the resolver is shared by all panels. */
 export interface QueryAccess {
@@ -128,7 +125,7 @@ export class QueryWatch {
     const { problem } = asked;
     // A failure stays valid until the next query, and those come less and less often.
     const lifeMs =
-      problem === undefined ? intervalMs * STALENESS_INTERVALS + QUERY_CUT_MS : Number.POSITIVE_INFINITY;
+      problem === undefined ? intervalMs * VALID_INTERVALS + QUERY_CUT_MS : Number.POSITIVE_INFINITY;
     record.queried(run, { ...asked, staleAt: clock.now() + lifeMs });
     this.#report(record, problem);
     return problem === undefined ? 'answered' : 'failed';

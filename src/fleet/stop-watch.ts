@@ -1,6 +1,5 @@
 import type { Cancel, Clock } from '../domain/clock.ts';
-import type { Logger } from '../domain/log.ts';
-import { subjectOf } from '../session/condition.ts';
+import { type Logger, subjectOf } from '../domain/log.ts';
 import type { ServerRecord, StopListener } from './server-record.ts';
 import type { DecidedStop } from './stop-reasons.ts';
 

@@ -1,11 +1,10 @@
 import { CAUSES, shortTitle, withRemedy } from '../diagnosis/causes.ts';
-import type { Logger, ServerEvent } from '../domain/log.ts';
+import { type Logger, type ServerEvent, subjectOf } from '../domain/log.ts';
 import type { Problem } from '../domain/problem.ts';
 import type { CollectionStatus, Condition, SocketState } from '../domain/reading.ts';
 import {
   type BlockedReason,
   type CollectionMode,
-  identityOf,
   type SampleSource,
   type ServerTarget,
 } from '../domain/server.ts';
@@ -111,24 +110,6 @@ export function socketState(machine: MachineState): SocketState {
     case 'blocked':
       return 'none';
   }
-}
-
-/** The fields that identify the server in a log line. */
-export interface LogSubject {
-  readonly panel: string;
-  readonly server: string;
-  readonly server_id: string;
-  readonly node?: string;
-}
-
-/** The fields of a server, and of its node if that is known. */
-export function subjectOf(target: ServerTarget, node: string | undefined): LogSubject {
-  return {
-    panel: target.panel,
-    server: target.name,
-    server_id: identityOf(target),
-    ...(node !== undefined && { node }),
-  };
 }
 
 /** The source through which a change made a server observable again, if it did. */

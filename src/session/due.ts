@@ -1,3 +1,4 @@
+import { VALID_INTERVALS } from '../domain/reading.ts';
 import type { BlockedReason, CollectionMode } from '../domain/server.ts';
 import type { MachineState } from './machine-model.ts';
 
@@ -6,9 +7,6 @@ const CONNECT_PERIOD_MS = 10 * 60_000;
 
 /** A server whose socket fails is polled once its data is this old. */
 export const FALLBACK_AFTER_MS = 30_000;
-
-/** A polled sample is stale after this many intervals, if they are longer than the configured staleness allows for. */
-const POLLED_STALENESS_INTERVALS = 2.5;
 
 /** When a server's resources are requested: never, or from an instant on at an interval. */
 export type PollPolicy =
@@ -109,5 +107,5 @@ export function pollBy({ at, isFirst }: Due, intervalMs: number): number {
 export function polledStalenessMs(stalenessMs: number, intervalMs: number, lateMs = 0): number {
   // The few moments that each call takes don't make polls rare.
   const actualMs = lateMs * 2 > intervalMs ? intervalMs + lateMs : intervalMs;
-  return actualMs * 2 > stalenessMs ? actualMs * POLLED_STALENESS_INTERVALS : stalenessMs;
+  return actualMs * 2 > stalenessMs ? actualMs * VALID_INTERVALS : stalenessMs;
 }

@@ -1,7 +1,7 @@
 import type { Clock } from '../domain/clock.ts';
+import { subjectOf } from '../domain/log.ts';
 import { printable } from '../domain/printable.ts';
 import type { Credentials } from '../panel/dialect.ts';
-import { subjectOf } from './condition.ts';
 import { connectBy, trialBy } from './due.ts';
 import { tokenFailure, type UpgradeWay, upgradeFailure } from './failure.ts';
 import { REUSE_MARGIN_MS, step } from './machine.ts';

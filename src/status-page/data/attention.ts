@@ -1,4 +1,4 @@
-import type { LastStop, StopReason } from '../../domain/reading.ts';
+import { type LastStop, SATURATED_FROM, type StopReason } from '../../domain/reading.ts';
 import { isOff, type ServerState } from '../../domain/server.ts';
 
 /** Why a server needs attention, most urgent first; the page sorts by this order. */
@@ -26,10 +26,6 @@ export const LOOP_CRASHES = 3;
  * stop is unknown, and it may have been a restart by a person.
  */
 export const LOOP_STOPS = 5;
-
-/** The same threshold as in the metric of saturated seconds. */
-const CPU_SHARE = 0.95;
-const DISK_SHARE = 0.95;
 
 const CRASHES: ReadonlySet<StopReason> = new Set<StopReason>(['crashed', 'out_of_memory', 'disk_full']);
 
@@ -79,9 +75,9 @@ export function attentionOf(facts: AttentionFacts): Attention | undefined {
   } else {
     if (isLooping) return 'crash_loop';
     if (isNotAnswering) return 'not_answering';
-    if (cpuShare >= CPU_SHARE) return 'cpu_saturated';
+    if (cpuShare >= SATURATED_FROM) return 'cpu_saturated';
   }
-  return diskShare > DISK_SHARE ? 'disk_nearly_full' : undefined;
+  return diskShare > SATURATED_FROM ? 'disk_nearly_full' : undefined;
 }
 
 function whyOff(facts: AttentionFacts): Attention | undefined {
