@@ -19,7 +19,7 @@ import {
   type ServerState,
   type ServerTarget,
 } from '../domain/server.ts';
-import type { DaemonWords } from '../panel/dialects/daemon-words.ts';
+import type { DaemonWords } from '../panel/dialect.ts';
 import { Stopwatch } from './durations.ts';
 import { type Arrival, createKept, type Kept } from './kept.ts';
 import { compareObservations, type Observation, POLL_CACHE_MS, START_JITTER_MS } from './ordering.ts';

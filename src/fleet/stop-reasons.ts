@@ -1,5 +1,5 @@
 import { type LastStop, NO_STOPS, type StopCounts, type StopReason } from '../domain/reading.ts';
-import type { DaemonWords } from '../panel/dialects/daemon-words.ts';
+import type { DaemonWords } from '../panel/dialect.ts';
 
 /**
  * The longest time between the daemon's line about the disk and `offline`: the daemon gives the server a minute to stop, and

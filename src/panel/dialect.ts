@@ -1,10 +1,7 @@
-import type { TokenClaims } from '../diagnosis/node-answer.ts';
-import type { NodeAnswer } from '../diagnosis/panel-answer.ts';
 import type { ListingType } from '../domain/discovery.ts';
 import type { CauseCode } from '../domain/problem.ts';
 import type { Limits, Sample, ServerState } from '../domain/server.ts';
-import type { BadMessageKind, PanelTelemetry } from '../domain/telemetry.ts';
-import type { DaemonWords } from './dialects/daemon-words.ts';
+import type { ApiEndpoint, BadMessageKind, PanelTelemetry } from '../domain/telemetry.ts';
 
 /**
  * What differs on the wire between families of panels. Everything else in the program uses samples, credentials and states, so a
@@ -23,6 +20,8 @@ export interface PanelDialect {
   readonly backups: (server: string, page: number) => PanelRequest<BackupsPage>;
   /** Decodes the body of an error answer of this panel in any form. Never throws. */
   readonly decodeErrorBody: (text: string, contentType: string, panel: string) => ErrorBody;
+  /** Why the panel refused a call, in an answer whose form is not `foreign`. */
+  readonly refusalCause: (refusal: PanelRefusal) => CauseCode;
   readonly socket: SocketCodec;
 }
 
@@ -130,6 +129,12 @@ export interface BackupsPage {
   readonly totalPages: number;
 }
 
+/** What the panel says about its own call to a node. */
+export interface NodeAnswer {
+  /** The HTTP status of the node's answer, if the panel says it. */
+  readonly status?: number;
+}
+
 /** The form of the body of a refused call, and its message as plain text if it has one. */
 export interface ErrorBody {
   /**
@@ -142,6 +147,38 @@ export interface ErrorBody {
   /** The panel asked the server's node and passes on its answer, or reports that there was none. */
   readonly fromNode?: NodeAnswer;
   readonly detail?: string;
+}
+
+/** A call that the panel refused, and what its answer says. */
+export interface PanelRefusal extends ErrorBody {
+  readonly endpoint: ApiEndpoint;
+  readonly status: number;
+  /** Whether the API key's prefix is that of the application API. */
+  readonly isApplicationKey: boolean;
+}
+
+/** What a daemon says on a server's console about the end of a run. */
+export type DaemonWords =
+  | { readonly kind: 'crash detected' }
+  | { readonly kind: 'exit code'; readonly code: number }
+  | { readonly kind: 'out of memory'; readonly killed: boolean }
+  | { readonly kind: 'restart aborted' }
+  | { readonly kind: 'restart disabled' }
+  | { readonly kind: 'disk full' };
+
+/** The payload of a token; fields are absent if they can't be read. */
+export interface TokenClaims {
+  readonly permissions?: readonly string[];
+}
+
+/** What a node says about a token. */
+export interface JwtError {
+  /** The same for every server. */
+  readonly words: string;
+  /** A new token would be accepted. */
+  readonly isFixable: boolean;
+  /** It answers a token, and doesn't replace an event that was withheld. */
+  readonly answersToken: boolean;
 }
 
 /**
@@ -162,6 +199,8 @@ export interface SocketCodec {
    * explanation, only the line about a full disk is recognized, because that one precedes the stop.
    */
   readonly daemonWords: (frame: Buffer, isStopToExplain: boolean) => DaemonWords | undefined;
+  /** Why a node, or a proxy in front of it, answered with this status instead of opening a socket. */
+  readonly upgradeCause: (status: number, body: string) => CauseCode;
   /** Why the far end closed the socket with this code. */
   readonly closeCause: (code: number) => CauseCode;
   /** Why the node rejected a token, judged by its message; `claims` are the token's. */
@@ -199,10 +238,9 @@ export interface FrameHandler {
   authenticated(): void;
   /** `token expiring` or `token expired`. */
   tokenEnding(): void;
-  /** `fixable` if a new token would be accepted. */
-  jwtError(text: string, fixable: boolean): void;
+  jwtError(error: JwtError): void;
   /** The node failed to handle a message, such as the token. */
-  daemonError(text: string): void;
+  daemonError(words: string): void;
   /** A backup of the server completed, successfully or not. */
   backupCompleted(): void;
 }

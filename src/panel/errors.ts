@@ -1,5 +1,6 @@
 import {
-  refusalCause,
+  foreignCause,
+  redirectCause,
   timeoutCause,
   type UnreadableBody,
   unreadableCause,
@@ -8,7 +9,7 @@ import { OWN_CODES, type PanelWay, panelTransportCause, readTransportError } fro
 import { printable } from '../domain/printable.ts';
 import type { CauseCode, Problem } from '../domain/problem.ts';
 import type { ApiEndpoint } from '../domain/telemetry.ts';
-import type { PanelDialect } from './dialect.ts';
+import type { ErrorBody, PanelDialect } from './dialect.ts';
 import { ProxyError } from './proxy.ts';
 import { limitPerMinute, type RateHeaders, retryAfterMs } from './rate-headers.ts';
 
@@ -67,15 +68,15 @@ export interface HttpRefusal {
 }
 
 /** The parts of the panel's dialect that are needed to read a refusal. */
-type ErrorDialect = Pick<PanelDialect, 'apiKeys' | 'decodeErrorBody'>;
+type ErrorDialect = Pick<PanelDialect, 'apiKeys' | 'decodeErrorBody' | 'refusalCause'>;
 
 /** The error for an answer other than success. */
-export function refusalError(refusal: HttpRefusal, { apiKeys, decodeErrorBody }: ErrorDialect): PanelError {
+export function refusalError(refusal: HttpRefusal, dialect: ErrorDialect): PanelError {
   const { apiKey, panel, request, status, rate, location } = refusal;
   const text = apiKey === '' ? refusal.text : refusal.text.replaceAll(apiKey, '***');
-  const body = decodeErrorBody(text, refusal.contentType, panel);
+  const body = dialect.decodeErrorBody(text, refusal.contentType, panel);
   const { form, detail } = body;
-  const cause = refusalCause({ ...refusal, ...body, isApplicationKey: apiKeys.isApplicationKey(apiKey) });
+  const cause = causeOf(refusal, body, dialect);
   const limit = limitPerMinute(rate);
   const target = status < 400 ? `redirect to ${redirectTarget(location, panel)}` : undefined;
   const words = [`${request} answered ${status}`, detail && `"${detail}"`, target].filter(Boolean).join(': ');
@@ -89,6 +90,17 @@ export function refusalError(refusal: HttpRefusal, { apiKeys, decodeErrorBody }:
     fromPanel: form !== 'foreign',
     ...(limit !== undefined && { limitPerMinute: limit }),
   });
+}
+
+/** Only an answer in the panel's own form says anything about a server. */
+function causeOf(refusal: HttpRefusal, body: ErrorBody, { apiKeys, refusalCause }: ErrorDialect): CauseCode {
+  const { endpoint, status, apiKey } = refusal;
+  if (status >= 300 && status < 400) return redirectCause(refusal);
+  const cause =
+    body.form === 'foreign'
+      ? foreignCause(status, body.detail)
+      : refusalCause({ ...body, endpoint, status, isApplicationKey: apiKeys.isApplicationKey(apiKey) });
+  return timeoutCause(cause, endpoint);
 }
 
 /** The redirect's address without its query, which may contain secrets. */

@@ -1,17 +1,11 @@
 import { CAUSES } from '../diagnosis/causes.ts';
-import {
-  daemonWords,
-  type RefusedUpgrade,
-  type TokenClaims,
-  upgradeCause,
-} from '../diagnosis/node-answer.ts';
 import { blockedReason } from '../diagnosis/panel-answer.ts';
-import { readTransportError } from '../diagnosis/transport.ts';
+import { nodeTransportCause, readTransportError } from '../diagnosis/transport.ts';
 import { printable } from '../domain/printable.ts';
 import type { CauseCode, Problem } from '../domain/problem.ts';
 import type { BlockedReason } from '../domain/server.ts';
 import type { ReconnectReason } from '../domain/telemetry.ts';
-import type { SocketCodec } from '../panel/dialect.ts';
+import type { SocketCodec, TokenClaims } from '../panel/dialect.ts';
 import { problemOf } from '../panel/errors.ts';
 
 /** Why an attempt to stream a server failed. */
@@ -51,36 +45,43 @@ export function tokenFailure(error: unknown): Failure {
   return { reason: 'no_token', problem: problemOf(error) };
 }
 
-/** How a socket is reached. */
-export interface UpgradeWay {
-  /** The name of the panel that gave the address. */
-  readonly panel: string;
+/** What is needed to read a text of a node: the name of its panel, and a part of the codec. */
+type NodeWords<Part extends keyof SocketCodec> = { readonly panel: string } & Pick<SocketCodec, Part>;
+
+/** A socket that could not be opened: the status and body of the HTTP answer that came instead, or the error. */
+export interface RefusedUpgrade {
+  readonly status?: number;
+  /** The beginning of the answer's body. */
+  readonly body?: string;
+  readonly error: Error;
+}
+
+/** How a socket is reached, and how its node's refusals are read. */
+export type UpgradeWay = NodeWords<'upgradeCause'> & {
   /** What was sent as `Origin`. */
   readonly origin: string;
   readonly proxied: boolean;
-}
+};
 
 /** The failure of a socket that could not be opened. */
-export function upgradeFailure(refused: RefusedUpgrade, { panel, origin, proxied }: UpgradeWay): Failure {
-  const cause = upgradeCause(refused, proxied);
-  const { status } = refused;
+export function upgradeFailure({ status, body = '', error }: RefusedUpgrade, way: UpgradeWay): Failure {
+  const { panel, origin, proxied, upgradeCause } = way;
   if (status === undefined) {
-    const { code, message } = readTransportError(refused.error, panel);
+    const cause = nodeTransportCause(readTransportError(error), proxied);
+    const { code, message } = readTransportError(error, panel);
     const named = code === 'unknown' || message.includes(code) ? message : `${message} (${code})`;
     return {
       reason: 'connect_failed',
       problem: { cause, detail: `connecting to the node failed: ${named}` },
     };
   }
+  const cause = upgradeCause(status, body);
   const sent = cause === 'origin' ? `; Origin sent: ${origin}` : '';
   const problem = { cause, detail: `the node rejected the socket upgrade (${status})${sent}` };
   // A token is for one node, so an address that answers as something else may be outdated.
   const dropToken = status !== 400 && status !== 403 && status < 500;
   return { reason: 'upgrade_refused', problem, dropToken };
 }
-
-/** What is needed to read a text of a node: the name of its panel, and a part of the codec. */
-type NodeWords<Part extends keyof SocketCodec> = { readonly panel: string } & Pick<SocketCodec, Part>;
 
 /** The failure of a socket that the far end closed, or whose connection was lost. */
 export function closeFailure(
@@ -98,7 +99,7 @@ export function jwtFailure(
   { panel, jwtErrorCause }: NodeWords<'jwtErrorCause'>,
   claims?: TokenClaims,
 ): Failure {
-  const words = daemonWords(text, panel);
+  const words = printable(text, panel);
   const detail = `the node rejected the token: "${words}"`;
   return {
     reason: 'auth_refused',
@@ -109,7 +110,7 @@ export function jwtFailure(
 
 /** The failure behind a `daemon error` in answer to a token: the node could not verify its signature (wings, router/websocket). */
 export function daemonFailure(text: string, panel: string): Failure {
-  const detail = `the node could not verify the token: "${daemonWords(text, panel)}"`;
+  const detail = `the node could not verify the token: "${printable(text, panel)}"`;
   return { reason: 'auth_refused', problem: { cause: 'node_token_mismatch', detail }, dropToken: true };
 }
 

@@ -1,8 +1,7 @@
-import { answersMessage, type RefusedUpgrade } from '../diagnosis/node-answer.ts';
 import type { Sample, ServerState } from '../domain/server.ts';
 import type { PanelTelemetry } from '../domain/telemetry.ts';
-import type { FrameHandler, SocketCodec } from '../panel/dialect.ts';
-import { closeFailure, daemonFailure, jwtFailure, upgradeFailure } from './failure.ts';
+import type { FrameHandler, JwtError, SocketCodec } from '../panel/dialect.ts';
+import { closeFailure, daemonFailure, jwtFailure, type RefusedUpgrade, upgradeFailure } from './failure.ts';
 import type { MachineState, Token } from './machine-model.ts';
 import type { StreamContext, StreamRecord } from './session-ports.ts';
 import type { SocketClosing, SocketListener } from './socket.ts';
@@ -98,7 +97,7 @@ export class SocketEvents implements SocketListener, FrameHandler {
     if (this.#owner.renews()) this.#streamer.dispatch({ type: 'tokenEnding', epoch: this.#epoch });
   }
 
-  jwtError(text: string, fixable: boolean): void {
+  jwtError({ words, isFixable: fixable, answersToken }: JwtError): void {
     if (fixable) this.#record.eventsWithheld();
     const { machine } = this.#streamer;
     if (fixable && machine.name === 'streaming' && !this.#owner.renews()) {
@@ -107,13 +106,12 @@ export class SocketEvents implements SocketListener, FrameHandler {
     }
     const token = sentToken(machine);
     const failure = () =>
-      jwtFailure(text, { ...this.#codec, panel: this.#panel }, token && claimsOf(token.value));
-    const answersToken = answersMessage(text);
+      jwtFailure(words, { ...this.#codec, panel: this.#panel }, token && claimsOf(token.value));
     this.#streamer.dispatch({ type: 'jwtError', epoch: this.#epoch, fixable, answersToken, failure });
   }
 
-  daemonError(text: string): void {
-    const failure = () => daemonFailure(text, this.#panel);
+  daemonError(words: string): void {
+    const failure = () => daemonFailure(words, this.#panel);
     this.#streamer.dispatch({ type: 'daemonError', epoch: this.#epoch, failure });
   }
 

@@ -1,11 +1,11 @@
 import type { Agent, IncomingMessage } from 'node:http';
 import { createSecureContext, type SecureContext } from 'node:tls';
 import { WebSocket } from 'ws';
-import type { RefusedUpgrade } from '../diagnosis/node-answer.ts';
 import type { Clock } from '../domain/clock.ts';
 import type { ReconnectReason } from '../domain/telemetry.ts';
 import type { NodeLookup } from '../names/system.ts';
 import type { ClientMessage, SocketCodec } from '../panel/dialect.ts';
+import type { RefusedUpgrade } from './failure.ts';
 import { Heartbeat, Outbox, ReadReceipts } from './socket-pacing.ts';
 
 /** No frame of the contract comes close to this; a longer one is an attack or a fault. */

@@ -304,9 +304,10 @@ export class Streamer {
 
   /** How the socket at this address, or the current one, is reached. */
   wayTo(url = this.#socketUrl()): UpgradeWay {
-    const { settings, isProxied } = this.#context;
+    const { codec, settings, isProxied } = this.#context;
     const { panel } = this.#record.target;
-    return { panel, origin: settings.origin, proxied: url !== undefined && isProxied(url) };
+    const { upgradeCause } = codec;
+    return { panel, upgradeCause, origin: settings.origin, proxied: url !== undefined && isProxied(url) };
   }
 
   #socketUrl(): string | undefined {

@@ -1,6 +1,5 @@
 import { decodeJwt } from 'jose/jwt/decode';
-import type { TokenClaims } from '../diagnosis/node-answer.ts';
-import type { Credentials } from '../panel/dialect.ts';
+import type { Credentials, TokenClaims } from '../panel/dialect.ts';
 import type { Token, TokenPurpose } from './machine-model.ts';
 
 /** A token is refreshed at a random point between these parts of its life: early enough to retry, late enough to cost few calls. */

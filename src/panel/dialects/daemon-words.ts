@@ -1,11 +1,4 @@
-/** What a daemon says on a server's console about the end of a run. */
-export type DaemonWords =
-  | { readonly kind: 'crash detected' }
-  | { readonly kind: 'exit code'; readonly code: number }
-  | { readonly kind: 'out of memory'; readonly killed: boolean }
-  | { readonly kind: 'restart aborted' }
-  | { readonly kind: 'restart disabled' }
-  | { readonly kind: 'disk full' };
+import type { DaemonWords } from '../dialect.ts';
 
 /** No sentence below is longer than this, including its prefix and colors, so longer lines are not read at all. */
 const MAX_LINE_LENGTH = 256;

@@ -1,7 +1,13 @@
-import type { NodeAnswer } from '../../diagnosis/panel-answer.ts';
 import { API_KEY_PREFIXES, isApplicationKey } from '../../domain/api-keys.ts';
 import { printable } from '../../domain/printable.ts';
-import type { ErrorBody, ListingPage, ListingQuery, PanelDialect, PanelRequest } from '../dialect.ts';
+import type {
+  ErrorBody,
+  ListingPage,
+  ListingQuery,
+  NodeAnswer,
+  PanelDialect,
+  PanelRequest,
+} from '../dialect.ts';
 import {
   asFields,
   asText,
@@ -12,6 +18,7 @@ import {
   decodeResources,
   type Fields,
 } from './pterodactyl/decode.ts';
+import { refusalCause } from './pterodactyl/panel-refusals.ts';
 import { PTERODACTYL_SOCKET } from './pterodactyl/socket.ts';
 
 /** The client API and the console socket of Pterodactyl, shared by Pelican and compatible panels. */
@@ -26,6 +33,7 @@ export const PTERODACTYL: PanelDialect = {
     decode: decodeBackupsPage,
   }),
   decodeErrorBody,
+  refusalCause,
   socket: PTERODACTYL_SOCKET,
 };
 

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { NO_STOPS, type StopReason } from '../../../src/domain/reading.ts';
 import { type DecidedStop, StopReasons } from '../../../src/fleet/stop-reasons.ts';
-import type { DaemonWords } from '../../../src/panel/dialects/daemon-words.ts';
+import type { DaemonWords } from '../../../src/panel/dialect.ts';
 
 const AT = 1_000_000;
 

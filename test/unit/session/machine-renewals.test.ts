@@ -1,6 +1,6 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { answersMessage } from '../../../src/diagnosis/node-answer.ts';
+import { readJwtError } from '../../../src/panel/dialects/pterodactyl/node-refusals.ts';
 import { PTERODACTYL } from '../../../src/panel/dialects/pterodactyl.ts';
 import { jwtFailure } from '../../../src/session/failure.ts';
 import { step } from '../../../src/session/machine.ts';
@@ -48,8 +48,8 @@ class Driven {
   }
 
   jwtError(text: string, afterMs = 0): void {
-    const failure = () => jwtFailure(text, { ...PTERODACTYL.socket, panel: 'main' });
-    const answersToken = answersMessage(text);
+    const failure = () => jwtFailure(words, { ...PTERODACTYL.socket, panel: 'main' });
+    const { words, answersToken } = readJwtError(text);
     this.dispatch(
       { type: 'jwtError', epoch: this.state.epoch, fixable: true, answersToken, failure },
       afterMs,

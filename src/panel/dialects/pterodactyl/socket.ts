@@ -1,9 +1,16 @@
-import { closeCause, isFixedByNewToken, jwtErrorCause } from '../../../diagnosis/node-answer.ts';
 import { parseServerState } from '../../../domain/server.ts';
-import type { ClientMessage, DecodedFrame, FrameHandler, ServerMessage, SocketCodec } from '../../dialect.ts';
+import type {
+  ClientMessage,
+  DaemonWords,
+  DecodedFrame,
+  FrameHandler,
+  ServerMessage,
+  SocketCodec,
+} from '../../dialect.ts';
 import { MAX_PIECE } from '../../json-pieces.ts';
-import { type DaemonWords, readDaemonWords } from '../daemon-words.ts';
+import { readDaemonWords } from '../daemon-words.ts';
 import { decodeStats } from './decode.ts';
+import { closeCause, errorWords, jwtErrorCause, readJwtError, upgradeCause } from './node-refusals.ts';
 
 /** The far end silently drops longer frames. */
 const MAX_CLIENT_FRAME_BYTES = 4_095;
@@ -117,10 +124,10 @@ function handleMessage({ event, args }: ServerMessage, handler: FrameHandler, fr
       handler.tokenEnding();
       break;
     case 'jwt error':
-      handler.jwtError(first ?? '', isFixedByNewToken(first ?? ''));
+      handler.jwtError(readJwtError(first ?? ''));
       break;
     case 'daemon error':
-      handler.daemonError(first ?? '');
+      handler.daemonError(errorWords(first ?? ''));
       break;
     case BACKUP_COMPLETED:
       handler.backupCompleted();
@@ -187,6 +194,7 @@ export const PTERODACTYL_SOCKET: SocketCodec = {
   decode: decodeFrame,
   handleFrame,
   daemonWords,
+  upgradeCause,
   closeCause,
   jwtErrorCause,
 };

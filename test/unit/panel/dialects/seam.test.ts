@@ -27,3 +27,11 @@ it('the paths of the API are in the dialect', () => {
   const withPaths = modulesWith(/['"`]\/api\/client/);
   expect(withPaths.filter((file) => !file.startsWith('panel/dialects/'))).toEqual([]);
 });
+
+it('how panels and daemons word their refusals is in the dialect', () => {
+  const withWords = modulesWith(
+    /on this instance|deny ?list|uuid mismatch|application API key\/|IP address\\b/,
+  );
+  expect(withWords.filter((file) => !file.startsWith('panel/dialects/'))).toEqual([]);
+  expect(withWords).toHaveLength(2);
+});

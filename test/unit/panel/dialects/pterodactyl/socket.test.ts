@@ -1,6 +1,5 @@
 import fc from 'fast-check';
 import { beforeEach, describe, expect, it } from 'vitest';
-import { isFixedByNewToken } from '../../../../../src/diagnosis/node-answer.ts';
 import type { ClientMessage, FrameHandler } from '../../../../../src/panel/dialect.ts';
 import {
   decodeFrame,
@@ -157,34 +156,6 @@ describe('isConsoleFrame', () => {
   });
 });
 
-describe('isFixedByNewToken', () => {
-  it.each([
-    'jwt: token expired',
-    'jwt: token has expired',
-    'JWT is EXPIRED',
-    'jwt: created too far in past (denylist)',
-    'jwt: token is on the deny list',
-    'token is not yet valid',
-    'token was revoked',
-    'jwt: exp claim is invalid',
-    'jwt: iat claim is invalid',
-    'jwt: nbf claim is invalid',
-  ])('accepts: %s', (text) => {
-    expect(isFixedByNewToken(text)).toBe(true);
-  });
-
-  it.each([
-    '',
-    'jwt: no jwt present',
-    'jwt: missing connect permission',
-    'jwt: server uuid mismatch',
-    'jwt: aud claim is invalid',
-    'an unexpected error was encountered while handling this request',
-  ])('rejects: %s', (text) => {
-    expect(isFixedByNewToken(text)).toBe(false);
-  });
-});
-
 describe('the cause of a close', () => {
   it.each([
     [1000, 'closed'],
@@ -211,8 +182,8 @@ const handler: FrameHandler = {
   status: (state) => delivered.push(['status', state]),
   authenticated: () => delivered.push(['authenticated']),
   tokenEnding: () => delivered.push(['tokenEnding']),
-  jwtError: (text, fixable) => delivered.push(['jwtError', text, fixable]),
-  daemonError: (text) => delivered.push(['daemonError', text]),
+  jwtError: (error) => delivered.push(['jwtError', error]),
+  daemonError: (words) => delivered.push(['daemonError', words]),
   backupCompleted: () => delivered.push(['backupCompleted']),
 };
 
@@ -245,14 +216,22 @@ describe('a frame delivers', () => {
     [
       'an error that a new token resolves',
       frame('jwt error', 'jwt: created too far in past (denylist)'),
-      ['jwtError', 'jwt: created too far in past (denylist)', true],
+      [
+        'jwtError',
+        { words: 'jwt: created too far in past (denylist)', isFixable: true, answersToken: false },
+      ],
     ],
     [
       'an error that a new token does not resolve',
-      frame('jwt error', 'jwt: missing connect permission'),
-      ['jwtError', 'jwt: missing connect permission', false],
+      frame('jwt error', 'Error Event [0f4b5d2c]: jwt: missing connect permission'),
+      ['jwtError', { words: 'jwt: missing connect permission', isFixable: false, answersToken: true }],
     ],
-    ['an error without text', '{"event":"jwt error"}', ['jwtError', '', false]],
+    [
+      'an error without text',
+      '{"event":"jwt error"}',
+      ['jwtError', { words: '', isFixable: false, answersToken: false }],
+    ],
+    ['a daemon error', frame('daemon error', 'Error Event [0f4b5d2c]: odd'), ['daemonError', 'odd']],
   ])('%s', (_, text, expected) => {
     take(text);
     expect(delivered).toEqual([expected]);

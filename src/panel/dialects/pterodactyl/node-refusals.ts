@@ -1,18 +1,8 @@
-import { printable } from '../domain/printable.ts';
-import type { CauseCode } from '../domain/problem.ts';
-import { nodeTransportCause, readTransportError } from './transport.ts';
+import type { CauseCode } from '../../../domain/problem.ts';
+import type { JwtError, TokenClaims } from '../../dialect.ts';
 
-/** A socket that could not be opened: the status and body of the HTTP answer that came instead, or the error. */
-export interface RefusedUpgrade {
-  readonly status?: number;
-  /** The beginning of the answer's body. */
-  readonly body?: string;
-  readonly error: Error;
-}
-
-/** Why a node, or a proxy in front of it, refused to open a socket; `proxied` if the node is reached through a proxy. */
-export function upgradeCause({ status, body = '', error }: RefusedUpgrade, proxied: boolean): CauseCode {
-  if (status === undefined) return nodeTransportCause(readTransportError(error), proxied);
+/** Why a node, or a proxy in front of it, answered with this status instead of opening a socket. */
+export function upgradeCause(status: number, body: string): CauseCode {
   if (status === 407) return 'node_proxy';
   if (status === 403) return 'origin';
   if (status === 400) return 'too_many_sockets';
@@ -32,11 +22,6 @@ export function closeCause(code: number): CauseCode {
   return code === CLOSED_FOR_GOOD ? 'closed_for_good' : 'closed';
 }
 
-/** The payload of a token; fields are absent if they can't be read. */
-export interface TokenClaims {
-  readonly permissions?: readonly string[];
-}
-
 /** Daemons say "jwt: exp claim is invalid" and "created too far in past (denylist)", with variations. */
 const TIMES =
   /\b(?:exp|nbf|iat)\b|expir|deny ?list|denied list|blacklist|revoked|too far in (?:the )?past|not yet valid/i;
@@ -44,8 +29,22 @@ const TIMES =
 /** Errors are sentences; a node may send longer texts endlessly. */
 const MAX_WORDS = 1_024;
 
-/** Is the `jwt error` one that a new token would fix? Matched loosely, because the wording varies between versions. */
-export function isFixedByNewToken(words: string): boolean {
+/** Daemons prefix an error that answers a message with a random identifier, which would make every server's error different. */
+const IDENTIFIER = /^Error Event \[[^\]]{1,64}\]: /;
+
+/** The message of a `jwt error` or `daemon error` without the identifier. */
+export function errorWords(text: string): string {
+  return text.replace(IDENTIFIER, '');
+}
+
+/** Reads the text of a `jwt error`. One without an identifier may replace an event that was withheld (wings, router/websocket). */
+export function readJwtError(text: string): JwtError {
+  const words = errorWords(text);
+  return { words, isFixable: isFixedByNewToken(words), answersToken: words !== text };
+}
+
+/** Would a new token be accepted? Matched loosely, because the wording varies between versions. */
+function isFixedByNewToken(words: string): boolean {
   return TIMES.test(words.slice(0, MAX_WORDS));
 }
 
@@ -60,20 +59,4 @@ export function jwtErrorCause(words: string, claims: TokenClaims = {}): CauseCod
 
 function grantsConsole({ permissions }: TokenClaims): boolean {
   return permissions?.some((permission) => permission === '*' || permission === 'websocket.connect') ?? false;
-}
-
-/** Daemons prefix errors with a random identifier, which would make every server's message different. */
-const IDENTIFIER = /^Error Event \[[^\]]{1,64}\]: /;
-
-/**
- * Does an error answer one of the exporter's messages? Only then do daemons prefix it with an identifier; a `jwt error` without
- * one may replace an event that was withheld (wings, router/websocket).
- */
-export function answersMessage(words: string): boolean {
-  return IDENTIFIER.test(words);
-}
-
-/** The message of a panel's daemon on one line, without the identifier that precedes it. */
-export function daemonWords(words: string, panel: string): string {
-  return printable(words, panel).replace(IDENTIFIER, '');
 }
