@@ -92,7 +92,7 @@ export function createApp(options: AppOptions): App {
   let { compatibility } = config;
   const reloader = new Reloader({
     log,
-    ...(options.load === undefined ? {} : { load: options.load }),
+    load: options.load,
     apply: async (next) => {
       const changes = await panels.apply(next);
       ({ compatibility } = next);

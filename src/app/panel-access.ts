@@ -36,9 +36,9 @@ export function apiAccess(panel: PanelConfig, clock: Clock, resolve: ResolveName
       clock,
       timeoutMs: Math.min(panel.connectTimeoutMs, panel.requestTimeoutMs) * LOOKUP_PART,
     }),
-    ...optional('pinnedPerMinute', panel.requestsPerMinute),
-    ...optional('proxyUrl', panel.proxyUrl),
-    ...optional('tls', panel.tls && withKeyText(panel.tls)),
+    pinnedPerMinute: panel.requestsPerMinute,
+    proxyUrl: panel.proxyUrl,
+    tls: panel.tls && withKeyText(panel.tls),
   };
 }
 
@@ -60,7 +60,7 @@ export function socketAccess(
     panel: panel.name,
     panelUrl: panel.url,
     allowInsecure: panel.allowInsecure,
-    ...optional('socketHosts', panel.socketHosts),
+    socketHosts: panel.socketHosts,
   };
   const limits = { clock, timeoutMs: panel.connectTimeoutMs * LOOKUP_PART };
   const agentFor = proxyAgents(panel.proxyUrl, {
@@ -77,7 +77,7 @@ export function socketAccess(
     agentFor,
     lookup: nodeLookup(guardedNames(policy, resolve), limits),
     tls: socketTls(panel.tls && nodeTls(panel.tls)),
-    ...optional('admit', admit),
+    admit,
   };
   return {
     codec,
@@ -94,13 +94,5 @@ function nodeTls(tls: TlsConfig) {
 }
 
 function withKeyText({ key, ...material }: TlsConfig) {
-  return { ...material, ...optional('key', key?.reveal()) };
-}
-
-/** An object with one key, or with none if there is no value: absent is not the same as undefined here. */
-function optional<Key extends string, Value>(
-  key: Key,
-  value: Value | undefined,
-): { readonly [Name in Key]?: Value } {
-  return value === undefined ? {} : ({ [key]: value } as { readonly [Name in Key]: Value });
+  return { ...material, key: key?.reveal() };
 }

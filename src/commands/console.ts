@@ -133,8 +133,8 @@ function planOf({ logs = false, power, send = [], for: forMs }: ConsoleFlags): C
     commands: send,
     interactive: !isTask && process.stdin.isTTY && process.stdout.isTTY,
     readsInput: !isTask,
-    ...(power === undefined ? {} : { power }),
-    ...(forMs === undefined ? {} : { forMs }),
+    power,
+    forMs,
   };
 }
 

@@ -149,8 +149,6 @@ function doctorPanel(
   const read = (listed: readonly ListedServer[]) => {
     ports = new ListedPorts(listed);
   };
-  const discovery = discoveryOf(panel, read);
-  const allocations = allocationsOf(panel, read);
   return {
     name,
     url,
@@ -167,9 +165,9 @@ function doctorPanel(
       portsOfOthers: (server) => ports.ofOthers(server),
       resolve,
     },
-    ...(discovery === undefined ? {} : { discovery }),
-    ...(allocations === undefined ? {} : { allocations }),
-    ...(requestsPerMinute === undefined ? {} : { pinnedPerMinute: requestsPerMinute }),
+    discovery: discoveryOf(panel, read),
+    allocations: allocationsOf(panel, read),
+    pinnedPerMinute: requestsPerMinute,
   };
 }
 
@@ -181,7 +179,7 @@ function discoveryOf({ name, servers, listing }: PanelConfig, read: ReadListing)
   if (rules === undefined) return undefined;
   const compiled = compileRules(name, rules);
   return {
-    ...(listing?.type === undefined ? {} : { type: listing.type }),
+    type: listing?.type,
     select: ({ servers: listed, surplusEntries }) => {
       read(listed);
       const { maxServers } = rules;

@@ -78,7 +78,7 @@ export async function readAnswers(
 ): Promise<Answers> {
   const { asker } = sources;
   const problem = (text: string) => urlProblem(text, flags.allowInsecure === true);
-  const shown = { example: URL_EXAMPLE, ...(previous === undefined ? {} : { initial: previous.url }) };
+  const shown = { example: URL_EXAMPLE, initial: previous?.url };
   const given = flags.url ?? (await asker?.text(URL_QUESTION, shown, problem)) ?? '';
   const wrong = problem(given);
   if (wrong !== undefined) throw new CommandFailure(`--url: ${wrong}`);

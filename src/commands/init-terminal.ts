@@ -26,7 +26,7 @@ export async function terminalAsker(signal: AbortSignal): Promise<Asker> {
           ...checking(validate),
           message,
           placeholder: example,
-          ...(initial === undefined ? {} : { initialValue: initial }),
+          initialValue: initial,
         }),
       ),
     hidden: async (message, validate) =>

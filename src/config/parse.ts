@@ -1,4 +1,4 @@
-import type { ListingSettings, ServerGlobs } from '../domain/discovery.ts';
+import type { ListingSettings } from '../domain/discovery.ts';
 import { KNOWN_SECRETS } from '../domain/known-secrets.ts';
 import type { QuerySettings } from '../domain/query.ts';
 import { Secret } from '../domain/secret.ts';
@@ -11,10 +11,10 @@ import { checkRules } from './rules.ts';
 import {
   type ConfigShape,
   configSchema,
-  type GlobsShape,
   type PanelShape,
   type QueryShape,
   type ServerShape,
+  type TlsShape,
 } from './schema.ts';
 import { apiKeyOfFile, uuidOf } from './values.ts';
 
@@ -61,17 +61,15 @@ export interface FileContents {
 }
 
 /** The configuration as the program uses it; the contents must include every file that it names. */
-export function resolveConfig(shape: ConfigShape, files: FileContents): Config {
+export function resolveConfig({ panels, compatibility, log }: ConfigShape, files: FileContents): Config {
   return {
-    panels: shape.panels.map((panel, index) => resolvePanel(panel, `panels[${index}]`, files)),
-    ...(shape.compatibility === undefined ? {} : { compatibility: shape.compatibility }),
-    log: shape.log,
+    panels: panels.map((panel, index) => resolvePanel(panel, `panels[${index}]`, files)),
+    compatibility,
+    log,
   };
 }
 
 function resolvePanel(panel: PanelShape, path: string, files: FileContents): PanelConfig {
-  const tls = panel.tls_config === undefined ? undefined : resolveTls(panel.tls_config, path, files);
-  const listing = resolveListing(panel);
   if (panel.proxy_url !== undefined) KNOWN_SECRETS.addCredentials(new URL(panel.proxy_url));
   return {
     name: panel.name,
@@ -79,19 +77,19 @@ function resolvePanel(panel: PanelShape, path: string, files: FileContents): Pan
     origin: panel.origin ?? new URL(panel.url).origin,
     ...resolveKey(panel, path, files),
     keyPerShard: panel.key_per_shard,
-    ...(panel.requests_per_minute === undefined ? {} : { requestsPerMinute: panel.requests_per_minute }),
+    requestsPerMinute: panel.requests_per_minute,
     pollIntervalMs: panel.poll_interval,
     stalenessMs: panel.staleness,
     requestTimeoutMs: panel.request_timeout,
     connectTimeoutMs: panel.connect_timeout,
     authTimeoutMs: panel.auth_timeout,
     allowInsecure: panel.allow_insecure,
-    ...(panel.socket_hosts === undefined ? {} : { socketHosts: panel.socket_hosts }),
-    ...(panel.query_hosts === undefined ? {} : { queryHosts: panel.query_hosts }),
-    ...(tls === undefined ? {} : { tls }),
-    ...(panel.proxy_url === undefined ? {} : { proxyUrl: panel.proxy_url }),
-    ...(listing === undefined ? {} : { listing }),
-    ...(panel.backups === undefined ? {} : { backups: { intervalMs: panel.backups.interval } }),
+    socketHosts: panel.socket_hosts,
+    queryHosts: panel.query_hosts,
+    tls: panel.tls_config && resolveTls(panel.tls_config, `${path}.tls_config`, files),
+    proxyUrl: panel.proxy_url,
+    listing: resolveListing(panel),
+    backups: panel.backups && { intervalMs: panel.backups.interval },
     servers: panel.servers.map((server) => resolveServer(server, panel.name)),
   };
 }
@@ -106,79 +104,51 @@ function resolveKey(panel: PanelShape, path: string, { contents, variables }: Fi
 }
 
 function resolveTls(
-  tls: NonNullable<PanelShape['tls_config']>,
+  { server_name: serverName, insecure_skip_verify: insecureSkipVerify }: TlsShape,
   path: string,
   { contents }: FileContents,
 ): TlsConfig {
-  const ca = contents.get(`${path}.tls_config.ca_file`);
-  const cert = contents.get(`${path}.tls_config.cert_file`);
-  const key = contents.get(`${path}.tls_config.key_file`);
+  const key = contents.get(`${path}.key_file`);
   return {
-    ...(ca === undefined ? {} : { ca }),
-    ...(cert === undefined ? {} : { cert }),
-    ...(key === undefined ? {} : { key: new Secret(key) }),
-    ...(tls.server_name === undefined ? {} : { serverName: tls.server_name }),
-    insecureSkipVerify: tls.insecure_skip_verify,
+    ca: contents.get(`${path}.ca_file`),
+    cert: contents.get(`${path}.cert_file`),
+    key: key === undefined ? undefined : new Secret(key),
+    serverName,
+    insecureSkipVerify,
   };
 }
 
 /** How often the listing is read if it only adds facts about the configured servers. */
 const LIMITS_INTERVAL_MS = 5 * 60_000;
 
-function resolveListing(panel: PanelShape): ListingSettings | undefined {
-  const { discover } = panel;
-  if (discover === undefined)
-    return panel.limits_from_listing ? { intervalMs: LIMITS_INTERVAL_MS } : undefined;
-  const { type, interval, include, exclude, expect, labels, mode, max_servers: maxServers } = discover;
-  const query = discover.query.map((rule) => ({
-    match: resolveGlobs(rule.match),
-    query: resolveQuery(rule),
-  }));
-  return {
-    ...(type === undefined ? {} : { type }),
-    intervalMs: interval,
-    discover: {
-      include: resolveGlobs(include),
-      exclude: resolveGlobs(exclude),
-      expect: expect.map(({ match, state }) => ({ match: resolveGlobs(match), state })),
-      ...(query.length === 0 ? {} : { query }),
-      labels,
-      mode,
-      maxServers,
-    },
-  };
-}
-
-function resolveGlobs({ name, id, node, egg }: GlobsShape): ServerGlobs {
-  return {
-    ...(name === undefined ? {} : { name }),
-    ...(id === undefined ? {} : { id }),
-    ...(node === undefined ? {} : { node }),
-    ...(egg === undefined ? {} : { egg }),
-  };
+function resolveListing({ discover, limits_from_listing: adds }: PanelShape): ListingSettings | undefined {
+  if (discover === undefined) return adds ? { intervalMs: LIMITS_INTERVAL_MS } : undefined;
+  const { type, interval, max_servers: maxServers, query, ...rules } = discover;
+  const queries = query.map(({ match, ...rule }) => ({ match, query: resolveQuery(rule) }));
+  return { type, intervalMs: interval, discover: { ...rules, query: queries, maxServers } };
 }
 
 function resolveQuery({ type, address, interval }: QueryShape): QuerySettings {
-  return { type, ...(address === undefined ? {} : { address }), intervalMs: interval };
+  return { type, address, intervalMs: interval };
 }
 
-function resolveServer(server: ServerShape, panel: string): ServerTarget {
-  const { memory, disk, cpu_cores: cpuCores } = server.limits;
-  const limits: Limits = {
-    ...(memory === undefined ? {} : { memoryBytes: memory }),
-    ...(disk === undefined ? {} : { diskBytes: disk }),
-    ...(cpuCores === undefined ? {} : { cpuCores }),
-  };
-  const uuid = uuidOf(server.id);
+function resolveServer({ id, name, limits, query, ...rest }: ServerShape, panel: string): ServerTarget {
   return {
     panel,
-    id: server.id,
-    name: server.name ?? identityOf(server),
-    labels: server.labels,
-    expect: server.expect,
-    mode: server.mode,
-    limits,
-    ...(uuid === undefined ? {} : { uuid }),
-    ...(server.query === undefined ? {} : { query: resolveQuery(server.query) }),
+    id,
+    uuid: uuidOf(id),
+    name: name ?? identityOf({ id }),
+    limits: resolveLimits(limits),
+    query: query && resolveQuery(query),
+    ...rest,
+  };
+}
+
+/** Only the limits that are set: the others come from the listing. */
+function resolveLimits({ memory, disk, cpu_cores: cpuCores }: ServerShape['limits']): Limits {
+  return {
+    ...(memory !== undefined && { memoryBytes: memory }),
+    ...(disk !== undefined && { diskBytes: disk }),
+    ...(cpuCores !== undefined && { cpuCores }),
   };
 }

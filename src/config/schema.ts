@@ -217,7 +217,7 @@ export type ConfigShape = z.output<typeof configSchema>;
 export type PanelShape = ConfigShape['panels'][number];
 export type ServerShape = PanelShape['servers'][number];
 export type QueryShape = NonNullable<ServerShape['query']>;
-export type GlobsShape = NonNullable<PanelShape['discover']>['include'];
+export type TlsShape = NonNullable<PanelShape['tls_config']>;
 
 /** The configuration's JSON schema (draft 7), as editors use it. */
 export function configJsonSchema(): SchemaNode {

@@ -193,7 +193,7 @@ export class ConsoleConnection {
     const command = verdict.accepted && event === 'send command' ? this.#admitCommand() : undefined;
     const accepted = verdict.accepted && command?.accepted !== false && frame !== undefined;
     const args = frame === undefined || event === 'auth' ? undefined : frame.args;
-    recorder.frame({ at: clock.now(), server, event, accepted, ...(args !== undefined && { args }) });
+    recorder.frame({ at: clock.now(), server, event, accepted, args });
     if (verdict.crashing) recorder.count('wouldHaveCrashed');
     if (verdict.notify || command?.notify === true) this.#sendNow('throttled', [event]);
     // In order of arrival, because a frame after an auth must take effect after it.

@@ -123,11 +123,10 @@ export function createServer(
 
 function profileOf(spec: ServerSpec, name: ProfileName): ServerProfile {
   const profile = PROFILES[name];
-  const crashEveryMs = spec.crashEveryMs ?? profile.crashEveryMs;
   return {
     ...profile,
     consoleLinesPerSecond: spec.consoleLinesPerSecond ?? profile.consoleLinesPerSecond,
-    ...(crashEveryMs !== undefined && { crashEveryMs }),
+    crashEveryMs: spec.crashEveryMs ?? profile.crashEveryMs,
   };
 }
 

@@ -27,7 +27,7 @@ function servers(
 
 /** An alert of one server; a crash has a reason. */
 function of(server: string, alertname: string, isWarning = false): SentAlert {
-  const reason = alertname === 'GameserverCrashed' ? { reason: 'crashed' } : {};
+  const reason: Record<string, string> = alertname === 'GameserverCrashed' ? { reason: 'crashed' } : {};
   const severity = isWarning ? 'warning' : 'critical';
   return { labels: { alertname, severity, ...MAIN, server, server_id: `id-${server}`, ...reason } };
 }

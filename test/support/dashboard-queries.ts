@@ -36,7 +36,7 @@ export async function askFor(
   at: number,
 ): Promise<readonly Series[]> {
   const expr = interpolate(query.expr, chosen, TIMING);
-  const time = query.instant
+  const time: Record<string, string> = query.instant
     ? { time: `${at}` }
     : { start: `${at - TIMING.range}`, end: `${at}`, step: `${TIMING.step}` };
   const path = query.instant ? 'query' : 'query_range';

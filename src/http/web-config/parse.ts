@@ -60,31 +60,26 @@ export function resolveWebConfig(shape: WebConfigShape, contents: ReadonlyMap<st
     basic_auth_users: users,
     rate_limit: rate,
   } = shape;
-  const headers = Object.entries(http.headers).flatMap(([name, value]) =>
-    value === undefined ? [] : [[name, value] as const],
-  );
   for (const hash of Object.values(users)) KNOWN_SECRETS.add(hash);
   return {
-    ...(tls === undefined ? {} : { tls: resolveTls(tls, contents) }),
+    tls: tls && resolveTls(tls, contents),
     users: new Map(Object.entries(users)),
-    headers: Object.fromEntries(headers),
-    ...(rate.interval > 0 ? { rateLimit: { intervalMs: rate.interval, burst: rate.burst } } : {}),
+    headers: http.headers,
+    rateLimit: rate.interval > 0 ? { intervalMs: rate.interval, burst: rate.burst } : undefined,
   };
 }
 
 function resolveTls(tls: TlsShape, contents: ReadonlyMap<string, string>): TlsSettings {
-  const ca = tls.client_ca ?? contents.get('tls_server_config.client_ca_file');
-  const { cipher_suites: ciphers, curve_preferences: curves, client_allowed_sans: allowedSans } = tls;
+  const { cipher_suites: ciphers, curve_preferences: curves } = tls;
   const context: SecureContextOptions = {
     cert: tls.cert ?? contents.get('tls_server_config.cert_file'),
     key: tls.key ?? contents.get('tls_server_config.key_file'),
-    ...(ca === undefined ? {} : { ca }),
+    ca: tls.client_ca ?? contents.get('tls_server_config.client_ca_file'),
     minVersion: nodeTlsVersion(tls.min_version),
     maxVersion: nodeTlsVersion(tls.max_version),
     honorCipherOrder: tls.prefer_server_cipher_suites,
     ciphers: ciphers === undefined ? DEFAULT_CIPHER_LIST : opensslCiphers(ciphers),
-    ...(curves === undefined ? {} : { ecdhCurve: opensslCurves(curves) }),
+    ecdhCurve: curves && opensslCurves(curves),
   };
-  const clients = { ...CLIENTS[tls.client_auth_type], ...(allowedSans === undefined ? {} : { allowedSans }) };
-  return { context, clients };
+  return { context, clients: { ...CLIENTS[tls.client_auth_type], allowedSans: tls.client_allowed_sans } };
 }

@@ -304,7 +304,7 @@ describe('POST /-/reload', () => {
     expect(await seriesOf('server="lobby"')).toEqual([]);
   });
 
-  it.each([{ Origin: 'https://evil.example' }, { 'Sec-Fetch-Site': 'cross-site' }])(
+  it.each<Record<string, string>>([{ Origin: 'https://evil.example' }, { 'Sec-Fetch-Site': 'cross-site' }])(
     "is refused from another site's page: %j",
     async (headers) => {
       await start(yamlOf({ servers: [server('survival')] }));

@@ -204,12 +204,20 @@ panels:
   });
   expect(panels[1]?.listing).toEqual({
     intervalMs: 300_000,
-    discover: { include: {}, exclude: {}, expect: [], labels: {}, mode: 'auto', maxServers: 15_000 },
+    discover: {
+      include: {},
+      exclude: {},
+      expect: [],
+      query: [],
+      labels: {},
+      mode: 'auto',
+      maxServers: 15_000,
+    },
   });
   expect(panels[1]?.backups).toEqual({ intervalMs: 3_600_000 });
   expect(panels[2]?.listing).toEqual({ intervalMs: 300_000 });
-  expect(panels[2]).not.toHaveProperty('backups');
-  expect(panels[3]).not.toHaveProperty('listing');
+  expect(panels[2]?.backups).toBeUndefined();
+  expect(panels[3]?.listing).toBeUndefined();
 });
 
 test.each(['d3aac109', 'D3AAC109', 'd3aac109-259b-452e-8b4e-cecc464142ca'])(
