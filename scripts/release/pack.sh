@@ -11,7 +11,7 @@ name=gameserver-exporter
 mkdir -p "$folder"
 folder=$(cd "$folder" && pwd)
 npm run build
-npm pack --ignore-scripts --pack-destination "$folder"
+node scripts/release/pack-package.mjs "$folder"
 cp "dist/$name.cdx.json" "$folder/$name-$version.cdx.json"
 node scripts/release/pin-package.mjs "$folder/$name-$version.tgz"
 # Reproducible: the same commit always gives the same bytes.

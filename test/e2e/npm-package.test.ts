@@ -13,6 +13,8 @@ const run = promisify(execFile);
 interface Manifest {
   readonly version: string;
   readonly scripts?: Readonly<Record<string, string>>;
+  readonly dependencies?: Readonly<Record<string, string>>;
+  readonly devDependencies?: Readonly<Record<string, string>>;
 }
 
 /** A bill of materials in CycloneDX. */
@@ -68,9 +70,11 @@ describe('the npm package, installed into an empty folder', () => {
     const files = await readdir(join(installed.folder, 'node_modules'), { recursive: true });
     expect(files.filter((path) => MANIFEST.test(path))).toEqual(['gameserver-exporter/package.json']);
     expect(files.filter((path) => /\.node$|(?:^|\/)binding\.gyp$/.test(path))).toEqual([]);
-    expect(Object.keys(manifest.scripts ?? {}).filter((name) => /^(?:pre|post)?install$/.test(name))).toEqual(
-      [],
-    );
+    const file = join(installed.folder, 'node_modules/gameserver-exporter/package.json');
+    const published = JSON.parse(await readFile(file, 'utf8')) as Manifest;
+    expect(published.version).toBe(manifest.version);
+    const declared = ['scripts', 'dependencies', 'devDependencies'].filter((field) => field in published);
+    expect(declared).toEqual([]);
   });
 
   it('lists the packages that it contains, and their licenses', async () => {
@@ -79,9 +83,13 @@ describe('the npm package, installed into an empty folder', () => {
     const notices = await readFile(join(dist, 'THIRD-PARTY-LICENSES.txt'), 'utf8');
     const locked = JSON.parse(readFileSync(LOCK, 'utf8')) as Lock;
     const held = new Set(bill.components.map(({ name, version }) => `${name} ${version}`));
-    for (const name of ['prom-client', 'ws', 'undici', 'yaml', 'pino', 'p-queue', 'uplot']) {
-      expect(held).toContain(`${name} ${locked.packages[`node_modules/${name}`]?.version}`);
-    }
+    // The packages that the repository declares as its dependencies are those of the build, and no tools are among them.
+    const contained = (names: Manifest['dependencies'] = {}) =>
+      Object.keys(names).map((name) =>
+        held.has(`${name} ${locked.packages[`node_modules/${name}`]?.version}`) ? 'contained' : 'absent',
+      );
+    expect(new Set(contained(manifest.dependencies))).toEqual(new Set(['contained']));
+    expect(new Set(contained(manifest.devDependencies))).toEqual(new Set(['absent']));
     const integrities = new Set(
       Object.entries(locked.packages).map(([folder, { version, integrity }]) =>
         [folder.replace(/^.*node_modules\//, ''), version, integrity].join(' '),

@@ -5,10 +5,10 @@ import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { connect as connectTls } from 'node:tls';
-import minecraft from 'minecraft-protocol';
 import { ensureDebianPackage } from './debian.ts';
 import { freePort } from './free-port.ts';
 import { LOOPBACK, text, uint8, uint16, uint16BE, uint32, uint32BE } from './game-answers.ts';
+import { installMinecraftProtocol } from './minecraft-package.ts';
 import { launch } from './process.ts';
 
 /** Joins a server; the returned function leaves it. */
@@ -193,6 +193,8 @@ function hasMessage(bytes: Buffer, type: number): boolean {
 
 /** The server of npm's minecraft-protocol, with its own clients. */
 export const startMinecraft: StartGameServer = async (seats) => {
+  const minecraft = await installMinecraftProtocol();
+  if (minecraft === undefined) return undefined;
   const version = '1.16.5';
   const server = minecraft.createServer({
     'online-mode': false,
@@ -202,20 +204,18 @@ export const startMinecraft: StartGameServer = async (seats) => {
     maxPlayers: seats,
   });
   await once(server, 'listening');
-  const address = (
-    server as unknown as { socketServer: { address(): { port: number } } }
-  ).socketServer.address();
+  const { port } = server.socketServer.address();
   let joined = 0;
   return {
     type: 'minecraft',
-    port: address.port,
+    port,
     seats,
     join: async () => {
       joined += 1;
       const entered = once(server, 'playerJoin');
       const client = minecraft.createClient({
         host: LOOPBACK,
-        port: address.port,
+        port,
         username: `user${joined}`,
         version,
         auth: 'offline',

@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process';
-import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -11,7 +11,7 @@ const REPOSITORY = fileURLToPath(new URL('../..', import.meta.url));
 /** Settings of the machine that npm needs: the address of its registry, and the certificates to trust. */
 const NPM_SETTINGS = /^npm_config_(registry|cafile|cache|userconfig|globalconfig|proxy|https_proxy|noproxy)$/;
 
-/** The package as packed by npm, installed into an empty folder. */
+/** The package as a release packs it, installed into an empty folder. */
 export interface InstalledPackage {
   readonly tarball: string;
   /** The paths in the tarball, without its top-level folder. */
@@ -25,15 +25,22 @@ export async function installPackage(): Promise<InstalledPackage> {
   const root = await mkdtemp(join(tmpdir(), 'npm-package-'));
   const folder = join(root, 'empty');
   await mkdir(folder);
-  const output = await npm(REPOSITORY, ['pack', '--json', '--ignore-scripts', '--pack-destination', root]);
-  const [pack] = JSON.parse(output) as { filename: string; files: { path: string }[] }[];
-  if (pack === undefined) throw new Error(`npm pack reported no package: ${output}`);
-  const tarball = join(root, pack.filename);
+  await run(process.execPath, ['scripts/release/pack-package.mjs', root], {
+    cwd: REPOSITORY,
+    env: npmEnvironment(),
+  });
+  const name = (await readdir(root)).find((file) => file.endsWith('.tgz'));
+  if (name === undefined) throw new Error('nothing was packed');
+  const tarball = join(root, name);
+  const { stdout: listing } = await run('tar', ['-tzf', tarball]);
   await writeFile(join(folder, 'package.json'), '{ "private": true }');
-  await npm(folder, ['install', '--offline', '--ignore-scripts', '--no-audit', '--no-fund', tarball]);
+  await run('npm', ['install', '--offline', '--ignore-scripts', '--no-audit', '--no-fund', tarball], {
+    cwd: folder,
+    env: npmEnvironment(),
+  });
   return {
     tarball,
-    packed: pack.files.map(({ path }) => path),
+    packed: listing.split('\n').flatMap((path) => (path === '' ? [] : [path.replace(/^package\//, '')])),
     folder,
     remove: () => rm(root, { recursive: true }),
   };
@@ -48,9 +55,4 @@ export function npmEnvironment(): Record<string, string> {
       entry[1] !== undefined && (!entry[0].startsWith('npm_') || NPM_SETTINGS.test(entry[0])),
   );
   return Object.fromEntries(own);
-}
-
-async function npm(cwd: string, args: readonly string[]): Promise<string> {
-  const { stdout } = await run('npm', args, { cwd, env: npmEnvironment(), maxBuffer: 16 * 1024 * 1024 });
-  return stdout;
 }
