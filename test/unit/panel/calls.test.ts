@@ -13,7 +13,8 @@ import { RateLimit } from '../../../src/panel/rate-limit.ts';
 import { ManualClock } from '../../support/manual-clock.ts';
 
 const PROBLEM = { cause: 'panel_down', detail: '502' } as const;
-const never = new AbortController().signal;
+/** A signal of its own for each call, as callers have: Node.js warns about many listeners on one. */
+const never = () => new AbortController().signal;
 
 let clock: ManualClock;
 let gate: Gate;
@@ -44,7 +45,7 @@ interface Made extends Partial<Omit<EntryRequest, 'circuits' | 'seatOf'>> {
 /** Makes a call that takes 100 ms, unless said otherwise. */
 function make(
   subject: string,
-  { tookMs = 100, signal = never, circuits = [PANEL], seatOf, ...request }: Made = {},
+  { tookMs = 100, signal = never(), circuits = [PANEL], seatOf, ...request }: Made = {},
 ): void {
   const seat = seatOf === undefined ? {} : { seatOf: () => seatOf };
   const full: EntryRequest = { subject, deadline: 0, ...request, circuits: () => circuits, ...seat };
@@ -112,7 +113,7 @@ describe('the calls to a panel', () => {
     many(4);
     let made = 0;
     for (let index = 0; index < 4; index += 1)
-      void other.run({ subject: `o${index}`, circuits: () => [PANEL], deadline: 0 }, never, () => {
+      void other.run({ subject: `o${index}`, circuits: () => [PANEL], deadline: 0 }, never(), () => {
         made += 1;
         return Promise.resolve();
       });
@@ -136,7 +137,7 @@ describe('the calls to a panel', () => {
   it('wait until a demanded pause is over', async () => {
     limit.throttled(30_000);
     make('a');
-    const canary = calls.canary(never, () => Promise.resolve(clock.now()));
+    const canary = calls.canary(never(), () => Promise.resolve(clock.now()));
     const pausedAt = clock.now();
     await clock.advance(29_000);
     expect(started).toEqual([]);
@@ -205,7 +206,7 @@ describe('a canary', () => {
   it('is made beside the queue, and counts', async () => {
     many(8, { tookMs: 10_000 });
     await clock.advance(0);
-    await calls.canary(never, () => Promise.resolve());
+    await calls.canary(never(), () => Promise.resolve());
     expect(limit.usedLastMinute).toBe(9);
   });
 

@@ -6,7 +6,8 @@ import { ManualClock } from '../../support/manual-clock.ts';
 
 const DOWN: Problem = { cause: 'panel_down', detail: '502' };
 const REFUSED: Problem = { cause: 'key_refused', detail: '401' };
-const never = new AbortController().signal;
+/** A signal of its own for each call, as callers have: Node.js warns about many listeners on one. */
+const never = () => new AbortController().signal;
 
 let clock: ManualClock;
 let startedAt: number;
@@ -23,7 +24,7 @@ const canary =
   (name: string, problem: Problem | undefined, tookMs = 100): Canary =>
   async () => {
     sent.push(`${name} ${(clock.now() - startedAt) / 1_000}`);
-    await sleep(clock, tookMs, never);
+    await sleep(clock, tookMs, never());
     if (problem === undefined) provenAt = clock.now();
     return problem;
   };

@@ -9,7 +9,8 @@ import { FakeCalls, type Outcome } from '../../support/fake-calls.ts';
 import { collectingLogger } from '../../support/logger.ts';
 import { ManualClock } from '../../support/manual-clock.ts';
 
-const never = new AbortController().signal;
+/** A signal of its own for each call, as callers have: Node.js warns about many listeners on one. */
+const never = () => new AbortController().signal;
 const OWN_500: Outcome = { own: 'panel_error', status: 500 };
 const OWN_404: Outcome = { own: 'not_found', status: 404 };
 const BAD_GATEWAY: Outcome = { foreign: 'panel_down' };
@@ -75,16 +76,16 @@ function keepAsking(
 async function untilAnswered(endpoint: ApiEndpoint, server: string): Promise<void> {
   const ask = () => {
     const it = { node: () => nodeOf(server), deadline: clock.now() };
-    if (endpoint === 'websocket') return gateway.credentials(server, it, never);
-    if (endpoint === 'resources') return gateway.resources(server, it, never);
-    return gateway.backups(server, 1, it.deadline, never);
+    if (endpoint === 'websocket') return gateway.credentials(server, it, never());
+    if (endpoint === 'resources') return gateway.resources(server, it, never());
+    return gateway.backups(server, 1, it.deadline, never());
   };
   for (;;) {
     try {
       await ask();
       return;
     } catch {
-      await sleep(clock, 5_000, never);
+      await sleep(clock, 5_000, never());
     }
   }
 }
@@ -97,7 +98,7 @@ function keepPolling(): void {
 async function poll(server: string): Promise<void> {
   for (;;) {
     await untilAnswered('resources', server);
-    await sleep(clock, 10_000, never);
+    await sleep(clock, 10_000, never());
   }
 }
 
@@ -202,7 +203,7 @@ describe('the panel', () => {
     async (_what, how) => {
       use(SERVERS, how);
       fail(OWN_404);
-      const call = gateway.credentials('s0', { node: () => 'n0', deadline: 0 }, never);
+      const call = gateway.credentials('s0', { node: () => 'n0', deadline: 0 }, never());
       await Promise.all([
         expect(call).rejects.toMatchObject({ problem: { cause: 'not_a_panel' } }),
         clock.advance(60_000),
@@ -303,7 +304,7 @@ describe('a path that fails while the panel works', () => {
   it("isn't shown if it is a listing that isn't needed", async () => {
     fail(FIREWALL, (endpoint) => endpoint === 'listing');
     keepPolling();
-    void gateway.listing({ page: 1, perPage: 100 }, 0, never).catch(() => undefined);
+    void gateway.listing({ page: 1, perPage: 100 }, 0, never()).catch(() => undefined);
     await clock.advance(60_000);
     expect(gateway.health).toBe('up');
     expect(causes()).toEqual([]);
