@@ -1,5 +1,6 @@
 import { sleep } from '../domain/clock.ts';
 import { printable } from '../domain/printable.ts';
+import { untilAborted } from '../domain/until-aborted.ts';
 import type { PowerAction } from '../panel/dialect.ts';
 import {
   type ConsoleOutcome,
@@ -73,7 +74,7 @@ export class ConsoleRun {
     const conversation = this.#conversation;
     try {
       conversation.start();
-      await Promise.race([this.#script(), aborted(conversation.signal)]);
+      await untilAborted(this.#script(), conversation.signal);
       return { code: this.#code };
     } catch (error) {
       if (error instanceof Ending) return error.outcome;
@@ -204,12 +205,4 @@ export class ConsoleRun {
 
 function minutes(ms: number): string {
   return `${ms / 60_000} minutes`;
-}
-
-function aborted(signal: AbortSignal): Promise<never> {
-  return new Promise((_resolve, reject) => {
-    const give = () => reject(signal.reason as Error);
-    if (signal.aborted) give();
-    else signal.addEventListener('abort', give, { once: true });
-  });
 }

@@ -1,7 +1,5 @@
-import type { Clock } from '../domain/clock.ts';
 import type { CollectionMode } from '../domain/server.ts';
 import type { SocketTimeouts } from '../session/machine-model.ts';
-import type { Canceled } from './canceled.ts';
 
 /** Servers of one panel that are tried concurrently: as many as its budget allows calls in flight. */
 export const SERVERS_AT_ONCE = 8;
@@ -46,26 +44,6 @@ export function serverDeadlineMs(bounds: ServerBounds): number {
   return (
     2 * requestTimeoutMs + connectTimeoutMs + authTimeoutMs + statsTimeoutMs + turnsMs + PAUSE_ALLOWANCE_MS
   );
-}
-
-/** Runs work with a signal that aborts when the outer one does, or with the `Canceled` from `late` once the time is up. */
-export async function bounded<T>(
-  { clock, signal }: { readonly clock: Clock; readonly signal: AbortSignal },
-  deadlineMs: number,
-  late: () => Canceled,
-  work: (signal: AbortSignal) => Promise<T>,
-): Promise<T> {
-  const scope = new AbortController();
-  const stop = () => scope.abort(signal.reason);
-  if (signal.aborted) stop();
-  signal.addEventListener('abort', stop, { once: true });
-  const cancel = clock.schedule(deadlineMs, () => scope.abort(late()));
-  try {
-    return await work(scope.signal);
-  } finally {
-    cancel();
-    signal.removeEventListener('abort', stop);
-  }
 }
 
 /** Processes the items with limited concurrency, and returns the results in the order of the items. */

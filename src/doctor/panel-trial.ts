@@ -5,14 +5,14 @@ import { QUIET_LOG } from '../domain/log.ts';
 import type { CauseCode, Problem } from '../domain/problem.ts';
 import type { ServerTarget } from '../domain/server.ts';
 import { NO_TELEMETRY, type PanelTelemetry } from '../domain/telemetry.ts';
-import { untilAborted } from '../domain/until-aborted.ts';
+import { bounded, untilAborted } from '../domain/until-aborted.ts';
 import { PanelApi, type PanelApiOptions } from '../panel/api.ts';
 import type { ListingPage } from '../panel/dialect.ts';
 import { createPanelGateway } from '../panel/gateway.ts';
 import { LISTING_PAGE_SIZE, type ListingWalk, type ReadListingPage, walkListing } from '../panel/listing.ts';
 import type { PanelGateway } from '../panel/panel-gateway.ts';
 import { Canceled, messageOf, STOPPED } from './canceled.ts';
-import { bounded, estimateMs, inParallel, PAUSE_ALLOWANCE_MS, SERVERS_AT_ONCE } from './deadlines.ts';
+import { estimateMs, inParallel, PAUSE_ALLOWANCE_MS, SERVERS_AT_ONCE } from './deadlines.ts';
 import {
   type CallSpan,
   clockFinding,

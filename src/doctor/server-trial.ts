@@ -1,8 +1,9 @@
 import type { ServerTarget } from '../domain/server.ts';
+import { bounded } from '../domain/until-aborted.ts';
 import { type AskOptions, askPlayers } from '../query/ask.ts';
 import { SILENT_AFTER_MS } from '../session/machine.ts';
 import type { Canceled } from './canceled.ts';
-import { bounded, serverDeadlineMs } from './deadlines.ts';
+import { serverDeadlineMs } from './deadlines.ts';
 import { QUERY_STEP, type ServerReport, type ServerStep } from './report.ts';
 import { endsServer, type ServerAttempts, serverOutcome, stateOf } from './server-steps.ts';
 import { Trial, type TrialOptions, type TrialResult } from './trial.ts';

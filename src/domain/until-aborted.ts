@@ -1,3 +1,5 @@
+import type { Clock } from './clock.ts';
+
 /** Resolves like the work, or rejects with the signal's reason as soon as the signal aborts. */
 export async function untilAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
   let onAbort: () => void = () => undefined;
@@ -11,4 +13,40 @@ export async function untilAborted<T>(work: Promise<T>, signal: AbortSignal): Pr
   } finally {
     signal.removeEventListener('abort', onAbort);
   }
+}
+
+/**
+ * Runs work in a scope of its own, which aborts when the signal does. Not AbortSignal.any: on Node 20 each scope would leave a
+ * reference on a long-lived signal.
+ */
+export async function inScope<T>(
+  signal: AbortSignal,
+  work: (scope: AbortController) => Promise<T>,
+): Promise<T> {
+  const scope = new AbortController();
+  const onAbort = () => scope.abort(signal.reason);
+  if (signal.aborted) onAbort();
+  signal.addEventListener('abort', onAbort, { once: true });
+  try {
+    return await work(scope);
+  } finally {
+    signal.removeEventListener('abort', onAbort);
+  }
+}
+
+/** Runs work with a signal that aborts when the outer one does, or with the error from `late` once the time is up. */
+export function bounded<T>(
+  { clock, signal }: { readonly clock: Clock; readonly signal: AbortSignal },
+  deadlineMs: number,
+  late: () => Error,
+  work: (signal: AbortSignal) => Promise<T>,
+): Promise<T> {
+  return inScope(signal, async (scope) => {
+    const cancel = clock.schedule(deadlineMs, () => scope.abort(late()));
+    try {
+      return await work(scope.signal);
+    } finally {
+      cancel();
+    }
+  });
 }

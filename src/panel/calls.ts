@@ -1,5 +1,6 @@
 import PQueue from 'p-queue';
 import { type Cancel, type Clock, sleep } from '../domain/clock.ts';
+import { inScope } from '../domain/until-aborted.ts';
 import type { Entry, EntryRequest, Gate } from './gate.ts';
 import type { RateLimit } from './rate-limit.ts';
 
@@ -68,18 +69,15 @@ export class Calls {
     signal: AbortSignal,
     call: (signal: AbortSignal) => Promise<T>,
   ): Promise<T> {
-    const scope = new AbortController();
-    const withdraw = () => scope.abort(signal.reason);
     if (this.#isStopped) throw this.#stopError();
-    if (signal.aborted) withdraw();
-    signal.addEventListener('abort', withdraw, { once: true });
-    this.#scopes.add(scope);
-    try {
-      return await this.#runUntilStarted(request, scope.signal, call);
-    } finally {
-      signal.removeEventListener('abort', withdraw);
-      this.#scopes.delete(scope);
-    }
+    return inScope(signal, async (scope) => {
+      this.#scopes.add(scope);
+      try {
+        return await this.#runUntilStarted(request, scope.signal, call);
+      } finally {
+        this.#scopes.delete(scope);
+      }
+    });
   }
 
   /** Makes a call before all that wait, as soon as the rate limit has room. */

@@ -1,6 +1,7 @@
 import { buildConnector, type Dispatcher, Pool } from 'undici';
 import { OWN_CODES } from '../diagnosis/transport.ts';
 import type { Clock } from '../domain/clock.ts';
+import { bounded, untilAborted } from '../domain/until-aborted.ts';
 import type { NodeLookup } from '../names/system.ts';
 import { type Proxy, proxyFor, proxyTls, proxyUnreachable } from './proxy.ts';
 import type { RateHeaders } from './rate-headers.ts';
@@ -188,20 +189,11 @@ const MAX_ERROR_BYTES = 65_536;
 /** The answer to one GET request. Rejects with the signal's reason when that aborts, and with whatever the transport throws. */
 export async function exchange(dispatcher: Dispatcher, request: Exchange): Promise<Reply> {
   request.signal.throwIfAborted();
-  // Not AbortSignal.any: on Node 20 each call would leave a reference on a long-lived signal.
-  const scope = new AbortController();
-  const withdraw = () => scope.abort(request.signal.reason);
-  request.signal.addEventListener('abort', withdraw, { once: true });
-  const cancelDeadline = request.clock.schedule(request.deadlineMs, () =>
-    scope.abort(new ExchangeError(OWN_CODES.deadline, 'the deadline passed')),
+  const late = () => new ExchangeError(OWN_CODES.deadline, 'the deadline passed');
+  // undici checks the signal only once it has a connection, so a hanging connect has to be abandoned.
+  return bounded(request, request.deadlineMs, late, (signal) =>
+    untilAborted(send(dispatcher, request, signal), signal),
   );
-  try {
-    // undici checks the signal only once it has a connection, so a hanging connect has to be abandoned by a race.
-    return await Promise.race([send(dispatcher, request, scope.signal), rejection(scope.signal)]);
-  } finally {
-    cancelDeadline();
-    request.signal.removeEventListener('abort', withdraw);
-  }
 }
 
 async function send(dispatcher: Dispatcher, request: Exchange, signal: AbortSignal): Promise<Reply> {
@@ -271,10 +263,3 @@ function rateHeaders(header: (name: string) => string | undefined): RateHeaders 
 }
 
 const firstValue = (value: string | string[] | undefined) => (Array.isArray(value) ? value[0] : value);
-
-function rejection(signal: AbortSignal): Promise<never> {
-  return new Promise((_resolve, reject) => {
-    if (signal.aborted) reject(signal.reason as Error);
-    else signal.addEventListener('abort', () => reject(signal.reason as Error), { once: true });
-  });
-}

@@ -3,7 +3,7 @@ import type { Clock } from '../domain/clock.ts';
 import type { Problem } from '../domain/problem.ts';
 import type { QueryReading } from '../domain/reading.ts';
 import type { ServerTarget } from '../domain/server.ts';
-import { untilAborted } from '../domain/until-aborted.ts';
+import { bounded, untilAborted } from '../domain/until-aborted.ts';
 import type { ResolveName } from '../names/name-lookups.ts';
 import { QUERY_DEADLINE_MS, type QueryClient, type QueryOutcome, type QueryTarget } from './client.ts';
 import { allowedAddress, type QueryPolicy, queryPlace } from './place.ts';
@@ -32,29 +32,24 @@ export async function askPlayers(
 ): Promise<Asked> {
   const { clock } = options;
   const startedAt = clock.now();
-  const scope = new AbortController();
-  const withdraw = () => scope.abort(signal.reason);
-  if (signal.aborted) withdraw();
-  signal.addEventListener('abort', withdraw, { once: true });
-  const cancel = clock.schedule(QUERY_CUT_MS, () => scope.abort(new Error('the deadline passed')));
   const failed = (problem: Problem): Asked => ({
     problem,
     durationSeconds: toMicroseconds((clock.now() - startedAt) / 1_000),
   });
-  try {
-    const queried = await targetOf(target, options, scope.signal);
-    if ('cause' in queried) return failed(queried);
-    return askedOf(await untilAborted(options.client.query(queried, scope.signal), scope.signal));
-  } catch (error) {
-    return failed(
-      scope.signal.aborted
-        ? { cause: 'query_timed_out', detail: `no answer within ${QUERY_DEADLINE_MS / 1_000} s` }
-        : { cause: 'unexpected', detail: readTransportError(error).message },
-    );
-  } finally {
-    cancel();
-    signal.removeEventListener('abort', withdraw);
-  }
+  const late = () => new Error('the deadline passed');
+  return bounded({ clock, signal }, QUERY_CUT_MS, late, async (scope) => {
+    try {
+      const queried = await targetOf(target, options, scope);
+      if ('cause' in queried) return failed(queried);
+      return askedOf(await untilAborted(options.client.query(queried, scope), scope));
+    } catch (error) {
+      return failed(
+        scope.aborted
+          ? { cause: 'query_timed_out', detail: `no answer within ${QUERY_DEADLINE_MS / 1_000} s` }
+          : { cause: 'unexpected', detail: readTransportError(error).message },
+      );
+    }
+  });
 }
 
 /** What to query, or why nothing can be queried. */

@@ -1,10 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { Canceled } from '../../../src/doctor/canceled.ts';
-import { bounded, estimateMs, inParallel, serverDeadlineMs } from '../../../src/doctor/deadlines.ts';
-import { sleep } from '../../../src/domain/clock.ts';
+import { estimateMs, inParallel, serverDeadlineMs } from '../../../src/doctor/deadlines.ts';
 import { readableDuration } from '../../../src/domain/durations.ts';
-import { ManualClock } from '../../support/manual-clock.ts';
 
 describe('the estimate', () => {
   it.each([
@@ -40,35 +37,7 @@ describe('the estimate', () => {
   });
 });
 
-describe('work with a deadline', () => {
-  it('is cut off at its deadline', async () => {
-    const clock = new ManualClock();
-    const { signal } = new AbortController();
-    const late = new Canceled('late', 'deadline');
-    const work = bounded(
-      { clock, signal },
-      1_000,
-      () => late,
-      (scope) => sleep(clock, 5_000, scope),
-    );
-    await Promise.all([expect(work).rejects.toBe(late), clock.advance(1_000)]);
-    expect(clock.pending).toBe(0);
-  });
-
-  it('ends when its caller is stopped', async () => {
-    const clock = new ManualClock();
-    const stop = new AbortController();
-    const work = bounded(
-      { clock, signal: stop.signal },
-      1_000,
-      () => new Canceled('late'),
-      (scope) => sleep(clock, 500, scope),
-    );
-    const stopped = new Canceled('stopped');
-    stop.abort(stopped);
-    await expect(work).rejects.toBe(stopped);
-  });
-
+describe('work', () => {
   it('in parallel gives its results in order, and never exceeds its concurrency', async () => {
     await fc.assert(
       fc.asyncProperty(
