@@ -1,3 +1,4 @@
+import PQueue from 'p-queue';
 import { CAUSES, isPanelWide } from '../diagnosis/causes.ts';
 import type { Clock } from '../domain/clock.ts';
 import { readableDuration } from '../domain/durations.ts';
@@ -12,7 +13,7 @@ import { createPanelGateway } from '../panel/gateway.ts';
 import { LISTING_PAGE_SIZE, type ListingWalk, type ReadListingPage, walkListing } from '../panel/listing.ts';
 import type { PanelGateway } from '../panel/panel-gateway.ts';
 import { Canceled, messageOf, STOPPED } from './canceled.ts';
-import { estimateMs, inParallel, PAUSE_ALLOWANCE_MS, SERVERS_AT_ONCE } from './deadlines.ts';
+import { estimateMs, PAUSE_ALLOWANCE_MS, SERVERS_AT_ONCE } from './deadlines.ts';
 import {
   type CallSpan,
   clockFinding,
@@ -137,7 +138,8 @@ export class PanelTrial {
       return {
         name: this.#panel.name,
         url: this.#panel.url,
-        ...(isOpen ? await this.#tryAll(reach, key) : this.#closed(reach, key)),
+        ...(isOpen ? await this.#tryAll(key) : this.#closed(reach, key)),
+        problem: this.#problem,
         calls: this.#calls,
         durationMs: clock.now() - startedAt,
       };
@@ -286,11 +288,10 @@ export class PanelTrial {
     return {
       steps: [reach, key, skipped('limit', why), skipped('listing', why), skipped('clock', why)],
       servers: this.#targets.map((target) => untested(target, why)),
-      ...this.#panelWide(),
     };
   }
 
-  async #tryAll(reach: Finding<PanelStep>, key: Finding<PanelStep>): Promise<PanelOutcome> {
+  async #tryAll(key: Finding<PanelStep>): Promise<PanelOutcome> {
     const limit = this.#notify(this.#limit());
     const listing = await this.#discover();
     // With the discovered servers, the limit may turn out to be too low.
@@ -298,23 +299,12 @@ export class PanelTrial {
     const servers = this.#panel.triesServers === false ? [] : await this.#tryServers();
     const clock = this.#notify(clockFinding(this.#clocks?.skewMs));
     // A problem that affects all servers may have become apparent only while they were tried.
-    const [reached, accepted] = [this.#reach(), this.#key()];
-    for (const finding of [reached, accepted]) if (finding.result === 'failed') this.#notify(finding);
+    const [reach, keyNow] = [this.#reach(), this.#key()];
+    for (const finding of [reach, keyNow]) if (finding.result === 'failed') this.#notify(finding);
     return {
-      steps: [
-        reached.result === 'failed' ? reached : reach,
-        accepted.result === 'failed' ? accepted : key,
-        this.#limit(),
-        listing,
-        clock,
-      ],
+      steps: [reach, keyNow.result === 'failed' ? keyNow : key, this.#limit(), listing, clock],
       servers: this.#problem === undefined ? servers : servers.map(withoutPanelWide),
-      ...this.#panelWide(),
     };
-  }
-
-  #panelWide(): Pick<PanelReport, 'problem'> {
-    return this.#problem === undefined ? {} : { problem: this.#problem };
   }
 
   /** Finds the servers to try in addition to the configured ones, and the addresses of their games. */
@@ -358,12 +348,13 @@ export class PanelTrial {
     const modes = targets.map(({ mode }) => mode);
     const options = this.#serverOptions();
     progress.planned(name, targets.length, estimateMs(modes, this.#perMinute));
-    return inParallel(targets, SERVERS_AT_ONCE, async (target) => {
+    const trials = targets.map((target) => async () => {
       if (this.#signal.aborted) return untested(target, signal.aborted ? STOPPED : LOST);
       const report = await tryServer(target, options, this.#early.get(target.id));
       progress.serverDone(name, report);
       return report;
     });
+    return new PQueue({ concurrency: SERVERS_AT_ONCE }).addAll(trials);
   }
 
   #serverOptions(): ServerTrialOptions {
@@ -393,7 +384,7 @@ export class PanelTrial {
 }
 
 /** What the trial found out about the panel and its servers. */
-type PanelOutcome = Pick<PanelReport, 'steps' | 'servers' | 'problem'>;
+type PanelOutcome = Pick<PanelReport, 'steps' | 'servers'>;
 
 /** The report without the problem of the whole panel, which is reported once for the panel. */
 function withoutPanelWide(report: ServerReport): ServerReport {

@@ -1,7 +1,6 @@
 import { CAUSES } from '../diagnosis/causes.ts';
 import { readableDuration } from '../domain/durations.ts';
 import { printable } from '../domain/printable.ts';
-import { type Advice, adviceIn } from './advice.ts';
 import { padded, widthOf, wrapped } from './layout.ts';
 import { type Paint, paintResult } from './paint.ts';
 import {
@@ -51,11 +50,27 @@ function problemBlocks(problems: readonly SharedProblem[], paint: Paint): readon
   return [...groups.values()].map((group, index) => problemBlock(group, index + 1, paint));
 }
 
+/** What to do about a problem: first what usually helps, in one short sentence, then the rest. */
+interface Advice {
+  readonly headline: string;
+  /** Empty if the headline is all there is. */
+  readonly rest: string;
+}
+
+/** The first sentence, or its part before a semicolon. */
+const HEADLINE = /^(.+?)(?:[.!?](?=\s+[(A-Z]|$)|;(?=\s))\s*(.*)$/s;
+
+/** A remedy, split so that the first thing to do comes first. */
+export function adviceIn(remedy: string): Advice {
+  const [, headline = remedy, rest = ''] = HEADLINE.exec(remedy) ?? [];
+  return { headline: `${headline}.`, rest: rest.charAt(0).toUpperCase() + rest.slice(1) };
+}
+
 function problemBlock(group: readonly SharedProblem[], number: number, paint: Paint): string {
   const first = `${number}. `;
   const others = ' '.repeat(first.length);
   const [{ remedy }] = group as readonly [SharedProblem];
-  const { headline, rest }: Advice = adviceIn(remedy);
+  const { headline, rest } = adviceIn(remedy);
   const labeled = (label: string, text: string) => wrapped(text, { first: others + label });
   const meanings = new Set<string>();
   const lines = group.flatMap((problem) => {

@@ -54,7 +54,7 @@ export interface PanelReport {
   readonly steps: readonly Finding<PanelStep>[];
   readonly servers: readonly ServerReport[];
   /** A problem with the whole panel or its API key, because of which servers were not tried; absent if the panel works. */
-  readonly problem?: Problem;
+  readonly problem?: Problem | undefined;
   /** The number of API calls made. */
   readonly calls: number;
   readonly durationMs: number;

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { CAUSES } from '../../../src/diagnosis/causes.ts';
-import { adviceIn } from '../../../src/doctor/advice.ts';
+import { adviceIn } from '../../../src/doctor/render.ts';
 import type { CauseCode } from '../../../src/domain/problem.ts';
 
 describe('the advice on a cause', () => {

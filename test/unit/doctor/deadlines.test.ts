@@ -1,6 +1,5 @@
-import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { estimateMs, inParallel, serverDeadlineMs } from '../../../src/doctor/deadlines.ts';
+import { estimateMs, serverDeadlineMs } from '../../../src/doctor/deadlines.ts';
 import { readableDuration } from '../../../src/domain/durations.ts';
 
 describe('the estimate', () => {
@@ -34,28 +33,5 @@ describe('the estimate', () => {
     };
     expect(serverDeadlineMs({ ...bounds, perMinute: 960 })).toBe(178_000);
     expect(serverDeadlineMs({ ...bounds, perMinute: 16 })).toBe(237_000);
-  });
-});
-
-describe('work', () => {
-  it('in parallel gives its results in order, and never exceeds its concurrency', async () => {
-    await fc.assert(
-      fc.asyncProperty(
-        fc.array(fc.nat(5), { maxLength: 30 }),
-        fc.integer({ min: 1, max: 8 }),
-        async (items, atOnce) => {
-          let [open, most] = [0, 0];
-          const results = await inParallel(items, atOnce, async (item) => {
-            open += 1;
-            most = Math.max(most, open);
-            for (let turn = 0; turn < item; turn += 1) await Promise.resolve();
-            open -= 1;
-            return item * 2;
-          });
-          expect(results).toEqual(items.map((item) => item * 2));
-          expect(most).toBeLessThanOrEqual(atOnce);
-        },
-      ),
-    );
   });
 });
