@@ -1,5 +1,6 @@
 import { printable } from '../domain/printable.ts';
-import type { CauseCode } from '../domain/problem.ts';
+import type { CauseCode, Problem } from '../domain/problem.ts';
+import { problemOf } from '../panel/errors.ts';
 
 /** Why something was canceled before it ended. */
 export class Canceled extends Error {
@@ -14,6 +15,11 @@ export class Canceled extends Error {
 }
 
 export const STOPPED = 'interrupted by a signal';
+
+/** The cancellation or problem behind an error. */
+export function failureOf(error: unknown): Canceled | Problem {
+  return error instanceof Canceled ? error : problemOf(error);
+}
 
 /** The text of an error, safe to display. */
 export function messageOf(error: unknown): string {

@@ -3,9 +3,8 @@ import { CAUSES } from '../diagnosis/causes.ts';
 import type { ListingType } from '../domain/discovery.ts';
 import type { CauseCode, Problem } from '../domain/problem.ts';
 import { countExpectations, type ServerTarget } from '../domain/server.ts';
-import { problemOf } from '../panel/errors.ts';
 import type { ListingWalk } from '../panel/listing.ts';
-import { Canceled } from './canceled.ts';
+import { Canceled, failureOf } from './canceled.ts';
 import { type Finding, failed, type PanelStep, passed, problemFinding, skipped, warned } from './report.ts';
 
 /** A description of how the panel is reached. */
@@ -24,13 +23,10 @@ export function reachFinding(
   { url, proxied }: ReachedBy,
 ): Finding<PanelStep> {
   if (panelWide !== undefined && !isOfKey(panelWide)) return problemFinding('reach', panelWide);
-  if (panelWide === undefined && cut !== undefined) return problemFinding('reach', endOf(cut));
+  if (panelWide === undefined && cut !== undefined) return problemFinding('reach', failureOf(cut));
   const parts = url.startsWith('https:') ? 'DNS, TCP, TLS and HTTP' : 'DNS, TCP and HTTP';
   return passed('reach', `${proxied ? 'through a proxy, ' : ''}${parts} work`);
 }
-
-/** The cancellation or problem behind an error. */
-const endOf = (error: unknown) => (error instanceof Canceled ? error : problemOf(error));
 
 /** Whether the panel accepts the API key. `reach` must have passed; `why` explains why this is unknown, if it is. */
 export function keyFinding(
@@ -69,7 +65,7 @@ export function listingFinding(
   { targets, problem }: ListingSelection,
 ): Finding<PanelStep> {
   if (failure !== undefined) {
-    const end = endOf(failure.error);
+    const end = failureOf(failure.error);
     const isRefused = !(end instanceof Canceled) && REFUSALS.has(end.cause);
     return problemFinding('listing', isRefused ? { ...end, cause: 'listing_refused' } : end);
   }

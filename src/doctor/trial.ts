@@ -4,6 +4,7 @@ import type { Problem } from '../domain/problem.ts';
 import type { CollectionStatus, SocketState } from '../domain/reading.ts';
 import type { ServerState, ServerTarget } from '../domain/server.ts';
 import type { PanelTelemetry } from '../domain/telemetry.ts';
+import { untilAborted } from '../domain/until-aborted.ts';
 import type { Credentials } from '../panel/dialect.ts';
 import type { PanelGateway } from '../panel/panel-gateway.ts';
 import { Session } from '../session/session.ts';
@@ -15,7 +16,7 @@ import {
   type SessionSettings,
   type SocketAccess,
 } from '../session/session-ports.ts';
-import { Canceled, messageOf } from './canceled.ts';
+import { type Canceled, failureOf } from './canceled.ts';
 import type { CallSpan } from './panel-steps.ts';
 import type { ConsoleStep } from './report.ts';
 
@@ -75,7 +76,7 @@ export class Trial {
   #isAnswered = false;
   #credentials: Credentials | undefined;
   #state: ServerState | undefined;
-  #end: (problem: Problem | Canceled | undefined) => void = () => undefined;
+  #end: (problem: Problem | undefined) => void = () => undefined;
 
   constructor(target: ServerTarget, way: 'socket' | 'poll', options: TrialOptions) {
     // Whatever the listing says, the server's own calls show whether the panel blocks it.
@@ -91,15 +92,12 @@ export class Trial {
     const session = new Session(this.#context(), this.#record());
     // Later, because the call whose failure opens a circuit has its own outcome.
     const unsubscribe = gateway.onChange(() => clock.schedule(0, () => session.follow()));
-    const ended = new Promise<Problem | Canceled | undefined>((resolve) => {
+    const ended = new Promise<Problem | undefined>((resolve) => {
       this.#end = resolve;
     });
-    const onAbort = () => this.#end(cancellationOf(signal.reason));
-    signal.addEventListener('abort', onAbort, { once: true });
     onStep(this.#target.name, this.#step);
-    if (signal.aborted) onAbort();
-    else session.start();
-    const problem = await ended;
+    if (!signal.aborted) session.start();
+    const problem = await untilAborted(ended, signal).catch(failureOf);
     // What happens while the session stops isn't part of its result.
     const result = {
       step: this.#step,
@@ -108,7 +106,6 @@ export class Trial {
       credentials: this.#credentials,
       state: this.#state,
     };
-    signal.removeEventListener('abort', onAbort);
     unsubscribe();
     await session.stop();
     return result;
@@ -203,8 +200,4 @@ export class Trial {
       setPolledStaleness: ignored,
     };
   }
-}
-
-function cancellationOf(reason: unknown): Canceled {
-  return reason instanceof Canceled ? reason : new Canceled(messageOf(reason), 'unexpected');
 }
