@@ -5,7 +5,7 @@ import { loadConfig } from '../config/load.ts';
 import { Canceled, STOPPED } from '../doctor/canceled.ts';
 import { type DoctorSelection, examine, select } from '../doctor/doctor.ts';
 import { painter, wantsColors } from '../doctor/paint.ts';
-import type { DiscoveryScope } from '../doctor/panel-steps.ts';
+import type { ListingScope } from '../doctor/panel-steps.ts';
 import type { DoctorPanel } from '../doctor/panel-trial.ts';
 import { LiveProgress, type Progress, SILENT_PROGRESS } from '../doctor/progress.ts';
 import { issuesDocument, renderReport, reportDocument } from '../doctor/render.ts';
@@ -165,49 +165,39 @@ function doctorPanel(
       portsOfOthers: (server) => ports.ofOthers(server),
       resolve,
     },
-    discovery: discoveryOf(panel, read),
-    allocations: allocationsOf(panel, read),
+    listing: listingOf(panel, read),
     pinnedPerMinute: requestsPerMinute,
   };
 }
 
 type ReadListing = (listed: readonly ListedServer[]) => void;
 
-/** The servers that the daemon would observe, based on one walk through the listing. */
-function discoveryOf({ name, servers, listing }: PanelConfig, read: ReadListing): DiscoveryScope | undefined {
-  const rules = listing?.discover;
-  if (rules === undefined) return undefined;
-  const compiled = compileRules(name, rules);
+/**
+ * The servers that the daemon would observe, based on one walk through the listing, which also shows the addresses of games;
+ * undefined if neither is needed.
+ */
+function listingOf({ name, servers, listing }: PanelConfig, read: ReadListing): ListingScope | undefined {
+  const { discover, type } = listing ?? {};
+  const needsAddresses = servers.some(({ query }) => query !== undefined && query.address === undefined);
+  if (listing === undefined || (discover === undefined && !needsAddresses)) return undefined;
+  const rules = discover && compileRules(name, discover);
+  const maxServers = discover?.maxServers ?? Number.POSITIVE_INFINITY;
   return {
-    type: listing?.type,
+    discovers: discover !== undefined,
+    type,
     select: ({ servers: listed, surplusEntries }) => {
       read(listed);
-      const { maxServers } = rules;
       const admission = new Admission({
         maxServers,
         configured: servers,
-        isDiscovered: (server) => compiled.judge(server).included,
+        isDiscovered: (server) => rules?.judge(server).included === true,
         isObserved: () => false,
       });
       const census = afterWalk(new Map(), { servers: admission.reduce(listed), complete: true });
-      const { targets, ambiguous } = mergeTargets(servers, census, compiled);
+      const { targets, ambiguous } = mergeTargets(servers, census, rules);
       const problem =
         surplusProblem(admission.surplus, surplusEntries, maxServers) ?? ambiguityProblem(ambiguous);
       return { targets, problem };
-    },
-  };
-}
-
-/** The addresses to query for servers without a configured one, which the daemon takes from the listing. */
-function allocationsOf({ servers, listing }: PanelConfig, read: ReadListing): DiscoveryScope | undefined {
-  const isRead = listing !== undefined && listing.discover === undefined;
-  const isNeeded = servers.some(({ query }) => query !== undefined && query.address === undefined);
-  if (!isRead || !isNeeded) return undefined;
-  return {
-    select: ({ servers: listed }) => {
-      read(listed);
-      const census = afterWalk(new Map(), { servers: listed, complete: true });
-      return { targets: mergeTargets(servers, census, undefined).targets };
     },
   };
 }

@@ -248,13 +248,13 @@ async function look(panel: PanelConfig, signal: AbortSignal): Promise<Seen> {
 
 /** The panel without its servers; `onListed` receives the listed ones. */
 function onlyPanel(panel: DoctorPanel, onListed: (servers: readonly ListedServer[]) => void): DoctorPanel {
-  const { discovery } = panel;
-  if (discovery === undefined) return panel;
-  const select: typeof discovery.select = (walk) => {
+  const { listing } = panel;
+  if (listing === undefined) return panel;
+  const select: typeof listing.select = (walk) => {
     onListed(walk.servers);
-    return discovery.select(walk);
+    return listing.select(walk);
   };
-  return { ...panel, triesServers: false, discovery: { ...discovery, select } };
+  return { ...panel, triesServers: false, listing: { ...listing, select } };
 }
 
 async function accountOf(

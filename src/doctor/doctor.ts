@@ -1,6 +1,6 @@
 import type { ServerTarget } from '../domain/server.ts';
 import { messageOf } from './canceled.ts';
-import type { DiscoveryScope } from './panel-steps.ts';
+import type { ListingScope } from './panel-steps.ts';
 import { type DoctorPanel, NOT_REACHED, PanelTrial, type Tools } from './panel-trial.ts';
 import { type DoctorReport, failed, PANEL_STEPS, type PanelReport, skipped } from './report.ts';
 import { untested } from './server-steps.ts';
@@ -64,27 +64,35 @@ export function select(
   }
   if (server === undefined) return named;
   const wanted = (targets: readonly ServerTarget[]) => targets.filter((target) => isMeant(target, server));
-  const configured = named.flatMap((panel): readonly DoctorPanel[] => {
-    const { discovery: _, shortfall: __, ...rest } = panel;
-    const targets = wanted(panel.targets);
-    return targets.length === 0 ? [] : [{ ...rest, targets }];
-  });
-  if (configured.length > 0) return configured;
-  const discovering = named.flatMap((panel): readonly DoctorPanel[] => {
-    const { discovery, shortfall: _, ...rest } = panel;
-    if (discovery === undefined) return [];
-    const scope: DiscoveryScope = {
-      ...discovery,
-      select: (walk) => {
-        const selection = discovery.select(walk);
-        return { ...selection, targets: wanted(selection.targets) };
-      },
-    };
-    return [{ ...rest, targets: [], discovery: scope }];
-  });
+  const narrowed = named.map(
+    ({ shortfall: _, listing, targets, ...rest }): DoctorPanel => ({
+      ...rest,
+      targets: wanted(targets),
+      ...(listing !== undefined && { listing: selecting(listing, wanted) }),
+    }),
+  );
+  const configured = narrowed.filter(({ targets }) => targets.length > 0);
+  if (configured.length > 0) return configured.map(withoutDiscovery);
+  const discovering = narrowed.filter(({ listing }) => listing?.discovers === true);
   if (discovering.length > 0) return discovering;
   const names = named.flatMap(({ targets }) => targets.map(({ name }) => name));
   return `no server "${server}" in the configuration (servers: ${listed(names)})`;
+}
+
+/** The listing, of which only the wanted servers are tried. */
+function selecting(
+  listing: ListingScope,
+  wanted: (targets: readonly ServerTarget[]) => readonly ServerTarget[],
+): ListingScope {
+  const select: ListingScope['select'] = (walk) => {
+    const selection = listing.select(walk);
+    return { ...selection, targets: wanted(selection.targets) };
+  };
+  return { ...listing, select };
+}
+
+function withoutDiscovery({ listing, ...panel }: DoctorPanel): DoctorPanel {
+  return listing === undefined || listing.discovers ? panel : { ...panel, listing };
 }
 
 function isMeant({ name, id, uuid }: ServerTarget, text: string): boolean {

@@ -41,8 +41,10 @@ export function keyFinding(
 
 const isOfKey = ({ cause }: Problem) => CAUSES[cause].scope === 'key';
 
-/** Servers found in a panel's listing, in addition to those in the configuration. */
-export interface DiscoveryScope {
+/** What a panel's listing is read for. */
+export interface ListingScope {
+  /** It is searched for servers in addition to those in the configuration; otherwise, it only shows the addresses of games. */
+  readonly discovers: boolean;
   readonly type?: ListingType;
   /** The servers to try, given the servers found in the listing. */
   readonly select: (walk: Pick<ListingWalk, 'servers' | 'surplusEntries'>) => ListingSelection;

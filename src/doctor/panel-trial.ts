@@ -18,8 +18,8 @@ import {
   type CallSpan,
   clockFinding,
   clockSkewMs,
-  type DiscoveryScope,
   keyFinding,
+  type ListingScope,
   limitFinding,
   listingFinding,
   reachFinding,
@@ -42,10 +42,8 @@ export interface DoctorPanel {
   readonly targets: readonly ServerTarget[];
   /** False to try only the panel and its listing. */
   readonly triesServers?: false;
-  /** Set if the listing is to be searched for more servers. */
-  readonly discovery?: DiscoveryScope;
-  /** Set if the listing is read for the default allocations of the configured servers, which their queries need. */
-  readonly allocations?: DiscoveryScope;
+  /** Set if the listing is read. */
+  readonly listing?: ListingScope;
   readonly pinnedPerMinute?: number;
   /** Judges whether the servers can be observed with this many calls per minute; absent if not all servers are tried. */
   readonly shortfall?: (servers: readonly ServerTarget[], perMinute: number) => Problem | undefined;
@@ -168,7 +166,7 @@ export class PanelTrial {
     const idsOf = (targets: readonly ServerTarget[]) => targets.map(({ id }) => id);
     const servers = this.#targets.length;
     this.#gateway.setUse({
-      listing: this.#panel.discovery === undefined ? 'optional' : 'required',
+      listing: this.#panel.listing?.discovers === true ? 'required' : 'optional',
       servers,
       consoles: idsOf(this.#targets.filter(({ mode }) => mode !== 'poll')),
       polled: idsOf(this.#targets.filter(({ mode }) => mode !== 'socket')),
@@ -204,11 +202,11 @@ export class PanelTrial {
    * Makes calls until it is clear whether the panel answers and accepts the key; returns the reason if they were canceled first.
    */
   async #ask(signal: AbortSignal): Promise<unknown> {
-    const { discovery } = this.#panel;
+    const { listing } = this.#panel;
     const gateway = this.#gateway;
     const isSettled = () => gateway.health !== 'unknown' || signal.aborted;
-    if (discovery !== undefined) {
-      this.#firstPage = this.#reader(discovery, signal)({ page: 1, perPage: LISTING_PAGE_SIZE });
+    if (listing?.discovers === true) {
+      this.#firstPage = this.#reader(listing, signal)({ page: 1, perPage: LISTING_PAGE_SIZE });
       await this.#firstPage.catch((error: unknown) => {
         this.#unanswered = messageOf(error);
       });
@@ -309,22 +307,19 @@ export class PanelTrial {
 
   /** Finds the servers to try in addition to the configured ones, and the addresses of their games. */
   async #discover(): Promise<Finding<PanelStep>> {
-    const { discovery, allocations } = this.#panel;
-    const scope = discovery ?? allocations;
-    if (scope !== undefined) {
-      const walk = await this.#walk(scope);
-      const selection = scope.select(walk);
-      this.#targets = selection.targets;
-      if (discovery !== undefined) {
-        this.#countFleet();
-        return this.#notify(listingFinding(walk, selection));
-      }
-    }
-    return skipped('listing', 'discover is not set');
+    const { listing } = this.#panel;
+    const isOff = skipped<PanelStep>('listing', 'discover is not set');
+    if (listing === undefined) return isOff;
+    const walk = await this.#walk(listing);
+    const selection = listing.select(walk);
+    this.#targets = selection.targets;
+    if (!listing.discovers) return isOff;
+    this.#countFleet();
+    return this.#notify(listingFinding(walk, selection));
   }
 
   /** Reads all pages of the listing; servers found before a failed page are kept. */
-  async #walk(scope: DiscoveryScope): Promise<ListingWalk> {
+  async #walk(scope: ListingScope): Promise<ListingWalk> {
     const query = { page: 1, perPage: LISTING_PAGE_SIZE };
     const first = this.#firstPage ?? this.#bounded(1, (signal) => this.#reader(scope, signal)(query));
     const pages = await first.then(
@@ -337,7 +332,7 @@ export class PanelTrial {
     });
   }
 
-  #reader({ type }: DiscoveryScope, signal: AbortSignal): ReadListingPage {
+  #reader({ type }: ListingScope, signal: AbortSignal): ReadListingPage {
     return (query) => this.#gateway.listing(type === undefined ? query : { ...query, type }, AT_ONCE, signal);
   }
 

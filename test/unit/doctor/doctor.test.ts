@@ -21,7 +21,7 @@ const DISCOVERING: readonly DoctorPanel[] = [
     ...unused,
     name: 'found',
     targets: [],
-    discovery: { select: () => ({ targets: [discovered, target({ id: 'aaaaaaaa' })] }) },
+    listing: { discovers: true, select: () => ({ targets: [discovered, target({ id: 'aaaaaaaa' })] }) },
   },
 ];
 
@@ -30,11 +30,9 @@ const NO_WALK = { servers: [], surplusEntries: 0 };
 const chosen = (selection: DoctorSelection, panels = PANELS) => {
   const selected = select(panels, selection);
   if (typeof selected === 'string') return selected;
-  return selected.map(({ name, targets, discovery }) => {
+  return selected.map(({ name, targets, listing }) => {
     const ids = [name, targets.map(({ id }) => id)];
-    return discovery === undefined
-      ? ids
-      : ids.concat([discovery.select(NO_WALK).targets.map(({ id }) => id)]);
+    return listing === undefined ? ids : ids.concat([listing.select(NO_WALK).targets.map(({ id }) => id)]);
   });
 };
 
@@ -69,5 +67,12 @@ describe('the selection of servers', () => {
   it('searches the listings if the configuration has no server of that name', () => {
     expect(chosen({ server: 'lobby' }, DISCOVERING)).toEqual([['found', [], ['eeeeeeee']]]);
     expect(chosen({ server: 'd3aac109' }, DISCOVERING)).toEqual([['main', ['d3aac109']]]);
+  });
+
+  it('applies to the targets that a listing completes', () => {
+    const targets = [target({ id: 'aaaaaaaa', name: 'one' }), target({ id: 'bbbbbbbb', name: 'two' })];
+    const listing = { discovers: false, select: () => ({ targets }) };
+    const panels = [{ ...unused, name: 'main', targets, listing }];
+    expect(chosen({ server: 'two' }, panels)).toEqual([['main', ['bbbbbbbb'], ['bbbbbbbb']]]);
   });
 });

@@ -215,7 +215,7 @@ describe('a canary', () => {
     many(3);
     await clock.advance(1_000);
     const made: string[] = [];
-    void calls.canary(never, () => Promise.resolve(made.push(...started)));
+    void calls.canary(never(), () => Promise.resolve(made.push(...started)));
     await clock.advance(58_000);
     expect(made).toEqual([]);
     await clock.advance(2_000);

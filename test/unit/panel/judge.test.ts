@@ -333,7 +333,7 @@ describe('a node', () => {
     await clock.advance(180_000);
     panel.decide = () => 'success';
     const ask = { node: () => 'n1', deadline: 0, isRefresh: true };
-    await Promise.all([gateway.credentials('s1', ask, never), clock.advance(1_000)]);
+    await Promise.all([gateway.credentials('s1', ask, never()), clock.advance(1_000)]);
     expect(gateway.nodeProblem('n1')).toBeUndefined();
   });
 
