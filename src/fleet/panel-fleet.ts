@@ -28,7 +28,7 @@ import { type Member, regroup, type TargetChanges } from './roster.ts';
 import { ServerLog } from './server-log.ts';
 import { ServerRecord } from './server-record.ts';
 import { SocketLimit, SocketPlaces } from './socket-limit.ts';
-import { StopWatch } from './stop-watch.ts';
+import { StopDecisions } from './stop-decisions.ts';
 
 /** The settings of a panel's fleet. */
 export interface PanelSettings extends SessionSettings, PollIntervals {
@@ -72,7 +72,7 @@ export class PanelFleet {
   readonly #context: PanelContext;
   readonly #sessions: SessionContext;
   readonly #serverLog: ServerLog;
-  readonly #stopWatch: StopWatch;
+  readonly #stopDecisions: StopDecisions;
   readonly #discovery: Discovery;
   readonly #backups: BackupWatch;
   readonly #queries: QueryWatch | undefined;
@@ -99,7 +99,7 @@ export class PanelFleet {
     this.#context = context;
     this.#socketLimit = socketLimit;
     this.#serverLog = new ServerLog(log, clock);
-    this.#stopWatch = new StopWatch(clock, this.#serverLog);
+    this.#stopDecisions = new StopDecisions(clock, this.#serverLog);
     this.#places = new SocketPlaces(
       socketLimit,
       () => this.#needs.sockets,
@@ -141,7 +141,7 @@ export class PanelFleet {
    * reason is still pending is decided with what is known.
    */
   setSelection(selection: PanelSelection): TargetChanges {
-    this.#stopWatch.settle();
+    this.#stopDecisions.settle();
     return this.#observe(this.#configure(selection));
   }
 
@@ -223,7 +223,7 @@ export class PanelFleet {
       ...this.#closing,
       this.#context.gateway.close(),
     ]);
-    this.#stopWatch.settle();
+    this.#stopDecisions.settle();
     this.#serverLog.flush();
   }
 
@@ -364,7 +364,7 @@ export class PanelFleet {
   }
 
   #createMember(target: ServerTarget): Member {
-    const record = new ServerRecord(target, this.#staleness, this.#stopWatch);
+    const record = new ServerRecord(target, this.#staleness, this.#stopDecisions);
     const session: Session = new Session(this.#sessions, record, {
       takePlace: () => this.#places.take(session),
       leavePlace: () => this.#places.leave(session),

@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import { NO_STOPS } from '../../../src/domain/reading.ts';
 import { ServerRecord } from '../../../src/fleet/server-record.ts';
-import { StopWatch } from '../../../src/fleet/stop-watch.ts';
+import { StopDecisions } from '../../../src/fleet/stop-decisions.ts';
 import { collectingLogger } from '../../support/logger.ts';
 import { ManualClock } from '../../support/manual-clock.ts';
 import { target } from '../../support/targets.ts';
@@ -15,14 +15,14 @@ class EarlyClock extends ManualClock {
 
 let clock: ManualClock;
 let log: ReturnType<typeof collectingLogger>;
-let watch: StopWatch;
+let decisions: StopDecisions;
 let record: ServerRecord;
 
 beforeEach(() => {
   clock = new EarlyClock();
   log = collectingLogger();
-  watch = new StopWatch(clock, log);
-  record = new ServerRecord(target({ name: 'creative' }), { socket: 60_000, poll: 60_000 }, watch);
+  decisions = new StopDecisions(clock, log);
+  record = new ServerRecord(target({ name: 'creative' }), { socket: 60_000, poll: 60_000 }, decisions);
   record.socketBegan();
   record.stateHint('running', clock.now());
 });
@@ -55,7 +55,7 @@ describe('a stop', () => {
 
   it('is decided with what is known when the fleet stops or its configuration is reloaded', () => {
     record.stateHint('offline', clock.now());
-    watch.settle();
+    decisions.settle();
     expect(record.stops).toEqual({ ...NO_STOPS, unknown: 1 });
     expect(clock.pending).toBe(0);
   });

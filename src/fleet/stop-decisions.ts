@@ -4,7 +4,7 @@ import type { ServerRecord, StopListener } from './server-record.ts';
 import type { DecidedStop } from './stop-reasons.ts';
 
 /** Has the reasons of a fleet's stops decided on time, and logs those that need attention. */
-export class StopWatch implements StopListener {
+export class StopDecisions implements StopListener {
   readonly #clock: Clock;
   readonly #log: Logger;
   readonly #waiting = new Map<ServerRecord, Cancel>();
