@@ -1,4 +1,4 @@
-import type { Sample } from '../../src/domain/server.ts';
+import { SampleNumbers } from '../../src/domain/sample-numbers.ts';
 import { ServerRecord } from '../../src/fleet/server-record.ts';
 import { PanelCounts } from '../../src/metrics/panel-counts.ts';
 import type { FrameHandler } from '../../src/panel/dialect.ts';
@@ -76,17 +76,17 @@ function batchOf(frames: readonly Buffer[], handler: FrameHandler): () => number
 }
 
 /** Counts like the exporter, and keeps the last sample. */
-function keepingHandler(): FrameHandler & { last: Sample | undefined; lines: number } {
+function keepingHandler(): FrameHandler & { readonly last: SampleNumbers; lines: number } {
   return {
     telemetry: new PanelCounts(() => undefined),
-    last: undefined,
+    last: new SampleNumbers(),
     lines: 0,
     consoleLine(line) {
       this.lines += 1;
       daemonWords(line, false);
     },
     stats(sample) {
-      this.last = sample;
+      this.last.copy(sample);
     },
     status: () => undefined,
     authenticated: () => undefined,

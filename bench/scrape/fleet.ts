@@ -1,5 +1,6 @@
 import type { Clock } from '../../src/domain/clock.ts';
 import type { FleetReading, PanelReading } from '../../src/domain/reading.ts';
+import { SampleNumbers } from '../../src/domain/sample-numbers.ts';
 import { nodeReadings } from '../../src/fleet/nodes.ts';
 import { ServerRecord } from '../../src/fleet/server-record.ts';
 
@@ -59,7 +60,7 @@ export class BenchmarkFleet implements FleetReading {
     for (const [index, record] of this.#records.entries()) {
       const step = this.#ticks + index;
       record.socketSample(
-        {
+        SampleNumbers.of({
           state: 'running',
           memoryBytes: 1_073_741_824 + (step % 97) * 1_048_576,
           memoryLimitBytes: 4_509_715_660,
@@ -70,7 +71,7 @@ export class BenchmarkFleet implements FleetReading {
           diskReadBytes: 1_234_567 + step * 2_000,
           diskWrittenBytes: 7_654_321 + step * 20_000,
           uptimeMs: FIRST_UPTIME_MS + now,
-        },
+        }),
         now,
       );
     }

@@ -1,4 +1,5 @@
-import { isOff, type SampleSource, type ServerState } from '../domain/server.ts';
+import type { SampleNumbers } from '../domain/sample-numbers.ts';
+import { isOff } from '../domain/server.ts';
 
 /** The maximum age of a resources answer, because the panel caches it (field notes, REST). */
 export const POLL_CACHE_MS = 20_000;
@@ -12,15 +13,10 @@ const TRANSIT_MS = 1_000;
 /** The most that two samples of one run can disagree about its start, because of different transit times. */
 export const START_JITTER_MS = 5_000;
 
-/** What determines when a sample was measured; instants are monotonic milliseconds. */
-export interface Observation {
-  readonly state: ServerState | undefined;
-  readonly uptimeMs: number | undefined;
-  readonly source: SampleSource;
-  readonly receivedAt: number;
-  /** The earliest instant at which the panel can have measured it. */
-  readonly measuredFrom: number;
-}
+/** What determines when a sample was measured. */
+export type Observation = Readonly<
+  Pick<SampleNumbers, 'state' | 'uptimeMs' | 'source' | 'receivedAt' | 'measuredFrom'>
+>;
 
 /** How a new observation relates to the newest one before it. */
 export interface SampleOrder {
@@ -60,15 +56,17 @@ export function compareObservations(
   return previous.source === 'socket' && wasOvertaken(previous, next, offAt) ? OLDER : NEWER;
 }
 
+// An unknown uptime is NaN, for which every comparison below is false.
+
 /** The uptime fell to no more than the time passed since: only a restart explains that. */
 function restartedBetween(previous: Observation, next: Observation): boolean {
   const before = previous.uptimeMs;
   const after = next.uptimeMs;
-  if (before === undefined || after === undefined || saysOff(next)) return false;
+  if (!(before > 0 && after < before) || saysOff(next)) return false;
   const elapsed = next.receivedAt - previous.receivedAt;
   // Two consecutive frames of one socket: if they were swapped, the later one would look like a restart.
   const isPair = previous.source === 'socket' && next.source === 'socket' && elapsed <= OVERTAKE_MS;
-  return before > 0 && after < before && after <= (isPair ? elapsed : sinceMeasured(previous, next));
+  return after <= (isPair ? elapsed : sinceMeasured(previous, next));
 }
 
 /**
@@ -78,35 +76,28 @@ function restartedBetween(previous: Observation, next: Observation): boolean {
 function startMoved(previous: Observation, next: Observation): boolean {
   const before = previous.uptimeMs;
   const after = next.uptimeMs;
-  if (before === undefined || after === undefined || saysOff(next)) return false;
   // An uptime that doesn't change means that the statistics are frozen.
-  if (before === 0 || after <= before) return false;
+  if (!(before > 0 && after > before) || saysOff(next)) return false;
   const earliestStart = next.measuredFrom - after;
-  return earliestStart >= previous.measuredFrom && earliestStart - startOf(previous) > START_JITTER_MS;
-}
-
-/** The latest instant at which the observed run can have begun. */
-function startOf({ receivedAt, uptimeMs = 0 }: Observation): number {
-  return receivedAt - uptimeMs;
+  // The latest instant at which the previous run can have begun.
+  const previousStart = previous.receivedAt - before;
+  return earliestStart >= previous.measuredFrom && earliestStart - previousStart > START_JITTER_MS;
 }
 
 function isNextOfSameRun(previous: Observation, next: Observation): boolean {
-  const before = previous.uptimeMs;
-  const after = next.uptimeMs;
-  if (before === undefined || after === undefined) return false;
-  return after > before && after - before <= sinceMeasured(previous, next);
+  const grown = next.uptimeMs - previous.uptimeMs;
+  return grown > 0 && grown <= sinceMeasured(previous, next);
 }
 
 function wasOvertaken(previous: Observation, next: Observation, offAt: number | undefined): boolean {
   if (next.receivedAt - previous.receivedAt > OVERTAKE_MS || saysOff(next)) return false;
+  const before = previous.uptimeMs;
   const after = next.uptimeMs;
-  if (after === undefined) return false;
   // The observed run began before the server was seen off.
   if (offAt !== undefined && next.receivedAt - offAt <= OVERTAKE_MS) {
     return after > next.receivedAt - offAt + TRANSIT_MS;
   }
-  const before = previous.uptimeMs;
-  if (before === undefined || before === 0) return false;
+  if (before === 0) return false;
   return after < before || after - before > sinceMeasured(previous, next) + OVERTAKE_MS;
 }
 

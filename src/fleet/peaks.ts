@@ -15,26 +15,18 @@ const FIELDS = [
   'networkTransmitBytesPerSecond',
 ] as const satisfies readonly (keyof Peaks)[];
 
-/** How many numbers a window takes. */
-export const WINDOW_SIZE = BUCKETS * FIELDS.length;
+const WINDOW_SIZE = BUCKETS * FIELDS.length;
 
 /** The highest values of the last minute, in a ring of buckets. */
 export class PeakWindow {
-  readonly #values: Float64Array;
-  readonly #start: number;
+  readonly #values = new Float64Array(WINDOW_SIZE).fill(Number.NaN);
   #newest = Number.NEGATIVE_INFINITY;
-
-  /** Uses `WINDOW_SIZE` numbers of the array from `start` on; all must be NaN. */
-  constructor(values: Float64Array, start = 0) {
-    this.#values = values;
-    this.#start = start;
-  }
 
   /** Adds the values of one second, in the order of the fields; NaN for a missing value. */
   add(now: number, cpuCores: number, memoryBytes: number, receiveRate: number, transmitRate: number): void {
     const bucket = Math.floor(now / BUCKET_MS);
     this.#forget(bucket);
-    const offset = this.#offsetOf(bucket);
+    const offset = offsetOf(bucket);
     this.#raise(offset, cpuCores);
     this.#raise(offset + 1, memoryBytes);
     this.#raise(offset + 2, receiveRate);
@@ -63,8 +55,7 @@ export class PeakWindow {
 
   #highest(index: number): number | undefined {
     let highest: number | undefined;
-    const end = this.#start + WINDOW_SIZE;
-    for (let at = this.#start + index; at < end; at += FIELDS.length) {
+    for (let at = index; at < WINDOW_SIZE; at += FIELDS.length) {
       const value = this.#values[at] ?? Number.NaN;
       if (!Number.isNaN(value) && (highest === undefined || value > highest)) highest = value;
     }
@@ -76,15 +67,15 @@ export class PeakWindow {
     if (bucket <= this.#newest) return;
     const steps = Math.min(BUCKETS, bucket - this.#newest);
     for (let step = 0; step < steps; step += 1) {
-      const offset = this.#offsetOf(bucket - step);
+      const offset = offsetOf(bucket - step);
       this.#values.fill(Number.NaN, offset, offset + FIELDS.length);
     }
     this.#newest = bucket;
   }
+}
 
-  #offsetOf(bucket: number): number {
-    return this.#start + (((bucket % BUCKETS) + BUCKETS) % BUCKETS) * FIELDS.length;
-  }
+function offsetOf(bucket: number): number {
+  return (((bucket % BUCKETS) + BUCKETS) % BUCKETS) * FIELDS.length;
 }
 
 /** Rates over other gaps are not one-second values. */
@@ -92,18 +83,13 @@ const MIN_RATE_GAP_MS = 500;
 const MAX_RATE_GAP_MS = 5_000;
 
 /** Bytes a second between two values of a counter; NaN if no rate can be computed. */
-export function rate(from: number, to: number | undefined, gapMs: number | undefined): number {
-  if (gapMs === undefined || to === undefined || !(to >= from)) return Number.NaN;
-  return ((to - from) * 1_000) / gapMs;
+export function rate(from: number, to: number, gapMs: number): number {
+  return to >= from ? ((to - from) * 1_000) / gapMs : Number.NaN;
 }
 
-/** Milliseconds between two frames, by the server's own clock if available; undefined if no rate can be computed. */
-export function gapBetween(previous: Observation, next: Observation): number | undefined {
-  const before = previous.uptimeMs;
-  const after = next.uptimeMs;
-  const gap =
-    before !== undefined && after !== undefined && after > before
-      ? after - before
-      : next.receivedAt - previous.receivedAt;
-  return gap >= MIN_RATE_GAP_MS && gap <= MAX_RATE_GAP_MS ? gap : undefined;
+/** Milliseconds between two frames, by the server's own clock if available; NaN if no rate can be computed. */
+export function gapBetween(previous: Observation, next: Observation): number {
+  const byUptime = next.uptimeMs - previous.uptimeMs;
+  const gap = byUptime > 0 ? byUptime : next.receivedAt - previous.receivedAt;
+  return gap >= MIN_RATE_GAP_MS && gap <= MAX_RATE_GAP_MS ? gap : Number.NaN;
 }

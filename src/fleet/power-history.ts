@@ -1,9 +1,13 @@
 import { isOff, SERVER_STATES, type ServerState } from '../domain/server.ts';
 import { Expectation } from './expectation.ts';
+import { type Observation, START_JITTER_MS } from './ordering.ts';
 import { type DecidedStop, StopReasons } from './stop-reasons.ts';
 
 /** A `stats` frame published this soon after a `status` may still carry the state before it (field notes, What a daemon says). */
 const STATUS_SETTLES_MS = 2_000;
+
+/** Two signs of a start (state and uptime) within this time count as one start. */
+const SAME_START_MS = 5_000;
 
 /** Tracks one server's state: counts its starts and its stops by reason, and determines whether it should be running. */
 export class PowerHistory {
@@ -13,6 +17,7 @@ export class PowerHistory {
   /** The server was seen off, and the start that ends this has not been counted yet. */
   #awaitsStart = false;
   #starts = 0;
+  #lastStartAt = Number.NEGATIVE_INFINITY;
   readonly stops: StopReasons;
   readonly #expectation = new Expectation();
   /** When `stopping` came (NaN if that isn't the state on this socket), and whether the server was still starting then. */
@@ -52,16 +57,6 @@ export class PowerHistory {
     return this.#offAt;
   }
 
-  /** The latest instant at which the server was seen off (monotonic milliseconds). */
-  get lastSeenOffAt(): number {
-    return this.#lastSeenOffAt;
-  }
-
-  /** Is the server on again after it was seen off, without a start counted in between? */
-  get owesStart(): boolean {
-    return this.#awaitsStart && !isOff(this.#state) && this.#state !== 'unknown';
-  }
-
   /** Has the server been off or starting since the last call? If so, its counters may restart. */
   takeStartSeen(): boolean {
     const seen = this.#startSeen;
@@ -80,22 +75,35 @@ export class PowerHistory {
     const before = this.#state;
     // Only a server that starts passes through `starting`, so it proves a start even on a new socket.
     if (next === 'starting' && this.#onThisSocket === undefined && isOff(before) && this.#awaitsStart) {
-      this.#countStart();
+      this.#countStart(now);
     }
-    this.seenOnSocket(next, now);
+    this.#seenOnSocket(next, now);
     if (this.#state === before) return;
     const isBurst = now - this.#statusAt <= STATUS_SETTLES_MS;
     this.#endedStates = ((isBurst ? this.#endedStates : 0) | bitOf(before)) & ~bitOf(this.#state);
     this.#statusAt = now;
   }
 
-  /** May a measurement from this instant or later still show a state that a `status` has ended? */
-  isOutdated(state: ServerState, measuredFrom: number): boolean {
+  /** May a sample still show a state that a `status` has ended? */
+  isOutdated({ state, source, uptimeMs, measuredFrom }: Observation, restarted: boolean): boolean {
+    // A poll can come so late that another run has begun since the status; for a socket, the frame of the next second shows the
+    // same.
+    const showsNewRun = source === 'poll' && restarted && uptimeMs !== 0;
+    if (state === undefined || showsNewRun) return false;
     return (this.#endedStates & bitOf(state)) !== 0 && measuredFrom - this.#statusAt <= STATUS_SETTLES_MS;
   }
 
-  /** Records a state seen on the socket. */
-  seenOnSocket(next: ServerState, now: number): void {
+  /** Records the state in a sample; `restarted` if its uptime is that of another run. */
+  sampled(next: Observation, restarted: boolean): void {
+    const { state, receivedAt, measuredFrom } = next;
+    if (state === undefined) return;
+    const starts = this.#starts;
+    if (next.source === 'poll') this.#seenByPoll(state, receivedAt, measuredFrom);
+    else this.#seenOnSocket(state, receivedAt);
+    if (this.#starts === starts && !isOff(state)) this.#countUnseenStart(next, restarted);
+  }
+
+  #seenOnSocket(next: ServerState, now: number): void {
     if (next === 'stopping' && this.stops.lateStopping(now)) return;
     const previous = this.#onThisSocket;
     this.#onThisSocket = next;
@@ -109,7 +117,7 @@ export class PowerHistory {
       this.#stoppingAt = now;
       this.#wasStarting = previous === 'starting';
     }
-    if (previous !== undefined && previous !== next && isStart(previous, next)) this.#countStart();
+    if (previous !== undefined && previous !== next && isStart(previous, next)) this.#countStart(now);
     this.#take(next, now);
   }
 
@@ -117,27 +125,39 @@ export class PowerHistory {
    * Records a state from a poll, which sees the server only now and then: it shows that the server started, but not how it
    * stopped. `measuredFrom` is the earliest instant at which the state can have been measured.
    */
-  seenByPoll(next: ServerState, now: number, measuredFrom: number): void {
+  #seenByPoll(next: ServerState, now: number, measuredFrom: number): void {
     const previous = this.#state;
     this.#onThisSocket = undefined;
     if (isOff(next) && isOn(previous)) this.stops.stopped({ at: now, seen: 'by a poll' });
-    if (isOff(previous) && isStart(previous, next)) this.#countStart();
+    if (isOff(previous) && isStart(previous, next)) this.#countStart(now);
     this.#take(next, now, measuredFrom);
   }
 
+  /** Counts a start that no transition showed: the server was off and is on, or its uptime is that of another run. */
+  #countUnseenStart({ uptimeMs, receivedAt, measuredFrom }: Observation, restarted: boolean): void {
+    const owesStart = this.#awaitsStart && isOn(this.#state);
+    // Without an uptime, only the states can show a start.
+    if (Number.isNaN(uptimeMs)) {
+      if (owesStart) this.#startedUnseen(receivedAt);
+      return;
+    }
+    if (uptimeMs === 0) return;
+    const startedAt = receivedAt - uptimeMs;
+    const isNew = startedAt > this.#lastStartAt + SAME_START_MS;
+    const beganWhileOff = startedAt + START_JITTER_MS + (receivedAt - measuredFrom) >= this.#lastSeenOffAt;
+    if (isNew && (restarted || (owesStart && beganWhileOff))) this.#startedUnseen(receivedAt);
+    // It was running when it was seen off.
+    else if (owesStart) this.#awaitsStart = false;
+  }
+
   /** The uptime reveals a start that no state reported, and therefore the stop before it, unless that was seen. */
-  startedUnseen(now: number): void {
+  #startedUnseen(now: number): void {
     if (!this.#awaitsStart) {
       this.stops.stopped({ at: now, seen: 'after a gap' });
       if (this.#state === 'running') this.#expectation.seenRunning();
     }
     this.#startSeen = true;
-    this.#countStart();
-  }
-
-  /** The uptime shows that the server was running when it was seen off, so no start is counted for that. */
-  neverStopped(): void {
-    this.#awaitsStart = false;
+    this.#countStart(now);
   }
 
   #noteStop(previous: ServerState | undefined, at: number): void {
@@ -164,8 +184,9 @@ export class PowerHistory {
     if (next === 'starting') this.#expectation.seenStarting();
   }
 
-  #countStart(): void {
+  #countStart(now: number): void {
     this.#awaitsStart = false;
+    this.#lastStartAt = now;
     this.#starts += 1;
     this.stops.started();
   }

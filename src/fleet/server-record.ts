@@ -9,6 +9,7 @@ import type {
   SocketState,
   StopCounts,
 } from '../domain/reading.ts';
+import { SampleNumbers } from '../domain/sample-numbers.ts';
 import {
   type BlockedReason,
   finiteLimit,
@@ -20,30 +21,14 @@ import {
   type ServerTarget,
 } from '../domain/server.ts';
 import type { DaemonWords } from '../panel/dialect.ts';
-import { Stopwatch } from './durations.ts';
-import { type Arrival, createKept, type Kept } from './kept.ts';
-import { compareObservations, type Observation, POLL_CACHE_MS, START_JITTER_MS } from './ordering.ts';
-import { gapBetween, rate } from './peaks.ts';
+import { DurationCounter } from './durations.ts';
+import { POLL_CACHE_MS } from './ordering.ts';
 import { PowerHistory } from './power-history.ts';
-import { FIELD_OFFSET } from './sample-slot.ts';
+import { ServerSamples } from './server-samples.ts';
 import type { DecidedStop } from './stop-reasons.ts';
 
-/** Two signs of a start (state and uptime) within this time count as one start. */
-const SAME_START_MS = 5_000;
-
-/**
- * An uptime that stays the same for longer is frozen: a session requests stats after 15 s of silence, so this is the second
- * answer.
- */
-const FROZEN_AFTER_MS = 20_000;
-
-/**
- * A sample after such a silence was requested: nodes whose statistics died still answer, but no longer send samples on their own.
- */
-const ASKED_AFTER_MS = 10_000;
-
 /** For servers that were never sampled. */
-const UNWATCHED = new Stopwatch();
+const UNWATCHED = new DurationCounter();
 
 /** Is notified of the stops of servers. */
 export interface StopListener {
@@ -64,19 +49,11 @@ export class ServerRecord implements ServerReading {
   consoleLines = 0;
   #socketHost: string | undefined;
   backups: BackupsReading | undefined;
-  startedAt: number | undefined;
   #query: QueryReading | undefined;
   /** The run that was queried. */
   #queriedRun: number | undefined;
-  /** The source of the newest sample. */
-  #source: SampleSource | undefined;
-  /** Undefined before the first sample, because starting thousands of servers is work enough. */
-  #kept: Kept | undefined;
-  #lastStartAt = Number.NEGATIVE_INFINITY;
-  /** The node repeats the newest sample although the server continues to run. */
-  #isFrozen = false;
-  /** Events may have been missed since the newest sample. */
-  #isInterrupted = false;
+  /** Undefined before the first sample. */
+  #samples: ServerSamples | undefined;
   readonly #power: PowerHistory;
   readonly #stopListener: StopListener | undefined;
   #stopDueAt: number | undefined;
@@ -99,7 +76,7 @@ export class ServerRecord implements ServerReading {
   /** Replaced as a whole when the server's description changes; never modified in place. */
   set target(target: ServerTarget) {
     this.#target = target;
-    if (this.#kept !== undefined) this.#noteLimits(this.#kept);
+    this.#samples?.limit(target.limits);
   }
 
   get stalenessMs(): number {
@@ -111,15 +88,20 @@ export class ServerRecord implements ServerReading {
   }
 
   get sample(): Sample | undefined {
-    return this.#kept?.shown.read();
+    return this.#samples?.newest.toSample();
   }
 
   get source(): SampleSource | undefined {
-    return this.#source;
+    return this.#samples?.newest.source;
   }
 
   get sampledAt(): number | undefined {
-    return this.#source === undefined ? undefined : this.#kept?.arrival.receivedAt;
+    const { source, receivedAt } = this.#samples?.newest ?? {};
+    return source === undefined ? undefined : receivedAt;
+  }
+
+  get startedAt(): number | undefined {
+    return this.#samples?.startedAt;
   }
 
   get state(): ServerState {
@@ -166,8 +148,8 @@ export class ServerRecord implements ServerReading {
   }
 
   get durations(): Durations {
-    const stopwatch = this.#kept?.durations ?? UNWATCHED;
-    return stopwatch.read(!Number.isNaN(this.#cpuLimit), !Number.isNaN(this.#memoryLimit));
+    const durations = this.#samples?.durations ?? UNWATCHED;
+    return durations.read(!Number.isNaN(this.#cpuLimit), !Number.isNaN(this.#memoryLimit));
   }
 
   expected(now: number): boolean | undefined {
@@ -181,12 +163,12 @@ export class ServerRecord implements ServerReading {
   }
 
   peaks(now: number): Peaks | undefined {
-    return this.#kept?.peaks.read(now);
+    return this.#samples?.peaks.read(now);
   }
 
   isFresh(now: number): boolean {
-    const receivedAt = this.#kept?.arrival.receivedAt ?? Number.NaN;
-    return this.#source !== undefined && !this.#isFrozen && now - receivedAt <= this.stalenessMs;
+    const samples = this.#samples;
+    return samples !== undefined && !samples.isFrozen && now - samples.newest.receivedAt <= this.stalenessMs;
   }
 
   setPolledStaleness(poll: number): void {
@@ -208,11 +190,10 @@ export class ServerRecord implements ServerReading {
 
   /** Records a `status` event: a hint that precedes the sample with the same state. */
   stateHint(state: ServerState, now: number): void {
-    const starts = this.#power.starts;
     this.#power.seenByStatus(state, now);
-    if (this.#power.starts > starts) this.#lastStartAt = now;
-    if (isOff(state)) this.startedAt = undefined;
-    if (this.isFresh(now)) this.#kept?.durations.observed(now, this.#power.state === 'running');
+    const samples = this.#samples;
+    if (samples !== undefined && isOff(state)) samples.startedAt = undefined;
+    if (this.isFresh(now)) samples?.durations.observed(now, this.#power.state === 'running');
     this.#noteStop();
   }
 
@@ -231,12 +212,15 @@ export class ServerRecord implements ServerReading {
     this.#power.stops.settle();
   }
 
-  socketSample(sample: Sample, now: number): void {
-    this.#accept(sample, 'socket', now, now);
+  socketSample(sample: SampleNumbers, now: number): void {
+    sample.arrived('socket', now, now);
+    this.#accept(sample);
   }
 
   pollSample(sample: Sample, requestedAt: number, now: number): void {
-    this.#accept(sample, 'poll', now, requestedAt - POLL_CACHE_MS);
+    const numbers = SampleNumbers.of(sample);
+    numbers.arrived('poll', now, requestedAt - POLL_CACHE_MS);
+    this.#accept(numbers);
   }
 
   socketHost(host: string): void {
@@ -252,19 +236,14 @@ export class ServerRecord implements ServerReading {
   }
 
   get #memoryLimit(): number {
-    const reported = this.#kept?.shown.get(FIELD_OFFSET.memoryLimitBytes);
+    const reported = this.#samples?.newest.memoryLimitBytes;
     return finiteLimit(memoryLimitOf(this.target.limits, reported)) ?? Number.NaN;
   }
 
-  #keep(): Kept {
-    const kept = createKept();
-    this.#kept = kept;
-    this.#noteLimits(kept);
-    return kept;
-  }
-
-  #noteLimits({ durations }: Kept): void {
-    durations.limit(this.#cpuLimit, this.#memoryLimit);
+  #accept(next: SampleNumbers): void {
+    this.#samples ??= new ServerSamples(this.target.limits);
+    this.#samples.accept(next, this.#power);
+    this.#noteStop();
   }
 
   #noteStop(): void {
@@ -274,122 +253,8 @@ export class ServerRecord implements ServerReading {
   }
 
   #interrupt(): void {
-    this.#isInterrupted = true;
+    this.#samples?.interrupted();
     this.#power.interrupted();
-  }
-
-  #accept(sample: Sample, source: SampleSource, receivedAt: number, measuredFrom: number): void {
-    const { state, uptimeMs } = sample;
-    const next: Observation = { state, uptimeMs, source, receivedAt, measuredFrom };
-    const kept = this.#kept ?? this.#keep();
-    const previous = this.#newest(kept);
-    const verdict = compareObservations(previous, next, {
-      offAt: this.#power.offAt,
-      isUninterrupted: !this.#isInterrupted && source === 'socket' && previous?.source === 'socket',
-    });
-    if (verdict.older) return;
-    // A poll can come so late that another run has begun since the status; for a socket, the frame of the next second shows the
-    // same.
-    const showsNewRun = source === 'poll' && verdict.restarted && uptimeMs !== 0;
-    if (state !== undefined && !showsNewRun && this.#power.isOutdated(state, measuredFrom)) return;
-    this.#followPower(next, verdict.restarted);
-    this.#noteStop();
-    const { arrival } = kept;
-    if (uptimeMs !== previous?.uptimeMs) arrival.uptimeMovedAt = receivedAt;
-    this.#isFrozen = this.#isStandingStill(arrival, next);
-    if (source === 'socket') arrival.socketSampleAt = receivedAt;
-    if (this.#isFrozen) return;
-    this.#isInterrupted &&= source === 'poll';
-    const mayReset = this.#power.takeStartSeen() || verdict.restarted;
-    if (source === 'socket') this.#notePeaks(kept, sample, mayReset ? undefined : previous, next);
-    // A resources answer doesn't contain the limit, so the value from the socket is kept.
-    const memoryLimit = kept.shown.get(FIELD_OFFSET.memoryLimitBytes);
-    arrival.receivedBytes = sample.networkReceiveBytes ?? Number.NaN;
-    arrival.transmittedBytes = sample.networkTransmitBytes ?? Number.NaN;
-    kept.shown.write(sample);
-    if (sample.memoryLimitBytes === undefined) kept.shown.set(FIELD_OFFSET.memoryLimitBytes, memoryLimit);
-    else if (sample.memoryLimitBytes !== memoryLimit) this.#noteLimits(kept);
-    kept.counters.apply(kept.shown, mayReset, receivedAt);
-    kept.durations.observed(receivedAt, this.#power.state === 'running');
-    if (source === 'socket') {
-      kept.durations.streamed(receivedAt, sample.cpuCores ?? Number.NaN, sample.memoryBytes ?? Number.NaN);
-    }
-    this.#source = source;
-    arrival.receivedAt = receivedAt;
-    arrival.measuredFrom = measuredFrom;
-    // An unchanged uptime says nothing about the start.
-    if (uptimeMs === undefined || uptimeMs !== previous?.uptimeMs) this.#noteStart(next, verdict.restarted);
-  }
-
-  #newest({ shown, arrival }: Kept): Observation | undefined {
-    if (this.#source === undefined) return undefined;
-    const uptimeMs = shown.get(FIELD_OFFSET.uptimeMs);
-    return {
-      state: shown.state,
-      uptimeMs: Number.isNaN(uptimeMs) ? undefined : uptimeMs,
-      source: this.#source,
-      receivedAt: arrival.receivedAt,
-      measuredFrom: arrival.measuredFrom,
-    };
-  }
-
-  /** Does a socket repeat the uptime of a running server, as nodes with dead statistics do? Old daemons send no uptime. */
-  #isStandingStill(arrival: Arrival, { source, uptimeMs, receivedAt }: Observation): boolean {
-    const isUp = uptimeMs !== undefined && uptimeMs > 0 && !isOff(this.#power.state);
-    const wasAskedFor = source === 'socket' && receivedAt - arrival.socketSampleAt > ASKED_AFTER_MS;
-    return isUp && wasAskedFor && receivedAt - arrival.uptimeMovedAt > FROZEN_AFTER_MS;
-  }
-
-  #followPower(next: Observation, restarted: boolean): void {
-    const { state, receivedAt, measuredFrom } = next;
-    const { starts } = this.#power;
-    if (state !== undefined) {
-      if (next.source === 'socket') this.#power.seenOnSocket(state, receivedAt);
-      else this.#power.seenByPoll(state, receivedAt, measuredFrom);
-      if (this.#power.starts === starts && !isOff(state)) this.#countUnseenStart(next, restarted);
-    }
-    if (this.#power.starts > starts) this.#lastStartAt = receivedAt;
-  }
-
-  /** Counts a start that no transition showed: the server was off and is on, or its uptime is that of another run. */
-  #countUnseenStart({ uptimeMs, receivedAt, measuredFrom }: Observation, restarted: boolean): void {
-    const { owesStart, lastSeenOffAt } = this.#power;
-    // Without an uptime, only the states can show a start.
-    if (uptimeMs === undefined) {
-      if (owesStart) this.#power.startedUnseen(receivedAt);
-      return;
-    }
-    if (uptimeMs === 0) return;
-    const startedAt = receivedAt - uptimeMs;
-    const isNew = startedAt > this.#lastStartAt + SAME_START_MS;
-    const beganWhileOff = startedAt + START_JITTER_MS + (receivedAt - measuredFrom) >= lastSeenOffAt;
-    if (isNew && (restarted || (owesStart && beganWhileOff))) this.#power.startedUnseen(receivedAt);
-    else if (owesStart) this.#power.neverStopped();
-  }
-
-  #noteStart(next: Observation, restarted: boolean): void {
-    const { uptimeMs } = next;
-    if (isOff(this.#power.state) || uptimeMs === undefined || uptimeMs === 0) {
-      this.startedAt = undefined;
-      return;
-    }
-    const startedAt = next.receivedAt - uptimeMs;
-    const jitter = START_JITTER_MS + (next.receivedAt - next.measuredFrom);
-    if (!restarted && this.startedAt !== undefined && Math.abs(startedAt - this.startedAt) <= jitter) return;
-    this.startedAt = startedAt;
-  }
-
-  /** `previous` is undefined if no rate can be computed from it. */
-  #notePeaks(kept: Kept, sample: Sample, previous: Observation | undefined, next: Observation): void {
-    const gapMs = previous?.source === 'socket' ? gapBetween(previous, next) : undefined;
-    const { peaks, arrival } = kept;
-    peaks.add(
-      next.receivedAt,
-      sample.cpuCores ?? Number.NaN,
-      sample.memoryBytes ?? Number.NaN,
-      rate(arrival.receivedBytes, sample.networkReceiveBytes, gapMs),
-      rate(arrival.transmittedBytes, sample.networkTransmitBytes, gapMs),
-    );
   }
 }
 

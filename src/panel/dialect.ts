@@ -1,5 +1,6 @@
 import type { ListingType } from '../domain/discovery.ts';
 import type { CauseCode } from '../domain/problem.ts';
+import type { SampleNumbers } from '../domain/sample-numbers.ts';
 import type { Limits, Sample, ServerState } from '../domain/server.ts';
 import type { ApiEndpoint, BadMessageKind, PanelTelemetry } from '../domain/telemetry.ts';
 
@@ -233,7 +234,8 @@ export interface FrameHandler {
   readonly telemetry: PanelTelemetry;
   /** A console line, passed as the raw frame because few lines are ever read. */
   consoleLine(frame: Buffer): void;
-  stats(sample: Sample): void;
+  /** The sample is valid only during the call. */
+  stats(sample: SampleNumbers): void;
   status(state: ServerState): void;
   authenticated(): void;
   /** `token expiring` or `token expired`. */

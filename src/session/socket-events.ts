@@ -1,4 +1,5 @@
-import type { Sample, ServerState } from '../domain/server.ts';
+import type { SampleNumbers } from '../domain/sample-numbers.ts';
+import type { ServerState } from '../domain/server.ts';
 import type { PanelTelemetry } from '../domain/telemetry.ts';
 import type { FrameHandler, JwtError, SocketCodec } from '../panel/dialect.ts';
 import { closeFailure, daemonFailure, jwtFailure, type RefusedUpgrade, upgradeFailure } from './failure.ts';
@@ -78,7 +79,7 @@ export class SocketEvents implements SocketListener, FrameHandler {
     if (words !== undefined) this.#record.daemonWords(words, this.#context.clock.now());
   }
 
-  stats(sample: Sample): void {
+  stats(sample: SampleNumbers): void {
     const now = this.#context.clock.now();
     const isAwaited = this.#streamer.sampled(now);
     this.#record.socketSample(sample, now);

@@ -9,14 +9,15 @@ import {
 
 const SECOND = 1_000;
 const DAY = 86_400 * SECOND;
+const UNKNOWN = Number.NaN;
 
 /** A frame received at `at`, from a server with this uptime. */
-function frame(at: number, uptimeMs: number | undefined, more: Partial<Observation> = {}): Observation {
+function frame(at: number, uptimeMs: number, more: Partial<Observation> = {}): Observation {
   return { source: 'socket', receivedAt: at, measuredFrom: at, state: 'running', uptimeMs, ...more };
 }
 
 /** A poll sent at `at` and answered `tookMs` later. */
-function poll(at: number, uptimeMs: number | undefined, tookMs = 0): Observation {
+function poll(at: number, uptimeMs: number, tookMs = 0): Observation {
   return {
     source: 'poll',
     receivedAt: at + tookMs,
@@ -54,8 +55,8 @@ describe('compareObservations', () => {
       frame(3_001, DAY - 1_000),
       NEWER,
     ],
-    ['frames without uptime', frame(0, undefined), frame(20, undefined), NEWER],
-    ['a frame without uptime after one with uptime', frame(0, DAY), frame(20, undefined), NEWER],
+    ['frames without uptime', frame(0, UNKNOWN), frame(20, UNKNOWN), NEWER],
+    ['a frame without uptime after one with uptime', frame(0, DAY), frame(20, UNKNOWN), NEWER],
     ['a frame of the previous run after a restart', frame(0, 2_000), frame(500, DAY), OLDER],
     ['a frame of a new run whose start was not seen', frame(0, DAY), frame(10_000, 4_000), RESTARTED],
     ['a frame that says the server is off', frame(0, DAY), off(20), NEWER],
@@ -79,14 +80,9 @@ describe('compareObservations', () => {
       poll(POLL_CACHE_MS, DAY),
       NEWER,
     ],
-    ['a poll without uptime, possibly older', frame(0, undefined), poll(19_999, undefined), OLDER],
-    ['a poll without uptime, certainly newer', frame(0, undefined), poll(20_000, undefined), NEWER],
-    [
-      'a slow poll is judged by when it was sent',
-      frame(0, undefined),
-      poll(10_000, undefined, 25_000),
-      OLDER,
-    ],
+    ['a poll without uptime, possibly older', frame(0, UNKNOWN), poll(19_999, UNKNOWN), OLDER],
+    ['a poll without uptime, certainly newer', frame(0, UNKNOWN), poll(20_000, UNKNOWN), NEWER],
+    ['a slow poll is judged by when it was sent', frame(0, UNKNOWN), poll(10_000, UNKNOWN, 25_000), OLDER],
     ['a poll with data of the previous run', frame(0, 5_000), poll(1_000, DAY), OLDER],
     ['a poll that shows a restart', frame(0, DAY), poll(60_000, 30_000), RESTARTED],
 
@@ -110,7 +106,7 @@ describe('compareObservations', () => {
     ['a poll that cached data of the old run can explain', frame(0, 10_000), poll(30_000, 20_500), false],
     ['a frame after a poll of the previous run', poll(0, 30_000), frame(300_000, 200_000), true],
     ['a container that has not started yet', frame(0, 0), frame(300_000, 200_000), false],
-    ['a frame without uptime', frame(0, 10_000), frame(300_000, undefined), false],
+    ['a frame without uptime', frame(0, 10_000), frame(300_000, UNKNOWN), false],
   ])('detects a restart in a gap by a changed start time: %s', (_, previous, next, isRestart) => {
     expect(compareObservations(previous, next).restarted).toBe(isRestart);
   });

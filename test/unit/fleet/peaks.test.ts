@@ -1,11 +1,11 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { Peaks } from '../../../src/domain/reading.ts';
-import { PEAK_WINDOW_MS, PeakWindow, WINDOW_SIZE } from '../../../src/fleet/peaks.ts';
+import { PEAK_WINDOW_MS, PeakWindow } from '../../../src/fleet/peaks.ts';
 
 const AT = 1_000_000;
 
-const emptyWindow = () => new PeakWindow(new Float64Array(WINDOW_SIZE).fill(Number.NaN));
+const emptyWindow = () => new PeakWindow();
 
 /** The values of one second; values that are not given are absent. */
 function add(window: PeakWindow, values: Peaks, at: number): void {

@@ -2,6 +2,7 @@ import { isIP } from 'node:net';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { QuerySettings } from '../../../src/domain/query.ts';
 import { shownQuery } from '../../../src/domain/reading.ts';
+import { SampleNumbers } from '../../../src/domain/sample-numbers.ts';
 import type { ServerState } from '../../../src/domain/server.ts';
 import { untilAborted } from '../../../src/domain/until-aborted.ts';
 import { QueryScheduler } from '../../../src/fleet/query-scheduler.ts';
@@ -78,7 +79,7 @@ function observe(changes: Parameters<typeof target>[0] = {}, state: ServerState 
     poll: MINUTE,
   });
   record.socketBegan();
-  record.socketSample({ state, uptimeMs: 1_000 }, clock.now());
+  record.socketSample(SampleNumbers.of({ state, uptimeMs: 1_000 }), clock.now());
   records.push(record);
   watch.follow();
   return record;
@@ -88,7 +89,7 @@ function observe(changes: Parameters<typeof target>[0] = {}, state: ServerState 
 async function passTime(ms: number, record: ServerRecord, state: ServerState = 'running'): Promise<void> {
   for (let passed = 0; passed < ms; passed += SECOND) {
     await clock.advance(SECOND);
-    record.socketSample({ state, uptimeMs: clock.now() }, clock.now());
+    record.socketSample(SampleNumbers.of({ state, uptimeMs: clock.now() }), clock.now());
   }
 }
 
@@ -103,7 +104,7 @@ describe('a running server', () => {
     const query = { ...MINECRAFT, address: '203.0.113.7:25566' };
     const configured = observe({ id: 'b0000000', query });
     await passTime(INTERVAL, record);
-    configured.socketSample({ state: 'running', uptimeMs: clock.now() }, clock.now());
+    configured.socketSample(SampleNumbers.of({ state: 'running', uptimeMs: clock.now() }), clock.now());
     await passTime(INTERVAL, record);
     const takenPorts = new Map(queried.map((target) => [target.isQueryPort, target.takenPorts]));
     expect(takenPorts.get(false)).toEqual([25_566]);
@@ -188,7 +189,7 @@ describe('nothing is queried or shown', () => {
     expect(shown(record)?.players).toBe(12);
     for (const state of ['stopping', 'offline', 'starting', 'running'] as const)
       record.stateHint(state, clock.now());
-    record.socketSample({ state: 'running', uptimeMs: 1_000 }, clock.now());
+    record.socketSample(SampleNumbers.of({ state: 'running', uptimeMs: 1_000 }), clock.now());
     expect(record.state).toBe('running');
     expect(shown(record)).toBeUndefined();
   });
@@ -212,7 +213,7 @@ describe('nothing is queried or shown', () => {
     await passTime(INTERVAL, record);
     const staleAt = shown(record)?.staleAt ?? 0;
     expect(staleAt - clock.now()).toBeGreaterThan(1.5 * INTERVAL);
-    record.socketSample({ state: 'running', uptimeMs: staleAt }, staleAt - 1);
+    record.socketSample(SampleNumbers.of({ state: 'running', uptimeMs: staleAt }), staleAt - 1);
     expect(shownQuery(record, staleAt - 1)?.players).toBe(12);
     expect(shownQuery(record, staleAt)).toBeUndefined();
   });

@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { NO_STOPS } from '../../../src/domain/reading.ts';
+import { SampleNumbers } from '../../../src/domain/sample-numbers.ts';
 import type { BlockedReason, Expect, Sample, ServerState } from '../../../src/domain/server.ts';
 import { ServerRecord } from '../../../src/fleet/server-record.ts';
 import { target } from '../../support/targets.ts';
@@ -23,7 +24,7 @@ const OFF: Sample = { state: 'offline', uptimeMs: 0, networkReceiveBytes: 0, mem
 
 function frame(sample: Sample, afterMs = SECOND): void {
   now += afterMs;
-  record.socketSample(sample, now);
+  record.socketSample(SampleNumbers.of(sample), now);
 }
 
 /** A poll that is answered immediately, with data that may be 20 s old. */
@@ -167,7 +168,7 @@ describe('counters', () => {
           const before = one.starts;
           // An uptime too long for a start between two samples less than a second apart.
           const sample = running(uptime + 30, bytes);
-          if (source === 'socket') one.socketSample(sample, at);
+          if (source === 'socket') one.socketSample(SampleNumbers.of(sample), at);
           else one.pollSample(sample, at, at);
           if (one.starts > before) highest = 0;
           expect(one.sample?.networkReceiveBytes ?? 0).toBeGreaterThanOrEqual(highest);
@@ -394,7 +395,7 @@ describe('a stats frame at the same time as a status', () => {
         let since = 0;
         const expected = { starts: 0, stops: 0 };
         const say = (of: ServerState, uptimeMs: number) =>
-          one.socketSample({ state: of, ...(tellsUptime && { uptimeMs }) }, at);
+          one.socketSample(SampleNumbers.of({ state: of, ...(tellsUptime && { uptimeMs }) }), at);
         const uptime = () => (state === 'offline' ? 0 : at - since);
         /**
          * Changes the server's state. The node reports it, and then sends frames with the previous state, with its

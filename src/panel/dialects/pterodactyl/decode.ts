@@ -1,10 +1,11 @@
 import { decodeJwt } from 'jose/jwt/decode';
+import { SampleNumbers } from '../../../domain/sample-numbers.ts';
 import {
   type Limit,
   type Limits,
   MIB,
   parseServerState,
-  type Sample,
+  type ServerState,
   SHORT_ID_LENGTH,
 } from '../../../domain/server.ts';
 import {
@@ -19,12 +20,6 @@ import {
 } from '../../dialect.ts';
 import { localAllocation, serverAddress } from '../../server-address.ts';
 
-/** A sample, and how many of the received fields could not be used. */
-export interface DecodedStats {
-  readonly sample: Sample;
-  readonly badFields: number;
-}
-
 /** The contract says 10 to 15 minutes; the shorter is assumed if the token doesn't say. */
 const DEFAULT_LIFETIME_MS = 600_000;
 
@@ -35,7 +30,7 @@ const MAX_LIFETIME_MS = 86_400_000;
 const MAX_TOKEN_BYTES = 4_000;
 
 /** A hundred years: a longer value is not an uptime, and would mean a start before the Unix epoch. */
-const MAX_UPTIME_MS = 100 * 365 * 86_400_000;
+export const MAX_UPTIME_MS = 100 * 365 * 86_400_000;
 
 /** On the wire, CPU is in percent of one core with three decimals. */
 const STEPS_PER_PERCENT = 1_000;
@@ -71,39 +66,34 @@ interface WireResources {
   readonly uptime?: unknown;
 }
 
-type MutableSample = { -readonly [K in keyof Sample]: Sample[K] };
-
 /** Counts the fields that could not be used. */
 interface BadFieldCount {
   bad: number;
 }
 
 /**
- * The sample in the payload of a `stats` event. Never throws: an unusable field is left out and counted, a missing one is left
- * out.
+ * Reads the payload of a `stats` event into a sample; a field that is missing or unusable is absent. Returns the number of
+ * unusable fields. Never throws.
  */
-export function decodeStats(payload: unknown): DecodedStats {
-  const sample: MutableSample = {};
+export function decodeStats(payload: unknown, sample: SampleNumbers): number {
+  sample.clear();
   const count: BadFieldCount = { bad: 0 };
   const stats: WireStats | undefined = asFields(payload);
-  if (stats === undefined) return { sample, badFields: 1 };
-  putState(sample, stats.state, count);
-  putMemory(sample, stats.memory_bytes, count);
+  if (stats === undefined) return 1;
+  sample.state = stateOf(stats.state, count);
+  sample.memoryBytes = quantity(stats.memory_bytes, count);
   // A server that was never started reports 0: its limit is unknown.
-  const memoryLimitBytes =
-    stats.memory_limit_bytes === 0 ? undefined : quantity(stats.memory_limit_bytes, count);
-  if (memoryLimitBytes !== undefined) sample.memoryLimitBytes = memoryLimitBytes;
-  putCores(sample, stats.cpu_absolute, count);
-  putDisk(sample, stats.disk_bytes, count);
+  sample.memoryLimitBytes = quantity(stats.memory_limit_bytes, count) || Number.NaN;
+  sample.cpuCores = coresOf(quantity(stats.cpu_absolute, count));
+  sample.diskBytes = quantity(stats.disk_bytes, count);
   const network: WireNetwork | undefined = nested(stats.network, count);
-  putNetwork(sample, network?.rx_bytes, network?.tx_bytes, count);
+  sample.networkReceiveBytes = quantity(network?.rx_bytes, count);
+  sample.networkTransmitBytes = quantity(network?.tx_bytes, count);
   const disk: WireDisk | undefined = nested(stats.disk_io, count);
-  const diskReadBytes = quantity(disk?.read_bytes, count);
-  if (diskReadBytes !== undefined) sample.diskReadBytes = diskReadBytes;
-  const diskWrittenBytes = quantity(disk?.write_bytes, count);
-  if (diskWrittenBytes !== undefined) sample.diskWrittenBytes = diskWrittenBytes;
-  putUptime(sample, stats.uptime, count);
-  return { sample, badFields: count.bad };
+  sample.diskReadBytes = quantity(disk?.read_bytes, count);
+  sample.diskWrittenBytes = quantity(disk?.write_bytes, count);
+  sample.uptimeMs = quantity(stats.uptime, count, MAX_UPTIME_MS);
+  return count.bad;
 }
 
 /**
@@ -122,16 +112,17 @@ export function decodeResources(body: unknown): Resources {
   const badFlag = isSuspended === undefined || typeof isSuspended === 'boolean' ? 0 : 1;
   if (state === 'missing') return { sample: undefined, suspended, badFields: badFlag };
 
-  const sample: MutableSample = {};
+  const sample = new SampleNumbers();
   const count: BadFieldCount = { bad: badFlag };
-  putState(sample, state, count);
+  sample.state = stateOf(state, count);
   const wire: WireResources | undefined = nested(resources, count);
-  putMemory(sample, wire?.memory_bytes, count);
-  putCores(sample, wire?.cpu_absolute, count);
-  putDisk(sample, wire?.disk_bytes, count);
-  putNetwork(sample, wire?.network_rx_bytes, wire?.network_tx_bytes, count);
-  putUptime(sample, wire?.uptime, count);
-  return { sample, suspended, badFields: count.bad };
+  sample.memoryBytes = quantity(wire?.memory_bytes, count);
+  sample.cpuCores = coresOf(quantity(wire?.cpu_absolute, count));
+  sample.diskBytes = quantity(wire?.disk_bytes, count);
+  sample.networkReceiveBytes = quantity(wire?.network_rx_bytes, count);
+  sample.networkTransmitBytes = quantity(wire?.network_tx_bytes, count);
+  sample.uptimeMs = quantity(wire?.uptime, count, MAX_UPTIME_MS);
+  return { sample: sample.toSample(), suspended, badFields: count.bad };
 }
 
 /**
@@ -182,52 +173,24 @@ function readClaims(token: string): { readonly iat?: unknown; readonly exp?: unk
   }
 }
 
-// Each field is set by name: a name known only at run time costs a lookup for every field of every frame.
-function putMemory(sample: MutableSample, value: unknown, count: BadFieldCount): void {
-  const memoryBytes = quantity(value, count);
-  if (memoryBytes !== undefined) sample.memoryBytes = memoryBytes;
+/** Computed in the wire's own steps: 365.479 divided by 100 would be 3.6547899999999998. */
+export function coresOf(percent: number): number {
+  return Math.round(percent * STEPS_PER_PERCENT) / STEPS_PER_CORE;
 }
 
-// Computed in the wire's own steps: 365.479 divided by 100 would be 3.6547899999999998.
-function putCores(sample: MutableSample, value: unknown, count: BadFieldCount): void {
-  const percent = quantity(value, count);
-  if (percent !== undefined) sample.cpuCores = Math.round(percent * STEPS_PER_PERCENT) / STEPS_PER_CORE;
+function stateOf(word: unknown, count: BadFieldCount): ServerState | undefined {
+  if (typeof word === 'string') return parseServerState(word);
+  if (word !== undefined) count.bad += 1;
+  return undefined;
 }
 
-function putDisk(sample: MutableSample, value: unknown, count: BadFieldCount): void {
-  const diskBytes = quantity(value, count);
-  if (diskBytes !== undefined) sample.diskBytes = diskBytes;
-}
-
-function putNetwork(
-  sample: MutableSample,
-  received: unknown,
-  transmitted: unknown,
-  count: BadFieldCount,
-): void {
-  const networkReceiveBytes = quantity(received, count);
-  if (networkReceiveBytes !== undefined) sample.networkReceiveBytes = networkReceiveBytes;
-  const networkTransmitBytes = quantity(transmitted, count);
-  if (networkTransmitBytes !== undefined) sample.networkTransmitBytes = networkTransmitBytes;
-}
-
-function putUptime(sample: MutableSample, value: unknown, count: BadFieldCount): void {
-  const uptimeMs = quantity(value, count, MAX_UPTIME_MS);
-  if (uptimeMs !== undefined) sample.uptimeMs = uptimeMs;
-}
-
-function putState(sample: MutableSample, word: unknown, count: BadFieldCount): void {
-  if (typeof word === 'string') sample.state = parseServerState(word);
-  else if (word !== undefined) count.bad += 1;
-}
-
-/** A usable number; undefined if it wasn't sent or is unusable, which is counted. */
-function quantity(value: unknown, count: BadFieldCount, most = Number.MAX_SAFE_INTEGER): number | undefined {
-  if (value === undefined) return undefined;
+/** A usable number; NaN if it wasn't sent or is unusable, which is counted. */
+function quantity(value: unknown, count: BadFieldCount, most = Number.MAX_SAFE_INTEGER): number {
+  if (value === undefined) return Number.NaN;
   // Adding 0 turns -0, which JSON can carry, into 0.
   if (typeof value === 'number' && value >= 0 && value <= most) return value + 0;
   count.bad += 1;
-  return undefined;
+  return Number.NaN;
 }
 
 /** The object in a field; undefined if it wasn't sent or isn't an object, which is counted. */

@@ -1,3 +1,4 @@
+import { SampleNumbers } from '../../../domain/sample-numbers.ts';
 import { parseServerState } from '../../../domain/server.ts';
 import type {
   ClientMessage,
@@ -11,6 +12,7 @@ import { MAX_PIECE } from '../../json-pieces.ts';
 import { readDaemonWords } from '../daemon-words.ts';
 import { decodeStats } from './decode.ts';
 import { closeCause, errorWords, jwtErrorCause, readJwtError, upgradeCause } from './node-refusals.ts';
+import { readStatsFrame } from './stats-frame.ts';
 
 /** The far end silently drops longer frames. */
 const MAX_CLIENT_FRAME_BYTES = 4_095;
@@ -83,6 +85,9 @@ export function isConsoleFrame(frame: Buffer): boolean {
   return true;
 }
 
+/** The content of the current `stats` frame. */
+const received = new SampleNumbers();
+
 /** Reads one frame and calls the handler; never throws because of the frame's content. */
 function handleFrame(frame: Buffer, isBinary: boolean, handler: FrameHandler): void {
   if (isBinary) {
@@ -92,6 +97,11 @@ function handleFrame(frame: Buffer, isBinary: boolean, handler: FrameHandler): v
   if (isConsoleFrame(frame)) {
     handler.telemetry.message('console output');
     handler.consoleLine(frame);
+    return;
+  }
+  if (readStatsFrame(frame, received)) {
+    handler.telemetry.message('stats');
+    handler.stats(received);
     return;
   }
   const message = decodeFrame(frame);
@@ -183,9 +193,9 @@ function handleStats(payload: string | undefined, handler: FrameHandler): void {
     handler.telemetry.badMessage('bad_shape');
     return;
   }
-  const { sample, badFields } = decodeStats(value);
+  const badFields = decodeStats(value, received);
   for (let bad = 0; bad < badFields; bad += 1) handler.telemetry.badMessage('bad_field');
-  handler.stats(sample);
+  handler.stats(received);
 }
 
 export const PTERODACTYL_SOCKET: SocketCodec = {

@@ -1,13 +1,22 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { SampleNumbers } from '../../../../../src/domain/sample-numbers.ts';
+import type { Sample } from '../../../../../src/domain/server.ts';
 import { ShapeError } from '../../../../../src/panel/dialect.ts';
 import {
   decodeBackupsPage,
   decodeCredentials,
   decodeListingPage,
   decodeResources,
-  decodeStats,
+  decodeStats as decodeStatsInto,
 } from '../../../../../src/panel/dialects/pterodactyl/decode.ts';
+
+/** The sample in a payload, and the number of its unusable fields. */
+function decodeStats(payload: unknown): { readonly sample: Sample; readonly badFields: number } {
+  const numbers = SampleNumbers.of({ state: 'stopped', uptimeMs: 7, diskBytes: 7 });
+  const badFields = decodeStatsInto(payload, numbers);
+  return { sample: numbers.toSample(), badFields };
+}
 
 const FIELD_FRAME = {
   memory_bytes: 1_073_741_824,

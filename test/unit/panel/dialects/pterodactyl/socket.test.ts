@@ -178,7 +178,7 @@ const handler: FrameHandler = {
     request: (endpoint) => counted.push(`request ${endpoint}`),
   },
   consoleLine: () => delivered.push(['consoleLine']),
-  stats: (sample) => delivered.push(['stats', sample]),
+  stats: (sample) => delivered.push(['stats', sample.toSample()]),
   status: (state) => delivered.push(['status', state]),
   authenticated: () => delivered.push(['authenticated']),
   tokenEnding: () => delivered.push(['tokenEnding']),

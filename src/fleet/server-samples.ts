@@ -1,0 +1,139 @@
+import { SampleNumbers } from '../domain/sample-numbers.ts';
+import { finiteLimit, isOff, type Limits, memoryLimitOf } from '../domain/server.ts';
+import { DurationCounter } from './durations.ts';
+import { MonotonicCounter } from './monotonic-counter.ts';
+import { compareObservations, START_JITTER_MS } from './ordering.ts';
+import { gapBetween, PeakWindow, rate } from './peaks.ts';
+import type { PowerHistory } from './power-history.ts';
+
+/**
+ * An uptime that stays the same for longer is frozen: a session requests stats after 15 s of silence, so this is the second
+ * answer.
+ */
+const FROZEN_AFTER_MS = 20_000;
+
+/**
+ * A sample after such a silence was requested: nodes whose statistics died still answer, but no longer send samples on their own.
+ */
+const ASKED_AFTER_MS = 10_000;
+
+/** What is kept of one server's samples; created with the first, because starting thousands of servers is work enough. */
+export class ServerSamples {
+  /** The newest accepted sample as exported: counters never decrease without a restart, and the memory limit survives polls. */
+  readonly newest = new SampleNumbers();
+  readonly peaks = new PeakWindow();
+  readonly durations = new DurationCounter();
+  /** When the server started; stable between samples of one run; undefined if off or unknown. */
+  startedAt: number | undefined;
+  /** The node repeats the newest sample although the server continues to run. */
+  isFrozen = false;
+  #limits: Limits;
+  readonly #received = new MonotonicCounter();
+  readonly #transmitted = new MonotonicCounter();
+  readonly #diskRead = new MonotonicCounter();
+  readonly #diskWritten = new MonotonicCounter();
+  /** Events may have been missed since the newest sample. */
+  #isInterrupted = false;
+  /** The network counters of the newest sample as received. */
+  #receivedBytes = Number.NaN;
+  #transmittedBytes = Number.NaN;
+  /** When the last sample arrived over the socket, whether or not it was accepted. */
+  #socketSampleAt = Number.NEGATIVE_INFINITY;
+  #uptimeMovedAt = Number.NEGATIVE_INFINITY;
+
+  constructor(limits: Limits) {
+    this.#limits = limits;
+    this.#noteLimits();
+  }
+
+  /** Replaces the limits of the configuration or listing. */
+  limit(limits: Limits): void {
+    this.#limits = limits;
+    this.#noteLimits();
+  }
+
+  /** Events may have been missed until now. */
+  interrupted(): void {
+    this.#isInterrupted = true;
+  }
+
+  /** Takes a sample, unless it is older than the newest one or shows a state that has ended; also tells the power history. */
+  accept(next: SampleNumbers, power: PowerHistory): void {
+    const { newest } = this;
+    const { source, receivedAt, uptimeMs } = next;
+    const previous = newest.source === undefined ? undefined : newest;
+    const isStreamed = source === 'socket';
+    const { older, restarted } = compareObservations(previous, next, {
+      offAt: power.offAt,
+      isUninterrupted: !this.#isInterrupted && isStreamed && previous?.source === 'socket',
+    });
+    if (older || power.isOutdated(next, restarted)) return;
+    power.sampled(next, restarted);
+    const hasMoved = uptimeMs !== newest.uptimeMs;
+    if (hasMoved) this.#uptimeMovedAt = receivedAt;
+    this.isFrozen = this.#isStandingStill(next, power);
+    if (isStreamed) this.#socketSampleAt = receivedAt;
+    if (this.isFrozen) return;
+    this.#isInterrupted &&= !isStreamed;
+    const mayReset = power.takeStartSeen() || restarted;
+    if (isStreamed) this.#notePeaks(next, mayReset ? undefined : previous);
+    this.#show(next, mayReset);
+    this.durations.observed(receivedAt, power.state === 'running');
+    if (isStreamed) this.durations.streamed(receivedAt, next.cpuCores, next.memoryBytes);
+    // An unchanged uptime says nothing about the start.
+    if (hasMoved) this.#noteStart(next, restarted, power);
+  }
+
+  /** Does a socket repeat the uptime of a running server, as nodes with dead statistics do? Old daemons send no uptime. */
+  #isStandingStill({ source, uptimeMs, receivedAt }: SampleNumbers, power: PowerHistory): boolean {
+    const isUp = uptimeMs > 0 && !isOff(power.state);
+    const wasAskedFor = source === 'socket' && receivedAt - this.#socketSampleAt > ASKED_AFTER_MS;
+    return isUp && wasAskedFor && receivedAt - this.#uptimeMovedAt > FROZEN_AFTER_MS;
+  }
+
+  /** `previous` is undefined if no rate can be computed from it. */
+  #notePeaks(next: SampleNumbers, previous: SampleNumbers | undefined): void {
+    const gapMs = previous?.source === 'socket' ? gapBetween(previous, next) : Number.NaN;
+    this.peaks.add(
+      next.receivedAt,
+      next.cpuCores,
+      next.memoryBytes,
+      rate(this.#receivedBytes, next.networkReceiveBytes, gapMs),
+      rate(this.#transmittedBytes, next.networkTransmitBytes, gapMs),
+    );
+  }
+
+  #show(next: SampleNumbers, mayReset: boolean): void {
+    const { newest } = this;
+    const { receivedAt } = next;
+    const { memoryLimitBytes } = newest;
+    newest.copy(next);
+    // A resources answer doesn't contain the limit, so the value from the socket is kept.
+    if (Number.isNaN(next.memoryLimitBytes)) newest.memoryLimitBytes = memoryLimitBytes;
+    else if (next.memoryLimitBytes !== memoryLimitBytes) this.#noteLimits();
+    this.#receivedBytes = next.networkReceiveBytes;
+    this.#transmittedBytes = next.networkTransmitBytes;
+    newest.networkReceiveBytes = this.#received.next(next.networkReceiveBytes, mayReset, receivedAt);
+    newest.networkTransmitBytes = this.#transmitted.next(next.networkTransmitBytes, mayReset, receivedAt);
+    newest.diskReadBytes = this.#diskRead.next(next.diskReadBytes, mayReset, receivedAt);
+    newest.diskWrittenBytes = this.#diskWritten.next(next.diskWrittenBytes, mayReset, receivedAt);
+  }
+
+  #noteLimits(): void {
+    const cpuLimit = finiteLimit(this.#limits.cpuCores) ?? Number.NaN;
+    const memoryLimit = finiteLimit(memoryLimitOf(this.#limits, this.newest.memoryLimitBytes)) ?? Number.NaN;
+    this.durations.limit(cpuLimit, memoryLimit);
+  }
+
+  #noteStart(next: SampleNumbers, restarted: boolean, power: PowerHistory): void {
+    const { uptimeMs, receivedAt, measuredFrom } = next;
+    if (isOff(power.state) || !(uptimeMs > 0)) {
+      this.startedAt = undefined;
+      return;
+    }
+    const startedAt = receivedAt - uptimeMs;
+    const jitter = START_JITTER_MS + (receivedAt - measuredFrom);
+    if (!restarted && this.startedAt !== undefined && Math.abs(startedAt - this.startedAt) <= jitter) return;
+    this.startedAt = startedAt;
+  }
+}

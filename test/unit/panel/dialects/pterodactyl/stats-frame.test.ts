@@ -1,0 +1,194 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { SampleNumbers } from '../../../../../src/domain/sample-numbers.ts';
+import type { Sample } from '../../../../../src/domain/server.ts';
+import { decodeStats } from '../../../../../src/panel/dialects/pterodactyl/decode.ts';
+import { decodeFrame } from '../../../../../src/panel/dialects/pterodactyl/socket.ts';
+import { readStatsFrame } from '../../../../../src/panel/dialects/pterodactyl/stats-frame.ts';
+import { statsText } from '../../../../support/hostile.ts';
+
+const frameOf = (payload: string) => JSON.stringify({ event: 'stats', args: [payload] });
+
+/** The sample in a frame, or `other` if its form is left to the JSON parser. */
+function read(frame: string | Buffer): Sample | 'other' {
+  const numbers = SampleNumbers.of({ state: 'stopped', cpuCores: 7, diskReadBytes: 7, uptimeMs: 7 });
+  return readStatsFrame(Buffer.from(frame), numbers) ? numbers.toSample() : 'other';
+}
+
+/** What the JSON parser makes of a frame that the reader reads. */
+function parsed(frame: Buffer): { readonly event: string; readonly sample: Sample; readonly bad: number } {
+  const message = decodeFrame(frame);
+  if ('bad' in message) throw new Error(`expected a message, got ${message.bad}`);
+  const numbers = new SampleNumbers();
+  const bad = decodeStats(JSON.parse(message.args[0] ?? ''), numbers);
+  return { event: message.event, sample: numbers.toSample(), bad };
+}
+
+const PTERODACTYL =
+  '{"memory_bytes":1073741824,"memory_limit_bytes":4509715660,"cpu_absolute":153.217,' +
+  '"network":{"rx_bytes":91234567,"tx_bytes":812345678},"uptime":86400123,"state":"running",' +
+  '"disk_bytes":9123456789}';
+
+const PELICAN =
+  '{"memory_bytes":0,"memory_limit_bytes":0,"cpu_absolute":0,"network":{"rx_bytes":0,"tx_bytes":0},' +
+  '"disk_io":{"read_bytes":5,"write_bytes":6},"uptime":0,"state":"offline","disk_bytes":123456789}';
+
+describe('a frame is read from its bytes', () => {
+  it.each<[string, string, Sample]>([
+    [
+      "Pterodactyl's form",
+      frameOf(PTERODACTYL),
+      {
+        state: 'running',
+        memoryBytes: 1_073_741_824,
+        memoryLimitBytes: 4_509_715_660,
+        cpuCores: 1.53217,
+        diskBytes: 9_123_456_789,
+        networkReceiveBytes: 91_234_567,
+        networkTransmitBytes: 812_345_678,
+        uptimeMs: 86_400_123,
+      },
+    ],
+    [
+      "Pelican's form, of a server that never ran",
+      frameOf(PELICAN),
+      {
+        state: 'offline',
+        memoryBytes: 0,
+        cpuCores: 0,
+        diskBytes: 123_456_789,
+        networkReceiveBytes: 0,
+        networkTransmitBytes: 0,
+        diskReadBytes: 5,
+        diskWrittenBytes: 6,
+        uptimeMs: 0,
+      },
+    ],
+    ['a trailing newline', `${frameOf('{"disk_bytes":5}')}\n`, { diskBytes: 5 }],
+    [
+      'an old version without uptime',
+      frameOf('{"state":"stopping","memory_bytes":7}'),
+      { state: 'stopping', memoryBytes: 7 },
+    ],
+    ['a key twice', frameOf('{"disk_bytes":5,"disk_bytes":6}'), { diskBytes: 6 }],
+    [
+      'an object twice',
+      frameOf('{"network":{"rx_bytes":5},"network":{"tx_bytes":6}}'),
+      { networkTransmitBytes: 6 },
+    ],
+  ])('in %s', (_title, frame, sample) => {
+    expect(read(frame)).toEqual(sample);
+  });
+
+  it('whatever the order of its keys', () => {
+    const members = Object.entries(JSON.parse(PELICAN) as object);
+    fc.assert(
+      fc.property(fc.shuffledSubarray(members, { minLength: 1 }), (some) => {
+        expect(read(frameOf(JSON.stringify(Object.fromEntries(some))))).not.toBe('other');
+      }),
+    );
+  });
+});
+
+describe('a frame is left to the JSON parser', () => {
+  it.each([
+    ['another event', '{"event":"status","args":["running"]}'],
+    ['keys of the frame in another order', JSON.stringify({ args: [PELICAN], event: 'stats' })],
+    ['a second argument', JSON.stringify({ event: 'stats', args: [PELICAN, 'x'] })],
+    ['an unknown key', frameOf('{"disk_bytes":5,"pids":7}')],
+    ['an unknown nested key', frameOf('{"network":{"rx_bytes":5,"dropped":7}}')],
+    ['an unknown state', frameOf('{"state":"hibernating"}')],
+    ['no keys', frameOf('{}')],
+    ['an empty object', frameOf('{"network":{}}')],
+    ['a space', frameOf('{"disk_bytes": 5}')],
+    ['two newlines', `${frameOf('{"disk_bytes":5}')}\n\n`],
+    ['text after its end', `${frameOf('{"disk_bytes":5}')}x`],
+    ['no end', frameOf('{"disk_bytes":5}').slice(0, -1)],
+    ['a null', frameOf('{"disk_bytes":null}')],
+    ['a negative number', frameOf('{"disk_bytes":-0}')],
+    ['an exponent', frameOf('{"cpu_absolute":1e-7}')],
+    ['more digits than are exact', frameOf('{"disk_bytes":1234567890123456}')],
+    ['more decimals than are exact', frameOf('{"cpu_absolute":0.123456789012345}')],
+    ['an uptime of more than a hundred years', frameOf('{"uptime":4000000000000}')],
+    ['a leading zero', frameOf('{"disk_bytes":05}')],
+    ['no digits', frameOf('{"disk_bytes":}')],
+    ['no digits before the point', frameOf('{"cpu_absolute":.5}')],
+    ['no decimals after the point', frameOf('{"cpu_absolute":5.}')],
+    ['a comma at the end', frameOf('{"disk_bytes":5,}')],
+    ['nothing', ''],
+  ])('with %s', (_title, frame) => {
+    expect(read(frame)).toBe('other');
+  });
+});
+
+describe('the JSON parser reads the same', () => {
+  const number = fc.oneof(
+    fc.nat({ max: 1e15 }).map(String),
+    fc.tuple(fc.nat({ max: 10_000 }), fc.nat({ max: 1_000 })).map(([whole, part]) => `${whole}.${part}`),
+    fc.double({ min: 0, max: 1e15, noNaN: true }).map((value) => JSON.stringify(value)),
+    fc.constantFrom('0', '0.0', '00', '1.50', '999999999999999', '9007199254740993', '3153600000000'),
+  );
+  const member = fc.oneof(
+    fc
+      .tuple(
+        fc.constantFrom('memory_bytes', 'memory_limit_bytes', 'cpu_absolute', 'disk_bytes', 'uptime'),
+        number,
+      )
+      .map(([key, value]) => `"${key}":${value}`),
+    fc
+      .tuple(
+        fc.constantFrom('network', 'disk_io'),
+        fc.array(fc.tuple(fc.constantFrom('rx_bytes', 'tx_bytes', 'read_bytes', 'write_bytes'), number), {
+          maxLength: 3,
+        }),
+      )
+      .map(([key, values]) => `"${key}":{${values.map(([name, value]) => `"${name}":${value}`).join(',')}}`),
+    fc.constantFrom('running', 'offline', 'unknown', 'paused').map((state) => `"state":"${state}"`),
+  );
+  const regular = fc
+    .array(member, { minLength: 1, maxLength: 10 })
+    .map((members) => `{${members.join(',')}}`);
+
+  /** A frame with a few bytes replaced, removed or inserted. */
+  const damaged = fc
+    .tuple(
+      fc.oneof(regular, fc.constantFrom(PTERODACTYL, PELICAN)),
+      fc.array(
+        fc.tuple(
+          fc.nat(),
+          fc.nat({ max: 1 }),
+          fc.constantFrom('', '"', '\\', '0', '.', ',', '}', '{', ' ', 'e', '-', 's'),
+        ),
+        { maxLength: 2 },
+      ),
+    )
+    .map(([payload, changes]) =>
+      changes.reduce((frame, [place, removed, inserted]) => {
+        const at = place % frame.length;
+        return frame.slice(0, at) + inserted + frame.slice(at + removed);
+      }, frameOf(payload)),
+    );
+
+  it('for every frame that is read from its bytes', () => {
+    const frames = fc.oneof(regular.map(frameOf), statsText.map(frameOf), damaged);
+    let readFrames = 0;
+    fc.assert(
+      fc.property(frames, (text) => {
+        const sample = read(text);
+        if (sample === 'other') return;
+        readFrames += 1;
+        expect(parsed(Buffer.from(text))).toEqual({ event: 'stats', sample, bad: 0 });
+      }),
+      { numRuns: 2_000 },
+    );
+    expect(readFrames).toBeGreaterThan(200);
+  });
+
+  it('and no bytes make it throw', () => {
+    fc.assert(
+      fc.property(fc.uint8Array({ maxLength: 60 }), (noise) => {
+        expect(() => read(Buffer.concat([Buffer.from(frameOf('{')), noise]))).not.toThrow();
+      }),
+    );
+  });
+});
