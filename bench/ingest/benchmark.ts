@@ -11,7 +11,7 @@ import { reportIngest } from './report.ts';
 import type { Scenario, ScenarioRuns } from './scenario.ts';
 
 const DEFAULT_SECONDS = 10;
-const DEFAULT_RUNS = 3;
+const DEFAULT_RUNS = 5;
 
 /** High enough that connecting isn't delayed by the rate limit; the effect of a real limit isn't measured here. */
 const REQUESTS_PER_MINUTE = 60_000;

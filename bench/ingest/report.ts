@@ -118,7 +118,7 @@ function targetsOf({ scenario, runs }: ScenarioRuns): readonly Target[] {
   };
   const cpu: Target = {
     what: `${name}: CPU, relative to the bare client`,
-    bound: { kind: 'at most', value: 1.3 },
+    bound: { kind: 'at most', value: 1.15 },
     unit: '×',
     measured: median(ratiosOf(runs, ({ cpuPercent }) => cpuPercent)),
   };

@@ -16,6 +16,8 @@ export class Timers<Name extends string> {
   /** In the order in which they are due. */
   #due: readonly NamedTimer<Name>[] = [];
   #cancel: Cancel | undefined;
+  /** The instant for which the clock is set; undefined if it isn't. */
+  #armedFor: number | undefined;
 
   constructor(clock: Clock, onTimer: (name: Name) => void) {
     this.#clock = clock;
@@ -35,13 +37,19 @@ export class Timers<Name extends string> {
   }
 
   #arm(): void {
+    const at = this.#due[0]?.at;
+    if (at === this.#armedFor) return;
     this.#cancel?.();
-    const [next] = this.#due;
-    this.#cancel = next && this.#clock.schedule(Math.max(0, next.at - this.#clock.now()), () => this.#fire());
+    this.#armedFor = at;
+    this.#cancel =
+      at === undefined
+        ? undefined
+        : this.#clock.schedule(Math.max(0, at - this.#clock.now()), () => this.#fire());
   }
 
   // A timer may set others or cancel them all, so the list is read again for each.
   #fire(): void {
+    this.#armedFor = undefined;
     for (;;) {
       const [next, ...rest] = this.#due;
       if (next === undefined || next.at > this.#clock.now()) break;
