@@ -52,8 +52,10 @@ describe('the number of players is reported', () => {
   });
 
   it('by satisfactory, which answers over UDP and over HTTPS with its own certificate', async () => {
-    await using state = await Answerer.udp(({ datagram, reply }) =>
-      reply(Buffer.concat([datagram.subarray(0, 2), Buffer.from([1, 1]), Buffer.alloc(40)])),
+    await using state = await Answerer.udp(
+      ({ datagram, reply }) =>
+        reply(Buffer.concat([datagram.subarray(0, 2), Buffer.from([1, 1]), Buffer.alloc(40)])),
+      ELSEWHERE,
     );
     const authority = await createAuthority();
     const certificate = await authority.issue('IP:192.0.2.1');
@@ -66,23 +68,23 @@ describe('the number of players is reported', () => {
         response.end(JSON.stringify({ data: isLogin ? { authenticationToken: 'a-token' } : game }));
       });
     });
-    https.listen(state.port, LOOPBACK);
+    https.listen(state.port, ELSEWHERE);
     await once(https, 'listening');
-    expect(await ask('satisfactory', state.port)).toEqual(counted(SEATS));
+    expect(await ask('satisfactory', state.port, { ip: ELSEWHERE })).toEqual(counted(SEATS));
     expect(asked).toEqual(['login', 'Bearer a-token']);
     https.close();
     https.closeAllConnections();
     await authority.end();
-    expect(await ask('satisfactory', state.port)).toMatchObject({
+    expect(await ask('satisfactory', state.port, { ip: ELSEWHERE })).toMatchObject({
       ok: false,
       failure: 'query_wrong_protocol',
     });
     await using garbage = await Answerer.tcp(
       (connection) => connection.end('nonsense'),
-      LOOPBACK,
+      ELSEWHERE,
       state.port,
     );
-    expect(await ask('satisfactory', garbage.port)).toMatchObject({
+    expect(await ask('satisfactory', garbage.port, { ip: ELSEWHERE })).toMatchObject({
       ok: false,
       failure: 'query_wrong_protocol',
     });
