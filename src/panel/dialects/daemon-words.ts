@@ -1,9 +1,8 @@
 import type { DaemonWords } from '../dialect.ts';
 
 /** No sentence below is longer than this, including its prefix and colors, so longer lines are not read at all. */
-const MAX_LINE_LENGTH = 256;
-const MAX_APP_NAME_LENGTH = 64;
-const PREFIX_END = ' Daemon';
+const MAX_LINE_LENGTH = 512;
+const PREFIX_END = ' Daemon]:';
 /** Docker's exit code, which Wings prints as an unsigned 32-bit number. */
 const MAX_EXIT_CODE = 0xff_ff_ff_ff;
 
@@ -17,6 +16,7 @@ const COLORS = /(?:\u001b\[[\d;:]*m)*/y;
 const LINE_END = /(?:\u001b\[[\d;:]*m|[\r\n])*/y;
 // eslint-disable-next-line no-control-regex -- escape sequences are what is looked for
 const SENTENCE = /[^\u001b\r\n]*/y;
+const LINE_BREAK = /[\r\n]/;
 
 /** Sentences without a number. */
 const FIXED: ReadonlyMap<string, DaemonWords> = new Map<string, DaemonWords>([
@@ -51,24 +51,34 @@ export function readDaemonWords(line: string): DaemonWords | undefined {
   const first = line.charCodeAt(0);
   if ((first !== ESCAPE && first !== BRACKET) || line.length > MAX_LINE_LENGTH) return undefined;
   const open = endOf(COLORS, line, 0);
-  const close = line.indexOf(']:', open);
-  if (close === -1 || !isPrefix(line.slice(open, close))) return undefined;
-  const space = endOf(COLORS, line, close + 2);
-  if (line[space] !== ' ') return undefined;
+  // The name may hold anything, but no sentence holds the end of the prefix.
+  const close = line.lastIndexOf(PREFIX_END);
+  if (line.charCodeAt(open) !== BRACKET || close <= open) return undefined;
+  const prefixEnd = close + PREFIX_END.length;
+  const space = endOf(COLORS, line, prefixEnd);
+  const isColored = open > 0 && space > prefixEnd;
+  if (!isName(line.slice(open + 1, close), isColored) || line[space] !== ' ') return undefined;
   const start = endOf(COLORS, line, space + 1);
   const end = endOf(SENTENCE, line, start);
   return endOf(LINE_END, line, end) === line.length ? readSentence(line.slice(start, end)) : undefined;
 }
 
-/** Is this the daemon's name, without the closing bracket? The node's configuration determines what precedes `Daemon`. */
-function isPrefix(text: string): boolean {
-  const appNameLength = text.length - 1 - PREFIX_END.length;
-  return (
-    text.startsWith('[') &&
-    text.endsWith(PREFIX_END) &&
-    appNameLength <= MAX_APP_NAME_LENGTH &&
-    !text.includes(']')
-  );
+/**
+ * May this be the `app_name` in a node's configuration, as in `[[EU] Games Daemon]:`? In `[INFO]: <Eve> [Games Daemon]:` it isn't: players
+ * type that, but not the daemon's colors.
+ */
+function isName(text: string, isColored: boolean): boolean {
+  return !LINE_BREAK.test(text) && (isColored || hasPairedBrackets(text));
+}
+
+function hasPairedBrackets(text: string): boolean {
+  let depth = 0;
+  for (const char of text) {
+    if (char === '[') depth += 1;
+    if (char === ']') depth -= 1;
+    if (depth < 0) return false;
+  }
+  return depth === 0;
 }
 
 function readSentence(sentence: string): DaemonWords | undefined {

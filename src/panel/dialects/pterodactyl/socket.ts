@@ -148,7 +148,7 @@ function handleMessage({ event, args }: ServerMessage, handler: FrameHandler, fr
 }
 
 /** Frames with a daemon's sentence, including prefix and colors, are no longer than this; JSON writes an escape as six bytes. */
-const MAX_WORDS_FRAME_BYTES = 512;
+const MAX_WORDS_FRAME_BYTES = 1_024;
 
 function daemonWords(frame: Buffer, isStopToExplain: boolean): DaemonWords | undefined {
   if (frame.length > MAX_WORDS_FRAME_BYTES || !(isStopToExplain || mayBeDiskFull(frame))) return undefined;
