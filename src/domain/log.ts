@@ -31,6 +31,7 @@ export const SERVER_EVENTS = [
   'crashed',
   'out_of_memory',
   'disk_full',
+  'gave_up',
   'query_failed',
   'query_answered',
 ] as const;

@@ -31,6 +31,7 @@ export const EVENT_WORDS: Readonly<Record<ServerEvent, EventWords>> = {
     one: 'server stopped by its node (disk full)',
     many: 'servers stopped by their nodes (disk full)',
   },
+  gave_up: { one: 'server given up by its node', many: 'servers given up by their nodes' },
   query_failed: {
     one: 'running server not answering queries',
     many: 'running servers not answering queries',

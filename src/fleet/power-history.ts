@@ -12,7 +12,12 @@ const SAME_START_MS = 5_000;
 /** Tracks one server's state: counts its starts and its stops by reason, and determines whether it should be running. */
 export class PowerHistory {
   #state: ServerState = 'unknown';
-  /** The last state seen on this socket; the first state on a socket is not a transition. */
+  /** The latest state that says something; a word that isn't known doesn't end it. */
+  #known: ServerState = 'unknown';
+  /** The one before it, and when it ended. */
+  #before: ServerState = 'unknown';
+  #changedAt = Number.NEGATIVE_INFINITY;
+  /** The last known state seen on this socket; the first state on a socket is not a transition. */
   #onThisSocket: ServerState | undefined;
   /** The server was seen off, and the start that ends this has not been counted yet. */
   #awaitsStart = false;
@@ -20,9 +25,6 @@ export class PowerHistory {
   #lastStartAt = Number.NEGATIVE_INFINITY;
   readonly stops: StopReasons;
   readonly #expectation = new Expectation();
-  /** When `stopping` came (NaN if that isn't the state on this socket), and whether the server was still starting then. */
-  #stoppingAt = Number.NaN;
-  #wasStarting = false;
   #offAt: number | undefined;
   #lastSeenOffAt = Number.NEGATIVE_INFINITY;
   #startSeen = false;
@@ -33,8 +35,9 @@ export class PowerHistory {
   /** `onStopped` is called once for each stop, when its reason is decided. */
   constructor(onStopped: (stop: DecidedStop) => void = () => undefined) {
     this.stops = new StopReasons((stop) => {
-      // A stop seen only by polls says nothing about anyone's intention.
-      if (stop.seen !== 'by a poll') this.#expectation.stopped(stop.reason, stop.at);
+      // A stop seen only by polls says nothing about anyone's intention, nor does one that a start has followed.
+      const isTelling = stop.seen !== 'by a poll' && stop.run === this.#starts;
+      if (isTelling) this.#expectation.stopped(stop.reason, stop.at);
       onStopped(stop);
     });
   }
@@ -72,15 +75,15 @@ export class PowerHistory {
 
   /** Records a `status` event: a `stats` frame of the same instant doesn't bring back the state that it ended. */
   seenByStatus(next: ServerState, now: number): void {
-    const before = this.#state;
     // Only a server that starts passes through `starting`, so it proves a start even on a new socket.
-    if (next === 'starting' && this.#onThisSocket === undefined && isOff(before) && this.#awaitsStart) {
+    if (next === 'starting' && this.#onThisSocket === undefined && isOff(this.#known) && this.#awaitsStart) {
       this.#countStart(now);
     }
     this.#seenOnSocket(next, now);
-    if (this.#state === before) return;
+    // The `stats` frame may also have been first.
+    if (next !== this.#known || now - this.#changedAt > STATUS_SETTLES_MS) return;
     const isBurst = now - this.#statusAt <= STATUS_SETTLES_MS;
-    this.#endedStates = ((isBurst ? this.#endedStates : 0) | bitOf(before)) & ~bitOf(this.#state);
+    this.#endedStates = ((isBurst ? this.#endedStates : 0) | bitOf(this.#before)) & ~bitOf(next);
     this.#statusAt = now;
   }
 
@@ -104,20 +107,16 @@ export class PowerHistory {
   }
 
   #seenOnSocket(next: ServerState, now: number): void {
-    if (next === 'stopping' && this.stops.lateStopping(now)) return;
     const previous = this.#onThisSocket;
-    this.#onThisSocket = next;
-    if (isOff(next) && isOn(this.#state)) this.#noteStop(previous, now);
+    const wasOff = previous !== undefined && isOff(previous);
+    if (next === 'stopping' && wasOff && this.stops.lateStopping(now)) return;
+    if (next !== 'unknown') this.#onThisSocket = next;
+    if (isOff(next) && isOn(this.#known)) this.#noteStop(previous, now);
     // Any event can be lost, including `offline`.
     else if (next === 'starting' && (previous === 'running' || previous === 'stopping')) {
       this.#noteStop(previous, now);
-      this.stops.settle();
     }
-    if (next === 'stopping' && previous !== 'stopping') {
-      this.#stoppingAt = now;
-      this.#wasStarting = previous === 'starting';
-    }
-    if (previous !== undefined && previous !== next && isStart(previous, next)) this.#countStart(now);
+    if (previous !== undefined && isStart(previous, next)) this.#countStart(now);
     this.#take(next, now);
   }
 
@@ -126,9 +125,9 @@ export class PowerHistory {
    * stopped. `measuredFrom` is the earliest instant at which the state can have been measured.
    */
   #seenByPoll(next: ServerState, now: number, measuredFrom: number): void {
-    const previous = this.#state;
+    const previous = this.#known;
     this.#onThisSocket = undefined;
-    if (isOff(next) && isOn(previous)) this.stops.stopped({ at: now, seen: 'by a poll' });
+    if (isOff(next) && isOn(previous)) this.stops.stopped({ at: now, run: this.#starts, seen: 'by a poll' });
     if (isOff(previous) && isStart(previous, next)) this.#countStart(now);
     this.#take(next, now, measuredFrom);
   }
@@ -153,7 +152,7 @@ export class PowerHistory {
   /** The uptime reveals a start that no state reported, and therefore the stop before it, unless that was seen. */
   #startedUnseen(now: number): void {
     if (!this.#awaitsStart) {
-      this.stops.stopped({ at: now, seen: 'after a gap' });
+      this.stops.stopped({ at: now, run: this.#starts, seen: 'after a gap' });
       if (this.#state === 'running') this.#expectation.seenRunning();
     }
     this.#startSeen = true;
@@ -161,11 +160,11 @@ export class PowerHistory {
   }
 
   #noteStop(previous: ServerState | undefined, at: number): void {
-    const wasStopping = previous === 'stopping';
     this.stops.stopped({
       at,
+      run: this.#starts,
       seen: previous === undefined ? 'after a gap' : 'happening',
-      ...(wasStopping && { stoppingAt: this.#stoppingAt, wasStarting: this.#wasStarting }),
+      wasStopping: previous === 'stopping',
     });
   }
 
@@ -174,12 +173,15 @@ export class PowerHistory {
       this.#awaitsStart = true;
       this.#lastSeenOffAt = measuredFrom;
       this.#offAt ??= now;
-    } else {
+    } else if (next !== 'unknown') {
       this.#offAt = undefined;
     }
     if (isOff(next) || next === 'starting') this.#startSeen = true;
-    if (next === this.#state) return;
     this.#state = next;
+    if (next === 'unknown' || next === this.#known) return;
+    this.#before = this.#known;
+    this.#changedAt = now;
+    this.#known = next;
     if (next === 'running') this.#expectation.seenRunning();
     if (next === 'starting') this.#expectation.seenStarting();
   }
@@ -197,7 +199,7 @@ function isOn(state: ServerState): boolean {
 }
 
 function isStart(previous: ServerState, next: ServerState): boolean {
-  if (next === 'starting') return previous !== 'unknown';
+  if (next === 'starting') return previous !== 'unknown' && previous !== next;
   return next === 'running' && isOff(previous);
 }
 

@@ -32,10 +32,8 @@ const UNWATCHED = new DurationCounter();
 
 /** Is notified of the stops of servers. */
 export interface StopListener {
-  /**
-   * The reason is due to be decided, by `decideStop`, at this monotonic instant. May be called again for an earlier or later one.
-   */
-  awaited(record: ServerRecord, dueAt: number): void;
+  /** A reason is due to be decided, by `decideStop`, at this monotonic instant; undefined if none is any more. */
+  awaited(record: ServerRecord, dueAt: number | undefined): void;
   decided(record: ServerRecord, stop: DecidedStop): void;
 }
 
@@ -168,7 +166,9 @@ export class ServerRecord implements ServerReading {
 
   isFresh(now: number): boolean {
     const samples = this.#samples;
-    return samples !== undefined && !samples.isFrozen && now - samples.newest.receivedAt <= this.stalenessMs;
+    // Sockets may stay open, and samples recent, for some time after the panel has blocked the server.
+    if (samples === undefined || samples.isFrozen || this.status.condition === 'blocked') return false;
+    return now - samples.newest.receivedAt <= this.stalenessMs;
   }
 
   setPolledStaleness(poll: number): void {
@@ -202,14 +202,16 @@ export class ServerRecord implements ServerReading {
     this.#noteStop();
   }
 
-  /** Decides the reason of the latest stop if it is due. */
+  /** Decides the reasons of the stops for which it is due. */
   decideStop(now: number): void {
     this.#power.stops.decide(now);
+    this.#noteStop();
   }
 
-  /** Decides the reason of the latest stop with what is known. */
+  /** Decides the reasons of all stops with what is known. */
   settleStop(): void {
     this.#power.stops.settle();
+    this.#noteStop();
   }
 
   socketSample(sample: SampleNumbers, now: number): void {
@@ -248,13 +250,15 @@ export class ServerRecord implements ServerReading {
 
   #noteStop(): void {
     const { dueAt } = this.#power.stops;
-    if (dueAt !== undefined && dueAt !== this.#stopDueAt) this.#stopListener?.awaited(this, dueAt);
+    if (dueAt === this.#stopDueAt) return;
     this.#stopDueAt = dueAt;
+    this.#stopListener?.awaited(this, dueAt);
   }
 
   #interrupt(): void {
     this.#samples?.interrupted();
     this.#power.interrupted();
+    this.#noteStop();
   }
 }
 

@@ -84,11 +84,14 @@ export class ServerSamples {
     if (hasMoved) this.#noteStart(next, restarted, power);
   }
 
-  /** Does a socket repeat the uptime of a running server, as nodes with dead statistics do? Old daemons send no uptime. */
-  #isStandingStill({ source, uptimeMs, receivedAt }: SampleNumbers, power: PowerHistory): boolean {
+  /** Does the node repeat the uptime of a running server, as nodes with dead statistics do? Old daemons send no uptime. */
+  #isStandingStill(
+    { source, uptimeMs, receivedAt, measuredFrom }: SampleNumbers,
+    power: PowerHistory,
+  ): boolean {
     const isUp = uptimeMs > 0 && !isOff(power.state);
-    const wasAskedFor = source === 'socket' && receivedAt - this.#socketSampleAt > ASKED_AFTER_MS;
-    return isUp && wasAskedFor && receivedAt - this.#uptimeMovedAt > FROZEN_AFTER_MS;
+    const wasAskedFor = source === 'poll' || receivedAt - this.#socketSampleAt > ASKED_AFTER_MS;
+    return isUp && wasAskedFor && measuredFrom - this.#uptimeMovedAt > FROZEN_AFTER_MS;
   }
 
   /** `previous` is undefined if no rate can be computed from it. */

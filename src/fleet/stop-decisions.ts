@@ -1,5 +1,5 @@
 import type { Cancel, Clock } from '../domain/clock.ts';
-import { type Logger, subjectOf } from '../domain/log.ts';
+import { type Logger, type ServerEvent, subjectOf } from '../domain/log.ts';
 import type { ServerRecord, StopListener } from './server-record.ts';
 import type { DecidedStop } from './stop-reasons.ts';
 
@@ -14,23 +14,20 @@ export class StopDecisions implements StopListener {
     this.#log = log;
   }
 
-  awaited(record: ServerRecord, dueAt: number): void {
-    this.#waiting.get(record)?.();
-    const cancel = this.#clock.schedule(Math.max(0, dueAt - this.#clock.now()), () => {
-      this.#waiting.delete(record);
-      // Passes `dueAt` instead of the clock's time: Node timers fire up to a millisecond early.
-      record.decideStop(dueAt);
-    });
-    this.#waiting.set(record, cancel);
-  }
-
-  decided(record: ServerRecord, stop: DecidedStop): void {
+  awaited(record: ServerRecord, dueAt: number | undefined): void {
     this.#waiting.get(record)?.();
     this.#waiting.delete(record);
-    const message = warningOf(record.target.name, stop);
-    if (message === undefined) return;
-    const { reason: event, exitCode } = stop;
-    this.#log.warn({ ...subjectOf(record.target, record.node), event, exitCode }, message);
+    if (dueAt === undefined) return;
+    // Passes `dueAt` instead of the clock's time: Node timers fire up to a millisecond early.
+    const decide = () => record.decideStop(dueAt);
+    this.#waiting.set(record, this.#clock.schedule(Math.max(0, dueAt - this.#clock.now()), decide));
+  }
+
+  decided({ target, node }: ServerRecord, stop: DecidedStop): void {
+    const warning = warningOf(target.name, stop);
+    if (warning === undefined) return;
+    const { event, message } = warning;
+    this.#log.warn({ ...subjectOf(target, node), event, exitCode: stop.exitCode }, message);
   }
 
   /** Decides all open stops with what is known; a stop that the daemon hasn't explained by now has an unknown reason. */
@@ -39,14 +36,28 @@ export class StopDecisions implements StopListener {
   }
 }
 
+interface Warning {
+  readonly event: ServerEvent;
+  readonly message: string;
+}
+
 /** What to log about a stop; undefined if it needs no attention. */
-function warningOf(name: string, { reason, exitCode, isRestartAborted }: DecidedStop): string | undefined {
-  if (reason === 'disk_full') return `server ${name} was stopped by its node: disk limit exceeded`;
-  if (reason !== 'crashed' && reason !== 'out_of_memory') return undefined;
+function warningOf(name: string, stop: DecidedStop): Warning | undefined {
+  const { reason, exitCode, isRestartAborted } = stop;
+  if (reason === 'disk_full')
+    return { event: reason, message: `server ${name} was stopped by its node: disk limit exceeded` };
   const facts = [
     ...(exitCode === undefined ? [] : [`exit code ${exitCode}`]),
     ...(reason === 'out_of_memory' ? ['out of memory'] : []),
   ];
-  const next = isRestartAborted ? 'the node gave up restarting it' : 'the node is restarting it';
-  return `server ${name} crashed (${facts.join(', ')}); ${next}`;
+  const why = facts.length === 0 ? '' : ` (${facts.join(', ')})`;
+  const isCrash = reason === 'crashed' || reason === 'out_of_memory';
+  // An event of its own, or it would be one of many crashes in a summary.
+  if (isRestartAborted) {
+    const what = isCrash ? 'crashed' : 'stopped by itself';
+    return { event: 'gave_up', message: `server ${name} ${what}${why}; the node gave up restarting it` };
+  }
+  return isCrash
+    ? { event: reason, message: `server ${name} crashed${why}; the node is restarting it` }
+    : undefined;
 }

@@ -16,38 +16,28 @@ const WORDS_MS = 10_000;
 /** The line about an aborted restart follows the others at once, at most this much later. */
 const LAST_WORD_MS = 500;
 
-/**
- * A start that the daemon gives up passes through `stopping` in an instant; a stop by a person takes as long as the container
- * needs to end.
- */
-const FAILED_START_MS = 250;
-
 /** How a server went off, as far as its states show. */
 export interface ObservedStop {
   /** Monotonic milliseconds. */
   readonly at: number;
-  /** When `stopping` was seen before it on the same uninterrupted socket; undefined if it wasn't. */
-  readonly stoppingAt?: number | undefined;
-  /** The server was still starting. */
-  readonly wasStarting?: boolean;
+  /** The number of starts seen before it. */
+  readonly run: number;
+  /** `stopping` was seen before it on the same uninterrupted socket. */
+  readonly wasStopping?: boolean;
   /** Whether the stop itself was seen on an uninterrupted socket, or only that the server is off, after a gap or by a poll. */
   readonly seen: 'happening' | 'after a gap' | 'by a poll';
 }
 
 /** A stop whose reason is known or no longer awaited. */
-export interface DecidedStop extends LastStop, Pick<ObservedStop, 'seen'> {
+export interface DecidedStop extends LastStop, Pick<ObservedStop, 'seen' | 'run'> {
   /** The daemon said that it won't start the server again. */
   readonly isRestartAborted: boolean;
 }
 
 /** A stop that the daemon may still explain. */
-interface PendingStop {
-  readonly at: number;
-  /** The reason if the daemon says nothing. */
-  readonly otherwise: StopReason;
-  exitCode: number | undefined;
-  isKilled: boolean | undefined;
-  isRestartAborted: boolean;
+interface PendingStop extends Pick<ObservedStop, 'at' | 'run'> {
+  /** What the daemon said, each kind once. */
+  readonly words: Map<DaemonWords['kind'], DaemonWords>;
   lastWordsAt: number;
 }
 
@@ -63,108 +53,117 @@ export class StopReasons {
   /** The daemon said that it won't start the server again, and it hasn't started since. */
   isRestartAborted = false;
   readonly #onDecided: (stop: DecidedStop) => void;
-  #pending: PendingStop | undefined;
+  /** In the order of the stops: a server that is restarted at once can stop again before the words on its first stop came. */
+  readonly #pending: PendingStop[] = [];
   #diskFullAt = Number.NEGATIVE_INFINITY;
 
   constructor(onDecided: (stop: DecidedStop) => void) {
     this.#onDecided = onDecided;
   }
 
-  /** May the daemon still explain the latest stop? */
+  /** May the daemon still explain a stop? */
   get isAwaited(): boolean {
-    return this.#pending !== undefined;
+    return this.#pending.length > 0;
   }
 
-  /** The latest instant at which the reason of the latest stop is decided with what is known; undefined if it is decided. */
+  /** The latest instant at which the reason of the first pending stop is decided with what is known; undefined if there is none. */
   get dueAt(): number | undefined {
-    const pending = this.#pending;
-    if (pending === undefined) return undefined;
-    const isExplained = pending.exitCode !== undefined && pending.isKilled !== undefined;
-    return isExplained
-      ? Math.max(pending.at + LATE_STOPPING_MS, pending.lastWordsAt + LAST_WORD_MS)
-      : pending.at + WORDS_MS;
+    const [first] = this.#pending;
+    if (first === undefined) return undefined;
+    const { at, words, lastWordsAt } = first;
+    const isExplained = words.has('exit code') && words.has('out of memory');
+    return isExplained ? Math.max(at + LATE_STOPPING_MS, lastWordsAt + LAST_WORD_MS) : at + WORDS_MS;
   }
 
   stopped(stop: ObservedStop): void {
-    const { at, stoppingAt = at, seen } = stop;
-    this.settle();
+    const { at, run, seen } = stop;
+    // Words come within moments, so those that come now are about this stop.
+    while (this.#firstIsOlderThan(at - LATE_STOPPING_MS)) this.#settleFirst();
     const reason = this.#knownReason(stop);
-    if (reason !== undefined) {
-      this.#count({ at, seen, reason, isRestartAborted: false });
-      return;
-    }
-    this.#pending = {
-      at,
-      otherwise: at - stoppingAt > FAILED_START_MS ? 'requested' : 'unknown',
-      exitCode: undefined,
-      isKilled: undefined,
-      isRestartAborted: false,
-      lastWordsAt: at,
-    };
+    if (reason === undefined) this.#pending.push({ at, run, words: new Map(), lastWordsAt: at });
+    else this.#count({ at, run, seen, reason, isRestartAborted: false });
   }
 
-  /** Records a late `stopping`; true if it belongs to the stop that was already seen. */
+  /** Records a `stopping` while the server is off; true if it belongs to the stop that was already seen. */
   lateStopping(now: number): boolean {
-    const pending = this.#pending;
-    if (pending === undefined || now - pending.at > LATE_STOPPING_MS) return false;
-    this.#pending = undefined;
-    this.#count({ at: pending.at, seen: 'happening', reason: 'requested', isRestartAborted: false });
+    const latest = this.#pending.at(-1);
+    if (latest === undefined || now - latest.at > LATE_STOPPING_MS) return false;
+    this.#pending.pop();
+    const { at, run } = latest;
+    this.#count({ at, run, seen: 'happening', reason: 'requested', isRestartAborted: false });
     return true;
   }
 
   daemonWords(words: DaemonWords, now: number): void {
-    if (words.kind === 'disk full') {
+    const { kind } = words;
+    if (kind === 'disk full') {
       this.#diskFullAt = now;
       return;
     }
-    const pending = this.#pending;
-    if (pending === undefined || now - pending.at > WORDS_MS) return;
-    if (words.kind === 'restart aborted') this.isRestartAborted = true;
-    pending.lastWordsAt = now;
-    if (words.kind === 'exit code') pending.exitCode ??= words.code;
-    if (words.kind === 'out of memory') pending.isKilled ??= words.killed;
-    if (words.kind === 'restart aborted') pending.isRestartAborted = true;
+    // A daemon says each of its sentences once for each stop.
+    while (this.#pending.length > 1 && this.#pending[0]?.words.has(kind) === true) this.#settleFirst();
+    const [stop] = this.#pending;
+    if (stop === undefined || now - stop.at > WORDS_MS) return;
+    if (kind === 'restart aborted') this.isRestartAborted = true;
+    stop.lastWordsAt = now;
+    if (!stop.words.has(kind)) stop.words.set(kind, words);
   }
 
   started(): void {
     this.isRestartAborted = false;
   }
 
-  /** Decides the pending stop if it is due. */
+  /** Decides the pending stops that are due. */
   decide(now: number): void {
-    const due = this.dueAt;
-    if (due !== undefined && now >= due) this.settle();
+    for (let due = this.dueAt; due !== undefined && now >= due; due = this.dueAt) this.#settleFirst();
   }
 
-  /** Decides the pending stop with what is known, because nothing more can arrive about it. */
+  /** Decides the pending stops with what is known, because nothing more can arrive about them. */
   settle(): void {
-    const pending = this.#pending;
-    if (pending === undefined) return;
-    this.#pending = undefined;
-    const { at, exitCode, isRestartAborted } = pending;
-    this.#count({ at, seen: 'happening', reason: reasonOf(pending), exitCode, isRestartAborted });
+    while (this.#pending.length > 0) this.#settleFirst();
+  }
+
+  #firstIsOlderThan(instant: number): boolean {
+    const [first] = this.#pending;
+    return first !== undefined && first.at < instant;
+  }
+
+  #settleFirst(): void {
+    const stop = this.#pending.shift();
+    if (stop === undefined) return;
+    const { at, run, words } = stop;
+    const code = words.get('exit code');
+    this.#count({
+      at,
+      run,
+      seen: 'happening',
+      reason: reasonOf(words),
+      exitCode: code?.kind === 'exit code' ? code.code : undefined,
+      isRestartAborted: words.has('restart aborted'),
+    });
   }
 
   /** The reason, if no words of the daemon could change it. */
-  #knownReason({ at, stoppingAt, wasStarting, seen }: ObservedStop): StopReason | undefined {
+  #knownReason({ at, wasStopping, seen }: ObservedStop): StopReason | undefined {
     const wasDiskFull = at - this.#diskFullAt <= DISK_FULL_MS;
     this.#diskFullAt = Number.NEGATIVE_INFINITY;
     if (wasDiskFull) return 'disk_full';
     if (seen !== 'happening') return 'unknown';
-    // The daemon can also give up a start by itself, and then it may say why.
-    return stoppingAt !== undefined && wasStarting !== true ? 'requested' : undefined;
+    return wasStopping === true ? 'requested' : undefined;
   }
 
   #count(stop: DecidedStop): void {
     this.counts = { ...this.counts, [stop.reason]: this.counts[stop.reason] + 1 };
-    this.last = stop;
+    if (this.last === undefined || stop.at >= this.last.at) this.last = stop;
     if (stop.exitCode !== undefined) this.lastExitCode = stop.exitCode;
     this.#onDecided(stop);
   }
 }
 
-function reasonOf({ exitCode, isKilled, otherwise }: PendingStop): StopReason {
-  if (isKilled === true) return 'out_of_memory';
-  if (exitCode === undefined) return otherwise;
-  return exitCode === 0 ? 'exited' : 'crashed';
+function reasonOf(words: PendingStop['words']): StopReason {
+  const memory = words.get('out of memory');
+  if (memory?.kind === 'out of memory' && memory.killed) return 'out_of_memory';
+  const exit = words.get('exit code');
+  if (exit?.kind !== 'exit code') return 'unknown';
+  return exit.code === 0 ? 'exited' : 'crashed';
 }

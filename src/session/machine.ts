@@ -203,6 +203,11 @@ function whileLive(state: LiveState, event: MachineEvent, context: MachineContex
       return state.name === 'streaming' ? refresh(state) : stay(state);
     case 'jwtError':
       return onJwtError(state, event, context);
+    case 'daemonError':
+      // The answer to a token that is signed with another secret.
+      return state.name === 'refreshing' && state.next !== undefined
+        ? rejectRenewal(state, event.failure(), context)
+        : stay(state);
     case 'timer':
       return onLiveTimer(state, event.timer, context);
     default:

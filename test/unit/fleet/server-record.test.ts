@@ -4,6 +4,7 @@ import { NO_STOPS } from '../../../src/domain/reading.ts';
 import { SampleNumbers } from '../../../src/domain/sample-numbers.ts';
 import type { BlockedReason, Expect, Sample, ServerState } from '../../../src/domain/server.ts';
 import { ServerRecord } from '../../../src/fleet/server-record.ts';
+import type { DaemonWords } from '../../../src/panel/dialect.ts';
 import { target } from '../../support/targets.ts';
 
 const SECOND = 1_000;
@@ -193,6 +194,11 @@ describe('starts and stops', () => {
     ['a start', ['offline', 'starting', 'running'], 1, 0],
     ['a start without the starting state', ['offline', 'running'], 1, 0],
     ['the first state after a connect', ['offline'], 0, 0],
+    ['a kill during the start', ['offline', 'starting', 'stopping', 'offline'], 1, 0],
+    ['a state that is not known, before a stop', ['running', 'unknown', 'offline', 'running'], 1, 1],
+    ['a state that is not known, in a run', ['running', 'unknown', 'running'], 0, 0],
+    ['a state that is not known, in a stop', ['running', 'stopping', 'unknown', 'offline'], 0, 0],
+    ['a state that is not known, in a start', ['offline', 'unknown', 'starting', 'unknown', 'running'], 1, 0],
   ] as const)('%s', (_what, states, starts, unexpected) => {
     for (const state of states) hint(state, 500);
     expect({ starts: record.starts, unexpected: stops() }).toEqual({ starts, unexpected });
@@ -329,6 +335,25 @@ describe('a stats frame at the same time as a status', () => {
       starts: 1,
       stops: 0,
       state: 'starting',
+    });
+  });
+
+  it.each<[from: ServerState, to: ServerState, starts: number]>([
+    ['running', 'offline', 0],
+    ['offline', 'running', 1],
+    ['offline', 'starting', 1],
+    ['starting', 'running', 0],
+    ['running', 'stopping', 0],
+  ])('may come before it, and one with the older state after both: %s, then %s', (from, to, starts) => {
+    hint(from);
+    stats(to, 10 * SECOND);
+    hint(to, 1);
+    stats(from, 1);
+    stats(to, SECOND);
+    expect({ starts: record.starts, stops: stops(), state: record.state }).toEqual({
+      starts,
+      stops: to === 'offline' ? 1 : 0,
+      state: to,
     });
   });
 
@@ -522,11 +547,16 @@ describe('frozen statistics', () => {
     }
   });
 
-  it('are not detected in polls, which the panel caches', () => {
+  it('leave a polled server without a fresh sample, once the panel can no longer have cached its uptime', () => {
+    poll(running(1_000, 5_000));
+    poll(running(1_000, 5_000), 40 * SECOND);
+    expect(isFresh()).toBe(true);
     for (let answer = 0; answer < 10; answer += 1) {
-      poll(running(1_000, 5_000), 10 * SECOND);
-      expect(isFresh()).toBe(true);
+      poll(running(1_000, 5_000), SECOND);
+      expect(isFresh()).toBe(false);
     }
+    poll(running(1_061, 5_500));
+    expect(isFresh()).toBe(true);
   });
 });
 
@@ -592,6 +622,15 @@ describe('peaks', () => {
 });
 
 describe('freshness and limits', () => {
+  it('end at once when the panel blocks the server', () => {
+    frame(running(10, 5));
+    expect(record.isFresh(now)).toBe(true);
+    record.setCollection({ condition: 'blocked', blocked: 'suspended' }, 'none');
+    expect(record.isFresh(now)).toBe(false);
+    record.setCollection({ condition: 'connecting' }, 'connecting');
+    expect(record.isFresh(now)).toBe(true);
+  });
+
   it('a sample becomes stale by the staleness of its source', () => {
     record.staleness = { socket: 60_000, poll: 150_000 };
     frame(running(1, 1));
@@ -641,6 +680,23 @@ describe('the expectation', () => {
     }
     one.decideStop(now + 60 * SECOND);
     expect(one.expected(now + 60 * SECOND)).toBe(expected);
+  });
+
+  it.each<[title: string, words: readonly DaemonWords[]]>([
+    ['exited', [{ kind: 'exit code', code: 0 }]],
+    ['of unknown reason', []],
+  ])('auto for a server that is started at once after a stop, %s, is that it runs', (_title, words) => {
+    const one = create('auto');
+    one.socketBegan();
+    one.stateHint('running', now);
+    one.stateHint('offline', now + 100);
+    for (const word of words) one.daemonWords(word, now + 110);
+    one.stateHint('starting', now + 400);
+    one.stateHint('running', now + 500);
+    for (const after of [3, 20, 90, 3_600]) {
+      one.decideStop(now + after * SECOND);
+      expect(one.expected(now + after * SECOND)).toBe(true);
+    }
   });
 
   it.each<[reason: BlockedReason, expected: boolean]>([

@@ -69,8 +69,9 @@ describe('a stop', () => {
       'warn server creative crashed (exit code 137, out of memory); the node is restarting it',
     ],
     [1, false, true, 'warn server creative crashed (exit code 1); the node gave up restarting it'],
+    [0, false, true, 'warn server creative stopped by itself (exit code 0); the node gave up restarting it'],
   ])(
-    'that was a crash is logged in one line: exit code %d, out of memory %s, aborted %s',
+    'that needs attention is logged in one line: exit code %d, out of memory %s, aborted %s',
     async (code, killed, aborted, line) => {
       await crash(code, killed, aborted);
       expect(messages()).toEqual([line]);

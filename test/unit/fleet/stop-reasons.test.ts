@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { NO_STOPS, type StopReason } from '../../../src/domain/reading.ts';
-import { type DecidedStop, StopReasons } from '../../../src/fleet/stop-reasons.ts';
+import { type DecidedStop, type ObservedStop, StopReasons } from '../../../src/fleet/stop-reasons.ts';
 import type { DaemonWords } from '../../../src/panel/dialect.ts';
 
 const AT = 1_000_000;
@@ -14,6 +14,8 @@ beforeEach(() => {
   reasons = new StopReasons((stop) => decided.push(stop));
 });
 
+const stop = (at: number, more: Partial<ObservedStop> = {}) =>
+  reasons.stopped({ at, run: 1, seen: 'happening', ...more });
 const code = (value: number): DaemonWords => ({ kind: 'exit code', code: value });
 const killed = (value: boolean): DaemonWords => ({ kind: 'out of memory', killed: value });
 const DETECTED: DaemonWords = { kind: 'crash detected' };
@@ -40,7 +42,7 @@ describe('a stop without a stopping event before it', () => {
     ['disabled crash detection', [DISABLED], 'unknown'],
     ['no lines', [], 'unknown'],
   ])("is explained by the daemon's messages: %s", (_title, words, reason) => {
-    reasons.stopped({ at: AT, seen: 'happening' });
+    stop(AT);
     for (const one of words) reasons.daemonWords(one, AT + 50);
     expect([reasons.counts, reasons.last]).toEqual([NO_STOPS, undefined]);
     reasons.decide(AT + 10_000);
@@ -52,7 +54,7 @@ describe('a stop without a stopping event before it', () => {
   });
 
   it('is decided when its messages are complete and no late stopping event is possible, or after ten seconds', () => {
-    reasons.stopped({ at: AT, seen: 'happening' });
+    stop(AT);
     expect(reasons.dueAt).toBe(AT + 10_000);
     reasons.daemonWords(code(1), AT + 10);
     expect(reasons.dueAt).toBe(AT + 10_000);
@@ -66,7 +68,7 @@ describe('a stop without a stopping event before it', () => {
   });
 
   it('ignores messages more than ten seconds after it', () => {
-    reasons.stopped({ at: AT, seen: 'happening' });
+    stop(AT);
     reasons.daemonWords(code(1), AT + 10_001);
     reasons.daemonWords(ABORTED, AT + 10_001);
     reasons.settle();
@@ -75,7 +77,7 @@ describe('a stop without a stopping event before it', () => {
   });
 
   it('is requested if a stopping event follows within two seconds, whatever the messages are', () => {
-    reasons.stopped({ at: AT, seen: 'happening' });
+    stop(AT);
     reasons.daemonWords(code(1), AT + 10);
     expect(reasons.lateStopping(AT + 2_000)).toBe(true);
     expect(reasons.counts).toEqual({ ...NO_STOPS, requested: 1 });
@@ -83,14 +85,14 @@ describe('a stop without a stopping event before it', () => {
   });
 
   it('is not requested if the stopping event is later', () => {
-    reasons.stopped({ at: AT, seen: 'happening' });
+    stop(AT);
     expect(reasons.lateStopping(AT + 2_001)).toBe(false);
     reasons.settle();
     expect(reasons.counts).toEqual({ ...NO_STOPS, unknown: 1 });
   });
 
   it('with an aborted restart is shown until the next start', () => {
-    reasons.stopped({ at: AT, seen: 'happening' });
+    stop(AT);
     for (const one of [DETECTED, code(1), killed(false), ABORTED]) reasons.daemonWords(one, AT + 10);
     expect(reasons.isRestartAborted).toBe(true);
     reasons.decide(AT + 2_000);
@@ -101,9 +103,9 @@ describe('a stop without a stopping event before it', () => {
   });
 
   it('is decided with the known messages when the next stop comes', () => {
-    reasons.stopped({ at: AT, seen: 'happening' });
+    stop(AT);
     reasons.daemonWords(code(1), AT + 10);
-    reasons.stopped({ at: AT + 3_000, seen: 'happening' });
+    stop(AT + 3_000);
     expect(reasons.counts).toEqual({ ...NO_STOPS, crashed: 1 });
     reasons.settle();
     expect(reasons.counts).toEqual({ ...NO_STOPS, crashed: 1, unknown: 1 });
@@ -111,12 +113,12 @@ describe('a stop without a stopping event before it', () => {
 });
 
 describe('a stop known only by states', () => {
-  it.each<[title: string, stop: Parameters<StopReasons['stopped']>[0], reason: StopReason]>([
-    ['after a stopping event', { at: AT, stoppingAt: AT - 9_000, seen: 'happening' }, 'requested'],
-    ['after a gap', { at: AT, seen: 'after a gap' }, 'unknown'],
-    ['between two polls', { at: AT, seen: 'by a poll' }, 'unknown'],
-  ])('%s', (_title, stop, reason) => {
-    reasons.stopped(stop);
+  it.each<[title: string, how: Partial<ObservedStop>, reason: StopReason]>([
+    ['after a stopping event', { wasStopping: true }, 'requested'],
+    ['after a gap', { seen: 'after a gap' }, 'unknown'],
+    ['between two polls', { seen: 'by a poll' }, 'unknown'],
+  ])('%s', (_title, how, reason) => {
+    stop(AT, how);
     expect(reasons.counts).toEqual({ ...NO_STOPS, [reason]: 1 });
     reasons.daemonWords(code(1), AT + 10);
     expect(reasons.isAwaited).toBe(false);
@@ -124,37 +126,55 @@ describe('a stop known only by states', () => {
   });
 });
 
-describe('a stop during the start', () => {
-  it.each<[title: string, stoppingMs: number, words: readonly DaemonWords[], reason: StopReason]>([
-    ['that the daemon abandoned immediately', 5, [], 'unknown'],
-    ['that was requested', 3_000, [], 'requested'],
-    ['that the daemon explains', 5, [code(1), killed(false)], 'crashed'],
-    ['that the daemon explains after a stopping event', 3_000, [code(0)], 'exited'],
-  ])('%s', (_title, stoppingMs, words, reason) => {
-    reasons.stopped({ at: AT, stoppingAt: AT - stoppingMs, wasStarting: true, seen: 'happening' });
-    for (const one of words) reasons.daemonWords(one, AT + 10);
-    reasons.decide(AT + 10_000);
-    expect(reasons.counts).toEqual({ ...NO_STOPS, [reason]: 1 });
+describe('two stops within moments', () => {
+  it('are explained each by its own words, the first ones first', () => {
+    stop(AT);
+    stop(AT + 500);
+    for (const word of [DETECTED, code(1), killed(false)]) reasons.daemonWords(word, AT + 510);
+    for (const word of [DETECTED, code(137), killed(true), ABORTED]) reasons.daemonWords(word, AT + 520);
+    reasons.decide(AT + 3_000);
+    expect(decided).toMatchObject([
+      { at: AT, reason: 'crashed', exitCode: 1, isRestartAborted: false },
+      { at: AT + 500, reason: 'out_of_memory', exitCode: 137, isRestartAborted: true },
+    ]);
+    expect(reasons.lastExitCode).toBe(137);
+  });
+
+  it('keep the words on the first if someone requested the second', () => {
+    stop(AT);
+    stop(AT + 5, { wasStopping: true });
+    for (const word of [DETECTED, code(1), killed(false)]) reasons.daemonWords(word, AT + 10);
+    reasons.decide(AT + 2_000);
+    expect(reasons.counts).toEqual({ ...NO_STOPS, crashed: 1, requested: 1 });
+    expect([reasons.lastExitCode, reasons.last?.reason]).toEqual([1, 'requested']);
+  });
+
+  it('are not mixed up if the words on the first were lost', () => {
+    stop(AT);
+    stop(AT + 2_001);
+    for (const word of [DETECTED, code(1), killed(false)]) reasons.daemonWords(word, AT + 2_010);
+    reasons.decide(AT + 5_000);
+    expect(decided).toMatchObject([{ reason: 'unknown' }, { reason: 'crashed', exitCode: 1 }]);
   });
 });
 
 describe('a full disk', () => {
-  it.each<[title: string, stop: Partial<Parameters<StopReasons['stopped']>[0]>]>([
-    ['with a requested stop', { stoppingAt: AT - 100 }],
+  it.each<[title: string, how: Partial<ObservedStop>]>([
+    ['with a requested stop', { wasStopping: true }],
     ['without a stopping event', {}],
     ['with a stop in a gap', { seen: 'after a gap' }],
-  ])('explains the stop within 90 s: %s', (_title, stop) => {
+  ])('explains the stop within 90 s: %s', (_title, how) => {
     reasons.daemonWords(DISK, AT - 90_000);
-    reasons.stopped({ at: AT, seen: 'happening', ...stop });
+    stop(AT, how);
     expect(reasons.counts).toEqual({ ...NO_STOPS, disk_full: 1 });
   });
 
   it('explains neither a later stop nor a second one', () => {
     reasons.daemonWords(DISK, AT - 90_001);
-    reasons.stopped({ at: AT, stoppingAt: AT - 100, seen: 'happening' });
+    stop(AT, { wasStopping: true });
     reasons.daemonWords(DISK, AT);
-    reasons.stopped({ at: AT + 10, seen: 'happening' });
-    reasons.stopped({ at: AT + 20, stoppingAt: AT + 15, seen: 'happening' });
+    stop(AT + 10);
+    stop(AT + 20, { wasStopping: true });
     expect(reasons.counts).toEqual({ ...NO_STOPS, disk_full: 1, requested: 2 });
   });
 });
@@ -187,7 +207,7 @@ it('every stop is counted exactly once, whatever a game prints', () => {
         at += afterMs;
         if (what === 'stop' || what === 'asked stop') {
           stops += 1;
-          one.stopped({ at, seen: 'happening', ...(what === 'asked stop' && { stoppingAt: at - 5_000 }) });
+          one.stopped({ at, run: stops, seen: 'happening', wasStopping: what === 'asked stop' });
         } else if (what === 'late stopping') one.lateStopping(at);
         else if (what === 'decide') one.decide(at);
         else if (what === 'start') one.started();

@@ -2,7 +2,7 @@ import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { readJwtError } from '../../../src/panel/dialects/pterodactyl/node-refusals.ts';
 import { PTERODACTYL } from '../../../src/panel/dialects/pterodactyl.ts';
-import { jwtFailure } from '../../../src/session/failure.ts';
+import { daemonFailure, jwtFailure } from '../../../src/session/failure.ts';
 import { step } from '../../../src/session/machine.ts';
 import {
   type MachineContext,
@@ -114,6 +114,25 @@ describe('a token that was renewed in the second in which the node revoked the p
     machine.jwtError(ANSWERED, 20);
     expect(machine.state).toMatchObject({ name: 'backingOff', token: undefined });
     expect(machine.done).toContain('closeSocket');
+  });
+
+  it.each(['the next one too', 'only the first'])('may also be answered with a daemon error: %s', (which) => {
+    const machine = streaming();
+    const refuse = () => {
+      const failure = () => daemonFailure('an unexpected error', 'main');
+      machine.dispatch({ type: 'daemonError', epoch: 7, failure }, 20);
+    };
+    refuse();
+    expect(machine.state).not.toHaveProperty('problem');
+    machine.dispatch({ type: 'tokenEnding', epoch: 7 });
+    machine.fetched('one');
+    refuse();
+    expect(machine.state).toMatchObject({ name: 'streaming', problem: { cause: 'node_token_mismatch' } });
+    machine.fire('refresh');
+    machine.fetched('two');
+    if (which === 'only the first') machine.dispatch({ type: 'authenticated', epoch: 7 }, 20);
+    else refuse();
+    expect(machine.state.name).toBe(which === 'only the first' ? 'streaming' : 'blocked');
   });
 
   it('is not mistaken for rejected if events are withheld while it is in flight', () => {

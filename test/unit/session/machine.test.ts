@@ -205,6 +205,7 @@ const TABLE: Record<StateKey, Partial<Record<EventKey, string>>> = {
     ...CLOSES,
     authenticated: STREAM,
     'jwtError incurable': INCURABLE,
+    daemonError: 'streaming: setTimer refresh',
     'timer deadline':
       'backingOff: abortFetch, terminateSocket, cancelTimers, count auth_timeout, setTimer retry',
     'timer silence': NUDGE('refreshing'),
