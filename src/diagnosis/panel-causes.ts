@@ -234,7 +234,7 @@ export const KEY_CAUSES: Readonly<Record<(typeof CAUSES_BY_SCOPE.key)[number], C
     title: 'API key not allowed from this address',
     meaning: "The key's allowed addresses don't include the one under which the panel sees this machine.",
     remedy:
-      "Add the address in the panel's message to the key's allowed addresses. Edit the key in the panel (account → API credentials), or create a key without allowed addresses.",
+      "Create a key that allows the address in the panel's message, or one without allowed addresses (account → API credentials): a key can't be edited.",
   },
   application_key: {
     ...KEY,
@@ -247,7 +247,7 @@ export const KEY_CAUSES: Readonly<Record<(typeof CAUSES_BY_SCOPE.key)[number], C
     title: 'two-factor authentication required',
     meaning: "The panel requires two-factor authentication, but the key's account has not set it up.",
     remedy:
-      "Set up two-factor authentication for the key's account. Alternatively, exempt the account in the panel.",
+      "Set up two-factor authentication for the key's account. Alternatively, let the panel require it of administrators only, or of nobody (admin area → Settings): single accounts can't be exempted.",
   },
   key_console_permission: {
     ...KEY,
@@ -255,6 +255,6 @@ export const KEY_CAUSES: Readonly<Record<(typeof CAUSES_BY_SCOPE.key)[number], C
     title: 'no console permission on any server',
     meaning: "The key's account lacks the websocket.connect permission on every server.",
     remedy:
-      'Grant the account the websocket.connect permission on the servers. Until then, they are polled, and one of them is retried every five minutes.',
+      'Grant the account the websocket.connect permission on the servers: open each server → Users → the account, and save. Until then, they are polled, and one of them is retried every five minutes.',
   },
 };

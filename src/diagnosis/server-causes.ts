@@ -12,7 +12,7 @@ const PASSING = { severity: 'warning', lasting: false, escalates: false } as con
 
 const WAIT = 'Wait until it is done; the exporter retries automatically.';
 const GRANT =
-  "Grant the key's account the websocket.connect permission on the server. In the panel, open the server → Users, and edit the account's permissions.";
+  "Grant the key's account the websocket.connect permission on the server. In the panel, open the server → Users → the account, and save: Pterodactyl doesn't show this permission, but adds it whenever a user is saved.";
 
 /** Causes that concern one server. */
 export const SERVER_CAUSES: Readonly<Record<(typeof CAUSES_BY_SCOPE.server)[number], CauseFacts>> = {

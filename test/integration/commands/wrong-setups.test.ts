@@ -129,7 +129,7 @@ const SETUPS: readonly WrongSetup[] = [
         detail:
           'This IP address (203.0.113.7) does not have permission to access the API using these credentials.',
       }),
-    fix: /Add the address in the panel's message to the key's allowed addresses\./,
+    fix: /Create a key that allows the address in the panel's message/,
   },
   {
     name: 'wrong-url-path',
