@@ -65,10 +65,11 @@ export function select(
   if (server === undefined) return named;
   const wanted = (targets: readonly ServerTarget[]) => targets.filter((target) => isMeant(target, server));
   const narrowed = named.map(
-    ({ shortfall: _, listing, targets, ...rest }): DoctorPanel => ({
+    ({ listing, targets, ...rest }): DoctorPanel => ({
       ...rest,
+      shortfall: undefined,
       targets: wanted(targets),
-      ...(listing !== undefined && { listing: selecting(listing, wanted) }),
+      listing: listing && selecting(listing, wanted),
     }),
   );
   const configured = narrowed.filter(({ targets }) => targets.length > 0);
@@ -91,8 +92,8 @@ function selecting(
   return { ...listing, select };
 }
 
-function withoutDiscovery({ listing, ...panel }: DoctorPanel): DoctorPanel {
-  return listing === undefined || listing.discovers ? panel : { ...panel, listing };
+function withoutDiscovery(panel: DoctorPanel): DoctorPanel {
+  return panel.listing?.discovers === true ? { ...panel, listing: undefined } : panel;
 }
 
 function isMeant({ name, id, uuid }: ServerTarget, text: string): boolean {
