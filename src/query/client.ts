@@ -60,6 +60,9 @@ export type QueryOutcome =
       readonly durationSeconds: number;
     };
 
+/** What is read of a server's answer to one attempt. A player list of several hundred names needs a quarter of it. */
+export const MAX_ANSWER_BYTES = 64 * 1024;
+
 /** The time for all attempts to query a server. */
 export const QUERY_DEADLINE_MS = 5_000;
 

@@ -1,6 +1,6 @@
 import type { HttpParameters } from 'gamedig';
 import type { Cancel, Clock } from '../domain/clock.ts';
-import { AttemptError } from './client.ts';
+import { AttemptError, MAX_ANSWER_BYTES } from './client.ts';
 import type { OpenWire, WireEvent, WireOrder } from './wire.ts';
 
 /** A UDP request without an answer is sent again after this time, because datagrams get lost. */
@@ -160,11 +160,11 @@ export class Exchange {
     onBytes: (bytes: Buffer) => Result | undefined,
   ): Promise<Result> {
     this.#expectOpen();
-    let received = Buffer.alloc(0);
+    const received = Buffer.allocUnsafe(MAX_ANSWER_BYTES);
+    let length = 0;
     const answer = this.#decoded((piece) => {
-      // The wire limits both the bytes and the pieces.
-      received = Buffer.concat([received, piece]);
-      return onBytes(received);
+      length += piece.copy(received, length);
+      return onBytes(received.subarray(0, length));
     });
     this.#take = answer.take;
     this.#order({ do: 'write', bytes: bytesOf(request, 'utf8') });

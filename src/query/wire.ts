@@ -2,13 +2,12 @@ import { createSocket, type Socket as UdpSocket } from 'node:dgram';
 import { connect, isIPv6, type Socket } from 'node:net';
 import type { HttpParameters } from 'gamedig';
 import type { Cancel, Clock } from '../domain/clock.ts';
-import { AttemptError, type QueryFailure, type QueryTarget } from './client.ts';
+import { AttemptError, MAX_ANSWER_BYTES, type QueryFailure, type QueryTarget } from './client.ts';
 import { requestOver } from './http-request.ts';
 
 /** Limits on what one attempt accepts from a server. */
 const ANSWER_BOUNDS = {
-  /** A player list of several hundred names needs a quarter of it. */
-  bytes: 64 * 1024,
+  bytes: MAX_ANSWER_BYTES,
   /** The system buffers about 250. */
   datagrams: 128,
   /** Pieces of a stream: protocols examine everything received so far whenever more arrives. */
