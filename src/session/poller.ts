@@ -23,14 +23,14 @@ export type PollOutcome = EndedPoll['type'];
 /**
  * The result of a poll that the panel answered: a suspended server counts as refused, and without data the node is unreachable.
  */
-export function answeredResult({ suspended, sample }: Resources): EndedPoll {
+export function resultOfAnswer({ suspended, sample }: Resources): EndedPoll {
   if (suspended) return failedWith({ cause: 'suspended', detail: 'suspended according to the panel' });
   if (sample !== undefined) return { type: 'answered' };
   return failedWith({ cause: 'node_unreachable', detail: "the panel has no data: it can't reach the node" });
 }
 
 /** The result of a poll that failed. */
-export function failedResult(error: unknown): EndedPoll {
+export function resultOfError(error: unknown): EndedPoll {
   return failedWith(problemOf(error));
 }
 

@@ -6,12 +6,12 @@ import { collectionStatus, logCondition, mayBeOfPanel, socketState } from './con
 import { type Due, type Need, needOf, pollBy, polledStalenessMs } from './due.ts';
 import type { MachineState } from './machine-model.ts';
 import {
-  answeredResult,
-  failedResult,
   type PollAttempt,
   Poller,
   type PollOutcome,
   type PollResult,
+  resultOfAnswer,
+  resultOfError,
 } from './poller.ts';
 import type { SessionContext, SessionOwner, SessionRecord } from './session-ports.ts';
 import { isLive, isResting, Streamer } from './streamer.ts';
@@ -144,8 +144,8 @@ export class Session {
       isRetry: () => isRetry,
     };
     const ended = await panel.resources(target.id, ask, signal).then(
-      (resources) => ({ resources, result: answeredResult(resources) }),
-      (error: unknown) => ({ resources: undefined, result: failedResult(error) }),
+      (resources) => ({ resources, result: resultOfAnswer(resources) }),
+      (error: unknown) => ({ resources: undefined, result: resultOfError(error) }),
     );
     if (signal.aborted) return 'failed';
     const { resources, result } = ended;
