@@ -181,23 +181,34 @@ describe('one fault', () => {
     }
   }, 120_000);
 
-  it('that comes again within five minutes ends as fast', async () => {
+  it.each([
+    [2, 60],
+    [0.5, 30],
+  ])('of %d min that comes again within five minutes ends as fast, after %d s', async (lasts, seconds) => {
     const outage = fault('refused', 'socket', 'n0');
     const faults = [
       { ...outage, fromMinute: 2, toMinute: 4 },
-      { ...outage, fromMinute: 6, toMinute: 8 },
+      { ...outage, fromMinute: 6, toMinute: 6 + lasts },
     ];
-    const seen = await play({ limit: 240, groups: fleetOf(40, 2), faults }, 10);
-    expect(seen.allStreamAfterS(8 * 60)).toBeLessThanOrEqual(60);
+    const world = startWorld({ limit: 240, groups: fleetOf(40, 2), faults, listingMinutes: 1 });
+    for (const minutes of [2, 4]) {
+      await watchWorld(world, minutes);
+      world.panel.dropSockets('n0');
+    }
+    const seen = await watchWorld(world, lasts + 2);
+    await world.fleet.stop();
+    expect(seen.at(lasts * 60 - 5).streaming).toBe(20);
+    expect(seen.allStreamAfterS(lasts * 60)).toBeLessThanOrEqual(seconds);
   });
 
   it('of a lowered limit costs at most five answers of 429', async () => {
     const world = startWorld({ limit: 240, groups: fleetOf(400) });
     await watchWorld(world, 5);
     world.panel.limit = 60;
-    await watchWorld(world, 5);
+    const seen = await watchWorld(world, 5);
     await world.fleet.stop();
     expect(world.panel.throttled).toBeLessThanOrEqual(5);
+    expect(seen.wasDown).toBe(false);
   });
 });
 
