@@ -84,7 +84,7 @@ export class QueuedClock implements Clock {
   }
 }
 
-/** Lets all promises settle that don't depend on I/O. */
-function settled(): Promise<void> {
-  return new Promise((resolve) => setImmediate(resolve));
+/** Lets all promises settle that don't depend on I/O, and what yields to the event loop once because the machine is busy. */
+async function settled(): Promise<void> {
+  for (let turn = 0; turn < 2; turn += 1) await new Promise((resolve) => setImmediate(resolve));
 }
