@@ -87,12 +87,10 @@ export class QueryScheduler {
   /** Queries the server, and once more in a seat for silent servers if the answer takes unusually long. */
   async #query(task: QueryTask, history: History, signal: AbortSignal): Promise<void> {
     const patienceMs = Math.max(SHORTEST_PATIENCE_MS, history.tookMs * PATIENCE_FACTOR);
-    const isSilent = history.failures > 0;
-    const quick = isSilent ? 'overdue' : await this.#inSeat({ task, history, patienceMs, signal });
-    const end =
-      quick === 'overdue'
-        ? await this.#silent.add(() => this.#inSeat({ task, history, signal }), { signal })
-        : quick;
+    let end: AttemptEnd = 'overdue';
+    if (history.failures === 0) end = await this.#inSeat({ task, history, patienceMs, signal });
+    if (end === 'overdue')
+      end = await this.#silent.add(() => this.#inSeat({ task, history, signal }), { signal });
     if (end === 'answered') history.failures = 0;
     if (end !== 'failed') return;
     history.failures += 1;
@@ -100,8 +98,7 @@ export class QueryScheduler {
   }
 
   #inSeat(attempt: Attempt): Promise<AttemptEnd> {
-    const priority = attempt.patienceMs === undefined ? 0 : 1;
-    return this.#seats.add(() => this.#attempt(attempt), { priority, signal: attempt.signal });
+    return this.#seats.add(() => this.#attempt(attempt), { signal: attempt.signal });
   }
 
   async #attempt({ task, history, patienceMs, signal }: Attempt): Promise<AttemptEnd> {

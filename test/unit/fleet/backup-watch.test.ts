@@ -107,6 +107,12 @@ describe('a flood of events', () => {
     expect(new Set(asked.map(({ server }) => server)).size).toBe(100);
   });
 
+  it('from one server after another does not exceed that rate either', async () => {
+    await start(100);
+    for (const index of records.keys()) await flood([index], 1_000, 1_000);
+    expect(asked.length).toBeLessThanOrEqual(21);
+  });
+
   it('delays no scheduled read by more than an interval, so that no value becomes stale', async () => {
     let servers = 0;
     random = () => (servers++ % 200) / 200;

@@ -81,6 +81,13 @@ describe('the events of a kind', () => {
     expect(countOf(kind, 4, MANY, 2).line()?.fields).toEqual({ ...fields, node: undefined });
   });
 
+  it('of servers with the same name are those of different servers', () => {
+    const count = countOf({ event: 'closed' }, 0);
+    for (const id of ['a', 'b'])
+      count.add({ panel: 'main', server: 'lobby', server_id: id, event: 'closed' });
+    expect(count.line()?.message).toBe('2 more sockets closed (lobby, lobby); reconnecting');
+  });
+
   it('have words, whatever the kind', () => {
     expect(Object.keys(EVENT_WORDS).sort()).toEqual([...SERVER_EVENTS].sort());
   });
