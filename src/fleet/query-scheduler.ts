@@ -1,5 +1,6 @@
 import PQueue from 'p-queue';
 import { type Clock, sleep } from '../domain/clock.ts';
+import { bounded } from '../domain/until-aborted.ts';
 
 /** Concurrent queries, across all panels. */
 export const QUERY_SEATS = 32;
@@ -103,23 +104,16 @@ export class QueryScheduler {
 
   async #attempt({ task, history, patienceMs, signal }: Attempt): Promise<AttemptEnd> {
     if (task.run() !== history.run) return 'skipped';
-    const startedAt = this.#clock.now();
-    const scope = new AbortController();
-    const withdraw = () => scope.abort(signal.reason);
-    signal.addEventListener('abort', withdraw, { once: true });
-    const cancel =
-      patienceMs === undefined
-        ? undefined
-        : this.#clock.schedule(patienceMs, () => scope.abort(new Error('the query takes too long')));
-    try {
-      const end = await task.query(scope.signal);
-      if (scope.signal.aborted) return 'overdue';
-      if (end === 'answered') history.tookMs = this.#clock.now() - startedAt;
+    const clock = this.#clock;
+    const startedAt = clock.now();
+    const query = async (scope: AbortSignal): Promise<AttemptEnd> => {
+      const end = await task.query(scope);
+      if (scope.aborted) return 'overdue';
+      if (end === 'answered') history.tookMs = clock.now() - startedAt;
       return end;
-    } finally {
-      cancel?.();
-      signal.removeEventListener('abort', withdraw);
-    }
+    };
+    const late = () => new Error('the query takes too long');
+    return patienceMs === undefined ? query(signal) : bounded({ clock, signal }, patienceMs, late, query);
   }
 }
 
