@@ -62,13 +62,13 @@ export const LAYERS: readonly Layer[] = [
   { path: 'metrics', contains: 'families as data → exposition; self-metrics', mayImport: ['domain'] },
   {
     path: 'status-page/data',
-    contains: 'what the status page and `/api/v1` show: history, changes, stream, JSON',
+    contains: 'what the status page and `/api/v1` show: attention, texts, stream, JSON',
     mayImport: ['domain', 'diagnosis', 'metrics'],
   },
   {
     path: 'status-page/browser',
     contains: "the status page's own code and style sheet, which run in a browser",
-    mayImport: ['status-page/data'],
+    mayImport: ['domain', 'status-page/data'],
   },
   {
     path: 'status-page',

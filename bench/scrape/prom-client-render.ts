@@ -1,7 +1,6 @@
 import { Counter, Gauge, Registry } from 'prom-client';
 import { identityOf, type ServerTarget } from '../../src/domain/server.ts';
-import { type Family, PANEL_FAMILIES, SERVER_FAMILIES } from '../../src/metrics/families.ts';
-import { panelViewOf, viewOf } from '../../src/metrics/server-view.ts';
+import { type Family, PANEL_FAMILIES, panelViewOf, SERVER_FAMILIES } from '../../src/metrics/families.ts';
 import { BenchmarkFleet } from './fleet.ts';
 import { measureRenders } from './render-measurement.ts';
 
@@ -19,8 +18,8 @@ export async function start({ servers }: { readonly servers: number }) {
   const panelMetrics = PANEL_FAMILIES.map((family) => metricOf(family, panelLabels, registry));
   const setAll = () => {
     const now = fleet.clock.now();
-    const views = fleet.servers().map((server) => viewOf(server, now, fleet.clock));
-    for (const metric of serverMetrics) metric.set(views);
+    const snapshots = fleet.servers().map((server) => server.snapshot(now, fleet.clock));
+    for (const metric of serverMetrics) metric.set(snapshots);
     const panels = fleet.panels().map((panel) => panelViewOf(panel, now));
     for (const metric of panelMetrics) metric.set(panels);
   };

@@ -141,7 +141,6 @@ export function createApp(options: AppOptions): App {
       self.configLoaded(true, clock.toUnixMs(clock.now()));
       const { url, urls } = await server.start();
       supervisor.start();
-      status.start();
       loaded = true;
       return { url, urls };
     },

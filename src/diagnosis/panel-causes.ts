@@ -234,7 +234,7 @@ export const KEY_CAUSES: Readonly<Record<(typeof CAUSES_BY_SCOPE.key)[number], C
     title: 'API key not allowed from this address',
     meaning: "The key's allowed addresses don't include the one under which the panel sees this machine.",
     remedy:
-      "Create a key that allows the address in the panel's message, or one without allowed addresses (account → API credentials): a key can't be edited.",
+      "Create a key that allows the address in the panel's message. A key can't be edited (account → API credentials); one without allowed addresses works too.",
   },
   application_key: {
     ...KEY,
@@ -255,6 +255,6 @@ export const KEY_CAUSES: Readonly<Record<(typeof CAUSES_BY_SCOPE.key)[number], C
     title: 'no console permission on any server',
     meaning: "The key's account lacks the websocket.connect permission on every server.",
     remedy:
-      'Grant the account the websocket.connect permission on the servers: open each server → Users → the account, and save. Until then, they are polled, and one of them is retried every five minutes.',
+      'Grant the account the websocket.connect permission on the servers. To do so, open each server → Users → the account, and save. Until then, they are polled, and one of them is retried every five minutes.',
   },
 };

@@ -1,5 +1,6 @@
+import type { Clock } from './clock.ts';
 import type { Problem } from './problem.ts';
-import type { BlockedReason, Sample, SampleSource, ServerState, ServerTarget } from './server.ts';
+import type { BlockedReason, SampleSource, ServerState, ServerTarget } from './server.ts';
 
 /** How a server is being observed, in one word; the `condition` label of the self-metrics. */
 export const CONDITIONS = [
@@ -49,6 +50,16 @@ export const STOP_REASONS = [
  * usage, the daemon stopped it for its disk usage, or the reason is unknown.
  */
 export type StopReason = (typeof STOP_REASONS)[number];
+
+const CRASHES: ReadonlySet<StopReason> = new Set<StopReason>(['crashed', 'out_of_memory', 'disk_full']);
+
+/** Whether the server stopped without anybody requesting it. */
+export function isCrash(reason: StopReason | undefined): boolean {
+  return reason !== undefined && CRASHES.has(reason);
+}
+
+/** How long a crash counts, and the window for crash loops. */
+export const CRASH_WINDOW_SECONDS = 900;
 
 /** How often a server stopped, by reason. */
 export type StopCounts = Readonly<Record<StopReason, number>>;
@@ -119,65 +130,143 @@ export const SOCKET_STATES = ['none', 'connecting', 'authenticating', 'streaming
 export type SocketState = (typeof SOCKET_STATES)[number];
 
 /**
- * All that is known about one server. Metrics and pages read it; only the fleet writes it. It is live: a reader that yields sees
- * later values. Instants are monotonic milliseconds (`Clock.now`).
+ * The numbers of a server. Each is the metric `gameserver_<name>`, whose unit, type and meaning are in the table of families, and
+ * has the same name in `/api/v1` and on the page.
  */
+export type MeasureName =
+  | 'memory_usage_bytes'
+  | 'memory_limit_bytes'
+  | 'cpu_usage_cores'
+  | 'cpu_limit_cores'
+  | 'disk_usage_bytes'
+  | 'disk_limit_bytes'
+  | 'network_receive_bytes_total'
+  | 'network_transmit_bytes_total'
+  | 'disk_read_bytes_total'
+  | 'disk_written_bytes_total'
+  | 'start_time_seconds'
+  | 'cpu_usage_peak_cores'
+  | 'memory_usage_peak_bytes'
+  | 'network_receive_peak_bytes_per_second'
+  | 'network_transmit_peak_bytes_per_second'
+  | 'starts_total'
+  | 'last_exit_code'
+  | 'automatic_restart_aborted'
+  | 'running_seconds_total'
+  | 'observed_seconds_total'
+  | 'cpu_saturated_seconds_total'
+  | 'memory_saturated_seconds_total'
+  | 'console_lines_total'
+  | 'expected_running'
+  | 'collection_up'
+  | 'collection_streaming'
+  | 'backups'
+  | 'backup_last_success_timestamp_seconds'
+  | 'backup_last_failure_timestamp_seconds'
+  | 'backup_last_size_bytes'
+  | 'players'
+  | 'players_max'
+  | 'query_up'
+  | 'query_duration_seconds'
+  | 'last_sample_timestamp_seconds';
+
+export type Measures = Readonly<Record<MeasureName, number | undefined>>;
+
+/** A stop as metrics and pages show it. */
+export interface ShownStop {
+  /** Unix time. */
+  readonly timestamp_seconds: number;
+  readonly reason: StopReason;
+  /** Absent if the node reported none. */
+  readonly exit_code?: number | undefined;
+}
+
+/**
+ * One server at one instant: the only form in which metrics, JSON and pages read it. It contains what is fresh, with limits
+ * resolved and in the metrics' units; what is unknown, unlimited or stale is undefined. Times are Unix times in seconds.
+ */
+export interface Snapshot extends Measures {
+  /** The instant. */
+  readonly timestamp_seconds: number;
+  readonly target: ServerTarget;
+  /** The node's name in the listing, else the host and port of its console socket. */
+  readonly node: string | undefined;
+  /** `unknown` without a fresh sample. */
+  readonly state: ServerState;
+  readonly condition: Condition;
+  readonly blocked: BlockedReason | undefined;
+  /** Why the server can't be observed as configured. */
+  readonly problem: Problem | undefined;
+  /** Why its game can't be queried, while it is running. */
+  readonly query_problem: Problem | undefined;
+  /** The source of the newest sample, even of a stale one. */
+  readonly source: SampleSource | undefined;
+  readonly sample_age_seconds: number | undefined;
+  /** Over the last 5 to 10 seconds, or between two polls. */
+  readonly network_receive_bytes_per_second: number | undefined;
+  readonly network_transmit_bytes_per_second: number | undefined;
+  /** The mean of the last minute. */
+  readonly cpu_usage_mean_cores: number | undefined;
+  readonly uptime_milliseconds: number | undefined;
+  /** The memory limit that the node reports, which configuration and listing may override. */
+  readonly node_memory_limit_bytes: number | undefined;
+  readonly stops: StopCounts;
+  readonly last_stop: ShownStop | undefined;
+  /** Why the server is off; undefined while it is on, or until that is decided. */
+  readonly off_reason: StopReason | undefined;
+  /** The node may still explain the latest stop; it does within seconds. */
+  readonly is_stop_awaited: boolean;
+  /** The last stop that nobody requested and that has a known reason. */
+  readonly last_crash: ShownStop | undefined;
+  /** The unwanted and unexplained stops of the last 15 minutes, oldest first. */
+  readonly unwanted_stops: readonly ShownStop[];
+}
+
+/** The series of a server's charts. */
+export const CHART_SERIES = [
+  'cpu_usage_cores',
+  'memory_usage_bytes',
+  'network_receive_bytes_per_second',
+  'network_transmit_bytes_per_second',
+  'players',
+] as const satisfies readonly (keyof Snapshot)[];
+
+export type ChartSeries = (typeof CHART_SERIES)[number];
+
+/** Seconds between two points of a chart, and the number of points: five minutes. */
+export const STEP_SECONDS = 5;
+export const POINTS = 60;
+
+/** The server changed to another state; `unknown` if it stopped sending samples. */
+export interface StateChange {
+  readonly timestamp_seconds: number;
+  readonly state: ServerState;
+  /** Why it stopped, once that is known. */
+  readonly reason?: StopReason;
+  readonly exit_code?: number;
+}
+
+/** The last minutes of one server. */
+export interface RecentHistory {
+  /** Unix time in seconds of the newest point. */
+  readonly end_timestamp_seconds: number;
+  /** Oldest first; null if there was no fresh value. `players` is absent if the game was never queried. */
+  readonly series: Readonly<Partial<Record<ChartSeries, readonly (number | null)[]>>>;
+  /** Newest last. */
+  readonly state_changes: readonly StateChange[];
+}
+
+/** The conversion of monotonic instants to Unix times. */
+export type WallClock = Pick<Clock, 'toUnixMs'>;
+
+/** One server of the fleet; only the fleet changes it. `now` is a monotonic instant in milliseconds. */
 export interface ServerReading {
   readonly target: ServerTarget;
-  readonly status: CollectionStatus;
-  /** The node's name in the listing, else the host and port of its console socket; undefined while neither is known. */
   readonly node: string | undefined;
+  readonly status: CollectionStatus;
   readonly socketState: SocketState;
-  /** The source of the newest sample; undefined before the first. */
-  readonly source: SampleSource | undefined;
-  /** The newest accepted sample, with limits resolved and monotonic counters. */
-  readonly sample: Sample | undefined;
-  readonly sampledAt: number | undefined;
-  /** A sample older than this many milliseconds is stale. */
-  readonly stalenessMs: number;
-  /** The latest known state of the server; meaningful only while a sample is fresh. */
-  readonly state: ServerState;
-  /** When the server started; stable between samples of one run; undefined if off or unknown. */
-  readonly startedAt: number | undefined;
-  readonly starts: number;
-  readonly consoleLines: number;
-  /** Absent if unknown. */
-  readonly backups?: BackupsReading | undefined;
-  /** The newest query of the current run; `shownQuery` says whether it may be shown. Absent if there is none. */
-  readonly query?: QueryReading | undefined;
-  readonly stops: StopCounts;
-  /** The newest stop, the same object until there is another; absent before the first. */
-  readonly lastStop?: LastStop | undefined;
-  /** The node may still explain the latest stop; it does within seconds. */
-  readonly awaitsWords: boolean;
-  /** The latest one that the node reported. */
-  readonly lastExitCode: number | undefined;
-  /** The node reported that it gives up restarting the server, and the server hasn't started since. */
-  readonly isRestartAborted: boolean;
-  readonly durations: Durations;
-  /** Is the server expected to be running? Undefined while unknown. */
-  expected(now: number): boolean | undefined;
-  /** Undefined if there was no one-second value in the last minute. */
-  peaks(now: number): Peaks | undefined;
-  isFresh(now: number): boolean;
-}
-
-/** The newest query's result while it may be shown: the server is known to be running, and the answer is not stale. */
-export function shownQuery(
-  server: Pick<ServerReading, 'query' | 'state' | 'isFresh'>,
-  now: number,
-): QueryReading | undefined {
-  const { query } = server;
-  const isShown = query !== undefined && now < query.staleAt;
-  return isShown && server.state === 'running' && server.isFresh(now) ? query : undefined;
-}
-
-/** A server's problem: why it can't be observed, else why its game can't be queried. */
-export function shownProblem(
-  server: Pick<ServerReading, 'status' | 'query' | 'state' | 'isFresh'>,
-  now: number,
-): Problem | undefined {
-  return server.status.problem ?? shownQuery(server, now)?.problem;
+  snapshot(now: number, clock: WallClock): Snapshot;
+  history(now: number, clock: WallClock): RecentHistory;
 }
 
 /** The state of a panel's API budget. */

@@ -1,8 +1,11 @@
 import type { Problem } from '../domain/problem.ts';
-import type { NodeReading, ServerReading } from '../domain/reading.ts';
+import type { NodeReading } from '../domain/reading.ts';
 
 /** The parts of a server's reading that concern its node. */
-type ServerOfNode = Pick<ServerReading, 'node' | 'isFresh'>;
+interface ServerOfNode {
+  readonly node: string | undefined;
+  isFresh(now: number): boolean;
+}
 
 /**
  * The state of a panel's nodes; pure. A node is down if it has a problem and none of its servers is observed; it may have one,

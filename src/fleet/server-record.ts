@@ -1,13 +1,15 @@
 import type {
   BackupsReading,
   CollectionStatus,
-  Durations,
   LastStop,
-  Peaks,
   QueryReading,
+  RecentHistory,
   ServerReading,
+  ShownStop,
+  Snapshot,
   SocketState,
-  StopCounts,
+  StopReason,
+  WallClock,
 } from '../domain/reading.ts';
 import { SampleNumbers } from '../domain/sample-numbers.ts';
 import {
@@ -24,6 +26,7 @@ import type { DaemonWords } from '../panel/dialect.ts';
 import { DurationCounter } from './durations.ts';
 import { POLL_CACHE_MS } from './ordering.ts';
 import { PowerHistory } from './power-history.ts';
+import { ServerHistory } from './server-history.ts';
 import { ServerSamples } from './server-samples.ts';
 import type { DecidedStop } from './stop-reasons.ts';
 
@@ -53,6 +56,7 @@ export class ServerRecord implements ServerReading {
   /** Undefined before the first sample. */
   #samples: ServerSamples | undefined;
   readonly #power: PowerHistory;
+  readonly #history = new ServerHistory();
   readonly #stopListener: StopListener | undefined;
   #stopDueAt: number | undefined;
 
@@ -64,7 +68,10 @@ export class ServerRecord implements ServerReading {
     this.#target = target;
     this.staleness = staleness;
     this.#stopListener = stopListener;
-    this.#power = new PowerHistory((stop) => stopListener?.decided(this, stop));
+    this.#power = new PowerHistory((stop) => {
+      this.#history.stopped(stop);
+      stopListener?.decided(this, stop);
+    });
   }
 
   get target(): ServerTarget {
@@ -77,22 +84,11 @@ export class ServerRecord implements ServerReading {
     this.#samples?.limit(target.limits);
   }
 
-  get stalenessMs(): number {
-    return this.staleness[this.source ?? 'socket'];
-  }
-
   get node(): string | undefined {
     return this.target.node ?? this.#socketHost;
   }
 
-  get sample(): Sample | undefined {
-    return this.#samples?.newest.toSample();
-  }
-
-  get source(): SampleSource | undefined {
-    return this.#samples?.newest.source;
-  }
-
+  /** When the newest sample arrived. */
   get sampledAt(): number | undefined {
     const { source, receivedAt } = this.#samples?.newest ?? {};
     return source === undefined ? undefined : receivedAt;
@@ -110,29 +106,14 @@ export class ServerRecord implements ServerReading {
     return this.#power.starts;
   }
 
-  get stops(): StopCounts {
-    return this.#power.stops.counts;
-  }
-
-  get lastStop(): LastStop | undefined {
-    return this.#power.stops.last;
-  }
-
-  get lastExitCode(): number | undefined {
-    return this.#power.stops.lastExitCode;
-  }
-
-  get isRestartAborted(): boolean {
-    return this.#power.stops.isRestartAborted;
+  /** The node may still explain the latest stop; it does within seconds. */
+  get awaitsWords(): boolean {
+    return this.#power.stops.isAwaited;
   }
 
   /** Identifies the current run of the server, as far as starts are seen; undefined unless it is known to be running. */
   runAt(now: number): number | undefined {
     return this.state === 'running' && this.isFresh(now) ? this.starts : undefined;
-  }
-
-  get query(): QueryReading | undefined {
-    return this.#queriedRun === this.starts ? this.#query : undefined;
   }
 
   /** Records the result of a query of this run. */
@@ -145,30 +126,156 @@ export class ServerRecord implements ServerReading {
     this.#query = undefined;
   }
 
-  get durations(): Durations {
-    const durations = this.#samples?.durations ?? UNWATCHED;
-    return durations.read(!Number.isNaN(this.#cpuLimit), !Number.isNaN(this.#memoryLimit));
+  isFresh(now: number): boolean {
+    const samples = this.#samples;
+    // Sockets may stay open, and samples recent, for some time after the panel has blocked the server.
+    if (samples === undefined || samples.isFrozen || this.status.condition === 'blocked') return false;
+    return now - samples.newest.receivedAt <= this.#stalenessMs;
   }
 
-  expected(now: number): boolean | undefined {
+  snapshot(now: number, clock: WallClock): Snapshot {
+    const { target, status } = this;
+    const { limits } = target;
+    const { stops } = this.#power;
+    const isFresh = this.isFresh(now);
+    const sample = isFresh ? this.#samples?.newest : undefined;
+    const sampledAt = this.sampledAt;
+    const [cpuLimit, memoryLimit] = [known(this.#cpuLimit), known(this.#memoryLimit)];
+    const durations = (this.#samples?.durations ?? UNWATCHED).read(
+      cpuLimit !== undefined,
+      memoryLimit !== undefined,
+    );
+    const peaks = isFresh ? this.#samples?.peaks.read(now) : undefined;
+    const backups = this.#shownBackups(now);
+    const query = this.#shownQuery(now);
+    const unwanted = this.#history.unwantedStops(now);
+    const received = known(sample?.networkReceiveBytes);
+    const sent = known(sample?.networkTransmitBytes);
+    return {
+      timestamp_seconds: unixSeconds(now, clock),
+      target,
+      node: this.node,
+      state: isFresh ? this.#power.state : 'unknown',
+      condition: status.condition,
+      blocked: status.condition === 'blocked' ? status.blocked : undefined,
+      problem: status.problem,
+      query_problem: query?.problem,
+      source: this.#source,
+      sample_age_seconds: sampledAt === undefined ? undefined : Math.round(now - sampledAt) / 1_000,
+      memory_usage_bytes: known(sample?.memoryBytes),
+      memory_limit_bytes: isFresh ? memoryLimit : undefined,
+      node_memory_limit_bytes: known(sample?.memoryLimitBytes),
+      cpu_usage_cores: known(sample?.cpuCores),
+      cpu_limit_cores: isFresh ? cpuLimit : undefined,
+      cpu_usage_mean_cores: isFresh ? known(this.#history.meanCpu) : undefined,
+      disk_usage_bytes: known(sample?.diskBytes),
+      disk_limit_bytes: isFresh ? finiteLimit(limits.diskBytes) : undefined,
+      network_receive_bytes_total: received,
+      network_transmit_bytes_total: sent,
+      network_receive_bytes_per_second: this.#rateAt(received, 'receiveRate'),
+      network_transmit_bytes_per_second: this.#rateAt(sent, 'transmitRate'),
+      disk_read_bytes_total: known(sample?.diskReadBytes),
+      disk_written_bytes_total: known(sample?.diskWrittenBytes),
+      uptime_milliseconds: known(sample?.uptimeMs),
+      start_time_seconds:
+        isFresh && this.startedAt !== undefined ? unixSeconds(this.startedAt, clock) : undefined,
+      cpu_usage_peak_cores: peaks?.cpuCores,
+      memory_usage_peak_bytes: peaks?.memoryBytes,
+      network_receive_peak_bytes_per_second: peaks?.networkReceiveBytesPerSecond,
+      network_transmit_peak_bytes_per_second: peaks?.networkTransmitBytesPerSecond,
+      starts_total: this.#power.starts,
+      stops: stops.counts,
+      last_stop: shownStop(stops.last, clock),
+      off_reason: this.#offReason,
+      is_stop_awaited: this.awaitsWords,
+      last_crash: shownStop(this.#history.lastCrash, clock),
+      unwanted_stops: unwanted.length === 0 ? NO_UNWANTED_STOPS : unwanted.map((stop) => stopOf(stop, clock)),
+      last_exit_code: stops.lastExitCode,
+      automatic_restart_aborted: Number(stops.isRestartAborted),
+      running_seconds_total: durations.running,
+      observed_seconds_total: durations.observed,
+      cpu_saturated_seconds_total: durations.cpuSaturated,
+      memory_saturated_seconds_total: durations.memorySaturated,
+      console_lines_total: this.consoleLines,
+      expected_running: flag(this.#isExpected(now)),
+      collection_up: Number(isFresh),
+      collection_streaming: Number(status.condition === 'streaming'),
+      backups: backups?.count,
+      backup_last_success_timestamp_seconds: inSeconds(backups?.lastSuccessUnixMs),
+      backup_last_failure_timestamp_seconds: inSeconds(backups?.lastFailureUnixMs),
+      backup_last_size_bytes: backups?.lastSizeBytes,
+      players: query?.players,
+      players_max: query?.playersMax,
+      query_up: query && Number(query.problem === undefined),
+      query_duration_seconds: query?.durationSeconds,
+      last_sample_timestamp_seconds: sampledAt === undefined ? undefined : unixSeconds(sampledAt, clock),
+    };
+  }
+
+  history(now: number, clock: WallClock): RecentHistory {
+    return this.#history.read(now, this.isFresh(now), clock);
+  }
+
+  /** The source of the newest sample. */
+  get #source(): SampleSource | undefined {
+    return this.#samples?.newest.source;
+  }
+
+  get #stalenessMs(): number {
+    return this.staleness[this.#source ?? 'socket'];
+  }
+
+  /** Is the server expected to be running? Undefined while unknown. */
+  #isExpected(now: number): boolean | undefined {
     const { expect, blocked } = this.target;
     if (expect !== 'auto') return expect === 'running';
     return isRebuilt(blocked) || isRebuilt(this.status.blocked) ? false : this.#power.isExpected(now);
   }
 
-  get awaitsWords(): boolean {
-    return this.#power.stops.isAwaited;
+  /** The last stop's reason if the server has been off since; the reason of the latest stop may not be decided yet. */
+  get #offReason(): StopReason | undefined {
+    const { offAt, state, stops } = this.#power;
+    const isLast = stops.last !== undefined && (offAt === undefined || stops.last.at >= offAt);
+    return isOff(state) && isLast ? stops.last?.reason : undefined;
   }
 
-  peaks(now: number): Peaks | undefined {
-    return this.#samples?.peaks.read(now);
+  #shownBackups(now: number): BackupsReading | undefined {
+    const { backups, target } = this;
+    const isKnown = backups !== undefined && now < backups.staleAt && target.withoutBackups !== true;
+    return isKnown ? backups : undefined;
   }
 
-  isFresh(now: number): boolean {
-    const samples = this.#samples;
-    // Sockets may stay open, and samples recent, for some time after the panel has blocked the server.
-    if (samples === undefined || samples.isFrozen || this.status.condition === 'blocked') return false;
-    return now - samples.newest.receivedAt <= this.stalenessMs;
+  /** The newest query's result while it may be shown: the run that was queried is known to continue, and it isn't stale. */
+  #shownQuery(now: number): QueryReading | undefined {
+    const query = this.#query;
+    return query !== undefined && now < query.staleAt && this.runAt(now) === this.#queriedRun
+      ? query
+      : undefined;
+  }
+
+  #rateAt(bytes: number | undefined, rateOf: 'receiveRate' | 'transmitRate'): number | undefined {
+    const sampledAt = this.sampledAt;
+    if (bytes === undefined || sampledAt === undefined) return undefined;
+    const rate = this.#history[rateOf](bytes, sampledAt);
+    return Number.isNaN(rate) ? undefined : Math.round(rate);
+  }
+
+  /** Adds an accepted sample to the history. */
+  #remember(
+    { cpuCores, memoryBytes, networkReceiveBytes, networkTransmitBytes }: SampleNumbers,
+    now: number,
+  ): void {
+    const { freshUntil } = this.#history;
+    this.#history.sampled(this.#power.state, now, now + this.#stalenessMs);
+    if (!this.#history.isDue(now)) return;
+    const point = {
+      cpuCores,
+      memoryBytes,
+      receivedBytes: networkReceiveBytes,
+      sentBytes: networkTransmitBytes,
+      players: this.#shownQuery(now)?.players,
+    };
+    this.#history.add(point, now, freshUntil);
   }
 
   setPolledStaleness(poll: number): void {
@@ -193,7 +300,10 @@ export class ServerRecord implements ServerReading {
     this.#power.seenByStatus(state, now);
     const samples = this.#samples;
     if (samples !== undefined && isOff(state)) samples.startedAt = undefined;
-    if (this.isFresh(now)) samples?.durations.observed(now, this.#power.state === 'running');
+    if (this.isFresh(now)) {
+      samples?.durations.observed(now, this.#power.state === 'running');
+      this.#history.seen(this.#power.state, now);
+    }
     this.#noteStop();
   }
 
@@ -244,8 +354,9 @@ export class ServerRecord implements ServerReading {
 
   #accept(next: SampleNumbers): void {
     this.#samples ??= new ServerSamples(this.target.limits);
-    this.#samples.accept(next, this.#power);
+    const isAccepted = this.#samples.accept(next, this.#power);
     this.#noteStop();
+    if (isAccepted) this.#remember(this.#samples.newest, next.receivedAt);
   }
 
   #noteStop(): void {
@@ -265,4 +376,31 @@ export class ServerRecord implements ServerReading {
 /** Is the server being installed or transferred, so that it can't run? */
 function isRebuilt(reason: BlockedReason | undefined): boolean {
   return reason === 'installing' || reason === 'transferring' || reason === 'restoring';
+}
+
+const NO_UNWANTED_STOPS: readonly ShownStop[] = [];
+
+function known(value: number | undefined): number | undefined {
+  return Number.isNaN(value) ? undefined : value;
+}
+
+function flag(value: boolean | undefined): number | undefined {
+  return value === undefined ? undefined : Number(value);
+}
+
+// Rounded to milliseconds, because anything finer is clock noise.
+function unixSeconds(monotonicMs: number, clock: WallClock): number {
+  return Math.round(clock.toUnixMs(monotonicMs)) / 1_000;
+}
+
+function inSeconds(ms: number | undefined): number | undefined {
+  return ms === undefined ? undefined : ms / 1_000;
+}
+
+function shownStop(stop: LastStop | undefined, clock: WallClock): ShownStop | undefined {
+  return stop === undefined ? undefined : stopOf(stop, clock);
+}
+
+function stopOf({ at, reason, exitCode }: LastStop, clock: WallClock): ShownStop {
+  return { timestamp_seconds: unixSeconds(at, clock), reason, exit_code: exitCode };
 }

@@ -57,8 +57,8 @@ export class ServerSamples {
     this.#isInterrupted = true;
   }
 
-  /** Takes a sample, unless it is older than the newest one or shows a state that has ended; also tells the power history. */
-  accept(next: SampleNumbers, power: PowerHistory): void {
+  /** Takes a sample, unless it is older than the newest one, shows a state that has ended, or is frozen; also tells the power history. */
+  accept(next: SampleNumbers, power: PowerHistory): boolean {
     const { newest } = this;
     const { source, receivedAt, uptimeMs } = next;
     const previous = newest.source === undefined ? undefined : newest;
@@ -67,13 +67,13 @@ export class ServerSamples {
       offAt: power.offAt,
       isUninterrupted: !this.#isInterrupted && isStreamed && previous?.source === 'socket',
     });
-    if (older || power.isOutdated(next, restarted)) return;
+    if (older || power.isOutdated(next, restarted)) return false;
     power.sampled(next, restarted);
     const hasMoved = uptimeMs !== newest.uptimeMs;
     if (hasMoved) this.#uptimeMovedAt = receivedAt;
     this.isFrozen = this.#isStandingStill(next, power);
     if (isStreamed) this.#socketSampleAt = receivedAt;
-    if (this.isFrozen) return;
+    if (this.isFrozen) return false;
     this.#isInterrupted &&= !isStreamed;
     const mayReset = power.takeStartSeen() || restarted;
     if (isStreamed) this.#notePeaks(next, mayReset ? undefined : previous);
@@ -82,6 +82,7 @@ export class ServerSamples {
     if (isStreamed) this.durations.streamed(receivedAt, next.cpuCores, next.memoryBytes);
     // An unchanged uptime says nothing about the start.
     if (hasMoved) this.#noteStart(next, restarted, power);
+    return true;
   }
 
   /** Does the node repeat the uptime of a running server, as nodes with dead statistics do? Old daemons send no uptime. */

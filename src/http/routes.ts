@@ -63,7 +63,7 @@ export function createRoutes(dependencies: RouteDependencies): Hono<RouteEnv> {
   const bodies = new HeldBodies(dependencies.heldBytes ?? HELD_BYTES);
   app.get('/', (c) =>
     bodies.respond(c, { 'Content-Type': 'text/html; charset=UTF-8' }, async (encoding) => {
-      const page = await renderPage(fleet, version, clock.now(), (server) => board.triage(server));
+      const page = await renderPage(fleet, version, clock);
       // Hono's type for it is a string, but it is an object.
       return renderBody(encodeChunks([page.toString()]), encoding);
     }),

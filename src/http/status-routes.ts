@@ -1,11 +1,10 @@
 import { type Context, Hono } from 'hono';
 import type { Clock } from '../domain/clock.ts';
-import type { FleetReading } from '../domain/reading.ts';
+import { CHART_SERIES, type ChartSeries, type FleetReading } from '../domain/reading.ts';
 import { encodeChunks } from '../metrics/exposition.ts';
 import { renderBody, SharedBody } from '../metrics/shared-body.ts';
 import { type Asset, loadAssets } from '../status-page/assets.ts';
 import type { StatusBoard } from '../status-page/data/board.ts';
-import { ALL_SERIES, type AnySeries } from '../status-page/data/protocol.ts';
 import { isDiscoveryPending, targetGroups } from '../status-page/data/service-discovery.ts';
 import type { HeldBodies, RouteEnv } from './bodies.ts';
 import { clientOf } from './client-address.ts';
@@ -65,11 +64,11 @@ function listingAwaited(c: Context): Response {
 
 async function history(c: Context<RouteEnv>, board: StatusBoard, bodies: HeldBodies): Promise<Response> {
   const keys = c.req.queries('server') ?? [];
-  const series = c.req.queries('series') ?? ALL_SERIES;
+  const series = c.req.queries('series') ?? CHART_SERIES;
   if (keys.length === 0 || keys.length > MAX_HISTORIES || !series.every(isSeries)) {
     const error =
       `expected 1 to ${MAX_HISTORIES} parameters server=<panel>/<server_id>, ` +
-      `and any of series=${ALL_SERIES.join('|')}`;
+      `and any of series=${CHART_SERIES.join('|')}`;
     return c.json({ error }, 400);
   }
   const histories = keys.map((key) => board.history(key, series)).filter((found) => found !== undefined);
@@ -79,8 +78,8 @@ async function history(c: Context<RouteEnv>, board: StatusBoard, bodies: HeldBod
   );
 }
 
-function isSeries(name: string): name is AnySeries {
-  return (ALL_SERIES as readonly string[]).includes(name);
+function isSeries(name: string): name is ChartSeries {
+  return (CHART_SERIES as readonly string[]).includes(name);
 }
 
 function stream(c: Context<RouteEnv>, board: StatusBoard, bodies: HeldBodies): Response {

@@ -1,4 +1,4 @@
-import type { BackupsReading } from '../domain/reading.ts';
+import type { Snapshot } from '../domain/reading.ts';
 import {
   identityOf,
   type Limit,
@@ -8,10 +8,9 @@ import {
   type ServerTarget,
 } from '../domain/server.ts';
 import type { Family } from './families.ts';
-import type { ServerView } from './server-view.ts';
 
 /** A family under its name in another exporter, with the metric that replaces it. */
-export interface CompatibilityFamily extends Family<ServerView> {
+export interface CompatibilityFamily extends Family<Snapshot> {
   /** This exporter's metric with the same meaning; undefined if there is none. */
   readonly replacedBy?: string;
   /** The PromQL expression that turns that metric into the old value; `METRIC` stands for its name. */
@@ -52,17 +51,25 @@ function listedMemoryLimit(
 }
 
 // 0 for a server without any backup, because alerts on old backups rely on it.
-function backupTime(backups: BackupsReading | undefined): number | undefined {
-  return backups && (backups.lastSuccessUnixMs ?? 0) / 1_000;
+function backupTime({
+  backups,
+  backup_last_success_timestamp_seconds: at = 0,
+}: Snapshot): number | undefined {
+  return backups === undefined ? undefined : at;
 }
 
 function gauge(
   name: string,
   help: string,
-  read: (view: ServerView) => number | undefined,
+  read: (snapshot: Snapshot) => number | undefined,
   place: Pick<CompatibilityFamily, 'replacedBy' | 'translation'> = {},
 ): CompatibilityFamily {
   return { name: `pterodactyl_server_${name}`, type: 'gauge', stability: 'stable', help, read, ...place };
+}
+
+/** Limits are shown together with usage. */
+function ifUp(up: number | undefined, value: number | undefined): number | undefined {
+  return up === 1 ? value : undefined;
 }
 
 const IN_MIB = 'METRIC / 1024^2';
@@ -74,69 +81,67 @@ const IN_PERCENT = 'METRIC * 100';
  * the limit 0; unknown values are absent.
  */
 export const COMPATIBILITY_FAMILIES: readonly CompatibilityFamily[] = [
-  gauge('memory_mebibyte', 'Memory in use, in MiB.', ({ sample }) => mebibytes(sample?.memoryBytes), {
+  gauge('memory_mebibyte', 'Memory in use, in MiB.', (server) => mebibytes(server.memory_usage_bytes), {
     replacedBy: 'gameserver_memory_usage_bytes',
     translation: IN_MIB,
   }),
-  gauge('cpu_absolute', 'CPU in use, in percent of one core.', ({ sample }) => percent(sample?.cpuCores), {
+  gauge('cpu_absolute', 'CPU in use, in percent of one core.', (server) => percent(server.cpu_usage_cores), {
     replacedBy: 'gameserver_cpu_usage_cores',
     translation: IN_PERCENT,
   }),
-  gauge('disk_mebibyte', 'Disk space in use, in MiB.', ({ sample }) => mebibytes(sample?.diskBytes), {
+  gauge('disk_mebibyte', 'Disk space in use, in MiB.', (server) => mebibytes(server.disk_usage_bytes), {
     replacedBy: 'gameserver_disk_usage_bytes',
     translation: IN_MIB,
   }),
   gauge(
     'network_rx_mebibyte',
     'Data received over the network since the server started, in MiB.',
-    ({ sample }) => mebibytes(sample?.networkReceiveBytes),
+    (server) => mebibytes(server.network_receive_bytes_total),
     { replacedBy: 'gameserver_network_receive_bytes_total', translation: IN_MIB },
   ),
   gauge(
     'network_tx_mebibyte',
     'Data sent over the network since the server started, in MiB.',
-    ({ sample }) => mebibytes(sample?.networkTransmitBytes),
+    (server) => mebibytes(server.network_transmit_bytes_total),
     { replacedBy: 'gameserver_network_transmit_bytes_total', translation: IN_MIB },
   ),
   gauge(
     'uptime_milliseconds',
     'Time since the server started, in milliseconds; 0 while it is off.',
-    ({ sample }) => sample?.uptimeMs,
+    (server) => server.uptime_milliseconds,
     { replacedBy: 'gameserver_start_time_seconds', translation: '(time() - METRIC) * 1000' },
   ),
   gauge(
     'max_memory_mebibyte',
     'Memory limit, in MiB; 0 if unlimited.',
-    ({ sample, target }) =>
-      sample && listed(listedMemoryLimit(target.limits, sample.memoryLimitBytes), 0, mebibytes),
+    ({ collection_up: up, target, node_memory_limit_bytes }) =>
+      ifUp(up, listed(listedMemoryLimit(target.limits, node_memory_limit_bytes), 0, mebibytes)),
     { replacedBy: 'gameserver_memory_limit_bytes', translation: IN_MIB },
   ),
   gauge(
     'max_swap_mebibyte',
     'Swap limit, in MiB; 0 if there is none, -1 if unlimited.',
-    ({ sample, target }) => sample && listed(target.limits.swapBytes, -1, mebibytes),
+    ({ collection_up: up, target }) => ifUp(up, listed(target.limits.swapBytes, -1, mebibytes)),
   ),
   gauge(
     'max_disk_mebibyte',
     'Disk space limit, in MiB; 0 if unlimited.',
-    ({ sample, target }) => sample && listed(target.limits.diskBytes, 0, mebibytes),
+    ({ collection_up: up, target }) => ifUp(up, listed(target.limits.diskBytes, 0, mebibytes)),
     { replacedBy: 'gameserver_disk_limit_bytes', translation: IN_MIB },
   ),
-  gauge(
-    'io',
-    "Weight of the server's block I/O, 10 to 1000.",
-    ({ sample, target }) => sample && target.limits.ioWeight,
+  gauge('io', "Weight of the server's block I/O, 10 to 1000.", ({ collection_up: up, target }) =>
+    ifUp(up, target.limits.ioWeight),
   ),
   gauge(
     'max_cpu_absolute',
     'CPU limit, in percent of one core; 0 if unlimited.',
-    ({ sample, target }) => sample && listed(target.limits.cpuCores, 0, percent),
+    ({ collection_up: up, target }) => ifUp(up, listed(target.limits.cpuCores, 0, percent)),
     { replacedBy: 'gameserver_cpu_limit_cores', translation: IN_PERCENT },
   ),
   gauge(
     'most_recent_backup_time',
     'Time at which the newest successful backup was completed, as a Unix timestamp in seconds; 0 if there is none.',
-    ({ backups }) => backupTime(backups),
+    backupTime,
     { replacedBy: 'gameserver_backup_last_success_timestamp_seconds', translation: 'METRIC' },
   ),
 ];

@@ -1,10 +1,9 @@
 import { setImmediate } from 'node:timers/promises';
 import type { Clock } from '../domain/clock.ts';
-import type { FleetReading } from '../domain/reading.ts';
+import type { FleetReading, Snapshot } from '../domain/reading.ts';
 import { identityOf, type ServerTarget } from '../domain/server.ts';
 import { COMPATIBILITY_FAMILIES, compatibilityLabels } from './compatibility.ts';
-import { type Family, PANEL_FAMILIES, SERVER_FAMILIES } from './families.ts';
-import { panelViewOf, type ServerView, viewOf } from './server-view.ts';
+import { type Family, PANEL_FAMILIES, panelViewOf, SERVER_FAMILIES } from './families.ts';
 
 /** The content type of the text format, exactly as Prometheus requests it. */
 export const CONTENT_TYPE = 'text/plain; version=0.0.4; charset=utf-8';
@@ -128,15 +127,15 @@ export function* renderFleet(
   withCompatibility = false,
 ): Generator<string, void, undefined> {
   const now = clock.now();
-  const views: ServerView[] = [];
+  const snapshots: Snapshot[] = [];
   const labels: string[] = [];
   for (const [index, reading] of fleet.servers().entries()) {
     if (index % BLOCK_SUBJECTS === 0) yield '';
-    views.push(viewOf(reading, now, clock));
+    snapshots.push(reading.snapshot(now, clock));
     labels.push(serverLabels(reading.target));
   }
   for (const family of SERVER_FAMILIES) {
-    yield* renderFamily(family, views, labels);
+    yield* renderFamily(family, snapshots, labels);
     yield '\n';
   }
   const panels = fleet.panels().map((panel) => panelViewOf(panel, now));
@@ -145,17 +144,17 @@ export function* renderFleet(
     if (index > 0) yield '\n';
     yield* renderFamily(family, panels, panelLabels);
   }
-  if (withCompatibility) yield* renderCompatibility(views);
+  if (withCompatibility) yield* renderCompatibility(snapshots);
 }
 
 /** The families under the names of another exporter, each after an empty line. */
-function* renderCompatibility(views: readonly ServerView[]): Generator<string, void, undefined> {
-  const labels = new Map<string, ServerView>();
-  for (const [index, view] of views.entries()) {
+function* renderCompatibility(snapshots: readonly Snapshot[]): Generator<string, void, undefined> {
+  const labels = new Map<string, Snapshot>();
+  for (const [index, snapshot] of snapshots.entries()) {
     if (index % BLOCK_SUBJECTS === 0) yield '';
-    const text = otherLabels(view.target);
+    const text = otherLabels(snapshot.target);
     // These labels don't include the panel, so a server listed under two panels would have duplicate series.
-    if (!labels.has(text)) labels.set(text, view);
+    if (!labels.has(text)) labels.set(text, snapshot);
   }
   const subjects = [...labels.values()];
   const texts = [...labels.keys()];

@@ -1,6 +1,14 @@
-import { NO_STOPS, STOP_REASONS, type StopCounts } from '../domain/reading.ts';
-import { finiteLimit, memoryLimitOf, SERVER_STATES, type ServerState } from '../domain/server.ts';
-import type { PanelView, ServerView } from './server-view.ts';
+import type { Problem } from '../domain/problem.ts';
+import {
+  type MeasureName,
+  NO_STOPS,
+  type NodeReading,
+  type PanelReading,
+  type Snapshot,
+  STOP_REASONS,
+  type StopCounts,
+} from '../domain/reading.ts';
+import { SERVER_STATES, type ServerState } from '../domain/server.ts';
 
 /** One series of a family that has its own labels; a label whose value is undefined is omitted. */
 type FamilyRow = readonly [labelValues: readonly (string | undefined)[], value: number];
@@ -38,8 +46,22 @@ function stopRows(stops: StopCounts): readonly FamilyRow[] {
 
 const NO_STOP_ROWS = stopRows(NO_STOPS);
 
+/** What the name of every family about a server begins with. */
+export const SERVER_PREFIX = 'gameserver_';
+
+/** A family with one value per server: a number of the snapshot, under its own name. */
+function measure(name: MeasureName, type: Family<Snapshot>['type'], help: string): Family<Snapshot> {
+  return {
+    name: `${SERVER_PREFIX}${name}`,
+    type,
+    stability: 'stable',
+    help,
+    read: (snapshot) => snapshot[name],
+  };
+}
+
 /** Every family that is about a server, in the order in which they are exposed. */
-export const SERVER_FAMILIES: readonly Family<ServerView>[] = [
+export const SERVER_FAMILIES: readonly Family<Snapshot>[] = [
   {
     name: 'gameserver_info',
     type: 'gauge',
@@ -56,119 +78,50 @@ export const SERVER_FAMILIES: readonly Family<ServerView>[] = [
     labels: ['state'],
     read: ({ state }) => STATE_ROWS.get(state),
   },
-  {
-    name: 'gameserver_memory_usage_bytes',
-    type: 'gauge',
-    stability: 'stable',
-    help: 'Memory in use, in bytes.',
-    read: ({ sample }) => sample?.memoryBytes,
-  },
-  {
-    name: 'gameserver_memory_limit_bytes',
-    type: 'gauge',
-    stability: 'stable',
-    help: 'Memory limit, in bytes; absent if unlimited or unknown.',
-    read: ({ sample, target }) =>
-      sample && finiteLimit(memoryLimitOf(target.limits, sample.memoryLimitBytes)),
-  },
-  {
-    name: 'gameserver_cpu_usage_cores',
-    type: 'gauge',
-    stability: 'stable',
-    help: 'CPU in use, in cores.',
-    read: ({ sample }) => sample?.cpuCores,
-  },
-  {
-    name: 'gameserver_cpu_limit_cores',
-    type: 'gauge',
-    stability: 'stable',
-    help: 'CPU limit, in cores; absent if unlimited or unknown.',
-    read: ({ sample, target }) => sample && finiteLimit(target.limits.cpuCores),
-  },
-  {
-    name: 'gameserver_disk_usage_bytes',
-    type: 'gauge',
-    stability: 'stable',
-    help: 'Disk space in use, in bytes.',
-    read: ({ sample }) => sample?.diskBytes,
-  },
-  {
-    name: 'gameserver_disk_limit_bytes',
-    type: 'gauge',
-    stability: 'stable',
-    help: 'Disk space limit, in bytes; absent if unlimited or unknown.',
-    read: ({ sample, target }) => sample && finiteLimit(target.limits.diskBytes),
-  },
-  {
-    name: 'gameserver_network_receive_bytes_total',
-    type: 'counter',
-    stability: 'stable',
-    help: 'Bytes received over the network since the server started, as reported by the panel.',
-    read: ({ sample }) => sample?.networkReceiveBytes,
-  },
-  {
-    name: 'gameserver_network_transmit_bytes_total',
-    type: 'counter',
-    stability: 'stable',
-    help: 'Bytes sent over the network since the server started, as reported by the panel.',
-    read: ({ sample }) => sample?.networkTransmitBytes,
-  },
-  {
-    name: 'gameserver_disk_read_bytes_total',
-    type: 'counter',
-    stability: 'stable',
-    help: 'Bytes read from disk since the server started; absent if the panel does not report them.',
-    read: ({ sample }) => sample?.diskReadBytes,
-  },
-  {
-    name: 'gameserver_disk_written_bytes_total',
-    type: 'counter',
-    stability: 'stable',
-    help: 'Bytes written to disk since the server started; absent if the panel does not report them.',
-    read: ({ sample }) => sample?.diskWrittenBytes,
-  },
-  {
-    name: 'gameserver_start_time_seconds',
-    type: 'gauge',
-    stability: 'stable',
-    help: 'Time at which the server started, as a Unix timestamp in seconds; absent while it is off.',
-    read: ({ startTimeSeconds }) => startTimeSeconds,
-  },
-  {
-    name: 'gameserver_cpu_usage_peak_cores',
-    type: 'gauge',
-    stability: 'stable',
-    help: 'Highest one-second CPU usage in the last 60 s, in cores.',
-    read: ({ peaks }) => peaks?.cpuCores,
-  },
-  {
-    name: 'gameserver_memory_usage_peak_bytes',
-    type: 'gauge',
-    stability: 'stable',
-    help: 'Highest one-second memory usage in the last 60 s, in bytes.',
-    read: ({ peaks }) => peaks?.memoryBytes,
-  },
-  {
-    name: 'gameserver_network_receive_peak_bytes_per_second',
-    type: 'gauge',
-    stability: 'stable',
-    help: 'Highest one-second receive rate in the last 60 s, in bytes per second.',
-    read: ({ peaks }) => peaks?.networkReceiveBytesPerSecond,
-  },
-  {
-    name: 'gameserver_network_transmit_peak_bytes_per_second',
-    type: 'gauge',
-    stability: 'stable',
-    help: 'Highest one-second transmit rate in the last 60 s, in bytes per second.',
-    read: ({ peaks }) => peaks?.networkTransmitBytesPerSecond,
-  },
-  {
-    name: 'gameserver_starts_total',
-    type: 'counter',
-    stability: 'stable',
-    help: 'Server starts observed by the exporter.',
-    read: ({ starts }) => starts,
-  },
+  measure('memory_usage_bytes', 'gauge', 'Memory in use, in bytes.'),
+  measure('memory_limit_bytes', 'gauge', 'Memory limit, in bytes; absent if unlimited or unknown.'),
+  measure('cpu_usage_cores', 'gauge', 'CPU in use, in cores.'),
+  measure('cpu_limit_cores', 'gauge', 'CPU limit, in cores; absent if unlimited or unknown.'),
+  measure('disk_usage_bytes', 'gauge', 'Disk space in use, in bytes.'),
+  measure('disk_limit_bytes', 'gauge', 'Disk space limit, in bytes; absent if unlimited or unknown.'),
+  measure(
+    'network_receive_bytes_total',
+    'counter',
+    'Bytes received over the network since the server started, as reported by the panel.',
+  ),
+  measure(
+    'network_transmit_bytes_total',
+    'counter',
+    'Bytes sent over the network since the server started, as reported by the panel.',
+  ),
+  measure(
+    'disk_read_bytes_total',
+    'counter',
+    'Bytes read from disk since the server started; absent if the panel does not report them.',
+  ),
+  measure(
+    'disk_written_bytes_total',
+    'counter',
+    'Bytes written to disk since the server started; absent if the panel does not report them.',
+  ),
+  measure(
+    'start_time_seconds',
+    'gauge',
+    'Time at which the server started, as a Unix timestamp in seconds; absent while it is off.',
+  ),
+  measure('cpu_usage_peak_cores', 'gauge', 'Highest one-second CPU usage in the last 60 s, in cores.'),
+  measure('memory_usage_peak_bytes', 'gauge', 'Highest one-second memory usage in the last 60 s, in bytes.'),
+  measure(
+    'network_receive_peak_bytes_per_second',
+    'gauge',
+    'Highest one-second receive rate in the last 60 s, in bytes per second.',
+  ),
+  measure(
+    'network_transmit_peak_bytes_per_second',
+    'gauge',
+    'Highest one-second transmit rate in the last 60 s, in bytes per second.',
+  ),
+  measure('starts_total', 'counter', 'Server starts observed by the exporter.'),
   {
     name: 'gameserver_stops_total',
     type: 'counter',
@@ -177,76 +130,44 @@ export const SERVER_FAMILIES: readonly Family<ServerView>[] = [
     labels: ['reason'],
     read: ({ stops }) => (stops === NO_STOPS ? NO_STOP_ROWS : stopRows(stops)),
   },
-  {
-    name: 'gameserver_last_exit_code',
-    type: 'gauge',
-    stability: 'stable',
-    help: 'Exit code that the node last reported when the server stopped by itself; absent until known.',
-    read: ({ lastExitCode }) => lastExitCode,
-  },
-  {
-    name: 'gameserver_automatic_restart_aborted',
-    type: 'gauge',
-    stability: 'stable',
-    help: 'Whether the node gave up restarting the server; 1 until the server starts again.',
-    read: ({ isRestartAborted }) => flag(isRestartAborted),
-  },
-  {
-    name: 'gameserver_running_seconds_total',
-    type: 'counter',
-    stability: 'stable',
-    help: 'Seconds for which the server was observed running.',
-    read: ({ durations }) => durations.running,
-  },
-  {
-    name: 'gameserver_observed_seconds_total',
-    type: 'counter',
-    stability: 'stable',
-    help: 'Seconds for which the server was observed in any state, excluding gaps of more than 60 s.',
-    read: ({ durations }) => durations.observed,
-  },
-  {
-    name: 'gameserver_cpu_saturated_seconds_total',
-    type: 'counter',
-    stability: 'stable',
-    help: 'Seconds with CPU usage of at least 95 % of the limit; absent without a limit.',
-    read: ({ durations }) => durations.cpuSaturated,
-  },
-  {
-    name: 'gameserver_memory_saturated_seconds_total',
-    type: 'counter',
-    stability: 'stable',
-    help: 'Seconds with memory usage of at least 95 % of the limit; absent without a limit.',
-    read: ({ durations }) => durations.memorySaturated,
-  },
-  {
-    name: 'gameserver_console_lines_total',
-    type: 'counter',
-    stability: 'stable',
-    help: 'Console lines received from the server.',
-    read: ({ consoleLines }) => consoleLines,
-  },
-  {
-    name: 'gameserver_expected_running',
-    type: 'gauge',
-    stability: 'stable',
-    help: 'Whether the server is expected to run (1) or may be in any state (0); absent while unknown.',
-    read: ({ expected }) => (expected === undefined ? undefined : flag(expected)),
-  },
-  {
-    name: 'gameserver_collection_up',
-    type: 'gauge',
-    stability: 'stable',
-    help: 'Whether the exporter has a fresh sample of the server.',
-    read: ({ sample }) => flag(sample !== undefined),
-  },
-  {
-    name: 'gameserver_collection_streaming',
-    type: 'gauge',
-    stability: 'stable',
-    help: 'Whether samples come from the console socket (1), or from polling or not at all (0).',
-    read: ({ status }) => flag(status.condition === 'streaming'),
-  },
+  measure(
+    'last_exit_code',
+    'gauge',
+    'Exit code that the node last reported when the server stopped by itself; absent until known.',
+  ),
+  measure(
+    'automatic_restart_aborted',
+    'gauge',
+    'Whether the node gave up restarting the server; 1 until the server starts again.',
+  ),
+  measure('running_seconds_total', 'counter', 'Seconds for which the server was observed running.'),
+  measure(
+    'observed_seconds_total',
+    'counter',
+    'Seconds for which the server was observed in any state, excluding gaps of more than 60 s.',
+  ),
+  measure(
+    'cpu_saturated_seconds_total',
+    'counter',
+    'Seconds with CPU usage of at least 95 % of the limit; absent without a limit.',
+  ),
+  measure(
+    'memory_saturated_seconds_total',
+    'counter',
+    'Seconds with memory usage of at least 95 % of the limit; absent without a limit.',
+  ),
+  measure('console_lines_total', 'counter', 'Console lines received from the server.'),
+  measure(
+    'expected_running',
+    'gauge',
+    'Whether the server is expected to run (1) or may be in any state (0); absent while unknown.',
+  ),
+  measure('collection_up', 'gauge', 'Whether the exporter has a fresh sample of the server.'),
+  measure(
+    'collection_streaming',
+    'gauge',
+    'Whether samples come from the console socket (1), or from polling or not at all (0).',
+  ),
   {
     name: 'gameserver_blocked',
     type: 'gauge',
@@ -255,75 +176,69 @@ export const SERVER_FAMILIES: readonly Family<ServerView>[] = [
     labels: ['reason'],
     // A server that is observed isn't blocked, whatever the listing says, and neither is a server whose panel or API key is the
     // problem.
-    read: ({ status }) =>
-      status.condition !== 'blocked' || status.blocked === undefined ? undefined : [[[status.blocked], 1]],
+    read: ({ blocked }) => (blocked === undefined ? undefined : [[[blocked], 1]]),
   },
-  {
-    name: 'gameserver_backups',
-    type: 'gauge',
-    stability: 'stable',
-    help: 'Successful backups of the server; absent if backups are not collected or not permitted.',
-    read: ({ backups }) => backups?.count,
-  },
-  {
-    name: 'gameserver_backup_last_success_timestamp_seconds',
-    type: 'gauge',
-    stability: 'stable',
-    help: 'Time at which the newest successful backup was completed, as a Unix timestamp in seconds; absent if there is none.',
-    read: ({ backups }) =>
-      backups?.lastSuccessUnixMs === undefined ? undefined : backups.lastSuccessUnixMs / 1_000,
-  },
-  {
-    name: 'gameserver_backup_last_failure_timestamp_seconds',
-    type: 'gauge',
-    stability: 'stable',
-    help: 'Time at which the newest failed backup ended, as a Unix timestamp in seconds; absent if the panel lists none.',
-    read: ({ backups }) =>
-      backups?.lastFailureUnixMs === undefined ? undefined : backups.lastFailureUnixMs / 1_000,
-  },
-  {
-    name: 'gameserver_backup_last_size_bytes',
-    type: 'gauge',
-    stability: 'stable',
-    help: 'Size of the newest successful backup, in bytes; absent if there is none.',
-    read: ({ backups }) => backups?.lastSizeBytes,
-  },
-  {
-    name: 'gameserver_players',
-    type: 'gauge',
-    stability: 'stable',
-    help: 'Players on the server, as reported by the game; absent if it is not queried, not running or does not answer.',
-    read: ({ query }) => query?.players,
-  },
-  {
-    name: 'gameserver_players_max',
-    type: 'gauge',
-    stability: 'stable',
-    help: 'Maximum number of players, as reported by the game; absent if it reports no limit.',
-    read: ({ query }) => query?.playersMax,
-  },
-  {
-    name: 'gameserver_query_up',
-    type: 'gauge',
-    stability: 'stable',
-    help: 'Whether the game answered the last query; absent if it is not queried or not running.',
-    read: ({ query }) => query && flag(query.problem === undefined),
-  },
-  {
-    name: 'gameserver_query_duration_seconds',
-    type: 'gauge',
-    stability: 'stable',
-    help: 'Duration of the last query, answered or not, in seconds.',
-    read: ({ query }) => query?.durationSeconds,
-  },
-  {
-    name: 'gameserver_last_sample_timestamp_seconds',
-    type: 'gauge',
-    stability: 'stable',
-    help: 'Time of the newest sample, as a Unix timestamp in seconds; absent before the first one.',
-    read: ({ sampleTimeSeconds }) => sampleTimeSeconds,
-  },
+  measure(
+    'backups',
+    'gauge',
+    'Successful backups of the server; absent if backups are not collected or not permitted.',
+  ),
+  measure(
+    'backup_last_success_timestamp_seconds',
+    'gauge',
+    'Time at which the newest successful backup was completed, as a Unix timestamp in seconds; absent if there is none.',
+  ),
+  measure(
+    'backup_last_failure_timestamp_seconds',
+    'gauge',
+    'Time at which the newest failed backup ended, as a Unix timestamp in seconds; absent if the panel lists none.',
+  ),
+  measure(
+    'backup_last_size_bytes',
+    'gauge',
+    'Size of the newest successful backup, in bytes; absent if there is none.',
+  ),
+  measure(
+    'players',
+    'gauge',
+    'Players on the server, as reported by the game; absent if it is not queried, not running or does not answer.',
+  ),
+  measure(
+    'players_max',
+    'gauge',
+    'Maximum number of players, as reported by the game; absent if it reports no limit.',
+  ),
+  measure(
+    'query_up',
+    'gauge',
+    'Whether the game answered the last query; absent if it is not queried or not running.',
+  ),
+  measure('query_duration_seconds', 'gauge', 'Duration of the last query, answered or not, in seconds.'),
+  measure(
+    'last_sample_timestamp_seconds',
+    'gauge',
+    'Time of the newest sample, as a Unix timestamp in seconds; absent before the first one.',
+  ),
 ];
+
+/** What the metrics show of a panel at one instant. */
+export interface PanelView {
+  readonly name: string;
+  readonly up: boolean;
+  /** One problem for each cause. */
+  readonly problems: readonly Problem[];
+  readonly nodes: readonly NodeReading[];
+}
+
+/**
+ * The view of a panel at the monotonic instant `now`; looks at each of its servers once, to determine the state of the nodes.
+ */
+export function panelViewOf(panel: PanelReading, now: number): PanelView {
+  const { name, up, problems } = panel;
+  const isFirst = ({ cause }: Problem, at: number) =>
+    problems.findIndex((problem) => problem.cause === cause) === at;
+  return { name, up, problems: problems.filter(isFirst), nodes: panel.nodes(now) };
+}
 
 /** Every family that is about a panel or its nodes; `panel` is the only label they all share. */
 export const PANEL_FAMILIES: readonly Family<PanelView>[] = [

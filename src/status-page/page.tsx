@@ -1,9 +1,10 @@
 import { html } from 'hono/html';
-import { type FleetReading, type PanelReading, type ServerReading, shownProblem } from '../domain/reading.ts';
+import type { Clock } from '../domain/clock.ts';
+import type { FleetReading, PanelReading, Snapshot } from '../domain/reading.ts';
 import { SERVER_STATES } from '../domain/server.ts';
-import type { Triage } from './data/board.ts';
+import { ATTENTION, attentionOf } from './data/attention.ts';
 import { explained, explainedOf, nodesDown } from './data/problems.ts';
-import { troubleText } from './data/trouble.ts';
+import { serverTrouble, troubleText } from './data/trouble.ts';
 import { NOTHING, nodeDownText, problemText, span } from './data/words.ts';
 
 /** The number of servers on the page without its script; with more, it would take long to build, and nobody would read it. */
@@ -23,18 +24,17 @@ export const PAGE_POLICY = {
 };
 
 /**
- * The start page as of the monotonic instant `now`: links, what needs attention, and the servers in a plain table, which the
+ * The start page: links, what needs attention, and the servers in a plain table, which the
  * page's script replaces with a live one. Addresses are relative, so that it works below any path of a proxy.
  */
-export function renderPage(
-  fleet: FleetReading,
-  version: string,
-  now: number,
-  triage: (server: ServerReading) => Triage | undefined = () => undefined,
-) {
-  const servers = fleet.servers();
+export function renderPage(fleet: FleetReading, version: string, clock: Pick<Clock, 'now' | 'toUnixMs'>) {
+  const now = clock.now();
+  const servers = fleet.servers().map((server) => server.snapshot(now, clock));
   const hidden = servers.length - MAX_ROWS;
-  const counts = SERVER_STATES.map((state) => ({ state, count: countIn(servers, state, now) }));
+  const counts = SERVER_STATES.map((state) => ({
+    state,
+    count: servers.filter((server) => server.state === state).length,
+  }));
   return html`<!doctype html>
 ${(
   <html lang="en" data-version={version}>
@@ -69,7 +69,7 @@ ${(
         {fleet.panels().map((panel) => (
           <PlainPanel panel={panel} now={now} />
         ))}
-        <PlainUrgent servers={servers} triage={triage} />
+        <PlainUrgent servers={servers} />
         <table class="plain">
           <thead>
             <tr>
@@ -83,7 +83,7 @@ ${(
           </thead>
           <tbody>
             {servers.slice(0, MAX_ROWS).map((server) => (
-              <PlainRow server={server} now={now} />
+              <PlainRow server={server} />
             ))}
           </tbody>
         </table>
@@ -93,10 +93,6 @@ ${(
   </html>
 )}
 `;
-}
-
-function countIn(servers: readonly ServerReading[], state: string, now: number): number {
-  return servers.filter((server) => (server.isFresh(now) ? server.state : 'unknown') === state).length;
 }
 
 /** A panel that is down or has problems, and its nodes that are down; nothing if there are none. */
@@ -119,17 +115,13 @@ function PlainPanel({ panel, now }: { readonly panel: PanelReading; readonly now
   );
 }
 
-interface PlainUrgentProps {
-  readonly servers: readonly ServerReading[];
-  readonly triage: (server: ServerReading) => Triage | undefined;
-}
-
 /** The servers that need attention, most urgent first; nothing if there are none. */
-function PlainUrgent({ servers, triage }: PlainUrgentProps) {
+function PlainUrgent({ servers }: { readonly servers: readonly Snapshot[] }) {
   const urgent = servers
     .flatMap((server) => {
-      const found = triage(server);
-      return found === undefined ? [] : [{ target: server.target, ...found }];
+      const attention = attentionOf(server);
+      const trouble = attention && serverTrouble(server);
+      return trouble ? [{ target: server.target, urgency: ATTENTION.indexOf(attention), trouble }] : [];
     })
     .sort((one, other) => one.urgency - other.urgency);
   if (urgent.length === 0) return null;
@@ -147,13 +139,11 @@ function PlainUrgent({ servers, triage }: PlainUrgentProps) {
   );
 }
 
-function PlainRow({ server, now }: { readonly server: ServerReading; readonly now: number }) {
-  const { target, status, sampledAt } = server;
-  const state = server.isFresh(now) ? server.state : 'unknown';
-  const condition =
-    status.blocked === undefined ? status.condition : `${status.condition}: ${status.blocked}`;
-  const age = sampledAt === undefined ? NOTHING : `${span((now - sampledAt) / 1_000)} ago`;
-  const problem = explainedOf({ condition: status.condition, problem: shownProblem(server, now) });
+function PlainRow({ server }: { readonly server: Snapshot }) {
+  const { target, state, blocked, sample_age_seconds: seconds } = server;
+  const condition = blocked === undefined ? server.condition : `${server.condition}: ${blocked}`;
+  const age = seconds === undefined ? NOTHING : `${span(seconds)} ago`;
+  const problem = explainedOf(server);
   return (
     <tr>
       <td>{target.panel}</td>

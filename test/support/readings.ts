@@ -1,17 +1,23 @@
 import type { Problem } from '../../src/domain/problem.ts';
-import type {
-  BudgetReading,
-  CollectionStatus,
-  DiscoveryReading,
-  FleetReading,
-  NeedsReading,
-  NodeReading,
-  PanelReading,
-  Peaks,
-  ServerReading,
+import {
+  type BackupsReading,
+  type BudgetReading,
+  type CollectionStatus,
+  type DiscoveryReading,
+  type FleetReading,
+  type NeedsReading,
+  NO_STOPS,
+  type NodeReading,
+  type PanelReading,
+  type QueryReading,
+  type RecentHistory,
+  type ServerReading,
+  type Snapshot,
+  type SocketState,
 } from '../../src/domain/reading.ts';
-import { NO_STOPS } from '../../src/domain/reading.ts';
-import type { Sample, ServerTarget } from '../../src/domain/server.ts';
+import { SampleNumbers } from '../../src/domain/sample-numbers.ts';
+import type { Sample, SampleSource, ServerTarget } from '../../src/domain/server.ts';
+import { ServerRecord } from '../../src/fleet/server-record.ts';
 
 /** The monotonic instant of the readings below; a manual clock also starts there. */
 export const READ_AT = 1_000_000;
@@ -30,47 +36,166 @@ function serverTarget(changes: Partial<ServerTarget> = {}): ServerTarget {
   };
 }
 
-type Fixed = Omit<ServerReading, 'target' | 'status' | 'expected' | 'peaks' | 'isFresh'>;
-
 /** What a test sets for a server; the rest is as for a server that was never sampled. */
-export interface ServerReadingChanges extends Partial<Fixed> {
+export interface ServerReadingChanges extends Partial<Omit<Snapshot, 'target'>> {
   readonly target?: Partial<ServerTarget>;
-  readonly status?: CollectionStatus;
-  readonly expected?: boolean | undefined;
-  readonly peaks?: Peaks;
+  readonly socketState?: SocketState;
+  readonly history?: RecentHistory;
 }
 
-/** A server that was never sampled, with changes; it is fresh while `sampledAt` is within its staleness. */
-export function serverReading(changes: ServerReadingChanges = {}): ServerReading {
-  const { target, node = target?.node, peaks, ...rest } = changes;
-  const expected = 'expected' in changes ? changes.expected : target?.expect !== 'any';
-  const fixed = {
-    status: { condition: 'waiting' } as CollectionStatus,
-    node,
-    socketState: 'none',
-    source: undefined,
-    sample: undefined,
-    sampledAt: undefined,
-    stalenessMs: 60_000,
-    state: 'unknown',
-    startedAt: undefined,
-    starts: 0,
-    consoleLines: 0,
-    stops: NO_STOPS,
-    awaitsWords: false,
-    lastExitCode: undefined,
-    isRestartAborted: false,
-    durations: { observed: 0, running: 0, cpuSaturated: undefined, memorySaturated: undefined },
-    ...rest,
-  } satisfies Fixed & Pick<ServerReading, 'status'>;
-  const { sampledAt, stalenessMs } = fixed;
+/** A server that looks like this snapshot at any time. */
+export function readingOf(
+  snapshot: Snapshot,
+  { history = NO_HISTORY, socketState }: Pick<ServerReadingChanges, 'history' | 'socketState'> = {},
+): ServerReading {
+  const { target, node, condition, blocked, problem } = snapshot;
   return {
-    ...fixed,
-    target: serverTarget(target),
-    expected: () => expected,
-    peaks: () => peaks,
-    isFresh: (now) => sampledAt !== undefined && now - sampledAt <= stalenessMs,
+    target,
+    node,
+    status: { condition, ...(blocked && { blocked }), ...(problem && { problem }) },
+    socketState: socketState ?? (condition === 'streaming' ? 'streaming' : 'none'),
+    snapshot: () => snapshot,
+    history: () => history,
   };
+}
+
+const NO_HISTORY: RecentHistory = { end_timestamp_seconds: 0, series: {}, state_changes: [] };
+
+/** The snapshot of a server that was never sampled, with changes. */
+export function serverSnapshot(all: ServerReadingChanges = {}): Snapshot {
+  const { target, history: _, socketState: __, ...changes } = all;
+  return {
+    ...UNKNOWN,
+    target: serverTarget(target),
+    node: target?.node,
+    expected_running: target?.expect === 'any' ? 0 : 1,
+    collection_streaming: Number(changes.condition === 'streaming'),
+    ...changes,
+  };
+}
+
+/** A server that was never sampled, with changes. */
+export function serverReading(changes: ServerReadingChanges = {}): ServerReading {
+  return readingOf(serverSnapshot(changes), changes);
+}
+
+const UNKNOWN: Omit<Snapshot, 'target'> = {
+  timestamp_seconds: 1_700_001_000,
+  node: undefined,
+  state: 'unknown',
+  condition: 'waiting',
+  blocked: undefined,
+  problem: undefined,
+  query_problem: undefined,
+  source: undefined,
+  sample_age_seconds: undefined,
+  memory_usage_bytes: undefined,
+  memory_limit_bytes: undefined,
+  node_memory_limit_bytes: undefined,
+  cpu_usage_cores: undefined,
+  cpu_limit_cores: undefined,
+  cpu_usage_mean_cores: undefined,
+  disk_usage_bytes: undefined,
+  disk_limit_bytes: undefined,
+  network_receive_bytes_total: undefined,
+  network_transmit_bytes_total: undefined,
+  network_receive_bytes_per_second: undefined,
+  network_transmit_bytes_per_second: undefined,
+  disk_read_bytes_total: undefined,
+  disk_written_bytes_total: undefined,
+  uptime_milliseconds: undefined,
+  start_time_seconds: undefined,
+  cpu_usage_peak_cores: undefined,
+  memory_usage_peak_bytes: undefined,
+  network_receive_peak_bytes_per_second: undefined,
+  network_transmit_peak_bytes_per_second: undefined,
+  starts_total: 0,
+  stops: NO_STOPS,
+  last_stop: undefined,
+  off_reason: undefined,
+  is_stop_awaited: false,
+  last_crash: undefined,
+  unwanted_stops: [],
+  last_exit_code: undefined,
+  automatic_restart_aborted: 0,
+  running_seconds_total: 0,
+  observed_seconds_total: 0,
+  cpu_saturated_seconds_total: undefined,
+  memory_saturated_seconds_total: undefined,
+  console_lines_total: 0,
+  expected_running: 1,
+  collection_up: 0,
+  collection_streaming: 0,
+  backups: undefined,
+  backup_last_success_timestamp_seconds: undefined,
+  backup_last_failure_timestamp_seconds: undefined,
+  backup_last_size_bytes: undefined,
+  players: undefined,
+  players_max: undefined,
+  query_up: undefined,
+  query_duration_seconds: undefined,
+  last_sample_timestamp_seconds: undefined,
+};
+
+/** The snapshot of a server that streams, runs, and has a value for every metric, sampled half a second ago. */
+export function streamingSnapshot(changes: ServerReadingChanges = {}): Snapshot {
+  return serverSnapshot({
+    state: 'running',
+    condition: 'streaming',
+    source: 'socket',
+    sample_age_seconds: 0.5,
+    memory_usage_bytes: 1_073_741_824,
+    memory_limit_bytes: 4_509_715_660,
+    node_memory_limit_bytes: 4_509_715_660,
+    cpu_usage_cores: 1.53217,
+    disk_usage_bytes: 123_456_789,
+    network_receive_bytes_total: 1_000,
+    network_transmit_bytes_total: 2_000,
+    disk_read_bytes_total: 3_000,
+    disk_written_bytes_total: 4_000,
+    uptime_milliseconds: 86_400_123,
+    start_time_seconds: 1_699_914_599.377,
+    cpu_usage_peak_cores: 2.5,
+    memory_usage_peak_bytes: 2_147_483_648,
+    network_receive_peak_bytes_per_second: 500,
+    network_transmit_peak_bytes_per_second: 600,
+    starts_total: 2,
+    stops: { requested: 1, exited: 2, crashed: 3, out_of_memory: 4, disk_full: 5, unknown: 6 },
+    last_exit_code: 137,
+    running_seconds_total: 80_000,
+    observed_seconds_total: 86_400.5,
+    cpu_saturated_seconds_total: 12.5,
+    memory_saturated_seconds_total: 0,
+    console_lines_total: 1_234,
+    collection_up: 1,
+    last_sample_timestamp_seconds: 1_700_000_999.5,
+    ...changes,
+  });
+}
+
+/** A server that streams, runs, and has a value for every metric. */
+export function streamingReading(changes: ServerReadingChanges = {}): ServerReading {
+  return readingOf(streamingSnapshot(changes), changes);
+}
+
+/** What remains when the newest sample of such a server is too old. */
+export function staleReading(changes: ServerReadingChanges = {}): ServerReading {
+  const all = streamingSnapshot();
+  return serverReading({
+    condition: 'streaming',
+    source: 'socket',
+    sample_age_seconds: 100,
+    last_sample_timestamp_seconds: 1_700_000_900,
+    starts_total: all.starts_total,
+    stops: all.stops,
+    last_exit_code: all.last_exit_code,
+    running_seconds_total: all.running_seconds_total,
+    observed_seconds_total: all.observed_seconds_total,
+    cpu_saturated_seconds_total: all.cpu_saturated_seconds_total,
+    memory_saturated_seconds_total: all.memory_saturated_seconds_total,
+    console_lines_total: all.console_lines_total,
+    ...changes,
+  });
 }
 
 /** Everything that a current panel sends about a running server. */
@@ -87,30 +212,27 @@ export const FULL_SAMPLE: Sample = {
   uptimeMs: 86_400_123,
 };
 
-/** A server that streams, runs, and has a value for every metric, sampled half a second ago. */
-export function streamingReading(changes: ServerReadingChanges = {}): ServerReading {
-  return serverReading({
-    status: { condition: 'streaming' },
-    socketState: 'streaming',
-    source: 'socket',
-    sample: FULL_SAMPLE,
-    sampledAt: READ_AT - 500,
-    state: 'running',
-    startedAt: READ_AT - 500 - 86_400_123,
-    starts: 2,
-    consoleLines: 1_234,
-    stops: { requested: 1, exited: 2, crashed: 3, out_of_memory: 4, disk_full: 5, unknown: 6 },
-    lastExitCode: 137,
-    isRestartAborted: false,
-    durations: { observed: 86_400.5, running: 80_000, cpuSaturated: 12.5, memorySaturated: 0 },
-    peaks: {
-      cpuCores: 2.5,
-      memoryBytes: 2_147_483_648,
-      networkReceiveBytesPerSecond: 500,
-      networkTransmitBytesPerSecond: 600,
-    },
-    ...changes,
-  });
+/** What a real record was told. */
+export interface Observed {
+  readonly target?: Partial<ServerTarget>;
+  readonly status?: CollectionStatus;
+  readonly sample?: Sample;
+  readonly sampledAt?: number;
+  readonly source?: SampleSource;
+  readonly backups?: BackupsReading;
+  readonly query?: QueryReading;
+}
+
+/** A real record after one sample, half a second before `READ_AT` unless said otherwise. */
+export function observedRecord(observed: Observed = {}): ServerRecord {
+  const { sample = FULL_SAMPLE, sampledAt = READ_AT - 500, source = 'socket' } = observed;
+  const record = new ServerRecord(serverTarget(observed.target), { socket: 60_000, poll: 60_000 });
+  record.setCollection(observed.status ?? { condition: 'streaming' }, 'streaming');
+  if (source === 'socket') record.socketSample(SampleNumbers.of(sample), sampledAt);
+  else record.pollSample(sample, sampledAt, sampledAt);
+  record.backups = observed.backups;
+  if (observed.query !== undefined) record.queried(record.starts, observed.query);
+  return record;
 }
 
 /** What a test sets for a panel. */

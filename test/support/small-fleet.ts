@@ -1,12 +1,5 @@
 import type { FleetReading } from '../../src/domain/reading.ts';
-import {
-  FULL_SAMPLE,
-  fleetReading,
-  panelReading,
-  READ_AT,
-  serverReading,
-  streamingReading,
-} from './readings.ts';
+import { fleetReading, panelReading, serverReading, staleReading, streamingReading } from './readings.ts';
 
 /** One server of each profile, on two panels. */
 export function smallFleet(): FleetReading {
@@ -20,30 +13,50 @@ export function smallFleet(): FleetReading {
           node: 'fra-1',
           egg: 'Paper',
         },
-        query: { players: 12, playersMax: 40, durationSeconds: 0.05, staleAt: READ_AT + 60_000 },
+        memory_limit_bytes: 8_589_934_592,
+        cpu_limit_cores: 4,
+        disk_limit_bytes: 53_687_091_200,
+        players: 12,
+        players_max: 40,
+        query_up: 1,
+        query_duration_seconds: 0.05,
       }),
       streamingReading({
         target: { id: 'd3aac109', name: 'lobby "night"\\\n' },
-        sample: { ...FULL_SAMPLE, state: 'offline', memoryBytes: 0, cpuCores: 0 },
+        memory_usage_bytes: 0,
+        cpu_usage_cores: 0,
         state: 'offline',
-        startedAt: undefined,
+        start_time_seconds: undefined,
       }),
       streamingReading({
         target: { id: '77aa01bc', name: 'polled', expect: 'any' },
-        status: { condition: 'polling' },
+        condition: 'polling',
         source: 'poll',
-        sample: { state: 'running', memoryBytes: 1_024, cpuCores: 0.5, diskBytes: 2_048 },
-        sampledAt: READ_AT - 12_345,
-        peaks: {},
+        memory_usage_bytes: 1_024,
+        memory_limit_bytes: undefined,
+        cpu_usage_cores: 0.5,
+        disk_usage_bytes: 2_048,
+        network_receive_bytes_total: undefined,
+        network_transmit_bytes_total: undefined,
+        disk_read_bytes_total: undefined,
+        disk_written_bytes_total: undefined,
+        cpu_usage_peak_cores: undefined,
+        memory_usage_peak_bytes: undefined,
+        network_receive_peak_bytes_per_second: undefined,
+        network_transmit_peak_bytes_per_second: undefined,
+        sample_age_seconds: 12.345,
+        last_sample_timestamp_seconds: 1_700_000_987.655,
       }),
-      streamingReading({
+      staleReading({
         target: { id: '5e0c11d2', name: 'stale' },
-        status: { condition: 'failing' },
-        sampledAt: READ_AT - 60_001,
+        condition: 'failing',
+        sample_age_seconds: 60.001,
+        last_sample_timestamp_seconds: 1_700_000_939.999,
       }),
       serverReading({
         target: { panel: 'second', id: '0badcafe', name: 'suspended' },
-        status: { condition: 'blocked', blocked: 'suspended' },
+        condition: 'blocked',
+        blocked: 'suspended',
       }),
     ],
     [

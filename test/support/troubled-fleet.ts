@@ -1,8 +1,6 @@
-import type { FleetReading, ServerReading } from '../../src/domain/reading.ts';
-import { NO_STOPS } from '../../src/domain/reading.ts';
+import { type FleetReading, NO_STOPS, type ServerReading } from '../../src/domain/reading.ts';
 import { expositionOf } from './exposition-target.ts';
 import {
-  FULL_SAMPLE,
   fleetReading,
   panelReading,
   type ServerReadingChanges,
@@ -10,30 +8,32 @@ import {
   streamingReading,
 } from './readings.ts';
 
-const LIMITS = { memoryBytes: 4e9, diskBytes: 10e9, cpuCores: 4 };
-const SAMPLE = { ...FULL_SAMPLE, memoryBytes: 1e9, memoryLimitBytes: 4e9, diskBytes: 1e9 };
-const OFF = {
-  state: 'offline' as const,
-  sample: { ...SAMPLE, state: 'offline' as const },
-  startedAt: undefined,
-};
+const OFF = { state: 'offline', start_time_seconds: undefined } as const;
 
 type Target = ServerReadingChanges['target'];
 
 function running(name: string, changes: ServerReadingChanges = {}, target: Target = {}): ServerReading {
   return streamingReading({
-    sample: SAMPLE,
+    memory_usage_bytes: 1e9,
+    memory_limit_bytes: 4e9,
+    disk_usage_bytes: 1e9,
+    disk_limit_bytes: 10e9,
+    cpu_limit_cores: 4,
     stops: NO_STOPS,
-    durations: { observed: 1_000, running: 1_000, cpuSaturated: 0, memorySaturated: 0 },
+    observed_seconds_total: 1_000,
+    running_seconds_total: 1_000,
+    cpu_saturated_seconds_total: 0,
+    memory_saturated_seconds_total: 0,
     ...changes,
-    target: { name, id: name, node: 'node-1', egg: 'Paper', limits: LIMITS, ...target },
+    target: { name, id: name, node: 'node-1', egg: 'Paper', ...target },
   });
 }
 
-function without(name: string, status: ServerReadingChanges['status'], target: Target = {}): ServerReading {
+function without(name: string, changes: ServerReadingChanges, target: Target = {}): ServerReading {
   return serverReading({
-    status: status ?? { condition: 'failing' },
-    target: { name, id: name, node: 'node-1', egg: 'Paper', limits: LIMITS, ...target },
+    condition: 'failing',
+    ...changes,
+    target: { name, id: name, node: 'node-1', egg: 'Paper', ...target },
   });
 }
 
@@ -42,20 +42,24 @@ const SERVERS: readonly ServerReading[] = [
   running('fine'),
   running('viking', {}, { egg: 'Valheim' }),
   running('off', OFF),
-  running('gave-up', { ...OFF, isRestartAborted: true, stops: { ...NO_STOPS, crashed: 0 } }),
+  running('gave-up', { ...OFF, automatic_restart_aborted: 1 }),
   running('looping', { stops: { ...NO_STOPS, crashed: 3 } }),
   running('crashed', { stops: { ...NO_STOPS, out_of_memory: 1 } }),
-  running('full', { sample: { ...SAMPLE, diskBytes: 9.6e9 } }),
-  running('hungry', { sample: { ...SAMPLE, memoryBytes: 3.9e9 } }),
-  running('slow', { durations: { observed: 1_600, running: 1_600, cpuSaturated: 600, memorySaturated: 0 } }),
+  running('full', { disk_usage_bytes: 9.6e9 }),
+  running('hungry', { memory_usage_bytes: 3.9e9 }),
+  running('slow', {
+    observed_seconds_total: 1_600,
+    running_seconds_total: 1_600,
+    cpu_saturated_seconds_total: 600,
+  }),
   running('mute'),
   running('season', OFF, { expect: 'any' }),
-  without('silent', { condition: 'failing' }),
+  without('silent', {}),
   without('forbidden', { condition: 'blocked', blocked: 'forbidden' }),
   without('unpaid', { condition: 'blocked', blocked: 'suspended' }),
-  without('dark-1', { condition: 'failing' }, { node: 'node-2' }),
-  without('dark-2', { condition: 'failing' }, { node: 'node-2' }),
-  without('adrift', { condition: 'failing' }, { panel: 'broken' }),
+  without('dark-1', {}, { node: 'node-2' }),
+  without('dark-2', {}, { node: 'node-2' }),
+  without('adrift', {}, { panel: 'broken' }),
 ];
 
 function fleet(servers: readonly ServerReading[], inTrouble: boolean): FleetReading {

@@ -1,7 +1,10 @@
 import type uPlot from 'uplot';
-import { MIB, mebibytes, rate } from '../data/words.ts';
+import { type ChartSeries, POINTS } from '../../domain/reading.ts';
+import { MIB } from '../../domain/server.ts';
+import type { LiveServer } from '../data/live-server.ts';
+import type { ServerHistory } from '../data/protocol.ts';
+import { rate, size } from '../data/words.ts';
 import { element } from './dom.ts';
-import type { Track } from './tracks.ts';
 
 const HEIGHT = 180;
 
@@ -26,14 +29,13 @@ interface ChartSpec {
   readonly increments?: readonly number[];
   /** Omits the chart if there is no data. */
   readonly isOptional?: true;
-  readonly values: (track: Track, limits: ChartLimits) => readonly (readonly number[])[];
+  readonly values: (history: ServerHistory, limits: ChartLimits) => readonly Values[];
 }
 
-/** The server's limits: cores and bytes; −1 means unlimited. */
-export interface ChartLimits {
-  readonly cpuCores: number;
-  readonly memoryBytes: number;
-}
+/** The values of a line, oldest first; null if unknown. */
+type Values = readonly (number | null)[];
+
+type ChartLimits = Pick<LiveServer, 'cpu_limit_cores' | 'memory_limit_bytes'>;
 
 const CHARTS: readonly ChartSpec[] = [
   {
@@ -43,7 +45,7 @@ const CHARTS: readonly ChartSpec[] = [
       { label: 'limit', color: '--limit', isDashed: true },
     ],
     format: (value) => value.toFixed(value < 10 ? 2 : 1),
-    values: (track, { cpuCores }) => withLimit(track.values('cpu_usage_cores'), cpuCores),
+    values: (history, { cpu_limit_cores: limit }) => withLimit(valuesOf(history, 'cpu_usage_cores'), limit),
   },
   {
     title: 'Memory',
@@ -51,9 +53,10 @@ const CHARTS: readonly ChartSpec[] = [
       { label: 'used', color: '--series-2' },
       { label: 'limit', color: '--limit', isDashed: true },
     ],
-    format: (value) => mebibytes(value / MIB),
+    format: size,
     increments: Array.from({ length: 24 }, (_, power) => MIB * 2 ** power),
-    values: (track, { memoryBytes }) => withLimit(track.values('memory_usage_bytes'), memoryBytes),
+    values: (history, { memory_limit_bytes: limit }) =>
+      withLimit(valuesOf(history, 'memory_usage_bytes'), limit),
   },
   {
     title: 'Network',
@@ -63,9 +66,9 @@ const CHARTS: readonly ChartSpec[] = [
     ],
     format: rate,
     increments: Array.from({ length: 40 }, (_, power) => 2 ** power),
-    values: (track) => [
-      track.values('network_receive_bytes_per_second'),
-      track.values('network_transmit_bytes_per_second'),
+    values: (history) => [
+      valuesOf(history, 'network_receive_bytes_per_second'),
+      valuesOf(history, 'network_transmit_bytes_per_second'),
     ],
   },
   {
@@ -74,17 +77,28 @@ const CHARTS: readonly ChartSpec[] = [
     format: (value) => String(Math.round(value)),
     increments: [1, 2, 5].flatMap((step) => [step, step * 10, step * 100]).sort((a, b) => a - b),
     isOptional: true,
-    values: (track) => [track.values('players')],
+    values: (history) => [valuesOf(history, 'players')],
   },
 ];
 
 /** A limit this many times above the usage is omitted, because it would flatten the line. */
 const FAR_ABOVE = 5;
 
-function withLimit(used: readonly number[], limit: number): readonly (readonly number[])[] {
-  const highest = Math.max(0, ...used.filter((value) => !Number.isNaN(value)));
+function withLimit(used: Values, limit = 0): readonly Values[] {
+  const highest = Math.max(0, ...used.filter((value) => value !== null));
   const isShown = limit > 0 && limit <= highest * FAR_ABOVE;
-  return [used, used.map(() => (isShown ? limit : Number.NaN))];
+  return [used, used.map(() => (isShown ? limit : null))];
+}
+
+function valuesOf({ series }: ServerHistory, name: ChartSeries): Values {
+  return series[name] ?? NO_VALUES;
+}
+
+const NO_VALUES: Values = Array.from({ length: POINTS }, () => null);
+
+/** The times of the points, in Unix seconds. */
+function timesOf({ end_timestamp_seconds: end, step_seconds: step }: ServerHistory): number[] {
+  return Array.from({ length: POINTS }, (_, index) => end - (POINTS - 1 - index) * step);
 }
 
 /** The large charts of one server. */
@@ -96,30 +110,34 @@ export class Charts {
     return box;
   });
   #plots: { readonly plot: uPlot; readonly spec: ChartSpec; readonly box: HTMLElement }[] = [];
-  #latest: readonly [Track, ChartLimits] | undefined;
+  #latest: readonly [ServerHistory, ChartLimits] | undefined;
 
   constructor() {
     this.element.append(...this.#boxes);
     new ResizeObserver(() => this.#fit()).observe(this.element);
   }
 
-  /** Redraws the charts, for another server or in other colors. */
-  async begin(track: Track, limits: ChartLimits): Promise<void> {
-    this.#latest = [track, limits];
+  /** Shows a server's history; the first time, and after `end`, this loads the library and creates the charts. */
+  async show(history: ServerHistory, limits: ChartLimits): Promise<void> {
+    this.#latest = [history, limits];
+    if (this.#plots.length === 0) await this.#create();
+    if (this.#latest !== undefined) this.#update(...this.#latest);
+  }
+
+  async #create(): Promise<void> {
     const library = await loadLibrary();
     this.#clear();
+    if (this.#latest === undefined) return;
     this.#plots = CHARTS.flatMap((spec, index) => {
       const box = this.#boxes[index];
       return box === undefined ? [] : [{ plot: plotIn(box, spec, library), spec, box }];
     });
-    this.update(...this.#latest);
   }
 
-  update(track: Track, limits: ChartLimits): void {
-    this.#latest = [track, limits];
-    const times = track.times();
+  #update(history: ServerHistory, limits: ChartLimits): void {
+    const times = timesOf(history);
     for (const { plot, spec, box } of this.#plots) {
-      const lines = spec.values(track, limits).map((values) => values.map((value) => noNaN(value)));
+      const lines = spec.values(history, limits).map((values) => values.slice());
       box.hidden =
         spec.isOptional === true && lines.every((values) => values.every((value) => value === null));
       plot.setData([times, ...lines]);
@@ -136,7 +154,8 @@ export class Charts {
 
   /** Redraws the charts in the current colors. */
   async recolor(): Promise<void> {
-    if (this.#plots.length > 0 && this.#latest !== undefined) await this.begin(...this.#latest);
+    this.#clear();
+    if (this.#latest !== undefined) await this.show(...this.#latest);
   }
 
   #clear(): void {
@@ -151,10 +170,6 @@ export class Charts {
       }
     }
   }
-}
-
-function noNaN(value: number): number | null {
-  return Number.isNaN(value) ? null : value;
 }
 
 const clock = new Intl.DateTimeFormat(undefined, { hour: '2-digit', minute: '2-digit' });

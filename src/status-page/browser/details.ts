@@ -1,13 +1,13 @@
-import { isCrash } from '../data/attention.ts';
-import type { ServerHistory, StateChange } from '../data/protocol.ts';
+import { isCrash, type StateChange } from '../../domain/reading.ts';
+import type { LiveServer } from '../data/live-server.ts';
+import type { ServerHistory } from '../data/protocol.ts';
 import { STOP_TITLES, stopWords } from '../data/trouble.ts';
-import { conditionTitle, MIB, mebibytes, span, stateTitle } from '../data/words.ts';
-import { type ChartLimits, Charts } from './charts.ts';
+import { conditionTitle, size, span, stateTitle } from '../data/words.ts';
+import { Charts } from './charts.ts';
 import { element, setAttribute, setText } from './dom.ts';
-import type { LiveFleet } from './live-fleet.ts';
+import { type LiveFleet, problemAt } from './live-fleet.ts';
 import { playerWords } from './row.ts';
 import { ago, setTime, timeOfDay } from './times.ts';
-import type { Track } from './tracks.ts';
 
 /**
  * The contents of an open row: the server's problems and what to do, large charts, its identity, and its recent state changes.
@@ -42,30 +42,31 @@ export class Details {
     this.element.append(this.#troubles, this.#charts.element, element('div', 'side', who, history));
   }
 
-  async open(fleet: LiveFleet, server: number, track: Track): Promise<void> {
+  /** Shows another server; its charts and changes appear with its history. */
+  open(fleet: LiveFleet, server: LiveServer): void {
+    this.#charts.end();
     this.#showChanges([], 0);
     this.#stops = '';
-    this.update(fleet, server, track);
-    await this.#charts.begin(track, limitsOf(fleet, server));
+    this.update(fleet, server);
   }
 
-  update(fleet: LiveFleet, server: number, track: Track): void {
+  update(fleet: LiveFleet, server: LiveServer): void {
     this.#showTroubles(troublesOf(fleet, server));
     this.#showFacts(factsOf(fleet, server, this.#stops));
     const address = panelAddress(fleet, server);
     this.#link.hidden = address === undefined;
     setAttribute(this.#link, 'href', address);
     for (const item of this.#changeItems) item.update(fleet.time);
-    this.#charts.update(track, limitsOf(fleet, server));
   }
 
-  /** Shows the exporter's history, as of this Unix time in seconds. */
-  changed({ state_changes: changes, stops }: ServerHistory, now: number): void {
-    this.#stops = Object.entries(stops)
+  /** Shows the server's history, as of this Unix time in seconds. */
+  async showHistory(history: ServerHistory, server: LiveServer, now: number): Promise<void> {
+    this.#stops = Object.entries(history.stops)
       .filter(([, count]) => count > 0)
-      .map(([reason, count]) => `${count} ${STOP_TITLES[reason as keyof typeof stops]}`)
+      .map(([reason, count]) => `${count} ${STOP_TITLES[reason as keyof typeof history.stops]}`)
       .join(' · ');
-    this.#showChanges(changes, now);
+    this.#showChanges(history.state_changes, now);
+    await this.#charts.show(history, server);
   }
 
   close(): void {
@@ -136,9 +137,9 @@ interface TroubleBox {
 }
 
 /** The problem shown in the row, and the problem with observing the server if that is a different one. */
-function troublesOf(fleet: LiveFleet, server: number): readonly TroubleBox[] {
+function troublesOf(fleet: LiveFleet, server: LiveServer): readonly TroubleBox[] {
   const trouble = fleet.troubleAt(server);
-  const problem = fleet.problem(server);
+  const problem = problemAt(server);
   const own = trouble === undefined || trouble.title === problem?.title ? [] : [{ ...trouble, detail: '' }];
   return problem === undefined ? own : [...own, { ...problem, action: problem.remedy }];
 }
@@ -151,59 +152,43 @@ interface Fact {
   readonly time?: string;
 }
 
-function factsOf(fleet: LiveFleet, server: number, stops: string): readonly Fact[] {
-  const { panel, id, uuid, egg, labels } = fleet.full.servers;
-  const instant = (column: Parameters<LiveFleet['value']>[0]) => {
-    const seconds = fleet.value(column, server);
-    return seconds > 0 ? seconds : undefined;
-  };
-  const past = (column: Parameters<LiveFleet['value']>[0]) => {
-    const at = instant(column);
-    return at === undefined ? {} : { at, time: ago(at, fleet.time) };
-  };
-  const started = instant('started');
-  const starts = fleet.value('starts', server);
+function factsOf(fleet: LiveFleet, server: LiveServer, stops: string): readonly Fact[] {
+  const past = (at: number | undefined) =>
+    at === undefined || at === 0 ? {} : { at, time: ago(at, fleet.time) };
+  const { last_stop: stop, start_time_seconds: started, starts_total: starts = 0 } = server;
   return [
-    { term: 'Panel', text: panel[server] ?? '' },
-    { term: 'ID', text: uuid[server] || id[server] || '' },
-    { term: 'Node', text: fleet.node[server] ?? '' },
-    { term: 'Egg', text: egg[server] ?? '' },
-    { term: 'Labels', text: labels[server] ?? '' },
-    { term: 'Expected', text: expectation(fleet.value('expected', server)) },
-    { term: 'Condition', text: conditionTitle(fleet.condition(server)) },
-    { term: 'Last sample', ...past('sampled') },
+    { term: 'Panel', text: server.panel },
+    { term: 'ID', text: server.uuid ?? server.server_id },
+    { term: 'Node', text: server.node ?? '' },
+    { term: 'Egg', text: server.egg ?? '' },
+    { term: 'Labels', text: server.labels },
+    { term: 'Expected', text: expectation(server.expected_running) },
+    { term: 'Condition', text: conditionTitle(server.condition) },
+    { term: 'Last sample', ...past(server.last_sample_timestamp_seconds) },
     { term: 'Uptime', at: started, time: started === undefined ? '' : span(fleet.time - started) },
-    { term: 'Players', text: playerWords(fleet.value('players', server), fleet.value('playersMax', server)) },
-    { term: 'Last stop', text: fleet.lastStopWords(server), ...past('stopped') },
+    { term: 'Players', text: playerWords(server) },
+    { term: 'Last stop', text: stop === undefined ? '' : stopWords(stop), ...past(stop?.timestamp_seconds) },
     { term: 'Starts', text: starts > 0 ? String(starts) : '' },
     { term: 'Stops', text: stops },
-    { term: 'Backups', text: backupWords(fleet, server), ...past('backedUp') },
-    { term: 'Backup failed', ...past('backupFailed') },
+    { term: 'Backups', text: backupWords(server), ...past(server.backup_last_success_timestamp_seconds) },
+    { term: 'Backup failed', ...past(server.backup_last_failure_timestamp_seconds) },
   ];
 }
 
-function expectation(expected: number): string {
-  if (expected < 0) return 'unknown';
+function expectation(expected: number | undefined): string {
+  if (expected === undefined) return 'unknown';
   return expected === 1 ? 'running' : 'any state';
 }
 
-function backupWords(fleet: LiveFleet, server: number): string {
-  const [count, size] = [fleet.value('backups', server), fleet.value('backupSize', server)];
-  if (count < 0) return '';
-  return size < 0 ? String(count) : `${count}, newest ${mebibytes(size)}`;
+function backupWords({ backups, backup_last_size_bytes: bytes }: LiveServer): string {
+  if (backups === undefined) return '';
+  return bytes === undefined ? String(backups) : `${backups}, newest ${size(bytes)}`;
 }
 
 /** The address of the server's page in the panel; undefined if the panel's address is unknown. */
-function panelAddress(fleet: LiveFleet, server: number): string | undefined {
-  const { panel, id } = fleet.full.servers;
-  const url = fleet.panels.find(({ name }) => name === panel[server])?.url;
-  return url === undefined ? undefined : `${url}/server/${encodeURIComponent(id[server] ?? '')}`;
-}
-
-function limitsOf(fleet: LiveFleet, server: number): ChartLimits {
-  const cpu = fleet.value('cpuLimit', server);
-  const memory = fleet.value('memoryLimit', server);
-  return { cpuCores: cpu < 0 ? -1 : cpu / 100, memoryBytes: memory < 0 ? -1 : memory * MIB };
+function panelAddress(fleet: LiveFleet, { panel, server_id: id }: LiveServer): string | undefined {
+  const url = fleet.panels.find(({ name }) => name === panel)?.url;
+  return url === undefined ? undefined : `${url}/server/${encodeURIComponent(id)}`;
 }
 
 /** One state change, and how long ago it was. */
@@ -212,11 +197,11 @@ class ChangeItem {
   readonly #time = element('time', 'sub');
   readonly #at: number;
 
-  constructor({ timestamp_seconds: at, state, reason, exit_code: exitCode }: StateChange) {
+  constructor({ timestamp_seconds: at, state, reason, exit_code }: StateChange) {
     this.#at = at;
     const badge = element('span', 'badge', stateTitle(state));
     badge.dataset['state'] = isCrash(reason) ? 'down' : state;
-    const why = reason === undefined ? '' : stopWords({ reason, exitCode });
+    const why = reason === undefined ? '' : stopWords({ reason, exit_code });
     this.element = element('li', '', badge, element('span', 'why', why), this.#time);
   }
 

@@ -1,188 +1,109 @@
 import type { Attention } from '../data/attention.ts';
-import {
-  COLUMNS,
-  type Column,
-  type Delta,
-  type ExplainedProblem,
-  type Full,
-  type PanelStatus,
-  type Patch,
-} from '../data/protocol.ts';
-import { STOP_TITLES, stopWords, TRACE_MS, type Trouble, troubleOf, troubleText } from '../data/trouble.ts';
-import { problemText, remedyWhile, share } from '../data/words.ts';
+import type { LiveServer } from '../data/live-server.ts';
+import { explained } from '../data/problems.ts';
+import type { Delta, ExplainedProblem, FieldValues, Full, PanelStatus } from '../data/protocol.ts';
+import { STOP_TITLES, TRACE_SECONDS, type Trouble, troubleOf, troubleText } from '../data/trouble.ts';
+import { problemText, remedyWhile } from '../data/words.ts';
+
+type Field = keyof LiveServer;
 
 /** Reasons that began with, or were last seen at, the last stop. */
 const STOP_TROUBLE: ReadonlySet<Attention> = new Set<Attention>(['crashed', 'gave_up', 'crash_loop']);
 
-/** The fleet as the stream describes it, in columns of numbers; a server is an index into them. */
+/** The fleet as the stream describes it. */
 export class LiveFleet {
-  readonly full: Full;
-  readonly size: number;
+  /** In the exporter's order; the objects stay the same while their fields change. */
+  readonly servers: readonly LiveServer[];
   /** The exporter's clock, in Unix seconds. */
   time: number;
   panels: readonly PanelStatus[];
-  /** The detail of each server's problem. */
-  readonly trouble: string[];
-  readonly node: string[];
   /** How many servers each panel has, by its name. */
   readonly panelSizes: ReadonlyMap<string, number>;
-  readonly #columns: Readonly<Record<Column, number[]>>;
-  readonly #places: ReadonlyMap<string, number>;
+  readonly #byKey: ReadonlyMap<string, LiveServer>;
 
-  constructor(full: Full) {
-    this.full = full;
-    this.size = full.servers.id.length;
-    this.time = full.time;
-    this.panels = full.panels;
-    this.trouble = [...full.trouble];
-    this.node = [...full.node];
+  constructor({ time, panels, size, servers: fields }: Full) {
+    this.time = time;
+    this.panels = panels;
+    this.servers = Array.from({ length: size }, () => ({}) as LiveServer);
+    this.#setWhole(fields);
     const sizes = new Map<string, number>();
-    for (const panel of full.servers.panel) sizes.set(panel, (sizes.get(panel) ?? 0) + 1);
+    for (const { panel } of this.servers) sizes.set(panel, (sizes.get(panel) ?? 0) + 1);
     this.panelSizes = sizes;
-    const columns = COLUMNS.map((column) => [column, [...full.columns[column]]] as const);
-    this.#columns = Object.fromEntries(columns) as Record<Column, number[]>;
-    this.#places = new Map(full.servers.id.map((_, server) => [this.key(server), server]));
+    this.#byKey = new Map(this.servers.map((server) => [keyOf(server), server]));
   }
 
-  apply(delta: Delta): void {
-    this.time = delta.time;
-    if (delta.panels !== undefined) this.panels = delta.panels;
-    for (const column of COLUMNS) applyPatch(this.#columns[column], delta.columns[column]);
-    applyPatch(this.trouble, delta.trouble);
-    applyPatch(this.node, delta.node);
+  apply({ time, panels, servers: fields, changes }: Delta): void {
+    this.time = time;
+    if (panels !== undefined) this.panels = panels;
+    this.#setWhole(fields);
+    for (const [field, [places, values]] of Object.entries(changes))
+      this.#set(field as Field, places, values);
   }
 
-  /** −1 if unknown. */
-  value(column: Column, server: number): number {
-    return this.#columns[column][server] ?? -1;
+  #setWhole(fields: FieldValues): void {
+    const places = [...this.servers.keys()];
+    for (const [field, values] of Object.entries(fields)) this.#set(field as Field, places, values);
   }
 
-  /** Whether any server has a value in this column. */
-  has(column: Column): boolean {
-    return this.#columns[column].some((value) => value >= 0);
+  #set(field: Field, places: readonly number[], values: readonly unknown[]): void {
+    for (const [index, place] of places.entries()) {
+      const server: { -readonly [Name in Field]?: unknown } | undefined = this.servers[place];
+      if (server !== undefined) server[field] = values[index] ?? undefined;
+    }
   }
 
-  name(server: number): string {
-    return this.full.servers.name[server] ?? '';
+  /** Whether any server has a value in this field. */
+  has(field: Field): boolean {
+    return this.servers.some((server) => server[field] !== undefined);
   }
 
-  /** The server's key in the exporter. */
-  key(server: number): string {
-    const { panel, id } = this.full.servers;
-    return `${panel[server] ?? ''}/${id[server] ?? ''}`;
-  }
-
-  find(key: string): number | undefined {
-    return this.#places.get(key);
-  }
-
-  state(server: number): string {
-    return this.full.words.states[this.value('state', server)] ?? 'unknown';
-  }
-
-  condition(server: number): string {
-    return this.full.words.conditions[this.value('condition', server)] ?? 'waiting';
-  }
-
-  /** Why the server can't be observed; undefined if it can. */
-  blocked(server: number): string | undefined {
-    return this.full.words.blocked[this.value('blocked', server)];
-  }
-
-  /** The server's problem and what to do about it; undefined if there is none. */
-  problem(server: number): ExplainedProblem | undefined {
-    const words = this.full.words.causes[this.value('cause', server)];
-    if (words === undefined) return undefined;
-    const remedy = remedyWhile(this.condition(server), words);
-    return { ...words, remedy, detail: this.trouble[server] ?? '' };
-  }
-
-  /** Why the server needs attention; undefined if it doesn't. */
-  attention(server: number): Attention | undefined {
-    return this.full.words.attention[this.value('attention', server)];
+  find(key: string): LiveServer | undefined {
+    return this.#byKey.get(key);
   }
 
   /** The text of the server's row: the cause, and what to do; undefined if there is nothing to show. */
-  troubleAt(server: number): Trouble | undefined {
-    const expected = this.value('expected', server);
-    return troubleOf({
-      attention: this.attention(server),
-      problem: this.problem(server),
-      expected: expected < 0 ? undefined : expected === 1,
-      lastStop: this.#lastStop(server),
-      lastCrash: this.#lastCrash(server),
-      crashedMsAgo: (this.time - this.value('crashed', server)) * 1_000,
-      crashes: this.value('crashes', server),
-      diskPercent: share(this.value('disk', server), this.value('diskLimit', server)),
-    });
+  troubleAt(server: LiveServer): Trouble | undefined {
+    return troubleOf({ ...server, problem: problemAt(server) }, this.time);
   }
 
-  /** The reason and exit code of its last stop; empty if none was seen. */
-  lastStopWords(server: number): string {
-    const stop = this.#lastStop(server);
-    return stop === undefined ? '' : stopWords(stop);
-  }
-
-  #lastStop(server: number) {
-    return this.#stop(this.value('stopReason', server), this.value('exitCode', server));
-  }
-
-  #lastCrash(server: number) {
-    return this.#stop(this.value('crashReason', server), this.value('crashExitCode', server));
-  }
-
-  #stop(place: number, exitCode: number) {
-    const reason = this.full.words.stopReasons[place];
-    return reason && { reason, exitCode: exitCode < 0 ? undefined : exitCode };
+  /** A server's problem, what was observed, and what to do about it, in one text; empty if there is none. */
+  troubleWords(server: LiveServer): string {
+    const problem = problemAt(server);
+    if (problem !== undefined) return problemText(problem);
+    const trouble = this.troubleAt(server);
+    return trouble === undefined ? '' : troubleText(trouble);
   }
 
   /** The server's recent crash, for a row that shows other trouble; undefined if there was none. */
-  crashBeside(server: number): { readonly title: string; readonly at: number } | undefined {
-    const [crash, at] = [this.#lastCrash(server), this.value('crashed', server)];
-    if (crash === undefined || (this.time - at) * 1_000 >= TRACE_MS) return undefined;
-    return { title: STOP_TITLES[crash.reason], at };
-  }
-
-  /** When the server's problem began, in Unix seconds; undefined if unknown. */
-  troubleSince(server: number): number | undefined {
-    const attention = this.attention(server);
-    const isOfStop = attention !== undefined && STOP_TROUBLE.has(attention);
-    const isOfCrash = attention === undefined && this.problem(server) === undefined;
-    const since = isOfStop
-      ? this.value('stopped', server)
-      : isOfCrash
-        ? this.value('crashed', server)
-        : attention === 'no_data'
-          ? this.value('sampled', server)
-          : -1;
-    return since > 0 ? since : undefined;
+  crashBeside({
+    last_crash: crash,
+  }: LiveServer): { readonly title: string; readonly at: number } | undefined {
+    if (crash === undefined || this.time - crash.timestamp_seconds >= TRACE_SECONDS) return undefined;
+    return { title: STOP_TITLES[crash.reason], at: crash.timestamp_seconds };
   }
 
   /** Age of the newest sample in seconds; 0 while samples keep coming, undefined before the first. */
-  age(server: number): number | undefined {
-    const sampled = this.value('sampled', server);
-    if (sampled < 0) return undefined;
-    return sampled === 0 ? 0 : Math.max(0, this.time - sampled);
+  age({ last_sample_timestamp_seconds: sampled }: LiveServer): number | undefined {
+    return sampled === undefined || sampled === 0 ? sampled : Math.max(0, this.time - sampled);
   }
 }
 
-/** A server's problem, what was observed, and what to do about it, in one text; empty if there is none. */
-export function troubleWords(fleet: LiveFleet, server: number): string {
-  const problem = fleet.problem(server);
-  if (problem !== undefined) return problemText(problem);
-  const trouble = fleet.troubleAt(server);
-  return trouble === undefined ? '' : troubleText(trouble);
+/** The server's key in the exporter. */
+export function keyOf({ panel, server_id: id }: LiveServer): string {
+  return `${panel}/${id}`;
 }
 
-function applyPatch<Value>(values: Value[], patch: Patch<Value> | undefined): void {
-  if (patch === undefined) return;
-  const [runs, changed] = patch;
-  let [row, next] = [0, 0];
-  for (let at = 0; at < runs.length; at += 2) {
-    row += runs[at] ?? 0;
-    for (const end = row + (runs[at + 1] ?? 0); row < end; row += 1) {
-      const value = changed[next++];
-      if (value !== undefined) values[row] = value;
-    }
-  }
+/** The server's problem and what to do about it; undefined if there is none. */
+export function problemAt({ cause, trouble = '', condition }: LiveServer): ExplainedProblem | undefined {
+  if (cause === undefined) return undefined;
+  const words = explained({ cause, detail: trouble });
+  return { ...words, remedy: remedyWhile(condition, words) };
+}
+
+/** When the server's problem began, in Unix seconds; undefined if unknown. */
+export function troubleSince(server: LiveServer): number | undefined {
+  const { attention, cause, last_stop, last_crash, last_sample_timestamp_seconds: sampled } = server;
+  if (attention === undefined) return cause === undefined ? last_crash?.timestamp_seconds : undefined;
+  if (STOP_TROUBLE.has(attention)) return last_stop?.timestamp_seconds;
+  return attention === 'no_data' ? sampled || undefined : undefined;
 }

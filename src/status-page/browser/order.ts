@@ -1,8 +1,9 @@
+import { SERVER_STATES } from '../../domain/server.ts';
 import { ATTENTION } from '../data/attention.ts';
-import { SOURCES } from '../data/protocol.ts';
-import { troubleText } from '../data/trouble.ts';
+import type { LiveServer } from '../data/live-server.ts';
+import { stopWords, troubleText } from '../data/trouble.ts';
 import { conditionTitle, stateTitle } from '../data/words.ts';
-import { type LiveFleet, troubleWords } from './live-fleet.ts';
+import type { LiveFleet } from './live-fleet.ts';
 import type { Filter, ServerSelection } from './view.ts';
 
 /** The table's sort keys: words and numbers, anything that a row or its details show. */
@@ -36,66 +37,50 @@ export interface Sorting {
 const collator = new Intl.Collator(undefined, { numeric: true, sensitivity: 'base' });
 
 /** The servers of a selection, in order. Servers without a value come last in either direction. */
-export function order(fleet: LiveFleet, selection: ServerSelection): number[] {
+export function order(fleet: LiveFleet, selection: ServerSelection): LiveServer[] {
   const chosen = chosenServers(fleet, selection);
   const { sorting } = selection;
-  if (sorting === undefined) return byAttention(fleet, chosen);
+  if (sorting === undefined) return byAttention(chosen);
   const sign = sorting.isDescending ? -1 : 1;
   const word = WORD_KEYS.find((key) => key === sorting.key);
   if (word !== undefined) {
     const texts = chosen.map((server) => ({ server, text: wordOf(fleet, server, word) }));
-    texts.sort((a, b) => compareWords(a.text, b.text, sign) || a.server - b.server);
+    texts.sort((a, b) => compareWords(a.text, b.text, sign));
     return texts.map(({ server }) => server);
   }
   const values = chosen.map((server) => ({
     server,
     value: measure(fleet, server, sorting.key as NumberKey),
   }));
-  values.sort((a, b) => compareNumbers(a.value, b.value, sign) || a.server - b.server);
+  values.sort((a, b) => compareNumbers(a.value, b.value, sign));
   return values.map(({ server }) => server);
 }
 
 /** Servers that need attention first, by urgency, then in the order of the configuration. */
-function byAttention(fleet: LiveFleet, servers: readonly number[]): number[] {
-  const groups: number[][] = [...ATTENTION, undefined].map(() => []);
-  for (const server of servers) {
-    const place = fleet.value('attention', server);
-    groups[place < 0 ? ATTENTION.length : place]?.push(server);
-  }
-  return groups.flat();
+function byAttention(servers: readonly LiveServer[]): LiveServer[] {
+  return [...ATTENTION, undefined].flatMap((reason) =>
+    servers.filter(({ attention }) => attention === reason),
+  );
 }
 
-function chosenServers(fleet: LiveFleet, { search, filter }: ServerSelection): number[] {
+function chosenServers(fleet: LiveFleet, { search, filter }: ServerSelection): readonly LiveServer[] {
   const words = search.toLowerCase().split(/\s+/).filter(Boolean);
-  const chosen: number[] = [];
-  for (let server = 0; server < fleet.size; server += 1) {
-    if (filter !== undefined && !passes(fleet, server, filter)) continue;
-    if (words.length > 0 && !matches(fleet, server, words)) continue;
-    chosen.push(server);
-  }
-  return chosen;
+  return fleet.servers.filter(
+    (server) =>
+      (filter === undefined || passes(server, filter)) &&
+      (words.length === 0 || matches(fleet, server, words)),
+  );
 }
 
-function passes(fleet: LiveFleet, server: number, { kind, word }: Filter): boolean {
-  switch (kind) {
-    case 'attention': {
-      const attention = fleet.attention(server);
-      return word === 'any' ? attention !== undefined : attention === word;
-    }
-    case 'state':
-      return fleet.state(server) === word;
-    case 'condition':
-      return fleet.condition(server) === word;
-    case 'panel':
-      return fleet.full.servers.panel[server] === word;
-  }
+function passes(server: LiveServer, { kind, word }: Filter): boolean {
+  if (kind === 'attention' && word === 'any') return server.attention !== undefined;
+  return server[kind] === word;
 }
 
 /** Every word must occur somewhere in the server's visible texts. */
-function matches(fleet: LiveFleet, server: number, words: readonly string[]): boolean {
-  const { panel, id, uuid, name, egg, labels } = fleet.full.servers;
-  const lists = [name, panel, id, uuid, fleet.node, egg, labels];
-  const known = lists.map((list) => list[server] ?? '');
+function matches(fleet: LiveFleet, server: LiveServer, words: readonly string[]): boolean {
+  const { panel, server_id, uuid, server: name, node, egg, labels } = server;
+  const known = [name, panel, server_id, uuid, node, egg, labels].map((text) => text ?? '');
   const text = [...known, ...shownWords(fleet, server)].join('\n').toLowerCase();
   return words.every((word) => text.includes(word));
 }
@@ -104,52 +89,72 @@ function matches(fleet: LiveFleet, server: number, words: readonly string[]): bo
  * State, condition and trouble: their displayed names, and their codes, because the page and the metrics use different names for
  * some.
  */
-function shownWords(fleet: LiveFleet, server: number): readonly string[] {
-  const [state, condition] = [fleet.state(server), fleet.condition(server)];
+function shownWords(fleet: LiveFleet, server: LiveServer): readonly string[] {
+  const { state, condition, last_stop: stop } = server;
   const trouble = fleet.troubleAt(server);
   return [
     state,
     stateTitle(state),
     condition,
     conditionTitle(condition),
-    fleet.blocked(server) ?? '',
-    SOURCES[fleet.value('source', server)] ?? '',
-    fleet.attention(server) ?? '',
-    fleet.problem(server)?.cause ?? '',
+    server.blocked ?? '',
+    server.source ?? '',
+    server.attention ?? '',
+    server.cause ?? '',
     trouble === undefined ? '' : troubleText(trouble),
-    troubleWords(fleet, server),
-    fleet.lastStopWords(server),
+    fleet.troubleWords(server),
+    stop === undefined ? '' : stopWords(stop),
     fleet.crashBeside(server)?.title ?? '',
   ];
 }
 
-function wordOf(fleet: LiveFleet, server: number, key: WordKey): string {
+function wordOf(fleet: LiveFleet, server: LiveServer, key: WordKey): string {
   switch (key) {
-    case 'node':
-      return fleet.node[server] ?? '';
+    case 'name':
+      return server.server;
     case 'condition':
-      return fleet.blocked(server) ?? conditionTitle(fleet.condition(server));
+      return server.blocked ?? conditionTitle(server.condition);
     case 'trouble':
       return fleet.troubleAt(server)?.title ?? '';
     default:
-      return fleet.full.servers[key][server] ?? '';
+      return server[key] ?? '';
   }
 }
 
-function measure(fleet: LiveFleet, server: number, key: NumberKey): number {
-  if (key === 'age') return fleet.age(server) ?? -1;
-  if (key === 'uptime') {
-    const started = fleet.value('started', server);
-    return started < 0 ? -1 : Math.max(0, fleet.time - started);
+/** Undefined if unknown. */
+function measure(fleet: LiveFleet, server: LiveServer, key: NumberKey): number | undefined {
+  switch (key) {
+    case 'state':
+      return SERVER_STATES.indexOf(server.state);
+    case 'cpu':
+      return server.cpu_usage_cores;
+    case 'memory':
+      return server.memory_usage_bytes;
+    case 'disk':
+      return server.disk_usage_bytes;
+    case 'network':
+      return sum(server.network_receive_bytes_per_second, server.network_transmit_bytes_per_second);
+    case 'age':
+      return fleet.age(server);
+    case 'uptime':
+      return server.start_time_seconds === undefined
+        ? undefined
+        : Math.max(0, fleet.time - server.start_time_seconds);
+    case 'starts':
+      return server.starts_total;
+    case 'stopped':
+      return server.last_stop?.timestamp_seconds;
+    default:
+      return server[key];
   }
-  if (key !== 'network') return fleet.value(key, server);
-  const receive = fleet.value('receive', server);
-  const transmit = fleet.value('transmit', server);
-  return receive < 0 && transmit < 0 ? -1 : Math.max(0, receive) + Math.max(0, transmit);
 }
 
-function compareNumbers(a: number, b: number, sign: number): number {
-  if (a < 0 || b < 0) return a < 0 && b < 0 ? 0 : a < 0 ? 1 : -1;
+function sum(one: number | undefined, other: number | undefined): number | undefined {
+  return one === undefined && other === undefined ? undefined : (one ?? 0) + (other ?? 0);
+}
+
+function compareNumbers(a: number | undefined, b: number | undefined, sign: number): number {
+  if (a === undefined || b === undefined) return a === b ? 0 : a === undefined ? 1 : -1;
   return (a - b) * sign;
 }
 

@@ -1,10 +1,12 @@
+import { STEP_SECONDS } from '../../domain/reading.ts';
+import type { LiveServer } from '../data/live-server.ts';
 import type { Delta, Full } from '../data/protocol.ts';
 import { noServersText } from '../data/words.ts';
 import { Details } from './details.ts';
 import { element, setText } from './dom.ts';
 import { Heading } from './heading.ts';
-import { HistoryCache } from './history-cache.ts';
-import { LiveFleet } from './live-fleet.ts';
+import { Histories } from './histories.ts';
+import { keyOf, LiveFleet } from './live-fleet.ts';
 import { order } from './order.ts';
 import { Panels } from './panels.ts';
 import { Summary } from './summary.ts';
@@ -25,22 +27,22 @@ export class Page {
   readonly #summary = new Summary((filter) => this.#choose({ filter }));
   readonly #panels = new Panels((filter) => this.#choose({ filter }));
   readonly #details = new Details();
-  readonly #histories = new HistoryCache(() => this.#table.render());
+  readonly #histories = new Histories(() => this.#table.render());
   readonly #heading = new Heading((sorting) => this.#choose({ sorting }));
   readonly #table = new ServerTable({
     head: this.#heading.head,
     details: this.#details.element,
-    opened: (server) => this.#choose({ open: server === undefined ? undefined : this.#fleet?.key(server) }),
-    shown: (servers) => this.#histories.want(servers.map((server) => this.#fleet?.key(server) ?? '')),
-    sparkOf: (server) => this.#histories.find(this.#fleet?.key(server) ?? '')?.values('cpu_usage_cores'),
+    opened: (server) => this.#choose({ open: server && keyOf(server) }),
+    shown: (servers) => this.#histories.show(servers.map(keyOf)),
+    sparkOf: (server) => this.#histories.cpuOf(keyOf(server)),
   });
   #fleet: LiveFleet | undefined;
   #view: View = readView(location.search);
   #orderedAt = 0;
   /** The server shown in the details. */
   #detailed: string | undefined;
-  /** The server, state and stop for which the changes in the details were fetched. */
-  #changesOf: string | undefined;
+  /** The server, state, stop and step for which the history in the details was fetched. */
+  #historyOf: string | undefined;
 
   constructor() {
     this.#search.type = 'search';
@@ -68,8 +70,7 @@ export class Page {
     const isFirst = this.#fleet === undefined;
     this.#fleet = new LiveFleet(full);
     if (isFirst) this.#build();
-    this.#histories.reconnected();
-    this.#changesOf = undefined;
+    this.#historyOf = undefined;
     this.#showLink('live', 'live');
     this.#apply();
     this.#update();
@@ -80,7 +81,8 @@ export class Page {
     const fleet = this.#fleet;
     if (fleet === undefined) return;
     fleet.apply(delta);
-    const isUrgent = this.#view.sorting === undefined && delta.columns.attention !== undefined;
+    const isUrgent =
+      this.#view.sorting === undefined && (delta.changes.attention ?? delta.servers.attention) !== undefined;
     if (isUrgent || fleet.time - this.#orderedAt >= SETTLED_SECONDS) this.#arrange(false);
     this.#update();
   }
@@ -147,26 +149,26 @@ export class Page {
     if (fleet === undefined) return;
     this.#orderedAt = fleet.time;
     const servers = order(fleet, this.#view);
-    const isNarrowed = servers.length !== fleet.size;
-    setText(this.#count, isNarrowed ? `${servers.length} of ${fleet.size}` : '');
+    const isNarrowed = servers.length !== fleet.servers.length;
+    setText(this.#count, isNarrowed ? `${servers.length} of ${fleet.servers.length}` : '');
     setText(this.#nothing, nothingWords(fleet, servers.length));
     this.#nothing.hidden = servers.length > 0;
-    this.#clear.hidden = servers.length > 0 || fleet.size === 0;
+    this.#clear.hidden = servers.length > 0 || fleet.servers.length === 0;
     this.#table.show(fleet, servers, isChosen);
   }
 
   #update(): void {
     const fleet = this.#fleet;
     if (fleet === undefined) return;
-    this.#histories.follow(fleet);
+    this.#histories.follow(fleet.time);
     this.#summary.show(fleet);
     this.#panels.show(fleet.panels, fleet.panelSizes);
     this.#table.element.classList.toggle('with-players', fleet.has('players'));
     this.#table.render();
     const { open } = this.#table;
     if (open === undefined) return;
-    this.#details.update(fleet, open, this.#histories.track(fleet.key(open)));
-    void this.#followChanges(fleet, open);
+    this.#details.update(fleet, open);
+    void this.#followHistory(fleet, open);
   }
 
   async #showOpen(): Promise<void> {
@@ -182,20 +184,22 @@ export class Page {
     }
     if (key === this.#detailed) return;
     this.#detailed = key;
-    this.#changesOf = undefined;
-    await this.#details.open(fleet, server, this.#histories.track(key));
-    await this.#followChanges(fleet, server);
+    this.#historyOf = undefined;
+    this.#details.open(fleet, server);
+    await this.#followHistory(fleet, server);
   }
 
-  // The stream carries the state and the last stop; the history behind them is fetched when they change.
-  async #followChanges(fleet: LiveFleet, server: number): Promise<void> {
-    const key = fleet.key(server);
-    const changesOf = [key, fleet.state(server), fleet.value('stopped', server)].join(' ');
-    if (changesOf === this.#changesOf) return;
-    this.#changesOf = changesOf;
-    const history = await this.#histories.refresh(key);
-    if (history === undefined) this.#changesOf = undefined;
-    else if (this.#detailed === key) this.#details.changed(history, fleet.time);
+  // The history is fetched when it has a new point, and when the stream shows another state or stop.
+  async #followHistory(fleet: LiveFleet, server: LiveServer): Promise<void> {
+    const key = keyOf(server);
+    const { state, last_stop: stop } = server;
+    const step = Math.floor(fleet.time / STEP_SECONDS);
+    const historyOf = [key, state, stop?.timestamp_seconds, step].join(' ');
+    if (historyOf === this.#historyOf) return;
+    this.#historyOf = historyOf;
+    const history = await this.#histories.of(key);
+    if (history === undefined) this.#historyOf = undefined;
+    else if (this.#detailed === key) await this.#details.showHistory(history, server, fleet.time);
   }
 
   #onSearchKey(event: KeyboardEvent): void {
@@ -225,8 +229,8 @@ export class Page {
   }
 }
 
-function nothingWords({ size, panels }: LiveFleet, shown: number): string {
-  if (size === 0) return noServersText(panels.map(({ listing }) => listing));
+function nothingWords({ servers, panels }: LiveFleet, shown: number): string {
+  if (servers.length === 0) return noServersText(panels.map(({ listing }) => listing));
   return shown === 0 ? 'No server matches.' : '';
 }
 

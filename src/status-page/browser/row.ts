@@ -1,27 +1,26 @@
-import { SOURCES } from '../data/protocol.ts';
+import type { LiveServer } from '../data/live-server.ts';
 import {
   conditionTitle,
   coreLimit,
   cores,
-  mebibyteLimit,
-  mebibytes,
   NOTHING,
   rate,
   share,
+  size,
+  sizeLimit,
   span,
   stateTitle,
 } from '../data/words.ts';
 import { drawing, element, setAttribute, setText } from './dom.ts';
-import type { LiveFleet } from './live-fleet.ts';
+import { type LiveFleet, problemAt, troubleSince } from './live-fleet.ts';
+import { sparkPaths } from './spark.ts';
 import { ago, setTime } from './times.ts';
-import { sparkPaths } from './tracks.ts';
 
 const SPARK = { width: 96, height: 24 };
 
 /** One server's row of the table: its elements are created once, and after that only changes are written. */
 export class ServerRow {
   readonly element = element('tr', 'server');
-  server = -1;
   readonly #name = element('bdi', 'name');
   readonly #place = element('span', 'sub');
   readonly #state = element('span', 'badge');
@@ -64,57 +63,50 @@ export class ServerRow {
     );
   }
 
-  show(fleet: LiveFleet, server: number): void {
-    this.server = server;
-    this.#showName(fleet, server);
+  show(fleet: LiveFleet, server: LiveServer): void {
+    this.#showName(server);
     this.#showState(fleet, server);
     const isTroubled = this.#trouble.show(fleet, server);
     setAttribute(this.element, 'data-troubled', isTroubled ? '' : undefined);
-    const value = (column: Parameters<LiveFleet['value']>[0]) => fleet.value(column, server);
-    this.#cpu.show(value('cpu'), value('cpuLimit'), cores, coreLimit);
-    this.#memory.show(value('memory'), value('memoryLimit'), mebibytes, mebibyteLimit);
-    this.#disk.show(value('disk'), value('diskLimit'), mebibytes, mebibyteLimit);
-    setText(this.#receive, `↓ ${known(value('receive'), rate)}`);
-    setText(this.#transmit, `↑ ${known(value('transmit'), rate)}`);
-    const players = playerWords(value('players'), value('playersMax'));
+    this.#cpu.show(server.cpu_usage_cores, server.cpu_limit_cores, cores, coreLimit);
+    this.#memory.show(server.memory_usage_bytes, server.memory_limit_bytes, size, sizeLimit);
+    this.#disk.show(server.disk_usage_bytes, server.disk_limit_bytes, size, sizeLimit);
+    setText(this.#receive, `↓ ${known(server.network_receive_bytes_per_second, rate)}`);
+    setText(this.#transmit, `↑ ${known(server.network_transmit_bytes_per_second, rate)}`);
+    const players = playerWords(server);
     setText(this.#players, players);
     setAttribute(this.element, 'data-players', players === '' ? undefined : '');
     this.#showAge(fleet, server);
   }
 
-  /** Draws these values; NaN values are gaps. */
-  draw(values: readonly number[]): void {
+  /** Draws these values; null values are gaps. */
+  draw(values: readonly (number | null)[]): void {
     const { line, area } = sparkPaths(values, SPARK.width, SPARK.height);
     setAttribute(this.#line, 'd', line);
     setAttribute(this.#area, 'd', area);
   }
 
-  #showName(fleet: LiveFleet, server: number): void {
-    const { panel, egg } = fleet.full.servers;
-    setText(this.#name, fleet.name(server));
-    const place = [panel[server], fleet.node[server], egg[server]]
-      .filter((word) => word !== undefined && word !== '')
-      .join(' · ');
+  #showName({ server, panel, node, egg }: LiveServer): void {
+    setText(this.#name, server);
+    const place = [panel, node, egg].filter((word) => word !== undefined && word !== '').join(' · ');
     setText(this.#place, place);
-    setAttribute(this.element.cells[0] ?? this.element, 'title', `${fleet.name(server)}\n${place}`);
+    setAttribute(this.element.cells[0] ?? this.element, 'title', `${server}\n${place}`);
   }
 
-  #showState(fleet: LiveFleet, server: number): void {
-    const state = fleet.state(server);
-    const condition = fleet.condition(server);
+  #showState(fleet: LiveFleet, server: LiveServer): void {
+    const { state, condition, attention } = server;
     setText(this.#state, stateTitle(state));
-    setAttribute(this.#state, 'data-state', isAlarming(fleet, server) ? 'down' : state);
+    setAttribute(this.#state, 'data-state', isAlarming(server) ? 'down' : state);
     setText(this.#condition, observedWords(fleet, server));
     setAttribute(this.element, 'data-condition', condition);
-    setAttribute(this.element, 'data-severity', fleet.problem(server)?.severity);
-    setAttribute(this.element, 'data-attention', fleet.attention(server));
+    setAttribute(this.element, 'data-severity', problemAt(server)?.severity);
+    setAttribute(this.element, 'data-attention', attention);
   }
 
-  #showAge(fleet: LiveFleet, server: number): void {
+  #showAge(fleet: LiveFleet, server: LiveServer): void {
     const age = fleet.age(server);
-    const source = SOURCES[fleet.value('source', server)] ?? '';
+    const { source = '', last_sample_timestamp_seconds: sampled } = server;
     const isLive = age === 0 && source === 'socket';
-    const sampled = fleet.value('sampled', server);
     const at = age === undefined ? undefined : sampled === 0 ? fleet.time : sampled;
     setTime(this.#age, at, age === undefined ? NOTHING : isLive ? 'live' : `${span(age)} ago`);
     setAttribute(this.#age, 'data-live', isLive ? '' : undefined);
@@ -123,22 +115,21 @@ export class ServerRow {
 }
 
 /** Players online and the maximum, such as 12/40; empty if unknown. */
-export function playerWords(players: number, most: number): string {
-  if (players < 0) return '';
-  return most < 0 ? String(players) : `${players}/${most}`;
+export function playerWords({ players, players_max: most }: LiveServer): string {
+  if (players === undefined) return '';
+  return most === undefined ? String(players) : `${players}/${most}`;
 }
 
 /** How the server is observed; the sample of a polled server may be some time old. */
-function observedWords(fleet: LiveFleet, server: number): string {
-  const condition = fleet.condition(server);
-  const words = fleet.blocked(server) ?? conditionTitle(condition);
+function observedWords(fleet: LiveFleet, server: LiveServer): string {
+  const { condition, blocked } = server;
+  const words = blocked ?? conditionTitle(condition);
   const age = fleet.age(server) ?? 0;
   return condition === 'polling' && age > 0 ? `${words} · ${span(age)}` : words;
 }
 
 /** Whether the server's state is its problem. */
-function isAlarming(fleet: LiveFleet, server: number): boolean {
-  const attention = fleet.attention(server);
+function isAlarming({ attention }: LiveServer): boolean {
   return attention === 'crashed' || attention === 'gave_up' || attention === 'off' || attention === 'no_data';
 }
 
@@ -150,7 +141,7 @@ class TroubleLines {
   readonly elements = [element('span', 'what', this.#title, this.#since), this.#action];
 
   /** Returns whether there is anything to show. */
-  show(fleet: LiveFleet, server: number): boolean {
+  show(fleet: LiveFleet, server: LiveServer): boolean {
     const trouble = fleet.troubleAt(server);
     const since = trouble && sinceWords(fleet, server);
     setText(this.#title, trouble?.title ?? '');
@@ -166,9 +157,9 @@ class TroubleLines {
 /** Since when the server has its problem; if that is unknown, how long ago it crashed. */
 function sinceWords(
   fleet: LiveFleet,
-  server: number,
+  server: LiveServer,
 ): { readonly at: number; readonly text: string } | undefined {
-  const since = fleet.troubleSince(server);
+  const since = troubleSince(server);
   if (since !== undefined) return { at: since, text: ago(since, fleet.time) };
   const crash = fleet.crashBeside(server);
   return crash && { at: crash.at, text: `${crash.title} ${ago(crash.at, fleet.time)}` };
@@ -190,14 +181,14 @@ class UsageMeter {
   }
 
   show(
-    used: number,
-    limit: number,
+    used: number | undefined,
+    limit: number | undefined,
     format: (value: number) => string,
     ofLimit: (value: number) => string,
   ): void {
     const percent = share(used, limit);
     setText(this.#amount, known(used, format));
-    setText(this.#limit, percent === undefined ? '' : `${percent} % of ${ofLimit(limit)}`);
+    setText(this.#limit, percent === undefined ? '' : `${percent} % of ${known(limit, ofLimit)}`);
     this.#bar.hidden = percent === undefined;
     const width = `${Math.min(100, percent ?? 0)}%`;
     if (this.#fill.style.width !== width) this.#fill.style.width = width;
@@ -213,8 +204,8 @@ function levelOf(percent: number): string {
   return percent < 95 ? 'high' : 'full';
 }
 
-function known(value: number, format: (value: number) => string): string {
-  return value < 0 ? NOTHING : format(value);
+function known(value: number | undefined, format: (value: number) => string): string {
+  return value === undefined ? NOTHING : format(value);
 }
 
 // Roles are set explicitly, because on a phone the browser doesn't treat the rows as a table.

@@ -1,5 +1,6 @@
+import { CONDITIONS } from '../../domain/reading.ts';
+import { SERVER_STATES } from '../../domain/server.ts';
 import { ATTENTION, type Attention } from '../data/attention.ts';
-import type { Column } from '../data/protocol.ts';
 import { conditionTitle, stateTitle } from '../data/words.ts';
 import { element, setAttribute, setText } from './dom.ts';
 import type { LiveFleet } from './live-fleet.ts';
@@ -60,15 +61,19 @@ export class Summary {
   }
 
   show(fleet: LiveFleet): void {
-    setText(this.#total, String(fleet.size));
-    const { words } = fleet.full;
-    const states = countsOf(fleet, 'state');
-    const attention = this.#showTiles('attention', words.attention, countsOf(fleet, 'attention'));
+    const { servers } = fleet;
+    setText(this.#total, String(servers.length));
+    const states = countsOf(servers.map(({ state }) => state));
+    const attention = this.#showTiles(
+      'attention',
+      ATTENTION,
+      countsOf(servers.map((server) => server.attention)),
+    );
     this.#showTile({ kind: 'attention', word: 'any' }, attention);
-    this.#showTiles('state', words.states, states);
-    this.#showTiles('condition', words.conditions, countsOf(fleet, 'condition'));
-    const running = states.get(words.states.indexOf('running')) ?? 0;
-    const title = `${running}/${fleet.size} running · gameserver-exporter`;
+    this.#showTiles('state', SERVER_STATES, states);
+    this.#showTiles('condition', CONDITIONS, countsOf(servers.map(({ condition }) => condition)));
+    const running = states.get('running') ?? 0;
+    const title = `${running}/${servers.length} running · gameserver-exporter`;
     document.title = attention === 0 ? title : `(${attention}) ${title}`;
   }
 
@@ -80,11 +85,11 @@ export class Summary {
       button.ariaPressed = String(isSame(own, filter));
   }
 
-  /** Shows a tile for each word, by its index in the list, and returns the sum of their counts. */
-  #showTiles(kind: Kind, words: readonly string[], counts: ReadonlyMap<number, number>): number {
+  /** Shows a tile for each word, and returns the sum of their counts. */
+  #showTiles(kind: Kind, words: readonly string[], counts: ReadonlyMap<string | undefined, number>): number {
     let sum = 0;
-    for (const [place, word] of words.entries()) {
-      const amount = counts.get(place) ?? 0;
+    for (const word of words) {
+      const amount = counts.get(word) ?? 0;
       this.#showTile({ kind, word }, amount);
       sum += amount;
     }
@@ -119,13 +124,9 @@ export class Summary {
   }
 }
 
-/** The number of servers by value of a column. */
-function countsOf(fleet: LiveFleet, column: Column): ReadonlyMap<number, number> {
-  const counts = new Map<number, number>();
-  for (let server = 0; server < fleet.size; server += 1) {
-    const value = fleet.value(column, server);
-    counts.set(value, (counts.get(value) ?? 0) + 1);
-  }
+function countsOf(words: readonly (string | undefined)[]): ReadonlyMap<string | undefined, number> {
+  const counts = new Map<string | undefined, number>();
+  for (const word of words) counts.set(word, (counts.get(word) ?? 0) + 1);
   return counts;
 }
 

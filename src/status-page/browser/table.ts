@@ -1,6 +1,7 @@
+import type { LiveServer } from '../data/live-server.ts';
 import { element, setAttribute } from './dom.ts';
 import { COLUMNS } from './heading.ts';
-import type { LiveFleet } from './live-fleet.ts';
+import { keyOf, type LiveFleet } from './live-fleet.ts';
 import { ServerRow } from './row.ts';
 
 /** Rows drawn above and below the viewport, so that scrolling shows no blanks. */
@@ -12,10 +13,10 @@ interface TableOptions {
   /** The element shown below an open row. */
   readonly details: HTMLElement;
   /** Called when the user opens this server's row, or closes the open one. */
-  readonly opened: (server: number | undefined) => void;
+  readonly opened: (server: LiveServer | undefined) => void;
   /** Called with the servers whose rows are drawn, whenever these change. */
-  readonly shown: (servers: readonly number[]) => void;
-  readonly sparkOf: (server: number) => readonly number[] | undefined;
+  readonly shown: (servers: readonly LiveServer[]) => void;
+  readonly sparkOf: (server: LiveServer) => readonly (number | null)[];
 }
 
 /**
@@ -29,14 +30,14 @@ export class ServerTable {
   readonly #above = gap();
   readonly #below = gap();
   readonly #details: HTMLTableRowElement;
-  readonly #rows = new Map<number, ServerRow>();
+  readonly #rows = new Map<LiveServer, ServerRow>();
   readonly #spare: ServerRow[] = [];
   #fleet: LiveFleet | undefined;
-  #order: readonly number[] = [];
-  #open: number | undefined;
+  #order: readonly LiveServer[] = [];
+  #open: LiveServer | undefined;
   /** The server that has the keyboard focus. */
-  #active: number | undefined;
-  #shownText = '';
+  #active: LiveServer | undefined;
+  #shown: readonly LiveServer[] = [];
 
   constructor(options: TableOptions) {
     this.#options = options;
@@ -59,7 +60,7 @@ export class ServerTable {
     window.addEventListener('resize', () => this.render());
   }
 
-  get open(): number | undefined {
+  get open(): LiveServer | undefined {
     return this.#open;
   }
 
@@ -67,14 +68,10 @@ export class ServerTable {
    * Shows these servers of a fleet in this order. Unless the user chose the order, the open row keeps its place on the
    * screen.
    */
-  show(fleet: LiveFleet, order: readonly number[], isChosen: boolean): void {
+  show(fleet: LiveFleet, order: readonly LiveServer[], isChosen: boolean): void {
     const isSame = fleet === this.#fleet;
     const shift = isSame && !isChosen ? this.#shiftOfOpen(order) : 0;
-    if (!isSame) {
-      this.#fleet = fleet;
-      this.#active = undefined;
-      for (const row of this.#rows.values()) row.server = -1;
-    }
+    if (!isSame) this.#adopt(fleet);
     this.#order = order;
     this.element.hidden = order.length === 0;
     setAttribute(this.element, 'aria-rowcount', String(order.length + 1));
@@ -82,8 +79,23 @@ export class ServerTable {
     if (shift !== 0) window.scrollBy(0, shift);
   }
 
+  /** Continues with the servers of another fleet; a server that remains keeps its row, and thus the keyboard focus. */
+  #adopt(fleet: LiveFleet): void {
+    this.#fleet = fleet;
+    const successor = (server: LiveServer | undefined) => server && fleet.find(keyOf(server));
+    this.#active = successor(this.#active);
+    this.#open = successor(this.#open);
+    const rows = [...this.#rows];
+    this.#rows.clear();
+    for (const [server, row] of rows) {
+      const next = successor(server);
+      if (next === undefined) row.element.remove();
+      else this.#rows.set(next, row);
+    }
+  }
+
   /** How far another order moves the open row, in pixels; 0 if it isn't in view. */
-  #shiftOfOpen(order: readonly number[]): number {
+  #shiftOfOpen(order: readonly LiveServer[]): number {
     if (this.#open === undefined) return 0;
     const [from, to] = [this.#order.indexOf(this.#open), order.indexOf(this.#open)];
     if (from < 0 || to < 0) return 0;
@@ -94,7 +106,7 @@ export class ServerTable {
   }
 
   /** Opens a server's row, and closes any other; undefined only closes. */
-  setOpen(server: number | undefined): void {
+  setOpen(server: LiveServer | undefined): void {
     if (server === this.#open) return;
     this.#open = server;
     this.render();
@@ -127,9 +139,8 @@ export class ServerTable {
     setHeight(this.#below, (this.#order.length - end) * height + hiddenBelow);
     this.#place(servers, isOpenShown ? this.#open : undefined);
     for (const [index, server] of servers.entries()) this.#showRow(fleet, server, first + index);
-    const text = servers.join();
-    if (text === this.#shownText) return;
-    this.#shownText = text;
+    if (isSameList(servers, this.#shown)) return;
+    this.#shown = servers;
     this.#options.shown(servers);
   }
 
@@ -152,7 +163,7 @@ export class ServerTable {
   }
 
   /** Makes the document contain exactly these servers' rows, in this order. */
-  #place(servers: readonly number[], open: number | undefined): void {
+  #place(servers: readonly LiveServer[], open: LiveServer | undefined): void {
     const wanted = new Set(servers);
     for (const [server, row] of this.#rows) {
       if (wanted.has(server)) continue;
@@ -178,20 +189,16 @@ export class ServerTable {
     if (isLost) focused.focus({ preventScroll: true });
   }
 
-  #rowOf(server: number): ServerRow {
-    let row = this.#rows.get(server);
-    if (row === undefined) {
-      row = this.#spare.pop() ?? new ServerRow();
-      row.server = -1;
-      this.#rows.set(server, row);
-    }
+  #rowOf(server: LiveServer): ServerRow {
+    const row = this.#rows.get(server) ?? this.#spare.pop() ?? new ServerRow();
+    this.#rows.set(server, row);
     return row;
   }
 
-  #showRow(fleet: LiveFleet, server: number, place: number): void {
+  #showRow(fleet: LiveFleet, server: LiveServer, place: number): void {
     const row = this.#rowOf(server);
     row.show(fleet, server);
-    row.draw(this.#options.sparkOf(server) ?? []);
+    row.draw(this.#options.sparkOf(server));
     setAttribute(row.element, 'aria-rowindex', String(place + 2));
     setAttribute(row.element, 'aria-expanded', String(server === this.#open));
     const isActive = this.#active === undefined ? place === 0 : server === this.#active;
@@ -205,7 +212,7 @@ export class ServerTable {
     this.#toggle(server);
   }
 
-  #toggle(server: number): void {
+  #toggle(server: LiveServer): void {
     this.#options.opened(server === this.#open ? undefined : server);
   }
 
@@ -253,11 +260,15 @@ export class ServerTable {
     else if (top + height > window.innerHeight) window.scrollBy(0, top + height - window.innerHeight);
   }
 
-  #serverAt(target: EventTarget | null): number | undefined {
+  #serverAt(target: EventTarget | null): LiveServer | undefined {
     const at = target instanceof Element ? target.closest('tr.server') : null;
     for (const [server, row] of this.#rows) if (row.element === at) return server;
     return undefined;
   }
+}
+
+function isSameList(one: readonly LiveServer[], other: readonly LiveServer[]): boolean {
+  return one.length === other.length && one.every((server, at) => server === other[at]);
 }
 
 function gap(): HTMLTableRowElement {

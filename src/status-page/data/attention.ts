@@ -1,5 +1,6 @@
-import { type LastStop, SATURATED_FROM, type StopReason } from '../../domain/reading.ts';
-import { isOff, type ServerState } from '../../domain/server.ts';
+import { CAUSES } from '../../diagnosis/causes.ts';
+import { CRASH_WINDOW_SECONDS, isCrash, SATURATED_FROM, type Snapshot } from '../../domain/reading.ts';
+import { isOff } from '../../domain/server.ts';
 
 /** Why a server needs attention, most urgent first; the page sorts by this order. */
 export const ATTENTION = [
@@ -15,93 +16,71 @@ export const ATTENTION = [
 
 export type Attention = (typeof ATTENTION)[number];
 
-/** How long a crash counts, and the window for crash loops, in milliseconds. */
-export const CRASH_WINDOW_MS = 900_000;
-
-/** Crashes within the window that make a loop. */
+/** Crashes within 15 minutes that make a loop. */
 export const LOOP_CRASHES = 3;
 
 /**
- * Crashes and unexplained stops within the window that make a loop. The number is higher because the reason for a polled server's
+ * Crashes and unexplained stops within 15 minutes that make a loop. The number is higher because the reason for a polled server's
  * stop is unknown, and it may have been a restart by a person.
  */
 export const LOOP_STOPS = 5;
 
-const CRASHES: ReadonlySet<StopReason> = new Set<StopReason>(['crashed', 'out_of_memory', 'disk_full']);
-
-/** Whether the server stopped without anybody requesting it. */
-export function isCrash(reason: StopReason | undefined): boolean {
-  return reason !== undefined && CRASHES.has(reason);
-}
-
-/** The facts that decide whether a server needs attention. */
-export interface AttentionFacts {
-  /** `unknown` without a fresh sample. */
-  readonly state: ServerState;
-  readonly isFresh: boolean;
-  /** Undefined if unknown. */
-  readonly expected: boolean | undefined;
-  /** Whether the panel holds the server in a state in which it needn't run, such as suspended or installing. */
-  readonly isHeld: boolean;
-  /** Whether there was a sample before, or a problem prevents the first one. */
-  readonly isMissed: boolean;
-  /** The node gave up restarting it. */
-  readonly isRestartAborted: boolean;
-  /** Why the server is off; undefined while it is on, or until that is decided. */
-  readonly stop: StopReason | undefined;
-  /** The reason for the stop is to be decided within seconds. */
-  readonly isStopAwaited: boolean;
-  /** Time since that stop, in milliseconds. */
-  readonly stoppedMsAgo: number;
-  readonly isLooping: boolean;
-  /** The game can't be queried, although it had time to start. */
-  readonly isNotAnswering: boolean;
-  /** Usage as a share of the limit; NaN if unlimited or unknown. */
-  readonly cpuShare: number;
-  readonly diskShare: number;
-}
+/** A game may take this long to load before its queries are answered; the alert waits as long. */
+const LOADING_SECONDS = 600;
 
 /**
  * Why a server needs attention; undefined if it doesn't. Normal conditions don't count: held by the panel, off as expected, not
  * reached yet.
  */
-export function attentionOf(facts: AttentionFacts): Attention | undefined {
-  const { state, isFresh, isHeld, isMissed, isLooping, isNotAnswering, cpuShare, diskShare } = facts;
-  if (!isFresh) return isMissed && !isHeld ? 'no_data' : undefined;
-  if (isOff(state)) {
-    if (isHeld) return undefined;
-    const reason = whyOff(facts);
+export function attentionOf(server: Snapshot): Attention | undefined {
+  if (server.collection_up === 0) return isMissed(server) && !isHeld(server) ? 'no_data' : undefined;
+  if (isOff(server.state)) {
+    if (isHeld(server)) return undefined;
+    const reason = whyOff(server);
     if (reason !== undefined) return reason;
   } else {
-    if (isLooping) return 'crash_loop';
-    if (isNotAnswering) return 'not_answering';
-    if (cpuShare >= SATURATED_FROM) return 'cpu_saturated';
+    if (isCrashLoop(server)) return 'crash_loop';
+    if (isNotAnswering(server)) return 'not_answering';
+    if (share(server.cpu_usage_mean_cores, server.cpu_limit_cores) >= SATURATED_FROM) return 'cpu_saturated';
   }
-  return diskShare > SATURATED_FROM ? 'disk_nearly_full' : undefined;
+  return share(server.disk_usage_bytes, server.disk_limit_bytes) > SATURATED_FROM
+    ? 'disk_nearly_full'
+    : undefined;
 }
 
-function whyOff(facts: AttentionFacts): Attention | undefined {
-  const { expected, isRestartAborted, stop, isStopAwaited, stoppedMsAgo } = facts;
-  const mayBeOff = expected === false;
-  if (isRestartAborted && !mayBeOff) return 'gave_up';
-  if (isCrash(stop) && (!mayBeOff || stoppedMsAgo < CRASH_WINDOW_MS)) return 'crashed';
+function whyOff(server: Snapshot): Attention | undefined {
+  const { expected_running: expected, off_reason: reason } = server;
+  const mayBeOff = expected === 0;
+  if (server.automatic_restart_aborted === 1 && !mayBeOff) return 'gave_up';
+  const stoppedAgo = server.timestamp_seconds - (server.last_stop?.timestamp_seconds ?? Number.NaN);
+  if (isCrash(reason) && (!mayBeOff || stoppedAgo < CRASH_WINDOW_SECONDS)) return 'crashed';
   // The reason decides what to do.
-  if (isStopAwaited) return undefined;
+  if (server.is_stop_awaited) return undefined;
   // After an unexplained stop, it is also unknown whether the server should run; the alert uses what was expected before.
-  return expected === true || (expected === undefined && stop === 'unknown') ? 'off' : undefined;
+  return expected === 1 || (expected === undefined && reason === 'unknown') ? 'off' : undefined;
 }
 
-/** The stops that count for a crash loop: unwanted and unexplained ones of the last 15 minutes. */
-export function unwantedStops(stops: readonly LastStop[], now: number): readonly LastStop[] {
-  if (stops.length === 0) return stops;
-  return stops.filter(
-    ({ at, reason }) => now - at < CRASH_WINDOW_MS && (isCrash(reason) || reason === 'unknown'),
-  );
+/** Whether there was a sample before, or a problem prevents the first one. */
+function isMissed({ last_sample_timestamp_seconds: sampled, problem, condition }: Snapshot): boolean {
+  return sampled !== undefined || problem !== undefined || condition === 'blocked';
 }
 
-/** Whether these stops of the last 15 minutes make a crash loop. */
-export function isCrashLoop(unwanted: readonly LastStop[]): boolean {
-  return (
-    unwanted.length >= LOOP_STOPS || unwanted.filter(({ reason }) => isCrash(reason)).length >= LOOP_CRASHES
-  );
+/** Whether the panel holds the server in a state in which it needn't run, such as suspended or installing. */
+function isHeld({ problem, blocked }: Snapshot): boolean {
+  const cause = problem?.cause ?? blocked;
+  return cause !== undefined && CAUSES[cause].severity === 'fact';
+}
+
+function isCrashLoop({ unwanted_stops: stops }: Snapshot): boolean {
+  return stops.length >= LOOP_STOPS || stops.filter(({ reason }) => isCrash(reason)).length >= LOOP_CRASHES;
+}
+
+function isNotAnswering({ query_problem, timestamp_seconds, start_time_seconds }: Snapshot): boolean {
+  const runningFor = timestamp_seconds - (start_time_seconds ?? Number.NaN);
+  return query_problem !== undefined && runningFor >= LOADING_SECONDS;
+}
+
+/** Usage as a share of a limit; NaN if either is unknown. */
+function share(used = Number.NaN, limit = Number.NaN): number {
+  return used / limit;
 }

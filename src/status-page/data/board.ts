@@ -1,24 +1,18 @@
 import type { Cancel, Clock } from '../../domain/clock.ts';
-import type { FleetReading, PanelReading, ServerReading } from '../../domain/reading.ts';
+import {
+  CHART_SERIES,
+  type ChartSeries,
+  type FleetReading,
+  type PanelReading,
+  type ServerReading,
+  STEP_SECONDS,
+} from '../../domain/reading.ts';
 import { identityOf } from '../../domain/server.ts';
-import { panelViewOf } from '../../metrics/server-view.ts';
-import { ATTENTION } from './attention.ts';
-import { SERIES } from './history.ts';
-import { jsonView, type NetworkRates } from './json-view.ts';
-import { type Entry, Ledger, serverKey } from './ledger.ts';
+import { panelViewOf } from '../../metrics/families.ts';
+import { jsonView } from './json-view.ts';
 import { LiveEncoder, type Picture } from './live-encoder.ts';
 import { explained, nodesDown } from './problems.ts';
-import {
-  ALL_SERIES,
-  type AnySeries,
-  HISTORY_SERIES,
-  type HistorySeries,
-  type PanelStatus,
-  type ServerHistory,
-  STEP_SECONDS,
-} from './protocol.ts';
-import { serverAttention, serverTrouble } from './server-attention.ts';
-import type { Trouble } from './trouble.ts';
+import type { PanelStatus, ServerHistory } from './protocol.ts';
 import { event, Viewers, type Watcher } from './viewers.ts';
 import { listingStatus } from './words.ts';
 
@@ -36,22 +30,17 @@ interface BoardOptions {
   readonly maxViewers?: number;
 }
 
-/** How urgently a server needs attention, and why. */
-export interface Triage {
-  /** The rank of its reason among all reasons for attention. */
-  readonly urgency: number;
-  readonly trouble: Trouble;
-}
-
-/** The data behind the status page: observes the fleet once a second, keeps histories, and sends changes to the viewers. */
+/** The data behind the status page. While there are viewers, it looks at the fleet once a second and sends them what changed. */
 export class StatusBoard {
   readonly #options: BoardOptions;
-  readonly #ledger = new Ledger();
   readonly #viewers: Viewers;
-  /** Present while there are viewers. */
+  /** Present while there are viewers, as is the timer. */
   #encoder: LiveEncoder | undefined;
-  #cancel: Cancel = () => {};
+  #cancel: Cancel | undefined;
   #isStopped = false;
+  /** The servers by their keys, for the list that it was made from. */
+  #servers: readonly ServerReading[] = [];
+  #byKey: ReadonlyMap<string, ServerReading> = new Map();
 
   constructor(options: BoardOptions) {
     this.#options = options;
@@ -61,20 +50,18 @@ export class StatusBoard {
     );
   }
 
-  start(): void {
-    this.#look();
-  }
-
   /** Stops observing, and ends every viewer's stream. */
   stop(): void {
     this.#isStopped = true;
-    this.#cancel();
+    this.#cancel?.();
     this.#viewers.close();
   }
 
   /** An event stream for one more viewer; undefined after `stop`. */
   watch(watcher: Watcher): ReadableStream<Uint8Array> | undefined {
-    return this.#isStopped ? undefined : this.#viewers.open(watcher);
+    if (this.#isStopped) return undefined;
+    if (this.#cancel === undefined) this.#scheduleLook();
+    return this.#viewers.open(watcher);
   }
 
   panels(): readonly PanelStatus[] {
@@ -87,110 +74,79 @@ export class StatusBoard {
 
   /** Every panel and server as JSON, in pieces of text, each a few milliseconds of work. */
   json(): Generator<string, void, void> {
-    return jsonView({
-      ...this.#options,
-      rates: (reading) => this.#rates(reading),
-      followed: (reading) => this.#entryOf(reading),
-    });
+    return jsonView(this.#options);
   }
 
-  /** A server's urgency and problem; undefined if it needs no attention. */
-  triage(reading: ServerReading): Triage | undefined {
-    const now = this.#options.clock.now();
-    const followed = this.#entryOf(reading);
-    const attention = serverAttention(reading, now, followed);
-    const trouble = attention && serverTrouble(reading, now, followed);
-    return attention && trouble && { urgency: ATTENTION.indexOf(attention), trouble };
-  }
-
-  #entryOf({ target }: ServerReading): Entry | undefined {
-    return this.#ledger.find(serverKey(target.panel, target.id));
-  }
-
-  #rates(server: ServerReading): NetworkRates {
-    const entry = this.#entryOf(server);
-    const { sample, sampledAt } = entry?.reading ?? {};
-    if (entry === undefined || sample === undefined || sampledAt === undefined) {
-      return { receive: Number.NaN, transmit: Number.NaN };
-    }
-    const { traffic } = entry;
-    return {
-      receive: traffic.receiveRate(sample, sampledAt),
-      transmit: traffic.transmitRate(sample, sampledAt),
-    };
-  }
-
-  /** The last minutes of one server; undefined if there is no server with this key. */
-  history(key: string, wanted: readonly AnySeries[] = ALL_SERIES): ServerHistory | undefined {
-    const entry = this.#ledger.find(key);
-    return entry === undefined ? undefined : this.#historyOf(entry, wanted);
-  }
-
-  #historyOf(entry: Entry, wanted: readonly AnySeries[]): ServerHistory {
-    const { target } = entry.reading;
-    const end = this.#options.clock.toUnixMs(this.#ledger.newestPointAt(entry));
-    return {
-      panel: target.panel,
-      server_id: identityOf(target),
-      step_seconds: STEP_SECONDS,
-      end_timestamp_seconds: Math.round(end / SECOND_MS),
-      series: Object.fromEntries(
-        wanted.flatMap((name) => {
-          const values = name === 'players' ? this.#ledger.players(entry) : this.#seriesOf(entry, name);
-          return values === undefined ? [] : [[name, values] as const];
-        }),
-      ),
-      state_changes: this.#ledger.changes(entry),
-      stops: entry.reading.stops,
-    };
-  }
-
-  #seriesOf(entry: Entry, name: HistorySeries): (number | null)[] {
-    const series = SERIES[HISTORY_SERIES.indexOf(name)];
-    return series === undefined ? [] : this.#ledger.series(entry, series).map(rounded);
-  }
-
-  #look(): void {
-    const { fleet, clock } = this.#options;
+  /** The last minutes of the server `<panel>/<id>`, with the short or the full id; undefined if there is none. */
+  history(key: string, wanted: readonly ChartSeries[] = CHART_SERIES): ServerHistory | undefined {
+    const { clock } = this.#options;
+    const slash = key.lastIndexOf('/');
+    const server = this.#find(keyOf(key.slice(0, slash), key.slice(slash + 1)));
+    if (server === undefined) return undefined;
     const now = clock.now();
-    this.#ledger.observe(fleet.servers(), now, clock.toUnixMs(now));
-    this.#notifyViewers();
+    const { series, ...history } = server.history(now, clock);
+    return {
+      panel: server.target.panel,
+      server_id: identityOf(server.target),
+      step_seconds: STEP_SECONDS,
+      ...history,
+      series: Object.fromEntries(
+        wanted.flatMap((name) => (series[name] === undefined ? [] : [[name, series[name]]])),
+      ),
+      stops: server.snapshot(now, clock).stops,
+    };
+  }
+
+  #find(key: string): ServerReading | undefined {
+    const servers = this.#options.fleet.servers();
+    if (servers !== this.#servers) {
+      this.#servers = servers;
+      this.#byKey = new Map(servers.map((server) => [keyOf(server.target.panel, server.target.id), server]));
+    }
+    return this.#byKey.get(key);
+  }
+
+  #scheduleLook(): void {
+    const { clock } = this.#options;
     this.#cancel = clock.schedule(untilNextSecond(clock.now()), () => this.#look());
   }
 
-  #notifyViewers(): void {
+  #look(): void {
+    this.#cancel = undefined;
     if (this.#viewers.count === 0) {
       this.#encoder = undefined;
       return;
     }
     const picture = this.#picture();
-    const isSame = this.#encoder?.fits(picture.entries) === true;
+    const isSame = this.#encoder?.fits(picture.servers) === true;
     const encoder = this.#encoderOf(picture);
     this.#viewers.send(isSame ? event('delta', encoder.delta(picture)) : undefined);
+    this.#scheduleLook();
   }
 
   #picture(): Picture {
-    return { entries: this.#ledger.entries, panels: this.panels(), now: this.#options.clock.now() };
+    const { fleet, clock } = this.#options;
+    return { servers: fleet.servers(), panels: this.panels(), now: clock.now() };
   }
 
   #encoderOf(picture: Picture): LiveEncoder {
     const { version, clock } = this.#options;
-    if (this.#encoder?.fits(picture.entries) !== true) {
+    if (this.#encoder?.fits(picture.servers) !== true) {
       this.#encoder = new LiveEncoder(picture, version, clock);
     }
     return this.#encoder;
   }
 }
 
+/** A server's key, the same for its short and its full id. */
+function keyOf(panel: string, id: string): string {
+  return `${panel}/${identityOf({ id })}`;
+}
+
 // Aligned to the second, so that a late timer doesn't delay the next one; a slightly early timer waits for the second after.
 function untilNextSecond(now: number): number {
   const half = SECOND_MS / 2;
   return SECOND_MS + half - ((now + half) % SECOND_MS);
-}
-
-// A 32-bit float holds seven digits, and a chart shows fewer.
-function rounded(value: number | null): number | null {
-  return value === null ? null : Number(value.toPrecision(6));
 }
 
 /**

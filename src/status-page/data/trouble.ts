@@ -1,7 +1,9 @@
 import type { Severity } from '../../diagnosis/causes.ts';
-import type { LastStop, StopReason } from '../../domain/reading.ts';
-import { type Attention, isCrash } from './attention.ts';
+import { isCrash, type ShownStop, type Snapshot, type StopReason } from '../../domain/reading.ts';
+import { type Attention, attentionOf } from './attention.ts';
+import { explainedOf } from './problems.ts';
 import type { ExplainedProblem } from './protocol.ts';
+import { share } from './words.ts';
 
 /** A server's problem in words that fit into a table cell. */
 export interface Trouble {
@@ -12,24 +14,20 @@ export interface Trouble {
   readonly severity: Severity;
 }
 
-/** The facts that the words depend on. */
-export interface TroubleFacts {
+/** The facts that the words depend on, of a snapshot or of a server on the page. */
+export interface TroubleFacts
+  extends Pick<
+    Snapshot,
+    'expected_running' | 'last_stop' | 'last_crash' | 'disk_usage_bytes' | 'disk_limit_bytes'
+  > {
   readonly attention: Attention | undefined;
   readonly problem: ExplainedProblem | undefined;
-  /** Undefined if unknown. */
-  readonly expected: boolean | undefined;
-  readonly lastStop: Omit<LastStop, 'at'> | undefined;
-  readonly lastCrash: Omit<LastStop, 'at'> | undefined;
-  /** Time since that crash, in milliseconds. */
-  readonly crashedMsAgo: number;
-  /** Unwanted stops in the last 15 minutes. */
+  /** The number of unwanted stops in the last 15 minutes. */
   readonly crashes: number;
-  /** Usage as a percentage of the disk limit. */
-  readonly diskPercent: number | undefined;
 }
 
-/** How long a row shows a crash that was followed by a restart, in milliseconds. */
-export const TRACE_MS = 3_600_000;
+/** How long a row shows a crash that was followed by a restart. */
+export const TRACE_SECONDS = 3_600;
 
 /** A short title for each reason for a stop. */
 export const STOP_TITLES: Readonly<Record<StopReason, string>> = {
@@ -42,8 +40,8 @@ export const STOP_TITLES: Readonly<Record<StopReason, string>> = {
 };
 
 /** A stop in a few words: its reason and the exit code. */
-export function stopWords({ reason, exitCode }: Omit<LastStop, 'at'>): string {
-  return exitCode === undefined ? STOP_TITLES[reason] : `${STOP_TITLES[reason]}, exit code ${exitCode}`;
+export function stopWords({ reason, exit_code: code }: Pick<ShownStop, 'reason' | 'exit_code'>): string {
+  return code === undefined ? STOP_TITLES[reason] : `${STOP_TITLES[reason]}, exit code ${code}`;
 }
 
 /** The number of characters that fit into two lines of a table cell. */
@@ -60,17 +58,28 @@ export function actionOf({ remedy }: Pick<ExplainedProblem, 'remedy'>): string {
   return end < 0 ? clause : `${clause.slice(0, end)}.`;
 }
 
-/** A server's problem and what to do; undefined if there is nothing to show. */
-export function troubleOf(facts: TroubleFacts): Trouble | undefined {
-  const { attention, problem, lastCrash, crashedMsAgo } = facts;
+/** A server's trouble as of its snapshot. */
+export function serverTrouble(server: Snapshot): Trouble | undefined {
+  const facts = {
+    ...server,
+    attention: attentionOf(server),
+    problem: explainedOf(server),
+    crashes: server.unwanted_stops.length,
+  };
+  return troubleOf(facts, server.timestamp_seconds);
+}
+
+/** A server's problem and what to do at this Unix time in seconds; undefined if there is nothing to show. */
+export function troubleOf(facts: TroubleFacts, now: number): Trouble | undefined {
+  const { attention, problem, last_crash: crash } = facts;
   if (attention !== undefined && !(attention === 'no_data' && problem !== undefined)) {
     return WORDS[attention](facts);
   }
   if (problem !== undefined) {
     return { title: problem.title, action: actionOf(problem), severity: problem.severity };
   }
-  return lastCrash !== undefined && crashedMsAgo < TRACE_MS
-    ? { title: stopWords(lastCrash), action: '', severity: 'fact' }
+  return crash !== undefined && now - crash.timestamp_seconds < TRACE_SECONDS
+    ? { title: stopWords(crash), action: '', severity: 'fact' }
     : undefined;
 }
 
@@ -83,8 +92,8 @@ const WORDS: Readonly<Record<Attention, (facts: TroubleFacts) => Trouble>> = {
   crashed: (facts) => error(crashTitle(facts), `${remedyOf(facts)} ${restartOf(facts)}`),
   gave_up: (facts) => error(gaveUpTitle(facts), `${remedyOf(facts)} Then start it.`),
   crash_loop: (facts) => error(`crash loop: ${facts.crashes} in 15 min`, remedyOf(facts)),
-  off: ({ expected }) =>
-    expected === true
+  off: ({ expected_running: expected }) =>
+    expected === 1
       ? error(
           'off, but expected to run',
           'Check its console, then start it; or set expect: any if it may be off.',
@@ -101,34 +110,36 @@ const WORDS: Readonly<Record<Attention, (facts: TroubleFacts) => Trouble>> = {
       problem?.cause.startsWith('query_') === true ? actionOf(problem) : 'Try to join the game.',
     ),
   cpu_saturated: () => warning('CPU at its limit', 'Raise its CPU limit, or reduce its load.'),
-  disk_nearly_full: ({ diskPercent }) =>
-    warning(
-      diskPercent === undefined ? 'disk nearly full' : `disk ${diskPercent} % full`,
+  disk_nearly_full: ({ disk_usage_bytes: used, disk_limit_bytes: limit }) => {
+    const percent = share(used, limit);
+    return warning(
+      percent === undefined ? 'disk nearly full' : `disk ${percent} % full`,
       'Delete files or raise its disk limit. Nodes stop servers that exceed it.',
-    ),
+    );
+  },
 };
 
-function crashTitle({ lastStop }: TroubleFacts): string {
-  return lastStop === undefined ? STOP_TITLES.crashed : stopWords(lastStop);
+function crashTitle({ last_stop: stop }: TroubleFacts): string {
+  return stop === undefined ? STOP_TITLES.crashed : stopWords(stop);
 }
 
 // A node restarts a crashed server, but not one that it stopped because of its disk.
-function restartOf({ lastStop }: TroubleFacts): string {
-  return lastStop?.reason === 'disk_full' ? 'Then start it.' : "Start it if its node doesn't.";
+function restartOf({ last_stop: stop }: TroubleFacts): string {
+  return stop?.reason === 'disk_full' ? 'Then start it.' : "Start it if its node doesn't.";
 }
 
-function gaveUpTitle({ lastStop }: TroubleFacts): string {
-  if (lastStop?.reason === 'crashed' && lastStop.exitCode !== undefined) {
-    return `not restarted, exit code ${lastStop.exitCode}`;
+function gaveUpTitle({ last_stop: stop }: TroubleFacts): string {
+  if (stop?.reason === 'crashed' && stop.exit_code !== undefined) {
+    return `not restarted, exit code ${stop.exit_code}`;
   }
-  return isCrash(lastStop?.reason) && lastStop?.reason !== 'crashed'
-    ? `not restarted, ${STOP_TITLES[lastStop?.reason ?? 'crashed']}`
+  return isCrash(stop?.reason) && stop?.reason !== 'crashed'
+    ? `not restarted, ${STOP_TITLES[stop?.reason ?? 'crashed']}`
     : 'not restarted by its node';
 }
 
-function remedyOf({ lastStop }: TroubleFacts): string {
-  if (lastStop?.reason === 'out_of_memory') return 'Raise its memory limit, or reduce its memory use.';
-  if (lastStop?.reason === 'disk_full') return 'Delete files, or raise its disk limit.';
+function remedyOf({ last_stop: stop }: TroubleFacts): string {
+  if (stop?.reason === 'out_of_memory') return 'Raise its memory limit, or reduce its memory use.';
+  if (stop?.reason === 'disk_full') return 'Delete files, or raise its disk limit.';
   return 'Check its console for the cause.';
 }
 

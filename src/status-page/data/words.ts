@@ -1,52 +1,51 @@
 import type { DiscoveryReading } from '../../domain/reading.ts';
 import { withAdvice } from '../../domain/sentences.ts';
-
-export { MIB } from '../../domain/server.ts';
+import { MIB } from '../../domain/server.ts';
 
 import type { CauseWords, ExplainedProblem, ListingStatus, PanelStatus } from './protocol.ts';
 
 /** The placeholder for unknown values. */
 export const NOTHING = '–';
 
-const STEPS = ['MiB', 'GiB', 'TiB', 'PiB'] as const;
+const SIZES = ['MiB', 'GiB', 'TiB', 'PiB'] as const;
 
-/** Memory or disk, from MiB. */
-export function mebibytes(value: number): string {
-  let [amount, step] = [value, 0];
-  while (amount >= 1_000 && step < STEPS.length - 1) {
-    amount /= 1_024;
-    step += 1;
-  }
-  return `${step === 0 ? amount.toFixed(0) : digits(amount)} ${STEPS[step] ?? ''}`;
+/** Memory or disk, from bytes. */
+export function size(bytes: number): string {
+  const [amount, unit] = scaled(bytes / MIB, SIZES);
+  return `${unit === SIZES[0] ? amount.toFixed(0) : digits(amount)} ${unit}`;
 }
 
-/** A limit of memory or disk, from MiB; most are whole numbers. */
-export function mebibyteLimit(value: number): string {
-  return mebibytes(value).replace(/\.(\d*?)0+ /, (_, digits: string) =>
-    digits === '' ? ' ' : `.${digits} `,
-  );
+/** A limit of memory or disk, from bytes; most are whole numbers. */
+export function sizeLimit(bytes: number): string {
+  return size(bytes).replace(/\.(\d*?)0+ /, (_, digits: string) => (digits === '' ? ' ' : `.${digits} `));
 }
 
 const RATES = ['B/s', 'KiB/s', 'MiB/s', 'GiB/s'] as const;
 
 /** A network rate, from bytes per second. */
 export function rate(value: number): string {
+  const [amount, unit] = scaled(value, RATES);
+  return `${amount >= 10 || unit === RATES[0] ? amount.toFixed(0) : amount.toFixed(1)} ${unit}`;
+}
+
+/** An amount in the unit that gives it at most three digits. */
+function scaled(value: number, units: readonly string[]): readonly [amount: number, unit: string] {
   let [amount, step] = [value, 0];
-  while (amount >= 1_000 && step < RATES.length - 1) {
+  while (amount >= 1_000 && step < units.length - 1) {
     amount /= 1_024;
     step += 1;
   }
-  return `${amount >= 10 || step === 0 ? amount.toFixed(0) : amount.toFixed(1)} ${RATES[step] ?? ''}`;
+  return [amount, units[step] ?? ''];
 }
 
-/** CPU, from hundredths of a core. */
-export function cores(hundredths: number): string {
-  return (hundredths / 100).toFixed(2);
+/** CPU usage. */
+export function cores(amount: number): string {
+  return amount.toFixed(2);
 }
 
-/** A limit of CPU, from hundredths of a core; most are whole numbers. */
-export function coreLimit(hundredths: number): string {
-  return `${Number((hundredths / 100).toFixed(2))} ${hundredths === 100 ? 'core' : 'cores'}`;
+/** A limit of CPU; most are whole numbers. */
+export function coreLimit(amount: number): string {
+  return `${Number(amount.toFixed(2))} ${amount === 1 ? 'core' : 'cores'}`;
 }
 
 /** A duration in one unit, from seconds. */
@@ -58,8 +57,8 @@ export function span(seconds: number): string {
 }
 
 /** Usage as a percentage of a limit; undefined if there is no limit. */
-export function share(used: number, limit: number): number | undefined {
-  return used >= 0 && limit > 0 ? Math.round((used / limit) * 100) : undefined;
+export function share(used: number | undefined, limit: number | undefined): number | undefined {
+  return used === undefined || limit === undefined ? undefined : Math.round((used / limit) * 100);
 }
 
 // Up to three significant digits.

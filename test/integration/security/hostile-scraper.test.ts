@@ -21,7 +21,6 @@ beforeEach(async () => {
   logger = collectingLogger();
   const shipped = exporterRoutes({ fleet, clock, logger });
   ({ board } = shipped);
-  board.start();
   server = new HttpServer({ listen: { host: '127.0.0.1', port: 0 }, routes: shipped.routes, clock, logger });
   ({ url, port } = await server.start());
 });

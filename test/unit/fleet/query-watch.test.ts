@@ -1,7 +1,6 @@
 import { isIP } from 'node:net';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { QuerySettings } from '../../../src/domain/query.ts';
-import { shownQuery } from '../../../src/domain/reading.ts';
 import { SampleNumbers } from '../../../src/domain/sample-numbers.ts';
 import type { ServerState } from '../../../src/domain/server.ts';
 import { untilAborted } from '../../../src/domain/until-aborted.ts';
@@ -93,7 +92,16 @@ async function passTime(ms: number, record: ServerRecord, state: ServerState = '
   }
 }
 
-const shown = (record: ServerRecord) => shownQuery(record, clock.now());
+/** What is shown of the newest query; undefined if nothing is. */
+function shown(record: ServerRecord, at = clock.now()) {
+  const {
+    players,
+    players_max,
+    query_problem,
+    query_duration_seconds: duration,
+  } = record.snapshot(at, clock);
+  return duration === undefined ? undefined : { players, players_max, problem: query_problem, duration };
+}
 const warnings = () => log.lines.filter(({ level }) => level === 'warn');
 
 describe('a running server', () => {
@@ -124,7 +132,7 @@ describe('a running server', () => {
       isQueryPort: false,
       takenPorts: [],
     });
-    expect(shown(record)).toMatchObject({ players: 12, playersMax: 40, durationSeconds: 0.05 });
+    expect(shown(record)).toMatchObject({ players: 12, players_max: 40, duration: 0.05 });
     expect(log.lines.filter(({ level }) => level !== 'debug')).toEqual([]);
   });
 
@@ -145,7 +153,7 @@ describe('a running server', () => {
     const record = observe();
     await passTime(INTERVAL, record);
     expect(shown(record)).toMatchObject({ players: 3 });
-    expect(shown(record)).not.toHaveProperty('playersMax');
+    expect(shown(record)?.players_max).toBeUndefined();
   });
 });
 
@@ -211,11 +219,12 @@ describe('nothing is queried or shown', () => {
     watch.start();
     const record = observe();
     await passTime(INTERVAL, record);
-    const staleAt = shown(record)?.staleAt ?? 0;
-    expect(staleAt - clock.now()).toBeGreaterThan(1.5 * INTERVAL);
-    record.socketSample(SampleNumbers.of({ state: 'running', uptimeMs: staleAt }), staleAt - 1);
-    expect(shownQuery(record, staleAt - 1)?.players).toBe(12);
-    expect(shownQuery(record, staleAt)).toBeUndefined();
+    const at = (intervals: number) => {
+      const then = clock.now() + intervals * INTERVAL;
+      record.socketSample(SampleNumbers.of({ state: 'running', uptimeMs: then }), then);
+      return shown(record, then)?.players;
+    };
+    expect([at(1.5), at(3)]).toEqual([12, undefined]);
   });
 });
 
@@ -229,9 +238,9 @@ describe('a failed query', () => {
       await passTime(INTERVAL, record);
       expect(shown(record)).toMatchObject({
         problem: { cause: failure, detail: 'some words' },
-        durationSeconds: 0.2,
+        duration: 0.2,
       });
-      expect(shown(record)).not.toHaveProperty('players');
+      expect(shown(record)?.players).toBeUndefined();
     },
   );
 

@@ -11,6 +11,11 @@ const SECOND = 1_000;
 let record: ServerRecord;
 let now: number;
 
+const clock = { toUnixMs: (ms: number) => ms };
+
+/** The record as metrics and pages read it now. */
+const shown = (of: ServerRecord = record) => of.snapshot(now, clock);
+
 beforeEach(() => {
   record = new ServerRecord(target(), { socket: 60_000, poll: 60_000 });
   now = 10_000_000;
@@ -42,11 +47,11 @@ function hint(state: ServerState, afterMs = 0): void {
 /** Stops without a known request that are decided by this time. */
 function unrequestedStops(of: ServerRecord, at: number): number {
   of.decideStop(at);
-  const { requested: _, ...unrequested } = of.stops;
+  const { requested: _, ...unrequested } = shown(of).stops;
   return Object.values(unrequested).reduce((sum, count) => sum + count, 0);
 }
 
-const received = () => record.sample?.networkReceiveBytes;
+const received = () => shown().network_receive_bytes_total;
 
 describe('the order of samples', () => {
   beforeEach(() => record.socketBegan());
@@ -55,7 +60,10 @@ describe('the order of samples', () => {
     frame(running(1_000, 5_000));
     frame(running(1_001, 6_000));
     frame(running(1_000, 5_500), 20);
-    expect(record.sample).toMatchObject({ uptimeMs: 1_001 * SECOND, networkReceiveBytes: 6_000 });
+    expect(shown()).toMatchObject({
+      uptime_milliseconds: 1_001 * SECOND,
+      network_receive_bytes_total: 6_000,
+    });
   });
 
   it('keeps a server offline if a frame from before the stop arrives after its event', () => {
@@ -76,14 +84,14 @@ describe('the order of samples', () => {
   it("does not replace a frame by a poll if the frame is younger than the panel's cache", () => {
     frame(running(1_000, 9_000));
     poll(running(985, 8_000), 5 * SECOND);
-    expect(record.source).toBe('socket');
+    expect(shown().source).toBe('socket');
     expect(received()).toBe(9_000);
   });
 
   it('accepts a poll with a later uptime of the same run immediately', () => {
     frame(running(1_000, 9_000));
     poll(running(1_004, 9_500), 5 * SECOND);
-    expect(record.source).toBe('poll');
+    expect(shown().source).toBe('poll');
     expect(received()).toBe(9_500);
   });
 
@@ -172,8 +180,9 @@ describe('counters', () => {
           if (source === 'socket') one.socketSample(SampleNumbers.of(sample), at);
           else one.pollSample(sample, at, at);
           if (one.starts > before) highest = 0;
-          expect(one.sample?.networkReceiveBytes ?? 0).toBeGreaterThanOrEqual(highest);
-          highest = one.sample?.networkReceiveBytes ?? 0;
+          const { network_receive_bytes_total: received = 0 } = one.snapshot(at, clock);
+          expect(received).toBeGreaterThanOrEqual(highest);
+          highest = received;
         }
       }),
     );
@@ -222,7 +231,7 @@ describe('starts and stops', () => {
     hint('running');
     record.socketBegan();
     hint('offline', 500);
-    expect(record.stops).toEqual({ ...NO_STOPS, unknown: 1 });
+    expect(shown().stops).toEqual({ ...NO_STOPS, unknown: 1 });
     record.socketBegan();
     hint('running', 500);
     expect(record.starts).toBe(0);
@@ -287,7 +296,7 @@ describe('starts and stops', () => {
     frame(running(10, 5_000));
     record.eventsWithheld();
     frame(OFF, 20 * SECOND);
-    expect(record.stops).toEqual({ ...NO_STOPS, unknown: 1 });
+    expect(shown().stops).toEqual({ ...NO_STOPS, unknown: 1 });
     expect(record.state).toBe('offline');
   });
 
@@ -314,7 +323,7 @@ describe('starts and stops', () => {
     poll(OFF, 30 * SECOND);
     poll(running(10, 5), 30 * SECOND);
     expect(record.starts).toBe(1);
-    expect(record.stops).toEqual({ ...NO_STOPS, unknown: 1 });
+    expect(shown().stops).toEqual({ ...NO_STOPS, unknown: 1 });
   });
 });
 
@@ -374,7 +383,7 @@ describe('a stats frame at the same time as a status', () => {
     hint('offline', SECOND);
     frame(OFF, 10);
     stats('running', 10);
-    expect(record.sample).toMatchObject({ state: 'offline', memoryBytes: 0 });
+    expect(shown()).toMatchObject({ state: 'offline', memory_usage_bytes: 0 });
   });
 
   it('that is newer than the status is accepted', () => {
@@ -594,20 +603,23 @@ describe('peaks', () => {
     frame(running(100, 0, { cpuCores: 0.5, memoryBytes: 10 }));
     frame(running(101, 4_000, { cpuCores: 3.5, memoryBytes: 12 }));
     frame(running(102, 4_100, { cpuCores: 0.4, memoryBytes: 11 }));
-    expect(record.peaks(now)).toEqual({
-      cpuCores: 3.5,
-      memoryBytes: 12,
-      networkReceiveBytesPerSecond: 4_000,
+    expect(shown()).toMatchObject({
+      cpu_usage_peak_cores: 3.5,
+      memory_usage_peak_bytes: 12,
+      network_receive_peak_bytes_per_second: 4_000,
+      network_transmit_peak_bytes_per_second: undefined,
     });
-    expect(record.peaks(now + 55 * SECOND)).toMatchObject({ cpuCores: 3.5 });
-    expect(record.peaks(now + 70 * SECOND)).toBeUndefined();
+    now += 55 * SECOND;
+    expect(shown().cpu_usage_peak_cores).toBe(3.5);
+    frame(running(172, 5_000, { cpuCores: 0.5 }), 15 * SECOND);
+    expect(shown().cpu_usage_peak_cores).toBe(0.5);
   });
 
   it("use the server's own clock for rates, so delayed frames are not a burst", () => {
     frame(running(100, 0));
     frame(running(101, 1_000), 1_900);
     frame(running(102, 2_000), 100);
-    expect(record.peaks(now)).toMatchObject({ networkReceiveBytesPerSecond: 1_000 });
+    expect(shown().network_receive_peak_bytes_per_second).toBe(1_000);
   });
 
   it('have no rate across a gap, a restart or a poll', () => {
@@ -617,7 +629,7 @@ describe('peaks', () => {
     frame(running(1, 500), 3 * SECOND);
     poll(running(31, 90_000), 30 * SECOND);
     frame(running(32, 90_001), 1 * SECOND);
-    expect(record.peaks(now)?.networkReceiveBytesPerSecond).toBeUndefined();
+    expect(shown().network_receive_peak_bytes_per_second).toBeUndefined();
   });
 });
 
@@ -643,13 +655,13 @@ describe('freshness and limits', () => {
   it('the memory limit from the socket is kept between polls', () => {
     frame(running(1, 1, { memoryLimitBytes: 4_096 }));
     poll(running(61, 1, { memoryBytes: 7 }), 60 * SECOND);
-    expect(record.sample).toMatchObject({ memoryLimitBytes: 4_096, memoryBytes: 7 });
+    expect(shown()).toMatchObject({ memory_limit_bytes: 4_096, memory_usage_bytes: 7 });
   });
 
   it('a field that is no longer sent is absent', () => {
     frame(running(1, 1, { diskBytes: 9 }));
     frame(running(2, 1));
-    expect(record.sample).not.toHaveProperty('diskBytes');
+    expect(shown().disk_usage_bytes).toBeUndefined();
   });
 });
 
@@ -657,20 +669,18 @@ describe('the expectation', () => {
   const create = (expect: Expect, blocked?: BlockedReason) =>
     new ServerRecord(target({ expect, ...(blocked && { blocked }) }), { socket: 60_000, poll: 60_000 });
 
-  it.each<[expect: Expect, seen: readonly (ServerState | 'polled offline')[], expected: boolean | undefined]>(
-    [
-      ['running', [], true],
-      ['running', ['running', 'stopping', 'offline'], true],
-      ['any', ['running'], false],
-      ['auto', [], undefined],
-      ['auto', ['offline'], undefined],
-      ['auto', ['offline', 'starting'], undefined],
-      ['auto', ['offline', 'starting', 'running'], true],
-      ['auto', ['running', 'stopping', 'offline'], false],
-      ['auto', ['running', 'offline'], undefined],
-      ['auto', ['running', 'polled offline'], true],
-    ],
-  )('%s, for a server with the states %j, is %s', (wanted, seen, expected) => {
+  it.each<[expect: Expect, seen: readonly (ServerState | 'polled offline')[], expected: number | undefined]>([
+    ['running', [], 1],
+    ['running', ['running', 'stopping', 'offline'], 1],
+    ['any', ['running'], 0],
+    ['auto', [], undefined],
+    ['auto', ['offline'], undefined],
+    ['auto', ['offline', 'starting'], undefined],
+    ['auto', ['offline', 'starting', 'running'], 1],
+    ['auto', ['running', 'stopping', 'offline'], 0],
+    ['auto', ['running', 'offline'], undefined],
+    ['auto', ['running', 'polled offline'], 1],
+  ])('%s, for a server with the states %j, is %s', (wanted, seen, expected) => {
     const one = create(wanted);
     one.socketBegan();
     for (const state of seen) {
@@ -679,7 +689,8 @@ describe('the expectation', () => {
       else one.stateHint(state, now);
     }
     one.decideStop(now + 60 * SECOND);
-    expect(one.expected(now + 60 * SECOND)).toBe(expected);
+    now += 60 * SECOND;
+    expect(shown(one).expected_running).toBe(expected);
   });
 
   it.each<[title: string, words: readonly DaemonWords[]]>([
@@ -695,24 +706,24 @@ describe('the expectation', () => {
     one.stateHint('running', now + 500);
     for (const after of [3, 20, 90, 3_600]) {
       one.decideStop(now + after * SECOND);
-      expect(one.expected(now + after * SECOND)).toBe(true);
+      expect(one.snapshot(now + after * SECOND, clock).expected_running).toBe(1);
     }
   });
 
-  it.each<[reason: BlockedReason, expected: boolean]>([
-    ['installing', false],
-    ['transferring', false],
-    ['restoring', false],
-    ['suspended', true],
-    ['maintenance', true],
+  it.each<[reason: BlockedReason, expected: number]>([
+    ['installing', 0],
+    ['transferring', 0],
+    ['restoring', 0],
+    ['suspended', 1],
+    ['maintenance', 1],
   ])('auto for a server blocked as %s, by the listing or by its answers, is %s', (reason, expected) => {
     for (const one of [create('auto', reason), create('auto')]) {
       one.socketBegan();
       one.stateHint('running', now);
       if (one.target.blocked === undefined)
         one.setCollection({ condition: 'blocked', blocked: reason }, 'none');
-      expect(one.expected(now)).toBe(expected);
-      expect(create('running', reason).expected(now)).toBe(true);
+      expect(shown(one).expected_running).toBe(expected);
+      expect(shown(create('running', reason)).expected_running).toBe(1);
     }
   });
 });
@@ -726,9 +737,14 @@ describe('saturation and uptime', () => {
       frame(running(second, 0, { cpuCores: second <= 4 ? 1.9 : 1, memoryBytes: 950 }));
     }
     frame(OFF, 2 * SECOND);
-    expect(record.durations).toEqual({ observed: 11, running: 11, cpuSaturated: 3, memorySaturated: 9 });
+    expect(shown()).toMatchObject({
+      observed_seconds_total: 11,
+      running_seconds_total: 11,
+      cpu_saturated_seconds_total: 3,
+      memory_saturated_seconds_total: 9,
+    });
     poll(OFF, 30 * SECOND);
-    expect(record.durations).toMatchObject({ observed: 41, running: 11 });
+    expect(shown()).toMatchObject({ observed_seconds_total: 41, running_seconds_total: 11 });
   });
 
   it('use a new limit as soon as it is known, whether configured or reported', () => {
@@ -738,16 +754,19 @@ describe('saturation and uptime', () => {
     record.socketBegan();
     frame(atItsLimits(1, 2_000));
     frame(atItsLimits(2, 2_000));
-    expect(record.durations).toMatchObject({ cpuSaturated: 0, memorySaturated: 0 });
+    expect(shown()).toMatchObject({ cpu_saturated_seconds_total: 0, memory_saturated_seconds_total: 0 });
     frame(atItsLimits(3, 1_000));
-    expect(record.durations).toMatchObject({ cpuSaturated: 0, memorySaturated: 1 });
+    expect(shown()).toMatchObject({ cpu_saturated_seconds_total: 0, memory_saturated_seconds_total: 1 });
     record.target = target({ limits: { cpuCores: 2, memoryBytes: 4_000 } });
     frame(atItsLimits(4, 1_000));
-    expect(record.durations).toMatchObject({ cpuSaturated: 1, memorySaturated: 1 });
+    expect(shown()).toMatchObject({ cpu_saturated_seconds_total: 1, memory_saturated_seconds_total: 1 });
   });
 
   it('have no saturation without a limit', () => {
     frame(running(1, 0, { cpuCores: 9 }));
-    expect(record.durations).toMatchObject({ cpuSaturated: undefined, memorySaturated: undefined });
+    expect(shown()).toMatchObject({
+      cpu_saturated_seconds_total: undefined,
+      memory_saturated_seconds_total: undefined,
+    });
   });
 });

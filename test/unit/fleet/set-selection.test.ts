@@ -190,7 +190,7 @@ describe('changed intervals', () => {
     const before = gateway.asked('resources').length;
     await clock.advance(10 * MINUTE);
     expect(gateway.asked('resources').length - before).toBeLessThanOrEqual(3);
-    expect(fleet.records.map(({ stalenessMs }) => stalenessMs)).toEqual([20 * MINUTE, 20 * MINUTE]);
+    expect(fleet.records.map(({ staleness }) => staleness.socket)).toEqual([20 * MINUTE, 20 * MINUTE]);
     expect(bench.sockets).toHaveLength(1);
   });
 });

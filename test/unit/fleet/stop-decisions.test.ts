@@ -40,23 +40,23 @@ async function crash(code: number, killed: boolean, isAborted = false): Promise<
 describe('a stop', () => {
   it('with complete messages is decided after two seconds, even if the timer fires early', async () => {
     await crash(1, false);
-    expect(record.stops).toEqual({ ...NO_STOPS, crashed: 1 });
+    expect(record.snapshot(clock.now(), clock).stops).toEqual({ ...NO_STOPS, crashed: 1 });
     expect(clock.pending).toBe(0);
   });
 
   it('without messages is decided after ten seconds, and is not logged', async () => {
     record.stateHint('offline', clock.now());
     await clock.advance(9_000);
-    expect(record.stops).toBe(NO_STOPS);
+    expect(record.snapshot(clock.now(), clock).stops).toBe(NO_STOPS);
     await clock.advance(1_000);
-    expect(record.stops).toEqual({ ...NO_STOPS, unknown: 1 });
+    expect(record.snapshot(clock.now(), clock).stops).toEqual({ ...NO_STOPS, unknown: 1 });
     expect(messages()).toEqual([]);
   });
 
   it('is decided with what is known when the fleet stops or its configuration is reloaded', () => {
     record.stateHint('offline', clock.now());
     decisions.settle();
-    expect(record.stops).toEqual({ ...NO_STOPS, unknown: 1 });
+    expect(record.snapshot(clock.now(), clock).stops).toEqual({ ...NO_STOPS, unknown: 1 });
     expect(clock.pending).toBe(0);
   });
 

@@ -95,7 +95,12 @@ it('two stops in quick succession are counted with their reasons, whichever word
         const expected = { ...NO_STOPS };
         expected[first.reason] += 1;
         expected[second.reason] += 1;
-        expect({ stops: record.stops, last: record.lastStop?.reason, starts: record.starts }).toEqual({
+        const {
+          stops,
+          last_stop: last,
+          starts_total: starts,
+        } = record.snapshot(AT + 60_000, { toUnixMs: (at) => at });
+        expect({ stops, last: last?.reason, starts }).toEqual({
           stops: expected,
           last: second.reason,
           starts: 1,

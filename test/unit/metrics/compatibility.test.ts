@@ -1,20 +1,20 @@
 import { Gauge, Registry } from 'prom-client';
 import { describe, expect, it, test } from 'vitest';
 import type { FleetReading, ServerReading } from '../../../src/domain/reading.ts';
+import { ServerRecord } from '../../../src/fleet/server-record.ts';
 import { COMPATIBILITY_FAMILIES, compatibilityLabels } from '../../../src/metrics/compatibility.ts';
 import { encodeChunks, renderFleet } from '../../../src/metrics/exposition.ts';
 import { PANEL_FAMILIES, SERVER_FAMILIES } from '../../../src/metrics/families.ts';
 import { Scraper } from '../../../src/metrics/scrape.ts';
-import { viewOf } from '../../../src/metrics/server-view.ts';
 import { parseExposition } from '../../support/exposition-parser.ts';
 import { ManualClock } from '../../support/manual-clock.ts';
 import {
   FULL_SAMPLE,
   fleetReading,
   largeFleet,
+  type Observed,
+  observedRecord,
   READ_AT,
-  type ServerReadingChanges,
-  serverReading,
   streamingReading,
 } from '../../support/readings.ts';
 
@@ -39,8 +39,8 @@ function added(fleet: FleetReading): string {
   return all.slice(own.length);
 }
 
-function valuesOf(changes: ServerReadingChanges): Record<string, number | undefined> {
-  const families = parseExposition(added(fleetReading([streamingReading(changes)])));
+function valuesOf(observed: Observed): Record<string, number | undefined> {
+  const families = parseExposition(added(fleetReading([observedRecord(observed)])));
   return Object.fromEntries(
     families.map(({ name, series }) => [name.replace('pterodactyl_server_', ''), series[0]?.value]),
   );
@@ -48,11 +48,11 @@ function valuesOf(changes: ServerReadingChanges): Record<string, number | undefi
 
 function fleet(): readonly ServerReading[] {
   return [
-    streamingReading({
+    observedRecord({
       target: { limits: LISTED, uuid: '1a7ce997-259b-452e-8b4e-cecc464142ca', labels: { game: 'minecraft' } },
       backups: BACKUPS,
     }),
-    streamingReading({
+    observedRecord({
       target: {
         id: 'D3AAC109-E5A0-4331-B03E-3454F7E136DC',
         name: 'lobby "night"\\\n',
@@ -64,15 +64,17 @@ function fleet(): readonly ServerReading[] {
         },
       },
       sample: { ...FULL_SAMPLE, state: 'offline', memoryBytes: 0, cpuCores: 0, uptimeMs: 0 },
-      state: 'offline',
       backups: { count: 0, staleAt: Infinity },
     }),
-    streamingReading({
+    observedRecord({
       target: { id: '77aa01bc', name: 'polled', limits: { swapBytes: 0 } },
       source: 'poll',
       sample: { state: 'running', memoryBytes: 1_024, cpuCores: 0.5, diskBytes: 2_048 },
     }),
-    serverReading({ target: { id: '0badcafe', name: 'suspended', limits: LISTED } }),
+    new ServerRecord(
+      { ...streamingReading().target, id: '0badcafe', name: 'suspended', limits: LISTED },
+      { socket: 1, poll: 1 },
+    ),
   ];
 }
 
@@ -201,7 +203,7 @@ test('the output is identical to that of prom-client, byte for byte', async () =
   for (const { name, help, read } of COMPATIBILITY_FAMILIES) {
     const metric = new Gauge({ name, help, labelNames, registers: [registry] });
     for (const reading of readings) {
-      const value = read(viewOf(reading, clock.now(), clock));
+      const value = read(reading.snapshot(clock.now(), clock));
       if (typeof value === 'number') metric.set(compatibilityLabels(reading.target), value);
     }
   }

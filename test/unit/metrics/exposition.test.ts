@@ -1,17 +1,19 @@
 import * as fc from 'fast-check';
 import { Counter, Gauge, Registry } from 'prom-client';
 import { expect, test } from 'vitest';
+import { SampleNumbers } from '../../../src/domain/sample-numbers.ts';
 import { identityOf } from '../../../src/domain/server.ts';
 import { encodeChunks, formatValue, renderFamily, renderFleet } from '../../../src/metrics/exposition.ts';
-import { type Family, PANEL_FAMILIES, SERVER_FAMILIES } from '../../../src/metrics/families.ts';
-import { panelViewOf, viewOf } from '../../../src/metrics/server-view.ts';
+import { type Family, PANEL_FAMILIES, panelViewOf, SERVER_FAMILIES } from '../../../src/metrics/families.ts';
 import { parseExposition } from '../../support/exposition-parser.ts';
 import { ManualClock } from '../../support/manual-clock.ts';
 import {
   FULL_SAMPLE,
   fleetReading,
   largeFleet,
+  observedRecord,
   panelReading,
+  READ_AT,
   serverReading,
   streamingReading,
 } from '../../support/readings.ts';
@@ -150,9 +152,9 @@ function byPromClient(servers: Parameters<typeof fleetReading>[0]): Promise<stri
       }
     }
   };
-  const views = servers.map((server) => viewOf(server, clock.now(), clock));
+  const snapshots = servers.map((server) => server.snapshot(clock.now(), clock));
   for (const family of SERVER_FAMILIES) {
-    add(family, views, ({ target }) => ({
+    add(family, snapshots, ({ target }) => ({
       panel: target.panel,
       server: target.name,
       server_id: identityOf(target),
@@ -166,10 +168,10 @@ function byPromClient(servers: Parameters<typeof fleetReading>[0]): Promise<stri
 
 test('the exposition is identical to that of prom-client, byte for byte', async () => {
   const servers = [
-    streamingReading({ target: { labels: { game: 'minecraft' }, node: 'n1', limits: { cpuCores: 2 } } }),
+    streamingReading({ target: { labels: { game: 'minecraft' }, node: 'n1' }, cpu_limit_cores: 2 }),
     streamingReading({ target: { name: HOSTILE, id: 'b', labels: { note: HOSTILE }, uuid: 'u' } }),
-    streamingReading({ target: { name: 'tiny', id: 'c' }, sample: { ...FULL_SAMPLE, cpuCores: 1e-9 } }),
-    serverReading({ target: { name: 'd', id: 'd' }, status: { condition: 'blocked', blocked: 'not_found' } }),
+    streamingReading({ target: { name: 'tiny', id: 'c' }, cpu_usage_cores: 1e-9 }),
+    serverReading({ target: { name: 'd', id: 'd' }, condition: 'blocked', blocked: 'not_found' }),
     ...largeFleet(50).servers(),
   ];
   const ours = [...renderFleet(fleetReading(servers, [PANEL]), clock)].join('');
@@ -178,14 +180,13 @@ test('the exposition is identical to that of prom-client, byte for byte', async 
 });
 
 test('all series of a server are from the same instant, even if its reading changes meanwhile', () => {
-  const live = { ...streamingReading(), isFresh: () => true };
+  const live = observedRecord();
   const blocks = renderFleet(fleetReading([live]), clock);
   let text = '';
   for (const block of blocks) {
     text += block;
     if (block.includes('gameserver_memory_usage_bytes')) {
-      live.sample = { ...FULL_SAMPLE, diskBytes: 1 };
-      live.isFresh = () => false;
+      live.socketSample(SampleNumbers.of({ ...FULL_SAMPLE, diskBytes: 1 }), READ_AT);
     }
   }
   expect(text).toContain(' 123456789\n');

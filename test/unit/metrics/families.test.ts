@@ -1,25 +1,26 @@
 import { describe, expect, test } from 'vitest';
 import { TAKEN_LABELS } from '../../../src/config/values.ts';
-import { STOP_REASONS } from '../../../src/domain/reading.ts';
-import { BLOCKED_REASONS, SERVER_STATES } from '../../../src/domain/server.ts';
+import { type CollectionStatus, type ServerReading, STOP_REASONS } from '../../../src/domain/reading.ts';
+import { BLOCKED_REASONS, SERVER_STATES, type ServerTarget } from '../../../src/domain/server.ts';
+import { ServerRecord } from '../../../src/fleet/server-record.ts';
 import { renderFleet } from '../../../src/metrics/exposition.ts';
 import { SERVER_FAMILIES } from '../../../src/metrics/families.ts';
 import { ManualClock } from '../../support/manual-clock.ts';
 import {
   FULL_SAMPLE,
   fleetReading,
+  type Observed,
+  observedRecord,
   panelReading,
   READ_AT,
-  type ServerReadingChanges,
-  serverReading,
   streamingReading,
 } from '../../support/readings.ts';
 
 const clock = new ManualClock();
 
 /** The series of one server, as `name{own labels} value`, without the labels that all of them have. */
-function series(changes: ServerReadingChanges, build = streamingReading): string[] {
-  const text = [...renderFleet(fleetReading([build(changes)], []), clock)].join('');
+function seriesOf(server: ServerReading): string[] {
+  const text = [...renderFleet(fleetReading([server], []), clock)].join('');
   return text
     .split('\n')
     .filter((line) => line !== '' && !line.startsWith('#'))
@@ -32,6 +33,9 @@ function series(changes: ServerReadingChanges, build = streamingReading): string
     });
 }
 
+/** The series of a real record. */
+const series = (observed: Observed) => seriesOf(observedRecord(observed));
+
 const state = (current: string) =>
   SERVER_STATES.map((name) => `state{state="${name}"} ${name === current ? 1 : 0}`);
 
@@ -40,9 +44,22 @@ const stopped = (...counts: readonly number[]) =>
 
 const LIMITS = { memoryBytes: 8_589_934_592, diskBytes: 53_687_091_200, cpuCores: 4 };
 
+/** A record that was never sampled. */
+function unsampled(status?: CollectionStatus, target: Partial<ServerTarget> = {}): ServerReading {
+  const record = new ServerRecord({ ...streamingReading().target, ...target }, { socket: 1, poll: 1 });
+  if (status !== undefined) record.setCollection(status, 'none');
+  return record;
+}
+
 describe('a streaming server', () => {
   test('has every series', () => {
-    expect(series({ target: { limits: LIMITS, node: 'n1', egg: 'Paper', uuid: 'u-1' } })).toEqual([
+    const server = streamingReading({
+      target: { node: 'n1', egg: 'Paper', uuid: 'u-1' },
+      memory_limit_bytes: 8_589_934_592,
+      cpu_limit_cores: 4,
+      disk_limit_bytes: 53_687_091_200,
+    });
+    expect(seriesOf(server)).toEqual([
       'info{node="n1",egg="Paper",uuid="u-1"} 1',
       ...state('running'),
       'memory_usage_bytes 1073741824',
@@ -77,18 +94,15 @@ describe('a streaming server', () => {
   });
 
   test('has no series for values that the panel did not send', () => {
-    expect(series({ sample: { state: 'running' }, peaks: {}, startedAt: undefined })).toEqual([
+    expect(series({ sample: { state: 'running' } })).toEqual([
       'info 1',
       ...state('running'),
-      'starts_total 2',
-      ...stopped(1, 2, 3, 4, 5, 6),
-      'last_exit_code 137',
+      'starts_total 0',
+      ...stopped(0, 0, 0, 0, 0, 0),
       'automatic_restart_aborted 0',
-      'running_seconds_total 80000',
-      'observed_seconds_total 86400.5',
-      'cpu_saturated_seconds_total 12.5',
-      'memory_saturated_seconds_total 0',
-      'console_lines_total 1234',
+      'running_seconds_total 0',
+      'observed_seconds_total 0',
+      'console_lines_total 0',
       'expected_running 1',
       'collection_up 1',
       'collection_streaming 1',
@@ -120,17 +134,26 @@ const WITHOUT_SAMPLE = [
 
 test('a server has at most 40 series without options', () => {
   expect(
-    series({ target: { limits: LIMITS, node: 'n1', egg: 'Paper', uuid: 'u-1' } }).length,
+    seriesOf(
+      streamingReading({
+        target: { node: 'n1', egg: 'Paper', uuid: 'u-1' },
+        memory_limit_bytes: 1,
+        cpu_limit_cores: 1,
+        disk_limit_bytes: 1,
+      }),
+    ).length,
   ).toBeLessThanOrEqual(40);
 });
 
 test('an unknown expectation and an unknown exit code have no series', () => {
-  const names = series({ expected: undefined, lastExitCode: undefined }).join(' ');
+  const names = seriesOf(streamingReading({ expected_running: undefined, last_exit_code: undefined })).join(
+    ' ',
+  );
   expect(names).not.toMatch(/expected_running|last_exit_code/);
 });
 
 test('a server without a sample has its own counters at 0 and no timestamp', () => {
-  expect(series({}, serverReading)).toEqual(WITHOUT_SAMPLE);
+  expect(seriesOf(unsampled())).toEqual(WITHOUT_SAMPLE);
 });
 
 test("limits, peaks, start time and the panel's counters are dropped when the last sample becomes stale", () => {
@@ -138,15 +161,14 @@ test("limits, peaks, start time and the panel's counters are dropped when the la
   expect(series(stale)).toEqual([
     'info 1',
     ...state('unknown'),
-    'starts_total 2',
-    ...stopped(1, 2, 3, 4, 5, 6),
-    'last_exit_code 137',
+    'starts_total 0',
+    ...stopped(0, 0, 0, 0, 0, 0),
     'automatic_restart_aborted 0',
-    'running_seconds_total 80000',
-    'observed_seconds_total 86400.5',
-    'cpu_saturated_seconds_total 12.5',
+    'running_seconds_total 0',
+    'observed_seconds_total 0',
+    'cpu_saturated_seconds_total 0',
     'memory_saturated_seconds_total 0',
-    'console_lines_total 1234',
+    'console_lines_total 0',
     'expected_running 1',
     'collection_up 0',
     'collection_streaming 1',
@@ -160,7 +182,7 @@ test('a sample exactly as old as the staleness is still fresh', () => {
 
 test('an offline server has values of zero and no start time', () => {
   const sample = { ...FULL_SAMPLE, state: 'offline', memoryBytes: 0, cpuCores: 0 } as const;
-  const lines = series({ sample, state: 'offline', startedAt: undefined });
+  const lines = series({ sample });
   expect(lines).toEqual(
     expect.arrayContaining([...state('offline'), 'memory_usage_bytes 0', 'collection_up 1']),
   );
@@ -168,12 +190,14 @@ test('an offline server has values of zero and no start time', () => {
 });
 
 test.each(SERVER_STATES)('exactly one state is 1: %s', (current) => {
-  const lines = series({ state: current }).filter((line) => line.startsWith('state'));
+  const lines = series({ sample: { ...FULL_SAMPLE, state: current } }).filter((line) =>
+    line.startsWith('state'),
+  );
   expect(lines).toEqual(state(current));
 });
 
 test.each(BLOCKED_REASONS)('a blocked server has the reason %s', (blocked) => {
-  const lines = series({ status: { condition: 'blocked', blocked } }, serverReading);
+  const lines = seriesOf(unsampled({ condition: 'blocked', blocked }));
   expect(lines).toEqual([...WITHOUT_SAMPLE, `blocked{reason="${blocked}"} 1`]);
 });
 
@@ -190,12 +214,14 @@ test('a problem of the panel or key does not block a server', () => {
     condition: 'failing',
     problem: { cause: 'key_address', detail: 'This IP address does not have permission' },
   } as const;
-  const lines = series({ status, target: { blocked: 'suspended' } }, serverReading);
+  const lines = seriesOf(unsampled(status, { blocked: 'suspended' }));
   expect(lines.filter((line) => line.startsWith('blocked'))).toEqual([]);
 });
 
 test('info has the same node name as gameserver_node_up', () => {
-  expect(series({ node: 'node-1.example.com:8080' })).toContain('info{node="node-1.example.com:8080"} 1');
+  const record = observedRecord();
+  record.socketHost('node-1.example.com:8080');
+  expect(seriesOf(record)).toContain('info{node="node-1.example.com:8080"} 1');
 });
 
 test.each([
@@ -348,8 +374,7 @@ test('users cannot configure a label that the exporter uses', () => {
 describe('a queried game', () => {
   const STALE_AT = READ_AT + 10_000;
   const answered = { players: 0, playersMax: 40, durationSeconds: 0.05, staleAt: STALE_AT };
-  const ofQuery = (changes: ServerReadingChanges) =>
-    series(changes).filter((line) => /^(?:players|query)/.test(line));
+  const ofQuery = (changes: Observed) => series(changes).filter((line) => /^(?:players|query)/.test(line));
 
   test('has its players, including 0, and the duration of the query', () => {
     expect(ofQuery({ query: answered })).toEqual([
@@ -376,9 +401,9 @@ describe('a queried game', () => {
     ]);
   });
 
-  test.each<[string, ServerReadingChanges]>([
-    ['is not running', { state: 'starting' }],
-    ['is off', { state: 'offline' }],
+  test.each<[string, Observed]>([
+    ['is not running', { sample: { ...FULL_SAMPLE, state: 'starting' } }],
+    ['is off', { sample: { ...FULL_SAMPLE, state: 'offline' } }],
     ['has no fresh sample', { sampledAt: READ_AT - 60_001 }],
     ['was last queried too long ago', { query: { ...answered, staleAt: READ_AT } }],
   ])('has no query series while its server %s', (_, changes) => {

@@ -133,8 +133,8 @@ test('sockets are counted by state and servers by condition, including zeros', a
   servers = [
     streamingReading(),
     streamingReading({ socketState: 'refreshing' }),
-    serverReading({ status: { condition: 'connecting' }, socketState: 'authenticating' }),
-    serverReading({ status: { condition: 'blocked', blocked: 'suspended' } }),
+    serverReading({ condition: 'connecting', socketState: 'authenticating' }),
+    serverReading({ condition: 'blocked', blocked: 'suspended' }),
   ];
   const families = parseExposition(await self.metrics());
   const sockets = (state: string) =>

@@ -1,28 +1,27 @@
 import { expect, test } from 'vitest';
 import { renderPage } from '../../../src/status-page/page.tsx';
+import { ManualClock } from '../../support/manual-clock.ts';
 import {
   fleetReading,
   largeFleet,
   panelReading,
-  READ_AT,
   serverReading,
+  staleReading,
   streamingReading,
 } from '../../support/readings.ts';
 
 const page = async (fleet: Parameters<typeof renderPage>[0]) =>
-  String(await renderPage(fleet, '1.2.3', READ_AT));
+  String(await renderPage(fleet, '1.2.3', new ManualClock()));
 
 test('the page shows name, version, links and each server', async () => {
   const text = await page(
     fleetReading([
-      streamingReading({ target: { name: 'survival' }, sampledAt: READ_AT - 2_000 }),
+      streamingReading({ target: { name: 'survival' }, sample_age_seconds: 2 }),
       serverReading({
         target: { name: 'creative' },
-        status: {
-          condition: 'blocked',
-          blocked: 'suspended',
-          problem: { cause: 'suspended', detail: "suspended according to the panel's listing" },
-        },
+        condition: 'blocked',
+        blocked: 'suspended',
+        problem: { cause: 'suspended', detail: "suspended according to the panel's listing" },
       }),
     ]),
   );
@@ -38,24 +37,19 @@ test('the page shows name, version, links and each server', async () => {
 });
 
 test('the page begins with the servers that need attention, the most urgent first, even if the table is truncated', async () => {
-  const fleet = largeFleet(300);
-  const [, first, second] = fleet.servers().toReversed();
-  const trouble = (title: string) => ({ title, action: 'See why.', severity: 'error' }) as const;
-  const text = String(
-    await renderPage(fleet, '1.2.3', READ_AT, (server) => {
-      if (server === first) return { urgency: 0, trouble: trouble('crashed') };
-      return server === second ? { urgency: 1, trouble: trouble('off') } : undefined;
-    }),
-  );
-  expect(text).toContain(
-    '<h2>2 need attention</h2><ul><li>main/server-298: crashed. See why.</li><li>main/server-297: off. See why.</li></ul>',
+  const servers = [
+    ...largeFleet(298).servers(),
+    streamingReading({ target: { name: 'off' }, state: 'offline' }),
+    streamingReading({ target: { name: 'crashed' }, state: 'offline', off_reason: 'out_of_memory' }),
+  ];
+  expect(await page(fleetReading(servers))).toContain(
+    '<h2>2 need attention</h2><ul><li>main/crashed: crashed. Check its console for the cause. Start it if its node doesn&#39;t.</li>' +
+      '<li>main/off: off, but expected to run. Check its console, then start it; or set expect: any if it may be off.</li></ul>',
   );
 });
 
 test('the page counts a single server that needs attention in the singular', async () => {
-  const fleet = fleetReading([streamingReading()]);
-  const trouble = { title: 'crashed', action: '', severity: 'error' } as const;
-  const text = String(await renderPage(fleet, '1.2.3', READ_AT, () => ({ urgency: 0, trouble })));
+  const text = await page(fleetReading([streamingReading({ state: 'offline' })]));
   expect(text).toContain('<h2>1 needs attention</h2>');
 });
 
@@ -75,7 +69,7 @@ test('every link is relative, so that the page works behind a proxy with a path'
 });
 
 test('stale data has no state', async () => {
-  const text = await page(fleetReading([streamingReading({ sampledAt: READ_AT - 100_000 })]));
+  const text = await page(fleetReading([staleReading()]));
   expect(text).toContain('<td>unknown</td><td>streaming</td><td>100 s ago</td>');
 });
 
@@ -100,7 +94,7 @@ test('the page shows the problems of a panel and its nodes that are down', async
     ),
   );
   expect(text).toContain(
-    '<p>panel main is down</p><ul><li>API key not allowed from this address: This IP address (203.0.113.7) does not have permission. Add the address in the panel&#39;s message to the key&#39;s allowed addresses',
+    '<p>panel main is down</p><ul><li>API key not allowed from this address: This IP address (203.0.113.7) does not have permission. Create a key that allows the address in the panel&#39;s message',
   );
   expect(text).toContain(
     '<li>node fra-2 is down: certificate expired: CERT_HAS_EXPIRED. Renew the node&#39;s certificate',
@@ -114,12 +108,14 @@ test('external text is escaped', async () => {
     fleetReading([
       serverReading({
         target: { panel: hostile, name: hostile },
-        status: { condition: 'failing', problem: { cause: 'node_error', detail: hostile } },
+        condition: 'failing',
+        problem: { cause: 'node_error', detail: hostile },
       }),
     ]),
   );
   expect(text).not.toContain('<script>');
-  expect(text.split('&lt;script&gt;alert(&quot;x&quot;)&lt;/script&gt;&amp;&#39;')).toHaveLength(4);
+  // The panel and the name twice, in the list of what needs attention and in the table, and the problem.
+  expect(text.split('&lt;script&gt;alert(&quot;x&quot;)&lt;/script&gt;&amp;&#39;')).toHaveLength(6);
 });
 
 test('a large fleet is truncated', async () => {

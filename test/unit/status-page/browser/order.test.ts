@@ -2,55 +2,38 @@ import { describe, expect, it } from 'vitest';
 import { LiveFleet } from '../../../../src/status-page/browser/live-fleet.ts';
 import { order, SORT_KEYS } from '../../../../src/status-page/browser/order.ts';
 import type { ServerSelection } from '../../../../src/status-page/browser/view.ts';
-import { Ledger } from '../../../../src/status-page/data/ledger.ts';
 import { LiveEncoder } from '../../../../src/status-page/data/live-encoder.ts';
-import {
-  FULL_SAMPLE,
-  READ_AT,
-  type ServerReadingChanges,
-  streamingReading,
-} from '../../../support/readings.ts';
+import { ManualClock } from '../../../support/manual-clock.ts';
+import { READ_AT, type ServerReadingChanges, streamingReading } from '../../../support/readings.ts';
 
 const ALL: ServerSelection = { search: '', filter: undefined, sorting: undefined };
 
-const named = (name: string, cpuCores: number | undefined, changes: ServerReadingChanges = {}) => {
-  const { cpuCores: _, ...rest } = FULL_SAMPLE;
-  const sample = cpuCores === undefined ? rest : { ...rest, cpuCores };
-  return streamingReading({ sample, ...changes, target: { id: name, name, ...changes.target } });
-};
+const named = (name: string, cpu_usage_cores: number | undefined, changes: ServerReadingChanges = {}) =>
+  streamingReading({ cpu_usage_cores, ...changes, target: { id: name, name, ...changes.target } });
 
 const ARENA = '1a7ce997-259b-452e-8b4e-cecc464142ca';
 
-const ledger = new Ledger();
-ledger.observe(
-  [
-    named('lobby-10', 1),
-    named('lobby-2', 3, { target: { node: 'berlin', labels: { game: 'minecraft' } } }),
-    named('arena', undefined, {
-      state: 'offline',
-      startedAt: undefined,
-      starts: 1,
-      lastStop: { at: READ_AT - 90_000_000, reason: 'crashed', exitCode: 137 },
-      target: { uuid: ARENA },
-    }),
-    named('Broken', 2, {
-      starts: 9,
-      startedAt: READ_AT - 5_000,
-      status: {
-        condition: 'failing',
-        problem: { cause: 'node_dns', detail: 'the node could not be reached' },
-      },
-    }),
-  ],
-  READ_AT,
-  0,
-);
-const clock = { toUnixMs: (ms: number) => ms };
-const fleet = new LiveFleet(
-  new LiveEncoder({ entries: ledger.entries, panels: [], now: READ_AT }, '1', clock).full(),
-);
+const clock = new ManualClock();
+const servers = [
+  named('lobby-10', 1),
+  named('lobby-2', 3, { target: { node: 'berlin', labels: { game: 'minecraft' } } }),
+  named('arena', undefined, {
+    state: 'offline',
+    start_time_seconds: undefined,
+    starts_total: 1,
+    last_stop: { timestamp_seconds: 1_699_911_000, reason: 'crashed', exit_code: 137 },
+    target: { uuid: ARENA },
+  }),
+  named('Broken', 2, {
+    starts_total: 9,
+    start_time_seconds: 1_700_000_995,
+    condition: 'failing',
+    problem: { cause: 'node_dns', detail: 'the node could not be reached' },
+  }),
+];
+const fleet = new LiveFleet(new LiveEncoder({ servers, panels: [], now: READ_AT }, '1', clock).full());
 const names = (changes: Partial<ServerSelection>) =>
-  order(fleet, { ...ALL, ...changes }).map((server) => fleet.name(server));
+  order(fleet, { ...ALL, ...changes }).map(({ server }) => server);
 
 describe('the order', () => {
   it('begins with what needs attention, followed by the order of the configuration', () => {

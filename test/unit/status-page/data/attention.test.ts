@@ -1,34 +1,44 @@
 import { describe, expect, it } from 'vitest';
-import type { LastStop, StopReason } from '../../../../src/domain/reading.ts';
-import {
-  ATTENTION,
-  type AttentionFacts,
-  attentionOf,
-  CRASH_WINDOW_MS,
-  isCrashLoop,
-  unwantedStops,
-} from '../../../../src/status-page/data/attention.ts';
+import type { ShownStop, StopReason } from '../../../../src/domain/reading.ts';
+import { ATTENTION, attentionOf } from '../../../../src/status-page/data/attention.ts';
+import { type ServerReadingChanges, streamingSnapshot } from '../../../support/readings.ts';
 
-/** A server that is running as expected. */
-const HEALTHY: AttentionFacts = {
-  state: 'running',
-  isFresh: true,
-  expected: true,
-  isHeld: false,
-  isMissed: true,
-  isRestartAborted: false,
-  isStopAwaited: false,
-  stop: undefined,
-  stoppedMsAgo: Number.NaN,
-  isLooping: false,
-  isNotAnswering: false,
-  cpuShare: 0.5,
-  diskShare: 0.5,
+const NOW = 1_700_001_000;
+
+/** A server that is running as expected, with half of its limits in use. */
+const HEALTHY: ServerReadingChanges = {
+  timestamp_seconds: NOW,
+  cpu_limit_cores: 1,
+  cpu_usage_mean_cores: 0.5,
+  disk_limit_bytes: 1,
+  disk_usage_bytes: 0.5,
 };
 
-const OFF: Partial<AttentionFacts> = { state: 'offline', stoppedMsAgo: 60_000 };
-const LOST: Partial<AttentionFacts> = { state: 'unknown', isFresh: false };
-const LONG_AGO = { stoppedMsAgo: CRASH_WINDOW_MS };
+const stop = (reason: StopReason, secondsAgo = 60): ShownStop => ({
+  timestamp_seconds: NOW - secondsAgo,
+  reason,
+});
+
+/** The server is off after a stop whose reason is known. */
+const off = (reason: StopReason, secondsAgo?: number): ServerReadingChanges => ({
+  state: 'offline',
+  last_stop: stop(reason, secondsAgo),
+  off_reason: reason,
+});
+
+const OFF: ServerReadingChanges = { state: 'offline' };
+const LOST: ServerReadingChanges = { state: 'unknown', collection_up: 0 };
+const LONG_AGO = 900;
+const GAVE_UP = { automatic_restart_aborted: 1 };
+const MAY_BE_OFF = { expected_running: 0 };
+const LOOP = { unwanted_stops: [stop('crashed'), stop('crashed'), stop('crashed')] };
+const SUSPENDED = { problem: { cause: 'suspended', detail: '' } } as const;
+const MUTE = {
+  query_problem: { cause: 'query_no_answer', detail: '' },
+  start_time_seconds: NOW - 600,
+} as const;
+const CPU_FULL = { cpu_usage_mean_cores: 1 };
+const DISK_FULL = { disk_usage_bytes: 1 };
 
 it('attention is ordered by urgency', () => {
   expect(ATTENTION).toEqual([
@@ -44,106 +54,103 @@ it('attention is ordered by urgency', () => {
 });
 
 describe('attention for', () => {
-  it.each([
+  it.each<[string, ServerReadingChanges, string | undefined]>([
     ['a running server', {}, undefined],
     ['a starting server', { state: 'starting' }, undefined],
-    ['a crash', { ...OFF, stop: 'crashed' }, 'crashed'],
-    ['a stop without memory', { ...OFF, stop: 'out_of_memory' }, 'crashed'],
-    ['a stop with a full disk', { ...OFF, stop: 'disk_full' }, 'crashed'],
-    ['a crash long ago', { ...OFF, ...LONG_AGO, stop: 'crashed' }, 'crashed'],
-    ['a node that gave up', { ...OFF, stop: 'crashed', isRestartAborted: true }, 'gave_up'],
-    ['a node that gave up, before the reason is known', { ...OFF, isRestartAborted: true }, 'gave_up'],
-    ['a server that is off for an unknown reason', { ...OFF }, 'off'],
-    ['a stop whose reason is not known yet', { ...OFF, isStopAwaited: true }, undefined],
+    ['a crash', off('crashed'), 'crashed'],
+    ['a stop without memory', off('out_of_memory'), 'crashed'],
+    ['a stop with a full disk', off('disk_full'), 'crashed'],
+    ['a crash long ago', off('crashed', LONG_AGO), 'crashed'],
+    ['a node that gave up', { ...off('crashed'), ...GAVE_UP }, 'gave_up'],
+    ['a node that gave up, before the reason is known', { ...OFF, ...GAVE_UP }, 'gave_up'],
+    ['a server that is off for an unknown reason', OFF, 'off'],
+    ['a stop whose reason is not known yet', { ...OFF, is_stop_awaited: true }, undefined],
     [
       'a crash before a stop whose reason is not known yet',
-      { ...OFF, stop: 'crashed', isStopAwaited: true },
+      { ...off('crashed'), is_stop_awaited: true },
       'crashed',
     ],
     [
       'a node that gave up, while the reason is not known yet',
-      { ...OFF, isRestartAborted: true, isStopAwaited: true },
+      { ...OFF, ...GAVE_UP, is_stop_awaited: true },
       'gave_up',
     ],
-    ['a server in the state stopped', { ...OFF, state: 'stopped' }, 'off'],
-    ['a requested stop of a server that is expected to run', { ...OFF, stop: 'requested' }, 'off'],
-    ['a requested stop', { ...OFF, expected: false, stop: 'requested' }, undefined],
-    ['a server that was never seen running', { ...OFF, expected: undefined }, undefined],
+    ['a server in the state stopped', { state: 'stopped' }, 'off'],
+    ['a requested stop of a server that is expected to run', off('requested'), 'off'],
+    ['a requested stop', { ...off('requested'), ...MAY_BE_OFF }, undefined],
+    ['a server that was never seen running', { ...OFF, expected_running: undefined }, undefined],
     [
       'an unexplained stop that leaves the expectation unknown',
-      { ...OFF, expected: undefined, stop: 'unknown' },
+      { ...off('unknown'), expected_running: undefined },
       'off',
     ],
-    ['a crash of a server that may be off', { ...OFF, expected: false, stop: 'crashed' }, 'crashed'],
-    [
-      'an old crash of a server that may be off',
-      { ...OFF, ...LONG_AGO, expected: false, stop: 'crashed' },
-      undefined,
-    ],
+    ['a crash of a server that may be off', { ...off('crashed'), ...MAY_BE_OFF }, 'crashed'],
+    ['an old crash of a server that may be off', { ...off('crashed', LONG_AGO), ...MAY_BE_OFF }, undefined],
     [
       'a server that may be off, after its node gave up',
-      { ...OFF, ...LONG_AGO, expected: false, stop: 'crashed', isRestartAborted: true },
+      { ...off('crashed', LONG_AGO), ...MAY_BE_OFF, ...GAVE_UP },
       undefined,
     ],
-    ['a crash loop', { isLooping: true }, 'crash_loop'],
-    ['a crash loop during a start', { state: 'starting', isLooping: true }, 'crash_loop'],
-    [
-      'a crash loop ended by a person',
-      { ...OFF, expected: false, stop: 'requested', isLooping: true },
-      undefined,
-    ],
+    ['a crash loop', LOOP, 'crash_loop'],
+    ['a crash loop during a start', { state: 'starting', ...LOOP }, 'crash_loop'],
+    ['a crash loop ended by a person', { ...off('requested'), ...MAY_BE_OFF, ...LOOP }, undefined],
     ['no data', LOST, 'no_data'],
-    ['no data yet', { ...LOST, isMissed: false }, undefined],
+    ['no data yet', { ...LOST, last_sample_timestamp_seconds: undefined }, undefined],
+    [
+      'no data yet because of a problem',
+      {
+        ...LOST,
+        last_sample_timestamp_seconds: undefined,
+        problem: { cause: 'node_dns', detail: '' },
+      },
+      'no_data',
+    ],
     ['an unknown state', { state: 'unknown' }, undefined],
-    ['a suspended server without data', { ...LOST, isHeld: true }, undefined],
-    ['a suspended server that is off', { ...OFF, isHeld: true, stop: 'crashed', diskShare: 1 }, undefined],
-    ['a game that does not answer', { isNotAnswering: true, cpuShare: 1 }, 'not_answering'],
-    ['a crash loop of a game that does not answer', { isLooping: true, isNotAnswering: true }, 'crash_loop'],
-    ['a saturated CPU', { cpuShare: 0.95 }, 'cpu_saturated'],
-    ['an almost saturated CPU', { cpuShare: 0.949 }, undefined],
-    ['a nearly full disk', { diskShare: 0.951 }, 'disk_nearly_full'],
-    ['a disk at 95 %', { diskShare: 0.95 }, undefined],
-    ['no limits', { cpuShare: Number.NaN, diskShare: Number.NaN }, undefined],
-    ['a saturated CPU and a full disk', { cpuShare: 1, diskShare: 1 }, 'cpu_saturated'],
-    ['a crash loop on a full disk', { isLooping: true, diskShare: 1 }, 'crash_loop'],
+    ['a suspended server without data', { ...LOST, ...SUSPENDED }, undefined],
+    ['a suspended server that is off', { ...off('crashed'), ...SUSPENDED, ...DISK_FULL }, undefined],
+    ['a game that does not answer', { ...MUTE, ...CPU_FULL }, 'not_answering'],
+    ['a game that is still loading', { ...MUTE, start_time_seconds: NOW - 599 }, undefined],
+    ['a crash loop of a game that does not answer', { ...LOOP, ...MUTE }, 'crash_loop'],
+    ['a saturated CPU', { cpu_usage_mean_cores: 0.95 }, 'cpu_saturated'],
+    ['an almost saturated CPU', { cpu_usage_mean_cores: 0.949 }, undefined],
+    ['a peak of the CPU', { cpu_usage_cores: 1 }, undefined],
+    ['a nearly full disk', { disk_usage_bytes: 0.951 }, 'disk_nearly_full'],
+    ['a disk at 95 %', { disk_usage_bytes: 0.95 }, undefined],
+    ['no limits', { cpu_limit_cores: undefined, disk_limit_bytes: undefined }, undefined],
+    ['a saturated CPU and a full disk', { ...CPU_FULL, ...DISK_FULL }, 'cpu_saturated'],
+    ['a crash loop on a full disk', { ...LOOP, ...DISK_FULL }, 'crash_loop'],
     [
       'a server that may be off, with a nearly full disk',
-      { ...OFF, expected: false, diskShare: 0.99 },
+      { ...off('requested'), ...MAY_BE_OFF, ...DISK_FULL },
       'disk_nearly_full',
     ],
-  ] as const satisfies readonly (readonly [string, Partial<AttentionFacts>, string | undefined])[])(
-    '%s',
-    (_, facts, expected) => {
-      expect(attentionOf({ ...HEALTHY, ...facts })).toBe(expected);
+  ])('%s', (_, changes, expected) => {
+    expect(attentionOf(streamingSnapshot({ ...HEALTHY, ...changes }))).toBe(expected);
+  });
+
+  it.each(['suspended', 'installing', 'transferring', 'restoring', 'maintenance'] as const)(
+    'a server that is %s without a problem of its own',
+    (blocked) => {
+      const lost = streamingSnapshot({ ...LOST, condition: 'blocked', blocked });
+      expect(attentionOf(lost)).toBeUndefined();
+      expect(attentionOf({ ...lost, blocked: 'forbidden' })).toBe('no_data');
     },
   );
 });
 
 describe('whether stops are a crash loop', () => {
-  const NOW = 10_000_000;
-  const stops = (reasons: readonly StopReason[], everyMs = 60_000): LastStop[] =>
-    reasons.map((reason, index) => ({ at: NOW - index * everyMs, reason })).toReversed();
-  const isLoop = (all: readonly LastStop[]) => isCrashLoop(unwantedStops(all, NOW));
-
-  it.each<[string, readonly LastStop[], boolean]>([
-    ['three crashes within 15 minutes', stops(['crashed', 'out_of_memory', 'disk_full']), true],
-    ['two crashes', stops(['crashed', 'crashed']), false],
-    [
-      'three crashes, the first of them 15 minutes ago',
-      stops(['crashed', 'crashed', 'crashed'], 450_000),
-      false,
-    ],
-    [
-      'crashes with requested stops and exits between',
-      stops(['crashed', 'requested', 'crashed', 'exited']),
-      false,
-    ],
-    ['five unexplained stops, as seen by polls', stops(Array.from({ length: 5 }, () => 'unknown')), true],
-    ['four unexplained stops', stops(Array.from({ length: 4 }, () => 'unknown')), false],
+  it.each<[string, readonly StopReason[], boolean]>([
+    ['three crashes', ['crashed', 'out_of_memory', 'disk_full'], true],
+    ['two crashes', ['crashed', 'crashed'], false],
+    ['five unexplained stops, as seen by polls', Array.from({ length: 5 }, () => 'unknown'), true],
+    ['four unexplained stops', Array.from({ length: 4 }, () => 'unknown'), false],
     [
       'two crashes and three unexplained stops',
-      stops(['crashed', 'unknown', 'unknown', 'crashed', 'unknown']),
+      ['crashed', 'unknown', 'unknown', 'crashed', 'unknown'],
       true,
     ],
-  ])('%s', (_, all, expected) => expect(isLoop(all)).toBe(expected));
+  ])('%s', (_, reasons, isLoop) => {
+    const server = streamingSnapshot({ unwanted_stops: reasons.map((reason) => stop(reason)) });
+    expect(attentionOf(server) === 'crash_loop').toBe(isLoop);
+  });
 });

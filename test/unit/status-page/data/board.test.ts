@@ -3,9 +3,9 @@ import type { ServerReading } from '../../../../src/domain/reading.ts';
 import { StatusBoard } from '../../../../src/status-page/data/board.ts';
 import type { Full } from '../../../../src/status-page/data/protocol.ts';
 import { ManualClock } from '../../../support/manual-clock.ts';
-import { FULL_SAMPLE, panelReading, streamingReading } from '../../../support/readings.ts';
+import { panelReading, readingOf, streamingReading, streamingSnapshot } from '../../../support/readings.ts';
 
-const BASE = streamingReading();
+const BASE = streamingSnapshot();
 const WATCHER = { client: '192.0.2.1', cut: () => {}, hold: () => () => {} };
 
 let clock: ManualClock;
@@ -14,17 +14,13 @@ let cpuCores: number;
 let asked: number;
 let board: StatusBoard;
 
-/** A server whose samples are always current. */
+/** A server whose snapshots are counted. */
 function live(): ServerReading {
   return {
-    ...BASE,
-    isFresh: () => true,
-    get sampledAt() {
-      return clock.now();
-    },
-    get sample() {
+    ...readingOf(BASE),
+    snapshot: () => {
       asked += 1;
-      return { ...FULL_SAMPLE, cpuCores };
+      return { ...BASE, cpu_usage_cores: cpuCores };
     },
   };
 }
@@ -53,7 +49,6 @@ beforeEach(() => {
     panelUrl: (panel) => `https://${panel}.example.com`,
     maxViewers: 2,
   });
-  board.start();
 });
 
 afterEach(() => board.stop());
@@ -76,8 +71,7 @@ describe('the board', () => {
     const full = first?.data as Full;
     expect(first?.name).toBe('full');
     expect(full.version).toBe('1.2.3');
-    expect(full.servers.name).toEqual(['survival']);
-    expect(full.columns.cpu).toEqual([100]);
+    expect(full.servers).toMatchObject({ server: ['survival'], cpu_usage_cores: [1] });
     expect(full.panels).toEqual([
       expect.objectContaining({
         name: 'main',
@@ -112,7 +106,7 @@ describe('the board', () => {
     await clock.advance(1_000);
     expect(await second).toMatchObject({
       name: 'delta',
-      data: { time: full.time + 1, columns: { cpu: [[0, 1], [200]] } },
+      data: { time: full.time + 1, servers: { cpu_usage_cores: [2] } },
     });
   });
 
@@ -124,38 +118,39 @@ describe('the board', () => {
     await clock.advance(1_000);
     expect(await second).toMatchObject({
       name: 'full',
-      data: { servers: { name: ['survival', 'another'] } },
+      data: { servers: { server: ['survival', 'another'] } },
     });
   });
 
-  it('reads a sample every five seconds without viewers', async () => {
-    await clock.advance(10_000);
-    asked = 0;
+  it('does nothing without viewers, and nothing more once the last one has left', async () => {
     await clock.advance(20_000);
-    expect(asked).toBe(4);
+    expect([asked, clock.pending]).toEqual([0, 0]);
+    const reader = board.watch(WATCHER)?.getReader();
+    await reader?.read();
+    await clock.advance(2_000);
+    expect(asked).toBe(3);
+    await reader?.cancel();
+    await clock.advance(20_000);
+    expect([asked, clock.pending]).toEqual([3, 0]);
   });
 
-  it('returns the requested history, and none for an unknown server', async () => {
-    await clock.advance(10_000);
-    const history = board.history('main/1a7ce997', ['cpu_usage_cores']);
-    expect(Object.keys(history?.series ?? {})).toEqual(['cpu_usage_cores']);
-    expect(history?.series.cpu_usage_cores?.slice(-3)).toEqual([1, 1, 1]);
-    expect(history).toMatchObject({
+  it('returns the requested history by short or full id, and none for an unknown server', () => {
+    const state_changes = [{ timestamp_seconds: 1, state: 'offline' }] as const;
+    const series = { cpu_usage_cores: [null, 1], memory_usage_bytes: [2, 3] };
+    servers = [readingOf(BASE, { history: { end_timestamp_seconds: 5, series, state_changes } })];
+    expect(board.history('main/1a7ce997', ['cpu_usage_cores', 'players'])).toEqual({
       panel: 'main',
       server_id: '1a7ce997',
       step_seconds: 5,
-      state_changes: [],
+      end_timestamp_seconds: 5,
+      series: { cpu_usage_cores: [null, 1] },
+      state_changes,
       stops: BASE.stops,
     });
+    expect(board.history('main/1a7ce997-259b-452e-8b4e-cecc464142ca')?.series).toEqual(series);
     expect(board.history('main/nobody')).toBeUndefined();
-  });
-
-  it('returns the urgency and problem of a server, and nothing for a healthy one', () => {
-    expect(board.triage(live())).toBeUndefined();
-    expect(board.triage({ ...live(), state: 'offline' })).toMatchObject({
-      urgency: 3,
-      trouble: { title: 'off, but expected to run' },
-    });
+    servers = [];
+    expect(board.history('main/1a7ce997')).toBeUndefined();
   });
 
   it('limits the number of viewers, and a new one replaces the oldest', async () => {

@@ -5,6 +5,7 @@ import { ManualClock } from '../../../support/manual-clock.ts';
 import {
   fleetReading,
   largeFleet,
+  observedRecord,
   panelReading,
   READ_AT,
   serverReading,
@@ -31,7 +32,6 @@ const pieces = (fleet: Parameters<typeof fleetReading>[0] | ReturnType<typeof fl
     clock: new ManualClock(),
     version: '1.2.3',
     rateLimited: () => 2,
-    rates: () => ({ receive: 10.4, transmit: Number.NaN }),
   }),
 ];
 
@@ -46,9 +46,10 @@ describe('the JSON view', () => {
       uuid: UUID,
       node: 'n',
       labels: { game: 'minecraft' },
-      limits: { cpuCores: 4 },
     };
-    const [server] = view([streamingReading({ target })]).servers;
+    const [server] = view([
+      streamingReading({ target, cpu_limit_cores: 4, network_receive_bytes_per_second: 10 }),
+    ]).servers;
     expect(server).toEqual({
       panel: 'main',
       server: 'survival',
@@ -93,8 +94,8 @@ describe('the JSON view', () => {
 
   it('shows why a server is blocked, and what to do', () => {
     const problem = { cause: 'suspended', detail: 'server is suspended' } as const;
-    const status = { condition: 'blocked', blocked: 'suspended', problem } as const;
-    const [server] = view([serverReading({ status })]).servers;
+    const changes = { condition: 'blocked', blocked: 'suspended', problem } as const;
+    const [server] = view([serverReading(changes)]).servers;
     expect(server).toMatchObject({
       state: 'unknown',
       blocked: 'suspended',
@@ -108,16 +109,16 @@ describe('the JSON view', () => {
   it.each(['no_console_permission', 'origin', 'node_token_mismatch'] as const)(
     'takes the advice on %s from the table of causes',
     (cause) => {
-      const status = { condition: 'polling', problem: { cause, detail: 'a detail' } } as const;
-      const [server] = view([streamingReading({ status })]).servers;
+      const changes = { condition: 'polling', problem: { cause, detail: 'a detail' } } as const;
+      const [server] = view([streamingReading(changes)]).servers;
       expect(server).toMatchObject({ cause, trouble: 'a detail', advice: CAUSES[cause].remedy });
     },
   );
 
   it('shows that a server streams although the listing says that it is suspended, without advice', () => {
     const detail = "suspended according to the panel's listing, but the console socket streams";
-    const status = { condition: 'streaming', problem: { cause: 'suspended', detail } } as const;
-    const [server] = view([streamingReading({ status, target: { blocked: 'suspended' } })]).servers;
+    const changes = { condition: 'streaming', problem: { cause: 'suspended', detail } } as const;
+    const [server] = view([streamingReading({ ...changes, target: { blocked: 'suspended' } })]).servers;
     expect(server).toMatchObject({ condition: 'streaming', cause: 'suspended', trouble: detail });
     expect(server).not.toHaveProperty('advice');
     expect(server).not.toHaveProperty('blocked');
@@ -132,17 +133,19 @@ describe('the JSON view', () => {
   });
 
   it('shows why a server needs attention, and its last stop', () => {
-    const lastStop = { at: READ_AT - 60_000, reason: 'out_of_memory', exitCode: 137 } as const;
-    const [server] = view([streamingReading({ state: 'offline', lastStop })]).servers;
+    const last_stop = { timestamp_seconds: 1_700_000_940, reason: 'out_of_memory', exit_code: 137 } as const;
+    const [server] = view([
+      streamingReading({ state: 'offline', last_stop, off_reason: 'out_of_memory' }),
+    ]).servers;
     expect(server).toMatchObject({
       attention: 'crashed',
       advice: expect.stringContaining('Raise its memory limit'),
-      last_stop: { timestamp_seconds: expect.any(Number), reason: 'out_of_memory', exit_code: 137 },
+      last_stop,
     });
   });
 
   it('omits stale values', () => {
-    const [server] = view([streamingReading({ sampledAt: READ_AT - 100_000 })]).servers;
+    const [server] = view([observedRecord({ sampledAt: READ_AT - 100_000 })]).servers;
     expect(server).toMatchObject({ state: 'unknown', collection_up: 0, sample_age_seconds: 100 });
     expect(server).not.toHaveProperty('cpu_usage_cores');
   });
@@ -185,7 +188,7 @@ describe('the JSON view', () => {
           {
             cause: 'key_address',
             detail: 'This IP address does not have permission',
-            remedy: expect.stringContaining("key's allowed addresses"),
+            remedy: expect.stringContaining('Create a key that allows the address'),
           },
         ],
         nodes: [
@@ -217,20 +220,20 @@ describe('the JSON view', () => {
 
 describe('the query of a game', () => {
   const failed = {
-    problem: { cause: 'query_refused', detail: 'nothing listens there' },
-    durationSeconds: 0.01,
-    staleAt: Number.POSITIVE_INFINITY,
+    query_problem: { cause: 'query_refused', detail: 'nothing listens there' },
+    query_up: 0,
+    query_duration_seconds: 0.01,
   } as const;
 
   it('is shown under the names of the metrics', () => {
     const query = { players: 12, playersMax: 40, durationSeconds: 0.05, staleAt: READ_AT + 1 };
-    const [server] = view([streamingReading({ query })]).servers;
+    const [server] = view([observedRecord({ query })]).servers;
     expect(server).toMatchObject({ players: 12, players_max: 40, query_up: 1, query_duration_seconds: 0.05 });
     expect(server).not.toHaveProperty('query_problem');
   });
 
   it('that fails is the problem of an otherwise healthy server', () => {
-    const [server] = view([streamingReading({ query: failed })]).servers;
+    const [server] = view([streamingReading(failed)]).servers;
     const { remedy } = CAUSES.query_refused;
     expect(server).toMatchObject({
       query_up: 0,
@@ -243,13 +246,14 @@ describe('the query of a game', () => {
   });
 
   it('that fails is less important than what prevents collection', () => {
-    const status = { condition: 'polling', problem: { cause: 'origin', detail: '403' } } as const;
-    const [server] = view([streamingReading({ query: failed, status })]).servers;
+    const changes = { condition: 'polling', problem: { cause: 'origin', detail: '403' } } as const;
+    const [server] = view([streamingReading({ ...failed, ...changes })]).servers;
     expect(server).toMatchObject({ cause: 'origin', query_problem: { cause: 'query_refused' } });
   });
 
   it('is not shown for a server that is not running', () => {
-    const [server] = view([streamingReading({ query: failed, state: 'offline' })]).servers;
+    const query = { problem: failed.query_problem, durationSeconds: 0.01, staleAt: Number.POSITIVE_INFINITY };
+    const [server] = view([observedRecord({ query, sample: { state: 'offline' } })]).servers;
     for (const field of ['query_up', 'query_problem', 'cause']) expect(server).not.toHaveProperty(field);
   });
 });

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { CAUSES } from '../../../../src/diagnosis/causes.ts';
-import { STOP_REASONS } from '../../../../src/domain/reading.ts';
+import { type ShownStop, STOP_REASONS, type StopReason } from '../../../../src/domain/reading.ts';
 import { ATTENTION } from '../../../../src/status-page/data/attention.ts';
 import { explained } from '../../../../src/status-page/data/problems.ts';
 import {
@@ -14,18 +14,27 @@ import {
 const NOTHING: TroubleFacts = {
   attention: undefined,
   problem: undefined,
-  expected: true,
-  lastStop: undefined,
-  lastCrash: undefined,
-  crashedMsAgo: Number.NaN,
+  expected_running: 1,
+  last_stop: undefined,
+  last_crash: undefined,
   crashes: 0,
-  diskPercent: undefined,
+  disk_usage_bytes: undefined,
+  disk_limit_bytes: undefined,
 };
+
+const NOW = 1_700_000_000;
+
+/** A stop at this time. */
+const stop = (reason: StopReason, exit_code?: number, timestamp_seconds = NOW): ShownStop => ({
+  timestamp_seconds,
+  reason,
+  exit_code,
+});
 
 const ORIGIN = explained({ cause: 'origin', detail: 'GET https://fra-1:8080 answered 403' });
 
 const titleAndAction = (facts: Partial<TroubleFacts>) => {
-  const trouble = troubleOf({ ...NOTHING, ...facts });
+  const trouble = troubleOf({ ...NOTHING, ...facts }, NOW);
   return trouble && [trouble.title, trouble.action];
 };
 
@@ -34,27 +43,27 @@ describe('the trouble in a row', () => {
 
   it.each<[Partial<TroubleFacts>, string, string]>([
     [
-      { attention: 'crashed', lastStop: { reason: 'crashed', exitCode: 1 } },
+      { attention: 'crashed', last_stop: stop('crashed', 1) },
       'crashed, exit code 1',
       "Check its console for the cause. Start it if its node doesn't.",
     ],
     [
-      { attention: 'crashed', lastStop: { reason: 'out_of_memory', exitCode: 137 } },
+      { attention: 'crashed', last_stop: stop('out_of_memory', 137) },
       'out of memory, exit code 137',
       "Raise its memory limit, or reduce its memory use. Start it if its node doesn't.",
     ],
     [
-      { attention: 'crashed', lastStop: { reason: 'disk_full' } },
+      { attention: 'crashed', last_stop: stop('disk_full') },
       'stopped, disk full',
       'Delete files, or raise its disk limit. Then start it.',
     ],
     [
-      { attention: 'gave_up', lastStop: { reason: 'crashed', exitCode: 139 } },
+      { attention: 'gave_up', last_stop: stop('crashed', 139) },
       'not restarted, exit code 139',
       'Check its console for the cause. Then start it.',
     ],
     [
-      { attention: 'gave_up', lastStop: { reason: 'out_of_memory', exitCode: 137 } },
+      { attention: 'gave_up', last_stop: stop('out_of_memory', 137) },
       'not restarted, out of memory',
       'Raise its memory limit, or reduce its memory use. Then start it.',
     ],
@@ -64,7 +73,7 @@ describe('the trouble in a row', () => {
       'Check its console for the cause. Then start it.',
     ],
     [
-      { attention: 'crash_loop', crashes: 4, lastStop: { reason: 'crashed', exitCode: 1 } },
+      { attention: 'crash_loop', crashes: 4, last_stop: stop('crashed', 1) },
       'crash loop: 4 in 15 min',
       'Check its console for the cause.',
     ],
@@ -74,14 +83,14 @@ describe('the trouble in a row', () => {
       'Check its console, then start it; or set expect: any if it may be off.',
     ],
     [
-      { attention: 'off', expected: undefined, lastStop: { reason: 'unknown' } },
+      { attention: 'off', expected_running: undefined, last_stop: stop('unknown') },
       'stopped, reason unknown',
       'Start it if it should be running, or set expect: any if it may be off.',
     ],
     [{ attention: 'no_data' }, 'no data', 'Check the server and its node in the panel.'],
     [{ attention: 'cpu_saturated' }, 'CPU at its limit', 'Raise its CPU limit, or reduce its load.'],
     [
-      { attention: 'disk_nearly_full', diskPercent: 97 },
+      { attention: 'disk_nearly_full', disk_usage_bytes: 97, disk_limit_bytes: 100 },
       'disk 97 % full',
       'Delete files or raise its disk limit. Nodes stop servers that exceed it.',
     ],
@@ -106,21 +115,21 @@ describe('the trouble in a row', () => {
     expect(titleAndAction({ attention: 'off', problem: ORIGIN })?.[0]).toBe('off, but expected to run');
   });
 
-  it.each<[TroubleFacts['lastCrash'], number, string | undefined]>([
-    [{ reason: 'crashed', exitCode: 1 }, 1_000, 'crashed, exit code 1'],
-    [{ reason: 'crashed', exitCode: 1 }, 3_599_999, 'crashed, exit code 1'],
-    [{ reason: 'crashed', exitCode: 1 }, 3_600_000, undefined],
-    [{ reason: 'out_of_memory', exitCode: 137 }, 1_000, 'out of memory, exit code 137'],
-    [{ reason: 'disk_full' }, 1_000, 'stopped, disk full'],
-    [undefined, Number.NaN, undefined],
-  ])('is %j for an hour after the server runs again, as a fact', (lastCrash, crashedMsAgo, title) => {
-    expect(troubleOf({ ...NOTHING, lastCrash, crashedMsAgo })).toEqual(
+  it.each<[ShownStop | undefined, number, string | undefined]>([
+    [stop('crashed', 1), 1, 'crashed, exit code 1'],
+    [stop('crashed', 1), 3_599, 'crashed, exit code 1'],
+    [stop('crashed', 1), 3_600, undefined],
+    [stop('out_of_memory', 137), 1, 'out of memory, exit code 137'],
+    [stop('disk_full'), 1, 'stopped, disk full'],
+    [undefined, 1, undefined],
+  ])('is %j for an hour after the server runs again, as a fact', (last_crash, secondsAgo, title) => {
+    expect(troubleOf({ ...NOTHING, last_crash }, NOW + secondsAgo)).toEqual(
       title && { title, action: '', severity: 'fact' },
     );
   });
 
   it('is the problem or the attention of a server rather than a past crash', () => {
-    const past = { lastCrash: { reason: 'crashed' }, crashedMsAgo: 1_000 } as const;
+    const past = { last_crash: stop('crashed') };
     expect(titleAndAction({ ...past, problem: ORIGIN })?.[0]).toBe(CAUSES.origin.title);
     expect(titleAndAction({ ...past, attention: 'cpu_saturated' })?.[0]).toBe('CPU at its limit');
   });
@@ -135,7 +144,7 @@ describe('the trouble in a row', () => {
     for (const attention of ATTENTION) {
       for (const reason of STOP_REASONS) {
         const [title = '', action = ''] =
-          titleAndAction({ attention, lastStop: { reason, exitCode: 4_294_967_295 } }) ?? [];
+          titleAndAction({ attention, last_stop: stop(reason, 4_294_967_295) }) ?? [];
         expect(title.length, title).toBeLessThanOrEqual(45);
         expect(action.length, action).toBeLessThanOrEqual(90);
       }
@@ -157,8 +166,8 @@ describe('an action', () => {
 });
 
 it('a stop is described by its reason and exit code', () => {
-  expect(stopWords({ reason: 'exited', exitCode: 0 })).toBe('exited by itself, exit code 0');
-  expect(stopWords({ reason: 'requested' })).toBe('stopped on request');
+  expect(stopWords(stop('exited', 0))).toBe('exited by itself, exit code 0');
+  expect(stopWords(stop('requested'))).toBe('stopped on request');
 });
 
 it('one text contains title and action', () => {

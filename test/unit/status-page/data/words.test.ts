@@ -3,12 +3,12 @@ import {
   coreLimit,
   cores,
   listingStatus,
-  mebibyteLimit,
-  mebibytes,
   needsText,
   noServersText,
   rate,
   share,
+  size,
+  sizeLimit,
   span,
 } from '../../../../src/status-page/data/words.ts';
 
@@ -20,7 +20,7 @@ describe('formatted numbers', () => {
     [10_240, '10.0 GiB'],
     [102_400, '100 GiB'],
     [2_097_152, '2.00 TiB'],
-  ])('show %d MiB as %s', (value, text) => expect(mebibytes(value)).toBe(text));
+  ])('show %d MiB as %s', (value, text) => expect(size(value * 2 ** 20)).toBe(text));
 
   it.each([
     [0, '0 B/s'],
@@ -47,17 +47,17 @@ describe('formatted numbers', () => {
     [40_960, '40 GiB'],
     [102_400, '100 GiB'],
     [1_075, '1.05 GiB'],
-  ])('show a limit of %d MiB as %s', (value, text) => expect(mebibyteLimit(value)).toBe(text));
+  ])('show a limit of %d MiB as %s', (value, text) => expect(sizeLimit(value * 2 ** 20)).toBe(text));
 
   it('show cores and shares', () => {
-    expect([cores(153), coreLimit(100), coreLimit(150), share(1, 4), share(-1, 4), share(1, -1)]).toEqual([
-      '1.53',
-      '1 core',
-      '1.5 cores',
-      25,
-      undefined,
-      undefined,
-    ]);
+    expect([
+      cores(1.53),
+      coreLimit(1),
+      coreLimit(1.5),
+      share(1, 4),
+      share(undefined, 4),
+      share(1, undefined),
+    ]).toEqual(['1.53', '1 core', '1.5 cores', 25, undefined, undefined]);
   });
 });
 
