@@ -264,7 +264,8 @@ class Gateway implements PanelGateway {
         if (!this.#hasCalled) return await this.#first(call, signal, true);
         return await this.#calls.run(request, signal, (scope) => this.#make(call, scope));
       } catch (error) {
-        if (!isThrottled(call.endpoint, error)) throw error;
+        // By now, other calls may have shown that the address is right.
+        if (!isThrottled(call.endpoint, error)) throw this.#judge.isProven ? error : asOfAddress(error);
       } finally {
         this.#release(request, signal.aborted);
       }
@@ -315,7 +316,7 @@ class Gateway implements PanelGateway {
       if (error instanceof PanelError && fromPanel) this.#learn(endpoint, error);
       if (isThrottled(endpoint, error)) this.#throttled(error);
       if (isJudged && isOfKey()) this.#judge.ended({ ...about, problem: problemOf(error), fromPanel });
-      throw this.#judge.isProven ? error : asOfAddress(error);
+      throw error;
     }
   }
 

@@ -16,6 +16,9 @@ import type { BackupEnd, ExitState, GameState, ServerSpec } from './schema.ts';
 import { createServer, gameTraits, type SimulatedServer } from './server.ts';
 import type { Settings } from './settings.ts';
 
+/** What a container that doesn't start leaves behind. */
+const FAILED_START: ExitState = { code: 1 };
+
 /** The number of lines that `send logs` returns. */
 const LOG_LINES = 150;
 /** Servers that print more lines per second than this print in every slice rather than once per tick. */
@@ -128,9 +131,12 @@ export class SimulatedFleet {
     if (passed.at(-1) === 'offline') this.#broadcastStats(server);
     server.cancelDue();
     // A timer may fire slightly early; `due` then changes nothing and the timer is set again.
-    if (game.due !== undefined) {
-      server.cancelDue = this.#clock.schedule(game.due.at - now, () => this.apply(server, 'due'));
-    }
+    const { due } = game;
+    if (due === undefined) return;
+    server.cancelDue = this.#clock.schedule(due.at - now, () => {
+      if (due.event === 'fail') this.crash(server, FAILED_START);
+      else this.apply(server, 'due');
+    });
   }
 
   /** Ends a server's process; the daemon then reacts to its exit state. */

@@ -118,8 +118,8 @@ const EVENTS: Readonly<Record<GameEvent, Handler>> = {
 
 const DUE: Readonly<Record<DueEvent['event'], Handler>> = {
   up: (server) => ({ server: { ...server, state: 'running', due: undefined }, passed: ['running'] }),
-  // A daemon passes through `stopping` so that its crash detection doesn't retry the start.
-  fail: (server, now) => ({ server: off(server, now), passed: ['stopping', 'offline'] }),
+  // A daemon sets `stopping` and `offline` before it publishes either, so its crash detection sees a crash (field notes).
+  fail: (server, now, traits) => EVENTS.crash(server, now, traits),
   down: (server, now) => ({ server: off(server, now), passed: ['offline'] }),
   again: (server, now, traits) => {
     const step = starting(off(server, now), now, traits);

@@ -100,8 +100,8 @@ it.each([
     program.kill('SIGTERM');
     await program.ended;
     const [, longest, parsing] = /longest (\S+), parsing (\S+)/.exec(program.stderr) ?? [];
-    // On an idle machine, parsing takes less than a third of what is allowed.
-    expect(Number(longest)).toBeLessThan(Math.max(MAX_BLOCK_MS, 3 * Number(parsing)));
+    // Unsliced, each of these listings takes thirty times as long as the parsing; a machine that is busy otherwise can double times.
+    expect(Number(longest)).toBeLessThan(Math.max(MAX_BLOCK_MS, 6 * Number(parsing)));
     expect(Number(longest)).toBeGreaterThan(0);
   },
   120_000,

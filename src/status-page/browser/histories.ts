@@ -53,6 +53,8 @@ export class Histories {
   }
 
   async #ask(): Promise<void> {
+    // The rows may have left the view meanwhile.
+    if (this.#shown.length === 0) return;
     const histories = await fetchHistories(this.#shown.slice(0, BATCH), ROW_SERIES);
     if (histories.length === 0) return;
     this.#rows = new Map(histories.map((history) => [`${history.panel}/${history.server_id}`, history]));

@@ -147,14 +147,17 @@ describe('a stop', () => {
     await expectOnly('unknown');
   });
 
-  it('of a server that fails to start is no crash and no request, unless the daemon says so', async () => {
+  it('of a server that fails to start is a crash, and a kill during the start is requested', async () => {
     await start({ startMs: 1_000 });
     panel.power('survival', 'stop');
     await count('requested');
     panel.failStarts('survival', 1);
     panel.power('survival', 'start');
-    await count('unknown');
-    expect(await exporter.value('gameserver_stops_total', { ...SURVIVAL, reason: 'crashed' })).toBe(0);
+    await count('crashed');
+    await exporter.until('gameserver_state', { ...SURVIVAL, state: 'starting' }, 1);
+    panel.power('survival', 'kill');
+    await exporter.until('gameserver_stops_total', { ...SURVIVAL, reason: 'requested' }, 2);
+    expect(await exporter.value('gameserver_stops_total', { ...SURVIVAL, reason: 'unknown' })).toBe(0);
   });
 
   it('that a game disguises as another one is still counted once', async () => {

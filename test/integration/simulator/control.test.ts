@@ -70,12 +70,15 @@ describe('the control endpoint', () => {
     await control('servers/survival/crash', { exit: { code: 137, outOfMemory: true } });
     const daemon = (text: string) =>
       `console output ${daemonLine(text, { daemon: 'pelican', appName: 'My Host' })}`;
+    const report = (code: number) => [
+      daemon('---------- Detected server process in a crashed state! ----------'),
+      daemon(`Exit code: ${code}`),
+      daemon(`Out of memory: ${code === 137}`),
+    ];
     const crash = [
       'console output Hello',
       'status offline',
-      daemon('---------- Detected server process in a crashed state! ----------'),
-      daemon('Exit code: 137'),
-      daemon('Out of memory: true'),
+      ...report(137),
       'status starting',
       'status running',
     ];
@@ -90,8 +93,9 @@ describe('the control endpoint', () => {
         'status stopping',
         'status offline',
         'status starting',
-        'status stopping',
         'status offline',
+        ...report(1),
+        daemon('Aborting automatic restart, last crash occurred less than 60 seconds ago.'),
       ]),
     );
   });
