@@ -3,7 +3,7 @@ import { apiAccess, socketAccess } from '../app/panel-access.ts';
 import type { Config, PanelConfig } from '../config/config.ts';
 import { loadConfig } from '../config/load.ts';
 import { Canceled, STOPPED } from '../doctor/canceled.ts';
-import { type DoctorSelection, examine, select } from '../doctor/doctor.ts';
+import { type DoctorSelection, examine, select, withServer } from '../doctor/doctor.ts';
 import { painter, wantsColors } from '../doctor/paint.ts';
 import type { ListingScope } from '../doctor/panel-steps.ts';
 import type { DoctorPanel } from '../doctor/panel-trial.ts';
@@ -76,8 +76,11 @@ async function doctor({ config: file, json = false, ...selection }: DoctorFlags,
   const queries = new QueryThread();
   const panels = select(doctorPanels(loaded.config, clock, queries), selection);
   if (typeof panels === 'string') throw new CommandFailure(panels);
-  const report = await examineUntilSignal(panels, clock, json, err);
+  const examined = await examineUntilSignal(panels, clock, json, err);
   await queries.stop();
+  const { server } = selection;
+  const report = server === undefined ? examined : withServer(examined, server);
+  if (typeof report === 'string') throw new CommandFailure(report);
   out(
     json
       ? `${JSON.stringify(reportDocument(report), undefined, 2)}\n`

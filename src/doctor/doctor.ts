@@ -80,6 +80,26 @@ export function select(
   return `no server "${server}" in the configuration (servers: ${listed(names)})`;
 }
 
+/**
+ * The report without the panels that don't have the selected server, or a message if no panel has it. Panels whose servers couldn't
+ * be listed stay if none has it: the server may be theirs.
+ */
+export function withServer(report: DoctorReport, server: string): DoctorReport | string {
+  const having = report.panels.filter(({ servers }) => servers.length > 0);
+  if (having.length > 0) return { ...report, panels: having };
+  if (report.stopped) return report;
+  const unlisted = report.panels.filter((panel) => !isListed(panel));
+  if (unlisted.length > 0) return { ...report, panels: unlisted };
+  const names = listed(report.panels.map(({ name }) => name));
+  return `no server "${server}" in the configuration, or in what the account may see (panels: ${names})`;
+}
+
+/** Could all servers of the panel's account be listed? */
+function isListed({ problem, steps }: PanelReport): boolean {
+  const { result, cause } = steps.find(({ step }) => step === 'listing') ?? {};
+  return problem === undefined && (result !== 'failed' || cause === 'nothing_listed') && result !== 'skipped';
+}
+
 /** The listing, of which only the wanted servers are tried. */
 function selecting(
   listing: ListingScope,

@@ -65,6 +65,8 @@ export interface DiscoveryOptions {
   readonly isOurs: (server: Pick<ServerTarget, 'panel' | 'id'>) => boolean;
   /** Called with the servers to observe, whenever they may have changed. */
   readonly found: (targets: readonly ServerTarget[]) => void;
+  /** The whole listing was read, and its targets were passed to `found`. */
+  readonly allRead: () => void;
 }
 
 /** Reads a panel's listing periodically and determines which servers to observe. */
@@ -241,6 +243,7 @@ export class Discovery {
     this.#noteStanding(walk, settings);
     this.#noteSurplus(walk, admission);
     this.#publish();
+    if (walk.complete) this.#options.allRead();
     const isRefused = optional && this.#options.isPanelUp() && isRefusal(walk.failure?.error);
     this.#scheduleWalk(settings, isRefused || (walk.complete && !hasDoubts(this.#census)));
   }

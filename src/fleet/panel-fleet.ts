@@ -317,6 +317,10 @@ export class PanelFleet {
         this.#observe(targets);
         this.#beginAll();
       },
+      allRead: () => {
+        for (const { session, record } of this.#members)
+          if (record.target.blocked === undefined) session.listedAsFree();
+      },
     });
   }
 

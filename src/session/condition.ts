@@ -68,6 +68,11 @@ export function mayBeOfPanel(reason: BlockedReason | undefined): boolean {
   return reason === undefined || reason === 'unauthorized' || reason === 'not_found';
 }
 
+/** Is it a state of the server, which the listing knows as well? */
+export function isListedReason(reason: BlockedReason | undefined): boolean {
+  return reason !== undefined && !mayBeOfPanel(reason) && reason !== 'forbidden';
+}
+
 function isOfPanel(problem: Problem | undefined): boolean {
   if (problem === undefined) return false;
   const { scope } = CAUSES[problem.cause];

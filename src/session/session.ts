@@ -2,7 +2,7 @@ import { CAUSES } from '../diagnosis/causes.ts';
 import type { Problem } from '../domain/problem.ts';
 import type { CollectionStatus } from '../domain/reading.ts';
 import type { BlockedReason } from '../domain/server.ts';
-import { collectionStatus, logCondition, mayBeOfPanel, socketState } from './condition.ts';
+import { collectionStatus, isListedReason, logCondition, mayBeOfPanel, socketState } from './condition.ts';
 import { type Due, type Need, needOf, pollBy, polledStalenessMs } from './due.ts';
 import type { MachineState } from './machine-model.ts';
 import {
@@ -64,6 +64,14 @@ export class Session {
     const isOther = machine.name === 'blocked' && !mayBeOfPanel(machine.refused.reason);
     if (!isOther) this.#streamer.wake();
     this.wakePolls();
+  }
+
+  /** The listing was read, and doesn't say that the panel blocks the server: an answer that did may be outdated. */
+  listedAsFree(): void {
+    const { machine } = this.#streamer;
+    if (machine.name === 'blocked' && isListedReason(machine.refused.reason)) this.#streamer.wake();
+    const poll = this.#pollResult;
+    if (poll.type === 'refused' && isListedReason(poll.reason)) this.#poller.wake();
   }
 
   /** The node's sockets work again, so they are worth a try. */

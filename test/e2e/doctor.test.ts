@@ -91,6 +91,26 @@ describe('doctor', () => {
     });
   });
 
+  it('looks a server up in the listings of all panels, and reports on its panel alone', async () => {
+    const panels = [await simulated(), await simulated({ servers: [{ name: 'elsewhere' }] })];
+    const yaml = panels.map(({ url, apiKey }, index) =>
+      [`  - name: panel-${index}`, `    url: ${url}`, `    api_key: ${apiKey}`, '    discover: true'].join(
+        '\n',
+      ),
+    );
+    const file = await configFile(`panels:\n${yaml.join('\n')}\n`);
+    const { code, stdout } = await outcome(['--config', file, '--server', 'elsewhere', '--json']);
+    expect(code).toBe(0);
+    expect(JSON.parse(stdout)).toMatchObject({
+      panels: [{ name: 'panel-1', servers: [{ name: 'elsewhere' }] }],
+    });
+    expect(await outcome(['--config', file, '--server', 'nothing'])).toMatchObject({
+      code: 1,
+      stdout: '',
+      stderr: expect.stringMatching(/error: no server "nothing" .*\(panels: panel-0, panel-1\)\n$/) as string,
+    });
+  });
+
   it.each(['many-at-once', 'api-key-application', 'url-clear-text'])(
     'reports problems of the configuration %s like check',
     async (name) => {

@@ -174,11 +174,12 @@ describe('a reload', () => {
     if (panel === undefined) return;
     await shown.reload(yamlOf(panel, QUERY));
     await shown.until('gameserver_players', SERVER, 12);
+    answer = () => Promise.resolve({ ...TWELVE, players: 13 });
     await shown.reload(
       yamlOf(panel, ['query: { type: valheim, address: "203.0.113.9:2457", interval: 10s }']),
     );
-    expect(await shown.scrape()).not.toMatch(FAMILIES);
-    await shown.until('gameserver_players', SERVER, 12);
+    expect(await shown.value('gameserver_players', SERVER)).not.toBe(12);
+    await shown.until('gameserver_players', SERVER, 13);
     expect(queried.at(-1)).toMatchObject({
       type: 'valheim',
       ip: '203.0.113.9',

@@ -18,3 +18,17 @@ it('a server that is unsuspended while the listing fails is observed again, alth
     expect(watch.reading.up).toBe(true);
   });
 });
+
+it('a server that was suspended between two walks through the listing is observed again after the second', async () => {
+  const settings = ['discover: { interval: 2m }'];
+  await watchPanel({ panel: { servers: 4 }, settings }, async (watch) => {
+    await watch.until(() => expect(watch.streaming).toBe(4), 2 * MINUTE_MS);
+    const [name = ''] = watch.panel.servers.map((server) => server.name);
+    const server = () => watch.servers.find(({ target }) => target.name === name);
+    watch.panel.suspend(name);
+    await watch.until(() => expect(server()?.status.blocked).toBe('suspended'), MINUTE_MS);
+    watch.panel.unsuspend(name);
+    // Its own next attempt would be five minutes after the refusal.
+    await watch.until(() => expect(watch.streaming).toBe(4), 3 * MINUTE_MS);
+  });
+});

@@ -1,7 +1,10 @@
 import { describe, expect, it } from 'vitest';
-import { type DoctorSelection, select } from '../../../src/doctor/doctor.ts';
+import { type DoctorSelection, select, withServer } from '../../../src/doctor/doctor.ts';
 import type { DoctorPanel } from '../../../src/doctor/panel-trial.ts';
+import { type DoctorReport, failed, type PanelReport } from '../../../src/doctor/report.ts';
+import type { CauseCode } from '../../../src/domain/problem.ts';
 import { target } from '../../support/targets.ts';
+import { doctorReport, panelReport, serverReport } from './reports.ts';
 
 const UUID = '1a7ce997-259b-452e-8b4e-cecc464142ca';
 const unused = {} as Pick<DoctorPanel, 'api' | 'queries' | 'sockets' | 'url'>;
@@ -74,5 +77,40 @@ describe('the selection of servers', () => {
     const listing = { discovers: false, select: () => ({ targets }) };
     const panels = [{ ...unused, name: 'main', targets, listing }];
     expect(chosen({ server: 'two' }, panels)).toEqual([['main', ['bbbbbbbb'], ['bbbbbbbb']]]);
+  });
+});
+
+describe('a server that was looked up in listings', () => {
+  const finding = (cause: CauseCode) => (steps: PanelReport['steps']) =>
+    steps.map((step) => (step.step === 'listing' ? failed('listing', cause, 'said so') : step));
+  const panel = (name: string, listing?: CauseCode, servers: PanelReport['servers'] = []): PanelReport => {
+    const report = panelReport(servers);
+    return { ...report, name, steps: listing === undefined ? report.steps : finding(listing)(report.steps) };
+  };
+  const having = panel('having', undefined, [serverReport('lobby')]);
+  const without = panel('without', 'nothing_listed');
+  const down: PanelReport = {
+    ...panel('down', 'timeout'),
+    problem: { cause: 'timeout', detail: 'no answer' },
+  };
+  const refused = panel('refused', 'listing_refused');
+  const stopped: DoctorReport = { ...doctorReport(without), stopped: true };
+
+  it.each<[title: string, report: DoctorReport, shown: readonly string[] | string]>([
+    ['is reported with its panel alone', doctorReport(without, having, down), ['having']],
+    [
+      'may be on a panel that cannot list its servers',
+      doctorReport(without, down, refused),
+      ['down', 'refused'],
+    ],
+    [
+      'is on none of the panels',
+      doctorReport(without, { ...without, name: 'other' }),
+      'no server "lobby" in the configuration, or in what the account may see (panels: without, other)',
+    ],
+    ['may not have been reached before the doctor was stopped', stopped, ['without']],
+  ])('%s', (_title, report, shown) => {
+    const found = withServer(report, 'lobby');
+    expect(typeof found === 'string' ? found : found.panels.map(({ name }) => name)).toEqual(shown);
   });
 });

@@ -55,6 +55,7 @@ beforeEach(() => {
     notFound: () => notFound,
     isOurs: (server) => isOurs(server),
     found: (targets) => found.push(targets),
+    allRead: () => undefined,
   });
 });
 
