@@ -319,6 +319,10 @@ describe('discovery', () => {
     );
     expect(await exporter.value('gameserver_panel_up')).toBe(1);
     await exporter.until('gameserver_panel_problem', { cause: 'nothing_listed' }, 1);
+    for (const path of ['/api/v1/servers', '/'])
+      expect(await (await fetch(`${exporter.url}${path}`)).text()).toContain(
+        'the listing contains no servers',
+      );
   });
 });
 
