@@ -302,7 +302,9 @@ function isHit(scope: string, faults: readonly Fault[]): boolean {
 
 describe('any two or three faults', () => {
   const groups = [...fleetOf(18, 3), group(6, { mode: 'poll', node: 'n2' }), group(6, { node: 'healthy' })];
-  const numRuns = Number(process.env['FAULT_RUNS'] ?? 15);
+  // The same combinations in every run; FAULT_RUNS=500 tries as many new ones.
+  const wanted = process.env['FAULT_RUNS'];
+  const runs = wanted === undefined ? { numRuns: 15, seed: 25 } : { numRuns: Number(wanted) };
 
   it('show one cause per scope, blame only what they hit, exceed no limit, and are over 75 s after the last one ends', async () => {
     const anyFaults = twoOrThree(fc.oneof(anyPanelFault, anyNodeFault));
@@ -318,11 +320,10 @@ describe('any two or three faults', () => {
         // A connect that hangs when the fault ends has to time out first.
         const connectS = faults.some(({ effect, on }) => effect === 'hang' && on === 'socket') ? 12 : 0;
         expect(seen.allStreamAfterS(end), 'stream').toBeLessThanOrEqual(75 + connectS);
-        // Backups are read too rarely to show that their path works again.
-        if (faults.every(({ on }) => on !== 'backups'))
-          expect(seen.allWellAfterS(end), 'well').toBeLessThanOrEqual(75);
+        // Backups are read too rarely to show within this time that their path works again.
+        expect(seen.allWellAfterS(end, 'path backups'), 'well').toBeLessThanOrEqual(75);
       }),
-      { numRuns },
+      runs,
     );
   }, 600_000);
 
@@ -332,7 +333,7 @@ describe('any two or three faults', () => {
         const seen = await play({ limit, groups, faults }, 10, seed);
         expect(seen.longestGapS('healthy')).toBe(0);
       }),
-      { numRuns },
+      runs,
     );
   }, 600_000);
 });
