@@ -5,12 +5,19 @@ import { encodeChunks } from '../metrics/exposition.ts';
 import { renderBody, SharedBody } from '../metrics/shared-body.ts';
 import { type Asset, loadAssets } from '../status-page/assets.ts';
 import type { StatusBoard } from '../status-page/data/board.ts';
+import { healthOf, serversWithId } from '../status-page/data/health.ts';
 import { isDiscoveryPending, targetGroups } from '../status-page/data/service-discovery.ts';
 import type { HeldBodies, RouteEnv } from './bodies.ts';
 import { clientOf } from './client-address.ts';
 
 /** Paths served by these routes, apart from the assets. */
-export const STATUS_PATHS = ['/api/v1/servers', '/api/v1/sd', '/api/v1/history', '/api/v1/stream'] as const;
+export const STATUS_PATHS = [
+  '/api/v1/servers',
+  '/api/v1/servers/:id/health',
+  '/api/v1/sd',
+  '/api/v1/history',
+  '/api/v1/stream',
+] as const;
 
 /** The maximum number of histories per request: more than the rows of any screen. */
 const MAX_HISTORIES = 100;
@@ -19,7 +26,7 @@ const MAX_HISTORIES = 100;
 interface StatusRoutes {
   readonly board: StatusBoard;
   readonly fleet: FleetReading;
-  readonly clock: Pick<Clock, 'now'>;
+  readonly clock: Clock;
   readonly bodies: HeldBodies;
 }
 
@@ -47,6 +54,7 @@ export function createStatusRoutes({ board, fleet, clock, bodies }: StatusRoutes
       servers.get(encoding),
     ),
   );
+  app.get('/api/v1/servers/:id/health', (c) => health(c, fleet, clock));
   app.get('/api/v1/sd', (c) =>
     isDiscoveryPending(fleet)
       ? listingAwaited(c)
@@ -60,6 +68,24 @@ export function createStatusRoutes({ board, fleet, clock, bodies }: StatusRoutes
 // After an error Prometheus keeps its targets; a list without the servers of a panel would end their series.
 function listingAwaited(c: Context): Response {
   return c.text("Not ready yet: the panels' listings have not been read.\n", 503, { 'Retry-After': '10' });
+}
+
+function health(c: Context<RouteEnv>, fleet: FleetReading, clock: Clock): Response {
+  const id = c.req.param('id') ?? '';
+  const found = serversWithId(fleet, id, c.req.query('panel'));
+  const [server, another] = found;
+  if (server === undefined) {
+    return c.json({ error: 'no such server: use the server_id or uuid of /api/v1/servers' }, 404);
+  }
+  if (another !== undefined) {
+    const panels = found.map(({ target }) => target.panel);
+    return c.json(
+      { error: `several panels have this server: add ?panel= with one of ${panels.join(', ')}` },
+      400,
+    );
+  }
+  const answer = healthOf(server.snapshot(clock.now(), clock));
+  return c.json(answer, answer.healthy ? 200 : 503);
 }
 
 async function history(c: Context<RouteEnv>, board: StatusBoard, bodies: HeldBodies): Promise<Response> {

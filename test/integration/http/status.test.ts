@@ -58,6 +58,32 @@ describe('the JSON API', () => {
   });
 });
 
+describe("a server's health", () => {
+  const health = (id: string) => fetch(at(`/api/v1/servers/${id}/health`));
+
+  it('is 200 while the server runs, and 503 with the reason otherwise', async () => {
+    const [server] = panel.servers;
+    const id = server?.identifier ?? '';
+    await vi.waitFor(async () => expect((await health(id)).status).toBe(200));
+    panel.power('survival', 'kill');
+    await vi.waitFor(async () => {
+      const response = await health(id);
+      expect(response.status).toBe(503);
+      expect(await response.json()).toMatchObject({
+        server: 'survival',
+        healthy: false,
+        reason: 'stopped on request',
+      });
+    });
+  });
+
+  it('is 404 for another id', async () => {
+    const response = await health('nobody00');
+    expect(response.status).toBe(404);
+    expect(await response.json()).toEqual({ error: expect.stringContaining('no such server') });
+  });
+});
+
 describe('the history', () => {
   it('is returned for the requested servers', async () => {
     const [first, second] = panel.servers.map(({ identifier }) => `server=main/${identifier}`);

@@ -1,0 +1,40 @@
+import type { FleetReading, ServerReading, Snapshot } from '../../domain/reading.ts';
+import { identityOf, isOff } from '../../domain/server.ts';
+import { explained } from './problems.ts';
+import { stopWords } from './trouble.ts';
+
+/** Whether players can expect to find the server up, for monitors that ask for one server. */
+export interface Health {
+  readonly panel: string;
+  readonly server: string;
+  readonly server_id: string;
+  readonly healthy: boolean;
+  readonly state: Snapshot['state'];
+  /** Why it isn't healthy, in a few words. */
+  readonly reason?: string;
+}
+
+/** A server is healthy while it is known to be running, whatever is expected of it. */
+export function healthOf(server: Snapshot): Health {
+  const { target, state } = server;
+  const identity = { panel: target.panel, server: target.name, server_id: identityOf(target) };
+  if (state === 'running') return { ...identity, healthy: true, state };
+  return { ...identity, healthy: false, state, reason: reasonOf(server) };
+}
+
+function reasonOf({ state, problem, blocked, off_reason: reason, last_stop: stop }: Snapshot): string {
+  const title = problem && explained(problem).title;
+  if (state === 'unknown') return title ?? 'no data yet';
+  if (!isOff(state)) return state;
+  if (blocked !== undefined && title !== undefined) return title;
+  return reason !== undefined && stop !== undefined ? stopWords(stop) : state;
+}
+
+/** The servers with this short id or UUID, in any case: several if panels share an id. */
+export function serversWithId(fleet: FleetReading, id: string, panel?: string): readonly ServerReading[] {
+  const wanted = id.toLowerCase();
+  return fleet.servers().filter(({ target }) => {
+    if (panel !== undefined && target.panel !== panel) return false;
+    return identityOf(target) === wanted || target.uuid?.toLowerCase() === wanted;
+  });
+}
