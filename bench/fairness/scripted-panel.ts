@@ -91,6 +91,8 @@ const LATENCY_MS: Readonly<Record<ApiEndpoint, number>> = {
   resources: 150,
   listing: 400,
   backups: 100,
+  schedules: 100,
+  nodes: 100,
   account: 100,
 };
 const MINUTE_MS = 60_000;

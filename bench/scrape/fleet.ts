@@ -8,6 +8,7 @@ const PANEL: Omit<PanelReading, 'nodes'> = {
   name: 'main',
   up: true,
   problems: [],
+  capacities: () => [],
   budget: { limitPerMinute: 192, usedLastMinute: 125, queueLength: 0, paused: false },
   needs: {
     requiredCallsPerMinute: 125,

@@ -1,4 +1,4 @@
-import { NEAR_LIMIT, NO_SAMPLES, UP_OR_DOWN } from '../appearance.ts';
+import { NEAR_LIMIT, NO_SAMPLES, UP_OR_DOWN, YES_NO } from '../appearance.ts';
 import type { Section } from '../board.ts';
 import { DASHED, figure, graph } from '../panels.ts';
 import { gauge, ofNodes, type Resource, resourceMetric, whereAlso, withInfo } from '../promql.ts';
@@ -71,6 +71,28 @@ function columns(
   ];
 }
 
+/** A column of what the panel's application API says about each node. */
+function capacityOf(name: string): string {
+  return `max by (panel, node) (${ofNodes(`gameserver_node_${name}`)})`;
+}
+
+function allocation(resource: 'memory' | 'disk', called: string) {
+  const capacity = `(${capacityOf(`${resource}_bytes`)} * (1 + ${capacityOf(`${resource}_overallocation_ratio`)}))`;
+  const allocated = capacityOf(`${resource}_allocated_bytes`);
+  return [
+    { name: called, expr: capacityOf(`${resource}_bytes`), width: 85, unit: 'bytes', decimals: 1 },
+    { name: `${called} given`, expr: allocated, width: 100, unit: 'bytes', decimals: 1 },
+    {
+      name: `${called} %`,
+      expr: `${allocated} / ${capacity}`,
+      width: 75,
+      unit: 'percentunit',
+      decimals: 0,
+      thresholds: NEAR_LIMIT,
+    },
+  ];
+}
+
 export const nodes: Section = {
   title: 'Usage and limits',
   panels: [
@@ -100,6 +122,27 @@ export const nodes: Section = {
         { name: 'Running', expr: `count by (panel, node) (${withInfo(RUNNING, 'node')})`, width: 80 },
         ...columns('memory', 'Memory', 'bytes', [85, 120, 85]),
         ...columns('cpu', 'CPU', 'none', [60, 95, 65]),
+      ],
+      sortBy: [['Node', 'ascending']],
+    }),
+    table({
+      title: 'Capacity of the nodes',
+      description:
+        'What each node has for servers, what is given to them (the sum of their limits), and that as a share of what may be allocated. Read from the panel if its configuration has nodes.',
+      unit: 'short',
+      noValue: 'Not read: add nodes with an API key to the configuration of the panel',
+      height: 6,
+      columns: [
+        { label: 'node', name: 'Node', width: 95, grows: true, filters: true },
+        { label: 'panel', name: 'Panel', width: 95, grows: true },
+        {
+          name: 'Maintenance',
+          expr: capacityOf('maintenance'),
+          width: 100,
+          mappings: [YES_NO],
+        },
+        ...allocation('memory', 'RAM'),
+        ...allocation('disk', 'Disk'),
       ],
       sortBy: [['Node', 'ascending']],
     }),

@@ -7,6 +7,7 @@ import { isInShard, type Shard } from '../fleet/shard.ts';
 import type { SocketLimit } from '../fleet/socket-limit.ts';
 import type { SelfMetrics } from '../metrics/self.ts';
 import type { NameLookups } from '../names/name-lookups.ts';
+import { PanelApi } from '../panel/api.ts';
 import { createPanelGateway } from '../panel/gateway.ts';
 import { RateLimit } from '../panel/rate-limit.ts';
 import { apiAccess, socketAccess } from './panel-access.ts';
@@ -69,6 +70,8 @@ export function createPanelUnit(panel: PanelConfig, shared: PanelShared): PanelU
       limit: limitOf(panel, shared),
     }),
     ...socketAccess(panel, clock, resolve, () => socketLimit.take()),
+    openNodes: (apiKey) =>
+      new PanelApi({ ...apiAccess(panel, clock, resolve), apiKey: () => apiKey.reveal(), telemetry }),
     socketLimit,
     queries: { ...queries, resolve, panelUrl: panel.url },
     isOurs: (server) => isInShard(server, shard),

@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
-import type { BackupSettings, ListingSettings } from '../domain/discovery.ts';
+import type { BackupSettings, ListingSettings, NodesSettings } from '../domain/discovery.ts';
 import type { Secret } from '../domain/secret.ts';
 import type { ServerTarget } from '../domain/server.ts';
 
@@ -61,6 +61,8 @@ export interface PanelConfig {
   readonly listing?: ListingSettings;
   /** Absent if backups aren't requested. */
   readonly backups?: BackupSettings;
+  /** Absent if the panel's nodes aren't read. */
+  readonly nodes?: NodesSettings;
   /** May be empty if servers are discovered. */
   readonly servers: readonly ServerTarget[];
 }
@@ -81,6 +83,7 @@ const LIVE: ReadonlySet<string> = new Set<keyof PanelConfig>([
   'stalenessMs',
   'listing',
   'backups',
+  'nodes',
   'queryHosts',
   'servers',
 ]);
@@ -90,21 +93,26 @@ export function isSameConnection(before: PanelConfig, after: PanelConfig): boole
   return isDeepStrictEqual(connectionOf(before), connectionOf(after));
 }
 
-/** Are the API key, intervals, discovery, backups and query hosts the same? */
+/** Are the API keys, intervals, discovery, backups and query hosts the same? */
 export function isSameSettings(before: PanelConfig, after: PanelConfig): boolean {
   return (
     isSameKey(before, after) &&
+    isSameNodesKey(before, after) &&
     before.pollIntervalMs === after.pollIntervalMs &&
     before.stalenessMs === after.stalenessMs &&
     isDeepStrictEqual(
-      [before.listing, before.backups, before.queryHosts],
-      [after.listing, after.backups, after.queryHosts],
+      [before.listing, before.backups, before.queryHosts, before.nodes?.intervalMs],
+      [after.listing, after.backups, after.queryHosts, after.nodes?.intervalMs],
     )
   );
 }
 
 export function isSameKey(before: PanelConfig, after: PanelConfig): boolean {
   return before.apiKey.reveal() === after.apiKey.reveal();
+}
+
+function isSameNodesKey({ nodes: before }: PanelConfig, { nodes: after }: PanelConfig): boolean {
+  return before?.apiKey.reveal() === after?.apiKey.reveal();
 }
 
 function connectionOf(panel: PanelConfig): object {

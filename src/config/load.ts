@@ -6,7 +6,7 @@ import { API_KEY_FILE, TLS_FILE } from '../yaml/text-file.ts';
 import type { Environment } from '../yaml/variables.ts';
 import type { Config } from './config.ts';
 import { type ParsedConfig, parseConfig, resolveConfig } from './parse.ts';
-import { apiKeyOfFile, apiKeyProblem } from './values.ts';
+import { apiKeyOfFile, apiKeyProblem, keyTextProblem } from './values.ts';
 
 /** A usable configuration, or everything that is wrong with it. */
 export type LoadResult =
@@ -74,7 +74,8 @@ function isKeyFile(path: string): boolean {
 
 function contentProblem({ path }: FileReference, content: string): string | undefined {
   if (isKeyFile(path)) {
-    const problem = apiKeyProblem(apiKeyOfFile(content));
+    const key = apiKeyOfFile(content);
+    const problem = path.endsWith('.nodes.api_key_file') ? keyTextProblem(key) : apiKeyProblem(key);
     return problem && `does not contain a valid API key: ${problem}`;
   }
   const isKey = path.endsWith('.key_file');

@@ -1,4 +1,4 @@
-import type { ListingSettings } from '../domain/discovery.ts';
+import type { ListingSettings, NodesSettings } from '../domain/discovery.ts';
 import { KNOWN_SECRETS } from '../domain/known-secrets.ts';
 import type { QuerySettings } from '../domain/query.ts';
 import { Secret } from '../domain/secret.ts';
@@ -42,6 +42,7 @@ export function parseConfig(text: string, file: string, env: Environment): Parse
 
 const FILE_SETTINGS: readonly Path[] = [
   ['api_key_file'],
+  ['nodes', 'api_key_file'],
   ['tls_config', 'ca_file'],
   ['tls_config', 'cert_file'],
   ['tls_config', 'key_file'],
@@ -89,6 +90,7 @@ function resolvePanel(panel: PanelShape, path: string, files: FileContents): Pan
     tls: panel.tls_config && resolveTls(panel.tls_config, `${path}.tls_config`, files),
     proxyUrl: panel.proxy_url,
     listing: resolveListing(panel),
+    nodes: panel.nodes && resolveNodes(panel.nodes, `${path}.nodes.api_key_file`, files),
     backups: panel.backups && { intervalMs: panel.backups.interval },
     servers: panel.servers.map((server) => resolveServer(server, panel.name)),
   };
@@ -101,6 +103,14 @@ function resolveKey(panel: PanelShape, path: string, { contents, variables }: Fi
   }
   const content = contents.get(`${path}.api_key_file`) ?? '';
   return { apiKey: new Secret(apiKeyOfFile(content)), apiKeySource: `file ${panel.api_key_file ?? ''}` };
+}
+
+function resolveNodes(
+  { interval }: NonNullable<PanelShape['nodes']>,
+  keyFile: string,
+  { contents }: FileContents,
+): NodesSettings {
+  return { apiKey: new Secret(apiKeyOfFile(contents.get(keyFile) ?? '')), intervalMs: interval };
 }
 
 function resolveTls(

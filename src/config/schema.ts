@@ -56,6 +56,17 @@ const tlsConfig = section('a map of TLS settings', {
   }),
 });
 
+const nodes = section('a map with api_key_file', {
+  api_key_file: filePath().meta({
+    description:
+      "A file that contains only a key for the panel's application API that may read nodes (an administrator's client key works too). Such a key can read more than the exporter needs ([security](security.md)). A relative path is resolved from the configuration file's directory.",
+    examples: ['/run/secrets/panel-nodes-key'],
+  }),
+  interval: duration({ atLeast: '1m', because: 'the application API has a rate limit' }).prefault('5m').meta({
+    description: 'How often the nodes are read; at least 1m.',
+  }),
+});
+
 /**
  * An offline server sends stats only on request, after 15 s of silence; the other five seconds are for its answer. With less, its
  * series would come and go.
@@ -178,6 +189,11 @@ const panel = section('a panel, such as `- name: main`', {
     description:
       "Read each server's backups: true for every hour, or a map with an interval. Default: false.",
     examples: [true, { interval: '1h' }],
+  }),
+  nodes: nodes.optional().meta({
+    description:
+      "Read the capacity, allocation and maintenance mode of the panel's nodes from its application API, with a key of its own. Default: not read.",
+    examples: [{ api_key_file: '/run/secrets/panel-nodes-key' }],
   }),
   servers: z
     .array(server, { error: 'expected a list of servers' })

@@ -56,12 +56,17 @@ export function labelNameProblem(name: string): string | undefined {
 
 const MAX_KEY_LENGTH = 4_096;
 
-/** What is wrong with an API key, without quoting it; undefined if nothing is. */
+/** What is wrong with a key for the client API, without quoting it; undefined if nothing is. */
 export function apiKeyProblem(key: string): string | undefined {
-  if (key === '') return 'expected an API key, but it is empty';
   if (isApplicationKey(key)) {
     return "expected a client API key (from an account's own settings), but this is an application API key";
   }
+  return keyTextProblem(key);
+}
+
+/** What keeps a text from being an API key of any kind, without quoting it; undefined if nothing does. */
+export function keyTextProblem(key: string): string | undefined {
+  if (key === '') return 'expected an API key, but it is empty';
   if (!/^[\x21-\x7e]+$/.test(key))
     return 'expected an API key without spaces, line breaks or special characters';
   return key.length > MAX_KEY_LENGTH

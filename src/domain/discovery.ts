@@ -1,4 +1,5 @@
 import type { QuerySettings } from './query.ts';
+import type { Secret } from './secret.ts';
 import type { CollectionMode, Expect } from './server.ts';
 
 /**
@@ -52,6 +53,12 @@ export interface ListingSettings {
   readonly intervalMs: number;
   /** If absent, the listing only adds facts about the configured servers. */
   readonly discover?: DiscoverRules;
+}
+
+/** How the panel's nodes are read, with a key that may read its application API. */
+export interface NodesSettings {
+  readonly apiKey: Secret;
+  readonly intervalMs: number;
 }
 
 /** How servers' backups are requested. */

@@ -318,6 +318,21 @@ export interface NodeReading {
   readonly problem?: Problem | undefined;
 }
 
+/** What a panel's application API says about one of its nodes. */
+export interface NodeCapacity {
+  readonly name: string;
+  /** What servers may have in total without overallocation; absent if unlimited. */
+  readonly memoryBytes?: number;
+  readonly diskBytes?: number;
+  /** The sums of the servers' limits. */
+  readonly memoryAllocatedBytes?: number;
+  readonly diskAllocatedBytes?: number;
+  /** How much more than that may be allocated, as a share of it; infinite if any amount. */
+  readonly memoryOverallocation?: number;
+  readonly diskOverallocation?: number;
+  readonly isUnderMaintenance: boolean;
+}
+
 /** All that is known about one panel. */
 export interface PanelReading {
   readonly name: string;
@@ -327,6 +342,8 @@ export interface PanelReading {
   readonly problems: readonly Problem[];
   /** The known nodes, as of this instant. */
   nodes(now: number): readonly NodeReading[];
+  /** What its application API says about its nodes, while that is fresh; empty if it isn't read. */
+  capacities(now: number): readonly NodeCapacity[];
   readonly budget: BudgetReading;
   readonly needs: NeedsReading;
   /** Absent if the listing isn't used. */

@@ -1,7 +1,9 @@
 /** Endpoints of the client API that the exporter calls, as the `endpoint` label names them. */
 export const API_ENDPOINTS = ['websocket', 'resources', 'listing', 'backups'] as const;
-/** The same, plus the account endpoint, which only `init` calls. */
-export type ApiEndpoint = (typeof API_ENDPOINTS)[number] | 'account';
+/** Endpoints that are called only if the configuration asks for it: without a call, they have no series. */
+export const OPTIONAL_ENDPOINTS = ['schedules', 'nodes'] as const;
+/** All of them, plus the account endpoint, which only `init` calls. */
+export type ApiEndpoint = (typeof API_ENDPOINTS)[number] | (typeof OPTIONAL_ENDPOINTS)[number] | 'account';
 
 /** Why a frame or an answer could not be used, wholly or in part: the `kind` label. */
 export const BAD_MESSAGE_KINDS = ['not_json', 'bad_shape', 'bad_field', 'binary', 'oversize'] as const;

@@ -1,9 +1,10 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Cancel, Clock } from '../domain/clock.ts';
-import type { BackupSettings, ListingSettings } from '../domain/discovery.ts';
+import type { BackupSettings, ListingSettings, NodesSettings } from '../domain/discovery.ts';
 import type { Logger } from '../domain/log.ts';
 import type { Problem } from '../domain/problem.ts';
 import type { PanelReading } from '../domain/reading.ts';
+import type { Secret } from '../domain/secret.ts';
 import { identityOf, type ServerTarget } from '../domain/server.ts';
 import type { PanelTelemetry } from '../domain/telemetry.ts';
 import type { Circuit } from '../panel/circuit.ts';
@@ -22,6 +23,7 @@ import { BackupWatch } from './backups.ts';
 import { Discovery } from './discovery.ts';
 import { budgetProblem, descriptorProblem, type Needs, needsOf } from './needs.ts';
 import { NeedsLog } from './needs-log.ts';
+import { type NodesApi, NodeWatch } from './node-watch.ts';
 import { nodeReadings } from './nodes.ts';
 import { type QueryAccess, QueryWatch } from './query-watch.ts';
 import { type Member, regroup, type TargetChanges } from './roster.ts';
@@ -48,6 +50,8 @@ export interface PanelContext extends SocketAccess {
   readonly socketLimit?: SocketLimit;
   /** Shared by all panels; if absent, no game is queried. */
   readonly queries?: QueryAccess & Pick<QueryPolicy, 'panelUrl'>;
+  /** Opens the panel's application API for this key; if absent, no nodes are read. */
+  readonly openNodes?: (apiKey: Secret) => NodesApi;
   /** Does the server belong to this shard? */
   readonly isOurs: (server: Pick<ServerTarget, 'panel' | 'id'>) => boolean;
 }
@@ -57,6 +61,7 @@ export interface PanelSelection {
   readonly servers: readonly ServerTarget[];
   readonly listing?: ListingSettings;
   readonly backups?: BackupSettings;
+  readonly nodes?: NodesSettings;
   /** Hosts at which games may be queried even though they are local or metadata addresses. */
   readonly queryHosts?: readonly string[];
 }
@@ -75,6 +80,7 @@ export class PanelFleet {
   readonly #stopDecisions: StopDecisions;
   readonly #discovery: Discovery;
   readonly #backups: BackupWatch;
+  readonly #nodes: NodeWatch | undefined;
   readonly #queries: QueryWatch | undefined;
   readonly #needsLog: NeedsLog;
   readonly #socketLimit: SocketLimit;
@@ -109,6 +115,8 @@ export class PanelFleet {
     this.#sessions = this.#sessionContext();
     this.#discovery = this.#createDiscovery();
     this.#backups = this.#createBackupWatch();
+    const { openNodes: open } = context;
+    this.#nodes = open && new NodeWatch({ panel: settings.name, clock, log, open });
     this.#queries = this.#createQueryWatch();
     this.#observe(this.#configure(selection));
   }
@@ -133,6 +141,7 @@ export class PanelFleet {
     if (waitMs === 0) this.#beginAll();
     else this.#cancelBegin = this.#context.clock.schedule(waitMs, () => this.#beginAll());
     this.#backups.start();
+    this.#nodes?.start();
     this.#queries?.start();
   }
 
@@ -145,10 +154,11 @@ export class PanelFleet {
     return this.#observe(this.#configure(selection));
   }
 
-  #configure({ servers, listing, backups, queryHosts }: PanelSelection): readonly ServerTarget[] {
+  #configure({ servers, listing, backups, nodes, queryHosts }: PanelSelection): readonly ServerTarget[] {
     this.#selection = { ...(listing !== undefined && { listing }) };
     const targets = this.#discovery.configure(servers, listing);
     this.#backups.configure(backups);
+    this.#nodes?.configure(nodes);
     this.#queries?.configure(queryHosts);
     return targets;
   }
@@ -221,6 +231,7 @@ export class PanelFleet {
     await Promise.all([
       ...this.#members.map(({ session }) => session.stop()),
       ...this.#closing,
+      this.#nodes?.stop(),
       this.#context.gateway.close(),
     ]);
     this.#stopDecisions.settle();
@@ -236,6 +247,7 @@ export class PanelFleet {
       up: gateway.health === 'up',
       problems: this.#problems(),
       nodes: (now) => nodeReadings(this.#records, (node) => gateway.nodeProblem(node), now),
+      capacities: (now) => this.#nodes?.reading(now) ?? [],
       budget: gateway.budget(),
       needs: {
         requiredCallsPerMinute: callsPerMinute,

@@ -2,6 +2,7 @@ import type { Problem } from '../domain/problem.ts';
 import {
   type MeasureName,
   NO_STOPS,
+  type NodeCapacity,
   type NodeReading,
   type PanelReading,
   type Snapshot,
@@ -228,6 +229,7 @@ export interface PanelView {
   /** One problem for each cause. */
   readonly problems: readonly Problem[];
   readonly nodes: readonly NodeReading[];
+  readonly capacities: readonly NodeCapacity[];
 }
 
 /**
@@ -237,7 +239,13 @@ export function panelViewOf(panel: PanelReading, now: number): PanelView {
   const { name, up, problems } = panel;
   const isFirst = ({ cause }: Problem, at: number) =>
     problems.findIndex((problem) => problem.cause === cause) === at;
-  return { name, up, problems: problems.filter(isFirst), nodes: panel.nodes(now) };
+  return {
+    name,
+    up,
+    problems: problems.filter(isFirst),
+    nodes: panel.nodes(now),
+    capacities: panel.capacities(now),
+  };
 }
 
 /** Every family that is about a panel or its nodes; `panel` is the only label they all share. */
@@ -276,4 +284,57 @@ export const PANEL_FAMILIES: readonly Family<PanelView>[] = [
         problem === undefined ? [] : [[[name, problem.cause], 1] as const],
       ),
   },
+  capacity(
+    'memory_bytes',
+    'Memory that the node has for servers, in bytes; absent if unlimited.',
+    (node) => node.memoryBytes,
+  ),
+  capacity(
+    'memory_allocated_bytes',
+    "Sum of the memory limits of the node's servers, in bytes.",
+    (node) => node.memoryAllocatedBytes,
+  ),
+  capacity(
+    'memory_overallocation_ratio',
+    'How much more than its memory may be allocated on the node, as a ratio; +Inf if any amount.',
+    (node) => node.memoryOverallocation,
+  ),
+  capacity(
+    'disk_bytes',
+    'Disk space that the node has for servers, in bytes; absent if unlimited.',
+    (node) => node.diskBytes,
+  ),
+  capacity(
+    'disk_allocated_bytes',
+    "Sum of the disk limits of the node's servers, in bytes.",
+    (node) => node.diskAllocatedBytes,
+  ),
+  capacity(
+    'disk_overallocation_ratio',
+    'How much more than its disk space may be allocated on the node, as a ratio; +Inf if any amount.',
+    (node) => node.diskOverallocation,
+  ),
+  capacity('maintenance', 'Whether the node is in maintenance mode.', (node) =>
+    flag(node.isUnderMaintenance),
+  ),
 ];
+
+/** A family about what the panel's application API says of each node; absent unless the configuration has `nodes`. */
+function capacity(
+  name: string,
+  help: string,
+  read: (node: NodeCapacity) => number | undefined,
+): Family<PanelView> {
+  return {
+    name: `gameserver_node_${name}`,
+    type: 'gauge',
+    stability: 'stable',
+    help,
+    labels: ['node'],
+    read: ({ capacities }) =>
+      capacities.flatMap((node) => {
+        const value = read(node);
+        return value === undefined ? [] : [[[node.name], value] as const];
+      }),
+  };
+}

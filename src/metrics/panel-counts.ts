@@ -96,8 +96,9 @@ export class PanelCounts implements PanelTelemetry {
   }
 
   request(endpoint: ApiEndpoint, status: string, seconds: number): void {
-    const byStatus = this.#requests.get(endpoint);
-    if (byStatus !== undefined) count(byStatus, STATUS.test(status) ? status : OTHER);
+    const byStatus = this.#requests.get(endpoint) ?? new Map<string, Count>();
+    this.#requests.set(endpoint, byStatus);
+    count(byStatus, STATUS.test(status) ? status : OTHER);
     this.#observe(endpoint, seconds);
   }
 }

@@ -1,6 +1,6 @@
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
 import { CONDITIONS, type FleetReading, type PanelReading, SOCKET_STATES } from '../domain/reading.ts';
-import { API_ENDPOINTS, type PanelTelemetry } from '../domain/telemetry.ts';
+import { API_ENDPOINTS, OPTIONAL_ENDPOINTS, type PanelTelemetry } from '../domain/telemetry.ts';
 import { PanelCounts } from './panel-counts.ts';
 import { PANEL_GAUGES, SELF_FAMILIES, type SelfFamily } from './self-families.ts';
 
@@ -169,7 +169,8 @@ export class SelfMetrics {
     for (const panel of this.#panels.keys()) {
       if (names.has(panel) && !this.#timed.has(panel)) this.#zeroDurations(panel);
       if (names.has(panel)) continue;
-      for (const endpoint of API_ENDPOINTS) this.#apiRequestDuration.remove({ panel, endpoint });
+      for (const endpoint of [...API_ENDPOINTS, ...OPTIONAL_ENDPOINTS])
+        this.#apiRequestDuration.remove({ panel, endpoint });
       this.#timed.delete(panel);
     }
   }

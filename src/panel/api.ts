@@ -8,6 +8,7 @@ import {
   type Credentials,
   type ListingPage,
   type ListingQuery,
+  type NodesPage,
   type PanelDialect,
   type PanelRequest,
   type Resources,
@@ -91,6 +92,11 @@ export class PanelApi {
     return this.#get('backups', this.#options.dialect.backups(server, page), signal);
   }
 
+  /** One page of the panel's nodes, which takes a key for the application API; pages count from 1. */
+  nodes(page: number, signal: AbortSignal): Promise<PanelAnswer<NodesPage>> {
+    return this.#get('nodes', this.#options.dialect.nodes(page), signal);
+  }
+
   /** Closes all connections; calls in progress are rejected. */
   async close(): Promise<void> {
     this.#closing.abort();
@@ -125,7 +131,7 @@ export class PanelApi {
         path: this.#url.pathname.replace(/\/+$/, '') + path,
         headers: this.#headers(),
         deadlineMs: requestTimeoutMs,
-        maxBytes: endpoint === 'listing' ? MAX_BODY_BYTES : MAX_SMALL_BODY_BYTES,
+        maxBytes: endpoint === 'listing' || endpoint === 'nodes' ? MAX_BODY_BYTES : MAX_SMALL_BODY_BYTES,
         signal,
         clock,
       });

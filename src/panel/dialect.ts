@@ -1,5 +1,6 @@
 import type { ListingType } from '../domain/discovery.ts';
 import type { CauseCode } from '../domain/problem.ts';
+import type { NodeCapacity } from '../domain/reading.ts';
 import type { SampleNumbers } from '../domain/sample-numbers.ts';
 import type { Limits, Sample, ServerState } from '../domain/server.ts';
 import type { ApiEndpoint, BadMessageKind, PanelTelemetry } from '../domain/telemetry.ts';
@@ -19,6 +20,8 @@ export interface PanelDialect {
   readonly account: () => PanelRequest<Account>;
   /** One page of the server's backups; pages count from 1. */
   readonly backups: (server: string, page: number) => PanelRequest<BackupsPage>;
+  /** One page of the panel's nodes, for a key that may read the application API; pages count from 1. */
+  readonly nodes: (page: number) => PanelRequest<NodesPage>;
   /** Decodes the body of an error answer of this panel in any form. Never throws. */
   readonly decodeErrorBody: (text: string, contentType: string, panel: string) => ErrorBody;
   /** Why the panel refused a call, in an answer whose form is not `foreign`. */
@@ -127,6 +130,12 @@ export interface Backup {
 export interface BackupsPage {
   /** Completed backups only; a backup in progress is left out. */
   readonly backups: readonly Backup[];
+  readonly totalPages: number;
+}
+
+/** One page of the panel's nodes. */
+export interface NodesPage {
+  readonly nodes: readonly NodeCapacity[];
   readonly totalPages: number;
 }
 

@@ -34,7 +34,7 @@ export interface ClientApiHost {
   nodeSocketUrl(node: 0 | 1): string;
 }
 
-type ApiContext = Context<{ Bindings: HttpBindings }>;
+export type ApiContext = Context<{ Bindings: HttpBindings }>;
 type ServerHandler = (
   host: ClientApiHost,
   server: SimulatedServer,
@@ -82,7 +82,7 @@ export function clientApi(host: ClientApiHost, gate: ApiGate): Hono<{ Bindings: 
   return app;
 }
 
-async function refuse(host: ClientApiHost, status: number, detail?: string): Promise<SimulatedAnswer> {
+export async function refuse(host: ClientApiHost, status: number, detail?: string): Promise<SimulatedAnswer> {
   return refusalAnswer(refusal(status, detail), host.settings.errorShape);
 }
 
@@ -149,7 +149,7 @@ async function backups(
   return json(200, pageDocument(server.backups, place.page, place.perPage, backupDocument));
 }
 
-function nodeName(server: SimulatedServer): string {
+export function nodeName(server: SimulatedServer): string {
   return server.nodeName ?? `node-${server.node + 1}`;
 }
 
@@ -170,7 +170,7 @@ function allocationOf({ allocationSpec, identifier, node }: SimulatedServer): Al
 }
 
 /** The requested page; undefined if the query is malformed. */
-function readPage(
+export function readPage(
   { settings }: ClientApiHost,
   context: ApiContext,
   defaultPerPage: number,

@@ -29,6 +29,14 @@ export interface CallTarget {
   readonly server?: string;
 }
 
+/** How an API treats a key: undefined if it accepts it. */
+export type KeyCheck = (key: string, clientKeys: ReadonlySet<string>) => 401 | 403 | undefined;
+
+const checkClientKey: KeyCheck = (key, clientKeys) => {
+  if (isApplicationKey(key)) return 403;
+  return clientKeys.has(key) ? undefined : 401;
+};
+
 /** The processing that every call goes through: the record, the key, the limits and the faults. */
 export class ApiGate {
   readonly #host: GateHost;
@@ -36,8 +44,11 @@ export class ApiGate {
   #window: RateWindow | undefined;
   readonly #serverWindows = new Map<string, RateWindow>();
 
-  constructor(host: GateHost) {
+  readonly #check: KeyCheck;
+
+  constructor(host: GateHost, check = checkClientKey) {
     this.#host = host;
+    this.#check = check;
   }
 
   /** Answers a call with the endpoint, unless something before it answers. */
@@ -77,8 +88,7 @@ export class ApiGate {
 
   #checkKey(header: string | undefined): 401 | 403 | undefined {
     const key = /^Bearer (\S+)$/.exec(header ?? '')?.[1] ?? '';
-    if (isApplicationKey(key)) return 403;
-    return this.#host.keys.has(key) ? undefined : 401;
+    return this.#check(key, this.#host.keys);
   }
 
   #limit({ endpoint, server }: CallTarget): SimulatedAnswer | undefined {

@@ -116,7 +116,7 @@ export const usageSchema = z.strictObject({
   uptimeMs: z.number().optional(),
 });
 
-export const endpointSchema = z.enum(['websocket', 'resources', 'listing', 'backups']);
+export const endpointSchema = z.enum(['websocket', 'resources', 'listing', 'backups', 'schedules', 'nodes']);
 
 /** A server by uuid, short id or name. */
 const server = z.string().optional();

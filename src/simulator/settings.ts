@@ -6,6 +6,16 @@ const positive = z.number().positive();
 /** `errors`: the envelope; `message`: `{error, message}`; `html`: a proxy's page. */
 export const bodyShapeSchema = z.enum(['errors', 'message', 'html']);
 
+/** A node as the application API shows it: MiB, and percent that may be allocated beyond that (-1: any amount). */
+export const nodeSpecSchema = z.strictObject({
+  name: z.string().min(1),
+  memory: count,
+  memory_overallocate: z.int().min(-1),
+  disk: count,
+  disk_overallocate: z.int().min(-1),
+  maintenance_mode: z.boolean(),
+});
+
 export const settingsSchema = z.strictObject({
   /** REST calls per minute that the panel allows its user. */
   rateLimitPerMinute: z.int().positive(),
@@ -62,11 +72,14 @@ export const settingsSchema = z.strictObject({
   crashTimeoutSeconds: count,
   /** Milliseconds from `offline` to the daemon's message about a crash. */
   daemonWordsMs: z.number().min(0),
+  /** The nodes in the application API's list. */
+  nodes: z.array(nodeSpecSchema),
 });
 
 /** Settings to change while the panel is running. */
 export const settingsChangeSchema = settingsSchema.partial();
 
+export type NodeSpec = z.infer<typeof nodeSpecSchema>;
 export type BodyShape = z.infer<typeof bodyShapeSchema>;
 export type Settings = z.infer<typeof settingsSchema>;
 export type SettingsChange = z.infer<typeof settingsChangeSchema>;
@@ -110,6 +123,14 @@ export const DEFAULT_SETTINGS: Settings = {
   cleanExitAsCrash: true,
   crashTimeoutSeconds: 60,
   daemonWordsMs: 0,
+  nodes: ['node-1', 'node-2'].map((name) => ({
+    name,
+    memory: 65_536,
+    memory_overallocate: 0,
+    disk: 1_048_576,
+    disk_overallocate: 0,
+    maintenance_mode: false,
+  })),
 };
 
 /** The settings in a simulator's options, with defaults for the rest; throws if one is out of range. */

@@ -2,6 +2,7 @@ import type { RequestListener } from 'node:http';
 import { getRequestListener } from '@hono/node-server';
 import { type Cancel, type Clock, SystemClock } from '../domain/clock.ts';
 import type { ServerInfo, Simulator, SimulatorOptions } from './api.ts';
+import { applicationApi, checkApplicationKey } from './application-api.ts';
 import { clientApi } from './client-api.ts';
 
 import { controlApi } from './control-api.ts';
@@ -82,7 +83,8 @@ class SimulatedPanel implements Simulator {
     for (const spec of typeof servers === 'number' ? steadyServers(servers) : servers) {
       this.#world.fleet.add(spec);
     }
-    const api = clientApi(this.#world, new ApiGate(this.#world));
+    const api = applicationApi(this.#world, new ApiGate(this.#world, checkApplicationKey));
+    api.route('/', clientApi(this.#world, new ApiGate(this.#world)));
     await this.#panel.open(requestListener(api), (request, socket, head) =>
       handleUpgrade(this.#world, 0, request, socket, head),
     );

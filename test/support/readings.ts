@@ -253,6 +253,7 @@ export function panelReading({ budget, needs, nodes = [], ...rest }: PanelReadin
     up: true,
     problems: [],
     nodes: () => nodes,
+    capacities: () => [],
     budget: { limitPerMinute: 60, usedLastMinute: 0, queueLength: 0, paused: false, ...budget },
     needs: {
       requiredCallsPerMinute: 0,

@@ -15,6 +15,7 @@ import {
   decodeBackupsPage,
   decodeCredentials,
   decodeListingPage,
+  decodeNodesPage,
   decodeResources,
   type Fields,
 } from './pterodactyl/decode.ts';
@@ -32,10 +33,17 @@ export const PTERODACTYL: PanelDialect = {
     path: `${serverPath(server)}/backups?page=${page}&per_page=${BACKUPS_PER_PAGE}`,
     decode: decodeBackupsPage,
   }),
+  nodes: (page) => ({
+    path: `/api/application/nodes?page=${page}&per_page=${NODES_PER_PAGE}`,
+    decode: decodeNodesPage,
+  }),
   decodeErrorBody,
   refusalCause,
   socket: PTERODACTYL_SOCKET,
 };
+
+/** Panels return as many as are requested; all nodes of most panels fit. */
+const NODES_PER_PAGE = 100;
 
 /** The most backups that panels return on one page. */
 const BACKUPS_PER_PAGE = 50;

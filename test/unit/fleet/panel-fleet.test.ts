@@ -88,6 +88,7 @@ describe('a fleet', () => {
       up: false,
       problems: [],
       nodes: expect.any(Function) as unknown,
+      capacities: expect.any(Function) as unknown,
       budget: { limitPerMinute: 60, usedLastMinute: 0, queueLength: 0, paused: false },
       needs: {
         requiredCallsPerMinute: 2 / 8 + 2,

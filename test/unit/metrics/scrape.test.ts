@@ -125,7 +125,7 @@ test('the self-metrics follow after an empty line, and record the duration of th
   };
   const scrape = await new Scraper({ fleet: counted().fleet, self, clock }).scrape('identity');
   const text = Buffer.concat(scrape.chunks);
-  expect(text.toString()).toMatch(/# TYPE gameserver_node_problem gauge\n\n# self\n$/);
+  expect(text.toString()).toMatch(/# TYPE gameserver_node_maintenance gauge\n\n# self\n$/);
   expect(scrape.bytes).toBe(text.length);
   expect(seen).toEqual([0.25]);
 });

@@ -1,6 +1,8 @@
 import { decodeJwt } from 'jose/jwt/decode';
+import type { NodeCapacity } from '../../../domain/reading.ts';
 import { SampleNumbers } from '../../../domain/sample-numbers.ts';
 import {
+  finiteLimit,
   type Limit,
   type Limits,
   MIB,
@@ -15,6 +17,7 @@ import {
   type Credentials,
   type ListedServer,
   type ListingPage,
+  type NodesPage,
   type Resources,
   ShapeError,
 } from '../../dialect.ts';
@@ -333,6 +336,46 @@ function decodeBackup(entry: unknown): Backup | undefined {
   const bytes = attributes?.['bytes'];
   const isSize = typeof bytes === 'number' && bytes >= 0 && bytes <= Number.MAX_SAFE_INTEGER;
   return { isSuccessful, completedAtMs, ...(isSize && { bytes }) };
+}
+
+/**
+ * The nodes on one page of the application API's list, in the panel's order (`NodeTransformer` of Pterodactyl and Pelican, which
+ * also contains what the daemons' configuration needs). Nodes without a name are left out.
+ *
+ * @throws ShapeError if the body holds no list
+ */
+export function decodeNodesPage(body: unknown): NodesPage {
+  const page = asFields(body);
+  const data = page?.['data'];
+  if (!Array.isArray(data)) throw new ShapeError('expected an array "data"');
+  return { nodes: data.map(decodeNode).filter((node) => node !== undefined), totalPages: pageCount(page) };
+}
+
+function decodeNode(entry: unknown): NodeCapacity | undefined {
+  const attributes = asFields(asFields(entry)?.['attributes']);
+  const name = asText(attributes?.['name']);
+  if (attributes === undefined || name === undefined) return undefined;
+  const allocated = asFields(attributes['allocated_resources']);
+  return {
+    name,
+    memoryBytes: finiteLimit(limit(attributes['memory'], MIB)),
+    diskBytes: finiteLimit(limit(attributes['disk'], MIB)),
+    memoryAllocatedBytes: sumOfLimits(allocated?.['memory']),
+    diskAllocatedBytes: sumOfLimits(allocated?.['disk']),
+    memoryOverallocation: overallocation(attributes['memory_overallocate']),
+    diskOverallocation: overallocation(attributes['disk_overallocate']),
+    isUnderMaintenance: attributes['maintenance_mode'] === true,
+  };
+}
+
+function sumOfLimits(value: unknown): number | undefined {
+  return value === 0 ? 0 : finiteLimit(limit(value, MIB));
+}
+
+/** In percent on the wire, where -1 means that any amount may be allocated. */
+function overallocation(value: unknown): number | undefined {
+  if (value === -1) return Number.POSITIVE_INFINITY;
+  return typeof value === 'number' && value >= 0 ? value / 100 : undefined;
 }
 
 /** A higher page count is an error of the panel: no panel lists a million servers. */

@@ -7,6 +7,7 @@ import {
   decodeBackupsPage,
   decodeCredentials,
   decodeListingPage,
+  decodeNodesPage,
   decodeResources,
   decodeStats as decodeStatsInto,
 } from '../../../../../src/panel/dialects/pterodactyl/decode.ts';
@@ -456,6 +457,63 @@ const FAILED = {
   completed_at: '2026-11-20T04:00:30+00:00',
 };
 const COMPLETED_AT_MS = Date.UTC(2026, 10, 20, 4, 0, 30);
+
+describe('decodeNodesPage', () => {
+  const node = (attributes: object) => ({ object: 'node', attributes });
+  const GIB = 1_073_741_824;
+
+  it('reads capacity, allocation and maintenance, and nothing that configures a daemon', () => {
+    const attributes = {
+      name: 'fra-1',
+      memory: 2_048,
+      memory_overallocate: 20,
+      disk: 1_024,
+      disk_overallocate: -1,
+      maintenance_mode: true,
+      daemon_token: 'never read',
+      allocated_resources: { memory: 1_024, disk: 0 },
+    };
+    expect(decodeNodesPage({ data: [node(attributes)], meta: { pagination: { total_pages: 3 } } })).toEqual({
+      nodes: [
+        {
+          name: 'fra-1',
+          memoryBytes: 2 * GIB,
+          memoryAllocatedBytes: GIB,
+          memoryOverallocation: 0.2,
+          diskBytes: GIB,
+          diskAllocatedBytes: 0,
+          diskOverallocation: Number.POSITIVE_INFINITY,
+          isUnderMaintenance: true,
+        },
+      ],
+      totalPages: 3,
+    });
+  });
+
+  it('leaves out what is unlimited or unusable, and nodes without a name', () => {
+    const attributes = {
+      name: 'fra-1',
+      memory: 0,
+      disk: '7',
+      disk_overallocate: -2,
+      allocated_resources: [],
+    };
+    const { nodes } = decodeNodesPage({ data: [node(attributes), node({ memory: 1 }), null] });
+    expect(nodes).toEqual([{ name: 'fra-1', isUnderMaintenance: false }]);
+  });
+
+  it('throws only a ShapeError', () => {
+    fc.assert(
+      fc.property(fc.jsonValue(), (body) => {
+        try {
+          decodeNodesPage(body);
+        } catch (error) {
+          expect(error).toBeInstanceOf(ShapeError);
+        }
+      }),
+    );
+  });
+});
 
 describe('decodeBackupsPage', () => {
   it.each([

@@ -1,0 +1,149 @@
+import type { Cancel, Clock } from '../domain/clock.ts';
+import type { NodesSettings } from '../domain/discovery.ts';
+import type { Logger } from '../domain/log.ts';
+import { printable } from '../domain/printable.ts';
+import type { Problem } from '../domain/problem.ts';
+import { type NodeCapacity, VALID_INTERVALS } from '../domain/reading.ts';
+import type { Secret } from '../domain/secret.ts';
+import type { PanelApi } from '../panel/api.ts';
+import { problemOf } from '../panel/errors.ts';
+
+/** Two thousand nodes: the rest is not read. With the shortest interval, these are 20 of the application API's 240 calls a minute. */
+const MAX_PAGES = 20;
+
+/** The part of the panel's API that this watch calls, with its own key. */
+export type NodesApi = Pick<PanelApi, 'nodes' | 'close'>;
+
+export interface NodeWatchOptions {
+  readonly panel: string;
+  readonly clock: Clock;
+  readonly log: Logger;
+  /** Opens the panel's API for this key. */
+  readonly open: (apiKey: Secret) => NodesApi;
+}
+
+/** One configuration of the watch, while it is in use. */
+interface Running extends NodesSettings {
+  readonly api: NodesApi;
+  readonly ending: AbortController;
+}
+
+/**
+ * Reads the panel's nodes from its application API once per interval. It has a key, a limit and connections of its own: a failure
+ * loses only what it reads, and is logged once.
+ */
+export class NodeWatch {
+  readonly #options: NodeWatchOptions;
+  #settings: NodesSettings | undefined;
+  #isStarted = false;
+  #running: Running | undefined;
+  #cancel: Cancel = () => undefined;
+  #nodes: readonly NodeCapacity[] = [];
+  #staleAt = Number.NEGATIVE_INFINITY;
+  /** The cause of the last failure; undefined after a success. */
+  #cause: Problem['cause'] | undefined;
+
+  constructor(options: NodeWatchOptions) {
+    this.#options = options;
+  }
+
+  /** The nodes as last read, unless that is too long ago. */
+  reading(now: number): readonly NodeCapacity[] {
+    return now < this.#staleAt ? this.#nodes : [];
+  }
+
+  /** Applies new settings; undefined ends the reading and forgets what was read. */
+  configure(settings: NodesSettings | undefined): void {
+    const before = this.#settings;
+    this.#settings = settings;
+    const isSame =
+      before?.intervalMs === settings?.intervalMs && before?.apiKey.reveal() === settings?.apiKey.reveal();
+    if (isSame) return;
+    void this.#end();
+    if (settings === undefined) this.#staleAt = Number.NEGATIVE_INFINITY;
+    if (this.#isStarted) this.#begin();
+  }
+
+  start(): void {
+    this.#isStarted = true;
+    this.#begin();
+  }
+
+  /** Resolves when its connections are closed. */
+  async stop(): Promise<void> {
+    this.#isStarted = false;
+    await this.#end();
+  }
+
+  #begin(): void {
+    if (this.#settings === undefined) return;
+    const { apiKey } = this.#settings;
+    const running = { ...this.#settings, api: this.#options.open(apiKey), ending: new AbortController() };
+    this.#running = running;
+    this.#cause = undefined;
+    void this.#read(running);
+  }
+
+  async #end(): Promise<void> {
+    this.#cancel();
+    const running = this.#running;
+    this.#running = undefined;
+    running?.ending.abort(new Error('the nodes are no longer read'));
+    await running?.api.close();
+  }
+
+  async #read(running: Running): Promise<void> {
+    const { clock } = this.#options;
+    const { intervalMs, ending } = running;
+    let waitMs = intervalMs;
+    try {
+      this.#nodes = await allNodes(running.api, ending.signal, this.#options.panel);
+      this.#staleAt = clock.now() + intervalMs * VALID_INTERVALS;
+      this.#succeeded();
+    } catch (error) {
+      if (ending.signal.aborted) return;
+      const problem = problemOf(error);
+      waitMs = Math.max(intervalMs, problem.retryAfterMs ?? 0);
+      this.#failed(problem);
+    }
+    if (!ending.signal.aborted) this.#cancel = clock.schedule(waitMs, () => void this.#read(running));
+  }
+
+  #succeeded(): void {
+    const { panel, log } = this.#options;
+    if (this.#cause !== undefined) log.info({ panel }, `panel ${panel}: its nodes are read again`);
+    this.#cause = undefined;
+  }
+
+  #failed({ cause, detail }: Problem): void {
+    const { panel, log } = this.#options;
+    if (cause === this.#cause) return;
+    this.#cause = cause;
+    const remedy = REFUSED.has(cause)
+      ? 'the key in nodes.api_key_file needs permission to read nodes (an application API key, or that of an administrator)'
+      : 'retrying later';
+    log.warn({ panel, cause, detail }, `panel ${panel}: reading its nodes failed: ${detail}; ${remedy}`);
+  }
+}
+
+const REFUSED: ReadonlySet<Problem['cause']> = new Set([
+  'key_refused',
+  'application_key',
+  'unauthorized',
+  'forbidden',
+]);
+
+/** Every node once, with its name as in the listing: it is the only label, and panels don't keep it unique. */
+async function allNodes(api: NodesApi, signal: AbortSignal, panel: string): Promise<readonly NodeCapacity[]> {
+  const byName = new Map<string, NodeCapacity>();
+  let pages = 1;
+  for (let page = 1; page <= pages; page += 1) {
+    const { nodes, totalPages } = (await api.nodes(page, signal)).value;
+    for (const node of nodes) {
+      const name = printable(node.name, panel);
+      if (!byName.has(name)) byName.set(name, { ...node, name });
+    }
+    pages = Math.min(totalPages, MAX_PAGES);
+  }
+  return [...byName.values()];
+}

@@ -1,0 +1,42 @@
+import type { HttpBindings } from '@hono/node-server';
+import { Hono } from 'hono';
+import { json, pageDocument, type SimulatedAnswer } from './answers.ts';
+import { type ApiContext, type ClientApiHost, nodeName, readPage, refuse } from './client-api.ts';
+import type { ApiGate, KeyCheck } from './gate.ts';
+import type { NodeSpec } from './settings.ts';
+
+/** The only key that the application API accepts. */
+export const APPLICATION_KEY = 'ptla_SimulatedApplicationKey';
+
+/** A client key is known, but its owner is no administrator. */
+export const checkApplicationKey: KeyCheck = (key, clientKeys) => {
+  if (key === APPLICATION_KEY) return undefined;
+  return clientKeys.has(key) ? 403 : 401;
+};
+
+/** The part of the panel's application API that lists its nodes, as a Hono application. */
+export function applicationApi(host: ClientApiHost, gate: ApiGate): Hono<{ Bindings: HttpBindings }> {
+  const app = new Hono<{ Bindings: HttpBindings }>();
+  app.get('/api/application/nodes', (context) =>
+    gate.pass(context, { endpoint: 'nodes' }, () => nodes(host, context)),
+  );
+  return app;
+}
+
+const DEFAULT_PER_PAGE = 50;
+
+async function nodes(host: ClientApiHost, context: ApiContext): Promise<SimulatedAnswer> {
+  const place = readPage(host, context, DEFAULT_PER_PAGE);
+  if (place === undefined) return refuse(host, 400, 'page and per_page must be positive integers.');
+  const document = (node: NodeSpec) => nodeDocument(node, host);
+  return json(200, pageDocument(host.settings.nodes, place.page, place.perPage, document));
+}
+
+function nodeDocument(node: NodeSpec, { fleet }: ClientApiHost): object {
+  const limits = fleet.all.filter((server) => nodeName(server) === node.name).map((server) => server.limits);
+  const sum = (key: 'memory' | 'disk') => limits.reduce((total, limit) => total + limit[key], 0);
+  return {
+    object: 'node',
+    attributes: { ...node, allocated_resources: { memory: sum('memory'), disk: sum('disk') } },
+  };
+}

@@ -1,0 +1,110 @@
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import type { Simulator } from '../../../src/simulator/api.ts';
+import { APPLICATION_KEY } from '../../../src/simulator/application-api.ts';
+import { startSimulator } from '../../../src/simulator/simulator.ts';
+import { type ExporterUnderTest, fastClock, startExporter } from '../../support/exporter.ts';
+
+const MIB = 1_048_576;
+const SERVERS = [
+  { name: 'one', node: 'big', limits: { memory: 1_024, disk: 2_048 } },
+  { name: 'two', node: 'big', limits: { memory: 512, disk: 0 } },
+];
+const NODES = [
+  {
+    name: 'big',
+    memory: 4_096,
+    memory_overallocate: 25,
+    disk: 8_192,
+    disk_overallocate: -1,
+    maintenance_mode: false,
+  },
+  {
+    name: 'closed',
+    memory: 0,
+    memory_overallocate: 0,
+    disk: 0,
+    disk_overallocate: 0,
+    maintenance_mode: true,
+  },
+];
+
+let panel: Simulator;
+let exporter: ExporterUnderTest | undefined;
+
+beforeEach(async () => {
+  panel = await startSimulator({ clock: fastClock(), servers: SERVERS, nodes: NODES });
+});
+
+afterEach(async () => {
+  await exporter?.stop();
+  await panel.stop();
+});
+
+const yaml = (nodes = '') => `panels:
+  - name: main
+    url: ${panel.url}
+    api_key: ${panel.apiKey}
+    discover: true
+    ${nodes}
+`;
+
+/** Starts an exporter whose key for the nodes is in a file. */
+async function start(key: string): Promise<ExporterUnderTest> {
+  exporter = await startExporter({ yaml: yaml(), clock: fastClock() });
+  await writeFile(join(exporter.folder, 'nodes-key'), `${key}\n`, { mode: 0o600 });
+  expect(await exporter.reload(yaml('nodes: { api_key_file: nodes-key }'))).toMatchObject({ ok: true });
+  return exporter;
+}
+
+describe("a panel's nodes", () => {
+  it('are not read by default, and have no series', async () => {
+    exporter = await startExporter({ yaml: yaml(), clock: fastClock() });
+    await exporter.until('gameserver_exporter_servers', { condition: 'streaming' }, 2);
+    const text = await exporter.scrape();
+    expect(text).not.toContain('gameserver_node_memory_bytes{');
+    expect(text).not.toContain('endpoint="nodes"');
+    expect(panel.record.calls.some(({ endpoint }) => endpoint === 'nodes')).toBe(false);
+  });
+
+  it('are read with a key of their own: capacity, allocation, maintenance', async () => {
+    const started = await start(APPLICATION_KEY);
+    await started.until('gameserver_node_memory_bytes', { node: 'big' }, 4_096 * MIB);
+    const read = (name: string, node: string) => started.value(`gameserver_node_${name}`, { node });
+    expect(await read('memory_allocated_bytes', 'big')).toBe(1_536 * MIB);
+    expect(await read('memory_overallocation_ratio', 'big')).toBe(0.25);
+    expect(await read('disk_bytes', 'big')).toBe(8_192 * MIB);
+    expect(await read('disk_allocated_bytes', 'big')).toBe(2_048 * MIB);
+    expect(await started.scrape()).toContain(
+      'gameserver_node_disk_overallocation_ratio{panel="main",node="big"} +Inf',
+    );
+    expect(await read('maintenance', 'big')).toBe(0);
+    expect(await read('maintenance', 'closed')).toBe(1);
+    // 0 means unlimited on Pelican.
+    expect(await read('memory_bytes', 'closed')).toBeUndefined();
+  });
+
+  it.each([
+    ['a client key', () => panel.apiKey, 'forbidden'],
+    ['an unknown key', () => 'ptla_unknown', 'key_refused'],
+  ])('%s loses only them, with one line', async (_, key, cause) => {
+    const started = await start(key());
+    await vi.waitFor(() =>
+      expect(started.lines).toContainEqual(
+        expect.objectContaining({ level: 'warn', fields: expect.objectContaining({ cause }) }),
+      ),
+    );
+    await started.until('gameserver_exporter_servers', { condition: 'streaming' }, 2);
+    expect(await started.value('gameserver_panel_up')).toBe(1);
+    expect(await started.value('gameserver_node_maintenance', { node: 'big' })).toBeUndefined();
+    expect(started.lines.filter(({ level }) => level === 'warn')).toHaveLength(1);
+  });
+
+  it('calls nothing else with that key', async () => {
+    const started = await start(APPLICATION_KEY);
+    await started.until('gameserver_node_maintenance', { node: 'big' }, 0);
+    // The simulated client API answers it with 403.
+    expect(panel.record.calls.filter(({ status }) => status === 403)).toEqual([]);
+  });
+});
