@@ -199,6 +199,10 @@ export class ScriptedPanel implements PanelCalls {
     return { value: { backups: [], totalPages: 1 }, ...facts };
   }
 
+  schedules(): never {
+    throw new Error('not expected');
+  }
+
   close(): Promise<void> {
     return Promise.resolve();
   }

@@ -5,6 +5,7 @@ import { now } from './now.ts';
 import { players } from './players.ts';
 import { cpuAndMemory, disk, network } from './resources.ts';
 import { backups, runs } from './runs.ts';
+import { schedules } from './schedules.ts';
 
 export const server = dashboard({
   uid: UIDS.server,
@@ -12,6 +13,6 @@ export const server = dashboard({
   description: 'One server, or a few side by side: state, resource usage, and how it is observed.',
   from: 'now-6h',
   servers: 'one',
-  sections: [now, cpuAndMemory, disk, network, runs, players, backups],
+  sections: [now, cpuAndMemory, disk, network, runs, players, backups, schedules],
   annotations: serverEvents(),
 });

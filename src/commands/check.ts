@@ -126,6 +126,9 @@ function settingRows(panel: PanelConfig, isListed: boolean): readonly Cells[] {
     ...(panel.backups === undefined
       ? []
       : [['backups', `every ${formatDuration(panel.backups.intervalMs)}`]]),
+    ...(panel.schedules === undefined
+      ? []
+      : [['schedules', `every ${formatDuration(panel.schedules.intervalMs)}`]]),
     ...(panel.nodes === undefined
       ? []
       : [['nodes', `every ${formatDuration(panel.nodes.intervalMs)}, with a key of their own`]]),

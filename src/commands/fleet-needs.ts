@@ -1,5 +1,6 @@
 import type { PanelConfig } from '../config/config.ts';
 import { withRemedy } from '../diagnosis/causes.ts';
+import type { IntervalSettings } from '../domain/discovery.ts';
 import type { Problem } from '../domain/problem.ts';
 import type { ServerTarget } from '../domain/server.ts';
 import { type Allowance, budgetProblem, type Needs, needsOf } from '../fleet/needs.ts';
@@ -44,13 +45,15 @@ export function rateWarning(
 }
 
 function needsFor(
-  { listing, backups, pollIntervalMs }: PanelConfig,
+  { listing, backups, schedules, pollIntervalMs }: PanelConfig,
   servers: readonly ServerTarget[],
 ): Needs {
+  const perMinute = (calls: number, settings?: IntervalSettings) =>
+    settings === undefined ? 0 : (calls * 60_000) / settings.intervalMs;
   const pages = Math.max(1, Math.ceil(servers.length / LISTING_PAGE_SIZE));
   return needsOf(servers, {
     pollIntervalMs,
-    listingPerMinute: listing === undefined ? 0 : (pages * 60_000) / listing.intervalMs,
-    backupsPerMinute: backups === undefined ? 0 : (servers.length * 60_000) / backups.intervalMs,
+    listingPerMinute: perMinute(pages, listing),
+    listsPerMinute: perMinute(servers.length, backups) + perMinute(servers.length, schedules),
   });
 }

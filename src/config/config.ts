@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
-import type { BackupSettings, ListingSettings, NodesSettings } from '../domain/discovery.ts';
+import type { IntervalSettings, ListingSettings, NodesSettings } from '../domain/discovery.ts';
 import type { Secret } from '../domain/secret.ts';
 import type { ServerTarget } from '../domain/server.ts';
 
@@ -60,7 +60,9 @@ export interface PanelConfig {
   /** Absent if the panel's listing isn't used. */
   readonly listing?: ListingSettings;
   /** Absent if backups aren't requested. */
-  readonly backups?: BackupSettings;
+  readonly backups?: IntervalSettings;
+  /** Absent if schedules aren't requested. */
+  readonly schedules?: IntervalSettings;
   /** Absent if the panel's nodes aren't read. */
   readonly nodes?: NodesSettings;
   /** May be empty if servers are discovered. */
@@ -83,6 +85,7 @@ const LIVE: ReadonlySet<string> = new Set<keyof PanelConfig>([
   'stalenessMs',
   'listing',
   'backups',
+  'schedules',
   'nodes',
   'queryHosts',
   'servers',
@@ -101,8 +104,8 @@ export function isSameSettings(before: PanelConfig, after: PanelConfig): boolean
     before.pollIntervalMs === after.pollIntervalMs &&
     before.stalenessMs === after.stalenessMs &&
     isDeepStrictEqual(
-      [before.listing, before.backups, before.queryHosts, before.nodes?.intervalMs],
-      [after.listing, after.backups, after.queryHosts, after.nodes?.intervalMs],
+      [before.listing, before.backups, before.schedules, before.queryHosts, before.nodes?.intervalMs],
+      [after.listing, after.backups, after.schedules, after.queryHosts, after.nodes?.intervalMs],
     )
   );
 }

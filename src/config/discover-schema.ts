@@ -116,6 +116,12 @@ const backupSettings = section('true, false or a map such as { interval: 1h }', 
   }),
 });
 
+const scheduleSettings = section('true, false or a map such as { interval: 1h }', {
+  interval: duration({ atLeast: '10m', because: 'each server takes one call' }).prefault('1h').meta({
+    description: "How often each server's schedules are read; at least 10m.",
+  }),
+});
+
 /** A section that can also be a switch: true is the section with all its defaults, false is none. */
 function orSwitch<T extends z.ZodType>(settings: T) {
   return z
@@ -132,3 +138,6 @@ export const discover = orSwitch(discoverSettings);
 
 /** `backups` of a panel: true, or how often they are requested. */
 export const backups = orSwitch(backupSettings);
+
+/** `schedules` of a panel: true, or how often they are requested. */
+export const schedules = orSwitch(scheduleSettings);

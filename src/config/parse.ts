@@ -91,6 +91,7 @@ function resolvePanel(panel: PanelShape, path: string, files: FileContents): Pan
     proxyUrl: panel.proxy_url,
     listing: resolveListing(panel),
     nodes: panel.nodes && resolveNodes(panel.nodes, `${path}.nodes.api_key_file`, files),
+    schedules: panel.schedules && { intervalMs: panel.schedules.interval },
     backups: panel.backups && { intervalMs: panel.backups.interval },
     servers: panel.servers.map((server) => resolveServer(server, panel.name)),
   };

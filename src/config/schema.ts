@@ -2,7 +2,7 @@ import { z } from 'zod';
 import type { SchemaNode } from '../yaml/issues.ts';
 import { count, duration, flag, list, oneOf, scalar, section } from '../yaml/scalars.ts';
 import { COMPATIBILITIES, LOG_FORMATS, LOG_LEVELS } from './config.ts';
-import { backups, discover } from './discover-schema.ts';
+import { backups, discover, schedules } from './discover-schema.ts';
 import { name, server } from './server-schema.ts';
 import {
   apiKeyProblem,
@@ -188,6 +188,11 @@ const panel = section('a panel, such as `- name: main`', {
   backups: backups.meta({
     description:
       "Read each server's backups: true for every hour, or a map with an interval. Default: false.",
+    examples: [true, { interval: '1h' }],
+  }),
+  schedules: schedules.meta({
+    description:
+      "Read each server's schedules, to alert when the panel no longer runs them: true for every hour, or a map with an interval. The account needs permission to see them (`schedule.read`). Default: false.",
     examples: [true, { interval: '1h' }],
   }),
   nodes: nodes.optional().meta({

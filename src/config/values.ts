@@ -22,6 +22,8 @@ export const TAKEN_LABELS: readonly string[] = [
   'node',
   'egg',
   'uuid',
+  'schedule',
+  'schedule_id',
   'job',
   'instance',
   'pod',

@@ -72,8 +72,8 @@ export function verdictOf({ endpoint, cause, fromPanel, isNodeSilent = false }: 
   const isOfServer = endpoint !== 'listing' && endpoint !== 'account';
   if (cause === 'not_found') return isOfServer ? { ...NOTHING, panel: 'missing' } : FAILS;
   const consoleSign = endpoint === 'websocket' && OF_ACCOUNT.has(cause) ? 'fails' : 'nothing';
-  // A panel may answer 401 to an account that may not read backups.
-  if (cause === 'unauthorized' && endpoint === 'backups') return WORKS;
+  // A panel may answer 401 to an account that may not read backups or schedules.
+  if (cause === 'unauthorized' && (endpoint === 'backups' || endpoint === 'schedules')) return WORKS;
   if (cause === 'unauthorized') return { ...NOTHING, panel: 'fails', console: consoleSign };
   if (scope === 'key')
     return { ...NOTHING, panel: 'refused', path: endpoint === 'listing' ? 'fails' : 'nothing' };

@@ -61,7 +61,7 @@ export interface NodesSettings {
   readonly intervalMs: number;
 }
 
-/** How servers' backups are requested. */
-export interface BackupSettings {
+/** How a list of every server, such as its backups, is requested. */
+export interface IntervalSettings {
   readonly intervalMs: number;
 }

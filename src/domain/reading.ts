@@ -112,6 +112,26 @@ export interface BackupsReading {
   readonly staleAt: number;
 }
 
+/** One schedule of a server, as last read. */
+export interface ScheduleReading {
+  readonly id: string;
+  readonly name: string;
+  readonly isProcessing: boolean;
+  /** Absent if it never ran. */
+  readonly lastRunUnixMs?: number;
+  /** Absent if the panel won't start it, because it is inactive or has no tasks. */
+  readonly nextRunUnixMs?: number;
+}
+
+/** The known schedules of a server. */
+export interface SchedulesReading {
+  readonly schedules: readonly ScheduleReading[];
+  /** A monotonic instant, as is `staleAt`. */
+  readonly readAt: number;
+  /** From this instant on, it is too old to be shown. */
+  readonly staleAt: number;
+}
+
 /** The result of the newest query of a server's game. */
 export interface QueryReading {
   /** Why it failed; absent if the game answered. */
@@ -164,6 +184,7 @@ export type MeasureName =
   | 'backup_last_success_timestamp_seconds'
   | 'backup_last_failure_timestamp_seconds'
   | 'backup_last_size_bytes'
+  | 'schedules_last_read_timestamp_seconds'
   | 'players'
   | 'players_max'
   | 'query_up'
@@ -210,6 +231,8 @@ export interface Snapshot extends Measures {
   readonly uptime_milliseconds: number | undefined;
   /** The memory limit that the node reports, which configuration and listing may override. */
   readonly node_memory_limit_bytes: number | undefined;
+  /** Empty if they aren't read. */
+  readonly schedules: readonly ScheduleReading[];
   readonly stops: StopCounts;
   readonly last_stop: ShownStop | undefined;
   /** Why the server is off; undefined while it is on, or until that is decided. */

@@ -8,7 +8,8 @@ const CALLS_PER_SOCKET_AND_MINUTE = 1 / 8;
 export interface Wishes {
   readonly pollIntervalMs: number;
   readonly listingPerMinute: number;
-  readonly backupsPerMinute: number;
+  /** For the lists of single servers, such as backups. */
+  readonly listsPerMinute: number;
 }
 
 /** What observing a panel's servers as configured takes. */
@@ -22,7 +23,7 @@ export interface Needs {
 /** What these servers need; pure arithmetic. A server that the panel blocks needs nothing. */
 export function needsOf(
   servers: readonly Pick<ServerTarget, 'mode' | 'blocked'>[],
-  { pollIntervalMs, listingPerMinute, backupsPerMinute }: Wishes,
+  { pollIntervalMs, listingPerMinute, listsPerMinute }: Wishes,
 ): Needs {
   const asking = servers.filter(({ blocked }) => blocked === undefined);
   const polls = asking.filter(({ mode }) => mode === 'poll').length;
@@ -31,7 +32,7 @@ export function needsOf(
     sockets * CALLS_PER_SOCKET_AND_MINUTE +
     (polls * 60_000) / pollIntervalMs +
     listingPerMinute +
-    backupsPerMinute;
+    listsPerMinute;
   return { sockets, polls, callsPerMinute };
 }
 

@@ -1,9 +1,9 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Cancel, Clock } from '../domain/clock.ts';
-import type { BackupSettings, ListingSettings, NodesSettings } from '../domain/discovery.ts';
+import type { IntervalSettings, ListingSettings, NodesSettings } from '../domain/discovery.ts';
 import type { Logger } from '../domain/log.ts';
 import type { Problem } from '../domain/problem.ts';
-import type { PanelReading } from '../domain/reading.ts';
+import type { BackupsReading, PanelReading, SchedulesReading } from '../domain/reading.ts';
 import type { Secret } from '../domain/secret.ts';
 import { identityOf, type ServerTarget } from '../domain/server.ts';
 import type { PanelTelemetry } from '../domain/telemetry.ts';
@@ -19,14 +19,16 @@ import type {
   SessionSettings,
   SocketAccess,
 } from '../session/session-ports.ts';
-import { BackupWatch } from './backups.ts';
+import { backupsOfServers } from './backups.ts';
 import { Discovery } from './discovery.ts';
 import { budgetProblem, descriptorProblem, type Needs, needsOf } from './needs.ts';
 import { NeedsLog } from './needs-log.ts';
 import { type NodesApi, NodeWatch } from './node-watch.ts';
 import { nodeReadings } from './nodes.ts';
+import { type ListOfServer, PacedReads } from './paced-reads.ts';
 import { type QueryAccess, QueryWatch } from './query-watch.ts';
 import { type Member, regroup, type TargetChanges } from './roster.ts';
+import { schedulesOfServers } from './schedules.ts';
 import { ServerLog } from './server-log.ts';
 import { ServerRecord } from './server-record.ts';
 import { SocketLimit, SocketPlaces } from './socket-limit.ts';
@@ -60,7 +62,8 @@ export interface PanelContext extends SocketAccess {
 export interface PanelSelection {
   readonly servers: readonly ServerTarget[];
   readonly listing?: ListingSettings;
-  readonly backups?: BackupSettings;
+  readonly backups?: IntervalSettings;
+  readonly schedules?: IntervalSettings;
   readonly nodes?: NodesSettings;
   /** Hosts at which games may be queried even though they are local or metadata addresses. */
   readonly queryHosts?: readonly string[];
@@ -79,7 +82,8 @@ export class PanelFleet {
   readonly #serverLog: ServerLog;
   readonly #stopDecisions: StopDecisions;
   readonly #discovery: Discovery;
-  readonly #backups: BackupWatch;
+  readonly #backups: PacedReads<BackupsReading>;
+  readonly #schedules: PacedReads<SchedulesReading>;
   readonly #nodes: NodeWatch | undefined;
   readonly #queries: QueryWatch | undefined;
   readonly #needsLog: NeedsLog;
@@ -114,7 +118,9 @@ export class PanelFleet {
     this.#needsLog = new NeedsLog(settings.name, log, clock, () => this.#needsReport());
     this.#sessions = this.#sessionContext();
     this.#discovery = this.#createDiscovery();
-    this.#backups = this.#createBackupWatch();
+    const { gateway } = context;
+    this.#backups = this.#pacedReads(backupsOfServers(gateway, clock));
+    this.#schedules = this.#pacedReads(schedulesOfServers(gateway, settings.name, clock));
     const { openNodes: open } = context;
     this.#nodes = open && new NodeWatch({ panel: settings.name, clock, log, open });
     this.#queries = this.#createQueryWatch();
@@ -141,6 +147,7 @@ export class PanelFleet {
     if (waitMs === 0) this.#beginAll();
     else this.#cancelBegin = this.#context.clock.schedule(waitMs, () => this.#beginAll());
     this.#backups.start();
+    this.#schedules.start();
     this.#nodes?.start();
     this.#queries?.start();
   }
@@ -154,10 +161,18 @@ export class PanelFleet {
     return this.#observe(this.#configure(selection));
   }
 
-  #configure({ servers, listing, backups, nodes, queryHosts }: PanelSelection): readonly ServerTarget[] {
+  #configure({
+    servers,
+    listing,
+    backups,
+    schedules,
+    nodes,
+    queryHosts,
+  }: PanelSelection): readonly ServerTarget[] {
     this.#selection = { ...(listing !== undefined && { listing }) };
     const targets = this.#discovery.configure(servers, listing);
     this.#backups.configure(backups);
+    this.#schedules.configure(schedules);
     this.#nodes?.configure(nodes);
     this.#queries?.configure(queryHosts);
     return targets;
@@ -223,6 +238,7 @@ export class PanelFleet {
     this.#isStopped = true;
     this.#discovery.stop();
     this.#backups.stop();
+    this.#schedules.stop();
     this.#queries?.stop();
     for (const unsubscribe of this.#unsubscribe) unsubscribe();
     this.#cancelBegin();
@@ -278,7 +294,7 @@ export class PanelFleet {
     return needsOf(targets, {
       pollIntervalMs,
       listingPerMinute: this.#discovery.callsPerMinute,
-      backupsPerMinute: this.#backups.wantedPerMinute(targets),
+      listsPerMinute: this.#backups.wantedPerMinute(targets) + this.#schedules.wantedPerMinute(targets),
     });
   }
 
@@ -336,14 +352,14 @@ export class PanelFleet {
     });
   }
 
-  #createBackupWatch(): BackupWatch {
-    const { clock, log, random, gateway } = this.#context;
-    return new BackupWatch({
+  #pacedReads<Reading>(list: ListOfServer<Reading>): PacedReads<Reading> {
+    const { clock, log, random } = this.#context;
+    return new PacedReads({
+      list,
       panel: this.#settings.name,
       clock,
       log,
       random,
-      backups: (server, page, deadline, signal) => gateway.backups(server, page, deadline, signal),
       records: () => this.#records,
     });
   }
@@ -371,7 +387,7 @@ export class PanelFleet {
       telemetry,
       settings: this.#settings,
       intervals: () => this.#settings,
-      backupCompleted: (record) => this.#backups.backupCompleted(record),
+      backupCompleted: (record) => this.#backups.changed(record),
       openSocket,
       addressProblem,
       isProxied,
@@ -416,7 +432,7 @@ export class PanelFleet {
 
   /** A circuit opened or closed: the servers that it concerns wait for its trial, are polled meanwhile, or try again. */
   #circuitChanged(key: CircuitKey, state: Circuit['state']): void {
-    if (state === 'doubtful' || key === 'path listing' || key === 'path backups') return;
+    if (state === 'doubtful' || NO_SESSIONS.has(key)) return;
     const node = nodeOfKey(key);
     const concerned =
       node === undefined ? this.#members : this.#members.filter(({ record }) => record.node === node);
@@ -445,6 +461,9 @@ export class PanelFleet {
     this.#needsLog.follow();
   }
 }
+
+/** Circuits of calls that no session makes. */
+const NO_SESSIONS: ReadonlySet<CircuitKey> = new Set(['path listing', 'path backups', 'path schedules']);
 
 /** What a session does when this circuit opens or closes: its own back-off no longer matters. */
 function wakeFor(key: CircuitKey): (session: Session) => void {

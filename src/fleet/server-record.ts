@@ -4,6 +4,7 @@ import type {
   LastStop,
   QueryReading,
   RecentHistory,
+  SchedulesReading,
   ServerReading,
   ShownStop,
   Snapshot,
@@ -50,6 +51,7 @@ export class ServerRecord implements ServerReading {
   consoleLines = 0;
   #socketHost: string | undefined;
   backups: BackupsReading | undefined;
+  schedules: SchedulesReading | undefined;
   #query: QueryReading | undefined;
   /** The run that was queried. */
   #queriedRun: number | undefined;
@@ -147,6 +149,7 @@ export class ServerRecord implements ServerReading {
     );
     const peaks = isFresh ? this.#samples?.peaks.read(now) : undefined;
     const backups = this.#shownBackups(now);
+    const schedules = this.#shownSchedules(now);
     const query = this.#shownQuery(now);
     const unwanted = this.#history.unwantedStops(now);
     const received = known(sample?.networkReceiveBytes);
@@ -204,6 +207,8 @@ export class ServerRecord implements ServerReading {
       backup_last_success_timestamp_seconds: inSeconds(backups?.lastSuccessUnixMs),
       backup_last_failure_timestamp_seconds: inSeconds(backups?.lastFailureUnixMs),
       backup_last_size_bytes: backups?.lastSizeBytes,
+      schedules: schedules?.schedules ?? [],
+      schedules_last_read_timestamp_seconds: schedules && unixSeconds(schedules.readAt, clock),
       players: query?.players,
       players_max: query?.playersMax,
       query_up: query && Number(query.problem === undefined),
@@ -243,6 +248,13 @@ export class ServerRecord implements ServerReading {
     const { backups, target } = this;
     const isKnown = backups !== undefined && now < backups.staleAt && target.withoutBackups !== true;
     return isKnown ? backups : undefined;
+  }
+
+  /** A panel runs no schedules of a server that it holds, for example because it is suspended. */
+  #shownSchedules(now: number): SchedulesReading | undefined {
+    const { schedules, target, status } = this;
+    const isKnown = schedules !== undefined && now < schedules.staleAt;
+    return isKnown && target.blocked === undefined && status.blocked === undefined ? schedules : undefined;
   }
 
   /** The newest query's result while it may be shown: the run that was queried is known to continue, and it isn't stale. */

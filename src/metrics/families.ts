@@ -5,6 +5,7 @@ import {
   type NodeCapacity,
   type NodeReading,
   type PanelReading,
+  type ScheduleReading,
   type Snapshot,
   STOP_REASONS,
   type StopCounts,
@@ -60,6 +61,28 @@ function measure(name: MeasureName, type: Family<Snapshot>['type'], help: string
     read: (snapshot) => snapshot[name],
   };
 }
+
+/** A family with one series for each schedule; its name isn't unique, so its number is a label as well. */
+function ofSchedules(
+  name: string,
+  help: string,
+  read: (schedule: ScheduleReading) => number | undefined,
+): Family<Snapshot> {
+  return {
+    name: `${SERVER_PREFIX}${name}`,
+    type: 'gauge',
+    stability: 'stable',
+    help,
+    labels: ['schedule', 'schedule_id'],
+    read: ({ schedules }) =>
+      schedules.flatMap((schedule) => {
+        const value = read(schedule);
+        return value === undefined ? [] : [[[schedule.name, schedule.id], value] as const];
+      }),
+  };
+}
+
+const inSeconds = (unixMs: number | undefined) => unixMs && unixMs / 1_000;
 
 /** Every family that is about a server, in the order in which they are exposed. */
 export const SERVER_FAMILIES: readonly Family<Snapshot>[] = [
@@ -198,6 +221,26 @@ export const SERVER_FAMILIES: readonly Family<Snapshot>[] = [
     'backup_last_size_bytes',
     'gauge',
     'Size of the newest successful backup, in bytes; absent if there is none.',
+  ),
+  ofSchedules(
+    'schedule_last_run_timestamp_seconds',
+    "Time at which the server's schedule last ran to its end, as a Unix timestamp in seconds; absent if it never did.",
+    ({ lastRunUnixMs }) => inSeconds(lastRunUnixMs),
+  ),
+  ofSchedules(
+    'schedule_next_run_timestamp_seconds',
+    'Time at which the panel is to run the schedule next, as a Unix timestamp in seconds; absent if it is inactive or has no tasks.',
+    ({ nextRunUnixMs }) => inSeconds(nextRunUnixMs),
+  ),
+  ofSchedules(
+    'schedule_processing',
+    'Whether the panel has started the schedule, and its last task has not ended.',
+    ({ isProcessing }) => flag(isProcessing),
+  ),
+  measure(
+    'schedules_last_read_timestamp_seconds',
+    'gauge',
+    'Time at which the schedules of the server were last read, as a Unix timestamp in seconds; absent if they are not collected or not permitted.',
   ),
   measure(
     'players',

@@ -12,6 +12,7 @@ import {
   type PanelDialect,
   type PanelRequest,
   type Resources,
+  type Schedule,
   ShapeError,
 } from './dialect.ts';
 import { PanelError, refusalError, statusLabel, transportError, unreadableError } from './errors.ts';
@@ -90,6 +91,11 @@ export class PanelApi {
   /** One page of the server's backups; pages count from 1. */
   backups(server: string, page: number, signal: AbortSignal): Promise<PanelAnswer<BackupsPage>> {
     return this.#get('backups', this.#options.dialect.backups(server, page), signal);
+  }
+
+  /** The server's schedules. */
+  schedules(server: string, signal: AbortSignal): Promise<PanelAnswer<readonly Schedule[]>> {
+    return this.#get('schedules', this.#options.dialect.schedules(server), signal);
   }
 
   /** One page of the panel's nodes, which takes a key for the application API; pages count from 1. */

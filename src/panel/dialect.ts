@@ -20,6 +20,8 @@ export interface PanelDialect {
   readonly account: () => PanelRequest<Account>;
   /** One page of the server's backups; pages count from 1. */
   readonly backups: (server: string, page: number) => PanelRequest<BackupsPage>;
+  /** The server's schedules; panels don't page them. */
+  readonly schedules: (server: string) => PanelRequest<readonly Schedule[]>;
   /** One page of the panel's nodes, for a key that may read the application API; pages count from 1. */
   readonly nodes: (page: number) => PanelRequest<NodesPage>;
   /** Decodes the body of an error answer of this panel in any form. Never throws. */
@@ -131,6 +133,19 @@ export interface BackupsPage {
   /** Completed backups only; a backup in progress is left out. */
   readonly backups: readonly Backup[];
   readonly totalPages: number;
+}
+
+/** A schedule of a server: tasks that the panel starts at certain times. */
+export interface Schedule {
+  readonly id: number;
+  readonly name: string;
+  /** Whether the panel would start it: it is active and has a task. */
+  readonly isDue: boolean;
+  /** The panel started it, and its last task hasn't ended. */
+  readonly isProcessing: boolean;
+  /** In Unix milliseconds; absent if it never ran. */
+  readonly lastRunMs?: number;
+  readonly nextRunMs?: number;
 }
 
 /** One page of the panel's nodes. */

@@ -7,7 +7,7 @@ import { type CallRequest, Calls, NO_ROOM } from './calls.ts';
 import type { Canary } from './canaries.ts';
 import type { Circuit } from './circuit.ts';
 import { type ConsoleCaller, ConsoleCalls } from './console-calls.ts';
-import type { BackupsPage, Credentials, ListingPage, ListingQuery, Resources } from './dialect.ts';
+import type { BackupsPage, Credentials, ListingPage, ListingQuery, Resources, Schedule } from './dialect.ts';
 import { PanelError, problemOf } from './errors.ts';
 import {
   type CircuitKey,
@@ -36,7 +36,10 @@ export interface PanelGatewayOptions extends PanelApiOptions {
 }
 
 /** The calls that a gateway makes. */
-export type PanelCalls = Pick<PanelApi, 'credentials' | 'resources' | 'listing' | 'backups' | 'close'>;
+export type PanelCalls = Pick<
+  PanelApi,
+  'credentials' | 'resources' | 'listing' | 'backups' | 'schedules' | 'close'
+>;
 
 /** Creates the gateway to one panel; calls go over HTTP unless `calls` is given. */
 export function createPanelGateway(
@@ -144,9 +147,13 @@ class Gateway implements PanelGateway {
   }
 
   backups(server: string, page: number, deadline: number, signal: AbortSignal): Promise<BackupsPage> {
-    const request = { subject: server, circuits: () => [PANEL, pathKey('backups')], deadline };
     const make = (scope: AbortSignal) => this.#api.backups(server, page, scope);
-    return this.#run(request, { endpoint: 'backups', server, make }, signal);
+    return this.#optional({ endpoint: 'backups', server, make }, deadline, signal);
+  }
+
+  schedules(server: string, deadline: number, signal: AbortSignal): Promise<readonly Schedule[]> {
+    const make = (scope: AbortSignal) => this.#api.schedules(server, scope);
+    return this.#optional({ endpoint: 'schedules', server, make }, deadline, signal);
   }
 
   isSocketOpen(node: string | undefined): boolean {
@@ -254,6 +261,12 @@ class Gateway implements PanelGateway {
       make: (scope) => this.#api.resources(server, scope),
       isNodeSilent: ({ sample, suspended }) => sample === undefined && !suspended,
     };
+  }
+
+  /** A call that no server's samples depend on. */
+  #optional<T>(call: Call<T> & { readonly server: string }, deadline: number, signal: AbortSignal) {
+    const circuits = () => [PANEL, pathKey(call.endpoint)];
+    return this.#run({ subject: call.server, circuits, deadline }, call, signal);
   }
 
   /** Makes the call when it may, and again after each pause that the panel demands. */

@@ -1,7 +1,7 @@
 import type { Problem } from '../domain/problem.ts';
 import type { BudgetReading } from '../domain/reading.ts';
 import type { Circuit } from './circuit.ts';
-import type { BackupsPage, Credentials, ListingPage, ListingQuery, Resources } from './dialect.ts';
+import type { BackupsPage, Credentials, ListingPage, ListingQuery, Resources, Schedule } from './dialect.ts';
 import type { CircuitKey } from './gate.ts';
 import type { PanelHealth, PanelUse } from './judge.ts';
 
@@ -31,6 +31,8 @@ export interface PanelGateway {
   credentials(server: string, ask: Ask, signal: AbortSignal): Promise<Credentials>;
   resources(server: string, ask: Ask, signal: AbortSignal): Promise<Resources>;
   listing(query: ListingQuery, deadline: number, signal: AbortSignal): Promise<ListingPage>;
+  /** A server's schedules. */
+  schedules(server: string, deadline: number, signal: AbortSignal): Promise<readonly Schedule[]>;
   /** One page of a server's backups. */
   backups(server: string, page: number, deadline: number, signal: AbortSignal): Promise<BackupsPage>;
   /** Do this node's sockets work, as far as is known? */

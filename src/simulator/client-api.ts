@@ -17,6 +17,7 @@ import {
 import type { SimulatedFleet } from './fleet.ts';
 import { usageWhenOff } from './game-server.ts';
 import { type ApiGate, pause } from './gate.ts';
+import { play, scheduleDocument } from './schedules.ts';
 import type { Conflict, PanelEndpoint } from './schema.ts';
 import { type SimulatedServer, usageOf } from './server.ts';
 import type { Settings } from './settings.ts';
@@ -78,6 +79,7 @@ export function clientApi(host: ClientApiHost, gate: ApiGate): Hono<{ Bindings: 
   app.get('/api/client/servers/:server/websocket', serverRoute('websocket', credentials));
   app.get('/api/client/servers/:server/resources', serverRoute('resources', resources));
   app.get('/api/client/servers/:server/backups', serverRoute('backups', backups));
+  app.get('/api/client/servers/:server/schedules', serverRoute('schedules', schedules));
   app.all('*', (context) => gate.pass(context, { endpoint: 'other' }, () => refuse(host, 404)));
   return app;
 }
@@ -147,6 +149,16 @@ async function backups(
   const place = readPage(host, context, DEFAULT_BACKUPS_PER_PAGE);
   if (place === undefined) return refuse(host, 400, 'page and per_page must be positive integers.');
   return json(200, pageDocument(server.backups, place.page, place.perPage, backupDocument));
+}
+
+async function schedules(host: ClientApiHost, server: SimulatedServer): Promise<SimulatedAnswer> {
+  const { clock, settings } = host;
+  if (server.conflict !== undefined) return refuseConflict(host, server.conflict);
+  for (const schedule of server.schedules) play(schedule, clock.now(), settings);
+  return json(200, {
+    object: 'list',
+    data: server.schedules.map((schedule) => scheduleDocument(schedule, clock)),
+  });
 }
 
 export function nodeName(server: SimulatedServer): string {

@@ -46,6 +46,14 @@ export const backupSchema = z.strictObject({
   bytes: count,
 });
 
+/** A schedule of a server; active and with one task by default. */
+export const scheduleSchema = z.strictObject({
+  name: z.string().min(1),
+  everyMs: positive,
+  active: z.boolean().optional(),
+  tasks: count.optional(),
+});
+
 /** How a process ended. */
 export const exitStateSchema = z.strictObject({
   code: z.int().min(0).max(0xff_ff_ff_ff),
@@ -90,6 +98,7 @@ export const serverSpecSchema = z.strictObject({
   /** The exit state of such a crash; without it, the daemon says nothing, and always restarts the server. */
   death: z.union([exitStateSchema, z.literal('disk full')]).optional(),
   backups: z.array(backupSchema).optional(),
+  schedules: z.array(scheduleSchema).optional(),
   /** The panel's limit on its backups; 0 = none. */
   backupLimit: count.optional(),
   /** Its default allocation: by default on its node's address, without an alias; null = none. */
@@ -220,6 +229,7 @@ export type Conflict = z.infer<typeof conflictSchema>;
 export type PowerCommand = z.infer<typeof powerCommandSchema>;
 export type WireLimits = z.infer<typeof wireLimitsSchema>;
 export type AllocationSpec = z.infer<typeof allocationSchema>;
+export type ScheduleSpec = z.infer<typeof scheduleSchema>;
 export type BackupSpec = z.infer<typeof backupSchema>;
 export type ExitState = z.infer<typeof exitStateSchema>;
 export type DaemonWordsKind = z.infer<typeof daemonWordsKindSchema>;

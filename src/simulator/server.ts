@@ -12,6 +12,7 @@ import {
 } from './game-server.ts';
 import { PROFILES, type ServerProfile } from './profiles.ts';
 import { type Random, seededRandom, seededUuid } from './random.ts';
+import { newSchedule, type SimulatedSchedule } from './schedules.ts';
 import type { AllocationSpec, BackupSpec, Conflict, ProfileName, ServerSpec, UsagePin } from './schema.ts';
 import type { Settings } from './settings.ts';
 
@@ -36,6 +37,7 @@ export interface SimulatedServer {
   readonly owned: boolean;
   readonly death: ServerSpec['death'];
   readonly backups: BackupSpec[];
+  readonly schedules: readonly SimulatedSchedule[];
   readonly backupLimit: number;
   readonly allocationSpec: AllocationSpec | null;
   readonly backupEveryMs: number | undefined;
@@ -97,6 +99,7 @@ export function createServer(
     owned: spec.owned ?? true,
     death: spec.death,
     backups: [...(spec.backups ?? [])],
+    schedules: (spec.schedules ?? []).map((schedule, index) => newSchedule(schedule, index, now)),
     backupLimit: spec.backupLimit ?? DEFAULT_BACKUP_LIMIT,
     allocationSpec: spec.allocation === undefined ? {} : spec.allocation,
     backupEveryMs: spec.backupEveryMs,

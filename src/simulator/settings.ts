@@ -72,6 +72,9 @@ export const settingsSchema = z.strictObject({
   crashTimeoutSeconds: count,
   /** Milliseconds from `offline` to the daemon's message about a crash. */
   daemonWordsMs: z.number().min(0),
+  /** Whether the panel's cron starts schedules, and its queue worker runs their tasks. */
+  cronRuns: z.boolean(),
+  workerRuns: z.boolean(),
   /** The nodes in the application API's list. */
   nodes: z.array(nodeSpecSchema),
 });
@@ -123,6 +126,8 @@ export const DEFAULT_SETTINGS: Settings = {
   cleanExitAsCrash: true,
   crashTimeoutSeconds: 60,
   daemonWordsMs: 0,
+  cronRuns: true,
+  workerRuns: true,
   nodes: ['node-1', 'node-2'].map((name) => ({
     name,
     memory: 65_536,

@@ -2,7 +2,7 @@ import { type Clock, sleep } from '../../src/domain/clock.ts';
 import type { CauseCode } from '../../src/domain/problem.ts';
 import type { ApiEndpoint } from '../../src/domain/telemetry.ts';
 import type { PanelAnswer } from '../../src/panel/api.ts';
-import type { BackupsPage, Credentials, ListingPage, Resources } from '../../src/panel/dialect.ts';
+import type { BackupsPage, Credentials, ListingPage, Resources, Schedule } from '../../src/panel/dialect.ts';
 import { PanelError } from '../../src/panel/errors.ts';
 import type { PanelCalls } from '../../src/panel/gateway.ts';
 
@@ -75,6 +75,10 @@ export class FakeCalls implements PanelCalls {
 
   backups(server: string, _page: number, signal: AbortSignal): Promise<PanelAnswer<BackupsPage>> {
     return this.#answer('backups', server, { backups: [], totalPages: 1 }, signal);
+  }
+
+  schedules(server: string, signal: AbortSignal): Promise<PanelAnswer<readonly Schedule[]>> {
+    return this.#answer('schedules', server, [], signal);
   }
 
   close(): Promise<void> {

@@ -89,6 +89,10 @@ export class FakeGateway implements PanelGateway {
     throw new Error('expected no backups');
   }
 
+  schedules(): never {
+    throw new Error('expected no schedules');
+  }
+
   isSocketOpen(node: string | undefined): boolean {
     return node === undefined || !this.socketHolds.has(node);
   }

@@ -87,6 +87,8 @@ const UNKNOWN: Omit<Snapshot, 'target'> = {
   blocked: undefined,
   problem: undefined,
   query_problem: undefined,
+  schedules: [],
+  schedules_last_read_timestamp_seconds: undefined,
   source: undefined,
   sample_age_seconds: undefined,
   memory_usage_bytes: undefined,

@@ -17,6 +17,7 @@ import {
   decodeListingPage,
   decodeNodesPage,
   decodeResources,
+  decodeSchedules,
   type Fields,
 } from './pterodactyl/decode.ts';
 import { refusalCause } from './pterodactyl/panel-refusals.ts';
@@ -33,6 +34,7 @@ export const PTERODACTYL: PanelDialect = {
     path: `${serverPath(server)}/backups?page=${page}&per_page=${BACKUPS_PER_PAGE}`,
     decode: decodeBackupsPage,
   }),
+  schedules: (server) => ({ path: `${serverPath(server)}/schedules`, decode: decodeSchedules }),
   nodes: (page) => ({
     path: `/api/application/nodes?page=${page}&per_page=${NODES_PER_PAGE}`,
     decode: decodeNodesPage,

@@ -72,6 +72,10 @@ class CountingPanel implements PanelCalls {
     throw new Error('not expected');
   }
 
+  schedules(): never {
+    throw new Error('not expected');
+  }
+
   close(): Promise<void> {
     return Promise.resolve();
   }

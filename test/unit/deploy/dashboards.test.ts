@@ -242,6 +242,7 @@ test('rows that are empty if a feature is not used are collapsed', () => {
     'Players',
     'Players',
     'Backups',
+    'Schedules',
     'Discovery',
   ]);
 });

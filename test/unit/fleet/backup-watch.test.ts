@@ -1,5 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { BackupWatch } from '../../../src/fleet/backups.ts';
+import type { BackupsReading } from '../../../src/domain/reading.ts';
+import { backupsOfServers } from '../../../src/fleet/backups.ts';
+import { PacedReads } from '../../../src/fleet/paced-reads.ts';
 import { ServerRecord } from '../../../src/fleet/server-record.ts';
 import type { BackupsPage } from '../../../src/panel/dialect.ts';
 import { PanelError } from '../../../src/panel/errors.ts';
@@ -19,7 +21,7 @@ let asked: { readonly server: string; readonly at: number }[];
 let answer: (server: string) => Promise<BackupsPage>;
 /** A random number, which decides when a server's second read is planned: half to one and a half intervals after the first. */
 let random: () => number;
-let watch: BackupWatch;
+let watch: PacedReads<BackupsReading>;
 
 beforeEach(() => {
   clock = new ManualClock();
@@ -27,15 +29,16 @@ beforeEach(() => {
   answer = () => Promise.resolve(NONE);
   random = () => 0.5;
   records = [];
-  watch = new BackupWatch({
+  const backups = (server: string) => {
+    asked.push({ server, at: clock.now() });
+    return answer(server);
+  };
+  watch = new PacedReads({
+    list: backupsOfServers({ backups }, clock),
     panel: 'main',
     clock,
     log: collectingLogger(),
     random: () => random(),
-    backups: (server) => {
-      asked.push({ server, at: clock.now() });
-      return answer(server);
-    },
     records: () => records,
   });
 });
@@ -57,7 +60,7 @@ async function start(servers: number): Promise<void> {
 /** The server's node reports that a backup ended. */
 function completed(index: number): void {
   const record = records[index];
-  if (record !== undefined) watch.backupCompleted(record);
+  if (record !== undefined) watch.changed(record);
 }
 
 /** A series of events, with one event per server every `everyMs`. */

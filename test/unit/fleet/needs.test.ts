@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import type { BlockedReason, CollectionMode } from '../../../src/domain/server.ts';
 import { budgetProblem, descriptorProblem, type Needs, needsOf } from '../../../src/fleet/needs.ts';
 
-const NONE = { pollIntervalMs: 30_000, listingPerMinute: 0, backupsPerMinute: 0 };
+const NONE = { pollIntervalMs: 30_000, listingPerMinute: 0, listsPerMinute: 0 };
 const server = (mode: CollectionMode, blocked?: BlockedReason) =>
   blocked === undefined ? { mode } : { mode, blocked };
 const times = <T>(count: number, value: T) => Array.from({ length: count }, () => value);
@@ -18,7 +18,7 @@ describe('what servers need', () => {
     [
       'the listing and backups are calls, too',
       [],
-      { ...NONE, listingPerMinute: 0.2, backupsPerMinute: 1 },
+      { ...NONE, listingPerMinute: 0.2, listsPerMinute: 1 },
       [0, 0, 1.2],
     ],
   ])('%s', (_, servers, wishes, [sockets, polls, callsPerMinute]) => {

@@ -60,6 +60,7 @@ function panel(): PanelCalls {
     resources: () => answered('resources', RESOURCES),
     listing: () => answered('listing', { servers: [], totalPages: 1, badEntries: 0, surplusEntries: 0 }),
     backups: () => Promise.reject(new Error('expected no backups')),
+    schedules: () => Promise.reject(new Error('expected no schedules')),
     close: () => Promise.resolve(),
   };
 }

@@ -19,6 +19,7 @@ import {
   type ListingPage,
   type NodesPage,
   type Resources,
+  type Schedule,
   ShapeError,
 } from '../../dialect.ts';
 import { localAllocation, serverAddress } from '../../server-address.ts';
@@ -331,11 +332,45 @@ function decodeBackup(entry: unknown): Backup | undefined {
   const isSuccessful = attributes?.['is_successful'];
   // The outcome is false from the start: without a completion time, the backup is in progress.
   if (typeof isSuccessful !== 'boolean' || completedAt === undefined) return undefined;
-  const completedAtMs = Date.parse(completedAt);
-  if (Number.isNaN(completedAtMs)) return undefined;
+  const completedAtMs = instant(completedAt);
+  if (completedAtMs === undefined) return undefined;
   const bytes = attributes?.['bytes'];
   const isSize = typeof bytes === 'number' && bytes >= 0 && bytes <= Number.MAX_SAFE_INTEGER;
   return { isSuccessful, completedAtMs, ...(isSize && { bytes }) };
+}
+
+/**
+ * The server's schedules in the panel's order (`ScheduleTransformer` of Pterodactyl and Pelican). Entries without a number or a
+ * name are left out. Without its tasks in the answer, a schedule counts as having some.
+ *
+ * @throws ShapeError if the body holds no list
+ */
+export function decodeSchedules(body: unknown): readonly Schedule[] {
+  const data = asFields(body)?.['data'];
+  if (!Array.isArray(data)) throw new ShapeError('expected an array "data"');
+  return data.map(decodeSchedule).filter((schedule) => schedule !== undefined);
+}
+
+function decodeSchedule(entry: unknown): Schedule | undefined {
+  const attributes = asFields(asFields(entry)?.['attributes']);
+  const id = attributes?.['id'];
+  const name = asText(attributes?.['name']);
+  if (attributes === undefined || !Number.isSafeInteger(id) || name === undefined) return undefined;
+  const tasks = asFields(asFields(attributes['relationships'])?.['tasks'])?.['data'];
+  return {
+    id: id as number,
+    name,
+    isDue: attributes['is_active'] === true && !(Array.isArray(tasks) && tasks.length === 0),
+    isProcessing: attributes['is_processing'] === true,
+    lastRunMs: instant(attributes['last_run_at']),
+    nextRunMs: instant(attributes['next_run_at']),
+  };
+}
+
+/** An ISO time in Unix milliseconds. */
+function instant(value: unknown): number | undefined {
+  const ms = Date.parse(asText(value) ?? '');
+  return Number.isNaN(ms) ? undefined : ms;
 }
 
 /**

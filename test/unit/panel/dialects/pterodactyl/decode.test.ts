@@ -9,6 +9,7 @@ import {
   decodeListingPage,
   decodeNodesPage,
   decodeResources,
+  decodeSchedules,
   decodeStats as decodeStatsInto,
 } from '../../../../../src/panel/dialects/pterodactyl/decode.ts';
 
@@ -457,6 +458,59 @@ const FAILED = {
   completed_at: '2026-11-20T04:00:30+00:00',
 };
 const COMPLETED_AT_MS = Date.UTC(2026, 10, 20, 4, 0, 30);
+
+describe('decodeSchedules', () => {
+  const SCHEDULE = {
+    id: 7,
+    name: 'Restart',
+    is_active: true,
+    is_processing: false,
+    last_run_at: '2026-11-20T04:00:00+00:00',
+    next_run_at: '2026-11-21T05:00:00+01:00',
+    relationships: { tasks: { data: [{}] } },
+  };
+  const read = (attributes: unknown) =>
+    decodeSchedules({ data: [{ object: 'server_schedule', attributes }] });
+  const schedule = {
+    id: 7,
+    name: 'Restart',
+    isDue: true,
+    isProcessing: false,
+    lastRunMs: Date.UTC(2026, 10, 20, 4),
+    nextRunMs: Date.UTC(2026, 10, 21, 4),
+  };
+
+  it.each([
+    ['one that runs', {}, {}],
+    ['one that is being processed', { is_processing: true }, { isProcessing: true }],
+    ['one that never ran', { last_run_at: null }, { lastRunMs: undefined }],
+    ['an inactive one', { is_active: false }, { isDue: false }],
+    ['one without tasks', { relationships: { tasks: { data: [] } } }, { isDue: false }],
+    ['one whose tasks are not in the answer', { relationships: undefined }, {}],
+    ['one with an unusable time', { next_run_at: 'soon' }, { nextRunMs: undefined }],
+  ])('reads %s', (_what, changes, expected) => {
+    expect(read({ ...SCHEDULE, ...changes })).toEqual([{ ...schedule, ...expected }]);
+  });
+
+  it.each([[null], [{ ...SCHEDULE, id: '7' }], [{ ...SCHEDULE, name: '' }]])(
+    'leaves out %j',
+    (attributes) => {
+      expect(read(attributes)).toEqual([]);
+    },
+  );
+
+  it('throws only a ShapeError', () => {
+    fc.assert(
+      fc.property(fc.jsonValue(), (body) => {
+        try {
+          decodeSchedules(body);
+        } catch (error) {
+          expect(error).toBeInstanceOf(ShapeError);
+        }
+      }),
+    );
+  });
+});
 
 describe('decodeNodesPage', () => {
   const node = (attributes: object) => ({ object: 'node', attributes });

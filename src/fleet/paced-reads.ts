@@ -1,0 +1,222 @@
+import type { Cancel, Clock } from '../domain/clock.ts';
+import type { IntervalSettings } from '../domain/discovery.ts';
+import type { Logger } from '../domain/log.ts';
+import type { ServerTarget } from '../domain/server.ts';
+import { problemOf } from '../panel/errors.ts';
+import type { ServerRecord } from './server-record.ts';
+
+/** The longest gap between requests: without it, values could be missing for up to an hour after the start. */
+const LONGEST_GAP_MS = 5_000;
+
+/** Only a person can lift a refusal, so it is retried about once a day. */
+const REFUSED_RETRY_MS = 24 * 60 * 60_000;
+
+/** The shortest gap between reads of a server's list because of events: a hostile node can send thousands of events a second. */
+const EVENT_GAP_MS = 60_000;
+
+/** How the last read of a server's list ended; `refused` if the account may not see it. */
+type ReadOutcome = 'answered' | 'failed' | 'refused';
+
+/** When a list is needed, in monotonic milliseconds, and how often it is read. */
+export interface ReadTiming {
+  readonly deadline: number;
+  readonly intervalMs: number;
+}
+
+/** What is read of every server: a list such as its backups. */
+export interface ListOfServer<Reading> {
+  /** In words, such as `backups`. */
+  readonly what: string;
+  /** Is it read of this server? */
+  readonly isAsked: (target: ServerTarget) => boolean;
+  readonly read: (server: string, timing: ReadTiming, signal: AbortSignal) => Promise<Reading>;
+  /** Undefined if nothing is known any more. */
+  readonly store: (record: ServerRecord, reading: Reading | undefined) => void;
+}
+
+export interface PacedReadsOptions<Reading> {
+  readonly list: ListOfServer<Reading>;
+  readonly panel: string;
+  readonly clock: Clock;
+  readonly log: Logger;
+  readonly random: () => number;
+  /** The current servers. */
+  readonly records: () => readonly ServerRecord[];
+}
+
+/** When a server's list is read; in monotonic milliseconds. */
+interface Reads {
+  plannedAt: number;
+  /** When it may be read because of an event; infinite if none did since the last read. */
+  eventAt: number;
+  /** When it was last read for that reason. */
+  eventReadAt: number;
+  /** The first reads follow each other; the second is at a random point, so that they don't stay together. */
+  isFirst: boolean;
+}
+
+/**
+ * Reads a list of one server after another, the most overdue first, at the pace that reads them all once per interval. An event,
+ * such as a completed backup, makes its server due, but doesn't change the pace: a flood of events can delay other servers by at
+ * most one interval, because each server is read once before any is read twice.
+ */
+export class PacedReads<Reading> {
+  readonly #options: PacedReadsOptions<Reading>;
+  readonly #reads = new WeakMap<object, Reads>();
+  #settings: IntervalSettings | undefined;
+  #isRunning = false;
+  /** When the pace allows the next read. */
+  #mayReadAt = Number.NEGATIVE_INFINITY;
+  #wakesAt = Number.POSITIVE_INFINITY;
+  #cancel: Cancel = () => {};
+  #inFlight: AbortController | undefined;
+
+  constructor(options: PacedReadsOptions<Reading>) {
+    this.#options = options;
+  }
+
+  /** Calls a minute that these servers need. */
+  wantedPerMinute(servers: readonly ServerTarget[]): number {
+    if (this.#settings === undefined) return 0;
+    return (servers.filter(this.#options.list.isAsked).length * 60_000) / this.#settings.intervalMs;
+  }
+
+  /** Applies new settings; undefined stops the requests. */
+  configure(settings: IntervalSettings | undefined): void {
+    if (settings?.intervalMs === this.#settings?.intervalMs) return;
+    this.#settings = settings;
+    const { records, list } = this.#options;
+    if (settings === undefined) for (const record of records()) list.store(record, undefined);
+    if (this.#isRunning) this.#begin();
+  }
+
+  start(): void {
+    this.#isRunning = true;
+    this.#begin();
+  }
+
+  stop(): void {
+    this.#isRunning = false;
+    this.#cancelAll();
+  }
+
+  /** The server's list changed: it is read as soon as the pace allows, but at most once a minute. */
+  changed(record: Pick<ServerRecord, 'target'>): void {
+    if (this.#settings === undefined || !this.#isRunning || !this.#options.list.isAsked(record.target))
+      return;
+    const reads = this.#readsOf(record);
+    if (reads.eventAt !== Number.POSITIVE_INFINITY) return;
+    reads.eventAt = Math.max(this.#options.clock.now(), reads.eventReadAt + EVENT_GAP_MS);
+    const at = Math.max(reads.eventAt, this.#mayReadAt);
+    if (this.#inFlight === undefined && at < this.#wakesAt) this.#wake(this.#settings, at);
+  }
+
+  #begin(): void {
+    this.#cancelAll();
+    if (this.#settings !== undefined) this.#wake(this.#settings, this.#options.clock.now() + this.#gapMs);
+  }
+
+  #cancelAll(): void {
+    this.#cancel();
+    this.#inFlight?.abort(new Error(`the servers' ${this.#options.list.what} are no longer needed`));
+    this.#inFlight = undefined;
+  }
+
+  /** Between the starts of two reads, because an answer takes time. */
+  get #gapMs(): number {
+    const perMinute = this.wantedPerMinute(this.#options.records().map(({ target }) => target));
+    return Math.min(LONGEST_GAP_MS, 60_000 / perMinute);
+  }
+
+  #wake(settings: IntervalSettings, at: number): void {
+    const { clock } = this.#options;
+    this.#cancel();
+    this.#wakesAt = at;
+    this.#cancel = clock.schedule(Math.max(0, at - clock.now()), () => void this.#readNext(settings));
+  }
+
+  async #readNext(settings: IntervalSettings): Promise<void> {
+    const { clock } = this.#options;
+    const now = clock.now();
+    const record = this.#mostOverdue(now);
+    if (record !== undefined) {
+      this.#mayReadAt = now + this.#gapMs;
+      const controller = new AbortController();
+      this.#inFlight = controller;
+      await this.#read(record, settings, controller.signal);
+      if (controller.signal.aborted) return;
+      this.#inFlight = undefined;
+    }
+    this.#wake(settings, now + this.#gapMs);
+  }
+
+  async #read(record: ServerRecord, settings: IntervalSettings, signal: AbortSignal): Promise<void> {
+    const { clock, random } = this.#options;
+    const reads = this.#readsOf(record);
+    if (reads.eventAt <= clock.now()) reads.eventReadAt = clock.now();
+    reads.eventAt = Number.POSITIVE_INFINITY;
+    const outcome = await this.#ask(record, settings, signal);
+    const now = clock.now();
+    // A failed read that was triggered by an event doesn't postpone the planned one.
+    if (signal.aborted || (outcome === 'failed' && reads.plannedAt > now)) return;
+    const intervals = reads.isFirst ? 0.5 + random() : 1;
+    const waitMs = intervals * settings.intervalMs;
+    reads.isFirst = false;
+    reads.plannedAt = now + (outcome === 'refused' ? Math.max(REFUSED_RETRY_MS, waitMs) : waitMs);
+  }
+
+  async #ask(record: ServerRecord, settings: IntervalSettings, signal: AbortSignal): Promise<ReadOutcome> {
+    const { clock, list } = this.#options;
+    try {
+      const { intervalMs } = settings;
+      const timing = { deadline: clock.now() + intervalMs, intervalMs };
+      const reading = await list.read(record.target.id, timing, signal);
+      if (signal.aborted) return 'failed';
+      list.store(record, reading);
+      return 'answered';
+    } catch (error) {
+      if (signal.aborted) return 'failed';
+      return this.#failed(record, error);
+    }
+  }
+
+  #failed(record: ServerRecord, error: unknown): ReadOutcome {
+    const { panel, log, list } = this.#options;
+    const { cause, detail } = problemOf(error);
+    const server = record.target.name;
+    const isRefused = cause === 'forbidden' || cause === 'unauthorized' || cause === 'not_found';
+    if (isRefused) list.store(record, undefined);
+    const next = isRefused ? "check the account's permissions; retrying in a day" : 'retrying later';
+    log.debug(
+      { panel, server, cause, detail },
+      `server ${server}: reading ${list.what} failed: ${detail}; ${next}`,
+    );
+    return isRefused ? 'refused' : 'failed';
+  }
+
+  /** The server that is most overdue; undefined if none is due. */
+  #mostOverdue(now: number): ServerRecord | undefined {
+    let found: ServerRecord | undefined;
+    let dueAt = now;
+    const { list, records } = this.#options;
+    for (const record of records()) {
+      if (!list.isAsked(record.target)) continue;
+      const { plannedAt, eventAt } = this.#readsOf(record);
+      const at = Math.min(plannedAt, eventAt);
+      if (at > dueAt || (found !== undefined && at === dueAt)) continue;
+      found = record;
+      dueAt = at;
+    }
+    return found;
+  }
+
+  #readsOf(record: Pick<ServerRecord, 'target'>): Reads {
+    let reads = this.#reads.get(record);
+    if (reads === undefined) {
+      const never = { eventAt: Number.POSITIVE_INFINITY, eventReadAt: Number.NEGATIVE_INFINITY };
+      reads = { plannedAt: this.#options.clock.now(), ...never, isFirst: true };
+      this.#reads.set(record, reads);
+    }
+    return reads;
+  }
+}

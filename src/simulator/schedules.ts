@@ -1,0 +1,74 @@
+import type { Clock } from '../domain/clock.ts';
+import type { ScheduleSpec } from './schema.ts';
+import type { Settings } from './settings.ts';
+
+/** A schedule as the panel's database has it; times in monotonic milliseconds. */
+export interface SimulatedSchedule extends Required<ScheduleSpec> {
+  readonly id: number;
+  isProcessing: boolean;
+  lastRunAt: number | undefined;
+  nextRunAt: number;
+}
+
+export function newSchedule(spec: ScheduleSpec, index: number, now: number): SimulatedSchedule {
+  const whole = { active: true, tasks: 1, ...spec };
+  return {
+    ...whole,
+    id: index + 1,
+    isProcessing: false,
+    lastRunAt: undefined,
+    nextRunAt: now + spec.everyMs,
+  };
+}
+
+/**
+ * Brings a schedule up to date: the panel's cron starts it, which moves its next run, and the panel's queue worker runs its tasks.
+ * Without cron the next run passes by; without a worker it stays in process.
+ */
+export function play(
+  schedule: SimulatedSchedule,
+  now: number,
+  { cronRuns, workerRuns }: Pick<Settings, 'cronRuns' | 'workerRuns'>,
+): void {
+  if (schedule.isProcessing && workerRuns) {
+    schedule.isProcessing = false;
+    schedule.lastRunAt = now;
+  }
+  const { active, tasks, everyMs, isProcessing, nextRunAt } = schedule;
+  if (!cronRuns || !active || tasks === 0 || isProcessing || nextRunAt > now) return;
+  const runs = Math.floor((now - nextRunAt) / everyMs) + 1;
+  // Without a worker, the first run is the last.
+  const started = workerRuns ? runs : 1;
+  schedule.nextRunAt += started * everyMs;
+  schedule.isProcessing = !workerRuns;
+  if (workerRuns) schedule.lastRunAt = schedule.nextRunAt - everyMs;
+}
+
+/** A schedule as an item of the list of schedules. */
+export function scheduleDocument(schedule: SimulatedSchedule, clock: Clock): object {
+  const { id, name, active, isProcessing, lastRunAt, nextRunAt, tasks } = schedule;
+  // As panels write times: in whole seconds, with an offset.
+  const atom = (at: number) => new Date(clock.toUnixMs(at)).toISOString().replace(/\.\d{3}Z$/, '+00:00');
+  return {
+    object: 'server_schedule',
+    attributes: {
+      id,
+      name,
+      cron: { day_of_week: '*', day_of_month: '*', month: '*', hour: '*', minute: '*' },
+      is_active: active,
+      is_processing: isProcessing,
+      only_when_online: false,
+      last_run_at: lastRunAt === undefined ? null : atom(lastRunAt),
+      next_run_at: atom(nextRunAt),
+      relationships: {
+        tasks: {
+          object: 'list',
+          data: Array.from({ length: tasks }, (_, index) => ({
+            object: 'schedule_task',
+            attributes: { id: index + 1, sequence_id: index + 1, action: 'command', payload: 'save-all' },
+          })),
+        },
+      },
+    },
+  };
+}

@@ -1,0 +1,116 @@
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import type { Simulator } from '../../../src/simulator/api.ts';
+import { startSimulator } from '../../../src/simulator/simulator.ts';
+import { type ExporterUnderTest, startExporter } from '../../support/exporter.ts';
+import { TestTime } from '../../support/test-time.ts';
+
+/** Much faster than real time: an hour passes in seconds. */
+const SPEED = 1_000;
+
+const MINUTE = 60_000;
+const EVERY_5_MINUTES = { everyMs: 5 * MINUTE };
+const SERVERS = [
+  {
+    name: 'survival',
+    schedules: [
+      { name: 'Save', ...EVERY_5_MINUTES },
+      { name: 'Off', ...EVERY_5_MINUTES, active: false },
+      { name: 'Empty', ...EVERY_5_MINUTES, tasks: 0 },
+    ],
+  },
+  { name: 'lobby', profile: 'suspended' as const, schedules: [{ name: 'Save', ...EVERY_5_MINUTES }] },
+  { name: 'private', schedules: [{ name: 'Save', ...EVERY_5_MINUTES }] },
+];
+
+let panel: Simulator;
+let exporter: ExporterUnderTest;
+let time: TestTime;
+
+beforeEach(async () => {
+  time = new TestTime(SPEED);
+  panel = await startSimulator({ clock: time.clock(), servers: SERVERS });
+  panel.failRest({ kind: 'refuse', endpoint: 'schedules', server: 'private', status: 403 });
+});
+
+afterEach(async () => {
+  await exporter.stop();
+  await panel.stop();
+});
+
+async function start(settings: string): Promise<void> {
+  exporter = await startExporter({
+    yaml: `panels:
+  - { name: main, url: '${panel.url}', api_key: '${panel.apiKey}', discover: true${settings} }
+`,
+    clock: time.clock(),
+  });
+}
+
+const value = (name: string, labels: Readonly<Record<string, string>>) =>
+  exporter.value(`gameserver_${name}`, labels);
+const SAVE = { server: 'survival', schedule: 'Save', schedule_id: '1' };
+
+/** How long the schedule was overdue when it was read, in seconds. */
+async function overdue(): Promise<number> {
+  const readAt = await value('schedules_last_read_timestamp_seconds', { server: 'survival' });
+  const nextAt = await value('schedule_next_run_timestamp_seconds', SAVE);
+  return (readAt ?? Number.NaN) - (nextAt ?? Number.NaN);
+}
+
+describe("servers' schedules", () => {
+  it('are not read by default, and have no series', async () => {
+    await start('');
+    await exporter.until('gameserver_exporter_servers', { condition: 'streaming' }, 2);
+    expect(await exporter.scrape()).not.toMatch(/gameserver_schedule\w*\{|endpoint="schedules"/);
+    expect(panel.record.calls.some(({ endpoint }) => endpoint === 'schedules')).toBe(false);
+  });
+
+  it('show when they ran and run next; inactive and empty ones have no next run', async () => {
+    await start(", schedules: { interval: '10m' }");
+    await vi.waitFor(
+      async () => expect(await value('schedule_last_run_timestamp_seconds', SAVE)).toBeGreaterThan(0),
+      {
+        timeout: 20_000,
+      },
+    );
+    expect(await overdue()).toBeLessThan(1);
+    for (const [schedule, schedule_id] of [
+      ['Off', '2'],
+      ['Empty', '3'],
+    ] as const) {
+      const labels = { server: 'survival', schedule, schedule_id };
+      expect(await value('schedule_processing', labels)).toBe(0);
+      expect(await value('schedule_next_run_timestamp_seconds', labels)).toBeUndefined();
+    }
+  });
+
+  it('are overdue when the cron of the panel is dead', async () => {
+    panel.set({ cronRuns: false });
+    await start(", schedules: { interval: '10m' }");
+    await vi.waitFor(async () => expect(await overdue()).toBeGreaterThan(600), { timeout: 20_000 });
+    expect(await value('schedule_processing', SAVE)).toBe(0);
+  });
+
+  it('stay in process when the queue worker of the panel is dead', async () => {
+    panel.set({ workerRuns: false });
+    await start(", schedules: { interval: '10m' }");
+    await vi.waitFor(async () => expect(await value('schedule_processing', SAVE)).toBe(1), {
+      timeout: 20_000,
+    });
+    expect(await value('schedule_last_run_timestamp_seconds', SAVE)).toBeUndefined();
+  });
+
+  it('are not read of a suspended server, and a missing permission loses only them', async () => {
+    await start(', schedules: true');
+    await vi.waitFor(async () => expect(await value('schedule_processing', SAVE)).toBe(0), {
+      timeout: 20_000,
+    });
+    const lobby = panel.server('lobby').uuid;
+    expect(
+      panel.record.calls.some(({ endpoint, server }) => endpoint === 'schedules' && server === lobby),
+    ).toBe(false);
+    expect(await value('schedule_processing', { server: 'private' })).toBeUndefined();
+    expect(await value('collection_streaming', { server: 'private' })).toBe(1);
+    expect(await exporter.value('gameserver_panel_problem')).toBeUndefined();
+  });
+});
