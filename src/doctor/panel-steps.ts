@@ -28,15 +28,13 @@ export function reachFinding(
   return passed('reach', `${proxied ? 'through a proxy, ' : ''}${parts} work`);
 }
 
-/** Whether the panel accepts the API key. `reach` must have passed; `why` explains why this is unknown, if it is. */
-export function keyFinding(
-  problems: readonly Problem[],
-  isAccepted: boolean,
-  why: string,
-): Finding<PanelStep> {
+/** Whether the panel accepts the API key. `reach` must have passed. */
+export function keyFinding(problems: readonly Problem[], isAccepted: boolean): Finding<PanelStep> {
   const problem = problems.find(isOfKey);
   if (problem !== undefined) return problemFinding('key', problem);
-  return isAccepted ? passed('key', 'accepted') : skipped('key', `unknown: ${why}`);
+  return isAccepted
+    ? passed('key', 'accepted')
+    : skipped('key', `unknown: ${problems[0]?.detail ?? 'no call was answered'}`);
 }
 
 const isOfKey = ({ cause }: Problem) => CAUSES[cause].scope === 'key';

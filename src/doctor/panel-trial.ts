@@ -8,11 +8,10 @@ import type { ServerTarget } from '../domain/server.ts';
 import { NO_TELEMETRY, type PanelTelemetry } from '../domain/telemetry.ts';
 import { bounded, untilAborted } from '../domain/until-aborted.ts';
 import { PanelApi, type PanelApiOptions } from '../panel/api.ts';
-import type { ListingPage } from '../panel/dialect.ts';
 import { createPanelGateway } from '../panel/gateway.ts';
-import { LISTING_PAGE_SIZE, type ListingWalk, type ReadListingPage, walkListing } from '../panel/listing.ts';
+import { type ListingWalk, walkListing } from '../panel/listing.ts';
 import type { PanelGateway } from '../panel/panel-gateway.ts';
-import { Canceled, messageOf, STOPPED } from './canceled.ts';
+import { Canceled, STOPPED } from './canceled.ts';
 import { estimateMs, PAUSE_ALLOWANCE_MS, SERVERS_AT_ONCE } from './deadlines.ts';
 import {
   type CallSpan,
@@ -28,7 +27,7 @@ import type { Progress } from './progress.ts';
 import { type Finding, type PanelReport, type PanelStep, type ServerReport, skipped } from './report.ts';
 import { untested } from './server-steps.ts';
 import { type QueryTools, type ServerTrialOptions, tryServer } from './server-trial.ts';
-import { type ConsoleAccess, Trial, type TrialResult } from './trial.ts';
+import type { ConsoleAccess } from './trial.ts';
 
 export const NOT_REACHED = 'not tested: the panel was not reached';
 const LOST = 'not tested: the panel failed during the run';
@@ -63,8 +62,8 @@ export interface Tools {
 /** The deadline of calls that nothing should overtake. */
 const AT_ONCE = Number.NEGATIVE_INFINITY;
 
-/** After this many servers with inconclusive results, the panel itself is called. */
-const SERVERS_ASKED = 3;
+/** One of each kind: a page of the listing, a console, a poll. */
+const CALLS_TO_JUDGE = 3;
 
 /** Causes that a wrong address may lead to. */
 const MISLEADING: ReadonlySet<CauseCode> = new Set([
@@ -86,13 +85,7 @@ export class PanelTrial {
   readonly #lost = new AbortController();
   /** Aborts with `#lost`, and when the doctor is stopped. */
   readonly #signal: AbortSignal;
-  /** Polls of servers that were called in order to test the panel. */
-  readonly #early = new Map<string, TrialResult>();
   #targets: readonly ServerTarget[];
-  /** The first page of the listing, if it was read in order to test the panel. */
-  #firstPage: Promise<ListingPage> | undefined;
-  /** Why the last call has no answer, if that isn't known to be the panel's problem. */
-  #unanswered = 'no call was answered';
   /** A problem with the whole panel or its API key. */
   #problem: Problem | undefined;
   /** Where the panel is, if not at the configured URL. */
@@ -116,7 +109,7 @@ export class PanelTrial {
     };
     this.#gateway = createPanelGateway({
       ...panel.api,
-      ...(panel.pinnedPerMinute === undefined ? {} : { pinnedPerMinute: panel.pinnedPerMinute }),
+      pinnedPerMinute: panel.pinnedPerMinute,
       panel: panel.name,
       clock: tools.clock,
       log: QUIET_LOG,
@@ -129,14 +122,16 @@ export class PanelTrial {
     const startedAt = clock.now();
     this.#watch();
     try {
-      const cut = await this.#bounded(SERVERS_ASKED + 1, (signal) => this.#ask(signal));
+      const { listing } = this.#panel;
+      const walk = listing && (await this.#walk(listing));
+      const cut = await this.#judge(walk?.failure?.error);
       const reach = this.#notify(this.#reach(cut));
       const key = reach.result === 'ok' ? this.#notify(this.#key()) : skipped('key', NOT_REACHED);
       const isOpen = reach.result === 'ok' && key.result !== 'failed';
       return {
         name: this.#panel.name,
         url: this.#panel.url,
-        ...(isOpen ? await this.#tryAll(key) : this.#closed(reach, key)),
+        ...(isOpen ? await this.#tryAll(key, walk) : this.#closed(reach, key)),
         problem: this.#problem,
         calls: this.#calls,
         durationMs: clock.now() - startedAt,
@@ -198,34 +193,15 @@ export class PanelTrial {
     return this.#gateway.budget().limitPerMinute;
   }
 
-  /**
-   * Makes calls until it is clear whether the panel answers and accepts the key; returns the reason if they were canceled first.
-   */
-  async #ask(signal: AbortSignal): Promise<unknown> {
-    const { listing } = this.#panel;
-    const gateway = this.#gateway;
-    const isSettled = () => gateway.health !== 'unknown' || signal.aborted;
-    if (listing?.discovers === true) {
-      this.#firstPage = this.#reader(listing, signal)({ page: 1, perPage: LISTING_PAGE_SIZE });
-      await this.#firstPage.catch((error: unknown) => {
-        this.#unanswered = messageOf(error);
-      });
-    }
-    const servers = this.#targets.slice(0, SERVERS_ASKED);
-    for (const batch of [servers.slice(0, 1), servers.slice(1)]) {
-      if (!isSettled()) await Promise.all(batch.map((target) => this.#pollEarly(target, signal)));
-    }
-    if (!isSettled()) await untilAborted(gateway.verify(), signal).catch(() => undefined);
+  /** Finds out whether the panel answers and accepts the key; returns the reason if that was canceled first. */
+  async #judge(listingError: unknown): Promise<unknown> {
+    const verify = (signal: AbortSignal) => untilAborted(this.#gateway.verify(), signal);
+    const cut: unknown =
+      listingError instanceof Canceled
+        ? listingError
+        : await this.#bounded(CALLS_TO_JUDGE, verify).catch((error: unknown) => error);
     await this.#lookAtRoot();
-    return gateway.health === 'unknown' && signal.aborted ? signal.reason : undefined;
-  }
-
-  async #pollEarly(target: ServerTarget, signal: AbortSignal): Promise<void> {
-    const polled = await new Trial(target, 'poll', this.#serverOptions()).run(signal);
-    this.#early.set(target.id, polled);
-    const { problem } = polled;
-    if (problem !== undefined)
-      this.#unanswered = problem instanceof Canceled ? problem.message : problem.detail;
+    return this.#gateway.health === 'unknown' ? cut : undefined;
   }
 
   /**
@@ -266,7 +242,7 @@ export class PanelTrial {
 
   #key(): Finding<PanelStep> {
     const problems = this.#problem === undefined ? this.#gateway.problems : [this.#problem];
-    return keyFinding(problems, this.#gateway.health === 'up', this.#unanswered);
+    return keyFinding(problems, this.#gateway.health === 'up');
   }
 
   #limit(): Finding<PanelStep> {
@@ -289,9 +265,9 @@ export class PanelTrial {
     };
   }
 
-  async #tryAll(key: Finding<PanelStep>): Promise<PanelOutcome> {
+  async #tryAll(key: Finding<PanelStep>, walk: ListingWalk | undefined): Promise<PanelOutcome> {
     const limit = this.#notify(this.#limit());
-    const listing = await this.#discover();
+    const listing = this.#discover(walk);
     // With the discovered servers, the limit may turn out to be too low.
     if (this.#limit().result !== limit.result) this.#notify(this.#limit());
     const servers = this.#panel.triesServers === false ? [] : await this.#tryServers();
@@ -306,11 +282,10 @@ export class PanelTrial {
   }
 
   /** Finds the servers to try in addition to the configured ones, and the addresses of their games. */
-  async #discover(): Promise<Finding<PanelStep>> {
+  #discover(walk: ListingWalk | undefined): Finding<PanelStep> {
     const { listing } = this.#panel;
     const isOff = skipped<PanelStep>('listing', 'discover is not set');
-    if (listing === undefined) return isOff;
-    const walk = await this.#walk(listing);
+    if (listing === undefined || walk === undefined) return isOff;
     const selection = listing.select(walk);
     this.#targets = selection.targets;
     if (!listing.discovers) return isOff;
@@ -320,20 +295,11 @@ export class PanelTrial {
 
   /** Reads all pages of the listing; servers found before a failed page are kept. */
   async #walk(scope: ListingScope): Promise<ListingWalk> {
-    const query = { page: 1, perPage: LISTING_PAGE_SIZE };
-    const first = this.#firstPage ?? this.#bounded(1, (signal) => this.#reader(scope, signal)(query));
-    const pages = await first.then(
-      ({ totalPages }) => totalPages,
-      () => 1,
+    return walkListing(({ page, perPage }) =>
+      this.#bounded(1, (signal) =>
+        this.#gateway.listing({ page, perPage, type: scope.type }, AT_ONCE, signal),
+      ),
     );
-    return this.#bounded(pages, (signal) => {
-      const read = this.#reader(scope, signal);
-      return walkListing((query) => (query.page === 1 ? first : read(query)));
-    });
-  }
-
-  #reader({ type }: ListingScope, signal: AbortSignal): ReadListingPage {
-    return (query) => this.#gateway.listing(type === undefined ? query : { ...query, type }, AT_ONCE, signal);
   }
 
   async #tryServers(): Promise<readonly ServerReport[]> {
@@ -345,7 +311,7 @@ export class PanelTrial {
     progress.planned(name, targets.length, estimateMs(modes, this.#perMinute));
     const trials = targets.map((target) => async () => {
       if (this.#signal.aborted) return untested(target, signal.aborted ? STOPPED : LOST);
-      const report = await tryServer(target, options, this.#early.get(target.id));
+      const report = await tryServer(target, options);
       progress.serverDone(name, report);
       return report;
     });

@@ -6,7 +6,7 @@ import type { Canceled } from './canceled.ts';
 import { serverDeadlineMs } from './deadlines.ts';
 import { QUERY_STEP, type ServerReport, type ServerStep } from './report.ts';
 import { endsServer, type ServerAttempts, serverOutcome, stateOf } from './server-steps.ts';
-import { Trial, type TrialOptions, type TrialResult } from './trial.ts';
+import { Trial, type TrialOptions } from './trial.ts';
 
 /** The tools for querying games. */
 export type QueryTools = Omit<AskOptions, 'clock'>;
@@ -21,12 +21,8 @@ export interface ServerTrialOptions extends TrialOptions {
   readonly onStep: (server: string, step: ServerStep) => void;
 }
 
-/** Tries one server, step by step; never rejects, and ends by its deadline. `known` is the result of an earlier poll. */
-export async function tryServer(
-  target: ServerTarget,
-  options: ServerTrialOptions,
-  known?: TrialResult,
-): Promise<ServerReport> {
+/** Tries one server, step by step; never rejects, and ends by its deadline. */
+export async function tryServer(target: ServerTarget, options: ServerTrialOptions): Promise<ServerReport> {
   const { clock, gateway, late, requestTimeoutMs, sockets } = options;
   const startedAt = clock.now();
   const deadlineMs = serverDeadlineMs({
@@ -39,7 +35,7 @@ export async function tryServer(
     options,
     deadlineMs,
     () => late(deadlineMs),
-    async (signal) => withQuery(await tryAll(target, options, signal, known), target, options, signal),
+    async (signal) => withQuery(await tryAll(target, options, signal), target, options, signal),
   );
   return {
     name: target.name,
@@ -53,13 +49,12 @@ async function tryAll(
   target: ServerTarget,
   options: ServerTrialOptions,
   signal: AbortSignal,
-  known: TrialResult | undefined,
 ): Promise<ServerAttempts> {
   const { mode, expect } = target;
   const tryBy = (way: 'socket' | 'poll') => new Trial(target, way, options).run(signal);
-  const poll = known ?? (mode === 'socket' ? undefined : await tryBy('poll'));
+  const poll = mode === 'socket' ? undefined : await tryBy('poll');
   const { origin } = options.sockets.settings;
-  const tried = { mode, expect, origin, ...(poll === undefined ? {} : { poll }) };
+  const tried = { mode, expect, origin, poll };
   const isDone = mode === 'poll' || (poll !== undefined && endsServer(poll));
   return isDone ? tried : { ...tried, socket: await tryBy('socket') };
 }

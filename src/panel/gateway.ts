@@ -203,11 +203,12 @@ class Gateway implements PanelGateway {
     this.#keyNumber += 1;
     this.#consoles.clear();
     this.#judge.keyChanged();
-    if (this.#hasCalled) this.#beginWithListing();
+    if (this.#hasCalled) void this.#beginWithListing();
   }
 
-  verify(): Promise<void> {
-    return this.#judge.verify();
+  async verify(): Promise<void> {
+    if (!this.#hasCalled) await this.#beginWithListing();
+    await this.#judge.verify();
   }
 
   onCircuit(listener: (key: CircuitKey, state: Circuit['state']) => void): () => void {
@@ -271,7 +272,7 @@ class Gateway implements PanelGateway {
 
   /** Makes the call when it may, and again after each pause that the panel demands. */
   async #run<T>(request: CallRequest, call: Call<T>, signal: AbortSignal): Promise<T> {
-    if (!this.#hasCalled && call.endpoint !== 'listing') this.#beginWithListing();
+    if (!this.#hasCalled && call.endpoint !== 'listing') void this.#beginWithListing();
     for (;;) {
       try {
         if (!this.#hasCalled) return await this.#first(call, signal, true);
@@ -285,9 +286,9 @@ class Gateway implements PanelGateway {
     }
   }
 
-  #beginWithListing(): void {
+  async #beginWithListing(): Promise<void> {
     const isUsed = this.#use.listing !== 'none';
-    this.#first(this.#listingCanary, this.#closing.signal, isUsed).catch(() => undefined);
+    await this.#first(this.#listingCanary, this.#closing.signal, isUsed).catch(() => undefined);
   }
 
   /** The first call checks address and key, teaches the limit, and may show the servers' nodes: others wait a moment for it. */

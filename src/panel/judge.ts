@@ -184,12 +184,11 @@ export class Judge {
     return this.#canaries.ask();
   }
 
-  /** Judges the panel now; resolves once a call has shown that it works, or its circuit has opened. */
+  /** Judges a panel of unknown health now; resolves once a call has shown that it works, or its circuit has opened. */
   async verify(): Promise<void> {
-    const before = this.#provenAt;
     // A single round isn't enough to judge the panel.
     for (let round = 0; round < 2; round += 1) {
-      if (this.problem !== undefined || this.#provenAt !== before) return;
+      if (this.health !== 'unknown') return;
       await this.#canaries.ask();
     }
   }

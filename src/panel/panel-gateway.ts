@@ -51,7 +51,7 @@ export interface PanelGateway {
   setUse(use: PanelUse): void;
   /** The API key changed: everything held against the panel or the old key is forgotten. */
   keyChanged(): void;
-  /** Judges the panel now, without involving a node; resolves once its health is known. */
+  /** Judges a panel of unknown health now; resolves once that is known, or no call could show it. */
   verify(): Promise<void>;
   /** Calls the listener after a circuit changed; returns a function that unsubscribes, as do the next two. */
   onCircuit(listener: (key: CircuitKey, state: Circuit['state']) => void): () => void;

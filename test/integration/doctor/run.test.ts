@@ -1,4 +1,4 @@
-import { afterEach, describe, expect, it } from 'vitest';
+import { afterEach, describe, expect, it, vi } from 'vitest';
 import { Canceled, STOPPED } from '../../../src/doctor/canceled.ts';
 import type { Progress } from '../../../src/doctor/progress.ts';
 import { isAllHealthy, isHealthy, problemsOf, type ServerReport } from '../../../src/doctor/report.ts';
@@ -208,17 +208,13 @@ describe('a panel with discovery', () => {
   it('has the known servers tried if a page of the listing fails', async () => {
     const panel = await simulated({ servers: 101 });
     const yaml = discovering(panel, ['discover: { type: owner, mode: poll }']);
-    let isFirst = true;
-    const report = await examined({
-      yaml,
-      progress: {
-        panelStep: (_panel, { step }) => {
-          if (step === 'limit' && isFirst)
-            panel.failRest({ kind: 'refuse', status: 500, endpoint: 'listing' });
-          isFirst = step !== 'limit' && isFirst;
-        },
-      },
-    });
+    panel.failRest({ kind: 'delay', ms: 20_000, endpoint: 'listing' });
+    const examination = examined({ yaml });
+    // The first page is on its way: only the next one fails.
+    await vi.waitFor(() => expect(callsTo(panel, 'listing').length).toBe(1));
+    panel.clearFaults();
+    panel.failRest({ kind: 'refuse', status: 500, endpoint: 'listing' });
+    const report = await examination;
     expect(panelFinding(report, 'listing')).toMatchObject({ result: 'failed', cause: 'panel_error' });
     expect(report.panels[0]?.servers.length).toBe(100);
   });
