@@ -220,9 +220,10 @@ export function dataSource(): string {
   );
 }
 
-/** One series per server: seconds since its newest sample. */
+/** One series per server: the age of its newest sample when Prometheus scraped it; the newest if several exporters have one. */
 export function sampleAge(): string {
-  return `time() - ${gauge('gameserver_last_sample_timestamp_seconds')}`;
+  const sampledAt = ofServers('gameserver_last_sample_timestamp_seconds');
+  return `-${perServer(`${sampledAt} - timestamp(${sampledAt})`)}`;
 }
 
 /** The resources that a panel limits for each server. */

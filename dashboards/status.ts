@@ -60,7 +60,7 @@ function inState(states: string): string {
 
 /** Servers that are running. */
 export const RUNNING = inState('running');
-const OFF = inState('offline|stopped|stopping');
+const OFF = inState('offline|stopping');
 
 /** Servers that are expected to run but don't. */
 export const DOWN = `(${OFF}) and on (${SERVER}) (${expected()} == 1)`;
@@ -89,8 +89,8 @@ function statusOfEach(): string {
     `${state('running')} * ${running.code}`,
     `${state('starting')} * ${starting.code}`,
     `${state('stopping')} * ${stopping.code}`,
-    `(${state('offline|stopped')} and on (${SERVER}) ${should}) * ${down.code}`,
-    `${state('offline|stopped')} * ${off.code}`,
+    `(${state('offline')} and on (${SERVER}) ${should}) * ${down.code}`,
+    `${state('offline')} * ${off.code}`,
     `(${state('unknown')} and on (${SERVER}) ${onHold}) * ${STATUSES.onHold.code}`,
     `${state('unknown')} * ${noData.code}`,
   ].join(' or ');

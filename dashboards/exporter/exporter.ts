@@ -9,7 +9,7 @@ export const exporter = dashboard({
   uid: UIDS.exporter,
   title: 'Game servers: exporter',
   description:
-    "The exporter itself: console sockets, age of samples, use of the panels' API, and the process. The filters for nodes, eggs and servers only apply to the age of samples.",
+    "The Pterodactyl and Pelican exporter for Prometheus itself: console sockets, age of samples, use of the panels' API, and the process. The filters for nodes, eggs and servers only apply to the age of samples.",
   from: 'now-3h',
   servers: 'all',
   sections: [overview, sockets, freshness, api, listing, program],

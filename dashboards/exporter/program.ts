@@ -1,28 +1,19 @@
 import { NO_EXPORTER, tooHighFrom } from '../appearance.ts';
 import type { Section } from '../board.ts';
 import { DASHED, graph } from '../panels.ts';
-import { BUILD, ofEachExporter, ofExporters, quantile } from '../promql.ts';
+import { BUILD, ofEachExporter, ofExporters } from '../promql.ts';
 
 export const program: Section = {
   title: 'Process',
   panels: [
     graph({
       title: 'Scrape duration',
-      description: 'Time that the exporter took to render its metrics.',
+      description: 'Time that Prometheus took to scrape each exporter.',
       unit: 's',
       min: 0,
       noValue: NO_EXPORTER,
       width: 8,
-      queries: [
-        {
-          expr: quantile(0.5, ofExporters('gameserver_exporter_scrape_duration_seconds_bucket'), 'instance'),
-          legend: '{{instance}} p50',
-        },
-        {
-          expr: quantile(0.99, ofExporters('gameserver_exporter_scrape_duration_seconds_bucket'), 'instance'),
-          legend: '{{instance}} p99',
-        },
-      ],
+      queries: [{ expr: ofEachExporter('scrape_duration_seconds'), legend: '{{instance}}' }],
     }),
     graph({
       title: 'Event loop lag',

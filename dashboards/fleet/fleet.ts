@@ -11,7 +11,7 @@ export const fleet = dashboard({
   uid: UIDS.fleet,
   title: 'Game servers: fleet',
   description:
-    'All game servers: which ones need attention, their states, the usage and limits of nodes, and the servers with the highest usage.',
+    'All game servers of the Pterodactyl and Pelican exporter for Prometheus: which ones need attention, their states, the usage and limits of nodes, and the servers with the highest usage.',
   from: 'now-3h',
   servers: 'all',
   sections: [overview, attention, states, month, players, nodes, resources, networkAndDisk, all],

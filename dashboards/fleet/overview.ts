@@ -41,7 +41,7 @@ export const overview: Section = {
     }),
     figure({
       title: 'Down',
-      description: 'Servers that are expected to run but are offline, stopped or stopping.',
+      description: 'Servers that are expected to run but are offline or stopping.',
       unit: 'none',
       width: 4,
       thresholds: NONE_IS_GOOD,

@@ -1,18 +1,8 @@
-import {
-  NAME,
-  NEAR_LIMIT,
-  NO_SERVERS,
-  SOURCE_WORDS,
-  steps,
-  TIME_LEFT,
-  TROUBLE,
-  YES_NO,
-} from '../appearance.ts';
+import { NAME, NEAR_LIMIT, NO_SERVERS, SOURCE_WORDS, steps, TIME_LEFT, TROUBLE } from '../appearance.ts';
 import type { Section } from '../board.ts';
 import { timeline } from '../panels.ts';
 import {
   dataSource,
-  expected,
   gauge,
   info,
   type Resource,
@@ -68,7 +58,6 @@ export const now: Section = {
         { label: 'node', name: 'Node', width: 80, grows: true },
         { label: 'egg', name: 'Egg', width: 80, grows: true },
         { name: 'State', expr: statusCode(), width: 105, mappings: [STATUS_WORDS] },
-        { name: 'Expected', expr: expected(), width: 80, mappings: [YES_NO] },
         {
           name: 'Up for',
           expr: `time() - ${gauge('gameserver_start_time_seconds')}`,
@@ -78,6 +67,13 @@ export const now: Section = {
         },
         { ...UPTIME, name: 'Uptime', expr: uptime(), decimals: 1 },
         { ...UPTIME, name: '30 days', expr: uptimeOf30Days(), decimals: 2 },
+        {
+          name: 'Last stop',
+          expr: `time() - ${gauge('gameserver_last_stop_timestamp_seconds')}`,
+          width: 85,
+          unit: 's',
+          decimals: 1,
+        },
         { name: 'Exit code', expr: gauge('gameserver_last_exit_code'), width: 82, unit: 'none' },
         { name: 'Data', expr: dataSource(), width: 80, mappings: [SOURCE_WORDS] },
       ],

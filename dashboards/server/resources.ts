@@ -26,7 +26,7 @@ export const cpuAndMemory: Section = {
       width: 12,
       height: 11,
       queries: [
-        { expr: top(gauge('gameserver_cpu_usage_cores'), byCpu), legend: NAME },
+        { expr: top(rate('gameserver_cpu_seconds_total'), byCpu), legend: NAME },
         { expr: top(peak('gameserver_cpu_usage_peak_cores'), byCpu), legend: `${NAME} peak` },
         { expr: top(gauge('gameserver_cpu_limit_cores'), byCpu), legend: `${NAME} limit` },
       ],
@@ -141,30 +141,11 @@ export const network: Section = {
       description: `Received (positive) and sent (negative) bytes per second. ${LIMITED}`,
       unit: 'binBps',
       noValue: NO_SAMPLES,
-      width: 8,
+      width: 12,
       height: 10,
       queries: [
         { expr: top(rate('gameserver_network_receive_bytes_total'), byReceived), legend: `${NAME} received` },
         { expr: top(rate('gameserver_network_transmit_bytes_total'), bySent), legend: `${NAME} sent` },
-      ],
-      looks: [['/ sent$/', DOWNWARDS]],
-    }),
-    graph({
-      title: 'Network peaks',
-      description: `Highest one-second rates of the preceding minute, received (positive) and sent (negative). Requires a console socket. ${LIMITED}`,
-      unit: 'binBps',
-      noValue: 'No data: requires a console socket',
-      width: 8,
-      height: 10,
-      queries: [
-        {
-          expr: top(peak('gameserver_network_receive_peak_bytes_per_second'), byReceived),
-          legend: `${NAME} received`,
-        },
-        {
-          expr: top(peak('gameserver_network_transmit_peak_bytes_per_second'), bySent),
-          legend: `${NAME} sent`,
-        },
       ],
       looks: [['/ sent$/', DOWNWARDS]],
     }),
@@ -174,7 +155,7 @@ export const network: Section = {
       unit: 'suffix:lines/s',
       min: 0,
       noValue: NO_SERVERS,
-      width: 8,
+      width: 12,
       height: 10,
       queries: [
         {

@@ -10,7 +10,8 @@ import { schedules } from './schedules.ts';
 export const server = dashboard({
   uid: UIDS.server,
   title: 'Game servers: server',
-  description: 'One server, or a few side by side: state, resource usage, and how it is observed.',
+  description:
+    'One game server of the Pterodactyl and Pelican exporter for Prometheus, or a few side by side: state, resource usage, and how it is monitored.',
   from: 'now-6h',
   servers: 'one',
   sections: [now, cpuAndMemory, disk, network, runs, players, backups, schedules],

@@ -31,8 +31,6 @@ export interface CollectionStatus {
 export interface Peaks {
   readonly cpuCores?: number;
   readonly memoryBytes?: number;
-  readonly networkReceiveBytesPerSecond?: number;
-  readonly networkTransmitBytesPerSecond?: number;
 }
 
 /** Every value of the `reason` label of `gameserver_stops_total`. */
@@ -96,6 +94,8 @@ export interface Durations {
   /** At the CPU limit, from `SATURATED_FROM` on; undefined if it has none. */
   readonly cpuSaturated: number | undefined;
   readonly memorySaturated: number | undefined;
+  /** CPU time used while it was observed; undefined before the first sample with a CPU usage. */
+  readonly cpu: number | undefined;
 }
 
 /** The known state of a server's backups. */
@@ -157,6 +157,7 @@ export type MeasureName =
   | 'memory_usage_bytes'
   | 'memory_limit_bytes'
   | 'cpu_usage_cores'
+  | 'cpu_seconds_total'
   | 'cpu_limit_cores'
   | 'disk_usage_bytes'
   | 'disk_limit_bytes'
@@ -167,9 +168,9 @@ export type MeasureName =
   | 'start_time_seconds'
   | 'cpu_usage_peak_cores'
   | 'memory_usage_peak_bytes'
-  | 'network_receive_peak_bytes_per_second'
-  | 'network_transmit_peak_bytes_per_second'
+  | 'state_changed_timestamp_seconds'
   | 'starts_total'
+  | 'last_stop_timestamp_seconds'
   | 'last_exit_code'
   | 'automatic_restart_aborted'
   | 'running_seconds_total'

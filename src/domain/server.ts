@@ -130,21 +130,25 @@ export const BLOCKED_REASONS = [
 export type BlockedReason = (typeof BLOCKED_REASONS)[number];
 
 /** Every value of the `state` label, in display order. */
-export const SERVER_STATES = ['offline', 'starting', 'running', 'stopping', 'stopped', 'unknown'] as const;
+export const SERVER_STATES = ['offline', 'starting', 'running', 'stopping', 'unknown'] as const;
 
 /** The power state of a game server; `unknown` if the panel uses a word that the exporter doesn't know. */
 export type ServerState = (typeof SERVER_STATES)[number];
 
 const KNOWN: ReadonlySet<string> = new Set(SERVER_STATES);
 
-/** The state for a word on the wire; `unknown` for any other word. */
+/**
+ * The state for a word on the wire; `unknown` for any other word. Daemons never send `stopped`: panels write it, with 0 for every
+ * number, for a server about which the daemon says nothing, as they do for one that is off (`StatsTransformer` in their sources).
+ */
 export function parseServerState(word: string): ServerState {
+  if (word === 'stopped') return 'offline';
   return KNOWN.has(word) ? (word as ServerState) : 'unknown';
 }
 
 /** Is the server off, as opposed to on, in transition, or unknown? */
 export function isOff(state: ServerState): boolean {
-  return state === 'offline' || state === 'stopped';
+  return state === 'offline';
 }
 
 /**

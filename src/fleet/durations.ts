@@ -1,18 +1,21 @@
 import { type Durations, SATURATED_FROM } from '../domain/reading.ts';
 
-/** A longer gap between observations counts as neither observed nor running time. */
+/** A longer gap between observations counts as neither observed nor running time, and no CPU time is assumed for it. */
 const MAX_OBSERVED_GAP_MS = 60_000;
 
 /** The longest gap that counts toward saturation, because usage is only known at one-second resolution. */
 const MAX_SATURATED_GAP_MS = 5_000;
 
-/** Counts how long one server was observed, was running, and was at its limits, on the monotonic clock. */
+/** Counts how long one server was observed, was running, used the CPU, and was at its limits, on the monotonic clock. */
 export class DurationCounter {
   #observedMs = 0;
   #runningMs = 0;
   #cpuSaturatedMs = 0;
   #memorySaturatedMs = 0;
+  /** NaN before the first value. */
+  #cpuMs = Number.NaN;
   #observedAt = Number.NaN;
+  #usedAt = Number.NaN;
   #streamedAt = Number.NaN;
   #cpuSaturatedFrom = Number.NaN;
   #memorySaturatedFrom = Number.NaN;
@@ -27,6 +30,15 @@ export class DurationCounter {
     }
     this.#observedAt = now;
     this.#wasRunning = isRunning;
+  }
+
+  /** Records the CPU usage since the sample before, in cores; NaN if a sample has none. */
+  used(now: number, cores: number): void {
+    const gapMs = now - this.#usedAt;
+    this.#usedAt = now;
+    if (Number.isNaN(cores)) return;
+    if (Number.isNaN(this.#cpuMs)) this.#cpuMs = 0;
+    if (gapMs <= MAX_OBSERVED_GAP_MS) this.#cpuMs += cores * gapMs;
   }
 
   /** Sets the limits that apply from now on; NaN for a limit that doesn't exist. */
@@ -51,6 +63,7 @@ export class DurationCounter {
       running: this.#runningMs / 1_000,
       cpuSaturated: hasCpuLimit ? this.#cpuSaturatedMs / 1_000 : undefined,
       memorySaturated: hasMemoryLimit ? this.#memorySaturatedMs / 1_000 : undefined,
+      cpu: Number.isNaN(this.#cpuMs) ? undefined : this.#cpuMs / 1_000,
     };
   }
 }

@@ -1,19 +1,13 @@
 import type { Peaks } from '../domain/reading.ts';
-import type { Observation } from './ordering.ts';
 
 /** How long a peak is remembered, at least; at most one bucket longer. */
 export const PEAK_WINDOW_MS = 60_000;
 
-/** A minute in steps of five seconds: 416 bytes a server. */
+/** A minute in steps of five seconds: 208 bytes a server. */
 const BUCKET_MS = 5_000;
 const BUCKETS = PEAK_WINDOW_MS / BUCKET_MS + 1;
 
-const FIELDS = [
-  'cpuCores',
-  'memoryBytes',
-  'networkReceiveBytesPerSecond',
-  'networkTransmitBytesPerSecond',
-] as const satisfies readonly (keyof Peaks)[];
+const FIELDS = ['cpuCores', 'memoryBytes'] as const satisfies readonly (keyof Peaks)[];
 
 const WINDOW_SIZE = BUCKETS * FIELDS.length;
 
@@ -23,14 +17,12 @@ export class PeakWindow {
   #newest = Number.NEGATIVE_INFINITY;
 
   /** Adds the values of one second, in the order of the fields; NaN for a missing value. */
-  add(now: number, cpuCores: number, memoryBytes: number, receiveRate: number, transmitRate: number): void {
+  add(now: number, cpuCores: number, memoryBytes: number): void {
     const bucket = Math.floor(now / BUCKET_MS);
     this.#forget(bucket);
     const offset = offsetOf(bucket);
     this.#raise(offset, cpuCores);
     this.#raise(offset + 1, memoryBytes);
-    this.#raise(offset + 2, receiveRate);
-    this.#raise(offset + 3, transmitRate);
   }
 
   read(now: number): Peaks | undefined {
@@ -76,20 +68,4 @@ export class PeakWindow {
 
 function offsetOf(bucket: number): number {
   return (((bucket % BUCKETS) + BUCKETS) % BUCKETS) * FIELDS.length;
-}
-
-/** Rates over other gaps are not one-second values. */
-const MIN_RATE_GAP_MS = 500;
-const MAX_RATE_GAP_MS = 5_000;
-
-/** Bytes a second between two values of a counter; NaN if no rate can be computed. */
-export function rate(from: number, to: number, gapMs: number): number {
-  return to >= from ? ((to - from) * 1_000) / gapMs : Number.NaN;
-}
-
-/** Milliseconds between two frames, by the server's own clock if available; NaN if no rate can be computed. */
-export function gapBetween(previous: Observation, next: Observation): number {
-  const byUptime = next.uptimeMs - previous.uptimeMs;
-  const gap = byUptime > 0 ? byUptime : next.receivedAt - previous.receivedAt;
-  return gap >= MIN_RATE_GAP_MS && gap <= MAX_RATE_GAP_MS ? gap : Number.NaN;
 }

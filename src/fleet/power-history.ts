@@ -46,6 +46,11 @@ export class PowerHistory {
     return this.#state;
   }
 
+  /** Since when the server has been seen in its state (monotonic milliseconds); undefined while that is unknown. */
+  get stateSince(): number | undefined {
+    return this.#state === 'unknown' ? undefined : this.#changedAt;
+  }
+
   /** Is the server expected to be running, judged by what was observed? Undefined while unknown. */
   isExpected(now: number): boolean | undefined {
     return this.#expectation.read(now);

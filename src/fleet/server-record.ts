@@ -138,7 +138,8 @@ export class ServerRecord implements ServerReading {
   snapshot(now: number, clock: WallClock): Snapshot {
     const { target, status } = this;
     const { limits } = target;
-    const { stops } = this.#power;
+    const { stops, stateSince } = this.#power;
+    const lastStop = shownStop(stops.last, clock);
     const isFresh = this.isFresh(now);
     const sample = isFresh ? this.#samples?.newest : undefined;
     const sampledAt = this.sampledAt;
@@ -169,6 +170,7 @@ export class ServerRecord implements ServerReading {
       memory_limit_bytes: isFresh ? memoryLimit : undefined,
       node_memory_limit_bytes: known(sample?.memoryLimitBytes),
       cpu_usage_cores: known(sample?.cpuCores),
+      cpu_seconds_total: isFresh ? durations.cpu : undefined,
       cpu_limit_cores: isFresh ? cpuLimit : undefined,
       cpu_usage_mean_cores: isFresh ? known(this.#history.meanCpu) : undefined,
       disk_usage_bytes: known(sample?.diskBytes),
@@ -184,11 +186,12 @@ export class ServerRecord implements ServerReading {
         isFresh && this.startedAt !== undefined ? unixSeconds(this.startedAt, clock) : undefined,
       cpu_usage_peak_cores: peaks?.cpuCores,
       memory_usage_peak_bytes: peaks?.memoryBytes,
-      network_receive_peak_bytes_per_second: peaks?.networkReceiveBytesPerSecond,
-      network_transmit_peak_bytes_per_second: peaks?.networkTransmitBytesPerSecond,
+      state_changed_timestamp_seconds:
+        isFresh && stateSince !== undefined ? unixSeconds(stateSince, clock) : undefined,
       starts_total: this.#power.starts,
+      last_stop_timestamp_seconds: lastStop?.timestamp_seconds,
       stops: stops.counts,
-      last_stop: shownStop(stops.last, clock),
+      last_stop: lastStop,
       off_reason: this.#offReason,
       is_stop_awaited: this.awaitsWords,
       last_crash: shownStop(this.#history.lastCrash, clock),

@@ -3,7 +3,7 @@ import { finiteLimit, isOff, type Limits, memoryLimitOf } from '../domain/server
 import { DurationCounter } from './durations.ts';
 import { MonotonicCounter } from './monotonic-counter.ts';
 import { compareObservations, START_JITTER_MS } from './ordering.ts';
-import { gapBetween, PeakWindow, rate } from './peaks.ts';
+import { PeakWindow } from './peaks.ts';
 import type { PowerHistory } from './power-history.ts';
 
 /**
@@ -34,9 +34,6 @@ export class ServerSamples {
   readonly #diskWritten = new MonotonicCounter();
   /** Events may have been missed since the newest sample. */
   #isInterrupted = false;
-  /** The network counters of the newest sample as received. */
-  #receivedBytes = Number.NaN;
-  #transmittedBytes = Number.NaN;
   /** When the last sample arrived over the socket, whether or not it was accepted. */
   #socketSampleAt = Number.NEGATIVE_INFINITY;
   #uptimeMovedAt = Number.NEGATIVE_INFINITY;
@@ -76,9 +73,10 @@ export class ServerSamples {
     if (this.isFrozen) return false;
     this.#isInterrupted &&= !isStreamed;
     const mayReset = power.takeStartSeen() || restarted;
-    if (isStreamed) this.#notePeaks(next, mayReset ? undefined : previous);
+    if (isStreamed) this.peaks.add(receivedAt, next.cpuCores, next.memoryBytes);
     this.#show(next, mayReset);
     this.durations.observed(receivedAt, power.state === 'running');
+    this.durations.used(receivedAt, next.cpuCores);
     if (isStreamed) this.durations.streamed(receivedAt, next.cpuCores, next.memoryBytes);
     // An unchanged uptime says nothing about the start.
     if (hasMoved) this.#noteStart(next, restarted, power);
@@ -95,18 +93,6 @@ export class ServerSamples {
     return isUp && wasAskedFor && measuredFrom - this.#uptimeMovedAt > FROZEN_AFTER_MS;
   }
 
-  /** `previous` is undefined if no rate can be computed from it. */
-  #notePeaks(next: SampleNumbers, previous: SampleNumbers | undefined): void {
-    const gapMs = previous?.source === 'socket' ? gapBetween(previous, next) : Number.NaN;
-    this.peaks.add(
-      next.receivedAt,
-      next.cpuCores,
-      next.memoryBytes,
-      rate(this.#receivedBytes, next.networkReceiveBytes, gapMs),
-      rate(this.#transmittedBytes, next.networkTransmitBytes, gapMs),
-    );
-  }
-
   #show(next: SampleNumbers, mayReset: boolean): void {
     const { newest } = this;
     const { receivedAt } = next;
@@ -115,8 +101,6 @@ export class ServerSamples {
     // A resources answer doesn't contain the limit, so the value from the socket is kept.
     if (Number.isNaN(next.memoryLimitBytes)) newest.memoryLimitBytes = memoryLimitBytes;
     else if (next.memoryLimitBytes !== memoryLimitBytes) this.#noteLimits();
-    this.#receivedBytes = next.networkReceiveBytes;
-    this.#transmittedBytes = next.networkTransmitBytes;
     newest.networkReceiveBytes = this.#received.next(next.networkReceiveBytes, mayReset, receivedAt);
     newest.networkTransmitBytes = this.#transmitted.next(next.networkTransmitBytes, mayReset, receivedAt);
     newest.diskReadBytes = this.#diskRead.next(next.diskReadBytes, mayReset, receivedAt);

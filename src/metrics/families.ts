@@ -35,7 +35,7 @@ export interface Family<Subject> {
 
 const flag = (value: boolean): number => (value ? 1 : 0);
 
-/** For each state, the six rows in which that state alone is 1. */
+/** For each state, the rows in which that state alone is 1. */
 const STATE_ROWS = new Map<ServerState, readonly FamilyRow[]>(
   SERVER_STATES.map((current) => [current, SERVER_STATES.map((state) => [[state], flag(state === current)])]),
 );
@@ -105,6 +105,11 @@ export const SERVER_FAMILIES: readonly Family<Snapshot>[] = [
   measure('memory_usage_bytes', 'gauge', 'Memory in use, in bytes.'),
   measure('memory_limit_bytes', 'gauge', 'Memory limit, in bytes; absent if unlimited or unknown.'),
   measure('cpu_usage_cores', 'gauge', 'CPU in use, in cores.'),
+  measure(
+    'cpu_seconds_total',
+    'counter',
+    'CPU time used while the exporter observed the server, in seconds; absent without a fresh sample.',
+  ),
   measure('cpu_limit_cores', 'gauge', 'CPU limit, in cores; absent if unlimited or unknown.'),
   measure('disk_usage_bytes', 'gauge', 'Disk space in use, in bytes.'),
   measure('disk_limit_bytes', 'gauge', 'Disk space limit, in bytes; absent if unlimited or unknown.'),
@@ -136,14 +141,9 @@ export const SERVER_FAMILIES: readonly Family<Snapshot>[] = [
   measure('cpu_usage_peak_cores', 'gauge', 'Highest one-second CPU usage in the last 60 s, in cores.'),
   measure('memory_usage_peak_bytes', 'gauge', 'Highest one-second memory usage in the last 60 s, in bytes.'),
   measure(
-    'network_receive_peak_bytes_per_second',
+    'state_changed_timestamp_seconds',
     'gauge',
-    'Highest one-second receive rate in the last 60 s, in bytes per second.',
-  ),
-  measure(
-    'network_transmit_peak_bytes_per_second',
-    'gauge',
-    'Highest one-second transmit rate in the last 60 s, in bytes per second.',
+    'Time since which the exporter has seen the server in its current state, as a Unix timestamp in seconds; absent without a fresh sample.',
   ),
   measure('starts_total', 'counter', 'Server starts observed by the exporter.'),
   {
@@ -154,6 +154,11 @@ export const SERVER_FAMILIES: readonly Family<Snapshot>[] = [
     labels: ['reason'],
     read: ({ stops }) => (stops === NO_STOPS ? NO_STOP_ROWS : stopRows(stops)),
   },
+  measure(
+    'last_stop_timestamp_seconds',
+    'gauge',
+    'Time of the last stop that the exporter observed, as a Unix timestamp in seconds; absent until there was one.',
+  ),
   measure(
     'last_exit_code',
     'gauge',

@@ -6,7 +6,7 @@ import { type Encoding, type RenderedBody, renderBody, SharedBody } from './shar
 
 interface ScraperOptions {
   readonly fleet: FleetReading;
-  readonly self: Pick<SelfMetrics, 'metrics' | 'scraped'>;
+  readonly self: Pick<SelfMetrics, 'metrics'>;
   readonly clock: Clock;
   /** Whether to add the families of pterodactyl_exporter. Called at every render; defaults to no. */
   readonly withCompatibility?: () => boolean;
@@ -19,20 +19,12 @@ export class Scraper {
 
   constructor(options: ScraperOptions) {
     this.#options = options;
-    this.#shared = new SharedBody(options.clock, (encoding) => this.#render(encoding));
+    this.#shared = new SharedBody(options.clock, (encoding) => renderBody(this.#pieces(), encoding));
   }
 
   /** The current exposition, or one whose render began at most 50 ms ago. */
   scrape(encoding: Encoding): Promise<RenderedBody> {
     return this.#shared.get(encoding);
-  }
-
-  async #render(encoding: Encoding): Promise<RenderedBody> {
-    const { self, clock } = this.#options;
-    const startedAt = clock.now();
-    const body = await renderBody(this.#pieces(), encoding);
-    self.scraped((clock.now() - startedAt) / 1_000);
-    return body;
   }
 
   async *#pieces(): AsyncGenerator<Uint8Array, void, undefined> {

@@ -128,14 +128,6 @@ export const SELF_FAMILIES = {
     help: 'Log lines dropped because they could not be written: the disk is full, or nothing reads the log.',
     labels: [],
   },
-  scrapeDuration: {
-    name: 'gameserver_exporter_scrape_duration_seconds',
-    type: 'histogram',
-    stability: 'stable',
-    help: 'Time taken to render the metrics, in seconds; simultaneous scrapes share one render.',
-    labels: [],
-    buckets: [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5],
-  },
 } as const satisfies Record<string, SelfFamily>;
 
 /** A gauge read from one panel; its only label is `panel`. */

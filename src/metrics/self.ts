@@ -51,7 +51,6 @@ export class SelfMetrics {
   readonly #requiredDescriptors = this.#gauge(SELF_FAMILIES.requiredDescriptors);
   readonly #allowedDescriptors = this.#gauge(SELF_FAMILIES.allowedDescriptors);
   readonly #logLinesDropped = this.#counter(SELF_FAMILIES.logLinesDropped);
-  readonly #scrapeDuration = this.#histogram(SELF_FAMILIES.scrapeDuration);
 
   constructor(options: SelfMetricsOptions) {
     this.#options = options;
@@ -73,11 +72,6 @@ export class SelfMetrics {
   /** Records that the configuration was loaded, or failed to load, at this Unix time in milliseconds. */
   configLoaded(successful: boolean, unixMs: number): void {
     this.#reload = { successful, successAtMs: successful ? unixMs : this.#reload?.successAtMs };
-  }
-
-  /** Records the duration of a render of the metrics. */
-  scraped(seconds: number): void {
-    this.#scrapeDuration.observe(seconds);
   }
 
   /** All metrics in the text format. */

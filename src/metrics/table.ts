@@ -1,18 +1,36 @@
 import { COMPATIBILITY_FAMILIES } from './compatibility.ts';
-import { PANEL_FAMILIES, SERVER_FAMILIES } from './families.ts';
+import { PANEL_FAMILIES, SERVER_FAMILIES, SERVER_PREFIX } from './families.ts';
 import { PANEL_GAUGES, SELF_FAMILIES } from './self-families.ts';
 
 const SELF_TABLE = [...Object.values(SELF_FAMILIES), ...PANEL_GAUGES];
 
+/** The headings of the tables, and what the names of the families in each begin with; the first that fits counts. */
+const GROUPS: readonly (readonly [title: string, beginning: RegExp])[] = [
+  ['State', /^(?:info|state|start_time|expected_running)/],
+  ['Starts, stops and uptime', /^(?:starts|stops|last_stop|last_exit|automatic_restart|running|observed)/],
+  ['CPU, memory and disk', /^(?:cpu|memory|disk)/],
+  ['Network and console', /^(?:network|console)/],
+  ['Data', /^(?:collection|blocked|last_sample)/],
+  ['Backups', /^backup/],
+  ['Schedules', /^schedule/],
+  ['Players', /^(?:players|query)/],
+  ['Panels and nodes', /^(?:panel|node)/],
+];
+
 /**
- * The Markdown table of the metrics about servers and panels; ends with a newline. Omits the labels that all
- * series of a server have, because the surrounding text names them once.
+ * The Markdown tables of the metrics about servers and panels; end with a newline. Omit the labels that all series of a server
+ * have, because the surrounding text names them once.
  */
-export function renderMetricTable(): string {
-  return table([
+export function renderMetricTables(): string {
+  const rows = [
     ...SERVER_FAMILIES.map((family) => row(family, family.labels ?? [])),
     ...PANEL_FAMILIES.map((family) => row(family, ['panel', ...(family.labels ?? [])])),
-  ]);
+  ];
+  const groupOf = ([name = '']: readonly string[]) =>
+    GROUPS.find(([, beginning]) => beginning.test(name.replace(`\`${SERVER_PREFIX}`, '')));
+  return GROUPS.map(
+    (group) => `### ${group[0]}\n\n${table(rows.filter((found) => groupOf(found) === group))}`,
+  ).join('\n');
 }
 
 /** The Markdown table of the exporter's metrics about itself; ends with a newline. */

@@ -142,8 +142,8 @@ function until(check: () => Promise<void>): Promise<void> {
 async function causeEvents(panel: Simulator, exporter: ServedProgram): Promise<void> {
   await exporter.until('gameserver_cpu_usage_cores', { server: 'survival' }, [PEAK_USAGE.cpuAbsolute / 100]);
   await until(async () => {
-    const peaks = valuesIn(await exporter.scrape(), 'gameserver_network_receive_peak_bytes_per_second');
-    expect(peaks, 'of survival, lobby, skyblock and modded').toHaveLength(4);
+    const peaks = valuesIn(await exporter.scrape(), 'gameserver_cpu_usage_peak_cores');
+    expect(peaks, 'of survival, lobby, skyblock, modded and arena').toHaveLength(5);
   });
   panel.pin('survival', LAST_USAGE);
   for (let line = 0; line < CONSOLE_LINES; line += 1) {

@@ -42,8 +42,6 @@ export function smallFleet(): FleetReading {
         disk_written_bytes_total: undefined,
         cpu_usage_peak_cores: undefined,
         memory_usage_peak_bytes: undefined,
-        network_receive_peak_bytes_per_second: undefined,
-        network_transmit_peak_bytes_per_second: undefined,
         sample_age_seconds: 12.345,
         last_sample_timestamp_seconds: 1_700_000_987.655,
       }),

@@ -171,7 +171,7 @@ describe('/metrics', () => {
     const { promise: gate, resolve: release } = deferred<void>();
     const scraper = new Scraper({
       fleet,
-      self: { metrics: () => gate.then(() => '# self\n'), scraped: () => undefined },
+      self: { metrics: () => gate.then(() => '# self\n') },
       clock: new ManualClock(),
     });
     const at = await serve({ scrape: (encoding) => scraper.scrape(encoding) }, fleet);

@@ -313,7 +313,7 @@ function allMetrics(): Map<string, readonly string[]> {
   for (const family of [...PANEL_GAUGES, ...Object.values(SELF_FAMILIES)]) add(family, family.labels);
   const registry = new Registry();
   // Metrics of Prometheus itself, and recorded series.
-  add({ name: 'up', type: 'gauge' }, []);
+  for (const name of ['up', 'scrape_duration_seconds']) add({ name, type: 'gauge' }, []);
   for (const name of RECORDED) add({ name, type: 'gauge' }, ['panel', 'server']);
   collectDefaultMetrics({ register: registry });
   for (const { name, type } of registry.getMetricsAsArray()) add({ name, type: String(type) }, []);

@@ -6,14 +6,14 @@ import { PANEL_FAMILIES, SERVER_FAMILIES } from '../../../src/metrics/families.t
 import { PANEL_GAUGES, SELF_FAMILIES } from '../../../src/metrics/self-families.ts';
 import {
   renderCompatibilityTable,
-  renderMetricTable,
+  renderMetricTables,
   renderSelfMetricTable,
 } from '../../../src/metrics/table.ts';
 import { documents } from '../../support/documents.ts';
 import { expectSection } from '../../support/generated.ts';
 
 it('the tables match the code', () => {
-  expectSection('docs/metrics.md', 'metrics', renderMetricTable());
+  expectSection('docs/metrics.md', 'metrics', renderMetricTables());
   expectSection('docs/metrics.md', 'self-metrics', renderSelfMetricTable());
   expectSection('docs/migration.md', 'compatibility', renderCompatibilityTable());
 });
@@ -29,7 +29,8 @@ const NAMES = new Set([
 ]);
 
 /** Former metrics, which docs/upgrading.md names. */
-const REPLACED = /^gameserver_(?:unexpected_stops_total|exporter_(?:planned|wanted)_\w+)$/;
+const REPLACED =
+  /^gameserver_(?:unexpected_stops_total|network_\w+_peak_bytes_per_second|exporter_(?:scrape_duration_seconds|(?:planned|wanted)_\w+))$/;
 
 const METRIC = /\b(?:gameserver|pterodactyl_server)_[a-z0-9_]+/g;
 

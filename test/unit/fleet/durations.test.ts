@@ -18,6 +18,7 @@ describe('observed and running time', () => {
       running: 12,
       cpuSaturated: undefined,
       memorySaturated: undefined,
+      cpu: undefined,
     });
   });
 
@@ -36,6 +37,37 @@ describe('observed and running time', () => {
           expect(observed).toBeGreaterThanOrEqual(longest);
           expect(observed).toBeLessThanOrEqual(now / 1_000);
           longest = observed;
+        }
+      }),
+    );
+  });
+});
+
+describe('CPU time', () => {
+  it('is undefined before the first usage, and counts nothing for a gap of more than a minute', () => {
+    const counter = create();
+    counter.used(0, Number.NaN);
+    expect(counter.read(false, false).cpu).toBeUndefined();
+    counter.used(1_000, 2);
+    expect(counter.read(false, false).cpu).toBe(2);
+    counter.used(61_000, 0.5);
+    counter.used(121_001, 8);
+    counter.used(122_001, Number.NaN);
+    counter.used(123_001, 1);
+    expect(counter.read(false, false).cpu).toBe(33);
+  });
+
+  it('is that of a constant usage, however the samples are spaced', () => {
+    fc.assert(
+      fc.property(fc.array(fc.integer({ min: 0, max: 120_000 })), (gaps) => {
+        const counter = create();
+        let [now, seconds] = [0, 0];
+        counter.used(now, 3);
+        for (const gap of gaps) {
+          now += gap;
+          counter.used(now, 3);
+          if (gap <= 60_000) seconds += gap / 1_000;
+          expect(counter.read(false, false).cpu).toBeCloseTo(3 * seconds, 6);
         }
       }),
     );

@@ -9,13 +9,7 @@ const emptyWindow = () => new PeakWindow();
 
 /** The values of one second; values that are not given are absent. */
 function add(window: PeakWindow, values: Peaks, at: number): void {
-  window.add(
-    at,
-    values.cpuCores ?? Number.NaN,
-    values.memoryBytes ?? Number.NaN,
-    values.networkReceiveBytesPerSecond ?? Number.NaN,
-    values.networkTransmitBytesPerSecond ?? Number.NaN,
-  );
+  window.add(at, values.cpuCores ?? Number.NaN, values.memoryBytes ?? Number.NaN);
 }
 
 describe('PeakWindow', () => {
@@ -27,12 +21,8 @@ describe('PeakWindow', () => {
     const window = emptyWindow();
     add(window, { cpuCores: 1, memoryBytes: 100 }, AT);
     add(window, { cpuCores: 3, memoryBytes: 50 }, AT + 1_000);
-    add(window, { cpuCores: 2, networkReceiveBytesPerSecond: 0 }, AT + 2_000);
-    expect(window.read(AT + 3_000)).toEqual({
-      cpuCores: 3,
-      memoryBytes: 100,
-      networkReceiveBytesPerSecond: 0,
-    });
+    add(window, { cpuCores: 2 }, AT + 2_000);
+    expect(window.read(AT + 3_000)).toEqual({ cpuCores: 3, memoryBytes: 100 });
   });
 
   it('keeps a peak for a minute and drops it soon afterwards', () => {

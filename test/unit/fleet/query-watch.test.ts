@@ -158,7 +158,7 @@ describe('a running server', () => {
 });
 
 describe('nothing is queried or shown', () => {
-  it.each<ServerState>(['offline', 'starting', 'stopping', 'stopped', 'unknown'])(
+  it.each<ServerState>(['offline', 'starting', 'stopping', 'unknown'])(
     'for a server that is %s',
     async (state) => {
       watch.start();

@@ -186,12 +186,6 @@ describe('state changes', () => {
     record.socketSample(SampleNumbers.of({ state: 'running', uptimeMs: 10 }), at());
     expect(changes()).toEqual([['offline', 'unknown'], 'running']);
   });
-
-  it('show the state of the panel that stops with another word', () => {
-    pass('running', 'stopping');
-    record.stateHint('stopped', at());
-    expect(changes()).toEqual(['stopping', ['stopped', 'requested']]);
-  });
 });
 
 describe('stops', () => {

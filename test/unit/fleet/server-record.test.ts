@@ -134,15 +134,12 @@ describe('counters', () => {
     expect(received()).toBe(50);
   });
 
-  it.each(['offline', 'stopped', 'starting'] as const)(
-    'restart when the state passes through %s',
-    (state) => {
-      frame({ state: 'running', networkReceiveBytes: 1_000_000 });
-      hint(state, 500);
-      frame({ state: 'running', networkReceiveBytes: 50 }, 4 * SECOND);
-      expect(received()).toBe(50);
-    },
-  );
+  it.each(['offline', 'starting'] as const)('restart when the state passes through %s', (state) => {
+    frame({ state: 'running', networkReceiveBytes: 1_000_000 });
+    hint(state, 500);
+    frame({ state: 'running', networkReceiveBytes: 50 }, 4 * SECOND);
+    expect(received()).toBe(50);
+  });
 
   it('are zero when the server is offline', () => {
     frame(running(5_000, 1_000_000));
@@ -606,30 +603,11 @@ describe('peaks', () => {
     expect(shown()).toMatchObject({
       cpu_usage_peak_cores: 3.5,
       memory_usage_peak_bytes: 12,
-      network_receive_peak_bytes_per_second: 4_000,
-      network_transmit_peak_bytes_per_second: undefined,
     });
     now += 55 * SECOND;
     expect(shown().cpu_usage_peak_cores).toBe(3.5);
     frame(running(172, 5_000, { cpuCores: 0.5 }), 15 * SECOND);
     expect(shown().cpu_usage_peak_cores).toBe(0.5);
-  });
-
-  it("use the server's own clock for rates, so delayed frames are not a burst", () => {
-    frame(running(100, 0));
-    frame(running(101, 1_000), 1_900);
-    frame(running(102, 2_000), 100);
-    expect(shown().network_receive_peak_bytes_per_second).toBe(1_000);
-  });
-
-  it('have no rate across a gap, a restart or a poll', () => {
-    frame(running(100, 0));
-    frame(running(160, 60_000), 60 * SECOND);
-    frame(OFF);
-    frame(running(1, 500), 3 * SECOND);
-    poll(running(31, 90_000), 30 * SECOND);
-    frame(running(32, 90_001), 1 * SECOND);
-    expect(shown().network_receive_peak_bytes_per_second).toBeUndefined();
   });
 });
 
@@ -725,6 +703,106 @@ describe('the expectation', () => {
       expect(shown(one).expected_running).toBe(expected);
       expect(shown(create('running', reason)).expected_running).toBe(1);
     }
+  });
+});
+
+describe('the time since which a server is in its state', () => {
+  beforeEach(() => record.socketBegan());
+
+  it('is that of the change, and of the first sample if no change was seen', () => {
+    expect(shown().state_changed_timestamp_seconds).toBeUndefined();
+    frame(running(100, 0));
+    const first = now;
+    frame(running(101, 0));
+    expect(shown().state_changed_timestamp_seconds).toBe(first / SECOND);
+    hint('stopping', 500);
+    hint('offline', 1_500);
+    const offSince = now;
+    frame(OFF, 200);
+    expect(shown().state_changed_timestamp_seconds).toBe(offSince / SECOND);
+  });
+
+  it('survives a gap without a change, and is absent without a fresh sample', () => {
+    frame(running(100, 0));
+    const first = now;
+    now += 90 * SECOND;
+    expect(shown().state_changed_timestamp_seconds).toBeUndefined();
+    frame(running(191, 0));
+    expect(shown().state_changed_timestamp_seconds).toBe(first / SECOND);
+    frame({ ...running(192, 0), state: 'unknown' });
+    expect(shown().state_changed_timestamp_seconds).toBeUndefined();
+  });
+});
+
+describe('the time of the last stop', () => {
+  it('is known once its reason is, and remains after the next start', () => {
+    record.socketBegan();
+    frame(running(100, 0));
+    expect(shown().last_stop_timestamp_seconds).toBeUndefined();
+    hint('stopping', 500);
+    hint('offline', 500);
+    const stoppedAt = now;
+    frame(OFF, 100);
+    hint('starting', 5_000);
+    frame(running(1, 0), 2_000);
+    expect(shown().last_stop_timestamp_seconds).toBe(stoppedAt / SECOND);
+  });
+});
+
+describe('CPU time', () => {
+  const using = (uptime: number, cpuCores: number) => running(uptime, 0, { cpuCores });
+  beforeEach(() => record.socketBegan());
+
+  it('continues over a restart of the server, and is absent without a fresh sample', () => {
+    expect(shown().cpu_seconds_total).toBeUndefined();
+    frame(using(100, 2));
+    expect(shown().cpu_seconds_total).toBe(0);
+    frame(using(101, 2));
+    frame({ ...OFF, cpuCores: 0 });
+    frame(using(1, 1.5), 2 * SECOND);
+    expect(shown().cpu_seconds_total).toBe(5);
+    now += 61 * SECOND;
+    expect(shown().cpu_seconds_total).toBeUndefined();
+    frame(using(62, 4), 0);
+    frame(using(63, 4));
+    expect(shown().cpu_seconds_total).toBe(9);
+  });
+
+  it('counts no second twice when polls and the socket overlap', () => {
+    frame(using(100, 1));
+    frame(using(101, 1));
+    poll(using(85, 1), 500);
+    frame(using(102, 1), 500);
+    expect(shown().cpu_seconds_total).toBe(2);
+    poll(using(110, 1), 8 * SECOND);
+    expect(shown().cpu_seconds_total).toBe(10);
+  });
+
+  it('only grows, by no more than the highest usage over the time', () => {
+    const step = fc.record({
+      afterMs: fc.integer({ min: 1, max: 90_000 }),
+      source: fc.constantFrom('frame', 'poll'),
+      cores: fc.integer({ min: 0, max: 8 }),
+    });
+    fc.assert(
+      fc.property(fc.array(step, { maxLength: 40 }), (steps) => {
+        record = new ServerRecord(target(), { socket: 200_000, poll: 200_000 });
+        record.socketBegan();
+        const start = now;
+        let [uptime, counted, most] = [1_000, 0, 0];
+        for (const { afterMs, source, cores } of steps) {
+          uptime += afterMs / SECOND;
+          const send = source === 'poll' ? poll : frame;
+          send(using(uptime, cores), afterMs);
+          const next = shown().cpu_seconds_total ?? 0;
+          most = Math.max(most, cores);
+          expect(next).toBeGreaterThanOrEqual(counted);
+          expect(next - counted).toBeLessThanOrEqual(((now - start) / SECOND) * most + 1e-6);
+          counted = next;
+        }
+        expect(counted).toBeLessThanOrEqual(((now - start) / SECOND) * most + 1e-6);
+      }),
+    );
   });
 });
 

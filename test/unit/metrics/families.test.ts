@@ -65,6 +65,7 @@ describe('a streaming server', () => {
       'memory_usage_bytes 1073741824',
       'memory_limit_bytes 8589934592',
       'cpu_usage_cores 1.53217',
+      'cpu_seconds_total 123456.789',
       'cpu_limit_cores 4',
       'disk_usage_bytes 123456789',
       'disk_limit_bytes 53687091200',
@@ -75,10 +76,10 @@ describe('a streaming server', () => {
       'start_time_seconds 1699914599.377',
       'cpu_usage_peak_cores 2.5',
       'memory_usage_peak_bytes 2147483648',
-      'network_receive_peak_bytes_per_second 500',
-      'network_transmit_peak_bytes_per_second 600',
+      'state_changed_timestamp_seconds 1699914605.377',
       'starts_total 2',
       ...stopped(1, 2, 3, 4, 5, 6),
+      'last_stop_timestamp_seconds 1699914595',
       'last_exit_code 137',
       'automatic_restart_aborted 0',
       'running_seconds_total 80000',
@@ -97,6 +98,7 @@ describe('a streaming server', () => {
     expect(series({ sample: { state: 'running' } })).toEqual([
       'info 1',
       ...state('running'),
+      'state_changed_timestamp_seconds 1700000999.5',
       'starts_total 0',
       ...stopped(0, 0, 0, 0, 0, 0),
       'automatic_restart_aborted 0',
@@ -189,9 +191,18 @@ test('an offline server has values of zero and no start time', () => {
   expect(lines.filter((line) => line.startsWith('start_time'))).toEqual([]);
 });
 
+test('a server without options has at most 40 series, with all that a panel can report about it', () => {
+  const server = streamingReading({
+    target: { node: 'n1', egg: 'Paper', uuid: 'u-1' },
+    cpu_limit_cores: 4,
+    disk_limit_bytes: 53_687_091_200,
+  });
+  expect(seriesOf(server)).toHaveLength(40);
+});
+
 test.each(SERVER_STATES)('exactly one state is 1: %s', (current) => {
   const lines = series({ sample: { ...FULL_SAMPLE, state: current } }).filter((line) =>
-    line.startsWith('state'),
+    line.startsWith('state{'),
   );
   expect(lines).toEqual(state(current));
 });

@@ -56,7 +56,6 @@ describe('the counters', () => {
     expect(await value('api_request_duration_seconds_count', { panel: 'main', endpoint: 'websocket' })).toBe(
       0,
     );
-    expect(await value('scrape_duration_seconds_count')).toBe(0);
   });
 
   test('count each panel separately, and scraping does not change them', async () => {
@@ -205,10 +204,4 @@ test('the last reload of the configuration is shown', async () => {
   expect([await value(success), await value(time)]).toEqual([1, 1_700_000_000.123]);
   self.configLoaded(false, 1_700_000_009_000);
   expect([await value(success), await value(time)]).toEqual([0, 1_700_000_000.123]);
-});
-
-test('the duration of scrapes is a histogram', async () => {
-  self.scraped(0.02);
-  expect(await value('scrape_duration_seconds_bucket', { le: '0.01' })).toBe(0);
-  expect(await value('scrape_duration_seconds_bucket', { le: '0.025' })).toBe(1);
 });

@@ -1,21 +1,25 @@
 import { expect, test } from 'vitest';
 import { PANEL_FAMILIES, SERVER_FAMILIES } from '../../../src/metrics/families.ts';
 import { SelfMetrics } from '../../../src/metrics/self.ts';
-import { renderMetricTable, renderSelfMetricTable } from '../../../src/metrics/table.ts';
+import { renderMetricTables, renderSelfMetricTable } from '../../../src/metrics/table.ts';
 import { parseExposition } from '../../support/exposition-parser.ts';
 import { fleetReading } from '../../support/readings.ts';
 
 const names = (table: string) => [...table.matchAll(/^\| `(\w+)`/gm)].map((match) => match[1]);
 
-test('each metric has a row with its type, its own labels and its help', () => {
-  const table = renderMetricTable();
-  expect(table).toMatch(/^\| metric \| type \| labels \| stability \| meaning \|\n(?:\| --- ){5}\|\n/);
+test('each metric has a row in one of the tables, with its type, its own labels and its help', () => {
+  const table = renderMetricTables();
+  expect(table).toMatch(
+    /^### State\n\n\| metric \| type \| labels \| stability \| meaning \|\n(?:\| --- ){5}\|\n/,
+  );
   expect(table).toContain(
     '| `gameserver_memory_usage_bytes` | gauge |  | stable | Memory in use, in bytes. |\n',
   );
   expect(table).toContain('| `gameserver_info` | gauge | `node`, `egg`, `uuid` | ');
   expect(table).toContain('| `gameserver_panel_up` | gauge | `panel` | ');
-  expect(names(table)).toEqual([...SERVER_FAMILIES, ...PANEL_FAMILIES].map((family) => family.name));
+  const families = [...SERVER_FAMILIES, ...PANEL_FAMILIES];
+  expect(names(table)).toHaveLength(families.length);
+  expect(new Set(names(table))).toEqual(new Set(families.map((family) => family.name)));
 });
 
 test('the table of self-metrics lists exactly the metrics that the exporter exposes about itself', async () => {

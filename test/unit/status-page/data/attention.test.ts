@@ -75,7 +75,6 @@ describe('attention for', () => {
       { ...OFF, ...GAVE_UP, is_stop_awaited: true },
       'gave_up',
     ],
-    ['a server in the state stopped', { state: 'stopped' }, 'off'],
     ['a requested stop of a server that is expected to run', off('requested'), 'off'],
     ['a requested stop', { ...off('requested'), ...MAY_BE_OFF }, undefined],
     ['a server that was never seen running', { ...OFF, expected_running: undefined }, undefined],

@@ -15,7 +15,7 @@ import {
 
 /** The sample in a payload, and the number of its unusable fields. */
 function decodeStats(payload: unknown): { readonly sample: Sample; readonly badFields: number } {
-  const numbers = SampleNumbers.of({ state: 'stopped', uptimeMs: 7, diskBytes: 7 });
+  const numbers = SampleNumbers.of({ state: 'stopping', uptimeMs: 7, diskBytes: 7 });
   const badFields = decodeStatsInto(payload, numbers);
   return { sample: numbers.toSample(), badFields };
 }
@@ -32,6 +32,10 @@ const FIELD_FRAME = {
 };
 
 describe('decodeStats', () => {
+  it("reads a panel's word for a server about which the node says nothing as the state of one that is off", () => {
+    expect(decodeStats({ state: 'stopped' }).sample).toEqual({ state: 'offline' });
+  });
+
   it('reads every field of a recorded frame', () => {
     expect(decodeStats(FIELD_FRAME)).toEqual({
       sample: {

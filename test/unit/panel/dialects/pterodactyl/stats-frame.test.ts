@@ -11,7 +11,7 @@ const frameOf = (payload: string) => JSON.stringify({ event: 'stats', args: [pay
 
 /** The sample in a frame, or `other` if its form is left to the JSON parser. */
 function read(frame: string | Buffer): Sample | 'other' {
-  const numbers = SampleNumbers.of({ state: 'stopped', cpuCores: 7, diskReadBytes: 7, uptimeMs: 7 });
+  const numbers = SampleNumbers.of({ state: 'stopping', cpuCores: 7, diskReadBytes: 7, uptimeMs: 7 });
   return readStatsFrame(Buffer.from(frame), numbers) ? numbers.toSample() : 'other';
 }
 
